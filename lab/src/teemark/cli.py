@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The command line: one table of subcommands, one place that prints errors.
+
+To add a subcommand: a file in teemark/commands/ that defines `command` (a click command whose
+function returns an exit status, or None for 0), and one row here. The row holds the short help,
+so that `teemark --help` imports none of them.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import signal
+import sys
+from dataclasses import dataclass
+from types import FrameType
+from typing import NoReturn
+
+import click
+
+from teemark import __version__
+from teemark.errors import TeemarkError
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    name: str
+    module: str
+    help: str
+
+
+TABLE: tuple[Row, ...] = (
+    Row("run", "teemark.commands.run", "Run a plan on a board and report."),
+    Row("report", "teemark.commands.report", "Make the reports again from a run."),
+    Row("board", "teemark.commands.board", "Show the boards there are."),
+    Row("exec", "teemark.commands.exec_", "Run a command on a board."),
+    Row("push", "teemark.commands.push", "Copy files to a board."),
+    Row("pull", "teemark.commands.pull", "Copy a file or folder from a board."),
+    Row("shell", "teemark.commands.shell", "Open a shell on a board."),
+    Row("up", "teemark.commands.up", "Boot a virtual board and keep it up."),
+    Row("down", "teemark.commands.down", "Stop a virtual board that was kept up."),
+    Row("setup", "teemark.commands.setup", "Install the programs and TAs on a board."),
+)
+
+
+class LazyGroup(click.Group):
+    """A group whose commands are imported when they are used."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return [row.name for row in TABLE]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        for row in TABLE:
+            if row.name == cmd_name:
+                command = importlib.import_module(row.module).command
+                assert isinstance(command, click.Command)
+                return command
+        return None
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(row.name, row.help) for row in TABLE])
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="teemark", message="%(prog)s %(version)s")
+def cli() -> None:
+    """Measure what trusted execution and hardware crypto cost on a board.
+
+    Exit status: 0 fine, 1 a finding or a failure, 2 a mistake on the command line. `exec` and
+    `shell` pass on the status of the command that ran on the board.
+    """
+
+
+def _leave(signum: int, _frame: FrameType | None) -> NoReturn:
+    """SIGTERM and SIGHUP unwind the stack as Ctrl-C does, so that boards are released."""
+    raise SystemExit(128 + signum)
+
+
+def _say(error: TeemarkError) -> None:
+    click.echo(f"teemark: error: {error.message}", err=True)
+    if error.hint:
+        click.echo(f"hint: {error.hint}", err=True)
+
+
+def run(args: list[str] | None = None) -> int:
+    """Run a command line; return the exit status. Only this function prints errors."""
+    try:
+        status = cli.main(args, prog_name="teemark", standalone_mode=False)
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.format_message(), err=True)
+        return 2
+    except click.ClickException as error:
+        context = (
+            error.ctx.command_path if isinstance(error, click.UsageError) and error.ctx else ""
+        )
+        click.echo(f"teemark: error: {error.format_message()}", err=True)
+        click.echo(f"hint: see `{context or 'teemark'} --help`", err=True)
+        return error.exit_code
+    except (click.Abort, KeyboardInterrupt):
+        return 128 + signal.SIGINT
+    except TeemarkError as error:
+        _say(error)
+        return error.exit_status
+    except BrokenPipeError:
+        # Whoever read our output has gone. Point stdout elsewhere so that the interpreter's
+        # last flush doesn't complain.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 128 + signal.SIGPIPE
+    return status if isinstance(status, int) else 0
+
+
+def main() -> NoReturn:
+    signal.signal(signal.SIGTERM, _leave)
+    signal.signal(signal.SIGHUP, _leave)
+    sys.exit(run())
