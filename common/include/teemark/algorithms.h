@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The algorithm table: one row an algorithm, the same table in both worlds.
+ *
+ * To add an algorithm, add a row to common/src/algorithms.c. Nothing else
+ * names algorithms: backends look up the column that is theirs.
+ */
+#ifndef TEEMARK_ALGORITHMS_H
+#define TEEMARK_ALGORITHMS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum alg_class {
+	ALG_DIGEST = 1,
+	ALG_MAC = 2,
+	ALG_CIPHER = 3,
+	ALG_AEAD = 4,
+};
+
+struct algorithm {
+	uint16_t id;		/* number on the wire to the TA; never reused */
+	uint8_t class;		/* enum alg_class */
+	const char *name;	/* in case keys and on the command line */
+	const char *title;	/* as people write it; sha256sum's --tag */
+	uint32_t tee;		/* TEE_ALG_*, TEE Internal Core API 1.3 */
+	const char *evp;	/* OpenSSL EVP name */
+	const char *kernel;	/* Linux crypto API name, for AF_ALG */
+	uint16_t block_bytes;	/* input block of the algorithm */
+	uint16_t out_bytes;	/* digest, MAC or tag length; 0: as the input */
+	uint16_t key_bytes;	/* 0 for digests */
+	uint16_t iv_bytes;	/* 0: none */
+};
+
+#define ALG_DIGEST_MAX_BYTES	64
+#define ALG_BLOCK_MAX_BYTES	144	/* SHA3-224 */
+
+extern const struct algorithm algorithms[];
+extern const size_t algorithms_count;
+
+/* Both return NULL when there is no such row. */
+const struct algorithm *algorithm_by_id(uint32_t id);
+const struct algorithm *algorithm_by_name(const char *name);
+
+#endif

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Message digests that are compiled for both worlds from the very same
+ * sources: `c` and `ce` in the normal world, `ta-c` and `ta-ce` in the TA.
+ *
+ * The caller owns the context; a class keeps no other state. update() may be
+ * called any number of times with any length, 0 included. final() writes
+ * out_bytes (of the algorithm's row) and wipes the context.
+ */
+#ifndef TEEMARK_DIGEST_H
+#define TEEMARK_DIGEST_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum digest_code {
+	DIGEST_CODE_C = 0,	/* portable C11 */
+	DIGEST_CODE_CE = 1,	/* ARMv8 Crypto Extensions */
+};
+
+/* Large and aligned enough for every class' state. */
+union digest_ctx {
+	uint64_t align[48];
+};
+
+struct digest_class {
+	uint16_t alg_id;	/* struct algorithm .id */
+	void (*init)(union digest_ctx *ctx);
+	void (*update)(union digest_ctx *ctx, const void *data, size_t len);
+	void (*final)(union digest_ctx *ctx, uint8_t *out);
+};
+
+/*
+ * NULL when this code has no such algorithm, or was compiled for a CPU that
+ * can have no such instructions. Whether the CPU at hand has them is the
+ * caller's question (normal world: hwcap).
+ */
+const struct digest_class *digest_class_find(enum digest_code code,
+					     uint16_t alg_id);
+
+#endif

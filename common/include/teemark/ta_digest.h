@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The contract of the digest TA (ta/digest): UUID, commands, parameters.
+ *
+ * The TA is multi-instance: every session is an instance with memory of its
+ * own, so one that dies takes no other along and sees nothing of another.
+ * All parameters are checked; wrong types: TEE_ERROR_BAD_PARAMETERS, an
+ * unknown command: TEE_ERROR_NOT_SUPPORTED, an unknown or unavailable
+ * algorithm or implementation: TEE_ERROR_NOT_SUPPORTED, a command out of
+ * sequence: TEE_ERROR_BAD_STATE, an output buffer too small:
+ * TEE_ERROR_SHORT_BUFFER with the size needed.
+ */
+#ifndef TEEMARK_TA_DIGEST_H
+#define TEEMARK_TA_DIGEST_H
+
+#define TA_DIGEST_UUID                                                       \
+	{                                                                    \
+		0x5e5b2f0c, 0x6d0a, 0x4b57,                                  \
+		{                                                            \
+			0x9c, 0x1e, 0x3a, 0x7f, 0x41, 0xd2, 0x88, 0x60       \
+		}                                                            \
+	}
+#define TA_DIGEST_UUID_TEXT "5e5b2f0c-6d0a-4b57-9c1e-3a7f41d28860"
+
+/* Raised when a command or a parameter changes its meaning. */
+#define TA_DIGEST_ABI 1
+
+/* Who computes inside the TA. */
+enum ta_digest_impl {
+	TA_DIGEST_IMPL_TEE = 0,	/* TEE Internal Core API */
+	TA_DIGEST_IMPL_C = 1,	/* common/src, portable C */
+	TA_DIGEST_IMPL_CE = 2,	/* common/src, ARMv8 Crypto Extensions */
+};
+
+/* Repetitions in one call are bounded, so that a call ends. */
+#define TA_DIGEST_REPEAT_MAX 1048576u
+
+enum ta_digest_cmd {
+	/*
+	 * Does nothing. Any of: no parameters; value in/out/inout and memref
+	 * in/out/inout in any place (memory is not touched, values come back
+	 * as they were given): the cost of a call by kind of parameter.
+	 */
+	TA_DIGEST_CMD_NOP = 0,
+
+	/*
+	 * [0] value out: a = TA_DIGEST_ABI, b = bit mask of 1 << impl that
+	 * were compiled in.
+	 */
+	TA_DIGEST_CMD_INFO = 1,
+
+	/*
+	 * Digest of a whole message, n times over; the digest is returned
+	 * once. Independent of the session's stream.
+	 * [0] value in:  a = struct algorithm .id, b = enum ta_digest_impl
+	 * [1] memref in: the message
+	 * [2] memref out: the digest
+	 * [3] value in:  a = repetitions, 1 … TA_DIGEST_REPEAT_MAX
+	 */
+	TA_DIGEST_CMD_ONESHOT = 2,
+
+	/*
+	 * Begins the session's stream; one that was under way is dropped.
+	 * [0] value in: a = struct algorithm .id, b = enum ta_digest_impl
+	 */
+	TA_DIGEST_CMD_INIT = 3,
+
+	/* [0] memref in: the next bytes of the message */
+	TA_DIGEST_CMD_UPDATE = 4,
+
+	/*
+	 * Ends the stream (also when it fails for another reason than
+	 * TEE_ERROR_SHORT_BUFFER).
+	 * [0] memref in: the last bytes, may be empty; or none
+	 * [1] memref out: the digest
+	 */
+	TA_DIGEST_CMD_FINAL = 5,
+
+	/*
+	 * [0] value out: a = stack high-water in bytes, b = stack size
+	 * [1] value out: a = digests finished, b = update calls in this session
+	 * [2] value out: a = bytes hashed, low 32 bits, b = high 32 bits
+	 */
+	TA_DIGEST_CMD_STATS = 6,
+};
+
+#endif
