@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# `make help` lists the targets.
+
+PYTHON  ?= python3
+BOARD   ?= qemu-v8
+PLAN    ?= quick
+VENV    := .venv
+TEEMARK := $(VENV)/bin/teemark
+
+# The rooms; each builds only what changed.
+.PHONY: all
+all: help
+
+.PHONY: help
+help: ## this list
+	@echo 'teemark: what trusted execution and hardware crypto cost, and why'
+	@echo
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@echo
+	@echo '  BOARD=$(BOARD) PLAN=$(PLAN) are the defaults of make run'
+
+.PHONY: run
+run: build ## build all, boot the virtual board, run the plan, write the report
+	@$(TEEMARK) run --board $(BOARD) --plan $(PLAN)
+
+.PHONY: build
+build: deps venv vboard ta target ## everything that make run needs
+
+.PHONY: deps
+deps:
+	@mk/install-packages mk/system-packages.txt
+
+.PHONY: venv
+venv: $(VENV)/.ready
+
+$(VENV)/.ready: lab/pyproject.toml | deps
+	@echo '[venv] Python environment in $(VENV)'
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo 'error: $(PYTHON) is older than 3.11; name another: make PYTHON=…' >&2; exit 1; }
+	@$(PYTHON) -m venv $(VENV)
+	@$(VENV)/bin/pip install --quiet --disable-pip-version-check -e 'lab[dev]'
+	@touch $@
+
+.PHONY: vboard
+vboard: deps
+	@$(MAKE) --no-print-directory -C vboard all
+
+.PHONY: ta
+ta: vboard
+	@$(MAKE) --no-print-directory -C ta all
+
+.PHONY: target
+target: vboard
+	@$(MAKE) --no-print-directory -C target ARCH=aarch64
+	@$(MAKE) --no-print-directory -C target ARCH=native
+
+.PHONY: target-armhf
+target-armhf: vboard
+	@$(MAKE) --no-print-directory -C target ARCH=armhf
+
+.PHONY: test
+test: test-unit test-board ## all tests, those on the real OP-TEE included
+
+.PHONY: test-unit
+test-unit: deps venv ## the tests that need no virtual board (under a minute)
+	@$(MAKE) --no-print-directory -C target ARCH=native
+	@$(MAKE) --no-print-directory -C common/tests test
+	@$(MAKE) --no-print-directory -C ta/tests test
+	@$(MAKE) --no-print-directory -C target/tests test
+	@$(VENV)/bin/pytest -q -c lab/pyproject.toml --rootdir=lab -m 'not board' lab/tests target/tests
+
+.PHONY: test-board
+test-board: build target-armhf ## the tests on the virtual board
+	@$(VENV)/bin/pytest -q -c lab/pyproject.toml --rootdir=lab -m board lab/tests
+
+.PHONY: lint
+lint: deps venv ## ruff, mypy, clang-format (changes nothing)
+	@$(VENV)/bin/ruff check lab
+	@$(VENV)/bin/ruff format --check lab
+	@cd lab && ../$(VENV)/bin/mypy
+	@git ls-files '*.c' '*.h' | xargs clang-format --dry-run --Werror
+
+.PHONY: format
+format: deps venv ## format the sources
+	@$(VENV)/bin/ruff format lab
+	@$(VENV)/bin/ruff check --fix lab
+	@git ls-files '*.c' '*.h' | xargs clang-format -i
+
+.PHONY: clean
+clean: ## remove what was built; downloads and the Python environment stay
+	@rm -rf build/ta build/target build/common build/tests
+	@$(MAKE) --no-print-directory -C vboard clean
+
+.PHONY: distclean
+distclean: ## remove everything that make made, runs excepted
+	@rm -rf build $(VENV)
