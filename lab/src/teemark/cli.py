@@ -32,6 +32,8 @@ class Row:
 TABLE: tuple[Row, ...] = (
     Row("run", "teemark.commands.run", "Run a plan on a board and report."),
     Row("report", "teemark.commands.report", "Make the reports again from a run."),
+    Row("plan", "teemark.commands.plan", "Show the plans there are."),
+    Row("schema", "teemark.commands.schema", "Print the JSON Schema of run.ndjson."),
     Row("board", "teemark.commands.board", "Show the boards there are."),
     Row("exec", "teemark.commands.exec_", "Run a command on a board."),
     Row("push", "teemark.commands.push", "Copy files to a board."),

@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""`teemark plan`: show the plans there are, and what is in one."""
+
+from __future__ import annotations
+
+import json
+
+import click
+
+
+@click.group("plan")
+def command() -> None:
+    """Show the plans there are, and what is in one."""
+
+
+@command.command("list")
+@click.option("--json", "as_json", is_flag=True, help="For scripts.")
+def list_plans(as_json: bool) -> int:
+    """List the plans: name, number of cases, summary."""
+    from teemark import plan
+    from teemark.errors import TeemarkError
+
+    rows = []
+    status = 0
+    for name in plan.available():
+        try:
+            found = plan.load(name)
+        except TeemarkError as error:
+            click.echo(f"teemark: error: {error.message}", err=True)
+            status = 1
+            continue
+        rows.append((name, len(plan.expand(found)), found.summary))
+    if as_json:
+        click.echo(
+            json.dumps(
+                [
+                    {"name": name, "cases": cases, "summary": summary}
+                    for name, cases, summary in rows
+                ],
+                indent=2,
+            )
+        )
+        return status
+    for name, cases, summary in rows:
+        click.echo(f"{name:<22} {cases:>5} cases  {summary}")
+    return status
+
+
+@command.command("show")
+@click.argument("name")
+@click.option("--json", "as_json", is_flag=True, help="For scripts.")
+def show(name: str, as_json: bool) -> None:
+    """Print the cases of plan NAME, in the form that teebench reads."""
+    from teemark import plan
+
+    found = plan.load(name)
+    cases = plan.expand(found)
+    if as_json:
+        document = {
+            "name": found.name,
+            "summary": found.summary,
+            "cases": [
+                {
+                    "case": case.key,
+                    "samples": case.samples,
+                    "min_us": case.min_us,
+                    "repeat": list(case.repeat),
+                }
+                for case in cases
+            ],
+        }
+        click.echo(json.dumps(document, indent=2))
+        return
+    click.echo(f"# {found.name}: {found.summary}")
+    click.echo(plan.case_lines(cases), nl=False)

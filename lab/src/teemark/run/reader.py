@@ -1,0 +1,245 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Reading run.ndjson: `parse` is pure, `read` takes a file or a run's folder.
+
+A file that was cut off (no `end` record, or a half last line) is still a run, marked incomplete.
+Whatever else is wrong is an error that names the file and the line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import msgspec
+
+from teemark.errors import DataError
+from teemark.run.records import (
+    SCHEMA,
+    AnyRecord,
+    Case,
+    End,
+    Fail,
+    First,
+    Machine,
+    Run,
+    Sample,
+    Skip,
+)
+
+RUN_FILE = "run.ndjson"
+PARTIAL_FILE = "run.ndjson.partial"
+
+
+@dataclass(frozen=True, slots=True)
+class MeasuredCase:
+    """A case with what was measured of it."""
+
+    case: Case
+    samples: tuple[Sample, ...] = ()
+    first: tuple[First, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RunData:
+    """A run in memory. `incomplete` says why it is not whole; None for a whole one."""
+
+    file: str
+    machine: Machine
+    run: Run | None = None
+    cases: dict[str, MeasuredCase] = field(default_factory=dict)
+    first: tuple[First, ...] = ()
+    skips: tuple[Skip, ...] = ()
+    fails: tuple[Fail, ...] = ()
+    end: End | None = None
+    incomplete: str | None = None
+
+    @property
+    def name(self) -> str:
+        return self.run.board if self.run else "this machine"
+
+
+_decoder = msgspec.json.Decoder(AnyRecord)
+_any_decoder = msgspec.json.Decoder()
+
+
+def decode_line(line: bytes, *, file: str, number: int) -> AnyRecord:
+    """One record; DataError names the line. A newer schema is told from nonsense."""
+    try:
+        return _decoder.decode(line)
+    except (msgspec.ValidationError, UnicodeDecodeError) as error:
+        where = f"{file}:{number}"
+        try:
+            schema = _schema_of(_any_decoder.decode(line))
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            schema = None
+        if schema is not None and schema > SCHEMA:
+            raise _newer(where, schema) from None
+        raise DataError(
+            f"{where}: not a record of teemark: {error}",
+            hint="is this a run.ndjson, and untouched? see docs/run-format.md",
+        ) from None
+    except msgspec.DecodeError as error:
+        raise DataError(
+            f"{file}:{number}: not JSON: {error}",
+            hint="a run.ndjson has one JSON object a line; see docs/run-format.md",
+        ) from None
+
+
+def _schema_of(value: object) -> int | None:
+    schema = value.get("schema") if isinstance(value, dict) else None
+    return schema if isinstance(schema, int) else None
+
+
+def _newer(where: str, schema: int) -> DataError:
+    return DataError(
+        f"{where}: made by a newer teemark: schema {schema}, known here up to {SCHEMA}",
+        hint="update teemark",
+    )
+
+
+class Collector:
+    """Puts records together in their order; DataError at the first that doesn't fit."""
+
+    def __init__(self, file: str) -> None:
+        self.file = file
+        self.run: Run | None = None
+        self.machine: Machine | None = None
+        self.end: End | None = None
+        self._cases: dict[str, Case] = {}
+        self._samples: dict[str, list[Sample]] = {}
+        self._case_first: dict[str, list[First]] = {}
+        self._first: list[First] = []
+        self._skips: list[Skip] = []
+        self._fails: list[Fail] = []
+
+    def add(self, record: AnyRecord, number: int) -> None:
+        where = f"{self.file}:{number}"
+        if self.end is not None:
+            raise DataError(f"{where}: a {_type(record)} record after the end record")
+        if self.machine is None and not isinstance(record, Run | Machine):
+            raise DataError(
+                f"{where}: a {_type(record)} record before the machine record",
+                hint="the beginning of the file is missing",
+            )
+        match record:
+            case Run():
+                if self.run is not None or self.machine is not None:
+                    raise DataError(f"{where}: a run record that isn't the first line")
+                self._known_schema(record.schema, where)
+                self.run = record
+            case Machine():
+                if self.machine is not None:
+                    raise DataError(
+                        f"{where}: a second machine record",
+                        hint="two runs in one file? a file holds one",
+                    )
+                self._known_schema(record.schema, where)
+                self.machine = record
+            case Case():
+                if record.case in self._cases:
+                    raise DataError(f"{where}: a second case record of {record.case}")
+                self._cases[record.case] = record
+            case Sample():
+                if record.case not in self._cases:
+                    raise DataError(
+                        f"{where}: a sample of {record.case}, which has no case record before it"
+                    )
+                self._samples.setdefault(record.case, []).append(record)
+            case First():
+                if record.case is None:
+                    self._first.append(record)
+                else:
+                    self._case_first.setdefault(record.case, []).append(record)
+            case Skip():
+                self._skips.append(record)
+            case Fail():
+                self._fails.append(record)
+            case End():
+                self.end = record
+
+    @staticmethod
+    def _known_schema(schema: int, where: str) -> None:
+        if schema > SCHEMA:
+            raise _newer(where, schema)
+
+    def data(self, cut: str | None = None) -> RunData:
+        """What was collected. `cut` says that the file ends in mid-line."""
+        if self.machine is None:
+            raise DataError(
+                f"{self.file}: no machine record, so there is no run in it",
+                hint="the program on the board ended before it measured anything",
+            )
+        incomplete = cut
+        if incomplete is None and self.end is None:
+            incomplete = "cut off: there is no end record"
+        if incomplete is None and self.end is not None and not self.end.complete:
+            incomplete = self.end.reason
+        return RunData(
+            file=self.file,
+            machine=self.machine,
+            run=self.run,
+            cases={
+                key: MeasuredCase(
+                    case=case,
+                    samples=tuple(self._samples.get(key, ())),
+                    first=tuple(self._case_first.get(key, ())),
+                )
+                for key, case in self._cases.items()
+            },
+            first=tuple(self._first),
+            skips=tuple(self._skips),
+            fails=tuple(self._fails),
+            end=self.end,
+            incomplete=incomplete,
+        )
+
+
+def _type(record: AnyRecord) -> str:
+    return str(record.__struct_config__.tag)
+
+
+def parse(lines: Iterable[bytes], *, file: str) -> RunData:
+    """A run from its lines. Only the very last line may be cut off, and only without newline."""
+    collector = Collector(file)
+    number = 0
+    cut: str | None = None
+    for number, line in enumerate(lines, 1):  # noqa: B007 - used after the loop
+        if not line.strip():
+            continue
+        try:
+            record = decode_line(line, file=file, number=number)
+        except DataError:
+            if line.endswith(b"\n") or collector.machine is None:
+                raise
+            cut = f"cut off in the middle of line {number}"
+            break
+        collector.add(record, number)
+    if number == 0:
+        raise DataError(f"{file}: the file is empty")
+    return collector.data(cut)
+
+
+def locate(path: Path) -> Path:
+    """The file of a run that is named by its file or its folder."""
+    if not path.is_dir():
+        return path
+    for name in (RUN_FILE, PARTIAL_FILE):
+        if (path / name).exists():
+            return path / name
+    raise DataError(
+        f"{path}: no {RUN_FILE} in this folder", hint="name a run's folder, or its run.ndjson"
+    )
+
+
+def read(path: Path) -> RunData:
+    file = locate(path)
+    try:
+        with file.open("rb") as stream:
+            return parse(stream, file=str(file))
+    except FileNotFoundError:
+        raise DataError(
+            f"{file}: no such file", hint="name a run's folder, or its run.ndjson"
+        ) from None
+    except OSError as error:
+        raise DataError(f"{file}: can't be read: {error.strerror}") from None

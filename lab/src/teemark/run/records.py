@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The records of run.ndjson, one JSON object a line; these types are the schema.
+
+Strict in types, tolerant of fields that aren't known here: a newer teebench may say more.
+A record type that isn't known, or a field that changes its meaning, needs a new SCHEMA number.
+`docs/run.schema.json` is made from this file by `teemark schema`.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from msgspec import Meta, Struct
+
+SCHEMA = 1
+
+Count = Annotated[int, Meta(ge=0)]
+Positive = Annotated[int, Meta(ge=1)]
+Key = Annotated[
+    str,
+    Meta(
+        pattern=r"^[^/\s]+/[^/\s]+/[^/\s]+/[^\s]+$",
+        description="workload/algorithm/backend/parameters",
+    ),
+]
+Facts = Annotated[
+    dict[str, object], Meta(description="a group of facts by name; null where unknown")
+]
+
+
+class Record(Struct, frozen=True, kw_only=True, tag_field="type"):
+    """What all records share: `type`."""
+
+
+class Run(Record, frozen=True, kw_only=True, tag="run"):
+    """First line of a run that `teemark run` made: what was asked, of which board."""
+
+    schema: Positive
+    teemark: Annotated[str, Meta(description="version of teemark")]
+    board: Annotated[str, Meta(description="name of the board")]
+    board_summary: str | None = None
+    plan: Annotated[str, Meta(description="name of the plan")]
+    plan_summary: str | None = None
+    started: Annotated[str, Meta(description="UTC, ISO 8601")]
+    emulated: Annotated[bool, Meta(description="the board's CPU is emulated")]
+    deterministic: Annotated[
+        bool, Meta(description="the board's clock counts instructions (1 ns each)")
+    ] = False
+    cases: Annotated[Count, Meta(description="cases asked for")]
+
+
+class Machine(Record, frozen=True, kw_only=True, tag="machine"):
+    """First line of teebench: facts of the machine."""
+
+    schema: Positive
+
+
+class Case(Record, frozen=True, kw_only=True, tag="case"):
+    """A case that runs, before its samples; its output was verified."""
+
+    case: Key
+    workload: str
+    algorithm: str
+    backend: str
+    parameters: str
+    bytes: Annotated[Count | None, Meta(description="bytes one operation works on")] = None
+    verified: Annotated[bool, Meta(description="the output equalled a known answer")]
+    loops: Annotated[Positive | None, Meta(description="calls per sample, chosen by teebench")] = (
+        None
+    )
+
+
+class First(Record, frozen=True, kw_only=True, tag="first"):
+    """Something done for the first time, kept apart from the samples."""
+
+    case: Key | None = None
+    what: Annotated[str, Meta(description="such as context, session, invoke, call")]
+    ns: Count
+
+
+class Sample(Record, frozen=True, kw_only=True, tag="sample"):
+    """One timed value, raw. One call took ns / loops."""
+
+    case: Key
+    seq: Annotated[Count, Meta(description="order in which the samples were taken")]
+    repeat: Annotated[Positive, Meta(description="operations in one call")]
+    loops: Annotated[Positive, Meta(description="calls in this sample")]
+    ns: Annotated[Count, Meta(description="total time, nanoseconds")]
+    source: Annotated[str, Meta(description="where the time is from: client-clock")]
+    user_us: Annotated[Count | None, Meta(description="CPU time in user mode")] = None
+    sys_us: Annotated[Count | None, Meta(description="CPU time in the kernel, TEE included")] = None
+    nvcsw: Annotated[Count | None, Meta(description="voluntary context switches")] = None
+    nivcsw: Annotated[Count | None, Meta(description="involuntary context switches")] = None
+    runq_ns: Annotated[Count | None, Meta(description="time waiting for a CPU")] = None
+
+
+class Skip(Record, frozen=True, kw_only=True, tag="skip"):
+    """A case that this machine can't run, and why."""
+
+    case: Key
+    code: Annotated[str, Meta(description="a word for machines, such as no-tee")]
+    reason: Annotated[str, Meta(description="a sentence for people")]
+
+
+class Fail(Record, frozen=True, kw_only=True, tag="fail"):
+    """A case whose output was wrong, or that broke off."""
+
+    case: Key
+    reason: str
+
+
+class End(Record, frozen=True, kw_only=True, tag="end"):
+    """Last line. A file without one was cut off."""
+
+    complete: bool
+    reason: Annotated[str, Meta(description="done, interrupted, …")]
+    duration_ns: Count | None = None
+
+
+AnyRecord = Run | Machine | Case | First | Sample | Skip | Fail | End
+
+TYPES: tuple[type[Record], ...] = (Run, Machine, Case, First, Sample, Skip, Fail, End)
