@@ -154,7 +154,7 @@ class _Reader:
             raise self.wrong(key, f"must be a text, not {value!r}")
         return value
 
-    def list(self, key: str) -> list[object] | None:
+    def items(self, key: str) -> list[object] | None:
         value = self.table.get(key)
         if value is None:
             return None
@@ -168,7 +168,7 @@ class _Reader:
         return value
 
     def words(self, key: str, pattern: re.Pattern[str] = _WORD) -> tuple[str, ...]:
-        values = self.list(key)
+        values = self.items(key)
         if values is None:
             return (NONE,)
         return self.once(key, [self.word(key, value, pattern) for value in values])
@@ -188,7 +188,7 @@ class _Reader:
         return self.number(key, self.table[key], least) if key in self.table else None
 
     def numbers(self, key: str, least: int) -> tuple[int, ...]:
-        values = self.list(key)
+        values = self.items(key)
         if values is None:
             return ()
         numbers = [self.number(key, value, least) for value in values]
@@ -198,7 +198,7 @@ class _Reader:
 
     def sizes(self, key: str) -> list[str]:
         sizes = []
-        for value in self.list(key) or []:
+        for value in self.items(key) or []:
             if isinstance(value, str):
                 try:
                     sizes.append(parse_size(value))
@@ -244,7 +244,7 @@ def parse(text: str, *, name: str, file: str) -> Plan:
         raise ConfigError(f"{file}: not valid TOML: {error}") from None
     read = _Reader(table, file, "")
     read.only(_PLAN_KEYS)
-    blocks = read.list("cases")
+    blocks = read.items("cases")
     if blocks is None:
         raise read.wrong("cases", "missing", hint="add a [[cases]] block with a workload")
     plan = Plan(

@@ -59,7 +59,7 @@ class RunData:
         return self.run.board if self.run else "this machine"
 
 
-_decoder = msgspec.json.Decoder(AnyRecord)
+_decoder: msgspec.json.Decoder[AnyRecord] = msgspec.json.Decoder(AnyRecord)
 _any_decoder = msgspec.json.Decoder()
 
 
@@ -123,19 +123,8 @@ class Collector:
                 hint="the beginning of the file is missing",
             )
         match record:
-            case Run():
-                if self.run is not None or self.machine is not None:
-                    raise DataError(f"{where}: a run record that isn't the first line")
-                self._known_schema(record.schema, where)
-                self.run = record
-            case Machine():
-                if self.machine is not None:
-                    raise DataError(
-                        f"{where}: a second machine record",
-                        hint="two runs in one file? a file holds one",
-                    )
-                self._known_schema(record.schema, where)
-                self.machine = record
+            case Run() | Machine():
+                self._begin(record, where)
             case Case():
                 if record.case in self._cases:
                     raise DataError(f"{where}: a second case record of {record.case}")
@@ -147,10 +136,7 @@ class Collector:
                     )
                 self._samples.setdefault(record.case, []).append(record)
             case First():
-                if record.case is None:
-                    self._first.append(record)
-                else:
-                    self._case_first.setdefault(record.case, []).append(record)
+                self._add_first(record)
             case Skip():
                 self._skips.append(record)
             case Fail():
@@ -158,10 +144,26 @@ class Collector:
             case End():
                 self.end = record
 
-    @staticmethod
-    def _known_schema(schema: int, where: str) -> None:
-        if schema > SCHEMA:
-            raise _newer(where, schema)
+    def _add_first(self, record: First) -> None:
+        if record.case is None:
+            self._first.append(record)
+        else:
+            self._case_first.setdefault(record.case, []).append(record)
+
+    def _begin(self, record: Run | Machine, where: str) -> None:
+        if record.schema > SCHEMA:
+            raise _newer(where, record.schema)
+        if isinstance(record, Run):
+            if self.run is not None or self.machine is not None:
+                raise DataError(f"{where}: a run record that isn't the first line")
+            self.run = record
+            return
+        if self.machine is not None:
+            raise DataError(
+                f"{where}: a second machine record",
+                hint="two runs in one file? a file holds one",
+            )
+        self.machine = record
 
     def data(self, cut: str | None = None) -> RunData:
         """What was collected. `cut` says that the file ends in mid-line."""
@@ -204,7 +206,7 @@ def parse(lines: Iterable[bytes], *, file: str) -> RunData:
     collector = Collector(file)
     number = 0
     cut: str | None = None
-    for number, line in enumerate(lines, 1):  # noqa: B007 - used after the loop
+    for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
         try:

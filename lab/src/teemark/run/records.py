@@ -43,8 +43,8 @@ class Run(Record, frozen=True, kw_only=True, tag="run"):
     plan_summary: str | None = None
     started: Annotated[str, Meta(description="UTC, ISO 8601")]
     emulated: Annotated[bool, Meta(description="the board's CPU is emulated")]
-    deterministic: Annotated[
-        bool, Meta(description="the board's clock counts instructions (1 ns each)")
+    icount: Annotated[
+        bool, Meta(description="the board's clock counts instructions, 1 ns each")
     ] = False
     cases: Annotated[Count, Meta(description="cases asked for")]
 
