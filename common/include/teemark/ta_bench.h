@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The contract of the bench TA (ta/bench): everything that teebench measures
+ * in the TEE besides digests: calls, ciphers step by step, MACs, persistent
+ * objects, random numbers, and the same code as in the normal world.
+ *
+ * Multi-instance as the digest TA, with the same rules for errors
+ * (ta_digest.h). An object or operation belongs to its session and is
+ * released and wiped when the session ends. A key goes in and never comes
+ * out: no command returns one.
+ */
+#ifndef TEEMARK_TA_BENCH_H
+#define TEEMARK_TA_BENCH_H
+
+#define TA_BENCH_UUID                                                        \
+	{                                                                    \
+		0x0b7c9a52, 0x31f4, 0x4e0d,                                  \
+		{                                                            \
+			0xa8, 0x66, 0x5d, 0x90, 0x2c, 0xe1, 0x74, 0x3b       \
+		}                                                            \
+	}
+#define TA_BENCH_UUID_TEXT "0b7c9a52-31f4-4e0d-a866-5d902ce1743b"
+
+#define TA_BENCH_ABI 1
+
+#define TA_BENCH_REPEAT_MAX	1048576u
+#define TA_BENCH_OBJECT_MAX	(4u << 20)	/* bytes of a stored object */
+#define TA_BENCH_ID_MAX		64u		/* bytes of an object's name */
+
+/* value.b of CIPHER_PREPARE */
+enum ta_bench_direction {
+	TA_BENCH_ENCRYPT = 0,
+	TA_BENCH_DECRYPT = 1,
+};
+
+/* Where persistent objects live. */
+enum ta_bench_storage {
+	TA_BENCH_STORAGE_REE_FS = 0,
+	TA_BENCH_STORAGE_RPMB = 1,
+};
+
+/* Code that both worlds compile from common/src/kernels.c. */
+enum ta_bench_kernel {
+	TA_BENCH_KERNEL_MEMCPY = 0,	/* copies the input to the TA's memory */
+	TA_BENCH_KERNEL_MEMTOUCH = 1,	/* reads one word of every 64 bytes */
+	TA_BENCH_KERNEL_INTLOOP = 2,	/* one multiply-add a byte of length */
+	TA_BENCH_KERNEL_SHA256 = 3,	/* the portable SHA-256 of common/src */
+};
+
+enum ta_bench_cmd {
+	/* As TA_DIGEST_CMD_NOP: any parameters, nothing is touched. */
+	TA_BENCH_CMD_NOP = 0,
+
+	/* [0] value out: a = TA_BENCH_ABI */
+	TA_BENCH_CMD_INFO = 1,
+
+	/*
+	 * The steps of a cipher, each a call of its own. Ciphers, AEADs.
+	 * PREPARE  [0] value in: a = struct algorithm .id, b = direction
+	 *          allocates the operation and the key object; drops those
+	 *          that were there
+	 * SET_KEY  [0] memref in: the key, as long as the row says
+	 * SET_IV   [0] memref in: the IV or nonce (none for ECB: length 0)
+	 *          begins a message
+	 * UPDATE   [0] memref in, [1] memref out, [2] value in: a = repeat
+	 *          the same input again and again, the output of the last;
+	 *          for repeat > 1 each begins with the last IV set
+	 * AE_FINAL [0] memref in (may be empty), [1] memref out,
+	 *          [2] memref out: tag (encrypt), memref in: tag (decrypt)
+	 *          TEE_ERROR_MAC_INVALID and no output when the tag is wrong
+	 */
+	TA_BENCH_CMD_CIPHER_PREPARE = 10,
+	TA_BENCH_CMD_CIPHER_SET_KEY = 11,
+	TA_BENCH_CMD_CIPHER_SET_IV = 12,
+	TA_BENCH_CMD_CIPHER_UPDATE = 13,
+	TA_BENCH_CMD_CIPHER_AE_FINAL = 14,
+
+	/*
+	 * MAC_SET_KEY [0] value in: a = struct algorithm .id
+	 *             [1] memref in: the key
+	 * MAC         [0] memref in: the message, [1] memref out: the MAC,
+	 *             [2] value in: a = repeat
+	 */
+	TA_BENCH_CMD_MAC_SET_KEY = 20,
+	TA_BENCH_CMD_MAC = 21,
+
+	/*
+	 * Persistent objects of this TA. One is open at a time in a session.
+	 * CREATE   [0] memref in: name, [1] memref in: first data,
+	 *          [2] value in: a = enum ta_bench_storage; leaves it open,
+	 *          replaces one of that name
+	 * OPEN     [0] memref in: name, [1] value in: a = storage
+	 *          [2] value out: a = size of its data
+	 * READ     [0] memref out: data, [1] value in: a = offset;
+	 *          the memref's size comes back as the bytes read
+	 * WRITE    [0] memref in: data, [1] value in: a = offset
+	 * RENAME   [0] memref in: new name
+	 * TRUNCATE [0] value in: a = new size
+	 * DELETE   closes and deletes the open object
+	 * CLOSE    closes it
+	 */
+	TA_BENCH_CMD_STORAGE_CREATE = 30,
+	TA_BENCH_CMD_STORAGE_OPEN = 31,
+	TA_BENCH_CMD_STORAGE_READ = 32,
+	TA_BENCH_CMD_STORAGE_WRITE = 33,
+	TA_BENCH_CMD_STORAGE_RENAME = 34,
+	TA_BENCH_CMD_STORAGE_TRUNCATE = 35,
+	TA_BENCH_CMD_STORAGE_DELETE = 36,
+	TA_BENCH_CMD_STORAGE_CLOSE = 37,
+
+	/* [0] memref out: filled by TEE_GenerateRandom, [1] value in: a = repeat */
+	TA_BENCH_CMD_RANDOM = 40,
+
+	/*
+	 * [0] value in: a = enum ta_bench_kernel, b = repeat
+	 * [1] memref in: the data (INTLOOP uses its length alone)
+	 * [2] value out: a, b = the kernel's 64-bit result, low and high
+	 */
+	TA_BENCH_CMD_KERNEL = 50,
+};
+
+#endif
