@@ -20,7 +20,7 @@ enum digest_code {
 
 /* Large and aligned enough for every class' state. */
 union digest_ctx {
-	uint64_t align[48];
+	uint64_t align[28];
 };
 
 struct digest_class {

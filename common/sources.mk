@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# The sources that both worlds compile, each named once. Included by target/,
+# ta/ and the tests; the names are relative to common/src.
+
+COMMON_SRCS := algorithms.c digest.c merkle_damgard.c sha1.c sha256.c sha512.c \
+	sha3.c
+
+# Compiled with COMMON_CE_CFLAGS on aarch64 and without them elsewhere, where
+# they come out empty. Run them only where the CPU has the instructions.
+COMMON_CE_SRCS := digest_ce.c sha1_ce.c sha256_ce.c
+COMMON_CE_CFLAGS := -march=armv8-a+crypto
+
+# What the sources want whatever the rest is compiled with.
+COMMON_CFLAGS := -O2

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Words from and to bytes, rotations, and a wipe that the compiler keeps. */
+#ifndef BYTES_H
+#define BYTES_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+/*
+ * 1 where a load of a word from any address is one instruction. Elsewhere it
+ * would be put together from bytes, so there load_*() take addresses that are
+ * a multiple of BYTES_ALIGN plus whole words, and who has others copies the
+ * block first: bytes_aligned(). gcc does not tell of -mstrict-align, which
+ * OP-TEE builds TAs with; such a build says -DBYTES_UNALIGNED_OK=0.
+ */
+#ifndef BYTES_UNALIGNED_OK
+#if defined(__x86_64__) || defined(__i386__) || defined(__ARM_FEATURE_UNALIGNED)
+#define BYTES_UNALIGNED_OK 1
+#else
+#define BYTES_UNALIGNED_OK 0
+#endif
+#endif
+
+#define BYTES_ALIGN 8
+
+#if BYTES_UNALIGNED_OK
+typedef uint32_t bytes_u32 __attribute__((may_alias, aligned(1)));
+typedef uint64_t bytes_u64 __attribute__((may_alias, aligned(1)));
+#else
+typedef uint32_t bytes_u32 __attribute__((may_alias));
+typedef uint64_t bytes_u64 __attribute__((may_alias));
+#endif
+
+static inline int bytes_aligned(const uint8_t *p)
+{
+	return BYTES_UNALIGNED_OK || (uintptr_t)p % BYTES_ALIGN == 0;
+}
+
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+#define BYTES_BE32(x) __builtin_bswap32(x)
+#define BYTES_BE64(x) __builtin_bswap64(x)
+#define BYTES_LE64(x) (x)
+#else
+#define BYTES_BE32(x) (x)
+#define BYTES_BE64(x) (x)
+#define BYTES_LE64(x) __builtin_bswap64(x)
+#endif
+
+static inline uint32_t load_be32(const uint8_t *p)
+{
+	return BYTES_BE32(*(const bytes_u32 *)(const void *)p);
+}
+
+static inline uint64_t load_be64(const uint8_t *p)
+{
+	return BYTES_BE64(*(const bytes_u64 *)(const void *)p);
+}
+
+static inline uint64_t load_le64(const uint8_t *p)
+{
+	return BYTES_LE64(*(const bytes_u64 *)(const void *)p);
+}
+
+static inline void store_be64(uint8_t *p, uint64_t x)
+{
+	x = BYTES_BE64(x);
+	memcpy(p, &x, sizeof(x));
+}
+
+/* n: 1 … 31 */
+static inline uint32_t rol32(uint32_t x, unsigned int n)
+{
+	return x << n | x >> (32 - n);
+}
+
+static inline uint32_t ror32(uint32_t x, unsigned int n)
+{
+	return x >> n | x << (32 - n);
+}
+
+/* n: 1 … 63 */
+static inline uint64_t rol64(uint64_t x, unsigned int n)
+{
+	return x << n | x >> (64 - n);
+}
+
+static inline uint64_t ror64(uint64_t x, unsigned int n)
+{
+	return x >> n | x << (64 - n);
+}
+
+static inline void wipe(void *p, size_t len)
+{
+	memset(p, 0, len);
+	/* Says that somebody reads it: the stores are not dead. */
+	__asm__ volatile("" : : "r"(p) : "memory");
+}
+
+#endif

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What SHA-1 and SHA-2 have in common (FIPS 180-4, 5.1 and 5.2): a message
+ * cut into blocks, the last one padded and with the length at its end.
+ * Only the compression of whole blocks differs, and who does it.
+ */
+#ifndef MERKLE_DAMGARD_H
+#define MERKLE_DAMGARD_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <teemark/digest.h>
+
+struct md {
+	union {
+		uint32_t w32[8];
+		uint64_t w64[8];
+	} h;
+	uint8_t buffer[128];	/* the block begun: bytes % block bytes of it */
+	uint64_t bytes;		/* so far; a message is below 2^61 bytes */
+};
+
+_Static_assert(sizeof(struct md) <= sizeof(union digest_ctx),
+	       "union digest_ctx is too small");
+
+/*
+ * Takes count > 0 whole blocks into md->h; they are bytes_aligned().
+ */
+typedef void md_compress(struct md *md, const uint8_t *blocks, size_t count);
+
+static inline struct md *md_of(union digest_ctx *ctx)
+{
+	return (struct md *)(void *)ctx;
+}
+
+/* block: 64 or 128 */
+void md_update(struct md *md, const void *data, size_t len, size_t block,
+	       md_compress *compress);
+
+/*
+ * Pads, writes the first out_bytes of the state in words of block / 16 bytes,
+ * and wipes md.
+ */
+void md_final(struct md *md, uint8_t *out, size_t out_bytes, size_t block,
+	      md_compress *compress);
+
+/* Initial values, shared with the ce code. */
+void sha1_init(union digest_ctx *ctx);
+void sha224_init(union digest_ctx *ctx);
+void sha256_init(union digest_ctx *ctx);
+
+/* Round constants (FIPS 180-4, 4.2.2). */
+extern const uint32_t sha256_k[64];
+
+#endif

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* SHA-1, FIPS 180-4, 6.1. */
+#include "bytes.h"
+#include "merkle_damgard.h"
+
+#define CH(x, y, z)	((z) ^ ((x) & ((y) ^ (z))))
+#define PARITY(x, y, z)	((x) ^ (y) ^ (z))
+/* A sum of two that share no bit: the compiler may reorder it with the rest. */
+#define MAJ(x, y, z)	(((x) & (y)) + ((z) & ((x) ^ (y))))
+
+/* The first sixteen words are the block, each later one replaces the oldest. */
+#define LOAD(i)		(w[i] = load_be32(p + 4 * (i)))
+#define EXPAND(i)                                                       \
+	(w[(i) % 16] = rol32(w[((i) + 13) % 16] ^ w[((i) + 8) % 16] ^   \
+			     w[((i) + 2) % 16] ^ w[(i) % 16], 1))
+
+#define ROUND(a, b, c, d, e, f, k, word)                                \
+	do {                                                            \
+		e += rol32(a, 5) + f(b, c, d) + (k) + (word);           \
+		b = rol32(b, 30);                                       \
+	} while (0)
+
+/* Five rounds: the variables are in their places again. */
+#define ROUNDS5(f, k, W, i)                                             \
+	do {                                                            \
+		ROUND(a, b, c, d, e, f, k, W((i) + 0));                 \
+		ROUND(e, a, b, c, d, f, k, W((i) + 1));                 \
+		ROUND(d, e, a, b, c, f, k, W((i) + 2));                 \
+		ROUND(c, d, e, a, b, f, k, W((i) + 3));                 \
+		ROUND(b, c, d, e, a, f, k, W((i) + 4));                 \
+	} while (0)
+
+#define ROUNDS20(f, k, W, i)                                            \
+	do {                                                            \
+		ROUNDS5(f, k, W, (i) + 0);                              \
+		ROUNDS5(f, k, W, (i) + 5);                              \
+		ROUNDS5(f, k, W, (i) + 10);                             \
+		ROUNDS5(f, k, W, (i) + 15);                             \
+	} while (0)
+
+static void sha1_compress(struct md *md, const uint8_t *p, size_t count)
+{
+	uint32_t *h = md->h.w32;
+
+	for (; count; count--, p += 64) {
+		uint32_t a = h[0], b = h[1], c = h[2], d = h[3], e = h[4];
+		uint32_t w[16];
+
+		ROUNDS5(CH, 0x5a827999, LOAD, 0);
+		ROUNDS5(CH, 0x5a827999, LOAD, 5);
+		ROUNDS5(CH, 0x5a827999, LOAD, 10);
+		ROUND(a, b, c, d, e, CH, 0x5a827999, LOAD(15));
+		ROUND(e, a, b, c, d, CH, 0x5a827999, EXPAND(16));
+		ROUND(d, e, a, b, c, CH, 0x5a827999, EXPAND(17));
+		ROUND(c, d, e, a, b, CH, 0x5a827999, EXPAND(18));
+		ROUND(b, c, d, e, a, CH, 0x5a827999, EXPAND(19));
+		ROUNDS20(PARITY, 0x6ed9eba1, EXPAND, 20);
+		ROUNDS20(MAJ, 0x8f1bbcdc, EXPAND, 40);
+		ROUNDS20(PARITY, 0xca62c1d6, EXPAND, 60);
+
+		h[0] += a;
+		h[1] += b;
+		h[2] += c;
+		h[3] += d;
+		h[4] += e;
+	}
+}
+
+void sha1_init(union digest_ctx *ctx)
+{
+	struct md *md = md_of(ctx);
+
+	md->h.w32[0] = 0x67452301;
+	md->h.w32[1] = 0xefcdab89;
+	md->h.w32[2] = 0x98badcfe;
+	md->h.w32[3] = 0x10325476;
+	md->h.w32[4] = 0xc3d2e1f0;
+	/* Not used; defined, because all eight words are written out. */
+	md->h.w32[5] = 0;
+	md->h.w32[6] = 0;
+	md->h.w32[7] = 0;
+	md->bytes = 0;
+}
+
+static void update(union digest_ctx *ctx, const void *data, size_t len)
+{
+	md_update(md_of(ctx), data, len, 64, sha1_compress);
+}
+
+static void final(union digest_ctx *ctx, uint8_t *out)
+{
+	md_final(md_of(ctx), out, 20, 64, sha1_compress);
+}
+
+const struct digest_class sha1_c = {
+	.alg_id = 1, .init = sha1_init, .update = update, .final = final,
+};
