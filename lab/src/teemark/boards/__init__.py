@@ -1,2 +1,56 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Boards: how to reach a machine, and everything done over that reach."""
+"""Boards: how to reach a machine, and everything done over that reach.
+
+    with open_board("qemu-v8") as board:
+        ensure_installed(board)
+        board.exec(["teebench", "--list"])
+
+`open_board` takes a name or the path of a board file; what it gives is a `Board`
+(teemark.boards.board), and for a virtual board a `VirtualBoard`, booted on entering and ended on
+leaving.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from teemark.boards import config
+from teemark.boards.board import Board, Process, Result
+from teemark.boards.config import BoardFile, SshConfig, VirtualConfig
+from teemark.boards.install import ensure_installed
+from teemark.boards.ssh import Endpoint
+from teemark.boards.virtual import VirtualBoard
+
+__all__ = [
+    "Board",
+    "BoardFile",
+    "Process",
+    "Result",
+    "SshConfig",
+    "VirtualBoard",
+    "VirtualConfig",
+    "ensure_installed",
+    "make_board",
+    "open_board",
+]
+
+
+def make_board(file: BoardFile) -> Board:
+    """The board of a board file, to be entered with `with`."""
+    if isinstance(file.config, VirtualConfig):
+        return VirtualBoard(file)
+    ssh = file.config
+    endpoint = Endpoint(
+        address=ssh.address,
+        user=ssh.user,
+        port=ssh.port,
+        identity=Path(ssh.identity).expanduser() if ssh.identity else None,
+        connect_timeout=ssh.connect_timeout,
+        options=ssh.options,
+    )
+    return Board(file, endpoint)
+
+
+def open_board(word: str) -> Board:
+    """The board that a word on the command line names, to be entered with `with`."""
+    return make_board(config.find(word))

@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""From a virtual board's recipe to QEMU's command line. Pure, but for asking QEMU's version."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from teemark.boards.config import VirtualConfig
+from teemark.errors import MissingOutput
+
+PROGRAM = "qemu-system-aarch64"
+
+KERNEL_ARGS = ("console=ttyAMA0", "quiet", "panic=-1")
+"""`panic=-1` with -no-reboot: a kernel that panics ends QEMU, and we notice."""
+
+
+@dataclass(frozen=True, slots=True)
+class Images:
+    """What `make build` leaves in build/vboard."""
+
+    directory: Path
+
+    @property
+    def flash(self) -> Path:
+        return self.directory / "flash.bin"
+
+    @property
+    def kernel(self) -> Path:
+        return self.directory / "Image"
+
+    @property
+    def initrd(self) -> Path:
+        return self.directory / "initrd.img"
+
+    @property
+    def root(self) -> Path:
+        return self.directory / "root.img"
+
+    @property
+    def data(self) -> Path:
+        return self.directory / "data.img"
+
+    @property
+    def identity(self) -> Path:
+        return self.directory / "ssh" / "id_ed25519"
+
+    @property
+    def known_hosts(self) -> Path:
+        return self.directory / "ssh" / "known_hosts"
+
+    def check(self) -> None:
+        needed = (self.flash, self.kernel, self.initrd, self.root, self.data)
+        for path in (*needed, self.identity, self.known_hosts):
+            if not path.is_file():
+                raise MissingOutput(f"the virtual board isn't built: there is no {path}")
+
+
+@dataclass(frozen=True, slots=True)
+class Instance:
+    """Where one running virtual board has its files."""
+
+    directory: Path
+
+    @property
+    def data(self) -> Path:
+        return self.directory / "data.img"
+
+    @property
+    def console(self) -> Path:
+        return self.directory / "console.log"
+
+    @property
+    def secure_console(self) -> Path:
+        return self.directory / "secure.log"
+
+    @property
+    def qemu_log(self) -> Path:
+        return self.directory / "qemu.log"
+
+    @property
+    def state(self) -> Path:
+        return self.directory / "state.json"
+
+
+def _comma(path: Path) -> str:
+    """A comma inside a QEMU option's value is written twice."""
+    return str(path).replace(",", ",,")
+
+
+def command(
+    recipe: VirtualConfig,
+    images: Images,
+    instance: Instance,
+    port: int,
+    version: tuple[int, int],
+) -> list[str]:
+    """The command line that boots `recipe` with its ssh server at 127.0.0.1:`port`."""
+    machine = "virt,secure=on,gic-version=3"
+    if recipe.icount:
+        # The device tree would carry a random seed; the option's name changed in QEMU 7.1.
+        machine += ",dtb-randomness=off" if version >= (7, 1) else ",dtb-kaslr-seed=off"
+    words = [PROGRAM, "-nodefaults", "-no-reboot", "-display", "none", "-monitor", "none"]
+    words += ["-machine", machine, "-cpu", recipe.cpu]
+    words += ["-smp", str(recipe.cores), "-m", str(recipe.memory)]
+    if recipe.icount:
+        words += ["-icount", "shift=0,sleep=off", "-seed", "42"]
+        words += ["-rtc", "base=2026-01-01,clock=vm"]
+    words += ["-bios", str(images.flash), "-kernel", str(images.kernel)]
+    words += ["-initrd", str(images.initrd)]
+    words += ["-append", " ".join((*KERNEL_ARGS, *recipe.kernel_args))]
+    words += ["-serial", f"file:{_comma(instance.console)}"]
+    words += ["-serial", f"file:{_comma(instance.secure_console)}"]
+    words += ["-drive", f"file={_comma(images.root)},format=raw,if=none,id=root,snapshot=on"]
+    words += ["-device", "virtio-blk-pci,drive=root,serial=root"]
+    words += ["-drive", f"file={_comma(instance.data)},format=raw,if=none,id=data"]
+    words += ["-device", "virtio-blk-pci,drive=data,serial=data"]
+    words += ["-netdev", f"user,id=net,hostfwd=tcp:127.0.0.1:{port}-:22"]
+    words += ["-device", "virtio-net-pci,netdev=net,romfile="]
+    if "rng" in recipe.devices:
+        words += ["-object", "rng-random,id=rng,filename=/dev/urandom"]
+        words += ["-device", "virtio-rng-pci,rng=rng"]
+    if "crypto" in recipe.devices:
+        words += ["-object", "cryptodev-backend-builtin,id=crypto"]
+        words += ["-device", "virtio-crypto-pci,cryptodev=crypto"]
+    return words
+
+
+@cache
+def installed_version() -> tuple[int, int]:
+    if shutil.which(PROGRAM) is None:
+        raise MissingOutput(
+            f"there is no {PROGRAM} on this machine",
+            hint="run `make deps` (Debian: apt install qemu-system-arm)",
+        )
+    said = subprocess.run([PROGRAM, "--version"], capture_output=True, text=True, check=False)
+    found = re.search(r"version (\d+)\.(\d+)", said.stdout)
+    if found is None:
+        raise MissingOutput(
+            f"{PROGRAM} --version says nothing we understand: {said.stdout[:60]!r}",
+            hint="QEMU 7.0 or newer is needed",
+        )
+    return int(found[1]), int(found[2])

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The command lines we send to a board: pure text, for any POSIX shell (busybox's too).
+
+A command runs as
+
+    exec 3>&2 2>/dev/null; env PATH=… TEEMARK_JOB=token COMMAND… 2>&3 3>&-; exit $?
+
+- The shell stays, so that a command killed by a signal comes back as 128+n: ssh itself would make
+  it 255. Its own stderr is closed to keep its "Segmentation fault" out of the command's.
+- The token in the environment marks the command and all its children, so that they can be
+  found again and sent a signal over a second channel: without a terminal ssh passes on none.
+"""
+
+from __future__ import annotations
+
+import secrets
+import shlex
+from collections.abc import Mapping, Sequence
+
+from teemark.errors import BoardError
+
+LONGEST = 8000
+"""dropbear refuses a command of more than 9000 bytes."""
+
+_SIGNAL_SCRIPT = """\
+for try in 1 2 3 4 5; do
+  found=
+  for file in /proc/[0-9]*/environ; do
+    if grep -q "TEEMARK_JOB=$1" "$file" 2>/dev/null; then
+      pid=${file#/proc/}
+      kill -s "$2" "${pid%/environ}" 2>/dev/null && found=1
+    fi
+  done
+  [ "$found" ] && exit 0
+  sleep 0.2 || sleep 1
+done
+exit 1
+"""
+
+
+def new_job() -> str:
+    return secrets.token_hex(4)
+
+
+def quote_path(path: str) -> str:
+    """Quote a path on the board; a leading ~/ stays the home directory there."""
+    if path == "~":
+        return '"$HOME"'
+    if path.startswith("~/"):
+        return '"$HOME"/' + shlex.quote(path[2:])
+    return shlex.quote(path)
+
+
+def command_line(
+    argv: Sequence[str],
+    *,
+    job: str,
+    directory: str | None = None,
+    sudo: bool = False,
+    env: Mapping[str, str] | None = None,
+) -> str:
+    """The text for ssh to run `argv` on the board, with `directory` first in PATH."""
+    if not argv:
+        raise BoardError("there is no command to run on the board")
+    words = ["sudo", "-n"] if sudo else []
+    words.append("env")
+    if directory is not None:
+        words.append(f'PATH={quote_path(directory)}:"$PATH"')
+    words.append(f"TEEMARK_JOB={job}")
+    words += [shlex.quote(f"{key}={value}") for key, value in (env or {}).items()]
+    words += [shlex.quote(word) for word in argv]
+    text = f"exec 3>&2 2>/dev/null; {' '.join(words)} 2>&3 3>&-; exit $?"
+    if len(text.encode()) > LONGEST:
+        raise BoardError(
+            f"the command is {len(text.encode())} bytes long; a board takes {LONGEST}",
+            hint="put it in a file, `teemark push` that, and run `sh FILE`",
+        )
+    return text
+
+
+def script(text: str, *args: str) -> list[str]:
+    """The argv of a shell script with arguments $1, $2, …"""
+    return ["sh", "-c", text, "sh", *args]
+
+
+def signal_argv(job: str, signal: str) -> list[str]:
+    """The argv that sends a signal (INT, TERM, KILL, …) to every process of a job."""
+    return script(_SIGNAL_SCRIPT, job, signal)
+
+
+EXPAND = """\
+case $1 in "~") t=$HOME;; "~/"*) t=$HOME/${1#"~/"};; *) t=$1;; esac
+"""
+"""The beginning of a script whose $1 is a path on the board: makes it $t, with ~/ expanded."""
+
+EXISTS_FOLDER = EXPAND + '[ -d "$t" ]\n'

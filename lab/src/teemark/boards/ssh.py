@@ -1,0 +1,233 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""One connection to a board: the system's ssh, kept open by a master process.
+
+Every command is a channel of that connection, which costs milliseconds instead of a key exchange
+on a slow board. The master's socket lies in a folder of its own with a short name (a socket's
+path has 108 bytes at most); the master dies with us.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import count
+from pathlib import Path
+from typing import IO, TypeAlias
+
+from teemark.boards.guard import guarded
+from teemark.boards.sshsay import channel_error, connect_error, lost_error
+from teemark.errors import MissingOutput, TeemarkError
+
+Stream: TypeAlias = IO[bytes] | int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """Where ssh connects to. What is None is left to the user's ssh configuration."""
+
+    address: str
+    user: str | None = None
+    port: int | None = None
+    identity: Path | None = None
+    known_hosts: Path | None = None
+    """A file that alone decides which host key is right, under the name `host_alias`."""
+    host_alias: str | None = None
+    connect_timeout: int = 10
+    keepalive: bool = True
+    """Notice a board that went away without a word. Off where a packet would disturb."""
+    options: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        name = f"{self.user}@{self.address}" if self.user else self.address
+        return f"{name}:{self.port}" if self.port else name
+
+    def arguments(self) -> list[str]:
+        options = [*self.options]  # ssh takes the first value it sees: the board file's
+        options += ["BatchMode=yes", f"ConnectTimeout={self.connect_timeout}"]
+        # What a user's configuration may say for interactive use is turned off.
+        options += ["TCPKeepAlive=no", "ForwardX11=no", "ForwardAgent=no", "PermitLocalCommand=no"]
+        options += ["ControlPersist=no", "RemoteCommand=none", "ClearAllForwardings=yes"]
+        options += ["LogLevel=INFO"]
+        if self.keepalive:
+            options += ["ServerAliveInterval=15", "ServerAliveCountMax=4"]
+        else:
+            options += ["ServerAliveInterval=0"]
+        if self.identity:
+            options += [f"IdentityFile={_quoted(self.identity)}", "IdentitiesOnly=yes"]
+        if self.known_hosts:
+            options += [
+                f"UserKnownHostsFile={_quoted(self.known_hosts)}",
+                "GlobalKnownHostsFile=/dev/null",
+                "StrictHostKeyChecking=yes",
+                f"HostKeyAlias={self.host_alias or self.address}",
+                "UpdateHostKeys=no",
+            ]
+        words = ["-F", "none"] if self.known_hosts else []
+        for option in options:
+            words += ["-o", option]
+        if self.user:
+            words += ["-l", self.user]
+        if self.port:
+            words += ["-p", str(self.port)]
+        return words
+
+
+def _quoted(path: Path) -> str:
+    """A path as ssh's configuration wants it: % is special, and blanks need quotes."""
+    return '"' + str(path).replace("%", "%%") + '"'
+
+
+class Ssh:
+    """A connection, open between `connect` and `close`."""
+
+    def __init__(self, board: str, endpoint: Endpoint) -> None:
+        self.board = board
+        self.endpoint = endpoint
+        self._directory: Path | None = None
+        self._master: subprocess.Popen[bytes] | None = None
+        self._logs = count(1)
+
+    @property
+    def connected(self) -> bool:
+        return self._master is not None and self._master.poll() is None
+
+    def _socket(self) -> Path:
+        assert self._directory is not None
+        return self._directory / "s"
+
+    def connect(self) -> None:
+        """Open the connection, or raise a ConnectError that says why not."""
+        if shutil.which("ssh") is None:
+            raise MissingOutput(
+                "there is no ssh on this machine", hint="install it: apt install openssh-client"
+            )
+        self.close()
+        self._directory = Path(tempfile.mkdtemp(prefix="teemark-", dir=_short_directory()))
+        log = self._directory / "master.log"
+        argv = ["ssh", "-M", "-N", "-T", "-E", str(log), "-S", str(self._socket())]
+        argv += [*self.endpoint.arguments(), "--", self.endpoint.address]
+        # A session of its own: Ctrl-C is for us to handle, the connection must outlive it.
+        self._master = subprocess.Popen(
+            guarded(argv),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+        pause = 0.002
+        limit = time.monotonic() + 2 * self.endpoint.connect_timeout + 5
+        while not self._socket().exists():
+            if self._master.poll() is not None or time.monotonic() > limit:
+                said = _text(log) if self._master.poll() is not None else "timed out"
+                self.close()
+                raise connect_error(self.board, str(self.endpoint), said)
+            time.sleep(pause)
+            pause = min(pause * 1.5, 0.05)
+
+    def close(self) -> None:
+        if self._master is not None:
+            self._master.terminate()
+            try:
+                self._master.wait(5)
+            except subprocess.TimeoutExpired:
+                self._master.kill()
+                self._master.wait()
+            self._master = None
+        if self._directory is not None:
+            shutil.rmtree(self._directory, ignore_errors=True)
+            self._directory = None
+
+    def open_channel(
+        self,
+        command: str,
+        *,
+        stdin: Stream = subprocess.DEVNULL,
+        stdout: Stream = None,
+        stderr: Stream = None,
+        terminal: bool = False,
+    ) -> Channel:
+        """Start a command line on the board; None streams are this process's own."""
+        if not self.connected:
+            raise lost_error(self.board, str(self.endpoint))
+        assert self._directory is not None
+        log = self._directory / f"{next(self._logs)}.log"
+        argv = ["ssh", "-E", str(log), "-S", str(self._socket()), "-t" if terminal else "-T"]
+        argv += ["-o", "ControlMaster=no", *self.endpoint.arguments()]
+        # If the master goes away just now, no second connection is made behind our back.
+        argv += ["-o", "ProxyCommand=false", "--", self.endpoint.address, command]
+        process = subprocess.Popen(
+            argv,
+            stdin=stdin,
+            stdout=stdout,
+            stderr=stderr,
+            start_new_session=not terminal,
+        )
+        return Channel(self, process, log)
+
+
+class Channel:
+    """One command that runs over a connection."""
+
+    def __init__(self, ssh: Ssh, process: subprocess.Popen[bytes], log: Path) -> None:
+        self._ssh = ssh
+        self.process = process
+        self._log = log
+
+    def wait(self, timeout: float | None = None) -> int:
+        """The command's exit status. Raises ConnectionLost if the connection went first, and
+        subprocess.TimeoutExpired."""
+        status = self.process.wait(timeout)
+        if status == 255 or status < 0:
+            error = self._trouble()
+            if error is not None:
+                raise error
+        with contextlib.suppress(OSError):
+            self._log.unlink(missing_ok=True)
+        return status if status >= 0 else 128 - status
+
+    def _trouble(self) -> TeemarkError | None:
+        """Status 255 is ssh's own, unless the command ended with it."""
+        board, to = self._ssh.board, str(self._ssh.endpoint)
+        said = _text(self._log)
+        refusal = channel_error(board, to, said)
+        if refusal is not None:
+            return refusal
+        # The master may take a moment to notice that its connection broke.
+        for _ in range(20):
+            if not self._ssh.connected:
+                return lost_error(board, to)
+            if not said:
+                return None
+            time.sleep(0.05)
+        return lost_error(board, to)
+
+
+def _short_directory() -> str:
+    """The socket's path must stay under 108 bytes, with 18 more while ssh makes it."""
+    for name in (os.environ.get("XDG_RUNTIME_DIR"), tempfile.gettempdir()):
+        if name and len(os.fsencode(name)) < 60 and os.access(name, os.W_OK | os.X_OK):
+            return name
+    return "/tmp"
+
+
+def _text(log: Path) -> str:
+    try:
+        return log.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""
+
+
+@contextlib.contextmanager
+def connection(board: str, endpoint: Endpoint) -> Iterator[Ssh]:
+    ssh = Ssh(board, endpoint)
+    ssh.connect()
+    try:
+        yield ssh
+    finally:
+        ssh.close()

@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Which virtual boards run: a folder each under build/run, with a state file in it.
+
+`build/run/NAME` is the one that `teemark up` keeps; `build/run/NAME.XXXXXXXX` belongs to one
+command and goes away with it. A folder whose owner is dead is swept up by the next boot, and a
+QEMU in it is ended. A process is known by its pid and its start time together.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import shutil
+import signal
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+
+from teemark import paths
+from teemark.boards.guard import start_time
+from teemark.boards.qemu import Instance
+
+KEEP_LOGS = 24 * 3600
+"""Seconds for which the logs of a boot that failed are kept."""
+
+
+class Process(msgspec.Struct, frozen=True):
+    pid: int
+    started: int
+
+    @classmethod
+    def of(cls, pid: int) -> Process | None:
+        started = start_time(pid)
+        return None if started is None else cls(pid, started)
+
+    @property
+    def alive(self) -> bool:
+        return start_time(self.pid) == self.started
+
+    def end(self) -> None:
+        """Terminate it; kill it if it doesn't go within 3 s."""
+        for signum, patience in ((signal.SIGTERM, 3.0), (signal.SIGKILL, 3.0)):
+            if not self.alive:
+                return
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(self.pid, signum)
+            limit = time.monotonic() + patience
+            while self.alive and time.monotonic() < limit:
+                time.sleep(0.02)
+
+
+class State(msgspec.Struct, frozen=True):
+    """The content of state.json."""
+
+    board: str
+    kept: bool
+    ready: bool
+    """The first command was answered."""
+    port: int
+    qemu: Process
+    owner: Process
+    """The command that booted it. A kept board outlives it once it is ready."""
+
+    @property
+    def orphan(self) -> bool:
+        """Nobody will ever use or end it."""
+        return not self.owner.alive and not (self.kept and self.ready)
+
+
+def write(instance: Instance, state: State) -> None:
+    beside = instance.state.with_suffix(".new")
+    beside.write_bytes(msgspec.json.encode(state) + b"\n")
+    beside.replace(instance.state)
+
+
+def read(instance: Instance) -> State | None:
+    try:
+        return msgspec.json.decode(instance.state.read_bytes(), type=State)
+    except (OSError, msgspec.MsgspecError):
+        return None
+
+
+def kept_instance(name: str) -> Instance:
+    return Instance(paths.instances() / name)
+
+
+def new_instance(name: str, *, kept: bool) -> Instance:
+    """A fresh folder for a boot; for a kept one, the old folder is emptied."""
+    paths.instances().mkdir(parents=True, exist_ok=True)
+    if not kept:
+        made = tempfile.mkdtemp(prefix=f"{name}.", dir=paths.instances())
+        return Instance(Path(made))
+    instance = kept_instance(name)
+    shutil.rmtree(instance.directory, ignore_errors=True)
+    instance.directory.mkdir()
+    return instance
+
+
+def running_kept(name: str) -> State | None:
+    """The board that `teemark up` keeps up, if it is up."""
+    state = read(kept_instance(name))
+    if state is None or not (state.ready and state.kept and state.qemu.alive):
+        return None
+    return state
+
+
+def sweep() -> None:
+    """End what orphans still run and remove what dead instances left."""
+    if not paths.instances().is_dir():
+        return
+    for directory in paths.instances().iterdir():
+        if not directory.is_dir():
+            continue
+        instance = Instance(directory)
+        state = read(instance)
+        if state is None:
+            # Just made by somebody, or left over.
+            if _age(directory) > KEEP_LOGS:
+                shutil.rmtree(directory, ignore_errors=True)
+            continue
+        if state.orphan and state.qemu.alive:
+            state.qemu.end()
+        if not state.qemu.alive and not state.owner.alive:
+            instance.data.unlink(missing_ok=True)
+            if state.ready or _age(directory) > KEEP_LOGS:
+                shutil.rmtree(directory, ignore_errors=True)
+
+
+def _age(directory: Path) -> float:
+    try:
+        return time.time() - directory.stat().st_mtime
+    except OSError:
+        return 0.0
+
+
+@contextlib.contextmanager
+def lock(name: str) -> Iterator[None]:
+    """One `up` or `down` of a board at a time."""
+    paths.instances().mkdir(parents=True, exist_ok=True)
+    with (paths.instances() / f".{name}.lock").open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield

@@ -1,0 +1,205 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Files to and from a board, over the one ssh connection: no sftp server is needed there.
+
+Whatever is written is written beside its place, checked, and renamed. A file's check is its
+SHA-256, or its size where the board has no sha256sum.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+from typing import IO, TYPE_CHECKING
+
+from teemark.boards import remote
+from teemark.boards.sshsay import transfer_error
+from teemark.errors import TransferError, UsageMistake
+
+if TYPE_CHECKING:
+    from teemark.boards.board import Board
+
+# $2 name here, $3 digest, $4 size, $5 mode. Status 11: arrived damaged.
+_PUSH_FILE = (
+    remote.EXPAND
+    + """\
+if [ -d "$t" ]; then t=${t%/}/$2; fi
+case $t in */*) p=${t%/*}/.teemark.$$;; *) p=.teemark.$$;; esac
+trap 'rm -f "$p"' EXIT
+trap 'exit 1' HUP INT TERM
+cat >"$p" || exit 10
+sum=$(sha256sum <"$p" 2>/dev/null)
+if [ "$sum" ]; then [ "${sum%% *}" = "$3" ] || exit 11
+else [ "$(wc -c <"$p")" -eq "$4" ] || exit 11; fi
+chmod "$5" "$p" && mv -f "$p" "$t"
+"""
+)
+
+# $2 name here. Status 12: it is there already.
+_PUSH_FOLDER = (
+    remote.EXPAND
+    + """\
+if [ -d "$t" ]; then t=${t%/}/$2; fi
+if [ -e "$t" ]; then exit 12; fi
+case $t in */*) p=${t%/*}/.teemark.$$;; *) p=.teemark.$$;; esac
+trap 'rm -rf "$p"' EXIT
+trap 'exit 1' HUP INT TERM
+mkdir "$p" && tar -xf - -C "$p" && mv "$p" "$t" || exit 10
+"""
+)
+
+_KIND = (
+    remote.EXPAND
+    + """\
+if [ -d "$t" ]; then echo folder
+elif [ -e "$t" ]; then echo file; stat -c %a "$t"
+else echo "$t: No such file or directory" >&2; exit 1; fi
+"""
+)
+
+_READ = remote.EXPAND + 'exec cat <"$t"\n'
+
+_DIGEST = remote.EXPAND + 'sha256sum <"$t" 2>/dev/null || :\n'
+
+_READ_FOLDER = remote.EXPAND + 'exec tar -cf - -C "$t" .\n'
+
+
+def digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def push(board: Board, local: Path, target: str, *, mode: int | None = None) -> None:
+    if local.is_dir():
+        _push_folder(board, local, target)
+    elif local.is_file():
+        _push_file(board, local, target, mode)
+    else:
+        raise UsageMistake(f"there is no file or folder {local} here")
+
+
+def _push_file(board: Board, local: Path, target: str, mode: int | None) -> None:
+    state = local.stat()
+    octal = f"{state.st_mode & 0o777 if mode is None else mode:o}"
+    with local.open("rb") as file:
+        argv = (target, local.name, digest(local), str(state.st_size), octal)
+        result = board.script(_PUSH_FILE, *argv, stdin=file, check=False)
+    if result.status == 11:
+        raise TransferError(
+            f"{board.name}: {target} didn't arrive as {local} is here",
+            hint="did the file change meanwhile? else try again",
+        )
+    if result.status != 0:
+        raise transfer_error(board.name, target, result.complaint)
+
+
+def _push_folder(board: Board, local: Path, target: str) -> None:
+    pack = subprocess.Popen(
+        ["tar", "-cf", "-", "-C", str(local), "."],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+    )
+    assert pack.stdout is not None
+    assert pack.stderr is not None
+    try:
+        name = local.resolve().name
+        result = board.script(_PUSH_FOLDER, target, name, stdin=pack.stdout, check=False)
+    finally:
+        pack.stdout.close()
+        complaint = pack.stderr.read().decode(errors="replace").strip()
+        pack.stderr.close()
+        packed = pack.wait()
+    if result.status == 12:
+        raise TransferError(
+            f"{board.name}: {target} has a folder {name} already",
+            hint="remove it there first, or name another target",
+        )
+    if result.status != 0:
+        raise transfer_error(board.name, target, result.complaint)
+    if packed != 0:
+        raise TransferError(f"{local} could not be read: {complaint}")
+
+
+def pull(board: Board, source: str, local: Path) -> None:
+    kind = board.script(_KIND, source, check=False)
+    if kind.status != 0:
+        raise transfer_error(board.name, source, kind.complaint)
+    words = kind.text.split()
+    name = source.rstrip("/").rpartition("/")[2] or "root"
+    place = local / name if local.is_dir() else local
+    if not place.parent.is_dir():
+        raise UsageMistake(f"there is no folder {place.parent} here")
+    if words[0] == "folder":
+        _pull_folder(board, source, place)
+    else:
+        mode = int(words[1], 8) if len(words) > 1 else 0o644
+        _pull_file(board, source, place, mode & 0o777)
+
+
+def _pull_file(board: Board, source: str, place: Path, mode: int) -> None:
+    handle, name = tempfile.mkstemp(prefix=".teemark-", dir=place.parent)
+    beside = Path(name)
+    try:
+        with os.fdopen(handle, "wb") as out:
+            _read(board, remote.script(_READ, source), source, out)
+        there = board.script(_DIGEST, source).text.split()
+        # Files that the kernel makes up, as in /proc, may differ each time they are read.
+        if there and not source.startswith(("/proc/", "/sys/")) and there[0] != digest(beside):
+            raise TransferError(
+                f"{board.name}: {source} changed while it was copied",
+                hint="wait until nothing writes to it any more",
+            )
+        beside.chmod(mode | 0o200)
+        beside.replace(place)
+    finally:
+        with contextlib.suppress(OSError):
+            beside.unlink(missing_ok=True)
+
+
+def _pull_folder(board: Board, source: str, place: Path) -> None:
+    if place.exists():
+        raise TransferError(
+            f"{place} is here already", hint="remove it first, or name another place"
+        )
+    beside = Path(tempfile.mkdtemp(prefix=".teemark-", dir=place.parent))
+    try:
+        unpack = subprocess.Popen(
+            ["tar", "-xf", "-", "-C", str(beside), "--no-same-owner"],
+            stdin=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+        )
+        assert unpack.stdin is not None
+        assert unpack.stderr is not None
+        try:
+            _read(board, remote.script(_READ_FOLDER, source), source, unpack.stdin)
+        finally:
+            unpack.stdin.close()
+            said = unpack.stderr.read().decode(errors="replace").strip()
+            unpack.stderr.close()
+            unpacked = unpack.wait()
+        if unpacked != 0:
+            raise TransferError(f"{place} could not be written: {said}")
+        beside.chmod(0o755)
+        beside.replace(place)
+    finally:
+        shutil.rmtree(beside, ignore_errors=True)
+
+
+def _read(board: Board, argv: list[str], source: str, out: IO[bytes]) -> None:
+    """Run a command whose output is (a part of) `source` into `out`."""
+    with tempfile.TemporaryFile() as err:
+        process = board.start(argv, stdout=out, stderr=err)
+        try:
+            status = process.wait()
+        finally:
+            process.abandon()
+        err.seek(0)
+        complaint = err.read().decode(errors="replace").strip()
+    if status != 0:
+        raise transfer_error(board.name, source, complaint)

@@ -1,0 +1,291 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The virtual board: QEMU with the images of build/vboard, then a board over ssh like any other.
+
+It never outlives the command that booted it, not even when that is killed, unless `teemark up`
+keeps it up on purpose. Every boot starts with a fresh copy of the data disk; `reboot` keeps it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import socket
+import subprocess
+import time
+from pathlib import Path
+from types import TracebackType
+from typing import Literal, Self
+
+from teemark import paths
+from teemark.boards import state as states
+from teemark.boards.board import Board
+from teemark.boards.config import BoardFile, VirtualConfig
+from teemark.boards.guard import guarded
+from teemark.boards.qemu import Images, Instance, command, installed_version
+from teemark.boards.ssh import Endpoint
+from teemark.boards.state import Process, State
+from teemark.errors import BoardError, BootError, ConnectError
+
+READY = b"teemark-vboard: ready"
+"""The line that the board writes to its console when its ssh server listens."""
+
+HOST_ALIAS = "teemark-vboard"
+"""The name in the known_hosts file; the port is another at every boot."""
+
+_PORT_TAKEN = "host forwarding rule"
+_PORT_TRIES = 8
+
+
+def _endpoint(recipe: VirtualConfig, images: Images, port: int) -> Endpoint:
+    return Endpoint(
+        address="127.0.0.1",
+        user="root",
+        port=port,
+        identity=images.identity,
+        known_hosts=images.known_hosts,
+        host_alias=HOST_ALIAS,
+        connect_timeout=20,
+        # On a board that counts instructions a packet would be measured too.
+        keepalive=not recipe.icount,
+    )
+
+
+class VirtualBoard(Board):
+    """A virtual board. Entering boots it, or finds the one that is kept up; leaving ends it, or
+    leaves the kept one alone. With `keep`, what is booted here stays up."""
+
+    def __init__(self, file: BoardFile, *, keep: bool = False) -> None:
+        assert isinstance(file.config, VirtualConfig)
+        self.recipe = file.config
+        self.images = Images(paths.vboard())
+        self.keep = keep
+        self.instance: Instance | None = None
+        self.boot_seconds: float | None = None
+        """From power-on to the first command answered; None if it was up already."""
+        self._qemu: subprocess.Popen[bytes] | None = None
+        self._process: Process | None = None
+        self._attached = False
+        super().__init__(file, _endpoint(self.recipe, self.images, 1))
+
+    @property
+    def emulated(self) -> bool:
+        return True
+
+    @property
+    def deterministic(self) -> bool:
+        return self.recipe.icount
+
+    # -- power -------------------------------------------------------------------------------
+
+    def __enter__(self) -> Self:
+        self.images.check()
+        states.sweep()
+        kept = states.running_kept(self.name)
+        if kept is not None:
+            self._attach(kept)
+        else:
+            self._boot()
+        return self
+
+    def _attach(self, kept: State) -> None:
+        self.instance = states.kept_instance(self.name)
+        self._attached = True
+        self._process = kept.qemu
+        self.ssh.endpoint = self.endpoint = _endpoint(self.recipe, self.images, kept.port)
+        self.ssh.connect()
+
+    def _boot(self) -> None:
+        self.instance = states.new_instance(self.name, kept=self.keep)
+        subprocess.run(
+            ["cp", "--sparse=always", str(self.images.data), str(self.instance.data)], check=True
+        )
+        try:
+            self._power_on()
+        except BaseException:
+            self._power_off()
+            self.instance.data.unlink(missing_ok=True)
+            raise
+
+    def _power_on(self) -> None:
+        """Start QEMU on this instance's data disk and wait for the first command answered."""
+        began = time.monotonic()
+        limit = began + self.recipe.boot_timeout
+        for tries_left in reversed(range(_PORT_TRIES)):
+            port = _free_port()
+            self._launch(port)
+            try:
+                self._wait_for_console(limit)
+            except _PortTakenError:
+                if tries_left == 0:
+                    raise self._boot_error("finds no free port on 127.0.0.1") from None
+                continue
+            break
+        self.ssh.endpoint = self.endpoint = _endpoint(self.recipe, self.images, port)
+        self._wait_for_ssh(limit)
+        self.boot_seconds = time.monotonic() - began
+        self._note(port, ready=True)
+
+    def _launch(self, port: int) -> None:
+        assert self.instance is not None
+        argv = command(self.recipe, self.images, self.instance, port, installed_version())
+        self.instance.console.unlink(missing_ok=True)
+        with self.instance.qemu_log.open("wb") as log:
+            self._qemu = subprocess.Popen(
+                argv if self.keep else guarded(argv),
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+            )
+        self._process = Process.of(self._qemu.pid)
+        self._note(port, ready=False)
+
+    def _note(self, port: int, *, ready: bool) -> None:
+        me = Process.of(os.getpid())
+        assert self.instance is not None
+        assert me is not None
+        if self._process is not None:
+            new = State(self.name, self.keep or self._attached, ready, port, self._process, me)
+            states.write(self.instance, new)
+
+    def _wait_for_console(self, limit: float) -> None:
+        """Until the console says that the ssh server listens. Reading a file doesn't disturb
+        the guest, as knocking at its port would."""
+        assert self.instance is not None
+        assert self._qemu is not None
+        while READY not in _bytes(self.instance.console):
+            if self._qemu.poll() is not None:
+                said = _bytes(self.instance.qemu_log).decode(errors="replace")
+                if _PORT_TAKEN in said:
+                    raise _PortTakenError
+                raise self._boot_error("ended while it booted")
+            if time.monotonic() > limit:
+                raise self._boot_error(f"wasn't up after {self.recipe.boot_timeout} s")
+            time.sleep(0.05)
+
+    def _wait_for_ssh(self, limit: float) -> None:
+        while True:
+            try:
+                self.ssh.connect()
+            except ConnectError as error:
+                if time.monotonic() > limit or not self.running:
+                    raise self._boot_error(f"doesn't answer ssh ({error})") from None
+                time.sleep(0.1)
+            else:
+                break
+        self.capture(["true"], timeout=max(5.0, limit - time.monotonic()))
+
+    def _boot_error(self, what: str) -> BootError:
+        assert self.instance is not None
+        parts = [f"{self.name} {what}"]
+        for title, path in (
+            ("QEMU", self.instance.qemu_log),
+            ("console", self.instance.console),
+            ("secure console", self.instance.secure_console),
+        ):
+            last = _last_lines(path)
+            if last:
+                parts.append(f"-- {title}, last lines of {path}:\n{last}")
+        return BootError(
+            "\n".join(parts),
+            hint="if the images are from an interrupted build, run `make build` again; on a very "
+            "slow machine raise `boot_timeout` in the board file",
+        )
+
+    @property
+    def running(self) -> bool:
+        if self._qemu is not None:
+            return self._qemu.poll() is None
+        return self._process is not None and self._process.alive
+
+    def _power_off(self) -> None:
+        self.ssh.close()
+        if self._qemu is not None:
+            self._qemu.terminate()
+            try:
+                self._qemu.wait(3)
+            except subprocess.TimeoutExpired:
+                self._qemu.kill()
+                self._qemu.wait()
+            self._qemu = None
+        elif self._process is not None:
+            self._process.end()
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.ssh.close()
+        if self._attached or self.keep:
+            return
+        self._power_off()
+        if self.instance is None:
+            return
+        self.instance.data.unlink(missing_ok=True)
+        if not isinstance(error, BoardError):
+            shutil.rmtree(self.instance.directory, ignore_errors=True)
+
+    def reboot(self, how: Literal["clean", "power-cut"] = "clean") -> None:
+        """Boot again with the same data disk: after a proper `reboot` in the guest, or after a
+        cut of its power. Programs in the root file system are gone: it starts anew too."""
+        if how == "clean":
+            with contextlib.suppress(BoardError):
+                self.capture(["reboot"], check=False, timeout=20)
+            limit = time.monotonic() + 30
+            while self.running and time.monotonic() < limit:
+                time.sleep(0.05)
+            if self.running:
+                raise BoardError(
+                    f"{self.name}: the guest didn't reboot within 30 s",
+                    hint=f"see {self.consoles()[0]}",
+                )
+            self.ssh.close()
+        elif self._qemu is not None:
+            self._qemu.kill()
+            self._qemu.wait()
+        self._power_off()
+        if self._attached:
+            self.keep = True
+        self._power_on()
+
+    def consoles(self) -> tuple[Path, Path]:
+        """The logs of the normal and of the secure world's console."""
+        assert self.instance is not None
+        return self.instance.console, self.instance.secure_console
+
+
+class _PortTakenError(Exception):
+    pass
+
+
+def take_down(name: str) -> bool:
+    """End the board that `teemark up` keeps up. False if it wasn't up."""
+    with states.lock(name):
+        instance = states.kept_instance(name)
+        state = states.read(instance)
+        was_up = state is not None and state.qemu.alive
+        if state is not None:
+            state.qemu.end()
+        shutil.rmtree(instance.directory, ignore_errors=True)
+        return was_up
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def _bytes(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError:
+        return b""
+
+
+def _last_lines(path: Path, lines: int = 12) -> str:
+    text = _bytes(path).decode(errors="replace").replace("\r", "")
+    return "\n".join(text.splitlines()[-lines:])

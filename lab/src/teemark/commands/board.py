@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""teemark board list"""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Any
+
+import click
+
+
+@click.group("board", short_help="Show the boards there are.")
+def command() -> None:
+    """Show the boards there are.
+
+    A board is one TOML file: in boards/ of the checkout, or in ~/.config/teemark/boards; or name
+    the file itself. docs/boards.md says what goes into it.
+    """
+
+
+def _facts() -> list[dict[str, Any]]:
+    from teemark.boards import config, state
+    from teemark.errors import ConfigError
+
+    rows: list[dict[str, Any]] = []
+    for name, board in config.available().items():
+        row: dict[str, Any] = {"name": name, "kind": None, "up": None, "address": None}
+        row |= {"file": None, "description": None, "error": None}
+        if isinstance(board, ConfigError):
+            row["error"] = board.message
+        else:
+            row |= {"kind": board.config.kind, "file": str(board.path)}
+            row["description"] = board.config.description or None
+            if isinstance(board.config, config.SshConfig):
+                row["address"] = board.config.address
+            else:
+                kept = state.running_kept(name)
+                row["up"] = kept is not None
+                row["address"] = f"127.0.0.1:{kept.port}" if kept else None
+        rows.append(row)
+    return rows
+
+
+@command.command("list")
+@click.option("--json", "as_json", is_flag=True, help="One JSON array, for scripts.")
+def list_boards(as_json: bool) -> int:
+    """List the boards, their kind, and whether a virtual one is up.
+
+    Whether a board over ssh is up isn't known without trying: `teemark exec BOARD -- true`.
+    """
+    rows = _facts()
+    wrong = [row for row in rows if row["error"]]
+    if as_json:
+        click.echo(json.dumps(rows, indent=2))
+        return 1 if wrong else 0
+    table = [("NAME", "KIND", "UP", "WHERE", "WHAT")]
+    for row in rows:
+        up = {True: "up", False: "-", None: "?"}[row["up"]]
+        what = f"wrong: {row['error']}" if row["error"] else row["description"] or ""
+        table.append((row["name"], row["kind"] or "?", up, row["address"] or "-", what))
+    widths = [max(len(line[column]) for line in table) for column in range(4)]
+    bold = sys.stdout.isatty()
+    for number, line in enumerate(table):
+        cells = [cell.ljust(width) for cell, width in zip(line, widths, strict=False)]
+        text = "  ".join([*cells, line[4]]).rstrip()
+        click.echo(click.style(text, bold=True) if bold and number == 0 else text)
+    return 1 if wrong else 0

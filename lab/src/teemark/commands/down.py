@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""teemark down BOARD"""
+
+from __future__ import annotations
+
+import click
+
+
+@click.command("down", short_help="Stop a virtual board that was kept up.")
+@click.argument("board")
+def command(board: str) -> None:
+    """Stop a virtual board that `teemark up` keeps up; its data disk is gone then.
+
+    A board that isn't up is no error.
+    """
+    from teemark.boards import config
+    from teemark.boards.virtual import take_down
+    from teemark.console import say
+    from teemark.errors import UsageMistake
+
+    file = config.find(board)
+    if not isinstance(file.config, config.VirtualConfig):
+        raise UsageMistake(f"{file.name} is no virtual board: teemark can't switch it off")
+    say(f"{file.name} is down" if take_down(file.name) else f"{file.name} wasn't up")

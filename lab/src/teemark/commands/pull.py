@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""teemark pull BOARD REMOTE LOCAL"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+
+@click.command("pull", short_help="Copy a file or folder from a board.")
+@click.argument("board")
+@click.argument("remote")
+@click.argument("local", default=".", type=click.Path(path_type=Path))
+def command(board: str, remote: str, local: Path) -> None:
+    """Copy a file or folder from a board: teemark pull BOARD REMOTE [LOCAL]
+
+    LOCAL is its new name, or a folder that is there (default: the current one).
+    """
+    from teemark.boards import open_board
+    from teemark.console import working
+
+    target = open_board(board)
+    with working(f"copying from {target.name} …"), target:
+        target.pull(remote, local)

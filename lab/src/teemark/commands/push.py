@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""teemark push BOARD LOCAL… REMOTE"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+
+@click.command("push", short_help="Copy files to a board.")
+@click.argument("board")
+@click.argument("local", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
+@click.argument("remote")
+def command(board: str, local: tuple[Path, ...], remote: str) -> None:
+    """Copy files or folders to a board: teemark push BOARD LOCAL… REMOTE
+
+    REMOTE is a file's new name, or a folder that is there; ~/ is the home directory on the
+    board. Each file is written beside its place, checked by digest, then renamed.
+
+    What is pushed to a virtual board lasts while it is up: see `teemark up`.
+    """
+    from teemark.boards import open_board
+    from teemark.boards.remote import EXISTS_FOLDER
+    from teemark.console import working
+    from teemark.errors import UsageMistake
+
+    target = open_board(board)
+    with working(f"copying to {target.name} …"), target:
+        several = len(local) > 1 or remote.endswith("/")
+        if several and target.script(EXISTS_FOLDER, remote, check=False).status != 0:
+            raise UsageMistake(
+                f"{target.name}: {remote} is no folder",
+                hint=f"make it first: teemark exec {board} -- mkdir -p {remote}",
+            )
+        for path in local:
+            target.push(path, remote)

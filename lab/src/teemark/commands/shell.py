@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""teemark shell BOARD"""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+
+import click
+
+
+@click.command("shell", short_help="Open a shell on a board.")
+@click.argument("board")
+def command(board: str) -> int:
+    """Open a shell on a board, with teebench and teehash in its PATH.
+
+    A virtual board that isn't up is booted, and ended with the shell.
+    """
+    from teemark.boards import VirtualConfig, ensure_installed, open_board
+    from teemark.console import working
+    from teemark.errors import UsageMistake
+
+    if not sys.stdin.isatty():
+        raise UsageMistake(
+            "a shell needs a terminal",
+            hint=f"to feed commands from a file: teemark exec {board} -- sh <FILE",
+        )
+    target = open_board(board)
+    with contextlib.ExitStack() as stack:
+        with working(f"reaching {target.name} …"):
+            stack.enter_context(target)
+            if isinstance(target.config, VirtualConfig):
+                ensure_installed(target)
+        return target.exec(["sh", "-c", 'exec "${SHELL:-/bin/sh}" -i'], stdin=None, terminal=True)

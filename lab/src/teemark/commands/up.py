@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""teemark up BOARD"""
+
+from __future__ import annotations
+
+import click
+
+
+@click.command("up", short_help="Boot a virtual board and keep it up.")
+@click.argument("board")
+def command(board: str) -> None:
+    """Boot a virtual board and keep it up until `teemark down`.
+
+    Every command that names the board then uses it, without a boot.
+    """
+    from teemark.boards import VirtualBoard, VirtualConfig, config, ensure_installed, state
+    from teemark.console import say, working
+    from teemark.errors import UsageMistake
+
+    file = config.find(board)
+    if not isinstance(file.config, VirtualConfig):
+        raise UsageMistake(
+            f"{file.name} is no virtual board: it is up when it is switched on",
+            hint=f"try: teemark exec {board} -- true",
+        )
+    with state.lock(file.name):
+        target = VirtualBoard(file, keep=True)
+        with working(f"booting {file.name} …"), target:
+            ensure_installed(target)
+        where = f"127.0.0.1:{target.endpoint.port}"
+        if target.boot_seconds is None:
+            say(f"{file.name} was up already, at {where}")
+        else:
+            say(f"{file.name} is up at {where} after {target.boot_seconds:.1f} s")
+        say(f"consoles: {' and '.join(map(str, target.consoles()))}")
