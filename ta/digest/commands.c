@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The commands of ta_digest.h. A handler is called with the parameter types
+ * of its row and with nothing else checked.
+ *
+ * Shared memory belongs to the normal world and may change at any time: it is
+ * read by the digests alone, which decide nothing by it, and the only thing
+ * written there is a finished digest.
+ */
+#include "commands.h"
+
+#define NONE	   TEE_PARAM_TYPE_NONE
+#define VALUE_IN   TEE_PARAM_TYPE_VALUE_INPUT
+#define VALUE_OUT  TEE_PARAM_TYPE_VALUE_OUTPUT
+#define MEMREF_IN  TEE_PARAM_TYPE_MEMREF_INPUT
+#define MEMREF_OUT TEE_PARAM_TYPE_MEMREF_OUTPUT
+
+/* A buffer as the client gave it. */
+struct input {
+	const void *data;
+	size_t len;
+};
+
+static TEE_Result get_input(struct input *in, const TEE_Param *param)
+{
+	in->data = param->memref.buffer;
+	in->len = param->memref.size;
+	if (in->len && !in->data)
+		return TEE_ERROR_BAD_PARAMETERS;
+	/* An empty buffer's address need not be one that may be read. */
+	if (!in->len)
+		in->data = NULL;
+	return TEE_SUCCESS;
+}
+
+/* Is there room for the digest? Says how much it takes if not. */
+static TEE_Result check_output(TEE_Param *param, const struct algorithm *alg)
+{
+	if (param->memref.size < alg->out_bytes) {
+		param->memref.size = alg->out_bytes;
+		return TEE_ERROR_SHORT_BUFFER;
+	}
+	if (!param->memref.buffer)
+		return TEE_ERROR_BAD_PARAMETERS;
+	return TEE_SUCCESS;
+}
+
+static void put_output(TEE_Param *param, const struct algorithm *alg,
+		       const uint8_t *digest)
+{
+	TEE_MemMove(param->memref.buffer, digest, alg->out_bytes);
+	param->memref.size = alg->out_bytes;
+}
+
+static TEE_Result nop(struct session *session, TEE_Param *params)
+{
+	(void)session;
+	(void)params;
+
+	return TEE_SUCCESS;
+}
+
+static TEE_Result info(struct session *session, TEE_Param *params)
+{
+	(void)session;
+
+	params[0].value.a = TA_DIGEST_ABI;
+	params[0].value.b = digest_impls_present();
+	return TEE_SUCCESS;
+}
+
+static TEE_Result oneshot(struct session *session, TEE_Param *params)
+{
+	struct digest_slot *slot = &session->oneshot;
+	uint32_t repeat = params[3].value.a;
+	uint8_t digest[ALG_DIGEST_MAX_BYTES] = { 0 };
+	struct input in = { 0 };
+	TEE_Result res = TEE_SUCCESS;
+
+	if (!repeat || repeat > TA_DIGEST_REPEAT_MAX)
+		return TEE_ERROR_BAD_PARAMETERS;
+	res = get_input(&in, &params[1]);
+	if (res != TEE_SUCCESS)
+		return res;
+	res = digest_slot_open(slot, params[0].value.a, params[0].value.b);
+	if (res != TEE_SUCCESS)
+		return res;
+	res = check_output(&params[2], slot->alg);
+	if (res != TEE_SUCCESS)
+		return res;
+
+	for (uint32_t i = 0; i < repeat && res == TEE_SUCCESS; i++) {
+		slot->impl->begin(slot);
+		res = slot->impl->final(slot, in.data, in.len, digest);
+	}
+	if (res != TEE_SUCCESS) {
+		digest_slot_close(slot);
+		goto out;
+	}
+
+	put_output(&params[2], slot->alg, digest);
+	session->digests += repeat;
+	session->bytes += (uint64_t)repeat * in.len;
+out:
+	TEE_MemFill(digest, 0, sizeof(digest));
+	return res;
+}
+
+static TEE_Result init(struct session *session, TEE_Param *params)
+{
+	struct digest_slot *slot = &session->stream;
+	TEE_Result res = TEE_SUCCESS;
+
+	session->streaming = false;
+	res = digest_slot_open(slot, params[0].value.a, params[0].value.b);
+	if (res != TEE_SUCCESS)
+		return res;
+
+	slot->impl->begin(slot);
+	session->streaming = true;
+	return TEE_SUCCESS;
+}
+
+static TEE_Result update(struct session *session, TEE_Param *params)
+{
+	struct digest_slot *slot = &session->stream;
+	struct input in = { 0 };
+	TEE_Result res = TEE_SUCCESS;
+
+	if (!session->streaming)
+		return TEE_ERROR_BAD_STATE;
+	res = get_input(&in, &params[0]);
+	if (res != TEE_SUCCESS)
+		return res;
+
+	slot->impl->update(slot, in.data, in.len);
+	session->updates++;
+	session->bytes += in.len;
+	return TEE_SUCCESS;
+}
+
+/* The last bytes are in params[0]; without any it is all zeros. */
+static TEE_Result final(struct session *session, TEE_Param *params)
+{
+	struct digest_slot *slot = &session->stream;
+	uint8_t digest[ALG_DIGEST_MAX_BYTES] = { 0 };
+	struct input in = { 0 };
+	TEE_Result res = TEE_SUCCESS;
+
+	if (!session->streaming)
+		return TEE_ERROR_BAD_STATE;
+	res = check_output(&params[1], slot->alg);
+	if (res == TEE_ERROR_SHORT_BUFFER)
+		return res;
+
+	session->streaming = false;
+	if (res != TEE_SUCCESS)
+		return res;
+	res = get_input(&in, &params[0]);
+	if (res != TEE_SUCCESS)
+		return res;
+
+	res = slot->impl->final(slot, in.data, in.len, digest);
+	if (res == TEE_SUCCESS) {
+		put_output(&params[1], slot->alg, digest);
+		session->digests++;
+		session->bytes += in.len;
+	}
+	TEE_MemFill(digest, 0, sizeof(digest));
+	return res;
+}
+
+static TEE_Result final_without_input(struct session *session,
+				      TEE_Param *params)
+{
+	params[0].memref.buffer = NULL;
+	params[0].memref.size = 0;
+	return final(session, params);
+}
+
+static TEE_Result stats(struct session *session, TEE_Param *params)
+{
+	const struct stack_region *stack = &session->stack;
+
+	params[0].value.a = stack_high_water(stack);
+	params[0].value.b = stack->top - stack->low;
+	params[1].value.a = session->digests;
+	params[1].value.b = session->updates;
+	params[2].value.a = (uint32_t)session->bytes;
+	params[2].value.b = (uint32_t)(session->bytes >> 32);
+	return TEE_SUCCESS;
+}
+
+/* The row of an id may come more than once, with other types. */
+static const struct command {
+	enum ta_digest_cmd id;
+	bool any_types;
+	uint32_t types;
+	TEE_Result (*run)(struct session *session, TEE_Param *params);
+} commands[] = {
+	{ .id = TA_DIGEST_CMD_NOP, .any_types = true, .run = nop },
+	{ .id = TA_DIGEST_CMD_INFO,
+	  .types = TEE_PARAM_TYPES(VALUE_OUT, NONE, NONE, NONE),
+	  .run = info },
+	{ .id = TA_DIGEST_CMD_ONESHOT,
+	  .types = TEE_PARAM_TYPES(VALUE_IN, MEMREF_IN, MEMREF_OUT, VALUE_IN),
+	  .run = oneshot },
+	{ .id = TA_DIGEST_CMD_INIT,
+	  .types = TEE_PARAM_TYPES(VALUE_IN, NONE, NONE, NONE),
+	  .run = init },
+	{ .id = TA_DIGEST_CMD_UPDATE,
+	  .types = TEE_PARAM_TYPES(MEMREF_IN, NONE, NONE, NONE),
+	  .run = update },
+	{ .id = TA_DIGEST_CMD_FINAL,
+	  .types = TEE_PARAM_TYPES(MEMREF_IN, MEMREF_OUT, NONE, NONE),
+	  .run = final },
+	{ .id = TA_DIGEST_CMD_FINAL,
+	  .types = TEE_PARAM_TYPES(NONE, MEMREF_OUT, NONE, NONE),
+	  .run = final_without_input },
+	{ .id = TA_DIGEST_CMD_STATS,
+	  .types = TEE_PARAM_TYPES(VALUE_OUT, VALUE_OUT, VALUE_OUT, NONE),
+	  .run = stats },
+};
+
+/* Four types that exist, and nothing besides. */
+static bool types_exist(uint32_t types)
+{
+	for (uint32_t i = 0; i < TEE_NUM_PARAMS; i++) {
+		switch (TEE_PARAM_TYPE_GET(types, i)) {
+		case TEE_PARAM_TYPE_NONE:
+		case TEE_PARAM_TYPE_VALUE_INPUT:
+		case TEE_PARAM_TYPE_VALUE_OUTPUT:
+		case TEE_PARAM_TYPE_VALUE_INOUT:
+		case TEE_PARAM_TYPE_MEMREF_INPUT:
+		case TEE_PARAM_TYPE_MEMREF_OUTPUT:
+		case TEE_PARAM_TYPE_MEMREF_INOUT:
+			break;
+		default:
+			return false;
+		}
+	}
+	return types >> 16 == 0;
+}
+
+TEE_Result command_run(struct session *session, uint32_t cmd, uint32_t types,
+		       TEE_Param params[TEE_NUM_PARAMS])
+{
+	TEE_Result res = TEE_ERROR_NOT_SUPPORTED;
+
+	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
+		const struct command *command = &commands[i];
+
+		if (command->id != cmd)
+			continue;
+		res = TEE_ERROR_BAD_PARAMETERS;
+		if (command->any_types ? types_exist(types) :
+					 command->types == types)
+			return command->run(session, params);
+	}
+	return res;
+}

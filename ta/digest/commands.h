@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef COMMANDS_H
+#define COMMANDS_H
+
+#include <tee_internal_api.h>
+
+#include "impl.h"
+#include "stack.h"
+
+/* What a session has; it has nothing else, and shares nothing. */
+struct session {
+	struct digest_slot oneshot;	/* kept for the next call */
+	struct digest_slot stream;
+	bool streaming;			/* between INIT and FINAL */
+	struct stack_region stack;
+	uint32_t digests;
+	uint32_t updates;
+	uint64_t bytes;
+};
+
+/* Checks the parameter types against the table of commands, then runs one. */
+TEE_Result command_run(struct session *session, uint32_t cmd, uint32_t types,
+		       TEE_Param params[TEE_NUM_PARAMS]);
+
+#endif

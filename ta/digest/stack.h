@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * How much of the stack was ever used: what lies unused when the session
+ * opens is painted, and what is still painted later was not used.
+ *
+ * The mark is exact to 8 bytes. It sees what was written: a frame whose
+ * lowest bytes were reserved and never written counts for less.
+ */
+#ifndef STACK_H
+#define STACK_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct stack_region {
+	uintptr_t low;		/* lowest address of the stack */
+	uintptr_t unused;	/* [low, unused) is not in use at the moment */
+	uintptr_t top;		/* one past its highest address */
+};
+
+/*
+ * The stack this runs on; all zeros where it can't be told. Another file than
+ * the rest, since it alone depends on the TEE.
+ */
+void stack_region_find(struct stack_region *region);
+
+void stack_paint(const struct stack_region *region);
+
+/* Bytes from the top to the lowest word that was written; 0: not known. */
+size_t stack_high_water(const struct stack_region *region);
+
+#endif

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <tee_internal_api.h>
+
+#include "stack.h"
+#include "user_ta_header_defines.h"
+
+#define PAGE 4096u
+
+/* What the kit's user_ta_header.c adds to TA_STACK_SIZE. */
+#define FRAMEWORK_STACK_SIZE 2048u
+
+#define STACK_SIZE (TA_STACK_SIZE + FRAMEWORK_STACK_SIZE)
+
+/* Room for the frame of stack_paint() itself. */
+#define MARGIN 256u
+
+/*
+ * OP-TEE maps the stack at a page and starts at its end, which with whole
+ * pages is the end of a page. From there to an entry point of the TA is less
+ * than a page: the framework's frames take some hundred bytes.
+ */
+_Static_assert(STACK_SIZE % PAGE == 0, "the stack has to be whole pages");
+
+void stack_region_find(struct stack_region *region)
+{
+	uintptr_t sp = 0;
+	uintptr_t low = 0;
+	uintptr_t top = 0;
+	uintptr_t unused = 0;
+
+	*region = (struct stack_region){ 0 };
+
+	__asm__ volatile("mov	%0, sp" : "=r"(sp));
+	top = (sp + PAGE - 1) / PAGE * PAGE;
+	low = top - STACK_SIZE;
+	unused = (sp - MARGIN) / sizeof(uint64_t) * sizeof(uint64_t);
+
+	/* Asks rather than dies, should another OP-TEE do it otherwise. */
+	if (TEE_CheckMemoryAccessRights(TEE_MEMORY_ACCESS_READ |
+						TEE_MEMORY_ACCESS_WRITE |
+						TEE_MEMORY_ACCESS_ANY_OWNER,
+					(void *)low,
+					top - low) != TEE_SUCCESS)
+		return;
+
+	region->low = low;
+	region->unused = unused;
+	region->top = top;
+}

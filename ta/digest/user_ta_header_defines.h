@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef USER_TA_HEADER_DEFINES_H
+#define USER_TA_HEADER_DEFINES_H
+
+#include <teemark/ta_digest.h>
+
+#define TA_UUID TA_DIGEST_UUID
+
+/* Multi-instance: every session has an instance and memory of its own. */
+#define TA_FLAGS TA_FLAG_EXEC_DDR
+
+/*
+ * Both small, because OP-TEE maps a TA's memory anew on every call. With the
+ * framework's 2 KiB the stack is two pages, and stack_region.c relies on
+ * whole pages. The heap holds a session and two operations.
+ */
+#define TA_STACK_SIZE (6 * 1024)
+#define TA_DATA_SIZE  (4 * 1024)
+
+#define TA_VERSION "1.0"
+#define TA_DESCRIPTION "teemark: message digests"
+
+#endif
