@@ -24,10 +24,6 @@ endif
 # No traces: one line on a serial console costs more than what is measured.
 CFG_TEE_TA_LOG_LEVEL ?= 0
 
-# What is not called is not loaded: a TA is read anew for every session.
-link-ldflagsta_arm64 += --gc-sections --undefined=ta_head
-link-ldflagsta_arm32 += --gc-sections --undefined=ta_head
-
 ifneq ($(wildcard $(TA_DEV_KIT_DIR)/mk/ta_dev_kit.mk),)
 
 ifeq ($(PYTHON3),)

@@ -14,9 +14,12 @@ srcs-y += impl_common.c
 global-incdirs-y += ../../common/include
 cppflags-y += -DBYTES_UNALIGNED_OK=0	# the kit says -mstrict-align
 
-srcs_ext_base-y := ../../common/src
-srcs_ext-y := $(COMMON_SRCS) $(COMMON_CE_SRCS)
-$(foreach s,$(srcs_ext-y),$(eval cflags-$(s)-y := $(COMMON_CFLAGS)))
+# What it shares: with the normal world, and with the other TAs.
+common := $(addprefix common/src/,$(COMMON_SRCS))
+common-ce := $(addprefix common/src/,$(COMMON_CE_SRCS))
+srcs_ext_base-y := ../..
+srcs_ext-y := $(common) $(common-ce) ta/common/no_bigint.c
+$(foreach s,$(common) $(common-ce),$(eval cflags-$(s)-y := $(COMMON_CFLAGS)))
 ifeq ($(CFG_ARM64_$(sm)),y)
-$(foreach s,$(COMMON_CE_SRCS),$(eval cflags-$(s)-y += $(COMMON_CE_CFLAGS)))
+$(foreach s,$(common-ce),$(eval cflags-$(s)-y += $(COMMON_CE_CFLAGS)))
 endif

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The contract of the probe TA (ta/probe): finds out what a TA may do here by
+ * doing it. Where it may not, OP-TEE kills the instance and the call returns
+ * TEE_ERROR_TARGET_DEAD (0xffff3024): a finding, not an error. So it is never
+ * asked in a TA that measures; open a session for one question.
+ *
+ * Wrong parameter types: TEE_ERROR_BAD_PARAMETERS. An unknown command, or one
+ * that the CPU's architecture can't have: TEE_ERROR_NOT_SUPPORTED.
+ */
+#ifndef TEEMARK_TA_PROBE_H
+#define TEEMARK_TA_PROBE_H
+
+#define TA_PROBE_UUID                                                        \
+	{                                                                    \
+		0x8d1f60c7, 0x5b3e, 0x4c92,                                  \
+		{                                                            \
+			0xb0, 0x27, 0xe4, 0x19, 0x6a, 0x53, 0xcd, 0x08       \
+		}                                                            \
+	}
+#define TA_PROBE_UUID_TEXT "8d1f60c7-5b3e-4c92-b027-e4196a53cd08"
+
+enum ta_probe_cmd {
+	/* Does nothing, no parameters: can a TA be opened and called at all? */
+	TA_PROBE_CMD_NOP = 0,
+
+	/*
+	 * Reads the counter of the generic timer.
+	 * VIRTUAL: CNTVCT_EL0; PHYSICAL: CNTPCT_EL0
+	 * [0] value out: a = count, low 32 bits, b = high 32 bits
+	 * [1] value out: a = CNTFRQ_EL0 in Hz as the firmware set it (0: not)
+	 */
+	TA_PROBE_CMD_COUNTER_VIRTUAL = 1,
+	TA_PROBE_CMD_COUNTER_PHYSICAL = 2,
+
+	/*
+	 * Executes one instruction of the Crypto Extensions: needs a CPU that
+	 * has them and an OP-TEE that lets TAs use NEON.
+	 * SHA1: SHA1H; SHA256: SHA256SU0. No parameters.
+	 */
+	TA_PROBE_CMD_CE_SHA1 = 3,
+	TA_PROBE_CMD_CE_SHA256 = 4,
+};
+
+#endif

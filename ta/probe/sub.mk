@@ -1,0 +1,7 @@
+# SPDX-License-Identifier: BSD-2-Clause
+srcs-y += entry.c
+
+srcs_ext_base-y := ../..
+srcs_ext-y := ta/common/no_bigint.c
+
+global-incdirs-y += ../../common/include

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef USER_TA_HEADER_DEFINES_H
+#define USER_TA_HEADER_DEFINES_H
+
+#include <teemark/ta_probe.h>
+
+#define TA_UUID TA_PROBE_UUID
+
+/* Multi-instance: what dies is the instance that was asked, no other. */
+#define TA_FLAGS TA_FLAG_EXEC_DDR
+
+#define TA_STACK_SIZE (2 * 1024)
+#define TA_DATA_SIZE  (2 * 1024)
+
+#define TA_VERSION "1.0"
+#define TA_DESCRIPTION "teemark: what a TA may do here"
+
+#endif
