@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""`teemark report`: make the reports again from a run."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+
+
+@click.command("report")
+@click.argument(
+    "run_paths", metavar="RUN...", nargs=-1, required=True, type=click.Path(path_type=Path)
+)
+@click.option(
+    "-o",
+    "--out",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Folder for report.html and report.md. [default: the first run's own]",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print what was written as JSON.")
+def command(run_paths: tuple[Path, ...], out: Path | None, as_json: bool) -> int:
+    """Make report.html and report.md from one or more runs.
+
+    A RUN is a run's folder, or its run.ndjson. Several are shown side by side, the first being
+    what the others are compared with. The same runs give the same bytes.
+
+    Exit status 1 if a run has failed cases or is incomplete.
+    """
+    from teemark.report import report
+    from teemark.run import reader
+
+    runs = [reader.read(path) for path in run_paths]
+    made = report.make(runs)
+    folder = out or reader.locate(run_paths[0]).parent
+    html = report.write(made, folder)
+    for run in runs:
+        if run.incomplete:
+            click.echo(f"teemark: {run.file}: incomplete: {run.incomplete}", err=True)
+        for fail in run.fails:
+            click.echo(f"teemark: {run.file}: failed: {fail.case}: {fail.reason}", err=True)
+    if as_json:
+        files = {"html": str(html), "markdown": str(html.with_suffix(".md"))}
+        click.echo(json.dumps(files, indent=2))
+    else:
+        click.echo(f"{html}\n{html.with_suffix('.md')}")
+    return 1 if any(run.incomplete or run.fails for run in runs) else 0

@@ -1,0 +1,282 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Verdicts: named conclusions with their evidence and what to change. Pure functions.
+
+To add one: a function `(run, models) -> Verdict | None`, a line in VERDICTS, and its fixture.
+None means that the run gives no ground for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from teemark import words
+from teemark.model.line import MISFIT
+from teemark.model.models import CostLine, Models
+from teemark.run.reader import RunData
+
+CLEAR = 1.15
+"""Two rates closer than this are called the same."""
+
+NOISY = 0.10
+"""An interval of the median wider than this share of it is worth a word."""
+
+EMPTY_CALL = "invoke/none/tee/none"
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    key: str
+    kind: Literal["finding", "caution"]
+    claim: str
+    evidence: str
+    advice: str | None = None
+
+
+Function = Callable[[RunData, Models], Verdict | None]
+
+
+def per_byte(cost: CostLine) -> str:
+    line = cost.line
+    return (
+        f"{words.digits(cost.ns_per_byte)} ns a byte (95 % interval "
+        f"{words.span(line.slope_interval)})"
+    )
+
+
+def main_algorithm(models: Models, *backends: str) -> str | None:
+    """The algorithm to speak of: SHA-256 if these backends have it, else the first they share."""
+    shared = [
+        cost.algorithm
+        for cost in models.costs
+        if all(models.cost(cost.algorithm, backend) for backend in backends)
+    ]
+    return "sha256" if "sha256" in shared else next(iter(shared), None)
+
+
+def _pair(models: Models, one: str, other: str) -> tuple[CostLine, CostLine] | None:
+    algorithm = main_algorithm(models, one, other)
+    if algorithm is None:
+        return None
+    first, second = models.cost(algorithm, one), models.cost(algorithm, other)
+    if first is None or second is None or first.ns_per_byte <= 0 or second.ns_per_byte <= 0:
+        return None
+    return first, second
+
+
+def empty_call(_run: RunData, models: Models) -> Verdict | None:
+    stats = models.case(EMPTY_CALL)
+    if stats is None:
+        return None
+    time = stats.time
+    interval = (
+        f"95 % interval of the median {words.duration_interval(time.interval)}"
+        if time.interval
+        else "too few samples for an interval"
+    )
+    return Verdict(
+        key="empty-call",
+        kind="finding",
+        claim=f"An empty call into the TEE takes {words.duration(time.median)}.",
+        evidence=f"{interval}; {words.plural(time.count, 'sample')}; "
+        f"95 of 100 calls take less than {words.duration(time.p95)}.",
+    )
+
+
+def call_outweighs(_run: RunData, models: Models) -> Verdict | None:
+    algorithm = main_algorithm(models, "tee")
+    cost = models.cost(algorithm, "tee") if algorithm else None
+    if cost is None or cost.call_ns <= 0 or cost.ns_per_byte <= 0:
+        return None
+    name = words.title(cost.algorithm)
+    even = cost.call_ns / cost.ns_per_byte
+    ninety = 9 * even
+    return Verdict(
+        key="call-outweighs-compute",
+        kind="finding",
+        claim=f"Getting in and out of the TEE costs as much as the {name} of "
+        f"{words.roughly_size(even)}.",
+        evidence=f"Fitted: {words.duration(cost.call_ns)} a call and {per_byte(cost)}.",
+        advice=f"Hand over larger pieces: from {words.roughly_size(ninety)} a call on, crossing "
+        f"is less than a tenth of the time.",
+    )
+
+
+def extensions(_run: RunData, models: Models) -> Verdict | None:
+    pair = _pair(models, "tee", "ta-ce")
+    if pair is None:
+        return None
+    tee, ce = pair
+    name = words.title(tee.algorithm)
+    ratio = tee.ns_per_byte / ce.ns_per_byte
+    evidence = f"TEE API {per_byte(tee)}, Crypto Extensions in the TA {per_byte(ce)}."
+    if ratio < CLEAR:
+        return Verdict(
+            key="tee-core-uses-extensions",
+            kind="finding",
+            claim=f"The TEE's own {name} is as fast as the CPU's Crypto Extensions.",
+            evidence=evidence,
+        )
+    return Verdict(
+        key="tee-core-without-extensions",
+        kind="finding",
+        claim=f"In the same TA, the CPU's Crypto Extensions do {name} "
+        f"{words.factor(ratio)} as fast as the TEE's own implementation.",
+        evidence=evidence,
+        advice="If the TEE core can be rebuilt: CFG_CRYPTO_WITH_CE=y gives it these "
+        "instructions. If it can't, a TA may bring its own code.",
+    )
+
+
+def same_code(_run: RunData, models: Models) -> Verdict | None:
+    pair = _pair(models, "ta-c", "c")
+    if pair is None:
+        return None
+    inside, outside = pair
+    name = words.title(inside.algorithm)
+    ratio = inside.ns_per_byte / outside.ns_per_byte
+    evidence = f"In the TA {per_byte(inside)}, in the normal world {per_byte(outside)}."
+    if 1 / CLEAR <= ratio <= CLEAR:
+        return Verdict(
+            key="same-code-same-speed",
+            kind="finding",
+            claim=f"The very same C source of {name} computes as fast in the TEE as outside.",
+            evidence=evidence + " So the price of the TEE is the call, not the computing.",
+        )
+    if ratio > 1:
+        return Verdict(
+            key="same-code-slower-inside",
+            kind="finding",
+            claim=f"The very same C source of {name} takes {words.factor(ratio)} as long a byte "
+            "in the TEE.",
+            evidence=evidence,
+            advice="Mapping the buffer is part of this. Beyond that compare compiler flags of "
+            "both builds, and whether the TA's pages are paged.",
+        )
+    return Verdict(
+        key="same-code-faster-inside",
+        kind="finding",
+        claim=f"The very same C source of {name} is {words.factor(1 / ratio)} as fast in the TEE.",
+        evidence=evidence,
+        advice="Compare compiler flags of both builds.",
+    )
+
+
+def normal_world(_run: RunData, models: Models) -> Verdict | None:
+    pair = _pair(models, "tee", "openssl")
+    if pair is None:
+        return None
+    algorithm = pair[0].algorithm
+    both = [
+        (tee, ssl)
+        for tee in models.stats
+        if (tee.workload, tee.algorithm, tee.backend) == ("oneshot", algorithm, "tee")
+        and tee.bytes
+        and (ssl := models.case(f"oneshot/{algorithm}/openssl/{tee.parameters}"))
+    ]
+    if not both:
+        return None
+    small, large = both[0], both[-1]
+    name = words.title(algorithm)
+    said = [
+        f"{words.factor(tee.time.median / ssl.time.median)} as long at {words.size(tee.bytes or 0)}"
+        for tee, ssl in (small, large)
+    ]
+    return Verdict(
+        key="tee-against-openssl",
+        kind="finding",
+        claim=f"{name} through the TEE takes {said[0]} and {said[1]} as with OpenSSL.",
+        evidence=f"At {words.size(small[0].bytes or 0)} {words.duration(small[0].time.median)} "
+        f"against {words.duration(small[1].time.median)}, at {words.size(large[0].bytes or 0)} "
+        f"{words.duration(large[0].time.median)} against "
+        f"{words.duration(large[1].time.median)} (medians).",
+    )
+
+
+def kernel_pays_off(_run: RunData, models: Models) -> Verdict | None:
+    pair = _pair(models, "afalg", "openssl")
+    if pair is None:
+        return None
+    kernel, ssl = pair
+    name = words.title(kernel.algorithm)
+    evidence = (
+        f"Kernel {words.duration(kernel.call_ns)} a call and {per_byte(kernel)}; "
+        f"OpenSSL {words.duration(ssl.call_ns)} and {per_byte(ssl)}."
+    )
+    extra, saved = kernel.call_ns - ssl.call_ns, ssl.ns_per_byte - kernel.ns_per_byte
+    if extra <= 0:
+        return None
+    if saved <= 0:
+        return Verdict(
+            key="kernel-never-pays",
+            kind="finding",
+            claim=f"Going through the kernel (AF_ALG) for {name} pays off at no size: OpenSSL is "
+            "faster by the call and by the byte.",
+            evidence=evidence,
+        )
+    return Verdict(
+        key="kernel-pays-off",
+        kind="finding",
+        claim=f"Going through the kernel (AF_ALG) for {name} pays off from about "
+        f"{words.roughly_size(extra / saved)} on.",
+        evidence=evidence,
+    )
+
+
+def misfit(_run: RunData, models: Models) -> Verdict | None:
+    bad = [cost for cost in models.costs if not cost.line.fits]
+    if not bad:
+        return None
+    worst = max(bad, key=lambda cost: abs(cost.line.worst.residual))
+    point = worst.line.worst
+    return Verdict(
+        key="line-misfit",
+        kind="caution",
+        claim=f"{words.plural(len(bad), 'fitted line')} of {len(models.costs)} "
+        f"{'misses' if len(bad) == 1 else 'miss'} a median by more than "
+        f"{words.percent(MISFIT)}: don't calculate with {'it' if len(bad) == 1 else 'them'}.",
+        evidence=f"Worst: {worst.algorithm} in {worst.backend}, "
+        f"{words.percent(abs(point.residual))} off at {words.size(int(point.x))}.",
+    )
+
+
+def noise(_run: RunData, models: Models) -> Verdict | None:
+    wide = []
+    for stats in models.stats:
+        interval = stats.time.interval
+        if interval and (interval.high - interval.low) > NOISY * stats.time.median:
+            wide.append(((interval.high - interval.low) / stats.time.median, stats.key))
+    if not wide:
+        return None
+    worst, key = max(wide)
+    return Verdict(
+        key="noisy",
+        kind="caution",
+        claim=f"{words.plural(len(wide), 'case')} of {words.count(len(models.stats))} "
+        f"{'has' if len(wide) == 1 else 'have'} a median that is known to no better than "
+        f"{words.percent(NOISY)}.",
+        evidence=f"Widest: {key}, its interval spans {words.percent(worst)} of the median.",
+        advice="More samples narrow it, and so does a machine that does nothing else.",
+    )
+
+
+VERDICTS: tuple[Function, ...] = (
+    empty_call,
+    call_outweighs,
+    same_code,
+    extensions,
+    normal_world,
+    kernel_pays_off,
+    misfit,
+    noise,
+)
+
+
+def judge(run: RunData, models: Models) -> tuple[Verdict, ...]:
+    """All verdicts that the run gives ground for, in the order of the list."""
+    return tuple(verdict for function in VERDICTS if (verdict := function(run, models)))
+
+
+def by_kind(verdicts: Sequence[Verdict], kind: str) -> tuple[Verdict, ...]:
+    return tuple(verdict for verdict in verdicts if verdict.kind == kind)

@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What a section is made of. Text is plain here and escaped by whoever renders it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+
+@dataclass(frozen=True, slots=True)
+class Strong:
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Quiet:
+    """Of lesser weight: an interval, a unit, a remark."""
+
+    text: str
+
+
+Inline = str | Strong | Code | Quiet
+Text = tuple[Inline, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Paragraph:
+    text: Text
+
+
+@dataclass(frozen=True, slots=True)
+class Bullets:
+    items: tuple[Text, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A conclusion: a sentence, what it stands on, and what to do about it."""
+
+    claim: Text
+    evidence: Text = ()
+    advice: Text = ()
+    caution: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    items: tuple[Finding, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Banner:
+    """Something that no reader may miss."""
+
+    title: str
+    text: Text
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """A few large numbers in a row: value, what it is, a remark."""
+
+    items: tuple[tuple[str, str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """Names with values."""
+
+    rows: tuple[tuple[str, Text], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    title: str
+    align: Literal["left", "right"] = "right"
+    unit: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """A cell that also shows its value's share of the column's largest."""
+
+    text: str
+    share: float
+    series: str = ""
+
+
+Cell = str | Text | Bar
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    caption: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """Inline SVG in two widths, with the same figures as a table for whoever can't see it."""
+
+    key: str
+    title: str
+    caption: Text
+    wide: str
+    narrow: str
+    data: Table
+
+
+@dataclass(frozen=True, slots=True)
+class Fold:
+    """Closed until somebody opens it."""
+
+    title: str
+    note: str
+    blocks: tuple[Block, ...]
+    open: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    text: str
+
+
+Block = Paragraph | Bullets | Findings | Banner | Figures | Facts | Table | Chart | Fold | Heading
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """`key` is its anchor."""
+
+    key: str
+    title: str
+    blocks: tuple[Block, ...]

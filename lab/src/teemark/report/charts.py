@@ -1,0 +1,247 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Charts as inline SVG, the same bytes for the same figures.
+
+Colours are CSS variables of the page (matplotlib is given stand-ins, which are replaced
+afterwards), so that a chart follows the light or dark theme. Text stays text in the page's font.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from teemark import words
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+INK = "#010101"
+MUTED = "#020202"
+GRID = "#030303"
+SERIES = {
+    name: f"#0000{index:02x}" for index, name in enumerate((*words.BACKENDS, "other"), start=0x10)
+}
+"""A stand-in for each backend; page colours are --c-NAME."""
+
+MARKERS = {"tee": "o", "ta-c": "s", "ta-ce": "D", "c": "s", "ce": "D", "openssl": "o", "afalg": "^"}
+
+FONT = 11.0
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """Size in CSS pixels; `label` is the room to the right for names of series."""
+
+    name: str
+    width: int
+    height: int
+    label: int
+
+
+WIDE = Shape("wide", 760, 400, 190)
+NARROW = Shape("narrow", 350, 360, 66)
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    backend: str
+    points: tuple[tuple[float, float], ...]
+    low_high: tuple[tuple[float, float] | None, ...] = ()
+
+
+def variables() -> dict[str, str]:
+    """Stand-in colours and what they become."""
+    return {
+        INK: "var(--ink)",
+        MUTED: "var(--muted)",
+        GRID: "var(--rule)",
+        **{colour: f"var(--c-{name})" for name, colour in SERIES.items()},
+    }
+
+
+def spread(places: Sequence[float], gap: float) -> list[float]:
+    """Places moved apart as little as needed, so that neighbours are `gap` apart; order kept.
+
+    Pools of touching labels are centred on the mean of where they want to be (the classic
+    pool-adjacent-violators step).
+    """
+    order = sorted(range(len(places)), key=lambda i: places[i])
+    pools: list[list[float]] = []  # wanted place of the first, number
+    for rank, index in enumerate(order):
+        pools.append([places[index] - rank * gap, 1])
+        while len(pools) > 1 and pools[-2][0] > pools[-1][0]:
+            last, count = pools.pop()
+            before, number = pools.pop()
+            total = count + number
+            pools.append([(before * number + last * count) / total, total])
+    moved = [0.0] * len(places)
+    rank = 0
+    for start, number in pools:
+        for _ in range(int(number)):
+            moved[order[rank]] = start + rank * gap
+            rank += 1
+    return moved
+
+
+def _axes(shape: Shape) -> tuple[Any, Axes]:
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(shape.width / 72, shape.height / 72), dpi=72)
+    left = 54 / shape.width
+    axes = figure.add_axes(
+        (left, 44 / shape.height, 1 - left - shape.label / shape.width, 1 - 60 / shape.height)
+    )
+    figure.patch.set_alpha(0)
+    axes.patch.set_alpha(0)
+    for side in ("top", "right", "left"):
+        axes.spines[side].set_visible(False)
+    axes.spines["bottom"].set_color(MUTED)
+    axes.tick_params(which="both", colors=MUTED, labelcolor=MUTED, labelsize=FONT, length=0)
+    axes.tick_params(which="major", axis="x", length=4)
+    axes.grid(which="major", axis="y", color=GRID, linewidth=1)
+    axes.set_axisbelow(True)
+    return figure, axes
+
+
+def _tick(value: float) -> str:
+    return f"{value:,.0f}".replace(",", words.THIN) if value >= 1 else f"{value:g}"
+
+
+def throughput(key: str, series: Sequence[Series], shape: Shape) -> str:
+    """MiB/s against the bytes of one call, both logarithmic, each line named at its end."""
+    import matplotlib
+    from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
+
+    style = {
+        "svg.fonttype": "none",
+        "svg.hashsalt": f"teemark-{key}-{shape.name}",
+        "font.size": FONT,
+        "path.simplify": False,
+    }
+    with matplotlib.rc_context(style):
+        figure, axes = _axes(shape)
+        axes.set_xscale("log", base=2)
+        axes.set_yscale("log")
+        for one in series:
+            colour = SERIES.get(one.backend, SERIES["other"])
+            xs = [x for x, _ in one.points]
+            ys = [y for _, y in one.points]
+            secure = one.backend in words.SECURE
+            axes.plot(
+                xs,
+                ys,
+                color=colour,
+                linewidth=2.2 if secure else 1.5,
+                linestyle="-" if secure else (0, (5, 2.5)),
+                marker=MARKERS.get(one.backend, "o"),
+                markersize=4.5,
+                markeredgewidth=0,
+                clip_on=False,
+                zorder=3 if secure else 2,
+            )
+            for (x, _), bounds in zip(one.points, one.low_high, strict=False):
+                if bounds is not None and bounds[1] > bounds[0] * 1.02:
+                    axes.plot((x, x), bounds, color=colour, linewidth=1.2, alpha=0.6, clip_on=False)
+        all_y = [y for one in series for _, y in one.points]
+        axes.set_ylim(min(all_y) / 1.4, max(all_y) * 1.4)
+        all_x = sorted({x for one in series for x, _ in one.points})
+        axes.set_xlim(all_x[0] / 1.25, all_x[-1] * 1.1)
+        axes.xaxis.set_major_locator(FixedLocator(_some(all_x, 7 if shape is WIDE else 4)))
+        axes.xaxis.set_minor_locator(NullLocator())
+        axes.yaxis.set_minor_locator(NullLocator())
+        axes.xaxis.set_major_formatter(
+            FuncFormatter(lambda x, _: words.size(round(x)).replace("\N{NO-BREAK SPACE}", " "))
+        )
+        axes.yaxis.set_major_formatter(FuncFormatter(lambda y, _: _tick(y)))
+        axes.set_xlabel("bytes in one call", color=MUTED, fontsize=FONT)
+        axes.text(
+            0, 1.03, "MiB/s", transform=axes.transAxes, color=MUTED, fontsize=FONT, ha="right"
+        )
+        _name_lines(axes, series, shape)
+        return _svg(figure)
+
+
+def _some(values: Sequence[float], most: int) -> list[float]:
+    """At most that many of the values, the first and the last among them, evenly chosen."""
+    if len(values) <= most:
+        return list(values)
+    step = (len(values) - 1) / (most - 1)
+    return [values[round(i * step)] for i in range(most)]
+
+
+def _name_lines(axes: Axes, series: Sequence[Series], shape: Shape) -> None:
+    """Names at the right ends, moved apart, in the colour of their lines."""
+    ends = [one.points[-1] for one in series]
+    pixels = [float(axes.transData.transform(end)[1]) for end in ends]
+    right = axes.get_position().x1 * shape.width
+    for one, end, place, moved in zip(series, ends, pixels, spread(pixels, FONT + 4), strict=True):
+        colour = SERIES.get(one.backend, SERIES["other"])
+        name = one.backend
+        if shape is WIDE and one.backend in words.BACKENDS:
+            name = f"{one.backend}  {_short(one.backend)}"
+        axes.annotate(
+            name,
+            xy=end,
+            xytext=(right + 10, moved),
+            textcoords="figure pixels",
+            color=colour,
+            fontsize=FONT,
+            va="center",
+            ha="left",
+            annotation_clip=False,
+            arrowprops={
+                "arrowstyle": "-",
+                "color": colour,
+                "linewidth": 0.8,
+                "shrinkA": 0,
+                "relpos": (0, 0.5),
+            }
+            if abs(place - moved) > 2
+            else None,
+        )
+
+
+def _short(backend: str) -> str:
+    return {
+        "tee": "TEE API",
+        "ta-c": "C, in the TA",
+        "ta-ce": "CE, in the TA",
+        "c": "C, normal world",
+        "ce": "CE, normal world",
+        "openssl": "normal world",
+        "afalg": "kernel",
+    }[backend]
+
+
+_NAMED = re.compile(r'<g id="[a-z0-9_.]+_\d+">')
+
+
+def _svg(figure: Any) -> str:
+    out = io.StringIO()
+    figure.savefig(
+        out,
+        format="svg",
+        metadata={"Date": None, "Creator": None, "Format": None, "Type": None},
+        transparent=True,
+    )
+    return clean(out.getvalue())
+
+
+def clean(svg: str) -> str:
+    """What matplotlib wrote, fit for a page: no prolog, no fixed size, page colours, page font."""
+    svg = svg[svg.index("<svg") :]
+    svg = re.sub(r"<metadata>.*?</metadata>\s*", "", svg, flags=re.S)
+    svg = re.sub(r"<!--.*?-->\s*", "", svg, flags=re.S)
+    svg = _NAMED.sub("<g>", svg)
+    svg = re.sub(r'(<svg[^>]*?) height="[^"]*"', r"\1", svg, count=1)
+    svg = re.sub(r'(<svg[^>]*?) width="[^"]*"', r"\1", svg, count=1)
+    svg = re.sub(r"<defs>\s*<style.*?</style>\s*</defs>\s*", "", svg, flags=re.S)
+    svg = re.sub(r" font-family: [^;]*;", "", svg)
+    svg = re.sub(r' transform="rotate\(-0 [^"]*\)"', "", svg)
+    svg = re.sub(r"(\d+\.\d)\d+", r"\1", svg)
+    for colour, variable in variables().items():
+        svg = svg.replace(colour, variable)
+    return re.sub(r"\n\s*", "\n", svg).strip()

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Runs into reports. `make` is pure: the same runs give the same bytes. `write` stores them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from teemark import __version__
+from teemark.errors import DataError
+from teemark.report import html, markdown
+from teemark.report.sections import SECTIONS
+from teemark.report.subject import Subject, subjects
+from teemark.run.reader import RunData
+
+HTML = "report.html"
+MARKDOWN = "report.md"
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    html: str
+    markdown: str
+    subjects: tuple[Subject, ...]
+
+
+def make(runs: Sequence[RunData]) -> Report:
+    about = subjects(runs)
+    sections = [section for function in SECTIONS if (section := function(about)) is not None]
+    title = "The cost of trusted execution on " + _list([subject.label for subject in about])
+    subtitle = _subtitle(about)
+    generator = f"Made by teemark {__version__} from run.ndjson."
+    return Report(
+        html=html.render(title, subtitle, sections, generator),
+        markdown=markdown.render(title, subtitle, sections, generator),
+        subjects=about,
+    )
+
+
+def _list(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else ", ".join(names[:-1]) + " and " + names[-1]
+
+
+def _subtitle(about: Sequence[Subject]) -> str:
+    said = []
+    for subject in about:
+        run = subject.run.run
+        if run is not None and run.board_summary and run.board_summary not in said:
+            said.append(run.board_summary)
+    return "; ".join(said)
+
+
+def write(report: Report, directory: Path) -> Path:
+    """Both files, each replaced at once; returns the HTML's path."""
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        for name, content in ((HTML, report.html), (MARKDOWN, report.markdown)):
+            fresh = directory / f".{name}.new"
+            fresh.write_text(content, encoding="utf-8")
+            fresh.replace(directory / name)
+    except OSError as error:
+        raise DataError(
+            f"{directory}: the report can't be written: {error.strerror}",
+            hint="name another folder with -o",
+        ) from None
+    return directory / HTML

@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The sections of a report, in order. To add one: a function here or in a file beside, one line."""
+
+from __future__ import annotations
+
+from teemark.report.sections.cases import cases
+from teemark.report.sections.comparison import comparison
+from teemark.report.sections.costs import costs, inside
+from teemark.report.sections.headline import headline
+from teemark.report.sections.machine import machine
+from teemark.report.sections.method import method
+from teemark.report.sections.rest import first_use, skips
+from teemark.report.sections.throughput import throughput
+from teemark.report.subject import SectionFunction
+
+SECTIONS: tuple[SectionFunction, ...] = (
+    headline,
+    comparison,
+    throughput,
+    costs,
+    inside,
+    first_use,
+    cases,
+    skips,
+    machine,
+    method,
+)

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Every case that ran: the table, folded by workload and algorithm."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from teemark import words
+from teemark.model.stats import CaseStats
+from teemark.report.blocks import Block, Code, Column, Fold, Paragraph, Quiet, Section, Table
+from teemark.report.subject import Subject, each
+
+
+def cases(subjects: Sequence[Subject]) -> Section | None:
+    blocks = each(subjects, _of)
+    if not blocks:
+        return None
+    intro = Paragraph(
+        (
+            "Time of one call. The interval holds the median with at least 95 % and assumes "
+            "nothing of the distribution; below six samples there is none.",
+        )
+    )
+    return Section("cases", "All cases", (intro, *blocks))
+
+
+def _of(subject: Subject) -> list[Block]:
+    groups: dict[tuple[str, str], list[CaseStats]] = {}
+    for stats in subject.models.stats:
+        groups.setdefault((stats.workload, stats.algorithm), []).append(stats)
+    blocks: list[Block] = []
+    for (workload, algorithm), group in groups.items():
+        named = words.title(algorithm) if algorithm != "none" else ""
+        title = f"{workload} · {named}" if named else workload
+        samples = sum(stats.time.count for stats in group)
+        note = f"{words.plural(len(group), 'case')}, {words.plural(samples, 'sample')}"
+        blocks.append(Fold(title, note, (_table(group),), open=len(group) == 1))
+    return blocks
+
+
+def _table(group: Sequence[CaseStats]) -> Table:
+    with_rate = any(stats.throughput is not None for stats in group)
+    ordered = sorted(group, key=lambda s: (words.backend_order(s.backend), s.bytes or 0))
+    columns = [
+        Column("backend", "left"),
+        Column("bytes")
+        if any(s.bytes is not None for s in group)
+        else Column("parameters", "left"),
+        Column("median"),
+        Column("95 %"),
+    ]
+    if with_rate:
+        columns.append(Column("rate", unit="MiB/s"))
+    columns += [Column("p95"), Column("sd"), Column("samples")]
+    rows = []
+    for stats in ordered:
+        time = stats.time
+        row = [
+            (Code(stats.backend),),
+            words.size(stats.bytes) if stats.bytes is not None else stats.parameters,
+            words.duration(time.median),
+            (Quiet(words.duration_interval(time.interval)),),
+        ]
+        if with_rate:
+            row.append(words.rate(stats.throughput))
+        row += [
+            words.duration(time.p95),
+            words.percent(time.sd / time.mean) if time.sd is not None and time.mean else words.NONE,
+            words.count(time.count),
+        ]
+        rows.append(tuple(row))
+    return Table(tuple(columns), tuple(rows))

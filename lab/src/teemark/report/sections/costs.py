@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What a call costs and what a byte costs: the fitted lines."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from teemark import words
+from teemark.model.line import MISFIT, Line
+from teemark.model.models import CostLine
+from teemark.report.blocks import Bar, Block, Cell, Code, Column, Paragraph, Quiet, Section, Table
+from teemark.report.sections.throughput import caveat
+from teemark.report.subject import Subject, each
+
+
+def costs(subjects: Sequence[Subject]) -> Section | None:
+    blocks = each(subjects, _costs_of)
+    if not blocks:
+        return None
+    intro = Paragraph(
+        (
+            "A line through the medians, ",
+            Code("time = call + bytes · rate"),
+            ", with relative errors weighed alike at all sizes. Intervals are 95 %, from 1,000 "
+            "draws of the raw samples. The misfit is the largest distance of a median from its "
+            f"line; beyond {words.percent(MISFIT)} the line doesn't describe the case.",
+        )
+    )
+    return Section("costs", "What a call costs, and what a byte", (intro, *blocks))
+
+
+def _costs_of(subject: Subject) -> list[Block]:
+    groups: dict[tuple[str, str], list[CostLine]] = {}
+    for cost in subject.models.costs:
+        groups.setdefault((cost.workload, cost.algorithm), []).append(cost)
+    return [_cost_table(subject, key, group) for key, group in groups.items()]
+
+
+def _cost_table(subject: Subject, key: tuple[str, str], group: Sequence[CostLine]) -> Table:
+    workload, algorithm = key
+    ordered = sorted(group, key=lambda cost: words.backend_order(cost.backend))
+    largest = max(cost.ns_per_byte for cost in ordered)
+    rows = []
+    for cost in ordered:
+        line = cost.line
+        share = max(0.0, cost.ns_per_byte / largest) if largest > 0 else 0.0
+        rows.append(
+            (
+                backend_cell(cost.backend),
+                words.duration(cost.call_ns),
+                (Quiet(words.duration_interval(line.intercept_interval)),),
+                Bar(words.digits(cost.ns_per_byte), share, cost.backend),
+                (Quiet(words.span(line.slope_interval)),),
+                words.digits(1e9 / cost.ns_per_byte / (1 << 20)) if cost.ns_per_byte > 0 else "",
+                misfit_cell(line, "size"),
+            )
+        )
+    name = words.title(algorithm)
+    caption = name if workload == "oneshot" else f"{name}, {workload}"
+    note = "".join(part.text for part in caveat(subject) if isinstance(part, Quiet))
+    return Table(
+        columns=(
+            Column("backend", "left"),
+            Column("call"),
+            Column("95 %"),
+            Column("byte", unit="instructions" if subject.icount else "ns"),
+            Column("95 %"),
+            Column("limit", unit="MiB/s"),
+            Column("misfit"),
+        ),
+        rows=tuple(rows),
+        caption=f"{caption}.{note}",
+    )
+
+
+def backend_cell(backend: str) -> Cell:
+    meaning = words.backend_title(backend)
+    return (Code(backend), Quiet(f" {meaning}")) if meaning != backend else (Code(backend),)
+
+
+def misfit_cell(line: Line, unit: str) -> Cell:
+    worst = line.worst
+    share = words.percent(abs(worst.residual))
+    if line.fits:
+        return share
+    place = words.size(int(worst.x)) if unit == "size" else f"n = {worst.x:g}"
+    return (f"{share} ", Quiet(f"at {place}: doesn't fit"))
+
+
+def inside(subjects: Sequence[Subject]) -> Section | None:
+    """In-TA cost as a slope over repetitions in one call."""
+    blocks = each(subjects, _inside_of)
+    if not blocks:
+        return None
+    intro = Paragraph(
+        (
+            "Here one call does its work n times over before it returns. The slope over n is what "
+            "the work itself takes, with no clock needed where it runs; the crossing at n = 0 is "
+            "the price of the call alone.",
+        )
+    )
+    return Section("inside", "Inside the call", (intro, *blocks))
+
+
+def _inside_of(subject: Subject) -> list[Block]:
+    if not subject.models.repeats:
+        return []
+    rows = []
+    for repeat in subject.models.repeats:
+        line = repeat.line
+        per_byte = words.digits(repeat.operation_ns / repeat.bytes) if repeat.bytes else words.NONE
+        rows.append(
+            (
+                (Code(repeat.key),),
+                words.duration(repeat.operation_ns),
+                (Quiet(words.duration_interval(line.slope_interval)),),
+                per_byte,
+                words.duration(repeat.crossing_ns),
+                (Quiet(words.duration_interval(line.intercept_interval)),),
+                misfit_cell(line, "repeat"),
+            )
+        )
+    note = "".join(part.text for part in caveat(subject) if isinstance(part, Quiet))
+    return [
+        Table(
+            columns=(
+                Column("case", "left"),
+                Column("operation"),
+                Column("95 %"),
+                Column("byte", unit="instructions" if subject.icount else "ns"),
+                Column("call"),
+                Column("95 %"),
+                Column("misfit"),
+            ),
+            rows=tuple(rows),
+            caption=f"Slope over n = {_counts(subject)}.{note}",
+        )
+    ]
+
+
+def _counts(subject: Subject) -> str:
+    counts = sorted({int(p.x) for repeat in subject.models.repeats for p in repeat.line.points})
+    return ", ".join(map(str, counts))

@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""First-use costs, and what was left out with its reasons."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from teemark import words
+from teemark.report.blocks import (
+    Block,
+    Code,
+    Column,
+    Fold,
+    Paragraph,
+    Quiet,
+    Section,
+    Table,
+    Text,
+)
+from teemark.report.subject import Subject, each
+
+FIRST = {
+    "context": "first contact with the TEE (context)",
+    "session": "first session: the TA is loaded and checked",
+    "invoke": "first empty call",
+    "call": "first call",
+}
+
+
+def first_use(subjects: Sequence[Subject]) -> Section | None:
+    blocks = each(subjects, _first_of)
+    if not blocks:
+        return None
+    intro = Paragraph(
+        (
+            "What happens once is kept apart from everything that is repeated: no sample above "
+            "contains it.",
+        )
+    )
+    return Section("first-use", "The first time", (intro, *blocks))
+
+
+def _first_of(subject: Subject) -> list[Block]:
+    blocks: list[Block] = []
+    if subject.run.first:
+        blocks.append(
+            Table(
+                (Column("what", "left"), Column("time")),
+                tuple(
+                    (FIRST.get(first.what, first.what), words.duration(first.ns))
+                    for first in subject.run.first
+                ),
+            )
+        )
+    rows = []
+    for stats in subject.models.stats:
+        if stats.first_ns is not None and stats.time.median > 0:
+            ratio = stats.first_ns / stats.time.median
+            rows.append(
+                (
+                    (Code(stats.key),),
+                    words.duration(stats.first_ns),
+                    words.duration(stats.time.median),
+                    words.factor(ratio),
+                )
+            )
+    if rows:
+        table = Table(
+            (
+                Column("case", "left"),
+                Column("first call"),
+                Column("median of the rest"),
+                Column("ratio"),
+            ),
+            tuple(rows),
+        )
+        blocks.append(Fold("First call of every case", words.plural(len(rows), "case"), (table,)))
+    return blocks
+
+
+def skips(subjects: Sequence[Subject]) -> Section | None:
+    blocks = each(subjects, _left_out_of)
+    return Section("left-out", "Left out", tuple(blocks)) if blocks else None
+
+
+def _left_out_of(subject: Subject) -> list[Block]:
+    run = subject.run
+    blocks: list[Block] = []
+    if run.fails:
+        blocks.append(
+            Table(
+                (Column("failed", "left"), Column("why", "left")),
+                tuple(((Code(fail.case),), fail.reason) for fail in run.fails),
+            )
+        )
+    if run.skips:
+        reasons: dict[tuple[str, str], list[str]] = {}
+        for skip in run.skips:
+            reasons.setdefault((skip.reason, skip.code), []).append(skip.case)
+        blocks.append(
+            Table(
+                (Column("cases"), Column("can't run because", "left"), Column("which", "left")),
+                tuple(
+                    (words.count(len(keys)), (reason, Quiet(f" ({code})")), _keys(keys))
+                    for (reason, code), keys in reasons.items()
+                ),
+            )
+        )
+    return blocks
+
+
+def _keys(keys: Sequence[str]) -> Text:
+    """A few keys, or what they have in common."""
+    if len(keys) <= 2:
+        return (Code(", ".join(keys)),)
+    parts = [
+        sorted(set(part), key=part.index)
+        for part in zip(*(k.split("/") for k in keys), strict=False)
+    ]
+    common = [
+        "{" + ",".join(part) + "}" if 1 < len(part) <= 4 else part[0] if len(part) == 1 else "*"
+        for part in parts
+    ]
+    return (Code("/".join(common)),)

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Throughput against block size, a chart an algorithm."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from teemark import words
+from teemark.model.stats import CaseStats
+from teemark.report import charts
+from teemark.report.blocks import Block, Chart, Column, Paragraph, Quiet, Section, Table, Text
+from teemark.report.subject import Subject, each
+
+
+def throughput(subjects: Sequence[Subject]) -> Section | None:
+    blocks = each(subjects, _of)
+    if not blocks:
+        return None
+    intro = Paragraph(
+        (
+            "Small blocks pay for the call, large ones for the bytes. Solid lines compute in the "
+            "secure world, dashed ones in the normal world.",
+        )
+    )
+    return Section("throughput", "Throughput against block size", (intro, *blocks))
+
+
+def curves(subject: Subject) -> dict[tuple[str, str], dict[str, list[CaseStats]]]:
+    """Cases with a throughput, by workload and algorithm, then by backend; sizes rise."""
+    found: dict[tuple[str, str], dict[str, list[CaseStats]]] = {}
+    for stats in subject.models.stats:
+        if stats.throughput is not None and stats.parameters.isdigit():
+            group = found.setdefault((stats.workload, stats.algorithm), {})
+            group.setdefault(stats.backend, []).append(stats)
+    return {
+        key: {
+            backend: sorted(group[backend], key=lambda stats: stats.bytes or 0)
+            for backend in sorted(group, key=words.backend_order)
+        }
+        for key, group in found.items()
+        if any(len(stats) > 1 for stats in group.values())
+    }
+
+
+def caveat(subject: Subject) -> Text:
+    """What every caption of an emulated board says."""
+    if subject.icount:
+        return (Quiet(" Emulated: instructions counted, 1 ns each."),)
+    return (Quiet(" Emulated timings."),) if subject.emulated else ()
+
+
+def _of(subject: Subject) -> list[Block]:
+    blocks: list[Block] = []
+    for (workload, algorithm), group in curves(subject).items():
+        key = f"throughput-{subject.label}-{workload}-{algorithm}"
+        series = [_series(backend, stats) for backend, stats in group.items()]
+        name = words.title(algorithm)
+        title = name if workload == "oneshot" else f"{name}, {workload}"
+        blocks.append(
+            Chart(
+                key=key,
+                title=title,
+                caption=(
+                    f"{name}: MiB/s at the median; a bar marks the 95 % interval where it is "
+                    "wider than the mark.",
+                    *caveat(subject),
+                ),
+                wide=charts.throughput(key, series, charts.WIDE),
+                narrow=charts.throughput(key, series, charts.NARROW),
+                data=_table(group),
+            )
+        )
+    return blocks
+
+
+def _series(backend: str, stats: Sequence[CaseStats]) -> charts.Series:
+    points = []
+    bounds = []
+    for one in stats:
+        if one.throughput is not None and one.bytes is not None:
+            points.append((float(one.bytes), one.throughput / (1 << 20)))
+            interval = one.throughput_interval
+            bounds.append(
+                (interval.low / (1 << 20), interval.high / (1 << 20)) if interval else None
+            )
+    return charts.Series(backend, tuple(points), tuple(bounds))
+
+
+def _table(group: dict[str, list[CaseStats]]) -> Table:
+    sizes = sorted({stats.bytes or 0 for all_stats in group.values() for stats in all_stats})
+    by_size = {
+        backend: {stats.bytes: stats.throughput for stats in all_stats}
+        for backend, all_stats in group.items()
+    }
+    return Table(
+        columns=(Column("bytes"), *(Column(backend, unit="MiB/s") for backend in group)),
+        rows=tuple(
+            (words.size(size), *(words.rate(by_size[backend].get(size)) for backend in group))
+            for size in sizes
+        ),
+    )

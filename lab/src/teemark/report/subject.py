@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What a section is made from: a run with its models and verdicts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from teemark.model.models import Models, build
+from teemark.model.verdicts import Verdict, judge
+from teemark.report.blocks import Block, Heading, Section
+from teemark.run.reader import RunData
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    run: RunData
+    models: Models
+    verdicts: tuple[Verdict, ...]
+    label: str
+    """The run's name in a report of several."""
+
+    @property
+    def emulated(self) -> bool:
+        return self.run.run is not None and self.run.run.emulated
+
+    @property
+    def icount(self) -> bool:
+        return self.run.run is not None and self.run.run.icount
+
+
+SectionFunction = Callable[[Sequence[Subject]], Section | None]
+
+
+def subjects(runs: Sequence[RunData]) -> tuple[Subject, ...]:
+    """Fit and judge every run; labels tell runs of the same board apart."""
+    made = []
+    names = [run.name for run in runs]
+    for number, run in enumerate(runs, 1):
+        models = build(run)
+        label = run.name if names.count(run.name) == 1 else f"{run.name} ({number})"
+        made.append(Subject(run, models, judge(run, models), label))
+    return tuple(made)
+
+
+def each(subjects: Sequence[Subject], blocks: Callable[[Subject], Sequence[Block]]) -> list[Block]:
+    """The blocks of every subject, under its name when there are several."""
+    made: list[Block] = []
+    for subject in subjects:
+        its = blocks(subject)
+        if its and len(subjects) > 1:
+            made.append(Heading(subject.label))
+        made += its
+    return made

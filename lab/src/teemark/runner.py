@@ -1,0 +1,247 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Run a plan on a board: cases in, raw records out, nothing lost on the way.
+
+`measure` knows no display and prints nothing: it tells a `Watcher` what arrives. On a board whose
+clock counts instructions nothing may be on the wire while it measures, so there the records are
+written to a file on the board and fetched afterwards.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import tempfile
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Protocol
+
+from teemark import __version__, plan
+from teemark.errors import BoardError, CommandFailed, DataError, TeemarkError
+from teemark.plan import Case, Plan
+from teemark.run.reader import decode_line
+from teemark.run.records import SCHEMA, AnyRecord, End, Machine, Run
+from teemark.run.writer import RunWriter
+
+if TYPE_CHECKING:
+    from teemark.boards.board import Board
+
+PROGRAM = "teebench"
+
+_QUIET_SCRIPT = """\
+# Stay busy for a moment, so that the last packets of this very connection are through.
+i=0
+while [ $i -lt 200000 ]; do i=$((i + 1)); done
+exec teebench --cases "$1/cases" --output "$1/records"
+"""
+"""$1: a folder on the board."""
+
+
+class Watcher(Protocol):
+    """Sees a run go by."""
+
+    def record(self, record: AnyRecord) -> None:
+        """A record arrived."""
+
+    def quiet(self) -> None:
+        """Nothing will arrive before the end."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of it. The file is a run in any case, if perhaps an incomplete one."""
+
+    file: Path
+    error: TeemarkError | None = None  # why it is incomplete, when that isn't in the file itself
+
+
+def default_directory(runs: Path, board: str, name: str, now: datetime) -> Path:
+    """runs/<UTC timestamp>-<board>-<plan>"""
+    return runs / f"{now.astimezone(UTC):%Y%m%dT%H%M%SZ}-{board}-{name}"
+
+
+def header(board: Board, asked: Plan, cases: Iterable[Case], now: datetime) -> Run:
+    """The record that goes before all others."""
+    return Run(
+        schema=SCHEMA,
+        teemark=__version__,
+        board=board.name,
+        board_summary=board.config.description or None,
+        plan=asked.name,
+        plan_summary=asked.summary,
+        started=now.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z"),
+        emulated=board.emulated,
+        icount=board.deterministic,
+        cases=sum(1 for _ in cases),
+    )
+
+
+def measure(board: Board, asked: Plan, directory: Path, watcher: Watcher) -> Outcome:
+    """Run a plan on an open board that is set up.
+
+    A connection that drops, Ctrl-C and a program that dies leave what was measured so far in
+    the file, which then has no end record, or one that says that it is incomplete.
+    """
+    cases = plan.expand(asked)
+    error: TeemarkError | None = None
+    with RunWriter(directory) as writer, tempfile.TemporaryFile() as complaints:
+        writer.header(header(board, asked, cases, datetime.now(UTC)))
+        sink = _Sink(writer, watcher)
+        try:
+            if board.deterministic:
+                status = _fetch(board, cases, sink, watcher, complaints)
+            else:
+                status = _stream(board, cases, sink, complaints)
+            error = sink.verdict(board.name, status, _text(complaints))
+        except (TeemarkError, OSError) as problem:
+            error = (
+                problem
+                if isinstance(problem, TeemarkError)
+                else DataError(f"{directory}: can't be written: {problem.strerror}")
+            )
+        if sink.machine is None:
+            # Nothing was measured: no file that pretends to be a run.
+            writer.close()
+            writer.partial.unlink(missing_ok=True)
+            with contextlib.suppress(OSError):
+                directory.rmdir()
+            raise error or DataError(f"{board.name}: {PROGRAM} said nothing")
+        return Outcome(file=writer.finish(), error=error)
+
+
+class _Sink:
+    """Takes raw lines: to the file first, then to whoever watches."""
+
+    def __init__(self, writer: RunWriter, watcher: Watcher) -> None:
+        self._writer = writer
+        self._watcher = watcher
+        self._number = 1  # the header
+        self._wrong: DataError | None = None
+        self.machine: Machine | None = None
+        self.end: End | None = None
+
+    def take(self, lines: Iterable[bytes]) -> None:
+        for line in lines:
+            self._writer.line(line)
+            self._number += 1
+            self._look(line)
+
+    def _look(self, line: bytes) -> None:
+        if not line.strip() or self._wrong is not None:
+            return
+        try:
+            record = decode_line(line, file=str(self._writer.final), number=self._number)
+        except DataError as error:
+            if line.endswith(b"\n"):  # else the connection broke: the reader says so
+                self._wrong = error
+            return
+        if isinstance(record, Machine):
+            self.machine = record
+        elif isinstance(record, End):
+            self.end = record
+        self._watcher.record(record)
+
+    def verdict(self, board: str, status: int, complaint: str) -> TeemarkError | None:
+        """What is wrong, now that the program ended; None when nothing is, or when the records
+        say it themselves."""
+        if self._wrong is not None:
+            return self._wrong
+        if self.end is not None:
+            return None
+        said = f": {complaint.splitlines()[-1]}" if complaint else ""
+        return CommandFailed(
+            f"{board}: {PROGRAM} ended with status {status} before its end record{said}",
+            argv=[PROGRAM],
+            status=status,
+            stderr=complaint,
+            hint=f"install it with `teemark setup {board}`" if status == 127 else None,
+        )
+
+
+def _stream(board: Board, cases: Iterable[Case], sink: _Sink, complaints: IO[bytes]) -> int:
+    """Records come over the wire while the board measures."""
+    with tempfile.TemporaryFile() as lines:
+        lines.write(plan.case_lines(cases).encode())
+        lines.seek(0)
+        with board.stream([PROGRAM, "--cases", "-"], stdin=lines, stderr=complaints) as process:
+            sink.take(process.lines())
+            return process.wait()
+
+
+def _fetch(
+    board: Board, cases: Iterable[Case], sink: _Sink, watcher: Watcher, complaints: IO[bytes]
+) -> int:
+    """Records stay on the board until the end."""
+    folder = board.script("mktemp -d").text.strip()
+    try:
+        with tempfile.TemporaryDirectory(prefix="teemark-") as local:
+            local_cases = Path(local) / "cases"
+            local_cases.write_text(plan.case_lines(cases), encoding="utf-8")
+            board.push(local_cases, f"{folder}/cases")
+            watcher.quiet()
+            with board.stream(
+                ["sh", "-c", _QUIET_SCRIPT, "sh", folder], stderr=complaints
+            ) as process:
+                status = process.wait()
+            board.pull(f"{folder}/records", Path(local) / "records")
+            with (Path(local) / "records").open("rb") as stream:
+                sink.take(stream)
+            return status
+    finally:
+        with contextlib.suppress(BoardError):
+            board.script('rm -rf "$1"', folder)
+
+
+def _text(stream: IO[bytes]) -> str:
+    stream.seek(0)
+    return stream.read().decode(errors="replace").strip()
+
+
+@dataclass(slots=True)
+class Progress:
+    """Counts records, and says how far a run is. Samples are interleaved over all cases, so
+    their share is the share of the time, as far as one can know."""
+
+    asked: dict[str, int]  # samples expected, by case
+    cases: int = 0
+    skipped: int = 0
+    failed: int = 0
+    samples: int = 0
+    current: str = ""
+    began: float | None = None  # of the first sample
+
+    @classmethod
+    def of(cls, cases: Iterable[Case], default_samples: int = 30) -> Progress:
+        return cls(
+            {
+                case.key: (case.samples or default_samples) * max(1, len(case.repeat))
+                for case in cases
+            }
+        )
+
+    def see(self, record: AnyRecord) -> None:
+        kind = record.__struct_config__.tag
+        key = getattr(record, "case", None)
+        if kind == "sample":
+            self.samples += 1
+            self.current = key or ""
+            if self.began is None:
+                self.began = time.monotonic()
+        elif kind == "case":
+            self.cases += 1
+            self.current = key or ""
+        elif kind in ("skip", "fail"):
+            self.skipped += kind == "skip"
+            self.failed += kind == "fail"
+            self.asked.pop(key or "", None)
+
+    @property
+    def expected(self) -> int:
+        return sum(self.asked.values())
+
+    def seconds_left(self, now: float) -> float | None:
+        """None before there is something to tell from."""
+        if self.began is None or self.samples < 20 or now - self.began < 1:
+            return None
+        return (now - self.began) / self.samples * max(0, self.expected - self.samples)

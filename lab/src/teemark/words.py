@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Numbers and names as people read them. Three significant digits, and a unit always."""
+
+from __future__ import annotations
+
+import math
+
+from teemark.model.stats import Interval
+
+NONE = "–"  # noqa: RUF001 - an en dash in an empty cell
+MINUS = "−"  # noqa: RUF001
+TIMES = "×"  # noqa: RUF001
+THIN = "\N{NARROW NO-BREAK SPACE}"
+
+_TIMES = ((1.0, "ns"), (1e3, "µs"), (1e6, "ms"), (1e9, "s"))
+
+TITLES = {
+    "sha1": "SHA-1",
+    "sha224": "SHA-224",
+    "sha256": "SHA-256",
+    "sha384": "SHA-384",
+    "sha512": "SHA-512",
+    "sha3-224": "SHA3-224",
+    "sha3-256": "SHA3-256",
+    "sha3-384": "SHA3-384",
+    "sha3-512": "SHA3-512",
+}
+
+BACKENDS = {
+    "tee": "TEE API",
+    "ta-c": "C in the TA",
+    "ta-ce": "Crypto Extensions in the TA",
+    "c": "C, normal world",
+    "ce": "Crypto Extensions, normal world",
+    "openssl": "OpenSSL",
+    "afalg": "kernel (AF_ALG)",
+}
+"""What stands behind the name of a backend, in the order of reports."""
+
+SECURE = ("tee", "ta-c", "ta-ce")
+
+
+def title(algorithm: str) -> str:
+    return TITLES.get(algorithm, algorithm)
+
+
+def backend_title(backend: str) -> str:
+    return BACKENDS.get(backend, backend)
+
+
+def backend_order(backend: str) -> tuple[int, str]:
+    names = list(BACKENDS)
+    return (names.index(backend) if backend in names else len(names), backend)
+
+
+def digits(value: float, significant: int = 3) -> str:
+    """Fixed notation with that many significant digits; more only left of the point."""
+    if value == 0:
+        return "0"
+    sign = MINUS if value < 0 else ""
+    value = abs(value)
+    decimals = significant - 1 - math.floor(math.log10(value))
+    value = round(value, decimals)
+    decimals = significant - 1 - math.floor(math.log10(value))  # 9.996 has become 10.00
+    return sign + _grouped(f"{value:.{max(0, decimals)}f}")
+
+
+def _grouped(text: str) -> str:
+    whole, point, rest = text.partition(".")
+    if len(whole) > 4:
+        whole = f"{int(whole):,}".replace(",", THIN)
+    return whole + point + rest
+
+
+def count(value: int) -> str:
+    return _grouped(str(value))
+
+
+def unit_of(ns: float) -> tuple[float, str]:
+    """The unit in which a time is best read: its nanoseconds and its name."""
+    best = _TIMES[0]
+    for factor, name in _TIMES:
+        if abs(ns) >= factor * 0.9995:
+            best = (factor, name)
+    return best
+
+
+def duration(ns: float) -> str:
+    factor, name = unit_of(ns)
+    return f"{digits(ns / factor)}\N{NO-BREAK SPACE}{name}"
+
+
+def duration_interval(interval: Interval | None) -> str:
+    """Both ends in the unit of the larger."""
+    if interval is None:
+        return NONE
+    factor, name = unit_of(max(abs(interval.low), abs(interval.high)))
+    low, high = digits(interval.low / factor), digits(interval.high / factor)
+    if low == high:
+        return f"{low}\N{NO-BREAK SPACE}{name}"
+    return f"{low} … {high}\N{NO-BREAK SPACE}{name}"
+
+
+def span(interval: Interval | None, factor: float = 1.0) -> str:
+    """Both ends as bare numbers."""
+    if interval is None:
+        return NONE
+    low, high = digits(interval.low * factor), digits(interval.high * factor)
+    return low if low == high else f"{low} … {high}"
+
+
+def rate(bytes_per_second: float | None) -> str:
+    """In MiB/s."""
+    return NONE if bytes_per_second is None else digits(bytes_per_second / (1 << 20))
+
+
+def size(number: int) -> str:
+    for factor, name in ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")):
+        if number >= factor and number % factor == 0:
+            return f"{number // factor}\N{NO-BREAK SPACE}{name}"
+    return f"{_grouped(str(number))}\N{NO-BREAK SPACE}B"
+
+
+def roughly_size(number: float) -> str:
+    """A size that need not be whole."""
+    for factor, name in ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")):
+        if number >= factor:
+            return f"{digits(number / factor, 2)}\N{NO-BREAK SPACE}{name}"
+    return f"{digits(number, 2)}\N{NO-BREAK SPACE}B"
+
+
+def percent(share: float, significant: int = 2) -> str:
+    return f"{digits(share * 100, significant)}{THIN}%"
+
+
+def factor(value: float) -> str:
+    return f"{digits(value, 2 if value < 9.95 else 3)}{TIMES}"
+
+
+def plural(number: int, one: str, many: str | None = None) -> str:
+    return f"{count(number)} {one if number == 1 else (many or one + 's')}"

@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""A run made up with known truth: what models must find again, and what reports are shown with."""
+
+from __future__ import annotations
+
+import json
+import random
+from dataclasses import dataclass, field
+
+SIZES = (0, 64, 1024, 4096, 65536, 1048576)
+
+# call in ns, ns per byte
+TRUTH: dict[tuple[str, str], tuple[float, float]] = {
+    ("sha1", "tee"): (402_000, 12.9),
+    ("sha1", "ta-c"): (405_000, 9.8),
+    ("sha1", "ta-ce"): (431_000, 7.9),
+    ("sha1", "c"): (310, 9.1),
+    ("sha1", "ce"): (250, 7.2),
+    ("sha1", "openssl"): (1_450, 7.0),
+    ("sha1", "afalg"): (61_000, 7.4),
+    ("sha256", "tee"): (409_000, 20.6),
+    ("sha256", "ta-c"): (407_000, 15.3),
+    ("sha256", "ta-ce"): (433_000, 12.4),
+    ("sha256", "c"): (420, 14.9),
+    ("sha256", "ce"): (260, 11.8),
+    ("sha256", "openssl"): (1_520, 16.3),
+    ("sha256", "afalg"): (60_500, 9.4),
+    ("sha512", "tee"): (411_000, 15.2),
+    ("sha512", "ta-c"): (408_000, 11.0),
+    ("sha512", "c"): (520, 10.6),
+    ("sha512", "openssl"): (1_580, 11.9),
+    ("sha512", "afalg"): (62_000, 10.2),
+}
+EMPTY_CALL = 387_000
+
+
+@dataclass
+class Synthetic:
+    """Makes the lines of a run; every value comes from the seed."""
+
+    seed: int = 1
+    samples: int = 12
+    noise: float = 0.02
+    identical: bool = False  # as on a board that counts instructions
+    truth: dict[tuple[str, str], tuple[float, float]] = field(default_factory=lambda: dict(TRUTH))
+    board: str = "synthetic"
+    emulated: bool = True
+    repeat: tuple[int, ...] = (1, 2, 4, 8)
+
+    def records(self) -> list[dict[str, object]]:
+        rng = random.Random(self.seed)
+        head: list[dict[str, object]] = [
+            {
+                "type": "run",
+                "schema": 1,
+                "teemark": "0.1.0",
+                "board": self.board,
+                "board_summary": "made up, with known truth",
+                "plan": "quick",
+                "plan_summary": "What one call costs, and digests in every backend.",
+                "started": "2026-01-02T03:04:05Z",
+                "emulated": self.emulated,
+                "icount": self.identical,
+                "cases": 1 + 7 * 3 * len(SIZES),
+            },
+            MACHINE,
+        ]
+        cases: list[dict[str, object]] = []
+        skips: list[dict[str, object]] = []
+        first: list[dict[str, object]] = [
+            {"type": "first", "case": None, "what": "context", "ns": 812_000},
+            {"type": "first", "case": None, "what": "session", "ns": 115_300_000},
+            {"type": "first", "case": None, "what": "invoke", "ns": 1_934_000},
+        ]
+        values: list[tuple[str, int, float]] = []
+
+        def case(key: str, size: int | None, truth: float) -> None:
+            workload, algorithm, backend, parameters = key.split("/", 3)
+            cases.append(
+                {
+                    "type": "case",
+                    "case": key,
+                    "workload": workload,
+                    "algorithm": algorithm,
+                    "backend": backend,
+                    "parameters": parameters,
+                    "bytes": size,
+                    "verified": True,
+                    "loops": max(1, int(1e6 / truth)),
+                }
+            )
+            first.append({"type": "first", "case": key, "what": "call", "ns": int(truth * 1.7)})
+
+        case("invoke/none/tee/none", None, EMPTY_CALL)
+        values += [("invoke/none/tee/none", 1, EMPTY_CALL)] * self.samples
+        for algorithm in ("sha1", "sha256", "sha512"):
+            for size in SIZES:
+                for backend in ("tee", "ta-c", "ta-ce", "c", "ce", "openssl", "afalg"):
+                    key = f"oneshot/{algorithm}/{backend}/{size}"
+                    truth = self.truth.get((algorithm, backend))
+                    if truth is None:
+                        skips.append(
+                            {
+                                "type": "skip",
+                                "case": key,
+                                "code": "unsupported-algorithm",
+                                "reason": f"{backend} has no {algorithm}: "
+                                "the CPU has no instructions for it",
+                            }
+                        )
+                        continue
+                    call, rate = truth
+                    case(key, size, call + rate * size)
+                    repeats = self.repeat if backend.startswith("t") and size == 4096 else (1,)
+                    for n in repeats:
+                        values += [(key, n, call + n * rate * size)] * self.samples
+        rng.shuffle(values)
+        samples: list[dict[str, object]] = []
+        for seq, (key, n, truth_ns) in enumerate(values):
+            loops = max(1, int(1e6 / truth_ns))
+            factor = 1.0 if self.identical else rng.gauss(1.0, self.noise)
+            ns = int(truth_ns * loops * factor)
+            samples.append(
+                {
+                    "type": "sample",
+                    "case": key,
+                    "seq": seq,
+                    "repeat": n,
+                    "loops": loops,
+                    "ns": ns,
+                    "source": "client-clock",
+                    "user_us": ns // 10_000,
+                    "sys_us": ns // 1_200,
+                    "nvcsw": 0,
+                    "nivcsw": 0,
+                    "runq_ns": 0,
+                }
+            )
+        end: dict[str, object] = {
+            "type": "end",
+            "complete": True,
+            "reason": "done",
+            "duration_ns": sum(int(str(s["ns"])) for s in samples),
+        }
+        return [*head, *skips, *cases, *first, *samples, end]
+
+    def lines(self) -> list[bytes]:
+        return [json.dumps(record).encode() + b"\n" for record in self.records()]
+
+
+MACHINE: dict[str, object] = {"type": "machine", "schema": 1, "teebench": "0.1.0", "pid": 412}
