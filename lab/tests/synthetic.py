@@ -74,7 +74,7 @@ class Synthetic:
         ]
         values: list[tuple[str, int, float]] = []
 
-        def case(key: str, size: int | None, truth: float) -> None:
+        def case(key: str, size: int | None, truth: float, repeats: tuple[int, ...] = (1,)) -> None:
             workload, algorithm, backend, parameters = key.split("/", 3)
             cases.append(
                 {
@@ -86,7 +86,11 @@ class Synthetic:
                     "parameters": parameters,
                     "bytes": size,
                     "verified": True,
-                    "loops": max(1, int(1e6 / truth)),
+                    "samples": self.samples,
+                    "repeat": list(repeats),
+                    "loops": [max(1, int(1e6 / truth / n)) for n in repeats],
+                    "min_ns": 1_000_000,
+                    "call_ns": int(truth),
                 }
             )
             first.append({"type": "first", "case": key, "what": "call", "ns": int(truth * 1.7)})
@@ -110,8 +114,8 @@ class Synthetic:
                         )
                         continue
                     call, rate = truth
-                    case(key, size, call + rate * size)
                     repeats = self.repeat if backend.startswith("t") and size == 4096 else (1,)
+                    case(key, size, call + rate * size, repeats)
                     for n in repeats:
                         values += [(key, n, call + n * rate * size)] * self.samples
         rng.shuffle(values)

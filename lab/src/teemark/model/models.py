@@ -95,7 +95,7 @@ def repeat_lines(cases: Sequence[MeasuredCase]) -> tuple[RepeatLine, ...]:
 
 
 def build(run: RunData) -> Models:
-    cases = tuple(run.cases.values())
+    cases = run.sound
     return Models(
         stats=tuple(stats for case in cases if (stats := case_stats(case)) is not None),
         costs=cost_lines(cases),

@@ -115,7 +115,7 @@ def throughput(key: str, series: Sequence[Series], shape: Shape) -> str:
     import matplotlib
     from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
-    style = {
+    style: dict[Any, Any] = {
         "svg.fonttype": "none",
         "svg.hashsalt": f"teemark-{key}-{shape.name}",
         "font.size": FONT,
@@ -177,11 +177,15 @@ def _name_lines(axes: Axes, series: Sequence[Series], shape: Shape) -> None:
     ends = [one.points[-1] for one in series]
     pixels = [float(axes.transData.transform(end)[1]) for end in ends]
     right = axes.get_position().x1 * shape.width
-    for one, end, place, moved in zip(series, ends, pixels, spread(pixels, FONT + 4), strict=True):
+    places = spread(pixels, FONT + 4)
+    # All of them moved up or down together where they would leave the picture.
+    lift = max(0.0, FONT - min(places)) - max(0.0, max(places) - (shape.height - FONT))
+    for one, end, place, wanted in zip(series, ends, pixels, places, strict=True):
+        moved = wanted + lift
         colour = SERIES.get(one.backend, SERIES["other"])
         name = one.backend
         if shape is WIDE and one.backend in words.BACKENDS:
-            name = f"{one.backend}  {_short(one.backend)}"
+            name = f"{one.backend} · {_short(one.backend)}"
         axes.annotate(
             name,
             xy=end,
@@ -192,16 +196,18 @@ def _name_lines(axes: Axes, series: Sequence[Series], shape: Shape) -> None:
             va="center",
             ha="left",
             annotation_clip=False,
-            arrowprops={
-                "arrowstyle": "-",
-                "color": colour,
-                "linewidth": 0.8,
-                "shrinkA": 0,
-                "relpos": (0, 0.5),
-            }
-            if abs(place - moved) > 2
-            else None,
+            arrowprops=_leader(colour) if abs(place - moved) > 2 else None,
         )
+
+
+def _leader(colour: str) -> dict[str, Any]:
+    return {
+        "arrowstyle": "-",
+        "color": colour,
+        "linewidth": 0.8,
+        "shrinkA": 0,
+        "relpos": (0, 0.5),
+    }
 
 
 def _short(backend: str) -> str:

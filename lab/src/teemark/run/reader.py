@@ -55,6 +55,12 @@ class RunData:
     incomplete: str | None = None
 
     @property
+    def sound(self) -> tuple[MeasuredCase, ...]:
+        """The cases that didn't fail later on: what may be computed with."""
+        failed = {fail.case for fail in self.fails}
+        return tuple(case for key, case in self.cases.items() if key not in failed)
+
+    @property
     def name(self) -> str:
         return self.run.board if self.run else "this machine"
 

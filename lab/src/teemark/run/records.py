@@ -63,9 +63,16 @@ class Case(Record, frozen=True, kw_only=True, tag="case"):
     algorithm: str
     backend: str
     parameters: str
-    bytes: Annotated[Count | None, Meta(description="bytes one operation works on")] = None
+    bytes: Annotated[Count | None, Meta(description="bytes one operation works on")]
     verified: Annotated[bool, Meta(description="the output equalled a known answer")]
-    loops: Annotated[Positive | None, Meta(description="calls per sample, chosen by teebench")] = (
+    samples: Annotated[Positive, Meta(description="samples asked for, of each repeat")]
+    repeat: Annotated[tuple[Positive, ...], Meta(description="operations in one call, each")]
+    loops: Annotated[
+        tuple[Positive, ...],
+        Meta(description="calls in one sample at the beginning, of each repeat"),
+    ]
+    min_ns: Annotated[Count | None, Meta(description="a sample is at least as long")] = None
+    call_ns: Annotated[Count | None, Meta(description="a call, as found when choosing loops")] = (
         None
     )
 
@@ -73,9 +80,11 @@ class Case(Record, frozen=True, kw_only=True, tag="case"):
 class First(Record, frozen=True, kw_only=True, tag="first"):
     """Something done for the first time, kept apart from the samples."""
 
-    case: Key | None = None
-    what: Annotated[str, Meta(description="such as context, session, invoke, call")]
+    case: Annotated[Key | None, Meta(description="null: of the whole program")]
+    backend: str | None = None
+    what: Annotated[str, Meta(description="context, session, invoke, call")]
     ns: Count
+    source: str | None = None
 
 
 class Sample(Record, frozen=True, kw_only=True, tag="sample"):
@@ -94,26 +103,38 @@ class Sample(Record, frozen=True, kw_only=True, tag="sample"):
     runq_ns: Annotated[Count | None, Meta(description="time waiting for a CPU")] = None
 
 
-class Skip(Record, frozen=True, kw_only=True, tag="skip"):
+class Trouble(Record, frozen=True, kw_only=True):
+    """What `skip` and `fail` share."""
+
+    case: Key
+    reason: Annotated[str, Meta(description="a sentence for people")]
+    hint: Annotated[str | None, Meta(description="what to do about it")] = None
+    tee_result: Annotated[str | None, Meta(description="TEE result, by name")] = None
+    tee_origin: Annotated[str | None, Meta(description="where that came from")] = None
+
+
+class Skip(Trouble, frozen=True, kw_only=True, tag="skip"):
     """A case that this machine can't run, and why."""
 
-    case: Key
     code: Annotated[str, Meta(description="a word for machines, such as no-tee")]
-    reason: Annotated[str, Meta(description="a sentence for people")]
 
 
-class Fail(Record, frozen=True, kw_only=True, tag="fail"):
-    """A case whose output was wrong, or that broke off."""
-
-    case: Key
-    reason: str
+class Fail(Trouble, frozen=True, kw_only=True, tag="fail"):
+    """A case whose output was wrong, or that broke off. Samples it has don't count."""
 
 
 class End(Record, frozen=True, kw_only=True, tag="end"):
     """Last line. A file without one was cut off."""
 
     complete: bool
-    reason: Annotated[str, Meta(description="done, interrupted, …")]
+    reason: Annotated[str, Meta(description="done, interrupted, terminated, hung-up, …")]
+    cases: Count | None = None
+    samples: Count | None = None
+    skipped: Count | None = None
+    failed: Count | None = None
+    thrown_away: Annotated[
+        Count | None, Meta(description="samples too short for the clock, taken again longer")
+    ] = None
     duration_ns: Count | None = None
 
 

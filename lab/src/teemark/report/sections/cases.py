@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from teemark import words
 from teemark.model.stats import CaseStats
-from teemark.report.blocks import Block, Code, Column, Fold, Paragraph, Quiet, Section, Table
+from teemark.report.blocks import Block, Cell, Code, Column, Fold, Paragraph, Quiet, Section, Table
 from teemark.report.subject import Subject, each
 
 
@@ -41,11 +41,10 @@ def _of(subject: Subject) -> list[Block]:
 def _table(group: Sequence[CaseStats]) -> Table:
     with_rate = any(stats.throughput is not None for stats in group)
     ordered = sorted(group, key=lambda s: (words.backend_order(s.backend), s.bytes or 0))
+    sized = any(stats.bytes is not None for stats in group)
     columns = [
         Column("backend", "left"),
-        Column("bytes")
-        if any(s.bytes is not None for s in group)
-        else Column("parameters", "left"),
+        Column("bytes") if sized else Column("parameters", "left"),
         Column("median"),
         Column("95 %"),
     ]
@@ -55,7 +54,7 @@ def _table(group: Sequence[CaseStats]) -> Table:
     rows = []
     for stats in ordered:
         time = stats.time
-        row = [
+        row: list[Cell] = [
             (Code(stats.backend),),
             words.size(stats.bytes) if stats.bytes is not None else stats.parameters,
             words.duration(time.median),

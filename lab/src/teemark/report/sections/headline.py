@@ -81,9 +81,9 @@ def _emulated(subject: Subject) -> Banner:
 
 def _what(subject: Subject) -> Text:
     run = subject.run
-    samples = sum(len(case.samples) for case in run.cases.values())
+    samples = sum(len(case.samples) for case in run.sound)
     text: list[str | Code | Strong] = [
-        Strong(words.plural(len(run.cases), "case")),
+        Strong(words.plural(len(run.sound), "case")),
         " measured with ",
         Strong(words.plural(samples, "sample")),
         ", every one after its output had been verified",

@@ -113,12 +113,12 @@ def _keys(keys: Sequence[str]) -> Text:
     """A few keys, or what they have in common."""
     if len(keys) <= 2:
         return (Code(", ".join(keys)),)
-    parts = [
-        sorted(set(part), key=part.index)
-        for part in zip(*(k.split("/") for k in keys), strict=False)
-    ]
-    common = [
-        "{" + ",".join(part) + "}" if 1 < len(part) <= 4 else part[0] if len(part) == 1 else "*"
-        for part in parts
-    ]
-    return (Code("/".join(common)),)
+    columns = zip(*(key.split("/", 3) for key in keys), strict=True)
+    return (Code("/".join(_one_of(list(dict.fromkeys(column))) for column in columns)),)
+
+
+def _one_of(names: Sequence[str]) -> str:
+    """One word, a few in braces, or a star for many."""
+    if len(names) == 1:
+        return names[0]
+    return "{" + ",".join(names) + "}" if len(names) <= 6 else "*"
