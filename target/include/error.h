@@ -10,11 +10,17 @@
 #define ERROR_H
 
 #include <stdint.h>
+#include <stdio.h>
 
 struct error {
 	int code;		/* -errno */
 	uint32_t tee_result;	/* TEEC_Result, 0 when not from the TEE */
 	uint32_t tee_origin;	/* TEEC_ORIGIN_*, 0 when not from the TEE */
+	/*
+	 * A machine word ("no-tee", "no-afalg", …) when this machine simply
+	 * cannot do what was asked: a reason to skip. NULL: a failure.
+	 */
+	const char *skip;
 	char what[224];		/* what failed and why, one line */
 	char hint[224];		/* what to do about it, may be empty */
 };
@@ -22,13 +28,28 @@ struct error {
 /* Each returns err->code (-errno), to be returned on. err may be NULL. */
 int error_set(struct error *err, int code, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
+/* As error_set(), for what this machine cannot do; word is a literal. */
+int error_skip(struct error *err, int code, const char *word, const char *fmt,
+	       ...) __attribute__((format(printf, 4, 5)));
+/*
+ * The sentence is completed by the result's name, its number and who returned
+ * it. A general hint is given; replace it with error_hint() where more is
+ * known.
+ */
 int error_tee(struct error *err, uint32_t result, uint32_t origin,
 	      const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+/* Both may follow any of the above. err may be NULL. */
 void error_hint(struct error *err, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
+void error_skip_word(struct error *err, const char *word);
+
+/* "PROGRAM: what" and, if there is one, "PROGRAM: hint: …" on a second line. */
+void error_print(FILE *stream, const char *program, const struct error *err);
 
 /* "TEE_ERROR_OUT_OF_MEMORY", or NULL for a code without a name. */
 const char *tee_result_name(uint32_t result);
+/* -errno that fits best; -EIO for what has no better one. */
+int tee_result_errno(uint32_t result);
 /* "TEE", "trusted application", "client API", "communication" */
 const char *tee_origin_name(uint32_t origin);
 

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The client's clock: CLOCK_MONOTONIC_RAW, in nanoseconds. */
+#ifndef CLOCK_H
+#define CLOCK_H
+
+#include <stdint.h>
+
+uint64_t clock_now_ns(void);
+
+struct clock_facts {
+	uint64_t nominal_ns;	/* clock_getres() */
+	uint64_t resolution_ns;	/* smallest step seen between two readings */
+	uint64_t cost_ns;	/* one reading, mean of many */
+};
+
+/* Measures for a few milliseconds at most. */
+void clock_measure(struct clock_facts *facts);
+
+#endif

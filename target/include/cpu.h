@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Features of the CPU at hand, told by the kernel's hwcap (never guessed). */
+#ifndef CPU_H
+#define CPU_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum cpu_feature {
+	CPU_NEON,
+	CPU_AES,
+	CPU_PMULL,
+	CPU_SHA1,
+	CPU_SHA2,
+	CPU_SHA3,
+	CPU_SHA512,
+	CPU_FEATURES,
+};
+
+/* "neon", "aes", … as in Linux' /proc/cpuinfo for arm64. */
+const char *cpu_feature_name(enum cpu_feature feature);
+/* Of the architecture this program was built for; false on others than ARM. */
+bool cpu_has(enum cpu_feature feature);
+/* "aarch64", "arm", "x86_64", … as built. */
+const char *cpu_built_for(void);
+
+#endif

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The TEE Client API with errors that people can act upon. libteec is opened
+ * at run time: a machine without it runs everything else.
+ *
+ * Only where the program was built with libteec's header (HAVE_TEEC) are there
+ * sessions; tee_probe() is there always and says why not.
+ */
+#ifndef TEE_CLIENT_H
+#define TEE_CLIENT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "error.h"
+
+/*
+ * 0 when there is a TEE device that this user may open and a libteec;
+ * otherwise -errno, err->skip being "no-teec-headers", "no-tee",
+ * "no-permission" or "no-libteec". Opens no session.
+ */
+int tee_probe(struct error *err);
+
+/* "libteec.so.2", or NULL when it could not be loaded. */
+const char *tee_library_name(void);
+
+#ifdef HAVE_TEEC
+#include <tee_client_api.h>
+
+/* libteec's functions, found by dlsym(). */
+struct tee_api {
+	TEEC_Result (*initialize_context)(const char *name, TEEC_Context *ctx);
+	void (*finalize_context)(TEEC_Context *ctx);
+	TEEC_Result (*open_session)(TEEC_Context *ctx, TEEC_Session *session,
+				    const TEEC_UUID *uuid, uint32_t method,
+				    const void *data, TEEC_Operation *op,
+				    uint32_t *origin);
+	void (*close_session)(TEEC_Session *session);
+	TEEC_Result (*invoke)(TEEC_Session *session, uint32_t command,
+			      TEEC_Operation *op, uint32_t *origin);
+	TEEC_Result (*register_memory)(TEEC_Context *ctx,
+				       TEEC_SharedMemory *shm);
+	TEEC_Result (*allocate_memory)(TEEC_Context *ctx,
+				       TEEC_SharedMemory *shm);
+	void (*release_memory)(TEEC_SharedMemory *shm);
+	void (*request_cancellation)(TEEC_Operation *op);
+};
+
+/* Loaded once a process; NULL with the reason in err. */
+const struct tee_api *tee_api(struct error *err);
+
+/* One session in a context of its own. */
+struct tee_session {
+	const struct tee_api *api;
+	/* Room for a libteec whose structures have grown. */
+	union {
+		TEEC_Context context;
+		unsigned char context_room[256];
+	};
+	union {
+		TEEC_Session session;
+		unsigned char session_room[256];
+	};
+	uint64_t context_ns;	/* what TEEC_InitializeContext() took */
+	uint64_t open_ns;	/* what TEEC_OpenSession() took */
+};
+
+/*
+ * uuid_text and name are for the messages ("the digest TA"). err->skip:
+ * those of tee_probe(), "no-ta", "ta-rejected", "no-supplicant".
+ *
+ * TEEC_OpenSession() blocks for ever when tee-supplicant does not answer;
+ * until the first session of the process could be opened, it is given
+ * TEEMARK_TEE_TIMEOUT seconds (environment; default 30, and 5 when no
+ * supplicant is running), then this returns -ETIMEDOUT. The call that hangs
+ * is left to itself: only the end of the process ends it.
+ */
+int tee_session_open(struct tee_session **session, const TEEC_UUID *uuid,
+		     const char *uuid_text, const char *name,
+		     struct error *err);
+void tee_session_close(struct tee_session *session);
+
+/*
+ * doing: for the message, "hash 4096 bytes with sha256". TARGET_DEAD means
+ * that the session is of no use any more: close it.
+ */
+int tee_invoke(struct tee_session *session, uint32_t command,
+	       TEEC_Operation *op, const char *doing, struct error *err);
+
+/* Allocated shared memory, in flags' directions; released by tee_shm_free(). */
+int tee_shm_alloc(struct tee_session *session, size_t size, uint32_t flags,
+		  TEEC_SharedMemory **shm, struct error *err);
+void tee_shm_free(struct tee_session *session, TEEC_SharedMemory *shm);
+
+#endif
+#endif

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef TEE_DEVICE_H
+#define TEE_DEVICE_H
+
+#include <stddef.h>
+
+#include "error.h"
+
+/*
+ * A descriptor of the first TEE device that speaks GlobalPlatform, its path in
+ * path; -errno with the reason (err->skip "no-tee" or "no-permission").
+ */
+int tee_device_open(char *path, size_t path_size, struct error *err);
+
+/*
+ * tee-supplicant loads TAs and serves storage. Known by its process name,
+ * which everybody may read (unless /proc is mounted with hidepid).
+ */
+enum supplicant {
+	SUPPLICANT_UNKNOWN,
+	SUPPLICANT_ABSENT,
+	SUPPLICANT_STOPPED,	/* by a signal or a debugger */
+	SUPPLICANT_RUNNING,
+};
+
+enum supplicant tee_supplicant_state(void);
+
+#endif

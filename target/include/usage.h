@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What a stretch of work cost besides time. Time inside a TA counts as system
+ * time of its caller.
+ */
+#ifndef USAGE_H
+#define USAGE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct usage {
+	int64_t user_us;	/* CPU time of this process, user */
+	int64_t sys_us;		/* and system */
+	int64_t nvcsw;		/* context switches, voluntary */
+	int64_t nivcsw;		/* and involuntary */
+	int64_t runq_ns;	/* waited for a CPU; -1: kernel does not say */
+};
+
+/*
+ * A meter of the calling thread's run-queue wait and the process' rusage.
+ * Never fails: what the kernel does not say is -1. Close with usage_close().
+ */
+struct usage_meter {
+	int schedstat_fd;
+};
+
+void usage_open(struct usage_meter *meter);
+void usage_close(struct usage_meter *meter);
+void usage_read(const struct usage_meter *meter, struct usage *usage);
+/* after - before */
+struct usage usage_between(const struct usage *before,
+			   const struct usage *after);
+
+#endif

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * TEE results: GlobalPlatform TEE Client API 1.0 table 4-2, TEE Internal Core
+ * API 1.3 table 3-1. Origins: TEE Client API 1.0 table 4-3.
+ */
+#include <errno.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include "error.h"
+
+struct tee_result {
+	uint32_t result;
+	const char *name;
+	int code;
+	const char *hint;
+};
+
+static const struct tee_result tee_results[] = {
+	{ 0x00000000, "TEE_SUCCESS", 0, NULL },
+	{ 0xF0100001, "TEE_ERROR_CORRUPT_OBJECT", -EBADMSG,
+	  "the object in secure storage is damaged; delete it" },
+	{ 0xF0100002, "TEE_ERROR_CORRUPT_OBJECT_2", -EBADMSG,
+	  "the object in secure storage is damaged; delete it" },
+	{ 0xF0100003, "TEE_ERROR_STORAGE_NOT_AVAILABLE", -ENODEV,
+	  "is tee-supplicant running, and is its storage folder writable?" },
+	{ 0xF0100004, "TEE_ERROR_STORAGE_NOT_AVAILABLE_2", -ENODEV,
+	  "is tee-supplicant running, and is its storage folder writable?" },
+	{ 0xF0100005, "TEE_ERROR_UNSUPPORTED_VERSION", -EOPNOTSUPP, NULL },
+	{ 0xF0100006, "TEE_ERROR_CIPHERTEXT_INVALID", -EBADMSG, NULL },
+	{ 0xFFFF0000, "TEE_ERROR_GENERIC", -EIO,
+	  "the secure console of the board may say more" },
+	{ 0xFFFF0001, "TEE_ERROR_ACCESS_DENIED", -EACCES, NULL },
+	{ 0xFFFF0002, "TEE_ERROR_CANCEL", -ECANCELED, NULL },
+	{ 0xFFFF0003, "TEE_ERROR_ACCESS_CONFLICT", -EBUSY, NULL },
+	{ 0xFFFF0004, "TEE_ERROR_EXCESS_DATA", -E2BIG, NULL },
+	{ 0xFFFF0005, "TEE_ERROR_BAD_FORMAT", -EINVAL, NULL },
+	{ 0xFFFF0006, "TEE_ERROR_BAD_PARAMETERS", -EINVAL,
+	  "the program and the TA may be of different versions: install both "
+	  "from one build" },
+	{ 0xFFFF0007, "TEE_ERROR_BAD_STATE", -EPROTO, NULL },
+	{ 0xFFFF0008, "TEE_ERROR_ITEM_NOT_FOUND", -ENOENT, NULL },
+	{ 0xFFFF0009, "TEE_ERROR_NOT_IMPLEMENTED", -EOPNOTSUPP, NULL },
+	{ 0xFFFF000A, "TEE_ERROR_NOT_SUPPORTED", -EOPNOTSUPP, NULL },
+	{ 0xFFFF000B, "TEE_ERROR_NO_DATA", -ENODATA, NULL },
+	{ 0xFFFF000C, "TEE_ERROR_OUT_OF_MEMORY", -ENOMEM,
+	  "the secure world's memory is small: use fewer sessions at once or "
+	  "a smaller buffer" },
+	{ 0xFFFF000D, "TEE_ERROR_BUSY", -EBUSY,
+	  "another client holds the TEE or the TA; try again" },
+	{ 0xFFFF000E, "TEE_ERROR_COMMUNICATION", -ECOMM,
+	  "is tee-supplicant running?" },
+	{ 0xFFFF000F, "TEE_ERROR_SECURITY", -EKEYREJECTED,
+	  "the TA must be signed with the key that this board's OP-TEE was "
+	  "built with" },
+	{ 0xFFFF0010, "TEE_ERROR_SHORT_BUFFER", -ENOBUFS, NULL },
+	{ 0xFFFF0011, "TEE_ERROR_EXTERNAL_CANCEL", -ECANCELED, NULL },
+	{ 0xFFFF300F, "TEE_ERROR_OVERFLOW", -EOVERFLOW, NULL },
+	{ 0xFFFF3024, "TEE_ERROR_TARGET_DEAD", -EHOSTDOWN,
+	  "the TA panicked or was killed: the secure console of the board says "
+	  "why" },
+	{ 0xFFFF3041, "TEE_ERROR_STORAGE_NO_SPACE", -ENOSPC, NULL },
+	{ 0xFFFF3071, "TEE_ERROR_MAC_INVALID", -EBADMSG, NULL },
+	{ 0xFFFF3072, "TEE_ERROR_SIGNATURE_INVALID", -EBADMSG, NULL },
+	{ 0xFFFF5000, "TEE_ERROR_TIME_NOT_SET", -ENODATA, NULL },
+	{ 0xFFFF5001, "TEE_ERROR_TIME_NEEDS_RESET", -ENODATA, NULL },
+};
+
+static const struct tee_result *tee_result_find(uint32_t result)
+{
+	for (size_t i = 0; i < sizeof(tee_results) / sizeof(*tee_results); i++)
+		if (tee_results[i].result == result)
+			return &tee_results[i];
+	return NULL;
+}
+
+const char *tee_result_name(uint32_t result)
+{
+	const struct tee_result *row = tee_result_find(result);
+
+	return row ? row->name : NULL;
+}
+
+int tee_result_errno(uint32_t result)
+{
+	const struct tee_result *row = tee_result_find(result);
+
+	return row ? row->code : -EIO;
+}
+
+const char *tee_origin_name(uint32_t origin)
+{
+	switch (origin) {
+	case 1:
+		return "client API";
+	case 2:
+		return "communication";
+	case 3:
+		return "TEE";
+	case 4:
+		return "trusted application";
+	default:
+		return "unknown origin";
+	}
+}
+
+/* One line, always: a newline in a file name must not break the output. */
+static void one_line(char *text)
+{
+	for (; *text; text++)
+		if ((unsigned char)*text < 0x20 || *text == 0x7f)
+			*text = '?';
+}
+
+static int fill(struct error *err, int code, const char *skip, const char *fmt,
+		va_list ap) __attribute__((format(printf, 4, 0)));
+
+static int fill(struct error *err, int code, const char *skip, const char *fmt,
+		va_list ap)
+{
+	if (!err)
+		return code;
+	memset(err, 0, sizeof(*err));
+	err->code = code;
+	err->skip = skip;
+	vsnprintf(err->what, sizeof(err->what), fmt, ap);
+	one_line(err->what);
+	return code;
+}
+
+int error_set(struct error *err, int code, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	fill(err, code, NULL, fmt, ap);
+	va_end(ap);
+	return code;
+}
+
+int error_skip(struct error *err, int code, const char *word, const char *fmt,
+	       ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	fill(err, code, word, fmt, ap);
+	va_end(ap);
+	return code;
+}
+
+int error_tee(struct error *err, uint32_t result, uint32_t origin,
+	      const char *fmt, ...)
+{
+	const struct tee_result *row = tee_result_find(result);
+	int code = row ? row->code : -EIO;
+	size_t len;
+	va_list ap;
+
+	if (!code)	/* a success that is reported as an error */
+		code = -EIO;
+	if (!err)
+		return code;
+	va_start(ap, fmt);
+	fill(err, code, NULL, fmt, ap);
+	va_end(ap);
+
+	err->tee_result = result;
+	err->tee_origin = origin;
+	len = strlen(err->what);
+	snprintf(err->what + len, sizeof(err->what) - len,
+		 ": %s (0x%08x, from: %s)",
+		 row ? row->name : "an unnamed TEE result", (unsigned)result,
+		 tee_origin_name(origin));
+	if (row && row->hint)
+		error_hint(err, "%s", row->hint);
+	return code;
+}
+
+void error_hint(struct error *err, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (!err)
+		return;
+	va_start(ap, fmt);
+	vsnprintf(err->hint, sizeof(err->hint), fmt, ap);
+	va_end(ap);
+	one_line(err->hint);
+}
+
+void error_skip_word(struct error *err, const char *word)
+{
+	if (err)
+		err->skip = word;
+}
+
+void error_print(FILE *stream, const char *program, const struct error *err)
+{
+	fprintf(stream, "%s: %s\n", program, err->what);
+	if (err->hint[0])
+		fprintf(stream, "%s: hint: %s\n", program, err->hint);
+}

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Grammar and escapes: RFC 8259; well-formed UTF-8: RFC 3629, section 4. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "json.h"
+
+void json_free(struct json *j)
+{
+	free(j->text);
+	memset(j, 0, sizeof(*j));
+}
+
+void json_reset(struct json *j)
+{
+	j->len = 0;
+	j->comma = false;
+	j->failed = false;
+	if (j->text)
+		j->text[0] = '\0';
+}
+
+static void put(struct json *j, const char *text, size_t len)
+{
+	if (j->failed)
+		return;
+	if (len >= j->cap - j->len) {
+		size_t cap = (j->cap + len + 1) * 2;
+		char *bigger = realloc(j->text, cap);
+
+		if (!bigger) {
+			j->failed = true;
+			return;
+		}
+		j->text = bigger;
+		j->cap = cap;
+	}
+	memcpy(j->text + j->len, text, len);
+	j->len += len;
+	j->text[j->len] = '\0';
+}
+
+static void put_text(struct json *j, const char *text)
+{
+	put(j, text, strlen(text));
+}
+
+/* Length of the well-formed UTF-8 character at p; 0 when there is none. */
+static size_t utf8_char(const unsigned char *p, size_t len)
+{
+	size_t n;
+
+	if (p[0] < 0x80)
+		return 1;
+	if (p[0] >= 0xc2 && p[0] <= 0xdf)
+		n = 2;
+	else if (p[0] >= 0xe0 && p[0] <= 0xef)
+		n = 3;
+	else if (p[0] >= 0xf0 && p[0] <= 0xf4)
+		n = 4;
+	else
+		return 0;
+	if (len < n)
+		return 0;
+	for (size_t i = 1; i < n; i++)
+		if ((p[i] & 0xc0) != 0x80)
+			return 0;
+	/* overlong forms, surrogates, beyond U+10FFFF */
+	if ((p[0] == 0xe0 && p[1] < 0xa0) || (p[0] == 0xed && p[1] > 0x9f) ||
+	    (p[0] == 0xf0 && p[1] < 0x90) || (p[0] == 0xf4 && p[1] > 0x8f))
+		return 0;
+	return n;
+}
+
+static void put_quoted(struct json *j, const void *value, size_t len)
+{
+	const unsigned char *p = value;
+	char escape[8];
+
+	put_text(j, "\"");
+	while (len) {
+		size_t n = utf8_char(p, len);
+
+		if (!n) {
+			put_text(j, "\\ufffd");
+			n = 1;
+		} else if (*p == '"' || *p == '\\') {
+			escape[0] = '\\';
+			escape[1] = (char)*p;
+			put(j, escape, 2);
+		} else if (*p < 0x20 || *p == 0x7f) {
+			snprintf(escape, sizeof(escape), "\\u%04x", *p);
+			put_text(j, escape);
+		} else {
+			put(j, (const char *)p, n);
+		}
+		p += n;
+		len -= n;
+	}
+	put_text(j, "\"");
+}
+
+/* What comes before every value: a comma where needed, and its key. */
+static void begin_value(struct json *j, const char *key)
+{
+	if (j->comma)
+		put_text(j, ",");
+	if (key) {
+		put_quoted(j, key, strlen(key));
+		put_text(j, ":");
+	}
+	j->comma = true;
+}
+
+static void begin_group(struct json *j, const char *key, const char *bracket)
+{
+	begin_value(j, key);
+	put_text(j, bracket);
+	j->comma = false;
+}
+
+static void end_group(struct json *j, const char *bracket)
+{
+	put_text(j, bracket);
+	j->comma = true;
+}
+
+void json_object(struct json *j, const char *key)
+{
+	begin_group(j, key, "{");
+}
+
+void json_object_end(struct json *j)
+{
+	end_group(j, "}");
+}
+
+void json_array(struct json *j, const char *key)
+{
+	begin_group(j, key, "[");
+}
+
+void json_array_end(struct json *j)
+{
+	end_group(j, "]");
+}
+
+void json_bytes(struct json *j, const char *key, const void *value, size_t len)
+{
+	begin_value(j, key);
+	put_quoted(j, value, len);
+}
+
+void json_string(struct json *j, const char *key, const char *value)
+{
+	json_bytes(j, key, value, strlen(value));
+}
+
+void json_i64(struct json *j, const char *key, int64_t value)
+{
+	char text[24];
+
+	begin_value(j, key);
+	snprintf(text, sizeof(text), "%" PRId64, value);
+	put_text(j, text);
+}
+
+void json_u64(struct json *j, const char *key, uint64_t value)
+{
+	char text[24];
+
+	begin_value(j, key);
+	snprintf(text, sizeof(text), "%" PRIu64, value);
+	put_text(j, text);
+}
+
+void json_double(struct json *j, const char *key, double value)
+{
+	char text[32];
+
+	if (!isfinite(value)) {
+		json_null(j, key);
+		return;
+	}
+	begin_value(j, key);
+	snprintf(text, sizeof(text), "%.15g", value);
+	put_text(j, text);
+}
+
+void json_bool(struct json *j, const char *key, bool value)
+{
+	begin_value(j, key);
+	put_text(j, value ? "true" : "false");
+}
+
+void json_null(struct json *j, const char *key)
+{
+	begin_value(j, key);
+	put_text(j, "null");
+}
+
+void json_string_or_null(struct json *j, const char *key, const char *value)
+{
+	if (value && value[0])
+		json_string(j, key, value);
+	else
+		json_null(j, key);
+}

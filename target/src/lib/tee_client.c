@@ -1,0 +1,381 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <dlfcn.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "clock.h"
+#include "tee_client.h"
+#include "tee_device.h"
+
+#ifndef HAVE_TEEC
+
+int tee_probe(struct error *err)
+{
+	error_skip(err, -EOPNOTSUPP, "no-teec-headers",
+		   "this program was built without libteec's headers");
+	error_hint(err, "build it where tee_client_api.h is found (package "
+			"optee-client-dev, or TEEC_EXPORT=DIR)");
+	return -EOPNOTSUPP;
+}
+
+const char *tee_library_name(void)
+{
+	return NULL;
+}
+
+#else
+
+static struct {
+	pthread_once_t once;
+	struct tee_api api;
+	const char *name;	/* NULL: not loaded, and why: */
+	char why[160];
+} library = { .once = PTHREAD_ONCE_INIT };
+
+/* A session could be opened: somebody loads TAs, so no watch is needed. */
+static atomic_bool answered;
+
+static void library_load(void)
+{
+	static const char *const names[] = { "libteec.so.2", "libteec.so.1",
+					     "libteec.so" };
+	struct {
+		const char *name;
+		void *function;		/* address of a function pointer */
+	} const symbols[] = {
+		{ "TEEC_InitializeContext", &library.api.initialize_context },
+		{ "TEEC_FinalizeContext", &library.api.finalize_context },
+		{ "TEEC_OpenSession", &library.api.open_session },
+		{ "TEEC_CloseSession", &library.api.close_session },
+		{ "TEEC_InvokeCommand", &library.api.invoke },
+		{ "TEEC_RegisterSharedMemory", &library.api.register_memory },
+		{ "TEEC_AllocateSharedMemory", &library.api.allocate_memory },
+		{ "TEEC_ReleaseSharedMemory", &library.api.release_memory },
+		{ "TEEC_RequestCancellation",
+		  &library.api.request_cancellation },
+	};
+	const char *name = NULL;
+	void *handle = NULL;
+
+	for (size_t i = 0; !handle && i < sizeof(names) / sizeof(*names); i++) {
+		name = names[i];
+		handle = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+		if (!handle && i == 0) {
+			const char *why = dlerror();
+
+			snprintf(library.why, sizeof(library.why), "%s",
+				 why ? why : "dlopen() failed");
+		}
+	}
+	if (!handle)
+		return;
+	for (size_t i = 0; i < sizeof(symbols) / sizeof(*symbols); i++) {
+		void *symbol = dlsym(handle, symbols[i].name);
+
+		if (!symbol) {
+			snprintf(library.why, sizeof(library.why),
+				 "%s has no %s", name, symbols[i].name);
+			dlclose(handle);
+			return;
+		}
+		/* POSIX lets a function's address pass through a void *. */
+		memcpy(symbols[i].function, &symbol, sizeof(symbol));
+	}
+	library.name = name;
+}
+
+const struct tee_api *tee_api(struct error *err)
+{
+	pthread_once(&library.once, library_load);
+	if (library.name)
+		return &library.api;
+	error_skip(err, -ENOENT, "no-libteec", "cannot load libteec: %s",
+		   library.why);
+	error_hint(err, "install the OP-TEE client library (package libteec2, "
+			"or optee-client)");
+	return NULL;
+}
+
+const char *tee_library_name(void)
+{
+	return tee_api(NULL) ? library.name : NULL;
+}
+
+int tee_probe(struct error *err)
+{
+	char path[32];
+	int fd = tee_device_open(path, sizeof(path), err);
+
+	if (fd < 0)
+		return fd;
+	close(fd);
+	return tee_api(err) ? 0 : -ENOENT;
+}
+
+/* One TEEC_OpenSession(), possibly in a thread that may have to be left. */
+struct opening {
+	struct tee_session *s;
+	TEEC_UUID uuid;
+	TEEC_Result result;
+	uint32_t origin;
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+	bool done;
+};
+
+static void *open_session(void *arg)
+{
+	struct opening *o = arg;
+	struct tee_session *s = o->s;
+	uint64_t begin = clock_now_ns();
+	uint32_t origin = 0;
+	TEEC_Result result;
+
+	result = s->api->open_session(&s->context, &s->session, &o->uuid,
+				      TEEC_LOGIN_PUBLIC, NULL, NULL, &origin);
+	pthread_mutex_lock(&o->lock);
+	s->open_ns = clock_now_ns() - begin;
+	o->result = result;
+	o->origin = origin;
+	o->done = true;
+	pthread_cond_signal(&o->changed);
+	pthread_mutex_unlock(&o->lock);
+	return NULL;
+}
+
+static unsigned timeout_seconds(enum supplicant supplicant)
+{
+	const char *text = getenv("TEEMARK_TEE_TIMEOUT");
+	unsigned long seconds = text ? strtoul(text, NULL, 10) : 0;
+
+	if (seconds > 0 && seconds <= 86400)
+		return (unsigned)seconds;
+	return supplicant == SUPPLICANT_ABSENT ? 5 : 30;
+}
+
+/*
+ * 0 when the call came back (with whatever result), -ETIMEDOUT when not; o and
+ * its session then belong to the thread that hangs.
+ */
+static int open_session_watched(struct opening *o, unsigned seconds)
+{
+	pthread_condattr_t attr;
+	struct timespec end;
+	pthread_t thread;
+	int err = 0;
+
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_destroy(&o->changed);
+	pthread_cond_init(&o->changed, &attr);
+	pthread_condattr_destroy(&attr);
+
+	if (pthread_create(&thread, NULL, open_session, o)) {
+		open_session(o);	/* without a watch, then */
+		return 0;
+	}
+	clock_gettime(CLOCK_MONOTONIC, &end);
+	end.tv_sec += (time_t)seconds;
+	pthread_mutex_lock(&o->lock);
+	while (!o->done && err != ETIMEDOUT)
+		err = pthread_cond_timedwait(&o->changed, &o->lock, &end);
+	err = o->done ? 0 : -ETIMEDOUT;
+	pthread_mutex_unlock(&o->lock);
+	if (err)
+		pthread_detach(thread);
+	else
+		pthread_join(thread, NULL);
+	return err;
+}
+
+static int timed_out(struct error *err, const char *name, unsigned seconds,
+		     enum supplicant supplicant)
+{
+	error_skip(err, -ETIMEDOUT, "no-supplicant",
+		   "no answer within %u s when loading %s%s", seconds, name,
+		   supplicant == SUPPLICANT_ABSENT ?
+			   ": tee-supplicant is not running" :
+		   supplicant == SUPPLICANT_STOPPED ?
+			   ": tee-supplicant is stopped" : "");
+	if (supplicant == SUPPLICANT_STOPPED)
+		error_hint(err, "let it go on: kill -CONT $(pidof "
+				"tee-supplicant)");
+	else
+		error_hint(err, "start it (tee-supplicant -d, or systemctl "
+				"start tee-supplicant), it loads TAs for the "
+				"TEE; TEEMARK_TEE_TIMEOUT=SECONDS waits longer");
+	return -ETIMEDOUT;
+}
+
+static int refused(struct error *err, const struct opening *o,
+		   const char *uuid_text, const char *name,
+		   enum supplicant supplicant)
+{
+	int code = error_tee(err, o->result, o->origin, "cannot open a session "
+			     "with %s", name);
+
+	switch (o->result) {
+	case TEEC_ERROR_ITEM_NOT_FOUND:
+		error_skip_word(err, "no-ta");
+		error_hint(err,
+			   "the TA is not installed: put %s.ta into "
+			   "/lib/optee_armtz%s",
+			   uuid_text,
+			   supplicant == SUPPLICANT_RUNNING ? "" :
+				", and start tee-supplicant, which loads it");
+		break;
+	case TEEC_ERROR_SECURITY:
+		error_skip_word(err, "ta-rejected");
+		error_hint(err,
+			   "OP-TEE rejects the signature of %s.ta: sign it "
+			   "with the key that this board's OP-TEE was built "
+			   "with",
+			   uuid_text);
+		break;
+	case TEEC_ERROR_COMMUNICATION:
+		if (supplicant == SUPPLICANT_RUNNING)
+			break;
+		error_skip_word(err, "no-supplicant");
+		error_hint(err, "start tee-supplicant, it loads TAs for the "
+				"TEE");
+		break;
+	default:
+		break;
+	}
+	return code;
+}
+
+int tee_session_open(struct tee_session **session, const TEEC_UUID *uuid,
+		     const char *uuid_text, const char *name,
+		     struct error *err)
+{
+	enum supplicant supplicant = SUPPLICANT_UNKNOWN;
+	const struct tee_api *api;
+	struct tee_session *s = NULL;
+	struct opening *o = NULL;
+	bool context = false;
+	unsigned seconds;
+	TEEC_Result res;
+	uint64_t begin;
+	int ret;
+
+	*session = NULL;
+	ret = tee_probe(err);
+	if (ret)
+		return ret;
+	api = tee_api(err);
+	if (!api)
+		return -ENOENT;
+
+	s = calloc(1, sizeof(*s));
+	o = calloc(1, sizeof(*o));
+	if (!s || !o) {
+		ret = error_set(err, -ENOMEM, "out of memory");
+		goto out;
+	}
+	s->api = api;
+	o->s = s;
+	o->uuid = *uuid;
+	pthread_mutex_init(&o->lock, NULL);
+	pthread_cond_init(&o->changed, NULL);
+
+	begin = clock_now_ns();
+	res = api->initialize_context(NULL, &s->context);
+	s->context_ns = clock_now_ns() - begin;
+	if (res != TEEC_SUCCESS) {
+		ret = error_tee(err, res, TEEC_ORIGIN_API,
+				"cannot connect to the TEE");
+		goto out;
+	}
+	context = true;
+
+	if (atomic_load(&answered)) {
+		open_session(o);
+	} else {
+		supplicant = tee_supplicant_state();
+		seconds = timeout_seconds(supplicant);
+		ret = open_session_watched(o, seconds);
+		if (ret) {	/* s and o are the hanging thread's */
+			return timed_out(err, name, seconds, supplicant);
+		}
+	}
+	if (o->result != TEEC_SUCCESS) {
+		ret = refused(err, o, uuid_text, name,
+			      tee_supplicant_state());
+		goto out;
+	}
+	atomic_store(&answered, true);
+	*session = s;
+	ret = 0;
+out:
+	if (ret && context)
+		api->finalize_context(&s->context);
+	if (o) {
+		pthread_cond_destroy(&o->changed);
+		pthread_mutex_destroy(&o->lock);
+	}
+	free(o);
+	if (ret)
+		free(s);
+	return ret;
+}
+
+void tee_session_close(struct tee_session *session)
+{
+	if (!session)
+		return;
+	session->api->close_session(&session->session);
+	session->api->finalize_context(&session->context);
+	free(session);
+}
+
+int tee_invoke(struct tee_session *session, uint32_t command,
+	       TEEC_Operation *op, const char *doing, struct error *err)
+{
+	uint32_t origin = 0;
+	TEEC_Result res;
+
+	res = session->api->invoke(&session->session, command, op, &origin);
+	if (res == TEEC_SUCCESS)
+		return 0;
+	return error_tee(err, res, origin, "cannot %s", doing);
+}
+
+int tee_shm_alloc(struct tee_session *session, size_t size, uint32_t flags,
+		  TEEC_SharedMemory **shm, struct error *err)
+{
+	/* Room for a libteec whose structure has grown. */
+	TEEC_SharedMemory *m = calloc(1, sizeof(*m) + 256);
+	TEEC_Result res;
+
+	*shm = NULL;
+	if (!m)
+		return error_set(err, -ENOMEM, "out of memory");
+	m->size = size;
+	m->flags = flags;
+	res = session->api->allocate_memory(&session->context, m);
+	if (res != TEEC_SUCCESS) {
+		free(m);
+		return error_tee(err, res, TEEC_ORIGIN_API,
+				 "cannot allocate %zu bytes of shared memory",
+				 size);
+	}
+	*shm = m;
+	return 0;
+}
+
+void tee_shm_free(struct tee_session *session, TEEC_SharedMemory *shm)
+{
+	if (!shm)
+		return;
+	session->api->release_memory(shm);
+	free(shm);
+}
+
+#endif

@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "bench.h"
+#include "clock.h"
+#include "measure.h"
+#include "prng.h"
+#include "records.h"
+
+volatile sig_atomic_t bench_signal;
+
+/* A case whose call takes longer than this needs no warming before a sample:
+ * what a cold cache costs is lost in it. */
+enum { WARM_BELOW_NS = 10000000 };
+
+struct plan {			/* what was found out about one case */
+	bool live;		/* prepared, verified and not failed since */
+	uint32_t loops[CASE_REPEATS_MAX];
+	uint64_t call_ns;	/* of the first repeat */
+	uint64_t min_ns;
+};
+
+struct turn {			/* one sample to be taken */
+	uint32_t c;		/* which case */
+	uint16_t r;		/* which of its repeats */
+};
+
+struct run {
+	const struct bench_settings *settings;
+	struct cases *cases;
+	struct pool *pool;
+	struct records records;
+	struct usage_meter meter;
+	struct measure measure;
+	uint64_t shortest_ns;	/* no sample may be shorter */
+	struct plan *plans;
+	struct turn *turns;
+	size_t n_turns;
+	struct end_facts end;
+};
+
+static struct measure_target target_of(const struct bench_case *c)
+{
+	return (struct measure_target){ c->workload->run, c->state };
+}
+
+/* Sleeps, unless a signal says to end. */
+static void settle(uint64_t ns)
+{
+	struct timespec ts = { .tv_sec = (time_t)(ns / 1000000000u),
+			       .tv_nsec = (long)(ns % 1000000000u) };
+
+	while (ns && !bench_signal &&
+	       clock_nanosleep(CLOCK_MONOTONIC, 0, &ts, &ts) == EINTR)
+		;
+}
+
+/* Records what opening the sessions took, once each. */
+static int report_openings(struct run *run, struct error *err)
+{
+	for (size_t i = 0; i < run->pool->count; i++) {
+		struct pool_entry *entry = &run->pool->entries[i];
+		struct open_cost cost = { 0 };
+		int ret;
+
+		if (!entry->session || entry->reported ||
+		    !entry->backend->open_cost)
+			continue;
+		entry->reported = true;
+		entry->backend->open_cost(entry->session, &cost);
+		ret = record_opening(&run->records, entry->backend, "context",
+				     cost.context_ns, err);
+		if (!ret)
+			ret = record_opening(&run->records, entry->backend,
+					     "session", cost.session_ns, err);
+		if (!ret)
+			ret = record_opening(&run->records, entry->backend,
+					     "invoke", cost.invoke_ns, err);
+		if (ret)
+			return ret;
+	}
+	return 0;
+}
+
+static int drop(struct run *run, size_t i, const struct error *why,
+		struct error *err)
+{
+	struct bench_case *c = &run->cases->list[i];
+
+	run->plans[i].live = false;
+	if (why->skip) {
+		run->end.skipped++;
+		return record_skip(&run->records, c, why, err);
+	}
+	run->end.failed++;
+	return record_fail(&run->records, c, why, err);
+}
+
+/* First call, verification, loops. 0, or -errno with why the case is out. */
+static int get_ready(struct run *run, size_t i, struct measured *first,
+		     struct error *why)
+{
+	struct bench_case *c = &run->cases->list[i];
+	struct plan *plan = &run->plans[i];
+	const struct case_options *o = &c->options;
+	struct measure_target target;
+	uint64_t call_ns;
+	int ret;
+
+	ret = c->workload->prepare(c, run->pool, why);
+	if (ret)
+		return ret;
+	target = target_of(c);
+	ret = measure_once(&run->measure, &target, 1, o->repeats[0], first,
+			   why);
+	if (!ret)
+		ret = c->workload->verify(c->state, why);
+	if (ret)
+		return ret;
+	plan->min_ns = o->min_ns > run->shortest_ns ? o->min_ns :
+						      run->shortest_ns;
+	for (unsigned r = 0; r < o->n_repeats && !bench_signal; r++) {
+		ret = measure_calibrate(&run->measure, &target, plan->min_ns,
+					o->repeats[r], &plan->loops[r],
+					&call_ns, why);
+		if (ret)
+			return ret;
+		if (o->loops)
+			plan->loops[r] = o->loops;
+		if (r == 0)
+			plan->call_ns = call_ns;
+	}
+	plan->live = true;
+	return 0;
+}
+
+static int prepare_case(struct run *run, size_t i, struct error *err)
+{
+	struct bench_case *c = &run->cases->list[i];
+	struct plan *plan = &run->plans[i];
+	struct error why = { 0 };
+	struct measured first;
+	int ret, code;
+
+	code = get_ready(run, i, &first, &why);
+	ret = report_openings(run, err);
+	if (ret)
+		return ret;
+	if (code)
+		return drop(run, i, &why, err);
+	run->n_turns += (size_t)c->options.samples * c->options.n_repeats;
+	ret = record_first_call(&run->records, c, &first, err);
+	if (!ret)
+		ret = record_case(&run->records, c, plan->loops, plan->min_ns,
+				  plan->call_ns, err);
+	return ret;
+}
+
+/* All samples of all cases in a random order that the seed decides. */
+static int deal_turns(struct run *run, struct error *err)
+{
+	struct prng prng;
+	size_t n = 0;
+
+	run->turns = calloc(run->n_turns ? run->n_turns : 1,
+			    sizeof(*run->turns));
+	if (!run->turns || run->n_turns > UINT32_MAX)
+		return error_set(err, -ENOMEM, "out of memory for %zu samples",
+				 run->n_turns);
+	for (size_t i = 0; i < run->cases->count; i++) {
+		const struct case_options *o = &run->cases->list[i].options;
+
+		if (!run->plans[i].live)
+			continue;
+		for (uint32_t s = 0; s < o->samples; s++)
+			for (unsigned r = 0; r < o->n_repeats; r++)
+				run->turns[n++] = (struct turn){
+					(uint32_t)i, (uint16_t)r };
+	}
+	/* Fisher and Yates */
+	prng_seed(&prng, run->settings->seed);
+	for (size_t i = n; i > 1; i--) {
+		size_t k = prng_below(&prng, (uint32_t)i);
+		struct turn swap = run->turns[i - 1];
+
+		run->turns[i - 1] = run->turns[k];
+		run->turns[k] = swap;
+	}
+	return 0;
+}
+
+/* One sample that is long enough; -ECANCELED: a signal came. */
+static int take_sample(struct run *run, const struct turn *turn,
+		       struct measured *sample, struct error *why)
+{
+	struct bench_case *c = &run->cases->list[turn->c];
+	struct plan *plan = &run->plans[turn->c];
+	struct measure_target target = target_of(c);
+	uint32_t repeat = c->options.repeats[turn->r];
+	uint32_t *loops = &plan->loops[turn->r];
+	int ret;
+
+	if (plan->call_ns < WARM_BELOW_NS) {
+		ret = target.run(target.state, 1, repeat, why);
+		if (ret)
+			return ret;
+	}
+	for (;;) {
+		if (bench_signal)
+			return -ECANCELED;
+		ret = measure_once(&run->measure, &target, *loops, repeat,
+				   sample, why);
+		if (!ret && c->workload->check)
+			ret = c->workload->check(c->state, why);
+		if (ret || c->options.loops || sample->ns >= plan->min_ns ||
+		    *loops >= MEASURE_LOOPS_MAX)
+			return ret;
+		/* Too short to be believed. */
+		run->end.thrown_away++;
+		*loops *= 2;
+	}
+}
+
+static int take_all(struct run *run, struct error *err)
+{
+	int ret = 0;
+
+	for (size_t t = 0; !ret && t < run->n_turns && !bench_signal; t++) {
+		const struct turn *turn = &run->turns[t];
+		struct bench_case *c = &run->cases->list[turn->c];
+		struct error why = { 0 };
+		struct measured sample;
+		int code;
+
+		if (!run->plans[turn->c].live)
+			continue;
+		code = take_sample(run, turn, &sample, &why);
+		if (bench_signal)
+			break;	/* the signal may have cut into it */
+		if (code) {
+			why.skip = NULL;	/* it had worked before */
+			ret = drop(run, turn->c, &why, err);
+			continue;
+		}
+		ret = record_sample(&run->records, c, run->end.samples++,
+				    c->options.repeats[turn->r],
+				    run->plans[turn->c].loops[turn->r],
+				    &sample, err);
+	}
+	return ret;
+}
+
+static const char *signal_reason(int sig)
+{
+	switch (sig) {
+	case 0:
+		return "done";
+	case SIGINT:
+		return "interrupted";
+	case SIGTERM:
+		return "terminated";
+	default:
+		return "hung-up";
+	}
+}
+
+static void find_shortest(struct run *run)
+{
+	struct clock_facts facts;
+
+	clock_measure(&facts);
+	run->shortest_ns = 1000 * facts.resolution_ns;
+}
+
+int bench_run(const struct bench_settings *settings, struct cases *cases,
+	      struct pool *pool, struct sink *sink,
+	      struct bench_result *result, struct error *err)
+{
+	struct run run = {
+		.settings = settings,
+		.cases = cases,
+		.pool = pool,
+		.records = { .sink = sink },
+		.measure = { .now_ns = clock_now_ns, .meter = &run.meter,
+			     .align_ns = settings->align_ns },
+	};
+	uint64_t begin = clock_now_ns();
+	int ret;
+
+	memset(result, 0, sizeof(*result));
+	usage_open(&run.meter);
+	find_shortest(&run);
+	run.end.cases = (unsigned)cases->count;
+	run.plans = calloc(cases->count ? cases->count : 1,
+			   sizeof(*run.plans));
+	if (!run.plans) {
+		ret = error_set(err, -ENOMEM, "out of memory");
+		goto out;
+	}
+	ret = record_machine(&run.records, settings, err);
+	if (ret)
+		goto out;
+	sink->hold = settings->quiet_until_end;
+	settle(settings->settle_ns);
+	for (size_t i = 0; !ret && i < cases->count && !bench_signal; i++)
+		ret = prepare_case(&run, i, err);
+	if (!ret)
+		ret = deal_turns(&run, err);
+	if (!ret)
+		ret = take_all(&run, err);
+	if (ret)
+		goto out;
+	run.end.complete = !bench_signal;
+	run.end.reason = signal_reason(bench_signal);
+	run.end.duration_ns = clock_now_ns() - begin;
+	ret = record_end(&run.records, &run.end, err);
+	if (!ret)
+		ret = sink_release(sink, err);
+	result->failed = run.end.failed;
+	result->skipped = run.end.skipped;
+	result->signal = bench_signal;
+out:
+	for (size_t i = 0; i < cases->count; i++) {
+		cases->list[i].workload->teardown(cases->list[i].state);
+		cases->list[i].state = NULL;
+	}
+	free(run.turns);
+	free(run.plans);
+	json_free(&run.records.json);
+	usage_close(&run.meter);
+	return ret;
+}

@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cases.h"
+
+int case_number(const char *text, const char *what, uint64_t max,
+		uint64_t *value, struct error *err)
+{
+	uint64_t n = 0;
+
+	if (!*text || (text[0] == '0' && text[1]))
+		goto bad;
+	for (const char *p = text; *p; p++) {
+		unsigned digit = (unsigned)(*p - '0');
+
+		if (digit > 9 || n > (UINT64_MAX - digit) / 10)
+			goto bad;
+		n = n * 10 + digit;
+	}
+	if (n > max)
+		return error_set(err, -EINVAL, "%s is %s, at most %llu is "
+				 "possible", what, text,
+				 (unsigned long long)max);
+	*value = n;
+	return 0;
+bad:
+	return error_set(err, -EINVAL, "%s is \"%s\", not a decimal number",
+			 what, text);
+}
+
+int case_need_digest(struct bench_case *c, struct error *err)
+{
+	c->algorithm = algorithm_by_name(c->algorithm_name);
+	if (!c->algorithm || c->algorithm->class != ALG_DIGEST)
+		return error_set(err, -EINVAL, "\"%s\" is not a digest "
+				 "algorithm", c->algorithm_name);
+	return 0;
+}
+
+int case_need_no_algorithm(struct bench_case *c, struct error *err)
+{
+	if (strcmp(c->algorithm_name, "none"))
+		return error_set(err, -EINVAL, "workload %s knows no "
+				 "algorithms: write \"none\" instead of "
+				 "\"%s\"", c->workload_name,
+				 c->algorithm_name);
+	return 0;
+}
+
+int case_need_backend(struct bench_case *c, struct error *err)
+{
+	c->backend = bench_backend_by_name(c->backend_name);
+	if (!c->backend)
+		return error_set(err, -EINVAL, "there is no backend \"%s\"",
+				 c->backend_name);
+	return 0;
+}
+
+int parse_repeats(const char *text, struct case_options *options,
+		  struct error *err)
+{
+	struct case_options new = *options;
+	char copy[256], *save = NULL, *item;
+	uint64_t n;
+	int ret;
+
+	new.n_repeats = 0;
+	if (strlen(text) >= sizeof(copy))
+		return error_set(err, -EINVAL, "repeat's list is too long");
+	strcpy(copy, text);
+	if (!*text || text[0] == ',' || text[strlen(text) - 1] == ',' ||
+	    strstr(text, ",,"))
+		return error_set(err, -EINVAL, "repeat is \"%s\", not a list "
+				 "like 1,2,4,8", text);
+	for (item = strtok_r(copy, ",", &save); item;
+	     item = strtok_r(NULL, ",", &save)) {
+		ret = case_number(item, "repeat", 1u << 20, &n, err);
+		if (ret)
+			return ret;
+		if (new.n_repeats == CASE_REPEATS_MAX)
+			return error_set(err, -EINVAL, "repeat has more than "
+					 "%d values", CASE_REPEATS_MAX);
+		if (!n || (new.n_repeats &&
+			   n <= new.repeats[new.n_repeats - 1]))
+			return error_set(err, -EINVAL, "repeat is \"%s\": it "
+					 "must ascend from 1 or more", text);
+		new.repeats[new.n_repeats++] = (uint32_t)n;
+	}
+	*options = new;
+	return 0;
+}
+
+int parse_option(const char *name, const char *value,
+		 struct case_options *options, struct error *err)
+{
+	uint64_t n;
+	int ret;
+
+	if (!strcmp(name, "repeat"))
+		return parse_repeats(value, options, err);
+	if (!strcmp(name, "samples")) {
+		ret = case_number(value, name, 1000000, &n, err);
+		if (!ret && !n)
+			ret = error_set(err, -EINVAL, "samples is 0");
+		if (!ret)
+			options->samples = (uint32_t)n;
+		return ret;
+	}
+	if (!strcmp(name, "min_us")) {
+		ret = case_number(value, name, 60000000, &n, err);
+		if (!ret)
+			options->min_ns = n * 1000;
+		return ret;
+	}
+	if (!strcmp(name, "loops")) {
+		ret = case_number(value, name, 1u << 24, &n, err);
+		if (!ret)
+			options->loops = (uint32_t)n;
+		return ret;
+	}
+	return error_set(err, -EINVAL, "there is no option \"%s\" (samples, "
+			 "min_us, repeat, loops)", name);
+}
+
+static int split_key(struct bench_case *c, struct error *err)
+{
+	const char **fields[] = { &c->workload_name, &c->algorithm_name,
+				  &c->backend_name, &c->parameters };
+	char *p = c->parts;
+
+	strcpy(c->parts, c->key);
+	for (size_t i = 0; i < sizeof(fields) / sizeof(*fields); i++) {
+		char *slash = strchr(p, '/');
+
+		*fields[i] = p;
+		if (i < 3 && !slash)
+			return error_set(err, -EINVAL, "\"%s\" is not "
+					 "workload/algorithm/backend/"
+					 "parameters", c->key);
+		if (i < 3) {
+			*slash = '\0';
+			p = slash + 1;
+		}
+		if (!**fields[i])
+			return error_set(err, -EINVAL, "\"%s\" has an empty "
+					 "part", c->key);
+	}
+	return 0;
+}
+
+static int parse_words(struct bench_case *c, char *text, struct error *err)
+{
+	const char *blank = " \t\r\n";
+	char *save = NULL, *word, *equals;
+	int ret;
+
+	word = strtok_r(text, blank, &save);
+	if (strlen(word) >= sizeof(c->key))
+		return error_set(err, -EINVAL, "the case's key is longer than "
+				 "%zu bytes", sizeof(c->key) - 1);
+	for (const char *p = word; *p; p++)
+		if (!isgraph((unsigned char)*p))
+			return error_set(err, -EINVAL, "the case's key has a "
+					 "byte that is not printable ASCII");
+	strcpy(c->key, word);
+	ret = split_key(c, err);
+	if (ret)
+		return ret;
+	c->workload = workload_by_name(c->workload_name);
+	if (!c->workload)
+		return error_set(err, -EINVAL, "there is no workload \"%s\"",
+				 c->workload_name);
+
+	while ((word = strtok_r(NULL, blank, &save))) {
+		equals = strchr(word, '=');
+		if (!equals)
+			return error_set(err, -EINVAL, "\"%s\" is not "
+					 "option=value", word);
+		*equals = '\0';
+		ret = parse_option(word, equals + 1, &c->options, err);
+		if (ret)
+			return ret;
+	}
+	return 0;
+}
+
+/* The names point into the case itself: set them again after it moved. */
+static void rebase(struct bench_case *c, const struct bench_case *from)
+{
+	c->workload_name = c->parts + (from->workload_name - from->parts);
+	c->algorithm_name = c->parts + (from->algorithm_name - from->parts);
+	c->backend_name = c->parts + (from->backend_name - from->parts);
+	c->parameters = c->parts + (from->parameters - from->parts);
+}
+
+static int append(struct cases *cases, const struct bench_case *c,
+		  struct error *err)
+{
+	if (cases->count == cases->room) {
+		size_t room = cases->room ? cases->room * 2 : 64;
+		struct bench_case *list = malloc(room * sizeof(*list));
+
+		if (!list)
+			return error_set(err, -ENOMEM, "out of memory");
+		for (size_t i = 0; i < cases->count; i++) {
+			list[i] = cases->list[i];
+			rebase(&list[i], &cases->list[i]);
+		}
+		free(cases->list);
+		cases->list = list;
+		cases->room = room;
+	}
+	cases->list[cases->count] = *c;
+	rebase(&cases->list[cases->count], c);
+	cases->count++;
+	return 0;
+}
+
+int cases_add_line(struct cases *cases, const char *text, unsigned line,
+		   const struct case_options *defaults, struct error *err)
+{
+	struct bench_case c = { .line = line, .options = *defaults,
+				.bytes = -1 };
+	size_t len = strcspn(text, "#\n");
+	char *copy;
+	int ret = 0;
+
+	while (len && isspace((unsigned char)text[len - 1]))
+		len--;
+	if (strspn(text, " \t\r\v\f") >= len)
+		return 0;
+	copy = strndup(text, len);
+	if (!copy)
+		return error_set(err, -ENOMEM, "out of memory");
+	ret = parse_words(&c, copy, err);
+	free(copy);
+	if (ret)
+		return ret;
+	if (!c.workload->repeats) {
+		c.options.n_repeats = 1;
+		c.options.repeats[0] = 1;
+	}
+	for (size_t i = 0; i < cases->count; i++) {
+		if (strcmp(cases->list[i].key, c.key))
+			continue;
+		if (cases->list[i].line)
+			return error_set(err, -EINVAL, "\"%s\" is there twice, "
+					 "first in line %u", c.key,
+					 cases->list[i].line);
+		return error_set(err, -EINVAL, "\"%s\" is there twice", c.key);
+	}
+	return append(cases, &c, err);
+}
+
+int cases_read(struct cases *cases, FILE *stream, const char *name,
+	       const struct case_options *defaults, struct error *err)
+{
+	char *text = NULL;
+	size_t room = 0;
+	unsigned line = 0;
+	ssize_t len;
+	int ret = 0;
+
+	while (!ret && (len = getline(&text, &room, stream)) >= 0) {
+		struct error why = { 0 };
+
+		line++;
+		if (strlen(text) != (size_t)len)
+			ret = error_set(&why, -EINVAL, "a NUL byte");
+		else
+			ret = cases_add_line(cases, text, line, defaults,
+					     &why);
+		if (ret) {
+			error_set(err, ret, "%s:%u: %s", name, line, why.what);
+			if (why.hint[0])
+				error_hint(err, "%s", why.hint);
+		}
+	}
+	if (!ret && ferror(stream))
+		ret = error_set(err, -EIO, "cannot read %s: %s", name,
+				strerror(errno));
+	free(text);
+	return ret;
+}
+
+void cases_free(struct cases *cases)
+{
+	free(cases->list);
+	memset(cases, 0, sizeof(*cases));
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* --list: what this machine can run, and why not the rest. */
+#ifndef LISTING_H
+#define LISTING_H
+
+#include <stdbool.h>
+
+#include "workload.h"
+
+/* One row; why NULL or without a code: it can. */
+void listing_add(struct listing *listing, const char *algorithm,
+		 const char *backend, const struct error *why);
+
+/* For struct workload .list: every digest by every backend; empty calls. */
+void listing_add_digests(struct listing *listing, struct pool *pool);
+void listing_add_calls(struct listing *listing, struct pool *pool);
+
+/* Writes all of it to stdout, as a table or as one JSON object. */
+int listing_print(bool json, struct error *err);
+
+#endif

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The facts of this machine. What cannot be had is null, and "reasons" says
+ * why.
+ */
+#ifndef MACHINE_H
+#define MACHINE_H
+
+#include "error.h"
+#include "json.h"
+
+/* Adds the facts to an object that is open. */
+void machine_put(struct json *j);
+
+/* --machine: as text, or as the record. */
+int machine_print(int as_json, struct error *err);
+
+#endif

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+
+#include "measure.h"
+
+static void align(uint64_t align_ns)
+{
+	struct timespec now, then;
+	uint64_t ns;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+	ns = (ns / align_ns + 1) * align_ns;
+	then.tv_sec = (time_t)(ns / 1000000000u);
+	then.tv_nsec = (long)(ns % 1000000000u);
+	/* EINTR: a signal ends the run anyway */
+	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &then, NULL);
+}
+
+int measure_once(const struct measure *m, const struct measure_target *target,
+		 uint32_t loops, uint32_t repeat, struct measured *measured,
+		 struct error *err)
+{
+	struct usage before, after;
+	uint64_t begin, end;
+	int ret;
+
+	if (m->align_ns)
+		align(m->align_ns);
+	if (m->meter)
+		usage_read(m->meter, &before);
+	begin = m->now_ns();
+	ret = target->run(target->state, loops, repeat, err);
+	end = m->now_ns();
+	if (m->meter) {
+		usage_read(m->meter, &after);
+		measured->usage = usage_between(&before, &after);
+	} else {
+		memset(&measured->usage, 0, sizeof(measured->usage));
+	}
+	measured->ns = end - begin;
+	return ret;
+}
+
+/* Smallest power of two that is not below x. */
+static uint64_t power_of_two(uint64_t x)
+{
+	uint64_t p = 1;
+
+	while (p < x)
+		p *= 2;
+	return p;
+}
+
+int measure_calibrate(const struct measure *m,
+		      const struct measure_target *target, uint64_t min_ns,
+		      uint32_t repeat, uint32_t *loops, uint64_t *call_ns,
+		      struct error *err)
+{
+	const uint64_t goal = min_ns + min_ns / 4;
+	struct measure plain = *m;
+	struct measured cold, warm;
+	uint64_t n = 1, more;
+	int ret;
+
+	plain.align_ns = 0;
+	plain.meter = NULL;
+	for (;;) {
+		ret = measure_once(&plain, target, (uint32_t)n, repeat, &cold,
+				   err);
+		if (!ret)
+			ret = measure_once(&plain, target, (uint32_t)n, repeat,
+					   &warm, err);
+		if (ret)
+			return ret;
+		if (warm.ns >= goal || n == MEASURE_LOOPS_MAX)
+			break;
+		/*
+		 * Too few to tell: grow, but never by more than 16 at once,
+		 * for a short measurement foretells badly.
+		 */
+		more = warm.ns ? power_of_two(goal * n / warm.ns + 1) : 16 * n;
+		if (more < 2 * n)
+			more = 2 * n;
+		if (more > 16 * n)
+			more = 16 * n;
+		n = more < MEASURE_LOOPS_MAX ? more : MEASURE_LOOPS_MAX;
+	}
+	*loops = (uint32_t)n;
+	*call_ns = warm.ns / n;
+	return 0;
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The measuring core. It knows nothing of what it measures, and reads time
+ * through a function, so that tests can give it a clock of their own.
+ */
+#ifndef MEASURE_H
+#define MEASURE_H
+
+#include <stdint.h>
+
+#include "error.h"
+#include "usage.h"
+
+enum { MEASURE_LOOPS_MAX = 1 << 24 };
+
+struct measure_target {
+	/* `loops` calls of `repeat` operations each; 0 or -errno. */
+	int (*run)(void *state, uint32_t loops, uint32_t repeat,
+		   struct error *err);
+	void *state;
+};
+
+struct measure {
+	uint64_t (*now_ns)(void);
+	const struct usage_meter *meter;	/* NULL: usage is not read */
+	/*
+	 * Samples begin just after a whole multiple of this on
+	 * CLOCK_MONOTONIC, so that timer ticks fall on the same place in each.
+	 * 0: at once.
+	 */
+	uint64_t align_ns;
+};
+
+struct measured {
+	uint64_t ns;
+	struct usage usage;
+};
+
+/* One stretch between two readings of the clock. */
+int measure_once(const struct measure *m, const struct measure_target *target,
+		 uint32_t loops, uint32_t repeat, struct measured *measured,
+		 struct error *err);
+
+/*
+ * How many loops make a sample of at least min_ns, with a quarter to spare: a
+ * power of two, so that small differences in speed do not change it. Warms
+ * the path up on the way. call_ns: what one call took.
+ */
+int measure_calibrate(const struct measure *m,
+		      const struct measure_target *target, uint64_t min_ns,
+		      uint32_t repeat, uint32_t *loops, uint64_t *call_ns,
+		      struct error *err);
+
+#endif

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <string.h>
+
+#include "pool.h"
+#include "prng.h"
+
+void pool_message(uint8_t *data, size_t len)
+{
+	struct prng prng;
+
+	prng_seed(&prng, 0x7465656d61726bu);	/* "teemark" */
+	prng_fill(&prng, data, len);
+}
+
+static struct pool_entry *find(struct pool *pool,
+			       const struct backend *backend)
+{
+	for (size_t i = 0; i < pool->count; i++)
+		if (pool->entries[i].backend == backend)
+			return &pool->entries[i];
+	if (pool->count == POOL_MAX)
+		return NULL;
+	pool->entries[pool->count].backend = backend;
+	return &pool->entries[pool->count++];
+}
+
+int pool_reserve(struct pool *pool, const struct backend *backend, size_t size,
+		 struct error *err)
+{
+	struct pool_entry *entry = find(pool, backend);
+
+	if (!entry)
+		return error_set(err, -ENOMEM, "too many backends");
+	if (entry->reserved < size)
+		entry->reserved = size;
+	return 0;
+}
+
+int pool_session(struct pool *pool, const struct backend *backend,
+		 struct session **session, struct error *err)
+{
+	struct pool_entry *entry = find(pool, backend);
+
+	*session = NULL;
+	if (!entry)
+		return error_set(err, -ENOMEM, "too many backends");
+	if (!entry->tried) {
+		entry->tried = true;
+		entry->code = backend->probe(&entry->error);
+		if (!entry->code)
+			entry->code = backend->open(&entry->session,
+						    &entry->error);
+	}
+	*session = entry->session;
+	if (entry->code && err)
+		*err = entry->error;
+	return entry->code;
+}
+
+int pool_buffer(struct pool *pool, const struct backend *backend,
+		const struct buffer **buffer, struct error *err)
+{
+	struct pool_entry *entry = find(pool, backend);
+	struct session *session;
+	int ret = pool_session(pool, backend, &session, err);
+
+	*buffer = NULL;
+	if (ret)
+		return ret;
+	if (!entry->filled) {
+		entry->filled = true;
+		entry->buffer_code =
+			backend->buffer_alloc(session, entry->reserved,
+					      &entry->buffer,
+					      &entry->buffer_error);
+		if (!entry->buffer_code)
+			pool_message(entry->buffer.data, entry->reserved);
+	}
+	if (entry->buffer_code) {
+		if (err)
+			*err = entry->buffer_error;
+		return entry->buffer_code;
+	}
+	*buffer = &entry->buffer;
+	return 0;
+}
+
+void pool_close(struct pool *pool)
+{
+	for (size_t i = 0; i < pool->count; i++) {
+		struct pool_entry *entry = &pool->entries[i];
+
+		if (!entry->session)
+			continue;
+		if (entry->filled && !entry->buffer_code)
+			entry->backend->buffer_free(entry->session,
+						    &entry->buffer);
+		entry->backend->close(entry->session);
+	}
+	memset(pool, 0, sizeof(*pool));
+}

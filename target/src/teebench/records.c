@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "machine.h"
+#include "records.h"
+
+static void begin(struct records *r, const char *type)
+{
+	json_reset(&r->json);
+	json_object(&r->json, NULL);
+	json_string(&r->json, "type", type);
+}
+
+static int end(struct records *r, struct error *err)
+{
+	json_object_end(&r->json);
+	return sink_record(r->sink, &r->json, err);
+}
+
+static void put_usage(struct json *j, const struct usage *u)
+{
+	json_i64(j, "user_us", u->user_us);
+	json_i64(j, "sys_us", u->sys_us);
+	json_i64(j, "nvcsw", u->nvcsw);
+	json_i64(j, "nivcsw", u->nivcsw);
+	if (u->runq_ns >= 0)
+		json_i64(j, "runq_ns", u->runq_ns);
+	else
+		json_null(j, "runq_ns");
+}
+
+static void put_error(struct json *j, const struct error *why)
+{
+	const char *name = NULL;
+
+	json_string(j, "reason", why->what);
+	json_string_or_null(j, "hint", why->hint);
+	if (why->tee_result)
+		name = tee_result_name(why->tee_result);
+	json_string_or_null(j, "tee_result", name);
+	if (why->tee_result)
+		json_string(j, "tee_origin", tee_origin_name(why->tee_origin));
+	else
+		json_null(j, "tee_origin");
+}
+
+int record_machine(struct records *r, const struct bench_settings *settings,
+		   struct error *err)
+{
+	struct json *j = &r->json;
+
+	begin(r, "machine");
+	json_u64(j, "schema", RECORDS_SCHEMA);
+	machine_put(j);
+	json_object(j, "settings");
+	json_u64(j, "seed", settings->seed);
+	json_u64(j, "samples", settings->defaults.samples);
+	json_u64(j, "min_us", settings->defaults.min_ns / 1000);
+	json_u64(j, "settle_s", settings->settle_ns / 1000000000u);
+	json_u64(j, "align_tick_ms", settings->align_ns / 1000000u);
+	json_bool(j, "quiet_until_end", settings->quiet_until_end);
+	json_object_end(j);
+	return end(r, err);
+}
+
+int record_opening(struct records *r, const struct backend *backend,
+		   const char *what, uint64_t ns, struct error *err)
+{
+	struct json *j = &r->json;
+
+	begin(r, "first");
+	json_null(j, "case");
+	json_string(j, "backend", backend->name);
+	json_string(j, "what", what);
+	json_u64(j, "ns", ns);
+	json_string(j, "source", "client-clock");
+	return end(r, err);
+}
+
+int record_first_call(struct records *r, const struct bench_case *c,
+		      const struct measured *m, struct error *err)
+{
+	struct json *j = &r->json;
+
+	begin(r, "first");
+	json_string(j, "case", c->key);
+	json_string(j, "backend", c->backend_name);
+	json_string(j, "what", "call");
+	json_u64(j, "ns", m->ns);
+	json_string(j, "source", "client-clock");
+	put_usage(j, &m->usage);
+	return end(r, err);
+}
+
+int record_case(struct records *r, const struct bench_case *c,
+		const uint32_t *loops, uint64_t min_ns, uint64_t call_ns,
+		struct error *err)
+{
+	struct json *j = &r->json;
+
+	begin(r, "case");
+	json_string(j, "case", c->key);
+	json_string(j, "workload", c->workload_name);
+	json_string(j, "algorithm", c->algorithm_name);
+	json_string(j, "backend", c->backend_name);
+	json_string(j, "parameters", c->parameters);
+	if (c->bytes >= 0)
+		json_i64(j, "bytes", c->bytes);
+	else
+		json_null(j, "bytes");
+	json_bool(j, "verified", true);
+	json_u64(j, "samples", c->options.samples);
+	json_array(j, "repeat");
+	for (unsigned i = 0; i < c->options.n_repeats; i++)
+		json_u64(j, NULL, c->options.repeats[i]);
+	json_array_end(j);
+	json_array(j, "loops");		/* of each repeat, at the beginning */
+	for (unsigned i = 0; i < c->options.n_repeats; i++)
+		json_u64(j, NULL, loops[i]);
+	json_array_end(j);
+	json_u64(j, "min_ns", min_ns);
+	json_u64(j, "call_ns", call_ns);
+	return end(r, err);
+}
+
+int record_skip(struct records *r, const struct bench_case *c,
+		const struct error *why, struct error *err)
+{
+	begin(r, "skip");
+	json_string(&r->json, "case", c->key);
+	json_string(&r->json, "code", why->skip);
+	put_error(&r->json, why);
+	return end(r, err);
+}
+
+int record_fail(struct records *r, const struct bench_case *c,
+		const struct error *why, struct error *err)
+{
+	begin(r, "fail");
+	json_string(&r->json, "case", c->key);
+	put_error(&r->json, why);
+	return end(r, err);
+}
+
+int record_sample(struct records *r, const struct bench_case *c, uint64_t seq,
+		  uint32_t repeat, uint32_t loops, const struct measured *m,
+		  struct error *err)
+{
+	struct json *j = &r->json;
+
+	begin(r, "sample");
+	json_string(j, "case", c->key);
+	json_u64(j, "seq", seq);
+	json_u64(j, "repeat", repeat);
+	json_u64(j, "loops", loops);
+	json_u64(j, "ns", m->ns);
+	json_string(j, "source", "client-clock");
+	put_usage(j, &m->usage);
+	return end(r, err);
+}
+
+int record_end(struct records *r, const struct end_facts *facts,
+	       struct error *err)
+{
+	struct json *j = &r->json;
+
+	begin(r, "end");
+	json_bool(j, "complete", facts->complete);
+	json_string(j, "reason", facts->reason);
+	json_u64(j, "cases", facts->cases);
+	json_u64(j, "samples", facts->samples);
+	json_u64(j, "skipped", facts->skipped);
+	json_u64(j, "failed", facts->failed);
+	json_u64(j, "thrown_away", facts->thrown_away);
+	json_u64(j, "duration_ns", facts->duration_ns);
+	return end(r, err);
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Where records go: stdout, or a file that is called FILE.partial until it is
+ * whole. A line is written in one piece or not at all.
+ */
+#ifndef SINK_H
+#define SINK_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "error.h"
+#include "json.h"
+
+struct sink {
+	int fd;
+	char *path, *partial;	/* NULL: stdout */
+	off_t good;		/* bytes of whole lines, of a file */
+	bool regular;		/* to be renamed when whole */
+	bool hold;		/* keep lines in memory */
+	struct json held;	/* (used as a text buffer) */
+	int code;		/* the first error, for ever */
+};
+
+/* path NULL: stdout. */
+int sink_open(struct sink *sink, const char *path, struct error *err);
+/* A record and its newline. The writer is reset. */
+int sink_record(struct sink *sink, struct json *record, struct error *err);
+/* Writes what was held back, and holds no more. */
+int sink_release(struct sink *sink, struct error *err);
+/* The file gets its name, when nothing failed. */
+int sink_close(struct sink *sink, struct error *err);
+
+#endif

@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <getopt.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bench.h"
+#include "listing.h"
+#include "machine.h"
+#include "records.h"
+
+static const char usage_text[] =
+"Usage: teebench [OPTION]... [KEY]...\n"
+"       teebench --list | --machine [--json]\n"
+"Measure what digests and calls cost, in the TEE and beside it; write one JSON\n"
+"object a line. Cases come from the command line, from --cases FILE, or else\n"
+"from standard input, one a line:\n"
+"\n"
+"  KEY [samples=N] [min_us=N] [repeat=N,N,...] [loops=N]    # comment\n"
+"\n"
+"where KEY is workload/algorithm/backend/parameters, for example\n"
+"oneshot/sha256/tee/4096 or invoke/none/tee/none.\n"
+"\n"
+"  -c, --cases FILE       read cases from FILE (-: standard input)\n"
+"  -o, --output FILE      write to FILE; it is FILE.partial until it is whole\n"
+"      --samples N        samples of each case and repeat (30)\n"
+"      --min-us N         shortest sample in microseconds (100); never less\n"
+"                         than 1000 times the clock's resolution\n"
+"      --repeat N,N,...   operations inside one call (1)\n"
+"      --loops N          calls in a sample; 0: found out (0)\n"
+"      --seed N           of the random order of samples (1)\n"
+"      --settle SECONDS   wait before the first call (0)\n"
+"      --align-tick MS    begin each sample just after a multiple of MS\n"
+"      --quiet-until-end  write nothing while measuring\n"
+"  -l, --list             what this machine can run, and why not the rest\n"
+"  -m, --machine          the facts of this machine\n"
+"  -j, --json             --list and --machine as JSON\n"
+"  -h, --help             this text\n"
+"  -V, --version          the version\n"
+"\n"
+"Exit status: 0 all cases measured or skipped with a reason, 1 a case failed\n"
+"or the output could not be written, 2 wrong usage; 130 after Ctrl-C, 143\n"
+"after SIGTERM, 129 after SIGHUP (the run ends marked incomplete).\n";
+
+enum { EXIT_FAIL = 1, EXIT_USAGE = 2 };
+
+struct arguments {
+	struct bench_settings settings;
+	const char *cases_path, *output;
+	bool list, machine, json;
+};
+
+enum {
+	OPT_SAMPLES = 256,
+	OPT_MIN_US,
+	OPT_REPEAT,
+	OPT_LOOPS,
+	OPT_SEED,
+	OPT_SETTLE,
+	OPT_ALIGN_TICK,
+	OPT_QUIET,
+};
+
+static const struct option long_options[] = {
+	{ "cases", required_argument, NULL, 'c' },
+	{ "output", required_argument, NULL, 'o' },
+	{ "samples", required_argument, NULL, OPT_SAMPLES },
+	{ "min-us", required_argument, NULL, OPT_MIN_US },
+	{ "repeat", required_argument, NULL, OPT_REPEAT },
+	{ "loops", required_argument, NULL, OPT_LOOPS },
+	{ "seed", required_argument, NULL, OPT_SEED },
+	{ "settle", required_argument, NULL, OPT_SETTLE },
+	{ "align-tick", required_argument, NULL, OPT_ALIGN_TICK },
+	{ "quiet-until-end", no_argument, NULL, OPT_QUIET },
+	{ "list", no_argument, NULL, 'l' },
+	{ "machine", no_argument, NULL, 'm' },
+	{ "json", no_argument, NULL, 'j' },
+	{ "help", no_argument, NULL, 'h' },
+	{ "version", no_argument, NULL, 'V' },
+	{ 0 },
+};
+
+static void on_signal(int sig)
+{
+	bench_signal = sig;
+}
+
+static void catch_signals(void)
+{
+	/* No SA_RESTART: sleeping must end. */
+	struct sigaction sa = { .sa_handler = on_signal };
+
+	sigaction(SIGINT, &sa, NULL);
+	sigaction(SIGTERM, &sa, NULL);
+	sigaction(SIGHUP, &sa, NULL);
+	/* A reader that went away is an error of write(). */
+	sa.sa_handler = SIG_IGN;
+	sigaction(SIGPIPE, &sa, NULL);
+}
+
+static int complain(const struct error *err, int status)
+{
+	error_print(stderr, "teebench", err);
+	if (status == EXIT_USAGE)
+		fprintf(stderr, "Try 'teebench --help'.\n");
+	return status;
+}
+
+static int number(const char *text, const char *what, uint64_t max,
+		  uint64_t scale, uint64_t *value, struct error *err)
+{
+	int ret = case_number(text, what, max, value, err);
+
+	if (!ret)
+		*value *= scale;
+	return ret;
+}
+
+/* -1: go on; otherwise the status to exit with. */
+static int parse_arguments(int argc, char **argv, struct arguments *a)
+{
+	struct bench_settings *s = &a->settings;
+	struct error err = { 0 };
+	int opt, ret = 0;
+
+	while (!ret && (opt = getopt_long(argc, argv, "c:o:lmjhV",
+					  long_options, NULL)) != -1) {
+		switch (opt) {
+		case 'c':
+			a->cases_path = optarg;
+			break;
+		case 'o':
+			a->output = optarg;
+			break;
+		case OPT_SAMPLES:
+			ret = parse_option("samples", optarg, &s->defaults,
+					   &err);
+			break;
+		case OPT_MIN_US:
+			ret = parse_option("min_us", optarg, &s->defaults,
+					   &err);
+			break;
+		case OPT_REPEAT:
+			ret = parse_option("repeat", optarg, &s->defaults,
+					   &err);
+			break;
+		case OPT_LOOPS:
+			ret = parse_option("loops", optarg, &s->defaults,
+					   &err);
+			break;
+		case OPT_SEED:
+			ret = number(optarg, "--seed", UINT64_MAX, 1, &s->seed,
+				     &err);
+			break;
+		case OPT_SETTLE:
+			ret = number(optarg, "--settle", 86400, 1000000000u,
+				     &s->settle_ns, &err);
+			break;
+		case OPT_ALIGN_TICK:
+			ret = number(optarg, "--align-tick", 10000, 1000000,
+				     &s->align_ns, &err);
+			break;
+		case OPT_QUIET:
+			s->quiet_until_end = true;
+			break;
+		case 'l':
+			a->list = true;
+			break;
+		case 'm':
+			a->machine = true;
+			break;
+		case 'j':
+			a->json = true;
+			break;
+		case 'h':
+			fputs(usage_text, stdout);
+			return 0;
+		case 'V':
+			printf("teebench %s\n", TEEMARK_VERSION);
+			return 0;
+		default:
+			fprintf(stderr, "Try 'teebench --help'.\n");
+			return EXIT_USAGE;
+		}
+	}
+	return ret ? complain(&err, EXIT_USAGE) : -1;
+}
+
+static int collect_cases(const struct arguments *a, char **keys,
+			 struct cases *cases, struct error *err)
+{
+	const struct case_options *defaults = &a->settings.defaults;
+	FILE *stream = stdin;
+	const char *name = "standard input";
+	int ret = 0;
+
+	for (; !ret && *keys; keys++)
+		ret = cases_add_line(cases, *keys, 0, defaults, err);
+	if (ret || (cases->count && !a->cases_path))
+		return ret;
+	if (a->cases_path && strcmp(a->cases_path, "-")) {
+		name = a->cases_path;
+		stream = fopen(name, "re");
+		if (!stream)
+			return error_set(err, -errno, "cannot read %s: %s",
+					 name, strerror(errno));
+	} else if (!a->cases_path && isatty(STDIN_FILENO)) {
+		error_set(err, -EINVAL, "no cases are given");
+		error_hint(err, "teebench oneshot/sha256/c/4096, or --cases "
+				"FILE, or --list to see what there is");
+		return -EINVAL;
+	}
+	ret = cases_read(cases, stream, name, defaults, err);
+	if (stream != stdin)
+		fclose(stream);
+	if (!ret && !cases->count) {
+		error_set(err, -EINVAL, "%s has no cases", name);
+		error_hint(err, "one a line, for example "
+				"oneshot/sha256/c/4096");
+		return -EINVAL;
+	}
+	return ret;
+}
+
+/* The workloads' own checks: everything wrong is found before measuring. */
+static int check_cases(struct cases *cases, struct pool *pool,
+		       struct error *err)
+{
+	for (size_t i = 0; i < cases->count; i++) {
+		struct bench_case *c = &cases->list[i];
+		struct error why = { 0 };
+		int ret = c->workload->parse(c, pool, &why);
+
+		if (!ret)
+			continue;
+		if (c->line)
+			error_set(err, ret, "line %u: %s: %s", c->line, c->key,
+				  why.what);
+		else
+			error_set(err, ret, "%s: %s", c->key, why.what);
+		return ret;
+	}
+	return 0;
+}
+
+static int run(const struct arguments *a, char **keys)
+{
+	struct bench_result result = { 0 };
+	struct cases cases = { 0 };
+	struct pool pool = { 0 };
+	struct sink sink;
+	struct error err = { 0 }, closing = { 0 };
+	int status = 0;
+
+	if (collect_cases(a, keys, &cases, &err) ||
+	    check_cases(&cases, &pool, &err)) {
+		status = complain(&err, err.code == -ENOMEM ? EXIT_FAIL :
+							      EXIT_USAGE);
+		goto out;
+	}
+	catch_signals();
+	if (sink_open(&sink, a->output, &err) ||
+	    bench_run(&a->settings, &cases, &pool, &sink, &result, &err))
+		status = complain(&err, EXIT_FAIL);
+	if (sink_close(&sink, &closing) && !status)
+		status = complain(&closing, EXIT_FAIL);
+	if (result.signal)
+		status = 128 + result.signal;
+	else if (result.failed)
+		status = EXIT_FAIL;
+out:
+	pool_close(&pool);
+	cases_free(&cases);
+	return status;
+}
+
+int main(int argc, char **argv)
+{
+	struct arguments a = {
+		.settings = {
+			.defaults = {
+				.samples = 30,
+				.min_ns = 100000,
+				.repeats = { 1 },
+				.n_repeats = 1,
+			},
+			.seed = 1,
+		},
+	};
+	struct error err = { 0 };
+	int status = parse_arguments(argc, argv, &a);
+
+	if (status < 0 && a.list)
+		status = listing_print(a.json, &err) ?
+				 complain(&err, EXIT_FAIL) : 0;
+	else if (status < 0 && a.machine)
+		status = machine_print(a.json, &err) ?
+				 complain(&err, EXIT_FAIL) : 0;
+	else if (status < 0)
+		status = run(&a, argv + optind);
+
+	/* Text went through stdio; records did not. */
+	if (fflush(stdout) || ferror(stdout)) {
+		error_set(&err, -errno, "cannot write to standard output: %s",
+			  strerror(errno));
+		return complain(&err, EXIT_FAIL);
+	}
+	return status;
+}

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A workload: what is exercised.
+ *
+ * To add one: a file that defines a `const struct workload`, and a line in
+ * workloads[] (workloads.c). It knows nothing of clocks, loops or records; the
+ * measuring core knows nothing of it.
+ *
+ * A case goes through: parse() for all cases first, then for each case
+ * prepare(), one run() that is timed apart as the first call, verify(), and
+ * then many run()s with a check() after each; teardown() at the end.
+ */
+#ifndef WORKLOAD_H
+#define WORKLOAD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <teemark/algorithms.h>
+
+#include "backend.h"
+#include "error.h"
+
+enum {
+	CASE_KEY_MAX = 160,
+	CASE_REPEATS_MAX = 16,
+};
+
+/* What a case line may set; the program's options give the rest. */
+struct case_options {
+	uint32_t samples;		/* of each repeat */
+	uint64_t min_ns;		/* shortest sample */
+	uint32_t loops;			/* 0: found out */
+	uint32_t repeats[CASE_REPEATS_MAX];
+	unsigned n_repeats;
+};
+
+/* "workload/algorithm/backend/parameters" and what belongs to it. */
+struct bench_case {
+	char key[CASE_KEY_MAX];
+	char parts[CASE_KEY_MAX];	/* the key, cut at the first slashes */
+	const char *workload_name;	/* these four point into parts */
+	const char *algorithm_name;	/* "none" where there is none */
+	const char *backend_name;
+	const char *parameters;
+	unsigned line;			/* of the case file, 0: an argument */
+	struct case_options options;
+
+	const struct workload *workload;
+	const struct algorithm *algorithm;	/* set by parse(), or NULL */
+	const struct backend *backend;		/* set by parse(), or NULL */
+	int64_t bytes;		/* of one operation; -1: has no such thing */
+	void *state;		/* the workload's own */
+};
+
+struct pool;	/* sessions and buffers that cases share: pool.h */
+struct listing;	/* what --list collects: listing.h */
+
+struct workload {
+	const char *name;
+	const char *summary;	/* one line for --list */
+	const char *parameters;	/* their syntax, for --list: "BYTES" */
+
+	/* run()'s repeat may be more than 1. */
+	bool repeats;
+
+	/*
+	 * Checks the key's parts, fills algorithm, backend and bytes, and
+	 * reserves in the pool. 0, or -errno with what is wrong: a usage
+	 * error, nothing is measured then. Must not need the TEE.
+	 */
+	int (*parse)(struct bench_case *c, struct pool *pool,
+		     struct error *err);
+
+	/*
+	 * Makes c->state. -errno with err->skip set: this machine cannot run
+	 * the case; without: it failed. Should leave the path that run()
+	 * takes cold where it can, since the first run() is recorded apart.
+	 */
+	int (*prepare)(struct bench_case *c, struct pool *pool,
+		       struct error *err);
+
+	/*
+	 * The thing itself, `loops` calls of `repeat` operations each.
+	 * Nothing but that: no I/O, no allocation.
+	 */
+	int (*run)(void *state, uint32_t loops, uint32_t repeat,
+		   struct error *err);
+
+	/*
+	 * Is the result right, against an answer known from elsewhere? Comes
+	 * after the first run(), before anything is recorded.
+	 */
+	int (*verify)(void *state, struct error *err);
+
+	/* Is what the last run() left right? After every sample; or NULL. */
+	int (*check)(void *state, struct error *err);
+
+	void (*teardown)(void *state);	/* accepts NULL */
+
+	/* What it can run here and what not, with reasons. */
+	void (*list)(struct listing *listing, struct pool *pool);
+};
+
+/* NULL-terminated, in the order of --list. */
+extern const struct workload *const workloads[];
+const struct workload *workload_by_name(const char *name);
+
+/* Backends of --list, and `empty`: the cost of measuring itself. */
+const struct backend *bench_backend_by_name(const char *name);
+
+/* Helpers for parse(); each -EINVAL with the sentence. */
+int case_need_digest(struct bench_case *c, struct error *err);
+int case_need_no_algorithm(struct bench_case *c, struct error *err);
+int case_need_backend(struct bench_case *c, struct error *err);
+/* A decimal number without sign, leading zeros or suffix, at most max. */
+int case_number(const char *text, const char *what, uint64_t max,
+		uint64_t *value, struct error *err);
+
+#endif

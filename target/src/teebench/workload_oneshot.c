@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* oneshot/ALGORITHM/BACKEND/BYTES: the digest of a whole message, one call. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "known_answer.h"
+#include "listing.h"
+#include "pool.h"
+#include "workload.h"
+
+enum { BYTES_MAX = 1 << 30 };
+
+struct oneshot {
+	const struct backend *backend;
+	const struct algorithm *alg;
+	struct session *session;
+	const struct buffer *buffer;
+	size_t bytes;
+	uint8_t out[ALG_DIGEST_MAX_BYTES];
+	uint8_t want[ALG_DIGEST_MAX_BYTES];
+	char what[64];
+};
+
+static int oneshot_parse(struct bench_case *c, struct pool *pool,
+			 struct error *err)
+{
+	uint64_t bytes;
+	int ret;
+
+	ret = case_need_digest(c, err);
+	if (!ret)
+		ret = case_need_backend(c, err);
+	if (!ret)
+		ret = case_number(c->parameters, "the number of bytes",
+				  BYTES_MAX, &bytes, err);
+	if (ret)
+		return ret;
+	c->bytes = (int64_t)bytes;
+	return pool_reserve(pool, c->backend,
+			    bytes > KNOWN_ANSWER_BYTES ? bytes :
+							 KNOWN_ANSWER_BYTES,
+			    err);
+}
+
+static int oneshot_prepare(struct bench_case *c, struct pool *pool,
+			   struct error *err)
+{
+	struct session *session;
+	struct oneshot *o;
+	int ret;
+
+	ret = pool_session(pool, c->backend, &session, err);
+	if (!ret)
+		ret = c->backend->supports(session, c->algorithm, err);
+	if (ret)
+		return ret;
+	o = calloc(1, sizeof(*o));
+	if (!o)
+		return error_set(err, -ENOMEM, "out of memory");
+	c->state = o;
+	o->backend = c->backend;
+	o->alg = c->algorithm;
+	o->session = session;
+	o->bytes = (size_t)c->bytes;
+	snprintf(o->what, sizeof(o->what), "%zu bytes by backend %s", o->bytes,
+		 o->backend->name);
+	return pool_buffer(pool, c->backend, &o->buffer, err);
+}
+
+static int oneshot_run(void *state, uint32_t loops, uint32_t repeat,
+		       struct error *err)
+{
+	struct oneshot *o = state;
+	int ret = 0;
+
+	for (uint32_t i = 0; !ret && i < loops; i++)
+		ret = o->backend->digest(o->session, o->alg, o->buffer, 0,
+					 o->bytes, o->out, repeat, err);
+	return ret;
+}
+
+static int oneshot_check(void *state, struct error *err)
+{
+	struct oneshot *o = state;
+	int ret = digest_differs(o->alg, o->out, o->want, o->what, err);
+
+	/* A run that writes no digest must not pass by the one before. */
+	memset(o->out, 0, sizeof(o->out));
+	return ret;
+}
+
+static int oneshot_verify(void *state, struct error *err)
+{
+	struct oneshot *o = state;
+	int ret;
+
+	ret = known_answer_by_c(o->alg, o->buffer->data, o->bytes, o->want,
+				err);
+	if (!ret)
+		ret = oneshot_check(o, err);
+	if (!ret)
+		ret = known_answer_check(o->backend, o->session, o->alg,
+					 o->buffer, err);
+	return ret;
+}
+
+static void oneshot_teardown(void *state)
+{
+	free(state);
+}
+
+const struct workload workload_oneshot = {
+	.name = "oneshot",
+	.summary = "digest of a whole message in one call",
+	.parameters = "BYTES",
+	.repeats = true,
+	.parse = oneshot_parse,
+	.prepare = oneshot_prepare,
+	.run = oneshot_run,
+	.verify = oneshot_verify,
+	.check = oneshot_check,
+	.teardown = oneshot_teardown,
+	.list = listing_add_digests,
+};

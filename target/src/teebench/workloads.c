@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <string.h>
+
+#include "workload.h"
+
+extern const struct workload workload_invoke;
+extern const struct workload workload_oneshot;
+
+const struct workload *const workloads[] = {
+	&workload_invoke,
+	&workload_oneshot,
+	NULL,
+};
+
+const struct workload *workload_by_name(const char *name)
+{
+	for (size_t i = 0; workloads[i]; i++)
+		if (!strcmp(workloads[i]->name, name))
+			return workloads[i];
+	return NULL;
+}
+
+extern const struct backend backend_empty;
+
+const struct backend *bench_backend_by_name(const char *name)
+{
+	if (!strcmp(name, backend_empty.name))
+		return &backend_empty;
+	return backend_by_name(name);
+}
