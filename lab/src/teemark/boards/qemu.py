@@ -104,7 +104,8 @@ def command(
     if recipe.icount:
         # The device tree would carry a random seed; the option's name changed in QEMU 7.1.
         machine += ",dtb-randomness=off" if version >= (7, 1) else ",dtb-kaslr-seed=off"
-    words = [PROGRAM, "-nodefaults", "-no-reboot", "-display", "none", "-monitor", "none"]
+    words = [PROGRAM, "-nodefaults", "-no-user-config", "-no-reboot"]
+    words += ["-display", "none", "-monitor", "none"]
     words += ["-machine", machine, "-cpu", recipe.cpu]
     words += ["-smp", str(recipe.cores), "-m", str(recipe.memory)]
     if recipe.icount:
@@ -116,14 +117,15 @@ def command(
     words += ["-serial", f"file:{_comma(instance.console)}"]
     words += ["-serial", f"file:{_comma(instance.secure_console)}"]
     words += ["-drive", f"file={_comma(images.root)},format=raw,if=none,id=root,snapshot=on"]
-    words += ["-device", "virtio-blk-pci,drive=root,serial=root"]
+    words += ["-device", "virtio-blk-pci,drive=root,romfile="]
     words += ["-drive", f"file={_comma(instance.data)},format=raw,if=none,id=data"]
-    words += ["-device", "virtio-blk-pci,drive=data,serial=data"]
-    words += ["-netdev", f"user,id=net,hostfwd=tcp:127.0.0.1:{port}-:22"]
+    words += ["-device", "virtio-blk-pci,drive=data,romfile="]
+    # restrict: the guest reaches nothing but the one connection that we make to it.
+    words += ["-netdev", f"user,id=net,restrict=on,hostfwd=tcp:127.0.0.1:{port}-:22"]
     words += ["-device", "virtio-net-pci,netdev=net,romfile="]
     if "rng" in recipe.devices:
         words += ["-object", "rng-random,id=rng,filename=/dev/urandom"]
-        words += ["-device", "virtio-rng-pci,rng=rng"]
+        words += ["-device", "virtio-rng-pci,rng=rng,romfile="]
     if "crypto" in recipe.devices:
         words += ["-object", "cryptodev-backend-builtin,id=crypto"]
         words += ["-device", "virtio-crypto-pci,cryptodev=crypto"]

@@ -3,7 +3,7 @@
 
 A command runs as
 
-    exec 3>&2 2>/dev/null; env PATH=… TEEMARK_JOB=token COMMAND… 2>&3 3>&-; exit $?
+    exec 3>&2 2>/dev/null; (exec env PATH=… TEEMARK_JOB=token COMMAND… 2>&3 3>&-); exit $?
 
 - The shell stays, so that a command killed by a signal comes back as 128+n: ssh itself would make
   it 255. Its own stderr is closed to keep its "Segmentation fault" out of the command's.
@@ -69,7 +69,7 @@ def command_line(
     words.append(f"TEEMARK_JOB={job}")
     words += [shlex.quote(f"{key}={value}") for key, value in (env or {}).items()]
     words += [shlex.quote(word) for word in argv]
-    text = f"exec 3>&2 2>/dev/null; {' '.join(words)} 2>&3 3>&-; exit $?"
+    text = f"exec 3>&2 2>/dev/null; (exec {' '.join(words)} 2>&3 3>&-); exit $?"
     if len(text.encode()) > LONGEST:
         raise BoardError(
             f"the command is {len(text.encode())} bytes long; a board takes {LONGEST}",

@@ -113,13 +113,14 @@ class Ssh:
         argv = ["ssh", "-M", "-N", "-T", "-E", str(log), "-S", str(self._socket())]
         argv += [*self.endpoint.arguments(), "--", self.endpoint.address]
         # A session of its own: Ctrl-C is for us to handle, the connection must outlive it.
-        self._master = subprocess.Popen(
-            guarded(argv),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,
-        )
+        with log.open("ab") as stderr:
+            self._master = subprocess.Popen(
+                guarded(argv),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=stderr,
+                start_new_session=True,
+            )
         pause = 0.002
         limit = time.monotonic() + 2 * self.endpoint.connect_timeout + 5
         while not self._socket().exists():

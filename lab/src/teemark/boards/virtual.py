@@ -27,7 +27,7 @@ from teemark.boards.ssh import Endpoint
 from teemark.boards.state import Process, State
 from teemark.errors import BoardError, BootError, ConnectError
 
-READY = b"teemark-vboard: ready"
+READY = b"teemark: ready after"
 """The line that the board writes to its console when its ssh server listens."""
 
 HOST_ALIAS = "teemark-vboard"

@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Fixtures for all tests: a local ssh server, and the virtual boards (one boot a session)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import sshserver
+from teemark.boards import Board, BoardFile, SshConfig, VirtualBoard, ensure_installed, open_board
+from teemark.boards.ssh import Endpoint
+
+HOST = "test-host"
+
+
+@pytest.fixture(scope="session")
+def ssh_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[sshserver.SshServer]:
+    """A dropbear on 127.0.0.1."""
+    lacking = sshserver.missing()
+    if lacking:
+        pytest.fail(f"{lacking}: run `make deps`")
+    server = sshserver.start(tmp_path_factory.mktemp("ssh"), HOST)
+    yield server
+    server.stop()
+
+
+def endpoint(server: sshserver.SshServer, **changes: object) -> Endpoint:
+    facts: dict[str, object] = {
+        "address": "127.0.0.1",
+        "user": server.user,
+        "port": server.port,
+        "identity": server.identity,
+        "known_hosts": server.known_hosts,
+        "host_alias": HOST,
+        "connect_timeout": 5,
+    }
+    return Endpoint(**(facts | changes))  # type: ignore[arg-type]
+
+
+def local_board(server: sshserver.SshServer, **changes: object) -> Board:
+    config = SshConfig(
+        kind="ssh",
+        address="127.0.0.1",
+        directory="~/our programs",
+        ta_directory=str(server.home / "tas"),
+    )
+    return Board(BoardFile("local", Path("local.toml"), config), endpoint(server, **changes))
+
+
+@pytest.fixture
+def board(ssh_server: sshserver.SshServer) -> Iterator[Board]:
+    """A board over ssh: this machine, with an empty home directory."""
+    with local_board(ssh_server) as opened:
+        yield opened
+
+
+def _boot(name: str) -> Iterator[VirtualBoard]:
+    with open_board(name) as opened:
+        assert isinstance(opened, VirtualBoard)
+        ensure_installed(opened)
+        yield opened
+
+
+@pytest.fixture(scope="session")
+def qemu_v8() -> Iterator[VirtualBoard]:
+    """The virtual board qemu-v8, booted once for all tests, with everything installed."""
+    yield from _boot("qemu-v8")
+
+
+@pytest.fixture(scope="session")
+def qemu_v8_icount() -> Iterator[VirtualBoard]:
+    """The deterministic virtual board."""
+    yield from _boot("qemu-v8-icount")
