@@ -35,6 +35,16 @@ struct open_cost {
 	uint64_t invoke_ns;	/* the very first call in it */
 };
 
+/* What a session's TA tells of itself; -1: not known, and why not. */
+struct session_facts {
+	int64_t stack_peak;	/* bytes */
+	int64_t stack_size;
+	int64_t heap_peak;
+	int64_t heap_size;
+	char stack_reason[160];
+	char heap_reason[160];
+};
+
 struct backend {
 	const char *name;	/* as in case keys: "tee", "ta-ce", … */
 	const char *summary;	/* one line for --list */
@@ -98,6 +108,9 @@ struct backend {
 	/* What opening took; NULL where opening costs nothing to speak of. */
 	void (*open_cost)(const struct session *session,
 			  struct open_cost *cost);
+
+	/* Asks the session; NULL where there is nothing to ask. */
+	void (*facts)(struct session *session, struct session_facts *facts);
 };
 
 /* NULL-terminated, in the order of --list. */
