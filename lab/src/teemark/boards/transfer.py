@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from teemark.boards.board import Board
 
 # $2 name here, $3 digest, $4 size, $5 mode. Status 11: arrived damaged.
-_PUSH_FILE = (
+PUSH_FILE = (
     remote.EXPAND
     + """\
 if [ -d "$t" ]; then t=${t%/}/$2; fi
@@ -87,7 +87,7 @@ def _push_file(board: Board, local: Path, target: str, mode: int | None) -> None
     octal = f"{state.st_mode & 0o777 if mode is None else mode:o}"
     with local.open("rb") as file:
         argv = (target, local.name, digest(local), str(state.st_size), octal)
-        result = board.script(_PUSH_FILE, *argv, stdin=file, check=False)
+        result = board.script(PUSH_FILE, *argv, stdin=file, check=False)
     if result.status == 11:
         raise TransferError(
             f"{board.name}: {target} didn't arrive as {local} is here",

@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 
-@click.group("board", short_help="Show the boards there are.")
+@click.group("board")
 def command() -> None:
     """Show the boards there are.
 

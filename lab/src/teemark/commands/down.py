@@ -6,7 +6,7 @@ from __future__ import annotations
 import click
 
 
-@click.command("down", short_help="Stop a virtual board that was kept up.")
+@click.command("down")
 @click.argument("board")
 def command(board: str) -> None:
     """Stop a virtual board that `teemark up` keeps up; its data disk is gone then.

@@ -27,7 +27,6 @@ def _own_blocking_mode() -> Iterator[None]:
 
 @click.command(
     "exec",
-    short_help="Run a command on a board.",
     context_settings={"allow_interspersed_args": False},
 )
 @click.argument("board")

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 
-@click.command("pull", short_help="Copy a file or folder from a board.")
+@click.command("pull")
 @click.argument("board")
 @click.argument("remote")
 @click.argument("local", default=".", type=click.Path(path_type=Path))

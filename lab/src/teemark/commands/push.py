@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 
-@click.command("push", short_help="Copy files to a board.")
+@click.command("push")
 @click.argument("board")
 @click.argument("local", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
 @click.argument("remote")

@@ -8,7 +8,7 @@ import json
 import click
 
 
-@click.command("setup", short_help="Install the programs and TAs on a board.")
+@click.command("setup")
 @click.argument("board")
 @click.option("--json", "as_json", is_flag=True, help="What was installed, as JSON.")
 def command(board: str, as_json: bool) -> int:

@@ -9,7 +9,7 @@ import sys
 import click
 
 
-@click.command("shell", short_help="Open a shell on a board.")
+@click.command("shell")
 @click.argument("board")
 def command(board: str) -> int:
     """Open a shell on a board, with teebench and teehash in its PATH.

@@ -6,7 +6,7 @@ from __future__ import annotations
 import click
 
 
-@click.command("up", short_help="Boot a virtual board and keep it up.")
+@click.command("up")
 @click.argument("board")
 def command(board: str) -> None:
     """Boot a virtual board and keep it up until `teemark down`.

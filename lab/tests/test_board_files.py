@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Board files: what is accepted, and how each mistake is named."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from teemark import errors, paths
+from teemark.boards import SshConfig, VirtualConfig, config
+
+SSH = 'kind = "ssh"\naddress = "192.0.2.1"\n'
+VIRTUAL = 'kind = "virtual"\n'
+
+
+@pytest.mark.parametrize(
+    ("text", "message", "hint"),
+    [
+        ("", "key `kind` is missing", "virtual"),
+        ('kind = "serial"', "key `kind` is 'serial'", "ssh"),
+        ("kind = 3", "key `kind` is 3", "ssh"),
+        ('kind = "ssh"', "key `address` is missing", None),
+        ('kind = "ssh"\naddress = ""', "key `address`", None),
+        ('kind = "ssh"\naddress = "-oProxyCommand=x"', "key `address`", None),
+        (SSH + "prot = 22", "key `prot`", "did you mean `port`?"),
+        (SSH + "cores = 2", "key `cores`: a board of kind ssh has no such key", "the keys are"),
+        (SSH + "port = 0", "key `port`", None),
+        (SSH + "port = 65536", "key `port`", None),
+        (SSH + 'port = "22"', "key `port`: expected `int", None),
+        (SSH + 'sudo = "yes"', "key `sudo`: expected `bool`", None),
+        (SSH + 'directory = "programs"', "key `directory`", "begin it with /"),
+        (SSH + "options = [1]", "key `options[0]`", None),
+        (VIRTUAL + "cores = 0", "key `cores`", None),
+        (VIRTUAL + "memory = 100", "key `memory`", None),
+        (VIRTUAL + 'devices = ["tpm"]', "key `devices[0]`", None),
+        (VIRTUAL + "icount = true", "key `cores`: 2, but icount needs 1", "set cores = 1"),
+        (
+            VIRTUAL + 'cores = 1\nicount = true\ndevices = ["rng"]',
+            "key `devices`: rng",
+            "leave rng out",
+        ),
+        ("kind = ", "not valid TOML", None),
+    ],
+)
+def test_mistakes_name_file_and_key(text: str, message: str, hint: str | None) -> None:
+    with pytest.raises(errors.ConfigError) as caught:
+        config.parse(text, "my.toml")
+    assert caught.value.message.startswith("my.toml: ")
+    assert message in caught.value.message
+    if hint:
+        assert hint in (caught.value.hint or "")
+
+
+def test_ssh_board_defaults() -> None:
+    board = config.parse(SSH, "x")
+    assert isinstance(board, SshConfig)
+    assert (board.user, board.port, board.identity, board.sudo) == (None, None, None, False)
+    assert board.ta_directory == "/lib/optee_armtz"
+
+
+def test_boards_of_the_checkout_are_right() -> None:
+    found = config.available()
+    assert {"qemu-v8", "qemu-v8-icount"} <= set(found)
+    for file in found.values():
+        assert isinstance(file, config.BoardFile), file
+    quick, exact = config.find("qemu-v8").config, config.find("qemu-v8-icount").config
+    assert isinstance(quick, VirtualConfig)
+    assert isinstance(exact, VirtualConfig)
+    assert (quick.cores, quick.icount) == (2, False)
+    assert (exact.cores, exact.icount) == (1, True)
+
+
+def test_documented_example_is_a_valid_board() -> None:
+    text = (paths.root() / "docs" / "boards.md").read_text(encoding="utf-8")
+    example = text.split("```toml\n")[1].split("```")[0]
+    board = config.parse(example, "docs/boards.md")
+    assert isinstance(board, SshConfig)
+    keys = {line.split("=")[0].strip(" #") for line in example.splitlines() if "=" in line}
+    assert set(SshConfig.__struct_fields__) <= keys, "every key is in the example"
+
+
+def test_users_own_boards_win(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    own = tmp_path / "teemark" / "boards"
+    own.mkdir(parents=True)
+    (own / "desk.toml").write_text(SSH)
+    (own / "qemu-v8.toml").write_text(SSH)
+    (own / "broken.toml").write_text("kind = 1")
+    assert config.find("desk").config.kind == "ssh"
+    assert config.find("qemu-v8").config.kind == "ssh"
+    assert isinstance(config.available()["broken"], errors.ConfigError)
+
+
+def test_a_path_names_a_board(tmp_path: Path) -> None:
+    (tmp_path / "b.toml").write_text(SSH)
+    board = config.find(str(tmp_path / "b.toml"))
+    assert (board.name, board.config.kind) == ("b", "ssh")
+
+
+def test_unknown_board_is_a_usage_mistake_and_suggests() -> None:
+    with pytest.raises(errors.UnknownBoard) as caught:
+        config.find("qemu-v9")
+    assert "did you mean qemu-v8" in (caught.value.hint or "")
+    assert caught.value.exit_status == 2
+    with pytest.raises(errors.UnknownBoard):
+        config.find("./nothing.toml")
