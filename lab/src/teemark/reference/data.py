@@ -15,54 +15,14 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal, InvalidOperation
 from functools import partial
 from pathlib import Path
-from types import MappingProxyType
 from typing import TypeVar
 
 from teemark import paths
 from teemark.errors import DataError
 from teemark.reference.span import Span, printed
+from teemark.reference.units import EXACT, NOT_FOR_CORRECTED, SPELLINGS, TEXT, UNITS
 
-TEXT = "text"
-RELATIONS = {"=": "", "~": "about ", ">": "more than ", "<": "less than "}
-
-# Every unit that a document uses or a correction may have: dimension and size in base units.
-# "ms^2" is what one document prints over standard deviations, which are times.
-UNITS: Mapping[str, tuple[str, float]] = MappingProxyType(
-    {
-        "ns": ("time", 1e-9),
-        "µs": ("time", 1e-6),
-        "μ s": ("time", 1e-6),
-        "us": ("time", 1e-6),
-        "ms": ("time", 1e-3),
-        "ms^2": ("time", 1e-3),
-        "s": ("time", 1.0),
-        "B": ("size", 1.0),
-        "bytes": ("size", 1.0),
-        "kB": ("size", 1e3),
-        "KB": ("size", 1e3),
-        "KiB": ("size", 1024.0),
-        "MB": ("size", 1e6),
-        "MiB": ("size", 1048576.0),
-        "kB/s": ("rate", 1e3),
-        "KB/s": ("rate", 1e3),
-        "MB/s": ("rate", 1e6),
-        "MiB/s": ("rate", 1048576.0),
-        "µs/B": ("time per byte", 1e-6),
-        "μ s/Byte": ("time per byte", 1e-6),
-        "MHz": ("frequency", 1e6),
-        "GHz": ("frequency", 1e9),
-        "%": ("share", 0.01),
-        "x": ("factor", 1.0),
-        "ratio": ("factor", 1.0),
-        "count": ("count", 1.0),
-        "errno": ("error", 1.0),
-    }
-)
-
-# Other spellings of the same unit: using the plain one needs no explanation.
-_SPELLINGS = MappingProxyType({"us": "µs", "μ s": "µs", "μ s/Byte": "µs/B"})
-
-_NOT_FOR_CORRECTED = frozenset({"us", "μ s", "μ s/Byte", "KB", "KB/s", "ms^2"})
+RELATIONS = {"=": "", "~": "~", ">": "> ", "<": "< "}
 
 FIGURE_HEADER = (
     "document",
@@ -127,17 +87,23 @@ class Figure:
         return self.value
 
     @property
+    def _digits(self) -> float:
+        """How far the last digit may be off: counts are exact, "about" allows a whole one."""
+        if self.unit in EXACT and self.relation == "=":
+            return 0.0
+        return 1.0 if self.relation == "~" else 0.5
+
+    @property
     def span(self) -> Span:
-        """As printed, in its printed unit; "about" allows a whole last digit either way."""
-        return printed(self.number, self.upper, 1.0 if self.relation == "~" else 0.5)
+        """As printed, in its printed unit."""
+        return printed(self.number, self.upper, self._digits)
 
     @property
     def base(self) -> Span:
         """Corrected, in base units (seconds, bytes, bytes per second)."""
         if self.corrected is None:
             raise DataError(f"{'/'.join(self.key)}: {self.text!r} is no number")
-        digits = 1.0 if self.relation == "~" else 0.5
-        return printed(self.corrected, self.corrected_upper, digits) * self.factor
+        return printed(self.corrected, self.corrected_upper, self._digits) * self.factor
 
     @property
     def factor(self) -> float:
@@ -162,7 +128,7 @@ class Figure:
 
     @property
     def was_corrected(self) -> bool:
-        plain = _SPELLINGS.get(self.unit, self.unit)
+        plain = SPELLINGS.get(self.unit, self.unit)
         return (self.corrected, self.corrected_upper, self.corrected_unit) != (
             self.value,
             self.upper,
@@ -393,7 +359,7 @@ def _check_units(row: _Row, unit: str, corrected_unit: str) -> None:
     for name in (unit, corrected_unit):
         if name not in UNITS:
             raise row.wrong(f"unit {name!r} isn't known")
-    if corrected_unit in _NOT_FOR_CORRECTED:
+    if corrected_unit in NOT_FOR_CORRECTED:
         raise row.wrong(f"{corrected_unit} is no corrected unit")
     if UNITS[unit][0] != UNITS[corrected_unit][0]:
         raise row.wrong(f"{unit} and {corrected_unit} are no units of the same thing")
@@ -457,7 +423,7 @@ def parse_rates(text: str, file: str) -> tuple[Rate, ...]:
     rates = []
     for row in _rows(text, file, header):
         unit = row.word("unit")
-        if UNITS.get(unit, ("",))[0] != "rate" or unit in _NOT_FOR_CORRECTED:
+        if UNITS.get(unit, ("",))[0] != "rate" or unit in NOT_FOR_CORRECTED:
             raise row.wrong(f"{unit!r} is no unit of a rate")
         rates.append(
             Rate(
