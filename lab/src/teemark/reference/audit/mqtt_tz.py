@@ -98,7 +98,11 @@ def step_without_its_pair(reference: Reference) -> list[str]:
     ]
     if not missing:
         return []
-    return [f"A row is missing: {listed(missing)}."]
+    wanted = len(DIRECTIONS) * len(STEPS) * 2
+    return [
+        f"{wanted} rows belong to {len(DIRECTIONS)} directions of {len(STEPS)} steps, and "
+        f"{wanted - len(missing)} are there: {listed(missing)} is missing."
+    ]
 
 
 def steps_do_not_add_up(reference: Reference) -> list[str]:

@@ -104,7 +104,7 @@ def _efficiency(reference: Reference) -> Span:
     chunk = reference.get(DOC, "metrics", "Chunk per operation", "Value").base.mid
     hashing = reference.get(DOC, "scalability", "Time per byte", "value").span * chunk
     overhead = reference.get(DOC, "metrics", "Overhead per operation", "Value").span
-    share = hashing / (hashing + overhead) * 100
+    share = Span(100, 100, 100) / (overhead / hashing + 1)
     least = reference.get(DOC, "metrics", "Hashing efficiency", "Value").span.mid
     # the statement is "more than": anything above it agrees
     return Span(min(share.low, least), share.mid, share.high) if share.mid >= least else share
