@@ -16,6 +16,7 @@ own, 128+n when signal n killed it.
 from __future__ import annotations
 
 import contextlib
+import platform
 import signal
 import subprocess
 import tempfile
@@ -306,9 +307,8 @@ class Board:
     # -- facts -------------------------------------------------------------------------------
 
     def architecture(self) -> str:
-        """aarch64, armhf or x86_64, … by `uname -m`."""
-        machine = self.capture(["uname", "-m"]).text.strip()
-        return "armhf" if machine.startswith(("armv7", "armv8l")) else machine
+        """aarch64, armhf, or native where it is like this machine's."""
+        return architecture(self.capture(["uname", "-m"]).text.strip())
 
     def require_tee(self) -> None:
         """Raise NoTee, with what to do, if a client application can't work here."""
@@ -335,6 +335,14 @@ class Board:
                 f"{self.name}: tee-supplicant isn't running, so no TA can be loaded",
                 hint="start it on the board: tee-supplicant -d",
             )
+
+
+def architecture(machine: str) -> str:
+    """What `uname -m` says as the name of a folder in build/target."""
+    if machine.startswith(("armv7", "armv8")):
+        return "armhf"
+    same = machine == platform.machine() and machine != "aarch64"
+    return "native" if same else machine
 
 
 _TEE_SCRIPT = """\

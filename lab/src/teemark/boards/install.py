@@ -7,19 +7,35 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from teemark import paths
-from teemark.boards.board import Board
+from teemark.boards.board import Board, architecture
 from teemark.boards.sshsay import transfer_error
 from teemark.boards.transfer import digest
 from teemark.errors import MissingOutput
 
 PROGRAMS = ("teebench", "teehash")
 
-# $1 folder, $2… names in it: a line "digest name" for each that is there.
-_DIGESTS = """\
-case $1 in "~/"*) d=$HOME/${1#"~/"};; *) d=$1;; esac
-shift
-mkdir -p "$d" && cd "$d" || exit 1
-for f; do if [ -f "$f" ]; then s=$(sha256sum <"$f") && echo "${s%% *} $f"; fi; done
+# $1 a folder, $2… names in it, "--" before the next folder: the machine, then a line
+# "digest/name/folder" for each that is there. What comes after -- is for boards with a TEE. One
+# script: a slow board takes a while for each.
+_LOOK = """\
+uname -m
+[ -e /dev/tee0 ] && echo tee || echo no-tee
+next=1
+for a; do
+  if [ "$a" = -- ]; then
+    [ -e /dev/tee0 ] || exit 0
+    next=1
+    continue
+  fi
+  if [ "$next" ]; then
+    next=
+    case $a in "~/"*) d=$HOME/${a#"~/"};; *) d=$a;; esac
+    mkdir -p "$d" || exit 1
+    n=$a
+  elif [ -f "$d/$a" ]; then
+    s=$(sha256sum <"$d/$a") && echo "${s%% *}/$a/$n"
+  fi
+done
 exit 0
 """
 
@@ -37,39 +53,41 @@ class Item:
         return f"{self.directory.rstrip('/')}/{self.local.name}"
 
 
-def items(board: Board) -> list[Item]:
-    """What `make build` made for this board."""
-    programs = paths.built_programs(board.architecture())
+def _tas() -> list[Path]:
+    return sorted(paths.built_tas().glob("*.ta"))
+
+
+def _items(board: Board, machine: str, *, tee: bool) -> list[Item]:
+    """What `make build` made for this board. Without a TEE, TAs have no place there."""
+    programs = paths.built_programs(architecture(machine))
     found = [
         Item(programs / name, board.directory, 0o755)
         for name in PROGRAMS
         if (programs / name).is_file()
     ]
-    tas = sorted(paths.built_tas().glob("*.ta"))
+    tas = _tas() if tee else []
     return found + [Item(ta, board.config.ta_directory, 0o444) for ta in tas]
 
 
 def ensure_installed(board: Board, *, require: bool = False) -> list[Item]:
     """Install what is missing or differs; return that. With `require`, having nothing to
     install is an error."""
-    wanted = items(board)
+    asked = [board.directory, *PROGRAMS]
+    if _tas():
+        asked += ["--", board.config.ta_directory, *(ta.name for ta in _tas())]
+    result = board.script(_LOOK, *asked, check=False)
+    if result.status != 0:
+        folders = f"{board.directory} or {board.config.ta_directory}"
+        raise transfer_error(board.name, folders, result.complaint)
+    machine, tee, *lines = result.text.splitlines()
+    there = {tuple(line.split("/", 2)) for line in lines}
+    wanted = _items(board, machine, tee=tee == "tee")
     if require and not wanted:
-        raise MissingOutput(
-            f"{board.name}: nothing is built for {board.architecture()} boards, and no TA"
-        )
-    there: set[tuple[str, str, str]] = set()
-    for directory in dict.fromkeys(item.directory for item in wanted):
-        names = [item.local.name for item in wanted if item.directory == directory]
-        result = board.script(_DIGESTS, directory, *names, check=False)
-        if result.status != 0:
-            raise transfer_error(board.name, directory, result.complaint)
-        for line in result.text.splitlines():
-            sha, _, name = line.partition(" ")
-            there.add((directory, name, sha))
+        raise MissingOutput(f"{board.name}: nothing is built for {machine} boards")
     missing = [
         item
         for item in wanted
-        if (item.directory, item.local.name, digest(item.local)) not in there
+        if (digest(item.local), item.local.name, item.directory) not in there
     ]
     for item in missing:
         board.push(item.local, item.target, mode=item.mode)

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Installing on a board: this machine over ssh, which has no TEE."""
+
+from __future__ import annotations
+
+import platform
+from pathlib import Path
+
+import pytest
+
+import sshserver
+from teemark import errors, paths
+from teemark.boards import Board, ensure_installed
+from teemark.boards.board import architecture
+
+
+@pytest.fixture
+def built(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Build outputs for this machine."""
+    programs = tmp_path / "programs"
+    programs.mkdir()
+    (programs / "teebench").write_text("#!/bin/sh\necho one\n")
+    (programs / "teehash").write_text("#!/bin/sh\necho hash\n")
+    tas = tmp_path / "ta"
+    tas.mkdir()
+    (tas / "8aaaf200-2450-11e4-abe2-0002a5d5c51b.ta").write_bytes(b"TA")
+    monkeypatch.setattr(paths, "built_programs", lambda _architecture: programs)
+    monkeypatch.setattr(paths, "built_tas", lambda: tas)
+    return programs
+
+
+def test_installs_what_differs_and_nothing_twice(
+    board: Board, ssh_server: sshserver.SshServer, built: Path
+) -> None:
+    def names() -> list[str]:
+        return [item.local.name for item in ensure_installed(board)]
+
+    board.exec(["sh", "-c", 'rm -rf ~/"our programs"'])
+    assert names() == ["teebench", "teehash"]
+    assert names() == []
+    assert board.capture(["teebench"]).text == "one\n"
+    (built / "teebench").write_text("#!/bin/sh\necho two\n")
+    assert names() == ["teebench"]
+    assert board.capture(["teebench"]).text == "two\n"
+    assert (ssh_server.home / "our programs" / "teehash").stat().st_mode & 0o777 == 0o755
+
+
+def test_no_ta_goes_to_a_board_without_a_tee(
+    board: Board, ssh_server: sshserver.SshServer, built: Path
+) -> None:
+    if Path("/dev/tee0").exists():
+        pytest.skip("this machine has a TEE")
+    ensure_installed(board)
+    assert not (ssh_server.home / "tas").exists()
+    with pytest.raises(errors.NoTee, match="no /dev/tee0") as caught:
+        board.require_tee()
+    assert "firmware" in (caught.value.hint or "")
+
+
+def test_nothing_built_is_an_error_only_where_it_is_asked_for(board: Board, built: Path) -> None:
+    for program in built.iterdir():
+        program.unlink()
+    assert ensure_installed(board) == []
+    with pytest.raises(errors.MissingOutput, match="nothing is built"):
+        ensure_installed(board, require=True)
+
+
+@pytest.mark.parametrize(
+    ("machine", "folder"),
+    [("aarch64", "aarch64"), ("armv7l", "armhf"), ("armv8l", "armhf"), ("riscv64", "riscv64")],
+)
+def test_architecture(machine: str, folder: str) -> None:
+    assert architecture(machine) == folder
+
+
+def test_architecture_of_a_board_like_this_machine() -> None:
+    if platform.machine() in ("aarch64", "armv7l", "armv8l"):
+        pytest.skip("cross and native are the same here")
+    assert architecture(platform.machine()) == "native"

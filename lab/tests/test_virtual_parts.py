@@ -1,0 +1,200 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The parts of the virtual board that need no boot: QEMU's command line, state files, orphans."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from teemark import errors, paths
+from teemark.boards import VirtualConfig, config, qemu, state, virtual
+from teemark.boards.guard import guarded, start_time
+from teemark.boards.qemu import Images, Instance
+
+
+def command(recipe: VirtualConfig, version: tuple[int, int] = (7, 2)) -> list[str]:
+    return qemu.command(recipe, Images(Path("/im,ages")), Instance(Path("/in,st")), 4022, version)
+
+
+def after(words: list[str], option: str) -> list[str]:
+    return [words[n + 1] for n, word in enumerate(words) if word == option]
+
+
+def recipe(name: str) -> VirtualConfig:
+    found = config.find(name).config
+    assert isinstance(found, VirtualConfig)
+    return found
+
+
+def test_wall_clock_board() -> None:
+    words = command(recipe("qemu-v8"))
+    assert after(words, "-machine") == ["virt,secure=on,gic-version=3"]
+    assert after(words, "-smp") == ["2"]
+    assert "-icount" not in words
+    assert any("hostfwd=tcp:127.0.0.1:4022-:22" in word for word in after(words, "-netdev"))
+    assert any(word.startswith("virtio-rng") for word in after(words, "-device"))
+    assert any(word.startswith("virtio-crypto") for word in after(words, "-device"))
+
+
+def test_deterministic_board() -> None:
+    words = command(recipe("qemu-v8-icount"))
+    assert after(words, "-icount") == ["shift=0,sleep=off"]
+    assert after(words, "-smp") == ["1"]
+    assert after(words, "-seed") == ["42"]
+    assert "clock=vm" in after(words, "-rtc")[0]
+    assert "nokaslr norandmaps" in after(words, "-append")[0]
+    assert not any("rng" in word for word in words)
+    assert "dtb-randomness=off" in after(words, "-machine")[0]
+    assert "dtb-kaslr-seed=off" in after(command(recipe("qemu-v8-icount"), (7, 0)), "-machine")[0]
+
+
+def test_commas_in_paths_are_doubled_where_qemu_wants_it() -> None:
+    words = command(recipe("qemu-v8"))
+    assert any(word.startswith("file=/im,,ages/root.img,") for word in after(words, "-drive"))
+    assert after(words, "-serial")[0] == "file:/in,,st/console.log"
+    assert after(words, "-kernel") == ["/im,ages/Image"]
+
+
+def test_only_the_root_disk_forgets() -> None:
+    drives = after(command(recipe("qemu-v8")), "-drive")
+    assert ["snapshot=on" in drive for drive in drives] == [True, False]
+
+
+def test_missing_qemu(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "/nowhere")
+    qemu.installed_version.cache_clear()
+    with pytest.raises(errors.MissingOutput, match="no qemu-system-aarch64"):
+        qemu.installed_version()
+
+
+def sleeper() -> subprocess.Popen[bytes]:
+    return subprocess.Popen(["sleep", "60"], start_new_session=True)
+
+
+@pytest.fixture
+def instances(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr(paths, "instances", lambda: tmp_path / "run")
+    return tmp_path / "run"
+
+
+def gone() -> state.Process:
+    """A process that has ended."""
+    process = sleeper()
+    known = state.Process.of(process.pid)
+    assert known is not None
+    process.kill()
+    process.wait()
+    return known
+
+
+def note(
+    instance: Instance, qemu_process: state.Process, *, kept: bool, ready: bool, mine: bool
+) -> None:
+    me = state.Process.of(os.getpid())
+    assert me is not None
+    owner = me if mine else gone()
+    state.write(instance, state.State("b", kept, ready, 1, qemu_process, owner))
+    instance.data.write_bytes(b"data")
+
+
+def test_a_reused_pid_is_another_process() -> None:
+    me = state.Process.of(os.getpid())
+    assert me is not None
+    assert me.alive
+    assert not state.Process(me.pid, me.started + 1).alive
+    assert state.Process.of(2**22 + 1) is None
+    assert not gone().alive
+
+
+@pytest.mark.parametrize(
+    ("kept", "ready", "mine", "survives"),
+    [
+        (True, True, False, True),
+        (True, False, False, False),
+        (False, True, False, False),
+        (False, False, False, False),
+        (False, True, True, True),
+        (True, False, True, True),
+    ],
+)
+def test_sweep_ends_what_nobody_owns(
+    instances: Path, *, kept: bool, ready: bool, mine: bool, survives: bool
+) -> None:
+    instance = state.new_instance("b", kept=kept)
+    with sleeper() as process:
+        known = state.Process.of(process.pid)
+        assert known is not None
+        note(instance, known, kept=kept, ready=ready, mine=mine)
+        state.sweep()
+        alive = process.poll() is None
+        process.kill()
+    assert alive is survives
+    assert instance.data.exists() is survives
+
+
+def test_sweep_keeps_the_logs_of_a_boot_that_failed(instances: Path) -> None:
+    failed, done = state.new_instance("b", kept=False), state.new_instance("b", kept=False)
+    note(failed, gone(), kept=False, ready=False, mine=False)
+    note(done, gone(), kept=False, ready=True, mine=False)
+    failed.console.write_text("panic")
+    state.sweep()
+    assert failed.console.exists()
+    assert not failed.data.exists()
+    assert not done.directory.exists()
+
+
+def test_stale_state_is_not_a_running_board(instances: Path) -> None:
+    assert state.running_kept("b") is None
+    instance = state.new_instance("b", kept=True)
+    note(instance, gone(), kept=True, ready=True, mine=False)
+    assert state.running_kept("b") is None
+    instance.state.write_text("{}")
+    assert state.running_kept("b") is None
+    assert virtual.take_down("b") is False
+
+
+def test_take_down_ends_it(instances: Path) -> None:
+    instance = state.new_instance("b", kept=True)
+    with sleeper() as process:
+        known = state.Process.of(process.pid)
+        assert known is not None
+        note(instance, known, kept=True, ready=True, mine=False)
+        found = state.running_kept("b")
+        assert found is not None
+        assert found.port == 1
+        assert virtual.take_down("b") is True
+        assert process.wait(5) != 0
+    assert not instance.directory.exists()
+
+
+def test_guarded_child_dies_with_a_killed_parent() -> None:
+    code = (
+        "import subprocess, sys, time; from teemark.boards.guard import guarded\n"
+        "p = subprocess.Popen(guarded(['sleep', '60']), start_new_session=True)\n"
+        "print(p.pid, flush=True); time.sleep(60)"
+    )
+    parent = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE)
+    assert parent.stdout is not None
+    with parent.stdout:
+        child = int(parent.stdout.readline())
+        limit = time.monotonic() + 5
+        while b"sleep" not in Path(f"/proc/{child}/cmdline").read_bytes().split(b"\0")[0]:
+            assert time.monotonic() < limit
+            time.sleep(0.01)
+        parent.kill()
+        parent.wait()
+    while start_time(child) is not None and time.monotonic() < limit:
+        time.sleep(0.01)
+    assert start_time(child) is None
+
+
+def test_guarded_child_does_not_start_for_a_parent_that_died_already() -> None:
+    words = guarded(["touch", "/nonexistent/never"])
+    words[words.index(str(os.getpid()))] = "1"
+    done = subprocess.run(words, capture_output=True, check=False)
+    assert (done.returncode, done.stderr) == (1, b"")
