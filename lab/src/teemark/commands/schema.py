@@ -17,10 +17,11 @@ import click
 )
 def command(output: Path | None) -> None:
     """Print the JSON Schema that every line of run.ndjson obeys."""
+    from teemark.files import write_whole
     from teemark.run.schema import json_schema_text
 
     text = json_schema_text()
     if output is None:
         click.echo(text, nl=False)
     else:
-        output.write_text(text, encoding="utf-8")
+        write_whole(output, text)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from teemark import __version__
-from teemark.errors import DataError
+from teemark.files import write_whole
 from teemark.report import html, markdown
 from teemark.report.sections import SECTIONS
 from teemark.report.subject import Subject, subjects
@@ -53,15 +53,6 @@ def _subtitle(about: Sequence[Subject]) -> str:
 
 def write(report: Report, directory: Path) -> Path:
     """Both files, each replaced at once; returns the HTML's path."""
-    try:
-        directory.mkdir(parents=True, exist_ok=True)
-        for name, content in ((HTML, report.html), (MARKDOWN, report.markdown)):
-            fresh = directory / f".{name}.new"
-            fresh.write_text(content, encoding="utf-8")
-            fresh.replace(directory / name)
-    except OSError as error:
-        raise DataError(
-            f"{directory}: the report can't be written: {error.strerror}",
-            hint="name another folder with -o",
-        ) from None
+    write_whole(directory / HTML, report.html)
+    write_whole(directory / MARKDOWN, report.markdown)
     return directory / HTML

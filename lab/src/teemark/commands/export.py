@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""`teemark export`: a run in the form that another tool reads."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from teemark.export import FORMATS, format_named
+
+
+@click.command(
+    "export",
+    epilog="Formats: " + "; ".join(f"{row.name} ({row.help})" for row in FORMATS) + ".",
+)
+@click.argument("run_path", metavar="RUN", type=click.Path(path_type=Path))
+@click.option(
+    "-f",
+    "--format",
+    "name",
+    type=click.Choice([row.name for row in FORMATS]),
+    required=True,
+    help="What to write.",
+)
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Write to this file instead of stdout.",
+)
+def command(run_path: Path, name: str, output: Path | None) -> int:
+    """Print a run in another tool's format.
+
+    RUN is a run's folder, or its run.ndjson. Exit status 1 if the run has failed cases or is
+    incomplete; what there is is written all the same.
+    """
+    from teemark.files import write_whole
+    from teemark.run import reader
+
+    run = reader.read(run_path)
+    text = format_named(name).render(run)
+    if output is None:
+        click.echo(text, nl=False)
+    else:
+        write_whole(output, text)
+    return 1 if run.incomplete or run.fails else 0

@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Exports: a run in the form that another tool reads. One file a format.
+
+To add one: a file with `def render(run: RunData) -> str`, pure, and a row in FORMATS.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from teemark.export import google_benchmark, junit, tidy_csv
+from teemark.run.reader import RunData
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    name: str
+    help: str
+    render: Callable[[RunData], str]
+
+
+FORMATS: tuple[Format, ...] = (
+    Format("csv", "tidy CSV: a row a raw sample", tidy_csv.render),
+    Format("google-benchmark", "Google Benchmark JSON: an entry a sample", google_benchmark.render),
+    Format("junit", "JUnit XML: a test a case, for CI", junit.render),
+)
+
+
+def format_named(name: str) -> Format:
+    return next(row for row in FORMATS if row.name == name)

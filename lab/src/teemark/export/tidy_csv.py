@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Tidy CSV: a row a raw sample, in the order in which they were taken."""
+
+from __future__ import annotations
+
+import csv
+import io
+
+from teemark.run.reader import RunData
+
+COLUMNS = (
+    "board",
+    "emulated",
+    "case",
+    "workload",
+    "algorithm",
+    "backend",
+    "parameters",
+    "bytes",
+    "seq",
+    "repeat",
+    "loops",
+    "ns",
+    "source",
+    "user_us",
+    "sys_us",
+    "nvcsw",
+    "nivcsw",
+    "runq_ns",
+)
+
+
+def render(run: RunData) -> str:
+    """Empty fields are unknown values."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(COLUMNS)
+    emulated = "" if run.run is None else int(run.run.emulated)
+    rows = sorted(
+        ((sample, measured.case) for measured in run.cases.values() for sample in measured.samples),
+        key=lambda row: row[0].seq,
+    )
+    for sample, case in rows:
+        writer.writerow(
+            (
+                run.name,
+                emulated,
+                case.case,
+                case.workload,
+                case.algorithm,
+                case.backend,
+                case.parameters,
+                case.bytes,
+                sample.seq,
+                sample.repeat,
+                sample.loops,
+                sample.ns,
+                sample.source,
+                sample.user_us,
+                sample.sys_us,
+                sample.nvcsw,
+                sample.nivcsw,
+                sample.runq_ns,
+            )
+        )
+    return out.getvalue()
