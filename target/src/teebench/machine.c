@@ -1,18 +1,172 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
+#include "cpu.h"
+#include "facts.h"
 #include "machine.h"
 #include "records.h"
 
-void machine_put(struct json *j)
+static const struct {
+	const char *group;
+	void (*collect)(struct facts *f);
+} collectors[] = {
+	{ "board", facts_of_board },   { "cpu", facts_of_cpu },
+	{ "memory", facts_of_memory }, { "clock", facts_of_clock },
+	{ "kernel", facts_of_kernel }, { "tee", facts_of_tee },
+	{ "crypto", facts_of_crypto },
+};
+
+static void collect(struct facts *f)
 {
-	json_string(j, "teebench", TEEMARK_VERSION);
-	json_i64(j, "pid", getpid());
+	for (size_t i = 0; i < sizeof(collectors) / sizeof(*collectors); i++) {
+		f->group = collectors[i].group;
+		collectors[i].collect(f);
+	}
 }
 
-int machine_print(int as_json, struct error *err)
+static void put_list(struct json *j, const char *name, const char *text)
 {
-	(void)as_json;
-	(void)err;
-	return 0;
+	json_array(j, name);
+	while (*text) {
+		size_t len = strcspn(text, "\n");
+
+		json_bytes(j, NULL, text, len);
+		text += len + (text[len] == '\n');
+	}
+	json_array_end(j);
+}
+
+static void put_fact(struct json *j, const struct fact *fact)
+{
+	const char *text = fact->text ? fact->text : "";
+
+	switch (fact->kind) {
+	case FACT_STRING:
+		json_string(j, fact->name, text);
+		break;
+	case FACT_NUMBER:
+		json_i64(j, fact->name, fact->number);
+		break;
+	case FACT_DECIMAL:
+		json_double(j, fact->name, fact->decimal);
+		break;
+	case FACT_BOOL:
+		json_bool(j, fact->name, fact->number);
+		break;
+	case FACT_LIST:
+		put_list(j, fact->name, text);
+		break;
+	case FACT_UNKNOWN:
+		json_null(j, fact->name);
+		break;
+	}
+}
+
+void machine_put(struct json *j)
+{
+	struct facts f = { 0 };
+	char name[128];
+
+	json_string(j, "teebench", TEEMARK_VERSION);
+	json_string(j, "built_for", cpu_built_for());
+	json_i64(j, "pid", getpid());
+	collect(&f);
+	for (size_t i = 0; i < f.count; i++) {
+		const char *group = f.list[i].group;
+
+		if (i == 0 || strcmp(group, f.list[i - 1].group))
+			json_object(j, group);
+		put_fact(j, &f.list[i]);
+		if (i + 1 == f.count || strcmp(group, f.list[i + 1].group))
+			json_object_end(j);
+	}
+	json_object(j, "reasons");
+	for (size_t i = 0; i < f.count; i++) {
+		if (f.list[i].kind != FACT_UNKNOWN)
+			continue;
+		snprintf(name, sizeof(name), "%s.%s", f.list[i].group,
+			 f.list[i].name);
+		json_string(j, name, f.list[i].text ? f.list[i].text : "");
+	}
+	json_object_end(j);
+	if (f.failed)
+		j->failed = true;
+	facts_free(&f);
+}
+
+static void print_text(const char *text, int indent)
+{
+	for (bool first = true; first || *text; first = false) {
+		size_t len = strcspn(text, "\n");
+
+		printf("%*s%.*s\n", first ? 0 : indent, "", (int)len, text);
+		text += len + (text[len] == '\n');
+	}
+}
+
+static void print_fact(const struct fact *fact)
+{
+	const char *text = fact->text ? fact->text : "";
+
+	printf("  %-18s ", fact->name);
+	switch (fact->kind) {
+	case FACT_STRING:
+	case FACT_LIST:
+		print_text(text, 21);
+		break;
+	case FACT_NUMBER:
+		printf("%" PRId64 "\n", fact->number);
+		break;
+	case FACT_DECIMAL:
+		printf("%g\n", fact->decimal);
+		break;
+	case FACT_BOOL:
+		printf("%s\n", fact->number ? "yes" : "no");
+		break;
+	case FACT_UNKNOWN:
+		printf("unknown (%s)\n", text);
+		break;
+	}
+}
+
+static int print_human(struct error *err)
+{
+	struct facts f = { 0 };
+	int ret = 0;
+
+	collect(&f);
+	for (size_t i = 0; i < f.count; i++) {
+		if (i == 0 || strcmp(f.list[i].group, f.list[i - 1].group))
+			printf("%s%s\n", i ? "\n" : "", f.list[i].group);
+		print_fact(&f.list[i]);
+	}
+	if (f.failed)
+		ret = error_set(err, -ENOMEM, "out of memory");
+	facts_free(&f);
+	return ret;
+}
+
+int machine_print(bool as_json, struct error *err)
+{
+	struct json j = { 0 };
+	int ret = 0;
+
+	if (!as_json)
+		return print_human(err);
+	json_object(&j, NULL);
+	json_string(&j, "type", "machine");
+	json_u64(&j, "schema", RECORDS_SCHEMA);
+	machine_put(&j);
+	json_object_end(&j);
+	if (j.failed)
+		ret = error_set(err, -ENOMEM, "out of memory");
+	else
+		puts(j.text);
+	json_free(&j);
+	return ret;
 }

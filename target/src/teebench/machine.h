@@ -13,6 +13,6 @@
 void machine_put(struct json *j);
 
 /* --machine: as text, or as the record. */
-int machine_print(int as_json, struct error *err);
+int machine_print(bool as_json, struct error *err);
 
 #endif

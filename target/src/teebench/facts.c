@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "facts.h"
+
+void facts_free(struct facts *facts)
+{
+	for (size_t i = 0; i < facts->count; i++)
+		free(facts->list[i].text);
+	free(facts->list);
+	memset(facts, 0, sizeof(*facts));
+}
+
+static struct fact *add(struct facts *f, const char *name, enum fact_kind kind,
+			const char *text)
+{
+	static struct fact nowhere;
+	struct fact *fact;
+
+	if (f->count == f->room) {
+		size_t room = f->room ? f->room * 2 : 64;
+
+		fact = realloc(f->list, room * sizeof(*fact));
+		if (!fact) {
+			f->failed = true;
+			return &nowhere;
+		}
+		f->list = fact;
+		f->room = room;
+	}
+	fact = &f->list[f->count++];
+	*fact = (struct fact){ .group = f->group, .name = name, .kind = kind };
+	if (text) {
+		fact->text = strdup(text);
+		if (!fact->text)
+			f->failed = true;
+	}
+	return fact;
+}
+
+void fact_unknown(struct facts *f, const char *name, const char *why)
+{
+	add(f, name, FACT_UNKNOWN, why);
+}
+
+void fact_string(struct facts *f, const char *name, const char *value,
+		 const char *why_not)
+{
+	if (value && value[0])
+		add(f, name, FACT_STRING, value);
+	else
+		fact_unknown(f, name, why_not);
+}
+
+void fact_list(struct facts *f, const char *name, const char *lines,
+	       const char *why_not)
+{
+	if ((lines && lines[0]) || !why_not)
+		add(f, name, FACT_LIST, lines);
+	else
+		fact_unknown(f, name, why_not);
+}
+
+void fact_number(struct facts *f, const char *name, int64_t value)
+{
+	add(f, name, FACT_NUMBER, NULL)->number = value;
+}
+
+void fact_decimal(struct facts *f, const char *name, double value)
+{
+	add(f, name, FACT_DECIMAL, NULL)->decimal = value;
+}
+
+void fact_bool(struct facts *f, const char *name, bool value)
+{
+	add(f, name, FACT_BOOL, NULL)->number = value;
+}
+
+char *read_whole(const char *path, size_t max)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	size_t len = 0;
+	char *text;
+	ssize_t n;
+
+	if (fd < 0)
+		return NULL;
+	text = malloc(max + 1);
+	if (!text) {
+		close(fd);
+		return NULL;
+	}
+	while (len < max && (n = read(fd, text + len, max - len)) != 0) {
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0) {
+			int code = errno;
+
+			free(text);
+			close(fd);
+			errno = code;
+			return NULL;
+		}
+		len += (size_t)n;
+	}
+	close(fd);
+	/* The device tree's strings end in a NUL, its lists have them inside. */
+	while (len && (!text[len - 1] || strchr(" \t\r\n", text[len - 1])))
+		len--;
+	for (size_t i = 0; i < len; i++)
+		if (!text[i])
+			text[i] = '\n';
+	text[len] = '\0';
+	return text;
+}
+
+char *read_line(const char *path)
+{
+	char *text = read_whole(path, 4096);
+
+	if (text)
+		text[strcspn(text, "\n")] = '\0';
+	return text;
+}
+
+bool read_number(const char *path, int64_t *value)
+{
+	char *text = read_line(path), *end = text;
+	bool ok = false;
+
+	if (text) {
+		errno = 0;
+		*value = strtoll(text, &end, 0);
+		ok = !errno && end != text && !*end;
+	}
+	free(text);
+	return ok;
+}
+
+const char *cannot_read(const char *path)
+{
+	static char text[256];
+
+	snprintf(text, sizeof(text), "cannot read %s: %s", path,
+		 strerror(errno));
+	return text;
+}
+
+void lines_add(struct lines *lines, const char *fmt, ...)
+{
+	char line[512], *bigger;
+	va_list ap;
+	size_t n;
+
+	va_start(ap, fmt);
+	vsnprintf(line, sizeof(line), fmt, ap);
+	va_end(ap);
+	n = strlen(line);
+	bigger = realloc(lines->text, lines->len + n + 2);
+	if (!bigger)
+		return;		/* a fact less */
+	lines->text = bigger;
+	if (lines->len)
+		lines->text[lines->len++] = '\n';
+	memcpy(lines->text + lines->len, line, n + 1);
+	lines->len += n;
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Facts of the machine, collected first and written later, as JSON or as text.
+ * To add one: a line in the collector it belongs to (facts_*.c), or a collector
+ * of its own and a line in machine.c.
+ */
+#ifndef FACTS_H
+#define FACTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum fact_kind {
+	FACT_STRING,
+	FACT_NUMBER,
+	FACT_DECIMAL,
+	FACT_BOOL,
+	FACT_LIST,	/* of strings, in text, a line each */
+	FACT_UNKNOWN,	/* and text says why */
+};
+
+struct fact {
+	const char *group;	/* "cpu": literals, these two */
+	const char *name;	/* "model" */
+	enum fact_kind kind;
+	char *text;
+	int64_t number;
+	double decimal;
+};
+
+struct facts {
+	struct fact *list;
+	size_t count, room;
+	bool failed;		/* out of memory */
+	const char *group;	/* of what is added now */
+};
+
+void facts_free(struct facts *facts);
+
+/* "" and NULL are not facts: pass why to be given instead. */
+void fact_string(struct facts *f, const char *name, const char *value,
+		 const char *why_not);
+/* Without a why_not nothing is a fact: an empty list. */
+void fact_list(struct facts *f, const char *name, const char *lines,
+	       const char *why_not);
+void fact_number(struct facts *f, const char *name, int64_t value);
+void fact_decimal(struct facts *f, const char *name, double value);
+void fact_bool(struct facts *f, const char *name, bool value);
+void fact_unknown(struct facts *f, const char *name, const char *why);
+
+/*
+ * The first line (or all) of a small file, without what is blank at its end;
+ * NULL when it cannot be read. The caller frees.
+ */
+char *read_line(const char *path);
+char *read_whole(const char *path, size_t max);
+/* A file with one number; false when there is none. */
+bool read_number(const char *path, int64_t *value);
+/* "cannot read PATH: reason", of errno, in a buffer of its own. */
+const char *cannot_read(const char *path);
+
+/* A text that grows; .text is NULL while it is empty. */
+struct lines {
+	char *text;
+	size_t len;
+};
+void lines_add(struct lines *lines, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
+void facts_of_cpu(struct facts *f);
+void facts_of_clock(struct facts *f);
+void facts_of_board(struct facts *f);
+void facts_of_memory(struct facts *f);
+void facts_of_kernel(struct facts *f);
+void facts_of_tee(struct facts *f);
+void facts_of_crypto(struct facts *f);
+
+#endif

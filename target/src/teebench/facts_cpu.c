@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * MIDR's fields: Arm Architecture Reference Manual, MIDR_EL1. Part numbers:
+ * each core's Technical Reference Manual.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cpu.h"
+#include "facts.h"
+
+enum { CPUS_MAX = 256 };
+#define CPU_DIR "/sys/devices/system/cpu"
+
+static const struct {
+	unsigned part;
+	const char *name;
+} arm_parts[] = {
+	{ 0xc05, "Cortex-A5" },	  { 0xc07, "Cortex-A7" },
+	{ 0xc08, "Cortex-A8" },	  { 0xc09, "Cortex-A9" },
+	{ 0xc0d, "Cortex-A17" },  { 0xc0e, "Cortex-A17" },
+	{ 0xc0f, "Cortex-A15" },  { 0xd01, "Cortex-A32" },
+	{ 0xd02, "Cortex-A34" },  { 0xd03, "Cortex-A53" },
+	{ 0xd04, "Cortex-A35" },  { 0xd05, "Cortex-A55" },
+	{ 0xd06, "Cortex-A65" },  { 0xd07, "Cortex-A57" },
+	{ 0xd08, "Cortex-A72" },  { 0xd09, "Cortex-A73" },
+	{ 0xd0a, "Cortex-A75" },  { 0xd0b, "Cortex-A76" },
+	{ 0xd0c, "Neoverse-N1" }, { 0xd0d, "Cortex-A77" },
+	{ 0xd0e, "Cortex-A76AE" }, { 0xd40, "Neoverse-V1" },
+	{ 0xd41, "Cortex-A78" },  { 0xd42, "Cortex-A78AE" },
+	{ 0xd44, "Cortex-X1" },	  { 0xd46, "Cortex-A510" },
+	{ 0xd47, "Cortex-A710" }, { 0xd48, "Cortex-X2" },
+	{ 0xd49, "Neoverse-N2" }, { 0xd4d, "Cortex-A715" },
+	{ 0xd4e, "Cortex-X3" },	  { 0xd80, "Cortex-A520" },
+	{ 0xd81, "Cortex-A720" },
+};
+
+static void name_of_midr(unsigned midr, char *name, size_t size)
+{
+	unsigned implementer = midr >> 24, part = midr >> 4 & 0xfff;
+	unsigned variant = midr >> 20 & 0xf, revision = midr & 0xf;
+
+	for (size_t i = 0; i < sizeof(arm_parts) / sizeof(*arm_parts); i++) {
+		if (implementer != 0x41 || arm_parts[i].part != part)
+			continue;
+		snprintf(name, size, "ARM %s r%up%u", arm_parts[i].name,
+			 variant, revision);
+		return;
+	}
+	snprintf(name, size, "implementer 0x%02x part 0x%03x r%up%u",
+		 implementer, part, variant, revision);
+}
+
+/* The value of a line "name : value" of /proc/cpuinfo; the first such. */
+static bool cpuinfo_value(const char *cpuinfo, const char *name, char *value,
+			  size_t size)
+{
+	size_t len = strlen(name);
+
+	for (const char *line = cpuinfo; line && *line;) {
+		const char *colon = strchr(line, ':');
+		const char *end = line + strcspn(line, "\n");
+		size_t blank = len + strspn(line + (end - line < (long)len ?
+						    end - line : (long)len),
+					    " \t");
+
+		if (colon && colon < end && !strncmp(line, name, len) &&
+		    line + blank == colon) {
+			colon += 1 + strspn(colon + 1, " \t");
+			if (colon > end)
+				colon = end;
+			snprintf(value, size, "%.*s", (int)(end - colon),
+				 colon);
+			return true;
+		}
+		line = *end ? end + 1 : NULL;
+	}
+	return false;
+}
+
+/* 32-bit kernels have no midr_el1 in /sys, but say its fields. */
+static bool midr_of_cpuinfo(const char *cpuinfo, unsigned *midr)
+{
+	char implementer[16], variant[16], part[16], revision[16];
+
+	if (!cpuinfo_value(cpuinfo, "CPU implementer", implementer,
+			   sizeof(implementer)) ||
+	    !cpuinfo_value(cpuinfo, "CPU variant", variant, sizeof(variant)) ||
+	    !cpuinfo_value(cpuinfo, "CPU part", part, sizeof(part)) ||
+	    !cpuinfo_value(cpuinfo, "CPU revision", revision,
+			   sizeof(revision)))
+		return false;
+	*midr = (unsigned)(strtoul(implementer, NULL, 0) << 24 |
+			   strtoul(variant, NULL, 0) << 20 | 0xfu << 16 |
+			   strtoul(part, NULL, 0) << 4 |
+			   strtoul(revision, NULL, 0));
+	return true;
+}
+
+/* Distinct cores: more than one on a big.LITTLE chip. */
+static void add_models(struct facts *f, const char *cpuinfo)
+{
+	struct lines models = { 0 }, midrs = { 0 };
+	unsigned seen[16], midr;
+	size_t n = 0;
+	char path[128], name[160];
+	int64_t value;
+
+	for (int cpu = 0; cpu < CPUS_MAX && n < 16; cpu++) {
+		size_t i = 0;
+
+		snprintf(path, sizeof(path),
+			 CPU_DIR "/cpu%d/regs/identification/midr_el1", cpu);
+		if (!read_number(path, &value))
+			continue;
+		while (i < n && seen[i] != (unsigned)value)
+			i++;
+		if (i == n)
+			seen[n++] = (unsigned)value;
+	}
+	if (!n && cpuinfo && midr_of_cpuinfo(cpuinfo, &midr))
+		seen[n++] = midr;
+	for (size_t i = 0; i < n; i++) {
+		name_of_midr(seen[i], name, sizeof(name));
+		lines_add(&models, "%s", name);
+		lines_add(&midrs, "0x%08x", seen[i]);
+	}
+	if (!n && cpuinfo &&
+	    cpuinfo_value(cpuinfo, "model name", name, sizeof(name)))
+		lines_add(&models, "%s", name);
+	fact_list(f, "models", models.text, "neither midr_el1 in /sys nor "
+		  "/proc/cpuinfo names the CPU");
+	fact_list(f, "midr", midrs.text, strstr(cpu_built_for(), "x86") ?
+		  "not an ARM CPU" : "the kernel shows no MIDR");
+	free(models.text);
+	free(midrs.text);
+}
+
+static void add_features(struct facts *f, const char *cpuinfo)
+{
+	/* What matters for crypto on a development machine. */
+	static const char *const x86[] = { "aes", "avx2", "avx512f",
+					   "pclmulqdq", "sha_ni", "vaes" };
+	struct lines have = { 0 };
+	char flags[4096], *word, *save = NULL;
+
+	for (int i = 0; i < CPU_FEATURES; i++)
+		if (cpu_has((enum cpu_feature)i))
+			lines_add(&have, "%s",
+				  cpu_feature_name((enum cpu_feature)i));
+	if (strstr(cpu_built_for(), "x86") && cpuinfo &&
+	    cpuinfo_value(cpuinfo, "flags", flags, sizeof(flags))) {
+		for (word = strtok_r(flags, " ", &save); word;
+		     word = strtok_r(NULL, " ", &save))
+			for (size_t i = 0; i < sizeof(x86) / sizeof(*x86); i++)
+				if (!strcmp(word, x86[i]))
+					lines_add(&have, "%s", word);
+	}
+	fact_list(f, "features", have.text, NULL);
+	free(have.text);
+}
+
+/* "VALUE" when all CPUs say the same, else "cpu0 VALUE", "cpu1 VALUE", … */
+static void add_per_cpu(struct facts *f, const char *name, const char *file,
+			const char *why_not)
+{
+	struct lines each = { 0 };
+	char path[160], *first = NULL;
+	bool same = true;
+
+	for (int cpu = 0; cpu < CPUS_MAX; cpu++) {
+		char *text;
+
+		snprintf(path, sizeof(path), CPU_DIR "/cpu%d/%s", cpu, file);
+		text = read_line(path);
+		if (!text)
+			continue;
+		lines_add(&each, "cpu%d %s", cpu, text);
+		if (!first) {
+			first = text;
+			continue;
+		}
+		same = same && !strcmp(first, text);
+		free(text);
+	}
+	if (same)
+		fact_list(f, name, first, why_not);
+	else
+		fact_list(f, name, each.text, why_not);
+	free(first);
+	free(each.text);
+}
+
+static void add_vulnerabilities(struct facts *f)
+{
+	DIR *dir = opendir(CPU_DIR "/vulnerabilities");
+	struct lines lines = { 0 };
+	struct dirent *entry;
+	char path[400];
+
+	while (dir && (entry = readdir(dir))) {
+		char *text;
+
+		if (entry->d_name[0] == '.')
+			continue;
+		snprintf(path, sizeof(path), CPU_DIR "/vulnerabilities/%s",
+			 entry->d_name);
+		text = read_line(path);
+		if (text && strcmp(text, "Not affected"))
+			lines_add(&lines, "%s: %s", entry->d_name, text);
+		free(text);
+	}
+	fact_list(f, "vulnerabilities", lines.text,
+		  dir ? NULL : "the kernel does not list them");
+	if (dir)
+		closedir(dir);
+	free(lines.text);
+}
+
+static void add_temperature(struct facts *f)
+{
+	struct lines lines = { 0 };
+	char path[96];
+	int64_t milli;
+
+	for (int zone = 0; zone < 16; zone++) {
+		char *type;
+
+		snprintf(path, sizeof(path),
+			 "/sys/class/thermal/thermal_zone%d/temp", zone);
+		if (!read_number(path, &milli))
+			continue;
+		snprintf(path, sizeof(path),
+			 "/sys/class/thermal/thermal_zone%d/type", zone);
+		type = read_line(path);
+		lines_add(&lines, "%s %.1f °C", type ? type : "zone",
+			  (double)milli / 1000);
+		free(type);
+	}
+	fact_list(f, "temperature", lines.text, "no thermal zone in /sys");
+	free(lines.text);
+}
+
+void facts_of_cpu(struct facts *f)
+{
+	const char *no_cpufreq = "no cpufreq driver: the kernel neither "
+				 "changes nor knows the clock";
+	char *cpuinfo = read_whole("/proc/cpuinfo", 65536);
+
+	add_models(f, cpuinfo);
+	add_features(f, cpuinfo);
+	fact_number(f, "online", sysconf(_SC_NPROCESSORS_ONLN));
+	fact_number(f, "configured", sysconf(_SC_NPROCESSORS_CONF));
+	add_per_cpu(f, "governor", "cpufreq/scaling_governor", no_cpufreq);
+	add_per_cpu(f, "khz_now", "cpufreq/scaling_cur_freq", no_cpufreq);
+	add_per_cpu(f, "khz_min", "cpufreq/scaling_min_freq", no_cpufreq);
+	add_per_cpu(f, "khz_max", "cpufreq/scaling_max_freq", no_cpufreq);
+	add_temperature(f);
+	add_vulnerabilities(f);
+	free(cpuinfo);
+}

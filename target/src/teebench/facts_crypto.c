@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The TEE, and who computes in the kernel and in libraries. */
+#include <dlfcn.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/klog.h>
+#include <unistd.h>
+
+#include <linux/tee.h>
+
+#include <teemark/algorithms.h>
+
+#include "backend.h"
+#include "facts.h"
+#include "libcrypto.h"
+#include "tee_client.h"
+#include "tee_device.h"
+
+static const char *implementation_name(unsigned id)
+{
+	switch (id) {
+	case TEE_IMPL_ID_OPTEE:
+		return "OP-TEE";
+	case 2:			/* TEE_IMPL_ID_AMDTEE, in newer headers */
+		return "AMD-TEE";
+	case 3:			/* TEE_IMPL_ID_TSTEE */
+		return "Arm Trusted Services";
+	default:
+		return "an implementation that is not known here";
+	}
+}
+
+/* From sysfs (newer kernels), else from the kernel's log. */
+static void add_revision(struct facts *f, const char *device)
+{
+	enum { READ_ALL = 3, SIZE_BUFFER = 10 };
+	static const char mark[] = "optee: revision ";
+	char path[64], *text, *line = NULL;
+	const char *why = "the kernel's log no longer holds \"optee: "
+			  "revision\"";
+	int size, len;
+
+	snprintf(path, sizeof(path), "/sys/class/tee/%s/revision",
+		 strrchr(device, '/') + 1);
+	text = read_line(path);
+	if (text && text[0]) {
+		fact_string(f, "revision", text, NULL);
+		fact_string(f, "revision_from", path, NULL);
+		free(text);
+		return;
+	}
+	free(text);
+
+	size = klogctl(SIZE_BUFFER, NULL, 0);
+	text = size > 0 ? malloc((size_t)size + 1) : NULL;
+	len = text ? klogctl(READ_ALL, text, size) : -1;
+	if (len < 0) {
+		why = "the kernel's log, where it stands, cannot be read by "
+		      "this user (kernel.dmesg_restrict)";
+	} else {
+		text[len] = '\0';
+		for (char *at = text; (at = strstr(at, mark)); at++)
+			line = at;	/* the last one */
+	}
+	if (line) {
+		line += strlen(mark);
+		line[strcspn(line, "\n")] = '\0';
+	}
+	fact_string(f, "revision", line, why);
+	fact_string(f, "revision_from", line ? "kernel log" : NULL, why);
+	free(text);
+}
+
+static const char *supplicant_name(enum supplicant state)
+{
+	switch (state) {
+	case SUPPLICANT_RUNNING:
+		return "running";
+	case SUPPLICANT_STOPPED:
+		return "stopped";
+	case SUPPLICANT_ABSENT:
+		return "not running";
+	case SUPPLICANT_UNKNOWN:
+		break;
+	}
+	return NULL;
+}
+
+/* The file behind a library that was loaded. */
+static void add_library(struct facts *f, const char *name, void *symbol,
+			const char *why)
+{
+	char resolved[PATH_MAX];
+	Dl_info info;
+
+	if (symbol && dladdr(symbol, &info) && info.dli_fname &&
+	    realpath(info.dli_fname, resolved))
+		fact_string(f, name, resolved, why);
+	else
+		fact_unknown(f, name, why);
+}
+
+static void add_libteec(struct facts *f)
+{
+	struct error err = { 0 };
+	void *symbol = NULL;
+
+#ifdef HAVE_TEEC
+	const struct tee_api *api = tee_api(&err);
+
+	if (api)	/* POSIX lets a function's address be a void * */
+		memcpy(&symbol, &api->open_session, sizeof(symbol));
+#else
+	tee_probe(&err);
+#endif
+	add_library(f, "libteec", symbol, err.what);
+}
+
+void facts_of_tee(struct facts *f)
+{
+	struct tee_ioctl_version_data version = { 0 };
+	struct error err = { 0 };
+	char device[32];
+	int fd = tee_device_open(device, sizeof(device), &err);
+
+	add_libteec(f);
+	fact_string(f, "supplicant", supplicant_name(tee_supplicant_state()),
+		    "cannot read /proc");
+	if (fd < 0) {
+		fact_unknown(f, "device", err.what);
+		fact_unknown(f, "implementation", err.what);
+		fact_unknown(f, "capabilities", err.what);
+		fact_unknown(f, "revision", err.what);
+		return;
+	}
+	fact_string(f, "device", device, NULL);
+	if (!ioctl(fd, TEE_IOC_VERSION, &version)) {
+		struct lines caps = { 0 };
+
+		fact_string(f, "implementation",
+			    implementation_name(version.impl_id), NULL);
+		if (version.gen_caps & TEE_GEN_CAP_GP)
+			lines_add(&caps, "GlobalPlatform");
+		if (version.gen_caps & TEE_GEN_CAP_PRIVILEGED)
+			lines_add(&caps, "privileged");
+		if (version.gen_caps & TEE_GEN_CAP_REG_MEM)
+			lines_add(&caps, "registered memory");
+		if (version.gen_caps & 1 << 3)	/* TEE_GEN_CAP_MEMREF_NULL */
+			lines_add(&caps, "null memory references");
+		fact_list(f, "capabilities", caps.text, "the device names "
+			  "none");
+		free(caps.text);
+	} else {
+		fact_unknown(f, "implementation", strerror(errno));
+		fact_unknown(f, "capabilities", strerror(errno));
+	}
+	close(fd);
+	add_revision(f, device);
+}
+
+/* Of the algorithms that are measured, and the ciphers of the drivers. */
+static bool is_relevant(const char *name)
+{
+	static const char *const others[] = { "ecb(aes)", "cbc(aes)",
+					      "ctr(aes)", "xts(aes)",
+					      "gcm(aes)", "stdrng" };
+
+	if (!strncmp(name, "hmac(sha", 8))
+		return true;
+	for (size_t i = 0; i < algorithms_count; i++)
+		if (algorithms[i].kernel && !strcmp(name, algorithms[i].kernel))
+			return true;
+	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
+		if (!strcmp(name, others[i]))
+			return true;
+	return false;
+}
+
+/* "sha256 sha256-ce priority 200 shash module sha2_ce" of /proc/crypto */
+static void add_drivers(struct facts *f)
+{
+	FILE *file = fopen("/proc/crypto", "re");
+	char name[128] = "", driver[128] = "", module[64] = "", type[32] = "";
+	char line[256], value[128], key[32];
+	struct lines lines = { 0 };
+	int priority = 0;
+	bool more = file != NULL;
+
+	while (more) {
+		more = fgets(line, sizeof(line), file);
+		if (more && sscanf(line, "%31s : %127[^\n]", key, value) == 2) {
+			if (!strcmp(key, "name"))
+				snprintf(name, sizeof(name), "%s", value);
+			else if (!strcmp(key, "driver"))
+				snprintf(driver, sizeof(driver), "%s", value);
+			else if (!strcmp(key, "module"))
+				snprintf(module, sizeof(module), "%.63s",
+					 value);
+			else if (!strcmp(key, "type"))
+				snprintf(type, sizeof(type), "%.31s", value);
+			else if (!strcmp(key, "priority"))
+				priority = atoi(value);
+			continue;
+		}
+		if (name[0] && is_relevant(name))
+			lines_add(&lines, "%s %s priority %d %s module %s",
+				  name, driver, priority, type, module);
+		name[0] = '\0';
+	}
+	fact_list(f, "kernel_drivers", lines.text, file ?
+		  "/proc/crypto lists none of the algorithms measured (their "
+		  "modules are loaded on first use)" :
+		  "cannot read /proc/crypto");
+	if (file)
+		fclose(file);
+	free(lines.text);
+}
+
+void facts_of_crypto(struct facts *f)
+{
+	struct error err = { 0 };
+	void *handle = libcrypto_handle(&err);
+	char *rng;
+
+	fact_string(f, "libcrypto", libcrypto_version(), err.what);
+	add_library(f, "libcrypto_file", handle ? dlsym(handle,
+		    "EVP_DigestUpdate") : NULL, err.what);
+	if (!backend_by_name("afalg")->probe(&err))
+		fact_bool(f, "afalg", true);
+	else
+		fact_unknown(f, "afalg", err.what);
+	add_drivers(f);
+	rng = read_line("/sys/class/misc/hw_random/rng_current");
+	fact_string(f, "hwrng", rng && strcmp(rng, "none") ? rng : NULL,
+		    "the kernel has no hardware random source in use");
+	free(rng);
+}

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Board, memory, clock and kernel. */
+#include <errno.h>
+#include <gnu/libc-version.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "clock.h"
+#include "facts.h"
+
+#define DEVICE_TREE "/proc/device-tree"
+
+/* A line of /proc/meminfo, in bytes; -1 when there is none. */
+static int64_t meminfo(const char *text, const char *name)
+{
+	const char *line = text ? strstr(text, name) : NULL;
+
+	return line ? strtoll(line + strlen(name), NULL, 10) * 1024 : -1;
+}
+
+void facts_of_memory(struct facts *f)
+{
+	char *text = read_whole("/proc/meminfo", 8192);
+	int64_t total = meminfo(text, "MemTotal:");
+	int64_t available = meminfo(text, "MemAvailable:");
+
+	if (total >= 0)
+		fact_number(f, "total_bytes", total);
+	else
+		fact_unknown(f, "total_bytes", cannot_read("/proc/meminfo"));
+	if (available >= 0)
+		fact_number(f, "available_bytes", available);
+	else
+		fact_unknown(f, "available_bytes",
+			     cannot_read("/proc/meminfo"));
+	fact_number(f, "page_bytes", sysconf(_SC_PAGESIZE));
+	free(text);
+}
+
+void facts_of_clock(struct facts *f)
+{
+	const char *path = "/sys/devices/system/clocksource/clocksource0/"
+			   "current_clocksource";
+	char *source = read_line(path);
+	struct clock_facts c;
+
+	clock_measure(&c);
+	fact_string(f, "name", "CLOCK_MONOTONIC_RAW", NULL);
+	fact_number(f, "nominal_ns", (int64_t)c.nominal_ns);
+	fact_number(f, "resolution_ns", (int64_t)c.resolution_ns);
+	fact_number(f, "reading_ns", (int64_t)c.cost_ns);
+	fact_string(f, "clocksource", source, cannot_read(path));
+	free(source);
+}
+
+/*
+ * Virtual, and emulated? A guest cannot see whether its instructions are
+ * translated. But KVM gives a guest no secure world: who finds OP-TEE behind
+ * an SMC on QEMU's board is emulated.
+ */
+static void add_virtual(struct facts *f, const char *compatible)
+{
+	bool dummy = compatible && strstr(compatible, "linux,dummy-virt");
+	char *cpuinfo = read_whole("/proc/cpuinfo", 65536);
+	char *vendor = read_line("/sys/class/dmi/id/sys_vendor");
+	bool flag = cpuinfo && strstr(cpuinfo, " hypervisor");
+	bool qemu = vendor && strstr(vendor, "QEMU");
+
+	if (dummy || flag || qemu) {
+		fact_bool(f, "virtual", true);
+		fact_string(f, "virtual_told_by",
+			    dummy ? "device tree compatible linux,dummy-virt" :
+			    flag  ? "hypervisor flag in /proc/cpuinfo" :
+				    "DMI system vendor QEMU", NULL);
+	} else if (compatible) {
+		fact_bool(f, "virtual", false);
+		fact_string(f, "virtual_told_by", "device tree compatible "
+			    "names a real board", NULL);
+	} else {
+		fact_unknown(f, "virtual", "nothing tells");
+		fact_unknown(f, "virtual_told_by", "nothing tells");
+	}
+	if (dummy && !access("/dev/tee0", F_OK)) {
+		fact_bool(f, "emulated", true);
+		fact_string(f, "emulated_told_by", "QEMU's board with a secure "
+			    "world, which KVM cannot give to a guest", NULL);
+	} else if (compatible && !dummy && !flag && !qemu) {
+		fact_bool(f, "emulated", false);
+		fact_string(f, "emulated_told_by", "not virtual", NULL);
+	} else {
+		fact_unknown(f, "emulated", "a guest cannot tell emulation "
+			     "from virtualization");
+		fact_unknown(f, "emulated_told_by", "nothing tells");
+	}
+	free(cpuinfo);
+	free(vendor);
+}
+
+void facts_of_board(struct facts *f)
+{
+	char *model = read_line(DEVICE_TREE "/model");
+	char *compatible = read_whole(DEVICE_TREE "/compatible", 4096);
+	const char *why = "there is no device tree here";
+
+	fact_string(f, "model", model, why);
+	fact_list(f, "compatible", compatible, why);
+	add_virtual(f, compatible);
+	free(model);
+	free(compatible);
+}
+
+/* The kernel's configuration as text, and where it was found. */
+static char *read_config(const char *release, char *found, size_t size)
+{
+	static const char *const places[] = { "/boot/config-%s",
+					      "/lib/modules/%s/config",
+					      "/lib/modules/%s/build/.config" };
+	enum { CONFIG_MAX = 1 << 20 };
+	char *text = NULL;
+
+	if (!access("/proc/config.gz", R_OK)) {
+		FILE *pipe = popen("zcat /proc/config.gz 2>/dev/null", "re");
+		size_t len = 0;
+
+		text = pipe ? malloc(CONFIG_MAX + 1) : NULL;
+		if (text)
+			len = fread(text, 1, CONFIG_MAX, pipe);
+		if (pipe && (pclose(pipe) || !len)) {
+			free(text);
+			text = NULL;
+		}
+		if (text) {
+			text[len] = '\0';
+			snprintf(found, size, "/proc/config.gz");
+			return text;
+		}
+	}
+	for (size_t i = 0; !text && i < sizeof(places) / sizeof(*places); i++) {
+		/* The formats stand right above. */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+		snprintf(found, size, places[i], release);
+#pragma GCC diagnostic pop
+		text = read_whole(found, CONFIG_MAX);
+	}
+	return text;
+}
+
+/* "y", "m", a value, or "n" for what is not set. */
+static void option_value(const char *config, const char *name, char *value,
+			 size_t size)
+{
+	char key[80];
+	const char *line;
+
+	snprintf(key, sizeof(key), "\nCONFIG_%s=", name);
+	line = strstr(config, key);
+	if (!line) {
+		snprintf(value, size, "n");
+		return;
+	}
+	line += strlen(key);
+	snprintf(value, size, "%.*s", (int)strcspn(line, "\n"), line);
+}
+
+static void add_options(struct facts *f, const char *release)
+{
+	static const char *const names[] = {
+		"OPTEE", "TEE", "RPMB", "CRYPTO_USER", "CRYPTO_USER_API_HASH",
+		"CRYPTO_USER_API_SKCIPHER", "CRYPTO_USER_API_RNG",
+		"CRYPTO_USER_API_AEAD", "CRYPTO_SHA256_ARM64",
+		"CRYPTO_SHA2_ARM64_CE", "CRYPTO_SHA1_ARM64_CE",
+		"CRYPTO_AES_ARM64_CE", "CRYPTO_DEV_VIRTIO", "HW_RANDOM",
+		"HW_RANDOM_OPTEE", "HZ", "NO_HZ_FULL", "NO_HZ_IDLE", "PREEMPT",
+		"PREEMPT_RT", "PREEMPT_DYNAMIC", "PREEMPT_VOLUNTARY",
+		"PREEMPT_NONE", "SCHEDSTATS", "SCHED_INFO",
+		"CPU_FREQ", "ARM64_4K_PAGES", "ARM64_64K_PAGES",
+		"VIRT_CPU_ACCOUNTING_GEN", "TICK_CPU_ACCOUNTING", "KASAN",
+		"LOCKDEP", "DEBUG_PREEMPT",
+	};
+	struct lines lines = { 0 };
+	char found[256], value[80];
+	char *config = read_config(release, found, sizeof(found));
+
+	if (config)
+		for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+			option_value(config, names[i], value, sizeof(value));
+			lines_add(&lines, "CONFIG_%s=%s", names[i], value);
+		}
+	fact_list(f, "options", lines.text, "neither /proc/config.gz nor "
+		  "/boot/config-RELEASE can be read");
+	fact_string(f, "options_from", config ? found : NULL,
+		    "there is none to be read");
+	free(lines.text);
+	free(config);
+}
+
+static void add_os(struct facts *f)
+{
+	char *text = read_whole("/etc/os-release", 8192);
+	char *name = text ? strstr(text, "PRETTY_NAME=") : NULL;
+
+	if (name) {
+		name += strlen("PRETTY_NAME=");
+		name[strcspn(name, "\n")] = '\0';
+		if (*name == '"') {
+			name++;
+			name[strcspn(name, "\"")] = '\0';
+		}
+	}
+	fact_string(f, "os", name, "no PRETTY_NAME in /etc/os-release");
+	free(text);
+}
+
+void facts_of_kernel(struct facts *f)
+{
+	struct utsname u;
+	double load[3];
+	char *text;
+
+	if (!uname(&u)) {
+		fact_string(f, "release", u.release, "uname() is silent");
+		fact_string(f, "version", u.version, "uname() is silent");
+		fact_string(f, "machine", u.machine, "uname() is silent");
+		add_options(f, u.release);
+	} else {
+		fact_unknown(f, "release", "uname() failed");
+	}
+	text = read_line("/proc/cmdline");
+	fact_string(f, "cmdline", text, "cannot read /proc/cmdline");
+	free(text);
+	if (getloadavg(load, 1) == 1)
+		fact_decimal(f, "load_average", load[0]);
+	else
+		fact_unknown(f, "load_average", "getloadavg() failed");
+	add_os(f);
+	fact_string(f, "libc", gnu_get_libc_version(), NULL);
+}
