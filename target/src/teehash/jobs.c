@@ -1,0 +1,464 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "clock.h"
+#include "jobs.h"
+#include "teehash.h"
+#include "usage.h"
+
+#define TICK_NS 100000000	/* progress and signals are looked at */
+#define LEAVE_TICKS 10		/* how long the interrupted wait for others */
+
+static void free_name(struct job *job)
+{
+	if (job->name_owned)
+		free(job->name);
+	job->name = NULL;
+	job->name_owned = false;
+}
+
+static void hash_job(struct engine *engine, struct job *job)
+{
+	memset(&job->err, 0, sizeof(job->err));
+	job->ret = engine_hash(engine, job->name, job->alg, job->digest,
+			       &job->stats, &job->err);
+}
+
+static void add_engine(struct jobs_stats *stats, struct engine *engine)
+{
+	const struct engine_stats *e = engine_stats(engine);
+	struct engine_stats *sum = &stats->engine;
+
+	if (!sum->sessions) {
+		sum->chunk = e->chunk;
+		sum->slots = e->slots;
+		/* The first ever in this process: what is apart. */
+		sum->context_ns = e->context_ns;
+		sum->session_ns = e->session_ns;
+		sum->first_call_ns = e->first_call_ns;
+	}
+	sum->open_ns += e->open_ns;
+	sum->buffer_ns += e->buffer_ns;
+	sum->buffer_bytes += e->buffer_bytes;
+	sum->sessions += e->sessions;
+	stats->reader_runq_ns += e->reader_runq_ns;
+}
+
+static void progress_add_and_draw(void *progress, uint64_t bytes)
+{
+	progress_add(progress, bytes);
+	progress_draw(progress);
+}
+
+/* One worker: the calling thread itself. */
+static int run_alone(const struct jobs *jobs, struct jobs_stats *stats,
+		     struct error *err)
+{
+	struct engine_config config = jobs->config;
+	struct engine *engine = NULL;
+	struct job *job = calloc(1, sizeof(*job));
+	uint64_t begin = stats->begin_ns;
+	uint64_t turn = begin;
+	int ret = -ENOMEM;
+
+	if (!job) {
+		error_set(err, ret, "out of memory");
+		return ret;
+	}
+	config.progress = jobs->progress->on ? progress_add_and_draw : NULL;
+	config.progress_ctx = jobs->progress;
+	stats->workers = 1;
+	for (;;) {
+		memset(job, 0, sizeof(*job));
+		ret = jobs->next(jobs->ctx, job);
+		if (ret <= 0)
+			break;
+		stats->idle_ns += clock_now_ns() - turn;
+		ret = 0;
+		if (!job->note && !engine)
+			ret = engine_open(&engine, &config, err);
+		if (!ret && !job->note)
+			hash_job(engine, job);
+		if (!ret && job->ret == -EINTR)
+			ret = -EINTR;
+		turn = clock_now_ns();
+		if (!ret)
+			ret = jobs->done(jobs->ctx, job);
+		free_name(job);
+		if (!ret && interrupted())
+			ret = -EINTR;
+		if (ret < 0)
+			break;
+	}
+	stats->idle_ns += clock_now_ns() - turn;
+	free(job);
+	stats->end_ns = clock_now_ns();
+	stats->work_ns = stats->end_ns - begin;
+	if (engine) {
+		add_engine(stats, engine);
+		if (!ret && jobs->after)
+			jobs->after(jobs->ctx, engine);
+		begin = clock_now_ns();
+		engine_close(engine);
+		stats->close_ns = clock_now_ns() - begin;
+	}
+	return ret;
+}
+
+enum job_state {
+	JOB_FREE,
+	JOB_READY,
+	JOB_DONE,
+};
+
+struct pool;
+
+struct worker {
+	struct pool *pool;
+	pthread_t thread;
+	bool started;
+	struct engine *engine;
+	uint64_t work_ns;
+	uint64_t idle_ns;
+	int64_t runq_ns;
+};
+
+/* A ring of jobs between the calling thread and the workers. */
+struct pool {
+	const struct jobs *jobs;
+	pthread_mutex_t lock;
+	pthread_cond_t ready;	/* for the workers */
+	pthread_cond_t changed;	/* for the calling thread */
+	bool quit;
+	unsigned int running;	/* workers that may still take jobs */
+	unsigned int failed;	/* that could not be opened */
+	struct error err;	/* why */
+	size_t head;		/* the oldest not yet handed to done() */
+	size_t taken;		/* the next for a worker */
+	size_t tail;		/* the next to be filled in */
+	size_t size;
+	struct worker *workers;
+	enum job_state *states;
+	struct job *ring;
+};
+
+static struct job *take_job(struct worker *w, size_t *place)
+{
+	struct pool *p = w->pool;
+	uint64_t begin = clock_now_ns();
+	struct job *job = NULL;
+
+	pthread_mutex_lock(&p->lock);
+	for (;;) {
+		while (p->taken < p->tail &&
+		       p->states[p->taken % p->size] != JOB_READY)
+			p->taken++;
+		if (p->quit || p->taken < p->tail)
+			break;
+		pthread_cond_wait(&p->ready, &p->lock);
+	}
+	if (!p->quit) {
+		*place = p->taken++ % p->size;
+		job = &p->ring[*place];
+	}
+	pthread_mutex_unlock(&p->lock);
+	w->idle_ns += clock_now_ns() - begin;
+	return job;
+}
+
+static void *worker_main(void *arg)
+{
+	struct worker *w = arg;
+	struct pool *p = w->pool;
+	struct engine_config config = p->jobs->config;
+	uint64_t begin = clock_now_ns();
+	struct error err = { 0 };
+	struct usage_meter meter;
+	struct usage before;
+	struct usage after;
+	struct job *job;
+	size_t place;
+	int ret;
+
+	config.progress = p->jobs->progress->on ? progress_add : NULL;
+	config.progress_ctx = p->jobs->progress;
+	usage_open(&meter);
+	usage_read(&meter, &before);
+	ret = engine_open(&w->engine, &config, &err);
+	while (!ret && (job = take_job(w, &place))) {
+		hash_job(w->engine, job);
+		pthread_mutex_lock(&p->lock);
+		p->states[place] = JOB_DONE;
+		pthread_cond_signal(&p->changed);
+		pthread_mutex_unlock(&p->lock);
+	}
+	usage_read(&meter, &after);
+	usage_close(&meter);
+	w->runq_ns = before.runq_ns < 0 || after.runq_ns < 0 ?
+			     -1 :
+			     after.runq_ns - before.runq_ns;
+	w->work_ns = clock_now_ns() - begin;
+	pthread_mutex_lock(&p->lock);
+	p->running--;
+	if (ret) {
+		p->failed++;
+		p->err = err;
+	}
+	pthread_cond_signal(&p->changed);
+	pthread_mutex_unlock(&p->lock);
+	return NULL;
+}
+
+/* Workers get no signals: those are for the thread that prints. */
+static int start_workers(struct pool *p, struct error *err)
+{
+	unsigned int started = 0;
+	sigset_t all;
+	sigset_t old;
+	int ret = 0;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	pthread_mutex_lock(&p->lock);
+	for (; started < p->jobs->workers; started++) {
+		struct worker *w = &p->workers[started];
+
+		w->pool = p;
+		ret = pthread_create(&w->thread, NULL, worker_main, w);
+		if (ret)
+			break;
+		w->started = true;
+	}
+	p->running = started;
+	pthread_mutex_unlock(&p->lock);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	if (!started)
+		return error_set(err, -ret, "cannot start a thread: %s",
+				 strerror(ret));
+	return 0;
+}
+
+static void wait_tick(struct pool *p)
+{
+	struct timespec end;
+
+	clock_gettime(CLOCK_MONOTONIC, &end);
+	end.tv_nsec += TICK_NS;
+	if (end.tv_nsec >= 1000000000) {
+		end.tv_nsec -= 1000000000;
+		end.tv_sec++;
+	}
+	pthread_cond_timedwait(&p->changed, &p->lock, &end);
+}
+
+/* 0 when the oldest job is done. Called and returns with the lock held. */
+static int wait_for_head(struct pool *p, struct error *err)
+{
+	size_t place = p->head % p->size;
+
+	while (p->states[place] != JOB_DONE) {
+		if (interrupted())
+			return -EINTR;
+		if (!p->running) {
+			*err = p->err;
+			return p->err.code ? p->err.code : -EIO;
+		}
+		wait_tick(p);
+		pthread_mutex_unlock(&p->lock);
+		progress_draw(p->jobs->progress);
+		pthread_mutex_lock(&p->lock);
+	}
+	return 0;
+}
+
+/* Fills the ring as far as there is room. 0: no more jobs, 1: may be. */
+static int feed(struct pool *p, struct error *err)
+{
+	const struct jobs *jobs = p->jobs;
+	int ret;
+
+	while (p->tail - p->head < p->size) {
+		struct job *job = &p->ring[p->tail % p->size];
+
+		memset(job, 0, sizeof(*job));
+		ret = jobs->next(jobs->ctx, job);
+		if (ret <= 0)
+			return ret;
+		if (!job->note && !p->workers[0].started) {
+			ret = start_workers(p, err);
+			if (ret)
+				return ret;
+		}
+		pthread_mutex_lock(&p->lock);
+		p->states[p->tail % p->size] = job->note ? JOB_DONE : JOB_READY;
+		p->tail++;
+		pthread_cond_signal(&p->ready);
+		pthread_mutex_unlock(&p->lock);
+	}
+	return 1;
+}
+
+static int run_pool(struct pool *p, struct error *err)
+{
+	bool more = true;
+	int ret;
+
+	for (;;) {
+		if (more) {
+			ret = feed(p, err);
+			if (ret < 0)
+				return ret;
+			more = ret;
+		}
+		if (p->head == p->tail)
+			return 0;
+		pthread_mutex_lock(&p->lock);
+		ret = wait_for_head(p, err);
+		pthread_mutex_unlock(&p->lock);
+		if (!ret) {
+			struct job *job = &p->ring[p->head % p->size];
+
+			ret = job->ret == -EINTR ?
+				      -EINTR :
+				      p->jobs->done(p->jobs->ctx, job);
+			free_name(job);
+			p->head++;
+		}
+		if (!ret && interrupted())
+			ret = -EINTR;
+		if (ret)
+			return ret;
+	}
+}
+
+static void stop_workers(struct pool *p, bool hurry)
+{
+	unsigned int ticks = 0;
+
+	pthread_mutex_lock(&p->lock);
+	p->quit = true;
+	pthread_cond_broadcast(&p->ready);
+	while (hurry && p->running && ticks++ < LEAVE_TICKS)
+		wait_tick(p);
+	/* One sits in a read that may never end. */
+	if (hurry && p->running)
+		interrupt_exit();
+	pthread_mutex_unlock(&p->lock);
+	for (unsigned int i = 0; i < p->jobs->workers; i++)
+		if (p->workers[i].started)
+			pthread_join(p->workers[i].thread, NULL);
+}
+
+static void account(struct pool *p, struct jobs_stats *stats)
+{
+	stats->runq_known = true;
+	for (unsigned int i = 0; i < p->jobs->workers; i++) {
+		const struct worker *w = &p->workers[i];
+
+		if (!w->engine)
+			continue;
+		stats->workers++;
+		stats->work_ns += w->work_ns;
+		stats->idle_ns += w->idle_ns;
+		if (w->runq_ns < 0)
+			stats->runq_known = false;
+		else
+			stats->runq_ns += (uint64_t)w->runq_ns;
+		add_engine(stats, w->engine);
+	}
+}
+
+static void close_engines(struct pool *p, bool after, struct jobs_stats *stats)
+{
+	const struct jobs *jobs = p->jobs;
+	uint64_t begin;
+
+	for (unsigned int i = 0; i < jobs->workers; i++) {
+		struct worker *w = &p->workers[i];
+
+		if (w->engine && after && jobs->after) {
+			jobs->after(jobs->ctx, w->engine);
+			after = false;
+		}
+		begin = clock_now_ns();
+		engine_close(w->engine);
+		stats->close_ns += clock_now_ns() - begin;
+	}
+}
+
+static void pool_free(struct pool *p)
+{
+	if (!p)
+		return;
+	for (size_t i = p->head; p->ring && i < p->tail; i++)
+		free_name(&p->ring[i % p->size]);
+	free(p->workers);
+	free(p->states);
+	free(p->ring);
+	pthread_cond_destroy(&p->ready);
+	pthread_cond_destroy(&p->changed);
+	pthread_mutex_destroy(&p->lock);
+	free(p);
+}
+
+static struct pool *pool_new(const struct jobs *jobs)
+{
+	struct pool *p = calloc(1, sizeof(*p));
+	pthread_condattr_t attr;
+
+	if (!p)
+		return NULL;
+	p->jobs = jobs;
+	p->size = 4 * (size_t)jobs->workers;
+	pthread_mutex_init(&p->lock, NULL);
+	pthread_cond_init(&p->ready, NULL);
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(&p->changed, &attr);
+	pthread_condattr_destroy(&attr);
+	p->workers = calloc(jobs->workers, sizeof(*p->workers));
+	p->states = calloc(p->size, sizeof(*p->states));
+	p->ring = calloc(p->size, sizeof(*p->ring));
+	if (!p->workers || !p->states || !p->ring) {
+		pool_free(p);
+		return NULL;
+	}
+	return p;
+}
+
+static int run_parallel(const struct jobs *jobs, struct jobs_stats *stats,
+			struct error *err)
+{
+	struct pool *p = pool_new(jobs);
+	int ret;
+
+	if (!p)
+		return error_set(err, -ENOMEM, "out of memory");
+	ret = run_pool(p, err);
+	stop_workers(p, ret == -EINTR);
+	stats->end_ns = clock_now_ns();
+	account(p, stats);
+	if (p->failed && stats->workers) {
+		progress_hide(jobs->progress);
+		complain("only %u of %u sessions could be opened",
+			 stats->workers, jobs->workers);
+		complain_error(NULL, &p->err, NULL);
+	}
+	close_engines(p, !ret, stats);
+	pool_free(p);
+	return ret;
+}
+
+int jobs_run(const struct jobs *jobs, struct jobs_stats *stats,
+	     struct error *err)
+{
+	memset(stats, 0, sizeof(*stats));
+	stats->begin_ns = clock_now_ns();
+	return jobs->workers > 1 ? run_parallel(jobs, stats, err) :
+				   run_alone(jobs, stats, err);
+}

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include <string.h>
+
+#include "list.h"
+#include "output.h"
+
+static bool is_blank(char c)
+{
+	return c == ' ' || c == '\t';
+}
+
+/* In place. False for an escape that is none. */
+static bool unescape(char *name)
+{
+	char *to = name;
+
+	for (; *name; name++) {
+		if (*name != '\\') {
+			*to++ = *name;
+			continue;
+		}
+		switch (*++name) {
+		case 'n':
+			*to++ = '\n';
+			break;
+		case 'r':
+			*to++ = '\r';
+			break;
+		case '\\':
+			*to++ = '\\';
+			break;
+		default:
+			return false;
+		}
+	}
+	*to = '\0';
+	return true;
+}
+
+/* hex: all of the rest of a line, or len characters if not. */
+static bool parse_digest(struct list_entry *entry, const char *hex, size_t len)
+{
+	return len == 2u * entry->alg->out_bytes &&
+	       hex_decode(entry->digest, entry->alg->out_bytes, hex);
+}
+
+/* After "TITLE": " (name) = hex", also "(name)= hex" as openssl writes it. */
+static bool parse_tagged(char *rest, bool escaped, struct list_entry *entry)
+{
+	char *close;
+
+	if (*rest == ' ')
+		rest++;
+	if (*rest != '(')
+		return false;
+	entry->name = rest + 1;
+	close = strrchr(rest, ')');
+	if (!close)
+		return false;
+	*close = '\0';
+	if (escaped && !unescape(entry->name))
+		return false;
+	rest = close + 1;
+	rest += strspn(rest, " \t");
+	if (*rest++ != '=')
+		return false;
+	rest += strspn(rest, " \t");
+	return *entry->name && parse_digest(entry, rest, strlen(rest));
+}
+
+static bool parse_untagged(struct list_format *format, char *line,
+			   bool escaped, struct list_entry *entry)
+{
+	size_t digits = strspn(line, "0123456789abcdefABCDEF");
+	char *rest = line + digits;
+
+	entry->alg = format->untagged;
+	if (!parse_digest(entry, line, digits) || !is_blank(*rest))
+		return false;
+	rest++;
+	/*
+	 * In the standard format a marker follows, ' ' or '*'. The two formats
+	 * don't mix, so that a name that begins with a space can't be passed
+	 * off as another.
+	 */
+	if (format->seen != LIST_REVERSED &&
+	    (*rest == ' ' || *rest == '*') && rest[1]) {
+		format->seen = LIST_STANDARD;
+		rest++;
+	} else if (format->seen == LIST_STANDARD) {
+		return false;
+	} else {
+		format->seen = LIST_REVERSED;
+	}
+	entry->name = rest;
+	if (escaped && !unescape(rest))
+		return false;
+	return *rest;
+}
+
+bool list_parse(struct list_format *format, char *line,
+		struct list_entry *entry)
+{
+	bool escaped = false;
+	size_t longest = 0;
+
+	line += strspn(line, " \t");
+	if (*line == '\\') {
+		escaped = true;
+		line++;
+	}
+	entry->alg = NULL;
+	for (size_t i = 0; i < algorithms_count; i++) {
+		const struct algorithm *alg = &algorithms[i];
+		size_t len = strlen(alg->title);
+
+		if (alg->class != ALG_DIGEST || strncmp(line, alg->title, len))
+			continue;
+		/* No title ends where another goes on. */
+		if ((line[len] == ' ' || line[len] == '(') && len > longest) {
+			entry->alg = alg;
+			longest = len;
+		}
+	}
+	if (!entry->alg)
+		return parse_untagged(format, line, escaped, entry);
+	if (format->only && entry->alg != format->only)
+		return false;
+	return parse_tagged(line + longest, escaped, entry);
+}
+
+enum list_read list_read(FILE *in, char *line, size_t *len)
+{
+	bool bad = false;
+	size_t n = 0;
+	int c;
+
+	while ((c = getc(in)) != EOF && c != '\n') {
+		if (c == '\0' || n == LIST_LINE_MAX)
+			bad = true;
+		else
+			line[n++] = (char)c;
+	}
+	if (c == EOF && (ferror(in) || (!n && !bad)))
+		return LIST_END;
+	if (n && line[n - 1] == '\r')
+		n--;
+	line[n] = '\0';
+	*len = n;
+	return bad ? LIST_BAD_LINE : LIST_LINE;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What --report measures after the work, with the session that did it: there
+ * is no clock in the TA, so the time inside comes from the slope of calls that
+ * repeat the digest inside.
+ */
+#ifndef TEEHASH_MEASURE_H
+#define TEEHASH_MEASURE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "engine.h"
+
+struct inside {
+	bool has_nop;
+	uint64_t nop_ns;	/* an empty call, median */
+	bool has_slope;
+	double digest_ns;	/* a digest inside, without the crossing */
+	double call_ns;		/* a call with one digest, median */
+	uint64_t bytes;		/* of that digest */
+	char reason[160];	/* why not */
+	bool has_facts;
+	struct session_facts facts;
+};
+
+/* bytes: of a typical call. */
+void measure_inside(struct engine *engine, const struct backend *backend,
+		    const struct algorithm *alg, uint64_t bytes,
+		    struct inside *inside);
+
+#endif

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include <string.h>
+
+#include "output.h"
+
+void hex_encode(char *hex, const uint8_t *bytes, size_t len)
+{
+	static const char digits[] = "0123456789abcdef";
+
+	for (size_t i = 0; i < len; i++) {
+		*hex++ = digits[bytes[i] >> 4];
+		*hex++ = digits[bytes[i] & 15];
+	}
+	*hex = '\0';
+}
+
+static int hex_value(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	if (c >= 'a' && c <= 'f')
+		return c - 'a' + 10;
+	if (c >= 'A' && c <= 'F')
+		return c - 'A' + 10;
+	return -1;
+}
+
+bool hex_decode(uint8_t *bytes, size_t len, const char *hex)
+{
+	for (size_t i = 0; i < len; i++) {
+		int high = hex_value(hex[2 * i]);
+		int low = high < 0 ? -1 : hex_value(hex[2 * i + 1]);
+
+		if (low < 0)
+			return false;
+		bytes[i] = (uint8_t)(high << 4 | low);
+	}
+	return true;
+}
+
+void name_print_escaped(FILE *out, const char *name)
+{
+	for (; *name; name++) {
+		switch (*name) {
+		case '\n':
+			fputs("\\n", out);
+			break;
+		case '\r':
+			fputs("\\r", out);
+			break;
+		case '\\':
+			fputs("\\\\", out);
+			break;
+		default:
+			putc(*name, out);
+			break;
+		}
+	}
+}
+
+void line_print(FILE *out, const struct line_style *style, const char *name,
+		const struct algorithm *alg, const uint8_t *digest)
+{
+	bool escape = !style->zero && strpbrk(name, "\\\n\r");
+	char hex[HEX_MAX];
+
+	hex_encode(hex, digest, alg->out_bytes);
+	if (escape)
+		putc('\\', out);
+	if (style->tag)
+		fprintf(out, "%s (", alg->title);
+	else
+		fprintf(out, "%s %c", hex, style->binary ? '*' : ' ');
+	if (escape)
+		name_print_escaped(out, name);
+	else
+		fputs(name, out);
+	if (style->tag)
+		fprintf(out, ") = %s", hex);
+	putc(style->zero ? '\0' : '\n', out);
+}
+
+void result_print(FILE *out, const char *name, const char *verdict)
+{
+	/* sha256sum escapes here only what would break the line. */
+	if (strchr(name, '\n')) {
+		putc('\\', out);
+		name_print_escaped(out, name);
+	} else {
+		fputs(name, out);
+	}
+	fprintf(out, ": %s\n", verdict);
+}
+
+size_t utf8_length(const char *s)
+{
+	const unsigned char *u = (const unsigned char *)s;
+	size_t len;
+
+	if (u[0] < 0x80)
+		return u[0] ? 1 : 0;
+	if (u[0] >= 0xc2 && u[0] <= 0xdf)
+		len = 2;
+	else if (u[0] >= 0xe0 && u[0] <= 0xef)
+		len = 3;
+	else if (u[0] >= 0xf0 && u[0] <= 0xf4)
+		len = 4;
+	else
+		return 0;
+	for (size_t i = 1; i < len; i++)
+		if ((u[i] & 0xc0) != 0x80)
+			return 0;
+	/* Overlong forms, surrogates and what lies beyond U+10FFFF. */
+	if ((u[0] == 0xe0 && u[1] < 0xa0) || (u[0] == 0xed && u[1] > 0x9f) ||
+	    (u[0] == 0xf0 && u[1] < 0x90) || (u[0] == 0xf4 && u[1] > 0x8f))
+		return 0;
+	return len;
+}
+
+static bool is_control(const char *s, size_t len)
+{
+	unsigned char c = (unsigned char)s[0];
+
+	/* C0, DEL, and C1 as encoded in UTF-8. */
+	return c < 0x20 || c == 0x7f ||
+	       (len == 2 && c == 0xc2 && (unsigned char)s[1] < 0xa0);
+}
+
+static bool name_is_plain(const char *name)
+{
+	if (!*name || strpbrk(name, ": '\"\\"))
+		return false;
+	while (*name) {
+		size_t len = utf8_length(name);
+
+		if (!len || is_control(name, len))
+			return false;
+		name += len;
+	}
+	return true;
+}
+
+void name_print_safe(FILE *out, const char *name)
+{
+	if (name_is_plain(name)) {
+		fputs(name, out);
+		return;
+	}
+	putc('\'', out);
+	while (*name) {
+		size_t len = utf8_length(name);
+
+		if (*name == '\\' || *name == '\'')
+			fprintf(out, "\\%c", *name);
+		else if (len && !is_control(name, len))
+			fwrite(name, 1, len, out);
+		else
+			fprintf(out, "\\%03o", (unsigned char)*name);
+		name += len && !is_control(name, len) ? len : 1;
+	}
+	putc('\'', out);
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The lines of sha256sum: digest lines and results of a check. */
+#ifndef TEEHASH_OUTPUT_H
+#define TEEHASH_OUTPUT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <teemark/algorithms.h>
+
+struct line_style {
+	bool tag;	/* "SHA256 (name) = hex" */
+	bool binary;	/* "*name" instead of " name" */
+	bool zero;	/* NUL at the end, nothing escaped */
+};
+
+#define HEX_MAX (2 * ALG_DIGEST_MAX_BYTES + 1)
+
+/* hex: at least 2 * len + 1 characters. */
+void hex_encode(char *hex, const uint8_t *bytes, size_t len);
+/* Exactly len bytes from 2 * len digits of either case. */
+bool hex_decode(uint8_t *bytes, size_t len, const char *hex);
+
+void line_print(FILE *out, const struct line_style *style, const char *name,
+		const struct algorithm *alg, const uint8_t *digest);
+/* "name: verdict", as sha256sum -c prints it. */
+void result_print(FILE *out, const char *name, const char *verdict);
+
+/* The name with \\, \n and \r escaped. */
+void name_print_escaped(FILE *out, const char *name);
+/* For messages: control characters and invalid UTF-8 as \ooo, in quotes. */
+void name_print_safe(FILE *out, const char *name);
+/* Length of the valid UTF-8 sequence at s, 0 if there is none. */
+size_t utf8_length(const char *s);
+
+#endif

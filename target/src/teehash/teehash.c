@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* teehash: message digests of files, computed in the TEE. */
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "commands.h"
+#include "output.h"
+#include "teehash.h"
+
+static volatile sig_atomic_t signal_number;
+
+static void on_signal(int number)
+{
+	signal_number = number;
+}
+
+int interrupted(void)
+{
+	return signal_number;
+}
+
+void interrupt_setup(void)
+{
+	struct sigaction action = { .sa_handler = on_signal };
+
+	/*
+	 * No SA_RESTART: a read that waits must end. And the second signal
+	 * ends the program in whatever it does.
+	 */
+	action.sa_flags = (int)SA_RESETHAND;
+	sigemptyset(&action.sa_mask);
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+	sigaction(SIGHUP, &action, NULL);
+	/* A closed pipe is an error of write(), with a message. */
+	signal(SIGPIPE, SIG_IGN);
+}
+
+void interrupt_exit(void)
+{
+	fflush(stdout);
+	_exit(STATUS_SIGNAL + interrupted());
+}
+
+void complain(const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	fputs(PROGRAM ": ", stderr);
+	vfprintf(stderr, fmt, args);
+	putc('\n', stderr);
+	va_end(args);
+}
+
+void complain_name(const char *name, const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	fputs(PROGRAM ": ", stderr);
+	name_print_safe(stderr, name);
+	fputs(": ", stderr);
+	vfprintf(stderr, fmt, args);
+	putc('\n', stderr);
+	va_end(args);
+}
+
+void complain_error(const char *name, const struct error *err,
+		    struct error *said)
+{
+	if (name)
+		complain_name(name, "%s", err->what);
+	else
+		complain("%s", err->what);
+	if (!err->hint[0] || (said && !strcmp(err->hint, said->hint)))
+		return;
+	complain("hint: %s", err->hint);
+	if (said)
+		*said = *err;
+}
+
+int command_stdout(struct command *command)
+{
+	if (!ferror(stdout))
+		return 0;
+	progress_hide(&command->progress);
+	/* errno is that of the write, nothing came between. */
+	complain("write error: %s", strerror(errno));
+	return -EIO;
+}
+
+void command_complain(struct command *command, const struct job *job)
+{
+	progress_hide(&command->progress);
+	complain_error(job->name, &job->err, &command->said);
+}
+
+/* Is there a CPU for a reader thread beside each worker? */
+static bool reader_thread(const struct options *opt, unsigned int workers)
+{
+	cpu_set_t cpus;
+
+	if (opt->mode == MODE_TMPREF || opt->reader == READER_INLINE)
+		return false;
+	if (opt->reader == READER_THREAD)
+		return true;
+	if (sched_getaffinity(0, sizeof(cpus), &cpus))
+		return false;
+	return CPU_COUNT(&cpus) >= 2 * (int)workers;
+}
+
+int command_run(struct command *command, struct jobs *jobs, size_t at_most)
+{
+	const struct options *opt = command->opt;
+	struct jobs_stats stats;
+	struct error err = { 0 };
+	int status = STATUS_OK;
+	int ret;
+
+	jobs->progress = &command->progress;
+	jobs->workers = opt->jobs < at_most ? opt->jobs : (unsigned int)at_most;
+	if (!jobs->workers)
+		jobs->workers = 1;
+	jobs->config = (struct engine_config){
+		.backend = opt->backend,
+		.chunk = opt->chunk,
+		.oneshot_limit = opt->oneshot_limit,
+		.mode = opt->mode,
+		.reader_thread = reader_thread(opt, jobs->workers),
+		.cold = opt->cold,
+		.ask_page_cache = command->report,
+	};
+	ret = jobs_run(jobs, &stats, &err);
+	progress_end(&command->progress);
+	/* Errors of done() have been printed, interruptions need no words. */
+	if (ret && ret != -EINTR && err.code)
+		complain_error(NULL, &err, &command->said);
+	if (ret || command->failed)
+		status = STATUS_FAILED;
+	memset(&err, 0, sizeof(err));
+	if (report_end(command->report, &stats, !ret, &err)) {
+		complain_error(NULL, &err, NULL);
+		status = STATUS_FAILED;
+	}
+	if (ret == -EINTR && interrupted())
+		status = STATUS_SIGNAL + interrupted();
+	return status;
+}
+
+/* Nothing may be lost unseen: a full disk shows at the last write. */
+static int close_stdout(int status)
+{
+	bool failed = ferror(stdout);
+
+	if (!fclose(stdout))
+		return failed && !status ? STATUS_FAILED : status;
+	/* Where stdout was closed from the start and nothing was written. */
+	if (errno == EBADF && !failed)
+		return status;
+	if (!failed)
+		complain("write error: %s", strerror(errno));
+	return status ? status : STATUS_FAILED;
+}
+
+int main(int argc, char **argv)
+{
+	struct command command = { 0 };
+	struct options opt;
+	struct error err = { 0 };
+	int status = STATUS_OK;
+	int ret;
+
+	interrupt_setup();
+	ret = options_parse(&opt, argc, argv);
+	if (ret)
+		return close_stdout(ret < 0 ? STATUS_USAGE : STATUS_OK);
+	/* A line at a time, as sha256sum: what several programs write to one
+	 * file does not mix.
+	 */
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	command.opt = &opt;
+	if (report_begin(&command.report, &opt, &err)) {
+		complain_error(NULL, &err, NULL);
+		return close_stdout(STATUS_FAILED);
+	}
+	status = opt.check ? command_check(&command) : command_hash(&command);
+	return close_stdout(status);
+}

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "trace.h"
+
+/* OPTEE_SMC_RETURN_RPC_* of the kernel's optee_smc.h. */
+#define RETURN_RPC 0xffff0000u
+#define RPC_ALLOC 0u
+#define RPC_FREE 2u
+#define RPC_INTERRUPT 4u
+#define RPC_COMMAND 5u
+
+#define BUFFER_KB "4096"	/* a CPU */
+
+struct trace {
+	char dir[96];		/* an instance of our own */
+};
+
+static const char *const roots[] = {
+	"/sys/kernel/tracing",
+	"/sys/kernel/debug/tracing",
+	NULL,
+};
+
+static void set_reason(struct trace_counts *counts, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
+static void set_reason(struct trace_counts *counts, const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(counts->reason, sizeof(counts->reason), fmt, args);
+	va_end(args);
+}
+
+static int write_to(const struct trace *trace, const char *name,
+		    const char *text)
+{
+	char path[192];
+	ssize_t n;
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/%s", trace->dir, name);
+	fd = open(path, O_WRONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	n = write(fd, text, strlen(text));
+	if (n < 0) {
+		int code = -errno;
+
+		close(fd);
+		return code;
+	}
+	close(fd);
+	return 0;
+}
+
+static const char *find_root(struct trace_counts *counts)
+{
+	char path[128];
+
+	for (const char *const *root = roots; *root; root++) {
+		snprintf(path, sizeof(path), "%s/instances", *root);
+		if (!access(path, W_OK)) {
+			snprintf(path, sizeof(path),
+				 "%s/events/optee/optee_invoke_fn_end", *root);
+			if (!access(path, F_OK))
+				return *root;
+			set_reason(counts, "this kernel has no tracepoint "
+					   "optee:optee_invoke_fn_end");
+			return NULL;
+		}
+	}
+	if (geteuid())
+		set_reason(counts, "tracefs is for root only");
+	else
+		set_reason(counts, "tracefs is not mounted: mount -t tracefs "
+				   "tracefs /sys/kernel/tracing");
+	return NULL;
+}
+
+struct trace *trace_begin(struct trace_counts *counts)
+{
+	const char *root = find_root(counts);
+	struct trace *trace;
+	char pid[16];
+
+	if (!root)
+		return NULL;
+	trace = calloc(1, sizeof(*trace));
+	if (!trace)
+		return NULL;
+	snprintf(trace->dir, sizeof(trace->dir), "%s/instances/teehash-%d",
+		 root, (int)getpid());
+	if (mkdir(trace->dir, 0700)) {
+		set_reason(counts, "no trace instance: %s", strerror(errno));
+		free(trace);
+		return NULL;
+	}
+	snprintf(pid, sizeof(pid), "%d", (int)getpid());
+	/* event-fork: threads begun later are counted too. */
+	if (write_to(trace, "buffer_size_kb", BUFFER_KB) ||
+	    write_to(trace, "set_event_pid", pid) ||
+	    write_to(trace, "options/event-fork", "1") ||
+	    write_to(trace, "events/optee/optee_invoke_fn_end/enable", "1")) {
+		set_reason(counts, "the trace instance could not be set up");
+		rmdir(trace->dir);
+		free(trace);
+		return NULL;
+	}
+	return trace;
+}
+
+static void count_return(struct trace_counts *counts, unsigned long a0)
+{
+	counts->returns++;
+	if ((a0 & 0xffff0000u) != RETURN_RPC || (a0 & 0xffffu) == 0xffffu) {
+		counts->complete++;
+		return;
+	}
+	switch (a0 & 0xffffu) {
+	case RPC_ALLOC:
+		counts->alloc++;
+		break;
+	case RPC_FREE:
+		counts->free++;
+		break;
+	case RPC_INTERRUPT:
+		counts->interrupts++;
+		break;
+	case RPC_COMMAND:
+		counts->command++;
+		break;
+	default:
+		counts->other++;
+		break;
+	}
+}
+
+static void read_events(const struct trace *trace, struct trace_counts *counts)
+{
+	char path[192];
+	char line[512];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/trace", trace->dir);
+	f = fopen(path, "re");
+	if (!f) {
+		set_reason(counts, "cannot read the trace: %s",
+			   strerror(errno));
+		return;
+	}
+	while (fgets(line, sizeof(line), f)) {
+		const char *at = strstr(line, "optee_invoke_fn_end:");
+
+		at = at ? strstr(at, "ret=") : NULL;
+		if (!at)
+			continue;
+		at += strlen("ret=");
+		count_return(counts, strtoul(at, NULL, 16));
+	}
+	counts->known = !ferror(f);
+	fclose(f);
+}
+
+/* "overrun: N" of every CPU's buffer. */
+static uint64_t count_lost(const struct trace *trace)
+{
+	uint64_t lost = 0;
+	long cpus = sysconf(_SC_NPROCESSORS_CONF);
+
+	for (long cpu = 0; cpu < cpus; cpu++) {
+		char path[192];
+		char line[128];
+		uint64_t n;
+		FILE *f;
+
+		snprintf(path, sizeof(path), "%s/per_cpu/cpu%ld/stats",
+			 trace->dir, cpu);
+		f = fopen(path, "re");
+		if (!f)
+			continue;
+		while (fgets(line, sizeof(line), f))
+			if (sscanf(line, "overrun: %" SCNu64, &n) == 1)
+				lost += n;
+		fclose(f);
+	}
+	return lost;
+}
+
+void trace_end(struct trace *trace, struct trace_counts *counts)
+{
+	if (!trace)
+		return;
+	write_to(trace, "events/optee/optee_invoke_fn_end/enable", "0");
+	read_events(trace, counts);
+	counts->lost = count_lost(trace);
+	rmdir(trace->dir);
+	free(trace);
+}
