@@ -17,7 +17,7 @@
 
 #include "error.h"
 
-struct session;			/* a backend's own */
+struct session; /* a backend's own */
 
 /*
  * Memory that a backend reads without a copy: an allocated shared buffer for
@@ -25,19 +25,19 @@ struct session;			/* a backend's own */
  */
 struct buffer {
 	uint8_t *data;
-	size_t size;		/* bytes */
-	void *priv;		/* the backend's own */
+	size_t size; /* bytes */
+	void *priv;  /* the backend's own */
 };
 
 struct open_cost {
-	uint64_t context_ns;	/* connecting to the TEE */
-	uint64_t session_ns;	/* opening the session, TA load included */
-	uint64_t invoke_ns;	/* the very first call in it */
+	uint64_t context_ns; /* connecting to the TEE */
+	uint64_t session_ns; /* opening the session, TA load included */
+	uint64_t invoke_ns;  /* the very first call in it */
 };
 
 /* What a session's TA tells of itself; -1: not known, and why not. */
 struct session_facts {
-	int64_t stack_peak;	/* bytes */
+	int64_t stack_peak; /* bytes */
 	int64_t stack_size;
 	int64_t heap_peak;
 	int64_t heap_size;
@@ -46,8 +46,8 @@ struct session_facts {
 };
 
 struct backend {
-	const char *name;	/* as in case keys: "tee", "ta-ce", … */
-	const char *summary;	/* one line for --list */
+	const char *name;    /* as in case keys: "tee", "ta-ce", … */
+	const char *summary; /* one line for --list */
 
 	/*
 	 * Can this machine run it at all? 0, or -errno with the reason in
@@ -94,8 +94,8 @@ struct backend {
 	 * digest_init() drops one that is under way. The last piece, which may
 	 * be empty (in may be NULL with len 0), goes to digest_final().
 	 */
-	int (*digest_init)(struct session *session,
-			   const struct algorithm *alg, struct error *err);
+	int (*digest_init)(struct session *session, const struct algorithm *alg,
+			   struct error *err);
 	int (*digest_update)(struct session *session, const struct buffer *in,
 			     size_t offset, size_t len, struct error *err);
 	int (*digest_final)(struct session *session, const struct buffer *in,

@@ -13,16 +13,16 @@
 #include <stdio.h>
 
 struct error {
-	int code;		/* -errno */
-	uint32_t tee_result;	/* TEEC_Result, 0 when not from the TEE */
-	uint32_t tee_origin;	/* TEEC_ORIGIN_*, 0 when not from the TEE */
+	int code;            /* -errno */
+	uint32_t tee_result; /* TEEC_Result, 0 when not from the TEE */
+	uint32_t tee_origin; /* TEEC_ORIGIN_*, 0 when not from the TEE */
 	/*
 	 * A machine word ("no-tee", "no-afalg", …) when this machine simply
 	 * cannot do what was asked: a reason to skip. NULL: a failure.
 	 */
 	const char *skip;
-	char what[224];		/* what failed and why, one line */
-	char hint[224];		/* what to do about it, may be empty */
+	char what[224]; /* what failed and why, one line */
+	char hint[224]; /* what to do about it, may be empty */
 };
 
 /* Each returns err->code (-errno), to be returned on. err may be NULL. */

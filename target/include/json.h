@@ -14,9 +14,9 @@
 #include <stdint.h>
 
 struct json {
-	char *text;		/* NUL-terminated */
+	char *text; /* NUL-terminated */
 	size_t len, cap;
-	bool comma;		/* the next value needs one before it */
+	bool comma; /* the next value needs one before it */
 	bool failed;
 };
 
@@ -31,7 +31,7 @@ void json_array_end(struct json *j);
 
 void json_string(struct json *j, const char *key, const char *value);
 void json_bytes(struct json *j, const char *key, const void *value,
-		size_t len);	/* as json_string(), NULs included */
+		size_t len); /* as json_string(), NULs included */
 void json_i64(struct json *j, const char *key, int64_t value);
 void json_u64(struct json *j, const char *key, uint64_t value);
 void json_double(struct json *j, const char *key, double value);

@@ -61,8 +61,8 @@ struct tee_session {
 		TEEC_Session session;
 		unsigned char session_room[256];
 	};
-	uint64_t context_ns;	/* what TEEC_InitializeContext() took */
-	uint64_t open_ns;	/* what TEEC_OpenSession() took */
+	uint64_t context_ns; /* what TEEC_InitializeContext() took */
+	uint64_t open_ns;    /* what TEEC_OpenSession() took */
 };
 
 /*

@@ -19,7 +19,7 @@ int tee_device_open(char *path, size_t path_size, struct error *err);
 enum supplicant {
 	SUPPLICANT_UNKNOWN,
 	SUPPLICANT_ABSENT,
-	SUPPLICANT_STOPPED,	/* by a signal or a debugger */
+	SUPPLICANT_STOPPED, /* by a signal or a debugger */
 	SUPPLICANT_RUNNING,
 };
 

@@ -10,11 +10,11 @@
 #include <stdint.h>
 
 struct usage {
-	int64_t user_us;	/* CPU time of this process, user */
-	int64_t sys_us;		/* and system */
-	int64_t nvcsw;		/* context switches, voluntary */
-	int64_t nivcsw;		/* and involuntary */
-	int64_t runq_ns;	/* waited for a CPU; -1: kernel does not say */
+	int64_t user_us; /* CPU time of this process, user */
+	int64_t sys_us;  /* and system */
+	int64_t nvcsw;   /* context switches, voluntary */
+	int64_t nivcsw;  /* and involuntary */
+	int64_t runq_ns; /* waited for a CPU; -1: kernel does not say */
 };
 
 /*

@@ -44,8 +44,10 @@ static int afalg_socket(struct error *err)
 				"RestrictAddressFamilies do)");
 		return -EPERM;
 	default:
-		return error_set(err, -errno, "cannot make an AF_ALG socket: "
-				 "%s", strerror(errno));
+		return error_set(err, -errno,
+				 "cannot make an AF_ALG socket: "
+				 "%s",
+				 strerror(errno));
 	}
 }
 
@@ -57,9 +59,11 @@ static int bind_failed(int code, const char *type, const char *name,
 		error_skip(err, -EOPNOTSUPP, "unsupported-algorithm",
 			   "the kernel offers no %s \"%s\" over AF_ALG: %s",
 			   type, name, strerror(code));
-		error_hint(err, "the algorithm's module or algif_%s is not "
-				"loaded or not built, or the kernel restricts "
-				"AF_ALG (sysctl crypto.af_alg_restrict)", type);
+		error_hint(err,
+			   "the algorithm's module or algif_%s is not "
+			   "loaded or not built, or the kernel restricts "
+			   "AF_ALG (sysctl crypto.af_alg_restrict)",
+			   type);
 		return -EOPNOTSUPP;
 	case EACCES:
 	case EPERM:
@@ -70,16 +74,22 @@ static int bind_failed(int code, const char *type, const char *name,
 				"crypto.af_alg_restrict denies it");
 		return -EPERM;
 	case EBUSY:
-		error_set(err, -EBUSY, "the AF_ALG socket for \"%s\" is in "
-			  "use: %s", name, strerror(code));
+		error_set(err, -EBUSY,
+			  "the AF_ALG socket for \"%s\" is in "
+			  "use: %s",
+			  name, strerror(code));
 		return -EBUSY;
 	case EINVAL:
-		error_set(err, -EINVAL, "the kernel rejects the AF_ALG address "
-			  "%s \"%s\": %s", type, name, strerror(code));
+		error_set(err, -EINVAL,
+			  "the kernel rejects the AF_ALG address "
+			  "%s \"%s\": %s",
+			  type, name, strerror(code));
 		return -EINVAL;
 	default:
-		return error_set(err, -code, "cannot bind an AF_ALG socket to "
-				 "%s \"%s\": %s", type, name, strerror(code));
+		return error_set(err, -code,
+				 "cannot bind an AF_ALG socket to "
+				 "%s \"%s\": %s",
+				 type, name, strerror(code));
 	}
 }
 
@@ -90,8 +100,10 @@ int afalg_bind(const char *type, const char *name, struct error *err)
 
 	if (strlen(type) >= sizeof(sa.salg_type) ||
 	    strlen(name) >= sizeof(sa.salg_name))
-		return error_set(err, -EINVAL, "\"%s\" is too long a name for "
-				 "AF_ALG", name);
+		return error_set(err, -EINVAL,
+				 "\"%s\" is too long a name for "
+				 "AF_ALG",
+				 name);
 	memcpy(sa.salg_type, type, strlen(type));
 	memcpy(sa.salg_name, name, strlen(name));
 	fd = afalg_socket(err);
@@ -114,11 +126,11 @@ size_t afalg_send_max(void)
 }
 
 struct session {
-	const struct algorithm *alg;	/* of the two sockets */
-	int bound;			/* the algorithm's socket */
-	int op;				/* accept()ed from it: one operation */
-	bool begun;			/* a message is under way in op */
-	bool sent;			/* and some of it was sent */
+	const struct algorithm *alg; /* of the two sockets */
+	int bound;                   /* the algorithm's socket */
+	int op;                      /* accept()ed from it: one operation */
+	bool begun;                  /* a message is under way in op */
+	bool sent;                   /* and some of it was sent */
 	size_t send_max;
 };
 
@@ -155,7 +167,7 @@ static int use_algorithm(struct session *s, const struct algorithm *alg,
 			return fd;
 		s->bound = fd;
 	} else {
-		close(s->op);	/* a message was abandoned: a new operation */
+		close(s->op); /* a message was abandoned: a new operation */
 	}
 	s->begun = s->sent = false;
 	s->op = accept4(s->bound, NULL, NULL, SOCK_CLOEXEC);
@@ -163,8 +175,10 @@ static int use_algorithm(struct session *s, const struct algorithm *alg,
 		int code = errno;
 
 		drop_algorithm(s);
-		return error_set(err, -code, "cannot begin an AF_ALG "
-				 "operation: %s", strerror(code));
+		return error_set(err, -code,
+				 "cannot begin an AF_ALG "
+				 "operation: %s",
+				 strerror(code));
 	}
 	s->alg = alg;
 	return 0;
@@ -182,14 +196,16 @@ static int send_all(struct session *s, const uint8_t *data, size_t len,
 		if (sent < 0 && errno == EINTR)
 			continue;
 		if (sent < 0)
-			return error_set(err, -errno, "the kernel does not "
-					 "take data for %s: %s", s->alg->title,
-					 strerror(errno));
+			return error_set(err, -errno,
+					 "the kernel does not "
+					 "take data for %s: %s",
+					 s->alg->title, strerror(errno));
 		/* A part of the last piece would have ended the message. */
 		if ((size_t)sent != n && !(flags & MSG_MORE))
-			return error_set(err, -EIO, "the kernel took %zd of "
-					 "the last %zu bytes for %s", sent, n,
-					 s->alg->title);
+			return error_set(err, -EIO,
+					 "the kernel took %zd of "
+					 "the last %zu bytes for %s",
+					 sent, n, s->alg->title);
 		data += sent;
 		len -= (size_t)sent;
 	} while (len);
@@ -204,12 +220,15 @@ static int receive(struct session *s, uint8_t *out, struct error *err)
 		got = read(s->op, out, s->alg->out_bytes);
 	while (got < 0 && errno == EINTR);
 	if (got < 0)
-		return error_set(err, -errno, "the kernel returns no %s "
-				 "digest: %s", s->alg->title, strerror(errno));
+		return error_set(err, -errno,
+				 "the kernel returns no %s "
+				 "digest: %s",
+				 s->alg->title, strerror(errno));
 	if (got != s->alg->out_bytes)
-		return error_set(err, -EIO, "the kernel returned %zd bytes of "
-				 "a %s digest of %u", got, s->alg->title,
-				 s->alg->out_bytes);
+		return error_set(err, -EIO,
+				 "the kernel returned %zd bytes of "
+				 "a %s digest of %u",
+				 got, s->alg->title, s->alg->out_bytes);
 	return 0;
 }
 
@@ -261,7 +280,7 @@ static int afalg_digest(struct session *s, const struct algorithm *alg,
 	int ret = use_algorithm(s, alg, err);
 
 	for (uint32_t i = 0; !ret && i < repeat; i++) {
-		s->sent = true;	/* until the digest was fetched */
+		s->sent = true; /* until the digest was fetched */
 		ret = send_all(s, in->data + offset, len, false, err);
 		if (!ret)
 			ret = receive(s, out, err);

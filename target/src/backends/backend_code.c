@@ -14,7 +14,7 @@
 
 struct session {
 	enum digest_code code;
-	const struct digest_class *stream;	/* a message under way */
+	const struct digest_class *stream; /* a message under way */
 	union digest_ctx ctx;
 };
 
@@ -32,7 +32,8 @@ static int ce_probe(struct error *err)
 	if (!strstr("aarch64 arm", cpu_built_for()))
 		return error_skip(err, -EOPNOTSUPP, "no-ce",
 				  "this program was built for %s, which has no "
-				  "ARMv8 Crypto Extensions", cpu_built_for());
+				  "ARMv8 Crypto Extensions",
+				  cpu_built_for());
 	for (size_t i = 0; i < sizeof(any) / sizeof(*any); i++)
 		if (cpu_has(any[i]))
 			return 0;
@@ -48,8 +49,8 @@ static int ce_check_cpu(const struct algorithm *alg, struct error *err)
 		const char *prefix;
 		enum cpu_feature feature;
 	} needs[] = {
-		{ "sha1", CPU_SHA1 },	  { "sha224", CPU_SHA2 },
-		{ "sha256", CPU_SHA2 },	  { "sha384", CPU_SHA512 },
+		{ "sha1", CPU_SHA1 },     { "sha224", CPU_SHA2 },
+		{ "sha256", CPU_SHA2 },   { "sha384", CPU_SHA512 },
 		{ "sha512", CPU_SHA512 }, { "sha3-", CPU_SHA3 },
 	};
 
@@ -61,7 +62,8 @@ static int ce_check_cpu(const struct algorithm *alg, struct error *err)
 			return 0;
 		return error_skip(err, -EOPNOTSUPP, "no-ce",
 				  "this CPU has no instructions for %s (no %s "
-				  "in hwcap)", alg->title,
+				  "in hwcap)",
+				  alg->title,
 				  cpu_feature_name(needs[i].feature));
 	}
 	return error_skip(err, -EOPNOTSUPP, "unsupported-algorithm",
@@ -181,20 +183,20 @@ static int code_digest_final(struct session *s, const struct buffer *in,
 	return 0;
 }
 
-#define CODE_BACKEND(symbol, name_, summary_, probe_, open_)                  \
-	const struct backend symbol = {                                       \
-		.name = (name_),                                              \
-		.summary = (summary_),                                        \
-		.probe = (probe_),                                            \
-		.open = (open_),                                              \
-		.close = code_close,                                          \
-		.supports = code_supports,                                    \
-		.buffer_alloc = buffer_alloc_plain,                           \
-		.buffer_free = buffer_free_plain,                             \
-		.digest = code_digest,                                        \
-		.digest_init = code_digest_init,                              \
-		.digest_update = code_digest_update,                          \
-		.digest_final = code_digest_final,                            \
+#define CODE_BACKEND(symbol, name_, summary_, probe_, open_) \
+	const struct backend symbol = {                      \
+		.name = (name_),                             \
+		.summary = (summary_),                       \
+		.probe = (probe_),                           \
+		.open = (open_),                             \
+		.close = code_close,                         \
+		.supports = code_supports,                   \
+		.buffer_alloc = buffer_alloc_plain,          \
+		.buffer_free = buffer_free_plain,            \
+		.digest = code_digest,                       \
+		.digest_init = code_digest_init,             \
+		.digest_update = code_digest_update,         \
+		.digest_final = code_digest_final,           \
 	}
 
 extern const struct backend backend_c, backend_ce;

@@ -19,7 +19,7 @@ typedef struct evp_md_ctx_st EVP_MD_CTX;
 static struct {
 	pthread_once_t once;
 	void *handle;
-	const char *name;	/* NULL: not loaded, and why: */
+	const char *name; /* NULL: not loaded, and why: */
 	char why[160];
 
 	EVP_MD *(*md_fetch)(void *lib, const char *name, const char *query);
@@ -39,11 +39,11 @@ static void crypto_load(void)
 					     "libcrypto.so.1.1" };
 	struct {
 		const char *name;
-		void *function;		/* address of a function pointer */
+		void *function; /* address of a function pointer */
 		int needed;
 	} const symbols[] = {
-		{ "EVP_MD_fetch", &crypto.md_fetch, 0 },	/* 3.0 */
-		{ "EVP_MD_free", &crypto.md_free, 0 },		/* 3.0 */
+		{ "EVP_MD_fetch", &crypto.md_fetch, 0 }, /* 3.0 */
+		{ "EVP_MD_free", &crypto.md_free, 0 },   /* 3.0 */
 		{ "EVP_get_digestbyname", &crypto.get_digestbyname, 1 },
 		{ "EVP_MD_CTX_new", &crypto.ctx_new, 1 },
 		{ "EVP_MD_CTX_free", &crypto.ctx_free, 1 },
@@ -71,8 +71,8 @@ static void crypto_load(void)
 		void *symbol = dlsym(crypto.handle, symbols[i].name);
 
 		if (!symbol && symbols[i].needed) {
-			snprintf(crypto.why, sizeof(crypto.why),
-				 "%s has no %s", name, symbols[i].name);
+			snprintf(crypto.why, sizeof(crypto.why), "%s has no %s",
+				 name, symbols[i].name);
 			return;
 		}
 		/* POSIX lets a function's address pass through a void *. */
@@ -146,8 +146,8 @@ static const EVP_MD *find_md(struct session *s, const struct algorithm *alg)
 		return NULL;
 	if (!s->md[alg->id])
 		s->md[alg->id] = crypto.md_fetch && crypto.md_free ?
-				 crypto.md_fetch(NULL, alg->evp, NULL) :
-				 crypto.get_digestbyname(alg->evp);
+					 crypto.md_fetch(NULL, alg->evp, NULL) :
+					 crypto.get_digestbyname(alg->evp);
 	return s->md[alg->id];
 }
 

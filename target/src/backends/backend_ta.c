@@ -20,8 +20,8 @@ struct session {
 	/* Where the TA puts the digest: a temporary reference costs more. */
 	TEEC_SharedMemory *out;
 	enum ta_digest_impl impl;
-	uint32_t impls;		/* bit mask of those in the TA */
-	uint64_t first_ns;	/* the first call's time */
+	uint32_t impls;    /* bit mask of those in the TA */
+	uint64_t first_ns; /* the first call's time */
 };
 
 static const TEEC_UUID uuid = TA_DIGEST_UUID;
@@ -133,8 +133,8 @@ static void ta_buffer_free(struct session *s, struct buffer *buffer)
  * A reference to a part of a buffer: shared or, without priv, ordinary
  * memory. No buffer at all is an empty reference. The parameter's type.
  */
-static uint32_t set_memref(TEEC_Parameter *param,
-			   const struct buffer *in, size_t offset, size_t len)
+static uint32_t set_memref(TEEC_Parameter *param, const struct buffer *in,
+			   size_t offset, size_t len)
 {
 	if (in && !in->priv) {
 		param->tmpref.buffer = in->data + offset;
@@ -167,10 +167,10 @@ static int take_out(struct session *s, const TEEC_Parameter *param,
 		return error_set(err, -EPROTO,
 				 "the digest TA returned %zu bytes for %s "
 				 "instead of %u",
-				 param->memref.size, alg->name,
-				 alg->out_bytes);
+				 param->memref.size, alg->name, alg->out_bytes);
 	if (param->memref.size > ALG_DIGEST_MAX_BYTES)
-		return error_set(err, -EPROTO, "the digest TA returned too "
+		return error_set(err, -EPROTO,
+				 "the digest TA returned too "
 				 "long a digest");
 	memcpy(out, s->out->buffer, param->memref.size);
 	return 0;
@@ -219,8 +219,8 @@ static int ta_digest_update(struct session *s, const struct buffer *in,
 	TEEC_Operation op = { 0 };
 	uint32_t in_type = set_memref(&op.params[0], in, offset, len);
 
-	op.paramTypes = TEEC_PARAM_TYPES(in_type, TEEC_NONE, TEEC_NONE,
-					 TEEC_NONE);
+	op.paramTypes =
+		TEEC_PARAM_TYPES(in_type, TEEC_NONE, TEEC_NONE, TEEC_NONE);
 	return tee_invoke(s->tee, TA_DIGEST_CMD_UPDATE, &op,
 			  "hash a piece of a message in the digest TA", err);
 }
@@ -303,14 +303,15 @@ struct pta_stats_ta {
 /* OP-TEE lists every loaded TA; of several instances the largest heap. */
 static void heap_facts(struct session_facts *facts)
 {
-	static const TEEC_UUID stats = { 0xd96a5b40, 0xe2c7, 0xb1af,
+	static const TEEC_UUID stats = { 0xd96a5b40,
+					 0xe2c7,
+					 0xb1af,
 					 { 0x87, 0x94, 0x10, 0x02, 0xa5, 0xd5,
 					   0xc6, 0x1b } };
 	struct pta_stats_ta all[32];
 	TEEC_Operation op = {
 		.paramTypes = TEEC_PARAM_TYPES(TEEC_MEMREF_TEMP_OUTPUT,
-					       TEEC_NONE, TEEC_NONE,
-					       TEEC_NONE),
+					       TEEC_NONE, TEEC_NONE, TEEC_NONE),
 	};
 	struct tee_session *tee;
 	struct error err = { 0 };
@@ -385,24 +386,24 @@ static int ta_open_ce(struct session **session, struct error *err)
 	return ta_open(session, TA_DIGEST_IMPL_CE, err);
 }
 
-#define TA_BACKEND(symbol, name_, summary_, open_)                            \
-	const struct backend symbol = {                                       \
-		.name = (name_),                                              \
-		.summary = (summary_),                                        \
-		.probe = tee_probe,                                           \
-		.open = (open_),                                              \
-		.close = ta_close,                                            \
-		.supports = ta_supports,                                      \
-		.buffer_alloc = ta_buffer_alloc,                              \
-		.buffer_plain = buffer_alloc_plain,                           \
-		.buffer_free = ta_buffer_free,                                \
-		.digest = ta_digest,                                          \
-		.digest_init = ta_digest_init,                                \
-		.digest_update = ta_digest_update,                            \
-		.digest_final = ta_digest_final,                              \
-		.nop = ta_nop,                                                \
-		.open_cost = ta_open_cost,                                    \
-		.facts = ta_facts,                                            \
+#define TA_BACKEND(symbol, name_, summary_, open_)  \
+	const struct backend symbol = {             \
+		.name = (name_),                    \
+		.summary = (summary_),              \
+		.probe = tee_probe,                 \
+		.open = (open_),                    \
+		.close = ta_close,                  \
+		.supports = ta_supports,            \
+		.buffer_alloc = ta_buffer_alloc,    \
+		.buffer_plain = buffer_alloc_plain, \
+		.buffer_free = ta_buffer_free,      \
+		.digest = ta_digest,                \
+		.digest_init = ta_digest_init,      \
+		.digest_update = ta_digest_update,  \
+		.digest_final = ta_digest_final,    \
+		.nop = ta_nop,                      \
+		.open_cost = ta_open_cost,          \
+		.facts = ta_facts,                  \
 	}
 
 #else /* HAVE_TEEC */
@@ -419,21 +420,20 @@ static void ta_close(struct session *s)
 	(void)s;
 }
 
-#define TA_BACKEND(symbol, name_, summary_, open_)                            \
-	const struct backend symbol = {                                       \
-		.name = (name_),                                              \
-		.summary = (summary_),                                        \
-		.probe = tee_probe,                                           \
-		.open = ta_open_none,                                         \
-		.close = ta_close,                                            \
+#define TA_BACKEND(symbol, name_, summary_, open_) \
+	const struct backend symbol = {            \
+		.name = (name_),                   \
+		.summary = (summary_),             \
+		.probe = tee_probe,                \
+		.open = ta_open_none,              \
+		.close = ta_close,                 \
 	}
 
 #endif /* HAVE_TEEC */
 
 extern const struct backend backend_tee, backend_ta_c, backend_ta_ce;
 
-TA_BACKEND(backend_tee, "tee", "TEE Internal Core API, in the TA",
-	   ta_open_tee);
+TA_BACKEND(backend_tee, "tee", "TEE Internal Core API, in the TA", ta_open_tee);
 TA_BACKEND(backend_ta_c, "ta-c", "portable C, in the TA", ta_open_c);
 TA_BACKEND(backend_ta_ce, "ta-ce", "ARMv8 Crypto Extensions, in the TA",
 	   ta_open_ce);

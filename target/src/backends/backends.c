@@ -12,14 +12,8 @@ extern const struct backend backend_openssl;
 extern const struct backend backend_afalg;
 
 const struct backend *const backends[] = {
-	&backend_tee,
-	&backend_ta_c,
-	&backend_ta_ce,
-	&backend_c,
-	&backend_ce,
-	&backend_openssl,
-	&backend_afalg,
-	NULL,
+	&backend_tee, &backend_ta_c,    &backend_ta_ce, &backend_c,
+	&backend_ce,  &backend_openssl, &backend_afalg, NULL,
 };
 
 const struct backend *backend_by_name(const char *name)

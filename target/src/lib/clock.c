@@ -18,8 +18,8 @@ void clock_measure(struct clock_facts *facts)
 	struct timespec res = { 0 };
 
 	clock_getres(CLOCK_MONOTONIC_RAW, &res);
-	facts->nominal_ns = (uint64_t)res.tv_sec * 1000000000u +
-			    (uint64_t)res.tv_nsec;
+	facts->nominal_ns =
+		(uint64_t)res.tv_sec * 1000000000u + (uint64_t)res.tv_nsec;
 
 	begin = before = clock_now_ns();
 	now = begin;

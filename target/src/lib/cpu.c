@@ -8,8 +8,8 @@
 #include "cpu.h"
 
 static const char *const names[CPU_FEATURES] = {
-	[CPU_NEON] = "neon",   [CPU_AES] = "aes",   [CPU_PMULL] = "pmull",
-	[CPU_SHA1] = "sha1",   [CPU_SHA2] = "sha2", [CPU_SHA3] = "sha3",
+	[CPU_NEON] = "neon",     [CPU_AES] = "aes",   [CPU_PMULL] = "pmull",
+	[CPU_SHA1] = "sha1",     [CPU_SHA2] = "sha2", [CPU_SHA3] = "sha3",
 	[CPU_SHA512] = "sha512",
 };
 
@@ -27,8 +27,8 @@ const char *cpu_built_for(void)
 bool cpu_has(enum cpu_feature feature)
 {
 	static const unsigned char bit[CPU_FEATURES] = {
-		[CPU_NEON] = 1,	 [CPU_AES] = 3,	  [CPU_PMULL] = 4,
-		[CPU_SHA1] = 5,	 [CPU_SHA2] = 6,  [CPU_SHA3] = 17,
+		[CPU_NEON] = 1,    [CPU_AES] = 3,  [CPU_PMULL] = 4,
+		[CPU_SHA1] = 5,    [CPU_SHA2] = 6, [CPU_SHA3] = 17,
 		[CPU_SHA512] = 21,
 	};
 
@@ -53,7 +53,7 @@ bool cpu_has(enum cpu_feature feature)
 		return getauxval(AT_HWCAP2) >> 2 & 1;
 	case CPU_SHA2:
 		return getauxval(AT_HWCAP2) >> 3 & 1;
-	case CPU_SHA3:	/* no AArch32 instructions exist for these */
+	case CPU_SHA3: /* no AArch32 instructions exist for these */
 	case CPU_SHA512:
 	case CPU_FEATURES:
 		break;

@@ -157,7 +157,7 @@ int error_tee(struct error *err, uint32_t result, uint32_t origin,
 	size_t len;
 	va_list ap;
 
-	if (!code)	/* a success that is reported as an error */
+	if (!code) /* a success that is reported as an error */
 		code = -EIO;
 	if (!err)
 		return code;

@@ -34,7 +34,7 @@ const char *tee_library_name(void)
 static struct {
 	pthread_once_t once;
 	struct tee_api api;
-	const char *name;	/* NULL: not loaded, and why: */
+	const char *name; /* NULL: not loaded, and why: */
 	char why[160];
 } library = { .once = PTHREAD_ONCE_INIT };
 
@@ -47,7 +47,7 @@ static void library_load(void)
 					     "libteec.so" };
 	struct {
 		const char *name;
-		void *function;		/* address of a function pointer */
+		void *function; /* address of a function pointer */
 	} const symbols[] = {
 		{ "TEEC_InitializeContext", &library.api.initialize_context },
 		{ "TEEC_FinalizeContext", &library.api.finalize_context },
@@ -177,7 +177,7 @@ static int open_session_watched(struct opening *o, unsigned seconds)
 	pthread_condattr_destroy(&attr);
 
 	if (pthread_create(&thread, NULL, open_session, o)) {
-		open_session(o);	/* without a watch, then */
+		open_session(o); /* without a watch, then */
 		return 0;
 	}
 	clock_gettime(CLOCK_MONOTONIC, &end);
@@ -202,14 +202,16 @@ static int timed_out(struct error *err, const char *name, unsigned seconds,
 		   supplicant == SUPPLICANT_ABSENT ?
 			   ": tee-supplicant is not running" :
 		   supplicant == SUPPLICANT_STOPPED ?
-			   ": tee-supplicant is stopped" : "");
+			   ": tee-supplicant is stopped" :
+			   "");
 	if (supplicant == SUPPLICANT_STOPPED)
 		error_hint(err, "let it go on: kill -CONT $(pidof "
 				"tee-supplicant)");
 	else
-		error_hint(err, "start it (tee-supplicant -d, or systemctl "
-				"start tee-supplicant), it loads TAs for the "
-				"TEE; TEEMARK_TEE_TIMEOUT=SECONDS waits longer");
+		error_hint(err,
+			   "start it (tee-supplicant -d, or systemctl "
+			   "start tee-supplicant), it loads TAs for the "
+			   "TEE; TEEMARK_TEE_TIMEOUT=SECONDS waits longer");
 	return -ETIMEDOUT;
 }
 
@@ -217,8 +219,10 @@ static int refused(struct error *err, const struct opening *o,
 		   const char *uuid_text, const char *name,
 		   enum supplicant supplicant)
 {
-	int code = error_tee(err, o->result, o->origin, "cannot open a session "
-			     "with %s", name);
+	int code = error_tee(err, o->result, o->origin,
+			     "cannot open a session "
+			     "with %s",
+			     name);
 
 	switch (o->result) {
 	case TEEC_ERROR_ITEM_NOT_FOUND:
@@ -227,8 +231,9 @@ static int refused(struct error *err, const struct opening *o,
 			   "the TA is not installed: put %s.ta into "
 			   "/lib/optee_armtz%s",
 			   uuid_text,
-			   supplicant == SUPPLICANT_RUNNING ? "" :
-				", and start tee-supplicant, which loads it");
+			   supplicant == SUPPLICANT_RUNNING ?
+				   "" :
+				   ", and start tee-supplicant, which loads it");
 		break;
 	case TEEC_ERROR_SECURITY:
 		error_skip_word(err, "ta-rejected");
@@ -252,8 +257,7 @@ static int refused(struct error *err, const struct opening *o,
 }
 
 int tee_session_open(struct tee_session **session, const TEEC_UUID *uuid,
-		     const char *uuid_text, const char *name,
-		     struct error *err)
+		     const char *uuid_text, const char *name, struct error *err)
 {
 	enum supplicant supplicant = SUPPLICANT_UNKNOWN;
 	const struct tee_api *api;
@@ -301,13 +305,12 @@ int tee_session_open(struct tee_session **session, const TEEC_UUID *uuid,
 		supplicant = tee_supplicant_state();
 		seconds = timeout_seconds(supplicant);
 		ret = open_session_watched(o, seconds);
-		if (ret) {	/* s and o are the hanging thread's */
+		if (ret) { /* s and o are the hanging thread's */
 			return timed_out(err, name, seconds, supplicant);
 		}
 	}
 	if (o->result != TEEC_SUCCESS) {
-		ret = refused(err, o, uuid_text, name,
-			      tee_supplicant_state());
+		ret = refused(err, o, uuid_text, name, tee_supplicant_state());
 		goto out;
 	}
 	atomic_store(&answered, true);

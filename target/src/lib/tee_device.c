@@ -16,7 +16,7 @@
 
 #include "tee_device.h"
 
-enum { DEVICES = 32 };	/* the kernel's TEE_NUM_DEVICES */
+enum { DEVICES = 32 }; /* the kernel's TEE_NUM_DEVICES */
 
 static const char *group_name(gid_t gid)
 {
@@ -39,8 +39,10 @@ static int no_permission(struct error *err, const char *path)
 			   "usermod -aG %s USER, then log in again",
 			   group);
 	else
-		error_hint(err, "run as root, or give %s a group (a udev rule) "
-				"that you are a member of", path);
+		error_hint(err,
+			   "run as root, or give %s a group (a udev rule) "
+			   "that you are a member of",
+			   path);
 	return -EACCES;
 }
 

@@ -29,8 +29,8 @@ static void empty_close(struct session *session)
 	free(session);
 }
 
-static int empty_supports(struct session *session,
-			  const struct algorithm *alg, struct error *err)
+static int empty_supports(struct session *session, const struct algorithm *alg,
+			  struct error *err)
 {
 	(void)session;
 	return error_skip(err, -EOPNOTSUPP, "unsupported-algorithm",

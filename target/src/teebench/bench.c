@@ -16,16 +16,16 @@ volatile sig_atomic_t bench_signal;
  * what a cold cache costs is lost in it. */
 enum { WARM_BELOW_NS = 10000000 };
 
-struct plan {			/* what was found out about one case */
-	bool live;		/* prepared, verified and not failed since */
+struct plan {      /* what was found out about one case */
+	bool live; /* prepared, verified and not failed since */
 	uint32_t loops[CASE_REPEATS_MAX];
-	uint64_t call_ns;	/* of the first repeat */
+	uint64_t call_ns; /* of the first repeat */
 	uint64_t min_ns;
 };
 
-struct turn {			/* one sample to be taken */
-	uint32_t c;		/* which case */
-	uint16_t r;		/* which of its repeats */
+struct turn {       /* one sample to be taken */
+	uint32_t c; /* which case */
+	uint16_t r; /* which of its repeats */
 };
 
 struct run {
@@ -35,7 +35,7 @@ struct run {
 	struct records records;
 	struct usage_meter meter;
 	struct measure measure;
-	uint64_t shortest_ns;	/* no sample may be shorter */
+	uint64_t shortest_ns; /* no sample may be shorter */
 	struct plan *plans;
 	struct turn *turns;
 	size_t n_turns;
@@ -165,8 +165,8 @@ static int deal_turns(struct run *run, struct error *err)
 	struct prng prng;
 	size_t n = 0;
 
-	run->turns = calloc(run->n_turns ? run->n_turns : 1,
-			    sizeof(*run->turns));
+	run->turns =
+		calloc(run->n_turns ? run->n_turns : 1, sizeof(*run->turns));
 	if (!run->turns || run->n_turns > UINT32_MAX)
 		return error_set(err, -ENOMEM, "out of memory for %zu samples",
 				 run->n_turns);
@@ -177,8 +177,8 @@ static int deal_turns(struct run *run, struct error *err)
 			continue;
 		for (uint32_t s = 0; s < o->samples; s++)
 			for (unsigned r = 0; r < o->n_repeats; r++)
-				run->turns[n++] = (struct turn){
-					(uint32_t)i, (uint16_t)r };
+				run->turns[n++] = (struct turn){ (uint32_t)i,
+								 (uint16_t)r };
 	}
 	/* Fisher and Yates */
 	prng_seed(&prng, run->settings->seed);
@@ -239,16 +239,16 @@ static int take_all(struct run *run, struct error *err)
 			continue;
 		code = take_sample(run, turn, &sample, &why);
 		if (bench_signal)
-			break;	/* the signal may have cut into it */
+			break; /* the signal may have cut into it */
 		if (code) {
-			why.skip = NULL;	/* it had worked before */
+			why.skip = NULL; /* it had worked before */
 			ret = drop(run, turn->c, &why, err);
 			continue;
 		}
 		ret = record_sample(&run->records, c, run->end.samples++,
 				    c->options.repeats[turn->r],
-				    run->plans[turn->c].loops[turn->r],
-				    &sample, err);
+				    run->plans[turn->c].loops[turn->r], &sample,
+				    err);
 	}
 	return ret;
 }
@@ -276,15 +276,16 @@ static void find_shortest(struct run *run)
 }
 
 int bench_run(const struct bench_settings *settings, struct cases *cases,
-	      struct pool *pool, struct sink *sink,
-	      struct bench_result *result, struct error *err)
+	      struct pool *pool, struct sink *sink, struct bench_result *result,
+	      struct error *err)
 {
 	struct run run = {
 		.settings = settings,
 		.cases = cases,
 		.pool = pool,
 		.records = { .sink = sink },
-		.measure = { .now_ns = clock_now_ns, .meter = &run.meter,
+		.measure = { .now_ns = clock_now_ns,
+			     .meter = &run.meter,
 			     .align_ns = settings->align_ns },
 	};
 	uint64_t begin = clock_now_ns();
@@ -294,8 +295,7 @@ int bench_run(const struct bench_settings *settings, struct cases *cases,
 	usage_open(&run.meter);
 	find_shortest(&run);
 	run.end.cases = (unsigned)cases->count;
-	run.plans = calloc(cases->count ? cases->count : 1,
-			   sizeof(*run.plans));
+	run.plans = calloc(cases->count ? cases->count : 1, sizeof(*run.plans));
 	if (!run.plans) {
 		ret = error_set(err, -ENOMEM, "out of memory");
 		goto out;

@@ -12,16 +12,16 @@
 
 struct bench_settings {
 	struct case_options defaults;
-	uint64_t seed;			/* of the order */
-	uint64_t settle_ns;		/* wait before the first call */
-	uint64_t align_ns;		/* struct measure .align_ns */
-	bool quiet_until_end;		/* write nothing while measuring */
+	uint64_t seed;        /* of the order */
+	uint64_t settle_ns;   /* wait before the first call */
+	uint64_t align_ns;    /* struct measure .align_ns */
+	bool quiet_until_end; /* write nothing while measuring */
 };
 
 struct bench_result {
-	unsigned failed;		/* cases */
+	unsigned failed; /* cases */
 	unsigned skipped;
-	int signal;			/* that interrupted, or 0 */
+	int signal; /* that interrupted, or 0 */
 };
 
 /* Set by a signal handler; the run then ends as soon as it can. */
@@ -32,7 +32,7 @@ extern volatile sig_atomic_t bench_signal;
  * skipped (result tells); -errno when the run could not be written.
  */
 int bench_run(const struct bench_settings *settings, struct cases *cases,
-	      struct pool *pool, struct sink *sink,
-	      struct bench_result *result, struct error *err);
+	      struct pool *pool, struct sink *sink, struct bench_result *result,
+	      struct error *err);
 
 #endif

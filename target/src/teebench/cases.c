@@ -21,9 +21,10 @@ int case_number(const char *text, const char *what, uint64_t max,
 		n = n * 10 + digit;
 	}
 	if (n > max)
-		return error_set(err, -EINVAL, "%s is %s, at most %llu is "
-				 "possible", what, text,
-				 (unsigned long long)max);
+		return error_set(err, -EINVAL,
+				 "%s is %s, at most %llu is "
+				 "possible",
+				 what, text, (unsigned long long)max);
 	*value = n;
 	return 0;
 bad:
@@ -35,18 +36,21 @@ int case_need_digest(struct bench_case *c, struct error *err)
 {
 	c->algorithm = algorithm_by_name(c->algorithm_name);
 	if (!c->algorithm || c->algorithm->class != ALG_DIGEST)
-		return error_set(err, -EINVAL, "\"%s\" is not a digest "
-				 "algorithm", c->algorithm_name);
+		return error_set(err, -EINVAL,
+				 "\"%s\" is not a digest "
+				 "algorithm",
+				 c->algorithm_name);
 	return 0;
 }
 
 int case_need_no_algorithm(struct bench_case *c, struct error *err)
 {
 	if (strcmp(c->algorithm_name, "none"))
-		return error_set(err, -EINVAL, "workload %s knows no "
+		return error_set(err, -EINVAL,
+				 "workload %s knows no "
 				 "algorithms: write \"none\" instead of "
-				 "\"%s\"", c->workload_name,
-				 c->algorithm_name);
+				 "\"%s\"",
+				 c->workload_name, c->algorithm_name);
 	return 0;
 }
 
@@ -73,20 +77,25 @@ int parse_repeats(const char *text, struct case_options *options,
 	strcpy(copy, text);
 	if (!*text || text[0] == ',' || text[strlen(text) - 1] == ',' ||
 	    strstr(text, ",,"))
-		return error_set(err, -EINVAL, "repeat is \"%s\", not a list "
-				 "like 1,2,4,8", text);
+		return error_set(err, -EINVAL,
+				 "repeat is \"%s\", not a list "
+				 "like 1,2,4,8",
+				 text);
 	for (item = strtok_r(copy, ",", &save); item;
 	     item = strtok_r(NULL, ",", &save)) {
 		ret = case_number(item, "repeat", 1u << 20, &n, err);
 		if (ret)
 			return ret;
 		if (new.n_repeats == CASE_REPEATS_MAX)
-			return error_set(err, -EINVAL, "repeat has more than "
-					 "%d values", CASE_REPEATS_MAX);
-		if (!n || (new.n_repeats &&
-			   n <= new.repeats[new.n_repeats - 1]))
-			return error_set(err, -EINVAL, "repeat is \"%s\": it "
-					 "must ascend from 1 or more", text);
+			return error_set(err, -EINVAL,
+					 "repeat has more than "
+					 "%d values",
+					 CASE_REPEATS_MAX);
+		if (!n || (new.n_repeats &&n <= new.repeats[new.n_repeats - 1]))
+			return error_set(err, -EINVAL,
+					 "repeat is \"%s\": it "
+					 "must ascend from 1 or more",
+					 text);
 		new.repeats[new.n_repeats++] = (uint32_t)n;
 	}
 	*options = new;
@@ -121,8 +130,10 @@ int parse_option(const char *name, const char *value,
 			options->loops = (uint32_t)n;
 		return ret;
 	}
-	return error_set(err, -EINVAL, "there is no option \"%s\" (samples, "
-			 "min_us, repeat, loops)", name);
+	return error_set(err, -EINVAL,
+			 "there is no option \"%s\" (samples, "
+			 "min_us, repeat, loops)",
+			 name);
 }
 
 static int split_key(struct bench_case *c, struct error *err)
@@ -137,16 +148,20 @@ static int split_key(struct bench_case *c, struct error *err)
 
 		*fields[i] = p;
 		if (i < 3 && !slash)
-			return error_set(err, -EINVAL, "\"%s\" is not "
+			return error_set(err, -EINVAL,
+					 "\"%s\" is not "
 					 "workload/algorithm/backend/"
-					 "parameters", c->key);
+					 "parameters",
+					 c->key);
 		if (i < 3) {
 			*slash = '\0';
 			p = slash + 1;
 		}
 		if (!**fields[i])
-			return error_set(err, -EINVAL, "\"%s\" has an empty "
-					 "part", c->key);
+			return error_set(err, -EINVAL,
+					 "\"%s\" has an empty "
+					 "part",
+					 c->key);
 	}
 	return 0;
 }
@@ -159,11 +174,14 @@ static int parse_words(struct bench_case *c, char *text, struct error *err)
 
 	word = strtok_r(text, blank, &save);
 	if (strlen(word) >= sizeof(c->key))
-		return error_set(err, -EINVAL, "the case's key is longer than "
-				 "%zu bytes", sizeof(c->key) - 1);
+		return error_set(err, -EINVAL,
+				 "the case's key is longer than "
+				 "%zu bytes",
+				 sizeof(c->key) - 1);
 	for (const char *p = word; *p; p++)
 		if (!isgraph((unsigned char)*p))
-			return error_set(err, -EINVAL, "the case's key has a "
+			return error_set(err, -EINVAL,
+					 "the case's key has a "
 					 "byte that is not printable ASCII");
 	strcpy(c->key, word);
 	ret = split_key(c, err);
@@ -177,8 +195,10 @@ static int parse_words(struct bench_case *c, char *text, struct error *err)
 	while ((word = strtok_r(NULL, blank, &save))) {
 		equals = strchr(word, '=');
 		if (!equals)
-			return error_set(err, -EINVAL, "\"%s\" is not "
-					 "option=value", word);
+			return error_set(err, -EINVAL,
+					 "\"%s\" is not "
+					 "option=value",
+					 word);
 		*equals = '\0';
 		ret = parse_option(word, equals + 1, &c->options, err);
 		if (ret)
@@ -222,7 +242,8 @@ static int append(struct cases *cases, const struct bench_case *c,
 int cases_add_line(struct cases *cases, const char *text, unsigned line,
 		   const struct case_options *defaults, struct error *err)
 {
-	struct bench_case c = { .line = line, .options = *defaults,
+	struct bench_case c = { .line = line,
+				.options = *defaults,
 				.bytes = -1 };
 	size_t len = strcspn(text, "#\n");
 	char *copy;
@@ -247,9 +268,10 @@ int cases_add_line(struct cases *cases, const char *text, unsigned line,
 		if (strcmp(cases->list[i].key, c.key))
 			continue;
 		if (cases->list[i].line)
-			return error_set(err, -EINVAL, "\"%s\" is there twice, "
-					 "first in line %u", c.key,
-					 cases->list[i].line);
+			return error_set(err, -EINVAL,
+					 "\"%s\" is there twice, "
+					 "first in line %u",
+					 c.key, cases->list[i].line);
 		return error_set(err, -EINVAL, "\"%s\" is there twice", c.key);
 	}
 	return append(cases, &c, err);
@@ -271,8 +293,7 @@ int cases_read(struct cases *cases, FILE *stream, const char *name,
 		if (strlen(text) != (size_t)len)
 			ret = error_set(&why, -EINVAL, "a NUL byte");
 		else
-			ret = cases_add_line(cases, text, line, defaults,
-					     &why);
+			ret = cases_add_line(cases, text, line, defaults, &why);
 		if (ret) {
 			error_set(err, ret, "%s:%u: %s", name, line, why.what);
 			if (why.hint[0])

@@ -164,7 +164,7 @@ void lines_add(struct lines *lines, const char *fmt, ...)
 	n = strlen(line);
 	bigger = realloc(lines->text, lines->len + n + 2);
 	if (!bigger)
-		return;		/* a fact less */
+		return; /* a fact less */
 	lines->text = bigger;
 	if (lines->len)
 		lines->text[lines->len++] = '\n';

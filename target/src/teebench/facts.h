@@ -16,13 +16,13 @@ enum fact_kind {
 	FACT_NUMBER,
 	FACT_DECIMAL,
 	FACT_BOOL,
-	FACT_LIST,	/* of strings, in text, a line each */
-	FACT_UNKNOWN,	/* and text says why */
+	FACT_LIST,    /* of strings, in text, a line each */
+	FACT_UNKNOWN, /* and text says why */
 };
 
 struct fact {
-	const char *group;	/* "cpu": literals, these two */
-	const char *name;	/* "model" */
+	const char *group; /* "cpu": literals, these two */
+	const char *name;  /* "model" */
 	enum fact_kind kind;
 	char *text;
 	int64_t number;
@@ -32,8 +32,8 @@ struct fact {
 struct facts {
 	struct fact *list;
 	size_t count, room;
-	bool failed;		/* out of memory */
-	const char *group;	/* of what is added now */
+	bool failed;       /* out of memory */
+	const char *group; /* of what is added now */
 };
 
 void facts_free(struct facts *facts);

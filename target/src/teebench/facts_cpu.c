@@ -20,22 +20,22 @@ static const struct {
 	unsigned part;
 	const char *name;
 } arm_parts[] = {
-	{ 0xc05, "Cortex-A5" },	  { 0xc07, "Cortex-A7" },
-	{ 0xc08, "Cortex-A8" },	  { 0xc09, "Cortex-A9" },
-	{ 0xc0d, "Cortex-A17" },  { 0xc0e, "Cortex-A17" },
-	{ 0xc0f, "Cortex-A15" },  { 0xd01, "Cortex-A32" },
-	{ 0xd02, "Cortex-A34" },  { 0xd03, "Cortex-A53" },
-	{ 0xd04, "Cortex-A35" },  { 0xd05, "Cortex-A55" },
-	{ 0xd06, "Cortex-A65" },  { 0xd07, "Cortex-A57" },
-	{ 0xd08, "Cortex-A72" },  { 0xd09, "Cortex-A73" },
-	{ 0xd0a, "Cortex-A75" },  { 0xd0b, "Cortex-A76" },
-	{ 0xd0c, "Neoverse-N1" }, { 0xd0d, "Cortex-A77" },
+	{ 0xc05, "Cortex-A5" },    { 0xc07, "Cortex-A7" },
+	{ 0xc08, "Cortex-A8" },    { 0xc09, "Cortex-A9" },
+	{ 0xc0d, "Cortex-A17" },   { 0xc0e, "Cortex-A17" },
+	{ 0xc0f, "Cortex-A15" },   { 0xd01, "Cortex-A32" },
+	{ 0xd02, "Cortex-A34" },   { 0xd03, "Cortex-A53" },
+	{ 0xd04, "Cortex-A35" },   { 0xd05, "Cortex-A55" },
+	{ 0xd06, "Cortex-A65" },   { 0xd07, "Cortex-A57" },
+	{ 0xd08, "Cortex-A72" },   { 0xd09, "Cortex-A73" },
+	{ 0xd0a, "Cortex-A75" },   { 0xd0b, "Cortex-A76" },
+	{ 0xd0c, "Neoverse-N1" },  { 0xd0d, "Cortex-A77" },
 	{ 0xd0e, "Cortex-A76AE" }, { 0xd40, "Neoverse-V1" },
-	{ 0xd41, "Cortex-A78" },  { 0xd42, "Cortex-A78AE" },
-	{ 0xd44, "Cortex-X1" },	  { 0xd46, "Cortex-A510" },
-	{ 0xd47, "Cortex-A710" }, { 0xd48, "Cortex-X2" },
-	{ 0xd49, "Neoverse-N2" }, { 0xd4d, "Cortex-A715" },
-	{ 0xd4e, "Cortex-X3" },	  { 0xd80, "Cortex-A520" },
+	{ 0xd41, "Cortex-A78" },   { 0xd42, "Cortex-A78AE" },
+	{ 0xd44, "Cortex-X1" },    { 0xd46, "Cortex-A510" },
+	{ 0xd47, "Cortex-A710" },  { 0xd48, "Cortex-X2" },
+	{ 0xd49, "Neoverse-N2" },  { 0xd4d, "Cortex-A715" },
+	{ 0xd4e, "Cortex-X3" },    { 0xd80, "Cortex-A520" },
 	{ 0xd81, "Cortex-A720" },
 };
 
@@ -65,7 +65,8 @@ static bool cpuinfo_value(const char *cpuinfo, const char *name, char *value,
 		const char *colon = strchr(line, ':');
 		const char *end = line + strcspn(line, "\n");
 		size_t blank = len + strspn(line + (end - line < (long)len ?
-						    end - line : (long)len),
+							    end - line :
+							    (long)len),
 					    " \t");
 
 		if (colon && colon < end && !strncmp(line, name, len) &&
@@ -91,8 +92,7 @@ static bool midr_of_cpuinfo(const char *cpuinfo, unsigned *midr)
 			   sizeof(implementer)) ||
 	    !cpuinfo_value(cpuinfo, "CPU variant", variant, sizeof(variant)) ||
 	    !cpuinfo_value(cpuinfo, "CPU part", part, sizeof(part)) ||
-	    !cpuinfo_value(cpuinfo, "CPU revision", revision,
-			   sizeof(revision)))
+	    !cpuinfo_value(cpuinfo, "CPU revision", revision, sizeof(revision)))
 		return false;
 	*midr = (unsigned)(strtoul(implementer, NULL, 0) << 24 |
 			   strtoul(variant, NULL, 0) << 20 | 0xfu << 16 |
@@ -132,10 +132,12 @@ static void add_models(struct facts *f, const char *cpuinfo)
 	if (!n && cpuinfo &&
 	    cpuinfo_value(cpuinfo, "model name", name, sizeof(name)))
 		lines_add(&models, "%s", name);
-	fact_list(f, "models", models.text, "neither midr_el1 in /sys nor "
+	fact_list(f, "models", models.text,
+		  "neither midr_el1 in /sys nor "
 		  "/proc/cpuinfo names the CPU");
-	fact_list(f, "midr", midrs.text, strstr(cpu_built_for(), "x86") ?
-		  "not an ARM CPU" : "the kernel shows no MIDR");
+	fact_list(f, "midr", midrs.text,
+		  strstr(cpu_built_for(), "x86") ? "not an ARM CPU" :
+						   "the kernel shows no MIDR");
 	free(models.text);
 	free(midrs.text);
 }
@@ -143,7 +145,7 @@ static void add_models(struct facts *f, const char *cpuinfo)
 static void add_features(struct facts *f, const char *cpuinfo)
 {
 	/* What matters for crypto on a development machine. */
-	static const char *const x86[] = { "aes", "avx2", "avx512f",
+	static const char *const x86[] = { "aes",       "avx2",   "avx512f",
 					   "pclmulqdq", "sha_ni", "vaes" };
 	struct lines have = { 0 };
 	char flags[4096], *word, *save = NULL;

@@ -25,9 +25,9 @@ static const char *implementation_name(unsigned id)
 	switch (id) {
 	case TEE_IMPL_ID_OPTEE:
 		return "OP-TEE";
-	case 2:			/* TEE_IMPL_ID_AMDTEE, in newer headers */
+	case 2: /* TEE_IMPL_ID_AMDTEE, in newer headers */
 		return "AMD-TEE";
-	case 3:			/* TEE_IMPL_ID_TSTEE */
+	case 3: /* TEE_IMPL_ID_TSTEE */
 		return "Arm Trusted Services";
 	default:
 		return "an implementation that is not known here";
@@ -64,7 +64,7 @@ static void add_revision(struct facts *f, const char *device)
 	} else {
 		text[len] = '\0';
 		for (char *at = text; (at = strstr(at, mark)); at++)
-			line = at;	/* the last one */
+			line = at; /* the last one */
 	}
 	if (line) {
 		line += strlen(mark);
@@ -112,7 +112,7 @@ static void add_libteec(struct facts *f)
 #ifdef HAVE_TEEC
 	const struct tee_api *api = tee_api(&err);
 
-	if (api)	/* POSIX lets a function's address be a void * */
+	if (api) /* POSIX lets a function's address be a void * */
 		memcpy(&symbol, &api->open_session, sizeof(symbol));
 #else
 	tee_probe(&err);
@@ -149,9 +149,10 @@ void facts_of_tee(struct facts *f)
 			lines_add(&caps, "privileged");
 		if (version.gen_caps & TEE_GEN_CAP_REG_MEM)
 			lines_add(&caps, "registered memory");
-		if (version.gen_caps & 1 << 3)	/* TEE_GEN_CAP_MEMREF_NULL */
+		if (version.gen_caps & 1 << 3) /* TEE_GEN_CAP_MEMREF_NULL */
 			lines_add(&caps, "null memory references");
-		fact_list(f, "capabilities", caps.text, "the device names "
+		fact_list(f, "capabilities", caps.text,
+			  "the device names "
 			  "none");
 		free(caps.text);
 	} else {
@@ -211,10 +212,10 @@ static void add_drivers(struct facts *f)
 				  name, driver, priority, type, module);
 		name[0] = '\0';
 	}
-	fact_list(f, "kernel_drivers", lines.text, file ?
-		  "/proc/crypto lists none of the algorithms measured (their "
-		  "modules are loaded on first use)" :
-		  "cannot read /proc/crypto");
+	fact_list(f, "kernel_drivers", lines.text,
+		  file ? "/proc/crypto lists none of the algorithms measured (their "
+			 "modules are loaded on first use)" :
+			 "cannot read /proc/crypto");
 	if (file)
 		fclose(file);
 	free(lines.text);
@@ -227,8 +228,9 @@ void facts_of_crypto(struct facts *f)
 	char *rng;
 
 	fact_string(f, "libcrypto", libcrypto_version(), err.what);
-	add_library(f, "libcrypto_file", handle ? dlsym(handle,
-		    "EVP_DigestUpdate") : NULL, err.what);
+	add_library(f, "libcrypto_file",
+		    handle ? dlsym(handle, "EVP_DigestUpdate") : NULL,
+		    err.what);
 	if (!backend_by_name("afalg")->probe(&err))
 		fact_bool(f, "afalg", true);
 	else

@@ -74,24 +74,30 @@ static void add_virtual(struct facts *f, const char *compatible)
 		fact_string(f, "virtual_told_by",
 			    dummy ? "device tree compatible linux,dummy-virt" :
 			    flag  ? "hypervisor flag in /proc/cpuinfo" :
-				    "DMI system vendor QEMU", NULL);
+				    "DMI system vendor QEMU",
+			    NULL);
 	} else if (compatible) {
 		fact_bool(f, "virtual", false);
-		fact_string(f, "virtual_told_by", "device tree compatible "
-			    "names a real board", NULL);
+		fact_string(f, "virtual_told_by",
+			    "device tree compatible "
+			    "names a real board",
+			    NULL);
 	} else {
 		fact_unknown(f, "virtual", "nothing tells");
 		fact_unknown(f, "virtual_told_by", "nothing tells");
 	}
 	if (dummy && !access("/dev/tee0", F_OK)) {
 		fact_bool(f, "emulated", true);
-		fact_string(f, "emulated_told_by", "QEMU's board with a secure "
-			    "world, which KVM cannot give to a guest", NULL);
+		fact_string(f, "emulated_told_by",
+			    "QEMU's board with a secure "
+			    "world, which KVM cannot give to a guest",
+			    NULL);
 	} else if (compatible && !dummy && !flag && !qemu) {
 		fact_bool(f, "emulated", false);
 		fact_string(f, "emulated_told_by", "not virtual", NULL);
 	} else {
-		fact_unknown(f, "emulated", "a guest cannot tell emulation "
+		fact_unknown(f, "emulated",
+			     "a guest cannot tell emulation "
 			     "from virtualization");
 		fact_unknown(f, "emulated_told_by", "nothing tells");
 	}
@@ -169,17 +175,39 @@ static void option_value(const char *config, const char *name, char *value,
 static void add_options(struct facts *f, const char *release)
 {
 	static const char *const names[] = {
-		"OPTEE", "TEE", "RPMB", "CRYPTO_USER", "CRYPTO_USER_API_HASH",
-		"CRYPTO_USER_API_SKCIPHER", "CRYPTO_USER_API_RNG",
-		"CRYPTO_USER_API_AEAD", "CRYPTO_SHA256_ARM64",
-		"CRYPTO_SHA2_ARM64_CE", "CRYPTO_SHA1_ARM64_CE",
-		"CRYPTO_AES_ARM64_CE", "CRYPTO_DEV_VIRTIO", "HW_RANDOM",
-		"HW_RANDOM_OPTEE", "HZ", "NO_HZ_FULL", "NO_HZ_IDLE", "PREEMPT",
-		"PREEMPT_RT", "PREEMPT_DYNAMIC", "PREEMPT_VOLUNTARY",
-		"PREEMPT_NONE", "SCHEDSTATS", "SCHED_INFO",
-		"CPU_FREQ", "ARM64_4K_PAGES", "ARM64_64K_PAGES",
-		"VIRT_CPU_ACCOUNTING_GEN", "TICK_CPU_ACCOUNTING", "KASAN",
-		"LOCKDEP", "DEBUG_PREEMPT",
+		"OPTEE",
+		"TEE",
+		"RPMB",
+		"CRYPTO_USER",
+		"CRYPTO_USER_API_HASH",
+		"CRYPTO_USER_API_SKCIPHER",
+		"CRYPTO_USER_API_RNG",
+		"CRYPTO_USER_API_AEAD",
+		"CRYPTO_SHA256_ARM64",
+		"CRYPTO_SHA2_ARM64_CE",
+		"CRYPTO_SHA1_ARM64_CE",
+		"CRYPTO_AES_ARM64_CE",
+		"CRYPTO_DEV_VIRTIO",
+		"HW_RANDOM",
+		"HW_RANDOM_OPTEE",
+		"HZ",
+		"NO_HZ_FULL",
+		"NO_HZ_IDLE",
+		"PREEMPT",
+		"PREEMPT_RT",
+		"PREEMPT_DYNAMIC",
+		"PREEMPT_VOLUNTARY",
+		"PREEMPT_NONE",
+		"SCHEDSTATS",
+		"SCHED_INFO",
+		"CPU_FREQ",
+		"ARM64_4K_PAGES",
+		"ARM64_64K_PAGES",
+		"VIRT_CPU_ACCOUNTING_GEN",
+		"TICK_CPU_ACCOUNTING",
+		"KASAN",
+		"LOCKDEP",
+		"DEBUG_PREEMPT",
 	};
 	struct lines lines = { 0 };
 	char found[256], value[80];
@@ -190,7 +218,8 @@ static void add_options(struct facts *f, const char *release)
 			option_value(config, names[i], value, sizeof(value));
 			lines_add(&lines, "CONFIG_%s=%s", names[i], value);
 		}
-	fact_list(f, "options", lines.text, "neither /proc/config.gz nor "
+	fact_list(f, "options", lines.text,
+		  "neither /proc/config.gz nor "
 		  "/boot/config-RELEASE can be read");
 	fact_string(f, "options_from", config ? found : NULL,
 		    "there is none to be read");

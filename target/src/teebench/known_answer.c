@@ -11,16 +11,15 @@
 #include "known_answer.h"
 
 #define VECTOR_ABC "abc"
-#define VECTOR_448                                                            \
-	"abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq"
-#define VECTOR_896                                                            \
-	"abcdefghbcdefghicdefghijdefghijkefghijklfghijklmghijklmn"            \
+#define VECTOR_448 "abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq"
+#define VECTOR_896                                                 \
+	"abcdefghbcdefghicdefghijdefghijkefghijklfghijklmghijklmn" \
 	"hijklmnoijklmnopjklmnopqklmnopqrlmnopqrsmnopqrstnopqrstu"
 
 static const struct vector {
 	const char *algorithm;
 	const char *message;
-	const char *digest;	/* hexadecimal */
+	const char *digest; /* hexadecimal */
 } vectors[] = {
 	/* clang-format off */
 	{ "sha1", VECTOR_ABC,
@@ -100,8 +99,7 @@ static void to_hex(char *hex, const uint8_t *data, size_t len)
 }
 
 int digest_differs(const struct algorithm *alg, const uint8_t *got,
-		   const uint8_t *want, const char *of_what,
-		   struct error *err)
+		   const uint8_t *want, const char *of_what, struct error *err)
 {
 	char g[2 * ALG_DIGEST_MAX_BYTES + 1], w[sizeof(g)];
 
@@ -116,8 +114,8 @@ int digest_differs(const struct algorithm *alg, const uint8_t *got,
 	return -EBADMSG;
 }
 
-static int check_vector(const struct backend *backend,
-			struct session *session, const struct algorithm *alg,
+static int check_vector(const struct backend *backend, struct session *session,
+			const struct algorithm *alg,
 			const struct buffer *buffer, const struct vector *v,
 			struct error *err)
 {
@@ -133,7 +131,8 @@ static int check_vector(const struct backend *backend,
 	to_hex(hex, got, alg->out_bytes);
 	if (!strcmp(hex, v->digest))
 		return 0;
-	error_set(err, -EBADMSG, "backend %s computes a wrong %s of NIST's "
+	error_set(err, -EBADMSG,
+		  "backend %s computes a wrong %s of NIST's "
 		  "message \"%.16s…\": %.16s… instead of %.16s…",
 		  backend->name, alg->title, v->message, hex, v->digest);
 	error_hint(err, "the timing of a wrong result means nothing; the "
@@ -142,15 +141,16 @@ static int check_vector(const struct backend *backend,
 }
 
 int known_answer_check(const struct backend *backend, struct session *session,
-		       const struct algorithm *alg,
-		       const struct buffer *buffer, struct error *err)
+		       const struct algorithm *alg, const struct buffer *buffer,
+		       struct error *err)
 {
 	uint8_t saved[KNOWN_ANSWER_BYTES];
 	bool found = false;
 	int ret = 0;
 
 	if (buffer->size < sizeof(saved))
-		return error_set(err, -EINVAL, "too small a buffer for known "
+		return error_set(err, -EINVAL,
+				 "too small a buffer for known "
 				 "answers");
 	memcpy(saved, buffer->data, sizeof(saved));
 	for (size_t i = 0; !ret && i < sizeof(vectors) / sizeof(*vectors);
@@ -163,8 +163,10 @@ int known_answer_check(const struct backend *backend, struct session *session,
 	}
 	memcpy(buffer->data, saved, sizeof(saved));
 	if (!ret && !found)
-		return error_set(err, -ENOENT, "no published vector of %s is "
-				 "known", alg->title);
+		return error_set(err, -ENOENT,
+				 "no published vector of %s is "
+				 "known",
+				 alg->title);
 	return ret;
 }
 

@@ -11,8 +11,8 @@
  */
 enum { KNOWN_ANSWER_BYTES = 128 };
 int known_answer_check(const struct backend *backend, struct session *session,
-		       const struct algorithm *alg,
-		       const struct buffer *buffer, struct error *err);
+		       const struct algorithm *alg, const struct buffer *buffer,
+		       struct error *err);
 
 /*
  * The digest of len bytes by backend `c`, which is held against the published
@@ -23,7 +23,6 @@ int known_answer_by_c(const struct algorithm *alg, const uint8_t *data,
 
 /* "a, b" both in hexadecimal */
 int digest_differs(const struct algorithm *alg, const uint8_t *got,
-		   const uint8_t *want, const char *of_what,
-		   struct error *err);
+		   const uint8_t *want, const char *of_what, struct error *err);
 
 #endif

@@ -10,14 +10,14 @@
 
 struct row {
 	const char *workload, *algorithm, *backend;
-	struct error why;	/* .code 0: it can */
+	struct error why; /* .code 0: it can */
 };
 
 struct listing {
-	const char *workload;	/* whose rows are being added */
+	const char *workload; /* whose rows are being added */
 	struct row *rows;
 	size_t count, room;
-	bool failed;		/* out of memory */
+	bool failed; /* out of memory */
 };
 
 void listing_add(struct listing *listing, const char *algorithm,
@@ -182,8 +182,7 @@ static bool first_of_backend(const struct listing *listing, size_t i)
 	for (size_t k = 0; k < i; k++)
 		if (!strcmp(listing->rows[k].workload,
 			    listing->rows[i].workload) &&
-		    !strcmp(listing->rows[k].backend,
-			    listing->rows[i].backend))
+		    !strcmp(listing->rows[k].backend, listing->rows[i].backend))
 			return false;
 	return true;
 }
@@ -212,8 +211,7 @@ static void print_table(const struct listing *listing, const char *workload)
 				continue;
 			row = find(listing, workload, algorithm,
 				   listing->rows[b].backend);
-			printf(" %8s", !row ? "" : row->why.code ? "-" :
-								   "yes");
+			printf(" %8s", !row ? "" : row->why.code ? "-" : "yes");
 		}
 		printf("\n");
 	}

@@ -22,7 +22,7 @@ struct measure_target {
 
 struct measure {
 	uint64_t (*now_ns)(void);
-	const struct usage_meter *meter;	/* NULL: usage is not read */
+	const struct usage_meter *meter; /* NULL: usage is not read */
 	/*
 	 * Samples begin just after a whole multiple of this on
 	 * CLOCK_MONOTONIC, so that timer ticks fall on the same place in each.

@@ -9,12 +9,11 @@ void pool_message(uint8_t *data, size_t len)
 {
 	struct prng prng;
 
-	prng_seed(&prng, 0x7465656d61726bu);	/* "teemark" */
+	prng_seed(&prng, 0x7465656d61726bu); /* "teemark" */
 	prng_fill(&prng, data, len);
 }
 
-static struct pool_entry *find(struct pool *pool,
-			       const struct backend *backend)
+static struct pool_entry *find(struct pool *pool, const struct backend *backend)
 {
 	for (size_t i = 0; i < pool->count; i++)
 		if (pool->entries[i].backend == backend)
@@ -49,8 +48,8 @@ int pool_session(struct pool *pool, const struct backend *backend,
 		entry->tried = true;
 		entry->code = backend->probe(&entry->error);
 		if (!entry->code)
-			entry->code = backend->open(&entry->session,
-						    &entry->error);
+			entry->code =
+				backend->open(&entry->session, &entry->error);
 	}
 	*session = entry->session;
 	if (entry->code && err)

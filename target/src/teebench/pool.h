@@ -12,16 +12,16 @@ enum { POOL_MAX = 16 };
 
 struct pool_entry {
 	const struct backend *backend;
-	size_t reserved;		/* largest size asked for */
-	bool tried;			/* to open */
-	int code;			/* of opening: 0 or -errno */
+	size_t reserved; /* largest size asked for */
+	bool tried;      /* to open */
+	int code;        /* of opening: 0 or -errno */
 	struct error error;
 	struct session *session;
 	bool filled;
 	int buffer_code;
 	struct error buffer_error;
 	struct buffer buffer;
-	bool reported;			/* its opening was recorded */
+	bool reported; /* its opening was recorded */
 };
 
 struct pool {

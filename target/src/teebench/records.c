@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "machine.h"
 #include "records.h"
+#include "machine.h"
 
 static void begin(struct records *r, const char *type)
 {
@@ -112,7 +112,7 @@ int record_case(struct records *r, const struct bench_case *c,
 	for (unsigned i = 0; i < c->options.n_repeats; i++)
 		json_u64(j, NULL, c->options.repeats[i]);
 	json_array_end(j);
-	json_array(j, "loops");		/* of each repeat, at the beginning */
+	json_array(j, "loops"); /* of each repeat, at the beginning */
 	for (unsigned i = 0; i < c->options.n_repeats; i++)
 		json_u64(j, NULL, loops[i]);
 	json_array_end(j);

@@ -65,8 +65,7 @@ static int write_all(struct sink *sink, const char *text, size_t len,
 			continue;
 		if (n < 0) {
 			/* A part of a line must not look like a whole one. */
-			if (sink->regular &&
-			    ftruncate(sink->fd, sink->good))
+			if (sink->regular && ftruncate(sink->fd, sink->good))
 				code = errno;
 			return fail(sink, code, "write to", err);
 		}
@@ -135,8 +134,7 @@ int sink_close(struct sink *sink, struct error *err)
 			ret = fail(sink, errno, "write to", err);
 		if (close(sink->fd) && !ret)
 			ret = fail(sink, errno, "write to", err);
-		if (!ret && sink->regular &&
-		    rename(sink->partial, sink->path))
+		if (!ret && sink->regular && rename(sink->partial, sink->path))
 			ret = fail(sink, errno, "give its name to", err);
 	}
 	free(sink->path);

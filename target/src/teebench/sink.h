@@ -14,12 +14,12 @@
 
 struct sink {
 	int fd;
-	char *path, *partial;	/* NULL: stdout */
-	off_t good;		/* bytes of whole lines, of a file */
-	bool regular;		/* to be renamed when whole */
-	bool hold;		/* keep lines in memory */
-	struct json held;	/* (used as a text buffer) */
-	int code;		/* the first error, for ever */
+	char *path, *partial; /* NULL: stdout */
+	off_t good;           /* bytes of whole lines, of a file */
+	bool regular;         /* to be renamed when whole */
+	bool hold;            /* keep lines in memory */
+	struct json held;     /* (used as a text buffer) */
+	int code;             /* the first error, for ever */
 };
 
 /* path NULL: stdout. */

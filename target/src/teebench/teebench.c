@@ -13,37 +13,37 @@
 #include "records.h"
 
 static const char usage_text[] =
-"Usage: teebench [OPTION]... [KEY]...\n"
-"       teebench --list | --machine [--json]\n"
-"Measure what digests and calls cost, in the TEE and beside it; write one JSON\n"
-"object a line. Cases come from the command line, from --cases FILE, or else\n"
-"from standard input, one a line:\n"
-"\n"
-"  KEY [samples=N] [min_us=N] [repeat=N,N,...] [loops=N]    # comment\n"
-"\n"
-"where KEY is workload/algorithm/backend/parameters, for example\n"
-"oneshot/sha256/tee/4096 or invoke/none/tee/none.\n"
-"\n"
-"  -c, --cases FILE       read cases from FILE (-: standard input)\n"
-"  -o, --output FILE      write to FILE; it is FILE.partial until it is whole\n"
-"      --samples N        samples of each case and repeat (30)\n"
-"      --min-us N         shortest sample in microseconds (100); never less\n"
-"                         than 1000 times the clock's resolution\n"
-"      --repeat N,N,...   operations inside one call (1)\n"
-"      --loops N          calls in a sample; 0: found out (0)\n"
-"      --seed N           of the random order of samples (1)\n"
-"      --settle SECONDS   wait before the first call (0)\n"
-"      --align-tick MS    begin each sample just after a multiple of MS\n"
-"      --quiet-until-end  write nothing while measuring\n"
-"  -l, --list             what this machine can run, and why not the rest\n"
-"  -m, --machine          the facts of this machine\n"
-"  -j, --json             --list and --machine as JSON\n"
-"  -h, --help             this text\n"
-"  -V, --version          the version\n"
-"\n"
-"Exit status: 0 all cases measured or skipped with a reason, 1 a case failed\n"
-"or the output could not be written, 2 wrong usage; 130 after Ctrl-C, 143\n"
-"after SIGTERM, 129 after SIGHUP (the run ends marked incomplete).\n";
+	"Usage: teebench [OPTION]... [KEY]...\n"
+	"       teebench --list | --machine [--json]\n"
+	"Measure what digests and calls cost, in the TEE and beside it; write one JSON\n"
+	"object a line. Cases come from the command line, from --cases FILE, or else\n"
+	"from standard input, one a line:\n"
+	"\n"
+	"  KEY [samples=N] [min_us=N] [repeat=N,N,...] [loops=N]    # comment\n"
+	"\n"
+	"where KEY is workload/algorithm/backend/parameters, for example\n"
+	"oneshot/sha256/tee/4096 or invoke/none/tee/none.\n"
+	"\n"
+	"  -c, --cases FILE       read cases from FILE (-: standard input)\n"
+	"  -o, --output FILE      write to FILE; it is FILE.partial until it is whole\n"
+	"      --samples N        samples of each case and repeat (30)\n"
+	"      --min-us N         shortest sample in microseconds (100); never less\n"
+	"                         than 1000 times the clock's resolution\n"
+	"      --repeat N,N,...   operations inside one call (1)\n"
+	"      --loops N          calls in a sample; 0: found out (0)\n"
+	"      --seed N           of the random order of samples (1)\n"
+	"      --settle SECONDS   wait before the first call (0)\n"
+	"      --align-tick MS    begin each sample just after a multiple of MS\n"
+	"      --quiet-until-end  write nothing while measuring\n"
+	"  -l, --list             what this machine can run, and why not the rest\n"
+	"  -m, --machine          the facts of this machine\n"
+	"  -j, --json             --list and --machine as JSON\n"
+	"  -h, --help             this text\n"
+	"  -V, --version          the version\n"
+	"\n"
+	"Exit status: 0 all cases measured or skipped with a reason, 1 a case failed\n"
+	"or the output could not be written, 2 wrong usage; 130 after Ctrl-C, 143\n"
+	"after SIGTERM, 129 after SIGHUP (the run ends marked incomplete).\n";
 
 enum { EXIT_FAIL = 1, EXIT_USAGE = 2 };
 
@@ -126,8 +126,8 @@ static int parse_arguments(int argc, char **argv, struct arguments *a)
 	struct error err = { 0 };
 	int opt, ret = 0;
 
-	while (!ret && (opt = getopt_long(argc, argv, "c:o:lmjhV",
-					  long_options, NULL)) != -1) {
+	while (!ret && (opt = getopt_long(argc, argv, "c:o:lmjhV", long_options,
+					  NULL)) != -1) {
 		switch (opt) {
 		case 'c':
 			a->cases_path = optarg;
@@ -148,8 +148,7 @@ static int parse_arguments(int argc, char **argv, struct arguments *a)
 					   &err);
 			break;
 		case OPT_LOOPS:
-			ret = parse_option("loops", optarg, &s->defaults,
-					   &err);
+			ret = parse_option("loops", optarg, &s->defaults, &err);
 			break;
 		case OPT_SEED:
 			ret = number(optarg, "--seed", UINT64_MAX, 1, &s->seed,
@@ -257,8 +256,8 @@ static int run(const struct arguments *a, char **keys)
 
 	if (collect_cases(a, keys, &cases, &err) ||
 	    check_cases(&cases, &pool, &err)) {
-		status = complain(&err, err.code == -ENOMEM ? EXIT_FAIL :
-							      EXIT_USAGE);
+		status = complain(&err,
+				  err.code == -ENOMEM ? EXIT_FAIL : EXIT_USAGE);
 		goto out;
 	}
 	catch_signals();
@@ -295,10 +294,12 @@ int main(int argc, char **argv)
 
 	if (status < 0 && a.list)
 		status = listing_print(a.json, &err) ?
-				 complain(&err, EXIT_FAIL) : 0;
+				 complain(&err, EXIT_FAIL) :
+				 0;
 	else if (status < 0 && a.machine)
 		status = machine_print(a.json, &err) ?
-				 complain(&err, EXIT_FAIL) : 0;
+				 complain(&err, EXIT_FAIL) :
+				 0;
 	else if (status < 0)
 		status = run(&a, argv + optind);
 

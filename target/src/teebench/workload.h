@@ -29,9 +29,9 @@ enum {
 
 /* What a case line may set; the program's options give the rest. */
 struct case_options {
-	uint32_t samples;		/* of each repeat */
-	uint64_t min_ns;		/* shortest sample */
-	uint32_t loops;			/* 0: found out */
+	uint32_t samples; /* of each repeat */
+	uint64_t min_ns;  /* shortest sample */
+	uint32_t loops;   /* 0: found out */
 	uint32_t repeats[CASE_REPEATS_MAX];
 	unsigned n_repeats;
 };
@@ -39,28 +39,28 @@ struct case_options {
 /* "workload/algorithm/backend/parameters" and what belongs to it. */
 struct bench_case {
 	char key[CASE_KEY_MAX];
-	char parts[CASE_KEY_MAX];	/* the key, cut at the first slashes */
-	const char *workload_name;	/* these four point into parts */
-	const char *algorithm_name;	/* "none" where there is none */
+	char parts[CASE_KEY_MAX];   /* the key, cut at the first slashes */
+	const char *workload_name;  /* these four point into parts */
+	const char *algorithm_name; /* "none" where there is none */
 	const char *backend_name;
 	const char *parameters;
-	unsigned line;			/* of the case file, 0: an argument */
+	unsigned line; /* of the case file, 0: an argument */
 	struct case_options options;
 
 	const struct workload *workload;
-	const struct algorithm *algorithm;	/* set by parse(), or NULL */
-	const struct backend *backend;		/* set by parse(), or NULL */
-	int64_t bytes;		/* of one operation; -1: has no such thing */
-	void *state;		/* the workload's own */
+	const struct algorithm *algorithm; /* set by parse(), or NULL */
+	const struct backend *backend;     /* set by parse(), or NULL */
+	int64_t bytes; /* of one operation; -1: has no such thing */
+	void *state;   /* the workload's own */
 };
 
-struct pool;	/* sessions and buffers that cases share: pool.h */
-struct listing;	/* what --list collects: listing.h */
+struct pool;    /* sessions and buffers that cases share: pool.h */
+struct listing; /* what --list collects: listing.h */
 
 struct workload {
 	const char *name;
-	const char *summary;	/* one line for --list */
-	const char *parameters;	/* their syntax, for --list: "BYTES" */
+	const char *summary;    /* one line for --list */
+	const char *parameters; /* their syntax, for --list: "BYTES" */
 
 	/* run()'s repeat may be more than 1. */
 	bool repeats;
@@ -97,7 +97,7 @@ struct workload {
 	/* Is what the last run() left right? After every sample; or NULL. */
 	int (*check)(void *state, struct error *err);
 
-	void (*teardown)(void *state);	/* accepts NULL */
+	void (*teardown)(void *state); /* accepts NULL */
 
 	/* What it can run here and what not, with reasons. */
 	void (*list)(struct listing *listing, struct pool *pool);

@@ -26,8 +26,10 @@ static int invoke_parse(struct bench_case *c, struct pool *pool,
 	if (ret)
 		return ret;
 	if (strcmp(c->parameters, "none"))
-		return error_set(err, -EINVAL, "workload invoke has no "
-				 "parameters \"%s\" (none)", c->parameters);
+		return error_set(err, -EINVAL,
+				 "workload invoke has no "
+				 "parameters \"%s\" (none)",
+				 c->parameters);
 	return pool_reserve(pool, c->backend, 0, err);
 }
 
@@ -42,9 +44,11 @@ static int invoke_prepare(struct bench_case *c, struct pool *pool,
 	if (ret)
 		return ret;
 	if (!c->backend->nop)
-		return error_skip(err, -EOPNOTSUPP, "no-call", "backend %s "
+		return error_skip(err, -EOPNOTSUPP, "no-call",
+				  "backend %s "
 				  "is not called across a border: there is no "
-				  "empty call to it", c->backend->name);
+				  "empty call to it",
+				  c->backend->name);
 	in = calloc(1, sizeof(*in));
 	if (!in)
 		return error_set(err, -ENOMEM, "out of memory");
