@@ -13,7 +13,8 @@
     repeat = [1, 2, 4]
 
 A `[[cases]]` block stands for every combination of its algorithms, backends and sizes. A key
-that two blocks give twice is a mistake, as its samples could not be told apart.
+that two blocks give twice is a mistake, as its samples could not be told apart. `[[teehash]]`
+blocks are those of teemark.teehash.
 """
 
 from __future__ import annotations
@@ -27,15 +28,17 @@ from typing import cast
 
 from teemark import paths
 from teemark.errors import ConfigError, UsageMistake
+from teemark.teehash import Step
+from teemark.teehash import parse as parse_teehash
 
 NONE = "none"
 
 _SIZE = re.compile(r"(?P<number>\d+)\s*(?P<unit>B|KiB|MiB|GiB)?")
 _UNITS = {None: 1, "B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
 _WORD = re.compile(r"[a-z0-9][a-z0-9._-]*")
-_PARAMETERS = re.compile(r"[A-Za-z0-9][A-Za-z0-9._,:=+-]*")
+_PARAMETERS = re.compile(r"[A-Za-z0-9][A-Za-z0-9._,:=+/-]*")
 
-_PLAN_KEYS = frozenset({"summary", "cases"})
+_PLAN_KEYS = frozenset({"summary", "cases", "teehash"})
 _BLOCK_KEYS = frozenset(
     {
         "workload",
@@ -96,6 +99,7 @@ class Plan:
     name: str
     summary: str
     blocks: tuple[Block, ...] = field(default=())
+    teehash: tuple[Step, ...] = ()
 
 
 def expand(plan: Plan) -> tuple[Case, ...]:
@@ -251,6 +255,7 @@ def parse(text: str, *, name: str, file: str) -> Plan:
         name=name,
         summary=read.text("summary"),
         blocks=tuple(_block(block, file, index) for index, block in enumerate(blocks, 1)),
+        teehash=parse_teehash(table.get("teehash", []), file, parse_size),
     )
     seen: set[str] = set()
     for case in expand(plan):

@@ -25,6 +25,7 @@ from teemark.run.records import (
     Run,
     Sample,
     Skip,
+    Teehash,
 )
 
 RUN_FILE = "run.ndjson"
@@ -51,6 +52,7 @@ class RunData:
     first: tuple[First, ...] = ()
     skips: tuple[Skip, ...] = ()
     fails: tuple[Fail, ...] = ()
+    teehash: tuple[Teehash, ...] = ()
     end: End | None = None
     incomplete: str | None = None
 
@@ -118,6 +120,7 @@ class Collector:
         self._first: list[First] = []
         self._skips: list[Skip] = []
         self._fails: list[Fail] = []
+        self._teehash: list[Teehash] = []
 
     def add(self, record: AnyRecord, number: int) -> None:
         where = f"{self.file}:{number}"
@@ -147,6 +150,8 @@ class Collector:
                 self._skips.append(record)
             case Fail():
                 self._fails.append(record)
+            case Teehash():
+                self._teehash.append(record)
             case End():
                 self.end = record
 
@@ -198,6 +203,7 @@ class Collector:
             first=tuple(self._first),
             skips=tuple(self._skips),
             fails=tuple(self._fails),
+            teehash=tuple(self._teehash),
             end=self.end,
             incomplete=incomplete,
         )

@@ -123,6 +123,15 @@ class Fail(Trouble, frozen=True, kw_only=True, tag="fail"):
     """A case whose output was wrong, or that broke off. Samples it has don't count."""
 
 
+class Teehash(Record, frozen=True, kw_only=True, tag="teehash"):
+    """One run of teehash on a file, its digest checked."""
+
+    case: Key
+    seq: Annotated[Count, Meta(description="which run of this case, from 0")]
+    argv: Annotated[tuple[str, ...], Meta(description="the command line on the board")]
+    report: Annotated[Facts, Meta(description="what `teehash --report=json` said")]
+
+
 class End(Record, frozen=True, kw_only=True, tag="end"):
     """Last line. A file without one was cut off."""
 
@@ -138,6 +147,6 @@ class End(Record, frozen=True, kw_only=True, tag="end"):
     duration_ns: Count | None = None
 
 
-AnyRecord = Run | Machine | Case | First | Sample | Skip | Fail | End
+AnyRecord = Run | Machine | Case | First | Sample | Teehash | Skip | Fail | End
 
-TYPES: tuple[type[Record], ...] = (Run, Machine, Case, First, Sample, Skip, Fail, End)
+TYPES: tuple[type[Record], ...] = (Run, Machine, Case, First, Sample, Teehash, Skip, Fail, End)
