@@ -8,7 +8,7 @@ A record type that isn't known, or a field that changes its meaning, needs a new
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from msgspec import Meta, Struct
 
@@ -24,7 +24,7 @@ Key = Annotated[
     ),
 ]
 Facts = Annotated[
-    dict[str, object], Meta(description="a group of facts by name; null where unknown")
+    dict[str, Any], Meta(description="a group of facts by name; null where unknown")
 ]
 
 
