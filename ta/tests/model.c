@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "model.h"
+
+#include <openssl/evp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <teemark/algorithms.h>
+#include <teemark/ta_digest.h>
+
+#define CHECK(condition)                                                     \
+	do {                                                                 \
+		if (!(condition)) {                                          \
+			fprintf(stderr, "%s:%d: the TA broke: %s\n",         \
+				__FILE__, __LINE__, #condition);             \
+			abort();                                             \
+		}                                                            \
+	} while (0)
+
+struct model {
+	void *session;
+	bool streaming;
+	const struct algorithm *alg;
+	EVP_MD_CTX *ctx;
+	uint32_t digests;
+	uint32_t updates;
+	uint64_t bytes;
+};
+
+struct model *model_open(void)
+{
+	struct model *model = calloc(1, sizeof(*model));
+	TEE_Param none[TEE_NUM_PARAMS] = { 0 };
+
+	CHECK(model);
+	model->ctx = EVP_MD_CTX_new();
+	CHECK(TA_OpenSessionEntryPoint(0, none, &model->session) ==
+	      TEE_SUCCESS);
+	return model;
+}
+
+void model_close(struct model *model)
+{
+	TA_CloseSessionEntryPoint(model->session);
+	EVP_MD_CTX_free(model->ctx);
+	free(model);
+}
+
+static bool is_memref(uint32_t types, int i)
+{
+	uint32_t type = TEE_PARAM_TYPE_GET(types, i);
+
+	return type >= TEE_PARAM_TYPE_MEMREF_INPUT &&
+	       type <= TEE_PARAM_TYPE_MEMREF_INOUT;
+}
+
+/* NULL: this implementation has no such algorithm here (x86: no ce). */
+static const struct algorithm *supported(uint32_t alg_id, uint32_t impl)
+{
+	const struct algorithm *alg = algorithm_by_id(alg_id);
+
+	if (!alg || alg->class != ALG_DIGEST)
+		return NULL;
+	return impl == TA_DIGEST_IMPL_TEE || impl == TA_DIGEST_IMPL_C ? alg :
+									NULL;
+}
+
+static bool bad_memref(const TEE_Param *param)
+{
+	return param->memref.size && !param->memref.buffer;
+}
+
+/* The digest as the client finds it, and the size it took. */
+struct answer {
+	TEE_Result res;
+	const TEE_Param *digest_at;	/* NULL: no digest */
+	uint8_t digest[EVP_MAX_MD_SIZE];
+	size_t digest_len;
+};
+
+static void want_oneshot(struct model *model, const TEE_Param *p,
+			 struct answer *want)
+{
+	const struct algorithm *alg = supported(p[0].value.a, p[0].value.b);
+	uint32_t repeat = p[3].value.a;
+
+	if (!repeat || repeat > TA_DIGEST_REPEAT_MAX || bad_memref(&p[1])) {
+		want->res = TEE_ERROR_BAD_PARAMETERS;
+		return;
+	}
+	if (!alg) {
+		want->res = TEE_ERROR_NOT_SUPPORTED;
+		return;
+	}
+	want->digest_len = alg->out_bytes;
+	if (p[2].memref.size < alg->out_bytes) {
+		want->res = TEE_ERROR_SHORT_BUFFER;
+		return;
+	}
+	if (!p[2].memref.buffer) {
+		want->res = TEE_ERROR_BAD_PARAMETERS;
+		return;
+	}
+	CHECK(EVP_Digest(p[1].memref.buffer, p[1].memref.size, want->digest,
+			 NULL, EVP_get_digestbyname(alg->evp), NULL));
+	want->digest_at = &p[2];
+	model->digests += repeat;
+	model->bytes += (uint64_t)repeat * p[1].memref.size;
+}
+
+static void want_init(struct model *model, const TEE_Param *p,
+		      struct answer *want)
+{
+	model->alg = supported(p[0].value.a, p[0].value.b);
+	model->streaming = model->alg != NULL;
+	want->res = model->alg ? TEE_SUCCESS : TEE_ERROR_NOT_SUPPORTED;
+	if (model->alg)
+		CHECK(EVP_DigestInit_ex(model->ctx,
+					EVP_get_digestbyname(model->alg->evp),
+					NULL));
+}
+
+static void want_update(struct model *model, const TEE_Param *p,
+			struct answer *want)
+{
+	if (!model->streaming) {
+		want->res = TEE_ERROR_BAD_STATE;
+		return;
+	}
+	if (bad_memref(&p[0])) {
+		want->res = TEE_ERROR_BAD_PARAMETERS;
+		return;
+	}
+	CHECK(EVP_DigestUpdate(model->ctx, p[0].memref.buffer,
+			       p[0].memref.size));
+	model->updates++;
+	model->bytes += p[0].memref.size;
+}
+
+static void want_final(struct model *model, const TEE_Param *p, bool input,
+		       struct answer *want)
+{
+	if (!model->streaming) {
+		want->res = TEE_ERROR_BAD_STATE;
+		return;
+	}
+	want->digest_len = model->alg->out_bytes;
+	if (p[1].memref.size < want->digest_len) {
+		want->res = TEE_ERROR_SHORT_BUFFER;
+		return;
+	}
+	model->streaming = false;
+	if (!p[1].memref.buffer || (input && bad_memref(&p[0]))) {
+		want->res = TEE_ERROR_BAD_PARAMETERS;
+		return;
+	}
+	if (input) {
+		CHECK(EVP_DigestUpdate(model->ctx, p[0].memref.buffer,
+				       p[0].memref.size));
+		model->bytes += p[0].memref.size;
+	}
+	CHECK(EVP_DigestFinal_ex(model->ctx, want->digest, NULL));
+	want->digest_at = &p[1];
+	model->digests++;
+}
+
+/* What the call must answer; takes the model's state along. */
+static void predict(struct model *model, uint32_t cmd, uint32_t types,
+		    const TEE_Param *p, struct answer *want)
+{
+	static const uint32_t expected[] = {
+		[TA_DIGEST_CMD_NOP] = 0,
+		[TA_DIGEST_CMD_INFO] = 0x0002,
+		[TA_DIGEST_CMD_ONESHOT] = 0x1651,
+		[TA_DIGEST_CMD_INIT] = 0x0001,
+		[TA_DIGEST_CMD_UPDATE] = 0x0005,
+		[TA_DIGEST_CMD_FINAL] = 0x0065,
+		[TA_DIGEST_CMD_STATS] = 0x0222,
+	};
+
+	if (cmd > TA_DIGEST_CMD_STATS) {
+		want->res = TEE_ERROR_NOT_SUPPORTED;
+		return;
+	}
+	if (cmd == TA_DIGEST_CMD_NOP) {
+		for (int i = 0; i < TEE_NUM_PARAMS; i++)
+			if (TEE_PARAM_TYPE_GET(types, i) == 4 ||
+			    TEE_PARAM_TYPE_GET(types, i) > 7)
+				want->res = TEE_ERROR_BAD_PARAMETERS;
+		if (types >> 16)
+			want->res = TEE_ERROR_BAD_PARAMETERS;
+		return;
+	}
+	if (types != expected[cmd] &&
+	    !(cmd == TA_DIGEST_CMD_FINAL && types == 0x0060)) {
+		want->res = TEE_ERROR_BAD_PARAMETERS;
+		return;
+	}
+
+	switch (cmd) {
+	case TA_DIGEST_CMD_ONESHOT:
+		want_oneshot(model, p, want);
+		break;
+	case TA_DIGEST_CMD_INIT:
+		want_init(model, p, want);
+		break;
+	case TA_DIGEST_CMD_UPDATE:
+		want_update(model, p, want);
+		break;
+	case TA_DIGEST_CMD_FINAL:
+		want_final(model, p, types == 0x0065, want);
+		break;
+	}
+}
+
+static void check_values(const struct model *model, uint32_t cmd,
+			 const TEE_Param *p)
+{
+	switch (cmd) {
+	case TA_DIGEST_CMD_INFO:
+		CHECK(p[0].value.a == TA_DIGEST_ABI);
+		CHECK(p[0].value.b == (1u << TA_DIGEST_IMPL_TEE |
+				       1u << TA_DIGEST_IMPL_C));
+		break;
+	case TA_DIGEST_CMD_STATS:
+		CHECK(p[0].value.a && p[0].value.a <= p[0].value.b);
+		CHECK(p[1].value.a == model->digests);
+		CHECK(p[1].value.b == model->updates);
+		CHECK(p[2].value.a == (uint32_t)model->bytes);
+		CHECK(p[2].value.b == model->bytes >> 32);
+		break;
+	}
+}
+
+TEE_Result model_invoke(struct model *model, uint32_t cmd, uint32_t types,
+			TEE_Param params[TEE_NUM_PARAMS])
+{
+	struct answer want = { 0 };
+	TEE_Param call[TEE_NUM_PARAMS];
+	TEE_Result res = TEE_SUCCESS;
+
+	/* Each buffer ends where its allocation ends. */
+	memcpy(call, params, sizeof(call));
+	for (int i = 0; i < TEE_NUM_PARAMS; i++) {
+		if (!is_memref(types, i) || !params[i].memref.buffer)
+			continue;
+		call[i].memref.buffer = malloc(params[i].memref.size);
+		CHECK(call[i].memref.buffer || !params[i].memref.size);
+		memcpy(call[i].memref.buffer, params[i].memref.buffer,
+		       params[i].memref.size);
+	}
+
+	predict(model, cmd, types, params, &want);
+	res = TA_InvokeCommandEntryPoint(model->session, cmd, types, call);
+	CHECK(res == want.res);
+	if (res == TEE_SUCCESS)
+		check_values(model, cmd, call);
+
+	for (int i = 0; i < TEE_NUM_PARAMS; i++) {
+		const TEE_Param *given = &params[i];
+
+		if (!is_memref(types, i))
+			continue;
+		if (given == want.digest_at) {
+			CHECK(call[i].memref.size == want.digest_len);
+			CHECK(!memcmp(call[i].memref.buffer, want.digest,
+				      want.digest_len));
+			/* The client sees it; the rest stays as it was. */
+			CHECK(!memcmp((uint8_t *)call[i].memref.buffer +
+					      want.digest_len,
+				      (uint8_t *)given->memref.buffer +
+					      want.digest_len,
+				      given->memref.size - want.digest_len));
+		} else if (given->memref.buffer) {
+			CHECK(!memcmp(call[i].memref.buffer,
+				      given->memref.buffer,
+				      given->memref.size));
+		}
+		if (res == TEE_ERROR_SHORT_BUFFER &&
+		    TEE_PARAM_TYPE_GET(types, i) ==
+			    TEE_PARAM_TYPE_MEMREF_OUTPUT)
+			CHECK(call[i].memref.size == want.digest_len);
+		else if (given != want.digest_at)
+			CHECK(call[i].memref.size == given->memref.size);
+		if (given->memref.buffer)
+			free(call[i].memref.buffer);
+	}
+	return res;
+}
