@@ -17,7 +17,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Protocol
 
-from teemark import __version__, plan
+from teemark import __version__, plan, teehash
 from teemark.errors import BoardError, CommandFailed, DataError, TeemarkError
 from teemark.plan import Case, Plan
 from teemark.run.reader import decode_line
@@ -32,10 +32,15 @@ PROGRAM = "teebench"
 _QUIET_SCRIPT = """\
 # Stay busy for a moment, so that the last packets of this very connection are through.
 i=0
-while [ $i -lt 200000 ]; do i=$((i + 1)); done
-exec teebench --cases "$1/cases" --output "$1/records"
+while [ $i -lt 300000 ]; do i=$((i + 1)); done
+exec teebench --cases "$1/cases" --output "$1/records" \\
+    --settle 2 --align-tick 20 --quiet-until-end
 """
 """$1: a folder on the board."""
+
+_PATIENCE = "86400"
+"""Seconds for the TEE to answer. While such a board waits for its disk, its clock races: what
+takes the host a moment may be half a minute there."""
 
 
 class Watcher(Protocol):
@@ -94,6 +99,10 @@ def measure(board: Board, asked: Plan, directory: Path, watcher: Watcher) -> Out
             else:
                 status = _stream(board, cases, sink, complaints)
             error = sink.verdict(board.name, status, _text(complaints))
+            with contextlib.suppress(KeyboardInterrupt):
+                if error is None and sink.end is not None and sink.end.complete:
+                    teehash.run(board, asked.teehash, sink.take)
+                sink.close()
         except (TeemarkError, OSError) as problem:
             error = (
                 problem
@@ -111,7 +120,7 @@ def measure(board: Board, asked: Plan, directory: Path, watcher: Watcher) -> Out
 
 
 class _Sink:
-    """Takes raw lines: to the file first, then to whoever watches."""
+    """Takes raw lines: to the file, and to whoever watches. The end record waits for the rest."""
 
     def __init__(self, writer: RunWriter, watcher: Watcher) -> None:
         self._writer = writer
@@ -120,27 +129,37 @@ class _Sink:
         self._wrong: DataError | None = None
         self.machine: Machine | None = None
         self.end: End | None = None
+        self._end_line = b""
 
     def take(self, lines: Iterable[bytes]) -> None:
         for line in lines:
-            self._writer.line(line)
             self._number += 1
-            self._look(line)
+            if self._look(line):
+                self._end_line = line
+            else:
+                self._writer.line(line)
 
-    def _look(self, line: bytes) -> None:
+    def close(self) -> None:
+        """Everything was taken: the end record goes last."""
+        if self._end_line:
+            self._writer.line(self._end_line)
+
+    def _look(self, line: bytes) -> bool:
+        """Is it the end record?"""
         if not line.strip() or self._wrong is not None:
-            return
+            return False
         try:
             record = decode_line(line, file=str(self._writer.final), number=self._number)
         except DataError as error:
             if line.endswith(b"\n"):  # else the connection broke: the reader says so
                 self._wrong = error
-            return
+            return False
         if isinstance(record, Machine):
             self.machine = record
         elif isinstance(record, End):
             self.end = record
         self._watcher.record(record)
+        return isinstance(record, End)
 
     def verdict(self, board: str, status: int, complaint: str) -> TeemarkError | None:
         """What is wrong, now that the program ended; None when nothing is, or when the records
@@ -164,7 +183,7 @@ def _stream(board: Board, cases: Iterable[Case], sink: _Sink, complaints: IO[byt
     with tempfile.TemporaryFile() as lines:
         lines.write(plan.case_lines(cases).encode())
         lines.seek(0)
-        with board.stream([PROGRAM, "--cases", "-"], stdin=lines, stderr=complaints) as process:
+        with board.stream([PROGRAM], stdin=lines, stderr=complaints) as process:
             sink.take(process.lines())
             return process.wait()
 
@@ -181,12 +200,18 @@ def _fetch(
             board.push(local_cases, f"{folder}/cases")
             watcher.quiet()
             with board.stream(
-                ["sh", "-c", _QUIET_SCRIPT, "sh", folder], stderr=complaints
+                ["sh", "-c", _QUIET_SCRIPT, "sh", folder],
+                stderr=complaints,
+                env={"TEEMARK_TEE_TIMEOUT": _PATIENCE},
             ) as process:
                 status = process.wait()
-            board.pull(f"{folder}/records", Path(local) / "records")
-            with (Path(local) / "records").open("rb") as stream:
-                sink.take(stream)
+            left = board.script('cd "$1" && ls', folder).text.split()
+            for name in ("records", "records.partial"):
+                if name in left:
+                    board.pull(f"{folder}/{name}", Path(local) / name)
+                    with (Path(local) / name).open("rb") as stream:
+                        sink.take(stream)
+                    break
             return status
     finally:
         with contextlib.suppress(BoardError):

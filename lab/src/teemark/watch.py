@@ -100,6 +100,7 @@ class Lines:
     def __init__(self, progress: Progress, title: str) -> None:
         self._progress = progress
         self._title = title
+        self._quiet = False
         self._said = time.monotonic()
         self._say("starting")
 
@@ -112,6 +113,8 @@ class Lines:
         seen = self._progress
         before = seen.samples
         seen.see(record)
+        if self._quiet:
+            return
         if before == 0 and seen.samples == 1:
             self._say(f"measuring {seen.cases} cases; {seen.skipped} can't run here")
         elif time.monotonic() - self._said > LINE_SECONDS:
@@ -120,8 +123,10 @@ class Lines:
             self._say(share + (f", {_left(left)}" if left is not None else ""))
 
     def quiet(self) -> None:
+        self._quiet = True
         self._say("measuring; nothing on the wire until it is done")
 
     def close(self) -> None:
         seen = self._progress
-        self._say(f"{seen.samples} samples of {seen.cases} cases")
+        skipped = f"; {seen.skipped} can't run here" if self._quiet else ""
+        self._say(f"{seen.samples} samples of {seen.cases} cases{skipped}")

@@ -23,9 +23,8 @@ Key = Annotated[
         description="workload/algorithm/backend/parameters",
     ),
 ]
-Facts = Annotated[
-    dict[str, Any], Meta(description="a group of facts by name; null where unknown")
-]
+Facts = Annotated[dict[str, Any], Meta(description="a group of facts by name; null where unknown")]
+Texts = tuple[str, ...]
 
 
 class Record(Struct, frozen=True, kw_only=True, tag_field="type"):
@@ -49,10 +48,108 @@ class Run(Record, frozen=True, kw_only=True, tag="run"):
     cases: Annotated[Count, Meta(description="cases asked for")]
 
 
+class Group(Struct, frozen=True, kw_only=True):
+    """Facts of the machine that belong together. `null` has its reason in `reasons`."""
+
+
+class BoardFacts(Group, frozen=True, kw_only=True):
+    model: Annotated[str | None, Meta(description="by the device tree")] = None
+    compatible: Texts | None = None
+    virtual: Annotated[bool | None, Meta(description="a virtual machine")] = None
+    virtual_told_by: str | None = None
+    emulated: Annotated[bool | None, Meta(description="its CPU is software")] = None
+    emulated_told_by: str | None = None
+
+
+class CpuFacts(Group, frozen=True, kw_only=True):
+    models: Texts | None = None
+    midr: Annotated[Texts | None, Meta(description="main id registers, as the kernel says")] = None
+    features: Annotated[Texts | None, Meta(description="by hwcap")] = None
+    online: int | None = None
+    configured: int | None = None
+    governor: Texts | None = None
+    khz_now: Texts | None = None
+    khz_min: Texts | None = None
+    khz_max: Texts | None = None
+    temperature: Texts | None = None
+    vulnerabilities: Texts | None = None
+
+
+class MemoryFacts(Group, frozen=True, kw_only=True):
+    total_bytes: Count | None = None
+    available_bytes: Count | None = None
+    page_bytes: Count | None = None
+
+
+class ClockFacts(Group, frozen=True, kw_only=True):
+    name: str | None = None
+    nominal_ns: Annotated[Count | None, Meta(description="as clock_getres() says")] = None
+    resolution_ns: Annotated[Count | None, Meta(description="smallest step seen")] = None
+    reading_ns: Annotated[Count | None, Meta(description="what one reading takes")] = None
+    clocksource: str | None = None
+
+
+class KernelFacts(Group, frozen=True, kw_only=True):
+    release: str | None = None
+    version: str | None = None
+    machine: str | None = None
+    options: Texts | None = None
+    options_from: str | None = None
+    cmdline: str | None = None
+    load_average: Annotated[float | None, Meta(description="of the last minute")] = None
+    os: str | None = None
+    libc: str | None = None
+
+
+class TeeFacts(Group, frozen=True, kw_only=True):
+    libteec: Annotated[str | None, Meta(description="file it was loaded from")] = None
+    supplicant: str | None = None
+    device: str | None = None
+    implementation: str | None = None
+    capabilities: Texts | None = None
+    revision: str | None = None
+    revision_from: str | None = None
+
+
+class CryptoFacts(Group, frozen=True, kw_only=True):
+    libcrypto: Annotated[str | None, Meta(description="version")] = None
+    libcrypto_file: str | None = None
+    afalg: Annotated[bool | None, Meta(description="AF_ALG sockets can be had")] = None
+    kernel_drivers: Texts | None = None
+    hwrng: Annotated[str | None, Meta(description="what feeds /dev/hwrng")] = None
+
+
+class SettingsFacts(Group, frozen=True, kw_only=True):
+    """How teebench was told to measure."""
+
+    seed: Annotated[Count | None, Meta(description="of the random order of samples")] = None
+    samples: Annotated[Positive | None, Meta(description="where a case doesn't say")] = None
+    min_us: Annotated[Count | None, Meta(description="shortest sample, likewise")] = None
+    settle_s: Annotated[Count | None, Meta(description="wait before the first call")] = None
+    align_tick_ms: Annotated[
+        Count | None, Meta(description="samples begin just after a multiple of this; 0: at once")
+    ] = None
+    quiet_until_end: bool | None = None
+
+
 class Machine(Record, frozen=True, kw_only=True, tag="machine"):
     """First line of teebench: facts of the machine."""
 
     schema: Positive
+    teebench: Annotated[str, Meta(description="version of teebench")]
+    built_for: Annotated[str | None, Meta(description="architecture of teebench")] = None
+    pid: Annotated[int | None, Meta(description="of teebench")] = None
+    board: BoardFacts = BoardFacts()
+    cpu: CpuFacts = CpuFacts()
+    memory: MemoryFacts = MemoryFacts()
+    clock: ClockFacts = ClockFacts()
+    kernel: KernelFacts = KernelFacts()
+    tee: TeeFacts = TeeFacts()
+    crypto: CryptoFacts = CryptoFacts()
+    settings: SettingsFacts = SettingsFacts()
+    reasons: Annotated[
+        dict[str, str], Meta(description="why a fact is null: group.name to a sentence")
+    ] = {}
 
 
 class Case(Record, frozen=True, kw_only=True, tag="case"):

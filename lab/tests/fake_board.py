@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""A board that is this machine: commands run here, in a folder with a teebench of the test's."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from teemark.boards.board import Board, Process
+from teemark.boards.config import BoardFile, SshConfig
+from teemark.boards.ssh import Channel, Endpoint, Ssh, Stream
+from teemark.errors import ConnectionLost
+
+
+class LocalChannel(Channel):
+    """Status 255 is a connection that broke."""
+
+    def wait(self, timeout: float | None = None) -> int:
+        status = self.process.wait(timeout)
+        if status == 255:
+            raise ConnectionLost("fake: the connection broke", hint="look at the cable")
+        return status if status >= 0 else 128 - status
+
+
+class FakeBoard(Board):
+    """`programs` comes first in PATH."""
+
+    def __init__(self, programs: Path, *, deterministic: bool = False) -> None:
+        config = SshConfig(kind="ssh", address="nowhere", description="a board made up")
+        super().__init__(BoardFile("fake", programs, config), Endpoint("nowhere"))
+        self.programs = programs
+        self._deterministic = deterministic
+
+    @property
+    def emulated(self) -> bool:
+        return self._deterministic
+
+    @property
+    def deterministic(self) -> bool:
+        return self._deterministic
+
+    def start(
+        self,
+        argv: Sequence[str],
+        *,
+        stdin: Stream = subprocess.DEVNULL,
+        stdout: Stream = None,
+        stderr: Stream = None,
+        env: Mapping[str, str] | None = None,
+        terminal: bool = False,
+    ) -> Process:
+        environment = {**os.environ, **(env or {})}
+        environment["PATH"] = f"{self.programs}:{environment['PATH']}"
+        process = subprocess.Popen(
+            list(argv), stdin=stdin, stdout=stdout, stderr=stderr, env=environment
+        )
+        channel = LocalChannel(Ssh("fake", Endpoint("nowhere")), process, self.programs / "log")
+        return Process(self, argv, channel, "job")
+
+    @contextmanager
+    def stream(
+        self,
+        argv: Sequence[str],
+        *,
+        stdin: Stream = subprocess.DEVNULL,
+        stderr: Stream = None,
+        env: Mapping[str, str] | None = None,
+    ) -> Iterator[Process]:
+        process = self.start(argv, stdin=stdin, stdout=subprocess.PIPE, stderr=stderr, env=env)
+        try:
+            yield process
+        finally:
+            process._channel.process.kill()
+            process._channel.process.wait()
+
+    def push(self, local: Path, target: str, *, mode: int | None = None) -> None:
+        Path(target).write_bytes(local.read_bytes())
+
+    def pull(self, source: str, local: Path) -> None:
+        local.write_bytes(Path(source).read_bytes())
+
+
+def teebench(folder: Path, script: str) -> None:
+    """A teebench that is this shell script."""
+    program = folder / "teebench"
+    program.write_text("#!/bin/sh\n" + script)
+    program.chmod(0o755)

@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Plans: what they expand to, and what is said of a wrong one."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from hypothesis import given
+from hypothesis import strategies as st
+
+from teemark import plan
+from teemark.commands.plan import command
+from teemark.errors import ConfigError, UsageMistake
+
+GOOD = """
+summary = "Two blocks."
+
+[[cases]]
+workload = "invoke"
+backends = ["tee"]
+
+[[cases]]
+workload = "oneshot"
+algorithms = ["sha1", "sha256"]
+backends = ["tee", "c"]
+sizes = [0, "4KiB"]
+samples = 5
+min_us = 200
+repeat = [1, 2, 4]
+"""
+
+
+def test_expansion_and_its_order() -> None:
+    lines = plan.case_lines(plan.expand(plan.parse(GOOD, name="x", file="x.toml"))).splitlines()
+    options = "samples=5 min_us=200 repeat=1,2,4"
+    assert lines == [
+        "invoke/none/tee/none",
+        f"oneshot/sha1/tee/0 {options}",
+        f"oneshot/sha1/c/0 {options}",
+        f"oneshot/sha1/tee/4096 {options}",
+        f"oneshot/sha1/c/4096 {options}",
+        f"oneshot/sha256/tee/0 {options}",
+        f"oneshot/sha256/c/0 {options}",
+        f"oneshot/sha256/tee/4096 {options}",
+        f"oneshot/sha256/c/4096 {options}",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        ('summary = "Two blocks."', "", "x.toml: summary: missing"),
+        ('summary = "Two blocks."', "summary = 3", "x.toml: summary: must be a text"),
+        ('summary = "Two blocks."', 'summary = "a', "x.toml: not valid TOML"),
+        ("samples = 5", "sample = 5", "x.toml: cases[2].sample: no such key"),
+        ("samples = 5", "samples = 0", "x.toml: cases[2].samples: must be a whole number from 1"),
+        ("samples = 5", "samples = true", "x.toml: cases[2].samples: must be a whole number"),
+        ("samples = 5", "samples = 2.5", "x.toml: cases[2].samples: must be a whole number"),
+        ("[1, 2, 4]", "[1, 4, 2]", "x.toml: cases[2].repeat: must rise"),
+        ("[1, 2, 4]", "[]", "x.toml: cases[2].repeat: must be a list with something in it"),
+        ("[1, 2, 4]", "[0]", "x.toml: cases[2].repeat: must be a whole number from 1"),
+        ('"4KiB"', '"4kb"', "x.toml: cases[2].sizes: '4kb' is no size"),
+        ('"4KiB"', "-1", "x.toml: cases[2].sizes: must be a whole number from 0"),
+        ('"4KiB"', '"0"', "x.toml: cases[2].sizes: 0 is there twice"),
+        ('"c"]', '"tee"]', "x.toml: cases[2].backends: tee is there twice"),
+        ('"sha256"', '"SHA 256"', "x.toml: cases[2].algorithms: 'SHA 256' is no name"),
+        ('"sha256"', '"a/b"', "x.toml: cases[2].algorithms: 'a/b' is no name"),
+        ('"invoke"', '"oneshot"\nalgorithms = ["sha1"]\nsizes = [0]', "x.toml: cases: two blocks"),
+        ('"invoke"', '"invoke"\nsizes = [0]\nparameters = ["a"]', "x.toml: cases[1].parameters"),
+        ('workload = "invoke"\n', "", "x.toml: cases[1].workload: missing"),
+    ],
+)
+def test_mistakes_name_file_and_key(old: str, new: str, says: str) -> None:
+    assert old in GOOD
+    with pytest.raises(ConfigError) as error:
+        plan.parse(GOOD.replace(old, new, 1), name="x", file="x.toml")
+    assert error.value.message.startswith(says)
+
+
+def test_no_cases() -> None:
+    with pytest.raises(ConfigError, match="cases: missing"):
+        plan.parse('summary = "a"', name="x", file="x.toml")
+    with pytest.raises(ConfigError, match="cases: must be a list"):
+        plan.parse('summary = "a"\ncases = 3', name="x", file="x.toml")
+
+
+@given(st.integers(0, 10**6), st.sampled_from([("B", 1), ("KiB", 1024), ("MiB", 1024**2)]))
+def test_sizes(number: int, unit: tuple[str, int]) -> None:
+    assert plan.parse_size(f"{number}{unit[0]}") == number * unit[1]
+    assert plan.parse_size(f" {number} {unit[0]} ") == number * unit[1]
+
+
+@given(st.text())
+def test_any_text_is_a_plan_or_a_clear_error(text: str) -> None:
+    with pytest.raises(ConfigError, match=r"x\.toml"):
+        plan.parse(text, name="x", file="x.toml")
+
+
+def test_unknown_plan() -> None:
+    with pytest.raises(UsageMistake, match="no plan nothing"):
+        plan.load("nothing")
+
+
+def test_plan_from_a_file(tmp_path: Path) -> None:
+    file = tmp_path / "mine.toml"
+    file.write_text(GOOD, encoding="utf-8")
+    assert plan.load(str(file)).name == "mine"
+
+
+@pytest.mark.parametrize("name", plan.available())
+def test_plans_of_this_checkout(name: str) -> None:
+    found = plan.load(name)
+    assert plan.expand(found)
+    assert found.summary.endswith(".")
+
+
+def test_list_and_show() -> None:
+    listed = CliRunner().invoke(command, ["list", "--json"])
+    names = [row["name"] for row in json.loads(listed.output)]
+    assert {"quick", "full"} <= set(names)
+    shown = CliRunner().invoke(command, ["show", "quick"])
+    assert "oneshot/sha256/tee/4096" in shown.output
+    as_json = json.loads(CliRunner().invoke(command, ["show", "quick", "--json"]).output)
+    assert len(as_json["cases"]) == len(shown.output.splitlines()) - 1

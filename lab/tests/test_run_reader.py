@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Reading run.ndjson: whole, cut off, corrupt, foreign, newer."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from synthetic import Synthetic
+from teemark.errors import DataError
+from teemark.run import reader, records
+
+
+@pytest.fixture(scope="module")
+def lines() -> list[bytes]:
+    return Synthetic(samples=6).lines()
+
+
+def test_whole_run(lines: list[bytes]) -> None:
+    run = reader.parse(lines, file="run.ndjson")
+    assert run.incomplete is None
+    assert run.run is not None
+    assert run.run.board == "synthetic"
+    assert run.end is not None
+    samples = sum(len(case.samples) for case in run.cases.values())
+    assert samples == sum(b'"type": "sample"' in line for line in lines)
+    assert len(run.skips) == 12
+    assert [first.what for first in run.first] == ["context", "session", "invoke"]
+    assert all(case.first for case in run.cases.values())
+
+
+def test_without_the_run_record(lines: list[bytes]) -> None:
+    """What teebench writes by itself is a run too."""
+    run = reader.parse(lines[1:], file="x")
+    assert run.run is None
+    assert run.incomplete is None
+
+
+def test_no_end_is_incomplete_and_usable(lines: list[bytes]) -> None:
+    run = reader.parse(lines[:-1], file="x")
+    assert run.incomplete == "cut off: there is no end record"
+    assert run.cases
+
+
+@pytest.mark.parametrize("keep", [1, 20, -2])
+def test_cut_in_a_line(lines: list[bytes], keep: int) -> None:
+    cut = [*lines[:-1], lines[-1][:keep]]
+    run = reader.parse(cut, file="x")
+    assert run.incomplete == f"cut off in the middle of line {len(lines)}"
+    assert len(run.cases) == 115
+
+
+def test_interrupted(lines: list[bytes]) -> None:
+    end = b'{"type":"end","complete":false,"reason":"interrupted"}\n'
+    assert reader.parse([*lines[:-1], end], file="x").incomplete == "interrupted"
+
+
+def test_unknown_fields_are_ignored(lines: list[bytes]) -> None:
+    more = [json.dumps({**json.loads(line), "hue": [1, {"a": None}]}).encode() for line in lines]
+    with_newlines = [line + b"\n" for line in more]
+    assert reader.parse(with_newlines, file="x").cases == reader.parse(lines, file="x").cases
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (b"{broken\n", "x:40: not JSON"),
+        (b"\xff\xfe\n", "x:40: not"),
+        (b'{"type":"sample"}\n', "x:40: not a record of teemark: Object missing required field"),
+        (b'{"type":"sampel"}\n', "x:40: not a record of teemark: Invalid value 'sampel'"),
+        (b"[]\n", "x:40: not a record of teemark"),
+        (b'{"type":"end","complete":"yes","reason":"done"}\n', "x:40: not a record of teemark"),
+        (b'{"type":"end","complete":true,"reason":"done"}\n', "x:41: a "),
+        (
+            b'{"type":"sample","case":"a/b/c/d","seq":0,"repeat":1,"loops":1,"ns":1,'
+            b'"source":"client-clock"}\n',
+            "x:40: a sample of a/b/c/d, which has no case record before it",
+        ),
+        (
+            b'{"type":"sample","case":"a/b/c/d","seq":0,"repeat":1,"loops":0,"ns":1,'
+            b'"source":"client-clock"}\n',
+            "x:40: not a record of teemark: Expected `int` >= 1 - at `$.loops`",
+        ),
+        (
+            b'{"type":"sample","case":"a/b/c/d","seq":0,"repeat":1,"loops":1,"ns":1.5,'
+            b'"source":"client-clock"}\n',
+            "x:40: not a record of teemark: Expected `int`, got `float` - at `$.ns`",
+        ),
+        (b'{"type":"machine","schema":1,"teebench":"0","pid":1}\n', "x:40: a second machine"),
+    ],
+)
+def test_corrupt_line_is_named(lines: list[bytes], change: bytes, says: str) -> None:
+    corrupt = [*lines[:39], change, *lines[40:]]
+    with pytest.raises(DataError) as error:
+        reader.parse(corrupt, file="x")
+    assert error.value.message.startswith(says)
+
+
+def test_newer(lines: list[bytes]) -> None:
+    newer = [line.replace(b'"schema": 1', b'"schema": 2') for line in lines]
+    with pytest.raises(DataError, match=r"x:1: made by a newer teemark: schema 2, known .* 1"):
+        reader.parse(newer, file="x")
+
+
+def test_newer_with_other_fields() -> None:
+    line = b'{"type":"machine","schema":7,"pid":{"main":1}}\n'
+    with pytest.raises(DataError, match="x:1: made by a newer teemark: schema 7"):
+        reader.parse([line], file="x")
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"\n\n", b"\x89PNG\r\n\x1a\n\0\0", b'{"name": "foreign"}\n', b"a,b,c\n1,2,3\n", b"{}"],
+)
+def test_foreign(content: bytes, tmp_path: Path) -> None:
+    file = tmp_path / "run.ndjson"
+    file.write_bytes(content)
+    with pytest.raises(DataError, match=r"run\.ndjson"):
+        reader.read(file)
+
+
+def test_records_before_the_machine(lines: list[bytes]) -> None:
+    with pytest.raises(DataError, match="x:1: a case record before the machine record"):
+        reader.parse([line for line in lines if b'"type": "case"' in line], file="x")
+
+
+def test_folder_file_and_partial(lines: list[bytes], tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=r"no run\.ndjson in this folder"):
+        reader.read(tmp_path)
+    (tmp_path / "run.ndjson.partial").write_bytes(b"".join(lines[:-1]))
+    assert reader.read(tmp_path).incomplete
+    (tmp_path / "run.ndjson").write_bytes(b"".join(lines))
+    assert reader.read(tmp_path).incomplete is None
+    assert reader.read(tmp_path / "run.ndjson").incomplete is None
+    with pytest.raises(DataError, match="no such file"):
+        reader.read(tmp_path / "nothing.ndjson")
+
+
+def test_failed_cases_are_not_computed_with(lines: list[bytes]) -> None:
+    key = "oneshot/sha256/c/4096"
+    fail = json.dumps({"type": "fail", "case": key, "reason": "wrong digest"}).encode() + b"\n"
+    run = reader.parse([*lines[:-1], fail, lines[-1]], file="x")
+    assert key in run.cases
+    assert key not in {case.case.case for case in run.sound}
+
+
+@given(cut=st.integers(min_value=0))
+def test_any_cut_is_a_run_or_an_error_that_names_the_file(cut: int) -> None:
+    whole = b"".join(_SMALL)
+    text = whole[: cut % (len(whole) + 1)]
+    try:
+        run = reader.parse(text.splitlines(keepends=True), file="x")
+    except DataError as error:
+        assert error.message.startswith("x:")
+    else:
+        # Without its newline the last line is as good.
+        assert (run.incomplete is None) == (len(text) >= len(whole) - 1)
+
+
+@given(place=st.integers(min_value=0), byte=st.integers(0, 255))
+def test_any_changed_byte_raises_nothing_else(place: int, byte: int) -> None:
+    changed = bytearray(b"".join(_SMALL))
+    changed[place % len(changed)] = byte
+    try:
+        reader.parse(bytes(changed).splitlines(keepends=True), file="x")
+    except DataError as error:
+        assert error.message.startswith("x:")
+
+
+_ALL = Synthetic(samples=1, repeat=(1,)).lines()
+_SMALL = [*_ALL[:3], *(line for line in _ALL[3:] if b"invoke/none" in line), _ALL[-1]]
+
+
+def test_every_record_type_survives_encoding() -> None:
+    run = records.Run(
+        schema=1,
+        teemark="0",
+        board="b",
+        plan="p",
+        started="2026-01-01T00:00:00Z",
+        emulated=True,
+        cases=0,
+    )
+    encoded = msgspec.json.encode(run)
+    assert json.loads(encoded)["type"] == "run"
+    assert reader.decode_line(encoded, file="x", number=1) == run
