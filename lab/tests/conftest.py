@@ -69,7 +69,8 @@ def qemu_v8() -> Iterator[VirtualBoard]:
     yield from _boot("qemu-v8")
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def qemu_v8_icount() -> Iterator[VirtualBoard]:
-    """The deterministic virtual board."""
+    """The deterministic virtual board. It keeps a processor busy even when idle, so it goes with
+    the module that uses it."""
     yield from _boot("qemu-v8-icount")

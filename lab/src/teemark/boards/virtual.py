@@ -102,9 +102,9 @@ class VirtualBoard(Board):
         )
         try:
             self._power_on()
-        except BaseException:
+        except BaseException as error:
             self._power_off()
-            self.instance.data.unlink(missing_ok=True)
+            self._clear(error)
             raise
 
     def _power_on(self) -> None:
@@ -112,7 +112,7 @@ class VirtualBoard(Board):
         began = time.monotonic()
         limit = began + self.recipe.boot_timeout
         for tries_left in reversed(range(_PORT_TRIES)):
-            port = _free_port()
+            port = free_port()
             self._launch(port)
             try:
                 self._wait_for_console(limit)
@@ -222,6 +222,10 @@ class VirtualBoard(Board):
         if self._attached or self.keep:
             return
         self._power_off()
+        self._clear(error)
+
+    def _clear(self, error: BaseException | None) -> None:
+        """Remove the instance's files; the logs stay after trouble with the board."""
         if self.instance is None:
             return
         self.instance.data.unlink(missing_ok=True)
@@ -273,7 +277,7 @@ def take_down(name: str) -> bool:
         return was_up
 
 
-def _free_port() -> int:
+def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])

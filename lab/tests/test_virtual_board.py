@@ -1,0 +1,247 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The virtual board itself: boots, dies with its command, keeps its data over a reboot."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from teemark import errors, paths
+from teemark.boards import BoardFile, VirtualBoard, VirtualConfig, config, state, virtual
+from teemark.boards.guard import start_time
+from teemark.boards.qemu import Instance
+
+pytestmark = [pytest.mark.board, pytest.mark.timeout(300)]
+
+TEEMARK = [sys.executable, "-m", "teemark"]
+NOISE = random.Random(4).randbytes(400_000)
+
+
+def changed(**changes: object) -> BoardFile:
+    """qemu-v8 with something else."""
+    file = config.find("qemu-v8")
+    recipe = msgspec.structs.replace(file.config, **changes)
+    assert isinstance(recipe, VirtualConfig)
+    return BoardFile("selftest", file.path, recipe)
+
+
+@pytest.fixture
+def selftest(tmp_path: Path) -> Iterator[str]:
+    """A board file of a name of its own, so that nobody's kept-up board is touched."""
+    path = tmp_path / f"selftest-{os.getpid()}.toml"
+    path.write_text((paths.boards() / "qemu-v8.toml").read_text(encoding="utf-8"))
+    yield str(path)
+    subprocess.run([*TEEMARK, "down", str(path)], check=True, capture_output=True)
+
+
+def states_of(name: str) -> list[state.State]:
+    found = [state.read(Instance(path)) for path in paths.instances().glob(f"{name}*")]
+    return [each for each in found if each is not None]
+
+
+def wait_for(what: str, condition: object, seconds: float = 60) -> None:
+    assert callable(condition)
+    limit = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < limit, f"no {what} within {seconds} s"
+        time.sleep(0.05)
+
+
+# -- on the shared board ---------------------------------------------------------------------
+
+
+def test_it_is_op_tee(qemu_v8: VirtualBoard) -> None:
+    qemu_v8.require_tee()
+    assert qemu_v8.emulated
+    assert not qemu_v8.deterministic
+    assert qemu_v8.architecture() == "aarch64"
+    assert qemu_v8.capture(["nproc"]).text == "2\n"
+    assert b"OP-TEE version: " in qemu_v8.consoles()[1].read_bytes()
+
+
+def test_streams_are_byte_exact_there(qemu_v8: VirtualBoard) -> None:
+    result = qemu_v8.capture(["sh", "-c", "tee /dev/stderr; exit 77"], stdin=NOISE, check=False)
+    assert (result.status, result.stdout, result.stderr) == (77, NOISE, NOISE)
+    assert qemu_v8.capture(["sh", "-c", "kill -SEGV $$"], check=False).status == 139
+    assert qemu_v8.exec(["sh", "-c", "exit 255"]) == 255
+
+
+def test_programs_and_tas_are_installed(qemu_v8: VirtualBoard) -> None:
+    for ta in paths.built_tas().glob("*.ta"):
+        there = qemu_v8.capture(["stat", "-c", "%a %s", f"/lib/optee_armtz/{ta.name}"]).text
+        assert there == f"444 {ta.stat().st_size}\n"
+    assert qemu_v8.capture(["which", "teebench"]).text == "/opt/teemark/teebench\n"
+
+
+def test_files_there_and_back(qemu_v8: VirtualBoard, tmp_path: Path) -> None:
+    (tmp_path / "a").write_bytes(NOISE)
+    qemu_v8.push(tmp_path / "a", "/data/a")
+    qemu_v8.pull("/data/a", tmp_path / "b")
+    assert (tmp_path / "b").read_bytes() == NOISE
+    qemu_v8.script("mkdir -p /data/d/e && echo x >/data/d/e/f")
+    qemu_v8.pull("/data/d", tmp_path)
+    assert (tmp_path / "d" / "e" / "f").read_text() == "x\n"
+    qemu_v8.push(tmp_path / "d", "/data/again")
+    assert qemu_v8.capture(["cat", "/data/again/e/f"]).text == "x\n"
+
+
+def test_full_disk(qemu_v8: VirtualBoard, tmp_path: Path) -> None:
+    (tmp_path / "big").write_bytes(b"\1" * 3_000_000)
+    qemu_v8.script("mkdir -p /tmp/small && mount -t tmpfs -o size=1m none /tmp/small")
+    try:
+        qemu_v8.script("echo old >/tmp/small/big")
+        with pytest.raises(errors.NoSpace, match="no space left for /tmp/small") as caught:
+            qemu_v8.push(tmp_path / "big", "/tmp/small/big")
+        assert "df -h" in (caught.value.hint or "")
+        assert qemu_v8.capture(["ls", "-A", "/tmp/small"]).text == "big\n"
+        assert qemu_v8.capture(["cat", "/tmp/small/big"]).text == "old\n"
+        qemu_v8.script("mount -o remount,ro /tmp/small")
+        with pytest.raises(errors.ReadOnly, match="read-only file system"):
+            qemu_v8.push(tmp_path / "big", "/tmp/small/other")
+    finally:
+        qemu_v8.script("umount /tmp/small")
+
+
+def test_ctrl_c_reaches_the_command_there(qemu_v8: VirtualBoard) -> None:
+    script = "trap 'echo caught; exit 9' INT; echo ready; sleep 60; echo slept"
+    with qemu_v8.stream(["sh", "-c", script]) as process:
+        lines = process.lines()
+        assert next(lines) == b"ready\n"
+        os.kill(os.getpid(), signal.SIGINT)
+        assert next(lines) == b"caught\n"
+        assert process.wait() == 9
+
+
+def test_it_reaches_nothing_but_us(qemu_v8: VirtualBoard) -> None:
+    with socket.socket() as here:
+        here.bind(("127.0.0.1", 0))
+        here.listen()
+        port = str(here.getsockname()[1])
+        argv = ["nc", "-w", "3", "10.0.2.2", port]
+        assert qemu_v8.capture(argv, check=False, timeout=30).status != 0
+
+
+# -- boards of their own ---------------------------------------------------------------------
+
+
+def test_up_exec_side_by_side_down(qemu_v8: VirtualBoard, selftest: str, tmp_path: Path) -> None:
+    """What a person types. qemu_v8 is up meanwhile, so these are two boards side by side."""
+
+    def teemark(*args: str, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
+        return subprocess.run([*TEEMARK, *args], input=stdin, capture_output=True, check=False)
+
+    name = Path(selftest).stem
+    up = teemark("up", selftest)
+    assert up.returncode == 0, up.stderr.decode()
+    assert f"{name} is up at 127.0.0.1:".encode() in up.stderr
+    assert f"{name} was up already".encode() in teemark("up", selftest).stderr
+    done = teemark("exec", selftest, "--", "sh", "-c", "tee /dev/stderr; exit 42", stdin=NOISE)
+    assert (done.returncode, done.stdout, done.stderr) == (42, NOISE, NOISE)
+    (tmp_path / "noise").write_bytes(NOISE)
+    assert teemark("push", selftest, str(tmp_path / "noise"), "/data/x").returncode == 0
+    assert teemark("pull", selftest, "/data/x", str(tmp_path / "back")).returncode == 0
+    assert (tmp_path / "back").read_bytes() == NOISE
+    setup = json.loads(teemark("setup", selftest, "--json").stdout)
+    assert (setup["installed"], setup["tee"]) == ([], True)
+    assert qemu_v8.exec(["test", "-e", "/data/x"]) == 1, "two boards share no disk"
+    pid = states_of(name)[0].qemu.pid
+    assert start_time(pid) is not None
+    assert teemark("down", selftest).returncode == 0
+    assert start_time(pid) is None
+    assert states_of(name) == []
+
+
+@pytest.mark.parametrize(("how", "when_ready"), [(signal.SIGKILL, True), (signal.SIGTERM, False)])
+def test_board_dies_with_its_killed_command(
+    selftest: str, how: signal.Signals, *, when_ready: bool
+) -> None:
+    name = Path(selftest).stem
+    argv = [*TEEMARK, "exec", selftest, "--", "sleep", "120"]
+    with subprocess.Popen(argv, stdin=subprocess.DEVNULL, start_new_session=True) as command:
+        try:
+            wait_for("boot", lambda: any(each.ready >= when_ready for each in states_of(name)))
+            pid = states_of(name)[0].qemu.pid
+            assert start_time(pid) is not None
+        finally:
+            command.send_signal(how)
+        command.wait(30)
+    wait_for("end of QEMU", lambda: start_time(pid) is None, 5)
+    if how == signal.SIGTERM:
+        assert command.returncode == 128 + signal.SIGTERM
+    else:
+        state.sweep()
+    assert list(paths.instances().glob(f"{name}*")) == []
+
+
+def test_data_outlives_a_reboot_and_a_power_cut(monkeypatch: pytest.MonkeyPatch) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        # QEMU finds that somebody took the first port meanwhile.
+        ports, free = iter([int(taken.getsockname()[1])]), virtual.free_port
+        monkeypatch.setattr(virtual, "free_port", lambda: next(ports, None) or free())
+        board = VirtualBoard(changed())
+        with board:
+            assert board.endpoint.port != taken.getsockname()[1]
+            _reboot_twice(board)
+            directory = board.consoles()[0].parent
+            _lose_tee_and_kernel(board)
+    assert not directory.exists()
+
+
+def _reboot_twice(board: VirtualBoard) -> None:
+    assert board.boot_seconds is not None
+    board.script("echo kept >/data/file; sync; echo gone >/root/file")
+    board.reboot()
+    assert board.capture(["cat", "/data/file"]).text == "kept\n"
+    assert board.exec(["test", "-e", "/root/file"]) == 1
+    board.script("echo cut >/data/other; sync")
+    board.reboot("power-cut")
+    assert board.capture(["cat", "/data/file", "/data/other"]).text == "kept\ncut\n"
+
+
+def _lose_tee_and_kernel(board: VirtualBoard) -> None:
+    board.require_tee()
+    board.script("killall tee-supplicant")
+    with pytest.raises(errors.NoTee, match="tee-supplicant isn't running"):
+        board.require_tee()
+    process = board.start(["sh", "-c", "sleep 1; echo c >/proc/sysrq-trigger"])
+    with pytest.raises(errors.ConnectionLost, match="broke off"):
+        process.wait(30)
+
+
+def test_board_that_is_too_slow_says_what_it_said() -> None:
+    board = VirtualBoard(changed(boot_timeout=1))
+    with pytest.raises(errors.BootError, match="wasn't up after 1 s") as caught, board:
+        pass
+    console, secure = board.consoles()
+    assert str(secure) in caught.value.message
+    assert "NOTICE:" in caught.value.message, "the last lines of a console are shown"
+    assert not board.running
+    assert not (console.parent / "data.img").exists()
+    subprocess.run(["rm", "-r", str(console.parent)], check=True)
+
+
+def test_qemu_that_fails_says_why() -> None:
+    board = VirtualBoard(changed(cpu="z80"))
+    with pytest.raises(errors.BootError, match=r"(?s)ended while it booted.*z80"), board:
+        pass
+    subprocess.run(["rm", "-r", str(board.consoles()[0].parent)], check=True)
+
+
+def test_deterministic_board(qemu_v8_icount: VirtualBoard) -> None:
+    assert qemu_v8_icount.deterministic
+    assert qemu_v8_icount.capture(["nproc"]).text == "1\n"
+    assert "norandmaps" in qemu_v8_icount.capture(["cat", "/proc/cmdline"]).text
+    qemu_v8_icount.require_tee()
