@@ -304,8 +304,8 @@ static int stream_pieces(struct message *m, size_t len, uint8_t *out)
 			ret = call_update(m, slot * e->chunk, len);
 		if (ret)
 			return ret;
-		reader_release(e->reader);
 		begin = clock_now_ns();
+		reader_release(e->reader);
 		ret = reader_next(e->reader, &slot, &len, &eof);
 		m->stats->wait_ns += clock_now_ns() - begin;
 		if (ret)

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "clock.h"
 #include "figures.h"
@@ -51,6 +53,22 @@ static int64_t peak_bytes(void)
 	return kib < 0 ? -1 : kib * 1024;
 }
 
+/* With a buffer, which stderr itself has not: whole lines at a time. */
+static FILE *open_stderr(void)
+{
+	int fd = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO);
+	FILE *f;
+
+	if (fd < 0)
+		return NULL;
+	f = fdopen(fd, "w");
+	if (!f)
+		close(fd);
+	else
+		setvbuf(f, NULL, _IOLBF, 0);
+	return f;
+}
+
 int report_begin(struct report **report, const struct options *opt,
 		 struct error *err)
 {
@@ -63,18 +81,20 @@ int report_begin(struct report **report, const struct options *opt,
 	if (!r)
 		return error_set(err, -ENOMEM, "out of memory");
 	r->opt = opt;
-	r->out = opt->report == REPORT_JSON ? stdout : stderr;
-	if (opt->report_file) {
-		r->out = fopen(opt->report_file, "we");
-		if (!r->out) {
-			int code = -errno;
-
-			free(r);
-			return error_set(err, code,
-					 "cannot write the report to %s: %s",
-					 opt->report_file, strerror(-code));
-		}
+	r->out = stdout;
+	if (opt->report_file || opt->report == REPORT_TEXT) {
 		r->own_file = true;
+		r->out = opt->report_file ? fopen(opt->report_file, "we") :
+					    open_stderr();
+	}
+	if (!r->out) {
+		int code = -errno;
+
+		free(r);
+		return error_set(err, code, "cannot write the report%s%s: %s",
+				 opt->report_file ? " to " : "",
+				 opt->report_file ? opt->report_file : "",
+				 strerror(-code));
 	}
 	if (opt->report == REPORT_JSON)
 		fputs("{\"schema\":1,\"program\":\"teehash\",\"files\":[",

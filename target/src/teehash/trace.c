@@ -162,13 +162,16 @@ static void read_events(const struct trace *trace, struct trace_counts *counts)
 	while (fgets(line, sizeof(line), f)) {
 		const char *at = strstr(line, "optee_invoke_fn_end:");
 
-		at = at ? strstr(at, "ret=") : NULL;
-		if (!at)
-			continue;
-		at += strlen("ret=");
-		count_return(counts, strtoul(at, NULL, 16));
+		/* "param=… ret (a0, a1, a2, a3)" */
+		at = at ? strstr(at, " ret (") : NULL;
+		at = at ? strchr(at, '(') : NULL;
+		if (at)
+			count_return(counts, strtoul(at + 1, NULL, 16));
 	}
-	counts->known = !ferror(f);
+	/* A call that ended is there at least, or the format is another. */
+	counts->known = !ferror(f) && counts->complete;
+	if (!counts->known)
+		set_reason(counts, "the trace could not be understood");
 	fclose(f);
 }
 
