@@ -16,7 +16,9 @@ own, 128+n when signal n killed it.
 from __future__ import annotations
 
 import contextlib
+import os
 import platform
+import select
 import signal
 import subprocess
 import tempfile
@@ -103,6 +105,29 @@ class Process:
             sender.join(2)
         return status
 
+    def wait_while_read(self, output: int) -> int:
+        """`wait`, but when whoever reads the pipe `output` goes away, the command dies of SIGPIPE
+        as it would here; a dropbear is not told of it otherwise."""
+        pid = self._channel.process.pid
+        with contextlib.closing(_PidFd(pid)) as ended:
+            watch = select.poll()
+            watch.register(ended.fd, select.POLLIN)
+            watch.register(output, 0)  # errors come unasked
+            while True:
+                events = dict(watch.poll())
+                if ended.fd in events:
+                    return self.wait()
+                if events.get(output, 0) & select.POLLERR:
+                    break
+                watch.unregister(output)
+        self.signal("PIPE")
+        try:
+            self._channel.process.wait(3)
+        except subprocess.TimeoutExpired:
+            self.abandon()
+            return 128 + signal.SIGPIPE
+        return self.wait()
+
     def abandon(self) -> None:
         """Make an end of the command and of its channel."""
         process = self._channel.process
@@ -138,6 +163,16 @@ class Process:
             yield
         finally:
             signal.signal(signal.SIGINT, before)
+
+
+class _PidFd:
+    """A process as something that can be polled."""
+
+    def __init__(self, pid: int) -> None:
+        self.fd = os.pidfd_open(pid)
+
+    def close(self) -> None:
+        os.close(self.fd)
 
 
 class Board:
@@ -220,7 +255,10 @@ class Board:
         )
         try:
             with process.taking_interrupts():
-                status = process.wait(timeout)
+                if stdout is None and timeout is None and not terminal:
+                    status = process.wait_while_read(1)
+                else:
+                    status = process.wait(timeout)
         finally:
             process.abandon()
         if check and status != 0:

@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""`teemark exec`, `push`, `pull` and `shell` as a person uses them, on this machine over ssh."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pty
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import sshserver
+from conftest import HOST
+
+TEEMARK = [sys.executable, "-m", "teemark"]
+NOISE = random.Random(5).randbytes(500_000)
+
+
+@pytest.fixture
+def local(ssh_server: sshserver.SshServer, tmp_path: Path) -> str:
+    """A board file for the local server, written as a user would."""
+    path = tmp_path / "local.toml"
+    path.write_text(
+        f"""\
+kind = "ssh"
+address = "127.0.0.1"
+user = "{ssh_server.user}"
+port = {ssh_server.port}
+identity = "{ssh_server.identity}"
+options = [
+    "UserKnownHostsFile={ssh_server.known_hosts}",
+    "HostKeyAlias={HOST}",
+    "StrictHostKeyChecking=yes",
+]
+"""
+    )
+    return str(path)
+
+
+def teemark(*args: str, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
+    return subprocess.run([*TEEMARK, *args], input=stdin, capture_output=True, check=False)
+
+
+def test_everything_passes_through(local: str) -> None:
+    script = 'tee /dev/stderr; printf "%s" "$1"; exit 42'
+    done = teemark("exec", local, "--", "sh", "-c", script, "sh", "--help", stdin=NOISE)
+    assert (done.returncode, done.stdout, done.stderr) == (42, NOISE + b"--help", NOISE)
+
+
+def test_options_of_the_command_need_no_dashes(local: str) -> None:
+    assert teemark("exec", local, "printf", "%s", "--json").stdout == b"--json"
+    assert teemark("exec", local, "--", "printf", "%s", "--", "x").stdout == b"--x"
+
+
+def test_status_255_and_signals(local: str) -> None:
+    assert teemark("exec", local, "--", "sh", "-c", "exit 255").returncode == 255
+    assert teemark("exec", local, "--", "sh", "-c", "kill -9 $$").returncode == 137
+
+
+def test_reader_that_goes_away_ends_the_command(local: str) -> None:
+    with subprocess.Popen(
+        [*TEEMARK, "exec", local, "--", "yes"], stdout=subprocess.PIPE, stdin=subprocess.DEVNULL
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.read(4) == b"y\ny\n"
+        process.stdout.close()
+        assert process.wait(20) == 128 + signal.SIGPIPE
+
+
+def test_input_that_nobody_reads(local: str) -> None:
+    done = teemark("exec", local, "--", "head", "-c", "5", stdin=NOISE * 4)
+    assert (done.returncode, done.stdout) == (0, NOISE[:5])
+
+
+def test_ctrl_c_reaches_the_command_and_its_status_comes_back(local: str) -> None:
+    script = "trap 'echo caught; exit 9' INT; echo ready; sleep 60"
+    argv = [*TEEMARK, "exec", local, "--", "sh", "-c", script]
+    with subprocess.Popen(
+        argv, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL, start_new_session=True
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"ready\n"
+        os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to the whole group
+        assert process.stdout.read() == b"caught\n"
+        assert process.wait(20) == 9
+
+
+def test_terminated_exec_ends_the_command_there(local: str, tmp_path: Path) -> None:
+    mark = tmp_path / "mark"
+    script = f"trap 'echo ended >{mark}; exit' TERM; echo ready; sleep 60 & wait"
+    argv = [*TEEMARK, "exec", local, "--", "sh", "-c", script]
+    with subprocess.Popen(argv, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"ready\n"
+        process.terminate()
+        assert process.wait(20) == 128 + signal.SIGTERM
+    assert mark.read_text() == "ended\n"
+
+
+def test_push_and_pull(local: str, tmp_path: Path) -> None:
+    there = tmp_path / "there"
+    there.mkdir()
+    for name in ("a", "b"):
+        (tmp_path / name).write_bytes(NOISE)
+    files = [str(tmp_path / "a"), str(tmp_path / "b")]
+    assert teemark("push", local, *files, str(there)).returncode == 0
+    assert (there / "b").read_bytes() == NOISE
+    assert teemark("pull", local, str(there), str(tmp_path / "back")).returncode == 0
+    assert (tmp_path / "back" / "a").read_bytes() == NOISE
+    wrong = teemark("push", local, *files, str(tmp_path / "none"))
+    assert wrong.returncode == 2
+    assert b"is no folder\nhint: make it first" in wrong.stderr
+    missing = teemark("pull", local, str(tmp_path / "none"), str(tmp_path))
+    assert missing.returncode == 1
+    assert b"No such file" in missing.stderr
+
+
+@contextlib.contextmanager
+def terminal(*args: str) -> Iterator[tuple[int, int]]:
+    """teemark on a terminal of its own: its pid and the terminal's other end."""
+    pid, end = pty.fork()
+    if pid == 0:
+        os.execv(sys.executable, [*TEEMARK, *args])
+    try:
+        yield pid, end
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+        os.close(end)
+
+
+def read_until(end: int, text: bytes, seconds: float = 20) -> bytes:
+    seen = b""
+    limit = time.monotonic() + seconds
+    while text not in seen:
+        assert time.monotonic() < limit, seen
+        try:
+            seen += os.read(end, 4096)
+        except OSError:
+            break
+    return seen
+
+
+def test_shell_on_a_terminal(local: str) -> None:
+    with terminal("shell", local) as (pid, end):
+        os.write(end, b"echo $((6*7))is; tty; stty size\n")
+        seen = read_until(end, b"/dev/pts")
+        assert b"42is" in seen
+        os.write(end, b"sleep 60\n")
+        time.sleep(0.3)
+        os.write(end, b"\x03")  # Ctrl-C
+        os.write(end, b"exit 5\n")
+        read_until(end, b"no such text ever")
+        assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 5
+
+
+def test_ctrl_c_at_a_terminal(local: str) -> None:
+    script = "trap 'echo caught; exit 9' INT; echo ready; sleep 60"
+    with terminal("exec", local, "--", "sh", "-c", script) as (pid, end):
+        read_until(end, b"ready")
+        os.write(end, b"\x03")
+        assert b"caught" in read_until(end, b"caught")
+        assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 9
+
+
+def test_typed_input_reaches_the_command(local: str) -> None:
+    with terminal("exec", local, "--", "sh", "-c", "echo ready; read x; echo got $x") as (_, end):
+        read_until(end, b"ready")
+        os.write(end, b"words\n")
+        assert b"got words" in read_until(end, b"got words")
