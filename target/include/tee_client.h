@@ -73,7 +73,7 @@ struct tee_session {
  * until the first session of the process could be opened, it is given
  * TEEMARK_TEE_TIMEOUT seconds (environment; default 30, and 5 when no
  * supplicant is running), then this returns -ETIMEDOUT. The call that hangs
- * is left to itself: only the end of the process ends it.
+ * is left to itself, and cleans up should it ever come back.
  */
 int tee_session_open(struct tee_session **session, const TEEC_UUID *uuid,
 		     const char *uuid_text, const char *name,

@@ -127,7 +127,17 @@ struct opening {
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	bool done;
+	bool abandoned; /* nobody waits any more: the thread cleans up */
 };
+
+static void free_opening(struct opening *o)
+{
+	if (!o)
+		return;
+	pthread_cond_destroy(&o->changed);
+	pthread_mutex_destroy(&o->lock);
+	free(o);
+}
 
 static void *open_session(void *arg)
 {
@@ -136,6 +146,7 @@ static void *open_session(void *arg)
 	uint64_t begin = clock_now_ns();
 	uint32_t origin = 0;
 	TEEC_Result result;
+	bool abandoned;
 
 	result = s->api->open_session(&s->context, &s->session, &o->uuid,
 				      TEEC_LOGIN_PUBLIC, NULL, NULL, &origin);
@@ -144,8 +155,16 @@ static void *open_session(void *arg)
 	o->result = result;
 	o->origin = origin;
 	o->done = true;
+	abandoned = o->abandoned;
 	pthread_cond_signal(&o->changed);
 	pthread_mutex_unlock(&o->lock);
+	if (abandoned) {
+		if (result == TEEC_SUCCESS)
+			s->api->close_session(&s->session);
+		s->api->finalize_context(&s->context);
+		free(s);
+		free_opening(o);
+	}
 	return NULL;
 }
 
@@ -186,8 +205,9 @@ static int open_session_watched(struct opening *o, unsigned seconds)
 	while (!o->done && err != ETIMEDOUT)
 		err = pthread_cond_timedwait(&o->changed, &o->lock, &end);
 	err = o->done ? 0 : -ETIMEDOUT;
+	o->abandoned = !o->done;
 	pthread_mutex_unlock(&o->lock);
-	if (err)
+	if (err) /* o is the thread's from here on */
 		pthread_detach(thread);
 	else
 		pthread_join(thread, NULL);
@@ -319,11 +339,7 @@ int tee_session_open(struct tee_session **session, const TEEC_UUID *uuid,
 out:
 	if (ret && context)
 		api->finalize_context(&s->context);
-	if (o) {
-		pthread_cond_destroy(&o->changed);
-		pthread_mutex_destroy(&o->lock);
-	}
-	free(o);
+	free_opening(o);
 	if (ret)
 		free(s);
 	return ret;

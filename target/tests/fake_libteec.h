@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef FAKE_LIBTEEC_H
+#define FAKE_LIBTEEC_H
+
+#include <stdint.h>
+
+struct fake_libteec {
+	/* to be returned */
+	uint32_t initialize, open, invoke, allocate, origin;
+	volatile int hang; /* TEEC_OpenSession() does not return meanwhile */
+	/* open now */
+	int contexts, sessions;
+};
+
+#endif

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The measuring core against a clock that only the measured thing moves. */
+#include "harness.h"
+
+#include <errno.h>
+#include <time.h>
+
+#include "measure.h"
+
+static uint64_t now;
+static unsigned readings;
+
+static uint64_t fake_now(void)
+{
+	readings++;
+	return now;
+}
+
+struct thing {
+	uint64_t call_ns, operation_ns;
+	uint64_t first_extra_ns; /* the first run is slower by that */
+	unsigned runs;
+	unsigned fail_at; /* the run that fails, 0: none */
+	uint32_t most_loops;
+};
+
+static int run_thing(void *state, uint32_t loops, uint32_t repeat,
+		     struct error *err)
+{
+	struct thing *t = state;
+
+	t->runs++;
+	if (t->runs == t->fail_at)
+		return error_set(err, -EIO, "broken");
+	if (loops > t->most_loops)
+		t->most_loops = loops;
+	now += loops * (t->call_ns + repeat * t->operation_ns);
+	if (t->runs == 1)
+		now += t->first_extra_ns;
+	return 0;
+}
+
+static const struct measure core = { .now_ns = fake_now };
+
+static uint32_t calibrate(struct thing *t, uint64_t min_ns, uint32_t repeat,
+			  uint64_t *call_ns)
+{
+	struct measure_target target = { run_thing, t };
+	uint32_t loops = 0;
+	struct error err;
+
+	assert_int_equal(measure_calibrate(&core, &target, min_ns, repeat,
+					   &loops, call_ns, &err),
+			 0);
+	return loops;
+}
+
+static void test_once_is_the_difference(void **state)
+{
+	struct thing t = { .call_ns = 100, .operation_ns = 7 };
+	struct measure_target target = { run_thing, &t };
+	struct measured m;
+	struct error err;
+
+	(void)state;
+	now = 1000;
+	readings = 0;
+	assert_int_equal(measure_once(&core, &target, 3, 2, &m, &err), 0);
+	assert_int_equal(m.ns, 3 * (100 + 2 * 7));
+	assert_int_equal(readings, 2);
+}
+
+static void test_loops_are_long_enough_and_a_power_of_two(void **state)
+{
+	(void)state;
+	for (uint64_t call = 1; call < 400000; call = call * 3 + 1) {
+		struct thing t = { .call_ns = call };
+		uint64_t call_ns;
+		uint32_t loops = calibrate(&t, 100000, 1, &call_ns);
+
+		assert_int_equal(loops & (loops - 1), 0);
+		assert_true(loops * call >= 125000);
+		/* but not absurdly long: twice what rounding up asks for */
+		assert_true(loops == 1 || loops * call < 4 * 125000);
+		assert_int_equal(call_ns, call);
+	}
+}
+
+/* Speeds that differ by less than the margin get the same loops. */
+static void test_small_differences_change_nothing(void **state)
+{
+	struct thing slow = { .call_ns = 1010 }, fast = { .call_ns = 1000 };
+	uint64_t call_ns;
+
+	(void)state;
+	assert_int_equal(calibrate(&slow, 100000, 1, &call_ns),
+			 calibrate(&fast, 100000, 1, &call_ns));
+}
+
+static void test_a_cold_first_run_does_not_fool_it(void **state)
+{
+	struct thing t = { .call_ns = 50, .first_extra_ns = 10000000 };
+	uint64_t call_ns;
+
+	(void)state;
+	assert_true(calibrate(&t, 100000, 1, &call_ns) * 50 >= 125000);
+}
+
+static void test_repeats_take_fewer_loops(void **state)
+{
+	struct thing one = { .call_ns = 10, .operation_ns = 1000 };
+	struct thing many = one;
+	uint64_t call_ns;
+
+	(void)state;
+	assert_true(calibrate(&many, 100000, 64, &call_ns) <
+		    calibrate(&one, 100000, 1, &call_ns));
+}
+
+static void test_a_clock_that_stands_still_ends(void **state)
+{
+	struct thing t = { 0 };
+	uint64_t call_ns;
+
+	(void)state;
+	assert_int_equal(calibrate(&t, 100000, 1, &call_ns), MEASURE_LOOPS_MAX);
+	assert_int_equal(t.most_loops, MEASURE_LOOPS_MAX);
+}
+
+static void test_errors_come_through(void **state)
+{
+	for (unsigned at = 1; at < 4; at++) {
+		struct thing t = { .call_ns = 10, .fail_at = at };
+		struct measure_target target = { run_thing, &t };
+		struct error err = { 0 };
+		uint64_t call_ns;
+		uint32_t loops;
+
+		assert_int_equal(measure_calibrate(&core, &target, 100000, 1,
+						   &loops, &call_ns, &err),
+				 -EIO);
+		assert_string_equal(err.what, "broken");
+		assert_int_equal(t.runs, at);
+	}
+	(void)state;
+}
+
+static void test_aligned_samples_begin_after_a_tick(void **state)
+{
+	const struct measure aligned = { .now_ns = fake_now,
+					 .align_ns = 10000000 };
+	struct thing t = { .call_ns = 1 };
+	struct measure_target target = { run_thing, &t };
+	struct measured m;
+	struct error err;
+	struct timespec ts;
+	uint64_t late;
+
+	(void)state;
+	for (int i = 0; i < 5; i++) {
+		assert_int_equal(measure_once(&aligned, &target, 1, 1, &m,
+					      &err),
+				 0);
+		clock_gettime(CLOCK_MONOTONIC, &ts);
+		late = (uint64_t)ts.tv_nsec % aligned.align_ns;
+		/* a busy machine may be late, but never by most of a tick
+		 * five times */
+		if (late < 5000000)
+			return;
+	}
+	fail_msg("never just after a tick");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_once_is_the_difference),
+		cmocka_unit_test(test_loops_are_long_enough_and_a_power_of_two),
+		cmocka_unit_test(test_small_differences_change_nothing),
+		cmocka_unit_test(test_a_cold_first_run_does_not_fool_it),
+		cmocka_unit_test(test_repeats_take_fewer_loops),
+		cmocka_unit_test(test_a_clock_that_stands_still_ends),
+		cmocka_unit_test(test_errors_come_through),
+		cmocka_unit_test(test_aligned_samples_begin_after_a_tick),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,319 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""teebench as scripts see it, on this machine, under the sanitizers (make -C target/tests)."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).resolve().parent
+BUILT = HERE.parents[1] / "build" / "tests" / "target"
+TEEBENCH = BUILT / "teebench"
+DIGESTS = BUILT / "digests"
+
+C = "oneshot/sha256/c/100"
+FAST = ("--samples", "3", "--min-us", "10")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _built() -> None:
+    subprocess.run(["make", "--no-print-directory", "-C", HERE, "programs"], check=True)
+
+
+def bench(
+    *arguments: str | Path, stdin: str | bytes = b"", **options: object
+) -> subprocess.CompletedProcess[bytes]:
+    data = stdin.encode() if isinstance(stdin, str) else stdin
+    return subprocess.run(  # type: ignore[call-overload,no-any-return]
+        [TEEBENCH, *arguments], input=data, capture_output=True, timeout=60, check=False, **options
+    )
+
+
+def records(text: bytes) -> list[dict[str, object]]:
+    assert text.endswith(b"\n")
+
+    def refuse(word: str) -> None:
+        raise AssertionError(f"{word} in JSON")
+
+    return [json.loads(line, parse_constant=refuse) for line in text.decode().splitlines()]
+
+
+def of_type(found: Sequence[dict[str, object]], wanted: str) -> list[dict[str, object]]:
+    return [record for record in found if record["type"] == wanted]
+
+
+def test_a_run() -> None:
+    cases = f"{C} repeat=1,2 samples=4\ninvoke/none/empty/none\noneshot/sha1/c/0\n"
+    done = bench(*FAST, stdin=cases)
+    assert done.returncode == 0, done.stderr
+    found = records(done.stdout)
+    assert found[0]["type"] == "machine"
+    assert found[0]["schema"] == 1
+    assert found[-1] == found[-1] | {"type": "end", "complete": True, "reason": "done"}
+    samples = of_type(found, "sample")
+    assert len(samples) == 4 * 2 + 3 + 3 == found[-1]["samples"]
+    assert [sample["seq"] for sample in samples] == list(range(len(samples)))
+    assert {case["case"] for case in of_type(found, "case")} == {
+        C,
+        "invoke/none/empty/none",
+        "oneshot/sha1/c/0",
+    }
+    for sample in samples:
+        assert isinstance(sample["ns"], int)
+        assert sample["ns"] >= 10_000
+        assert sample["source"] == "client-clock"
+    # a case is announced before its samples
+    for case in of_type(found, "case"):
+        first = next(s for s in samples if s["case"] == case["case"])
+        assert found.index(case) < found.index(first)
+        assert case["verified"] is True
+
+
+def test_the_order_is_random_and_the_same_for_a_seed() -> None:
+    cases = "\n".join(f"oneshot/sha256/c/{size} samples=10" for size in (1, 2, 3))
+
+    def order(seed: int) -> list[object]:
+        found = records(bench("--loops", "1", "--seed", str(seed), stdin=cases).stdout)
+        return [sample["case"] for sample in of_type(found, "sample")]
+
+    assert order(7) == order(7)
+    assert order(7) != order(8)
+    assert order(7) != sorted(map(str, order(7)))
+    assert sorted(map(str, order(7))) == sorted(map(str, order(8)))
+
+
+def test_what_the_machine_cannot_do_is_a_skip_with_a_reason() -> None:
+    done = bench(*FAST, C, "oneshot/sha256/tee/16", "invoke/none/c/none", "oneshot/sha1/empty/1")
+    assert done.returncode == 0, done.stderr
+    found = records(done.stdout)
+    skips = {skip["case"]: skip for skip in of_type(found, "skip")}
+    assert skips["invoke/none/c/none"]["code"] == "no-call"
+    assert skips["oneshot/sha1/empty/1"]["code"] == "unsupported-algorithm"
+    if not Path("/dev/tee0").exists():
+        assert skips["oneshot/sha256/tee/16"]["code"] in ("no-tee", "no-teec-headers")
+    for skip in skips.values():
+        assert skip["reason"]
+    assert found[-1]["skipped"] == len(skips)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "stdin", "said"),
+    [
+        (["--colour"], "", "--help"),
+        (["--samples", "x", C], "", "samples"),
+        (["--cases", "/no/such/file"], "", "/no/such/file"),
+        ([], "", "no cases"),
+        ([], "# nothing\n", "no cases"),
+        ([], f"{C}\n\noneshot/sha256/gpu/1\n", "line 3"),
+        ([], f"{C}\noneshot/sha256/c/1 samples=1.5\n", "standard input:2"),
+        (["nonsense"], "", "nonsense"),
+    ],
+)
+def test_wrong_usage(arguments: list[str], stdin: str, said: str) -> None:
+    done = bench(*arguments, stdin=stdin)
+    assert done.returncode == 2
+    assert said in done.stderr.decode()
+    assert done.stdout == b""
+
+
+def test_help_and_version() -> None:
+    done = bench("--help")
+    assert done.returncode == 0
+    assert b"Exit status" in done.stdout
+    assert bench("--version").stdout.startswith(b"teebench ")
+
+
+def test_list() -> None:
+    listed = json.loads(bench("--list", "--json").stdout)
+    available = {backend["name"]: backend for backend in listed["backends"]}
+    assert list(available) == ["tee", "ta-c", "ta-ce", "c", "ce", "openssl", "afalg"]
+    assert available["c"]["available"] is True
+    for backend in available.values():
+        assert backend["available"] or backend["reason"]
+    for row in listed["combinations"]:
+        assert row["available"] or row["reason"]
+    text = bench("--list").stdout.decode()
+    assert "sha3-512" in text
+    assert "not here: " in text
+
+
+def test_machine() -> None:
+    machine = json.loads(bench("--machine", "--json").stdout)
+    assert machine["type"] == "machine"
+    assert machine["memory"]["page_bytes"] == os.sysconf("SC_PAGESIZE")
+    assert machine["kernel"]["release"] == os.uname().release
+    assert machine["clock"]["resolution_ns"] > 0
+
+    def nulls(prefix: str, value: object) -> list[str]:
+        if value is None:
+            return [prefix]
+        if isinstance(value, dict):
+            return [n for k, v in value.items() for n in nulls(f"{prefix}.{k}".strip("."), v)]
+        return []
+
+    facts = {name: value for name, value in machine.items() if isinstance(value, dict)}
+    unknown = nulls("", {name: group for name, group in facts.items() if name != "reasons"})
+    assert sorted(unknown) == sorted(machine["reasons"])
+    assert all(machine["reasons"].values())
+    assert "unknown (" in bench("--machine").stdout.decode()
+
+
+@pytest.mark.parametrize(
+    ("number", "reason", "status"),
+    [
+        (signal.SIGINT, "interrupted", 130),
+        (signal.SIGTERM, "terminated", 143),
+        (signal.SIGHUP, "hung-up", 129),
+    ],
+)
+@pytest.mark.parametrize("quiet", [(), ("--quiet-until-end",)])
+def test_interrupted(
+    tmp_path: Path, number: int, reason: str, status: int, quiet: tuple[str, ...]
+) -> None:
+    output = tmp_path / "run"
+    with subprocess.Popen(
+        [TEEBENCH, "--samples", "1000000", "--output", output, *quiet, C]
+    ) as process:
+        time.sleep(0.7)
+        process.send_signal(number)
+        assert process.wait(20) == status
+    found = records(output.read_bytes())
+    assert found[-1]["complete"] is False
+    assert found[-1]["reason"] == reason
+    assert len(of_type(found, "sample")) == found[-1]["samples"] > 0
+    assert not (tmp_path / "run.partial").exists()
+
+
+def test_killed_leaves_a_partial_file_without_an_end(tmp_path: Path) -> None:
+    output = tmp_path / "run"
+    with subprocess.Popen([TEEBENCH, "--samples", "1000000", "--output", output, C]) as process:
+        time.sleep(0.5)
+        process.kill()
+    assert not output.exists()
+    lines = (tmp_path / "run.partial").read_bytes().splitlines(keepends=True)
+    assert not any(b'"type":"end"' in line for line in lines)
+    assert all(json.loads(line) for line in lines)
+
+
+def test_settling_is_interrupted_too() -> None:
+    with subprocess.Popen([TEEBENCH, "--settle", "1000", C], stdout=subprocess.PIPE) as process:
+        time.sleep(0.3)
+        process.send_signal(signal.SIGINT)
+        out, _ = process.communicate(timeout=20)
+    assert process.returncode == 130
+    assert records(out)[-1]["complete"] is False
+
+
+def test_a_reader_that_goes_away() -> None:
+    with subprocess.Popen(
+        [TEEBENCH, "--samples", "100000", C], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.readline()
+        process.stdout.close()
+        said = process.stderr.read()
+        assert process.wait(20) == 1
+    assert b"Broken pipe" in said
+
+
+@pytest.mark.parametrize("what", [(C,), ("--list",), ("--machine",), ("--help",)])
+def test_a_full_disk(what: tuple[str, ...]) -> None:
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run(
+            [TEEBENCH, *what],
+            stdin=subprocess.DEVNULL,
+            stdout=full,
+            stderr=subprocess.PIPE,
+            check=False,
+            timeout=60,
+        )
+    assert done.returncode == 1
+    assert b"No space left" in done.stderr
+
+
+def test_quiet_says_the_same(tmp_path: Path) -> None:
+    output = tmp_path / "run"
+    done = bench(*FAST, "--quiet-until-end", "--output", output, C)
+    assert done.returncode == 0
+    assert done.stdout == b""
+    found = records(output.read_bytes())
+    assert [record["type"] for record in found] == [
+        "machine", "first", "case", "sample", "sample", "sample", "end",
+    ]  # fmt: skip
+
+
+def test_pinned_loops() -> None:
+    found = records(bench("--loops", "3", "--samples", "2", C).stdout)
+    assert [sample["loops"] for sample in of_type(found, "sample")] == [3, 3]
+
+
+def expected(algorithm: str, length: int) -> str:
+    message = bytes((i * 7 + length) & 0xFF for i in range(length))
+    return hashlib.new(algorithm.replace("sha3-", "sha3_"), message).hexdigest()
+
+
+def check_digests(text: str) -> dict[str, set[str]]:
+    """Compares with hashlib; what each backend computed."""
+    computed: dict[str, set[str]] = {}
+    lengths: dict[tuple[str, str], list[int]] = {}
+    for line in text.splitlines():
+        backend, algorithm, length, *digests = line.split(" ")
+        if length == "skip":
+            continue
+        assert digests == [expected(algorithm, int(length))] * 2, line
+        computed.setdefault(backend, set()).add(algorithm)
+        lengths.setdefault((backend, algorithm), []).append(int(length))
+    for (_, algorithm), seen in lengths.items():
+        block = hashlib.new(algorithm.replace("sha3-", "sha3_")).block_size
+        assert seen == list(range(2 * block + 2))
+    return computed
+
+
+ALL = {
+    *("sha1", "sha224", "sha256", "sha384", "sha512"),
+    *("sha3-224", "sha3-256", "sha3-384", "sha3-512"),
+}
+
+
+def test_digests_of_every_length_equal_hashlib() -> None:
+    done = subprocess.run([DIGESTS], capture_output=True, text=True, check=True, timeout=60)
+    computed = check_digests(done.stdout)
+    assert computed["c"] == ALL
+    if shutil.which("openssl"):
+        assert computed["openssl"] == ALL
+
+
+@pytest.mark.parametrize(
+    ("arch", "emulator", "cpu", "root", "backends"),
+    [
+        ("aarch64", "qemu-aarch64-static", "cortex-a57", "/usr/aarch64-linux-gnu", ("c", "ce")),
+        ("armhf", "qemu-arm-static", "cortex-a7", "/usr/arm-linux-gnueabihf", ("c",)),
+    ],
+)
+def test_digests_of_other_processors(
+    arch: str, emulator: str, cpu: str, root: str, backends: tuple[str, ...]
+) -> None:
+    target = HERE.parent
+    # the compiler's own C library, whatever the virtual board's is
+    build = BUILT / arch
+    make = ["make", "--no-print-directory", "-C", target, f"ARCH={arch}", f"BUILD={build}"]
+    subprocess.run([*make, "tests"], check=True)
+    program = build / "target" / arch / "tests" / "digests"
+    done = subprocess.run(
+        [emulator, "-cpu", cpu, "-L", root, program, *backends],
+        capture_output=True, text=True, check=True, timeout=100,
+    )  # fmt: skip
+    computed = check_digests(done.stdout)
+    assert computed["c"] == ALL
+    assert computed.get("ce", {"sha1", "sha224", "sha256"}) >= {"sha1", "sha224", "sha256"}
+    assert set(computed) == set(backends)
