@@ -272,11 +272,11 @@ def one_line_through_all_sizes(reference: Reference) -> list[str]:
         worst = max(small.values(), key=abs)
         if abs(worst) > 0.1:
             continue
-        unit = "16 bytes" if name == "AES-128" else f"block of {block:.0f} bytes"
+        unit = "16 bytes" if name == "AES-128" else f"a block of {block:.0f} bytes"
         sentences.append(
             f"{name}: the line through {large[0]:.0f} and {large[-1]:.0f} bytes, "
-            f"{microseconds(fixed)} a call and {microseconds(slope)} a {unit}, gives the times of "
-            f"{listed([f'{size:.0f}' for size in sorted(small)])} bytes within "
+            f"{microseconds(fixed)} a call and {microseconds(slope)} for {unit}, gives the times "
+            f"of {listed([f'{size:.0f}' for size in sorted(small)])} bytes within "
             f"{100 * abs(worst):.0f} %. The driver runs requests under {threshold:.0f} bytes in "
             "software, so a line that doesn't break there is software throughout."
         )

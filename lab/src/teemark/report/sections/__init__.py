@@ -11,10 +11,12 @@ from teemark.report.sections.machine import machine
 from teemark.report.sections.method import method
 from teemark.report.sections.rest import first_use, skips
 from teemark.report.sections.throughput import throughput
+from teemark.report.seed_tables import seed_tables
 from teemark.report.subject import SectionFunction
 
 SECTIONS: tuple[SectionFunction, ...] = (
     headline,
+    seed_tables,
     comparison,
     throughput,
     costs,

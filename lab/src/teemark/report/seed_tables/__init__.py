@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""A section for runs of a seed plan: the published tables, measured again, and the audit.
+
+To add a document: its figures in reference/, a plan of the same name, a file here with TABLES,
+and a line in SEEDS.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+
+from teemark.reference.audit import audit
+from teemark.reference.data import Reference, load
+from teemark.report.blocks import Block, Bullets, Heading, Paragraph, Section
+from teemark.report.seed_tables import (
+    api_vs_custom,
+    beaglebone,
+    mqtt_tz,
+    secure_hash,
+    small_messages,
+)
+from teemark.report.seed_tables.measured import Lookup
+from teemark.report.seed_tables.table import SeedTable, blocks, said
+from teemark.report.subject import Subject, each
+
+SEEDS: Mapping[str, tuple[SeedTable, ...]] = {
+    module.DOC: module.TABLES
+    for module in (secure_hash, small_messages, api_vs_custom, mqtt_tz, beaglebone)
+}
+"""By plan: a seed plan has the name of its document."""
+
+_INTRO = (
+    "Each table has the rows and columns of the document. Measured are medians with their 95 % "
+    "interval, then mean and standard deviation; published figures have their units put right. "
+    "What the document says against itself is computed from its own figures and stands below "
+    "each table."
+)
+
+_reference = cache(load)
+
+
+def seed_tables(subjects: Sequence[Subject]) -> Section | None:
+    """None when no run is of a seed plan."""
+    made = each(subjects, lambda subject: _of(subject, _reference()))
+    if not made:
+        return None
+    return Section(
+        "published", "The published tables, measured again", (Paragraph((_INTRO,)), *made)
+    )
+
+
+def _of(subject: Subject, reference: Reference) -> list[Block]:
+    plan = subject.run.run.plan if subject.run.run is not None else ""
+    tables = SEEDS.get(plan)
+    if tables is None:
+        return []
+    lookup = Lookup(subject)
+    left = list(audit(reference, plan))
+    made: list[Block] = []
+    for table in tables:
+        here = [finding for finding in left if table.table in finding.tables]
+        left = [finding for finding in left if finding not in here]
+        made += blocks(table, lookup, reference, here)
+    if left:
+        made += [
+            Heading("Elsewhere in the document"),
+            Bullets(tuple(said(finding) for finding in left)),
+        ]
+    return made
