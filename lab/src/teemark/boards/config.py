@@ -56,7 +56,7 @@ class VirtualConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Guest time is counted in instructions, so that two boots measure the same."""
     devices: tuple[Device, ...] = ()
     kernel_args: tuple[Text, ...] = ()
-    boot_timeout: Seconds = 60
+    boot_timeout: Seconds = 120
     ta_directory: Text = "/lib/optee_armtz"
     directory: Text = "/opt/teemark"
     description: str = ""

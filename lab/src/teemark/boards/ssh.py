@@ -89,6 +89,10 @@ class Ssh:
     def __init__(self, board: str, endpoint: Endpoint) -> None:
         self.board = board
         self.endpoint = endpoint
+        self.lost = False
+        """A connection broke off."""
+        self.lost_hint: str | None = None
+        """Where to look when it does."""
         self._directory: Path | None = None
         self._master: subprocess.Popen[bytes] | None = None
         self._logs = count(1)
@@ -144,6 +148,10 @@ class Ssh:
             shutil.rmtree(self._directory, ignore_errors=True)
             self._directory = None
 
+    def lost_error(self) -> TeemarkError:
+        self.lost = True
+        return lost_error(self.board, str(self.endpoint), self.lost_hint)
+
     def open_channel(
         self,
         command: str,
@@ -155,7 +163,7 @@ class Ssh:
     ) -> Channel:
         """Start a command line on the board; None streams are this process's own."""
         if not self.connected:
-            raise lost_error(self.board, str(self.endpoint))
+            raise self.lost_error()
         assert self._directory is not None
         log = self._directory / f"{next(self._logs)}.log"
         argv = ["ssh", "-E", str(log), "-S", str(self._socket()), "-t" if terminal else "-T"]
@@ -202,11 +210,11 @@ class Channel:
         # The master may take a moment to notice that its connection broke.
         for _ in range(20):
             if not self._ssh.connected:
-                return lost_error(board, to)
+                return self._ssh.lost_error()
             if not said:
                 return None
             time.sleep(0.05)
-        return lost_error(board, to)
+        return self._ssh.lost_error()
 
 
 def _short_directory() -> str:

@@ -123,10 +123,11 @@ def connect_error(board: str, to: str, said: str) -> errors.TeemarkError:
     )
 
 
-def lost_error(board: str, to: str) -> errors.ConnectionLost:
+def lost_error(board: str, to: str, where: str | None = None) -> errors.ConnectionLost:
     return errors.ConnectionLost(
-        f"{board}: the connection to {to} broke off while a command was running",
-        hint="the board may have crashed, rebooted or lost power: look at its console",
+        f"{board}: the connection to {to} broke off",
+        hint="the board may have crashed, rebooted or lost power: look at "
+        + (where or "its console"),
     )
 
 

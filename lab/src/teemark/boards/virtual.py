@@ -92,6 +92,7 @@ class VirtualBoard(Board):
         self.instance = states.kept_instance(self.name)
         self._attached = True
         self._process = kept.qemu
+        self.ssh.lost_hint = " and ".join(map(str, self.consoles()))
         self.ssh.endpoint = self.endpoint = _endpoint(self.recipe, self.images, kept.port)
         self.ssh.connect()
 
@@ -122,6 +123,8 @@ class VirtualBoard(Board):
                 continue
             break
         self.ssh.endpoint = self.endpoint = _endpoint(self.recipe, self.images, port)
+        self.ssh.lost = False
+        self.ssh.lost_hint = " and ".join(map(str, self.consoles()))
         self._wait_for_ssh(limit)
         self.boot_seconds = time.monotonic() - began
         self._note(port, ready=True)
@@ -225,11 +228,13 @@ class VirtualBoard(Board):
         self._clear(error)
 
     def _clear(self, error: BaseException | None) -> None:
-        """Remove the instance's files; the logs stay after trouble with the board."""
+        """Remove the instance's files. Its logs stay for a day if it crashed."""
         if self.instance is None:
             return
         self.instance.data.unlink(missing_ok=True)
-        if not isinstance(error, BoardError):
+        if isinstance(error, BootError | ConnectError) or self.ssh.lost:
+            self._note(0, ready=False)
+        else:
             shutil.rmtree(self.instance.directory, ignore_errors=True)
 
     def reboot(self, how: Literal["clean", "power-cut"] = "clean") -> None:
