@@ -6,7 +6,15 @@ from __future__ import annotations
 
 from functools import partial
 
-from teemark.report.seed_tables.measured import Absent, Lookup, Measured, Value, Words, quotient
+from teemark.report.seed_tables.measured import (
+    Absent,
+    Lookup,
+    Measured,
+    Value,
+    Words,
+    exactly,
+    quotient,
+)
 from teemark.report.seed_tables.table import SeedTable, Source
 
 DOC = "beaglebone-hw-crypto"
@@ -48,6 +56,11 @@ def _rate(key: str, lookup: Lookup) -> Measured:
 
 def _time(key: str, lookup: Lookup) -> Measured:
     return lookup.time(key)
+
+
+def _size(key: str, lookup: Lookup) -> Measured:
+    measured = lookup.time(key)
+    return measured if isinstance(measured, Absent) else exactly(RANDOM)
 
 
 def _speed() -> dict[tuple[str, str], Source]:
@@ -139,7 +152,7 @@ TABLES: tuple[SeedTable, ...] = (
         "drivers",
         "Drivers and their priorities",
         tuple(_KERNEL_NAMES),
-        tuple(_DRIVER_COLUMNS),
+        (*_DRIVER_COLUMNS, "selected by"),
         {
             (row, column): partial(_driver, name, column)
             for row, name in _KERNEL_NAMES.items()
@@ -194,13 +207,14 @@ TABLES: tuple[SeedTable, ...] = (
         "rng",
         "Random sources",
         tuple(_SOURCES),
-        ("Throughput",),
+        ("Size", "Time", "Throughput"),
         {
-            (row, "Throughput"): partial(_rate, f"rng/random/{backend}/{RANDOM}")
+            (row, column): partial(source, f"rng/random/{backend}/{RANDOM}")
             for row, backend in _SOURCES.items()
+            for column, source in (("Size", _size), ("Time", _time), ("Throughput", _rate))
         },
-        units={"Throughput": "MB/s"},
-        note=f"Measured with {RANDOM} bytes at a time, bounded by time.",
+        units={"Size": "MB", "Time": "s", "Throughput": "MB/s"},
+        note=f"Measured with {RANDOM} bytes at a time.",
         first="source",
     ),
     SeedTable(

@@ -73,20 +73,23 @@ def blocks(
     """Heading, table, reasons, source and findings."""
     reasons = _Reasons()
     published = {figure.column for figure in reference.table(seed.document, seed.table)}
+    measured = {*(column for _, column in seed.cells), *seed.deviations}
     rows: list[tuple[Cell, ...]] = []
     for row in seed.rows:
         cells: list[Cell] = [row]
         for column in seed.columns:
             figure = reference.find(seed.document, seed.table, row, column)
-            cells.append(_measured(seed, (row, column), figure, lookup, reasons))
+            if column in measured:
+                cells.append(_measured(seed, (row, column), figure, lookup, reasons))
             if column in published:
                 cells.append(_published(figure))
         rows.append(tuple(cells))
     columns = [Column(seed.first, "left")]
     for column in seed.columns:
-        columns.append(Column(f"{column}: measured"))
+        if column in measured:
+            columns.append(Column(f"{column}: measured"))
         if column in published:
-            columns.append(Column("published"))
+            columns.append(Column("published" if column in measured else f"{column}: published"))
     made: list[Block] = [
         Heading(seed.title),
         Table(tuple(columns), tuple(rows)),
@@ -168,7 +171,14 @@ def _text(value: Value, unit: str) -> Cell:
     if shown.mean is not None and shown.sd:
         parts.append(f"mean {words.digits(shown.mean)}, sd {words.digits(shown.sd)}")
     quiet = (Quiet(" (" + "; ".join(parts) + ")"),) if parts else ()
-    return (words.digits(shown.median) + name, *quiet)
+    return (_number(shown.median) + name, *quiet)
+
+
+def _number(value: float) -> str:
+    """Whole numbers whole, everything else with four digits."""
+    if value == int(value):
+        return words.count(int(value))
+    return words.digits(value, 4)
 
 
 def _deviation(value: Value, unit: str, reasons: _Reasons) -> Cell:

@@ -1,0 +1,442 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The published tables beside what was measured: right cells, right units, reasons for the rest."""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+from dataclasses import replace
+from typing import Any
+
+import msgspec
+import pytest
+
+from teemark import plan
+from teemark.reference.audit import CHECKS, audit
+from teemark.reference.data import Reference, load
+from teemark.report import html, markdown
+from teemark.report.blocks import Block, Bullets, Heading, Paragraph, Section, Table
+from teemark.report.seed_tables import SEEDS, seed_tables
+from teemark.report.seed_tables.measured import Absent, Lookup, Measured, Value, quotient
+from teemark.report.seed_tables.table import SeedTable
+from teemark.report.subject import Subject, subjects
+from teemark.run.reader import RunData, parse
+
+DOCUMENTS = tuple(SEEDS)
+SAMPLES = 9
+
+
+@pytest.fixture(scope="module")
+def reference() -> Reference:
+    return load()
+
+
+def bytes_of(key: str) -> int | None:
+    """The size in a key: its first part that is a number."""
+    workload, _, _, parameters = key.split("/", 3)
+    if workload in ("invoke", "shm", "session"):
+        return None
+    return next((int(word) for word in parameters.split("/") if word.isdigit()), None)
+
+
+def case_ns(key: str) -> int:
+    """A made-up truth: 100 µs a call, 2 ns a byte."""
+    return 100_000 + 2 * (bytes_of(key) or 0)
+
+
+def teehash_report(step: Any, factor: float) -> dict[str, object]:
+    def figure(value: float | None, unit: str = "ns") -> dict[str, object]:
+        return {"value": value, "unit": unit, "reason": "not to be had" if value is None else None}
+
+    calls = -(-step.bytes // step.chunk) + 1 if step.mode == "stream" else 1
+    reading, hashing = step.bytes * 0.5 * factor, step.bytes * 20.0 * factor
+    in_calls = hashing + 400_000 * calls
+    total = in_calls + reading + 1_000_000
+    return {
+        "chunk": step.chunk,
+        "host": {
+            "total_time": figure(total),
+            "file_read_time": figure(reading),
+            "cpu_time": figure(total * 0.9),
+            "context_switches": figure(12, "count"),
+            "voluntary_context_switches": figure(2, "count"),
+            "involuntary_context_switches": figure(10, "count"),
+            "peak_memory": figure(3 << 20, "bytes"),
+            "buffer_memory": figure(step.chunk, "bytes"),
+        },
+        "tee": {
+            "invoke_count": figure(calls, "count"),
+            "hash_operations": figure(1, "count"),
+            "hashed_bytes": figure(step.bytes, "bytes"),
+            "hash_compute_time": figure(hashing),
+            "tee_time": figure(in_calls),
+            "tee_clock_delta": figure(None),
+            "ta_stack_high_water": figure(1234, "bytes"),
+            "rpc_count": figure(None, "count"),
+            "secure_storage_accesses": figure(None, "count"),
+        },
+        "derived": {
+            "time_per_operation": figure(total),
+            "latency_per_call": figure(in_calls / calls),
+            "cpu_utilization": figure(90.0, "percent"),
+            "io_to_compute_ratio": figure(reading / hashing, "ratio"),
+        },
+    }
+
+
+def made_up(name: str, *, leave_out: str = "") -> RunData:
+    """A run of a seed plan in which everything was measured, but cases with `leave_out`."""
+    asked = plan.load(name)
+    rng = random.Random(1)
+    machine: dict[str, object] = {
+        "type": "machine",
+        "schema": 1,
+        "teebench": "0",
+        "crypto": {
+            "afalg": True,
+            "kernel_drivers": [
+                "sha256 sha256-generic priority 100 shash module kernel",
+                "sha256 sha256-ce priority 200 shash module sha2_ce",
+                "cbc(aes) virtio_crypto_aes_cbc priority 150 skcipher module virtio_crypto",
+            ],
+        },
+        "kernel": {"options": ["CRYPTO_USER=n", "CRYPTO_USER_API_HASH=m"]},
+        "reasons": {},
+    }
+    records: list[dict[str, object]] = [
+        {
+            "type": "run",
+            "schema": 1,
+            "teemark": "0",
+            "board": "made-up",
+            "plan": name,
+            "started": "2026-01-02T03:04:05Z",
+            "emulated": False,
+            "cases": 1,
+        },
+        machine,
+    ]
+    seq = 0
+    for case in plan.expand(asked):
+        if leave_out and leave_out in case.key:
+            records.append(
+                {"type": "skip", "case": case.key, "code": "no", "reason": "the board lacks it."}
+            )
+            continue
+        repeats = case.repeat or (1,)
+        records.append(
+            {
+                "type": "case",
+                "case": case.key,
+                "workload": case.workload,
+                "algorithm": case.algorithm,
+                "backend": case.backend,
+                "parameters": case.parameters,
+                "bytes": bytes_of(case.key),
+                "verified": True,
+                "samples": SAMPLES,
+                "repeat": list(repeats),
+                "loops": [1] * len(repeats),
+            }
+        )
+        for repeat in repeats:
+            for _ in range(SAMPLES):
+                inside = 2 * (bytes_of(case.key) or 0)
+                truth = case_ns(case.key) + (repeat - 1) * inside
+                records.append(
+                    {
+                        "type": "sample",
+                        "case": case.key,
+                        "seq": seq,
+                        "repeat": repeat,
+                        "loops": 1,
+                        "ns": int(truth * rng.uniform(0.99, 1.01)),
+                        "source": "client-clock",
+                    }
+                )
+                seq += 1
+    for step in asked.teehash:
+        for run in range(step.runs):
+            records.append(
+                {
+                    "type": "teehash",
+                    "case": step.key,
+                    "seq": run,
+                    "argv": step.argv("f"),
+                    "report": teehash_report(step, rng.uniform(0.99, 1.01)),
+                }
+            )
+    records.append({"type": "end", "complete": True, "reason": "done"})
+    return parse((json.dumps(record).encode() + b"\n" for record in records), file="made-up")
+
+
+def section(name: str, **changes: str) -> Section:
+    made = seed_tables(subjects([made_up(name, **changes)]))
+    assert made is not None
+    return made
+
+
+def tables(made: Section) -> dict[str, Table]:
+    """By heading."""
+    found: dict[str, Table] = {}
+    title = ""
+    for block in made.blocks:
+        if isinstance(block, Heading):
+            title = block.text
+        elif isinstance(block, Table):
+            found[title] = block
+    return found
+
+
+def text_of(cell: object) -> str:
+    return markdown.cell(cell).replace("\\", "")  # type: ignore[arg-type]
+
+
+def row(table: Table, name: str) -> dict[str, str]:
+    """Cells of a row by column: "X: measured", and the "published" that follows it as "X"."""
+    cells = next(cells for cells in table.rows if cells[0] == name)
+    made: dict[str, str] = {}
+    last = ""
+    for column, cell in zip(table.columns[1:], cells[1:], strict=True):
+        if column.title == "published":
+            made[last] = text_of(cell)
+        else:
+            last = column.title.removesuffix(": measured")
+            made[f"{last} measured"] = text_of(cell)
+    return made
+
+
+def test_other_plans_have_no_such_section() -> None:
+    run = made_up("rpi3-small-messages")
+    assert run.run is not None
+    quick = replace(run, run=msgspec.structs.replace(run.run, plan="quick"))
+    assert seed_tables(subjects([quick])) is None
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_a_seed_plan_has_the_name_of_its_document(reference: Reference, name: str) -> None:
+    assert name in reference.documents
+    assert name in plan.available()
+
+
+class Asking(Lookup):
+    """Notes what it is asked for."""
+
+    def __init__(self, subject: Subject) -> None:
+        super().__init__(subject)
+        self.asked: set[str] = set()
+
+    def absent(self, key: str) -> Absent:
+        self.asked.add(key)
+        return super().absent(key)
+
+
+def empty_run(name: str) -> Subject:
+    run = made_up(name)
+    bare = RunData(file="f", machine=run.machine, run=run.run)
+    return subjects([bare])[0]
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_whatever_a_table_asks_for_is_in_its_plan(name: str) -> None:
+    lookup = Asking(empty_run(name))
+    for table in SEEDS[name]:
+        for source in table.cells.values():
+            source(lookup)
+    asked = plan.load(name)
+    given = {case.key for case in plan.expand(asked)} | {step.key for step in asked.teehash}
+    assert lookup.asked - given == set()
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_rows_and_columns_are_those_of_the_document(reference: Reference, name: str) -> None:
+    """Where a table shows published figures, all of the document's columns are there."""
+    for table in SEEDS[name]:
+        figures = [f for f in reference.table(name, table.table) if f.row in table.rows]
+        published = {figure.column for figure in figures}
+        assert published <= set(table.columns), table.title
+        for place in table.cells:
+            assert place[0] in table.rows, table.title
+            assert place[1] in table.columns, table.title
+        assert set(table.deviations) <= set(table.columns)
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_a_whole_run_fills_every_cell_that_can_be_measured(name: str) -> None:
+    made = section(name)
+    empty = 0
+    for title, table in tables(made).items():
+        for cells in table.rows:
+            for column, cell in zip(table.columns, cells, strict=True):
+                if column.title.endswith("measured") and "[" in text_of(cell):
+                    empty += 1
+                    assert reason(made, title, text_of(cell)) in KNOWN_REASONS
+    assert empty < 60
+
+
+KNOWN_REASONS = {
+    "not to be had",
+    "a statement of the document; nothing to measure",
+    "the frequency of the counter isn't among the machine's facts",
+    "teebench doesn't record this option",
+    "the kernel lists no generic driver for cbc(aes); modules are loaded on first use",
+}
+
+
+def reason(made: Section, title: str, cell: str) -> str:
+    number = re.search(r"\[\d+\]", cell)
+    assert number is not None
+    at = next(
+        index
+        for index, block in enumerate(made.blocks)
+        if isinstance(block, Heading) and block.text == title
+    )
+    for block in made.blocks[at + 1 :]:
+        if isinstance(block, Heading):
+            break
+        if isinstance(block, Bullets):
+            for item in block.items:
+                said = "".join(str(getattr(part, "text", part)) for part in item)
+                if said.startswith(number.group()):
+                    return said.removeprefix(number.group()).strip().removesuffix(".")
+    raise AssertionError(f"{cell} has no reason")
+
+
+def test_aes_beside_the_published() -> None:
+    cells = row(tables(section("mqtt-tz-blocks"))[AES], "encrypt_secure")
+    assert cells["aes128 avg"] == "10.015500 ms"
+    assert cells["aes128 stdev"] == "1.778416 ms"
+    # 100 µs + 2 ns * 4096
+    assert first(cells["aes128 avg measured"]) == pytest.approx(0.108192, rel=0.02)
+    assert "mean 0.10" in cells["aes128 avg measured"]
+    assert re.fullmatch(r"0\.000\d+.ms", cells["aes128 stdev measured"])
+
+
+def first(cell: str) -> float:
+    """The number that a cell begins with."""
+    match = re.match(r"[\d.\u202f]+", cell)
+    assert match is not None, cell
+    return float(match.group().replace("\u202f", ""))
+
+
+AES = "aes: 4 KiB in the TEE and in the normal world"
+
+
+def test_a_skip_shows_its_reason() -> None:
+    made = section("mqtt-tz-blocks", leave_out="tee-rpmb")
+    title = "secure_storage: an object of 7000 bytes"
+    cells = row(tables(made)[title], "create")
+    assert "[1]" in cells["RPMB avg measured"]
+    assert reason(made, title, cells["RPMB avg measured"]) == "the board lacks it"
+    assert "published" not in tables(made)[title].columns[-1].title  # nothing to compare with
+
+
+def test_teehash_figures_and_scaling() -> None:
+    found = tables(section("rpi3-secure-hash"))
+    large = row(found["Finding 1: large files"], "Hash Compute Time")
+    assert large["Scaling Factor"] == "2.50x"
+    assert first(large["Scaling Factor measured"]) == pytest.approx(2.5, rel=0.02)
+    assert large["40MB File"] == "3249000 µs"
+    runs = row(found["Logs: a report of each run"], "IPC Calls")
+    assert runs["100MB"] == "105"
+    assert runs["100MB measured"] == "104"
+    memory = row(found["Logs: a report of each run"], "Memory Peak")
+    assert memory["40MB measured"].replace("\N{NO-BREAK SPACE}", " ") == "3072 KiB"
+    share = row(found["Finding 3: where the time goes"], "40MB File")
+    assert share["Hashing"] == "~84.5%"
+
+
+def test_rates_are_in_the_corrected_unit() -> None:
+    cells = row(tables(section("beaglebone-hw-crypto"))["Throughput at 16 KiB"], "SHA-1")
+    assert cells["Throughput (MB/s)"] == "147.696 MB/s (printed: 144.2 MB/s)"
+    # 16384 bytes in 100 µs + 32.768 µs
+    assert first(cells["Throughput (MB/s) measured"]) == pytest.approx(123.4, rel=0.02)
+    assert first(cells["Throughput (KB/s) measured"]) == pytest.approx(123_400, rel=0.02)
+
+
+def test_drivers_are_facts_of_the_machine() -> None:
+    found = tables(section("beaglebone-hw-crypto"))
+    sha = row(found["Drivers and their priorities"], "SHA-256")
+    assert sha["hardware driver measured"] == "sha256-ce"
+    assert sha["hardware priority measured"] == "200"
+    assert sha["software driver measured"] == "sha256-generic"
+    aes = row(found["Drivers and their priorities"], "AES-CBC")
+    assert aes["hardware driver measured"] == "virtio_crypto_aes_cbc"
+    options = row(found["Kernel configuration"], "CONFIG_CRYPTO_USER_API_HASH")
+    assert options["value measured"] == "m"
+    assert row(found["AF_ALG"], "CONFIG_CRYPTO_USER")["value measured"] == "not set"
+
+
+def test_pure_hash_time_is_the_slope_inside() -> None:
+    cells = row(tables(section("api-vs-custom"))["Hash computation"], "Pure Hash Time")
+    # 2 ns a byte, 42,822,485 bytes
+    assert first(cells["TEE Internal API measured"]) == pytest.approx(0.08564, rel=0.02)
+    assert cells["TEE Internal API"] == "~3.26 s"
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_every_finding_of_the_document_is_said_once(reference: Reference, name: str) -> None:
+    text = plain(section(name).blocks)
+    for finding in audit(reference, name):
+        assert text.count(finding.sentence) == 1, finding.check
+
+
+def plain(blocks: tuple[Block, ...]) -> str:
+    said = []
+    for block in blocks:
+        if isinstance(block, Bullets):
+            said += [str(getattr(part, "text", part)) for item in block.items for part in item]
+        elif isinstance(block, Paragraph):
+            said += [str(getattr(part, "text", part)) for part in block.text]
+    return " ".join(said)
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_the_source_stands_under_every_table_with_published_figures(
+    reference: Reference, name: str
+) -> None:
+    made = section(name)
+    shown = [t for t in SEEDS[name] if any(f.row in t.rows for f in reference.table(name, t.table))]
+    text = plain(made.blocks)
+    assert text.count(f"Published: {reference.documents[name].source}") == len(shown)
+
+
+def test_findings_belong_to_tables_that_are_shown() -> None:
+    """At most a few findings are left for the end."""
+    for name in DOCUMENTS:
+        shown = {table.table for table in SEEDS[name]}
+        left = [c.name for c in CHECKS if c.document == name and not shown & set(c.tables)]
+        assert left == []
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_both_renderings_are_the_same_every_time(name: str) -> None:
+    one, two = section(name), section(name)
+    assert markdown.render("t", "s", [one], "g") == markdown.render("t", "s", [two], "g")
+    assert html.render("t", "s", [one], "g") == html.render("t", "s", [two], "g")
+
+
+def test_quotients_keep_what_is_known() -> None:
+    half = quotient(Value(10.0), Value(20.0))
+    assert isinstance(half, Value)
+    assert half.median == 0.5
+    missing: Measured = Absent("no")
+    assert quotient(Value(1.0), missing) is missing
+    assert quotient(missing, Value(1.0)) is missing
+    zero = quotient(Value(1.0), Value(0.0))
+    assert isinstance(zero, Absent)
+
+
+def test_an_incomplete_run_says_so() -> None:
+    run = made_up("mqtt-tz-blocks")
+    cut = RunData(file="f", machine=run.machine, run=run.run, incomplete="cut off")
+    lookup = Lookup(subjects([cut])[0])
+    assert lookup.absent("a/b/c/d") == Absent("the run is incomplete: cut off")
+
+
+def test_tables_are_declared_for_their_document() -> None:
+    for name, declared in SEEDS.items():
+        for table in declared:
+            assert isinstance(table, SeedTable)
+            assert table.document == name

@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""teehash as a plan's steps: parsed strictly, run on a board, kept in the run."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+
+import pytest
+
+from fake_board import FakeBoard, teebench
+from synthetic import Synthetic
+from teemark import plan, runner, teehash
+from teemark.errors import ConfigError
+from teemark.run import reader
+from teemark.run.records import AnyRecord, Fail, Skip, Teehash
+from teemark.teehash import Step
+
+# A teehash in Python: what the real one says, as far as the steps look at it.
+TEEHASH = """\
+#!/usr/bin/env python3
+import hashlib, json, sys
+option = dict(word[2:].split("=", 1) for word in sys.argv[1:-1] if "=" in word)
+data = open(sys.argv[-1], "rb").read()
+if option["backend"] == "ce":
+    print("teehash: the CPU has no instructions for it", file=sys.stderr)
+    sys.exit(1)
+if option["backend"] == "nonsense":
+    print("no JSON")
+    sys.exit(0)
+digest = hashlib.new(option["algorithm"], data).hexdigest()
+if option["backend"] == "c":
+    digest = "00" * 32
+print(json.dumps({"schema": 1, "chunk": int(option["chunk"]),
+    "files": [{"digest": digest, "error": None, "bytes": len(data)}],
+    "host": {"total_time": {"value": 1000, "unit": "ns"}}}))
+"""
+
+
+@pytest.fixture
+def board(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeBoard:
+    programs = tmp_path / "programs"
+    programs.mkdir()
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (programs / "teehash").write_text(TEEHASH)
+    (programs / "teehash").chmod(0o755)
+    (programs / "output").write_bytes(b"".join(Synthetic(samples=6).lines()[1:]))
+    teebench(programs, f'cat >/dev/null\ncat "{programs}/output"\n')
+    return FakeBoard(programs)
+
+
+def parse(text: str) -> tuple[Step, ...]:
+    whole = f'summary = "S."\n[[cases]]\nworkload = "invoke"\n{text}'
+    return plan.parse(whole, name="p", file="p.toml").teehash
+
+
+def test_a_block_stands_for_every_combination() -> None:
+    steps = parse(
+        '[[teehash]]\nsizes = [1, "4KiB"]\nbackends = ["tee", "c"]\nmodes = ["stream", "oneshot"]\n'
+        'caches = ["warm", "cold"]\nchunk = "64KiB"\nreader = "thread"\nruns = 3\n'
+    )
+    assert len(steps) == 16
+    assert len({step.key for step in steps}) == 16
+    assert Step(4096, "sha256", "c", "oneshot", "cold", 65536, "thread", 3) in steps
+    assert parse("") == ()
+
+
+def test_defaults_are_the_published_way() -> None:
+    (step,) = parse("[[teehash]]\nsizes = [4488896]\n")
+    assert step.key == "teehash/sha256/tee/stream/warm/4488896/1048576/inline"
+    assert step.argv("f")[0] == "teehash"
+    assert "--cold" not in step.argv("f")
+    assert step.argv("f")[-1] == "f"
+    cold = Step(5, mode="oneshot", cache="cold").argv("f")
+    assert "--cold" in cold
+    assert "--oneshot-limit=5" in cold
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("teehash = 3\n", "must be tables"),
+        ("[[teehash]]\n", "sizes: missing"),
+        ("[[teehash]]\nsizes = []\n", "sizes: missing"),
+        ('[[teehash]]\nsizes = ["big"]\n', "'big' is no size"),
+        ("[[teehash]]\nsizes = [-1]\n", "-1 is no size"),
+        ("[[teehash]]\nsizes = [true]\n", "True is no size"),
+        ('[[teehash]]\nsizes = [1]\nmodes = ["fast"]\n', "'fast' isn't known"),
+        ('[[teehash]]\nsizes = [1]\ncaches = "warm"\n', "must be a list"),
+        ('[[teehash]]\nsizes = [1]\nreader = "me"\n', "'me' isn't known"),
+        ("[[teehash]]\nsizes = [1]\nruns = 0\n", "from 1 on, not 0"),
+        ("[[teehash]]\nsizes = [1]\ncolour = 1\n", "colour: no such key"),
+        ("[[teehash]]\nsizes = [1]\n[[teehash]]\nsizes = [1]\n", "is there twice"),
+    ],
+)
+def test_mistakes_are_named(text: str, why: str) -> None:
+    case = '[[cases]]\nworkload = "invoke"\n'
+    with pytest.raises(ConfigError) as caught:
+        plan.parse(f'summary = "S."\n{text}\n{case}', name="p", file="p.toml")
+    assert why in caught.value.message
+    assert "p.toml: teehash" in caught.value.message
+
+
+@pytest.mark.parametrize("size", [0, 1, 7, 8, 4096, (1 << 20) + 3])
+def test_the_expected_digest_is_that_of_the_file(size: int) -> None:
+    data = (b"teemark\n" * (size // 8 + 1))[:size]
+    assert teehash.expected_digest("sha256", size) == hashlib.sha256(data).hexdigest()
+
+
+def test_expected_digests_know_sha3() -> None:
+    assert teehash.expected_digest("sha3-256", 0) == hashlib.sha3_256(b"").hexdigest()
+
+
+def run(board: FakeBoard, *steps: Step) -> list[AnyRecord]:
+    return list(teehash.records(board, steps))
+
+
+def test_runs_take_turns_and_are_kept(board: FakeBoard) -> None:
+    a, b = Step(1000, runs=3), Step(70000, runs=2)
+    records = run(board, a, b)
+    assert [(r.case, r.seq) for r in records if isinstance(r, Teehash)] == [
+        (a.key, 0),
+        (b.key, 0),
+        (a.key, 1),
+        (b.key, 1),
+        (a.key, 2),
+    ]
+    first = records[0]
+    assert isinstance(first, Teehash)
+    assert first.report["files"][0]["bytes"] == 1000
+    assert first.argv[-1].endswith("/1000")
+
+
+def test_nothing_is_left_on_the_board(board: FakeBoard) -> None:
+    records = run(board, Step(1000, runs=1))
+    assert isinstance(records[0], Teehash)
+    assert not Path(records[0].argv[-1]).parent.exists()
+
+
+def test_a_wrong_digest_fails(board: FakeBoard) -> None:
+    (record,) = run(board, Step(1000, backend="c", runs=3))
+    assert isinstance(record, Fail)
+    assert record.reason.startswith("wrong digest: 0000")
+
+
+def test_what_cannot_run_is_a_skip_with_its_reason(board: FakeBoard) -> None:
+    (record,) = run(board, Step(1000, backend="ce", runs=3))
+    assert isinstance(record, Skip)
+    assert "the CPU has no instructions for it" in record.reason
+    (record,) = run(board, Step(1000, backend="nonsense", runs=3))
+    assert isinstance(record, Skip)
+
+
+def test_no_room_is_a_skip(board: FakeBoard) -> None:
+    (record,) = run(board, Step(1 << 60))
+    assert isinstance(record, Skip)
+    assert record.code == "no-room"
+
+
+def test_steps_are_part_of_a_run(board: FakeBoard, tmp_path: Path) -> None:
+    class Watcher:
+        seen = 0
+
+        def record(self, record: AnyRecord) -> None:
+            self.seen += isinstance(record, Teehash)
+
+        def quiet(self) -> None:
+            pass
+
+    asked = plan.parse(
+        'summary = "S."\n[[cases]]\nworkload = "invoke"\nbackends = ["tee"]\n'
+        "[[teehash]]\nsizes = [1000]\nruns = 2\n",
+        name="p",
+        file="p.toml",
+    )
+    watcher = Watcher()
+    outcome = runner.measure(board, asked, tmp_path / "run", watcher)
+    assert outcome.error is None
+    assert watcher.seen == 2
+    data = reader.read(outcome.file)
+    assert data.incomplete is None
+    assert [record.seq for record in data.teehash] == [0, 1]
+    lines = outcome.file.read_bytes().splitlines()
+    assert json.loads(lines[-1])["type"] == "end"
+    assert json.loads(lines[-2])["type"] == "teehash"
+
+
+def test_a_run_that_was_interrupted_skips_the_steps(board: FakeBoard, tmp_path: Path) -> None:
+    records = [json.loads(line) for line in Synthetic(samples=6).lines()[1:]]
+    records[-1] |= {"complete": False, "reason": "interrupted"}
+    text = "".join(json.dumps(record) + "\n" for record in records)
+    (board.programs / "output").write_text(text)
+    asked = plan.parse(
+        'summary = "S."\n[[cases]]\nworkload = "invoke"\n[[teehash]]\nsizes = [1000]\n',
+        name="p",
+        file="p.toml",
+    )
+
+    class Watcher:
+        def record(self, record: AnyRecord) -> None:
+            pass
+
+        def quiet(self) -> None:
+            pass
+
+    outcome = runner.measure(board, asked, tmp_path / "run", Watcher())
+    data = reader.read(outcome.file)
+    assert data.incomplete == "interrupted"
+    assert data.teehash == ()
