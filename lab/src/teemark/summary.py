@@ -24,7 +24,8 @@ def show(subject: Subject) -> None:
     if table is not None:
         console.print(table)
     for verdict in subject.verdicts:
-        mark = "!" if verdict.kind == "caution" else "•"
+        unsure = verdict.confidence == "low"
+        mark = "!" if verdict.kind == "caution" else "? uncertain:" if unsure else "•"
         console.print(f"{mark} {verdict.claim}", markup=False)
     run = subject.run
     counts = f"{words.plural(len(run.sound), 'case')} measured"

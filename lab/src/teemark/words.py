@@ -10,7 +10,9 @@ from teemark.model.stats import Interval
 NONE = "–"  # noqa: RUF001 - an en dash in an empty cell
 MINUS = "−"  # noqa: RUF001
 TIMES = "×"  # noqa: RUF001
+TO = "\N{NO-BREAK SPACE}…\N{NO-BREAK SPACE}"
 THIN = "\N{NARROW NO-BREAK SPACE}"
+LEVEL = f"95{THIN}%"
 
 _TIMES = ((1.0, "ns"), (1e3, "µs"), (1e6, "ms"), (1e9, "s"))
 
@@ -98,7 +100,7 @@ def duration_interval(interval: Interval | None) -> str:
     low, high = digits(interval.low / factor), digits(interval.high / factor)
     if low == high:
         return f"{low}\N{NO-BREAK SPACE}{name}"
-    return f"{low} … {high}\N{NO-BREAK SPACE}{name}"
+    return f"{low}{TO}{high}\N{NO-BREAK SPACE}{name}"
 
 
 def span(interval: Interval | None, factor: float = 1.0) -> str:
@@ -106,7 +108,7 @@ def span(interval: Interval | None, factor: float = 1.0) -> str:
     if interval is None:
         return NONE
     low, high = digits(interval.low * factor), digits(interval.high * factor)
-    return low if low == high else f"{low} … {high}"
+    return low if low == high else f"{low}{TO}{high}"
 
 
 def rate(bytes_per_second: float | None) -> str:

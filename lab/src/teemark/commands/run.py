@@ -138,6 +138,7 @@ def _summary(outcome: Outcome, subject: Subject, html: Path) -> dict[str, object
                 "claim": verdict.claim,
                 "evidence": verdict.evidence,
                 "advice": verdict.advice,
+                "confidence": verdict.confidence,
             }
             for verdict in subject.verdicts
         ],

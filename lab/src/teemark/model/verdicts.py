@@ -14,6 +14,7 @@ from typing import Literal
 from teemark import words
 from teemark.model.line import MISFIT
 from teemark.model.models import CostLine, Models
+from teemark.model.stats import CaseStats
 from teemark.run.reader import RunData
 
 CLEAR = 1.15
@@ -32,6 +33,9 @@ class Verdict:
     claim: str
     evidence: str
     advice: str | None = None
+    confidence: Literal["high", "low"] = "high"
+    """Low where it stands on a line that doesn't fit, or on samples that are too few or too
+    scattered to tell."""
 
 
 Function = Callable[[RunData, Models], Verdict | None]
@@ -40,9 +44,19 @@ Function = Callable[[RunData, Models], Verdict | None]
 def per_byte(cost: CostLine) -> str:
     line = cost.line
     return (
-        f"{words.digits(cost.ns_per_byte)} ns a byte (95 % interval "
+        f"{words.digits(cost.ns_per_byte)} ns a byte ({words.LEVEL} interval "
         f"{words.span(line.slope_interval)})"
     )
+
+
+def confidence(*costs: CostLine) -> Literal["high", "low"]:
+    """High if every line fits and each rate is known to within a tenth either way."""
+    for cost in costs:
+        interval = cost.line.slope_interval
+        width = interval.high - interval.low
+        if not cost.line.fits or width > 2 * NOISY * abs(cost.ns_per_byte):
+            return "low"
+    return "high"
 
 
 def main_algorithm(models: Models, *backends: str) -> str | None:
@@ -71,17 +85,27 @@ def empty_call(_run: RunData, models: Models) -> Verdict | None:
         return None
     time = stats.time
     interval = (
-        f"95 % interval of the median {words.duration_interval(time.interval)}"
+        f"{words.LEVEL} interval of the median {words.duration_interval(time.interval)}"
         if time.interval
         else "too few samples for an interval"
     )
     return Verdict(
         key="empty-call",
         kind="finding",
+        confidence=_steady(stats),
         claim=f"An empty call into the TEE takes {words.duration(time.median)}.",
         evidence=f"{interval}; {words.plural(time.count, 'sample')}; "
         f"95 of 100 calls take less than {words.duration(time.p95)}.",
     )
+
+
+def _steady(*all_stats: CaseStats) -> Literal["high", "low"]:
+    """High if every median is known to within a tenth."""
+    for stats in all_stats:
+        interval = stats.time.interval
+        if interval is None or interval.high - interval.low > NOISY * stats.time.median:
+            return "low"
+    return "high"
 
 
 def call_outweighs(_run: RunData, models: Models) -> Verdict | None:
@@ -98,6 +122,7 @@ def call_outweighs(_run: RunData, models: Models) -> Verdict | None:
         claim=f"Getting in and out of the TEE costs as much as the {name} of "
         f"{words.roughly_size(even)}.",
         evidence=f"Fitted: {words.duration(cost.call_ns)} a call and {per_byte(cost)}.",
+        confidence=confidence(cost),
         advice=f"Hand over larger pieces: from {words.roughly_size(ninety)} a call on, crossing "
         f"is less than a tenth of the time.",
     )
@@ -114,12 +139,14 @@ def extensions(_run: RunData, models: Models) -> Verdict | None:
     if ratio < CLEAR:
         return Verdict(
             key="tee-core-uses-extensions",
+            confidence=confidence(*pair),
             kind="finding",
             claim=f"The TEE's own {name} is as fast as the CPU's Crypto Extensions.",
             evidence=evidence,
         )
     return Verdict(
         key="tee-core-without-extensions",
+        confidence=confidence(*pair),
         kind="finding",
         claim=f"In the same TA, the CPU's Crypto Extensions do {name} "
         f"{words.factor(ratio)} as fast as the TEE's own implementation.",
@@ -140,6 +167,7 @@ def same_code(_run: RunData, models: Models) -> Verdict | None:
     if 1 / CLEAR <= ratio <= CLEAR:
         return Verdict(
             key="same-code-same-speed",
+            confidence=confidence(*pair),
             kind="finding",
             claim=f"The very same C source of {name} computes as fast in the TEE as outside.",
             evidence=evidence + " So the price of the TEE is the call, not the computing.",
@@ -147,6 +175,7 @@ def same_code(_run: RunData, models: Models) -> Verdict | None:
     if ratio > 1:
         return Verdict(
             key="same-code-slower-inside",
+            confidence=confidence(*pair),
             kind="finding",
             claim=f"The very same C source of {name} takes {words.factor(ratio)} as long a byte "
             "in the TEE.",
@@ -156,6 +185,7 @@ def same_code(_run: RunData, models: Models) -> Verdict | None:
         )
     return Verdict(
         key="same-code-faster-inside",
+        confidence=confidence(*pair),
         kind="finding",
         claim=f"The very same C source of {name} is {words.factor(1 / ratio)} as fast in the TEE.",
         evidence=evidence,
@@ -186,6 +216,7 @@ def normal_world(_run: RunData, models: Models) -> Verdict | None:
     return Verdict(
         key="tee-against-openssl",
         kind="finding",
+        confidence=_steady(*small, *large),
         claim=f"{name} through the TEE takes {said[0]} and {said[1]} as with OpenSSL.",
         evidence=f"At {words.size(small[0].bytes or 0)} {words.duration(small[0].time.median)} "
         f"against {words.duration(small[1].time.median)}, at {words.size(large[0].bytes or 0)} "
@@ -210,6 +241,7 @@ def kernel_pays_off(_run: RunData, models: Models) -> Verdict | None:
     if saved <= 0:
         return Verdict(
             key="kernel-never-pays",
+            confidence=confidence(*pair),
             kind="finding",
             claim=f"Going through the kernel (AF_ALG) for {name} pays off at no size: OpenSSL is "
             "faster by the call and by the byte.",
@@ -217,6 +249,7 @@ def kernel_pays_off(_run: RunData, models: Models) -> Verdict | None:
         )
     return Verdict(
         key="kernel-pays-off",
+        confidence=confidence(*pair),
         kind="finding",
         claim=f"Going through the kernel (AF_ALG) for {name} pays off from about "
         f"{words.roughly_size(extra / saved)} on.",

@@ -46,6 +46,7 @@ class Finding:
     evidence: Text = ()
     advice: Text = ()
     caution: bool = False
+    unsure: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +100,7 @@ class Table:
     columns: tuple[Column, ...]
     rows: tuple[tuple[Cell, ...], ...]
     caption: str = ""
+    note: str = ""  # beside the caption, of lesser weight
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,8 +28,6 @@ SERIES = {
 
 MARKERS = {"tee": "o", "ta-c": "s", "ta-ce": "D", "c": "s", "ce": "D", "openssl": "o", "afalg": "^"}
 
-FONT = 11.0
-
 
 @dataclass(frozen=True, slots=True)
 class Shape:
@@ -39,10 +37,11 @@ class Shape:
     width: int
     height: int
     label: int
+    font: float
 
 
-WIDE = Shape("wide", 760, 400, 190)
-NARROW = Shape("narrow", 350, 360, 66)
+WIDE = Shape("wide", 900, 430, 200, 13.0)
+NARROW = Shape("narrow", 350, 360, 66, 11.5)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,16 +89,16 @@ def _axes(shape: Shape) -> tuple[Any, Axes]:
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(shape.width / 72, shape.height / 72), dpi=72)
-    left = 54 / shape.width
+    left = 4.8 * shape.font / shape.width
     axes = figure.add_axes(
-        (left, 44 / shape.height, 1 - left - shape.label / shape.width, 1 - 60 / shape.height)
+        (left, 50 / shape.height, 1 - left - shape.label / shape.width, 1 - 74 / shape.height)
     )
     figure.patch.set_alpha(0)
     axes.patch.set_alpha(0)
     for side in ("top", "right", "left"):
         axes.spines[side].set_visible(False)
     axes.spines["bottom"].set_color(MUTED)
-    axes.tick_params(which="both", colors=MUTED, labelcolor=MUTED, labelsize=FONT, length=0)
+    axes.tick_params(which="both", colors=MUTED, labelcolor=MUTED, labelsize=shape.font, length=0)
     axes.tick_params(which="major", axis="x", length=4)
     axes.grid(which="major", axis="y", color=GRID, linewidth=1)
     axes.set_axisbelow(True)
@@ -118,7 +117,7 @@ def throughput(key: str, series: Sequence[Series], shape: Shape) -> str:
     style: dict[Any, Any] = {
         "svg.fonttype": "none",
         "svg.hashsalt": f"teemark-{key}-{shape.name}",
-        "font.size": FONT,
+        "font.size": shape.font,
         "path.simplify": False,
     }
     with matplotlib.rc_context(style):
@@ -156,9 +155,9 @@ def throughput(key: str, series: Sequence[Series], shape: Shape) -> str:
             FuncFormatter(lambda x, _: words.size(round(x)).replace("\N{NO-BREAK SPACE}", " "))
         )
         axes.yaxis.set_major_formatter(FuncFormatter(lambda y, _: _tick(y)))
-        axes.set_xlabel("bytes in one call", color=MUTED, fontsize=FONT)
+        axes.set_xlabel("bytes in one call", color=MUTED, fontsize=shape.font)
         axes.text(
-            0, 1.03, "MiB/s", transform=axes.transAxes, color=MUTED, fontsize=FONT, ha="right"
+            0, 1.03, "MiB/s", transform=axes.transAxes, color=MUTED, fontsize=shape.font, ha="right"
         )
         _name_lines(axes, series, shape)
         return _svg(figure)
@@ -177,9 +176,9 @@ def _name_lines(axes: Axes, series: Sequence[Series], shape: Shape) -> None:
     ends = [one.points[-1] for one in series]
     pixels = [float(axes.transData.transform(end)[1]) for end in ends]
     right = axes.get_position().x1 * shape.width
-    places = spread(pixels, FONT + 4)
+    places = spread(pixels, shape.font + 4)
     # All of them moved up or down together where they would leave the picture.
-    lift = max(0.0, FONT - min(places)) - max(0.0, max(places) - (shape.height - FONT))
+    lift = max(0.0, shape.font - min(places)) - max(0.0, max(places) - (shape.height - shape.font))
     for one, end, place, wanted in zip(series, ends, pixels, places, strict=True):
         moved = wanted + lift
         colour = SERIES.get(one.backend, SERIES["other"])
@@ -192,7 +191,7 @@ def _name_lines(axes: Axes, series: Sequence[Series], shape: Shape) -> None:
             xytext=(right + 10, moved),
             textcoords="figure pixels",
             color=colour,
-            fontsize=FONT,
+            fontsize=shape.font,
             va="center",
             ha="left",
             annotation_clip=False,

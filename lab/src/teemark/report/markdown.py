@@ -82,7 +82,8 @@ def table(value: Table) -> str:
     rules = ["---" if column.align == "left" else "--:" for column in value.columns]
     lines = [heads, rules, *([cell(part) for part in row] for row in value.rows)]
     made = "\n".join("| " + " | ".join(line) + " |" for line in lines)
-    return f"{escape(value.caption)}\n\n{made}" if value.caption else made
+    caption = ". ".join(escape(part) for part in (value.caption, value.note) if part)
+    return f"{caption}\n\n{made}" if caption else made
 
 
 def block(value: Block, level: int) -> str:  # noqa: PLR0911 - one branch a kind
@@ -94,7 +95,7 @@ def block(value: Block, level: int) -> str:  # noqa: PLR0911 - one branch a kind
         case Findings():
             lines = []
             for item in value.items:
-                mark = "Caution: " if item.caution else ""
+                mark = "Caution: " if item.caution else "Uncertain: " if item.unsure else ""
                 lines.append(f"- **{mark}{text(item.claim)}** {text(item.evidence)}".rstrip())
                 if item.advice:
                     lines.append(f"  *{text(item.advice)}*")

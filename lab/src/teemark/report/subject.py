@@ -22,7 +22,9 @@ class Subject:
 
     @property
     def emulated(self) -> bool:
-        return self.run.run is not None and self.run.run.emulated
+        """By the board file, or because the machine can tell itself."""
+        told = self.run.machine.board.emulated
+        return (self.run.run is not None and self.run.run.emulated) or told is True
 
     @property
     def icount(self) -> bool:

@@ -17,7 +17,7 @@ def cases(subjects: Sequence[Subject]) -> Section | None:
         return None
     intro = Paragraph(
         (
-            "Time of one call. The interval holds the median with at least 95 % and assumes "
+            f"Time of one call. The interval holds the median with at least {words.LEVEL} and assumes "
             "nothing of the distribution; below six samples there is none.",
         )
     )
@@ -46,7 +46,7 @@ def _table(group: Sequence[CaseStats]) -> Table:
         Column("backend", "left"),
         Column("bytes") if sized else Column("parameters", "left"),
         Column("median"),
-        Column("95 %"),
+        Column(words.LEVEL),
     ]
     if with_rate:
         columns.append(Column("rate", unit="MiB/s"))

@@ -21,7 +21,7 @@ def costs(subjects: Sequence[Subject]) -> Section | None:
         (
             "A line through the medians, ",
             Code("time = call + bytes · rate"),
-            ", with relative errors weighed alike at all sizes. Intervals are 95 %, from 1,000 "
+            f", with relative errors weighed alike at all sizes. Intervals are {words.LEVEL}, from 1,000 "
             "draws of the raw samples. The misfit is the largest distance of a median from its "
             f"line; beyond {words.percent(MISFIT)} the line doesn't describe the case.",
         )
@@ -57,19 +57,19 @@ def _cost_table(subject: Subject, key: tuple[str, str], group: Sequence[CostLine
         )
     name = words.title(algorithm)
     caption = name if workload == "oneshot" else f"{name}, {workload}"
-    note = "".join(part.text for part in caveat(subject) if isinstance(part, Quiet))
     return Table(
         columns=(
             Column("backend", "left"),
             Column("call"),
-            Column("95 %"),
+            Column(words.LEVEL),
             Column("byte", unit="instructions" if subject.icount else "ns"),
-            Column("95 %"),
+            Column(words.LEVEL),
             Column("limit", unit="MiB/s"),
             Column("misfit"),
         ),
         rows=tuple(rows),
-        caption=f"{caption}.{note}",
+        caption=caption,
+        note=caveat(subject),
     )
 
 
@@ -111,7 +111,9 @@ def _inside_of(subject: Subject) -> list[Block]:
         per_byte = words.digits(repeat.operation_ns / repeat.bytes) if repeat.bytes else words.NONE
         rows.append(
             (
-                (Code(repeat.key),),
+                (Code(repeat.backend), Quiet(f" {words.backend_title(repeat.backend)}")),
+                words.title(repeat.algorithm),
+                words.size(repeat.bytes) if repeat.bytes is not None else words.NONE,
                 words.duration(repeat.operation_ns),
                 (Quiet(words.duration_interval(line.slope_interval)),),
                 per_byte,
@@ -120,20 +122,22 @@ def _inside_of(subject: Subject) -> list[Block]:
                 misfit_cell(line, "repeat"),
             )
         )
-    note = "".join(part.text for part in caveat(subject) if isinstance(part, Quiet))
     return [
         Table(
             columns=(
-                Column("case", "left"),
+                Column("backend", "left"),
+                Column("algorithm", "left"),
+                Column("bytes"),
                 Column("operation"),
-                Column("95 %"),
+                Column(words.LEVEL),
                 Column("byte", unit="instructions" if subject.icount else "ns"),
                 Column("call"),
-                Column("95 %"),
+                Column(words.LEVEL),
                 Column("misfit"),
             ),
             rows=tuple(rows),
-            caption=f"Slope over n = {_counts(subject)}.{note}",
+            caption=f"Slope over n = {_counts(subject)}",
+            note=caveat(subject),
         )
     ]
 

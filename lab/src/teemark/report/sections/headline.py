@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from teemark import words
-from teemark.model.verdicts import EMPTY_CALL, Verdict, main_algorithm
+from teemark.model.verdicts import EMPTY_CALL, Verdict, confidence, main_algorithm
 from teemark.report.blocks import (
     Banner,
     Block,
@@ -119,7 +119,8 @@ def _figures(subject: Subject) -> tuple[tuple[str, str, str], ...]:
                 (
                     f"{words.digits(cost.ns_per_byte)}\N{NO-BREAK SPACE}ns",
                     f"a byte of {name}",
-                    words.backend_title(backend),
+                    words.backend_title(backend)
+                    + ("" if confidence(cost) == "high" else ", uncertain"),
                 )
             )
     return tuple(made)
@@ -131,4 +132,5 @@ def _finding(verdict: Verdict) -> Finding:
         evidence=(verdict.evidence,),
         advice=(verdict.advice,) if verdict.advice else (),
         caution=verdict.kind == "caution",
+        unsure=verdict.confidence == "low",
     )

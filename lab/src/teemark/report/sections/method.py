@@ -48,7 +48,7 @@ def _facts(subject: Subject) -> list[Block]:
             ("board", (Code(run.run.board), f" {run.run.board_summary or ''}")),
             ("plan", (Code(run.run.plan), f" {run.run.plan_summary or ''}")),
             ("started", (run.run.started,)),
-            ("teemark", (run.run.teemark,)),
+            ("teemark", (run.run.teemark, f", teebench {run.machine.teebench}")),
         ]
     if run.end is not None:
         ended = run.end.reason if run.end.complete else f"incomplete: {run.end.reason}"
@@ -58,6 +58,19 @@ def _facts(subject: Subject) -> list[Block]:
             else ""
         )
         rows.append(("ended", (f"{ended}{took}",)))
+    settings, clock = run.machine.settings, run.machine.clock
+    if settings.seed is not None:
+        rows.append(("seed of the order", (Code(str(settings.seed)),)))
+    if clock.resolution_ns is not None:
+        reading = f", one reading takes {clock.reading_ns} ns" if clock.reading_ns else ""
+        rows.append(
+            ("clock", (Code(clock.name or ""), f" steps by {clock.resolution_ns} ns{reading}"))
+        )
+    shortest = [case.case.min_ns for case in run.sound if case.case.min_ns is not None]
+    if shortest:
+        rows.append(("shortest sample allowed", (words.duration(min(shortest)),)))
+    if run.end is not None and run.end.thrown_away is not None:
+        rows.append(("taken again, too short", (words.count(run.end.thrown_away),)))
     sources = sorted({sample.source for case in run.cases.values() for sample in case.samples})
     if sources:
         rows.append(("source of times", (Code(", ".join(sources)),)))

@@ -18,6 +18,7 @@ from teemark.report.blocks import (
     Text,
 )
 from teemark.report.subject import Subject, each
+from teemark.run.records import Fail
 
 FIRST = {
     "context": "first contact with the TEE (context)",
@@ -47,7 +48,13 @@ def _first_of(subject: Subject) -> list[Block]:
             Table(
                 (Column("what", "left"), Column("time")),
                 tuple(
-                    (FIRST.get(first.what, first.what), words.duration(first.ns))
+                    (
+                        (
+                            FIRST.get(first.what, first.what),
+                            Quiet(f" {first.backend}" if first.backend else ""),
+                        ),
+                        words.duration(first.ns),
+                    )
                     for first in subject.run.first
                 ),
             )
@@ -90,23 +97,37 @@ def _left_out_of(subject: Subject) -> list[Block]:
         blocks.append(
             Table(
                 (Column("failed", "left"), Column("why", "left")),
-                tuple(((Code(fail.case),), fail.reason) for fail in run.fails),
+                tuple(((Code(fail.case),), _failed(fail)) for fail in run.fails),
             )
         )
     if run.skips:
-        reasons: dict[tuple[str, str], list[str]] = {}
+        reasons: dict[tuple[str, str, str], list[str]] = {}
         for skip in run.skips:
-            reasons.setdefault((skip.reason, skip.code), []).append(skip.case)
+            why = (skip.reason, skip.code, skip.hint or "")
+            reasons.setdefault(why, []).append(skip.case)
         blocks.append(
             Table(
-                (Column("cases"), Column("can't run because", "left"), Column("which", "left")),
+                (
+                    Column("cases", "left"),
+                    Column("can't run because", "left"),
+                    Column("which", "left"),
+                ),
                 tuple(
-                    (words.count(len(keys)), (reason, Quiet(f" ({code})")), _keys(keys))
-                    for (reason, code), keys in reasons.items()
+                    (words.count(len(keys)), _why(reason, code, hint), _keys(keys))
+                    for (reason, code, hint), keys in reasons.items()
                 ),
             )
         )
     return blocks
+
+
+def _why(reason: str, code: str, hint: str) -> Text:
+    return (reason, Quiet(f" ({code})"), Quiet(f". {hint[:1].upper()}{hint[1:]}" if hint else ""))
+
+
+def _failed(fail: Fail) -> Text:
+    tee = f" ({fail.tee_result} from {fail.tee_origin})" if fail.tee_result else ""
+    return (fail.reason, Quiet(tee))
 
 
 def _keys(keys: Sequence[str]) -> Text:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from teemark import words
 from teemark.model.stats import CaseStats
 from teemark.report import charts
-from teemark.report.blocks import Block, Chart, Column, Paragraph, Quiet, Section, Table, Text
+from teemark.report.blocks import Block, Chart, Column, Paragraph, Section, Strong, Table
 from teemark.report.subject import Subject, each
 
 
@@ -42,11 +42,11 @@ def curves(subject: Subject) -> dict[tuple[str, str], dict[str, list[CaseStats]]
     }
 
 
-def caveat(subject: Subject) -> Text:
+def caveat(subject: Subject) -> str:
     """What every caption of an emulated board says."""
     if subject.icount:
-        return (Quiet(" Emulated: instructions counted, 1 ns each."),)
-    return (Quiet(" Emulated timings."),) if subject.emulated else ()
+        return "Emulated: instructions counted, 1 ns each"
+    return "Emulated timings" if subject.emulated else ""
 
 
 def _of(subject: Subject) -> list[Block]:
@@ -55,15 +55,16 @@ def _of(subject: Subject) -> list[Block]:
         key = f"throughput-{subject.label}-{workload}-{algorithm}"
         series = [_series(backend, stats) for backend, stats in group.items()]
         name = words.title(algorithm)
+        note = caveat(subject)
         title = name if workload == "oneshot" else f"{name}, {workload}"
         blocks.append(
             Chart(
                 key=key,
                 title=title,
                 caption=(
-                    f"{name}: MiB/s at the median; a bar marks the 95 % interval where it is "
+                    f"{name}: MiB/s at the median; a bar marks the {words.LEVEL} interval where it is "
                     "wider than the mark.",
-                    *caveat(subject),
+                    Strong(f" {note}." if note else ""),
                 ),
                 wide=charts.throughput(key, series, charts.WIDE),
                 narrow=charts.throughput(key, series, charts.NARROW),
