@@ -315,9 +315,9 @@ def test_aes_beside_the_published() -> None:
 
 def first(cell: str) -> float:
     """The number that a cell begins with."""
-    match = re.match(r"[\d.\u202f]+", cell)
+    match = re.match(r"\d+(?:\s\d{3})*(?:\.\d+)?", cell)
     assert match is not None, cell
-    return float(match.group().replace("\u202f", ""))
+    return float(re.sub(r"\s", "", match.group()))
 
 
 AES = "aes: 4 KiB in the TEE and in the normal world"
