@@ -122,7 +122,7 @@ class Synthetic:
         samples: list[dict[str, object]] = []
         for seq, (key, n, truth_ns) in enumerate(values):
             loops = max(1, int(1e6 / truth_ns))
-            factor = 1.0 if self.identical else rng.gauss(1.0, self.noise)
+            factor = 1.0 if self.identical else max(0.1, rng.gauss(1.0, self.noise))
             ns = int(truth_ns * loops * factor)
             samples.append(
                 {

@@ -56,7 +56,7 @@ def backend_order(backend: str) -> tuple[int, str]:
 
 
 def digits(value: float, significant: int = 3) -> str:
-    """Fixed notation with that many significant digits; more only left of the point."""
+    """Fixed notation, rounded to that many significant digits."""
     if value == 0:
         return "0"
     sign = MINUS if value < 0 else ""

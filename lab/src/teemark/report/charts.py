@@ -221,7 +221,7 @@ def _short(backend: str) -> str:
     }[backend]
 
 
-_NAMED = re.compile(r'<g id="[a-z0-9_.]+_\d+">')
+_NAMED = re.compile(r' id="[a-zA-Z0-9_.]+_\d+"')
 
 
 def _svg(figure: Any) -> str:
@@ -240,7 +240,7 @@ def clean(svg: str) -> str:
     svg = svg[svg.index("<svg") :]
     svg = re.sub(r"<metadata>.*?</metadata>\s*", "", svg, flags=re.S)
     svg = re.sub(r"<!--.*?-->\s*", "", svg, flags=re.S)
-    svg = _NAMED.sub("<g>", svg)
+    svg = _NAMED.sub("", svg)
     svg = re.sub(r'(<svg[^>]*?) height="[^"]*"', r"\1", svg, count=1)
     svg = re.sub(r'(<svg[^>]*?) width="[^"]*"', r"\1", svg, count=1)
     svg = re.sub(r"<defs>\s*<style.*?</style>\s*</defs>\s*", "", svg, flags=re.S)

@@ -17,8 +17,8 @@ def cases(subjects: Sequence[Subject]) -> Section | None:
         return None
     intro = Paragraph(
         (
-            f"Time of one call. The interval holds the median with at least {words.LEVEL} and assumes "
-            "nothing of the distribution; below six samples there is none.",
+            f"Time of one call. The interval holds the median with at least {words.LEVEL} and "
+            "assumes nothing of the distribution; below six samples there is none.",
         )
     )
     return Section("cases", "All cases", (intro, *blocks))

@@ -21,9 +21,9 @@ def costs(subjects: Sequence[Subject]) -> Section | None:
         (
             "A line through the medians, ",
             Code("time = call + bytes · rate"),
-            f", with relative errors weighed alike at all sizes. Intervals are {words.LEVEL}, from 1,000 "
-            "draws of the raw samples. The misfit is the largest distance of a median from its "
-            f"line; beyond {words.percent(MISFIT)} the line doesn't describe the case.",
+            f", with relative errors weighed alike at all sizes. Intervals are {words.LEVEL}, from "
+            "1,000 draws of the raw samples. The misfit is the largest distance of a median from "
+            f"its line; beyond {words.percent(MISFIT)} the line doesn't describe the case.",
         )
     )
     return Section("costs", "What a call costs, and what a byte", (intro, *blocks))

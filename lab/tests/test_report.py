@@ -1,0 +1,298 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Reports: reproducible, self-contained, escaped, and true to the run."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from click.testing import CliRunner
+from hypothesis import given
+from hypothesis import strategies as st
+
+from synthetic import MACHINE, Synthetic
+from teemark import cli
+from teemark.report import charts, markdown, report
+from teemark.report.subject import subjects
+from teemark.run import reader
+from teemark.run.reader import RunData
+
+VOID = {"meta", "br", "link", "img", "hr", "input"}
+
+
+class Page(HTMLParser):
+    """Checks that tags are balanced, and collects what matters."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.stack: list[str] = []
+        self.ids: list[str] = []
+        self.references: list[str] = []
+        self.text: list[str] = []
+        self.tags: set[str] = set()
+        self.feed(html)
+        assert not self.stack, self.stack
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.add(tag)
+        for name, value in attrs:
+            if name == "id":
+                self.ids.append(value or "")
+            if name in ("href", "src", "xlink:href", "action", "data", "poster"):
+                self.references.append(value or "")
+            assert not name.startswith("on"), f"{name} on {tag}"
+        if tag not in VOID:
+            self.stack.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.handle_starttag(tag, attrs)
+        if tag not in VOID:
+            self.stack.pop()
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.stack, f"</{tag}> too many"
+        assert self.stack.pop() == tag, f"</{tag}> in {self.stack[-3:]}"
+
+    def handle_data(self, data: str) -> None:
+        if "style" not in self.stack:
+            self.text.append(data)
+
+
+@pytest.fixture(scope="module")
+def run() -> RunData:
+    return reader.parse(Synthetic().lines(), file="run.ndjson")
+
+
+@pytest.fixture(scope="module")
+def made(run: RunData) -> report.Report:
+    return report.make([run])
+
+
+def test_same_run_same_bytes(run: RunData, made: report.Report) -> None:
+    again = report.make([run])
+    assert again.html == made.html
+    assert again.markdown == made.markdown
+
+
+def test_page_is_well_formed_and_self_contained(made: report.Report) -> None:
+    page = Page(made.html)
+    assert len(page.ids) == len(set(page.ids)), "an id is there twice"
+    assert page.references
+    for reference in page.references:
+        assert reference.startswith("#")
+        assert reference[1:] in page.ids
+    assert not page.tags & {"script", "link", "img", "iframe", "object"}
+    assert not re.search(r"url\((?!#)|@import|https?://(?!www\.w3\.org/)", made.html)
+    for used in re.findall(r"url\(#([^)]+)\)", made.html):
+        assert used in page.ids
+
+
+def test_what_the_page_says(made: report.Report) -> None:
+    said = " ".join("".join(Page(made.html).text).split())
+    for words in (
+        "The cost of trusted execution on synthetic",
+        "Emulated board: timings are not those of silicon",
+        "An empty call into the TEE takes 384 µs",
+        "115 cases measured with 1668 samples",
+        "the CPU's Crypto Extensions do SHA-256 1.7",
+        "Throughput against block size",
+        "first session: the TA is loaded and checked",
+        "ta-ce has no sha512: the CPU has no instructions for it",
+        "1.93 ms",
+    ):
+        assert words in said
+
+
+def test_every_chart_of_an_emulated_board_says_so(made: report.Report) -> None:
+    captions = re.findall(r"<figcaption>(.*?)</figcaption>", made.html, re.S)
+    assert len(captions) == 3
+    assert all("Emulated timings." in caption for caption in captions)
+
+
+def test_real_board_has_no_banner() -> None:
+    real = report.make([reader.parse(Synthetic(emulated=False).lines(), file="x")])
+    assert "Emulated" not in re.sub(r"<style>.*?</style>", "", real.html, flags=re.S)
+    assert "Emulated" not in real.markdown
+
+
+def test_machine_that_tells_that_it_is_emulated() -> None:
+    records = Synthetic(emulated=False, samples=2).records()
+    records[1] = {**MACHINE, "board": {"emulated": True, "emulated_told_by": "device tree"}}
+    lines = [json.dumps(record).encode() + b"\n" for record in records]
+    assert "Emulated board" in report.make([reader.parse(lines, file="x")]).html
+
+
+def test_counted_instructions() -> None:
+    counted = report.make([reader.parse(Synthetic(identical=True).lines(), file="x")])
+    assert "Emulated board: this counts instructions" in counted.html
+    assert "Emulated: instructions counted, 1 ns each." in counted.html
+    assert "byte (instructions)" in counted.markdown
+
+
+HOSTILE = "<script>alert(1)</script>\"'&amp; | ` * [x](javascript:1) \N{RIGHT-TO-LEFT OVERRIDE}"
+
+
+@pytest.fixture(scope="module")
+def hostile() -> report.Report:
+    records = Synthetic(samples=2).records()
+    for record in records:
+        for name in ("board", "board_summary", "plan", "reason", "what", "source", "started"):
+            if isinstance(record.get(name), str):
+                record[name] = HOSTILE
+        if record["type"] == "machine":
+            record["cpu"] = {"models": [HOSTILE], "features": [HOSTILE]}
+            record["kernel"] = {"cmdline": HOSTILE, "release": HOSTILE}
+            record["reasons"] = {"cpu.governor": HOSTILE}
+    records.insert(-1, {"type": "fail", "case": "a/b/c/<b>", "reason": HOSTILE})
+    lines = [json.dumps(record).encode() + b"\n" for record in records]
+    return report.make([reader.parse(lines, file=HOSTILE)])
+
+
+def test_html_escapes_what_a_board_says(hostile: report.Report) -> None:
+    page = Page(hostile.html)
+    assert "script" not in page.tags
+    assert "b" not in page.tags
+    assert HOSTILE in "".join(page.text)
+
+
+def test_markdown_escapes_what_a_board_says(hostile: report.Report) -> None:
+    outside = re.sub(r"(`+)(?!`).*?(?<!`)\1(?!`)", "", hostile.markdown)
+    assert not re.search(r"(?<!\\)<script", outside)
+    assert not re.search(r"(?<!\\)\[x\]", outside)
+
+
+def test_markdown_tables_are_rectangular(made: report.Report, hostile: report.Report) -> None:
+    for text in (made.markdown, hostile.markdown):
+        width = 0
+        for line in text.splitlines():
+            if not line.startswith("|"):
+                width = 0
+                continue
+            cells = len(re.findall(r"(?<!\\)\|", line)) - 1
+            assert width in (0, cells), line
+            width = cells
+
+
+@given(st.text())
+def test_markdown_text_keeps_no_markup(text: str) -> None:
+    escaped = markdown.escape(text)
+    assert "\n" not in escaped
+    assert not re.search(r"(?<!\\)(?:\\\\)*[<`*|\[]", escaped)
+
+
+@given(st.text(alphabet="`| ab"))
+def test_code_spans_hold_backticks(text: str) -> None:
+    made = markdown.code(text)
+    fence = re.match(r"`+", made)
+    assert fence is not None
+
+
+def test_incomplete_run_says_so() -> None:
+    cut = report.make([reader.parse(Synthetic().lines()[:-1], file="x")])
+    assert "This run is incomplete" in cut.html
+    assert "Cut off: there is no end record." in cut.html
+    assert "**This run is incomplete.**" in cut.markdown
+
+
+def test_run_without_samples() -> None:
+    """Everything skipped, as on a machine without anything: a report nevertheless."""
+    records = [r for r in Synthetic().records() if r["type"] in ("run", "machine", "skip", "end")]
+    lines = [json.dumps(record).encode() + b"\n" for record in records]
+    empty = report.make([reader.parse(lines, file="x")])
+    assert "0 cases" in empty.html
+    Page(empty.html)
+
+
+def test_two_runs_side_by_side(run: RunData) -> None:
+    faster = {key: (call / 2, rate / 2) for key, (call, rate) in Synthetic().truth.items()}
+    other = reader.parse(Synthetic(seed=2, board="other", truth=faster).lines(), file="y")
+    both = report.make([run, other])
+    Page(both.html)
+    assert "Side by side" in both.html
+    assert "on synthetic and other" in both.html
+    assert re.search(r"0\.(49|50|51)×", both.markdown)  # noqa: RUF001
+    twice = report.make([run, run])
+    page = Page(twice.html)
+    assert len(page.ids) == len(set(page.ids))
+
+
+def test_verdicts_of_the_synthetic_run(run: RunData) -> None:
+    keys = [verdict.key for verdict in subjects([run])[0].verdicts]
+    assert keys == [
+        "empty-call",
+        "call-outweighs-compute",
+        "same-code-same-speed",
+        "tee-core-without-extensions",
+        "tee-against-openssl",
+        "kernel-pays-off",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("change", "key"),
+    [
+        ({("sha256", "ta-c"): (407_000, 40.0)}, "same-code-slower-inside"),
+        ({("sha256", "ta-c"): (407_000, 7.0)}, "same-code-faster-inside"),
+        ({("sha256", "ta-ce"): (430_000, 20.0)}, "tee-core-uses-extensions"),
+        ({("sha256", "afalg"): (60_000, 30.0)}, "kernel-never-pays"),
+    ],
+)
+def test_other_truths_give_other_verdicts(
+    change: dict[tuple[str, str], tuple[float, float]], key: str
+) -> None:
+    synthetic = Synthetic()
+    synthetic.truth.update(change)
+    found = subjects([reader.parse(synthetic.lines(), file="x")])[0].verdicts
+    assert key in [verdict.key for verdict in found]
+
+
+def test_noise_makes_verdicts_uncertain() -> None:
+    noisy = subjects([reader.parse(Synthetic(noise=0.5).lines(), file="x")])[0].verdicts
+    by_key = {verdict.key: verdict for verdict in noisy}
+    assert by_key["empty-call"].confidence == "low"
+    assert by_key["noisy"].kind == "caution"
+    assert "line-misfit" in by_key
+
+
+def test_chart_is_xml_with_page_colours() -> None:
+    points = tuple((float(x), x / 10) for x in (64, 1024, 65536))
+    series = [charts.Series("tee", points), charts.Series("somebody-else", points)]
+    for shape in (charts.WIDE, charts.NARROW):
+        svg = charts.throughput("key", series, shape)
+        ElementTree.fromstring(svg)
+        assert "var(--c-tee)" in svg
+        assert "var(--c-other)" in svg
+        assert not re.search(r"#[0-9a-f]{6}\b", svg)
+        assert "font-family" not in svg
+        assert svg == charts.throughput("key", series, shape)
+
+
+@given(st.lists(st.floats(0, 500), min_size=1, max_size=8), st.floats(1, 30))
+def test_labels_do_not_overlap(places: list[float], gap: float) -> None:
+    moved = charts.spread(places, gap)
+    ordered = sorted(moved)
+    for one, next_ in itertools.pairwise(ordered):
+        assert next_ - one >= gap - 1e-6
+    if all(abs(a - b) >= gap for i, a in enumerate(places) for b in places[:i]):
+        assert moved == pytest.approx(places)
+
+
+def test_report_command(tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    folder.mkdir()
+    (folder / "run.ndjson").write_bytes(b"".join(Synthetic(samples=6).lines()))
+    out = tmp_path / "out"
+    result = CliRunner().invoke(
+        cli.cli, ["report", str(folder), "-o", str(out), "--json"], standalone_mode=False
+    )
+    assert result.return_value == 0
+    files = json.loads(result.stdout)
+    assert Path(files["html"]) == out / "report.html"
+    first = (out / "report.html").read_bytes(), (out / "report.md").read_bytes()
+    assert CliRunner().invoke(cli.cli, ["report", str(folder)], standalone_mode=False)
+    assert ((folder / "report.html").read_bytes(), (folder / "report.md").read_bytes()) == first

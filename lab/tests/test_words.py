@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Numbers as people read them."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from teemark import words
+from teemark.model.stats import Interval
+
+
+def plain(text: str) -> str:
+    return text.replace("\N{NO-BREAK SPACE}", " ").replace(words.THIN, "'")
+
+
+@pytest.mark.parametrize(
+    ("value", "says"),
+    [
+        (0, "0"),
+        (1, "1.00"),
+        (9.996, "10.0"),
+        (0.09996, "0.100"),
+        (1234, "1230"),
+        (123456.7, "123'000"),
+        (20.6, "20.6"),
+        (-3.14159, "−3.14"),  # noqa: RUF001
+    ],
+)
+def test_digits(value: float, says: str) -> None:
+    assert plain(words.digits(value)) == says
+
+
+@given(st.floats(min_value=1e-9, max_value=1e15))
+def test_digits_are_near(value: float) -> None:
+    shown = float(words.digits(value).replace(words.THIN, ""))
+    assert shown == pytest.approx(value, rel=0.00501)
+
+
+@pytest.mark.parametrize(
+    ("ns", "says"),
+    [
+        (0, "0 ns"),
+        (310, "310 ns"),
+        (999.9, "1.00 µs"),
+        (387_000, "387 µs"),
+        (21_500_000, "21.5 ms"),
+        (61e9, "61.0 s"),
+    ],
+)
+def test_duration(ns: float, says: str) -> None:
+    assert plain(words.duration(ns)) == says
+
+
+def test_intervals() -> None:
+    assert plain(words.duration_interval(Interval(995_000, 1_020_000))) == "0.995 … 1.02 ms"
+    assert plain(words.duration_interval(Interval(75_500, 75_500))) == "75.5 µs"
+    assert words.duration_interval(None) == words.NONE
+    assert plain(words.span(Interval(1, 2))) == "1.00 … 2.00"
+
+
+@pytest.mark.parametrize(
+    ("number", "says"),
+    [(0, "0 B"), (100, "100 B"), (4096, "4 KiB"), (1 << 20, "1 MiB"), (10_000, "10'000 B")],
+)
+def test_size(number: int, says: str) -> None:
+    assert plain(words.size(number)) == says
+
+
+def test_backends_have_an_order() -> None:
+    shuffled = ["zzz", "c", "afalg", "tee", "ta-ce"]
+    assert sorted(shuffled, key=words.backend_order) == ["tee", "ta-ce", "c", "afalg", "zzz"]
