@@ -20,8 +20,9 @@ struct session {
 	/* Where the TA puts the digest: a temporary reference costs more. */
 	TEEC_SharedMemory *out;
 	enum ta_digest_impl impl;
-	uint32_t impls;    /* bit mask of those in the TA */
-	uint64_t first_ns; /* the first call's time */
+	uint32_t impls;              /* bit mask of those in the TA */
+	uint64_t first_ns;           /* the first call's time */
+	const struct algorithm *alg; /* of the message under way */
 };
 
 static const TEEC_UUID uuid = TA_DIGEST_UUID;
@@ -207,6 +208,7 @@ static int ta_digest_init(struct session *s, const struct algorithm *alg,
 					       TEEC_NONE, TEEC_NONE),
 	};
 
+	s->alg = alg;
 	op.params[0].value.a = alg->id;
 	op.params[0].value.b = (uint32_t)s->impl;
 	return tee_invoke(s->tee, TA_DIGEST_CMD_INIT, &op,
@@ -242,7 +244,7 @@ static int ta_digest_final(struct session *s, const struct buffer *in,
 			 "end a message in the digest TA", err);
 	if (ret)
 		return ret;
-	return take_out(s, &op.params[1], NULL, out, err);
+	return take_out(s, &op.params[1], s->alg, out, err);
 }
 
 /* The TA is asked, since only it knows what its TEE can do. */

@@ -11,18 +11,18 @@
 #include "output.h"
 #include "teehash.h"
 
-#define NOTE_END UINT64_MAX	/* after the last line of a list */
+#define NOTE_END UINT64_MAX /* after the last line of a list */
 
 /* One list, from its first line read to its last result printed. */
 struct list {
 	struct list *older;
-	const char *name;	/* for messages */
+	const char *name; /* for messages */
 	bool is_stdin;
-	int open_error;		/* -errno */
+	int open_error; /* -errno */
 	int read_error;
 	FILE *in;
 	struct list_format format;
-	uint64_t number;	/* of the line */
+	uint64_t number; /* of the line */
 	uint64_t proper;
 	uint64_t improper;
 	uint64_t unreadable;
@@ -32,8 +32,8 @@ struct list {
 
 struct check {
 	struct command *command;
-	size_t next;		/* place in the names */
-	struct list *list;	/* that is read now; those before it */
+	size_t next;       /* place in the names */
+	struct list *list; /* that is read now; those before it */
 	bool reading;
 	char line[LIST_LINE_MAX + 1];
 };

@@ -12,7 +12,7 @@
 struct hash {
 	struct command *command;
 	struct line_style style;
-	size_t next;	/* place in the names */
+	size_t next; /* place in the names */
 };
 
 static int next_name(void *ctx, struct job *job)

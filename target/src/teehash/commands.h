@@ -10,10 +10,10 @@
 /* What both share. */
 struct command {
 	const struct options *opt;
-	struct report *report;	/* may be NULL */
+	struct report *report; /* may be NULL */
 	struct progress progress;
-	struct error said;	/* whose hint was given last */
-	bool failed;		/* a file could not be hashed, or did not match */
+	struct error said; /* whose hint was given last */
+	bool failed;       /* a file could not be hashed, or did not match */
 };
 
 int command_hash(struct command *command);

@@ -16,13 +16,13 @@
 struct engine {
 	struct engine_config config;
 	struct session *session;
-	struct buffer buffer;	/* all slots */
+	struct buffer buffer; /* all slots */
 	bool has_buffer;
 	size_t chunk;
 	unsigned int slots;
-	bool broken;		/* the session is of no use any more */
-	bool called;		/* the session has had its first call */
-	struct reader *reader;	/* NULL until a message needs it */
+	bool broken;           /* the session is of no use any more */
+	bool called;           /* the session has had its first call */
+	struct reader *reader; /* NULL until a message needs it */
 	struct engine_stats stats;
 };
 
@@ -168,6 +168,16 @@ const struct buffer *engine_buffer(const struct engine *engine)
 	return &engine->buffer;
 }
 
+/* The backend has a better sentence than the call that was refused. */
+static void explain_unsupported(struct message *m)
+{
+	struct engine *e = m->engine;
+	struct error why = { 0 };
+
+	if (e->config.backend->supports(e->session, m->alg, &why))
+		*m->err = why;
+}
+
 /* After a call: its time, and whether the session survived it. */
 static int account(struct message *m, uint64_t begin, uint64_t bytes, int ret)
 {
@@ -181,7 +191,9 @@ static int account(struct message *m, uint64_t begin, uint64_t bytes, int ret)
 		if (!e->stats.first_call_ns)
 			e->stats.first_call_ns = ns;
 	}
-	if (ret && ret != -EOPNOTSUPP)
+	if (ret == -EOPNOTSUPP)
+		explain_unsupported(m);
+	else if (ret)
 		e->broken = true;
 	if (!ret && e->config.progress)
 		e->config.progress(e->config.progress_ctx, bytes);
@@ -194,9 +206,8 @@ static int call_digest(struct message *m, size_t len, uint8_t *out)
 	uint64_t begin = clock_now_ns();
 
 	return account(m, begin, len,
-		       e->config.backend->digest(e->session, m->alg,
-						 &e->buffer, 0, len, out, 1,
-						 m->err));
+		       e->config.backend->digest(e->session, m->alg, &e->buffer,
+						 0, len, out, 1, m->err));
 }
 
 static int call_init(struct message *m)
@@ -241,8 +252,8 @@ static int check_interrupt(struct message *m)
 static int fill(struct message *m, size_t size, size_t *len, bool *eof)
 {
 	uint64_t before = m->source.read_ns;
-	int ret = source_fill(&m->source, m->engine->buffer.data, size, len,
-			      eof);
+	int ret =
+		source_fill(&m->source, m->engine->buffer.data, size, len, eof);
 
 	m->stats->inline_ns += m->source.read_ns - before;
 	return ret ? source_fill_error(&m->source, ret, m->err) : 0;
@@ -450,10 +461,14 @@ static int hash_source(struct message *m, uint8_t *out)
 		m->stats->way = WAY_ONESHOT;
 		return call_digest(m, len, out);
 	}
-	if (mode == MODE_ONESHOT)
+	if (mode == MODE_ONESHOT) {
+		ret = source_unchanged(&m->source, m->err);
+		if (ret)
+			return ret;
 		return error_set(m->err, -EFBIG,
-				 "more than %zu bytes, the --oneshot-limit",
-				 len);
+				 "more than the %zu bytes of --oneshot-limit",
+				 e->config.oneshot_limit);
+	}
 	return stream(m, len, eof, out);
 }
 
@@ -471,8 +486,8 @@ static void ask_page_cache(struct message *m)
 
 	source_ask_cache(&m->source, &cache);
 	m->stats->pages = cache.pages;
-	m->stats->pages_cached =
-		cache.cached > cache.pages ? cache.pages : cache.cached;
+	m->stats->pages_cached = cache.cached > cache.pages ? cache.pages :
+							      cache.cached;
 	m->stats->pages_source = cache.source;
 	m->stats->pages_reason = cache.reason;
 }

@@ -15,8 +15,7 @@ uint64_t figures_parts(const struct findings *f, struct part *parts,
 	uint64_t whole = f->startup_ns + f->jobs.work_ns;
 	int64_t rest = (int64_t)whole;
 	const struct part all[] = {
-		{ "startup", "before the first job",
-		  (int64_t)f->startup_ns },
+		{ "startup", "before the first job", (int64_t)f->startup_ns },
 		{ "open_session", "library, session, TA load, buffers",
 		  (int64_t)f->jobs.engine.open_ns },
 		{ "open_files", "opening files", (int64_t)sum->open_ns },
@@ -103,8 +102,8 @@ static void fill_runq(struct metrics *m, const struct findings *f)
 	}
 	ns += (uint64_t)f->cost.usage.runq_ns;
 	metric_count(m, GROUP_HOST, "run_queue_wait", "ready, but another ran",
-		     "ns", ns,
-		     "/proc/thread-self/schedstat, all threads", "1 ns");
+		     "ns", ns, "/proc/thread-self/schedstat, all threads",
+		     "1 ns");
 }
 
 static void fill_host(struct metrics *m, const struct findings *f)
@@ -121,7 +120,8 @@ static void fill_host(struct metrics *m, const struct findings *f)
 	metric_count(m, GROUP_HOST, "cpu_time", "CPU time", "ns",
 		     f->cost.cpu_ns,
 		     "CLOCK_PROCESS_CPUTIME_ID; time in the TEE counts, as "
-		     "system time", "1 ns");
+		     "system time",
+		     "1 ns");
 	metric_count(m, GROUP_HOST, "user_time", "of it in user mode", "ns",
 		     (uint64_t)usage->user_us * 1000, rusage,
 		     "1 us; some kernels split by timer tick");
@@ -152,8 +152,7 @@ static void fill_host(struct metrics *m, const struct findings *f)
 				  f->jobs.engine.slots, f->jobs.engine.chunk),
 		     "1 byte");
 	fill_page_cache(m, f);
-	count(m, GROUP_HOST, "reads", "calls of read()", sum->reads,
-	      "counted");
+	count(m, GROUP_HOST, "reads", "calls of read()", sum->reads, "counted");
 }
 
 static void peak(struct metrics *m, const char *key, const char *title,
@@ -163,8 +162,7 @@ static void peak(struct metrics *m, const char *key, const char *title,
 	if (bytes < 0)
 		metric_null(m, GROUP_TEE, key, title, "bytes", reason);
 	else
-		metric_count(m, GROUP_TEE, key, title, "bytes",
-			     (uint64_t)bytes,
+		metric_count(m, GROUP_TEE, key, title, "bytes", (uint64_t)bytes,
 			     metrics_note(m, "%s; of %" PRId64, source, size),
 			     "1 byte");
 }
@@ -199,8 +197,10 @@ static void fill_switches(struct metrics *m, const struct findings *f)
 	if (!f->has_tee)
 		reason = "no call leaves the normal world";
 	else if (s->known && s->lost)
-		reason = metrics_note(m, "%" PRIu64 " events found no room in "
-				      "the trace buffer", s->lost);
+		reason = metrics_note(m,
+				      "%" PRIu64 " events found no room in "
+				      "the trace buffer",
+				      s->lost);
 	if (!f->has_tee || !s->known || s->lost) {
 		metric_null(m, GROUP_TEE, "world_switches",
 			    "returns from the secure world", "count", reason);
@@ -216,9 +216,9 @@ static void fill_switches(struct metrics *m, const struct findings *f)
 	count(m, GROUP_TEE, "rpc_count", "requests of the TEE (RPC)",
 	      s->alloc + s->free + s->command + s->other,
 	      metrics_note(m,
-			   "%s, TA load included: %" PRIu64 " commands, %"
-			   PRIu64 " memory wanted, %" PRIu64 " given back, %"
-			   PRIu64 " other",
+			   "%s, TA load included: %" PRIu64
+			   " commands, %" PRIu64 " memory wanted, %" PRIu64
+			   " given back, %" PRIu64 " other",
 			   source, s->command, s->alloc, s->free, s->other));
 	count(m, GROUP_TEE, "secure_interruptions",
 	      "interrupts taken while in the TEE", s->interrupts, source);
@@ -245,12 +245,12 @@ static void fill_tee(struct metrics *m, const struct findings *f)
 			     "client clock around the calls", ns);
 	else if (compute < 0)
 		metric_null(m, GROUP_TEE, "hash_compute_time",
-			    "time computing in the TA", "ns",
-			    f->inside.reason);
+			    "time computing in the TA", "ns", f->inside.reason);
 	else
 		metric_value(m, GROUP_TEE, "hash_compute_time",
 			     "time computing in the TA", "ns", compute,
-			     metrics_note(m, "estimate: slope of repeated "
+			     metrics_note(m,
+					  "estimate: slope of repeated "
 					  "digests of %" PRIu64 " bytes "
 					  "inside the TA after the work, "
 					  "times the bytes",
@@ -264,8 +264,8 @@ static void fill_tee(struct metrics *m, const struct findings *f)
 	metric_count(m, GROUP_TEE, "ree_time", "time outside of calls", "ns",
 		     work > sum->call_ns ? work - sum->call_ns : 0,
 		     "workers' time less time in calls", ns);
-	metric_null(m, GROUP_TEE, "tee_clock_delta",
-		    "by the TEE's own clocks", "ns",
+	metric_null(m, GROUP_TEE, "tee_clock_delta", "by the TEE's own clocks",
+		    "ns",
 		    "TEE_GetSystemTime() ticks in ms and TEE_GetREETime() is "
 		    "itself a request to the normal world: the client's clock "
 		    "is better");
@@ -293,8 +293,7 @@ static void fill_first(struct metrics *m, const struct findings *f)
 	const struct engine_stats *e = &f->jobs.engine;
 
 	once(m, f, "context_open", "connecting to the TEE", e->context_ns);
-	once(m, f, "session_open", "opening a session: TA load",
-	     e->session_ns);
+	once(m, f, "session_open", "opening a session: TA load", e->session_ns);
 	once(m, f, "first_invoke", "first call", e->first_call_ns);
 	once(m, f, "buffer_alloc", "allocating the buffers", e->buffer_ns);
 	once(m, f, "open_all", "all of opening", e->open_ns);
@@ -313,9 +312,8 @@ static void fill_derived(struct metrics *m, const struct findings *f)
 	double overlap = reader - (double)sum->wait_ns;
 	double shorter = fmin((double)sum->read_ns, (double)sum->call_ns);
 
-	metric_value(m, GROUP_DERIVED, "hash_rate",
-		     "first byte read to digest", "bytes/s",
-		     (double)sum->bytes / (double)sum->hash_ns * 1e9,
+	metric_value(m, GROUP_DERIVED, "hash_rate", "first byte read to digest",
+		     "bytes/s", (double)sum->bytes / (double)sum->hash_ns * 1e9,
 		     "bytes by the time from the first read() to the digest",
 		     "as its parts");
 	metric_value(m, GROUP_DERIVED, "time_per_operation",
@@ -327,8 +325,8 @@ static void fill_derived(struct metrics *m, const struct findings *f)
 		     "time in calls by calls, hashing included",
 		     "as its parts");
 	if (f->inside.has_nop)
-		metric_count(m, GROUP_DERIVED, "empty_call",
-			     "an empty call", "ns", f->inside.nop_ns,
+		metric_count(m, GROUP_DERIVED, "empty_call", "an empty call",
+			     "ns", f->inside.nop_ns,
 			     "client clock, median of 31 after the work",
 			     ns_resolution(m, f));
 	else
@@ -342,17 +340,14 @@ static void fill_derived(struct metrics *m, const struct findings *f)
 			     "model, not a measurement");
 	else
 		metric_null(m, GROUP_DERIVED, "overhead_per_call",
-			    "of a call not computing", "ns",
-			    f->inside.reason);
-	metric_value(m, GROUP_DERIVED, "cpu_utilization",
-		     "CPU utilisation", "percent",
-		     100 * (double)f->cost.cpu_ns / total,
+			    "of a call not computing", "ns", f->inside.reason);
+	metric_value(m, GROUP_DERIVED, "cpu_utilization", "CPU utilisation",
+		     "percent", 100 * (double)f->cost.cpu_ns / total,
 		     "CPU time by total time; 100 % is one CPU",
 		     "as its parts");
 	if (compute < 0)
 		metric_null(m, GROUP_DERIVED, "io_to_compute_ratio",
-			    "reading to computing", "ratio",
-			    f->inside.reason);
+			    "reading to computing", "ratio", f->inside.reason);
 	else
 		metric_value(m, GROUP_DERIVED, "io_to_compute_ratio",
 			     "reading to computing", "ratio",

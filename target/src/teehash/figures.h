@@ -20,7 +20,7 @@ struct totals {
 	uint64_t streams;
 	uint64_t pages;
 	uint64_t pages_cached;
-	uint64_t files_asked;	/* for their pages, with an answer */
+	uint64_t files_asked; /* for their pages, with an answer */
 	const char *pages_source;
 	const char *pages_reason;
 	struct file_stats sum;
@@ -31,7 +31,7 @@ struct cost {
 	uint64_t total_ns;
 	uint64_t cpu_ns;
 	struct usage usage;
-	int64_t peak_bytes;	/* -1: not known */
+	int64_t peak_bytes; /* -1: not known */
 };
 
 struct findings {
@@ -41,8 +41,8 @@ struct findings {
 	struct inside inside;
 	struct trace_counts switches;
 	struct clock_facts clock;
-	uint64_t startup_ns;	/* before the first job */
-	bool has_tee;		/* calls go into another world */
+	uint64_t startup_ns; /* before the first job */
+	bool has_tee;        /* calls go into another world */
 };
 
 /* A stretch of the workers' time. */

@@ -11,8 +11,8 @@
 #include "teehash.h"
 #include "usage.h"
 
-#define TICK_NS 100000000	/* progress and signals are looked at */
-#define LEAVE_TICKS 10		/* how long the interrupted wait for others */
+#define TICK_NS     100000000 /* progress and signals are looked at */
+#define LEAVE_TICKS 10        /* how long the interrupted wait for others */
 
 static void free_name(struct job *job)
 {
@@ -132,15 +132,15 @@ struct worker {
 struct pool {
 	const struct jobs *jobs;
 	pthread_mutex_t lock;
-	pthread_cond_t ready;	/* for the workers */
-	pthread_cond_t changed;	/* for the calling thread */
+	pthread_cond_t ready;   /* for the workers */
+	pthread_cond_t changed; /* for the calling thread */
 	bool quit;
-	unsigned int running;	/* workers that may still take jobs */
-	unsigned int failed;	/* that could not be opened */
-	struct error err;	/* why */
-	size_t head;		/* the oldest not yet handed to done() */
-	size_t taken;		/* the next for a worker */
-	size_t tail;		/* the next to be filled in */
+	unsigned int running; /* workers that may still take jobs */
+	unsigned int failed;  /* that could not be opened */
+	struct error err;     /* why */
+	size_t head;          /* the oldest not yet handed to done() */
+	size_t taken;         /* the next for a worker */
+	size_t tail;          /* the next to be filled in */
 	size_t size;
 	struct worker *workers;
 	enum job_state *states;

@@ -14,12 +14,12 @@
 
 struct job {
 	/* what to do */
-	char *name;		/* freed by jobs_run() if name_owned */
+	char *name; /* freed by jobs_run() if name_owned */
 	bool name_owned;
 	const struct algorithm *alg;
-	uint8_t expected[ALG_DIGEST_MAX_BYTES];	/* when checking */
-	void *owner;		/* the caller's own */
-	uint64_t note;		/* not 0: nothing to hash, a remark in its place */
+	uint8_t expected[ALG_DIGEST_MAX_BYTES]; /* when checking */
+	void *owner;                            /* the caller's own */
+	uint64_t note; /* not 0: nothing to hash, a remark in its place */
 	/* what came of it */
 	int ret;
 	uint8_t digest[ALG_DIGEST_MAX_BYTES];
@@ -29,14 +29,14 @@ struct job {
 
 /* What all engines together cost, after the work. */
 struct jobs_stats {
-	uint64_t begin_ns;	/* client's clock */
+	uint64_t begin_ns; /* client's clock */
 	uint64_t end_ns;
-	uint64_t work_ns;	/* sum over the workers: begin … end of each */
-	uint64_t idle_ns;	/* of these: waited for a job */
-	uint64_t runq_ns;	/* run-queue wait of the workers */
+	uint64_t work_ns; /* sum over the workers: begin … end of each */
+	uint64_t idle_ns; /* of these: waited for a job */
+	uint64_t runq_ns; /* run-queue wait of the workers */
 	uint64_t reader_runq_ns;
-	bool runq_known;	/* else the kernel does not say */
-	uint64_t close_ns;	/* closing the sessions, after end_ns */
+	bool runq_known;            /* else the kernel does not say */
+	uint64_t close_ns;          /* closing the sessions, after end_ns */
 	struct engine_stats engine; /* sums; chunk and slots of the first */
 	unsigned int workers;
 };

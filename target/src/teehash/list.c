@@ -68,8 +68,8 @@ static bool parse_tagged(char *rest, bool escaped, struct list_entry *entry)
 	return *entry->name && parse_digest(entry, rest, strlen(rest));
 }
 
-static bool parse_untagged(struct list_format *format, char *line,
-			   bool escaped, struct list_entry *entry)
+static bool parse_untagged(struct list_format *format, char *line, bool escaped,
+			   struct list_entry *entry)
 {
 	size_t digits = strspn(line, "0123456789abcdefABCDEF");
 	char *rest = line + digits;
@@ -83,8 +83,8 @@ static bool parse_untagged(struct list_format *format, char *line,
 	 * don't mix, so that a name that begins with a space can't be passed
 	 * off as another.
 	 */
-	if (format->seen != LIST_REVERSED &&
-	    (*rest == ' ' || *rest == '*') && rest[1]) {
+	if (format->seen != LIST_REVERSED && (*rest == ' ' || *rest == '*') &&
+	    rest[1]) {
 		format->seen = LIST_STANDARD;
 		rest++;
 	} else if (format->seen == LIST_STANDARD) {

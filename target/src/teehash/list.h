@@ -16,7 +16,7 @@
 struct list_entry {
 	const struct algorithm *alg;
 	uint8_t digest[ALG_DIGEST_MAX_BYTES];
-	char *name;	/* in the line, unescaped */
+	char *name; /* in the line, unescaped */
 };
 
 /*
@@ -26,7 +26,7 @@ struct list_entry {
  */
 struct list_format {
 	const struct algorithm *untagged; /* of lines without a tag */
-	const struct algorithm *only;	/* others are improper; NULL: any */
+	const struct algorithm *only;     /* others are improper; NULL: any */
 	enum { LIST_UNKNOWN, LIST_STANDARD, LIST_REVERSED } seen;
 };
 
@@ -36,8 +36,8 @@ bool list_parse(struct list_format *format, char *line,
 
 enum list_read {
 	LIST_LINE,
-	LIST_BAD_LINE,	/* too long, or with a NUL in it */
-	LIST_END,	/* of the file, or a read error: ask ferror() */
+	LIST_BAD_LINE, /* too long, or with a NUL in it */
+	LIST_END,      /* of the file, or a read error: ask ferror() */
 };
 
 /*

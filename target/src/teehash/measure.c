@@ -5,12 +5,12 @@
 #include "clock.h"
 #include "measure.h"
 
-#define NOPS 31
-#define ROUNDS 5
-#define BYTES_MIN 4096u
-#define BYTES_MAX (1u << 20)
+#define NOPS       31
+#define ROUNDS     5
+#define BYTES_MIN  4096u
+#define BYTES_MAX  (1u << 20)
 #define REPEAT_MAX 64u
-#define SPAN_NS 20000000u	/* what repetitions should last at least */
+#define SPAN_NS    20000000u /* what repetitions should last at least */
 
 static int compare(const void *a, const void *b)
 {
@@ -79,8 +79,8 @@ static void measure_slope(struct engine *engine, const struct backend *backend,
 	}
 	inside->bytes = len;
 	inside->call_ns = (double)median(one, ROUNDS);
-	inside->digest_ns = ((double)median(many, ROUNDS) - inside->call_ns) /
-			    (repeat - 1);
+	inside->digest_ns =
+		((double)median(many, ROUNDS) - inside->call_ns) / (repeat - 1);
 	inside->has_slope = inside->digest_ns > 0;
 	if (!inside->has_slope)
 		strcpy(inside->reason, "the measurement is too noisy");

@@ -27,9 +27,9 @@ void metric_count(struct metrics *metrics, enum metric_group group,
 		  const char *key, const char *title, const char *unit,
 		  uint64_t value, const char *source, const char *resolution)
 {
-	add(metrics, &(struct metric){ group, key, title, unit, true,
-				       (double)value, true, source,
-				       resolution });
+	add(metrics,
+	    &(struct metric){ group, key, title, unit, true, (double)value,
+			      true, source, resolution });
 }
 
 void metric_value(struct metrics *metrics, enum metric_group group,
@@ -49,9 +49,9 @@ void metric_null(struct metrics *metrics, enum metric_group group,
 		 const char *key, const char *title, const char *unit,
 		 const char *reason)
 {
-	add(metrics, &(struct metric){ group, key, title, unit, false, 0, false,
-				       reason && *reason ? reason : "unknown",
-				       NULL });
+	add(metrics,
+	    &(struct metric){ group, key, title, unit, false, 0, false,
+			      reason && *reason ? reason : "unknown", NULL });
 }
 
 const char *metrics_note(struct metrics *metrics, const char *fmt, ...)

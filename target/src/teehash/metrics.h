@@ -24,11 +24,11 @@ struct metric {
 	enum metric_group group;
 	const char *key;
 	const char *title;
-	const char *unit;	/* "ns", "bytes", "count", "percent", … */
+	const char *unit; /* "ns", "bytes", "count", "percent", … */
 	bool known;
 	double value;
 	bool integral;
-	const char *source;	/* how it was measured, or why it is null */
+	const char *source; /* how it was measured, or why it is null */
 	const char *resolution;
 };
 
@@ -37,7 +37,7 @@ struct metric {
 struct metrics {
 	struct metric rows[METRICS_MAX];
 	unsigned int count;
-	char notes[METRICS_MAX][192];	/* texts made up for one run */
+	char notes[METRICS_MAX][192]; /* texts made up for one run */
 	unsigned int notes_count;
 };
 

@@ -10,9 +10,9 @@
 #include "options.h"
 #include "teehash.h"
 
-#define JOBS_MAX 64
-#define CHUNK_MIN 4096u
-#define CHUNK_MAX (256u << 20)
+#define JOBS_MAX    64
+#define CHUNK_MIN   4096u
+#define CHUNK_MAX   (256u << 20)
 #define ONESHOT_MAX (1u << 30)
 
 enum {
@@ -64,56 +64,56 @@ static const struct option long_options[] = {
 };
 
 static const char help_text[] =
-"Usage: teehash [OPTION]... [FILE]...\n"
-"Print or check message digests that a Trusted Application computes.\n"
-"\n"
-"With no FILE, or when FILE is -, read standard input.\n"
-"\n"
-"  -a, --algorithm=NAME  sha1 sha224 sha256 (default) sha384 sha512\n"
-"                        sha3-224 sha3-256 sha3-384 sha3-512\n"
-"      --backend=NAME    who computes: tee (default), ta-c, ta-ce in the TEE;\n"
-"                        c, ce, openssl, afalg in the normal world\n"
-"      --list            show the backends and what this machine lacks\n"
-"  -b, --binary          mark the names with * (the data is the same)\n"
-"  -t, --text            mark the names with a space (default)\n"
-"      --tag             BSD-style lines that name the algorithm\n"
-"  -z, --zero            end lines with NUL and escape no names\n"
-"  -j, --jobs=N          hash N files at a time, each in a session of its own;\n"
-"                        the lines stay in the order of the arguments\n"
-"\n"
-"  -c, --check           read digests from the FILEs and check them. Lines of\n"
-"                        --tag name their algorithm; with --algorithm all others\n"
-"                        are improper\n"
-"These are meaningful with --check only:\n"
-"      --ignore-missing  don't fail or report for missing files\n"
-"      --quiet           don't print OK\n"
-"      --status          don't print anything, the exit status tells\n"
-"      --strict          fail on improperly formatted lines\n"
-"  -w, --warn            warn about improperly formatted lines\n"
-"\n"
-"How the data reaches the TEE (sizes in bytes, or with K, M, G):\n"
-"      --chunk=SIZE      size of a call when streaming; default 1M with two\n"
-"                        buffers and a reader thread, 2M with one without\n"
-"      --oneshot-limit=SIZE  messages up to this go in one call, default 4M\n"
-"      --mode=MODE       auto (default), stream, oneshot, or tmpref: plain\n"
-"                        memory as temporary reference, read-hash-read-hash\n"
-"                        at 1M, for comparison\n"
-"      --reader=KIND     thread: read while the TEE hashes; inline: between\n"
-"                        calls; auto (default): thread if a CPU is spare\n"
-"      --cold            drop each file's pages from the page cache first\n"
-"\n"
-"      --report[=FORMAT] tell where the time went: text (default; on standard\n"
-"                        error), or json (on standard output, instead of the\n"
-"                        digest lines, which are in it)\n"
-"      --report-file=FILE  write the report there\n"
-"      --progress=WHEN   auto (default: if standard error is a terminal),\n"
-"                        always or never\n"
-"      --help            show this\n"
-"      --version         show the version\n"
-"\n"
-"A list of sha256sum can be checked by teehash and the other way round.\n"
-"Exit status: 0 all well, 1 a file failed or did not match, 2 a mistake on the\n"
-"command line, 130 interrupted.\n";
+	"Usage: teehash [OPTION]... [FILE]...\n"
+	"Print or check message digests that a Trusted Application computes.\n"
+	"\n"
+	"With no FILE, or when FILE is -, read standard input.\n"
+	"\n"
+	"  -a, --algorithm=NAME  sha1 sha224 sha256 (default) sha384 sha512\n"
+	"                        sha3-224 sha3-256 sha3-384 sha3-512\n"
+	"      --backend=NAME    who computes: tee (default), ta-c, ta-ce in the TEE;\n"
+	"                        c, ce, openssl, afalg in the normal world\n"
+	"      --list            show the backends and what this machine lacks\n"
+	"  -b, --binary          mark the names with * (the data is the same)\n"
+	"  -t, --text            mark the names with a space (default)\n"
+	"      --tag             BSD-style lines that name the algorithm\n"
+	"  -z, --zero            end lines with NUL and escape no names\n"
+	"  -j, --jobs=N          hash N files at a time, each in a session of its own;\n"
+	"                        the lines stay in the order of the arguments\n"
+	"\n"
+	"  -c, --check           read digests from the FILEs and check them. Lines of\n"
+	"                        --tag name their algorithm; with --algorithm all others\n"
+	"                        are improper\n"
+	"These are meaningful with --check only:\n"
+	"      --ignore-missing  don't fail or report for missing files\n"
+	"      --quiet           don't print OK\n"
+	"      --status          don't print anything, the exit status tells\n"
+	"      --strict          fail on improperly formatted lines\n"
+	"  -w, --warn            warn about improperly formatted lines\n"
+	"\n"
+	"How the data reaches the TEE (sizes in bytes, or with K, M, G):\n"
+	"      --chunk=SIZE      size of a call when streaming; default 1M with two\n"
+	"                        buffers and a reader thread, 2M with one without\n"
+	"      --oneshot-limit=SIZE  messages up to this go in one call, default 4M\n"
+	"      --mode=MODE       auto (default), stream, oneshot, or tmpref: plain\n"
+	"                        memory as temporary reference, read-hash-read-hash\n"
+	"                        at 1M, for comparison\n"
+	"      --reader=KIND     thread: read while the TEE hashes; inline: between\n"
+	"                        calls; auto (default): thread if a CPU is spare\n"
+	"      --cold            drop each file's pages from the page cache first\n"
+	"\n"
+	"      --report[=FORMAT] tell where the time went: text (default; on standard\n"
+	"                        error), or json (on standard output, instead of the\n"
+	"                        digest lines, which are in it)\n"
+	"      --report-file=FILE  write the report there\n"
+	"      --progress=WHEN   auto (default: if standard error is a terminal),\n"
+	"                        always or never\n"
+	"      --help            show this\n"
+	"      --version         show the version\n"
+	"\n"
+	"A list of sha256sum can be checked by teehash and the other way round.\n"
+	"Exit status: 0 all well, 1 a file failed or did not match, 2 a mistake on the\n"
+	"command line, 130 interrupted.\n";
 
 struct word {
 	const char *name;
@@ -294,10 +294,10 @@ static int check_combinations(const struct options *opt,
 			     "meaningless when verifying checksums");
 	if (!opt->check) {
 		const char *name = opt->ignore_missing ? "ignore-missing" :
-				   opt->status	       ? "status" :
-				   opt->warn	       ? "warn" :
-				   opt->quiet	       ? "quiet" :
-				   opt->strict	       ? "strict" :
+				   opt->status         ? "status" :
+				   opt->warn           ? "warn" :
+				   opt->quiet          ? "quiet" :
+				   opt->strict         ? "strict" :
 							 NULL;
 
 		if (name) {
@@ -426,8 +426,8 @@ int options_parse(struct options *opt, int argc, char **argv)
 		.jobs = 1,
 		.oneshot_limit = ENGINE_ONESHOT_LIMIT,
 	};
-	while ((c = getopt_long(argc, argv, "a:bcj:twz", long_options,
-				NULL)) != -1) {
+	while ((c = getopt_long(argc, argv, "a:bcj:twz", long_options, NULL)) !=
+	       -1) {
 		ret = parse_one(opt, &given, c);
 		if (ret)
 			return ret;

@@ -12,16 +12,16 @@
 #include "backend.h"
 
 enum hash_mode {
-	MODE_AUTO,	/* one call if the message fits, else a stream */
+	MODE_AUTO, /* one call if the message fits, else a stream */
 	MODE_STREAM,
 	MODE_ONESHOT,
-	MODE_TMPREF,	/* for comparison: plain memory, one buffer */
+	MODE_TMPREF, /* for comparison: plain memory, one buffer */
 };
 
 enum reader_kind {
 	READER_AUTO,
-	READER_THREAD,	/* reads ahead while a call is under way */
-	READER_INLINE,	/* reads between calls */
+	READER_THREAD, /* reads ahead while a call is under way */
+	READER_INLINE, /* reads between calls */
 };
 
 enum report_kind {
@@ -31,7 +31,7 @@ enum report_kind {
 };
 
 enum progress_kind {
-	PROGRESS_AUTO,	/* if stderr is a terminal */
+	PROGRESS_AUTO, /* if stderr is a terminal */
 	PROGRESS_NEVER,
 	PROGRESS_ALWAYS,
 };
@@ -52,7 +52,7 @@ struct options {
 	bool warn;
 	/* our own */
 	unsigned int jobs;
-	size_t chunk;		/* 0: the default of engine.h */
+	size_t chunk; /* 0: the default of engine.h */
 	size_t oneshot_limit;
 	enum hash_mode mode;
 	enum reader_kind reader;
@@ -61,11 +61,11 @@ struct options {
 	const char *report_file;
 	enum progress_kind progress;
 
-	char **names;		/* of argv; "-" if none were given */
+	char **names; /* of argv; "-" if none were given */
 	size_t names_count;
 };
 
-#define OPTIONS_DONE 1		/* --help, --version: leave with status 0 */
+#define OPTIONS_DONE 1 /* --help, --version: leave with status 0 */
 
 /*
  * 0, OPTIONS_DONE, or -EINVAL after having said on stderr what is wrong. The

@@ -11,9 +11,9 @@
 #include <teemark/algorithms.h>
 
 struct line_style {
-	bool tag;	/* "SHA256 (name) = hex" */
-	bool binary;	/* "*name" instead of " name" */
-	bool zero;	/* NUL at the end, nothing escaped */
+	bool tag;    /* "SHA256 (name) = hex" */
+	bool binary; /* "*name" instead of " name" */
+	bool zero;   /* NUL at the end, nothing escaped */
 };
 
 #define HEX_MAX (2 * ALG_DIGEST_MAX_BYTES + 1)

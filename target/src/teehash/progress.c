@@ -8,10 +8,10 @@
 #include "clock.h"
 #include "progress.h"
 
-#define APPEAR_NS 500000000u
-#define REDRAW_NS 100000000u
-#define BAR_MAX 40
-#define TEXT_COLUMNS 62	/* what stands beside the bar, at most */
+#define APPEAR_NS    500000000u
+#define REDRAW_NS    100000000u
+#define BAR_MAX      40
+#define TEXT_COLUMNS 62 /* what stands beside the bar, at most */
 
 static int terminal_width(void)
 {

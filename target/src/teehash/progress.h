@@ -12,12 +12,12 @@
 
 struct progress {
 	bool on;
-	bool shown;		/* a bar is on the line now */
-	int width;		/* columns of the terminal */
+	bool shown; /* a bar is on the line now */
+	int width;  /* columns of the terminal */
 	uint64_t begin_ns;
 	uint64_t drawn_ns;
-	uint64_t total;		/* bytes to come in all; 0: not known */
-	_Atomic uint64_t done;	/* bytes, by any thread */
+	uint64_t total;        /* bytes to come in all; 0: not known */
+	_Atomic uint64_t done; /* bytes, by any thread */
 };
 
 void progress_begin(struct progress *progress, bool on, uint64_t total);

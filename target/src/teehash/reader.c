@@ -18,7 +18,7 @@
 #include "teehash.h"
 #include "usage.h"
 
-#define SLOTS_MAX 4
+#define SLOTS_MAX   4
 #define STACK_BYTES (64u << 10)
 
 struct slot {
@@ -29,19 +29,19 @@ struct slot {
 
 struct reader {
 	pthread_t thread;
-	sem_t work;		/* a message is waiting, or quit */
-	sem_t idle;		/* the message is done with */
+	sem_t work; /* a message is waiting, or quit */
+	sem_t idle; /* the message is done with */
 	sem_t empty;
 	sem_t filled;
 	atomic_bool stop;
 	bool quit;
-	bool busy;		/* of the user's side */
+	bool busy; /* of the user's side */
 	struct source *source;
 	uint8_t *base;
 	size_t chunk;
 	unsigned int slots;
-	unsigned int first;	/* slot of the next message's first piece */
-	unsigned int next;	/* slot that the user takes next */
+	unsigned int first; /* slot of the next message's first piece */
+	unsigned int next;  /* slot that the user takes next */
 	struct slot slot[SLOTS_MAX];
 	uint64_t runq_ns;
 };

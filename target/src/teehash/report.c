@@ -18,6 +18,7 @@ struct report {
 	const struct options *opt;
 	FILE *out;
 	bool own_file;
+	int write_error; /* errno of the first write that failed */
 	uint64_t begin_ns;
 	uint64_t cpu_begin_ns;
 	struct usage_meter meter;
@@ -26,7 +27,7 @@ struct report {
 	bool cost_taken;
 	struct findings found;
 	struct metrics metrics;
-	struct json json;	/* one piece at a time */
+	struct json json; /* one piece at a time */
 };
 
 static uint64_t cpu_now_ns(void)
@@ -188,9 +189,9 @@ static void job_json(struct report *r, const struct job *job,
 	if (s->pages < 0) {
 		json_null(j, "cached");
 		json_null(j, "pages");
-		json_string_or_null(j, "reason", s->pages_reason ?
-							 s->pages_reason :
-							 "not opened");
+		json_string_or_null(j, "reason",
+				    s->pages_reason ? s->pages_reason :
+						      "not opened");
 	} else {
 		json_i64(j, "cached", s->pages_cached);
 		json_i64(j, "pages", s->pages);
@@ -228,6 +229,12 @@ static void job_text(struct report *r, const struct job *job,
 		fprintf(r->out, ", %.0f %% was cached",
 			100.0 * (double)s->pages_cached / (double)s->pages);
 	fprintf(r->out, "%s%s\n", verdict ? ", " : "", verdict ? verdict : "");
+}
+
+static void note_write_error(struct report *r)
+{
+	if (!r->write_error && ferror(r->out))
+		r->write_error = errno ? errno : EIO;
 }
 
 static void add_up(struct totals *t, const struct job *job)
@@ -270,6 +277,7 @@ void report_job(struct report *report, const struct job *job,
 		job_json(report, job, verdict);
 	else
 		job_text(report, job, verdict);
+	note_write_error(report);
 }
 
 /* Before anything is measured that was not the work. */
@@ -396,17 +404,17 @@ static void write_json(struct report *r, bool complete)
 
 static int finish(struct report *r, struct error *err)
 {
-	int code = 0;
-
-	if (fflush(r->out) || ferror(r->out))
-		code = errno ? -errno : -EIO;
-	if (r->own_file && fclose(r->out) && !code)
-		code = -errno;
-	/* What is wrong with stdout is said when it is closed. */
-	if (!code || r->out == stdout)
+	note_write_error(r);
+	if (fflush(r->out) && !r->write_error)
+		r->write_error = errno;
+	if (r->own_file && fclose(r->out) && !r->write_error)
+		r->write_error = errno;
+	if (!r->write_error)
 		return 0;
-	return error_set(err, code, "cannot write the report: %s",
-			 strerror(-code));
+	return error_set(err, -r->write_error, "%s: %s",
+			 r->own_file ? "cannot write the report" :
+				       "write error",
+			 strerror(r->write_error));
 }
 
 int report_end(struct report *report, const struct jobs_stats *stats,

@@ -13,7 +13,7 @@
 #include "teehash.h"
 
 #ifndef __NR_cachestat
-#define __NR_cachestat 451	/* the same on every architecture */
+#define __NR_cachestat 451 /* the same on every architecture */
 #endif
 
 /* mincore() takes a vector of a byte a page; this much at a time. */
@@ -34,8 +34,8 @@ int source_open(struct source *source, const char *name, struct error *err)
 		source->fd = STDIN_FILENO;
 	} else {
 		do
-			source->fd = open(name,
-					  O_RDONLY | O_CLOEXEC | O_NOCTTY);
+			source->fd =
+				open(name, O_RDONLY | O_CLOEXEC | O_NOCTTY);
 		while (source->fd < 0 && errno == EINTR && !interrupted());
 		if (source->fd < 0)
 			return explain_open(-errno, err);
@@ -152,7 +152,8 @@ void source_drop_cache(struct source *source)
 void source_will_need(const struct source *source, size_t len)
 {
 	if (source->regular)
-		posix_fadvise(source->fd, (off_t)(source->start + source->bytes),
+		posix_fadvise(source->fd,
+			      (off_t)(source->start + source->bytes),
 			      (off_t)len, POSIX_FADV_WILLNEED);
 }
 
@@ -161,7 +162,7 @@ static bool ask_cachestat(int fd, struct page_cache *cache)
 	struct {
 		uint64_t offset;
 		uint64_t len;
-	} range = { 0, 0 };	/* to the end of the file */
+	} range = { 0, 0 }; /* to the end of the file */
 	struct {
 		uint64_t cached;
 		uint64_t dirty;

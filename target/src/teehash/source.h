@@ -13,19 +13,19 @@
 struct source {
 	int fd;
 	bool regular;
-	bool owned;		/* close it */
-	struct stat before;	/* as it was when opened */
-	uint64_t start;		/* offset of the first byte read */
-	uint64_t bytes;		/* read so far */
-	uint64_t read_ns;	/* time in read() */
-	uint64_t reads;		/* calls of read() */
+	bool owned;         /* close it */
+	struct stat before; /* as it was when opened */
+	uint64_t start;     /* offset of the first byte read */
+	uint64_t bytes;     /* read so far */
+	uint64_t read_ns;   /* time in read() */
+	uint64_t reads;     /* calls of read() */
 };
 
 struct page_cache {
-	int64_t pages;		/* -1: not known */
+	int64_t pages; /* -1: not known */
 	int64_t cached;
 	const char *source;
-	const char *reason;	/* why not known */
+	const char *reason; /* why not known */
 };
 
 /* "-" is standard input. 0 or -errno with the reason. */
@@ -41,8 +41,7 @@ uint64_t source_size(const struct source *source);
  */
 int source_fill(struct source *source, uint8_t *buf, size_t size, size_t *len,
 		bool *eof);
-int source_fill_error(const struct source *source, int code,
-		      struct error *err);
+int source_fill_error(const struct source *source, int code, struct error *err);
 
 /* -ESTALE when the file is not what it was when it was opened. */
 int source_unchanged(const struct source *source, struct error *err);

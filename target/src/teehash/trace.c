@@ -12,16 +12,16 @@
 #include "trace.h"
 
 /* OPTEE_SMC_RETURN_RPC_* of the kernel's optee_smc.h. */
-#define RETURN_RPC 0xffff0000u
-#define RPC_ALLOC 0u
-#define RPC_FREE 2u
+#define RETURN_RPC    0xffff0000u
+#define RPC_ALLOC     0u
+#define RPC_FREE      2u
 #define RPC_INTERRUPT 4u
-#define RPC_COMMAND 5u
+#define RPC_COMMAND   5u
 
-#define BUFFER_KB "4096"	/* a CPU */
+#define BUFFER_KB "4096" /* a CPU */
 
 struct trace {
-	char dir[96];		/* an instance of our own */
+	char dir[96]; /* an instance of our own */
 };
 
 static const char *const roots[] = {

@@ -14,15 +14,15 @@ struct trace;
 
 struct trace_counts {
 	bool known;
-	char reason[160];	/* why not */
-	uint64_t returns;	/* all returns from the secure world */
-	uint64_t complete;	/* calls that ended */
-	uint64_t interrupts;	/* the secure world was interrupted */
-	uint64_t alloc;		/* RPC: shared memory wanted */
-	uint64_t free;		/* RPC: shared memory given back */
-	uint64_t command;	/* RPC: a command (file, time, wait, …) */
+	char reason[160];    /* why not */
+	uint64_t returns;    /* all returns from the secure world */
+	uint64_t complete;   /* calls that ended */
+	uint64_t interrupts; /* the secure world was interrupted */
+	uint64_t alloc;      /* RPC: shared memory wanted */
+	uint64_t free;       /* RPC: shared memory given back */
+	uint64_t command;    /* RPC: a command (file, time, wait, …) */
 	uint64_t other;
-	uint64_t lost;		/* events that found no room */
+	uint64_t lost; /* events that found no room */
 };
 
 /* Begins to count for this process and its threads; NULL if it can't. */

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Runs teehash natively: under sanitizers, with a TEE of the tests' own, and beside sha256sum."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+from teehash_program import Program
+
+HERE = Path(__file__).resolve().parent
+BUILT = HERE.parents[2] / "build" / "tests" / "teehash"
+
+
+@pytest.fixture(scope="session")
+def built() -> Path:
+    subprocess.run(["make", "--no-print-directory", "-j2", "-C", HERE, "all"], check=True)
+    return BUILT
+
+
+@pytest.fixture(scope="session")
+def teehash(built: Path) -> Program:
+    """With the backend `c`, under AddressSanitizer and UndefinedBehaviorSanitizer."""
+    return Program(str(built / "teehash"), ("--backend=c",))
+
+
+@pytest.fixture(scope="session")
+def bare(built: Path) -> Program:
+    """Without any option."""
+    return Program(str(built / "teehash"))
+
+
+@pytest.fixture(scope="session")
+def tee(built: Path) -> Program:
+    """With the backend `tee` over a TEE that fails on demand (fake_tee.c)."""
+    program = built / "teehash-tee"
+    if not program.exists():
+        pytest.skip("no tee_client_api.h: run `make vboard` or install optee-client-dev")
+    return Program(str(program), (), {"LD_LIBRARY_PATH": str(built / "lib")})
+
+
+@pytest.fixture(scope="session")
+def threads(built: Path) -> Program:
+    """Under ThreadSanitizer."""
+    return Program(str(built / "teehash-thread"), ("--backend=c",))
+
+
+@pytest.fixture(scope="session")
+def native(built: Path) -> Program:
+    """As it is installed, without sanitizers."""
+    subprocess.run(
+        ["make", "--no-print-directory", "-C", HERE.parents[1], "ARCH=native", "teehash"],
+        check=True,
+    )
+    path = HERE.parents[2] / "build" / "target" / "native" / "teehash"
+    return Program(str(path), ("--backend=c",))
+
+
+@pytest.fixture(scope="session")
+def sha256sum() -> Program:
+    return Program("sha256sum")

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * LD_PRELOAD: read() of a file whose size is FAULT_SIZE fails with EIO after
+ * FAULT_AT bytes; or, with FAULT_DO, that happens to the file instead:
+ * "truncate" or "append".
+ */
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static void change(int fd, const char *what)
+{
+	char path[64];
+	int rw;
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	rw = open(path, O_WRONLY | O_APPEND);
+	if (rw < 0)
+		abort();
+	if (!strcmp(what, "truncate") ? ftruncate(rw, 10) :
+					(write(rw, "more", 4) != 4))
+		abort();
+	close(rw);
+}
+
+ssize_t read(int fd, void *buf, size_t count)
+{
+	static ssize_t (*real)(int, void *, size_t);
+	static int changed;
+	const char *size = getenv("FAULT_SIZE");
+	const char *at = getenv("FAULT_AT");
+	const char *what = getenv("FAULT_DO");
+	struct stat st;
+
+	if (!real) {
+		void *symbol = dlsym(RTLD_NEXT, "read");
+
+		memcpy(&real, &symbol, sizeof(real));
+	}
+	if (size && at && !fstat(fd, &st) && S_ISREG(st.st_mode) &&
+	    (changed || st.st_size == atoll(size))) {
+		off_t left = (off_t)atoll(at) - lseek(fd, 0, SEEK_CUR);
+
+		if (left > 0 && (off_t)count > left) {
+			count = (size_t)left;
+		} else if (left <= 0 && !what) {
+			errno = EIO;
+			return -1;
+		} else if (left <= 0 && !changed) {
+			changed = 1;
+			change(fd, what);
+		}
+	}
+	return real(fd, buf, count);
+}

@@ -1,0 +1,332 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Bad input and bad luck: a message that helps, the other files done, never a wrong digest."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+from teehash_program import Program
+
+GOOD = hashlib.sha256(b"good").hexdigest().encode() + b"  good\n"
+
+
+@pytest.fixture
+def directory(tmp_path: Path) -> Path:
+    (tmp_path / "good").write_bytes(b"good")
+    return tmp_path
+
+
+@pytest.fixture
+def faulty(built: Path, native: Program) -> Program:
+    return Program(native.path, native.arguments, {"LD_PRELOAD": str(built / "libfault.so")})
+
+
+# -- files -----------------------------------------------------------------------------------
+
+
+def test_missing_and_directory(teehash: Program, directory: Path) -> None:
+    (directory / "dir").mkdir()
+    for jobs in ("1", "3"):
+        done = teehash("-j", jobs, "gone", "dir", "", "good", cwd=directory)
+        assert (done.status, done.out) == (1, GOOD)
+        assert done.err == (
+            b"teehash: gone: No such file or directory\n"
+            b"teehash: dir: Is a directory\n"
+            b"teehash: '': No such file or directory\n"
+        )
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+def test_no_permission(teehash: Program, directory: Path) -> None:
+    (directory / "secret").write_text("x")
+    (directory / "secret").chmod(0)
+    done = teehash("secret", "good", cwd=directory)
+    assert (done.status, done.out) == (1, GOOD)
+    assert done.err == b"teehash: secret: Permission denied\n"
+
+
+def test_no_permission_for_another_user(
+    native: Program, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    if os.geteuid():
+        pytest.skip("only root can become another user")
+    secret = Path("/etc/shadow")
+    done = subprocess.run(
+        [native.path, "--backend=c", secret], capture_output=True, check=False, user=65534, cwd="/",
+    )  # fmt: skip
+    assert (done.returncode, done.stdout) == (1, b"")
+    assert done.stderr == b"teehash: /etc/shadow: Permission denied\n"
+
+
+def test_names_that_upset_terminals(teehash: Program, directory: Path) -> None:
+    done = teehash(b"a\x1b[2J\n\xff", "good", cwd=directory)
+    assert (done.status, done.out) == (1, GOOD)
+    assert done.err == rb"teehash: 'a\033[2J\012\377': No such file or directory" + b"\n"
+
+
+def test_fifo_and_device(teehash: Program, directory: Path) -> None:
+    os.mkfifo(directory / "fifo")
+    with subprocess.Popen(["sh", "-c", "printf good > fifo"], cwd=directory) as writer:
+        done = teehash("fifo", "/dev/null", "good", cwd=directory)
+        assert writer.wait() == 0
+    nothing = hashlib.sha256(b"").hexdigest().encode()
+    assert done.out == GOOD.replace(b"  good", b"  fifo") + nothing + b"  /dev/null\n" + GOOD
+
+
+@pytest.mark.parametrize("reader", ["thread", "inline"])
+@pytest.mark.parametrize("at", ["0", "1", "70000", "250000", "299999"])
+def test_an_input_output_error_midway(
+    faulty: Program, directory: Path, at: str, reader: str
+) -> None:
+    (directory / "bad").write_bytes(bytes(300_000))
+    options = ("--chunk=64K", "--mode=stream", f"--reader={reader}")
+    done = faulty(*options, "bad", "good", cwd=directory, FAULT_SIZE="300000", FAULT_AT=at)
+    assert (done.status, done.out) == (1, GOOD)
+    assert done.err == f"teehash: bad: read error after {at} bytes: Input/output error\n".encode()
+    # in one call
+    done = faulty("bad", "good", cwd=directory, FAULT_SIZE="300000", FAULT_AT=at)
+    assert (done.status, done.out) == (1, GOOD)
+
+
+def test_a_real_input_output_error(teehash: Program, directory: Path) -> None:
+    done = teehash("/proc/self/mem", "good", cwd=directory)
+    assert (done.status, done.out) == (1, GOOD)
+    assert b"Input/output error" in done.err
+
+
+@pytest.mark.parametrize("what", ["truncate", "append"])
+@pytest.mark.parametrize("options", [["--mode=stream", "--reader=thread"],
+                                     ["--mode=stream", "--reader=inline"], ["--mode=auto"],
+                                     ["--mode=oneshot"]])  # fmt: skip
+@pytest.mark.parametrize("at", ["70000", "300000"])
+def test_a_file_that_changes_while_it_is_read(
+    faulty: Program, directory: Path, what: str, options: list[str], at: str
+) -> None:
+    (directory / "bad").write_bytes(bytes(300_000))
+    done = faulty(
+        "--chunk=64K", *options, "bad", "good", cwd=directory,
+        FAULT_SIZE="300000", FAULT_AT=at, FAULT_DO=what,
+    )  # fmt: skip
+    assert (done.status, done.out) == (1, GOOD), done.said
+    assert b"bad: changed while being read (size 300000 before, " in done.err
+
+
+def test_check_says_failed_for_a_file_that_changes(faulty: Program, directory: Path) -> None:
+    (directory / "bad").write_bytes(bytes(300_000))
+    text = hashlib.sha256(bytes(300_000)).hexdigest().encode() + b"  bad\n" + GOOD
+    done = faulty(
+        "-c", "--ignore-missing", cwd=directory, stdin=text,
+        FAULT_SIZE="300000", FAULT_AT="70000", FAULT_DO="truncate",
+    )  # fmt: skip
+    assert (done.status, done.out) == (1, b"bad: FAILED open or read\ngood: OK\n")
+
+
+# -- output ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("options", [[], ["-j3"], ["-c"], ["--report=json"]])
+def test_disk_full(teehash: Program, directory: Path, options: list[str]) -> None:
+    (directory / "list").write_bytes(GOOD)
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run(
+            [teehash.path, "--backend=c", *options, "list" if "-c" in options else "good", "good"],
+            stdout=full, stderr=subprocess.PIPE, cwd=directory, check=False,
+        )  # fmt: skip
+    assert done.returncode == 1
+    assert done.stderr.count(b"teehash: write error: No space left on device\n") == 1
+
+
+def test_the_report_finds_no_room(teehash: Program, directory: Path) -> None:
+    done = teehash("--report=json", "--report-file=/dev/full", "good", cwd=directory)
+    assert (done.status, done.out) == (1, GOOD)
+    assert b"cannot write the report: No space left on device" in done.err
+    done = teehash("--report", "--report-file=/no/such/folder", "good", cwd=directory)
+    assert (done.status, done.out) == (1, b"")
+    assert b"cannot write the report to /no/such/folder: No such file or directory" in done.err
+
+
+def test_closed_output(teehash: Program, directory: Path) -> None:
+    done = subprocess.run(
+        ["sh", "-c", f"exec {teehash.path} --backend=c good >&-"],
+        stderr=subprocess.PIPE, cwd=directory, check=False,
+    )  # fmt: skip
+    assert done.returncode == 1
+    assert done.stderr.count(b"write error: Bad file descriptor") == 1
+
+
+def test_a_reader_that_goes_away(teehash: Program, directory: Path) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    done = subprocess.run(
+        [teehash.path, "--backend=c", "good", "good"],
+        stdout=writing, stderr=subprocess.PIPE, cwd=directory, check=False,
+    )  # fmt: skip
+    os.close(writing)
+    assert done.returncode == 1
+    assert done.stderr == b"teehash: write error: Broken pipe\n"
+
+
+# -- interrupts ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(
+    "options",
+    [["--reader=thread", "--mode=stream"], ["--reader=inline"], ["-j2"], ["-j2", "--report=json"]],
+)
+@pytest.mark.parametrize("source", ["/dev/zero", "fifo"])
+def test_interrupted(
+    teehash: Program, directory: Path, number: signal.Signals, options: list[str], source: str
+) -> None:
+    """Ends promptly in mid-stream, and when it waits for a pipe; what is done stays."""
+    os.mkfifo(directory / "fifo")
+    keep = os.open(directory / "fifo", os.O_RDWR)
+    os.write(keep, bytes(50_000))
+    with subprocess.Popen(
+        [teehash.path, "--backend=c", "--chunk=16K", *options, "good", source, "good"],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=directory,
+    ) as process:  # fmt: skip
+        time.sleep(0.7)
+        begin = time.monotonic()
+        process.send_signal(number)
+        out, err = process.communicate(timeout=20)
+    os.close(keep)
+    assert time.monotonic() - begin < 5
+    assert process.returncode == 128 + number
+    assert err == b""
+    if "--report=json" not in options:
+        assert out == GOOD
+
+
+# -- the TEE ---------------------------------------------------------------------------------
+
+
+def test_no_tee(tee: Program, bare: Program, directory: Path) -> None:
+    done = tee("good", "gone", cwd=directory, FAKE_NO_TEE="1")
+    assert (done.status, done.out) == (1, b"")
+    assert done.err.startswith(b"teehash: no TEE device")
+    # this program itself, on a machine that may have none
+    if not Path("/dev/tee0").exists():
+        done = bare("good", cwd=directory)
+        assert (done.status, done.out) == (1, b"")
+        assert done.err.count(b"\n") <= 2
+
+
+@pytest.mark.parametrize(
+    ("result", "name", "hint"),
+    [
+        ("0xffff0008", "TEE_ERROR_ITEM_NOT_FOUND", "/lib/optee_armtz"),
+        ("0xffff000f", "TEE_ERROR_SECURITY", "signature"),
+        ("0xffff000c", "TEE_ERROR_OUT_OF_MEMORY", "memory"),
+        ("0xffff3024", "TEE_ERROR_TARGET_DEAD", "secure console"),
+    ],
+)
+@pytest.mark.parametrize("jobs", ["1", "3"])
+def test_no_session(
+    tee: Program, directory: Path, result: str, name: str, hint: str, jobs: str
+) -> None:
+    done = tee("-j", jobs, "good", "good", "good", cwd=directory, FAKE_OPEN=result)
+    assert (done.status, done.out) == (1, b"")
+    assert name in done.said
+    assert result in done.said
+    assert "hint: " in done.said
+    assert hint in done.said
+    assert done.said.count(name) == 1
+
+
+def test_a_missing_ta_is_not_a_missing_file(tee: Program, directory: Path) -> None:
+    done = tee("-c", "--ignore-missing", cwd=directory, stdin=GOOD, FAKE_OPEN="0xffff0008")
+    assert (done.status, done.out) == (1, b"")
+    assert "TEE_ERROR_ITEM_NOT_FOUND" in done.said
+
+
+def test_fewer_sessions_than_asked_for(tee: Program, directory: Path) -> None:
+    names = []
+    for i in range(9):
+        (directory / f"{i}").write_bytes(bytes(i))
+        names.append(f"{i}")
+    done = tee("-j3", *names, cwd=directory, FAKE_OPEN="0xffff000c", FAKE_OPENS="2")
+    assert done.status == 0
+    assert done.out.count(b"\n") == 9
+    assert b"only 2 of 3 sessions could be opened" in done.err
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+@pytest.mark.parametrize("at", range(1, 9))
+def test_a_ta_that_dies(tee: Program, directory: Path, at: int, jobs: str) -> None:
+    """It costs one file; the others are hashed in a new session, and no session is left open."""
+    for name in "abc":
+        (directory / name).write_bytes(name.encode() * 100_000)
+    log = directory / "log"
+    done = tee(
+        "-j", jobs, "--chunk=64K", "--oneshot-limit=0", "a", "b", "c", cwd=directory,
+        FAKE_DIE_AT=str(at), FAKE_LOG=str(log),
+    )  # fmt: skip
+    digests = [
+        hashlib.sha256(name.encode() * 100_000).hexdigest().encode() + b"  " + name.encode()
+        for name in "abc"
+    ]
+    lines = done.out.splitlines()
+    assert done.status == 1
+    assert len(lines) == 2
+    assert all(line in digests for line in lines)
+    assert lines == sorted(lines, key=digests.index)
+    assert "TEE_ERROR_TARGET_DEAD (0xffff3024, from: TEE)" in done.said
+    assert done.said.count("TARGET_DEAD") == 1
+    logged = log.read_text()
+    assert (
+        logged.count("open 00000000")
+        == logged.count("close")
+        == int(jobs)
+        + 1
+        - (
+            # the session that died last may not have been needed again
+            logged.count("open 00000000") == int(jobs)
+        )
+    )
+
+
+def test_little_shared_memory(tee: Program, directory: Path) -> None:
+    """A default chunk shrinks to what there is; what was asked for does not."""
+    (directory / "f").write_bytes(bytes(3_000_000))
+    expected = hashlib.sha256(bytes(3_000_000)).hexdigest().encode() + b"  f\n"
+    for most in (3_000_000, 300_000, 65_536, 140_000):
+        done = tee("--reader=inline", "f", cwd=directory, FAKE_ALLOC=str(most))
+        assert (done.status, done.out, done.err) == (0, expected, b"")
+    done = tee("f", cwd=directory, FAKE_ALLOC="1000")
+    assert (done.status, done.out) == (1, b"")
+    assert "TEE_ERROR_OUT_OF_MEMORY" in done.said or "TEEC_ERROR_OUT_OF_MEMORY" in done.said
+    done = tee("--chunk=1M", "f", cwd=directory, FAKE_ALLOC="300000")
+    assert (done.status, done.out) == (1, b"")
+    done = tee("--mode=oneshot", "f", cwd=directory, FAKE_ALLOC="300000")
+    assert (done.status, done.out) == (1, b"")
+
+
+@pytest.mark.parametrize("options", [[], ["--mode=stream"]])
+def test_a_ta_that_returns_too_little(tee: Program, directory: Path, options: list[str]) -> None:
+    done = tee(*options, "good", cwd=directory, FAKE_WRONG="1")
+    assert (done.status, done.out) == (1, b"")
+    assert "31 bytes" in done.said
+
+
+def test_an_algorithm_that_the_tee_lacks(tee: Program, directory: Path) -> None:
+    done = tee("--backend=ta-ce", "good", "good", cwd=directory)
+    assert (done.status, done.out) == (1, b"")
+    assert "NOT_SUPPORTED" in done.said or "no SHA256" in done.said
+    assert done.said.count("good") <= 1  # the same for every file
+
+
+@pytest.mark.parametrize("mode", ["auto", "stream", "oneshot", "tmpref"])
+def test_digests_of_the_tee(tee: Program, directory: Path, mode: str) -> None:
+    for size in (0, 1, 100_000, 3_000_000):
+        (directory / "f").write_bytes(bytes(size))
+        for algorithm in ("sha1", "sha256", "sha512", "sha3-256"):
+            done = tee("-a", algorithm, f"--mode={mode}", "f", cwd=directory)
+            expected = hashlib.new(algorithm.replace("sha3-", "sha3_"), bytes(size)).hexdigest()
+            assert done.out.split()[0].decode() == expected, done.said

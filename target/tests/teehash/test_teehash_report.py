@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""--report: every figure with unit, source and resolution, or null with a reason; a breakdown
+that adds up."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+from teehash_program import Program
+
+FIGURES = {
+    "host": {
+        "total_time", "file_read_time", "cpu_time", "user_time", "system_time", "run_queue_wait",
+        "context_switches", "voluntary_context_switches", "involuntary_context_switches",
+        "peak_memory", "buffer_memory", "page_cache_before", "reads",
+    },
+    "tee": {
+        "invoke_count", "hash_operations", "hashed_bytes", "hash_compute_time", "tee_time",
+        "ree_time", "tee_clock_delta", "ta_heap_high_water", "ta_stack_high_water",
+        "world_switches", "rpc_count", "secure_interruptions", "secure_storage_accesses",
+    },
+    "first": {
+        "context_open", "session_open", "first_invoke", "buffer_alloc", "open_all", "close",
+        "sessions",
+    },
+    "derived": {
+        "hash_rate", "time_per_operation", "latency_per_call", "empty_call", "overhead_per_call",
+        "cpu_utilization", "io_to_compute_ratio", "overlap",
+    },
+}  # fmt: skip
+
+
+def check(text: bytes) -> dict[str, Any]:
+    def refuse(word: str) -> None:
+        raise AssertionError(f"{word} in JSON")
+
+    report: dict[str, Any] = json.loads(text, parse_constant=refuse)
+    for group, keys in FIGURES.items():
+        assert set(report[group]) == keys
+        for key, row in report[group].items():
+            assert row["unit"], key
+            if row["value"] is None:
+                assert row["reason"], key
+            else:
+                assert row["source"], key
+                assert row["resolution"], key
+                assert row["value"] >= 0, key
+    parts = report["breakdown"]["parts"]
+    assert sum(part["ns"] for part in parts) == report["breakdown"]["total_ns"]
+    assert parts[-1]["part"] == "unexplained"
+    assert all(part["ns"] >= 0 for part in parts), parts
+    return report
+
+
+@pytest.mark.parametrize("options", [[], ["-j2"], ["--mode=stream", "--reader=thread"],
+                                     ["--mode=stream", "--reader=inline"], ["--cold"]])  # fmt: skip
+def test_figures(teehash: Program, tmp_path: Path, options: list[str]) -> None:
+    (tmp_path / "a").write_bytes(os.urandom(3_000_000))
+    (tmp_path / "b").write_bytes(b"b")
+    done = teehash("--report=json", "--chunk=256K", *options, "a", "gone", "b", cwd=tmp_path)
+    report = check(done.out)
+    assert done.status == 1
+    assert report["complete"] is True
+    assert [file["name"] for file in report["files"]] == ["a", "gone", "b"]
+    assert report["files"][1]["digest"] is None
+    assert report["files"][1]["error"] == "No such file or directory"
+    assert (report["files_total"], report["files_failed"]) == (3, 1)
+    assert report["tee"]["hash_operations"]["value"] == 2
+    assert report["tee"]["hashed_bytes"]["value"] == 3_000_001
+    assert report["tee"]["invoke_count"]["value"] == sum(f["calls"] for f in report["files"])
+    if "-j2" not in options:
+        total = report["host"]["total_time"]["value"]
+        assert report["breakdown"]["total_ns"] == pytest.approx(total, rel=0.01)
+
+
+def test_the_tee_s_figures(tee: Program, tmp_path: Path) -> None:
+    (tmp_path / "a").write_bytes(os.urandom(3_000_000))
+    report = check(tee("--report=json", "--reader=inline", "--mode=stream", "a", cwd=tmp_path).out)
+    assert report["tee"]["ta_stack_high_water"]["value"] == 640
+    # init, one update, final
+    assert report["tee"]["invoke_count"]["value"] == 3
+    compute = report["tee"]["hash_compute_time"]
+    assert compute["value"] > 0
+    assert "estimate" in compute["source"]
+    assert report["derived"]["empty_call"]["value"] > 0
+    assert report["first"]["session_open"]["value"] > 0
+
+
+def test_the_digest_lines_with_a_report(teehash: Program, tmp_path: Path) -> None:
+    (tmp_path / "a").write_bytes(b"a")
+    line = teehash("a", cwd=tmp_path).out
+    text = teehash("--report", "a", cwd=tmp_path)
+    assert text.out == line
+    assert b"Where the time went" in text.err
+    filed = teehash("--report=json", "--report-file=r", "a", cwd=tmp_path)
+    assert (filed.out, filed.err) == (line, b"")
+    check((tmp_path / "r").read_bytes())
+    assert not teehash("--report=json", "a", cwd=tmp_path).out.startswith(line)
+
+
+def test_verdicts(teehash: Program, tmp_path: Path) -> None:
+    (tmp_path / "a").write_bytes(b"a")
+    text = teehash("a", cwd=tmp_path).out + b"0" * 64 + b"  a\n"
+    report = check(teehash("--report=json", "-c", cwd=tmp_path, stdin=text).out)
+    assert [file["verdict"] for file in report["files"]] == ["OK", "FAILED"]
+
+
+def test_names_are_not_lost(teehash: Program, tmp_path: Path) -> None:
+    name = b'\xff\n"\\'
+    (Path(os.fsdecode(os.path.join(os.fsencode(tmp_path), name)))).write_bytes(b"x")
+    report = check(teehash("--report=json", name, cwd=tmp_path).out)
+    assert bytes.fromhex(report["files"][0]["name_hex"]) == name
+
+
+def test_nothing_was_done(teehash: Program, tmp_path: Path) -> None:
+    check(teehash("--report=json", "gone", cwd=tmp_path).out)
+    check(teehash("--report=json", "-c", cwd=tmp_path).out)
+
+
+def test_page_cache(teehash: Program, tmp_path: Path) -> None:
+    (tmp_path / "a").write_bytes(bytes(1 << 20))
+    warm = check(teehash("--report=json", "a", cwd=tmp_path).out)["files"][0]
+    found = warm["pages_cached_before"]
+    if found["pages"] is None:
+        assert found["reason"]
+    else:
+        assert found["cached"] == found["pages"] == (1 << 20) // os.sysconf("SC_PAGESIZE")
