@@ -44,7 +44,12 @@ struct run {
 
 static struct measure_target target_of(const struct bench_case *c)
 {
-	return (struct measure_target){ c->workload->run, c->state };
+	return (struct measure_target){
+		.run = c->workload->run,
+		.state = c->state,
+		.ready = c->workload->ready,
+		.loops_max = c->loops_max,
+	};
 }
 
 /* Sleeps, unless a signal says to end. */
@@ -129,7 +134,9 @@ static int get_ready(struct run *run, size_t i, struct measured *first,
 		if (ret)
 			return ret;
 		if (o->loops)
-			plan->loops[r] = o->loops;
+			plan->loops[r] = o->loops < measure_loops_max(&target) ?
+						 o->loops :
+						 measure_loops_max(&target);
 		if (r == 0)
 			plan->call_ns = call_ns;
 	}
@@ -201,10 +208,13 @@ static int take_sample(struct run *run, const struct turn *turn,
 	struct measure_target target = target_of(c);
 	uint32_t repeat = c->options.repeats[turn->r];
 	uint32_t *loops = &plan->loops[turn->r];
-	int ret;
+	int ret = 0;
 
 	if (plan->call_ns < WARM_BELOW_NS) {
-		ret = target.run(target.state, 1, repeat, why);
+		if (target.ready)
+			ret = target.ready(target.state, 1, repeat, why);
+		if (!ret)
+			ret = target.run(target.state, 1, repeat, why);
 		if (ret)
 			return ret;
 	}
@@ -216,11 +226,13 @@ static int take_sample(struct run *run, const struct turn *turn,
 		if (!ret && c->workload->check)
 			ret = c->workload->check(c->state, why);
 		if (ret || c->options.loops || sample->ns >= plan->min_ns ||
-		    *loops >= MEASURE_LOOPS_MAX)
+		    *loops >= measure_loops_max(&target))
 			return ret;
 		/* Too short to be believed. */
 		run->end.thrown_away++;
-		*loops *= 2;
+		*loops = *loops > measure_loops_max(&target) / 2 ?
+				 measure_loops_max(&target) :
+				 *loops * 2;
 	}
 }
 

@@ -19,6 +19,13 @@ static void align(uint64_t align_ns)
 	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &then, NULL);
 }
 
+uint32_t measure_loops_max(const struct measure_target *target)
+{
+	return target->loops_max && target->loops_max < MEASURE_LOOPS_MAX ?
+		       target->loops_max :
+		       MEASURE_LOOPS_MAX;
+}
+
 int measure_once(const struct measure *m, const struct measure_target *target,
 		 uint32_t loops, uint32_t repeat, struct measured *measured,
 		 struct error *err)
@@ -27,6 +34,11 @@ int measure_once(const struct measure *m, const struct measure_target *target,
 	uint64_t begin, end;
 	int ret;
 
+	if (target->ready) {
+		ret = target->ready(target->state, loops, repeat, err);
+		if (ret)
+			return ret;
+	}
 	if (m->align_ns)
 		align(m->align_ns);
 	if (m->meter)
@@ -60,6 +72,7 @@ int measure_calibrate(const struct measure *m,
 		      struct error *err)
 {
 	const uint64_t goal = min_ns + min_ns / 4;
+	const uint32_t max = measure_loops_max(target);
 	struct measure plain = *m;
 	struct measured cold, warm;
 	uint64_t n = 1, more;
@@ -75,7 +88,7 @@ int measure_calibrate(const struct measure *m,
 					   &warm, err);
 		if (ret)
 			return ret;
-		if (warm.ns >= goal || n == MEASURE_LOOPS_MAX)
+		if (warm.ns >= goal || n == max)
 			break;
 		/*
 		 * Too few to tell: grow, but never by more than 16 at once,
@@ -86,7 +99,7 @@ int measure_calibrate(const struct measure *m,
 			more = 2 * n;
 		if (more > 16 * n)
 			more = 16 * n;
-		n = more < MEASURE_LOOPS_MAX ? more : MEASURE_LOOPS_MAX;
+		n = more < max ? more : max;
 	}
 	*loops = (uint32_t)n;
 	*call_ns = warm.ns / n;

@@ -18,7 +18,13 @@ struct measure_target {
 	int (*run)(void *state, uint32_t loops, uint32_t repeat,
 		   struct error *err);
 	void *state;
+	/* Before every run(), untimed; or NULL. */
+	int (*ready)(void *state, uint32_t loops, uint32_t repeat,
+		     struct error *err);
+	uint32_t loops_max; /* 0: MEASURE_LOOPS_MAX */
 };
+
+uint32_t measure_loops_max(const struct measure_target *target);
 
 struct measure {
 	uint64_t (*now_ns)(void);

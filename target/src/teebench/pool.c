@@ -85,8 +85,56 @@ int pool_buffer(struct pool *pool, const struct backend *backend,
 	return 0;
 }
 
+static struct pool_share *find_share(struct pool *pool, const void *kind)
+{
+	for (size_t i = 0; i < pool->n_shares; i++)
+		if (pool->shares[i].kind == kind)
+			return &pool->shares[i];
+	if (pool->n_shares == POOL_MAX)
+		return NULL;
+	pool->shares[pool->n_shares].kind = kind;
+	return &pool->shares[pool->n_shares++];
+}
+
+int pool_share_reserve(struct pool *pool, const void *kind, size_t size,
+		       struct error *err)
+{
+	struct pool_share *share = find_share(pool, kind);
+
+	if (!share)
+		return error_set(err, -ENOMEM, "too many kinds of sessions");
+	if (share->reserved < size)
+		share->reserved = size;
+	return 0;
+}
+
+int pool_share(struct pool *pool, const void *kind,
+	       int (*open)(const void *kind, size_t size, void **value,
+			   struct error *err),
+	       void (*close)(void *value), void **value, struct error *err)
+{
+	struct pool_share *share = find_share(pool, kind);
+
+	*value = NULL;
+	if (!share)
+		return error_set(err, -ENOMEM, "too many kinds of sessions");
+	if (!share->tried) {
+		share->tried = true;
+		share->close = close;
+		share->code = open(kind, share->reserved, &share->value,
+				   &share->error);
+	}
+	*value = share->value;
+	if (share->code && err)
+		*err = share->error;
+	return share->code;
+}
+
 void pool_close(struct pool *pool)
 {
+	for (size_t i = 0; i < pool->n_shares; i++)
+		if (pool->shares[i].value)
+			pool->shares[i].close(pool->shares[i].value);
 	for (size_t i = 0; i < pool->count; i++) {
 		struct pool_entry *entry = &pool->entries[i];
 

@@ -24,9 +24,22 @@ struct pool_entry {
 	bool reported; /* its opening was recorded */
 };
 
+/* Something else that cases share, as a session with another TA. */
+struct pool_share {
+	const void *kind; /* any address that is this kind's own */
+	size_t reserved;
+	bool tried;
+	int code;
+	struct error error;
+	void *value;
+	void (*close)(void *value);
+};
+
 struct pool {
 	struct pool_entry entries[POOL_MAX];
 	size_t count;
+	struct pool_share shares[POOL_MAX];
+	size_t n_shares;
 };
 
 /* Before anything is opened: this backend will need a buffer of that size. */
@@ -43,6 +56,18 @@ int pool_session(struct pool *pool, const struct backend *backend,
  */
 int pool_buffer(struct pool *pool, const struct backend *backend,
 		const struct buffer **buffer, struct error *err);
+
+/*
+ * The same for what is no backend: reserve a size (0 will do), then take it;
+ * open() is called once, with the largest size reserved, and gives the same
+ * answer ever after. close() is called by pool_close().
+ */
+int pool_share_reserve(struct pool *pool, const void *kind, size_t size,
+		       struct error *err);
+int pool_share(struct pool *pool, const void *kind,
+	       int (*open)(const void *kind, size_t size, void **value,
+			   struct error *err),
+	       void (*close)(void *value), void **value, struct error *err);
 
 /* The message: the same bytes everywhere, a shorter one begins the same. */
 void pool_message(uint8_t *data, size_t len);

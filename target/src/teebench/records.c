@@ -118,6 +118,8 @@ int record_case(struct records *r, const struct bench_case *c,
 	json_array_end(j);
 	json_u64(j, "min_ns", min_ns);
 	json_u64(j, "call_ns", call_ns);
+	if (c->workload->facts)
+		c->workload->facts(c->state, j);
 	return end(r, err);
 }
 

@@ -8,7 +8,8 @@
  *
  * A case goes through: parse() for all cases first, then for each case
  * prepare(), one run() that is timed apart as the first call, verify(), and
- * then many run()s with a check() after each; teardown() at the end.
+ * then many run()s with a check() after each; teardown() at the end. Cases
+ * take turns, sample by sample.
  */
 #ifndef WORKLOAD_H
 #define WORKLOAD_H
@@ -51,9 +52,15 @@ struct bench_case {
 	const struct algorithm *algorithm; /* set by parse(), or NULL */
 	const struct backend *backend;     /* set by parse(), or NULL */
 	int64_t bytes; /* of one operation; -1: has no such thing */
+	/*
+	 * Most calls in a sample, where ready() must make something for each;
+	 * set by parse(), 0: as many as it takes.
+	 */
+	uint32_t loops_max;
 	void *state;   /* the workload's own */
 };
 
+struct json;
 struct pool;    /* sessions and buffers that cases share: pool.h */
 struct listing; /* what --list collects: listing.h */
 
@@ -82,6 +89,13 @@ struct workload {
 		       struct error *err);
 
 	/*
+	 * Before every run(), untimed: makes what that run() uses up, or
+	 * takes back a session that another case used since. Or NULL.
+	 */
+	int (*ready)(void *state, uint32_t loops, uint32_t repeat,
+		     struct error *err);
+
+	/*
 	 * The thing itself, `loops` calls of `repeat` operations each.
 	 * Nothing but that: no I/O, no allocation.
 	 */
@@ -96,6 +110,9 @@ struct workload {
 
 	/* Is what the last run() left right? After every sample; or NULL. */
 	int (*check)(void *state, struct error *err);
+
+	/* Adds fields of its own to the case's record; or NULL. */
+	void (*facts)(const void *state, struct json *json);
 
 	void (*teardown)(void *state); /* accepts NULL */
 
