@@ -3,8 +3,12 @@
 # The sources that both worlds compile, each named once. Included by target/,
 # ta/ and the tests; the names are relative to common/src.
 
-COMMON_SRCS := algorithms.c digest.c merkle_damgard.c sha1.c sha256.c sha512.c \
-	sha3.c
+# What a TA takes that has digests.
+COMMON_DIGEST_SRCS := algorithms.c digest.c merkle_damgard.c sha1.c sha256.c \
+	sha512.c sha3.c
+
+# All of them.
+COMMON_SRCS := $(COMMON_DIGEST_SRCS) kernels.c
 
 # Compiled with COMMON_CE_CFLAGS on aarch64 and without them elsewhere, where
 # they come out empty. Run them only where the CPU has the instructions.

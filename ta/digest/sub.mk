@@ -15,7 +15,7 @@ global-incdirs-y += ../../common/include
 cppflags-y += -DBYTES_UNALIGNED_OK=0	# the kit says -mstrict-align
 
 # What it shares: with the normal world, and with the other TAs.
-common := $(addprefix common/src/,$(COMMON_SRCS))
+common := $(addprefix common/src/,$(COMMON_DIGEST_SRCS))
 common-ce := $(addprefix common/src/,$(COMMON_CE_SRCS))
 srcs_ext_base-y := ../..
 srcs_ext-y := $(common) $(common-ce) ta/common/no_bigint.c
