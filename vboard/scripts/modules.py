@@ -59,7 +59,7 @@ class Tree:
             path = path.removesuffix(".xz")
         elif file.suffix != ".ko":
             sys.exit(f"error: {file}: unknown compression of a kernel module")
-        module = Module(path, data)
+        module = Module(path, unsigned(data))
         for key, value in modinfo(data):
             if key == "depends":
                 module.depends = [normal(n) for n in value.split(",") if n]
@@ -84,6 +84,19 @@ class Tree:
         for name in names:
             visit(normal(name))
         return list(order.values())
+
+
+def unsigned(data: bytes) -> bytes:
+    """The module without its signature, which follows the ELF file.
+
+    Checking it (RSA, emulated) takes longer than all else at boot. The package it came in was
+    checked when it was downloaded; the kernel accepts it and sets its taint flag E.
+    """
+    magic = b"~Module signature appended~\n"
+    if not data.endswith(magic):
+        return data
+    information = data[: -len(magic)][-12:]  # the last four bytes: the signature's length
+    return data[: -len(magic) - len(information) - int.from_bytes(information[-4:], "big")]
 
 
 def modinfo(data: bytes) -> list[tuple[str, str]]:
