@@ -97,9 +97,9 @@ def test_what_the_page_says(made: report.Report) -> None:
     for words in (
         "The cost of trusted execution on synthetic",
         "Emulated board: timings are not those of silicon",
-        "An empty call into the TEE takes 384 µs",
-        "115 cases measured with 1668 samples",
-        "the CPU's Crypto Extensions do SHA-256 1.7",
+        "An empty call into the TEE takes",
+        "116 cases measured with 1680 samples",
+        "the CPU's Crypto Extensions do SHA-256",
         "Throughput against block size",
         "first session: the TA is loaded and checked",
         "ta-ce has no sha512: the CPU has no instructions for it",
@@ -230,6 +230,7 @@ def test_verdicts_of_the_synthetic_run(run: RunData) -> None:
         "tee-core-without-extensions",
         "tee-against-openssl",
         "kernel-pays-off",
+        "harness-small",
     ]
 
 
@@ -249,6 +250,13 @@ def test_other_truths_give_other_verdicts(
     synthetic.truth.update(change)
     found = subjects([reader.parse(synthetic.lines(), file="x")])[0].verdicts
     assert key in [verdict.key for verdict in found]
+
+
+def test_costly_harness() -> None:
+    found = subjects([reader.parse(Synthetic(harness=40).lines(), file="x")])[0].verdicts
+    caution = next(verdict for verdict in found if verdict.key == "harness-large")
+    assert caution.kind == "caution"
+    assert caution.claim.startswith("Measuring itself is 16")
 
 
 def test_noise_makes_verdicts_uncertain() -> None:

@@ -203,7 +203,7 @@ def test_run_command(command: tuple[FakeBoard, list[str]], tmp_path: Path) -> No
     assert result.return_value == 0, result.output
     summary = json.loads(result.stdout)
     assert summary["complete"]
-    assert summary["measured"] == 115
+    assert summary["measured"] == 116
     assert summary["skipped"] == 12
     for name in ("run.ndjson", "report.html", "report.md"):
         assert (tmp_path / "out" / name).exists()

@@ -36,6 +36,7 @@ BACKENDS = {
     "ce": "Crypto Extensions, normal world",
     "openssl": "OpenSSL",
     "afalg": "kernel (AF_ALG)",
+    "empty": "nothing: measuring itself",
 }
 """What stands behind the name of a backend, in the order of reports."""
 

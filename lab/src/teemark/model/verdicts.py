@@ -24,6 +24,9 @@ NOISY = 0.10
 """An interval of the median wider than this share of it is worth a word."""
 
 EMPTY_CALL = "invoke/none/tee/none"
+HARNESS = "invoke/none/empty/none"
+HARNESS_SHARE = 0.01
+"""What measuring itself may cost of the smallest case."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,6 +260,33 @@ def kernel_pays_off(_run: RunData, models: Models) -> Verdict | None:
     )
 
 
+def harness(_run: RunData, models: Models) -> Verdict | None:
+    own = models.case(HARNESS)
+    others = [stats for stats in models.stats if stats.key != HARNESS and stats.time.median > 0]
+    if own is None or not others:
+        return None
+    smallest = min(others, key=lambda stats: stats.time.median)
+    share = own.time.median / smallest.time.median
+    evidence = (
+        f"An empty backend takes {words.duration(own.time.median)} a call; the smallest case, "
+        f"{smallest.key}, {words.duration(smallest.time.median)}."
+    )
+    if share <= HARNESS_SHARE:
+        return Verdict(
+            key="harness-small",
+            kind="finding",
+            claim=f"Measuring itself adds {words.percent(share)} to the smallest case.",
+            evidence=evidence,
+        )
+    return Verdict(
+        key="harness-large",
+        kind="caution",
+        claim=f"Measuring itself is {words.percent(share)} of the smallest case.",
+        evidence=evidence,
+        advice="Nothing was subtracted: take it off where such small times matter.",
+    )
+
+
 def misfit(_run: RunData, models: Models) -> Verdict | None:
     bad = [cost for cost in models.costs if not cost.line.fits]
     if not bad:
@@ -301,6 +331,7 @@ VERDICTS: tuple[Function, ...] = (
     extensions,
     normal_world,
     kernel_pays_off,
+    harness,
     misfit,
     noise,
 )

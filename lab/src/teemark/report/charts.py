@@ -183,8 +183,8 @@ def _name_lines(axes: Axes, series: Sequence[Series], shape: Shape) -> None:
         moved = wanted + lift
         colour = SERIES.get(one.backend, SERIES["other"])
         name = one.backend
-        if shape is WIDE and one.backend in words.BACKENDS:
-            name = f"{one.backend} · {_short(one.backend)}"
+        if shape is WIDE and one.backend in _SHORT:
+            name = f"{one.backend} · {_SHORT[one.backend]}"
         axes.annotate(
             name,
             xy=end,
@@ -209,17 +209,16 @@ def _leader(colour: str) -> dict[str, Any]:
     }
 
 
-def _short(backend: str) -> str:
-    return {
-        "tee": "TEE API",
-        "ta-c": "C, in the TA",
-        "ta-ce": "CE, in the TA",
-        "c": "C, normal world",
-        "ce": "CE, normal world",
-        "openssl": "normal world",
-        "afalg": "kernel",
-    }[backend]
-
+_SHORT = {
+    "tee": "TEE API",
+    "ta-c": "C, in the TA",
+    "ta-ce": "CE, in the TA",
+    "c": "C, normal world",
+    "ce": "CE, normal world",
+    "openssl": "normal world",
+    "afalg": "kernel",
+}
+"""What stands beside a backend's name at the end of its line."""
 
 _NAMED = re.compile(r' id="[a-zA-Z0-9_.]+_\d+"')
 
