@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The Trusted Applications on the real OP-TEE, through ta_check (ta/tests/board)."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from teemark.boards import VirtualBoard
+
+pytestmark = [pytest.mark.board, pytest.mark.timeout(600)]
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(scope="module")
+def ta_check(qemu_v8: VirtualBoard) -> str:
+    subprocess.run(["make", "-s", "-C", str(REPOSITORY / "ta/tests"), "board"], check=True)
+    qemu_v8.push(REPOSITORY / "build/tests/ta/ta_check", "/tmp/ta_check", mode=0o755)
+    return "/tmp/ta_check"
+
+
+def test_every_parameter_type_is_answered(qemu_v8: VirtualBoard, ta_check: str) -> None:
+    """65,536 types on every command, with memory, without, and with none of a size: no panic."""
+    lines = qemu_v8.capture([ta_check, "types"]).text.splitlines()
+    counts = [
+        tuple(map(int, found.groups()))
+        for line in lines
+        if (found := re.match(r"command (\d+): (\d+) calls, (\d+) successes, (\d+) neither", line))
+    ]
+    calls = 65536 + 2 * 7**4
+    assert [(command, n, bad) for command, n, _, bad in counts] == [
+        (command, calls, 0) for command in range(8)
+    ]
+    # NOP: any types that exist, of all three kinds of memory. The unknown command: never.
+    assert (counts[0][2], counts[7][2]) == (3 * 7**4, 0)
+    assert all(successes > 0 for _, _, successes, _ in counts[:7])
+
+
+def test_a_dead_instance_takes_no_session_along(qemu_v8: VirtualBoard, ta_check: str) -> None:
+    assert qemu_v8.capture([ta_check, "apart"]).text == "1 instances died, the session lived\n"
+
+
+def test_probe_finds_what_a_ta_may_do_here(qemu_v8: VirtualBoard, ta_check: str) -> None:
+    """Linux lets user space read the virtual counter and not the physical one."""
+    found = dict(
+        line.split(" ", 1) for line in qemu_v8.capture([ta_check, "probe"]).text.splitlines()
+    )
+    assert re.fullmatch(r"yes count=[1-9]\d* hz=62500000", found.pop("counter-virtual"))
+    assert found == {
+        "call": "yes",
+        "counter-physical": "no",
+        "ce-sha1": "yes",
+        "ce-sha256": "yes",
+    }
+
+
+def test_stack_has_room_to_spare(qemu_v8: VirtualBoard, ta_check: str) -> None:
+    """ta_check itself fails when less than a quarter of the stack stays unused."""
+    lines = qemu_v8.capture([ta_check, "stack"]).text.splitlines()
+    marks = [int(line.split(": ")[1].split()[0]) for line in lines]
+    assert len(marks) == 9 + 9 + 3
+    assert len(set(marks)) > 1
