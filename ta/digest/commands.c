@@ -1,64 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The commands of ta_digest.h. A handler is called with the parameter types
- * of its row and with nothing else checked.
+ * The commands of ta_digest.h.
  *
- * Shared memory belongs to the normal world and may change at any time: it is
- * read by the digests alone, which decide nothing by it, and the only thing
- * written there is a finished digest.
+ * Shared memory is read by the digests alone, which decide nothing by it, and
+ * the only thing written there is a finished digest.
  */
 #include "commands.h"
-
-#define NONE	   TEE_PARAM_TYPE_NONE
-#define VALUE_IN   TEE_PARAM_TYPE_VALUE_INPUT
-#define VALUE_OUT  TEE_PARAM_TYPE_VALUE_OUTPUT
-#define MEMREF_IN  TEE_PARAM_TYPE_MEMREF_INPUT
-#define MEMREF_OUT TEE_PARAM_TYPE_MEMREF_OUTPUT
-
-/* A buffer as the client gave it. */
-struct input {
-	const void *data;
-	size_t len;
-};
-
-static TEE_Result get_input(struct input *in, const TEE_Param *param)
-{
-	in->data = param->memref.buffer;
-	in->len = param->memref.size;
-	if (in->len && !in->data)
-		return TEE_ERROR_BAD_PARAMETERS;
-	/* An empty buffer's address need not be one that may be read. */
-	if (!in->len)
-		in->data = NULL;
-	return TEE_SUCCESS;
-}
-
-/* Is there room for the digest? Says how much it takes if not. */
-static TEE_Result check_output(TEE_Param *param, const struct algorithm *alg)
-{
-	if (param->memref.size < alg->out_bytes) {
-		param->memref.size = alg->out_bytes;
-		return TEE_ERROR_SHORT_BUFFER;
-	}
-	if (!param->memref.buffer)
-		return TEE_ERROR_BAD_PARAMETERS;
-	return TEE_SUCCESS;
-}
-
-static void put_output(TEE_Param *param, const struct algorithm *alg,
-		       const uint8_t *digest)
-{
-	TEE_MemMove(param->memref.buffer, digest, alg->out_bytes);
-	param->memref.size = alg->out_bytes;
-}
-
-static TEE_Result nop(struct session *session, TEE_Param *params)
-{
-	(void)session;
-	(void)params;
-
-	return TEE_SUCCESS;
-}
 
 static TEE_Result info(struct session *session, TEE_Param *params)
 {
@@ -85,7 +32,7 @@ static TEE_Result oneshot(struct session *session, TEE_Param *params)
 	res = digest_slot_open(slot, params[0].value.a, params[0].value.b);
 	if (res != TEE_SUCCESS)
 		return res;
-	res = check_output(&params[2], slot->alg);
+	res = check_output(&params[2], slot->alg->out_bytes);
 	if (res != TEE_SUCCESS)
 		return res;
 
@@ -98,7 +45,7 @@ static TEE_Result oneshot(struct session *session, TEE_Param *params)
 		goto out;
 	}
 
-	put_output(&params[2], slot->alg, digest);
+	put_output(&params[2], digest, slot->alg->out_bytes);
 	session->digests += repeat;
 	session->bytes += (uint64_t)repeat * in.len;
 out:
@@ -149,7 +96,7 @@ static TEE_Result final(struct session *session, TEE_Param *params)
 
 	if (!session->streaming)
 		return TEE_ERROR_BAD_STATE;
-	res = check_output(&params[1], slot->alg);
+	res = check_output(&params[1], slot->alg->out_bytes);
 	if (res == TEE_ERROR_SHORT_BUFFER)
 		return res;
 
@@ -162,7 +109,7 @@ static TEE_Result final(struct session *session, TEE_Param *params)
 
 	res = slot->impl->final(slot, in.data, in.len, digest);
 	if (res == TEE_SUCCESS) {
-		put_output(&params[1], slot->alg, digest);
+		put_output(&params[1], digest, slot->alg->out_bytes);
 		session->digests++;
 		session->bytes += in.len;
 	}
@@ -191,71 +138,28 @@ static TEE_Result stats(struct session *session, TEE_Param *params)
 	return TEE_SUCCESS;
 }
 
-/* The row of an id may come more than once, with other types. */
-static const struct command {
-	enum ta_digest_cmd id;
-	bool any_types;
-	uint32_t types;
-	TEE_Result (*run)(struct session *session, TEE_Param *params);
-} commands[] = {
-	{ .id = TA_DIGEST_CMD_NOP, .any_types = true, .run = nop },
+const struct command commands[] = {
+	{ .id = TA_DIGEST_CMD_NOP, .any_types = true, .run = command_nop },
 	{ .id = TA_DIGEST_CMD_INFO,
-	  .types = TEE_PARAM_TYPES(VALUE_OUT, NONE, NONE, NONE),
+	  .types = TYPES(VALUE_OUT, NONE, NONE, NONE),
 	  .run = info },
 	{ .id = TA_DIGEST_CMD_ONESHOT,
-	  .types = TEE_PARAM_TYPES(VALUE_IN, MEMREF_IN, MEMREF_OUT, VALUE_IN),
+	  .types = TYPES(VALUE_IN, MEMREF_IN, MEMREF_OUT, VALUE_IN),
 	  .run = oneshot },
 	{ .id = TA_DIGEST_CMD_INIT,
-	  .types = TEE_PARAM_TYPES(VALUE_IN, NONE, NONE, NONE),
+	  .types = TYPES(VALUE_IN, NONE, NONE, NONE),
 	  .run = init },
 	{ .id = TA_DIGEST_CMD_UPDATE,
-	  .types = TEE_PARAM_TYPES(MEMREF_IN, NONE, NONE, NONE),
+	  .types = TYPES(MEMREF_IN, NONE, NONE, NONE),
 	  .run = update },
 	{ .id = TA_DIGEST_CMD_FINAL,
-	  .types = TEE_PARAM_TYPES(MEMREF_IN, MEMREF_OUT, NONE, NONE),
+	  .types = TYPES(MEMREF_IN, MEMREF_OUT, NONE, NONE),
 	  .run = final },
 	{ .id = TA_DIGEST_CMD_FINAL,
-	  .types = TEE_PARAM_TYPES(NONE, MEMREF_OUT, NONE, NONE),
+	  .types = TYPES(NONE, MEMREF_OUT, NONE, NONE),
 	  .run = final_without_input },
 	{ .id = TA_DIGEST_CMD_STATS,
-	  .types = TEE_PARAM_TYPES(VALUE_OUT, VALUE_OUT, VALUE_OUT, NONE),
+	  .types = TYPES(VALUE_OUT, VALUE_OUT, VALUE_OUT, NONE),
 	  .run = stats },
+	{ 0 },
 };
-
-/* Four types that exist, and nothing besides. */
-static bool types_exist(uint32_t types)
-{
-	for (uint32_t i = 0; i < TEE_NUM_PARAMS; i++) {
-		switch (TEE_PARAM_TYPE_GET(types, i)) {
-		case TEE_PARAM_TYPE_NONE:
-		case TEE_PARAM_TYPE_VALUE_INPUT:
-		case TEE_PARAM_TYPE_VALUE_OUTPUT:
-		case TEE_PARAM_TYPE_VALUE_INOUT:
-		case TEE_PARAM_TYPE_MEMREF_INPUT:
-		case TEE_PARAM_TYPE_MEMREF_OUTPUT:
-		case TEE_PARAM_TYPE_MEMREF_INOUT:
-			break;
-		default:
-			return false;
-		}
-	}
-	return types >> 16 == 0;
-}
-
-TEE_Result command_run(struct session *session, uint32_t cmd, uint32_t types,
-		       TEE_Param params[TEE_NUM_PARAMS])
-{
-	TEE_Result res = TEE_ERROR_NOT_SUPPORTED;
-
-	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
-		const struct command *command = &commands[i];
-
-		if (command->id != cmd)
-			continue;
-		res = TEE_ERROR_BAD_PARAMETERS;
-		if (command->any_types ? types_exist(types) :
-					 command->types == types)
-			return command->run(session, params);
-	}
-	return res;
-}

@@ -4,6 +4,7 @@
 
 #include <tee_internal_api.h>
 
+#include "command.h"
 #include "impl.h"
 #include "stack.h"
 
@@ -18,8 +19,6 @@ struct session {
 	uint64_t bytes;
 };
 
-/* Checks the parameter types against the table of commands, then runs one. */
-TEE_Result command_run(struct session *session, uint32_t cmd, uint32_t types,
-		       TEE_Param params[TEE_NUM_PARAMS]);
+extern const struct command commands[];
 
 #endif

@@ -47,5 +47,5 @@ TEE_Result TA_InvokeCommandEntryPoint(void *context, uint32_t cmd,
 				      uint32_t types,
 				      TEE_Param params[TEE_NUM_PARAMS])
 {
-	return command_run(context, cmd, types, params);
+	return command_run(commands, context, cmd, types, params);
 }

@@ -3,10 +3,8 @@
  * The digests of the TEE Internal Core API. Allocating an operation costs
  * several system calls, so it is kept between messages.
  */
+#include "command.h"
 #include "impl.h"
-
-/* size_t since OP-TEE 3.20, uint32_t before: as in a memref. */
-typedef __typeof__(((TEE_Param *)0)->memref.size) tee_size;
 
 static bool has(const struct digest_impl *impl, const struct algorithm *alg)
 {

@@ -12,13 +12,15 @@ srcs-y += impl_tee.c
 srcs-y += impl_common.c
 
 global-incdirs-y += ../../common/include
+global-incdirs-y += ../common
 cppflags-y += -DBYTES_UNALIGNED_OK=0	# the kit says -mstrict-align
 
 # What it shares: with the normal world, and with the other TAs.
 common := $(addprefix common/src/,$(COMMON_DIGEST_SRCS))
 common-ce := $(addprefix common/src/,$(COMMON_CE_SRCS))
 srcs_ext_base-y := ../..
-srcs_ext-y := $(common) $(common-ce) ta/common/no_bigint.c
+srcs_ext-y := $(common) $(common-ce) ta/common/command.c \
+	ta/common/no_bigint.c
 $(foreach s,$(common) $(common-ce),$(eval cflags-$(s)-y := $(COMMON_CFLAGS)))
 ifeq ($(CFG_ARM64_$(sm)),y)
 $(foreach s,$(common-ce),$(eval cflags-$(s)-y += $(COMMON_CE_CFLAGS)))
