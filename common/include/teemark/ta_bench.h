@@ -27,6 +27,21 @@
 #define TA_BENCH_OBJECT_MAX	(4u << 20)	/* bytes of a stored object */
 #define TA_BENCH_ID_MAX		64u		/* bytes of an object's name */
 
+/*
+ * The longest ciphertext that an AEAD decrypts. It is decrypted in memory of
+ * the TA, and the plaintext leaves it when the tag was found right; every byte
+ * more of such memory would make every call dearer. Longer:
+ * TEE_ERROR_BAD_PARAMETERS. Encrypting has no such limit.
+ */
+#define TA_BENCH_AE_DECRYPT_MAX (64u << 10)
+
+/*
+ * TEE_GenerateRandom() is asked for so many bytes at a time: OP-TEE makes them
+ * in a buffer of 4096 bytes that other things live in too, and ends a TA that
+ * asks for more.
+ */
+#define TA_BENCH_RANDOM_CHUNK 2048u
+
 /* value.b of CIPHER_PREPARE */
 enum ta_bench_direction {
 	TA_BENCH_ENCRYPT = 0,
@@ -39,19 +54,21 @@ enum ta_bench_storage {
 	TA_BENCH_STORAGE_RPMB = 1,
 };
 
-/* Code that both worlds compile from common/src/kernels.c. */
+/* Code that both worlds compile from common/src. */
 enum ta_bench_kernel {
-	TA_BENCH_KERNEL_MEMCPY = 0,	/* copies the input to the TA's memory */
-	TA_BENCH_KERNEL_MEMTOUCH = 1,	/* reads one word of every 64 bytes */
-	TA_BENCH_KERNEL_INTLOOP = 2,	/* one multiply-add a byte of length */
-	TA_BENCH_KERNEL_SHA256 = 3,	/* the portable SHA-256 of common/src */
+	/* kernel_memcpy() to KERNEL_COPY_BYTES of the TA's memory */
+	TA_BENCH_KERNEL_MEMCPY = 0,
+	TA_BENCH_KERNEL_MEMTOUCH = 1,	/* kernel_memtouch() */
+	TA_BENCH_KERNEL_INTLOOP = 2,	/* kernel_intloop(), a step a byte */
+	/* portable SHA-256; the digest's first 8 bytes as little-endian */
+	TA_BENCH_KERNEL_SHA256 = 3,
 };
 
 enum ta_bench_cmd {
 	/* As TA_DIGEST_CMD_NOP: any parameters, nothing is touched. */
 	TA_BENCH_CMD_NOP = 0,
 
-	/* [0] value out: a = TA_BENCH_ABI */
+	/* [0] value out: a = TA_BENCH_ABI, b = TA_BENCH_AE_DECRYPT_MAX */
 	TA_BENCH_CMD_INFO = 1,
 
 	/*
@@ -60,32 +77,56 @@ enum ta_bench_cmd {
 	 *          allocates the operation and the key object; drops those
 	 *          that were there
 	 * SET_KEY  [0] memref in: the key, as long as the row says
-	 * SET_IV   [0] memref in: the IV or nonce (none for ECB: length 0)
-	 *          begins a message
+	 * SET_IV   [0] memref in: the IV or nonce, as long as the row says
+	 *          (ECB: length 0); begins a message
 	 * UPDATE   [0] memref in, [1] memref out, [2] value in: a = repeat
-	 *          the same input again and again, the output of the last;
-	 *          for repeat > 1 each begins with the last IV set
+	 *          a multiple of the row's block_bytes (AEAD: of 16). repeat 1
+	 *          goes on with the message; for repeat > 1 each of them begins
+	 *          one with the last IV set, and the output is the last one's.
+	 *          XTS: one UPDATE is one message, the next wants SET_IV.
+	 *          Not for AEADs that decrypt: TEE_ERROR_NOT_SUPPORTED.
 	 * AE_FINAL [0] memref in (may be empty), [1] memref out,
 	 *          [2] memref out: tag (encrypt), memref in: tag (decrypt)
-	 *          TEE_ERROR_MAC_INVALID and no output when the tag is wrong
+	 *          ends the message. TEE_ERROR_MAC_INVALID and no output when
+	 *          the tag is wrong.
+	 * MESSAGE  [0] memref in: the IV, [1] memref in, [2] memref out,
+	 *          [3] value in: a = repeat
+	 *          whole messages, `repeat` times the same: after SET_KEY, no
+	 *          other step needed. AEADs append the tag to what they
+	 *          encrypt, and want it appended to what they decrypt. The
+	 *          steps' own message is dropped.
 	 */
 	TA_BENCH_CMD_CIPHER_PREPARE = 10,
 	TA_BENCH_CMD_CIPHER_SET_KEY = 11,
 	TA_BENCH_CMD_CIPHER_SET_IV = 12,
 	TA_BENCH_CMD_CIPHER_UPDATE = 13,
 	TA_BENCH_CMD_CIPHER_AE_FINAL = 14,
+	TA_BENCH_CMD_CIPHER_MESSAGE = 15,
 
 	/*
 	 * MAC_SET_KEY [0] value in: a = struct algorithm .id
-	 *             [1] memref in: the key
+	 *             [1] memref in: the key, ALG_KEY_MAX_BYTES at most; too
+	 *             short for this TEE: TEE_ERROR_NOT_SUPPORTED
 	 * MAC         [0] memref in: the message, [1] memref out: the MAC,
 	 *             [2] value in: a = repeat
+	 *             drops the message in pieces
+	 * A message in pieces, as with TA_DIGEST_CMD_INIT and the like:
+	 * MAC_INIT    no parameters
+	 * MAC_UPDATE  [0] memref in: the next bytes
+	 * MAC_FINAL   [0] memref in: the last bytes, may be empty; or none
+	 *             [1] memref out: the MAC
 	 */
 	TA_BENCH_CMD_MAC_SET_KEY = 20,
 	TA_BENCH_CMD_MAC = 21,
+	TA_BENCH_CMD_MAC_INIT = 22,
+	TA_BENCH_CMD_MAC_UPDATE = 23,
+	TA_BENCH_CMD_MAC_FINAL = 24,
 
 	/*
-	 * Persistent objects of this TA. One is open at a time in a session.
+	 * Persistent objects of this TA, which other sessions find under the
+	 * same names. One is open at a time in a session, and to no other
+	 * session (TEE_ERROR_ACCESS_CONFLICT). What the TEE says is returned:
+	 * TEE_ERROR_ITEM_NOT_FOUND also where there is no such storage.
 	 * CREATE   [0] memref in: name, [1] memref in: first data,
 	 *          [2] value in: a = enum ta_bench_storage; leaves it open,
 	 *          replaces one of that name

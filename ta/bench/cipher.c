@@ -1,0 +1,424 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Ciphers and AEADs of the TEE Internal Core API, step by step. A step out of
+ * sequence panics there, so what was done is kept here.
+ *
+ * Keys and IVs are copied before they are used. Messages are taken from
+ * shared memory and put there without a copy, but for those that an AEAD
+ * decrypts: the TEE reads them twice, to check and to decrypt, and they could
+ * change in between.
+ */
+#include "session.h"
+
+/* What an AEAD is given at a time, but for the last: it keeps no rest then. */
+#define AE_BLOCK 16
+
+#define TAG_BYTES 16
+#define TAG_BITS  (8 * TAG_BYTES)
+
+static bool is_xts(const struct algorithm *alg)
+{
+	return alg->tee == TEE_ALG_AES_XTS;
+}
+
+static bool is_aead(const struct algorithm *alg)
+{
+	return alg->class == ALG_AEAD;
+}
+
+static size_t key_count(const struct algorithm *alg)
+{
+	return is_xts(alg) ? 2 : 1;
+}
+
+TEE_Result key_object_fill(TEE_ObjectHandle *key, uint32_t type,
+			   const uint8_t *data, size_t len)
+{
+	TEE_Attribute attribute = { 0 };
+	TEE_Result res = TEE_SUCCESS;
+
+	if (*key)
+		TEE_ResetTransientObject(*key);
+	else
+		res = TEE_AllocateTransientObject(type, len * 8, key);
+	if (res != TEE_SUCCESS)
+		return res;
+	TEE_InitRefAttribute(&attribute, TEE_ATTR_SECRET_VALUE, (void *)data,
+			     len);
+	return TEE_PopulateTransientObject(*key, &attribute, 1);
+}
+
+void cipher_close(struct cipher *cipher)
+{
+	TEE_FreeOperation(cipher->operation);
+	TEE_FreeTransientObject(cipher->keys[0]);
+	TEE_FreeTransientObject(cipher->keys[1]);
+	TEE_MemFill(cipher, 0, sizeof(*cipher));
+}
+
+TEE_Result cipher_prepare(struct session *session, TEE_Param *params)
+{
+	const struct algorithm *alg = algorithm_by_id(params[0].value.a);
+	uint32_t direction = params[0].value.b;
+	struct cipher *cipher = &session->cipher;
+	TEE_Result res = TEE_SUCCESS;
+	size_t n = 0;
+
+	if (!alg || (alg->class != ALG_CIPHER && alg->class != ALG_AEAD))
+		return TEE_ERROR_NOT_SUPPORTED;
+	if (direction != TA_BENCH_ENCRYPT && direction != TA_BENCH_DECRYPT)
+		return TEE_ERROR_BAD_PARAMETERS;
+
+	cipher_close(cipher);
+	n = key_count(alg);
+	res = TEE_AllocateOperation(&cipher->operation, alg->tee,
+				    direction == TA_BENCH_ENCRYPT ?
+					    TEE_MODE_ENCRYPT :
+					    TEE_MODE_DECRYPT,
+				    alg->key_bytes * 8);
+	for (size_t i = 0; i < n && res == TEE_SUCCESS; i++)
+		res = TEE_AllocateTransientObject(TEE_TYPE_AES,
+						  alg->key_bytes * 8 / n,
+						  &cipher->keys[i]);
+	if (res != TEE_SUCCESS) {
+		cipher_close(cipher);
+		return res;
+	}
+	cipher->alg = alg;
+	cipher->encrypt = direction == TA_BENCH_ENCRYPT;
+	return TEE_SUCCESS;
+}
+
+/* The operation copies the key; the key objects are emptied again. */
+TEE_Result cipher_set_key(struct session *session, TEE_Param *params)
+{
+	struct cipher *cipher = &session->cipher;
+	uint8_t key[ALG_KEY_MAX_BYTES] = { 0 };
+	struct input in = { 0 };
+	TEE_Result res = TEE_SUCCESS;
+	size_t n = 0, len = 0;
+
+	if (!cipher->alg)
+		return TEE_ERROR_BAD_STATE;
+	res = get_input(&in, &params[0]);
+	if (res != TEE_SUCCESS)
+		return res;
+	if (in.len != cipher->alg->key_bytes)
+		return TEE_ERROR_BAD_PARAMETERS;
+
+	if (cipher->keyed)
+		TEE_ResetOperation(cipher->operation);
+	cipher->keyed = false;
+	cipher->have_iv = false;
+	cipher->begun = false;
+
+	n = key_count(cipher->alg);
+	len = in.len / n;
+	TEE_MemMove(key, in.data, in.len);
+	for (size_t i = 0; i < n && res == TEE_SUCCESS; i++)
+		res = key_object_fill(&cipher->keys[i], TEE_TYPE_AES,
+				      key + i * len, len);
+	if (res == TEE_SUCCESS)
+		res = n == 2 ? TEE_SetOperationKey2(cipher->operation,
+						    cipher->keys[0],
+						    cipher->keys[1]) :
+			       TEE_SetOperationKey(cipher->operation,
+						   cipher->keys[0]);
+	cipher->keyed = res == TEE_SUCCESS;
+	for (size_t i = 0; i < n; i++)
+		TEE_ResetTransientObject(cipher->keys[i]);
+	TEE_MemFill(key, 0, sizeof(key));
+	return res;
+}
+
+/* Begins a message with cipher->iv; drops one that was begun. */
+static TEE_Result begin(struct cipher *cipher)
+{
+	size_t len = cipher->alg->iv_bytes;
+	TEE_Result res = TEE_SUCCESS;
+
+	if (is_aead(cipher->alg)) {
+		if (cipher->begun)
+			TEE_ResetOperation(cipher->operation);
+		cipher->begun = false;
+		res = TEE_AEInit(cipher->operation, cipher->iv, len, TAG_BITS,
+				 0, 0);
+	} else {
+		TEE_CipherInit(cipher->operation, len ? cipher->iv : NULL,
+			       len);
+	}
+	cipher->begun = res == TEE_SUCCESS;
+	return res;
+}
+
+static TEE_Result take_iv(struct cipher *cipher, const TEE_Param *param)
+{
+	struct input in = { 0 };
+	TEE_Result res = TEE_SUCCESS;
+
+	if (!cipher->keyed)
+		return TEE_ERROR_BAD_STATE;
+	res = get_input(&in, param);
+	if (res != TEE_SUCCESS)
+		return res;
+	if (in.len != cipher->alg->iv_bytes)
+		return TEE_ERROR_BAD_PARAMETERS;
+	if (in.len)
+		TEE_MemMove(cipher->iv, in.data, in.len);
+	cipher->have_iv = true;
+	return TEE_SUCCESS;
+}
+
+TEE_Result cipher_set_iv(struct session *session, TEE_Param *params)
+{
+	TEE_Result res = take_iv(&session->cipher, &params[0]);
+
+	return res == TEE_SUCCESS ? begin(&session->cipher) : res;
+}
+
+/* A length that the cipher takes; XTS has no empty message. */
+static bool length_ok(const struct algorithm *alg, size_t len)
+{
+	return len % alg->block_bytes == 0 && (len || !is_xts(alg));
+}
+
+/* Goes on with the message; there is room for len bytes at out. */
+static TEE_Result update(struct cipher *cipher, const struct input *in,
+			 uint8_t *out)
+{
+	tee_size len = in->len;
+	TEE_Result res = TEE_SUCCESS;
+
+	if (is_xts(cipher->alg)) {
+		/* Only the last piece of a message comes out in full. */
+		res = TEE_CipherDoFinal(cipher->operation, in->data, in->len,
+					out, &len);
+		cipher->begun = false;
+	} else if (!in->len) {
+		return TEE_SUCCESS;
+	} else if (is_aead(cipher->alg)) {
+		res = TEE_AEUpdate(cipher->operation, in->data, in->len, out,
+				   &len);
+	} else {
+		res = TEE_CipherUpdate(cipher->operation, in->data, in->len,
+				       out, &len);
+	}
+	if (res == TEE_SUCCESS && len != in->len)
+		res = TEE_ERROR_GENERIC;
+	return res;
+}
+
+TEE_Result cipher_update(struct session *session, TEE_Param *params)
+{
+	struct cipher *cipher = &session->cipher;
+	uint32_t repeat = params[2].value.a;
+	struct input in = { 0 };
+	TEE_Result res = TEE_SUCCESS;
+
+	if (!repeat_ok(repeat))
+		return TEE_ERROR_BAD_PARAMETERS;
+	if (!cipher->have_iv || (repeat == 1 && !cipher->begun))
+		return TEE_ERROR_BAD_STATE;
+	if (is_aead(cipher->alg) && !cipher->encrypt)
+		return TEE_ERROR_NOT_SUPPORTED;
+	res = get_input(&in, &params[0]);
+	if (res != TEE_SUCCESS)
+		return res;
+	if (!length_ok(cipher->alg, in.len) ||
+	    (is_aead(cipher->alg) && in.len % AE_BLOCK))
+		return TEE_ERROR_BAD_PARAMETERS;
+	res = check_output(&params[1], in.len);
+	if (res != TEE_SUCCESS)
+		return res;
+
+	for (uint32_t i = 0; i < repeat && res == TEE_SUCCESS; i++) {
+		if (repeat > 1)
+			res = begin(cipher);
+		if (res == TEE_SUCCESS)
+			res = update(cipher, &in, params[1].memref.buffer);
+	}
+	if (res == TEE_SUCCESS)
+		params[1].memref.size = in.len;
+	return res;
+}
+
+/* Ends the message; tag is memory of the TA. */
+static TEE_Result encrypt_final(struct cipher *cipher, const struct input *in,
+				uint8_t *out, uint8_t *tag)
+{
+	tee_size len = in->len;
+	tee_size tag_len = TAG_BYTES;
+	TEE_Result res = TEE_AEEncryptFinal(cipher->operation, in->data,
+					    in->len, out, &len, tag, &tag_len);
+
+	if (res == TEE_SUCCESS && (len != in->len || tag_len != TAG_BYTES))
+		res = TEE_ERROR_GENERIC;
+	cipher->begun = false;
+	return res;
+}
+
+/* Ends the message; data, len bytes and the tag, are memory of the TA. */
+static TEE_Result decrypt_final(struct cipher *cipher, uint8_t *data,
+				size_t len, uint8_t *tag)
+{
+	tee_size out_len = len;
+	TEE_Result res = TEE_AEDecryptFinal(cipher->operation, data, len, data,
+					    &out_len, tag, TAG_BYTES);
+
+	if (res == TEE_SUCCESS && out_len != len)
+		res = TEE_ERROR_GENERIC;
+	/* The TEE calls a message with a wrong tag begun still. */
+	if (res != TEE_SUCCESS)
+		TEE_ResetOperation(cipher->operation);
+	cipher->begun = false;
+	return res;
+}
+
+/*
+ * The normal world can read the ciphertext while it is made and changed before
+ * the tag is: it would learn the tag of another message, for which it can ask
+ * as well.
+ */
+TEE_Result cipher_encrypt_final(struct session *session, TEE_Param *params)
+{
+	struct cipher *cipher = &session->cipher;
+	uint8_t tag[TAG_BYTES] = { 0 };
+	struct input in = { 0 };
+	TEE_Result res = TEE_SUCCESS, res_tag = TEE_SUCCESS;
+
+	if (!cipher->begun)
+		return TEE_ERROR_BAD_STATE;
+	if (!is_aead(cipher->alg) || !cipher->encrypt)
+		return TEE_ERROR_BAD_PARAMETERS;
+	res = get_input(&in, &params[0]);
+	if (res != TEE_SUCCESS)
+		return res;
+	res = check_output(&params[1], in.len);
+	res_tag = check_output(&params[2], TAG_BYTES);
+	if (res == TEE_SUCCESS)
+		res = res_tag;
+	if (res != TEE_SUCCESS)
+		return res;
+
+	res = encrypt_final(cipher, &in, params[1].memref.buffer, tag);
+	if (res == TEE_SUCCESS) {
+		params[1].memref.size = in.len;
+		put_output(&params[2], tag, sizeof(tag));
+	}
+	return res;
+}
+
+TEE_Result cipher_decrypt_final(struct session *session, TEE_Param *params)
+{
+	struct cipher *cipher = &session->cipher;
+	uint8_t tag[TAG_BYTES] = { 0 };
+	struct input in = { 0 }, tag_in = { 0 };
+	TEE_Result res = TEE_SUCCESS;
+
+	if (!cipher->begun)
+		return TEE_ERROR_BAD_STATE;
+	if (!is_aead(cipher->alg) || cipher->encrypt)
+		return TEE_ERROR_BAD_PARAMETERS;
+	res = get_input(&in, &params[0]);
+	if (res == TEE_SUCCESS)
+		res = get_input(&tag_in, &params[2]);
+	if (res != TEE_SUCCESS)
+		return res;
+	if (in.len > TA_BENCH_AE_DECRYPT_MAX || tag_in.len != TAG_BYTES)
+		return TEE_ERROR_BAD_PARAMETERS;
+	res = check_output(&params[1], in.len);
+	if (res != TEE_SUCCESS)
+		return res;
+
+	if (in.len)
+		TEE_MemMove(session->buffer, in.data, in.len);
+	TEE_MemMove(tag, tag_in.data, sizeof(tag));
+	res = decrypt_final(cipher, session->buffer, in.len, tag);
+	if (res == TEE_SUCCESS)
+		put_output(&params[1], session->buffer, in.len);
+	TEE_MemFill(session->buffer, 0, in.len);
+	return res;
+}
+
+/* The output's length, or an error where there can be no such message. */
+static TEE_Result message_len(const struct cipher *cipher, size_t len,
+			      size_t *out_len)
+{
+	*out_len = len;
+	if (!is_aead(cipher->alg)) {
+		if (!length_ok(cipher->alg, len))
+			return TEE_ERROR_BAD_PARAMETERS;
+	} else if (cipher->encrypt) {
+		*out_len = len + TAG_BYTES;
+		if (*out_len < len)
+			return TEE_ERROR_BAD_PARAMETERS;
+	} else {
+		if (len < TAG_BYTES ||
+		    len - TAG_BYTES > TA_BENCH_AE_DECRYPT_MAX)
+			return TEE_ERROR_BAD_PARAMETERS;
+		*out_len = len - TAG_BYTES;
+	}
+	return TEE_SUCCESS;
+}
+
+static TEE_Result one_message(struct session *session, const struct input *in,
+			      uint8_t *out)
+{
+	struct cipher *cipher = &session->cipher;
+	uint8_t tag[TAG_BYTES] = { 0 };
+	TEE_Result res = begin(cipher);
+
+	if (res != TEE_SUCCESS)
+		return res;
+	if (!is_aead(cipher->alg)) {
+		res = update(cipher, in, out);
+	} else if (cipher->encrypt) {
+		res = encrypt_final(cipher, in, out, tag);
+		if (res == TEE_SUCCESS)
+			TEE_MemMove(out + in->len, tag, sizeof(tag));
+	} else {
+		size_t len = in->len - TAG_BYTES;
+
+		TEE_MemMove(session->buffer, in->data, in->len);
+		res = decrypt_final(cipher, session->buffer, len,
+				    session->buffer + len);
+		if (res == TEE_SUCCESS && len)
+			TEE_MemMove(out, session->buffer, len);
+	}
+	return res;
+}
+
+TEE_Result cipher_message(struct session *session, TEE_Param *params)
+{
+	struct cipher *cipher = &session->cipher;
+	uint32_t repeat = params[3].value.a;
+	struct input in = { 0 };
+	size_t out_len = 0;
+	TEE_Result res = TEE_SUCCESS;
+
+	if (!repeat_ok(repeat))
+		return TEE_ERROR_BAD_PARAMETERS;
+	if (!cipher->keyed)
+		return TEE_ERROR_BAD_STATE;
+	res = get_input(&in, &params[1]);
+	if (res == TEE_SUCCESS)
+		res = message_len(cipher, in.len, &out_len);
+	if (res == TEE_SUCCESS)
+		res = check_output(&params[2], out_len);
+	if (res == TEE_SUCCESS)
+		res = take_iv(cipher, &params[0]);
+	if (res != TEE_SUCCESS)
+		return res;
+
+	for (uint32_t i = 0; i < repeat && res == TEE_SUCCESS; i++)
+		res = one_message(session, &in, params[2].memref.buffer);
+	if (is_aead(cipher->alg) && !cipher->encrypt)
+		TEE_MemFill(session->buffer, 0, in.len);
+	/* Whole messages leave none begun that a step could go on with. */
+	if (cipher->begun)
+		TEE_ResetOperation(cipher->operation);
+	cipher->begun = false;
+	if (res == TEE_SUCCESS)
+		params[2].memref.size = out_len;
+	return res;
+}

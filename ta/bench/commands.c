@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The commands of ta_bench.h. */
+#include "session.h"
+
+static TEE_Result info(struct session *session, TEE_Param *params)
+{
+	(void)session;
+
+	params[0].value.a = TA_BENCH_ABI;
+	params[0].value.b = TA_BENCH_AE_DECRYPT_MAX;
+	return TEE_SUCCESS;
+}
+
+const struct command commands[] = {
+	{ .id = TA_BENCH_CMD_NOP, .any_types = true, .run = command_nop },
+	{ .id = TA_BENCH_CMD_INFO,
+	  .types = TYPES(VALUE_OUT, NONE, NONE, NONE),
+	  .run = info },
+
+	{ .id = TA_BENCH_CMD_CIPHER_PREPARE,
+	  .types = TYPES(VALUE_IN, NONE, NONE, NONE),
+	  .run = cipher_prepare },
+	{ .id = TA_BENCH_CMD_CIPHER_SET_KEY,
+	  .types = TYPES(MEMREF_IN, NONE, NONE, NONE),
+	  .run = cipher_set_key },
+	{ .id = TA_BENCH_CMD_CIPHER_SET_IV,
+	  .types = TYPES(MEMREF_IN, NONE, NONE, NONE),
+	  .run = cipher_set_iv },
+	{ .id = TA_BENCH_CMD_CIPHER_UPDATE,
+	  .types = TYPES(MEMREF_IN, MEMREF_OUT, VALUE_IN, NONE),
+	  .run = cipher_update },
+	{ .id = TA_BENCH_CMD_CIPHER_AE_FINAL,
+	  .types = TYPES(MEMREF_IN, MEMREF_OUT, MEMREF_OUT, NONE),
+	  .run = cipher_encrypt_final },
+	{ .id = TA_BENCH_CMD_CIPHER_AE_FINAL,
+	  .types = TYPES(MEMREF_IN, MEMREF_OUT, MEMREF_IN, NONE),
+	  .run = cipher_decrypt_final },
+	{ .id = TA_BENCH_CMD_CIPHER_MESSAGE,
+	  .types = TYPES(MEMREF_IN, MEMREF_IN, MEMREF_OUT, VALUE_IN),
+	  .run = cipher_message },
+
+	{ .id = TA_BENCH_CMD_MAC_SET_KEY,
+	  .types = TYPES(VALUE_IN, MEMREF_IN, NONE, NONE),
+	  .run = mac_set_key },
+	{ .id = TA_BENCH_CMD_MAC,
+	  .types = TYPES(MEMREF_IN, MEMREF_OUT, VALUE_IN, NONE),
+	  .run = mac_message },
+	{ .id = TA_BENCH_CMD_MAC_INIT,
+	  .types = TYPES(NONE, NONE, NONE, NONE),
+	  .run = mac_init },
+	{ .id = TA_BENCH_CMD_MAC_UPDATE,
+	  .types = TYPES(MEMREF_IN, NONE, NONE, NONE),
+	  .run = mac_update },
+	{ .id = TA_BENCH_CMD_MAC_FINAL,
+	  .types = TYPES(MEMREF_IN, MEMREF_OUT, NONE, NONE),
+	  .run = mac_final },
+	{ .id = TA_BENCH_CMD_MAC_FINAL,
+	  .types = TYPES(NONE, MEMREF_OUT, NONE, NONE),
+	  .run = mac_final_without_input },
+
+	{ .id = TA_BENCH_CMD_STORAGE_CREATE,
+	  .types = TYPES(MEMREF_IN, MEMREF_IN, VALUE_IN, NONE),
+	  .run = storage_create },
+	{ .id = TA_BENCH_CMD_STORAGE_OPEN,
+	  .types = TYPES(MEMREF_IN, VALUE_IN, VALUE_OUT, NONE),
+	  .run = storage_open },
+	{ .id = TA_BENCH_CMD_STORAGE_READ,
+	  .types = TYPES(MEMREF_OUT, VALUE_IN, NONE, NONE),
+	  .run = storage_read },
+	{ .id = TA_BENCH_CMD_STORAGE_WRITE,
+	  .types = TYPES(MEMREF_IN, VALUE_IN, NONE, NONE),
+	  .run = storage_write },
+	{ .id = TA_BENCH_CMD_STORAGE_RENAME,
+	  .types = TYPES(MEMREF_IN, NONE, NONE, NONE),
+	  .run = storage_rename },
+	{ .id = TA_BENCH_CMD_STORAGE_TRUNCATE,
+	  .types = TYPES(VALUE_IN, NONE, NONE, NONE),
+	  .run = storage_truncate },
+	{ .id = TA_BENCH_CMD_STORAGE_DELETE,
+	  .types = TYPES(NONE, NONE, NONE, NONE),
+	  .run = storage_delete },
+	{ .id = TA_BENCH_CMD_STORAGE_CLOSE,
+	  .types = TYPES(NONE, NONE, NONE, NONE),
+	  .run = storage_close },
+
+	{ .id = TA_BENCH_CMD_RANDOM,
+	  .types = TYPES(MEMREF_OUT, VALUE_IN, NONE, NONE),
+	  .run = random_fill },
+	{ .id = TA_BENCH_CMD_KERNEL,
+	  .types = TYPES(VALUE_IN, MEMREF_IN, VALUE_OUT, NONE),
+	  .run = kernel_run },
+	{ 0 },
+};

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The same code as in the normal world. It reads shared memory and decides
+ * nothing by it.
+ */
+#include <teemark/kernels.h>
+
+#include "bytes.h"
+#include "digest_classes.h"
+#include "session.h"
+
+_Static_assert(KERNEL_COPY_BYTES <= sizeof(((struct session *)0)->buffer),
+	       "no room to copy to");
+
+static uint64_t sha256(const uint8_t *data, size_t len)
+{
+	uint8_t digest[32] __attribute__((aligned(BYTES_ALIGN)));
+	union digest_ctx ctx;
+
+	sha256_c.init(&ctx);
+	sha256_c.update(&ctx, data, len);
+	sha256_c.final(&ctx, digest);
+	return load_le64(digest);
+}
+
+TEE_Result kernel_run(struct session *session, TEE_Param *params)
+{
+	uint32_t kernel = params[0].value.a;
+	uint32_t repeat = params[0].value.b;
+	struct input in = { 0 };
+	uint64_t result = 0;
+	TEE_Result res = TEE_SUCCESS;
+
+	if (!repeat_ok(repeat))
+		return TEE_ERROR_BAD_PARAMETERS;
+	res = get_input(&in, &params[1]);
+	if (res != TEE_SUCCESS)
+		return res;
+
+	for (uint32_t i = 0; i < repeat; i++) {
+		switch (kernel) {
+		case TA_BENCH_KERNEL_MEMCPY:
+			result = kernel_memcpy(session->buffer,
+					       KERNEL_COPY_BYTES, in.data,
+					       in.len);
+			break;
+		case TA_BENCH_KERNEL_MEMTOUCH:
+			result = kernel_memtouch(in.data, in.len);
+			break;
+		case TA_BENCH_KERNEL_INTLOOP:
+			result = kernel_intloop(in.len);
+			break;
+		case TA_BENCH_KERNEL_SHA256:
+			result = sha256(in.data, in.len);
+			break;
+		default:
+			return TEE_ERROR_NOT_SUPPORTED;
+		}
+	}
+
+	params[2].value.a = (uint32_t)result;
+	params[2].value.b = (uint32_t)(result >> 32);
+	return TEE_SUCCESS;
+}

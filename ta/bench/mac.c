@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * MACs of the TEE Internal Core API. The operation is kept between messages.
+ */
+#include "session.h"
+
+/* TEE_TYPE_HMAC_x of TEE_ALG_HMAC_x: both count the digests alike. */
+#define HMAC_TYPE(alg) (TEE_TYPE_HMAC_MD5 - 1 + ((alg) & 0xff))
+
+_Static_assert(HMAC_TYPE(TEE_ALG_HMAC_SHA1) == TEE_TYPE_HMAC_SHA1 &&
+		       HMAC_TYPE(TEE_ALG_HMAC_SHA224) == TEE_TYPE_HMAC_SHA224 &&
+		       HMAC_TYPE(TEE_ALG_HMAC_SHA256) == TEE_TYPE_HMAC_SHA256 &&
+		       HMAC_TYPE(TEE_ALG_HMAC_SHA384) == TEE_TYPE_HMAC_SHA384 &&
+		       HMAC_TYPE(TEE_ALG_HMAC_SHA512) == TEE_TYPE_HMAC_SHA512,
+	       "the key types of HMACs are not numbered as their algorithms");
+
+void mac_close(struct mac *mac)
+{
+	TEE_FreeOperation(mac->operation);
+	TEE_MemFill(mac, 0, sizeof(*mac));
+}
+
+TEE_Result mac_set_key(struct session *session, TEE_Param *params)
+{
+	const struct algorithm *alg = algorithm_by_id(params[0].value.a);
+	struct mac *mac = &session->mac;
+	TEE_ObjectHandle object = TEE_HANDLE_NULL;
+	uint8_t key[ALG_KEY_MAX_BYTES] = { 0 };
+	struct input in = { 0 };
+	TEE_Result res = TEE_SUCCESS;
+
+	if (!alg || alg->class != ALG_MAC)
+		return TEE_ERROR_NOT_SUPPORTED;
+	res = get_input(&in, &params[1]);
+	if (res != TEE_SUCCESS)
+		return res;
+	if (!in.len || in.len > sizeof(key))
+		return TEE_ERROR_BAD_PARAMETERS;
+
+	mac_close(mac);
+	TEE_MemMove(key, in.data, in.len);
+	res = key_object_fill(&object, HMAC_TYPE(alg->tee), key, in.len);
+	if (res == TEE_SUCCESS)
+		res = TEE_AllocateOperation(&mac->operation, alg->tee,
+					    TEE_MODE_MAC, in.len * 8);
+	if (res == TEE_SUCCESS)
+		res = TEE_SetOperationKey(mac->operation, object);
+	if (res == TEE_SUCCESS)
+		mac->alg = alg;
+	else
+		mac_close(mac);
+	TEE_FreeTransientObject(object);
+	TEE_MemFill(key, 0, sizeof(key));
+	return res;
+}
+
+static TEE_Result finish(struct mac *mac, const struct input *in, uint8_t *out)
+{
+	tee_size len = mac->alg->out_bytes;
+	TEE_Result res = TEE_MACComputeFinal(mac->operation, in->data, in->len,
+					     out, &len);
+
+	if (res == TEE_SUCCESS && len != mac->alg->out_bytes)
+		res = TEE_ERROR_GENERIC;
+	return res;
+}
+
+TEE_Result mac_message(struct session *session, TEE_Param *params)
+{
+	struct mac *mac = &session->mac;
+	uint32_t repeat = params[2].value.a;
+	uint8_t out[ALG_DIGEST_MAX_BYTES] = { 0 };
+	struct input in = { 0 };
+	TEE_Result res = TEE_SUCCESS;
+
+	if (!repeat_ok(repeat))
+		return TEE_ERROR_BAD_PARAMETERS;
+	if (!mac->alg)
+		return TEE_ERROR_BAD_STATE;
+	res = get_input(&in, &params[0]);
+	if (res == TEE_SUCCESS)
+		res = check_output(&params[1], mac->alg->out_bytes);
+	if (res != TEE_SUCCESS)
+		return res;
+
+	mac->begun = false;
+	for (uint32_t i = 0; i < repeat && res == TEE_SUCCESS; i++) {
+		TEE_MACInit(mac->operation, NULL, 0);
+		res = finish(mac, &in, out);
+	}
+	if (res == TEE_SUCCESS)
+		put_output(&params[1], out, mac->alg->out_bytes);
+	TEE_MemFill(out, 0, sizeof(out));
+	return res;
+}
+
+TEE_Result mac_init(struct session *session, TEE_Param *params)
+{
+	struct mac *mac = &session->mac;
+
+	(void)params;
+
+	if (!mac->alg)
+		return TEE_ERROR_BAD_STATE;
+	TEE_MACInit(mac->operation, NULL, 0);
+	mac->begun = true;
+	return TEE_SUCCESS;
+}
+
+TEE_Result mac_update(struct session *session, TEE_Param *params)
+{
+	struct mac *mac = &session->mac;
+	struct input in = { 0 };
+	TEE_Result res = TEE_SUCCESS;
+
+	if (!mac->begun)
+		return TEE_ERROR_BAD_STATE;
+	res = get_input(&in, &params[0]);
+	if (res != TEE_SUCCESS)
+		return res;
+	if (in.len)
+		TEE_MACUpdate(mac->operation, in.data, in.len);
+	return TEE_SUCCESS;
+}
+
+/* The last bytes are in params[0]; without any it is all zeros. */
+TEE_Result mac_final(struct session *session, TEE_Param *params)
+{
+	struct mac *mac = &session->mac;
+	uint8_t out[ALG_DIGEST_MAX_BYTES] = { 0 };
+	struct input in = { 0 };
+	TEE_Result res = TEE_SUCCESS;
+
+	if (!mac->begun)
+		return TEE_ERROR_BAD_STATE;
+	res = check_output(&params[1], mac->alg->out_bytes);
+	if (res == TEE_ERROR_SHORT_BUFFER)
+		return res;
+
+	mac->begun = false;
+	if (res == TEE_SUCCESS)
+		res = get_input(&in, &params[0]);
+	if (res == TEE_SUCCESS)
+		res = finish(mac, &in, out);
+	if (res == TEE_SUCCESS)
+		put_output(&params[1], out, mac->alg->out_bytes);
+	TEE_MemFill(out, 0, sizeof(out));
+	return res;
+}
+
+TEE_Result mac_final_without_input(struct session *session, TEE_Param *params)
+{
+	params[0].memref.buffer = NULL;
+	params[0].memref.size = 0;
+	return mac_final(session, params);
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What a session has; it has nothing else, and shares nothing but the
+ * persistent objects. Each part is all zeros when it is new.
+ */
+#ifndef SESSION_H
+#define SESSION_H
+
+#include <tee_internal_api.h>
+
+#include <teemark/algorithms.h>
+#include <teemark/ta_bench.h>
+
+#include "command.h"
+
+struct cipher {
+	const struct algorithm *alg;	/* NULL: not prepared */
+	bool encrypt;
+	bool keyed;
+	bool have_iv;		/* since the key was set */
+	bool begun;		/* a message is under way */
+	uint8_t iv[ALG_IV_MAX_BYTES];
+	TEE_OperationHandle operation;
+	TEE_ObjectHandle keys[2];	/* to set the key by; XTS has two */
+};
+
+struct mac {
+	const struct algorithm *alg;	/* NULL: there is no key */
+	bool begun;			/* a message in pieces is under way */
+	TEE_OperationHandle operation;
+};
+
+struct session {
+	struct cipher cipher;
+	struct mac mac;
+	TEE_ObjectHandle object;	/* the one that is open, or null */
+	/* Never holds anything between two calls. */
+	uint8_t buffer[TA_BENCH_AE_DECRYPT_MAX + ALG_TAG_MAX_BYTES];
+};
+
+extern const struct command commands[];
+
+/* The handlers, by the file that has them. */
+TEE_Result cipher_prepare(struct session *session, TEE_Param *params);
+TEE_Result cipher_set_key(struct session *session, TEE_Param *params);
+TEE_Result cipher_set_iv(struct session *session, TEE_Param *params);
+TEE_Result cipher_update(struct session *session, TEE_Param *params);
+TEE_Result cipher_encrypt_final(struct session *session, TEE_Param *params);
+TEE_Result cipher_decrypt_final(struct session *session, TEE_Param *params);
+TEE_Result cipher_message(struct session *session, TEE_Param *params);
+
+TEE_Result mac_set_key(struct session *session, TEE_Param *params);
+TEE_Result mac_message(struct session *session, TEE_Param *params);
+TEE_Result mac_init(struct session *session, TEE_Param *params);
+TEE_Result mac_update(struct session *session, TEE_Param *params);
+TEE_Result mac_final(struct session *session, TEE_Param *params);
+TEE_Result mac_final_without_input(struct session *session, TEE_Param *params);
+
+TEE_Result storage_create(struct session *session, TEE_Param *params);
+TEE_Result storage_open(struct session *session, TEE_Param *params);
+TEE_Result storage_read(struct session *session, TEE_Param *params);
+TEE_Result storage_write(struct session *session, TEE_Param *params);
+TEE_Result storage_rename(struct session *session, TEE_Param *params);
+TEE_Result storage_truncate(struct session *session, TEE_Param *params);
+TEE_Result storage_delete(struct session *session, TEE_Param *params);
+TEE_Result storage_close(struct session *session, TEE_Param *params);
+
+TEE_Result random_fill(struct session *session, TEE_Param *params);
+TEE_Result kernel_run(struct session *session, TEE_Param *params);
+
+/* They free and wipe; each accepts what is closed. */
+void cipher_close(struct cipher *cipher);
+void mac_close(struct mac *mac);
+void object_close(struct session *session);
+
+/*
+ * An object that holds a key, of len bytes in memory of the TA. Where `key`
+ * is no handle one is allocated.
+ * TEE_ERROR_NOT_SUPPORTED: this TEE has no such keys of that length.
+ */
+TEE_Result key_object_fill(TEE_ObjectHandle *key, uint32_t type,
+			   const uint8_t *data, size_t len);
+
+static inline bool repeat_ok(uint32_t repeat)
+{
+	return repeat && repeat <= TA_BENCH_REPEAT_MAX;
+}
+
+#endif

@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: BSD-2-Clause
+include $(sub-dir)/../../common/sources.mk
+
+srcs-y += entry.c
+srcs-y += commands.c
+srcs-y += cipher.c
+srcs-y += mac.c
+srcs-y += storage.c
+srcs-y += random.c
+srcs-y += kernel.c
+
+global-incdirs-y += ../../common/include
+global-incdirs-y += ../../common/src
+global-incdirs-y += ../common
+cppflags-y += -DBYTES_UNALIGNED_OK=0	# the kit says -mstrict-align
+
+# What it shares: with the normal world, and with the other TAs.
+common := $(addprefix common/src/,algorithms.c kernels.c merkle_damgard.c \
+	sha256.c)
+srcs_ext_base-y := ../..
+srcs_ext-y := $(common) ta/common/command.c ta/common/no_bigint.c
+$(foreach s,$(common),$(eval cflags-$(s)-y := $(COMMON_CFLAGS)))

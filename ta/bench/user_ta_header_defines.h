@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef USER_TA_HEADER_DEFINES_H
+#define USER_TA_HEADER_DEFINES_H
+
+#include <teemark/ta_bench.h>
+
+#define TA_UUID TA_BENCH_UUID
+
+/* Multi-instance: every session has an instance and memory of its own. */
+#define TA_FLAGS TA_FLAG_EXEC_DDR
+
+/*
+ * OP-TEE maps a TA's memory anew on every call. The heap holds a session with
+ * what it decrypts into, two operations and their keys.
+ */
+#define TA_STACK_SIZE (6 * 1024)
+#define TA_DATA_SIZE  (TA_BENCH_AE_DECRYPT_MAX + 12 * 1024)
+
+#define TA_VERSION "1.0"
+#define TA_DESCRIPTION "teemark: ciphers, MACs, storage, random numbers, code"
+
+#endif
