@@ -141,7 +141,7 @@ def _range(low: str, upper: Decimal | None) -> str:
 
 
 def _unit(unit: str) -> str:
-    if unit in (TEXT, "count", "errno"):
+    if unit in (TEXT, "count", "errno", "ratio"):
         return ""
     return unit if unit in ("%", "x") else f" {unit}"
 

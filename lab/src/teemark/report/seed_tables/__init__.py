@@ -31,8 +31,9 @@ SEEDS: Mapping[str, tuple[SeedTable, ...]] = {
 """By plan: a seed plan has the name of its document."""
 
 _INTRO = (
-    "Each table has the rows and columns of the document. Measured are medians with their 95 % "
-    "interval, then mean and standard deviation; published figures have their units put right. "
+    "Each table has the rows and columns of the document. First stands what was measured in this "
+    "run: medians with their 95 % interval, with mean and standard deviation. The published figure "
+    "is beside it, its unit put right. "
     "What the document says against itself is computed from its own figures and stands below "
     "each table."
 )

@@ -218,6 +218,7 @@ TABLES: tuple[SeedTable, ...] = (
         _RUN_ROWS,
         _RUN_COLUMNS,
         _cells(_RUN_ROWS, _RUN_COLUMNS),
+        tall=True,
         note="Here TEE Time Delta is the time in calls, without what happens between them; Average "
         "IPC latency is that per call; Hash Compute Time is the slope of repeats inside the TA.",
     ),

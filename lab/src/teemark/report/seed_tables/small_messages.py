@@ -112,6 +112,7 @@ TABLES: tuple[SeedTable, ...] = (
         units={"value": "µs"},
         note="The time of a whole call with a message of so many bytes; the first row is 1 B.",
         first="message",
+        tall=True,
     ),
     SeedTable(
         DOC,
@@ -120,6 +121,7 @@ TABLES: tuple[SeedTable, ...] = (
         ("Time per byte",),
         ("value",),
         {("Time per byte", "value"): _slope},
+        tall=True,
         note="Measured: the slope over all sizes, without the call.",
     ),
     SeedTable(
@@ -129,6 +131,7 @@ TABLES: tuple[SeedTable, ...] = (
         tuple(_METRICS),
         ("Value",),
         {(row, "Value"): source for row, source in _METRICS.items()},
+        tall=True,
         note="Overhead per operation is here an empty call; mapping what a call carries comes on "
         "top of it.",
     ),

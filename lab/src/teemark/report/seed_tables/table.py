@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -24,6 +25,11 @@ from teemark.report.blocks import (
 )
 from teemark.report.seed_tables.measured import Absent, Lookup, Measured, Value, Words
 
+_LONG = re.compile(r"(?<![.\w])\d{5,}(?=\.\d|\b)")
+"""Numbers whose thousands are set apart; decimals stay as they were printed."""
+
+_MEAN = "mean\N{NO-BREAK SPACE}±\N{NO-BREAK SPACE}sd"
+
 Source = Callable[[Lookup], Measured | Words]
 """Where the value of a cell comes from."""
 
@@ -34,7 +40,7 @@ class SeedTable:
 
     `cells` gives the source of each measured cell by row and column. A column in `deviations`
     shows the standard deviation of the column that it names. `units`, by row or column, are for
-    cells with no published number.
+    cells with no published number. A `tall` table has a column for each statistic.
     """
 
     document: str
@@ -47,6 +53,7 @@ class SeedTable:
     units: Mapping[str, str] = field(default_factory=dict)
     note: str = ""
     first: str = "metric"
+    tall: bool = False
 
 
 @dataclass(slots=True)
@@ -72,33 +79,136 @@ def blocks(
 ) -> list[Block]:
     """Heading, table, reasons, source and findings."""
     reasons = _Reasons()
-    published = {figure.column for figure in reference.table(seed.document, seed.table)}
-    measured = {*(column for _, column in seed.cells), *seed.deviations}
-    rows: list[tuple[Cell, ...]] = []
-    for row in seed.rows:
-        cells: list[Cell] = [row]
-        for column in seed.columns:
-            figure = reference.find(seed.document, seed.table, row, column)
-            if column in measured:
-                cells.append(_measured(seed, (row, column), figure, lookup, reasons))
-            if column in published:
-                cells.append(_published(figure))
-        rows.append(tuple(cells))
-    columns = [Column(seed.first, "left")]
-    for column in seed.columns:
-        if column in measured:
-            columns.append(Column(f"{column}: measured"))
-        if column in published:
-            columns.append(Column("published" if column in measured else f"{column}: published"))
+    table = _Cells(seed, lookup, reference, reasons)
     made: list[Block] = [
         Heading(seed.title),
-        Table(tuple(columns), tuple(rows)),
+        *(table.tall() if seed.tall else (table.wide(),)),
         *reasons.blocks(),
         Paragraph((Quiet(_source(seed, reference)),)),
     ]
     if findings:
         made.append(Bullets(tuple(said(finding) for finding in findings)))
     return made
+
+
+@dataclass(slots=True)
+class _Cells:
+    """The cells of a table, and two ways to lay them out."""
+
+    seed: SeedTable
+    lookup: Lookup
+    reference: Reference
+    why: _Reasons
+
+    def _published(self) -> set[str]:
+        figures = self.reference.table(self.seed.document, self.seed.table)
+        return {figure.column for figure in figures}
+
+    def _figure(self, row: str, column: str) -> Figure | None:
+        return self.reference.find(self.seed.document, self.seed.table, row, column)
+
+    def wide(self) -> Table:
+        """The document's columns, each measured and published."""
+        seed, published = self.seed, self._published()
+        measured = {*(column for _, column in seed.cells), *seed.deviations}
+        columns = [Column(seed.first, "left")]
+        for column in seed.columns:
+            if column in measured:
+                columns.append(Column(column))
+            if column in published:
+                title = "published" if column in measured else f"{column}: published"
+                columns.append(Column(title))
+        rows: list[tuple[Cell, ...]] = []
+        for row in seed.rows:
+            cells: list[Cell] = [row]
+            below: dict[str, list[Cell]] = {"95 %": [], _MEAN: []}
+            for column in seed.columns:
+                if column in measured:
+                    cell, interval, mean = self._measured(row, column)
+                    cells.append(cell)
+                    below["95 %"].append((Quiet(interval),))
+                    below[_MEAN].append((Quiet(mean),))
+                if column in published:
+                    cells.append(_published(self._figure(row, column)))
+                    for line in below.values():
+                        line.append("")
+            rows.append(tuple(cells))
+            for title, line in below.items():
+                if any(cell and cell != (Quiet(""),) for cell in line):
+                    rows.append(((Quiet(f"\N{NO-BREAK SPACE}\N{NO-BREAK SPACE}{title}"),), *line))
+        return Table(tuple(columns), tuple(rows))
+
+    def tall(self) -> list[Table]:
+        """A table for each of the document's columns, with the statistics side by side."""
+        seed, published = self.seed, self._published()
+        tables = []
+        for column in seed.columns:
+            titles = ["median", "95 %", "mean", "sd"]
+            if column in published:
+                titles.append("published")
+            rows: list[tuple[Cell, ...]] = []
+            for row in seed.rows:
+                cells = [row, *self._statistics(row, column)]
+                if column in published:
+                    cells.append(_published(self._figure(row, column)))
+                rows.append(tuple(cells))
+            columns = (Column(seed.first, "left"), *(Column(title) for title in titles))
+            caption = column if len(seed.columns) > 1 else ""
+            tables.append(Table(columns, tuple(rows), caption))
+        return tables
+
+    def _value(self, row: str, column: str) -> Value | Cell:
+        """What was measured, or what to write in its place."""
+        source = self.seed.cells.get((row, self.seed.deviations.get(column, column)))
+        if source is None:
+            figure = self._figure(row, column)
+            if figure is None or figure.value is None:
+                return ""
+            return self.why.mark("a statement of the document; nothing to measure")
+        value = source(self.lookup)
+        if isinstance(value, Absent):
+            return self.why.mark(value.reason)
+        return value.text if isinstance(value, Words) else value
+
+    def _unit(self, row: str, column: str) -> str:
+        figure = self._figure(row, column)
+        if figure is not None and figure.value is not None:
+            return figure.corrected_unit
+        return self.seed.units.get(row, self.seed.units.get(column, ""))
+
+    def _measured(self, row: str, column: str) -> tuple[Cell, str, str]:
+        """Median or deviation; below it the interval, and mean and deviation."""
+        value = self._value(row, column)
+        if not isinstance(value, Value):
+            return value, "", ""
+        factor, name = _in(self._unit(row, column))
+        shown = value.scaled(factor)
+        if column in self.seed.deviations:
+            if shown.sd is None:
+                return self.why.mark("one sample has no standard deviation"), "", ""
+            return (words.digits(shown.sd) + name,), "", ""
+        interval = words.span(shown.interval) if _is_wide(shown) else ""
+        mean = ""
+        if shown.mean is not None and shown.sd:
+            mean = f"{words.digits(shown.mean)} ± {words.digits(shown.sd)}"
+        return (_number(shown.median) + name,), interval, mean
+
+    def _statistics(self, row: str, column: str) -> list[Cell]:
+        value = self._value(row, column)
+        if not isinstance(value, Value):
+            return [value, "", "", ""]
+        factor, name = _in(self._unit(row, column))
+        shown = value.scaled(factor)
+        return [
+            _number(shown.median) + name,
+            (Quiet(words.span(shown.interval) if _is_wide(shown) else ""),),
+            _number(shown.mean) if shown.mean is not None else "",
+            words.digits(shown.sd) if shown.sd is not None else "",
+        ]
+
+
+def _is_wide(value: Value) -> bool:
+    return value.interval is not None and value.interval.low != value.interval.high
 
 
 def said(finding: Finding) -> Text:
@@ -120,37 +230,13 @@ def _source(seed: SeedTable, reference: Reference) -> str:
     return " ".join([*parts, seed.note]).strip()
 
 
-def _measured(
-    seed: SeedTable, place: tuple[str, str], figure: Figure | None, lookup: Lookup, why: _Reasons
-) -> Cell:
-    row, column = place
-    source = seed.cells.get((row, seed.deviations.get(column, column)))
-    if source is None:
-        nothing = figure is None or figure.value is None
-        return "" if nothing else why.mark("a statement of the document; nothing to measure")
-    value = source(lookup)
-    if isinstance(value, Absent):
-        return why.mark(value.reason)
-    if isinstance(value, Words):
-        return value.text
-    unit = _unit(seed, row, column, figure)
-    if column in seed.deviations:
-        return _deviation(value, unit, why)
-    return _text(value, unit)
-
-
-def _unit(seed: SeedTable, row: str, column: str, figure: Figure | None) -> str:
-    if figure is not None and figure.value is not None:
-        return figure.corrected_unit
-    return seed.units.get(row, seed.units.get(column, ""))
-
-
 def _published(figure: Figure | None) -> Cell:
     if figure is None:
         return (Quiet(words.NONE),)
+    shown = _LONG.sub(lambda match: words.count(int(match.group())), figure.put_right)
     if figure.corrected != figure.value:
-        return (figure.put_right, Quiet(f" (printed: {figure.published})"))
-    return (figure.put_right,)
+        return (shown, Quiet(f" (printed: {figure.published})"))
+    return (shown,)
 
 
 def _in(unit: str) -> tuple[float, str]:
@@ -161,28 +247,8 @@ def _in(unit: str) -> tuple[float, str]:
     return factor, unit if unit in ("%", "x") else f"\N{NO-BREAK SPACE}{unit}"
 
 
-def _text(value: Value, unit: str) -> Cell:
-    """Median and interval, then mean and standard deviation."""
-    factor, name = _in(unit)
-    shown = value.scaled(factor)
-    parts = []
-    if shown.interval is not None and shown.interval.low != shown.interval.high:
-        parts.append(words.span(shown.interval))
-    if shown.mean is not None and shown.sd:
-        parts.append(f"mean {words.digits(shown.mean)}, sd {words.digits(shown.sd)}")
-    quiet = (Quiet(" (" + "; ".join(parts) + ")"),) if parts else ()
-    return (_number(shown.median) + name, *quiet)
-
-
 def _number(value: float) -> str:
     """Whole numbers whole, everything else with four digits."""
     if value == int(value):
         return words.count(int(value))
     return words.digits(value, 4)
-
-
-def _deviation(value: Value, unit: str, reasons: _Reasons) -> Cell:
-    factor, name = _in(unit)
-    if value.sd is None:
-        return reasons.mark("one sample has no standard deviation")
-    return (words.digits(value.sd * factor) + name,)
