@@ -144,8 +144,7 @@ static TEE_Result begin(struct cipher *cipher)
 		res = TEE_AEInit(cipher->operation, cipher->iv, len, TAG_BITS,
 				 0, 0);
 	} else {
-		TEE_CipherInit(cipher->operation, len ? cipher->iv : NULL,
-			       len);
+		TEE_CipherInit(cipher->operation, len ? cipher->iv : NULL, len);
 	}
 	cipher->begun = res == TEE_SUCCESS;
 	return res;

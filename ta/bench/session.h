@@ -14,26 +14,26 @@
 #include "command.h"
 
 struct cipher {
-	const struct algorithm *alg;	/* NULL: not prepared */
+	const struct algorithm *alg; /* NULL: not prepared */
 	bool encrypt;
 	bool keyed;
-	bool have_iv;		/* since the key was set */
-	bool begun;		/* a message is under way */
+	bool have_iv; /* since the key was set */
+	bool begun;   /* a message is under way */
 	uint8_t iv[ALG_IV_MAX_BYTES];
 	TEE_OperationHandle operation;
-	TEE_ObjectHandle keys[2];	/* to set the key by; XTS has two */
+	TEE_ObjectHandle keys[2]; /* to set the key by; XTS has two */
 };
 
 struct mac {
-	const struct algorithm *alg;	/* NULL: there is no key */
-	bool begun;			/* a message in pieces is under way */
+	const struct algorithm *alg; /* NULL: there is no key */
+	bool begun;                  /* a message in pieces is under way */
 	TEE_OperationHandle operation;
 };
 
 struct session {
 	struct cipher cipher;
 	struct mac mac;
-	TEE_ObjectHandle object;	/* the one that is open, or null */
+	TEE_ObjectHandle object; /* the one that is open, or null */
 	/* Never holds anything between two calls. */
 	uint8_t buffer[TA_BENCH_AE_DECRYPT_MAX + ALG_TAG_MAX_BYTES];
 };

@@ -12,8 +12,9 @@
 
 #include "session.h"
 
-#define ACCESS_ALL (TEE_DATA_FLAG_ACCESS_READ | TEE_DATA_FLAG_ACCESS_WRITE | \
-		    TEE_DATA_FLAG_ACCESS_WRITE_META)
+#define ACCESS_ALL                                                \
+	(TEE_DATA_FLAG_ACCESS_READ | TEE_DATA_FLAG_ACCESS_WRITE | \
+	 TEE_DATA_FLAG_ACCESS_WRITE_META)
 
 /* A name in memory of the TA: the TEE takes no other. */
 struct name {
@@ -177,8 +178,7 @@ TEE_Result storage_rename(struct session *session, TEE_Param *params)
 	res = get_name(&name, &params[0]);
 	if (res != TEE_SUCCESS)
 		return res;
-	res = TEE_RenamePersistentObject(session->object, name.bytes,
-					 name.len);
+	res = TEE_RenamePersistentObject(session->object, name.bytes, name.len);
 	return result_of(session, res);
 }
 

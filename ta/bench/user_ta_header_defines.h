@@ -16,7 +16,7 @@
 #define TA_STACK_SIZE (6 * 1024)
 #define TA_DATA_SIZE  (TA_BENCH_AE_DECRYPT_MAX + 12 * 1024)
 
-#define TA_VERSION "1.0"
+#define TA_VERSION     "1.0"
 #define TA_DESCRIPTION "teemark: ciphers, MACs, storage, random numbers, code"
 
 #endif

@@ -12,7 +12,7 @@
 
 #include <tee_internal_api.h>
 
-#define NONE	   TEE_PARAM_TYPE_NONE
+#define NONE       TEE_PARAM_TYPE_NONE
 #define VALUE_IN   TEE_PARAM_TYPE_VALUE_INPUT
 #define VALUE_OUT  TEE_PARAM_TYPE_VALUE_OUTPUT
 #define MEMREF_IN  TEE_PARAM_TYPE_MEMREF_INPUT
@@ -29,7 +29,7 @@ struct session; /* each TA's own */
 struct command {
 	uint32_t id;
 	uint32_t types;
-	bool any_types;	/* whatever types there are; touches no parameter */
+	bool any_types; /* whatever types there are; touches no parameter */
 	TEE_Result (*run)(struct session *session, TEE_Param *params);
 };
 

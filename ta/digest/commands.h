@@ -10,9 +10,9 @@
 
 /* What a session has; it has nothing else, and shares nothing. */
 struct session {
-	struct digest_slot oneshot;	/* kept for the next call */
+	struct digest_slot oneshot; /* kept for the next call */
 	struct digest_slot stream;
-	bool streaming;			/* between INIT and FINAL */
+	bool streaming; /* between INIT and FINAL */
 	struct stack_region stack;
 	uint32_t digests;
 	uint32_t updates;

@@ -26,7 +26,7 @@ struct digest_slot {
 	union {
 		struct {
 			TEE_OperationHandle operation;
-			bool begun;	/* holds part of a message */
+			bool begun; /* holds part of a message */
 		} tee;
 		struct {
 			const struct digest_class *class;
@@ -37,7 +37,7 @@ struct digest_slot {
 
 struct digest_impl {
 	enum ta_digest_impl id;
-	enum digest_code code;	/* for impl_common.c */
+	enum digest_code code; /* for impl_common.c */
 
 	/* Was this algorithm compiled in? */
 	bool (*has)(const struct digest_impl *impl,

@@ -9,8 +9,8 @@ static bool has(const struct digest_impl *impl, const struct algorithm *alg)
 
 static TEE_Result open(struct digest_slot *slot)
 {
-	slot->state.common.class = digest_class_find(slot->impl->code,
-						     slot->alg->id);
+	slot->state.common.class =
+		digest_class_find(slot->impl->code, slot->alg->id);
 	return TEE_SUCCESS;
 }
 
@@ -30,8 +30,8 @@ static void update(struct digest_slot *slot, const void *data, size_t len)
 	slot->state.common.class->update(&slot->state.common.ctx, data, len);
 }
 
-static TEE_Result final(struct digest_slot *slot, const void *data,
-			size_t len, uint8_t *out)
+static TEE_Result final(struct digest_slot *slot, const void *data, size_t len,
+			uint8_t *out)
 {
 	update(slot, data, len);
 	slot->state.common.class->final(&slot->state.common.ctx, out);

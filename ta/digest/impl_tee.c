@@ -17,8 +17,8 @@ static bool has(const struct digest_impl *impl, const struct algorithm *alg)
 static TEE_Result open(struct digest_slot *slot)
 {
 	slot->state.tee.begun = false;
-	return TEE_AllocateOperation(&slot->state.tee.operation,
-				     slot->alg->tee, TEE_MODE_DIGEST, 0);
+	return TEE_AllocateOperation(&slot->state.tee.operation, slot->alg->tee,
+				     TEE_MODE_DIGEST, 0);
 }
 
 static void close(struct digest_slot *slot)
@@ -42,8 +42,8 @@ static void update(struct digest_slot *slot, const void *data, size_t len)
 	TEE_DigestUpdate(slot->state.tee.operation, data, len);
 }
 
-static TEE_Result final(struct digest_slot *slot, const void *data,
-			size_t len, uint8_t *out)
+static TEE_Result final(struct digest_slot *slot, const void *data, size_t len,
+			uint8_t *out)
 {
 	tee_size out_len = slot->alg->out_bytes;
 	TEE_Result res = TEE_ERROR_GENERIC;

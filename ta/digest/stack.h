@@ -13,9 +13,9 @@
 #include <stdint.h>
 
 struct stack_region {
-	uintptr_t low;		/* lowest address of the stack */
-	uintptr_t unused;	/* [low, unused) is not in use at the moment */
-	uintptr_t top;		/* one past its highest address */
+	uintptr_t low;    /* lowest address of the stack */
+	uintptr_t unused; /* [low, unused) is not in use at the moment */
+	uintptr_t top;    /* one past its highest address */
 };
 
 /*

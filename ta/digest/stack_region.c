@@ -39,8 +39,7 @@ void stack_region_find(struct stack_region *region)
 	if (TEE_CheckMemoryAccessRights(TEE_MEMORY_ACCESS_READ |
 						TEE_MEMORY_ACCESS_WRITE |
 						TEE_MEMORY_ACCESS_ANY_OWNER,
-					(void *)low,
-					top - low) != TEE_SUCCESS)
+					(void *)low, top - low) != TEE_SUCCESS)
 		return;
 
 	region->low = low;

@@ -17,7 +17,7 @@
 #define TA_STACK_SIZE (6 * 1024)
 #define TA_DATA_SIZE  (4 * 1024)
 
-#define TA_VERSION "1.0"
+#define TA_VERSION     "1.0"
 #define TA_DESCRIPTION "teemark: message digests"
 
 #endif

@@ -19,29 +19,29 @@ enum alg_class {
 };
 
 struct algorithm {
-	uint16_t id;		/* number on the wire to the TA; never reused */
-	uint8_t class;		/* enum alg_class */
-	const char *name;	/* in case keys and on the command line */
-	const char *title;	/* as people write it; sha256sum's --tag */
-	uint32_t tee;		/* TEE_ALG_*, TEE Internal Core API 1.3 */
-	const char *evp;	/* OpenSSL EVP name; of an HMAC: its digest's */
-	const char *kernel;	/* Linux crypto API name, for AF_ALG */
+	uint16_t id;        /* number on the wire to the TA; never reused */
+	uint8_t class;      /* enum alg_class */
+	const char *name;   /* in case keys and on the command line */
+	const char *title;  /* as people write it; sha256sum's --tag */
+	uint32_t tee;       /* TEE_ALG_*, TEE Internal Core API 1.3 */
+	const char *evp;    /* OpenSSL EVP name; of an HMAC: its digest's */
+	const char *kernel; /* Linux crypto API name, for AF_ALG */
 	/*
 	 * Of digests and MACs the input block. Of ciphers what a message's
 	 * length is a multiple of (XTS: and at least one; stealing of
 	 * ciphertext is not used).
 	 */
 	uint16_t block_bytes;
-	uint16_t out_bytes;	/* digest, MAC or tag length; 0: as the input */
-	uint16_t key_bytes;	/* 0 for digests; of XTS: both keys */
-	uint16_t iv_bytes;	/* IV, counter block, tweak, nonce; 0: none */
+	uint16_t out_bytes; /* digest, MAC or tag length; 0: as the input */
+	uint16_t key_bytes; /* 0 for digests; of XTS: both keys */
+	uint16_t iv_bytes;  /* IV, counter block, tweak, nonce; 0: none */
 };
 
-#define ALG_DIGEST_MAX_BYTES	64
-#define ALG_BLOCK_MAX_BYTES	144	/* SHA3-224 */
-#define ALG_KEY_MAX_BYTES	64	/* AES-256-XTS, HMAC-SHA512 */
-#define ALG_IV_MAX_BYTES	16
-#define ALG_TAG_MAX_BYTES	16
+#define ALG_DIGEST_MAX_BYTES 64
+#define ALG_BLOCK_MAX_BYTES  144 /* SHA3-224 */
+#define ALG_KEY_MAX_BYTES    64  /* AES-256-XTS, HMAC-SHA512 */
+#define ALG_IV_MAX_BYTES     16
+#define ALG_TAG_MAX_BYTES    16
 
 extern const struct algorithm algorithms[];
 extern const size_t algorithms_count;

@@ -12,20 +12,20 @@
 #ifndef TEEMARK_TA_BENCH_H
 #define TEEMARK_TA_BENCH_H
 
-#define TA_BENCH_UUID                                                        \
-	{                                                                    \
-		0x0b7c9a52, 0x31f4, 0x4e0d,                                  \
-		{                                                            \
-			0xa8, 0x66, 0x5d, 0x90, 0x2c, 0xe1, 0x74, 0x3b       \
-		}                                                            \
+#define TA_BENCH_UUID                                                  \
+	{                                                              \
+		0x0b7c9a52, 0x31f4, 0x4e0d,                            \
+		{                                                      \
+			0xa8, 0x66, 0x5d, 0x90, 0x2c, 0xe1, 0x74, 0x3b \
+		}                                                      \
 	}
 #define TA_BENCH_UUID_TEXT "0b7c9a52-31f4-4e0d-a866-5d902ce1743b"
 
 #define TA_BENCH_ABI 1
 
-#define TA_BENCH_REPEAT_MAX	1048576u
-#define TA_BENCH_OBJECT_MAX	(4u << 20)	/* bytes of a stored object */
-#define TA_BENCH_ID_MAX		64u		/* bytes of an object's name */
+#define TA_BENCH_REPEAT_MAX 1048576u
+#define TA_BENCH_OBJECT_MAX (4u << 20) /* bytes of a stored object */
+#define TA_BENCH_ID_MAX     64u        /* bytes of an object's name */
 
 /*
  * The longest ciphertext that an AEAD decrypts. It is decrypted in memory of
@@ -58,8 +58,8 @@ enum ta_bench_storage {
 enum ta_bench_kernel {
 	/* kernel_memcpy() to KERNEL_COPY_BYTES of the TA's memory */
 	TA_BENCH_KERNEL_MEMCPY = 0,
-	TA_BENCH_KERNEL_MEMTOUCH = 1,	/* kernel_memtouch() */
-	TA_BENCH_KERNEL_INTLOOP = 2,	/* kernel_intloop(), a step a byte */
+	TA_BENCH_KERNEL_MEMTOUCH = 1, /* kernel_memtouch() */
+	TA_BENCH_KERNEL_INTLOOP = 2,  /* kernel_intloop(), a step a byte */
 	/* portable SHA-256; the digest's first 8 bytes as little-endian */
 	TA_BENCH_KERNEL_SHA256 = 3,
 };
