@@ -26,7 +26,9 @@ int interrupted(void)
 
 void interrupt_setup(void)
 {
+	static const int numbers[] = { SIGINT, SIGTERM, SIGHUP };
 	struct sigaction action = { .sa_handler = on_signal };
+	struct sigaction before;
 
 	/*
 	 * No SA_RESTART: a read that waits must end. And the second signal
@@ -34,9 +36,12 @@ void interrupt_setup(void)
 	 */
 	action.sa_flags = (int)SA_RESETHAND;
 	sigemptyset(&action.sa_mask);
-	sigaction(SIGINT, &action, NULL);
-	sigaction(SIGTERM, &action, NULL);
-	sigaction(SIGHUP, &action, NULL);
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+		/* What nohup or a shell had us ignore stays ignored. */
+		if (!sigaction(numbers[i], NULL, &before) &&
+		    before.sa_handler != SIG_IGN)
+			sigaction(numbers[i], &action, NULL);
+	}
 	/* A closed pipe is an error of write(), with a message. */
 	signal(SIGPIPE, SIG_IGN);
 }

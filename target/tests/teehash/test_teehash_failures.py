@@ -204,6 +204,19 @@ def test_interrupted(
         assert out == GOOD
 
 
+def test_what_nohup_ignores_stays_ignored(teehash: Program, directory: Path) -> None:
+    os.mkfifo(directory / "fifo")
+    keep = os.open(directory / "fifo", os.O_RDWR)
+    script = f"trap '' HUP; exec {teehash.path} --backend=c fifo good"
+    with subprocess.Popen(["sh", "-c", script], stdout=subprocess.PIPE, cwd=directory) as process:
+        time.sleep(0.5)
+        process.send_signal(signal.SIGHUP)
+        time.sleep(0.2)
+        with open(directory / "fifo", "wb"):
+            os.close(keep)
+        assert process.communicate(timeout=20)[0].endswith(GOOD)
+
+
 # -- the TEE ---------------------------------------------------------------------------------
 
 

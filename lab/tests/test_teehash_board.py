@@ -1,0 +1,313 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""teehash on the real OP-TEE: digests, lists, the report, and what happens when luck is bad."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import random
+import shutil
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from teemark import paths
+from teemark.boards import VirtualBoard
+from teemark.boards.board import Result
+
+pytestmark = [pytest.mark.board, pytest.mark.timeout(600)]
+
+UUID = "5e5b2f0c-6d0a-4b57-9c1e-3a7f41d28860"
+TA = f"/lib/optee_armtz/{UUID}.ta"
+ALGORITHMS = (
+    *("sha1", "sha224", "sha256", "sha384", "sha512"),
+    *("sha3-224", "sha3-256", "sha3-384", "sha3-512"),
+)
+NOISE = random.Random(3).randbytes(5_000_000)
+GOOD = hashlib.sha256(b"good").hexdigest() + "  good\n"
+
+
+def digest(data: bytes, algorithm: str = "sha256") -> str:
+    return hashlib.new(algorithm.replace("sha3-", "sha3_"), data).hexdigest()
+
+
+@pytest.fixture(scope="module")
+def board(qemu_v8: VirtualBoard, tmp_path_factory: pytest.TempPathFactory) -> VirtualBoard:
+    noise = tmp_path_factory.mktemp("noise") / "noise"
+    noise.write_bytes(NOISE)
+    qemu_v8.script("mkdir -p /data/th && printf good >/data/th/good")
+    qemu_v8.push(noise, "/data/th/noise")
+    return qemu_v8
+
+
+def run(board: VirtualBoard, script: str, *arguments: str) -> Result:
+    """A shell script in the folder of files; whatever its status."""
+    return board.script(f"cd /data/th || exit 99\n{script}", *arguments, check=False)
+
+
+def report(board: VirtualBoard, arguments: str) -> dict[str, Any]:
+    done = run(board, f"teehash --report=json {arguments}")
+    assert done.status == 0, done.complaint
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+# -- digests ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("backend", ["tee", "ta-c", "ta-ce"])
+def test_sizes_and_chunks(board: VirtualBoard, backend: str) -> None:
+    """Random cuts of the noise through random chunks; hashlib knows better."""
+    dice = random.Random(backend)
+    script = []
+    expected = []
+    for _ in range(25):
+        chunk = dice.choice([4096, 5000, 65_536, 100_001, 1 << 20])
+        size = dice.choice([0, 1, 63, 64, chunk - 1, chunk, chunk + 1, dice.randrange(3_000_000)])
+        limit = dice.choice([0, 4096, 4 << 20])
+        mode = dice.choice(["auto", "stream", "tmpref"])
+        reader = dice.choice(["thread", "inline"])
+        algorithm = dice.choice(["sha1", "sha224", "sha256"])
+        name = dice.choice(["cut", "-"])
+        script.append(
+            f"head -c {size} noise >cut; teehash --backend={backend} -a {algorithm} --mode={mode}"
+            f" --chunk={chunk} --oneshot-limit={limit} --reader={reader} {name} <cut"
+        )
+        expected.append(f"{digest(NOISE[:size], algorithm)}  {name}\n")
+    done = run(board, "\n".join(script))
+    assert (done.text, done.complaint) == ("".join(expected), "")
+
+
+def test_every_algorithm(board: VirtualBoard) -> None:
+    for size in (0, 3, 144, 1_000_000):
+        script = f"head -c {size} noise >cut\n" + "\n".join(
+            f"teehash -a {algorithm} {mode} cut"
+            for algorithm in ALGORITHMS
+            for mode in ("--mode=oneshot", "--mode=stream")
+        )
+        expected = "".join(f"{digest(NOISE[:size], a)}  cut\n" * 2 for a in ALGORITHMS)
+        assert run(board, script).text == expected
+
+
+def test_lists_both_ways(board: VirtualBoard) -> None:
+    done = run(
+        board,
+        "teehash good noise >list && sha256sum -c list && sha256sum good noise | teehash -c &&"
+        " teehash --tag -a sha512 good noise | teehash -c -j2",
+    )
+    assert (done.status, done.text) == (0, "good: OK\nnoise: OK\n" * 3)
+
+
+# -- the report ------------------------------------------------------------------------------
+
+
+def test_the_report(board: VirtualBoard) -> None:
+    found = report(board, "--chunk=256K --mode=stream --reader=thread noise good")
+    tee, first = found["tee"], found["first"]
+    assert [file["digest"] for file in found["files"]] == [digest(NOISE), digest(b"good")]
+    # 5,000,000 bytes: init, 19 updates, final; and init, final
+    assert tee["invoke_count"]["value"] == 21 + 2
+    assert 100 < tee["ta_stack_high_water"]["value"] < 8192
+    # at least one request for each block of the TA that the supplicant reads
+    assert tee["rpc_count"]["value"] >= 2, tee["rpc_count"]
+    switches = tee["world_switches"]["value"]
+    assert switches >= tee["invoke_count"]["value"] + tee["rpc_count"]["value"]
+    assert 0 < tee["hash_compute_time"]["value"] < 1.2 * tee["tee_time"]["value"]
+    assert first["session_open"]["value"] > first["context_open"]["value"] > 0
+    assert found["derived"]["empty_call"]["value"] < first["session_open"]["value"]
+    assert found["host"]["page_cache_before"]["value"] == 100
+    parts = {part["part"]: part["ns"] for part in found["breakdown"]["parts"]}
+    assert sum(parts.values()) == found["breakdown"]["total_ns"]
+    assert parts["unexplained"] < 0.1 * found["breakdown"]["total_ns"]
+
+
+def test_cold(board: VirtualBoard) -> None:
+    warm = report(board, "noise")
+    cold = report(board, "--cold noise")
+    assert warm["host"]["page_cache_before"]["value"] == 100
+    assert cold["host"]["page_cache_before"]["value"] < 5
+    assert cold["files"][0]["digest"] == digest(NOISE)
+
+
+def test_memory(board: VirtualBoard) -> None:
+    """The same for a small and a large file, and at most 4 MiB more than grep's."""
+    run(board, "head -c 1048576 noise >small; truncate -s 64M large")
+    empty = int(run(board, "grep VmHWM /proc/self/status | tr -dc 0-9").text) * 1024
+    peaks = [
+        report(board, f"--backend=ta-ce --reader={reader} {name}")["host"]["peak_memory"]["value"]
+        for reader in ("thread", "inline")
+        for name in ("small", "large")
+    ]
+    assert max(peaks) - min(peaks) < 512 << 10, peaks
+    assert max(peaks) - empty < 4 << 20, (peaks, empty)
+
+
+# -- bad luck --------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def aside(board: VirtualBoard) -> Iterator[None]:
+    """The TA may be changed; afterwards it is what it was."""
+    board.script('cp -p "$1" /tmp/good.ta', TA)
+    yield
+    board.script('mv /tmp/good.ta "$1"', TA)
+
+
+def test_no_ta(board: VirtualBoard, aside: None) -> None:
+    board.script('rm "$1"', TA)
+    done = run(board, "teehash good good; echo $?; teehash -c --ignore-missing; echo $?")
+    assert done.text == "1\n1\n"
+    first = run(board, "teehash good good")
+    assert "TEE_ERROR_ITEM_NOT_FOUND (0xffff0008" in first.complaint
+    assert f"{UUID}.ta" in first.complaint
+    assert first.complaint.count("ITEM_NOT_FOUND") == 1
+
+
+def test_a_ta_that_was_altered(board: VirtualBoard, aside: None) -> None:
+    board.script(
+        'size=$(stat -c %s "$1"); chmod u+w "$1"; '
+        'printf X | dd of="$1" bs=1 seek=$((size - 5)) conv=notrunc 2>&1',
+        TA,
+    )
+    done = run(board, "teehash good")
+    assert (done.status, done.text) == (1, "")
+    assert "TEE_ERROR_SECURITY" in done.complaint
+    assert "sign" in done.complaint
+
+
+@pytest.fixture(scope="module")
+def dying_ta(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The digest TA, but it panics in its fourth update when the piece is 65,536 bytes."""
+    copy = tmp_path_factory.mktemp("ta")
+    for room in ("ta", "common"):
+        shutil.copytree(paths.root() / room, copy / room)
+    source = copy / "ta" / "digest" / "commands.c"
+    text = source.read_text()
+    line = "\tslot->impl->update(slot, in.data, in.len);\n"
+    assert text.count(line) == 1
+    panic = "\tif (session->updates == 3 && in.len == 65536)\n\t\tTEE_Panic(0xdead);\n"
+    source.write_text(text.replace(line, panic + line))
+    subprocess.run(
+        ["make", "--no-print-directory", "-C", copy / "ta" / "digest", f"O={copy / 'out'}",
+         f"TA_DEV_KIT_DIR={paths.vboard() / 'ta_dev_kit'}"],
+        check=True, capture_output=True,
+    )  # fmt: skip
+    return copy / "out" / f"{UUID}.ta"
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_a_ta_that_dies_midway(board: VirtualBoard, aside: None, dying_ta: Path, jobs: str) -> None:
+    """It costs the file it was at; the next gets a new session, others' sessions live on."""
+    board.push(dying_ta, TA)
+    # Another process holds a session all the while: it streams in pieces of another size.
+    done = run(
+        board,
+        f"(cat noise; sleep 2; cat noise) | teehash --chunk=32K >other & other=$!\n"
+        f"sleep 0.5; teehash -j {jobs} --mode=stream --chunk=64K good noise good; status=$?\n"
+        "wait $other; echo $status $?; cat other",
+    )
+    assert done.text == f"{GOOD}{GOOD}1 0\n{digest(NOISE * 2)}  -\n", done.complaint
+    assert done.complaint.count("TEE_ERROR_TARGET_DEAD (0xffff3024") == 1
+    assert "noise: " in done.complaint
+
+
+def test_no_permission(board: VirtualBoard) -> None:
+    done = run(
+        board,
+        'cp "$(command -v teehash)" /tmp/teehash.user; chmod 755 /tmp/teehash.user\n'
+        "chmod 755 /data/th; su -s /bin/sh nobody -c '/tmp/teehash.user good'",
+    )
+    assert (done.status, done.text) == (1, "")
+    assert "/dev/tee0" in done.complaint
+    assert "ermission" in done.complaint
+    assert "hint: " in done.complaint
+
+
+def test_no_device(board: VirtualBoard) -> None:
+    """`c` does not mind; `tee` says so at once."""
+    done = run(
+        board,
+        "mkdir /tmp/away; mv /dev/tee[0-9]* /dev/teepriv* /tmp/away\n"
+        "teehash good; echo $?; teehash --backend=c good; echo $?\n"
+        "mv /tmp/away/* /dev; rmdir /tmp/away",
+    )
+    assert done.text == f"1\n{GOOD}0\n"
+    assert "/dev/tee" in done.complaint
+
+
+def test_a_stopped_supplicant(board: VirtualBoard) -> None:
+    done = run(
+        board,
+        "kill -STOP $(pidof tee-supplicant)\n"
+        "TEEMARK_TEE_TIMEOUT=2 teehash good good; echo $?\n"
+        "kill -CONT $(pidof tee-supplicant); teehash good",
+    )
+    assert done.text == f"1\n{GOOD}"
+    assert "kill -CONT" in done.complaint
+
+
+def test_the_tee_runs_out_of_memory(board: VirtualBoard) -> None:
+    """More sessions than fit: fewer do the work, and it says so."""
+    done = run(board, "for i in $(seq 200); do head -c 20000 noise >m$i; done; teehash -j 64 m*")
+    lines = done.text.splitlines()
+    assert len(lines) == 200
+    assert {line.split()[0] for line in lines} == {digest(NOISE[:20000])}
+    assert done.status == 0
+    assert " of 64 sessions could be opened" in done.complaint
+    assert "TEE_ERROR_" in done.complaint or "TEEC_ERROR_" in done.complaint
+
+
+def test_disk_full(board: VirtualBoard) -> None:
+    done = run(
+        board,
+        "mkdir /tmp/tiny && mount -t tmpfs -o size=4k none /tmp/tiny && cd /tmp/tiny &&"
+        " head -c 4096 /dev/zero >filler; cd /data/th\n"
+        "teehash good >/tmp/tiny/out; echo $?; umount /tmp/tiny; rmdir /tmp/tiny",
+    )
+    assert done.text == "1\n"
+    assert "write error: No space left on device" in done.complaint
+
+
+@pytest.mark.parametrize("size", ["1000", "90M"])
+def test_a_file_that_shrinks_or_grows(board: VirtualBoard, size: str) -> None:
+    done = run(
+        board,
+        "truncate -s 64M big; teehash big good & pid=$!\n"
+        "until ls -l /proc/$pid/fd 2>/dev/null | grep -q /big; do :; done\n"
+        'truncate -s "$1" big; wait $pid; echo $?; rm big',
+        size,
+    )
+    assert done.text == f"{GOOD}1\n"
+    assert "big: changed while being read" in done.complaint
+
+
+@pytest.mark.parametrize(("name", "number"), [("INT", 2), ("TERM", 15)])
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_interrupted(board: VirtualBoard, name: str, number: int, jobs: str) -> None:
+    run(board, "truncate -s 400M big")
+    script = f"cd /data/th && exec teehash -j{jobs} good big good 2>said"
+    with board.stream(["sh", "-c", script]) as process:
+        lines = process.lines()
+        assert next(lines) == GOOD.encode()
+        time.sleep(0.5)
+        process.signal(name)
+        begin = time.monotonic()
+        assert list(lines) == []
+        assert process.wait(60) == 128 + number
+        assert time.monotonic() - begin < 10
+    done = run(board, "cat said; rm big; teehash good")
+    assert done.text == GOOD
+
+
+def test_a_killed_client_leaves_nothing_behind(board: VirtualBoard) -> None:
+    done = run(
+        board,
+        "truncate -s 400M big\n"
+        "for i in 1 2 3 4 5 6; do teehash -j2 big noise >/dev/null & pid=$!; sleep 0.6;"
+        " kill -9 $pid; wait $pid; done 2>/dev/null; rm big; teehash -j2 good good",
+    )
+    assert (done.status, done.text) == (0, GOOD * 2)
