@@ -12,6 +12,7 @@ import pytest
 from fake_board import FakeBoard, teebench
 from synthetic import Synthetic
 from teemark import plan, runner, teehash
+from teemark.boards import VirtualBoard
 from teemark.errors import ConfigError
 from teemark.run import reader
 from teemark.run.records import AnyRecord, Fail, Skip, Teehash
@@ -208,3 +209,24 @@ def test_a_run_that_was_interrupted_skips_the_steps(board: FakeBoard, tmp_path: 
     data = reader.read(outcome.file)
     assert data.incomplete == "interrupted"
     assert data.teehash == ()
+
+
+@pytest.mark.board
+def test_steps_on_the_real_thing(qemu_v8: VirtualBoard) -> None:
+    """In the TEE and in the normal world, from a warm and from a cold cache."""
+    steps = (
+        Step(300_000, chunk=65536, runs=2),
+        Step(300_000, chunk=65536, cache="cold", runs=2),
+        Step(300_000, mode="oneshot", runs=1),
+        Step(300_000, backend="c", runs=1),
+    )
+    records = list(teehash.records(qemu_v8, steps))
+    runs = [record for record in records if isinstance(record, Teehash)]
+    assert len(runs) == len(records) == 6
+    by_case = {record.case: record.report for record in runs}
+    streamed, cold, oneshot, normal = (by_case[step.key] for step in steps)
+    assert streamed["tee"]["invoke_count"]["value"] == 5 + 1
+    assert oneshot["tee"]["invoke_count"]["value"] == 1
+    assert streamed["host"]["page_cache_before"]["value"] == 100
+    assert cold["host"]["page_cache_before"]["value"] < 100
+    assert normal["tee"]["rpc_count"]["reason"]
