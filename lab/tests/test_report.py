@@ -101,7 +101,7 @@ def test_what_the_page_says(made: report.Report) -> None:
         "116 cases measured with 1680 samples",
         "the CPU's Crypto Extensions do SHA-256",
         "Throughput against block size",
-        "first session: the TA is loaded and checked",
+        "opening a session; the first of all loads the TA",
         "ta-ce has no sha512: the CPU has no instructions for it",
         "1.93 ms",
     ):

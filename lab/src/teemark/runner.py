@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Protocol
 
 from teemark import __version__, plan, teehash
-from teemark.errors import BoardError, CommandFailed, DataError, TeemarkError
+from teemark.errors import BoardError, CommandFailed, ConnectionLost, DataError, TeemarkError
 from teemark.plan import Case, Plan
 from teemark.run.reader import decode_line
 from teemark.run.records import SCHEMA, AnyRecord, End, Machine, Run
@@ -28,6 +28,9 @@ if TYPE_CHECKING:
     from teemark.boards.board import Board
 
 PROGRAM = "teebench"
+
+SSH_FAILED = 255
+"""Status of ssh itself; teebench has no such status."""
 
 _QUIET_SCRIPT = """\
 # Stay busy for a moment, so that the last packets of this very connection are through.
@@ -168,6 +171,11 @@ class _Sink:
             return self._wrong
         if self.end is not None:
             return None
+        if status == SSH_FAILED:
+            return ConnectionLost(
+                f"{board}: the connection ended before {PROGRAM} did",
+                hint="did the board crash, reboot or lose its network? Look at its console",
+            )
         said = f": {complaint.splitlines()[-1]}" if complaint else ""
         return CommandFailed(
             f"{board}: {PROGRAM} ended with status {status} before its end record{said}",

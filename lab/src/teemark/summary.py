@@ -19,7 +19,7 @@ def show(subject: Subject) -> None:
 
     console = Console(highlight=False)
     if not console.is_terminal:
-        console = Console(highlight=False, width=110)
+        console = Console(highlight=False, width=120)
     table = _table(subject)
     if table is not None:
         console.print(table)
@@ -47,9 +47,8 @@ def _table(subject: Subject) -> Table | None:
     if not costs:
         return None
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    table.add_column("case")
-    unit = "instructions" if subject.icount else "ns"
-    for title in ("a call", "95 %", f"a byte, {unit}", "95 %", "limit, MiB/s", "misfit"):
+    table.add_column("case", no_wrap=True)
+    for title in ("a call", "95 %", f"{subject.run.unit} a byte", "95 %", "limit, MiB/s", "misfit"):
         table.add_column(title, justify="right")
     last = ""
     for cost in costs:

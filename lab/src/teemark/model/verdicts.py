@@ -44,12 +44,14 @@ class Verdict:
 Function = Callable[[RunData, Models], Verdict | None]
 
 
-def per_byte(cost: CostLine) -> str:
-    line = cost.line
-    return (
-        f"{words.digits(cost.ns_per_byte)} ns a byte ({words.LEVEL} interval "
-        f"{words.span(line.slope_interval)})"
+def per_byte(run: RunData, cost: CostLine) -> str:
+    interval = cost.line.slope_interval
+    known = (
+        f"{words.LEVEL} interval {words.span(interval)}"
+        if interval.high > interval.low
+        else "without any scatter"
     )
+    return f"{words.digits(cost.ns_per_byte)} {run.unit} a byte ({known})"
 
 
 def confidence(*costs: CostLine) -> Literal["high", "low"]:
@@ -111,7 +113,7 @@ def _steady(*all_stats: CaseStats) -> Literal["high", "low"]:
     return "high"
 
 
-def call_outweighs(_run: RunData, models: Models) -> Verdict | None:
+def call_outweighs(run: RunData, models: Models) -> Verdict | None:
     algorithm = main_algorithm(models, "tee")
     cost = models.cost(algorithm, "tee") if algorithm else None
     if cost is None or cost.call_ns <= 0 or cost.ns_per_byte <= 0:
@@ -124,21 +126,21 @@ def call_outweighs(_run: RunData, models: Models) -> Verdict | None:
         kind="finding",
         claim=f"Getting in and out of the TEE costs as much as the {name} of "
         f"{words.roughly_size(even)}.",
-        evidence=f"Fitted: {words.duration(cost.call_ns)} a call and {per_byte(cost)}.",
+        evidence=f"Fitted: {words.duration(cost.call_ns)} a call and {per_byte(run, cost)}.",
         confidence=confidence(cost),
         advice=f"Hand over larger pieces: from {words.roughly_size(ninety)} a call on, crossing "
         f"is less than a tenth of the time.",
     )
 
 
-def extensions(_run: RunData, models: Models) -> Verdict | None:
+def extensions(run: RunData, models: Models) -> Verdict | None:
     pair = _pair(models, "tee", "ta-ce")
     if pair is None:
         return None
     tee, ce = pair
     name = words.title(tee.algorithm)
     ratio = tee.ns_per_byte / ce.ns_per_byte
-    evidence = f"TEE API {per_byte(tee)}, Crypto Extensions in the TA {per_byte(ce)}."
+    evidence = f"TEE API {per_byte(run, tee)}, Crypto Extensions in the TA {per_byte(run, ce)}."
     if ratio < CLEAR:
         return Verdict(
             key="tee-core-uses-extensions",
@@ -159,14 +161,14 @@ def extensions(_run: RunData, models: Models) -> Verdict | None:
     )
 
 
-def same_code(_run: RunData, models: Models) -> Verdict | None:
+def same_code(run: RunData, models: Models) -> Verdict | None:
     pair = _pair(models, "ta-c", "c")
     if pair is None:
         return None
     inside, outside = pair
     name = words.title(inside.algorithm)
     ratio = inside.ns_per_byte / outside.ns_per_byte
-    evidence = f"In the TA {per_byte(inside)}, in the normal world {per_byte(outside)}."
+    evidence = f"In the TA {per_byte(run, inside)}, in the normal world {per_byte(run, outside)}."
     if 1 / CLEAR <= ratio <= CLEAR:
         return Verdict(
             key="same-code-same-speed",
@@ -228,15 +230,15 @@ def normal_world(_run: RunData, models: Models) -> Verdict | None:
     )
 
 
-def kernel_pays_off(_run: RunData, models: Models) -> Verdict | None:
+def kernel_pays_off(run: RunData, models: Models) -> Verdict | None:
     pair = _pair(models, "afalg", "openssl")
     if pair is None:
         return None
     kernel, ssl = pair
     name = words.title(kernel.algorithm)
     evidence = (
-        f"Kernel {words.duration(kernel.call_ns)} a call and {per_byte(kernel)}; "
-        f"OpenSSL {words.duration(ssl.call_ns)} and {per_byte(ssl)}."
+        f"Kernel {words.duration(kernel.call_ns)} a call and {per_byte(run, kernel)}; "
+        f"OpenSSL {words.duration(ssl.call_ns)} and {per_byte(run, ssl)}."
     )
     extra, saved = kernel.call_ns - ssl.call_ns, ssl.ns_per_byte - kernel.ns_per_byte
     if extra <= 0:

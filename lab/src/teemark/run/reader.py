@@ -63,6 +63,11 @@ class RunData:
         return tuple(case for key, case in self.cases.items() if key not in failed)
 
     @property
+    def unit(self) -> str:
+        """What a nanosecond of this run is."""
+        return "instructions" if self.run is not None and self.run.icount else "ns"
+
+    @property
     def name(self) -> str:
         return self.run.board if self.run else "this machine"
 

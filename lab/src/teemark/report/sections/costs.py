@@ -8,7 +8,18 @@ from collections.abc import Sequence
 from teemark import words
 from teemark.model.line import MISFIT, Line
 from teemark.model.models import CostLine
-from teemark.report.blocks import Bar, Block, Cell, Code, Column, Paragraph, Quiet, Section, Table
+from teemark.report.blocks import (
+    Bar,
+    Block,
+    Cell,
+    Code,
+    Column,
+    Paragraph,
+    Quiet,
+    Section,
+    Strong,
+    Table,
+)
 from teemark.report.sections.throughput import caveat
 from teemark.report.subject import Subject, each
 
@@ -23,7 +34,7 @@ def costs(subjects: Sequence[Subject]) -> Section | None:
             Code("time = call + bytes · rate"),
             f", with relative errors weighed alike at all sizes. Intervals are {words.LEVEL}, from "
             "1,000 draws of the raw samples. The misfit is the largest distance of a median from "
-            f"its line; beyond {words.percent(MISFIT)} the line doesn't describe the case.",
+            f"its line; beyond {words.percent(MISFIT)} it is marked, and the line no description.",
         )
     )
     return Section("costs", "What a call costs, and what a byte", (intro, *blocks))
@@ -62,7 +73,7 @@ def _cost_table(subject: Subject, key: tuple[str, str], group: Sequence[CostLine
             Column("backend", "left"),
             Column("call"),
             Column(words.LEVEL),
-            Column("byte", unit="instructions" if subject.icount else "ns"),
+            Column("byte", unit=subject.run.unit),
             Column(words.LEVEL),
             Column("limit", unit="MiB/s"),
             Column("misfit"),
@@ -80,11 +91,12 @@ def backend_cell(backend: str) -> Cell:
 
 def misfit_cell(line: Line, unit: str) -> Cell:
     worst = line.worst
-    share = words.percent(abs(worst.residual))
+    residual = abs(worst.residual)
+    share = words.percent(residual) if residual >= 1e-4 else f"< {words.percent(1e-4, 1)}"
     if line.fits:
         return share
     place = words.size(int(worst.x)) if unit == "size" else f"n = {worst.x:g}"
-    return (f"{share} ", Quiet(f"at {place}: doesn't fit"))
+    return (Strong(f"! {share}"), Quiet(f" at {place}"))
 
 
 def inside(subjects: Sequence[Subject]) -> Section | None:
@@ -130,7 +142,7 @@ def _inside_of(subject: Subject) -> list[Block]:
                 Column("bytes"),
                 Column("operation"),
                 Column(words.LEVEL),
-                Column("byte", unit="instructions" if subject.icount else "ns"),
+                Column("byte", unit=subject.run.unit),
                 Column("call"),
                 Column(words.LEVEL),
                 Column("misfit"),

@@ -117,8 +117,9 @@ def _figures(subject: Subject) -> tuple[tuple[str, str, str], ...]:
         if cost is not None and cost.ns_per_byte > 0 and len(made) < 4:
             made.append(
                 (
-                    f"{words.digits(cost.ns_per_byte)}\N{NO-BREAK SPACE}ns",
-                    f"a byte of {name}",
+                    words.digits(cost.ns_per_byte)
+                    + ("" if subject.icount else "\N{NO-BREAK SPACE}ns"),
+                    f"{'instructions ' if subject.icount else ''}a byte of {name}",
                     words.backend_title(backend)
                     + ("" if confidence(cost) == "high" else ", uncertain"),
                 )

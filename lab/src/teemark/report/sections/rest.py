@@ -22,10 +22,15 @@ from teemark.run.records import Fail
 
 FIRST = {
     "context": "first contact with the TEE (context)",
-    "session": "first session: the TA is loaded and checked",
+    "session": "opening a session; the first of all loads the TA",
     "invoke": "first empty call",
     "call": "first call",
 }
+
+RACING = (
+    "A clock that counts instructions races while the board waits for its disk, so what loads a "
+    "file takes any time here."
+)
 
 
 def first_use(subjects: Sequence[Subject]) -> Section | None:
@@ -38,6 +43,8 @@ def first_use(subjects: Sequence[Subject]) -> Section | None:
             "contains it.",
         )
     )
+    if any(subject.icount for subject in subjects):
+        blocks.append(Paragraph((RACING,)))
     return Section("first-use", "The first time", (intro, *blocks))
 
 
