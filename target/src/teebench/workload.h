@@ -57,7 +57,7 @@ struct bench_case {
 	 * set by parse(), 0: as many as it takes.
 	 */
 	uint32_t loops_max;
-	void *state;   /* the workload's own */
+	void *state; /* the workload's own */
 };
 
 struct json;

@@ -3,12 +3,17 @@
 
 #include "workload.h"
 
-extern const struct workload workload_invoke;
-extern const struct workload workload_oneshot;
+extern const struct workload workload_invoke, workload_shm, workload_session,
+	workload_ta_size;
+extern const struct workload workload_oneshot, workload_stream;
 
 const struct workload *const workloads[] = {
 	&workload_invoke,
+	&workload_shm,
+	&workload_session,
+	&workload_ta_size,
 	&workload_oneshot,
+	&workload_stream,
 	NULL,
 };
 

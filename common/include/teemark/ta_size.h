@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The contract of the size TAs (ta/size): one TA that does nothing, built with
+ * several sizes of data, since OP-TEE maps a TA's memory on every call.
+ *
+ * Single-instance, many sessions: while one session is open, opening another
+ * loads nothing.
+ *
+ * Its one command is 0, without parameters. Wrong parameter types:
+ * TEE_ERROR_BAD_PARAMETERS. Another command: TEE_ERROR_NOT_SUPPORTED.
+ */
+#ifndef TEEMARK_TA_SIZE_H
+#define TEEMARK_TA_SIZE_H
+
+/* kib: TA_DATA_SIZE in KiB; its decimal digits end the text of the UUID. */
+#define TA_SIZE_UUID(kib)                                                    \
+	{                                                                    \
+		0x6c1f9d34, 0x2b7a, 0x4e58,                                  \
+		{                                                            \
+			0x9d, 0x03, 0x71, 0xa4, 0xe5,                        \
+				TA_SIZE_BCD_(kib, 10000),                    \
+				TA_SIZE_BCD_(kib, 100), TA_SIZE_BCD_(kib, 1) \
+		}                                                            \
+	}
+#define TA_SIZE_BCD_(kib, unit) \
+	((((kib) / (unit) / 10) % 10) << 4 | ((kib) / (unit)) % 10)
+
+/* To print the UUID of kib, with "%06u". */
+#define TA_SIZE_UUID_FORMAT "6c1f9d34-2b7a-4e58-9d03-71a4e5%06u"
+
+/* Those that are built, for calls; ta/size/Makefile names the same. */
+#define TA_SIZE_ALL                       \
+	{                                 \
+		32, 256, 1024, 4096, 8192 \
+	}
+/* And one for sessions: nothing else may keep its instance alive. */
+#define TA_SIZE_SESSION 64u
+
+enum ta_size_cmd {
+	TA_SIZE_CMD_NOP = 0,
+};
+
+#endif

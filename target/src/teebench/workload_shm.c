@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * shm/KIND/tee/DIRECTION/BYTES: an empty call that carries a buffer, which the
+ * TA does not touch: what the crossing itself costs, by how the client made
+ * the buffer.
+ *
+ *   temporary      ordinary memory, registered and released by every call
+ *   registered     ordinary memory, registered once
+ *   allocated      memory that libteec allocated, shared from the beginning
+ *   registered-ro  memory that may be read only, as a constant: it cannot be
+ *                  registered, so libteec copies it at every call
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <teemark/ta_digest.h>
+
+#include "known_answer.h"
+#include "listing.h"
+#include "pool.h"
+#include "tee_share.h"
+#include "workload.h"
+
+enum { BYTES_MAX = 64 << 20 };
+
+static const char *const kinds[] = {
+	"temporary", "registered", "allocated", "registered-ro", NULL,
+};
+
+static const struct direction {
+	const char *name;
+	bool in, out;
+} directions[] = {
+	{ "in", true, false },
+	{ "out", false, true },
+	{ "inout", true, true },
+};
+
+static const struct direction *split(const char *parameters, const char **bytes)
+{
+	for (size_t i = 0; i < sizeof(directions) / sizeof(*directions); i++) {
+		size_t len = strlen(directions[i].name);
+
+		if (strncmp(parameters, directions[i].name, len) ||
+		    parameters[len] != '/')
+			continue;
+		*bytes = parameters + len + 1;
+		return &directions[i];
+	}
+	return NULL;
+}
+
+static int shm_parse(struct bench_case *c, struct pool *pool, struct error *err)
+{
+	const struct direction *direction;
+	const char *const *kind = kinds;
+	const char *text;
+	uint64_t bytes;
+	int ret;
+
+	while (*kind && strcmp(*kind, c->algorithm_name))
+		kind++;
+	if (!*kind)
+		return error_set(err, -EINVAL,
+				 "there is no kind of memory \"%s\" "
+				 "(temporary, registered, allocated, "
+				 "registered-ro)",
+				 c->algorithm_name);
+	if (strcmp(c->backend_name, "tee"))
+		return error_set(err, -EINVAL,
+				 "buffers cross to backend tee only, not to "
+				 "\"%s\"",
+				 c->backend_name);
+	direction = split(c->parameters, &text);
+	if (!direction)
+		return error_set(err, -EINVAL,
+				 "\"%s\" is not DIRECTION/BYTES (in, out, "
+				 "inout)",
+				 c->parameters);
+	if (direction->out && !strcmp(*kind, "registered-ro"))
+		return error_set(err, -EINVAL,
+				 "memory that can only be read has direction "
+				 "in, not %s",
+				 direction->name);
+	ret = case_number(text, "the number of bytes", BYTES_MAX, &bytes, err);
+	if (!ret && bytes < ALG_DIGEST_MAX_BYTES)
+		ret = error_set(err, -EINVAL,
+				"the buffer has at least %d bytes",
+				ALG_DIGEST_MAX_BYTES);
+	if (ret)
+		return ret;
+	c->bytes = (int64_t)bytes;
+	c->backend = backend_by_name("tee");
+	(void)pool;
+	return 0;
+}
+
+#ifdef HAVE_TEEC
+
+struct shm {
+	struct tee_session *tee;
+	const struct direction *direction;
+	bool temporary, read_only;
+	size_t bytes, mapped;
+	uint8_t *plain; /* mmap()ed; NULL for allocated */
+	TEEC_SharedMemory shm;
+	unsigned char shm_room[256]; /* for a libteec whose structure grew */
+	bool registered;
+	uint8_t *data;
+	TEEC_Operation op;
+};
+
+static uint32_t flags_of(const struct shm *s)
+{
+	return (s->direction->in ? TEEC_MEM_INPUT : 0u) |
+	       (s->direction->out ? TEEC_MEM_OUTPUT : 0u);
+}
+
+/* Parameter `i` of op becomes our buffer, with these of its directions. */
+static uint32_t set_buffer(struct shm *s, TEEC_Operation *op, unsigned i,
+			   bool in, bool out)
+{
+	if (s->temporary) {
+		op->params[i].tmpref.buffer = s->data;
+		op->params[i].tmpref.size = s->bytes;
+		return in && out ? TEEC_MEMREF_TEMP_INOUT :
+		       in        ? TEEC_MEMREF_TEMP_INPUT :
+				   TEEC_MEMREF_TEMP_OUTPUT;
+	}
+	op->params[i].memref.parent = &s->shm;
+	op->params[i].memref.offset = 0;
+	op->params[i].memref.size = s->bytes;
+	return in && out ? TEEC_MEMREF_PARTIAL_INOUT :
+	       in        ? TEEC_MEMREF_PARTIAL_INPUT :
+			   TEEC_MEMREF_PARTIAL_OUTPUT;
+}
+
+static int map_plain(struct shm *s, struct error *err)
+{
+	long page = sysconf(_SC_PAGESIZE);
+	size_t unit = page > 0 ? (size_t)page : 4096;
+	void *memory;
+
+	s->mapped = (s->bytes + unit - 1) / unit * unit;
+	memory = mmap(NULL, s->mapped, PROT_READ | PROT_WRITE,
+		      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (memory == MAP_FAILED)
+		return error_set(err, -ENOMEM, "no memory for %zu bytes",
+				 s->bytes);
+	s->plain = memory;
+	s->data = s->plain;
+	pool_message(s->data, s->bytes);
+	if (s->read_only && mprotect(s->plain, s->mapped, PROT_READ))
+		return error_set(err, -errno, "mprotect: %s", strerror(errno));
+	return 0;
+}
+
+static int make_buffer(struct shm *s, const char *kind, struct error *err)
+{
+	bool allocated = !strcmp(kind, "allocated");
+	TEEC_Result res;
+	int ret;
+
+	s->temporary = !strcmp(kind, "temporary");
+	s->read_only = !strcmp(kind, "registered-ro");
+	if (!allocated) {
+		ret = map_plain(s, err);
+		if (ret || s->temporary)
+			return ret;
+	}
+	s->shm.size = s->bytes;
+	s->shm.flags = flags_of(s);
+	s->shm.buffer = s->plain;
+	res = allocated ?
+		      s->tee->api->allocate_memory(&s->tee->context, &s->shm) :
+		      s->tee->api->register_memory(&s->tee->context, &s->shm);
+	if (res == TEEC_ERROR_NOT_SUPPORTED)
+		return error_skip(err, -EOPNOTSUPP, "no-registering",
+				  "the TEE's driver cannot register memory of "
+				  "a client");
+	if (res != TEEC_SUCCESS)
+		return error_tee(err, res, TEEC_ORIGIN_API,
+				 "cannot %s %zu bytes of shared memory",
+				 allocated ? "allocate" : "register", s->bytes);
+	s->registered = true;
+	if (allocated) {
+		s->data = s->shm.buffer;
+		pool_message(s->data, s->bytes);
+	}
+	return 0;
+}
+
+static int shm_prepare(struct bench_case *c, struct pool *pool,
+		       struct error *err)
+{
+	const char *text;
+	struct shm *s;
+	uint32_t type;
+	int ret;
+
+	s = calloc(1, sizeof(*s));
+	if (!s)
+		return error_set(err, -ENOMEM, "out of memory");
+	c->state = s;
+	s->direction = split(c->parameters, &text);
+	s->bytes = (size_t)c->bytes;
+	ret = tee_share(pool, &ta_digest_name, &s->tee, err);
+	if (!ret)
+		ret = make_buffer(s, c->algorithm_name, err);
+	if (ret)
+		return ret;
+	type = set_buffer(s, &s->op, 0, s->direction->in, s->direction->out);
+	s->op.paramTypes =
+		TEEC_PARAM_TYPES(type, TEEC_NONE, TEEC_NONE, TEEC_NONE);
+	return 0;
+}
+
+static int shm_run(void *state, uint32_t loops, uint32_t repeat,
+		   struct error *err)
+{
+	struct shm *s = state;
+	int ret = 0;
+
+	(void)repeat;
+	for (uint32_t i = 0; !ret && i < loops; i++)
+		ret = tee_invoke(s->tee, TA_DIGEST_CMD_NOP, &s->op,
+				 "carry a buffer to the digest TA and back",
+				 err);
+	return ret;
+}
+
+/*
+ * Does the TA see what is in the buffer, and do its bytes come back? It is
+ * asked for the digest of one through the buffer, or of other bytes into it.
+ */
+static int cross(struct shm *s, bool out, struct error *err)
+{
+	const struct algorithm *alg = algorithm_by_name("sha256");
+	uint8_t other[ALG_DIGEST_MAX_BYTES] = { 0 };
+	uint8_t want[ALG_DIGEST_MAX_BYTES];
+	TEEC_Operation op = { 0 };
+	uint32_t in_type, out_type;
+	int ret;
+
+	op.params[0].value.a = alg->id;
+	op.params[0].value.b = TA_DIGEST_IMPL_C;
+	op.params[3].value.a = 1;
+	if (out) {
+		in_type = TEEC_MEMREF_TEMP_INPUT;
+		op.params[1].tmpref.buffer = other;
+		op.params[1].tmpref.size = sizeof(other);
+		out_type = set_buffer(s, &op, 2, false, true);
+		ret = known_answer_by_c(alg, other, sizeof(other), want, err);
+	} else {
+		in_type = set_buffer(s, &op, 1, true, false);
+		out_type = TEEC_MEMREF_TEMP_OUTPUT;
+		op.params[2].tmpref.buffer = other;
+		op.params[2].tmpref.size = sizeof(other);
+		ret = known_answer_by_c(alg, s->data, s->bytes, want, err);
+	}
+	op.paramTypes = TEEC_PARAM_TYPES(TEEC_VALUE_INPUT, in_type, out_type,
+					 TEEC_VALUE_INPUT);
+	if (!ret)
+		ret = tee_invoke(s->tee, TA_DIGEST_CMD_ONESHOT, &op,
+				 "hash through a shared buffer", err);
+	if (!ret)
+		ret = digest_differs(alg, out ? s->data : other, want,
+				     out ? "a buffer that comes back" :
+					   "a buffer that crosses",
+				     err);
+	return ret;
+}
+
+/* An empty call leaves the buffer as it was. */
+static int unchanged(const struct shm *s, struct error *err)
+{
+	uint8_t *message = malloc(s->bytes);
+	int differs;
+
+	if (!message)
+		return error_set(err, -ENOMEM, "out of memory");
+	pool_message(message, s->bytes);
+	differs = memcmp(message, s->data, s->bytes);
+	free(message);
+	return differs ? error_set(err, -EBADMSG,
+				   "an empty call has changed the buffer that "
+				   "it carried") :
+			 0;
+}
+
+static int shm_verify(void *state, struct error *err)
+{
+	struct shm *s = state;
+	int ret = unchanged(s, err);
+
+	if (!ret && s->direction->in)
+		ret = cross(s, false, err);
+	if (!ret && s->direction->out)
+		ret = cross(s, true, err);
+	if (!ret && s->read_only && s->shm.buffer != s->plain)
+		ret = error_set(err, -EPROTO,
+				"registering moved the buffer of the client");
+	return ret;
+}
+
+static void shm_teardown(void *state)
+{
+	struct shm *s = state;
+
+	if (!s)
+		return;
+	if (s->registered)
+		s->tee->api->release_memory(&s->shm);
+	if (s->plain)
+		munmap(s->plain, s->mapped);
+	free(s);
+}
+
+#else
+#define shm_prepare  tee_absent_prepare
+#define shm_run      tee_absent_run
+#define shm_verify   tee_absent_verify
+#define shm_teardown tee_absent_teardown
+#endif /* HAVE_TEEC */
+
+static void shm_list(struct listing *listing, struct pool *pool)
+{
+	struct session *session;
+	struct error why = { 0 };
+
+	pool_session(pool, backend_by_name("tee"), &session, &why);
+	for (const char *const *kind = kinds; *kind; kind++)
+		listing_add(listing, *kind, "tee", &why);
+}
+
+const struct workload workload_shm = {
+	.name = "shm",
+	.summary = "an empty call that carries a buffer, by kind of memory",
+	.parameters = "in|out|inout/BYTES",
+	.parse = shm_parse,
+	.prepare = shm_prepare,
+	.run = shm_run,
+	.verify = shm_verify,
+	.teardown = shm_teardown,
+	.list = shm_list,
+};

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * ta-size/KIB/tee/none: an empty call to a TA with that much data: OP-TEE maps
+ * a TA's memory on every call.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <teemark/ta_size.h>
+
+#include "listing.h"
+#include "pool.h"
+#include "tee_share.h"
+#include "workload.h"
+
+static const unsigned sizes[] = TA_SIZE_ALL;
+static const char *const names[] = { "32", "256", "1024", "4096", "8192" };
+
+_Static_assert(sizeof(sizes) / sizeof(*sizes) == sizeof(names) / sizeof(*names),
+	       "a size without a name");
+
+/* -1: none of them */
+static int find_size(const char *name)
+{
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (!strcmp(names[i], name))
+			return (int)i;
+	return -1;
+}
+
+static int size_parse(struct bench_case *c, struct pool *pool,
+		      struct error *err)
+{
+	(void)pool;
+	if (find_size(c->algorithm_name) < 0)
+		return error_set(err, -EINVAL,
+				 "there is no TA with \"%s\" KiB of data (32, "
+				 "256, 1024, 4096, 8192)",
+				 c->algorithm_name);
+	if (strcmp(c->backend_name, "tee"))
+		return error_set(err, -EINVAL,
+				 "only backend tee has TAs, not \"%s\"",
+				 c->backend_name);
+	if (strcmp(c->parameters, "none"))
+		return error_set(err, -EINVAL,
+				 "workload ta-size has no parameters \"%s\" "
+				 "(none)",
+				 c->parameters);
+	c->backend = backend_by_name("tee");
+	return 0;
+}
+
+#ifdef HAVE_TEEC
+
+struct sized {
+	struct tee_session *tee;
+	TEEC_Operation op;
+	unsigned kib;
+};
+
+static int size_prepare(struct bench_case *c, struct pool *pool,
+			struct error *err)
+{
+	static const TEEC_UUID base = TA_SIZE_UUID(0);
+	unsigned kib = sizes[find_size(c->algorithm_name)];
+	TEEC_UUID uuid = base;
+	char text[64], name[40];
+	struct sized *s;
+	int ret;
+
+	(void)pool;
+	s = calloc(1, sizeof(*s));
+	if (!s)
+		return error_set(err, -ENOMEM, "out of memory");
+	c->state = s;
+	s->kib = kib;
+	uuid.clockSeqAndNode[5] = TA_SIZE_BCD_(kib, 10000);
+	uuid.clockSeqAndNode[6] = TA_SIZE_BCD_(kib, 100);
+	uuid.clockSeqAndNode[7] = TA_SIZE_BCD_(kib, 1);
+	snprintf(text, sizeof(text), TA_SIZE_UUID_FORMAT, kib);
+	snprintf(name, sizeof(name), "the size TA of %u KiB", kib);
+	ret = tee_session_open(&s->tee, &uuid, text, name, err);
+	if (ret == -ENOMEM && err && err->tee_result) {
+		error_skip_word(err, "ta-too-large");
+		error_hint(err, "the secure world's memory has no room for a "
+				"TA of this size");
+	}
+	return ret;
+}
+
+static int size_run(void *state, uint32_t loops, uint32_t repeat,
+		    struct error *err)
+{
+	struct sized *s = state;
+	int ret = 0;
+
+	(void)repeat;
+	for (uint32_t i = 0; !ret && i < loops; i++)
+		ret = tee_invoke(s->tee, TA_SIZE_CMD_NOP, &s->op,
+				 "make an empty call to a size TA", err);
+	return ret;
+}
+
+/* It has no result but its success; another command must fail. */
+static int size_verify(void *state, struct error *err)
+{
+	struct sized *s = state;
+	struct error refused = { 0 };
+
+	if (tee_invoke(s->tee, TA_SIZE_CMD_NOP + 1, &s->op, "test", &refused) !=
+	    -EOPNOTSUPP)
+		return error_set(err, -EPROTO,
+				 "what answers is not the size TA: it takes a "
+				 "command that there is not");
+	return size_run(s, 1, 1, err);
+}
+
+static void size_teardown(void *state)
+{
+	struct sized *s = state;
+
+	if (s && s->tee)
+		tee_session_close(s->tee);
+	free(s);
+}
+
+#else
+#define size_prepare  tee_absent_prepare
+#define size_run      tee_absent_run
+#define size_verify   tee_absent_verify
+#define size_teardown tee_absent_teardown
+#endif
+
+static void size_list(struct listing *listing, struct pool *pool)
+{
+	struct session *session;
+	struct error why = { 0 };
+
+	pool_session(pool, backend_by_name("tee"), &session, &why);
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		listing_add(listing, names[i], "tee", &why);
+}
+
+const struct workload workload_ta_size = {
+	.name = "ta-size",
+	.summary = "an empty call, by the TA's size of data in KiB",
+	.parameters = "none",
+	.parse = size_parse,
+	.prepare = size_prepare,
+	.run = size_run,
+	.verify = size_verify,
+	.teardown = size_teardown,
+	.list = size_list,
+};
