@@ -47,6 +47,7 @@ class Synthetic:
     emulated: bool = True
     repeat: tuple[int, ...] = (1, 2, 4, 8)
     harness: float = 1.9  # ns
+    algorithms: tuple[str, ...] = ("sha1", "sha256", "sha512")
 
     def records(self) -> list[dict[str, object]]:
         rng = random.Random(self.seed)
@@ -100,7 +101,7 @@ class Synthetic:
         values += [("invoke/none/tee/none", 1, EMPTY_CALL)] * self.samples
         case("invoke/none/empty/none", None, self.harness)
         values += [("invoke/none/empty/none", 1, self.harness)] * self.samples
-        for algorithm in ("sha1", "sha256", "sha512"):
+        for algorithm in self.algorithms:
             for size in SIZES:
                 for backend in ("tee", "ta-c", "ta-ce", "c", "ce", "openssl", "afalg"):
                     key = f"oneshot/{algorithm}/{backend}/{size}"
