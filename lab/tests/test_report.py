@@ -266,7 +266,7 @@ def test_costly_harness() -> None:
     ].verdicts
     caution = next(verdict for verdict in found if verdict.key == "harness-large")
     assert caution.kind == "caution"
-    assert caution.claim.startswith("Measuring itself is 16")
+    assert caution.claim.startswith("Measuring itself is 1")
 
 
 def test_noise_makes_verdicts_uncertain() -> None:
