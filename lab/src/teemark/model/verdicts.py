@@ -46,11 +46,8 @@ Function = Callable[[RunData, Models], Verdict | None]
 
 def per_byte(run: RunData, cost: CostLine) -> str:
     interval = cost.line.slope_interval
-    known = (
-        f"{words.LEVEL} interval {words.span(interval)}"
-        if interval.high > interval.low
-        else "without any scatter"
-    )
+    span = words.span(interval)
+    known = f"{words.LEVEL} interval {span}" if words.TO in span else "without visible scatter"
     return f"{words.digits(cost.ns_per_byte)} {run.unit} a byte ({known})"
 
 

@@ -63,8 +63,8 @@ def _of(subject: Subject) -> list[Block]:
                 title=title,
                 caption=(
                     f"{name}: MiB/s at the median; a bar marks the {words.LEVEL} interval where it "
-                    "is wider than the mark.",
-                    Strong(f" {note}." if note else ""),
+                    "is wider than the mark. ",
+                    *((Strong(f"{note}."),) if note else ()),
                 ),
                 wide=charts.throughput(key, series, charts.WIDE),
                 narrow=charts.throughput(key, series, charts.NARROW),
