@@ -3,16 +3,8 @@
 #include "digest_classes.h"
 
 static const struct digest_class *const c_classes[] = {
-	&sha1_c,
-	&sha224_c,
-	&sha256_c,
-	&sha384_c,
-	&sha512_c,
-	&sha3_224_c,
-	&sha3_256_c,
-	&sha3_384_c,
-	&sha3_512_c,
-	NULL,
+	&sha1_c,     &sha224_c,   &sha256_c,   &sha384_c,   &sha512_c,
+	&sha3_224_c, &sha3_256_c, &sha3_384_c, &sha3_512_c, NULL,
 };
 
 const struct digest_class *digest_class_find(enum digest_code code,
@@ -31,7 +23,7 @@ const struct digest_class *digest_class_find(enum digest_code code,
 		return NULL;
 	}
 
-	for (; *class; class++)
+	for (; *class; class ++)
 		if ((*class)->alg_id == alg_id)
 			return *class;
 	return NULL;

@@ -17,8 +17,8 @@ struct md {
 		uint32_t w32[8];
 		uint64_t w64[8];
 	} h;
-	uint8_t buffer[128];	/* the block begun: bytes % block bytes of it */
-	uint64_t bytes;		/* so far; a message is below 2^61 bytes */
+	uint8_t buffer[128]; /* the block begun: bytes % block bytes of it */
+	uint64_t bytes;      /* so far; a message is below 2^61 bytes */
 };
 
 _Static_assert(sizeof(struct md) <= sizeof(union digest_ctx),

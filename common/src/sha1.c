@@ -3,39 +3,40 @@
 #include "bytes.h"
 #include "merkle_damgard.h"
 
-#define CH(x, y, z)	((z) ^ ((x) & ((y) ^ (z))))
-#define PARITY(x, y, z)	((x) ^ (y) ^ (z))
+#define CH(x, y, z)     ((z) ^ ((x) & ((y) ^ (z))))
+#define PARITY(x, y, z) ((x) ^ (y) ^ (z))
 /* A sum of two that share no bit: the compiler may reorder it with the rest. */
-#define MAJ(x, y, z)	(((x) & (y)) + ((z) & ((x) ^ (y))))
+#define MAJ(x, y, z) (((x) & (y)) + ((z) & ((x) ^ (y))))
 
 /* The first sixteen words are the block, each later one replaces the oldest. */
-#define LOAD(i)		(w[i] = load_be32(p + 4 * (i)))
-#define EXPAND(i)                                                       \
-	(w[(i) % 16] = rol32(w[((i) + 13) % 16] ^ w[((i) + 8) % 16] ^   \
-			     w[((i) + 2) % 16] ^ w[(i) % 16], 1))
+#define LOAD(i) (w[i] = load_be32(p + 4 * (i)))
+#define EXPAND(i)                                                     \
+	(w[(i) % 16] = rol32(w[((i) + 13) % 16] ^ w[((i) + 8) % 16] ^ \
+				     w[((i) + 2) % 16] ^ w[(i) % 16], \
+			     1))
 
-#define ROUND(a, b, c, d, e, f, k, word)                                \
-	do {                                                            \
-		e += rol32(a, 5) + f(b, c, d) + (k) + (word);           \
-		b = rol32(b, 30);                                       \
+#define ROUND(a, b, c, d, e, f, k, word)                      \
+	do {                                                  \
+		e += rol32(a, 5) + f(b, c, d) + (k) + (word); \
+		b = rol32(b, 30);                             \
 	} while (0)
 
 /* Five rounds: the variables are in their places again. */
-#define ROUNDS5(f, k, W, i)                                             \
-	do {                                                            \
-		ROUND(a, b, c, d, e, f, k, W((i) + 0));                 \
-		ROUND(e, a, b, c, d, f, k, W((i) + 1));                 \
-		ROUND(d, e, a, b, c, f, k, W((i) + 2));                 \
-		ROUND(c, d, e, a, b, f, k, W((i) + 3));                 \
-		ROUND(b, c, d, e, a, f, k, W((i) + 4));                 \
+#define ROUNDS5(f, k, W, i)                             \
+	do {                                            \
+		ROUND(a, b, c, d, e, f, k, W((i) + 0)); \
+		ROUND(e, a, b, c, d, f, k, W((i) + 1)); \
+		ROUND(d, e, a, b, c, f, k, W((i) + 2)); \
+		ROUND(c, d, e, a, b, f, k, W((i) + 3)); \
+		ROUND(b, c, d, e, a, f, k, W((i) + 4)); \
 	} while (0)
 
-#define ROUNDS20(f, k, W, i)                                            \
-	do {                                                            \
-		ROUNDS5(f, k, W, (i) + 0);                              \
-		ROUNDS5(f, k, W, (i) + 5);                              \
-		ROUNDS5(f, k, W, (i) + 10);                             \
-		ROUNDS5(f, k, W, (i) + 15);                             \
+#define ROUNDS20(f, k, W, i)                \
+	do {                                \
+		ROUNDS5(f, k, W, (i) + 0);  \
+		ROUNDS5(f, k, W, (i) + 5);  \
+		ROUNDS5(f, k, W, (i) + 10); \
+		ROUNDS5(f, k, W, (i) + 15); \
 	} while (0)
 
 static void sha1_compress(struct md *md, const uint8_t *p, size_t count)
@@ -93,5 +94,8 @@ static void final(union digest_ctx *ctx, uint8_t *out)
 }
 
 const struct digest_class sha1_c = {
-	.alg_id = 1, .init = sha1_init, .update = update, .final = final,
+	.alg_id = 1,
+	.init = sha1_init,
+	.update = update,
+	.final = final,
 };

@@ -11,20 +11,20 @@
 #include "merkle_damgard.h"
 
 /* Four rounds of kind (c, p or m) with four words m of the schedule. */
-#define ROUNDS4(kind, m, k)                                             \
-	do {                                                            \
-		uint32x4_t mk = vaddq_u32(m, k);                        \
-		uint32_t after = vsha1h_u32(vgetq_lane_u32(abcd, 0));   \
-                                                                        \
-		abcd = vsha1##kind##q_u32(abcd, e, mk);                 \
-		e = after;                                              \
+#define ROUNDS4(kind, m, k)                                           \
+	do {                                                          \
+		uint32x4_t mk = vaddq_u32(m, k);                      \
+		uint32_t after = vsha1h_u32(vgetq_lane_u32(abcd, 0)); \
+                                                                      \
+		abcd = vsha1##kind##q_u32(abcd, e, mk);               \
+		e = after;                                            \
 	} while (0)
 
 /* … and makes m the words of sixteen rounds later from the three after it. */
-#define ROUNDS4_EXPAND(kind, m, m1, m2, m3, k)                          \
-	do {                                                            \
-		ROUNDS4(kind, m, k);                                    \
-		m = vsha1su1q_u32(vsha1su0q_u32(m, m1, m2), m3);        \
+#define ROUNDS4_EXPAND(kind, m, m1, m2, m3, k)                   \
+	do {                                                     \
+		ROUNDS4(kind, m, k);                             \
+		m = vsha1su1q_u32(vsha1su0q_u32(m, m1, m2), m3); \
 	} while (0)
 
 static void sha1_ce_compress(struct md *md, const uint8_t *p, size_t count)
@@ -82,6 +82,9 @@ static void final(union digest_ctx *ctx, uint8_t *out)
 }
 
 const struct digest_class sha1_ce = {
-	.alg_id = 1, .init = sha1_init, .update = update, .final = final,
+	.alg_id = 1,
+	.init = sha1_init,
+	.update = update,
+	.final = final,
 };
 #endif

@@ -24,39 +24,39 @@ const uint32_t sha256_k[64] = {
 };
 /* clang-format on */
 
-#define CH(x, y, z)	((z) ^ ((x) & ((y) ^ (z))))
-#define BIG_SIGMA0(x)	(ror32(x, 2) ^ ror32(x, 13) ^ ror32(x, 22))
-#define BIG_SIGMA1(x)	(ror32(x, 6) ^ ror32(x, 11) ^ ror32(x, 25))
-#define SIGMA0(x)	(ror32(x, 7) ^ ror32(x, 18) ^ (x) >> 3)
-#define SIGMA1(x)	(ror32(x, 17) ^ ror32(x, 19) ^ (x) >> 10)
+#define CH(x, y, z)   ((z) ^ ((x) & ((y) ^ (z))))
+#define BIG_SIGMA0(x) (ror32(x, 2) ^ ror32(x, 13) ^ ror32(x, 22))
+#define BIG_SIGMA1(x) (ror32(x, 6) ^ ror32(x, 11) ^ ror32(x, 25))
+#define SIGMA0(x)     (ror32(x, 7) ^ ror32(x, 18) ^ (x) >> 3)
+#define SIGMA1(x)     (ror32(x, 17) ^ ror32(x, 19) ^ (x) >> 10)
 
-#define LOAD(i)		(w[i] = load_be32(p + 4 * (i)))
-#define EXPAND(i)                                                       \
-	(w[i] += SIGMA0(w[((i) + 1) % 16]) + w[((i) + 9) % 16] +        \
+#define LOAD(i) (w[i] = load_be32(p + 4 * (i)))
+#define EXPAND(i)                                                \
+	(w[i] += SIGMA0(w[((i) + 1) % 16]) + w[((i) + 9) % 16] + \
 		 SIGMA1(w[((i) + 14) % 16]))
 
 /*
  * Maj(a, b, c) is b ^ ((a ^ b) & (b ^ c)), and the a ^ b of one round is the
  * b ^ c of the next: ab and bc change places from round to round.
  */
-#define ROUND(a, b, c, d, e, f, g, h, ab, bc, W, i)                     \
-	do {                                                            \
-		h += BIG_SIGMA1(e) + CH(e, f, g) + k[i] + W(i);         \
-		d += h;                                                 \
-		ab = a ^ b;                                             \
-		h += BIG_SIGMA0(a) + (b ^ (ab & bc));                   \
+#define ROUND(a, b, c, d, e, f, g, h, ab, bc, W, i)             \
+	do {                                                    \
+		h += BIG_SIGMA1(e) + CH(e, f, g) + k[i] + W(i); \
+		d += h;                                         \
+		ab = a ^ b;                                     \
+		h += BIG_SIGMA0(a) + (b ^ (ab & bc));           \
 	} while (0)
 
-#define ROUNDS8(W, i)                                                   \
-	do {                                                            \
-		ROUND(a, b, c, d, e, f, g, h, x, y, W, (i) + 0);        \
-		ROUND(h, a, b, c, d, e, f, g, y, x, W, (i) + 1);        \
-		ROUND(g, h, a, b, c, d, e, f, x, y, W, (i) + 2);        \
-		ROUND(f, g, h, a, b, c, d, e, y, x, W, (i) + 3);        \
-		ROUND(e, f, g, h, a, b, c, d, x, y, W, (i) + 4);        \
-		ROUND(d, e, f, g, h, a, b, c, y, x, W, (i) + 5);        \
-		ROUND(c, d, e, f, g, h, a, b, x, y, W, (i) + 6);        \
-		ROUND(b, c, d, e, f, g, h, a, y, x, W, (i) + 7);        \
+#define ROUNDS8(W, i)                                            \
+	do {                                                     \
+		ROUND(a, b, c, d, e, f, g, h, x, y, W, (i) + 0); \
+		ROUND(h, a, b, c, d, e, f, g, y, x, W, (i) + 1); \
+		ROUND(g, h, a, b, c, d, e, f, x, y, W, (i) + 2); \
+		ROUND(f, g, h, a, b, c, d, e, y, x, W, (i) + 3); \
+		ROUND(e, f, g, h, a, b, c, d, x, y, W, (i) + 4); \
+		ROUND(d, e, f, g, h, a, b, c, y, x, W, (i) + 5); \
+		ROUND(c, d, e, f, g, h, a, b, x, y, W, (i) + 6); \
+		ROUND(b, c, d, e, f, g, h, a, y, x, W, (i) + 7); \
 	} while (0)
 
 static void sha256_compress(struct md *md, const uint8_t *p, size_t count)
@@ -129,9 +129,15 @@ static void final256(union digest_ctx *ctx, uint8_t *out)
 }
 
 const struct digest_class sha224_c = {
-	.alg_id = 2, .init = sha224_init, .update = update, .final = final224,
+	.alg_id = 2,
+	.init = sha224_init,
+	.update = update,
+	.final = final224,
 };
 
 const struct digest_class sha256_c = {
-	.alg_id = 3, .init = sha256_init, .update = update, .final = final256,
+	.alg_id = 3,
+	.init = sha256_init,
+	.update = update,
+	.final = final256,
 };

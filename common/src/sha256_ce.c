@@ -12,21 +12,21 @@
 #include "merkle_damgard.h"
 
 /* Four rounds, from 4 * i on, with four words m of the schedule. */
-#define ROUNDS4(m, i)                                                   \
-	do {                                                            \
-		uint32x4_t k = ce_load4(sha256_k + 4 * (i));            \
-		uint32x4_t mk = vaddq_u32(m, k);                        \
-		uint32x4_t before = abcd;                               \
-                                                                        \
-		abcd = vsha256hq_u32(abcd, efgh, mk);                   \
-		efgh = vsha256h2q_u32(efgh, before, mk);                \
+#define ROUNDS4(m, i)                                        \
+	do {                                                 \
+		uint32x4_t k = ce_load4(sha256_k + 4 * (i)); \
+		uint32x4_t mk = vaddq_u32(m, k);             \
+		uint32x4_t before = abcd;                    \
+                                                             \
+		abcd = vsha256hq_u32(abcd, efgh, mk);        \
+		efgh = vsha256h2q_u32(efgh, before, mk);     \
 	} while (0)
 
 /* … and makes m the words of sixteen rounds later from the three after it. */
-#define ROUNDS4_EXPAND(m, m1, m2, m3, i)                                \
-	do {                                                            \
-		ROUNDS4(m, i);                                          \
-		m = vsha256su1q_u32(vsha256su0q_u32(m, m1), m2, m3);    \
+#define ROUNDS4_EXPAND(m, m1, m2, m3, i)                             \
+	do {                                                         \
+		ROUNDS4(m, i);                                       \
+		m = vsha256su1q_u32(vsha256su0q_u32(m, m1), m2, m3); \
 	} while (0)
 
 static void sha256_ce_compress(struct md *md, const uint8_t *p, size_t count)
@@ -80,10 +80,16 @@ static void final256(union digest_ctx *ctx, uint8_t *out)
 }
 
 const struct digest_class sha224_ce = {
-	.alg_id = 2, .init = sha224_init, .update = update, .final = final224,
+	.alg_id = 2,
+	.init = sha224_init,
+	.update = update,
+	.final = final224,
 };
 
 const struct digest_class sha256_ce = {
-	.alg_id = 3, .init = sha256_init, .update = update, .final = final256,
+	.alg_id = 3,
+	.init = sha256_init,
+	.update = update,
+	.final = final256,
 };
 #endif

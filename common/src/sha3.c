@@ -5,8 +5,8 @@
 #include "bytes.h"
 
 struct sha3 {
-	uint64_t a[25];		/* lane x + 5 y; byte 0 is its lowest */
-	size_t at;		/* bytes of the rate taken in, < rate */
+	uint64_t a[25]; /* lane x + 5 y; byte 0 is its lowest */
+	size_t at;      /* bytes of the rate taken in, < rate */
 };
 
 _Static_assert(sizeof(struct sha3) <= sizeof(union digest_ctx),
@@ -30,17 +30,17 @@ static const uint64_t sha3_rc[24] = {
 #define LANE(i, column, n) rol64(from[i] ^ (column), n)
 
 /* chi of one row. */
-#define ROW(y)                                                          \
-	do {                                                            \
-		to[5 * (y) + 0] = b0 ^ (~b1 & b2);                      \
-		to[5 * (y) + 1] = b1 ^ (~b2 & b3);                      \
-		to[5 * (y) + 2] = b2 ^ (~b3 & b4);                      \
-		to[5 * (y) + 3] = b3 ^ (~b4 & b0);                      \
-		to[5 * (y) + 4] = b4 ^ (~b0 & b1);                      \
+#define ROW(y)                                     \
+	do {                                       \
+		to[5 * (y) + 0] = b0 ^ (~b1 & b2); \
+		to[5 * (y) + 1] = b1 ^ (~b2 & b3); \
+		to[5 * (y) + 2] = b2 ^ (~b3 & b4); \
+		to[5 * (y) + 3] = b3 ^ (~b4 & b0); \
+		to[5 * (y) + 4] = b4 ^ (~b0 & b1); \
 	} while (0)
 
-#define COLUMN(x)                                                       \
-	(from[x] ^ from[(x) + 5] ^ from[(x) + 10] ^ from[(x) + 15] ^    \
+#define COLUMN(x)                                                    \
+	(from[x] ^ from[(x) + 5] ^ from[(x) + 10] ^ from[(x) + 15] ^ \
 	 from[(x) + 20])
 
 static inline __attribute__((always_inline)) void
@@ -160,21 +160,21 @@ static void init(union digest_ctx *ctx)
 }
 
 /* The rate is 1600 bits less twice the digest. */
-#define SHA3(bits, id)                                                  \
-	static void update##bits(union digest_ctx *ctx,                 \
-				 const void *data, size_t len)          \
-	{                                                               \
-		update(ctx, data, len, 200 - (bits) / 4);               \
-	}                                                               \
-	static void final##bits(union digest_ctx *ctx, uint8_t *out)    \
-	{                                                               \
-		final(ctx, out, (bits) / 8, 200 - (bits) / 4);          \
-	}                                                               \
-	const struct digest_class sha3_##bits##_c = {                   \
-		.alg_id = (id),                                         \
-		.init = init,                                           \
-		.update = update##bits,                                 \
-		.final = final##bits,                                   \
+#define SHA3(bits, id)                                                    \
+	static void update##bits(union digest_ctx *ctx, const void *data, \
+				 size_t len)                              \
+	{                                                                 \
+		update(ctx, data, len, 200 - (bits) / 4);                 \
+	}                                                                 \
+	static void final##bits(union digest_ctx *ctx, uint8_t *out)      \
+	{                                                                 \
+		final(ctx, out, (bits) / 8, 200 - (bits) / 4);            \
+	}                                                                 \
+	const struct digest_class sha3_##bits##_c = {                     \
+		.alg_id = (id),                                           \
+		.init = init,                                             \
+		.update = update##bits,                                   \
+		.final = final##bits,                                     \
 	}
 
 SHA3(224, 6);

@@ -36,36 +36,36 @@ static const uint64_t sha512_k[80] = {
 };
 /* clang-format on */
 
-#define CH(x, y, z)	((z) ^ ((x) & ((y) ^ (z))))
-#define BIG_SIGMA0(x)	(ror64(x, 28) ^ ror64(x, 34) ^ ror64(x, 39))
-#define BIG_SIGMA1(x)	(ror64(x, 14) ^ ror64(x, 18) ^ ror64(x, 41))
-#define SIGMA0(x)	(ror64(x, 1) ^ ror64(x, 8) ^ (x) >> 7)
-#define SIGMA1(x)	(ror64(x, 19) ^ ror64(x, 61) ^ (x) >> 6)
+#define CH(x, y, z)   ((z) ^ ((x) & ((y) ^ (z))))
+#define BIG_SIGMA0(x) (ror64(x, 28) ^ ror64(x, 34) ^ ror64(x, 39))
+#define BIG_SIGMA1(x) (ror64(x, 14) ^ ror64(x, 18) ^ ror64(x, 41))
+#define SIGMA0(x)     (ror64(x, 1) ^ ror64(x, 8) ^ (x) >> 7)
+#define SIGMA1(x)     (ror64(x, 19) ^ ror64(x, 61) ^ (x) >> 6)
 
-#define LOAD(i)		(w[i] = load_be64(p + 8 * (i)))
-#define EXPAND(i)                                                       \
-	(w[i] += SIGMA0(w[((i) + 1) % 16]) + w[((i) + 9) % 16] +        \
+#define LOAD(i) (w[i] = load_be64(p + 8 * (i)))
+#define EXPAND(i)                                                \
+	(w[i] += SIGMA0(w[((i) + 1) % 16]) + w[((i) + 9) % 16] + \
 		 SIGMA1(w[((i) + 14) % 16]))
 
 /* As in sha256.c: ab and bc change places, so Maj costs three operations. */
-#define ROUND(a, b, c, d, e, f, g, h, ab, bc, W, i)                     \
-	do {                                                            \
-		h += BIG_SIGMA1(e) + CH(e, f, g) + k[i] + W(i);         \
-		d += h;                                                 \
-		ab = a ^ b;                                             \
-		h += BIG_SIGMA0(a) + (b ^ (ab & bc));                   \
+#define ROUND(a, b, c, d, e, f, g, h, ab, bc, W, i)             \
+	do {                                                    \
+		h += BIG_SIGMA1(e) + CH(e, f, g) + k[i] + W(i); \
+		d += h;                                         \
+		ab = a ^ b;                                     \
+		h += BIG_SIGMA0(a) + (b ^ (ab & bc));           \
 	} while (0)
 
-#define ROUNDS8(W, i)                                                   \
-	do {                                                            \
-		ROUND(a, b, c, d, e, f, g, h, x, y, W, (i) + 0);        \
-		ROUND(h, a, b, c, d, e, f, g, y, x, W, (i) + 1);        \
-		ROUND(g, h, a, b, c, d, e, f, x, y, W, (i) + 2);        \
-		ROUND(f, g, h, a, b, c, d, e, y, x, W, (i) + 3);        \
-		ROUND(e, f, g, h, a, b, c, d, x, y, W, (i) + 4);        \
-		ROUND(d, e, f, g, h, a, b, c, y, x, W, (i) + 5);        \
-		ROUND(c, d, e, f, g, h, a, b, x, y, W, (i) + 6);        \
-		ROUND(b, c, d, e, f, g, h, a, y, x, W, (i) + 7);        \
+#define ROUNDS8(W, i)                                            \
+	do {                                                     \
+		ROUND(a, b, c, d, e, f, g, h, x, y, W, (i) + 0); \
+		ROUND(h, a, b, c, d, e, f, g, y, x, W, (i) + 1); \
+		ROUND(g, h, a, b, c, d, e, f, x, y, W, (i) + 2); \
+		ROUND(f, g, h, a, b, c, d, e, y, x, W, (i) + 3); \
+		ROUND(e, f, g, h, a, b, c, d, x, y, W, (i) + 4); \
+		ROUND(d, e, f, g, h, a, b, c, y, x, W, (i) + 5); \
+		ROUND(c, d, e, f, g, h, a, b, x, y, W, (i) + 6); \
+		ROUND(b, c, d, e, f, g, h, a, y, x, W, (i) + 7); \
 	} while (0)
 
 static void sha512_compress(struct md *md, const uint8_t *p, size_t count)
@@ -101,9 +101,8 @@ static void sha512_compress(struct md *md, const uint8_t *p, size_t count)
 static void init384(union digest_ctx *ctx)
 {
 	static const uint64_t initial[8] = {
-		0xcbbb9d5dc1059ed8, 0x629a292a367cd507,
-		0x9159015a3070dd17, 0x152fecd8f70e5939,
-		0x67332667ffc00b31, 0x8eb44a8768581511,
+		0xcbbb9d5dc1059ed8, 0x629a292a367cd507, 0x9159015a3070dd17,
+		0x152fecd8f70e5939, 0x67332667ffc00b31, 0x8eb44a8768581511,
 		0xdb0c2e0d64f98fa7, 0x47b5481dbefa4fa4,
 	};
 	struct md *md = md_of(ctx);
@@ -115,9 +114,8 @@ static void init384(union digest_ctx *ctx)
 static void init512(union digest_ctx *ctx)
 {
 	static const uint64_t initial[8] = {
-		0x6a09e667f3bcc908, 0xbb67ae8584caa73b,
-		0x3c6ef372fe94f82b, 0xa54ff53a5f1d36f1,
-		0x510e527fade682d1, 0x9b05688c2b3e6c1f,
+		0x6a09e667f3bcc908, 0xbb67ae8584caa73b, 0x3c6ef372fe94f82b,
+		0xa54ff53a5f1d36f1, 0x510e527fade682d1, 0x9b05688c2b3e6c1f,
 		0x1f83d9abfb41bd6b, 0x5be0cd19137e2179,
 	};
 	struct md *md = md_of(ctx);
@@ -142,9 +140,15 @@ static void final512(union digest_ctx *ctx, uint8_t *out)
 }
 
 const struct digest_class sha384_c = {
-	.alg_id = 4, .init = init384, .update = update, .final = final384,
+	.alg_id = 4,
+	.init = init384,
+	.update = update,
+	.final = final384,
 };
 
 const struct digest_class sha512_c = {
-	.alg_id = 5, .init = init512, .update = update, .final = final512,
+	.alg_id = 5,
+	.init = init512,
+	.update = update,
+	.final = final512,
 };

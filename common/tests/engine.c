@@ -13,7 +13,8 @@ static void digest(const struct digest_class *class, const uint8_t *data,
 	class->init(&ctx);
 	class->update(&ctx, data, first);
 	for (size_t i = first; i < len; i += chunk)
-		class->update(&ctx, data + i, len - i < chunk ? len - i : chunk);
+		class->update(&ctx, data + i,
+			      len - i < chunk ? len - i : chunk);
 	class->final(&ctx, out);
 }
 

@@ -29,15 +29,15 @@ enum engine_job {
 
 struct engine_request {
 	uint32_t job;
-	uint32_t code;		/* enum digest_code */
+	uint32_t code; /* enum digest_code */
 	uint32_t alg_id;
 	uint32_t chunk;
-	uint32_t offset;	/* the message begins so far from alignment */
-	uint32_t len;		/* of the message */
+	uint32_t offset; /* the message begins so far from alignment */
+	uint32_t len;    /* of the message */
 };
 
 struct engine_reply {
-	int32_t status;		/* 0, or -1: no such class, splits differ */
+	int32_t status; /* 0, or -1: no such class, splits differ */
 	uint8_t out[2 * ALG_DIGEST_MAX_BYTES];
 };
 

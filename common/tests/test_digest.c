@@ -13,6 +13,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+
 #include <cmocka.h>
 
 #include <openssl/evp.h>
@@ -27,7 +28,7 @@
 static const char *vectors;
 static int to_engine = -1;
 static int from_engine = -1;
-static uint32_t split_step = 1;	/* 1: every split */
+static uint32_t split_step = 1; /* 1: every split */
 
 static void transfer(int fd, void *data, size_t len, int out)
 {
@@ -161,7 +162,8 @@ static void test_examples(void **state)
 		if (line[0] == '#')
 			continue;
 		assert_int_equal(sscanf(line, "%15s %u %511s %255s", name,
-					&repeat, message_hex, digest_hex), 4);
+					&repeat, message_hex, digest_hex),
+				 4);
 		alg = algorithm_by_name(name);
 		assert_non_null(alg);
 		if (!strcmp(message_hex, "-"))
@@ -213,7 +215,8 @@ static void test_monte_carlo(void **state)
 		if (line[0] == '#')
 			continue;
 		assert_int_equal(sscanf(line, "%15s %255s %255s %255s", name,
-					hex[0], hex[1], hex[2]), 4);
+					hex[0], hex[1], hex[2]),
+				 4);
 		alg = algorithm_by_name(name);
 		assert_non_null(alg);
 		assert_int_equal(from_hex(hex[0], seed, 64), alg->out_bytes);
@@ -244,7 +247,8 @@ static void test_monte_carlo(void **state)
 	assert_true(count >= 9);
 }
 
-static void lengths_and_splits(enum digest_code code, const struct algorithm *alg)
+static void lengths_and_splits(enum digest_code code,
+			       const struct algorithm *alg)
 {
 	size_t max = 2 * alg->block_bytes + 1;
 	uint8_t message[2 * ALG_BLOCK_MAX_BYTES + 1];
@@ -264,8 +268,7 @@ static void lengths_and_splits(enum digest_code code, const struct algorithm *al
 		fill(message, len, len + 1);
 		expected(alg, message, len, want);
 		run(request, message, &reply);
-		if (reply.status ||
-		    memcmp(reply.out, want, alg->out_bytes))
+		if (reply.status || memcmp(reply.out, want, alg->out_bytes))
 			fail_msg("code %d, %s, %zu bytes", code, alg->name,
 				 len);
 	}
@@ -277,7 +280,8 @@ static void test_lengths_and_splits(void **state)
 	assert_true(for_each(lengths_and_splits) >= 9);
 }
 
-static void alignments_and_chunks(enum digest_code code, const struct algorithm *alg)
+static void alignments_and_chunks(enum digest_code code,
+				  const struct algorithm *alg)
 {
 	static const uint32_t chunks[] = { 1, 63, 64, 65, 200, 4096, 100000 };
 	static uint8_t message[70001];

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+
 #include <cmocka.h>
 
 #include <string.h>
@@ -37,8 +38,8 @@ static void check(uint64_t bytes, size_t block, size_t want_blocks,
 	assert_memory_equal(last_block + block - 16, want_length, 16);
 	if (want_blocks == 1)
 		assert_int_equal(last_block[fill], 0x80);
-	for (size_t i = want_blocks == 1 ? fill + 1 : 0;
-	     i < block - block / 8; i++)
+	for (size_t i = want_blocks == 1 ? fill + 1 : 0; i < block - block / 8;
+	     i++)
 		assert_int_equal(last_block[i], 0);
 }
 
@@ -49,8 +50,8 @@ static void test_length_of_sha256(void **state)
 	check(1ull << 29, 64, 1,
 	      (const uint8_t *)"\0\0\0\0\0\0\0\0\0\0\0\1\0\0\0\0");
 	check((1ull << 61) - 1, 64, 2,
-	      (const uint8_t *)
-	      "\0\0\0\0\0\0\0\0\xff\xff\xff\xff\xff\xff\xff\xf8");
+	      (const uint8_t
+		       *)"\0\0\0\0\0\0\0\0\xff\xff\xff\xff\xff\xff\xff\xf8");
 	check((1ull << 40) + 3, 64, 1,
 	      (const uint8_t *)"\0\0\0\0\0\0\0\0\0\0\x08\0\0\0\0\x18");
 }
@@ -63,8 +64,8 @@ static void test_length_of_sha512(void **state)
 	check((1ull << 61) + 1, 128, 1,
 	      (const uint8_t *)"\0\0\0\0\0\0\0\1\0\0\0\0\0\0\0\x08");
 	check(UINT64_MAX, 128, 2,
-	      (const uint8_t *)
-	      "\0\0\0\0\0\0\0\x07\xff\xff\xff\xff\xff\xff\xff\xf8");
+	      (const uint8_t
+		       *)"\0\0\0\0\0\0\0\x07\xff\xff\xff\xff\xff\xff\xff\xf8");
 }
 
 /* The rows must be what the code and the contract take for granted. */

@@ -7,22 +7,22 @@
 
 #include <teemark/ta_probe.h>
 
-#define NONE	  TEE_PARAM_TYPE_NONE
+#define NONE      TEE_PARAM_TYPE_NONE
 #define VALUE_OUT TEE_PARAM_TYPE_VALUE_OUTPUT
 
 #define NO_PARAMS TEE_PARAM_TYPES(NONE, NONE, NONE, NONE)
 
 /* ISB: the count is not read before what stands before it. */
 #if defined(__aarch64__)
-#define READ_COUNTER(name)                                                   \
-	({                                                                   \
-		uint64_t count_;                                             \
-									     \
-		__asm__ volatile("isb\n\tmrs	%0, " name "_el0"	     \
-				 : "=r"(count_)				     \
-				 :					     \
-				 : "memory");				     \
-		count_;                                                      \
+#define READ_COUNTER(name)                                        \
+	({                                                        \
+		uint64_t count_;                                  \
+                                                                  \
+		__asm__ volatile("isb\n\tmrs	%0, " name "_el0" \
+				 : "=r"(count_)                   \
+				 :                                \
+				 : "memory");                     \
+		count_;                                           \
 	})
 
 static uint64_t read_virtual(void)
@@ -43,14 +43,20 @@ static uint32_t read_frequency(void)
 static TEE_Result ce_sha1(void)
 {
 	__asm__ volatile(".arch_extension crypto\n\t"
-			 "sha1h	s0, s0" : : : "v0");
+			 "sha1h	s0, s0"
+			 :
+			 :
+			 : "v0");
 	return TEE_SUCCESS;
 }
 
 static TEE_Result ce_sha256(void)
 {
 	__asm__ volatile(".arch_extension crypto\n\t"
-			 "sha256su0	v0.4s, v0.4s" : : : "v0");
+			 "sha256su0	v0.4s, v0.4s"
+			 :
+			 :
+			 : "v0");
 	return TEE_SUCCESS;
 }
 #elif defined(__arm__)

@@ -12,7 +12,7 @@
 #define TA_STACK_SIZE (2 * 1024)
 #define TA_DATA_SIZE  (2 * 1024)
 
-#define TA_VERSION "1.0"
+#define TA_VERSION     "1.0"
 #define TA_DESCRIPTION "teemark: what a TA may do here"
 
 #endif

@@ -9,13 +9,13 @@
 #include <teemark/algorithms.h>
 #include <teemark/ta_digest.h>
 
-#define CHECK(condition)                                                     \
-	do {                                                                 \
-		if (!(condition)) {                                          \
-			fprintf(stderr, "%s:%d: the TA broke: %s\n",         \
-				__FILE__, __LINE__, #condition);             \
-			abort();                                             \
-		}                                                            \
+#define CHECK(condition)                                                       \
+	do {                                                                   \
+		if (!(condition)) {                                            \
+			fprintf(stderr, "%s:%d: the TA broke: %s\n", __FILE__, \
+				__LINE__, #condition);                         \
+			abort();                                               \
+		}                                                              \
 	} while (0)
 
 struct model {
@@ -74,7 +74,7 @@ static bool bad_memref(const TEE_Param *param)
 /* The digest as the client finds it, and the size it took. */
 struct answer {
 	TEE_Result res;
-	const TEE_Param *digest_at;	/* NULL: no digest */
+	const TEE_Param *digest_at; /* NULL: no digest */
 	uint8_t digest[EVP_MAX_MD_SIZE];
 	size_t digest_len;
 };
@@ -220,8 +220,8 @@ static void check_values(const struct model *model, uint32_t cmd,
 	switch (cmd) {
 	case TA_DIGEST_CMD_INFO:
 		CHECK(p[0].value.a == TA_DIGEST_ABI);
-		CHECK(p[0].value.b == (1u << TA_DIGEST_IMPL_TEE |
-				       1u << TA_DIGEST_IMPL_C));
+		CHECK(p[0].value.b ==
+		      (1u << TA_DIGEST_IMPL_TEE | 1u << TA_DIGEST_IMPL_C));
 		break;
 	case TA_DIGEST_CMD_STATS:
 		CHECK(p[0].value.a && p[0].value.a <= p[0].value.b);

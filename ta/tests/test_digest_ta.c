@@ -4,15 +4,16 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+
 #include <cmocka.h>
 
 #include <openssl/evp.h>
 #include <pthread.h>
 #include <string.h>
 
+#include <tee_internal_api.h>
 #include <teemark/algorithms.h>
 #include <teemark/ta_digest.h>
-#include <tee_internal_api.h>
 
 #include "model.h"
 #include "shim.h"
@@ -124,8 +125,7 @@ static void test_every_parameter_type(void **state)
 					init(model, 3, TA_DIGEST_IMPL_C);
 			}
 		}
-		assert_int_equal(init(model, 3, TA_DIGEST_IMPL_C),
-				 TEE_SUCCESS);
+		assert_int_equal(init(model, 3, TA_DIGEST_IMPL_C), TEE_SUCCESS);
 	}
 	assert_int_equal(calls, 2 * 8 * 65536);
 	/* 7^4 of NOP, twice; INFO, ONESHOT, INIT, STATS; a stream's. */
@@ -153,7 +153,8 @@ static void test_types_beyond_four_parameters(void **state)
 
 static void test_unknown_commands(void **state)
 {
-	static const uint32_t cmds[] = { 7, 8, 255, 256, 65536, 65538,
+	static const uint32_t cmds[] = { 7,          8,          255,
+					 256,        65536,      65538,
 					 0x7fffffff, 0x80000002, UINT32_MAX };
 
 	for (size_t i = 0; i < sizeof(cmds) / sizeof(cmds[0]); i++) {
@@ -183,7 +184,7 @@ static void test_nop_and_info(void **state)
 	TEE_Param p[TEE_NUM_PARAMS] = {
 		{ .value = { 1, 2 } },
 		{ .value = { 3, 4 } },
-		{ .memref = { (void *)16, 1 } },	/* never read */
+		{ .memref = { (void *)16, 1 } }, /* never read */
 		{ .memref = { NULL, SIZE_MAX } },
 	};
 	struct model *model = *state;
@@ -198,8 +199,9 @@ static void test_nop_and_info(void **state)
 
 		assert_int_equal(TA_OpenSessionEntryPoint(0, p, &session),
 				 TEE_SUCCESS);
-		assert_int_equal(TA_InvokeCommandEntryPoint(
-					 session, TA_DIGEST_CMD_NOP, 0x7631, p),
+		assert_int_equal(TA_InvokeCommandEntryPoint(session,
+							    TA_DIGEST_CMD_NOP,
+							    0x7631, p),
 				 TEE_SUCCESS);
 		TA_CloseSessionEntryPoint(session);
 	}
@@ -244,10 +246,10 @@ static void test_oneshot_repeat_bounds(void **state)
 
 static void test_unknown_algorithms(void **state)
 {
-	static const uint32_t algs[] = { 0, 99, 65535, 65536 + 3, 0x50000004,
-					 UINT32_MAX };
-	static const uint32_t bad_impls[] = { TA_DIGEST_IMPL_CE, 3, 32, 33,
-					      256, UINT32_MAX };
+	static const uint32_t algs[] = { 0,         99,         65535,
+					 65536 + 3, 0x50000004, UINT32_MAX };
+	static const uint32_t bad_impls[] = { TA_DIGEST_IMPL_CE, 3, 32, 33, 256,
+					      UINT32_MAX };
 	struct model *model = *state;
 
 	for (size_t i = 0; i < 6; i++) {
@@ -274,8 +276,7 @@ static void test_algorithm_the_tee_lacks(void **state)
 	void *session = NULL;
 
 	shim_unsupported_alg = algorithm_by_id(3)->tee;
-	assert_int_equal(TA_OpenSessionEntryPoint(0, p, &session),
-			 TEE_SUCCESS);
+	assert_int_equal(TA_OpenSessionEntryPoint(0, p, &session), TEE_SUCCESS);
 	assert_int_equal(TA_InvokeCommandEntryPoint(session,
 						    TA_DIGEST_CMD_ONESHOT,
 						    ONESHOT, p),
@@ -313,8 +314,9 @@ static void test_short_buffers(void **state)
 
 static void test_hostile_sizes(void **state)
 {
-	static const size_t sizes[] = { 1, 32, 4096, SIZE_MAX / 2, SIZE_MAX - 7,
-					SIZE_MAX };
+	static const size_t sizes[] = {
+		1, 32, 4096, SIZE_MAX / 2, SIZE_MAX - 7, SIZE_MAX
+	};
 	struct model *model = *state;
 
 	for (size_t i = 0; i < 6; i++) {
@@ -366,10 +368,12 @@ static void test_empty_null_buffers(void **state)
 	for (uint32_t impl = 0; impl < 2; impl++) {
 		p[0].value.b = impl;
 		assert_int_equal(model_invoke(model, TA_DIGEST_CMD_ONESHOT,
-					      ONESHOT, p), TEE_SUCCESS);
+					      ONESHOT, p),
+				 TEE_SUCCESS);
 		assert_int_equal(init(model, 5, impl), TEE_SUCCESS);
 		assert_int_equal(model_invoke(model, TA_DIGEST_CMD_UPDATE,
-					      0x0005, empty), TEE_SUCCESS);
+					      0x0005, empty),
+				 TEE_SUCCESS);
 		p[1].memref.size = 64;
 		p[1].memref.buffer = output;
 		assert_int_equal(model_invoke(model, TA_DIGEST_CMD_FINAL,
@@ -467,14 +471,13 @@ static void test_out_of_memory(void **state)
 	assert_null(session);
 
 	shim_fail_alloc = 2;
-	assert_int_equal(TA_OpenSessionEntryPoint(0, p, &session),
-			 TEE_SUCCESS);
+	assert_int_equal(TA_OpenSessionEntryPoint(0, p, &session), TEE_SUCCESS);
 	assert_int_equal(TA_InvokeCommandEntryPoint(session,
 						    TA_DIGEST_CMD_ONESHOT,
 						    ONESHOT, p),
 			 TEE_ERROR_OUT_OF_MEMORY);
-	assert_int_equal(TA_InvokeCommandEntryPoint(
-				 session, TA_DIGEST_CMD_INIT, 0x0001, p),
+	assert_int_equal(TA_InvokeCommandEntryPoint(session, TA_DIGEST_CMD_INIT,
+						    0x0001, p),
 			 TEE_ERROR_OUT_OF_MEMORY);
 	assert_int_equal(TA_InvokeCommandEntryPoint(session,
 						    TA_DIGEST_CMD_UPDATE,
@@ -484,13 +487,15 @@ static void test_out_of_memory(void **state)
 	p[0].value.b = TA_DIGEST_IMPL_C;
 	assert_int_equal(TA_InvokeCommandEntryPoint(session,
 						    TA_DIGEST_CMD_ONESHOT,
-						    ONESHOT, p), TEE_SUCCESS);
+						    ONESHOT, p),
+			 TEE_SUCCESS);
 	shim_fail_alloc = 0;
 	p[0].value.b = TA_DIGEST_IMPL_TEE;
 	p[2].memref.size = 64;
 	assert_int_equal(TA_InvokeCommandEntryPoint(session,
 						    TA_DIGEST_CMD_ONESHOT,
-						    ONESHOT, p), TEE_SUCCESS);
+						    ONESHOT, p),
+			 TEE_SUCCESS);
 	TA_CloseSessionEntryPoint(session);
 }
 
@@ -508,8 +513,7 @@ static void test_tee_that_fails(void **state)
 
 	(void)state;
 	memset(output, 0x11, sizeof(output));
-	assert_int_equal(TA_OpenSessionEntryPoint(0, p, &session),
-			 TEE_SUCCESS);
+	assert_int_equal(TA_OpenSessionEntryPoint(0, p, &session), TEE_SUCCESS);
 	/* In the third repetition: no digest comes out. */
 	shim_fail_do_final = 3;
 	assert_int_equal(TA_InvokeCommandEntryPoint(session,
@@ -521,12 +525,12 @@ static void test_tee_that_fails(void **state)
 	assert_int_equal(p[2].memref.size, 64);
 
 	shim_fail_do_final = 1;
-	assert_int_equal(TA_InvokeCommandEntryPoint(
-				 session, TA_DIGEST_CMD_INIT, 0x0001, p),
+	assert_int_equal(TA_InvokeCommandEntryPoint(session, TA_DIGEST_CMD_INIT,
+						    0x0001, p),
 			 TEE_SUCCESS);
 	assert_int_equal(TA_InvokeCommandEntryPoint(session,
-						    TA_DIGEST_CMD_FINAL,
-						    0x0065, p + 1),
+						    TA_DIGEST_CMD_FINAL, 0x0065,
+						    p + 1),
 			 TEE_ERROR_GENERIC);
 	assert_int_equal(TA_InvokeCommandEntryPoint(session,
 						    TA_DIGEST_CMD_UPDATE,
@@ -535,12 +539,12 @@ static void test_tee_that_fails(void **state)
 
 	/* What the failed ones took in is not in the next. */
 	shim_fail_do_final = 0;
-	assert_int_equal(TA_InvokeCommandEntryPoint(
-				 session, TA_DIGEST_CMD_INIT, 0x0001, p),
+	assert_int_equal(TA_InvokeCommandEntryPoint(session, TA_DIGEST_CMD_INIT,
+						    0x0001, p),
 			 TEE_SUCCESS);
 	assert_int_equal(TA_InvokeCommandEntryPoint(session,
-						    TA_DIGEST_CMD_FINAL,
-						    0x0065, p + 1),
+						    TA_DIGEST_CMD_FINAL, 0x0065,
+						    p + 1),
 			 TEE_SUCCESS);
 	EVP_Digest(message, 9, want, NULL, EVP_sha256(), NULL);
 	assert_memory_equal(output, want, 32);
@@ -567,8 +571,7 @@ static void test_memory_that_changes(void **state)
 
 	(void)state;
 	stop = 0;
-	assert_int_equal(TA_OpenSessionEntryPoint(0, p, &session),
-			 TEE_SUCCESS);
+	assert_int_equal(TA_OpenSessionEntryPoint(0, p, &session), TEE_SUCCESS);
 	assert_int_equal(pthread_create(&thread, NULL, scribble, message), 0);
 	for (uint32_t i = 0; i < 2000; i++) {
 		p[0].value.a = 1 + i % 9;
@@ -578,9 +581,10 @@ static void test_memory_that_changes(void **state)
 		p[2].memref.buffer = output;
 		p[2].memref.size = 64;
 		p[3].value.a = 1;
-		assert_int_equal(TA_InvokeCommandEntryPoint(
-					 session, TA_DIGEST_CMD_ONESHOT,
-					 ONESHOT, p), TEE_SUCCESS);
+		assert_int_equal(TA_InvokeCommandEntryPoint(session,
+							    TA_DIGEST_CMD_ONESHOT,
+							    ONESHOT, p),
+				 TEE_SUCCESS);
 		assert_int_equal(p[2].memref.size,
 				 algorithm_by_id(1 + i % 9)->out_bytes);
 	}

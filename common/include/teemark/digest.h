@@ -14,8 +14,8 @@
 #include <stdint.h>
 
 enum digest_code {
-	DIGEST_CODE_C = 0,	/* portable C11 */
-	DIGEST_CODE_CE = 1,	/* ARMv8 Crypto Extensions */
+	DIGEST_CODE_C = 0,  /* portable C11 */
+	DIGEST_CODE_CE = 1, /* ARMv8 Crypto Extensions */
 };
 
 /* Large and aligned enough for every class' state. */
@@ -24,7 +24,7 @@ union digest_ctx {
 };
 
 struct digest_class {
-	uint16_t alg_id;	/* struct algorithm .id */
+	uint16_t alg_id; /* struct algorithm .id */
 	void (*init)(union digest_ctx *ctx);
 	void (*update)(union digest_ctx *ctx, const void *data, size_t len);
 	void (*final)(union digest_ctx *ctx, uint8_t *out);

@@ -13,12 +13,12 @@
 #ifndef TEEMARK_TA_DIGEST_H
 #define TEEMARK_TA_DIGEST_H
 
-#define TA_DIGEST_UUID                                                       \
-	{                                                                    \
-		0x5e5b2f0c, 0x6d0a, 0x4b57,                                  \
-		{                                                            \
-			0x9c, 0x1e, 0x3a, 0x7f, 0x41, 0xd2, 0x88, 0x60       \
-		}                                                            \
+#define TA_DIGEST_UUID                                                 \
+	{                                                              \
+		0x5e5b2f0c, 0x6d0a, 0x4b57,                            \
+		{                                                      \
+			0x9c, 0x1e, 0x3a, 0x7f, 0x41, 0xd2, 0x88, 0x60 \
+		}                                                      \
 	}
 #define TA_DIGEST_UUID_TEXT "5e5b2f0c-6d0a-4b57-9c1e-3a7f41d28860"
 
@@ -27,9 +27,9 @@
 
 /* Who computes inside the TA. */
 enum ta_digest_impl {
-	TA_DIGEST_IMPL_TEE = 0,	/* TEE Internal Core API */
-	TA_DIGEST_IMPL_C = 1,	/* common/src, portable C */
-	TA_DIGEST_IMPL_CE = 2,	/* common/src, ARMv8 Crypto Extensions */
+	TA_DIGEST_IMPL_TEE = 0, /* TEE Internal Core API */
+	TA_DIGEST_IMPL_C = 1,   /* common/src, portable C */
+	TA_DIGEST_IMPL_CE = 2,  /* common/src, ARMv8 Crypto Extensions */
 };
 
 /* Repetitions in one call are bounded, so that a call ends. */

@@ -72,7 +72,7 @@ static TEEC_Result invoke(TEEC_Session *session, uint32_t cmd,
 enum memref_kind {
 	MEMREF_64_BYTES,
 	MEMREF_EMPTY,
-	MEMREF_NULL,		/* no memory, and a size nevertheless */
+	MEMREF_NULL, /* no memory, and a size nevertheless */
 	MEMREF_KINDS,
 };
 
@@ -105,8 +105,9 @@ static TEEC_Result raw_invoke(struct raw_session *session, uint32_t cmd,
 	struct {
 		struct tee_ioctl_invoke_arg arg;
 		struct tee_ioctl_param params[4];
-	} call = { .arg = { .func = cmd, .session = session->id,
-			    .num_params = 4 } };
+	} call = {
+		.arg = { .func = cmd, .session = session->id, .num_params = 4 }
+	};
 	struct tee_ioctl_buf_data data = { (uintptr_t)&call, sizeof(call) };
 
 	for (int i = 0; i < 4; i++) {
@@ -120,8 +121,9 @@ static TEEC_Result raw_invoke(struct raw_session *session, uint32_t cmd,
 		} else if (param->attr) {
 			param->a = kind == MEMREF_NULL ? 0 : 64 * i;
 			param->b = kind == MEMREF_EMPTY ? 0 : 64;
-			param->c = kind == MEMREF_NULL ? TEE_MEMREF_NULL :
-							 (uint64_t)session->shm_id;
+			param->c = kind == MEMREF_NULL ?
+					   TEE_MEMREF_NULL :
+					   (uint64_t)session->shm_id;
 		}
 	}
 	if (ioctl(session->fd, TEE_IOC_INVOKE, &data))
@@ -133,8 +135,8 @@ static TEEC_Result raw_invoke(struct raw_session *session, uint32_t cmd,
 static bool is_answer(TEEC_Result res)
 {
 	return res == TEEC_SUCCESS || res == TEEC_ERROR_BAD_PARAMETERS ||
-	       res == TEEC_ERROR_NOT_SUPPORTED ||
-	       res == TEEC_ERROR_BAD_STATE || res == TEEC_ERROR_SHORT_BUFFER;
+	       res == TEEC_ERROR_NOT_SUPPORTED || res == TEEC_ERROR_BAD_STATE ||
+	       res == TEEC_ERROR_SHORT_BUFFER;
 }
 
 /* Anything else never gets past the driver, whatever the memory. */
@@ -163,7 +165,8 @@ static int check_types(void)
 		uint32_t calls = 0, successes = 0, others = 0;
 
 		for (uint32_t types = 0; types < 65536; types++) {
-			int kinds = driver_lets_through(types) ? MEMREF_KINDS : 1;
+			int kinds = driver_lets_through(types) ? MEMREF_KINDS :
+								 1;
 
 			for (int kind = 0; kind < kinds; kind++) {
 				TEEC_Result res =
@@ -197,10 +200,11 @@ static int kill_a_probe(void)
 
 	for (uint32_t cmd = TA_PROBE_CMD_COUNTER_VIRTUAL;
 	     cmd <= TA_PROBE_CMD_COUNTER_PHYSICAL; cmd++) {
-		TEEC_Operation op = { .paramTypes = TEEC_PARAM_TYPES(
-					      TEEC_VALUE_OUTPUT,
-					      TEEC_VALUE_OUTPUT, TEEC_NONE,
-					      TEEC_NONE) };
+		TEEC_Operation op = {
+			.paramTypes = TEEC_PARAM_TYPES(TEEC_VALUE_OUTPUT,
+						       TEEC_VALUE_OUTPUT,
+						       TEEC_NONE, TEEC_NONE)
+		};
 		TEEC_Session session;
 
 		must_open(&session, (TEEC_UUID)TA_PROBE_UUID);
@@ -224,8 +228,8 @@ static int check_apart(void)
 	int died = 0;
 
 	must_open(&session, (TEEC_UUID)TA_DIGEST_UUID);
-	op.paramTypes = TEEC_PARAM_TYPES(TEEC_VALUE_INPUT, TEEC_NONE,
-					 TEEC_NONE, TEEC_NONE);
+	op.paramTypes = TEEC_PARAM_TYPES(TEEC_VALUE_INPUT, TEEC_NONE, TEEC_NONE,
+					 TEEC_NONE);
 	op.params[0].value.a = 3;
 	op.params[0].value.b = TA_DIGEST_IMPL_TEE;
 	if (invoke(&session, TA_DIGEST_CMD_INIT, &op) != TEEC_SUCCESS)
@@ -279,10 +283,10 @@ static int show_probes(void)
 		res = invoke(&session, probes[i].cmd, &op);
 		TEEC_CloseSession(&session);
 		printf("%s %s", probes[i].name,
-		       res == TEEC_SUCCESS		 ? "yes" :
-		       res == TEEC_ERROR_TARGET_DEAD	 ? "no" :
-		       res == TEEC_ERROR_NOT_SUPPORTED	 ? "absent" :
-							   "error");
+		       res == TEEC_SUCCESS             ? "yes" :
+		       res == TEEC_ERROR_TARGET_DEAD   ? "no" :
+		       res == TEEC_ERROR_NOT_SUPPORTED ? "absent" :
+							 "error");
 		if (res == TEEC_SUCCESS && probes[i].types)
 			printf(" count=%llu hz=%u",
 			       (unsigned long long)op.params[0].value.b << 32 |
@@ -299,9 +303,10 @@ static int show_probes(void)
 static TEEC_Result get_stats(TEEC_Session *session, uint32_t *used,
 			     uint32_t *size)
 {
-	TEEC_Operation op = { .paramTypes = TEEC_PARAM_TYPES(
-				      TEEC_VALUE_OUTPUT, TEEC_VALUE_OUTPUT,
-				      TEEC_VALUE_OUTPUT, TEEC_NONE) };
+	TEEC_Operation op = { .paramTypes = TEEC_PARAM_TYPES(TEEC_VALUE_OUTPUT,
+							     TEEC_VALUE_OUTPUT,
+							     TEEC_VALUE_OUTPUT,
+							     TEEC_NONE) };
 	TEEC_Result res = invoke(session, TA_DIGEST_CMD_STATS, &op);
 
 	*used = op.params[0].value.a;
@@ -318,11 +323,11 @@ static int show_stack(void)
 		for (uint32_t impl = 0; impl < 3; impl++) {
 			uint8_t digest[64];
 			TEEC_Operation op = {
-				.paramTypes = TEEC_PARAM_TYPES(
-					TEEC_VALUE_INPUT,
-					TEEC_MEMREF_TEMP_INPUT,
-					TEEC_MEMREF_TEMP_OUTPUT,
-					TEEC_VALUE_INPUT),
+				.paramTypes =
+					TEEC_PARAM_TYPES(TEEC_VALUE_INPUT,
+							 TEEC_MEMREF_TEMP_INPUT,
+							 TEEC_MEMREF_TEMP_OUTPUT,
+							 TEEC_VALUE_INPUT),
 			};
 			TEEC_Session session;
 			TEEC_Result res;

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <teemark/algorithms.h>
 #include <tee_internal_api.h>
+#include <teemark/algorithms.h>
 
 #include "stack.h"
 

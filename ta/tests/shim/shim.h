@@ -10,8 +10,8 @@
 _Noreturn void shim_panic(const char *what);
 
 /* The calls from the n-th on (1: the next) fail; 0: none does. */
-extern unsigned int shim_fail_alloc;	 /* TEE_Malloc, TEE_AllocateOperation */
-extern unsigned int shim_fail_do_final;	 /* TEE_DigestDoFinal */
+extern unsigned int shim_fail_alloc;    /* TEE_Malloc, TEE_AllocateOperation */
+extern unsigned int shim_fail_do_final; /* TEE_DigestDoFinal */
 /* Pretends that this algorithm was not compiled in. */
 extern uint32_t shim_unsupported_alg;
 

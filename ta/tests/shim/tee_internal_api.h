@@ -13,17 +13,17 @@
 
 typedef uint32_t TEE_Result;
 
-#define TEE_SUCCESS		 0x00000000u
-#define TEE_ERROR_GENERIC	 0xFFFF0000u
+#define TEE_SUCCESS              0x00000000u
+#define TEE_ERROR_GENERIC        0xFFFF0000u
 #define TEE_ERROR_BAD_PARAMETERS 0xFFFF0006u
-#define TEE_ERROR_BAD_STATE	 0xFFFF0007u
-#define TEE_ERROR_NOT_SUPPORTED	 0xFFFF000Au
-#define TEE_ERROR_OUT_OF_MEMORY	 0xFFFF000Cu
-#define TEE_ERROR_SHORT_BUFFER	 0xFFFF0010u
+#define TEE_ERROR_BAD_STATE      0xFFFF0007u
+#define TEE_ERROR_NOT_SUPPORTED  0xFFFF000Au
+#define TEE_ERROR_OUT_OF_MEMORY  0xFFFF000Cu
+#define TEE_ERROR_SHORT_BUFFER   0xFFFF0010u
 
 #define TEE_NUM_PARAMS 4
 
-#define TEE_PARAM_TYPE_NONE	     0
+#define TEE_PARAM_TYPE_NONE          0
 #define TEE_PARAM_TYPE_VALUE_INPUT   1
 #define TEE_PARAM_TYPE_VALUE_OUTPUT  2
 #define TEE_PARAM_TYPE_VALUE_INOUT   3
@@ -31,10 +31,10 @@ typedef uint32_t TEE_Result;
 #define TEE_PARAM_TYPE_MEMREF_OUTPUT 6
 #define TEE_PARAM_TYPE_MEMREF_INOUT  7
 
-#define TEE_PARAM_TYPES(t0, t1, t2, t3)                                      \
-	((uint32_t)(t0) | (uint32_t)(t1) << 4 | (uint32_t)(t2) << 8 |        \
+#define TEE_PARAM_TYPES(t0, t1, t2, t3)                               \
+	((uint32_t)(t0) | (uint32_t)(t1) << 4 | (uint32_t)(t2) << 8 | \
 	 (uint32_t)(t3) << 12)
-#define TEE_PARAM_TYPE_GET(t, i) (((uint32_t)(t) >> ((i) * 4)) & 15)
+#define TEE_PARAM_TYPE_GET(t, i) (((uint32_t)(t) >> ((i)*4)) & 15)
 
 typedef union {
 	struct {
@@ -48,7 +48,7 @@ typedef union {
 } TEE_Param;
 
 #define TEE_MALLOC_FILL_ZERO 0
-#define TEE_MODE_DIGEST	     5
+#define TEE_MODE_DIGEST      5
 
 #define TEE_CRYPTO_ELEMENT_NONE 0
 
