@@ -3,11 +3,9 @@
 
 from __future__ import annotations
 
-import json
 import re
 import statistics
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -74,10 +72,9 @@ def test_xtest_and_teebench_agree_in_one_boot(qemu_v8_icount: VirtualBoard) -> N
         done = qemu_v8_icount.capture(
             ["teebench", "--samples", "9", "--settle", "1", "oneshot/sha256/tee/1048576"]
         )
-        records: list[dict[str, Any]] = [json.loads(line) for line in done.text.splitlines()]
-        return statistics.median(
-            r["ns"] / r["loops"] for r in records if r["type"] == "sample" and r["repeat"] == 1
-        )
+        run = reader.parse(done.stdout.splitlines(keepends=True), file="teebench")
+        (case,) = run.cases.values()
+        return statistics.median(call_times(case.samples))
 
     core = qemu_v8_icount.capture(["xtest", "1001"])
     assert re.search(r"^[1-9][0-9]* test cases? of which 0 failed$", core.text, re.MULTILINE)
