@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * AES in portable C: the baseline that libraries, kernels and TEEs are
+ * measured against. It looks up tables by secret bytes, so its timing tells
+ * of the key to who shares a cache with it: to measure, not to keep secrets.
+ *
+ * The caller owns the context; there is no other state. A context that has a
+ * key serves any number of messages:
+ *
+ *	cipher_set_key()  cipher_begin()  [cipher_aad()]  cipher_update()…
+ *	AEADs: cipher_tag()
+ *
+ * Lengths of keys and IVs are those of the algorithm's row.
+ */
+#ifndef TEEMARK_CIPHER_H
+#define TEEMARK_CIPHER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Large and aligned enough for every mode's state. */
+union cipher_ctx {
+	uint64_t align[112];
+};
+
+/* false, and nothing done: no such cipher here. */
+bool cipher_set_key(union cipher_ctx *ctx, uint16_t alg_id, bool encrypt,
+		    const uint8_t *key);
+
+/* Begins a message; one under way is dropped. iv may be NULL for ECB. */
+void cipher_begin(union cipher_ctx *ctx, const uint8_t *iv);
+
+/*
+ * AEADs: what is authenticated and not encrypted, before the first update;
+ * in one piece.
+ */
+void cipher_aad(union cipher_ctx *ctx, const void *data, size_t len);
+
+/*
+ * Goes on with the message. len: a multiple of the row's block_bytes, 0 too.
+ * in and out are the same or do not overlap.
+ */
+void cipher_update(union cipher_ctx *ctx, const uint8_t *in, uint8_t *out,
+		   size_t len);
+
+/*
+ * AEADs: the 16 bytes of the tag; who decrypts compares it with the one that
+ * came. Ends the message.
+ */
+void cipher_tag(union cipher_ctx *ctx, uint8_t *tag);
+
+void cipher_wipe(union cipher_ctx *ctx);
+
+#endif

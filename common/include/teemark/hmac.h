@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * HMAC (FIPS 198-1, RFC 2104) over the digests of digest.h.
+ *
+ * The caller owns the context. One that has a key serves any number of
+ * messages: hmac_begin() hmac_update()… hmac_final().
+ */
+#ifndef TEEMARK_HMAC_H
+#define TEEMARK_HMAC_H
+
+#include <stdbool.h>
+
+#include <teemark/digest.h>
+
+struct hmac {
+	const struct digest_class *class;
+	size_t digest_bytes;
+	union digest_ctx inner, outer; /* after the block made of the key */
+	union digest_ctx ctx;          /* the message under way */
+};
+
+/*
+ * alg_id: of a row of class ALG_MAC; a key of any length. false, and nothing
+ * done: no such algorithm in this code.
+ */
+bool hmac_set_key(struct hmac *hmac, enum digest_code code, uint16_t alg_id,
+		  const uint8_t *key, size_t key_len);
+void hmac_begin(struct hmac *hmac);
+void hmac_update(struct hmac *hmac, const void *data, size_t len);
+/* Writes out_bytes of the algorithm's row. The key stays. */
+void hmac_final(struct hmac *hmac, uint8_t *out);
+void hmac_wipe(struct hmac *hmac);
+
+#endif

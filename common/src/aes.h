@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The block cipher AES (FIPS 197) by tables, and the modes built on it. */
+#ifndef AES_H
+#define AES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <teemark/cipher.h>
+
+#include "bytes.h"
+
+#define AES_BLOCK 16
+
+/* A block in words, so that it is aligned and xor is two instructions. */
+struct aes_block {
+	uint64_t w[2];
+};
+
+struct aes_key {
+	unsigned int rounds;
+	uint32_t words[60];
+};
+
+/* key_len: 16, 24 or 32 */
+void aes_set_encrypt_key(struct aes_key *key, const uint8_t *bytes,
+			 size_t key_len);
+void aes_set_decrypt_key(struct aes_key *key, const uint8_t *bytes,
+			 size_t key_len);
+/* The key has to be one for that direction. */
+void aes_encrypt(const struct aes_key *key, struct aes_block *block);
+void aes_decrypt(const struct aes_key *key, struct aes_block *block);
+
+/* Multiples of one element of GF(2^128), by four bits (SP 800-38D, 6.4). */
+struct ghash_key {
+	uint64_t high[16], low[16];
+};
+
+void ghash_set_key(struct ghash_key *key, const struct aes_block *h);
+/* y = (y xor block) * H */
+void ghash(const struct ghash_key *key, struct aes_block *y,
+	   const struct aes_block *block);
+
+/* What union cipher_ctx holds. */
+struct aes_state {
+	const struct aes_mode *mode;
+	bool encrypt;
+	struct aes_key key;
+	struct aes_block iv;     /* chaining value, counter, tweak */
+	struct aes_block stream; /* CTR, GCM: key stream … */
+	unsigned int used;       /* … of which so many bytes are used */
+	union {
+		struct aes_key tweak; /* XTS: the second key */
+		struct {
+			struct ghash_key key;
+			struct aes_block mask;     /* of the tag */
+			struct aes_block y, begun; /* ciphertext of a block */
+			uint64_t aad_len, len;
+		} gcm;
+	};
+};
+
+_Static_assert(sizeof(struct aes_state) <= sizeof(union cipher_ctx),
+	       "union cipher_ctx is too small");
+
+struct aes_mode {
+	/* Called with state->encrypt set, the rest all zeros. */
+	void (*set_key)(struct aes_state *state, const uint8_t *key,
+			size_t key_len);
+	void (*begin)(struct aes_state *state, const uint8_t *iv);
+	void (*update)(struct aes_state *state, const uint8_t *in, uint8_t *out,
+		       size_t len);
+	/* AEADs only */
+	void (*aad)(struct aes_state *state, const uint8_t *data, size_t len);
+	void (*tag)(struct aes_state *state, uint8_t *tag);
+};
+
+extern const struct aes_mode aes_ecb, aes_cbc, aes_ctr, aes_xts, aes_gcm;
+
+/* CTR, which GCM is built on; count_bytes of the counter block count. */
+void aes_ctr_update(struct aes_state *state, const uint8_t *in, uint8_t *out,
+		    size_t len, unsigned int count_bytes);
+
+static inline struct aes_block aes_get(const uint8_t *p)
+{
+	struct aes_block block;
+
+	memcpy(&block, p, AES_BLOCK);
+	return block;
+}
+
+static inline void aes_put(uint8_t *p, const struct aes_block *block)
+{
+	memcpy(p, block, AES_BLOCK);
+}
+
+static inline void aes_xor(struct aes_block *a, const struct aes_block *b)
+{
+	a->w[0] ^= b->w[0];
+	a->w[1] ^= b->w[1];
+}
+
+#endif
