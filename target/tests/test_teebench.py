@@ -317,3 +317,21 @@ def test_digests_of_other_processors(
     assert computed["c"] == ALL
     assert computed.get("ce", {"sha1", "sha224", "sha256"}) >= {"sha1", "sha224", "sha256"}
     assert set(computed) == set(backends)
+
+
+def test_staying_on_a_cpu() -> None:
+    cpu = max(os.sched_getaffinity(0))
+    found = records(bench(*FAST, "--cpu", str(cpu), C).stdout)
+    settings = found[0]["settings"]
+    assert isinstance(settings, dict)
+    assert settings["cpu"] == cpu
+    done = bench(*FAST, "--cpu", "1023", C)
+    assert done.returncode == 1
+    assert b"cannot stay on CPU 1023" in done.stderr
+
+
+def test_what_a_run_changes_is_recorded_at_its_end() -> None:
+    found = records(bench(*FAST, C).stdout)
+    after = found[-1]["after"]
+    assert isinstance(after, dict)
+    assert set(after) == {"khz_now", "temperature", "load_average"}

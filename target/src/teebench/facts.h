@@ -76,4 +76,8 @@ void facts_of_kernel(struct facts *f);
 void facts_of_tee(struct facts *f);
 void facts_of_crypto(struct facts *f);
 
+/* What a run itself may change: clocks, heat, load. Recorded at its end too. */
+void facts_of_cpu_now(struct facts *f);
+void facts_of_load(struct facts *f);
+
 #endif

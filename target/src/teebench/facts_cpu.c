@@ -247,10 +247,17 @@ static void add_temperature(struct facts *f)
 	free(lines.text);
 }
 
+static const char no_cpufreq[] = "no cpufreq driver: the kernel neither "
+				 "changes nor knows the clock";
+
+void facts_of_cpu_now(struct facts *f)
+{
+	add_per_cpu(f, "khz_now", "cpufreq/scaling_cur_freq", no_cpufreq);
+	add_temperature(f);
+}
+
 void facts_of_cpu(struct facts *f)
 {
-	const char *no_cpufreq = "no cpufreq driver: the kernel neither "
-				 "changes nor knows the clock";
 	char *cpuinfo = read_whole("/proc/cpuinfo", 65536);
 
 	add_models(f, cpuinfo);
@@ -258,10 +265,9 @@ void facts_of_cpu(struct facts *f)
 	fact_number(f, "online", sysconf(_SC_NPROCESSORS_ONLN));
 	fact_number(f, "configured", sysconf(_SC_NPROCESSORS_CONF));
 	add_per_cpu(f, "governor", "cpufreq/scaling_governor", no_cpufreq);
-	add_per_cpu(f, "khz_now", "cpufreq/scaling_cur_freq", no_cpufreq);
 	add_per_cpu(f, "khz_min", "cpufreq/scaling_min_freq", no_cpufreq);
 	add_per_cpu(f, "khz_max", "cpufreq/scaling_max_freq", no_cpufreq);
-	add_temperature(f);
+	facts_of_cpu_now(f);
 	add_vulnerabilities(f);
 	free(cpuinfo);
 }

@@ -244,10 +244,19 @@ static void add_os(struct facts *f)
 	free(text);
 }
 
+void facts_of_load(struct facts *f)
+{
+	double load[3];
+
+	if (getloadavg(load, 1) == 1)
+		fact_decimal(f, "load_average", load[0]);
+	else
+		fact_unknown(f, "load_average", "getloadavg() failed");
+}
+
 void facts_of_kernel(struct facts *f)
 {
 	struct utsname u;
-	double load[3];
 	char *text;
 
 	if (!uname(&u)) {
@@ -261,10 +270,7 @@ void facts_of_kernel(struct facts *f)
 	text = read_line("/proc/cmdline");
 	fact_string(f, "cmdline", text, "cannot read /proc/cmdline");
 	free(text);
-	if (getloadavg(load, 1) == 1)
-		fact_decimal(f, "load_average", load[0]);
-	else
-		fact_unknown(f, "load_average", "getloadavg() failed");
+	facts_of_load(f);
 	add_os(f);
 	fact_string(f, "libc", gnu_get_libc_version(), NULL);
 }

@@ -67,6 +67,21 @@ static void put_fact(struct json *j, const struct fact *fact)
 	}
 }
 
+void machine_put_after(struct json *j)
+{
+	struct facts f = { 0 };
+
+	facts_of_cpu_now(&f);
+	facts_of_load(&f);
+	json_object(j, "after");
+	for (size_t i = 0; i < f.count; i++)
+		put_fact(j, &f.list[i]);
+	json_object_end(j);
+	if (f.failed)
+		j->failed = true;
+	facts_free(&f);
+}
+
 void machine_put(struct json *j)
 {
 	struct facts f = { 0 };

@@ -12,6 +12,12 @@
 /* Adds the facts to an object that is open. */
 void machine_put(struct json *j);
 
+/*
+ * Adds "after": those that a run itself may have changed. Null is for the
+ * reason that the machine record gave.
+ */
+void machine_put_after(struct json *j);
+
 /* --machine: as text, or as the record. */
 int machine_print(bool as_json, struct error *err);
 

@@ -57,6 +57,10 @@ int record_machine(struct records *r, const struct bench_settings *settings,
 	json_u64(j, "settle_s", settings->settle_ns / 1000000000u);
 	json_u64(j, "align_tick_ms", settings->align_ns / 1000000u);
 	json_bool(j, "quiet_until_end", settings->quiet_until_end);
+	if (settings->cpu >= 0)
+		json_i64(j, "cpu", settings->cpu);
+	else
+		json_null(j, "cpu");
 	json_object_end(j);
 	return end(r, err);
 }
@@ -173,5 +177,6 @@ int record_end(struct records *r, const struct end_facts *facts,
 	json_u64(j, "failed", facts->failed);
 	json_u64(j, "thrown_away", facts->thrown_away);
 	json_u64(j, "duration_ns", facts->duration_ns);
+	machine_put_after(j);
 	return end(r, err);
 }

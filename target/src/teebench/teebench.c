@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <errno.h>
 #include <getopt.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,6 +35,7 @@ static const char usage_text[] =
 	"      --seed N           of the random order of samples (1)\n"
 	"      --settle SECONDS   wait before the first call (0)\n"
 	"      --align-tick MS    begin each sample just after a multiple of MS\n"
+	"      --cpu N            stay on this CPU, where they differ\n"
 	"      --quiet-until-end  write nothing while measuring\n"
 	"  -l, --list             what this machine can run, and why not the rest\n"
 	"  -m, --machine          the facts of this machine\n"
@@ -61,6 +63,7 @@ enum {
 	OPT_SEED,
 	OPT_SETTLE,
 	OPT_ALIGN_TICK,
+	OPT_CPU,
 	OPT_QUIET,
 };
 
@@ -74,6 +77,7 @@ static const struct option long_options[] = {
 	{ "seed", required_argument, NULL, OPT_SEED },
 	{ "settle", required_argument, NULL, OPT_SETTLE },
 	{ "align-tick", required_argument, NULL, OPT_ALIGN_TICK },
+	{ "cpu", required_argument, NULL, OPT_CPU },
 	{ "quiet-until-end", no_argument, NULL, OPT_QUIET },
 	{ "list", no_argument, NULL, 'l' },
 	{ "machine", no_argument, NULL, 'm' },
@@ -124,6 +128,7 @@ static int parse_arguments(int argc, char **argv, struct arguments *a)
 {
 	struct bench_settings *s = &a->settings;
 	struct error err = { 0 };
+	uint64_t n = 0;
 	int opt, ret = 0;
 
 	while (!ret && (opt = getopt_long(argc, argv, "c:o:lmjhV", long_options,
@@ -161,6 +166,11 @@ static int parse_arguments(int argc, char **argv, struct arguments *a)
 		case OPT_ALIGN_TICK:
 			ret = number(optarg, "--align-tick", 10000, 1000000,
 				     &s->align_ns, &err);
+			break;
+		case OPT_CPU:
+			ret = number(optarg, "--cpu", CPU_SETSIZE - 1, 1, &n,
+				     &err);
+			s->cpu = (int)n;
 			break;
 		case OPT_QUIET:
 			s->quiet_until_end = true;
@@ -287,6 +297,7 @@ int main(int argc, char **argv)
 				.n_repeats = 1,
 			},
 			.seed = 1,
+			.cpu = -1,
 		},
 	};
 	struct error err = { 0 };
