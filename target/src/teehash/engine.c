@@ -158,6 +158,11 @@ const struct engine_stats *engine_stats(const struct engine *engine)
 	return &engine->stats;
 }
 
+bool engine_lost(const struct engine *engine)
+{
+	return !engine->session;
+}
+
 struct session *engine_session(const struct engine *engine)
 {
 	return engine->broken ? NULL : engine->session;

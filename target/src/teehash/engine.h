@@ -102,6 +102,8 @@ int engine_hash(struct engine *engine, const char *name,
 		struct file_stats *stats, struct error *err);
 
 const struct engine_stats *engine_stats(const struct engine *engine);
+/* The session is gone and no new one could be opened. */
+bool engine_lost(const struct engine *engine);
 /* The session, for questions to it after the work; NULL if there is none. */
 struct session *engine_session(const struct engine *engine);
 const struct buffer *engine_buffer(const struct engine *engine);

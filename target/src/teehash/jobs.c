@@ -29,9 +29,8 @@ static void hash_job(struct engine *engine, struct job *job)
 			       &job->stats, &job->err);
 }
 
-static void add_engine(struct jobs_stats *stats, struct engine *engine)
+static void add_engine(struct jobs_stats *stats, const struct engine_stats *e)
 {
-	const struct engine_stats *e = engine_stats(engine);
 	struct engine_stats *sum = &stats->engine;
 
 	if (!sum->sessions) {
@@ -100,7 +99,7 @@ static int run_alone(const struct jobs *jobs, struct jobs_stats *stats,
 	stats->end_ns = clock_now_ns();
 	stats->work_ns = stats->end_ns - begin;
 	if (engine) {
-		add_engine(stats, engine);
+		add_engine(stats, engine_stats(engine));
 		if (!ret && jobs->after)
 			jobs->after(jobs->ctx, engine);
 		begin = clock_now_ns();
@@ -113,6 +112,7 @@ static int run_alone(const struct jobs *jobs, struct jobs_stats *stats,
 enum job_state {
 	JOB_FREE,
 	JOB_READY,
+	JOB_TAKEN,
 	JOB_DONE,
 };
 
@@ -123,6 +123,8 @@ struct worker {
 	pthread_t thread;
 	bool started;
 	struct engine *engine;
+	bool retired;             /* gave up for want of memory */
+	struct engine_stats gone; /* of its engine then */
 	uint64_t work_ns;
 	uint64_t idle_ns;
 	int64_t runq_ns;
@@ -147,7 +149,7 @@ struct pool {
 	struct job *ring;
 };
 
-static struct job *take_job(struct worker *w, size_t *place)
+static struct job *take_job(struct worker *w, size_t *index)
 {
 	struct pool *p = w->pool;
 	uint64_t begin = clock_now_ns();
@@ -163,12 +165,57 @@ static struct job *take_job(struct worker *w, size_t *place)
 		pthread_cond_wait(&p->ready, &p->lock);
 	}
 	if (!p->quit) {
-		*place = p->taken++ % p->size;
-		job = &p->ring[*place];
+		*index = p->taken++;
+		job = &p->ring[*index % p->size];
+		p->states[*index % p->size] = JOB_TAKEN;
 	}
 	pthread_mutex_unlock(&p->lock);
 	w->idle_ns += clock_now_ns() - begin;
 	return job;
+}
+
+static void finish_job(struct pool *p, size_t index)
+{
+	pthread_mutex_lock(&p->lock);
+	p->states[index % p->size] = JOB_DONE;
+	pthread_cond_signal(&p->changed);
+	pthread_mutex_unlock(&p->lock);
+}
+
+/*
+ * When the TEE has no memory left for so many sessions, or gives none to
+ * replace one that died, the worker gives its job back to the others and its
+ * memory too. The last one stays.
+ */
+static bool retire(struct worker *w, struct job *job, size_t index)
+{
+	struct pool *p = w->pool;
+	bool leave;
+
+	if (!(job->ret == -ENOMEM && job->err.tee_result) &&
+	    !engine_lost(w->engine))
+		return false;
+	pthread_mutex_lock(&p->lock);
+	leave = p->running > 1;
+	if (leave) {
+		p->running--;
+		p->failed++;
+		p->err = job->err;
+	}
+	pthread_mutex_unlock(&p->lock);
+	if (!leave)
+		return false;
+	w->retired = true;
+	w->gone = *engine_stats(w->engine);
+	engine_close(w->engine);
+	w->engine = NULL;
+	pthread_mutex_lock(&p->lock);
+	p->states[index % p->size] = JOB_READY;
+	if (p->taken > index)
+		p->taken = index;
+	pthread_cond_signal(&p->ready);
+	pthread_mutex_unlock(&p->lock);
+	return true;
 }
 
 static void *worker_main(void *arg)
@@ -182,7 +229,7 @@ static void *worker_main(void *arg)
 	struct usage before;
 	struct usage after;
 	struct job *job;
-	size_t place;
+	size_t index;
 	int ret;
 
 	config.progress = p->jobs->progress->on ? progress_add : NULL;
@@ -190,12 +237,11 @@ static void *worker_main(void *arg)
 	usage_open(&meter);
 	usage_read(&meter, &before);
 	ret = engine_open(&w->engine, &config, &err);
-	while (!ret && (job = take_job(w, &place))) {
+	while (!ret && (job = take_job(w, &index))) {
 		hash_job(w->engine, job);
-		pthread_mutex_lock(&p->lock);
-		p->states[place] = JOB_DONE;
-		pthread_cond_signal(&p->changed);
-		pthread_mutex_unlock(&p->lock);
+		if (retire(w, job, index))
+			break;
+		finish_job(p, index);
 	}
 	usage_read(&meter, &after);
 	usage_close(&meter);
@@ -204,7 +250,8 @@ static void *worker_main(void *arg)
 			     after.runq_ns - before.runq_ns;
 	w->work_ns = clock_now_ns() - begin;
 	pthread_mutex_lock(&p->lock);
-	p->running--;
+	if (!w->retired)
+		p->running--;
 	if (ret) {
 		p->failed++;
 		p->err = err;
@@ -360,7 +407,7 @@ static void account(struct pool *p, struct jobs_stats *stats)
 	for (unsigned int i = 0; i < p->jobs->workers; i++) {
 		const struct worker *w = &p->workers[i];
 
-		if (!w->engine)
+		if (!w->engine && !w->retired)
 			continue;
 		stats->workers++;
 		stats->work_ns += w->work_ns;
@@ -369,7 +416,8 @@ static void account(struct pool *p, struct jobs_stats *stats)
 			stats->runq_known = false;
 		else
 			stats->runq_ns += (uint64_t)w->runq_ns;
-		add_engine(stats, w->engine);
+		add_engine(stats,
+			   w->retired ? &w->gone : engine_stats(w->engine));
 	}
 }
 
@@ -445,8 +493,8 @@ static int run_parallel(const struct jobs *jobs, struct jobs_stats *stats,
 	account(p, stats);
 	if (p->failed && stats->workers) {
 		progress_hide(jobs->progress);
-		complain("only %u of %u sessions could be opened",
-			 stats->workers, jobs->workers);
+		complain("only %u of %u sessions could be kept open",
+			 jobs->workers - p->failed, jobs->workers);
 		complain_error(NULL, &p->err, NULL);
 	}
 	close_engines(p, !ret, stats);

@@ -7,6 +7,8 @@
  *   FAKE_OPENS=N      … from the (N+1)th session on
  *   FAKE_DIE_AT=N     the Nth call that hashes kills its session:
  *                     TEE_ERROR_TARGET_DEAD
+ *   FAKE_ROOM=N       while more sessions are open than this, calls that hash
+ *                     are out of memory
  *   FAKE_ALLOC=BYTES  shared memory larger than this: out of memory
  *   FAKE_WRONG=1      the digests are of a wrong length
  *   FAKE_LOG=FILE     a line for every session and call
@@ -39,6 +41,7 @@ struct instance {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static unsigned int opened;
 static unsigned int hashed;
+static unsigned int open_now;
 
 static long setting(const char *name, long otherwise)
 {
@@ -108,6 +111,9 @@ EXPORT TEEC_Result TEEC_OpenSession(TEEC_Context *ctx, TEEC_Session *session,
 	if (!i)
 		return TEEC_ERROR_OUT_OF_MEMORY;
 	i->stats = memcmp(uuid, &digest, sizeof(digest)) != 0;
+	pthread_mutex_lock(&lock);
+	open_now += !i->stats;
+	pthread_mutex_unlock(&lock);
 	*place(session) = i;
 	return TEEC_SUCCESS;
 }
@@ -116,6 +122,9 @@ EXPORT void TEEC_CloseSession(TEEC_Session *session)
 {
 	if (!(*place(session))->stats)
 		note("close\n");
+	pthread_mutex_lock(&lock);
+	open_now -= !(*place(session))->stats;
+	pthread_mutex_unlock(&lock);
 	free(*place(session));
 }
 
@@ -200,6 +209,17 @@ static bool dies(struct instance *i)
 	return i->dead;
 }
 
+static bool crowded(void)
+{
+	long room = setting("FAKE_ROOM", 0);
+	bool full;
+
+	pthread_mutex_lock(&lock);
+	full = room && open_now > (unsigned long)room;
+	pthread_mutex_unlock(&lock);
+	return full;
+}
+
 EXPORT TEEC_Result TEEC_InvokeCommand(TEEC_Session *session, uint32_t command,
 				      TEEC_Operation *op, uint32_t *origin)
 {
@@ -217,6 +237,9 @@ EXPORT TEEC_Result TEEC_InvokeCommand(TEEC_Session *session, uint32_t command,
 		*origin = TEEC_ORIGIN_TEE;
 		return TARGET_DEAD;
 	}
+	if (command >= TA_DIGEST_CMD_ONESHOT &&
+	    command <= TA_DIGEST_CMD_FINAL && crowded())
+		return TEEC_ERROR_OUT_OF_MEMORY;
 	switch (command) {
 	case TA_DIGEST_CMD_NOP:
 		return TEEC_SUCCESS;

@@ -267,7 +267,25 @@ def test_fewer_sessions_than_asked_for(tee: Program, directory: Path) -> None:
     done = tee("-j3", *names, cwd=directory, FAKE_OPEN="0xffff000c", FAKE_OPENS="2")
     assert done.status == 0
     assert done.out.count(b"\n") == 9
-    assert b"only 2 of 3 sessions could be opened" in done.err
+    assert b"only 2 of 3 sessions could be kept open" in done.err
+
+
+@pytest.mark.parametrize("room", ["1", "2", "4"])
+def test_sessions_that_have_no_memory_to_work(tee: Program, directory: Path, room: str) -> None:
+    """They give their file to the others and their memory back."""
+    names = []
+    for i in range(40):
+        (directory / f"{i}").write_bytes(bytes(i * 1000))
+        names.append(f"{i}")
+    options = ("--chunk=4K", "--oneshot-limit=8K", "-j5")
+    done = tee(*options, *names, cwd=directory, FAKE_ROOM=room)
+    assert done.status == 0, done.said
+    assert done.out.decode().splitlines() == [
+        f"{hashlib.sha256(bytes(int(name) * 1000)).hexdigest()}  {name}" for name in names
+    ]
+    # alone it is told
+    done = tee("0", "1", "2", cwd=directory, FAKE_ROOM="1", FAKE_DIE_AT="2")
+    assert (done.status, done.out.count(b"\n")) == (1, 2)
 
 
 @pytest.mark.parametrize("jobs", ["1", "2"])
