@@ -112,6 +112,9 @@ static void update(union digest_ctx *ctx, const void *data, size_t len,
 	struct sha3 *s = (struct sha3 *)(void *)ctx;
 	const uint8_t *p = data;
 
+	/* Nothing may come as NULL, to which not even 0 may be added. */
+	if (!len)
+		return;
 	if (s->at) {
 		size_t take = rate - s->at < len ? rate - s->at : len;
 
