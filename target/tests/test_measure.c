@@ -22,6 +22,7 @@ struct thing {
 	unsigned runs;
 	unsigned fail_at; /* the run that fails, 0: none */
 	uint32_t most_loops;
+	unsigned readied, unready_at;
 };
 
 static int run_thing(void *state, uint32_t loops, uint32_t repeat,
@@ -45,7 +46,7 @@ static const struct measure core = { .now_ns = fake_now };
 static uint32_t calibrate(struct thing *t, uint64_t min_ns, uint32_t repeat,
 			  uint64_t *call_ns)
 {
-	struct measure_target target = { run_thing, t };
+	struct measure_target target = { .run = run_thing, .state = t };
 	uint32_t loops = 0;
 	struct error err;
 
@@ -58,7 +59,7 @@ static uint32_t calibrate(struct thing *t, uint64_t min_ns, uint32_t repeat,
 static void test_once_is_the_difference(void **state)
 {
 	struct thing t = { .call_ns = 100, .operation_ns = 7 };
-	struct measure_target target = { run_thing, &t };
+	struct measure_target target = { .run = run_thing, .state = &t };
 	struct measured m;
 	struct error err;
 
@@ -131,7 +132,8 @@ static void test_errors_come_through(void **state)
 {
 	for (unsigned at = 1; at < 4; at++) {
 		struct thing t = { .call_ns = 10, .fail_at = at };
-		struct measure_target target = { run_thing, &t };
+		struct measure_target target = { .run = run_thing,
+						 .state = &t };
 		struct error err = { 0 };
 		uint64_t call_ns;
 		uint32_t loops;
@@ -145,12 +147,61 @@ static void test_errors_come_through(void **state)
 	(void)state;
 }
 
+static int get_ready(void *state, uint32_t loops, uint32_t repeat,
+		     struct error *err)
+{
+	struct thing *t = state;
+
+	(void)loops;
+	(void)repeat;
+	t->readied++;
+	now += 5000; /* is not to be in the sample */
+	return t->runs + 1 == t->unready_at ? error_set(err, -EAGAIN, "busy") :
+					      0;
+}
+
+static void test_getting_ready_is_not_timed(void **state)
+{
+	struct thing t = { .call_ns = 100, .unready_at = 2 };
+	struct measure_target target = { .run = run_thing,
+					 .state = &t,
+					 .ready = get_ready };
+	struct measured m;
+	struct error err;
+
+	(void)state;
+	assert_int_equal(measure_once(&core, &target, 3, 1, &m, &err), 0);
+	assert_int_equal(m.ns, 300);
+	assert_int_equal(t.readied, 1);
+	/* and when it fails nothing is run */
+	assert_int_equal(measure_once(&core, &target, 3, 1, &m, &err), -EAGAIN);
+	assert_int_equal(t.runs, 1);
+}
+
+static void test_loops_stay_within_the_targets_limit(void **state)
+{
+	struct thing t = { .call_ns = 1 };
+	struct measure_target target = { .run = run_thing,
+					 .state = &t,
+					 .loops_max = 24 };
+	struct error err;
+	uint64_t call_ns;
+	uint32_t loops;
+
+	(void)state;
+	assert_int_equal(measure_calibrate(&core, &target, 100000, 1, &loops,
+					   &call_ns, &err),
+			 0);
+	assert_int_equal(loops, 24);
+	assert_int_equal(t.most_loops, 24);
+}
+
 static void test_aligned_samples_begin_after_a_tick(void **state)
 {
 	const struct measure aligned = { .now_ns = fake_now,
 					 .align_ns = 10000000 };
 	struct thing t = { .call_ns = 1 };
-	struct measure_target target = { run_thing, &t };
+	struct measure_target target = { .run = run_thing, .state = &t };
 	struct measured m;
 	struct error err;
 	struct timespec ts;
@@ -181,6 +232,8 @@ int main(void)
 		cmocka_unit_test(test_repeats_take_fewer_loops),
 		cmocka_unit_test(test_a_clock_that_stands_still_ends),
 		cmocka_unit_test(test_errors_come_through),
+		cmocka_unit_test(test_getting_ready_is_not_timed),
+		cmocka_unit_test(test_loops_stay_within_the_targets_limit),
 		cmocka_unit_test(test_aligned_samples_begin_after_a_tick),
 	};
 
