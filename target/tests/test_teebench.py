@@ -213,6 +213,18 @@ def test_settling_is_interrupted_too() -> None:
     assert records(out)[-1]["complete"] is False
 
 
+def test_nohup_is_respected() -> None:
+    with subprocess.Popen(
+        ["nohup", TEEBENCH, "--settle", "1", *FAST, C],
+        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+    ) as process:  # fmt: skip
+        time.sleep(0.4)
+        process.send_signal(signal.SIGHUP)
+        out, _ = process.communicate(timeout=20)
+    assert process.returncode == 0
+    assert records(out)[-1]["complete"] is True
+
+
 def test_a_reader_that_goes_away() -> None:
     with subprocess.Popen(
         [TEEBENCH, "--samples", "100000", C], stdout=subprocess.PIPE, stderr=subprocess.PIPE

@@ -94,12 +94,15 @@ static void on_signal(int sig)
 
 static void catch_signals(void)
 {
+	static const int ending[] = { SIGINT, SIGTERM, SIGHUP };
 	/* No SA_RESTART: sleeping must end. */
-	struct sigaction sa = { .sa_handler = on_signal };
+	struct sigaction sa = { .sa_handler = on_signal }, old;
 
-	sigaction(SIGINT, &sa, NULL);
-	sigaction(SIGTERM, &sa, NULL);
-	sigaction(SIGHUP, &sa, NULL);
+	for (size_t i = 0; i < sizeof(ending) / sizeof(*ending); i++)
+		/* What nohup or a shell had ignored stays so. */
+		if (!sigaction(ending[i], NULL, &old) &&
+		    old.sa_handler != SIG_IGN)
+			sigaction(ending[i], &sa, NULL);
 	/* A reader that went away is an error of write(). */
 	sa.sa_handler = SIG_IGN;
 	sigaction(SIGPIPE, &sa, NULL);
