@@ -22,7 +22,7 @@ from teemark.boards import state as states
 from teemark.boards.board import Board
 from teemark.boards.config import BoardFile, VirtualConfig
 from teemark.boards.guard import guarded
-from teemark.boards.qemu import Images, Instance, command, installed_version
+from teemark.boards.qemu import Images, Instance, command, require
 from teemark.boards.ssh import Endpoint
 from teemark.boards.state import Process, State
 from teemark.errors import BoardError, BootError, ConnectError
@@ -131,7 +131,8 @@ class VirtualBoard(Board):
 
     def _launch(self, port: int) -> None:
         assert self.instance is not None
-        argv = command(self.recipe, self.images, self.instance, port, installed_version())
+        require()
+        argv = command(self.recipe, self.images, self.instance, port)
         self.instance.console.unlink(missing_ok=True)
         with self.instance.qemu_log.open("wb") as log:
             self._qemu = subprocess.Popen(
