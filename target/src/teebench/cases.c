@@ -43,6 +43,16 @@ int case_need_digest(struct bench_case *c, struct error *err)
 	return 0;
 }
 
+int case_need_cipher(struct bench_case *c, struct error *err)
+{
+	c->algorithm = algorithm_by_name(c->algorithm_name);
+	if (!c->algorithm || (c->algorithm->class != ALG_CIPHER &&
+			      c->algorithm->class != ALG_AEAD))
+		return error_set(err, -EINVAL, "\"%s\" is not a cipher",
+				 c->algorithm_name);
+	return 0;
+}
+
 int case_need_no_algorithm(struct bench_case *c, struct error *err)
 {
 	if (strcmp(c->algorithm_name, "none"))

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "json.h"
+#include "keyed.h"
 #include "listing.h"
 #include "pool.h"
 
@@ -64,6 +65,47 @@ void listing_add_digests(struct listing *listing, struct pool *pool)
 				    backends[b]->name, &why);
 		}
 	}
+}
+
+static void add_keyed(struct listing *listing, bool mac)
+{
+	static const uint8_t key[ALG_KEY_MAX_BYTES] = { 0, 1, 2, 3, 4, 5, 6, 7 };
+
+	for (size_t b = 0; keyed_backends[b]; b++) {
+		const struct keyed_backend *backend = keyed_backends[b];
+		struct error opening = { 0 };
+		struct keyed *k;
+
+		backend->open(&k, 0, &opening);
+		for (size_t a = 0; a < algorithms_count; a++) {
+			const struct algorithm *alg = &algorithms[a];
+			struct keyed_job job = { .alg = alg,
+						 .key = key,
+						 .iv = key };
+			struct error why = opening;
+
+			if (alg->class == ALG_DIGEST ||
+			    (alg->class == ALG_MAC) != mac)
+				continue;
+			if (k)
+				backend->set_up(k, &job, &why);
+			listing_add(listing, alg->name, backend->name, &why);
+		}
+		if (k)
+			backend->close(k);
+	}
+}
+
+void listing_add_ciphers(struct listing *listing, struct pool *pool)
+{
+	(void)pool;
+	add_keyed(listing, false);
+}
+
+void listing_add_macs(struct listing *listing, struct pool *pool)
+{
+	(void)pool;
+	add_keyed(listing, true);
 }
 
 void listing_add_calls(struct listing *listing, struct pool *pool)

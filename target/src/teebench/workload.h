@@ -129,6 +129,7 @@ const struct backend *bench_backend_by_name(const char *name);
 
 /* Helpers for parse(); each -EINVAL with the sentence. */
 int case_need_digest(struct bench_case *c, struct error *err);
+int case_need_cipher(struct bench_case *c, struct error *err); /* or AEAD */
 int case_need_no_algorithm(struct bench_case *c, struct error *err);
 int case_need_backend(struct bench_case *c, struct error *err);
 /* A decimal number without sign, leading zeros or suffix, at most max. */

@@ -6,15 +6,12 @@
 extern const struct workload workload_invoke, workload_shm, workload_session,
 	workload_ta_size;
 extern const struct workload workload_oneshot, workload_stream;
+extern const struct workload workload_cipher, workload_cipher_steps;
 
 const struct workload *const workloads[] = {
-	&workload_invoke,
-	&workload_shm,
-	&workload_session,
-	&workload_ta_size,
-	&workload_oneshot,
-	&workload_stream,
-	NULL,
+	&workload_invoke,  &workload_shm,          &workload_session,
+	&workload_ta_size, &workload_oneshot,      &workload_stream,
+	&workload_cipher,  &workload_cipher_steps, NULL,
 };
 
 const struct workload *workload_by_name(const char *name)
