@@ -3,8 +3,10 @@
  * How much of the stack was ever used: what lies unused when the session
  * opens is painted, and what is still painted later was not used.
  *
- * The mark is exact to 8 bytes. It sees what was written: a frame whose
- * lowest bytes were reserved and never written counts for less.
+ * The mark is exact to 8 bytes, and it has a floor: what was in use when the
+ * session opened, and 256 bytes below that which are not painted. It sees what
+ * was written: a frame whose lowest bytes were reserved and never written
+ * counts for less.
  */
 #ifndef STACK_H
 #define STACK_H

@@ -60,7 +60,8 @@ enum ta_digest_cmd {
 	TA_DIGEST_CMD_ONESHOT = 2,
 
 	/*
-	 * Begins the session's stream; one that was under way is dropped.
+	 * Begins the session's stream; one that was under way is dropped, also
+	 * when this fails.
 	 * [0] value in: a = struct algorithm .id, b = enum ta_digest_impl
 	 */
 	TA_DIGEST_CMD_INIT = 3,
@@ -69,16 +70,20 @@ enum ta_digest_cmd {
 	TA_DIGEST_CMD_UPDATE = 4,
 
 	/*
-	 * Ends the stream (also when it fails for another reason than
-	 * TEE_ERROR_SHORT_BUFFER).
+	 * Ends the stream, also when it fails. Two refusals leave it as it
+	 * was: of the parameter types, and TEE_ERROR_SHORT_BUFFER.
 	 * [0] memref in: the last bytes, may be empty; or none
 	 * [1] memref out: the digest
 	 */
 	TA_DIGEST_CMD_FINAL = 5,
 
 	/*
-	 * [0] value out: a = stack high-water in bytes, b = stack size
-	 * [1] value out: a = digests finished, b = update calls in this session
+	 * What this session did so far.
+	 * [0] value out: a = stack high-water in bytes, b = stack size, both 0
+	 *     where it can't be told (how: ta/digest/stack.h; steps of 8 bytes,
+	 *     and never less than when the session opened)
+	 * [1] value out: a = digests finished (each repetition is one),
+	 *     b = update calls; both count modulo 2^32
 	 * [2] value out: a = bytes hashed, low 32 bits, b = high 32 bits
 	 */
 	TA_DIGEST_CMD_STATS = 6,
