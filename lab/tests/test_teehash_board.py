@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import random
 import shutil
 import subprocess
@@ -91,6 +92,40 @@ def test_every_algorithm(board: VirtualBoard) -> None:
         )
         expected = "".join(f"{digest(NOISE[:size], a)}  cut\n" * 2 for a in ALGORITHMS)
         assert run(board, script).text == expected
+
+
+@pytest.fixture(scope="module")
+def vectors(board: VirtualBoard) -> str:
+    """A program on the board that puts published vectors through a backend."""
+    target = paths.root() / "target"
+    subprocess.run(
+        ["make", "--no-print-directory", "-C", target, "ARCH=aarch64", "tests"], check=True
+    )
+    program = paths.root() / "build" / "target" / "aarch64" / "tests" / "vectors"
+    board.push(program, "/tmp/vectors", mode=0o755)
+    for name in ("examples.txt", "monte-carlo.txt"):
+        board.push(paths.root() / "common" / "tests" / "vectors" / name, f"/tmp/{name}")
+    return "/tmp/vectors"
+
+
+@pytest.mark.parametrize("backend", ["tee", "ta-c", "ta-ce"])
+def test_published_vectors(board: VirtualBoard, vectors: str, backend: str) -> None:
+    """NIST's examples, and its Monte Carlo test up to the first checkpoint: 1,000 digests each
+    of the one before. All hundred are checked natively (common/tests); here, $MONTE_CARLO=100."""
+    count = os.environ.get("MONTE_CARLO", "1")
+    lacking = set() if backend != "ta-ce" else set(ALGORITHMS[3:])
+    examples = board.capture([vectors, backend, "examples", "/tmp/examples.txt"]).text
+    chains = board.capture(
+        [vectors, backend, "monte-carlo", "/tmp/monte-carlo.txt", count], timeout=3000
+    ).text
+    for text, least, word in ((examples, 3, "example"), (chains, 1, f"monte-carlo {count}")):
+        for algorithm in ALGORITHMS:
+            lines = [line for line in text.splitlines() if line.split()[1] == algorithm]
+            if algorithm in lacking:
+                assert set(lines) == {f"{backend} {algorithm} skip"}
+            else:
+                assert len(lines) >= least
+                assert all(f" {word}" in line for line in lines)
 
 
 def test_lists_both_ways(board: VirtualBoard) -> None:

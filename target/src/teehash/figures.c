@@ -332,7 +332,7 @@ static void fill_derived(struct metrics *m, const struct findings *f)
 	else
 		metric_null(m, GROUP_DERIVED, "empty_call", "an empty call",
 			    "ns", f->inside.reason);
-	if (f->has_tee && compute >= 0)
+	if (f->has_tee && compute >= 0 && compute <= (double)sum->call_ns)
 		metric_value(m, GROUP_DERIVED, "overhead_per_call",
 			     "of a call not computing", "ns",
 			     ((double)sum->call_ns - compute) / calls,
@@ -340,7 +340,11 @@ static void fill_derived(struct metrics *m, const struct findings *f)
 			     "model, not a measurement");
 	else
 		metric_null(m, GROUP_DERIVED, "overhead_per_call",
-			    "of a call not computing", "ns", f->inside.reason);
+			    "of a call not computing", "ns",
+			    f->has_tee && compute >= 0 ?
+				    "the estimate of computing exceeds the "
+				    "time in calls: too noisy" :
+				    f->inside.reason);
 	metric_value(m, GROUP_DERIVED, "cpu_utilization", "CPU utilisation",
 		     "percent", 100 * (double)f->cost.cpu_ns / total,
 		     "CPU time by total time; 100 % is one CPU",
