@@ -23,8 +23,11 @@ help: ## this list
 run: build ## build all, boot the virtual board, run the plan, write the report
 	@$(TEEMARK) run --board $(BOARD) --plan $(PLAN)
 
+# The Python environment comes over the network, the virtual board is compiled: side by side.
 .PHONY: build
-build: deps venv vboard ta target ## everything that make run needs
+build: deps ## everything that make run needs
+	@$(MAKE) --no-print-directory -j2 venv vboard
+	@$(MAKE) --no-print-directory ta target
 
 .PHONY: deps
 deps:
