@@ -13,10 +13,10 @@ from click.testing import CliRunner
 import teemark.boards
 from fake_board import FakeBoard, teebench
 from synthetic import Synthetic
-from teemark import cli, plan, runner
+from teemark import cli, plan, runner, teehash
 from teemark.errors import CommandFailed, ConnectionLost, DataError
 from teemark.run import reader
-from teemark.run.records import AnyRecord
+from teemark.run.records import AnyRecord, Fail, Teehash
 from teemark.run.writer import point_latest
 
 PLAN = plan.parse(
@@ -176,13 +176,22 @@ def test_latest_is_replaced(tmp_path: Path) -> None:
 
 
 def test_progress_estimates() -> None:
-    cases = plan.expand(PLAN)
-    progress = runner.Progress.of(cases)
+    progress = runner.Progress.of(PLAN)
     assert progress.expected == 12
     assert progress.seconds_left(1.0) is None
     progress.began, progress.samples = 0.0, 20
     progress.asked["x"] = 28
     assert progress.seconds_left(10.0) == pytest.approx(10.0)
+
+
+def test_progress_counts_hashed_files_apart() -> None:
+    step = teehash.Step(bytes=4096, runs=3)
+    progress = runner.Progress.of(plan.Plan("files", "files alone", teehash=(step,)))
+    assert (progress.hashed, progress.files_expected, progress.expected) == (0, 3, 0)
+    progress.see(Teehash(case=step.key, seq=0, argv=(), report={}))
+    assert (progress.hashed, progress.files_expected) == (1, 3)
+    progress.see(Fail(case=step.key, reason="wrong"))
+    assert progress.files_expected == 1
 
 
 @pytest.fixture

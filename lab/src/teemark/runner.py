@@ -12,7 +12,7 @@ import contextlib
 import tempfile
 import time
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Protocol
@@ -237,6 +237,8 @@ class Progress:
     their share is the share of the time, as far as one can know."""
 
     asked: dict[str, int]  # samples expected, by case
+    files: dict[str, int] = field(default_factory=dict)  # runs of teehash expected, by case
+    hashed: int = 0  # runs of teehash seen: they come after all samples
     cases: int = 0
     skipped: int = 0
     failed: int = 0
@@ -245,12 +247,13 @@ class Progress:
     began: float | None = None  # of the first sample
 
     @classmethod
-    def of(cls, cases: Iterable[Case], default_samples: int = 30) -> Progress:
+    def of(cls, asked: Plan, default_samples: int = 30) -> Progress:
         return cls(
             {
                 case.key: (case.samples or default_samples) * max(1, len(case.repeat))
-                for case in cases
-            }
+                for case in plan.expand(asked)
+            },
+            {step.key: step.runs for step in asked.teehash},
         )
 
     def see(self, record: AnyRecord) -> None:
@@ -261,6 +264,9 @@ class Progress:
             self.current = key or ""
             if self.began is None:
                 self.began = time.monotonic()
+        elif kind == "teehash":
+            self.hashed += 1
+            self.current = key or ""
         elif kind == "case":
             self.cases += 1
             self.current = key or ""
@@ -268,6 +274,11 @@ class Progress:
             self.skipped += kind == "skip"
             self.failed += kind == "fail"
             self.asked.pop(key or "", None)
+            self.files.pop(key or "", None)
+
+    @property
+    def files_expected(self) -> int:
+        return max(self.hashed, sum(self.files.values()))
 
     @property
     def expected(self) -> int:

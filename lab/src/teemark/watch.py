@@ -6,10 +6,10 @@ from __future__ import annotations
 import contextlib
 import sys
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from teemark.plan import Case
+from teemark.plan import Plan
 from teemark.run.records import AnyRecord
 from teemark.runner import Progress, Watcher
 
@@ -21,8 +21,8 @@ LINE_SECONDS = 15.0
 
 
 @contextlib.contextmanager
-def watching(cases: Iterable[Case], title: str) -> Iterator[Watcher]:
-    progress = Progress.of(cases)
+def watching(asked: Plan, title: str) -> Iterator[Watcher]:
+    progress = Progress.of(asked)
     if not sys.stderr.isatty():
         lines = Lines(progress, title)
         yield lines
@@ -60,6 +60,15 @@ class Bar:
             return
         self._drawn = now
         seen = self._progress
+        if seen.hashed:
+            self._bars.update(
+                self._task,
+                description=f"{self._title}: hashing files",
+                total=seen.files_expected,
+                completed=seen.hashed,
+                note=seen.current,
+            )
+            return
         if seen.samples == 0:
             known = seen.cases + seen.skipped + seen.failed
             self._bars.update(
@@ -117,7 +126,11 @@ class Lines:
             return
         if before == 0 and seen.samples == 1:
             self._say(f"measuring {seen.cases} cases; {seen.skipped} can't run here")
-        elif time.monotonic() - self._said > LINE_SECONDS:
+        elif time.monotonic() - self._said <= LINE_SECONDS:
+            return
+        elif seen.hashed:
+            self._say(f"hashed {seen.hashed} of {seen.files_expected} files")
+        else:
             left = seen.seconds_left(time.monotonic())
             share = f"{seen.samples} of {seen.expected} samples"
             self._say(share + (f", {_left(left)}" if left is not None else ""))
@@ -128,5 +141,6 @@ class Lines:
 
     def close(self) -> None:
         seen = self._progress
+        files = f"; {seen.hashed} files hashed" if seen.hashed else ""
         skipped = f"; {seen.skipped} can't run here" if self._quiet else ""
-        self._say(f"{seen.samples} samples of {seen.cases} cases{skipped}")
+        self._say(f"{seen.samples} samples of {seen.cases} cases{files}{skipped}")

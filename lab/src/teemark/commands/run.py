@@ -59,7 +59,7 @@ def command(board_word: str, plan_word: str, out: Path | None, as_json: bool) ->
             stack.enter_context(board)
         with working(f"installing programs on {board.name} …"):
             ensure_installed(board)
-        with watching(plan.expand(asked), f"{asked.name} on {board.name}") as watcher:
+        with watching(asked, f"{asked.name} on {board.name}") as watcher:
             outcome = runner.measure(board, asked, directory, watcher)
     if out is None:
         point_latest(directory)
