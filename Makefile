@@ -76,6 +76,10 @@ test-unit: deps venv ## the tests that need no virtual board (under a minute)
 test-board: build target-armhf ## the tests on the virtual board
 	@$(VENV)/bin/pytest -q -c lab/pyproject.toml --rootdir=lab -m board lab/tests
 
+.PHONY: fuzz
+fuzz: deps ## the fuzzers, a minute each
+	@$(MAKE) --no-print-directory -C ta/tests fuzz
+
 .PHONY: lint
 lint: deps venv ## ruff, mypy, clang-format (changes nothing)
 	@$(VENV)/bin/ruff check lab
