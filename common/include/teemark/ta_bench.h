@@ -76,7 +76,8 @@ enum ta_bench_cmd {
 	 * PREPARE  [0] value in: a = struct algorithm .id, b = direction
 	 *          allocates the operation and the key object; drops those
 	 *          that were there
-	 * SET_KEY  [0] memref in: the key, as long as the row says
+	 * SET_KEY  [0] memref in: the key, as long as the row says; the two
+	 *          of XTS differ
 	 * SET_IV   [0] memref in: the IV or nonce, as long as the row says
 	 *          (ECB: length 0); begins a message
 	 * UPDATE   [0] memref in, [1] memref out, [2] value in: a = repeat

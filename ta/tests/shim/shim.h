@@ -3,6 +3,7 @@
 #ifndef SHIM_H
 #define SHIM_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -10,14 +11,35 @@
 _Noreturn void shim_panic(const char *what);
 
 /* The calls from the n-th on (1: the next) fail; 0: none does. */
-extern unsigned int shim_fail_alloc;    /* TEE_Malloc, TEE_AllocateOperation */
+extern unsigned int shim_fail_alloc;    /* what allocates */
 extern unsigned int shim_fail_do_final; /* TEE_DigestDoFinal */
 /* Pretends that this algorithm was not compiled in. */
 extern uint32_t shim_unsupported_alg;
+
+/* What the next calls that touch a persistent object return, if not 0. */
+extern uint32_t shim_storage_result;
+
+/*
+ * Memory of the normal world, whose names, keys, IVs, tags and ciphertexts of
+ * AEADs a TA must copy before it uses them: a panic otherwise.
+ */
+extern const uint8_t *shim_shared;
+extern size_t shim_shared_size;
+void shim_not_shared(const void *p, size_t len, const char *what);
+
+/* Memory that is freed must not hold these bytes: a panic otherwise. */
+extern const uint8_t *shim_secret;
+extern size_t shim_secret_len;
+
+/* Forgets all persistent objects; a panic if one is open. */
+void shim_storage_clear(void);
 
 /* What is allocated at the moment. */
 extern size_t shim_allocations;
 /* TEE_AllocateOperation calls so far. */
 extern size_t shim_operations_made;
+
+/* For the shim itself: counts down, then is true every time. */
+bool shim_fails(unsigned int *countdown);
 
 #endif
