@@ -66,7 +66,8 @@ struct keyed_backend {
 		      struct error *err);
 	/*
 	 * Whole messages, `repeat` times the same, from k->in to k->out; after
-	 * set_up() with the same job. -EBADMSG: the tag is wrong.
+	 * set_up() with the same key and direction; IV and length may be
+	 * others. -EBADMSG: the tag is wrong.
 	 */
 	int (*message)(struct keyed *k, const struct keyed_job *job,
 		       uint32_t repeat, struct error *err);

@@ -229,7 +229,6 @@ static int tee_set_up(struct keyed *k, const struct keyed_job *job,
 			tee_arrange(k, job, steps[i], err);
 			ret = tee_step(k, job, steps[i], err);
 		}
-		put_iv(s, job); /* for the messages to come */
 		break;
 	case ALG_DIGEST:
 	default:
@@ -256,6 +255,7 @@ static int tee_message(struct keyed *k, const struct keyed_job *job,
 						 TEEC_MEMREF_PARTIAL_OUTPUT,
 						 TEEC_VALUE_INPUT, TEEC_NONE);
 	} else {
+		put_iv(s, job);
 		set_part(&op.params[0], s->small, AT_IV, job->alg->iv_bytes);
 		set_part(&op.params[1], s->in, 0, job->len);
 		out = &op.params[2];

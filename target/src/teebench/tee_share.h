@@ -17,7 +17,7 @@ struct ta_name {
 	int (*greet)(struct tee_session *tee, struct error *err);
 };
 
-extern const struct ta_name ta_digest_name;
+extern const struct ta_name ta_digest_name, ta_bench_name;
 
 /* Opened at the first call; the same answer ever after. */
 int tee_share(struct pool *pool, const struct ta_name *ta,

@@ -7,12 +7,26 @@ extern const struct workload workload_invoke, workload_shm, workload_session,
 	workload_ta_size;
 extern const struct workload workload_oneshot, workload_stream;
 extern const struct workload workload_cipher, workload_cipher_steps;
+extern const struct workload workload_storage, workload_rng;
+extern const struct workload workload_same_code, workload_copy_limit;
 
+/* clang-format off */
 const struct workload *const workloads[] = {
-	&workload_invoke,  &workload_shm,          &workload_session,
-	&workload_ta_size, &workload_oneshot,      &workload_stream,
-	&workload_cipher,  &workload_cipher_steps, NULL,
+	&workload_invoke,
+	&workload_shm,
+	&workload_session,
+	&workload_ta_size,
+	&workload_oneshot,
+	&workload_stream,
+	&workload_cipher,
+	&workload_cipher_steps,
+	&workload_storage,
+	&workload_rng,
+	&workload_same_code,
+	&workload_copy_limit,
+	NULL,
 };
+/* clang-format on */
 
 const struct workload *workload_by_name(const char *name)
 {

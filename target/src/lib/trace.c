@@ -99,7 +99,7 @@ struct trace *trace_begin(struct trace_counts *counts)
 	trace = calloc(1, sizeof(*trace));
 	if (!trace)
 		return NULL;
-	snprintf(trace->dir, sizeof(trace->dir), "%s/instances/teehash-%d",
+	snprintf(trace->dir, sizeof(trace->dir), "%s/instances/teemark-%d",
 		 root, (int)getpid());
 	if (mkdir(trace->dir, 0700)) {
 		set_reason(counts, "no trace instance: %s", strerror(errno));

@@ -4,8 +4,8 @@
  * optee:optee_invoke_fn_end: one event a return from the secure world, whose
  * first word tells whether the call is complete or the TEE asks for something.
  */
-#ifndef TEEHASH_TRACE_H
-#define TEEHASH_TRACE_H
+#ifndef TRACE_H
+#define TRACE_H
 
 #include <stdbool.h>
 #include <stdint.h>

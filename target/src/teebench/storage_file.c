@@ -1,0 +1,414 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * file, file-fsync: plain files, in the folder TEEMARK_DIR or else the current
+ * one; with fsync what changes is on the disk before the operation ends, as
+ * the TEE's storage has it.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "json.h"
+#include "storage.h"
+
+/* Files that are made beforehand for as many calls. */
+enum { FILES_MAX = 64, PATH_BYTES = 64 };
+
+struct files {
+	const struct storage_job *job;
+	bool sync;
+	int dir;
+	int fds[FILES_MAX]; /* -1: not open */
+	uint8_t *data, *back;
+	bool renamed;
+	uint32_t made;  /* files that there are */
+	uint32_t loops; /* of the last run */
+};
+
+static const char *directory(void)
+{
+	const char *dir = getenv("TEEMARK_DIR");
+
+	return dir && *dir ? dir : ".";
+}
+
+static uint32_t file_loops_max(enum storage_op op)
+{
+	switch (op) {
+	case STORAGE_READ:
+	case STORAGE_WRITE:
+	case STORAGE_RENAME:
+		return 0;
+	case STORAGE_CREATE:
+	case STORAGE_OPEN:
+	case STORAGE_TRUNCATE:
+	case STORAGE_DELETE:
+	case STORAGE_OPS:
+		break;
+	}
+	return FILES_MAX;
+}
+
+static int file_probe(const struct storage_backend *backend, struct error *err)
+{
+	(void)backend;
+	if (!access(directory(), W_OK))
+		return 0;
+	error_skip(err, -errno, "no-directory", "cannot write to folder %s: %s",
+		   directory(), strerror(errno));
+	error_hint(err, "name another: TEEMARK_DIR=/some/folder");
+	return -errno;
+}
+
+/* Of file i; or of the only one, under its other name. */
+static const char *path_of(const struct files *f, uint32_t i, bool renamed,
+			   char path[PATH_BYTES])
+{
+	snprintf(path, PATH_BYTES, "%s-%u%s", f->job->name, i,
+		 renamed ? "-renamed" : "");
+	return path;
+}
+
+static int failed(struct error *err, const struct files *f, const char *what)
+{
+	int code = -errno;
+
+	return error_set(err, code, "cannot %s a file of %zu bytes in %s: %s",
+			 what, f->job->bytes, directory(), strerror(-code));
+}
+
+static int write_all(const struct files *f, int fd, struct error *err)
+{
+	for (size_t at = 0; at < f->job->bytes;) {
+		ssize_t n =
+			pwrite(fd, f->data + at, f->job->bytes - at, (off_t)at);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return failed(err, f, "write");
+		at += (size_t)n;
+	}
+	return 0;
+}
+
+static int read_all(struct files *f, int fd, struct error *err)
+{
+	for (size_t at = 0; at < f->job->bytes;) {
+		ssize_t n =
+			pread(fd, f->back + at, f->job->bytes - at, (off_t)at);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return failed(err, f, "read");
+		if (!n)
+			break;
+		at += (size_t)n;
+	}
+	return 0;
+}
+
+static int create(struct files *f, uint32_t i, bool keep_open,
+		  struct error *err)
+{
+	char path[PATH_BYTES];
+	int fd = openat(f->dir, path_of(f, i, false, path),
+			O_CREAT | O_TRUNC | O_RDWR | O_CLOEXEC, 0600);
+	int ret;
+
+	if (fd < 0)
+		return failed(err, f, "create");
+	ret = write_all(f, fd, err);
+	if (!ret && f->sync && fsync(fd))
+		ret = failed(err, f, "sync");
+	if (keep_open)
+		f->fds[i] = fd;
+	else if (close(fd) && !ret)
+		ret = failed(err, f, "close");
+	if (!ret && f->sync && fsync(f->dir))
+		ret = failed(err, f, "sync the folder of");
+	return ret;
+}
+
+static void close_all(struct files *f)
+{
+	for (size_t i = 0; i < FILES_MAX; i++) {
+		if (f->fds[i] >= 0)
+			close(f->fds[i]);
+		f->fds[i] = -1;
+	}
+}
+
+static void remove_all(struct files *f)
+{
+	char path[PATH_BYTES];
+
+	for (uint32_t i = 0; i < f->made; i++)
+		unlinkat(f->dir, path_of(f, i, false, path), 0);
+	unlinkat(f->dir, path_of(f, 0, true, path), 0);
+	f->made = 0;
+}
+
+/* As many files as there will be calls; open ones, or closed. */
+static int make(struct files *f, uint32_t count, bool open, struct error *err)
+{
+	int ret = 0;
+
+	close_all(f);
+	for (uint32_t i = 0; !ret && i < count; i++) {
+		if (f->made <= i)
+			f->made = i + 1;
+		ret = create(f, i, open, err);
+	}
+	return ret;
+}
+
+static int file_ready(void *state, uint32_t loops, struct error *err)
+{
+	struct files *f = state;
+
+	f->loops = loops;
+	switch (f->job->op) {
+	case STORAGE_CREATE:
+		remove_all(f);
+		f->made = loops;
+		return 0;
+	case STORAGE_OPEN:
+		close_all(f);
+		return 0;
+	case STORAGE_WRITE:
+		/* Others than before, so that not writing is seen. */
+		for (size_t i = 0; i < f->job->bytes; i++)
+			f->data[i] ^= 0xff;
+		return 0;
+	case STORAGE_TRUNCATE:
+		return make(f, loops, true, err);
+	case STORAGE_DELETE:
+		return make(f, loops, false, err);
+	case STORAGE_READ:
+	case STORAGE_RENAME:
+	case STORAGE_OPS:
+		break;
+	}
+	return 0;
+}
+
+static int run_once(struct files *f, uint32_t i, struct error *err)
+{
+	char path[PATH_BYTES], to[PATH_BYTES];
+
+	switch (f->job->op) {
+	case STORAGE_CREATE:
+		return create(f, i, false, err);
+	case STORAGE_OPEN:
+		f->fds[i] = openat(f->dir, path_of(f, 0, false, path),
+				   O_RDWR | O_CLOEXEC);
+		return f->fds[i] < 0 ? failed(err, f, "open") : 0;
+	case STORAGE_READ:
+		return read_all(f, f->fds[0], err);
+	case STORAGE_WRITE:
+		if (write_all(f, f->fds[0], err))
+			return err->code;
+		return f->sync && fsync(f->fds[0]) ? failed(err, f, "sync") : 0;
+	case STORAGE_RENAME:
+		if (renameat(f->dir, path_of(f, 0, f->renamed, path), f->dir,
+			     path_of(f, 0, !f->renamed, to)))
+			return failed(err, f, "rename");
+		f->renamed = !f->renamed;
+		return f->sync && fsync(f->dir) ?
+			       failed(err, f, "sync the folder of") :
+			       0;
+	case STORAGE_TRUNCATE:
+		if (ftruncate(f->fds[i], (off_t)(f->job->bytes / 2)))
+			return failed(err, f, "truncate");
+		return f->sync && fsync(f->fds[i]) ? failed(err, f, "sync") : 0;
+	case STORAGE_DELETE:
+		if (unlinkat(f->dir, path_of(f, i, false, path), 0))
+			return failed(err, f, "delete");
+		return f->sync && fsync(f->dir) ?
+			       failed(err, f, "sync the folder of") :
+			       0;
+	case STORAGE_OPS:
+		break;
+	}
+	return error_set(err, -EINVAL, "no such operation");
+}
+
+static int file_run(void *state, uint32_t loops, uint32_t repeat,
+		    struct error *err)
+{
+	int ret = 0;
+
+	(void)repeat;
+	for (uint32_t i = 0; !ret && i < loops; i++)
+		ret = run_once(state, i, err);
+	return ret;
+}
+
+/* The file of that name holds the first len of our bytes, and no more. */
+static int holds(struct files *f, uint32_t i, size_t len, struct error *err)
+{
+	char path[PATH_BYTES];
+	struct stat st;
+	int fd = openat(f->dir, path_of(f, i, f->renamed, path),
+			O_RDONLY | O_CLOEXEC);
+	int ret;
+
+	if (fd < 0)
+		return failed(err, f, "open");
+	memset(f->back, 0, f->job->bytes);
+	ret = read_all(f, fd, err);
+	if (!ret && fstat(fd, &st))
+		ret = failed(err, f, "stat");
+	if (!ret && (size_t)st.st_size != len)
+		ret = storage_wrong(err, f->job, "its size is another");
+	if (!ret && memcmp(f->back, f->data, len))
+		ret = storage_wrong(err, f->job,
+				    "it does not hold what was stored");
+	close(fd);
+	return ret;
+}
+
+static int file_check(void *state, struct error *err)
+{
+	struct files *f = state;
+	char path[PATH_BYTES];
+	int ret = 0;
+
+	switch (f->job->op) {
+	case STORAGE_READ:
+		ret = memcmp(f->back, f->data, f->job->bytes) ?
+			      storage_wrong(err, f->job,
+					    "other bytes than were stored") :
+			      0;
+		memset(f->back, 0, f->job->bytes);
+		return ret;
+	case STORAGE_CREATE:
+		for (uint32_t i = 0; !ret && i < f->loops; i++)
+			ret = holds(f, i, f->job->bytes, err);
+		return ret;
+	case STORAGE_TRUNCATE:
+		for (uint32_t i = 0; !ret && i < f->loops; i++)
+			ret = holds(f, i, f->job->bytes / 2, err);
+		return ret;
+	case STORAGE_DELETE:
+		for (uint32_t i = 0; i < f->loops; i++)
+			if (!faccessat(f->dir, path_of(f, i, false, path), F_OK,
+				       0))
+				return storage_wrong(err, f->job,
+						     "it is still there");
+		return 0;
+	case STORAGE_OPEN:
+	case STORAGE_WRITE:
+	case STORAGE_RENAME:
+	case STORAGE_OPS:
+		break;
+	}
+	return holds(f, 0, f->job->bytes, err);
+}
+
+static void file_close(void *state)
+{
+	struct files *f = state;
+
+	if (!f)
+		return;
+	close_all(f);
+	if (f->dir >= 0) {
+		remove_all(f);
+		close(f->dir);
+	}
+	free(f->data);
+	free(f->back);
+	free(f);
+}
+
+static int file_open(void **state, const struct storage_backend *backend,
+		     const struct storage_job *job, struct pool *pool,
+		     struct error *err)
+{
+	struct files *f = calloc(1, sizeof(*f));
+
+	(void)pool;
+	*state = f;
+	if (!f)
+		return error_set(err, -ENOMEM, "out of memory");
+	f->job = job;
+	f->sync = backend->which;
+	for (size_t i = 0; i < FILES_MAX; i++)
+		f->fds[i] = -1;
+	f->data = malloc(job->bytes);
+	f->back = malloc(job->bytes);
+	f->dir = open(directory(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (f->dir < 0)
+		return error_set(err, -errno, "cannot open folder %s: %s",
+				 directory(), strerror(errno));
+	if (!f->data || !f->back)
+		return error_set(err, -ENOMEM, "out of memory");
+	pool_message(f->data, job->bytes);
+	memset(f->back, 0, job->bytes);
+	f->made = FILES_MAX; /* a run that was killed may have left some */
+	remove_all(f);
+	return make(f, 1, true, err);
+}
+
+static void file_facts(const void *state, struct json *json)
+{
+	static const struct {
+		long magic;
+		const char *name;
+	} known[] = {
+		{ 0xef53, "ext4" },     { 0x01021994, "tmpfs" },
+		{ 0xf2f52010, "f2fs" }, { 0x9123683e, "btrfs" },
+		{ 0x58465342, "xfs" },  { 0x794c7630, "overlayfs" },
+		{ 0x4d44, "vfat" },     { 0x24051905, "ubifs" },
+		{ 0x6969, "nfs" },      { 0x72b6, "jffs2" },
+	};
+	const struct files *f = state;
+	struct statfs fs;
+	char number[24];
+
+	if (fstatfs(f->dir, &fs)) {
+		json_null(json, "file_system");
+		return;
+	}
+	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++) {
+		if ((long)fs.f_type != known[i].magic)
+			continue;
+		json_string(json, "file_system", known[i].name);
+		return;
+	}
+	snprintf(number, sizeof(number), "0x%lx", (unsigned long)fs.f_type);
+	json_string(json, "file_system", number);
+}
+
+const struct storage_backend storage_file = {
+	.name = "file",
+	.which = false,
+	.loops_max = file_loops_max,
+	.probe = file_probe,
+	.open = file_open,
+	.close = file_close,
+	.ready = file_ready,
+	.run = file_run,
+	.check = file_check,
+	.facts = file_facts,
+};
+
+const struct storage_backend storage_file_fsync = {
+	.name = "file-fsync",
+	.which = true,
+	.loops_max = file_loops_max,
+	.probe = file_probe,
+	.open = file_open,
+	.close = file_close,
+	.ready = file_ready,
+	.run = file_run,
+	.check = file_check,
+	.facts = file_facts,
+};

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * copy-limit/memcpy/c/BYTES: the C library's memcpy(): how fast data move at
+ * all, the line that plots draw as a limit.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "backend.h"
+#include "listing.h"
+#include "pool.h"
+#include "workload.h"
+
+enum { BYTES_MAX = 1 << 28 };
+
+struct copy {
+	struct buffer from, to;
+};
+
+static int copy_parse(struct bench_case *c, struct pool *pool,
+		      struct error *err)
+{
+	uint64_t bytes;
+	int ret;
+
+	(void)pool;
+	if (strcmp(c->algorithm_name, "memcpy") || strcmp(c->backend_name, "c"))
+		return error_set(err, -EINVAL,
+				 "copy-limit has memcpy/c, not \"%s/%s\"",
+				 c->algorithm_name, c->backend_name);
+	ret = case_number(c->parameters, "the number of bytes", BYTES_MAX,
+			  &bytes, err);
+	if (!ret && !bytes)
+		ret = error_set(err, -EINVAL, "there is nothing to copy");
+	c->bytes = (int64_t)bytes;
+	return ret;
+}
+
+static int copy_prepare(struct bench_case *c, struct pool *pool,
+			struct error *err)
+{
+	struct copy *s = calloc(1, sizeof(*s));
+	size_t bytes = (size_t)c->bytes;
+	int ret;
+
+	(void)pool;
+	if (!s)
+		return error_set(err, -ENOMEM, "out of memory");
+	c->state = s;
+	ret = buffer_alloc_plain(NULL, bytes, &s->from, err);
+	if (!ret)
+		ret = buffer_alloc_plain(NULL, bytes, &s->to, err);
+	if (ret)
+		return ret;
+	pool_message(s->from.data, bytes);
+	memset(s->to.data, 0, bytes);
+	return 0;
+}
+
+static int copy_run(void *state, uint32_t loops, uint32_t repeat,
+		    struct error *err)
+{
+	struct copy *s = state;
+
+	(void)err;
+	for (uint32_t i = 0; i < loops; i++) {
+		for (uint32_t k = 0; k < repeat; k++) {
+			memcpy(s->to.data, s->from.data, s->from.size);
+			/* The next copy must not make this one needless. */
+			__asm__ volatile("" : : : "memory");
+		}
+	}
+	return 0;
+}
+
+static int copy_check(void *state, struct error *err)
+{
+	struct copy *s = state;
+	int differs = memcmp(s->to.data, s->from.data, s->from.size);
+
+	memset(s->to.data, 0, s->to.size);
+	return differs ? error_set(err, -EBADMSG, "memcpy() copied wrongly") :
+			 0;
+}
+
+static void copy_teardown(void *state)
+{
+	struct copy *s = state;
+
+	if (!s)
+		return;
+	buffer_free_plain(NULL, &s->from);
+	buffer_free_plain(NULL, &s->to);
+	free(s);
+}
+
+static void copy_list(struct listing *listing, struct pool *pool)
+{
+	(void)pool;
+	listing_add(listing, "memcpy", "c", NULL);
+}
+
+const struct workload workload_copy_limit = {
+	.name = "copy-limit",
+	.summary = "memcpy(): as fast as data move",
+	.parameters = "BYTES",
+	.repeats = true,
+	.parse = copy_parse,
+	.prepare = copy_prepare,
+	.run = copy_run,
+	.verify = copy_check,
+	.check = copy_check,
+	.teardown = copy_teardown,
+	.list = copy_list,
+};
