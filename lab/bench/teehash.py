@@ -30,7 +30,6 @@ from typing import Any
 
 from rich.console import Console
 from rich.table import Table
-
 from teemark.boards import Board, ensure_installed, open_board
 
 MIB = 1 << 20
@@ -142,9 +141,12 @@ def deterministic(bench: Bench) -> None:
             elif name.startswith("the simple"):
                 simple[backend] = total
         bench.add(
-            f"{backend}: faster than the simple way", simple[backend] / ours[backend], "×", least=1
+            f"{backend}: faster than the simple way",
+            simple[backend] / ours[backend],
+            "times",
+            least=1,
         )
-    bench.add("ta-ce: faster than tee", ours["tee"] / ours["ta-ce"], "×", least=1)
+    bench.add("ta-ce: faster than tee", ours["tee"] / ours["ta-ce"], "times", least=1)
     memory(bench)
 
 
@@ -169,21 +171,33 @@ def wall_clock(bench: Bench) -> None:
         bench.add(
             f"{backend}, cold: total by the longer of reading and hashing",
             file["hash_ns"] / max(file["read_ns"], file["call_ns"]),
-            "×",
+            "times",
             most=1.05,
         )
-        names = [f"j{i}" for i in range(1, 9)]
-        times: dict[int, list[float]] = {1: [], 2: []}
-        for _ in range(3):
-            for jobs, seen in times.items():
+    parallel(bench)
+
+
+def parallel(bench: Bench) -> None:
+    """What a second session gains can show only where the machine has a second processor to give:
+    the plain C of the normal world says whether it has, in the same minute."""
+    names = [f"j{i}" for i in range(1, 9)]
+    times: dict[tuple[str, int], list[float]] = {}
+    for _ in range(3):
+        for backend in ("c", *BACKENDS):
+            for jobs in (1, 2):
                 report = bench.teehash(f"--backend={backend}", f"-j{jobs}", *names)
+                seen = times.setdefault((backend, jobs), [])
                 seen.append(report["host"]["total_time"]["value"])
-        bench.add(
-            f"{backend}: 8 files, -j 2 by -j 1",
-            statistics.median(times[1]) / statistics.median(times[2]),
-            "×",
-            least=1.8,
-        )
+    gain = {
+        backend: statistics.median(times[backend, 1]) / statistics.median(times[backend, 2])
+        for backend in ("c", *BACKENDS)
+    }
+    bench.add("c: 8 files, -j 2 by -j 1 (what this machine gives)", gain["c"], "times")
+    for backend in BACKENDS:
+        if gain["c"] < 1.85:
+            bench.add(f"{backend}: the same (not judged: busy machine)", gain[backend], "times")
+        else:
+            bench.add(f"{backend}: the same", gain[backend], "times", least=1.8)
 
 
 PARTS: dict[str, tuple[str, Callable[[Bench], None]]] = {
