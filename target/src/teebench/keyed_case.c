@@ -93,9 +93,8 @@ static int compute(struct keyed_share *share, const struct keyed_job *job,
 	return ret;
 }
 
-/* Another backend that can do the job; NULL: there is none. */
-static struct keyed_share *find_referee(const struct keyed_case *k,
-					const struct keyed_job *job)
+struct keyed_share *keyed_case_other(const struct keyed_case *k,
+				     const struct keyed_job *job)
 {
 	for (size_t i = 0; referees[i]; i++) {
 		const struct keyed_backend *backend =
@@ -125,7 +124,7 @@ static int make_ciphertext(struct keyed_case *k, const uint8_t *message,
 
 	job.decrypt = false;
 	job.len = bytes;
-	referee = find_referee(k, &job);
+	referee = keyed_case_other(k, &job);
 	if (!referee) /* then the backend's own, and vectors must do */
 		referee = k->share;
 	else
@@ -260,7 +259,7 @@ static int understood(struct keyed_case *k, struct error *err)
 
 	job.decrypt = true;
 	job.len = k->want_len;
-	referee = find_referee(k, &job);
+	referee = keyed_case_other(k, &job);
 	if (!referee)
 		return 0;
 	ret = compute(referee, &job, k->want, err);
@@ -276,7 +275,7 @@ static int understood(struct keyed_case *k, struct error *err)
 /* The result by another backend; where there is none, what came out first. */
 static int find_want(struct keyed_case *k, struct error *err)
 {
-	struct keyed_share *referee = find_referee(k, &k->job);
+	struct keyed_share *referee = keyed_case_other(k, &k->job);
 	const uint8_t *result = k->share->k->out;
 	int ret = 0;
 

@@ -59,6 +59,13 @@ int keyed_case_check(struct keyed_case *k, struct error *err);
  */
 int keyed_case_verify(struct keyed_case *k, struct error *err);
 
+/*
+ * The session of another backend, set up for a job; NULL: there is none that
+ * can do it.
+ */
+struct keyed_share *keyed_case_other(const struct keyed_case *k,
+				     const struct keyed_job *job);
+
 /* "checked_by": the other backend, or null where there is none. */
 void keyed_case_facts(const struct keyed_case *k, struct json *json);
 

@@ -9,10 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/vfs.h>
 #include <unistd.h>
 
-#include "json.h"
+#include "place.h"
 #include "storage.h"
 
 /* Files that are made beforehand for as many calls. */
@@ -28,13 +27,6 @@ struct files {
 	uint32_t made;  /* files that there are */
 	uint32_t loops; /* of the last run */
 };
-
-static const char *directory(void)
-{
-	const char *dir = getenv("TEEMARK_DIR");
-
-	return dir && *dir ? dir : ".";
-}
 
 static uint32_t file_loops_max(enum storage_op op)
 {
@@ -56,12 +48,7 @@ static uint32_t file_loops_max(enum storage_op op)
 static int file_probe(const struct storage_backend *backend, struct error *err)
 {
 	(void)backend;
-	if (!access(directory(), W_OK))
-		return 0;
-	error_skip(err, -errno, "no-directory", "cannot write to folder %s: %s",
-		   directory(), strerror(errno));
-	error_hint(err, "name another: TEEMARK_DIR=/some/folder");
-	return -errno;
+	return place_probe(err);
 }
 
 /* Of file i; or of the only one, under its other name. */
@@ -78,7 +65,8 @@ static int failed(struct error *err, const struct files *f, const char *what)
 	int code = -errno;
 
 	return error_set(err, code, "cannot %s a file of %zu bytes in %s: %s",
-			 what, f->job->bytes, directory(), strerror(-code));
+			 what, f->job->bytes, place_directory(),
+			 strerror(-code));
 }
 
 static int write_all(const struct files *f, int fd, struct error *err)
@@ -344,10 +332,10 @@ static int file_open(void **state, const struct storage_backend *backend,
 		f->fds[i] = -1;
 	f->data = malloc(job->bytes);
 	f->back = malloc(job->bytes);
-	f->dir = open(directory(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	f->dir = open(place_directory(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (f->dir < 0)
 		return error_set(err, -errno, "cannot open folder %s: %s",
-				 directory(), strerror(errno));
+				 place_directory(), strerror(errno));
 	if (!f->data || !f->back)
 		return error_set(err, -ENOMEM, "out of memory");
 	pool_message(f->data, job->bytes);
@@ -359,32 +347,7 @@ static int file_open(void **state, const struct storage_backend *backend,
 
 static void file_facts(const void *state, struct json *json)
 {
-	static const struct {
-		long magic;
-		const char *name;
-	} known[] = {
-		{ 0xef53, "ext4" },     { 0x01021994, "tmpfs" },
-		{ 0xf2f52010, "f2fs" }, { 0x9123683e, "btrfs" },
-		{ 0x58465342, "xfs" },  { 0x794c7630, "overlayfs" },
-		{ 0x4d44, "vfat" },     { 0x24051905, "ubifs" },
-		{ 0x6969, "nfs" },      { 0x72b6, "jffs2" },
-	};
-	const struct files *f = state;
-	struct statfs fs;
-	char number[24];
-
-	if (fstatfs(f->dir, &fs)) {
-		json_null(json, "file_system");
-		return;
-	}
-	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++) {
-		if ((long)fs.f_type != known[i].magic)
-			continue;
-		json_string(json, "file_system", known[i].name);
-		return;
-	}
-	snprintf(number, sizeof(number), "0x%lx", (unsigned long)fs.f_type);
-	json_string(json, "file_system", number);
+	place_put(((const struct files *)state)->dir, json);
 }
 
 const struct storage_backend storage_file = {

@@ -7,7 +7,7 @@ extern const struct workload workload_invoke, workload_shm, workload_session,
 	workload_ta_size;
 extern const struct workload workload_oneshot, workload_stream;
 extern const struct workload workload_cipher, workload_cipher_steps;
-extern const struct workload workload_storage, workload_rng;
+extern const struct workload workload_storage, workload_rng, workload_file;
 extern const struct workload workload_same_code, workload_copy_limit;
 
 /* clang-format off */
@@ -21,6 +21,7 @@ const struct workload *const workloads[] = {
 	&workload_cipher,
 	&workload_cipher_steps,
 	&workload_storage,
+	&workload_file,
 	&workload_rng,
 	&workload_same_code,
 	&workload_copy_limit,
