@@ -50,6 +50,12 @@ struct backend {
 	const char *summary; /* one line for --list */
 
 	/*
+	 * A call goes into another world, so that many calls and one that
+	 * repeats are two things. Elsewhere both are a loop in here.
+	 */
+	bool crosses;
+
+	/*
 	 * Can this machine run it at all? 0, or -errno with the reason in
 	 * err, err->skip set. Changes nothing and costs little (a TEE backend
 	 * opens no session here).
@@ -102,8 +108,8 @@ struct backend {
 			    size_t offset, size_t len, uint8_t *out,
 			    struct error *err);
 
-	/* An empty call; NULL where a call costs nothing to speak of. */
-	int (*nop)(struct session *session, struct error *err);
+	/* Empty calls; NULL where a call costs nothing to speak of. */
+	int (*nop)(struct session *session, uint32_t calls, struct error *err);
 
 	/* What opening took; NULL where opening costs nothing to speak of. */
 	void (*open_cost)(const struct session *session,

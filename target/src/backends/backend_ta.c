@@ -266,15 +266,19 @@ static int ta_supports(struct session *s, const struct algorithm *alg,
 	return ret;
 }
 
-static int ta_nop(struct session *s, struct error *err)
+static int ta_nop(struct session *s, uint32_t calls, struct error *err)
 {
 	TEEC_Operation op = {
 		.paramTypes = TEEC_PARAM_TYPES(TEEC_NONE, TEEC_NONE, TEEC_NONE,
 					       TEEC_NONE),
 	};
 
-	return tee_invoke(s->tee, TA_DIGEST_CMD_NOP, &op,
-			  "make an empty call to the digest TA", err);
+	int ret = 0;
+
+	for (uint32_t i = 0; !ret && i < calls; i++)
+		ret = tee_invoke(s->tee, TA_DIGEST_CMD_NOP, &op,
+				 "make an empty call to the digest TA", err);
+	return ret;
 }
 
 static void ta_open_cost(const struct session *s, struct open_cost *cost)
@@ -284,72 +288,27 @@ static void ta_open_cost(const struct session *s, struct open_cost *cost)
 	cost->invoke_ns = s->first_ns;
 }
 
-/* As OP-TEE's pta_stats.h has it: the statistics of its pseudo TA. */
-#define PTA_STATS_CMD_TA_STATS 3
-
-struct pta_stats_ta {
-	TEEC_UUID uuid;
-	uint32_t panicked;
-	uint32_t sessions;
-	struct {
-		char name[32];
-		uint32_t allocated;
-		uint32_t max_allocated;
-		uint32_t size;
-		uint32_t failures;
-		uint32_t biggest_failure;
-		uint32_t biggest_failure_used;
-	} heap;
-};
-
-/* OP-TEE lists every loaded TA; of several instances the largest heap. */
-static void heap_facts(struct session_facts *facts)
+static void heap_facts(struct session *s, struct session_facts *facts)
 {
-	static const TEEC_UUID stats = { 0xd96a5b40,
-					 0xe2c7,
-					 0xb1af,
-					 { 0x87, 0x94, 0x10, 0x02, 0xa5, 0xd5,
-					   0xc6, 0x1b } };
-	struct pta_stats_ta all[32];
 	TEEC_Operation op = {
-		.paramTypes = TEEC_PARAM_TYPES(TEEC_MEMREF_TEMP_OUTPUT,
-					       TEEC_NONE, TEEC_NONE, TEEC_NONE),
+		.paramTypes = TEEC_PARAM_TYPES(TEEC_VALUE_OUTPUT, TEEC_NONE,
+					       TEEC_NONE, TEEC_NONE),
 	};
-	struct tee_session *tee;
 	struct error err = { 0 };
-	size_t count;
+	int ret = tee_invoke(s->tee, TA_DIGEST_CMD_HEAP, &op,
+			     "ask the digest TA for its heap", &err);
 
-	if (tee_session_open(&tee, &stats,
-			     "d96a5b40-e2c7-b1af-8794-1002a5d5c61b",
-			     "OP-TEE's statistics", &err)) {
+	if (!ret) {
+		facts->heap_peak = op.params[0].value.a;
+		facts->heap_size = op.params[0].value.b;
+	} else if (ret == -EOPNOTSUPP) {
 		snprintf(facts->heap_reason, sizeof(facts->heap_reason),
-			 "OP-TEE was built without CFG_WITH_STATS");
-		return;
-	}
-	op.params[0].tmpref.buffer = all;
-	op.params[0].tmpref.size = sizeof(all);
-	if (tee_invoke(tee, PTA_STATS_CMD_TA_STATS, &op,
-		       "ask OP-TEE for the heaps of its TAs", &err)) {
+			 "the TA's library keeps no statistics of its heap "
+			 "(OP-TEE built without CFG_WITH_STATS)");
+	} else {
 		snprintf(facts->heap_reason, sizeof(facts->heap_reason),
 			 "%.150s", err.what);
-		goto out;
 	}
-	count = op.params[0].tmpref.size / sizeof(all[0]);
-	for (size_t i = 0; i < count && i < sizeof(all) / sizeof(*all); i++) {
-		if (memcmp(&all[i].uuid, &uuid, sizeof(uuid)) ||
-		    (int64_t)all[i].heap.max_allocated < facts->heap_peak)
-			continue;
-		facts->heap_peak = all[i].heap.max_allocated;
-		facts->heap_size = all[i].heap.size;
-	}
-	if (facts->heap_size <= 0) {
-		facts->heap_peak = -1;
-		facts->heap_size = -1;
-		snprintf(facts->heap_reason, sizeof(facts->heap_reason),
-			 "OP-TEE's statistics do not list this TA's heap");
-	}
-out:
-	tee_session_close(tee);
 }
 
 static void ta_facts(struct session *s, struct session_facts *facts)
@@ -370,7 +329,7 @@ static void ta_facts(struct session *s, struct session_facts *facts)
 		facts->stack_peak = op.params[0].value.a;
 		facts->stack_size = op.params[0].value.b;
 	}
-	heap_facts(facts);
+	heap_facts(s, facts);
 }
 
 static int ta_open_tee(struct session **session, struct error *err)
@@ -404,6 +363,7 @@ static int ta_open_ce(struct session **session, struct error *err)
 		.digest_update = ta_digest_update,  \
 		.digest_final = ta_digest_final,    \
 		.nop = ta_nop,                      \
+		.crosses = true,                    \
 		.open_cost = ta_open_cost,          \
 		.facts = ta_facts,                  \
 	}

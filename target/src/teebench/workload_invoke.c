@@ -138,11 +138,12 @@ static int invoke_run(void *state, uint32_t loops, uint32_t repeat,
 		      struct error *err)
 {
 	struct invoke *in = state;
-	int ret = 0;
 
 	(void)repeat;
 #ifdef HAVE_TEEC
 	if (in->tee) {
+		int ret = 0;
+
 		for (uint32_t i = 0; !ret && i < loops; i++)
 			ret = tee_invoke(in->tee, TA_DIGEST_CMD_NOP, &in->op,
 					 "make an empty call to the digest TA",
@@ -150,9 +151,7 @@ static int invoke_run(void *state, uint32_t loops, uint32_t repeat,
 		return ret;
 	}
 #endif
-	for (uint32_t i = 0; !ret && i < loops; i++)
-		ret = in->backend->nop(in->session, err);
-	return ret;
+	return in->backend->nop(in->session, loops, err);
 }
 
 /* Its success run() checks; what went in comes back as it was. */

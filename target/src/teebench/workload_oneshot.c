@@ -115,6 +115,11 @@ static int oneshot_run(void *state, uint32_t loops, uint32_t repeat,
 							    err);
 		return ret;
 	}
+	/* The backend's own loop: a smaller share of the time is ours. */
+	if (!o->backend->crosses && loops <= UINT32_MAX / repeat) {
+		repeat *= loops;
+		loops = 1;
+	}
 	for (uint32_t i = 0; !ret && i < loops; i++)
 		ret = o->backend->digest(o->session, o->alg, o->buffer, 0,
 					 o->bytes, o->out, repeat, err);

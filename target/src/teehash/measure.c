@@ -34,7 +34,7 @@ static void measure_nop(struct session *session, const struct backend *backend,
 	for (size_t i = 0; i < NOPS; i++) {
 		uint64_t begin = clock_now_ns();
 
-		if (backend->nop(session, NULL))
+		if (backend->nop(session, 1, NULL))
 			return;
 		ns[i] = clock_now_ns() - begin;
 	}
