@@ -17,11 +17,14 @@
 
 #include "error.h"
 
+/* For a tag after the message, or a MAC that is longer than it. */
+#define KEYED_ROOM_BYTES ALG_DIGEST_MAX_BYTES
+
 /* The head of a backend's session. */
 struct keyed {
 	/*
 	 * Memory that the backend reads and writes without a copy: `size`
-	 * bytes each, ALG_TAG_MAX_BYTES more than was asked for.
+	 * bytes each, KEYED_ROOM_BYTES more than was asked for.
 	 */
 	uint8_t *in;
 	uint8_t *out;

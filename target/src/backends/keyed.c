@@ -40,7 +40,7 @@ int keyed_memory(struct keyed *k, size_t size, struct error *err)
 	struct buffer in, out;
 	int ret;
 
-	k->size = size + ALG_TAG_MAX_BYTES;
+	k->size = size + KEYED_ROOM_BYTES;
 	ret = buffer_alloc_plain(NULL, k->size, &in, err);
 	if (ret)
 		return ret;

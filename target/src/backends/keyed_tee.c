@@ -71,7 +71,7 @@ static int tee_open(struct keyed **k, size_t size, struct error *err)
 	*k = NULL;
 	if (!s)
 		return error_set(err, -ENOMEM, "out of memory");
-	s->head.size = size + ALG_TAG_MAX_BYTES;
+	s->head.size = size + KEYED_ROOM_BYTES;
 	ret = tee_session_open(&s->session, &uuid, TA_BENCH_UUID_TEXT,
 			       "the bench TA", err);
 	if (!ret)

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Ciphers and HMACs of the backends that this machine has. */
+#include "harness.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "backend.h"
+#include "keyed.h"
+#include "known_cipher.h"
+
+enum { BYTES = 200000 };
+
+static const uint8_t key[ALG_KEY_MAX_BYTES] = "two halves that differ, as XTS "
+					      "wants its keys, and no more";
+static const uint8_t iv[ALG_IV_MAX_BYTES] = "sixteen bytes!!";
+
+static bool has_key(const struct algorithm *alg)
+{
+	return alg->class != ALG_DIGEST;
+}
+
+static void each(void (*check)(const struct keyed_backend *backend,
+			       struct keyed *k, const struct algorithm *alg))
+{
+	unsigned checked = 0;
+
+	for (size_t b = 0; keyed_backends[b]; b++) {
+		const struct keyed_backend *backend = keyed_backends[b];
+		struct error err = { 0 };
+		struct keyed *k;
+
+		if (backend->open(&k, BYTES, &err)) {
+			assert_non_null(err.skip);
+			assert_null(k);
+			continue;
+		}
+		for (size_t a = 0; a < algorithms_count; a++) {
+			if (!has_key(&algorithms[a]))
+				continue;
+			check(backend, k, &algorithms[a]);
+			checked++;
+		}
+		backend->close(k);
+	}
+	/* `c` at least */
+	assert_true(checked > 0);
+}
+
+static void known(const struct keyed_backend *backend, struct keyed *k,
+		  const struct algorithm *alg)
+{
+	struct error err = { 0 };
+
+	for (int decrypt = 0; decrypt <= (alg->class != ALG_MAC); decrypt++)
+		if (known_cipher_check(backend, k, alg, decrypt, &err))
+			fail_msg("%s", err.what);
+}
+
+static void test_published_vectors(void **state)
+{
+	(void)state;
+	each(known);
+}
+
+/* Result of `len` bytes by backend `c`, into the caller's memory. */
+static void by_c(const struct keyed_job *job, const uint8_t *in, uint8_t *out)
+{
+	const struct keyed_backend *c = keyed_backend_by_name("c");
+	struct error err = { 0 };
+	struct keyed *k;
+
+	assert_int_equal(c->open(&k, job->len, &err), 0);
+	assert_int_equal(c->set_up(k, job, &err), 0);
+	memcpy(k->in, in, job->len);
+	assert_int_equal(c->message(k, job, 3, &err), 0);
+	memcpy(out, k->out, keyed_result_len(job));
+	c->close(k);
+}
+
+static void lengths(const struct keyed_backend *backend, struct keyed *k,
+		    const struct algorithm *alg)
+{
+	static const size_t all[] = { 16, 32, 4096, 65536, 65552, BYTES };
+	static uint8_t message[BYTES + ALG_TAG_MAX_BYTES];
+	static uint8_t want[BYTES + ALG_TAG_MAX_BYTES];
+	struct keyed_job job = { .alg = alg, .key = key, .iv = iv };
+	struct error err = { 0 };
+
+	for (size_t i = 0; i < sizeof(message); i++)
+		message[i] = (uint8_t)(i * 31 >> 3);
+	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
+		job.decrypt = false;
+		job.len = all[i];
+		if (backend->len_max && job.len > backend->len_max(k, &job))
+			continue;
+		by_c(&job, message, want);
+		assert_int_equal(backend->set_up(k, &job, &err), 0);
+		memcpy(k->in, message, job.len);
+		assert_int_equal(backend->message(k, &job, 2, &err), 0);
+		assert_memory_equal(k->out, want, keyed_result_len(&job));
+		if (alg->class == ALG_MAC)
+			continue;
+		job.len = keyed_result_len(&job);
+		job.decrypt = true;
+		assert_int_equal(backend->set_up(k, &job, &err), 0);
+		memcpy(k->in, want, job.len);
+		assert_int_equal(backend->message(k, &job, 2, &err), 0);
+		assert_memory_equal(k->out, message, all[i]);
+	}
+}
+
+static void test_lengths_against_portable_c(void **state)
+{
+	(void)state;
+	each(lengths);
+}
+
+/* Step by step the same comes out, and a second buffer goes on. */
+static void steps(const struct keyed_backend *backend, struct keyed *k,
+		  const struct algorithm *alg)
+{
+	static const enum keyed_step order[] = {
+		KEYED_PREPARE,       KEYED_SET_KEY,       KEYED_SET_IV,
+		KEYED_CIPHER_BUFFER, KEYED_CIPHER_BUFFER,
+	};
+	uint8_t message[512], want[512];
+	struct keyed_job job = { .alg = alg, .key = key, .iv = iv };
+	struct error err = { 0 };
+
+	/* AF_ALG has no step that sets the IV: nothing goes on there. */
+	if (alg->class != ALG_CIPHER || !strcmp(alg->kernel, "xts(aes)") ||
+	    !backend->step || !strcmp(backend->name, "afalg"))
+		return;
+	memset(message, 0x3c, sizeof(message));
+	job.len = sizeof(message);
+	by_c(&job, message, want);
+	job.len = sizeof(message) / 2;
+	memcpy(k->in, message, job.len);
+	for (size_t i = 0; i < sizeof(order) / sizeof(*order); i++) {
+		int ret = backend->arrange(k, &job, order[i], &err);
+
+		if (!ret)
+			ret = backend->step(k, &job, order[i], &err);
+		if (ret) {
+			assert_int_equal(ret, -EOPNOTSUPP);
+			assert_string_equal(err.skip, "no-step");
+		}
+		if (i >= 3)
+			assert_memory_equal(k->out, want + (i - 3) * job.len,
+					    job.len);
+	}
+}
+
+static void test_steps(void **state)
+{
+	(void)state;
+	each(steps);
+}
+
+static void test_digests_have_no_key(void **state)
+{
+	const struct keyed_backend *c = keyed_backend_by_name("c");
+	struct keyed_job job = { .alg = algorithm_by_name("sha256"),
+				 .key = key };
+	struct error err = { 0 };
+	struct keyed *k;
+
+	(void)state;
+	assert_int_equal(c->open(&k, 0, &err), 0);
+	assert_int_equal(c->set_up(k, &job, &err), -EOPNOTSUPP);
+	assert_string_equal(err.skip, "unsupported-algorithm");
+	c->close(k);
+	c->close(NULL);
+	assert_null(keyed_backend_by_name("gpu"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_published_vectors),
+		cmocka_unit_test(test_lengths_against_portable_c),
+		cmocka_unit_test(test_steps),
+		cmocka_unit_test(test_digests_have_no_key),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
