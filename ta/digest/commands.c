@@ -138,6 +138,36 @@ static TEE_Result stats(struct session *session, TEE_Param *params)
 	return TEE_SUCCESS;
 }
 
+/*
+ * Of OP-TEE's TA library; not there when its kit was built without
+ * CFG_WITH_STATS, nor outside of OP-TEE.
+ */
+struct heap_stats {
+	char name[32];
+	uint32_t allocated;
+	uint32_t max_allocated;
+	uint32_t size;
+	uint32_t failures;
+	uint32_t biggest_failure;
+	uint32_t biggest_failure_used;
+};
+
+void malloc_get_stats(struct heap_stats *stats) __attribute__((weak));
+
+static TEE_Result heap(struct session *session, TEE_Param *params)
+{
+	struct heap_stats stats = { 0 };
+
+	(void)session;
+
+	if (!malloc_get_stats)
+		return TEE_ERROR_NOT_SUPPORTED;
+	malloc_get_stats(&stats);
+	params[0].value.a = stats.max_allocated;
+	params[0].value.b = stats.size;
+	return TEE_SUCCESS;
+}
+
 const struct command commands[] = {
 	{ .id = TA_DIGEST_CMD_NOP, .any_types = true, .run = command_nop },
 	{ .id = TA_DIGEST_CMD_INFO,
@@ -161,5 +191,8 @@ const struct command commands[] = {
 	{ .id = TA_DIGEST_CMD_STATS,
 	  .types = TYPES(VALUE_OUT, VALUE_OUT, VALUE_OUT, NONE),
 	  .run = stats },
+	{ .id = TA_DIGEST_CMD_HEAP,
+	  .types = TYPES(VALUE_OUT, NONE, NONE, NONE),
+	  .run = heap },
 	{ 0 },
 };

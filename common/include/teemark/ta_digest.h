@@ -87,6 +87,13 @@ enum ta_digest_cmd {
 	 * [2] value out: a = bytes hashed, low 32 bits, b = high 32 bits
 	 */
 	TA_DIGEST_CMD_STATS = 6,
+
+	/*
+	 * The instance's heap. TEE_ERROR_NOT_SUPPORTED where the TA's library
+	 * keeps no statistics (OP-TEE built without CFG_WITH_STATS).
+	 * [0] value out: a = high-water in bytes, b = size of the heap
+	 */
+	TA_DIGEST_CMD_HEAP = 7,
 };
 
 #endif

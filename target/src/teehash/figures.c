@@ -182,7 +182,7 @@ static void fill_facts(struct metrics *m, const struct findings *f)
 	}
 	peak(m, "ta_heap_high_water", "heap high-water", facts->heap_peak,
 	     facts->heap_size, facts->heap_reason,
-	     "OP-TEE's statistics pseudo TA, largest instance");
+	     "the heap statistics of the TA's library, first session");
 	peak(m, "ta_stack_high_water", "stack high-water", facts->stack_peak,
 	     facts->stack_size, facts->stack_reason,
 	     "the TA's painted stack, first session");

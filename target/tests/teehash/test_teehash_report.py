@@ -81,6 +81,7 @@ def test_the_tee_s_figures(tee: Program, tmp_path: Path) -> None:
     (tmp_path / "a").write_bytes(os.urandom(3_000_000))
     report = check(tee("--report=json", "--reader=inline", "--mode=stream", "a", cwd=tmp_path).out)
     assert report["tee"]["ta_stack_high_water"]["value"] == 640
+    assert "CFG_WITH_STATS" in report["tee"]["ta_heap_high_water"]["reason"]
     # init, one update, final
     assert report["tee"]["invoke_count"]["value"] == 3
     compute = report["tee"]["hash_compute_time"]
@@ -88,6 +89,13 @@ def test_the_tee_s_figures(tee: Program, tmp_path: Path) -> None:
     assert "estimate" in compute["source"]
     assert report["derived"]["empty_call"]["value"] > 0
     assert report["first"]["session_open"]["value"] > 0
+
+
+def test_a_heap_that_is_known(tee: Program, tmp_path: Path) -> None:
+    (tmp_path / "a").write_bytes(b"a")
+    heap = check(tee("--report=json", "a", cwd=tmp_path, FAKE_HEAP="1").out)["tee"]
+    assert heap["ta_heap_high_water"]["value"] == 1234
+    assert "of 32768" in heap["ta_heap_high_water"]["source"]
 
 
 def test_the_digest_lines_with_a_report(teehash: Program, tmp_path: Path) -> None:
