@@ -466,7 +466,7 @@ static void rng_facts(const void *state, struct json *json)
 {
 	const struct rng *r = state;
 
-	json_object(json, "fips140_2");
+	json_object(json, "fips");
 	json_u64(json, "blocks", r->blocks);
 	json_u64(json, "failed", r->failed);
 	json_u64(json, "failed_at_most", fips140_bound(r->blocks));

@@ -152,6 +152,16 @@ class Machine(Record, frozen=True, kw_only=True, tag="machine"):
     ] = {}
 
 
+class Fips140(Struct, frozen=True, kw_only=True):
+    """A smoke test, which finds what is broken; not a statement about entropy."""
+
+    blocks: Count
+    failed: Count
+    failed_at_most: Annotated[
+        Count, Meta(description="more fail of a good source once in a million times")
+    ]
+
+
 class Case(Record, frozen=True, kw_only=True, tag="case"):
     """A case that runs, before its samples; its output was verified."""
 
@@ -172,6 +182,19 @@ class Case(Record, frozen=True, kw_only=True, tag="case"):
     call_ns: Annotated[Count | None, Meta(description="a call, as found when choosing loops")] = (
         None
     )
+    checked_by: Annotated[
+        str | None, Meta(description="other backend that computed the same, or understood it")
+    ] = None
+    rpcs_per_call: Annotated[
+        float | None, Meta(description="calls of the TEE back to the normal world")
+    ] = None
+    rpcs_source: Annotated[str | None, Meta(description="who counted them")] = None
+    rpcs_reason: Annotated[str | None, Meta(description="why they aren't known")] = None
+    file_system: Annotated[str | None, Meta(description="in which the files lie")] = None
+    fips: Annotated[Fips140 | None, Meta(description="blocks of 20,000 bits through its tests")] = (
+        None
+    )
+    hwrng: Annotated[str | None, Meta(description="what feeds /dev/hwrng")] = None
 
 
 class First(Record, frozen=True, kw_only=True, tag="first"):

@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Every workload on this machine, under the sanitizers: what runs is right, the rest says why."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).resolve().parent
+TEEBENCH = HERE.parents[1] / "build" / "tests" / "target" / "teebench"
+
+CIPHERS = [
+    *(f"aes-{bits}-{mode}" for bits in (128, 192, 256) for mode in ("ecb", "cbc", "ctr", "gcm")),
+    "aes-128-xts",
+    "aes-256-xts",
+]
+CASES = [
+    "invoke/none/empty/none",
+    *(f"invoke/{kind}/tee/none" for kind in ("values", "memref-in", "memref-out", "memref-inout")),
+    "shm/temporary/tee/in/64",
+    "session/open/tee/none",
+    "ta-size/32/tee/none",
+    *(f"stream/sha256/{by}/{what}" for by in ("c", "openssl") for what in ("0/1", "9999/1000")),
+    *(f"oneshot/hmac-sha{n}/{by}/65" for n in (1, 256, 512) for by in ("c", "openssl", "ta-c")),
+    *(
+        f"cipher/{cipher}/{by}/{way}/{size}"
+        for cipher in CIPHERS
+        for by in ("c", "openssl", "afalg", "tee")
+        for way in ("enc", "dec")
+        for size in (16, 4096)
+    ),
+    *(
+        f"cipher-steps/aes-256-cbc/{by}/{way}/4096/{step}/{part}"
+        for by in ("c", "openssl")
+        for way in ("enc", "dec")
+        for step in ("prepare", "set-key", "set-iv", "cipher-buffer")
+        for part in ("all", "inv")
+    ),
+    *(
+        f"storage/{op}/{store}/7000"
+        for op in ("create", "open", "read", "write", "rename", "truncate", "delete")
+        for store in ("file", "file-fsync", "tee-ree-fs", "tee-rpmb")
+    ),
+    *(f"rng/random/{by}/64" for by in ("getrandom", "urandom", "openssl", "tee")),
+    *(
+        f"same-code/{code}/{by}/{size}"
+        for code in ("sha256", "memcpy", "memtouch", "intloop")
+        for by in ("c", "ta-c")
+        for size in (0, 1, 7, 63, 64, 4096, 4097, 10000)
+    ),
+    "copy-limit/memcpy/c/1000",
+    *(
+        f"file/{op}/{by}/{size}"
+        for op in ("sha1", "sha256", "aes-128-cbc-enc", "aes-128-cbc-dec")
+        for by in ("c", "openssl")
+        for size in (16, (1 << 20) + 16)
+    ),
+]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _built() -> None:
+    subprocess.run(["make", "--no-print-directory", "-C", HERE, "programs"], check=True)
+
+
+def test_what_runs_is_right_and_leaves_nothing_behind(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [TEEBENCH, "--samples", "2", "--min-us", "5"],
+        input="\n".join(CASES).encode(),
+        capture_output=True,
+        cwd=tmp_path,
+        check=False,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr
+    found = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [record for record in found if record["type"] == "fail"] == []
+    ran = {record["case"]: record for record in found if record["type"] == "case"}
+    skipped = {record["case"]: record for record in found if record["type"] == "skip"}
+    assert {*ran, *skipped} == set(CASES)
+    for key, skip in skipped.items():
+        backend = key.split("/")[2]
+        expected = backend in ("tee", "ta-c", "afalg", "tee-ree-fs", "tee-rpmb")
+        assert expected or skip["code"] == "no-step", skip
+        assert skip["reason"]
+    assert ran["cipher/aes-128-gcm/c/dec/16"]["checked_by"] == "openssl"
+    assert ran["storage/create/file/7000"]["file_system"]
+    blocks = ran["rng/random/urandom/64"]["fips"]
+    assert blocks["failed"] <= blocks["failed_at_most"] < blocks["blocks"]
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("key", "said"),
+    [
+        ("invoke/floats/tee/none", "no kind"),
+        ("shm/registered-ro/tee/out/64", "read"),
+        ("shm/temporary/tee/in/8", "at least"),
+        ("shm/temporary/c/in/64", "tee only"),
+        ("session/reopen/tee/none", "no step"),
+        ("ta-size/33/tee/none", "no TA"),
+        ("stream/sha256/c/100", "BYTES/CHUNK"),
+        ("stream/sha256/c/100/0", "chunk"),
+        ("cipher/sha256/c/enc/16", "not a cipher"),
+        ("cipher/aes-128-cbc/c/enc/17", "multiple"),
+        ("cipher/aes-128-cbc/c/both/16", "enc/BYTES"),
+        ("cipher-steps/aes-128-gcm/c/enc/16/set-iv/all", "go on"),
+        ("cipher-steps/aes-128-cbc/c/enc/16/wave/all", "STEP"),
+        ("storage/copy/file/10", "no operation"),
+        ("storage/create/floppy/10", "no storage"),
+        ("rng/random/dice/16", "no random source"),
+        ("rng/random/urandom/8", "least"),
+        ("same-code/sort/c/16", "no code"),
+        ("same-code/sha256/tee/16", "c and ta-c"),
+        ("copy-limit/memcpy/tee/16", "memcpy/c"),
+        ("file/md5/c/16", "nothing"),
+        ("file/aes-128-cbc-enc/c/15", "multiple"),
+    ],
+)
+def test_a_wrong_key_is_refused_before_anything_is_measured(key: str, said: str) -> None:
+    done = subprocess.run([TEEBENCH, key], capture_output=True, check=False, timeout=60)
+    assert done.returncode == 2
+    assert said in done.stderr.decode()
+    assert done.stdout == b""
+
+
+def test_a_folder_that_cannot_be_written_to_is_a_skip(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [TEEBENCH, "storage/create/file/10", "file/sha1/c/10"],
+        env={"TEEMARK_DIR": str(tmp_path / "absent")},
+        capture_output=True,
+        check=False,
+        timeout=60,
+    )
+    assert done.returncode == 0
+    found = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [r["code"] for r in found if r["type"] == "skip"] == ["no-directory"] * 2
