@@ -80,6 +80,10 @@ test-board: build target-armhf ## the tests on the virtual board
 fuzz: deps ## the fuzzers, a minute each
 	@$(MAKE) --no-print-directory -C ta/tests fuzz
 
+.PHONY: bench
+bench: build ## how fast teehash is, beside the TA itself and the simple way (5 minutes)
+	@$(VENV)/bin/python lab/bench/teehash.py
+
 .PHONY: lint
 lint: deps venv ## ruff, mypy, clang-format (changes nothing)
 	@$(VENV)/bin/ruff check lab

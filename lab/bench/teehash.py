@@ -30,6 +30,7 @@ from typing import Any
 
 from rich.console import Console
 from rich.table import Table
+
 from teemark.boards import Board, ensure_installed, open_board
 
 MIB = 1 << 20

@@ -100,7 +100,7 @@ int report_begin(struct report **report, const struct options *opt,
 	if (opt->report == REPORT_JSON)
 		fputs("{\"schema\":1,\"program\":\"teehash\",\"files\":[",
 		      r->out);
-	r->found.has_tee = opt->backend->nop;
+	r->found.has_tee = opt->backend->crosses;
 	if (r->found.has_tee)
 		r->trace = trace_begin(&r->found.switches);
 	usage_open(&r->meter);

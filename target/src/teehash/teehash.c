@@ -14,9 +14,23 @@
 
 static volatile sig_atomic_t signal_number;
 
+/*
+ * Work ends by itself after the call that is under way. What does not within
+ * this time sits in a call that may never return, such as loading a TA without
+ * a supplicant.
+ */
+#define PATIENCE_SECONDS 3
+
 static void on_signal(int number)
 {
 	signal_number = number;
+	alarm(PATIENCE_SECONDS);
+}
+
+static void on_alarm(int number)
+{
+	(void)number;
+	_exit(STATUS_SIGNAL + signal_number);
 }
 
 int interrupted(void)
@@ -42,6 +56,8 @@ void interrupt_setup(void)
 		    before.sa_handler != SIG_IGN)
 			sigaction(numbers[i], &action, NULL);
 	}
+	action.sa_handler = on_alarm;
+	sigaction(SIGALRM, &action, NULL);
 	/* A closed pipe is an error of write(), with a message. */
 	signal(SIGPIPE, SIG_IGN);
 }

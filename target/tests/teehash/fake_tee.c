@@ -10,6 +10,7 @@
  *   FAKE_ROOM=N       while more sessions are open than this, calls that hash
  *                     are out of memory
  *   FAKE_ALLOC=BYTES  shared memory larger than this: out of memory
+ *   FAKE_HANG=1       TEEC_OpenSession() does not return
  *   FAKE_HEAP=1       the TA knows its heap's statistics
  *   FAKE_WRONG=1      the digests are of a wrong length
  *   FAKE_LOG=FILE     a line for every session and call
@@ -20,6 +21,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <tee_client_api.h>
 #include <teemark/algorithms.h>
@@ -105,6 +107,8 @@ EXPORT TEEC_Result TEEC_OpenSession(TEEC_Context *ctx, TEEC_Session *session,
 		pthread_mutex_unlock(&lock);
 		note("open %08x\n", result);
 	}
+	while (getenv("FAKE_HANG"))
+		usleep(100000);
 	if (result)
 		return result;
 	i = calloc(1, sizeof(*i));

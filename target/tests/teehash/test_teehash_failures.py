@@ -175,12 +175,18 @@ def test_a_reader_that_goes_away(teehash: Program, directory: Path) -> None:
 # -- interrupts ------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 @pytest.mark.parametrize(
-    "options",
-    [["--reader=thread", "--mode=stream"], ["--reader=inline"], ["-j2"], ["-j2", "--report=json"]],
+    ("number", "options", "source"),
+    [
+        (signal.SIGINT, ["--reader=thread", "--mode=stream"], "/dev/zero"),
+        (signal.SIGINT, ["--reader=thread", "--mode=stream"], "fifo"),
+        (signal.SIGTERM, ["--reader=inline"], "/dev/zero"),
+        (signal.SIGINT, ["--reader=inline"], "fifo"),
+        (signal.SIGINT, ["-j2"], "/dev/zero"),
+        (signal.SIGTERM, ["-j2"], "fifo"),
+        (signal.SIGINT, ["-j2", "--report=json"], "fifo"),
+    ],
 )
-@pytest.mark.parametrize("source", ["/dev/zero", "fifo"])
 def test_interrupted(
     teehash: Program, directory: Path, number: signal.Signals, options: list[str], source: str
 ) -> None:
@@ -192,7 +198,7 @@ def test_interrupted(
         [teehash.path, "--backend=c", "--chunk=16K", *options, "good", source, "good"],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=directory,
     ) as process:  # fmt: skip
-        time.sleep(0.7)
+        time.sleep(0.5)
         begin = time.monotonic()
         process.send_signal(number)
         out, err = process.communicate(timeout=20)
@@ -202,6 +208,21 @@ def test_interrupted(
     assert err == b""
     if "--report=json" not in options:
         assert out == GOOD
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_interrupted_when_no_session_opens(tee: Program, directory: Path, jobs: str) -> None:
+    """Loading a TA without a supplicant: Ctrl-C need not be pressed twice."""
+    with subprocess.Popen(
+        [tee.path, "-j", jobs, "good", "good"], env={**os.environ, **tee.env, "FAKE_HANG": "1"},
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=directory,
+    ) as process:  # fmt: skip
+        time.sleep(1)
+        begin = time.monotonic()
+        process.send_signal(signal.SIGINT)
+        assert process.communicate(timeout=20) == (b"", b"")
+        assert process.returncode == 130
+        assert time.monotonic() - begin < 6
 
 
 def test_what_nohup_ignores_stays_ignored(teehash: Program, directory: Path) -> None:
