@@ -1,0 +1,273 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Every workload on the real OP-TEE: what is timed was right, and the rest says why not."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from teemark import paths
+from teemark.boards import VirtualBoard, ensure_installed
+
+pytestmark = [pytest.mark.board, pytest.mark.timeout(900)]
+
+MODES = ("ecb", "cbc", "ctr", "xts", "gcm")
+CIPHERS = [
+    f"aes-{bits}-{mode}"
+    for bits in (128, 192, 256)
+    for mode in MODES
+    if (bits, mode) != (192, "xts")
+]
+KEYED = ("tee", "openssl", "afalg", "c")
+STORAGE = ("create", "open", "read", "write", "rename", "truncate", "delete")
+
+CASES = {
+    "calls": [
+        "invoke/none/empty/none",
+        *(
+            f"invoke/{kind}/tee/none"
+            for kind in ("none", "values", "memref-in", "memref-out", "memref-inout")
+        ),
+        *(
+            f"shm/{kind}/tee/{direction}/{size}"
+            for kind in ("temporary", "registered", "allocated")
+            for direction in ("in", "out", "inout")
+            for size in (64, 5000, 1 << 20)
+        ),
+        *(f"shm/registered-ro/tee/in/{size}" for size in (64, 5000, 1 << 20)),
+        *(f"session/{step}/tee/none" for step in ("first-open", "open", "close")),
+        *(f"ta-size/{kib}/tee/none" for kib in (32, 256, 1024, 4096)),
+    ],
+    "digests": [
+        *(
+            f"oneshot/hmac-{sha}/{by}/{size}"
+            for sha in ("sha1", "sha224", "sha256", "sha384", "sha512")
+            for by in KEYED
+            for size in (0, 1, 100000)
+        ),
+        *(f"oneshot/sha3-{bits}/tee/1000" for bits in (224, 256, 384, 512)),
+        *(f"stream/sha256/{by}/100000/4096" for by in ("tee", "ta-c", "ta-ce", "openssl", "afalg")),
+        "stream/sha3-512/tee/5/1",
+        "stream/sha256/tee/0/1",
+    ],
+    "ciphers": [
+        f"cipher/{cipher}/{by}/{way}/{size} repeat=1,3"
+        for cipher in CIPHERS
+        for by in KEYED
+        for way in ("enc", "dec")
+        for size in (16, 65536)
+    ],
+    "steps": [
+        f"cipher-steps/{cipher}/{by}/{way}/4096/{step}/{part}"
+        for cipher in ("aes-128-cbc", "aes-256-ctr", "aes-256-ecb")
+        for by in KEYED
+        for way in ("enc", "dec")
+        for step in ("prepare", "set-key", "set-iv", "cipher-buffer")
+        for part in ("all", "inv")
+    ],
+    "storage": [
+        f"storage/{op}/{store}/{size}"
+        for op in STORAGE
+        for store in ("tee-ree-fs", "file", "file-fsync")
+        for size in (256, 7000)
+    ],
+    "random": [
+        f"rng/random/{source}/{size}"
+        for source in ("tee", "getrandom", "urandom", "hwrng", "afalg", "openssl")
+        for size in (16, 1000)
+    ],
+    "code": [
+        *(
+            f"same-code/{code}/{by}/{size} repeat=1,2"
+            for code in ("sha256", "memcpy", "memtouch", "intloop")
+            for by in ("c", "ta-c")
+            for size in (0, 7, 4097, 1 << 18)
+        ),
+        "copy-limit/memcpy/c/16384",
+    ],
+    "files": [
+        f"file/{op}/{by}/{(1 << 20) + 16}"
+        for op in ("sha1", "sha256", "aes-128-cbc-enc", "aes-128-cbc-dec")
+        for by in KEYED
+    ],
+}
+
+Records = list[dict[str, Any]]
+
+
+def bench(board: VirtualBoard, *keys: str, **env: str) -> Records:
+    """Two samples of each, which must not fail."""
+    done = board.capture(
+        ["teebench", "--samples", "2", "--min-us", "0", "--cases", "-"],
+        stdin="\n".join(keys).encode(),
+        env=env,
+        check=False,
+        timeout=600,
+    )
+    records: Records = [json.loads(line) for line in done.text.splitlines()]
+    assert [record for record in records if record["type"] == "fail"] == []
+    assert done.status == 0, done.complaint
+    assert records[-1]["complete"] is True
+    return records
+
+
+def by_key(records: Records, kind: str) -> dict[str, dict[str, Any]]:
+    return {record["case"]: record for record in records if record["type"] == kind}
+
+
+def expected_skip(key: str) -> str | None:
+    workload, _, backend, *rest = key.split("/")
+    if workload == "cipher-steps" and (backend, rest[2]) in (("c", "prepare"), ("afalg", "set-iv")):
+        return "no-step"
+    return None
+
+
+@pytest.fixture(scope="module")
+def ran(qemu_v8: VirtualBoard) -> dict[str, Records]:
+    return {group: bench(qemu_v8, *keys) for group, keys in CASES.items()}
+
+
+@pytest.mark.parametrize("group", CASES)
+def test_runs_verified_or_says_why_not(ran: dict[str, Records], group: str) -> None:
+    keys = [key.split()[0] for key in CASES[group]]
+    cases, skips = by_key(ran[group], "case"), by_key(ran[group], "skip")
+    assert {key: skip["code"] for key, skip in skips.items()} == {
+        key: code for key in keys if (code := expected_skip(key))
+    }
+    assert set(cases) == set(keys) - set(skips)
+    assert all(case["verified"] for case in cases.values())
+
+
+def test_ciphertext_is_understood_by_the_other_side(ran: dict[str, Records]) -> None:
+    """What the TEE encrypts OpenSSL decrypts to the message, and the other way round."""
+    for key, case in by_key(ran["ciphers"], "case").items():
+        assert case["checked_by"] == ("c" if "/openssl/" in key else "openssl"), key
+
+
+def test_calls_of_the_tee_to_its_storage_are_counted(ran: dict[str, Records]) -> None:
+    cases = by_key(ran["storage"], "case")
+    counts = {op: cases[f"storage/{op}/tee-ree-fs/7000"]["rpcs_per_call"] for op in STORAGE}
+    assert all(count >= 1 for count in counts.values()), counts
+    # a new object costs more than reading one, and that of two blocks more than that of one
+    assert counts["create"] > counts["read"]
+    assert counts["create"] > cases["storage/create/tee-ree-fs/256"]["rpcs_per_call"]
+    assert cases["storage/create/file/7000"]["file_system"] == "ext4"
+    random = by_key(ran["random"], "case")
+    assert random["rng/random/tee/1000"]["rpcs_per_call"] == 0
+
+
+def test_opening_the_first_session_loads_the_ta(ran: dict[str, Records]) -> None:
+    fastest: dict[str, int] = {}
+    for sample in ran["calls"]:
+        if sample["type"] == "sample":
+            key, ns = sample["case"], sample["ns"] // sample["loops"]
+            fastest[key] = min(ns, fastest.get(key, ns))
+    assert fastest["session/first-open/tee/none"] > 10 * fastest["session/open/tee/none"]
+
+
+def test_random_sources_pass_fips_140_2(ran: dict[str, Records]) -> None:
+    for key, case in by_key(ran["random"], "case").items():
+        fips = case["fips"]
+        assert fips["blocks"] > 0
+        assert fips["failed"] <= fips["failed_at_most"]
+        assert ("hwrng" in case) == ("/hwrng/" in key)
+
+
+@pytest.mark.parametrize("source", ["/dev/hwrng", "/dev/urandom"])
+def test_rngtest_agrees(qemu_v8: VirtualBoard, source: str) -> None:
+    """The same tests by rng-tools: bounded by time, since a source may be slow."""
+    said = rngtest(qemu_v8, f"timeout 20 dd if={source} bs=2500 count=100")
+    assert said["successes"] >= 10
+    assert said["failures"] <= 4
+
+
+def test_rngtest_and_ours_find_what_is_not_random(qemu_v8: VirtualBoard) -> None:
+    assert rngtest(qemu_v8, "dd if=/dev/zero bs=2500 count=20")["successes"] == 0
+
+
+@pytest.mark.parametrize(("source", "bits"), [("/dev/hwrng", 7.9), ("/dev/zero", 0.0)])
+def test_ent(qemu_v8: VirtualBoard, source: str, bits: float) -> None:
+    """Bits of entropy in a byte, by the frequency of bytes: a smoke test, which zeros fail."""
+    sample = f"timeout 20 dd if={source} bs=2500 count=20 2>/dev/null"
+    found = qemu_v8.script(f"{sample} | ent -t").text.splitlines()[1].split(",")
+    assert int(found[1]) >= 25000
+    assert bits <= float(found[2]) <= (8 if bits else 0)
+
+
+def rngtest(board: VirtualBoard, source: str) -> dict[str, int]:
+    done = board.script(
+        f"command -v rngtest >/dev/null && {{ {source} 2>/dev/null | rngtest 2>&1; :; }}"
+    )
+    said = {}
+    for line in done.text.splitlines():
+        for word in ("successes", "failures"):
+            if f"FIPS 140-2 {word}:" in line:
+                said[word] = int(line.rpartition(":")[2])
+    return said
+
+
+def test_what_this_board_lacks(qemu_v8: VirtualBoard) -> None:
+    skips = by_key(
+        bench(
+            qemu_v8,
+            "storage/create/tee-rpmb/256",
+            "storage/truncate/tee-ree-fs/65536",
+            "cipher/aes-128-gcm/tee/dec/65552",
+            "cipher/aes-128-xts/afalg/enc/262144",
+            "invoke/values/openssl/none",
+            "oneshot/hmac-sha256/ta-c/10",
+        ),
+        "skip",
+    )
+    assert {key: skip["code"] for key, skip in skips.items()} == {
+        "storage/create/tee-rpmb/256": "no-rpmb",
+        # OP-TEE 4.5 destroys objects of a few blocks when it makes them shorter
+        "storage/truncate/tee-ree-fs/65536": "tee-defect",
+        "cipher/aes-128-gcm/tee/dec/65552": "too-long",
+        "cipher/aes-128-xts/afalg/enc/262144": "too-long",
+        "invoke/values/openssl/none": "no-call",
+        "oneshot/hmac-sha256/ta-c/10": "unsupported-algorithm",
+    }
+    assert all(skip["reason"] for skip in skips.values())
+
+
+def test_nothing_is_left_in_storage(qemu_v8: VirtualBoard, ran: dict[str, Records]) -> None:
+    """Neither files nor objects: the TEE keeps its directory, and a file an object."""
+    del ran
+    count = "ls -d /data/tee/[0-9a-f]* 2>/dev/null | wc -l; ls teemark-* 2>/dev/null | wc -l"
+    before = qemu_v8.script(count).text.split()
+    bench(qemu_v8, *(f"storage/{op}/{by}/300" for op in STORAGE for by in ("tee-ree-fs", "file")))
+    assert qemu_v8.script(count).text.split() == before
+    assert before[1] == "0"
+
+
+@pytest.fixture(scope="module")
+def objects() -> Path:
+    target = paths.root() / "target"
+    subprocess.run(
+        ["make", "--no-print-directory", "-C", target, "ARCH=aarch64", "tests"], check=True
+    )
+    return paths.root() / "build" / "target" / "aarch64" / "tests" / "objects"
+
+
+@pytest.mark.parametrize("size", [7000, 300000])
+def test_a_stored_object_survives_a_reboot(qemu_v8: VirtualBoard, objects: Path, size: int) -> None:
+    name = f"survivor-{size}"
+
+    def do(what: str) -> int:
+        qemu_v8.push(objects, "/tmp/objects", mode=0o755)
+        done = qemu_v8.capture(["/tmp/objects", what, name, str(size)], check=False)
+        return done.status
+
+    assert do("create") == 0
+    try:
+        qemu_v8.reboot()
+    finally:
+        ensure_installed(qemu_v8)
+    assert do("check") == 0
+    assert do("delete") == 0
+    assert do("check") == 1
