@@ -33,6 +33,20 @@ repeat = [1, 2, 4]
 """
 
 
+def test_parameters_with_sizes() -> None:
+    text = (
+        'summary = "x"\n[[cases]]\nworkload = "cipher"\nalgorithms = ["aes-128-cbc"]\n'
+        'backends = ["c"]\nparameters = ["enc/{}", "dec/{}"]\nsizes = [16, "4KiB"]\n'
+    )
+    made = plan.parse(text, name="x", file="x.toml")
+    assert [case.parameters for case in plan.expand(made)] == [
+        "enc/16",
+        "enc/4096",
+        "dec/16",
+        "dec/4096",
+    ]
+
+
 def test_expansion_and_its_order() -> None:
     lines = plan.case_lines(plan.expand(plan.parse(GOOD, name="x", file="x.toml"))).splitlines()
     options = "samples=5 min_us=200 repeat=1,2,4"

@@ -7,7 +7,7 @@
     workload = "oneshot"
     algorithms = ["sha256", "sha512"]
     backends = ["tee", "ta-c"]
-    sizes = [0, 64, "4KiB"]     # or `parameters`, for workloads that have no size
+    sizes = [0, 64, "4KiB"]     # or `parameters`, words; "enc/{}" with sizes: {} is the size
     samples = 30
     min_us = 1000
     repeat = [1, 2, 4]
@@ -37,6 +37,8 @@ _SIZE = re.compile(r"(?P<number>\d+)\s*(?P<unit>B|KiB|MiB|GiB)?")
 _UNITS = {None: 1, "B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
 _WORD = re.compile(r"[a-z0-9][a-z0-9._-]*")
 _PARAMETERS = re.compile(r"[A-Za-z0-9][A-Za-z0-9._,:=+/-]*")
+
+_WITH_SIZE = re.compile(r"[A-Za-z0-9._,:=+/-]*\{\}[A-Za-z0-9._,:=+/-]*")
 
 _PLAN_KEYS = frozenset({"summary", "cases", "teehash"})
 _BLOCK_KEYS = frozenset(
@@ -214,6 +216,25 @@ class _Reader:
                 sizes.append(self.number(key, value, 0))
         return [str(size) for size in sizes]
 
+    def parameters(self) -> tuple[str, ...]:
+        """`sizes`, or `parameters`; or both: {} in a parameter stands for each size."""
+        if "sizes" not in self.table:
+            return self.words("parameters", _PARAMETERS)
+        sizes = self.once("sizes", self.sizes("sizes"))
+        if "parameters" not in self.table:
+            return sizes
+        patterns = self.items("parameters") or []
+        for pattern in patterns:
+            if not isinstance(pattern, str) or not _WITH_SIZE.fullmatch(pattern):
+                raise self.wrong(
+                    "parameters",
+                    f"{pattern!r} has no place for the sizes",
+                    hint='beside sizes they look like "enc/{}"',
+                )
+        return self.once(
+            "parameters", [str(p).replace("{}", size) for p in patterns for size in sizes]
+        )
+
 
 def _block(table: object, file: str, index: int) -> Block:
     where = f"cases[{index}]."
@@ -222,18 +243,11 @@ def _block(table: object, file: str, index: int) -> Block:
     read = _Reader(cast(dict[str, object], table), file, where)
     read.only(_BLOCK_KEYS)
     workload = read.word("workload", read.text("workload"))
-    if "sizes" in table and "parameters" in table:
-        raise read.wrong("parameters", "a block has either sizes or parameters")
-    parameters = (
-        read.once("sizes", read.sizes("sizes"))
-        if "sizes" in table
-        else read.words("parameters", _PARAMETERS)
-    )
     return Block(
         workload=workload,
         algorithms=read.words("algorithms"),
         backends=read.words("backends"),
-        parameters=parameters,
+        parameters=read.parameters(),
         samples=read.optional_number("samples", 1),
         min_us=read.optional_number("min_us", 0),
         repeat=read.numbers("repeat", 1),
