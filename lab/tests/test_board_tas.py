@@ -33,13 +33,11 @@ def test_every_parameter_type_is_answered(qemu_v8: VirtualBoard, ta_check: str) 
         for line in lines
         if (found := re.match(r"command (\d+): (\d+) calls, (\d+) successes, (\d+) neither", line))
     ]
-    calls = 65536 + 2 * 7**4
-    assert [(command, n, bad) for command, n, _, bad in counts] == [
-        (command, calls, 0) for command in range(8)
-    ]
+    assert [(command, bad) for command, _, _, bad in counts] == [(n, 0) for n in range(9)]
+    assert all(calls >= 65536 for _, calls, _, _ in counts)
     # NOP: any types that exist, of all three kinds of memory. The unknown command: never.
-    assert (counts[0][2], counts[7][2]) == (3 * 7**4, 0)
-    assert all(successes > 0 for _, _, successes, _ in counts[:7])
+    assert (counts[0][2], counts[8][2]) == (3 * 7**4, 0)
+    assert all(successes > 0 for _, _, successes, _ in counts[:8])
 
 
 def test_a_dead_instance_takes_no_session_along(qemu_v8: VirtualBoard, ta_check: str) -> None:

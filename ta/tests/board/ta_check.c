@@ -2,44 +2,29 @@
 /*
  * Checks of the TAs on a real TEE, from a client that means harm.
  *
- *   ta_check types    every parameter type on every command of the digest TA
+ *   ta_check types [TA]
+ *                     every parameter type on every command of digest (which
+ *                     is meant without one), bench, probe or size
  *   ta_check apart    an instance that dies takes no session along
  *   ta_check probe    what a TA may do here: "NAME yes|no|absent VALUE…"
  *   ta_check stack    stack high-water of every algorithm and implementation
  *
  * Exit status: 0 fine, 1 a finding, 2 usage or no TEE.
  */
-#include <errno.h>
-#include <fcntl.h>
-#include <linux/tee.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 #include <tee_client_api.h>
 #include <teemark/algorithms.h>
 #include <teemark/ta_digest.h>
 #include <teemark/ta_probe.h>
 
+#include "board.h"
+
 static TEEC_Context context;
-
-__attribute__((noreturn, format(printf, 1, 2))) static void
-die(const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	fputs("error: ", stderr);
-	vfprintf(stderr, format, args);
-	fputc('\n', stderr);
-	va_end(args);
-	exit(2);
-}
 
 static TEEC_Result open_session(TEEC_Session *session, TEEC_UUID uuid)
 {
@@ -63,134 +48,6 @@ static TEEC_Result invoke(TEEC_Session *session, uint32_t cmd,
 	uint32_t origin = 0;
 
 	return TEEC_InvokeCommand(session, cmd, op, &origin);
-}
-
-/*
- * The types go to the driver itself: libteec would refuse most of them. What
- * the driver refuses can't reach a TA: it is refused all the same.
- */
-enum memref_kind {
-	MEMREF_64_BYTES,
-	MEMREF_EMPTY,
-	MEMREF_NULL, /* no memory, and a size nevertheless */
-	MEMREF_KINDS,
-};
-
-struct raw_session {
-	int fd;
-	int shm_id;
-	uint32_t id;
-};
-
-static void raw_open(struct raw_session *session)
-{
-	static const uint8_t uuid[] = { 0x5e, 0x5b, 0x2f, 0x0c, 0x6d, 0x0a,
-					0x4b, 0x57, 0x9c, 0x1e, 0x3a, 0x7f,
-					0x41, 0xd2, 0x88, 0x60 };
-	struct tee_ioctl_open_session_arg arg = {
-		.clnt_login = TEE_IOCTL_LOGIN_PUBLIC,
-	};
-	struct tee_ioctl_buf_data data = { (uintptr_t)&arg, sizeof(arg) };
-
-	memcpy(arg.uuid, uuid, sizeof(uuid));
-	if (ioctl(session->fd, TEE_IOC_OPEN_SESSION, &data) || arg.ret)
-		die("opening a session: %s, 0x%08x", strerror(errno), arg.ret);
-	session->id = arg.session;
-}
-
-/* The TA's answer, or TEEC_ERROR_BAD_PARAMETERS where the driver gave one. */
-static TEEC_Result raw_invoke(struct raw_session *session, uint32_t cmd,
-			      uint32_t types, enum memref_kind kind)
-{
-	struct {
-		struct tee_ioctl_invoke_arg arg;
-		struct tee_ioctl_param params[4];
-	} call = {
-		.arg = { .func = cmd, .session = session->id, .num_params = 4 }
-	};
-	struct tee_ioctl_buf_data data = { (uintptr_t)&call, sizeof(call) };
-
-	for (int i = 0; i < 4; i++) {
-		struct tee_ioctl_param *param = &call.params[i];
-
-		param->attr = types >> 4 * i & 15;
-		if (param->attr >= 1 && param->attr <= 3) {
-			/* An algorithm, an implementation, repetitions. */
-			param->a = 1;
-			param->b = 1;
-		} else if (param->attr) {
-			param->a = kind == MEMREF_NULL ? 0 : 64 * i;
-			param->b = kind == MEMREF_EMPTY ? 0 : 64;
-			param->c = kind == MEMREF_NULL ?
-					   TEE_MEMREF_NULL :
-					   (uint64_t)session->shm_id;
-		}
-	}
-	if (ioctl(session->fd, TEE_IOC_INVOKE, &data))
-		return errno == EINVAL ? TEEC_ERROR_BAD_PARAMETERS :
-					 TEEC_ERROR_COMMUNICATION;
-	return call.arg.ret;
-}
-
-static bool is_answer(TEEC_Result res)
-{
-	return res == TEEC_SUCCESS || res == TEEC_ERROR_BAD_PARAMETERS ||
-	       res == TEEC_ERROR_NOT_SUPPORTED || res == TEEC_ERROR_BAD_STATE ||
-	       res == TEEC_ERROR_SHORT_BUFFER;
-}
-
-/* Anything else never gets past the driver, whatever the memory. */
-static bool driver_lets_through(uint32_t types)
-{
-	for (int i = 0; i < 4; i++)
-		if ((types >> 4 * i & 15) == 4 || (types >> 4 * i & 15) > 7)
-			return false;
-	return true;
-}
-
-static int check_types(void)
-{
-	struct tee_ioctl_shm_alloc_data shm = { .size = 4096 };
-	struct raw_session session = { .fd = open("/dev/tee0", O_RDWR) };
-	int findings = 0;
-
-	if (session.fd < 0)
-		die("/dev/tee0: %s", strerror(errno));
-	if (ioctl(session.fd, TEE_IOC_SHM_ALLOC, &shm) < 0)
-		die("no shared memory: %s", strerror(errno));
-	session.shm_id = shm.id;
-	raw_open(&session);
-
-	for (uint32_t cmd = 0; cmd <= TA_DIGEST_CMD_STATS + 1; cmd++) {
-		uint32_t calls = 0, successes = 0, others = 0;
-
-		for (uint32_t types = 0; types < 65536; types++) {
-			int kinds = driver_lets_through(types) ? MEMREF_KINDS :
-								 1;
-
-			for (int kind = 0; kind < kinds; kind++) {
-				TEEC_Result res =
-					raw_invoke(&session, cmd, types, kind);
-
-				calls++;
-				successes += res == TEEC_SUCCESS;
-				if (!is_answer(res) && !others++)
-					printf("command %u, types 0x%04x, "
-					       "memory %d: 0x%08x\n",
-					       cmd, types, kind, res);
-				if (res == TEEC_ERROR_TARGET_DEAD)
-					raw_open(&session);
-			}
-		}
-		printf("command %u: %u calls, %u successes, "
-		       "%u neither success nor refusal\n",
-		       cmd, calls, successes, others);
-		fflush(stdout);
-		findings += others != 0;
-	}
-	close(session.shm_id);
-	close(session.fd);
-	return findings != 0;
 }
 
 /* Commands of the probe that died here; -1: none can be made to die. */
@@ -366,13 +223,14 @@ int main(int argc, char **argv)
 		const char *name;
 		int (*run)(void);
 	} checks[] = {
-		{ "types", check_types },
 		{ "apart", check_apart },
 		{ "probe", show_probes },
 		{ "stack", show_stack },
 	};
 	TEEC_Result res;
 
+	if (argc >= 2 && argc <= 3 && !strcmp(argv[1], "types"))
+		return check_types(argc == 3 ? argv[2] : "digest");
 	for (size_t i = 0; argc == 2 && i < sizeof(checks) / sizeof(*checks);
 	     i++) {
 		int status;
@@ -386,6 +244,6 @@ int main(int argc, char **argv)
 		TEEC_FinalizeContext(&context);
 		return status;
 	}
-	fprintf(stderr, "usage: ta_check types|apart|probe|stack\n");
+	fprintf(stderr, "usage: ta_check types [TA]|apart|probe|stack\n");
 	return 2;
 }

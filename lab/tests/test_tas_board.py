@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The bench and size TAs on the real OP-TEE, through ta_check and ta_torture (ta/tests/board)."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from teemark.boards import VirtualBoard
+
+pytestmark = [pytest.mark.board, pytest.mark.timeout(600)]
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+BUILT = REPOSITORY / "build/tests/ta"
+VECTORS = REPOSITORY / "common/tests/vectors/ciphers.txt"
+
+
+@pytest.fixture(scope="module")
+def programs(qemu_v8: VirtualBoard) -> Path:
+    """The folder on the board that has them."""
+    subprocess.run(["make", "-s", "-C", str(REPOSITORY / "ta/tests"), "board"], check=True)
+    for name in ("ta_check", "ta_torture"):
+        qemu_v8.push(BUILT / name, f"/tmp/{name}", mode=0o755)
+    qemu_v8.push(VECTORS, "/tmp/ciphers.txt", mode=0o644)
+    return Path("/tmp")
+
+
+@pytest.mark.parametrize(("ta", "commands"), [("bench", 29), ("probe", 3), ("size", 3)])
+def test_every_parameter_type_is_answered(
+    qemu_v8: VirtualBoard, programs: Path, ta: str, commands: int
+) -> None:
+    """65,536 types on every command and on some that there are not, and no instance died."""
+    lines = qemu_v8.capture([str(programs / "ta_check"), "types", ta], timeout=500).text
+    counts = [
+        tuple(map(int, found))
+        for found in re.findall(
+            r"^command \d+: (\d+) calls, (\d+) successes, (\d+) neither", lines, re.M
+        )
+    ]
+    assert len(counts) == commands
+    assert all(calls >= 65536 and bad == 0 for calls, _, bad in counts)
+    # NOP of the bench TA: any types that exist, of all three kinds of memory.
+    if ta == "bench":
+        assert counts[0][:2] == (65536 + 2 * 7**4, 3 * 7**4)
+
+
+def test_published_vectors(qemu_v8: VirtualBoard, programs: Path) -> None:
+    """Whole messages and steps, both directions; no plaintext leaves with a wrong tag."""
+    command = [str(programs / "ta_torture"), "vectors", "/tmp/ciphers.txt"]
+    assert re.fullmatch(r"\d+ right, \d+ not for a TEE, 0 wrong\n", qemu_v8.capture(command).text)
+
+
+def test_eight_sessions_at_once(qemu_v8: VirtualBoard, programs: Path) -> None:
+    """10,000 calls of all kinds: all results right, OP-TEE's memory back to where it was."""
+    command = [str(programs / "ta_torture"), "sessions", "8", "10000"]
+    text = qemu_v8.capture(command, timeout=500).text
+    found = re.match(r"8 sessions, (\d+) calls, 0 findings\n", text)
+    assert found
+    assert int(found[1]) >= 10000
+    pools = re.findall(r"^(.+): (\d+) bytes before, (\d+) after", text, re.M)
+    assert pools
+    assert all(before == after for _, before, after in pools)

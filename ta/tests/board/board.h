@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What the programs that test the TAs on a board share. */
+#ifndef BOARD_H
+#define BOARD_H
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* Exit status 2: the test could not be made. */
+__attribute__((noreturn, format(printf, 1, 2))) static inline void
+die(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	fputs("error: ", stderr);
+	vfprintf(stderr, format, args);
+	fputc('\n', stderr);
+	va_end(args);
+	exit(2);
+}
+
+/*
+ * All 65,536 parameter types on every command of a TA (and on some that there
+ * are not), with memory, with none, and with none of a size. 1: a call got
+ * anything but a success or an error that a TA may return.
+ */
+int check_types(const char *ta);
+
+#endif
