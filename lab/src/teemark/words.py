@@ -26,6 +26,12 @@ TITLES = {
     "sha3-256": "SHA3-256",
     "sha3-384": "SHA3-384",
     "sha3-512": "SHA3-512",
+    **{f"hmac-sha{n}": f"HMAC-SHA-{n}" for n in (1, 224, 256, 384, 512)},
+    **{
+        f"aes-{bits}-{mode}": f"AES-{bits}-{mode.upper()}"
+        for bits in (128, 192, 256)
+        for mode in ("ecb", "cbc", "ctr", "xts", "gcm")
+    },
 }
 
 BACKENDS = {
@@ -36,11 +42,18 @@ BACKENDS = {
     "ce": "Crypto Extensions, normal world",
     "openssl": "OpenSSL",
     "afalg": "kernel (AF_ALG)",
+    "tee-ree-fs": "TEE storage in files",
+    "tee-rpmb": "TEE storage in RPMB",
+    "file": "plain file",
+    "file-fsync": "plain file, written through",
+    "getrandom": "getrandom()",
+    "urandom": "/dev/urandom",
+    "hwrng": "/dev/hwrng",
     "empty": "nothing: measuring itself",
 }
 """What stands behind the name of a backend, in the order of reports."""
 
-SECURE = ("tee", "ta-c", "ta-ce")
+SECURE = ("tee", "ta-c", "ta-ce", "tee-ree-fs", "tee-rpmb")
 
 
 def title(algorithm: str) -> str:

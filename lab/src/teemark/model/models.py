@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from teemark.model.line import Line, fit_line
 from teemark.model.stats import CaseStats, call_times, case_stats
 from teemark.run.reader import MeasuredCase, RunData
+from teemark.run.records import Case
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,14 +68,24 @@ class Models:
         return None
 
 
+def by_size(case: Case) -> str | None:
+    """What a case is but for its size: `oneshot`, or `cipher enc` for `cipher/…/enc/4096`. None
+    where the key doesn't end with the size."""
+    words, _, last = case.parameters.rpartition("/")
+    if last != str(case.bytes):
+        return None
+    return f"{case.workload} {words.replace('/', ' ')}" if words else case.workload
+
+
 def cost_lines(cases: Sequence[MeasuredCase]) -> tuple[CostLine, ...]:
     """A line over sizes for every workload, algorithm and backend with three sizes or more."""
     groups: dict[tuple[str, str, str], dict[float, list[float]]] = defaultdict(dict)
     for measured in cases:
         case = measured.case
         times = call_times(measured.samples)
-        if times and case.bytes is not None and case.parameters.isdigit():
-            groups[case.workload, case.algorithm, case.backend][float(case.bytes)] = times
+        name = by_size(case)
+        if times and case.bytes is not None and name is not None:
+            groups[name, case.algorithm, case.backend][float(case.bytes)] = times
     return tuple(
         CostLine(*key, line)
         for key, samples in groups.items()
