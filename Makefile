@@ -64,17 +64,28 @@ target-armhf: vboard
 .PHONY: test
 test: test-unit test-board ## all tests, those on the real OP-TEE included
 
+PYTEST := $(VENV)/bin/pytest -q -c lab/pyproject.toml --rootdir=lab
+
+# Two strands side by side; what both need is built before.
 .PHONY: test-unit
 test-unit: deps venv ## the tests that need no virtual board (under a minute)
 	@$(MAKE) --no-print-directory -C target ARCH=native
+	@$(MAKE) --no-print-directory -j2 --output-sync=target unit-target unit-lab
+
+.PHONY: unit-target
+unit-target:
 	@$(MAKE) --no-print-directory -C common/tests test
 	@$(MAKE) --no-print-directory -C ta/tests test
 	@$(MAKE) --no-print-directory -C target/tests test
-	@$(VENV)/bin/pytest -q -c lab/pyproject.toml --rootdir=lab -m 'not board' lab/tests target/tests
+	@$(PYTEST) -m 'not board' target/tests
+
+.PHONY: unit-lab
+unit-lab:
+	@$(PYTEST) -m 'not board' lab/tests
 
 .PHONY: test-board
 test-board: build target-armhf ## the tests on the virtual board
-	@$(VENV)/bin/pytest -q -c lab/pyproject.toml --rootdir=lab -m board lab/tests
+	@$(PYTEST) -m board lab/tests
 
 .PHONY: fuzz
 fuzz: deps ## the fuzzers, a minute each
