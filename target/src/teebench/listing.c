@@ -67,9 +67,11 @@ void listing_add_digests(struct listing *listing, struct pool *pool)
 	}
 }
 
-static void add_keyed(struct listing *listing, bool mac)
+void listing_add_keyed(struct listing *listing,
+		       bool (*wanted)(const struct algorithm *alg))
 {
-	static const uint8_t key[ALG_KEY_MAX_BYTES] = { 0, 1, 2, 3, 4, 5, 6, 7 };
+	/* Two halves that differ, as XTS wants its keys. */
+	static const uint8_t key[ALG_KEY_MAX_BYTES] = { 0, 1, 2, 3 };
 
 	for (size_t b = 0; keyed_backends[b]; b++) {
 		const struct keyed_backend *backend = keyed_backends[b];
@@ -78,34 +80,21 @@ static void add_keyed(struct listing *listing, bool mac)
 
 		backend->open(&k, 0, &opening);
 		for (size_t a = 0; a < algorithms_count; a++) {
-			const struct algorithm *alg = &algorithms[a];
-			struct keyed_job job = { .alg = alg,
+			struct keyed_job job = { .alg = &algorithms[a],
 						 .key = key,
 						 .iv = key };
 			struct error why = opening;
 
-			if (alg->class == ALG_DIGEST ||
-			    (alg->class == ALG_MAC) != mac)
+			if (!wanted(&algorithms[a]))
 				continue;
 			if (k)
 				backend->set_up(k, &job, &why);
-			listing_add(listing, alg->name, backend->name, &why);
+			listing_add(listing, algorithms[a].name, backend->name,
+				    &why);
 		}
 		if (k)
 			backend->close(k);
 	}
-}
-
-void listing_add_ciphers(struct listing *listing, struct pool *pool)
-{
-	(void)pool;
-	add_keyed(listing, false);
-}
-
-void listing_add_macs(struct listing *listing, struct pool *pool)
-{
-	(void)pool;
-	add_keyed(listing, true);
 }
 
 void listing_add_calls(struct listing *listing, struct pool *pool)
@@ -232,11 +221,11 @@ static bool first_of_backend(const struct listing *listing, size_t i)
 /* The algorithms of a workload, a backend a column. */
 static void print_table(const struct listing *listing, const char *workload)
 {
-	printf("  %-10s", "");
+	printf("  %-15s", "");
 	for (size_t b = 0; b < listing->count; b++)
 		if (!strcmp(listing->rows[b].workload, workload) &&
 		    first_of_backend(listing, b))
-			printf(" %8s", listing->rows[b].backend);
+			printf(" %10s", listing->rows[b].backend);
 	printf("\n");
 	for (size_t i = 0; i < listing->count; i++) {
 		const char *algorithm = listing->rows[i].algorithm;
@@ -244,7 +233,7 @@ static void print_table(const struct listing *listing, const char *workload)
 		if (strcmp(listing->rows[i].workload, workload) ||
 		    !first_of_algorithm(listing, i))
 			continue;
-		printf("  %-10s", algorithm);
+		printf("  %-15s", algorithm);
 		for (size_t b = 0; b < listing->count; b++) {
 			const struct row *row;
 
@@ -253,7 +242,9 @@ static void print_table(const struct listing *listing, const char *workload)
 				continue;
 			row = find(listing, workload, algorithm,
 				   listing->rows[b].backend);
-			printf(" %8s", !row ? "" : row->why.code ? "-" : "yes");
+			printf(" %10s", !row          ? "" :
+					row->why.code ? "-" :
+							"yes");
 		}
 		printf("\n");
 	}

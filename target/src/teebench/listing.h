@@ -12,12 +12,12 @@ void listing_add(struct listing *listing, const char *algorithm,
 		 const char *backend, const struct error *why);
 
 /*
- * For struct workload .list: every digest by every backend; every cipher by
- * every one that has them; HMACs likewise; empty calls.
+ * For struct workload .list: every digest by every backend; those of the
+ * algorithms with a key by every one that has such; empty calls.
  */
 void listing_add_digests(struct listing *listing, struct pool *pool);
-void listing_add_ciphers(struct listing *listing, struct pool *pool);
-void listing_add_macs(struct listing *listing, struct pool *pool);
+void listing_add_keyed(struct listing *listing,
+		       bool (*wanted)(const struct algorithm *alg));
 void listing_add_calls(struct listing *listing, struct pool *pool);
 
 /* Writes all of it to stdout, as a table or as one JSON object. */

@@ -105,11 +105,11 @@ static int open_desk(const void *kind, size_t size, void **value,
 	if (!ret)
 		ret = ta->greet(desk->tee, err);
 	if (!ret)
-		ret = tee_shm_alloc(desk->tee, size, TEEC_MEM_INPUT, &desk->in,
-				    err);
+		ret = tee_shm_alloc(desk->tee, size ? size : 64, TEEC_MEM_INPUT,
+				    &desk->in, err);
 	if (!ret)
-		ret = tee_shm_alloc(desk->tee, size, TEEC_MEM_OUTPUT,
-				    &desk->out, err);
+		ret = tee_shm_alloc(desk->tee, size ? size : 64,
+				    TEEC_MEM_OUTPUT, &desk->out, err);
 	if (!ret)
 		ret = tee_shm_alloc(desk->tee, SMALL_BYTES, TEEC_MEM_INPUT,
 				    &desk->small, err);

@@ -106,6 +106,17 @@ static void cipher_teardown(void *state)
 	keyed_case_free(state);
 }
 
+static bool is_cipher(const struct algorithm *alg)
+{
+	return alg->class == ALG_CIPHER || alg->class == ALG_AEAD;
+}
+
+static void cipher_list(struct listing *listing, struct pool *pool)
+{
+	(void)pool;
+	listing_add_keyed(listing, is_cipher);
+}
+
 const struct workload workload_cipher = {
 	.name = "cipher",
 	.summary = "a message encrypted or decrypted",
@@ -119,5 +130,5 @@ const struct workload workload_cipher = {
 	.check = cipher_check,
 	.facts = cipher_facts,
 	.teardown = cipher_teardown,
-	.list = listing_add_ciphers,
+	.list = cipher_list,
 };

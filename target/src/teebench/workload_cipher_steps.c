@@ -65,6 +65,11 @@ bad:
 			 parameters);
 }
 
+static bool goes_on(const struct algorithm *alg)
+{
+	return alg->class == ALG_CIPHER && strcmp(alg->kernel, "xts(aes)");
+}
+
 static int steps_parse(struct bench_case *c, struct pool *pool,
 		       struct error *err)
 {
@@ -78,8 +83,7 @@ static int steps_parse(struct bench_case *c, struct pool *pool,
 		ret = split(c->parameters, &what, err);
 	if (ret)
 		return ret;
-	if (c->algorithm->class != ALG_CIPHER ||
-	    !strcmp(c->algorithm->kernel, "xts(aes)"))
+	if (!goes_on(c->algorithm))
 		return error_set(err, -EINVAL,
 				 "cipher-steps is for modes that go on with a "
 				 "message (ecb, cbc, ctr), not for %s",
@@ -220,6 +224,12 @@ static void steps_teardown(void *state)
 	free(s);
 }
 
+static void steps_list(struct listing *listing, struct pool *pool)
+{
+	(void)pool;
+	listing_add_keyed(listing, goes_on);
+}
+
 const struct workload workload_cipher_steps = {
 	.name = "cipher-steps",
 	.summary = "one step of a cipher",
@@ -232,5 +242,5 @@ const struct workload workload_cipher_steps = {
 	.check = steps_check,
 	.facts = steps_facts,
 	.teardown = steps_teardown,
-	.list = listing_add_ciphers,
+	.list = steps_list,
 };

@@ -174,10 +174,15 @@ static void oneshot_teardown(void *state)
 	free(o);
 }
 
+static bool is_mac(const struct algorithm *alg)
+{
+	return alg->class == ALG_MAC;
+}
+
 static void oneshot_list(struct listing *listing, struct pool *pool)
 {
 	listing_add_digests(listing, pool);
-	listing_add_macs(listing, pool);
+	listing_add_keyed(listing, is_mac);
 }
 
 const struct workload workload_oneshot = {

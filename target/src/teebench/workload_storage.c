@@ -176,11 +176,21 @@ static void storage_teardown(void *state)
 
 static void storage_list(struct listing *listing, struct pool *pool)
 {
-	(void)pool;
+	static const struct storage_job trial = {
+		.op = STORAGE_CREATE,
+		.bytes = 2,
+		.name = "teemark-trial",
+	};
+
 	for (size_t i = 0; stores[i]; i++) {
 		struct error why = { 0 };
+		void *state = NULL;
 
-		stores[i]->probe(stores[i], &why);
+		/* Only by storing something can it be told. */
+		if (!stores[i]->probe(stores[i], &why))
+			stores[i]->open(&state, stores[i], &trial, pool, &why);
+		if (state)
+			stores[i]->close(state);
 		for (int op = 0; op < STORAGE_OPS; op++)
 			listing_add(listing, ops[op], stores[i]->name, &why);
 	}
