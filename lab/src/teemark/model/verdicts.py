@@ -259,6 +259,92 @@ def kernel_pays_off(run: RunData, models: Models) -> Verdict | None:
     )
 
 
+def session_kept(_run: RunData, models: Models) -> Verdict | None:
+    first, again = models.case("session/first-open/tee/none"), models.case(EMPTY_CALL)
+    if first is None or again is None or first.time.median < CLEAR * again.time.median:
+        return None
+    warm = models.case("session/open/tee/none")
+    beside = ""
+    if warm is not None:
+        beside = f"; while another session keeps it loaded, {words.duration(warm.time.median)}"
+    return Verdict(
+        key="keep-the-session",
+        kind="finding",
+        confidence=_steady(first, again),
+        claim="Opening the first session with a TA takes as long as "
+        f"{words.digits(first.time.median / again.time.median)} empty calls.",
+        evidence=f"It loads and checks the TA: {words.duration(first.time.median)}{beside} "
+        "(medians).",
+        advice="Open one session and keep it.",
+    )
+
+
+def shared_buffers(_run: RunData, models: Models) -> Verdict | None:
+    pairs = [
+        (temporary, allocated)
+        for temporary in models.stats
+        if (temporary.workload, temporary.algorithm) == ("shm", "temporary")
+        and (allocated := models.case(f"shm/allocated/tee/{temporary.parameters}"))
+    ]
+    if not pairs:
+        return None
+    temporary, allocated = max(pairs, key=lambda pair: pair[0].bytes or 0)
+    ratio = temporary.time.median / allocated.time.median
+    if ratio < CLEAR:
+        return None
+    size = words.size(temporary.bytes or 0)
+    return Verdict(
+        key="shared-buffers",
+        kind="finding",
+        confidence=_steady(temporary, allocated),
+        claim=f"A temporary reference to {size} crosses in {words.factor(ratio)} the time of "
+        "allocated shared memory.",
+        evidence=f"{words.duration(temporary.time.median)} against "
+        f"{words.duration(allocated.time.median)} for a call that does nothing else (medians).",
+        advice="Allocate shared memory once (TEEC_AllocateSharedMemory) and use it for many calls.",
+    )
+
+
+def stored_objects(run: RunData, models: Models) -> Verdict | None:
+    pairs = [
+        (stored, plain)
+        for stored in models.stats
+        if (stored.workload, stored.algorithm, stored.backend)
+        == ("storage", "create", "tee-ree-fs")
+        and (plain := models.case(f"storage/create/file-fsync/{stored.parameters}"))
+    ]
+    if not pairs:
+        return None
+    stored, plain = pairs[0]
+    ratio = stored.time.median / plain.time.median
+    rpcs = run.cases[stored.key].case.rpcs_per_call
+    calls = f" The TEE calls the normal world {words.digits(rpcs)} times for it." if rpcs else ""
+    return Verdict(
+        key="stored-objects",
+        kind="finding",
+        confidence=_steady(stored, plain),
+        claim=f"Creating an object of {words.size(stored.bytes or 0)} in the TEE's storage takes "
+        f"{words.factor(ratio)} the time of a file that is written through to the disk.",
+        evidence=f"{words.duration(stored.time.median)} against "
+        f"{words.duration(plain.time.median)} (medians).{calls}",
+        advice="Keep in one object what is read together, and read it once.",
+    )
+
+
+def tee_defects(run: RunData, _models: Models) -> Verdict | None:
+    found = [skip for skip in run.skips if skip.code == "tee-defect"]
+    if not found:
+        return None
+    return Verdict(
+        key="tee-defect",
+        kind="caution",
+        claim=f"A defect of this board's TEE: {found[0].reason}.",
+        evidence=f"{words.plural(len(found), 'case')} left out: "
+        + ", ".join(skip.case for skip in found),
+        advice=found[0].hint,
+    )
+
+
 def harness(_run: RunData, models: Models) -> Verdict | None:
     own = models.case(HARNESS)
     others = [stats for stats in models.stats if stats.key != HARNESS and stats.time.median > 0]
@@ -330,6 +416,10 @@ VERDICTS: tuple[Function, ...] = (
     extensions,
     normal_world,
     kernel_pays_off,
+    session_kept,
+    shared_buffers,
+    stored_objects,
+    tee_defects,
     harness,
     misfit,
     noise,
