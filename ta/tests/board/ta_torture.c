@@ -37,7 +37,7 @@
 #define TYPES  TEEC_PARAM_TYPES
 #define TAG    16
 
-enum { MAX_LEN = 9000, MAX_SESSIONS = 64 };
+enum { MAX_LEN = 2500, MAX_SESSIONS = 64 };
 
 static TEEC_Context context;
 
@@ -405,17 +405,17 @@ static TEEC_Result do_cipher_steps(struct worker *w)
 
 	fill(w, key, sizeof(key));
 	fill(w, iv, sizeof(iv));
-	fill(w, w->in, 4096);
+	fill(w, w->in, 2048);
 	cipher_set_key(&ctx, alg->id, true, key);
 	cipher_begin(&ctx, iv);
-	cipher_update(&ctx, w->in, w->want, 4096);
+	cipher_update(&ctx, w->in, w->want, 2048);
 	res = prepare(&w->bench, alg, true, key);
 	if (!res)
 		res = set_iv(&w->bench, alg, iv);
-	for (size_t i = 0; i < 4096 && !res; i += 1024)
-		res = update(&w->bench, w->in + i, w->out + i, 1024);
+	for (size_t i = 0; i < 2048 && !res; i += 512)
+		res = update(&w->bench, w->in + i, w->out + i, 512);
 	w->made += 7;
-	if (!res && memcmp(w->out, w->want, 4096))
+	if (!res && memcmp(w->out, w->want, 2048))
 		return TEEC_ERROR_GENERIC;
 	return res;
 }
@@ -487,7 +487,7 @@ static TEEC_Result do_storage(struct worker *w)
 
 static TEEC_Result do_random(struct worker *w)
 {
-	size_t len = 1000 + next(w) % 4000, zeros = 0;
+	size_t len = 500 + next(w) % 2000, zeros = 0;
 	TEEC_Result res;
 
 	memset(w->out, 0, len);
@@ -497,8 +497,8 @@ static TEEC_Result do_random(struct worker *w)
 	for (size_t i = 0; i < len; i++)
 		zeros += !w->out[i];
 	w->made += 1;
-	/* One in 256; eight standard deviations beyond, it is none. */
-	return !res && zeros > len / 256 + 40 ? TEEC_ERROR_GENERIC : res;
+	/* One in 256; nine standard deviations beyond, it is none. */
+	return !res && zeros > len / 256 + 30 ? TEEC_ERROR_GENERIC : res;
 }
 
 static TEEC_Result do_kernel(struct worker *w)
