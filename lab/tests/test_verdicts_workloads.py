@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Verdicts on sessions, buffers and storage: what they say, and when they are silent."""
+"""What the report says of sessions, buffers, storage and limits, and when it is silent."""
 
 from __future__ import annotations
 
@@ -9,15 +9,14 @@ import pytest
 
 from teemark.model import models
 from teemark.model.verdicts import Verdict, judge
+from teemark.report import report
 from teemark.run import reader
 
 DEFECT = "storage/truncate/tee-ree-fs/65536"
 
 
-def verdicts(
-    times: dict[str, int], size: dict[str, int] | None = None, **skips: str
-) -> dict[str, Verdict]:
-    """Of a run with these cases, each so many nanoseconds a call, always the same."""
+def made(times: dict[str, int], size: dict[str, int] | None = None, **skips: str) -> reader.RunData:
+    """A run with these cases, each so many nanoseconds a call, always the same."""
     records: list[dict[str, object]] = [{"type": "machine", "schema": 1, "teebench": "0.1.0"}]
     records += [
         {"type": "skip", "case": DEFECT, "code": code, "reason": reason, "hint": "Create anew."}
@@ -47,7 +46,13 @@ def verdicts(
             | {"source": "client-clock"}
         )
     records.append({"type": "end", "complete": True, "reason": "done"})
-    run = reader.parse([json.dumps(record).encode() + b"\n" for record in records], file="x")
+    return reader.parse([json.dumps(record).encode() + b"\n" for record in records], file="x")
+
+
+def verdicts(
+    times: dict[str, int], size: dict[str, int] | None = None, **skips: str
+) -> dict[str, Verdict]:
+    run = made(times, size, **skips)
     return {verdict.key: verdict for verdict in judge(run, models.build(run))}
 
 
@@ -99,3 +104,17 @@ def test_a_defect_of_the_tee_is_a_caution() -> None:
     assert said.claim.endswith("it loses objects.")
     assert DEFECT in said.evidence
     assert "tee-defect" not in verdicts(EMPTY, no_rpmb="there is none")
+
+
+def test_memcpy_is_drawn_as_a_limit() -> None:
+    sizes = (1024, 65536, 1048576)
+    digests = {f"oneshot/sha256/{by}/{n}": 400_000 + 20 * n for by in ("tee", "c") for n in sizes}
+    copies = {f"copy-limit/memcpy/c/{n}": 100 + n // 10 for n in (64, *sizes)}
+
+    def page(times: dict[str, int]) -> str:
+        return report.make([made(times, {k: int(k.rpartition("/")[2]) for k in times})]).html
+
+    assert "Dotted: memcpy()" not in page(digests)
+    with_limit = page(digests | copies)
+    assert "Dotted: memcpy()" in with_limit
+    assert ">memcpy</text>" in with_limit

@@ -21,12 +21,10 @@ if TYPE_CHECKING:
 INK = "#010101"
 MUTED = "#020202"
 GRID = "#030303"
-SERIES = {
-    name: f"#0000{index:02x}" for index, name in enumerate((*words.BACKENDS, "other"), start=0x10)
-}
-"""A stand-in for each backend; page colours are --c-NAME."""
-
 MARKERS = {"tee": "o", "ta-c": "s", "ta-ce": "D", "c": "s", "ce": "D", "openssl": "o", "afalg": "^"}
+
+SERIES = {name: f"#0000{index:02x}" for index, name in enumerate((*MARKERS, "other"), start=0x10)}
+"""A stand-in for each backend that has a colour; page colours are --c-NAME."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +47,8 @@ class Series:
     backend: str
     points: tuple[tuple[float, float], ...]
     low_high: tuple[tuple[float, float] | None, ...] = ()
+    limit: bool = False
+    """Not measured for its own sake, but what the others can't get above."""
 
 
 def variables() -> dict[str, str]:
@@ -134,8 +134,8 @@ def throughput(key: str, series: Sequence[Series], shape: Shape) -> str:
                 ys,
                 color=colour,
                 linewidth=2.2 if secure else 1.5,
-                linestyle="-" if secure else (0, (5, 2.5)),
-                marker=MARKERS.get(one.backend, "o"),
+                linestyle=":" if one.limit else "-" if secure else (0, (5, 2.5)),
+                marker="" if one.limit else MARKERS.get(one.backend, "o"),
                 markersize=4.5,
                 markeredgewidth=0,
                 clip_on=False,

@@ -11,6 +11,9 @@ from teemark.report import charts
 from teemark.report.blocks import Block, Chart, Column, Paragraph, Section, Strong, Table
 from teemark.report.subject import Subject, each
 
+LIMIT = "copy-limit"
+"""The workload whose rates are drawn as a limit."""
+
 
 def throughput(subjects: Sequence[Subject]) -> Section | None:
     blocks = each(subjects, _of)
@@ -54,6 +57,7 @@ def _of(subject: Subject) -> list[Block]:
     for (workload, algorithm), group in curves(subject).items():
         key = f"throughput-{subject.label}-{workload}-{algorithm}"
         series = [_series(backend, stats) for backend, stats in group.items()]
+        limit = copy_limit(subject, series) if workload != LIMIT else []
         name = words.title(algorithm)
         note = caveat(subject)
         title = name if workload == "oneshot" else f"{name}, {workload}"
@@ -64,14 +68,31 @@ def _of(subject: Subject) -> list[Block]:
                 caption=(
                     f"{name}: MiB/s at the median; a bar marks the {words.LEVEL} interval where it "
                     "is wider than the mark. ",
+                    "Dotted: memcpy() of as many bytes. " if limit else "",
                     *((Strong(f"{note}."),) if note else ()),
                 ),
-                wide=charts.throughput(key, series, charts.WIDE),
-                narrow=charts.throughput(key, series, charts.NARROW),
+                wide=charts.throughput(key, [*series, *limit], charts.WIDE),
+                narrow=charts.throughput(key, [*series, *limit], charts.NARROW),
                 data=_table(group),
             )
         )
     return blocks
+
+
+def copy_limit(subject: Subject, series: Sequence[charts.Series]) -> list[charts.Series]:
+    """As fast as data move, at the sizes that the series span; empty where it wasn't measured."""
+    xs = [x for one in series for x, _ in one.points]
+    points = tuple(
+        sorted(
+            (float(stats.bytes), stats.throughput / (1 << 20))
+            for stats in subject.models.stats
+            if stats.workload == LIMIT
+            and stats.bytes
+            and stats.throughput is not None
+            and min(xs) <= stats.bytes <= max(xs)
+        )
+    )
+    return [charts.Series("memcpy", points, limit=True)] if len(points) > 1 else []
 
 
 def _series(backend: str, stats: Sequence[CaseStats]) -> charts.Series:
