@@ -4,6 +4,7 @@
 PYTHON  ?= python3
 BOARD   ?= qemu-v8
 PLAN    ?= quick
+REPORT  ?= runs/latest/report.html
 VENV    := .venv
 TEEMARK := $(VENV)/bin/teemark
 
@@ -107,6 +108,14 @@ format: deps venv ## format the sources
 	@$(VENV)/bin/ruff format lab
 	@$(VENV)/bin/ruff check --fix lab
 	@git ls-files '*.c' '*.h' | xargs clang-format -i
+
+.PHONY: picture
+picture: ## the README picture, of REPORT=runs/latest/report.html (needs chromium)
+	@mkdir -p build
+	@chromium --headless --no-sandbox --disable-gpu --disable-background-networking \
+		--no-first-run --user-data-dir="$(CURDIR)/build/chromium" --hide-scrollbars \
+		--window-size=1000,2640 --screenshot="$(CURDIR)/docs/report.png" \
+		"file://$(abspath $(REPORT))" 2>/dev/null
 
 .PHONY: clean
 clean: ## remove what was built; downloads and the Python environment stay
