@@ -71,7 +71,7 @@ def test_documents_have_figures_and_sources(reference: Reference) -> None:
 def test_no_mirror_or_path_is_in_the_data() -> None:
     for file in paths.reference().glob("*.csv"):
         text = file.read_text(encoding="utf-8")
-        assert "/work/" not in text
+        assert str(paths.root()) not in text
         assert "http" not in text
 
 
