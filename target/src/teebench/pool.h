@@ -8,7 +8,7 @@
 
 #include "backend.h"
 
-enum { POOL_MAX = 16 };
+enum { POOL_MAX = 32 };
 
 struct pool_entry {
 	const struct backend *backend;

@@ -491,8 +491,13 @@ static int tee_open(void **state, const struct storage_backend *backend,
 	}
 	if (!ret)
 		ret = make(o, err);
-	if (ret && o->storage == TA_BENCH_STORAGE_RPMB && err &&
-	    err->tee_result) {
+	if (ret == -ENOMEM && err && err->tee_result) {
+		error_skip_word(err, "tee-memory");
+		error_hint(err, "OP-TEE's heap has no room for the hash tree "
+				"of an object of this size "
+				"(CFG_CORE_HEAP_SIZE)");
+	} else if (ret && o->storage == TA_BENCH_STORAGE_RPMB && err &&
+		   err->tee_result) {
 		error_skip_word(err, "no-rpmb");
 		error_hint(err, "this TEE keeps nothing in an RPMB partition: "
 				"the board has none, or OP-TEE was built "

@@ -41,7 +41,7 @@ struct file {
 	/* to hash */
 	const struct backend *backend;
 	struct session *session;
-	struct buffer buffer; /* of the backend's; .data NULL: none */
+	const struct buffer *buffer;
 	uint8_t out[ALG_DIGEST_MAX_BYTES], want[ALG_DIGEST_MAX_BYTES];
 	/* to encrypt: k knows session, key and IV */
 	struct keyed_case *k;
@@ -79,7 +79,8 @@ static int file_parse(struct bench_case *c, struct pool *pool,
 	c->algorithm = algorithm_by_name(op->algorithm);
 	c->bytes = (int64_t)bytes;
 	if (!op->cipher)
-		return pool_reserve(pool, c->backend, KNOWN_ANSWER_BYTES, err);
+		return pool_share_reserve(pool, &c->backend->summary, PIECE,
+					  err);
 	if (!bytes || bytes % c->algorithm->block_bytes)
 		return error_set(err, -EINVAL,
 				 "a file for %s has a multiple of %u bytes",
@@ -136,9 +137,9 @@ static int hash(struct file *f, int from, struct error *err)
 
 	for (; !ret && at < f->bytes; at += n) {
 		n = f->bytes - at < PIECE ? f->bytes - at : PIECE;
-		ret = read_piece(f, from, f->buffer.data, n, err);
+		ret = read_piece(f, from, f->buffer->data, n, err);
 		if (!ret)
-			ret = b->digest_update(f->session, &f->buffer, 0, n,
+			ret = b->digest_update(f->session, f->buffer, 0, n,
 					       err);
 	}
 	return ret ? ret : b->digest_final(f->session, NULL, 0, 0, f->out, err);
@@ -236,17 +237,78 @@ static int make_ciphertext(struct file *f, struct error *err)
 	return ret ? ret : crypt_files(f, share, &job, f->to, f->from, err);
 }
 
+/*
+ * A backend's session with a buffer for pieces, which cases share: the TEE's
+ * memory for buffers is small.
+ */
+struct desk {
+	const struct backend *backend;
+	struct session *session;
+	struct buffer buffer;
+};
+
+static void close_desk(void *value)
+{
+	struct desk *desk = value;
+
+	if (desk->session) {
+		desk->backend->buffer_free(desk->session, &desk->buffer);
+		desk->backend->close(desk->session);
+	}
+	free(desk);
+}
+
+/* kind: the address of a backend's .summary, which nobody else uses so */
+static int open_desk(const void *kind, size_t size, void **value,
+		     struct error *err)
+{
+	struct desk *desk = calloc(1, sizeof(*desk));
+	int ret;
+
+	(void)size;
+	*value = NULL;
+	if (!desk)
+		return error_set(err, -ENOMEM, "out of memory");
+	for (size_t i = 0; backends[i]; i++)
+		if (kind == &backends[i]->summary)
+			desk->backend = backends[i];
+	ret = desk->backend->probe(err);
+	if (!ret)
+		ret = desk->backend->open(&desk->session, err);
+	if (ret) {
+		free(desk);
+		return ret;
+	}
+	ret = desk->backend->buffer_alloc(desk->session, PIECE, &desk->buffer,
+					  err);
+	if (ret) {
+		desk->backend->close(desk->session);
+		free(desk);
+		return ret;
+	}
+	*value = desk;
+	return 0;
+}
+
 static int prepare_hash(struct file *f, struct bench_case *c, struct pool *pool,
 			struct error *err)
 {
-	int ret = pool_session(pool, c->backend, &f->session, err);
+	struct desk *desk;
+	void *value;
+	int ret;
 
-	if (!ret)
-		ret = c->backend->supports(f->session, f->alg, err);
-	if (!ret)
-		ret = c->backend->buffer_alloc(f->session, PIECE, &f->buffer,
-					       err);
+	if (!backend_by_name(c->backend_name))
+		return error_skip(err, -EOPNOTSUPP, "unsupported-algorithm",
+				  "backend %s hashes nothing", c->backend_name);
+	ret = pool_share(pool, &c->backend->summary, open_desk, close_desk,
+			 &value, err);
+	if (ret)
+		return ret;
+	desk = value;
 	f->backend = c->backend;
+	f->session = desk->session;
+	f->buffer = &desk->buffer;
+	ret = c->backend->supports(f->session, f->alg, err);
 	return ret ? ret : make_file(f, f->from, err);
 }
 
@@ -439,8 +501,6 @@ static void file_teardown(void *state)
 
 	if (!f)
 		return;
-	if (f->buffer.data)
-		f->backend->buffer_free(f->session, &f->buffer);
 	keyed_case_free(f->k);
 	if (f->dir >= 0) {
 		unlinkat(f->dir, f->from, 0);

@@ -36,10 +36,57 @@ struct same_code {
 	uint64_t result, want;
 	bool in_ta;
 #ifdef HAVE_TEEC
-	struct tee_session *tee;
-	TEEC_SharedMemory *shm;
+	struct desk *desk;
 #endif
 };
+
+#ifdef HAVE_TEEC
+/*
+ * What the cases share: one buffer with the message, since the TEE keeps a
+ * list of the pages of all memory that is shared, and its heap is small.
+ */
+struct desk {
+	struct tee_session *tee;
+	TEEC_SharedMemory *shm;
+};
+
+static void close_desk(void *value)
+{
+	struct desk *desk = value;
+
+	if (desk->tee)
+		tee_shm_free(desk->tee, desk->shm);
+	tee_session_close(desk->tee);
+	free(desk);
+}
+
+static int open_desk(const void *kind, size_t size, void **value,
+		     struct error *err)
+{
+	struct desk *desk = calloc(1, sizeof(*desk));
+	int ret;
+
+	(void)kind;
+	*value = NULL;
+	if (!desk)
+		return error_set(err, -ENOMEM, "out of memory");
+	ret = tee_session_open(&desk->tee, &ta_bench_name.uuid,
+			       ta_bench_name.uuid_text, ta_bench_name.name,
+			       err);
+	if (!ret)
+		ret = ta_bench_name.greet(desk->tee, err);
+	if (!ret)
+		ret = tee_shm_alloc(desk->tee, size ? size : 1, TEEC_MEM_INPUT,
+				    &desk->shm, err);
+	if (ret) {
+		close_desk(desk);
+		return ret;
+	}
+	pool_message(desk->shm->buffer, size);
+	*value = desk;
+	return 0;
+}
+#endif
 
 static int kernel_by_name(const char *name)
 {
@@ -55,7 +102,6 @@ static int same_parse(struct bench_case *c, struct pool *pool,
 	uint64_t bytes;
 	int ret;
 
-	(void)pool;
 	if (kernel_by_name(c->algorithm_name) < 0)
 		return error_set(err, -EINVAL,
 				 "there is no code \"%s\" for both worlds "
@@ -68,8 +114,12 @@ static int same_parse(struct bench_case *c, struct pool *pool,
 				 c->backend_name);
 	ret = case_number(c->parameters, "the number of bytes", BYTES_MAX,
 			  &bytes, err);
+	if (ret)
+		return ret;
 	c->bytes = (int64_t)bytes;
-	return ret;
+	return strcmp(c->backend_name, "ta-c") ?
+		       0 :
+		       pool_share_reserve(pool, kernels, (size_t)bytes, err);
 }
 
 static uint64_t sha256(const struct same_code *s)
@@ -106,6 +156,9 @@ static int same_prepare(struct bench_case *c, struct pool *pool,
 			struct error *err)
 {
 	struct same_code *s = calloc(1, sizeof(*s));
+#ifdef HAVE_TEEC
+	void *desk;
+#endif
 	int ret;
 
 	if (!s)
@@ -126,12 +179,8 @@ static int same_prepare(struct bench_case *c, struct pool *pool,
 	if (!s->in_ta)
 		return 0;
 #ifdef HAVE_TEEC
-	ret = tee_share(pool, &ta_bench_name, &s->tee, err);
-	if (!ret)
-		ret = tee_shm_alloc(s->tee, s->bytes ? s->bytes : 1,
-				    TEEC_MEM_INPUT, &s->shm, err);
-	if (!ret)
-		pool_message(s->shm->buffer, s->bytes);
+	ret = pool_share(pool, kernels, open_desk, close_desk, &desk, err);
+	s->desk = desk;
 	return ret;
 #else
 	(void)pool;
@@ -151,9 +200,9 @@ static int invoke(struct same_code *s, uint32_t repeat, struct error *err)
 
 	op.params[0].value.a = s->kernel;
 	op.params[0].value.b = repeat;
-	op.params[1].memref.parent = s->shm;
+	op.params[1].memref.parent = s->desk->shm;
 	op.params[1].memref.size = s->bytes;
-	ret = tee_invoke(s->tee, TA_BENCH_CMD_KERNEL, &op,
+	ret = tee_invoke(s->desk->tee, TA_BENCH_CMD_KERNEL, &op,
 			 "run code in the bench TA", err);
 	s->result = op.params[2].value.a | (uint64_t)op.params[2].value.b << 32;
 	return ret;
@@ -243,10 +292,6 @@ static void same_teardown(void *state)
 
 	if (!s)
 		return;
-#ifdef HAVE_TEEC
-	if (s->shm)
-		tee_shm_free(s->tee, s->shm);
-#endif
 	buffer_free_plain(NULL, &s->in);
 	buffer_free_plain(NULL, &s->copy);
 	free(s);
