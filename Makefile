@@ -69,7 +69,7 @@ PYTEST := $(VENV)/bin/pytest -q -c lab/pyproject.toml --rootdir=lab
 
 # Two strands side by side; what both need is built before.
 .PHONY: test-unit
-test-unit: deps venv ## the tests that need no virtual board (under a minute)
+test-unit: deps venv ## the tests that need no virtual board (2 minutes)
 	@$(MAKE) --no-print-directory -C target ARCH=native
 	@$(MAKE) --no-print-directory -j2 --output-sync=target unit-target unit-lab
 
