@@ -52,6 +52,8 @@ static int tee_storage_probe(const struct storage_backend *backend,
 /* Where a name is in the small buffer, of which two are used. */
 enum { NAME_BYTES = 64, SMALL_BYTES = 128 };
 
+enum { LARGE = 64 << 10 };
+
 #define RESULT_CORRUPT_OBJECT 0xF0100001u /* TEE_ERROR_CORRUPT_OBJECT */
 
 struct desk {
@@ -418,10 +420,8 @@ static int truncated(struct tee_object *o, struct error *err)
 	return -EIO;
 }
 
-static int tee_check(void *state, struct error *err)
+static int check(struct tee_object *o, struct error *err)
 {
-	struct tee_object *o = state;
-
 	switch (o->job->op) {
 	case STORAGE_READ:
 		/* What the timed call read. */
@@ -442,6 +442,18 @@ static int tee_check(void *state, struct error *err)
 		break;
 	}
 	return holds(o, o->job->bytes, err);
+}
+
+static int tee_check(void *state, struct error *err)
+{
+	struct tee_object *o = state;
+	int ret = check(o, err);
+
+	/*
+	 * The hash tree of a large object takes most of OP-TEE's heap while it
+	 * is open; other cases need some.
+	 */
+	return !ret && o->job->bytes > LARGE ? ensure_closed(o, err) : ret;
 }
 
 static void tee_close(void *state)
