@@ -71,6 +71,5 @@ def qemu_v8() -> Iterator[VirtualBoard]:
 
 @pytest.fixture(scope="module")
 def qemu_v8_icount() -> Iterator[VirtualBoard]:
-    """The deterministic virtual board. It keeps a processor busy even when idle, so it goes with
-    the module that uses it."""
+    """The deterministic virtual board. It goes with the module that uses it."""
     yield from _boot("qemu-v8-icount")
