@@ -35,6 +35,7 @@ from teemark.boards import Board, ensure_installed, open_board
 
 MIB = 1 << 20
 SIZE = 100 * MIB
+ROUNDS = 5
 FOLDER = "/data/bench"
 BACKENDS = ("tee", "ta-ce")
 CHUNKS = ("64K", "256K", "1M", "2M", "4M")
@@ -165,7 +166,7 @@ def memory(bench: Bench) -> None:
 def wall_clock(bench: Bench) -> None:
     bench.files(
         f"head -c {2 * SIZE} /dev/urandom >cold && sync; "
-        "for i in 1 2 3 4 5 6 7 8; do head -c 16777216 /dev/urandom >j$i; done; cat j? >/dev/null"
+        "for i in 1 2 3 4 5 6 7 8; do head -c 33554432 /dev/urandom >j$i; done; cat j? >/dev/null"
     )
     for backend in BACKENDS:
         file = bench.teehash(f"--backend={backend}", "--cold", "cold")["files"][0]
@@ -179,20 +180,21 @@ def wall_clock(bench: Bench) -> None:
 
 
 def parallel(bench: Bench) -> None:
-    """What a second session gains can show only where the machine has a second processor to give:
-    the plain C of the normal world says whether it has, in the same minute."""
+    """What a second session gains shows only where the machine has a second processor to give: the
+    plain C of the normal world says whether it has, in the same minutes. The best of the rounds
+    counts, since neighbours only ever take time away. Reading is inline, so that `-j 1` keeps one
+    processor busy and not, by its reader thread, part of the second one."""
     names = [f"j{i}" for i in range(1, 9)]
-    times: dict[tuple[str, int], list[float]] = {}
-    for _ in range(3):
+    best: dict[tuple[str, int], float] = {}
+    for _ in range(ROUNDS):
         for backend in ("c", *BACKENDS):
             for jobs in (1, 2):
-                report = bench.teehash(f"--backend={backend}", f"-j{jobs}", *names)
-                seen = times.setdefault((backend, jobs), [])
-                seen.append(report["host"]["total_time"]["value"])
-    gain = {
-        backend: statistics.median(times[backend, 1]) / statistics.median(times[backend, 2])
-        for backend in ("c", *BACKENDS)
-    }
+                report = bench.teehash(
+                    f"--backend={backend}", "--reader=inline", f"-j{jobs}", *names
+                )
+                took = report["host"]["total_time"]["value"]
+                best[backend, jobs] = min(took, best.get((backend, jobs), took))
+    gain = {backend: best[backend, 1] / best[backend, 2] for backend in ("c", *BACKENDS)}
     bench.add("c: 8 files, -j 2 by -j 1 (what this machine gives)", gain["c"], "times")
     for backend in BACKENDS:
         if gain["c"] < 1.85:
