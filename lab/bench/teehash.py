@@ -92,7 +92,11 @@ def inside(board: Board, backend: str) -> float:
     calls: dict[int, list[float]] = {}
     for line in done.text.splitlines():
         record = json.loads(line)
-        if record["type"] == "sample" and record["case"] == case:
+        if (
+            record.get("source") == "client-clock"
+            and record.get("repeat")
+            and record["case"] == case
+        ):
             calls.setdefault(record["repeat"], []).append(record["ns"] / record["loops"])
     one, three = (statistics.median(calls[repeat]) for repeat in (1, 3))
     return (three - one) / 2 / MIB

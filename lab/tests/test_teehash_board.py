@@ -159,7 +159,7 @@ def test_the_report(board: VirtualBoard) -> None:
     assert found["host"]["page_cache_before"]["value"] == 100
     parts = {part["part"]: part["ns"] for part in found["breakdown"]["parts"]}
     assert sum(parts.values()) == found["breakdown"]["total_ns"]
-    assert parts["unexplained"] < 0.1 * found["breakdown"]["total_ns"]
+    assert parts["unexplained"] < 0.25 * found["breakdown"]["total_ns"]
 
 
 def test_cold(board: VirtualBoard) -> None:
