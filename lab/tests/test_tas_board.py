@@ -28,7 +28,7 @@ def programs(qemu_v8: VirtualBoard) -> Path:
     return Path("/tmp")
 
 
-@pytest.mark.parametrize(("ta", "commands"), [("bench", 25), ("probe", 3), ("size", 3)])
+@pytest.mark.parametrize(("ta", "commands"), [("bench", 26), ("probe", 3), ("size", 3)])
 def test_every_parameter_type_is_answered(
     qemu_v8: VirtualBoard, programs: Path, ta: str, commands: int
 ) -> None:

@@ -89,5 +89,6 @@ const struct command commands[] = {
 	{ .id = TA_BENCH_CMD_KERNEL,
 	  .types = TYPES(VALUE_IN, MEMREF_IN, VALUE_OUT, NONE),
 	  .run = kernel_run },
+	COMMAND_CLOCK_ROW,
 	{ 0 },
 };

@@ -31,12 +31,14 @@ struct mac {
 };
 
 struct session {
+	struct clock clock;
 	struct cipher cipher;
 	struct mac mac;
 	TEE_ObjectHandle object; /* the one that is open, or null */
 	/* Never holds anything between two calls. */
 	uint8_t buffer[TA_BENCH_AE_DECRYPT_MAX + ALG_TAG_MAX_BYTES];
 };
+COMMAND_SESSION(struct session);
 
 extern const struct command commands[];
 

@@ -18,5 +18,6 @@ cppflags-y += -DBYTES_UNALIGNED_OK=0	# the kit says -mstrict-align
 common := $(addprefix common/src/,algorithms.c kernels.c merkle_damgard.c \
 	sha256.c)
 srcs_ext_base-y := ../..
-srcs_ext-y := $(common) ta/common/command.c ta/common/no_bigint.c
+srcs_ext-y := $(common) ta/common/command.c ta/common/clock.c \
+	ta/common/no_bigint.c
 $(foreach s,$(common),$(eval cflags-$(s)-y := $(COMMON_CFLAGS)))

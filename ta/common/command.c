@@ -21,6 +21,22 @@ static bool types_exist(uint32_t types)
 	return types >> 16 == 0;
 }
 
+/* Timed by the session's clock: all but the command that is about the clock. */
+static TEE_Result run(const struct command *command, struct session *session,
+		      TEE_Param params[TEE_NUM_PARAMS])
+{
+	struct clock *clock = command_clock(session);
+	TEE_Result res = TEE_SUCCESS;
+	uint64_t begin = 0;
+
+	if (clock->counter == TA_CLOCK_OFF || command->id == TA_CLOCK_CMD)
+		return command->run(session, params);
+	begin = clock_read(clock);
+	res = command->run(session, params);
+	clock->ticks += clock_read(clock) - begin;
+	return res;
+}
+
 TEE_Result command_run(const struct command *commands, struct session *session,
 		       uint32_t id, uint32_t types,
 		       TEE_Param params[TEE_NUM_PARAMS])
@@ -34,7 +50,7 @@ TEE_Result command_run(const struct command *commands, struct session *session,
 		res = TEE_ERROR_BAD_PARAMETERS;
 		if (command->any_types ? types_exist(types) :
 					 command->types == types)
-			return command->run(session, params);
+			return run(command, session, params);
 	}
 	return res;
 }
@@ -44,4 +60,9 @@ TEE_Result command_nop(struct session *session, TEE_Param *params)
 	(void)session;
 	(void)params;
 	return TEE_SUCCESS;
+}
+
+TEE_Result command_clock_switch(struct session *session, TEE_Param *params)
+{
+	return clock_switch(command_clock(session), params);
 }

@@ -12,6 +12,8 @@
 
 #include <tee_internal_api.h>
 
+#include "clock.h"
+
 #define NONE       TEE_PARAM_TYPE_NONE
 #define VALUE_IN   TEE_PARAM_TYPE_VALUE_INPUT
 #define VALUE_OUT  TEE_PARAM_TYPE_VALUE_OUTPUT
@@ -23,7 +25,17 @@
 /* size_t since OP-TEE 3.20, uint32_t before: as in a memref. */
 typedef __typeof__(((TEE_Param *)0)->memref.size) tee_size;
 
-struct session; /* each TA's own */
+/* Each TA's own; its first member is its clock: COMMAND_SESSION(). */
+struct session;
+
+#define COMMAND_SESSION(type)                                \
+	_Static_assert(__builtin_offsetof(type, clock) == 0, \
+		       "a session begins with its clock")
+
+static inline struct clock *command_clock(struct session *session)
+{
+	return (struct clock *)session;
+}
 
 /* The row of an id may come more than once, with other types. */
 struct command {
@@ -40,6 +52,16 @@ TEE_Result command_run(const struct command *commands, struct session *session,
 
 /* The empty call: its row has any_types. */
 TEE_Result command_nop(struct session *session, TEE_Param *params);
+
+/* TA_CLOCK_CMD; a row of every TA that has sessions. */
+TEE_Result command_clock_switch(struct session *session, TEE_Param *params);
+
+#define COMMAND_CLOCK_ROW                                             \
+	{                                                             \
+		.id = TA_CLOCK_CMD,                                   \
+		.types = TYPES(VALUE_IN, VALUE_OUT, VALUE_OUT, NONE), \
+		.run = command_clock_switch,                          \
+	}
 
 /* A buffer as the client gave it. */
 struct input {

@@ -194,5 +194,6 @@ const struct command commands[] = {
 	{ .id = TA_DIGEST_CMD_HEAP,
 	  .types = TYPES(VALUE_OUT, NONE, NONE, NONE),
 	  .run = heap },
+	COMMAND_CLOCK_ROW,
 	{ 0 },
 };

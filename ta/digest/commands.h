@@ -10,6 +10,7 @@
 
 /* What a session has; it has nothing else, and shares nothing. */
 struct session {
+	struct clock clock;
 	struct digest_slot oneshot; /* kept for the next call */
 	struct digest_slot stream;
 	bool streaming; /* between INIT and FINAL */
@@ -18,6 +19,7 @@ struct session {
 	uint32_t updates;
 	uint64_t bytes;
 };
+COMMAND_SESSION(struct session);
 
 extern const struct command commands[];
 

@@ -5,3 +5,4 @@ srcs_ext_base-y := ../..
 srcs_ext-y := ta/common/no_bigint.c
 
 global-incdirs-y += ../../common/include
+global-incdirs-y += ../common

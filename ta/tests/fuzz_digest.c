@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <teemark/ta_clock.h>
 #include <teemark/ta_digest.h>
 
 #include "model.h"
@@ -33,12 +34,14 @@ static uint32_t right_types(uint32_t cmd, uint8_t pick)
 	static const uint32_t types[] = { 0x0000, 0x0002, 0x1651, 0x0001,
 					  0x0005, 0x0065, 0x0222 };
 
+	if (cmd == TA_CLOCK_CMD)
+		return 0x0221;
 	if (cmd == TA_DIGEST_CMD_FINAL && pick % 4 == 0)
 		return 0x0060;
 	return cmd < sizeof(types) / sizeof(types[0]) ? types[cmd] : 0;
 }
 
-/* Small numbers mostly: ids, implementations, counts. */
+/* Small numbers mostly: ids, implementations, counts, clocks. */
 static uint32_t value(uint8_t byte)
 {
 	switch (byte) {
@@ -88,12 +91,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		TEE_Param params[TEE_NUM_PARAMS] = { 0 };
 		uint32_t cmd = next(&in);
 		uint8_t pick = next(&in);
-		uint32_t types = right_types(cmd % 8, pick);
+		uint32_t types = 0;
 
-		if (cmd < 248)
+		if (cmd < 240)
 			cmd %= 8;
+		else if (cmd < 248)
+			cmd = TA_CLOCK_CMD;
 		else if (cmd == 248)
 			cmd = UINT32_MAX;
+		types = right_types(cmd, pick);
 		if (pick >= 224)
 			types = next(&in) | (uint32_t)next(&in) << 8;
 		if (pick == 255)

@@ -7,7 +7,10 @@
 #include <string.h>
 
 #include <teemark/algorithms.h>
+#include <teemark/ta_clock.h>
 #include <teemark/ta_digest.h>
+
+#include "shim.h"
 
 #define CHECK(condition)                                                       \
 	do {                                                                   \
@@ -26,6 +29,10 @@ struct model {
 	uint32_t digests;
 	uint32_t updates;
 	uint64_t bytes;
+	uint32_t clock; /* enum ta_clock */
+	uint64_t ticks;
+	uint32_t hz; /* that the clock's last answer has */
+	uint64_t ticks_said;
 };
 
 struct model *model_open(void)
@@ -74,6 +81,7 @@ static bool bad_memref(const TEE_Param *param)
 /* The digest as the client finds it, and the size it took. */
 struct answer {
 	TEE_Result res;
+	bool ran;                   /* a handler */
 	const TEE_Param *digest_at; /* NULL: no digest */
 	uint8_t digest[EVP_MAX_MD_SIZE];
 	size_t digest_len;
@@ -165,6 +173,19 @@ static void want_final(struct model *model, const TEE_Param *p, bool input,
 	model->digests++;
 }
 
+static void want_clock(struct model *model, const TEE_Param *p,
+		       struct answer *want)
+{
+	if (p[0].value.a > TA_CLOCK_PHYSICAL) {
+		want->res = TEE_ERROR_BAD_PARAMETERS;
+		return;
+	}
+	model->ticks_said = model->ticks;
+	model->hz = model->clock ? SHIM_HZ : 0;
+	model->clock = p[0].value.a;
+	model->ticks = 0;
+}
+
 /* What the call must answer; takes the model's state along. */
 static void predict(struct model *model, uint32_t cmd, uint32_t types,
 		    const TEE_Param *p, struct answer *want)
@@ -180,6 +201,13 @@ static void predict(struct model *model, uint32_t cmd, uint32_t types,
 		[TA_DIGEST_CMD_HEAP] = 0x0002,
 	};
 
+	if (cmd == TA_CLOCK_CMD) {
+		if (types == 0x0221)
+			want_clock(model, p, want);
+		else
+			want->res = TEE_ERROR_BAD_PARAMETERS;
+		return;
+	}
 	if (cmd > TA_DIGEST_CMD_HEAP) {
 		want->res = TEE_ERROR_NOT_SUPPORTED;
 		return;
@@ -191,6 +219,7 @@ static void predict(struct model *model, uint32_t cmd, uint32_t types,
 				want->res = TEE_ERROR_BAD_PARAMETERS;
 		if (types >> 16)
 			want->res = TEE_ERROR_BAD_PARAMETERS;
+		want->ran = want->res == TEE_SUCCESS;
 		return;
 	}
 	if (types != expected[cmd] &&
@@ -199,6 +228,7 @@ static void predict(struct model *model, uint32_t cmd, uint32_t types,
 		return;
 	}
 
+	want->ran = true;
 	switch (cmd) {
 	case TA_DIGEST_CMD_ONESHOT:
 		want_oneshot(model, p, want);
@@ -235,7 +265,23 @@ static void check_values(const struct model *model, uint32_t cmd,
 		CHECK(p[2].value.a == (uint32_t)model->bytes);
 		CHECK(p[2].value.b == model->bytes >> 32);
 		break;
+	case TA_CLOCK_CMD:
+		CHECK(p[1].value.a == (uint32_t)model->ticks_said);
+		CHECK(p[1].value.b == model->ticks_said >> 32);
+		CHECK(p[2].value.a == model->hz && p[2].value.b == 0);
+		break;
 	}
+}
+
+/* Two readings around a handler, and none where the clock is off. */
+static void check_clock(struct model *model, bool ran, size_t readings)
+{
+	static const uint32_t steps[] = { 0, SHIM_VIRTUAL_STEP,
+					  SHIM_PHYSICAL_STEP };
+
+	CHECK(readings == (ran && model->clock ? 2 : 0));
+	if (ran)
+		model->ticks += steps[model->clock];
 }
 
 TEE_Result model_invoke(struct model *model, uint32_t cmd, uint32_t types,
@@ -244,6 +290,7 @@ TEE_Result model_invoke(struct model *model, uint32_t cmd, uint32_t types,
 	struct answer want = { 0 };
 	TEE_Param call[TEE_NUM_PARAMS];
 	TEE_Result res = TEE_SUCCESS;
+	size_t readings = 0;
 
 	/* Each buffer ends where its allocation ends. */
 	memcpy(call, params, sizeof(call));
@@ -257,8 +304,11 @@ TEE_Result model_invoke(struct model *model, uint32_t cmd, uint32_t types,
 	}
 
 	predict(model, cmd, types, params, &want);
+	readings = shim_counter_readings;
 	res = TA_InvokeCommandEntryPoint(model->session, cmd, types, call);
 	CHECK(res == want.res);
+	if (cmd != TA_CLOCK_CMD)
+		check_clock(model, want.ran, shim_counter_readings - readings);
 	if (res == TEE_SUCCESS)
 		check_values(model, cmd, call);
 

@@ -13,6 +13,7 @@
 
 #include <tee_internal_api.h>
 #include <teemark/algorithms.h>
+#include <teemark/ta_clock.h>
 #include <teemark/ta_digest.h>
 
 #include "model.h"
@@ -130,6 +131,44 @@ static void test_every_parameter_type(void **state)
 	assert_int_equal(calls, 2 * 9 * 65536);
 	/* 7^4 of NOP, twice; INFO, ONESHOT, INIT, STATS; a stream's. */
 	assert_int_equal(successes, 2 * 2401 + 2 * 4 + 5);
+}
+
+static TEE_Result clock_to(struct model *model, uint32_t clock)
+{
+	TEE_Param p[TEE_NUM_PARAMS] = { { .value = { clock, 0 } } };
+
+	return model_invoke(model, TA_CLOCK_CMD, 0x0221, p);
+}
+
+/* The model knows how often its counter is read: by no call while it is off. */
+static void test_with_a_clock(void **state)
+{
+	struct model *model = *state;
+
+	for (uint32_t clock = 0; clock < 4; clock++) {
+		assert_int_equal(clock_to(model, clock),
+				 clock < 3 ? TEE_SUCCESS :
+					     TEE_ERROR_BAD_PARAMETERS);
+		assert_int_equal(oneshot(model, 3, 0, 100, 64, 2), TEE_SUCCESS);
+		assert_int_equal(oneshot(model, 99, 0, 100, 64, 2),
+				 TEE_ERROR_NOT_SUPPORTED);
+		assert_int_equal(init(model, 3, 1), TEE_SUCCESS);
+		assert_int_equal(update(model, 0, 1000), TEE_SUCCESS);
+		assert_int_equal(final(model, 64), TEE_SUCCESS);
+		assert_int_equal(final(model, 64), TEE_ERROR_BAD_STATE);
+		assert_int_equal(stats(model), TEE_SUCCESS);
+	}
+	for (uint32_t types = 0; types < 65536; types++) {
+		TEE_Param p[TEE_NUM_PARAMS] = { { .value = { 1, 1 } } };
+
+		if ((types & 15) < 5)
+			assert_int_equal(model_invoke(model, TA_CLOCK_CMD,
+						      types, p),
+					 types == 0x0221 ?
+						 TEE_SUCCESS :
+						 TEE_ERROR_BAD_PARAMETERS);
+	}
+	assert_int_equal(clock_to(model, TA_CLOCK_OFF), TEE_SUCCESS);
 }
 
 static void test_types_beyond_four_parameters(void **state)
@@ -628,6 +667,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(test_every_parameter_type),
+		TEST(test_with_a_clock),
 		TEST(test_types_beyond_four_parameters),
 		TEST(test_unknown_commands),
 		TEST(test_open_with_parameters),

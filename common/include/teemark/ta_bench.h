@@ -8,6 +8,8 @@
  * (ta_digest.h). An object or operation belongs to its session and is
  * released and wiped when the session ends. A key goes in and never comes
  * out: no command returns one.
+ *
+ * Besides the commands below it has the clock of ta_clock.h.
  */
 #ifndef TEEMARK_TA_BENCH_H
 #define TEEMARK_TA_BENCH_H

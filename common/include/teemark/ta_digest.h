@@ -9,6 +9,8 @@
  * algorithm or implementation: TEE_ERROR_NOT_SUPPORTED, a command out of
  * sequence: TEE_ERROR_BAD_STATE, an output buffer too small:
  * TEE_ERROR_SHORT_BUFFER with the size needed.
+ *
+ * Besides the commands below it has the clock of ta_clock.h.
  */
 #ifndef TEEMARK_TA_DIGEST_H
 #define TEEMARK_TA_DIGEST_H

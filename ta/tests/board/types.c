@@ -15,6 +15,7 @@
 
 #include <tee_client_api.h>
 #include <teemark/ta_bench.h>
+#include <teemark/ta_clock.h>
 #include <teemark/ta_digest.h>
 #include <teemark/ta_probe.h>
 #include <teemark/ta_size.h>
@@ -144,15 +145,17 @@ static void ready_bench(struct raw_session *session)
 	     memref_in(session, 64), value(0, 0));
 }
 
+/* From the clock's command on, which switches it on, the rest run by it. */
 static const struct ta tas[] = {
 	{ "digest",
 	  TA_DIGEST_UUID,
-	  { 0, 1, 2, 3, 4, 5, 6, 7, 8, NO_MORE },
+	  { 0, 1, TA_CLOCK_CMD, 2, 3, 4, 5, 6, 7, 8, NO_MORE },
 	  ready_digest },
 	{ "bench",
 	  TA_BENCH_UUID,
-	  { 0,  1,  10, 11, 12, 13, 14, 15, 20, 21, 22, 23, 24,
-	    30, 31, 32, 33, 34, 35, 36, 37, 40, 50, 2,  16, NO_MORE },
+	  { 0,  1,  TA_CLOCK_CMD, 10, 11, 12, 13, 14, 15,
+	    20, 21, 22,           23, 24, 30, 31, 32, 33,
+	    34, 35, 36,           37, 40, 50, 2,  16, NO_MORE },
 	  ready_bench },
 	{ "probe", TA_PROBE_UUID, { TA_PROBE_CMD_NOP, 5, 99, NO_MORE }, NULL },
 	{ "size", TA_SIZE_UUID(32), { TA_SIZE_CMD_NOP, 1, 99, NO_MORE }, NULL },

@@ -10,11 +10,17 @@
 
 #include <tee_internal_api.h>
 
+#include "../../common/counter.h"
+
 unsigned int shim_fail_alloc;
 unsigned int shim_fail_do_final;
 uint32_t shim_unsupported_alg;
 size_t shim_allocations;
 size_t shim_operations_made;
+
+size_t shim_counter_readings;
+
+static uint64_t count_virtual, count_physical;
 
 const uint8_t *shim_shared, *shim_secret;
 size_t shim_shared_size, shim_secret_len;
@@ -93,10 +99,36 @@ void TEE_GenerateRandom(void *buffer, size_t size)
 
 	if (!buffer || size > 3072)
 		shim_panic("TEE_GenerateRandom");
+	count_virtual += size * SHIM_VIRTUAL_STEP;
+	count_physical += size * SHIM_PHYSICAL_STEP;
 	for (size_t i = 0; i < size; i++) {
 		x ^= x << 13;
 		x ^= x >> 17;
 		x ^= x << 5;
 		out[i] = (uint8_t)x;
 	}
+}
+
+void shim_counters_set(uint64_t count)
+{
+	count_virtual = count;
+	count_physical = count;
+}
+
+uint64_t counter_virtual(void)
+{
+	shim_counter_readings++;
+	return count_virtual += SHIM_VIRTUAL_STEP;
+}
+
+uint64_t counter_physical(void)
+{
+	shim_counter_readings++;
+	return count_physical += SHIM_PHYSICAL_STEP;
+}
+
+uint32_t counter_frequency(void)
+{
+	shim_counter_readings++;
+	return SHIM_HZ;
 }

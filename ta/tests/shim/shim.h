@@ -34,6 +34,16 @@ extern size_t shim_secret_len;
 /* Forgets all persistent objects; a panic if one is open. */
 void shim_storage_clear(void);
 
+/*
+ * The counters of ta/common/counter.h: they advance by these steps when they
+ * are read, and by as many a byte of TEE_GenerateRandom(), a handler's work.
+ */
+enum { SHIM_VIRTUAL_STEP = 100, SHIM_PHYSICAL_STEP = 7, SHIM_HZ = 62500000 };
+/* How often they were read, the frequency included. */
+extern size_t shim_counter_readings;
+/* Where both begin. */
+void shim_counters_set(uint64_t count);
+
 /* What is allocated at the moment. */
 extern size_t shim_allocations;
 /* TEE_AllocateOperation calls so far. */

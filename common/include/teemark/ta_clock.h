@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The clock of a session, which the digest TA and the bench TA have alike: how
+ * long the handlers of its commands took, by the counter of the generic timer.
+ *
+ * A TEE may forbid TAs that counter, and then ends an instance that reads it.
+ * So a clock is off when a session opens, and off no instruction reads one;
+ * the client finds out in a sacrificed instance (ta_probe.h) before it switches
+ * one on. What is counted is the session's own and nothing secret: a client
+ * can time its calls as well from outside.
+ */
+#ifndef TEEMARK_TA_CLOCK_H
+#define TEEMARK_TA_CLOCK_H
+
+enum ta_clock {
+	TA_CLOCK_OFF = 0,
+	TA_CLOCK_VIRTUAL = 1,  /* CNTVCT_EL0 */
+	TA_CLOCK_PHYSICAL = 2, /* CNTPCT_EL0 */
+};
+
+enum ta_clock_cmd {
+	/*
+	 * What the session's clock has counted since this command was last
+	 * called; counting begins anew, with the clock that is named. Counted
+	 * are all commands whose handler ran, also those that failed, but for
+	 * this one: from right before the handler to right after it, so
+	 * neither the crossing nor the check of parameter types.
+	 * Another clock than those above: TEE_ERROR_BAD_PARAMETERS, and
+	 * nothing changes.
+	 * [0] value in:  a = enum ta_clock, from here on
+	 * [1] value out: a = ticks, low 32 bits, b = high 32 bits
+	 * [2] value out: a = CNTFRQ_EL0 in Hz, as the firmware set it; 0 when
+	 *     the clock was off
+	 */
+	TA_CLOCK_CMD = 90,
+};
+
+#endif
