@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 import sshserver
 from conftest import HOST, local_board
 from teemark import errors
-from teemark.boards import Board, remote
+from teemark.boards import Board, remote, ssh
 from teemark.boards.guard import start_time
 
 NOISE = random.Random(2).randbytes(300_000)
@@ -152,6 +152,18 @@ def test_connection_dies_with_a_killed_process(
     while start_time(master) is not None and time.monotonic() < limit:
         time.sleep(0.02)
     assert start_time(master) is None
+
+
+@pytest.mark.parametrize(
+    ("trap", "status"), [("n=$((n+1)); [ $n -lt 2 ] || exit 0", 0), ("", -signal.SIGKILL)]
+)
+def test_a_master_that_misses_the_signal_is_asked_again(trap: str, status: int) -> None:
+    script = f"n=0; trap '{trap}' TERM; echo ready; while :; do sleep 0.02; done"
+    with subprocess.Popen(["sh", "-c", script], stdout=subprocess.PIPE) as master:
+        assert master.stdout is not None
+        assert master.stdout.readline() == b"ready\n"
+        ssh.end(master, patience=1)
+        assert master.returncode == status
 
 
 def test_connection_lost_in_mid_run(tmp_path: Path) -> None:

@@ -137,12 +137,7 @@ class Ssh:
 
     def close(self) -> None:
         if self._master is not None:
-            self._master.terminate()
-            try:
-                self._master.wait(5)
-            except subprocess.TimeoutExpired:
-                self._master.kill()
-                self._master.wait()
+            end(self._master)
             self._master = None
         if self._directory is not None:
             shutil.rmtree(self._directory, ignore_errors=True)
@@ -215,6 +210,22 @@ class Channel:
                 return None
             time.sleep(0.05)
         return self._ssh.lost_error()
+
+
+def end(master: subprocess.Popen[bytes], patience: float = 5) -> None:
+    """End the master, by force when it takes too long.
+
+    OpenSSH (9.2, for one) misses a SIGTERM that comes right before it waits for the network:
+    asked again, it notices.
+    """
+    limit = time.monotonic() + patience
+    while time.monotonic() < limit:
+        master.terminate()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            master.wait(0.1)
+            return
+    master.kill()
+    master.wait()
 
 
 def _short_directory() -> str:
