@@ -18,6 +18,7 @@
 #include "error.h"
 
 struct session; /* a backend's own */
+struct tee_session;
 
 /*
  * Memory that a backend reads without a copy: an allocated shared buffer for
@@ -117,6 +118,9 @@ struct backend {
 
 	/* Asks the session; NULL where there is nothing to ask. */
 	void (*facts)(struct session *session, struct session_facts *facts);
+
+	/* The session with the TA behind it (ta_counter.h); NULL: no TA. */
+	struct tee_session *(*tee)(struct session *session);
 };
 
 /* NULL-terminated, in the order of --list. */

@@ -51,6 +51,8 @@ enum keyed_step {
 	KEYED_CIPHER_BUFFER, /* goes on with the message */
 };
 
+struct tee_session;
+
 struct keyed_backend {
 	const char *name; /* as in case keys */
 
@@ -86,6 +88,9 @@ struct keyed_backend {
 		       enum keyed_step step, struct error *err);
 	int (*step)(struct keyed *k, const struct keyed_job *job,
 		    enum keyed_step step, struct error *err);
+
+	/* The session with the TA behind it (ta_counter.h); NULL: no TA. */
+	struct tee_session *(*tee)(struct keyed *k);
 };
 
 /* NULL-terminated: tee, openssl, afalg, c. */

@@ -178,6 +178,66 @@ static void test_getting_ready_is_not_timed(void **state)
 	assert_int_equal(t.runs, 1);
 }
 
+struct other_clock {
+	unsigned starts, stops;
+	int start_code, stop_code;
+};
+
+static int start_other(void *state, struct error *err)
+{
+	struct other_clock *c = state;
+
+	c->starts++;
+	now += 5000; /* getting it going takes its time */
+	return c->start_code ? error_set(err, c->start_code, "no start") : 0;
+}
+
+static int stop_other(void *state, uint64_t *ns, struct error *err)
+{
+	struct other_clock *c = state;
+
+	c->stops++;
+	now += 7000;
+	*ns = 30;
+	return c->stop_code ? error_set(err, c->stop_code, "no stop") : 0;
+}
+
+/* The other clock costs the stretch nothing, and is stopped come what may. */
+static void test_another_clock_runs_along(void **state)
+{
+	struct thing t = { .call_ns = 100, .operation_ns = 7, .fail_at = 3 };
+	struct other_clock other = { 0 };
+	const struct measure_along along = { start_other, stop_other, &other };
+	struct measure_target target = { .run = run_thing, .state = &t };
+	struct error err = { 0 };
+	struct measured m;
+
+	(void)state;
+	now = 1000;
+	assert_int_equal(measure_once(&core, &target, 3, 2, &m, &err), 0);
+	assert_int_equal(m.along_ns, 0);
+	target.along = &along;
+	assert_int_equal(measure_once(&core, &target, 3, 2, &m, &err), 0);
+	assert_int_equal(m.ns, 3 * (100 + 2 * 7));
+	assert_int_equal(m.along_ns, 30);
+	assert_int_equal(other.starts, 1);
+	assert_int_equal(other.stops, 1);
+
+	/* The run's own failure is the one that is told. */
+	other.stop_code = -EPIPE;
+	assert_int_equal(measure_once(&core, &target, 3, 2, &m, &err), -EIO);
+	assert_string_equal(err.what, "broken");
+	assert_int_equal(other.stops, 2);
+	assert_int_equal(measure_once(&core, &target, 3, 2, &m, &err), -EPIPE);
+	assert_string_equal(err.what, "no stop");
+
+	other.start_code = -EBUSY;
+	t.runs = 10;
+	assert_int_equal(measure_once(&core, &target, 3, 2, &m, &err), -EBUSY);
+	assert_int_equal(t.runs, 10);
+	assert_int_equal(other.stops, 3);
+}
+
 static void test_loops_stay_within_the_targets_limit(void **state)
 {
 	struct thing t = { .call_ns = 1 };
@@ -233,6 +293,7 @@ int main(void)
 		cmocka_unit_test(test_a_clock_that_stands_still_ends),
 		cmocka_unit_test(test_errors_come_through),
 		cmocka_unit_test(test_getting_ready_is_not_timed),
+		cmocka_unit_test(test_another_clock_runs_along),
 		cmocka_unit_test(test_loops_stay_within_the_targets_limit),
 		cmocka_unit_test(test_aligned_samples_begin_after_a_tick),
 	};

@@ -67,6 +67,10 @@ def test_a_run() -> None:
         "invoke/none/empty/none",
         "oneshot/sha1/c/0",
     }
+    # nothing computes in a TA, so nobody asked one
+    assert found[0]["ta_counter"] == {"name": None, "hz": None, "resolution_ns": None}
+    assert found[0]["reasons"]["ta_counter.name"] == "not looked for: no case computes in a TA"
+    assert found[-1]["ta_samples"] == 0
     for sample in samples:
         assert isinstance(sample["ns"], int)
         assert sample["ns"] >= 10_000
@@ -202,6 +206,15 @@ def test_killed_leaves_a_partial_file_without_an_end(tmp_path: Path) -> None:
     lines = (tmp_path / "run.partial").read_bytes().splitlines(keepends=True)
     assert not any(b'"type":"end"' in line for line in lines)
     assert all(json.loads(line) for line in lines)
+
+
+def test_without_ta_counter() -> None:
+    """The option is recorded, and what could have been looked for wasn't."""
+    done = bench(*FAST, "--no-ta-counter", C, "oneshot/sha256/tee/0")
+    machine = records(done.stdout)[0]
+    assert machine["settings"]["ta_counter"] is False
+    assert machine["ta_counter"]["name"] is None
+    assert machine["reasons"]["ta_counter.hz"] == "not looked for: --no-ta-counter was given"
 
 
 def test_settling_is_interrupted_too() -> None:

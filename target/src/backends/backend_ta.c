@@ -332,6 +332,11 @@ static void ta_facts(struct session *s, struct session_facts *facts)
 	heap_facts(s, facts);
 }
 
+static struct tee_session *ta_tee(struct session *s)
+{
+	return s->tee;
+}
+
 static int ta_open_tee(struct session **session, struct error *err)
 {
 	return ta_open(session, TA_DIGEST_IMPL_TEE, err);
@@ -366,6 +371,7 @@ static int ta_open_ce(struct session **session, struct error *err)
 		.crosses = true,                    \
 		.open_cost = ta_open_cost,          \
 		.facts = ta_facts,                  \
+		.tee = ta_tee,                      \
 	}
 
 #else /* HAVE_TEEC */

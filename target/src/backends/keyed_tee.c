@@ -287,6 +287,11 @@ static size_t tee_len_max(const struct keyed *k, const struct keyed_job *job)
 		       SIZE_MAX;
 }
 
+static struct tee_session *tee_behind(struct keyed *k)
+{
+	return ((struct tee *)k)->session;
+}
+
 #else /* HAVE_TEEC */
 
 static int tee_open(struct keyed **k, size_t size, struct error *err)
@@ -306,6 +311,7 @@ static void tee_close(struct keyed *k)
 #define tee_len_max NULL
 #define tee_arrange NULL
 #define tee_step    NULL
+#define tee_behind  NULL
 
 #endif /* HAVE_TEEC */
 
@@ -320,4 +326,5 @@ const struct keyed_backend keyed_tee = {
 	.len_max = tee_len_max,
 	.arrange = tee_arrange,
 	.step = tee_step,
+	.tee = tee_behind,
 };

@@ -10,6 +10,7 @@
 #include "measure.h"
 #include "prng.h"
 #include "records.h"
+#include "ta_counter.h"
 
 volatile sig_atomic_t bench_signal;
 
@@ -22,6 +23,9 @@ struct plan {      /* what was found out about one case */
 	uint32_t loops[CASE_REPEATS_MAX];
 	uint64_t call_ns; /* of the first repeat */
 	uint64_t min_ns;
+	bool in_ta;             /* a TA computes */
+	struct tee_session *ta; /* whose clock runs along, or NULL */
+	struct error ta_error;  /* why it does not, though there is one */
 };
 
 struct turn {       /* one sample to be taken */
@@ -37,6 +41,7 @@ struct run {
 	struct usage_meter meter;
 	struct measure measure;
 	uint64_t shortest_ns; /* no sample may be shorter */
+	struct ta_counter counter;
 	struct plan *plans;
 	struct turn *turns;
 	size_t n_turns;
@@ -51,6 +56,65 @@ static struct measure_target target_of(const struct bench_case *c)
 		.ready = c->workload->ready,
 		.loops_max = c->loops_max,
 	};
+}
+
+/* The clock of a case's TA, that runs along. */
+struct ta_clock_of {
+	const struct ta_counter *counter;
+	struct tee_session *ta;
+};
+
+static int start_ta_clock(void *state, struct error *err)
+{
+	const struct ta_clock_of *clock = state;
+
+	return ta_counter_start(clock->counter, clock->ta, err);
+}
+
+static int stop_ta_clock(void *state, uint64_t *ns, struct error *err)
+{
+	const struct ta_clock_of *clock = state;
+
+	return ta_counter_stop(clock->counter, clock->ta, ns, err);
+}
+
+/* By the key alone: nothing is opened yet. */
+static bool may_be_in_ta(const struct bench_case *c)
+{
+	return c->workload->ta && (!strcmp(c->backend_name, "tee") ||
+				   !strncmp(c->backend_name, "ta-", 3));
+}
+
+/* Only where it is of use: it costs the loading of a TA. */
+static void find_counter(struct run *run)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < run->cases->count; i++)
+		any = any || may_be_in_ta(&run->cases->list[i]);
+	if (any && run->settings->ta_counter)
+		ta_counter_find(&run->counter);
+	else
+		snprintf(run->counter.reason, sizeof(run->counter.reason), "%s",
+			 any ? "not looked for: --no-ta-counter was given" :
+			       "not looked for: no case computes in a TA");
+}
+
+/* Does the TA of this case have a clock? An older one has none. */
+static void find_ta(struct run *run, size_t i)
+{
+	const struct bench_case *c = &run->cases->list[i];
+	struct plan *plan = &run->plans[i];
+	struct tee_session *ta = c->workload->ta ? c->workload->ta(c->state) :
+						   NULL;
+	uint64_t ns;
+
+	plan->in_ta = ta != NULL;
+	if (!ta || !run->counter.clock)
+		return;
+	if (!ta_counter_start(&run->counter, ta, &plan->ta_error) &&
+	    !ta_counter_stop(&run->counter, ta, &ns, &plan->ta_error))
+		plan->ta = ta;
 }
 
 /* Sleeps, unless a signal says to end. */
@@ -126,6 +190,7 @@ static int get_ready(struct run *run, size_t i, struct measured *first,
 		ret = c->workload->verify(c->state, why);
 	if (ret)
 		return ret;
+	find_ta(run, i);
 	plan->min_ns = o->min_ns > run->shortest_ns ? o->min_ns :
 						      run->shortest_ns;
 	for (unsigned r = 0; r < o->n_repeats && !bench_signal; r++) {
@@ -162,8 +227,16 @@ static int prepare_case(struct run *run, size_t i, struct error *err)
 	run->n_turns += (size_t)c->options.samples * c->options.n_repeats;
 	ret = record_first_call(&run->records, c, &first, err);
 	if (!ret)
-		ret = record_case(&run->records, c, plan->loops, plan->min_ns,
-				  plan->call_ns, err);
+		ret = record_case(&run->records, c,
+				  &(struct case_facts){
+					  .loops = plan->loops,
+					  .min_ns = plan->min_ns,
+					  .call_ns = plan->call_ns,
+					  .in_ta = plan->in_ta,
+					  .ta_counter = plan->ta != NULL,
+					  .why_none = plan->ta_error.what,
+				  },
+				  err);
 	return ret;
 }
 
@@ -209,8 +282,16 @@ static int take_sample(struct run *run, const struct turn *turn,
 	struct measure_target target = target_of(c);
 	uint32_t repeat = c->options.repeats[turn->r];
 	uint32_t *loops = &plan->loops[turn->r];
+	struct ta_clock_of clock = { &run->counter, plan->ta };
+	const struct measure_along along = {
+		.start = start_ta_clock,
+		.stop = stop_ta_clock,
+		.state = &clock,
+	};
 	int ret = 0;
 
+	if (plan->ta)
+		target.along = &along;
 	if (plan->call_ns < WARM_BELOW_NS) {
 		if (target.ready)
 			ret = target.ready(target.state, 1, repeat, why);
@@ -237,13 +318,29 @@ static int take_sample(struct run *run, const struct turn *turn,
 	}
 }
 
+static int put_sample(struct run *run, const struct turn *turn,
+		      const struct measured *sample, struct error *err)
+{
+	const struct bench_case *c = &run->cases->list[turn->c];
+	const struct plan *plan = &run->plans[turn->c];
+	uint32_t repeat = c->options.repeats[turn->r];
+	uint64_t seq = run->end.samples++;
+	int ret = record_sample(&run->records, c, seq, repeat,
+				plan->loops[turn->r], sample, err);
+
+	if (ret || !plan->ta)
+		return ret;
+	run->end.ta_samples++;
+	return record_ta_sample(&run->records, c, seq, repeat,
+				plan->loops[turn->r], sample, err);
+}
+
 static int take_all(struct run *run, struct error *err)
 {
 	int ret = 0;
 
 	for (size_t t = 0; !ret && t < run->n_turns && !bench_signal; t++) {
 		const struct turn *turn = &run->turns[t];
-		struct bench_case *c = &run->cases->list[turn->c];
 		struct error why = { 0 };
 		struct measured sample;
 		int code;
@@ -258,10 +355,7 @@ static int take_all(struct run *run, struct error *err)
 			ret = drop(run, turn->c, &why, err);
 			continue;
 		}
-		ret = record_sample(&run->records, c, run->end.samples++,
-				    c->options.repeats[turn->r],
-				    run->plans[turn->c].loops[turn->r], &sample,
-				    err);
+		ret = put_sample(run, turn, &sample, err);
 	}
 	return ret;
 }
@@ -328,8 +422,10 @@ int bench_run(const struct bench_settings *settings, struct cases *cases,
 		goto out;
 	}
 	ret = stay_on(settings->cpu, err);
-	if (!ret)
-		ret = record_machine(&run.records, settings, err);
+	if (!ret) {
+		find_counter(&run);
+		ret = record_machine(&run.records, settings, &run.counter, err);
+	}
 	if (ret)
 		goto out;
 	sink->hold = settings->quiet_until_end;

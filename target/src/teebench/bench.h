@@ -16,6 +16,7 @@ struct bench_settings {
 	uint64_t settle_ns;   /* wait before the first call */
 	uint64_t align_ns;    /* struct measure .align_ns */
 	bool quiet_until_end; /* write nothing while measuring */
+	bool ta_counter;      /* where a TA may read one, let it run along */
 	int cpu;              /* to stay on, -1: any */
 };
 

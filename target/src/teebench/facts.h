@@ -29,11 +29,14 @@ struct fact {
 	double decimal;
 };
 
+struct ta_counter;
+
 struct facts {
 	struct fact *list;
 	size_t count, room;
 	bool failed;       /* out of memory */
 	const char *group; /* of what is added now */
+	const struct ta_counter *ta_counter;
 };
 
 void facts_free(struct facts *facts);
@@ -74,6 +77,7 @@ void facts_of_board(struct facts *f);
 void facts_of_memory(struct facts *f);
 void facts_of_kernel(struct facts *f);
 void facts_of_tee(struct facts *f);
+void facts_of_ta_counter(struct facts *f); /* that of f->ta_counter */
 void facts_of_crypto(struct facts *f);
 
 /* What a run itself may change: clocks, heat, load. Recorded at its end too. */

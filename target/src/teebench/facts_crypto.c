@@ -17,6 +17,7 @@
 #include "backend.h"
 #include "facts.h"
 #include "libcrypto.h"
+#include "ta_counter.h"
 #include "tee_client.h"
 #include "tee_device.h"
 
@@ -161,6 +162,21 @@ void facts_of_tee(struct facts *f)
 	}
 	close(fd);
 	add_revision(f, device);
+}
+
+void facts_of_ta_counter(struct facts *f)
+{
+	const struct ta_counter *counter = f->ta_counter;
+
+	if (!counter->clock) {
+		fact_unknown(f, "name", counter->reason);
+		fact_unknown(f, "hz", counter->reason);
+		fact_unknown(f, "resolution_ns", counter->reason);
+		return;
+	}
+	fact_string(f, "name", ta_counter_name(counter->clock), NULL);
+	fact_number(f, "hz", counter->hz);
+	fact_decimal(f, "resolution_ns", 1e9 / counter->hz);
 }
 
 /* Of the algorithms that are measured, and the ciphers of the drivers. */

@@ -308,6 +308,13 @@ int keyed_case_verify(struct keyed_case *k, struct error *err)
 				  k->job.decrypt, err);
 }
 
+struct tee_session *keyed_case_ta(const struct keyed_case *k)
+{
+	const struct keyed_backend *backend = k->share->backend;
+
+	return backend->tee ? backend->tee(k->share->k) : NULL;
+}
+
 void keyed_case_facts(const struct keyed_case *k, struct json *json)
 {
 	json_string_or_null(json, "checked_by", k->computed_by);

@@ -10,6 +10,7 @@
 #include "pool.h"
 
 struct json;
+struct tee_session;
 
 /* A session that cases share. */
 struct keyed_share {
@@ -65,6 +66,9 @@ int keyed_case_verify(struct keyed_case *k, struct error *err);
  */
 struct keyed_share *keyed_case_other(const struct keyed_case *k,
 				     const struct keyed_job *job);
+
+/* The session of its TA; NULL: no TA computes. */
+struct tee_session *keyed_case_ta(const struct keyed_case *k);
 
 /* "checked_by": the other backend, or null where there is none. */
 void keyed_case_facts(const struct keyed_case *k, struct json *json);

@@ -15,10 +15,10 @@ static const struct {
 	const char *group;
 	void (*collect)(struct facts *f);
 } collectors[] = {
-	{ "board", facts_of_board },   { "cpu", facts_of_cpu },
-	{ "memory", facts_of_memory }, { "clock", facts_of_clock },
-	{ "kernel", facts_of_kernel }, { "tee", facts_of_tee },
-	{ "crypto", facts_of_crypto },
+	{ "board", facts_of_board },           { "cpu", facts_of_cpu },
+	{ "memory", facts_of_memory },         { "clock", facts_of_clock },
+	{ "kernel", facts_of_kernel },         { "tee", facts_of_tee },
+	{ "ta_counter", facts_of_ta_counter }, { "crypto", facts_of_crypto },
 };
 
 static void collect(struct facts *f)
@@ -82,9 +82,9 @@ void machine_put_after(struct json *j)
 	facts_free(&f);
 }
 
-void machine_put(struct json *j)
+void machine_put(struct json *j, const struct ta_counter *counter)
 {
-	struct facts f = { 0 };
+	struct facts f = { .ta_counter = counter };
 	char name[128];
 
 	json_string(j, "teebench", TEEMARK_VERSION);
@@ -149,9 +149,9 @@ static void print_fact(const struct fact *fact)
 	}
 }
 
-static int print_human(struct error *err)
+static int print_human(const struct ta_counter *counter, struct error *err)
 {
-	struct facts f = { 0 };
+	struct facts f = { .ta_counter = counter };
 	int ret = 0;
 
 	collect(&f);
@@ -168,15 +168,17 @@ static int print_human(struct error *err)
 
 int machine_print(bool as_json, struct error *err)
 {
+	struct ta_counter counter;
 	struct json j = { 0 };
 	int ret = 0;
 
+	ta_counter_find(&counter);
 	if (!as_json)
-		return print_human(err);
+		return print_human(&counter, err);
 	json_object(&j, NULL);
 	json_string(&j, "type", "machine");
 	json_u64(&j, "schema", RECORDS_SCHEMA);
-	machine_put(&j);
+	machine_put(&j, &counter);
 	json_object_end(&j);
 	if (j.failed)
 		ret = error_set(err, -ENOMEM, "out of memory");

@@ -8,9 +8,10 @@
 
 #include "error.h"
 #include "json.h"
+#include "ta_counter.h"
 
-/* Adds the facts to an object that is open. */
-void machine_put(struct json *j);
+/* Adds the facts to an object that is open. counter: as it was found. */
+void machine_put(struct json *j, const struct ta_counter *counter);
 
 /*
  * Adds "after": those that a run itself may have changed. Null is for the

@@ -5,18 +5,44 @@
 
 #include "measure.h"
 
+enum {
+	ALIGN_TRIES = 50,
+	WAKE_EARLY_NS = 300000, /* most sleeps end sooner than that too late */
+	AFTER_TICK_NS = 100000, /* what the tick itself has the kernel do */
+	LATE_NS = 2000,
+};
+
+static uint64_t monotonic_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+}
+
+/*
+ * Sleeping alone would begin samples at any place between two ticks, since an
+ * emulated machine may wake late: sleep most of the time, then look at the
+ * clock. When it was too late even so, take the next tick.
+ */
 static void align(uint64_t align_ns)
 {
-	struct timespec now, then;
-	uint64_t ns;
+	for (int i = 0; i < ALIGN_TRIES; i++) {
+		uint64_t now = monotonic_ns() + WAKE_EARLY_NS;
+		uint64_t tick = (now / align_ns + 1) * align_ns;
+		uint64_t wake = tick - WAKE_EARLY_NS;
+		uint64_t begin = tick + AFTER_TICK_NS;
+		struct timespec ts = { .tv_sec = (time_t)(wake / 1000000000u),
+				       .tv_nsec = (long)(wake % 1000000000u) };
 
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-	ns = (ns / align_ns + 1) * align_ns;
-	then.tv_sec = (time_t)(ns / 1000000000u);
-	then.tv_nsec = (long)(ns % 1000000000u);
-	/* EINTR: a signal ends the run anyway */
-	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &then, NULL);
+		/* EINTR: a signal ends the run anyway */
+		if (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &ts, NULL))
+			return;
+		while ((now = monotonic_ns()) < begin)
+			;
+		if (now < begin + LATE_NS)
+			return;
+	}
 }
 
 uint32_t measure_loops_max(const struct measure_target *target)
@@ -30,15 +56,17 @@ int measure_once(const struct measure *m, const struct measure_target *target,
 		 uint32_t loops, uint32_t repeat, struct measured *measured,
 		 struct error *err)
 {
+	const struct measure_along *along = target->along;
 	struct usage before, after;
 	uint64_t begin, end;
-	int ret;
+	int ret = 0;
 
-	if (target->ready) {
+	if (target->ready)
 		ret = target->ready(target->state, loops, repeat, err);
-		if (ret)
-			return ret;
-	}
+	if (!ret && along)
+		ret = along->start(along->state, err);
+	if (ret)
+		return ret;
 	if (m->align_ns)
 		align(m->align_ns);
 	if (m->meter)
@@ -53,6 +81,14 @@ int measure_once(const struct measure *m, const struct measure_target *target,
 		memset(&measured->usage, 0, sizeof(measured->usage));
 	}
 	measured->ns = end - begin;
+	measured->along_ns = 0;
+	/* Also after a failure, whose reason then stays. */
+	if (along) {
+		int stopped = along->stop(along->state, &measured->along_ns,
+					  ret ? NULL : err);
+
+		ret = ret ? ret : stopped;
+	}
 	return ret;
 }
 

@@ -13,6 +13,16 @@
 
 enum { MEASURE_LOOPS_MAX = 1 << 24 };
 
+/*
+ * Another clock that runs along in a stretch: started before the first reading
+ * of the first clock, and stopped after its last, both untimed.
+ */
+struct measure_along {
+	int (*start)(void *state, struct error *err);
+	int (*stop)(void *state, uint64_t *ns, struct error *err);
+	void *state;
+};
+
 struct measure_target {
 	/* `loops` calls of `repeat` operations each; 0 or -errno. */
 	int (*run)(void *state, uint32_t loops, uint32_t repeat,
@@ -21,7 +31,8 @@ struct measure_target {
 	/* Before every run(), untimed; or NULL. */
 	int (*ready)(void *state, uint32_t loops, uint32_t repeat,
 		     struct error *err);
-	uint32_t loops_max; /* 0: MEASURE_LOOPS_MAX */
+	uint32_t loops_max;                /* 0: MEASURE_LOOPS_MAX */
+	const struct measure_along *along; /* NULL: no other clock */
 };
 
 uint32_t measure_loops_max(const struct measure_target *target);
@@ -39,6 +50,7 @@ struct measure {
 
 struct measured {
 	uint64_t ns;
+	uint64_t along_ns; /* by the other clock; 0 without one */
 	struct usage usage;
 };
 

@@ -43,13 +43,13 @@ static void put_error(struct json *j, const struct error *why)
 }
 
 int record_machine(struct records *r, const struct bench_settings *settings,
-		   struct error *err)
+		   const struct ta_counter *counter, struct error *err)
 {
 	struct json *j = &r->json;
 
 	begin(r, "machine");
 	json_u64(j, "schema", RECORDS_SCHEMA);
-	machine_put(j);
+	machine_put(j, counter);
 	json_object(j, "settings");
 	json_u64(j, "seed", settings->seed);
 	json_u64(j, "samples", settings->defaults.samples);
@@ -57,6 +57,7 @@ int record_machine(struct records *r, const struct bench_settings *settings,
 	json_u64(j, "settle_s", settings->settle_ns / 1000000000u);
 	json_u64(j, "align_tick_ms", settings->align_ns / 1000000u);
 	json_bool(j, "quiet_until_end", settings->quiet_until_end);
+	json_bool(j, "ta_counter", settings->ta_counter);
 	if (settings->cpu >= 0)
 		json_i64(j, "cpu", settings->cpu);
 	else
@@ -95,8 +96,7 @@ int record_first_call(struct records *r, const struct bench_case *c,
 }
 
 int record_case(struct records *r, const struct bench_case *c,
-		const uint32_t *loops, uint64_t min_ns, uint64_t call_ns,
-		struct error *err)
+		const struct case_facts *facts, struct error *err)
 {
 	struct json *j = &r->json;
 
@@ -118,10 +118,14 @@ int record_case(struct records *r, const struct bench_case *c,
 	json_array_end(j);
 	json_array(j, "loops"); /* of each repeat, at the beginning */
 	for (unsigned i = 0; i < c->options.n_repeats; i++)
-		json_u64(j, NULL, loops[i]);
+		json_u64(j, NULL, facts->loops[i]);
 	json_array_end(j);
-	json_u64(j, "min_ns", min_ns);
-	json_u64(j, "call_ns", call_ns);
+	json_u64(j, "min_ns", facts->min_ns);
+	json_u64(j, "call_ns", facts->call_ns);
+	if (facts->in_ta) {
+		json_bool(j, "ta_counter", facts->ta_counter);
+		json_string_or_null(j, "ta_counter_reason", facts->why_none);
+	}
 	if (c->workload->facts)
 		c->workload->facts(c->state, j);
 	return end(r, err);
@@ -146,9 +150,9 @@ int record_fail(struct records *r, const struct bench_case *c,
 	return end(r, err);
 }
 
-int record_sample(struct records *r, const struct bench_case *c, uint64_t seq,
-		  uint32_t repeat, uint32_t loops, const struct measured *m,
-		  struct error *err)
+static void begin_sample(struct records *r, const struct bench_case *c,
+			 uint64_t seq, uint32_t repeat, uint32_t loops,
+			 uint64_t ns, const char *source)
 {
 	struct json *j = &r->json;
 
@@ -157,9 +161,24 @@ int record_sample(struct records *r, const struct bench_case *c, uint64_t seq,
 	json_u64(j, "seq", seq);
 	json_u64(j, "repeat", repeat);
 	json_u64(j, "loops", loops);
-	json_u64(j, "ns", m->ns);
-	json_string(j, "source", "client-clock");
-	put_usage(j, &m->usage);
+	json_u64(j, "ns", ns);
+	json_string(j, "source", source);
+}
+
+int record_sample(struct records *r, const struct bench_case *c, uint64_t seq,
+		  uint32_t repeat, uint32_t loops, const struct measured *m,
+		  struct error *err)
+{
+	begin_sample(r, c, seq, repeat, loops, m->ns, "client-clock");
+	put_usage(&r->json, &m->usage);
+	return end(r, err);
+}
+
+int record_ta_sample(struct records *r, const struct bench_case *c,
+		     uint64_t seq, uint32_t repeat, uint32_t loops,
+		     const struct measured *m, struct error *err)
+{
+	begin_sample(r, c, seq, repeat, loops, m->along_ns, "ta-counter");
 	return end(r, err);
 }
 
@@ -173,6 +192,7 @@ int record_end(struct records *r, const struct end_facts *facts,
 	json_string(j, "reason", facts->reason);
 	json_u64(j, "cases", facts->cases);
 	json_u64(j, "samples", facts->samples);
+	json_u64(j, "ta_samples", facts->ta_samples);
 	json_u64(j, "skipped", facts->skipped);
 	json_u64(j, "failed", facts->failed);
 	json_u64(j, "thrown_away", facts->thrown_away);

@@ -11,6 +11,8 @@
 #define TEEMARK_VERSION "0.1.0"
 #endif
 
+struct ta_counter;
+
 /* Each returns what sink_record() does. */
 struct records {
 	struct sink *sink;
@@ -18,16 +20,24 @@ struct records {
 };
 
 int record_machine(struct records *r, const struct bench_settings *settings,
-		   struct error *err);
+		   const struct ta_counter *counter, struct error *err);
 /* Opening's parts, of a backend: "context", "session". */
 int record_opening(struct records *r, const struct backend *backend,
 		   const char *what, uint64_t ns, struct error *err);
 /* The first call of a case. */
 int record_first_call(struct records *r, const struct bench_case *c,
 		      const struct measured *m, struct error *err);
+
+/* What was found out about a case before its samples. */
+struct case_facts {
+	const uint32_t *loops; /* of each repeat */
+	uint64_t min_ns, call_ns;
+	bool in_ta;           /* a TA computes */
+	bool ta_counter;      /* and its clock runs along */
+	const char *why_none; /* this TA's does not, or NULL */
+};
 int record_case(struct records *r, const struct bench_case *c,
-		const uint32_t *loops, uint64_t min_ns, uint64_t call_ns,
-		struct error *err);
+		const struct case_facts *facts, struct error *err);
 int record_skip(struct records *r, const struct bench_case *c,
 		const struct error *why, struct error *err);
 int record_fail(struct records *r, const struct bench_case *c,
@@ -35,12 +45,16 @@ int record_fail(struct records *r, const struct bench_case *c,
 int record_sample(struct records *r, const struct bench_case *c, uint64_t seq,
 		  uint32_t repeat, uint32_t loops, const struct measured *m,
 		  struct error *err);
+/* The same calls by the TA's clock; follows the sample. */
+int record_ta_sample(struct records *r, const struct bench_case *c,
+		     uint64_t seq, uint32_t repeat, uint32_t loops,
+		     const struct measured *m, struct error *err);
 
 struct end_facts {
 	bool complete;
 	const char *reason;
 	unsigned cases, skipped, failed;
-	uint64_t samples, thrown_away, duration_ns;
+	uint64_t samples, ta_samples, thrown_away, duration_ns;
 };
 int record_end(struct records *r, const struct end_facts *facts,
 	       struct error *err);

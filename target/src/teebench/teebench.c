@@ -37,6 +37,8 @@ static const char usage_text[] =
 	"      --align-tick MS    begin each sample just after a multiple of MS\n"
 	"      --cpu N            stay on this CPU, where they differ\n"
 	"      --quiet-until-end  write nothing while measuring\n"
+	"      --no-ta-counter    don't have TAs count their own time, where a TA that is\n"
+	"                         sacrificed shows that they may\n"
 	"  -l, --list             what this machine can run, and why not the rest\n"
 	"  -m, --machine          the facts of this machine\n"
 	"  -j, --json             --list and --machine as JSON\n"
@@ -69,6 +71,7 @@ enum {
 	OPT_ALIGN_TICK,
 	OPT_CPU,
 	OPT_QUIET,
+	OPT_NO_TA_COUNTER,
 };
 
 static const struct option long_options[] = {
@@ -83,6 +86,7 @@ static const struct option long_options[] = {
 	{ "align-tick", required_argument, NULL, OPT_ALIGN_TICK },
 	{ "cpu", required_argument, NULL, OPT_CPU },
 	{ "quiet-until-end", no_argument, NULL, OPT_QUIET },
+	{ "no-ta-counter", no_argument, NULL, OPT_NO_TA_COUNTER },
 	{ "list", no_argument, NULL, 'l' },
 	{ "machine", no_argument, NULL, 'm' },
 	{ "json", no_argument, NULL, 'j' },
@@ -181,6 +185,9 @@ static int parse_arguments(int argc, char **argv, struct arguments *a)
 			break;
 		case OPT_QUIET:
 			s->quiet_until_end = true;
+			break;
+		case OPT_NO_TA_COUNTER:
+			s->ta_counter = false;
 			break;
 		case 'l':
 			a->list = true;
@@ -305,6 +312,7 @@ int main(int argc, char **argv)
 			},
 			.seed = 1,
 			.cpu = -1,
+			.ta_counter = true,
 		},
 	};
 	struct error err = { 0 };

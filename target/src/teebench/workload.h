@@ -61,6 +61,7 @@ struct bench_case {
 };
 
 struct json;
+struct tee_session;
 struct pool;    /* sessions and buffers that cases share: pool.h */
 struct listing; /* what --list collects: listing.h */
 
@@ -110,6 +111,13 @@ struct workload {
 
 	/* Is what the last run() left right? After every sample; or NULL. */
 	int (*check)(void *state, struct error *err);
+
+	/*
+	 * The session in which a TA computes, whose clock runs along in the
+	 * samples where there is one; NULL: no TA does. Asked after verify();
+	 * the session stays until teardown(). Or NULL.
+	 */
+	struct tee_session *(*ta)(const void *state);
 
 	/* Adds fields of its own to the case's record; or NULL. */
 	void (*facts)(const void *state, struct json *json);

@@ -96,6 +96,11 @@ static int cipher_check(void *state, struct error *err)
 	return keyed_case_check(state, err);
 }
 
+static struct tee_session *cipher_ta(const void *state)
+{
+	return keyed_case_ta(state);
+}
+
 static void cipher_facts(const void *state, struct json *json)
 {
 	keyed_case_facts(state, json);
@@ -128,6 +133,7 @@ const struct workload workload_cipher = {
 	.run = cipher_run,
 	.verify = cipher_verify,
 	.check = cipher_check,
+	.ta = cipher_ta,
 	.facts = cipher_facts,
 	.teardown = cipher_teardown,
 	.list = cipher_list,

@@ -210,6 +210,11 @@ static int steps_verify(void *state, struct error *err)
 	return ret ? ret : keyed_case_verify(s->k, err);
 }
 
+static struct tee_session *steps_ta(const void *state)
+{
+	return keyed_case_ta(((const struct steps *)state)->k);
+}
+
 static void steps_facts(const void *state, struct json *json)
 {
 	keyed_case_facts(((const struct steps *)state)->k, json);
@@ -240,6 +245,7 @@ const struct workload workload_cipher_steps = {
 	.run = steps_run,
 	.verify = steps_verify,
 	.check = steps_check,
+	.ta = steps_ta,
 	.facts = steps_facts,
 	.teardown = steps_teardown,
 	.list = steps_list,

@@ -486,6 +486,15 @@ static int file_verify(void *state, struct error *err)
 	return ret ? ret : file_check(f, err);
 }
 
+static struct tee_session *file_ta(const void *state)
+{
+	const struct file *f = state;
+
+	if (f->k)
+		return keyed_case_ta(f->k);
+	return f->backend->tee ? f->backend->tee(f->session) : NULL;
+}
+
 static void file_facts(const void *state, struct json *json)
 {
 	const struct file *f = state;
@@ -544,6 +553,7 @@ const struct workload workload_file = {
 	.run = file_run,
 	.verify = file_verify,
 	.check = file_check,
+	.ta = file_ta,
 	.facts = file_facts,
 	.teardown = file_teardown,
 	.list = file_list,

@@ -157,6 +157,15 @@ static int oneshot_verify(void *state, struct error *err)
 	return ret;
 }
 
+static struct tee_session *oneshot_ta(const void *state)
+{
+	const struct oneshot *o = state;
+
+	if (o->k)
+		return keyed_case_ta(o->k);
+	return o->backend->tee ? o->backend->tee(o->session) : NULL;
+}
+
 static void oneshot_facts(const void *state, struct json *json)
 {
 	const struct oneshot *o = state;
@@ -196,6 +205,7 @@ const struct workload workload_oneshot = {
 	.run = oneshot_run,
 	.verify = oneshot_verify,
 	.check = oneshot_check,
+	.ta = oneshot_ta,
 	.facts = oneshot_facts,
 	.teardown = oneshot_teardown,
 	.list = oneshot_list,

@@ -462,6 +462,16 @@ static int rng_verify(void *state, struct error *err)
 	return ret;
 }
 
+static struct tee_session *rng_ta(const void *state)
+{
+#ifdef HAVE_TEEC
+	return ((const struct rng *)state)->tee;
+#else
+	(void)state;
+	return NULL;
+#endif
+}
+
 static void rng_facts(const void *state, struct json *json)
 {
 	const struct rng *r = state;
@@ -528,6 +538,7 @@ const struct workload workload_rng = {
 	.run = rng_run,
 	.verify = rng_verify,
 	.check = rng_check,
+	.ta = rng_ta,
 	.facts = rng_facts,
 	.teardown = rng_teardown,
 	.list = rng_list,

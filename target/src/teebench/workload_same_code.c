@@ -286,6 +286,18 @@ static int same_verify(void *state, struct error *err)
 	return same_check(s, err);
 }
 
+static struct tee_session *same_ta(const void *state)
+{
+#ifdef HAVE_TEEC
+	const struct same_code *s = state;
+
+	return s->in_ta ? s->desk->tee : NULL;
+#else
+	(void)state;
+	return NULL;
+#endif
+}
+
 static void same_teardown(void *state)
 {
 	struct same_code *s = state;
@@ -319,6 +331,7 @@ const struct workload workload_same_code = {
 	.run = same_run,
 	.verify = same_verify,
 	.check = same_check,
+	.ta = same_ta,
 	.teardown = same_teardown,
 	.list = same_list,
 };

@@ -140,6 +140,13 @@ static int stream_verify(void *state, struct error *err)
 	return ret ? ret : stream_check(s, err);
 }
 
+static struct tee_session *stream_ta(const void *state)
+{
+	const struct stream *s = state;
+
+	return s->backend->tee ? s->backend->tee(s->session) : NULL;
+}
+
 static void stream_teardown(void *state)
 {
 	free(state);
@@ -154,6 +161,7 @@ const struct workload workload_stream = {
 	.run = stream_run,
 	.verify = stream_verify,
 	.check = stream_check,
+	.ta = stream_ta,
 	.teardown = stream_teardown,
 	.list = listing_add_digests,
 };

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The counter that a TA may read, or may not: how long a call was inside the
+ * TA, by the TA itself.
+ *
+ *   struct ta_counter counter;
+ *
+ *   ta_counter_find(&counter);              once; a sacrificed TA finds out
+ *   if (counter.clock)
+ *           ta_counter_start(&counter, backend->tee(session), &err);
+ *   ... calls in that session ...
+ *   ta_counter_stop(&counter, backend->tee(session), &ns, &err);
+ *
+ * Each of start, lap and stop is one call into the TA (and counts itself not).
+ */
+#ifndef TA_COUNTER_H
+#define TA_COUNTER_H
+
+#include <stdint.h>
+
+#include <teemark/ta_clock.h>
+
+#include "error.h"
+
+struct tee_session; /* tee_client.h */
+
+struct ta_counter {
+	enum ta_clock clock; /* TA_CLOCK_OFF: there is none to be read */
+	uint32_t hz;         /* of it, as the firmware says */
+	char reason[224];    /* why there is none */
+};
+
+/*
+ * Finds out by instances of the probe TA (ta/probe), which a TEE that forbids
+ * the counters ends: the virtual one, else the physical one. It must advance
+ * in step with the client's clock, to a twentieth, at the frequency that the
+ * firmware says. Whatever goes wrong is a reason, no error. Takes as long as
+ * loading a TA and 10 ms; where nobody loads TAs, as tee_session_open() does.
+ */
+void ta_counter_find(struct ta_counter *counter);
+
+/* "CNTVCT_EL0" */
+const char *ta_counter_name(enum ta_clock clock);
+
+/* What so many ticks are, rounded down. */
+uint64_t ta_counter_ns(const struct ta_counter *counter, uint64_t ticks);
+
+/*
+ * Of a session of the digest or the bench TA, once a counter was found. From
+ * start on the TA counts how long its commands take, until stop. lap and stop
+ * say how long they took since the last of these calls, together; lap goes on
+ * counting. 0 or -errno; -EOPNOTSUPP: the TA is too old to have a clock.
+ */
+int ta_counter_start(const struct ta_counter *counter, struct tee_session *tee,
+		     struct error *err);
+int ta_counter_lap(const struct ta_counter *counter, struct tee_session *tee,
+		   uint64_t *ns, struct error *err);
+int ta_counter_stop(const struct ta_counter *counter, struct tee_session *tee,
+		    uint64_t *ns, struct error *err);
+
+#endif
