@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The bench TA's random numbers and kernels. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <string.h>
+
+#include <teemark/digest.h>
+#include <teemark/kernels.h>
+
+#include "bench_client.h"
+
+static void test_random(void **state)
+{
+	static const size_t lens[] = {
+		0, 1, 16, 2047, 2048, 2049, 5000, 100000
+	};
+	void *s = *state;
+
+	for (size_t i = 0; i < sizeof(lens) / sizeof(lens[0]); i++) {
+		TEE_Param p[TEE_NUM_PARAMS] = { MEMREF(OUT, lens[i]),
+						VALUE(3, 0) };
+		size_t zeros = 0;
+
+		memset(OUT, 0, lens[i] + 1);
+		assert_int_equal(invoke(s, TA_BENCH_CMD_RANDOM, 0x0016, p),
+				 TEE_SUCCESS);
+		assert_int_equal(p[0].memref.size, lens[i]);
+		for (size_t j = 0; j < lens[i]; j++)
+			zeros += !OUT[j];
+		assert_true(zeros <= lens[i] / 128 + 1);
+		assert_int_equal(OUT[lens[i]], 0);
+	}
+	{
+		TEE_Param p[TEE_NUM_PARAMS] = { MEMREF(NULL, 10), VALUE(1, 0) };
+
+		assert_int_equal(invoke(s, TA_BENCH_CMD_RANDOM, 0x0016, p),
+				 BAD_PARAMETERS);
+	}
+}
+
+static uint64_t sha256_head(const uint8_t *data, size_t len)
+{
+	const struct digest_class *class = digest_class_find(DIGEST_CODE_C, 3);
+	union digest_ctx ctx;
+	uint8_t digest[32];
+	uint64_t head = 0;
+
+	class->init(&ctx);
+	class->update(&ctx, data, len);
+	class->final(&ctx, digest);
+	for (size_t i = 8; i--;)
+		head = head << 8 | digest[i];
+	return head;
+}
+
+static void test_kernels(void **state)
+{
+	static uint8_t room[KERNEL_COPY_BYTES];
+
+	for (size_t len = 0; len < 10000; len = len * 3 / 2 + 1) {
+		uint64_t want[] = {
+			kernel_memcpy(room, sizeof(room), IN, len),
+			kernel_memtouch(IN, len),
+			kernel_intloop(len),
+			sha256_head(IN, len),
+		};
+
+		for (uint32_t kernel = 0; kernel < 6; kernel++) {
+			TEE_Param p[TEE_NUM_PARAMS] = {
+				VALUE(kernel, 1 + len % 3), MEMREF(IN, len)
+			};
+			TEE_Result res =
+				invoke(*state, TA_BENCH_CMD_KERNEL, 0x0251, p);
+
+			if (kernel > 3) {
+				assert_int_equal(res, NOT_SUPPORTED);
+				continue;
+			}
+			assert_int_equal(res, TEE_SUCCESS);
+			assert_true(((uint64_t)p[2].value.b << 32 |
+				     p[2].value.a) == want[kernel]);
+		}
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(test_random),
+		TEST(test_kernels),
+	};
+
+	return cmocka_run_group_tests_name("bench TA: random numbers and kernels",
+					   tests, NULL, NULL) != 0;
+}
