@@ -11,6 +11,8 @@ import pytest
 
 from teemark import cli
 from teemark.boards import VirtualBoard
+from teemark.model import models, verdicts
+from teemark.model.counter import TOLERANCE
 from teemark.model.stats import call_times
 from teemark.run import reader
 
@@ -84,3 +86,60 @@ def test_xtest_and_teebench_agree_in_one_boot(qemu_v8_icount: VirtualBoard) -> N
     found = re.search(r"mean=([0-9.]+)us", xtest.text)
     assert found, xtest.text
     assert teebench() == pytest.approx(float(found[1]) * 1000, rel=0.10)
+
+
+def test_a_ta_counts_what_the_slope_over_repetitions_says(qemu_v8_icount: VirtualBoard) -> None:
+    """Two ways to the time of one operation inside: they must agree within 5 %, and here, where
+    nothing disturbs, to the counter's resolution. What remains of a call is the way."""
+    keys = [
+        f"oneshot/sha256/{backend}/{size}"
+        for backend in ("tee", "ta-c", "ta-ce")
+        for size in (4096, 65536)
+    ]
+    empty = "invoke/none/tee/none"
+    done = qemu_v8_icount.capture(
+        ["teebench", "--samples", "9", "--settle", "1", "--quiet-until-end", empty]
+        + [f"{key} repeat=1,4,16" for key in keys],
+        timeout=300,
+    )
+    run = reader.parse(done.stdout.splitlines(keepends=True), file="teebench")
+    assert run.machine.ta_counter.name == "CNTVCT_EL0"
+    assert run.machine.ta_counter.hz == 62_500_000
+    assert run.end is not None
+    assert run.end.samples == 9 + 9 * 3 * len(keys)
+    assert run.end.ta_samples == 9 * 3 * len(keys)
+    assert run.cases[empty].ta_samples == ()
+
+    built = models.build(run)
+    assert [counted.case.case for counted in built.counted] == keys
+    call = statistics.median(call_times(run.cases[empty].samples))
+    for counted in built.counted:
+        assert counted.case.ta_counter is True
+        assert counted.deviation is not None
+        assert abs(counted.deviation) < 0.001 < TOLERANCE, counted
+        assert counted.judgement == "agree"
+        # the way with a buffer and a digest costs more than an empty call, and not twice
+        assert counted.crossing is not None
+        assert call < counted.crossing.median < 2 * call
+    verdict = verdicts.two_clocks(run, built)
+    assert verdict is not None
+    assert verdict.key == "ta-counter-agrees"
+    assert f"{len(keys)} cases" in verdict.claim
+
+
+def test_what_counting_costs(qemu_v8_icount: VirtualBoard) -> None:
+    """An instruction is a nanosecond: what TAs count adds 30 of them to a call at most, and
+    nothing to an empty one, whose clock is off."""
+    cases = ("invoke/none/tee/none", "oneshot/sha256/ta-ce/64")
+
+    def calls(*options: str) -> list[float]:
+        done = qemu_v8_icount.capture(
+            ["teebench", "--samples", "9", "--settle", "1", "--quiet-until-end", *options, *cases]
+        )
+        run = reader.parse(done.stdout.splitlines(keepends=True), file="teebench")
+        return [statistics.median(call_times(run.cases[key].samples)) for key in cases]
+
+    empty, hashing = calls()
+    empty_without, hashing_without = calls("--no-ta-counter")
+    assert empty == pytest.approx(empty_without, rel=0.001)
+    assert hashing - hashing_without == pytest.approx(15, abs=15 + 0.001 * hashing)

@@ -260,7 +260,8 @@ class Progress:
         kind = record.__struct_config__.tag
         key = getattr(record, "case", None)
         if kind == "sample":
-            self.samples += 1
+            # what a TA counted along is no sample of its own
+            self.samples += getattr(record, "source", "") != "ta-counter"
             self.current = key or ""
             if self.began is None:
                 self.began = time.monotonic()

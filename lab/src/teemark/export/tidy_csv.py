@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Tidy CSV: a row a raw sample, in the order in which they were taken."""
+"""Tidy CSV: a row a raw sample, in the order in which they were taken.
+
+`ns` is by the client's clock; `ta_ns` is what the TA counted in the same calls, where it did."""
 
 from __future__ import annotations
 
@@ -27,6 +29,7 @@ COLUMNS = (
     "nvcsw",
     "nivcsw",
     "runq_ns",
+    "ta_ns",
 )
 
 
@@ -36,6 +39,11 @@ def render(run: RunData) -> str:
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(COLUMNS)
     emulated = "" if run.run is None else int(run.run.emulated)
+    counted = {
+        (key, sample.seq): sample.ns
+        for key, measured in run.cases.items()
+        for sample in measured.ta_samples
+    }
     rows = sorted(
         ((sample, measured.case) for measured in run.cases.values() for sample in measured.samples),
         key=lambda row: row[0].seq,
@@ -61,6 +69,7 @@ def render(run: RunData) -> str:
                 sample.nvcsw,
                 sample.nivcsw,
                 sample.runq_ns,
+                counted.get((case.case, sample.seq)),
             )
         )
     return out.getvalue()

@@ -29,6 +29,9 @@ MISFIT = 0.10
 DRAWS = 1000
 SEED = 20260101
 
+ROUNDING = 1e-9
+"""A line that rises by less than this share of its values over all its points is level."""
+
 _HUBER = 1.345
 _ROUNDS = 12
 
@@ -106,6 +109,48 @@ def fit_line(samples: Mapping[float, Sequence[float]]) -> Line | None:
             for place, measured in zip(xs, medians, strict=True)
         ),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class SlopeRatio:
+    """How the slope of one line relates to that of another through the same x."""
+
+    first: float
+    second: float
+    ratio: float  # second / first
+    interval: Interval  # of the ratio
+
+
+def slope_ratio(pairs: Mapping[float, Sequence[tuple[float, float]]]) -> SlopeRatio | None:
+    """Of two lines, each through the medians of its half of the pairs at each x.
+
+    A pair is the same event seen by two clocks, and is drawn as a pair: what disturbed it disturbs
+    both, and not the ratio. None when there are fewer than three x, or a median that isn't
+    positive, or where it can't be told that the first slope is.
+    """
+    import numpy as np
+
+    xs = sorted(x for x, values in pairs.items() if values)
+    if len(xs) < 3:
+        return None
+    x = np.asarray(xs, dtype=np.float64)
+    rng = np.random.default_rng(SEED)
+    # row 0 is the estimate, the others are draws
+    y = np.empty((2, 1 + DRAWS, len(xs)))
+    for column, place in enumerate(xs):
+        values = np.asarray(pairs[place], dtype=np.float64)
+        chosen = rng.integers(0, len(values), size=(DRAWS, len(values)))
+        for half in (0, 1):
+            y[half, 0, column] = np.median(values[:, half])
+            y[half, 1:, column] = np.median(values[chosen, half], axis=1)
+    if y.min() <= 0:
+        return None
+    first, second = (_huber(x, half)[1] for half in y)
+    if np.any(first * (xs[-1] - xs[0]) <= ROUNDING * y[0].max(axis=1)):
+        return None
+    ratios = second / first
+    ratio = float(ratios[0])
+    return SlopeRatio(float(first[0]), float(second[0]), ratio, _percentiles(ratios[1:], ratio))
 
 
 def _percentiles(drawn: Array, estimate: float) -> Interval:

@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from teemark.model.counter import Counted, counted_cases
 from teemark.model.line import Line, fit_line
 from teemark.model.stats import CaseStats, call_times, case_stats
 from teemark.run.reader import MeasuredCase, RunData
@@ -57,6 +58,7 @@ class Models:
     stats: tuple[CaseStats, ...] = ()
     costs: tuple[CostLine, ...] = ()
     repeats: tuple[RepeatLine, ...] = ()
+    counted: tuple[Counted, ...] = ()
 
     def case(self, key: str) -> CaseStats | None:
         return next((stats for stats in self.stats if stats.key == key), None)
@@ -111,4 +113,5 @@ def build(run: RunData) -> Models:
         stats=tuple(stats for case in cases if (stats := case_stats(case)) is not None),
         costs=cost_lines(cases),
         repeats=repeat_lines(cases),
+        counted=counted_cases(cases),
     )

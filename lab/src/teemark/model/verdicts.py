@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from teemark import words
+from teemark.model.counter import TOLERANCE, Counted
 from teemark.model.line import MISFIT
 from teemark.model.models import CostLine, Models
 from teemark.model.stats import CaseStats
@@ -372,6 +373,61 @@ def harness(_run: RunData, models: Models) -> Verdict | None:
     )
 
 
+def two_clocks(_run: RunData, models: Models) -> Verdict | None:
+    """The slope over repetitions by the client's clock, and by the counter in the TA."""
+    judged = [case for case in models.counted if case.judgement is not None]
+    apart = [case for case in judged if case.judgement == "disagree"]
+    alike = [case for case in judged if case.judgement == "agree"]
+    open_ = [case for case in judged if case.judgement == "undecided"]
+    if not judged:
+        return None
+    undecided = (
+        f" {words.plural(len(open_), 'case')} undecided, with samples that are too few or too "
+        f"scattered: {', '.join(case.case.case for case in open_)}."
+        if open_
+        else ""
+    )
+    bound = words.percent(TOLERANCE)
+    if apart:
+        return Verdict(
+            key="ta-counter-disagrees",
+            kind="caution",
+            claim="What an operation takes inside the TA differs by more than "
+            f"{bound} between the client's clock (slope over repetitions) and the TA's counter, "
+            f"in {words.plural(len(apart), 'case')} of {words.count(len(judged))}.",
+            evidence=", ".join(_apart(case) for case in apart) + "." + undecided,
+            advice="Don't rely on either before it is known why: repetitions that don't cost the "
+            "same (caches, a clock frequency that changes), or a counter that doesn't run as the "
+            "firmware says.",
+        )
+    if alike:
+        worst = max(alike, key=lambda case: abs(case.deviation or 0.0))
+        return Verdict(
+            key="ta-counter-agrees",
+            kind="finding",
+            claim="The TA's own counter agrees with the slope over repetitions by the client's "
+            f"clock: {words.plural(len(alike), 'case')}, at most "
+            f"{words.percent(abs(worst.deviation or 0.0))} apart.",
+            evidence=f"Furthest apart: {_apart(worst)}; {bound} were allowed.{undecided}",
+        )
+    return Verdict(
+        key="ta-counter-undecided",
+        kind="finding",
+        confidence="low",
+        claim="Whether the TA's counter agrees with the slope over repetitions by the client's "
+        f"clock to within {bound} is undecided.",
+        evidence=undecided.strip(),
+        advice="More samples decide it.",
+    )
+
+
+def _apart(case: Counted) -> str:
+    """`oneshot/sha256/tee/4096 +0.12 %`, of the TA's from the client's."""
+    deviation = case.deviation or 0.0
+    sign = "+" if deviation > 0 else ""
+    return f"{case.case.case} {sign}{words.percent(deviation)}"
+
+
 def misfit(_run: RunData, models: Models) -> Verdict | None:
     bad = [cost for cost in models.costs if not cost.line.fits]
     if not bad:
@@ -420,6 +476,7 @@ VERDICTS: tuple[Function, ...] = (
     shared_buffers,
     stored_objects,
     tee_defects,
+    two_clocks,
     harness,
     misfit,
     noise,

@@ -34,10 +34,14 @@ PARTIAL_FILE = "run.ndjson.partial"
 
 @dataclass(frozen=True, slots=True)
 class MeasuredCase:
-    """A case with what was measured of it."""
+    """A case with what was measured of it.
+
+    `samples` are those by the client's clock, which all statistics are of. What the TA counted in
+    the same calls is apart, so that nobody takes the one for the other."""
 
     case: Case
     samples: tuple[Sample, ...] = ()
+    ta_samples: tuple[Sample, ...] = ()
     first: tuple[First, ...] = ()
 
 
@@ -121,6 +125,7 @@ class Collector:
         self.end: End | None = None
         self._cases: dict[str, Case] = {}
         self._samples: dict[str, list[Sample]] = {}
+        self._ta_samples: dict[str, list[Sample]] = {}
         self._case_first: dict[str, list[First]] = {}
         self._first: list[First] = []
         self._skips: list[Skip] = []
@@ -148,7 +153,9 @@ class Collector:
                     raise DataError(
                         f"{where}: a sample of {record.case}, which has no case record before it"
                     )
-                self._samples.setdefault(record.case, []).append(record)
+                counted = record.source == "ta-counter"
+                of_source = self._ta_samples if counted else self._samples
+                of_source.setdefault(record.case, []).append(record)
             case First():
                 self._add_first(record)
             case Skip():
@@ -201,6 +208,7 @@ class Collector:
                 key: MeasuredCase(
                     case=case,
                     samples=tuple(self._samples.get(key, ())),
+                    ta_samples=tuple(self._ta_samples.get(key, ())),
                     first=tuple(self._case_first.get(key, ())),
                 )
                 for key, case in self._cases.items()

@@ -8,7 +8,7 @@ A record type that isn't known, or a field that changes its meaning, needs a new
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct
 
@@ -111,6 +111,14 @@ class TeeFacts(Group, frozen=True, kw_only=True):
     revision_from: str | None = None
 
 
+class TaCounterFacts(Group, frozen=True, kw_only=True):
+    """The counter that a TA may read here, as a sacrificed TA showed."""
+
+    name: Annotated[str | None, Meta(description="CNTVCT_EL0 or CNTPCT_EL0")] = None
+    hz: Annotated[Count | None, Meta(description="its frequency, by the firmware")] = None
+    resolution_ns: Annotated[float | None, Meta(description="what a tick is")] = None
+
+
 class CryptoFacts(Group, frozen=True, kw_only=True):
     libcrypto: Annotated[str | None, Meta(description="version")] = None
     libcrypto_file: str | None = None
@@ -130,6 +138,9 @@ class SettingsFacts(Group, frozen=True, kw_only=True):
         Count | None, Meta(description="samples begin just after a multiple of this; 0: at once")
     ] = None
     quiet_until_end: bool | None = None
+    ta_counter: Annotated[
+        bool | None, Meta(description="false: TAs were not to count their time")
+    ] = None
 
 
 class Machine(Record, frozen=True, kw_only=True, tag="machine"):
@@ -145,6 +156,7 @@ class Machine(Record, frozen=True, kw_only=True, tag="machine"):
     clock: ClockFacts = ClockFacts()
     kernel: KernelFacts = KernelFacts()
     tee: TeeFacts = TeeFacts()
+    ta_counter: TaCounterFacts = TaCounterFacts()
     crypto: CryptoFacts = CryptoFacts()
     settings: SettingsFacts = SettingsFacts()
     reasons: Annotated[
@@ -182,6 +194,13 @@ class Case(Record, frozen=True, kw_only=True, tag="case"):
     call_ns: Annotated[Count | None, Meta(description="a call, as found when choosing loops")] = (
         None
     )
+    ta_counter: Annotated[
+        bool | None,
+        Meta(description="a TA computes; true: it counts its time along, in samples of its own"),
+    ] = None
+    ta_counter_reason: Annotated[
+        str | None, Meta(description="why this TA doesn't, where others may")
+    ] = None
     checked_by: Annotated[
         str | None, Meta(description="other backend that computed the same, or understood it")
     ] = None
@@ -207,15 +226,25 @@ class First(Record, frozen=True, kw_only=True, tag="first"):
     source: str | None = None
 
 
+Source = Literal["client-clock", "ta-counter"]
+
+
 class Sample(Record, frozen=True, kw_only=True, tag="sample"):
-    """One timed value, raw. One call took ns / loops."""
+    """One timed value, raw. One call took ns / loops. A sample by the TA's counter follows the
+    client's of the same calls, with its seq and without usage."""
 
     case: Key
     seq: Annotated[Count, Meta(description="order in which the samples were taken")]
     repeat: Annotated[Positive, Meta(description="operations in one call")]
     loops: Annotated[Positive, Meta(description="calls in this sample")]
     ns: Annotated[Count, Meta(description="total time, nanoseconds")]
-    source: Annotated[str, Meta(description="where the time is from: client-clock")]
+    source: Annotated[
+        Source,
+        Meta(
+            description="where the time is from: the client's clock, around its calls, or the "
+            "TA's counter, around what it did in them"
+        ),
+    ]
     user_us: Annotated[Count | None, Meta(description="CPU time in user mode")] = None
     sys_us: Annotated[Count | None, Meta(description="CPU time in the kernel, TEE included")] = None
     nvcsw: Annotated[Count | None, Meta(description="voluntary context switches")] = None
@@ -258,7 +287,8 @@ class End(Record, frozen=True, kw_only=True, tag="end"):
     complete: bool
     reason: Annotated[str, Meta(description="done, interrupted, terminated, hung-up, …")]
     cases: Count | None = None
-    samples: Count | None = None
+    samples: Annotated[Count | None, Meta(description="by the client's clock")] = None
+    ta_samples: Annotated[Count | None, Meta(description="by the TA's counter, beside them")] = None
     skipped: Count | None = None
     failed: Count | None = None
     thrown_away: Annotated[

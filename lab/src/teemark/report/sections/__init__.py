@@ -6,6 +6,7 @@ from __future__ import annotations
 from teemark.report.sections.cases import cases
 from teemark.report.sections.comparison import comparison
 from teemark.report.sections.costs import costs, inside
+from teemark.report.sections.counter import by_its_own_clock
 from teemark.report.sections.headline import headline
 from teemark.report.sections.machine import machine
 from teemark.report.sections.method import method
@@ -21,6 +22,7 @@ SECTIONS: tuple[SectionFunction, ...] = (
     throughput,
     costs,
     inside,
+    by_its_own_clock,
     first_use,
     cases,
     skips,

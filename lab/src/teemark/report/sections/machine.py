@@ -12,7 +12,7 @@ from teemark.report.blocks import Block, Code, Column, Facts, Fold, Quiet, Secti
 from teemark.report.subject import Subject, each
 from teemark.run.records import Machine
 
-GROUPS = ("board", "cpu", "memory", "clock", "kernel", "tee", "crypto")
+GROUPS = ("board", "cpu", "memory", "clock", "kernel", "tee", "ta_counter", "crypto")
 
 
 def machine(subjects: Sequence[Subject]) -> Section | None:
@@ -43,6 +43,7 @@ def _short(m: Machine) -> list[tuple[str, Text]]:
         ("system", _known(m.kernel.os, unknown.get("kernel.os"))),
         ("TEE", _known(m.tee.implementation, unknown.get("tee.implementation"))),
         ("TEE revision", _known(m.tee.revision, unknown.get("tee.revision"))),
+        ("clock in TAs", _known(_ta_counter(m), unknown.get("ta_counter.name"))),
         ("libcrypto", _known(m.crypto.libcrypto, unknown.get("crypto.libcrypto"))),
         ("AF_ALG", _known("yes" if m.crypto.afalg else None, unknown.get("crypto.afalg"))),
     ]
@@ -65,6 +66,13 @@ def _clock(m: Machine) -> str | None:
     return ", ".join(
         f"{words.digits(int(khz) / 1000, 4)} MHz" if khz.isdigit() else khz for khz in m.cpu.khz_now
     )
+
+
+def _ta_counter(m: Machine) -> str | None:
+    counter = m.ta_counter
+    if counter.name is None or not counter.hz:
+        return None
+    return f"{counter.name}, {words.digits(counter.hz / 1e6, 4)} MHz"
 
 
 def _memory(m: Machine) -> str:

@@ -21,6 +21,10 @@ def method(subjects: Sequence[Subject]) -> Section | None:
                 "clock's resolution.",
             ),
             (
+                "Where a TA may read a counter, it counts how long it worked in the same calls. That "
+                "is shown apart, and in no other figure.",
+            ),
+            (
                 "Samples of all cases are interleaved in random order, so that what drifts "
                 "(temperature, other work) meets all alike. The order comes from a recorded seed.",
             ),
@@ -71,7 +75,13 @@ def _facts(subject: Subject) -> list[Block]:
         rows.append(("shortest sample allowed", (words.duration(min(shortest)),)))
     if run.end is not None and run.end.thrown_away is not None:
         rows.append(("taken again, too short", (words.count(run.end.thrown_away),)))
-    sources = sorted({sample.source for case in run.cases.values() for sample in case.samples})
+    sources = sorted(
+        {
+            sample.source
+            for case in run.cases.values()
+            for sample in (*case.samples, *case.ta_samples)
+        }
+    )
     if sources:
         rows.append(("source of times", (Code(", ".join(sources)),)))
     return [Facts(tuple(rows))]

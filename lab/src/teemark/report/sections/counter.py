@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""How much of a call is inside the TA, by the TA's own counter, and whether the clocks agree."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from teemark import words
+from teemark.model.counter import TOLERANCE, Counted
+from teemark.report.blocks import (
+    Block,
+    Cell,
+    Code,
+    Column,
+    Fold,
+    Paragraph,
+    Quiet,
+    Section,
+    Strong,
+    Table,
+)
+from teemark.report.sections.throughput import caveat
+from teemark.report.subject import Subject, each
+
+FEW = 12
+"""So many cases are shown unfolded."""
+
+
+def by_its_own_clock(subjects: Sequence[Subject]) -> Section | None:
+    blocks = each(subjects, _of)
+    if not blocks:
+        return None
+    intro = Paragraph(
+        (
+            "A TA that may read a counter takes the time of what it does in a call. What the "
+            "client waits for beyond that is the way in and out: two changes of world, libteec "
+            "and the driver, and the mapping of the buffers. Medians; the way is taken call by "
+            f"call, with its {words.LEVEL} interval.",
+        )
+    )
+    return Section("own-clock", "Inside the TA, by its own clock", (intro, *blocks))
+
+
+def _of(subject: Subject) -> list[Block]:
+    groups: dict[tuple[str, str], list[Counted]] = {}
+    for counted in subject.models.counted:
+        if counted.inside is not None:
+            key = (counted.case.workload, counted.case.algorithm)
+            groups.setdefault(key, []).append(counted)
+    cases = sum(map(len, groups.values()))
+    blocks: list[Block] = [
+        Fold(
+            f"{workload} · {words.title(algorithm)}",
+            words.plural(len(group), "case"),
+            (_calls(group),),
+            open=cases <= FEW,
+        )
+        for (workload, algorithm), group in groups.items()
+    ]
+    judged = [counted for counted in subject.models.counted if counted.judgement is not None]
+    if judged:
+        blocks.append(_slopes(subject, judged))
+    return blocks
+
+
+def _calls(group: Sequence[Counted]) -> Table:
+    ordered = sorted(group, key=lambda c: (words.backend_order(c.case.backend), c.case.bytes or 0))
+    rows = []
+    for counted in ordered:
+        case, inside, client, crossing = (
+            counted.case,
+            counted.inside,
+            counted.client,
+            counted.crossing,
+        )
+        if inside is None or client is None or crossing is None:
+            continue
+        rows.append(
+            (
+                (Code(case.backend),),
+                _parameters(counted),
+                words.duration(client.median),
+                words.duration(inside.median),
+                words.percent(counted.share) if counted.share is not None else words.NONE,
+                words.duration(crossing.median),
+                (Quiet(words.duration_interval(crossing.interval)),),
+            )
+        )
+    return Table(
+        columns=(
+            Column("backend", "left"),
+            Column("parameters", "left"),
+            Column("a call"),
+            Column("in the TA"),
+            Column("share"),
+            Column("way in and out"),
+            Column(words.LEVEL),
+        ),
+        rows=tuple(rows),
+    )
+
+
+def _parameters(counted: Counted) -> str:
+    """A bare size is read as one."""
+    case = counted.case
+    if case.bytes is not None and case.parameters == str(case.bytes):
+        return words.size(case.bytes)
+    return case.parameters
+
+
+def _slopes(subject: Subject, judged: Sequence[Counted]) -> Table:
+    """The check: one operation by either clock."""
+    rows = []
+    for counted in judged:
+        slopes = counted.slopes
+        rows.append(
+            (
+                (Code(counted.case.case),),
+                words.duration(slopes.first) if slopes else words.NONE,
+                words.duration(slopes.second) if slopes else words.NONE,
+                words.percent(slopes.ratio - 1) if slopes else words.NONE,
+                (Quiet(_deviations(counted)),),
+                _judgement(counted),
+            )
+        )
+    return Table(
+        columns=(
+            Column("case", "left"),
+            Column("operation, client"),
+            Column("operation, TA"),
+            Column("apart"),
+            Column(words.LEVEL),
+            Column(f"within {words.percent(TOLERANCE)}", "left"),
+        ),
+        rows=tuple(rows),
+        caption="One operation, as the slope over repetitions in one call, by either clock",
+        note=caveat(subject),
+    )
+
+
+def _deviations(counted: Counted) -> str:
+    if counted.slopes is None:
+        return words.NONE
+    interval = counted.slopes.interval
+    low, high = words.percent(interval.low - 1), words.percent(interval.high - 1)
+    return low if low == high else f"{low}{words.TO}{high}"
+
+
+def _judgement(counted: Counted) -> Cell:
+    match counted.judgement:
+        case "agree":
+            return "yes"
+        case "disagree":
+            return (Strong("! no"),)
+        case _:
+            return (Quiet("undecided"),)

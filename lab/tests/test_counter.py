@@ -1,0 +1,222 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What TAs counted of their own time: apart from all else, and checked against the client's."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+
+import pytest
+
+from synthetic import INSIDE, TRUTH, Synthetic
+from teemark.errors import DataError
+from teemark.export import FORMATS
+from teemark.model import models, verdicts
+from teemark.model.counter import TOLERANCE, counted_cases
+from teemark.model.line import slope_ratio
+from teemark.model.models import Models
+from teemark.report import report
+from teemark.run import reader
+from teemark.run.reader import RunData
+from teemark.runner import Progress
+
+SIZE = 4096  # that synthetic runs repeat
+REPEATED = {f"oneshot/{a}/{b}/{SIZE}" for a, b in TRUTH if b.startswith("t")}
+
+
+def run_of(**changes: object) -> RunData:
+    return reader.parse(Synthetic(**changes).lines(), file="synthetic")  # type: ignore[arg-type]
+
+
+def judged(**changes: object) -> tuple[RunData, Models, verdicts.Verdict | None]:
+    run = run_of(**changes)
+    built = models.build(run)
+    return run, built, verdicts.two_clocks(run, built)
+
+
+def test_what_tas_counted_is_in_no_other_figure() -> None:
+    """Whether they counted or not, and however wrong: everything else comes out the same."""
+    without, beside = run_of(), run_of(counter=3.0)
+    one, other = models.build(without), models.build(beside)
+    assert not one.counted
+    assert other.counted
+    assert (one.stats, one.costs, one.repeats) == (other.stats, other.costs, other.repeats)
+    for format_ in FORMATS:
+        first, second = format_.render(without), format_.render(beside)
+        if format_.name == "csv":
+            rows = [list(csv.DictReader(io.StringIO(text))) for text in (first, second)]
+            counted = [row.pop("ta_ns") for row in rows[1]]
+            assert {row.pop("ta_ns") for row in rows[0]} == {""}
+            assert rows[0] == rows[1]
+            assert {row["source"] for row in rows[1]} == {"client-clock"}
+            assert sum(map(bool, counted)) == sum(len(c.ta_samples) for c in beside.cases.values())
+        else:
+            assert first == second
+
+
+def test_progress_counts_samples_once() -> None:
+    progress = Progress({})
+    for number, line in enumerate(Synthetic(counter=1.0).lines(), 1):
+        progress.see(reader.decode_line(line, file="synthetic", number=number))
+    samples = sum(len(case.samples) for case in run_of().cases.values())
+    assert progress.samples == samples
+
+
+def test_unknown_sources_are_refused() -> None:
+    lines = Synthetic(counter=1.0).lines()
+    bad = [line.replace(b'"ta-counter"', b'"sundial"') for line in lines]
+    with pytest.raises(DataError, match="sundial"):
+        reader.parse(bad, file="x")
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.02, 0.1])
+def test_the_way_in_and_out_is_found_again(noise: float) -> None:
+    """And the share inside, for every call to a TA."""
+    _, built, _ = judged(counter=1.0, noise=noise, samples=20)
+    assert len(built.counted) == 6 * len({pair for pair in TRUTH if pair[1].startswith("t")})
+    for counted in built.counted:
+        case = counted.case
+        call, rate = TRUTH[case.algorithm, case.backend]
+        assert counted.crossing is not None
+        assert counted.crossing.interval is not None
+        assert case.bytes is not None
+        work = rate * case.bytes
+        # a quarter more than the interval: it misses once in twenty
+        low, high = counted.crossing.interval.low, counted.crossing.interval.high
+        margin = (high - low) / 4 + 2
+        assert low - margin <= call - INSIDE <= high + margin, case.case
+        assert counted.share == pytest.approx(
+            (work + INSIDE) / (call + work), rel=0.001 if noise == 0 else 0.08
+        )
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.02, 0.05])
+@pytest.mark.parametrize("seed", range(4))
+def test_clocks_that_agree(noise: float, seed: int) -> None:
+    """Said once, with the number of cases and the worst of them."""
+    _, built, verdict = judged(counter=1.0, noise=noise, seed=seed, samples=20)
+    found = [c for c in built.counted if c.judgement is not None]
+    assert {c.case.case for c in found} == REPEATED
+    assert "disagree" not in {c.judgement for c in found}
+    assert verdict is not None
+    assert verdict.kind == "finding"
+    if noise == 0:
+        assert verdict.key == "ta-counter-agrees"
+        assert f"{len(REPEATED)} cases" in verdict.claim
+        for c in found:
+            assert c.deviation == pytest.approx(0, abs=1e-4)
+
+
+@pytest.mark.parametrize("speed", [0.5, 0.93, 1.07, 2.0])
+def test_clocks_that_disagree(speed: float) -> None:
+    _, built, verdict = judged(counter=speed, noise=0.001)
+    assert {c.judgement for c in built.counted if c.slopes} == {"disagree"}
+    assert verdict is not None
+    assert (verdict.key, verdict.kind, verdict.confidence) == (
+        "ta-counter-disagrees",
+        "caution",
+        "high",
+    )
+    assert all(key in verdict.evidence for key in REPEATED)
+    assert f"{len(REPEATED)} cases of {len(REPEATED)}" in verdict.claim
+    for c in built.counted:
+        if c.slopes:
+            assert c.deviation == pytest.approx(speed - 1, abs=0.02)
+            assert c.slopes.interval.low - 1e-9 <= c.slopes.ratio <= c.slopes.interval.high + 1e-9
+
+
+def test_no_slope_is_undecided() -> None:
+    """Work that is lost in the way: the client's slope can't be told from level."""
+    truth = dict(TRUTH) | {pair: (400_000, 0.001) for pair in TRUTH if pair[1].startswith("t")}
+    _, built, verdict = judged(counter=1.0, truth=truth, noise=0.05)
+    assert {c.judgement for c in built.counted if c.repeats > 1} == {"undecided"}
+    assert verdict is not None
+    assert verdict.key == "ta-counter-undecided"
+    assert "by its own clock" in report.make([run_of(counter=1.0, truth=truth)]).markdown
+
+
+@pytest.mark.parametrize("speed", [1.03, 0.97])
+def test_within_tolerance_is_agreement(speed: float) -> None:
+    assert abs(speed - 1) < TOLERANCE
+    _, _, verdict = judged(counter=speed, noise=0.0)
+    assert verdict is not None
+    assert verdict.key == "ta-counter-agrees"
+
+
+def test_one_of_many_that_disagrees_is_named() -> None:
+    """One TA's counter is wrong; the others' agreement doesn't hide it."""
+    wrong = f"oneshot/sha256/ta-c/{SIZE}"
+    lines = []
+    for line in Synthetic(counter=1.0, noise=0.0).lines():
+        record = json.loads(line)
+        if record.get("case") == wrong and record.get("source") == "ta-counter":
+            record["ns"] = record["ns"] * 11 // 10
+        lines.append(json.dumps(record).encode() + b"\n")
+    run = reader.parse(lines, file="x")
+    verdict = verdicts.two_clocks(run, models.build(run))
+    assert verdict is not None
+    assert verdict.key == "ta-counter-disagrees"
+    assert f"in 1 case of {len(REPEATED)}" in verdict.claim
+    assert verdict.evidence.startswith(f"{wrong} +10")
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"samples": 4, "noise": 0.0},  # too few to tell
+        {"counter_noise": 0.5, "noise": 0.0},  # the counter is all over the place
+        {"counter_noise": 0.5, "noise": 0.0, "counter": 1.07},
+    ],
+)
+def test_what_is_too_uncertain_is_left_undecided(changes: dict[str, object]) -> None:
+    _, built, verdict = judged(**({"counter": 1.0} | changes))
+    assert {c.judgement for c in built.counted if c.slopes} == {"undecided"}
+    assert verdict is not None
+    assert (verdict.key, verdict.confidence) == ("ta-counter-undecided", "low")
+
+
+def test_without_counter_or_repetitions_there_is_nothing_to_say() -> None:
+    assert judged()[2] is None
+    run, built, verdict = judged(counter=1.0, repeat=(1, 2))
+    assert verdict is None
+    assert built.counted
+    # nor where a twin is missing or is of other calls
+    lines = [json.loads(line) for line in Synthetic(counter=1.0).lines()]
+    for record in lines:
+        if record.get("source") == "ta-counter":
+            record["loops"] += 1
+    run = reader.parse([json.dumps(r).encode() + b"\n" for r in lines], file="x")
+    assert counted_cases(run.sound) == ()
+
+
+def test_a_failed_case_is_left_out() -> None:
+    lines = Synthetic(counter=1.0, noise=0.0).lines()
+    key = f"oneshot/sha256/tee/{SIZE}"
+    fail = {"type": "fail", "case": key, "reason": "wrong"}
+    lines.insert(-1, json.dumps(fail).encode() + b"\n")
+    run = reader.parse(lines, file="x")
+    assert key not in {c.case.case for c in models.build(run).counted}
+
+
+def test_slope_ratio_has_its_bounds() -> None:
+    pairs = {1.0: [(10.0, 5.0)] * 6, 2.0: [(12.0, 7.0)] * 6, 4.0: [(16.0, 11.0)] * 6}
+    found = slope_ratio(pairs)
+    assert found is not None
+    assert found.ratio == pytest.approx(1)
+    assert found.interval.low == pytest.approx(found.interval.high)
+    assert slope_ratio({1: pairs[1], 2: pairs[2]}) is None
+    assert slope_ratio({n: [(10.0, 5.0)] for n in (1, 2, 4)}) is None  # no slope to divide by
+    assert slope_ratio({n: [(10.0 * n, 0.0)] for n in (1, 2, 4)}) is None  # too coarse
+
+
+def test_the_report_shows_it() -> None:
+    run = run_of(counter=1.0, noise=0.0)
+    text = report.make([run]).markdown
+    assert "Inside the TA, by its own clock" in text
+    call, rate = TRUTH["sha256", "tee"]
+    share = 100 * (rate * SIZE + INSIDE) / (call + rate * SIZE)
+    assert f"{share:.0f}" in text
+    assert "The TA's own counter agrees" in text
+    without = report.make([run_of()]).markdown
+    assert "by its own clock" not in without
