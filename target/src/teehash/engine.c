@@ -22,6 +22,7 @@ struct engine {
 	unsigned int slots;
 	bool broken;           /* the session is of no use any more */
 	bool called;           /* the session has had its first call */
+	bool counting;         /* the TA counts the time inside */
 	struct reader *reader; /* NULL until a message needs it */
 	struct engine_stats stats;
 };
@@ -87,8 +88,40 @@ static int get_slots(struct engine *e, struct error *err)
 	return ret;
 }
 
+static void start_counting(struct engine *e)
+{
+	const struct backend *b = e->config.backend;
+	struct error unused = { 0 };
+
+	if (!e->config.counter)
+		return;
+	e->counting = b->tee && !ta_counter_start(e->config.counter,
+						  b->tee(e->session), &unused);
+	if (!e->counting)
+		e->stats.uncounted++;
+}
+
+void engine_settle(struct engine *engine)
+{
+	const struct engine_config *config = &engine->config;
+	struct error unused = { 0 };
+	uint64_t ns = 0;
+
+	if (!engine->counting)
+		return;
+	engine->counting = false;
+	/* What a TA that died had counted is lost. */
+	if (engine->broken ||
+	    ta_counter_stop(config->counter,
+			    config->backend->tee(engine->session), &ns,
+			    &unused))
+		engine->stats.uncounted++;
+	engine->stats.inside_ns += ns;
+}
+
 static void close_session(struct engine *e)
 {
+	engine_settle(e);
 	drop_buffer(e);
 	e->config.backend->close(e->session);
 	e->session = NULL;
@@ -110,6 +143,8 @@ static int open_session(struct engine *e, struct error *err)
 	ret = get_slots(e, err);
 	if (ret)
 		close_session(e);
+	else
+		start_counting(e);
 	return ret;
 }
 

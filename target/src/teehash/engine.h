@@ -18,6 +18,7 @@
 
 #include "backend.h"
 #include "options.h"
+#include "ta_counter.h"
 
 /*
  * Defaults chosen by measurement, see docs/teehash.md: a call costs the same
@@ -69,6 +70,8 @@ struct engine_stats {
 	size_t chunk;
 	unsigned int slots;
 	unsigned int sessions;   /* opened so far */
+	uint64_t inside_ns;      /* in the TA's commands, by its counter */
+	unsigned int uncounted;  /* sessions that this is not known of */
 	uint64_t reader_runq_ns; /* run-queue wait of the reader thread */
 };
 
@@ -80,6 +83,8 @@ struct engine_config {
 	bool reader_thread;
 	bool cold;
 	bool ask_page_cache; /* fill in file_stats.pages */
+	/* Time inside the TA is counted with it; NULL: is not counted. */
+	const struct ta_counter *counter;
 	/* Called with the bytes of each piece when it is hashed. May be NULL. */
 	void (*progress)(void *ctx, uint64_t bytes);
 	void *progress_ctx;
@@ -90,6 +95,8 @@ struct engine;
 int engine_open(struct engine **engine, const struct engine_config *config,
 		struct error *err);
 void engine_close(struct engine *engine);
+/* Ends the counting of the time inside the TA: inside_ns is there. */
+void engine_settle(struct engine *engine);
 
 /*
  * Digest of a file ("-": standard input). 0, or -errno with the reason:

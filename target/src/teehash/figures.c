@@ -40,10 +40,17 @@ uint64_t figures_parts(const struct findings *f, struct part *parts,
 	return whole;
 }
 
+bool figures_counted(const struct findings *f)
+{
+	return f->counter.clock != TA_CLOCK_OFF && !f->jobs.engine.uncounted;
+}
+
 double figures_compute_ns(const struct findings *f)
 {
 	if (!f->has_tee)
 		return (double)f->totals.sum.call_ns;
+	if (figures_counted(f))
+		return (double)f->jobs.engine.inside_ns;
 	if (!f->inside.has_slope)
 		return -1;
 	return f->inside.digest_ns / (double)f->inside.bytes *
@@ -243,6 +250,15 @@ static void fill_tee(struct metrics *m, const struct findings *f)
 		metric_value(m, GROUP_TEE, "hash_compute_time",
 			     "time computing", "ns", compute,
 			     "client clock around the calls", ns);
+	else if (figures_counted(f))
+		metric_count(m, GROUP_TEE, "hash_compute_time",
+			     "time in the TA", "ns", f->jobs.engine.inside_ns,
+			     metrics_note(m,
+					  "%s, read by the TA around its "
+					  "commands",
+					  ta_counter_name(f->counter.clock)),
+			     metrics_note(m, "%.1f ns a command",
+					  1e9 / f->counter.hz));
 	else if (compute < 0)
 		metric_null(m, GROUP_TEE, "hash_compute_time",
 			    "time computing in the TA", "ns", f->inside.reason);
@@ -253,8 +269,12 @@ static void fill_tee(struct metrics *m, const struct findings *f)
 					  "estimate: slope of repeated "
 					  "digests of %" PRIu64 " bytes "
 					  "inside the TA after the work, "
-					  "times the bytes",
-					  f->inside.bytes),
+					  "times the bytes; %s",
+					  f->inside.bytes,
+					  f->counter.clock == TA_CLOCK_OFF ?
+						  f->counter.reason :
+						  "a session that counted "
+						  "itself was lost"),
 			     "model, not a measurement");
 	metric_count(m, GROUP_TEE, "tee_time",
 		     f->has_tee ? "time in calls into the TEE" :
@@ -337,7 +357,8 @@ static void fill_derived(struct metrics *m, const struct findings *f)
 			     "of a call not computing", "ns",
 			     ((double)sum->call_ns - compute) / calls,
 			     "time in calls less computing, by calls",
-			     "model, not a measurement");
+			     figures_counted(f) ? "as its parts" :
+						  "model, not a measurement");
 	else
 		metric_null(m, GROUP_DERIVED, "overhead_per_call",
 			    "of a call not computing", "ns",

@@ -41,8 +41,9 @@ struct findings {
 	struct inside inside;
 	struct trace_counts switches;
 	struct clock_facts clock;
-	uint64_t startup_ns; /* before the first job */
-	bool has_tee;        /* calls go into another world */
+	struct ta_counter counter; /* of a TA; with its reason if none */
+	uint64_t startup_ns;       /* before the first job */
+	bool has_tee;              /* calls go into another world */
 };
 
 /* A stretch of the workers' time. */
@@ -60,7 +61,12 @@ struct part {
  */
 uint64_t figures_parts(const struct findings *f, struct part *parts,
 		       unsigned int *count);
-/* Of the time in calls: computing, as far as it can be estimated; or -1. */
+/* Was the time inside the TA counted there, in all sessions? */
+bool figures_counted(const struct findings *f);
+/*
+ * Of the time in calls: computing. In a TA as its own counter says, else as
+ * far as it can be estimated, else -1.
+ */
 double figures_compute_ns(const struct findings *f);
 void figures_fill(struct metrics *metrics, const struct findings *f);
 

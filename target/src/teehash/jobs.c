@@ -45,6 +45,8 @@ static void add_engine(struct jobs_stats *stats, const struct engine_stats *e)
 	sum->buffer_ns += e->buffer_ns;
 	sum->buffer_bytes += e->buffer_bytes;
 	sum->sessions += e->sessions;
+	sum->inside_ns += e->inside_ns;
+	sum->uncounted += e->uncounted;
 	stats->reader_runq_ns += e->reader_runq_ns;
 }
 
@@ -99,6 +101,7 @@ static int run_alone(const struct jobs *jobs, struct jobs_stats *stats,
 	stats->end_ns = clock_now_ns();
 	stats->work_ns = stats->end_ns - begin;
 	if (engine) {
+		engine_settle(engine);
 		add_engine(stats, engine_stats(engine));
 		if (!ret && jobs->after)
 			jobs->after(jobs->ctx, engine);
@@ -206,6 +209,7 @@ static bool retire(struct worker *w, struct job *job, size_t index)
 	if (!leave)
 		return false;
 	w->retired = true;
+	engine_settle(w->engine);
 	w->gone = *engine_stats(w->engine);
 	engine_close(w->engine);
 	w->engine = NULL;
@@ -409,6 +413,8 @@ static void account(struct pool *p, struct jobs_stats *stats)
 
 		if (!w->engine && !w->retired)
 			continue;
+		if (w->engine)
+			engine_settle(w->engine);
 		stats->workers++;
 		stats->work_ns += w->work_ns;
 		stats->idle_ns += w->idle_ns;

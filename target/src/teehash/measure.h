@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What --report measures after the work, with the session that did it: there
- * is no clock in the TA, so the time inside comes from the slope of calls that
- * repeat the digest inside.
+ * What --report measures after the work, with the session that did it. Where
+ * the TA may read no counter (ta_counter.h), the time inside comes from here:
+ * the slope of calls that repeat the digest inside.
  */
 #ifndef TEEHASH_MEASURE_H
 #define TEEHASH_MEASURE_H

@@ -37,7 +37,7 @@ struct metric {
 struct metrics {
 	struct metric rows[METRICS_MAX];
 	unsigned int count;
-	char notes[METRICS_MAX][192]; /* texts made up for one run */
+	char notes[METRICS_MAX][384]; /* texts made up for one run */
 	unsigned int notes_count;
 };
 

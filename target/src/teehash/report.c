@@ -101,8 +101,10 @@ int report_begin(struct report **report, const struct options *opt,
 		fputs("{\"schema\":1,\"program\":\"teehash\",\"files\":[",
 		      r->out);
 	r->found.has_tee = opt->backend->crosses;
-	if (r->found.has_tee)
+	if (r->found.has_tee) {
+		ta_counter_find(&r->found.counter);
 		r->trace = trace_begin(&r->found.switches);
+	}
 	usage_open(&r->meter);
 	/* What the report itself takes to begin is not the work's. */
 	usage_read(&r->meter, &r->before);
@@ -110,6 +112,13 @@ int report_begin(struct report **report, const struct options *opt,
 	r->begin_ns = clock_now_ns();
 	*report = r;
 	return 0;
+}
+
+const struct ta_counter *report_counter(const struct report *report)
+{
+	if (!report || report->found.counter.clock == TA_CLOCK_OFF)
+		return NULL;
+	return &report->found.counter;
 }
 
 bool report_takes_stdout(const struct report *report)
@@ -350,8 +359,9 @@ static void write_text(struct report *r, bool complete)
 				0.0);
 		if (f->has_tee && compute >= 0 &&
 		    !strcmp(parts[i].key, "calls"))
-			fprintf(r->out, "  %-48s %12.3f ms (estimate)\n",
-				"  of them computing in the TA", compute / 1e6);
+			fprintf(r->out, "  %-48s %12.3f ms%s\n",
+				"  of them in the TA", compute / 1e6,
+				figures_counted(f) ? "" : " (estimate)");
 	}
 	fprintf(r->out, "  %-48s %12.3f ms %6.2f %%\n", "sum",
 		(double)whole / 1e6, 100.0);

@@ -17,6 +17,8 @@ struct report;
 /* NULL in *report and 0 if none was asked for. */
 int report_begin(struct report **report, const struct options *opt,
 		 struct error *err);
+/* To count the time inside the TA with; NULL if there is no such counter. */
+const struct ta_counter *report_counter(const struct report *report);
 /* Do digest lines go to stdout, or only into the report? */
 bool report_takes_stdout(const struct report *report);
 /* verdict: "OK", "FAILED", …; NULL when not checking. */

@@ -156,6 +156,7 @@ int command_run(struct command *command, struct jobs *jobs, size_t at_most)
 		.reader_thread = reader_thread(opt, jobs->workers),
 		.cold = opt->cold,
 		.ask_page_cache = command->report,
+		.counter = report_counter(command->report),
 	};
 	ret = jobs_run(jobs, &stats, &err);
 	progress_end(&command->progress);
