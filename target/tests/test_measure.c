@@ -268,15 +268,15 @@ static void test_aligned_samples_begin_after_a_tick(void **state)
 	uint64_t late;
 
 	(void)state;
-	for (int i = 0; i < 5; i++) {
+	for (int i = 0; i < 20; i++) {
 		assert_int_equal(measure_once(&aligned, &target, 1, 1, &m,
 					      &err),
 				 0);
 		clock_gettime(CLOCK_MONOTONIC, &ts);
 		late = (uint64_t)ts.tv_nsec % aligned.align_ns;
-		/* a busy machine may be late, but never by most of a tick
-		 * five times */
-		if (late < 5000000)
+		/* a busy machine may be late, but not always; what the tick
+		 * itself does is over */
+		if (late >= 100000 && late < 150000)
 			return;
 	}
 	fail_msg("never just after a tick");
