@@ -63,14 +63,22 @@ target-armhf: vboard
 	@$(MAKE) --no-print-directory -C target ARCH=armhf
 
 .PHONY: test
+test: export THOROUGH := 1
 test: test-unit test-board ## all tests, those on the real OP-TEE included
 
 PYTEST := $(VENV)/bin/pytest -q -c lab/pyproject.toml --rootdir=lab
+# By two processes: many tests wait, for a connection or for a signal to arrive.
+PYTEST_UNIT := $(PYTEST) -n 2 -m 'not board'
 
-# Two strands side by side; what both need is built before.
+# THOROUGH=1, as in make test: more examples of each property, longer fuzzing. Two strands side
+# by side; what they need is built before.
 .PHONY: test-unit
-test-unit: deps venv ## the tests that need no virtual board (2 minutes)
-	@$(MAKE) --no-print-directory -C target ARCH=native
+test-unit: deps venv ## the tests that need no virtual board (under a minute)
+	@$(MAKE) --no-print-directory -j2 -C target ARCH=native
+	@$(MAKE) --no-print-directory -j2 -C common/tests all
+	@$(MAKE) --no-print-directory -j2 -C ta/tests all
+	@$(MAKE) --no-print-directory -j2 -C target/tests all
+	@$(MAKE) --no-print-directory -j2 -C target/tests/teehash all
 	@$(MAKE) --no-print-directory -j2 --output-sync=target unit-target unit-lab
 
 .PHONY: unit-target
@@ -78,11 +86,11 @@ unit-target:
 	@$(MAKE) --no-print-directory -C common/tests test
 	@$(MAKE) --no-print-directory -C ta/tests test
 	@$(MAKE) --no-print-directory -C target/tests test
-	@$(PYTEST) -m 'not board' target/tests
+	@$(PYTEST_UNIT) target/tests
 
 .PHONY: unit-lab
 unit-lab:
-	@$(PYTEST) -m 'not board' lab/tests
+	@$(PYTEST_UNIT) lab/tests
 
 .PHONY: test-board
 test-board: build target-armhf ## the tests on the virtual board

@@ -3,16 +3,22 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 import sshserver
 from teemark.boards import Board, BoardFile, SshConfig, VirtualBoard, ensure_installed, open_board
 from teemark.boards.ssh import Endpoint
 
 HOST = "test-host"
+
+settings.register_profile("quick", max_examples=50, deadline=None)
+settings.register_profile("thorough", max_examples=500, deadline=None)
+settings.load_profile("thorough" if os.environ.get("THOROUGH") else "quick")
 
 
 @pytest.fixture(scope="session")

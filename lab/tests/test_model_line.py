@@ -18,7 +18,6 @@ def exact(intercept: float, slope: float, xs: tuple[int, ...] = SIZES) -> dict[f
     return {float(x): [intercept + slope * x] * 8 for x in xs}
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     st.floats(min_value=10, max_value=1e7),
     st.floats(min_value=0.01, max_value=200),
@@ -33,7 +32,7 @@ def test_exact_data_gives_the_exact_line(intercept: float, slope: float) -> None
     assert line.slope_interval.low == pytest.approx(line.slope_interval.high, rel=1e-6)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=settings.default.max_examples // 4)
 @given(st.integers(0, 2**31), st.floats(min_value=0.1, max_value=1000))
 def test_the_line_scales_with_its_unit(seed: int, factor: float) -> None:
     rng = np.random.default_rng(seed)

@@ -61,11 +61,6 @@ CASES = [
 ]
 
 
-@pytest.fixture(scope="module", autouse=True)
-def _built() -> None:
-    subprocess.run(["make", "--no-print-directory", "-C", HERE, "programs"], check=True)
-
-
 def test_what_runs_is_right_and_leaves_nothing_behind(tmp_path: Path) -> None:
     done = subprocess.run(
         [TEEBENCH, "--samples", "2", "--min-us", "5"],

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -12,10 +12,13 @@ from teehash_program import Program
 HERE = Path(__file__).resolve().parent
 BUILT = HERE.parents[2] / "build" / "tests" / "teehash"
 
+Make = Callable[..., None]
+"""Of ../conftest.py."""
+
 
 @pytest.fixture(scope="session")
-def built() -> Path:
-    subprocess.run(["make", "--no-print-directory", "-j2", "-C", HERE, "all"], check=True)
+def built(make: Make) -> Path:
+    make("-C", HERE, "all")
     return BUILT
 
 
@@ -47,12 +50,9 @@ def threads(built: Path) -> Program:
 
 
 @pytest.fixture(scope="session")
-def native(built: Path) -> Program:
+def native(make: Make) -> Program:
     """As it is installed, without sanitizers."""
-    subprocess.run(
-        ["make", "--no-print-directory", "-C", HERE.parents[1], "ARCH=native", "teehash"],
-        check=True,
-    )
+    make("-C", HERE.parents[1], "ARCH=native", "teehash")
     path = HERE.parents[2] / "build" / "target" / "native" / "teehash"
     return Program(str(path), ("--backend=c",))
 

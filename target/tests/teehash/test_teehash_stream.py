@@ -30,7 +30,8 @@ def directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=2 * settings.default.max_examples,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(
     chunk=CHUNKS,
@@ -167,11 +168,11 @@ def test_memory_is_small_and_constant(native: Program, built: Path, tmp_path: Pa
     small.write_bytes(bytes(1 << 20))
     large = tmp_path / "large"
     with large.open("wb") as file:
-        file.truncate(1 << 28)  # no blocks: quick to read
+        file.truncate(1 << 27)  # no blocks: quick to read
     # A TEE's buffers are resident as a whole, others' where they were touched: take them all.
     for reader in ("thread", "inline"):
-        first = peak(native, f"--reader={reader}", small)
-        second = peak(native, f"--reader={reader}", large)
+        first = peak(native, "--algorithm=sha1", f"--reader={reader}", small)
+        second = peak(native, "--algorithm=sha1", f"--reader={reader}", large)
         assert max(first, second) - empty < 4 << 20
         assert abs(first - second) < 1.5 * (1 << 20)
 

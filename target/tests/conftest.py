@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What the tests run is built first, by one test process at a time."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+HERE = Path(__file__).resolve().parent
+BUILD = HERE.parents[1] / "build" / "tests"
+
+settings.register_profile("quick", max_examples=20, deadline=None)
+settings.register_profile("thorough", max_examples=200, deadline=None)
+settings.load_profile("thorough" if os.environ.get("THOROUGH") else "quick")
+
+Make = Callable[..., None]
+
+
+@pytest.fixture(scope="session")
+def make() -> Make:
+    """Runs make with these words."""
+
+    def run(*words: str | Path) -> None:
+        BUILD.mkdir(parents=True, exist_ok=True)
+        with (BUILD / "lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            subprocess.run(["make", "--no-print-directory", "-j2", *words], check=True)
+
+    return run
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _programs(make: Make) -> None:
+    make("-C", HERE, "programs")
