@@ -17,6 +17,7 @@ from teemark.boards import VirtualBoard
 pytestmark = [pytest.mark.board, pytest.mark.timeout(300)]
 
 TA = "/lib/optee_armtz/5e5b2f0c-6d0a-4b57-9c1e-3a7f41d28860.ta"
+PROBE = "/lib/optee_armtz/8d1f60c7-5b3e-4c92-b027-e4196a53cd08.ta"
 CASE = "oneshot/sha256/tee/1024"
 
 SHA2 = {"sha1", "sha224", "sha256"}
@@ -97,6 +98,43 @@ def test_the_machine_is_known(qemu_v8: VirtualBoard) -> None:
     assert machine["cpu"]["models"] == ["ARM Cortex-A57 r1p0"]
     assert "sha2" in machine["cpu"]["features"]
     assert machine["board"]["emulated"] is True
+
+
+def test_the_counter_of_tas_is_found(qemu_v8: VirtualBoard) -> None:
+    """By a TA that is sacrificed; where there is none to sacrifice, it goes without."""
+    records = bench(qemu_v8, CASE)
+    found = {"name": "CNTVCT_EL0", "hz": 62500000, "resolution_ns": 16}
+    assert records[0]["ta_counter"] == found
+    assert records[-1] == records[-1] | {"samples": 2, "ta_samples": 2}
+    machine = json.loads(qemu_v8.capture(["teebench", "--machine", "--json"]).text)
+    assert machine["ta_counter"] == found
+
+    qemu_v8.script('mv "$1" "$1.away"', PROBE)
+    try:
+        records = bench(qemu_v8, CASE)
+    finally:
+        qemu_v8.script('mv "$1.away" "$1"', PROBE)
+    assert set(records[0]["ta_counter"].values()) == {None}
+    assert "cannot open a session with the probe TA" in records[0]["reasons"]["ta_counter.name"]
+    (case,) = [record for record in records if record["type"] == "case"]
+    assert case["ta_counter"] is False
+    assert records[-1] == records[-1] | {"samples": 2, "ta_samples": 0, "failed": 0}
+
+
+def test_interrupted_while_tas_count(qemu_v8: VirtualBoard) -> None:
+    """Every sample that is written has its twin, and the counts are those of what is written."""
+    done = qemu_v8.script(
+        f"timeout -s INT 3 teebench --samples 1000000 {CASE} >/tmp/cut; cat /tmp/cut"
+    )
+    records = [json.loads(line) for line in done.text.splitlines()]
+    end = records[-1]
+    assert (end["type"], end["complete"], end["reason"]) == ("end", False, "interrupted")
+    samples = [record for record in records if record["type"] == "sample"]
+    assert len(samples) == end["samples"] + end["ta_samples"] > 0
+    assert [s["source"] for s in samples] == ["client-clock", "ta-counter"] * end["samples"]
+    for client, inside in zip(samples[::2], samples[1::2], strict=True):
+        assert client["seq"] == inside["seq"]
+        assert 0 < inside["ns"] < client["ns"]
 
 
 def test_no_ta(qemu_v8: VirtualBoard) -> None:

@@ -142,6 +142,32 @@ def test_runs_verified_or_says_why_not(ran: dict[str, Records], group: str) -> N
     assert all(case["verified"] for case in cases.values())
 
 
+def test_tas_count_the_time_of_what_they_compute(ran: dict[str, Records]) -> None:
+    """Where one does, each sample has a twin; of the same calls, and inside of them."""
+    counting = {"oneshot", "stream", "cipher", "cipher-steps", "rng", "same-code", "file"}
+    seen = set()
+    for records in ran.values():
+        samples = [record for record in records if record["type"] == "sample"]
+        twins = {s["seq"]: s for s in samples if s["source"] == "ta-counter"}
+        clients = [s for s in samples if s["source"] == "client-clock"]
+        assert len(twins) == records[-1]["ta_samples"]
+        assert len(clients) == records[-1]["samples"]
+        for sample in clients:
+            workload, _, backend, _ = sample["case"].split("/", 3)
+            in_ta = workload in counting and backend in ("tee", "ta-c", "ta-ce")
+            assert (sample["seq"] in twins) is in_ta, sample
+            if in_ta:
+                twin = twins[sample["seq"]]
+                seen.add(workload)
+                for name in ("case", "repeat", "loops"):
+                    assert twin[name] == sample[name]
+                assert 0 < twin["ns"] < sample["ns"]
+        for case in by_key(records, "case").values():
+            in_ta = case["workload"] in counting and case["backend"].startswith("t")
+            assert case.get("ta_counter") is (True if in_ta else None)
+    assert seen == counting
+
+
 def test_ciphertext_is_understood_by_the_other_side(ran: dict[str, Records]) -> None:
     """What the TEE encrypts OpenSSL decrypts to the message, and the other way round."""
     for key, case in by_key(ran["ciphers"], "case").items():

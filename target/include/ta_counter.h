@@ -35,7 +35,7 @@ struct ta_counter {
  * the counters ends: the virtual one, else the physical one. It must advance
  * in step with the client's clock, to a twentieth, at the frequency that the
  * firmware says. Whatever goes wrong is a reason, no error. Takes as long as
- * loading a TA and 10 ms; where nobody loads TAs, as tee_session_open() does.
+ * loading a TA and 10 ms; where tee-supplicant isn't running it is not tried.
  */
 void ta_counter_find(struct ta_counter *counter);
 

@@ -30,12 +30,13 @@ int __wrap_tee_device_open(char *path, size_t size, struct error *err)
 	return open("/dev/null", O_RDWR);
 }
 
+static enum supplicant supplicant;
+static struct fake_libteec *fake;
+
 enum supplicant __wrap_tee_supplicant_state(void)
 {
-	return SUPPLICANT_RUNNING;
+	return supplicant;
 }
-
-static struct fake_libteec *fake;
 
 /* A counter as the probe TA has it. */
 struct counter {
@@ -73,6 +74,7 @@ static int reset(void **state)
 	memset(fake, 0, sizeof(*fake));
 	fake->origin = TEEC_ORIGIN_TEE;
 	fake->answer = answer_probe;
+	supplicant = SUPPLICANT_RUNNING;
 	virtual = physical = (struct counter){ 0, 62500000, 1.0 };
 	asked_virtual = asked_physical = 0;
 	return 0;
@@ -209,6 +211,28 @@ static void test_nobody_to_ask(void **state)
 	all_is_closed();
 }
 
+static void test_nobody_is_waited_for(void **state)
+{
+	static const enum supplicant away[] = { SUPPLICANT_ABSENT,
+						SUPPLICANT_STOPPED };
+	struct ta_counter counter;
+
+	(void)state;
+	fake->hang = 1;
+	for (size_t i = 0; i < sizeof(away) / sizeof(*away); i++) {
+		supplicant = away[i];
+		ta_counter_find(&counter);
+		assert_int_equal(counter.clock, TA_CLOCK_OFF);
+		assert_non_null(strstr(counter.reason, "tee-supplicant"));
+	}
+	fake->hang = 0;
+	/* Where /proc tells nothing it is tried. */
+	supplicant = SUPPLICANT_UNKNOWN;
+	ta_counter_find(&counter);
+	assert_int_equal(counter.clock, TA_CLOCK_VIRTUAL);
+	all_is_closed();
+}
+
 static void test_ticks_to_ns(void **state)
 {
 	static const struct {
@@ -310,6 +334,7 @@ int main(void)
 		cmocka_unit_test_setup(test_not_in_step, reset),
 		cmocka_unit_test_setup(test_no_frequency, reset),
 		cmocka_unit_test_setup(test_nobody_to_ask, reset),
+		cmocka_unit_test_setup(test_nobody_is_waited_for, reset),
 		cmocka_unit_test_setup(test_ticks_to_ns, reset),
 		cmocka_unit_test_setup(test_the_clock_of_a_session, reset),
 	};

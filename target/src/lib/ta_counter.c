@@ -10,6 +10,7 @@
 #include "clock.h"
 #include "ta_counter.h"
 #include "tee_client.h"
+#include "tee_device.h"
 
 const char *ta_counter_name(enum ta_clock clock)
 {
@@ -134,11 +135,40 @@ static bool try_counter(struct ta_counter *counter, enum ta_clock clock)
 	return false;
 }
 
+/*
+ * Nobody is kept waiting for a TA that is of use, but not needed; whoever needs
+ * one waits then, and says what to do.
+ */
+static bool anybody_to_load_it(struct ta_counter *counter)
+{
+	struct error err = { 0 };
+
+	if (tee_probe(&err)) {
+		snprintf(counter->reason, sizeof(counter->reason), "%s",
+			 err.what);
+		return false;
+	}
+	switch (tee_supplicant_state()) {
+	case SUPPLICANT_ABSENT:
+	case SUPPLICANT_STOPPED:
+		snprintf(counter->reason, sizeof(counter->reason),
+			 "not looked for: tee-supplicant, which loads TAs, is "
+			 "not running");
+		return false;
+	case SUPPLICANT_UNKNOWN:
+	case SUPPLICANT_RUNNING:
+		break;
+	}
+	return true;
+}
+
 void ta_counter_find(struct ta_counter *counter)
 {
 	struct ta_counter other = { 0 };
 
 	memset(counter, 0, sizeof(*counter));
+	if (!anybody_to_load_it(counter))
+		return;
 	if (!try_counter(counter, TA_CLOCK_VIRTUAL))
 		return;
 	/* Why the virtual one cannot be used is what matters. */

@@ -81,7 +81,7 @@ def _calls(group: Sequence[Counted]) -> Table:
                 _parameters(counted),
                 words.duration(client.median),
                 words.duration(inside.median),
-                words.percent(counted.share) if counted.share is not None else words.NONE,
+                words.percent(counted.share, 3) if counted.share is not None else words.NONE,
                 words.duration(crossing.median),
                 (Quiet(words.duration_interval(crossing.interval)),),
             )

@@ -21,8 +21,8 @@ def method(subjects: Sequence[Subject]) -> Section | None:
                 "clock's resolution.",
             ),
             (
-                "Where a TA may read a counter, it counts how long it worked in the same calls. That "
-                "is shown apart, and in no other figure.",
+                "Where a TA may read a counter, it counts how long it worked in the same calls. "
+                "That is shown apart, and in no other figure.",
             ),
             (
                 "Samples of all cases are interleaved in random order, so that what drifts "
