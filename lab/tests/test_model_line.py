@@ -32,7 +32,7 @@ def test_exact_data_gives_the_exact_line(intercept: float, slope: float) -> None
     assert line.slope_interval.low == pytest.approx(line.slope_interval.high, rel=1e-6)
 
 
-@settings(max_examples=settings.default.max_examples // 4)
+@settings(max_examples=settings().max_examples // 4)
 @given(st.integers(0, 2**31), st.floats(min_value=0.1, max_value=1000))
 def test_the_line_scales_with_its_unit(seed: int, factor: float) -> None:
     rng = np.random.default_rng(seed)

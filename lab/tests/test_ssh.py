@@ -58,7 +58,7 @@ def test_checked_failure_names_the_command_and_its_last_word(board: Board) -> No
 
 
 @settings(
-    max_examples=settings.default.max_examples // 2,
+    max_examples=settings().max_examples // 2,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(words=st.lists(st.text(st.characters(exclude_characters="\0", codec="utf-8")), max_size=5))

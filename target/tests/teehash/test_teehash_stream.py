@@ -30,7 +30,7 @@ def directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @settings(
-    max_examples=2 * settings.default.max_examples,
+    max_examples=2 * settings().max_examples,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(
