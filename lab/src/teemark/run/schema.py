@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 from typing import Any
 
@@ -22,4 +23,18 @@ def json_schema() -> dict[str, Any]:
 
 
 def json_schema_text() -> str:
-    return json.dumps(json_schema(), indent=2, ensure_ascii=False) + "\n"
+    return json.dumps(_tidy(json_schema()), indent=2, ensure_ascii=False) + "\n"
+
+
+def _tidy(value: Any) -> Any:
+    """Descriptions without the docstring's indentation, which Python 3.13 strips by itself."""
+    if isinstance(value, list):
+        return [_tidy(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    return {
+        key: inspect.cleandoc(item)
+        if key == "description" and isinstance(item, str)
+        else _tidy(item)
+        for key, item in value.items()
+    }
