@@ -5,7 +5,9 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,6 +15,7 @@ from fake_board import FakeBoard, teebench
 from synthetic import Synthetic
 from teemark import plan, runner, teehash
 from teemark.boards import VirtualBoard
+from teemark.boards.board import Process
 from teemark.errors import ConfigError
 from teemark.run import reader
 from teemark.run.records import AnyRecord, Fail, Skip, Teehash
@@ -76,6 +79,31 @@ def test_defaults_are_the_published_way() -> None:
     cold = Step(5, mode="oneshot", cache="cold").argv("f")
     assert "--cold" in cold
     assert "--oneshot-limit=5" in cold
+
+
+def test_on_a_board_that_counts_instructions_the_wire_falls_silent_first(
+    board: FakeBoard, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The same command and record, once the packets of this very connection are through."""
+    quiet = FakeBoard(board.programs, deterministic=True)
+    ran: list[list[str]] = []
+
+    def spied(self: FakeBoard, argv: Sequence[str], **options: Any) -> Process:
+        ran.append(list(argv))
+        return start(self, argv, **options)
+
+    start = FakeBoard.start
+    monkeypatch.setattr(FakeBoard, "start", spied)
+    step = Step(4096, runs=1)
+    (loud,), (silent,) = (list(teehash.records(one, (step,))) for one in (board, quiet))
+    assert isinstance(loud, Teehash)
+    assert isinstance(silent, Teehash)
+    assert silent.argv[:-1] == loud.argv[:-1]
+    assert silent.report["files"] == loud.report["files"]
+    before, after = (argv for argv in ran if "teehash" in argv)
+    assert before[0] == "teehash"
+    assert after[:2] == ["sh", "-c"]
+    assert after[-len(before) + 1 : -1] == before[1:-1]
 
 
 @pytest.mark.parametrize(
