@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import signal
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -18,6 +19,14 @@ BUILD = HERE.parents[1] / "build" / "tests"
 settings.register_profile("quick", max_examples=20, deadline=None)
 settings.register_profile("thorough", max_examples=200, deadline=None)
 settings.load_profile("thorough" if os.environ.get("THOROUGH") else "quick")
+
+# What nohup or a shell's & ignores, programs go on ignoring, and no test could interrupt them.
+for number, handler in (
+    (signal.SIGINT, signal.default_int_handler),
+    (signal.SIGHUP, signal.SIG_DFL),
+):
+    if signal.getsignal(number) == signal.SIG_IGN:
+        signal.signal(number, handler)
 
 Make = Callable[..., None]
 
