@@ -5,13 +5,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from teemark import words
 from teemark.reference.audit.base import Finding
 from teemark.reference.data import Figure, Reference
 from teemark.reference.units import UNITS
 from teemark.report.blocks import (
+    Bar,
     Block,
     Bullets,
     Cell,
@@ -27,6 +28,9 @@ from teemark.report.seed_tables.measured import Absent, Lookup, Measured, Value,
 
 _LONG = re.compile(r"(?<![.\w])\d{5,}(?=\.\d|\b)")
 """Numbers whose thousands are set apart; decimals stay as they were printed."""
+
+_LAST = re.compile(r"\s(?=\S+$)")
+"""The space before the last word."""
 
 _MEAN = "mean\N{NO-BREAK SPACE}±\N{NO-BREAK SPACE}sd"
 
@@ -136,7 +140,7 @@ class _Cells:
             for title, line in below.items():
                 if any(cell and cell != (Quiet(""),) for cell in line):
                     rows.append(((Quiet(f"\N{NO-BREAK SPACE}\N{NO-BREAK SPACE}{title}"),), *line))
-        return Table(tuple(columns), tuple(rows))
+        return _units_to_head(columns, rows)
 
     def tall(self) -> list[Table]:
         """A table for each of the document's columns, with the statistics side by side."""
@@ -205,6 +209,37 @@ class _Cells:
             _number(shown.mean) if shown.mean is not None else "",
             words.digits(shown.sd) if shown.sd is not None else "",
         ]
+
+
+def _units_to_head(columns: Sequence[Column], rows: Sequence[tuple[Cell, ...]]) -> Table:
+    """A unit that all cells of a column have stands once, in its head: that makes tables narrow
+    enough to be seen whole."""
+    heads, cells = list(columns), [list(row) for row in rows]
+    for index in range(1, len(heads)):
+        texts = [_only_text(row[index]) for row in cells]
+        units = {_LAST.split(text)[-1] for text in texts if text}
+        if None in texts or len(units) != 1 or not units <= UNITS.keys():
+            continue
+        (unit,) = units
+        heads[index] = replace(heads[index], unit=unit)
+        for row, text in zip(cells, texts, strict=True):
+            if text:
+                row[index] = _LAST.split(text)[0]
+    return Table(tuple(heads), tuple(tuple(row) for row in cells))
+
+
+def _only_text(cell: Cell) -> str | None:
+    """What a cell says when it is plain text; empty for what stands in the place of a value, or
+    below one; None for anything else."""
+    if isinstance(cell, str):
+        return cell
+    if isinstance(cell, Bar):
+        return None
+    pieces = [piece for piece in cell if not isinstance(piece, Quiet)]
+    if not pieces:
+        return ""
+    (piece, *more) = pieces
+    return piece if isinstance(piece, str) and not more and len(cell) == 1 else None
 
 
 def _is_wide(value: Value) -> bool:
