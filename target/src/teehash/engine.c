@@ -468,8 +468,9 @@ static int first_size(struct message *m, size_t *size)
 		return 0;
 	ret = get_buffer(e, ((size_t)left + PAGE - 1) / PAGE * PAGE, m->err);
 	if (ret == -ENOMEM && e->config.mode == MODE_AUTO) {
-		*size = e->chunk;
+		/* There may be room for smaller slots only. */
 		ret = get_slots(e, m->err);
+		*size = e->chunk;
 	}
 	if (ret)
 		e->broken = true;

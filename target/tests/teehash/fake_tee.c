@@ -10,6 +10,8 @@
  *   FAKE_ROOM=N       while more sessions are open than this, calls that hash
  *                     are out of memory
  *   FAKE_ALLOC=BYTES  shared memory larger than this: out of memory
+ *   FAKE_REFUSE=SEQ   the Nth allocation is refused when the Nth digit is 1; the
+ *                     digest's own small one of each session is the first
  *   FAKE_HANG=1       TEEC_OpenSession() does not return
  *   FAKE_HEAP=1       the TA knows its heap's statistics
  *   FAKE_WRONG=1      the digests are of a wrong length
@@ -130,6 +132,18 @@ EXPORT void TEEC_CloseSession(TEEC_Session *session)
 	free(*place(session));
 }
 
+static bool refused(void)
+{
+	const char *sequence = getenv("FAKE_REFUSE");
+	static unsigned int count;
+	unsigned int n;
+
+	pthread_mutex_lock(&lock);
+	n = count++;
+	pthread_mutex_unlock(&lock);
+	return sequence && n < strlen(sequence) && sequence[n] == '1';
+}
+
 EXPORT TEEC_Result TEEC_AllocateSharedMemory(TEEC_Context *ctx,
 					     TEEC_SharedMemory *shm)
 {
@@ -137,7 +151,7 @@ EXPORT TEEC_Result TEEC_AllocateSharedMemory(TEEC_Context *ctx,
 
 	(void)ctx;
 	note("alloc %zu\n", shm->size);
-	if (most && shm->size > (size_t)most)
+	if (refused() || (most && shm->size > (size_t)most))
 		return TEEC_ERROR_OUT_OF_MEMORY;
 	shm->buffer = calloc(1, shm->size);
 	return shm->buffer ? TEEC_SUCCESS : TEEC_ERROR_OUT_OF_MEMORY;
