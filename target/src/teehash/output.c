@@ -58,10 +58,15 @@ void name_print_escaped(FILE *out, const char *name)
 	}
 }
 
+static bool must_escape(const char *name)
+{
+	return strpbrk(name, "\\\n\r");
+}
+
 void line_print(FILE *out, const struct line_style *style, const char *name,
 		const struct algorithm *alg, const uint8_t *digest)
 {
-	bool escape = !style->zero && strpbrk(name, "\\\n\r");
+	bool escape = !style->zero && must_escape(name);
 	char hex[HEX_MAX];
 
 	hex_encode(hex, digest, alg->out_bytes);
@@ -82,8 +87,8 @@ void line_print(FILE *out, const struct line_style *style, const char *name,
 
 void result_print(FILE *out, const char *name, const char *verdict)
 {
-	/* sha256sum escapes here only what would break the line. */
-	if (strchr(name, '\n')) {
+	/* As a list has it, so that no name looks like another. */
+	if (must_escape(name)) {
 		putc('\\', out);
 		name_print_escaped(out, name);
 	} else {

@@ -4,9 +4,12 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
+import shutil
 import signal
 import subprocess
+import tempfile
 import time
 from pathlib import Path
 
@@ -51,15 +54,16 @@ def test_no_permission(teehash: Program, directory: Path) -> None:
     assert done.err == b"teehash: secret: Permission denied\n"
 
 
-def test_no_permission_for_another_user(
-    native: Program, tmp_path_factory: pytest.TempPathFactory
-) -> None:
+def test_no_permission_for_another_user(native: Program) -> None:
     if os.geteuid():
         pytest.skip("only root can become another user")
-    secret = Path("/etc/shadow")
-    done = subprocess.run(
-        [native.path, "--backend=c", secret], capture_output=True, check=False, user=65534, cwd="/",
-    )  # fmt: skip
+    with tempfile.TemporaryDirectory() as folder:  # the program's own may be closed to others
+        Path(folder).chmod(0o755)
+        program = shutil.copy(native.path, folder)
+        done = subprocess.run(
+            [program, "--backend=c", "/etc/shadow"],
+            capture_output=True, check=False, user=65534, cwd="/",
+        )  # fmt: skip
     assert (done.returncode, done.stdout) == (1, b"")
     assert done.stderr == b"teehash: /etc/shadow: Permission denied\n"
 
@@ -151,13 +155,72 @@ def test_the_report_finds_no_room(teehash: Program, directory: Path) -> None:
     assert b"cannot write the report to /no/such/folder: No such file or directory" in done.err
 
 
-def test_closed_output(teehash: Program, directory: Path) -> None:
-    done = subprocess.run(
-        ["sh", "-c", f"exec {teehash.path} --backend=c good >&-"],
-        stderr=subprocess.PIPE, cwd=directory, check=False,
+def with_shell(program: Program, line: str, cwd: Path) -> subprocess.CompletedProcess[bytes]:
+    """teehash as a shell runs it: redirections may follow."""
+    options = " ".join(map(str, program.arguments))
+    return subprocess.run(
+        ["sh", "-c", f"exec {program.path} {options} {line}"],
+        capture_output=True, cwd=cwd, check=False, env={**os.environ, **program.env},
     )  # fmt: skip
-    assert done.returncode == 1
-    assert done.stderr.count(b"write error: Bad file descriptor") == 1
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["good", "-j2 good good", "--report good", "--report --report-file=R good",
+     "--report=json --report-file=R good", "--report=json good", "-c list", "--help", "--version",
+     "--list"],
+)  # fmt: skip
+@pytest.mark.parametrize("which", ["teehash", "tee"])
+def test_closed_output(
+    request: pytest.FixtureRequest, directory: Path, which: str, line: str
+) -> None:
+    """As sha256sum: status 1 and why. No line goes into a file that took the descriptor."""
+    program: Program = request.getfixturevalue(which)
+    (directory / "list").write_bytes(GOOD)
+    for closed in (">&-", "<&- >&-"):
+        done = with_shell(program, f"{line} {closed}", directory)
+        assert done.returncode == 1, done.stderr
+        assert done.stderr.count(b"write error: Bad file descriptor\n") == 1, done.stderr
+        if "--report-file" in line:
+            assert GOOD not in (directory / "R").read_bytes()
+        if line == "--report=json --report-file=R good":
+            assert json.loads((directory / "R").read_bytes())["files"][0]["digest"]
+
+
+def test_closed_output_that_nobody_needs(teehash: Program, directory: Path) -> None:
+    (directory / "list").write_bytes(GOOD)
+    for closed in (">&-", "2>&-", ">&- 2>&-"):
+        assert with_shell(teehash, f"-c --status list {closed}", directory).returncode == 0
+
+
+@pytest.mark.parametrize("which", ["teehash", "tee"])
+def test_closed_input(request: pytest.FixtureRequest, directory: Path, which: str) -> None:
+    program: Program = request.getfixturevalue(which)
+    done = with_shell(program, "good <&-", directory)
+    assert (done.returncode, done.stdout, done.stderr) == (0, GOOD, b"")
+    for line in ("", "-", "-c"):
+        done = with_shell(program, f"{line} <&-", directory)
+        assert (done.returncode, done.stdout) == (1, b"")
+        assert b"Bad file descriptor" in done.stderr
+    (directory / "list").write_bytes(b"0" * 64 + b"  -\n" + GOOD)
+    done = with_shell(program, "-c list <&-", directory)
+    assert (done.returncode, done.stdout) == (1, b"-: FAILED open or read\ngood: OK\n")
+
+
+@pytest.mark.parametrize("which", ["teehash", "tee"])
+def test_closed_errors(request: pytest.FixtureRequest, directory: Path, which: str) -> None:
+    """Messages are lost, and go nowhere else."""
+    program: Program = request.getfixturevalue(which)
+    done = with_shell(program, "good 2>&-", directory)
+    assert (done.returncode, done.stdout) == (0, GOOD)
+    done = with_shell(program, "gone good 2>&-", directory)
+    assert (done.returncode, done.stdout) == (1, GOOD)
+    done = with_shell(program, "--report --report-file=R gone good 2>&-", directory)
+    assert (done.returncode, done.stdout) == (1, GOOD)
+    assert b"teehash: gone" not in (directory / "R").read_bytes()
+    # the report itself has no place to go
+    assert with_shell(program, "--report good 2>&-", directory).returncode == 1
+    assert with_shell(program, "gone good >&- 2>&- <&-", directory).returncode == 1
 
 
 def test_a_reader_that_goes_away(teehash: Program, directory: Path) -> None:

@@ -93,7 +93,7 @@ def fit_line(samples: Mapping[float, Sequence[float]]) -> Line | None:
     drawn = np.empty((DRAWS, len(xs)))
     for column, place in enumerate(xs):
         values = np.asarray(samples[place], dtype=np.float64)
-        if values.min() == values.max():
+        if np.min(values) == np.max(values):
             drawn[:, column] = values[0]
             continue
         chosen = rng.integers(0, len(values), size=(DRAWS, len(values)))
@@ -143,7 +143,7 @@ def slope_ratio(pairs: Mapping[float, Sequence[tuple[float, float]]]) -> SlopeRa
         for half in (0, 1):
             y[half, 0, column] = np.median(values[:, half])
             y[half, 1:, column] = np.median(values[chosen, half], axis=1)
-    if y.min() <= 0:
+    if np.min(y) <= 0:
         return None
     first, second = (_huber(x, half)[1] for half in y)
     if np.any(first * (xs[-1] - xs[0]) <= ROUNDING * y[0].max(axis=1)):
