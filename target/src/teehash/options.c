@@ -2,6 +2,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <getopt.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -258,18 +259,36 @@ static int parse_backend(struct options *opt, const char *text)
 	return try_help();
 }
 
+/* On stdout, at once: errno is that of the write. */
+static int show(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+static int show(const char *fmt, ...)
+{
+	va_list args;
+	int ret;
+
+	va_start(args, fmt);
+	ret = vprintf(fmt, args);
+	va_end(args);
+	if (ret >= 0 && !fflush(stdout))
+		return OPTIONS_DONE;
+	complain("write error: %s", strerror(errno));
+	return -EIO;
+}
+
 static int list_backends(void)
 {
+	int ret = OPTIONS_DONE;
 	struct error err;
 
-	for (const struct backend *const *b = backends; *b; b++) {
+	for (const struct backend *const *b = backends; *b && ret > 0; b++) {
 		memset(&err, 0, sizeof(err));
 		if ((*b)->probe(&err))
-			printf("%-8s not here: %s\n", (*b)->name, err.what);
+			ret = show("%-8s not here: %s\n", (*b)->name, err.what);
 		else
-			printf("%-8s %s\n", (*b)->name, (*b)->summary);
+			ret = show("%-8s %s\n", (*b)->name, (*b)->summary);
 	}
-	return OPTIONS_DONE;
+	return ret;
 }
 
 struct given {
@@ -402,11 +421,9 @@ static int parse_one(struct options *opt, struct given *given, int c)
 	case OPT_LIST:
 		return list_backends();
 	case OPT_HELP:
-		fputs(help_text, stdout);
-		return OPTIONS_DONE;
+		return show("%s", help_text);
 	case OPT_VERSION:
-		puts("teehash (teemark) " TEEMARK_VERSION);
-		return OPTIONS_DONE;
+		return show("teehash (teemark) " TEEMARK_VERSION "\n");
 	default:
 		return try_help();
 	}

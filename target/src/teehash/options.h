@@ -68,8 +68,8 @@ struct options {
 #define OPTIONS_DONE 1 /* --help, --version: leave with status 0 */
 
 /*
- * 0, OPTIONS_DONE, or -EINVAL after having said on stderr what is wrong. The
- * values point into argv.
+ * 0, OPTIONS_DONE, or after having said on stderr what is wrong: -EINVAL, -EIO
+ * (what was asked for can't be shown). The values point into argv.
  */
 int options_parse(struct options *opt, int argc, char **argv);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* teehash: message digests of files, computed in the TEE. */
 #include <errno.h>
+#include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -175,6 +176,21 @@ int command_run(struct command *command, struct jobs *jobs, size_t at_most)
 	return status;
 }
 
+/*
+ * A standard descriptor that is closed would be given to the next file that is
+ * opened, and lines would go there: into a report, or to the TEE's device. It
+ * gets a file that refuses instead.
+ */
+static int fill_descriptors(void)
+{
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) < 0 &&
+		    open("/dev/null",
+			 fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) != fd)
+			return -EBADF;
+	return 0;
+}
+
 /* Nothing may be lost unseen: a full disk shows at the last write. */
 static int close_stdout(int status)
 {
@@ -182,9 +198,6 @@ static int close_stdout(int status)
 
 	if (!fclose(stdout))
 		return failed && !status ? STATUS_FAILED : status;
-	/* Where stdout was closed from the start and nothing was written. */
-	if (errno == EBADF && !failed)
-		return status;
 	if (!failed)
 		complain("write error: %s", strerror(errno));
 	return status ? status : STATUS_FAILED;
@@ -198,10 +211,14 @@ int main(int argc, char **argv)
 	int status = STATUS_OK;
 	int ret;
 
+	if (fill_descriptors())
+		return STATUS_FAILED;
 	interrupt_setup();
 	ret = options_parse(&opt, argc, argv);
 	if (ret)
-		return close_stdout(ret < 0 ? STATUS_USAGE : STATUS_OK);
+		return close_stdout(ret == OPTIONS_DONE ? STATUS_OK :
+				    ret == -EIO         ? STATUS_FAILED :
+							  STATUS_USAGE);
 	/* A line at a time, as sha256sum: what several programs write to one
 	 * file does not mix.
 	 */
