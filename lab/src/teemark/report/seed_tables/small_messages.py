@@ -10,6 +10,7 @@ from teemark.report.seed_tables.measured import (
     Lookup,
     Measured,
     Value,
+    exactly,
     metric_of,
     quotient,
 )
@@ -57,8 +58,9 @@ def _efficiency(lookup: Lookup) -> Measured:
 
 
 def _frequency(lookup: Lookup) -> Measured:
-    del lookup
-    return Absent("the frequency of the counter isn't among the machine's facts")
+    """Of the counter that a TA reads: the document's clock."""
+    hz = lookup.subject.run.machine.ta_counter.hz
+    return lookup.unknown("ta_counter.hz") if hz is None else exactly(hz)
 
 
 def _buffers(step: Step, lookup: Lookup) -> Measured:

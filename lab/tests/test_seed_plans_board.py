@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Every seed plan on the real OP-TEE, few samples: nothing fails, and each cell of its tables is
+filled, or empty for a reason that is true of this board. THOROUGH=1 takes the large sizes too."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from teemark import plan, runner
+from teemark.boards import VirtualBoard
+from teemark.report import markdown
+from teemark.report.report import make
+from teemark.report.seed_tables import SEEDS
+from teemark.report.seed_tables.measured import Absent, Lookup
+from teemark.report.subject import subjects
+from teemark.run import reader
+from teemark.run.records import AnyRecord
+
+pytestmark = [pytest.mark.board, pytest.mark.timeout(600)]
+
+
+LARGE = 5_000_000
+
+
+class Silent:
+    """Watches nothing."""
+
+    def record(self, record: AnyRecord) -> None:
+        """A record arrived."""
+
+    def quiet(self) -> None:
+        """Nothing will arrive before the end."""
+
+
+def keep(key: str) -> bool:
+    """A case or a step, by its key: is it small enough for every day?"""
+    sizes = [int(part) for part in key.split("/") if part.isdigit()]
+    return bool(os.environ.get("THOROUGH")) or max(sizes, default=0) <= LARGE
+
+
+def whole(name: str) -> plan.Plan:
+    """Of every case few samples."""
+    asked = plan.load(name)
+    return replace(
+        asked,
+        blocks=tuple(replace(block, samples=2, min_us=50) for block in asked.blocks),
+        teehash=tuple(replace(step, runs=1) for step in asked.teehash),
+    )
+
+
+def thinned(name: str) -> plan.Plan:
+    asked = whole(name)
+    return replace(
+        asked,
+        blocks=tuple(
+            replace(block, parameters=tuple(filter(keep, block.parameters)))
+            for block in asked.blocks
+        ),
+        teehash=tuple(step for step in asked.teehash if keep(step.key)),
+    )
+
+
+TRUE_HERE = (
+    "TEE_GetSystemTime() ticks in ms",
+    "not counted: the digest TA opens no storage object",
+    "cannot create an object of the bench TA: TEE_ERROR_ITEM_NOT_FOUND",  # no RPMB
+    "the kernel lists no generic driver for cbc(aes)",
+    "teebench doesn't record this option",
+)
+"""How the reasons begin why a cell may be empty on this board."""
+
+NOT_ASKED = "this run has nothing of it"
+"""The reason for what was left out."""
+
+
+@pytest.mark.parametrize("name", SEEDS)
+def test_a_seed_plan(qemu_v8: VirtualBoard, tmp_path: Path, name: str) -> None:
+    asked = thinned(name)
+    outcome = runner.measure(qemu_v8, asked, tmp_path / "run", Silent())
+    assert outcome.error is None
+    run = reader.read(outcome.file)
+    assert not run.fails
+    lookup = Lookup(subjects([run])[0])
+    cells = [source(lookup) for table in SEEDS[name] for source in table.cells.values()]
+    reasons = {cell.reason for cell in cells if isinstance(cell, Absent)}
+    assert len(cells) > len(reasons)
+    true_here = TRUE_HERE if asked == whole(name) else (*TRUE_HERE, NOT_ASKED)
+    assert [reason for reason in reasons if not reason.startswith(true_here)] == []
+    made = make([run])
+    for table in SEEDS[name]:
+        assert markdown.escape(table.title) in made.markdown
