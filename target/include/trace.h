@@ -25,8 +25,13 @@ struct trace_counts {
 	uint64_t lost; /* events that found no room */
 };
 
-/* Begins to count for this process and its threads; NULL if it can't. */
+/*
+ * Begins to count for this process and its threads; NULL if it can't. One at a
+ * time in a process.
+ */
 struct trace *trace_begin(struct trace_counts *counts);
 void trace_end(struct trace *trace, struct trace_counts *counts);
+/* For who leaves: nothing stays in the kernel. Async-signal-safe. */
+void trace_abandon(void);
 
 #endif

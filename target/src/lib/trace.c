@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
+#include <ctype.h>
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,9 +23,15 @@
 
 #define BUFFER_KB "4096" /* a CPU */
 
+#define NAME "teemark-" /* and the process's number */
+
 struct trace {
 	char dir[96]; /* an instance of our own */
 };
+
+/* For trace_abandon(): who handles a signal finds it here alone. */
+static char own_dir[96];
+static volatile sig_atomic_t own_dir_there;
 
 static const char *const roots[] = {
 	"/sys/kernel/tracing",
@@ -88,6 +97,50 @@ static const char *find_root(struct trace_counts *counts)
 	return NULL;
 }
 
+/*
+ * An instance keeps its buffers until it is removed. Those of programs that
+ * were killed are, and one that had our number.
+ */
+static void remove_stale(const char *root)
+{
+	char path[128];
+	struct dirent *entry;
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "%s/instances", root);
+	dir = opendir(path);
+	if (!dir)
+		return;
+	while ((entry = readdir(dir))) {
+		const char *number = entry->d_name + strlen(NAME);
+		char *end;
+		long pid;
+
+		if (strncmp(entry->d_name, NAME, strlen(NAME)) ||
+		    !isdigit((unsigned char)*number))
+			continue;
+		pid = strtol(number, &end, 10);
+		if (*end || pid <= 0 || pid > INT32_MAX ||
+		    (pid != getpid() &&
+		     (!kill((pid_t)pid, 0) || errno != ESRCH)))
+			continue;
+		unlinkat(dirfd(dir), entry->d_name, AT_REMOVEDIR);
+	}
+	closedir(dir);
+}
+
+static void remove_own(const struct trace *trace)
+{
+	rmdir(trace->dir);
+	own_dir_there = 0;
+}
+
+void trace_abandon(void)
+{
+	if (own_dir_there)
+		rmdir(own_dir);
+}
+
 struct trace *trace_begin(struct trace_counts *counts)
 {
 	const char *root = find_root(counts);
@@ -99,10 +152,14 @@ struct trace *trace_begin(struct trace_counts *counts)
 	trace = calloc(1, sizeof(*trace));
 	if (!trace)
 		return NULL;
-	snprintf(trace->dir, sizeof(trace->dir), "%s/instances/teemark-%d",
+	remove_stale(root);
+	snprintf(trace->dir, sizeof(trace->dir), "%s/instances/" NAME "%d",
 		 root, (int)getpid());
+	memcpy(own_dir, trace->dir, sizeof(own_dir));
+	own_dir_there = 1;
 	if (mkdir(trace->dir, 0700)) {
 		set_reason(counts, "no trace instance: %s", strerror(errno));
+		own_dir_there = 0;
 		free(trace);
 		return NULL;
 	}
@@ -113,7 +170,7 @@ struct trace *trace_begin(struct trace_counts *counts)
 	    write_to(trace, "options/event-fork", "1") ||
 	    write_to(trace, "events/optee/optee_invoke_fn_end/enable", "1")) {
 		set_reason(counts, "the trace instance could not be set up");
-		rmdir(trace->dir);
+		remove_own(trace);
 		free(trace);
 		return NULL;
 	}
@@ -207,6 +264,6 @@ void trace_end(struct trace *trace, struct trace_counts *counts)
 	write_to(trace, "events/optee/optee_invoke_fn_end/enable", "0");
 	read_events(trace, counts);
 	counts->lost = count_lost(trace);
-	rmdir(trace->dir);
+	remove_own(trace);
 	free(trace);
 }

@@ -70,6 +70,7 @@ void line_print(FILE *out, const struct line_style *style, const char *name,
 	char hex[HEX_MAX];
 
 	hex_encode(hex, digest, alg->out_bytes);
+	flockfile(out);
 	if (escape)
 		putc('\\', out);
 	if (style->tag)
@@ -83,10 +84,12 @@ void line_print(FILE *out, const struct line_style *style, const char *name,
 	if (style->tag)
 		fprintf(out, ") = %s", hex);
 	putc(style->zero ? '\0' : '\n', out);
+	funlockfile(out);
 }
 
 void result_print(FILE *out, const char *name, const char *verdict)
 {
+	flockfile(out);
 	/* As a list has it, so that no name looks like another. */
 	if (must_escape(name)) {
 		putc('\\', out);
@@ -95,6 +98,7 @@ void result_print(FILE *out, const char *name, const char *verdict)
 		fputs(name, out);
 	}
 	fprintf(out, ": %s\n", verdict);
+	funlockfile(out);
 }
 
 size_t utf8_length(const char *s)

@@ -23,6 +23,7 @@ void hex_encode(char *hex, const uint8_t *bytes, size_t len);
 /* Exactly len bytes from 2 * len digits of either case. */
 bool hex_decode(uint8_t *bytes, size_t len, const char *hex);
 
+/* These two hold the stream: a line is there wholly or not at all. */
 void line_print(FILE *out, const struct line_style *style, const char *name,
 		const struct algorithm *alg, const uint8_t *digest);
 /* "name: verdict", as sha256sum -c prints it. */

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <inttypes.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -12,6 +13,11 @@
 #define REDRAW_NS    100000000u
 #define BAR_MAX      40
 #define TEXT_COLUMNS 62 /* what stands beside the bar, at most */
+#define TEXT_MAX     256
+#define CLEAR        "\r\033[K"
+
+/* A bar is on the line now. A signal handler must know, and stderr is one. */
+static atomic_bool shown;
 
 static int terminal_width(void)
 {
@@ -40,7 +46,7 @@ void progress_add(void *progress, uint64_t bytes)
 	atomic_fetch_add_explicit(&p->done, bytes, memory_order_relaxed);
 }
 
-static void print_bytes(double bytes)
+static void print_bytes(FILE *out, double bytes)
 {
 	static const char *const units[] = { "B", "KiB", "MiB", "GiB", "TiB" };
 	size_t i = 0;
@@ -49,43 +55,72 @@ static void print_bytes(double bytes)
 		bytes /= 1024;
 		i++;
 	}
-	fprintf(stderr, "%.*f %s", i ? 1 : 0, bytes, units[i]);
+	fprintf(out, "%.*f %s", i ? 1 : 0, bytes, units[i]);
 }
 
-static void print_seconds(double seconds)
+static void print_seconds(FILE *out, double seconds)
 {
 	uint64_t s = (uint64_t)(seconds + 0.5);
 
 	if (s >= 3600)
-		fprintf(stderr, "%" PRIu64 ":%02d:%02d", s / 3600,
+		fprintf(out, "%" PRIu64 ":%02d:%02d", s / 3600,
 			(int)(s / 60 % 60), (int)(s % 60));
 	else
-		fprintf(stderr, "%d:%02d", (int)(s / 60), (int)(s % 60));
+		fprintf(out, "%d:%02d", (int)(s / 60), (int)(s % 60));
 }
 
-static void print_bar(const struct progress *p, double share)
+static void print_bar(FILE *out, const struct progress *p, double share)
 {
 	int columns = p->width - TEXT_COLUMNS;
 	int full;
 
 	if (columns > BAR_MAX)
 		columns = BAR_MAX;
-	fprintf(stderr, "%3d%% ", (int)(share * 100));
+	fprintf(out, "%3d%% ", (int)(share * 100));
 	if (columns < 5)
 		return;
 	full = (int)(share * columns);
-	putc('[', stderr);
+	putc('[', out);
 	for (int i = 0; i < columns; i++)
-		putc(i < full ? '=' : i == full ? '>' : ' ', stderr);
-	fputs("] ", stderr);
+		putc(i < full ? '=' : i == full ? '>' : ' ', out);
+	fputs("] ", out);
+}
+
+/* What stands on the line. */
+static void print_line(FILE *out, const struct progress *p, double seconds)
+{
+	double done =
+		(double)atomic_load_explicit(&p->done, memory_order_relaxed);
+	double total = (double)p->total;
+	double rate = done / seconds;
+
+	if (!p->total || done > total) {
+		print_bytes(out, done);
+		fputs(", ", out);
+		print_bytes(out, rate);
+		fputs("/s, ", out);
+		print_seconds(out, seconds);
+		return;
+	}
+	print_bar(out, p, done / total);
+	print_bytes(out, done);
+	fputs(" of ", out);
+	print_bytes(out, total);
+	fputs(", ", out);
+	print_bytes(out, rate);
+	fputs("/s", out);
+	if (rate > 0) {
+		fputs(", ", out);
+		print_seconds(out, (total - done) / rate);
+		fputs(" left", out);
+	}
 }
 
 void progress_draw(struct progress *progress)
 {
+	char text[TEXT_MAX];
 	uint64_t now;
-	double seconds;
-	double done;
-	double rate;
+	FILE *out;
 
 	if (!progress->on)
 		return;
@@ -94,48 +129,42 @@ void progress_draw(struct progress *progress)
 	    now - progress->drawn_ns < REDRAW_NS)
 		return;
 	progress->drawn_ns = now;
-	progress->shown = true;
-	seconds = (double)(now - progress->begin_ns) / 1e9;
-	done = (double)atomic_load_explicit(&progress->done,
-					    memory_order_relaxed);
-	rate = done / seconds;
-	fputs("\r\033[K", stderr);
-	if (progress->total && done <= (double)progress->total) {
-		double total = (double)progress->total;
-
-		print_bar(progress, done / total);
-		print_bytes(done);
-		fputs(" of ", stderr);
-		print_bytes(total);
-		fputs(", ", stderr);
-		print_bytes(rate);
-		fputs("/s", stderr);
-		if (rate > 0) {
-			fputs(", ", stderr);
-			print_seconds((total - done) / rate);
-			fputs(" left", stderr);
-		}
-	} else {
-		print_bytes(done);
-		fputs(", ", stderr);
-		print_bytes(rate);
-		fputs("/s, ", stderr);
-		print_seconds(seconds);
-	}
-	fflush(stderr);
+	/* stderr has no buffer: the whole line in one write. */
+	out = fmemopen(text, sizeof(text), "w");
+	if (!out)
+		return;
+	fputs(CLEAR, out);
+	print_line(out, progress, (double)(now - progress->begin_ns) / 1e9);
+	fclose(out);
+	flockfile(stderr);
+	atomic_store(&shown, true);
+	fputs(text, stderr);
+	funlockfile(stderr);
 }
 
 void progress_hide(struct progress *progress)
 {
-	if (!progress->shown)
-		return;
-	fputs("\r\033[K", stderr);
-	fflush(stderr);
-	progress->shown = false;
+	(void)progress;
+	flockfile(stderr);
+	if (atomic_load(&shown)) {
+		fputs(CLEAR, stderr);
+		atomic_store(&shown, false);
+	}
+	funlockfile(stderr);
 }
 
 void progress_end(struct progress *progress)
 {
 	progress_hide(progress);
 	progress->on = false;
+}
+
+void progress_abandon(void)
+{
+	struct pollfd room = { .fd = STDERR_FILENO, .events = POLLOUT };
+
+	/* A terminal that is stopped must not keep the program. */
+	if (atomic_exchange(&shown, false) && poll(&room, 1, 0) == 1 &&
+	    write(STDERR_FILENO, CLEAR, strlen(CLEAR)) < 0)
+		return;
 }

@@ -12,8 +12,7 @@
 
 struct progress {
 	bool on;
-	bool shown; /* a bar is on the line now */
-	int width;  /* columns of the terminal */
+	int width; /* columns of the terminal */
 	uint64_t begin_ns;
 	uint64_t drawn_ns;
 	uint64_t total;        /* bytes to come in all; 0: not known */
@@ -27,5 +26,7 @@ void progress_add(void *progress, uint64_t bytes);
 void progress_draw(struct progress *progress);
 void progress_hide(struct progress *progress);
 void progress_end(struct progress *progress);
+/* For who leaves: nothing stays on the line. Async-signal-safe. */
+void progress_abandon(void);
 
 #endif

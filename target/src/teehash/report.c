@@ -11,13 +11,17 @@
 #include "clock.h"
 #include "figures.h"
 #include "json.h"
+#include "outfile.h"
 #include "output.h"
 #include "report.h"
 
+/* Why a report has no figures. */
+#define CUT "left while a read or a call was under way"
+
 struct report {
 	const struct options *opt;
-	FILE *out;
-	bool own_file;
+	FILE *out; /* of the file */
+	struct outfile file;
 	int write_error; /* errno of the first write that failed */
 	uint64_t begin_ns;
 	uint64_t cpu_begin_ns;
@@ -29,6 +33,21 @@ struct report {
 	struct metrics metrics;
 	struct json json; /* one piece at a time */
 };
+
+static const char *mode_name(enum hash_mode mode)
+{
+	switch (mode) {
+	case MODE_AUTO:
+		return "auto";
+	case MODE_STREAM:
+		return "stream";
+	case MODE_ONESHOT:
+		return "oneshot";
+	case MODE_TMPREF:
+		return "tmpref";
+	}
+	return NULL;
+}
 
 static uint64_t cpu_now_ns(void)
 {
@@ -55,25 +74,86 @@ static int64_t peak_bytes(void)
 }
 
 /* With a buffer, which stderr itself has not: whole lines at a time. */
-static FILE *open_stderr(void)
+static int use_stderr(struct outfile *file)
 {
 	int fd = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO);
 	FILE *f;
 
 	if (fd < 0)
-		return NULL;
+		return -errno;
 	f = fdopen(fd, "w");
-	if (!f)
+	if (!f) {
+		/* Of a descriptor that was closed; main() filled the gap. */
 		close(fd);
+		return -EBADF;
+	}
+	setvbuf(f, NULL, _IOLBF, 0);
+	outfile_use(file, f, true);
+	return 0;
+}
+
+static int open_out(struct report *r)
+{
+	int ret = 0;
+
+	if (r->opt->report_file)
+		ret = outfile_open(&r->file, r->opt->report_file);
+	else if (r->opt->report == REPORT_TEXT)
+		ret = use_stderr(&r->file);
 	else
-		setvbuf(f, NULL, _IOLBF, 0);
-	return f;
+		outfile_use(&r->file, stdout, false);
+	r->out = r->file.out;
+	return ret;
+}
+
+static void note_write_error(struct report *r)
+{
+	if (!r->write_error && ferror(r->out))
+		r->write_error = errno ? errno : EIO;
+}
+
+/* And what is to follow if the program must leave now. */
+static void end_piece(struct report *r)
+{
+	const struct totals *t = &r->found.totals;
+	char ending[512];
+	int ret;
+
+	note_write_error(r);
+	if (r->opt->report == REPORT_JSON)
+		snprintf(ending, sizeof(ending),
+			 "\n],\n\"complete\":false,\"backend\":\"%s\","
+			 "\"mode\":\"%s\",\"files_total\":%" PRIu64
+			 ",\"files_failed\":%" PRIu64
+			 ",\"files_oneshot\":%" PRIu64
+			 ",\"files_stream\":%" PRIu64 ",\"reason\":\"%s\"}\n",
+			 r->opt->backend->name, mode_name(r->opt->mode),
+			 t->files, t->failed, t->oneshots, t->streams, CUT);
+	else
+		snprintf(ending, sizeof(ending),
+			 "\n%" PRIu64 " files, %" PRIu64
+			 " failed; NOT COMPLETE: %s\n",
+			 t->files, t->failed, CUT);
+	ret = outfile_settle(&r->file, ending);
+	if (ret && !r->write_error)
+		r->write_error = -ret;
+}
+
+static int cannot_write(const struct report *r, int code, struct error *err)
+{
+	const char *name = r->opt->report_file;
+
+	if (!r->file.owned)
+		return error_set(err, code, "write error: %s", strerror(-code));
+	return error_set(err, code, "cannot write the report%s%s: %s",
+			 name ? " to " : "", name ? name : "", strerror(-code));
 }
 
 int report_begin(struct report **report, const struct options *opt,
 		 struct error *err)
 {
 	struct report *r;
+	int ret;
 
 	*report = NULL;
 	if (opt->report == REPORT_NONE)
@@ -82,24 +162,18 @@ int report_begin(struct report **report, const struct options *opt,
 	if (!r)
 		return error_set(err, -ENOMEM, "out of memory");
 	r->opt = opt;
-	r->out = stdout;
-	if (opt->report_file || opt->report == REPORT_TEXT) {
-		r->own_file = true;
-		r->out = opt->report_file ? fopen(opt->report_file, "we") :
-					    open_stderr();
-	}
-	if (!r->out) {
-		int code = -errno;
-
+	ret = open_out(r);
+	if (ret) {
+		r->file.owned = true;
+		ret = cannot_write(r, ret, err);
 		free(r);
-		return error_set(err, code, "cannot write the report%s%s: %s",
-				 opt->report_file ? " to " : "",
-				 opt->report_file ? opt->report_file : "",
-				 strerror(-code));
+		return ret;
 	}
+	outfile_piece(&r->file);
 	if (opt->report == REPORT_JSON)
 		fputs("{\"schema\":1,\"program\":\"teehash\",\"files\":[",
 		      r->out);
+	end_piece(r);
 	r->found.has_tee = opt->backend->crosses;
 	if (r->found.has_tee) {
 		ta_counter_find(&r->found.counter);
@@ -240,12 +314,6 @@ static void job_text(struct report *r, const struct job *job,
 	fprintf(r->out, "%s%s\n", verdict ? ", " : "", verdict ? verdict : "");
 }
 
-static void note_write_error(struct report *r)
-{
-	if (!r->write_error && ferror(r->out))
-		r->write_error = errno ? errno : EIO;
-}
-
 static void add_up(struct totals *t, const struct job *job)
 {
 	const struct file_stats *s = &job->stats;
@@ -281,12 +349,13 @@ void report_job(struct report *report, const struct job *job,
 {
 	if (!report)
 		return;
+	outfile_piece(&report->file);
 	add_up(&report->found.totals, job);
 	if (report->opt->report == REPORT_JSON)
 		job_json(report, job, verdict);
 	else
 		job_text(report, job, verdict);
-	note_write_error(report);
+	end_piece(report);
 }
 
 /* Before anything is measured that was not the work. */
@@ -315,21 +384,6 @@ void report_after(struct report *report, struct engine *engine)
 	take_cost(report);
 	measure_inside(engine, report->opt->backend, report->opt->alg, bytes,
 		       &report->found.inside);
-}
-
-static const char *mode_name(enum hash_mode mode)
-{
-	switch (mode) {
-	case MODE_AUTO:
-		return "auto";
-	case MODE_STREAM:
-		return "stream";
-	case MODE_ONESHOT:
-		return "oneshot";
-	case MODE_TMPREF:
-		return "tmpref";
-	}
-	return NULL;
 }
 
 static void write_text(struct report *r, bool complete)
@@ -414,17 +468,13 @@ static void write_json(struct report *r, bool complete)
 
 static int finish(struct report *r, struct error *err)
 {
+	int ret;
+
 	note_write_error(r);
-	if (fflush(r->out) && !r->write_error)
-		r->write_error = errno;
-	if (r->own_file && fclose(r->out) && !r->write_error)
-		r->write_error = errno;
-	if (!r->write_error)
-		return 0;
-	return error_set(err, -r->write_error, "%s: %s",
-			 r->own_file ? "cannot write the report" :
-				       "write error",
-			 strerror(r->write_error));
+	ret = outfile_close(&r->file, !r->write_error);
+	if (r->write_error)
+		ret = -r->write_error;
+	return ret ? cannot_write(r, ret, err) : 0;
 }
 
 int report_end(struct report *report, const struct jobs_stats *stats,
@@ -443,10 +493,12 @@ int report_end(struct report *report, const struct jobs_stats *stats,
 		r->found.startup_ns = stats->begin_ns - r->begin_ns;
 	clock_measure(&r->found.clock);
 	figures_fill(&r->metrics, &r->found);
+	outfile_piece(&r->file);
 	if (r->opt->report == REPORT_JSON)
 		write_json(r, complete);
 	else
 		write_text(r, complete);
+	funlockfile(r->out);
 	ret = finish(r, err);
 	usage_close(&r->meter);
 	json_free(&r->json);

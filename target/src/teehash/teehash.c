@@ -10,8 +10,10 @@
 #include <unistd.h>
 
 #include "commands.h"
+#include "outfile.h"
 #include "output.h"
 #include "teehash.h"
+#include "trace.h"
 
 static volatile sig_atomic_t signal_number;
 
@@ -22,8 +24,21 @@ static volatile sig_atomic_t signal_number;
  */
 #define PATIENCE_SECONDS 3
 
+/* Right now, from wherever the program is: async-signal-safe. */
+static void leave(void) __attribute__((noreturn));
+
+static void leave(void)
+{
+	progress_abandon();
+	outfile_abandon();
+	trace_abandon();
+	_exit(STATUS_SIGNAL + signal_number);
+}
+
 static void on_signal(int number)
 {
+	if (signal_number)
+		leave();
 	signal_number = number;
 	alarm(PATIENCE_SECONDS);
 }
@@ -31,7 +46,7 @@ static void on_signal(int number)
 static void on_alarm(int number)
 {
 	(void)number;
-	_exit(STATUS_SIGNAL + signal_number);
+	leave();
 }
 
 int interrupted(void)
@@ -46,11 +61,13 @@ void interrupt_setup(void)
 	struct sigaction before;
 
 	/*
-	 * No SA_RESTART: a read that waits must end. And the second signal
-	 * ends the program in whatever it does.
+	 * No SA_RESTART: a read that waits must end. One handler at a time, so
+	 * that one alone leaves.
 	 */
-	action.sa_flags = (int)SA_RESETHAND;
 	sigemptyset(&action.sa_mask);
+	sigaddset(&action.sa_mask, SIGALRM);
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
+		sigaddset(&action.sa_mask, numbers[i]);
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
 		/* What nohup or a shell had us ignore stays ignored. */
 		if (!sigaction(numbers[i], NULL, &before) &&
@@ -65,8 +82,15 @@ void interrupt_setup(void)
 
 void interrupt_exit(void)
 {
+	/*
+	 * Another thread may be printing: it comes to the end of its line, and
+	 * no further.
+	 */
+	flockfile(stdout);
+	flockfile(stderr);
+	outfile_lock();
 	fflush(stdout);
-	_exit(STATUS_SIGNAL + interrupted());
+	leave();
 }
 
 void complain(const char *fmt, ...)
@@ -225,9 +249,14 @@ int main(int argc, char **argv)
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	command.opt = &opt;
 	if (report_begin(&command.report, &opt, &err)) {
-		complain_error(NULL, &err, NULL);
-		return close_stdout(STATUS_FAILED);
+		if (!interrupted())
+			complain_error(NULL, &err, NULL);
+		return close_stdout(interrupted() ?
+					    STATUS_SIGNAL + interrupted() :
+					    STATUS_FAILED);
 	}
 	status = opt.check ? command_check(&command) : command_hash(&command);
+	/* A report that came to no end is not left half written. */
+	outfile_abandon();
 	return close_stdout(status);
 }

@@ -39,7 +39,7 @@ int interrupted(void);
 void interrupt_setup(void);
 
 /*
- * Leaves right now with 128 + signal after flushing stdout: for when another
+ * Leaves right now with 128 + signal, lines and report ended: for when another
  * thread may sit in a read or in the TEE. The kernel closes the sessions.
  */
 void interrupt_exit(void) __attribute__((noreturn));

@@ -165,7 +165,7 @@ def test_disk_full(teehash: Program, directory: Path, options: list[str]) -> Non
 def test_the_report_finds_no_room(teehash: Program, directory: Path) -> None:
     done = teehash("--report=json", "--report-file=/dev/full", "good", cwd=directory)
     assert (done.status, done.out) == (1, GOOD)
-    assert b"cannot write the report: No space left on device" in done.err
+    assert b"cannot write the report to /dev/full: No space left on device" in done.err
     done = teehash("--report", "--report-file=/no/such/folder", "good", cwd=directory)
     assert (done.status, done.out) == (1, b"")
     assert (
@@ -277,6 +277,14 @@ def test_a_reader_that_goes_away(teehash: Program, directory: Path) -> None:
         (signal.SIGINT, ["-j2"], "/dev/zero"),
         (signal.SIGTERM, ["-j2"], "fifo"),
         (signal.SIGINT, ["-j2", "--report=json"], "fifo"),
+        (
+            signal.SIGINT,
+            ["--report=json", "--reader=thread", "--mode=stream"],
+            "/dev/zero",
+        ),
+        (signal.SIGINT, ["--report=json", "--reader=thread", "--mode=stream"], "fifo"),
+        (signal.SIGINT, ["--report=json", "--reader=inline"], "/dev/zero"),
+        (signal.SIGTERM, ["--report=json", "--reader=thread", "-j2"], "/dev/zero"),
     ],
 )
 def test_interrupted(
@@ -304,6 +312,10 @@ def test_interrupted(
     assert err == b""
     if "--report=json" not in options:
         assert out == GOOD
+    else:
+        report = json.loads(out)
+        assert report["complete"] is False
+        assert [file["name"] for file in report["files"]] == ["good"]
 
 
 @pytest.mark.parametrize("jobs", ["1", "2"])
