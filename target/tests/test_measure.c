@@ -71,6 +71,35 @@ static void test_once_is_the_difference(void **state)
 	assert_int_equal(readings, 2);
 }
 
+static unsigned asked, stop_at;
+
+static bool stopped(void)
+{
+	return ++asked > stop_at;
+}
+
+/* Asked before every run, which then isn't made. */
+static void test_a_stop_ends_calibrating(void **state)
+{
+	const struct measure m = { .now_ns = fake_now, .stopped = stopped };
+
+	(void)state;
+	for (stop_at = 0; stop_at < 5; stop_at++) {
+		struct thing t = { .call_ns = 1 };
+		struct measure_target target = { .run = run_thing,
+						 .state = &t };
+		struct error err = { 0 };
+		uint32_t loops;
+		uint64_t call_ns;
+
+		asked = 0;
+		assert_int_equal(measure_calibrate(&m, &target, 1000000, 1,
+						   &loops, &call_ns, &err),
+				 -ECANCELED);
+		assert_int_equal(t.runs, stop_at);
+	}
+}
+
 static void test_loops_are_long_enough_and_a_power_of_two(void **state)
 {
 	(void)state;
@@ -286,6 +315,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_once_is_the_difference),
+		cmocka_unit_test(test_a_stop_ends_calibrating),
 		cmocka_unit_test(test_loops_are_long_enough_and_a_power_of_two),
 		cmocka_unit_test(test_small_differences_change_nothing),
 		cmocka_unit_test(test_a_cold_first_run_does_not_fool_it),

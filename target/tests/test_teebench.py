@@ -203,6 +203,44 @@ def test_interrupted(
     assert not (tmp_path / "run.partial").exists()
 
 
+@pytest.mark.parametrize("seconds", [0.2, 2.0])
+@pytest.mark.parametrize("case", ["file/sha256/c/1073741824", "oneshot/sha256/c/1073741824"])
+def test_interrupted_while_it_prepares(tmp_path: Path, case: str, seconds: float) -> None:
+    """Filling, writing, hashing to compare, calibrating: a minute of it here, but no one step."""
+    output = tmp_path / "run"
+    with subprocess.Popen(
+        [TEEBENCH, "--output", output, case], env={"TEEMARK_DIR": str(tmp_path)}
+    ) as process:
+        wait_until_it_measures(process, seconds)
+        process.send_signal(signal.SIGINT)
+        began = time.monotonic()
+        assert process.wait(60) == 130
+    assert time.monotonic() - began < 5
+    found = records(output.read_bytes())
+    assert [record["type"] for record in found] == ["machine", "end"]
+    assert found[-1]["complete"] is False
+    assert found[-1]["reason"] == "interrupted"
+    assert found[-1]["failed"] == 0
+    assert list(tmp_path.iterdir()) == [output]
+
+
+@pytest.mark.parametrize("second", [signal.SIGINT, signal.SIGTERM])
+def test_a_second_signal_ends_it_at_once(tmp_path: Path, second: int) -> None:
+    output = tmp_path / "run"
+    with subprocess.Popen(
+        [TEEBENCH, "--min-us", "60000000", "--output", output, C]
+    ) as process:  # in one call after the other, and loops without an end in sight
+        wait_until_it_measures(process, 1.5)
+        process.send_signal(signal.SIGINT)
+        time.sleep(0.3)
+        assert process.poll() is None
+        process.send_signal(second)
+        assert process.wait(5) == -second
+    assert not output.exists()
+    found = records((tmp_path / "run.partial").read_bytes())
+    assert [record["type"] for record in found] == ["machine"]
+
+
 def test_killed_leaves_a_partial_file_without_an_end(tmp_path: Path) -> None:
     output = tmp_path / "run"
     with subprocess.Popen([TEEBENCH, "--samples", "1000000", "--output", output, C]) as process:

@@ -12,8 +12,6 @@
 #include "records.h"
 #include "ta_counter.h"
 
-volatile sig_atomic_t bench_signal;
-
 /*
  * A case whose call takes longer than this needs no warming before a sample:
  * what a cold path costs is lost in it. A call into the TEE takes 14 us more
@@ -184,19 +182,25 @@ static int get_ready(struct run *run, size_t i, struct measured *first,
 	int ret;
 
 	ret = c->workload->prepare(c, run->pool, why);
+	if (!ret)
+		ret = stop_check(why);
 	if (ret)
 		return ret;
 	target = target_of(c);
 	ret = measure_once(&run->measure, &target, 1, o->repeats[0], first,
 			   why);
 	if (!ret)
+		ret = stop_check(why);
+	if (!ret)
 		ret = c->workload->verify(c->state, why);
+	if (!ret)
+		ret = stop_check(why);
 	if (ret)
 		return ret;
 	find_ta(run, i);
 	plan->min_ns = o->min_ns > run->shortest_ns ? o->min_ns :
 						      run->shortest_ns;
-	for (unsigned r = 0; r < o->n_repeats && !bench_signal; r++) {
+	for (unsigned r = 0; r < o->n_repeats; r++) {
 		ret = measure_calibrate(&run->measure, &target, plan->min_ns,
 					o->repeats[r], &plan->loops[r],
 					&call_ns, why);
@@ -225,6 +229,11 @@ static int prepare_case(struct run *run, size_t i, struct error *err)
 	ret = report_openings(run, err);
 	if (ret)
 		return ret;
+	/* Neither ready nor failed: the signal may have cut into it. */
+	if (bench_signal) {
+		run->plans[i].live = false;
+		return 0;
+	}
 	if (code)
 		return drop(run, i, &why, err);
 	run->n_turns += (size_t)c->options.samples * c->options.n_repeats;
@@ -410,7 +419,8 @@ int bench_run(const struct bench_settings *settings, struct cases *cases,
 		.records = { .sink = sink },
 		.measure = { .now_ns = clock_now_ns,
 			     .meter = &run.meter,
-			     .align_ns = settings->align_ns },
+			     .align_ns = settings->align_ns,
+			     .stopped = stop_asked },
 	};
 	uint64_t begin = clock_now_ns();
 	int ret;
@@ -435,7 +445,7 @@ int bench_run(const struct bench_settings *settings, struct cases *cases,
 	settle(settings->settle_ns);
 	for (size_t i = 0; !ret && i < cases->count && !bench_signal; i++)
 		ret = prepare_case(&run, i, err);
-	if (!ret)
+	if (!ret && !bench_signal)
 		ret = deal_turns(&run, err);
 	if (!ret)
 		ret = take_all(&run, err);

@@ -3,12 +3,12 @@
 #ifndef BENCH_H
 #define BENCH_H
 
-#include <signal.h>
 #include <stdbool.h>
 
 #include "cases.h"
 #include "pool.h"
 #include "sink.h"
+#include "stop.h"
 
 struct bench_settings {
 	struct case_options defaults;
@@ -25,9 +25,6 @@ struct bench_result {
 	unsigned skipped;
 	int signal; /* that interrupted, or 0 */
 };
-
-/* Set by a signal handler; the run then ends as soon as it can. */
-extern volatile sig_atomic_t bench_signal;
 
 /*
  * Parses no more: cases are checked already. 0 also when cases failed or were

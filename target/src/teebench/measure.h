@@ -6,6 +6,7 @@
 #ifndef MEASURE_H
 #define MEASURE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "error.h"
@@ -46,6 +47,8 @@ struct measure {
 	 * 0: at once.
 	 */
 	uint64_t align_ns;
+	/* Is all to end? Asked before anything is run; NULL: never. */
+	bool (*stopped)(void);
 };
 
 struct measured {

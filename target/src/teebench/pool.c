@@ -4,13 +4,23 @@
 
 #include "pool.h"
 #include "prng.h"
+#include "stop.h"
+
+/* So many bytes between two looks at whether to stop; a multiple of 8. */
+enum { MESSAGE_STEP = 1 << 20 };
 
 void pool_message(uint8_t *data, size_t len)
 {
 	struct prng prng;
 
 	prng_seed(&prng, 0x7465656d61726bu); /* "teemark" */
-	prng_fill(&prng, data, len);
+	while (len && !stop_asked()) {
+		size_t n = len < MESSAGE_STEP ? len : MESSAGE_STEP;
+
+		prng_fill(&prng, data, n);
+		data += n;
+		len -= n;
+	}
 }
 
 static struct pool_entry *find(struct pool *pool, const struct backend *backend)

@@ -69,7 +69,10 @@ int pool_share(struct pool *pool, const void *kind,
 			   struct error *err),
 	       void (*close)(void *value), void **value, struct error *err);
 
-/* The message: the same bytes everywhere, a shorter one begins the same. */
+/*
+ * The message: the same bytes everywhere, a shorter one begins the same. It
+ * stays unfinished where a signal ends the run.
+ */
 void pool_message(uint8_t *data, size_t len);
 
 void pool_close(struct pool *pool);

@@ -9,6 +9,7 @@
 
 #include <teemark/ta_bench.h>
 
+#include "stop.h"
 #include "storage.h"
 #include "tee_device.h"
 #include "tee_share.h"
@@ -369,6 +370,8 @@ static int holds(struct tee_object *o, size_t len, struct error *err)
 
 	if (!ret)
 		ret = ensure_open(o, err);
+	if (!ret)
+		ret = stop_check(err);
 	if (ret)
 		return ret;
 	if (o->size != len)

@@ -51,7 +51,8 @@ static const char usage_text[] =
 	"\n"
 	"Exit status: 0 all cases measured or skipped with a reason, 1 a case failed\n"
 	"or the output could not be written, 2 wrong usage; 130 after Ctrl-C, 143\n"
-	"after SIGTERM, 129 after SIGHUP (the run ends marked incomplete).\n";
+	"after SIGTERM, 129 after SIGHUP (the run ends marked incomplete, after the\n"
+	"call under way; a second signal ends it at once, and there is no end).\n";
 
 enum { EXIT_FAIL = 1, EXIT_USAGE = 2 };
 
@@ -95,21 +96,34 @@ static const struct option long_options[] = {
 	{ 0 },
 };
 
+static const int ending[] = { SIGINT, SIGTERM, SIGHUP };
+enum { ENDING = sizeof(ending) / sizeof(*ending) };
+static bool caught[ENDING];
+
+/* Once: the next one, whichever, ends the program where it is. */
 static void on_signal(int sig)
 {
+	static const struct sigaction leave = { .sa_handler = SIG_DFL };
+
 	bench_signal = sig;
+	for (size_t i = 0; i < ENDING; i++)
+		if (caught[i])
+			sigaction(ending[i], &leave, NULL);
 }
 
 static void catch_signals(void)
 {
-	static const int ending[] = { SIGINT, SIGTERM, SIGHUP };
 	/* No SA_RESTART: sleeping must end. */
 	struct sigaction sa = { .sa_handler = on_signal }, old;
 
-	for (size_t i = 0; i < sizeof(ending) / sizeof(*ending); i++)
+	for (size_t i = 0; i < ENDING; i++) {
+		sigaddset(&sa.sa_mask, ending[i]);
 		/* What nohup or a shell had ignored stays so. */
-		if (!sigaction(ending[i], NULL, &old) &&
-		    old.sa_handler != SIG_IGN)
+		caught[i] = !sigaction(ending[i], NULL, &old) &&
+			    old.sa_handler != SIG_IGN;
+	}
+	for (size_t i = 0; i < ENDING; i++)
+		if (caught[i])
 			sigaction(ending[i], &sa, NULL);
 	/* A reader that went away is an error of write(). */
 	sa.sa_handler = SIG_IGN;

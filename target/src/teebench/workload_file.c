@@ -16,6 +16,7 @@
 #include "known_answer.h"
 #include "listing.h"
 #include "place.h"
+#include "stop.h"
 #include "workload.h"
 
 enum { PIECE = 1 << 20, BYTES_MAX = 1 << 30, NAME_BYTES = 64 };
@@ -102,7 +103,7 @@ static int read_piece(const struct file *f, int fd, uint8_t *data, size_t len,
 		      struct error *err)
 {
 	while (len) {
-		ssize_t n = read(fd, data, len);
+		ssize_t n = read(fd, data, len < PIECE ? len : PIECE);
 
 		if (n < 0)
 			return failed(err, f, "read");
@@ -111,6 +112,8 @@ static int read_piece(const struct file *f, int fd, uint8_t *data, size_t len,
 					 "the file has become shorter");
 		data += n;
 		len -= (size_t)n;
+		if (len && stop_check(err))
+			return -ECANCELED;
 	}
 	return 0;
 }
@@ -119,12 +122,14 @@ static int write_piece(const struct file *f, int fd, const uint8_t *data,
 		       size_t len, struct error *err)
 {
 	while (len) {
-		ssize_t n = write(fd, data, len);
+		ssize_t n = write(fd, data, len < PIECE ? len : PIECE);
 
 		if (n < 0)
 			return failed(err, f, "write");
 		data += n;
 		len -= (size_t)n;
+		if (len && stop_check(err))
+			return -ECANCELED;
 	}
 	return 0;
 }
@@ -136,6 +141,9 @@ static int hash(struct file *f, int from, struct error *err)
 	int ret = b->digest_init(f->session, f->alg, err);
 
 	for (; !ret && at < f->bytes; at += n) {
+		ret = stop_check(err);
+		if (ret)
+			return ret;
 		n = f->bytes - at < PIECE ? f->bytes - at : PIECE;
 		ret = read_piece(f, from, f->buffer->data, n, err);
 		if (!ret)
@@ -162,6 +170,9 @@ static int crypt_pieces(struct file *f, const struct keyed_share *share,
 	for (size_t at = 0; !ret && at < f->bytes; at += piece.len) {
 		const uint8_t *ciphertext = job->decrypt ? k->in : k->out;
 
+		ret = stop_check(err);
+		if (ret)
+			return ret;
 		piece.len = f->bytes - at < PIECE ? f->bytes - at : PIECE;
 		ret = read_piece(f, from, k->in, piece.len, err);
 		if (!ret)

@@ -15,6 +15,7 @@
 #include "listing.h"
 #include "rng_source.h"
 #include "rpcs.h"
+#include "stop.h"
 #include "workload.h"
 
 enum {
@@ -65,7 +66,8 @@ static int test_blocks(struct rng *r, struct error *err)
 	uint8_t block[FIPS140_BYTES];
 	unsigned bound;
 
-	while (r->blocks < BLOCKS_MAX && clock_now_ns() - begin < TEST_NS) {
+	while (r->blocks < BLOCKS_MAX && clock_now_ns() - begin < TEST_NS &&
+	       !stop_asked()) {
 		int ret = r->in.source->draw(&r->in, block, sizeof(block), err);
 
 		if (ret)

@@ -13,6 +13,7 @@
 #include "json.h"
 #include "listing.h"
 #include "rpcs.h"
+#include "stop.h"
 #include "storage.h"
 
 static const struct storage_backend *const stores[] = {
@@ -149,9 +150,15 @@ static int storage_verify(void *state, struct error *err)
 
 	if (ret || !s->in_tee)
 		return ret;
-	ret = s->store->ready(s->state, 1, err);
+	ret = stop_check(err);
+	if (!ret)
+		ret = s->store->ready(s->state, 1, err);
+	if (!ret)
+		ret = stop_check(err);
 	if (!ret)
 		ret = rpcs_count(&s->rpcs, s->store->run, s->state, 1, err);
+	if (!ret)
+		ret = stop_check(err);
 	return ret ? ret : s->store->check(s->state, err);
 }
 

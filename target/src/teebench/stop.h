@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Has a signal said that the run is to end? Looked at between long steps. */
+#ifndef STOP_H
+#define STOP_H
+
+#include <signal.h>
+#include <stdbool.h>
+
+#include "error.h"
+
+/* The signal; set by its handler. The run then ends as soon as it can. */
+extern volatile sig_atomic_t bench_signal;
+
+bool stop_asked(void);
+/* 0, or -ECANCELED: what is under way is to be left as it is. */
+int stop_check(struct error *err);
+
+#endif
