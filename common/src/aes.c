@@ -88,12 +88,12 @@ void aes_set_decrypt_key(struct aes_key *key, const uint8_t *bytes,
 /* Words a column each; a, b, c, d: where ShiftRows takes the bytes from. */
 #define ROUND(table, a, b, c, d)                                    \
 	((table)[(a) >> 24] ^ ror32((table)[(b) >> 16 & 0xff], 8) ^ \
-	 ror32((table)[(c) >> 8 & 0xff], 16) ^ ror32((table)[(d)&0xff], 24))
+	 ror32((table)[(c) >> 8 & 0xff], 16) ^ ror32((table)[0xff & (d)], 24))
 
 #define LAST_ROUND(box, a, b, c, d)                \
 	((uint32_t)(box)[(a) >> 24] << 24 |        \
 	 (uint32_t)(box)[(b) >> 16 & 0xff] << 16 | \
-	 (uint32_t)(box)[(c) >> 8 & 0xff] << 8 | (box)[(d)&0xff])
+	 (uint32_t)(box)[(c) >> 8 & 0xff] << 8 | (box)[0xff & (d)])
 
 static void load(uint32_t *s, const struct aes_block *block,
 		 const uint32_t *key)

@@ -7,7 +7,7 @@
 
 /* What four bits shifted out at the low end come back as at the high end. */
 #define BACK(i)                                                        \
-	((uint64_t)(((i)&1) * 0x1c20 ^ ((i) >> 1 & 1) * 0x3840 ^       \
+	((uint64_t)((1 & (i)) * 0x1c20 ^ ((i) >> 1 & 1) * 0x3840 ^     \
 		    ((i) >> 2 & 1) * 0x7080 ^ ((i) >> 3 & 1) * 0xe100) \
 	 << 48)
 

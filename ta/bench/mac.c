@@ -5,7 +5,7 @@
 #include "session.h"
 
 /* TEE_TYPE_HMAC_x of TEE_ALG_HMAC_x: both count the digests alike. */
-#define HMAC_TYPE(alg) (TEE_TYPE_HMAC_MD5 - 1 + ((alg)&0xff))
+#define HMAC_TYPE(alg) (TEE_TYPE_HMAC_MD5 - 1 + (0xff & (alg)))
 
 _Static_assert(HMAC_TYPE(TEE_ALG_HMAC_SHA1) == TEE_TYPE_HMAC_SHA1 &&
 		       HMAC_TYPE(TEE_ALG_HMAC_SHA224) == TEE_TYPE_HMAC_SHA224 &&

@@ -88,7 +88,7 @@ static int check(const char *name, struct error *err)
 	return ret;
 }
 
-static int delete (const char *name, struct error *err)
+static int destroy(const char *name, struct error *err)
 {
 	TEEC_Operation op = { 0 };
 	int ret = open_object(name, err);
@@ -116,7 +116,7 @@ int main(int argc, char **argv)
 	else if (!ret && !strcmp(argv[1], "check"))
 		ret = check(argv[2], &err);
 	else if (!ret && !strcmp(argv[1], "delete"))
-		ret = delete (argv[2], &err);
+		ret = destroy(argv[2], &err);
 	else if (!ret)
 		return 2;
 	if (ret)

@@ -29,10 +29,9 @@
 #define TA_SIZE_UUID_FORMAT "6c1f9d34-2b7a-4e58-9d03-71a4e5%06u"
 
 /* Those that are built, for calls; ta/size/Makefile names the same. */
-#define TA_SIZE_ALL                       \
-	{                                 \
-		32, 256, 1024, 4096, 8192 \
-	}
+/* clang-format off */
+#define TA_SIZE_ALL { 32, 256, 1024, 4096, 8192 }
+/* clang-format on */
 /* And one for sessions: nothing else may keep its instance alive. */
 #define TA_SIZE_SESSION 64u
 

@@ -41,7 +41,7 @@ typedef uint32_t TEE_Result;
 #define TEE_PARAM_TYPES(t0, t1, t2, t3)                               \
 	((uint32_t)(t0) | (uint32_t)(t1) << 4 | (uint32_t)(t2) << 8 | \
 	 (uint32_t)(t3) << 12)
-#define TEE_PARAM_TYPE_GET(t, i) (((uint32_t)(t) >> ((i)*4)) & 15)
+#define TEE_PARAM_TYPE_GET(t, i) (((uint32_t)(t) >> (4 * (i))) & 15)
 
 typedef union {
 	struct {
