@@ -115,6 +115,11 @@ def test_what_the_machine_cannot_do_is_a_skip_with_a_reason() -> None:
         ([], f"{C}\n\noneshot/sha256/gpu/1\n", "line 3"),
         ([], f"{C}\noneshot/sha256/c/1 samples=1.5\n", "standard input:2"),
         (["nonsense"], "", "nonsense"),
+        (["oneshot/sha256/c/99999999999999999999"], "", "too large, at most 1073741824"),
+        (["oneshot/sha256/c/1073741825"], "", "too large, at most 1073741824"),
+        (["--seed", "99999999999999999999"], "", "--seed is too large, at most 18446744073709551"),
+        ([f"{C}/1"], "", 'oneshot takes ALGORITHM/BACKEND/BYTES; there is "/1" too many'),
+        ([f"{C} samples=1 samples=2"], "", '"samples" is there twice'),
     ],
 )
 def test_wrong_usage(arguments: list[str], stdin: str, said: str) -> None:
@@ -393,9 +398,30 @@ def test_staying_on_a_cpu() -> None:
     settings = found[0]["settings"]
     assert isinstance(settings, dict)
     assert settings["cpu"] == cpu
-    done = bench(*FAST, "--cpu", "1023", C)
-    assert done.returncode == 1
-    assert b"cannot stay on CPU 1023" in done.stderr
+
+
+def test_a_cpu_that_there_is_not() -> None:
+    may = sorted(os.sched_getaffinity(0))
+    only = subprocess.run(
+        ["taskset", "-c", str(may[0]), TEEBENCH, "--cpu", str(may[-1] + 1), C],
+        capture_output=True, text=True, check=False, timeout=60,
+    )  # fmt: skip
+    assert only.returncode == 2
+    assert (
+        f"there is no CPU {may[-1] + 1} here, or this process may not use it"
+        f" (it may use {may[0]})" in only.stderr
+    )
+    for cpu in ("1023", "4000"):
+        done = bench(*FAST, "--cpu", cpu, C)
+        assert done.returncode == 2
+        assert f"there is no CPU {cpu} here".encode() in done.stderr
+
+
+def test_a_dash_is_standard_output(tmp_path: Path) -> None:
+    done = bench(*FAST, "-o", "-", C, cwd=tmp_path)
+    assert done.returncode == 0
+    assert records(done.stdout)[-1]["complete"] is True
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_what_a_run_changes_is_recorded_at_its_end() -> None:

@@ -6,9 +6,12 @@
 
 #include "cases.h"
 
+enum { OPTIONS_MAX = 4 }; /* that a case line can have: parse_option() */
+
 int case_number(const char *text, const char *what, uint64_t max,
 		uint64_t *value, struct error *err)
 {
+	bool too_large = false;
 	uint64_t n = 0;
 
 	if (!*text || (text[0] == '0' && text[1]))
@@ -16,15 +19,16 @@ int case_number(const char *text, const char *what, uint64_t max,
 	for (const char *p = text; *p; p++) {
 		unsigned digit = (unsigned)(*p - '0');
 
-		if (digit > 9 || n > (UINT64_MAX - digit) / 10)
+		if (digit > 9)
 			goto bad;
+		too_large = too_large || n > (UINT64_MAX - digit) / 10;
 		n = n * 10 + digit;
 	}
-	if (n > max)
+	if (too_large || n > max)
 		return error_set(err, -EINVAL,
-				 "%s is %s, at most %llu is "
-				 "possible",
-				 what, text, (unsigned long long)max);
+				 "%s is too large, at most %llu is possible: "
+				 "%s",
+				 what, (unsigned long long)max, text);
 	*value = n;
 	return 0;
 bad:
@@ -176,10 +180,39 @@ static int split_key(struct bench_case *c, struct error *err)
 	return 0;
 }
 
+/* Parts that no syntax of the workload has: "/1" after BYTES. */
+static int check_parts(const struct bench_case *c, struct error *err)
+{
+	const char *syntax = c->workload->parameters;
+	const char *extra = strchr(c->parameters, '/');
+
+	while (extra && (syntax = strchr(syntax, '/'))) {
+		syntax++;
+		extra = strchr(extra + 1, '/');
+	}
+	if (!extra)
+		return 0;
+	return error_set(err, -EINVAL,
+			 "%s: %s takes ALGORITHM/BACKEND/%s; there is \"%s\" "
+			 "too many",
+			 c->key, c->workload_name, c->workload->parameters,
+			 extra);
+}
+
+static bool was_seen(const char *const *seen, size_t n, const char *name)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!strcmp(seen[i], name))
+			return true;
+	return false;
+}
+
 static int parse_words(struct bench_case *c, char *text, struct error *err)
 {
 	const char *blank = " \t\r\n";
 	char *save = NULL, *word, *equals;
+	const char *seen[OPTIONS_MAX];
+	size_t n = 0;
 	int ret;
 
 	word = strtok_r(text, blank, &save);
@@ -201,6 +234,9 @@ static int parse_words(struct bench_case *c, char *text, struct error *err)
 	if (!c->workload)
 		return error_set(err, -EINVAL, "there is no workload \"%s\"",
 				 c->workload_name);
+	ret = check_parts(c, err);
+	if (ret)
+		return ret;
 
 	while ((word = strtok_r(NULL, blank, &save))) {
 		equals = strchr(word, '=');
@@ -210,9 +246,14 @@ static int parse_words(struct bench_case *c, char *text, struct error *err)
 					 "option=value",
 					 word);
 		*equals = '\0';
+		if (was_seen(seen, n, word))
+			return error_set(err, -EINVAL, "\"%s\" is there twice",
+					 word);
 		ret = parse_option(word, equals + 1, &c->options, err);
 		if (ret)
 			return ret;
+		if (n < OPTIONS_MAX)
+			seen[n++] = word;
 	}
 	return 0;
 }

@@ -27,6 +27,7 @@ static const char usage_text[] =
 	"\n"
 	"  -c, --cases FILE       read cases from FILE (-: standard input)\n"
 	"  -o, --output FILE      write to FILE; it is FILE.partial until it is whole\n"
+	"                         (-: standard output)\n"
 	"      --samples N        samples of each case and repeat (30)\n"
 	"      --min-us N         shortest sample in microseconds (100); never less\n"
 	"                         than 1000 times the clock's resolution\n"
@@ -148,12 +149,56 @@ static int number(const char *text, const char *what, uint64_t max,
 	return ret;
 }
 
+/* "0-3,6": the CPUs of a set. */
+static void name_cpus(const cpu_set_t *set, char *text, size_t room)
+{
+	size_t len = 0;
+
+	text[0] = '\0';
+	for (int i = 0; i < CPU_SETSIZE && len < room; i++) {
+		int last = i;
+
+		if (!CPU_ISSET(i, set))
+			continue;
+		while (last + 1 < CPU_SETSIZE && CPU_ISSET(last + 1, set))
+			last++;
+		len += (size_t)snprintf(text + len, room - len, "%s%d",
+					len ? "," : "", i);
+		if (last > i && len < room)
+			len += (size_t)snprintf(text + len, room - len, "-%d",
+						last);
+		i = last;
+	}
+}
+
+static int parse_cpu(const char *text, int *cpu, struct error *err)
+{
+	char cpus[120];
+	cpu_set_t set;
+	uint64_t n;
+	int ret = number(text, "--cpu", UINT32_MAX, 1, &n, err);
+
+	if (ret)
+		return ret;
+	if (sched_getaffinity(0, sizeof(set), &set))
+		return error_set(err, -errno, "cannot ask for the CPUs: %s",
+				 strerror(errno));
+	if (n < CPU_SETSIZE && CPU_ISSET((size_t)n, &set)) {
+		*cpu = (int)n;
+		return 0;
+	}
+	name_cpus(&set, cpus, sizeof(cpus));
+	return error_set(err, -EINVAL,
+			 "there is no CPU %llu here, or this process may not "
+			 "use it (it may use %s)",
+			 (unsigned long long)n, cpus);
+}
+
 /* -1: go on; otherwise the status to exit with. */
 static int parse_arguments(int argc, char **argv, struct arguments *a)
 {
 	struct bench_settings *s = &a->settings;
 	struct error err = { 0 };
-	uint64_t n = 0;
 	int opt, ret = 0;
 
 	while (!ret && (opt = getopt_long(argc, argv, "c:o:lmjhV", long_options,
@@ -163,7 +208,7 @@ static int parse_arguments(int argc, char **argv, struct arguments *a)
 			a->cases_path = optarg;
 			break;
 		case 'o':
-			a->output = optarg;
+			a->output = strcmp(optarg, "-") ? optarg : NULL;
 			break;
 		case OPT_SAMPLES:
 			ret = parse_option("samples", optarg, &s->defaults,
@@ -193,9 +238,7 @@ static int parse_arguments(int argc, char **argv, struct arguments *a)
 				     &s->align_ns, &err);
 			break;
 		case OPT_CPU:
-			ret = number(optarg, "--cpu", CPU_SETSIZE - 1, 1, &n,
-				     &err);
-			s->cpu = (int)n;
+			ret = parse_cpu(optarg, &s->cpu, &err);
 			break;
 		case OPT_QUIET:
 			s->quiet_until_end = true;
