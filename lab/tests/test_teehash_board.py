@@ -198,6 +198,67 @@ def test_memory(board: VirtualBoard) -> None:
     assert max(peaks) - empty < 4 << 20, (peaks, empty)
 
 
+INSTANCES = "/sys/kernel/tracing/instances"
+BEGIN = f"""
+truncate -s 400M big
+# until the report has begun to count, and the file is being read
+begin() {{
+    "$@" >out 2>said & pid=$!
+    until [ -d {INSTANCES}/teemark-$pid ]; do sleep 0.1; done
+    until ls -l /proc/$pid/fd | grep -q /big; do sleep 0.1; done
+    sleep 0.5
+}}
+"""
+
+
+@pytest.mark.parametrize("options", ["--reader=thread", "--reader=inline", "-j2"])
+@pytest.mark.parametrize(("signals", "statuses"), [("TERM", {143}), ("TERM HUP", {143, 129})])
+def test_an_interrupted_report(
+    board: VirtualBoard, options: str, signals: str, statuses: set[int]
+) -> None:
+    """The JSON ends properly, at one signal or two; the kernel keeps no buffers for it."""
+    done = run(
+        board,
+        f"{BEGIN}begin teehash --report=json --chunk=1M {options} good big good\n"
+        f"for name in {signals}; do kill -$name $pid; done; wait $pid; echo $?\n"
+        f"ls {INSTANCES}; cat said; rm big",
+    )
+    # of two that wait at the same time the kernel delivers the lower one first
+    assert (done.text, done.complaint) in {(f"{status}\n", "") for status in statuses}
+    found = json.loads(run(board, "cat out").stdout)
+    assert found["complete"] is False
+    assert found["files"][0]["digest"] == digest(b"good")
+    assert len(found["files"]) == found["files_total"] < 3
+
+
+def test_traces_of_the_killed_are_removed(board: VirtualBoard) -> None:
+    """Nobody can tidy up after SIGKILL but the next; those who live keep theirs."""
+    done = run(
+        board,
+        f"{BEGIN}begin teehash --report big; kill -9 $pid; wait $pid; echo $?\n"
+        f"ls {INSTANCES} | wc -l\n"
+        "begin teehash --report big; living=$pid\n"
+        f"teehash --report good 2>/dev/null; ls {INSTANCES}; echo $living\n"
+        f"kill -TERM $living; wait $living; echo $?; ls {INSTANCES}; rm big",
+    )
+    lines = done.text.splitlines()
+    assert lines[:3] == ["137", "1", GOOD.rstrip()]
+    assert lines[3:] == [f"teemark-{lines[4]}", lines[4], "143"]
+
+
+def test_closed_descriptors(board: VirtualBoard) -> None:
+    """The TEE's device doesn't become standard output, nor does the report."""
+    done = run(
+        board,
+        "teehash good >&-; echo $?; teehash <&-; echo $?; teehash good 2>&-; echo $?\n"
+        "teehash --report=json --report-file=R good >&-; echo $?; cat R",
+    )
+    first, second, line, third, status, report_text = done.text.split("\n", 5)
+    assert (first, second, line, third, status) == ("1", "1", GOOD.rstrip(), "0", "1")
+    assert json.loads(report_text)["files"][0]["digest"] == digest(b"good")
+    assert done.complaint.count("write error: Bad file descriptor") == 2
+
+
 # -- bad luck --------------------------------------------------------------------------------
 
 

@@ -2,6 +2,7 @@
 #include "harness.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "error.h"
@@ -50,6 +51,24 @@ static void test_tee_names_code_and_origin(void **state)
 	assert_int_equal(err.tee_origin, 4);
 }
 
+static void test_who_had_no_memory(void **state)
+{
+	struct error err;
+
+	(void)state;
+	for (uint32_t origin = 1; origin <= 4; origin++) {
+		bool ours = origin <= 2;
+
+		error_tee(&err, 0xFFFF000C, origin, "x");
+		assert_int_equal(strstr(err.hint, "secure world") != NULL,
+				 !ours);
+		assert_int_equal(strstr(err.hint, "kernel's driver") != NULL,
+				 ours);
+	}
+	error_tee(&err, 0xFFFF000D, 1, "x");
+	assert_non_null(strstr(err.hint, "another client"));
+}
+
 static void test_tee_result_without_a_name(void **state)
 {
 	struct error err;
@@ -94,6 +113,7 @@ int main(void)
 		cmocka_unit_test(test_set_and_hint),
 		cmocka_unit_test(test_null_is_accepted),
 		cmocka_unit_test(test_tee_names_code_and_origin),
+		cmocka_unit_test(test_who_had_no_memory),
 		cmocka_unit_test(test_tee_result_without_a_name),
 		cmocka_unit_test(test_a_success_is_never_an_error_of_0),
 		cmocka_unit_test(test_always_one_line),

@@ -262,6 +262,12 @@ static int ta_supports(struct session *s, const struct algorithm *alg,
 		error_skip(err, ret, "unsupported-algorithm",
 			   "no %s by %s on this board's TEE", alg->title,
 			   impl_title(s->impl));
+		if (s->impl != TA_DIGEST_IMPL_C)
+			error_hint(err, "backend ta-c has every digest%s",
+				   s->impl == TA_DIGEST_IMPL_CE ?
+					   ", tee those of the TEE's own "
+					   "library" :
+					   "");
 	}
 	return ret;
 }

@@ -66,6 +66,21 @@ static const struct tee_result tee_results[] = {
 	{ 0xFFFF5001, "TEE_ERROR_TIME_NEEDS_RESET", -ENODATA, NULL },
 };
 
+#define OUT_OF_MEMORY 0xFFFF000Cu
+#define ORIGIN_API    1u
+#define ORIGIN_COMMS  2u
+
+/* The same result means another thing on this side of the TEE. */
+static const char *hint_for(const struct tee_result *row, uint32_t origin)
+{
+	if (row->result == OUT_OF_MEMORY &&
+	    (origin == ORIGIN_API || origin == ORIGIN_COMMS))
+		return "the client library or the kernel's driver had no "
+		       "memory to share with the TEE: use a smaller buffer or "
+		       "fewer sessions at once";
+	return row->hint;
+}
+
 static const struct tee_result *tee_result_find(uint32_t result)
 {
 	for (size_t i = 0; i < sizeof(tee_results) / sizeof(*tee_results); i++)
@@ -172,8 +187,8 @@ int error_tee(struct error *err, uint32_t result, uint32_t origin,
 		 ": %s (0x%08x, from: %s)",
 		 row ? row->name : "an unnamed TEE result", (unsigned)result,
 		 tee_origin_name(origin));
-	if (row && row->hint)
-		error_hint(err, "%s", row->hint);
+	if (row && hint_for(row, origin))
+		error_hint(err, "%s", hint_for(row, origin));
 	return code;
 }
 

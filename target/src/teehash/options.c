@@ -2,6 +2,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <getopt.h>
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -216,15 +217,48 @@ static int parse_word(const struct word *words, const char *option,
 	return try_help();
 }
 
+static int parse_jobs(const char *text, unsigned int *jobs)
+{
+	unsigned long n;
+	char *end;
+
+	errno = 0;
+	n = isdigit((unsigned char)text[0]) ? strtoul(text, &end, 10) : 0;
+	if (!n || errno || *end || n > JOBS_MAX) {
+		complain("--jobs takes a number from 1 to %d, not '%s'",
+			 JOBS_MAX, text);
+		return try_help();
+	}
+	*jobs = (unsigned int)n;
+	return 0;
+}
+
+/* The largest unit that it is a multiple of, as parse_size() reads it. */
+static void size_text(char *text, size_t room, uint64_t size)
+{
+	static const char units[] = { '\0', 'K', 'M', 'G' };
+	size_t unit = 0;
+
+	while (size && size % 1024 == 0 && unit + 1 < sizeof(units)) {
+		size /= 1024;
+		unit++;
+	}
+	snprintf(text, room, "%" PRIu64 "%.1s", size, &units[unit]);
+}
+
 static int parse_bounded(const char *option, const char *text, uint64_t min,
 			 uint64_t max, size_t *value)
 {
+	char least[24];
+	char most[24];
 	uint64_t n;
 
 	if (parse_size(text, &n) || n < min || n > max) {
-		complain("--%s takes a number from %llu to %llu, not '%s'",
-			 option, (unsigned long long)min,
-			 (unsigned long long)max, text);
+		size_text(least, sizeof(least), min);
+		size_text(most, sizeof(most), max);
+		complain("--%s takes a size from %s to %s, in bytes or with K, "
+			 "M or G (times 1024), not '%s'",
+			 option, least, most, text);
 		return try_help();
 	}
 	*value = (size_t)n;
@@ -333,7 +367,6 @@ static int check_combinations(const struct options *opt,
 
 static int parse_one(struct options *opt, struct given *given, int c)
 {
-	size_t n = 0;
 	int value = 0;
 	int ret = 0;
 
@@ -349,9 +382,7 @@ static int parse_one(struct options *opt, struct given *given, int c)
 		opt->check = true;
 		return 0;
 	case 'j':
-		ret = parse_bounded("jobs", optarg, 1, JOBS_MAX, &n);
-		opt->jobs = (unsigned int)n;
-		return ret;
+		return parse_jobs(optarg, &opt->jobs);
 	case 't':
 		opt->binary = false;
 		given->text = true;

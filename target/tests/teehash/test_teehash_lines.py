@@ -143,7 +143,9 @@ def test_results_of_a_check(teehash: Program, sha256sum: Program, tmp_path: Path
         ours = teehash("-c", *options, "list", cwd=tmp_path)
         theirs = sha256sum("-c", *options, "list", cwd=tmp_path)
         assert (ours.status, ours.out) == (theirs.status, theirs.out) == (1, theirs.out)
-        assert ours.err == theirs.err.replace(b"sha256sum: ", b"teehash: ")
+        # without --algorithm a line may be of any
+        told = theirs.err.replace(b"formatted SHA256 checksum", b"formatted checksum")
+        assert ours.err == told.replace(b"sha256sum: ", b"teehash: ")
     (tmp_path / "b").write_text("b")
     for options in (["--ignore-missing"], ["--ignore-missing", "--strict"]):
         ours = teehash("-c", *options, "list", cwd=tmp_path)
@@ -201,6 +203,41 @@ def test_mistakes_on_the_command_line(bare: Program, arguments: list[str]) -> No
     done = bare(*arguments, "/dev/null")
     assert (done.status, done.out) == (2, b"")
     assert b"Try 'teehash --help'" in done.err
+
+
+@pytest.mark.parametrize(
+    ("argument", "takes"),
+    [
+        (
+            "--chunk=1MB",
+            "a size from 4K to 256M, in bytes or with K, M or G (times 1024)",
+        ),
+        (
+            "--chunk=4095",
+            "a size from 4K to 256M, in bytes or with K, M or G (times 1024)",
+        ),
+        (
+            "--oneshot-limit=2G",
+            "a size from 0 to 1G, in bytes or with K, M or G (times 1024)",
+        ),
+        ("--jobs=1K", "a number from 1 to 64"),
+        ("--jobs=-1", "a number from 1 to 64"),
+        ("--jobs=99999999999999999999", "a number from 1 to 64"),
+    ],
+)
+def test_what_a_size_is(bare: Program, argument: str, takes: str) -> None:
+    option, _, value = argument.partition("=")
+    done = bare(argument, "/dev/null")
+    assert done.status == 2
+    assert done.said.splitlines()[0] == f"teehash: {option} takes {takes}, not '{value}'"
+
+
+def test_improper_lines_of_no_algorithm(teehash: Program) -> None:
+    """Where a line may name any, the message names none."""
+    told = teehash("-c", "-w", stdin=b"nonsense\n").err.splitlines()[0]
+    assert told == b"teehash: 'standard input': 1: improperly formatted checksum line"
+    told = teehash("-c", "-w", "-a", "sha512", stdin=b"nonsense\n").err.splitlines()[0]
+    assert told == b"teehash: 'standard input': 1: improperly formatted SHA512 checksum line"
 
 
 def test_help_version_and_list(bare: Program) -> None:
