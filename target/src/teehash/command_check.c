@@ -9,6 +9,7 @@
 #include "commands.h"
 #include "list.h"
 #include "output.h"
+#include "source.h"
 #include "teehash.h"
 
 #define NOTE_END UINT64_MAX /* after the last line of a list */
@@ -176,13 +177,17 @@ static bool summarize(const struct options *opt, const struct list *list)
 static void note_done(struct command *command, const struct job *job)
 {
 	const struct list *list = job->owner;
+	/* Else a line may name any algorithm. */
+	bool only = command->opt->alg_given;
 
 	progress_hide(&command->progress);
 	if (job->note != NOTE_END)
 		complain_name(list->name,
-			      "%" PRIu64 ": improperly formatted %s checksum "
+			      "%" PRIu64 ": improperly formatted %s%schecksum "
 			      "line",
-			      job->note, command->opt->alg->title);
+			      job->note,
+			      only ? command->opt->alg->title : "",
+			      only ? " " : "");
 	else if (!summarize(command->opt, list))
 		command->failed = true;
 }
@@ -233,6 +238,19 @@ static void after(void *ctx, struct engine *engine)
 	report_after(check->command->report, engine);
 }
 
+/* May a line of a list name what lists are read from, or it itself? */
+static bool lists_are_common(const struct options *opt)
+{
+	struct common_source source;
+
+	for (size_t i = 0; i < opt->names_count; i++) {
+		source_find_common(opt->names[i], &source);
+		if (source.is)
+			return true;
+	}
+	return false;
+}
+
 int command_check(struct command *command)
 {
 	const struct options *opt = command->opt;
@@ -250,6 +268,7 @@ int command_check(struct command *command)
 		return STATUS_FAILED;
 	}
 	check->command = command;
+	jobs.next_reads = lists_are_common(opt);
 	progress_begin(&command->progress,
 		       opt->progress == PROGRESS_ALWAYS ||
 			       (opt->progress == PROGRESS_AUTO &&

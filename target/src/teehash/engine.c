@@ -21,6 +21,7 @@ struct engine {
 	size_t chunk;
 	unsigned int slots;
 	bool broken;           /* the session is of no use any more */
+	bool refused;          /* or so, for a call had no memory */
 	bool called;           /* the session has had its first call */
 	bool counting;         /* the TA counts the time inside */
 	struct reader *reader; /* NULL until a message needs it */
@@ -139,6 +140,7 @@ static int open_session(struct engine *e, struct error *err)
 	}
 	e->stats.sessions++;
 	e->broken = false;
+	e->refused = false;
 	e->called = false;
 	ret = get_slots(e, err);
 	if (ret)
@@ -235,6 +237,7 @@ static int account(struct message *m, uint64_t begin, uint64_t bytes, int ret)
 		explain_unsupported(m);
 	else if (ret)
 		e->broken = true;
+	e->refused = ret == -ENOMEM && m->err->tee_result;
 	if (!ret && e->config.progress)
 		e->config.progress(e->config.progress_ctx, bytes);
 	return ret;
@@ -513,8 +516,22 @@ static int hash_source(struct message *m, uint8_t *out)
 	return stream(m, len, eof, out);
 }
 
+/*
+ * A call that the TEE had no memory for may have left the session as it was;
+ * a new one would need more.
+ */
+static bool answers(struct engine *e)
+{
+	const struct backend *b = e->config.backend;
+	struct error unused = { 0 };
+
+	return e->refused && b->nop && !b->nop(e->session, 1, &unused);
+}
+
 static int ensure_session(struct engine *e, struct error *err)
 {
+	if (e->session && e->broken && answers(e))
+		e->broken = false;
 	if (e->session && !e->broken)
 		return 0;
 	close_session(e);
@@ -531,6 +548,17 @@ static void ask_page_cache(struct message *m)
 							      cache.cached;
 	m->stats->pages_source = cache.source;
 	m->stats->pages_reason = cache.reason;
+}
+
+/*
+ * Who tries again, here or in another engine, must find standard input where
+ * it was. True: that can't be.
+ */
+static bool give_back(struct message *m, int ret)
+{
+	if (ret != -ENOMEM && !engine_lost(m->engine))
+		return m->source.bytes != 0;
+	return source_rewind(&m->source) != 0;
 }
 
 int engine_hash(struct engine *engine, const char *name,
@@ -577,6 +605,8 @@ int engine_hash(struct engine *engine, const char *name,
 	if (!ret)
 		memcpy(digest, out, alg->out_bytes);
 out:
+	if (ret)
+		stats->consumed = give_back(&m, ret);
 	source_close(&m.source);
 	stats->total_ns = clock_now_ns() - begin;
 	return ret;

@@ -56,7 +56,8 @@ struct file_stats {
 	const char *pages_source;
 	const char *pages_reason; /* why not known */
 	enum hash_way way;
-	bool missing; /* there is no such file */
+	bool missing;  /* there is no such file */
+	bool consumed; /* it failed, and what was read can't be read again */
 };
 
 /* Of a session, apart from the messages. */

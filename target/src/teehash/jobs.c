@@ -8,6 +8,7 @@
 
 #include "clock.h"
 #include "jobs.h"
+#include "source.h"
 #include "teehash.h"
 #include "usage.h"
 
@@ -137,20 +138,52 @@ struct worker {
 struct pool {
 	const struct jobs *jobs;
 	pthread_mutex_t lock;
-	pthread_cond_t ready;   /* for the workers */
+	pthread_cond_t ready;   /* for the workers: a job */
+	pthread_cond_t settled; /* for the workers: another came or left */
 	pthread_cond_t changed; /* for the calling thread */
 	bool quit;
-	unsigned int running; /* workers that may still take jobs */
-	unsigned int failed;  /* that could not be opened */
-	struct error err;     /* why */
-	size_t head;          /* the oldest not yet handed to done() */
-	size_t taken;         /* the next for a worker */
-	size_t tail;          /* the next to be filled in */
+	unsigned int running;  /* workers that may still take jobs */
+	unsigned int opening;  /* of these: have no session yet */
+	unsigned int opened;   /* of these: have one and are to keep it */
+	unsigned int leaving;  /* of these: are closing theirs */
+	unsigned int released; /* sessions' memory that came back, ever */
+	unsigned int failed;   /* that have no session */
+	struct error err;      /* why */
+	size_t head;           /* the oldest not yet handed to done() */
+	size_t taken;          /* no job before it waits for a worker */
+	size_t tail;           /* the next to be filled in */
+	size_t common;         /* 1 + the last job that reads a common source */
 	size_t size;
 	struct worker *workers;
 	enum job_state *states;
+	struct common_source *sources;
 	struct job *ring;
 };
+
+/* Does a job before it still have to read what this one reads? */
+static bool has_to_wait(const struct pool *p, size_t index)
+{
+	const struct common_source *mine = &p->sources[index % p->size];
+
+	for (size_t i = p->head; mine->is && i < index; i++)
+		if (p->states[i % p->size] != JOB_DONE &&
+		    source_same(&p->sources[i % p->size], mine))
+			return true;
+	return false;
+}
+
+static bool find_job(struct pool *p, size_t *index)
+{
+	while (p->taken < p->tail && p->states[p->taken % p->size] != JOB_READY)
+		p->taken++;
+	for (size_t i = p->taken; i < p->tail; i++) {
+		if (p->states[i % p->size] == JOB_READY && !has_to_wait(p, i)) {
+			*index = i;
+			return true;
+		}
+	}
+	return false;
+}
 
 static struct job *take_job(struct worker *w, size_t *index)
 {
@@ -159,16 +192,9 @@ static struct job *take_job(struct worker *w, size_t *index)
 	struct job *job = NULL;
 
 	pthread_mutex_lock(&p->lock);
-	for (;;) {
-		while (p->taken < p->tail &&
-		       p->states[p->taken % p->size] != JOB_READY)
-			p->taken++;
-		if (p->quit || p->taken < p->tail)
-			break;
+	while (!p->quit && !find_job(p, index))
 		pthread_cond_wait(&p->ready, &p->lock);
-	}
 	if (!p->quit) {
-		*index = p->taken++;
 		job = &p->ring[*index % p->size];
 		p->states[*index % p->size] = JOB_TAKEN;
 	}
@@ -182,44 +208,125 @@ static void finish_job(struct pool *p, size_t index)
 	pthread_mutex_lock(&p->lock);
 	p->states[index % p->size] = JOB_DONE;
 	pthread_cond_signal(&p->changed);
+	if (p->sources[index % p->size].is)
+		pthread_cond_broadcast(&p->ready);
 	pthread_mutex_unlock(&p->lock);
 }
+
+static int open_engine(struct worker *w, const struct engine_config *config)
+{
+	struct pool *p = w->pool;
+	struct error err = { 0 };
+	int ret = engine_open(&w->engine, config, &err);
+
+	pthread_mutex_lock(&p->lock);
+	/* Those that opened side by side may have left no room for any. */
+	if (ret == -ENOMEM && p->opening == 1 && !p->opened &&
+	    p->jobs->workers > 1 && !p->quit) {
+		pthread_mutex_unlock(&p->lock);
+		memset(&err, 0, sizeof(err));
+		ret = engine_open(&w->engine, config, &err);
+		pthread_mutex_lock(&p->lock);
+	}
+	p->opening--;
+	if (ret) {
+		p->failed++;
+		p->released++;
+		p->err = err;
+	} else {
+		p->opened++;
+	}
+	pthread_cond_broadcast(&p->settled);
+	pthread_mutex_unlock(&p->lock);
+	return ret;
+}
+
+enum step {
+	STEP_FINISH,
+	STEP_AGAIN, /* others have given memory back meanwhile */
+	STEP_LEAVE,
+};
 
 /*
  * When the TEE has no memory left for so many sessions, or gives none to
  * replace one that died, the worker gives its job back to the others and its
- * memory too. The last one stays.
+ * memory too. The last one stays, and tries again with the memory of those
+ * that left or could not be opened.
  */
-static bool retire(struct worker *w, struct job *job, size_t index)
+static enum step next_step(struct worker *w, const struct job *job,
+			   unsigned int released)
 {
 	struct pool *p = w->pool;
-	bool leave;
+	enum step step = STEP_FINISH;
 
 	if (!(job->ret == -ENOMEM && job->err.tee_result) &&
 	    !engine_lost(w->engine))
-		return false;
+		return step;
 	pthread_mutex_lock(&p->lock);
-	leave = p->running > 1;
-	if (leave) {
-		p->running--;
+	while (p->opened == 1 && (p->opening || p->leaving) && !p->quit)
+		pthread_cond_wait(&p->settled, &p->lock);
+	if (p->opened > 1) {
+		p->opened--;
+		p->leaving++;
 		p->failed++;
 		p->err = job->err;
+		step = STEP_LEAVE;
+	} else if (p->released != released && !job->stats.consumed &&
+		   !p->quit) {
+		step = STEP_AGAIN;
 	}
 	pthread_mutex_unlock(&p->lock);
-	if (!leave)
-		return false;
+	return step;
+}
+
+static void leave(struct worker *w)
+{
+	struct pool *p = w->pool;
+
 	w->retired = true;
 	engine_settle(w->engine);
 	w->gone = *engine_stats(w->engine);
 	engine_close(w->engine);
 	w->engine = NULL;
 	pthread_mutex_lock(&p->lock);
+	p->leaving--;
+	p->released++;
+	pthread_cond_broadcast(&p->settled);
+	pthread_mutex_unlock(&p->lock);
+}
+
+static void give_job_back(struct pool *p, size_t index)
+{
+	pthread_mutex_lock(&p->lock);
 	p->states[index % p->size] = JOB_READY;
 	if (p->taken > index)
 		p->taken = index;
-	pthread_cond_signal(&p->ready);
+	pthread_cond_broadcast(&p->ready);
 	pthread_mutex_unlock(&p->lock);
-	return true;
+}
+
+/* False when the worker has left. */
+static bool work(struct worker *w, struct job *job, size_t index)
+{
+	struct pool *p = w->pool;
+	unsigned int released;
+	enum step step;
+
+	do {
+		pthread_mutex_lock(&p->lock);
+		released = p->released;
+		pthread_mutex_unlock(&p->lock);
+		hash_job(w->engine, job);
+		step = next_step(w, job, released);
+	} while (step == STEP_AGAIN);
+	if (step == STEP_LEAVE)
+		leave(w);
+	/* What came out of a pipe can't be read by another. */
+	if (step == STEP_LEAVE && !job->stats.consumed)
+		give_job_back(p, index);
+	else
+		finish_job(p, index);
+	return step != STEP_LEAVE;
 }
 
 static void *worker_main(void *arg)
@@ -228,25 +335,19 @@ static void *worker_main(void *arg)
 	struct pool *p = w->pool;
 	struct engine_config config = p->jobs->config;
 	uint64_t begin = clock_now_ns();
-	struct error err = { 0 };
 	struct usage_meter meter;
 	struct usage before;
 	struct usage after;
 	struct job *job;
-	size_t index;
-	int ret;
+	size_t index = 0;
 
 	config.progress = p->jobs->progress->on ? progress_add : NULL;
 	config.progress_ctx = p->jobs->progress;
 	usage_open(&meter);
 	usage_read(&meter, &before);
-	ret = engine_open(&w->engine, &config, &err);
-	while (!ret && (job = take_job(w, &index))) {
-		hash_job(w->engine, job);
-		if (retire(w, job, index))
-			break;
-		finish_job(p, index);
-	}
+	if (!open_engine(w, &config))
+		while ((job = take_job(w, &index)) && work(w, job, index))
+			;
 	usage_read(&meter, &after);
 	usage_close(&meter);
 	w->runq_ns = before.runq_ns < 0 || after.runq_ns < 0 ?
@@ -254,12 +355,7 @@ static void *worker_main(void *arg)
 			     after.runq_ns - before.runq_ns;
 	w->work_ns = clock_now_ns() - begin;
 	pthread_mutex_lock(&p->lock);
-	if (!w->retired)
-		p->running--;
-	if (ret) {
-		p->failed++;
-		p->err = err;
-	}
+	p->running--;
 	pthread_cond_signal(&p->changed);
 	pthread_mutex_unlock(&p->lock);
 	return NULL;
@@ -286,6 +382,7 @@ static int start_workers(struct pool *p, struct error *err)
 		w->started = true;
 	}
 	p->running = started;
+	p->opening = started;
 	pthread_mutex_unlock(&p->lock);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	if (!started)
@@ -327,6 +424,17 @@ static int wait_for_head(struct pool *p, struct error *err)
 	return 0;
 }
 
+static bool common_is_read(struct pool *p)
+{
+	bool is;
+
+	pthread_mutex_lock(&p->lock);
+	is = p->common > p->head &&
+	     p->states[(p->common - 1) % p->size] != JOB_DONE;
+	pthread_mutex_unlock(&p->lock);
+	return is;
+}
+
 /* Fills the ring as far as there is room. 0: no more jobs, 1: may be. */
 static int feed(struct pool *p, struct error *err)
 {
@@ -334,8 +442,12 @@ static int feed(struct pool *p, struct error *err)
 	int ret;
 
 	while (p->tail - p->head < p->size) {
-		struct job *job = &p->ring[p->tail % p->size];
+		size_t place = p->tail % p->size;
+		struct job *job = &p->ring[place];
+		struct common_source source = { 0 };
 
+		if (jobs->next_reads && common_is_read(p))
+			return 1;
 		memset(job, 0, sizeof(*job));
 		ret = jobs->next(jobs->ctx, job);
 		if (ret <= 0)
@@ -345,9 +457,14 @@ static int feed(struct pool *p, struct error *err)
 			if (ret)
 				return ret;
 		}
+		if (!job->note)
+			source_find_common(job->name, &source);
 		pthread_mutex_lock(&p->lock);
-		p->states[p->tail % p->size] = job->note ? JOB_DONE : JOB_READY;
+		p->states[place] = job->note ? JOB_DONE : JOB_READY;
+		p->sources[place] = source;
 		p->tail++;
+		if (source.is)
+			p->common = p->tail;
 		pthread_cond_signal(&p->ready);
 		pthread_mutex_unlock(&p->lock);
 	}
@@ -378,7 +495,9 @@ static int run_pool(struct pool *p, struct error *err)
 				      -EINTR :
 				      p->jobs->done(p->jobs->ctx, job);
 			free_name(job);
+			pthread_mutex_lock(&p->lock);
 			p->head++;
+			pthread_mutex_unlock(&p->lock);
 		}
 		if (!ret && interrupted())
 			ret = -EINTR;
@@ -394,6 +513,7 @@ static void stop_workers(struct pool *p, bool hurry)
 	pthread_mutex_lock(&p->lock);
 	p->quit = true;
 	pthread_cond_broadcast(&p->ready);
+	pthread_cond_broadcast(&p->settled);
 	while (hurry && p->running && ticks++ < LEAVE_TICKS)
 		wait_tick(p);
 	/* One sits in a read that may never end. */
@@ -453,8 +573,10 @@ static void pool_free(struct pool *p)
 		free_name(&p->ring[i % p->size]);
 	free(p->workers);
 	free(p->states);
+	free(p->sources);
 	free(p->ring);
 	pthread_cond_destroy(&p->ready);
+	pthread_cond_destroy(&p->settled);
 	pthread_cond_destroy(&p->changed);
 	pthread_mutex_destroy(&p->lock);
 	free(p);
@@ -471,14 +593,16 @@ static struct pool *pool_new(const struct jobs *jobs)
 	p->size = 4 * (size_t)jobs->workers;
 	pthread_mutex_init(&p->lock, NULL);
 	pthread_cond_init(&p->ready, NULL);
+	pthread_cond_init(&p->settled, NULL);
 	pthread_condattr_init(&attr);
 	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
 	pthread_cond_init(&p->changed, &attr);
 	pthread_condattr_destroy(&attr);
 	p->workers = calloc(jobs->workers, sizeof(*p->workers));
 	p->states = calloc(p->size, sizeof(*p->states));
+	p->sources = calloc(p->size, sizeof(*p->sources));
 	p->ring = calloc(p->size, sizeof(*p->ring));
-	if (!p->workers || !p->states || !p->ring) {
+	if (!p->workers || !p->states || !p->sources || !p->ring) {
 		pool_free(p);
 		return NULL;
 	}
@@ -497,7 +621,8 @@ static int run_parallel(const struct jobs *jobs, struct jobs_stats *stats,
 	stop_workers(p, ret == -EINTR);
 	stats->end_ns = clock_now_ns();
 	account(p, stats);
-	if (p->failed && stats->workers) {
+	/* When there is none at all, err says it. */
+	if (p->failed && p->failed < jobs->workers) {
 		progress_hide(jobs->progress);
 		complain("only %u of %u sessions could be kept open",
 			 jobs->workers - p->failed, jobs->workers);

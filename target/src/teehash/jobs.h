@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Many messages through one or several engines, their results in the order of
- * the messages.
+ * the messages. What several messages come from (standard input named twice)
+ * is read by one at a time, in their order.
  */
 #ifndef TEEHASH_JOBS_H
 #define TEEHASH_JOBS_H
@@ -55,6 +56,11 @@ struct jobs {
 	int (*next)(void *ctx, struct job *job);
 	int (*done)(void *ctx, struct job *job);
 	void (*after)(void *ctx, struct engine *engine);
+	/*
+	 * next() reads what a job's name may stand for too, such as standard
+	 * input: it is not called while a job reads something of that kind.
+	 */
+	bool next_reads;
 	void *ctx;
 };
 

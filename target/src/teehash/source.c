@@ -67,6 +67,36 @@ void source_close(struct source *source)
 	source->owned = false;
 }
 
+void source_find_common(const char *name, struct common_source *common)
+{
+	bool is_stdin = !strcmp(name, "-");
+	struct stat st;
+
+	*common = (struct common_source){ .is = false };
+	if (is_stdin ? fstat(STDIN_FILENO, &st) : stat(name, &st))
+		return;
+	common->is = is_stdin || (!S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode));
+	common->dev = st.st_dev;
+	common->ino = st.st_ino;
+}
+
+bool source_same(const struct common_source *a, const struct common_source *b)
+{
+	return a->is && b->is && a->dev == b->dev && a->ino == b->ino;
+}
+
+int source_rewind(struct source *source)
+{
+	if (!source->bytes)
+		return 0;
+	if (!source->regular)
+		return -ESPIPE;
+	if (lseek(source->fd, (off_t)source->start, SEEK_SET) < 0)
+		return -errno;
+	source->bytes = 0;
+	return 0;
+}
+
 uint64_t source_size(const struct source *source)
 {
 	uint64_t size = (uint64_t)source->before.st_size;

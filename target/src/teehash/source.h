@@ -32,6 +32,26 @@ struct page_cache {
 int source_open(struct source *source, const char *name, struct error *err);
 void source_close(struct source *source);
 
+/*
+ * What all who have it open read from together, each getting a part: a pipe,
+ * a device, standard input. A file has a place of its own for each.
+ */
+struct common_source {
+	bool is; /* else it is not */
+	dev_t dev;
+	ino_t ino;
+};
+
+/* Is what `name` stands for read together with others? */
+void source_find_common(const char *name, struct common_source *common);
+bool source_same(const struct common_source *a, const struct common_source *b);
+
+/*
+ * Back to where it was when it was opened. -errno where that can't be; 0 also
+ * where nothing has been read.
+ */
+int source_rewind(struct source *source);
+
 /* How many bytes are left, told by the file's size; 0: not known. */
 uint64_t source_size(const struct source *source);
 

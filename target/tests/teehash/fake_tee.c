@@ -9,6 +9,9 @@
  *                     TEE_ERROR_TARGET_DEAD
  *   FAKE_ROOM=N       while more sessions are open than this, calls that hash
  *                     are out of memory
+ *   FAKE_LATE=1       sessions after the first take a while to open, calls that
+ *                     hash are out of memory meanwhile, and then there is
+ *                     no memory for the session
  *   FAKE_ALLOC=BYTES  shared memory larger than this: out of memory
  *   FAKE_REFUSE=SEQ   the Nth allocation is refused when the Nth digit is 1; the
  *                     digest's own small one of each session is the first
@@ -46,6 +49,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static unsigned int opened;
 static unsigned int hashed;
 static unsigned int open_now;
+static unsigned int opening_late;
 
 static long setting(const char *name, long otherwise)
 {
@@ -96,6 +100,7 @@ EXPORT TEEC_Result TEEC_OpenSession(TEEC_Context *ctx, TEEC_Session *session,
 	static const TEEC_UUID digest = TA_DIGEST_UUID;
 	TEEC_Result result = (TEEC_Result)setting("FAKE_OPEN", 0);
 	struct instance *i;
+	bool late = false;
 
 	(void)ctx;
 	(void)method;
@@ -106,8 +111,18 @@ EXPORT TEEC_Result TEEC_OpenSession(TEEC_Context *ctx, TEEC_Session *session,
 		pthread_mutex_lock(&lock);
 		if (opened++ < (unsigned long)setting("FAKE_OPENS", 0))
 			result = TEEC_SUCCESS;
+		late = getenv("FAKE_LATE") && opened > 1;
+		if (late)
+			opening_late++;
 		pthread_mutex_unlock(&lock);
 		note("open %08x\n", result);
+	}
+	if (late) {
+		usleep(400000);
+		pthread_mutex_lock(&lock);
+		opening_late--;
+		pthread_mutex_unlock(&lock);
+		return TEEC_ERROR_OUT_OF_MEMORY;
 	}
 	while (getenv("FAKE_HANG"))
 		usleep(100000);
@@ -231,7 +246,7 @@ static bool crowded(void)
 	bool full;
 
 	pthread_mutex_lock(&lock);
-	full = room && open_now > (unsigned long)room;
+	full = opening_late || (room && open_now > (unsigned long)room);
 	pthread_mutex_unlock(&lock);
 	return full;
 }

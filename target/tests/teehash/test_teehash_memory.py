@@ -32,3 +32,58 @@ def test_allocations_refused_in_any_order(
         assert (done.status, done.out) == (1, b"")
     else:
         assert (done.status, done.out) == (0, line(NOISE[:3_000_000]) * 2), done.said
+
+
+def files(folder: Path, count: int) -> tuple[list[str], bytes]:
+    names = [f"{i}" for i in range(count)]
+    for i, name in enumerate(names):
+        (folder / name).write_bytes(NOISE[: i * 70_000])
+    return names, b"".join(
+        line(NOISE[: i * 70_000], name) for i, name in enumerate(names)
+    )
+
+
+@pytest.mark.parametrize("jobs", ["2", "4"])
+def test_a_session_that_opens_in_vain_takes_memory_meanwhile(
+    tee: Program, tmp_path: Path, jobs: str
+) -> None:
+    """One session would do, so one does it."""
+    names, expected = files(tmp_path, 9)
+    done = tee("-j", jobs, *names, cwd=tmp_path, FAKE_LATE="1")
+    assert (done.status, done.out) == (0, expected), done.said
+    assert f"only 1 of {jobs} sessions could be kept open" in done.said
+    assert done.said.count("OUT_OF_MEMORY") == 1
+
+
+def test_no_session_is_said_once(tee: Program, tmp_path: Path) -> None:
+    (tmp_path / "f").write_bytes(b"")
+    done = tee("-j3", "f", "f", "f", cwd=tmp_path, FAKE_OPEN="0xffff000c")
+    assert (done.status, done.out) == (1, b"")
+    assert done.said.count("OUT_OF_MEMORY") == done.said.count("hint: ") == 1
+    assert "could be kept open" not in done.said
+
+
+@pytest.mark.parametrize(
+    "late", [{"FAKE_LATE": "1"}, {"FAKE_ROOM": "1"}, {"FAKE_ROOM": "2"}]
+)
+@pytest.mark.parametrize("kind", ["pipe", "file"])
+def test_what_was_read_of_standard_input_is_not_lost_on_another_session(
+    tee: Program, tmp_path: Path, late: dict[str, str], kind: str
+) -> None:
+    """The rest of it alone would be a wrong digest."""
+    (tmp_path / "f").write_bytes(b"good")
+    (tmp_path / "in").write_bytes(NOISE[:3_000_000])
+    script = {
+        "pipe": 'cat in | exec "$0" -j3 --chunk=64K - f f',
+        "file": 'exec "$0" -j3 --chunk=64K - f f <in',
+    }[kind]
+    shell = Program("sh", ("-c", script, tee.path), tee.env)
+    for _ in range(3):
+        done = shell(cwd=tmp_path, **late)
+        right = line(NOISE[:3_000_000], "-")
+        good = line(b"good") * 2
+        if kind == "file":
+            assert (done.status, done.out) == (0, right + good), done.said
+        else:  # it can't be read a second time, and that is said
+            assert (done.status, done.out) in ((0, right + good), (1, good)), done.said
+            assert (done.status == 1) == ("teehash: -: " in done.said)
