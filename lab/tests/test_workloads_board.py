@@ -297,3 +297,38 @@ def test_a_stored_object_survives_a_reboot(qemu_v8: VirtualBoard, objects: Path,
     assert do("check") == 0
     assert do("delete") == 0
     assert do("check") == 1
+
+
+def test_what_is_too_large_for_the_tee_is_a_skip(qemu_v8: VirtualBoard) -> None:
+    """Wherever it is found: registering, in the first call, allocating; what is small runs."""
+    large = {
+        **{f"shm/{kind}/tee/in/{1 << 26}": 1 << 26 for kind in ("temporary", "registered-ro")},
+        f"shm/temporary/tee/in/{1 << 25}": 1 << 25,
+        f"shm/allocated/tee/inout/{1 << 26}": 1 << 26,
+        f"oneshot/sha256/ta-ce/{1 << 27}": 1 << 27,
+        f"same-code/memtouch/ta-c/{1 << 27}": 1 << 27,
+    }
+    small = ("shm/temporary/tee/in/4096", "oneshot/sha256/ta-ce/64", "stream/sha256/ta-ce/9999/99")
+    records = bench(qemu_v8, *large, *small)
+    skips = by_key(records, "skip")
+    assert {key: skip["code"] for key, skip in skips.items()} == dict.fromkeys(large, "no-memory")
+    for skip in skips.values():
+        assert skip["tee_result"] in ("TEE_ERROR_OUT_OF_MEMORY", "TEE_ERROR_GENERIC")
+        assert skip["tee_result"] in skip["reason"]
+        assert skip["tee_origin"] in ("client API", "trusted application")
+        assert skip["hint"]
+    assert set(by_key(records, "case")) == set(small)
+
+
+def test_a_signal_while_the_tee_prepares(qemu_v8: VirtualBoard) -> None:
+    """Storing and reading a megabyte again and again before anything is measured."""
+    script = (
+        "teebench --no-ta-counter storage/create/tee-ree-fs/1048576 >/tmp/interrupted & "
+        "sleep 6; kill -TERM $!; wait $!; echo $?; cat /tmp/interrupted"
+    )
+    status, *lines = qemu_v8.capture(["sh", "-c", script], timeout=90).text.splitlines()
+    assert status == "143"
+    records: Records = [json.loads(line) for line in lines]
+    assert [record["type"] for record in records] == ["machine", "end"]
+    assert records[-1]["complete"] is False
+    assert records[-1]["reason"] == "terminated"

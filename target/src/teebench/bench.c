@@ -170,6 +170,20 @@ static int drop(struct run *run, size_t i, const struct error *why,
 	return record_fail(&run->records, c, why, err);
 }
 
+/* GlobalPlatform TEE Client API 1.0 table 4-2: TEEC_ERROR_OUT_OF_MEMORY */
+#define RESULT_OUT_OF_MEMORY 0xFFFF000Cu
+
+/*
+ * What has no room in the TEE, or shared with it, before the first call has
+ * come back, never had: this board can't run the case.
+ */
+static int no_room(int code, struct error *why)
+{
+	if (!why->skip && why->tee_result == RESULT_OUT_OF_MEMORY)
+		error_skip_word(why, "no-memory");
+	return code;
+}
+
 /* First call, verification, loops. 0, or -errno with why the case is out. */
 static int get_ready(struct run *run, size_t i, struct measured *first,
 		     struct error *why)
@@ -185,12 +199,13 @@ static int get_ready(struct run *run, size_t i, struct measured *first,
 	if (!ret)
 		ret = stop_check(why);
 	if (ret)
-		return ret;
+		return no_room(ret, why);
 	target = target_of(c);
 	ret = measure_once(&run->measure, &target, 1, o->repeats[0], first,
 			   why);
-	if (!ret)
-		ret = stop_check(why);
+	if (ret)
+		return no_room(ret, why);
+	ret = stop_check(why);
 	if (!ret)
 		ret = c->workload->verify(c->state, why);
 	if (!ret)

@@ -67,7 +67,26 @@ int pool_session(struct pool *pool, const struct backend *backend,
 	return entry->code;
 }
 
-int pool_buffer(struct pool *pool, const struct backend *backend,
+/* A buffer of that size instead of the entry's; after an error that stays. */
+static void take_buffer(struct pool_entry *entry, size_t size)
+{
+	struct buffer larger = { 0 };
+	struct error why = { 0 };
+	int ret = entry->backend->buffer_alloc(entry->session, size, &larger,
+					       &why);
+
+	if (ret) {
+		entry->buffer_code = ret;
+		entry->buffer_error = why;
+		return;
+	}
+	pool_message(larger.data, size);
+	if (entry->buffer.size)
+		entry->backend->buffer_free(entry->session, &entry->buffer);
+	entry->buffer = larger;
+}
+
+int pool_buffer(struct pool *pool, const struct backend *backend, size_t need,
 		const struct buffer **buffer, struct error *err)
 {
 	struct pool_entry *entry = find(pool, backend);
@@ -79,14 +98,12 @@ int pool_buffer(struct pool *pool, const struct backend *backend,
 		return ret;
 	if (!entry->filled) {
 		entry->filled = true;
-		entry->buffer_code =
-			backend->buffer_alloc(session, entry->reserved,
-					      &entry->buffer,
-					      &entry->buffer_error);
-		if (!entry->buffer_code)
-			pool_message(entry->buffer.data, entry->reserved);
+		take_buffer(entry, entry->reserved);
 	}
-	if (entry->buffer_code) {
+	/* All of it was too much: as much as this case needs, then. */
+	if (entry->buffer.size < need && need < entry->reserved)
+		take_buffer(entry, need);
+	if (entry->buffer.size < need) {
 		if (err)
 			*err = entry->buffer_error;
 		return entry->buffer_code;
@@ -150,7 +167,7 @@ void pool_close(struct pool *pool)
 
 		if (!entry->session)
 			continue;
-		if (entry->filled && !entry->buffer_code)
+		if (entry->buffer.size)
 			entry->backend->buffer_free(entry->session,
 						    &entry->buffer);
 		entry->backend->close(entry->session);

@@ -51,10 +51,11 @@ int pool_session(struct pool *pool, const struct backend *backend,
 		 struct session **session, struct error *err);
 
 /*
- * The backend's buffer, of the largest size reserved, filled with
- * pool_message(). Nobody writes to it.
+ * The backend's buffer, filled with pool_message(). It is of the largest size
+ * reserved, and where there is no memory for that of `need` bytes or more, not
+ * 0; its data moves when it grows for another case. Nobody writes to it.
  */
-int pool_buffer(struct pool *pool, const struct backend *backend,
+int pool_buffer(struct pool *pool, const struct backend *backend, size_t need,
 		const struct buffer **buffer, struct error *err);
 
 /*

@@ -89,7 +89,10 @@ static int oneshot_prepare(struct bench_case *c, struct pool *pool,
 	o->bytes = (size_t)c->bytes;
 	snprintf(o->what, sizeof(o->what), "%zu bytes by backend %s", o->bytes,
 		 o->backend->name);
-	return pool_buffer(pool, c->backend, &o->buffer, err);
+	return pool_buffer(pool, c->backend,
+			   o->bytes > KNOWN_ANSWER_BYTES ? o->bytes :
+							   KNOWN_ANSWER_BYTES,
+			   &o->buffer, err);
 }
 
 static int oneshot_ready(void *state, uint32_t loops, uint32_t repeat,

@@ -122,6 +122,7 @@ struct shm {
 	TEEC_SharedMemory shm;
 	unsigned char shm_room[256]; /* for a libteec whose structure grew */
 	bool registered;
+	bool crossed; /* once at least */
 	uint8_t *data;
 	TEEC_Operation op;
 };
@@ -171,6 +172,37 @@ static int map_plain(struct shm *s, struct error *err)
 	return 0;
 }
 
+/*
+ * Is the size to blame? Memory that the TEE's driver cannot pin or map comes
+ * back from libteec as TEEC_ERROR_GENERIC, without a word of its reason; so
+ * see whether the same works with a page.
+ */
+static void blame_size(struct shm *s, struct error *err)
+{
+	TEEC_SharedMemory page = { .size = 4096, .flags = TEEC_MEM_INPUT };
+	TEEC_SharedMemory *shm;
+
+	if (!err || err->tee_result != TEEC_ERROR_GENERIC ||
+	    err->tee_origin != TEEC_ORIGIN_API || s->bytes <= page.size)
+		return;
+	page.buffer = aligned_alloc(page.size, page.size);
+	/* Room for a libteec whose structure has grown. */
+	shm = calloc(1, sizeof(page) + 256);
+	if (page.buffer && shm) {
+		*shm = page;
+		if (s->tee->api->register_memory(&s->tee->context, shm) ==
+		    TEEC_SUCCESS) {
+			s->tee->api->release_memory(shm);
+			error_skip_word(err, "no-memory");
+			error_hint(err,
+				   "the TEE's driver shares a page, but not as "
+				   "much as this: use a smaller buffer");
+		}
+	}
+	free(shm);
+	free(page.buffer);
+}
+
 static int make_buffer(struct shm *s, const char *kind, struct error *err)
 {
 	bool allocated = !strcmp(kind, "allocated");
@@ -194,10 +226,13 @@ static int make_buffer(struct shm *s, const char *kind, struct error *err)
 		return error_skip(err, -EOPNOTSUPP, "no-registering",
 				  "the TEE's driver cannot register memory of "
 				  "a client");
-	if (res != TEEC_SUCCESS)
-		return error_tee(err, res, TEEC_ORIGIN_API,
-				 "cannot %s %zu bytes of shared memory",
-				 allocated ? "allocate" : "register", s->bytes);
+	if (res != TEEC_SUCCESS) {
+		ret = error_tee(err, res, TEEC_ORIGIN_API,
+				"cannot %s %zu bytes of shared memory",
+				allocated ? "allocate" : "register", s->bytes);
+		blame_size(s, err);
+		return ret;
+	}
 	s->registered = true;
 	if (allocated) {
 		s->data = s->shm.buffer;
@@ -309,6 +344,8 @@ static int shm_run(void *state, uint32_t loops, uint32_t repeat,
 		ret = tee_invoke(s->tee, TA_DIGEST_CMD_NOP, &s->op,
 				 "carry a buffer to the digest TA and back",
 				 err);
+	if (ret && !s->crossed) /* temporary: now it is registered */
+		blame_size(s, err);
 	return ret;
 }
 
@@ -376,6 +413,7 @@ static int shm_verify(void *state, struct error *err)
 	struct shm *s = state;
 	int ret = unchanged(s, err);
 
+	s->crossed = true;
 	if (!ret && s->direction->in)
 		ret = cross(s, false, err);
 	if (!ret && s->direction->out)

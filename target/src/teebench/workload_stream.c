@@ -93,7 +93,10 @@ static int stream_prepare(struct bench_case *c, struct pool *pool,
 	snprintf(s->what, sizeof(s->what),
 		 "%zu bytes in pieces of %zu by backend %s", s->bytes, s->chunk,
 		 s->backend->name);
-	return pool_buffer(pool, c->backend, &s->buffer, err);
+	return pool_buffer(pool, c->backend,
+			   s->bytes > KNOWN_ANSWER_BYTES ? s->bytes :
+							   KNOWN_ANSWER_BYTES,
+			   &s->buffer, err);
 }
 
 static int stream_once(struct stream *s, struct error *err)
