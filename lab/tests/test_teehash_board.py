@@ -205,7 +205,7 @@ truncate -s 400M big
 begin() {{
     "$@" >out 2>said & pid=$!
     until [ -d {INSTANCES}/teemark-$pid ]; do sleep 0.1; done
-    until ls -l /proc/$pid/fd | grep -q /big; do sleep 0.1; done
+    until ls -l /proc/$pid/fd 2>/dev/null | grep -q /big; do sleep 0.1; done
     sleep 0.5
 }}
 """
