@@ -13,6 +13,7 @@
 #include <teemark/kernels.h>
 
 #include "bench_client.h"
+#include "session.h"
 
 static void test_random(void **state)
 {
@@ -60,7 +61,9 @@ static uint64_t sha256_head(const uint8_t *data, size_t len)
 
 static void test_kernels(void **state)
 {
+	static const uint8_t zeros[KERNEL_COPY_BYTES];
 	static uint8_t room[KERNEL_COPY_BYTES];
+	const struct session *session = *state;
 
 	for (size_t len = 0; len < 10000; len = len * 3 / 2 + 1) {
 		uint64_t want[] = {
@@ -84,6 +87,9 @@ static void test_kernels(void **state)
 			assert_int_equal(res, TEE_SUCCESS);
 			assert_true(((uint64_t)p[2].value.b << 32 |
 				     p[2].value.a) == want[kernel]);
+			/* Nothing of the client's stays. */
+			assert_memory_equal(session->buffer, zeros,
+					    sizeof(zeros));
 		}
 	}
 }
