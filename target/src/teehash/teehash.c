@@ -5,6 +5,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -15,7 +16,8 @@
 #include "teehash.h"
 #include "trace.h"
 
-static volatile sig_atomic_t signal_number;
+/* Written by a signal handler, read by all threads. */
+static atomic_int signal_number;
 
 /*
  * Work ends by itself after the call that is under way. What does not within
@@ -37,10 +39,13 @@ static void leave(void)
 
 static void on_signal(int number)
 {
+	int before = errno;
+
 	if (signal_number)
 		leave();
 	signal_number = number;
 	alarm(PATIENCE_SECONDS);
+	errno = before;
 }
 
 static void on_alarm(int number)
