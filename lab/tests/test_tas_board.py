@@ -7,6 +7,7 @@ import re
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from uuid import UUID
 
 import pytest
 
@@ -96,3 +97,63 @@ def test_eight_sessions_at_once(qemu_v8: VirtualBoard, programs: Path) -> None:
     pools = re.findall(r"^(.+): (\d+) bytes before, (\d+) after", text, re.M)
     assert pools
     assert all(before == after for _, before, after in pools)
+
+
+def test_two_threads_in_one_session(qemu_v8: VirtualBoard, programs: Path) -> None:
+    """Whole messages of one, messages in pieces of the other: right or refused, and it lives."""
+    command = [str(programs / "ta_torture"), "parallel", "2000"]
+    text = qemu_v8.capture(command, timeout=300).text
+    found = re.fullmatch(
+        r"messages: (\d+) right, (\d+) refused, 0 wrong, 0x00000000\n"
+        r"streams: (\d+) right, (\d+) refused, 0 wrong, 0x00000000\n"
+        r"afterwards: 10 right\n",
+        text,
+    )
+    assert found, text
+    assert int(found[1]) + int(found[2]) == int(found[3]) + int(found[4]) == 2000
+
+
+STRANGER = "0b7c9a53"
+
+
+def stranger_of_the_bench_ta(folder: Path) -> Path:
+    """The bench TA signed under another UUID, which is also in its ELF file."""
+    (ours,) = (REPOSITORY / "build/ta/bench").glob("0b7c9a52-*.stripped.elf")
+    name = ours.name.removesuffix(".stripped.elf")
+    other = UUID(STRANGER + name[8:])
+    elf = ours.read_bytes()
+    assert elf.count(UUID(name).bytes_le) == 1
+    (folder / "ta.elf").write_bytes(elf.replace(UUID(name).bytes_le, other.bytes_le))
+    kit = REPOSITORY / "build/vboard/ta_dev_kit"
+    signed = folder / f"{other}.ta"
+    command = [
+        *("python3", str(kit / "scripts/sign_encrypt.py"), "sign-enc", "--uuid", str(other)),
+        *("--key", str(kit / "keys/default_ta.pem")),
+        *("--in", str(folder / "ta.elf"), "--out", str(signed)),
+    ]
+    subprocess.run(command, check=True)
+    return signed
+
+
+def test_objects_are_of_this_ta_alone(
+    qemu_v8: VirtualBoard, programs: Path, tmp_path: Path
+) -> None:
+    """No other TA finds them, whatever the name, and the normal world's files don't show them."""
+    torture, marker = str(programs / "ta_torture"), "what-nobody-else-may-read"
+    signed = stranger_of_the_bench_ta(tmp_path)
+    installed = f"/lib/optee_armtz/{signed.name}"
+    qemu_v8.push(signed, installed, mode=0o644)
+    look = ["grep", "-rl", marker, "/data/tee", "/tmp/marker"]
+    try:
+        (tmp_path / "marker").write_text(f"x{marker}\n")
+        qemu_v8.push(tmp_path / "marker", "/tmp/marker")
+        before = int(qemu_v8.capture(["sh", "-c", "ls /data/tee | wc -l"]).text)
+        assert qemu_v8.capture([torture, "keep", marker]).text == "stored: 0x00000000\n"
+        assert int(qemu_v8.capture(["sh", "-c", "ls /data/tee | wc -l"]).text) > before
+        assert qemu_v8.capture(look).text == "/tmp/marker\n"
+        assert qemu_v8.capture([torture, "stranger", STRANGER]).text == (
+            "stranger: 0xffff0008, of its own 0x00000000 0x00000000\n"
+        )
+        assert qemu_v8.capture([torture, "kept", marker]).text == "kept: 0x00000000, the same\n"
+    finally:
+        qemu_v8.capture(["rm", "-f", installed, "/tmp/marker"])

@@ -8,6 +8,15 @@
  *	COUNT sessions at once make CALLS calls in all, of all kinds; every
  *	result is compared with what the portable code gives here, and OP-TEE's
  *	memory with what it was before
+ *   ta_torture parallel CALLS
+ *	two threads make CALLS calls each in one session of the digest TA:
+ *	right results or a refusal, and the TA answers afterwards
+ *   ta_torture keep MARKER, kept MARKER
+ *	the bench TA stores an object full of MARKER; kept: it is still so,
+ *	and is removed
+ *   ta_torture stranger TIME_LOW
+ *	a bench TA whose UUID begins otherwise has no object of that name, and
+ *	its own by that name is another
  *
  * Exit status: 0 fine, 1 a finding, 2 usage or no TEE.
  */
@@ -656,6 +665,199 @@ static int check_sessions(char **argv)
 	return findings != 0;
 }
 
+/* One session for two */
+
+struct partner {
+	pthread_t thread;
+	TEEC_Session *session;
+	bool streams;
+	unsigned int calls, right, refused, wrong;
+	uint32_t strange; /* a result that is neither */
+};
+
+static void count_result(struct partner *p, TEEC_Result res, bool equal)
+{
+	if (res == TEEC_SUCCESS && equal)
+		p->right++;
+	else if (res == TEEC_SUCCESS)
+		p->wrong++;
+	else if (res == TEEC_ERROR_BUSY || res == TEEC_ERROR_BAD_STATE)
+		p->refused++;
+	else
+		p->strange = res;
+}
+
+static void *take_part(void *arg)
+{
+	struct partner *p = arg;
+	const struct algorithm *alg =
+		algorithm_by_name(p->streams ? "sha512" : "sha256");
+	const struct digest_class *class =
+		digest_class_find(DIGEST_CODE_C, alg->id);
+	uint8_t in[MAX_LEN], want[ALG_DIGEST_MAX_BYTES];
+	union digest_ctx ctx;
+
+	for (size_t i = 0; i < sizeof(in); i++)
+		in[i] = (uint8_t)(i * 7 + p->streams);
+	class->init(&ctx);
+	class->update(&ctx, in, sizeof(in));
+	class->final(&ctx, want);
+	for (unsigned int i = 0; i < p->calls && !p->strange; i++) {
+		uint8_t out[ALG_DIGEST_MAX_BYTES] = { 0 };
+		size_t half = sizeof(in) / 2;
+		TEEC_Result res;
+
+		if (p->streams) {
+			res = INVOKE(p->session, TA_DIGEST_CMD_INIT,
+				     TYPES(VALUE, NONE, NONE, NONE),
+				     value(alg->id, i % 2));
+			if (!res)
+				res = INVOKE(p->session, TA_DIGEST_CMD_UPDATE,
+					     TYPES(IN, NONE, NONE, NONE),
+					     memref(in, half));
+			if (!res)
+				res = INVOKE(p->session, TA_DIGEST_CMD_FINAL,
+					     TYPES(IN, OUT, NONE, NONE),
+					     memref(in + half,
+						    sizeof(in) - half),
+					     memref(out, alg->out_bytes));
+		} else {
+			res = INVOKE(p->session, TA_DIGEST_CMD_ONESHOT,
+				     TYPES(VALUE, IN, OUT, VALUE),
+				     value(alg->id, i % 2),
+				     memref(in, sizeof(in)),
+				     memref(out, alg->out_bytes), value(1, 0));
+		}
+		count_result(p, res, !memcmp(out, want, alg->out_bytes));
+	}
+	return NULL;
+}
+
+static int check_parallel(char **argv)
+{
+	struct partner partners[2] = { 0 };
+	TEEC_Session session;
+	int bad = 0;
+
+	if (open_session(&session, (TEEC_UUID)TA_DIGEST_UUID))
+		die("cannot open a session of the digest TA");
+	for (int i = 0; i < 2; i++) {
+		partners[i].session = &session;
+		partners[i].calls = atoi(argv[0]);
+		partners[i].streams = i;
+		if (pthread_create(&partners[i].thread, NULL, take_part,
+				   &partners[i]))
+			die("no thread");
+	}
+	for (int i = 0; i < 2; i++) {
+		struct partner *p = &partners[i];
+
+		pthread_join(p->thread, NULL);
+		printf("%s: %u right, %u refused, %u wrong, 0x%08x\n",
+		       i ? "streams" : "messages", p->right, p->refused,
+		       p->wrong, p->strange);
+		bad |= p->wrong || p->strange || !p->right;
+	}
+	/* Alive, and as before. */
+	partners[0] = (struct partner){ .session = &session, .calls = 10 };
+	take_part(&partners[0]);
+	printf("afterwards: %u right\n", partners[0].right);
+	TEEC_CloseSession(&session);
+	return bad || partners[0].right != 10;
+}
+
+/* Whose objects are they? */
+
+#define KEPT_NAME "torture-kept"
+
+enum { KEPT_BYTES = 1000 };
+
+static void fill_with(uint8_t *data, const char *marker)
+{
+	for (size_t i = 0; i < KEPT_BYTES; i++)
+		data[i] = (uint8_t)marker[i % strlen(marker)];
+}
+
+static TEEC_Result create_kept(TEEC_Session *s, const char *marker)
+{
+	uint8_t data[KEPT_BYTES];
+
+	fill_with(data, marker);
+	return INVOKE(s, TA_BENCH_CMD_STORAGE_CREATE,
+		      TYPES(IN, IN, VALUE, NONE),
+		      memref(KEPT_NAME, strlen(KEPT_NAME)),
+		      memref(data, sizeof(data)), value(0, 0));
+}
+
+static TEEC_Result open_kept(TEEC_Session *s)
+{
+	return INVOKE(s, TA_BENCH_CMD_STORAGE_OPEN,
+		      TYPES(IN, VALUE, RESULT, NONE),
+		      memref(KEPT_NAME, strlen(KEPT_NAME)), value(0, 0));
+}
+
+static TEEC_Result delete_kept(TEEC_Session *s)
+{
+	return INVOKE(s, TA_BENCH_CMD_STORAGE_DELETE, 0, value(0, 0));
+}
+
+static int keep(char **argv)
+{
+	TEEC_Session session;
+	TEEC_Result res;
+
+	if (!*argv[0] || open_session(&session, (TEEC_UUID)TA_BENCH_UUID))
+		die("no marker, or no session of the bench TA");
+	if (!open_kept(&session)) /* of a test that was broken off */
+		delete_kept(&session);
+	res = create_kept(&session, argv[0]);
+	TEEC_CloseSession(&session);
+	printf("stored: 0x%08x\n", res);
+	return res != TEEC_SUCCESS;
+}
+
+static int kept(char **argv)
+{
+	uint8_t data[KEPT_BYTES] = { 0 }, want[KEPT_BYTES];
+	TEEC_Parameter p[4] = { memref(data, sizeof(data)), value(0, 0) };
+	TEEC_Session session;
+	TEEC_Result res;
+	bool same;
+
+	if (!*argv[0] || open_session(&session, (TEEC_UUID)TA_BENCH_UUID))
+		die("no marker, or no session of the bench TA");
+	fill_with(want, argv[0]);
+	res = open_kept(&session);
+	if (!res)
+		res = invoke(&session, TA_BENCH_CMD_STORAGE_READ,
+			     TYPES(OUT, VALUE, NONE, NONE), p);
+	same = p[0].tmpref.size == KEPT_BYTES &&
+	       !memcmp(data, want, KEPT_BYTES);
+	if (!res)
+		res = delete_kept(&session);
+	TEEC_CloseSession(&session);
+	printf("kept: 0x%08x, %s\n", res, same ? "the same" : "another");
+	return res != TEEC_SUCCESS || !same;
+}
+
+static int meet_stranger(char **argv)
+{
+	TEEC_UUID uuid = TA_BENCH_UUID;
+	TEEC_Result before, made, after;
+	TEEC_Session session;
+
+	uuid.timeLow = strtoul(argv[0], NULL, 16);
+	if (open_session(&session, uuid))
+		die("cannot open a session of the other TA");
+	before = open_kept(&session);
+	made = create_kept(&session, "of a stranger");
+	after = made ? made : delete_kept(&session);
+	TEEC_CloseSession(&session);
+	printf("stranger: 0x%08x, of its own 0x%08x 0x%08x\n", before, made,
+	       after);
+	return before != TEEC_ERROR_ITEM_NOT_FOUND || made || after;
+}
+
 int main(int argc, char **argv)
 {
 	static const struct {
@@ -665,6 +867,10 @@ int main(int argc, char **argv)
 	} checks[] = {
 		{ "vectors", 1, check_vectors },
 		{ "sessions", 2, check_sessions },
+		{ "parallel", 1, check_parallel },
+		{ "keep", 1, keep },
+		{ "kept", 1, kept },
+		{ "stranger", 1, meet_stranger },
 	};
 
 	setvbuf(stdout, NULL, _IOLBF, 0);
@@ -681,6 +887,9 @@ int main(int argc, char **argv)
 		return status;
 	}
 	fprintf(stderr, "usage: ta_torture vectors FILE\n"
-			"       ta_torture sessions COUNT CALLS\n");
+			"       ta_torture sessions COUNT CALLS\n"
+			"       ta_torture parallel CALLS\n"
+			"       ta_torture keep|kept MARKER\n"
+			"       ta_torture stranger TIME_LOW\n");
 	return 2;
 }
