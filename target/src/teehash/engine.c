@@ -19,6 +19,8 @@ struct engine {
 	struct buffer buffer; /* all slots */
 	bool has_buffer;
 	size_t chunk;
+	size_t piece;         /* most that a call of a stream carries */
+	size_t oneshot_limit; /* most that goes in one call */
 	unsigned int slots;
 	bool broken;           /* the session is of no use any more */
 	bool refused;          /* or so, for a call had no memory */
@@ -35,6 +37,8 @@ struct message {
 	struct source source;
 	struct file_stats *stats;
 	struct error *err;
+	uint64_t hashed; /* bytes so far */
+	bool refused;    /* a call was, and smaller ones may not be */
 };
 
 static size_t default_chunk(const struct engine_config *config)
@@ -85,7 +89,9 @@ static int get_slots(struct engine *e, struct error *err)
 		e->chunk /= 2;
 		ret = get_buffer(e, e->slots * e->chunk, err);
 	}
-	e->stats.chunk = e->chunk;
+	if (e->piece > e->chunk)
+		e->piece = e->chunk;
+	e->stats.chunk = e->piece;
 	return ret;
 }
 
@@ -166,6 +172,8 @@ int engine_open(struct engine **engine, const struct engine_config *config,
 		e->config.reader_thread = false;
 	e->slots = e->config.reader_thread ? 2 : 1;
 	e->chunk = config->chunk ? config->chunk : default_chunk(config);
+	e->piece = e->chunk;
+	e->oneshot_limit = config->oneshot_limit;
 	e->stats.slots = e->slots;
 	ret = open_session(e, err);
 	if (ret) {
@@ -240,6 +248,8 @@ static int account(struct message *m, uint64_t begin, uint64_t bytes, int ret)
 	e->refused = ret == -ENOMEM && m->err->tee_result;
 	if (!ret && e->config.progress)
 		e->config.progress(e->config.progress_ctx, bytes);
+	if (!ret)
+		m->hashed += bytes;
 	return ret;
 }
 
@@ -283,6 +293,77 @@ static int call_final(struct message *m, size_t offset, size_t len,
 		       e->config.backend->digest_final(e->session, &e->buffer,
 						       offset, len, out,
 						       m->err));
+}
+
+/*
+ * A TEE may allocate more than it can map for a call, and says so by refusing
+ * the call. True when less at a time is worth a try, from now on; not where
+ * the user has said how much.
+ */
+static bool take_less(struct message *m, int ret, size_t len)
+{
+	struct engine *e = m->engine;
+
+	if (ret != -ENOMEM || !m->err->tee_result ||
+	    e->config.mode == MODE_ONESHOT || len <= ENGINE_CHUNK_FLOOR)
+		return false;
+	if (len <= e->piece) {
+		if (e->config.chunk)
+			return false;
+		e->piece = len / 2 / PAGE * PAGE;
+		if (e->piece < ENGINE_CHUNK_FLOOR)
+			e->piece = ENGINE_CHUNK_FLOOR;
+		e->stats.chunk = e->piece;
+	}
+	if (e->oneshot_limit >= len)
+		e->oneshot_limit = len - 1;
+	m->refused = true;
+	return true;
+}
+
+/* The message's beginning, in the session that is there. */
+static int begin_stream(struct message *m)
+{
+	m->engine->broken = false;
+	m->stats->way = WAY_STREAM;
+	memset(m->err, 0, sizeof(*m->err));
+	return call_init(m);
+}
+
+/*
+ * What is in the buffer, in calls that are not larger than a piece; the last
+ * one ends the message if there is an `out`. While nothing of the message is
+ * hashed yet, a call that was refused is repeated with less: who would hash a
+ * piece twice or not at all can't be among those who begin anew.
+ */
+static int hash_piece(struct message *m, size_t offset, size_t len,
+		      uint8_t *out)
+{
+	struct engine *e = m->engine;
+	size_t done = 0;
+	bool last;
+	int ret;
+
+	do {
+		size_t n = len - done < e->piece ? len - done : e->piece;
+
+		last = done + n == len;
+		if (last && out)
+			ret = call_final(m, offset + done, n, out);
+		else
+			ret = call_update(m, offset + done, n);
+		if (!ret) {
+			done += n;
+			continue;
+		}
+		if (!take_less(m, ret, n) || m->hashed)
+			return ret;
+		ret = begin_stream(m);
+		if (ret)
+			return ret;
+		last = false;
+	} while (!last);
+	return 0;
 }
 
 static int check_interrupt(struct message *m)
@@ -334,14 +415,14 @@ static int stream_inline(struct message *m, size_t len, uint8_t *out)
 				source_will_need(&m->source, e->chunk);
 			before = now;
 		}
-		ret = call_update(m, 0, len);
+		ret = hash_piece(m, 0, len, NULL);
 		if (ret)
 			return ret;
 		ret = fill(m, e->chunk, &len, &eof);
 		if (ret)
 			return ret;
 	}
-	return call_final(m, 0, len, out);
+	return hash_piece(m, 0, len, out);
 }
 
 static int stream_pieces(struct message *m, size_t len, uint8_t *out)
@@ -355,7 +436,7 @@ static int stream_pieces(struct message *m, size_t len, uint8_t *out)
 	while (!eof) {
 		ret = check_interrupt(m);
 		if (!ret)
-			ret = call_update(m, slot * e->chunk, len);
+			ret = hash_piece(m, slot * e->chunk, len, NULL);
 		if (ret)
 			return ret;
 		begin = clock_now_ns();
@@ -365,7 +446,7 @@ static int stream_pieces(struct message *m, size_t len, uint8_t *out)
 		if (ret)
 			return ret == -EINTR ? check_interrupt(m) : ret;
 	}
-	return call_final(m, slot * e->chunk, len, out);
+	return hash_piece(m, slot * e->chunk, len, out);
 }
 
 static int stream_threaded(struct message *m, size_t len, uint8_t *out)
@@ -399,15 +480,14 @@ static int stream(struct message *m, size_t len, bool eof, uint8_t *out)
 	struct engine *e = m->engine;
 	int ret;
 
-	m->stats->way = WAY_STREAM;
-	ret = call_init(m);
+	ret = begin_stream(m);
 	if (ret)
 		return ret;
 	if (eof)
-		return call_final(m, 0, len, out);
+		return hash_piece(m, 0, len, out);
 	if (len > e->chunk) {
 		/* A file in one call that was longer than it said. */
-		ret = call_update(m, 0, len);
+		ret = hash_piece(m, 0, len, NULL);
 		len = 0;
 		if (ret)
 			return ret;
@@ -442,11 +522,20 @@ static int ends_here(struct message *m, bool *eof)
 static int first_size(struct message *m, size_t *size)
 {
 	struct engine *e = m->engine;
-	uint64_t limit = e->config.oneshot_limit;
+	uint64_t limit = e->oneshot_limit;
 	uint64_t left = source_size(&m->source);
 	uint64_t begin = clock_now_ns();
 	int ret;
 
+	/* A buffer for calls that were refused is of no use. */
+	if (e->buffer.size > e->slots * e->chunk &&
+	    e->buffer.size > limit / PAGE * PAGE + PAGE) {
+		ret = get_slots(e, m->err);
+		if (ret) {
+			e->broken = true;
+			return ret;
+		}
+	}
 	*size = e->chunk;
 	if (e->config.mode == MODE_STREAM || e->config.mode == MODE_TMPREF)
 		return 0;
@@ -501,9 +590,10 @@ static int hash_source(struct message *m, uint8_t *out)
 		return ret;
 	if (mode == MODE_STREAM || mode == MODE_TMPREF)
 		return stream(m, len, eof, out);
-	if (eof && len <= e->config.oneshot_limit) {
+	if (eof && len <= e->oneshot_limit) {
 		m->stats->way = WAY_ONESHOT;
-		return call_digest(m, len, out);
+		ret = call_digest(m, len, out);
+		return take_less(m, ret, len) ? stream(m, len, eof, out) : ret;
 	}
 	if (mode == MODE_ONESHOT) {
 		ret = source_unchanged(&m->source, m->err);
@@ -551,6 +641,31 @@ static void ask_page_cache(struct message *m)
 }
 
 /*
+ * After calls that were refused in the midst of a message, or by a session
+ * that is dead now: once more from the beginning, where it can be read again.
+ * Every time less is taken at a time, so this ends.
+ */
+static int hash_again(struct message *m, int ret, uint8_t *out)
+{
+	struct engine *e = m->engine;
+
+	while (ret && m->refused) {
+		m->refused = false;
+		if (ret == -EINTR || source_rewind(&m->source))
+			return ret;
+		if (e->config.progress)
+			e->config.progress(e->config.progress_ctx,
+					   0 - m->hashed);
+		m->hashed = 0;
+		memset(m->err, 0, sizeof(*m->err));
+		ret = ensure_session(e, m->err);
+		if (!ret)
+			ret = hash_source(m, out);
+	}
+	return ret;
+}
+
+/*
  * Who tries again, here or in another engine, must find standard input where
  * it was. True: that can't be.
  */
@@ -595,7 +710,7 @@ int engine_hash(struct engine *engine, const char *name,
 		goto out;
 
 	hash_begin = clock_now_ns();
-	ret = hash_source(&m, out);
+	ret = hash_again(&m, hash_source(&m, out), out);
 	if (!ret)
 		ret = source_unchanged(&m.source, err);
 	stats->hash_ns = clock_now_ns() - hash_begin;

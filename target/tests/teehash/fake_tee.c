@@ -12,6 +12,8 @@
  *   FAKE_LATE=1       sessions after the first take a while to open, calls that
  *                     hash are out of memory meanwhile, and then there is
  *                     no memory for the session
+ *   FAKE_MAP=BYTES    calls with more data than this: out of memory
+ *   FAKE_FATAL=1      … and the session is dead then
  *   FAKE_ALLOC=BYTES  shared memory larger than this: out of memory
  *   FAKE_REFUSE=SEQ   the Nth allocation is refused when the Nth digit is 1; the
  *                     digest's own small one of each session is the first
@@ -251,6 +253,28 @@ static bool crowded(void)
 	return full;
 }
 
+/* As OP-TEE does it: the TA is not even entered. */
+static bool too_large(const TEEC_Operation *op)
+{
+	size_t most = (size_t)setting("FAKE_MAP", 0);
+
+	for (unsigned int n = 0; most && n < 4; n++) {
+		switch (TEEC_PARAM_TYPE_GET(op->paramTypes, n)) {
+		case TEEC_MEMREF_PARTIAL_INPUT:
+			if (op->params[n].memref.size > most)
+				return true;
+			break;
+		case TEEC_MEMREF_TEMP_INPUT:
+			if (op->params[n].tmpref.size > most)
+				return true;
+			break;
+		default:
+			break;
+		}
+	}
+	return false;
+}
+
 EXPORT TEEC_Result TEEC_InvokeCommand(TEEC_Session *session, uint32_t command,
 				      TEEC_Operation *op, uint32_t *origin)
 {
@@ -269,6 +293,10 @@ EXPORT TEEC_Result TEEC_InvokeCommand(TEEC_Session *session, uint32_t command,
 	if (command >= TA_DIGEST_CMD_ONESHOT &&
 	    command <= TA_DIGEST_CMD_FINAL && crowded())
 		return TEEC_ERROR_OUT_OF_MEMORY;
+	if (too_large(op)) {
+		i->dead = getenv("FAKE_FATAL");
+		return TEEC_ERROR_OUT_OF_MEMORY;
+	}
 	switch (command) {
 	case TA_DIGEST_CMD_NOP:
 		return TEEC_SUCCESS;

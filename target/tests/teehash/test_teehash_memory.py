@@ -19,9 +19,7 @@ def line(data: bytes, name: str = "f") -> bytes:
 
 
 @pytest.mark.parametrize("reader", ["inline", "thread"])
-@pytest.mark.parametrize(
-    "refusals", ["".join(d) for d in itertools.product("01", repeat=5)]
-)
+@pytest.mark.parametrize("refusals", ["".join(d) for d in itertools.product("01", repeat=5)])
 def test_allocations_refused_in_any_order(
     tee: Program, tmp_path: Path, refusals: str, reader: str
 ) -> None:
@@ -38,9 +36,7 @@ def files(folder: Path, count: int) -> tuple[list[str], bytes]:
     names = [f"{i}" for i in range(count)]
     for i, name in enumerate(names):
         (folder / name).write_bytes(NOISE[: i * 70_000])
-    return names, b"".join(
-        line(NOISE[: i * 70_000], name) for i, name in enumerate(names)
-    )
+    return names, b"".join(line(NOISE[: i * 70_000], name) for i, name in enumerate(names))
 
 
 @pytest.mark.parametrize("jobs", ["2", "4"])
@@ -63,9 +59,7 @@ def test_no_session_is_said_once(tee: Program, tmp_path: Path) -> None:
     assert "could be kept open" not in done.said
 
 
-@pytest.mark.parametrize(
-    "late", [{"FAKE_LATE": "1"}, {"FAKE_ROOM": "1"}, {"FAKE_ROOM": "2"}]
-)
+@pytest.mark.parametrize("late", [{"FAKE_LATE": "1"}, {"FAKE_ROOM": "1"}, {"FAKE_ROOM": "2"}])
 @pytest.mark.parametrize("kind", ["pipe", "file"])
 def test_what_was_read_of_standard_input_is_not_lost_on_another_session(
     tee: Program, tmp_path: Path, late: dict[str, str], kind: str
@@ -87,3 +81,32 @@ def test_what_was_read_of_standard_input_is_not_lost_on_another_session(
         else:  # it can't be read a second time, and that is said
             assert (done.status, done.out) in ((0, right + good), (1, good)), done.said
             assert (done.status == 1) == ("teehash: -: " in done.said)
+
+
+@pytest.mark.parametrize("fatal", [{}, {"FAKE_FATAL": "1"}])
+@pytest.mark.parametrize("reader", ["inline", "thread"])
+@pytest.mark.parametrize("most", [65_536, 300_000, 1_500_000, 3_000_000])
+def test_calls_that_are_refused(
+    tee: Program, tmp_path: Path, most: int, reader: str, fatal: dict[str, str]
+) -> None:
+    """Memory can be allocated, but not mapped for a call: less at a time, for all files."""
+    sizes = [6_000_000, 5_000_000, 4, 2_000_000, 100_000, 3_500_000]
+    names = [str(size) for size in sizes]
+    for name, size in zip(names, sizes, strict=True):
+        (tmp_path / name).write_bytes(NOISE[:size])
+    expected = b"".join(line(NOISE[:n], str(n)) for n in sizes)
+    for option in ("--oneshot-limit=64M", "-j2", "--mode=stream", "--mode=tmpref"):
+        done = tee(f"--reader={reader}", option, *names, cwd=tmp_path, FAKE_MAP=str(most), **fatal)
+        assert (done.status, done.out, done.err) == (0, expected, b"")
+    # of a pipe as well, from what is in the buffer
+    if not fatal:
+        done = tee("--oneshot-limit=64M", f"--reader={reader}", stdin=NOISE, FAKE_MAP=str(most))
+        assert (done.status, done.out) == (0, line(NOISE, "-")), done.said
+
+
+def test_what_was_asked_for_is_not_made_smaller(tee: Program, tmp_path: Path) -> None:
+    (tmp_path / "f").write_bytes(NOISE[:3_000_000])
+    for options in (["--chunk=1M"], ["--mode=oneshot"]):
+        done = tee(*options, "f", cwd=tmp_path, FAKE_MAP="300000")
+        assert (done.status, done.out) == (1, b"")
+        assert done.said.count("TEE_ERROR_OUT_OF_MEMORY") == 1
