@@ -374,6 +374,41 @@ def test_the_tee_runs_out_of_memory(board: VirtualBoard) -> None:
     assert "TEE_ERROR_" in done.complaint or "TEEC_ERROR_" in done.complaint
 
 
+@pytest.mark.parametrize("options", ["", "-j2", "--reader=inline"])
+def test_a_file_that_can_be_allocated_but_not_mapped(board: VirtualBoard, options: str) -> None:
+    """OP-TEE refuses the one call; the file is streamed, and the next ones too."""
+    done = run(
+        board,
+        "for i in 1 2 3 4 5 6; do cat noise; done | head -c 20971520 >m20\n"
+        f"teehash --oneshot-limit=64M {options} m20 good m20; status=$?; rm m20; exit $status",
+    )
+    whole = digest((NOISE * 6)[: 20 << 20]) + "  m20\n"
+    assert (done.status, done.text, done.complaint) == (0, whole + GOOD + whole, "")
+
+
+def test_a_killed_supplicant(board: VirtualBoard) -> None:
+    done = run(
+        board,
+        "kill -9 $(pidof tee-supplicant); while pidof tee-supplicant >/dev/null; do :; done\n"
+        "TEEMARK_TEE_TIMEOUT=2 teehash good good; echo $?\n"
+        "tee-supplicant -d --fs-parent-path /data/tee; teehash good",
+    )
+    assert done.text == f"1\n{GOOD}"
+    assert "tee-supplicant" in done.complaint
+    assert "hint: " in done.complaint
+
+
+def test_many_files(board: VirtualBoard) -> None:
+    """As sha256sum does them, however many."""
+    done = run(
+        board,
+        "mkdir many && cd many && seq 1000 | while read -r i; do echo $i >$i; done\n"
+        "sha256sum * >../theirs; teehash * >../ours && cmp ../ours ../theirs && wc -l <../ours\n"
+        "status=$?; cd ..; rm -r many; exit $status",
+    )
+    assert (done.status, done.text.strip(), done.complaint) == (0, "1000", "")
+
+
 def test_disk_full(board: VirtualBoard) -> None:
     done = run(
         board,
