@@ -82,6 +82,10 @@ def test_two_boots_and_two_runs_in_one_boot_give_the_same_medians(
     first = measured(qemu_v8_icount, quick, tmp_path / "first")
     assert {skip.code for skip in first.skips} == {"unsupported-algorithm"}
     assert len(first.cases) == len(plan.expand(quick)) - len(first.skips) > 70
+    # What measuring itself costs, against the smallest case: a promise of 1 %.
+    share = verdicts.harness(first, models.build(first))
+    assert share is not None
+    assert share.key == "harness-small", share.evidence
     small = measured(
         qemu_v8_icount, plan.parse(SMALL, name="small", file="small"), tmp_path / "small"
     )
