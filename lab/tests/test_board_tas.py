@@ -18,11 +18,34 @@ pytestmark = [pytest.mark.board, pytest.mark.timeout(600)]
 REPOSITORY = Path(__file__).resolve().parents[2]
 
 
+CLOCK = 90
+UNKNOWN = 8
+
+
 @pytest.fixture(scope="module")
 def ta_check(qemu_v8: VirtualBoard) -> str:
     subprocess.run(["make", "-s", "-C", str(REPOSITORY / "ta/tests"), "board"], check=True)
     qemu_v8.push(REPOSITORY / "build/tests/ta/ta_check", "/tmp/ta_check", mode=0o755)
     return "/tmp/ta_check"
+
+
+def test_every_parameter_type_is_answered(qemu_v8: VirtualBoard, ta_check: str) -> None:
+    """65,536 types on every command, with memory, without, and with none of a size: no panic."""
+    lines = qemu_v8.capture([ta_check, "types"]).text.splitlines()
+    counts = [
+        tuple(map(int, found.groups()))
+        for line in lines
+        if (found := re.match(r"command (\d+): (\d+) calls, (\d+) successes, (\d+) neither", line))
+    ]
+    # From the clock's command (90) on the rest run by a clock.
+    assert [(command, bad) for command, _, _, bad in counts] == [
+        (n, 0) for n in (0, 1, CLOCK, 2, 3, 4, 5, 6, 7, UNKNOWN)
+    ]
+    assert all(calls >= 65536 for _, calls, _, _ in counts)
+    successes = {command: right for command, _, right, _ in counts}
+    # NOP: any types that exist, of all three kinds of memory. The unknown command: never.
+    assert (successes[0], successes.pop(UNKNOWN)) == (3 * 7**4, 0)
+    assert all(right > 0 for right in successes.values())
 
 
 def test_a_dead_instance_takes_no_session_along(qemu_v8: VirtualBoard, ta_check: str) -> None:
