@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Every seed plan on the real OP-TEE, few samples: nothing fails, and each cell of its tables is
-filled, or empty for a reason that is true of this board. THOROUGH=1 takes the large sizes too."""
+filled, or empty for a reason that is true of this board. WHOLE_PLANS=1 takes the large sizes too."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Silent:
 def keep(key: str) -> bool:
     """A case or a step, by its key: is it small enough for every day?"""
     sizes = [int(part) for part in key.split("/") if part.isdigit()]
-    return bool(os.environ.get("THOROUGH")) or max(sizes, default=0) <= LARGE
+    return bool(os.environ.get("WHOLE_PLANS")) or max(sizes, default=0) <= LARGE
 
 
 def whole(name: str) -> plan.Plan:
