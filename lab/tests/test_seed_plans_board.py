@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Every seed plan on the real OP-TEE, few samples: nothing fails, and each cell of its tables is
-filled, or empty for a reason that is true of this board. WHOLE_PLANS=1 takes the large sizes too."""
+filled, or empty for a reason that is true of this board. WHOLE_PLANS=1: the large sizes too."""
 
 from __future__ import annotations
 
