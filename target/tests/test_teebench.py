@@ -208,8 +208,9 @@ def test_interrupted(
     assert not (tmp_path / "run.partial").exists()
 
 
-@pytest.mark.parametrize("seconds", [0.2, 2.0])
-@pytest.mark.parametrize("case", ["file/sha256/c/1073741824", "oneshot/sha256/c/1073741824"])
+@pytest.mark.parametrize(
+    ("case", "seconds"), [("file/sha256/c/1073741824", 1.0), ("oneshot/sha256/c/1073741824", 0.2)]
+)
 def test_interrupted_while_it_prepares(tmp_path: Path, case: str, seconds: float) -> None:
     """Filling, writing, hashing to compare, calibrating: a minute of it here, but no one step."""
     output = tmp_path / "run"
@@ -232,15 +233,19 @@ def test_interrupted_while_it_prepares(tmp_path: Path, case: str, seconds: float
 @pytest.mark.parametrize("second", [signal.SIGINT, signal.SIGTERM])
 def test_a_second_signal_ends_it_at_once(tmp_path: Path, second: int) -> None:
     output = tmp_path / "run"
-    with subprocess.Popen(
-        [TEEBENCH, "--min-us", "60000000", "--output", output, C]
-    ) as process:  # in one call after the other, and loops without an end in sight
-        wait_until_it_measures(process, 1.5)
-        process.send_signal(signal.SIGINT)
-        time.sleep(0.3)
-        assert process.poll() is None
-        process.send_signal(second)
-        assert process.wait(5) == -second
+    for seconds in (1.0, 1.7, 2.9):  # where a sample just ends, the first signal is enough
+        with subprocess.Popen(
+            [TEEBENCH, "--min-us", "60000000", "--output", output, C]
+        ) as process:  # in one call after the other, and loops without an end in sight
+            wait_until_it_measures(process, seconds)
+            process.send_signal(signal.SIGINT)
+            time.sleep(0.3)
+            process.send_signal(second)
+            status = process.wait(5)
+        if status != 130:
+            break
+        output.unlink()
+    assert status == -second
     assert not output.exists()
     found = records((tmp_path / "run.partial").read_bytes())
     assert [record["type"] for record in found] == ["machine"]

@@ -197,7 +197,7 @@ def test_none_in_a_pipe(teehash: Program, directory: Path) -> None:
     """Unless it is asked for; and none on a terminal when it is not wanted."""
     with (directory / "big").open("r+b") as big:
         big.truncate(TOTAL // 4)
-    for options in ([], ["--progress=auto"], ["--progress=never"]):
+    for options in ([], ["--progress=never"]):
         assert teehash(*options, "--reader=inline", "big", cwd=directory).err == b""
     assert (
         CLEAR
