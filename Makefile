@@ -63,17 +63,16 @@ target-armhf: vboard
 	@$(MAKE) --no-print-directory -C target ARCH=armhf
 
 .PHONY: test
-test: export THOROUGH := 1
 test: test-unit test-board ## all tests, those on the real OP-TEE included
 
 PYTEST := $(VENV)/bin/pytest -q -c lab/pyproject.toml --rootdir=lab
 # By two processes: many tests wait, for a connection or for a signal to arrive.
 PYTEST_UNIT := $(PYTEST) -n 2 -m 'not board'
 
-# THOROUGH=1, as in make test: more examples of each property, longer fuzzing. Two strands side
-# by side; what they need is built before.
+# THOROUGH=1: more examples of each property, longer fuzzing. Two strands side by side; what they
+# need is built before.
 .PHONY: test-unit
-test-unit: deps venv ## the tests that need no virtual board (under a minute)
+test-unit: deps venv ## the tests that need no virtual board (about a minute)
 	@$(MAKE) --no-print-directory -j2 -C target ARCH=native
 	@$(MAKE) --no-print-directory -j2 -C common/tests all
 	@$(MAKE) --no-print-directory -j2 -C ta/tests all
