@@ -72,7 +72,7 @@ PYTEST_UNIT := $(PYTEST) -n 2 -m 'not board'
 # THOROUGH=1: more examples of each property, longer fuzzing. Two strands side by side; what they
 # need is built before.
 .PHONY: test-unit
-test-unit: deps venv ## the tests that need no virtual board (about a minute)
+test-unit: deps venv ## the tests that need no virtual board (1 to 2 minutes)
 	@$(MAKE) --no-print-directory -j2 -C target ARCH=native
 	@$(MAKE) --no-print-directory -j2 -C common/tests all
 	@$(MAKE) --no-print-directory -j2 -C ta/tests all
