@@ -104,11 +104,13 @@ bench: build ## how fast teehash is, beside the TA itself and the simple way (5 
 	@$(VENV)/bin/python lab/bench/teehash.py
 
 .PHONY: lint
-lint: deps venv ## ruff, mypy, clang-format (changes nothing)
+lint: deps venv ## ruff, mypy, clang-format, and no warning of gcc (changes nothing)
 	@$(VENV)/bin/ruff check lab
 	@$(VENV)/bin/ruff format --check lab
 	@cd lab && ../$(VENV)/bin/mypy
 	@git ls-files '*.c' '*.h' | xargs clang-format --dry-run --Werror
+	@$(MAKE) --no-print-directory -j2 -C target ARCH=native CI=true \
+		BUILD="$(CURDIR)/build/lint" SYSROOT="$(CURDIR)/build/vboard/sysroot"
 
 .PHONY: format
 format: deps venv ## format the sources
@@ -126,7 +128,7 @@ picture: ## the README picture, of REPORT=runs/latest/report.html (needs chromiu
 
 .PHONY: clean
 clean: ## remove what was built; downloads and the Python environment stay
-	@rm -rf build/ta build/target build/common build/tests
+	@rm -rf build/ta build/target build/common build/tests build/lint
 	@$(MAKE) --no-print-directory -C vboard clean
 
 .PHONY: distclean

@@ -236,14 +236,15 @@ static int parse_jobs(const char *text, unsigned int *jobs)
 /* The largest unit that it is a multiple of, as parse_size() reads it. */
 static void size_text(char *text, size_t room, uint64_t size)
 {
-	static const char units[] = { '\0', 'K', 'M', 'G' };
+	static const char *const units[] = { "", "K", "M", "G" };
 	size_t unit = 0;
 
-	while (size && size % 1024 == 0 && unit + 1 < sizeof(units)) {
+	while (size && size % 1024 == 0 &&
+	       unit + 1 < sizeof(units) / sizeof(units[0])) {
 		size /= 1024;
 		unit++;
 	}
-	snprintf(text, room, "%" PRIu64 "%.1s", size, &units[unit]);
+	snprintf(text, room, "%" PRIu64 "%s", size, units[unit]);
 }
 
 static int parse_bounded(const char *option, const char *text, uint64_t min,
