@@ -233,7 +233,8 @@ def test_interrupted_while_it_prepares(tmp_path: Path, case: str, seconds: float
 @pytest.mark.parametrize("second", [signal.SIGINT, signal.SIGTERM])
 def test_a_second_signal_ends_it_at_once(tmp_path: Path, second: int) -> None:
     output = tmp_path / "run"
-    for seconds in (1.0, 1.7, 2.9):  # where a sample just ends, the first signal is enough
+    # Where a sample just ends, the first signal is enough, and the second may come too late.
+    for seconds in (1.0, 1.7, 2.9):
         with subprocess.Popen(
             [TEEBENCH, "--min-us", "60000000", "--output", output, C]
         ) as process:  # in one call after the other, and loops without an end in sight
@@ -242,7 +243,7 @@ def test_a_second_signal_ends_it_at_once(tmp_path: Path, second: int) -> None:
             time.sleep(0.3)
             process.send_signal(second)
             status = process.wait(5)
-        if status != 130:
+        if not output.exists():
             break
         output.unlink()
     assert status == -second
