@@ -9,6 +9,7 @@
 #ifndef ERROR_H
 #define ERROR_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -45,6 +46,9 @@ void error_skip_word(struct error *err, const char *word);
 
 /* "PROGRAM: what" and, if there is one, "PROGRAM: hint: …" on a second line. */
 void error_print(FILE *stream, const char *program, const struct error *err);
+
+/* The TEE, or what is shared with it, had no memory left. err may be NULL. */
+bool error_tee_memory(const struct error *err);
 
 /* "TEE_ERROR_OUT_OF_MEMORY", or NULL for a code without a name. */
 const char *tee_result_name(uint32_t result);

@@ -73,9 +73,9 @@ static void test_once_is_the_difference(void **state)
 
 static unsigned asked, stop_at;
 
-static bool stopped(void)
+static int stopped(struct error *err)
 {
-	return ++asked > stop_at;
+	return ++asked > stop_at ? error_set(err, -ECANCELED, "stopped") : 0;
 }
 
 /* Asked before every run, which then isn't made. */

@@ -11,7 +11,7 @@
 
 #include "backend.h"
 #include "clock.h"
-#include "tee_client.h"
+#include "ta_session.h"
 
 #ifdef HAVE_TEEC
 
@@ -24,8 +24,6 @@ struct session {
 	uint64_t first_ns;           /* the first call's time */
 	const struct algorithm *alg; /* of the message under way */
 };
-
-static const TEEC_UUID uuid = TA_DIGEST_UUID;
 
 static const char *impl_title(enum ta_digest_impl impl)
 {
@@ -42,26 +40,12 @@ static const char *impl_title(enum ta_digest_impl impl)
 
 static int ask_info(struct session *s, struct error *err)
 {
-	TEEC_Operation op = {
-		.paramTypes = TEEC_PARAM_TYPES(TEEC_VALUE_OUTPUT, TEEC_NONE,
-					       TEEC_NONE, TEEC_NONE),
-	};
 	uint64_t begin = clock_now_ns();
-	int ret = tee_invoke(s->tee, TA_DIGEST_CMD_INFO, &op,
-			     "ask the digest TA for its version", err);
+	int ret = ta_session_greet(&ta_digest_name, s->tee, &s->impls, err);
 
 	s->first_ns = clock_now_ns() - begin;
 	if (ret)
 		return ret;
-	if (op.params[0].value.a != TA_DIGEST_ABI) {
-		error_skip(err, -EPROTO, "ta-version",
-			   "the installed digest TA speaks version %u, this "
-			   "program version %u",
-			   op.params[0].value.a, TA_DIGEST_ABI);
-		error_hint(err, "install program and TA from one build");
-		return -EPROTO;
-	}
-	s->impls = op.params[0].value.b;
 	if (!(s->impls & 1u << s->impl))
 		return error_skip(err, -EOPNOTSUPP, "no-ta-impl",
 				  "the installed digest TA was built without "
@@ -90,8 +74,7 @@ static int ta_open(struct session **session, enum ta_digest_impl impl,
 	if (!s)
 		return error_set(err, -ENOMEM, "out of memory");
 	s->impl = impl;
-	ret = tee_session_open(&s->tee, &uuid, TA_DIGEST_UUID_TEXT,
-			       "the digest TA", err);
+	ret = ta_session_open(&ta_digest_name, &s->tee, err);
 	if (!ret)
 		ret = ask_info(s, err);
 	if (!ret)

@@ -7,7 +7,7 @@
 #include <teemark/ta_bench.h>
 
 #include "keyed.h"
-#include "tee_client.h"
+#include "ta_session.h"
 
 #ifdef HAVE_TEEC
 
@@ -39,43 +39,18 @@ static void tee_close(struct keyed *k)
 	free(s);
 }
 
-static int ask_info(struct tee *s, struct error *err)
-{
-	TEEC_Operation op = {
-		.paramTypes = TEEC_PARAM_TYPES(TEEC_VALUE_OUTPUT, TEEC_NONE,
-					       TEEC_NONE, TEEC_NONE),
-	};
-	int ret = tee_invoke(s->session, TA_BENCH_CMD_INFO, &op,
-			     "ask the bench TA for its version", err);
-
-	if (ret)
-		return ret;
-	if (op.params[0].value.a != TA_BENCH_ABI) {
-		error_skip(err, -EPROTO, "ta-version",
-			   "the installed bench TA speaks version %u, this "
-			   "program version %u",
-			   op.params[0].value.a, TA_BENCH_ABI);
-		error_hint(err, "install program and TA from one build");
-		return -EPROTO;
-	}
-	s->aead_decrypt_max = op.params[0].value.b;
-	return 0;
-}
-
 static int tee_open(struct keyed **k, size_t size, struct error *err)
 {
-	static const TEEC_UUID uuid = TA_BENCH_UUID;
 	struct tee *s = calloc(1, sizeof(*s));
+	uint32_t most = 0;
 	int ret;
 
 	*k = NULL;
 	if (!s)
 		return error_set(err, -ENOMEM, "out of memory");
 	s->head.size = size + KEYED_ROOM_BYTES;
-	ret = tee_session_open(&s->session, &uuid, TA_BENCH_UUID_TEXT,
-			       "the bench TA", err);
-	if (!ret)
-		ret = ask_info(s, err);
+	ret = ta_session_open_greeted(&ta_bench_name, &s->session, &most, err);
+	s->aead_decrypt_max = most;
 	if (!ret)
 		ret = tee_shm_alloc(s->session, s->head.size, TEEC_MEM_INPUT,
 				    &s->in, err);

@@ -216,3 +216,8 @@ void error_print(FILE *stream, const char *program, const struct error *err)
 	if (err->hint[0])
 		fprintf(stream, "%s: hint: %s\n", program, err->hint);
 }
+
+bool error_tee_memory(const struct error *err)
+{
+	return err && err->tee_result == OUT_OF_MEMORY;
+}

@@ -170,16 +170,13 @@ static int drop(struct run *run, size_t i, const struct error *why,
 	return record_fail(&run->records, c, why, err);
 }
 
-/* GlobalPlatform TEE Client API 1.0 table 4-2: TEEC_ERROR_OUT_OF_MEMORY */
-#define RESULT_OUT_OF_MEMORY 0xFFFF000Cu
-
 /*
  * What has no room in the TEE, or shared with it, before the first call has
  * come back, never had: this board can't run the case.
  */
 static int no_room(int code, struct error *why)
 {
-	if (!why->skip && why->tee_result == RESULT_OUT_OF_MEMORY)
+	if (!why->skip && error_tee_memory(why))
 		error_skip_word(why, "no-memory");
 	return code;
 }
@@ -435,7 +432,7 @@ int bench_run(const struct bench_settings *settings, struct cases *cases,
 		.measure = { .now_ns = clock_now_ns,
 			     .meter = &run.meter,
 			     .align_ns = settings->align_ns,
-			     .stopped = stop_asked },
+			     .stopped = stop_check },
 	};
 	uint64_t begin = clock_now_ns();
 	int ret;

@@ -63,8 +63,8 @@ int measure_once(const struct measure *m, const struct measure_target *target,
 
 	if (target->ready)
 		ret = target->ready(target->state, loops, repeat, err);
-	if (!ret && m->stopped && m->stopped())
-		ret = error_set(err, -ECANCELED, "a signal ended the run");
+	if (!ret && m->stopped)
+		ret = m->stopped(err);
 	if (!ret && along)
 		ret = along->start(along->state, err);
 	if (ret)

@@ -47,8 +47,8 @@ struct measure {
 	 * 0: at once.
 	 */
 	uint64_t align_ns;
-	/* Is all to end? Asked before anything is run; NULL: never. */
-	bool (*stopped)(void);
+	/* Not 0: all is to end. Asked before anything is run; NULL: never. */
+	int (*stopped)(struct error *err);
 };
 
 struct measured {

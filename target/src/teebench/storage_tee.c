@@ -95,7 +95,6 @@ static void close_desk(void *value)
 static int open_desk(const void *kind, size_t size, void **value,
 		     struct error *err)
 {
-	const struct ta_name *ta = &ta_bench_name;
 	struct desk *desk = calloc(1, sizeof(*desk));
 	int ret;
 
@@ -103,10 +102,7 @@ static int open_desk(const void *kind, size_t size, void **value,
 	*value = NULL;
 	if (!desk)
 		return error_set(err, -ENOMEM, "out of memory");
-	ret = tee_session_open(&desk->tee, &ta->uuid, ta->uuid_text, ta->name,
-			       err);
-	if (!ret)
-		ret = ta->greet(desk->tee, err);
+	ret = ta_session_open_greeted(&ta_bench_name, &desk->tee, NULL, err);
 	if (!ret)
 		ret = tee_shm_alloc(desk->tee, size ? size : 64, TEEC_MEM_INPUT,
 				    &desk->in, err);
@@ -506,7 +502,7 @@ static int tee_open(void **state, const struct storage_backend *backend,
 	}
 	if (!ret)
 		ret = make(o, err);
-	if (ret == -ENOMEM && err && err->tee_result) {
+	if (ret && error_tee_memory(err)) {
 		error_skip_word(err, "tee-memory");
 		error_hint(err, "OP-TEE's heap has no room for the hash tree "
 				"of an object of this size "

@@ -3,62 +3,19 @@
 
 #ifdef HAVE_TEEC
 
-#include <errno.h>
-
-#include <teemark/ta_bench.h>
-#include <teemark/ta_digest.h>
-
-const struct ta_name ta_digest_name = {
-	.uuid = TA_DIGEST_UUID,
-	.uuid_text = TA_DIGEST_UUID_TEXT,
-	.name = "the digest TA",
-};
-
-static int greet_bench(struct tee_session *tee, struct error *err)
-{
-	TEEC_Operation op = {
-		.paramTypes = TEEC_PARAM_TYPES(TEEC_VALUE_OUTPUT, TEEC_NONE,
-					       TEEC_NONE, TEEC_NONE),
-	};
-	int ret = tee_invoke(tee, TA_BENCH_CMD_INFO, &op,
-			     "ask the bench TA for its version", err);
-
-	if (ret || op.params[0].value.a == TA_BENCH_ABI)
-		return ret;
-	error_skip(err, -EPROTO, "ta-version",
-		   "the installed bench TA speaks version %u, this program "
-		   "version %u",
-		   op.params[0].value.a, TA_BENCH_ABI);
-	error_hint(err, "install program and TA from one build");
-	return -EPROTO;
-}
-
-const struct ta_name ta_bench_name = {
-	.uuid = TA_BENCH_UUID,
-	.uuid_text = TA_BENCH_UUID_TEXT,
-	.name = "the bench TA",
-	.greet = greet_bench,
-};
-
+/* The digest TA is asked nothing: its first call is measured. */
 static int open_share(const void *kind, size_t size, void **value,
 		      struct error *err)
 {
 	const struct ta_name *ta = kind;
 	struct tee_session *tee;
-	int ret =
-		tee_session_open(&tee, &ta->uuid, ta->uuid_text, ta->name, err);
+	int ret = ta == &ta_digest_name ?
+			  ta_session_open(ta, &tee, err) :
+			  ta_session_open_greeted(ta, &tee, NULL, err);
 
 	(void)size;
-	*value = NULL;
-	if (!ret && ta->greet)
-		ret = ta->greet(tee, err);
-	if (ret) {
-		if (tee)
-			tee_session_close(tee);
-		return ret;
-	}
 	*value = tee;
-	return 0;
+	return ret;
 }
 
 static void close_share(void *value)

@@ -4,20 +4,10 @@
 #define TEE_SHARE_H
 
 #include "pool.h"
-#include "tee_client.h"
+#include "ta_session.h"
 #include "workload.h"
 
 #ifdef HAVE_TEEC
-
-struct ta_name {
-	TEEC_UUID uuid;
-	const char *uuid_text;
-	const char *name; /* for messages: "the bench TA" */
-	/* Asked of a new session: 0, or -errno with why not; or NULL. */
-	int (*greet)(struct tee_session *tee, struct error *err);
-};
-
-extern const struct ta_name ta_digest_name, ta_bench_name;
 
 /* Opened at the first call; the same answer ever after. */
 int tee_share(struct pool *pool, const struct ta_name *ta,

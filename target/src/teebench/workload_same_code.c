@@ -70,11 +70,7 @@ static int open_desk(const void *kind, size_t size, void **value,
 	*value = NULL;
 	if (!desk)
 		return error_set(err, -ENOMEM, "out of memory");
-	ret = tee_session_open(&desk->tee, &ta_bench_name.uuid,
-			       ta_bench_name.uuid_text, ta_bench_name.name,
-			       err);
-	if (!ret)
-		ret = ta_bench_name.greet(desk->tee, err);
+	ret = ta_session_open_greeted(&ta_bench_name, &desk->tee, NULL, err);
 	if (!ret)
 		ret = tee_shm_alloc(desk->tee, size ? size : 1, TEEC_MEM_INPUT,
 				    &desk->shm, err);

@@ -292,9 +292,7 @@ static int open_desk(const void *kind, size_t size, void **value,
 	*value = NULL;
 	if (!desk)
 		return error_set(err, -ENOMEM, "out of memory");
-	ret = tee_session_open(&desk->tee, &ta_digest_name.uuid,
-			       ta_digest_name.uuid_text, ta_digest_name.name,
-			       err);
+	ret = ta_session_open(&ta_digest_name, &desk->tee, err);
 	if (ret)
 		free(desk);
 	else

@@ -81,7 +81,7 @@ static int size_prepare(struct bench_case *c, struct pool *pool,
 	snprintf(text, sizeof(text), TA_SIZE_UUID_FORMAT, kib);
 	snprintf(name, sizeof(name), "the size TA of %u KiB", kib);
 	ret = tee_session_open(&s->tee, &uuid, text, name, err);
-	if (ret == -ENOMEM && err && err->tee_result) {
+	if (ret && error_tee_memory(err)) {
 		error_skip_word(err, "ta-too-large");
 		error_hint(err, "the secure world's memory has no room for a "
 				"TA of this size");

@@ -180,7 +180,7 @@ static void note_done(struct command *command, const struct job *job)
 	/* Else a line may name any algorithm. */
 	bool only = command->opt->alg_given;
 
-	progress_hide(&command->progress);
+	progress_hide();
 	if (job->note != NOTE_END)
 		complain_name(list->name,
 			      "%" PRIu64 ": improperly formatted %s%schecksum "
@@ -198,9 +198,9 @@ static int print_verdict(struct command *command, const struct job *job,
 	if (quiet || command->opt->status ||
 	    report_takes_stdout(command->report))
 		return 0;
-	progress_hide(&command->progress);
+	progress_hide();
 	result_print(stdout, job->name, verdict);
-	return command_stdout(command);
+	return command_stdout();
 }
 
 static int job_done(void *ctx, struct job *job)

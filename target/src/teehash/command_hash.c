@@ -41,9 +41,9 @@ static int job_done(void *ctx, struct job *job)
 	}
 	if (report_takes_stdout(command->report))
 		return 0;
-	progress_hide(&command->progress);
+	progress_hide();
 	line_print(stdout, &hash->style, job->name, job->alg, job->digest);
-	return command_stdout(command);
+	return command_stdout();
 }
 
 static void after(void *ctx, struct engine *engine)

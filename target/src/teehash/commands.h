@@ -26,7 +26,7 @@ int command_check(struct command *command);
 int command_run(struct command *command, struct jobs *jobs, size_t at_most);
 
 /* After each line on stdout: 0, or -EIO after having said why. */
-int command_stdout(struct command *command);
+int command_stdout(void);
 
 /* The reason why a file could not be hashed, on stderr. */
 void command_complain(struct command *command, const struct job *job);

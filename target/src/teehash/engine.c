@@ -245,7 +245,7 @@ static int account(struct message *m, uint64_t begin, uint64_t bytes, int ret)
 		explain_unsupported(m);
 	else if (ret)
 		e->broken = true;
-	e->refused = ret == -ENOMEM && m->err->tee_result;
+	e->refused = ret && error_tee_memory(m->err);
 	if (!ret && e->config.progress)
 		e->config.progress(e->config.progress_ctx, bytes);
 	if (!ret)
@@ -304,7 +304,7 @@ static bool take_less(struct message *m, int ret, size_t len)
 {
 	struct engine *e = m->engine;
 
-	if (ret != -ENOMEM || !m->err->tee_result ||
+	if (!ret || !error_tee_memory(m->err) ||
 	    e->config.mode == MODE_ONESHOT || len <= ENGINE_CHUNK_FLOOR)
 		return false;
 	if (len <= e->piece) {

@@ -259,7 +259,7 @@ static enum step next_step(struct worker *w, const struct job *job,
 	struct pool *p = w->pool;
 	enum step step = STEP_FINISH;
 
-	if (!(job->ret == -ENOMEM && job->err.tee_result) &&
+	if (!(job->ret && error_tee_memory(&job->err)) &&
 	    !engine_lost(w->engine))
 		return step;
 	pthread_mutex_lock(&p->lock);
@@ -623,7 +623,7 @@ static int run_parallel(const struct jobs *jobs, struct jobs_stats *stats,
 	account(p, stats);
 	/* When there is none at all, err says it. */
 	if (p->failed && p->failed < jobs->workers) {
-		progress_hide(jobs->progress);
+		progress_hide();
 		complain("only %u of %u sessions could be kept open",
 			 jobs->workers - p->failed, jobs->workers);
 		complain_error(NULL, &p->err, NULL);

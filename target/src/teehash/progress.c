@@ -142,9 +142,8 @@ void progress_draw(struct progress *progress)
 	funlockfile(stderr);
 }
 
-void progress_hide(struct progress *progress)
+void progress_hide(void)
 {
-	(void)progress;
 	flockfile(stderr);
 	if (atomic_load(&shown)) {
 		fputs(CLEAR, stderr);
@@ -155,7 +154,7 @@ void progress_hide(struct progress *progress)
 
 void progress_end(struct progress *progress)
 {
-	progress_hide(progress);
+	progress_hide();
 	progress->on = false;
 }
 

@@ -24,7 +24,7 @@ void progress_begin(struct progress *progress, bool on, uint64_t total);
 void progress_add(void *progress, uint64_t bytes);
 /* These three from the thread that prints. */
 void progress_draw(struct progress *progress);
-void progress_hide(struct progress *progress);
+void progress_hide(void);
 void progress_end(struct progress *progress);
 /* For who leaves: nothing stays on the line. Async-signal-safe. */
 void progress_abandon(void);

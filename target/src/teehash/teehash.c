@@ -136,11 +136,11 @@ void complain_error(const char *name, const struct error *err,
 		*said = *err;
 }
 
-int command_stdout(struct command *command)
+int command_stdout(void)
 {
 	if (!ferror(stdout))
 		return 0;
-	progress_hide(&command->progress);
+	progress_hide();
 	/* errno is that of the write, nothing came between. */
 	complain("write error: %s", strerror(errno));
 	return -EIO;
@@ -148,7 +148,7 @@ int command_stdout(struct command *command)
 
 void command_complain(struct command *command, const struct job *job)
 {
-	progress_hide(&command->progress);
+	progress_hide();
 	complain_error(job->name, &job->err, &command->said);
 }
 

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Sessions with this project's Trusted Applications. */
+#ifndef TA_SESSION_H
+#define TA_SESSION_H
+
+#include "tee_client.h"
+
+#ifdef HAVE_TEEC
+
+struct ta_name {
+	TEEC_UUID uuid;
+	const char *uuid_text;
+	const char *name; /* for messages: "bench TA" */
+	/* The command that tells version (value a of [0]) and more (b). */
+	uint32_t info_command;
+	uint32_t abi;
+};
+
+extern const struct ta_name ta_digest_name, ta_bench_name;
+
+/* Asks nothing of it: the first call of the session is the caller's. */
+int ta_session_open(const struct ta_name *ta, struct tee_session **tee,
+		    struct error *err);
+/*
+ * Does it speak this program's version? If not, -EPROTO and a skip
+ * `ta-version`. *more (or NULL): what else the command tells.
+ */
+int ta_session_greet(const struct ta_name *ta, struct tee_session *tee,
+		     uint32_t *more, struct error *err);
+/* Both; *tee is NULL after a failure of either. */
+int ta_session_open_greeted(const struct ta_name *ta, struct tee_session **tee,
+			    uint32_t *more, struct error *err);
+
+#endif
+#endif
