@@ -21,7 +21,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import statistics
 import sys
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
@@ -32,6 +31,8 @@ from rich.console import Console
 from rich.table import Table
 
 from teemark.boards import Board, ensure_installed, open_board
+from teemark.model.stats import call_times, median
+from teemark.run.reader import parse
 
 MIB = 1 << 20
 SIZE = 100 * MIB
@@ -89,16 +90,8 @@ def inside(board: Board, backend: str) -> float:
     """Nanoseconds a byte inside the TA: the slope of calls that repeat a digest of 1 MiB."""
     case = f"oneshot/sha256/{backend}/{MIB}"
     done = board.capture(["teebench", "--samples", "9"], stdin=f"{case} repeat=1,3\n".encode())
-    calls: dict[int, list[float]] = {}
-    for line in done.text.splitlines():
-        record = json.loads(line)
-        if (
-            record.get("source") == "client-clock"
-            and record.get("repeat")
-            and record["case"] == case
-        ):
-            calls.setdefault(record["repeat"], []).append(record["ns"] / record["loops"])
-    one, three = (statistics.median(calls[repeat]) for repeat in (1, 3))
+    samples = parse(done.stdout.splitlines(keepends=True), file="teebench").cases[case].samples
+    one, three = (median(call_times(samples, repeat)) for repeat in (1, 3))
     return (three - one) / 2 / MIB
 
 

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Protocol
 
 from teemark import __version__, plan, teehash
+from teemark.boards.quiet import quietly
 from teemark.errors import BoardError, CommandFailed, ConnectionLost, DataError, TeemarkError
 from teemark.plan import Case, Plan
 from teemark.run.reader import decode_line
@@ -32,14 +33,8 @@ PROGRAM = "teebench"
 SSH_FAILED = 255
 """Status of ssh itself; teebench has no such status."""
 
-_QUIET_SCRIPT = """\
-# Stay busy for a moment, so that the last packets of this very connection are through.
-i=0
-while [ $i -lt 300000 ]; do i=$((i + 1)); done
-exec teebench --cases "$1/cases" --output "$1/records" \\
-    --settle 2 --align-tick 8 --quiet-until-end
-"""
-"""$1: a folder on the board. The kernel's timer ticks every 4 ms."""
+_QUIET_OPTIONS = ("--settle", "2", "--align-tick", "8", "--quiet-until-end")
+"""The kernel's timer ticks every 4 ms."""
 
 
 class Watcher(Protocol):
@@ -203,9 +198,9 @@ def _fetch(
             local_cases.write_text(plan.case_lines(cases), encoding="utf-8")
             board.push(local_cases, f"{folder}/cases")
             watcher.quiet()
-            with board.stream(
-                ["sh", "-c", _QUIET_SCRIPT, "sh", folder], stderr=complaints
-            ) as process:
+            places = ("--cases", f"{folder}/cases", "--output", f"{folder}/records")
+            command = quietly(PROGRAM, *places, *_QUIET_OPTIONS)
+            with board.stream(command, stderr=complaints) as process:
                 status = process.wait()
             left = board.script('cd "$1" && ls', folder).text.split()
             for name in ("records", "records.partial"):

@@ -28,6 +28,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from teemark.boards.quiet import quietly
 from teemark.errors import BoardError, CommandFailed, ConfigError
 from teemark.run.records import AnyRecord, Fail, Skip, Teehash
 
@@ -63,14 +64,6 @@ exit 1
 
 _MAKE = 'yes teemark | head -c "$1" >"$2" && sync'
 _READ = 'cat "$1" >/dev/null'
-
-_QUIET = """\
-# Stay busy for a moment, so that the last packets of this very connection are through.
-i=0
-while [ $i -lt 300000 ]; do i=$((i + 1)); done
-exec "$@"
-"""
-"""Runs a command that says nothing before it ends, on a board where packets would disturb it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,8 +227,7 @@ def _once(board: Board, step: Step, file: str, digest: str, seq: int) -> AnyReco
     if step.cache == "warm":
         board.script(_READ, file)
     argv = step.argv(file)
-    quietly = ["sh", "-c", _QUIET, "sh"] if board.deterministic else []
-    result = board.capture([*quietly, *argv], check=False)
+    result = board.capture(quietly(*argv) if board.deterministic else argv, check=False)
     said = result.complaint.splitlines()[0] if result.complaint else "it said nothing"
     try:
         report = msgspec.json.decode(result.stdout)

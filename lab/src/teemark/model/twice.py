@@ -7,10 +7,10 @@ something that can be named. Only reasons that the samples themselves bear out a
 
 from __future__ import annotations
 
-import statistics
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from teemark.model.stats import median
 from teemark.run.reader import RunData
 from teemark.run.records import Case, Sample
 
@@ -107,5 +107,5 @@ def _difference(
 
 
 def _median(values: Iterable[float]) -> float:
-    found = sorted(values)
-    return statistics.median(found) if found else 0.0
+    found = list(values)
+    return median(found) if found else 0.0
