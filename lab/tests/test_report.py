@@ -96,6 +96,7 @@ def test_page_is_well_formed_and_self_contained(made: report.Report) -> None:
 
 
 def test_what_the_page_says(made: report.Report) -> None:
+    assert "an empty call into the TEE, median\n" in made.markdown
     said = " ".join("".join(Page(made.html).text).split())
     for words in (
         "The cost of trusted execution on synthetic",
@@ -272,13 +273,12 @@ def test_costly_harness() -> None:
 
 
 def test_noise_makes_verdicts_uncertain() -> None:
-    noisy = subjects([reader.parse(Synthetic(noise=0.5, algorithms=ONE).lines(), file="x")])[
-        0
-    ].verdicts
-    by_key = {verdict.key: verdict for verdict in noisy}
+    noisy = reader.parse(Synthetic(noise=0.5, algorithms=ONE).lines(), file="x")
+    by_key = {verdict.key: verdict for verdict in subjects([noisy])[0].verdicts}
     assert by_key["empty-call"].confidence == "low"
     assert by_key["noisy"].kind == "caution"
     assert "line-misfit" in by_key
+    assert "an empty call into the TEE, median, uncertain\n" in report.make([noisy]).markdown
 
 
 def test_chart_is_xml_with_page_colours() -> None:

@@ -95,14 +95,14 @@ def empty_call(_run: RunData, models: Models) -> Verdict | None:
     return Verdict(
         key="empty-call",
         kind="finding",
-        confidence=_steady(stats),
+        confidence=steady(stats),
         claim=f"An empty call into the TEE takes {words.duration(time.median)}.",
         evidence=f"{interval}; {words.plural(time.count, 'sample')}; "
         f"95 of 100 calls take less than {words.duration(time.p95)}.",
     )
 
 
-def _steady(*all_stats: CaseStats) -> Literal["high", "low"]:
+def steady(*all_stats: CaseStats) -> Literal["high", "low"]:
     """High if every median is known to within a tenth."""
     for stats in all_stats:
         interval = stats.time.interval
@@ -219,7 +219,7 @@ def normal_world(_run: RunData, models: Models) -> Verdict | None:
     return Verdict(
         key="tee-against-openssl",
         kind="finding",
-        confidence=_steady(*small, *large),
+        confidence=steady(*small, *large),
         claim=f"{name} through the TEE takes {said[0]} and {said[1]} as with OpenSSL.",
         evidence=f"At {words.size(small[0].bytes or 0)} {words.duration(small[0].time.median)} "
         f"against {words.duration(small[1].time.median)}, at {words.size(large[0].bytes or 0)} "
@@ -271,7 +271,7 @@ def session_kept(_run: RunData, models: Models) -> Verdict | None:
     return Verdict(
         key="keep-the-session",
         kind="finding",
-        confidence=_steady(first, again),
+        confidence=steady(first, again),
         claim="Opening the first session with a TA takes as long as "
         f"{words.digits(first.time.median / again.time.median)} empty calls.",
         evidence=f"It loads and checks the TA: {words.duration(first.time.median)}{beside} "
@@ -297,7 +297,7 @@ def shared_buffers(_run: RunData, models: Models) -> Verdict | None:
     return Verdict(
         key="shared-buffers",
         kind="finding",
-        confidence=_steady(temporary, allocated),
+        confidence=steady(temporary, allocated),
         claim=f"A temporary reference to {size} crosses in {words.factor(ratio)} the time of "
         "allocated shared memory.",
         evidence=f"{words.duration(temporary.time.median)} against "
@@ -323,7 +323,7 @@ def stored_objects(run: RunData, models: Models) -> Verdict | None:
     return Verdict(
         key="stored-objects",
         kind="finding",
-        confidence=_steady(stored, plain),
+        confidence=steady(stored, plain),
         claim=f"Creating an object of {words.size(stored.bytes or 0)} in the TEE's storage takes "
         f"{words.factor(ratio)} the time of a file that is written through to the disk.",
         evidence=f"{words.duration(stored.time.median)} against "

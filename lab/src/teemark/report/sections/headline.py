@@ -4,9 +4,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal
 
 from teemark import words
-from teemark.model.verdicts import EMPTY_CALL, Verdict, confidence, main_algorithm
+from teemark.model.verdicts import EMPTY_CALL, Verdict, confidence, main_algorithm, steady
 from teemark.report.blocks import (
     Banner,
     Block,
@@ -107,7 +108,8 @@ def _figures(subject: Subject) -> tuple[tuple[str, str, str], ...]:
     made = []
     call = models.case(EMPTY_CALL)
     if call is not None:
-        made.append((words.duration(call.time.median), "an empty call into the TEE", "median"))
+        how = _marked("median", steady(call))
+        made.append((words.duration(call.time.median), "an empty call into the TEE", how))
     algorithm = main_algorithm(models, "tee") or main_algorithm(models)
     if algorithm is None:
         return tuple(made)
@@ -120,11 +122,14 @@ def _figures(subject: Subject) -> tuple[tuple[str, str, str], ...]:
                     words.digits(cost.ns_per_byte)
                     + ("" if subject.icount else "\N{NO-BREAK SPACE}ns"),
                     f"{'instructions ' if subject.icount else ''}a byte of {name}",
-                    words.backend_title(backend)
-                    + ("" if confidence(cost) == "high" else ", uncertain"),
+                    _marked(words.backend_title(backend), confidence(cost)),
                 )
             )
     return tuple(made)
+
+
+def _marked(text: str, sure: Literal["high", "low"]) -> str:
+    return text if sure == "high" else f"{text}, uncertain"
 
 
 def _finding(verdict: Verdict) -> Finding:
