@@ -66,7 +66,6 @@ def test_a_run_is_as_it_is() -> None:
         (SHORT.format("c"), RESOLUTION + 1, False, None),
         (SHORT.format("afalg"), 600, True, "kernel and TEE"),
         (EMPTY.format("afalg"), 6000, False, "kernel and TEE"),
-        (EMPTY.format("afalg"), 64, True, "instructions a call"),
         (EMPTY.format("ta-c"), 400, True, "kernel and TEE"),
         (SHORT.format("tee"), 5000, False, "kernel and TEE"),  # a reason, but too far
         (LONG.format("c"), 7000, True, "timer ticks"),

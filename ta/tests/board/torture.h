@@ -32,6 +32,14 @@ static inline TEEC_Parameter memref(const void *data, size_t len)
 
 extern TEEC_Context context;
 
+/*
+ * Where this thread's invoke() has memory pass: four slots that both worlds
+ * keep mapped, so that the TEE isn't told of pages before and after each call.
+ * NULL, and in the beginning: as temporary memory references.
+ */
+enum { SHARED_SLOT = 4096, SHARED_SIZE = 4 * SHARED_SLOT };
+extern _Thread_local TEEC_SharedMemory *shared;
+
 TEEC_Result open_session(TEEC_Session *session, TEEC_UUID uuid);
 /* params: four, of which types says what they are. */
 TEEC_Result invoke(TEEC_Session *session, uint32_t cmd, uint32_t types,

@@ -11,15 +11,54 @@ TEEC_Result open_session(TEEC_Session *session, TEEC_UUID uuid)
 				NULL, NULL, NULL);
 }
 
+_Thread_local TEEC_SharedMemory *shared;
+
+static bool goes_shared(uint32_t type, const TEEC_Parameter *param)
+{
+	return shared && type >= TEEC_MEMREF_TEMP_INPUT &&
+	       type <= TEEC_MEMREF_TEMP_INOUT && param->tmpref.buffer &&
+	       param->tmpref.size <= SHARED_SLOT;
+}
+
 TEEC_Result invoke(TEEC_Session *session, uint32_t cmd, uint32_t types,
 		   TEEC_Parameter *params)
 {
-	TEEC_Operation op = { .paramTypes = types };
+	TEEC_Operation op = { 0 };
 	TEEC_Result res;
 
-	memcpy(op.params, params, sizeof(op.params));
+	for (int i = 0; i < 4; i++) {
+		uint32_t type = TEEC_PARAM_TYPE_GET(types, i);
+		TEEC_TempMemoryReference *mem = &params[i].tmpref;
+		size_t at = (size_t)i * SHARED_SLOT;
+
+		op.params[i] = params[i];
+		if (goes_shared(type, &params[i])) {
+			op.params[i].memref = (TEEC_RegisteredMemoryReference){
+				shared, mem->size, at
+			};
+			memcpy((uint8_t *)shared->buffer + at, mem->buffer,
+			       mem->size);
+			type += TEEC_MEMREF_PARTIAL_INPUT -
+				TEEC_MEMREF_TEMP_INPUT;
+		}
+		op.paramTypes |= type << 4 * i;
+	}
 	res = TEEC_InvokeCommand(session, cmd, &op, NULL);
-	memcpy(params, op.params, sizeof(op.params));
+	for (int i = 0; i < 4; i++) {
+		uint32_t type = TEEC_PARAM_TYPE_GET(types, i);
+		TEEC_TempMemoryReference *mem = &params[i].tmpref;
+		size_t at = (size_t)i * SHARED_SLOT, got;
+
+		if (!goes_shared(type, &params[i])) {
+			params[i] = op.params[i];
+			continue;
+		}
+		got = op.params[i].memref.size;
+		if (type != TEEC_MEMREF_TEMP_INPUT && got <= mem->size)
+			memcpy(mem->buffer, (uint8_t *)shared->buffer + at,
+			       got);
+		mem->size = got;
+	}
 	return res;
 }
 

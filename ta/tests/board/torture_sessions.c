@@ -22,6 +22,7 @@ struct worker {
 	unsigned int number, calls;
 	uint64_t random;
 	TEEC_Session bench, digest;
+	TEEC_SharedMemory shared;
 	uint8_t in[MAX_LEN + TAG], out[MAX_LEN + TAG], want[MAX_LEN + TAG];
 	unsigned int made;
 	char finding[160];
@@ -280,8 +281,8 @@ static const struct {
 } jobs[] = {
 	{ "digest", do_digest, 15 }, { "stream", do_stream, 10 },
 	{ "cipher", do_cipher, 25 }, { "cipher-steps", do_cipher_steps, 15 },
-	{ "mac", do_mac, 15 },       { "storage", do_storage, 5 },
-	{ "random", do_random, 5 },  { "kernel", do_kernel, 10 },
+	{ "mac", do_mac, 15 },       { "storage", do_storage, 2 },
+	{ "random", do_random, 5 },  { "kernel", do_kernel, 13 },
 };
 
 static void *work(void *arg)
@@ -294,6 +295,8 @@ static void *work(void *arg)
 
 		while (at >= jobs[i].share)
 			at -= jobs[i++].share;
+		/* One in four by temporary references. */
+		shared = next(w) % 4 ? &w->shared : NULL;
 		res = jobs[i].run(w);
 		if (res)
 			snprintf(w->finding, sizeof(w->finding),
@@ -324,6 +327,11 @@ static unsigned int run_sessions(unsigned int count, unsigned int calls,
 		if (!res)
 			res = open_session(&workers[i].digest,
 					   (TEEC_UUID)TA_DIGEST_UUID);
+		workers[i].shared.size = SHARED_SIZE;
+		workers[i].shared.flags = TEEC_MEM_INPUT | TEEC_MEM_OUTPUT;
+		if (!res)
+			res = TEEC_AllocateSharedMemory(&context,
+							&workers[i].shared);
 		if (res)
 			die("opening session %u: 0x%08x", i, res);
 	}
@@ -339,6 +347,7 @@ static unsigned int run_sessions(unsigned int count, unsigned int calls,
 		}
 		TEEC_CloseSession(&workers[i].bench);
 		TEEC_CloseSession(&workers[i].digest);
+		TEEC_ReleaseSharedMemory(&workers[i].shared);
 	}
 	free(workers);
 	return findings;

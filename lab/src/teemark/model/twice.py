@@ -17,15 +17,8 @@ from teemark.run.records import Case, Sample
 LIMIT = 0.001
 """How far apart two medians may be where a reason is given."""
 
-FEW = 8
-"""Instructions a call through the kernel's crypto that some boots need more than others: 4 or 5
-were seen in one boot of eight, in every call of it, however long; why isn't known. Of an empty
-message that is 0.11 %, so this one reason may lead further than LIMIT."""
-
 TICK_NS = 4_000_000
 """The kernel's timer tick on the virtual boards (CONFIG_HZ=250)."""
-
-FEW_REASON = f"at most {FEW} instructions a call on another path through the kernel"
 
 LOCAL = frozenset({"c", "ce", "openssl", "empty"})
 """Backends that only compute, outside of kernel and TEE."""
@@ -48,9 +41,7 @@ class Difference:
     @property
     def holds(self) -> bool:
         """Identical, or a little apart with a reason."""
-        return self.first == self.second or (
-            self.reason is not None and (self.relative <= LIMIT or self.reason == FEW_REASON)
-        )
+        return self.first == self.second or (self.reason is not None and self.relative <= LIMIT)
 
 
 def differences(first: RunData, second: RunData) -> tuple[Difference, ...]:
@@ -99,8 +90,6 @@ def _difference(
         reason = f"the clock resolves {resolution} ns"
     elif max(whole) >= TICK_NS:
         reason = "timer ticks and the kernel's threads ran within the sample"
-    elif case.backend == "afalg" and abs(calls[1] - calls[0]) <= FEW:
-        reason = FEW_REASON
     elif case.backend not in LOCAL:
         reason = "the way through kernel and TEE depends on what went before"
     return Difference(case.case, repeat, calls[0], calls[1], reason)
