@@ -82,17 +82,17 @@ test-unit: deps venv ## the tests that need no virtual board (1 to 2 minutes)
 	@$(MAKE) --no-print-directory -j2 -C ta/tests all
 	@$(MAKE) --no-print-directory -j2 -C target/tests all
 	@$(MAKE) --no-print-directory -j2 -C target/tests/teehash all
-	@$(MAKE) --no-print-directory -j2 --output-sync=target unit-target unit-lab
+	@$(MAKE) --no-print-directory -j2 --output-sync=target unit-target unit-rest
 
 .PHONY: unit-target
 unit-target:
-	@$(MAKE) --no-print-directory -C common/tests test
-	@$(MAKE) --no-print-directory -C ta/tests test
 	@$(MAKE) --no-print-directory -C target/tests test
 	@$(PYTEST_UNIT) target/tests
 
-.PHONY: unit-lab
-unit-lab:
+.PHONY: unit-rest
+unit-rest:
+	@$(MAKE) --no-print-directory -C common/tests test
+	@$(MAKE) --no-print-directory -C ta/tests test
 	@$(PYTEST_UNIT) lab/tests
 
 .PHONY: test-board
