@@ -95,9 +95,12 @@ unit-rest:
 	@$(MAKE) --no-print-directory -C ta/tests test
 	@$(PYTEST_UNIT) lab/tests
 
+# Two strands, each with boards of its own; a file stays in one strand. What the board runs is built
+# before, or both would build it.
 .PHONY: test-board
-test-board: build target-armhf ## the tests on the virtual board
-	@$(PYTEST) -m board lab/tests
+test-board: build target-armhf ## the tests on the virtual board (about 12 minutes)
+	@$(MAKE) --no-print-directory -C ta/tests board
+	@$(PYTEST) -n 2 --dist loadfile --no-loadscope-reorder -m board lab/tests
 
 .PHONY: fuzz
 fuzz: deps ## the fuzzers, a minute each

@@ -21,6 +21,10 @@ settings.register_profile("thorough", max_examples=500, deadline=None)
 settings.load_profile("thorough" if os.environ.get("THOROUGH") else "quick")
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    items.sort(key=lambda item: item.get_closest_marker("long") is None)
+
+
 @pytest.fixture(scope="session")
 def ssh_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[sshserver.SshServer]:
     """A dropbear on 127.0.0.1."""

@@ -12,7 +12,7 @@ import pytest
 
 from teemark.boards import VirtualBoard
 
-pytestmark = [pytest.mark.board, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.board, pytest.mark.long, pytest.mark.timeout(900)]
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 BUILT = REPOSITORY / "build/tests/ta"

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from teemark.model.stats import LEVEL, Interval, median
 
@@ -190,8 +190,8 @@ def _medians(rows: Array) -> Array:
     ordered = np.sort(rows, axis=1)
     upper = rows.shape[1] // 2
     if rows.shape[1] % 2:
-        return cast("Array", ordered[:, upper])
-    return cast("Array", (ordered[:, upper - 1] + ordered[:, upper]) / 2)
+        return ordered[:, upper]
+    return (ordered[:, upper - 1] + ordered[:, upper]) / 2
 
 
 def _least_squares(x: Array, y: Array, weights: Array) -> tuple[Array, Array]:
