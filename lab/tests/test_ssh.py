@@ -181,6 +181,24 @@ def test_connection_lost_in_mid_run(tmp_path: Path) -> None:
         server.stop()
 
 
+def test_a_master_that_lost_its_connection_and_is_not_gone_yet(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It has ended the channel, silently and with 255, as a command may that ends so."""
+    server = sshserver.start(tmp_path, HOST)
+    try:
+        with local_board(server) as board:
+            assert board.exec(["sh", "-c", "exit 255"]) == 255
+            with board.stream(["sh", "-c", "echo ready; sleep 60"]) as process:
+                assert next(process.lines()) == b"ready\n"
+                monkeypatch.setattr(ssh.Ssh, "connected", property(lambda _: True))
+                server.stop()
+                with pytest.raises(errors.ConnectionLost, match="broke off"):
+                    process.wait()
+    finally:
+        server.stop()
+
+
 def test_connection_refused(ssh_server: sshserver.SshServer) -> None:
     closed = local_board(ssh_server, port=sshserver.free_port())
     with pytest.raises(errors.ConnectionRefused, match="refuses connections"), closed:

@@ -143,6 +143,24 @@ class Ssh:
             shutil.rmtree(self._directory, ignore_errors=True)
             self._directory = None
 
+    def answers(self) -> bool:
+        """Whether the master serves its connection. One that lost it has ended its channels, but
+        may not have ended itself yet."""
+        if not self.connected:
+            return False
+        argv = ["ssh", "-S", str(self._socket()), *self.endpoint.arguments(), "-O", "check"]
+        try:
+            asked = subprocess.run(
+                [*argv, "--", self.endpoint.address],
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                check=False,
+                timeout=self.endpoint.connect_timeout,
+            )
+        except subprocess.TimeoutExpired:
+            return False
+        return asked.returncode == 0
+
     def lost_error(self) -> TeemarkError:
         self.lost = True
         return lost_error(self.board, str(self.endpoint), self.lost_hint)
@@ -202,12 +220,12 @@ class Channel:
         refusal = channel_error(board, to, said)
         if refusal is not None:
             return refusal
-        # The master may take a moment to notice that its connection broke.
+        if not said and self._ssh.answers():
+            return None
+        # The master may take a moment to notice that its connection broke, and another to end.
         for _ in range(20):
             if not self._ssh.connected:
-                return self._ssh.lost_error()
-            if not said:
-                return None
+                break
             time.sleep(0.05)
         return self._ssh.lost_error()
 
