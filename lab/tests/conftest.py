@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -83,3 +84,13 @@ def qemu_v8() -> Iterator[VirtualBoard]:
 def qemu_v8_icount() -> Iterator[VirtualBoard]:
     """The deterministic virtual board. It goes with the module that uses it."""
     yield from _boot("qemu-v8-icount")
+
+
+@pytest.fixture(scope="module")
+def ta_programs(qemu_v8: VirtualBoard) -> Path:
+    """The folder on the board qemu-v8 that has ta_check and ta_torture (ta/tests/board)."""
+    repository = Path(__file__).resolve().parents[2]
+    subprocess.run(["make", "-s", "-C", str(repository / "ta/tests"), "board"], check=True)
+    for name in ("ta_check", "ta_torture"):
+        qemu_v8.push(repository / "build/tests/ta" / name, f"/tmp/{name}", mode=0o755)
+    return Path("/tmp")

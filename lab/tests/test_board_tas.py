@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import re
 import statistics
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -15,18 +14,13 @@ from teemark.run import reader
 
 pytestmark = [pytest.mark.board, pytest.mark.timeout(600)]
 
-REPOSITORY = Path(__file__).resolve().parents[2]
-
-
 CLOCK = 90
 UNKNOWN = 8
 
 
 @pytest.fixture(scope="module")
-def ta_check(qemu_v8: VirtualBoard) -> str:
-    subprocess.run(["make", "-s", "-C", str(REPOSITORY / "ta/tests"), "board"], check=True)
-    qemu_v8.push(REPOSITORY / "build/tests/ta/ta_check", "/tmp/ta_check", mode=0o755)
-    return "/tmp/ta_check"
+def ta_check(ta_programs: Path) -> str:
+    return str(ta_programs / "ta_check")
 
 
 def test_every_parameter_type_is_answered(qemu_v8: VirtualBoard, ta_check: str) -> None:

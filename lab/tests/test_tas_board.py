@@ -15,18 +15,14 @@ from teemark.boards import VirtualBoard
 pytestmark = [pytest.mark.board, pytest.mark.long, pytest.mark.timeout(900)]
 
 REPOSITORY = Path(__file__).resolve().parents[2]
-BUILT = REPOSITORY / "build/tests/ta"
 VECTORS = REPOSITORY / "common/tests/vectors/ciphers.txt"
 
 
 @pytest.fixture(scope="module")
-def programs(qemu_v8: VirtualBoard) -> Path:
-    """The folder on the board that has them."""
-    subprocess.run(["make", "-s", "-C", str(REPOSITORY / "ta/tests"), "board"], check=True)
-    for name in ("ta_check", "ta_torture"):
-        qemu_v8.push(BUILT / name, f"/tmp/{name}", mode=0o755)
-    qemu_v8.push(VECTORS, "/tmp/ciphers.txt", mode=0o644)
-    return Path("/tmp")
+def programs(qemu_v8: VirtualBoard, ta_programs: Path) -> Path:
+    """The folder on the board that has them, and the vectors."""
+    qemu_v8.push(VECTORS, str(ta_programs / "ciphers.txt"), mode=0o644)
+    return ta_programs
 
 
 @pytest.mark.parametrize(("ta", "commands"), [("bench", 27), ("probe", 3), ("size", 3)])

@@ -17,18 +17,26 @@
 #include "shim.h"
 #include "stack.h"
 
-static void test_out_of_memory(void **state)
+/* By the TEE. From the second on they also serve UPDATE and FINAL. */
+static void a_message(TEE_Param params[TEE_NUM_PARAMS + 1], uint32_t times)
 {
-	/* From p + 1 on it also serves UPDATE and FINAL. */
-	TEE_Param p[TEE_NUM_PARAMS + 1] = {
+	const TEE_Param all[TEE_NUM_PARAMS + 1] = {
 		{ .value = { 3, TA_DIGEST_IMPL_TEE } },
 		{ .memref = { message, 9 } },
 		{ .memref = { output, 64 } },
-		{ .value = { 1, 0 } },
+		{ .value = { times, 0 } },
 	};
+
+	memcpy(params, all, sizeof(all));
+}
+
+static void test_out_of_memory(void **state)
+{
+	TEE_Param p[TEE_NUM_PARAMS + 1];
 	void *session = NULL;
 
 	(void)state;
+	a_message(p, 1);
 	shim_fail_alloc = 1;
 	assert_int_equal(TA_OpenSessionEntryPoint(0, p, &session),
 			 TEE_ERROR_OUT_OF_MEMORY);
@@ -67,17 +75,12 @@ static void test_out_of_memory(void **state)
 
 static void test_tee_that_fails(void **state)
 {
-	/* From p + 1 on it also serves UPDATE and FINAL. */
-	TEE_Param p[TEE_NUM_PARAMS + 1] = {
-		{ .value = { 3, TA_DIGEST_IMPL_TEE } },
-		{ .memref = { message, 9 } },
-		{ .memref = { output, 64 } },
-		{ .value = { 5, 0 } },
-	};
+	TEE_Param p[TEE_NUM_PARAMS + 1];
 	uint8_t want[32];
 	void *session = NULL;
 
 	(void)state;
+	a_message(p, 5);
 	memset(output, 0x11, sizeof(output));
 	assert_int_equal(TA_OpenSessionEntryPoint(0, p, &session), TEE_SUCCESS);
 	/* In the third repetition: no digest comes out. */

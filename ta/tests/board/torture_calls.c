@@ -13,50 +13,52 @@ TEEC_Result open_session(TEEC_Session *session, TEEC_UUID uuid)
 
 _Thread_local TEEC_SharedMemory *shared;
 
-static bool goes_shared(uint32_t type, const TEEC_Parameter *param)
+static uint8_t *slot(int i)
+{
+	return (uint8_t *)shared->buffer + (size_t)i * SHARED_SLOT;
+}
+
+static bool goes_shared(uint32_t type, const TEEC_TempMemoryReference *mem)
 {
 	return shared && type >= TEEC_MEMREF_TEMP_INPUT &&
-	       type <= TEEC_MEMREF_TEMP_INOUT && param->tmpref.buffer &&
-	       param->tmpref.size <= SHARED_SLOT;
+	       type <= TEEC_MEMREF_TEMP_INOUT && mem->buffer &&
+	       mem->size <= SHARED_SLOT;
 }
 
 TEEC_Result invoke(TEEC_Session *session, uint32_t cmd, uint32_t types,
 		   TEEC_Parameter *params)
 {
-	TEEC_Operation op = { 0 };
+	TEEC_Operation op = { .paramTypes = types };
+	bool in_slot[4];
 	TEEC_Result res;
 
+	memcpy(op.params, params, sizeof(op.params));
 	for (int i = 0; i < 4; i++) {
-		uint32_t type = TEEC_PARAM_TYPE_GET(types, i);
-		TEEC_TempMemoryReference *mem = &params[i].tmpref;
-		size_t at = (size_t)i * SHARED_SLOT;
+		const TEEC_TempMemoryReference *mem = &params[i].tmpref;
 
-		op.params[i] = params[i];
-		if (goes_shared(type, &params[i])) {
-			op.params[i].memref = (TEEC_RegisteredMemoryReference){
-				shared, mem->size, at
-			};
-			memcpy((uint8_t *)shared->buffer + at, mem->buffer,
-			       mem->size);
-			type += TEEC_MEMREF_PARTIAL_INPUT -
-				TEEC_MEMREF_TEMP_INPUT;
-		}
-		op.paramTypes |= type << 4 * i;
+		in_slot[i] = goes_shared(TEEC_PARAM_TYPE_GET(types, i), mem);
+		if (!in_slot[i])
+			continue;
+		memcpy(slot(i), mem->buffer, mem->size);
+		op.params[i].memref = (TEEC_RegisteredMemoryReference){
+			shared, mem->size, (size_t)i * SHARED_SLOT
+		};
+		op.paramTypes +=
+			(TEEC_MEMREF_PARTIAL_INPUT - TEEC_MEMREF_TEMP_INPUT)
+			<< 4 * i;
 	}
 	res = TEEC_InvokeCommand(session, cmd, &op, NULL);
 	for (int i = 0; i < 4; i++) {
-		uint32_t type = TEEC_PARAM_TYPE_GET(types, i);
 		TEEC_TempMemoryReference *mem = &params[i].tmpref;
-		size_t at = (size_t)i * SHARED_SLOT, got;
+		size_t got = op.params[i].memref.size;
 
-		if (!goes_shared(type, &params[i])) {
+		if (!in_slot[i]) {
 			params[i] = op.params[i];
 			continue;
 		}
-		got = op.params[i].memref.size;
-		if (type != TEEC_MEMREF_TEMP_INPUT && got <= mem->size)
-			memcpy(mem->buffer, (uint8_t *)shared->buffer + at,
-			       got);
+		if (TEEC_PARAM_TYPE_GET(types, i) != TEEC_MEMREF_TEMP_INPUT &&
+		    got <= mem->size)
+			memcpy(mem->buffer, slot(i), got);
 		mem->size = got;
 	}
 	return res;
