@@ -28,7 +28,7 @@ run: build ## build all, boot the virtual board, run the plan, write the report
 .PHONY: build
 build: deps ## everything that make run needs
 	@$(MAKE) --no-print-directory -j2 venv vboard
-	@$(MAKE) --no-print-directory ta target
+	@$(MAKE) --no-print-directory ta host
 
 .PHONY: deps
 deps:
@@ -53,14 +53,14 @@ vboard: deps
 ta: vboard
 	@$(MAKE) --no-print-directory -C ta all
 
-.PHONY: target
-target: vboard
-	@$(MAKE) --no-print-directory -C target ARCH=aarch64
-	@$(MAKE) --no-print-directory -C target ARCH=native
+.PHONY: host
+host: vboard
+	@$(MAKE) --no-print-directory -C host ARCH=aarch64
+	@$(MAKE) --no-print-directory -C host ARCH=native
 
-.PHONY: target-armhf
-target-armhf: vboard
-	@$(MAKE) --no-print-directory -C target ARCH=armhf
+.PHONY: host-armhf
+host-armhf: vboard
+	@$(MAKE) --no-print-directory -C host ARCH=armhf
 
 # Built first: without libteec's header, which comes with the virtual board's packages, the unit
 # tests of what speaks to a TEE are skipped.
@@ -77,17 +77,17 @@ PYTEST_UNIT := $(PYTEST) -n 2 -m 'not board'
 # need is built before.
 .PHONY: test-unit
 test-unit: deps venv ## the tests that need no virtual board (1 to 2 minutes)
-	@$(MAKE) --no-print-directory -j2 -C target ARCH=native
+	@$(MAKE) --no-print-directory -j2 -C host ARCH=native
 	@$(MAKE) --no-print-directory -j2 -C common/tests all
 	@$(MAKE) --no-print-directory -j2 -C ta/tests all
-	@$(MAKE) --no-print-directory -j2 -C target/tests all
-	@$(MAKE) --no-print-directory -j2 -C target/tests/teehash all
-	@$(MAKE) --no-print-directory -j2 --output-sync=target unit-target unit-rest
+	@$(MAKE) --no-print-directory -j2 -C host/tests all
+	@$(MAKE) --no-print-directory -j2 -C host/tests/teehash all
+	@$(MAKE) --no-print-directory -j2 --output-sync=target unit-host unit-rest
 
-.PHONY: unit-target
-unit-target:
-	@$(MAKE) --no-print-directory -C target/tests test
-	@$(PYTEST_UNIT) target/tests
+.PHONY: unit-host
+unit-host:
+	@$(MAKE) --no-print-directory -C host/tests test
+	@$(PYTEST_UNIT) host/tests
 
 .PHONY: unit-rest
 unit-rest:
@@ -98,7 +98,7 @@ unit-rest:
 # Two strands, each with boards of its own; a file stays in one strand. What the board runs is built
 # before, or both would build it.
 .PHONY: test-board
-test-board: build target-armhf ## the tests on the virtual board (about 12 minutes)
+test-board: build host-armhf ## the tests on the virtual board (about 12 minutes)
 	@$(MAKE) --no-print-directory -C ta/tests board
 	@$(PYTEST) -n 2 --dist loadfile --no-loadscope-reorder -m board lab/tests
 
@@ -116,7 +116,7 @@ lint: deps venv ## ruff, mypy, clang-format, and no warning of gcc (changes noth
 	@$(VENV)/bin/ruff format --check lab
 	@cd lab && ../$(VENV)/bin/mypy
 	@git ls-files '*.c' '*.h' | xargs clang-format --dry-run --Werror
-	@$(MAKE) --no-print-directory -j2 -C target ARCH=native CI=true \
+	@$(MAKE) --no-print-directory -j2 -C host ARCH=native CI=true \
 		BUILD="$(CURDIR)/build/lint" SYSROOT="$(CURDIR)/build/vboard/sysroot"
 
 .PHONY: format
@@ -135,7 +135,7 @@ picture: ## the README picture, of REPORT=runs/latest/report.html (needs chromiu
 
 .PHONY: clean
 clean: ## remove what was built; downloads and the Python environment stay
-	@rm -rf build/ta build/target build/common build/tests build/lint
+	@rm -rf build/ta build/host build/common build/tests build/lint
 	@$(MAKE) --no-print-directory -C vboard clean
 
 .PHONY: distclean

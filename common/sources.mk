@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# The sources that both worlds compile, each named once. Included by target/,
+# The sources that both worlds compile, each named once. Included by host/,
 # ta/ and the tests; the names are relative to common/src.
 
 # What a TA takes that has digests.

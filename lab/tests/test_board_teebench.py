@@ -46,11 +46,11 @@ def expected(algorithm: str, length: int) -> str:
 
 
 def test_digests_of_every_backend_and_length_equal_hashlib(qemu_v8: VirtualBoard) -> None:
-    target = paths.root() / "target"
+    target = paths.root() / "host"
     subprocess.run(
         ["make", "--no-print-directory", "-C", target, "ARCH=aarch64", "tests"], check=True
     )
-    program = paths.root() / "build" / "target" / "aarch64" / "tests" / "digests"
+    program = paths.root() / "build" / "host" / "aarch64" / "tests" / "digests"
     qemu_v8.push(program, "/tmp/digests", mode=0o755)
     computed: dict[str, dict[str, list[int]]] = {}
     for line in qemu_v8.capture(["/tmp/digests"]).text.splitlines():

@@ -98,11 +98,11 @@ def test_every_algorithm(board: VirtualBoard, mode: str) -> None:
 @pytest.fixture(scope="module")
 def vectors(board: VirtualBoard) -> str:
     """A program on the board that puts published vectors through a backend."""
-    target = paths.root() / "target"
+    target = paths.root() / "host"
     subprocess.run(
         ["make", "--no-print-directory", "-C", target, "ARCH=aarch64", "tests"], check=True
     )
-    program = paths.root() / "build" / "target" / "aarch64" / "tests" / "vectors"
+    program = paths.root() / "build" / "host" / "aarch64" / "tests" / "vectors"
     board.push(program, "/tmp/vectors", mode=0o755)
     for name in ("examples.txt", "monte-carlo.txt"):
         board.push(paths.root() / "common" / "tests" / "vectors" / name, f"/tmp/{name}")

@@ -273,11 +273,11 @@ def test_nothing_is_left_in_storage(qemu_v8: VirtualBoard, ran: dict[str, Record
 
 @pytest.fixture(scope="module")
 def objects() -> Path:
-    target = paths.root() / "target"
+    target = paths.root() / "host"
     subprocess.run(
         ["make", "--no-print-directory", "-C", target, "ARCH=aarch64", "tests"], check=True
     )
-    return paths.root() / "build" / "target" / "aarch64" / "tests" / "objects"
+    return paths.root() / "build" / "host" / "aarch64" / "tests" / "objects"
 
 
 @pytest.mark.parametrize("size", [7000, 300000])

@@ -80,4 +80,4 @@ def built_tas() -> Path:
 
 def built_programs(architecture: str) -> Path:
     """`architecture` is aarch64, armhf or native."""
-    return build() / "target" / architecture
+    return build() / "host" / architecture

@@ -376,7 +376,7 @@ class Board:
 
 
 def architecture(machine: str) -> str:
-    """What `uname -m` says as the name of a folder in build/target."""
+    """What `uname -m` says as the name of a folder in build/host."""
     if machine.startswith(("armv7", "armv8")):
         return "armhf"
     same = machine == platform.machine() and machine != "aarch64"

@@ -54,7 +54,7 @@ def threads(built: Path) -> Program:
 def native(make: Make) -> Program:
     """As it is installed, without sanitizers."""
     make("-C", HERE.parents[1], "ARCH=native", "teehash")
-    path = HERE.parents[2] / "build" / "target" / "native" / "teehash"
+    path = HERE.parents[2] / "build" / "host" / "native" / "teehash"
     return Program(str(path), ("--backend=c",))
 
 

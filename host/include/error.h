@@ -2,7 +2,7 @@
 /*
  * What went wrong, in one value that travels up to the one that prints it.
  *
- * Functions of target/ return 0 or -errno and, where they take a
+ * Functions of host/ return 0 or -errno and, where they take a
  * struct error, fill it with the sentence. A TEE result is kept with its
  * return origin, and is translated in one place (error.c).
  */

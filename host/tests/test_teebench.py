@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""teebench as scripts see it, on this machine, under the sanitizers (make -C target/tests)."""
+"""teebench as scripts see it, on this machine, under the sanitizers (make -C host/tests)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 HERE = Path(__file__).resolve().parent
-BUILT = HERE.parents[1] / "build" / "tests" / "target"
+BUILT = HERE.parents[1] / "build" / "tests" / "host"
 TEEBENCH = BUILT / "teebench"
 DIGESTS = BUILT / "digests"
 
@@ -387,7 +387,7 @@ def test_digests_of_other_processors(
     # the compiler's own C library, whatever the virtual board's is
     build = BUILT / arch
     make("-C", HERE.parent, f"ARCH={arch}", f"BUILD={build}", "tests")
-    program = build / "target" / arch / "tests" / "digests"
+    program = build / "host" / arch / "tests" / "digests"
     done = subprocess.run(
         [emulator, "-cpu", cpu, "-L", root, program, *backends],
         capture_output=True, text=True, check=True, timeout=100,

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 HERE = Path(__file__).resolve().parent
-TEEBENCH = HERE.parents[1] / "build" / "tests" / "target" / "teebench"
+TEEBENCH = HERE.parents[1] / "build" / "tests" / "host" / "teebench"
 
 CIPHERS = [
     *(f"aes-{bits}-{mode}" for bits in (128, 192, 256) for mode in ("ecb", "cbc", "ctr", "gcm")),
