@@ -14,7 +14,7 @@ import sshserver
 from conftest import local_board
 from teemark import errors
 from teemark.boards import Board, transfer
-from teemark.boards.sshsay import transfer_error
+from teemark.boards.ssh_messages import transfer_error
 
 BIG = random.Random(3).randbytes(3_000_001)
 

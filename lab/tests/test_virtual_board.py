@@ -24,8 +24,8 @@ from teemark.boards import (
     VirtualBoard,
     VirtualConfig,
     config,
+    instances,
     open_board,
-    state,
     virtual,
 )
 from teemark.boards.guard import start_time
@@ -54,8 +54,8 @@ def selftest(tmp_path: Path) -> Iterator[str]:
     subprocess.run([*TEEMARK, "down", str(path)], check=True, capture_output=True)
 
 
-def states_of(name: str) -> list[state.State]:
-    found = [state.read(Instance(path)) for path in paths.instances().glob(f"{name}*")]
+def states_of(name: str) -> list[instances.State]:
+    found = [instances.read(Instance(path)) for path in paths.instances().glob(f"{name}*")]
     return [each for each in found if each is not None]
 
 
@@ -194,7 +194,7 @@ def test_board_dies_with_its_killed_command(
     if how == signal.SIGTERM:
         assert command.returncode == 128 + signal.SIGTERM
     else:
-        state.sweep()
+        instances.sweep()
     assert list(paths.instances().glob(f"{name}*")) == []
 
 
@@ -211,7 +211,7 @@ def test_data_outlives_a_reboot_and_a_power_cut(monkeypatch: pytest.MonkeyPatch)
             _reboot_twice(board)
             _lose_tee_and_kernel(board)
     console = board.consoles()[0]
-    state.sweep()
+    instances.sweep()
     assert b"Kernel panic" in console.read_bytes(), "the logs of a crash are kept"
     assert [path.name for path in console.parent.glob("*.img")] == []
     shutil.rmtree(console.parent)

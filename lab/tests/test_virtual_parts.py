@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from teemark import errors, paths
-from teemark.boards import VirtualConfig, config, qemu, state, virtual
+from teemark.boards import VirtualConfig, config, instances, qemu, virtual
 from teemark.boards.guard import guarded, start_time
 from teemark.boards.qemu import Images, Instance
 
@@ -75,15 +75,15 @@ def sleeper() -> subprocess.Popen[bytes]:
 
 
 @pytest.fixture
-def instances(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def instance_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(paths, "instances", lambda: tmp_path / "run")
     return tmp_path / "run"
 
 
-def gone() -> state.Process:
+def gone() -> instances.Process:
     """A process that has ended."""
     process = sleeper()
-    known = state.Process.of(process.pid)
+    known = instances.Process.of(process.pid)
     assert known is not None
     process.kill()
     process.wait()
@@ -91,21 +91,21 @@ def gone() -> state.Process:
 
 
 def note(
-    instance: Instance, qemu_process: state.Process, *, kept: bool, ready: bool, mine: bool
+    instance: Instance, qemu_process: instances.Process, *, kept: bool, ready: bool, mine: bool
 ) -> None:
-    me = state.Process.of(os.getpid())
+    me = instances.Process.of(os.getpid())
     assert me is not None
     owner = me if mine else gone()
-    state.write(instance, state.State("b", kept, ready, 1, qemu_process, owner))
+    instances.write(instance, instances.State("b", kept, ready, 1, qemu_process, owner))
     instance.data.write_bytes(b"data")
 
 
 def test_a_reused_pid_is_another_process() -> None:
-    me = state.Process.of(os.getpid())
+    me = instances.Process.of(os.getpid())
     assert me is not None
     assert me.alive
-    assert not state.Process(me.pid, me.started + 1).alive
-    assert state.Process.of(2**22 + 1) is None
+    assert not instances.Process(me.pid, me.started + 1).alive
+    assert instances.Process.of(2**22 + 1) is None
     assert not gone().alive
 
 
@@ -121,48 +121,48 @@ def test_a_reused_pid_is_another_process() -> None:
     ],
 )
 def test_sweep_ends_what_nobody_owns(
-    instances: Path, *, kept: bool, ready: bool, mine: bool, survives: bool
+    instance_folder: Path, *, kept: bool, ready: bool, mine: bool, survives: bool
 ) -> None:
-    instance = state.new_instance("b", kept=kept)
+    instance = instances.new_instance("b", kept=kept)
     with sleeper() as process:
-        known = state.Process.of(process.pid)
+        known = instances.Process.of(process.pid)
         assert known is not None
         note(instance, known, kept=kept, ready=ready, mine=mine)
-        state.sweep()
+        instances.sweep()
         alive = process.poll() is None
         process.kill()
     assert alive is survives
     assert instance.data.exists() is survives
 
 
-def test_sweep_keeps_the_logs_of_a_boot_that_failed(instances: Path) -> None:
-    failed, done = state.new_instance("b", kept=False), state.new_instance("b", kept=False)
+def test_sweep_keeps_the_logs_of_a_boot_that_failed(instance_folder: Path) -> None:
+    failed, done = instances.new_instance("b", kept=False), instances.new_instance("b", kept=False)
     note(failed, gone(), kept=False, ready=False, mine=False)
     note(done, gone(), kept=False, ready=True, mine=False)
     failed.console.write_text("panic")
-    state.sweep()
+    instances.sweep()
     assert failed.console.exists()
     assert not failed.data.exists()
     assert not done.directory.exists()
 
 
-def test_stale_state_is_not_a_running_board(instances: Path) -> None:
-    assert state.running_kept("b") is None
-    instance = state.new_instance("b", kept=True)
+def test_stale_state_is_not_a_running_board(instance_folder: Path) -> None:
+    assert instances.running_kept("b") is None
+    instance = instances.new_instance("b", kept=True)
     note(instance, gone(), kept=True, ready=True, mine=False)
-    assert state.running_kept("b") is None
+    assert instances.running_kept("b") is None
     instance.state.write_text("{}")
-    assert state.running_kept("b") is None
+    assert instances.running_kept("b") is None
     assert virtual.take_down("b") is False
 
 
-def test_take_down_ends_it(instances: Path) -> None:
-    instance = state.new_instance("b", kept=True)
+def test_take_down_ends_it(instance_folder: Path) -> None:
+    instance = instances.new_instance("b", kept=True)
     with sleeper() as process:
-        known = state.Process.of(process.pid)
+        known = instances.Process.of(process.pid)
         assert known is not None
         note(instance, known, kept=True, ready=True, mine=False)
-        found = state.running_kept("b")
+        found = instances.running_kept("b")
         assert found is not None
         assert found.port == 1
         assert virtual.take_down("b") is True

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from teemark import words
+from teemark import fmt
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -28,7 +28,7 @@ def show(subject: Subject) -> None:
         mark = "!" if verdict.kind == "caution" else "? uncertain:" if unsure else "•"
         console.print(f"{mark} {verdict.claim}", markup=False)
     run = subject.run
-    counts = f"{words.plural(len(run.sound), 'case')} measured"
+    counts = f"{fmt.plural(len(run.sound), 'case')} measured"
     if run.skips:
         counts += f", {len(run.skips)} can't run here"
     if run.fails:
@@ -58,11 +58,11 @@ def _table(subject: Subject) -> Table | None:
         line = cost.line
         table.add_row(
             Text(f"{cost.workload}/{cost.algorithm}/{cost.backend}"),
-            words.duration(cost.call_ns),
-            words.duration_interval(line.intercept_interval),
-            words.digits(cost.ns_per_byte),
-            words.span(line.slope_interval),
-            words.rate(1e9 / cost.ns_per_byte) if cost.ns_per_byte > 0 else words.NONE,
-            words.percent(abs(line.worst.residual)) + ("" if line.fits else " !"),
+            fmt.duration(cost.call_ns),
+            fmt.duration_interval(line.intercept_interval),
+            fmt.digits(cost.ns_per_byte),
+            fmt.span(line.slope_interval),
+            fmt.rate(1e9 / cost.ns_per_byte) if cost.ns_per_byte > 0 else fmt.NONE,
+            fmt.percent(abs(line.worst.residual)) + ("" if line.fits else " !"),
         )
     return table

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from teemark import paths
 from teemark.boards.board import Board, architecture
-from teemark.boards.sshsay import transfer_error
+from teemark.boards.ssh_messages import transfer_error
 from teemark.boards.transfer import digest
 from teemark.errors import MissingOutput
 

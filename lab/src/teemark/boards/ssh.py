@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import IO, TypeAlias
 
 from teemark.boards.guard import guarded
-from teemark.boards.sshsay import channel_error, connect_error, lost_error
+from teemark.boards.ssh_messages import channel_error, connect_error, lost_error
 from teemark.errors import MissingOutput, TeemarkError
 
 Stream: TypeAlias = IO[bytes] | int | None

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from teemark.boards import remote
-from teemark.boards.sshsay import transfer_error
+from teemark.boards.ssh_messages import transfer_error
 from teemark.errors import TransferError, UsageMistake
 
 if TYPE_CHECKING:

@@ -18,13 +18,13 @@ from types import TracebackType
 from typing import Literal, Self
 
 from teemark import paths
-from teemark.boards import state as states
+from teemark.boards import instances
 from teemark.boards.board import Board
 from teemark.boards.config import BoardFile, VirtualConfig
 from teemark.boards.guard import guarded
+from teemark.boards.instances import Process, State
 from teemark.boards.qemu import Images, Instance, command, require
 from teemark.boards.ssh import Endpoint
-from teemark.boards.state import Process, State
 from teemark.errors import BoardError, BootError, ConnectError
 
 READY = b"teemark: ready after"
@@ -80,8 +80,8 @@ class VirtualBoard(Board):
 
     def __enter__(self) -> Self:
         self.images.check()
-        states.sweep()
-        kept = states.running_kept(self.name)
+        instances.sweep()
+        kept = instances.running_kept(self.name)
         if kept is not None:
             self._attach(kept)
         else:
@@ -89,7 +89,7 @@ class VirtualBoard(Board):
         return self
 
     def _attach(self, kept: State) -> None:
-        self.instance = states.kept_instance(self.name)
+        self.instance = instances.kept_instance(self.name)
         self._attached = True
         self._process = kept.qemu
         self.ssh.lost_hint = " and ".join(map(str, self.consoles()))
@@ -97,7 +97,7 @@ class VirtualBoard(Board):
         self.ssh.connect()
 
     def _boot(self) -> None:
-        self.instance = states.new_instance(self.name, kept=self.keep)
+        self.instance = instances.new_instance(self.name, kept=self.keep)
         subprocess.run(
             ["cp", "--sparse=always", str(self.images.data), str(self.instance.data)], check=True
         )
@@ -151,7 +151,7 @@ class VirtualBoard(Board):
         assert me is not None
         if self._process is not None:
             new = State(self.name, self.keep or self._attached, ready, port, self._process, me)
-            states.write(self.instance, new)
+            instances.write(self.instance, new)
 
     def _wait_for_console(self, limit: float) -> None:
         """Until the console says that the ssh server listens. Reading a file doesn't disturb
@@ -273,9 +273,9 @@ class _PortTakenError(Exception):
 
 def take_down(name: str) -> bool:
     """End the board that `teemark up` keeps up. False if it wasn't up."""
-    with states.lock(name):
-        instance = states.kept_instance(name)
-        state = states.read(instance)
+    with instances.lock(name):
+        instance = instances.kept_instance(name)
+        state = instances.read(instance)
         was_up = state is not None and state.qemu.alive
         if state is not None:
             state.qemu.end()

@@ -20,7 +20,7 @@ def command() -> None:
 
 
 def _facts() -> list[dict[str, Any]]:
-    from teemark.boards import config, state
+    from teemark.boards import config, instances
     from teemark.errors import ConfigError
 
     rows: list[dict[str, Any]] = []
@@ -35,7 +35,7 @@ def _facts() -> list[dict[str, Any]]:
             if isinstance(board.config, config.SshConfig):
                 row["address"] = board.config.address
             else:
-                kept = state.running_kept(name)
+                kept = instances.running_kept(name)
                 row["up"] = kept is not None
                 row["address"] = f"127.0.0.1:{kept.port}" if kept else None
         rows.append(row)

@@ -43,7 +43,7 @@ def command(board_word: str, plan_word: str, out: Path | None, as_json: bool) ->
     from teemark.report import report
     from teemark.run import reader
     from teemark.run.writer import point_latest
-    from teemark.watch import watching
+    from teemark.run_progress import watching
 
     asked = plan.load(plan_word)
     board = open_board(board_word)

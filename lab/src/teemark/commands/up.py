@@ -13,7 +13,7 @@ def command(board: str) -> None:
 
     Every command that names the board then uses it, without a boot.
     """
-    from teemark.boards import VirtualBoard, VirtualConfig, config, ensure_installed, state
+    from teemark.boards import VirtualBoard, VirtualConfig, config, ensure_installed, instances
     from teemark.console import say, working
     from teemark.errors import UsageMistake
 
@@ -23,7 +23,7 @@ def command(board: str) -> None:
             f"{file.name} is no virtual board: it is up when it is switched on",
             hint=f"try: teemark exec {board} -- true",
         )
-    with state.lock(file.name):
+    with instances.lock(file.name):
         target = VirtualBoard(file, keep=True)
         with working(f"booting {file.name} …"), target:
             ensure_installed(target)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from teemark import words
+from teemark import fmt
 from teemark.model.counter import TOLERANCE, Counted
 from teemark.model.line import MISFIT
 from teemark.model.models import CostLine, Models
@@ -47,9 +47,9 @@ Function = Callable[[RunData, Models], Verdict | None]
 
 def per_byte(run: RunData, cost: CostLine) -> str:
     interval = cost.line.slope_interval
-    span = words.span(interval)
-    known = f"{words.LEVEL} interval {span}" if words.TO in span else "without visible scatter"
-    return f"{words.digits(cost.ns_per_byte)} {run.unit} a byte ({known})"
+    span = fmt.span(interval)
+    known = f"{fmt.LEVEL} interval {span}" if fmt.TO in span else "without visible scatter"
+    return f"{fmt.digits(cost.ns_per_byte)} {run.unit} a byte ({known})"
 
 
 def confidence(*costs: CostLine) -> Literal["high", "low"]:
@@ -88,7 +88,7 @@ def empty_call(_run: RunData, models: Models) -> Verdict | None:
         return None
     time = stats.time
     interval = (
-        f"{words.LEVEL} interval of the median {words.duration_interval(time.interval)}"
+        f"{fmt.LEVEL} interval of the median {fmt.duration_interval(time.interval)}"
         if time.interval
         else "too few samples for an interval"
     )
@@ -96,9 +96,9 @@ def empty_call(_run: RunData, models: Models) -> Verdict | None:
         key="empty-call",
         kind="finding",
         confidence=steady(stats),
-        claim=f"An empty call into the TEE takes {words.duration(time.median)}.",
-        evidence=f"{interval}; {words.plural(time.count, 'sample')}; "
-        f"95 of 100 calls take less than {words.duration(time.p95)}.",
+        claim=f"An empty call into the TEE takes {fmt.duration(time.median)}.",
+        evidence=f"{interval}; {fmt.plural(time.count, 'sample')}; "
+        f"95 of 100 calls take less than {fmt.duration(time.p95)}.",
     )
 
 
@@ -116,17 +116,17 @@ def call_outweighs(run: RunData, models: Models) -> Verdict | None:
     cost = models.cost(algorithm, "tee") if algorithm else None
     if cost is None or cost.call_ns <= 0 or cost.ns_per_byte <= 0:
         return None
-    name = words.title(cost.algorithm)
+    name = fmt.title(cost.algorithm)
     even = cost.call_ns / cost.ns_per_byte
     ninety = 9 * even
     return Verdict(
         key="call-outweighs-compute",
         kind="finding",
         claim=f"Getting in and out of the TEE costs as much as the {name} of "
-        f"{words.roughly_size(even)}.",
-        evidence=f"Fitted: {words.duration(cost.call_ns)} a call and {per_byte(run, cost)}.",
+        f"{fmt.roughly_size(even)}.",
+        evidence=f"Fitted: {fmt.duration(cost.call_ns)} a call and {per_byte(run, cost)}.",
         confidence=confidence(cost),
-        advice=f"Hand over larger pieces: from {words.roughly_size(ninety)} a call on, crossing "
+        advice=f"Hand over larger pieces: from {fmt.roughly_size(ninety)} a call on, crossing "
         f"is less than a tenth of the time.",
     )
 
@@ -136,7 +136,7 @@ def extensions(run: RunData, models: Models) -> Verdict | None:
     if pair is None:
         return None
     tee, ce = pair
-    name = words.title(tee.algorithm)
+    name = fmt.title(tee.algorithm)
     ratio = tee.ns_per_byte / ce.ns_per_byte
     evidence = f"TEE API {per_byte(run, tee)}, Crypto Extensions in the TA {per_byte(run, ce)}."
     if ratio < CLEAR:
@@ -152,7 +152,7 @@ def extensions(run: RunData, models: Models) -> Verdict | None:
         confidence=confidence(*pair),
         kind="finding",
         claim=f"In the same TA, the CPU's Crypto Extensions do {name} "
-        f"{words.factor(ratio)} as fast as the TEE's own implementation.",
+        f"{fmt.factor(ratio)} as fast as the TEE's own implementation.",
         evidence=evidence,
         advice="If the TEE core can be rebuilt: CFG_CRYPTO_WITH_CE=y gives it these "
         "instructions. If it can't, a TA may bring its own code.",
@@ -164,7 +164,7 @@ def same_code(run: RunData, models: Models) -> Verdict | None:
     if pair is None:
         return None
     inside, outside = pair
-    name = words.title(inside.algorithm)
+    name = fmt.title(inside.algorithm)
     ratio = inside.ns_per_byte / outside.ns_per_byte
     evidence = f"In the TA {per_byte(run, inside)}, in the normal world {per_byte(run, outside)}."
     if 1 / CLEAR <= ratio <= CLEAR:
@@ -180,7 +180,7 @@ def same_code(run: RunData, models: Models) -> Verdict | None:
             key="same-code-slower-inside",
             confidence=confidence(*pair),
             kind="finding",
-            claim=f"The very same C source of {name} takes {words.factor(ratio)} as long a byte "
+            claim=f"The very same C source of {name} takes {fmt.factor(ratio)} as long a byte "
             "in the TEE.",
             evidence=evidence,
             advice="Mapping the buffer is part of this. Beyond that compare compiler flags of "
@@ -190,7 +190,7 @@ def same_code(run: RunData, models: Models) -> Verdict | None:
         key="same-code-faster-inside",
         confidence=confidence(*pair),
         kind="finding",
-        claim=f"The very same C source of {name} is {words.factor(1 / ratio)} as fast in the TEE.",
+        claim=f"The very same C source of {name} is {fmt.factor(1 / ratio)} as fast in the TEE.",
         evidence=evidence,
         advice="Compare compiler flags of both builds.",
     )
@@ -211,9 +211,9 @@ def normal_world(_run: RunData, models: Models) -> Verdict | None:
     if not both:
         return None
     small, large = both[0], both[-1]
-    name = words.title(algorithm)
+    name = fmt.title(algorithm)
     said = [
-        f"{words.factor(tee.time.median / ssl.time.median)} as long at {words.size(tee.bytes or 0)}"
+        f"{fmt.factor(tee.time.median / ssl.time.median)} as long at {fmt.size(tee.bytes or 0)}"
         for tee, ssl in (small, large)
     ]
     return Verdict(
@@ -221,10 +221,10 @@ def normal_world(_run: RunData, models: Models) -> Verdict | None:
         kind="finding",
         confidence=steady(*small, *large),
         claim=f"{name} through the TEE takes {said[0]} and {said[1]} as with OpenSSL.",
-        evidence=f"At {words.size(small[0].bytes or 0)} {words.duration(small[0].time.median)} "
-        f"against {words.duration(small[1].time.median)}, at {words.size(large[0].bytes or 0)} "
-        f"{words.duration(large[0].time.median)} against "
-        f"{words.duration(large[1].time.median)} (medians).",
+        evidence=f"At {fmt.size(small[0].bytes or 0)} {fmt.duration(small[0].time.median)} "
+        f"against {fmt.duration(small[1].time.median)}, at {fmt.size(large[0].bytes or 0)} "
+        f"{fmt.duration(large[0].time.median)} against "
+        f"{fmt.duration(large[1].time.median)} (medians).",
     )
 
 
@@ -233,10 +233,10 @@ def kernel_pays_off(run: RunData, models: Models) -> Verdict | None:
     if pair is None:
         return None
     kernel, ssl = pair
-    name = words.title(kernel.algorithm)
+    name = fmt.title(kernel.algorithm)
     evidence = (
-        f"Kernel {words.duration(kernel.call_ns)} a call and {per_byte(run, kernel)}; "
-        f"OpenSSL {words.duration(ssl.call_ns)} and {per_byte(run, ssl)}."
+        f"Kernel {fmt.duration(kernel.call_ns)} a call and {per_byte(run, kernel)}; "
+        f"OpenSSL {fmt.duration(ssl.call_ns)} and {per_byte(run, ssl)}."
     )
     extra, saved = kernel.call_ns - ssl.call_ns, ssl.ns_per_byte - kernel.ns_per_byte
     if extra <= 0:
@@ -255,7 +255,7 @@ def kernel_pays_off(run: RunData, models: Models) -> Verdict | None:
         confidence=confidence(*pair),
         kind="finding",
         claim=f"Going through the kernel (AF_ALG) for {name} pays off from about "
-        f"{words.roughly_size(extra / saved)} on.",
+        f"{fmt.roughly_size(extra / saved)} on.",
         evidence=evidence,
     )
 
@@ -267,14 +267,14 @@ def session_kept(_run: RunData, models: Models) -> Verdict | None:
     warm = models.case("session/open/tee/none")
     beside = ""
     if warm is not None:
-        beside = f"; while another session keeps it loaded, {words.duration(warm.time.median)}"
+        beside = f"; while another session keeps it loaded, {fmt.duration(warm.time.median)}"
     return Verdict(
         key="keep-the-session",
         kind="finding",
         confidence=steady(first, again),
         claim="Opening the first session with a TA takes as long as "
-        f"{words.digits(first.time.median / again.time.median)} empty calls.",
-        evidence=f"It loads and checks the TA: {words.duration(first.time.median)}{beside} "
+        f"{fmt.digits(first.time.median / again.time.median)} empty calls.",
+        evidence=f"It loads and checks the TA: {fmt.duration(first.time.median)}{beside} "
         "(medians).",
         advice="Open one session and keep it.",
     )
@@ -293,15 +293,15 @@ def shared_buffers(_run: RunData, models: Models) -> Verdict | None:
     ratio = temporary.time.median / allocated.time.median
     if ratio < CLEAR:
         return None
-    size = words.size(temporary.bytes or 0)
+    size = fmt.size(temporary.bytes or 0)
     return Verdict(
         key="shared-buffers",
         kind="finding",
         confidence=steady(temporary, allocated),
-        claim=f"A temporary reference to {size} crosses in {words.factor(ratio)} the time of "
+        claim=f"A temporary reference to {size} crosses in {fmt.factor(ratio)} the time of "
         "allocated shared memory.",
-        evidence=f"{words.duration(temporary.time.median)} against "
-        f"{words.duration(allocated.time.median)} for a call that does nothing else (medians).",
+        evidence=f"{fmt.duration(temporary.time.median)} against "
+        f"{fmt.duration(allocated.time.median)} for a call that does nothing else (medians).",
         advice="Allocate shared memory once (TEEC_AllocateSharedMemory) and use it for many calls.",
     )
 
@@ -319,15 +319,15 @@ def stored_objects(run: RunData, models: Models) -> Verdict | None:
     stored, plain = pairs[0]
     ratio = stored.time.median / plain.time.median
     rpcs = run.cases[stored.key].case.rpcs_per_call
-    calls = f" The TEE calls the normal world {words.digits(rpcs)} times for it." if rpcs else ""
+    calls = f" The TEE calls the normal world {fmt.digits(rpcs)} times for it." if rpcs else ""
     return Verdict(
         key="stored-objects",
         kind="finding",
         confidence=steady(stored, plain),
-        claim=f"Creating an object of {words.size(stored.bytes or 0)} in the TEE's storage takes "
-        f"{words.factor(ratio)} the time of a file that is written through to the disk.",
-        evidence=f"{words.duration(stored.time.median)} against "
-        f"{words.duration(plain.time.median)} (medians).{calls}",
+        claim=f"Creating an object of {fmt.size(stored.bytes or 0)} in the TEE's storage takes "
+        f"{fmt.factor(ratio)} the time of a file that is written through to the disk.",
+        evidence=f"{fmt.duration(stored.time.median)} against "
+        f"{fmt.duration(plain.time.median)} (medians).{calls}",
         advice="Keep in one object what is read together, and read it once.",
     )
 
@@ -340,7 +340,7 @@ def tee_defects(run: RunData, _models: Models) -> Verdict | None:
         key="tee-defect",
         kind="caution",
         claim=f"A defect of this board's TEE: {found[0].reason}.",
-        evidence=f"{words.plural(len(found), 'case')} left out: "
+        evidence=f"{fmt.plural(len(found), 'case')} left out: "
         + ", ".join(skip.case for skip in found),
         advice=found[0].hint,
     )
@@ -354,20 +354,20 @@ def harness(_run: RunData, models: Models) -> Verdict | None:
     smallest = min(others, key=lambda stats: stats.time.median)
     share = own.time.median / smallest.time.median
     evidence = (
-        f"An empty backend takes {words.duration(own.time.median)} a call; the smallest case, "
-        f"{smallest.key}, {words.duration(smallest.time.median)}."
+        f"An empty backend takes {fmt.duration(own.time.median)} a call; the smallest case, "
+        f"{smallest.key}, {fmt.duration(smallest.time.median)}."
     )
     if share <= HARNESS_SHARE:
         return Verdict(
             key="harness-small",
             kind="finding",
-            claim=f"Measuring itself adds {words.percent(share)} to the smallest case.",
+            claim=f"Measuring itself adds {fmt.percent(share)} to the smallest case.",
             evidence=evidence,
         )
     return Verdict(
         key="harness-large",
         kind="caution",
-        claim=f"Measuring itself is {words.percent(share)} of the smallest case.",
+        claim=f"Measuring itself is {fmt.percent(share)} of the smallest case.",
         evidence=evidence,
         advice="Nothing was subtracted: take it off where such small times matter.",
     )
@@ -382,19 +382,19 @@ def two_clocks(_run: RunData, models: Models) -> Verdict | None:
     if not judged:
         return None
     undecided = (
-        f" {words.plural(len(open_), 'case')} undecided, with samples that are too few or too "
+        f" {fmt.plural(len(open_), 'case')} undecided, with samples that are too few or too "
         f"scattered: {', '.join(case.case.case for case in open_)}."
         if open_
         else ""
     )
-    bound = words.percent(TOLERANCE)
+    bound = fmt.percent(TOLERANCE)
     if apart:
         return Verdict(
             key="ta-counter-disagrees",
             kind="caution",
             claim="What an operation takes inside the TA differs by more than "
             f"{bound} between the client's clock (slope over repetitions) and the TA's counter, "
-            f"in {words.plural(len(apart), 'case')} of {words.count(len(judged))}.",
+            f"in {fmt.plural(len(apart), 'case')} of {fmt.count(len(judged))}.",
             evidence=", ".join(_apart(case) for case in apart) + "." + undecided,
             advice="Don't rely on either before it is known why: repetitions that don't cost the "
             "same (caches, a clock frequency that changes), or a counter that doesn't run as the "
@@ -406,8 +406,8 @@ def two_clocks(_run: RunData, models: Models) -> Verdict | None:
             key="ta-counter-agrees",
             kind="finding",
             claim="The TA's own counter agrees with the slope over repetitions by the client's "
-            f"clock: {words.plural(len(alike), 'case')}, at most "
-            f"{words.percent(abs(worst.deviation or 0.0))} apart.",
+            f"clock: {fmt.plural(len(alike), 'case')}, at most "
+            f"{fmt.percent(abs(worst.deviation or 0.0))} apart.",
             evidence=f"Furthest apart: {_apart(worst)}; {bound} were allowed.{undecided}",
         )
     return Verdict(
@@ -425,7 +425,7 @@ def _apart(case: Counted) -> str:
     """`oneshot/sha256/tee/4096 +0.12 %`, of the TA's from the client's."""
     deviation = case.deviation or 0.0
     sign = "+" if deviation > 0 else ""
-    return f"{case.case.case} {sign}{words.percent(deviation)}"
+    return f"{case.case.case} {sign}{fmt.percent(deviation)}"
 
 
 def misfit(_run: RunData, models: Models) -> Verdict | None:
@@ -437,11 +437,11 @@ def misfit(_run: RunData, models: Models) -> Verdict | None:
     return Verdict(
         key="line-misfit",
         kind="caution",
-        claim=f"{words.plural(len(bad), 'fitted line')} of {len(models.costs)} "
+        claim=f"{fmt.plural(len(bad), 'fitted line')} of {len(models.costs)} "
         f"{'misses' if len(bad) == 1 else 'miss'} a median by more than "
-        f"{words.percent(MISFIT)}: don't calculate with {'it' if len(bad) == 1 else 'them'}.",
+        f"{fmt.percent(MISFIT)}: don't calculate with {'it' if len(bad) == 1 else 'them'}.",
         evidence=f"Worst: {worst.algorithm} in {worst.backend}, "
-        f"{words.percent(abs(point.residual))} off at {words.size(int(point.x))}.",
+        f"{fmt.percent(abs(point.residual))} off at {fmt.size(int(point.x))}.",
     )
 
 
@@ -457,10 +457,10 @@ def noise(_run: RunData, models: Models) -> Verdict | None:
     return Verdict(
         key="noisy",
         kind="caution",
-        claim=f"{words.plural(len(wide), 'case')} of {words.count(len(models.stats))} "
+        claim=f"{fmt.plural(len(wide), 'case')} of {fmt.count(len(models.stats))} "
         f"{'has' if len(wide) == 1 else 'have'} a median that is known to no better than "
-        f"{words.percent(NOISY)}.",
-        evidence=f"Widest: {key}, its interval spans {words.percent(worst)} of the median.",
+        f"{fmt.percent(NOISY)}.",
+        evidence=f"Widest: {key}, its interval spans {fmt.percent(worst)} of the median.",
         advice="More samples narrow it, and so does a machine that does nothing else.",
     )
 

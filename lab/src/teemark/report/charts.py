@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from teemark import words
+from teemark import fmt
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -106,7 +106,7 @@ def _axes(shape: Shape) -> tuple[Any, Axes]:
 
 
 def _tick(value: float) -> str:
-    return f"{value:,.0f}".replace(",", words.THIN) if value >= 1 else f"{value:g}"
+    return f"{value:,.0f}".replace(",", fmt.THIN) if value >= 1 else f"{value:g}"
 
 
 def throughput(key: str, series: Sequence[Series], shape: Shape) -> str:
@@ -128,7 +128,7 @@ def throughput(key: str, series: Sequence[Series], shape: Shape) -> str:
             colour = SERIES.get(one.backend, SERIES["other"])
             xs = [x for x, _ in one.points]
             ys = [y for _, y in one.points]
-            secure = one.backend in words.SECURE
+            secure = one.backend in fmt.SECURE
             axes.plot(
                 xs,
                 ys,
@@ -152,7 +152,7 @@ def throughput(key: str, series: Sequence[Series], shape: Shape) -> str:
         axes.xaxis.set_minor_locator(NullLocator())
         axes.yaxis.set_minor_locator(NullLocator())
         axes.xaxis.set_major_formatter(
-            FuncFormatter(lambda x, _: words.size(round(x)).replace("\N{NO-BREAK SPACE}", " "))
+            FuncFormatter(lambda x, _: fmt.size(round(x)).replace("\N{NO-BREAK SPACE}", " "))
         )
         axes.yaxis.set_major_formatter(FuncFormatter(lambda y, _: _tick(y)))
         axes.set_xlabel("bytes in one call", color=MUTED, fontsize=shape.font)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from teemark import words
+from teemark import fmt
 from teemark.model.stats import CaseStats
 from teemark.report.blocks import Block, Cell, Code, Column, Fold, Paragraph, Quiet, Section, Table
 from teemark.report.subject import Subject, each
@@ -17,7 +17,7 @@ def cases(subjects: Sequence[Subject]) -> Section | None:
         return None
     intro = Paragraph(
         (
-            f"Time of one call. The interval holds the median with at least {words.LEVEL} and "
+            f"Time of one call. The interval holds the median with at least {fmt.LEVEL} and "
             "assumes nothing of the distribution; below six samples there is none.",
         )
     )
@@ -30,23 +30,23 @@ def _of(subject: Subject) -> list[Block]:
         groups.setdefault((stats.workload, stats.algorithm), []).append(stats)
     blocks: list[Block] = []
     for (workload, algorithm), group in groups.items():
-        named = words.title(algorithm) if algorithm != "none" else ""
+        named = fmt.title(algorithm) if algorithm != "none" else ""
         title = f"{workload} · {named}" if named else workload
         samples = sum(stats.time.count for stats in group)
-        note = f"{words.plural(len(group), 'case')}, {words.plural(samples, 'sample')}"
+        note = f"{fmt.plural(len(group), 'case')}, {fmt.plural(samples, 'sample')}"
         blocks.append(Fold(title, note, (_table(group),), open=len(group) == 1))
     return blocks
 
 
 def _table(group: Sequence[CaseStats]) -> Table:
     with_rate = any(stats.throughput is not None for stats in group)
-    ordered = sorted(group, key=lambda s: (words.backend_order(s.backend), s.bytes or 0))
+    ordered = sorted(group, key=lambda s: (fmt.backend_order(s.backend), s.bytes or 0))
     sized = any(stats.bytes is not None for stats in group)
     columns = [
         Column("backend", "left"),
         Column("bytes") if sized else Column("parameters", "left"),
         Column("median"),
-        Column(words.LEVEL),
+        Column(fmt.LEVEL),
     ]
     if with_rate:
         columns.append(Column("rate", unit="MiB/s"))
@@ -56,16 +56,16 @@ def _table(group: Sequence[CaseStats]) -> Table:
         time = stats.time
         row: list[Cell] = [
             (Code(stats.backend),),
-            words.size(stats.bytes) if stats.bytes is not None else stats.parameters,
-            words.duration(time.median),
-            (Quiet(words.duration_interval(time.interval)),),
+            fmt.size(stats.bytes) if stats.bytes is not None else stats.parameters,
+            fmt.duration(time.median),
+            (Quiet(fmt.duration_interval(time.interval)),),
         ]
         if with_rate:
-            row.append(words.rate(stats.throughput))
+            row.append(fmt.rate(stats.throughput))
         row += [
-            words.duration(time.p95),
-            words.percent(time.sd / time.mean) if time.sd is not None and time.mean else words.NONE,
-            words.count(time.count),
+            fmt.duration(time.p95),
+            fmt.percent(time.sd / time.mean) if time.sd is not None and time.mean else fmt.NONE,
+            fmt.count(time.count),
         ]
         rows.append(tuple(row))
     return Table(tuple(columns), tuple(rows))

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from teemark import words
+from teemark import fmt
 from teemark.report.blocks import Block, Code, Column, Paragraph, Quiet, Section, Table
 from teemark.report.subject import Subject
 
@@ -28,12 +28,12 @@ def comparison(subjects: Sequence[Subject]) -> Section | None:
         row: list[str | tuple[Code | Quiet | str, ...]] = [(Code(name),)]
         for index, cost in enumerate(found):
             if cost is None:
-                row += [words.NONE, words.NONE]
+                row += [fmt.NONE, fmt.NONE]
                 continue
-            call: list[Code | Quiet | str] = [words.duration(cost.call_ns)]
-            byte: list[Code | Quiet | str] = [words.digits(cost.ns_per_byte)]
+            call: list[Code | Quiet | str] = [fmt.duration(cost.call_ns)]
+            byte: list[Code | Quiet | str] = [fmt.digits(cost.ns_per_byte)]
             if index and reference is not None and reference.ns_per_byte > 0:
-                byte.append(Quiet(f" {words.factor(cost.ns_per_byte / reference.ns_per_byte)}"))
+                byte.append(Quiet(f" {fmt.factor(cost.ns_per_byte / reference.ns_per_byte)}"))
             row += [tuple(call), tuple(byte)]
         rows.append(tuple(row))
     columns = [Column("case", "left")]

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from teemark import words
+from teemark import fmt
 from teemark.model.line import MISFIT, Line
 from teemark.model.models import CostLine
 from teemark.report.blocks import (
@@ -32,9 +32,9 @@ def costs(subjects: Sequence[Subject]) -> Section | None:
         (
             "A line through the medians, ",
             Code("time = call + bytes · rate"),
-            f", with relative errors weighed alike at all sizes. Intervals are {words.LEVEL}, from "
+            f", with relative errors weighed alike at all sizes. Intervals are {fmt.LEVEL}, from "
             "1,000 draws of the raw samples. The misfit is the largest distance of a median from "
-            f"its line; beyond {words.percent(MISFIT)} it is marked, and the line no description.",
+            f"its line; beyond {fmt.percent(MISFIT)} it is marked, and the line no description.",
         )
     )
     return Section("costs", "What a call costs, and what a byte", (intro, *blocks))
@@ -49,7 +49,7 @@ def _costs_of(subject: Subject) -> list[Block]:
 
 def _cost_table(subject: Subject, key: tuple[str, str], group: Sequence[CostLine]) -> Table:
     workload, algorithm = key
-    ordered = sorted(group, key=lambda cost: words.backend_order(cost.backend))
+    ordered = sorted(group, key=lambda cost: fmt.backend_order(cost.backend))
     largest = max(cost.ns_per_byte for cost in ordered)
     rows = []
     for cost in ordered:
@@ -58,23 +58,23 @@ def _cost_table(subject: Subject, key: tuple[str, str], group: Sequence[CostLine
         rows.append(
             (
                 backend_cell(cost.backend),
-                words.duration(cost.call_ns),
-                (Quiet(words.duration_interval(line.intercept_interval)),),
-                Bar(words.digits(cost.ns_per_byte), share, cost.backend),
-                (Quiet(words.span(line.slope_interval)),),
-                words.digits(1e9 / cost.ns_per_byte / (1 << 20)) if cost.ns_per_byte > 0 else "",
+                fmt.duration(cost.call_ns),
+                (Quiet(fmt.duration_interval(line.intercept_interval)),),
+                Bar(fmt.digits(cost.ns_per_byte), share, cost.backend),
+                (Quiet(fmt.span(line.slope_interval)),),
+                fmt.digits(1e9 / cost.ns_per_byte / (1 << 20)) if cost.ns_per_byte > 0 else "",
                 misfit_cell(line, "size"),
             )
         )
-    name = words.title(algorithm)
+    name = fmt.title(algorithm)
     caption = name if workload == "oneshot" else f"{name}, {workload}"
     return Table(
         columns=(
             Column("backend", "left"),
             Column("call"),
-            Column(words.LEVEL),
+            Column(fmt.LEVEL),
             Column("byte", unit=subject.run.unit),
-            Column(words.LEVEL),
+            Column(fmt.LEVEL),
             Column("limit", unit="MiB/s"),
             Column("misfit"),
         ),
@@ -85,17 +85,17 @@ def _cost_table(subject: Subject, key: tuple[str, str], group: Sequence[CostLine
 
 
 def backend_cell(backend: str) -> Cell:
-    meaning = words.backend_title(backend)
+    meaning = fmt.backend_title(backend)
     return (Code(backend), Quiet(f" {meaning}")) if meaning != backend else (Code(backend),)
 
 
 def misfit_cell(line: Line, unit: str) -> Cell:
     worst = line.worst
     residual = abs(worst.residual)
-    share = words.percent(residual) if residual >= 1e-4 else f"< {words.percent(1e-4, 1)}"
+    share = fmt.percent(residual) if residual >= 1e-4 else f"< {fmt.percent(1e-4, 1)}"
     if line.fits:
         return share
-    place = words.size(int(worst.x)) if unit == "size" else f"n = {worst.x:g}"
+    place = fmt.size(int(worst.x)) if unit == "size" else f"n = {worst.x:g}"
     return (Strong(f"! {share}"), Quiet(f" at {place}"))
 
 
@@ -120,17 +120,17 @@ def _inside_of(subject: Subject) -> list[Block]:
     rows = []
     for repeat in subject.models.repeats:
         line = repeat.line
-        per_byte = words.digits(repeat.operation_ns / repeat.bytes) if repeat.bytes else words.NONE
+        per_byte = fmt.digits(repeat.operation_ns / repeat.bytes) if repeat.bytes else fmt.NONE
         rows.append(
             (
-                (Code(repeat.backend), Quiet(f" {words.backend_title(repeat.backend)}")),
-                words.title(repeat.algorithm),
-                words.size(repeat.bytes) if repeat.bytes is not None else words.NONE,
-                words.duration(repeat.operation_ns),
-                (Quiet(words.duration_interval(line.slope_interval)),),
+                (Code(repeat.backend), Quiet(f" {fmt.backend_title(repeat.backend)}")),
+                fmt.title(repeat.algorithm),
+                fmt.size(repeat.bytes) if repeat.bytes is not None else fmt.NONE,
+                fmt.duration(repeat.operation_ns),
+                (Quiet(fmt.duration_interval(line.slope_interval)),),
                 per_byte,
-                words.duration(repeat.crossing_ns),
-                (Quiet(words.duration_interval(line.intercept_interval)),),
+                fmt.duration(repeat.crossing_ns),
+                (Quiet(fmt.duration_interval(line.intercept_interval)),),
                 misfit_cell(line, "repeat"),
             )
         )
@@ -141,10 +141,10 @@ def _inside_of(subject: Subject) -> list[Block]:
                 Column("algorithm", "left"),
                 Column("bytes"),
                 Column("operation"),
-                Column(words.LEVEL),
+                Column(fmt.LEVEL),
                 Column("byte", unit=subject.run.unit),
                 Column("call"),
-                Column(words.LEVEL),
+                Column(fmt.LEVEL),
                 Column("misfit"),
             ),
             rows=tuple(rows),

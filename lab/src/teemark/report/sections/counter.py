@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from teemark import words
+from teemark import fmt
 from teemark.model.counter import TOLERANCE, Counted
 from teemark.report.blocks import (
     Block,
@@ -35,7 +35,7 @@ def by_its_own_clock(subjects: Sequence[Subject]) -> Section | None:
             "A TA that may read a counter takes the time of what it does in a call. What the "
             "client waits for beyond that is the way in and out: two changes of world, libteec "
             "and the driver, and the mapping of the buffers. Medians; the way is taken call by "
-            f"call, with its {words.LEVEL} interval.",
+            f"call, with its {fmt.LEVEL} interval.",
         )
     )
     return Section("own-clock", "Inside the TA, by its own clock", (intro, *blocks))
@@ -50,8 +50,8 @@ def _of(subject: Subject) -> list[Block]:
     cases = sum(map(len, groups.values()))
     blocks: list[Block] = [
         Fold(
-            f"{workload} · {words.title(algorithm)}",
-            words.plural(len(group), "case"),
+            f"{workload} · {fmt.title(algorithm)}",
+            fmt.plural(len(group), "case"),
             (_calls(group),),
             open=cases <= FEW,
         )
@@ -64,7 +64,7 @@ def _of(subject: Subject) -> list[Block]:
 
 
 def _calls(group: Sequence[Counted]) -> Table:
-    ordered = sorted(group, key=lambda c: (words.backend_order(c.case.backend), c.case.bytes or 0))
+    ordered = sorted(group, key=lambda c: (fmt.backend_order(c.case.backend), c.case.bytes or 0))
     rows = []
     for counted in ordered:
         case, inside, client, crossing = (
@@ -79,11 +79,11 @@ def _calls(group: Sequence[Counted]) -> Table:
             (
                 (Code(case.backend),),
                 _parameters(counted),
-                words.duration(client.median),
-                words.duration(inside.median),
-                words.percent(counted.share, 3) if counted.share is not None else words.NONE,
-                words.duration(crossing.median),
-                (Quiet(words.duration_interval(crossing.interval)),),
+                fmt.duration(client.median),
+                fmt.duration(inside.median),
+                fmt.percent(counted.share, 3) if counted.share is not None else fmt.NONE,
+                fmt.duration(crossing.median),
+                (Quiet(fmt.duration_interval(crossing.interval)),),
             )
         )
     return Table(
@@ -94,7 +94,7 @@ def _calls(group: Sequence[Counted]) -> Table:
             Column("in the TA"),
             Column("share"),
             Column("way in and out"),
-            Column(words.LEVEL),
+            Column(fmt.LEVEL),
         ),
         rows=tuple(rows),
     )
@@ -104,7 +104,7 @@ def _parameters(counted: Counted) -> str:
     """A bare size is read as one."""
     case = counted.case
     if case.bytes is not None and case.parameters == str(case.bytes):
-        return words.size(case.bytes)
+        return fmt.size(case.bytes)
     return case.parameters
 
 
@@ -116,9 +116,9 @@ def _slopes(subject: Subject, judged: Sequence[Counted]) -> Table:
         rows.append(
             (
                 (Code(counted.case.case),),
-                words.duration(slopes.first) if slopes else words.NONE,
-                words.duration(slopes.second) if slopes else words.NONE,
-                words.percent(slopes.ratio - 1) if slopes else words.NONE,
+                fmt.duration(slopes.first) if slopes else fmt.NONE,
+                fmt.duration(slopes.second) if slopes else fmt.NONE,
+                fmt.percent(slopes.ratio - 1) if slopes else fmt.NONE,
                 (Quiet(_deviations(counted)),),
                 _judgement(counted),
             )
@@ -129,8 +129,8 @@ def _slopes(subject: Subject, judged: Sequence[Counted]) -> Table:
             Column("operation, client"),
             Column("operation, TA"),
             Column("apart"),
-            Column(words.LEVEL),
-            Column(f"within {words.percent(TOLERANCE)}", "left"),
+            Column(fmt.LEVEL),
+            Column(f"within {fmt.percent(TOLERANCE)}", "left"),
         ),
         rows=tuple(rows),
         caption="One operation, as the slope over repetitions in one call, by either clock",
@@ -140,10 +140,10 @@ def _slopes(subject: Subject, judged: Sequence[Counted]) -> Table:
 
 def _deviations(counted: Counted) -> str:
     if counted.slopes is None:
-        return words.NONE
+        return fmt.NONE
     interval = counted.slopes.interval
-    low, high = words.percent(interval.low - 1), words.percent(interval.high - 1)
-    return low if low == high else f"{low}{words.TO}{high}"
+    low, high = fmt.percent(interval.low - 1), fmt.percent(interval.high - 1)
+    return low if low == high else f"{low}{fmt.TO}{high}"
 
 
 def _judgement(counted: Counted) -> Cell:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
-from teemark import words
+from teemark import fmt
 from teemark.model.verdicts import EMPTY_CALL, Verdict, confidence, main_algorithm, steady
 from teemark.report.blocks import (
     Banner,
@@ -42,7 +42,7 @@ def _of(subject: Subject) -> list[Block]:
     if run.fails:
         blocks.append(
             Banner(
-                f"{words.plural(len(run.fails), 'case')} failed",
+                f"{fmt.plural(len(run.fails), 'case')} failed",
                 ("A wrong output, or an error in mid-case: see ", Strong("Left out"), "."),
             )
         )
@@ -84,13 +84,13 @@ def _what(subject: Subject) -> Text:
     run = subject.run
     samples = sum(len(case.samples) for case in run.sound)
     text: list[str | Code | Strong] = [
-        Strong(words.plural(len(run.sound), "case")),
+        Strong(fmt.plural(len(run.sound), "case")),
         " measured with ",
-        Strong(words.plural(samples, "sample")),
+        Strong(fmt.plural(samples, "sample")),
         ", every one after its output had been verified",
     ]
     if run.skips:
-        text.append(f"; {words.plural(len(run.skips), 'case')} can't run on this machine")
+        text.append(f"; {fmt.plural(len(run.skips), 'case')} can't run on this machine")
     text.append(".")
     if run.run is not None:
         text += [" Plan ", Code(run.run.plan), " on board ", Code(run.run.board)]
@@ -109,20 +109,20 @@ def _figures(subject: Subject) -> tuple[tuple[str, str, str], ...]:
     call = models.case(EMPTY_CALL)
     if call is not None:
         how = _marked("median", steady(call))
-        made.append((words.duration(call.time.median), "an empty call into the TEE", how))
+        made.append((fmt.duration(call.time.median), "an empty call into the TEE", how))
     algorithm = main_algorithm(models, "tee") or main_algorithm(models)
     if algorithm is None:
         return tuple(made)
-    name = words.title(algorithm)
+    name = fmt.title(algorithm)
     for backend in ("tee", "ta-ce", "openssl", "c"):
         cost = models.cost(algorithm, backend)
         if cost is not None and cost.ns_per_byte > 0 and len(made) < 4:
             made.append(
                 (
-                    words.digits(cost.ns_per_byte)
+                    fmt.digits(cost.ns_per_byte)
                     + ("" if subject.icount else "\N{NO-BREAK SPACE}ns"),
                     f"{'instructions ' if subject.icount else ''}a byte of {name}",
-                    _marked(words.backend_title(backend), confidence(cost)),
+                    _marked(fmt.backend_title(backend), confidence(cost)),
                 )
             )
     return tuple(made)

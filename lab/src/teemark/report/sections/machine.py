@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from teemark import words
+from teemark import fmt
 from teemark.report.blocks import Block, Code, Column, Facts, Fold, Quiet, Section, Table, Text
 from teemark.report.subject import Subject, each
 from teemark.run.records import Machine
@@ -30,7 +30,7 @@ def _of(subject: Subject) -> list[Block]:
 def _short(m: Machine) -> list[tuple[str, Text]]:
     """What one wants to know first."""
     unknown = m.reasons
-    cores = f"{m.cpu.online} {words.TIMES} " if m.cpu.online else ""
+    cores = f"{m.cpu.online} {fmt.TIMES} " if m.cpu.online else ""
     features = " ".join(m.cpu.features or ())
     return [
         ("board", _known(m.board.model, unknown.get("board.model"))),
@@ -64,7 +64,7 @@ def _clock(m: Machine) -> str | None:
     if not m.cpu.khz_now:
         return None
     return ", ".join(
-        f"{words.digits(int(khz) / 1000, 4)} MHz" if khz.isdigit() else khz for khz in m.cpu.khz_now
+        f"{fmt.digits(int(khz) / 1000, 4)} MHz" if khz.isdigit() else khz for khz in m.cpu.khz_now
     )
 
 
@@ -72,15 +72,15 @@ def _ta_counter(m: Machine) -> str | None:
     counter = m.ta_counter
     if counter.name is None or not counter.hz:
         return None
-    return f"{counter.name}, {words.digits(counter.hz / 1e6, 4)} MHz"
+    return f"{counter.name}, {fmt.digits(counter.hz / 1e6, 4)} MHz"
 
 
 def _memory(m: Machine) -> str:
     total, available = m.memory.total_bytes, m.memory.available_bytes
     if total is None:
         return "not told"
-    free = f", {words.roughly_size(available)} available" if available is not None else ""
-    return words.roughly_size(total) + free
+    free = f", {fmt.roughly_size(available)} available" if available is not None else ""
+    return fmt.roughly_size(total) + free
 
 
 def _facts(m: Machine) -> list[tuple[str, str, object]]:
@@ -95,7 +95,7 @@ def _facts(m: Machine) -> list[tuple[str, str, object]]:
 def _count(m: Machine) -> str:
     facts = _facts(m)
     unknown = sum(value is None for _, _, value in facts)
-    return f"{words.plural(len(facts), 'fact')}, {unknown} not known"
+    return f"{fmt.plural(len(facts), 'fact')}, {unknown} not known"
 
 
 def _everything(m: Machine) -> Table:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from teemark import words
+from teemark import fmt
 from teemark.report.blocks import Block, Bullets, Code, Facts, Section, Text
 from teemark.report.subject import Subject, each
 
@@ -38,7 +38,7 @@ def method(subjects: Sequence[Subject]) -> Section | None:
                 Code("run.ndjson"),
                 ", from which this report can be made again.",
             ),
-            (f"1 MiB/s is {words.count(1 << 20)} bytes a second.",),
+            (f"1 MiB/s is {fmt.count(1 << 20)} bytes a second.",),
         )
     )
     return Section("method", "How it was measured", (rules, *each(subjects, _facts)))
@@ -57,7 +57,7 @@ def _facts(subject: Subject) -> list[Block]:
     if run.end is not None:
         ended = run.end.reason if run.end.complete else f"incomplete: {run.end.reason}"
         took = (
-            f", after {words.duration(run.end.duration_ns)}"
+            f", after {fmt.duration(run.end.duration_ns)}"
             if run.end.duration_ns is not None
             else ""
         )
@@ -72,9 +72,9 @@ def _facts(subject: Subject) -> list[Block]:
         )
     shortest = [case.case.min_ns for case in run.sound if case.case.min_ns is not None]
     if shortest:
-        rows.append(("shortest sample allowed", (words.duration(min(shortest)),)))
+        rows.append(("shortest sample allowed", (fmt.duration(min(shortest)),)))
     if run.end is not None and run.end.thrown_away is not None:
-        rows.append(("taken again, too short", (words.count(run.end.thrown_away),)))
+        rows.append(("taken again, too short", (fmt.count(run.end.thrown_away),)))
     sources = sorted(
         {
             sample.source

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from teemark import words
+from teemark import fmt
 from teemark.report.blocks import (
     Block,
     Code,
@@ -60,7 +60,7 @@ def _first_of(subject: Subject) -> list[Block]:
                             FIRST.get(first.what, first.what),
                             Quiet(f" {first.backend}" if first.backend else ""),
                         ),
-                        words.duration(first.ns),
+                        fmt.duration(first.ns),
                     )
                     for first in subject.run.first
                 ),
@@ -73,9 +73,9 @@ def _first_of(subject: Subject) -> list[Block]:
             rows.append(
                 (
                     (Code(stats.key),),
-                    words.duration(stats.first_ns),
-                    words.duration(stats.time.median),
-                    words.factor(ratio),
+                    fmt.duration(stats.first_ns),
+                    fmt.duration(stats.time.median),
+                    fmt.factor(ratio),
                 )
             )
     if rows:
@@ -88,7 +88,7 @@ def _first_of(subject: Subject) -> list[Block]:
             ),
             tuple(rows),
         )
-        blocks.append(Fold("First call of every case", words.plural(len(rows), "case"), (table,)))
+        blocks.append(Fold("First call of every case", fmt.plural(len(rows), "case"), (table,)))
     return blocks
 
 
@@ -120,7 +120,7 @@ def _left_out_of(subject: Subject) -> list[Block]:
                     Column("which", "left"),
                 ),
                 tuple(
-                    (words.count(len(keys)), _why(reason, code, hint), _keys(keys))
+                    (fmt.count(len(keys)), _why(reason, code, hint), _keys(keys))
                     for (reason, code, hint), keys in reasons.items()
                 ),
             )

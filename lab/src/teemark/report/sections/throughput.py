@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from teemark import words
+from teemark import fmt
 from teemark.model.stats import CaseStats
 from teemark.report import charts
 from teemark.report.blocks import Block, Chart, Column, Paragraph, Section, Strong, Table
@@ -38,7 +38,7 @@ def curves(subject: Subject) -> dict[tuple[str, str], dict[str, list[CaseStats]]
     return {
         key: {
             backend: sorted(group[backend], key=lambda stats: stats.bytes or 0)
-            for backend in sorted(group, key=words.backend_order)
+            for backend in sorted(group, key=fmt.backend_order)
         }
         for key, group in found.items()
         if any(len(stats) > 1 for stats in group.values())
@@ -58,7 +58,7 @@ def _of(subject: Subject) -> list[Block]:
         key = f"throughput-{subject.label}-{workload}-{algorithm}"
         series = [_series(backend, stats) for backend, stats in group.items()]
         limit = copy_limit(subject, series) if workload != LIMIT else []
-        name = words.title(algorithm)
+        name = fmt.title(algorithm)
         note = caveat(subject)
         title = name if workload == "oneshot" else f"{name}, {workload}"
         blocks.append(
@@ -66,7 +66,7 @@ def _of(subject: Subject) -> list[Block]:
                 key=key,
                 title=title,
                 caption=(
-                    f"{name}: MiB/s at the median; a bar marks the {words.LEVEL} interval where it "
+                    f"{name}: MiB/s at the median; a bar marks the {fmt.LEVEL} interval where it "
                     "is wider than the mark. ",
                     "Dotted: memcpy() of as many bytes. " if limit else "",
                     *((Strong(f"{note}."),) if note else ()),
@@ -117,7 +117,10 @@ def _table(group: dict[str, list[CaseStats]]) -> Table:
     return Table(
         columns=(Column("bytes"), *(Column(backend, unit="MiB/s") for backend in group)),
         rows=tuple(
-            (words.size(size), *(words.rate(by_size[backend].get(size)) for backend in group))
+            (
+                fmt.size(size),
+                *(fmt.rate(by_size[backend].get(size)) for backend in group),
+            )
             for size in sizes
         ),
     )

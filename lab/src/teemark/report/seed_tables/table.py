@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from teemark import words
+from teemark import fmt
 from teemark.reference.audit.base import Finding
 from teemark.reference.data import Figure, Reference
 from teemark.reference.units import UNITS
@@ -69,7 +69,7 @@ class _Reasons:
     def mark(self, reason: str) -> Text:
         if reason not in self.said:
             self.said.append(reason)
-        return (Quiet(f"{words.NONE} [{self.said.index(reason) + 1}]"),)
+        return (Quiet(f"{fmt.NONE} [{self.said.index(reason) + 1}]"),)
 
     def blocks(self) -> list[Block]:
         if not self.said:
@@ -190,11 +190,11 @@ class _Cells:
         if column in self.seed.deviations:
             if shown.sd is None:
                 return self.why.mark("one sample has no standard deviation"), "", ""
-            return (words.digits(shown.sd) + name,), "", ""
-        interval = words.span(shown.interval) if _is_wide(shown) else ""
+            return (fmt.digits(shown.sd) + name,), "", ""
+        interval = fmt.span(shown.interval) if _is_wide(shown) else ""
         mean = ""
         if shown.mean is not None and shown.sd:
-            mean = f"{words.digits(shown.mean)} ± {words.digits(shown.sd)}"
+            mean = f"{fmt.digits(shown.mean)} ± {fmt.digits(shown.sd)}"
         return (_number(shown.median) + name,), interval, mean
 
     def _statistics(self, row: str, column: str) -> list[Cell]:
@@ -205,9 +205,9 @@ class _Cells:
         shown = value.scaled(factor)
         return [
             _number(shown.median) + name,
-            (Quiet(words.span(shown.interval) if _is_wide(shown) else ""),),
+            (Quiet(fmt.span(shown.interval) if _is_wide(shown) else ""),),
             _number(shown.mean) if shown.mean is not None else "",
-            words.digits(shown.sd) if shown.sd is not None else "",
+            fmt.digits(shown.sd) if shown.sd is not None else "",
         ]
 
 
@@ -267,8 +267,8 @@ def _source(seed: SeedTable, reference: Reference) -> str:
 
 def _published(figure: Figure | None) -> Cell:
     if figure is None:
-        return (Quiet(words.NONE),)
-    shown = _LONG.sub(lambda match: words.count(int(match.group())), figure.put_right)
+        return (Quiet(fmt.NONE),)
+    shown = _LONG.sub(lambda match: fmt.count(int(match.group())), figure.put_right)
     if figure.corrected != figure.value:
         return (shown, Quiet(f" (printed: {figure.published})"))
     return (shown,)
@@ -285,5 +285,5 @@ def _in(unit: str) -> tuple[float, str]:
 def _number(value: float) -> str:
     """Whole numbers whole, everything else with four digits."""
     if value == int(value):
-        return words.count(int(value))
-    return words.digits(value, 4)
+        return fmt.count(int(value))
+    return fmt.digits(value, 4)

@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from teemark import words
+from teemark import fmt
 from teemark.model.stats import Interval
 
 
 def plain(text: str) -> str:
-    return text.replace("\N{NO-BREAK SPACE}", " ").replace(words.THIN, "'")
+    return text.replace("\N{NO-BREAK SPACE}", " ").replace(fmt.THIN, "'")
 
 
 @pytest.mark.parametrize(
@@ -29,12 +29,12 @@ def plain(text: str) -> str:
     ],
 )
 def test_digits(value: float, says: str) -> None:
-    assert plain(words.digits(value)) == says
+    assert plain(fmt.digits(value)) == says
 
 
 @given(st.floats(min_value=1e-9, max_value=1e15))
 def test_digits_are_near(value: float) -> None:
-    shown = float(words.digits(value).replace(words.THIN, ""))
+    shown = float(fmt.digits(value).replace(fmt.THIN, ""))
     assert shown == pytest.approx(value, rel=0.00501)
 
 
@@ -50,14 +50,14 @@ def test_digits_are_near(value: float) -> None:
     ],
 )
 def test_duration(ns: float, says: str) -> None:
-    assert plain(words.duration(ns)) == says
+    assert plain(fmt.duration(ns)) == says
 
 
 def test_intervals() -> None:
-    assert plain(words.duration_interval(Interval(995_000, 1_020_000))) == "0.995 … 1.02 ms"
-    assert plain(words.duration_interval(Interval(75_500, 75_500))) == "75.5 µs"
-    assert words.duration_interval(None) == words.NONE
-    assert plain(words.span(Interval(1, 2))) == "1.00 … 2.00"
+    assert plain(fmt.duration_interval(Interval(995_000, 1_020_000))) == "0.995 … 1.02 ms"
+    assert plain(fmt.duration_interval(Interval(75_500, 75_500))) == "75.5 µs"
+    assert fmt.duration_interval(None) == fmt.NONE
+    assert plain(fmt.span(Interval(1, 2))) == "1.00 … 2.00"
 
 
 @pytest.mark.parametrize(
@@ -65,9 +65,9 @@ def test_intervals() -> None:
     [(0, "0 B"), (100, "100 B"), (4096, "4 KiB"), (1 << 20, "1 MiB"), (10_000, "10'000 B")],
 )
 def test_size(number: int, says: str) -> None:
-    assert plain(words.size(number)) == says
+    assert plain(fmt.size(number)) == says
 
 
 def test_backends_have_an_order() -> None:
     shuffled = ["zzz", "c", "afalg", "tee", "ta-ce"]
-    assert sorted(shuffled, key=words.backend_order) == ["tee", "ta-ce", "c", "afalg", "zzz"]
+    assert sorted(shuffled, key=fmt.backend_order) == ["tee", "ta-ce", "c", "afalg", "zzz"]
