@@ -126,8 +126,8 @@ def _summary(outcome: Outcome, subject: Subject, html: Path) -> dict[str, object
                 "backend": cost.backend,
                 "call_ns": cost.call_ns,
                 "ns_per_byte": cost.ns_per_byte,
-                "misfit": abs(cost.line.worst.residual),
-                "fits": cost.line.fits,
+                "misfit": cost.fit.misfit,
+                "fits": cost.fit.fits,
             }
             for cost in subject.models.costs
         ],

@@ -7,8 +7,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from teemark.model.models import Models, build
-from teemark.model.verdicts import Verdict, judge
+from teemark.model.verdicts import judge
 from teemark.report.blocks import Block, Heading, Section
+from teemark.report.verdicts import Said, say
 from teemark.run.reader import RunData
 
 
@@ -16,7 +17,7 @@ from teemark.run.reader import RunData
 class Subject:
     run: RunData
     models: Models
-    verdicts: tuple[Verdict, ...]
+    verdicts: tuple[Said, ...]
     label: str
     """The run's name in a report of several."""
 
@@ -41,7 +42,8 @@ def subjects(runs: Sequence[RunData]) -> tuple[Subject, ...]:
     for number, run in enumerate(runs, 1):
         models = build(run)
         label = run.name if names.count(run.name) == 1 else f"{run.name} ({number})"
-        made.append(Subject(run, models, judge(run, models), label))
+        said = tuple(say(run, verdict) for verdict in judge(run, models))
+        made.append(Subject(run, models, said, label))
     return tuple(made)
 
 

@@ -44,6 +44,11 @@ class MeasuredCase:
     ta_samples: tuple[Sample, ...] = ()
     first: tuple[First, ...] = ()
 
+    @property
+    def starts(self) -> tuple[tuple[Sample, ...], ...]:
+        """The samples of each start of the machine, in order."""
+        return (self.samples,)
+
 
 @dataclass(frozen=True, slots=True)
 class RunData:

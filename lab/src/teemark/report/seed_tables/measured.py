@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
-from teemark.model.stats import Interval, Summary, summarize
+from teemark.model.stats import Interval, Summary, quotient_interval, summarize
 from teemark.report.subject import Subject
 
 
@@ -31,15 +31,8 @@ class Value:
         )
 
     def per(self, other: Value) -> Value:
-        """A quotient of two medians; its interval holds with those of both."""
-        interval = None
-        if self.interval and other.interval and other.interval.low > 0:
-            level = max(0.0, self.interval.level + other.interval.level - 1)
-            interval = Interval(
-                self.interval.low / other.interval.high,
-                self.interval.high / other.interval.low,
-                level,
-            )
+        """A quotient of two medians that were measured independently."""
+        interval = quotient_interval(self.median, self.interval, other.median, other.interval)
         return Value(self.median / other.median, interval)
 
     def scaled(self, factor: float) -> Value:
@@ -165,7 +158,7 @@ class Lookup:
         """Seconds of one operation inside the TA, without the crossing: the slope over repeats."""
         for line in self.subject.models.repeats:
             if line.key == key:
-                return Value(line.line.slope, line.line.slope_interval).scaled(1e-9)
+                return Value(line.operation.value, line.operation.interval).scaled(1e-9)
         absent = self.absent(key)
         if self.subject.models.case(key) is not None:
             return Absent(f"{key} wasn't repeated inside a call often enough for a slope")
@@ -176,7 +169,7 @@ class Lookup:
         cost = self.subject.models.cost(algorithm, backend)
         if cost is None:
             return Absent(f"no line over sizes could be fitted to oneshot/{algorithm}/{backend}")
-        return Value(cost.ns_per_byte, cost.line.slope_interval).scaled(1e-9)
+        return Value(cost.ns_per_byte, cost.byte.interval).scaled(1e-9)
 
     def teehash(self, key: str, figure: Callable[[TeehashReport], float]) -> Measured:
         """A figure of every run of a step, as one value."""
