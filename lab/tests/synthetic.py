@@ -3,14 +3,21 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import random
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from statistics import NormalDist
+
+from teemark.run import reader
+from teemark.run.reader import RunData
 
 SIZES = (0, 64, 1024, 4096, 65536, 1048576)
 
-# call in ns, ns per byte
-TRUTH: dict[tuple[str, str], tuple[float, float]] = {
+# call in ns, ns per byte of whole blocks
+Truth = dict[tuple[str, str], tuple[float, float]]
+TRUTH: Truth = {
     ("sha1", "tee"): (402_000, 12.9),
     ("sha1", "ta-c"): (405_000, 9.8),
     ("sha1", "ta-ce"): (431_000, 7.9),
@@ -32,6 +39,14 @@ TRUTH: dict[tuple[str, str], tuple[float, float]] = {
     ("sha512", "afalg"): (62_000, 10.2),
 }
 EMPTY_CALL = 387_000
+
+
+def work(algorithm: str, backend: str, size: int, truth: Truth | None = None) -> float:
+    """What computing takes: padding fills blocks too."""
+    block, padding = (128, 17) if algorithm == "sha512" else (64, 9)
+    return (truth or TRUTH)[algorithm, backend][1] * block * -(-(size + padding) // block)
+
+
 INSIDE = 250
 """What a TA does in a call besides its work, nanoseconds."""
 
@@ -44,7 +59,7 @@ class Synthetic:
     samples: int = 12
     noise: float = 0.02
     identical: bool = False  # as on a board that counts instructions
-    truth: dict[tuple[str, str], tuple[float, float]] = field(default_factory=lambda: dict(TRUTH))
+    truth: Truth = field(default_factory=lambda: dict(TRUTH))
     board: str = "synthetic"
     emulated: bool = True
     repeat: tuple[int, ...] = (1, 2, 4, 8)
@@ -58,7 +73,7 @@ class Synthetic:
         _, algorithm, backend, size = key.split("/", 3)
         if not key.startswith("oneshot") or not backend.startswith("t"):
             return None
-        return INSIDE + n * self.truth[algorithm, backend][1] * int(size)
+        return INSIDE + n * work(algorithm, backend, int(size), self.truth)
 
     def records(self) -> list[dict[str, object]]:
         rng = random.Random(self.seed)
@@ -128,11 +143,12 @@ class Synthetic:
                             }
                         )
                         continue
-                    call, rate = truth
+                    call = truth[0]
+                    by_size = work(algorithm, backend, size, self.truth)
                     repeats = self.repeat if backend.startswith("t") and size == 4096 else (1,)
-                    case(key, size, call + rate * size, repeats)
+                    case(key, size, call + by_size, repeats)
                     for n in repeats:
-                        values += [(key, n, call + n * rate * size)] * self.samples
+                        values += [(key, n, call + n * by_size)] * self.samples
         rng.shuffle(values)
         counting = random.Random(self.seed + 1)
         samples: list[dict[str, object]] = []
@@ -181,6 +197,53 @@ class Synthetic:
 
     def lines(self) -> list[bytes]:
         return [json.dumps(record).encode() + b"\n" for record in self.records()]
+
+
+def run_of(
+    cases: Mapping[str, Sequence[float]], *, loops: int = 1, icount: bool = False, **more: object
+) -> RunData:
+    """A run with these cases and these times of a call, nanoseconds, in turns. `more` goes into
+    every case record."""
+    head = Synthetic(identical=icount).records()[0]
+    records: list[dict[str, object]] = [head, MACHINE]
+    for key, times in cases.items():
+        workload, algorithm, backend, parameters = key.split("/", 3)
+        size = next((word for word in parameters.split("/") if word.isdigit()), None)
+        records.append(
+            {
+                "type": "case",
+                "case": key,
+                "workload": workload,
+                "algorithm": algorithm,
+                "backend": backend,
+                "parameters": parameters,
+                "bytes": int(size) if size else None,
+                "verified": True,
+                "samples": len(times),
+                "repeat": [1],
+                "loops": [loops],
+            }
+            | more
+        )
+    seq = itertools.count()
+    for turn in itertools.zip_longest(*cases.values()):
+        for key, ns in zip(cases, turn, strict=True):
+            if ns is not None:
+                records.append(
+                    {"type": "sample", "case": key, "seq": next(seq), "repeat": 1}
+                    | {"loops": loops, "ns": round(ns * loops), "source": "client-clock"}
+                )
+    records.append({"type": "end", "complete": True, "reason": "done"})
+    return reader.parse([json.dumps(record).encode() + b"\n" for record in records], file="x")
+
+
+def scattered(median: float, spread: float, count: int = 20, seed: int = 1) -> list[float]:
+    """Values about a median, so many times which they scatter: evenly spread quantiles of a normal
+    distribution, in random order."""
+    quantile = NormalDist().inv_cdf
+    values = [median * (1 + spread * quantile((i + 0.5) / count)) for i in range(count)]
+    random.Random(f"{median} {seed}").shuffle(values)
+    return values
 
 
 MACHINE: dict[str, object] = {"type": "machine", "schema": 1, "teebench": "0.1.0", "pid": 412}

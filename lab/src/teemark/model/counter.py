@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from teemark.model.decide import Answer, within
-from teemark.model.fit import ROUNDING, fit
-from teemark.model.stats import Estimate, Sampling, Summary
+from teemark.model.fit import ROUNDING, Fit, fit
+from teemark.model.stats import Estimate, Sampling, Summary, exactly
 from teemark.run.reader import MeasuredCase
 from teemark.run.records import Case, Sample
 
@@ -89,31 +89,33 @@ def slope_ratio(pairs: Mapping[int, Pairs], label: str, sampling: Sampling) -> S
         starts = [[second * b + first * a for a, b in start] for start in pairs[x]]
         return sampling.estimate(starts, f"{label} x{x}")
 
-    columns = {"call": [1.0] * len(xs), "slope": [float(x) for x in xs]}
+    def line(points: Sequence[Estimate]) -> Fit | None:
+        columns = {"call": [1.0] * len(xs), "slope": [float(x) for x in xs]}
+        return fit(xs, points, columns, robust=False)
+
     by_first = [median_of(x, 0, 1) for x in xs]
-    lines = [fit(xs, half, columns) for half in (by_first, [median_of(x, 1, 0) for x in xs])]
+    lines = line(by_first), line([median_of(x, 1, 0) for x in xs])
     if lines[0] is None or lines[1] is None:
         return None
-    first, second = lines[0].terms["slope"], lines[1].terms["slope"]
+    first, second = (one.terms["slope"] for one in lines if one is not None)
     interval = first.interval
     if first.value * (xs[-1] - xs[0]) <= ROUNDING * max(one.value for one in by_first) or (
         interval and interval.low <= 0
     ):
         return None
+    # Moved to where the first clock's medians are, for the fit weighs by these.
     ratio = second.value / first.value
-    # As far off as second - ratio * first may be, where the first clock's medians are: the fit
-    # weighs by these.
-    apart = []
-    for x, one in zip(xs, by_first, strict=True):
-        off = median_of(x, 1, -ratio)
-        draws = None if off.draws is None else one.value + off.draws - off.value
-        apart.append(Estimate(one.value, draws))
-    line = fit(xs, apart, columns)
-    if line is None:
+    moved = ratio * lines[0].terms["call"].value - lines[1].terms["call"].value
+    apart = line(
+        [
+            median_of(x, 1, -ratio) + exactly(one.value + moved)
+            for x, one in zip(xs, by_first, strict=True)
+        ]
+    )
+    if apart is None:
         return None
-    slope = line.terms["slope"]
-    draws = None if slope.draws is None else ratio + (slope.draws - slope.value) / first.value
-    return Slopes(first.value, second.value, Estimate(ratio, draws))
+    off = (apart.terms["slope"] - exactly(first.value)).scaled(1 / first.value)
+    return Slopes(first.value, second.value, exactly(ratio) + off)
 
 
 def _pairs(

@@ -12,12 +12,13 @@ Source: P. J. Huber, Robust Estimation of a Location Parameter (1964).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING
 
-from teemark.model.stats import Estimate
+from teemark.model.stats import Estimate, freedom_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -126,6 +127,8 @@ def fit(
     base: Columns,
     candidates: Columns | None = None,
     known: Known | None = None,
+    *,
+    robust: bool = True,
 ) -> Fit | None:
     """The terms of `base`, and those candidates that explain more than the samples' scatter.
 
@@ -137,13 +140,13 @@ def fit(
     if any(one.value <= 0 for one in measured):
         return None
     candidates, known = candidates or {}, known or {}
-    best = _solve(xs, measured, base, known)
+    best = _solve(xs, measured, base, known, robust)
     if best is None:
         return None
     for count in range(1, len(candidates) + 1):
         for names in combinations(candidates, count):
             columns = {**base, **{name: candidates[name] for name in names}}
-            tried = _solve(xs, measured, columns, known)
+            tried = _solve(xs, measured, columns, known, robust)
             if (
                 tried is not None
                 and all(_is_clear(name, tried.terms[name]) for name in names)
@@ -172,7 +175,11 @@ def _prediction(one: Fit, other: Fit) -> float:
 
 
 def _solve(
-    xs: Sequence[float], measured: Sequence[Estimate], columns: Columns, known: Known
+    xs: Sequence[float],
+    measured: Sequence[Estimate],
+    columns: Columns,
+    known: Known,
+    robust: bool,
 ) -> Fit | None:
     """Through all points by all terms."""
     import numpy as np
@@ -189,7 +196,7 @@ def _solve(
     for term, paid in known.values():
         apart += term.value * np.asarray(paid)
     weights = np.ones_like(y)
-    for _ in range(_ROUNDS):
+    for _ in range(_ROUNDS if robust else 1):
         root = np.sqrt(weights)[:, np.newaxis]
         # Makes terms of relative times: rows of terms, columns of points.
         inverse = np.linalg.pinv(root * relative / norms) / norms[:, np.newaxis] * root.T
@@ -201,7 +208,7 @@ def _solve(
             break
     solution = inverse / y
     values = solution @ (y - apart)
-    drawn = _drawn(measured, known)
+    left = _left(measured, known)
     leverage = np.einsum("ij,ji->i", relative, inverse)
     fitted = design @ values + apart
     left_out = [
@@ -209,7 +216,7 @@ def _solve(
         for i in range(len(y))
     ]
     terms = {
-        name: Estimate(float(values[i]), None if drawn is None else solution[i] @ drawn)
+        name: Estimate(float(values[i]), *_spread(solution[i], left))
         for i, name in enumerate(columns)
     }
     return Fit(
@@ -221,15 +228,25 @@ def _solve(
     )
 
 
-def _drawn(measured: Sequence[Estimate], known: Known) -> Array | None:
-    """A row of draws a point, of what the known terms leave; None where there are none of one."""
-    import numpy as np
-
-    rows = []
+def _left(measured: Sequence[Estimate], known: Known) -> list[Estimate]:
+    """What the known terms leave of each point."""
+    found = []
     for i, one in enumerate(measured):
         for term, paid in known.values():
             one -= term.scaled(paid[i])  # noqa: PLW2901
-        if one.draws is None:
-            return None
-        rows.append(one.draws)
-    return np.array(np.broadcast_arrays(*rows))
+        found.append(one)
+    return found
+
+
+def _spread(row: Array, points: Sequence[Estimate]) -> tuple[Array | None, float, bool]:
+    """Draws of a sum of so much of each point, and their degrees of freedom."""
+    import numpy as np
+
+    draws = [one.draws for one in points]
+    known = [one for one in draws if one is not None]
+    if len(known) < len(draws):
+        return None, math.inf, False
+    return (
+        row @ np.array(np.broadcast_arrays(*known)),
+        *freedom_of(*zip(row.tolist(), points, strict=True)),
+    )

@@ -113,7 +113,7 @@ class Models:
     counted: tuple[Counted, ...] = ()
     streams: tuple[Streamed, ...] = ()
     references: Fit | None = None
-    """An empty call: `call`, and what a memory `reference` or `values` add."""
+    """An empty call: `call`, and what a memory `reference` adds."""
     _by_key: dict[str, CaseStats] = field(default_factory=dict, repr=False, compare=False)
 
     def case(self, key: str) -> CaseStats | None:
@@ -258,10 +258,7 @@ def references_of(stats: Iterable[CaseStats]) -> Fit | None:
         range(len(calls)),
         [one.estimate for one in calls],
         {"call": [1.0] * len(calls)},
-        {
-            "reference": [float(one.algorithm.startswith("memref")) for one in calls],
-            "values": [float(one.algorithm == "values") for one in calls],
-        },
+        {"reference": [float(one.algorithm.startswith("memref")) for one in calls]},
     )
 
 

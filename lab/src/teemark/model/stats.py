@@ -45,6 +45,10 @@ ENOUGH = 6
 EXACT_BINOMIAL = 400
 """Up to so many samples the binomial distribution is summed; beyond it is as good as normal."""
 
+FREEDOM = 1.25
+"""Times the square root of the number of samples: the degrees of freedom of the distances between
+order statistics. Found by simulation (lab/bench/coverage.py)."""
+
 MAX_LAG = 1000
 
 VISIBLE = 1.3
@@ -82,14 +86,19 @@ class Estimate:
     """A figure, with values that it could as well have.
 
     `draws` is None where there are too few samples to say. Of an exact figure it is that figure
-    alone."""
+    alone. They are spread as the figure itself is from run to run; how badly the spread is known
+    from so few samples, `freedom` says: its degrees of freedom, as of Student's t. What is made of
+    many medians has more (Welch and Satterthwaite), unless all are of the same starts: these are
+    `shared`."""
 
     value: float
     draws: Array | None = None
+    freedom: float = math.inf
+    shared: bool = False
 
     @property
     def interval(self) -> Interval | None:
-        """The middle 95 % of the draws, widened where the figure itself is outside."""
+        """The middle 95 % of the draws, as much wider as the spread is uncertain."""
         import numpy as np
 
         if self.draws is None:
@@ -97,8 +106,15 @@ class Estimate:
         if self.draws.size == 1:
             return Interval(float(self.draws[0]), float(self.draws[0]))
         tail = (1 - LEVEL) / 2
-        low, high = np.quantile(self.draws, (tail, 1 - tail))
-        return Interval(min(float(low), self.value), max(float(high), self.value))
+        low, high = np.quantile(self.draws, (tail, 1 - tail)) - self.value
+        wider = student(self.freedom)
+        return Interval(
+            self.value + min(float(low) * wider, 0.0), self.value + max(float(high) * wider, 0.0)
+        )
+
+    @property
+    def variance(self) -> float:
+        return 0.0 if self.draws is None else float(self.draws.var())
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Estimate) and (self.value, self.interval) == (
@@ -110,24 +126,51 @@ class Estimate:
         return hash(self.value)
 
     def __add__(self, other: Estimate) -> Estimate:
-        return Estimate(
-            self.value + other.value,
-            None if self.draws is None or other.draws is None else self.draws + other.draws,
-        )
+        value = self.value + other.value
+        if self.draws is None or other.draws is None:
+            return Estimate(value)
+        return Estimate(value, self.draws + other.draws, *freedom_of((1, self), (1, other)))
 
     def __sub__(self, other: Estimate) -> Estimate:
         return self + other.scaled(-1.0)
 
     def __truediv__(self, other: Estimate) -> Estimate:
         """Without draws where the divisor may be zero: its ratio could be anything."""
-        draws = None
+        value = self.value / other.value if other.value else math.inf
         divisor = other.interval
-        if self.draws is not None and other.draws is not None and divisor and 0 not in divisor:
-            draws = self.draws / other.draws
-        return Estimate(self.value / other.value if other.value else math.inf, draws)
+        if self.draws is None or other.draws is None or divisor is None or 0 in divisor:
+            return Estimate(value)
+        return Estimate(value, self.draws / other.draws, *freedom_of((1, self), (value, other)))
 
     def scaled(self, factor: float) -> Estimate:
-        return Estimate(self.value * factor, None if self.draws is None else self.draws * factor)
+        draws = None if self.draws is None else self.draws * factor
+        return Estimate(self.value * factor, draws, self.freedom, self.shared)
+
+
+def freedom_of(*parts: tuple[float, Estimate]) -> tuple[float, bool]:
+    """Degrees of freedom of a sum of so much of each part, and whether they are shared."""
+    known = [(share**2 * part.variance, part) for share, part in parts]
+    total = sum(variance for variance, _ in known)
+    if any(part.shared for _, part in known):
+        return min(part.freedom for variance, part in known), True
+    uncertain = sum(variance**2 / part.freedom for variance, part in known)
+    return total**2 / uncertain if uncertain > 0 else math.inf, False
+
+
+def student(freedom: float) -> float:
+    """The 97.5 % point of Student's t over that of the normal distribution. Few degrees have it
+    exactly, more by the expansion of Cornish and Fisher."""
+    known = _STUDENT.get(freedom)
+    if known is not None:
+        return known / Z
+    z2 = Z**2
+    first = (z2 + 1) / 4
+    second = (5 * z2**2 + 16 * z2 + 3) / 96
+    third = (3 * z2**3 + 19 * z2**2 + 17 * z2 - 15) / 384
+    return 1 + (first + (second + third / freedom) / freedom) / freedom
+
+
+_STUDENT: dict[float, float] = {1: 12.7062, 2: 4.3027, 3: 3.1824}
 
 
 def exactly(value: float) -> Estimate:
@@ -182,15 +225,15 @@ def estimate(
         return exactly(value)
     if len(found) > 1:
         shifts = np.array([median(values) for values in found]) - value
-        return Estimate(value, value + _start_weights(len(found)) @ shifts)
+        drawn = value + _start_weights(len(found)) @ shifts
+        return Estimate(value, drawn, len(found) - 1, shared=True)
     places = _places(len(found[0]), round(dependence, 3))
     if places is None:
         return Estimate(value)
     rng = np.random.default_rng([SEED, crc32(label.encode())])
-    ordered = np.asarray(found[0], dtype=np.float64)
+    ordered = np.sort(np.asarray(found[0], dtype=np.float64))
     if grain > 0:
-        ordered = ordered + rng.uniform(-grain / 2, grain / 2, ordered.size)
-    ordered = np.sort(ordered)
+        ordered = _apart(ordered, grain)
     below = np.minimum(places.astype(np.intp), ordered.size - 2)
     share = places - below
     drawn = rng.permutation(ordered[below] * (1 - share) + ordered[below + 1] * share)
@@ -198,20 +241,33 @@ def estimate(
     if ordered[-1 - half] - ordered[half] < grain:
         # The clock is coarser than what it measures: the median may be anywhere in a step.
         drawn = drawn + rng.uniform(-grain / 2, grain / 2, drawn.size)
-    return Estimate(value, drawn)
+    # The ranks hold for one median. Their draws are wider than it varies, since the distances of
+    # order statistics are as uncertain as a spread from so many samples is.
+    freedom = FREEDOM * math.sqrt(ordered.size / dependence)
+    return Estimate(value, value + (drawn - value) / student(freedom), freedom)
+
+
+def _apart(ordered: Array, grain: float) -> Array:
+    """Equal values evenly over the step of the clock that they share (a grouped median)."""
+    import numpy as np
+
+    _, first, counts = np.unique(ordered, return_index=True, return_counts=True)
+    place = np.arange(ordered.size) - np.repeat(first, counts)
+    return np.sort(ordered + ((place + 0.5) / np.repeat(counts, counts) - 0.5) * grain)
 
 
 @cache
 def _start_weights(starts: int) -> Array:
-    """Rows of weights, so that weights times what the starts are off their mean is distributed as
-    the mean's error: Student's t with as many degrees of freedom as there are starts less one."""
+    """Rows of weights, so that weights times what the starts are off their mean is spread as the
+    mean's error is."""
     import numpy as np
 
     rng = np.random.default_rng([SEED, starts])
-    normal = rng.standard_normal((DRAWS, starts))
-    chi = np.sqrt(rng.chisquare(starts - 1, DRAWS) / (starts - 1))
-    weights: Array = normal / chi[:, np.newaxis] / math.sqrt(starts * (starts - 1))
-    return weights
+    half = rng.standard_normal((DRAWS // 2, starts))
+    weights = np.concatenate([half, -half])
+    # Their covariance exactly the identity, so that no direction is favoured by chance.
+    weights = weights @ np.linalg.inv(np.linalg.cholesky(weights.T @ weights / DRAWS)).T
+    return weights / math.sqrt(starts * (starts - 1))
 
 
 @cache
@@ -247,10 +303,10 @@ class Dependence:
 
     All cases together, in the order in which their samples were taken, as normal scores of their
     ranks within their cases: a first-order autoregression, where it is visible at all. A trend over
-    the whole run is no dependence: cases take turns in random order, so that each sees all of it."""
+    the whole run is no dependence: cases take turns in random order, so each sees all of it."""
 
     def __init__(self, cases: Iterable[tuple[Sequence[int], Sequence[float]]]) -> None:
-        """Of each case the places of its samples in the run, and their values."""
+        """Of each case: the places of its samples in the run, and their values."""
         import numpy as np
 
         self._per_sample = 0.0
@@ -282,7 +338,7 @@ class Dependence:
         worth = 1 + self._per_sample * samples
         if worth == 1 or samples <= worth + 2:
             return worth
-        return worth * (_student(samples / worth - 1) / _student(samples - 1)) ** 2
+        return worth * (student(samples / worth - 1) / student(samples - 1)) ** 2
 
 
 def _normal_scores(values: Sequence[float]) -> Array:
@@ -302,12 +358,6 @@ def _normal_quantiles(n: int) -> Array:
 
     inner = [NormalDist().inv_cdf(i / (2 * n)) for i in range(1, 2 * n)]
     return np.array([-math.inf, *inner, math.inf])
-
-
-def _student(df: float) -> float:
-    """The 97.5 % point of Student's t over that of the normal distribution (Cornish and Fisher)."""
-    z = Z
-    return 1 + ((z**2 + 1) / 4 + (5 * z**4 + 16 * z**2 + 3) / (96 * df)) / df
 
 
 INDEPENDENT = Dependence(())
@@ -356,31 +406,6 @@ def summarize(values: Sequence[float], known: Estimate | None = None, starts: in
         estimate=known,
         starts=starts,
     )
-
-
-def quotient_interval(
-    one: float, its: Interval | None, other: float, others: Interval | None
-) -> Interval | None:
-    """Of one/other, from two figures that were measured independently and their intervals at 95 %.
-
-    None where there is no interval, or zero is in that of the divisor. Source: A. Donner and
-    G. Zou, Closed-form confidence intervals for functions of the normal mean and standard deviation
-    (2012), equation 8 (MOVER).
-    """
-    if its is None or others is None or 0 in others:
-        return None
-
-    def end(mine: float, theirs: float, sign: int) -> float:
-        """The root of the parabola through both figures and these ends of their intervals."""
-        a = other**2 - (theirs - other) ** 2
-        b = one * other
-        c = one**2 - (mine - one) ** 2
-        return (b + sign * math.sqrt(max(0.0, b * b - a * c))) / a
-
-    # A negative divisor changes sides; so the quotient is taken of what is turned round.
-    if other < 0:
-        return quotient_interval(-one, its.scaled(-1), -other, others.scaled(-1))
-    return Interval(end(its.low, others.high, -1), end(its.high, others.low, 1))
 
 
 def loops_of(measured: MeasuredCase, repeat: int = 1) -> int:

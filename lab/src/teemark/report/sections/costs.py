@@ -37,7 +37,6 @@ TERMS = {
     "request": "each request to the kernel, of 64 KiB at most",
     "rpc": "each call of the TEE back to the normal world",
     "reference": "the call carries a reference to 64 bytes of shared memory",
-    "values": "the call carries two numbers",
 }
 """When each term of a model is paid."""
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
-from teemark.model.stats import Interval, Summary, quotient_interval, summarize
+from teemark.model.stats import Interval, Summary, summarize
 from teemark.report.subject import Subject
 
 
@@ -31,8 +31,15 @@ class Value:
         )
 
     def per(self, other: Value) -> Value:
-        """A quotient of two medians that were measured independently."""
-        interval = quotient_interval(self.median, self.interval, other.median, other.interval)
+        """A quotient of two medians; its interval holds with those of both."""
+        interval = None
+        if self.interval and other.interval and other.interval.low > 0:
+            level = max(0.0, self.interval.level + other.interval.level - 1)
+            interval = Interval(
+                self.interval.low / other.interval.high,
+                self.interval.high / other.interval.low,
+                level,
+            )
         return Value(self.median / other.median, interval)
 
     def scaled(self, factor: float) -> Value:
