@@ -110,6 +110,11 @@ fuzz: deps ## the fuzzers, a minute each
 bench: build ## how fast teehash is, beside the TA itself and the simple way (5 minutes)
 	@$(VENV)/bin/python lab/bench/teehash.py
 
+.PHONY: mutants
+mutants: deps venv ## change models, verdicts and figures on purpose: do tests notice? (an hour)
+	@cd lab && ../$(VENV)/bin/mutmut run --max-children 2
+	@cd lab && ../$(VENV)/bin/python bench/mutants.py
+
 .PHONY: lint
 lint: deps venv ## ruff, mypy, clang-format, and no warning of gcc (changes nothing)
 	@$(VENV)/bin/ruff check lab

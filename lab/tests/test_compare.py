@@ -127,6 +127,6 @@ def test_a_repeat_that_only_one_has_is_no_difference() -> None:
     one = run_of({key: [1.0] * 8})
     samples = tuple(msgspec.structs.replace(s, repeat=2) for s in one.cases[key].samples)
     other = dataclasses.replace(
-        one, cases={key: dataclasses.replace(one.cases[key], samples=samples)}
+        one, cases={key: dataclasses.replace(one.cases[key], starts=(samples,))}
     )
     assert differences(one, other) == ()

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 import msgspec
@@ -86,12 +87,11 @@ def pages(n: int) -> int:
     return -(-n // 4096)
 
 
-def made(times: dict[str, float], spread: float = 0.0, **more: object) -> Models:
+def made(times: Mapping[str, float], spread: float = 0.0) -> Models:
     return models.build(
         run_of(
             {key: scattered(ns, spread) if spread else [ns] * 8 for key, ns in times.items()},
             icount=not spread,
-            **more,
         )
     )
 

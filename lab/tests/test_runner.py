@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import re
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -226,7 +227,8 @@ def test_run_command(command: tuple[FakeBoard, list[str]], tmp_path: Path) -> No
 def test_run_command_text(command: tuple[FakeBoard, list[str]]) -> None:
     result = CliRunner().invoke(cli.cli, command[1], standalone_mode=False)
     assert result.return_value == 0
-    assert "oneshot/sha256/ta-ce" in result.stdout
+    assert "oneshot/sha256\n" in re.sub(" +\n", "\n", result.stdout)
+    assert max(map(len, result.stdout.partition("•")[0].splitlines())) <= 80
     assert "An empty call into the TEE takes" in result.stdout
     assert "report.html" in result.stdout
 

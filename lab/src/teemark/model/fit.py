@@ -35,8 +35,14 @@ ROUNDING = 1e-9
 BETTER = 0.98
 """A term must bring the error of prediction down to this share of what it was."""
 
+CLEAR = 1.5
+"""Of several candidates one is beyond its 95 % by chance; few are beyond so many times that."""
+
 MAY_SAVE = frozenset({"feed", "again", "tail"})
 """Terms for another path through the code, which may be the shorter one."""
+
+SCATTER = 2.0
+"""A point that is off by less than so many of its own standard errors isn't weighed less."""
 
 _HUBER = 1.345
 _ROUNDS = 50
@@ -158,8 +164,12 @@ def fit(
 
 
 def _is_clear(name: str, term: Estimate) -> bool:
+    """Zero is further off than CLEAR times the end of the interval, and the sign makes sense."""
     interval = term.interval
-    return interval is not None and (interval.low > 0 or (name in MAY_SAVE and interval.high < 0))
+    if interval is None or (term.value < 0 and name not in MAY_SAVE):
+        return False
+    end = interval.low if term.value > 0 else interval.high
+    return abs(term.value) > CLEAR * abs(term.value - end)
 
 
 def _prediction(one: Fit, other: Fit) -> float:
@@ -195,6 +205,8 @@ def _solve(
     apart = np.zeros_like(y)
     for term, paid in known.values():
         apart += term.value * np.asarray(paid)
+    # What scatter explains is no disturbance.
+    errors = np.maximum(SCATTER * np.array([one.variance**0.5 for one in measured]) / y, ROUNDING)
     weights = np.ones_like(y)
     for _ in range(_ROUNDS if robust else 1):
         root = np.sqrt(weights)[:, np.newaxis]
@@ -202,7 +214,7 @@ def _solve(
         inverse = np.linalg.pinv(root * relative / norms) / norms[:, np.newaxis] * root.T
         off = np.abs(relative @ inverse @ (1 - apart / y) + apart / y - 1)
         # 1.4826 makes the median absolute deviation a standard deviation for normal errors.
-        scale = max(1.4826 * float(np.median(off)), ROUNDING)
+        scale = np.maximum(1.4826 * float(np.median(off)), errors)
         before, weights = weights, np.minimum(1.0, _HUBER * scale / np.maximum(off, ROUNDING))
         if np.allclose(before, weights, rtol=1e-4):
             break

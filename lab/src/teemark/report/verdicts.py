@@ -116,11 +116,8 @@ def _rates(verdict: v.Rates, run: RunData) -> Words:
         case "same":
             apart = abs(ratio - 1)
             work = "instructions a byte" if figures.exact(run) else "time a byte"
-            exactly = (
-                f"it takes {figures.share(apart)} {'more' if ratio > 1 else 'less'} {work}"
-                if apart
-                else f"it takes the same {work}"
-            )
+            less = "fewer" if figures.exact(run) else "less"
+            exactly = f"it takes {figures.share(apart)} {'more' if ratio > 1 else less} {work}"
             claim = f"{what} is as fast{where} as {than}, to within {bound}: {exactly}."
             advice = "The price of the TEE is the call, not the computing." if same else None
         case "slower":
@@ -371,7 +368,8 @@ def _scatter(verdict: v.Scatter, _run: RunData) -> Words:
             f"{fmt.plural(len(verdict.wide), 'median')} of {fmt.count(verdict.of)} "
             f"{'is' if one else 'are'} known to no better than {fmt.percent(v.KNOWN)} either way"
         )
-        evidence.append(f"The interval of {worst.key} spans {fmt.percent(width)} of the median.")
+        spans = f"{fmt.percent(width)} of" if width < 10 else "more than ten times"
+        evidence.append(f"The interval of {worst.key} spans {spans} the median.")
     if verdict.without:
         one = len(verdict.without) == 1
         parts.append(

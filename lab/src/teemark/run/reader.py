@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 
 import msgspec
@@ -40,14 +41,14 @@ class MeasuredCase:
     the same calls is apart, so that nobody takes the one for the other."""
 
     case: Case
-    samples: tuple[Sample, ...] = ()
+    starts: tuple[tuple[Sample, ...], ...] = ()
     ta_samples: tuple[Sample, ...] = ()
     first: tuple[First, ...] = ()
 
     @property
-    def starts(self) -> tuple[tuple[Sample, ...], ...]:
-        """The samples of each start of the machine, in order."""
-        return (self.samples,)
+    def samples(self) -> tuple[Sample, ...]:
+        """Those of all starts, one after the other."""
+        return tuple(chain.from_iterable(self.starts))
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,7 +213,7 @@ class Collector:
             cases={
                 key: MeasuredCase(
                     case=case,
-                    samples=tuple(self._samples.get(key, ())),
+                    starts=(tuple(self._samples[key]),) if key in self._samples else (),
                     ta_samples=tuple(self._ta_samples.get(key, ())),
                     first=tuple(self._case_first.get(key, ())),
                 )
