@@ -159,6 +159,8 @@ class Collector:
                     raise DataError(
                         f"{where}: a sample of {record.case}, which has no case record before it"
                     )
+                # One string for all samples of a case: a million of them are 75 MB.
+                msgspec.structs.force_setattr(record, "case", self._cases[record.case].case)
                 counted = record.source == "ta-counter"
                 of_source = self._ta_samples if counted else self._samples
                 of_source.setdefault(record.case, []).append(record)

@@ -229,7 +229,7 @@ class First(Record, frozen=True, kw_only=True, tag="first"):
 Source = Literal["client-clock", "ta-counter"]
 
 
-class Sample(Record, frozen=True, kw_only=True, tag="sample"):
+class Sample(Record, frozen=True, kw_only=True, tag="sample", gc=False):
     """One timed value, raw. One call took ns / loops. A sample by the TA's counter follows the
     client's of the same calls, with its seq and without usage."""
 
