@@ -261,7 +261,7 @@ def test_the_counter() -> None:
     assert float(row[5].replace(" ", "")) == pytest.approx(client - counted, rel=1e-4)
     slopes = made[-1]
     assert slopes[0][-2:] == ["apart", "within 5 %"]
-    assert [row[-2:] for row in slopes[1:]] == [["1.0 %", "yes"]] * 3
+    assert [row[-2:] for row in slopes[1:]] == [["+1.0 %", "yes"]] * 3
     off = replace(run, cases=run.cases)
     assert tables(by_its_own_clock([subject(off)])) == made
 

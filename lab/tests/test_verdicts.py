@@ -187,10 +187,10 @@ def test_words_of_rates() -> None:
     assert plain(slower.claim).startswith(
         "The very same C source of SHA-256 takes 2.0× (95 % interval "  # noqa: RUF001
     )
-    assert plain(slower.claim).endswith("as long a byte in the TEE as outside.")
+    assert plain(slower.claim).endswith("the time a byte in the TEE as it does outside.")
     faster = said(run(digests(8e4, 10, "ta-c") | digests(250, 20, "c")))["same-code"]
     assert plain(faster.claim).endswith(
-        "takes only 0.50× the time a byte in the TEE that it takes outside."  # noqa: RUF001
+        "takes only 0.50× the instructions a byte in the TEE as it does outside."  # noqa: RUF001
     )
     own = said(run(digests(8e4, 60, "tee") | digests(8e4, 2, "ta-ce")))["extensions"]
     assert "CFG_CRYPTO_WITH_CE=y" in (own.advice or "")
@@ -220,8 +220,8 @@ def test_against_openssl_at_both_ends() -> None:
     found = said(of)["tee-against-openssl"]
     small = (80_000 + 2 * 64 * 60) / (800 + 2 * 64 * 2)
     assert plain(found.claim) == (
-        f"SHA-256 through the TEE takes {small:.1f}× as long at 56 B and 30.0× "  # noqa: RUF001
-        "as long at 1 MiB as with OpenSSL."
+        "SHA-256 through the TEE takes many times the instructions of OpenSSL: "
+        f"{small:.1f}× at 56 B and 30.0× at 1 MiB."  # noqa: RUF001
     )
     noisy = said(run(digests(80_000, 60, "tee") | digests(800, 2, "openssl"), 0.5))
     assert noisy["tee-against-openssl"].confidence == "low"

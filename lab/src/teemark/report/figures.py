@@ -71,6 +71,17 @@ def share(value: float, least: float = 1e-4) -> str:
     return fmt.percent(value) if value >= least or value == 0 else f"< {fmt.percent(least, 1)}"
 
 
+def signed(value: float) -> str:
+    """A relative difference."""
+    text = share(abs(value))
+    return text if text.startswith("<") or not value else ("+" if value > 0 else fmt.MINUS) + text
+
+
+def amount(run: RunData) -> str:
+    """What is compared."""
+    return "instructions" if exact(run) else "time"
+
+
 def more(number: int | None, starts: int) -> str:
     """What would decide an undecided question."""
     if number is None:

@@ -36,6 +36,9 @@ def say(run: RunData, verdict: v.Verdict) -> Said:
 
 Words = tuple[str, str, str | None]
 
+MANY = 3.0
+"""A factor above it is many times."""
+
 
 @singledispatch
 def _words(verdict: v.Verdict, run: RunData) -> Words:
@@ -115,30 +118,26 @@ def _rates(verdict: v.Rates, run: RunData) -> Words:
     match verdict.side:
         case "same":
             apart = abs(ratio - 1)
-            work = "instructions a byte" if figures.exact(run) else "time a byte"
+            work = f"{figures.amount(run)} a byte"
             less = "fewer" if figures.exact(run) else "less"
             exactly = f"it takes {figures.share(apart)} {'more' if ratio > 1 else less} {work}"
             claim = f"{what} is as fast{where} as {than}, to within {bound}: {exactly}."
             advice = "The price of the TEE is the call, not the computing." if same else None
-        case "slower":
-            claim = (
-                f"{what} takes {figures.times(run, verdict.ratio)} as long a byte{where} as {than}."
-            )
-            advice = (
-                "Compare compiler flags of both builds, and whether the TA's pages are paged."
-                if same
-                else "If the TEE core can be rebuilt: CFG_CRYPTO_WITH_CE=y gives it these "
-                "instructions. If it can't, a TA may bring its own code."
-            )
-        case "faster":
-            claim = (
-                f"{what} takes only {figures.times(run, verdict.ratio)} the time a byte{where} "
-                f"that it takes {than}."
-                if same
-                else f"{what} takes only {figures.times(run, verdict.ratio)} the time a byte of "
-                f"{than}."
-            )
-            advice = "Compare compiler flags of both builds." if same else None
+        case "slower" | "faster":
+            only = "only " if verdict.side == "faster" else ""
+            of = "as it does" if same else "of"
+            amount = f"{only}{figures.times(run, verdict.ratio)} the {figures.amount(run)} a byte"
+            claim = f"{what} takes {amount}{where} {of} {than}."
+            if same:
+                advice = "Compare compiler flags of both builds"
+                advice += "." if only else ", and whether the TA's pages are paged."
+            elif only:
+                advice = None
+            else:
+                advice = (
+                    "If the TEE core can be rebuilt: CFG_CRYPTO_WITH_CE=y gives it these "
+                    "instructions. If it can't, a TA may bring its own code."
+                )
         case "undecided":
             claim = (
                 f"Whether {what[:1].lower()}{what[1:]} is as fast{where} as {than}, to within "
@@ -152,13 +151,17 @@ def _rates(verdict: v.Rates, run: RunData) -> Words:
 def _against_openssl(verdict: v.AgainstOpenssl, run: RunData) -> Words:
     both = [verdict.small] if verdict.small == verdict.large else [verdict.small, verdict.large]
     said = " and ".join(
-        f"{figures.times(run, one.ratio)} as long at {fmt.size(one.one.bytes or 0)}" for one in both
+        f"{figures.times(run, one.ratio)} at {fmt.size(one.one.bytes or 0)}" for one in both
     )
     evidence = ", ".join(
         f"at {fmt.size(one.one.bytes or 0)} {_against(run, one.one, one.other)}" for one in both
     )
     return (
-        f"{fmt.title(verdict.small.one.algorithm)} through the TEE takes {said} as with OpenSSL.",
+        f"{fmt.title(verdict.small.one.algorithm)} through the TEE takes many times the "
+        f"{figures.amount(run)} of OpenSSL: {said}."
+        if min(one.ratio.value for one in both) > MANY
+        else f"{fmt.title(verdict.small.one.algorithm)} through the TEE takes, of the "
+        f"{figures.amount(run)} of OpenSSL, {said}.",
         f"{evidence[:1].upper()}{evidence[1:]} (medians).",
         None,
     )
@@ -303,8 +306,7 @@ def _defect(verdict: v.Defect, _run: RunData) -> Words:
 def _apart(case: Counted) -> str:
     """`oneshot/sha256/tee/4096 +0.12 %`: how far the TA's is from the client's."""
     deviation = case.deviation or 0.0
-    sign = "+" if deviation > 0 else fmt.MINUS if deviation < 0 else ""
-    return f"{case.case.case} {sign}{figures.share(abs(deviation))}"
+    return f"{case.case.case} {figures.signed(deviation)}"
 
 
 @_words.register

@@ -59,7 +59,7 @@ def costs(subjects: Sequence[Subject]) -> Section | None:
             "what else shows in the samples. It weighs relative errors alike at all sizes, and a "
             "term is in it only if it explains more than scatter and predicts sizes that were "
             f"left out.{drawn} “Byte” is what a byte of a long message takes, “limit” the rate "
-            "that this allows: no call gets above it. “Misfit” is how far the model is off at the "
+            "that long messages come close to. “Misfit” is how far the model is off at the "
             "size where it is worst, beyond what the scatter of that median explains; more than "
             f"{fmt.percent(MISFIT)} is marked, and then the model must not be calculated with.",
         )
@@ -180,8 +180,7 @@ def _streams(subject: Subject) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for one in subject.models.streams:
         stats = one.measured
-        off = fmt.percent(abs(one.off))
-        signed = f"{fmt.MINUS if one.off < 0 else '+'}{off}"
+        signed = figures.signed(one.off)
         rows.append(
             (
                 (Code(stats.key),),

@@ -120,7 +120,7 @@ def _slopes(subject: Subject, judged: Sequence[Counted]) -> Table:
                 (Code(counted.case.case),),
                 figures.cell(run, slopes.first) if slopes else fmt.NONE,
                 figures.cell(run, slopes.second) if slopes else fmt.NONE,
-                _percent(slopes.ratio.value - 1) if slopes else fmt.NONE,
+                figures.signed(slopes.ratio.value - 1) if slopes else fmt.NONE,
                 *(() if subject.icount else ((Quiet(_deviations(counted)),),)),
                 _judgement(counted),
             )
@@ -140,15 +140,11 @@ def _slopes(subject: Subject, judged: Sequence[Counted]) -> Table:
     )
 
 
-def _percent(deviation: float) -> str:
-    return (fmt.MINUS if deviation < 0 else "") + figures.share(abs(deviation))
-
-
 def _deviations(counted: Counted) -> str:
     interval = counted.slopes.ratio.interval if counted.slopes else None
     if interval is None:
         return fmt.NONE
-    low, high = _percent(interval.low - 1), _percent(interval.high - 1)
+    low, high = figures.signed(interval.low - 1), figures.signed(interval.high - 1)
     return low if low == high else f"{low}{fmt.TO}{high}"
 
 

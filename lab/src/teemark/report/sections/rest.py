@@ -68,7 +68,8 @@ def _first_of(subject: Subject) -> list[Block]:
             )
         )
     # One call by one reading of the clock: what is apart by less is its step.
-    step = 2 * (subject.run.machine.clock.resolution_ns or 0)
+    clock = subject.run.machine.clock
+    step = 2 * (clock.resolution_ns or 0) + (clock.reading_ns or 0)
     rows = []
     for stats in subject.models.stats:
         if stats.first_ns is None or not stats.next_ns or stats.first_ns <= 10 * step:
@@ -78,7 +79,7 @@ def _first_of(subject: Subject) -> list[Block]:
                 (Code(stats.key),),
                 figures.cell(subject.run, stats.first_ns),
                 figures.cell(subject.run, stats.next_ns),
-                fmt.factor(stats.first_ns / stats.next_ns)
+                figures.signed(stats.first_ns / stats.next_ns - 1)
                 if abs(stats.first_ns - stats.next_ns) > step
                 else "the same",
             )
@@ -90,7 +91,7 @@ def _first_of(subject: Subject) -> list[Block]:
                 Column("case", "left"),
                 Column("first call", unit=unit),
                 Column("calls right after it", unit=unit),
-                Column("ratio"),
+                Column("more"),
             ),
             tuple(rows),
             note="Both before any sample was taken, so in the same state of machine and TA.",
