@@ -29,7 +29,7 @@ class FakeBoard(Board):
     """`programs` comes first in PATH."""
 
     def __init__(self, programs: Path, *, deterministic: bool = False) -> None:
-        config = SshConfig(kind="ssh", address="nowhere", description="a board made up")
+        config = SshConfig(address="nowhere", description="a board made up")
         super().__init__(BoardFile("fake", programs, config), Endpoint("nowhere"))
         self.programs = programs
         self._deterministic = deterministic
