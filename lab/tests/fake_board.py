@@ -9,8 +9,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from teemark.boards.board import Board, Process
+from teemark.boards.board import Board
 from teemark.boards.config import BoardFile, SshConfig
+from teemark.boards.shell import Process
 from teemark.boards.ssh import Channel, Endpoint, Ssh, Stream
 from teemark.errors import ConnectionLost
 

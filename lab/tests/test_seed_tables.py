@@ -21,9 +21,9 @@ from teemark.reference.data import Reference, load
 from teemark.report import html, markdown
 from teemark.report.blocks import Block, Bullets, Heading, Paragraph, Section, Table
 from teemark.report.seed_tables import declared, seed_tables
+from teemark.report.seed_tables.declared import SeedTable
 from teemark.report.seed_tables.formula import Formula
 from teemark.report.seed_tables.measured import Lookup, NotKnown, Value
-from teemark.report.seed_tables.table import SeedTable
 from teemark.report.subject import Subject, subjects
 from teemark.run.reader import RunData, parse
 

@@ -15,7 +15,7 @@ from fake_board import FakeBoard, teebench
 from synthetic import Synthetic
 from teemark import plan, runner, teehash_steps
 from teemark.boards import VirtualBoard
-from teemark.boards.board import Process
+from teemark.boards.shell import Process
 from teemark.errors import ConfigError
 from teemark.plan import Step
 from teemark.run import reader

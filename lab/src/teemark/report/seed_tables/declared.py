@@ -5,6 +5,7 @@ by which formula each cell is measured. docs/reference.md tells how to write the
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from msgspec import Struct, field
 
@@ -12,9 +13,30 @@ from teemark import paths
 from teemark.checked import parse_toml, read_text
 from teemark.errors import ConfigError
 from teemark.report.seed_tables.formula import Formula
-from teemark.report.seed_tables.table import SeedTable
 
 Names = dict[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class SeedTable:
+    """One table of a document.
+
+    `cells` gives the formula of each measured cell by row and column. A column in `deviations`
+    shows the standard deviation of the column that it names. `units`, by row or column, are for
+    cells with no published number. A `tall` table has a column for each statistic.
+    """
+
+    document: str
+    table: str
+    title: str
+    rows: tuple[str, ...]
+    columns: tuple[str, ...]
+    cells: Mapping[tuple[str, str], Formula]
+    deviations: Mapping[str, str]
+    units: Mapping[str, str]
+    note: str
+    corner: str
+    tall: bool
 
 
 class _Row(Struct, frozen=True, forbid_unknown_fields=True):

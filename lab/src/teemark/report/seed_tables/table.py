@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from teemark import fmt
@@ -24,7 +24,7 @@ from teemark.report.blocks import (
     Table,
     Text,
 )
-from teemark.report.seed_tables.formula import Formula
+from teemark.report.seed_tables.declared import SeedTable
 from teemark.report.seed_tables.measured import Lookup, NotKnown, Value
 
 _LONG = re.compile(r"(?<![.\w])\d{5,}(?=\.\d|\b)")
@@ -34,28 +34,6 @@ _LAST = re.compile(r"\s(?=\S+$)")
 """The space before the last word."""
 
 _MEAN = "mean\N{NO-BREAK SPACE}±\N{NO-BREAK SPACE}sd"
-
-
-@dataclass(frozen=True, slots=True)
-class SeedTable:
-    """One table of a document.
-
-    `cells` gives the formula of each measured cell by row and column. A column in `deviations`
-    shows the standard deviation of the column that it names. `units`, by row or column, are for
-    cells with no published number. A `tall` table has a column for each statistic.
-    """
-
-    document: str
-    table: str
-    title: str
-    rows: tuple[str, ...]
-    columns: tuple[str, ...]
-    cells: Mapping[tuple[str, str], Formula]
-    deviations: Mapping[str, str]
-    units: Mapping[str, str]
-    note: str
-    corner: str
-    tall: bool
 
 
 @dataclass(slots=True)
