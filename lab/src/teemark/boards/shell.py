@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from types import FrameType, TracebackType
 from typing import IO, Self
 
-from teemark.boards import remote
+from teemark.boards import command_lines
 from teemark.boards.config import Config
 from teemark.boards.ssh import Channel, Endpoint, Ssh, Stream
 from teemark.errors import BoardError, CommandFailed
@@ -197,9 +197,9 @@ class Shell:
         terminal: bool = False,
     ) -> Process:
         """Start a command; the caller waits for it. None streams are this process's own."""
-        job = remote.new_job()
+        job = command_lines.new_job()
         sudo = getattr(self.config, "sudo", False)
-        line = remote.command_line(
+        line = command_lines.command_line(
             argv, job=job, directory=self.config.directory, sudo=sudo, env=env
         )
         channel = self.ssh.open_channel(
@@ -269,7 +269,7 @@ class Shell:
         self, text: str, *args: str, stdin: bytes | IO[bytes] = b"", check: bool = True
     ) -> Result:
         """Run a POSIX shell script with arguments $1, $2, …"""
-        return self.capture(remote.script(text, *args), stdin=stdin, check=check)
+        return self.capture(command_lines.script(text, *args), stdin=stdin, check=check)
 
     @contextlib.contextmanager
     def stream(
@@ -290,7 +290,7 @@ class Shell:
             process.abandon()
 
     def signal_job(self, job: str, name: str) -> None:
-        self.capture(remote.signal_argv(job, name), check=False, timeout=20)
+        self.capture(command_lines.signal_argv(job, name), check=False, timeout=20)
 
     def _failed(self, argv: Sequence[str], status: int, complaint: str) -> CommandFailed:
         said = f": {complaint.splitlines()[-1]}" if complaint else ""

@@ -16,14 +16,14 @@ import tempfile
 from pathlib import Path
 from typing import IO
 
-from teemark.boards import remote
+from teemark.boards import command_lines
 from teemark.boards.shell import Shell
 from teemark.boards.ssh_messages import transfer_error
 from teemark.errors import TransferError, UsageMistake
 
 # $2 name here, $3 digest, $4 size, $5 mode. Status 11: arrived damaged.
 PUSH_FILE = (
-    remote.EXPAND
+    command_lines.EXPAND
     + """\
 if [ -d "$t" ]; then t=${t%/}/$2; fi
 case $t in */*) p=${t%/*}/.teemark.$$;; *) p=.teemark.$$;; esac
@@ -39,7 +39,7 @@ chmod "$5" "$p" && mv -f "$p" "$t"
 
 # $2 name here. Status 12: it is there already.
 _PUSH_FOLDER = (
-    remote.EXPAND
+    command_lines.EXPAND
     + """\
 if [ -d "$t" ]; then t=${t%/}/$2; fi
 if [ -e "$t" ]; then exit 12; fi
@@ -51,7 +51,7 @@ mkdir "$p" && tar -xf - -C "$p" && mv "$p" "$t" || exit 10
 )
 
 _KIND = (
-    remote.EXPAND
+    command_lines.EXPAND
     + """\
 if [ -d "$t" ]; then echo folder
 elif [ -e "$t" ]; then echo file; stat -c %a "$t"
@@ -59,11 +59,11 @@ else echo "$t: No such file or directory" >&2; exit 1; fi
 """
 )
 
-_READ = remote.EXPAND + 'exec cat <"$t"\n'
+_READ = command_lines.EXPAND + 'exec cat <"$t"\n'
 
-_DIGEST = remote.EXPAND + 'sha256sum <"$t" 2>/dev/null || :\n'
+_DIGEST = command_lines.EXPAND + 'sha256sum <"$t" 2>/dev/null || :\n'
 
-_READ_FOLDER = remote.EXPAND + 'exec tar -cf - -C "$t" .\n'
+_READ_FOLDER = command_lines.EXPAND + 'exec tar -cf - -C "$t" .\n'
 
 
 def digest(path: Path) -> str:
@@ -144,7 +144,7 @@ def _pull_file(shell: Shell, source: str, place: Path, mode: int) -> None:
     beside = Path(name)
     try:
         with os.fdopen(handle, "wb") as out:
-            _read(shell, remote.script(_READ, source), source, out)
+            _read(shell, command_lines.script(_READ, source), source, out)
         there = shell.script(_DIGEST, source).text.split()
         # Files that the kernel makes up, as in /proc, may differ each time they are read.
         if there and not source.startswith(("/proc/", "/sys/")) and there[0] != digest(beside):
@@ -175,7 +175,7 @@ def _pull_folder(shell: Shell, source: str, place: Path) -> None:
         assert unpack.stdin is not None
         assert unpack.stderr is not None
         try:
-            _read(shell, remote.script(_READ_FOLDER, source), source, unpack.stdin)
+            _read(shell, command_lines.script(_READ_FOLDER, source), source, unpack.stdin)
         finally:
             unpack.stdin.close()
             said = unpack.stderr.read().decode(errors="replace").strip()
