@@ -253,7 +253,8 @@ def one_line_through_all_sizes(reference: Reference) -> list[str]:
     """Is there a break where the driver starts to use the hardware?
 
     Below a driver's threshold its requests run in software: a line through the sizes would
-    break there. One that doesn't is one code path for all sizes."""
+    break there. One that doesn't is one code path for all sizes.
+    """
     block, padding = reference.constant("sha-block"), reference.constant("sha-padding")
     where = "Block size from which hardware helps"
     helps = reference.get(DOC, "conclusions", where, "value").base.mid
