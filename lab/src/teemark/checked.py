@@ -2,7 +2,7 @@
 """Checked input: msgspec finds what is wrong, and this says it in the words of the file.
 
 A message is `FILE: PLACE: WHY`, with what is allowed there as its hint. What msgspec's types can't
-say stands in a `__post_init__` that raises `Wrong`, or in a class of its own with a `read` method.
+say stands in a `__post_init__` that raises `Wrong`, or in a class with a `read` method that does.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def convert(
     hint: str | None = None,
     texts: bool = False,
 ) -> Any:
-    """`data` as a `type_`; if it isn't one, an `error`, with `hint` if there is no better one.
+    """Returns `data` as a `type_`, or raises an `error`; `hint` is for one that has no better.
     With `texts`, numbers are written as text."""
     try:
         return msgspec.convert(
@@ -57,6 +57,7 @@ def convert(
 
 
 def parse_toml(text: str, type_: Any, file: str) -> Any:
+    """Returns the table as a `type_`, or raises a ConfigError."""
     try:
         data = tomllib.loads(text)
     except tomllib.TOMLDecodeError as problem:
@@ -65,7 +66,7 @@ def parse_toml(text: str, type_: Any, file: str) -> Any:
 
 
 def read_text(path: Path, error: type[TeemarkError] = ConfigError) -> str:
-    """The text of a file; an `error` if it can't be read."""
+    """Returns the text of a file, or raises an `error` if it can't be read."""
     try:
         return path.read_text(encoding="utf-8")
     except UnicodeDecodeError:
@@ -77,8 +78,9 @@ def read_text(path: Path, error: type[TeemarkError] = ConfigError) -> str:
 def in_words(
     problem: msgspec.ValidationError, data: object, type_: object
 ) -> tuple[str, str, str | None]:
-    """Place, what is wrong there, and what is allowed."""
+    """Returns the place, what is wrong there, and a hint if the type tells what is allowed."""
     text, _, path = str(problem).partition(" - at `$")
+    path = path.partition("[...]")[0]  # how msgspec calls any value of a table
     value: Any = data
     kind, place, listed = inspect.type_info(type_), "", False
     for key, index in re.findall(r"\.([\w-]+)|\[(\d+)\]", path):
@@ -95,14 +97,20 @@ def in_words(
     if field:
         return _joined(place, field[1]), "no such key", _known(kind, value, field[1])
     if text == "Invalid decimal string":
-        return place, f"{value!r} is no number", None
+        return place, f"{_shown(value)} is no number", None
     if text.startswith("Invalid"):
-        return place, f"{value!r} isn't known", _known(kind)
-    return place, f"must be {_expected(text)}, not {value!r}", _known(kind) if path else None
+        return place, f"{_shown(value)} isn't known", _known(kind)
+    known = _known(kind) if path else None
+    return place, f"must be {_expected(text)}, not {_shown(value)}", known
 
 
 def _joined(place: str, key: str) -> str:
     return ".".join(filter(None, (place, key)))
+
+
+def _shown(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 80 else f"{text[:80]}…"
 
 
 _WORDS = {
@@ -119,7 +127,8 @@ _WORDS = {
 def _expected(text: str) -> str:
     """From msgspec's "Expected `int` >= 1" and the like."""
     match = re.match(r"Expected `(.+?)`(?: (>=|<=|of length|matching)(?: (\d+))?)?", text)
-    assert match is not None, text
+    if match is None:
+        return text
     words = " or ".join(_WORDS.get(word, word) for word in match[1].split(" | ") if word != "null")
     ends = {">=": f" from {match[3]} on", "<=": f" up to {match[3]}", None: ""}
     return words + ends.get(match[2], " with something in it")
@@ -130,13 +139,13 @@ def _members(kind: inspect.Type, value: object = None) -> Iterator[inspect.Type]
     if isinstance(kind, inspect.Metadata):
         kind = kind.type
     for member in kind.types if isinstance(kind, inspect.UnionType) else (kind,):
-        tagged = isinstance(member, inspect.StructType) and member.tag_field
         if (
-            not tagged
-            or not isinstance(value, dict)
-            or value.get(tagged) in (None, getattr(member, "tag", None))
+            isinstance(member, inspect.StructType)
+            and isinstance(value, dict)
+            and value.get(member.tag_field or "", member.tag) != member.tag
         ):
-            yield member
+            continue
+        yield member
 
 
 def _below(kind: inspect.Type, value: object, key: str) -> inspect.Type:
