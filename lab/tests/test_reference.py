@@ -60,7 +60,8 @@ def test_every_run_of_the_logs_has_every_line_of_its_report(reference: Reference
 
 
 def test_documents_have_figures_and_sources(reference: Reference) -> None:
-    assert len(reference.documents) == 5
+    assert {document for document, _ in TABLES} <= set(reference.documents)
+    assert len(reference.documents) >= 5
     for document in reference.documents.values():
         assert document.title in document.source
         assert document.date in document.source
