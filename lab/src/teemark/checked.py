@@ -10,7 +10,8 @@ from __future__ import annotations
 import difflib
 import re
 import tomllib
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Hashable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -29,10 +30,10 @@ class Wrong(ValueError):
         self.key = key
 
 
-def once(key: str, values: tuple[object, ...]) -> None:
+def once(key: str, values: tuple[Hashable, ...]) -> None:
     """Raises Wrong if a value is there twice."""
-    for value in values:
-        if values.count(value) > 1:
+    for value, times in Counter(values).items():
+        if times > 1:
             raise Wrong(f"{value} is there twice", key=key)
 
 

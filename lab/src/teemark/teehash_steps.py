@@ -45,6 +45,17 @@ _MAKE = 'yes teemark | head -c "$1" >"$2" && sync'
 _READ = 'cat "$1" >/dev/null'
 
 
+class _Hashed(msgspec.Struct):
+    digest: str | None = None
+    error: str | None = None
+
+
+class _Report(msgspec.Struct):
+    """Of teehash's report, what tells whether it is to be kept."""
+
+    files: tuple[_Hashed]
+
+
 def expected_digest(algorithm: str, size: int) -> str:
     """Of the first `size` bytes of the pattern."""
     digest = hashlib.new(algorithm.replace("sha3-", "sha3_"))
@@ -104,16 +115,13 @@ def _once(board: Board, step: Step, file: str, digest: str, seq: int) -> AnyReco
     said = result.complaint.splitlines()[0] if result.complaint else "it said nothing"
     try:
         report = msgspec.json.decode(result.stdout)
-    except msgspec.DecodeError:
-        report = None
-    files = report.get("files") if isinstance(report, dict) else None
-    first = files[0] if isinstance(files, list) and files and isinstance(files[0], dict) else {}
-    if result.status != 0 or not isinstance(report, dict) or first.get("error"):
-        reason = f"{PROGRAM} ended with status {result.status}: {first.get('error') or said}"
+        (hashed,) = msgspec.convert(report, _Report).files
+    except (msgspec.MsgspecError, ValueError):  # a ValueError for text that is no UTF-8, too
+        hashed = _Hashed(error=said)
+    if result.status != 0 or hashed.error:
+        reason = f"{PROGRAM} ended with status {result.status}: {hashed.error or said}"
         return Skip(case=step.key, code="teehash-failed", reason=reason)
-    if first.get("digest") != digest:
-        return Fail(
-            case=step.key,
-            reason=f"wrong digest: {first.get('digest')}, but it is {digest}",
-        )
+    if hashed.digest != digest:
+        reason = f"wrong digest: {hashed.digest}, but it is {digest}"
+        return Fail(case=step.key, reason=reason)
     return Teehash(case=step.key, seq=seq, argv=tuple(argv), report=report)
