@@ -92,7 +92,8 @@ class Figure(Struct, frozen=True, kw_only=True):
 
     def __post_init__(self) -> None:
         if self.unit == TEXT:
-            if self.corrected_unit != TEXT or self.upper or self.corrected or self.corrected_upper:
+            numbers = (self.upper, self.corrected, self.corrected_upper)
+            if self.corrected_unit != TEXT or numbers != (None, None, None):
                 raise Wrong("words have no upper end and no corrected value")
             return
         for key in ("unit", "corrected_unit"):
@@ -115,7 +116,7 @@ class Figure(Struct, frozen=True, kw_only=True):
 
     @property
     def value(self) -> Decimal | None:
-        """None: words."""
+        """None for words."""
         return None if self.unit == TEXT else Decimal(self.text)
 
     @property
@@ -202,7 +203,7 @@ class Constant(Struct, frozen=True, kw_only=True):
 
     @property
     def value(self) -> Decimal | None:
-        """None: words."""
+        """None for words."""
         return None if self.unit == TEXT else Number.read(self.text)
 
     def __post_init__(self) -> None:
