@@ -71,31 +71,31 @@ def digest(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def push(shell: Shell, local: Path, target: str, *, mode: int | None = None) -> None:
+def push(board: Shell, local: Path, target: str, *, mode: int | None = None) -> None:
     if local.is_dir():
-        _push_folder(shell, local, target)
+        _push_folder(board, local, target)
     elif local.is_file():
-        _push_file(shell, local, target, mode)
+        _push_file(board, local, target, mode)
     else:
         raise UsageMistake(f"there is no file or folder {local} here")
 
 
-def _push_file(shell: Shell, local: Path, target: str, mode: int | None) -> None:
+def _push_file(board: Shell, local: Path, target: str, mode: int | None) -> None:
     state = local.stat()
     octal = f"{state.st_mode & 0o777 if mode is None else mode:o}"
     with local.open("rb") as file:
         argv = (target, local.name, digest(local), str(state.st_size), octal)
-        result = shell.script(PUSH_FILE, *argv, stdin=file, check=False)
+        result = board.script(PUSH_FILE, *argv, stdin=file, check=False)
     if result.status == 11:
         raise TransferError(
-            f"{shell.name}: {target} didn't arrive as {local} is here",
+            f"{board.name}: {target} didn't arrive as {local} is here",
             hint="did the file change meanwhile? else try again",
         )
     if result.status != 0:
-        raise transfer_error(shell.name, target, result.complaint)
+        raise transfer_error(board.name, target, result.complaint)
 
 
-def _push_folder(shell: Shell, local: Path, target: str) -> None:
+def _push_folder(board: Shell, local: Path, target: str) -> None:
     pack = subprocess.Popen(
         ["tar", "-cf", "-", "-C", str(local), "."],
         stdout=subprocess.PIPE,
@@ -106,7 +106,7 @@ def _push_folder(shell: Shell, local: Path, target: str) -> None:
     assert pack.stderr is not None
     try:
         name = local.resolve().name
-        result = shell.script(_PUSH_FOLDER, target, name, stdin=pack.stdout, check=False)
+        result = board.script(_PUSH_FOLDER, target, name, stdin=pack.stdout, check=False)
     finally:
         pack.stdout.close()
         complaint = pack.stderr.read().decode(errors="replace").strip()
@@ -114,42 +114,42 @@ def _push_folder(shell: Shell, local: Path, target: str) -> None:
         packed = pack.wait()
     if result.status == 12:
         raise TransferError(
-            f"{shell.name}: {target} has a folder {name} already",
+            f"{board.name}: {target} has a folder {name} already",
             hint="remove it there first, or name another target",
         )
     if result.status != 0:
-        raise transfer_error(shell.name, target, result.complaint)
+        raise transfer_error(board.name, target, result.complaint)
     if packed != 0:
         raise TransferError(f"{local} could not be read: {complaint}")
 
 
-def pull(shell: Shell, source: str, local: Path) -> None:
-    kind = shell.script(_KIND, source, check=False)
+def pull(board: Shell, source: str, local: Path) -> None:
+    kind = board.script(_KIND, source, check=False)
     if kind.status != 0:
-        raise transfer_error(shell.name, source, kind.complaint)
+        raise transfer_error(board.name, source, kind.complaint)
     words = kind.text.split()
     name = source.rstrip("/").rpartition("/")[2] or "root"
     place = local / name if local.is_dir() else local
     if not place.parent.is_dir():
         raise UsageMistake(f"there is no folder {place.parent} here")
     if words[0] == "folder":
-        _pull_folder(shell, source, place)
+        _pull_folder(board, source, place)
     else:
         mode = int(words[1], 8) if len(words) > 1 else 0o644
-        _pull_file(shell, source, place, mode & 0o777)
+        _pull_file(board, source, place, mode & 0o777)
 
 
-def _pull_file(shell: Shell, source: str, place: Path, mode: int) -> None:
+def _pull_file(board: Shell, source: str, place: Path, mode: int) -> None:
     handle, name = tempfile.mkstemp(prefix=".teemark-", dir=place.parent)
     beside = Path(name)
     try:
         with os.fdopen(handle, "wb") as out:
-            _read(shell, command_lines.script(_READ, source), source, out)
-        there = shell.script(_DIGEST, source).text.split()
+            _read(board, command_lines.script(_READ, source), source, out)
+        there = board.script(_DIGEST, source).text.split()
         # Files that the kernel makes up, as in /proc, may differ each time they are read.
         if there and not source.startswith(("/proc/", "/sys/")) and there[0] != digest(beside):
             raise TransferError(
-                f"{shell.name}: {source} changed while it was copied",
+                f"{board.name}: {source} changed while it was copied",
                 hint="wait until nothing writes to it any more",
             )
         beside.chmod(mode | 0o200)
@@ -159,7 +159,7 @@ def _pull_file(shell: Shell, source: str, place: Path, mode: int) -> None:
             beside.unlink(missing_ok=True)
 
 
-def _pull_folder(shell: Shell, source: str, place: Path) -> None:
+def _pull_folder(board: Shell, source: str, place: Path) -> None:
     if place.exists():
         raise TransferError(
             f"{place} is here already", hint="remove it first, or name another place"
@@ -175,7 +175,7 @@ def _pull_folder(shell: Shell, source: str, place: Path) -> None:
         assert unpack.stdin is not None
         assert unpack.stderr is not None
         try:
-            _read(shell, command_lines.script(_READ_FOLDER, source), source, unpack.stdin)
+            _read(board, command_lines.script(_READ_FOLDER, source), source, unpack.stdin)
         finally:
             unpack.stdin.close()
             said = unpack.stderr.read().decode(errors="replace").strip()
@@ -189,10 +189,10 @@ def _pull_folder(shell: Shell, source: str, place: Path) -> None:
         shutil.rmtree(beside, ignore_errors=True)
 
 
-def _read(shell: Shell, argv: list[str], source: str, out: IO[bytes]) -> None:
+def _read(board: Shell, argv: list[str], source: str, out: IO[bytes]) -> None:
     """Run a command whose output is (a part of) `source` into `out`."""
     with tempfile.TemporaryFile() as err:
-        process = shell.start(argv, stdout=out, stderr=err)
+        process = board.start(argv, stdout=out, stderr=err)
         try:
             status = process.wait()
         finally:
@@ -200,4 +200,4 @@ def _read(shell: Shell, argv: list[str], source: str, out: IO[bytes]) -> None:
         err.seek(0)
         complaint = err.read().decode(errors="replace").strip()
     if status != 0:
-        raise transfer_error(shell.name, source, complaint)
+        raise transfer_error(board.name, source, complaint)
