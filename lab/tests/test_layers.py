@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import ast
 import re
+import sys
+import tomllib
 from collections.abc import Iterable, Iterator
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -207,3 +209,17 @@ def test_a_use_against_the_order_is_found(
     else:
         said = against_the_order(tmp_path, files, declared)
         assert said == ([f"{wrong}, which doesn't stand below it"] if wrong else [])
+
+
+def test_what_is_installed_is_what_is_imported() -> None:
+    """The packages that pyproject.toml asks for at run time: all that are needed, and no other."""
+    imported_packages = set()
+    for file in (paths.root() / PACKAGE).rglob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Import):
+                imported_packages |= {alias.name.split(".")[0] for alias in node.names}
+            elif isinstance(node, ast.ImportFrom):
+                imported_packages.add(str(node.module).split(".")[0])
+    project = tomllib.loads((paths.root() / "lab" / "pyproject.toml").read_text(encoding="utf-8"))
+    asked = {re.split("[<>=]", package)[0] for package in project["project"]["dependencies"]}
+    assert imported_packages - sys.stdlib_module_names - {PACKAGE.name} == asked
