@@ -447,7 +447,17 @@ def test_quotients_keep_what_is_known() -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["time(", "open('x')", "time('a').median", "time('a')('b')", "[1]", "1 if 2 else 3", "1 ** 2"],
+    [
+        "time(",
+        "time()",
+        "fact('a', 'b')",
+        "open('x')",
+        "time('a').median",
+        "time('a')('b')",
+        "[1]",
+        "1 if 2 else 3",
+        "1 ** 2",
+    ],
 )
 def test_only_formulas_are_taken(text: str) -> None:
     with pytest.raises(ConfigError, match=r"^here: "):
@@ -478,6 +488,8 @@ def test_a_declaration_is_filled_in(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         ("{size}", "{sizes}", "d.toml: t: sha256 / 64 B: .*nothing called 'sizes'"),
         ("sd_of", "sdof", r"d.toml: tables\[1\].columns\[2\].sdof: no such key"),
         ('title = "T"', "", r"d.toml: tables\[1\].title: missing"),
+        ('sd_of = "64 B"', 'sd_of = "65 B"', "there is no column '65 B'"),
+        ('["sha256"]', '["sha256", "sha256"]', r"d.toml: tables\[1\].rows: sha256 is there twice"),
         ("time(", "times(", r"d.toml: t: sha256 / 64 B: times\(.* no formula"),
     ):
         (tmp_path / "d.toml").write_text(DECLARED.replace(old, new))

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from msgspec import Struct, field
 
 from teemark import paths
-from teemark.checked import parse_toml, read_text
+from teemark.checked import Wrong, once, parse_toml, read_text
 from teemark.errors import ConfigError
 from teemark.report.seed_tables.formula import Formula
 
@@ -64,6 +64,18 @@ class _Table(Struct, frozen=True, forbid_unknown_fields=True):
     measured: str = ""
     note: str = ""
 
+    def __post_init__(self) -> None:
+        rows, columns = (tuple(map(_name, lines)) for lines in (self.rows, self.columns))
+        once("rows", rows)
+        once("columns", columns)
+        for column in self.columns:
+            if isinstance(column, _Column) and column.sd_of not in (*columns, ""):
+                raise Wrong(f"sd_of: there is no column {column.sd_of!r}", key="columns")
+
+
+def _name(line: str | _Row | _Column) -> str:
+    return line if isinstance(line, str) else line.name
+
 
 class _File(Struct, frozen=True, forbid_unknown_fields=True):
     tables: tuple[_Table, ...]
@@ -114,5 +126,5 @@ def _table(declared: _Table, document: str, words: Names, file: str) -> SeedTabl
 def _filled(text: str, words: Mapping[str, str], where: str) -> str:
     try:
         return text.format_map(words)
-    except (LookupError, ValueError) as error:
+    except (LookupError, ValueError, AttributeError) as error:
         raise ConfigError(f"{where}: {text}: nothing called {error}") from None

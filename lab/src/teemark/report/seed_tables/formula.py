@@ -1,18 +1,21 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Formulas: what of a run stands in a cell. Python's syntax, but only numbers, + - * / and
+"""Formulas: which value of a run stands in a cell, in a small part of Python's syntax.
 
-time(CASE)  rate(CASE)  size(CASE)   of one call: seconds, bytes a second, bytes
-inside(CASE)                         seconds of one operation inside the TA
-per_byte(ALGORITHM, BACKEND)         seconds of one more byte
-teehash(STEP, FIGURES)               of each run of a step: names in teehash's report, with + - * /
-fact(NAME)  option(NAME)             of the machine and of its kernel's configuration
-driver(ALGORITHM, WHAT, KIND)        of the kernel: `name` or `priority`
-max(…)                               the largest of what is known
+    time(CASE)  rate(CASE)  size(CASE)   of one call: seconds, bytes a second, bytes
+    inside(CASE)                         seconds of one operation inside the TA
+    per_byte(ALGORITHM, BACKEND)         seconds of one more byte
+    teehash(STEP, FORMULA)               of each run of a step; the names are those of its report
+    fact(NAME)  option(NAME)             of the machine; of its kernel's configuration
+    driver(ALGORITHM, WHAT, KIND)        of the kernel: `name` or `priority`
+    max(…)                               the largest of those that are known
+
+and numbers with + - * / between them.
 """
 
 from __future__ import annotations
 
 import ast
+import inspect
 import operator
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -82,10 +85,18 @@ def _is_formula(node: ast.expr, *, in_report: bool = False) -> bool:
             fits = not in_report and all(map(_is_formula, args))
         case ast.Call(func=ast.Name("teehash"), args=[ast.Constant(str()), figure]):
             fits = not in_report and _is_formula(figure, in_report=True)
-        case ast.Call(func=ast.Name(name), args=args):
-            words = all(isinstance(arg, ast.Constant) for arg in args)
-            fits = not in_report and name in _FUNCTIONS and words
+        case ast.Call(func=ast.Name(name), args=args, keywords=[]) if name in _FUNCTIONS:
+            words = [arg.value for arg in args if isinstance(arg, ast.Constant)]
+            fits = not in_report and len(words) == len(args) and _takes(name, words)
     return fits
+
+
+def _takes(name: str, words: list[Any]) -> bool:
+    try:
+        inspect.signature(_FUNCTIONS[name]).bind(None, *words)
+    except TypeError:
+        return False
+    return True
 
 
 def _evaluate(node: ast.expr, leaf: Callable[[ast.expr], Any]) -> Any:
