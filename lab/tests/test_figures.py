@@ -41,7 +41,10 @@ def tables(section: Section | None) -> list[list[list[str]]]:
     def walk(blocks: tuple[Block, ...]) -> None:
         for block in blocks:
             if isinstance(block, Table):
-                head = [text(f"{c.title} {c.unit}".strip()) for c in block.columns]
+                head = [
+                    text(f"{'<' if c.align == 'left' else ''}{c.title} {c.unit}".strip())
+                    for c in block.columns
+                ]
                 found.append([head, *([text(cell) for cell in row] for row in block.rows)])
             elif isinstance(block, Fold):
                 walk(block.blocks)
@@ -161,12 +164,12 @@ def test_misfits() -> None:
 def test_costs_of_counted_instructions() -> None:
     made = tables(costs([subject(EXACT)]))
     assert made[0] == [
-        ["backend", "call instructions", "byte instructions", "limit MiB/s", "misfit"],
+        ["<backend", "call instructions", "byte instructions", "limit MiB/s", "misfit"],
         ["tee TEE API", "80 000", "10.0", "95.4", "< 0.01 %"],
         ["openssl OpenSSL", "700", "1.00", "954", "< 0.01 %"],
     ]
     assert made[1] == [
-        ["backend", "call instructions", "block instructions"],
+        ["<backend", "call instructions", "block instructions"],
         ["tee", "80 000", "640"],
         ["openssl", "700", "64.0"],
     ]
@@ -175,7 +178,7 @@ def test_costs_of_counted_instructions() -> None:
 
 def test_costs_with_intervals() -> None:
     made = tables(costs([subject(NOISY)]))
-    assert made[0][0] == ["backend", "call", "95 %", "byte ns", "95 %", "limit MiB/s", "misfit"]
+    assert made[0][0] == ["<backend", "call", "95 %", "byte ns", "95 %", "limit MiB/s", "misfit"]
     tee = made[0][1]
     assert tee[1].startswith(("79.", "80."))
     assert tee[2].endswith(" µs")
@@ -215,10 +218,16 @@ def test_references_and_streams() -> None:
         costs([subject(run_of({k: [v] * 8 for k, v in (calls | times).items()}, icount=True))])
     )
     assert made[-2] == [
-        ["backend", "call instructions", "reference instructions"],
+        ["<backend", "call instructions", "reference instructions"],
         ["tee", "57 000", "9000"],
     ]
-    assert made[-1][0][2:] == ["measured instructions", "predicted instructions", "prediction off"]
+    assert made[-1][0] == [
+        "<case",
+        "pieces",
+        "measured instructions",
+        "predicted instructions",
+        "prediction off",
+    ]
     rows = {row[0]: row[1:] for row in made[-1][1:]}
     assert rows["stream/sha256/tee/65536/4096"][0] == "16"
     assert rows["stream/sha256/tee/65536/4096"][2:] == ["1 648 000", "+2.0 %"]
@@ -229,8 +238,8 @@ def test_inside_the_call() -> None:
     run = reader.parse(Synthetic(identical=True, algorithms=("sha256",)).lines(), file="x")
     (table,) = tables(inside([subject(run)]))
     assert table[0] == [
-        "backend",
-        "algorithm",
+        "<backend",
+        "<algorithm",
         "bytes",
         "operation instructions",
         "byte instructions",
@@ -260,7 +269,7 @@ def test_the_counter() -> None:
     assert row[4] == f"{100 * counted / client:.1f} %"
     assert float(row[5].replace(" ", "")) == pytest.approx(client - counted, rel=1e-4)
     slopes = made[-1]
-    assert slopes[0][-2:] == ["apart", "within 5 %"]
+    assert slopes[0][-2:] == ["apart", "<within 5 %"]
     assert [row[-2:] for row in slopes[1:]] == [["+1.0 %", "yes"]] * 3
     off = replace(run, cases=run.cases)
     assert tables(by_its_own_clock([subject(off)])) == made
@@ -288,11 +297,35 @@ def test_side_by_side() -> None:
     section = comparison(subjects([EXACT, slow]))
     first, second = tables(section)
     assert first[1] == ["oneshot/sha256/tee", "80 000", "10.0", "160 000", "20.0 2.0×"]  # noqa: RUF001
-    assert [cell.split()[-1] for cell in first[0][1:]] == ["instructions"] * 4
+    assert first[0] == [
+        "<case",
+        *(f"synthetic ({n}): {of} instructions" for n in (1, 2) for of in ("call", "byte")),
+    ]
+    assert second[0] == [
+        "<case",
+        "synthetic (1) instructions",
+        "synthetic (2) instructions",
+        "ratio",
+        "<",
+    ]
+    assert words(section) == (
+        "Factors are of the cost of a byte, against synthetic (1). Where the interval of a factor "
+        "has 1 in it, the difference may be chance."
+    )
     assert len(second) == 1 + len(EXACT.cases)
     assert second[1][1:] == ["57 200", "114 400", "2.0×", "slower"]  # noqa: RUF001
     assert section is not None
-    assert section.blocks[-1].note == "13 cases of 13 differ beyond chance"  # type: ignore[union-attr]
+    fold = section.blocks[-1]
+    assert isinstance(fold, Fold)
+    assert (section.key, section.title, fold.title, fold.note) == (
+        "comparison",
+        "Side by side",
+        "Medians of synthetic (2) against synthetic (1)",
+        "13 cases of 13 differ beyond chance",
+    )
+    less = run_of({k: [1.0 * c.samples[0].ns] * 8 for k, c in EXACT.cases.items() if "tee" in k})
+    partly, _ = tables(comparison(subjects([EXACT, less])))
+    assert partly[-1][1:] == ["700", "1.00", "–", "–"]  # noqa: RUF001
     same = tables(comparison(subjects([EXACT, EXACT])))[1]
     assert {row[-1] for row in same[1:]} == {"identical"}
     back = tables(comparison(subjects([slow, EXACT])))[1]

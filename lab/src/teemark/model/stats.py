@@ -71,11 +71,6 @@ class Interval:
     def overlaps(self, other: Interval) -> bool:
         return self.low <= other.high and other.low <= self.high
 
-    def scaled(self, factor: float) -> Interval:
-        """In another unit."""
-        low, high = sorted((self.low * factor, self.high * factor))
-        return Interval(low, high, self.level)
-
     @property
     def width(self) -> float:
         return self.high - self.low

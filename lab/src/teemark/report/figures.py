@@ -49,11 +49,6 @@ def spread(run: RunData, interval: Interval | None) -> str:
     return "exact" if exact(run) else fmt.duration_interval(interval)
 
 
-def span(run: RunData, interval: Interval | None) -> str:
-    """Of a bare number."""
-    return "exact" if exact(run) else fmt.span(interval)
-
-
 def known(run: RunData, interval: Interval | None, text: str) -> str:
     """In a sentence: how well a figure is known, or nothing where it is exact."""
     if exact(run):
