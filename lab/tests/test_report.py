@@ -291,5 +291,6 @@ def test_report_command(tmp_path: Path) -> None:
     files = json.loads(result.stdout)
     assert Path(files["html"]) == out / "report.html"
     first = (out / "report.html").read_bytes(), (out / "report.md").read_bytes()
-    assert CliRunner().invoke(cli.cli, ["report", str(folder)], standalone_mode=False)
+    again = CliRunner().invoke(cli.cli, ["report", str(folder)], standalone_mode=False)
+    assert again.return_value == 0
     assert ((folder / "report.html").read_bytes(), (folder / "report.md").read_bytes()) == first
