@@ -67,7 +67,7 @@ def _emulated(subject: Subject) -> Banner:
         return Banner(
             "Emulated board: this counts instructions",
             (
-                "One nanosecond is one executed instruction; two boots agree to within 0.1 %. "
+                "One nanosecond is one executed instruction; two boots agree to within 0.2 %. "
                 "There are no cache misses and no latencies in it: good for finding and comparing "
                 "work, not for predicting time on hardware.",
             ),
