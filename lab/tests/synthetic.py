@@ -65,6 +65,7 @@ class Synthetic:
     repeat: tuple[int, ...] = (1, 2, 4, 8)
     harness: float = 1.9  # ns
     algorithms: tuple[str, ...] = ("sha1", "sha256", "sha512")
+    page: float = 0.0  # of 4 KiB, on the way into a TA, ns
     counter: float | None = None  # the TA counts along, so many times as fast as it should
     counter_noise: float = 0.0  # of its own, besides that of the call
 
@@ -144,6 +145,8 @@ class Synthetic:
                         )
                         continue
                     call = truth[0]
+                    if backend.startswith("t"):
+                        call += self.page * -(-size // 4096)
                     by_size = work(algorithm, backend, size, self.truth)
                     repeats = self.repeat if backend.startswith("t") and size == 4096 else (1,)
                     case(key, size, call + by_size, repeats)

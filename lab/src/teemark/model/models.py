@@ -165,7 +165,8 @@ def costs_of(
             way = fit(
                 sizes,
                 [ways[key].estimate for key in keys],
-                {"call": [1.0] * len(keys), "page": [float(form.pages(n)) for n in sizes]},
+                {"call": [1.0] * len(keys)},
+                {"page": [float(form.pages(n)) for n in sizes]},
             )
         base, candidates = form.columns(
             sizes, [measured.case.rpcs_per_call for _, measured in group]
@@ -187,11 +188,11 @@ def costs_of(
 
 def _page(form: Form, way: Fit | None, made: Iterable[Cost]) -> Estimate | None:
     """What mapping a page takes on the way into the TEE, where that was measured apart from the
-    work: by the TA's counter, or by calls that only carry a buffer."""
+    work (by the TA's counter, or by calls that only carry a buffer) and shows."""
     if not form.in_tee or form.workload in ("shm", "rng", "same-code"):
         return None
     if way is not None:
-        return way.terms["page"]
+        return way.term("page")
     carried = [
         cost.fit.terms["page"]
         for cost in made

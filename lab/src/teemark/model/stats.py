@@ -229,6 +229,7 @@ def estimate(
     ordered = np.sort(np.asarray(found[0], dtype=np.float64))
     if grain > 0:
         ordered = _apart(ordered, grain)
+        value = median(ordered.tolist())
     below = np.minimum(places.astype(np.intp), ordered.size - 2)
     share = places - below
     drawn = rng.permutation(ordered[below] * (1 - share) + ordered[below + 1] * share)

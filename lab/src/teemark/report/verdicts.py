@@ -36,9 +36,6 @@ def say(run: RunData, verdict: v.Verdict) -> Said:
 
 Words = tuple[str, str, str | None]
 
-MANY = 3.0
-"""A factor above it is many times."""
-
 
 @singledispatch
 def _words(verdict: v.Verdict, run: RunData) -> Words:
@@ -150,18 +147,17 @@ def _rates(verdict: v.Rates, run: RunData) -> Words:
 @_words.register
 def _against_openssl(verdict: v.AgainstOpenssl, run: RunData) -> Words:
     both = [verdict.small] if verdict.small == verdict.large else [verdict.small, verdict.large]
-    said = " and ".join(
-        f"{figures.times(run, one.ratio)} at {fmt.size(one.one.bytes or 0)}" for one in both
+    of = f" the {figures.amount(run)} of OpenSSL"
+    said = ", and ".join(
+        f"{figures.times(run, one.ratio)}{of if one is both[0] else ''} at "
+        f"{fmt.size(one.one.bytes or 0)}"
+        for one in both
     )
     evidence = ", ".join(
         f"at {fmt.size(one.one.bytes or 0)} {_against(run, one.one, one.other)}" for one in both
     )
     return (
-        f"{fmt.title(verdict.small.one.algorithm)} through the TEE takes many times the "
-        f"{figures.amount(run)} of OpenSSL: {said}."
-        if min(one.ratio.value for one in both) > MANY
-        else f"{fmt.title(verdict.small.one.algorithm)} through the TEE takes, of the "
-        f"{figures.amount(run)} of OpenSSL, {said}.",
+        f"{fmt.title(verdict.small.one.algorithm)} through the TEE takes {said}.",
         f"{evidence[:1].upper()}{evidence[1:]} (medians).",
         None,
     )

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from teemark import fmt
-from teemark.model.fit import MISFIT, Fit
+from teemark.model.fit import MAY_SAVE, MISFIT, Fit
 from teemark.model.models import Cost
 from teemark.model.stats import Estimate
 from teemark.report import figures
@@ -160,7 +160,9 @@ def _terms(subject: Subject, name: str, fits: Iterable[tuple[str, Fit]]) -> Fold
         columns=(Column("backend", "left"), *(Column(term, unit=unit) for term in names)),
         rows=tuple(rows),
     )
-    negative = any(term.value < 0 for _, fit in shown for term in fit.terms.values())
+    negative = any(
+        fit.terms[name].value < 0 for _, fit in shown for name in MAY_SAVE & set(fit.terms)
+    )
     return Fold(
         name,
         fmt.plural(len(names), "term"),
