@@ -66,6 +66,12 @@ class Point:
         return (self.fitted - self.measured.value) / self.measured.value
 
     @property
+    def error(self) -> float:
+        """Of the prediction by all other points, relative; the residual where there is none."""
+        predicted = self.fitted if self.left_out is None else self.left_out
+        return abs(predicted / self.measured.value - 1)
+
+    @property
     def missed(self) -> bool:
         """The fit lies outside of what the median may be: no scatter explains it."""
         interval = self.measured.interval
@@ -112,12 +118,8 @@ class Fit:
     @property
     def prediction_error(self) -> float | None:
         """The largest relative error at a point of the fit without it."""
-        errors = [
-            abs(point.left_out / point.measured.value - 1)
-            for point in self.points
-            if point.left_out is not None
-        ]
-        return max(errors, default=None)
+        known = [point.error for point in self.points if point.left_out is not None]
+        return max(known, default=None)
 
 
 Columns = Mapping[str, Sequence[float]]
@@ -173,12 +175,9 @@ def _is_clear(name: str, term: Estimate) -> bool:
 
 
 def _prediction(one: Fit, other: Fit) -> float:
-    """The error of prediction of `one` over that of `other`, at the points that both predict."""
-    mine = theirs = 0.0
-    for a, b in zip(one.points, other.points, strict=True):
-        if a.left_out is not None and b.left_out is not None:
-            mine += (a.left_out / a.measured.value - 1) ** 2
-            theirs += (b.left_out / b.measured.value - 1) ** 2
+    """The error of prediction of `one` over that of `other`. A point that alone tells a term is
+    predicted by nothing, and stands with its residual: that the term is clear must do."""
+    mine, theirs = (sum(point.error**2 for point in found.points) for found in (one, other))
     if theirs <= ROUNDING**2:
         return 1.0
     return float((mine / theirs) ** 0.5)
