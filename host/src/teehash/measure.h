@@ -7,10 +7,7 @@
 #ifndef TEEHASH_MEASURE_H
 #define TEEHASH_MEASURE_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
-#include "engine.h"
+#include "session.h"
 
 struct inside {
 	bool has_nop;
@@ -24,9 +21,8 @@ struct inside {
 	struct session_facts facts;
 };
 
-/* bytes: of a typical call. */
-void measure_inside(struct engine *engine, const struct backend *backend,
-		    const struct algorithm *alg, uint64_t bytes,
-		    struct inside *inside);
+/* bytes: of a typical call. session: NULL if none was ever open. */
+void measure_inside(struct hash_session *session, const struct algorithm *alg,
+		    uint64_t bytes, struct inside *inside);
 
 #endif

@@ -181,10 +181,9 @@ def test_closed_output(
         done = with_shell(program, f"{line} {closed}", directory)
         assert done.returncode == 1, done.stderr
         assert done.stderr.count(b"write error: Bad file descriptor\n") == 1, done.stderr
-        if "--report-file" in line:
-            assert GOOD not in (directory / "R").read_bytes()
-        if line == "--report=json --report-file=R good":
-            assert json.loads((directory / "R").read_bytes())["files"][0]["digest"]
+        assert not (directory / "R").exists()
+        lines_fail = line.startswith("--report ") or "--report-file" in line
+        assert (b"no report is written" in done.stderr) == lines_fail
 
 
 def test_closed_output_that_nobody_needs(teehash: Program, directory: Path) -> None:
@@ -271,14 +270,11 @@ def test_interrupted(
         out, err = process.communicate(timeout=20)
     os.close(keep)
     assert time.monotonic() - begin < 5
-    assert process.returncode == 128 + number
-    assert err == b""
+    assert process.returncode == -number  # it dies of the signal, or a shell's loop would go on
     if "--report=json" not in options:
-        assert out == GOOD
+        assert (out, err) == (GOOD, b"")
     else:
-        report = json.loads(out)
-        assert report["complete"] is False
-        assert [file["name"] for file in report["files"]] == ["good"]
+        assert (out, err) == (b"", b"teehash: interrupted: no report is written\n")
 
 
 @pytest.mark.parametrize("jobs", ["1", "2"])
@@ -292,7 +288,7 @@ def test_interrupted_when_no_session_opens(tee: Program, directory: Path, jobs: 
         begin = time.monotonic()
         process.send_signal(signal.SIGINT)
         assert process.communicate(timeout=20) == (b"", b"")
-        assert process.returncode == 130
+        assert process.returncode == -signal.SIGINT
         assert time.monotonic() - begin < 6
 
 
@@ -359,12 +355,12 @@ def test_fewer_sessions_than_asked_for(tee: Program, directory: Path) -> None:
     done = tee("-j3", *names, cwd=directory, FAKE_OPEN="0xffff000c", FAKE_OPENS="2")
     assert done.status == 0
     assert done.out.count(b"\n") == 9
-    assert b"only 2 of 3 sessions could be kept open" in done.err
+    assert b"only 2 of 3 sessions could be opened" in done.err
 
 
 @pytest.mark.parametrize("room", ["1", "2", "4"])
 def test_sessions_that_have_no_memory_to_work(tee: Program, directory: Path, room: str) -> None:
-    """They give their file to the others and their memory back."""
+    """They are closed before work begins, and the others do it."""
     names = []
     for i in range(40):
         (directory / f"{i}").write_bytes(bytes(i * 1000))
