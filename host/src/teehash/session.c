@@ -285,8 +285,12 @@ bool session_take_less(struct hash_session *s, size_t len,
 bool session_is_starved(struct hash_session *s, const struct algorithm *alg,
 			struct error *err)
 {
-	return s->settings->backend->supports(s->open, alg, err) &&
-	       error_tee_memory(err);
+	int ret = s->settings->backend->supports(s->open, alg, err);
+
+	if (error_tee_memory(err))
+		return true;
+	s->broken = ret && ret != -EOPNOTSUPP;
+	return false;
 }
 
 uint64_t session_time_digests(struct hash_session *s,
