@@ -241,8 +241,10 @@ def test_a_reader_that_goes_away_ends_all_workers(
     """They don't hash files to the end whose lines nobody gets."""
     with (directory / "big").open("wb") as big:
         big.truncate(1 << 40)  # hours
-    (directory / "list").write_bytes(GOOD + b"0" * 64 + b"  big\n")
-    names = ["list"] if "-c" in options else ["good", "big", "big", "big"]
+    with (directory / "first").open("wb") as first:
+        first.truncate(40 << 20)  # when its line is printed, others are under way
+    (directory / "list").write_bytes(b"".join(b"0" * 64 + b"  %s\n" % n for n in (b"first", b"big")))
+    names = ["list"] if "-c" in options else ["first", "big", "big", "big"]
     reading, writing = os.pipe()
     os.close(reading)
     done = subprocess.run(
