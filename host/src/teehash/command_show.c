@@ -9,7 +9,7 @@
 /* At once: errno is that of the write. */
 static enum status shown(int printed)
 {
-	if (printed >= 0 && !fflush(stdout))
+	if (printed >= 0 && !fflush(stdout) && !ferror(stdout))
 		return STATUS_OK;
 	complain("write error: %s", strerror(errno));
 	return STATUS_FAILED;
@@ -17,7 +17,15 @@ static enum status shown(int printed)
 
 enum status command_help(void)
 {
-	return shown(fputs(options_help, stdout));
+	fputs(options_help, stdout);
+	fputs("\nAlgorithms:", stdout);
+	for (size_t i = 0; i < algorithms_count; i++)
+		if (algorithms[i].class == ALG_DIGEST)
+			printf(" %s", algorithms[i].name);
+	fputs("\nBackends:  ", stdout);
+	for (const struct backend *const *b = backends; *b; b++)
+		printf(" %s", (*b)->name);
+	return shown(putchar('\n'));
 }
 
 enum status command_version(void)

@@ -147,6 +147,11 @@ static void fill_runq(struct metrics *m, const struct findings *f)
 			   "/proc/thread-self/schedstat, all threads", "1 ns");
 }
 
+static double cpu_ns(const struct findings *f)
+{
+	return 1000.0 * (double)(f->cost.usage.user_us + f->cost.usage.sys_us);
+}
+
 static void fill_host(struct metrics *m, const struct findings *f)
 {
 	const struct session_stats *sessions = &f->run.sessions;
@@ -160,10 +165,10 @@ static void fill_host(struct metrics *m, const struct findings *f)
 	metric_add(m, "file_read_time", "time in read()", "ns",
 		   (double)all->read_ns,
 		   "client clock around read(), whichever thread", ns);
-	metric_add(m, "cpu_time", "CPU time", "ns", (double)f->cost.cpu_ns,
-		   "CLOCK_PROCESS_CPUTIME_ID; time in the TEE counts, as "
+	metric_add(m, "cpu_time", "CPU time", "ns", cpu_ns(f),
+		   "getrusage(), all threads; time in the TEE counts, as "
 		   "system time",
-		   "1 ns");
+		   "1 us");
 	metric_add(m, "user_time", "of it in user mode", "ns",
 		   (double)usage->user_us * 1000, rusage, ticks);
 	metric_add(m, "system_time", "of it in the kernel and the TEE", "ns",
@@ -207,34 +212,16 @@ static void fill_peak(struct metrics *m, const struct findings *f,
 		metric_null(m, key, title, "bytes", reason);
 }
 
-static void fill_switches(struct metrics *m, const struct findings *f)
+static void fill_switch(struct metrics *m, const struct findings *f,
+			const char *key, const char *title, uint64_t value,
+			const char *source)
 {
-	static const struct {
-		const char *key;
-		const char *title;
-	} rows[] = {
-		{ "world_switches", "returns from the secure world" },
-		{ "rpc_count", "requests of the TEE (RPC)" },
-		{ "secure_interruptions", "interrupts taken while in the TEE" },
-	};
 	const struct trace_counts *s = &f->switches;
-	const char *source = "tracepoint optee:optee_invoke_fn_end";
-	const char *rpc =
-		metrics_note(m,
-			     "%s, TA load included: %" PRIu64
-			     " commands, %" PRIu64 " memory wanted, %" PRIu64
-			     " given back, %" PRIu64 " other",
-			     source, s->command, s->alloc, s->free, s->other);
 
-	if (f->has_tee && s->known && !s->lost) {
-		count(m, rows[0].key, rows[0].title, s->returns, source);
-		count(m, rows[1].key, rows[1].title,
-		      s->alloc + s->free + s->command + s->other, rpc);
-		count(m, rows[2].key, rows[2].title, s->interrupts, source);
-		return;
-	}
-	for (unsigned int i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-		metric_null(m, rows[i].key, rows[i].title, "count",
+	if (f->has_tee && s->known && !s->lost)
+		count(m, key, title, value, source);
+	else
+		metric_null(m, key, title, "count",
 			    !f->has_tee ? "no call leaves the normal world" :
 			    !s->known   ? s->reason :
 					  metrics_note(m,
@@ -242,6 +229,26 @@ static void fill_switches(struct metrics *m, const struct findings *f)
 						       " events found no room "
 							 "in the trace buffer",
 						       s->lost));
+}
+
+static void fill_switches(struct metrics *m, const struct findings *f)
+{
+	const struct trace_counts *s = &f->switches;
+	const char *source = "tracepoint optee:optee_invoke_fn_end";
+
+	fill_switch(m, f, "world_switches", "returns from the secure world",
+		    s->returns, source);
+	fill_switch(m, f, "rpc_count", "requests of the TEE (RPC)",
+		    s->alloc + s->free + s->command + s->other,
+		    metrics_note(m,
+				 "%s, TA load included: %" PRIu64
+				 " commands, %" PRIu64
+				 " memory wanted, %" PRIu64
+				 " given back, %" PRIu64 " other",
+				 source, s->command, s->alloc, s->free,
+				 s->other));
+	fill_switch(m, f, "secure_interruptions",
+		    "interrupts taken while in the TEE", s->interrupts, source);
 }
 
 static void fill_compute(struct metrics *m, const struct findings *f)
@@ -415,7 +422,7 @@ static void fill_derived(struct metrics *m, const struct findings *f)
 			    f->inside.reason);
 	fill_overhead(m, f);
 	metric_add(m, "cpu_utilization", "CPU utilisation", "percent",
-		   100 * (double)f->cost.cpu_ns / total,
+		   100 * cpu_ns(f) / total,
 		   "CPU time by total time; 100 % is one CPU", as_parts);
 	if (compute < 0)
 		metric_null(m, "io_to_compute_ratio", "reading to computing",

@@ -24,7 +24,6 @@ struct totals {
 /* What the work has cost this process, begin … end. */
 struct cost {
 	uint64_t total_ns;
-	uint64_t cpu_ns;
 	struct usage usage;
 	int64_t peak_bytes; /* -1: not known */
 };

@@ -63,10 +63,8 @@ const char options_help[] =
 	"\n"
 	"With no FILE, or when FILE is -, read standard input.\n"
 	"\n"
-	"  -a, --algorithm=NAME  sha1 sha224 sha256 (default) sha384 sha512\n"
-	"                        sha3-224 sha3-256 sha3-384 sha3-512\n"
-	"      --backend=NAME    who computes: tee (default), ta-c, ta-ce in the TEE;\n"
-	"                        c, ce, openssl, afalg in the normal world\n"
+	"  -a, --algorithm=NAME  which digest, default sha256\n"
+	"      --backend=NAME    who computes, default tee: the TEE's own library\n"
 	"      --list            show the backends and what this machine lacks\n"
 	"  -b, --binary          mark the names with * (the data is the same)\n"
 	"  -t, --text            mark the names with a space (default)\n"
@@ -109,11 +107,14 @@ const char options_help[] =
 	"Exit status: 0 all well, 1 a file failed or did not match, 2 a mistake on the\n"
 	"command line, 130 interrupted.\n";
 
-/* "4096", "64K", "1M", "2G" (powers of 1024): 0 or -EINVAL, -ERANGE. */
+static const char units[] = "KMG";
+
+/* "4096", "64K", "1M", "2GiB" (powers of 1024): 0 or -EINVAL. */
 static int parse_size(const char *text, uint64_t *value)
 {
-	unsigned long long n;
 	unsigned int shift = 0;
+	const char *unit;
+	uint64_t n;
 	char *end;
 
 	/* strtoull() takes signs and white space; a size has neither. */
@@ -121,32 +122,16 @@ static int parse_size(const char *text, uint64_t *value)
 		return -EINVAL;
 	errno = 0;
 	n = strtoull(text, &end, 10);
-	if (errno)
-		return -errno;
-	switch (*end) {
-	case 'G':
-	case 'g':
-		shift += 10;
-		/* fall through */
-	case 'M':
-	case 'm':
-		shift += 10;
-		/* fall through */
-	case 'K':
-	case 'k':
-		shift += 10;
+	unit = *end ? strchr(units, toupper((unsigned char)*end)) : NULL;
+	if (unit) {
+		shift = 10 * (unsigned int)(unit - units + 1);
 		end++;
 		if (!strcmp(end, "iB"))
 			end += 2;
-		break;
-	default:
-		break;
 	}
-	if (*end)
+	if (errno || *end || n > UINT64_MAX >> shift)
 		return -EINVAL;
-	if (n > (UINT64_MAX >> shift))
-		return -ERANGE;
-	*value = (uint64_t)n << shift;
+	*value = n << shift;
 	return 0;
 }
 
@@ -189,15 +174,12 @@ static int parse_jobs(const char *text, unsigned int *jobs, struct error *err)
 /* The largest unit that it is a multiple of, as parse_size() reads it. */
 static void size_text(char *text, size_t room, uint64_t size)
 {
-	static const char *const units[] = { "", "K", "M", "G" };
-	size_t unit = 0;
+	size_t n = 0;
 
-	while (size && size % 1024 == 0 &&
-	       unit + 1 < sizeof(units) / sizeof(units[0])) {
+	for (; size && size % 1024 == 0 && units[n]; n++)
 		size /= 1024;
-		unit++;
-	}
-	snprintf(text, room, "%" PRIu64 "%s", size, units[unit]);
+	snprintf(text, room, "%" PRIu64 "%.*s", size, n > 0,
+		 n ? &units[n - 1] : "");
 }
 
 static int parse_bounded(const char *option, const char *text, uint64_t min,
@@ -258,30 +240,32 @@ static int check_combinations(const struct options *opt, bool text, bool binary,
 						 NULL;
 	bool check = opt->command == COMMAND_CHECK;
 
-	if (opt->style.tag && text)
-		return error_set(err, -EINVAL,
-				 "--tag does not support --text mode");
-	if (check && opt->style.zero)
-		return error_set(err, -EINVAL,
-				 "the --zero option is not supported when "
-				 "verifying checksums");
-	if (check && opt->style.tag)
-		return error_set(err, -EINVAL,
-				 "the --tag option is meaningless when "
-				 "verifying checksums");
-	if (check && (text || binary))
-		return error_set(err, -EINVAL,
-				 "the --binary and --text options are "
-				 "meaningless when verifying checksums");
+	const struct {
+		bool wrong;
+		const char *why;
+	} rules[] = {
+		{ opt->style.tag && text,
+		  "--tag does not support --text mode" },
+		{ check && opt->style.zero,
+		  "the --zero option is not supported when verifying "
+		  "checksums" },
+		{ check && opt->style.tag,
+		  "the --tag option is meaningless when verifying checksums" },
+		{ check && (text || binary),
+		  "the --binary and --text options are meaningless when "
+		  "verifying checksums" },
+		{ opt->report.file && opt->report.kind == REPORT_NONE,
+		  "--report-file is meaningful only with --report" },
+	};
+
+	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++)
+		if (rules[i].wrong)
+			return error_set(err, -EINVAL, "%s", rules[i].why);
 	if (!check && only)
 		return error_set(err, -EINVAL,
 				 "the --%s option is meaningful only when "
 				 "verifying checksums",
 				 only);
-	if (opt->report.file && opt->report.kind == REPORT_NONE)
-		return error_set(err, -EINVAL,
-				 "--report-file is meaningful only with "
-				 "--report");
 	return 0;
 }
 

@@ -2,7 +2,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "outfile.h"
@@ -21,7 +20,6 @@ struct report {
 	struct outfile file;
 	bool written; /* or it was tried */
 	uint64_t begin_ns;
-	uint64_t cpu_begin_ns;
 	struct usage_meter meter;
 	struct usage before;
 	struct trace *trace;
@@ -32,14 +30,6 @@ struct report {
 	char *text;
 	size_t len;
 };
-
-static uint64_t cpu_now_ns(void)
-{
-	struct timespec t = { 0 };
-
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
 
 /* getrusage() would show the peak of whoever started this program. */
 static int64_t peak_bytes(void)
@@ -112,7 +102,6 @@ int report_begin(struct report **report, const struct report_settings *settings,
 	usage_open(&r->meter);
 	/* What the report itself takes to begin is not the work's. */
 	usage_read(&r->meter, &r->before);
-	r->cpu_begin_ns = cpu_now_ns();
 	r->begin_ns = clock_now_ns();
 	*report = r;
 	return 0;
@@ -151,7 +140,6 @@ void report_measure(struct report *report, struct hash_session *session,
 	const struct file_stats *all = &r->found.totals.all;
 	struct usage now;
 
-	cost->cpu_ns = cpu_now_ns() - r->cpu_begin_ns;
 	usage_read(&r->meter, &now);
 	cost->usage = usage_between(&r->before, &now);
 	cost->peak_bytes = peak_bytes();
