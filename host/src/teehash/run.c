@@ -36,15 +36,26 @@ void run_begin(struct run *run, const struct run_settings *settings)
 	run->turn_ns = run->stats.begin_ns;
 }
 
-/* A TEE may open more sessions than it has memory to work in. */
-static bool last_is_starved(struct run *r, const struct algorithm *alg)
+/*
+ * One more. A TEE may open more sessions than it has memory to work in: such a
+ * one is closed again, unless it is the only one.
+ */
+static int add_session(struct run *r, const struct algorithm *alg)
 {
+	struct hash_session *s;
 	struct error err = { 0 };
+	int ret = session_open(&s, &r->settings.session, &r->shortage);
 
-	if (!session_is_starved(r->sessions[r->opened - 1], alg, &err))
-		return false;
-	r->shortage = err;
-	return true;
+	if (ret)
+		return ret;
+	if (r->settings.jobs > 1 && session_is_starved(s, alg, &err) &&
+	    r->opened) {
+		session_close(s);
+		r->shortage = err;
+		return -ENOMEM;
+	}
+	r->sessions[r->opened++] = s;
+	return 0;
 }
 
 static int open_sessions(struct run *r, const struct algorithm *alg,
@@ -54,13 +65,8 @@ static int open_sessions(struct run *r, const struct algorithm *alg,
 	int ret = 0;
 
 	r->stats.pool.idle_ns += begin - r->turn_ns;
-	while (r->opened < r->settings.jobs && !ret && !stop_asked()) {
-		ret = session_open(&r->sessions[r->opened],
-				   &r->settings.session, &r->shortage);
-		r->opened += !ret;
-	}
-	while (r->opened > 1 && last_is_starved(r, alg))
-		session_close(r->sessions[--r->opened]);
+	while (r->opened < r->settings.jobs && !ret && !stop_asked())
+		ret = add_session(r, alg);
 	if (stop_asked())
 		return -EINTR;
 	if (!r->opened) {
@@ -114,8 +120,7 @@ int run_work(struct run *run, const struct work *work, struct error *err)
 	return ret;
 }
 
-static void add_session(struct session_stats *sum,
-			const struct session_stats *s)
+static void add_stats(struct session_stats *sum, const struct session_stats *s)
 {
 	if (!sum->sessions) {
 		sum->chunk = s->chunk;
@@ -149,7 +154,7 @@ struct hash_session *run_settle(struct run *run)
 	stats->workers = run->opened;
 	for (unsigned int i = 0; i < run->opened; i++) {
 		session_settle(run->sessions[i]);
-		add_session(&stats->sessions, &run->sessions[i]->stats);
+		add_stats(&stats->sessions, &run->sessions[i]->stats);
 	}
 	return run->opened ? run->sessions[0] : NULL;
 }

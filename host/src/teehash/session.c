@@ -285,9 +285,13 @@ bool session_take_less(struct hash_session *s, size_t len,
 bool session_is_starved(struct hash_session *s, const struct algorithm *alg,
 			struct error *err)
 {
-	int ret = s->settings->backend->supports(s->open, alg, err);
+	const struct backend *b = s->settings->backend;
+	uint8_t out[ALG_DIGEST_MAX_BYTES];
+	int ret = b->digest(s->open, alg, &s->buffer, 0, 0, out, 1, err);
 
-	if (error_tee_memory(err))
+	if (!ret)
+		ret = b->digest_init(s->open, alg, err);
+	if (ret && error_tee_memory(err))
 		return true;
 	s->broken = ret && ret != -EOPNOTSUPP;
 	return false;

@@ -106,7 +106,10 @@ int session_final(struct hash_session *session, const struct algorithm *alg,
 bool session_take_less(struct hash_session *session, size_t len,
 		       const struct error *err);
 
-/* Has the TEE no memory to begin a message in this session? */
+/*
+ * Has the TEE no memory for what a first message needs, in one call and as a
+ * stream? Tries it, so that a session that isn't starved has it from then on.
+ */
 bool session_is_starved(struct hash_session *session,
 			const struct algorithm *alg, struct error *err);
 

@@ -472,7 +472,7 @@ def test_a_ta_that_dies(tee: Program, directory: Path, at: int, jobs: str) -> No
     opened = logged.count("open 00000000")
     assert opened == logged.count("close")
     assert lines == sorted(lines, key=digests.index)
-    if (jobs, at) == ("2", 1):  # when its memory was tried, before any file
+    if jobs == "2" and at <= 4:  # when its memory was tried, before any file
         assert (done.status, len(lines)) == (0, 3)
         return
     assert (done.status, len(lines)) == (1, 2)
