@@ -6,7 +6,7 @@
 #include "complain.h"
 #include "stop.h"
 
-/* Said once, whether it is about one file or all of them. */
+/* Prints what ends the work, unless a signal does. Returns the error's code. */
 static int explain(const struct error *err)
 {
 	if (err->code != -EINTR && !stop_signal())

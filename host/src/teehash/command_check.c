@@ -181,7 +181,7 @@ static void warn_count(uint64_t count, const char *one, const char *many)
 			 count == 1 ? one : many);
 }
 
-/* What is to be said of a list as a whole. False: it failed. */
+/* Says what a list as a whole came to. Returns false if it failed. */
 static bool summarize(const struct options *opt, const struct list *list)
 {
 	if (!list->proper) {
@@ -230,7 +230,7 @@ static int check_list(struct check *check, const char *name)
 	return 0;
 }
 
-/* Is a list read from a pipe, or may one of its lines name one? */
+/* Returns true if the list comes from a pipe, or a line of it names one. */
 static bool list_has_pipes(struct list *list, const struct options *opt,
 			   const char *name)
 {

@@ -42,7 +42,7 @@ static int done(void *ctx, struct message *m)
 					   m->name, m->alg, m->digest));
 }
 
-/* What is to come: all bytes, if they are known; and does it come in pipes? */
+/* Returns how many bytes are to come, 0 if a pipe is among the files. */
 static uint64_t total_bytes(const struct options *opt, bool *pipes)
 {
 	uint64_t total = 0;

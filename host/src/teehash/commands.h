@@ -28,8 +28,8 @@ struct command {
 };
 
 /*
- * jobs: how many files there are to hash at a time at most. total: bytes to
- * come, 0 if not known. 0, or -errno after having said why.
+ * jobs: how many files can be hashed at a time. total: bytes to come, 0 if not
+ * known. Returns 0, or -errno after having said why.
  */
 int command_begin(struct command *command, const struct options *opt,
 		  size_t jobs, uint64_t total);
@@ -40,9 +40,9 @@ enum status command_end(struct command *command, int ret);
 
 /* Says why a message could not be hashed. */
 void command_complain(struct command *command, const struct message *m);
-/* Around a line on stdout, if there are lines at all. */
+/* Before a line on stdout. Returns false if there are to be no lines. */
 bool command_line_begin(const struct command *command);
-/* ret: of the write. 0, or -errno after having said why. */
+/* After it. ret: of the write. Returns 0, or -errno after having said why. */
 int command_line_end(int ret);
 
 #endif

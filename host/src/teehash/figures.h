@@ -57,7 +57,7 @@ void figures_add_file(struct totals *totals, const struct message *m);
  */
 uint64_t figures_parts(const struct findings *f,
 		       struct part parts[PARTS_COUNT]);
-/* Was the time inside the TA counted there, in all sessions? */
+/* Returns true if the TA counted the time inside, in all sessions. */
 bool figures_counted(const struct findings *f);
 /*
  * Returns how much of the time in calls was computing. In a TA as its own

@@ -60,9 +60,9 @@ static void measure_slope(struct hash_session *session,
 		return;
 	}
 	inside->bytes = len;
-	inside->call_ns = (double)median(one, ROUNDS);
 	inside->digest_ns =
-		((double)median(many, ROUNDS) - inside->call_ns) / (repeat - 1);
+		((double)median(many, ROUNDS) - (double)median(one, ROUNDS)) /
+		(repeat - 1);
 	inside->has_slope = inside->digest_ns > 0;
 	if (!inside->has_slope)
 		strcpy(inside->reason, "the measurement is too noisy");

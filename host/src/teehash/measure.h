@@ -14,7 +14,6 @@ struct inside {
 	uint64_t nop_ns; /* an empty call, median */
 	bool has_slope;
 	double digest_ns; /* a digest inside, without the crossing */
-	double call_ns;   /* a call with one digest, median */
 	uint64_t bytes;   /* of that digest */
 	char reason[160]; /* why not */
 	bool has_facts;

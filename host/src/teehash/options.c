@@ -71,7 +71,8 @@ const char options_help[] =
 	"      --tag             BSD-style lines that name the algorithm\n"
 	"  -z, --zero            end lines with NUL and escape no names\n"
 	"  -j, --jobs=N          hash N files at a time, each in a session of its own;\n"
-	"                        the lines stay in the order of the arguments\n"
+	"                        the lines stay in the order of the arguments. Where a\n"
+	"                        pipe is among the files, one at a time\n"
 	"\n"
 	"  -c, --check           read digests from the FILEs and check them. Lines of\n"
 	"                        --tag name their algorithm; with --algorithm all others\n"
@@ -97,7 +98,7 @@ const char options_help[] =
 	"      --report[=FORMAT] tell where the time went: text (default; on standard\n"
 	"                        error), or json (on standard output, instead of the\n"
 	"                        digest lines, which are in it)\n"
-	"      --report-file=FILE  write the report there\n"
+	"      --report-file=FILE  write the report there, whole and when all is done\n"
 	"      --progress=WHEN   auto (default: if standard error is a terminal),\n"
 	"                        always or never\n"
 	"      --help            show this\n"
@@ -105,7 +106,7 @@ const char options_help[] =
 	"\n"
 	"A list of sha256sum can be checked by teehash and the other way round.\n"
 	"Exit status: 0 all well, 1 a file failed or did not match, 2 a mistake on the\n"
-	"command line, 130 interrupted.\n";
+	"command line. Ctrl-C ends a shell's loop, too.\n";
 
 static const char units[] = "KMG";
 

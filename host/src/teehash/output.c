@@ -40,7 +40,7 @@ bool hex_decode(uint8_t *bytes, size_t len, const char *hex)
 	return true;
 }
 
-void name_print_escaped(FILE *out, const char *name)
+static void print_escaped(FILE *out, const char *name)
 {
 	for (; *name; name++) {
 		switch (*name) {
@@ -86,7 +86,7 @@ int line_print(FILE *out, const struct line_style *style, const char *name,
 	else
 		fprintf(out, "%s %c", hex, style->binary ? '*' : ' ');
 	if (escape)
-		name_print_escaped(out, name);
+		print_escaped(out, name);
 	else
 		fputs(name, out);
 	if (style->tag)
@@ -101,7 +101,7 @@ int result_print(FILE *out, const char *name, const char *verdict)
 	/* As a list has it, so that no name looks like another. */
 	if (must_escape(name)) {
 		putc('\\', out);
-		name_print_escaped(out, name);
+		print_escaped(out, name);
 	} else {
 		fputs(name, out);
 	}

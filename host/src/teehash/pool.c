@@ -47,7 +47,7 @@ static struct place *place_at(const struct pool *p, size_t index)
 	return &p->ring[index % p->size];
 }
 
-/* NULL when there are no more and never will be. */
+/* Waits for a message. Returns NULL when there will be no more. */
 static struct place *take(struct worker *w)
 {
 	struct pool *p = w->pool;
@@ -154,7 +154,7 @@ static void add(struct pool *p, const struct message *m)
 	pthread_mutex_unlock(&p->lock);
 }
 
-/* The oldest message, when it is hashed. */
+/* Waits until the oldest message is hashed. */
 static struct message *wait_for_oldest(struct pool *p)
 {
 	struct place *place = place_at(p, p->head);

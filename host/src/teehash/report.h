@@ -31,7 +31,7 @@ int report_begin(struct report **report, const struct report_settings *settings,
 /* These three, and report_free(), accept NULL. */
 /* To count the time inside the TA with; NULL if there is no such counter. */
 const struct ta_counter *report_counter(const struct report *report);
-/* Does the report take the place of the lines on stdout? */
+/* Returns true if the report takes the place of the lines on stdout. */
 bool report_takes_stdout(const struct report *report);
 /* verdict: "OK", "FAILED", …; NULL when not checking. */
 void report_file(struct report *report, const struct message *m,

@@ -14,7 +14,7 @@ const char *const reader_kinds[] = {
 	NULL,
 };
 
-/* Is there a CPU for a reader thread beside each worker? */
+/* Returns true if a reader thread is wanted, and each worker has a CPU for it. */
 static bool wants_reader(const struct run_settings *settings)
 {
 	cpu_set_t cpus;

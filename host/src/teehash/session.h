@@ -99,30 +99,30 @@ int session_final(struct hash_session *session, const struct algorithm *alg,
 
 /*
  * A TEE may have memory for a buffer and none to map it for a call, which it
- * then refuses before the TA sees anything of it. After such a refusal of len
- * bytes: true when the same bytes are worth a try with less at a time. What
- * the user asked for is not made smaller.
+ * then refuses before the TA sees anything of it. Returns true if len bytes were
+ * refused like that and are worth another try, less at a time. What the user
+ * asked for is not made smaller.
  */
 bool session_take_less(struct hash_session *session, size_t len,
 		       const struct error *err);
 
 /*
- * Has the TEE no memory for what a first message needs, in one call and as a
- * stream? Tries it, so that a session that isn't starved has it from then on.
+ * Returns true if the TEE has no memory for what a first message needs, in one
+ * call and as a stream. It is tried: a session that isn't starved keeps it.
  */
 bool session_is_starved(struct hash_session *session,
 			const struct algorithm *alg, struct error *err);
 
 /*
  * For measurements after the work, in no stats: a call with `repeat` digests
- * of the buffer's first len bytes, and an empty call. The time it took in ns;
- * 0: it failed.
+ * of the buffer's first len bytes, and an empty call. Both return the time it
+ * took in ns, 0 if it failed.
  */
 uint64_t session_time_digests(struct hash_session *session,
 			      const struct algorithm *alg, size_t len,
 			      uint32_t repeat);
 uint64_t session_time_nop(struct hash_session *session);
-/* What the TA tells of itself. False: there is no TA to ask. */
+/* Asks the TA about itself. Returns false if there is no TA. */
 bool session_ask(struct hash_session *session, struct session_facts *facts);
 
 #endif

@@ -87,7 +87,7 @@ static bool told_to_stop(const struct source *source)
 
 /*
  * A read from a pipe may wait for ever, in a thread that gets no signals: so
- * wait here, where the flags are seen. False: told to stop.
+ * wait here, where the flags are seen. Returns false if told to stop.
  */
 static bool wait_for_data(const struct source *source)
 {

@@ -30,8 +30,8 @@ int source_open(struct source *source, const char *name, struct error *err);
 void source_close(struct source *source);
 
 /*
- * Does `name` stand for what all who open it read from together, such as
- * standard input or a pipe? A regular file has a place of its own for each.
+ * Returns true if all who open `name` read from one place together, as with
+ * standard input or a pipe. A regular file has a place of its own for each.
  */
 bool source_is_shared(const char *name);
 
@@ -44,7 +44,10 @@ uint64_t source_size(const struct source *source);
  */
 int source_fill(struct source *source, uint8_t *buf, size_t size, size_t *len,
 		bool *eof);
-/* Is there no more? If there is, the next source_fill() begins with it. */
+/*
+ * Looks whether there is more, by reading one byte: the next source_fill()
+ * begins with it.
+ */
 int source_at_end(struct source *source, bool *end);
 /* The sentence for what these two returned. */
 int source_error(const struct source *source, int code, struct error *err);
