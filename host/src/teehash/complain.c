@@ -6,48 +6,28 @@
 #include "output.h"
 #include "progress.h"
 
-static void say(const char *name, const char *fmt, va_list args)
-	__attribute__((format(printf, 2, 0)));
-
-static void say(const char *name, const char *fmt, va_list args)
+void complain_name(const char *name, const char *fmt, ...)
 {
+	va_list args;
+
 	progress_hide();
 	fputs("teehash: ", stderr);
 	if (name) {
 		name_print_safe(stderr, name);
 		fputs(": ", stderr);
 	}
+	va_start(args, fmt);
 	vfprintf(stderr, fmt, args);
+	va_end(args);
 	putc('\n', stderr);
 	progress_show();
-}
-
-void complain(const char *fmt, ...)
-{
-	va_list args;
-
-	va_start(args, fmt);
-	say(NULL, fmt, args);
-	va_end(args);
-}
-
-void complain_name(const char *name, const char *fmt, ...)
-{
-	va_list args;
-
-	va_start(args, fmt);
-	say(name, fmt, args);
-	va_end(args);
 }
 
 void complain_error(const char *name, const struct error *err)
 {
 	static char last_hint[sizeof(err->hint)];
 
-	if (name)
-		complain_name(name, "%s", err->what);
-	else
-		complain("%s", err->what);
+	complain_name(name, "%s", err->what);
 	if (!err->hint[0] || !strcmp(err->hint, last_hint))
 		return;
 	complain("hint: %s", err->hint);

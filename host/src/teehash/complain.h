@@ -5,11 +5,13 @@
 
 #include "error.h"
 
-/* "teehash: …\n" */
-void complain(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-/* "teehash: NAME: …\n"; what would upset a terminal in NAME is escaped. */
+/*
+ * "teehash: NAME: …\n", without NAME if it is NULL. What would upset a terminal
+ * in NAME is escaped.
+ */
 void complain_name(const char *name, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
+#define complain(...) complain_name(NULL, __VA_ARGS__)
 /*
  * The same from an error; name may be NULL. Its hint follows, unless it is the
  * one given last.
