@@ -5,77 +5,9 @@
 #include <string.h>
 
 #include "cases.h"
+#include "workloads.h"
 
 enum { OPTIONS_MAX = 4 }; /* that a case line can have: parse_option() */
-
-int case_number(const char *text, const char *what, uint64_t max,
-		uint64_t *value, struct error *err)
-{
-	bool too_large = false;
-	uint64_t n = 0;
-
-	if (!*text || (text[0] == '0' && text[1]))
-		goto bad;
-	for (const char *p = text; *p; p++) {
-		unsigned digit = (unsigned)(*p - '0');
-
-		if (digit > 9)
-			goto bad;
-		too_large = too_large || n > (UINT64_MAX - digit) / 10;
-		n = n * 10 + digit;
-	}
-	if (too_large || n > max)
-		return error_set(err, -EINVAL,
-				 "%s is too large, at most %llu is possible: "
-				 "%s",
-				 what, (unsigned long long)max, text);
-	*value = n;
-	return 0;
-bad:
-	return error_set(err, -EINVAL, "%s is \"%s\", not a decimal number",
-			 what, text);
-}
-
-int case_need_digest(struct bench_case *c, struct error *err)
-{
-	c->algorithm = algorithm_by_name(c->algorithm_name);
-	if (!c->algorithm || c->algorithm->class != ALG_DIGEST)
-		return error_set(err, -EINVAL,
-				 "\"%s\" is not a digest "
-				 "algorithm",
-				 c->algorithm_name);
-	return 0;
-}
-
-int case_need_cipher(struct bench_case *c, struct error *err)
-{
-	c->algorithm = algorithm_by_name(c->algorithm_name);
-	if (!c->algorithm || (c->algorithm->class != ALG_CIPHER &&
-			      c->algorithm->class != ALG_AEAD))
-		return error_set(err, -EINVAL, "\"%s\" is not a cipher",
-				 c->algorithm_name);
-	return 0;
-}
-
-int case_need_no_algorithm(struct bench_case *c, struct error *err)
-{
-	if (strcmp(c->algorithm_name, "none"))
-		return error_set(err, -EINVAL,
-				 "workload %s knows no "
-				 "algorithms: write \"none\" instead of "
-				 "\"%s\"",
-				 c->workload_name, c->algorithm_name);
-	return 0;
-}
-
-int case_need_backend(struct bench_case *c, struct error *err)
-{
-	c->backend = bench_backend_by_name(c->backend_name);
-	if (!c->backend)
-		return error_set(err, -EINVAL, "there is no backend \"%s\"",
-				 c->backend_name);
-	return 0;
-}
 
 int parse_repeats(const char *text, struct case_options *options,
 		  struct error *err)

@@ -9,7 +9,7 @@
 #include "cpu.h"
 #include "facts.h"
 #include "machine.h"
-#include "records.h"
+#include "version.h"
 
 static const struct {
 	const char *group;

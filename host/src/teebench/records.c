@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "records.h"
 #include "machine.h"
+#include "version.h"
 
 static void begin(struct records *r, const char *type)
 {

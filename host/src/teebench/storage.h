@@ -24,13 +24,16 @@ struct storage_job {
 };
 
 struct storage_backend {
-	const char *name; /* as in case keys */
-	uint32_t which;   /* the backend's own */
+	const char *name;  /* as in case keys */
+	const char *title; /* as reports call it */
+	bool secure;       /* the secure world stores it */
+	uint32_t which;    /* the backend's own */
 
-	/* Most calls of an operation in a sample; 0: any. */
-	uint32_t (*loops_max)(enum storage_op op);
+	/* So many objects it can make beforehand, for as many calls. */
+	uint32_t made_max;
 	/* For parse(). */
-	int (*reserve)(struct pool *pool, size_t bytes, struct error *err);
+	int (*reserve)(struct pool *pool, const struct storage_job *job,
+		       struct error *err);
 	/* Can it store here? */
 	int (*probe)(const struct storage_backend *backend, struct error *err);
 
@@ -49,10 +52,17 @@ struct storage_backend {
 	void (*facts)(const void *state, struct json *json);
 };
 
-extern const struct storage_backend storage_ree_fs, storage_rpmb, storage_file,
-	storage_file_fsync;
+/* "create", …; NULL-terminated */
+extern const char *const storage_ops[];
 
+/* -EBADMSG: what was found wrong with what the operation stored. */
 int storage_wrong(struct error *err, const struct storage_job *job,
 		  const char *what);
+
+/*
+ * Most calls of an operation in a sample, of who can make so many objects
+ * beforehand; 0: any.
+ */
+uint32_t storage_loops_max(enum storage_op op, uint32_t made_max);
 
 #endif

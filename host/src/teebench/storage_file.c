@@ -28,23 +28,6 @@ struct files {
 	uint32_t loops; /* of the last run */
 };
 
-static uint32_t file_loops_max(enum storage_op op)
-{
-	switch (op) {
-	case STORAGE_READ:
-	case STORAGE_WRITE:
-	case STORAGE_RENAME:
-		return 0;
-	case STORAGE_CREATE:
-	case STORAGE_OPEN:
-	case STORAGE_TRUNCATE:
-	case STORAGE_DELETE:
-	case STORAGE_OPS:
-		break;
-	}
-	return FILES_MAX;
-}
-
 static int file_probe(const struct storage_backend *backend, struct error *err)
 {
 	(void)backend;
@@ -350,10 +333,13 @@ static void file_facts(const void *state, struct json *json)
 	place_put(((const struct files *)state)->dir, json);
 }
 
+extern const struct storage_backend storage_file, storage_file_fsync;
+
 const struct storage_backend storage_file = {
 	.name = "file",
+	.title = "plain file",
 	.which = false,
-	.loops_max = file_loops_max,
+	.made_max = FILES_MAX,
 	.probe = file_probe,
 	.open = file_open,
 	.close = file_close,
@@ -365,8 +351,9 @@ const struct storage_backend storage_file = {
 
 const struct storage_backend storage_file_fsync = {
 	.name = "file-fsync",
+	.title = "plain file, written through",
 	.which = true,
-	.loops_max = file_loops_max,
+	.made_max = FILES_MAX,
 	.probe = file_probe,
 	.open = file_open,
 	.close = file_close,

@@ -11,25 +11,8 @@
 
 #include "stop.h"
 #include "storage.h"
+#include "tee_client.h"
 #include "tee_device.h"
-#include "tee_share.h"
-
-static uint32_t tee_loops_max(enum storage_op op)
-{
-	switch (op) {
-	case STORAGE_READ:
-	case STORAGE_WRITE:
-	case STORAGE_RENAME:
-		return 0;
-	case STORAGE_CREATE:
-	case STORAGE_OPEN:
-	case STORAGE_TRUNCATE:
-	case STORAGE_DELETE:
-	case STORAGE_OPS:
-		break;
-	}
-	return 1;
-}
 
 static int tee_storage_probe(const struct storage_backend *backend,
 			     struct error *err)
@@ -48,23 +31,16 @@ static int tee_storage_probe(const struct storage_backend *backend,
 	return ret;
 }
 
-#ifdef HAVE_TEEC
-
-/* Where a name is in the small buffer, of which two are used. */
-enum { NAME_BYTES = 64, SMALL_BYTES = 128 };
-
-enum { LARGE = 64 << 10 };
+enum {
+	NAME_BYTES = 64, /* one of two is in the shared memory at a time */
+	PAGE = 4096,
+	LARGE = 64 << 10,
+};
 
 #define RESULT_CORRUPT_OBJECT 0xF0100001u /* TEE_ERROR_CORRUPT_OBJECT */
 
-struct desk {
-	struct tee_session *tee;
-	TEEC_SharedMemory *in, *out, *small;
-	const void *owner; /* the case whose object is open */
-};
-
 struct tee_object {
-	struct desk *desk;
+	struct desk *desk; /* whose owner has his object open */
 	const struct storage_job *job;
 	uint32_t storage;
 	uint8_t *data; /* what it should hold */
@@ -76,58 +52,34 @@ struct tee_object {
 	TEEC_Operation op;
 };
 
-/* Its address is the desk's kind: the other cases' session is another. */
-static const char desk_kind;
-
-static void close_desk(void *value)
+/* The TA is the bench TA, which `tee` has sessions with. */
+static const struct backend *ta_backend(void)
 {
-	struct desk *desk = value;
-
-	if (desk->tee) {
-		tee_shm_free(desk->tee, desk->in);
-		tee_shm_free(desk->tee, desk->out);
-		tee_shm_free(desk->tee, desk->small);
-	}
-	tee_session_close(desk->tee);
-	free(desk);
+	return backend_by_name("tee");
 }
 
-static int open_desk(const void *kind, size_t size, void **value,
-		     struct error *err)
+/* Where the name is in `in`: on a page of its own, behind the data. */
+static size_t name_at(const struct storage_job *job)
 {
-	struct desk *desk = calloc(1, sizeof(*desk));
-	int ret;
-
-	(void)kind;
-	*value = NULL;
-	if (!desk)
-		return error_set(err, -ENOMEM, "out of memory");
-	ret = ta_session_open_greeted(&ta_bench_name, &desk->tee, NULL, err);
-	if (!ret)
-		ret = tee_shm_alloc(desk->tee, size ? size : 64, TEEC_MEM_INPUT,
-				    &desk->in, err);
-	if (!ret)
-		ret = tee_shm_alloc(desk->tee, size ? size : 64,
-				    TEEC_MEM_OUTPUT, &desk->out, err);
-	if (!ret)
-		ret = tee_shm_alloc(desk->tee, SMALL_BYTES, TEEC_MEM_INPUT,
-				    &desk->small, err);
-	if (ret)
-		close_desk(desk);
-	else
-		*value = desk;
-	return ret;
+	return (job->bytes + PAGE - 1) / PAGE * PAGE;
 }
 
-static int tee_reserve(struct pool *pool, size_t bytes, struct error *err)
+static size_t room(const struct storage_job *job)
 {
-	return pool_share_reserve(pool, &desk_kind, bytes, err);
+	return name_at(job) + NAME_BYTES;
 }
 
-static void set_part(TEEC_Parameter *param, TEEC_SharedMemory *shm, size_t len)
+static int tee_reserve(struct pool *pool, const struct storage_job *job,
+		       struct error *err)
 {
-	param->memref.parent = shm;
-	param->memref.offset = 0;
+	return pool_reserve(pool, ta_backend(), DESK_STORAGE, room(job), err);
+}
+
+static void set_part(TEEC_Parameter *param, const struct buffer *buffer,
+		     size_t offset, size_t len)
+{
+	param->memref.parent = buffer->priv;
+	param->memref.offset = offset;
 	param->memref.size = len;
 }
 
@@ -135,22 +87,22 @@ static void set_name(struct tee_object *o, TEEC_Operation *op, unsigned name)
 {
 	size_t len = strlen(o->names[name]);
 
-	memcpy(o->desk->small->buffer, o->names[name], len);
-	set_part(&op->params[0], o->desk->small, len);
+	memcpy(o->desk->in.data + name_at(o->job), o->names[name], len);
+	set_part(&op->params[0], &o->desk->in, name_at(o->job), len);
 }
 
 static int call(struct tee_object *o, uint32_t command, TEEC_Operation *op,
 		const char *doing, struct error *err)
 {
-	return tee_invoke(o->desk->tee, command, op, doing, err);
+	return tee_invoke(desk_ta(o->desk), command, op, doing, err);
 }
 
 static void arrange_create(struct tee_object *o, TEEC_Operation *op)
 {
 	memset(op, 0, sizeof(*op));
 	set_name(o, op, 0);
-	memcpy(o->desk->in->buffer, o->data, o->job->bytes);
-	set_part(&op->params[1], o->desk->in, o->job->bytes);
+	memcpy(o->desk->in.data, o->data, o->job->bytes);
+	set_part(&op->params[1], &o->desk->in, 0, o->job->bytes);
 	op->params[2].value.a = o->storage;
 	op->paramTypes = TEEC_PARAM_TYPES(TEEC_MEMREF_PARTIAL_INPUT,
 					  TEEC_MEMREF_PARTIAL_INPUT,
@@ -278,7 +230,7 @@ static int tee_ready(void *state, uint32_t loops, struct error *err)
 	case STORAGE_READ:
 		ret = ensure_open(o, err);
 		memset(op, 0, sizeof(*op));
-		set_part(&op->params[0], o->desk->out, o->job->bytes);
+		set_part(&op->params[0], &o->desk->out, 0, o->job->bytes);
 		op->paramTypes = TEEC_PARAM_TYPES(TEEC_MEMREF_PARTIAL_OUTPUT,
 						  TEEC_VALUE_INPUT, TEEC_NONE,
 						  TEEC_NONE);
@@ -289,8 +241,8 @@ static int tee_ready(void *state, uint32_t loops, struct error *err)
 		for (size_t i = 0; i < o->job->bytes; i++)
 			o->data[i] ^= 0xff;
 		memset(op, 0, sizeof(*op));
-		memcpy(o->desk->in->buffer, o->data, o->job->bytes);
-		set_part(&op->params[0], o->desk->in, o->job->bytes);
+		memcpy(o->desk->in.data, o->data, o->job->bytes);
+		set_part(&op->params[0], &o->desk->in, 0, o->job->bytes);
 		op->paramTypes = TEEC_PARAM_TYPES(TEEC_MEMREF_PARTIAL_INPUT,
 						  TEEC_VALUE_INPUT, TEEC_NONE,
 						  TEEC_NONE);
@@ -372,8 +324,8 @@ static int holds(struct tee_object *o, size_t len, struct error *err)
 		return ret;
 	if (o->size != len)
 		return storage_wrong(err, o->job, "its size is another");
-	memset(o->desk->out->buffer, 0, o->job->bytes);
-	set_part(&op.params[0], o->desk->out, o->job->bytes);
+	memset(o->desk->out.data, 0, o->job->bytes);
+	set_part(&op.params[0], &o->desk->out, 0, o->job->bytes);
 	op.paramTypes = TEEC_PARAM_TYPES(TEEC_MEMREF_PARTIAL_OUTPUT,
 					 TEEC_VALUE_INPUT, TEEC_NONE,
 					 TEEC_NONE);
@@ -382,7 +334,7 @@ static int holds(struct tee_object *o, size_t len, struct error *err)
 	if (ret)
 		return ret;
 	if (op.params[0].memref.size != len ||
-	    memcmp(o->desk->out->buffer, o->data, len))
+	    memcmp(o->desk->out.data, o->data, len))
 		return storage_wrong(err, o->job,
 				     "it does not hold what was stored");
 	return 0;
@@ -424,10 +376,10 @@ static int check(struct tee_object *o, struct error *err)
 	switch (o->job->op) {
 	case STORAGE_READ:
 		/* What the timed call read. */
-		if (memcmp(o->desk->out->buffer, o->data, o->job->bytes))
+		if (memcmp(o->desk->out.data, o->data, o->job->bytes))
 			return storage_wrong(err, o->job,
 					     "other bytes than were stored");
-		memset(o->desk->out->buffer, 0, o->job->bytes);
+		memset(o->desk->out.data, 0, o->job->bytes);
 		return 0;
 	case STORAGE_TRUNCATE:
 		return truncated(o, err);
@@ -476,7 +428,6 @@ static int tee_open(void **state, const struct storage_backend *backend,
 		    struct error *err)
 {
 	struct tee_object *o = calloc(1, sizeof(*o));
-	void *desk;
 	int ret;
 
 	*state = o;
@@ -490,10 +441,10 @@ static int tee_open(void **state, const struct storage_backend *backend,
 	if (!o->data)
 		return error_set(err, -ENOMEM, "out of memory");
 	pool_message(o->data, job->bytes);
-	ret = pool_share(pool, &desk_kind, open_desk, close_desk, &desk, err);
+	ret = pool_desk(pool, ta_backend(), DESK_STORAGE, room(job), &o->desk,
+			err);
 	if (ret)
 		return ret;
-	o->desk = desk;
 	/* A run that was killed may have left it under its other name. */
 	if (job->op == STORAGE_RENAME) {
 		o->name = 1;
@@ -517,28 +468,14 @@ static int tee_open(void **state, const struct storage_backend *backend,
 	return ret;
 }
 
-#else /* HAVE_TEEC */
-
-static int tee_reserve(struct pool *pool, size_t bytes, struct error *err)
-{
-	(void)pool;
-	(void)bytes;
-	(void)err;
-	return 0;
-}
-
-#define tee_open  NULL /* never called: the probe fails */
-#define tee_close NULL
-#define tee_ready NULL
-#define tee_run   NULL
-#define tee_check NULL
-
-#endif
+extern const struct storage_backend storage_ree_fs, storage_rpmb;
 
 const struct storage_backend storage_ree_fs = {
 	.name = "tee-ree-fs",
+	.title = "TEE storage in files",
+	.secure = true,
 	.which = TA_BENCH_STORAGE_REE_FS,
-	.loops_max = tee_loops_max,
+	.made_max = 1,
 	.reserve = tee_reserve,
 	.probe = tee_storage_probe,
 	.open = tee_open,
@@ -550,8 +487,10 @@ const struct storage_backend storage_ree_fs = {
 
 const struct storage_backend storage_rpmb = {
 	.name = "tee-rpmb",
+	.title = "TEE storage in RPMB",
+	.secure = true,
 	.which = TA_BENCH_STORAGE_RPMB,
-	.loops_max = tee_loops_max,
+	.made_max = 1,
 	.reserve = tee_reserve,
 	.probe = tee_storage_probe,
 	.open = tee_open,

@@ -9,9 +9,10 @@
 #include <unistd.h>
 
 #include "bench.h"
-#include "listing.h"
+#include "list.h"
 #include "machine.h"
-#include "records.h"
+#include "stop.h"
+#include "version.h"
 
 static const char usage_text[] =
 	"Usage: teebench [OPTION]... [KEY]...\n"
@@ -376,9 +377,8 @@ int main(int argc, char **argv)
 	int status = parse_arguments(argc, argv, &a);
 
 	if (status < 0 && a.list)
-		status = listing_print(a.json, &err) ?
-				 complain(&err, EXIT_FAIL) :
-				 0;
+		status = list_print(a.json, &err) ? complain(&err, EXIT_FAIL) :
+						    0;
 	else if (status < 0 && a.machine)
 		status = machine_print(a.json, &err) ?
 				 complain(&err, EXIT_FAIL) :

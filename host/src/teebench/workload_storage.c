@@ -14,34 +14,15 @@
 #include "listing.h"
 #include "rpcs.h"
 #include "stop.h"
-#include "storage.h"
-
-static const struct storage_backend *const stores[] = {
-	&storage_ree_fs,     &storage_rpmb, &storage_file,
-	&storage_file_fsync, NULL,
-};
-
-static const char *const ops[STORAGE_OPS] = {
-	[STORAGE_CREATE] = "create", [STORAGE_OPEN] = "open",
-	[STORAGE_READ] = "read",     [STORAGE_WRITE] = "write",
-	[STORAGE_RENAME] = "rename", [STORAGE_TRUNCATE] = "truncate",
-	[STORAGE_DELETE] = "delete",
-};
+#include "stores.h"
+#include "workload.h"
 
 struct storage {
 	const struct storage_backend *store;
 	struct storage_job job;
 	void *state; /* the store's */
-	bool in_tee;
 	struct rpcs rpcs;
 };
-
-int storage_wrong(struct error *err, const struct storage_job *job,
-		  const char *what)
-{
-	return error_set(err, -EBADMSG, "%s an object of %zu bytes: %s",
-			 ops[job->op], job->bytes, what);
-}
 
 static const struct storage_backend *store_by_name(const char *name)
 {
@@ -49,14 +30,6 @@ static const struct storage_backend *store_by_name(const char *name)
 		if (!strcmp(stores[i]->name, name))
 			return stores[i];
 	return NULL;
-}
-
-static int op_by_name(const char *name)
-{
-	for (int i = 0; i < STORAGE_OPS; i++)
-		if (!strcmp(ops[i], name))
-			return i;
-	return -1;
 }
 
 /* From the key, so that a run that was killed leaves what the next removes. */
@@ -74,44 +47,41 @@ static int storage_parse(struct bench_case *c, struct pool *pool,
 			 struct error *err)
 {
 	const struct storage_backend *store = store_by_name(c->backend_name);
-	int op = op_by_name(c->algorithm_name);
-	uint64_t bytes;
+	int op = case_choice(c->algorithm_name, storage_ops,
+			     "an operation of storage", err);
 	int ret;
 
 	if (op < 0)
-		return error_set(err, -EINVAL,
-				 "storage has no operation \"%s\" (create, "
-				 "open, read, write, rename, truncate, delete)",
-				 c->algorithm_name);
+		return op;
 	if (!store)
 		return error_set(err, -EINVAL,
 				 "there is no storage \"%s\" (tee-ree-fs, "
 				 "tee-rpmb, file, file-fsync)",
 				 c->backend_name);
-	ret = case_number(c->parameters, "the number of bytes",
-			  TA_BENCH_OBJECT_MAX, &bytes, err);
-	if (!ret && bytes < 2)
+	ret = case_bytes(c, c->parameters, TA_BENCH_OBJECT_MAX, err);
+	if (!ret && c->bytes < 2)
 		ret = error_set(err, -EINVAL,
 				"the object has 2 bytes at least");
-	if (ret)
+	c->loops_max = storage_loops_max((enum storage_op)op, store->made_max);
+	if (ret || !store->reserve)
 		return ret;
-	c->bytes = (int64_t)bytes;
-	c->loops_max = store->loops_max((enum storage_op)op);
-	return store->reserve ? store->reserve(pool, (size_t)bytes, err) : 0;
+	return store->reserve(pool,
+			      &(struct storage_job){ .bytes =
+							     (size_t)c->bytes },
+			      err);
 }
 
 static int storage_prepare(struct bench_case *c, struct pool *pool,
 			   struct error *err)
 {
-	struct storage *s = calloc(1, sizeof(*s));
+	struct storage *s = case_state(c, sizeof(*s), err);
 	int ret;
 
 	if (!s)
-		return error_set(err, -ENOMEM, "out of memory");
-	c->state = s;
+		return -ENOMEM;
 	s->store = store_by_name(c->backend_name);
-	s->in_tee = !strncmp(c->backend_name, "tee-", 4);
-	s->job.op = (enum storage_op)op_by_name(c->algorithm_name);
+	s->job.op = (enum storage_op)case_choice(c->algorithm_name, storage_ops,
+						 "", err);
 	s->job.bytes = (size_t)c->bytes;
 	make_name(&s->job, c->key);
 	ret = s->store->probe(s->store, err);
@@ -148,7 +118,7 @@ static int storage_verify(void *state, struct error *err)
 	struct storage *s = state;
 	int ret = s->store->check(s->state, err);
 
-	if (ret || !s->in_tee)
+	if (ret || !s->store->secure)
 		return ret;
 	ret = stop_check(err);
 	if (!ret)
@@ -166,7 +136,7 @@ static void storage_facts(const void *state, struct json *json)
 {
 	const struct storage *s = state;
 
-	if (s->in_tee)
+	if (s->store->secure)
 		rpcs_put(&s->rpcs, json);
 	if (s->store->facts)
 		s->store->facts(s->state, json);
@@ -199,7 +169,8 @@ static void storage_list(struct listing *listing, struct pool *pool)
 		if (state)
 			stores[i]->close(state);
 		for (int op = 0; op < STORAGE_OPS; op++)
-			listing_add(listing, ops[op], stores[i]->name, &why);
+			listing_add(listing, storage_ops[op], stores[i]->name,
+				    &why);
 	}
 }
 

@@ -185,7 +185,7 @@ static void note_done(struct command *command, const struct job *job)
 		complain_name(list->name,
 			      "%" PRIu64 ": improperly formatted %s%schecksum "
 			      "line",
-			      job->note, only ? command->opt->alg->title : "",
+			      job->note, only ? command->opt->alg->tag : "",
 			      only ? " " : "");
 	else if (!summarize(command->opt, list))
 		command->failed = true;

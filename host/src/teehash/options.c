@@ -286,11 +286,12 @@ static int parse_algorithm(struct options *opt, const char *text)
 static int parse_backend(struct options *opt, const char *text)
 {
 	opt->backend = backend_by_name(text);
-	if (opt->backend)
+	if (opt->backend && opt->backend->digest)
 		return 0;
 	complain("no backend is called '%s'; there are:", text);
 	for (const struct backend *const *b = backends; *b; b++)
-		fprintf(stderr, "  %s\n", (*b)->name);
+		if ((*b)->digest)
+			fprintf(stderr, "  %s\n", (*b)->name);
 	return try_help();
 }
 
@@ -318,6 +319,8 @@ static int list_backends(void)
 
 	for (const struct backend *const *b = backends; *b && ret > 0; b++) {
 		memset(&err, 0, sizeof(err));
+		if (!(*b)->digest)
+			continue;
 		if ((*b)->probe(&err))
 			ret = show("%-8s not here: %s\n", (*b)->name, err.what);
 		else

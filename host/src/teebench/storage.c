@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+
+#include "storage.h"
+
+const char *const storage_ops[] = {
+	[STORAGE_CREATE] = "create", [STORAGE_OPEN] = "open",
+	[STORAGE_READ] = "read",     [STORAGE_WRITE] = "write",
+	[STORAGE_RENAME] = "rename", [STORAGE_TRUNCATE] = "truncate",
+	[STORAGE_DELETE] = "delete", [STORAGE_OPS] = NULL,
+};
+
+int storage_wrong(struct error *err, const struct storage_job *job,
+		  const char *what)
+{
+	return error_set(err, -EBADMSG, "%s an object of %zu bytes: %s",
+			 storage_ops[job->op], job->bytes, what);
+}
+
+uint32_t storage_loops_max(enum storage_op op, uint32_t made_max)
+{
+	switch (op) {
+	case STORAGE_READ:
+	case STORAGE_WRITE:
+	case STORAGE_RENAME:
+		return 0;
+	case STORAGE_CREATE:
+	case STORAGE_OPEN:
+	case STORAGE_TRUNCATE:
+	case STORAGE_DELETE:
+	case STORAGE_OPS:
+		break;
+	}
+	return made_max;
+}
