@@ -16,6 +16,7 @@
 struct afalg {
 	int bound;         /* to an algorithm */
 	int op;            /* accept()ed from it: one operation; -1: none */
+	size_t piece;      /* bytes that one send() may carry */
 	const char *title; /* of the algorithm, for messages */
 };
 
@@ -36,15 +37,9 @@ int afalg_accept(struct afalg *s, struct error *err);
 /* A zeroed one, or one that could not be bound, too. */
 void afalg_close(struct afalg *s);
 
-/* Bytes that one send() may carry, in a buffer that begins at a page. */
-size_t afalg_send_max(void);
-
-/*
- * Sends all of it, `piece` bytes at a time; more: the message goes on after
- * it.
- */
+/* Sends all of it, in pieces; more: the message goes on after it. */
 int afalg_send(const struct afalg *s, const uint8_t *data, size_t len,
-	       size_t piece, bool more, struct error *err);
+	       bool more, struct error *err);
 /* Receives all of len bytes. -EBADMSG: a tag is wrong. */
 int afalg_receive(const struct afalg *s, uint8_t *data, size_t len,
 		  struct error *err);

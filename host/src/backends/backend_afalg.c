@@ -30,7 +30,6 @@ enum {
 struct session {
 	struct afalg socket;
 	const struct algorithm *alg; /* of the socket; NULL: none */
-	size_t piece;                /* bytes of one send() */
 	bool begun;                  /* a digest's message is under way */
 	bool sent;                   /* and some of it was sent */
 };
@@ -61,7 +60,6 @@ static int open_session(struct session **session, struct error *err)
 	s = calloc(1, sizeof(*s));
 	if (!s)
 		return error_set(err, -ENOMEM, "out of memory");
-	s->piece = afalg_send_max();
 	*session = s;
 	return 0;
 }
@@ -116,15 +114,17 @@ static int digest(struct session *s, const struct algorithm *alg,
 {
 	int ret = use_digest(s, alg, err);
 
+	if (ret)
+		return ret;
+	s->sent = true; /* until the digest was fetched */
 	for (uint32_t i = 0; !ret && i < repeat; i++) {
-		s->sent = true; /* until the digest was fetched */
-		ret = afalg_send(&s->socket, in->data + offset, len, s->piece,
-				 false, err);
+		ret = afalg_send(&s->socket, in->data + offset, len, false,
+				 err);
 		if (!ret)
 			ret = afalg_receive(&s->socket, out, alg->out_bytes,
 					    err);
-		s->sent = ret != 0;
 	}
+	s->sent = ret != 0;
 	return ret;
 }
 
@@ -145,8 +145,7 @@ static int digest_update(struct session *s, const struct buffer *in,
 	if (!len)
 		return 0;
 	s->sent = true;
-	return afalg_send(&s->socket, in->data + offset, len, s->piece, true,
-			  err);
+	return afalg_send(&s->socket, in->data + offset, len, true, err);
 }
 
 static int digest_final(struct session *s, const struct buffer *in,
@@ -161,7 +160,7 @@ static int digest_final(struct session *s, const struct buffer *in,
 	s->sent = true;
 	ret = afalg_send(&s->socket,
 			 in && len ? in->data + offset : (uint8_t *)"",
-			 in ? len : 0, s->piece, false, err);
+			 in ? len : 0, false, err);
 	if (!ret)
 		ret = afalg_receive(&s->socket, out, s->alg->out_bytes, err);
 	s->sent = ret != 0;
@@ -255,7 +254,7 @@ static int cipher(struct session *s, const struct keyed_job *job,
 {
 	const uint8_t *in = job->in->data;
 	uint8_t *out = job->out->data;
-	size_t piece = in_one_request(job->alg) ? job->len : s->piece;
+	size_t piece = in_one_request(job->alg) ? job->len : s->socket.piece;
 	int ret = 0;
 
 	if (job->alg->class == ALG_AEAD) {
@@ -269,7 +268,7 @@ static int cipher(struct session *s, const struct keyed_job *job,
 
 		n = job->len - at < piece ? job->len - at : piece;
 		more = at + n < job->len;
-		ret = at ? afalg_send(&s->socket, in + at, n, n, more, err) :
+		ret = at ? afalg_send(&s->socket, in + at, n, more, err) :
 			   send_first(s, job, n, more, err);
 		if (!ret)
 			ret = afalg_receive(&s->socket, out + at, n, err);
@@ -280,8 +279,7 @@ static int cipher(struct session *s, const struct keyed_job *job,
 static int mac(struct session *s, const struct keyed_job *job,
 	       struct error *err)
 {
-	int ret = afalg_send(&s->socket, job->in->data, job->len, s->piece,
-			     false, err);
+	int ret = afalg_send(&s->socket, job->in->data, job->len, false, err);
 
 	return ret ? ret :
 		     afalg_receive(&s->socket, job->out->data,

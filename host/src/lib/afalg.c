@@ -102,14 +102,20 @@ int afalg_bind(struct afalg *s, const char *type, const char *name,
 	       const char *title, struct error *err)
 {
 	struct sockaddr_alg sa = { .salg_family = AF_ALG };
+	long page = sysconf(_SC_PAGESIZE);
 	int fd, code;
 
-	*s = (struct afalg){ -1, -1, title };
+	*s = (struct afalg){
+		.bound = -1,
+		.op = -1,
+		/* ALG_MAX_PAGES of the kernel; our buffers begin at a page. */
+		.piece = 16 * (page > 0 ? (size_t)page : 4096),
+		.title = title,
+	};
 	if (strlen(type) >= sizeof(sa.salg_type) ||
 	    strlen(name) >= sizeof(sa.salg_name))
 		return error_set(err, -EINVAL,
-				 "\"%s\" is too long a name for AF_ALG",
-				 name);
+				 "\"%s\" is too long a name for AF_ALG", name);
 	memcpy(sa.salg_type, type, strlen(type));
 	memcpy(sa.salg_name, name, strlen(name));
 	fd = afalg_socket(err);
@@ -165,15 +171,7 @@ void afalg_close(struct afalg *s)
 	drop_operation(s);
 	if (s->bound >= 0)
 		close(s->bound);
-	*s = (struct afalg){ -1, -1, NULL };
-}
-
-size_t afalg_send_max(void)
-{
-	long page = sysconf(_SC_PAGESIZE);
-
-	/* ALG_MAX_PAGES of the kernel; our buffers begin at a page. */
-	return 16 * (page > 0 ? (size_t)page : 4096);
+	*s = (struct afalg){ .bound = -1, .op = -1 };
 }
 
 int afalg_not_taken(const struct afalg *s, ssize_t sent, size_t len,
@@ -188,10 +186,10 @@ int afalg_not_taken(const struct afalg *s, ssize_t sent, size_t len,
 }
 
 int afalg_send(const struct afalg *s, const uint8_t *data, size_t len,
-	       size_t piece, bool more, struct error *err)
+	       bool more, struct error *err)
 {
 	do {
-		size_t n = len < piece ? len : piece;
+		size_t n = len < s->piece ? len : s->piece;
 		int flags = more || n < len ? MSG_MORE : 0;
 		ssize_t sent = send(s->op, data, n, flags);
 

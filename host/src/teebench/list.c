@@ -87,8 +87,9 @@ static void print_json(const struct listing *listing, struct pool *pool,
 }
 
 static const struct listing_row *find(const struct listing *listing,
-			      const char *workload, const char *algorithm,
-			      const char *backend)
+				      const char *workload,
+				      const char *algorithm,
+				      const char *backend)
 {
 	for (size_t i = 0; i < listing->count; i++) {
 		const struct listing_row *row = &listing->rows[i];
@@ -178,8 +179,7 @@ static void print_text(const struct listing *listing, struct pool *pool)
 	}
 	for (size_t i = 0, any = 0; i < listing->count; i++) {
 		const struct listing_row *row = &listing->rows[i];
-		const struct backend *backend =
-			backend_by_name(row->backend);
+		const struct backend *backend = backend_by_name(row->backend);
 
 		/* What a missing backend lacks was said above. */
 		if (!row->why.code ||
