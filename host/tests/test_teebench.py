@@ -363,7 +363,7 @@ def check_digests(text: str) -> dict[str, set[str]]:
     return computed
 
 
-ALL = {
+PORTABLE = {
     *("sha1", "sha224", "sha256", "sha384", "sha512"),
     *("sha3-224", "sha3-256", "sha3-384", "sha3-512"),
 }
@@ -372,9 +372,9 @@ ALL = {
 def test_digests_of_every_length_equal_hashlib() -> None:
     done = subprocess.run([DIGESTS], capture_output=True, text=True, check=True, timeout=60)
     computed = check_digests(done.stdout)
-    assert computed["c"] == ALL
+    assert computed["c"] == PORTABLE
     if shutil.which("openssl"):
-        assert computed["openssl"] == ALL
+        assert computed["openssl"] >= PORTABLE
 
 
 @pytest.mark.parametrize(
@@ -397,7 +397,7 @@ def test_digests_of_other_processors(
         capture_output=True, text=True, check=True, timeout=100,
     )  # fmt: skip
     computed = check_digests(done.stdout)
-    assert computed["c"] == ALL
+    assert computed["c"] == PORTABLE
     assert computed.get("ce", {"sha1", "sha224", "sha256"}) >= {"sha1", "sha224", "sha256"}
     assert set(computed) == set(backends)
 
