@@ -30,6 +30,7 @@ const struct algorithm algorithms[] = {
 	{  7, ALG_DIGEST, "sha3-256",    "SHA3-256",     "SHA3-256", 0x50000009,                     "SHA3-256",    "sha3-256",     136, 32,  0,  0 },
 	{  8, ALG_DIGEST, "sha3-384",    "SHA3-384",     "SHA3-384", 0x5000000A,                     "SHA3-384",    "sha3-384",     104, 48,  0,  0 },
 	{  9, ALG_DIGEST, "sha3-512",    "SHA3-512",     "SHA3-512", 0x5000000B,                     "SHA3-512",    "sha3-512",      72, 64,  0,  0 },
+	{ 10, ALG_DIGEST, "sm3",         "SM3",          "SM3",      0x50000007,                     "SM3",         "sm3",           64, 32,  0,  0 },
 	{ 20, ALG_MAC,    "hmac-sha1",   "HMAC-SHA-1",   NULL,       TEE(HMAC_SHA1, 0x30000002),     "SHA1",        "hmac(sha1)",    64, 20, 20,  0 },
 	{ 21, ALG_MAC,    "hmac-sha224", "HMAC-SHA-224", NULL,       TEE(HMAC_SHA224, 0x30000003),   "SHA224",      "hmac(sha224)",  64, 28, 28,  0 },
 	{ 22, ALG_MAC,    "hmac-sha256", "HMAC-SHA-256", NULL,       TEE(HMAC_SHA256, 0x30000004),   "SHA256",      "hmac(sha256)",  64, 32, 32,  0 },

@@ -2,10 +2,14 @@
 /*
  * Digests: NIST, "Cryptographic Standards and Guidelines: Examples with
  * Intermediate Values", SHA-1, SHA-2 and SHA-3; messages of one and two
- * blocks. Ciphers: NIST SP 800-38A, F.1, F.2 and F.5 (ECB, CBC, CTR); NIST
- * CAVP, XTSGenAES128 and XTSGenAES256, and IEEE 1619 (XTS); NIST CAVP,
- * gcmEncryptExtIV128, and D. McGrew and J. Viega, GCM (GCM). MACs: RFC 2202 and
- * RFC 4231 (HMAC; their keys filled up with zeros, which HMAC does anyway).
+ * blocks. GB/T 32905-2016, appendix A (SM3).
+ *
+ * Ciphers: NIST SP 800-38A, F.1, F.2 and F.5 (ECB, CBC, CTR); NIST CAVP,
+ * XTSGenAES128 and XTSGenAES256, and IEEE 1619 (XTS); NIST CAVP,
+ * gcmEncryptExtIV128, and D. McGrew and J. Viega, GCM (GCM).
+ *
+ * MACs: RFC 2202 and RFC 4231 (HMAC; their keys filled up with zeros, which
+ * HMAC does anyway).
  */
 #include <stdlib.h>
 #include <string.h>
@@ -90,6 +94,12 @@ const struct vector vectors[] = {
 	{ "sha3-512", "", "", MESSAGE_896,
 	  "afebb2ef542e6579c50cad06d2e578f9f8dd6881d7dc824d26360feebf18a4fa"
 	  "73e3261122948efcfd492e74e82e2189ed0fb440d187f382270cb455f21dd185" },
+	{ "sm3", "", "", MESSAGE_ABC,
+	  "66c7f0f462eeedd9d1f2d46bdc10e4e24167c4875cf2f7a2297da02b8f4ba8e0" },
+	{ "sm3", "", "",
+	  "6162636461626364616263646162636461626364616263646162636461626364"
+	  "6162636461626364616263646162636461626364616263646162636461626364",
+	  "debe9ff92275b8a138604889c18e5a4d6fdb70e5387e5765293dcba39c0c5732" },
 	{ "aes-128-ecb",
 	  "2b7e151628aed2a6abf7158809cf4f3c",
 	  "",
