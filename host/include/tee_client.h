@@ -39,11 +39,7 @@ struct tee_api {
 	TEEC_Result (*allocate_memory)(TEEC_Context *ctx,
 				       TEEC_SharedMemory *shm);
 	void (*release_memory)(TEEC_SharedMemory *shm);
-	void (*request_cancellation)(TEEC_Operation *op);
 };
-
-/* Loaded once a process; NULL with the reason in err. */
-const struct tee_api *tee_api(struct error *err);
 
 /* One session in a context of its own. */
 struct tee_session {
@@ -80,5 +76,13 @@ int tee_invoke(struct tee_session *session, uint32_t command,
 int tee_shm_alloc(struct tee_session *session, size_t size, uint32_t flags,
 		  TEEC_SharedMemory **shm, struct error *err);
 void tee_shm_free(struct tee_session *session, TEEC_SharedMemory *shm);
+/* A parameter of TEEC_MEMREF_PARTIAL_*: len bytes of shm. */
+static inline void tee_set_memref(TEEC_Parameter *param, TEEC_SharedMemory *shm,
+				  size_t offset, size_t len)
+{
+	param->memref.parent = shm;
+	param->memref.offset = offset;
+	param->memref.size = len;
+}
 
 #endif

@@ -136,27 +136,13 @@ static void ta_buffer_free(struct session *s, struct buffer *buffer)
 static uint32_t set_memref(TEEC_Parameter *param, const struct buffer *in,
 			   size_t offset, size_t len)
 {
-	if (in && !in->priv) {
-		param->tmpref.buffer = in->data + offset;
-		param->tmpref.size = len;
-		return TEEC_MEMREF_TEMP_INPUT;
+	if (in && in->priv) {
+		tee_set_memref(param, in->priv, offset, len);
+		return TEEC_MEMREF_PARTIAL_INPUT;
 	}
-	if (!in) {
-		param->tmpref.buffer = NULL;
-		param->tmpref.size = 0;
-		return TEEC_MEMREF_TEMP_INPUT;
-	}
-	param->memref.parent = in->priv;
-	param->memref.offset = offset;
-	param->memref.size = len;
-	return TEEC_MEMREF_PARTIAL_INPUT;
-}
-
-static void set_out(struct session *s, TEEC_Parameter *param)
-{
-	param->memref.parent = s->small;
-	param->memref.offset = 0;
-	param->memref.size = ALG_DIGEST_MAX_BYTES;
+	param->tmpref.buffer = in ? in->data + offset : NULL;
+	param->tmpref.size = in ? len : 0;
+	return TEEC_MEMREF_TEMP_INPUT;
 }
 
 static int take_out(struct session *s, const TEEC_Parameter *param,
@@ -187,7 +173,7 @@ static int ta_digest(struct session *s, const struct algorithm *alg,
 	op.params[0].value.a = alg->id;
 	op.params[0].value.b = (uint32_t)s->impl;
 	in_type = set_memref(&op.params[1], in, offset, len);
-	set_out(s, &op.params[2]);
+	tee_set_memref(&op.params[2], s->small, 0, ALG_DIGEST_MAX_BYTES);
 	op.params[3].value.a = repeat;
 	op.paramTypes = TEEC_PARAM_TYPES(TEEC_VALUE_INPUT, in_type,
 					 TEEC_MEMREF_PARTIAL_OUTPUT,
@@ -238,7 +224,7 @@ static int ta_digest_final(struct session *s, const struct buffer *in,
 		in_type = set_memref(&op.params[0], in, offset, len);
 	op.paramTypes = TEEC_PARAM_TYPES(in_type, TEEC_MEMREF_PARTIAL_OUTPUT,
 					 TEEC_NONE, TEEC_NONE);
-	set_out(s, &op.params[1]);
+	tee_set_memref(&op.params[1], s->small, 0, ALG_DIGEST_MAX_BYTES);
 	ret = tee_invoke(s->tee, TA_DIGEST_CMD_FINAL, &op,
 			 "end a message in the digest TA", err);
 	if (ret)
@@ -386,14 +372,6 @@ static int bench_open(struct session **session, struct error *err)
 	return 0;
 }
 
-static void set_part(TEEC_Parameter *param, TEEC_SharedMemory *shm,
-		     size_t offset, size_t len)
-{
-	param->memref.parent = shm;
-	param->memref.offset = offset;
-	param->memref.size = len;
-}
-
 /* Puts the key where the TA takes it from. */
 static void put_key(struct session *s, const struct keyed_job *job)
 {
@@ -407,53 +385,49 @@ static void put_iv(struct session *s, const struct keyed_job *job)
 	       job->alg->iv_bytes);
 }
 
-static const char *doing(enum keyed_step step)
-{
-	switch (step) {
-	case KEYED_PREPARE:
-		return "prepare a cipher in the bench TA";
-	case KEYED_SET_KEY:
-		return "set a key in the bench TA";
-	case KEYED_SET_IV:
-		return "set an IV in the bench TA";
-	case KEYED_CIPHER_BUFFER:
-		break;
-	}
-	return "go on with a message in the bench TA";
-}
+static const struct {
+	uint32_t command;
+	const char *doing; /* for messages */
+} steps[] = {
+	[KEYED_PREPARE] = { TA_BENCH_CMD_CIPHER_PREPARE,
+			    "prepare a cipher in the bench TA" },
+	[KEYED_SET_KEY] = { TA_BENCH_CMD_CIPHER_SET_KEY,
+			    "set a key in the bench TA" },
+	[KEYED_SET_IV] = { TA_BENCH_CMD_CIPHER_SET_IV,
+			   "set an IV in the bench TA" },
+	[KEYED_CIPHER_BUFFER] = { TA_BENCH_CMD_CIPHER_UPDATE,
+				  "go on with a message in the bench TA" },
+};
 
 static int tee_arrange(struct session *s, const struct keyed_job *job,
 		       enum keyed_step step, struct error *err)
 {
+	const struct algorithm *alg = job->alg;
 	TEEC_Operation *op = &s->step;
 
 	(void)err;
 	memset(op, 0, sizeof(*op));
 	switch (step) {
 	case KEYED_PREPARE:
-		op->params[0].value.a = job->alg->id;
+		op->params[0].value.a = alg->id;
 		op->params[0].value.b = job->decrypt ? TA_BENCH_DECRYPT :
 						       TA_BENCH_ENCRYPT;
-		op->paramTypes = TEEC_PARAM_TYPES(TEEC_VALUE_INPUT, TEEC_NONE,
-						  TEEC_NONE, TEEC_NONE);
+		op->paramTypes = TEEC_VALUE_INPUT;
 		break;
 	case KEYED_SET_KEY:
 		put_key(s, job);
-		set_part(&op->params[0], s->small, AT_KEY, job->alg->key_bytes);
-		op->paramTypes = TEEC_PARAM_TYPES(TEEC_MEMREF_PARTIAL_INPUT,
-						  TEEC_NONE, TEEC_NONE,
-						  TEEC_NONE);
+		tee_set_memref(&op->params[0], s->small, AT_KEY,
+			       alg->key_bytes);
+		op->paramTypes = TEEC_MEMREF_PARTIAL_INPUT;
 		break;
 	case KEYED_SET_IV:
 		put_iv(s, job);
-		set_part(&op->params[0], s->small, AT_IV, job->alg->iv_bytes);
-		op->paramTypes = TEEC_PARAM_TYPES(TEEC_MEMREF_PARTIAL_INPUT,
-						  TEEC_NONE, TEEC_NONE,
-						  TEEC_NONE);
+		tee_set_memref(&op->params[0], s->small, AT_IV, alg->iv_bytes);
+		op->paramTypes = TEEC_MEMREF_PARTIAL_INPUT;
 		break;
 	case KEYED_CIPHER_BUFFER:
-		set_part(&op->params[0], job->in->priv, 0, job->len);
-		set_part(&op->params[1], job->out->priv, 0, job->len);
+		tee_set_memref(&op->params[0], job->in->priv, 0, job->len);
+		tee_set_memref(&op->params[1], job->out->priv, 0, job->len);
 		op->params[2].value.a = 1;
 		op->paramTypes = TEEC_PARAM_TYPES(TEEC_MEMREF_PARTIAL_INPUT,
 						  TEEC_MEMREF_PARTIAL_OUTPUT,
@@ -466,15 +440,9 @@ static int tee_arrange(struct session *s, const struct keyed_job *job,
 static int tee_step(struct session *s, const struct keyed_job *job,
 		    enum keyed_step step, struct error *err)
 {
-	static const uint32_t commands[] = {
-		[KEYED_PREPARE] = TA_BENCH_CMD_CIPHER_PREPARE,
-		[KEYED_SET_KEY] = TA_BENCH_CMD_CIPHER_SET_KEY,
-		[KEYED_SET_IV] = TA_BENCH_CMD_CIPHER_SET_IV,
-		[KEYED_CIPHER_BUFFER] = TA_BENCH_CMD_CIPHER_UPDATE,
-	};
-
 	(void)job;
-	return tee_invoke(s->tee, commands[step], &s->step, doing(step), err);
+	return tee_invoke(s->tee, steps[step].command, &s->step,
+			  steps[step].doing, err);
 }
 
 static int set_mac_key(struct session *s, const struct keyed_job *job,
@@ -484,19 +452,18 @@ static int set_mac_key(struct session *s, const struct keyed_job *job,
 
 	put_key(s, job);
 	op.params[0].value.a = job->alg->id;
-	set_part(&op.params[1], s->small, AT_KEY, job->alg->key_bytes);
+	tee_set_memref(&op.params[1], s->small, AT_KEY, job->alg->key_bytes);
 	op.paramTypes = TEEC_PARAM_TYPES(TEEC_VALUE_INPUT,
 					 TEEC_MEMREF_PARTIAL_INPUT, TEEC_NONE,
 					 TEEC_NONE);
 	return tee_invoke(s->tee, TA_BENCH_CMD_MAC_SET_KEY, &op,
-			  doing(KEYED_SET_KEY), err);
+			  steps[KEYED_SET_KEY].doing, err);
 }
 
 static int tee_set_up(struct session *s, const struct keyed_job *job,
 		      struct error *err)
 {
-	static const enum keyed_step steps[] = { KEYED_PREPARE, KEYED_SET_KEY };
-	int ret = 0;
+	int ret;
 
 	switch ((enum alg_class)job->alg->class) {
 	case ALG_MAC:
@@ -504,14 +471,16 @@ static int tee_set_up(struct session *s, const struct keyed_job *job,
 		break;
 	case ALG_CIPHER:
 	case ALG_AEAD:
-		for (size_t i = 0; !ret && i < 2; i++) {
-			tee_arrange(s, job, steps[i], err);
-			ret = tee_step(s, job, steps[i], err);
-		}
+		tee_arrange(s, job, KEYED_PREPARE, err);
+		ret = tee_step(s, job, KEYED_PREPARE, err);
+		if (ret)
+			break;
+		tee_arrange(s, job, KEYED_SET_KEY, err);
+		ret = tee_step(s, job, KEYED_SET_KEY, err);
 		break;
 	case ALG_DIGEST:
 	default:
-		return unsupported(job->alg, TA_DIGEST_IMPL_TEE, err);
+		return backend_lacks(&backend_tee, job->alg, err);
 	}
 	return ret == -EOPNOTSUPP ?
 		       unsupported(job->alg, TA_DIGEST_IMPL_TEE, err) :
@@ -528,7 +497,7 @@ static int tee_message(struct session *s, const struct keyed_job *job,
 	int ret;
 
 	if (is_mac) {
-		set_part(&op.params[0], job->in->priv, 0, job->len);
+		tee_set_memref(&op.params[0], job->in->priv, 0, job->len);
 		out = &op.params[1];
 		op.params[2].value.a = repeat;
 		op.paramTypes = TEEC_PARAM_TYPES(TEEC_MEMREF_PARTIAL_INPUT,
@@ -536,8 +505,9 @@ static int tee_message(struct session *s, const struct keyed_job *job,
 						 TEEC_VALUE_INPUT, TEEC_NONE);
 	} else {
 		put_iv(s, job);
-		set_part(&op.params[0], s->small, AT_IV, job->alg->iv_bytes);
-		set_part(&op.params[1], job->in->priv, 0, job->len);
+		tee_set_memref(&op.params[0], s->small, AT_IV,
+			       job->alg->iv_bytes);
+		tee_set_memref(&op.params[1], job->in->priv, 0, job->len);
 		out = &op.params[2];
 		op.params[3].value.a = repeat;
 		op.paramTypes = TEEC_PARAM_TYPES(TEEC_MEMREF_PARTIAL_INPUT,
@@ -545,7 +515,7 @@ static int tee_message(struct session *s, const struct keyed_job *job,
 						 TEEC_MEMREF_PARTIAL_OUTPUT,
 						 TEEC_VALUE_INPUT);
 	}
-	set_part(out, job->out->priv, 0, want);
+	tee_set_memref(out, job->out->priv, 0, want);
 	ret = tee_invoke(s->tee,
 			 is_mac ? TA_BENCH_CMD_MAC :
 				  TA_BENCH_CMD_CIPHER_MESSAGE,
@@ -574,7 +544,7 @@ static int tee_random(struct session *s, const struct buffer *out, size_t len,
 					       TEEC_NONE),
 	};
 
-	set_part(&op.params[0], out->priv, 0, len);
+	tee_set_memref(&op.params[0], out->priv, 0, len);
 	op.params[1].value.a = repeat;
 	return tee_invoke(s->tee, TA_BENCH_CMD_RANDOM, &op,
 			  "draw random bytes in the bench TA", err);

@@ -68,18 +68,6 @@ static int bind_failed(int code, const char *type, const char *name,
 		error_hint(err, "a security module or "
 				"crypto.af_alg_restrict denies it");
 		return -EPERM;
-	case EBUSY:
-		error_set(err, -EBUSY,
-			  "the AF_ALG socket for \"%s\" is in "
-			  "use: %s",
-			  name, strerror(code));
-		return -EBUSY;
-	case EINVAL:
-		error_set(err, -EINVAL,
-			  "the kernel rejects the AF_ALG address "
-			  "%s \"%s\": %s",
-			  type, name, strerror(code));
-		return -EINVAL;
 	default:
 		return error_set(err, -code,
 				 "cannot bind an AF_ALG socket to "

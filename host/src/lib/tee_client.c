@@ -25,7 +25,6 @@ static const struct symbol symbols[] = {
 	{ "TEEC_RegisterSharedMemory", &api.register_memory, false },
 	{ "TEEC_AllocateSharedMemory", &api.allocate_memory, false },
 	{ "TEEC_ReleaseSharedMemory", &api.release_memory, false },
-	{ "TEEC_RequestCancellation", &api.request_cancellation, false },
 	{ 0 },
 };
 
@@ -41,11 +40,6 @@ static struct shared_library libteec = {
 
 /* A session could be opened: somebody loads TAs, so no watch is needed. */
 static atomic_bool answered;
-
-const struct tee_api *tee_api(struct error *err)
-{
-	return shared_library_load(&libteec, err) ? NULL : &api;
-}
 
 const char *tee_library_file(struct error *err)
 {

@@ -86,74 +86,58 @@ static void print_json(const struct listing *listing, struct pool *pool,
 	json_object_end(j);
 }
 
-static const struct listing_row *find(const struct listing *listing,
-				      const char *workload,
-				      const char *algorithm,
-				      const char *backend)
+/* Is row i the first of its workload with its algorithm, or its backend? */
+static bool is_first(const struct listing *listing, size_t i, bool of_backend)
+{
+	const struct listing_row *row = &listing->rows[i];
+
+	for (const struct listing_row *k = listing->rows; k < row; k++)
+		if (!strcmp(k->workload, row->workload) &&
+		    !strcmp(of_backend ? k->backend : k->algorithm,
+			    of_backend ? row->backend : row->algorithm))
+			return false;
+	return true;
+}
+
+static const char *word_for(const struct listing *listing,
+			    const struct listing_row *like, const char *backend)
 {
 	for (size_t i = 0; i < listing->count; i++) {
 		const struct listing_row *row = &listing->rows[i];
 
-		if (!strcmp(row->workload, workload) &&
-		    !strcmp(row->backend, backend) &&
-		    !strcmp(row->algorithm, algorithm))
-			return row;
+		if (!strcmp(row->workload, like->workload) &&
+		    !strcmp(row->algorithm, like->algorithm) &&
+		    !strcmp(row->backend, backend))
+			return row->why.code ? "-" : "yes";
 	}
-	return NULL;
+	return "";
 }
 
-/* Is row i the first of its workload with its algorithm? */
-static bool first_of_algorithm(const struct listing *listing, size_t i)
+/* A line of the table, of an algorithm's first row; NULL: the head. */
+static void print_line(const struct listing *listing, const char *workload,
+		       const struct listing_row *algorithm)
 {
-	for (size_t k = 0; k < i; k++)
-		if (!strcmp(listing->rows[k].workload,
-			    listing->rows[i].workload) &&
-		    !strcmp(listing->rows[k].algorithm,
-			    listing->rows[i].algorithm))
-			return false;
-	return true;
-}
+	printf("  %-15s", algorithm ? algorithm->algorithm : "");
+	for (size_t b = 0; b < listing->count; b++) {
+		const struct listing_row *row = &listing->rows[b];
 
-static bool first_of_backend(const struct listing *listing, size_t i)
-{
-	for (size_t k = 0; k < i; k++)
-		if (!strcmp(listing->rows[k].workload,
-			    listing->rows[i].workload) &&
-		    !strcmp(listing->rows[k].backend, listing->rows[i].backend))
-			return false;
-	return true;
+		if (!strcmp(row->workload, workload) &&
+		    is_first(listing, b, true))
+			printf(" %10s", algorithm ? word_for(listing, algorithm,
+							     row->backend) :
+						    row->backend);
+	}
+	printf("\n");
 }
 
 /* The algorithms of a workload, a backend a column. */
 static void print_table(const struct listing *listing, const char *workload)
 {
-	printf("  %-15s", "");
-	for (size_t b = 0; b < listing->count; b++)
-		if (!strcmp(listing->rows[b].workload, workload) &&
-		    first_of_backend(listing, b))
-			printf(" %10s", listing->rows[b].backend);
-	printf("\n");
-	for (size_t i = 0; i < listing->count; i++) {
-		const char *algorithm = listing->rows[i].algorithm;
-
-		if (strcmp(listing->rows[i].workload, workload) ||
-		    !first_of_algorithm(listing, i))
-			continue;
-		printf("  %-15s", algorithm);
-		for (size_t b = 0; b < listing->count; b++) {
-			const struct listing_row *row;
-
-			if (strcmp(listing->rows[b].workload, workload) ||
-			    !first_of_backend(listing, b))
-				continue;
-			row = find(listing, workload, algorithm,
-				   listing->rows[b].backend);
-			printf(" %10s", !row          ? "" :
-					row->why.code ? "-" :
-							"yes");
-		}
-		printf("\n");
-	}
+	print_line(listing, workload, NULL);
+	for (size_t i = 0; i < listing->count; i++)
+		if (!strcmp(listing->rows[i].workload, workload) &&
+		    is_first(listing, i, false))
+			print_line(listing, workload, &listing->rows[i]);
 }
 
 static void print_text(const struct listing *listing, struct pool *pool)

@@ -9,17 +9,16 @@
 
 #include <teemark/ta_bench.h>
 
+#include "rpcs.h"
 #include "stop.h"
 #include "storage.h"
 #include "tee_client.h"
 #include "tee_device.h"
 
-static int tee_storage_probe(const struct storage_backend *backend,
-			     struct error *err)
+static int probe(struct error *err)
 {
 	int ret = tee_probe(err);
 
-	(void)backend;
 	if (!ret && tee_supplicant_state() == SUPPLICANT_ABSENT) {
 		error_skip(err, -ENOENT, "no-supplicant",
 			   "tee-supplicant is not running, which keeps the "
@@ -41,7 +40,7 @@ enum {
 
 struct tee_object {
 	struct desk *desk; /* whose owner has his object open */
-	const struct storage_job *job;
+	struct storage_job job;
 	uint32_t storage;
 	uint8_t *data; /* what it should hold */
 	char names[2][NAME_BYTES];
@@ -50,6 +49,7 @@ struct tee_object {
 	bool open;     /* when it is ours */
 	uint32_t size; /* as OPEN told */
 	TEEC_Operation op;
+	struct rpcs rpcs;
 };
 
 /* The TA is the bench TA, which `tee` has sessions with. */
@@ -75,20 +75,12 @@ static int tee_reserve(struct pool *pool, const struct storage_job *job,
 	return pool_reserve(pool, ta_backend(), DESK_STORAGE, room(job), err);
 }
 
-static void set_part(TEEC_Parameter *param, const struct buffer *buffer,
-		     size_t offset, size_t len)
-{
-	param->memref.parent = buffer->priv;
-	param->memref.offset = offset;
-	param->memref.size = len;
-}
-
 static void set_name(struct tee_object *o, TEEC_Operation *op, unsigned name)
 {
 	size_t len = strlen(o->names[name]);
 
-	memcpy(o->desk->in.data + name_at(o->job), o->names[name], len);
-	set_part(&op->params[0], &o->desk->in, name_at(o->job), len);
+	memcpy(o->desk->in.data + name_at(&o->job), o->names[name], len);
+	tee_set_memref(&op->params[0], o->desk->in.priv, name_at(&o->job), len);
 }
 
 static int call(struct tee_object *o, uint32_t command, TEEC_Operation *op,
@@ -101,8 +93,8 @@ static void arrange_create(struct tee_object *o, TEEC_Operation *op)
 {
 	memset(op, 0, sizeof(*op));
 	set_name(o, op, 0);
-	memcpy(o->desk->in.data, o->data, o->job->bytes);
-	set_part(&op->params[1], &o->desk->in, 0, o->job->bytes);
+	memcpy(o->desk->in.data, o->data, o->job.bytes);
+	tee_set_memref(&op->params[1], o->desk->in.priv, 0, o->job.bytes);
 	op->params[2].value.a = o->storage;
 	op->paramTypes = TEEC_PARAM_TYPES(TEEC_MEMREF_PARTIAL_INPUT,
 					  TEEC_MEMREF_PARTIAL_INPUT,
@@ -211,68 +203,66 @@ static int make(struct tee_object *o, struct error *err)
 	return create(o, &op, err);
 }
 
-static int tee_ready(void *state, uint32_t loops, struct error *err)
+static int tee_ready(void *state, uint32_t loops, uint32_t repeat,
+		     struct error *err)
 {
+	static const uint32_t types[STORAGE_OPS] = {
+		[STORAGE_READ] = TEEC_PARAM_TYPES(TEEC_MEMREF_PARTIAL_OUTPUT,
+						  TEEC_VALUE_INPUT, TEEC_NONE,
+						  TEEC_NONE),
+		[STORAGE_WRITE] = TEEC_PARAM_TYPES(TEEC_MEMREF_PARTIAL_INPUT,
+						   TEEC_VALUE_INPUT, TEEC_NONE,
+						   TEEC_NONE),
+		[STORAGE_RENAME] = TEEC_MEMREF_PARTIAL_INPUT,
+		[STORAGE_TRUNCATE] = TEEC_VALUE_INPUT,
+	};
 	struct tee_object *o = state;
 	TEEC_Operation *op = &o->op;
 	int ret = 0;
 
 	(void)loops;
-	switch (o->job->op) {
+	(void)repeat;
+	switch (o->job.op) {
 	case STORAGE_CREATE:
 		ret = ensure_absent(o, err);
 		arrange_create(o, op);
-		break;
+		return ret;
 	case STORAGE_OPEN:
 		ret = ensure_closed(o, err);
 		arrange_open(o, op);
-		break;
-	case STORAGE_READ:
-		ret = ensure_open(o, err);
-		memset(op, 0, sizeof(*op));
-		set_part(&op->params[0], &o->desk->out, 0, o->job->bytes);
-		op->paramTypes = TEEC_PARAM_TYPES(TEEC_MEMREF_PARTIAL_OUTPUT,
-						  TEEC_VALUE_INPUT, TEEC_NONE,
-						  TEEC_NONE);
-		break;
-	case STORAGE_WRITE:
-		ret = ensure_open(o, err);
-		/* Others than before, so that not writing is seen. */
-		for (size_t i = 0; i < o->job->bytes; i++)
-			o->data[i] ^= 0xff;
-		memset(op, 0, sizeof(*op));
-		memcpy(o->desk->in.data, o->data, o->job->bytes);
-		set_part(&op->params[0], &o->desk->in, 0, o->job->bytes);
-		op->paramTypes = TEEC_PARAM_TYPES(TEEC_MEMREF_PARTIAL_INPUT,
-						  TEEC_VALUE_INPUT, TEEC_NONE,
-						  TEEC_NONE);
-		break;
-	case STORAGE_RENAME:
-		ret = ensure_open(o, err);
-		memset(op, 0, sizeof(*op));
-		op->paramTypes = TEEC_PARAM_TYPES(TEEC_MEMREF_PARTIAL_INPUT,
-						  TEEC_NONE, TEEC_NONE,
-						  TEEC_NONE);
-		break;
+		return ret;
 	case STORAGE_TRUNCATE:
-		ret = make(o, err);
-		memset(op, 0, sizeof(*op));
-		op->params[0].value.a = (uint32_t)(o->job->bytes / 2);
-		op->paramTypes = TEEC_PARAM_TYPES(TEEC_VALUE_INPUT, TEEC_NONE,
-						  TEEC_NONE, TEEC_NONE);
-		break;
 	case STORAGE_DELETE:
 		ret = make(o, err);
 		break;
+	case STORAGE_READ:
+	case STORAGE_WRITE:
+	case STORAGE_RENAME:
 	case STORAGE_OPS:
+		ret = ensure_open(o, err);
 		break;
+	}
+	memset(op, 0, sizeof(*op));
+	op->paramTypes = types[o->job.op];
+	if (o->job.op == STORAGE_TRUNCATE) {
+		op->params[0].value.a = (uint32_t)(o->job.bytes / 2);
+	} else if (o->job.op == STORAGE_READ) {
+		tee_set_memref(&op->params[0], o->desk->out.priv, 0,
+			       o->job.bytes);
+	} else if (o->job.op == STORAGE_WRITE) {
+		/* Others than before, so that not writing is seen. */
+		for (size_t i = 0; i < o->job.bytes; i++)
+			o->data[i] ^= 0xff;
+		memcpy(o->desk->in.data, o->data, o->job.bytes);
+		tee_set_memref(&op->params[0], o->desk->in.priv, 0,
+			       o->job.bytes);
 	}
 	return ret;
 }
 
 static int run_once(struct tee_object *o, struct error *err)
 {
-	switch (o->job->op) {
+	switch (o->job.op) {
 	case STORAGE_CREATE:
 		return create(o, &o->op, err);
 	case STORAGE_OPEN:
@@ -323,9 +313,9 @@ static int holds(struct tee_object *o, size_t len, struct error *err)
 	if (ret)
 		return ret;
 	if (o->size != len)
-		return storage_wrong(err, o->job, "its size is another");
-	memset(o->desk->out.data, 0, o->job->bytes);
-	set_part(&op.params[0], &o->desk->out, 0, o->job->bytes);
+		return storage_wrong(err, &o->job, "its size is another");
+	memset(o->desk->out.data, 0, o->job.bytes);
+	tee_set_memref(&op.params[0], o->desk->out.priv, 0, o->job.bytes);
 	op.paramTypes = TEEC_PARAM_TYPES(TEEC_MEMREF_PARTIAL_OUTPUT,
 					 TEEC_VALUE_INPUT, TEEC_NONE,
 					 TEEC_NONE);
@@ -335,7 +325,7 @@ static int holds(struct tee_object *o, size_t len, struct error *err)
 		return ret;
 	if (op.params[0].memref.size != len ||
 	    memcmp(o->desk->out.data, o->data, len))
-		return storage_wrong(err, o->job,
+		return storage_wrong(err, &o->job,
 				     "it does not hold what was stored");
 	return 0;
 }
@@ -347,7 +337,7 @@ static int is_gone(struct tee_object *o, struct error *err)
 
 	if (ret == -ENOENT)
 		return 0;
-	return storage_wrong(err, o->job, "it is still there");
+	return storage_wrong(err, &o->job, "it is still there");
 }
 
 /*
@@ -357,7 +347,7 @@ static int is_gone(struct tee_object *o, struct error *err)
  */
 static int truncated(struct tee_object *o, struct error *err)
 {
-	int ret = holds(o, o->job->bytes / 2, err);
+	int ret = holds(o, o->job.bytes / 2, err);
 
 	if (!ret || !err || err->tee_result != RESULT_CORRUPT_OBJECT)
 		return ret;
@@ -365,7 +355,7 @@ static int truncated(struct tee_object *o, struct error *err)
 	error_skip(err, -EIO, "tee-defect",
 		   "this TEE destroys an object of %zu bytes when it is made "
 		   "shorter: it is corrupt when opened next",
-		   o->job->bytes);
+		   o->job.bytes);
 	error_hint(err, "a defect of the TEE: create the shorter object anew "
 			"instead of truncating it");
 	return -EIO;
@@ -373,13 +363,13 @@ static int truncated(struct tee_object *o, struct error *err)
 
 static int check(struct tee_object *o, struct error *err)
 {
-	switch (o->job->op) {
+	switch (o->job.op) {
 	case STORAGE_READ:
 		/* What the timed call read. */
-		if (memcmp(o->desk->out.data, o->data, o->job->bytes))
-			return storage_wrong(err, o->job,
+		if (memcmp(o->desk->out.data, o->data, o->job.bytes))
+			return storage_wrong(err, &o->job,
 					     "other bytes than were stored");
-		memset(o->desk->out.data, 0, o->job->bytes);
+		memset(o->desk->out.data, 0, o->job.bytes);
 		return 0;
 	case STORAGE_TRUNCATE:
 		return truncated(o, err);
@@ -392,7 +382,7 @@ static int check(struct tee_object *o, struct error *err)
 	case STORAGE_OPS:
 		break;
 	}
-	return holds(o, o->job->bytes, err);
+	return holds(o, o->job.bytes, err);
 }
 
 static int tee_check(void *state, struct error *err)
@@ -404,10 +394,34 @@ static int tee_check(void *state, struct error *err)
 	 * The hash tree of a large object takes most of OP-TEE's heap while it
 	 * is open; other cases need some.
 	 */
-	return !ret && o->job->bytes > LARGE ? ensure_closed(o, err) : ret;
+	return !ret && o->job.bytes > LARGE ? ensure_closed(o, err) : ret;
 }
 
-static void tee_close(void *state)
+/* Right once, and once more while the TEE's calls back are counted. */
+static int tee_verify(void *state, struct error *err)
+{
+	struct tee_object *o = state;
+	int ret = tee_check(o, err);
+
+	if (!ret)
+		ret = stop_check(err);
+	if (!ret)
+		ret = tee_ready(o, 1, 1, err);
+	if (!ret)
+		ret = stop_check(err);
+	if (!ret)
+		ret = rpcs_count(&o->rpcs, tee_run, o, 1, err);
+	if (!ret)
+		ret = stop_check(err);
+	return ret ? ret : tee_check(o, err);
+}
+
+static void tee_facts(const void *state, struct json *json)
+{
+	rpcs_put(&((const struct tee_object *)state)->rpcs, json);
+}
+
+static void tee_teardown(void *state)
 {
 	struct tee_object *o = state;
 
@@ -423,30 +437,33 @@ static void tee_close(void *state)
 	free(o);
 }
 
-static int tee_open(void **state, const struct storage_backend *backend,
-		    const struct storage_job *job, struct pool *pool,
-		    struct error *err)
+static int tee_prepare(struct bench_case *c, struct pool *pool,
+		       struct error *err)
 {
-	struct tee_object *o = calloc(1, sizeof(*o));
+	struct tee_object *o = case_state(c, sizeof(*o), err);
 	int ret;
 
-	*state = o;
 	if (!o)
-		return error_set(err, -ENOMEM, "out of memory");
-	o->job = job;
-	o->storage = backend->which;
-	snprintf(o->names[0], NAME_BYTES, "%s", job->name);
-	snprintf(o->names[1], NAME_BYTES, "%s-renamed", job->name);
-	o->data = malloc(job->bytes);
+		return -ENOMEM;
+	ret = probe(err);
+	if (ret)
+		return ret;
+	storage_job_of(c, &o->job);
+	o->storage = strcmp(c->backend_name, "tee-rpmb") ?
+			     TA_BENCH_STORAGE_REE_FS :
+			     TA_BENCH_STORAGE_RPMB;
+	snprintf(o->names[0], NAME_BYTES, "%s", o->job.name);
+	snprintf(o->names[1], NAME_BYTES, "%s-renamed", o->job.name);
+	o->data = malloc(o->job.bytes);
 	if (!o->data)
 		return error_set(err, -ENOMEM, "out of memory");
-	pool_message(o->data, job->bytes);
-	ret = pool_desk(pool, ta_backend(), DESK_STORAGE, room(job), &o->desk,
-			err);
+	pool_message(o->data, o->job.bytes);
+	ret = pool_desk(pool, ta_backend(), DESK_STORAGE, room(&o->job),
+			&o->desk, err);
 	if (ret)
 		return ret;
 	/* A run that was killed may have left it under its other name. */
-	if (job->op == STORAGE_RENAME) {
+	if (o->job.op == STORAGE_RENAME) {
 		o->name = 1;
 		ret = ensure_absent(o, err);
 		o->name = 0;
@@ -468,34 +485,33 @@ static int tee_open(void **state, const struct storage_backend *backend,
 	return ret;
 }
 
-extern const struct storage_backend storage_ree_fs, storage_rpmb;
+static const struct workload tee_workload = {
+	.name = "storage",
+	.prepare = tee_prepare,
+	.ready = tee_ready,
+	.run = tee_run,
+	.verify = tee_verify,
+	.check = tee_check,
+	.facts = tee_facts,
+	.teardown = tee_teardown,
+};
 
-const struct storage_backend storage_ree_fs = {
+extern const struct store storage_ree_fs, storage_rpmb;
+
+const struct store storage_ree_fs = {
 	.name = "tee-ree-fs",
 	.title = "TEE storage in files",
 	.secure = true,
-	.which = TA_BENCH_STORAGE_REE_FS,
 	.made_max = 1,
 	.reserve = tee_reserve,
-	.probe = tee_storage_probe,
-	.open = tee_open,
-	.close = tee_close,
-	.ready = tee_ready,
-	.run = tee_run,
-	.check = tee_check,
+	.workload = &tee_workload,
 };
 
-const struct storage_backend storage_rpmb = {
+const struct store storage_rpmb = {
 	.name = "tee-rpmb",
 	.title = "TEE storage in RPMB",
 	.secure = true,
-	.which = TA_BENCH_STORAGE_RPMB,
 	.made_max = 1,
 	.reserve = tee_reserve,
-	.probe = tee_storage_probe,
-	.open = tee_open,
-	.close = tee_close,
-	.ready = tee_ready,
-	.run = tee_run,
-	.check = tee_check,
+	.workload = &tee_workload,
 };

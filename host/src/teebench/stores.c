@@ -3,10 +3,10 @@
 
 #include "stores.h"
 
-extern const struct storage_backend storage_ree_fs, storage_rpmb, storage_file,
+extern const struct store storage_ree_fs, storage_rpmb, storage_file,
 	storage_file_fsync;
 
-const struct storage_backend *const stores[] = {
+const struct store *const stores[] = {
 	&storage_ree_fs,     &storage_rpmb, &storage_file,
 	&storage_file_fsync, NULL,
 };

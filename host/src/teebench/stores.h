@@ -6,6 +6,6 @@
 #include "storage.h"
 
 /* NULL-terminated, in the order of --list and of reports. */
-extern const struct storage_backend *const stores[];
+extern const struct store *const stores[];
 
 #endif

@@ -198,6 +198,9 @@ static int parse_cpu(const char *text, int *cpu, struct error *err)
 /* -1: go on; otherwise the status to exit with. */
 static int parse_arguments(int argc, char **argv, struct arguments *a)
 {
+	/* As case lines call OPT_SAMPLES and what follows it. */
+	static const char *const case_option[] = { "samples", "min_us",
+						   "repeat", "loops" };
 	struct bench_settings *s = &a->settings;
 	struct error err = { 0 };
 	int opt, ret = 0;
@@ -212,19 +215,11 @@ static int parse_arguments(int argc, char **argv, struct arguments *a)
 			a->output = strcmp(optarg, "-") ? optarg : NULL;
 			break;
 		case OPT_SAMPLES:
-			ret = parse_option("samples", optarg, &s->defaults,
-					   &err);
-			break;
 		case OPT_MIN_US:
-			ret = parse_option("min_us", optarg, &s->defaults,
-					   &err);
-			break;
 		case OPT_REPEAT:
-			ret = parse_option("repeat", optarg, &s->defaults,
-					   &err);
-			break;
 		case OPT_LOOPS:
-			ret = parse_option("loops", optarg, &s->defaults, &err);
+			ret = parse_option(case_option[opt - OPT_SAMPLES],
+					   optarg, &s->defaults, &err);
 			break;
 		case OPT_SEED:
 			ret = number(optarg, "--seed", UINT64_MAX, 1, &s->seed,

@@ -82,8 +82,7 @@ static int set_parameter(struct invoke *in, const char *kind, struct error *err)
 		if (ret)
 			return ret;
 		pool_message(in->shm->buffer, MEMREF_BYTES);
-		op->params[0].memref.parent = in->shm;
-		op->params[0].memref.size = MEMREF_BYTES;
+		tee_set_memref(&op->params[0], in->shm, 0, MEMREF_BYTES);
 		op->paramTypes = TEEC_PARAM_TYPES(memrefs[i].type, TEEC_NONE,
 						  TEEC_NONE, TEEC_NONE);
 	}

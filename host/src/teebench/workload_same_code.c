@@ -134,8 +134,7 @@ static int invoke(struct same_code *s, struct tee_session *tee, uint32_t repeat,
 
 	op.params[0].value.a = s->kernel;
 	op.params[0].value.b = repeat;
-	op.params[1].memref.parent = s->desk->in.priv;
-	op.params[1].memref.size = s->bytes;
+	tee_set_memref(&op.params[1], s->desk->in.priv, 0, s->bytes);
 	ret = tee_invoke(tee, TA_BENCH_CMD_KERNEL, &op,
 			 "run code in the bench TA", err);
 	s->result = op.params[2].value.a | (uint64_t)op.params[2].value.b << 32;

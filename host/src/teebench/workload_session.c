@@ -41,30 +41,29 @@ struct seat {
 };
 
 /* What the cases share, so that none keeps an instance alive unseen. */
-static struct holder {
+static struct {
 	struct tee_session *tee; /* lends its context */
-	struct seat seat;        /* keeps the instance alive */
+	struct seat keeper;      /* keeps the instance alive */
 	struct seat timed;       /* is opened and closed */
 } shared;
 
 struct steps {
-	struct holder *holder;
 	char step; /* its first letter */
 };
 
 static const TEEC_UUID uuid = TA_SIZE_UUID(TA_SIZE_SESSION);
 
-static int sit(struct holder *holder, struct seat *seat, struct error *err)
+static int sit(struct seat *seat, struct error *err)
 {
 	uint32_t origin = 0;
 	TEEC_Result res;
 
 	if (seat->open)
 		return 0;
-	res = holder->tee->api->open_session(&holder->tee->context,
-					     &seat->session, &uuid,
-					     TEEC_LOGIN_PUBLIC, NULL, NULL,
-					     &origin);
+	res = shared.tee->api->open_session(&shared.tee->context,
+					    &seat->session, &uuid,
+					    TEEC_LOGIN_PUBLIC, NULL, NULL,
+					    &origin);
 	if (res != TEEC_SUCCESS)
 		return error_tee(err, res, origin,
 				 "cannot open a session with a size TA");
@@ -72,10 +71,10 @@ static int sit(struct holder *holder, struct seat *seat, struct error *err)
 	return 0;
 }
 
-static void stand_up(struct holder *holder, struct seat *seat)
+static void stand_up(struct seat *seat)
 {
 	if (seat->open)
-		holder->tee->api->close_session(&seat->session);
+		shared.tee->api->close_session(&seat->session);
 	seat->open = false;
 }
 
@@ -95,10 +94,9 @@ static int session_prepare(struct bench_case *c, struct pool *pool,
 	s = case_state(c, sizeof(*s), err);
 	if (!s)
 		return -ENOMEM;
-	s->holder = &shared;
 	s->step = c->algorithm_name[0];
 	shared.tee = desk_ta(desk);
-	ret = sit(&shared, &shared.seat, err);
+	ret = sit(&shared.keeper, err);
 	if (ret == -ENOENT)
 		error_skip_word(err, "no-ta");
 	return ret;
@@ -113,15 +111,15 @@ static int session_ready(void *state, uint32_t loops, uint32_t repeat,
 	(void)loops;
 	(void)repeat;
 	if (s->step == 'f') {
-		stand_up(s->holder, &s->holder->timed);
-		stand_up(s->holder, &s->holder->seat);
+		stand_up(&shared.timed);
+		stand_up(&shared.keeper);
 		return 0;
 	}
-	ret = sit(s->holder, &s->holder->seat, err);
+	ret = sit(&shared.keeper, err);
 	if (!ret && s->step == 'c')
-		ret = sit(s->holder, &s->holder->timed, err);
+		ret = sit(&shared.timed, err);
 	else
-		stand_up(s->holder, &s->holder->timed);
+		stand_up(&shared.timed);
 	return ret;
 }
 
@@ -133,18 +131,18 @@ static int session_run(void *state, uint32_t loops, uint32_t repeat,
 	(void)loops;
 	(void)repeat;
 	if (s->step != 'c')
-		return sit(s->holder, &s->holder->timed, err);
-	stand_up(s->holder, &s->holder->timed);
+		return sit(&shared.timed, err);
+	stand_up(&shared.timed);
 	return 0;
 }
 
-static int nop(struct holder *holder, struct seat *seat, struct error *err)
+static int nop(struct seat *seat, struct error *err)
 {
 	TEEC_Operation op = { 0 };
 	uint32_t origin = 0;
-	TEEC_Result res = holder->tee->api->invoke(&seat->session,
-						   TA_SIZE_CMD_NOP, &op,
-						   &origin);
+	TEEC_Result res = shared.tee->api->invoke(&seat->session,
+						  TA_SIZE_CMD_NOP, &op,
+						  &origin);
 
 	return res == TEEC_SUCCESS ? 0 :
 				     error_tee(err, res, origin,
@@ -159,10 +157,10 @@ static int session_check(void *state, struct error *err)
 	int ret = 0;
 
 	if (s->step == 'c')
-		return nop(s->holder, &s->holder->seat, err);
-	ret = nop(s->holder, &s->holder->timed, err);
+		return nop(&shared.keeper, err);
+	ret = nop(&shared.timed, err);
 	/* Closed at once, so that the next case finds none but the holder's. */
-	stand_up(s->holder, &s->holder->timed);
+	stand_up(&shared.timed);
 	return ret;
 }
 
@@ -171,8 +169,8 @@ static void session_teardown(void *state)
 	struct steps *s = state;
 
 	if (s) {
-		stand_up(s->holder, &s->holder->timed);
-		stand_up(s->holder, &s->holder->seat);
+		stand_up(&shared.timed);
+		stand_up(&shared.keeper);
 	}
 	free(s);
 }

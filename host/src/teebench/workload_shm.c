@@ -120,9 +120,7 @@ static uint32_t set_buffer(struct shm *s, TEEC_Operation *op, unsigned i,
 		       in        ? TEEC_MEMREF_TEMP_INPUT :
 				   TEEC_MEMREF_TEMP_OUTPUT;
 	}
-	op->params[i].memref.parent = &s->shm;
-	op->params[i].memref.offset = 0;
-	op->params[i].memref.size = s->bytes;
+	tee_set_memref(&op->params[i], &s->shm, 0, s->bytes);
 	return in && out ? TEEC_MEMREF_PARTIAL_INOUT :
 	       in        ? TEEC_MEMREF_PARTIAL_INPUT :
 			   TEEC_MEMREF_PARTIAL_OUTPUT;
