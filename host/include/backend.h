@@ -68,6 +68,7 @@ enum keyed_step {
 	KEYED_SET_KEY,
 	KEYED_SET_IV,
 	KEYED_CIPHER_BUFFER, /* goes on with the message */
+	KEYED_STEPS,
 };
 
 struct backend {
@@ -165,13 +166,14 @@ struct backend {
 			  const struct keyed_job *job);
 	/*
 	 * Of ciphers: what leads to a step (its parameters, put where the
-	 * backend takes them), and the step alone. A step that this backend
-	 * has not: -EOPNOTSUPP with err->skip "no-step". Both NULL: no steps.
+	 * backend takes them; NULL: nothing does), and the step alone.
 	 */
-	int (*arrange)(struct session *session, const struct keyed_job *job,
-		       enum keyed_step step, struct error *err);
+	void (*arrange)(struct session *session, const struct keyed_job *job,
+			enum keyed_step step);
 	int (*step)(struct session *session, const struct keyed_job *job,
 		    enum keyed_step step, struct error *err);
+	/* Why it has no such step; NULL: it has. */
+	const char *no_step[KEYED_STEPS];
 
 	/*
 	 * Random bytes, in a session of open_random(): len of them at the

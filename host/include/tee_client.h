@@ -71,6 +71,10 @@ void tee_session_close(struct tee_session *session);
  */
 int tee_invoke(struct tee_session *session, uint32_t command,
 	       TEEC_Operation *op, const char *doing, struct error *err);
+/* The same so many times, until one fails. */
+int tee_invoke_times(struct tee_session *session, uint32_t command,
+		     TEEC_Operation *op, uint32_t times, const char *doing,
+		     struct error *err);
 
 /* Allocated shared memory, in flags' directions; released by tee_shm_free(). */
 int tee_shm_alloc(struct tee_session *session, size_t size, uint32_t flags,

@@ -306,33 +306,13 @@ static size_t len_max(const struct session *s, const struct keyed_job *job)
 	return in_one_request(job->alg) ? REQUEST_MAX : SIZE_MAX;
 }
 
-/* IV and direction go with the data. */
-static int arrange(struct session *s, const struct keyed_job *job,
-		   enum keyed_step which, struct error *err)
-{
-	(void)s;
-	(void)job;
-	return which != KEYED_SET_IV ?
-		       0 :
-		       error_skip(err, -EOPNOTSUPP, "no-step",
-				  "AF_ALG takes the IV with the first data: "
-				  "there is no such call");
-}
-
 static int step(struct session *s, const struct keyed_job *job,
 		enum keyed_step which, struct error *err)
 {
-	switch (which) {
-	case KEYED_PREPARE:
+	if (which == KEYED_PREPARE)
 		return bind_algorithm(s, job->alg, err);
-	case KEYED_SET_KEY:
-		return set_key(s, job, err);
-	case KEYED_CIPHER_BUFFER:
-		return cipher(s, job, err);
-	case KEYED_SET_IV:
-		break;
-	}
-	return arrange(s, job, which, err);
+	return which == KEYED_SET_KEY ? set_key(s, job, err) :
+					cipher(s, job, err);
 }
 
 static int open_random(struct session **session, struct error *err)
@@ -389,7 +369,8 @@ const struct backend backend_afalg = {
 	.set_up = set_up,
 	.message = message,
 	.len_max = len_max,
-	.arrange = arrange,
 	.step = step,
+	.no_step[KEYED_SET_IV] = "AF_ALG takes the IV with the first data: "
+				 "there is no such call",
 	.random = draw,
 };

@@ -251,36 +251,17 @@ static int c_message(struct session *s, const struct keyed_job *job,
 	return ret;
 }
 
-/* Its functions take the parameters themselves. */
-static int c_arrange(struct session *s, const struct keyed_job *job,
-		     enum keyed_step step, struct error *err)
-{
-	(void)s;
-	(void)job;
-	if (step != KEYED_PREPARE)
-		return 0;
-	return error_skip(err, -EOPNOTSUPP, "no-step",
-			  "the C code has nothing to prepare: a key is all it "
-			  "wants");
-}
-
 static int c_step(struct session *s, const struct keyed_job *job,
 		  enum keyed_step step, struct error *err)
 {
-	switch (step) {
-	case KEYED_SET_KEY:
+	if (step == KEYED_SET_KEY)
 		return c_set_up(s, job, err);
-	case KEYED_SET_IV:
+	if (step == KEYED_SET_IV)
 		cipher_begin(&s->cipher, job->iv);
-		return 0;
-	case KEYED_CIPHER_BUFFER:
+	else
 		cipher_update(&s->cipher, job->in->data, job->out->data,
 			      job->len);
-		return 0;
-	case KEYED_PREPARE:
-		break;
-	}
-	return c_arrange(s, job, step, err);
+	return 0;
 }
 
 #define DIGESTS_OF_CODE                                                       \
@@ -300,8 +281,9 @@ const struct backend backend_c = {
 	DIGESTS_OF_CODE,
 	.set_up = c_set_up,
 	.message = c_message,
-	.arrange = c_arrange,
 	.step = c_step,
+	.no_step[KEYED_PREPARE] = "the C code has nothing to prepare: a key is "
+				  "all it wants",
 };
 
 const struct backend backend_ce = {

@@ -401,17 +401,6 @@ static size_t openssl_len_max(const struct session *s,
 	return 1u << 30; /* lengths are int */
 }
 
-/* Its functions take the parameters themselves. */
-static int openssl_arrange(struct session *s, const struct keyed_job *job,
-			   enum keyed_step step, struct error *err)
-{
-	(void)s;
-	(void)job;
-	(void)step;
-	(void)err;
-	return 0;
-}
-
 static int openssl_step(struct session *s, const struct keyed_job *job,
 			enum keyed_step step, struct error *err)
 {
@@ -423,9 +412,10 @@ static int openssl_step(struct session *s, const struct keyed_job *job,
 	case KEYED_SET_IV:
 		return set_iv(s, job, err);
 	case KEYED_CIPHER_BUFFER:
-		return cipher_buffer(s, job, job->len, err);
+	case KEYED_STEPS:
+		break;
 	}
-	return error_set(err, -EINVAL, "no such step");
+	return cipher_buffer(s, job, job->len, err);
 }
 
 static int openssl_random(struct session *s, const struct buffer *out,
@@ -458,7 +448,6 @@ const struct backend backend_openssl = {
 	.set_up = openssl_set_up,
 	.message = openssl_message,
 	.len_max = openssl_len_max,
-	.arrange = openssl_arrange,
 	.step = openssl_step,
 	.random = openssl_random,
 };

@@ -271,12 +271,8 @@ static int ta_nop(struct session *s, uint32_t calls, struct error *err)
 					       TEEC_NONE),
 	};
 
-	int ret = 0;
-
-	for (uint32_t i = 0; !ret && i < calls; i++)
-		ret = tee_invoke(s->tee, TA_DIGEST_CMD_NOP, &op,
-				 "make an empty call to the digest TA", err);
-	return ret;
+	return tee_invoke_times(s->tee, TA_DIGEST_CMD_NOP, &op, calls,
+				"make an empty call to the digest TA", err);
 }
 
 static void ta_open_cost(const struct session *s, struct open_cost *cost)
@@ -399,13 +395,12 @@ static const struct {
 				  "go on with a message in the bench TA" },
 };
 
-static int tee_arrange(struct session *s, const struct keyed_job *job,
-		       enum keyed_step step, struct error *err)
+static void tee_arrange(struct session *s, const struct keyed_job *job,
+			enum keyed_step step)
 {
 	const struct algorithm *alg = job->alg;
 	TEEC_Operation *op = &s->step;
 
-	(void)err;
 	memset(op, 0, sizeof(*op));
 	switch (step) {
 	case KEYED_PREPARE:
@@ -433,8 +428,9 @@ static int tee_arrange(struct session *s, const struct keyed_job *job,
 						  TEEC_MEMREF_PARTIAL_OUTPUT,
 						  TEEC_VALUE_INPUT, TEEC_NONE);
 		break;
+	case KEYED_STEPS:
+		break;
 	}
-	return 0;
 }
 
 static int tee_step(struct session *s, const struct keyed_job *job,
@@ -471,11 +467,11 @@ static int tee_set_up(struct session *s, const struct keyed_job *job,
 		break;
 	case ALG_CIPHER:
 	case ALG_AEAD:
-		tee_arrange(s, job, KEYED_PREPARE, err);
+		tee_arrange(s, job, KEYED_PREPARE);
 		ret = tee_step(s, job, KEYED_PREPARE, err);
 		if (ret)
 			break;
-		tee_arrange(s, job, KEYED_SET_KEY, err);
+		tee_arrange(s, job, KEYED_SET_KEY);
 		ret = tee_step(s, job, KEYED_SET_KEY, err);
 		break;
 	case ALG_DIGEST:

@@ -319,6 +319,17 @@ int tee_invoke(struct tee_session *session, uint32_t command,
 	return error_tee(err, res, origin, "cannot %s", doing);
 }
 
+int tee_invoke_times(struct tee_session *session, uint32_t command,
+		     TEEC_Operation *op, uint32_t times, const char *doing,
+		     struct error *err)
+{
+	int ret = 0;
+
+	for (uint32_t i = 0; !ret && i < times; i++)
+		ret = tee_invoke(session, command, op, doing, err);
+	return ret;
+}
+
 int tee_shm_alloc(struct tee_session *session, size_t size, uint32_t flags,
 		  TEEC_SharedMemory **shm, struct error *err)
 {

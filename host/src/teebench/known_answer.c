@@ -163,7 +163,7 @@ const struct backend *known_answer_referee(const struct backend *backend,
 	while (backends[n])
 		n++;
 	for (; *next < 2 * n; ++*next) {
-		const struct backend *b = backends[*next % n];
+		const struct backend *b = backends[n - 1 - *next % n];
 		bool local = *next < n;
 
 		if (b == backend || b->local != local ||

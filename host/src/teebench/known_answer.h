@@ -22,8 +22,9 @@ int known_answer_check(struct desk *desk, const struct algorithm *alg,
 
 /*
  * Those who may be asked for another opinion, one after another: not
- * `backend`, and first who computes in this process. *next begins with 0.
- * Returns NULL after the last.
+ * `backend`; first who computes in this process, and of those the last of the
+ * list, where the libraries of others are. *next begins with 0. Returns NULL
+ * after the last.
  */
 const struct backend *known_answer_referee(const struct backend *backend,
 					   enum desk_use use, size_t *next);

@@ -39,17 +39,8 @@ int storage_wrong(struct error *err, const struct storage_job *job,
 
 uint32_t storage_loops_max(enum storage_op op, uint32_t made_max)
 {
-	switch (op) {
-	case STORAGE_READ:
-	case STORAGE_WRITE:
-	case STORAGE_RENAME:
-		return 0;
-	case STORAGE_CREATE:
-	case STORAGE_OPEN:
-	case STORAGE_TRUNCATE:
-	case STORAGE_DELETE:
-	case STORAGE_OPS:
-		break;
-	}
-	return made_max;
+	return op == STORAGE_READ || op == STORAGE_WRITE ||
+			       op == STORAGE_RENAME ?
+		       0 :
+		       made_max;
 }

@@ -90,20 +90,20 @@ static int steps_parse(struct bench_case *c, struct pool *pool,
 	return ret ? ret : keyed_case_reserve(c, pool, (uint64_t)c->bytes, err);
 }
 
+static void arrange(const struct keyed_case *k, enum keyed_step step)
+{
+	if (k->backend->arrange)
+		k->backend->arrange(k->session, &k->job, step);
+}
+
 /* A step that the backend has not at all is left out. */
 static int take(const struct keyed_case *k, enum keyed_step step,
 		struct error *err)
 {
-	struct error why = { 0 };
-	int ret = k->backend->arrange(k->session, &k->job, step, &why);
-
-	if (!ret)
-		ret = k->backend->step(k->session, &k->job, step, &why);
-	if (ret == -EOPNOTSUPP && why.skip && !strcmp(why.skip, "no-step"))
+	if (k->backend->no_step[step])
 		return 0;
-	if (ret && err)
-		*err = why;
-	return ret;
+	arrange(k, step);
+	return k->backend->step(k->session, &k->job, step, err);
 }
 
 static int steps_prepare(struct bench_case *c, struct pool *pool,
@@ -120,11 +120,10 @@ static int steps_prepare(struct bench_case *c, struct pool *pool,
 		return ret;
 	s = c->state;
 	s->what = what;
-	if (!s->k.backend->step)
-		return error_skip(err, -EOPNOTSUPP, "no-step",
-				  "backend %s has no steps", c->backend_name);
-	/* Does it have this one? */
-	return s->k.backend->arrange(s->k.session, &s->k.job, what.step, err);
+	return s->k.backend->no_step[what.step] ?
+		       error_skip(err, -EOPNOTSUPP, "no-step", "%s",
+				  s->k.backend->no_step[what.step]) :
+		       0;
 }
 
 /* All that comes before the step, and for `inv` what leads to its call. */
@@ -142,8 +141,7 @@ static int steps_ready(void *state, uint32_t loops, uint32_t repeat,
 	if (!ret && s->what.step == KEYED_CIPHER_BUFFER)
 		ret = take(k, KEYED_SET_IV, err);
 	if (!ret)
-		ret = k->backend->arrange(k->session, &k->job, s->what.step,
-					  err);
+		arrange(k, s->what.step);
 	return ret;
 }
 
@@ -151,22 +149,14 @@ static int steps_run(void *state, uint32_t loops, uint32_t repeat,
 		     struct error *err)
 {
 	struct steps *s = state;
-	const struct backend *backend = s->k.backend;
-	struct session *session = s->k.session;
+	const struct keyed_case *k = &s->k;
 	int ret = 0;
 
 	(void)repeat;
-	if (!s->what.all) {
-		for (uint32_t i = 0; !ret && i < loops; i++)
-			ret = backend->step(session, &s->k.job, s->what.step,
-					    err);
-		return ret;
-	}
 	for (uint32_t i = 0; !ret && i < loops; i++) {
-		ret = backend->arrange(session, &s->k.job, s->what.step, err);
-		if (!ret)
-			ret = backend->step(session, &s->k.job, s->what.step,
-					    err);
+		if (s->what.all)
+			arrange(k, s->what.step);
+		ret = k->backend->step(k->session, &k->job, s->what.step, err);
 	}
 	return ret;
 }

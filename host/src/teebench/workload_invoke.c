@@ -119,15 +119,11 @@ static int invoke_run(void *state, uint32_t loops, uint32_t repeat,
 	struct invoke *in = state;
 
 	(void)repeat;
-	if (in->tee) {
-		int ret = 0;
-
-		for (uint32_t i = 0; !ret && i < loops; i++)
-			ret = tee_invoke(in->tee, TA_DIGEST_CMD_NOP, &in->op,
-					 "make an empty call to the digest TA",
-					 err);
-		return ret;
-	}
+	if (in->tee)
+		return tee_invoke_times(in->tee, TA_DIGEST_CMD_NOP, &in->op,
+					loops,
+					"make an empty call to the digest TA",
+					err);
 	return in->backend->nop(in->session, loops, err);
 }
 

@@ -272,13 +272,11 @@ static int shm_run(void *state, uint32_t loops, uint32_t repeat,
 		   struct error *err)
 {
 	struct shm *s = state;
-	int ret = 0;
+	int ret;
 
 	(void)repeat;
-	for (uint32_t i = 0; !ret && i < loops; i++)
-		ret = tee_invoke(s->tee, TA_DIGEST_CMD_NOP, &s->op,
-				 "carry a buffer to the digest TA and back",
-				 err);
+	ret = tee_invoke_times(s->tee, TA_DIGEST_CMD_NOP, &s->op, loops,
+			       "carry a buffer to the digest TA and back", err);
 	if (ret && !s->crossed) /* temporary: now it is registered */
 		blame_size(s, err);
 	return ret;

@@ -71,13 +71,10 @@ static int size_run(void *state, uint32_t loops, uint32_t repeat,
 		    struct error *err)
 {
 	struct sized *s = state;
-	int ret = 0;
 
 	(void)repeat;
-	for (uint32_t i = 0; !ret && i < loops; i++)
-		ret = tee_invoke(s->tee, TA_SIZE_CMD_NOP, &s->op,
-				 "make an empty call to a size TA", err);
-	return ret;
+	return tee_invoke_times(s->tee, TA_SIZE_CMD_NOP, &s->op, loops,
+				"make an empty call to a size TA", err);
 }
 
 /* It has no result but its success; another command must fail. */
