@@ -80,7 +80,7 @@ static void test_ciphers_where_hashes_are_refused(void **state)
 		unsigned seen = 0;
 
 		bind_errno = refusals[i];
-		listing_add_keyed(&listing, &pool, is_cipher);
+		listing_add_algorithms(&listing, &pool, DESK_KEYED, is_cipher);
 		for (size_t row = 0; row < listing.count; row++) {
 			if (strcmp(listing.rows[row].backend, "afalg"))
 				continue;

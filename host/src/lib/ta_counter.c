@@ -208,12 +208,6 @@ int ta_counter_start(const struct ta_counter *counter, struct tee_session *tee,
 	return switch_clock(counter, tee, counter->clock, NULL, err);
 }
 
-int ta_counter_lap(const struct ta_counter *counter, struct tee_session *tee,
-		   uint64_t *ns, struct error *err)
-{
-	return switch_clock(counter, tee, counter->clock, ns, err);
-}
-
 int ta_counter_stop(const struct ta_counter *counter, struct tee_session *tee,
 		    uint64_t *ns, struct error *err)
 {

@@ -41,54 +41,50 @@ void listing_add_names(struct listing *listing, struct pool *pool,
 		listing_add(listing, *names, backend->name, &why);
 }
 
-void listing_add_digests(struct listing *listing, struct pool *pool)
+/* 0: the backend of the desk has the algorithm. */
+static int has(const struct desk *desk, const struct algorithm *alg,
+	       struct error *why)
+{
+	/* Two halves that differ, as XTS wants its keys. */
+	static const uint8_t key[ALG_KEY_MAX_BYTES] = { 0, 1, 2, 3 };
+	struct keyed_job job = { .alg = alg, .key = key, .iv = key };
+
+	return alg->class == ALG_DIGEST ?
+		       desk->backend->supports(desk->session, alg, why) :
+		       desk->backend->set_up(desk->session, &job, why);
+}
+
+void listing_add_algorithms(struct listing *listing, struct pool *pool,
+			    enum desk_use use,
+			    bool (*wanted)(const struct algorithm *alg))
 {
 	for (size_t b = 0; backends[b]; b++) {
 		struct error opening = { 0 };
 		struct desk *desk;
 
-		if (!backends[b]->digest)
+		if (use == DESK_KEYED ? !backends[b]->message :
+					!backends[b]->digest)
 			continue;
-		pool_desk(pool, backends[b], DESK_DIGEST, 0, &desk, &opening);
+		pool_desk(pool, backends[b], use, 0, &desk, &opening);
 		for (size_t a = 0; a < algorithms_count; a++) {
 			struct error why = opening;
 
-			if (algorithms[a].class != ALG_DIGEST)
+			if (!wanted(&algorithms[a]))
 				continue;
 			if (desk)
-				backends[b]->supports(desk->session,
-						      &algorithms[a], &why);
+				has(desk, &algorithms[a], &why);
 			listing_add(listing, algorithms[a].name,
 				    backends[b]->name, &why);
 		}
 	}
 }
 
-void listing_add_keyed(struct listing *listing, struct pool *pool,
-		       bool (*wanted)(const struct algorithm *alg))
+static bool is_digest(const struct algorithm *alg)
 {
-	/* Two halves that differ, as XTS wants its keys. */
-	static const uint8_t key[ALG_KEY_MAX_BYTES] = { 0, 1, 2, 3 };
+	return alg->class == ALG_DIGEST;
+}
 
-	for (size_t b = 0; backends[b]; b++) {
-		struct error opening = { 0 };
-		struct desk *desk;
-
-		if (!backends[b]->message)
-			continue;
-		pool_desk(pool, backends[b], DESK_KEYED, 0, &desk, &opening);
-		for (size_t a = 0; a < algorithms_count; a++) {
-			struct keyed_job job = { .alg = &algorithms[a],
-						 .key = key,
-						 .iv = key };
-			struct error why = opening;
-
-			if (!wanted(&algorithms[a]))
-				continue;
-			if (desk)
-				backends[b]->set_up(desk->session, &job, &why);
-			listing_add(listing, algorithms[a].name,
-				    backends[b]->name, &why);
-		}
-	}
+void listing_add_digests(struct listing *listing, struct pool *pool)
+{
+	listing_add_algorithms(listing, pool, DESK_DIGEST, is_digest);
 }

@@ -26,14 +26,15 @@ void listing_add(struct listing *listing, const char *algorithm,
 
 /*
  * For struct workload .list: names (NULL-terminated) of one backend, which it
- * can if there is such a desk; every digest by every backend that hashes; the
- * wanted algorithms by every one that takes keys.
+ * can if there is such a desk; the wanted algorithms by every backend that
+ * has such a use (DESK_DIGEST, DESK_KEYED); every digest.
  */
 void listing_add_names(struct listing *listing, struct pool *pool,
 		       const struct backend *backend, enum desk_use use,
 		       const char *const *names);
+void listing_add_algorithms(struct listing *listing, struct pool *pool,
+			    enum desk_use use,
+			    bool (*wanted)(const struct algorithm *alg));
 void listing_add_digests(struct listing *listing, struct pool *pool);
-void listing_add_keyed(struct listing *listing, struct pool *pool,
-		       bool (*wanted)(const struct algorithm *alg));
 
 #endif

@@ -244,39 +244,31 @@ static int holds(struct files *f, uint32_t i, size_t len, struct error *err)
 static int file_check(void *state, struct error *err)
 {
 	struct files *f = state;
+	size_t len = f->job.op == STORAGE_TRUNCATE ? f->job.bytes / 2 :
+						     f->job.bytes;
+	bool many = f->job.op == STORAGE_CREATE ||
+		    f->job.op == STORAGE_TRUNCATE;
 	char path[PATH_BYTES];
 	int ret = 0;
 
-	switch (f->job.op) {
-	case STORAGE_READ:
-		ret = memcmp(f->back, f->data, f->job.bytes) ?
-			      storage_wrong(err, &f->job,
-					    "other bytes than were stored") :
-			      0;
-		memset(f->back, 0, f->job.bytes);
+	if (f->job.op == STORAGE_READ) {
+		if (memcmp(f->back, f->data, len))
+			ret = storage_wrong(err, &f->job,
+					    "other bytes than were stored");
+		memset(f->back, 0, len);
 		return ret;
-	case STORAGE_CREATE:
-		for (uint32_t i = 0; !ret && i < f->loops; i++)
-			ret = holds(f, i, f->job.bytes, err);
-		return ret;
-	case STORAGE_TRUNCATE:
-		for (uint32_t i = 0; !ret && i < f->loops; i++)
-			ret = holds(f, i, f->job.bytes / 2, err);
-		return ret;
-	case STORAGE_DELETE:
+	}
+	if (f->job.op == STORAGE_DELETE) {
 		for (uint32_t i = 0; i < f->loops; i++)
 			if (!faccessat(f->dir, path_of(f, i, false, path), F_OK,
 				       0))
 				return storage_wrong(err, &f->job,
 						     "it is still there");
 		return 0;
-	case STORAGE_OPEN:
-	case STORAGE_WRITE:
-	case STORAGE_RENAME:
-	case STORAGE_OPS:
-		break;
 	}
-	return holds(f, 0, f->job.bytes, err);
+	for (uint32_t i = 0; !ret && i < (many ? f->loops : 1); i++)
+		ret = holds(f, i, len, err);
+	return ret;
 }
 
 static void file_teardown(void *state)

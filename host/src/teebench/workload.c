@@ -33,25 +33,16 @@ bad:
 			 what, text);
 }
 
-int case_need_digest(struct bench_case *c, struct error *err)
+int case_need_algorithm(struct bench_case *c, enum alg_class class,
+			enum alg_class or_class, const char *what,
+			struct error *err)
 {
 	c->algorithm = algorithm_by_name(c->algorithm_name);
-	if (!c->algorithm || c->algorithm->class != ALG_DIGEST)
-		return error_set(err, -EINVAL,
-				 "\"%s\" is not a digest "
-				 "algorithm",
-				 c->algorithm_name);
-	return 0;
-}
-
-int case_need_cipher(struct bench_case *c, struct error *err)
-{
-	c->algorithm = algorithm_by_name(c->algorithm_name);
-	if (!c->algorithm || (c->algorithm->class != ALG_CIPHER &&
-			      c->algorithm->class != ALG_AEAD))
-		return error_set(err, -EINVAL, "\"%s\" is not a cipher",
-				 c->algorithm_name);
-	return 0;
+	if (c->algorithm &&
+	    (c->algorithm->class == class || c->algorithm->class == or_class))
+		return 0;
+	return error_set(err, -EINVAL, "\"%s\" is not %s", c->algorithm_name,
+			 what);
 }
 
 int case_need_backend(struct bench_case *c, struct error *err)

@@ -40,7 +40,7 @@ struct case_options {
 /* "workload/algorithm/backend/parameters" and what belongs to it. */
 struct bench_case {
 	char key[CASE_KEY_MAX];
-	char parts[CASE_KEY_MAX];   /* the key, cut at the first slashes */
+	char *parts;                /* the key, cut at the first slashes */
 	const char *workload_name;  /* these four point into parts */
 	const char *algorithm_name; /* "none" where there is none */
 	const char *backend_name;
@@ -129,8 +129,10 @@ struct workload {
 };
 
 /* Helpers for parse(); each -EINVAL with the sentence. */
-int case_need_digest(struct bench_case *c, struct error *err);
-int case_need_cipher(struct bench_case *c, struct error *err); /* or AEAD */
+/* c->algorithm, of one of two classes: "NAME" is not WHAT. */
+int case_need_algorithm(struct bench_case *c, enum alg_class class,
+			enum alg_class or_class, const char *what,
+			struct error *err);
 int case_need_backend(struct bench_case *c, struct error *err);
 /* Of workloads that are about the TEE itself. */
 int case_need_tee(struct bench_case *c, struct error *err);

@@ -20,7 +20,7 @@ static bool decrypts(const struct bench_case *c)
 static int cipher_parse(struct bench_case *c, struct pool *pool,
 			struct error *err)
 {
-	int ret = case_need_cipher(c, err);
+	int ret = case_need_algorithm(c, ALG_CIPHER, ALG_AEAD, "a cipher", err);
 
 	if (!ret)
 		ret = case_need_backend(c, err);
@@ -49,7 +49,7 @@ static bool is_cipher(const struct algorithm *alg)
 
 static void cipher_list(struct listing *listing, struct pool *pool)
 {
-	listing_add_keyed(listing, pool, is_cipher);
+	listing_add_algorithms(listing, pool, DESK_KEYED, is_cipher);
 }
 
 const struct workload workload_cipher = {

@@ -74,7 +74,7 @@ static int steps_parse(struct bench_case *c, struct pool *pool,
 		       struct error *err)
 {
 	struct what what;
-	int ret = case_need_cipher(c, err);
+	int ret = case_need_algorithm(c, ALG_CIPHER, ALG_AEAD, "a cipher", err);
 
 	if (!ret)
 		ret = case_need_backend(c, err);
@@ -191,7 +191,7 @@ static int steps_verify(void *state, struct error *err)
 
 static void steps_list(struct listing *listing, struct pool *pool)
 {
-	listing_add_keyed(listing, pool, goes_on);
+	listing_add_algorithms(listing, pool, DESK_KEYED, goes_on);
 }
 
 const struct workload workload_cipher_steps = {

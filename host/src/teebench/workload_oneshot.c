@@ -3,7 +3,6 @@
  * oneshot/ALGORITHM/BACKEND/BYTES: the digest or the MAC of a whole message,
  * one call. A MAC's key is set before.
  */
-#include <errno.h>
 #include <stdlib.h>
 
 #include "digest_case.h"
@@ -20,12 +19,10 @@ static int oneshot_parse(struct bench_case *c, struct pool *pool,
 {
 	int ret;
 
-	c->algorithm = algorithm_by_name(c->algorithm_name);
-	if (!c->algorithm || (c->algorithm->class != ALG_DIGEST &&
-			      c->algorithm->class != ALG_MAC))
-		return error_set(err, -EINVAL, "\"%s\" is not a digest or MAC",
-				 c->algorithm_name);
-	ret = case_need_backend(c, err);
+	ret = case_need_algorithm(c, ALG_DIGEST, ALG_MAC, "a digest or MAC",
+				  err);
+	if (!ret)
+		ret = case_need_backend(c, err);
 	if (!ret)
 		ret = case_bytes(c, c->parameters, BYTES_MAX, err);
 	if (ret)
@@ -68,7 +65,7 @@ static bool is_mac(const struct algorithm *alg)
 static void oneshot_list(struct listing *listing, struct pool *pool)
 {
 	listing_add_digests(listing, pool);
-	listing_add_keyed(listing, pool, is_mac);
+	listing_add_algorithms(listing, pool, DESK_KEYED, is_mac);
 }
 
 const struct workload workload_oneshot = {

@@ -42,7 +42,8 @@ static int stream_parse(struct bench_case *c, struct pool *pool,
 			struct error *err)
 {
 	uint64_t chunk;
-	int ret = case_need_digest(c, err);
+	int ret =
+		case_need_algorithm(c, ALG_DIGEST, ALG_DIGEST, "a digest", err);
 
 	if (!ret)
 		ret = case_need_backend(c, err);
