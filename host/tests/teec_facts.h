@@ -11,17 +11,17 @@ struct teec_fact {
 	uint64_t value;
 };
 
-#define OFFSET(type, field)                               \
-	{                                                 \
-		#type "." #field, offsetof(type, field) \
+#define OFFSET(type, field)                             \
+	{                                               \
+#type "." #field, offsetof(type, field) \
 	}
 #define VALUE(constant)               \
 	{                             \
-		#constant, (constant) \
+#constant, (constant) \
 	}
 #define SIZE(type)                  \
 	{                           \
-		#type, sizeof(type) \
+#type, sizeof(type) \
 	}
 
 /* clang-format off */
