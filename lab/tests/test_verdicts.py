@@ -196,8 +196,7 @@ def test_words_of_rates() -> None:
     own = said(run(digests(8e4, 60, "tee") | digests(8e4, 2, "ta-ce")))["extensions"]
     assert "CFG_CRYPTO_WITH_CE=y" in (own.advice or "")
     assert plain(own.evidence) == (
-        "TEE API takes 60.0 instructions a byte, Crypto Extensions in the TA 2.00 instructions a "
-        "byte."
+        "TEE API takes 60.0 instructions a byte, CE, in the TA 2.00 instructions a byte."
     )
     same = said(run(digests(8e4, 2, "tee") | digests(8e4, 2, "ta-ce")))["extensions"]
     assert same.advice is None

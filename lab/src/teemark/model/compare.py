@@ -22,9 +22,6 @@ LIMIT = 0.001
 TICK_NS = 4_000_000
 """The kernel's timer tick on the virtual boards (CONFIG_HZ=250)."""
 
-LOCAL = frozenset({"c", "ce", "openssl", "empty"})
-"""Backends that only compute, outside of kernel and TEE."""
-
 
 @dataclass(frozen=True, slots=True)
 class Difference:
@@ -80,7 +77,8 @@ def differences(first: RunData, second: RunData) -> tuple[Difference, ...]:
                 if any(sample.repeat == repeat for sample in one.samples)
             ]
             if len(known) == 2:
-                reason = _reason((case, other), repeat, resolution)
+                local = first.backend(case.case.backend).local
+                reason = _reason((case, other), repeat, resolution, local=local)
                 found.append(Difference(case.case.case, repeat, known[0], known[1], reason))
     return tuple(found)
 
@@ -92,7 +90,9 @@ def only_in_one(first: RunData, second: RunData) -> tuple[str, ...]:
     )
 
 
-def _reason(cases: Sequence[MeasuredCase], repeat: int, resolution: int) -> str | None:
+def _reason(
+    cases: Sequence[MeasuredCase], repeat: int, resolution: int, *, local: bool
+) -> str | None:
     samples = [[s for s in case.samples if s.repeat == repeat] for case in cases]
     calls = [median(s.ns / s.loops for s in of_run) for of_run in samples]
     whole = [median(s.ns for s in of_run) for of_run in samples]
@@ -105,6 +105,6 @@ def _reason(cases: Sequence[MeasuredCase], repeat: int, resolution: int) -> str 
         return f"the clock resolves {resolution} ns"
     if max(whole) >= TICK_NS:
         return "timer ticks and the kernel's threads ran within the sample"
-    if cases[0].case.backend not in LOCAL:
+    if not local:
         return "the way through kernel and TEE depends on what went before"
     return None

@@ -20,7 +20,6 @@ from teemark.model.stats import (
 )
 from teemark.run.reader import MeasuredCase, RunData
 
-IN_TEE = ("tee", "ta-c", "ta-ce")
 EMPTY_CALL = "invoke/none/tee/none"
 
 
@@ -137,14 +136,20 @@ def sampling_of(run: RunData) -> Sampling:
     return Sampling(exact, float(run.machine.clock.resolution_ns or 0), Dependence(cases))
 
 
+def _in_tee(run: RunData, measured: MeasuredCase) -> bool:
+    """By what teebench says of the backend, or of the case: a TA computes."""
+    case = measured.case
+    return run.backend(case.backend).secure or case.ta_counter is not None
+
+
 def costs_of(
-    cases: Sequence[MeasuredCase], stats: Iterable[CaseStats], counted: Iterable[Counted]
+    run: RunData, stats: Iterable[CaseStats], counted: Iterable[Counted]
 ) -> tuple[Cost, ...]:
     """A fit over sizes for every workload, algorithm and backend that has enough of them."""
     known = {one.key: one for one in stats}
     ways = {one.case.case: one.crossing for one in counted if one.crossing is not None}
     groups: dict[tuple[str, str, str], list[tuple[int, MeasuredCase]]] = {}
-    for measured in cases:
+    for measured in run.sound:
         case = measured.case
         found = family(case)
         if found is not None and case.case in known:
@@ -157,7 +162,7 @@ def costs_of(
         workload, algorithm, backend = name
         group = groups[name]
         group.sort(key=lambda pair: pair[0])
-        form = Form(workload.split()[0], algorithm, backend, backend in IN_TEE)
+        form = Form(workload.split()[0], algorithm, backend, _in_tee(run, group[0][1]))
         sizes = [size for size, _ in group]
         keys = [measured.case.case for _, measured in group]
         way = None
@@ -270,7 +275,7 @@ def build(run: RunData) -> Models:
     counted = counted_cases(cases, sampling)
     made = Models(
         stats=stats,
-        costs=costs_of(cases, stats, counted),
+        costs=costs_of(run, stats, counted),
         repeats=repeat_lines(cases, sampling),
         counted=counted,
         references=references_of(stats),

@@ -79,7 +79,7 @@ def _empty_call(verdict: v.EmptyCall, run: RunData) -> Words:
 
 @_words.register
 def _way_in_and_out(verdict: v.WayInAndOut, run: RunData) -> Words:
-    name = fmt.title(verdict.cost.algorithm)
+    name = run.title(verdict.cost.algorithm)
     interval = verdict.even.interval
     low_high = (
         f"{fmt.roughly_size(max(interval.low, 0.0))}{fmt.TO}{fmt.roughly_size(interval.high)}"
@@ -103,8 +103,8 @@ def _way_in_and_out(verdict: v.WayInAndOut, run: RunData) -> Words:
 
 @_words.register
 def _rates(verdict: v.Rates, run: RunData) -> Words:
-    name = fmt.title(verdict.one.algorithm)
-    one, other = (fmt.backend_title(cost.backend) for cost in (verdict.one, verdict.other))
+    name = run.title(verdict.one.algorithm)
+    one, other = (run.backend(cost.backend).title for cost in (verdict.one, verdict.other))
     evidence = f"{one} takes {per_byte(run, verdict.one)}, {other} {per_byte(run, verdict.other)}."
     same = verdict.key == "same-code"
     what = f"The very same C source of {name}" if same else f"The TEE's own {name}"
@@ -157,7 +157,7 @@ def _against_openssl(verdict: v.AgainstOpenssl, run: RunData) -> Words:
         f"at {fmt.size(one.one.bytes or 0)} {_against(run, one.one, one.other)}" for one in both
     )
     return (
-        f"{fmt.title(verdict.small.one.algorithm)} through the TEE takes {said}.",
+        f"{run.title(verdict.small.one.algorithm)} through the TEE takes {said}.",
         f"{evidence[:1].upper()}{evidence[1:]} (medians).",
         None,
     )
@@ -165,7 +165,7 @@ def _against_openssl(verdict: v.AgainstOpenssl, run: RunData) -> Words:
 
 @_words.register
 def _kernel_pays(verdict: v.KernelPays, run: RunData) -> Words:
-    name = f"{fmt.title(verdict.algorithm)} by the kernel (AF_ALG)"
+    name = f"{run.title(verdict.algorithm)} by the kernel (AF_ALG)"
     by_size = {size: (kernel, ssl) for size, kernel, ssl in verdict.pairs}
     crossings = verdict.sides.crossings
     decided = verdict.sides.decided
@@ -343,14 +343,14 @@ def _two_clocks(verdict: v.TwoClocks, _run: RunData) -> Words:
 
 
 @_words.register
-def _misfits(verdict: v.Misfits, _run: RunData) -> Words:
+def _misfits(verdict: v.Misfits, run: RunData) -> Words:
     worst, point = verdict.worst, verdict.worst.fit.worst
     one = len(verdict.bad) == 1
     return (
         f"{fmt.plural(len(verdict.bad), 'model')} of {fmt.count(verdict.of)} "
         f"{'is' if one else 'are'} more than {fmt.percent(MISFIT)} off somewhere, beyond what "
         f"scatter explains: don't calculate with {'it' if one else 'them'}.",
-        f"The worst is {fmt.title(worst.algorithm)} by {worst.backend}, "
+        f"The worst is {run.title(worst.algorithm)} by {worst.backend}, "
         f"{fmt.percent(abs(point.residual))} off at {fmt.size(int(point.x))}.",
         None,
     )

@@ -9,7 +9,7 @@ from teemark import fmt
 from teemark.model.fit import MAY_SAVE, MISFIT, Fit
 from teemark.model.models import Cost
 from teemark.model.stats import Estimate
-from teemark.report import figures
+from teemark.report import charts, figures
 from teemark.report.blocks import (
     Bar,
     Block,
@@ -73,11 +73,11 @@ def _costs_of(subject: Subject) -> list[Block]:
         groups.setdefault((cost.workload, cost.algorithm), []).append(cost)
     blocks: list[Block] = []
     for key, group in groups.items():
-        ordered = sorted(group, key=lambda cost: fmt.backend_order(cost.backend))
+        ordered = sorted(group, key=lambda cost: subject.run.place(cost.backend))
         blocks.append(_cost_table(subject, key, ordered))
         fits = [(cost.backend, cost.fit) for cost in ordered]
         if any(len(fit.terms) > 1 for _, fit in fits):
-            blocks.append(_terms(subject, f"What {title(key)} is made of", fits))
+            blocks.append(_terms(subject, f"What {title(subject, key)} is made of", fits))
     references = subject.models.references
     if references is not None and len(references.terms) > 1:
         fits = [("tee", references)]
@@ -87,9 +87,9 @@ def _costs_of(subject: Subject) -> list[Block]:
     return blocks
 
 
-def title(key: tuple[str, str]) -> str:
+def title(subject: Subject, key: tuple[str, str]) -> str:
     workload, algorithm = key
-    name = fmt.title(algorithm)
+    name = subject.run.title(algorithm)
     return name if workload == "oneshot" else f"{name}, {workload}"
 
 
@@ -117,9 +117,9 @@ def _cost_table(subject: Subject, key: tuple[str, str], ordered: Sequence[Cost])
         share = max(0.0, byte.value / largest) if largest > 0 else 0.0
         rows.append(
             (
-                backend_cell(cost.backend),
+                backend_cell(subject, cost.backend),
                 *time_cells(subject, cost.call),
-                Bar(fmt.digits(byte.value), share, cost.backend),
+                Bar(fmt.digits(byte.value), share, charts.colour(subject.run.place(cost.backend))),
                 *(() if subject.icount else ((Quiet(fmt.span(byte.interval)),),)),
                 fmt.digits(1e9 / byte.value / (1 << 20)) if byte.value > 0 else fmt.NONE,
                 misfit_cell(cost.fit, "size"),
@@ -137,7 +137,7 @@ def _cost_table(subject: Subject, key: tuple[str, str], ordered: Sequence[Cost])
             Column("misfit"),
         ),
         rows=tuple(rows),
-        caption=title(key),
+        caption=title(subject, key),
         note=caveat(subject),
     )
 
@@ -208,8 +208,8 @@ def _streams(subject: Subject) -> Table:
     )
 
 
-def backend_cell(backend: str) -> Cell:
-    meaning = fmt.backend_title(backend)
+def backend_cell(subject: Subject, backend: str) -> Cell:
+    meaning = subject.run.backend(backend).title
     return (Code(backend), Quiet(f" {meaning}")) if meaning != backend else (Code(backend),)
 
 
@@ -246,8 +246,8 @@ def _inside_of(subject: Subject) -> list[Block]:
         operation = repeat.operation
         rows.append(
             (
-                backend_cell(repeat.backend),
-                fmt.title(repeat.algorithm),
+                backend_cell(subject, repeat.backend),
+                subject.run.title(repeat.algorithm),
                 fmt.size(repeat.bytes) if repeat.bytes is not None else fmt.NONE,
                 *time_cells(subject, operation),
                 fmt.digits(operation.value / repeat.bytes) if repeat.bytes else fmt.NONE,

@@ -52,7 +52,7 @@ def _of(subject: Subject) -> list[Block]:
     cases = sum(map(len, groups.values()))
     blocks: list[Block] = [
         Fold(
-            f"{workload} · {fmt.title(algorithm)}",
+            f"{workload} · {subject.run.title(algorithm)}",
             fmt.plural(len(group), "case"),
             (_calls(subject, group),),
             open=cases <= FEW,
@@ -66,7 +66,7 @@ def _of(subject: Subject) -> list[Block]:
 
 
 def _calls(subject: Subject, group: Sequence[Counted]) -> Table:
-    ordered = sorted(group, key=lambda c: (fmt.backend_order(c.case.backend), c.case.bytes or 0))
+    ordered = sorted(group, key=lambda c: (subject.run.place(c.case.backend), c.case.bytes or 0))
     rows: list[tuple[Cell, ...]] = []
     unit = figures.unit(subject.run)
     for counted in ordered:
