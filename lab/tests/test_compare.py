@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import re
 from collections.abc import Callable
 
 import msgspec
@@ -98,7 +99,7 @@ def test_samples_of_other_lengths(more_ns: int, holds: bool) -> None:
 
     one = of(key, differences(run(), run(twice_as_many)))
     assert one.reason is not None
-    assert one.reason.endswith("calls")
+    assert re.fullmatch(r"samples of \d+ and \d+ calls", one.reason)
     assert one.holds is holds
 
 
@@ -130,3 +131,10 @@ def test_a_repeat_that_only_one_has_is_no_difference() -> None:
         one, cases={key: dataclasses.replace(one.cases[key], starts=(samples,))}
     )
     assert differences(one, other) == ()
+
+
+def test_cases_that_only_the_first_has_are_passed_over() -> None:
+    one = run_of({"a/b/c/1": [1.0] * 8, SHORT.format("c"): [2.0] * 8})
+    (found,) = differences(one, run_of({SHORT.format("c"): [2.0] * 8}))
+    assert found.case == SHORT.format("c")
+    assert found.same
