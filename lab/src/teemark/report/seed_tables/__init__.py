@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import cache
 
-from teemark.reference.audit import audit
+from teemark.audit import audit_published
 from teemark.reference.data import Reference, load
 from teemark.report.blocks import Block, Bullets, Heading, Paragraph, Section
 from teemark.report.seed_tables import (
@@ -57,10 +57,10 @@ def _of(subject: Subject, reference: Reference) -> list[Block]:
     if tables is None:
         return []
     lookup = Lookup(subject)
-    left = list(audit(reference, plan))
+    left = list(audit_published(reference, plan))
     made: list[Block] = []
     for table in tables:
-        here = [finding for finding in left if table.table in finding.tables]
+        here = [finding for finding in left if finding.table == table.table]
         left = [finding for finding in left if finding not in here]
         made += blocks(table, lookup, reference, here)
     if left:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from teemark import fmt
-from teemark.reference.audit.base import Finding
+from teemark.audit.finding import Finding
 from teemark.reference.data import Figure, Reference
 from teemark.reference.units import UNITS
 from teemark.report.blocks import (
@@ -247,7 +247,7 @@ def _is_wide(value: Value) -> bool:
 
 
 def said(finding: Finding) -> Text:
-    return (Strong(f"{finding.kind.capitalize()}:"), f" {finding.sentence}")
+    return (Strong(f"{finding.rule.replace('-', ' ').capitalize()}:"), f" {finding.evidence}")
 
 
 def _source(seed: SeedTable, reference: Reference) -> str:

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""`openssl speed`, of OpenSSL 1.1 to 3.5: for people, and with -mr for machines."""
+
+from __future__ import annotations
+
+import re
+
+from teemark.audit.sheet import Cell, Lines, Sheet, given
+from teemark.errors import DataError
+
+TABLE = "openssl speed"
+_DOING = re.compile(
+    r"Doing (?P<name>.+?)(?: ops)? for (?P<asked>\d+)s on (?P<size>\d+) size blocks: "
+    r"(?P<count>\d+) .* in (?P<time>\d+\.\d+)s"
+)
+_TYPE = re.compile(r"type((?:\s+\d+ bytes)+)\s*")
+_RATES = re.compile(r"(?P<name>\S.*?)((?:\s+\d+\.\d+k)+)\s*")
+_KEYS = re.compile(
+    r"(?P<name>\w+ ?\d+ bits(?: \w+ \([^)]+\))?)"
+    r"\s+(?P<sign>\d+\.\d+)s\s+(?P<verify>\d+\.\d+)s\s+(?P<signs>\d+\.\d+)\s+(?P<verifies>\d+\.\d+)"
+)
+_MACHINE = re.compile(r"\+(DT|R|H|F|DTP|R\d|F\d):(.*)")
+
+
+def take(sheet: Sheet, lines: Lines) -> Lines:
+    rest: Lines = []
+    sizes: list[int] = []
+    asked = ("", 0)
+    for number, line in lines:
+        text = line.strip()
+        if found := _DOING.fullmatch(text):
+            where = (number, found["name"], int(found["size"]))
+            _add(sheet, where, asked=f"{found['asked']} s")
+            _done(sheet, where, found["count"], found["time"])
+        elif found := _TYPE.fullmatch(text):
+            sizes = [int(size) for size in re.findall(r"\d+", found[1])]
+        elif sizes and (found := _RATES.fullmatch(text)):
+            rates = re.findall(r"(\S+)k(?!\S)", found[2])
+            _row(sheet, (number, found["name"]), sizes, [f"{rate} kB/s" for rate in rates])
+        elif found := _KEYS.fullmatch(text):
+            for what, time, rate in (("sign", 2, 4), ("verify", 3, 5)):
+                where = (number, f"{found['name']} {what}", None)
+                _add(sheet, where, time=f"{found[time]} s", per_second=f"{found[rate]} ratio")
+        elif found := _MACHINE.fullmatch(text):
+            cells = found[2].split(":")
+            try:
+                if found[1] == "DT":
+                    asked = (cells[0], int(cells[2]))
+                    _add(sheet, (number, *asked), asked=f"{cells[1]} s")
+                elif found[1] == "R" and cells[1] == asked[0]:
+                    _done(sheet, (number, *asked), cells[0], cells[2])
+                elif found[1] == "H":
+                    sizes = [int(size) for size in cells]
+                elif found[1] == "F":
+                    _row(sheet, (number, cells[1]), sizes, [f"{rate} B/s" for rate in cells[2:]])
+            except (ValueError, ArithmeticError, IndexError):
+                raise _wrong(sheet, number, text) from None
+        else:
+            rest.append((number, line))
+    return rest
+
+
+def _wrong(sheet: Sheet, line: int, text: str) -> DataError:
+    return DataError(
+        f"{sheet.file}:{line}: not a line of openssl speed: {text[:60]!r}",
+        hint="give its output whole and untouched",
+    )
+
+
+def _row(sheet: Sheet, where: tuple[int, str], sizes: list[int], rates: list[str]) -> None:
+    line, name = where
+    if len(rates) != len(sizes):
+        raise _wrong(sheet, line, f"{len(rates)} rates of {name} for {len(sizes)} sizes")
+    for size, rate in zip(sizes, rates, strict=True):
+        _add(sheet, (line, name, size), rate=rate)
+
+
+def _done(sheet: Sheet, where: tuple[int, str, int], count: str, time: str) -> None:
+    _add(sheet, where, operations=f"{count} count", size=f"{where[2]} bytes", time=f"{time} s")
+
+
+def _add(sheet: Sheet, where: tuple[int, str, int | None], **columns: str) -> None:
+    line, name, size = where
+    for column, text in columns.items():
+        value, unit = text.split(" ")
+        shown = column.replace("_", " ")
+        sheet.cells.append(Cell(TABLE, name, shown, given(value, unit), line, size))
