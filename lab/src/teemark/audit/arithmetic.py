@@ -153,7 +153,8 @@ def two_formulas(paper: Paper, _case: Case) -> Iterator[Said]:
     fitting: dict[str, tuple[Figure, str]] = {}
     for record in paper.records.values():
         for figure in record.figures.get("overhead", []):
-            values, fits = {}, []
+            values: dict[str, Span] = {}
+            fits: list[str] = []
             for loose in (False, True):  # as printed; only if that doesn't do, with noise
                 if not fits:
                     values = {

@@ -73,6 +73,7 @@ _BY_DIMENSION = {"rate": "rate", "time": "time", "factor": "factor", "size": "si
 ALGORITHM = re.compile(
     r"\b(sha)-?(1|224|256|384|512)\b|\b(aes)-?(128|192|256)(?:[ -]?(cbc|ecb|ctr|gcm|xts)\b)?", re.I
 )
+_IN_BRACKETS = re.compile(r"(?:\w+ blocks? )?\((\d+ ?(?:bytes|[KMk]i?B))\)")
 _MODE = re.compile(r"\b(?:cbc|ecb|ctr|gcm|xts)\b", re.I)
 _CLAIM = re.compile(r"hardware|hw accel|accelerat", re.I)
 _SOFTWARE = re.compile(r"software|generic|typical", re.I)
@@ -211,6 +212,9 @@ def _place(paper: Paper, cell: Cell) -> None:
     else:
         quantity = _BY_DIMENSION.get(cell.measure.dimension, "")
         name = f"{row} {column}"
+    if size is None and (found := _IN_BRACKETS.search(name)) and (block := measure(found[1])):
+        scale = 1.024 if block.unit in ("kB", "KB") else 1.0  # of messages: 16 KB is 16384
+        name, size = name.replace(found[0], ""), round(block.span.mid * scale)
     where = (_normal(name), size)
     record = paper.records.setdefault(where, Record(*where))
     record.figures.setdefault(quantity, []).append(Figure(quantity, cell.measure, cell))

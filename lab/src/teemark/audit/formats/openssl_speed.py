@@ -39,25 +39,33 @@ def take(sheet: Sheet, lines: Lines) -> Lines:
             _row(sheet, (number, found["name"]), sizes, [f"{rate} kB/s" for rate in rates])
         elif found := _KEYS.fullmatch(text):
             for what, time, rate in (("sign", 2, 4), ("verify", 3, 5)):
-                where = (number, f"{found['name']} {what}", None)
-                _add(sheet, where, time=f"{found[time]} s", per_second=f"{found[rate]} ratio")
+                key = (number, f"{found['name']} {what}", None)
+                _add(sheet, key, time=f"{found[time]} s", per_second=f"{found[rate]} ratio")
         elif found := _MACHINE.fullmatch(text):
-            cells = found[2].split(":")
             try:
-                if found[1] == "DT":
-                    asked = (cells[0], int(cells[2]))
-                    _add(sheet, (number, *asked), asked=f"{cells[1]} s")
-                elif found[1] == "R" and cells[1] == asked[0]:
-                    _done(sheet, (number, *asked), cells[0], cells[2])
-                elif found[1] == "H":
-                    sizes = [int(size) for size in cells]
-                elif found[1] == "F":
-                    _row(sheet, (number, cells[1]), sizes, [f"{rate} B/s" for rate in cells[2:]])
+                sizes, asked = _machine(sheet, (number, found[1], found[2]), sizes, asked)
             except (ValueError, ArithmeticError, IndexError):
                 raise _wrong(sheet, number, text) from None
         else:
             rest.append((number, line))
     return rest
+
+
+def _machine(
+    sheet: Sheet, said: tuple[int, str, str], sizes: list[int], asked: tuple[str, int]
+) -> tuple[list[int], tuple[str, int]]:
+    """A line of -mr; the sizes of the head and what was announced last, from then on."""
+    line, kind, cells = said[0], said[1], said[2].split(":")
+    if kind == "DT":
+        asked = (cells[0], int(cells[2]))
+        _add(sheet, (line, *asked), asked=f"{cells[1]} s")
+    elif kind == "R" and cells[1] == asked[0]:
+        _done(sheet, (line, *asked), cells[0], cells[2])
+    elif kind == "H":
+        sizes = [int(size) for size in cells]
+    elif kind == "F":
+        _row(sheet, (line, cells[1]), sizes, [f"{rate} B/s" for rate in cells[2:]])
+    return sizes, asked
 
 
 def _wrong(sheet: Sheet, line: int, text: str) -> DataError:

@@ -11,7 +11,7 @@ import re
 
 from teemark.audit.sheet import Cell, Lines, Measure, Sheet, label, measure, measures, plain
 
-_RULE = re.compile(r"\s*\|?\s*:?-{3,}:?\s*(?:\|\s*:?-{3,}:?\s*)*\|?\s*")
+_RULE = re.compile(r"\s*\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*")
 _HEADING = re.compile(
     r"\s*(?:#{1,6}\s+(.+?)|-{3}\s+(\S.*?)\s+-{3}|(?:\d+|[A-Z])\.\s+([A-Z].*?))\s*"
 )
