@@ -213,6 +213,12 @@ def test_rules_that_no_document_or_another_one_shows(reference: Reference, rule:
     assert findings[0].line > 0
 
 
+def test_a_program_that_ran_twice_is_no_contradiction(reference: Reference) -> None:
+    for maker in (consistent.openssl, consistent.tcrypt, consistent.xtest):
+        text = "\n".join(maker(Random(seed)) for seed in (3, 4, 5))
+        assert audit([formats.read(text, "f")], reference) == ()
+
+
 def test_an_emulator_is_not_held_to_its_core(reference: Reference) -> None:
     text = SAID["published-speed"] + "Run in QEMU.\n"
     assert audit([formats.read(text, "f")], reference) == ()

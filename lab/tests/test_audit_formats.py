@@ -55,7 +55,7 @@ EXAMPLES = {
         "type             16 bytes     64 bytes\nsha256          65000.00k   120000.50k",
         ("sha256", 64, {"rate": "120000.50 kB/s"}),
     ),
-    "openssl keys": (KEYS, ("rsa 2048 bits sign", None, {"time": "0.000288 s"})),
+    "openssl keys": (KEYS, ("rsa 2048 bits, line 2, 1", None, {"time": "0.000288 s"})),
     "openssl -mr": (
         "+DT:sha256:1:16\n+R:381191:sha256:0.990000\n+H:16:64\n+F:6:sha256:6160662.63:1.00",
         ("sha256", 16, {"operations": "381191", "rate": "6160662.63 B/s"}),
@@ -70,7 +70,10 @@ EXAMPLES = {
         "SHA-256(G)                           |d|   16384 bytes|    12.5 MB/s|800 ops/s",
         ("sha-256(g) decryption", 16384, {"rate": "12.5 MB/s", "operations": "800 count"}),
     ),
-    "time": ("$ time kcapi-dgst -c sha256 -i f\nreal\t0m0.437s\nuser\t0m0.1s", ("", None, {})),
+    "time": (
+        "$ time kcapi-dgst -c sha256 -i f\n0ab9real\t0m 0.437s\nuser\t0m0.1s",
+        ("of line 2", None, {"total": "0.437 s"}),
+    ),
     "tcrypt": (
         CYCLES,
         ("cbc(aes) (cbc-aes-ce) encryption 128 bit", 64, {"bytes done": "7872 bytes"}),

@@ -11,6 +11,7 @@ from itertools import combinations, permutations
 
 from teemark.audit.figures import Figure, Paper, Record, algorithm_in, dimension_of
 from teemark.audit.finding import Case, Rule, Said, Shown, together
+from teemark.audit.sheet import Cell
 from teemark.audit.words import amount, listed, number
 from teemark.reference.span import Span, exact
 
@@ -56,7 +57,7 @@ _SIGN = re.compile(r" ([÷×+−]) ")
 
 
 def _computed(
-    paper: Paper, record: Record, formula: str, table: str, *, loose: bool = True
+    paper: Paper, record: Record, formula: str, near: Cell | None = None, *, loose: bool = True
 ) -> tuple[Span, list[Figure]] | None:
     """None if an input isn't there, or may be nothing and is divided by."""
     terms = _SIGN.split(formula.removesuffix(", rounded up"))
@@ -66,11 +67,11 @@ def _computed(
         if term == "1":
             value = exact(1)
             continue
-        figure = _size(paper, record, table) if term == "size" else record.get(term, table)
+        figure = _size(paper, record, near) if term == "size" else record.get(term, near)
         if figure is None:
             return None
         inputs.append(figure)
-        span = _loose(figure, table) if loose else figure.span
+        span = _loose(figure, near) if loose else figure.span
         if value is None:
             value = span
         elif sign == "÷" and span.low <= 0:
@@ -85,20 +86,20 @@ def _computed(
     return None if value is None else (value, inputs)
 
 
-def _size(paper: Paper, record: Record, table: str) -> Figure | None:
+def _size(paper: Paper, record: Record, near: Cell | None) -> Figure | None:
     """Of the record, or the one size that the table or the document names for all."""
     named = paper.records.get(("", None))
     common = named.figures.get("size", []) if named is not None else []
-    here = [one for one in common if one.cell.table == table] or common
-    return record.get("size", table) or (here[0] if len(here) == 1 else None)
+    here = [one for one in common if near and one.cell.table == near.table] or common
+    return record.get("size", near) or (here[0] if len(here) == 1 else None)
 
 
-def _loose(figure: Figure, table: str) -> Span:
+def _loose(figure: Figure, near: Cell | None) -> Span:
     """With room for a binary megabyte, and for another run if it is of another table."""
     span, dimension = figure.span, figure.measure.dimension
     if dimension == "size" and figure.measure.unit in ("kB", "KB", "MB", "GB"):
         return Span(span.low, span.mid, span.high * BINARY)
-    if figure.cell.table != table and dimension not in ("count", "size"):
+    if (near is None or figure.cell.table != near.table) and dimension not in ("count", "size"):
         room = OTHER_TABLE * abs(span.mid)
         return Span(span.low - room, span.mid, span.high + room)
     return span
@@ -112,7 +113,7 @@ def derived(paper: Paper, _case: Case) -> Iterator[Said]:
                 (formula, computed)
                 for quantity, formula in IDENTITIES
                 if quantity == target.quantity
-                and (computed := _computed(paper, record, formula, target.cell.table))
+                and (computed := _computed(paper, record, formula, target.cell))
             ]
             if found and not found[0][1][0].overlaps(target.span):
                 formula, (value, inputs) = found[0]
@@ -160,7 +161,7 @@ def two_formulas(paper: Paper, _case: Case) -> Iterator[Said]:
                     values = {
                         formula: computed[0]
                         for formula in OVERHEADS
-                        if (computed := _computed(paper, record, formula, "", loose=loose))
+                        if (computed := _computed(paper, record, formula, loose=loose))
                     }
                     fits = [name for name, span in values.items() if span.overlaps(figure.span)]
             others = [
@@ -182,7 +183,7 @@ def latency(paper: Paper, _case: Case) -> Iterator[Said]:
     shown: Shown = []
     for record in paper.records.values():
         figure, compute = record.get("latency"), record.get("hashing")
-        computed = _computed(paper, record, "total ÷ calls", "")
+        computed = _computed(paper, record, "total ÷ calls")
         calls = record.get("calls")
         if figure is None or computed is None or calls is None or calls.span.mid < 2:
             continue
@@ -214,7 +215,7 @@ def parts(paper: Paper, case: Case) -> Iterator[Said]:
     for record in paper.records.values():
         for formula, whole in PARTS:
             of = record.get(whole)
-            computed = _computed(paper, record, formula, of.cell.table if of else "")
+            computed = _computed(paper, record, formula, of.cell if of else None)
             if computed is None or (whole and of is None):
                 continue
             value, pieces = computed
@@ -340,6 +341,8 @@ def two_figures(paper: Paper, case: Case) -> Iterator[Said]:
             for other in others if record.name and quantity not in ("", "factor") else []:
                 room = SAME_THING * abs(one.span.mid) * (one.measure.dimension != "count")
                 if one.cell.table == other.cell.table:
+                    if (one.cell.row, one.cell.column) == (other.cell.row, other.cell.column):
+                        continue  # measured again
                     room = 0.03 * abs(one.span.mid) * (quantity == "rate")  # mixed_units' part
                 if not Span(one.span.low - room, 0, one.span.high + room).overlaps(other.span):
                     yield (
@@ -371,7 +374,7 @@ def _per_call(paper: Paper) -> tuple[Span, str, Figure] | None:
             return figure.span, "The overhead of a call", figure
     for record in paper.records.values():
         share = record.get("overhead share")
-        computed = _computed(paper, record, "hashing × overhead share ÷ calls", "")
+        computed = _computed(paper, record, "hashing × overhead share ÷ calls")
         if share is not None and computed is not None:
             words = f"The overhead of a call, {' × '.join(one.text for one in computed[1][:2])} of "
             words += f"the total ÷ {computed[1][2].text} calls,"

@@ -30,7 +30,7 @@ _QUANTITIES: tuple[tuple[str, str, str], ...] = tuple(
         ),
         ("io ratio", r"i/o vs compute time ratio", "factor"),
         ("asked", r"\basked\b", "time"),
-        ("total", r"total (?:execution )?time|elapsed(?: time)?|\bwall\b|^real$", "time"),
+        ("total", r"total (?:execution )?time|elapsed(?: time)?|\bwall\b|^real\b", "time"),
         ("reading", r"(?:file )?read i/o(?: time)?|i/o time|^i/o$", "time"),
         ("hashing", r"(?:pure )?hash(?:ing)? (?:compute )?time|compute time|^hashing$", "time"),
         ("TEE time", r"tee time(?: delta)?|time in tee", "time"),
@@ -110,11 +110,15 @@ class Record:
     size: int | None
     figures: dict[str, list[Figure]] = field(default_factory=dict)
 
-    def get(self, quantity: str, near: str | None = None) -> Figure | None:
-        """The first such figure; of the table `near` if it is there too."""
+    def get(self, quantity: str, near: Cell | None = None) -> Figure | None:
+        """The first such figure; or that of the table that `near` is in, and the last before it,
+        since a program may have run several times."""
         found = self.figures.get(quantity, [])
-        here = [one for one in found if one.cell.table == near] or found
-        return here[0] if here else None
+        if near is not None:
+            found = [one for one in found if one.cell.table == near.table] or found
+            before = [one for one in found if one.cell.line <= near.line]
+            found = [max(before, key=lambda one: one.cell.line)] if before else found
+        return found[0] if found else None
 
     def __iter__(self) -> Iterator[Figure]:
         return (one for figures in self.figures.values() for one in figures)

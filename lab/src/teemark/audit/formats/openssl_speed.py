@@ -15,10 +15,7 @@ _DOING = re.compile(
 )
 _TYPE = re.compile(r"type((?:\s+\d+ bytes)+)\s*")
 _RATES = re.compile(r"(?P<name>\S.*?)((?:\s+\d+\.\d+k)+)\s*")
-_KEYS = re.compile(
-    r"(?P<name>\w+ ?\d+ bits(?: \w+ \([^)]+\))?)"
-    r"\s+(?P<sign>\d+\.\d+)s\s+(?P<verify>\d+\.\d+)s\s+(?P<signs>\d+\.\d+)\s+(?P<verifies>\d+\.\d+)"
-)
+_KEYS = re.compile(r"(?P<name>\S.*?)(?P<times>(?:\s+\d+\.\d+s)+)(?P<rates>(?:\s+\d+\.\d+)+)\s*")
 _MACHINE = re.compile(r"\+(DT|R|H|F|DTP|R\d|F\d):(.*)")
 
 
@@ -38,9 +35,10 @@ def take(sheet: Sheet, lines: Lines) -> Lines:
             rates = re.findall(r"(\S+)k(?!\S)", found[2])
             _row(sheet, (number, found["name"]), sizes, [f"{rate} kB/s" for rate in rates])
         elif found := _KEYS.fullmatch(text):
-            for what, time, rate in (("sign", 2, 4), ("verify", 3, 5)):
-                key = (number, f"{found['name']} {what}", None)
-                _add(sheet, key, time=f"{found[time]} s", per_second=f"{found[rate]} ratio")
+            times, rates = found["times"].replace("s", "").split(), found["rates"].split()
+            for index, (time, rate) in enumerate(zip(times, rates, strict=False), 1):
+                key = (number, f"{found['name']}, line {number}, {index}", None)
+                _add(sheet, key, time=f"{time} s", per_second=f"{rate} ratio")
         elif found := _MACHINE.fullmatch(text):
             try:
                 sizes, asked = _machine(sheet, (number, found[1], found[2]), sizes, asked)

@@ -15,7 +15,7 @@ _HEAD = re.compile(r"#\s*Algorithm \|\s*Key \|\s*Encryption \|\s*Decryption\s*")
 _CIPHER = re.compile(
     r"([a-z]\w*-\w+)\s+(\d+)b\s+(N/A|\d+(?:\.\d+)? MiB/s)\s+(N/A|\d+(?:\.\d+)? MiB/s)"
 )
-_TIME = re.compile(r"(real|user|sys)\s+(?:(\d+)m)?\s*(\d+\.\d+)s?")
+_TIME = re.compile(r"(real|user|sys)\s+(?:(\d+)m)?\s*(\d+\.\d+)s?$")
 
 
 def take(sheet: Sheet, lines: Lines) -> Lines:
@@ -38,7 +38,7 @@ def take(sheet: Sheet, lines: Lines) -> Lines:
                     hint="give its output whole and untouched",
                 )
             _cipher(sheet, number, found)
-        elif found := _TIME.fullmatch(text):
+        elif found := _TIME.search(text):
             seconds = str(60 * int(found[2] or 0) + float(found[3]))
             digits = len(found[3].partition(".")[2])
             value = given(f"{float(seconds):.{digits}f}", "s")
