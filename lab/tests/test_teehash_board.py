@@ -18,7 +18,7 @@ import pytest
 
 from teemark import paths
 from teemark.boards import VirtualBoard
-from teemark.boards.board import Result
+from teemark.boards.shell import Result
 
 pytestmark = [pytest.mark.board, pytest.mark.long, pytest.mark.timeout(600)]
 
