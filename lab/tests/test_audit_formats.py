@@ -179,6 +179,16 @@ def test_a_damaged_output_makes_no_traceback(maker: object, seed: int, data: st.
     _survives(altered)
 
 
+@pytest.mark.parametrize("digit", ["0", "9"])
+@pytest.mark.parametrize("maker", consistent.MAKERS)
+def test_figures_that_are_all_alike_make_no_traceback(maker: object, digit: str) -> None:
+    """Nothing is divided by a time of 0, nor by what is left of 100 %."""
+    assert callable(maker)
+    text = re.sub(r"\d", digit, re.sub(r"\d+%", "100%", maker(Random(1))))
+    sheets = [formats.read(one, "f") for one in (text, maker(Random(2)))]
+    audit(sheets, REFERENCE, "cortex-a53", 1.2e9)
+
+
 def test_a_run_is_audited() -> None:
     sheet = runs.sheet(parse(Synthetic().lines(), file="run"))
     assert "oneshot sha256 tee 4096" in {cell.row for cell in sheet.cells}

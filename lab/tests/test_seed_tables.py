@@ -106,7 +106,7 @@ def made_up(name: str, *, leave_out: str = "") -> RunData:
                 "cbc(aes) virtio_crypto_aes_cbc priority 150 skcipher module virtio_crypto",
             ],
         },
-        "kernel": {"options": ["CRYPTO_USER=n", "CRYPTO_USER_API_HASH=m"]},
+        "kernel": {"options": ["CONFIG_CRYPTO_USER=n", "CONFIG_CRYPTO_USER_API_HASH=m"]},
         "reasons": {"ta_counter.hz": "no TA may read a counter here."},
     }
     records: list[dict[str, object]] = [
@@ -382,6 +382,16 @@ def test_drivers_are_facts_of_the_machine() -> None:
     options = row(found["Kernel configuration"], "CONFIG_CRYPTO_USER_API_HASH")
     assert options["value measured"] == "m"
     assert row(found["AF_ALG"], "CONFIG_CRYPTO_USER")["value measured"] == "not set"
+
+
+def test_teebench_records_every_option_of_the_tables() -> None:
+    recorded = (paths.root() / "host/src/teebench/facts_system.c").read_text(encoding="utf-8")
+    tables = [
+        table for table in SEEDS["beaglebone-hw-crypto"] if table.rows[0].startswith("CONFIG")
+    ]
+    options = [row for table in tables for row in table.rows if row.startswith("CONFIG_")]
+    assert len(options) == 13
+    assert [one for one in options if f'"{one.removeprefix("CONFIG_")}"' not in recorded] == []
 
 
 def test_pure_hash_time_is_the_slope_inside() -> None:

@@ -355,7 +355,7 @@ def two_figures(paper: Paper, case: Case) -> Iterator[Said]:
             ours, theirs = said(paper), said(rival)
             if rival is paper or not paper.core or rival.core != paper.core:
                 continue
-            if ours is None or theirs is None:
+            if ours is None or theirs is None or min(ours[0].high, theirs[0].high) <= 0:
                 continue
             ratio = max(ours[0].low / theirs[0].high, theirs[0].low / ours[0].high)
             if ratio > apart:
@@ -375,7 +375,7 @@ def _per_call(paper: Paper) -> tuple[Span, str, Figure] | None:
     for record in paper.records.values():
         share = record.get("overhead share")
         computed = _computed(paper, record, "hashing × overhead share ÷ calls")
-        if share is not None and computed is not None:
+        if share is not None and computed is not None and share.span.high < 1:
             words = f"The overhead of a call, {' × '.join(one.text for one in computed[1][:2])} of "
             words += f"the total ÷ {computed[1][2].text} calls,"
             return computed[0] / (exact(1) - share.span), words, share
@@ -437,6 +437,10 @@ def counts(paper: Paper, case: Case) -> Iterator[Said]:
     yield from together("RPCs are left out, and those of loading the TA: ", rpcs)
 
 
+def _kind(figure: Figure) -> tuple[str, str, str]:
+    return figure.quantity, figure.cell.table, algorithm_in(figure.name)
+
+
 def few_runs(paper: Paper, case: Case) -> Iterator[Said]:
     """Is a difference shown that so few runs can't bear?"""
     needed = case.reference.constant("samples-for-interval")
@@ -445,13 +449,7 @@ def few_runs(paper: Paper, case: Case) -> Iterator[Said]:
         return
     times = [one for one in paper.figures if one.quantity in ("hashing", "time", "total")]
     for one, other in combinations(times, 2):
-        alike = all(
-            what(one) == what(other)
-            for what in (
-                lambda figure: (figure.quantity, figure.cell.table),
-                lambda figure: algorithm_in(figure.name),
-            )
-        )
+        alike = _kind(one) == _kind(other)
         apart = abs(one.span.mid / other.span.mid - 1) if other.span.mid > 0 else 1.0
         if alike and apart < SAME_THING:
             inferred = f" (inferred: {runs.cell.inferred})" if runs.cell.inferred else ""

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
-from teemark.audit.figures import Figure, Paper, Record
+from teemark.audit.figures import Figure, Paper
 from teemark.audit.finding import Case, Rule, Said
 from teemark.audit.words import amount, listed, number
 from teemark.reference.span import Span, exact
@@ -45,25 +45,15 @@ class _Speed:
 
 def _speeds(paper: Paper) -> Iterator[_Speed]:
     for record in paper.records.values():
-        if record.size is not None and record.size < BULK:
-            continue
-        for figure in record.figures.get("rate", []):
-            found = _speed(paper, record, figure, figure.span)
-            yield from [found] if found else []
         size, hashing = record.get("size"), record.get("hashing")
-        if size is not None and hashing is not None and "rate" not in record.figures:
-            found = _speed(paper, record, hashing, size.span / hashing.span)
-            yield from [found] if found else []
-
-
-def _speed(paper: Paper, record: Record, figure: Figure, rate: Span) -> _Speed | None:
-    algorithm = paper.algorithm_of(record, figure)
-    if not algorithm or rate.low <= 0:
-        return None
-    software = re.search(r"software|generic|typical", f"{record.name} {figure.cell.column}")
-    claimed = paper.is_claimed(record, figure)
-    kind = "software" if software else "hardware" if claimed else ""
-    return _Speed(rate, algorithm, kind, figure, record.size is not None)
+        rates = [(one, one.span) for one in record.figures.get("rate", [])]
+        if not rates and size is not None and hashing is not None and hashing.span.low > 0:
+            rates = [(hashing, size.span / hashing.span)]
+        for figure, rate in rates:
+            algorithm = paper.algorithm_of(record, figure)
+            if algorithm and rate.low > 0 and (record.size or BULK) >= BULK:
+                kind = paper.kind_of(record, figure)
+                yield _Speed(rate, algorithm, kind, figure, record.size is not None)
 
 
 def _published(case: Case, paper: Paper, algorithm: str) -> list[tuple[float, str, str]]:
@@ -127,12 +117,10 @@ def _against(paper: Paper, speed: _Speed, known: list[tuple[float, str, str]]) -
 
 def _machine(paper: Paper) -> str:
     core = "-".join(part.capitalize() for part in paper.core.split("-"))
-    if "core" in paper.inferred:
-        core += f" (inferred: {paper.inferred['core']})"
-    clock = f"{number(paper.clock_hz / 1e9)} GHz"
-    if "clock" in paper.inferred:
-        clock += f" (inferred: {paper.inferred['clock']})"
-    return f"{core} at {clock}"
+    shown = {"core": core, "clock": f"{number(paper.clock_hz / 1e9)} GHz"}
+    for what, why in paper.inferred.items():
+        shown[what] += f" (inferred: {why})"
+    return " at ".join(shown.values())
 
 
 _WHOSE = {"scalar": "assembly", "neon": "NEON", "compiler": "compiled C", "ce": "instructions"}
@@ -162,7 +150,7 @@ def console(paper: Paper, case: Case) -> Iterator[Said]:
     bits = case.reference.constant("uart-bits")
     seconds = characters * bits / baud
     for figure in [one for one in paper.figures if one.quantity == "per call"]:
-        if figure.span.high >= seconds >= LINE_SHARE * figure.span.low:
+        if figure.span.high >= seconds >= LINE_SHARE * figure.span.low > 0:
             low, high = 100 * seconds / figure.span.high, 100 * seconds / figure.span.low
             yield (
                 f"{figure.name}: {figure.text}. Calls print a line on the serial console: "
@@ -223,11 +211,11 @@ def cpu_time(paper: Paper, _case: Case) -> Iterator[Said]:
     """openssl speed divides by the CPU time of user mode unless -elapsed is given."""
     for record in paper.records.values():
         asked, time = record.get("asked"), record.get("time")
-        if asked is not None and time is not None and time.span.high < 0.5 * asked.span.mid:
+        if asked is not None and time is not None and 0 < time.span.high < 0.5 * asked.span.mid:
             yield (
                 f"{record.name}: {asked.text} were asked for and the rate is over {time.text}: "
                 "CPU time, not elapsed time. The process waited meanwhile, for a device or for "
-                f"others; by the clock it is {number(asked.span.mid / time.span.mid, 2)} times "
+                f"others; by the clock it is {number(asked.span.mid / time.span.high, 2)} times "
                 "slower. Use -elapsed.",
                 time,
             )

@@ -166,12 +166,12 @@ class Paper:
         modes = {mode.lower() for text in texts for mode in _MODE.findall(text)}
         return f"{name}-cbc" if modes == {"cbc"} else name
 
-    def is_claimed(self, record: Record, figure: Figure) -> bool:
-        """Whether the figure is said to be that of hardware."""
+    def kind_of(self, record: Record, figure: Figure) -> str:
+        """What the figure is said to be of: hardware, software, or neither."""
+        if _SOFTWARE.search(f"{record.name} {figure.cell.column}"):
+            return "software"
         where = f"{self.sheet.title} {figure.cell.table} {record.name} {figure.cell.column}"
-        return bool(_CLAIM.search(where)) and not _SOFTWARE.search(
-            f"{record.name} {figure.cell.column}"
-        )
+        return "hardware" if _CLAIM.search(where) else ""
 
 
 def algorithm_in(text: str) -> str:
