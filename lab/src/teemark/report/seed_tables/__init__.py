@@ -16,8 +16,9 @@ from teemark.report.subject import Subject, each
 
 _INTRO = (
     "Each table has the rows and columns of the document. First stands what was measured in this "
-    "run: medians with their 95 % interval, with mean and standard deviation. The published figure "
-    "is beside it, its unit put right. "
+    "run: medians with their 95 % interval, with mean and standard deviation. A column "
+    "that the document has of means has the mean, and the median below it. The published figure is "
+    "beside it, its unit put right. "
     "What the document says against itself is computed from its own figures and stands below "
     "each table."
 )
