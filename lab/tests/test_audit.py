@@ -5,11 +5,14 @@ that agree."""
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from random import Random
 
 import pytest
 
 import consistent
+from synthetic import Synthetic
+from teemark import cli
 from teemark.audit import RULES, audit, audit_published, formats, published
 from teemark.audit.arithmetic import IDENTITIES
 from teemark.audit.figures import papers
@@ -199,7 +202,7 @@ SAID = {
     "published-speed": "SHA-256 on a Cortex-A53 at 1.2 GHz\n\nThroughput: 900 MB/s\n",
     "cpu-time": "Doing sha256 ops for 3s on 64 size blocks: 99 sha256 ops in 0.20s\n",
     "impossible-unit": "| op | throughput (ms) |\n|---|---|\n| a | 5.0 |\n",
-    "two-figures": "# A\n| f | Total Time |\n|---|---|\n| one | 5.0 s |\n\n# B\n"
+    "two-figures": "# A\n| f | Total Time |\n|---|---|\n| one | 5.0 s |\n\n# Conclusions\n"
     "| f | Total Time |\n|---|---|\n| one | 9.0 s |\n",
     "size-curve": "type  16 bytes  64 bytes\nsha256  10.00k  500.00k\n",
     "openssl-route": "OpenSSL is using OMAP hardware accelerators.\nTime: 3 s\n",
@@ -217,6 +220,16 @@ def test_a_program_that_ran_twice_is_no_contradiction(reference: Reference) -> N
     for maker in (consistent.openssl, consistent.tcrypt, consistent.xtest):
         text = "\n".join(maker(Random(seed)) for seed in (3, 4, 5))
         assert audit([formats.read(text, "f")], reference) == ()
+
+
+def test_a_report_of_ours_gives_no_alarm(reference: Reference, tmp_path: Path) -> None:
+    """Many tables with the same headings, of different things."""
+    (tmp_path / "run.ndjson").write_bytes(b"\n".join(Synthetic().lines()) + b"\n")
+    assert cli.run(["report", str(tmp_path), "-o", str(tmp_path / "out")]) == 0
+    text = (tmp_path / "out" / "report.md").read_text(encoding="utf-8")
+    sheet = formats.read(text, "f")
+    assert len(sheet.cells) > 200
+    assert audit([sheet], reference) == ()
 
 
 def test_an_emulator_is_not_held_to_its_core(reference: Reference) -> None:

@@ -9,7 +9,15 @@ import re
 from collections.abc import Iterator
 from itertools import combinations, permutations
 
-from teemark.audit.figures import Figure, Paper, Record, algorithm_in, dimension_of
+from teemark.audit.figures import (
+    SAME_THING,
+    SUMMARY,
+    Figure,
+    Paper,
+    Record,
+    algorithm_in,
+    dimension_of,
+)
 from teemark.audit.finding import Case, Rule, Said, Shown, together
 from teemark.audit.sheet import Cell
 from teemark.audit.words import amount, listed, number
@@ -17,8 +25,6 @@ from teemark.reference.span import Span, exact
 
 OTHER_TABLE = 0.05
 """What two runs may differ by: allowed when figures of different tables are put together."""
-SAME_THING = 0.25
-"""What two measurements of one thing may differ by before they are two things."""
 SIGMAS = 4
 """Standard errors that a difference of means must have: 1 in 30,000 by chance."""
 MANY_DIGITS = 10
@@ -134,7 +140,7 @@ def factors(paper: Paper, _case: Case) -> Iterator[Said]:
         pairs = [
             (one, other)
             for one, other in permutations([one for one in row if one.span.low > 0], 2)
-            if one.measure.dimension == other.measure.dimension and one.quantity != "factor"
+            if one.measure.dimension == other.measure.dimension != "factor"
         ]
         for figure in [one for one in row if one.quantity == "factor"] if pairs else []:
             less = 1 if figure.measure.dimension == "share" else 0
@@ -341,9 +347,12 @@ def two_figures(paper: Paper, case: Case) -> Iterator[Said]:
             for other in others if record.name and quantity not in ("", "factor") else []:
                 room = SAME_THING * abs(one.span.mid) * (one.measure.dimension != "count")
                 if one.cell.table == other.cell.table:
-                    if (one.cell.row, one.cell.column) == (other.cell.row, other.cell.column):
-                        continue  # measured again
                     room = 0.03 * abs(one.span.mid) * (quantity == "rate")  # mixed_units' part
+                    again = (one.cell.row, one.cell.column) == (other.cell.row, other.cell.column)
+                else:
+                    again = not SUMMARY.search(one.cell.table + other.cell.table)
+                if again:  # another measurement
+                    continue
                 if not Span(one.span.low - room, 0, one.span.high + room).overlaps(other.span):
                     yield (
                         f"One thing, two figures: {one.text} ({one.name}, {one.cell.table}) and "

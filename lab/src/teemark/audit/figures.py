@@ -8,6 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import product
 
 from teemark.audit.sheet import Cell, Measure, Sheet, label, measure
 from teemark.reference.span import Span
@@ -67,6 +68,10 @@ _QUANTITIES: tuple[tuple[str, str, str], ...] = tuple(
 )
 _UNKNOWN = ("count", "error")  # of numbers without a unit of measure
 _WORDS = ("factor", "min", "max", "floor")  # that say nothing without the unit
+SAME_THING = 0.25
+"""What two measurements of one thing may differ by before they are two things."""
+SUMMARY = re.compile(r"summary|conclu|overview", re.I)
+"""Tables that repeat others: there a difference is no other thing."""
 _SHARE = {"hashing", "overhead", "reading"}
 _BY_DIMENSION = {"rate": "rate", "time": "time", "factor": "factor", "size": "size"}
 
@@ -81,7 +86,7 @@ _SOFTWARE = re.compile(r"software|generic|typical", re.I)
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A number, what it is, and where it stands. `share` is true of a part in per cent."""
+    """A number, what it is, and where it stands."""
 
     quantity: str
     measure: Measure
@@ -186,11 +191,30 @@ def algorithm_in(text: str) -> str:
 
 def papers(sheet: Sheet) -> Paper:
     paper = Paper(sheet)
+    tables: dict[str, dict[tuple[str, int | None], Record]] = {}
     for cell in sheet.cells:
-        _place(paper, cell)
+        _place(tables.setdefault(cell.table, {}), cell)
+    for table, records in tables.items():
+        for (name, size), record in records.items():
+            merged = paper.records.setdefault((name, size), Record(name, size))
+            if not SUMMARY.search(table) and not _agree(merged, record):
+                merged = paper.records.setdefault((f"{name} in {table}", size), Record(name, size))
+            for quantity, figures in record.figures.items():
+                merged.figures.setdefault(quantity, []).extend(figures)
     if not any(algorithm_in(record.name) for record in paper.records.values()):
         paper.algorithm = _main_algorithm(sheet)
     return paper
+
+
+def _agree(one: Record, other: Record) -> bool:
+    """Tables of one document often have the same headings for different things; what doesn't
+    contradict itself is taken for the same."""
+    for quantity in one.figures.keys() & other.figures.keys() - {"factor"}:
+        for a, b in product(one.figures[quantity], other.figures[quantity]):
+            room = SAME_THING * max(abs(a.span.mid), abs(b.span.mid))
+            if not Span(a.span.low - room, 0, a.span.high + room).overlaps(b.span):
+                return False
+    return True
 
 
 def _main_algorithm(sheet: Sheet) -> str:
@@ -201,7 +225,7 @@ def _main_algorithm(sheet: Sheet) -> str:
     return first if count >= 2 * others else ""
 
 
-def _place(paper: Paper, cell: Cell) -> None:
+def _place(records: dict[tuple[str, int | None], Record], cell: Cell) -> None:
     row, _ = label(cell.row)
     column, _ = label(cell.column)
     of_column, of_row = _quantity(column, cell.measure), _quantity(row, cell.measure)
@@ -220,7 +244,7 @@ def _place(paper: Paper, cell: Cell) -> None:
         scale = 1.024 if block.unit in ("kB", "KB") else 1.0  # of messages: 16 KB is 16384
         name, size = name.replace(found[0], ""), round(block.span.mid * scale)
     where = (_normal(name), size)
-    record = paper.records.setdefault(where, Record(*where))
+    record = records.setdefault(where, Record(*where))
     record.figures.setdefault(quantity, []).append(Figure(quantity, cell.measure, cell))
 
 
@@ -233,6 +257,8 @@ def _quantity(heading: str, measured: Measure) -> tuple[str, str] | None:
         left = (heading[: found.start()] + heading[found.end() :]).strip(" :,-")
         if measured.dimension == "share" and name in _SHARE:
             return f"{name} share", left
+        if measured.dimension == "factor" != dimension:
+            return "factor", left
         if dimension != measured.dimension and (
             measured.dimension in _UNKNOWN
             or (name in _WORDS and (name, measured.dimension) != ("factor", "share"))

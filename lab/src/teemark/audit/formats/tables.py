@@ -19,8 +19,9 @@ _NAMED = re.compile(r"\s*(?:[-*•]\s+)?(\**`?[A-Za-z/][^:=|]{0,60}?`?\**)\s*[:=
 _LABEL = re.compile(r"\s*(?:[-*•]\s+)?\**([^:*]+?)\**:\**\s*")
 _GAP = re.compile(r"\t+| {2,}")
 _BEGIN, _END = re.compile(r"=+ .*REPORT(?: \(.*\))? =+"), re.compile(r"=+ END REPORT =+")
+_SUM = re.compile(r"^[^A-Za-z=]*=\s*")
 _CHUNKS = re.compile(r"chunks of (\d+) bytes")
-_RUNS = re.compile(r"\b(\d+) (?:runs|times|samples)\b", re.I)
+_RUNS = re.compile(r"\b(\d+) runs\b", re.I)
 _LINE = re.compile(r"[DIFEW]/(?:TA|TC|LD):.*")
 
 
@@ -103,7 +104,8 @@ def _cut(line: str) -> list[str]:
 def _table(sheet: Sheet, name: str, heads: list[str], rows: list[tuple[int, list[str]]]) -> None:
     """A row with a name alone heads those below it."""
     section = ""
-    name = name or f"table of line {rows[0][0] - 2 if rows else 0}"
+    if not name or any(cell.table == name for cell in sheet.cells):
+        name = f"{name or 'table'}, line {rows[0][0] if rows else 0}"
     for number, (first, *cells) in rows:
         row = plain(first)
         if not any(cells):
@@ -164,7 +166,7 @@ def _prose(sheet: Sheet, lines: Lines) -> None:
         if found := _HEADING.fullmatch(line):
             heading, named = plain(next(group for group in found.groups() if group)), ""
         found = _NAMED.fullmatch(line)
-        value = measure(found[2].rpartition("=")[2]) if found else None
+        value = measure(_SUM.sub("", found[2])) if found else None
         if found and value is not None:
             row = _per_call(plain(found[1]), found[2])
             sheet.cells.append(Cell(heading, row, named or heading, value, number))
