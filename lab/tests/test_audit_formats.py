@@ -83,6 +83,14 @@ EXAMPLES = {
         ("run 1", None, {"chunk": "1048576 bytes", "operations": "1"}),
     ),
     "Markdown": (MARKDOWN, ("a", None, {"time": "0.5 s", "rate": "20.0 MB/s"})),
+    "runs": (
+        "| Step (100 Runs) | avg (ms) |\n|---|---|\n| a | 1.5 |",
+        ("", None, {"runs": "100"}),
+    ),
+    "names": (
+        "Real-world encryption: ~19.6 MB/s",
+        ("real-world encryption", None, {"rate": "~19.6 MB/s"}),
+    ),
     "aligned": (ALIGNED, ("", None, {"rate": "~12.5 MB/s"})),
     "sentences": (
         "Small files (1–100 Bytes) take ~65–67 µs, then 0.08 µs per Byte.",  # noqa: RUF001

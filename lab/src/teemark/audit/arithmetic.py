@@ -244,7 +244,7 @@ def parts(paper: Paper, case: Case) -> Iterator[Said]:
 def _brackets(paper: Paper) -> Iterator[Said]:
     """Rows "x (all)" and "x (inv)": all contains the other; means may cross by noise."""
     runs = paper.common("runs")
-    n = runs.span.mid if runs is not None else 1.0
+    n = max(runs.span.mid, 1.0) if runs is not None else 1.0
     for record in paper.records.values():
         part = paper.records.get((record.name.replace("(all)", "(inv)"), record.size))
         if "(all)" not in record.name or part is None:

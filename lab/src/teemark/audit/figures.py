@@ -31,7 +31,11 @@ _QUANTITIES: tuple[tuple[str, str, str], ...] = tuple(
         ),
         ("io ratio", r"i/o vs compute time ratio", "factor"),
         ("asked", r"\basked\b", "time"),
-        ("total", r"total (?:execution )?time|elapsed(?: time)?|\bwall\b|^real\b", "time"),
+        (
+            "total",
+            r"total (?:execution )?time|elapsed(?: time)?|\bwall\b|^real(?= of line \d+$)|^real$",
+            "time",
+        ),
         ("reading", r"(?:file )?read i/o(?: time)?|i/o time|^i/o$", "time"),
         ("hashing", r"(?:pure )?hash(?:ing)? (?:compute )?time|compute time|^hashing$", "time"),
         ("TEE time", r"tee time(?: delta)?|time in tee", "time"),

@@ -89,6 +89,7 @@ def _markdown(sheet: Sheet, lines: Lines) -> Lines:
             _table(
                 sheet, heading, _cut(line), [(n, _cut(row)) for n, row in lines[index + 2 : end]]
             )
+            _runs(sheet, line, number)
             sheet.say(plain(line), number)
             index = end
         else:
@@ -161,7 +162,6 @@ def _size(head: str) -> bool:
 def _prose(sheet: Sheet, lines: Lines) -> None:
     """ "Name: value" under its heading or the last "Label:"; everything else is said in words."""
     heading = named = ""
-    counted = False
     for number, line in lines:
         if found := _HEADING.fullmatch(line):
             heading, named = plain(next(group for group in found.groups() if group)), ""
@@ -172,14 +172,18 @@ def _prose(sheet: Sheet, lines: Lines) -> None:
             sheet.cells.append(Cell(heading, row, named or heading, value, number))
         elif found := _LABEL.fullmatch(line):
             named = plain(found[1])
-        if not counted and (found := _RUNS.search(line)):
-            counted = True
-            value = measure(found[1])
-            if value is not None:
-                sheet.cells.append(Cell("", "Runs", "", value, number))
+        _runs(sheet, line, number)
         if line.strip():
             sheet.say(plain(line), number)
             _spoken(sheet, line, number)
+
+
+def _runs(sheet: Sheet, line: str, number: int) -> None:
+    """How many runs the figures are of, where that is said first."""
+    found = _RUNS.search(line)
+    value = measure(found[1]) if found else None
+    if value is not None and not any(cell.row == "Runs" for cell in sheet.cells):
+        sheet.cells.append(Cell("", "Runs", "", value, number))
 
 
 def _spoken(sheet: Sheet, line: str, number: int) -> None:
