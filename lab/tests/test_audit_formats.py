@@ -247,3 +247,5 @@ def test_files_that_cant_be_audited(
     assert cli.run(["audit", str(file)]) == status
     assert message in capsys.readouterr().err
     assert cli.run(["audit"]) == 2
+    assert cli.run(["audit", "--core", "cortex-a1", str(file)]) == 2
+    assert "known: cortex-a53" in capsys.readouterr().err

@@ -24,10 +24,17 @@ def command(files: tuple[Path, ...], core: str, ghz: float, as_json: bool) -> in
 
     from teemark.audit import audit
     from teemark.audit import files as audit_files
+    from teemark.errors import UsageMistake
     from teemark.reference import data
 
+    reference = data.load()
+    cores = sorted({row.core for row in reference.cycles})
+    if core and core.lower() not in cores:
+        raise UsageMistake(
+            f"--core {core}: nothing is published of it", hint=f"known: {', '.join(cores)}"
+        )
     sheets = [audit_files.read(file) for file in files]
-    findings = audit(sheets, data.load(), core.lower(), ghz * 1e9)
+    findings = audit(sheets, reference, core.lower(), ghz * 1e9)
     if as_json:
         found = {"findings": findings, "figures": sum(len(sheet.cells) for sheet in sheets)}
         click.echo(msgspec.json.format(msgspec.json.encode(found)).decode())
