@@ -55,7 +55,10 @@ EXAMPLES = {
         "type             16 bytes     64 bytes\nsha256          65000.00k   120000.50k",
         ("sha256", 64, {"rate": "120000.50 kB/s"}),
     ),
-    "openssl keys": (KEYS, ("rsa 2048 bits, line 2, 1", None, {"time": "0.000288 s"})),
+    "openssl keys": (
+        KEYS,
+        ("rsa 2048 bits, line 2, 1", None, {"time": "0.000288 s", "per second": "3472.0 /s"}),
+    ),
     "openssl -mr": (
         "+DT:sha256:1:16\n+R:381191:sha256:0.990000\n+H:16:64\n+F:6:sha256:6160662.63:1.00",
         ("sha256", 16, {"operations": "381191", "rate": "6160662.63 B/s"}),

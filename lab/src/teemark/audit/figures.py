@@ -56,7 +56,7 @@ _QUANTITIES: tuple[tuple[str, str, str], ...] = tuple(
         ("involuntary", r"involuntary (?:context )?switches", "count"),
         ("voluntary", r"voluntary (?:context )?switches", "count"),
         ("switches", r"context switches", "count"),
-        ("per second", r"\bper second$|/s$", "count"),
+        ("per second", r"\bper second$", "frequency"),
         ("operations", r"(?:hash )?operations$", "count"),
         ("frequency", r"(?:hardware )?frequency|clock", "frequency"),
         ("factor", r"scaling factor|speed-?up|improvement|scaling|margin|analysis", "factor"),

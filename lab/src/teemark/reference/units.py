@@ -38,6 +38,7 @@ UNITS: Mapping[str, tuple[str, float]] = MappingProxyType(
         "GiB/s": ("rate", 1024.0**3),
         "µs/B": ("time per byte", 1e-6),
         "μ s/Byte": ("time per byte", 1e-6),
+        "/s": ("frequency", 1.0),
         "MHz": ("frequency", 1e6),
         "GHz": ("frequency", 1e9),
         "%": ("share", 0.01),

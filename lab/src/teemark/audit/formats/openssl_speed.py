@@ -38,7 +38,7 @@ def take(sheet: Sheet, lines: Lines) -> Lines:
             times, rates = found["times"].replace("s", "").split(), found["rates"].split()
             for index, (time, rate) in enumerate(zip(times, rates, strict=False), 1):
                 key = (number, f"{found['name']}, line {number}, {index}", None)
-                _add(sheet, key, time=f"{time} s", per_second=f"{rate} ratio")
+                _add(sheet, key, time=f"{time} s", per_second=f"{rate} /s")
         elif found := _MACHINE.fullmatch(text):
             try:
                 sizes, asked = _machine(sheet, (number, found[1], found[2]), sizes, asked)

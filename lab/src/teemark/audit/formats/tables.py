@@ -134,23 +134,22 @@ def _aligned(sheet: Sheet, lines: Lines) -> Lines:
     heading = ""
     index = 0
     while index < len(lines):
-        number, line = lines[index]
+        _, line = lines[index]
         if found := _HEADING.fullmatch(line):
             heading = plain(next(group for group in found.groups() if group))
         heads = _GAP.split(line.strip())
         rows: list[tuple[int, list[str]]] = []
-        for after, text in lines[index + 1 :]:
+        named = len(heads) > 1 and not any(measure(one) and not _size(one) for one in heads[1:])
+        for after, text in lines[index + 1 :] if named else []:
             cells = _GAP.split(text.strip())
-            if len(heads) < 2 or len(cells) != len(heads) or _RULE.fullmatch(text):
+            if len(cells) != len(heads) or _RULE.fullmatch(text):
                 break
             rows.append((after, cells))
-        numbers = any(measure(cell) for _, cells in rows for cell in cells[1:])
-        if numbers and not any(measure(head) and not _size(head) for head in heads[1:]):
+        if any(measure(cell) for _, cells in rows for cell in cells[1:]):
             _table(sheet, heading, heads, rows)
-            index += 1 + len(rows)
         else:
-            rest.append((number, line))
-            index += 1
+            rest += lines[index : index + 1 + len(rows)]
+        index += 1 + len(rows)
     return rest
 
 
