@@ -192,3 +192,24 @@ def test_every_record_type_survives_encoding() -> None:
     encoded = msgspec.json.encode(run)
     assert json.loads(encoded)["type"] == "run"
     assert reader.decode_line(encoded, file="x", number=1) == run
+
+
+def test_backends_and_algorithms_are_called_as_the_run_says() -> None:
+    machine = {
+        "type": "machine",
+        "schema": 1,
+        "teebench": "0",
+        "backends": [
+            {"name": "vault", "title": "the vault", "secure": True},
+            {"name": "abacus", "title": "an abacus", "local": True},
+        ],
+        "algorithms": [{"name": "sm3", "title": "SM3"}],
+    }
+    run = reader.parse([json.dumps(machine).encode()], file="x")
+    assert run.title("sm3") == "SM3"
+    assert run.backend("vault").title == "the vault"
+    assert (run.backend("vault").secure, run.backend("abacus").local) == (True, True)
+    assert sorted(["who", "abacus", "vault"], key=run.place) == ["vault", "abacus", "who"]
+    # of a run that doesn't say
+    bare = reader.parse([b'{"type": "machine", "schema": 1, "teebench": "0"}'], file="x")
+    assert (bare.title("sm3"), bare.backend("vault").title) == ("sm3", "vault")
