@@ -31,6 +31,13 @@ def test_csv_has_a_row_for_every_sample_and_nothing_rounded(run: RunData) -> Non
     )
 
 
+def test_csv_tells_starts_apart() -> None:
+    run = parse(Synthetic(samples=6, starts=2, algorithms=("sha256",)).lines(), file="made up")
+    rows = list(csv.DictReader(io.StringIO(tidy_csv.render(run))))
+    assert [row["start"] for row in rows] == ["1"] * (len(rows) // 2) + ["2"] * (len(rows) // 2)
+    assert [int(row["seq"]) for row in rows] == list(range(len(rows)))
+
+
 def test_google_benchmark_gives_time_and_rate_of_one_call(run: RunData) -> None:
     document = json.loads(google_benchmark.render(run))
     assert document["context"]["teemark_emulated"] is True

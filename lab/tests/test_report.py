@@ -203,7 +203,7 @@ def test_code_spans_hold_backticks(text: str) -> None:
 def test_incomplete_run_says_so() -> None:
     cut = report.make([reader.parse(Synthetic(algorithms=ONE).lines()[:-1], file="x")])
     assert "This run is incomplete" in cut.html
-    assert "Cut off: there is no end record." in cut.html
+    assert "Cut off: there is no end record, so teemark itself was killed" in cut.html
     assert "**This run is incomplete.**" in cut.markdown
 
 

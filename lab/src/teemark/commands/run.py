@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
+    from teemark.boards import Board
     from teemark.report.subject import Subject
     from teemark.runner import Outcome
 
@@ -25,8 +26,28 @@ if TYPE_CHECKING:
     type=click.Path(file_okay=False, path_type=Path),
     help="Folder of the run. [default: runs/TIME-BOARD-PLAN]",
 )
+@click.option(
+    "--boots",
+    type=click.IntRange(1),
+    metavar="N",
+    help="Boot a virtual board N times, and measure the plan in each boot.",
+)
+@click.option(
+    "--rounds",
+    type=click.IntRange(1),
+    metavar="N",
+    help="Start the programs N times, with new TA sessions, and measure the plan in each.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print a summary for scripts on stdout.")
-def command(board_word: str, plan_word: str, out: Path | None, as_json: bool) -> int:
+def command(
+    *,
+    board_word: str,
+    plan_word: str,
+    out: Path | None,
+    boots: int | None,
+    rounds: int | None,
+    as_json: bool,
+) -> int:
     """Run a plan on a board, keep the raw records, and report.
 
     Writes run.ndjson, report.html and report.md, and prints a summary. The board's programs and
@@ -39,28 +60,35 @@ def command(board_word: str, plan_word: str, out: Path | None, as_json: bool) ->
     from teemark import paths, plan, runner
     from teemark.boards import ensure_installed, open_board
     from teemark.console import say, working
-    from teemark.errors import UsageMistake
     from teemark.report import report
     from teemark.run import reader
-    from teemark.run.writer import point_latest
+    from teemark.run.writer import check_free, new_directory, point_latest
     from teemark.run_progress import watching
 
     asked = plan.load(plan_word)
     board = open_board(board_word)
-    default = runner.default_directory(paths.runs(), board.name, asked.name, datetime.now(UTC))
-    directory = out or default
-    if (directory / reader.RUN_FILE).exists():
-        raise UsageMistake(
-            f"there is a run in {directory} already",
-            hint="runs are never overwritten: name another folder with --out",
-        )
+    _check_starts(board, boots, rounds)
+    if out is not None:
+        check_free(out)
     with contextlib.ExitStack() as stack:
-        with working(f"reaching {board.name} …"):
-            stack.enter_context(board)
-        with working(f"installing programs on {board.name} …"):
-            ensure_installed(board)
-        with watching(asked, f"{asked.name} on {board.name}") as watcher:
-            outcome = runner.measure(board, asked, directory, watcher)
+
+        def boot() -> None:
+            stack.close()  # ends the board of the boot before
+            with working(f"reaching {board.name} …"):
+                stack.enter_context(board)
+            with working(f"installing programs on {board.name} …"):
+                ensure_installed(board)
+
+        boot()
+        starts = runner.Starts(rounds or 1)
+        if boots is not None:
+            starts = runner.Starts(boots, "boot", again=boot)
+        now = datetime.now(UTC)
+        default = runner.default_directory(paths.runs(), board.name, asked.name, now)
+        directory = out or new_directory(default)
+        title = f"{asked.name} on {board.name}"
+        with watching(asked, title, starts.count) as watcher:
+            outcome = runner.measure(board, asked, directory, watcher, starts)
     if out is None:
         point_latest(directory)
 
@@ -82,6 +110,25 @@ def command(board_word: str, plan_word: str, out: Path | None, as_json: bool) ->
     if outcome.error is not None:
         raise outcome.error
     return 1 if data.incomplete or data.fails else 0
+
+
+def _check_starts(board: Board, boots: int | None, rounds: int | None) -> None:
+    from teemark.boards import VirtualConfig, instances
+    from teemark.errors import UsageMistake
+
+    if boots is None:
+        return
+    if rounds is not None:
+        raise UsageMistake("--boots and --rounds exclude each other", hint="name one of them")
+    if not isinstance(board.config, VirtualConfig):
+        raise UsageMistake(
+            f"{board.name} is no virtual board: teemark can't boot it", hint="use --rounds"
+        )
+    if instances.running_kept(board.name) is not None:
+        raise UsageMistake(
+            f"{board.name} is kept up, and --boots would end it",
+            hint=f"`teemark down {board.name}` first, or use --rounds",
+        )
 
 
 def _short(path: Path) -> str:

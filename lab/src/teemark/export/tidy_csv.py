@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Tidy CSV: a row a raw sample, in the order in which they were taken.
 
-`ns` is by the client's clock; `ta_ns` is what the TA counted in the same calls, where it did."""
+`seq` counts over all starts; `ns` is by the client's clock; `ta_ns` is what the TA counted in the same calls, where it did."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ COLUMNS = (
     "backend",
     "parameters",
     "bytes",
+    "start",
     "seq",
     "repeat",
     "loops",
@@ -59,6 +60,7 @@ def render(run: RunData) -> str:
                 case.backend,
                 case.parameters,
                 case.bytes,
+                next(start.number for start in run.starts if sample.seq in start.seqs),
                 sample.seq,
                 sample.repeat,
                 sample.loops,
