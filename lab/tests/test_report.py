@@ -165,7 +165,7 @@ def test_html_escapes_what_a_board_says(hostile: report.Report) -> None:
     page = Page(hostile.html)
     assert "script" not in page.tags
     assert "b" not in page.tags
-    assert HOSTILE in "".join(page.text)
+    assert HOSTILE.replace("\N{RIGHT-TO-LEFT OVERRIDE}", "\ufffd") in "".join(page.text)
 
 
 def test_markdown_escapes_what_a_board_says(hostile: report.Report) -> None:

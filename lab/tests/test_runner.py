@@ -7,6 +7,7 @@ import errno
 import io
 import json
 import os
+import re
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
@@ -18,7 +19,7 @@ from click.testing import CliRunner
 import teemark.boards
 from fake_board import FakeBoard, teebench
 from synthetic import Synthetic
-from teemark import cli, plan, runner, teehash
+from teemark import cli, fmt, plan, runner, teehash
 from teemark.errors import BootError, CommandFailed, ConnectionLost, DataError, UsageMistake
 from teemark.run import reader
 from teemark.run.records import AnyRecord, Fail, Teehash
@@ -319,7 +320,7 @@ def command(
 
     opened = Open(board.programs)
     monkeypatch.setattr(teemark.boards, "open_board", lambda _word: opened)
-    monkeypatch.setattr(teemark.boards, "ensure_installed", lambda _board: [])
+    monkeypatch.setattr(teemark.boards, "ensure_installed", lambda _board, **_: [])
     args = ["run", "--board", "fake", "--plan", "quick", "--out", str(tmp_path / "out")]
     return board, args
 
@@ -350,6 +351,95 @@ def test_run_command_after_a_drop(command: tuple[FakeBoard, list[str]], tmp_path
     board, args = command
     teebench(board.programs, f'head -n 500 "{board.programs}/output"; exit 255')
     result = CliRunner().invoke(cli.cli, args, standalone_mode=False)
-    assert isinstance(result.exception, ConnectionLost)
-    assert "the run is incomplete: fake: the connection broke" in result.stderr
+    assert result.return_value == 1
+    assert "hint: look at the cable" in result.stderr
+    assert "This run is incomplete. Fake: the connection broke." in result.stderr
     assert "This run is incomplete" in (tmp_path / "out" / "report.html").read_text()
+
+
+REFUSED: dict[str, object] = {
+    "code": "ta-rejected",
+    "hint": "sign it",
+    "reason": "cannot open: TEE_ERROR_SECURITY",
+}
+ABSENT: dict[str, object] = {"code": "no-tee", "hint": None, "reason": "there is no /dev/tee0"}
+
+
+def without_the_tee(board: FakeBoard, why: dict[str, object]) -> None:
+    """Every case of the TEE is skipped."""
+    records = Synthetic(samples=6, algorithms=("sha256",)).records()[1:]
+    left = []
+    for record in records:
+        if "/t" not in str(record.get("case")):
+            left.append(record)
+        elif record["type"] == "case":
+            left.append({"type": "skip", "case": record["case"], **why})
+    text = "".join(json.dumps(record) + "\n" for record in left)
+    (board.programs / "output").write_text(text)
+
+
+def test_a_tee_that_could_not_be_used_is_no_success(
+    command: tuple[FakeBoard, list[str]], tmp_path: Path
+) -> None:
+    without_the_tee(command[0], REFUSED)
+    result = CliRunner().invoke(cli.cli, command[1], standalone_mode=False)
+    assert result.return_value == 1
+    said = "The TEE couldn't be used. It is there, but 19 of "
+    assert said in result.stderr
+    assert "Cannot open: TEE_ERROR_SECURITY. Sign it." in result.stderr
+    first, second = (tmp_path / "out" / "report.md").read_text().splitlines()[0:3:2]
+    assert first.startswith("# ")
+    assert second.startswith("> **The TEE couldn't be used.**")
+    assert (
+        CliRunner()
+        .invoke(cli.cli, ["report", str(tmp_path / "out")], standalone_mode=False)
+        .return_value
+        == 1
+    )
+
+
+def test_a_machine_without_a_tee_is_fine_and_named_so(
+    command: tuple[FakeBoard, list[str]], tmp_path: Path
+) -> None:
+    without_the_tee(command[0], ABSENT)
+    result = CliRunner().invoke(cli.cli, command[1], standalone_mode=False)
+    assert result.return_value == 0
+    assert "This machine has no TEE." in result.stderr
+    title = (tmp_path / "out" / "report.md").read_text().splitlines()[0]
+    assert title == "# The cost of crypto on fake, without a TEE"
+
+
+def test_how_long_is_told_before_anything_is_measured(
+    command: tuple[FakeBoard, list[str]],
+) -> None:
+    result = CliRunner().invoke(cli.cli, [*command[1], "--rounds", "2"], standalone_mode=False)
+    assert result.return_value == 0
+    first = result.stderr.splitlines()[0]
+    assert re.fullmatch(r"quick on fake: \d+ cases, 2 times: about .* of measuring", first)
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (["--boots", "2"], "no virtual board"),
+        (["--boots", "0"], "0 is not in the range"),
+        (["--boots", "2", "--rounds", "2"], "exclude each other"),
+    ],
+)
+def test_starts_that_make_no_sense(
+    command: tuple[FakeBoard, list[str]], options: list[str], says: str, tmp_path: Path
+) -> None:
+    result = CliRunner().invoke(cli.cli, [*command[1], *options], standalone_mode=False)
+    assert says in str(result.exception)
+    assert not (tmp_path / "out").exists()
+
+
+def test_ways_of_saying_how_long() -> None:
+    assert [fmt.roughly_minutes(s) for s in (3, 42, 100, 130, 4000, 9000)] == [
+        "a few seconds",
+        "about 40 seconds",
+        "about 100 seconds",
+        "about 2 minutes",
+        "about 67 minutes",
+        "about 2 hours",
+    ]

@@ -153,5 +153,16 @@ def factor(value: float) -> str:
     return f"{digits(value, 2 if value < 9.95 else 3)}{TIMES}"
 
 
+def roughly_minutes(seconds: float) -> str:
+    """A guess, as one says it."""
+    if seconds < 15:
+        return "a few seconds"
+    if seconds < 105:
+        return f"about {max(2, round(seconds / 10)) * 10} seconds"
+    if seconds < 5400:
+        return f"about {plural(round(seconds / 60), 'minute')}"
+    return f"about {plural(round(seconds / 3600), 'hour')}"
+
+
 def plural(number: int, one: str, many: str | None = None) -> str:
     return f"{count(number)} {one if number == 1 else (many or one + 's')}"

@@ -33,9 +33,9 @@ def watching(asked: Plan, title: str, starts: int = 1) -> Iterator[Watcher]:
 
     columns = (
         SpinnerColumn(),
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(bar_width=30),
-        TextColumn("{task.fields[note]}"),
+        TextColumn("{task.fields[note]}", markup=False),
     )
     from rich.progress import Progress as Bars
 

@@ -45,6 +45,11 @@ _QUIET_OPTIONS = ("--settle", "2", "--align-tick", "8", "--quiet-until-end")
 """The kernel's timer ticks every 4 ms."""
 
 
+_DEFAULT_SAMPLES = 30
+_DEFAULT_MIN_US = 100
+"""Of teebench."""
+
+
 class Watcher(Protocol):
     """Sees a run go by."""
 
@@ -78,8 +83,9 @@ def default_directory(runs: Path, board: str, name: str, now: datetime) -> Path:
     return runs / f"{now.astimezone(UTC):%Y%m%dT%H%M%SZ}-{board}-{name}"
 
 
-def header(board: Board, asked: Plan, cases: Iterable[Case], starts: int, now: datetime) -> Run:
+def header(board: Board, asked: Plan, starts: int, now: datetime) -> Run:
     """The record that goes before all others."""
+    cases = plan.expand(asked)
     return Run(
         schema=SCHEMA,
         teemark=__version__,
@@ -90,8 +96,9 @@ def header(board: Board, asked: Plan, cases: Iterable[Case], starts: int, now: d
         started=now.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z"),
         emulated=board.emulated,
         icount=board.deterministic,
-        cases=sum(1 for _ in cases),
+        cases=len(cases),
         starts=starts,
+        asked=(*(case.key for case in cases), *(step.key for step in asked.teehash)),
     )
 
 
@@ -107,7 +114,7 @@ def measure(
     cases = plan.expand(asked)
     now = datetime.now(UTC)
     with RunWriter(directory) as writer:
-        writer.record(header(board, asked, cases, starts.count, now))
+        writer.record(header(board, asked, starts.count, now))
         measured = False
         error: TeemarkError | None = None
         for number in range(1, starts.count + 1):
@@ -302,6 +309,33 @@ def _text(stream: IO[bytes]) -> str:
     return stream.read().decode(errors="replace").strip()
 
 
+_BYTE_NS = 25.0
+"""What a byte takes, more or less: plain C on a small core, or anything under emulation."""
+
+_CALL_MS = {"session": 40.0, "storage": 40.0, "ta-size": 40.0, "rng": 2.0}
+"""What a call takes at least, by workload, where it is far from the 0.3 ms of the others."""
+
+
+def seconds(asked: Plan, *, deterministic: bool) -> float:
+    """How long one start of a plan takes, roughly, without booting: a board isn't known before it
+    was measured. Right within a factor of two on the virtual boards; fast hardware is faster."""
+    total = 0.0
+    for case in plan.expand(asked):
+        samples = case.samples or _DEFAULT_SAMPLES
+        shortest = (case.min_us if case.min_us is not None else _DEFAULT_MIN_US) / 1e6
+        size = case.parameters.rpartition("/")[2]
+        work = _BYTE_NS * 1e-9 * (int(size) if size.isdigit() else 0)
+        call = _CALL_MS.get(case.workload, 0.3) / 1e3
+        for repeat in case.repeat or (1,):
+            each = max(shortest, call + repeat * work)
+            if deterministic:  # emulated slowly, and each sample waits for a tick
+                each = 2.5 * each + 0.008
+            total += (samples + 2) * each
+    for step in asked.teehash:
+        total += step.runs * (0.5 + _BYTE_NS * 1e-9 * step.bytes)
+    return total
+
+
 @dataclass(slots=True)
 class Progress:
     """Counts records, and says how far a run is. Samples are interleaved over all cases, so
@@ -320,10 +354,10 @@ class Progress:
     began: float | None = None  # of the first sample
 
     @classmethod
-    def of(cls, asked: Plan, starts: int = 1, default_samples: int = 30) -> Progress:
+    def of(cls, asked: Plan, starts: int = 1) -> Progress:
         return cls(
             {
-                case.key: (case.samples or default_samples) * max(1, len(case.repeat))
+                case.key: (case.samples or _DEFAULT_SAMPLES) * max(1, len(case.repeat))
                 for case in plan.expand(asked)
             },
             {step.key: step.runs for step in asked.teehash},

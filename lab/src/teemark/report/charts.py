@@ -27,6 +27,11 @@ SERIES = {name: f"#0000{index:02x}" for index, name in enumerate((*MARKERS, "oth
 """A stand-in for each backend that has a colour; page colours are --c-NAME."""
 
 
+def colour(backend: str) -> str:
+    """NAME of the page colour --c-NAME; never a word of the board's own."""
+    return backend if backend in MARKERS else "other"
+
+
 @dataclass(frozen=True, slots=True)
 class Shape:
     """Size in CSS pixels; `label` is the room to the right for names of series."""
@@ -118,6 +123,7 @@ def throughput(key: str, series: Sequence[Series], shape: Shape) -> str:
         "svg.fonttype": "none",
         "svg.hashsalt": f"teemark-{key}-{shape.name}",
         "font.size": shape.font,
+        "text.parse_math": False,  # a name with dollars in it is no formula
         "path.simplify": False,
     }
     with matplotlib.rc_context(style):
@@ -143,17 +149,17 @@ def throughput(key: str, series: Sequence[Series], shape: Shape) -> str:
             )
             for (x, _), bounds in zip(one.points, one.low_high, strict=False):
                 if bounds is not None and bounds[1] > bounds[0] * 1.02:
-                    axes.plot((x, x), bounds, color=colour, linewidth=1.2, alpha=0.6, clip_on=False)
+                    axes.plot((x, x), bounds, color=colour, linewidth=1.2, alpha=0.6)
         all_y = [y for one in series for _, y in one.points]
         axes.set_ylim(min(all_y) / 1.4, max(all_y) * 1.4)
         all_x = sorted({x for one in series for x, _ in one.points})
         axes.set_xlim(all_x[0] / 1.25, all_x[-1] * 1.1)
-        axes.xaxis.set_major_locator(FixedLocator(_some(all_x, 7 if shape is WIDE else 4)))
+        places = [float(axes.transData.transform((x, 1.0))[0]) for x in all_x]
+        named = legible(all_x, places, shape.font)
+        axes.xaxis.set_major_locator(FixedLocator(named))
         axes.xaxis.set_minor_locator(NullLocator())
         axes.yaxis.set_minor_locator(NullLocator())
-        axes.xaxis.set_major_formatter(
-            FuncFormatter(lambda x, _: fmt.size(round(x)).replace("\N{NO-BREAK SPACE}", " "))
-        )
+        axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: _size(x)))
         axes.yaxis.set_major_formatter(FuncFormatter(lambda y, _: _tick(y)))
         axes.set_xlabel("bytes in one call", color=MUTED, fontsize=shape.font)
         axes.text(
@@ -163,12 +169,27 @@ def throughput(key: str, series: Sequence[Series], shape: Shape) -> str:
         return _svg(figure)
 
 
-def _some(values: Sequence[float], most: int) -> list[float]:
-    """At most that many of the values, the first and the last among them, evenly chosen."""
-    if len(values) <= most:
-        return list(values)
-    step = (len(values) - 1) / (most - 1)
-    return [values[round(i * step)] for i in range(most)]
+def _size(number: float) -> str:
+    return fmt.size(round(number)).replace("\N{NO-BREAK SPACE}", " ")
+
+
+def legible(sizes: Sequence[float], places: Sequence[float], font: float) -> list[float]:
+    """The sizes whose names have room on the axis, at their places in pixels. The last and the
+    first come first, then the rounder ones: 64 before 55."""
+
+    def half(index: int) -> float:
+        return (len(_size(sizes[index])) + 1.5) * font * 0.6 / 2
+
+    def roundness(size: float) -> int:
+        whole = round(size)
+        return whole & -whole
+
+    inner = sorted(range(1, len(sizes) - 1), key=lambda i: -roundness(sizes[i]))
+    kept: list[int] = []
+    for index in dict.fromkeys((len(sizes) - 1, 0, *inner)):
+        if all(abs(places[index] - places[k]) >= half(index) + half(k) for k in kept):
+            kept.append(index)
+    return [sizes[index] for index in sorted(kept)]
 
 
 def _name_lines(axes: Axes, series: Sequence[Series], shape: Shape) -> None:

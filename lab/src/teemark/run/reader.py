@@ -11,11 +11,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, pairwise
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal, cast
 
 import msgspec
 
 from teemark.errors import DataError
+from teemark.harmless import SUSPECT, harmless_value
 from teemark.run.records import (
     SCHEMA,
     AnyRecord,
@@ -33,6 +34,12 @@ from teemark.run.records import (
 
 RUN_FILE = "run.ndjson"
 PARTIAL_FILE = "run.ndjson.partial"
+
+NO_TEE = "no-tee"
+TEE_REFUSED = frozenset(
+    {"no-permission", "no-libteec", "no-ta", "no-supplicant", "ta-rejected", "ta-version"}
+)
+"""Codes of skips on a machine that has a TEE, which can't be used as it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +73,21 @@ class StartData:
 
 
 @dataclass(frozen=True, slots=True)
+class Missing:
+    """A case of which a run that was broken off has fewer samples than asked for, or none."""
+
+    case: str
+    samples: int
+    asked: int | None  # None: it wasn't known yet when the run ended
+
+
+@dataclass(frozen=True, slots=True)
+class Unmeasured:
+    case: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
 class RunData:
     """A run in memory. `incomplete` says why it is not whole; None for a whole one.
 
@@ -91,6 +113,53 @@ class RunData:
         return tuple(case for key, case in self.cases.items() if key not in failed)
 
     @property
+    def missing(self) -> tuple[Missing, ...]:
+        """What an incomplete run lacks; () for a whole one."""
+        if self.incomplete is None:
+            return ()
+        told = {trouble.case for trouble in (*self.skips, *self.fails)}
+        told |= {record.case for record in self.teehash}
+        starts = self.run.starts if self.run is not None else 1
+        found = []
+        for key, measured in self.cases.items():
+            asked = measured.case.samples * len(measured.case.repeat) * starts
+            if key not in told and len(measured.samples) < asked:
+                found.append(Missing(key, len(measured.samples), asked))
+        asked_for = (self.run.asked if self.run is not None else None) or ()
+        unknown = [key for key in asked_for if key not in self.cases and key not in told]
+        return (*found, *(Missing(key, 0, None) for key in unknown))
+
+    @property
+    def unmeasured(self) -> tuple[Unmeasured, ...]:
+        """Every case without a sample, and every one that failed."""
+        # a case that was skipped in one start may have been measured in another
+        found = {skip.case: skip.reason for skip in self.skips if skip.case not in self.cases}
+        found |= {fail.case: fail.reason for fail in self.fails}
+        lost = [case.case for case in self.missing if case.samples == 0]
+        found |= dict.fromkeys(lost, f"the run is incomplete: {self.incomplete}")
+        return tuple(Unmeasured(case, why) for case, why in found.items())
+
+    @property
+    def tee_refused(self) -> tuple[Skip, ...]:
+        """Cases that couldn't run since the TEE, which is there, couldn't be used."""
+        here = self.machine.tee.device is not None
+        return tuple(
+            skip
+            for skip in self.skips
+            if skip.code in TEE_REFUSED or (here and skip.code == "no-teec-headers")
+        )
+
+    @property
+    def as_asked(self) -> bool:
+        """Nothing failed, and nothing is missing that this machine should have given."""
+        return self.incomplete is None and not self.fails and not self.tee_refused
+
+    @property
+    def without_tee(self) -> bool:
+        """The plan asked for a TEE, and the machine has none."""
+        return any(skip.code == NO_TEE for skip in self.skips) and not self.tee_refused
+
+    @property
     def unit(self) -> str:
         """What a nanosecond of this run is."""
         return "instructions" if self.run is not None and self.run.icount else "ns"
@@ -105,8 +174,14 @@ _any_decoder = msgspec.json.Decoder()
 
 
 def decode_line(line: bytes, *, file: str, number: int) -> AnyRecord:
-    """One record; DataError names the line. A newer schema is told from nonsense."""
+    """One record, its texts harmless; DataError names the line. A newer schema is told from
+    nonsense."""
     try:
+        if SUSPECT.search(line):
+            clean: AnyRecord = msgspec.convert(
+                harmless_value(_any_decoder.decode(line)), cast(Any, AnyRecord)
+            )
+            return clean
         return _decoder.decode(line)
     except (msgspec.ValidationError, UnicodeDecodeError) as error:
         where = f"{file}:{number}"

@@ -48,6 +48,7 @@ class Run(Record, frozen=True, kw_only=True, tag="run"):
     ] = False
     cases: Annotated[Count, Meta(description="cases asked for")]
     starts: Annotated[Positive, Meta(description="starts asked for")] = 1
+    asked: Annotated[Texts | None, Meta(description="keys of the cases asked for")] = None
 
 
 class Start(Record, frozen=True, kw_only=True, tag="start"):

@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import cache
 
+from teemark.errors import ConfigError
 from teemark.reference.audit import audit
-from teemark.reference.data import Reference, load
+from teemark.reference.data import load
 from teemark.report.blocks import Block, Bullets, Heading, Paragraph, Section
 from teemark.report.seed_tables import (
     api_vs_custom,
@@ -43,7 +44,7 @@ _reference = cache(load)
 
 def seed_tables(subjects: Sequence[Subject]) -> Section | None:
     """None when no run is of a seed plan."""
-    made = each(subjects, lambda subject: _of(subject, _reference()))
+    made = each(subjects, _of)
     if not made:
         return None
     return Section(
@@ -51,11 +52,15 @@ def seed_tables(subjects: Sequence[Subject]) -> Section | None:
     )
 
 
-def _of(subject: Subject, reference: Reference) -> list[Block]:
+def _of(subject: Subject) -> list[Block]:
     plan = subject.run.run.plan if subject.run.run is not None else ""
     tables = SEEDS.get(plan)
     if tables is None:
         return []
+    try:
+        reference = _reference()
+    except ConfigError as error:  # no checkout, so there are no published figures
+        return [Paragraph((f"The published figures can't be shown: {error.message}.",))]
     lookup = Lookup(subject)
     left = list(audit(reference, plan))
     made: list[Block] = []
