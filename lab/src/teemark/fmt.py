@@ -70,7 +70,9 @@ def backend_order(backend: str) -> tuple[int, str]:
 
 
 def digits(value: float, significant: int = 3) -> str:
-    """Fixed notation, rounded to that many significant digits."""
+    """Fixed notation, rounded to that many significant digits; a dash for what is no number."""
+    if not math.isfinite(value):
+        return NONE
     if value == 0:
         return "0"
     sign = MINUS if value < 0 else ""

@@ -34,7 +34,7 @@ class Ta:
 def built() -> tuple[Ta, ...]:
     """The TAs that `make build` made."""
     folder = paths.built_tas()
-    names = {path.name: path.parent.name for path in folder.glob("*/*.ta")}
+    names = {path.name: path.relative_to(folder).parts[0] for path in folder.glob("*/**/*.ta")}
     return tuple(Ta(path.stem, names.get(path.name, "TA")) for path in sorted(folder.glob("*.ta")))
 
 

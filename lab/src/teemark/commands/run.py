@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @click.command("run")
-@click.option("--board", "board_word", metavar="NAME", default="qemu-v8", show_default=True)
+@click.option("--board", "board_word", metavar="NAME", default="qemu-v8-icount", show_default=True)
 @click.option("--plan", "plan_word", metavar="NAME", default="quick", show_default=True)
 @click.option(
     "-o",

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import io
 import re
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -246,12 +247,15 @@ _NAMED = re.compile(r' id="[a-zA-Z0-9_.]+_\d+"')
 
 def _svg(figure: Any) -> str:
     out = io.StringIO()
-    figure.savefig(
-        out,
-        format="svg",
-        metadata={"Date": None, "Creator": None, "Format": None, "Type": None},
-        transparent=True,
-    )
+    with warnings.catch_warnings():
+        # Text stays text: it is the page's font that must have the letters of a name.
+        warnings.filterwarnings("ignore", "Glyph .* missing from font")
+        figure.savefig(
+            out,
+            format="svg",
+            metadata={"Date": None, "Creator": None, "Format": None, "Type": None},
+            transparent=True,
+        )
     return clean(out.getvalue())
 
 
