@@ -20,6 +20,7 @@ import re
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 from click import echo as say
@@ -33,8 +34,12 @@ BOARD = "qemu-v8-icount"
 PLAN = "quick"
 README = paths.root() / "README.md"
 PACKAGES = ("optee-os", "kernel", "openssl")
-TABLE = re.compile(r"^ *[a-z]+/[a-z0-9-]+/")
-LEFT_OUT = re.compile(r"^ *oneshot/(sha1|sha512)/")
+GROUP = re.compile(r"^ *(?P<group>[a-z-]+/[a-z0-9-]+)(/| *$)")
+"""A line of the table that says of which algorithm it is, or those that follow it."""
+
+LEFT_OUT = ("oneshot/sha1", "oneshot/sha512")
+RULE, SENTENCE = re.compile(r"^ *─+ *$"), re.compile(r"^ *[•!?\d]")
+"""Above the table's lines, and what comes below them."""
 
 BLOCK = re.compile(
     r"<!-- run: (?P<by>[^\n]*) -->\n\n(?P<text>(?:    [^\n]*\n|\n)*?)\n*<!-- end of the run -->\n"
@@ -65,12 +70,25 @@ def shown(run: RunData) -> str:
         summary.show(subjects([run])[0])
     lines = [
         f"$ .venv/bin/teemark run --board {BOARD} --plan {PLAN}",
-        *(line.rstrip() for line in out.getvalue().splitlines() if not LEFT_OUT.match(line)),
+        *_shortened(out.getvalue().splitlines()),
         f"report: runs/20261122T100000Z-{BOARD}-{PLAN}/report.html",
         f"raw:    runs/20261122T100000Z-{BOARD}-{PLAN}/run.ndjson",
     ]
     text = "\n".join(f"    {line}".rstrip() for line in lines)
     return re.sub(r"\n{3,}", "\n\n", text) + "\n"
+
+
+def _shortened(lines: list[str]) -> Iterator[str]:
+    """Without the groups of the table that are left out."""
+    group = ""
+    for line in lines:
+        found = GROUP.match(line)
+        if found is not None:
+            group = found["group"]
+        elif SENTENCE.match(line) or RULE.match(line):
+            group = ""
+        if group not in LEFT_OUT:
+            yield line.rstrip()
 
 
 def stored(readme: str) -> tuple[str, str]:
@@ -91,11 +109,13 @@ def differences(one: str, other: str) -> list[str]:
     first, second = one.splitlines(), other.splitlines()
     if len(first) != len(second):
         return [f"{len(first)} lines and {len(second)}"]
-    return [
-        f"{a.strip()}  ≠  {b.strip()}"
-        for a, b in zip(first, second, strict=True)
-        if _words(a) != _words(b) or (TABLE.match(a) and not _close(a, b))
-    ]
+    found = []
+    table = False
+    for a, b in zip(first, second, strict=True):
+        table = (table or RULE.match(a) is not None) and not SENTENCE.match(a)
+        if _words(a) != _words(b) or (table and not _close(a, b)):
+            found.append(f"{a.strip()}  ≠  {b.strip()}")
+    return found
 
 
 def _words(line: str) -> str:
