@@ -309,8 +309,15 @@ def _text(stream: IO[bytes]) -> str:
     return stream.read().decode(errors="replace").strip()
 
 
-_BYTE_NS = 25.0
-"""What a byte takes, more or less: plain C on a small core, or anything under emulation."""
+_BYTE_NS = 60.0
+"""What a byte takes, checks of the result included: plain C on a small core or under emulation."""
+
+_COUNTED_BYTE_NS = 25.0
+_TICKS_S = 0.008
+"""On a board that counts instructions: no host slows it down, but each sample waits for a tick."""
+
+_PREPARING_S = 0.05
+"""A case's first call, its check, and finding out how many calls make a sample."""
 
 _CALL_MS = {"session": 40.0, "storage": 40.0, "ta-size": 40.0, "rng": 2.0}
 """What a call takes at least, by workload, where it is far from the 0.3 ms of the others."""
@@ -319,20 +326,20 @@ _CALL_MS = {"session": 40.0, "storage": 40.0, "ta-size": 40.0, "rng": 2.0}
 def seconds(asked: Plan, *, deterministic: bool) -> float:
     """How long one start of a plan takes, roughly, without booting: a board isn't known before it
     was measured. Right within a factor of two on the virtual boards; fast hardware is faster."""
+    byte = (_COUNTED_BYTE_NS if deterministic else _BYTE_NS) * 1e-9
     total = 0.0
     for case in plan.expand(asked):
         samples = case.samples or _DEFAULT_SAMPLES
         shortest = (case.min_us if case.min_us is not None else _DEFAULT_MIN_US) / 1e6
         size = case.parameters.rpartition("/")[2]
-        work = _BYTE_NS * 1e-9 * (int(size) if size.isdigit() else 0)
+        work = byte * int(size) if size.isdigit() else 0.0
         call = _CALL_MS.get(case.workload, 0.3) / 1e3
+        total += _PREPARING_S
         for repeat in case.repeat or (1,):
             each = max(shortest, call + repeat * work)
-            if deterministic:  # emulated slowly, and each sample waits for a tick
-                each = 2.5 * each + 0.008
-            total += (samples + 2) * each
+            total += samples * (each + (_TICKS_S if deterministic else 0.0))
     for step in asked.teehash:
-        total += step.runs * (0.5 + _BYTE_NS * 1e-9 * step.bytes)
+        total += step.runs * (0.5 + byte * step.bytes)
     return total
 
 
