@@ -33,10 +33,10 @@ class Row:
 TABLE: tuple[Row, ...] = (
     Row("run", "teemark.commands.run", "Run a plan on a board and report."),
     Row("report", "teemark.commands.report", "Make the reports again from a run."),
-    Row("plan", "teemark.commands.plan", "Show the plans there are."),
+    Row("plan", "teemark.commands.plan", "List the plans, or show the cases of one."),
     Row("schema", "teemark.commands.schema", "Print the JSON Schema of run.ndjson."),
     Row("export", "teemark.commands.export", "Print a run in another tool's format."),
-    Row("board", "teemark.commands.board", "Show the boards there are."),
+    Row("board", "teemark.commands.board", "List the boards."),
     Row("exec", "teemark.commands.exec_", "Run a command on a board."),
     Row("push", "teemark.commands.push", "Copy files to a board."),
     Row("pull", "teemark.commands.pull", "Copy a file or folder from a board."),

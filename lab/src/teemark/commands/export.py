@@ -33,7 +33,7 @@ def command(run_path: Path, name: str, output: Path | None) -> int:
     """Print a run in another tool's format.
 
     RUN is a run's folder, or its run.ndjson. Exit status 1 if the run has failed cases, is
-    incomplete, or couldn't use a TEE that is there; what there is is written all the same.
+    incomplete, or couldn't use a TEE that is there; the export is written in any case.
     """
     from teemark.files import write_whole
     from teemark.run import reader

@@ -23,8 +23,8 @@ import click
 def command(run_paths: tuple[Path, ...], out: Path | None, as_json: bool) -> int:
     """Make report.html and report.md from one or more runs.
 
-    A RUN is a run's folder, or its run.ndjson. Several are shown side by side, the first being
-    what the others are compared with. The same runs give the same bytes.
+    A RUN is a run's folder, or its run.ndjson. Several runs are shown side by side, and compared
+    with the first. The same runs always give the same bytes.
 
     Exit status 1 if a run has failed cases, is incomplete, or couldn't use a TEE that is there.
     """

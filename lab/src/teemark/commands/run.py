@@ -21,8 +21,22 @@ if TYPE_CHECKING:
 
 
 @click.command("run")
-@click.option("--board", "board_word", metavar="NAME", default="qemu-v8-icount", show_default=True)
-@click.option("--plan", "plan_word", metavar="NAME", default="quick", show_default=True)
+@click.option(
+    "--board",
+    "board_word",
+    metavar="NAME",
+    default="qemu-v8-icount",
+    show_default=True,
+    help="Where to measure: see `teemark board list`.",
+)
+@click.option(
+    "--plan",
+    "plan_word",
+    metavar="NAME",
+    default="quick",
+    show_default=True,
+    help="What to measure: see `teemark plan list`.",
+)
 @click.option(
     "-o",
     "--out",
@@ -53,9 +67,9 @@ def command(
 ) -> int:
     """Run a plan on a board, keep the raw records, and report.
 
-    Writes run.ndjson, report.html and report.md, and prints a summary. The board's programs and
-    Trusted Applications are installed first where they differ. Ctrl-C ends the run early; what
-    was measured until then is kept and reported as incomplete.
+    Writes run.ndjson, report.html and report.md into a new folder, and prints a summary. First it
+    installs the programs and Trusted Applications that the board lacks. Ctrl-C ends the run early:
+    what was measured until then is kept, and reported as incomplete. No run is ever overwritten.
 
     Exit status: 0 fine; 1 if a case failed, the run is incomplete, or the board has a TEE that
     couldn't be used; 2 for a wrong word on the command line.
