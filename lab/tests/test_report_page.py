@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import browser
+import synthetic
 from synthetic import Synthetic
 from teemark.report import report
 from teemark.run import reader
@@ -26,11 +27,15 @@ WIDTHS = (390, 768, 1440)
 def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """With every kind of block: an incomplete run with a failure, and one of starts beside it."""
     one_algorithm = ("sha256",)
+    crowded = (0, 55, 56, 64, 1024, 4096, 8192, 16384, 65536, 524288, 1048576)
+    patch = pytest.MonkeyPatch()
+    patch.setattr(synthetic, "SIZES", crowded)
     records = Synthetic(samples=6, counter=1.0, algorithms=one_algorithm).records()[:-1]
     records.append({"type": "fail", "case": "oneshot/sha256/c/64", "reason": "wrong digest"})
     one = reader.parse([json.dumps(record).encode() + b"\n" for record in records], file="x")
     other = Synthetic(seed=2, board="other", starts=2, samples=6, algorithms=one_algorithm)
     two = reader.parse(other.lines(), file="y")
+    patch.undo()
     return report.write(report.make([one, two]), tmp_path_factory.mktemp("page"))
 
 
