@@ -232,6 +232,33 @@ def test_a_terminated_teemark_leaves_a_run_that_says_so(board: FakeBoard, tmp_pa
     assert reader.read(tmp_path / "run").incomplete == "teemark was ended by a signal"
 
 
+@pytest.mark.parametrize(
+    ("problem", "says"),
+    [
+        (KeyboardInterrupt(), "interrupted (Ctrl-C, SIGINT)"),
+        (ConnectionLost("fake: gone"), "fake: gone"),
+        (OSError(errno.ENOSPC, "No space left on device", "/tmp/x"), "/tmp/x: can't be written"),
+    ],
+)
+def test_what_teebench_counted_stays_where_only_teehash_was_broken_off(
+    board: FakeBoard,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    problem: BaseException,
+    says: str,
+) -> None:
+    def broken(*_args: object) -> None:
+        raise problem
+
+    monkeypatch.setattr(teehash, "run", broken)
+    runner.measure(board, PLAN, tmp_path / "run", Recorder())
+    run = reader.read(tmp_path / "run")
+    assert run.incomplete is not None
+    assert run.incomplete.startswith(says)
+    assert run.end is not None
+    assert run.end.duration_ns
+
+
 def test_full_disk_here(board: FakeBoard, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The last whole line stays, and the end record gets the room that was held back."""
     room = 20_000

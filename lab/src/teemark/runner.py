@@ -18,6 +18,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Literal, Protocol
 
+import msgspec
+
 from teemark import __version__, plan, teehash
 from teemark.boards.quiet import quietly
 from teemark.errors import (
@@ -129,6 +131,9 @@ def measure(
                 sink.close()
             except TeemarkError as problem:
                 error = problem
+            except OSError as problem:
+                place = problem.filename or "a temporary file"
+                error = DataError(f"{place}: can't be written here: {problem.strerror}")
             except (KeyboardInterrupt, SystemExit) as problem:
                 leaving = problem
             measured = measured or sink.machine is not None
@@ -202,14 +207,17 @@ class _Sink:
             return
         if not self._begun:
             self._writer.last_record(start)
-        if error is not None:
-            reason = next((word for kind, word in _REASONS if isinstance(error, kind)), "stopped")
-            end = End(complete=False, reason=reason, message=error.message)
-        elif isinstance(leaving, KeyboardInterrupt):
-            end = End(complete=False, reason="interrupted")
-        else:
-            end = End(complete=False, reason="stopped", message="teemark was ended by a signal")
-        self._writer.last_record(end)
+        message = error.message if error is not None else None
+        reason = next((word for kind, word in _REASONS if isinstance(error, kind)), "stopped")
+        if isinstance(leaving, KeyboardInterrupt):
+            reason = "interrupted"
+        elif leaving is not None:
+            message = "teemark was ended by a signal"
+        # What teebench counted stays, where only what came after it was broken off.
+        end = self.end or End(complete=False, reason=reason)
+        self._writer.last_record(
+            msgspec.structs.replace(end, complete=False, reason=reason, message=message)
+        )
 
     def _look(self, line: bytes) -> bool:
         """Is it the end record?"""
