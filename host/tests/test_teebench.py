@@ -6,6 +6,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -133,7 +134,10 @@ def test_help_and_version() -> None:
     done = bench("--help")
     assert done.returncode == 0
     assert b"Exit status" in done.stdout
-    assert bench("--version").stdout.startswith(b"teebench ")
+    package = HERE.parents[1] / "lab" / "src" / "teemark" / "__init__.py"
+    version = re.search('__version__ = "(.+)"', package.read_text())
+    assert version
+    assert bench("--version").stdout == f"teebench {version[1]}\n".encode()
 
 
 def test_list() -> None:

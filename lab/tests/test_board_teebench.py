@@ -96,6 +96,7 @@ def test_the_machine_is_known(qemu_v8: VirtualBoard) -> None:
     assert machine["tee"]["revision"].startswith("4.")
     assert machine["tee"]["supplicant"] == "running"
     assert machine["cpu"]["models"] == ["ARM Cortex-A57 r1p0"]
+    assert machine["kernel"]["os"] == "teemark virtual board (Debian trixie packages, busybox)"
     assert "sha2" in machine["cpu"]["features"]
     assert machine["board"]["emulated"] is True
 

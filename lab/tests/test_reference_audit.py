@@ -6,8 +6,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from decimal import Decimal
 
+import msgspec
 import pytest
 
 from teemark.reference import data
@@ -50,7 +50,7 @@ def constant(name: str, value: str) -> Alter:
 
     def alter(reference: Reference) -> Reference:
         old = reference.constants[name]
-        new = replace(old, value=Decimal(value), text=value)
+        new = msgspec.structs.replace(old, text=value)
         return replace(reference, constants={**reference.constants, name: new})
 
     return alter
@@ -64,7 +64,7 @@ def plain_milliseconds(reference: Reference) -> Reference:
     return replace(
         reference,
         figures={
-            key: replace(figure, unit="ms") if figure.unit == "ms^2" else figure
+            key: msgspec.structs.replace(figure, unit="ms") if figure.unit == "ms^2" else figure
             for key, figure in reference.figures.items()
         },
     )
@@ -74,7 +74,7 @@ def with_the_missing_row(reference: Reference) -> Reference:
     added = dict(reference.figures)
     for figure in reference.table(MQTT, "aes-steps"):
         if figure.row == "ENCRYPT set_iv (All)":
-            new = replace(figure, row="ENCRYPT set_iv (Inv)")
+            new = msgspec.structs.replace(figure, row="ENCRYPT set_iv (Inv)")
             added[new.key] = new
     return replace(reference, figures=added)
 

@@ -19,7 +19,7 @@ from click.testing import CliRunner
 import teemark.boards
 from fake_board import FakeBoard, teebench
 from synthetic import Synthetic
-from teemark import cli, fmt, plan, runner, teehash
+from teemark import cli, fmt, plan, runner, teehash_steps
 from teemark.errors import BootError, CommandFailed, ConnectionLost, DataError, UsageMistake
 from teemark.run import reader
 from teemark.run.records import AnyRecord, Fail, Teehash
@@ -250,7 +250,7 @@ def test_what_teebench_counted_stays_where_only_teehash_was_broken_off(
     def broken(*_args: object) -> None:
         raise problem
 
-    monkeypatch.setattr(teehash, "run", broken)
+    monkeypatch.setattr(teehash_steps, "run", broken)
     runner.measure(board, PLAN, tmp_path / "run", Recorder())
     run = reader.read(tmp_path / "run")
     assert run.incomplete is not None
@@ -328,7 +328,7 @@ def test_progress_estimates() -> None:
 
 
 def test_progress_counts_hashed_files_apart() -> None:
-    step = teehash.Step(bytes=4096, runs=3)
+    step = plan.Step(bytes=4096, runs=3)
     progress = runner.Progress.of(plan.Plan("files", "files alone", teehash=(step,)))
     assert (progress.hashed, progress.files_expected, progress.expected) == (0, 3, 0)
     progress.see(Teehash(case=step.key, seq=0, argv=(), report={}))

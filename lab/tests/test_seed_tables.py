@@ -3,27 +3,32 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import random
 import re
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
 
-from teemark import plan
+from teemark import paths, plan
+from teemark.errors import ConfigError
 from teemark.reference.audit import CHECKS, audit
 from teemark.reference.data import Reference, load
 from teemark.report import html, markdown
 from teemark.report.blocks import Block, Bullets, Heading, Paragraph, Section, Table
-from teemark.report.seed_tables import SEEDS, seed_tables
-from teemark.report.seed_tables.measured import Absent, Lookup, Measured, Value, quotient
-from teemark.report.seed_tables.table import SeedTable
+from teemark.report.seed_tables import declared, seed_tables
+from teemark.report.seed_tables.declared import SeedTable
+from teemark.report.seed_tables.formula import Formula
+from teemark.report.seed_tables.measured import Lookup, NotKnown, Value
 from teemark.report.subject import Subject, subjects
 from teemark.run.reader import RunData, parse
 
-DOCUMENTS = tuple(SEEDS)
+DOCUMENTS = tuple(load().documents)
+SEEDS = {name: declared.load(name) for name in DOCUMENTS}
 SAMPLES = 9
 
 
@@ -118,7 +123,7 @@ def made_up(name: str, *, leave_out: str = "") -> RunData:
         machine,
     ]
     seq = 0
-    for case in plan.expand(asked):
+    for case in asked.cases:
         if leave_out and leave_out in case.key:
             records.append(
                 {"type": "skip", "case": case.key, "code": "no", "reason": "the board lacks it."}
@@ -228,7 +233,7 @@ class Asking(Lookup):
         super().__init__(subject)
         self.asked: set[str] = set()
 
-    def absent(self, key: str) -> Absent:
+    def absent(self, key: str) -> NotKnown:
         self.asked.add(key)
         return super().absent(key)
 
@@ -244,9 +249,10 @@ def test_whatever_a_table_asks_for_is_in_its_plan(name: str) -> None:
     lookup = Asking(empty_run(name))
     for table in SEEDS[name]:
         for source in table.cells.values():
-            source(lookup)
+            with contextlib.suppress(NotKnown):
+                source(lookup)
     asked = plan.load(name)
-    given = {case.key for case in plan.expand(asked)} | {step.key for step in asked.teehash}
+    given = {case.key for case in asked.cases} | {step.key for step in asked.teehash}
     assert lookup.asked - given == set()
 
 
@@ -428,25 +434,78 @@ def test_both_renderings_are_the_same_every_time(name: str) -> None:
 
 
 def test_quotients_keep_what_is_known() -> None:
-    half = quotient(Value(10.0), Value(20.0))
-    assert isinstance(half, Value)
-    assert half.median == 0.5
-    missing: Measured = Absent("no")
-    assert quotient(Value(1.0), missing) is missing
-    assert quotient(missing, Value(1.0)) is missing
-    zero = quotient(Value(1.0), Value(0.0))
-    assert isinstance(zero, Absent)
+    assert (Value(10.0) / Value(20.0)).median == 0.5
+    lookup = Lookup(empty_run("mqtt-tz-blocks"))
+    for text in ("1 / time('a/b/c/d')", "time('a/b/c/d') / 1"):
+        with pytest.raises(NotKnown, match="this run has nothing of it"):
+            Formula.parse(text, "x")(lookup)
+    with pytest.raises(ZeroDivisionError):
+        _ = Value(1.0) / Value(0.0)
+    with pytest.raises(NotKnown, match="divided by zero"):
+        Formula.parse("1 / 0", "x")(lookup)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "time(",
+        "time()",
+        "fact('a', 'b')",
+        "open('x')",
+        "time('a').median",
+        "time('a')('b')",
+        "[1]",
+        "1 if 2 else 3",
+        "1 ** 2",
+    ],
+)
+def test_only_formulas_are_taken(text: str) -> None:
+    with pytest.raises(ConfigError, match=r"^here: "):
+        Formula.parse(text, "here")
+
+
+DECLARED = """
+[let]
+backend = "tee"
+[[tables]]
+table = "t"
+title = "T"
+measured = "time('oneshot/{row}/{backend}/{size}')"
+rows = ["sha256"]
+columns = [{ name = "64 B", with = { size = "64" } }, { name = "sd", sd_of = "64 B" }]
+"""
+
+
+def test_a_declaration_is_filled_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(paths, "reference", lambda: tmp_path)
+    (tmp_path / "d.toml").write_text(DECLARED)
+    (table,) = declared.load("d")
+    (cell,) = table.cells.items()
+    assert cell[0] == ("sha256", "64 B")
+    assert cell[1].text == "time('oneshot/sha256/tee/64')"
+    assert table.deviations == {"sd": "64 B"}
+    for old, new, why in (
+        ("{size}", "{sizes}", "d.toml: t: sha256 / 64 B: .*nothing called 'sizes'"),
+        ("sd_of", "sdof", r"d.toml: tables\[1\].columns\[2\].sdof: no such key"),
+        ('title = "T"', "", r"d.toml: tables\[1\].title: missing"),
+        ('sd_of = "64 B"', 'sd_of = "65 B"', "there is no column '65 B'"),
+        ('["sha256"]', '["sha256", "sha256"]', r"d.toml: tables\[1\].rows: sha256 is there twice"),
+        ("time(", "times(", r"d.toml: t: sha256 / 64 B: times\(.* no formula"),
+    ):
+        (tmp_path / "d.toml").write_text(DECLARED.replace(old, new))
+        with pytest.raises(ConfigError, match=why):
+            declared.load("d")
 
 
 def test_an_incomplete_run_says_so() -> None:
     run = made_up("mqtt-tz-blocks")
     cut = RunData(file="f", machine=run.machine, run=run.run, incomplete="cut off")
     lookup = Lookup(subjects([cut])[0])
-    assert lookup.absent("a/b/c/d") == Absent("the run is incomplete: cut off")
+    assert str(lookup.absent("a/b/c/d")) == "the run is incomplete: cut off"
 
 
 def test_tables_are_declared_for_their_document() -> None:
-    for name, declared in SEEDS.items():
-        for table in declared:
+    for name, seed in SEEDS.items():
+        for table in seed:
             assert isinstance(table, SeedTable)
             assert table.document == name

@@ -7,9 +7,6 @@
 #include "measure.h"
 
 #define RECORDS_SCHEMA 1
-#ifndef TEEMARK_VERSION
-#define TEEMARK_VERSION "0.1.0"
-#endif
 
 struct ta_counter;
 

@@ -9,7 +9,7 @@ static bool is_blank(char c)
 	return c == ' ' || c == '\t';
 }
 
-/* In place. False for an escape that is none. */
+/* Unescapes in place. Returns false if an escape is none of ours. */
 static bool unescape(char *name)
 {
 	char *to = name;
@@ -37,7 +37,7 @@ static bool unescape(char *name)
 	return true;
 }
 
-/* hex: all of the rest of a line, or len characters if not. */
+/* Reads the digest of exactly len digits at hex. */
 static bool parse_digest(struct list_entry *entry, const char *hex, size_t len)
 {
 	return len == 2u * entry->alg->out_bytes &&

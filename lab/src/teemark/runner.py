@@ -20,7 +20,7 @@ from typing import IO, TYPE_CHECKING, Literal, Protocol
 
 import msgspec
 
-from teemark import __version__, plan, teehash
+from teemark import __version__, plan, teehash_steps
 from teemark.boards.quiet import quietly
 from teemark.errors import (
     BoardError,
@@ -87,7 +87,7 @@ def default_directory(runs: Path, board: str, name: str, now: datetime) -> Path:
 
 def header(board: Board, asked: Plan, starts: int, now: datetime) -> Run:
     """The record that goes before all others."""
-    cases = plan.expand(asked)
+    cases = asked.cases
     return Run(
         schema=SCHEMA,
         teemark=__version__,
@@ -113,7 +113,7 @@ def measure(
     far in the file; its end record says what happened.
     """
     starts = starts or Starts()
-    cases = plan.expand(asked)
+    cases = asked.cases
     now = datetime.now(UTC)
     with RunWriter(directory) as writer:
         writer.record(header(board, asked, starts.count, now))
@@ -162,7 +162,7 @@ def _one_start(
             status = _stream(board, cases, sink, complaints)
         sink.judge(board.name, status, _text(complaints))
     if sink.end is not None and sink.end.complete:
-        teehash.run(board, asked.teehash, sink.take)
+        teehash_steps.run(board, asked.teehash, sink.take)
 
 
 class _Sink:
@@ -336,7 +336,7 @@ def seconds(asked: Plan, *, deterministic: bool) -> float:
     was measured. Right within a factor of two on the virtual boards; fast hardware is faster."""
     byte = (_COUNTED_BYTE_NS if deterministic else _BYTE_NS) * 1e-9
     total = 0.0
-    for case in plan.expand(asked):
+    for case in asked.cases:
         samples = case.samples or _DEFAULT_SAMPLES
         shortest = (case.min_us if case.min_us is not None else _DEFAULT_MIN_US) / 1e6
         size = case.parameters.rpartition("/")[2]
@@ -373,7 +373,7 @@ class Progress:
         return cls(
             {
                 case.key: (case.samples or _DEFAULT_SAMPLES) * max(1, len(case.repeat))
-                for case in plan.expand(asked)
+                for case in asked.cases
             },
             {step.key: step.runs for step in asked.teehash},
             starts,

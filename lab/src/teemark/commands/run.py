@@ -159,9 +159,9 @@ def _tell(outcome: Outcome, run: RunData) -> None:
 
 def _ahead(asked: Plan, starts: Starts, *, deterministic: bool) -> str:
     """How much there is to do, before anything is booted or copied."""
-    from teemark import fmt, plan, runner
+    from teemark import fmt, runner
 
-    cases = fmt.plural(len(plan.expand(asked)), "case")
+    cases = fmt.plural(len(asked.cases), "case")
     steps = f" and {fmt.plural(len(asked.teehash), 'way')} to hash a file" if asked.teehash else ""
     often = f", {starts.count} times" if starts.count > 1 else ""
     took = fmt.roughly_minutes(starts.count * runner.seconds(asked, deterministic=deterministic))

@@ -7,6 +7,7 @@ Whatever else is wrong is an error that names the file and the line.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, pairwise
@@ -15,6 +16,7 @@ from typing import Any, Literal, cast
 
 import msgspec
 
+from teemark.checked import in_words
 from teemark.errors import DataError
 from teemark.harmless import SUSPECT, harmless_value
 from teemark.run.records import (
@@ -170,7 +172,6 @@ class RunData:
 
 
 _decoder: msgspec.json.Decoder[AnyRecord] = msgspec.json.Decoder(AnyRecord)
-_any_decoder = msgspec.json.Decoder()
 
 
 def decode_line(line: bytes, *, file: str, number: int) -> AnyRecord:
@@ -179,32 +180,28 @@ def decode_line(line: bytes, *, file: str, number: int) -> AnyRecord:
     try:
         if SUSPECT.search(line):
             clean: AnyRecord = msgspec.convert(
-                harmless_value(_any_decoder.decode(line)), cast(Any, AnyRecord)
+                harmless_value(msgspec.json.decode(line)), cast(Any, AnyRecord)
             )
             return clean
         return _decoder.decode(line)
-    except (msgspec.ValidationError, UnicodeDecodeError) as error:
+    except msgspec.ValidationError as error:
         where = f"{file}:{number}"
-        try:
-            schema = _schema_of(_any_decoder.decode(line))
-        except (msgspec.DecodeError, UnicodeDecodeError):
-            schema = None
-        if schema is not None and schema > SCHEMA:
-            raise _newer(where, schema) from None
+        place, why = "", str(error)
+        with contextlib.suppress(msgspec.DecodeError, UnicodeDecodeError):
+            data = msgspec.json.decode(line)
+            schema = data.get("schema") if isinstance(data, dict) else None
+            if isinstance(schema, int) and schema > SCHEMA:
+                raise _newer(where, schema) from None
+            place, why, _ = in_words(error, data, AnyRecord)
         raise DataError(
-            f"{where}: not a record of teemark: {error}",
+            ": ".join(filter(None, (where, "not a record of teemark", place, why))),
             hint="is this a run.ndjson, and untouched? see docs/run-format.md",
         ) from None
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise DataError(
             f"{file}:{number}: not JSON: {error}",
             hint="a run.ndjson has one JSON object a line; see docs/run-format.md",
         ) from None
-
-
-def _schema_of(value: object) -> int | None:
-    schema = value.get("schema") if isinstance(value, dict) else None
-    return schema if isinstance(schema, int) else None
 
 
 def _newer(where: str, schema: int) -> DataError:

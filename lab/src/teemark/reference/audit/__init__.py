@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """What the published figures say against themselves, computed from reference/*.csv.
 
-To add a check: a function `(Reference) -> list of sentences` in the file of its document, and a
-row in that file's CHECKS. A check shows its arithmetic, says nothing of consistent figures, and
-has an alteration in lab/tests/test_reference_audit.py that silences it.
+To add a check: a function `(Reference) -> list of sentences` in the file of its document, with the
+question as its docstring, and a row in that file's CHECKS. A check shows its arithmetic, says
+nothing of consistent figures, and has an alteration in lab/tests/test_reference_audit.py that
+silences it.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from teemark.reference.audit import secure_hash
-from teemark.reference.audit.base import Check, Derived, microseconds, misfits, number
+from teemark.reference.audit.base import Derived, checks, microseconds, misfits, number
 from teemark.reference.data import Reference
 from teemark.reference.span import Span
 
@@ -18,6 +18,7 @@ def _hash_seconds(reference: Reference, column: str) -> Span:
 
 
 def file_is_not_its_name(reference: Reference) -> list[str]:
+    """Is throughput times time the size of the file?"""
     named = reference.get(DOC, "setup", "File size", "value")
     rate = reference.get(DOC, "hash", "Hash Throughput", API)
     size = rate.base * _hash_seconds(reference, API)
@@ -39,6 +40,7 @@ def file_is_not_its_name(reference: Reference) -> list[str]:
 
 
 def sixteen_calls_need_larger_chunks(reference: Reference) -> list[str]:
+    """Do the calls fit the file and the chunk?"""
     calls = reference.get(DOC, "overhead", "IPC Calls", API).span.mid
     size = reference.get("rpi3-secure-hash", "runs", "File Size", "40MB").span.mid
     other_calls = reference.get("rpi3-secure-hash", "runs", "IPC Calls", "40MB").span.mid
@@ -54,6 +56,7 @@ def sixteen_calls_need_larger_chunks(reference: Reference) -> list[str]:
 
 
 def call_costs_milliseconds_again(reference: Reference) -> list[str]:
+    """What does the overhead make a call cost?"""
     costs = {}
     for column in (API, CUSTOM):
         part = reference.get(DOC, "overhead", "Total Overhead", column).span.mid / 100
@@ -77,6 +80,7 @@ def call_costs_milliseconds_again(reference: Reference) -> list[str]:
 
 
 def one_run_of_each(reference: Reference) -> list[str]:
+    """Are there enough runs for the difference?"""
     runs = reference.get(DOC, "setup", "Runs of each implementation", "value").span.mid
     needed = reference.constant("samples-for-interval")
     if runs >= needed:
@@ -89,7 +93,8 @@ def one_run_of_each(reference: Reference) -> list[str]:
     ]
 
 
-def hashing_too_slow_for_the_core(reference: Reference) -> list[str]:
+def api_and_custom_too_slow_for_the_core(reference: Reference) -> list[str]:
+    """Do the hashing rates fit the core and its clock?"""
     sentences = []
     for column, what in ((API, "The TEE API"), (CUSTOM, "The custom C code")):
         rate = reference.get(DOC, "hash", "Hash Throughput", column).base.mid
@@ -136,57 +141,17 @@ DERIVED: tuple[Derived, ...] = (
 )
 
 
-def derived_figures(reference: Reference) -> list[str]:
+def api_vs_custom_derived_figures(reference: Reference) -> list[str]:
+    """Does every derived figure follow from its sources?"""
     return misfits(reference, DOC, DERIVED)
 
 
-CHECKS: tuple[Check, ...] = (
-    Check(
-        "file-is-not-its-name",
-        DOC,
-        ("hash",),
-        "contradiction",
-        "Is throughput × time the size of the file?",
-        file_is_not_its_name,
-    ),
-    Check(
-        "sixteen-calls-need-larger-chunks",
-        DOC,
-        ("overhead",),
-        "contradiction",
-        "Do the calls fit the file and the chunk?",
-        sixteen_calls_need_larger_chunks,
-    ),
-    Check(
-        "call-costs-milliseconds-again",
-        DOC,
-        ("overhead",),
-        "contradiction",
-        "What does the overhead make a call cost?",
-        call_costs_milliseconds_again,
-    ),
-    Check(
-        "one-run-of-each",
-        DOC,
-        ("hash",),
-        "unsupported",
-        "Are there enough runs for the difference?",
-        one_run_of_each,
-    ),
-    Check(
-        "api-and-custom-too-slow-for-the-core",
-        DOC,
-        ("hash",),
-        "unsupported",
-        "Do the hashing rates fit the core and its clock?",
-        hashing_too_slow_for_the_core,
-    ),
-    Check(
-        "api-vs-custom-derived-figures",
-        DOC,
-        ("hash", "verdict", "fluctuation"),
-        "contradiction",
-        "Does every derived figure follow from its sources?",
-        derived_figures,
-    ),
+CHECKS = checks(
+    DOC,
+    ("contradiction", "hash", file_is_not_its_name),
+    ("contradiction", "overhead", sixteen_calls_need_larger_chunks),
+    ("contradiction", "overhead", call_costs_milliseconds_again),
+    ("unsupported", "hash", one_run_of_each),
+    ("unsupported", "hash", api_and_custom_too_slow_for_the_core),
+    ("contradiction", "hash verdict fluctuation", api_vs_custom_derived_figures),
 )

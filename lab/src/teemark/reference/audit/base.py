@@ -33,13 +33,13 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """A question put to the published figures. `run` gives the sentences to say, or none."""
+    """A question put to the published figures: the docstring of `run`, which gives the sentences
+    to say, or none."""
 
     name: str
     document: str
     tables: tuple[str, ...]
     kind: Kind
-    asks: str
     run: Callable[[Reference], list[str]]
 
     def findings(self, reference: Reference) -> list[Finding]:
@@ -47,6 +47,16 @@ class Check:
             Finding(self.name, self.document, self.tables, self.kind, sentence)
             for sentence in self.run(reference)
         ]
+
+
+def checks(
+    document: str, *rows: tuple[Kind, str, Callable[[Reference], list[str]]]
+) -> tuple[Check, ...]:
+    """Each named for its function. The tables are words."""
+    return tuple(
+        Check(run.__name__.replace("_", "-"), document, tuple(tables.split()), kind, run)
+        for kind, tables, run in rows
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,11 +5,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 
 from teemark.reference.audit.base import (
-    Check,
-    Kind,
+    checks,
     core_name,
     listed,
     microseconds,
@@ -54,6 +52,7 @@ def _software(reference: Reference, name: str) -> list[tuple[float, str]]:
 
 
 def thousands_divided_by_1024(reference: Reference) -> list[str]:
+    """Are the units converted rightly?"""
     shown = []
     for row in SUMMARY:
         thousands = reference.get(DOC, "throughput", row, "Throughput (KB/s)")
@@ -75,6 +74,7 @@ def thousands_divided_by_1024(reference: Reference) -> list[str]:
 
 
 def as_fast_as_software(reference: Reference) -> list[str]:
+    """Is a rate called hardware that of software?"""
     sentences = []
     for name in ALGORITHMS:
         rate = _peak(reference, name).base.mid
@@ -98,6 +98,7 @@ def as_fast_as_software(reference: Reference) -> list[str]:
 
 
 def slower_than_software(reference: Reference) -> list[str]:
+    """Is a rate called hardware below that of software?"""
     sentences = []
     for name in ALGORITHMS:
         rate = _peak(reference, name).base.mid
@@ -114,6 +115,7 @@ def slower_than_software(reference: Reference) -> list[str]:
 
 
 def clocks_that_disagree(reference: Reference) -> list[str]:
+    """Could a slow clock explain the rates?"""
     core = reference.words("am335x-core")
     clocks = {}
     for name, algorithm in ALGORITHMS.items():
@@ -135,6 +137,7 @@ def clocks_that_disagree(reference: Reference) -> list[str]:
 
 
 def file_faster_than_peak(reference: Reference) -> list[str]:
+    """Is a file ever processed faster than memory?"""
     shown = []
     for row, name in FILES.items():
         figure = reference.get(DOC, "file-operations", row, "Throughput")
@@ -151,6 +154,7 @@ def file_faster_than_peak(reference: Reference) -> list[str]:
 
 
 def same_file_with_another_remainder(reference: Reference) -> list[str]:
+    """Is as much time left for the file in both digests?"""
     size = reference.get(DOC, "file-operations", "File", "Size").base.mid
     rest = {}
     for row in ("SHA-1 hashing", "SHA-256 hashing"):
@@ -173,6 +177,7 @@ def same_file_with_another_remainder(reference: Reference) -> list[str]:
 
 
 def software_is_faster_than_claimed(reference: Reference) -> list[str]:
+    """Is typical software that slow?"""
     shown = []
     for row, name in SUMMARY.items():
         claimed = reference.get(DOC, "comparison", row, "Software (typical)")
@@ -190,6 +195,7 @@ def software_is_faster_than_claimed(reference: Reference) -> list[str]:
 
 
 def improvement_over_real_software(reference: Reference) -> list[str]:
+    """What is the improvement over published software?"""
     shown = []
     for row, name in SUMMARY.items():
         claimed = reference.get(DOC, "comparison", row, "Improvement")
@@ -207,6 +213,7 @@ def improvement_over_real_software(reference: Reference) -> list[str]:
 
 
 def conclusion_leaves_out_the_lowest(reference: Reference) -> list[str]:
+    """Does the conclusion agree with the table?"""
     conclusion = reference.get(DOC, "conclusions", "Improvement over software", "value")
     rows = [reference.get(DOC, "comparison", row, "Improvement") for row in SUMMARY]
     lowest = min(rows, key=lambda figure: figure.number)
@@ -219,6 +226,7 @@ def conclusion_leaves_out_the_lowest(reference: Reference) -> list[str]:
 
 
 def priority_is_no_evidence_of_use(reference: Reference) -> list[str]:
+    """What shows that OpenSSL used the drivers?"""
     claimed = [
         figure
         for figure in reference.table(DOC, "drivers")
@@ -242,8 +250,11 @@ def priority_is_no_evidence_of_use(reference: Reference) -> list[str]:
 
 
 def one_line_through_all_sizes(reference: Reference) -> list[str]:
-    """Below a driver's threshold its requests run in software: a line through the sizes would
-    break there. One that doesn't is one code path for all sizes."""
+    """Is there a break where the driver starts to use the hardware?
+
+    Below a driver's threshold its requests run in software: a line through the sizes would
+    break there. One that doesn't is one code path for all sizes.
+    """
     block, padding = reference.constant("sha-block"), reference.constant("sha-padding")
     where = "Block size from which hardware helps"
     helps = reference.get(DOC, "conclusions", where, "value").base.mid
@@ -284,6 +295,7 @@ def one_line_through_all_sizes(reference: Reference) -> list[str]:
 
 
 def error_93_is_no_ahash(reference: Reference) -> list[str]:
+    """Does the cause given explain the error?"""
     error = reference.get(DOC, "af-alg", "kcapi-hasher and kcapi-speed", "error")
     cause = reference.get(DOC, "af-alg", "Root cause", "claim").text
     option = reference.words("kcapi-needs")
@@ -300,6 +312,7 @@ def error_93_is_no_ahash(reference: Reference) -> list[str]:
 
 
 def urandom_is_software(reference: Reference) -> list[str]:
+    """Does the table of the hardware generator show the hardware?"""
     hardware = reference.get(DOC, "rng", "/dev/hwrng", "Throughput")
     other = reference.get(DOC, "rng", "/dev/urandom", "Throughput")
     if other.base.low < 2 * hardware.base.high:
@@ -313,6 +326,7 @@ def urandom_is_software(reference: Reference) -> list[str]:
 
 
 def one_run_of_each_operation(reference: Reference) -> list[str]:
+    """Are there enough runs for the difference?"""
     runs = reference.get(DOC, "file-operations", "File", "Runs").span.mid
     needed = reference.constant("samples-for-interval")
     if runs >= needed:
@@ -330,124 +344,26 @@ def _times(count: float) -> str:
     return "once" if count == 1 else f"{count:.0f} times"
 
 
-def derived_figures(reference: Reference) -> list[str]:
+def beaglebone_derived_figures(reference: Reference) -> list[str]:
+    """Does every derived figure follow from its sources?"""
     return misfits(reference, DOC, DERIVED)
 
 
-def _check(
-    name: str,
-    tables: tuple[str, ...],
-    kind: Kind,
-    asks: str,
-    run: Callable[[Reference], list[str]],
-) -> Check:
-    return Check(name, DOC, tables, kind, asks, run)
-
-
-CHECKS: tuple[Check, ...] = (
-    _check(
-        "priority-is-no-evidence-of-use",
-        ("drivers",),
-        "unsupported",
-        "What shows that OpenSSL used the drivers?",
-        priority_is_no_evidence_of_use,
-    ),
-    _check(
-        "as-fast-as-software",
-        ("openssl-speed", "throughput"),
-        "contradiction",
-        "Is a rate called hardware that of software?",
-        as_fast_as_software,
-    ),
-    _check(
-        "slower-than-software",
-        ("openssl-speed", "throughput"),
-        "contradiction",
-        "Is a rate called hardware below that of software?",
-        slower_than_software,
-    ),
-    _check(
-        "clocks-that-disagree",
-        ("openssl-speed",),
-        "impossible",
-        "Could a slow clock explain the rates?",
-        clocks_that_disagree,
-    ),
-    _check(
-        "one-line-through-all-sizes",
-        ("openssl-speed",),
-        "contradiction",
-        "Is there a break where the driver starts to use the hardware?",
-        one_line_through_all_sizes,
-    ),
-    _check(
-        "thousands-divided-by-1024",
-        ("throughput",),
-        "mislabelled",
-        "Are the units converted rightly?",
-        thousands_divided_by_1024,
-    ),
-    _check(
-        "file-faster-than-peak",
-        ("file-operations",),
-        "impossible",
-        "Is a file ever processed faster than memory?",
-        file_faster_than_peak,
-    ),
-    _check(
-        "same-file-with-another-remainder",
-        ("file-operations",),
-        "contradiction",
-        "Is as much time left for the file in both digests?",
-        same_file_with_another_remainder,
-    ),
-    _check(
-        "one-run-of-each-operation",
-        ("file-operations",),
-        "unsupported",
-        "Are there enough runs for the difference?",
-        one_run_of_each_operation,
-    ),
-    _check(
-        "urandom-is-software",
-        ("rng",),
-        "mislabelled",
-        "Does the table of the hardware generator show the hardware?",
-        urandom_is_software,
-    ),
-    _check(
-        "software-is-faster-than-claimed",
-        ("comparison",),
-        "unsupported",
-        "Is typical software that slow?",
-        software_is_faster_than_claimed,
-    ),
-    _check(
-        "improvement-over-real-software",
-        ("comparison",),
-        "contradiction",
-        "What is the improvement over published software?",
-        improvement_over_real_software,
-    ),
-    _check(
-        "conclusion-leaves-out-the-lowest",
-        ("comparison",),
-        "contradiction",
-        "Does the conclusion agree with the table?",
-        conclusion_leaves_out_the_lowest,
-    ),
-    _check(
-        "error-93-is-no-ahash",
-        ("af-alg",),
-        "contradiction",
-        "Does the cause given explain the error?",
-        error_93_is_no_ahash,
-    ),
-    _check(
-        "beaglebone-derived-figures",
-        ("throughput", "file-operations", "rng", "comparison"),
-        "contradiction",
-        "Does every derived figure follow from its sources?",
-        derived_figures,
-    ),
+CHECKS = checks(
+    DOC,
+    ("unsupported", "drivers", priority_is_no_evidence_of_use),
+    ("contradiction", "openssl-speed throughput", as_fast_as_software),
+    ("contradiction", "openssl-speed throughput", slower_than_software),
+    ("impossible", "openssl-speed", clocks_that_disagree),
+    ("contradiction", "openssl-speed", one_line_through_all_sizes),
+    ("mislabelled", "throughput", thousands_divided_by_1024),
+    ("impossible", "file-operations", file_faster_than_peak),
+    ("contradiction", "file-operations", same_file_with_another_remainder),
+    ("unsupported", "file-operations", one_run_of_each_operation),
+    ("mislabelled", "rng", urandom_is_software),
+    ("unsupported", "comparison", software_is_faster_than_claimed),
+    ("contradiction", "comparison", improvement_over_real_software),
+    ("contradiction", "comparison", conclusion_leaves_out_the_lowest),
+    ("contradiction", "af-alg", error_93_is_no_ahash),
+    ("contradiction", "throughput file-operations rng comparison", beaglebone_derived_figures),
 )

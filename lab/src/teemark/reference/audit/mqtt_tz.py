@@ -7,7 +7,7 @@ from __future__ import annotations
 import math
 from itertools import combinations
 
-from teemark.reference.audit.base import Check, listed, microseconds, number
+from teemark.reference.audit.base import checks, listed, microseconds, number
 from teemark.reference.data import Figure, Reference
 
 DOC = "mqtt-tz-blocks"
@@ -30,6 +30,7 @@ def _step(reference: Reference, direction: str, step: str, part: str, bits: str)
 
 
 def deviation_in_squared_unit(reference: Reference) -> list[str]:
+    """Do standard deviations have the unit of their means?"""
     wrong = [
         figure
         for table in _TABLES
@@ -47,6 +48,7 @@ def deviation_in_squared_unit(reference: Reference) -> list[str]:
 
 
 def rows_with_the_same_digits(reference: Reference) -> list[str]:
+    """Are there rows with the same digits?"""
     columns = [f"{bits} {what}" for bits in BITS for what in ("avg", "stdev")]
     rows = {
         row: tuple(reference.get(DOC, "aes-steps", row, column).number for column in columns)
@@ -68,6 +70,7 @@ def rows_with_the_same_digits(reference: Reference) -> list[str]:
 
 
 def call_alone_exceeds_call_and_more(reference: Reference) -> list[str]:
+    """Is a part ever larger than its whole?"""
     shown = []
     for direction in DIRECTIONS:
         for step in STEPS:
@@ -89,6 +92,7 @@ def call_alone_exceeds_call_and_more(reference: Reference) -> list[str]:
 
 
 def step_without_its_pair(reference: Reference) -> list[str]:
+    """Does every step have both of its rows?"""
     missing = [
         f"{direction} {step} ({part})"
         for direction in DIRECTIONS
@@ -106,6 +110,7 @@ def step_without_its_pair(reference: Reference) -> list[str]:
 
 
 def steps_do_not_add_up(reference: Reference) -> list[str]:
+    """Do the steps add up to the operation?"""
     sentences = []
     for direction, row in DIRECTIONS.items():
         for bits in BITS:
@@ -123,7 +128,10 @@ def steps_do_not_add_up(reference: Reference) -> list[str]:
 
 
 def deviation_above_the_mean(reference: Reference) -> list[str]:
-    """Of times, which are never negative: then a few calls carry the mean."""
+    """Can the mean stand for a call?
+
+    Times are never negative: where the deviation exceeds the mean, a few calls carry it.
+    """
     runs = reference.get(DOC, "setup", "Runs", "value").span.mid
     shown = []
     for table, groups in _TABLES.items():
@@ -152,6 +160,7 @@ def deviation_above_the_mean(reference: Reference) -> list[str]:
 
 
 def more_rounds_in_less_time(reference: Reference) -> list[str]:
+    """Is the longer key the slower one?"""
     r128, r256 = reference.constant("aes-rounds-128"), reference.constant("aes-rounds-256")
     runs = reference.get(DOC, "setup", "Runs", "value").span.mid
     pairs = []
@@ -177,6 +186,8 @@ def more_rounds_in_less_time(reference: Reference) -> list[str]:
 
 
 def memory_is_called_storage(reference: Reference) -> list[str]:
+    """Is the non-secure column storage?"""
+
     def mean(row: str, column: str) -> float:
         return float(reference.get(DOC, "storage", row, f"{column} avg").number) * 1e-3
 
@@ -194,6 +205,7 @@ def memory_is_called_storage(reference: Reference) -> list[str]:
 
 
 def times_of_an_emulator(reference: Reference) -> list[str]:
+    """What were the times measured on?"""
     platform = reference.get(DOC, "setup", "Platform", "value").text
     if "qemu" not in platform.lower():
         return []
@@ -204,77 +216,15 @@ def times_of_an_emulator(reference: Reference) -> list[str]:
     ]
 
 
-CHECKS: tuple[Check, ...] = (
-    Check(
-        "deviation-in-squared-unit",
-        DOC,
-        ("aes", "aes-steps", "storage"),
-        "mislabelled",
-        "Do standard deviations have the unit of their means?",
-        deviation_in_squared_unit,
-    ),
-    Check(
-        "rows-with-the-same-digits",
-        DOC,
-        ("aes-steps",),
-        "copied",
-        "Are there rows with the same digits?",
-        rows_with_the_same_digits,
-    ),
-    Check(
-        "call-alone-exceeds-call-and-more",
-        DOC,
-        ("aes-steps",),
-        "impossible",
-        "Is a part ever larger than its whole?",
-        call_alone_exceeds_call_and_more,
-    ),
-    Check(
-        "step-without-its-pair",
-        DOC,
-        ("aes-steps",),
-        "contradiction",
-        "Does every step have both of its rows?",
-        step_without_its_pair,
-    ),
-    Check(
-        "steps-do-not-add-up",
-        DOC,
-        ("aes-steps",),
-        "contradiction",
-        "Do the steps add up to the operation?",
-        steps_do_not_add_up,
-    ),
-    Check(
-        "deviation-above-the-mean",
-        DOC,
-        ("aes", "storage"),
-        "mislabelled",
-        "Can the mean stand for a call?",
-        deviation_above_the_mean,
-    ),
-    Check(
-        "more-rounds-in-less-time",
-        DOC,
-        ("aes",),
-        "contradiction",
-        "Is the longer key the slower one?",
-        more_rounds_in_less_time,
-    ),
-    Check(
-        "memory-is-called-storage",
-        DOC,
-        ("storage",),
-        "mislabelled",
-        "Is the non-secure column storage?",
-        memory_is_called_storage,
-    ),
-    Check(
-        "times-of-an-emulator",
-        DOC,
-        ("aes", "storage"),
-        "unsupported",
-        "What were the times measured on?",
-        times_of_an_emulator,
-    ),
+CHECKS = checks(
+    DOC,
+    ("mislabelled", "aes aes-steps storage", deviation_in_squared_unit),
+    ("copied", "aes-steps", rows_with_the_same_digits),
+    ("impossible", "aes-steps", call_alone_exceeds_call_and_more),
+    ("contradiction", "aes-steps", step_without_its_pair),
+    ("contradiction", "aes-steps", steps_do_not_add_up),
+    ("mislabelled", "aes storage", deviation_above_the_mean),
+    ("contradiction", "aes", more_rounds_in_less_time),
+    ("mislabelled", "storage", memory_is_called_storage),
+    ("unsupported", "aes storage", times_of_an_emulator),
 )

@@ -5,11 +5,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 
 from teemark.reference.audit.base import (
-    Check,
-    Kind,
+    checks,
     core_name,
     listed,
     microseconds,
@@ -37,6 +35,7 @@ def trace_seconds(reference: Reference, run: str = "40MB") -> float:
 
 
 def latency_is_total_over_calls(reference: Reference) -> list[str]:
+    """Is the IPC latency a latency?"""
     shown = []
     for run in RUNS:
         latency = reference.get(DOC, "runs", "Average IPC latency", run)
@@ -55,6 +54,7 @@ def latency_is_total_over_calls(reference: Reference) -> list[str]:
 
 
 def trace_line_in_every_call(reference: Reference) -> list[str]:
+    """How much of a call is the line it prints?"""
     line = reference.get(DOC, "runs", "Trace line of one chunk", "40MB").text
     figure = reference.get(DOC, "summary", "TEE overhead per IPC call", "chunked")
     seconds = trace_seconds(reference)
@@ -81,6 +81,7 @@ def trace_line_in_every_call(reference: Reference) -> list[str]:
 
 
 def overhead_against_small_messages(reference: Reference) -> list[str]:
+    """Does the cost of a call agree with rpi3-small-messages?"""
     here = reference.get(DOC, "summary", "TEE overhead per IPC call", "chunked")
     there = reference.get("rpi3-small-messages", "metrics", "Overhead per operation", "Value")
     floor = reference.get("rpi3-small-messages", "floor", "Minimum execution time", "value")
@@ -98,6 +99,7 @@ def overhead_against_small_messages(reference: Reference) -> list[str]:
 
 
 def reading_and_tee_exceed_the_total(reference: Reference) -> list[str]:
+    """Do reading and the time in the TEE fit into the total?"""
     shown = []
     for run in RUNS:
         read = mid(reference, "File Read I/O Time", run)
@@ -117,6 +119,8 @@ def reading_and_tee_exceed_the_total(reference: Reference) -> list[str]:
 
 
 def single_shot_exceeds_its_total(reference: Reference) -> list[str]:
+    """Do the parts of the single-shot run fit into its total?"""
+
     def get(row: str) -> float:
         return reference.get(DOC, "single-shot", row, "Medium File").span.mid
 
@@ -131,6 +135,8 @@ def single_shot_exceeds_its_total(reference: Reference) -> list[str]:
 
 
 def two_definitions_of_overhead(reference: Reference) -> list[str]:
+    """Is overhead the same thing in both methods?"""
+
     def get(row: str) -> float:
         return reference.get(DOC, "single-shot", row, "Medium File").span.mid
 
@@ -149,6 +155,7 @@ def two_definitions_of_overhead(reference: Reference) -> list[str]:
 
 
 def single_shot_was_another_file(reference: Reference) -> list[str]:
+    """Did both methods hash the same file, from the same cache?"""
     hashing = reference.get(DOC, "single-shot", "Hash Compute Time", "Medium File").span.mid / 1e6
     reading = reference.get(DOC, "single-shot", "File Read I/O", "Medium File").span.mid / 1e6
     rates = [bytes_per_second(reference, run) for run in RUNS]
@@ -175,6 +182,7 @@ def single_shot_was_another_file(reference: Reference) -> list[str]:
 
 
 def tee_times_are_whole_milliseconds(reference: Reference) -> list[str]:
+    """Can the clock in the TEE resolve what is said?"""
     step = reference.constant("tee-clock-step")
     rows = ("Hash Compute Time", "TEE Time Delta", "REE Time Delta")
     times = [mid(reference, row, run) for row in rows for run in RUNS]
@@ -190,6 +198,7 @@ def tee_times_are_whole_milliseconds(reference: Reference) -> list[str]:
 
 
 def one_rpc_for_two_times(reference: Reference) -> list[str]:
+    """Does the number of RPCs suffice for what was read over them?"""
     counts = {mid(reference, "RPC Count", run) for run in RUNS}
     needed = reference.constant("ree-time-readings")
     if max(counts) >= needed:
@@ -202,6 +211,7 @@ def one_rpc_for_two_times(reference: Reference) -> list[str]:
 
 
 def calls_left_out(reference: Reference) -> list[str]:
+    """Are all calls counted?"""
     shown = []
     for run in RUNS:
         counted = mid(reference, "IPC Calls", run)
@@ -218,6 +228,7 @@ def calls_left_out(reference: Reference) -> list[str]:
 
 
 def overhead_of_another_file(reference: Reference) -> list[str]:
+    """Is each overhead that of its own file?"""
     figure = reference.get(DOC, "overhead", "4.8MB JSON", "Average per Call")
     overhead = overhead_of(reference, "4.5MB warm").mid
     calls = mid(reference, "IPC Calls", "4.5MB warm")
@@ -232,6 +243,7 @@ def overhead_of_another_file(reference: Reference) -> list[str]:
 
 
 def share_is_not_constant(reference: Reference) -> list[str]:
+    """Is the share of the overhead the same for all sizes?"""
     shares = {
         run: 100 * overhead_of(reference, run).mid / mid(reference, "Total Time", run)
         for run in ("4.5MB warm", "40MB", "100MB")
@@ -253,6 +265,7 @@ def share_is_not_constant(reference: Reference) -> list[str]:
 
 
 def hashing_too_slow_for_the_core(reference: Reference) -> list[str]:
+    """Does the hashing rate fit the core and its clock?"""
     return cycles(reference, bytes_per_second(reference, "40MB"), "The 40 MB file")
 
 
@@ -276,125 +289,29 @@ def cycles(reference: Reference, rate: float, what: str) -> list[str]:
     ]
 
 
-def derived_figures(reference: Reference) -> list[str]:
+def secure_hash_derived_figures(reference: Reference) -> list[str]:
+    """Does every derived figure follow from its sources?"""
     return misfits(reference, DOC, DERIVED)
 
 
-def _check(
-    name: str,
-    tables: tuple[str, ...],
-    kind: Kind,
-    asks: str,
-    run: Callable[[Reference], list[str]],
-) -> Check:
-    return Check(name, DOC, tables, kind, asks, run)
-
-
-CHECKS: tuple[Check, ...] = (
-    _check(
-        "latency-is-total-over-calls",
-        ("runs",),
-        "mislabelled",
-        "Is the IPC latency a latency?",
-        latency_is_total_over_calls,
-    ),
-    _check(
-        "trace-line-in-every-call",
-        ("overhead", "summary"),
-        "mislabelled",
-        "How much of a call is the line it prints?",
-        trace_line_in_every_call,
-    ),
-    _check(
-        "overhead-against-small-messages",
-        ("overhead",),
+CHECKS = checks(
+    DOC,
+    ("mislabelled", "runs", latency_is_total_over_calls),
+    ("mislabelled", "overhead summary", trace_line_in_every_call),
+    ("contradiction", "overhead", overhead_against_small_messages),
+    ("contradiction", "profile", share_is_not_constant),
+    ("impossible", "runs", reading_and_tee_exceed_the_total),
+    ("impossible", "single-shot", single_shot_exceeds_its_total),
+    ("contradiction", "single-shot method-comparison", two_definitions_of_overhead),
+    ("contradiction", "single-shot method-comparison", single_shot_was_another_file),
+    ("unsupported", "single-shot", tee_times_are_whole_milliseconds),
+    ("contradiction", "runs overhead-notes", one_rpc_for_two_times),
+    ("mislabelled", "runs overhead-notes", calls_left_out),
+    ("copied", "overhead medium-files", overhead_of_another_file),
+    ("unsupported", "large-files runs", hashing_too_slow_for_the_core),
+    (
         "contradiction",
-        "Does the cost of a call agree with rpi3-small-messages?",
-        overhead_against_small_messages,
-    ),
-    _check(
-        "share-is-not-constant",
-        ("profile",),
-        "contradiction",
-        "Is the share of the overhead the same for all sizes?",
-        share_is_not_constant,
-    ),
-    _check(
-        "reading-and-tee-exceed-the-total",
-        ("runs",),
-        "impossible",
-        "Do reading and the time in the TEE fit into the total?",
-        reading_and_tee_exceed_the_total,
-    ),
-    _check(
-        "single-shot-exceeds-its-total",
-        ("single-shot",),
-        "impossible",
-        "Do the parts of the single-shot run fit into its total?",
-        single_shot_exceeds_its_total,
-    ),
-    _check(
-        "two-definitions-of-overhead",
-        ("single-shot", "method-comparison"),
-        "contradiction",
-        "Is overhead the same thing in both methods?",
-        two_definitions_of_overhead,
-    ),
-    _check(
-        "single-shot-was-another-file",
-        ("single-shot", "method-comparison"),
-        "contradiction",
-        "Did both methods hash the same file, from the same cache?",
-        single_shot_was_another_file,
-    ),
-    _check(
-        "tee-times-are-whole-milliseconds",
-        ("single-shot",),
-        "unsupported",
-        "Can the clock in the TEE resolve what is said?",
-        tee_times_are_whole_milliseconds,
-    ),
-    _check(
-        "one-rpc-for-two-times",
-        ("runs", "overhead-notes"),
-        "contradiction",
-        "Does the number of RPCs suffice for what was read over them?",
-        one_rpc_for_two_times,
-    ),
-    _check(
-        "calls-left-out",
-        ("runs", "overhead-notes"),
-        "mislabelled",
-        "Are all calls counted?",
-        calls_left_out,
-    ),
-    _check(
-        "overhead-of-another-file",
-        ("overhead", "medium-files"),
-        "copied",
-        "Is each overhead that of its own file?",
-        overhead_of_another_file,
-    ),
-    _check(
-        "hashing-too-slow-for-the-core",
-        ("large-files", "runs"),
-        "unsupported",
-        "Does the hashing rate fit the core and its clock?",
-        hashing_too_slow_for_the_core,
-    ),
-    _check(
-        "secure-hash-derived-figures",
-        (
-            "runs",
-            "large-files",
-            "medium-files",
-            "overhead-notes",
-            "overhead",
-            "profile",
-            "single-shot",
-        ),
-        "contradiction",
-        "Does every derived figure follow from its sources?",
-        derived_figures,
+        "runs large-files medium-files overhead-notes overhead profile single-shot",
+        secure_hash_derived_figures,
     ),
 )

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from teemark.reference.audit import secure_hash
-from teemark.reference.audit.base import Check, Derived, microseconds, misfits, number
+from teemark.reference.audit.base import Derived, checks, microseconds, misfits, number
 from teemark.reference.audit.secure_hash_runs import bytes_per_second
 from teemark.reference.data import Reference
 from teemark.reference.span import Span
@@ -13,6 +13,7 @@ DOC = "rpi3-small-messages"
 
 
 def crossing_leaves_no_time_to_map(reference: Reference) -> list[str]:
+    """Is the cost of a call enough to map what it carries?"""
     overhead = reference.get(DOC, "metrics", "Overhead per operation", "Value")
     chunk = reference.get(DOC, "metrics", "Chunk per operation", "Value").base.mid
     pages = chunk / reference.constant("page")
@@ -33,6 +34,7 @@ def crossing_leaves_no_time_to_map(reference: Reference) -> list[str]:
 
 
 def efficiency_against_overheads(reference: Reference) -> list[str]:
+    """Does the efficiency agree with the other reports?"""
     here = reference.get(DOC, "metrics", "Hashing efficiency", "Value")
     lost = 100 - here.span.mid
     others = [
@@ -53,6 +55,7 @@ def efficiency_against_overheads(reference: Reference) -> list[str]:
 
 
 def floor_for_what_was_not_measured(reference: Reference) -> list[str]:
+    """Was the smallest input measured that is spoken of?"""
     floor = reference.get(DOC, "metrics", "Base Initialization Cost", "Value")
     smallest = reference.get(DOC, "floor", "Smallest message", "value").span.mid
     claimed = reference.get(DOC, "metrics", "Smallest input it is claimed for", "Value").span.mid
@@ -65,6 +68,7 @@ def floor_for_what_was_not_measured(reference: Reference) -> list[str]:
 
 
 def megabytes_that_are_mebibytes(reference: Reference) -> list[str]:
+    """Is the peak in the unit it says?"""
     figure = reference.get(DOC, "metrics", "Max Throughput", "Value")
     rate = bytes_per_second(reference, "40MB")
     printed = figure.span
@@ -80,7 +84,8 @@ def megabytes_that_are_mebibytes(reference: Reference) -> list[str]:
     ]
 
 
-def hashing_too_slow_for_the_core(reference: Reference) -> list[str]:
+def small_messages_too_slow_for_the_core(reference: Reference) -> list[str]:
+    """Does the peak fit the core and its clock?"""
     figure = reference.get(DOC, "metrics", "Max Throughput", "Value")
     return secure_hash.cycles(reference, figure.base.mid, "The peak")
 
@@ -136,57 +141,17 @@ DERIVED: tuple[Derived, ...] = (
 )
 
 
-def derived_figures(reference: Reference) -> list[str]:
+def small_messages_derived_figures(reference: Reference) -> list[str]:
+    """Does every derived figure follow from its sources?"""
     return misfits(reference, DOC, DERIVED)
 
 
-CHECKS: tuple[Check, ...] = (
-    Check(
-        "crossing-leaves-no-time-to-map",
-        DOC,
-        ("metrics",),
-        "impossible",
-        "Is the cost of a call enough to map what it carries?",
-        crossing_leaves_no_time_to_map,
-    ),
-    Check(
-        "efficiency-against-overheads",
-        DOC,
-        ("metrics",),
-        "contradiction",
-        "Does the efficiency agree with the other reports?",
-        efficiency_against_overheads,
-    ),
-    Check(
-        "floor-for-what-was-not-measured",
-        DOC,
-        ("floor", "metrics"),
-        "unsupported",
-        "Was the smallest input measured that is spoken of?",
-        floor_for_what_was_not_measured,
-    ),
-    Check(
-        "megabytes-that-are-mebibytes",
-        DOC,
-        ("metrics",),
-        "mislabelled",
-        "Is the peak in the unit it says?",
-        megabytes_that_are_mebibytes,
-    ),
-    Check(
-        "small-messages-too-slow-for-the-core",
-        DOC,
-        ("metrics", "scalability"),
-        "unsupported",
-        "Does the peak fit the core and its clock?",
-        hashing_too_slow_for_the_core,
-    ),
-    Check(
-        "small-messages-derived-figures",
-        DOC,
-        ("metrics",),
-        "contradiction",
-        "Does every derived figure follow from its sources?",
-        derived_figures,
-    ),
+CHECKS = checks(
+    DOC,
+    ("impossible", "metrics", crossing_leaves_no_time_to_map),
+    ("contradiction", "metrics", efficiency_against_overheads),
+    ("unsupported", "floor metrics", floor_for_what_was_not_measured),
+    ("mislabelled", "metrics", megabytes_that_are_mebibytes),
+    ("unsupported", "metrics scalability", small_messages_too_slow_for_the_core),
+    ("contradiction", "metrics", small_messages_derived_figures),
 )

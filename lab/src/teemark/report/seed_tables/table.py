@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from teemark import fmt
@@ -24,7 +24,8 @@ from teemark.report.blocks import (
     Table,
     Text,
 )
-from teemark.report.seed_tables.measured import Absent, Lookup, Measured, Value, Words
+from teemark.report.seed_tables.declared import SeedTable
+from teemark.report.seed_tables.measured import Lookup, NotKnown, Value
 
 _LONG = re.compile(r"(?<![.\w])\d{5,}(?=\.\d|\b)")
 """Numbers whose thousands are set apart; decimals stay as they were printed."""
@@ -33,31 +34,6 @@ _LAST = re.compile(r"\s(?=\S+$)")
 """The space before the last word."""
 
 _MEAN = "mean\N{NO-BREAK SPACE}±\N{NO-BREAK SPACE}sd"
-
-Source = Callable[[Lookup], Measured | Words]
-"""Where the value of a cell comes from."""
-
-
-@dataclass(frozen=True, slots=True)
-class SeedTable:
-    """One table of a document.
-
-    `cells` gives the source of each measured cell by row and column. A column in `deviations`
-    shows the standard deviation of the column that it names. `units`, by row or column, are for
-    cells with no published number. A `tall` table has a column for each statistic.
-    """
-
-    document: str
-    table: str
-    title: str
-    rows: tuple[str, ...]
-    columns: tuple[str, ...]
-    cells: Mapping[tuple[str, str], Source]
-    deviations: Mapping[str, str] = field(default_factory=dict)
-    units: Mapping[str, str] = field(default_factory=dict)
-    note: str = ""
-    first: str = "metric"
-    tall: bool = False
 
 
 @dataclass(slots=True)
@@ -115,7 +91,7 @@ class _Cells:
         """The document's columns, each measured and published."""
         seed, published = self.seed, self._published()
         measured = {*(column for _, column in seed.cells), *seed.deviations}
-        columns = [Column(seed.first, "left")]
+        columns = [Column(seed.corner, "left")]
         for column in seed.columns:
             if column in measured:
                 columns.append(Column(column))
@@ -156,23 +132,23 @@ class _Cells:
                 if column in published:
                     cells.append(_published(self._figure(row, column)))
                 rows.append(tuple(cells))
-            columns = (Column(seed.first, "left"), *(Column(title) for title in titles))
+            columns = (Column(seed.corner, "left"), *(Column(title) for title in titles))
             caption = column if len(seed.columns) > 1 else ""
             tables.append(Table(columns, tuple(rows), caption))
         return tables
 
     def _value(self, row: str, column: str) -> Value | Cell:
         """What was measured, or what to write in its place."""
-        source = self.seed.cells.get((row, self.seed.deviations.get(column, column)))
-        if source is None:
+        formula = self.seed.cells.get((row, self.seed.deviations.get(column, column)))
+        if formula is None:
             figure = self._figure(row, column)
             if figure is None or figure.value is None:
                 return ""
             return self.why.mark("a statement of the document; nothing to measure")
-        value = source(self.lookup)
-        if isinstance(value, Absent):
-            return self.why.mark(value.reason)
-        return value.text if isinstance(value, Words) else value
+        try:
+            return formula(self.lookup)
+        except NotKnown as why:
+            return self.why.mark(str(why))
 
     def _unit(self, row: str, column: str) -> str:
         figure = self._figure(row, column)
@@ -186,7 +162,7 @@ class _Cells:
         if not isinstance(value, Value):
             return value, "", ""
         factor, name = _in(self._unit(row, column))
-        shown = value.scaled(factor)
+        shown = value * factor
         if column in self.seed.deviations:
             if shown.sd is None:
                 return self.why.mark("one sample has no standard deviation"), "", ""
@@ -202,7 +178,7 @@ class _Cells:
         if not isinstance(value, Value):
             return [value, "", "", ""]
         factor, name = _in(self._unit(row, column))
-        shown = value.scaled(factor)
+        shown = value * factor
         return [
             _number(shown.median) + name,
             (Quiet(fmt.span(shown.interval) if _is_wide(shown) else ""),),
