@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 
 import click
@@ -24,7 +25,9 @@ def command(board: str, as_json: bool) -> int:
     target = open_board(board)
     problem: NoTee | TaRefused | None = None
     answers: dict[tas.Ta, tas.Answer] = {}
-    with target:
+    with contextlib.ExitStack() as stack:
+        with working(f"reaching {target.name} …"):
+            stack.enter_context(target)
         with working(f"looking at {target.name} …") as tell:
             installed = ensure_installed(target, require=True, tell=tell)
         try:
