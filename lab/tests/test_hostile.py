@@ -82,6 +82,8 @@ class Changes:
                 made["cpu"] = {"models": [self.text], "features": [self.text]}
                 made["kernel"] = {"cmdline": self.text, "release": self.text}
                 made["board"] = {"model": self.text}
+                named = [self.renamed.get("ce", "ce"), "tee"]
+                made["backends"] = [{"name": name, "title": self.text} for name in named]
                 made["reasons"] = {"cpu.governor": self.text, self.text: self.text}
             if made["type"] == "sample":
                 samples += 1

@@ -25,6 +25,7 @@ from teemark.report import charts, markdown, notices, report
 from teemark.report.subject import subjects
 from teemark.run import reader
 from teemark.run.reader import RunData
+from teemark.run.records import Backend
 
 ONE = ("sha256",)
 """Enough where the number of charts doesn't matter."""
@@ -302,11 +303,13 @@ def test_noise_makes_verdicts_uncertain() -> None:
 
 def test_chart_is_xml_with_page_colours() -> None:
     points = tuple((float(x), x / 10) for x in (64, 1024, 65536))
-    series = [charts.Series("tee", points), charts.Series("somebody-else", points)]
+    tee = Backend(name="tee", title="TEE API", secure=True)
+    other = Backend(name="somebody-else", title="somebody-else")
+    series = [charts.Series(tee, points, place=0), charts.Series(other, points, place=99)]
     for shape in (charts.WIDE, charts.NARROW):
         svg = charts.throughput("key", series, shape)
         ElementTree.fromstring(svg)
-        assert "var(--c-tee)" in svg
+        assert "var(--c-0)" in svg
         assert "var(--c-other)" in svg
         assert not re.search(r"#[0-9a-f]{6}\b", svg)
         assert "font-family" not in svg
@@ -315,7 +318,8 @@ def test_chart_is_xml_with_page_colours() -> None:
 
 def test_bars_of_intervals_end_at_the_axis() -> None:
     """The axis is made for the points; a bar that is longer is cut off there."""
-    series = [charts.Series("tee", ((64.0, 10.0), (1024.0, 20.0)), ((0.001, 9000.0), None))]
+    tee = Backend(name="tee", title="TEE API", secure=True)
+    series = [charts.Series(tee, ((64.0, 10.0), (1024.0, 20.0)), ((0.001, 9000.0), None))]
     svg = charts.throughput("key", series, charts.NARROW)
     (bar,) = re.findall(r'<path d="[^"]*"[^>]*stroke-opacity: 0.6[^>]*>', svg)
     assert "clip-path" in bar
@@ -337,6 +341,12 @@ def test_round_sizes_are_named_rather_than_their_neighbours() -> None:
     sizes = [0.0, 55.0, 56.0, 64.0, 4096.0, 1048576.0]
     places = [0.0, 40.0, 41.0, 44.0, 150.0, 260.0]
     assert charts.legible(sizes, places, 11.5) == [0.0, 64.0, 4096.0, 1048576.0]
+
+
+def test_the_page_has_every_colour_of_a_chart() -> None:
+    css = (Path(charts.__file__).parent / "templates" / "report.css").read_text()
+    for name in charts.STAND_INS:
+        assert css.count(f"--c-{name}:") == 3, name  # light, dark, print
 
 
 @given(st.lists(st.floats(0, 500), min_size=1, max_size=8), st.floats(1, 30))

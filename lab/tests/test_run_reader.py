@@ -249,3 +249,24 @@ def test_a_start_that_never_came_up_says_why() -> None:
     run = reader.parse([*lines[: begins[1] + 1], end], file="x")
     assert run.incomplete == "it did not boot (in start 2 of 3)"
     assert len(run.starts) == 1
+
+
+def test_backends_and_algorithms_are_called_as_the_run_says() -> None:
+    machine = {
+        "type": "machine",
+        "schema": 1,
+        "teebench": "0",
+        "backends": [
+            {"name": "vault", "title": "the vault", "secure": True},
+            {"name": "abacus", "title": "an abacus", "local": True},
+        ],
+        "algorithms": [{"name": "sm3", "title": "SM3"}],
+    }
+    run = reader.parse([json.dumps(machine).encode()], file="x")
+    assert run.title("sm3") == "SM3"
+    assert run.backend("vault").title == "the vault"
+    assert (run.backend("vault").secure, run.backend("abacus").local) == (True, True)
+    assert sorted(["who", "abacus", "vault"], key=run.place) == ["vault", "abacus", "who"]
+    # of a run that doesn't say
+    bare = reader.parse([b'{"type": "machine", "schema": 1, "teebench": "0"}'], file="x")
+    assert (bare.title("sm3"), bare.backend("vault").title) == ("sm3", "vault")

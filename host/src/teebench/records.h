@@ -3,10 +3,9 @@
 #ifndef RECORDS_H
 #define RECORDS_H
 
-#include "bench.h"
 #include "measure.h"
-
-#define RECORDS_SCHEMA 1
+#include "settings.h"
+#include "sink.h"
 
 struct ta_counter;
 

@@ -93,7 +93,7 @@ static void note_improper(const struct options *opt, struct list *list)
 			      "%" PRIu64 ": improperly formatted %s%schecksum "
 			      "line",
 			      list->number,
-			      opt->alg_given ? opt->alg->title : "",
+			      opt->alg_given ? opt->alg->tag : "",
 			      opt->alg_given ? " " : "");
 }
 

@@ -24,7 +24,8 @@ enum status command_help(void)
 			printf(" %s", algorithms[i].name);
 	fputs("\nBackends:  ", stdout);
 	for (const struct backend *const *b = backends; *b; b++)
-		printf(" %s", (*b)->name);
+		if ((*b)->digest)
+			printf(" %s", (*b)->name);
 	return shown(putchar('\n'));
 }
 
@@ -40,6 +41,8 @@ enum status command_list(void)
 	for (const struct backend *const *b = backends; *b && !status; b++) {
 		struct error err = { 0 };
 
+		if (!(*b)->digest)
+			continue;
 		if ((*b)->probe(&err))
 			status = shown(printf("%-8s not here: %s\n", (*b)->name,
 					      err.what));

@@ -112,11 +112,11 @@ bool list_parse(struct list_format *format, char *line,
 	entry->alg = NULL;
 	for (size_t i = 0; i < algorithms_count; i++) {
 		const struct algorithm *alg = &algorithms[i];
-		size_t len = strlen(alg->title);
+		size_t len = strlen(alg->tag);
 
-		if (alg->class != ALG_DIGEST || strncmp(line, alg->title, len))
+		if (alg->class != ALG_DIGEST || strncmp(line, alg->tag, len))
 			continue;
-		/* No title ends where another goes on. */
+		/* No tag ends where another goes on. */
 		if ((line[len] == ' ' || line[len] == '(') && len > longest) {
 			entry->alg = alg;
 			longest = len;

@@ -221,11 +221,12 @@ static int parse_backend(struct options *opt, const char *text,
 			 struct error *err)
 {
 	opt->run.session.backend = backend_by_name(text);
-	if (opt->run.session.backend)
+	if (opt->run.session.backend && opt->run.session.backend->digest)
 		return 0;
 	error_set(err, -EINVAL, "no backend is called '%s'; there are:", text);
 	for (const struct backend *const *b = backends; *b; b++)
-		add_name(err, (*b)->name);
+		if ((*b)->digest)
+			add_name(err, (*b)->name);
 	return -EINVAL;
 }
 

@@ -82,7 +82,7 @@ int line_print(FILE *out, const struct line_style *style, const char *name,
 	if (escape)
 		putc('\\', out);
 	if (style->tag)
-		fprintf(out, "%s (", alg->title);
+		fprintf(out, "%s (", alg->tag);
 	else
 		fprintf(out, "%s %c", hex, style->binary ? '*' : ' ');
 	if (escape)

@@ -542,9 +542,9 @@ def test_threads_have_the_stack_that_every_architecture_needs(
 def test_an_algorithm_that_the_tee_lacks(tee: Program, directory: Path) -> None:
     done = tee("--backend=ta-ce", "good", "good", cwd=directory)
     assert (done.status, done.out) == (1, b"")
-    assert "NOT_SUPPORTED" in done.said or "no SHA256" in done.said
+    assert "NOT_SUPPORTED" in done.said or "no SHA-256" in done.said
     assert done.said.count("good") <= 1  # the same for every file
-    assert "hint: backend ta-c has every digest" in done.said
+    assert "hint: backend ta-c has" in done.said
 
 
 @pytest.mark.parametrize("mode", ["auto", "stream", "oneshot", "tmpref"])

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from teemark.report.blocks import Block, Section
-from teemark.report.charts import colour
+from teemark.report.charts import known
 
 
 def render(
@@ -27,7 +27,7 @@ def render(
         lstrip_blocks=True,
     )
     environment.tests["block"] = lambda value, name: type(value).__name__ == name
-    environment.filters["colour"] = colour
+    environment.filters["known_colour"] = known
     template = environment.get_template("report.html.j2")
     return template.render(
         title=title,

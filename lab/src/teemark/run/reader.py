@@ -22,6 +22,7 @@ from teemark.harmless import SUSPECT, harmless_value
 from teemark.run.records import (
     SCHEMA,
     AnyRecord,
+    Backend,
     Case,
     End,
     Fail,
@@ -169,6 +170,23 @@ class RunData:
     @property
     def name(self) -> str:
         return self.run.board if self.run else "this machine"
+
+    def title(self, algorithm: str) -> str:
+        """As the run says that people write it; its bare name where it doesn't."""
+        titles = (one.title for one in self.machine.algorithms if one.name == algorithm)
+        return next(titles, algorithm)
+
+    def backend(self, name: str) -> Backend:
+        """What the run says of a backend; its bare name where it doesn't."""
+        found = (one for one in self.machine.backends if one.name == name)
+        return next(found, Backend(name=name, title=name))
+
+    def place(self, backend: str) -> int:
+        """Of a backend in the run's own order; strangers come last, as they appeared."""
+        names = dict.fromkeys(one.name for one in self.machine.backends)
+        if backend not in names:
+            names |= dict.fromkeys(case.case.backend for case in self.cases.values())
+        return list(names).index(backend) if backend in names else len(names)
 
 
 _decoder: msgspec.json.Decoder[AnyRecord] = msgspec.json.Decoder(AnyRecord)
