@@ -68,6 +68,8 @@ class Synthetic:
     page: float = 0.0  # of 4 KiB, on the way into a TA, ns
     counter: float | None = None  # the TA counts along, so many times as fast as it should
     counter_noise: float = 0.0  # of its own, besides that of the call
+    starts: int = 1
+    between: float = 0.0  # how far the starts lie apart, as a share: a standard deviation
 
     def inside(self, key: str, n: int) -> float | None:
         """What a call to a TA takes inside, nanoseconds; None for the normal world."""
@@ -77,23 +79,31 @@ class Synthetic:
         return INSIDE + n * work(algorithm, backend, int(size), self.truth)
 
     def records(self) -> list[dict[str, object]]:
+        """One start is written as schema 1 does, without a start record."""
         rng = random.Random(self.seed)
-        head: list[dict[str, object]] = [
-            {
-                "type": "run",
-                "schema": 1,
-                "teemark": "0.1.0",
-                "board": self.board,
-                "board_summary": "made up, with known truth",
-                "plan": "quick",
-                "plan_summary": "What one call costs, and digests in every backend.",
-                "started": "2026-01-02T03:04:05Z",
-                "emulated": self.emulated,
-                "icount": self.identical,
-                "cases": 2 + 7 * 3 * len(SIZES),
-            },
-            MACHINE,
-        ]
+        head: dict[str, object] = {
+            "type": "run",
+            "schema": 1,
+            "teemark": "0.1.0",
+            "board": self.board,
+            "board_summary": "made up, with known truth",
+            "plan": "quick",
+            "plan_summary": "What one call costs, and digests in every backend.",
+            "started": "2026-01-02T03:04:05Z",
+            "emulated": self.emulated,
+            "icount": self.identical,
+            "cases": 2 + 7 * 3 * len(SIZES),
+        }
+        if self.starts == 1:
+            return [head, MACHINE, *self.start(rng)]
+        made = [head | {"schema": 2, "starts": self.starts}]
+        for number in range(1, self.starts + 1):
+            begin: dict[str, object] = {"type": "start", "number": number, "kind": "round"}
+            made += [begin, MACHINE, *self.start(rng, rng.gauss(1.0, self.between))]
+        return made
+
+    def start(self, rng: random.Random, shift: float = 1.0) -> list[dict[str, object]]:
+        """What teebench says after its machine record; all samples take `shift` times as long."""
         cases: list[dict[str, object]] = []
         skips: list[dict[str, object]] = []
         first: list[dict[str, object]] = [
@@ -158,7 +168,7 @@ class Synthetic:
         for seq, (key, n, truth_ns) in enumerate(values):
             loops = max(1, int(1e6 / truth_ns))
             factor = 1.0 if self.identical else max(0.1, rng.gauss(1.0, self.noise))
-            ns = int(truth_ns * loops * factor)
+            ns = int(truth_ns * loops * factor * shift)
             samples.append(
                 {
                     "type": "sample",
@@ -186,7 +196,7 @@ class Synthetic:
                     "seq": seq,
                     "repeat": n,
                     "loops": loops,
-                    "ns": int(inside * loops * factor),
+                    "ns": int(inside * loops * factor * shift),
                     "source": "ta-counter",
                 }
             )
@@ -196,7 +206,7 @@ class Synthetic:
             "reason": "done",
             "duration_ns": sum(int(str(s["ns"])) for s in samples if s["source"] == "client-clock"),
         }
-        return [*head, *skips, *cases, *first, *samples, end]
+        return [*skips, *cases, *first, *samples, end]
 
     def lines(self) -> list[bytes]:
         return [json.dumps(record).encode() + b"\n" for record in self.records()]

@@ -30,24 +30,9 @@ def headline(subjects: Sequence[Subject]) -> Section | None:
 
 
 def _of(subject: Subject) -> list[Block]:
-    run = subject.run
     blocks: list[Block] = []
-    if run.incomplete:
-        blocks.append(
-            Banner(
-                "This run is incomplete",
-                (f"{_sentence(run.incomplete)} What was measured until then is below.",),
-            )
-        )
     if subject.emulated:
         blocks.append(_emulated(subject))
-    if run.fails:
-        blocks.append(
-            Banner(
-                f"{fmt.plural(len(run.fails), 'case')} failed",
-                ("A wrong output, or an error in mid-case: see ", Strong("Left out"), "."),
-            )
-        )
     blocks.append(Paragraph(_what(subject)))
     large = _figures(subject)
     if large:
@@ -56,10 +41,6 @@ def _of(subject: Subject) -> list[Block]:
     if findings:
         blocks.append(Findings(findings))
     return blocks
-
-
-def _sentence(text: str) -> str:
-    return text[:1].upper() + text[1:] + ("" if text.endswith(".") else ".")
 
 
 def _emulated(subject: Subject) -> Banner:

@@ -163,7 +163,7 @@ class Lookup:
             raise self._unknown("kernel.options")
         for line in self.machine.kernel.options:
             key, _, value = line.partition("=")
-            if key == name.removeprefix("CONFIG_"):
+            if key == name:
                 return "not set" if value == "n" else value
         raise NotKnown("teebench doesn't record this option")
 
