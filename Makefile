@@ -28,7 +28,7 @@ run: build ## build all, boot the virtual board, run the plan, write the report
 .PHONY: build
 build: deps ## everything that make run needs
 	@$(MAKE) --no-print-directory -j2 venv vboard
-	@$(MAKE) --no-print-directory ta host
+	@$(MAKE) --no-print-directory ta host trace
 
 .PHONY: deps
 deps:
@@ -57,6 +57,10 @@ ta: vboard
 host: vboard
 	@$(MAKE) --no-print-directory -C host ARCH=aarch64
 	@$(MAKE) --no-print-directory -C host ARCH=native
+
+.PHONY: trace
+trace:
+	@$(MAKE) --no-print-directory -C trace
 
 .PHONY: host-armhf
 host-armhf: vboard
@@ -118,6 +122,7 @@ lint: deps venv ## ruff, mypy, clang-format, and no warning of gcc (changes noth
 	@git ls-files '*.c' '*.h' | xargs clang-format --dry-run --Werror
 	@$(MAKE) --no-print-directory -j2 -C host ARCH=native CI=true \
 		BUILD="$(CURDIR)/build/lint" SYSROOT="$(CURDIR)/build/vboard/sysroot"
+	@$(MAKE) --no-print-directory -C trace CI=true BUILD="$(CURDIR)/build/lint"
 
 .PHONY: format
 format: deps venv ## format the sources
@@ -135,7 +140,7 @@ picture: ## the README picture, of REPORT=runs/latest/report.html (needs chromiu
 
 .PHONY: clean
 clean: ## remove what was built; downloads and the Python environment stay
-	@rm -rf build/ta build/host build/common build/tests build/lint
+	@rm -rf build/ta build/host build/common build/tests build/lint build/trace
 	@$(MAKE) --no-print-directory -C vboard clean
 
 .PHONY: distclean
