@@ -21,6 +21,7 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -325,7 +326,7 @@ static bool resume(const struct table_block *b, uint64_t address)
 {
 	struct thread *t = thread();
 	ptrdiff_t n = frame_before(&t->kept, b, address, true);
-	size_t base = 0;
+	size_t base = t->other; /* the root stays */
 
 	if (n < 0 && t->kept.n && !(b->flags & ENTRY) &&
 	    t->kept.frames[t->kept.n - 1].domain == b->domain &&
