@@ -44,6 +44,7 @@ enum flag {
 	VECTOR = 2, /* an exception vector */
 	SWITCH = 4, /* of the function with which the kernel changes threads */
 	OPAQUE = 8, /* no symbols: calls inside are not told apart */
+	TABLE = 16, /* anywhere in a table of vectors, which jumps by RET */
 };
 
 struct table_head {
@@ -425,6 +426,8 @@ static void same_domain(const struct table_block *b, uint64_t address)
 		if (i >= 0)
 			t->stack.n = (size_t)i;
 		else if (last->kind == ERET && resume(b, address))
+			break;
+		else if (last->kind == RETURN && last->flags & TABLE)
 			break;
 		else if (b->flags & ENTRY || b->function != top()->function)
 			lose(b);

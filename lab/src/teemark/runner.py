@@ -11,7 +11,7 @@ from __future__ import annotations
 import contextlib
 import tempfile
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -76,8 +76,10 @@ def header(board: Board, asked: Plan, cases: Iterable[Case], now: datetime) -> R
     )
 
 
-def measure(board: Board, asked: Plan, directory: Path, watcher: Watcher) -> Outcome:
-    """Run a plan on an open board that is set up.
+def measure(
+    board: Board, asked: Plan, directory: Path, watcher: Watcher, options: Sequence[str] = ()
+) -> Outcome:
+    """Run a plan on an open board that is set up; `options` are teebench's.
 
     A connection that drops, Ctrl-C and a program that dies leave what was measured so far in
     the file, which then has no end record, or one that says that it is incomplete.
@@ -89,9 +91,9 @@ def measure(board: Board, asked: Plan, directory: Path, watcher: Watcher) -> Out
         sink = _Sink(writer, watcher)
         try:
             if board.deterministic:
-                status = _fetch(board, cases, sink, watcher, complaints)
+                status = _fetch(board, cases, sink, watcher, complaints, options=options)
             else:
-                status = _stream(board, cases, sink, complaints)
+                status = _stream(board, cases, sink, complaints, options=options)
             error = sink.verdict(board.name, status, _text(complaints))
             with contextlib.suppress(KeyboardInterrupt):
                 if error is None and sink.end is not None and sink.end.complete:
@@ -177,18 +179,31 @@ class _Sink:
         )
 
 
-def _stream(board: Board, cases: Iterable[Case], sink: _Sink, complaints: IO[bytes]) -> int:
+def _stream(
+    board: Board,
+    cases: Iterable[Case],
+    sink: _Sink,
+    complaints: IO[bytes],
+    *,
+    options: Sequence[str],
+) -> int:
     """Records come over the wire while the board measures."""
     with tempfile.TemporaryFile() as lines:
         lines.write(plan.case_lines(cases).encode())
         lines.seek(0)
-        with board.stream([PROGRAM], stdin=lines, stderr=complaints) as process:
+        with board.stream([PROGRAM, *options], stdin=lines, stderr=complaints) as process:
             sink.take(process.lines())
             return process.wait()
 
 
 def _fetch(
-    board: Board, cases: Iterable[Case], sink: _Sink, watcher: Watcher, complaints: IO[bytes]
+    board: Board,
+    cases: Iterable[Case],
+    sink: _Sink,
+    watcher: Watcher,
+    complaints: IO[bytes],
+    *,
+    options: Sequence[str],
 ) -> int:
     """Records stay on the board until the end."""
     folder = board.script("mktemp -d").text.strip()
@@ -199,7 +214,7 @@ def _fetch(
             board.push(local_cases, f"{folder}/cases")
             watcher.quiet()
             places = ("--cases", f"{folder}/cases", "--output", f"{folder}/records")
-            command = quietly(PROGRAM, *places, *_QUIET_OPTIONS)
+            command = quietly(PROGRAM, *places, *_QUIET_OPTIONS, *options)
             with board.stream(command, stderr=complaints) as process:
                 status = process.wait()
             left = board.script('cd "$1" && ls', folder).text.split()

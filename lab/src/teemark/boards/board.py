@@ -29,6 +29,7 @@ from pathlib import Path
 from types import FrameType, TracebackType
 from typing import IO, Self
 
+from teemark import paths
 from teemark.boards import remote, transfer
 from teemark.boards.config import BoardFile, Config
 from teemark.boards.ssh import Channel, Endpoint, Ssh, Stream
@@ -201,6 +202,11 @@ class Board:
     def directory(self) -> str:
         """Where our programs are on the board."""
         return self.config.directory
+
+    @property
+    def tas(self) -> Path:
+        """The folder of built Trusted Applications that belong on this board."""
+        return paths.built_tas()
 
     # -- connection --------------------------------------------------------------------------
 

@@ -56,6 +56,13 @@ class VirtualConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Guest time is counted in instructions, so that two boots measure the same."""
     devices: tuple[Device, ...] = ()
     kernel_args: tuple[Text, ...] = ()
+    optee: Text = "debian"
+    """`debian`: its binary package; `source`: built from its source package; else the folder of
+    a build: …/out/arm-plat-vexpress."""
+    options: tuple[Text, ...] = ()
+    """Of OP-TEE from source, such as "CFG_CRYPTO_WITH_CE=y"."""
+    tfa: Text | None = None
+    """The folder of a build of TF-A: …/build/qemu/release."""
     boot_timeout: Seconds = 120
     ta_directory: Text = "/lib/optee_armtz"
     directory: Text = "/opt/teemark"
@@ -63,6 +70,8 @@ class VirtualConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 Config = SshConfig | VirtualConfig
+
+_OPTION = re.compile(r"[A-Z][A-Z0-9_]*=[^\s\"'`$;|&<>()]*")
 
 KINDS: dict[str, type[SshConfig] | type[VirtualConfig]] = {
     "ssh": SshConfig,
@@ -86,7 +95,7 @@ def _unknown_key_hint(key: str, known: list[str]) -> str:
     return f"did you mean `{close[0]}`?" if close else f"the keys are: {', '.join(known)}"
 
 
-def _check_rules(name: str, config: Config) -> None:
+def check_rules(name: str, config: Config) -> None:
     """What types alone don't say."""
     if isinstance(config, VirtualConfig):
         if config.icount and config.cores != 1:
@@ -98,6 +107,22 @@ def _check_rules(name: str, config: Config) -> None:
             raise ConfigError(
                 f"{name}: key `devices`: rng brings the host's randomness into an icount board",
                 hint="leave rng out, or set icount = false",
+            )
+        if config.options and config.optee != "source":
+            raise ConfigError(
+                f"{name}: key `options`: OP-TEE's options need a build of it",
+                hint='set optee = "source", or leave options out',
+            )
+        for option in config.options:
+            if not _OPTION.fullmatch(option):
+                raise ConfigError(
+                    f"{name}: key `options`: {option!r} is no option of OP-TEE's build",
+                    hint='they look like "CFG_CRYPTO_WITH_CE=y"',
+                )
+        if config.optee not in ("debian", "source") and not config.optee.startswith(("/", "~/")):
+            raise ConfigError(
+                f"{name}: key `optee`: {config.optee!r} is neither debian nor source nor a folder",
+                hint="a folder's path begins with / or ~/",
             )
     elif config.address.startswith("-"):
         raise ConfigError(f"{name}: key `address`: {config.address!r} is no address")
@@ -133,7 +158,7 @@ def parse(text: str, name: str) -> Config:
         config: Config = msgspec.convert(data, struct, strict=True)
     except msgspec.ValidationError as error:
         raise ConfigError(f"{name}: {_readable(str(error))}") from None
-    _check_rules(name, config)
+    check_rules(name, config)
     return config
 
 

@@ -18,13 +18,14 @@ KERNEL_ARGS = ("console=ttyAMA0", "quiet", "panic=-1")
 
 @dataclass(frozen=True, slots=True)
 class Images:
-    """What `make build` leaves in build/vboard."""
+    """What `make build` leaves in build/vboard; `firmware` is another flash image."""
 
     directory: Path
+    firmware: Path | None = None
 
     @property
     def flash(self) -> Path:
-        return self.directory / "flash.bin"
+        return self.firmware or self.directory / "flash.bin"
 
     @property
     def environment(self) -> Path:

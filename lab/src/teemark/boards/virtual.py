@@ -13,6 +13,7 @@ import shutil
 import socket
 import subprocess
 import time
+from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 from typing import Literal, Self
@@ -23,6 +24,7 @@ from teemark.boards.board import Board
 from teemark.boards.config import BoardFile, VirtualConfig
 from teemark.boards.guard import guarded
 from teemark.boards.instances import Process, State
+from teemark.boards.optee import Optee, resolve
 from teemark.boards.qemu import Images, Instance, command, require
 from teemark.boards.ssh import Endpoint
 from teemark.errors import BoardError, BootError, ConnectError
@@ -80,8 +82,18 @@ class VirtualBoard(Board):
 
     # -- power -------------------------------------------------------------------------------
 
+    @cached_property
+    def optee(self) -> Optee:
+        """What it boots; built if need be."""
+        return resolve(self.recipe)
+
+    @property
+    def tas(self) -> Path:
+        return self.optee.tas
+
     def __enter__(self) -> Self:
         self.images.check()
+        self.images = Images(self.images.directory, self.optee.flash)
         instances.sweep()
         kept = None if self.plugin else instances.running_kept(self.name)
         if kept is not None:

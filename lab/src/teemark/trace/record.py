@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""A run with its trace: the exact board, booted with QEMU's plugin."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import msgspec
+
+from teemark import paths, plan, runner
+from teemark.boards import VirtualBoard, ensure_installed
+from teemark.boards.config import BoardFile, VirtualConfig, check_rules
+from teemark.boards.qemu import PROGRAM as QEMU
+from teemark.boards.qemu import require as require_qemu
+from teemark.console import say, working
+from teemark.errors import MissingOutput, TeemarkError, UsageMistake
+from teemark.plan import Block, Plan
+from teemark.run import reader
+from teemark.run.reader import RunData
+from teemark.run.records import AnyRecord
+from teemark.runner import Outcome
+from teemark.trace import store
+from teemark.trace.analyse import CALIBRATION, analyse, sources
+from teemark.trace.profile import Trace
+
+SAMPLES = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Traced:
+    run: RunData
+    trace: Trace | None  # None: there is none, `error` says why
+    error: TeemarkError | None
+
+
+def plan_of(keys: Sequence[str], samples: int, name: str = "trace") -> Plan:
+    """A plan of these cases, one call a sample, and the calibration before them."""
+    blocks = []
+    for key in dict.fromkeys((CALIBRATION, *keys)):
+        words = key.split("/", 3)
+        if len(words) != 4 or not all(words):
+            raise UsageMistake(
+                f"{key!r} is no case",
+                hint="a case is WORKLOAD/ALGORITHM/BACKEND/PARAMETERS, such as "
+                "oneshot/sha256/tee/4096; `teemark plan show NAME` prints those of a plan",
+            )
+        if words[0] == "teehash":
+            raise UsageMistake(
+                f"{key}: teehash's steps can't be traced: only teebench marks its calls"
+            )
+        blocks.append(
+            Block(words[0], (words[1],), (words[2],), (words[3],), samples=samples, min_us=0)
+        )
+    return Plan(name, "One call of each case, instruction by instruction.", tuple(blocks))
+
+
+def keys_of(asked: Plan) -> list[str]:
+    return [case.key for case in plan.expand(asked)]
+
+
+def with_optee(
+    file: BoardFile, optee: str | None, options: Sequence[str], tfa: str | None
+) -> BoardFile:
+    """The board with what the command line says of its firmware; options alone mean a build
+    from source."""
+    if not isinstance(file.config, VirtualConfig) or not file.config.icount:
+        raise UsageMistake(
+            f"{file.name} can't be traced: instructions are recorded by QEMU, on a board that "
+            "counts them",
+            hint="use --board qemu-v8-icount, or a board file with icount = true",
+        )
+    config = file.config
+    if options and optee is None:
+        optee = "source"
+    if optee is not None:
+        folder = optee not in ("debian", "source")
+        config = msgspec.structs.replace(
+            config,
+            optee=str(Path(optee).expanduser().absolute()) if folder else optee,
+            options=tuple(options),
+        )
+    if tfa is not None:
+        config = msgspec.structs.replace(config, tfa=str(Path(tfa).expanduser().absolute()))
+    check_rules(file.name, config)
+    return replace(file, config=config)
+
+
+def plugin() -> Path:
+    """The plugin that fits this machine's QEMU."""
+    require_qemu()
+    said = subprocess.run([QEMU, "--version"], capture_output=True, text=True, check=False).stdout
+    major = re.search(r"version (\d+)", said)
+    file = paths.trace_tools() / f"libteetrace-{2 if major and int(major[1]) >= 9 else 1}.so"
+    if not file.is_file():
+        raise MissingOutput(
+            f"QEMU's plugin isn't built: there is no {file}",
+            hint="run `make trace`, which needs a C compiler (Debian: apt install gcc)",
+        )
+    return file
+
+
+class _Unwatched:
+    """Nothing arrives before the end, so there is nothing to show."""
+
+    def record(self, record: AnyRecord) -> None:
+        pass
+
+    def quiet(self) -> None:
+        pass
+
+
+def record(file: BoardFile, keys: Sequence[str], directory: Path, samples: int = SAMPLES) -> Traced:
+    """Measure the cases on a fresh boot, and keep the run and its trace in `directory`."""
+    asked = plan_of(keys, samples)
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="teemark-trace-")))
+        comma = str(folder).replace(",", ",,")
+        board = VirtualBoard(file, plugin=f"{plugin()},dir={comma}")
+        outcome, kernel = _measure(board, asked, directory)
+        run = reader.read(outcome.file)
+        if outcome.error is not None or run.incomplete:
+            return Traced(run, None, outcome.error)
+        with working("reading the trace …"):
+            named_by = sources(board.optee, kernel)
+            files = [folder / f"window-{n}" for n in range(len(list(folder.glob("window-*"))))]
+            trace = analyse(run, files, named_by, board.optee.what, keys)
+        store.write(trace, directory)
+    return Traced(run, trace, None)
+
+
+def _measure(board: VirtualBoard, asked: Plan, directory: Path) -> tuple[Outcome, str]:
+    with working(f"making the OP-TEE of {board.name} …"):
+        what = board.optee.what
+    if board.recipe.optee != "debian":
+        say(f"teemark: {what}")
+    with ExitStack() as stack:
+        with working(f"booting {board.name} …"):
+            stack.enter_context(board)
+        with working(f"installing programs on {board.name} …"):
+            ensure_installed(board)
+        with working(f"measuring on {board.name} …"):
+            outcome = runner.measure(
+                board, asked, directory, _Unwatched(), ("--loops", "1", "--no-ta-counter")
+            )
+        with working("fetching the kernel's symbols …"):
+            kernel = board.capture(["cat", "/proc/kallsyms"]).text
+    return outcome, kernel

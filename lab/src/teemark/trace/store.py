@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""trace.json in a run's folder."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+
+from teemark.errors import DataError
+from teemark.files import write_whole
+from teemark.trace.profile import SCHEMA, Trace
+
+FILE = "trace.json"
+
+
+def write(trace: Trace, directory: Path) -> Path:
+    file = directory / FILE
+    write_whole(file, msgspec.json.encode(trace).decode())
+    return file
+
+
+def exists(directory: Path) -> bool:
+    return (directory / FILE).is_file()
+
+
+def read(place: Path) -> Trace:
+    """The trace of a run: its folder, or the file itself."""
+    file = place / FILE if place.is_dir() else place
+    try:
+        trace = msgspec.json.decode(file.read_bytes(), type=Trace)
+    except FileNotFoundError:
+        raise DataError(
+            f"there is no trace in {place}", hint="`teemark trace CASE…` makes a run with one"
+        ) from None
+    except (OSError, msgspec.DecodeError) as error:
+        raise DataError(f"{file}: can't be read: {error}") from None
+    if trace.schema != SCHEMA:
+        raise DataError(f"{file}: made by another version of teemark (schema {trace.schema})")
+    return trace
