@@ -302,16 +302,29 @@ static void clear(struct stack *s)
 	s->n = 0;
 }
 
-/* TF-A gives the kernel back the core: keep what OP-TEE was at. */
+static bool secure(const struct frame *f)
+{
+	return f->domain == CORE || f->domain == TA;
+}
+
+/*
+ * The processor goes back to the kernel: keep what OP-TEE was at. The kernel's
+ * own SMCs to TF-A come in between.
+ */
 static void keep(size_t from)
 {
 	struct thread *t = thread();
+	size_t first = from;
 
+	while (first < t->stack.n && !secure(&t->stack.frames[first]))
+		first++;
+	if (first == t->stack.n)
+		return;
 	clear(&t->kept);
-	for (size_t i = from; i < t->stack.n; i++) {
+	for (size_t i = first; i < t->stack.n; i++) {
 		struct frame *f = &t->stack.frames[i];
 
-		if (f->domain != CORE && f->domain != TA)
+		if (!secure(f))
 			continue;
 		t->kept.frames = grow(t->kept.frames, t->kept.n, &t->kept.room,
 				      sizeof(*t->kept.frames));
@@ -429,6 +442,9 @@ static void same_domain(const struct table_block *b, uint64_t address)
 			break;
 		else if (last->kind == RETURN && last->flags & TABLE)
 			break;
+		else if (last->kind == ERET && b->domain == CORE &&
+			 b->flags & ENTRY)
+			break; /* OP-TEE begins a context at a function */
 		else if (b->flags & ENTRY || b->function != top()->function)
 			lose(b);
 		break;

@@ -155,9 +155,10 @@ def _functions(places: Places, tree: trees.Tree, core: Elf | None) -> tuple[Func
         if root >= len(places.functions):
             programs[root][""] += 0
             if node.function < len(made) and made[node.function].level == "EL0":
-                programs[root][made[node.function].component] += node.self
+                program = made[node.function].component
+                programs[root]["" if program.startswith(("lib", "ld-")) else program] += node.self
     for number in sorted(programs):
-        program = programs[number].most_common(1)[0][0]
+        program = max(programs[number].items(), key=lambda item: (item[0] != "", item[1]))[0]
         name = f"[{program}]" if program else "[kernel thread]"
         made.append(Function("", "another process", name, named=True))
     return tuple(made)
