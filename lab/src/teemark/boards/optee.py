@@ -167,8 +167,10 @@ def _pack(tfa: Path, images: Path, place: Path) -> Path:
 def _tas(kit: Path, out: Path) -> Path:
     """Our TAs, built with the kit: an OP-TEE may refuse those of another version's."""
     _run(
-        ["make", "--no-print-directory", "-C", str(paths.root() / "ta"), "all"]
-        + [f"TA_DEV_KIT_DIR={kit.resolve()}", f"OUT={out.resolve()}"],
+        [
+            *("make", "--no-print-directory", "-C", str(paths.root() / "ta"), "all"),
+            *(f"TA_DEV_KIT_DIR={kit.resolve()}", f"OUT={out.resolve()}"),
+        ],
         "the TAs can't be built with this OP-TEE's development kit",
     )
     return out

@@ -13,6 +13,7 @@ from teemark.report import html, markdown
 from teemark.report.sections import SECTIONS
 from teemark.report.subject import Subject, subjects
 from teemark.run.reader import RunData
+from teemark.trace.profile import Trace
 
 HTML = "report.html"
 MARKDOWN = "report.md"
@@ -25,8 +26,12 @@ class Report:
     subjects: tuple[Subject, ...]
 
 
-def make(runs: Sequence[RunData]) -> Report:
-    about = subjects(runs)
+def make(
+    runs: Sequence[RunData], traces: Sequence[Trace | None] = (), against: Trace | None = None
+) -> Report:
+    """`traces` are those of the runs, None where there is none; `against` is what they are compared
+    with."""
+    about = subjects(runs, traces, against)
     sections = [section for function in SECTIONS if (section := function(about)) is not None]
     title = "The cost of trusted execution on " + _list([subject.label for subject in about])
     subtitle = _subtitle(about)

@@ -10,6 +10,7 @@ from teemark.model.models import Models, build
 from teemark.model.verdicts import Verdict, judge
 from teemark.report.blocks import Block, Heading, Section
 from teemark.run.reader import RunData
+from teemark.trace.profile import Trace
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +20,9 @@ class Subject:
     verdicts: tuple[Verdict, ...]
     label: str
     """The run's name in a report of several."""
+    trace: Trace | None = None
+    against: Trace | None = None
+    """The trace that this one is compared with."""
 
     @property
     def emulated(self) -> bool:
@@ -34,14 +38,17 @@ class Subject:
 SectionFunction = Callable[[Sequence[Subject]], Section | None]
 
 
-def subjects(runs: Sequence[RunData]) -> tuple[Subject, ...]:
+def subjects(
+    runs: Sequence[RunData], traces: Sequence[Trace | None] = (), against: Trace | None = None
+) -> tuple[Subject, ...]:
     """Fit and judge every run; labels tell runs of the same board apart."""
     made = []
     names = [run.name for run in runs]
     for number, run in enumerate(runs, 1):
         models = build(run)
         label = run.name if names.count(run.name) == 1 else f"{run.name} ({number})"
-        made.append(Subject(run, models, judge(run, models), label))
+        trace = traces[number - 1] if traces else None
+        made.append(Subject(run, models, judge(run, models), label, trace, against))
     return tuple(made)
 
 

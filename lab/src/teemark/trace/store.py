@@ -14,14 +14,19 @@ from teemark.trace.profile import SCHEMA, Trace
 FILE = "trace.json"
 
 
+def render(trace: Trace) -> str:
+    return msgspec.json.encode(trace).decode() + "\n"
+
+
 def write(trace: Trace, directory: Path) -> Path:
     file = directory / FILE
-    write_whole(file, msgspec.json.encode(trace).decode())
+    write_whole(file, render(trace))
     return file
 
 
-def exists(directory: Path) -> bool:
-    return (directory / FILE).is_file()
+def find(directory: Path) -> Trace | None:
+    """The trace in a run's folder, if there is one."""
+    return read(directory) if (directory / FILE).is_file() else None
 
 
 def read(place: Path) -> Trace:

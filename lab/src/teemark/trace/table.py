@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from teemark import fmt
+from teemark.trace.difference import changes
 from teemark.trace.profile import LEVELS, CaseTrace, Cost, Trace
 
 if TYPE_CHECKING:
@@ -79,7 +80,7 @@ def by_total(case: CaseTrace) -> list[Cost]:
     return sorted(costs, key=lambda c: (-c.total, c.function.name))
 
 
-def show(trace: Trace, *, top: int = 12) -> None:
+def show(trace: Trace, *, top: int = 12, against: Trace | None = None) -> None:
     """To stdout, plain where that is no terminal."""
     from rich.console import Console
 
@@ -89,8 +90,39 @@ def show(trace: Trace, *, top: int = 12) -> None:
     console.print(f"{trace.optee}\n", markup=False)
     if len(trace.cases) > 1:
         console.print(_overview(trace))
-    for case in trace.cases if len(trace.cases) <= 3 else ():
-        _one(console, case, top)
+    for case in trace.cases:
+        before = against.case(case.case) if against is not None else None
+        if before is not None:
+            _compare(console, before, case, top)
+        elif len(trace.cases) <= 3:
+            _one(console, case, top)
+
+
+def _compare(console: Console, before: CaseTrace, after: CaseTrace, top: int) -> None:
+    more = after.instructions - before.instructions
+    console.print(
+        f"{after.case}: {before.instructions:,} before, {after.instructions:,} now: {more:+,} "
+        f"instructions ({100 * more / before.instructions:+.1f} %)",
+        markup=False,
+    )
+    from rich.text import Text
+
+    table = _columns("level", "function", "component", "before", "now", "difference")
+    found = changes(before, after)
+    for change in found[:top]:
+        table.add_row(
+            change.function.level,
+            Text(change.function.name),
+            change.function.component,
+            f"{change.before:,}",
+            f"{change.after:,}",
+            f"{change.more:+,}",
+        )
+    rest = found[top:]
+    if rest:
+        total = f"{sum(change.more for change in rest):+,}"
+        table.add_row("", f"{fmt.plural(len(rest), 'function')} more", "", "", "", total)
+    console.print(table)
 
 
 def _columns(*titles: str) -> Table:
