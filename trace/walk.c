@@ -74,7 +74,8 @@ struct frame {
 	uint32_t node;
 	uint8_t domain;
 	uint8_t back_domain;
-	bool fault; /* returns to `back` or to the instruction before it */
+	bool fault;  /* returns to `back` or to the instruction before it */
+	bool opaque; /* calls inside are followed, but are no nodes */
 };
 
 struct stack {
@@ -250,7 +251,8 @@ static void push(const struct table_block *b, uint64_t back,
 				   .function = b->function,
 				   .domain = b->domain,
 				   .back_domain = back_domain,
-				   .fault = fault },
+				   .fault = fault,
+				   .opaque = b->flags & OPAQUE },
 		   true);
 }
 
@@ -267,6 +269,7 @@ static void rename_top(const struct table_block *b)
 	thread()->stack.n--;
 	frame.function = b->function;
 	frame.domain = b->domain;
+	frame.opaque = b->flags & OPAQUE;
 	push_frame(frame, true);
 }
 
@@ -420,7 +423,6 @@ static void same_domain(const struct table_block *b, uint64_t address)
 {
 	const struct last *last = &walk.last;
 	struct thread *t = thread();
-	bool opaque = b->flags & OPAQUE && last->function == b->function;
 	ptrdiff_t i;
 
 	if (b->flags & VECTOR &&
@@ -430,7 +432,7 @@ static void same_domain(const struct table_block *b, uint64_t address)
 	}
 	switch (last->kind) {
 	case CALL:
-		if (address != last->end && !opaque)
+		if (address != last->end)
 			push(b, last->end, b->domain, false);
 		break;
 	case RETURN:
