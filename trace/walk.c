@@ -337,13 +337,26 @@ static void keep(size_t from)
 
 /*
  * OP-TEE goes on with what it had been at: as if it had never been away, the
- * kept frames take the place of those that resumed it.
+ * first n kept frames take the place of those that resumed it.
  */
+static void put_back(size_t n)
+{
+	struct thread *t = thread();
+	size_t base = t->other; /* the root stays */
+
+	for (size_t i = 0; i < t->stack.n; i++)
+		if (t->stack.frames[i].domain == TFA)
+			base = i + 1;
+	t->stack.n = base;
+	for (size_t i = 0; i < n; i++)
+		push_frame(t->kept.frames[i], false);
+	clear(&t->kept);
+}
+
 static bool resume(const struct table_block *b, uint64_t address)
 {
 	struct thread *t = thread();
 	ptrdiff_t n = frame_before(&t->kept, b, address, true);
-	size_t base = t->other; /* the root stays */
 
 	if (n < 0 && t->kept.n && !(b->flags & ENTRY) &&
 	    t->kept.frames[t->kept.n - 1].domain == b->domain &&
@@ -351,13 +364,32 @@ static bool resume(const struct table_block *b, uint64_t address)
 		n = (ptrdiff_t)t->kept.n; /* in the function that left */
 	if (n < 0)
 		return false;
-	for (size_t i = 0; i < t->stack.n; i++)
-		if (t->stack.frames[i].domain == TFA)
-			base = i + 1;
-	t->stack.n = base;
-	for (ptrdiff_t i = 0; i < n; i++)
-		push_frame(t->kept.frames[i], false);
-	clear(&t->kept);
+	put_back((size_t)n);
+	return true;
+}
+
+/*
+ * As resume(), when an interrupt came before the first instruction: what would
+ * have gone on is the interrupted one, or the one that had left by an RPC.
+ */
+static bool resume_to_vector(const struct table_block *b)
+{
+	const struct stack *kept = &thread()->kept;
+	struct frame interrupted = { .back_domain = b->domain };
+	size_t n = kept->n;
+
+	if (!n)
+		return false;
+	/* An interrupt leaves its vector, and perhaps one function. */
+	for (size_t i = n; i > 0 && i + 2 > kept->n; i--) {
+		if (kept->frames[i - 1].fault) {
+			interrupted = kept->frames[i - 1];
+			n = i - 1;
+			break;
+		}
+	}
+	put_back(n);
+	push(b, interrupted.back, interrupted.back_domain, true);
 	return true;
 }
 
@@ -427,7 +459,9 @@ static void same_domain(const struct table_block *b, uint64_t address)
 
 	if (b->flags & VECTOR &&
 	    !(last->flags & VECTOR && last->address >> 7 == address >> 7)) {
-		push(b, last->end, b->domain, true);
+		if (b->domain != CORE || last->kind != ERET ||
+		    !resume_to_vector(b))
+			push(b, last->end, b->domain, true);
 		return;
 	}
 	switch (last->kind) {
