@@ -6,11 +6,15 @@
  *   first-open  no session is open: the TA is loaded and its signature checked
  *   open        another session keeps the instance alive: nothing is loaded
  *   close       a session of an instance that stays
+ *
+ * session/STEP/tee/digest: the same with the TA of the digests, which has an
+ * instance for each session: it is loaded at every open, and goes at close.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include <teemark/ta_digest.h>
 #include <teemark/ta_size.h>
 
 #include "listing.h"
@@ -37,10 +41,10 @@ static int session_parse(struct bench_case *c, struct pool *pool,
 		return error_set(err, -EINVAL,
 				 "only backend tee has sessions, not \"%s\"",
 				 c->backend_name);
-	if (strcmp(c->parameters, "none"))
+	if (strcmp(c->parameters, "none") && strcmp(c->parameters, "digest"))
 		return error_set(err, -EINVAL,
 				 "workload session has no parameters \"%s\" "
-				 "(none)",
+				 "(none, digest)",
 				 c->parameters);
 	c->backend = backend_by_name("tee");
 	c->loops_max = 1;
@@ -49,7 +53,14 @@ static int session_parse(struct bench_case *c, struct pool *pool,
 
 #ifdef HAVE_TEEC
 
-static const TEEC_UUID uuid = TA_SIZE_UUID(TA_SIZE_SESSION);
+struct kind {
+	TEEC_UUID uuid;
+	uint32_t nop; /* its command that does nothing */
+};
+
+static const struct kind single = { TA_SIZE_UUID(TA_SIZE_SESSION),
+				    TA_SIZE_CMD_NOP };
+static const struct kind digest = { TA_DIGEST_UUID, TA_DIGEST_CMD_NOP };
 
 /* A session that may be open or not, in a context that stays. */
 struct seat {
@@ -60,6 +71,7 @@ struct seat {
 
 /* What the cases share, so that none keeps an instance alive unseen. */
 struct holder {
+	const struct kind *kind;
 	struct tee_session *tee; /* lends its context */
 	struct seat seat;        /* keeps the instance alive */
 	struct seat timed;       /* is opened and closed */
@@ -78,12 +90,13 @@ static int sit(struct holder *holder, struct seat *seat, struct error *err)
 	if (seat->open)
 		return 0;
 	res = holder->tee->api->open_session(&holder->tee->context,
-					     &seat->session, &uuid,
+					     &seat->session,
+					     &holder->kind->uuid,
 					     TEEC_LOGIN_PUBLIC, NULL, NULL,
 					     &origin);
 	if (res != TEEC_SUCCESS)
 		return error_tee(err, res, origin,
-				 "cannot open a session with a size TA");
+				 "cannot open a session with the TA");
 	seat->open = true;
 	return 0;
 }
@@ -115,11 +128,11 @@ static int open_holder(const void *kind, size_t size, void **value,
 	static const TEEC_UUID lender = TA_SIZE_UUID(256);
 	int ret;
 
-	(void)kind;
 	(void)size;
 	*value = NULL;
 	if (!holder)
 		return error_set(err, -ENOMEM, "out of memory");
+	holder->kind = kind;
 	/*
 	 * The first session of a process is watched, for it hangs where
 	 * nobody loads TAs. It is one with another TA, and stays.
@@ -143,11 +156,13 @@ static int open_holder(const void *kind, size_t size, void **value,
 static int session_prepare(struct bench_case *c, struct pool *pool,
 			   struct error *err)
 {
+	const struct kind *kind = strcmp(c->parameters, "digest") ? &single :
+								    &digest;
 	struct steps *s;
 	void *holder;
 	int ret;
 
-	ret = pool_share(pool, &uuid, open_holder, close_holder, &holder, err);
+	ret = pool_share(pool, kind, open_holder, close_holder, &holder, err);
 	if (ret)
 		return ret;
 	s = calloc(1, sizeof(*s));
@@ -198,7 +213,7 @@ static int nop(struct holder *holder, struct seat *seat, struct error *err)
 	TEEC_Operation op = { 0 };
 	uint32_t origin = 0;
 	TEEC_Result res = holder->tee->api->invoke(&seat->session,
-						   TA_SIZE_CMD_NOP, &op,
+						   holder->kind->nop, &op,
 						   &origin);
 
 	return res == TEEC_SUCCESS ? 0 :
@@ -253,7 +268,7 @@ static void session_list(struct listing *listing, struct pool *pool)
 const struct workload workload_session = {
 	.name = "session",
 	.summary = "opening and closing a session",
-	.parameters = "none",
+	.parameters = "none|digest",
 	.parse = session_parse,
 	.prepare = session_prepare,
 	.ready = session_ready,
