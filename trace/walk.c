@@ -236,7 +236,9 @@ static void push_frame(struct frame frame, bool call)
 	struct stack *s = &thread()->stack;
 
 	s->frames = grow(s->frames, s->n, &s->room, sizeof(*s->frames));
-	if (!walk.trial) {
+	if (frame.opaque && top() && top()->function == frame.function) {
+		frame.node = top()->node;
+	} else if (!walk.trial) {
 		frame.node =
 			child(top() ? top()->node : NO_NODE, frame.function);
 		walk.nodes[frame.node].calls += call;
