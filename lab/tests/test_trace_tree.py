@@ -242,7 +242,7 @@ def test_half_a_window_is_refused(tmp_path: Path, cut: int) -> None:
     window = m.recorder.window(tmp_path)
     whole = window.file.read_bytes()
     window.file.write_bytes(whole[:cut])
-    with pytest.raises(DataError, match="not a whole window|cannot be read"):
+    with pytest.raises(DataError, match=r"not a whole window|cannot be read"):
         tree.build(window, m.located())
 
 
@@ -269,5 +269,5 @@ def test_without_the_program_it_is_said(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setattr(paths, "trace_tools", lambda: tmp_path)
     m = Machine()
     m.run("main", 0x1000, NOP)
-    with pytest.raises(MissingOutput, match="there is no .*teetrace-walk"):
+    with pytest.raises(MissingOutput, match=r"there is no .*teetrace-walk"):
         tree.build(m.recorder.window(tmp_path), m.located())

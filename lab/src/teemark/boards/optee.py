@@ -57,6 +57,9 @@ class Optee:
 
 def resolve(recipe: VirtualConfig) -> Optee:
     """The OP-TEE of a board's recipe; built if need be, which takes a minute."""
+    folder = Path(recipe.optee).expanduser()
+    if recipe.optee not in (DEBIAN, SOURCE):
+        _check(folder)
     tfa = _tfa(recipe)
     if recipe.optee == DEBIAN:
         images = paths.vboard() / "firmware/usr/lib/optee/vexpress-qemu_armv8a"
@@ -72,8 +75,6 @@ def resolve(recipe: VirtualConfig) -> Optee:
         )
     if recipe.optee == SOURCE:
         return _from_source(recipe.options, tfa)
-    folder = Path(recipe.optee).expanduser()
-    _check(folder)
     place = paths.optee_builds() / f"own-{_short(str(folder.resolve()))}"
     return _variant(f"OP-TEE of {folder}", folder, tfa, place)
 
