@@ -86,6 +86,7 @@ test-unit: deps venv ## the tests that need no virtual board (1 to 2 minutes)
 	@$(MAKE) --no-print-directory -j2 -C ta/tests all
 	@$(MAKE) --no-print-directory -j2 -C host/tests all
 	@$(MAKE) --no-print-directory -j2 -C host/tests/teehash all
+	@$(MAKE) --no-print-directory -C trace
 	@$(MAKE) --no-print-directory -j2 --output-sync=target unit-host unit-rest
 
 .PHONY: unit-host

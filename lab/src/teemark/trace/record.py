@@ -19,7 +19,7 @@ from teemark.boards.config import BoardFile, VirtualConfig, check_rules
 from teemark.boards.qemu import PROGRAM as QEMU
 from teemark.boards.qemu import require as require_qemu
 from teemark.console import say, working
-from teemark.errors import MissingOutput, TeemarkError, UsageMistake
+from teemark.errors import CommandFailed, MissingOutput, TeemarkError, UsageMistake
 from teemark.plan import Block, Plan
 from teemark.run import reader
 from teemark.run.reader import RunData
@@ -145,9 +145,20 @@ def _measure(board: VirtualBoard, asked: Plan, directory: Path) -> tuple[Outcome
         with working(f"installing programs on {board.name} …"):
             ensure_installed(board)
         with working(f"measuring on {board.name} …"):
-            outcome = runner.measure(
-                board, asked, directory, _Unwatched(), ("--loops", "1", "--no-ta-counter")
-            )
+            outcome = _run(board, asked, directory)
         with working("fetching the kernel's symbols …"):
             kernel = board.capture(["cat", "/proc/kallsyms"]).text
     return outcome, kernel
+
+
+def _run(board: VirtualBoard, asked: Plan, directory: Path) -> Outcome:
+    options = ("--loops", "1", "--no-ta-counter")
+    try:
+        return runner.measure(board, asked, directory, _Unwatched(), options)
+    except CommandFailed as error:
+        if error.status != 2:
+            raise
+        said = error.stderr.splitlines()[0] if error.stderr else error.message
+        raise UsageMistake(
+            said, hint=f"`teemark exec {board.name} -- {runner.PROGRAM} --list` shows what there is"
+        ) from None
