@@ -7,13 +7,15 @@ Builds are kept in build/optee, one folder for each version and set of options.
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import hashlib
 import os
 import shutil
 import struct
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -57,9 +59,25 @@ class Optee:
 
 def resolve(recipe: VirtualConfig) -> Optee:
     """The OP-TEE of a board's recipe; built if need be, which takes a minute."""
-    folder = Path(recipe.optee).expanduser()
     if recipe.optee not in (DEBIAN, SOURCE):
-        _check(folder)
+        _check(Path(recipe.optee).expanduser())
+    if recipe.optee == DEBIAN and recipe.tfa is None:
+        return _resolve(recipe)
+    with _alone():
+        return _resolve(recipe)
+
+
+@contextlib.contextmanager
+def _alone() -> Iterator[None]:
+    """One build at a time: two of the same would be in each other's way."""
+    lock = paths.optee_builds() / "lock"
+    lock.parent.mkdir(parents=True, exist_ok=True)
+    with lock.open("w") as stream:
+        fcntl.flock(stream, fcntl.LOCK_EX)
+        yield
+
+
+def _resolve(recipe: VirtualConfig) -> Optee:
     tfa = _tfa(recipe)
     if recipe.optee == DEBIAN:
         images = paths.vboard() / "firmware/usr/lib/optee/vexpress-qemu_armv8a"
@@ -75,6 +93,7 @@ def resolve(recipe: VirtualConfig) -> Optee:
         )
     if recipe.optee == SOURCE:
         return _from_source(recipe.options, tfa)
+    folder = Path(recipe.optee).expanduser()
     place = paths.optee_builds() / f"own-{_short(str(folder.resolve()))}"
     return _variant(f"OP-TEE of {folder}", folder, tfa, place)
 
