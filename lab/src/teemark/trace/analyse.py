@@ -172,7 +172,8 @@ def _unnamed(window: Window, places: Places) -> tuple[Unnamed, ...]:
         function = places.functions[places.function[block]]
         if not function.named and function.name != OPAQUE_CORE:
             level = LEVELS[function.domain]
-            found[level, function.module, int(places.address[block])] += int(executed[block])
+            address = int(places.address[block]) & (1 << 48) - 1
+            found[level, function.module, address] += int(executed[block])
     return tuple(
         Unnamed(level, module, hex(address), count)
         for (level, module, address), count in found.most_common(UNNAMED_KEPT)

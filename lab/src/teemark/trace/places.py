@@ -15,6 +15,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -115,6 +116,8 @@ class Places:
     function: NDArray[np.int64]
     domain: NDArray[np.uint8]
     address: NDArray[np.uint64]
+    """Programs' and TAs' count from their file's beginning: newer versions of QEMU execute one
+    block at all addresses where its page is mapped."""
     kind: NDArray[np.uint8]
     flags: NDArray[np.uint16]
 
@@ -151,6 +154,7 @@ class _Locator:
         self.sources = sources
         self.anchor = anchor(window, sources.tfa)
         self.numbers: dict[Function, int] = {}
+        self.files: dict[Path, int] = {}
         self.kernel_vectors = [
             range(symbol.address, symbol.address + 0x800)
             for symbol in sources.kernel.named("vectors")
@@ -194,6 +198,9 @@ class _Locator:
             address = physical[block] if domain in (Domain.TFA, Domain.CORE) else vaddr
             at = -1 if address is None else address
             function, flags = self._function(block, domain, at, bases)
+            if domain in bases and block in bases[domain]:
+                elf, base = bases[domain][block]
+                at = _in_file(self.files.setdefault(elf.file, len(self.files) + 1), at - base)
             places.function[block] = self.numbers.setdefault(function, len(self.numbers))
             places.domain[block] = domain
             places.address[block] = at
@@ -274,6 +281,11 @@ class _Locator:
             flags |= Flag.SWITCH
         module = module.strip("[]") or "kernel"
         return Function(Domain.KERNEL, module, name, symbol.address), flags
+
+
+def _in_file(number: int, address: int) -> int:
+    """An address that no other file has."""
+    return number << 48 | address
 
 
 def _named(domain: Domain, elf: Elf, module: str, address: int) -> tuple[Function, int]:
