@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
 import tarfile
@@ -15,6 +16,7 @@ import msgspec
 import pytest
 from click.testing import CliRunner
 
+import teemark.trace
 from synthetic import Synthetic
 from teemark import cli
 from teemark.errors import DataError, UsageMistake
@@ -277,6 +279,26 @@ def test_a_variant_against_the_baseline() -> None:
 )
 def test_components(place: Place, source: str | None, expected: str) -> None:
     assert component(place, source) == expected
+
+
+def test_a_report_made_again_has_the_trace_of_its_run(tmp_path: Path) -> None:
+    (tmp_path / "run.ndjson").write_bytes(b"".join(Synthetic().lines()))
+    store.write(trace(), tmp_path)
+    assert cli.run(["report", str(tmp_path)]) == 0
+    assert "Flame graph of invoke/none/tee/none" in (tmp_path / "report.html").read_text()
+
+
+def test_layers() -> None:
+    """Each file of the package uses only those that stand above it in its list."""
+    package = Path(teemark.trace.__file__).parent
+    order = re.findall(r"^    (\w+)  +\S", teemark.trace.__doc__ or "", re.MULTILINE)
+    assert sorted(order) == sorted(f.stem for f in package.glob("*.py") if f.stem != "__init__")
+    for module in order:
+        text = (package / f"{module}.py").read_text()
+        used = set(re.findall(r"^from teemark\.trace\.(\w+) import", text, re.MULTILINE))
+        for names in re.findall(r"^from teemark\.trace import (.*)$", text, re.MULTILINE):
+            used |= {name.split(" as ")[0].strip() for name in names.split(",")}
+        assert used <= set(order[: order.index(module)]), module
 
 
 def test_the_report_has_the_flame_graph() -> None:

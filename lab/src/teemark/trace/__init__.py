@@ -10,9 +10,14 @@ Layers, each using only those above it in this list:
     components  which part of the system a function belongs to
     profile     a traced case: what is kept, and what is computed from it
     store       trace.json in a run's folder
-    folded, speedscope, difference, table, flame    what is shown
-    firmware    an OP-TEE of one's own: built, found, checked
-    record      booting with the plugin, and measuring
-    analyse     a run's windows into profiles
+    folded      stacks for flamegraph.pl and its like
+    speedscope  the same for speedscope
+    difference  two traces of a case
+    table       a traced case on a terminal
+    flame       the flame graph
     whatif      the same cases with several OP-TEEs
+    analyse     a run's windows into profiles
+    record      booting with the plugin, and measuring
+
+Which OP-TEE a board boots, and where its symbols are, is teemark.boards.optee's.
 """

@@ -119,7 +119,9 @@ def record(file: BoardFile, keys: Sequence[str], directory: Path, samples: int =
     """Measure the cases on a fresh boot, and keep the run and its trace in `directory`."""
     asked = plan_of(keys, samples)
     with ExitStack() as stack:
-        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="teemark-trace-")))
+        # Not in /tmp, which may be in memory: a window of a TA that is loaded has 50 MB.
+        temporary = tempfile.TemporaryDirectory(prefix="trace-", dir=paths.build())
+        folder = Path(stack.enter_context(temporary))
         comma = str(folder).replace(",", ",,")
         board = VirtualBoard(file, plugin=f"{plugin()},dir={comma}")
         outcome, kernel = _measure(board, asked, directory)
