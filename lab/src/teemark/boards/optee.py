@@ -123,7 +123,10 @@ def _bl31(folder: Path) -> Path:
 
 def _version() -> str:
     """Of Debian's binary package."""
-    for line in (paths.vboard() / "VERSIONS").read_text().splitlines():
+    file = paths.vboard() / "VERSIONS"
+    if not file.is_file():
+        raise MissingOutput(f"the virtual board isn't built: there is no {file}")
+    for line in file.read_text().splitlines():
         name, _, value = line.partition("=")
         if name == "optee-os":
             return value

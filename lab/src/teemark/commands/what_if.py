@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -73,7 +74,7 @@ def command(
     made: list[Variant] = []
     status = 0
     for added, variant in zip(variants, files, strict=True):
-        place = folder / ("-".join(added).replace("=", "-") or "as-it-is")
+        place = folder / (re.sub(r"[^A-Za-z0-9_.-]+", "-", "-".join(added))[:200] or "as-it-is")
         try:
             traced = record.record(variant, cases, place)
             if traced.trace is None:
