@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
+import struct
 import subprocess
 import tarfile
 from pathlib import Path
@@ -19,7 +20,9 @@ from click.testing import CliRunner
 import teemark.trace
 from synthetic import Synthetic
 from teemark import cli
-from teemark.errors import DataError, UsageMistake
+from teemark.boards import config
+from teemark.boards.optee import Optee
+from teemark.errors import BoardError, ConfigError, DataError, UsageMistake
 from teemark.report import report
 from teemark.run import reader
 from teemark.trace import flame, folded, record, speedscope, store, table, whatif
@@ -219,6 +222,31 @@ def test_mistakes_are_said_before_anything_is_booted(
     assert status in (1, 2)
     assert said in capsys.readouterr().err
     assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize(
+    ("lines", "said"),
+    [
+        ('optee = "build/mine"', "neither debian nor source nor a folder"),
+        ('options = ["CFG_X=y"]', "OP-TEE's options need a build of it"),
+        ('optee = "source"\noptions = ["cfg x"]', "is no option of OP-TEE's build"),
+        ('optee = "source"\noptions = "CFG_X=y"', "expected `array`"),
+    ],
+)
+def test_a_recipes_op_tee_is_checked(lines: str, said: str) -> None:
+    with pytest.raises(ConfigError, match=re.escape(said)):
+        config.parse(f'kind = "virtual"\n{lines}\n', "x.toml")
+
+
+def test_a_build_without_a_header_is_said(tmp_path: Path) -> None:
+    (tmp_path / "tee-header_v2.bin").write_bytes(bytes(28))
+    (tmp_path / "tee-pager_v2.bin").write_bytes(bytes(100))
+    broken = Optee("x", tmp_path, tmp_path, images=tmp_path, tfa=tmp_path)
+    with pytest.raises(BoardError, match="no header of OP-TEE's images"):
+        broken.core_code()
+    header = struct.pack("<4sBBHIIIII", b"OPTE", 2, 1, 0, 1, 0, 0x0E100000, 0, 100)
+    (tmp_path / "tee-header_v2.bin").write_bytes(header)
+    assert broken.core_code() == range(0x0E100000, 0x0E100064)
 
 
 def test_without_the_plugin_it_is_said(
