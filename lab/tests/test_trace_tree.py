@@ -186,6 +186,23 @@ def test_two_threads_keep_their_stacks(tmp_path: Path) -> None:
     assert sum(count for stack, count in stacks.items() if stack.startswith("main")) == 28
 
 
+def test_a_thread_that_was_never_seen_is_not_taken_for_one_that_sleeps(tmp_path: Path) -> None:
+    def switch() -> None:
+        m.run("switch", 0xFFFF800000005000, RET, domain=KERNEL, flags=Flag.ENTRY | Flag.SWITCH)
+
+    m = Machine()
+    m.run("wait", 0xFFFF800000002000, BL, domain=KERNEL, flags=Flag.ENTRY)
+    switch()
+    m.run("first", 0xFFFF800000003000, BL, domain=KERNEL)
+    switch()
+    m.run("second", 0xFFFF800000004000, BL, domain=KERNEL)
+    switch()
+    m.run("wait", 0xFFFF800000002010, NOP, domain=KERNEL)
+    stacks = folded(m, tmp_path)
+    assert stacks["wait"] == 8
+    assert stacks["other;first"] == stacks["other;second"] == 4
+
+
 def test_code_without_symbols_is_one_block_and_its_calls_still_return(tmp_path: Path) -> None:
     m = Machine()
     m.run("main", 0x1000, BL)
