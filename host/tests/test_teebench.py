@@ -6,6 +6,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -91,14 +92,15 @@ def test_the_order_is_random_and_the_same_for_a_seed() -> None:
 
 
 def test_what_the_machine_cannot_do_is_a_skip_with_a_reason() -> None:
-    done = bench(*FAST, C, "oneshot/sha256/tee/16", "invoke/none/c/none", "oneshot/sha1/empty/1")
+    lacking = ["oneshot/sha1/empty/1", "oneshot/sha1/urandom/1", "rng/random/c/16"]
+    done = bench(*FAST, C, "oneshot/sha256/tee/16", "invoke/none/c/none", *lacking)
     assert done.returncode == 0, done.stderr
     found = records(done.stdout)
     skips = {skip["case"]: skip for skip in of_type(found, "skip")}
     assert skips["invoke/none/c/none"]["code"] == "no-call"
-    assert skips["oneshot/sha1/empty/1"]["code"] == "unsupported-algorithm"
+    assert {skips[key]["code"] for key in lacking} == {"unsupported-algorithm"}
     if not Path("/dev/tee0").exists():
-        assert skips["oneshot/sha256/tee/16"]["code"] in ("no-tee", "no-teec-headers")
+        assert skips["oneshot/sha256/tee/16"]["code"] == "no-tee"
     for skip in skips.values():
         assert skip["reason"]
     assert found[-1]["skipped"] == len(skips)
@@ -133,13 +135,19 @@ def test_help_and_version() -> None:
     done = bench("--help")
     assert done.returncode == 0
     assert b"Exit status" in done.stdout
-    assert bench("--version").stdout.startswith(b"teebench ")
+    package = HERE.parents[1] / "lab" / "src" / "teemark" / "__init__.py"
+    version = re.search('__version__ = "(.+)"', package.read_text())
+    assert version
+    assert bench("--version").stdout == f"teebench {version[1]}\n".encode()
 
 
 def test_list() -> None:
     listed = json.loads(bench("--list", "--json").stdout)
     available = {backend["name"]: backend for backend in listed["backends"]}
-    assert list(available) == ["tee", "ta-c", "ta-ce", "c", "ce", "openssl", "afalg"]
+    assert list(available) == [
+        *("tee", "ta-c", "ta-ce", "c", "ce", "openssl", "afalg"),
+        *("getrandom", "urandom", "hwrng", "empty"),
+    ]
     assert available["c"]["available"] is True
     for backend in available.values():
         assert backend["available"] or backend["reason"]
@@ -359,7 +367,7 @@ def check_digests(text: str) -> dict[str, set[str]]:
     return computed
 
 
-ALL = {
+PORTABLE = {
     *("sha1", "sha224", "sha256", "sha384", "sha512"),
     *("sha3-224", "sha3-256", "sha3-384", "sha3-512"),
 }
@@ -368,9 +376,9 @@ ALL = {
 def test_digests_of_every_length_equal_hashlib() -> None:
     done = subprocess.run([DIGESTS], capture_output=True, text=True, check=True, timeout=60)
     computed = check_digests(done.stdout)
-    assert computed["c"] == ALL
+    assert computed["c"] == PORTABLE
     if shutil.which("openssl"):
-        assert computed["openssl"] == ALL
+        assert computed["openssl"] >= PORTABLE
 
 
 @pytest.mark.parametrize(
@@ -393,7 +401,7 @@ def test_digests_of_other_processors(
         capture_output=True, text=True, check=True, timeout=100,
     )  # fmt: skip
     computed = check_digests(done.stdout)
-    assert computed["c"] == ALL
+    assert computed["c"] == PORTABLE
     assert computed.get("ce", {"sha1", "sha224", "sha256"}) >= {"sha1", "sha224", "sha256"}
     assert set(computed) == set(backends)
 
@@ -435,3 +443,34 @@ def test_what_a_run_changes_is_recorded_at_its_end() -> None:
     after = found[-1]["after"]
     assert isinstance(after, dict)
     assert set(after) == {"khz_now", "temperature", "load_average"}
+
+
+TA = "0b7c9a52-31f4-4e0d-a866-5d902ce1743b"
+
+
+def test_tas_that_cannot_be_opened_are_told_one_by_one() -> None:
+    if Path("/dev/tee0").exists():
+        pytest.skip("this machine has a TEE")
+    done = bench("--open-tas", TA, TA.upper())
+    assert (done.returncode, done.stderr) == (1, b"")
+    found = records(done.stdout)
+    assert [one["ta"] for one in found] == [TA, TA.upper()]
+    for one in found:
+        assert one["opened"] is False
+        assert one["memory"] is False
+        assert one["code"] in ("no-tee", "no-teec-headers")
+        assert one["reason"]
+
+
+@pytest.mark.parametrize(
+    "word", ["", "x", TA[:-1], TA + "0", TA.replace("-", "0"), TA.replace("a", " "), "-" * 36]
+)
+def test_what_is_no_uuid_opens_nothing(word: str) -> None:
+    done = bench("--open-tas", "--", TA, word)
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert b"is no UUID" in done.stderr
+
+
+def test_no_ta_is_none_that_failed() -> None:
+    done = bench("--open-tas")
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")

@@ -17,7 +17,6 @@ import msgspec
 import pytest
 from click.testing import CliRunner
 
-import teemark.trace
 from synthetic import Synthetic
 from teemark import cli
 from teemark.boards import config
@@ -31,6 +30,7 @@ from teemark.trace.difference import changes
 from teemark.trace.places import Domain
 from teemark.trace.places import Function as Place
 from teemark.trace.profile import SCHEMA, CaseTrace, Function, Lost, Node, Sample, Trace, Unnamed
+from teemark.trace.symbols import kallsyms
 
 MAIN = Function("EL0", "teebench", "main")
 IRQ = Function("EL1", "kernel", "el1h_64_irq")
@@ -230,7 +230,7 @@ def test_mistakes_are_said_before_anything_is_booted(
         ('optee = "build/mine"', "neither debian nor source nor a folder"),
         ('options = ["CFG_X=y"]', "OP-TEE's options need a build of it"),
         ('optee = "source"\noptions = ["cfg x"]', "is no option of OP-TEE's build"),
-        ('optee = "source"\noptions = "CFG_X=y"', "expected `array`"),
+        ('optee = "source"\noptions = "CFG_X=y"', "options: must be a list, not 'CFG_X=y'"),
     ],
 )
 def test_a_recipes_op_tee_is_checked(lines: str, said: str) -> None:
@@ -316,17 +316,45 @@ def test_a_report_made_again_has_the_trace_of_its_run(tmp_path: Path) -> None:
     assert "Flame graph of invoke/none/tee/none" in (tmp_path / "report.html").read_text()
 
 
-def test_layers() -> None:
-    """Each file of the package uses only those that stand above it in its list."""
-    package = Path(teemark.trace.__file__).parent
-    order = re.findall(r"^    (\w+)  +\S", teemark.trace.__doc__ or "", re.MULTILINE)
-    assert sorted(order) == sorted(f.stem for f in package.glob("*.py") if f.stem != "__init__")
-    for module in order:
-        text = (package / f"{module}.py").read_text()
-        used = set(re.findall(r"^from teemark\.trace\.(\w+) import", text, re.MULTILINE))
-        for names in re.findall(r"^from teemark\.trace import (.*)$", text, re.MULTILINE):
-            used |= {name.split(" as ")[0].strip() for name in names.split(",")}
-        assert used <= set(order[: order.index(module)]), module
+EVIL = "<script>alert(1)</script>[bold]\x1b[2J\u202eevil"
+TAME = "<script>alert(1)</script>[bold]\ufffd[2J\ufffdevil"
+
+
+def test_names_of_a_hostile_board_are_harmless_where_they_enter() -> None:
+    listed = kallsyms(f"ffff800000000000 T {EVIL}\nffff800000000010 t x\x9b [m\x1bod]\n")
+    first, second = listed.find(0xFFFF800000000000), listed.find(0xFFFF800000000010)
+    assert first is not None
+    assert second is not None
+    assert (first.name, second.name) == (TAME, "x\ufffd [m\ufffdod]")
+
+
+def test_a_hostile_trace_neither_steers_a_terminal_nor_puts_markup_into_a_report(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    evil = Function("EL1", f"kernel: {EVIL} driver", EVIL)
+    one = msgspec.structs.replace(case(), functions=(MAIN, evil, MEMSET, IRQ, OTHER, LOOP, LIB))
+    store.write(trace(one), tmp_path)
+    read = store.read(tmp_path)
+    assert read.cases[0].functions[1] == Function("EL1", f"kernel: {TAME} driver", TAME)
+    table.show(read, against=trace(case(30)))
+    table.show(read)
+    shown = capsys.readouterr().out
+    assert "[bold]" in shown
+    assert "\x1b" not in shown
+    run = reader.parse(Synthetic().lines(), file="run.ndjson")
+    made = report.make([run], [read])
+    for text in (made.html, made.markdown, flame.render(read.cases[0], 900)):
+        assert not re.search(r"(?<!\\)<script", text)
+        assert "\x1b" not in text
+    assert "&lt;script&gt;" in made.html
+
+
+def test_a_flame_graph_needs_nothing_that_the_reports_policy_forbids() -> None:
+    """No script, no handler, nothing from elsewhere: only the namespace has an address."""
+    svg = flame.render(case(), 900).replace('xmlns="http://www.w3.org/2000/svg"', "")
+    for word in ("<script", "<style", "<image", "<use", "href", "url(", "http"):
+        assert word not in svg
+    assert not re.search(r"\son\w+=", svg)
 
 
 def test_the_report_has_the_flame_graph() -> None:

@@ -11,6 +11,7 @@
 #include "measure.h"
 #include "prng.h"
 #include "records.h"
+#include "stop.h"
 #include "ta_counter.h"
 
 /*
@@ -83,8 +84,9 @@ static int stop_ta_clock(void *state, uint64_t *ns, struct error *err)
 /* By the key alone: nothing is opened yet. */
 static bool may_be_in_ta(const struct bench_case *c)
 {
-	return c->workload->ta && (!strcmp(c->backend_name, "tee") ||
-				   !strncmp(c->backend_name, "ta-", 3));
+	const struct backend *backend = backend_by_name(c->backend_name);
+
+	return c->workload->ta && backend && backend->crosses;
 }
 
 /* Only where it is of use: it costs the loading of a TA. */
@@ -134,22 +136,22 @@ static void settle(uint64_t ns)
 static int report_openings(struct run *run, struct error *err)
 {
 	for (size_t i = 0; i < run->pool->count; i++) {
-		struct pool_entry *entry = &run->pool->entries[i];
+		struct desk *desk = &run->pool->desks[i];
 		struct open_cost cost = { 0 };
 		int ret;
 
-		if (!entry->session || entry->reported ||
-		    !entry->backend->open_cost)
+		if (!desk->session || desk->use != DESK_DIGEST ||
+		    desk->reported || !desk->backend->open_cost)
 			continue;
-		entry->reported = true;
-		entry->backend->open_cost(entry->session, &cost);
-		ret = record_opening(&run->records, entry->backend, "context",
+		desk->reported = true;
+		desk->backend->open_cost(desk->session, &cost);
+		ret = record_opening(&run->records, desk->backend, "context",
 				     cost.context_ns, err);
 		if (!ret)
-			ret = record_opening(&run->records, entry->backend,
+			ret = record_opening(&run->records, desk->backend,
 					     "session", cost.session_ns, err);
 		if (!ret)
-			ret = record_opening(&run->records, entry->backend,
+			ret = record_opening(&run->records, desk->backend,
 					     "invoke", cost.invoke_ns, err);
 		if (ret)
 			return ret;

@@ -9,13 +9,16 @@
 #include <unistd.h>
 
 #include "bench.h"
-#include "listing.h"
+#include "list.h"
 #include "machine.h"
+#include "open_tas.h"
 #include "records.h"
+#include "stop.h"
 
 static const char usage_text[] =
 	"Usage: teebench [OPTION]... [KEY]...\n"
 	"       teebench --list | --machine [--json]\n"
+	"       teebench --open-tas UUID...\n"
 	"Measure what calls, crypto, storage and random numbers cost, in the TEE and\n"
 	"beside it; write one JSON object a line. Cases come from the command line,\n"
 	"from --cases FILE, or else from standard input, one a line:\n"
@@ -43,6 +46,8 @@ static const char usage_text[] =
 	"  -l, --list             what this machine can run, and why not the rest\n"
 	"  -m, --machine          the facts of this machine\n"
 	"  -j, --json             --list and --machine as JSON\n"
+	"      --open-tas         open a session with the TA of each UUID, and say as JSON\n"
+	"                         what came back; exit status 1 if one can't be opened\n"
 	"  -h, --help             this text\n"
 	"  -V, --version          the version\n"
 	"\n"
@@ -60,7 +65,7 @@ enum { EXIT_FAIL = 1, EXIT_USAGE = 2 };
 struct arguments {
 	struct bench_settings settings;
 	const char *cases_path, *output;
-	bool list, machine, json;
+	bool list, machine, json, open_tas;
 };
 
 enum {
@@ -74,6 +79,7 @@ enum {
 	OPT_CPU,
 	OPT_QUIET,
 	OPT_NO_TA_COUNTER,
+	OPT_OPEN_TAS,
 };
 
 static const struct option long_options[] = {
@@ -89,6 +95,7 @@ static const struct option long_options[] = {
 	{ "cpu", required_argument, NULL, OPT_CPU },
 	{ "quiet-until-end", no_argument, NULL, OPT_QUIET },
 	{ "no-ta-counter", no_argument, NULL, OPT_NO_TA_COUNTER },
+	{ "open-tas", no_argument, NULL, OPT_OPEN_TAS },
 	{ "list", no_argument, NULL, 'l' },
 	{ "machine", no_argument, NULL, 'm' },
 	{ "json", no_argument, NULL, 'j' },
@@ -197,6 +204,9 @@ static int parse_cpu(const char *text, int *cpu, struct error *err)
 /* -1: go on; otherwise the status to exit with. */
 static int parse_arguments(int argc, char **argv, struct arguments *a)
 {
+	/* As case lines call OPT_SAMPLES and what follows it. */
+	static const char *const case_option[] = { "samples", "min_us",
+						   "repeat", "loops" };
 	struct bench_settings *s = &a->settings;
 	struct error err = { 0 };
 	int opt, ret = 0;
@@ -211,19 +221,11 @@ static int parse_arguments(int argc, char **argv, struct arguments *a)
 			a->output = strcmp(optarg, "-") ? optarg : NULL;
 			break;
 		case OPT_SAMPLES:
-			ret = parse_option("samples", optarg, &s->defaults,
-					   &err);
-			break;
 		case OPT_MIN_US:
-			ret = parse_option("min_us", optarg, &s->defaults,
-					   &err);
-			break;
 		case OPT_REPEAT:
-			ret = parse_option("repeat", optarg, &s->defaults,
-					   &err);
-			break;
 		case OPT_LOOPS:
-			ret = parse_option("loops", optarg, &s->defaults, &err);
+			ret = parse_option(case_option[opt - OPT_SAMPLES],
+					   optarg, &s->defaults, &err);
 			break;
 		case OPT_SEED:
 			ret = number(optarg, "--seed", UINT64_MAX, 1, &s->seed,
@@ -245,6 +247,9 @@ static int parse_arguments(int argc, char **argv, struct arguments *a)
 			break;
 		case OPT_NO_TA_COUNTER:
 			s->ta_counter = false;
+			break;
+		case OPT_OPEN_TAS:
+			a->open_tas = true;
 			break;
 		case 'l':
 			a->list = true;
@@ -357,6 +362,16 @@ out:
 	return status;
 }
 
+static int open_tas_listed(char **uuids)
+{
+	struct error err = { 0 };
+	int ret = open_tas(uuids, &err);
+
+	if (err.code)
+		return complain(&err, ret == -EINVAL ? EXIT_USAGE : EXIT_FAIL);
+	return ret ? EXIT_FAIL : 0;
+}
+
 int main(int argc, char **argv)
 {
 	struct arguments a = {
@@ -376,13 +391,14 @@ int main(int argc, char **argv)
 	int status = parse_arguments(argc, argv, &a);
 
 	if (status < 0 && a.list)
-		status = listing_print(a.json, &err) ?
-				 complain(&err, EXIT_FAIL) :
-				 0;
+		status = list_print(a.json, &err) ? complain(&err, EXIT_FAIL) :
+						    0;
 	else if (status < 0 && a.machine)
 		status = machine_print(a.json, &err) ?
 				 complain(&err, EXIT_FAIL) :
 				 0;
+	else if (status < 0 && a.open_tas)
+		status = open_tas_listed(argv + optind);
 	else if (status < 0)
 		status = run(&a, argv + optind);
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Numbers and names as people read them. Three significant digits, and a unit always."""
+"""Numbers as people read them. Three significant digits, and a unit always."""
 
 from __future__ import annotations
 
@@ -16,61 +16,11 @@ LEVEL = f"95{THIN}%"
 
 _TIMES = ((1.0, "ns"), (1e3, "µs"), (1e6, "ms"), (1e9, "s"))
 
-TITLES = {
-    "sha1": "SHA-1",
-    "sha224": "SHA-224",
-    "sha256": "SHA-256",
-    "sha384": "SHA-384",
-    "sha512": "SHA-512",
-    "sha3-224": "SHA3-224",
-    "sha3-256": "SHA3-256",
-    "sha3-384": "SHA3-384",
-    "sha3-512": "SHA3-512",
-    **{f"hmac-sha{n}": f"HMAC-SHA-{n}" for n in (1, 224, 256, 384, 512)},
-    **{
-        f"aes-{bits}-{mode}": f"AES-{bits}-{mode.upper()}"
-        for bits in (128, 192, 256)
-        for mode in ("ecb", "cbc", "ctr", "xts", "gcm")
-    },
-}
-
-BACKENDS = {
-    "tee": "TEE API",
-    "ta-c": "C in the TA",
-    "ta-ce": "Crypto Extensions in the TA",
-    "c": "C, normal world",
-    "ce": "Crypto Extensions, normal world",
-    "openssl": "OpenSSL",
-    "afalg": "kernel (AF_ALG)",
-    "tee-ree-fs": "TEE storage in files",
-    "tee-rpmb": "TEE storage in RPMB",
-    "file": "plain file",
-    "file-fsync": "plain file, written through",
-    "getrandom": "getrandom()",
-    "urandom": "/dev/urandom",
-    "hwrng": "/dev/hwrng",
-    "empty": "nothing: measuring itself",
-}
-"""What stands behind the name of a backend, in the order of reports."""
-
-SECURE = ("tee", "ta-c", "ta-ce", "tee-ree-fs", "tee-rpmb")
-
-
-def title(algorithm: str) -> str:
-    return TITLES.get(algorithm, algorithm)
-
-
-def backend_title(backend: str) -> str:
-    return BACKENDS.get(backend, backend)
-
-
-def backend_order(backend: str) -> tuple[int, str]:
-    names = list(BACKENDS)
-    return (names.index(backend) if backend in names else len(names), backend)
-
 
 def digits(value: float, significant: int = 3) -> str:
-    """Fixed notation, rounded to that many significant digits."""
+    """Fixed notation, rounded to that many significant digits; a dash for what is no number."""
+    if not math.isfinite(value):
+        return NONE
     if value == 0:
         return "0"
     sign = MINUS if value < 0 else ""
@@ -151,6 +101,17 @@ def percent(share: float, significant: int = 2) -> str:
 
 def factor(value: float) -> str:
     return f"{digits(value, 2 if value < 9.95 else 3)}{TIMES}"
+
+
+def roughly_minutes(seconds: float) -> str:
+    """A guess, as one says it."""
+    if seconds < 15:
+        return "a few seconds"
+    if seconds < 105:
+        return f"about {max(2, round(seconds / 10)) * 10} seconds"
+    if seconds < 5400:
+        return f"about {plural(round(seconds / 60), 'minute')}"
+    return f"about {plural(round(seconds / 3600), 'hour')}"
 
 
 def plural(number: int, one: str, many: str | None = None) -> str:

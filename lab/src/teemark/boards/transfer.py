@@ -14,18 +14,16 @@ import shutil
 import subprocess
 import tempfile
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import IO
 
-from teemark.boards import remote
+from teemark.boards import command_lines
+from teemark.boards.shell import Shell
 from teemark.boards.ssh_messages import transfer_error
 from teemark.errors import TransferError, UsageMistake
 
-if TYPE_CHECKING:
-    from teemark.boards.board import Board
-
 # $2 name here, $3 digest, $4 size, $5 mode. Status 11: arrived damaged.
 PUSH_FILE = (
-    remote.EXPAND
+    command_lines.EXPAND
     + """\
 if [ -d "$t" ]; then t=${t%/}/$2; fi
 case $t in */*) p=${t%/*}/.teemark.$$;; *) p=.teemark.$$;; esac
@@ -41,7 +39,7 @@ chmod "$5" "$p" && mv -f "$p" "$t"
 
 # $2 name here. Status 12: it is there already.
 _PUSH_FOLDER = (
-    remote.EXPAND
+    command_lines.EXPAND
     + """\
 if [ -d "$t" ]; then t=${t%/}/$2; fi
 if [ -e "$t" ]; then exit 12; fi
@@ -53,7 +51,7 @@ mkdir "$p" && tar -xf - -C "$p" && mv "$p" "$t" || exit 10
 )
 
 _KIND = (
-    remote.EXPAND
+    command_lines.EXPAND
     + """\
 if [ -d "$t" ]; then echo folder
 elif [ -e "$t" ]; then echo file; stat -c %a "$t"
@@ -61,11 +59,11 @@ else echo "$t: No such file or directory" >&2; exit 1; fi
 """
 )
 
-_READ = remote.EXPAND + 'exec cat <"$t"\n'
+_READ = command_lines.EXPAND + 'exec cat <"$t"\n'
 
-_DIGEST = remote.EXPAND + 'sha256sum <"$t" 2>/dev/null || :\n'
+_DIGEST = command_lines.EXPAND + 'sha256sum <"$t" 2>/dev/null || :\n'
 
-_READ_FOLDER = remote.EXPAND + 'exec tar -cf - -C "$t" .\n'
+_READ_FOLDER = command_lines.EXPAND + 'exec tar -cf - -C "$t" .\n'
 
 
 def digest(path: Path) -> str:
@@ -73,7 +71,7 @@ def digest(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def push(board: Board, local: Path, target: str, *, mode: int | None = None) -> None:
+def push(board: Shell, local: Path, target: str, *, mode: int | None = None) -> None:
     if local.is_dir():
         _push_folder(board, local, target)
     elif local.is_file():
@@ -82,7 +80,7 @@ def push(board: Board, local: Path, target: str, *, mode: int | None = None) -> 
         raise UsageMistake(f"there is no file or folder {local} here")
 
 
-def _push_file(board: Board, local: Path, target: str, mode: int | None) -> None:
+def _push_file(board: Shell, local: Path, target: str, mode: int | None) -> None:
     state = local.stat()
     octal = f"{state.st_mode & 0o777 if mode is None else mode:o}"
     with local.open("rb") as file:
@@ -97,7 +95,7 @@ def _push_file(board: Board, local: Path, target: str, mode: int | None) -> None
         raise transfer_error(board.name, target, result.complaint)
 
 
-def _push_folder(board: Board, local: Path, target: str) -> None:
+def _push_folder(board: Shell, local: Path, target: str) -> None:
     pack = subprocess.Popen(
         ["tar", "-cf", "-", "-C", str(local), "."],
         stdout=subprocess.PIPE,
@@ -125,7 +123,7 @@ def _push_folder(board: Board, local: Path, target: str) -> None:
         raise TransferError(f"{local} could not be read: {complaint}")
 
 
-def pull(board: Board, source: str, local: Path) -> None:
+def pull(board: Shell, source: str, local: Path) -> None:
     kind = board.script(_KIND, source, check=False)
     if kind.status != 0:
         raise transfer_error(board.name, source, kind.complaint)
@@ -141,12 +139,12 @@ def pull(board: Board, source: str, local: Path) -> None:
         _pull_file(board, source, place, mode & 0o777)
 
 
-def _pull_file(board: Board, source: str, place: Path, mode: int) -> None:
+def _pull_file(board: Shell, source: str, place: Path, mode: int) -> None:
     handle, name = tempfile.mkstemp(prefix=".teemark-", dir=place.parent)
     beside = Path(name)
     try:
         with os.fdopen(handle, "wb") as out:
-            _read(board, remote.script(_READ, source), source, out)
+            _read(board, command_lines.script(_READ, source), source, out)
         there = board.script(_DIGEST, source).text.split()
         # Files that the kernel makes up, as in /proc, may differ each time they are read.
         if there and not source.startswith(("/proc/", "/sys/")) and there[0] != digest(beside):
@@ -161,7 +159,7 @@ def _pull_file(board: Board, source: str, place: Path, mode: int) -> None:
             beside.unlink(missing_ok=True)
 
 
-def _pull_folder(board: Board, source: str, place: Path) -> None:
+def _pull_folder(board: Shell, source: str, place: Path) -> None:
     if place.exists():
         raise TransferError(
             f"{place} is here already", hint="remove it first, or name another place"
@@ -177,7 +175,7 @@ def _pull_folder(board: Board, source: str, place: Path) -> None:
         assert unpack.stdin is not None
         assert unpack.stderr is not None
         try:
-            _read(board, remote.script(_READ_FOLDER, source), source, unpack.stdin)
+            _read(board, command_lines.script(_READ_FOLDER, source), source, unpack.stdin)
         finally:
             unpack.stdin.close()
             said = unpack.stderr.read().decode(errors="replace").strip()
@@ -191,7 +189,7 @@ def _pull_folder(board: Board, source: str, place: Path) -> None:
         shutil.rmtree(beside, ignore_errors=True)
 
 
-def _read(board: Board, argv: list[str], source: str, out: IO[bytes]) -> None:
+def _read(board: Shell, argv: list[str], source: str, out: IO[bytes]) -> None:
     """Run a command whose output is (a part of) `source` into `out`."""
     with tempfile.TemporaryFile() as err:
         process = board.start(argv, stdout=out, stderr=err)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""`teemark plan`: show the plans there are, and what is in one."""
+"""`teemark plan`: list the plans, or show the cases of one."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import click
 
 @click.group("plan")
 def command() -> None:
-    """Show the plans there are, and what is in one."""
+    """List the plans, or show the cases of one."""
 
 
 @command.command("list")
@@ -29,7 +29,7 @@ def list_plans(as_json: bool) -> int:
             click.echo(f"teemark: error: {error.message}", err=True)
             status = 1
             continue
-        rows.append((name, len(plan.expand(found)), found.summary))
+        rows.append((name, len(found.cases), found.summary))
     if as_json:
         click.echo(
             json.dumps(
@@ -54,7 +54,7 @@ def show(name: str, as_json: bool) -> None:
     from teemark import plan
 
     found = plan.load(name)
-    cases = plan.expand(found)
+    cases = found.cases
     if as_json:
         document = {
             "name": found.name,

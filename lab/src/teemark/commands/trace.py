@@ -114,8 +114,7 @@ def _record(asked: Asked, against: Trace | None) -> tuple[Trace, Path, int]:
     from teemark.boards import config
     from teemark.console import say
     from teemark.errors import DataError, UsageMistake
-    from teemark.run import reader
-    from teemark.run.writer import point_latest
+    from teemark.run.writer import check_free, new_directory, point_latest
     from teemark.trace import record
 
     keys = list(asked.cases)
@@ -126,13 +125,10 @@ def _record(asked: Asked, against: Trace | None) -> tuple[Trace, Path, int]:
             "no case to trace", hint="name one, such as invoke/none/tee/none, or a --plan"
         )
     file = record.with_optee(config.find(asked.board), asked.optee, asked.options, asked.tfa)
+    if asked.out is not None:
+        check_free(asked.out)
     default = runner.default_directory(paths.runs(), file.name, "trace", datetime.now(UTC))
-    directory = asked.out or default
-    if (directory / reader.RUN_FILE).exists():
-        raise UsageMistake(
-            f"there is a run in {directory} already",
-            hint="runs are never overwritten: name another folder with --out",
-        )
+    directory = asked.out or new_directory(default)
     traced = record.record(file, keys, directory, asked.samples)
     if asked.out is None:
         point_latest(directory)

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import io
 import re
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from teemark import fmt
+from teemark.run.records import Backend
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -21,10 +23,24 @@ if TYPE_CHECKING:
 INK = "#010101"
 MUTED = "#020202"
 GRID = "#030303"
-MARKERS = {"tee": "o", "ta-c": "s", "ta-ce": "D", "c": "s", "ce": "D", "openssl": "o", "afalg": "^"}
+MARKERS = "osDsDo^"
+"""Of backends, by their place in the run, as their colours: --c-0, --c-1, … of the page."""
 
-SERIES = {name: f"#0000{index:02x}" for index, name in enumerate((*MARKERS, "other"), start=0x10)}
-"""A stand-in for each backend that has a colour; page colours are --c-NAME."""
+OTHER = "other"
+STAND_INS = {
+    name: f"#0000{index:02x}"
+    for index, name in enumerate((*map(str, range(len(MARKERS))), OTHER), start=0x10)
+}
+
+
+def colour(place: int) -> str:
+    """The name of a backend's colour."""
+    return str(place) if place < len(MARKERS) else OTHER
+
+
+def known(name: str) -> str:
+    """The name of a colour that the page has; never a word of the board's own."""
+    return name if name in STAND_INS else OTHER
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,11 +60,21 @@ NARROW = Shape("narrow", 350, 360, 66, 11.5)
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    backend: str
+    backend: Backend
     points: tuple[tuple[float, float], ...]
     low_high: tuple[tuple[float, float] | None, ...] = ()
     limit: bool = False
     """Not measured for its own sake, but what the others can't get above."""
+    place: int = len(MARKERS)
+    """Of the backend in the run."""
+
+    @property
+    def stand_in(self) -> str:
+        return STAND_INS[colour(self.place)]
+
+    @property
+    def marker(self) -> str:
+        return MARKERS[self.place] if self.place < len(MARKERS) else "o"
 
 
 def variables() -> dict[str, str]:
@@ -57,7 +83,7 @@ def variables() -> dict[str, str]:
         INK: "var(--ink)",
         MUTED: "var(--muted)",
         GRID: "var(--rule)",
-        **{colour: f"var(--c-{name})" for name, colour in SERIES.items()},
+        **{stand_in: f"var(--c-{name})" for name, stand_in in STAND_INS.items()},
     }
 
 
@@ -118,6 +144,7 @@ def throughput(key: str, series: Sequence[Series], shape: Shape) -> str:
         "svg.fonttype": "none",
         "svg.hashsalt": f"teemark-{key}-{shape.name}",
         "font.size": shape.font,
+        "text.parse_math": False,  # a name with dollars in it is no formula
         "path.simplify": False,
     }
     with matplotlib.rc_context(style):
@@ -125,17 +152,17 @@ def throughput(key: str, series: Sequence[Series], shape: Shape) -> str:
         axes.set_xscale("log", base=2)
         axes.set_yscale("log")
         for one in series:
-            colour = SERIES.get(one.backend, SERIES["other"])
+            stand_in = one.stand_in
             xs = [x for x, _ in one.points]
             ys = [y for _, y in one.points]
-            secure = one.backend in fmt.SECURE
+            secure = one.backend.secure
             axes.plot(
                 xs,
                 ys,
-                color=colour,
+                color=stand_in,
                 linewidth=2.2 if secure else 1.5,
                 linestyle=":" if one.limit else "-" if secure else (0, (5, 2.5)),
-                marker="" if one.limit else MARKERS.get(one.backend, "o"),
+                marker="" if one.limit else one.marker,
                 markersize=4.5,
                 markeredgewidth=0,
                 clip_on=False,
@@ -143,17 +170,17 @@ def throughput(key: str, series: Sequence[Series], shape: Shape) -> str:
             )
             for (x, _), bounds in zip(one.points, one.low_high, strict=False):
                 if bounds is not None and bounds[1] > bounds[0] * 1.02:
-                    axes.plot((x, x), bounds, color=colour, linewidth=1.2, alpha=0.6, clip_on=False)
+                    axes.plot((x, x), bounds, color=stand_in, linewidth=1.2, alpha=0.6)
         all_y = [y for one in series for _, y in one.points]
         axes.set_ylim(min(all_y) / 1.4, max(all_y) * 1.4)
         all_x = sorted({x for one in series for x, _ in one.points})
         axes.set_xlim(all_x[0] / 1.25, all_x[-1] * 1.1)
-        axes.xaxis.set_major_locator(FixedLocator(_some(all_x, 7 if shape is WIDE else 4)))
+        places = [float(axes.transData.transform((x, 1.0))[0]) for x in all_x]
+        named = legible(all_x, places, shape.font)
+        axes.xaxis.set_major_locator(FixedLocator(named))
         axes.xaxis.set_minor_locator(NullLocator())
         axes.yaxis.set_minor_locator(NullLocator())
-        axes.xaxis.set_major_formatter(
-            FuncFormatter(lambda x, _: fmt.size(round(x)).replace("\N{NO-BREAK SPACE}", " "))
-        )
+        axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: _size(x)))
         axes.yaxis.set_major_formatter(FuncFormatter(lambda y, _: _tick(y)))
         axes.set_xlabel("bytes in one call", color=MUTED, fontsize=shape.font)
         axes.text(
@@ -163,12 +190,27 @@ def throughput(key: str, series: Sequence[Series], shape: Shape) -> str:
         return _svg(figure)
 
 
-def _some(values: Sequence[float], most: int) -> list[float]:
-    """At most that many of the values, the first and the last among them, evenly chosen."""
-    if len(values) <= most:
-        return list(values)
-    step = (len(values) - 1) / (most - 1)
-    return [values[round(i * step)] for i in range(most)]
+def _size(number: float) -> str:
+    return fmt.size(round(number)).replace("\N{NO-BREAK SPACE}", " ")
+
+
+def legible(sizes: Sequence[float], places: Sequence[float], font: float) -> list[float]:
+    """The sizes whose names have room on the axis, at their places in pixels. The last and the
+    first come first, then the rounder ones: 64 before 55."""
+
+    def half(index: int) -> float:
+        return (len(_size(sizes[index])) + 1.5) * font * 0.6 / 2
+
+    def roundness(size: float) -> int:
+        whole = round(size)
+        return whole & -whole
+
+    inner = sorted(range(1, len(sizes) - 1), key=lambda i: -roundness(sizes[i]))
+    kept: list[int] = []
+    for index in dict.fromkeys((len(sizes) - 1, 0, *inner)):
+        if all(abs(places[index] - places[k]) >= half(index) + half(k) for k in kept):
+            kept.append(index)
+    return [sizes[index] for index in sorted(kept)]
 
 
 def _name_lines(axes: Axes, series: Sequence[Series], shape: Shape) -> None:
@@ -181,56 +223,47 @@ def _name_lines(axes: Axes, series: Sequence[Series], shape: Shape) -> None:
     lift = max(0.0, shape.font - min(places)) - max(0.0, max(places) - (shape.height - shape.font))
     for one, end, place, wanted in zip(series, ends, pixels, places, strict=True):
         moved = wanted + lift
-        colour = SERIES.get(one.backend, SERIES["other"])
-        name = one.backend
-        if shape is WIDE and one.backend in _SHORT:
-            name = f"{one.backend} · {_SHORT[one.backend]}"
+        name = one.backend.name
+        if shape is WIDE and one.backend.title.lower() != name:
+            name = f"{name} · {one.backend.title}"
         axes.annotate(
             name,
             xy=end,
             xytext=(right + 10, moved),
             textcoords="figure pixels",
-            color=colour,
+            color=one.stand_in,
             fontsize=shape.font,
             va="center",
             ha="left",
             annotation_clip=False,
-            arrowprops=_leader(colour) if abs(place - moved) > 2 else None,
+            arrowprops=_leader(one.stand_in) if abs(place - moved) > 2 else None,
         )
 
 
-def _leader(colour: str) -> dict[str, Any]:
+def _leader(stand_in: str) -> dict[str, Any]:
     return {
         "arrowstyle": "-",
-        "color": colour,
+        "color": stand_in,
         "linewidth": 0.8,
         "shrinkA": 0,
         "relpos": (0, 0.5),
     }
 
 
-_SHORT = {
-    "tee": "TEE API",
-    "ta-c": "C, in the TA",
-    "ta-ce": "CE, in the TA",
-    "c": "C, normal world",
-    "ce": "CE, normal world",
-    "openssl": "normal world",
-    "afalg": "kernel",
-}
-"""What stands beside a backend's name at the end of its line."""
-
 _NAMED = re.compile(r' id="[a-zA-Z0-9_.]+_\d+"')
 
 
 def _svg(figure: Any) -> str:
     out = io.StringIO()
-    figure.savefig(
-        out,
-        format="svg",
-        metadata={"Date": None, "Creator": None, "Format": None, "Type": None},
-        transparent=True,
-    )
+    with warnings.catch_warnings():
+        # Text stays text: it is the page's font that must have the letters of a name.
+        warnings.filterwarnings("ignore", "Glyph .* missing from font")
+        figure.savefig(
+            out,
+            format="svg",
+            metadata={"Date": None, "Creator": None, "Format": None, "Type": None},
+            transparent=True,
+        )
     return clean(out.getvalue())
 
 
@@ -246,6 +279,6 @@ def clean(svg: str) -> str:
     svg = re.sub(r" font-family: [^;]*;", "", svg)
     svg = re.sub(r' transform="rotate\(-0 [^"]*\)"', "", svg)
     svg = re.sub(r"(\d+\.\d)\d+", r"\1", svg)
-    for colour, variable in variables().items():
-        svg = svg.replace(colour, variable)
+    for stand_in, variable in variables().items():
+        svg = svg.replace(stand_in, variable)
     return re.sub(r"\n\s*", "\n", svg).strip()

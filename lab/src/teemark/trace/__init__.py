@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """A call into the TEE, instruction by instruction: from QEMU's plugin to names and trees.
 
-Layers, each using only those above it in this list:
-
     window      the file that the plugin writes
     symbols     names of addresses: ELF files, /proc/kallsyms
     places      the exception level, the file and the function of every block

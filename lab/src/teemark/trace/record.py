@@ -13,14 +13,15 @@ from pathlib import Path
 
 import msgspec
 
-from teemark import paths, plan, runner
+from teemark import paths, runner
 from teemark.boards import VirtualBoard, ensure_installed
-from teemark.boards.config import BoardFile, VirtualConfig, check_rules
+from teemark.boards.config import BoardFile, VirtualConfig
 from teemark.boards.qemu import PROGRAM as QEMU
 from teemark.boards.qemu import require as require_qemu
+from teemark.checked import convert
 from teemark.console import say, working
 from teemark.errors import CommandFailed, MissingOutput, TeemarkError, UsageMistake
-from teemark.plan import Block, Plan
+from teemark.plan import Case, Plan
 from teemark.run import reader
 from teemark.run.reader import RunData
 from teemark.run.records import AnyRecord
@@ -41,27 +42,26 @@ class Traced:
 
 def plan_of(keys: Sequence[str], samples: int, name: str = "trace") -> Plan:
     """A plan of these cases, one call a sample, and the calibration before them."""
-    blocks = []
+    cases = []
     for key in dict.fromkeys((CALIBRATION, *keys)):
-        words = key.split("/", 3)
-        if len(words) != 4 or not all(words):
+        workload, *words = key.split("/", 3)
+        if len(words) != 3 or not all((workload, *words)):
             raise UsageMistake(
                 f"{key!r} is no case",
                 hint="a case is WORKLOAD/ALGORITHM/BACKEND/PARAMETERS, such as "
                 "oneshot/sha256/tee/4096; `teemark plan show NAME` prints those of a plan",
             )
-        if words[0] == "teehash":
+        if workload == "teehash":
             raise UsageMistake(
                 f"{key}: teehash's steps can't be traced: only teebench marks its calls"
             )
-        blocks.append(
-            Block(words[0], (words[1],), (words[2],), (words[3],), samples=samples, min_us=0)
-        )
-    return Plan(name, "One call of each case, instruction by instruction.", tuple(blocks))
+        algorithm, backend, parameters = words
+        cases.append(Case(workload, algorithm, backend, parameters, samples, min_us=0))
+    return Plan(name, "One call of each case, instruction by instruction.", tuple(cases))
 
 
 def keys_of(asked: Plan) -> list[str]:
-    return [case.key for case in plan.expand(asked)]
+    return [case.key for case in asked.cases]
 
 
 def with_optee(
@@ -75,20 +75,16 @@ def with_optee(
             "counts them",
             hint="use --board qemu-v8-icount, or a board file with icount = true",
         )
-    config = file.config
+    config = msgspec.to_builtins(file.config)
     if options and optee is None:
         optee = "source"
     if optee is not None:
         folder = optee not in ("debian", "source")
-        config = msgspec.structs.replace(
-            config,
-            optee=str(Path(optee).expanduser().absolute()) if folder else optee,
-            options=tuple(options),
-        )
+        config["optee"] = str(Path(optee).expanduser().absolute()) if folder else optee
+        config["options"] = options
     if tfa is not None:
-        config = msgspec.structs.replace(config, tfa=str(Path(tfa).expanduser().absolute()))
-    check_rules(file.name, config)
-    return replace(file, config=config)
+        config["tfa"] = str(Path(tfa).expanduser().absolute())
+    return replace(file, config=convert(config, VirtualConfig, file.name))
 
 
 def plugin() -> Path:
@@ -144,8 +140,8 @@ def _measure(board: VirtualBoard, asked: Plan, directory: Path) -> tuple[Outcome
     with ExitStack() as stack:
         with working(f"booting {board.name} …"):
             stack.enter_context(board)
-        with working(f"installing programs on {board.name} …"):
-            ensure_installed(board)
+        with working(f"looking at {board.name} …") as tell:
+            ensure_installed(board, tell=tell)
         with working(f"measuring on {board.name} …"):
             outcome = _run(board, asked, directory)
         with working("fetching the kernel's symbols …"):
@@ -156,7 +152,7 @@ def _measure(board: VirtualBoard, asked: Plan, directory: Path) -> tuple[Outcome
 def _run(board: VirtualBoard, asked: Plan, directory: Path) -> Outcome:
     options = ("--loops", "1", "--no-ta-counter")
     try:
-        return runner.measure(board, asked, directory, _Unwatched(), options)
+        return runner.measure(board, asked, directory, _Unwatched(), options=options)
     except CommandFailed as error:
         if error.status != 2:
             raise

@@ -16,6 +16,7 @@ from elftools.elf.sections import SymbolTableSection
 from numpy.typing import NDArray
 
 from teemark.errors import DataError
+from teemark.harmless import harmless, harmless_line
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +130,8 @@ def _functions(elf: ELFFile) -> list[Symbol]:
     for symbol in table.iter_symbols():
         if symbol["st_shndx"] not in code or not symbol.name or symbol.name.startswith("$"):
             continue
-        made = Symbol(int(symbol["st_value"]), int(symbol["st_size"]), symbol.name)
+        name = harmless_line(symbol.name)
+        made = Symbol(int(symbol["st_value"]), int(symbol["st_size"]), name)
         kind = symbol["st_info"]["type"]
         if kind == "STT_FUNC":
             functions.append(made)
@@ -147,7 +149,7 @@ def _functions(elf: ELFFile) -> list[Symbol]:
 def kallsyms(text: str) -> Table:
     """/proc/kallsyms as root sees it: functions of the kernel and of its modules."""
     symbols = []
-    for line in text.splitlines():
+    for line in harmless(text).splitlines():
         words = line.split()
         if len(words) < 3 or words[1] not in "tTwW" or words[2].startswith(("$", ".L")):
             continue

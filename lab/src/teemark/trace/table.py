@@ -105,14 +105,13 @@ def _compare(console: Console, before: CaseTrace, after: CaseTrace, top: int) ->
         f"instructions ({100 * more / before.instructions:+.1f} %)",
         markup=False,
     )
-    from rich.text import Text
-
     table = _columns("level", "function", "component", "before", "now", "difference")
     found = changes(before, after)
     for change in found[:top]:
-        table.add_row(
+        _row(
+            table,
             change.function.level,
-            Text(change.function.name),
+            change.function.name,
             change.function.component,
             f"{change.before:,}",
             f"{change.after:,}",
@@ -121,7 +120,7 @@ def _compare(console: Console, before: CaseTrace, after: CaseTrace, top: int) ->
     rest = found[top:]
     if rest:
         total = f"{sum(change.more for change in rest):+,}"
-        table.add_row("", f"{fmt.plural(len(rest), 'function')} more", "", "", "", total)
+        _row(table, "", f"{fmt.plural(len(rest), 'function')} more", "", "", "", total)
     console.print(table)
 
 
@@ -136,6 +135,13 @@ def _columns(*titles: str) -> Table:
     return table
 
 
+def _row(table: Table, *cells: str) -> None:
+    """As they are: what a name looks like is no markup."""
+    from rich.text import Text
+
+    table.add_row(*map(Text, cells))
+
+
 def _overview(trace: Trace) -> Table:
     table = _columns("case", "instructions", *LEVELS, "inside")
     for case in trace.cases:
@@ -144,7 +150,8 @@ def _overview(trace: Trace) -> Table:
         if case.interrupts()[0]:
             inside.append("tick")
         inside += [name.strip("[]") for name, _ in case.others()]
-        table.add_row(
+        _row(
+            table,
             case.case,
             f"{case.instructions:,}",
             *(f"{levels[level]:,}" if level in levels else "" for level in LEVELS),
@@ -170,22 +177,21 @@ def _one(console: Console, case: CaseTrace, top: int) -> None:
 def _split(case: CaseTrace) -> Table:
     table = _columns("level", "component", "instructions", "share")
     for level, count in case.levels().items():
-        table.add_row(level, "", f"{count:,}", share(count, case.instructions))
+        _row(table, level, "", f"{count:,}", share(count, case.instructions))
         for its, component, part in case.components():
             if its == level and part != count:
-                table.add_row("", component, f"{part:,}", share(part, case.instructions))
+                _row(table, "", component, f"{part:,}", share(part, case.instructions))
     return table
 
 
 def _functions(case: CaseTrace, title: str, costs: Sequence[Cost]) -> Table:
-    from rich.text import Text
-
     table = _columns("level", "function", "component", title, "share", "calls")
     for cost in costs:
         count = cost.self if title == "by itself" else cost.total
-        table.add_row(
+        _row(
+            table,
             cost.function.level,
-            Text(cost.function.name),
+            cost.function.name,
             cost.function.component,
             f"{count:,}",
             share(count, case.instructions),
