@@ -7,6 +7,7 @@ import itertools
 import json
 import random
 from collections.abc import Mapping, Sequence
+from copy import deepcopy
 from dataclasses import dataclass, field
 from statistics import NormalDist
 
@@ -95,11 +96,11 @@ class Synthetic:
             "cases": 2 + 7 * 3 * len(SIZES),
         }
         if self.starts == 1:
-            return [head, MACHINE, *self.start(rng)]
+            return [head, deepcopy(MACHINE), *self.start(rng)]
         made = [head | {"schema": 2, "starts": self.starts}]
         for number in range(1, self.starts + 1):
             begin: dict[str, object] = {"type": "start", "number": number, "kind": "round"}
-            made += [begin, MACHINE, *self.start(rng, rng.gauss(1.0, self.between))]
+            made += [begin, deepcopy(MACHINE), *self.start(rng, rng.gauss(1.0, self.between))]
         return made
 
     def start(self, rng: random.Random, shift: float = 1.0) -> list[dict[str, object]]:
@@ -218,7 +219,7 @@ def run_of(
     """A run with these cases and these times of a call, nanoseconds, in turns. `more` goes into
     every case record."""
     head = Synthetic(identical=icount).records()[0]
-    records: list[dict[str, object]] = [head, MACHINE]
+    records: list[dict[str, object]] = [head, deepcopy(MACHINE)]
     for key, times in cases.items():
         workload, algorithm, backend, parameters = key.split("/", 3)
         size = next((word for word in parameters.split("/") if word.isdigit()), None)

@@ -306,7 +306,7 @@ def test_side_by_side() -> None:
         "synthetic (1) instructions",
         "synthetic (2) instructions",
         "ratio",
-        "<",
+        "<verdict",
     ]
     assert words(section) == (
         "Factors are of the cost of a byte, against synthetic (1). Where the interval of a factor "

@@ -90,7 +90,7 @@ def _medians(base: Subject, other: Subject) -> Fold:
             Column(base.label, unit=figures.unit(base.run)),
             Column(other.label, unit=figures.unit(other.run)),
             Column("ratio"),
-            Column("", "left"),
+            Column("verdict", "left"),
         ),
         tuple(rows),
     )
