@@ -28,7 +28,7 @@ run: build ## build all, boot the exact virtual board, run the plan, write the r
 .PHONY: build
 build: deps ## everything that make run needs
 	@$(MAKE) --no-print-directory -j2 venv vboard
-	@$(MAKE) --no-print-directory ta host
+	@$(MAKE) --no-print-directory ta host trace
 
 .PHONY: deps
 deps:
@@ -57,6 +57,10 @@ ta: vboard
 host: vboard
 	@$(MAKE) --no-print-directory -C host ARCH=aarch64
 	@$(MAKE) --no-print-directory -C host ARCH=native
+
+.PHONY: trace
+trace:
+	@$(MAKE) --no-print-directory -C trace
 
 .PHONY: host-armhf
 host-armhf: vboard
@@ -89,6 +93,7 @@ test-unit: deps test-deps venv ## the tests that need no virtual board (1 to 2 m
 	@$(MAKE) --no-print-directory -j2 -C ta/tests all
 	@$(MAKE) --no-print-directory -j2 -C host/tests all
 	@$(MAKE) --no-print-directory -j2 -C host/tests/teehash all
+	@$(MAKE) --no-print-directory -C trace
 	@$(MAKE) --no-print-directory -j2 --output-sync=target unit-host unit-rest
 
 .PHONY: unit-host
@@ -130,6 +135,7 @@ lint: deps venv ## ruff, mypy, clang-format, and no warning of gcc (changes noth
 	@git ls-files '*.c' '*.h' | xargs clang-format --dry-run --Werror
 	@$(MAKE) --no-print-directory -j2 -C host ARCH=native CI=true \
 		BUILD="$(CURDIR)/build/lint" SYSROOT="$(CURDIR)/build/vboard/sysroot"
+	@$(MAKE) --no-print-directory -C trace CI=true BUILD="$(CURDIR)/build/lint"
 
 .PHONY: format
 format: deps venv ## format the sources
@@ -150,7 +156,7 @@ picture: test-deps ## the README picture, of REPORT=runs/latest/report.html
 
 .PHONY: clean
 clean: ## remove what was built; downloads and the Python environment stay
-	@rm -rf build/ta build/host build/common build/tests build/lint
+	@rm -rf build/ta build/host build/common build/tests build/lint build/trace
 	@$(MAKE) --no-print-directory -C vboard clean
 
 .PHONY: distclean

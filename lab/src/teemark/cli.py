@@ -32,6 +32,8 @@ class Row:
 
 TABLE: tuple[Row, ...] = (
     Row("run", "teemark.commands.run", "Run a plan on a board and report."),
+    Row("trace", "teemark.commands.trace", "Record a call instruction by instruction."),
+    Row("what-if", "teemark.commands.what_if", "Compare builds of OP-TEE by traces."),
     Row("report", "teemark.commands.report", "Make the reports again from a run."),
     Row("plan", "teemark.commands.plan", "List the plans, or show the cases of one."),
     Row("schema", "teemark.commands.schema", "Print the JSON Schema of run.ndjson."),

@@ -12,7 +12,7 @@ import contextlib
 import signal
 import tempfile
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -105,9 +105,15 @@ def header(board: Board, asked: Plan, starts: int, now: datetime) -> Run:
 
 
 def measure(
-    board: Board, asked: Plan, directory: Path, watcher: Watcher, starts: Starts | None = None
+    board: Board,
+    asked: Plan,
+    directory: Path,
+    watcher: Watcher,
+    starts: Starts | None = None,
+    *,
+    options: Sequence[str] = (),
 ) -> Outcome:
-    """Run a plan on an open board that is set up.
+    """Run a plan on an open board that is set up; `options` are teebench's.
 
     A connection that drops, Ctrl-C, a full disk and a program that dies leave what was measured so
     far in the file; its end record says what happened.
@@ -127,7 +133,7 @@ def measure(
                 if number > 1:
                     starts.again()
                 sink.begin(start)
-                _one_start(board, asked, cases, sink, watcher)
+                _one_start(board, asked, cases, sink, watcher, options=options)
                 sink.close()
             except TeemarkError as problem:
                 error = problem
@@ -153,13 +159,19 @@ def measure(
 
 
 def _one_start(
-    board: Board, asked: Plan, cases: Iterable[Case], sink: _Sink, watcher: Watcher
+    board: Board,
+    asked: Plan,
+    cases: Iterable[Case],
+    sink: _Sink,
+    watcher: Watcher,
+    *,
+    options: Sequence[str],
 ) -> None:
     with tempfile.TemporaryFile() as complaints:
         if board.deterministic:
-            status = _fetch(board, cases, sink, watcher, complaints)
+            status = _fetch(board, cases, sink, watcher, complaints, options=options)
         else:
-            status = _stream(board, cases, sink, complaints)
+            status = _stream(board, cases, sink, complaints, options=options)
         sink.judge(board.name, status, _text(complaints))
     if sink.end is not None and sink.end.complete:
         teehash_steps.run(board, asked.teehash, sink.take)
@@ -274,18 +286,31 @@ def _signal_name(number: int) -> str:
         return f"signal {number}"
 
 
-def _stream(board: Board, cases: Iterable[Case], sink: _Sink, complaints: IO[bytes]) -> int:
+def _stream(
+    board: Board,
+    cases: Iterable[Case],
+    sink: _Sink,
+    complaints: IO[bytes],
+    *,
+    options: Sequence[str],
+) -> int:
     """Records come over the wire while the board measures."""
     with tempfile.TemporaryFile() as lines:
         lines.write(plan.case_lines(cases).encode())
         lines.seek(0)
-        with board.stream([PROGRAM], stdin=lines, stderr=complaints) as process:
+        with board.stream([PROGRAM, *options], stdin=lines, stderr=complaints) as process:
             sink.take(process.lines())
             return process.wait()
 
 
 def _fetch(
-    board: Board, cases: Iterable[Case], sink: _Sink, watcher: Watcher, complaints: IO[bytes]
+    board: Board,
+    cases: Iterable[Case],
+    sink: _Sink,
+    watcher: Watcher,
+    complaints: IO[bytes],
+    *,
+    options: Sequence[str],
 ) -> int:
     """Records stay on the board until the end."""
     folder = board.script("mktemp -d").text.strip()
@@ -296,7 +321,7 @@ def _fetch(
             board.push(local_cases, f"{folder}/cases")
             watcher.quiet()
             places = ("--cases", f"{folder}/cases", "--output", f"{folder}/records")
-            command = quietly(PROGRAM, *places, *_QUIET_OPTIONS)
+            command = quietly(PROGRAM, *places, *_QUIET_OPTIONS, *options)
             with board.stream(command, stderr=complaints) as process:
                 status = process.wait()
             left = board.script('cd "$1" && ls', folder).text.split()

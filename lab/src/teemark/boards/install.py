@@ -54,8 +54,8 @@ class Item:
         return f"{self.directory.rstrip('/')}/{self.local.name}"
 
 
-def _tas() -> list[Path]:
-    return sorted(paths.built_tas().glob("*.ta"))
+def _tas(board: Board) -> list[Path]:
+    return sorted(board.tas.glob("*.ta"))
 
 
 def _items(board: Board, machine: str, *, tee: bool) -> list[Item]:
@@ -66,7 +66,7 @@ def _items(board: Board, machine: str, *, tee: bool) -> list[Item]:
         for name in PROGRAMS
         if (programs / name).is_file()
     ]
-    tas = _tas() if tee else []
+    tas = _tas(board) if tee else []
     return found + [Item(ta, board.config.ta_directory, 0o444) for ta in tas]
 
 
@@ -76,8 +76,8 @@ def ensure_installed(
     """Install what is missing or differs; return that. With `require`, having nothing to
     install is an error. `tell` hears what is being copied."""
     asked = [board.directory, *PROGRAMS]
-    if _tas():
-        asked += ["--", board.config.ta_directory, *(ta.name for ta in _tas())]
+    if tas := _tas(board):
+        asked += ["--", board.config.ta_directory, *(ta.name for ta in tas)]
     result = board.script(_LOOK, *asked, check=False)
     if result.status != 0:
         folders = f"{board.directory} or {board.config.ta_directory}"

@@ -31,9 +31,10 @@ def command(run_paths: tuple[Path, ...], out: Path | None, as_json: bool) -> int
     from teemark.report import report
     from teemark.report.notices import notices
     from teemark.run import reader
+    from teemark.trace import store
 
     runs = [reader.read(path) for path in run_paths]
-    made = report.make(runs)
+    made = report.make(runs, [store.find(reader.locate(path).parent) for path in run_paths])
     folder = out or reader.locate(run_paths[0]).parent
     html = report.write(made, folder)
     for run in runs:

@@ -14,6 +14,7 @@ from teemark.report.notices import notices
 from teemark.report.sections import SECTIONS
 from teemark.report.subject import Subject, subjects
 from teemark.run.reader import RunData
+from teemark.trace.profile import Trace
 
 HTML = "report.html"
 MARKDOWN = "report.md"
@@ -26,8 +27,12 @@ class Report:
     subjects: tuple[Subject, ...]
 
 
-def make(runs: Sequence[RunData]) -> Report:
-    about = subjects(runs)
+def make(
+    runs: Sequence[RunData], traces: Sequence[Trace | None] = (), against: Trace | None = None
+) -> Report:
+    """`traces` are those of the runs, None where there is none; `against` is what they are compared
+    with."""
+    about = subjects(runs, traces, against)
     banners = [
         notice if len(about) == 1 else replace(notice, title=f"{subject.label}: {notice.title}")
         for subject in about

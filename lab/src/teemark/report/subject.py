@@ -12,6 +12,7 @@ from teemark.report.blocks import Block, Chart, Fold, Heading, Section, Strong, 
 from teemark.report.notices import lacking
 from teemark.report.verdicts import Said, say
 from teemark.run.reader import RunData
+from teemark.trace.profile import Trace
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +22,9 @@ class Subject:
     verdicts: tuple[Said, ...]
     label: str
     """The run's name in a report of several."""
+    trace: Trace | None = None
+    against: Trace | None = None
+    """The trace that this one is compared with."""
 
     @property
     def emulated(self) -> bool:
@@ -36,7 +40,9 @@ class Subject:
 SectionFunction = Callable[[Sequence[Subject]], Section | None]
 
 
-def subjects(runs: Sequence[RunData]) -> tuple[Subject, ...]:
+def subjects(
+    runs: Sequence[RunData], traces: Sequence[Trace | None] = (), against: Trace | None = None
+) -> tuple[Subject, ...]:
     """Fit and judge every run; labels tell runs of the same board apart."""
     made = []
     names = [run.name for run in runs]
@@ -44,7 +50,8 @@ def subjects(runs: Sequence[RunData]) -> tuple[Subject, ...]:
         models = build(run)
         label = run.name if names.count(run.name) == 1 else f"{run.name} ({number})"
         said = tuple(say(run, verdict) for verdict in judge(run, models))
-        made.append(Subject(run, models, said, label))
+        trace = traces[number - 1] if traces else None
+        made.append(Subject(run, models, said, label, trace, against))
     return tuple(made)
 
 
