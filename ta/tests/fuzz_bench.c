@@ -49,7 +49,7 @@ static uint32_t value(uint8_t byte)
 	static const uint32_t edges[] = { UINT32_MAX,
 					  1u << 31,
 					  65536,
-					  TA_BENCH_REPEAT_MAX + 1,
+					  TA_REPEAT_MAX + 1,
 					  TA_BENCH_OBJECT_MAX,
 					  TA_BENCH_OBJECT_MAX + 1 };
 

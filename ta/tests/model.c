@@ -93,7 +93,9 @@ static void want_oneshot(struct model *model, const TEE_Param *p,
 	const struct algorithm *alg = supported(p[0].value.a, p[0].value.b);
 	uint32_t repeat = p[3].value.a;
 
-	if (!repeat || repeat > TA_DIGEST_REPEAT_MAX || bad_memref(&p[1])) {
+	if (!repeat || repeat > TA_REPEAT_MAX ||
+	    (repeat > 1 && p[1].memref.size > TA_WORK_MAX / repeat) ||
+	    bad_memref(&p[1])) {
 		want->res = TEE_ERROR_BAD_PARAMETERS;
 		return;
 	}

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <teemark/ta_work.h>
+
 #include "cases.h"
 
 enum { OPTIONS_MAX = 4 }; /* that a case line can have: parse_option() */
@@ -75,6 +77,27 @@ int case_need_backend(struct bench_case *c, struct error *err)
 		return error_set(err, -EINVAL, "there is no backend \"%s\"",
 				 c->backend_name);
 	return 0;
+}
+
+bool case_in_ta(const struct bench_case *c)
+{
+	return !strcmp(c->backend_name, "tee") ||
+	       !strncmp(c->backend_name, "ta-", 3);
+}
+
+int case_need_work(const struct bench_case *c, struct error *err)
+{
+	uint32_t most = c->options.repeats[c->options.n_repeats - 1];
+
+	if (!case_in_ta(c) || ta_work_ok(most, (uint64_t)c->bytes))
+		return 0;
+	error_set(err, -EINVAL,
+		  "%u repetitions of %lld bytes are more than one call into a "
+		  "TA may do: %u repetitions, %u bytes in all",
+		  most, (long long)c->bytes, TA_REPEAT_MAX, TA_WORK_MAX);
+	error_hint(err, "a call can't be ended from outside; longer work is "
+			"many calls: fewer repetitions, and a larger min_us");
+	return -EINVAL;
 }
 
 int parse_repeats(const char *text, struct case_options *options,

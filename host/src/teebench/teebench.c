@@ -321,6 +321,8 @@ static int check_cases(struct cases *cases, struct pool *pool,
 				  why.what);
 		else
 			error_set(err, ret, "%s: %s", c->key, why.what);
+		if (why.hint[0])
+			error_hint(err, "%s", why.hint);
 		return ret;
 	}
 	return 0;

@@ -140,6 +140,10 @@ int case_need_digest(struct bench_case *c, struct error *err);
 int case_need_cipher(struct bench_case *c, struct error *err); /* or AEAD */
 int case_need_no_algorithm(struct bench_case *c, struct error *err);
 int case_need_backend(struct bench_case *c, struct error *err);
+/* Does a TA compute it, by the key alone? */
+bool case_in_ta(const struct bench_case *c);
+/* Of a case in a TA that repeats c->bytes: may one call do so much? */
+int case_need_work(const struct bench_case *c, struct error *err);
 /* A decimal number without sign, leading zeros or suffix, at most max. */
 int case_number(const char *text, const char *what, uint64_t max,
 		uint64_t *value, struct error *err);

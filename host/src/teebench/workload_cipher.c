@@ -47,6 +47,9 @@ static int cipher_parse(struct bench_case *c, struct pool *pool,
 				 c->algorithm->title, c->algorithm->block_bytes,
 				 (unsigned long long)bytes);
 	c->bytes = (int64_t)bytes;
+	ret = case_need_work(c, err);
+	if (ret)
+		return ret;
 	return keyed_case_reserve(pool, c->backend_name, bytes, err);
 }
 

@@ -45,6 +45,9 @@ static int oneshot_parse(struct bench_case *c, struct pool *pool,
 	if (ret)
 		return ret;
 	c->bytes = (int64_t)bytes;
+	ret = case_need_work(c, err);
+	if (ret)
+		return ret;
 	if (c->algorithm->class == ALG_MAC)
 		return keyed_case_reserve(pool, c->backend_name, bytes, err);
 	return pool_reserve(pool, c->backend,

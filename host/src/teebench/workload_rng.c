@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <teemark/ta_work.h>
+
 #include "clock.h"
 #include "facts.h"
 #include "fips140.h"
@@ -35,6 +37,21 @@ struct rng {
 	unsigned blocks, failed;
 };
 
+static int check_work(const struct bench_case *c, struct error *err)
+{
+	uint32_t most = c->options.repeats[c->options.n_repeats - 1];
+
+	if (!case_in_ta(c) || ta_work_random_ok(most, (uint64_t)c->bytes))
+		return 0;
+	error_set(err, -EINVAL,
+		  "%u times %lld random bytes are more than one call into a TA "
+		  "may draw: %u",
+		  most, (long long)c->bytes, TA_WORK_RANDOM_MAX);
+	error_hint(err, "a call can't be ended from outside, and a hardware "
+			"source may be slow: draw more in many calls");
+	return -EINVAL;
+}
+
 static int rng_parse(struct bench_case *c, struct pool *pool, struct error *err)
 {
 	uint64_t bytes;
@@ -56,7 +73,7 @@ static int rng_parse(struct bench_case *c, struct pool *pool, struct error *err)
 	if (!ret && bytes < 16)
 		ret = error_set(err, -EINVAL, "16 bytes are the least");
 	c->bytes = (int64_t)bytes;
-	return ret;
+	return ret ? ret : check_work(c, err);
 }
 
 /* Bounded by time, for a hardware source may give 10 kB/s. */

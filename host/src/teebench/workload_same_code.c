@@ -113,6 +113,9 @@ static int same_parse(struct bench_case *c, struct pool *pool,
 	if (ret)
 		return ret;
 	c->bytes = (int64_t)bytes;
+	ret = case_need_work(c, err);
+	if (ret)
+		return ret;
 	return strcmp(c->backend_name, "ta-c") ?
 		       0 :
 		       pool_share_reserve(pool, kernels, (size_t)bytes, err);

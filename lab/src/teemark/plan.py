@@ -26,7 +26,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import cast
 
-from teemark import paths
+from teemark import paths, work
 from teemark.errors import ConfigError, UsageMistake
 from teemark.teehash import Step
 from teemark.teehash import parse as parse_teehash
@@ -276,6 +276,15 @@ def parse(text: str, *, name: str, file: str) -> Plan:
         if case.key in seen:
             raise read.wrong("cases", f"two blocks give the case {case.key}")
         seen.add(case.key)
+        most = max(case.repeat, default=1)
+        too_much = work.excess(case.workload, case.backend, case.parameters, most)
+        if too_much:
+            raise read.wrong(
+                "cases",
+                f"{case.key}: {too_much}",
+                hint="a call into the TEE can't be ended from outside: fewer repetitions, "
+                "or smaller messages",
+            )
     return plan
 
 
