@@ -20,7 +20,10 @@ void listing_add_keyed(struct listing *listing,
 		       bool (*wanted)(const struct algorithm *alg));
 void listing_add_calls(struct listing *listing, struct pool *pool);
 
-/* Writes all of it to stdout, as a table or as one JSON object. */
-int listing_print(bool json, struct error *err);
+/*
+ * Writes all of it to stdout, as a table or as one JSON object. Stores nothing
+ * anywhere. allow_rpmb: as in struct pool.
+ */
+int listing_print(bool json, bool allow_rpmb, struct error *err);
 
 #endif

@@ -40,6 +40,8 @@ struct pool {
 	size_t count;
 	struct pool_share shares[POOL_MAX];
 	size_t n_shares;
+	/* May an RPMB partition be written to? That can be for good. */
+	bool allow_rpmb;
 };
 
 /* Before anything is opened: this backend will need a buffer of that size. */

@@ -31,8 +31,9 @@ struct storage_backend {
 	uint32_t (*loops_max)(enum storage_op op);
 	/* For parse(). */
 	int (*reserve)(struct pool *pool, size_t bytes, struct error *err);
-	/* Can it store here? */
-	int (*probe)(const struct storage_backend *backend, struct error *err);
+	/* Can it store here, as far as can be told without storing? */
+	int (*probe)(const struct storage_backend *backend, struct pool *pool,
+		     struct error *err);
 
 	/* close() also after an error, unless *state is NULL. */
 	int (*open)(void **state, const struct storage_backend *backend,

@@ -45,9 +45,11 @@ static uint32_t file_loops_max(enum storage_op op)
 	return FILES_MAX;
 }
 
-static int file_probe(const struct storage_backend *backend, struct error *err)
+static int file_probe(const struct storage_backend *backend, struct pool *pool,
+		      struct error *err)
 {
 	(void)backend;
+	(void)pool;
 	return place_probe(err);
 }
 

@@ -31,21 +31,32 @@ static uint32_t tee_loops_max(enum storage_op op)
 	return 1;
 }
 
-static int tee_storage_probe(const struct storage_backend *backend,
-			     struct error *err)
+/* What can be told without the TEE storing anything. */
+static int probe_system(const struct storage_backend *backend,
+			struct pool *pool, struct error *err)
 {
 	int ret = tee_probe(err);
 
-	(void)backend;
-	if (!ret && tee_supplicant_state() == SUPPLICANT_ABSENT) {
+	if (ret)
+		return ret;
+	if (backend->which == TA_BENCH_STORAGE_RPMB && !pool->allow_rpmb) {
+		error_skip(err, -EPERM, "rpmb-not-allowed",
+			   "an RPMB partition is left alone unless allowed: "
+			   "its first use may program a key that can't be "
+			   "changed");
+		error_hint(err, "where that is wanted: --allow-rpmb, or rpmb = "
+				"true in the board file");
+		return -EPERM;
+	}
+	if (tee_supplicant_state() == SUPPLICANT_ABSENT) {
 		error_skip(err, -ENOENT, "no-supplicant",
 			   "tee-supplicant is not running, which keeps the "
 			   "TEE's files");
 		error_hint(err, "start it: tee-supplicant -d, or systemctl "
 				"start tee-supplicant");
-		ret = -ENOENT;
+		return -ENOENT;
 	}
-	return ret;
+	return 0;
 }
 
 #ifdef HAVE_TEEC
@@ -117,6 +128,17 @@ static int open_desk(const void *kind, size_t size, void **value,
 	else
 		*value = desk;
 	return ret;
+}
+
+static int tee_storage_probe(const struct storage_backend *backend,
+			     struct pool *pool, struct error *err)
+{
+	void *desk;
+	int ret = probe_system(backend, pool, err);
+
+	return ret ? ret :
+		     pool_share(pool, &desk_kind, open_desk, close_desk, &desk,
+				err);
 }
 
 static int tee_reserve(struct pool *pool, size_t bytes, struct error *err)
@@ -518,6 +540,8 @@ static int tee_open(void **state, const struct storage_backend *backend,
 }
 
 #else /* HAVE_TEEC */
+
+#define tee_storage_probe probe_system
 
 static int tee_reserve(struct pool *pool, size_t bytes, struct error *err)
 {

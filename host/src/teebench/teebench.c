@@ -40,6 +40,8 @@ static const char usage_text[] =
 	"      --quiet-until-end  write nothing while measuring\n"
 	"      --no-ta-counter    don't have TAs count their own time, where a TA that is\n"
 	"                         sacrificed shows that they may\n"
+	"      --allow-rpmb       use an RPMB partition, which can program its key, once\n"
+	"                         and for good; without it those cases are skipped\n"
 	"  -l, --list             what this machine can run, and why not the rest\n"
 	"  -m, --machine          the facts of this machine\n"
 	"  -j, --json             --list and --machine as JSON\n"
@@ -60,7 +62,7 @@ enum { EXIT_FAIL = 1, EXIT_USAGE = 2 };
 struct arguments {
 	struct bench_settings settings;
 	const char *cases_path, *output;
-	bool list, machine, json;
+	bool list, machine, json, allow_rpmb;
 };
 
 enum {
@@ -74,6 +76,7 @@ enum {
 	OPT_CPU,
 	OPT_QUIET,
 	OPT_NO_TA_COUNTER,
+	OPT_ALLOW_RPMB,
 };
 
 static const struct option long_options[] = {
@@ -89,6 +92,7 @@ static const struct option long_options[] = {
 	{ "cpu", required_argument, NULL, OPT_CPU },
 	{ "quiet-until-end", no_argument, NULL, OPT_QUIET },
 	{ "no-ta-counter", no_argument, NULL, OPT_NO_TA_COUNTER },
+	{ "allow-rpmb", no_argument, NULL, OPT_ALLOW_RPMB },
 	{ "list", no_argument, NULL, 'l' },
 	{ "machine", no_argument, NULL, 'm' },
 	{ "json", no_argument, NULL, 'j' },
@@ -246,6 +250,9 @@ static int parse_arguments(int argc, char **argv, struct arguments *a)
 		case OPT_NO_TA_COUNTER:
 			s->ta_counter = false;
 			break;
+		case OPT_ALLOW_RPMB:
+			a->allow_rpmb = true;
+			break;
 		case 'l':
 			a->list = true;
 			break;
@@ -332,7 +339,7 @@ static int run(const struct arguments *a, char **keys)
 {
 	struct bench_result result = { 0 };
 	struct cases cases = { 0 };
-	struct pool pool = { 0 };
+	struct pool pool = { .allow_rpmb = a->allow_rpmb };
 	struct sink sink;
 	struct error err = { 0 }, closing = { 0 };
 	int status = 0;
@@ -378,7 +385,7 @@ int main(int argc, char **argv)
 	int status = parse_arguments(argc, argv, &a);
 
 	if (status < 0 && a.list)
-		status = listing_print(a.json, &err) ?
+		status = listing_print(a.json, a.allow_rpmb, &err) ?
 				 complain(&err, EXIT_FAIL) :
 				 0;
 	else if (status < 0 && a.machine)

@@ -114,7 +114,7 @@ static int storage_prepare(struct bench_case *c, struct pool *pool,
 	s->job.op = (enum storage_op)op_by_name(c->algorithm_name);
 	s->job.bytes = (size_t)c->bytes;
 	make_name(&s->job, c->key);
-	ret = s->store->probe(s->store, err);
+	ret = s->store->probe(s->store, pool, err);
 	return ret ? ret :
 		     s->store->open(&s->state, s->store, &s->job, pool, err);
 }
@@ -183,21 +183,10 @@ static void storage_teardown(void *state)
 
 static void storage_list(struct listing *listing, struct pool *pool)
 {
-	static const struct storage_job trial = {
-		.op = STORAGE_CREATE,
-		.bytes = 2,
-		.name = "teemark-trial",
-	};
-
 	for (size_t i = 0; stores[i]; i++) {
 		struct error why = { 0 };
-		void *state = NULL;
 
-		/* Only by storing something can it be told. */
-		if (!stores[i]->probe(stores[i], &why))
-			stores[i]->open(&state, stores[i], &trial, pool, &why);
-		if (state)
-			stores[i]->close(state);
+		stores[i]->probe(stores[i], pool, &why);
 		for (int op = 0; op < STORAGE_OPS; op++)
 			listing_add(listing, ops[op], stores[i]->name, &why);
 	}

@@ -177,12 +177,19 @@ class _Sink:
         )
 
 
+def _allowed(board: Board) -> tuple[str, ...]:
+    """What the board file lets teebench do that it doesn't do unasked."""
+    return ("--allow-rpmb",) if board.config.rpmb else ()
+
+
 def _stream(board: Board, cases: Iterable[Case], sink: _Sink, complaints: IO[bytes]) -> int:
     """Records come over the wire while the board measures."""
     with tempfile.TemporaryFile() as lines:
         lines.write(plan.case_lines(cases).encode())
         lines.seek(0)
-        with board.stream([PROGRAM], stdin=lines, stderr=complaints) as process:
+        with board.stream(
+            [PROGRAM, *_allowed(board)], stdin=lines, stderr=complaints
+        ) as process:
             sink.take(process.lines())
             return process.wait()
 
@@ -199,7 +206,7 @@ def _fetch(
             board.push(local_cases, f"{folder}/cases")
             watcher.quiet()
             places = ("--cases", f"{folder}/cases", "--output", f"{folder}/records")
-            command = quietly(PROGRAM, *places, *_QUIET_OPTIONS)
+            command = quietly(PROGRAM, *places, *_QUIET_OPTIONS, *_allowed(board))
             with board.stream(command, stderr=complaints) as process:
                 status = process.wait()
             left = board.script('cd "$1" && ls', folder).text.split()

@@ -38,6 +38,8 @@ class SshConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     ta_directory: Text = "/lib/optee_armtz"
     sudo: bool = False
     """Run everything on the board under `sudo -n`."""
+    rpmb: bool = False
+    """Cases may use an RPMB partition, whose key that can program, once and for good."""
     connect_timeout: Seconds = 10
     options: tuple[Text, ...] = ()
     """More `-o` options for ssh, such as "ProxyJump=gateway"."""
@@ -56,6 +58,7 @@ class VirtualConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Guest time is counted in instructions, so that two boots measure the same."""
     devices: tuple[Device, ...] = ()
     kernel_args: tuple[Text, ...] = ()
+    rpmb: bool = False
     boot_timeout: Seconds = 120
     ta_directory: Text = "/lib/optee_armtz"
     directory: Text = "/opt/teemark"
