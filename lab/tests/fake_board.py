@@ -79,8 +79,9 @@ class FakeBoard(Board):
     def push(self, local: Path, target: str, *, mode: int | None = None) -> None:
         Path(target).write_bytes(local.read_bytes())
 
-    def pull(self, source: str, local: Path) -> None:
+    def pull(self, source: str, local: Path) -> list[str]:
         local.write_bytes(Path(source).read_bytes())
+        return []
 
 
 def teebench(folder: Path, script: str) -> None:

@@ -99,10 +99,10 @@ CASES = {
 Records = list[dict[str, Any]]
 
 
-def bench(board: VirtualBoard, *keys: str, **env: str) -> Records:
+def bench(board: VirtualBoard, *keys: str, options: tuple[str, ...] = (), **env: str) -> Records:
     """Two samples of each, which must not fail."""
     done = board.capture(
-        ["teebench", "--samples", "2", "--min-us", "0", "--cases", "-"],
+        ["teebench", "--samples", "2", "--min-us", "0", "--cases", "-", *options],
         stdin="\n".join(keys).encode(),
         env=env,
         check=False,
@@ -264,7 +264,8 @@ def test_what_this_board_lacks(qemu_v8: VirtualBoard) -> None:
 def test_rpmb_is_used_when_allowed_only(qemu_v8: VirtualBoard) -> None:
     """This board has none: allowed, the TEE is asked."""
     case = "storage/create/tee-rpmb/256"
-    assert by_key(bench(qemu_v8, "--allow-rpmb", case), "skip")[case]["code"] == "no-rpmb"
+    allowed = bench(qemu_v8, case, options=("--allow-rpmb",))
+    assert by_key(allowed, "skip")[case]["code"] == "no-rpmb"
 
 
 def test_listing_stores_nothing(qemu_v8: VirtualBoard) -> None:
@@ -278,7 +279,9 @@ cmp /tmp/before /tmp/after && cat /tmp/listed
 rm -f /tmp/before /tmp/after /tmp/listed
 """
     for options in ((), ("--allow-rpmb",)):
-        rows = json.loads(qemu_v8.script(look, *options).text)["combinations"]
+        listed = qemu_v8.script(look, *options)
+        assert listed.text.startswith("{"), listed
+        rows = json.loads(listed.text)["combinations"]
         codes = {row["backend"]: row["code"] for row in rows if row["workload"] == "storage"}
         asked = None if options else "rpmb-not-allowed"
         assert codes == {"tee-ree-fs": None, "tee-rpmb": asked, "file": None, "file-fsync": None}

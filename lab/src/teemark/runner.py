@@ -187,9 +187,7 @@ def _stream(board: Board, cases: Iterable[Case], sink: _Sink, complaints: IO[byt
     with tempfile.TemporaryFile() as lines:
         lines.write(plan.case_lines(cases).encode())
         lines.seek(0)
-        with board.stream(
-            [PROGRAM, *_allowed(board)], stdin=lines, stderr=complaints
-        ) as process:
+        with board.stream([PROGRAM, *_allowed(board)], stdin=lines, stderr=complaints) as process:
             sink.take(process.lines())
             return process.wait()
 
