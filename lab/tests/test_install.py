@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import sshserver
+from fake_board import SudoBoard
 from teemark import errors, paths
 from teemark.boards import Board, ensure_installed
 from teemark.boards.board import architecture
@@ -43,6 +44,17 @@ def test_installs_what_differs_and_nothing_twice(
     assert names() == ["teebench"]
     assert board.capture(["teebench"]).text == "two\n"
     assert (ssh_server.home / "our programs" / "teehash").stat().st_mode & 0o777 == 0o755
+
+
+def test_one_home_directory_under_sudo(tmp_path: Path, built: Path) -> None:
+    """`~` is the user's home where programs are put and where they are looked for."""
+    board = SudoBoard(tmp_path)
+    assert [item.local.name for item in ensure_installed(board)] == ["teebench", "teehash"]
+    assert board.capture(["teebench"]).text == "one\n"
+    assert ensure_installed(board) == []
+    board.push(built / "teebench", "~/pushed")
+    assert (board.home / "pushed").exists()
+    assert list(board.other.iterdir()) == []
 
 
 def test_no_ta_goes_to_a_board_without_a_tee(

@@ -147,7 +147,7 @@ def archived(*members: tuple[str, dict[str, object]]) -> bytes:
     return packed.getvalue()
 
 
-HOSTILE = {
+HOSTILE: dict[str, dict[str, object]] = {
     "../beside": {"data": b"x"},
     "/tmp/teemark-absolute": {"data": b"x"},
     "sub/../../beside": {"data": b"x"},

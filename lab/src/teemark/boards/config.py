@@ -37,7 +37,7 @@ class SshConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Where our programs are put; `~` is the home directory on the board."""
     ta_directory: Text = "/lib/optee_armtz"
     sudo: bool = False
-    """Run everything on the board under `sudo -n`."""
+    """Run everything on the board under `sudo -n`; `~` stays the home directory of the user."""
     rpmb: bool = False
     """Cases may use an RPMB partition, whose key that can program, once and for good."""
     connect_timeout: Seconds = 10

@@ -57,24 +57,31 @@ def _member(
     place = _place(folder, member.name)
     if place is None:
         return "it lies outside of the folder"
-    if place == folder:
-        return None
     if any(parent in links for parent in place.parents):
         return "it lies behind a link"
+    if place == folder or (member.isdir() and place.is_dir()):
+        return None
     if place in links or os.path.lexists(place):
-        return None if member.isdir() else "it is there twice"
+        return "it is there twice"
     place.parent.mkdir(parents=True, exist_ok=True)
+    if member.issym():
+        links[place] = member
+        return None
+    return _make(archive, member, folder, place)
+
+
+def _make(
+    archive: tarfile.TarFile, member: tarfile.TarInfo, folder: Path, place: Path
+) -> str | None:
     if member.isdir():
         place.mkdir(mode=member.mode & 0o777 | 0o700)
-    elif member.issym():
-        links[place] = member
+    elif member.isfile():
+        _file(archive, member, place)
     elif member.islnk():
         first = _place(folder, member.linkname)
         if first is None or not first.is_file():
             return "the second name of a file that isn't in the folder"
         place.hardlink_to(first)
-    elif member.isfile():
-        _file(archive, member, place)
     else:
         return "neither a file nor a folder nor a link"
     return None
@@ -84,6 +91,6 @@ def _file(archive: tarfile.TarFile, member: tarfile.TarInfo, place: Path) -> Non
     mode = member.mode & 0o777 | 0o600
     data = archive.extractfile(member)
     assert data is not None
-    with open(os.open(place, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb") as out:
+    with os.fdopen(os.open(place, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb") as out:
         shutil.copyfileobj(data, out)
     os.utime(place, (member.mtime, member.mtime))
