@@ -8,6 +8,12 @@ REPORT  ?= runs/latest/report.html
 VENV    := .venv
 TEEMARK := $(VENV)/bin/teemark
 
+# make itself, TF-A's build and OP-TEE's kit cut paths at spaces.
+ifneq ($(words $(CURDIR)),1)
+$(error the path of this checkout has a space in it, and its tools take none: \
+	move it, for example to $(subst $() ,-,$(CURDIR)))
+endif
+
 # The rooms; each builds only what changed.
 .PHONY: all
 all: help
@@ -37,13 +43,41 @@ deps:
 .PHONY: venv
 venv: $(VENV)/.ready
 
-$(VENV)/.ready: lab/pyproject.toml | deps
+# Versions and digests are those of the locks, for Python 3.11 and newer: nothing else is installed.
+# What only tests need comes with the tests (venv-dev).
+PIP := $(VENV)/bin/pip --quiet --disable-pip-version-check install --no-compile
+
+$(VENV)/.ready: lab/requirements.lock lab/pyproject.toml | deps
 	@echo '[venv] Python environment in $(VENV)'
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 		{ echo 'error: $(PYTHON) is older than 3.11; name another: make PYTHON=…' >&2; exit 1; }
-	@$(PYTHON) -m venv $(VENV)
-	@$(VENV)/bin/pip install --quiet --disable-pip-version-check -e 'lab[dev]'
+	@$(PYTHON) -m venv --clear $(VENV)
+	@$(PIP) --require-hashes -r lab/requirements.lock
+	@$(PIP) --no-index --no-deps --no-build-isolation -e lab
 	@touch $@
+
+.PHONY: venv-dev
+venv-dev: $(VENV)/.ready-dev
+
+$(VENV)/.ready-dev: lab/requirements-dev.lock $(VENV)/.ready
+	@echo '[venv] what the tests need, too'
+	@$(PIP) --require-hashes -r lab/requirements-dev.lock
+	@touch $@
+
+# By the oldest Python that we support, so that the versions are for all of them.
+LOCK := build/lock/bin/pip-compile --quiet --generate-hashes --allow-unsafe --strip-extras \
+	--no-annotate --no-emit-index-url --no-emit-trusted-host --no-emit-find-links
+
+.PHONY: lock
+lock: export CUSTOM_COMPILE_COMMAND = make lock
+lock: ## lab/requirements*.lock anew, of the newest versions (PYTHON=python3.11)
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' || \
+		{ echo 'error: locks are made by Python 3.11: make lock PYTHON=…' >&2; exit 1; }
+	@$(PYTHON) -m venv build/lock
+	@build/lock/bin/pip install --quiet --disable-pip-version-check pip-tools
+	@cd lab && ../$(LOCK) --upgrade --build-deps-for editable -o requirements.lock pyproject.toml
+	@cd lab && ../$(LOCK) --upgrade --extra dev -c requirements.lock \
+		-o requirements-dev.lock pyproject.toml
 
 .PHONY: vboard
 vboard: deps
@@ -76,7 +110,7 @@ PYTEST_UNIT := $(PYTEST) -n 2 -m 'not board'
 # THOROUGH=1: more examples of each property, longer fuzzing. Two strands side by side; what they
 # need is built before.
 .PHONY: test-unit
-test-unit: deps venv ## the tests that need no virtual board (1 to 2 minutes)
+test-unit: deps venv-dev ## the tests that need no virtual board (1 to 2 minutes)
 	@$(MAKE) --no-print-directory -j2 -C host ARCH=native
 	@$(MAKE) --no-print-directory -j2 -C common/tests all
 	@$(MAKE) --no-print-directory -j2 -C ta/tests all
@@ -98,7 +132,7 @@ unit-rest:
 # Two strands, each with boards of its own; a file stays in one strand. What the board runs is built
 # before, or both would build it.
 .PHONY: test-board
-test-board: build host-armhf ## the tests on the virtual board (about 12 minutes)
+test-board: build venv-dev host-armhf ## the tests on the virtual board (about 12 minutes)
 	@$(MAKE) --no-print-directory -C ta/tests board
 	@$(PYTEST) -n 2 --dist loadfile --no-loadscope-reorder -m board lab/tests
 
@@ -111,7 +145,7 @@ bench: build ## how fast teehash is, beside the TA itself and the simple way (5 
 	@$(VENV)/bin/python lab/bench/teehash.py
 
 .PHONY: lint
-lint: deps venv ## ruff, mypy, clang-format, and no warning of gcc (changes nothing)
+lint: deps venv-dev ## ruff, mypy, clang-format, and no warning of gcc (changes nothing)
 	@$(VENV)/bin/ruff check lab
 	@$(VENV)/bin/ruff format --check lab
 	@cd lab && ../$(VENV)/bin/mypy
@@ -120,7 +154,7 @@ lint: deps venv ## ruff, mypy, clang-format, and no warning of gcc (changes noth
 		BUILD="$(CURDIR)/build/lint" SYSROOT="$(CURDIR)/build/vboard/sysroot"
 
 .PHONY: format
-format: deps venv ## format the sources
+format: deps venv-dev ## format the sources
 	@$(VENV)/bin/ruff format lab
 	@$(VENV)/bin/ruff check --fix lab
 	@git ls-files '*.c' '*.h' | xargs clang-format -i
