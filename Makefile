@@ -116,11 +116,13 @@ test-unit: deps venv-dev ## the tests that need no virtual board (1 to 2 minutes
 	@$(MAKE) --no-print-directory -j2 -C ta/tests all
 	@$(MAKE) --no-print-directory -j2 -C host/tests all
 	@$(MAKE) --no-print-directory -j2 -C host/tests/teehash all
+	@$(MAKE) --no-print-directory -j2 -C host/tests/fuzz all
 	@$(MAKE) --no-print-directory -j2 --output-sync=target unit-host unit-rest
 
 .PHONY: unit-host
 unit-host:
 	@$(MAKE) --no-print-directory -C host/tests test
+	@$(MAKE) --no-print-directory -C host/tests/fuzz test
 	@$(PYTEST_UNIT) host/tests
 
 .PHONY: unit-rest
@@ -137,8 +139,9 @@ test-board: build venv-dev host-armhf ## the tests on the virtual board (about 1
 	@$(PYTEST) -n 2 --dist loadfile --no-loadscope-reorder -m board lab/tests
 
 .PHONY: fuzz
-fuzz: deps ## the fuzzers, a minute each
+fuzz: deps ## the fuzzers, FUZZ_SECONDS (60) or FUZZ_RUNS each
 	@$(MAKE) --no-print-directory -C ta/tests fuzz
+	@$(MAKE) --no-print-directory -C host/tests/fuzz fuzz
 
 .PHONY: bench
 bench: build ## how fast teehash is, beside the TA itself and the simple way (5 minutes)

@@ -78,6 +78,27 @@ def test_two_threads_in_one_session(qemu_v8: VirtualBoard, programs: Path) -> No
     assert int(found[1]) + int(found[2]) == int(found[3]) + int(found[4]) == 2000
 
 
+def test_memory_that_changes_during_calls(qemu_v8: VirtualBoard, programs: Path) -> None:
+    """Of all kinds, with parameters that overlap: each is answered and no TA dies; a ciphertext
+    with a byte that comes and goes is right, or refused without a byte of plaintext."""
+    hostile = [str(programs / "ta_torture"), "hostile"]
+    stored = "ls /data/tee | wc -l"
+    # What the TEE makes for its first object stays.
+    qemu_v8.capture([*hostile, "1000"], timeout=300)
+    before = qemu_v8.script(stored).text
+    command = [*hostile, "2500"]
+    done = qemu_v8.capture(command, timeout=300, check=False)
+    found = re.fullmatch(
+        r"a byte right and wrong in turn: (\d+) right, (\d+) refused\n"
+        r"(\d+) calls, 0 findings\n",
+        done.text,
+    )
+    assert found, done.text
+    assert int(found[1]) + int(found[2]) == 250
+    assert int(found[3]) >= 3000
+    assert qemu_v8.script(stored).text == before, "no object is left behind"
+
+
 def test_one_call_does_so_much_and_no_more(qemu_v8: VirtualBoard, programs: Path) -> None:
     """1 MiB a million times over, and one byte too many, is refused by each that repeats."""
     command = [str(programs / "ta_torture"), "work"]
