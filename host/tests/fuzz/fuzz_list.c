@@ -18,6 +18,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (size < 2)
 		return 0;
 	format.untagged = &algorithms[data[0] % algorithms_count];
+	if (format.untagged->class != ALG_DIGEST)
+		format.untagged = algorithm_by_name("sha256");
 	if (data[0] & 0x80)
 		format.only = format.untagged;
 	in = fmemopen((void *)(data + 1), size - 1, "r");

@@ -18,7 +18,9 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Protocol
 
 from teemark import __version__, plan, teehash
+from teemark.boards.install import tas as installed_tas
 from teemark.boards.quiet import quietly
+from teemark.boards.ta_key import all_signed_with_published_key
 from teemark.errors import BoardError, CommandFailed, ConnectionLost, DataError, TeemarkError
 from teemark.plan import Case, Plan
 from teemark.run.reader import decode_line
@@ -73,6 +75,7 @@ def header(board: Board, asked: Plan, cases: Iterable[Case], now: datetime) -> R
         emulated=board.emulated,
         icount=board.deterministic,
         cases=sum(1 for _ in cases),
+        tas_signed_with_published_key=all_signed_with_published_key(installed_tas()),
     )
 
 

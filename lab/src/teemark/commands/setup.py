@@ -4,14 +4,19 @@
 from __future__ import annotations
 
 import json
+from typing import TYPE_CHECKING
 
 import click
+
+if TYPE_CHECKING:
+    from teemark.boards import Board
 
 
 @click.command("setup")
 @click.argument("board")
-@click.option("--json", "as_json", is_flag=True, help="What was installed, as JSON.")
-def command(board: str, as_json: bool) -> int:
+@click.option("--remove", is_flag=True, help="Take away again all that was put there.")
+@click.option("--json", "as_json", is_flag=True, help="What was installed or removed, as JSON.")
+def command(board: str, remove: bool, as_json: bool) -> int:
     """Install teebench, teehash and the Trusted Applications on a board, where they differ.
 
     Then look whether its TEE can be used, and say what is missing: exit status 1.
@@ -21,6 +26,8 @@ def command(board: str, as_json: bool) -> int:
     from teemark.errors import NoTee
 
     target = open_board(board)
+    if remove:
+        return _remove(target, as_json)
     problem: NoTee | None = None
     with working(f"setting up {target.name} …"), target:
         installed = ensure_installed(target, require=True)
@@ -39,4 +46,20 @@ def command(board: str, as_json: bool) -> int:
         say(f"{target.name}: everything was in place")
     if problem:
         raise problem
+    return 0
+
+
+def _remove(target: Board, as_json: bool) -> int:
+    from teemark.boards import install
+    from teemark.console import say, working
+
+    with working(f"removing what is ours from {target.name} …"), target:
+        removed = install.remove(target)
+    if as_json:
+        click.echo(json.dumps({"removed": removed}))
+        return 0
+    for item in removed:
+        say(f"removed {item}")
+    if not removed:
+        say(f"{target.name}: nothing of ours was there")
     return 0

@@ -15,6 +15,7 @@ from teemark import fmt
 from teemark.model.counter import TOLERANCE, Counted
 from teemark.model.line import MISFIT
 from teemark.model.models import CostLine, Models
+from teemark.model.published_key import accepted as published_key_accepted
 from teemark.model.stats import CaseStats
 from teemark.run.reader import RunData
 
@@ -465,6 +466,18 @@ def noise(_run: RunData, models: Models) -> Verdict | None:
     )
 
 
+def published_key(run: RunData, _models: Models) -> Verdict | None:
+    if not published_key_accepted(run):
+        return None
+    return Verdict(
+        "published-key",
+        "caution",
+        "Anybody can sign TAs for this board.",
+        "its TEE ran our TAs, which are signed with the key that OP-TEE publishes with its sources",
+        "before the board keeps secrets: build OP-TEE with a key of your own (TA_SIGN_KEY)",
+    )
+
+
 VERDICTS: tuple[Function, ...] = (
     empty_call,
     call_outweighs,
@@ -476,6 +489,7 @@ VERDICTS: tuple[Function, ...] = (
     shared_buffers,
     stored_objects,
     tee_defects,
+    published_key,
     two_clocks,
     harness,
     misfit,

@@ -46,6 +46,10 @@ class Run(Record, frozen=True, kw_only=True, tag="run"):
         bool, Meta(description="the board's clock counts instructions, 1 ns each")
     ] = False
     cases: Annotated[Count, Meta(description="cases asked for")]
+    tas_signed_with_published_key: Annotated[
+        bool | None,
+        Meta(description="the TAs' key is the one that OP-TEE publishes; null: no TAs here"),
+    ] = None
 
 
 class Group(Struct, frozen=True, kw_only=True):
