@@ -96,6 +96,15 @@ host: vboard
 host-armhf: vboard
 	@$(MAKE) --no-print-directory -C host ARCH=armhf
 
+# Packages of distributions build by themselves what is missing here: no apt, no virtual board. ARCH,
+# CC, CFLAGS, PKG_CONFIG: host/Makefile; TA_DEV_KIT_DIR, CROSS_COMPILE, TA_SIGN_KEY: ta/ta.mk.
+ARCH ?= native
+
+.PHONY: install
+install: ## programs and TAs below DESTDIR (PREFIX=/usr/local, TADIR=/lib/optee_armtz)
+	@$(MAKE) --no-print-directory -C host install ARCH=$(ARCH)
+	@$(MAKE) --no-print-directory -C ta install
+
 # Built first: without libteec's header, which comes with the virtual board's packages, the unit
 # tests of what speaks to a TEE are skipped.
 .PHONY: test
