@@ -147,6 +147,10 @@ test-board: build venv-dev host-armhf ## the tests on the virtual board (about 1
 	@$(MAKE) --no-print-directory -C ta/tests board
 	@$(PYTEST) -n 2 --dist loadfile --no-loadscope-reorder -m board lab/tests
 
+.PHONY: torture
+torture: build venv-dev ## the virtual board's power cut POWER_CUTS (100) times (about half an hour)
+	@POWER_CUTS=$(or $(POWER_CUTS),100) $(PYTEST) -m board lab/tests/test_power_cut_board.py
+
 .PHONY: fuzz
 fuzz: deps ## the fuzzers, FUZZ_SECONDS (60) or FUZZ_RUNS each
 	@$(MAKE) --no-print-directory -C ta/tests fuzz

@@ -52,10 +52,20 @@ def test_what_is_no_ta_is_not_signed(tmp_path: Path, length: int) -> None:
 
 
 def test_another_key(tmp_path: Path) -> None:
-    key, digest, signature = (tmp_path / name for name in ("key", "digest", "signature"))
+    key, digest, signature = tmp_path / "key", tmp_path / "digest", tmp_path / "signature"
     subprocess.run(["openssl", "genrsa", "-out", key, "2048"], check=True, capture_output=True)
     digest.write_bytes(HEAD[20:52])
-    sign = ["openssl", "pkeyutl", "-sign", "-inkey", key, "-in", digest, "-out", signature]
+    sign: list[str | Path] = [
+        "openssl",
+        "pkeyutl",
+        "-sign",
+        "-inkey",
+        key,
+        "-in",
+        digest,
+        "-out",
+        signature,
+    ]
     options = ("digest:sha256", "rsa_padding_mode:pss", "rsa_pss_saltlen:digest")
     subprocess.run([*sign, *(w for o in options for w in ("-pkeyopt", o))], check=True)
     other = HEAD[:52] + signature.read_bytes()
