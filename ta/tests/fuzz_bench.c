@@ -207,8 +207,7 @@ static void step(void *session, uint32_t id, uint32_t types, uint32_t a,
  */
 static void make_ready(void *session, uint8_t pick)
 {
-	const struct algorithm *alg =
-		&algorithms[pick / 2 % algorithms_count];
+	const struct algorithm *alg = &algorithms[pick / 2 % algorithms_count];
 	uint8_t key[ALG_KEY_MAX_BYTES] = { 1 };
 
 	step(session, TA_BENCH_CMD_CIPHER_PREPARE, 0x0001, alg->id, pick % 2,

@@ -348,9 +348,9 @@ TEE_Result model_invoke(struct model *model, uint32_t cmd, uint32_t types,
 		call[i].memref.buffer =
 			copy_of(params, types, i, call, &rooms[i]);
 		if (model->hostile)
-			shim_hostile[i] = (struct shim_region){
-				call[i].memref.buffer, params[i].memref.size
-			};
+			shim_hostile[i] =
+				(struct shim_region){ call[i].memref.buffer,
+						      params[i].memref.size };
 	}
 
 	predict(model, cmd, types, params, &want);
@@ -384,9 +384,9 @@ TEE_Result model_invoke(struct model *model, uint32_t cmd, uint32_t types,
 		bool shared = false;
 
 		for (int k = 0; k < i; k++)
-			shared = shared ||
-				 (is_memref(types, k) &&
-				  call[k].memref.buffer == call[i].memref.buffer);
+			shared = shared || (is_memref(types, k) &&
+					    call[k].memref.buffer ==
+						    call[i].memref.buffer);
 		if (is_memref(types, i) && params[i].memref.buffer && !shared)
 			free(call[i].memref.buffer);
 	}

@@ -40,8 +40,8 @@ static size_t left;
 
 static bool of_kernel(const char *path)
 {
-	return input && (!strncmp(path, "/proc/", 6) ||
-			 !strncmp(path, "/sys/", 5));
+	return input &&
+	       (!strncmp(path, "/proc/", 6) || !strncmp(path, "/sys/", 5));
 }
 
 /* A file of the kernel's, for a reader; -1: there is none. */

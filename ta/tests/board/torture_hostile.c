@@ -13,7 +13,7 @@
 #include "board.h"
 #include "torture.h"
 
-#define PART_IN	 TEEC_MEMREF_PARTIAL_INPUT
+#define PART_IN  TEEC_MEMREF_PARTIAL_INPUT
 #define PART_OUT TEEC_MEMREF_PARTIAL_OUTPUT
 
 /* Anything changes in HOSTILE bytes; behind them nothing but one byte. */
@@ -52,7 +52,7 @@ static void *change(void *arg)
 /* Any part of what changes; two of them overlap more often than not. */
 static TEEC_Parameter part(struct hostile *h)
 {
-	static const size_t lengths[] = { 0,  1,  12,  16,  17,   28,	32,
+	static const size_t lengths[] = { 0,  1,  12,  16,  17,   28,   32,
 					  48, 64, 256, 512, 1024, 2000, 4096 };
 	size_t len = lengths[next(h) % 14];
 
@@ -187,7 +187,8 @@ static void decrypt_toggled(struct hostile *h, unsigned int calls)
 			.params = { memref(key, alg->iv_bytes),
 				    { .memref = { &h->memory, sizeof(sealed),
 						  HOSTILE } },
-				    memref(out, sizeof(out)), value(1, 0) },
+				    memref(out, sizeof(out)),
+				    value(1, 0) },
 		};
 		size_t touched = 0;
 		TEEC_Result res;
@@ -235,10 +236,12 @@ static void hash_toggled(struct hostile *h, unsigned int calls)
 			.params = { value(alg->id, i % 2),
 				    { .memref = { &h->memory, MESSAGE,
 						  HOSTILE } },
-				    memref(out, sizeof(out)), value(1, 0) },
+				    memref(out, sizeof(out)),
+				    value(1, 0) },
 		};
-		TEEC_Result res = TEEC_InvokeCommand(
-			&h->digest, TA_DIGEST_CMD_ONESHOT, &op, NULL);
+		TEEC_Result res = TEEC_InvokeCommand(&h->digest,
+						     TA_DIGEST_CMD_ONESHOT, &op,
+						     NULL);
 
 		h->calls++;
 		h->findings += res || (memcmp(out, want[0], 32) &&
@@ -258,10 +261,10 @@ static void check_alive(struct hostile *h)
 	cipher_set_key(&ctx, alg->id, true, key);
 	cipher_begin(&ctx, key);
 	cipher_update(&ctx, in, want, sizeof(in));
-	h->findings += prepare(&h->bench, alg, true, key) ||
-		       message(&h->bench, alg, key, in, sizeof(in), out, &len,
-			       2) ||
-		       memcmp(out, want, sizeof(want));
+	h->findings +=
+		prepare(&h->bench, alg, true, key) ||
+		message(&h->bench, alg, key, in, sizeof(in), out, &len, 2) ||
+		memcmp(out, want, sizeof(want));
 	h->calls += 3;
 }
 

@@ -30,9 +30,9 @@ static TEEC_Result cipher_update(TEEC_Session *s, size_t len, uint32_t repeat)
 
 static TEEC_Result cipher_message(TEEC_Session *s, size_t len, uint32_t repeat)
 {
-	return INVOKE(s, TA_BENCH_CMD_CIPHER_MESSAGE,
-		      TYPES(IN, IN, OUT, VALUE), memref(in, 16),
-		      memref(in, len), memref(out, len), value(repeat, 0));
+	return INVOKE(s, TA_BENCH_CMD_CIPHER_MESSAGE, TYPES(IN, IN, OUT, VALUE),
+		      memref(in, 16), memref(in, len), memref(out, len),
+		      value(repeat, 0));
 }
 
 static TEEC_Result mac_message(TEEC_Session *s, size_t len, uint32_t repeat)
@@ -103,8 +103,7 @@ int check_work(char **argv)
 			{ SMALL, TA_REPEAT_MAX + 1, TEEC_ERROR_BAD_PARAMETERS },
 			{ LARGE, TA_WORK_MAX / LARGE + 1,
 			  TEEC_ERROR_BAD_PARAMETERS },
-			{ SMALL,
-			  times < TA_REPEAT_MAX ? times : TA_REPEAT_MAX,
+			{ SMALL, times < TA_REPEAT_MAX ? times : TA_REPEAT_MAX,
 			  TEEC_SUCCESS },
 			{ LARGE, commands[i].most / LARGE,
 			  commands[i].most < LARGE ? TEEC_ERROR_BAD_PARAMETERS :
