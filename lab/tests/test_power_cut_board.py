@@ -49,10 +49,10 @@ objects=/data/bin/objects
 $objects create "kept-$1" 7000 && $objects create turn 7000 && sync || exit
 """
 WRITE = """\
-cd /data/files || exit
+cd /data/files && rm -f /data/list || exit
 (while :; do /data/bin/objects create turn 300; /data/bin/objects create turn 7000; done) &
 (while :; do
-  /data/bin/teehash --report=json --report-file=/data/report -- * >/data/list
+  /data/bin/teehash --report=json --report-file=/data/report -- * >>/data/list
   sync
 done) &
 (while :; do
