@@ -97,7 +97,7 @@ host-armhf: vboard
 	@$(MAKE) --no-print-directory -C host ARCH=armhf
 
 # Packages of distributions build by themselves what is missing here: no apt, no virtual board. ARCH,
-# CC, CFLAGS, PKG_CONFIG: host/Makefile; TA_DEV_KIT_DIR, CROSS_COMPILE, TA_SIGN_KEY: ta/ta.mk.
+# CC, CFLAGS: host/Makefile; TA_DEV_KIT_DIR, CROSS_COMPILE, TA_SIGN_KEY: ta/ta.mk.
 ARCH ?= native
 
 .PHONY: install
@@ -106,7 +106,7 @@ install: ## programs and TAs below DESTDIR (PREFIX=/usr/local, TADIR=/lib/optee_
 	@$(MAKE) --no-print-directory -C ta install
 
 # Built first: without libteec's header, which comes with the virtual board's packages, the unit
-# tests of what speaks to a TEE are skipped.
+# test that compares ours with it is skipped.
 .PHONY: test
 test: build ## all tests, those on the real OP-TEE included
 	@$(MAKE) --no-print-directory test-unit

@@ -323,7 +323,10 @@ static void test_alignments_and_chunks(void **state)
 	assert_true(for_each(alignments_and_chunks) >= 9);
 }
 
-/* On Arm with Crypto Extensions these three and no others. */
+/*
+ * Portable C for every SHA; on Arm with Crypto Extensions these three and no
+ * others.
+ */
 static void test_what_there_is(void **state)
 {
 	int arm64 = getenv("EXPECT_CE") != NULL;
@@ -336,7 +339,7 @@ static void test_what_there_is(void **state)
 				   !strcmp(alg->name, "sha256"));
 
 		assert_int_equal(has(DIGEST_CODE_C, alg),
-				 alg->class == ALG_DIGEST);
+				 !strncmp(alg->name, "sha", 3));
 		assert_int_equal(has(DIGEST_CODE_CE, alg), ce);
 	}
 	assert_null(digest_class_find(DIGEST_CODE_C, 0));

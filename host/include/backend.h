@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A backend: who computes.
+ * A backend: who computes digests, ciphers and MACs, or gives random bytes.
  *
  * To add one: a file that defines a `const struct backend`, and a line in
- * backends[] (backends.c). A backend knows nothing of measuring; teebench and
- * teehash know nothing of how a backend computes.
+ * backends[] (backends.c). Whatever else shows backends asks this list. A
+ * backend knows nothing of measuring; teebench and teehash know nothing of how
+ * a backend computes.
  */
 #ifndef BACKEND_H
 #define BACKEND_H
@@ -21,8 +22,9 @@ struct session; /* a backend's own */
 struct tee_session;
 
 /*
- * Memory that a backend reads without a copy: an allocated shared buffer for
- * the TEE, plain memory elsewhere. Allocated once, used for many calls.
+ * Memory that a backend reads and writes without a copy: an allocated shared
+ * buffer for the TEE, plain memory elsewhere. Allocated once, used for many
+ * calls.
  */
 struct buffer {
 	uint8_t *data;
@@ -46,15 +48,41 @@ struct session_facts {
 	char heap_reason[160];
 };
 
+/* A message with a key. All of it belongs to the caller, and stays. */
+struct keyed_job {
+	const struct algorithm *alg;
+	bool decrypt;
+	const uint8_t *key; /* key_bytes of the row */
+	const uint8_t *iv;  /* iv_bytes of the row */
+	size_t len; /* of the message; AEADs that decrypt: and its tag */
+	/* The message, and room for the result, of this session's memory. */
+	const struct buffer *in, *out;
+};
+
+/* Bytes of the result: an AEAD's tag follows what it encrypted. */
+size_t keyed_result_len(const struct keyed_job *job);
+
+/* Those of a cipher, each a call of its own where it can be. */
+enum keyed_step {
+	KEYED_PREPARE,
+	KEYED_SET_KEY,
+	KEYED_SET_IV,
+	KEYED_CIPHER_BUFFER, /* goes on with the message */
+	KEYED_STEPS,
+};
+
 struct backend {
 	const char *name;    /* as in case keys: "tee", "ta-ce", … */
+	const char *title;   /* as reports call it, in two or three words */
 	const char *summary; /* one line for --list */
 
 	/*
-	 * A call goes into another world, so that many calls and one that
+	 * A call goes into the secure world, so that many calls and one that
 	 * repeats are two things. Elsewhere both are a loop in here.
 	 */
 	bool crosses;
+	/* It computes in this process: not in a TA, nor in the kernel. */
+	bool local;
 
 	/*
 	 * Can this machine run it at all? 0, or -errno with the reason in
@@ -63,17 +91,14 @@ struct backend {
 	 */
 	int (*probe)(struct error *err);
 
-	/* Who opens closes; close() accepts NULL. */
-	int (*open)(struct session **session, struct error *err);
-	void (*close)(struct session *session);
-
 	/*
-	 * 0, or -errno with the reason (-EOPNOTSUPP and err->skip
-	 * "unsupported-algorithm": no such algorithm). Drops a message that
-	 * is under way in this session.
+	 * Sessions to compute digests; for jobs with a key; for random bytes.
+	 * NULL: it has none of them. Who opens closes; close() accepts NULL.
 	 */
-	int (*supports)(struct session *session, const struct algorithm *alg,
-			struct error *err);
+	int (*open)(struct session **session, struct error *err);
+	int (*open_keyed)(struct session **session, struct error *err);
+	int (*open_random)(struct session **session, struct error *err);
+	void (*close)(struct session *session);
 
 	int (*buffer_alloc)(struct session *session, size_t size,
 			    struct buffer *buffer, struct error *err);
@@ -87,15 +112,24 @@ struct backend {
 	/* Frees either kind. */
 	void (*buffer_free)(struct session *session, struct buffer *buffer);
 
+	/* Digests, in a session of open(). */
+
+	/*
+	 * 0, or -errno with the reason (-EOPNOTSUPP and err->skip
+	 * "unsupported-algorithm": no such algorithm). Drops a message that
+	 * is under way in this session.
+	 */
+	int (*supports)(struct session *session, const struct algorithm *alg,
+			struct error *err);
 	/*
 	 * Digest of len bytes at in->data + offset, `repeat` times over (a
 	 * loop here; one call that loops inside for a TA). out: out_bytes of
-	 * the algorithm's row. `in` is of this session's buffer_alloc().
+	 * the algorithm's row. `in` is of this session's buffer_alloc(), or
+	 * ordinary memory with priv NULL.
 	 */
 	int (*digest)(struct session *session, const struct algorithm *alg,
 		      const struct buffer *in, size_t offset, size_t len,
 		      uint8_t *out, uint32_t repeat, struct error *err);
-
 	/*
 	 * A message in pieces; one message at a time in a session.
 	 * digest_init() drops one that is under way. The last piece, which may
@@ -109,24 +143,72 @@ struct backend {
 			    size_t offset, size_t len, uint8_t *out,
 			    struct error *err);
 
+	/*
+	 * Ciphers, AEADs and MACs, in a session of open_keyed(), which has one
+	 * key at a time.
+	 */
+
+	/*
+	 * The key, and the direction of ciphers. -EOPNOTSUPP and err->skip
+	 * "unsupported-algorithm": it has no such algorithm.
+	 */
+	int (*set_up)(struct session *session, const struct keyed_job *job,
+		      struct error *err);
+	/*
+	 * Whole messages, `repeat` times the same; after set_up() with the
+	 * same key and direction; IV and length may be others. -EBADMSG: the
+	 * tag is wrong.
+	 */
+	int (*message)(struct session *session, const struct keyed_job *job,
+		       uint32_t repeat, struct error *err);
+	/* Longest message; NULL: whatever there is memory for. */
+	size_t (*len_max)(const struct session *session,
+			  const struct keyed_job *job);
+	/*
+	 * Of ciphers: what leads to a step (its parameters, put where the
+	 * backend takes them; NULL: nothing does), and the step alone.
+	 */
+	void (*arrange)(struct session *session, const struct keyed_job *job,
+			enum keyed_step step);
+	int (*step)(struct session *session, const struct keyed_job *job,
+		    enum keyed_step step, struct error *err);
+	/* Why it has no such step; NULL: it has. */
+	const char *no_step[KEYED_STEPS];
+
+	/*
+	 * Random bytes, in a session of open_random(): len of them at the
+	 * beginning of out, which is of this session's memory, `repeat` times.
+	 */
+	int (*random)(struct session *session, const struct buffer *out,
+		      size_t len, uint32_t repeat, struct error *err);
+
+	/* Of any session. */
+
 	/* Empty calls; NULL where a call costs nothing to speak of. */
 	int (*nop)(struct session *session, uint32_t calls, struct error *err);
-
 	/* What opening took; NULL where opening costs nothing to speak of. */
 	void (*open_cost)(const struct session *session,
 			  struct open_cost *cost);
-
 	/* Asks the session; NULL where there is nothing to ask. */
 	void (*facts)(struct session *session, struct session_facts *facts);
-
 	/* The session with the TA behind it (ta_counter.h); NULL: no TA. */
 	struct tee_session *(*tee)(struct session *session);
 };
 
-/* NULL-terminated, in the order of --list. */
+/*
+ * All of them, NULL-terminated, in the order of --list and of reports. Those
+ * that hash have `digest`.
+ */
 extern const struct backend *const backends[];
 const struct backend *backend_by_name(const char *name);
 
+/* For backends. */
+
+/* -EOPNOTSUPP, "unsupported-algorithm": BACKEND has no ALGORITHM. */
+int backend_lacks(const struct backend *backend, const struct algorithm *alg,
+		  struct error *err);
+/* The probe of those that every machine has. */
+int probe_always(struct error *err);
 /* buffer_alloc() and buffer_free() of backends that read plain memory. */
 int buffer_alloc_plain(struct session *session, size_t size,
 		       struct buffer *buffer, struct error *err);

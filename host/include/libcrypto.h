@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* OpenSSL's libcrypto, opened at run time, once a process. */
+/* OpenSSL's libcrypto as it was found; each NULL with the reason in err. */
 #ifndef LIBCRYPTO_H
 #define LIBCRYPTO_H
 
 #include "error.h"
 
-/* For dlsym(); NULL with the reason in err (err->skip "no-libcrypto"). */
-void *libcrypto_handle(struct error *err);
-
-/* "OpenSSL 3.0.15 …", NULL when there is none. */
-const char *libcrypto_version(void);
+/* "OpenSSL 3.0.15 …" */
+const char *libcrypto_version(struct error *err);
+/* The file that it was loaded from. */
+const char *libcrypto_file(struct error *err);
 
 #endif

@@ -11,7 +11,7 @@
  *   ... calls in that session ...
  *   ta_counter_stop(&counter, backend->tee(session), &ns, &err);
  *
- * Each of start, lap and stop is one call into the TA (and counts itself not).
+ * Each of start and stop is one call into the TA (and counts itself not).
  */
 #ifndef TA_COUNTER_H
 #define TA_COUNTER_H
@@ -47,14 +47,11 @@ uint64_t ta_counter_ns(const struct ta_counter *counter, uint64_t ticks);
 
 /*
  * Of a session of the digest or the bench TA, once a counter was found. From
- * start on the TA counts how long its commands take, until stop. lap and stop
- * say how long they took since the last of these calls, together; lap goes on
- * counting. 0 or -errno; -EOPNOTSUPP: the TA is too old to have a clock.
+ * start on the TA counts how long its commands take, until stop, which says how
+ * long they took together. 0 or -errno; -EOPNOTSUPP: the TA is too old to have a clock.
  */
 int ta_counter_start(const struct ta_counter *counter, struct tee_session *tee,
 		     struct error *err);
-int ta_counter_lap(const struct ta_counter *counter, struct tee_session *tee,
-		   uint64_t *ns, struct error *err);
 int ta_counter_stop(const struct ta_counter *counter, struct tee_session *tee,
 		    uint64_t *ns, struct error *err);
 

@@ -5,8 +5,6 @@
 
 #include "tee_client.h"
 
-#ifdef HAVE_TEEC
-
 struct ta_name {
 	TEEC_UUID uuid;
 	const char *uuid_text;
@@ -31,5 +29,4 @@ int ta_session_greet(const struct ta_name *ta, struct tee_session *tee,
 int ta_session_open_greeted(const struct ta_name *ta, struct tee_session **tee,
 			    uint32_t *more, struct error *err);
 
-#endif
 #endif

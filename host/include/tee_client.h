@@ -2,9 +2,6 @@
 /*
  * The TEE Client API with errors that people can act upon. libteec is opened
  * at run time: a machine without it runs everything else.
- *
- * Only where the program was built with libteec's header (HAVE_TEEC) are there
- * sessions; tee_probe() is there always and says why not.
  */
 #ifndef TEE_CLIENT_H
 #define TEE_CLIENT_H
@@ -12,20 +9,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <tee_client_api.h>
+
 #include "error.h"
 
 /*
  * 0 when there is a TEE device that this user may open and a libteec;
- * otherwise -errno, err->skip being "no-teec-headers", "no-tee",
- * "no-permission" or "no-libteec". Opens no session.
+ * otherwise -errno, err->skip being "no-tee", "no-permission" or
+ * "no-libteec". Opens no session.
  */
 int tee_probe(struct error *err);
 
-/* "libteec.so.2", or NULL when it could not be loaded. */
-const char *tee_library_name(void);
-
-#ifdef HAVE_TEEC
-#include <tee_client_api.h>
+/* The file that libteec was loaded from; NULL with the reason in err. */
+const char *tee_library_file(struct error *err);
 
 /* libteec's functions, found by dlsym(). */
 struct tee_api {
@@ -43,24 +39,13 @@ struct tee_api {
 	TEEC_Result (*allocate_memory)(TEEC_Context *ctx,
 				       TEEC_SharedMemory *shm);
 	void (*release_memory)(TEEC_SharedMemory *shm);
-	void (*request_cancellation)(TEEC_Operation *op);
 };
-
-/* Loaded once a process; NULL with the reason in err. */
-const struct tee_api *tee_api(struct error *err);
 
 /* One session in a context of its own. */
 struct tee_session {
 	const struct tee_api *api;
-	/* Room for a libteec whose structures have grown. */
-	union {
-		TEEC_Context context;
-		unsigned char context_room[256];
-	};
-	union {
-		TEEC_Session session;
-		unsigned char session_room[256];
-	};
+	TEEC_Context context;
+	TEEC_Session session;
 	uint64_t context_ns; /* what TEEC_InitializeContext() took */
 	uint64_t open_ns;    /* what TEEC_OpenSession() took */
 };
@@ -86,11 +71,22 @@ void tee_session_close(struct tee_session *session);
  */
 int tee_invoke(struct tee_session *session, uint32_t command,
 	       TEEC_Operation *op, const char *doing, struct error *err);
+/* The same so many times, until one fails. */
+int tee_invoke_times(struct tee_session *session, uint32_t command,
+		     TEEC_Operation *op, uint32_t times, const char *doing,
+		     struct error *err);
 
 /* Allocated shared memory, in flags' directions; released by tee_shm_free(). */
 int tee_shm_alloc(struct tee_session *session, size_t size, uint32_t flags,
 		  TEEC_SharedMemory **shm, struct error *err);
 void tee_shm_free(struct tee_session *session, TEEC_SharedMemory *shm);
+/* A parameter of TEEC_MEMREF_PARTIAL_*: len bytes of shm. */
+static inline void tee_set_memref(TEEC_Parameter *param, TEEC_SharedMemory *shm,
+				  size_t offset, size_t len)
+{
+	param->memref.parent = shm;
+	param->memref.offset = offset;
+	param->memref.size = len;
+}
 
-#endif
 #endif

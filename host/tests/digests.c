@@ -111,7 +111,7 @@ int main(int argc, char **argv)
 	int status = 0;
 
 	for (size_t i = 0; backends[i]; i++) {
-		bool wanted = argc < 2;
+		bool wanted = argc < 2 && backends[i]->digest;
 
 		for (int a = 1; a < argc; a++)
 			wanted = wanted || !strcmp(argv[a], backends[i]->name);

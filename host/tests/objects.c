@@ -15,8 +15,6 @@
 
 #include "tee_client.h"
 
-#ifdef HAVE_TEEC
-
 enum { PIECE = 5000 };
 
 static struct tee_session *tee;
@@ -126,13 +124,3 @@ int main(int argc, char **argv)
 	free(data);
 	return ret ? 1 : 0;
 }
-
-#else
-
-int main(void)
-{
-	fprintf(stderr, "objects: built without libteec's headers\n");
-	return 1;
-}
-
-#endif

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "bench.h"
+#include "stop.h"
 
 #define OUT_OF_MEMORY 0xFFFF000Cu
 #define BUSY          0xFFFF000Du

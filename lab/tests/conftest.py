@@ -52,7 +52,6 @@ def endpoint(server: sshserver.SshServer, **changes: object) -> Endpoint:
 
 def local_board(server: sshserver.SshServer, **changes: object) -> Board:
     config = SshConfig(
-        kind="ssh",
         address="127.0.0.1",
         directory="~/our programs",
         ta_directory=str(server.home / "tas"),

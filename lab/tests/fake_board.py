@@ -9,8 +9,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from teemark.boards.board import Board, Process
+from teemark.boards.board import Board
 from teemark.boards.config import BoardFile, SshConfig
+from teemark.boards.shell import Process
 from teemark.boards.ssh import Channel, Endpoint, Ssh, Stream
 from teemark.errors import ConnectionLost
 
@@ -29,7 +30,7 @@ class FakeBoard(Board):
     """`programs` comes first in PATH."""
 
     def __init__(self, programs: Path, *, deterministic: bool = False) -> None:
-        config = SshConfig(kind="ssh", address="nowhere", description="a board made up")
+        config = SshConfig(address="nowhere", description="a board made up")
         super().__init__(BoardFile("fake", programs, config), Endpoint("nowhere"))
         self.programs = programs
         self._deterministic = deterministic
@@ -118,7 +119,7 @@ class SudoBoard(Board):
     home directory is another user's."""
 
     def __init__(self, folder: Path) -> None:
-        config = SshConfig(kind="ssh", address="nowhere", sudo=True)
+        config = SshConfig(address="nowhere", sudo=True)
         super().__init__(BoardFile("fake", folder, config), Endpoint("nowhere"))
         self.home, self.other = folder / "home", folder / "root's"
         for made in (self.home, self.other, folder / "bin"):

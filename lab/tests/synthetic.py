@@ -183,4 +183,29 @@ class Synthetic:
         return [json.dumps(record).encode() + b"\n" for record in self.records()]
 
 
-MACHINE: dict[str, object] = {"type": "machine", "schema": 1, "teebench": "0.1.0", "pid": 412}
+MACHINE: dict[str, object] = {
+    "type": "machine",
+    "schema": 1,
+    "teebench": "0.1.0",
+    "pid": 412,
+    "backends": [
+        {"name": name, "title": title, "secure": place < 3, "local": name in ("c", "ce", "openssl")}
+        for place, (name, title) in enumerate(
+            {
+                "tee": "TEE API",
+                "ta-c": "C, in the TA",
+                "ta-ce": "CE, in the TA",
+                "c": "C, normal world",
+                "ce": "CE, normal world",
+                "openssl": "OpenSSL",
+                "afalg": "kernel (AF_ALG)",
+            }.items()
+        )
+    ],
+    "algorithms": [
+        {"name": "sha1", "title": "SHA-1"},
+        {"name": "sha256", "title": "SHA-256"},
+        {"name": "sha512", "title": "SHA-512"},
+        {"name": "aes-128-cbc", "title": "AES-128-CBC"},
+    ],
+}

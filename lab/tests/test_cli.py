@@ -107,7 +107,7 @@ def test_board_list_shows_what_is_wrong(tmp_path: Path) -> None:
     done = teemark("board", "list", "--json", XDG_CONFIG_HOME=str(tmp_path))
     assert done.returncode == 1
     rows = {row["name"]: row for row in json.loads(done.stdout)}
-    assert "key `address` is missing" in rows["bad"]["error"]
+    assert "address: missing" in rows["bad"]["error"]
 
 
 def test_board_that_refuses(tmp_path: Path) -> None:

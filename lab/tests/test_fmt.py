@@ -66,8 +66,3 @@ def test_intervals() -> None:
 )
 def test_size(number: int, says: str) -> None:
     assert plain(fmt.size(number)) == says
-
-
-def test_backends_have_an_order() -> None:
-    shuffled = ["zzz", "c", "afalg", "tee", "ta-ce"]
-    assert sorted(shuffled, key=fmt.backend_order) == ["tee", "ta-ce", "c", "afalg", "zzz"]

@@ -21,6 +21,7 @@ from teemark.report import charts, markdown, report
 from teemark.report.subject import subjects
 from teemark.run import reader
 from teemark.run.reader import RunData
+from teemark.run.records import Backend
 
 ONE = ("sha256",)
 """Enough where the number of charts doesn't matter."""
@@ -283,15 +284,23 @@ def test_noise_makes_verdicts_uncertain() -> None:
 
 def test_chart_is_xml_with_page_colours() -> None:
     points = tuple((float(x), x / 10) for x in (64, 1024, 65536))
-    series = [charts.Series("tee", points), charts.Series("somebody-else", points)]
+    tee = Backend(name="tee", title="TEE API", secure=True)
+    other = Backend(name="somebody-else", title="somebody-else")
+    series = [charts.Series(tee, points, place=0), charts.Series(other, points, place=99)]
     for shape in (charts.WIDE, charts.NARROW):
         svg = charts.throughput("key", series, shape)
         ElementTree.fromstring(svg)
-        assert "var(--c-tee)" in svg
+        assert "var(--c-0)" in svg
         assert "var(--c-other)" in svg
         assert not re.search(r"#[0-9a-f]{6}\b", svg)
         assert "font-family" not in svg
         assert svg == charts.throughput("key", series, shape)
+
+
+def test_the_page_has_every_colour_of_a_chart() -> None:
+    css = (Path(charts.__file__).parent / "templates" / "report.css").read_text()
+    for name in charts.STAND_INS:
+        assert css.count(f"--c-{name}:") == 3, name  # light, dark, print
 
 
 @given(st.lists(st.floats(0, 500), min_size=1, max_size=8), st.floats(1, 30))

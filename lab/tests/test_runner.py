@@ -14,7 +14,7 @@ from click.testing import CliRunner
 import teemark.boards
 from fake_board import FakeBoard, teebench
 from synthetic import Synthetic
-from teemark import cli, plan, runner, teehash
+from teemark import cli, plan, runner
 from teemark.errors import CommandFailed, ConnectionLost, DataError
 from teemark.run import reader
 from teemark.run.records import AnyRecord, Fail, Teehash
@@ -199,7 +199,7 @@ def test_progress_estimates() -> None:
 
 
 def test_progress_counts_hashed_files_apart() -> None:
-    step = teehash.Step(bytes=4096, runs=3)
+    step = plan.Step(bytes=4096, runs=3)
     progress = runner.Progress.of(plan.Plan("files", "files alone", teehash=(step,)))
     assert (progress.hashed, progress.files_expected, progress.expected) == (0, 3, 0)
     progress.see(Teehash(case=step.key, seq=0, argv=(), report={}))

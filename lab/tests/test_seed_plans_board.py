@@ -12,10 +12,11 @@ import pytest
 
 from teemark import plan, runner
 from teemark.boards import VirtualBoard
+from teemark.reference import data
 from teemark.report import markdown
 from teemark.report.report import make
-from teemark.report.seed_tables import SEEDS
-from teemark.report.seed_tables.measured import Absent, Lookup
+from teemark.report.seed_tables import declared
+from teemark.report.seed_tables.measured import Lookup, NotKnown
 from teemark.report.subject import subjects
 from teemark.run import reader
 from teemark.run.records import AnyRecord
@@ -47,7 +48,7 @@ def whole(name: str) -> plan.Plan:
     asked = plan.load(name)
     return replace(
         asked,
-        blocks=tuple(replace(block, samples=2, min_us=50) for block in asked.blocks),
+        cases=tuple(replace(case, samples=2, min_us=50) for case in asked.cases),
         teehash=tuple(replace(step, runs=1) for step in asked.teehash),
     )
 
@@ -56,10 +57,7 @@ def thinned(name: str) -> plan.Plan:
     asked = whole(name)
     return replace(
         asked,
-        blocks=tuple(
-            replace(block, parameters=tuple(filter(keep, block.parameters)))
-            for block in asked.blocks
-        ),
+        cases=tuple(case for case in asked.cases if keep(case.parameters)),
         teehash=tuple(step for step in asked.teehash if keep(step.key)),
     )
 
@@ -77,7 +75,7 @@ NOT_ASKED = "this run has nothing of it"
 """The reason for what was left out."""
 
 
-@pytest.mark.parametrize("name", SEEDS)
+@pytest.mark.parametrize("name", tuple(data.load().documents))
 def test_a_seed_plan(qemu_v8: VirtualBoard, tmp_path: Path, name: str) -> None:
     asked = thinned(name)
     outcome = runner.measure(qemu_v8, asked, tmp_path / "run", Silent())
@@ -85,11 +83,17 @@ def test_a_seed_plan(qemu_v8: VirtualBoard, tmp_path: Path, name: str) -> None:
     run = reader.read(outcome.file)
     assert not run.fails
     lookup = Lookup(subjects([run])[0])
-    cells = [source(lookup) for table in SEEDS[name] for source in table.cells.values()]
-    reasons = {cell.reason for cell in cells if isinstance(cell, Absent)}
-    assert len(cells) > len(reasons)
+    tables = declared.load(name)
+    formulas = [formula for table in tables for formula in table.cells.values()]
+    reasons = set()
+    for formula in formulas:
+        try:
+            formula(lookup)
+        except NotKnown as why:
+            reasons.add(str(why))
+    assert len(formulas) > len(reasons)
     true_here = TRUE_HERE if asked == whole(name) else (*TRUE_HERE, NOT_ASKED)
     assert [reason for reason in reasons if not reason.startswith(true_here)] == []
     made = make([run])
-    for table in SEEDS[name]:
+    for table in tables:
         assert markdown.escape(table.title) in made.markdown

@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 import sshserver
 from conftest import HOST, local_board
 from teemark import errors
-from teemark.boards import Board, remote, ssh
+from teemark.boards import Board, command_lines, ssh
 from teemark.boards.guard import start_time
 
 NOISE = random.Random(2).randbytes(300_000)
@@ -125,7 +125,7 @@ def test_timeout_ends_the_command_there(board: Board, tmp_path: Path) -> None:
 
 def test_too_long_a_command_is_refused_here() -> None:
     with pytest.raises(errors.BoardError, match="bytes long"):
-        remote.command_line(["echo", "x" * 9000], job="0")
+        command_lines.command_line(["echo", "x" * 9000], job="0")
 
 
 def test_connection_dies_with_a_killed_process(

@@ -18,7 +18,7 @@ import pytest
 
 from teemark import paths
 from teemark.boards import VirtualBoard
-from teemark.boards.board import Result
+from teemark.boards.shell import Result
 
 pytestmark = [pytest.mark.board, pytest.mark.long, pytest.mark.timeout(600)]
 
@@ -216,19 +216,16 @@ begin() {{
 def test_an_interrupted_report(
     board: VirtualBoard, options: str, signals: str, statuses: set[int]
 ) -> None:
-    """The JSON ends properly, at one signal or two; the kernel keeps no buffers for it."""
+    """None is written, at one signal or two, and it is said; the kernel keeps no buffers for it."""
     done = run(
         board,
         f"{BEGIN}begin teehash --report=json --chunk=1M {options} good big good\n"
-        f"for name in {signals}; do kill -$name $pid; done; wait $pid; echo $?\n"
-        f"ls {INSTANCES}; cat said; rm big",
+        f"for name in {signals}; do kill -$name $pid; done; {{ wait $pid; echo $?; }} 2>/dev/null\n"
+        f"ls {INSTANCES}; cat out said; rm big",
     )
+    words = "teehash: interrupted: no report is written\n"
     # of two that wait at the same time the kernel delivers the lower one first
-    assert (done.text, done.complaint) in {(f"{status}\n", "") for status in statuses}
-    found = json.loads(run(board, "cat out").stdout)
-    assert found["complete"] is False
-    assert found["files"][0]["digest"] == digest(b"good")
-    assert len(found["files"]) == found["files_total"] < 3
+    assert (done.text, done.complaint) in {(f"{status}\n{words}", "") for status in statuses}
 
 
 def test_traces_of_the_killed_are_removed(board: VirtualBoard) -> None:
@@ -251,11 +248,9 @@ def test_closed_descriptors(board: VirtualBoard) -> None:
     done = run(
         board,
         "teehash good >&-; echo $?; teehash <&-; echo $?; teehash good 2>&-; echo $?\n"
-        "teehash --report=json --report-file=R good >&-; echo $?; cat R",
+        "teehash --report=json --report-file=R good >&-; echo $?; ls R 2>/dev/null",
     )
-    first, second, line, third, status, report_text = done.text.split("\n", 5)
-    assert (first, second, line, third, status) == ("1", "1", GOOD.rstrip(), "0", "1")
-    assert json.loads(report_text)["files"][0]["digest"] == digest(b"good")
+    assert done.text.splitlines() == ["1", "1", GOOD.rstrip(), "0", "1"]
     assert done.complaint.count("write error: Bad file descriptor") == 2
 
 
@@ -370,7 +365,7 @@ def test_the_tee_runs_out_of_memory(board: VirtualBoard) -> None:
     assert len(lines) == 200
     assert {line.split()[0] for line in lines} == {digest(NOISE[:20000])}
     assert done.status == 0
-    assert " of 64 sessions could be kept open" in done.complaint
+    assert " of 64 sessions could be opened" in done.complaint
     assert "TEE_ERROR_" in done.complaint or "TEEC_ERROR_" in done.complaint
 
 

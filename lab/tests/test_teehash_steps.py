@@ -13,13 +13,13 @@ import pytest
 
 from fake_board import FakeBoard, teebench
 from synthetic import Synthetic
-from teemark import plan, runner, teehash
+from teemark import plan, runner, teehash_steps
 from teemark.boards import VirtualBoard
-from teemark.boards.board import Process
+from teemark.boards.shell import Process
 from teemark.errors import ConfigError
+from teemark.plan import Step
 from teemark.run import reader
 from teemark.run.records import AnyRecord, Fail, Skip, Teehash
-from teemark.teehash import Step
 
 # A teehash in Python: what the real one says, as far as the steps look at it.
 TEEHASH = """\
@@ -95,7 +95,7 @@ def test_on_a_board_that_counts_instructions_the_wire_falls_silent_first(
     start = FakeBoard.start
     monkeypatch.setattr(FakeBoard, "start", spied)
     step = Step(4096, runs=1)
-    (loud,), (silent,) = (list(teehash.records(one, (step,))) for one in (board, quiet))
+    (loud,), (silent,) = (list(teehash_steps.records(one, (step,))) for one in (board, quiet))
     assert isinstance(loud, Teehash)
     assert isinstance(silent, Teehash)
     assert silent.argv[:-1] == loud.argv[:-1]
@@ -109,9 +109,9 @@ def test_on_a_board_that_counts_instructions_the_wire_falls_silent_first(
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("teehash = 3\n", "must be tables"),
+        ("teehash = 3\n", "must be a list"),
         ("[[teehash]]\n", "sizes: missing"),
-        ("[[teehash]]\nsizes = []\n", "sizes: missing"),
+        ("[[teehash]]\nsizes = []\n", "sizes: must be a list with something in it"),
         ('[[teehash]]\nsizes = ["big"]\n', "'big' is no size"),
         ("[[teehash]]\nsizes = [-1]\n", "-1 is no size"),
         ("[[teehash]]\nsizes = [true]\n", "True is no size"),
@@ -134,15 +134,15 @@ def test_mistakes_are_named(text: str, why: str) -> None:
 @pytest.mark.parametrize("size", [0, 1, 7, 8, 4096, (1 << 20) + 3])
 def test_the_expected_digest_is_that_of_the_file(size: int) -> None:
     data = (b"teemark\n" * (size // 8 + 1))[:size]
-    assert teehash.expected_digest("sha256", size) == hashlib.sha256(data).hexdigest()
+    assert teehash_steps.expected_digest("sha256", size) == hashlib.sha256(data).hexdigest()
 
 
 def test_expected_digests_know_sha3() -> None:
-    assert teehash.expected_digest("sha3-256", 0) == hashlib.sha3_256(b"").hexdigest()
+    assert teehash_steps.expected_digest("sha3-256", 0) == hashlib.sha3_256(b"").hexdigest()
 
 
 def run(board: FakeBoard, *steps: Step) -> list[AnyRecord]:
-    return list(teehash.records(board, steps))
+    return list(teehash_steps.records(board, steps))
 
 
 def test_runs_take_turns_and_are_kept(board: FakeBoard) -> None:
@@ -248,7 +248,7 @@ def test_steps_on_the_real_thing(qemu_v8: VirtualBoard) -> None:
         Step(300_000, mode="oneshot", runs=1),
         Step(300_000, backend="c", runs=1),
     )
-    records = list(teehash.records(qemu_v8, steps))
+    records = list(teehash_steps.records(qemu_v8, steps))
     runs = [record for record in records if isinstance(record, Teehash)]
     assert len(runs) == len(records) == 6
     by_case = {record.case: record.report for record in runs}

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include <teemark/algorithms.h>
+#include <teemark/digest.h>
 #include <teemark/ta_clock.h>
 #include <teemark/ta_digest.h>
 
@@ -75,8 +76,12 @@ static const struct algorithm *supported(uint32_t alg_id, uint32_t impl)
 
 	if (!alg || alg->class != ALG_DIGEST)
 		return NULL;
-	return impl == TA_DIGEST_IMPL_TEE || impl == TA_DIGEST_IMPL_C ? alg :
-									NULL;
+	if (impl == TA_DIGEST_IMPL_TEE)
+		return alg;
+	return impl == TA_DIGEST_IMPL_C &&
+			       digest_class_find(DIGEST_CODE_C, alg->id) ?
+		       alg :
+		       NULL;
 }
 
 static bool bad_memref(const TEE_Param *param)

@@ -2,8 +2,9 @@
 /*
  * The algorithm table: one row an algorithm, the same table in both worlds.
  *
- * To add an algorithm, add a row to common/src/algorithms.c. Nothing else
- * names algorithms: backends look up the column that is theirs.
+ * To add an algorithm, add a row to common/src/algorithms.c, and a published
+ * vector to host/src/teebench/vectors.c. Backends look up the column that is
+ * theirs; help texts, lists and reports show what is here.
  */
 #ifndef TEEMARK_ALGORITHMS_H
 #define TEEMARK_ALGORITHMS_H
@@ -19,11 +20,12 @@ enum alg_class {
 };
 
 struct algorithm {
-	uint16_t id;        /* number on the wire to the TA; never reused */
-	uint8_t class;      /* enum alg_class */
-	const char *name;   /* in case keys and on the command line */
-	const char *title;  /* as people write it; sha256sum's --tag */
-	uint32_t tee;       /* TEE_ALG_*, TEE Internal Core API 1.3 */
+	uint16_t id;       /* number on the wire to the TA; never reused */
+	uint8_t class;     /* enum alg_class */
+	const char *name;  /* in case keys and on the command line */
+	const char *title; /* as people write it: "SHA-256" */
+	const char *tag; /* of digests, as in sha256sum --tag: "SHA256"; or "" */
+	uint32_t tee;    /* TEE_ALG_*, TEE Internal Core API 1.3 */
 	const char *evp;    /* OpenSSL EVP name; of an HMAC: its digest's */
 	const char *kernel; /* Linux crypto API name, for AF_ALG */
 	/*

@@ -1,248 +1,55 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * `afalg`: the kernel's crypto over a raw AF_ALG socket (Linux,
- * Documentation/crypto/userspace-if.rst). No libkcapi, so no netlink socket
- * is needed, and bind()'s own errors can be told apart.
- */
+/* `afalg`: the kernel's crypto over AF_ALG sockets. */
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include <linux/if_alg.h>
 
 #include "afalg.h"
 #include "backend.h"
 
-#ifndef AF_ALG
-#define AF_ALG 38
+#ifndef SOL_ALG
+#define SOL_ALG 279
 #endif
 
-static int afalg_socket(struct error *err)
-{
-	int fd = socket(AF_ALG, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+extern const struct backend backend_afalg;
 
-	if (fd >= 0)
-		return fd;
-	switch (errno) {
-	case EAFNOSUPPORT:
-		error_skip(err, -EAFNOSUPPORT, "no-afalg",
-			   "the kernel has no AF_ALG sockets: %s",
-			   strerror(EAFNOSUPPORT));
-		error_hint(err, "modprobe af_alg algif_hash, or build the "
-				"kernel with CONFIG_CRYPTO_USER_API_HASH");
-		return -EAFNOSUPPORT;
-	case EPERM:
-	case EACCES:
-		error_skip(err, -EPERM, "no-afalg",
-			   "AF_ALG sockets are forbidden here: %s",
-			   strerror(EPERM));
-		error_hint(err, "a seccomp filter or security module denies "
-				"them (containers and systemd's "
-				"RestrictAddressFamilies do)");
-		return -EPERM;
-	default:
-		return error_set(err, -errno,
-				 "cannot make an AF_ALG socket: "
-				 "%s",
-				 strerror(errno));
-	}
-}
-
-static int bind_failed(int code, const char *type, const char *name,
-		       struct error *err)
-{
-	switch (code) {
-	case ENOENT:
-		error_skip(err, -EOPNOTSUPP, "unsupported-algorithm",
-			   "the kernel offers no %s \"%s\" over AF_ALG: %s",
-			   type, name, strerror(code));
-		error_hint(err,
-			   "the algorithm's module or algif_%s is not "
-			   "loaded or not built, or the kernel restricts "
-			   "AF_ALG (sysctl crypto.af_alg_restrict)",
-			   type);
-		return -EOPNOTSUPP;
-	case EACCES:
-	case EPERM:
-		error_skip(err, -EPERM, "no-afalg",
-			   "binding AF_ALG to \"%s\" is forbidden: %s", name,
-			   strerror(code));
-		error_hint(err, "a security module or "
-				"crypto.af_alg_restrict denies it");
-		return -EPERM;
-	case EBUSY:
-		error_set(err, -EBUSY,
-			  "the AF_ALG socket for \"%s\" is in "
-			  "use: %s",
-			  name, strerror(code));
-		return -EBUSY;
-	case EINVAL:
-		error_set(err, -EINVAL,
-			  "the kernel rejects the AF_ALG address "
-			  "%s \"%s\": %s",
-			  type, name, strerror(code));
-		return -EINVAL;
-	default:
-		return error_set(err, -code,
-				 "cannot bind an AF_ALG socket to "
-				 "%s \"%s\": %s",
-				 type, name, strerror(code));
-	}
-}
-
-int afalg_bind(const char *type, const char *name, struct error *err)
-{
-	struct sockaddr_alg sa = { .salg_family = AF_ALG };
-	int fd, code;
-
-	if (strlen(type) >= sizeof(sa.salg_type) ||
-	    strlen(name) >= sizeof(sa.salg_name))
-		return error_set(err, -EINVAL,
-				 "\"%s\" is too long a name for "
-				 "AF_ALG",
-				 name);
-	memcpy(sa.salg_type, type, strlen(type));
-	memcpy(sa.salg_name, name, strlen(name));
-	fd = afalg_socket(err);
-	if (fd < 0)
-		return fd;
-	if (bind(fd, (struct sockaddr *)&sa, sizeof(sa))) {
-		code = errno;
-		close(fd);
-		return bind_failed(code, type, name, err);
-	}
-	return fd;
-}
-
-size_t afalg_send_max(void)
-{
-	long page = sysconf(_SC_PAGESIZE);
-
-	/* ALG_MAX_PAGES of the kernel; our buffers begin at a page. */
-	return 16 * (page > 0 ? (size_t)page : 4096);
-}
+enum {
+	/*
+	 * What one request holds at least with the default socket buffers (208
+	 * KiB); a message of XTS or of an AEAD has to be one request.
+	 */
+	REQUEST_MAX = 128 << 10,
+	RANDOM_MAX = 128, /* the kernel gives no more at a time */
+};
 
 struct session {
-	const struct algorithm *alg; /* of the two sockets */
-	int bound;                   /* the algorithm's socket */
-	int op;                      /* accept()ed from it: one operation */
-	bool begun;                  /* a message is under way in op */
+	struct afalg socket;
+	const struct algorithm *alg; /* of the socket; NULL: none */
+	bool begun;                  /* a digest's message is under way */
 	bool sent;                   /* and some of it was sent */
-	size_t send_max;
 };
 
 static void drop_algorithm(struct session *s)
 {
-	if (s->op >= 0)
-		close(s->op);
-	if (s->bound >= 0)
-		close(s->bound);
-	s->op = s->bound = -1;
+	afalg_close(&s->socket);
 	s->alg = NULL;
 	s->begun = s->sent = false;
 }
 
-/* Sockets for alg with no message under way: those at hand, or new ones. */
-static int use_algorithm(struct session *s, const struct algorithm *alg,
-			 struct error *err)
+static void close_session(struct session *s)
 {
-	if (s->alg == alg && !s->sent) {
-		s->begun = false;
-		return 0;
-	}
-	if (s->alg != alg) {
-		int fd = -1;
-
-		drop_algorithm(s);
-		if (alg->class != ALG_DIGEST || !alg->kernel)
-			return error_skip(err, -EOPNOTSUPP,
-					  "unsupported-algorithm",
-					  "no kernel name is known for %s",
-					  alg->title);
-		fd = afalg_bind("hash", alg->kernel, err);
-		if (fd < 0)
-			return fd;
-		s->bound = fd;
-	} else {
-		close(s->op); /* a message was abandoned: a new operation */
-	}
-	s->begun = s->sent = false;
-	s->op = accept4(s->bound, NULL, NULL, SOCK_CLOEXEC);
-	if (s->op < 0) {
-		int code = errno;
-
-		drop_algorithm(s);
-		return error_set(err, -code,
-				 "cannot begin an AF_ALG "
-				 "operation: %s",
-				 strerror(code));
-	}
-	s->alg = alg;
-	return 0;
+	if (!s)
+		return;
+	drop_algorithm(s);
+	free(s);
 }
 
-/* Sends all of it; more: the message goes on after it. */
-static int send_all(struct session *s, const uint8_t *data, size_t len,
-		    bool more, struct error *err)
-{
-	do {
-		size_t n = len < s->send_max ? len : s->send_max;
-		int flags = more || n < len ? MSG_MORE : 0;
-		ssize_t sent = send(s->op, data, n, flags);
-
-		if (sent < 0 && errno == EINTR)
-			continue;
-		if (sent < 0)
-			return error_set(err, -errno,
-					 "the kernel does not "
-					 "take data for %s: %s",
-					 s->alg->title, strerror(errno));
-		/* A part of the last piece would have ended the message. */
-		if ((size_t)sent != n && !(flags & MSG_MORE))
-			return error_set(err, -EIO,
-					 "the kernel took %zd of "
-					 "the last %zu bytes for %s",
-					 sent, n, s->alg->title);
-		data += sent;
-		len -= (size_t)sent;
-	} while (len);
-	return 0;
-}
-
-static int receive(struct session *s, uint8_t *out, struct error *err)
-{
-	ssize_t got;
-
-	do
-		got = read(s->op, out, s->alg->out_bytes);
-	while (got < 0 && errno == EINTR);
-	if (got < 0)
-		return error_set(err, -errno,
-				 "the kernel returns no %s "
-				 "digest: %s",
-				 s->alg->title, strerror(errno));
-	if (got != s->alg->out_bytes)
-		return error_set(err, -EIO,
-				 "the kernel returned %zd bytes of "
-				 "a %s digest of %u",
-				 got, s->alg->title, s->alg->out_bytes);
-	return 0;
-}
-
-static int afalg_probe(struct error *err)
-{
-	int fd = afalg_socket(err);
-
-	if (fd < 0)
-		return fd;
-	close(fd);
-	return 0;
-}
-
-static int afalg_open(struct session **session, struct error *err)
+static int open_session(struct session **session, struct error *err)
 {
 	struct session *s;
 	int ret = afalg_probe(err);
@@ -253,65 +60,97 @@ static int afalg_open(struct session **session, struct error *err)
 	s = calloc(1, sizeof(*s));
 	if (!s)
 		return error_set(err, -ENOMEM, "out of memory");
-	s->bound = s->op = -1;
-	s->send_max = afalg_send_max();
 	*session = s;
 	return 0;
 }
 
-static void afalg_close(struct session *s)
-{
-	if (!s)
-		return;
-	drop_algorithm(s);
-	free(s);
-}
-
-static int afalg_supports(struct session *s, const struct algorithm *alg,
+static int bind_algorithm(struct session *s, const struct algorithm *alg,
 			  struct error *err)
 {
-	return use_algorithm(s, alg, err);
-}
+	static const char *const types[] = {
+		[ALG_DIGEST] = "hash",
+		[ALG_MAC] = "hash",
+		[ALG_CIPHER] = "skcipher",
+		[ALG_AEAD] = "aead",
+	};
+	int ret;
 
-static int afalg_digest(struct session *s, const struct algorithm *alg,
-			const struct buffer *in, size_t offset, size_t len,
-			uint8_t *out, uint32_t repeat, struct error *err)
-{
-	int ret = use_algorithm(s, alg, err);
-
-	for (uint32_t i = 0; !ret && i < repeat; i++) {
-		s->sent = true; /* until the digest was fetched */
-		ret = send_all(s, in->data + offset, len, false, err);
-		if (!ret)
-			ret = receive(s, out, err);
-		s->sent = ret != 0;
-	}
+	drop_algorithm(s);
+	if (!alg->kernel)
+		return error_skip(err, -EOPNOTSUPP, "unsupported-algorithm",
+				  "no kernel name is known for %s", alg->title);
+	ret = afalg_bind(&s->socket, types[alg->class], alg->kernel, alg->title,
+			 err);
+	if (!ret)
+		s->alg = alg;
 	return ret;
 }
 
-static int afalg_digest_init(struct session *s, const struct algorithm *alg,
-			     struct error *err)
+/* A socket for alg with no message under way: the one at hand, or another. */
+static int use_digest(struct session *s, const struct algorithm *alg,
+		      struct error *err)
 {
-	int ret = use_algorithm(s, alg, err);
+	int ret = 0;
+
+	if (s->alg == alg && !s->sent) {
+		s->begun = false;
+		return 0;
+	}
+	if (alg->class != ALG_DIGEST)
+		return backend_lacks(&backend_afalg, alg, err);
+	if (s->alg != alg)
+		ret = bind_algorithm(s, alg, err);
+	if (!ret) /* instead of one whose message was abandoned */
+		ret = afalg_accept(&s->socket, err);
+	if (ret)
+		drop_algorithm(s);
+	s->begun = s->sent = false;
+	return ret;
+}
+
+static int digest(struct session *s, const struct algorithm *alg,
+		  const struct buffer *in, size_t offset, size_t len,
+		  uint8_t *out, uint32_t repeat, struct error *err)
+{
+	int ret = use_digest(s, alg, err);
+
+	if (ret)
+		return ret;
+	s->sent = true; /* until the digest was fetched */
+	for (uint32_t i = 0; !ret && i < repeat; i++) {
+		ret = afalg_send(&s->socket, in->data + offset, len, false,
+				 err);
+		if (!ret)
+			ret = afalg_receive(&s->socket, out, alg->out_bytes,
+					    err);
+	}
+	s->sent = ret != 0;
+	return ret;
+}
+
+static int digest_init(struct session *s, const struct algorithm *alg,
+		       struct error *err)
+{
+	int ret = use_digest(s, alg, err);
 
 	s->begun = !ret;
 	return ret;
 }
 
-static int afalg_digest_update(struct session *s, const struct buffer *in,
-			       size_t offset, size_t len, struct error *err)
+static int digest_update(struct session *s, const struct buffer *in,
+			 size_t offset, size_t len, struct error *err)
 {
 	if (!s->begun)
 		return error_set(err, -EPROTO, "no message was begun");
 	if (!len)
 		return 0;
 	s->sent = true;
-	return send_all(s, in->data + offset, len, true, err);
+	return afalg_send(&s->socket, in->data + offset, len, true, err);
 }
 
-static int afalg_digest_final(struct session *s, const struct buffer *in,
-			      size_t offset, size_t len, uint8_t *out,
-			      struct error *err)
+static int digest_final(struct session *s, const struct buffer *in,
+			size_t offset, size_t len, uint8_t *out,
+			struct error *err)
 {
 	int ret;
 
@@ -319,27 +158,219 @@ static int afalg_digest_final(struct session *s, const struct buffer *in,
 		return error_set(err, -EPROTO, "no message was begun");
 	s->begun = false;
 	s->sent = true;
-	ret = send_all(s, in && len ? in->data + offset : (uint8_t *)"",
-		       in ? len : 0, false, err);
+	ret = afalg_send(&s->socket,
+			 in && len ? in->data + offset : (uint8_t *)"",
+			 in ? len : 0, false, err);
 	if (!ret)
-		ret = receive(s, out, err);
+		ret = afalg_receive(&s->socket, out, s->alg->out_bytes, err);
 	s->sent = ret != 0;
 	return ret;
 }
 
-extern const struct backend backend_afalg;
+static int set_key(struct session *s, const struct keyed_job *job,
+		   struct error *err)
+{
+	int ret = afalg_set_key(&s->socket, job->key, job->alg->key_bytes, err);
+
+	if (!ret && job->alg->class == ALG_AEAD &&
+	    setsockopt(s->socket.bound, SOL_ALG, ALG_SET_AEAD_AUTHSIZE, NULL,
+		       job->alg->out_bytes))
+		ret = error_set(err, -errno,
+				"the kernel does not take the tag's length of "
+				"%s: %s",
+				job->alg->title, strerror(errno));
+	return ret ? ret : afalg_accept(&s->socket, err);
+}
+
+static int set_up(struct session *s, const struct keyed_job *job,
+		  struct error *err)
+{
+	int ret = job->alg->class == ALG_DIGEST ?
+			  backend_lacks(&backend_afalg, job->alg, err) :
+			  bind_algorithm(s, job->alg, err);
+
+	return ret ? ret : set_key(s, job, err);
+}
+
+/* A control message of the kernel's, with a number before its other bytes. */
+static struct cmsghdr *add_control(struct msghdr *msg, struct cmsghdr *last,
+				   int type, uint32_t number, const void *more,
+				   size_t len)
+{
+	struct cmsghdr *c;
+
+	msg->msg_controllen += CMSG_SPACE(sizeof(number) + len);
+	c = last ? CMSG_NXTHDR(msg, last) : CMSG_FIRSTHDR(msg);
+	c->cmsg_level = SOL_ALG;
+	c->cmsg_type = type;
+	c->cmsg_len = CMSG_LEN(sizeof(number) + len);
+	memcpy(CMSG_DATA(c), &number, sizeof(number));
+	if (len)
+		memcpy(CMSG_DATA(c) + sizeof(number), more, len);
+	return c;
+}
+
+/* The first piece of a cipher's message, with all that goes with it. */
+static int send_first(struct session *s, const struct keyed_job *job,
+		      size_t len, bool more, struct error *err)
+{
+	const struct algorithm *alg = job->alg;
+	struct iovec iov = { .iov_base = job->in->data, .iov_len = len };
+	union {
+		struct cmsghdr align;
+		uint8_t room[CMSG_SPACE(4) * 2 +
+			     CMSG_SPACE(sizeof(struct af_alg_iv) +
+					ALG_IV_MAX_BYTES)];
+	} control = { .room = { 0 } };
+	struct msghdr msg = { .msg_iov = &iov,
+			      .msg_iovlen = 1,
+			      .msg_control = &control };
+	struct cmsghdr *c;
+	ssize_t sent;
+
+	c = add_control(&msg, NULL, ALG_SET_OP,
+			job->decrypt ? ALG_OP_DECRYPT : ALG_OP_ENCRYPT, NULL,
+			0);
+	if (alg->iv_bytes)
+		c = add_control(&msg, c, ALG_SET_IV, alg->iv_bytes, job->iv,
+				alg->iv_bytes);
+	if (alg->class == ALG_AEAD)
+		add_control(&msg, c, ALG_SET_AEAD_ASSOCLEN, 0, NULL, 0);
+	do
+		sent = sendmsg(s->socket.op, &msg, more ? MSG_MORE : 0);
+	while (sent < 0 && errno == EINTR);
+	return sent == (ssize_t)len ?
+		       0 :
+		       afalg_not_taken(&s->socket, sent, len, err);
+}
+
+static bool in_one_request(const struct algorithm *alg)
+{
+	return alg->class == ALG_AEAD || !strcmp(alg->kernel, "xts(aes)");
+}
+
+static int cipher(struct session *s, const struct keyed_job *job,
+		  struct error *err)
+{
+	const uint8_t *in = job->in->data;
+	uint8_t *out = job->out->data;
+	size_t piece = in_one_request(job->alg) ? job->len : s->socket.piece;
+	int ret = 0;
+
+	if (job->alg->class == ALG_AEAD) {
+		ret = send_first(s, job, job->len, false, err);
+		return ret ? ret :
+			     afalg_receive(&s->socket, out,
+					   keyed_result_len(job), err);
+	}
+	for (size_t at = 0, n; !ret && at < job->len; at += n) {
+		bool more;
+
+		n = job->len - at < piece ? job->len - at : piece;
+		more = at + n < job->len;
+		ret = at ? afalg_send(&s->socket, in + at, n, more, err) :
+			   send_first(s, job, n, more, err);
+		if (!ret)
+			ret = afalg_receive(&s->socket, out + at, n, err);
+	}
+	return ret;
+}
+
+static int mac(struct session *s, const struct keyed_job *job,
+	       struct error *err)
+{
+	int ret = afalg_send(&s->socket, job->in->data, job->len, false, err);
+
+	return ret ? ret :
+		     afalg_receive(&s->socket, job->out->data,
+				   job->alg->out_bytes, err);
+}
+
+static int message(struct session *s, const struct keyed_job *job,
+		   uint32_t repeat, struct error *err)
+{
+	int ret = 0;
+
+	for (uint32_t i = 0; !ret && i < repeat; i++)
+		ret = job->alg->class == ALG_MAC ? mac(s, job, err) :
+						   cipher(s, job, err);
+	/* What is left in the operation must not get into the next message. */
+	if (ret)
+		afalg_accept(&s->socket, NULL);
+	return ret;
+}
+
+static size_t len_max(const struct session *s, const struct keyed_job *job)
+{
+	(void)s;
+	return in_one_request(job->alg) ? REQUEST_MAX : SIZE_MAX;
+}
+
+static int step(struct session *s, const struct keyed_job *job,
+		enum keyed_step which, struct error *err)
+{
+	if (which == KEYED_PREPARE)
+		return bind_algorithm(s, job->alg, err);
+	return which == KEYED_SET_KEY ? set_key(s, job, err) :
+					cipher(s, job, err);
+}
+
+static int open_random(struct session **session, struct error *err)
+{
+	uint8_t seed[48]; /* what the largest DRBG takes */
+	int ret = open_session(session, err);
+
+	if (ret)
+		return ret;
+	ret = afalg_bind(&(*session)->socket, "rng", "stdrng", "stdrng", err);
+	if (!ret && getrandom(seed, sizeof(seed), 0) != sizeof(seed))
+		ret = error_set(err, -errno, "getrandom: %s", strerror(errno));
+	if (!ret)
+		ret = afalg_set_key(&(*session)->socket, seed, sizeof(seed),
+				    err);
+	if (!ret)
+		ret = afalg_accept(&(*session)->socket, err);
+	if (ret) {
+		close_session(*session);
+		*session = NULL;
+	}
+	return ret;
+}
+
+static int draw(struct session *s, const struct buffer *out, size_t len,
+		uint32_t repeat, struct error *err)
+{
+	int ret = 0;
+
+	for (uint32_t i = 0; i < repeat; i++)
+		for (size_t at = 0, n; !ret && at < len; at += n) {
+			n = len - at < RANDOM_MAX ? len - at : RANDOM_MAX;
+			ret = afalg_receive(&s->socket, out->data + at, n, err);
+		}
+	return ret;
+}
 
 const struct backend backend_afalg = {
 	.name = "afalg",
+	.title = "kernel (AF_ALG)",
 	.summary = "the kernel's crypto, over an AF_ALG socket",
 	.probe = afalg_probe,
-	.open = afalg_open,
-	.close = afalg_close,
-	.supports = afalg_supports,
+	.open = open_session,
+	.open_keyed = open_session,
+	.open_random = open_random,
+	.close = close_session,
 	.buffer_alloc = buffer_alloc_plain,
 	.buffer_free = buffer_free_plain,
-	.digest = afalg_digest,
-	.digest_init = afalg_digest_init,
-	.digest_update = afalg_digest_update,
-	.digest_final = afalg_digest_final,
+	.supports = use_digest,
+	.digest = digest,
+	.digest_init = digest_init,
+	.digest_update = digest_update,
+	.digest_final = digest_final,
+	.set_up = set_up,
+	.message = message,
+	.len_max = len_max,
+	.step = step,
+	.no_step[KEYED_SET_IV] = "AF_ALG takes the IV with the first data: "
+				 "there is no such call",
+	.random = draw,
 };

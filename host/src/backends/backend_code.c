@@ -7,7 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <teemark/cipher.h>
 #include <teemark/digest.h>
+#include <teemark/hmac.h>
 
 #include "backend.h"
 #include "cpu.h"
@@ -16,13 +18,12 @@ struct session {
 	enum digest_code code;
 	const struct digest_class *stream; /* a message under way */
 	union digest_ctx ctx;
+	/* Of `c`, for jobs with a key. */
+	struct hmac hmac;
+	union cipher_ctx cipher;
 };
 
-static int c_probe(struct error *err)
-{
-	(void)err;
-	return 0;
-}
+extern const struct backend backend_c, backend_ce;
 
 static int ce_probe(struct error *err)
 {
@@ -66,8 +67,7 @@ static int ce_check_cpu(const struct algorithm *alg, struct error *err)
 				  alg->title,
 				  cpu_feature_name(needs[i].feature));
 	}
-	return error_skip(err, -EOPNOTSUPP, "unsupported-algorithm",
-			  "no code with Crypto Extensions for %s", alg->title);
+	return backend_lacks(&backend_ce, alg, err);
 }
 
 static int code_find(const struct session *s, const struct algorithm *alg,
@@ -76,11 +76,9 @@ static int code_find(const struct session *s, const struct algorithm *alg,
 	*class = digest_class_find(s->code, alg->id);
 	if (*class)
 		return 0;
-	return error_skip(err, -EOPNOTSUPP, "unsupported-algorithm",
-			  "no %s code for %s",
-			  s->code == DIGEST_CODE_C ? "portable C" :
-						     "Crypto Extensions",
-			  alg->title);
+	return backend_lacks(s->code == DIGEST_CODE_C ? &backend_c :
+							&backend_ce,
+			     alg, err);
 }
 
 static int code_supports(struct session *s, const struct algorithm *alg,
@@ -123,6 +121,10 @@ static int ce_open(struct session **session, struct error *err)
 
 static void code_close(struct session *s)
 {
+	if (!s)
+		return;
+	hmac_wipe(&s->hmac);
+	cipher_wipe(&s->cipher);
 	free(s);
 }
 
@@ -183,25 +185,112 @@ static int code_digest_final(struct session *s, const struct buffer *in,
 	return 0;
 }
 
-#define CODE_BACKEND(symbol, name_, summary_, probe_, open_) \
-	const struct backend symbol = {                      \
-		.name = (name_),                             \
-		.summary = (summary_),                       \
-		.probe = (probe_),                           \
-		.open = (open_),                             \
-		.close = code_close,                         \
-		.supports = code_supports,                   \
-		.buffer_alloc = buffer_alloc_plain,          \
-		.buffer_free = buffer_free_plain,            \
-		.digest = code_digest,                       \
-		.digest_init = code_digest_init,             \
-		.digest_update = code_digest_update,         \
-		.digest_final = code_digest_final,           \
+static int c_set_up(struct session *s, const struct keyed_job *job,
+		    struct error *err)
+{
+	const struct algorithm *alg = job->alg;
+	bool done = alg->class == ALG_MAC ?
+			    hmac_set_key(&s->hmac, DIGEST_CODE_C, alg->id,
+					 job->key, alg->key_bytes) :
+			    cipher_set_key(&s->cipher, alg->id, !job->decrypt,
+					   job->key);
+
+	return done ? 0 : backend_lacks(&backend_c, alg, err);
+}
+
+static void mac(struct session *s, const struct keyed_job *job)
+{
+	hmac_begin(&s->hmac);
+	hmac_update(&s->hmac, job->in->data, job->len);
+	hmac_final(&s->hmac, job->out->data);
+}
+
+/* Of all bytes, whichever differ. */
+static bool equal(const uint8_t *a, const uint8_t *b, size_t len)
+{
+	uint8_t differs = 0;
+
+	for (size_t i = 0; i < len; i++)
+		differs |= a[i] ^ b[i];
+	return !differs;
+}
+
+static int one_message(struct session *s, const struct keyed_job *job,
+		       struct error *err)
+{
+	size_t len = job->decrypt ? keyed_result_len(job) : job->len;
+	uint8_t tag[ALG_TAG_MAX_BYTES];
+
+	cipher_begin(&s->cipher, job->iv);
+	cipher_update(&s->cipher, job->in->data, job->out->data, len);
+	if (job->alg->class != ALG_AEAD)
+		return 0;
+	cipher_tag(&s->cipher, tag);
+	if (!job->decrypt) {
+		memcpy(job->out->data + len, tag, sizeof(tag));
+		return 0;
 	}
+	if (equal(tag, job->in->data + len, sizeof(tag)))
+		return 0;
+	memset(job->out->data, 0, len);
+	return error_set(err, -EBADMSG, "the tag of %s is wrong",
+			 job->alg->title);
+}
 
-extern const struct backend backend_c, backend_ce;
+static int c_message(struct session *s, const struct keyed_job *job,
+		     uint32_t repeat, struct error *err)
+{
+	int ret = 0;
 
-CODE_BACKEND(backend_c, "c", "portable C, in the normal world", c_probe,
-	     c_open);
-CODE_BACKEND(backend_ce, "ce", "ARMv8 Crypto Extensions, in the normal world",
-	     ce_probe, ce_open);
+	for (uint32_t i = 0; !ret && i < repeat; i++) {
+		if (job->alg->class == ALG_MAC)
+			mac(s, job);
+		else
+			ret = one_message(s, job, err);
+	}
+	return ret;
+}
+
+static int c_step(struct session *s, const struct keyed_job *job,
+		  enum keyed_step step, struct error *err)
+{
+	if (step == KEYED_SET_KEY)
+		return c_set_up(s, job, err);
+	if (step == KEYED_SET_IV)
+		cipher_begin(&s->cipher, job->iv);
+	else
+		cipher_update(&s->cipher, job->in->data, job->out->data,
+			      job->len);
+	return 0;
+}
+
+#define DIGESTS_OF_CODE                                                       \
+	.local = true, .close = code_close,                                   \
+	.buffer_alloc = buffer_alloc_plain, .buffer_free = buffer_free_plain, \
+	.supports = code_supports, .digest = code_digest,                     \
+	.digest_init = code_digest_init, .digest_update = code_digest_update, \
+	.digest_final = code_digest_final
+
+const struct backend backend_c = {
+	.name = "c",
+	.title = "C, normal world",
+	.summary = "portable C, in the normal world",
+	.probe = probe_always,
+	.open = c_open,
+	.open_keyed = c_open,
+	DIGESTS_OF_CODE,
+	.set_up = c_set_up,
+	.message = c_message,
+	.step = c_step,
+	.no_step[KEYED_PREPARE] = "the C code has nothing to prepare: a key is "
+				  "all it wants",
+};
+
+const struct backend backend_ce = {
+	.name = "ce",
+	.title = "CE, normal world",
+	.summary = "ARMv8 Crypto Extensions, in the normal world",
+	.probe = ce_probe,
+	.open = ce_open,
+	DIGESTS_OF_CODE,
+};

@@ -1,123 +1,148 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * `openssl`: libcrypto's EVP interface, opened at run time; 3.x and 1.1. Its
- * few prototypes stand here (manual pages EVP_MD_fetch(3), EVP_DigestInit(3)),
- * so that no headers are needed to build.
+ * `openssl`: libcrypto's EVP and HMAC interfaces, opened at run time; 3.x and
+ * 1.1. Its few prototypes stand here (manual pages EVP_DigestInit(3),
+ * EVP_EncryptInit(3), HMAC(3), RAND_bytes(3)), so that no headers are needed to
+ * build.
  */
-#include <dlfcn.h>
 #include <errno.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "backend.h"
 #include "libcrypto.h"
+#include "shared_library.h"
 
 typedef struct evp_md_st EVP_MD;
 typedef struct evp_md_ctx_st EVP_MD_CTX;
+typedef struct evp_cipher_st EVP_CIPHER;
+typedef struct evp_cipher_ctx_st EVP_CIPHER_CTX;
+typedef struct hmac_ctx_st HMAC_CTX;
+
+/* EVP_CTRL_AEAD_* of evp.h */
+enum { CTRL_SET_IVLEN = 0x9, CTRL_GET_TAG = 0x10, CTRL_SET_TAG = 0x11 };
 
 static struct {
-	pthread_once_t once;
-	void *handle;
-	const char *name; /* NULL: not loaded, and why: */
-	char why[160];
+	const char *(*version)(int type);
+	int (*rand_bytes)(unsigned char *data, int len);
 
 	EVP_MD *(*md_fetch)(void *lib, const char *name, const char *query);
 	void (*md_free)(EVP_MD *md);
-	const EVP_MD *(*get_digestbyname)(const char *name);
-	EVP_MD_CTX *(*ctx_new)(void);
-	void (*ctx_free)(EVP_MD_CTX *ctx);
-	int (*init)(EVP_MD_CTX *ctx, const EVP_MD *md, void *engine);
-	int (*update)(EVP_MD_CTX *ctx, const void *data, size_t len);
-	int (*final)(EVP_MD_CTX *ctx, unsigned char *out, unsigned *len);
-	const char *(*version)(int type);
-} crypto = { .once = PTHREAD_ONCE_INIT };
+	const EVP_MD *(*md_by_name)(const char *name);
+	EVP_MD_CTX *(*md_ctx_new)(void);
+	void (*md_ctx_free)(EVP_MD_CTX *ctx);
+	int (*md_init)(EVP_MD_CTX *ctx, const EVP_MD *md, void *engine);
+	int (*md_update)(EVP_MD_CTX *ctx, const void *data, size_t len);
+	int (*md_final)(EVP_MD_CTX *ctx, unsigned char *out, unsigned *len);
 
-static void crypto_load(void)
+	EVP_CIPHER *(*fetch)(void *lib, const char *name, const char *query);
+	void (*cipher_free)(EVP_CIPHER *cipher);
+	const EVP_CIPHER *(*by_name)(const char *name);
+	EVP_CIPHER_CTX *(*ctx_new)(void);
+	void (*ctx_free)(EVP_CIPHER_CTX *ctx);
+	int (*ctx_reset)(EVP_CIPHER_CTX *ctx);
+	int (*set_padding)(EVP_CIPHER_CTX *ctx, int padding);
+	int (*ctrl)(EVP_CIPHER_CTX *ctx, int type, int arg, void *ptr);
+	int (*init)(EVP_CIPHER_CTX *ctx, const EVP_CIPHER *cipher, void *engine,
+		    const unsigned char *key, const unsigned char *iv, int enc);
+	int (*update)(EVP_CIPHER_CTX *ctx, unsigned char *out, int *out_len,
+		      const unsigned char *in, int in_len);
+	int (*final)(EVP_CIPHER_CTX *ctx, unsigned char *out, int *out_len);
+
+	/* Deprecated since 3.0, and may go. */
+	HMAC_CTX *(*hmac_new)(void);
+	void (*hmac_free)(HMAC_CTX *ctx);
+	int (*hmac_init)(HMAC_CTX *ctx, const void *key, int len,
+			 const EVP_MD *md, void *engine);
+	int (*hmac_update)(HMAC_CTX *ctx, const unsigned char *data,
+			   size_t len);
+	int (*hmac_final)(HMAC_CTX *ctx, unsigned char *out, unsigned *len);
+} evp;
+
+static const struct symbol symbols[] = {
+	{ "OpenSSL_version", &evp.version, false },
+	{ "RAND_bytes", &evp.rand_bytes, false },
+	{ "EVP_MD_fetch", &evp.md_fetch, true }, /* 3.0 */
+	{ "EVP_MD_free", &evp.md_free, true },   /* 3.0 */
+	{ "EVP_get_digestbyname", &evp.md_by_name, false },
+	{ "EVP_MD_CTX_new", &evp.md_ctx_new, false },
+	{ "EVP_MD_CTX_free", &evp.md_ctx_free, false },
+	{ "EVP_DigestInit_ex", &evp.md_init, false },
+	{ "EVP_DigestUpdate", &evp.md_update, false },
+	{ "EVP_DigestFinal_ex", &evp.md_final, false },
+	{ "EVP_CIPHER_fetch", &evp.fetch, true },      /* 3.0 */
+	{ "EVP_CIPHER_free", &evp.cipher_free, true }, /* 3.0 */
+	{ "EVP_get_cipherbyname", &evp.by_name, false },
+	{ "EVP_CIPHER_CTX_new", &evp.ctx_new, false },
+	{ "EVP_CIPHER_CTX_free", &evp.ctx_free, false },
+	{ "EVP_CIPHER_CTX_reset", &evp.ctx_reset, false },
+	{ "EVP_CIPHER_CTX_set_padding", &evp.set_padding, false },
+	{ "EVP_CIPHER_CTX_ctrl", &evp.ctrl, false },
+	{ "EVP_CipherInit_ex", &evp.init, false },
+	{ "EVP_CipherUpdate", &evp.update, false },
+	{ "EVP_CipherFinal_ex", &evp.final, false },
+	{ "HMAC_CTX_new", &evp.hmac_new, true },
+	{ "HMAC_CTX_free", &evp.hmac_free, true },
+	{ "HMAC_Init_ex", &evp.hmac_init, true },
+	{ "HMAC_Update", &evp.hmac_update, true },
+	{ "HMAC_Final", &evp.hmac_final, true },
+	{ 0 },
+};
+
+static struct shared_library libcrypto = {
+	.title = "libcrypto",
+	.skip = "no-libcrypto",
+	.hint = "install OpenSSL's library (package libssl3)",
+	.names = (const char *const[]){ "libcrypto.so.3", "libcrypto.so.1.1",
+					NULL },
+	.symbols = symbols,
+};
+
+const char *libcrypto_version(struct error *err)
 {
-	static const char *const names[] = { "libcrypto.so.3",
-					     "libcrypto.so.1.1" };
-	struct {
-		const char *name;
-		void *function; /* address of a function pointer */
-		int needed;
-	} const symbols[] = {
-		{ "EVP_MD_fetch", &crypto.md_fetch, 0 }, /* 3.0 */
-		{ "EVP_MD_free", &crypto.md_free, 0 },   /* 3.0 */
-		{ "EVP_get_digestbyname", &crypto.get_digestbyname, 1 },
-		{ "EVP_MD_CTX_new", &crypto.ctx_new, 1 },
-		{ "EVP_MD_CTX_free", &crypto.ctx_free, 1 },
-		{ "EVP_DigestInit_ex", &crypto.init, 1 },
-		{ "EVP_DigestUpdate", &crypto.update, 1 },
-		{ "EVP_DigestFinal_ex", &crypto.final, 1 },
-		{ "OpenSSL_version", &crypto.version, 1 },
-	};
-	const char *name = NULL;
-
-	for (size_t i = 0; !crypto.handle && i < sizeof(names) / sizeof(*names);
-	     i++) {
-		name = names[i];
-		crypto.handle = dlopen(name, RTLD_NOW | RTLD_LOCAL);
-		if (!crypto.handle && i == 0) {
-			const char *why = dlerror();
-
-			snprintf(crypto.why, sizeof(crypto.why), "%s",
-				 why ? why : "dlopen() failed");
-		}
-	}
-	if (!crypto.handle)
-		return;
-	for (size_t i = 0; i < sizeof(symbols) / sizeof(*symbols); i++) {
-		void *symbol = dlsym(crypto.handle, symbols[i].name);
-
-		if (!symbol && symbols[i].needed) {
-			snprintf(crypto.why, sizeof(crypto.why), "%s has no %s",
-				 name, symbols[i].name);
-			return;
-		}
-		/* POSIX lets a function's address pass through a void *. */
-		memcpy(symbols[i].function, &symbol, sizeof(symbol));
-	}
-	crypto.name = name;
+	return shared_library_load(&libcrypto, err) ? NULL : evp.version(0);
 }
 
-void *libcrypto_handle(struct error *err)
+const char *libcrypto_file(struct error *err)
 {
-	pthread_once(&crypto.once, crypto_load);
-	if (crypto.name)
-		return crypto.handle;
-	error_skip(err, -ENOENT, "no-libcrypto", "cannot load libcrypto: %s",
-		   crypto.why);
-	error_hint(err, "install OpenSSL's library (package libssl3)");
-	return NULL;
+	return shared_library_load(&libcrypto, err) ? NULL : libcrypto.file;
 }
 
-const char *libcrypto_version(void)
-{
-	return libcrypto_handle(NULL) ? crypto.version(0) : NULL;
-}
+enum { IDS = 64 }; /* of algorithms */
 
 struct session {
-	EVP_MD_CTX *ctx;
-	/* Fetched once each, for a fetch costs more than a short digest. */
-	const EVP_MD *md[64];
-	const struct algorithm *stream;
+	EVP_MD_CTX *md_ctx;
+	EVP_CIPHER_CTX *ctx;
+	HMAC_CTX *hmac; /* made when there is a use for it */
+	/* Fetched once each, for a fetch costs more than a short message. */
+	const EVP_MD *mds[IDS];
+	const EVP_CIPHER *ciphers[IDS];
+	const struct algorithm *stream; /* of the digest under way */
 };
+
+extern const struct backend backend_openssl;
 
 static int openssl_probe(struct error *err)
 {
-	return libcrypto_handle(err) ? 0 : -ENOENT;
+	return shared_library_load(&libcrypto, err);
 }
 
 static void openssl_close(struct session *s)
 {
 	if (!s)
 		return;
+	if (s->md_ctx)
+		evp.md_ctx_free(s->md_ctx);
 	if (s->ctx)
-		crypto.ctx_free(s->ctx);
-	if (crypto.md_fetch && crypto.md_free)
-		for (size_t i = 0; i < sizeof(s->md) / sizeof(*s->md); i++)
-			crypto.md_free((EVP_MD *)s->md[i]);
+		evp.ctx_free(s->ctx);
+	if (s->hmac)
+		evp.hmac_free(s->hmac);
+	for (size_t i = 0; i < IDS; i++) {
+		if (evp.md_fetch && evp.md_free)
+			evp.md_free((EVP_MD *)s->mds[i]);
+		if (evp.fetch && evp.cipher_free)
+			evp.cipher_free((EVP_CIPHER *)s->ciphers[i]);
+	}
 	free(s);
 }
 
@@ -130,9 +155,11 @@ static int openssl_open(struct session **session, struct error *err)
 	if (ret)
 		return ret;
 	s = calloc(1, sizeof(*s));
-	if (s)
-		s->ctx = crypto.ctx_new();
-	if (!s || !s->ctx) {
+	if (s) {
+		s->md_ctx = evp.md_ctx_new();
+		s->ctx = evp.ctx_new();
+	}
+	if (!s || !s->md_ctx || !s->ctx) {
 		openssl_close(s);
 		return error_set(err, -ENOMEM, "out of memory");
 	}
@@ -142,13 +169,37 @@ static int openssl_open(struct session **session, struct error *err)
 
 static const EVP_MD *find_md(struct session *s, const struct algorithm *alg)
 {
-	if (alg->id >= sizeof(s->md) / sizeof(*s->md) || !alg->evp)
+	if (alg->id >= IDS || !alg->evp)
 		return NULL;
-	if (!s->md[alg->id])
-		s->md[alg->id] = crypto.md_fetch && crypto.md_free ?
-					 crypto.md_fetch(NULL, alg->evp, NULL) :
-					 crypto.get_digestbyname(alg->evp);
-	return s->md[alg->id];
+	if (!s->mds[alg->id])
+		s->mds[alg->id] = evp.md_fetch && evp.md_free ?
+					  evp.md_fetch(NULL, alg->evp, NULL) :
+					  evp.md_by_name(alg->evp);
+	return s->mds[alg->id];
+}
+
+static const EVP_CIPHER *find_cipher(struct session *s,
+				     const struct algorithm *alg)
+{
+	if (alg->id >= IDS || !alg->evp)
+		return NULL;
+	if (!s->ciphers[alg->id])
+		s->ciphers[alg->id] = evp.fetch && evp.cipher_free ?
+					      evp.fetch(NULL, alg->evp, NULL) :
+					      evp.by_name(alg->evp);
+	return s->ciphers[alg->id];
+}
+
+static int failed(struct error *err, const struct algorithm *alg,
+		  const char *what)
+{
+	return error_set(err, -EIO, "libcrypto fails to %s for %s", what,
+			 alg->title);
+}
+
+static int digest_failed(struct error *err, const struct algorithm *alg)
+{
+	return failed(err, alg, "compute the digest");
 }
 
 static int openssl_supports(struct session *s, const struct algorithm *alg,
@@ -157,14 +208,7 @@ static int openssl_supports(struct session *s, const struct algorithm *alg,
 	s->stream = NULL;
 	if (alg->class == ALG_DIGEST && find_md(s, alg))
 		return 0;
-	return error_skip(err, -EOPNOTSUPP, "unsupported-algorithm",
-			  "%s has no %s", crypto.name, alg->title);
-}
-
-static int failed(struct error *err, const struct algorithm *alg)
-{
-	return error_set(err, -EIO, "libcrypto failed to compute %s",
-			 alg->title);
+	return backend_lacks(&backend_openssl, alg, err);
 }
 
 static int openssl_digest(struct session *s, const struct algorithm *alg,
@@ -177,10 +221,10 @@ static int openssl_digest(struct session *s, const struct algorithm *alg,
 		return openssl_supports(s, alg, err);
 	s->stream = NULL;
 	for (uint32_t i = 0; i < repeat; i++)
-		if (crypto.init(s->ctx, md, NULL) != 1 ||
-		    crypto.update(s->ctx, in->data + offset, len) != 1 ||
-		    crypto.final(s->ctx, out, NULL) != 1)
-			return failed(err, alg);
+		if (evp.md_init(s->md_ctx, md, NULL) != 1 ||
+		    evp.md_update(s->md_ctx, in->data + offset, len) != 1 ||
+		    evp.md_final(s->md_ctx, out, NULL) != 1)
+			return digest_failed(err, alg);
 	return 0;
 }
 
@@ -191,8 +235,8 @@ static int openssl_digest_init(struct session *s, const struct algorithm *alg,
 
 	if (ret)
 		return ret;
-	if (crypto.init(s->ctx, find_md(s, alg), NULL) != 1)
-		return failed(err, alg);
+	if (evp.md_init(s->md_ctx, find_md(s, alg), NULL) != 1)
+		return digest_failed(err, alg);
 	s->stream = alg;
 	return 0;
 }
@@ -202,8 +246,8 @@ static int openssl_digest_update(struct session *s, const struct buffer *in,
 {
 	if (!s->stream)
 		return error_set(err, -EPROTO, "no message was begun");
-	if (crypto.update(s->ctx, in->data + offset, len) != 1)
-		return failed(err, s->stream);
+	if (evp.md_update(s->md_ctx, in->data + offset, len) != 1)
+		return digest_failed(err, s->stream);
 	return 0;
 }
 
@@ -218,25 +262,192 @@ static int openssl_digest_final(struct session *s, const struct buffer *in,
 		ret = openssl_digest_update(s, in, offset, len, err);
 	else if (!alg)
 		ret = error_set(err, -EPROTO, "no message was begun");
-	if (!ret && crypto.final(s->ctx, out, NULL) != 1)
-		ret = failed(err, alg);
+	if (!ret && evp.md_final(s->md_ctx, out, NULL) != 1)
+		ret = digest_failed(err, alg);
 	s->stream = NULL;
 	return ret;
 }
 
-extern const struct backend backend_openssl;
+static int set_up_mac(struct session *s, const struct keyed_job *job,
+		      struct error *err)
+{
+	const EVP_MD *md = find_md(s, job->alg);
+
+	/* They came together, and would go together. */
+	if (!evp.hmac_new || !md)
+		return backend_lacks(&backend_openssl, job->alg, err);
+	if (!s->hmac)
+		s->hmac = evp.hmac_new();
+	if (!s->hmac || evp.hmac_init(s->hmac, job->key, job->alg->key_bytes,
+				      md, NULL) != 1)
+		return failed(err, job->alg, "set the key");
+	return 0;
+}
+
+static int prepare(struct session *s, const struct keyed_job *job,
+		   struct error *err)
+{
+	const EVP_CIPHER *cipher = find_cipher(s, job->alg);
+
+	if (!cipher)
+		return backend_lacks(&backend_openssl, job->alg, err);
+	if (evp.ctx_reset(s->ctx) != 1 ||
+	    evp.init(s->ctx, cipher, NULL, NULL, NULL, !job->decrypt) != 1 ||
+	    evp.set_padding(s->ctx, 0) != 1)
+		return failed(err, job->alg, "prepare");
+	if (job->alg->class == ALG_AEAD &&
+	    evp.ctrl(s->ctx, CTRL_SET_IVLEN, job->alg->iv_bytes, NULL) != 1)
+		return failed(err, job->alg, "set the nonce's length");
+	return 0;
+}
+
+static int set_key(struct session *s, const struct keyed_job *job,
+		   struct error *err)
+{
+	return evp.init(s->ctx, NULL, NULL, job->key, NULL, -1) == 1 ?
+		       0 :
+		       failed(err, job->alg, "set the key");
+}
+
+static int set_iv(struct session *s, const struct keyed_job *job,
+		  struct error *err)
+{
+	return evp.init(s->ctx, NULL, NULL, NULL,
+			job->alg->iv_bytes ? job->iv : NULL, -1) == 1 ?
+		       0 :
+		       failed(err, job->alg, "set the IV");
+}
+
+static int cipher_buffer(struct session *s, const struct keyed_job *job,
+			 size_t len, struct error *err)
+{
+	int done = 0;
+
+	if (evp.update(s->ctx, job->out->data, &done, job->in->data,
+		       (int)len) != 1)
+		return failed(err, job->alg, "go on with the message");
+	if ((size_t)done != len)
+		return error_set(err, -EIO,
+				 "libcrypto returned %d of %zu bytes", done,
+				 len);
+	return 0;
+}
+
+static int openssl_set_up(struct session *s, const struct keyed_job *job,
+			  struct error *err)
+{
+	int ret;
+
+	if (job->alg->class == ALG_MAC)
+		return set_up_mac(s, job, err);
+	ret = prepare(s, job, err);
+	return ret ? ret : set_key(s, job, err);
+}
+
+static int one_mac(struct session *s, const struct keyed_job *job,
+		   struct error *err)
+{
+	if (evp.hmac_init(s->hmac, NULL, 0, NULL, NULL) != 1 ||
+	    evp.hmac_update(s->hmac, job->in->data, job->len) != 1 ||
+	    evp.hmac_final(s->hmac, job->out->data, NULL) != 1)
+		return failed(err, job->alg, "compute the MAC");
+	return 0;
+}
+
+static int one_message(struct session *s, const struct keyed_job *job,
+		       struct error *err)
+{
+	bool aead = job->alg->class == ALG_AEAD;
+	int tag = job->alg->out_bytes;
+	size_t len = job->decrypt ? keyed_result_len(job) : job->len;
+	int rest = 0;
+	int ret = set_iv(s, job, err);
+
+	if (!ret && aead && job->decrypt &&
+	    evp.ctrl(s->ctx, CTRL_SET_TAG, tag, job->in->data + len) != 1)
+		ret = failed(err, job->alg, "set the tag");
+	if (!ret)
+		ret = cipher_buffer(s, job, len, err);
+	if (ret)
+		return ret;
+	if (evp.final(s->ctx, job->out->data + len, &rest) != 1) {
+		if (!aead || !job->decrypt)
+			return failed(err, job->alg, "end the message");
+		return error_set(err, -EBADMSG, "the tag of %s is wrong",
+				 job->alg->title);
+	}
+	if (aead && !job->decrypt &&
+	    evp.ctrl(s->ctx, CTRL_GET_TAG, tag, job->out->data + len) != 1)
+		return failed(err, job->alg, "get the tag");
+	return 0;
+}
+
+static int openssl_message(struct session *s, const struct keyed_job *job,
+			   uint32_t repeat, struct error *err)
+{
+	int ret = 0;
+
+	for (uint32_t i = 0; !ret && i < repeat; i++)
+		ret = job->alg->class == ALG_MAC ? one_mac(s, job, err) :
+						   one_message(s, job, err);
+	return ret;
+}
+
+static size_t openssl_len_max(const struct session *s,
+			      const struct keyed_job *job)
+{
+	(void)s;
+	(void)job;
+	return 1u << 30; /* lengths are int */
+}
+
+static int openssl_step(struct session *s, const struct keyed_job *job,
+			enum keyed_step step, struct error *err)
+{
+	switch (step) {
+	case KEYED_PREPARE:
+		return prepare(s, job, err);
+	case KEYED_SET_KEY:
+		return set_key(s, job, err);
+	case KEYED_SET_IV:
+		return set_iv(s, job, err);
+	case KEYED_CIPHER_BUFFER:
+	case KEYED_STEPS:
+		break;
+	}
+	return cipher_buffer(s, job, job->len, err);
+}
+
+static int openssl_random(struct session *s, const struct buffer *out,
+			  size_t len, uint32_t repeat, struct error *err)
+{
+	(void)s;
+	for (uint32_t i = 0; i < repeat; i++)
+		if (evp.rand_bytes(out->data, (int)len) != 1)
+			return error_set(err, -EIO, "RAND_bytes fails");
+	return 0;
+}
 
 const struct backend backend_openssl = {
 	.name = "openssl",
+	.title = "OpenSSL",
 	.summary = "OpenSSL's libcrypto, in the normal world",
+	.local = true,
 	.probe = openssl_probe,
 	.open = openssl_open,
+	.open_keyed = openssl_open,
+	.open_random = openssl_open,
 	.close = openssl_close,
-	.supports = openssl_supports,
 	.buffer_alloc = buffer_alloc_plain,
 	.buffer_free = buffer_free_plain,
+	.supports = openssl_supports,
 	.digest = openssl_digest,
 	.digest_init = openssl_digest_init,
 	.digest_update = openssl_digest_update,
 	.digest_final = openssl_digest_final,
+	.set_up = openssl_set_up,
+	.message = openssl_message,
+	.len_max = openssl_len_max,
+	.step = openssl_step,
+	.random = openssl_random,
 };

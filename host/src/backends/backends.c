@@ -6,15 +6,26 @@
 
 #include "backend.h"
 
-extern const struct backend backend_tee, backend_ta_c, backend_ta_ce;
-extern const struct backend backend_c, backend_ce;
-extern const struct backend backend_openssl;
-extern const struct backend backend_afalg;
+extern const struct backend backend_tee, backend_ta_c, backend_ta_ce, backend_c,
+	backend_ce, backend_openssl, backend_afalg, backend_getrandom,
+	backend_urandom, backend_hwrng, backend_empty;
 
+/* clang-format off */
 const struct backend *const backends[] = {
-	&backend_tee, &backend_ta_c,    &backend_ta_ce, &backend_c,
-	&backend_ce,  &backend_openssl, &backend_afalg, NULL,
+	&backend_tee,
+	&backend_ta_c,
+	&backend_ta_ce,
+	&backend_c,
+	&backend_ce,
+	&backend_openssl,
+	&backend_afalg,
+	&backend_getrandom,
+	&backend_urandom,
+	&backend_hwrng,
+	&backend_empty,
+	NULL,
 };
+/* clang-format on */
 
 const struct backend *backend_by_name(const char *name)
 {
@@ -22,6 +33,34 @@ const struct backend *backend_by_name(const char *name)
 		if (!strcmp(backends[i]->name, name))
 			return backends[i];
 	return NULL;
+}
+
+int backend_lacks(const struct backend *backend, const struct algorithm *alg,
+		  struct error *err)
+{
+	return error_skip(err, -EOPNOTSUPP, "unsupported-algorithm",
+			  "backend %s has no %s", backend->name, alg->title);
+}
+
+int probe_always(struct error *err)
+{
+	(void)err;
+	return 0;
+}
+
+size_t keyed_result_len(const struct keyed_job *job)
+{
+	switch ((enum alg_class)job->alg->class) {
+	case ALG_MAC:
+		return job->alg->out_bytes;
+	case ALG_AEAD:
+		return job->decrypt ? job->len - job->alg->out_bytes :
+				      job->len + job->alg->out_bytes;
+	case ALG_CIPHER:
+	case ALG_DIGEST:
+		break;
+	}
+	return job->len;
 }
 
 int buffer_alloc_plain(struct session *session, size_t size,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Grammar and escapes: RFC 8259; well-formed UTF-8: RFC 3629, section 4. */
+/* Grammar and escapes: RFC 8259. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "json.h"
+#include "utf8.h"
 
 void json_free(struct json *j)
 {
@@ -48,33 +49,6 @@ static void put_text(struct json *j, const char *text)
 	put(j, text, strlen(text));
 }
 
-/* Length of the well-formed UTF-8 character at p; 0 when there is none. */
-static size_t utf8_char(const unsigned char *p, size_t len)
-{
-	size_t n;
-
-	if (p[0] < 0x80)
-		return 1;
-	if (p[0] >= 0xc2 && p[0] <= 0xdf)
-		n = 2;
-	else if (p[0] >= 0xe0 && p[0] <= 0xef)
-		n = 3;
-	else if (p[0] >= 0xf0 && p[0] <= 0xf4)
-		n = 4;
-	else
-		return 0;
-	if (len < n)
-		return 0;
-	for (size_t i = 1; i < n; i++)
-		if ((p[i] & 0xc0) != 0x80)
-			return 0;
-	/* overlong forms, surrogates, beyond U+10FFFF */
-	if ((p[0] == 0xe0 && p[1] < 0xa0) || (p[0] == 0xed && p[1] > 0x9f) ||
-	    (p[0] == 0xf0 && p[1] < 0x90) || (p[0] == 0xf4 && p[1] > 0x8f))
-		return 0;
-	return n;
-}
-
 static void put_quoted(struct json *j, const void *value, size_t len)
 {
 	const unsigned char *p = value;
@@ -82,7 +56,7 @@ static void put_quoted(struct json *j, const void *value, size_t len)
 
 	put_text(j, "\"");
 	while (len) {
-		size_t n = utf8_char(p, len);
+		size_t n = utf8_length(p, len);
 
 		if (!n) {
 			put_text(j, "\\ufffd");

@@ -32,8 +32,6 @@ uint64_t ta_counter_ns(const struct ta_counter *counter, uint64_t ticks)
 	       ticks % counter->hz * 1000000000u / counter->hz;
 }
 
-#ifdef HAVE_TEEC
-
 enum {
 	BETWEEN_NS = 10000000, /* two readings that are compared */
 	STEP_PERCENT = 5,      /* what they may be apart */
@@ -204,41 +202,10 @@ static int switch_clock(const struct ta_counter *counter,
 	return 0;
 }
 
-#else /* HAVE_TEEC */
-
-void ta_counter_find(struct ta_counter *counter)
-{
-	struct error err = { 0 };
-
-	memset(counter, 0, sizeof(*counter));
-	tee_probe(&err);
-	snprintf(counter->reason, sizeof(counter->reason), "%s", err.what);
-}
-
-/* Never called: there is no session. */
-static int switch_clock(const struct ta_counter *counter,
-			struct tee_session *tee, enum ta_clock clock,
-			uint64_t *ns, struct error *err)
-{
-	(void)counter;
-	(void)tee;
-	(void)clock;
-	(void)ns;
-	return tee_probe(err);
-}
-
-#endif /* HAVE_TEEC */
-
 int ta_counter_start(const struct ta_counter *counter, struct tee_session *tee,
 		     struct error *err)
 {
 	return switch_clock(counter, tee, counter->clock, NULL, err);
-}
-
-int ta_counter_lap(const struct ta_counter *counter, struct tee_session *tee,
-		   uint64_t *ns, struct error *err)
-{
-	return switch_clock(counter, tee, counter->clock, ns, err);
 }
 
 int ta_counter_stop(const struct ta_counter *counter, struct tee_session *tee,

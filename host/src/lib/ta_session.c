@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "ta_session.h"
 
-#ifdef HAVE_TEEC
-
 #include <errno.h>
 #include <stdio.h>
 
@@ -74,5 +72,3 @@ int ta_session_open_greeted(const struct ta_name *ta, struct tee_session **tee,
 	}
 	return ret;
 }
-
-#endif

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
@@ -11,101 +10,40 @@
 #include <unistd.h>
 
 #include "clock.h"
+#include "shared_library.h"
 #include "tee_client.h"
 #include "tee_device.h"
 
-#ifndef HAVE_TEEC
+static struct tee_api api;
 
-int tee_probe(struct error *err)
-{
-	error_skip(err, -EOPNOTSUPP, "no-teec-headers",
-		   "this program was built without libteec's headers");
-	error_hint(err, "build it where tee_client_api.h is found (package "
-			"optee-client-dev, or TEEC_EXPORT=DIR)");
-	return -EOPNOTSUPP;
-}
+static const struct symbol symbols[] = {
+	{ "TEEC_InitializeContext", &api.initialize_context, false },
+	{ "TEEC_FinalizeContext", &api.finalize_context, false },
+	{ "TEEC_OpenSession", &api.open_session, false },
+	{ "TEEC_CloseSession", &api.close_session, false },
+	{ "TEEC_InvokeCommand", &api.invoke, false },
+	{ "TEEC_RegisterSharedMemory", &api.register_memory, false },
+	{ "TEEC_AllocateSharedMemory", &api.allocate_memory, false },
+	{ "TEEC_ReleaseSharedMemory", &api.release_memory, false },
+	{ 0 },
+};
 
-const char *tee_library_name(void)
-{
-	return NULL;
-}
-
-#else
-
-static struct {
-	pthread_once_t once;
-	struct tee_api api;
-	const char *name; /* NULL: not loaded, and why: */
-	char why[160];
-} library = { .once = PTHREAD_ONCE_INIT };
+static struct shared_library libteec = {
+	.title = "libteec",
+	.skip = "no-libteec",
+	.hint = "install the OP-TEE client library (package libteec2, or "
+		"optee-client)",
+	.names = (const char *const[]){ "libteec.so.2", "libteec.so.1",
+					"libteec.so", NULL },
+	.symbols = symbols,
+};
 
 /* A session could be opened: somebody loads TAs, so no watch is needed. */
 static atomic_bool answered;
 
-static void library_load(void)
+const char *tee_library_file(struct error *err)
 {
-	static const char *const names[] = { "libteec.so.2", "libteec.so.1",
-					     "libteec.so" };
-	struct {
-		const char *name;
-		void *function; /* address of a function pointer */
-	} const symbols[] = {
-		{ "TEEC_InitializeContext", &library.api.initialize_context },
-		{ "TEEC_FinalizeContext", &library.api.finalize_context },
-		{ "TEEC_OpenSession", &library.api.open_session },
-		{ "TEEC_CloseSession", &library.api.close_session },
-		{ "TEEC_InvokeCommand", &library.api.invoke },
-		{ "TEEC_RegisterSharedMemory", &library.api.register_memory },
-		{ "TEEC_AllocateSharedMemory", &library.api.allocate_memory },
-		{ "TEEC_ReleaseSharedMemory", &library.api.release_memory },
-		{ "TEEC_RequestCancellation",
-		  &library.api.request_cancellation },
-	};
-	const char *name = NULL;
-	void *handle = NULL;
-
-	for (size_t i = 0; !handle && i < sizeof(names) / sizeof(*names); i++) {
-		name = names[i];
-		handle = dlopen(name, RTLD_NOW | RTLD_LOCAL);
-		if (!handle && i == 0) {
-			const char *why = dlerror();
-
-			snprintf(library.why, sizeof(library.why), "%s",
-				 why ? why : "dlopen() failed");
-		}
-	}
-	if (!handle)
-		return;
-	for (size_t i = 0; i < sizeof(symbols) / sizeof(*symbols); i++) {
-		void *symbol = dlsym(handle, symbols[i].name);
-
-		if (!symbol) {
-			snprintf(library.why, sizeof(library.why),
-				 "%s has no %s", name, symbols[i].name);
-			dlclose(handle);
-			return;
-		}
-		/* POSIX lets a function's address pass through a void *. */
-		memcpy(symbols[i].function, &symbol, sizeof(symbol));
-	}
-	library.name = name;
-}
-
-const struct tee_api *tee_api(struct error *err)
-{
-	pthread_once(&library.once, library_load);
-	if (library.name)
-		return &library.api;
-	error_skip(err, -ENOENT, "no-libteec", "cannot load libteec: %s",
-		   library.why);
-	error_hint(err, "install the OP-TEE client library (package libteec2, "
-			"or optee-client)");
-	return NULL;
-}
-
-const char *tee_library_name(void)
-{
-	return tee_api(NULL) ? library.name : NULL;
+	return shared_library_load(&libteec, err) ? NULL : libteec.file;
 }
 
 int tee_probe(struct error *err)
@@ -116,7 +54,7 @@ int tee_probe(struct error *err)
 	if (fd < 0)
 		return fd;
 	close(fd);
-	return tee_api(err) ? 0 : -ENOENT;
+	return shared_library_load(&libteec, err);
 }
 
 /* One TEEC_OpenSession(), possibly in a thread that may have to be left. */
@@ -300,7 +238,6 @@ int tee_session_open(struct tee_session **session, const TEEC_UUID *uuid,
 		     const char *uuid_text, const char *name, struct error *err)
 {
 	enum supplicant supplicant = SUPPLICANT_UNKNOWN;
-	const struct tee_api *api;
 	struct tee_session *s = NULL;
 	struct opening *o = NULL;
 	bool context = false;
@@ -313,24 +250,20 @@ int tee_session_open(struct tee_session **session, const TEEC_UUID *uuid,
 	ret = tee_probe(err);
 	if (ret)
 		return ret;
-	api = tee_api(err);
-	if (!api)
-		return -ENOENT;
-
 	s = calloc(1, sizeof(*s));
 	o = calloc(1, sizeof(*o));
 	if (!s || !o) {
 		ret = error_set(err, -ENOMEM, "out of memory");
 		goto out;
 	}
-	s->api = api;
+	s->api = &api;
 	o->s = s;
 	o->uuid = *uuid;
 	pthread_mutex_init(&o->lock, NULL);
 	pthread_cond_init(&o->changed, NULL);
 
 	begin = clock_now_ns();
-	res = api->initialize_context(NULL, &s->context);
+	res = api.initialize_context(NULL, &s->context);
 	s->context_ns = clock_now_ns() - begin;
 	if (res != TEEC_SUCCESS) {
 		ret = error_tee(err, res, TEEC_ORIGIN_API,
@@ -358,7 +291,7 @@ int tee_session_open(struct tee_session **session, const TEEC_UUID *uuid,
 	ret = 0;
 out:
 	if (ret && context)
-		api->finalize_context(&s->context);
+		api.finalize_context(&s->context);
 	free_opening(o);
 	if (ret)
 		free(s);
@@ -386,11 +319,21 @@ int tee_invoke(struct tee_session *session, uint32_t command,
 	return error_tee(err, res, origin, "cannot %s", doing);
 }
 
+int tee_invoke_times(struct tee_session *session, uint32_t command,
+		     TEEC_Operation *op, uint32_t times, const char *doing,
+		     struct error *err)
+{
+	int ret = 0;
+
+	for (uint32_t i = 0; !ret && i < times; i++)
+		ret = tee_invoke(session, command, op, doing, err);
+	return ret;
+}
+
 int tee_shm_alloc(struct tee_session *session, size_t size, uint32_t flags,
 		  TEEC_SharedMemory **shm, struct error *err)
 {
-	/* Room for a libteec whose structure has grown. */
-	TEEC_SharedMemory *m = calloc(1, sizeof(*m) + 256);
+	TEEC_SharedMemory *m = calloc(1, sizeof(*m));
 	TEEC_Result res;
 
 	*shm = NULL;
@@ -416,5 +359,3 @@ void tee_shm_free(struct tee_session *session, TEEC_SharedMemory *shm)
 	session->api->release_memory(shm);
 	free(shm);
 }
-
-#endif

@@ -10,6 +10,7 @@
 #include "measure.h"
 #include "prng.h"
 #include "records.h"
+#include "stop.h"
 #include "ta_counter.h"
 
 /*
@@ -129,22 +130,22 @@ static void settle(uint64_t ns)
 static int report_openings(struct run *run, struct error *err)
 {
 	for (size_t i = 0; i < run->pool->count; i++) {
-		struct pool_entry *entry = &run->pool->entries[i];
+		struct desk *desk = &run->pool->desks[i];
 		struct open_cost cost = { 0 };
 		int ret;
 
-		if (!entry->session || entry->reported ||
-		    !entry->backend->open_cost)
+		if (!desk->session || desk->use != DESK_DIGEST ||
+		    desk->reported || !desk->backend->open_cost)
 			continue;
-		entry->reported = true;
-		entry->backend->open_cost(entry->session, &cost);
-		ret = record_opening(&run->records, entry->backend, "context",
+		desk->reported = true;
+		desk->backend->open_cost(desk->session, &cost);
+		ret = record_opening(&run->records, desk->backend, "context",
 				     cost.context_ns, err);
 		if (!ret)
-			ret = record_opening(&run->records, entry->backend,
+			ret = record_opening(&run->records, desk->backend,
 					     "session", cost.session_ns, err);
 		if (!ret)
-			ret = record_opening(&run->records, entry->backend,
+			ret = record_opening(&run->records, desk->backend,
 					     "invoke", cost.invoke_ns, err);
 		if (ret)
 			return ret;

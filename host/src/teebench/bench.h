@@ -3,22 +3,10 @@
 #ifndef BENCH_H
 #define BENCH_H
 
-#include <stdbool.h>
-
 #include "cases.h"
 #include "pool.h"
+#include "settings.h"
 #include "sink.h"
-#include "stop.h"
-
-struct bench_settings {
-	struct case_options defaults;
-	uint64_t seed;        /* of the order */
-	uint64_t settle_ns;   /* wait before the first call */
-	uint64_t align_ns;    /* struct measure .align_ns */
-	bool quiet_until_end; /* write nothing while measuring */
-	bool ta_counter;      /* where a TA may read one, let it run along */
-	int cpu;              /* to stay on, -1: any */
-};
 
 struct bench_result {
 	unsigned failed; /* cases */

@@ -7,98 +7,9 @@
 #include <teemark/ta_work.h>
 
 #include "cases.h"
+#include "workloads.h"
 
 enum { OPTIONS_MAX = 4 }; /* that a case line can have: parse_option() */
-
-int case_number(const char *text, const char *what, uint64_t max,
-		uint64_t *value, struct error *err)
-{
-	bool too_large = false;
-	uint64_t n = 0;
-
-	if (!*text || (text[0] == '0' && text[1]))
-		goto bad;
-	for (const char *p = text; *p; p++) {
-		unsigned digit = (unsigned)(*p - '0');
-
-		if (digit > 9)
-			goto bad;
-		too_large = too_large || n > (UINT64_MAX - digit) / 10;
-		n = n * 10 + digit;
-	}
-	if (too_large || n > max)
-		return error_set(err, -EINVAL,
-				 "%s is too large, at most %llu is possible: "
-				 "%s",
-				 what, (unsigned long long)max, text);
-	*value = n;
-	return 0;
-bad:
-	return error_set(err, -EINVAL, "%s is \"%s\", not a decimal number",
-			 what, text);
-}
-
-int case_need_digest(struct bench_case *c, struct error *err)
-{
-	c->algorithm = algorithm_by_name(c->algorithm_name);
-	if (!c->algorithm || c->algorithm->class != ALG_DIGEST)
-		return error_set(err, -EINVAL,
-				 "\"%s\" is not a digest "
-				 "algorithm",
-				 c->algorithm_name);
-	return 0;
-}
-
-int case_need_cipher(struct bench_case *c, struct error *err)
-{
-	c->algorithm = algorithm_by_name(c->algorithm_name);
-	if (!c->algorithm || (c->algorithm->class != ALG_CIPHER &&
-			      c->algorithm->class != ALG_AEAD))
-		return error_set(err, -EINVAL, "\"%s\" is not a cipher",
-				 c->algorithm_name);
-	return 0;
-}
-
-int case_need_no_algorithm(struct bench_case *c, struct error *err)
-{
-	if (strcmp(c->algorithm_name, "none"))
-		return error_set(err, -EINVAL,
-				 "workload %s knows no "
-				 "algorithms: write \"none\" instead of "
-				 "\"%s\"",
-				 c->workload_name, c->algorithm_name);
-	return 0;
-}
-
-int case_need_backend(struct bench_case *c, struct error *err)
-{
-	c->backend = bench_backend_by_name(c->backend_name);
-	if (!c->backend)
-		return error_set(err, -EINVAL, "there is no backend \"%s\"",
-				 c->backend_name);
-	return 0;
-}
-
-bool case_in_ta(const struct bench_case *c)
-{
-	return !strcmp(c->backend_name, "tee") ||
-	       !strncmp(c->backend_name, "ta-", 3);
-}
-
-int case_need_work(const struct bench_case *c, struct error *err)
-{
-	uint32_t most = c->options.repeats[c->options.n_repeats - 1];
-
-	if (!case_in_ta(c) || ta_work_ok(most, (uint64_t)c->bytes))
-		return 0;
-	error_set(err, -EINVAL,
-		  "%u repetitions of %lld bytes are more than one call into a "
-		  "TA may do: %u repetitions, %u bytes in all",
-		  most, (long long)c->bytes, TA_REPEAT_MAX, TA_WORK_MAX);
-	error_hint(err, "a call can't be ended from outside; longer work is "
-			"many calls: fewer repetitions, and a larger min_us");
-	return -EINVAL;
-}
 
 int parse_repeats(const char *text, struct case_options *options,
 		  struct error *err)
@@ -177,9 +88,11 @@ static int split_key(struct bench_case *c, struct error *err)
 {
 	const char **fields[] = { &c->workload_name, &c->algorithm_name,
 				  &c->backend_name, &c->parameters };
-	char *p = c->parts;
+	char *p = strdup(c->key);
 
-	strcpy(c->parts, c->key);
+	c->parts = p;
+	if (!p)
+		return error_set(err, -ENOMEM, "out of memory");
 	for (size_t i = 0; i < sizeof(fields) / sizeof(*fields); i++) {
 		char *slash = strchr(p, '/');
 
@@ -281,35 +194,20 @@ static int parse_words(struct bench_case *c, char *text, struct error *err)
 	return 0;
 }
 
-/* The names point into the case itself: set them again after it moved. */
-static void rebase(struct bench_case *c, const struct bench_case *from)
-{
-	c->workload_name = c->parts + (from->workload_name - from->parts);
-	c->algorithm_name = c->parts + (from->algorithm_name - from->parts);
-	c->backend_name = c->parts + (from->backend_name - from->parts);
-	c->parameters = c->parts + (from->parameters - from->parts);
-}
-
 static int append(struct cases *cases, const struct bench_case *c,
 		  struct error *err)
 {
 	if (cases->count == cases->room) {
 		size_t room = cases->room ? cases->room * 2 : 64;
-		struct bench_case *list = malloc(room * sizeof(*list));
+		struct bench_case *list =
+			realloc(cases->list, room * sizeof(*list));
 
 		if (!list)
 			return error_set(err, -ENOMEM, "out of memory");
-		for (size_t i = 0; i < cases->count; i++) {
-			list[i] = cases->list[i];
-			rebase(&list[i], &cases->list[i]);
-		}
-		free(cases->list);
 		cases->list = list;
 		cases->room = room;
 	}
-	cases->list[cases->count] = *c;
-	rebase(&cases->list[cases->count], c);
-	cases->count++;
+	cases->list[cases->count++] = *c;
 	return 0;
 }
 
@@ -332,23 +230,25 @@ int cases_add_line(struct cases *cases, const char *text, unsigned line,
 		return error_set(err, -ENOMEM, "out of memory");
 	ret = parse_words(&c, copy, err);
 	free(copy);
-	if (ret)
-		return ret;
-	if (!c.workload->repeats) {
+	if (!ret && !c.workload->repeats) {
 		c.options.n_repeats = 1;
 		c.options.repeats[0] = 1;
 	}
-	for (size_t i = 0; i < cases->count; i++) {
+	for (size_t i = 0; !ret && i < cases->count; i++) {
 		if (strcmp(cases->list[i].key, c.key))
 			continue;
+		ret = error_set(err, -EINVAL, "\"%s\" is there twice", c.key);
 		if (cases->list[i].line)
-			return error_set(err, -EINVAL,
-					 "\"%s\" is there twice, "
-					 "first in line %u",
-					 c.key, cases->list[i].line);
-		return error_set(err, -EINVAL, "\"%s\" is there twice", c.key);
+			error_set(err, ret,
+				  "\"%s\" is there twice, first in "
+				  "line %u",
+				  c.key, cases->list[i].line);
 	}
-	return append(cases, &c, err);
+	if (!ret)
+		ret = append(cases, &c, err);
+	if (ret)
+		free(c.parts);
+	return ret;
 }
 
 int cases_read(struct cases *cases, FILE *stream, const char *name,
@@ -381,8 +281,48 @@ int cases_read(struct cases *cases, FILE *stream, const char *name,
 	return ret;
 }
 
+/* Of a case that a TA computes: may one call do so much? */
+static int check_work(const struct bench_case *c, struct error *err)
+{
+	uint32_t most = c->options.repeats[c->options.n_repeats - 1];
+	uint64_t bytes = (uint64_t)c->bytes;
+
+	if (!case_in_ta(c))
+		return 0;
+	if (c->workload->draws) {
+		if (ta_work_random_ok(most, bytes))
+			return 0;
+		error_set(err, -EINVAL,
+			  "%u times %lld random bytes are more than one call "
+			  "into a TA may draw: %u",
+			  most, (long long)c->bytes, TA_WORK_RANDOM_MAX);
+		error_hint(err, "a call can't be ended from outside, and a "
+				"hardware source may be slow: draw more in "
+				"many calls");
+		return -EINVAL;
+	}
+	if (ta_work_ok(most, bytes))
+		return 0;
+	error_set(err, -EINVAL,
+		  "%u repetitions of %lld bytes are more than one call into a "
+		  "TA may do: %u repetitions, %u bytes in all",
+		  most, (long long)c->bytes, TA_REPEAT_MAX, TA_WORK_MAX);
+	error_hint(err, "a call can't be ended from outside; longer work is "
+			"many calls: fewer repetitions, and a larger min_us");
+	return -EINVAL;
+}
+
+int case_parse(struct bench_case *c, struct pool *pool, struct error *err)
+{
+	int ret = c->workload->parse(c, pool, err);
+
+	return ret ? ret : check_work(c, err);
+}
+
 void cases_free(struct cases *cases)
 {
+	for (size_t i = 0; i < cases->count; i++)
+		free(cases->list[i].parts);
 	free(cases->list);
 	memset(cases, 0, sizeof(*cases));
 }

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The TEE, and who computes in the kernel and in libraries. */
-#include <dlfcn.h>
 #include <errno.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +12,7 @@
 
 #include <teemark/algorithms.h>
 
-#include "backend.h"
+#include "afalg.h"
 #include "facts.h"
 #include "libcrypto.h"
 #include "ta_counter.h"
@@ -91,44 +89,14 @@ static const char *supplicant_name(enum supplicant state)
 	return NULL;
 }
 
-/* The file behind a library that was loaded. */
-static void add_library(struct facts *f, const char *name, void *symbol,
-			const char *why)
-{
-	char resolved[PATH_MAX];
-	Dl_info info;
-
-	if (symbol && dladdr(symbol, &info) && info.dli_fname &&
-	    realpath(info.dli_fname, resolved))
-		fact_string(f, name, resolved, why);
-	else
-		fact_unknown(f, name, why);
-}
-
-static void add_libteec(struct facts *f)
-{
-	struct error err = { 0 };
-	void *symbol = NULL;
-
-#ifdef HAVE_TEEC
-	const struct tee_api *api = tee_api(&err);
-
-	if (api) /* POSIX lets a function's address be a void * */
-		memcpy(&symbol, &api->open_session, sizeof(symbol));
-#else
-	tee_probe(&err);
-#endif
-	add_library(f, "libteec", symbol, err.what);
-}
-
 void facts_of_tee(struct facts *f)
 {
 	struct tee_ioctl_version_data version = { 0 };
-	struct error err = { 0 };
+	struct error err = { 0 }, missing = { 0 };
 	char device[32];
 	int fd = tee_device_open(device, sizeof(device), &err);
 
-	add_libteec(f);
+	fact_string(f, "libteec", tee_library_file(&missing), missing.what);
 	fact_string(f, "supplicant", supplicant_name(tee_supplicant_state()),
 		    "cannot read /proc");
 	if (fd < 0) {
@@ -179,22 +147,13 @@ void facts_of_ta_counter(struct facts *f)
 	fact_decimal(f, "resolution_ns", 1e9 / counter->hz);
 }
 
-/* Of the algorithms that are measured, and the ciphers of the drivers. */
+/* Of the algorithms that are measured. */
 static bool is_relevant(const char *name)
 {
-	static const char *const others[] = { "ecb(aes)", "cbc(aes)",
-					      "ctr(aes)", "xts(aes)",
-					      "gcm(aes)", "stdrng" };
-
-	if (!strncmp(name, "hmac(sha", 8))
-		return true;
 	for (size_t i = 0; i < algorithms_count; i++)
 		if (algorithms[i].kernel && !strcmp(name, algorithms[i].kernel))
 			return true;
-	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
-		if (!strcmp(name, others[i]))
-			return true;
-	return false;
+	return !strcmp(name, "stdrng");
 }
 
 /* "sha256 sha256-ce priority 200 shash module sha2_ce" of /proc/crypto */
@@ -240,14 +199,11 @@ static void add_drivers(struct facts *f)
 void facts_of_crypto(struct facts *f)
 {
 	struct error err = { 0 };
-	void *handle = libcrypto_handle(&err);
 	char *rng;
 
-	fact_string(f, "libcrypto", libcrypto_version(), err.what);
-	add_library(f, "libcrypto_file",
-		    handle ? dlsym(handle, "EVP_DigestUpdate") : NULL,
-		    err.what);
-	if (!backend_by_name("afalg")->probe(&err))
+	fact_string(f, "libcrypto", libcrypto_version(&err), err.what);
+	fact_string(f, "libcrypto_file", libcrypto_file(&err), err.what);
+	if (!afalg_probe(&err))
 		fact_bool(f, "afalg", true);
 	else
 		fact_unknown(f, "afalg", err.what);

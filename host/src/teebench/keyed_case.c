@@ -5,112 +5,59 @@
 
 #include "json.h"
 #include "keyed_case.h"
-#include "known_cipher.h"
+#include "known_answer.h"
 #include "prng.h"
 
-/* Who may be asked for another opinion, first who is the least like others. */
-static const char *const referees[] = { "openssl", "c", "afalg", NULL };
-
-static int open_share(const void *kind, size_t size, void **value,
-		      struct error *err)
-{
-	struct keyed_share *share = calloc(1, sizeof(*share));
-	int ret;
-
-	*value = NULL;
-	if (!share)
-		return error_set(err, -ENOMEM, "out of memory");
-	share->backend = kind;
-	ret = share->backend->open(&share->k, size, err);
-	if (ret)
-		free(share);
-	else
-		*value = share;
-	return ret;
-}
-
-static void close_share(void *value)
-{
-	struct keyed_share *share = value;
-
-	share->backend->close(share->k);
-	free(share);
-}
-
-static int take_share(struct pool *pool, const struct keyed_backend *backend,
-		      struct keyed_share **share, struct error *err)
-{
-	void *value;
-	int ret =
-		pool_share(pool, backend, open_share, close_share, &value, err);
-
-	*share = value;
-	return ret;
-}
-
-int keyed_case_reserve(struct pool *pool, const char *backend_name,
+int keyed_case_reserve(const struct bench_case *c, struct pool *pool,
 		       uint64_t bytes, struct error *err)
 {
-	const struct keyed_backend *backend =
-		keyed_backend_by_name(backend_name);
-	size_t size = bytes > KNOWN_CIPHER_BYTES ? bytes : KNOWN_CIPHER_BYTES;
-	int ret = 0;
+	size_t size = bytes > KNOWN_ANSWER_BYTES ? bytes : KNOWN_ANSWER_BYTES;
+	int ret = pool_reserve(pool, c->backend, DESK_KEYED, size, err);
+	const struct backend *referee;
+	size_t next = 0;
 
-	if (backend)
-		ret = pool_share_reserve(pool, backend, size, err);
-	for (size_t i = 0; !ret && referees[i]; i++)
-		ret = pool_share_reserve(pool,
-					 keyed_backend_by_name(referees[i]),
-					 size, err);
+	while (!ret &&
+	       (referee = known_answer_referee(c->backend, DESK_KEYED, &next)))
+		ret = pool_reserve(pool, referee, DESK_KEYED, size, err);
 	return ret;
 }
 
-static int too_long(const struct keyed_case *k, struct error *err)
+static int take_desk(struct pool *pool, const struct backend *backend,
+		     size_t len, struct desk **desk, struct error *err)
 {
-	const struct keyed_backend *backend = k->share->backend;
-	size_t max = backend->len_max ? backend->len_max(k->share->k, &k->job) :
-					SIZE_MAX;
-
-	if (k->job.len <= max)
-		return 0;
-	return error_skip(err, -EMSGSIZE, "too-long",
-			  "backend %s %s %s of at most %zu bytes in one message",
-			  backend->name, k->job.decrypt ? "decrypts" : "takes",
-			  k->job.alg->title, max);
+	return pool_desk(pool, backend, DESK_KEYED,
+			 len > KNOWN_ANSWER_BYTES ? len : KNOWN_ANSWER_BYTES,
+			 desk, err);
 }
 
-/* Computes job by another session; the result stays in its k->out. */
-static int compute(struct keyed_share *share, const struct keyed_job *job,
+static int set_up(struct desk *desk, struct keyed_job *job, struct error *err)
+{
+	desk->owner = NULL;
+	job->in = &desk->in;
+	job->out = &desk->out;
+	return desk->backend->set_up(desk->session, job, err);
+}
+
+/* Computes a job that is set up on the desk; the result stays there. */
+static int compute(struct desk *desk, const struct keyed_job *job,
 		   const uint8_t *in, struct error *err)
 {
-	int ret = share->backend->set_up(share->k, job, err);
-
-	share->owner = NULL;
-	if (!ret) {
-		memcpy(share->k->in, in, job->len);
-		ret = share->backend->message(share->k, job, 1, err);
-	}
-	return ret;
+	memcpy(desk->in.data, in, job->len);
+	return desk->backend->message(desk->session, job, 1, err);
 }
 
-struct keyed_share *keyed_case_other(const struct keyed_case *k,
-				     const struct keyed_job *job)
+struct desk *keyed_case_other(const struct keyed_case *k, struct keyed_job *job)
 {
-	for (size_t i = 0; referees[i]; i++) {
-		const struct keyed_backend *backend =
-			keyed_backend_by_name(referees[i]);
-		struct keyed_share *share;
+	const struct backend *referee;
+	struct desk *desk;
+	size_t next = 0;
 
-		if (backend == k->share->backend ||
-		    take_share(k->pool, backend, &share, NULL))
-			continue;
-		if (backend->len_max &&
-		    job->len > backend->len_max(share->k, job))
-			continue;
-		share->owner = NULL;
-		if (!backend->set_up(share->k, job, NULL))
-			return share;
-	}
+	while ((referee = known_answer_referee(k->backend, DESK_KEYED, &next)))
+		if (!take_desk(k->pool, referee, job->len, &desk, NULL) &&
+		    (!referee->len_max ||
+		     job->len <= referee->len_max(desk->session, job)) &&
+		    !set_up(desk, job, NULL))
+			return desk;
 	return NULL;
 }
 
@@ -119,19 +66,22 @@ static int make_ciphertext(struct keyed_case *k, const uint8_t *message,
 			   size_t bytes, struct error *err)
 {
 	struct keyed_job job = k->job;
-	struct keyed_share *referee;
-	int ret;
+	struct desk *desk;
+	int ret = 0;
 
 	job.decrypt = false;
 	job.len = bytes;
-	referee = keyed_case_other(k, &job);
-	if (!referee) /* then the backend's own, and vectors must do */
-		referee = k->share;
-	else
-		k->computed_by = referee->backend->name;
-	ret = compute(referee, &job, message, err);
+	desk = keyed_case_other(k, &job);
+	if (desk) {
+		k->checked_by = desk->backend->name;
+	} else { /* then the backend's own, and vectors must do */
+		desk = k->desk;
+		ret = set_up(desk, &job, err);
+	}
 	if (!ret)
-		memcpy(k->in, referee->k->out, k->job.len);
+		ret = compute(desk, &job, message, err);
+	if (!ret)
+		memcpy(k->in, desk->out.data, k->job.len);
 	return ret;
 }
 
@@ -146,41 +96,49 @@ static int fill(struct keyed_case *k, size_t bytes, struct error *err)
 		return error_set(err, -ENOMEM, "out of memory");
 	}
 	pool_message(message, bytes);
-	if (!k->job.decrypt) {
-		memcpy(k->in, message, bytes);
-		free(message);
-		return 0;
+	if (k->job.decrypt) {
+		ret = make_ciphertext(k, message, bytes, err);
+		k->want = message;
+		return ret;
 	}
-	ret = make_ciphertext(k, message, bytes, err);
-	k->want = message;
-	return ret;
+	memcpy(k->in, message, bytes);
+	free(message);
+	return 0;
 }
 
-int keyed_case_open(struct keyed_case **result, struct pool *pool,
-		    const char *backend_name, const struct algorithm *alg,
+static int check_length(const struct keyed_case *k, struct error *err)
+{
+	size_t max = k->backend->len_max ?
+			     k->backend->len_max(k->session, &k->job) :
+			     SIZE_MAX;
+
+	if (k->job.len <= max)
+		return 0;
+	return error_skip(err, -EMSGSIZE, "too-long",
+			  "backend %s %s %s of at most %zu bytes in one message",
+			  k->backend->name,
+			  k->job.decrypt ? "decrypts" : "takes",
+			  k->job.alg->title, max);
+}
+
+int keyed_case_open(struct bench_case *c, size_t size, struct pool *pool,
 		    bool decrypt, size_t bytes, struct error *err)
 {
-	const struct keyed_backend *backend =
-		keyed_backend_by_name(backend_name);
-	struct keyed_share *share;
-	struct keyed_case *k;
+	const struct algorithm *alg = c->algorithm;
+	struct keyed_case *k = case_state(c, size, err);
 	struct prng prng;
 	int ret;
 
-	*result = NULL;
-	if (!backend)
-		return error_skip(err, -EOPNOTSUPP, "unsupported-algorithm",
-				  "backend %s has no %s", backend_name,
-				  alg->title);
-	ret = take_share(pool, backend, &share, err);
+	if (!k)
+		return -ENOMEM;
+	if (!c->backend->message)
+		return backend_lacks(c->backend, alg, err);
+	ret = take_desk(pool, c->backend, bytes, &k->desk, err);
 	if (ret)
 		return ret;
-	k = calloc(1, sizeof(*k));
-	if (!k)
-		return error_set(err, -ENOMEM, "out of memory");
-	*result = k;
 	k->pool = pool;
-	k->share = share;
+	k->backend = c->backend;
+	k->session = k->desk->session;
 	prng_seed(&prng, 0x6b657973); /* "keys" */
 	prng_fill(&prng, k->key, sizeof(k->key));
 	prng_fill(&prng, k->iv, sizeof(k->iv));
@@ -193,81 +151,88 @@ int keyed_case_open(struct keyed_case **result, struct pool *pool,
 		       (decrypt && alg->class == ALG_AEAD ? alg->out_bytes : 0),
 	};
 	k->want_len = keyed_result_len(&k->job);
-	ret = too_long(k, err);
-	if (!ret) {
-		share->owner = NULL;
-		ret = backend->set_up(share->k, &k->job, err);
-	}
+	ret = check_length(k, err);
+	if (!ret)
+		ret = set_up(k->desk, &k->job, err);
 	return ret ? ret : fill(k, bytes, err);
 }
 
-void keyed_case_free(struct keyed_case *k)
+void keyed_case_teardown(void *state)
 {
+	struct keyed_case *k = state;
+
 	if (!k)
 		return;
 	/* Its address may be another case's soon. */
-	keyed_case_disown(k);
+	if (k->desk && k->desk->owner == k)
+		k->desk->owner = NULL;
 	free(k->in);
 	free(k->want);
 	free(k);
 }
 
-int keyed_case_claim(struct keyed_case *k, struct error *err)
+int keyed_case_ready(void *state, uint32_t loops, uint32_t repeat,
+		     struct error *err)
 {
-	struct keyed_share *share = k->share;
+	struct keyed_case *k = state;
 	int ret;
 
-	if (share->owner == k)
+	(void)loops;
+	(void)repeat;
+	if (k->desk->owner == k)
 		return 0;
-	share->owner = NULL;
-	ret = share->backend->set_up(share->k, &k->job, err);
+	ret = set_up(k->desk, &k->job, err);
 	if (ret)
 		return ret;
-	memcpy(share->k->in, k->in, k->job.len);
-	share->owner = k;
+	memcpy(k->desk->in.data, k->in, k->job.len);
+	k->desk->owner = k;
 	return 0;
 }
 
-void keyed_case_disown(struct keyed_case *k)
+int keyed_case_run(void *state, uint32_t loops, uint32_t repeat,
+		   struct error *err)
 {
-	if (k->share->owner == k)
-		k->share->owner = NULL;
+	struct keyed_case *k = state;
+	int ret = 0;
+
+	for (uint32_t i = 0; !ret && i < loops; i++)
+		ret = k->backend->message(k->session, &k->job, repeat, err);
+	return ret;
 }
 
-int keyed_case_check(struct keyed_case *k, struct error *err)
+int keyed_case_check(void *state, struct error *err)
 {
-	uint8_t *out = k->share->k->out;
+	struct keyed_case *k = state;
+	uint8_t *out = k->desk->out.data;
 	int differs = memcmp(out, k->want, k->want_len);
 
 	memset(out, 0, k->want_len);
-	if (!differs)
-		return 0;
-	error_set(err, -EBADMSG,
-		  "wrong result of %s of %zu bytes by backend %s",
-		  k->job.alg->title, k->job.len, k->share->backend->name);
-	error_hint(err, "the timing of a wrong result means nothing; the "
-			"backend or its installation is broken");
-	return -EBADMSG;
+	return differs ? known_answer_wrong(err,
+					    "wrong result of %s of %zu bytes "
+					    "by backend %s",
+					    k->job.alg->title, k->job.len,
+					    k->backend->name) :
+			 0;
 }
 
 /* What was encrypted, decrypted by another, must be the message. */
 static int understood(struct keyed_case *k, struct error *err)
 {
 	struct keyed_job job = k->job;
-	struct keyed_share *referee;
+	struct desk *other;
 	int ret;
 
 	job.decrypt = true;
 	job.len = k->want_len;
-	referee = keyed_case_other(k, &job);
-	if (!referee)
+	other = keyed_case_other(k, &job);
+	if (!other)
 		return 0;
-	ret = compute(referee, &job, k->want, err);
-	if (!ret && memcmp(referee->k->out, k->in, k->job.len))
+	ret = compute(other, &job, k->want, err);
+	if (!ret && memcmp(other->out.data, k->in, k->job.len))
 		ret = error_set(err, -EBADMSG,
 				"backend %s decrypts otherwise what backend %s "
 				"encrypted with %s",
-				referee->backend->name, k->share->backend->name,
+				other->backend->name, k->backend->name,
 				job.alg->title);
 	return ret;
 }
@@ -275,47 +240,45 @@ static int understood(struct keyed_case *k, struct error *err)
 /* The result by another backend; where there is none, what came out first. */
 static int find_want(struct keyed_case *k, struct error *err)
 {
-	struct keyed_share *referee = keyed_case_other(k, &k->job);
-	const uint8_t *result = k->share->k->out;
+	struct keyed_job job = k->job;
+	struct desk *other = keyed_case_other(k, &job);
+	const uint8_t *result = (other ? other : k->desk)->out.data;
 	int ret = 0;
 
 	k->want = malloc(k->want_len ? k->want_len : 1);
 	if (!k->want)
 		return error_set(err, -ENOMEM, "out of memory");
-	if (referee) {
-		ret = compute(referee, &k->job, k->in, err);
-		result = referee->k->out;
-		k->computed_by = referee->backend->name;
+	if (other) {
+		ret = compute(other, &job, k->in, err);
+		k->checked_by = other->backend->name;
 	}
 	if (!ret)
 		memcpy(k->want, result, k->want_len);
 	return ret;
 }
 
-int keyed_case_verify(struct keyed_case *k, struct error *err)
+int keyed_case_verify(void *state, struct error *err)
 {
-	const struct keyed_backend *backend = k->share->backend;
+	struct keyed_case *k = state;
 	int ret = k->want ? 0 : find_want(k, err);
 
 	if (!ret)
 		ret = keyed_case_check(k, err);
 	if (!ret && !k->job.decrypt && k->job.alg->class != ALG_MAC)
 		ret = understood(k, err);
-	if (ret)
-		return ret;
-	keyed_case_disown(k);
-	return known_cipher_check(backend, k->share->k, k->job.alg,
-				  k->job.decrypt, err);
+	return ret ? ret :
+		     known_answer_check(k->desk, k->job.alg, k->job.decrypt,
+					err);
 }
 
-struct tee_session *keyed_case_ta(const struct keyed_case *k)
+struct tee_session *keyed_case_ta(const void *state)
 {
-	const struct keyed_backend *backend = k->share->backend;
-
-	return backend->tee ? backend->tee(k->share->k) : NULL;
+	return desk_ta(((const struct keyed_case *)state)->desk);
 }
 
-void keyed_case_facts(const struct keyed_case *k, struct json *json)
+void keyed_case_facts(const void *state, struct json *json)
 {
-	json_string_or_null(json, "checked_by", k->computed_by);
+	const struct keyed_case *k = state;
+
+	json_string_or_null(json, "checked_by", k->checked_by);
 }

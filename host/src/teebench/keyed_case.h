@@ -6,71 +6,55 @@
 #ifndef KEYED_CASE_H
 #define KEYED_CASE_H
 
-#include "keyed.h"
 #include "pool.h"
+#include "workload.h"
 
-struct json;
-struct tee_session;
-
-/* A session that cases share. */
-struct keyed_share {
-	const struct keyed_backend *backend;
-	struct keyed *k;
-	const void *owner; /* the case whose key and message it holds */
-};
-
+/* The beginning of the state of such a workload. */
 struct keyed_case {
 	struct pool *pool;
-	struct keyed_share *share;
+	struct desk *desk;
+	const struct backend *backend; /* of the desk, as the session */
+	struct session *session;
 	struct keyed_job job;
 	uint8_t key[ALG_KEY_MAX_BYTES], iv[ALG_IV_MAX_BYTES];
 	uint8_t *in;   /* the message: job.len bytes */
 	uint8_t *want; /* the result; NULL until it is known */
 	size_t want_len;
-	const char *computed_by; /* the other backend that computed `want` */
+	const char *checked_by; /* the other backend, or NULL */
 };
 
 /* For parse(): memory for messages of so many bytes. */
-int keyed_case_reserve(struct pool *pool, const char *backend_name,
+int keyed_case_reserve(const struct bench_case *c, struct pool *pool,
 		       uint64_t bytes, struct error *err);
-
 /*
- * bytes: of what is encrypted or authenticated, or comes of decrypting.
- * keyed_case_free() also after an error, unless *k is NULL.
+ * For prepare(): makes c->state, `size` bytes. bytes: of what is encrypted or
+ * authenticated, or comes of decrypting.
  */
-int keyed_case_open(struct keyed_case **k, struct pool *pool,
-		    const char *backend_name, const struct algorithm *alg,
+int keyed_case_open(struct bench_case *c, size_t size, struct pool *pool,
 		    bool decrypt, size_t bytes, struct error *err);
-void keyed_case_free(struct keyed_case *k);
 
-/* Makes the session this case's: its key and its message, unless it is. */
-int keyed_case_claim(struct keyed_case *k, struct error *err);
-/* The session is nobody's from here on. */
-void keyed_case_disown(struct keyed_case *k);
+/* The desk of another backend, set up for *job; NULL: nobody can do it. */
+struct desk *keyed_case_other(const struct keyed_case *k,
+			      struct keyed_job *job);
 
+/* For struct workload, as the rest: makes the desk this case's. */
+int keyed_case_ready(void *state, uint32_t loops, uint32_t repeat,
+		     struct error *err);
+int keyed_case_run(void *state, uint32_t loops, uint32_t repeat,
+		   struct error *err);
 /*
- * Is the result in the session right? Wipes it, so that a run that writes
- * nothing does not pass by the one before.
+ * Is the result on the desk right? Wipes it, so that a run that writes nothing
+ * does not pass by the one before.
  */
-int keyed_case_check(struct keyed_case *k, struct error *err);
-
+int keyed_case_check(void *state, struct error *err);
 /*
  * keyed_case_check() against the result of another backend, which must also
  * understand what was encrypted; then published vectors.
  */
-int keyed_case_verify(struct keyed_case *k, struct error *err);
-
-/*
- * The session of another backend, set up for a job; NULL: there is none that
- * can do it.
- */
-struct keyed_share *keyed_case_other(const struct keyed_case *k,
-				     const struct keyed_job *job);
-
-/* The session of its TA; NULL: no TA computes. */
-struct tee_session *keyed_case_ta(const struct keyed_case *k);
-
-/* "checked_by": the other backend, or null where there is none. */
-void keyed_case_facts(const struct keyed_case *k, struct json *json);
+int keyed_case_verify(void *state, struct error *err);
+struct tee_session *keyed_case_ta(const void *state);
+/* "checked_by" */
+void keyed_case_facts(const void *state, struct json *json);
+void keyed_case_teardown(void *state);
 
 #endif

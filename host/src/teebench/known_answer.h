@@ -1,28 +1,50 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Digests that are known without computing them, and those of backend `c`. */
+/*
+ * Results that are known from elsewhere: published vectors, and another backend
+ * that computes the same.
+ */
 #ifndef KNOWN_ANSWER_H
 #define KNOWN_ANSWER_H
 
 #include "pool.h"
+#include "vectors.h"
+
+/* What the buffers of a desk must hold to check vectors there. */
+enum { KNOWN_ANSWER_BYTES = VECTOR_MAX };
 
 /*
- * Checks a backend against published vectors of alg. The buffer is written to
- * and restored; it must hold KNOWN_ANSWER_BYTES.
+ * Checks the backend of a desk against all published vectors of alg; there is
+ * at least one. AEADs that decrypt must also refuse what was altered. A
+ * DESK_KEYED is nobody's afterwards; the message of a DESK_DIGEST stays.
  */
-enum { KNOWN_ANSWER_BYTES = 128 };
-int known_answer_check(const struct backend *backend, struct session *session,
-		       const struct algorithm *alg, const struct buffer *buffer,
-		       struct error *err);
+int known_answer_check(struct desk *desk, const struct algorithm *alg,
+		       bool decrypt, struct error *err);
 
 /*
- * The digest of len bytes by backend `c`, which is held against the published
- * vectors first. -EOPNOTSUPP: `c` has no such algorithm.
+ * Those who may be asked for another opinion, one after another: not
+ * `backend`; first who computes in this process, and of those the last of the
+ * list, where the libraries of others are. *next begins with 0. Returns NULL
+ * after the last.
  */
-int known_answer_by_c(const struct algorithm *alg, const uint8_t *data,
-		      size_t len, uint8_t *out, struct error *err);
+const struct backend *known_answer_referee(const struct backend *backend,
+					   enum desk_use use, size_t *next);
 
-/* "a, b" both in hexadecimal */
-int digest_differs(const struct algorithm *alg, const uint8_t *got,
-		   const uint8_t *want, const char *of_what, struct error *err);
+/*
+ * The digest of len bytes of ordinary memory by another backend than `not_by`
+ * (or any, NULL), which is held against the published vectors first. *by is
+ * its name. -ENOENT: no other backend has the algorithm.
+ */
+int known_answer_digest(struct pool *pool, const struct backend *not_by,
+			const struct algorithm *alg, const uint8_t *data,
+			size_t len, uint8_t *out, const char **by,
+			struct error *err);
+
+/* -EBADMSG with that sentence. */
+int known_answer_wrong(struct error *err, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+/* Both digests are alike; else known_answer_wrong(). */
+int known_answer_compare(const struct algorithm *alg, const uint8_t *got,
+			 const uint8_t *want, const char *of_what,
+			 struct error *err);
 
 #endif

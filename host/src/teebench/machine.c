@@ -6,10 +6,14 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <teemark/algorithms.h>
+
+#include "backend.h"
 #include "cpu.h"
 #include "facts.h"
 #include "machine.h"
-#include "records.h"
+#include "sink.h"
+#include "stores.h"
 
 static const struct {
 	const char *group;
@@ -67,6 +71,38 @@ static void put_fact(struct json *j, const struct fact *fact)
 	}
 }
 
+static void put_backend(struct json *j, const char *name, const char *title,
+			bool secure, bool local)
+{
+	json_object(j, NULL);
+	json_string(j, "name", name);
+	json_string(j, "title", title);
+	json_bool(j, "secure", secure);
+	json_bool(j, "local", local);
+	json_object_end(j);
+}
+
+/* What the names in case keys stand for, in the order of reports. */
+static void put_names(struct json *j)
+{
+	json_array(j, "backends");
+	for (size_t i = 0; backends[i]; i++)
+		put_backend(j, backends[i]->name, backends[i]->title,
+			    backends[i]->crosses, backends[i]->local);
+	for (size_t i = 0; stores[i]; i++)
+		put_backend(j, stores[i]->name, stores[i]->title,
+			    stores[i]->secure, false);
+	json_array_end(j);
+	json_array(j, "algorithms");
+	for (size_t i = 0; i < algorithms_count; i++) {
+		json_object(j, NULL);
+		json_string(j, "name", algorithms[i].name);
+		json_string(j, "title", algorithms[i].title);
+		json_object_end(j);
+	}
+	json_array_end(j);
+}
+
 void machine_put_after(struct json *j)
 {
 	struct facts f = { 0 };
@@ -90,6 +126,7 @@ void machine_put(struct json *j, const struct ta_counter *counter)
 	json_string(j, "teebench", TEEMARK_VERSION);
 	json_string(j, "built_for", cpu_built_for());
 	json_i64(j, "pid", getpid());
+	put_names(j);
 	collect(&f);
 	for (size_t i = 0; i < f.count; i++) {
 		const char *group = f.list[i].group;

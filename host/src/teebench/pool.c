@@ -9,6 +9,20 @@
 /* So many bytes between two looks at whether to stop; a multiple of 8. */
 enum { MESSAGE_STEP = 1 << 20 };
 
+static const struct {
+	enum { OPEN, OPEN_KEYED, OPEN_RANDOM } by;
+	bool in, out, message;
+	size_t room; /* more than was reserved */
+} uses[DESK_USES] = {
+	[DESK_DIGEST] = { OPEN, true, false, true, 0 },
+	[DESK_PIECES] = { OPEN, true, false, false, 0 },
+	[DESK_SHM] = { OPEN, false, false, false, 0 },
+	[DESK_KEYED] = { OPEN_KEYED, true, true, false, ALG_DIGEST_MAX_BYTES },
+	[DESK_SAME_CODE] = { OPEN_KEYED, true, false, true, 0 },
+	[DESK_STORAGE] = { OPEN_KEYED, true, true, false, 0 },
+	[DESK_RANDOM] = { OPEN_RANDOM, false, true, false, 0 },
+};
+
 void pool_message(uint8_t *data, size_t len)
 {
 	struct prng prng;
@@ -23,154 +37,151 @@ void pool_message(uint8_t *data, size_t len)
 	}
 }
 
-static struct pool_entry *find(struct pool *pool, const struct backend *backend)
+static struct desk *find(struct pool *pool, const struct backend *backend,
+			 enum desk_use use)
 {
-	for (size_t i = 0; i < pool->count; i++)
-		if (pool->entries[i].backend == backend)
-			return &pool->entries[i];
+	struct desk *desk = pool->desks;
+
+	for (; desk < pool->desks + pool->count; desk++)
+		if (desk->backend == backend && desk->use == use)
+			return desk;
 	if (pool->count == POOL_MAX)
 		return NULL;
-	pool->entries[pool->count].backend = backend;
-	return &pool->entries[pool->count++];
+	pool->count++;
+	desk->backend = backend;
+	desk->use = use;
+	return desk;
 }
 
-int pool_reserve(struct pool *pool, const struct backend *backend, size_t size,
-		 struct error *err)
+static int too_many(struct error *err)
 {
-	struct pool_entry *entry = find(pool, backend);
+	return error_set(err, -ENOMEM, "too many kinds of sessions");
+}
 
-	if (!entry)
-		return error_set(err, -ENOMEM, "too many backends");
-	if (entry->reserved < size)
-		entry->reserved = size;
+int pool_reserve(struct pool *pool, const struct backend *backend,
+		 enum desk_use use, size_t size, struct error *err)
+{
+	struct desk *desk = find(pool, backend, use);
+
+	if (!desk)
+		return too_many(err);
+	if (desk->reserved < size)
+		desk->reserved = size;
 	return 0;
 }
 
-int pool_session(struct pool *pool, const struct backend *backend,
-		 struct session **session, struct error *err)
+static int open_desk(struct desk *desk, struct error *err)
 {
-	struct pool_entry *entry = find(pool, backend);
+	const struct backend *b = desk->backend;
+	int (*const open[])(struct session * *session, struct error * err) = {
+		[OPEN] = b->open,
+		[OPEN_KEYED] = b->open_keyed,
+		[OPEN_RANDOM] = b->open_random,
+	};
+	int ret;
 
-	*session = NULL;
-	if (!entry)
-		return error_set(err, -ENOMEM, "too many backends");
-	if (!entry->tried) {
-		entry->tried = true;
-		entry->code = backend->probe(&entry->error);
-		if (!entry->code)
-			entry->code =
-				backend->open(&entry->session, &entry->error);
-	}
-	*session = entry->session;
-	if (entry->code && err)
-		*err = entry->error;
-	return entry->code;
+	if (!open[uses[desk->use].by])
+		return error_skip(err, -EOPNOTSUPP, "unsupported-algorithm",
+				  "backend %s has nothing of the kind",
+				  b->name);
+	ret = b->probe(err);
+	return ret ? ret : open[uses[desk->use].by](&desk->session, err);
 }
 
-/* A buffer of that size instead of the entry's; after an error that stays. */
-static void take_buffer(struct pool_entry *entry, size_t size)
+static void drop(struct desk *desk, struct buffer *buffer)
 {
-	struct buffer larger = { 0 };
-	struct error why = { 0 };
-	int ret = entry->backend->buffer_alloc(entry->session, size, &larger,
-					       &why);
+	if (buffer->data)
+		desk->backend->buffer_free(desk->session, buffer);
+}
 
+static int alloc(struct desk *desk, bool wanted, size_t size,
+		 struct buffer *buffer, struct error *err)
+{
+	return wanted ? desk->backend->buffer_alloc(desk->session, size, buffer,
+						    err) :
+			0;
+}
+
+/* Buffers of that size instead of the desk's; after an error those stay. */
+static int take_buffers(struct desk *desk, size_t size, struct error *err)
+{
+	struct buffer in = { 0 }, out = { 0 };
+	int ret;
+
+	size += uses[desk->use].room;
+	ret = alloc(desk, uses[desk->use].in, size, &in, err);
+	if (!ret)
+		ret = alloc(desk, uses[desk->use].out, size, &out, err);
 	if (ret) {
-		entry->buffer_code = ret;
-		entry->buffer_error = why;
-		return;
+		drop(desk, &in);
+		return ret;
 	}
-	pool_message(larger.data, size);
-	if (entry->buffer.size)
-		entry->backend->buffer_free(entry->session, &entry->buffer);
-	entry->buffer = larger;
+	/* Written to once: what is measured later finds its pages there. */
+	if (out.data)
+		memset(out.data, 0, size);
+	if (in.data && uses[desk->use].message)
+		pool_message(in.data, size);
+	else if (in.data)
+		memset(in.data, 0, size);
+	drop(desk, &desk->in);
+	drop(desk, &desk->out);
+	desk->in = in;
+	desk->out = out;
+	desk->owner = NULL;
+	return 0;
 }
 
-int pool_buffer(struct pool *pool, const struct backend *backend, size_t need,
-		const struct buffer **buffer, struct error *err)
+static bool has_room(const struct desk *desk, size_t need)
 {
-	struct pool_entry *entry = find(pool, backend);
-	struct session *session;
-	int ret = pool_session(pool, backend, &session, err);
+	const struct buffer *some = uses[desk->use].in ? &desk->in : &desk->out;
 
-	*buffer = NULL;
-	if (ret)
-		return ret;
-	if (!entry->filled) {
-		entry->filled = true;
-		take_buffer(entry, entry->reserved);
+	need += uses[desk->use].room;
+	return some->data ? some->size >= need :
+			    !uses[desk->use].in && !uses[desk->use].out;
+}
+
+int pool_desk(struct pool *pool, const struct backend *backend,
+	      enum desk_use use, size_t need, struct desk **result,
+	      struct error *err)
+{
+	struct desk *desk = find(pool, backend, use);
+
+	*result = NULL;
+	if (!desk)
+		return too_many(err);
+	if (!desk->tried) {
+		desk->tried = true;
+		if (!open_desk(desk, &desk->error))
+			take_buffers(desk, desk->reserved, &desk->memory_error);
 	}
 	/* All of it was too much: as much as this case needs, then. */
-	if (entry->buffer.size < need && need < entry->reserved)
-		take_buffer(entry, need);
-	if (entry->buffer.size < need) {
+	if (desk->session && !has_room(desk, need))
+		take_buffers(desk, need, &desk->memory_error);
+	if (!desk->session || !has_room(desk, need)) {
+		const struct error *why = desk->session ? &desk->memory_error :
+							  &desk->error;
+
 		if (err)
-			*err = entry->buffer_error;
-		return entry->buffer_code;
+			*err = *why;
+		return why->code;
 	}
-	*buffer = &entry->buffer;
+	*result = desk;
 	return 0;
 }
 
-static struct pool_share *find_share(struct pool *pool, const void *kind)
+struct tee_session *desk_ta(const struct desk *desk)
 {
-	for (size_t i = 0; i < pool->n_shares; i++)
-		if (pool->shares[i].kind == kind)
-			return &pool->shares[i];
-	if (pool->n_shares == POOL_MAX)
-		return NULL;
-	pool->shares[pool->n_shares].kind = kind;
-	return &pool->shares[pool->n_shares++];
-}
-
-int pool_share_reserve(struct pool *pool, const void *kind, size_t size,
-		       struct error *err)
-{
-	struct pool_share *share = find_share(pool, kind);
-
-	if (!share)
-		return error_set(err, -ENOMEM, "too many kinds of sessions");
-	if (share->reserved < size)
-		share->reserved = size;
-	return 0;
-}
-
-int pool_share(struct pool *pool, const void *kind,
-	       int (*open)(const void *kind, size_t size, void **value,
-			   struct error *err),
-	       void (*close)(void *value), void **value, struct error *err)
-{
-	struct pool_share *share = find_share(pool, kind);
-
-	*value = NULL;
-	if (!share)
-		return error_set(err, -ENOMEM, "too many kinds of sessions");
-	if (!share->tried) {
-		share->tried = true;
-		share->close = close;
-		share->code = open(kind, share->reserved, &share->value,
-				   &share->error);
-	}
-	*value = share->value;
-	if (share->code && err)
-		*err = share->error;
-	return share->code;
+	return desk->backend->tee ? desk->backend->tee(desk->session) : NULL;
 }
 
 void pool_close(struct pool *pool)
 {
-	for (size_t i = 0; i < pool->n_shares; i++)
-		if (pool->shares[i].value)
-			pool->shares[i].close(pool->shares[i].value);
 	for (size_t i = 0; i < pool->count; i++) {
-		struct pool_entry *entry = &pool->entries[i];
+		struct desk *desk = &pool->desks[i];
 
-		if (!entry->session)
-			continue;
-		if (entry->buffer.size)
-			entry->backend->buffer_free(entry->session,
-						    &entry->buffer);
-		entry->backend->close(entry->session);
+		drop(desk, &desk->in);
+		drop(desk, &desk->out);
+		desk->backend->close(desk->session);
 	}
 	memset(pool, 0, sizeof(*pool));
 }

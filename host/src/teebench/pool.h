@@ -1,76 +1,68 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What cases share: one session and one buffer a backend. The secure world's
- * memory is small, and what is shared is opened once, its cost kept apart.
+ * What cases share: desks, each a session of a backend with its buffers. The
+ * secure world's memory is small, and what is shared is opened once, its cost
+ * kept apart.
  */
 #ifndef POOL_H
 #define POOL_H
 
 #include "backend.h"
 
-enum { POOL_MAX = 32 };
+/* What a desk is for. Those that would disturb each other are apart. */
+enum desk_use {
+	DESK_DIGEST,    /* `in` holds pool_message(): nobody writes to it */
+	DESK_PIECES,    /* digests of what is read into `in` */
+	DESK_SHM,       /* one shared buffer at a time, the owner's */
+	DESK_KEYED,     /* `in` and `out` are the owner's, and the key */
+	DESK_SAME_CODE, /* `in` holds pool_message(): nobody writes to it */
+	DESK_STORAGE,   /* the object that is open is the owner's */
+	DESK_RANDOM,    /* to `out` */
+	DESK_USES,
+};
 
-struct pool_entry {
+struct desk {
 	const struct backend *backend;
+	enum desk_use use;
+	struct session *session;
+	struct buffer in, out;
+	const void *owner; /* the case whose things lie on it, or NULL */
+
+	/* The pool's own. */
 	size_t reserved; /* largest size asked for */
 	bool tried;      /* to open */
-	int code;        /* of opening: 0 or -errno */
 	struct error error;
-	struct session *session;
-	bool filled;
-	int buffer_code;
-	struct error buffer_error;
-	struct buffer buffer;
-	bool reported; /* its opening was recorded */
+	struct error memory_error; /* why there is no larger buffer */
+	bool reported;             /* its opening was recorded */
 };
 
-/* Something else that cases share, as a session with another TA. */
-struct pool_share {
-	const void *kind; /* any address that is this kind's own */
-	size_t reserved;
-	bool tried;
-	int code;
-	struct error error;
-	void *value;
-	void (*close)(void *value);
-};
+enum { POOL_MAX = 64 };
 
 struct pool {
-	struct pool_entry entries[POOL_MAX];
+	struct desk desks[POOL_MAX];
 	size_t count;
-	struct pool_share shares[POOL_MAX];
-	size_t n_shares;
 	/* May an RPMB partition be written to? That can be for good. */
 	bool allow_rpmb;
 };
 
-/* Before anything is opened: this backend will need a buffer of that size. */
-int pool_reserve(struct pool *pool, const struct backend *backend, size_t size,
-		 struct error *err);
-
-/* Opens at the first call; the same answer ever after. */
-int pool_session(struct pool *pool, const struct backend *backend,
-		 struct session **session, struct error *err);
+/*
+ * Before anything is opened: this desk will need buffers of that size, and for
+ * a DESK_KEYED room for a tag after the message, or a MAC longer than it.
+ */
+int pool_reserve(struct pool *pool, const struct backend *backend,
+		 enum desk_use use, size_t size, struct error *err);
 
 /*
- * The backend's buffer, filled with pool_message(). It is of the largest size
- * reserved, and where there is no memory for that of `need` bytes or more, not
- * 0; its data moves when it grows for another case. Nobody writes to it.
+ * Opens the desk at the first call; the same answer ever after. Its buffers are
+ * of the largest size reserved, and where there is no memory for that of `need`
+ * bytes or more. Their data move when they grow for another case.
  */
-int pool_buffer(struct pool *pool, const struct backend *backend, size_t need,
-		const struct buffer **buffer, struct error *err);
+int pool_desk(struct pool *pool, const struct backend *backend,
+	      enum desk_use use, size_t need, struct desk **desk,
+	      struct error *err);
 
-/*
- * The same for what is no backend: reserve a size (0 will do), then take it;
- * open() is called once, with the largest size reserved, and gives the same
- * answer ever after. close() is called by pool_close().
- */
-int pool_share_reserve(struct pool *pool, const void *kind, size_t size,
-		       struct error *err);
-int pool_share(struct pool *pool, const void *kind,
-	       int (*open)(const void *kind, size_t size, void **value,
-			   struct error *err),
-	       void (*close)(void *value), void **value, struct error *err);
+/* The session with the TA behind a desk; NULL: no TA computes. */
+struct tee_session *desk_ta(const struct desk *desk);
 
 /*
  * The message: the same bytes everywhere, a shorter one begins the same. It

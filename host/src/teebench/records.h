@@ -3,13 +3,9 @@
 #ifndef RECORDS_H
 #define RECORDS_H
 
-#include "bench.h"
 #include "measure.h"
-
-#define RECORDS_SCHEMA 1
-#ifndef TEEMARK_VERSION
-#define TEEMARK_VERSION "0.1.0"
-#endif
+#include "settings.h"
+#include "sink.h"
 
 struct ta_counter;
 

@@ -6,6 +6,8 @@
 #ifndef SINK_H
 #define SINK_H
 
+#define RECORDS_SCHEMA 1 /* of the records, docs/run-format.md */
+
 #include <stdbool.h>
 #include <sys/types.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Who stores: the bench TA, or files beside it. For workload_storage.c. */
+/* What is stored, for those who store: the bench TA, or files beside it. */
 #ifndef STORAGE_H
 #define STORAGE_H
 
@@ -23,37 +23,35 @@ struct storage_job {
 	char name[32]; /* that no other case has */
 };
 
-struct storage_backend {
-	const char *name; /* as in case keys */
-	uint32_t which;   /* the backend's own */
-
-	/* Most calls of an operation in a sample; 0: any. */
-	uint32_t (*loops_max)(enum storage_op op);
-	/* For parse(). */
-	int (*reserve)(struct pool *pool, size_t bytes, struct error *err);
+struct store {
+	const char *name;  /* as the backend in case keys */
+	const char *title; /* as reports call it */
+	bool secure;       /* the secure world stores it */
+	/* So many objects it can make beforehand, for as many calls. */
+	uint32_t made_max;
+	/* For parse(); or NULL. */
+	int (*reserve)(struct pool *pool, const struct storage_job *job,
+		       struct error *err);
 	/* Can it store here, as far as can be told without storing? */
-	int (*probe)(const struct storage_backend *backend, struct pool *pool,
-		     struct error *err);
-
-	/* close() also after an error, unless *state is NULL. */
-	int (*open)(void **state, const struct storage_backend *backend,
-		    const struct storage_job *job, struct pool *pool,
-		    struct error *err);
-	/* Removes what it stored. */
-	void (*close)(void *state);
-
-	/* As those of struct workload. */
-	int (*ready)(void *state, uint32_t loops, struct error *err);
-	int (*run)(void *state, uint32_t loops, uint32_t repeat,
-		   struct error *err);
-	int (*check)(void *state, struct error *err);
-	void (*facts)(const void *state, struct json *json);
+	int (*probe)(struct pool *pool, struct error *err);
+	/* What becomes of a case once it is parsed. */
+	const struct workload *workload;
 };
 
-extern const struct storage_backend storage_ree_fs, storage_rpmb, storage_file,
-	storage_file_fsync;
+/* "create", …; NULL-terminated */
+extern const char *const storage_ops[];
 
+/* What a case is to do. */
+void storage_job_of(const struct bench_case *c, struct storage_job *job);
+
+/* -EBADMSG: what was found wrong with what the operation stored. */
 int storage_wrong(struct error *err, const struct storage_job *job,
 		  const char *what);
+
+/*
+ * Most calls of an operation in a sample, of who can make so many objects
+ * beforehand; 0: any.
+ */
+uint32_t storage_loops_max(enum storage_op op, uint32_t made_max);
 
 #endif

@@ -18,7 +18,7 @@
 enum { FILES_MAX = 64, PATH_BYTES = 64 };
 
 struct files {
-	const struct storage_job *job;
+	struct storage_job job;
 	bool sync;
 	int dir;
 	int fds[FILES_MAX]; /* -1: not open */
@@ -28,36 +28,11 @@ struct files {
 	uint32_t loops; /* of the last run */
 };
 
-static uint32_t file_loops_max(enum storage_op op)
-{
-	switch (op) {
-	case STORAGE_READ:
-	case STORAGE_WRITE:
-	case STORAGE_RENAME:
-		return 0;
-	case STORAGE_CREATE:
-	case STORAGE_OPEN:
-	case STORAGE_TRUNCATE:
-	case STORAGE_DELETE:
-	case STORAGE_OPS:
-		break;
-	}
-	return FILES_MAX;
-}
-
-static int file_probe(const struct storage_backend *backend, struct pool *pool,
-		      struct error *err)
-{
-	(void)backend;
-	(void)pool;
-	return place_probe(err);
-}
-
 /* Of file i; or of the only one, under its other name. */
 static const char *path_of(const struct files *f, uint32_t i, bool renamed,
 			   char path[PATH_BYTES])
 {
-	snprintf(path, PATH_BYTES, "%s-%u%s", f->job->name, i,
+	snprintf(path, PATH_BYTES, "%s-%u%s", f->job.name, i,
 		 renamed ? "-renamed" : "");
 	return path;
 }
@@ -67,15 +42,15 @@ static int failed(struct error *err, const struct files *f, const char *what)
 	int code = -errno;
 
 	return error_set(err, code, "cannot %s a file of %zu bytes in %s: %s",
-			 what, f->job->bytes, place_directory(),
+			 what, f->job.bytes, place_directory(),
 			 strerror(-code));
 }
 
 static int write_all(const struct files *f, int fd, struct error *err)
 {
-	for (size_t at = 0; at < f->job->bytes;) {
+	for (size_t at = 0; at < f->job.bytes;) {
 		ssize_t n =
-			pwrite(fd, f->data + at, f->job->bytes - at, (off_t)at);
+			pwrite(fd, f->data + at, f->job.bytes - at, (off_t)at);
 
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -88,9 +63,9 @@ static int write_all(const struct files *f, int fd, struct error *err)
 
 static int read_all(struct files *f, int fd, struct error *err)
 {
-	for (size_t at = 0; at < f->job->bytes;) {
+	for (size_t at = 0; at < f->job.bytes;) {
 		ssize_t n =
-			pread(fd, f->back + at, f->job->bytes - at, (off_t)at);
+			pread(fd, f->back + at, f->job.bytes - at, (off_t)at);
 
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -158,12 +133,14 @@ static int make(struct files *f, uint32_t count, bool open, struct error *err)
 	return ret;
 }
 
-static int file_ready(void *state, uint32_t loops, struct error *err)
+static int file_ready(void *state, uint32_t loops, uint32_t repeat,
+		      struct error *err)
 {
 	struct files *f = state;
 
+	(void)repeat;
 	f->loops = loops;
-	switch (f->job->op) {
+	switch (f->job.op) {
 	case STORAGE_CREATE:
 		remove_all(f);
 		f->made = loops;
@@ -173,7 +150,7 @@ static int file_ready(void *state, uint32_t loops, struct error *err)
 		return 0;
 	case STORAGE_WRITE:
 		/* Others than before, so that not writing is seen. */
-		for (size_t i = 0; i < f->job->bytes; i++)
+		for (size_t i = 0; i < f->job.bytes; i++)
 			f->data[i] ^= 0xff;
 		return 0;
 	case STORAGE_TRUNCATE:
@@ -192,7 +169,7 @@ static int run_once(struct files *f, uint32_t i, struct error *err)
 {
 	char path[PATH_BYTES], to[PATH_BYTES];
 
-	switch (f->job->op) {
+	switch (f->job.op) {
 	case STORAGE_CREATE:
 		return create(f, i, false, err);
 	case STORAGE_OPEN:
@@ -214,7 +191,7 @@ static int run_once(struct files *f, uint32_t i, struct error *err)
 			       failed(err, f, "sync the folder of") :
 			       0;
 	case STORAGE_TRUNCATE:
-		if (ftruncate(f->fds[i], (off_t)(f->job->bytes / 2)))
+		if (ftruncate(f->fds[i], (off_t)(f->job.bytes / 2)))
 			return failed(err, f, "truncate");
 		return f->sync && fsync(f->fds[i]) ? failed(err, f, "sync") : 0;
 	case STORAGE_DELETE:
@@ -251,14 +228,14 @@ static int holds(struct files *f, uint32_t i, size_t len, struct error *err)
 
 	if (fd < 0)
 		return failed(err, f, "open");
-	memset(f->back, 0, f->job->bytes);
+	memset(f->back, 0, f->job.bytes);
 	ret = read_all(f, fd, err);
 	if (!ret && fstat(fd, &st))
 		ret = failed(err, f, "stat");
 	if (!ret && (size_t)st.st_size != len)
-		ret = storage_wrong(err, f->job, "its size is another");
+		ret = storage_wrong(err, &f->job, "its size is another");
 	if (!ret && memcmp(f->back, f->data, len))
-		ret = storage_wrong(err, f->job,
+		ret = storage_wrong(err, &f->job,
 				    "it does not hold what was stored");
 	close(fd);
 	return ret;
@@ -267,42 +244,34 @@ static int holds(struct files *f, uint32_t i, size_t len, struct error *err)
 static int file_check(void *state, struct error *err)
 {
 	struct files *f = state;
+	size_t len = f->job.op == STORAGE_TRUNCATE ? f->job.bytes / 2 :
+						     f->job.bytes;
+	bool many = f->job.op == STORAGE_CREATE ||
+		    f->job.op == STORAGE_TRUNCATE;
 	char path[PATH_BYTES];
 	int ret = 0;
 
-	switch (f->job->op) {
-	case STORAGE_READ:
-		ret = memcmp(f->back, f->data, f->job->bytes) ?
-			      storage_wrong(err, f->job,
-					    "other bytes than were stored") :
-			      0;
-		memset(f->back, 0, f->job->bytes);
+	if (f->job.op == STORAGE_READ) {
+		if (memcmp(f->back, f->data, len))
+			ret = storage_wrong(err, &f->job,
+					    "other bytes than were stored");
+		memset(f->back, 0, len);
 		return ret;
-	case STORAGE_CREATE:
-		for (uint32_t i = 0; !ret && i < f->loops; i++)
-			ret = holds(f, i, f->job->bytes, err);
-		return ret;
-	case STORAGE_TRUNCATE:
-		for (uint32_t i = 0; !ret && i < f->loops; i++)
-			ret = holds(f, i, f->job->bytes / 2, err);
-		return ret;
-	case STORAGE_DELETE:
+	}
+	if (f->job.op == STORAGE_DELETE) {
 		for (uint32_t i = 0; i < f->loops; i++)
 			if (!faccessat(f->dir, path_of(f, i, false, path), F_OK,
 				       0))
-				return storage_wrong(err, f->job,
+				return storage_wrong(err, &f->job,
 						     "it is still there");
 		return 0;
-	case STORAGE_OPEN:
-	case STORAGE_WRITE:
-	case STORAGE_RENAME:
-	case STORAGE_OPS:
-		break;
 	}
-	return holds(f, 0, f->job->bytes, err);
+	for (uint32_t i = 0; !ret && i < (many ? f->loops : 1); i++)
+		ret = holds(f, i, len, err);
+	return ret;
 }
 
-static void file_close(void *state)
+static void file_teardown(void *state)
 {
 	struct files *f = state;
 
@@ -318,30 +287,38 @@ static void file_close(void *state)
 	free(f);
 }
 
-static int file_open(void **state, const struct storage_backend *backend,
-		     const struct storage_job *job, struct pool *pool,
-		     struct error *err)
+static int file_probe(struct pool *pool, struct error *err)
 {
-	struct files *f = calloc(1, sizeof(*f));
+	(void)pool;
+	return place_probe(err);
+}
+
+static int file_prepare(struct bench_case *c, struct pool *pool,
+			struct error *err)
+{
+	struct files *f = case_state(c, sizeof(*f), err);
+	int ret;
 
 	(void)pool;
-	*state = f;
 	if (!f)
-		return error_set(err, -ENOMEM, "out of memory");
-	f->job = job;
-	f->sync = backend->which;
+		return -ENOMEM;
+	f->dir = -1;
 	for (size_t i = 0; i < FILES_MAX; i++)
 		f->fds[i] = -1;
-	f->data = malloc(job->bytes);
-	f->back = malloc(job->bytes);
+	ret = place_probe(err);
+	if (ret)
+		return ret;
+	storage_job_of(c, &f->job);
+	f->sync = !strcmp(c->backend_name, "file-fsync");
+	f->data = malloc(f->job.bytes);
+	f->back = calloc(1, f->job.bytes);
+	if (!f->data || !f->back)
+		return error_set(err, -ENOMEM, "out of memory");
 	f->dir = open(place_directory(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (f->dir < 0)
 		return error_set(err, -errno, "cannot open folder %s: %s",
 				 place_directory(), strerror(errno));
-	if (!f->data || !f->back)
-		return error_set(err, -ENOMEM, "out of memory");
-	pool_message(f->data, job->bytes);
-	memset(f->back, 0, job->bytes);
+	pool_message(f->data, f->job.bytes);
 	f->made = FILES_MAX; /* a run that was killed may have left some */
 	remove_all(f);
 	return make(f, 1, true, err);
@@ -352,28 +329,31 @@ static void file_facts(const void *state, struct json *json)
 	place_put(((const struct files *)state)->dir, json);
 }
 
-const struct storage_backend storage_file = {
-	.name = "file",
-	.which = false,
-	.loops_max = file_loops_max,
-	.probe = file_probe,
-	.open = file_open,
-	.close = file_close,
+static const struct workload file_workload = {
+	.name = "storage",
+	.prepare = file_prepare,
 	.ready = file_ready,
 	.run = file_run,
+	.verify = file_check,
 	.check = file_check,
 	.facts = file_facts,
+	.teardown = file_teardown,
 };
 
-const struct storage_backend storage_file_fsync = {
-	.name = "file-fsync",
-	.which = true,
-	.loops_max = file_loops_max,
+extern const struct store storage_file, storage_file_fsync;
+
+const struct store storage_file = {
+	.name = "file",
+	.title = "plain file",
+	.made_max = FILES_MAX,
 	.probe = file_probe,
-	.open = file_open,
-	.close = file_close,
-	.ready = file_ready,
-	.run = file_run,
-	.check = file_check,
-	.facts = file_facts,
+	.workload = &file_workload,
+};
+
+const struct store storage_file_fsync = {
+	.name = "file-fsync",
+	.title = "plain file, written through",
+	.made_max = FILES_MAX,
+	.probe = file_probe,
+	.workload = &file_workload,
 };

@@ -9,37 +9,20 @@
 
 #include <teemark/ta_bench.h>
 
+#include "rpcs.h"
 #include "stop.h"
 #include "storage.h"
+#include "tee_client.h"
 #include "tee_device.h"
-#include "tee_share.h"
 
-static uint32_t tee_loops_max(enum storage_op op)
-{
-	switch (op) {
-	case STORAGE_READ:
-	case STORAGE_WRITE:
-	case STORAGE_RENAME:
-		return 0;
-	case STORAGE_CREATE:
-	case STORAGE_OPEN:
-	case STORAGE_TRUNCATE:
-	case STORAGE_DELETE:
-	case STORAGE_OPS:
-		break;
-	}
-	return 1;
-}
-
-/* What can be told without the TEE storing anything. */
-static int probe_system(const struct storage_backend *backend,
-			struct pool *pool, struct error *err)
+/* What can be told without opening anything. */
+static int probe(bool rpmb, const struct pool *pool, struct error *err)
 {
 	int ret = tee_probe(err);
 
 	if (ret)
 		return ret;
-	if (backend->which == TA_BENCH_STORAGE_RPMB && !pool->allow_rpmb) {
+	if (rpmb && !pool->allow_rpmb) {
 		error_skip(err, -EPERM, "rpmb-not-allowed",
 			   "an RPMB partition is left alone unless allowed: "
 			   "its first use may program a key that can't be "
@@ -59,24 +42,17 @@ static int probe_system(const struct storage_backend *backend,
 	return 0;
 }
 
-#ifdef HAVE_TEEC
-
-/* Where a name is in the small buffer, of which two are used. */
-enum { NAME_BYTES = 64, SMALL_BYTES = 128 };
-
-enum { LARGE = 64 << 10 };
+enum {
+	NAME_BYTES = 64, /* one of two is in the shared memory at a time */
+	PAGE = 4096,
+	LARGE = 64 << 10,
+};
 
 #define RESULT_CORRUPT_OBJECT 0xF0100001u /* TEE_ERROR_CORRUPT_OBJECT */
 
-struct desk {
-	struct tee_session *tee;
-	TEEC_SharedMemory *in, *out, *small;
-	const void *owner; /* the case whose object is open */
-};
-
 struct tee_object {
-	struct desk *desk;
-	const struct storage_job *job;
+	struct desk *desk; /* whose owner has his object open */
+	struct storage_job job;
 	uint32_t storage;
 	uint8_t *data; /* what it should hold */
 	char names[2][NAME_BYTES];
@@ -85,94 +61,71 @@ struct tee_object {
 	bool open;     /* when it is ours */
 	uint32_t size; /* as OPEN told */
 	TEEC_Operation op;
+	struct rpcs rpcs;
 };
 
-/* Its address is the desk's kind: the other cases' session is another. */
-static const char desk_kind;
-
-static void close_desk(void *value)
+/* The TA is the bench TA, which `tee` has sessions with. */
+static const struct backend *ta_backend(void)
 {
-	struct desk *desk = value;
-
-	if (desk->tee) {
-		tee_shm_free(desk->tee, desk->in);
-		tee_shm_free(desk->tee, desk->out);
-		tee_shm_free(desk->tee, desk->small);
-	}
-	tee_session_close(desk->tee);
-	free(desk);
+	return backend_by_name("tee");
 }
 
-static int open_desk(const void *kind, size_t size, void **value,
-		     struct error *err)
+/* Where the name is in `in`: on a page of its own, behind the data. */
+static size_t name_at(const struct storage_job *job)
 {
-	struct desk *desk = calloc(1, sizeof(*desk));
-	int ret;
-
-	(void)kind;
-	*value = NULL;
-	if (!desk)
-		return error_set(err, -ENOMEM, "out of memory");
-	ret = ta_session_open_greeted(&ta_bench_name, &desk->tee, NULL, err);
-	if (!ret)
-		ret = tee_shm_alloc(desk->tee, size ? size : 64, TEEC_MEM_INPUT,
-				    &desk->in, err);
-	if (!ret)
-		ret = tee_shm_alloc(desk->tee, size ? size : 64,
-				    TEEC_MEM_OUTPUT, &desk->out, err);
-	if (!ret)
-		ret = tee_shm_alloc(desk->tee, SMALL_BYTES, TEEC_MEM_INPUT,
-				    &desk->small, err);
-	if (ret)
-		close_desk(desk);
-	else
-		*value = desk;
-	return ret;
+	return (job->bytes + PAGE - 1) / PAGE * PAGE;
 }
 
-static int tee_storage_probe(const struct storage_backend *backend,
-			     struct pool *pool, struct error *err)
+static size_t room(const struct storage_job *job)
 {
-	void *desk;
-	int ret = probe_system(backend, pool, err);
+	return name_at(job) + NAME_BYTES;
+}
+
+static int tee_reserve(struct pool *pool, const struct storage_job *job,
+		       struct error *err)
+{
+	return pool_reserve(pool, ta_backend(), DESK_STORAGE, room(job), err);
+}
+
+static int probe_desk(bool rpmb, struct pool *pool, struct error *err)
+{
+	struct desk *desk;
+	int ret = probe(rpmb, pool, err);
 
 	return ret ? ret :
-		     pool_share(pool, &desk_kind, open_desk, close_desk, &desk,
-				err);
+		     pool_desk(pool, ta_backend(), DESK_STORAGE, 0, &desk, err);
 }
 
-static int tee_reserve(struct pool *pool, size_t bytes, struct error *err)
+static int ree_fs_probe(struct pool *pool, struct error *err)
 {
-	return pool_share_reserve(pool, &desk_kind, bytes, err);
+	return probe_desk(false, pool, err);
 }
 
-static void set_part(TEEC_Parameter *param, TEEC_SharedMemory *shm, size_t len)
+static int rpmb_probe(struct pool *pool, struct error *err)
 {
-	param->memref.parent = shm;
-	param->memref.offset = 0;
-	param->memref.size = len;
+	return probe_desk(true, pool, err);
 }
 
 static void set_name(struct tee_object *o, TEEC_Operation *op, unsigned name)
 {
 	size_t len = strlen(o->names[name]);
 
-	memcpy(o->desk->small->buffer, o->names[name], len);
-	set_part(&op->params[0], o->desk->small, len);
+	memcpy(o->desk->in.data + name_at(&o->job), o->names[name], len);
+	tee_set_memref(&op->params[0], o->desk->in.priv, name_at(&o->job), len);
 }
 
 static int call(struct tee_object *o, uint32_t command, TEEC_Operation *op,
 		const char *doing, struct error *err)
 {
-	return tee_invoke(o->desk->tee, command, op, doing, err);
+	return tee_invoke(desk_ta(o->desk), command, op, doing, err);
 }
 
 static void arrange_create(struct tee_object *o, TEEC_Operation *op)
 {
 	memset(op, 0, sizeof(*op));
 	set_name(o, op, 0);
-	memcpy(o->desk->in->buffer, o->data, o->job->bytes);
-	set_part(&op->params[1], o->desk->in, o->job->bytes);
+	memcpy(o->desk->in.data, o->data, o->job.bytes);
+	tee_set_memref(&op->params[1], o->desk->in.priv, 0, o->job.bytes);
 	op->params[2].value.a = o->storage;
 	op->paramTypes = TEEC_PARAM_TYPES(TEEC_MEMREF_PARTIAL_INPUT,
 					  TEEC_MEMREF_PARTIAL_INPUT,
@@ -281,68 +234,66 @@ static int make(struct tee_object *o, struct error *err)
 	return create(o, &op, err);
 }
 
-static int tee_ready(void *state, uint32_t loops, struct error *err)
+static int tee_ready(void *state, uint32_t loops, uint32_t repeat,
+		     struct error *err)
 {
+	static const uint32_t types[STORAGE_OPS] = {
+		[STORAGE_READ] = TEEC_PARAM_TYPES(TEEC_MEMREF_PARTIAL_OUTPUT,
+						  TEEC_VALUE_INPUT, TEEC_NONE,
+						  TEEC_NONE),
+		[STORAGE_WRITE] = TEEC_PARAM_TYPES(TEEC_MEMREF_PARTIAL_INPUT,
+						   TEEC_VALUE_INPUT, TEEC_NONE,
+						   TEEC_NONE),
+		[STORAGE_RENAME] = TEEC_MEMREF_PARTIAL_INPUT,
+		[STORAGE_TRUNCATE] = TEEC_VALUE_INPUT,
+	};
 	struct tee_object *o = state;
 	TEEC_Operation *op = &o->op;
 	int ret = 0;
 
 	(void)loops;
-	switch (o->job->op) {
+	(void)repeat;
+	switch (o->job.op) {
 	case STORAGE_CREATE:
 		ret = ensure_absent(o, err);
 		arrange_create(o, op);
-		break;
+		return ret;
 	case STORAGE_OPEN:
 		ret = ensure_closed(o, err);
 		arrange_open(o, op);
-		break;
-	case STORAGE_READ:
-		ret = ensure_open(o, err);
-		memset(op, 0, sizeof(*op));
-		set_part(&op->params[0], o->desk->out, o->job->bytes);
-		op->paramTypes = TEEC_PARAM_TYPES(TEEC_MEMREF_PARTIAL_OUTPUT,
-						  TEEC_VALUE_INPUT, TEEC_NONE,
-						  TEEC_NONE);
-		break;
-	case STORAGE_WRITE:
-		ret = ensure_open(o, err);
-		/* Others than before, so that not writing is seen. */
-		for (size_t i = 0; i < o->job->bytes; i++)
-			o->data[i] ^= 0xff;
-		memset(op, 0, sizeof(*op));
-		memcpy(o->desk->in->buffer, o->data, o->job->bytes);
-		set_part(&op->params[0], o->desk->in, o->job->bytes);
-		op->paramTypes = TEEC_PARAM_TYPES(TEEC_MEMREF_PARTIAL_INPUT,
-						  TEEC_VALUE_INPUT, TEEC_NONE,
-						  TEEC_NONE);
-		break;
-	case STORAGE_RENAME:
-		ret = ensure_open(o, err);
-		memset(op, 0, sizeof(*op));
-		op->paramTypes = TEEC_PARAM_TYPES(TEEC_MEMREF_PARTIAL_INPUT,
-						  TEEC_NONE, TEEC_NONE,
-						  TEEC_NONE);
-		break;
+		return ret;
 	case STORAGE_TRUNCATE:
-		ret = make(o, err);
-		memset(op, 0, sizeof(*op));
-		op->params[0].value.a = (uint32_t)(o->job->bytes / 2);
-		op->paramTypes = TEEC_PARAM_TYPES(TEEC_VALUE_INPUT, TEEC_NONE,
-						  TEEC_NONE, TEEC_NONE);
-		break;
 	case STORAGE_DELETE:
 		ret = make(o, err);
 		break;
+	case STORAGE_READ:
+	case STORAGE_WRITE:
+	case STORAGE_RENAME:
 	case STORAGE_OPS:
+		ret = ensure_open(o, err);
 		break;
+	}
+	memset(op, 0, sizeof(*op));
+	op->paramTypes = types[o->job.op];
+	if (o->job.op == STORAGE_TRUNCATE) {
+		op->params[0].value.a = (uint32_t)(o->job.bytes / 2);
+	} else if (o->job.op == STORAGE_READ) {
+		tee_set_memref(&op->params[0], o->desk->out.priv, 0,
+			       o->job.bytes);
+	} else if (o->job.op == STORAGE_WRITE) {
+		/* Others than before, so that not writing is seen. */
+		for (size_t i = 0; i < o->job.bytes; i++)
+			o->data[i] ^= 0xff;
+		memcpy(o->desk->in.data, o->data, o->job.bytes);
+		tee_set_memref(&op->params[0], o->desk->in.priv, 0,
+			       o->job.bytes);
 	}
 	return ret;
 }
 
 static int run_once(struct tee_object *o, struct error *err)
 {
-	switch (o->job->op) {
+	switch (o->job.op) {
 	case STORAGE_CREATE:
 		return create(o, &o->op, err);
 	case STORAGE_OPEN:
@@ -393,9 +344,9 @@ static int holds(struct tee_object *o, size_t len, struct error *err)
 	if (ret)
 		return ret;
 	if (o->size != len)
-		return storage_wrong(err, o->job, "its size is another");
-	memset(o->desk->out->buffer, 0, o->job->bytes);
-	set_part(&op.params[0], o->desk->out, o->job->bytes);
+		return storage_wrong(err, &o->job, "its size is another");
+	memset(o->desk->out.data, 0, o->job.bytes);
+	tee_set_memref(&op.params[0], o->desk->out.priv, 0, o->job.bytes);
 	op.paramTypes = TEEC_PARAM_TYPES(TEEC_MEMREF_PARTIAL_OUTPUT,
 					 TEEC_VALUE_INPUT, TEEC_NONE,
 					 TEEC_NONE);
@@ -404,8 +355,8 @@ static int holds(struct tee_object *o, size_t len, struct error *err)
 	if (ret)
 		return ret;
 	if (op.params[0].memref.size != len ||
-	    memcmp(o->desk->out->buffer, o->data, len))
-		return storage_wrong(err, o->job,
+	    memcmp(o->desk->out.data, o->data, len))
+		return storage_wrong(err, &o->job,
 				     "it does not hold what was stored");
 	return 0;
 }
@@ -417,7 +368,7 @@ static int is_gone(struct tee_object *o, struct error *err)
 
 	if (ret == -ENOENT)
 		return 0;
-	return storage_wrong(err, o->job, "it is still there");
+	return storage_wrong(err, &o->job, "it is still there");
 }
 
 /*
@@ -427,7 +378,7 @@ static int is_gone(struct tee_object *o, struct error *err)
  */
 static int truncated(struct tee_object *o, struct error *err)
 {
-	int ret = holds(o, o->job->bytes / 2, err);
+	int ret = holds(o, o->job.bytes / 2, err);
 
 	if (!ret || !err || err->tee_result != RESULT_CORRUPT_OBJECT)
 		return ret;
@@ -435,7 +386,7 @@ static int truncated(struct tee_object *o, struct error *err)
 	error_skip(err, -EIO, "tee-defect",
 		   "this TEE destroys an object of %zu bytes when it is made "
 		   "shorter: it is corrupt when opened next",
-		   o->job->bytes);
+		   o->job.bytes);
 	error_hint(err, "a defect of the TEE: create the shorter object anew "
 			"instead of truncating it");
 	return -EIO;
@@ -443,26 +394,20 @@ static int truncated(struct tee_object *o, struct error *err)
 
 static int check(struct tee_object *o, struct error *err)
 {
-	switch (o->job->op) {
-	case STORAGE_READ:
-		/* What the timed call read. */
-		if (memcmp(o->desk->out->buffer, o->data, o->job->bytes))
-			return storage_wrong(err, o->job,
-					     "other bytes than were stored");
-		memset(o->desk->out->buffer, 0, o->job->bytes);
-		return 0;
-	case STORAGE_TRUNCATE:
+	int differs;
+
+	if (o->job.op == STORAGE_TRUNCATE)
 		return truncated(o, err);
-	case STORAGE_DELETE:
+	if (o->job.op == STORAGE_DELETE)
 		return is_gone(o, err);
-	case STORAGE_CREATE:
-	case STORAGE_OPEN:
-	case STORAGE_WRITE:
-	case STORAGE_RENAME:
-	case STORAGE_OPS:
-		break;
-	}
-	return holds(o, o->job->bytes, err);
+	if (o->job.op != STORAGE_READ)
+		return holds(o, o->job.bytes, err);
+	/* What the timed call read. */
+	differs = memcmp(o->desk->out.data, o->data, o->job.bytes);
+	memset(o->desk->out.data, 0, o->job.bytes);
+	return differs ? storage_wrong(err, &o->job,
+				       "other bytes than were stored") :
+			 0;
 }
 
 static int tee_check(void *state, struct error *err)
@@ -474,10 +419,34 @@ static int tee_check(void *state, struct error *err)
 	 * The hash tree of a large object takes most of OP-TEE's heap while it
 	 * is open; other cases need some.
 	 */
-	return !ret && o->job->bytes > LARGE ? ensure_closed(o, err) : ret;
+	return !ret && o->job.bytes > LARGE ? ensure_closed(o, err) : ret;
 }
 
-static void tee_close(void *state)
+/* Right once, and once more while the TEE's calls back are counted. */
+static int tee_verify(void *state, struct error *err)
+{
+	struct tee_object *o = state;
+	int ret = tee_check(o, err);
+
+	if (!ret)
+		ret = stop_check(err);
+	if (!ret)
+		ret = tee_ready(o, 1, 1, err);
+	if (!ret)
+		ret = stop_check(err);
+	if (!ret)
+		ret = rpcs_count(&o->rpcs, tee_run, o, 1, err);
+	if (!ret)
+		ret = stop_check(err);
+	return ret ? ret : tee_check(o, err);
+}
+
+static void tee_facts(const void *state, struct json *json)
+{
+	rpcs_put(&((const struct tee_object *)state)->rpcs, json);
+}
+
+static void tee_teardown(void *state)
 {
 	struct tee_object *o = state;
 
@@ -493,31 +462,33 @@ static void tee_close(void *state)
 	free(o);
 }
 
-static int tee_open(void **state, const struct storage_backend *backend,
-		    const struct storage_job *job, struct pool *pool,
-		    struct error *err)
+static int tee_prepare(struct bench_case *c, struct pool *pool,
+		       struct error *err)
 {
-	struct tee_object *o = calloc(1, sizeof(*o));
-	void *desk;
+	struct tee_object *o = case_state(c, sizeof(*o), err);
 	int ret;
 
-	*state = o;
 	if (!o)
-		return error_set(err, -ENOMEM, "out of memory");
-	o->job = job;
-	o->storage = backend->which;
-	snprintf(o->names[0], NAME_BYTES, "%s", job->name);
-	snprintf(o->names[1], NAME_BYTES, "%s-renamed", job->name);
-	o->data = malloc(job->bytes);
-	if (!o->data)
-		return error_set(err, -ENOMEM, "out of memory");
-	pool_message(o->data, job->bytes);
-	ret = pool_share(pool, &desk_kind, open_desk, close_desk, &desk, err);
+		return -ENOMEM;
+	o->storage = strcmp(c->backend_name, "tee-rpmb") ?
+			     TA_BENCH_STORAGE_REE_FS :
+			     TA_BENCH_STORAGE_RPMB;
+	ret = probe(o->storage == TA_BENCH_STORAGE_RPMB, pool, err);
 	if (ret)
 		return ret;
-	o->desk = desk;
+	storage_job_of(c, &o->job);
+	snprintf(o->names[0], NAME_BYTES, "%s", o->job.name);
+	snprintf(o->names[1], NAME_BYTES, "%s-renamed", o->job.name);
+	o->data = malloc(o->job.bytes);
+	if (!o->data)
+		return error_set(err, -ENOMEM, "out of memory");
+	pool_message(o->data, o->job.bytes);
+	ret = pool_desk(pool, ta_backend(), DESK_STORAGE, room(&o->job),
+			&o->desk, err);
+	if (ret)
+		return ret;
 	/* A run that was killed may have left it under its other name. */
-	if (job->op == STORAGE_RENAME) {
+	if (o->job.op == STORAGE_RENAME) {
 		o->name = 1;
 		ret = ensure_absent(o, err);
 		o->name = 0;
@@ -539,48 +510,35 @@ static int tee_open(void **state, const struct storage_backend *backend,
 	return ret;
 }
 
-#else /* HAVE_TEEC */
-
-#define tee_storage_probe probe_system
-
-static int tee_reserve(struct pool *pool, size_t bytes, struct error *err)
-{
-	(void)pool;
-	(void)bytes;
-	(void)err;
-	return 0;
-}
-
-#define tee_open  NULL /* never called: the probe fails */
-#define tee_close NULL
-#define tee_ready NULL
-#define tee_run   NULL
-#define tee_check NULL
-
-#endif
-
-const struct storage_backend storage_ree_fs = {
-	.name = "tee-ree-fs",
-	.which = TA_BENCH_STORAGE_REE_FS,
-	.loops_max = tee_loops_max,
-	.reserve = tee_reserve,
-	.probe = tee_storage_probe,
-	.open = tee_open,
-	.close = tee_close,
+static const struct workload tee_workload = {
+	.name = "storage",
+	.prepare = tee_prepare,
 	.ready = tee_ready,
 	.run = tee_run,
+	.verify = tee_verify,
 	.check = tee_check,
+	.facts = tee_facts,
+	.teardown = tee_teardown,
 };
 
-const struct storage_backend storage_rpmb = {
-	.name = "tee-rpmb",
-	.which = TA_BENCH_STORAGE_RPMB,
-	.loops_max = tee_loops_max,
+extern const struct store storage_ree_fs, storage_rpmb;
+
+const struct store storage_ree_fs = {
+	.name = "tee-ree-fs",
+	.title = "TEE storage in files",
+	.secure = true,
+	.made_max = 1,
 	.reserve = tee_reserve,
-	.probe = tee_storage_probe,
-	.open = tee_open,
-	.close = tee_close,
-	.ready = tee_ready,
-	.run = tee_run,
-	.check = tee_check,
+	.probe = ree_fs_probe,
+	.workload = &tee_workload,
+};
+
+const struct store storage_rpmb = {
+	.name = "tee-rpmb",
+	.title = "TEE storage in RPMB",
+	.secure = true,
+	.made_max = 1,
+	.reserve = tee_reserve,
+	.probe = rpmb_probe,
+	.workload = &tee_workload,
 };

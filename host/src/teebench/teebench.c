@@ -9,9 +9,9 @@
 #include <unistd.h>
 
 #include "bench.h"
-#include "listing.h"
+#include "list.h"
 #include "machine.h"
-#include "records.h"
+#include "stop.h"
 
 static const char usage_text[] =
 	"Usage: teebench [OPTION]... [KEY]...\n"
@@ -201,6 +201,9 @@ static int parse_cpu(const char *text, int *cpu, struct error *err)
 /* -1: go on; otherwise the status to exit with. */
 static int parse_arguments(int argc, char **argv, struct arguments *a)
 {
+	/* As case lines call OPT_SAMPLES and what follows it. */
+	static const char *const case_option[] = { "samples", "min_us",
+						   "repeat", "loops" };
 	struct bench_settings *s = &a->settings;
 	struct error err = { 0 };
 	int opt, ret = 0;
@@ -215,19 +218,11 @@ static int parse_arguments(int argc, char **argv, struct arguments *a)
 			a->output = strcmp(optarg, "-") ? optarg : NULL;
 			break;
 		case OPT_SAMPLES:
-			ret = parse_option("samples", optarg, &s->defaults,
-					   &err);
-			break;
 		case OPT_MIN_US:
-			ret = parse_option("min_us", optarg, &s->defaults,
-					   &err);
-			break;
 		case OPT_REPEAT:
-			ret = parse_option("repeat", optarg, &s->defaults,
-					   &err);
-			break;
 		case OPT_LOOPS:
-			ret = parse_option("loops", optarg, &s->defaults, &err);
+			ret = parse_option(case_option[opt - OPT_SAMPLES],
+					   optarg, &s->defaults, &err);
 			break;
 		case OPT_SEED:
 			ret = number(optarg, "--seed", UINT64_MAX, 1, &s->seed,
@@ -319,7 +314,7 @@ static int check_cases(struct cases *cases, struct pool *pool,
 	for (size_t i = 0; i < cases->count; i++) {
 		struct bench_case *c = &cases->list[i];
 		struct error why = { 0 };
-		int ret = c->workload->parse(c, pool, &why);
+		int ret = case_parse(c, pool, &why);
 
 		if (!ret)
 			continue;
@@ -385,7 +380,7 @@ int main(int argc, char **argv)
 	int status = parse_arguments(argc, argv, &a);
 
 	if (status < 0 && a.list)
-		status = listing_print(a.json, a.allow_rpmb, &err) ?
+		status = list_print(a.json, a.allow_rpmb, &err) ?
 				 complain(&err, EXIT_FAIL) :
 				 0;
 	else if (status < 0 && a.machine)

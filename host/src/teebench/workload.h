@@ -40,7 +40,7 @@ struct case_options {
 /* "workload/algorithm/backend/parameters" and what belongs to it. */
 struct bench_case {
 	char key[CASE_KEY_MAX];
-	char parts[CASE_KEY_MAX];   /* the key, cut at the first slashes */
+	char *parts;                /* the key, cut at the first slashes */
 	const char *workload_name;  /* these four point into parts */
 	const char *algorithm_name; /* "none" where there is none */
 	const char *backend_name;
@@ -72,6 +72,8 @@ struct workload {
 
 	/* run()'s repeat may be more than 1. */
 	bool repeats;
+	/* Its bytes are random ones, which a TEE's source may give slowly. */
+	bool draws;
 
 	/*
 	 * Checks the key's parts, fills algorithm, backend and bytes, and
@@ -128,24 +130,35 @@ struct workload {
 	void (*list)(struct listing *listing, struct pool *pool);
 };
 
-/* NULL-terminated, in the order of --list. */
-extern const struct workload *const workloads[];
-const struct workload *workload_by_name(const char *name);
-
-/* Backends of --list, and `empty`: the cost of measuring itself. */
-const struct backend *bench_backend_by_name(const char *name);
-
 /* Helpers for parse(); each -EINVAL with the sentence. */
-int case_need_digest(struct bench_case *c, struct error *err);
-int case_need_cipher(struct bench_case *c, struct error *err); /* or AEAD */
-int case_need_no_algorithm(struct bench_case *c, struct error *err);
+/* c->algorithm, of one of two classes: "NAME" is not WHAT. */
+int case_need_algorithm(struct bench_case *c, enum alg_class class,
+			enum alg_class or_class, const char *what,
+			struct error *err);
 int case_need_backend(struct bench_case *c, struct error *err);
-/* Does a TA compute it, by the key alone? */
-bool case_in_ta(const struct bench_case *c);
-/* Of a case in a TA that repeats c->bytes: may one call do so much? */
-int case_need_work(const struct bench_case *c, struct error *err);
+/* Of workloads that are about the TEE itself. */
+int case_need_tee(struct bench_case *c, struct error *err);
+int case_need_no_parameters(const struct bench_case *c, struct error *err);
+/* bytes is a multiple of the cipher's blocks, and not 0. */
+int case_need_blocks(const struct bench_case *c, uint64_t bytes,
+		     struct error *err);
 /* A decimal number without sign, leading zeros or suffix, at most max. */
 int case_number(const char *text, const char *what, uint64_t max,
 		uint64_t *value, struct error *err);
+/* c->bytes, from that text. */
+int case_bytes(struct bench_case *c, const char *text, uint64_t max,
+	       struct error *err);
+/*
+ * The index of text in a NULL-terminated list, or -EINVAL: "TEXT" is not WHAT,
+ * with all that are.
+ */
+int case_choice(const char *text, const char *const *names, const char *what,
+		struct error *err);
+
+/* Does a TA compute it? By the key alone: nothing is opened yet. */
+bool case_in_ta(const struct bench_case *c);
+
+/* For prepare(): c->state, zeroed; NULL with the error when there is no memory. */
+void *case_state(struct bench_case *c, size_t size, struct error *err);
 
 #endif

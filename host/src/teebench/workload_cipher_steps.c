@@ -6,7 +6,7 @@
  * with what leads to it, its parameters put where the backend takes them.
  */
 #include <errno.h>
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "keyed_case.h"
@@ -15,32 +15,35 @@
 
 enum { BYTES_MAX = 1 << 28 };
 
-static const char *const names[] = {
+static const char *const steps[] = {
 	[KEYED_PREPARE] = "prepare",
 	[KEYED_SET_KEY] = "set-key",
 	[KEYED_SET_IV] = "set-iv",
 	[KEYED_CIPHER_BUFFER] = "cipher-buffer",
+	NULL,
 };
 
+/* What the key's parameters say. */
 struct what {
-	bool decrypt, all;
-	uint64_t bytes;
+	bool decrypt;
+	bool all; /* with what leads to the call */
 	enum keyed_step step;
 };
 
 struct steps {
-	struct keyed_case *k;
+	struct keyed_case k;
 	struct what what;
 };
 
 /* "enc/4096/set-key/inv" */
-static int split(const char *parameters, struct what *what, struct error *err)
+static int split(struct bench_case *c, struct what *what, struct error *err)
 {
 	char text[CASE_KEY_MAX], *save = NULL;
 	const char *part[5] = { NULL };
 	size_t n = 0;
+	int step;
 
-	snprintf(text, sizeof(text), "%s", parameters);
+	snprintf(text, sizeof(text), "%s", c->parameters);
 	for (char *p = strtok_r(text, "/", &save); p && n < 5;
 	     p = strtok_r(NULL, "/", &save))
 		part[n++] = p;
@@ -51,18 +54,15 @@ static int split(const char *parameters, struct what *what, struct error *err)
 	if ((!what->decrypt && strcmp(part[0], "enc")) ||
 	    (!what->all && strcmp(part[3], "inv")))
 		goto bad;
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
-		if (strcmp(names[i], part[2]))
-			continue;
-		what->step = (enum keyed_step)i;
-		return case_number(part[1], "the number of bytes", BYTES_MAX,
-				   &what->bytes, err);
-	}
+	step = case_choice(part[2], steps, "a STEP", err);
+	if (step < 0)
+		return step;
+	what->step = (enum keyed_step)step;
+	return case_bytes(c, part[1], BYTES_MAX, err);
 bad:
 	return error_set(err, -EINVAL,
-			 "\"%s\" is not enc|dec/BYTES/STEP/all|inv (STEP: "
-			 "prepare, set-key, set-iv, cipher-buffer)",
-			 parameters);
+			 "\"%s\" is not enc|dec/BYTES/STEP/all|inv",
+			 c->parameters);
 }
 
 static bool goes_on(const struct algorithm *alg)
@@ -74,68 +74,56 @@ static int steps_parse(struct bench_case *c, struct pool *pool,
 		       struct error *err)
 {
 	struct what what;
-	int ret;
+	int ret = case_need_algorithm(c, ALG_CIPHER, ALG_AEAD, "a cipher", err);
 
-	ret = case_need_cipher(c, err);
 	if (!ret)
 		ret = case_need_backend(c, err);
 	if (!ret)
-		ret = split(c->parameters, &what, err);
-	if (ret)
-		return ret;
-	if (!goes_on(c->algorithm))
-		return error_set(err, -EINVAL,
-				 "cipher-steps is for modes that go on with a "
-				 "message (ecb, cbc, ctr), not for %s",
-				 c->algorithm->title);
-	if (!what.bytes || what.bytes % c->algorithm->block_bytes)
-		return error_set(err, -EINVAL,
-				 "a message of %s has a multiple of %u bytes",
-				 c->algorithm->title,
-				 c->algorithm->block_bytes);
-	c->bytes = (int64_t)what.bytes;
-	return keyed_case_reserve(pool, c->backend_name, what.bytes, err);
+		ret = split(c, &what, err);
+	if (!ret && !goes_on(c->algorithm))
+		ret = error_set(err, -EINVAL,
+				"cipher-steps is for modes that go on with a "
+				"message (ecb, cbc, ctr), not for %s",
+				c->algorithm->title);
+	if (!ret)
+		ret = case_need_blocks(c, (uint64_t)c->bytes, err);
+	return ret ? ret : keyed_case_reserve(c, pool, (uint64_t)c->bytes, err);
+}
+
+static void arrange(const struct keyed_case *k, enum keyed_step step)
+{
+	if (k->backend->arrange)
+		k->backend->arrange(k->session, &k->job, step);
 }
 
 /* A step that the backend has not at all is left out. */
-static int take(struct steps *s, enum keyed_step step, struct error *err)
+static int take(const struct keyed_case *k, enum keyed_step step,
+		struct error *err)
 {
-	const struct keyed_backend *backend = s->k->share->backend;
-	struct keyed *k = s->k->share->k;
-	struct error why = { 0 };
-	int ret = backend->arrange(k, &s->k->job, step, &why);
-
-	if (!ret)
-		ret = backend->step(k, &s->k->job, step, &why);
-	if (ret == -EOPNOTSUPP && why.skip && !strcmp(why.skip, "no-step"))
+	if (k->backend->no_step[step])
 		return 0;
-	if (ret && err)
-		*err = why;
-	return ret;
+	arrange(k, step);
+	return k->backend->step(k->session, &k->job, step, err);
 }
 
 static int steps_prepare(struct bench_case *c, struct pool *pool,
 			 struct error *err)
 {
-	struct steps *s = calloc(1, sizeof(*s));
-	int ret;
+	struct what what;
+	struct steps *s;
+	int ret = split(c, &what, err);
 
-	if (!s)
-		return error_set(err, -ENOMEM, "out of memory");
-	c->state = s;
-	ret = split(c->parameters, &s->what, err);
 	if (!ret)
-		ret = keyed_case_open(&s->k, pool, c->backend_name,
-				      c->algorithm, s->what.decrypt,
-				      (size_t)s->what.bytes, err);
-	if (!ret && !s->k->share->backend->step)
-		ret = error_skip(err, -EOPNOTSUPP, "no-step",
-				 "backend %s has no steps", c->backend_name);
-	/* Does it have this one? */
-	if (!ret)
-		ret = s->k->share->backend->arrange(s->k->share->k, &s->k->job,
-						    s->what.step, err);
-	return ret;
+		ret = keyed_case_open(c, sizeof(*s), pool, what.decrypt,
+				      (size_t)c->bytes, err);
+	if (ret)
+		return ret;
+	s = c->state;
+	s->what = what;
+	return s->k.backend->no_step[what.step] ?
+		       error_skip(err, -EOPNOTSUPP, "no-step", "%s",
+				  s->k.backend->no_step[what.step]) :
+		       0;
 }
 
 /* All that comes before the step, and for `inv` what leads to its call. */
@@ -143,20 +131,17 @@ static int steps_ready(void *state, uint32_t loops, uint32_t repeat,
 		       struct error *err)
 {
 	struct steps *s = state;
-	struct keyed_share *share = s->k->share;
-	bool mine = share->owner == s->k;
-	int ret = keyed_case_claim(s->k, err);
+	struct keyed_case *k = &s->k;
+	bool mine = k->desk->owner == k;
+	int ret = keyed_case_ready(k, loops, repeat, err);
 
-	(void)loops;
-	(void)repeat;
 	if (!mine)
 		for (int i = KEYED_PREPARE; !ret && i < (int)s->what.step; i++)
-			ret = take(s, (enum keyed_step)i, err);
+			ret = take(k, (enum keyed_step)i, err);
 	if (!ret && s->what.step == KEYED_CIPHER_BUFFER)
-		ret = take(s, KEYED_SET_IV, err);
+		ret = take(k, KEYED_SET_IV, err);
 	if (!ret)
-		ret = share->backend->arrange(share->k, &s->k->job,
-					      s->what.step, err);
+		arrange(k, s->what.step);
 	return ret;
 }
 
@@ -164,20 +149,14 @@ static int steps_run(void *state, uint32_t loops, uint32_t repeat,
 		     struct error *err)
 {
 	struct steps *s = state;
-	const struct keyed_backend *backend = s->k->share->backend;
-	struct keyed *k = s->k->share->k;
+	const struct keyed_case *k = &s->k;
 	int ret = 0;
 
 	(void)repeat;
-	if (!s->what.all) {
-		for (uint32_t i = 0; !ret && i < loops; i++)
-			ret = backend->step(k, &s->k->job, s->what.step, err);
-		return ret;
-	}
 	for (uint32_t i = 0; !ret && i < loops; i++) {
-		ret = backend->arrange(k, &s->k->job, s->what.step, err);
-		if (!ret)
-			ret = backend->step(k, &s->k->job, s->what.step, err);
+		if (s->what.all)
+			arrange(k, s->what.step);
+		ret = k->backend->step(k->session, &k->job, s->what.step, err);
 	}
 	return ret;
 }
@@ -190,7 +169,7 @@ static int finish(struct steps *s, struct error *err)
 	int ret = 0;
 
 	for (int i = from; !ret && i <= KEYED_CIPHER_BUFFER; i++)
-		ret = take(s, (enum keyed_step)i, err);
+		ret = take(&s->k, (enum keyed_step)i, err);
 	return ret;
 }
 
@@ -199,7 +178,7 @@ static int steps_check(void *state, struct error *err)
 	struct steps *s = state;
 	int ret = finish(s, err);
 
-	return ret ? ret : keyed_case_check(s->k, err);
+	return ret ? ret : keyed_case_check(&s->k, err);
 }
 
 static int steps_verify(void *state, struct error *err)
@@ -207,32 +186,12 @@ static int steps_verify(void *state, struct error *err)
 	struct steps *s = state;
 	int ret = finish(s, err);
 
-	return ret ? ret : keyed_case_verify(s->k, err);
-}
-
-static struct tee_session *steps_ta(const void *state)
-{
-	return keyed_case_ta(((const struct steps *)state)->k);
-}
-
-static void steps_facts(const void *state, struct json *json)
-{
-	keyed_case_facts(((const struct steps *)state)->k, json);
-}
-
-static void steps_teardown(void *state)
-{
-	struct steps *s = state;
-
-	if (s)
-		keyed_case_free(s->k);
-	free(s);
+	return ret ? ret : keyed_case_verify(&s->k, err);
 }
 
 static void steps_list(struct listing *listing, struct pool *pool)
 {
-	(void)pool;
-	listing_add_keyed(listing, goes_on);
+	listing_add_algorithms(listing, pool, DESK_KEYED, goes_on);
 }
 
 const struct workload workload_cipher_steps = {
@@ -245,8 +204,8 @@ const struct workload workload_cipher_steps = {
 	.run = steps_run,
 	.verify = steps_verify,
 	.check = steps_check,
-	.ta = steps_ta,
-	.facts = steps_facts,
-	.teardown = steps_teardown,
+	.ta = keyed_case_ta,
+	.facts = keyed_case_facts,
+	.teardown = keyed_case_teardown,
 	.list = steps_list,
 };

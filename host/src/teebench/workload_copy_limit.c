@@ -21,7 +21,6 @@ struct copy {
 static int copy_parse(struct bench_case *c, struct pool *pool,
 		      struct error *err)
 {
-	uint64_t bytes;
 	int ret;
 
 	(void)pool;
@@ -29,25 +28,22 @@ static int copy_parse(struct bench_case *c, struct pool *pool,
 		return error_set(err, -EINVAL,
 				 "copy-limit has memcpy/c, not \"%s/%s\"",
 				 c->algorithm_name, c->backend_name);
-	ret = case_number(c->parameters, "the number of bytes", BYTES_MAX,
-			  &bytes, err);
-	if (!ret && !bytes)
+	ret = case_bytes(c, c->parameters, BYTES_MAX, err);
+	if (!ret && !c->bytes)
 		ret = error_set(err, -EINVAL, "there is nothing to copy");
-	c->bytes = (int64_t)bytes;
 	return ret;
 }
 
 static int copy_prepare(struct bench_case *c, struct pool *pool,
 			struct error *err)
 {
-	struct copy *s = calloc(1, sizeof(*s));
+	struct copy *s = case_state(c, sizeof(*s), err);
 	size_t bytes = (size_t)c->bytes;
 	int ret;
 
 	(void)pool;
 	if (!s)
-		return error_set(err, -ENOMEM, "out of memory");
-	c->state = s;
+		return -ENOMEM;
 	ret = buffer_alloc_plain(NULL, bytes, &s->from, err);
 	if (!ret)
 		ret = buffer_alloc_plain(NULL, bytes, &s->to, err);

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "digest_case.h"
 #include "json.h"
 #include "keyed_case.h"
 #include "known_answer.h"
@@ -22,75 +23,63 @@
 enum { PIECE = 1 << 20, BYTES_MAX = 1 << 30, NAME_BYTES = 64 };
 
 static const struct op {
-	const char *name, *algorithm;
-	bool cipher, decrypt;
+	const char *algorithm;
+	bool decrypt;
 } ops[] = {
-	{ "sha1", "sha1", false, false },
-	{ "sha256", "sha256", false, false },
-	{ "aes-128-cbc-enc", "aes-128-cbc", true, false },
-	{ "aes-128-cbc-dec", "aes-128-cbc", true, true },
+	{ "sha1", false },
+	{ "sha256", false },
+	{ "aes-128-cbc", false },
+	{ "aes-128-cbc", true },
 };
 
-enum { OPS = sizeof(ops) / sizeof(*ops) };
+static const char *const names[] = {
+	"sha1", "sha256", "aes-128-cbc-enc", "aes-128-cbc-dec", NULL,
+};
 
-struct file {
-	const struct op *op;
-	const struct algorithm *alg;
+_Static_assert(sizeof(names) / sizeof(*names) - 1 == sizeof(ops) / sizeof(*ops),
+	       "an operation without a name");
+
+/* The files of a case. */
+struct files {
 	size_t bytes;
-	int dir;
+	int dir; /* that they lie in, once it is open */
+	bool open;
 	char from[NAME_BYTES], to[NAME_BYTES];
-	/* to hash */
-	const struct backend *backend;
-	struct session *session;
-	const struct buffer *buffer;
-	uint8_t out[ALG_DIGEST_MAX_BYTES], want[ALG_DIGEST_MAX_BYTES];
-	/* to encrypt: k knows session, key and IV */
-	struct keyed_case *k;
-	uint8_t chain[ALG_IV_MAX_BYTES]; /* the IV of the next piece */
-	char what[64];
 };
 
-static const struct op *op_by_name(const char *name)
-{
-	for (size_t i = 0; i < OPS; i++)
-		if (!strcmp(ops[i].name, name))
-			return &ops[i];
-	return NULL;
-}
+struct hashing {
+	struct digest_case d;
+	struct files files;
+};
+
+struct crypting {
+	struct keyed_case k;
+	struct files files;
+	uint8_t *want; /* what is to be written */
+};
+
+static const struct workload crypt_workload;
 
 static int file_parse(struct bench_case *c, struct pool *pool,
 		      struct error *err)
 {
-	const struct op *op = op_by_name(c->algorithm_name);
-	uint64_t bytes;
-	int ret;
+	int op = case_choice(c->algorithm_name, names, "an operation on a file",
+			     err);
+	int ret = op < 0 ? op : case_need_backend(c, err);
 
-	if (!op)
-		return error_set(err, -EINVAL,
-				 "there is nothing \"%s\" to be done with a "
-				 "file (sha1, sha256, aes-128-cbc-enc, "
-				 "aes-128-cbc-dec)",
-				 c->algorithm_name);
-	ret = case_need_backend(c, err);
 	if (!ret)
-		ret = case_number(c->parameters, "the number of bytes",
-				  BYTES_MAX, &bytes, err);
+		ret = case_bytes(c, c->parameters, BYTES_MAX, err);
 	if (ret)
 		return ret;
-	c->algorithm = algorithm_by_name(op->algorithm);
-	c->bytes = (int64_t)bytes;
-	if (!op->cipher)
-		return pool_share_reserve(pool, &c->backend->summary, PIECE,
-					  err);
-	if (!bytes || bytes % c->algorithm->block_bytes)
-		return error_set(err, -EINVAL,
-				 "a file for %s has a multiple of %u bytes",
-				 c->algorithm->title,
-				 c->algorithm->block_bytes);
-	return keyed_case_reserve(pool, c->backend_name, PIECE, err);
+	c->algorithm = algorithm_by_name(ops[op].algorithm);
+	if (c->algorithm->class == ALG_DIGEST)
+		return pool_reserve(pool, c->backend, DESK_PIECES, PIECE, err);
+	c->workload = &crypt_workload;
+	ret = case_need_blocks(c, (uint64_t)c->bytes, err);
+	return ret ? ret : keyed_case_reserve(c, pool, PIECE, err);
 }
 
-static int failed(struct error *err, const struct file *f, const char *what)
+static int failed(struct error *err, const struct files *f, const char *what)
 {
 	int code = -errno;
 
@@ -99,7 +88,7 @@ static int failed(struct error *err, const struct file *f, const char *what)
 }
 
 /* The bytes of a piece, of fewer at the end. */
-static int read_piece(const struct file *f, int fd, uint8_t *data, size_t len,
+static int read_piece(const struct files *f, int fd, uint8_t *data, size_t len,
 		      struct error *err)
 {
 	while (len) {
@@ -118,7 +107,7 @@ static int read_piece(const struct file *f, int fd, uint8_t *data, size_t len,
 	return 0;
 }
 
-static int write_piece(const struct file *f, int fd, const uint8_t *data,
+static int write_piece(const struct files *f, int fd, const uint8_t *data,
 		       size_t len, struct error *err)
 {
 	while (len) {
@@ -134,65 +123,14 @@ static int write_piece(const struct file *f, int fd, const uint8_t *data,
 	return 0;
 }
 
-static int hash(struct file *f, int from, struct error *err)
-{
-	const struct backend *b = f->backend;
-	size_t at = 0, n = 0;
-	int ret = b->digest_init(f->session, f->alg, err);
-
-	for (; !ret && at < f->bytes; at += n) {
-		ret = stop_check(err);
-		if (ret)
-			return ret;
-		n = f->bytes - at < PIECE ? f->bytes - at : PIECE;
-		ret = read_piece(f, from, f->buffer->data, n, err);
-		if (!ret)
-			ret = b->digest_update(f->session, f->buffer, 0, n,
-					       err);
-	}
-	return ret ? ret : b->digest_final(f->session, NULL, 0, 0, f->out, err);
-}
-
-/*
- * CBC's own chain goes on from piece to piece: the next IV is the last block
- * of ciphertext. `share` has the key; job its direction.
- */
-static int crypt_pieces(struct file *f, const struct keyed_share *share,
-			const struct keyed_job *job, int from, int to,
-			struct error *err)
-{
-	struct keyed_job piece = *job;
-	struct keyed *k = share->k;
-	int ret = 0;
-
-	memcpy(f->chain, job->iv, sizeof(f->chain));
-	piece.iv = f->chain;
-	for (size_t at = 0; !ret && at < f->bytes; at += piece.len) {
-		const uint8_t *ciphertext = job->decrypt ? k->in : k->out;
-
-		ret = stop_check(err);
-		if (ret)
-			return ret;
-		piece.len = f->bytes - at < PIECE ? f->bytes - at : PIECE;
-		ret = read_piece(f, from, k->in, piece.len, err);
-		if (!ret)
-			ret = share->backend->message(k, &piece, 1, err);
-		if (!ret)
-			ret = write_piece(f, to, k->out, piece.len, err);
-		memcpy(f->chain, ciphertext + piece.len - job->alg->iv_bytes,
-		       job->alg->iv_bytes);
-	}
-	return ret;
-}
-
-static int open_from(const struct file *f, const char *name, struct error *err)
+static int open_from(const struct files *f, const char *name, struct error *err)
 {
 	int fd = openat(f->dir, name, O_RDONLY | O_CLOEXEC);
 
 	return fd < 0 ? failed(err, f, "open") : fd;
 }
 
-static int open_to(const struct file *f, const char *name, struct error *err)
+static int open_to(const struct files *f, const char *name, struct error *err)
 {
 	int fd = openat(f->dir, name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC,
 			0600);
@@ -200,24 +138,7 @@ static int open_to(const struct file *f, const char *name, struct error *err)
 	return fd < 0 ? failed(err, f, "create") : fd;
 }
 
-static int crypt_files(struct file *f, const struct keyed_share *share,
-		       const struct keyed_job *job, const char *from_name,
-		       const char *to_name, struct error *err)
-{
-	int from = open_from(f, from_name, err);
-	int to, ret;
-
-	if (from < 0)
-		return from;
-	to = open_to(f, to_name, err);
-	ret = to < 0 ? to : crypt_pieces(f, share, job, from, to, err);
-	if (to >= 0 && close(to) && !ret)
-		ret = failed(err, f, "close");
-	close(from);
-	return ret;
-}
-
-static int make_file(const struct file *f, const char *name, struct error *err)
+static int make_file(const struct files *f, const char *name, struct error *err)
 {
 	uint8_t *message = malloc(f->bytes ? f->bytes : 1);
 	int fd, ret;
@@ -233,323 +154,144 @@ static int make_file(const struct file *f, const char *name, struct error *err)
 	return ret;
 }
 
-/* What is to be decrypted was encrypted by the same backend; verify() has
- * another look at it. */
-static int make_ciphertext(struct file *f, struct error *err)
-{
-	struct keyed_job job = f->k->job;
-	struct keyed_share *share = f->k->share;
-	int ret = make_file(f, f->to, err);
-
-	job.decrypt = false;
-	keyed_case_disown(f->k);
-	if (!ret)
-		ret = share->backend->set_up(share->k, &job, err);
-	return ret ? ret : crypt_files(f, share, &job, f->to, f->from, err);
-}
-
-/*
- * A backend's session with a buffer for pieces, which cases share: the TEE's
- * memory for buffers is small.
- */
-struct desk {
-	const struct backend *backend;
-	struct session *session;
-	struct buffer buffer;
-};
-
-static void close_desk(void *value)
-{
-	struct desk *desk = value;
-
-	if (desk->session) {
-		desk->backend->buffer_free(desk->session, &desk->buffer);
-		desk->backend->close(desk->session);
-	}
-	free(desk);
-}
-
-/* kind: the address of a backend's .summary, which nobody else uses so */
-static int open_desk(const void *kind, size_t size, void **value,
+/* All bytes of a file, no more and no fewer; the caller frees them. */
+static int read_file(const struct files *f, const char *name, uint8_t **data,
 		     struct error *err)
 {
-	struct desk *desk = calloc(1, sizeof(*desk));
-	int ret;
+	int fd = open_from(f, name, err);
+	int ret = fd < 0 ? fd : 0;
 
-	(void)size;
-	*value = NULL;
-	if (!desk)
-		return error_set(err, -ENOMEM, "out of memory");
-	for (size_t i = 0; backends[i]; i++)
-		if (kind == &backends[i]->summary)
-			desk->backend = backends[i];
-	ret = desk->backend->probe(err);
+	*data = malloc(f->bytes + 1);
+	if (!*data)
+		ret = error_set(err, -ENOMEM, "out of memory");
 	if (!ret)
-		ret = desk->backend->open(&desk->session, err);
-	if (ret) {
-		free(desk);
-		return ret;
-	}
-	ret = desk->backend->buffer_alloc(desk->session, PIECE, &desk->buffer,
-					  err);
-	if (ret) {
-		desk->backend->close(desk->session);
-		free(desk);
-		return ret;
-	}
-	*value = desk;
-	return 0;
-}
-
-static int prepare_hash(struct file *f, struct bench_case *c, struct pool *pool,
-			struct error *err)
-{
-	struct desk *desk;
-	void *value;
-	int ret;
-
-	if (!backend_by_name(c->backend_name))
-		return error_skip(err, -EOPNOTSUPP, "unsupported-algorithm",
-				  "backend %s hashes nothing", c->backend_name);
-	ret = pool_share(pool, &c->backend->summary, open_desk, close_desk,
-			 &value, err);
-	if (ret)
-		return ret;
-	desk = value;
-	f->backend = c->backend;
-	f->session = desk->session;
-	f->buffer = &desk->buffer;
-	ret = c->backend->supports(f->session, f->alg, err);
-	return ret ? ret : make_file(f, f->from, err);
-}
-
-static int file_prepare(struct bench_case *c, struct pool *pool,
-			struct error *err)
-{
-	struct file *f = calloc(1, sizeof(*f));
-	int ret;
-
-	if (!f)
-		return error_set(err, -ENOMEM, "out of memory");
-	c->state = f;
-	f->op = op_by_name(c->algorithm_name);
-	f->alg = c->algorithm;
-	f->bytes = (size_t)c->bytes;
-	snprintf(f->what, sizeof(f->what), "a file of %zu bytes by backend %s",
-		 f->bytes, c->backend_name);
-	snprintf(f->from, sizeof(f->from), "teemark-%s-%s-%zu", f->op->name,
-		 c->backend_name, f->bytes);
-	snprintf(f->to, sizeof(f->to), "%.56s.out", f->from);
-	f->dir = -1;
-	ret = place_probe(err);
-	if (ret)
-		return ret;
-	f->dir = open(place_directory(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (f->dir < 0)
-		return failed(err, f, "reach the folder of");
-	if (!f->op->cipher)
-		return prepare_hash(f, c, pool, err);
-	ret = keyed_case_open(&f->k, pool, c->backend_name, f->alg,
-			      f->op->decrypt,
-			      f->bytes < PIECE ? f->bytes : PIECE, err);
-	if (!ret)
-		ret = f->op->decrypt ? make_ciphertext(f, err) :
-				       make_file(f, f->from, err);
+		ret = read_piece(f, fd, *data, f->bytes, err);
+	if (!ret && read(fd, *data + f->bytes, 1) != 0)
+		ret = error_set(err, -EBADMSG, "the file is too long");
+	if (fd >= 0)
+		close(fd);
 	return ret;
 }
 
-/* Messages of others were in the session's buffers since. */
-static int file_ready(void *state, uint32_t loops, uint32_t repeat,
+/* The folder of the files, and their names. */
+static int open_files(struct files *f, const struct bench_case *c,
 		      struct error *err)
 {
-	struct file *f = state;
-
-	(void)loops;
-	(void)repeat;
-	if (!f->k)
-		return 0;
-	f->k->share->owner = NULL;
-	return f->k->share->backend->set_up(f->k->share->k, &f->k->job, err);
+	f->bytes = (size_t)c->bytes;
+	snprintf(f->from, sizeof(f->from), "teemark-%s-%s-%zu",
+		 c->algorithm_name, c->backend_name, f->bytes);
+	snprintf(f->to, sizeof(f->to), "%.56s.out", f->from);
+	f->dir = open(place_directory(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	f->open = f->dir >= 0;
+	return f->open ? 0 : failed(err, f, "reach the folder of");
 }
 
-static int file_run(void *state, uint32_t loops, uint32_t repeat,
+static void remove_files(const struct files *f)
+{
+	if (!f->open)
+		return;
+	unlinkat(f->dir, f->from, 0);
+	unlinkat(f->dir, f->to, 0);
+	close(f->dir);
+}
+
+static int hash_prepare(struct bench_case *c, struct pool *pool,
+			struct error *err)
+{
+	struct hashing *h;
+	int ret = place_probe(err);
+
+	if (!ret)
+		ret = digest_case_open(c, sizeof(*h), pool, DESK_PIECES, PIECE,
+				       err);
+	if (ret)
+		return ret;
+	h = c->state;
+	ret = open_files(&h->files, c, err);
+	return ret ? ret : make_file(&h->files, h->files.from, err);
+}
+
+static int hash(struct hashing *h, int from, struct error *err)
+{
+	const struct backend *b = h->d.backend;
+	const struct buffer *in = &h->d.desk->in;
+	size_t at = 0, n = 0;
+	int ret = b->digest_init(h->d.session, h->d.alg, err);
+
+	for (; !ret && at < h->d.bytes; at += n) {
+		ret = stop_check(err);
+		if (ret)
+			return ret;
+		n = h->d.bytes - at < PIECE ? h->d.bytes - at : PIECE;
+		ret = read_piece(&h->files, from, in->data, n, err);
+		if (!ret)
+			ret = b->digest_update(h->d.session, in, 0, n, err);
+	}
+	return ret ? ret :
+		     b->digest_final(h->d.session, NULL, 0, 0, h->d.out, err);
+}
+
+static int hash_run(void *state, uint32_t loops, uint32_t repeat,
 		    struct error *err)
 {
-	struct file *f = state;
+	struct hashing *h = state;
 	int ret = 0;
 
 	(void)repeat;
 	for (uint32_t i = 0; !ret && i < loops; i++) {
-		int from;
+		int from = open_from(&h->files, h->files.from, err);
 
-		if (f->k) {
-			ret = crypt_files(f, f->k->share, &f->k->job, f->from,
-					  f->to, err);
-			continue;
-		}
-		from = open_from(f, f->from, err);
-		ret = from < 0 ? from : hash(f, from, err);
+		ret = from < 0 ? from : hash(h, from, err);
 		if (from >= 0)
 			close(from);
 	}
 	return ret;
 }
 
-/* By portable C, in one piece. */
-static int digest_of_file(const struct file *f, const char *name,
-			  const struct algorithm *alg, uint8_t *out,
-			  struct error *err)
+static int hash_verify(void *state, struct error *err)
 {
-	uint8_t *data = malloc(f->bytes + 1);
-	int fd, ret;
+	struct hashing *h = state;
+	uint8_t *data;
+	int ret = read_file(&h->files, h->files.from, &data, err);
 
-	if (!data)
-		return error_set(err, -ENOMEM, "out of memory");
-	fd = open_from(f, name, err);
-	ret = fd < 0 ? fd : read_piece(f, fd, data, f->bytes, err);
-	if (!ret && read(fd, data + f->bytes, 1) != 0)
-		ret = error_set(err, -EBADMSG, "%s is too long", f->what);
 	if (!ret)
-		ret = known_answer_by_c(alg, data, f->bytes, out, err);
-	if (fd >= 0)
-		close(fd);
+		ret = digest_case_verify_data(&h->d, data, err);
 	free(data);
 	return ret;
 }
 
-static int file_check(void *state, struct error *err)
+static void hash_facts(const void *state, struct json *json)
 {
-	const struct algorithm *sha256 = algorithm_by_name("sha256");
-	struct file *f = state;
-	int ret;
-
-	if (!f->k) {
-		ret = digest_differs(f->alg, f->out, f->want, f->what, err);
-		/* A run that writes no digest must not pass by another. */
-		memset(f->out, 0, sizeof(f->out));
-		return ret;
-	}
-	ret = digest_of_file(f, f->to, sha256, f->out, err);
-	if (!ret)
-		ret = digest_differs(sha256, f->out, f->want, f->what, err);
-	unlinkat(f->dir, f->to, 0);
-	return ret;
+	place_put(((const struct hashing *)state)->files.dir, json);
+	digest_case_facts(state, json);
 }
 
-/* Is what lies in `name` the message, once another backend decrypted it? */
-static int understood(struct file *f, const char *name, struct error *err)
+static void hash_teardown(void *state)
 {
-	const struct algorithm *sha256 = algorithm_by_name("sha256");
-	struct keyed_job job = f->k->job;
-	uint8_t got[ALG_DIGEST_MAX_BYTES], want[ALG_DIGEST_MAX_BYTES];
-	uint8_t *message = malloc(f->bytes);
-	struct keyed_share *other;
-	char plain[NAME_BYTES + 8];
-	int ret;
-
-	if (!message)
-		return error_set(err, -ENOMEM, "out of memory");
-	pool_message(message, f->bytes);
-	ret = known_answer_by_c(sha256, message, f->bytes, want, err);
-	free(message);
-	job.decrypt = true;
-	other = keyed_case_other(f->k, &job);
-	if (ret || !other)
-		return ret;
-	f->k->computed_by = other->backend->name;
-	snprintf(plain, sizeof(plain), "%s.plain", f->from);
-	ret = crypt_files(f, other, &job, name, plain, err);
-	if (!ret)
-		ret = digest_of_file(f, plain, sha256, got, err);
-	if (!ret)
-		ret = digest_differs(sha256, got, want,
-				     "what another backend decrypted", err);
-	unlinkat(f->dir, plain, 0);
-	return ret;
-}
-
-static int file_verify(void *state, struct error *err)
-{
-	const struct algorithm *sha256 = algorithm_by_name("sha256");
-	struct file *f = state;
-	int ret;
-
-	if (!f->k) {
-		ret = digest_of_file(f, f->from, f->alg, f->want, err);
-		return ret ? ret : file_check(f, err);
-	}
-	/* The ciphertext, by another; then what must come of the message. */
-	ret = understood(f, f->op->decrypt ? f->from : f->to, err);
-	if (ret)
-		return ret;
-	if (f->op->decrypt) {
-		uint8_t *message = malloc(f->bytes);
-
-		if (!message)
-			return error_set(err, -ENOMEM, "out of memory");
-		pool_message(message, f->bytes);
-		ret = known_answer_by_c(sha256, message, f->bytes, f->want,
-					err);
-		free(message);
-	} else {
-		ret = digest_of_file(f, f->to, sha256, f->want, err);
-	}
-	return ret ? ret : file_check(f, err);
-}
-
-static struct tee_session *file_ta(const void *state)
-{
-	const struct file *f = state;
-
-	if (f->k)
-		return keyed_case_ta(f->k);
-	return f->backend->tee ? f->backend->tee(f->session) : NULL;
-}
-
-static void file_facts(const void *state, struct json *json)
-{
-	const struct file *f = state;
-
-	place_put(f->dir, json);
-	if (f->k)
-		keyed_case_facts(f->k, json);
-}
-
-static void file_teardown(void *state)
-{
-	struct file *f = state;
-
-	if (!f)
-		return;
-	keyed_case_free(f->k);
-	if (f->dir >= 0) {
-		unlinkat(f->dir, f->from, 0);
-		unlinkat(f->dir, f->to, 0);
-		close(f->dir);
-	}
-	free(f);
+	if (state)
+		remove_files(&((struct hashing *)state)->files);
+	free(state);
 }
 
 static void file_list(struct listing *listing, struct pool *pool)
 {
 	for (size_t b = 0; backends[b]; b++) {
-		struct session *session;
 		struct error opening = { 0 };
+		struct desk *desk;
 
-		pool_session(pool, backends[b], &session, &opening);
-		for (size_t i = 0; i < OPS; i++) {
+		if (!backends[b]->digest)
+			continue;
+		pool_desk(pool, backends[b], DESK_DIGEST, 0, &desk, &opening);
+		for (size_t i = 0; names[i]; i++) {
+			const struct algorithm *alg =
+				algorithm_by_name(ops[i].algorithm);
 			struct error why = opening;
 
-			if (ops[i].cipher &&
-			    !keyed_backend_by_name(backends[b]->name))
+			if (alg->class != ALG_DIGEST && !backends[b]->message)
 				continue;
-			if (session && !ops[i].cipher)
-				backends[b]->supports(session,
-						      algorithm_by_name(
-							      ops[i].algorithm),
-						      &why);
-			listing_add(listing, ops[i].name, backends[b]->name,
-				    &why);
+			if (desk && alg->class == ALG_DIGEST)
+				backends[b]->supports(desk->session, alg, &why);
+			listing_add(listing, names[i], backends[b]->name, &why);
 		}
 	}
 }
@@ -559,13 +301,231 @@ const struct workload workload_file = {
 	.summary = "a file hashed, or encrypted or decrypted into another",
 	.parameters = "BYTES",
 	.parse = file_parse,
-	.prepare = file_prepare,
-	.ready = file_ready,
-	.run = file_run,
-	.verify = file_verify,
-	.check = file_check,
-	.ta = file_ta,
-	.facts = file_facts,
-	.teardown = file_teardown,
+	.prepare = hash_prepare,
+	.run = hash_run,
+	.verify = hash_verify,
+	.check = digest_case_check,
+	.ta = digest_case_ta,
+	.facts = hash_facts,
+	.teardown = hash_teardown,
 	.list = file_list,
+};
+
+/* The same of a cipher, once its case is parsed. */
+
+/*
+ * CBC's own chain goes on from piece to piece: the next IV is the last block
+ * of ciphertext. The desk is set up for the job.
+ */
+static int crypt_pieces(const struct files *f, struct desk *desk,
+			const struct keyed_job *job, int from, int to,
+			struct error *err)
+{
+	struct keyed_job piece = *job;
+	uint8_t chain[ALG_IV_MAX_BYTES];
+	int ret = 0;
+
+	memcpy(chain, job->iv, sizeof(chain));
+	piece.iv = chain;
+	for (size_t at = 0; !ret && at < f->bytes; at += piece.len) {
+		const struct buffer *ciphertext = job->decrypt ? job->in :
+								 job->out;
+
+		ret = stop_check(err);
+		if (ret)
+			return ret;
+		piece.len = f->bytes - at < PIECE ? f->bytes - at : PIECE;
+		ret = read_piece(f, from, job->in->data, piece.len, err);
+		if (!ret)
+			ret = desk->backend->message(desk->session, &piece, 1,
+						     err);
+		if (!ret)
+			ret = write_piece(f, to, job->out->data, piece.len,
+					  err);
+		memcpy(chain, ciphertext->data + piece.len - job->alg->iv_bytes,
+		       job->alg->iv_bytes);
+	}
+	return ret;
+}
+
+static int crypt_files(const struct files *f, struct desk *desk,
+		       const struct keyed_job *job, const char *from_name,
+		       const char *to_name, struct error *err)
+{
+	int from = open_from(f, from_name, err);
+	int to, ret;
+
+	if (from < 0)
+		return from;
+	to = open_to(f, to_name, err);
+	ret = to < 0 ? to : crypt_pieces(f, desk, job, from, to, err);
+	if (to >= 0 && close(to) && !ret)
+		ret = failed(err, f, "close");
+	close(from);
+	return ret;
+}
+
+/* Messages of others were in the desk's buffers since. */
+static int crypt_ready(void *state, uint32_t loops, uint32_t repeat,
+		       struct error *err)
+{
+	struct crypting *c = state;
+
+	(void)loops;
+	(void)repeat;
+	c->k.desk->owner = NULL;
+	return c->k.backend->set_up(c->k.session, &c->k.job, err);
+}
+
+/*
+ * What is to be decrypted was encrypted by the same backend; verify() has
+ * another look at it.
+ */
+static int make_ciphertext(struct crypting *c, struct error *err)
+{
+	const struct files *f = &c->files;
+	struct keyed_job job = c->k.job;
+	int ret = make_file(f, f->to, err);
+
+	job.decrypt = false;
+	c->k.desk->owner = NULL;
+	if (!ret)
+		ret = c->k.backend->set_up(c->k.session, &job, err);
+	return ret ? ret : crypt_files(f, c->k.desk, &job, f->to, f->from, err);
+}
+
+static int crypt_prepare(struct bench_case *c, struct pool *pool,
+			 struct error *err)
+{
+	bool decrypt =
+		ops[case_choice(c->algorithm_name, names, "", err)].decrypt;
+	struct crypting *state;
+	int ret = place_probe(err);
+
+	if (!ret)
+		ret = keyed_case_open(c, sizeof(*state), pool, decrypt,
+				      c->bytes < PIECE ? (size_t)c->bytes :
+							 PIECE,
+				      err);
+	if (ret)
+		return ret;
+	state = c->state;
+	ret = open_files(&state->files, c, err);
+	if (!ret)
+		ret = decrypt ?
+			      make_ciphertext(state, err) :
+			      make_file(&state->files, state->files.from, err);
+	return ret;
+}
+
+static int crypt_run(void *state, uint32_t loops, uint32_t repeat,
+		     struct error *err)
+{
+	struct crypting *c = state;
+	int ret = 0;
+
+	(void)repeat;
+	for (uint32_t i = 0; !ret && i < loops; i++)
+		ret = crypt_files(&c->files, c->k.desk, &c->k.job,
+				  c->files.from, c->files.to, err);
+	return ret;
+}
+
+/* The file of that name holds these bytes, and no others. */
+static int holds(const struct crypting *c, const char *name,
+		 const uint8_t *want, struct error *err)
+{
+	uint8_t *got;
+	int ret = read_file(&c->files, name, &got, err);
+
+	if (!ret && memcmp(got, want, c->files.bytes))
+		ret = known_answer_wrong(err,
+					 "%s of a file by backend %s gives "
+					 "other bytes than it should",
+					 c->k.job.alg->title,
+					 c->k.backend->name);
+	free(got);
+	return ret;
+}
+
+static int crypt_check(void *state, struct error *err)
+{
+	struct crypting *c = state;
+	int ret = holds(c, c->files.to, c->want, err);
+
+	unlinkat(c->files.dir, c->files.to, 0);
+	return ret;
+}
+
+/* Is what lies in `name` the message, once another backend decrypted it? */
+static int understood(struct crypting *c, const char *name,
+		      const uint8_t *message, struct error *err)
+{
+	struct keyed_job job = c->k.job;
+	char plain[NAME_BYTES + 8];
+	struct desk *other;
+	int ret;
+
+	job.decrypt = true;
+	other = keyed_case_other(&c->k, &job);
+	if (!other)
+		return 0;
+	c->k.checked_by = other->backend->name;
+	snprintf(plain, sizeof(plain), "%s.plain", c->files.from);
+	ret = crypt_files(&c->files, other, &job, name, plain, err);
+	if (!ret)
+		ret = holds(c, plain, message, err);
+	unlinkat(c->files.dir, plain, 0);
+	return ret;
+}
+
+/* The ciphertext, by another; then what must come of the message. */
+static int crypt_verify(void *state, struct error *err)
+{
+	struct crypting *c = state;
+	bool decrypt = c->k.job.decrypt;
+	uint8_t *message = malloc(c->files.bytes);
+	int ret;
+
+	if (!message)
+		return error_set(err, -ENOMEM, "out of memory");
+	pool_message(message, c->files.bytes);
+	ret = understood(c, decrypt ? c->files.from : c->files.to, message,
+			 err);
+	if (!ret && !decrypt)
+		ret = read_file(&c->files, c->files.to, &c->want, err);
+	if (decrypt)
+		c->want = message;
+	else
+		free(message);
+	return ret ? ret : crypt_check(c, err);
+}
+
+static void crypt_facts(const void *state, struct json *json)
+{
+	place_put(((const struct crypting *)state)->files.dir, json);
+	keyed_case_facts(state, json);
+}
+
+static void crypt_teardown(void *state)
+{
+	struct crypting *c = state;
+
+	if (c) {
+		remove_files(&c->files);
+		free(c->want);
+	}
+	keyed_case_teardown(c);
+}
+
+static const struct workload crypt_workload = {
+	.name = "file",
+	.prepare = crypt_prepare,
+	.ready = crypt_ready,
+	.run = crypt_run,
+	.verify = crypt_verify,
+	.check = crypt_check,
+	.ta = keyed_case_ta,
+	.facts = crypt_facts,
+	.teardown = crypt_teardown,
 };

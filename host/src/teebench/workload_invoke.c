@@ -11,7 +11,7 @@
 
 #include "listing.h"
 #include "pool.h"
-#include "tee_share.h"
+#include "tee_client.h"
 #include "workload.h"
 
 enum { MEMREF_BYTES = 64 };
@@ -19,11 +19,9 @@ enum { MEMREF_BYTES = 64 };
 struct invoke {
 	const struct backend *backend; /* kind "none" */
 	struct session *session;
-#ifdef HAVE_TEEC
 	struct tee_session *tee; /* the other kinds */
 	TEEC_SharedMemory *shm;
 	TEEC_Operation op;
-#endif
 };
 
 static const char *const kinds[] = {
@@ -33,25 +31,14 @@ static const char *const kinds[] = {
 static int invoke_parse(struct bench_case *c, struct pool *pool,
 			struct error *err)
 {
-	const char *const *kind = kinds;
-	int ret;
+	int ret = case_choice(c->algorithm_name, kinds, "a kind of parameter",
+			      err);
 
-	while (*kind && strcmp(*kind, c->algorithm_name))
-		kind++;
-	if (!*kind)
-		return error_set(err, -EINVAL,
-				 "workload invoke has no kind \"%s\" (none, "
-				 "values, memref-in, memref-out, memref-inout)",
-				 c->algorithm_name);
-	ret = case_need_backend(c, err);
-	if (ret)
-		return ret;
-	if (strcmp(c->parameters, "none"))
-		return error_set(err, -EINVAL,
-				 "workload invoke has no "
-				 "parameters \"%s\" (none)",
-				 c->parameters);
-	return pool_reserve(pool, c->backend, 0, err);
+	if (ret >= 0)
+		ret = case_need_backend(c, err);
+	if (!ret)
+		ret = case_need_no_parameters(c, err);
+	return ret ? ret : pool_reserve(pool, c->backend, DESK_DIGEST, 0, err);
 }
 
 static int no_call(const struct bench_case *c, struct error *err)
@@ -65,7 +52,6 @@ static int no_call(const struct bench_case *c, struct error *err)
 				  "");
 }
 
-#ifdef HAVE_TEEC
 /* The parameter that a kind is about. */
 static int set_parameter(struct invoke *in, const char *kind, struct error *err)
 {
@@ -96,42 +82,35 @@ static int set_parameter(struct invoke *in, const char *kind, struct error *err)
 		if (ret)
 			return ret;
 		pool_message(in->shm->buffer, MEMREF_BYTES);
-		op->params[0].memref.parent = in->shm;
-		op->params[0].memref.size = MEMREF_BYTES;
+		tee_set_memref(&op->params[0], in->shm, 0, MEMREF_BYTES);
 		op->paramTypes = TEEC_PARAM_TYPES(memrefs[i].type, TEEC_NONE,
 						  TEEC_NONE, TEEC_NONE);
 	}
 	return 0;
 }
-#endif
 
 static int invoke_prepare(struct bench_case *c, struct pool *pool,
 			  struct error *err)
 {
-	struct session *session;
+	bool plain = !strcmp(c->algorithm_name, "none");
 	struct invoke *in;
+	struct desk *desk;
 	int ret;
 
-	ret = pool_session(pool, c->backend, &session, err);
+	ret = pool_desk(pool, c->backend, DESK_DIGEST, 0, &desk, err);
 	if (ret)
 		return ret;
-	if (!c->backend->nop || (strcmp(c->algorithm_name, "none") &&
-				 strcmp(c->backend->name, "tee")))
+	if (!c->backend->nop || (!plain && strcmp(c->backend->name, "tee")))
 		return no_call(c, err);
-	in = calloc(1, sizeof(*in));
+	in = case_state(c, sizeof(*in), err);
 	if (!in)
-		return error_set(err, -ENOMEM, "out of memory");
-	c->state = in;
+		return -ENOMEM;
 	in->backend = c->backend;
-	in->session = session;
-#ifdef HAVE_TEEC
-	if (strcmp(c->algorithm_name, "none")) {
-		ret = tee_share(pool, &ta_digest_name, &in->tee, err);
-		if (!ret)
-			ret = set_parameter(in, c->algorithm_name, err);
-	}
-#endif
-	return ret;
+	in->session = desk->session;
+	if (plain)
+		return 0;
+	in->tee = desk_ta(desk);
+	return set_parameter(in, c->algorithm_name, err);
 }
 
 static int invoke_run(void *state, uint32_t loops, uint32_t repeat,
@@ -140,24 +119,17 @@ static int invoke_run(void *state, uint32_t loops, uint32_t repeat,
 	struct invoke *in = state;
 
 	(void)repeat;
-#ifdef HAVE_TEEC
-	if (in->tee) {
-		int ret = 0;
-
-		for (uint32_t i = 0; !ret && i < loops; i++)
-			ret = tee_invoke(in->tee, TA_DIGEST_CMD_NOP, &in->op,
-					 "make an empty call to the digest TA",
-					 err);
-		return ret;
-	}
-#endif
+	if (in->tee)
+		return tee_invoke_times(in->tee, TA_DIGEST_CMD_NOP, &in->op,
+					loops,
+					"make an empty call to the digest TA",
+					err);
 	return in->backend->nop(in->session, loops, err);
 }
 
 /* Its success run() checks; what went in comes back as it was. */
 static int invoke_verify(void *state, struct error *err)
 {
-#ifdef HAVE_TEEC
 	struct invoke *in = state;
 
 	if (in->shm) {
@@ -177,31 +149,29 @@ static int invoke_verify(void *state, struct error *err)
 				 in->op.params[0].value.a,
 				 in->op.params[0].value.b);
 	}
-#endif
 	return invoke_run(state, 1, 1, err);
 }
 
 static void invoke_teardown(void *state)
 {
-#ifdef HAVE_TEEC
 	struct invoke *in = state;
 
 	if (in && in->shm)
 		tee_shm_free(in->tee, in->shm);
-#endif
 	free(state);
 }
 
 static void invoke_list(struct listing *listing, struct pool *pool)
 {
-	const struct backend *tee = backend_by_name("tee");
-	struct session *session;
-	struct error why = { 0 };
-
-	listing_add_calls(listing, pool);
-	pool_session(pool, tee, &session, &why);
-	for (const char *const *kind = kinds + 1; *kind; kind++)
-		listing_add(listing, *kind, tee->name, &why);
+	/* Only those that are called across a border, and nothing. */
+	for (size_t b = 0; backends[b]; b++)
+		if (backends[b]->nop)
+			listing_add_names(listing, pool, backends[b],
+					  DESK_DIGEST,
+					  (const char *const[]){ "none",
+								 NULL });
+	listing_add_names(listing, pool, backend_by_name("tee"), DESK_DIGEST,
+			  kinds + 1);
 }
 
 const struct workload workload_invoke = {

@@ -14,7 +14,8 @@
 
 #include "backend.h"
 #include "listing.h"
-#include "tee_share.h"
+#include "pool.h"
+#include "tee_client.h"
 #include "workload.h"
 
 enum { BYTES_MAX = 1 << 28 };
@@ -24,9 +25,8 @@ static const char *const kernels[] = {
 	[TA_BENCH_KERNEL_MEMTOUCH] = "memtouch",
 	[TA_BENCH_KERNEL_INTLOOP] = "intloop",
 	[TA_BENCH_KERNEL_SHA256] = "sha256",
+	NULL,
 };
-
-enum { KERNELS = sizeof(kernels) / sizeof(*kernels) };
 
 struct same_code {
 	uint32_t kernel;
@@ -34,91 +34,38 @@ struct same_code {
 	struct buffer in, copy; /* of the normal world */
 	const struct digest_class *sha256;
 	uint64_t result, want;
-	bool in_ta;
-#ifdef HAVE_TEEC
-	struct desk *desk;
-#endif
+	struct desk *desk; /* of the TA; NULL: in the normal world */
 };
 
-#ifdef HAVE_TEEC
-/*
- * What the cases share: one buffer with the message, since the TEE keeps a
- * list of the pages of all memory that is shared, and its heap is small.
- */
-struct desk {
-	struct tee_session *tee;
-	TEEC_SharedMemory *shm;
-};
-
-static void close_desk(void *value)
+/* The TA is the bench TA, which `tee` has sessions with. */
+static const struct backend *ta_backend(void)
 {
-	struct desk *desk = value;
-
-	if (desk->tee)
-		tee_shm_free(desk->tee, desk->shm);
-	tee_session_close(desk->tee);
-	free(desk);
+	return backend_by_name("tee");
 }
 
-static int open_desk(const void *kind, size_t size, void **value,
-		     struct error *err)
+static bool in_ta(const struct bench_case *c)
 {
-	struct desk *desk = calloc(1, sizeof(*desk));
-	int ret;
-
-	(void)kind;
-	*value = NULL;
-	if (!desk)
-		return error_set(err, -ENOMEM, "out of memory");
-	ret = ta_session_open_greeted(&ta_bench_name, &desk->tee, NULL, err);
-	if (!ret)
-		ret = tee_shm_alloc(desk->tee, size ? size : 1, TEEC_MEM_INPUT,
-				    &desk->shm, err);
-	if (ret) {
-		close_desk(desk);
-		return ret;
-	}
-	pool_message(desk->shm->buffer, size);
-	*value = desk;
-	return 0;
-}
-#endif
-
-static int kernel_by_name(const char *name)
-{
-	for (int i = 0; i < KERNELS; i++)
-		if (!strcmp(kernels[i], name))
-			return i;
-	return -1;
+	return !strcmp(c->backend_name, "ta-c");
 }
 
 static int same_parse(struct bench_case *c, struct pool *pool,
 		      struct error *err)
 {
-	uint64_t bytes;
-	int ret;
+	int ret = case_choice(c->algorithm_name, kernels,
+			      "a code for both worlds", err);
 
-	if (kernel_by_name(c->algorithm_name) < 0)
-		return error_set(err, -EINVAL,
-				 "there is no code \"%s\" for both worlds "
-				 "(sha256, memcpy, memtouch, intloop)",
-				 c->algorithm_name);
-	if (strcmp(c->backend_name, "c") && strcmp(c->backend_name, "ta-c"))
+	if (ret < 0)
+		return ret;
+	if (strcmp(c->backend_name, "c") && !in_ta(c))
 		return error_set(err, -EINVAL,
 				 "the same code runs in backends c and ta-c, "
 				 "not in \"%s\"",
 				 c->backend_name);
-	ret = case_number(c->parameters, "the number of bytes", BYTES_MAX,
-			  &bytes, err);
-	if (ret)
-		return ret;
-	c->bytes = (int64_t)bytes;
-	ret = case_need_work(c, err);
-	if (ret)
-		return ret;
-	return strcmp(c->backend_name, "ta-c") ?
-		       0 :
-		       pool_share_reserve(pool, kernels, (size_t)bytes, err);
+	ret = case_bytes(c, c->parameters, BYTES_MAX, err);
+	return ret || !in_ta(c) ?
+		       ret :
+		       pool_reserve(pool, ta_backend(), DESK_SAME_CODE,
+				    (size_t)c->bytes, err);
 }
 
 static uint64_t sha256(const struct same_code *s)
@@ -154,18 +101,13 @@ static uint64_t run_here(const struct same_code *s)
 static int same_prepare(struct bench_case *c, struct pool *pool,
 			struct error *err)
 {
-	struct same_code *s = calloc(1, sizeof(*s));
-#ifdef HAVE_TEEC
-	void *desk;
-#endif
+	struct same_code *s = case_state(c, sizeof(*s), err);
 	int ret;
 
 	if (!s)
-		return error_set(err, -ENOMEM, "out of memory");
-	c->state = s;
-	s->kernel = (uint32_t)kernel_by_name(c->algorithm_name);
+		return -ENOMEM;
+	s->kernel = (uint32_t)case_choice(c->algorithm_name, kernels, "", err);
 	s->bytes = (size_t)c->bytes;
-	s->in_ta = !strcmp(c->backend_name, "ta-c");
 	s->sha256 = digest_class_find(DIGEST_CODE_C,
 				      algorithm_by_name("sha256")->id);
 	ret = buffer_alloc_plain(NULL, s->bytes, &s->in, err);
@@ -175,20 +117,13 @@ static int same_prepare(struct bench_case *c, struct pool *pool,
 	if (ret)
 		return ret;
 	pool_message(s->in.data, s->bytes);
-	if (!s->in_ta)
-		return 0;
-#ifdef HAVE_TEEC
-	ret = pool_share(pool, kernels, open_desk, close_desk, &desk, err);
-	s->desk = desk;
-	return ret;
-#else
-	(void)pool;
-	return tee_probe(err);
-#endif
+	return in_ta(c) ? pool_desk(pool, ta_backend(), DESK_SAME_CODE,
+				    s->bytes, &s->desk, err) :
+			  0;
 }
 
-#ifdef HAVE_TEEC
-static int invoke(struct same_code *s, uint32_t repeat, struct error *err)
+static int invoke(struct same_code *s, struct tee_session *tee, uint32_t repeat,
+		  struct error *err)
 {
 	TEEC_Operation op = {
 		.paramTypes = TEEC_PARAM_TYPES(TEEC_VALUE_INPUT,
@@ -199,14 +134,12 @@ static int invoke(struct same_code *s, uint32_t repeat, struct error *err)
 
 	op.params[0].value.a = s->kernel;
 	op.params[0].value.b = repeat;
-	op.params[1].memref.parent = s->desk->shm;
-	op.params[1].memref.size = s->bytes;
-	ret = tee_invoke(s->desk->tee, TA_BENCH_CMD_KERNEL, &op,
+	tee_set_memref(&op.params[1], s->desk->in.priv, 0, s->bytes);
+	ret = tee_invoke(tee, TA_BENCH_CMD_KERNEL, &op,
 			 "run code in the bench TA", err);
 	s->result = op.params[2].value.a | (uint64_t)op.params[2].value.b << 32;
 	return ret;
 }
-#endif
 
 static int same_run(void *state, uint32_t loops, uint32_t repeat,
 		    struct error *err)
@@ -214,14 +147,13 @@ static int same_run(void *state, uint32_t loops, uint32_t repeat,
 	struct same_code *s = state;
 	int ret = 0;
 
-#ifdef HAVE_TEEC
-	if (s->in_ta) {
+	if (s->desk) {
+		struct tee_session *tee = desk_ta(s->desk);
+
 		for (uint32_t i = 0; !ret && i < loops; i++)
-			ret = invoke(s, repeat, err);
+			ret = invoke(s, tee, repeat, err);
 		return ret;
 	}
-#endif
-	(void)err;
 	for (uint32_t i = 0; i < loops; i++)
 		for (uint32_t k = 0; k < repeat; k++)
 			s->result = run_here(s);
@@ -241,7 +173,7 @@ static int same_check(void *state, struct error *err)
 			 "here",
 			 kernels[s->kernel], s->bytes,
 			 (unsigned long long)result,
-			 s->in_ta ? "the TA" : "a run",
+			 s->desk ? "the TA" : "a run",
 			 (unsigned long long)s->want);
 }
 
@@ -287,14 +219,9 @@ static int same_verify(void *state, struct error *err)
 
 static struct tee_session *same_ta(const void *state)
 {
-#ifdef HAVE_TEEC
 	const struct same_code *s = state;
 
-	return s->in_ta ? s->desk->tee : NULL;
-#else
-	(void)state;
-	return NULL;
-#endif
+	return s->desk ? desk_ta(s->desk) : NULL;
 }
 
 static void same_teardown(void *state)
@@ -310,14 +237,10 @@ static void same_teardown(void *state)
 
 static void same_list(struct listing *listing, struct pool *pool)
 {
-	struct session *session;
-	struct error why = { 0 };
-
-	pool_session(pool, backend_by_name("ta-c"), &session, &why);
-	for (int i = 0; i < KERNELS; i++) {
-		listing_add(listing, kernels[i], "c", NULL);
-		listing_add(listing, kernels[i], "ta-c", &why);
-	}
+	listing_add_names(listing, pool, backend_by_name("c"), DESK_DIGEST,
+			  kernels);
+	listing_add_names(listing, pool, backend_by_name("ta-c"), DESK_DIGEST,
+			  kernels);
 }
 
 const struct workload workload_same_code = {

@@ -15,7 +15,7 @@
 
 #include "listing.h"
 #include "pool.h"
-#include "tee_share.h"
+#include "tee_client.h"
 #include "workload.h"
 
 static const char *const steps[] = { "first-open", "open", "close", NULL };
@@ -23,64 +23,47 @@ static const char *const steps[] = { "first-open", "open", "close", NULL };
 static int session_parse(struct bench_case *c, struct pool *pool,
 			 struct error *err)
 {
-	const char *const *step = steps;
+	int ret = case_choice(c->algorithm_name, steps, "a step of a session",
+			      err);
 
-	(void)pool;
-	while (*step && strcmp(*step, c->algorithm_name))
-		step++;
-	if (!*step)
-		return error_set(err, -EINVAL,
-				 "a session has no step \"%s\" (first-open, "
-				 "open, close)",
-				 c->algorithm_name);
-	if (strcmp(c->backend_name, "tee"))
-		return error_set(err, -EINVAL,
-				 "only backend tee has sessions, not \"%s\"",
-				 c->backend_name);
-	if (strcmp(c->parameters, "none"))
-		return error_set(err, -EINVAL,
-				 "workload session has no parameters \"%s\" "
-				 "(none)",
-				 c->parameters);
-	c->backend = backend_by_name("tee");
+	if (ret >= 0)
+		ret = case_need_tee(c, err);
+	if (!ret)
+		ret = case_need_no_parameters(c, err);
 	c->loops_max = 1;
-	return 0;
+	return ret ? ret : pool_reserve(pool, c->backend, DESK_DIGEST, 0, err);
 }
-
-#ifdef HAVE_TEEC
-
-static const TEEC_UUID uuid = TA_SIZE_UUID(TA_SIZE_SESSION);
 
 /* A session that may be open or not, in a context that stays. */
 struct seat {
 	TEEC_Session session;
-	unsigned char room[256]; /* for a libteec whose structure grew */
 	bool open;
 };
 
 /* What the cases share, so that none keeps an instance alive unseen. */
-struct holder {
+static struct {
 	struct tee_session *tee; /* lends its context */
-	struct seat seat;        /* keeps the instance alive */
+	struct seat keeper;      /* keeps the instance alive */
 	struct seat timed;       /* is opened and closed */
-};
+} shared;
 
 struct steps {
-	struct holder *holder;
 	char step; /* its first letter */
 };
 
-static int sit(struct holder *holder, struct seat *seat, struct error *err)
+static const TEEC_UUID uuid = TA_SIZE_UUID(TA_SIZE_SESSION);
+
+static int sit(struct seat *seat, struct error *err)
 {
 	uint32_t origin = 0;
 	TEEC_Result res;
 
 	if (seat->open)
 		return 0;
-	res = holder->tee->api->open_session(&holder->tee->context,
-					     &seat->session, &uuid,
-					     TEEC_LOGIN_PUBLIC, NULL, NULL,
-					     &origin);
+	res = shared.tee->api->open_session(&shared.tee->context,
+					    &seat->session, &uuid,
+					    TEEC_LOGIN_PUBLIC, NULL, NULL,
+					    &origin);
 	if (res != TEEC_SUCCESS)
 		return error_tee(err, res, origin,
 				 "cannot open a session with a size TA");
@@ -88,75 +71,35 @@ static int sit(struct holder *holder, struct seat *seat, struct error *err)
 	return 0;
 }
 
-static void stand_up(struct holder *holder, struct seat *seat)
+static void stand_up(struct seat *seat)
 {
 	if (seat->open)
-		holder->tee->api->close_session(&seat->session);
+		shared.tee->api->close_session(&seat->session);
 	seat->open = false;
 }
 
-static void close_holder(void *value)
-{
-	struct holder *holder = value;
-
-	if (holder->tee) {
-		stand_up(holder, &holder->timed);
-		stand_up(holder, &holder->seat);
-		tee_session_close(holder->tee);
-	}
-	free(holder);
-}
-
-static int open_holder(const void *kind, size_t size, void **value,
-		       struct error *err)
-{
-	char text[64];
-	struct holder *holder = calloc(1, sizeof(*holder));
-	static const TEEC_UUID lender = TA_SIZE_UUID(256);
-	int ret;
-
-	(void)kind;
-	(void)size;
-	*value = NULL;
-	if (!holder)
-		return error_set(err, -ENOMEM, "out of memory");
-	/*
-	 * The first session of a process is watched, for it hangs where
-	 * nobody loads TAs. It is one with another TA, and stays.
-	 */
-	snprintf(text, sizeof(text), TA_SIZE_UUID_FORMAT, 256u);
-	ret = tee_session_open(&holder->tee, &lender, text,
-			       "the size TA of 256 KiB", err);
-	if (!ret) {
-		ret = sit(holder, &holder->seat, err);
-		if (ret == -ENOENT)
-			error_skip_word(err, "no-ta");
-	}
-	if (ret) {
-		close_holder(holder);
-		return ret;
-	}
-	*value = holder;
-	return 0;
-}
-
+/*
+ * The first session of a process is watched, for it hangs where nobody loads
+ * TAs. It is one with another TA, which stays and lends its context.
+ */
 static int session_prepare(struct bench_case *c, struct pool *pool,
 			   struct error *err)
 {
 	struct steps *s;
-	void *holder;
-	int ret;
+	struct desk *desk;
+	int ret = pool_desk(pool, c->backend, DESK_DIGEST, 0, &desk, err);
 
-	ret = pool_share(pool, &uuid, open_holder, close_holder, &holder, err);
 	if (ret)
 		return ret;
-	s = calloc(1, sizeof(*s));
+	s = case_state(c, sizeof(*s), err);
 	if (!s)
-		return error_set(err, -ENOMEM, "out of memory");
-	s->holder = holder;
+		return -ENOMEM;
 	s->step = c->algorithm_name[0];
-	c->state = s;
-	return 0;
+	shared.tee = desk_ta(desk);
+	ret = sit(&shared.keeper, err);
+	if (ret == -ENOENT)
+		error_skip_word(err, "no-ta");
+	return ret;
 }
 
 static int session_ready(void *state, uint32_t loops, uint32_t repeat,
@@ -168,15 +111,15 @@ static int session_ready(void *state, uint32_t loops, uint32_t repeat,
 	(void)loops;
 	(void)repeat;
 	if (s->step == 'f') {
-		stand_up(s->holder, &s->holder->timed);
-		stand_up(s->holder, &s->holder->seat);
+		stand_up(&shared.timed);
+		stand_up(&shared.keeper);
 		return 0;
 	}
-	ret = sit(s->holder, &s->holder->seat, err);
+	ret = sit(&shared.keeper, err);
 	if (!ret && s->step == 'c')
-		ret = sit(s->holder, &s->holder->timed, err);
+		ret = sit(&shared.timed, err);
 	else
-		stand_up(s->holder, &s->holder->timed);
+		stand_up(&shared.timed);
 	return ret;
 }
 
@@ -188,18 +131,18 @@ static int session_run(void *state, uint32_t loops, uint32_t repeat,
 	(void)loops;
 	(void)repeat;
 	if (s->step != 'c')
-		return sit(s->holder, &s->holder->timed, err);
-	stand_up(s->holder, &s->holder->timed);
+		return sit(&shared.timed, err);
+	stand_up(&shared.timed);
 	return 0;
 }
 
-static int nop(struct holder *holder, struct seat *seat, struct error *err)
+static int nop(struct seat *seat, struct error *err)
 {
 	TEEC_Operation op = { 0 };
 	uint32_t origin = 0;
-	TEEC_Result res = holder->tee->api->invoke(&seat->session,
-						   TA_SIZE_CMD_NOP, &op,
-						   &origin);
+	TEEC_Result res = shared.tee->api->invoke(&seat->session,
+						  TA_SIZE_CMD_NOP, &op,
+						  &origin);
 
 	return res == TEEC_SUCCESS ? 0 :
 				     error_tee(err, res, origin,
@@ -214,40 +157,28 @@ static int session_check(void *state, struct error *err)
 	int ret = 0;
 
 	if (s->step == 'c')
-		return nop(s->holder, &s->holder->seat, err);
-	ret = nop(s->holder, &s->holder->timed, err);
+		return nop(&shared.keeper, err);
+	ret = nop(&shared.timed, err);
 	/* Closed at once, so that the next case finds none but the holder's. */
-	stand_up(s->holder, &s->holder->timed);
+	stand_up(&shared.timed);
 	return ret;
-}
-
-static int session_verify(void *state, struct error *err)
-{
-	return session_check(state, err);
 }
 
 static void session_teardown(void *state)
 {
-	free(state);
-}
+	struct steps *s = state;
 
-#else
-#define session_prepare  tee_absent_prepare
-#define session_ready    NULL
-#define session_run      tee_absent_run
-#define session_check    NULL
-#define session_verify   tee_absent_verify
-#define session_teardown tee_absent_teardown
-#endif
+	if (s) {
+		stand_up(&shared.timed);
+		stand_up(&shared.keeper);
+	}
+	free(s);
+}
 
 static void session_list(struct listing *listing, struct pool *pool)
 {
-	struct session *session;
-	struct error why = { 0 };
-
-	pool_session(pool, backend_by_name("tee"), &session, &why);
-	for (const char *const *step = steps; *step; step++)
-		listing_add(listing, *step, "tee", &why);
+	listing_add_names(listing, pool, backend_by_name("tee"), DESK_DIGEST,
+			  steps);
 }
 
 const struct workload workload_session = {
@@ -258,7 +189,7 @@ const struct workload workload_session = {
 	.prepare = session_prepare,
 	.ready = session_ready,
 	.run = session_run,
-	.verify = session_verify,
+	.verify = session_check,
 	.check = session_check,
 	.teardown = session_teardown,
 	.list = session_list,

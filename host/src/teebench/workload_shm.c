@@ -21,7 +21,7 @@
 #include "known_answer.h"
 #include "listing.h"
 #include "pool.h"
-#include "tee_share.h"
+#include "tee_client.h"
 #include "workload.h"
 
 enum { BYTES_MAX = 64 << 20 };
@@ -56,62 +56,39 @@ static const struct direction *split(const char *parameters, const char **bytes)
 static int shm_parse(struct bench_case *c, struct pool *pool, struct error *err)
 {
 	const struct direction *direction;
-	const char *const *kind = kinds;
 	const char *text;
-	uint64_t bytes;
-	int ret;
+	int ret =
+		case_choice(c->algorithm_name, kinds, "a kind of memory", err);
 
-	while (*kind && strcmp(*kind, c->algorithm_name))
-		kind++;
-	if (!*kind)
-		return error_set(err, -EINVAL,
-				 "there is no kind of memory \"%s\" "
-				 "(temporary, registered, allocated, "
-				 "registered-ro)",
-				 c->algorithm_name);
-	if (strcmp(c->backend_name, "tee"))
-		return error_set(err, -EINVAL,
-				 "buffers cross to backend tee only, not to "
-				 "\"%s\"",
-				 c->backend_name);
+	if (ret >= 0)
+		ret = case_need_tee(c, err);
+	if (ret)
+		return ret;
 	direction = split(c->parameters, &text);
 	if (!direction)
 		return error_set(err, -EINVAL,
 				 "\"%s\" is not DIRECTION/BYTES (in, out, "
 				 "inout)",
 				 c->parameters);
-	if (direction->out && !strcmp(*kind, "registered-ro"))
+	if (direction->out && !strcmp(c->algorithm_name, "registered-ro"))
 		return error_set(err, -EINVAL,
 				 "memory that can only be read has direction "
 				 "in, not %s",
 				 direction->name);
-	ret = case_number(text, "the number of bytes", BYTES_MAX, &bytes, err);
-	if (!ret && bytes < ALG_DIGEST_MAX_BYTES)
+	ret = case_bytes(c, text, BYTES_MAX, err);
+	if (!ret && c->bytes < ALG_DIGEST_MAX_BYTES)
 		ret = error_set(err, -EINVAL,
 				"the buffer has at least %d bytes",
 				ALG_DIGEST_MAX_BYTES);
-	if (ret)
-		return ret;
-	c->bytes = (int64_t)bytes;
-	c->backend = backend_by_name("tee");
-	(void)pool;
-	return 0;
+	return ret ? ret : pool_reserve(pool, c->backend, DESK_SHM, 0, err);
 }
 
-#ifdef HAVE_TEEC
-
-struct shm;
-
 /*
- * What the cases share. Only one has a buffer at a time: the TEE keeps a list
- * of the pages of all memory that is shared, and its heap is small.
+ * Only one case has a buffer at a time, the owner of the desk: the TEE keeps a
+ * list of the pages of all memory that is shared, and its heap is small.
  */
-struct desk {
-	struct tee_session *tee;
-	struct shm *owner;
-};
-
 struct shm {
+	struct pool *pool;
 	struct desk *desk;
 	struct tee_session *tee;
 	const char *kind;
@@ -120,7 +97,6 @@ struct shm {
 	size_t bytes, mapped;
 	uint8_t *plain; /* mmap()ed; NULL for allocated */
 	TEEC_SharedMemory shm;
-	unsigned char shm_room[256]; /* for a libteec whose structure grew */
 	bool registered;
 	bool crossed; /* once at least */
 	uint8_t *data;
@@ -144,9 +120,7 @@ static uint32_t set_buffer(struct shm *s, TEEC_Operation *op, unsigned i,
 		       in        ? TEEC_MEMREF_TEMP_INPUT :
 				   TEEC_MEMREF_TEMP_OUTPUT;
 	}
-	op->params[i].memref.parent = &s->shm;
-	op->params[i].memref.offset = 0;
-	op->params[i].memref.size = s->bytes;
+	tee_set_memref(&op->params[i], &s->shm, 0, s->bytes);
 	return in && out ? TEEC_MEMREF_PARTIAL_INOUT :
 	       in        ? TEEC_MEMREF_PARTIAL_INPUT :
 			   TEEC_MEMREF_PARTIAL_OUTPUT;
@@ -180,26 +154,19 @@ static int map_plain(struct shm *s, struct error *err)
 static void blame_size(struct shm *s, struct error *err)
 {
 	TEEC_SharedMemory page = { .size = 4096, .flags = TEEC_MEM_INPUT };
-	TEEC_SharedMemory *shm;
 
 	if (!err || err->tee_result != TEEC_ERROR_GENERIC ||
 	    err->tee_origin != TEEC_ORIGIN_API || s->bytes <= page.size)
 		return;
 	page.buffer = aligned_alloc(page.size, page.size);
-	/* Room for a libteec whose structure has grown. */
-	shm = calloc(1, sizeof(page) + 256);
-	if (page.buffer && shm) {
-		*shm = page;
-		if (s->tee->api->register_memory(&s->tee->context, shm) ==
+	if (page.buffer &&
+	    s->tee->api->register_memory(&s->tee->context, &page) ==
 		    TEEC_SUCCESS) {
-			s->tee->api->release_memory(shm);
-			error_skip_word(err, "no-memory");
-			error_hint(err,
-				   "the TEE's driver shares a page, but not as "
-				   "much as this: use a smaller buffer");
-		}
+		s->tee->api->release_memory(&page);
+		error_skip_word(err, "no-memory");
+		error_hint(err, "the TEE's driver shares a page, but not as "
+				"much as this: use a smaller buffer");
 	}
-	free(shm);
 	free(page.buffer);
 }
 
@@ -262,7 +229,7 @@ static int claim(struct shm *s, struct error *err)
 	if (s->desk->owner == s)
 		return 0;
 	if (s->desk->owner)
-		drop_buffer(s->desk->owner);
+		drop_buffer((struct shm *)s->desk->owner);
 	s->desk->owner = s;
 	ret = make_buffer(s, s->kind, err);
 	if (ret)
@@ -273,50 +240,20 @@ static int claim(struct shm *s, struct error *err)
 	return 0;
 }
 
-static void close_desk(void *value)
-{
-	struct desk *desk = value;
-
-	tee_session_close(desk->tee);
-	free(desk);
-}
-
-static int open_desk(const void *kind, size_t size, void **value,
-		     struct error *err)
-{
-	struct desk *desk = calloc(1, sizeof(*desk));
-	int ret;
-
-	(void)kind;
-	(void)size;
-	*value = NULL;
-	if (!desk)
-		return error_set(err, -ENOMEM, "out of memory");
-	ret = ta_session_open(&ta_digest_name, &desk->tee, err);
-	if (ret)
-		free(desk);
-	else
-		*value = desk;
-	return ret;
-}
-
 static int shm_prepare(struct bench_case *c, struct pool *pool,
 		       struct error *err)
 {
+	struct shm *s = case_state(c, sizeof(*s), err);
 	const char *text;
-	struct shm *s;
-	void *desk;
 	int ret;
 
-	ret = pool_share(pool, kinds, open_desk, close_desk, &desk, err);
+	if (!s)
+		return -ENOMEM;
+	ret = pool_desk(pool, c->backend, DESK_SHM, 0, &s->desk, err);
 	if (ret)
 		return ret;
-	s = calloc(1, sizeof(*s));
-	if (!s)
-		return error_set(err, -ENOMEM, "out of memory");
-	c->state = s;
-	s->desk = desk;
-	s->tee = s->desk->tee;
+	s->pool = pool;
+	s->tee = desk_ta(s->desk);
 	s->kind = c->algorithm_name;
 	s->direction = split(c->parameters, &text);
 	s->bytes = (size_t)c->bytes;
@@ -335,13 +272,11 @@ static int shm_run(void *state, uint32_t loops, uint32_t repeat,
 		   struct error *err)
 {
 	struct shm *s = state;
-	int ret = 0;
+	int ret;
 
 	(void)repeat;
-	for (uint32_t i = 0; !ret && i < loops; i++)
-		ret = tee_invoke(s->tee, TA_DIGEST_CMD_NOP, &s->op,
-				 "carry a buffer to the digest TA and back",
-				 err);
+	ret = tee_invoke_times(s->tee, TA_DIGEST_CMD_NOP, &s->op, loops,
+			       "carry a buffer to the digest TA and back", err);
 	if (ret && !s->crossed) /* temporary: now it is registered */
 		blame_size(s, err);
 	return ret;
@@ -368,13 +303,15 @@ static int cross(struct shm *s, bool out, struct error *err)
 		op.params[1].tmpref.buffer = other;
 		op.params[1].tmpref.size = sizeof(other);
 		out_type = set_buffer(s, &op, 2, false, true);
-		ret = known_answer_by_c(alg, other, sizeof(other), want, err);
+		ret = known_answer_digest(s->pool, NULL, alg, other,
+					  sizeof(other), want, NULL, err);
 	} else {
 		in_type = set_buffer(s, &op, 1, true, false);
 		out_type = TEEC_MEMREF_TEMP_OUTPUT;
 		op.params[2].tmpref.buffer = other;
 		op.params[2].tmpref.size = sizeof(other);
-		ret = known_answer_by_c(alg, s->data, s->bytes, want, err);
+		ret = known_answer_digest(s->pool, NULL, alg, s->data, s->bytes,
+					  want, NULL, err);
 	}
 	op.paramTypes = TEEC_PARAM_TYPES(TEEC_VALUE_INPUT, in_type, out_type,
 					 TEEC_VALUE_INPUT);
@@ -382,10 +319,10 @@ static int cross(struct shm *s, bool out, struct error *err)
 		ret = tee_invoke(s->tee, TA_DIGEST_CMD_ONESHOT, &op,
 				 "hash through a shared buffer", err);
 	if (!ret)
-		ret = digest_differs(alg, out ? s->data : other, want,
-				     out ? "a buffer that comes back" :
-					   "a buffer that crosses",
-				     err);
+		ret = known_answer_compare(alg, out ? s->data : other, want,
+					   out ? "a buffer that comes back" :
+						 "a buffer that crosses",
+					   err);
 	return ret;
 }
 
@@ -426,28 +363,15 @@ static void shm_teardown(void *state)
 {
 	struct shm *s = state;
 
-	if (!s)
-		return;
-	drop_buffer(s);
+	if (s && s->desk)
+		drop_buffer(s);
 	free(s);
 }
 
-#else
-#define shm_prepare  tee_absent_prepare
-#define shm_ready    NULL
-#define shm_run      tee_absent_run
-#define shm_verify   tee_absent_verify
-#define shm_teardown tee_absent_teardown
-#endif /* HAVE_TEEC */
-
 static void shm_list(struct listing *listing, struct pool *pool)
 {
-	struct session *session;
-	struct error why = { 0 };
-
-	pool_session(pool, backend_by_name("tee"), &session, &why);
-	for (const char *const *kind = kinds; *kind; kind++)
-		listing_add(listing, *kind, "tee", &why);
+	listing_add_names(listing, pool, backend_by_name("tee"), DESK_DIGEST,
+			  kinds);
 }
 
 const struct workload workload_shm = {

@@ -11,70 +11,48 @@
 
 #include "listing.h"
 #include "pool.h"
-#include "tee_share.h"
+#include "tee_client.h"
 #include "workload.h"
 
 static const unsigned sizes[] = TA_SIZE_ALL;
-static const char *const names[] = { "32", "256", "1024", "4096", "8192" };
+static const char *const names[] = {
+	"32", "256", "1024", "4096", "8192", NULL,
+};
 
-_Static_assert(sizeof(sizes) / sizeof(*sizes) == sizeof(names) / sizeof(*names),
+_Static_assert(sizeof(sizes) / sizeof(*sizes) ==
+		       sizeof(names) / sizeof(*names) - 1,
 	       "a size without a name");
-
-/* -1: none of them */
-static int find_size(const char *name)
-{
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
-		if (!strcmp(names[i], name))
-			return (int)i;
-	return -1;
-}
 
 static int size_parse(struct bench_case *c, struct pool *pool,
 		      struct error *err)
 {
-	(void)pool;
-	if (find_size(c->algorithm_name) < 0)
-		return error_set(err, -EINVAL,
-				 "there is no TA with \"%s\" KiB of data (32, "
-				 "256, 1024, 4096, 8192)",
-				 c->algorithm_name);
-	if (strcmp(c->backend_name, "tee"))
-		return error_set(err, -EINVAL,
-				 "only backend tee has TAs, not \"%s\"",
-				 c->backend_name);
-	if (strcmp(c->parameters, "none"))
-		return error_set(err, -EINVAL,
-				 "workload ta-size has no parameters \"%s\" "
-				 "(none)",
-				 c->parameters);
-	c->backend = backend_by_name("tee");
-	return 0;
-}
+	int ret = case_choice(c->algorithm_name, names,
+			      "the KiB of data that a TA here has", err);
 
-#ifdef HAVE_TEEC
+	(void)pool;
+	if (ret >= 0)
+		ret = case_need_tee(c, err);
+	return ret ? ret : case_need_no_parameters(c, err);
+}
 
 struct sized {
 	struct tee_session *tee;
 	TEEC_Operation op;
-	unsigned kib;
 };
 
 static int size_prepare(struct bench_case *c, struct pool *pool,
 			struct error *err)
 {
 	static const TEEC_UUID base = TA_SIZE_UUID(0);
-	unsigned kib = sizes[find_size(c->algorithm_name)];
+	unsigned kib = sizes[case_choice(c->algorithm_name, names, "", err)];
 	TEEC_UUID uuid = base;
 	char text[64], name[40];
-	struct sized *s;
+	struct sized *s = case_state(c, sizeof(*s), err);
 	int ret;
 
 	(void)pool;
-	s = calloc(1, sizeof(*s));
 	if (!s)
-		return error_set(err, -ENOMEM, "out of memory");
-	c->state = s;
-	s->kib = kib;
+		return -ENOMEM;
 	uuid.clockSeqAndNode[5] = TA_SIZE_BCD_(kib, 10000);
 	uuid.clockSeqAndNode[6] = TA_SIZE_BCD_(kib, 100);
 	uuid.clockSeqAndNode[7] = TA_SIZE_BCD_(kib, 1);
@@ -93,13 +71,10 @@ static int size_run(void *state, uint32_t loops, uint32_t repeat,
 		    struct error *err)
 {
 	struct sized *s = state;
-	int ret = 0;
 
 	(void)repeat;
-	for (uint32_t i = 0; !ret && i < loops; i++)
-		ret = tee_invoke(s->tee, TA_SIZE_CMD_NOP, &s->op,
-				 "make an empty call to a size TA", err);
-	return ret;
+	return tee_invoke_times(s->tee, TA_SIZE_CMD_NOP, &s->op, loops,
+				"make an empty call to a size TA", err);
 }
 
 /* It has no result but its success; another command must fail. */
@@ -125,21 +100,10 @@ static void size_teardown(void *state)
 	free(s);
 }
 
-#else
-#define size_prepare  tee_absent_prepare
-#define size_run      tee_absent_run
-#define size_verify   tee_absent_verify
-#define size_teardown tee_absent_teardown
-#endif
-
 static void size_list(struct listing *listing, struct pool *pool)
 {
-	struct session *session;
-	struct error why = { 0 };
-
-	pool_session(pool, backend_by_name("tee"), &session, &why);
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
-		listing_add(listing, names[i], "tee", &why);
+	listing_add_names(listing, pool, backend_by_name("tee"), DESK_DIGEST,
+			  names);
 }
 
 const struct workload workload_ta_size = {

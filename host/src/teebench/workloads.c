@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <string.h>
 
-#include "workload.h"
+#include "workloads.h"
 
 extern const struct workload workload_invoke, workload_shm, workload_session,
 	workload_ta_size;
@@ -35,13 +35,4 @@ const struct workload *workload_by_name(const char *name)
 		if (!strcmp(workloads[i]->name, name))
 			return workloads[i];
 	return NULL;
-}
-
-extern const struct backend backend_empty;
-
-const struct backend *bench_backend_by_name(const char *name)
-{
-	if (!strcmp(name, backend_empty.name))
-		return &backend_empty;
-	return backend_by_name(name);
 }

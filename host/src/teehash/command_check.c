@@ -1,27 +1,22 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* -c: the digests of the lists of the command line. */
+/* -c: the digests of the lists of the command line, one list after the other. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+#include <sys/stat.h>
 
 #include "commands.h"
+#include "complain.h"
 #include "list.h"
-#include "output.h"
-#include "source.h"
-#include "teehash.h"
+#include "stop.h"
 
-#define NOTE_END UINT64_MAX /* after the last line of a list */
-
-/* One list, from its first line read to its last result printed. */
+/* A list that is read. */
 struct list {
-	struct list *older;
 	const char *name; /* for messages */
 	bool is_stdin;
-	int open_error; /* -errno */
-	int read_error;
 	FILE *in;
+	int read_error; /* -errno */
 	struct list_format format;
 	uint64_t number; /* of the line */
 	uint64_t proper;
@@ -29,111 +24,154 @@ struct list {
 	uint64_t unreadable;
 	uint64_t mismatched;
 	uint64_t matched;
-};
-
-struct check {
-	struct command *command;
-	size_t next;       /* place in the names */
-	struct list *list; /* that is read now; those before it */
-	bool reading;
 	char line[LIST_LINE_MAX + 1];
 };
 
-static int begin_list(struct check *check)
-{
-	const struct options *opt = check->command->opt;
-	struct list *list = calloc(1, sizeof(*list));
+/* What a proper line says; message.own. */
+struct expected {
+	uint8_t digest[ALG_DIGEST_MAX_BYTES];
+	char name[];
+};
 
-	if (!list)
-		return -ENOMEM;
-	list->older = check->list;
-	check->list = list;
-	check->reading = true;
-	list->name = opt->names[check->next++];
+struct check {
+	struct command command;
+	struct list list;
+	uint64_t lacking; /* algorithms that the backend lacks: said already */
+};
+
+/* 0 or -errno. */
+static int open_list(struct list *list, const struct options *opt,
+		     const char *name)
+{
+	memset(list, 0, sizeof(*list));
 	list->format.untagged = opt->alg;
 	list->format.only = opt->alg_given ? opt->alg : NULL;
-	list->is_stdin = !strcmp(list->name, "-");
-	if (list->is_stdin) {
-		list->name = "standard input";
-		list->in = stdin;
-		return 0;
-	}
-	list->in = fopen(list->name, "re");
-	if (!list->in)
-		list->open_error = -errno;
-	return 0;
+	list->is_stdin = !strcmp(name, "-");
+	list->name = list->is_stdin ? "standard input" : name;
+	list->in = list->is_stdin ? stdin : fopen(name, "re");
+	return list->in ? 0 : -errno;
 }
 
-static int end_list(struct check *check, struct job *job)
+static void close_list(struct list *list)
 {
-	struct list *list = check->list;
-
-	if (list->in && ferror(list->in))
-		list->read_error = errno ? -errno : -EIO;
-	if (list->in && !list->is_stdin)
+	if (!list->is_stdin)
 		fclose(list->in);
-	list->in = NULL;
-	check->reading = false;
-	job->owner = list;
-	job->note = NOTE_END;
-	return 1;
 }
 
-static bool parse(struct check *check, size_t len, struct job *job)
-{
-	struct list *list = check->list;
-	struct list_entry entry;
+enum line { LINE_PROPER, LINE_IMPROPER, LINE_NONE };
 
-	if (!len || !list_parse(&list->format, check->line, &entry))
-		return false;
-	/* The list itself can't be hashed while it is read. */
-	if (list->is_stdin && !strcmp(entry.name, "-"))
-		return false;
-	job->name = strdup(entry.name);
-	if (!job->name)
-		return false;
-	job->name_owned = true;
-	job->alg = entry.alg;
-	memcpy(job->expected, entry.digest, sizeof(job->expected));
-	return true;
-}
-
-static int next_entry(void *ctx, struct job *job)
+/* The next line that isn't empty or a remark. */
+static enum line next_line(struct list *list, struct list_entry *entry)
 {
-	struct check *check = ctx;
-	struct list *list;
 	enum list_read read;
 	size_t len;
 
-	if (!check->reading) {
-		if (check->next == check->command->opt->names_count)
-			return 0;
-		if (begin_list(check))
-			return -ENOMEM;
-	}
-	list = check->list;
-	for (;;) {
+	do {
 		errno = 0;
-		read = list->in ? list_read(list->in, check->line, &len) :
-				  LIST_END;
-		if (interrupted())
-			return -EINTR;
-		if (read == LIST_END)
-			return end_list(check, job);
+		read = list_read(list->in, list->line, &len);
 		list->number++;
-		if (read == LIST_LINE && (!len || check->line[0] == '#'))
-			continue;
-		job->owner = list;
-		if (read == LIST_LINE && parse(check, len, job)) {
-			list->proper++;
-			return 1;
-		}
-		list->improper++;
-		if (check->command->opt->warn) {
-			job->note = list->number;
-			return 1;
-		}
+	} while (read == LIST_LINE && (!len || list->line[0] == '#'));
+	if (read == LIST_END) {
+		if (ferror(list->in))
+			list->read_error = errno ? -errno : -EIO;
+		return LINE_NONE;
 	}
+	if (read != LIST_LINE || !list_parse(&list->format, list->line, entry))
+		return LINE_IMPROPER;
+	/* The list itself can't be hashed while it is read. */
+	if (list->is_stdin && !strcmp(entry->name, "-"))
+		return LINE_IMPROPER;
+	return LINE_PROPER;
+}
+
+static void note_improper(const struct options *opt, struct list *list)
+{
+	list->improper++;
+	/* Without --algorithm a line may name any. */
+	if (opt->warn)
+		complain_name(list->name,
+			      "%" PRIu64 ": improperly formatted %s%schecksum "
+			      "line",
+			      list->number,
+			      opt->alg_given ? opt->alg->tag : "",
+			      opt->alg_given ? " " : "");
+}
+
+static int next_entry(void *ctx, struct message *m)
+{
+	struct check *check = ctx;
+	struct list *list = &check->list;
+	struct list_entry entry;
+	struct expected *expected;
+	enum line line;
+
+	while ((line = next_line(list, &entry)) == LINE_IMPROPER)
+		note_improper(check->command.opt, list);
+	if (stop_asked())
+		return -EINTR;
+	if (line == LINE_NONE)
+		return 0;
+	expected = malloc(sizeof(*expected) + strlen(entry.name) + 1);
+	if (!expected) {
+		complain("out of memory");
+		return -ENOMEM;
+	}
+	memcpy(expected->digest, entry.digest, sizeof(entry.digest));
+	strcpy(expected->name, entry.name);
+	m->name = expected->name;
+	m->alg = entry.alg;
+	m->own = expected;
+	list->proper++;
+	return 1;
+}
+
+static void complain_unreadable(struct check *check, const struct message *m)
+{
+	uint64_t bit = UINT64_C(1) << (m->alg - algorithms) % 64;
+
+	/* What the backend lacks is said once, not for each file. */
+	if (m->err.skip && check->lacking & bit)
+		return;
+	if (m->err.skip)
+		check->lacking |= bit;
+	command_complain(&check->command, m);
+}
+
+static int judge(struct check *check, const struct message *m)
+{
+	struct command *command = &check->command;
+	const struct options *opt = command->opt;
+	const struct expected *expected = m->own;
+	struct list *list = &check->list;
+	const char *verdict = "OK";
+
+	if (m->ret == -EINTR)
+		return m->ret;
+	if (m->stats.missing && opt->ignore_missing)
+		return 0;
+	if (m->ret) {
+		list->unreadable++;
+		verdict = "FAILED open or read";
+		complain_unreadable(check, m);
+	} else if (memcmp(m->digest, expected->digest, m->alg->out_bytes)) {
+		list->mismatched++;
+		verdict = "FAILED";
+	} else {
+		list->matched++;
+	}
+	report_file(command->report, m, verdict);
+	if (opt->status || (opt->quiet && !strcmp(verdict, "OK")) ||
+	    !command_line_begin(command))
+		return 0;
+	return command_line_end(result_print(stdout, m->name, verdict));
+}
+
+static int done(void *ctx, struct message *m)
+{
+	int ret = judge(ctx, m);
+
+	free(m->own);
+	return ret;
 }
 
 static void warn_count(uint64_t count, const char *one, const char *many)
@@ -143,18 +181,9 @@ static void warn_count(uint64_t count, const char *one, const char *many)
 			 count == 1 ? one : many);
 }
 
-/* What is to be said of a list as a whole. False: it failed. */
+/* Says what a list as a whole came to. Returns false if it failed. */
 static bool summarize(const struct options *opt, const struct list *list)
 {
-	if (list->open_error || list->read_error) {
-		int code = list->open_error ? list->open_error :
-					      list->read_error;
-
-		complain_name(list->name, "%s%s",
-			      list->open_error ? "" : "read error: ",
-			      strerror(-code));
-		return false;
-	}
 	if (!list->proper) {
 		complain_name(list->name,
 			      "no properly formatted checksum lines found");
@@ -174,114 +203,69 @@ static bool summarize(const struct options *opt, const struct list *list)
 	       !(opt->strict && list->improper);
 }
 
-static void note_done(struct command *command, const struct job *job)
+/* 0, or -errno that ends all. */
+static int check_list(struct check *check, const char *name)
 {
-	const struct list *list = job->owner;
-	/* Else a line may name any algorithm. */
-	bool only = command->opt->alg_given;
+	const struct work work = { next_entry, done, check };
+	struct command *command = &check->command;
+	struct list *list = &check->list;
+	int ret = open_list(list, command->opt, name);
 
-	progress_hide();
-	if (job->note != NOTE_END)
-		complain_name(list->name,
-			      "%" PRIu64 ": improperly formatted %s%schecksum "
-			      "line",
-			      job->note, only ? command->opt->alg->title : "",
-			      only ? " " : "");
-	else if (!summarize(command->opt, list))
+	if (ret) {
+		complain_name(name, "%s", strerror(-ret));
 		command->failed = true;
-}
-
-static int print_verdict(struct command *command, const struct job *job,
-			 const char *verdict, bool quiet)
-{
-	report_job(command->report, job, verdict);
-	if (quiet || command->opt->status ||
-	    report_takes_stdout(command->report))
-		return 0;
-	progress_hide();
-	result_print(stdout, job->name, verdict);
-	return command_stdout();
-}
-
-static int job_done(void *ctx, struct job *job)
-{
-	struct check *check = ctx;
-	struct command *command = check->command;
-	const struct options *opt = command->opt;
-	struct list *list = job->owner;
-
-	if (job->note) {
-		note_done(command, job);
 		return 0;
 	}
-	if (job->stats.missing && opt->ignore_missing)
-		return 0;
-	if (job->ret) {
-		list->unreadable++;
-		command_complain(command, job);
-		return print_verdict(command, job, "FAILED open or read",
-				     false);
+	ret = command_work(command, &work);
+	close_list(list);
+	if (ret)
+		return ret;
+	if (list->read_error) {
+		complain_name(list->name, "read error: %s",
+			      strerror(-list->read_error));
+		command->failed = true;
+	} else if (!summarize(command->opt, list)) {
+		command->failed = true;
 	}
-	if (memcmp(job->digest, job->expected, job->alg->out_bytes)) {
-		list->mismatched++;
-		return print_verdict(command, job, "FAILED", false);
-	}
-	list->matched++;
-	return print_verdict(command, job, "OK", opt->quiet);
+	return 0;
 }
 
-static void after(void *ctx, struct engine *engine)
+/* Returns true if the list comes from a pipe, or a line of it names one. */
+static bool list_has_pipes(struct list *list, const struct options *opt,
+			   const char *name)
 {
-	struct check *check = ctx;
+	struct list_entry entry;
+	bool found = false;
+	enum line line;
 
-	report_after(check->command->report, engine);
+	if (source_is_shared(name))
+		return true;
+	if (open_list(list, opt, name))
+		return false;
+	while (!found && (line = next_line(list, &entry)) != LINE_NONE)
+		found = line == LINE_PROPER && source_is_shared(entry.name);
+	close_list(list);
+	return found;
 }
 
-/* May a line of a list name what lists are read from, or it itself? */
-static bool lists_are_common(const struct options *opt)
+enum status command_check(const struct options *opt)
 {
-	struct common_source source;
-
-	for (size_t i = 0; i < opt->names_count; i++) {
-		source_find_common(opt->names[i], &source);
-		if (source.is)
-			return true;
-	}
-	return false;
-}
-
-int command_check(struct command *command)
-{
-	const struct options *opt = command->opt;
 	struct check *check = calloc(1, sizeof(*check));
-	struct jobs jobs = {
-		.next = next_entry,
-		.done = job_done,
-		.after = command->report ? after : NULL,
-		.ctx = check,
-	};
-	int status;
+	size_t jobs = opt->run.jobs;
+	enum status status;
+	int ret;
 
 	if (!check) {
 		complain("out of memory");
 		return STATUS_FAILED;
 	}
-	check->command = command;
-	jobs.next_reads = lists_are_common(opt);
-	progress_begin(&command->progress,
-		       opt->progress == PROGRESS_ALWAYS ||
-			       (opt->progress == PROGRESS_AUTO &&
-				isatty(STDERR_FILENO)),
-		       0);
-	status = command_run(command, &jobs, opt->jobs);
-	while (check->list) {
-		struct list *list = check->list;
-
-		check->list = list->older;
-		if (list->in && !list->is_stdin)
-			fclose(list->in);
-		free(list);
-	}
+	for (size_t i = 0; i < opt->names_count && jobs > 1; i++)
+		if (list_has_pipes(&check->list, opt, opt->names[i]))
+			jobs = 1;
+	ret = command_begin(&check->command, opt, jobs, 0);
+	for (size_t i = 0; i < opt->names_count && !ret; i++)
+		ret = check_list(check, opt->names[i]);
+	status = command_end(&check->command, ret);
 	free(check);
 	return status;
 }

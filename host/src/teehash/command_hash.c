@@ -3,96 +3,71 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "commands.h"
-#include "output.h"
-#include "teehash.h"
 
 struct hash {
-	struct command *command;
-	struct line_style style;
+	struct command command;
 	size_t next; /* place in the names */
 };
 
-static int next_name(void *ctx, struct job *job)
+static int next_name(void *ctx, struct message *m)
 {
 	struct hash *hash = ctx;
-	const struct options *opt = hash->command->opt;
+	const struct options *opt = hash->command.opt;
 
 	if (hash->next == opt->names_count)
 		return 0;
-	job->name = opt->names[hash->next++];
-	job->alg = opt->alg;
+	m->name = opt->names[hash->next++];
+	m->alg = opt->alg;
 	return 1;
 }
 
-static int job_done(void *ctx, struct job *job)
+static int done(void *ctx, struct message *m)
 {
 	struct hash *hash = ctx;
-	struct command *command = hash->command;
+	struct command *command = &hash->command;
 
-	report_job(command->report, job, NULL);
-	if (job->ret) {
-		command->failed = true;
-		command_complain(command, job);
+	if (m->ret == -EINTR)
+		return m->ret;
+	report_file(command->report, m, NULL);
+	if (m->ret) {
+		command_complain(command, m);
 		/* What this machine can't do is the same for every file. */
-		return job->err.skip ? job->ret : 0;
+		return m->err.skip ? m->ret : 0;
 	}
-	if (report_takes_stdout(command->report))
+	if (!command_line_begin(command))
 		return 0;
-	progress_hide();
-	line_print(stdout, &hash->style, job->name, job->alg, job->digest);
-	return command_stdout();
+	return command_line_end(line_print(stdout, &command->opt->style,
+					   m->name, m->alg, m->digest));
 }
 
-static void after(void *ctx, struct engine *engine)
-{
-	struct hash *hash = ctx;
-
-	report_after(hash->command->report, engine);
-}
-
-/* All bytes that are to come; 0 when a pipe is among the files. */
-static uint64_t total_bytes(const struct options *opt)
+/* Returns how many bytes are to come, 0 if a pipe is among the files. */
+static uint64_t total_bytes(const struct options *opt, bool *pipes)
 {
 	uint64_t total = 0;
 	struct stat st;
 
+	*pipes = false;
 	for (size_t i = 0; i < opt->names_count; i++) {
-		const char *name = opt->names[i];
-
-		if (strcmp(name, "-") ? stat(name, &st) :
-					fstat(STDIN_FILENO, &st))
-			continue;
-		if (S_ISREG(st.st_mode))
+		if (source_is_shared(opt->names[i]))
+			*pipes = true;
+		else if (!stat(opt->names[i], &st) && S_ISREG(st.st_mode))
 			total += (uint64_t)st.st_size;
-		else if (!S_ISDIR(st.st_mode))
-			return 0;
 	}
-	return total;
+	return *pipes ? 0 : total;
 }
 
-int command_hash(struct command *command)
+enum status command_hash(const struct options *opt)
 {
-	const struct options *opt = command->opt;
-	struct hash hash = {
-		.command = command,
-		.style = {
-			.tag = opt->tag,
-			.binary = opt->binary,
-			.zero = opt->zero,
-		},
-	};
-	struct jobs jobs = {
-		.next = next_name,
-		.done = job_done,
-		.after = command->report ? after : NULL,
-		.ctx = &hash,
-	};
-	bool on = opt->progress == PROGRESS_ALWAYS ||
-		  (opt->progress == PROGRESS_AUTO && isatty(STDERR_FILENO));
+	struct hash hash = { .next = 0 };
+	const struct work work = { next_name, done, &hash };
+	bool pipes;
+	uint64_t total = total_bytes(opt, &pipes);
+	int ret = command_begin(&hash.command, opt,
+				pipes ? 1 : opt->names_count, total);
 
-	progress_begin(&command->progress, on, on ? total_bytes(opt) : 0);
-	return command_run(command, &jobs, opt->names_count);
+	if (!ret)
+		ret = command_work(&hash.command, &work);
+	return command_end(&hash.command, ret);
 }

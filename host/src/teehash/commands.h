@@ -3,32 +3,46 @@
 #ifndef TEEHASH_COMMANDS_H
 #define TEEHASH_COMMANDS_H
 
-#include "jobs.h"
 #include "options.h"
-#include "report.h"
 
-/* What both share. */
-struct command {
-	const struct options *opt;
-	struct report *report; /* may be NULL */
-	struct progress progress;
-	struct error said; /* whose hint was given last */
-	bool failed;       /* a file could not be hashed, or did not match */
+enum status {
+	STATUS_OK = 0,
+	STATUS_FAILED = 1,
+	STATUS_USAGE = 2,
+	/* A signal asked to stop. main dies of it, and has the last words. */
+	STATUS_STOPPED = 3,
 };
 
-int command_hash(struct command *command);
-int command_check(struct command *command);
+enum status command_hash(const struct options *opt);
+enum status command_check(const struct options *opt);
+enum status command_help(void);
+enum status command_version(void);
+enum status command_list(void);
+
+/* What hashing and checking share: a run, its report, its lines. */
+struct command {
+	const struct options *opt;
+	struct run run;
+	struct report *report; /* may be NULL */
+	bool failed; /* a file could not be hashed, did not match … */
+};
 
 /*
- * Runs the jobs, then the report; an exit status. Whatever is wrong with a
- * single file is the business of jobs->done().
+ * jobs: how many files can be hashed at a time. total: bytes to come, 0 if not
+ * known. Returns 0, or -errno after having said why.
  */
-int command_run(struct command *command, struct jobs *jobs, size_t at_most);
+int command_begin(struct command *command, const struct options *opt,
+		  size_t jobs, uint64_t total);
+/* Hashes; 0, or -errno after having said why. */
+int command_work(struct command *command, const struct work *work);
+/* ret: of the last of these two. */
+enum status command_end(struct command *command, int ret);
 
-/* After each line on stdout: 0, or -EIO after having said why. */
-int command_stdout(void);
-
-/* The reason why a file could not be hashed, on stderr. */
-void command_complain(struct command *command, const struct job *job);
+/* Says why a message could not be hashed. */
+void command_complain(struct command *command, const struct message *m);
+/* Before a line on stdout. Returns false if there are to be no lines. */
+bool command_line_begin(const struct command *command);
+/* After it. ret: of the write. Returns 0, or -errno after having said why. */
+int command_line_end(int ret);
 
 #endif

@@ -3,46 +3,41 @@
 #ifndef TEEHASH_FIGURES_H
 #define TEEHASH_FIGURES_H
 
-#include <stdint.h>
-
 #include "clock.h"
-#include "jobs.h"
 #include "measure.h"
 #include "metrics.h"
+#include "run.h"
 #include "trace.h"
 #include "usage.h"
 
-/* Sums over all files. */
+/* Sums over the files. */
 struct totals {
 	uint64_t files;
 	uint64_t failed;
 	uint64_t oneshots;
 	uint64_t streams;
-	uint64_t pages;
-	uint64_t pages_cached;
 	uint64_t files_asked; /* for their pages, with an answer */
-	const char *pages_source;
-	const char *pages_reason;
-	struct file_stats sum;
+	struct file_stats all;
+	struct file_stats good; /* of those that got a digest */
 };
 
 /* What the work has cost this process, begin … end. */
 struct cost {
 	uint64_t total_ns;
-	uint64_t cpu_ns;
 	struct usage usage;
 	int64_t peak_bytes; /* -1: not known */
 };
 
 struct findings {
+	const struct run_settings *settings;
 	struct totals totals;
 	struct cost cost;
-	struct jobs_stats jobs;
+	struct run_stats run;
 	struct inside inside;
 	struct trace_counts switches;
 	struct clock_facts clock;
 	struct ta_counter counter; /* of a TA; with its reason if none */
-	uint64_t startup_ns;       /* before the first job */
+	uint64_t startup_ns;       /* before the first message */
 	bool has_tee;              /* calls go into another world */
 };
 
@@ -53,19 +48,20 @@ struct part {
 	int64_t ns;
 };
 
-#define PARTS_MAX 9
+#define PARTS_COUNT 9
 
+void figures_add_file(struct totals *totals, const struct message *m);
 /*
  * The parts add up to the sum of the workers' times; the last is what none of
  * the others explains. Returns that sum.
  */
-uint64_t figures_parts(const struct findings *f, struct part *parts,
-		       unsigned int *count);
-/* Was the time inside the TA counted there, in all sessions? */
+uint64_t figures_parts(const struct findings *f,
+		       struct part parts[PARTS_COUNT]);
+/* Returns true if the TA counted the time inside, in all sessions. */
 bool figures_counted(const struct findings *f);
 /*
- * Of the time in calls: computing. In a TA as its own counter says, else as
- * far as it can be estimated, else -1.
+ * Returns how much of the time in calls was computing. In a TA as its own
+ * counter says, else as far as it can be estimated, else -1.
  */
 double figures_compute_ns(const struct findings *f);
 void figures_fill(struct metrics *metrics, const struct findings *f);

@@ -9,7 +9,7 @@ static bool is_blank(char c)
 	return c == ' ' || c == '\t';
 }
 
-/* In place. False for an escape that is none. */
+/* Unescapes in place. Returns false if an escape is none of ours. */
 static bool unescape(char *name)
 {
 	char *to = name;
@@ -37,7 +37,7 @@ static bool unescape(char *name)
 	return true;
 }
 
-/* hex: all of the rest of a line, or len characters if not. */
+/* Reads the digest of exactly len digits at hex. */
 static bool parse_digest(struct list_entry *entry, const char *hex, size_t len)
 {
 	return len == 2u * entry->alg->out_bytes &&
@@ -112,11 +112,11 @@ bool list_parse(struct list_format *format, char *line,
 	entry->alg = NULL;
 	for (size_t i = 0; i < algorithms_count; i++) {
 		const struct algorithm *alg = &algorithms[i];
-		size_t len = strlen(alg->title);
+		size_t len = strlen(alg->tag);
 
-		if (alg->class != ALG_DIGEST || strncmp(line, alg->title, len))
+		if (alg->class != ALG_DIGEST || strncmp(line, alg->tag, len))
 			continue;
-		/* No title ends where another goes on. */
+		/* No tag ends where another goes on. */
 		if ((line[len] == ' ' || line[len] == '(') && len > longest) {
 			entry->alg = alg;
 			longest = len;

@@ -30,7 +30,7 @@ struct list_format {
 	enum { LIST_UNKNOWN, LIST_STANDARD, LIST_REVERSED } seen;
 };
 
-/* Changes the line. False if it is improperly formatted. */
+/* Parses a line, which it changes. Returns false if it is improper. */
 bool list_parse(struct list_format *format, char *line,
 		struct list_entry *entry);
 

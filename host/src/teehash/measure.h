@@ -7,26 +7,21 @@
 #ifndef TEEHASH_MEASURE_H
 #define TEEHASH_MEASURE_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
-#include "engine.h"
+#include "session.h"
 
 struct inside {
 	bool has_nop;
 	uint64_t nop_ns; /* an empty call, median */
 	bool has_slope;
 	double digest_ns; /* a digest inside, without the crossing */
-	double call_ns;   /* a call with one digest, median */
 	uint64_t bytes;   /* of that digest */
 	char reason[160]; /* why not */
 	bool has_facts;
 	struct session_facts facts;
 };
 
-/* bytes: of a typical call. */
-void measure_inside(struct engine *engine, const struct backend *backend,
-		    const struct algorithm *alg, uint64_t bytes,
-		    struct inside *inside);
+/* bytes: of a typical call. session: NULL if none was ever open. */
+void measure_inside(struct hash_session *session, const struct algorithm *alg,
+		    uint64_t bytes, struct inside *inside);
 
 #endif

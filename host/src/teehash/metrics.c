@@ -15,42 +15,31 @@ static const struct {
 	[GROUP_DERIVED] = { "derived", "Derived" },
 };
 
-static struct metric *add(struct metrics *metrics, const struct metric *row)
+static void add(struct metrics *metrics, const struct metric *row)
 {
 	if (metrics->count == METRICS_MAX)
-		return NULL;
+		return;
 	metrics->rows[metrics->count] = *row;
-	return &metrics->rows[metrics->count++];
+	metrics->rows[metrics->count++].group = metrics->group;
 }
 
-void metric_count(struct metrics *metrics, enum metric_group group,
-		  const char *key, const char *title, const char *unit,
-		  uint64_t value, const char *source, const char *resolution)
-{
-	add(metrics,
-	    &(struct metric){ group, key, title, unit, true, (double)value,
-			      true, source, resolution });
-}
-
-void metric_value(struct metrics *metrics, enum metric_group group,
-		  const char *key, const char *title, const char *unit,
-		  double value, const char *source, const char *resolution)
+void metric_add(struct metrics *metrics, const char *key, const char *title,
+		const char *unit, double value, const char *source,
+		const char *resolution)
 {
 	if (!isfinite(value)) {
-		metric_null(metrics, group, key, title, unit,
-			    "nothing to divide by");
+		metric_null(metrics, key, title, unit, "nothing to divide by");
 		return;
 	}
-	add(metrics, &(struct metric){ group, key, title, unit, true, value,
-				       false, source, resolution });
+	add(metrics, &(struct metric){ 0, key, title, unit, true, value, source,
+				       resolution });
 }
 
-void metric_null(struct metrics *metrics, enum metric_group group,
-		 const char *key, const char *title, const char *unit,
-		 const char *reason)
+void metric_null(struct metrics *metrics, const char *key, const char *title,
+		 const char *unit, const char *reason)
 {
 	add(metrics,
-	    &(struct metric){ group, key, title, unit, false, 0, false,
+	    &(struct metric){ 0, key, title, unit, false, 0,
 			      reason && *reason ? reason : "unknown", NULL });
 }
 
@@ -128,7 +117,7 @@ void metrics_json(struct json *json, const struct metrics *metrics)
 			json_object(json, row->key);
 			if (!row->known)
 				json_null(json, "value");
-			else if (row->integral)
+			else if (row->value == floor(row->value))
 				json_u64(json, "value", (uint64_t)row->value);
 			else
 				json_double(json, "value", row->value);

@@ -27,7 +27,6 @@ struct metric {
 	const char *unit; /* "ns", "bytes", "count", "percent", … */
 	bool known;
 	double value;
-	bool integral;
 	const char *source; /* how it was measured, or why it is null */
 	const char *resolution;
 };
@@ -35,21 +34,19 @@ struct metric {
 #define METRICS_MAX 64
 
 struct metrics {
+	enum metric_group group; /* that rows are added to */
 	struct metric rows[METRICS_MAX];
 	unsigned int count;
 	char notes[METRICS_MAX][384]; /* texts made up for one run */
 	unsigned int notes_count;
 };
 
-void metric_count(struct metrics *metrics, enum metric_group group,
-		  const char *key, const char *title, const char *unit,
-		  uint64_t value, const char *source, const char *resolution);
-void metric_value(struct metrics *metrics, enum metric_group group,
-		  const char *key, const char *title, const char *unit,
-		  double value, const char *source, const char *resolution);
-void metric_null(struct metrics *metrics, enum metric_group group,
-		 const char *key, const char *title, const char *unit,
-		 const char *reason);
+/* What is not finite becomes null: there was nothing to divide by. */
+void metric_add(struct metrics *metrics, const char *key, const char *title,
+		const char *unit, double value, const char *source,
+		const char *resolution);
+void metric_null(struct metrics *metrics, const char *key, const char *title,
+		 const char *unit, const char *reason);
 /* A text that lives as long as the metrics. */
 const char *metrics_note(struct metrics *metrics, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));

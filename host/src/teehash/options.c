@@ -3,19 +3,11 @@
 #include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine.h"
 #include "options.h"
-#include "teehash.h"
-
-#define JOBS_MAX    64
-#define CHUNK_MIN   4096u
-#define CHUNK_MAX   (256u << 20)
-#define ONESHOT_MAX (1u << 30)
 
 enum {
 	OPT_TAG = 256,
@@ -65,23 +57,22 @@ static const struct option long_options[] = {
 	{ NULL, 0, NULL, 0 },
 };
 
-static const char help_text[] =
+const char options_help[] =
 	"Usage: teehash [OPTION]... [FILE]...\n"
 	"Print or check message digests that a Trusted Application computes.\n"
 	"\n"
 	"With no FILE, or when FILE is -, read standard input.\n"
 	"\n"
-	"  -a, --algorithm=NAME  sha1 sha224 sha256 (default) sha384 sha512\n"
-	"                        sha3-224 sha3-256 sha3-384 sha3-512\n"
-	"      --backend=NAME    who computes: tee (default), ta-c, ta-ce in the TEE;\n"
-	"                        c, ce, openssl, afalg in the normal world\n"
+	"  -a, --algorithm=NAME  which digest, default sha256\n"
+	"      --backend=NAME    who computes, default tee: the TEE's own library\n"
 	"      --list            show the backends and what this machine lacks\n"
 	"  -b, --binary          mark the names with * (the data is the same)\n"
 	"  -t, --text            mark the names with a space (default)\n"
 	"      --tag             BSD-style lines that name the algorithm\n"
 	"  -z, --zero            end lines with NUL and escape no names\n"
 	"  -j, --jobs=N          hash N files at a time, each in a session of its own;\n"
-	"                        the lines stay in the order of the arguments\n"
+	"                        the lines stay in the order of the arguments. Where a\n"
+	"                        pipe is among the files, one at a time\n"
 	"\n"
 	"  -c, --check           read digests from the FILEs and check them. Lines of\n"
 	"                        --tag name their algorithm; with --algorithm all others\n"
@@ -107,7 +98,7 @@ static const char help_text[] =
 	"      --report[=FORMAT] tell where the time went: text (default; on standard\n"
 	"                        error), or json (on standard output, instead of the\n"
 	"                        digest lines, which are in it)\n"
-	"      --report-file=FILE  write the report there\n"
+	"      --report-file=FILE  write the report there, whole and when all is done\n"
 	"      --progress=WHEN   auto (default: if standard error is a terminal),\n"
 	"                        always or never\n"
 	"      --help            show this\n"
@@ -115,45 +106,16 @@ static const char help_text[] =
 	"\n"
 	"A list of sha256sum can be checked by teehash and the other way round.\n"
 	"Exit status: 0 all well, 1 a file failed or did not match, 2 a mistake on the\n"
-	"command line, 130 interrupted.\n";
+	"command line. Ctrl-C ends a shell's loop, too.\n";
 
-struct word {
-	const char *name;
-	int value;
-};
+static const char units[] = "KMG";
 
-static const struct word modes[] = {
-	{ "auto", MODE_AUTO },
-	{ "stream", MODE_STREAM },
-	{ "oneshot", MODE_ONESHOT },
-	{ "tmpref", MODE_TMPREF },
-	{ NULL, 0 },
-};
-
-static const struct word readers[] = {
-	{ "auto", READER_AUTO },
-	{ "thread", READER_THREAD },
-	{ "inline", READER_INLINE },
-	{ NULL, 0 },
-};
-
-static const struct word reports[] = {
-	{ "text", REPORT_TEXT },
-	{ "json", REPORT_JSON },
-	{ NULL, 0 },
-};
-
-static const struct word progresses[] = {
-	{ "auto", PROGRESS_AUTO },
-	{ "always", PROGRESS_ALWAYS },
-	{ "never", PROGRESS_NEVER },
-	{ NULL, 0 },
-};
-
-int parse_size(const char *text, uint64_t *value)
+/* "4096", "64K", "1M", "2GiB" (powers of 1024): 0 or -EINVAL. */
+static int parse_size(const char *text, uint64_t *value)
 {
-	unsigned long long n;
 	unsigned int shift = 0;
+	const char *unit;
+	uint64_t n;
 	char *end;
 
 	/* strtoull() takes signs and white space; a size has neither. */
@@ -161,74 +123,51 @@ int parse_size(const char *text, uint64_t *value)
 		return -EINVAL;
 	errno = 0;
 	n = strtoull(text, &end, 10);
-	if (errno)
-		return -errno;
-	switch (*end) {
-	case 'G':
-	case 'g':
-		shift += 10;
-		/* fall through */
-	case 'M':
-	case 'm':
-		shift += 10;
-		/* fall through */
-	case 'K':
-	case 'k':
-		shift += 10;
+	unit = *end ? strchr(units, toupper((unsigned char)*end)) : NULL;
+	if (unit) {
+		shift = 10 * (unsigned int)(unit - units + 1);
 		end++;
 		if (!strcmp(end, "iB"))
 			end += 2;
-		break;
-	default:
-		break;
 	}
-	if (*end)
+	if (errno || *end || n > UINT64_MAX >> shift)
 		return -EINVAL;
-	if (n > (UINT64_MAX >> shift))
-		return -ERANGE;
-	*value = (uint64_t)n << shift;
+	*value = n << shift;
 	return 0;
 }
 
-static int try_help(void)
+/* A list of names at the end of a sentence. */
+static void add_name(struct error *err, const char *name)
 {
-	fputs("Try 'teehash --help' for more information.\n", stderr);
+	size_t len = strlen(err->what);
+
+	snprintf(err->what + len, sizeof(err->what) - len, " %s", name);
+}
+
+/* The place of a word among those that an option takes, or -EINVAL. */
+static int parse_word(const char *const *words, const char *option,
+		      const char *text, struct error *err)
+{
+	for (int i = 0; words[i]; i++)
+		if (!strcmp(words[i], text))
+			return i;
+	error_set(err, -EINVAL, "--%s knows no '%s'; it takes:", option, text);
+	for (int i = 0; words[i]; i++)
+		add_name(err, words[i]);
 	return -EINVAL;
 }
 
-static int usage(const char *message)
-{
-	complain("%s", message);
-	return try_help();
-}
-
-static int parse_word(const struct word *words, const char *option,
-		      const char *text, int *value)
-{
-	for (const struct word *w = words; w->name; w++) {
-		if (!strcmp(w->name, text)) {
-			*value = w->value;
-			return 0;
-		}
-	}
-	complain("--%s knows no '%s'; it takes:", option, text);
-	for (const struct word *w = words; w->name; w++)
-		fprintf(stderr, "  %s\n", w->name);
-	return try_help();
-}
-
-static int parse_jobs(const char *text, unsigned int *jobs)
+static int parse_jobs(const char *text, unsigned int *jobs, struct error *err)
 {
 	unsigned long n;
 	char *end;
 
 	errno = 0;
 	n = isdigit((unsigned char)text[0]) ? strtoul(text, &end, 10) : 0;
-	if (!n || errno || *end || n > JOBS_MAX) {
-		complain("--jobs takes a number from 1 to %d, not '%s'",
-			 JOBS_MAX, text);
-		return try_help();
-	}
+	if (!n || errno || *end || n > RUN_JOBS_MAX)
+		return error_set(err, -EINVAL,
+				 "--jobs takes a number from 1 to %d, not '%s'",
+				 RUN_JOBS_MAX, text);
 	*jobs = (unsigned int)n;
 	return 0;
 }
@@ -236,252 +175,228 @@ static int parse_jobs(const char *text, unsigned int *jobs)
 /* The largest unit that it is a multiple of, as parse_size() reads it. */
 static void size_text(char *text, size_t room, uint64_t size)
 {
-	static const char *const units[] = { "", "K", "M", "G" };
-	size_t unit = 0;
+	char unit[2] = "";
 
-	while (size && size % 1024 == 0 &&
-	       unit + 1 < sizeof(units) / sizeof(units[0])) {
+	for (size_t n = 0; size && size % 1024 == 0 && units[n]; n++) {
 		size /= 1024;
-		unit++;
+		unit[0] = units[n];
 	}
-	snprintf(text, room, "%" PRIu64 "%s", size, units[unit]);
+	snprintf(text, room, "%" PRIu64 "%s", size, unit);
 }
 
 static int parse_bounded(const char *option, const char *text, uint64_t min,
-			 uint64_t max, size_t *value)
+			 uint64_t max, size_t *value, struct error *err)
 {
 	char least[24];
 	char most[24];
-	uint64_t n;
+	uint64_t n = 0;
 
-	if (parse_size(text, &n) || n < min || n > max) {
-		size_text(least, sizeof(least), min);
-		size_text(most, sizeof(most), max);
-		complain("--%s takes a size from %s to %s, in bytes or with K, "
+	if (!parse_size(text, &n) && n >= min && n <= max) {
+		*value = (size_t)n;
+		return 0;
+	}
+	size_text(least, sizeof(least), min);
+	size_text(most, sizeof(most), max);
+	return error_set(err, -EINVAL,
+			 "--%s takes a size from %s to %s, in bytes or with K, "
 			 "M or G (times 1024), not '%s'",
 			 option, least, most, text);
-		return try_help();
-	}
-	*value = (size_t)n;
-	return 0;
 }
 
-static int parse_algorithm(struct options *opt, const char *text)
+static int parse_algorithm(struct options *opt, const char *text,
+			   struct error *err)
 {
-	const struct algorithm *alg = algorithm_by_name(text);
-
-	if (!alg || alg->class != ALG_DIGEST) {
-		complain("no digest algorithm is called '%s'; there are:",
-			 text);
-		for (size_t i = 0; i < algorithms_count; i++)
-			if (algorithms[i].class == ALG_DIGEST)
-				fprintf(stderr, "  %s\n", algorithms[i].name);
-		return try_help();
-	}
-	opt->alg = alg;
+	opt->alg = algorithm_by_name(text);
 	opt->alg_given = true;
-	return 0;
-}
-
-static int parse_backend(struct options *opt, const char *text)
-{
-	opt->backend = backend_by_name(text);
-	if (opt->backend)
+	if (opt->alg && opt->alg->class == ALG_DIGEST)
 		return 0;
-	complain("no backend is called '%s'; there are:", text);
+	error_set(err, -EINVAL,
+		  "no digest algorithm is called '%s'; there are:", text);
+	for (size_t i = 0; i < algorithms_count; i++)
+		if (algorithms[i].class == ALG_DIGEST)
+			add_name(err, algorithms[i].name);
+	return -EINVAL;
+}
+
+static int parse_backend(struct options *opt, const char *text,
+			 struct error *err)
+{
+	opt->run.session.backend = backend_by_name(text);
+	if (opt->run.session.backend && opt->run.session.backend->digest)
+		return 0;
+	error_set(err, -EINVAL, "no backend is called '%s'; there are:", text);
 	for (const struct backend *const *b = backends; *b; b++)
-		fprintf(stderr, "  %s\n", (*b)->name);
-	return try_help();
+		if ((*b)->digest)
+			add_name(err, (*b)->name);
+	return -EINVAL;
 }
-
-/* On stdout, at once: errno is that of the write. */
-static int show(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-
-static int show(const char *fmt, ...)
-{
-	va_list args;
-	int ret;
-
-	va_start(args, fmt);
-	ret = vprintf(fmt, args);
-	va_end(args);
-	if (ret >= 0 && !fflush(stdout))
-		return OPTIONS_DONE;
-	complain("write error: %s", strerror(errno));
-	return -EIO;
-}
-
-static int list_backends(void)
-{
-	int ret = OPTIONS_DONE;
-	struct error err;
-
-	for (const struct backend *const *b = backends; *b && ret > 0; b++) {
-		memset(&err, 0, sizeof(err));
-		if ((*b)->probe(&err))
-			ret = show("%-8s not here: %s\n", (*b)->name, err.what);
-		else
-			ret = show("%-8s %s\n", (*b)->name, (*b)->summary);
-	}
-	return ret;
-}
-
-struct given {
-	bool text;
-	bool binary;
-};
 
 /* Combinations that sha256sum refuses too. */
-static int check_combinations(const struct options *opt,
-			      const struct given *given)
+static int check_combinations(const struct options *opt, bool text, bool binary,
+			      struct error *err)
 {
-	if (opt->tag && given->text)
-		return usage("--tag does not support --text mode");
-	if (opt->check && opt->zero)
-		return usage("the --zero option is not supported when "
-			     "verifying checksums");
-	if (opt->check && opt->tag)
-		return usage("the --tag option is meaningless when verifying "
-			     "checksums");
-	if (opt->check && (given->text || given->binary))
-		return usage("the --binary and --text options are "
-			     "meaningless when verifying checksums");
-	if (!opt->check) {
-		const char *name = opt->ignore_missing ? "ignore-missing" :
-				   opt->status         ? "status" :
-				   opt->warn           ? "warn" :
-				   opt->quiet          ? "quiet" :
-				   opt->strict         ? "strict" :
-							 NULL;
+	const char *only = opt->ignore_missing ? "ignore-missing" :
+			   opt->status         ? "status" :
+			   opt->warn           ? "warn" :
+			   opt->quiet          ? "quiet" :
+			   opt->strict         ? "strict" :
+						 NULL;
+	bool check = opt->command == COMMAND_CHECK;
 
-		if (name) {
-			complain("the --%s option is meaningful only when "
+	const struct {
+		bool wrong;
+		const char *why;
+	} rules[] = {
+		{ opt->style.tag && text,
+		  "--tag does not support --text mode" },
+		{ check && opt->style.zero,
+		  "the --zero option is not supported when verifying "
+		  "checksums" },
+		{ check && opt->style.tag,
+		  "the --tag option is meaningless when verifying checksums" },
+		{ check && (text || binary),
+		  "the --binary and --text options are meaningless when "
+		  "verifying checksums" },
+		{ opt->report.file && opt->report.kind == REPORT_NONE,
+		  "--report-file is meaningful only with --report" },
+	};
+
+	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++)
+		if (rules[i].wrong)
+			return error_set(err, -EINVAL, "%s", rules[i].why);
+	if (!check && only)
+		return error_set(err, -EINVAL,
+				 "the --%s option is meaningful only when "
 				 "verifying checksums",
-				 name);
-			return try_help();
-		}
-	}
-	if (opt->report_file && opt->report == REPORT_NONE)
-		return usage("--report-file is meaningful only with --report");
+				 only);
 	return 0;
 }
 
-static int parse_one(struct options *opt, struct given *given, int c)
+/* The last of --quiet, --status and --warn counts. */
+static void set_verbosity(struct options *opt, bool *which)
 {
-	int value = 0;
-	int ret = 0;
-
-	switch (c) {
-	case 'a':
-		return parse_algorithm(opt, optarg);
-	case 'b':
-		opt->binary = true;
-		given->binary = true;
-		given->text = false;
-		return 0;
-	case 'c':
-		opt->check = true;
-		return 0;
-	case 'j':
-		return parse_jobs(optarg, &opt->jobs);
-	case 't':
-		opt->binary = false;
-		given->text = true;
-		given->binary = false;
-		return 0;
-	case 'w':
-		opt->status = false;
-		opt->warn = true;
-		opt->quiet = false;
-		return 0;
-	case 'z':
-		opt->zero = true;
-		return 0;
-	case OPT_TAG:
-		opt->tag = true;
-		opt->binary = true;
-		given->text = false;
-		return 0;
-	case OPT_IGNORE_MISSING:
-		opt->ignore_missing = true;
-		return 0;
-	case OPT_QUIET:
-		opt->status = false;
-		opt->warn = false;
-		opt->quiet = true;
-		return 0;
-	case OPT_STATUS:
-		opt->status = true;
-		opt->warn = false;
-		opt->quiet = false;
-		return 0;
-	case OPT_STRICT:
-		opt->strict = true;
-		return 0;
-	case OPT_BACKEND:
-		return parse_backend(opt, optarg);
-	case OPT_CHUNK:
-		return parse_bounded("chunk", optarg, CHUNK_MIN, CHUNK_MAX,
-				     &opt->chunk);
-	case OPT_ONESHOT_LIMIT:
-		return parse_bounded("oneshot-limit", optarg, 0, ONESHOT_MAX,
-				     &opt->oneshot_limit);
-	case OPT_MODE:
-		ret = parse_word(modes, "mode", optarg, &value);
-		opt->mode = (enum hash_mode)value;
-		return ret;
-	case OPT_READER:
-		ret = parse_word(readers, "reader", optarg, &value);
-		opt->reader = (enum reader_kind)value;
-		return ret;
-	case OPT_COLD:
-		opt->cold = true;
-		return 0;
-	case OPT_REPORT:
-		value = REPORT_TEXT;
-		if (optarg)
-			ret = parse_word(reports, "report", optarg, &value);
-		opt->report = (enum report_kind)value;
-		return ret;
-	case OPT_REPORT_FILE:
-		opt->report_file = optarg;
-		return 0;
-	case OPT_PROGRESS:
-		ret = parse_word(progresses, "progress", optarg, &value);
-		opt->progress = (enum progress_kind)value;
-		return ret;
-	case OPT_LIST:
-		return list_backends();
-	case OPT_HELP:
-		return show("%s", help_text);
-	case OPT_VERSION:
-		return show("teehash (teemark) " TEEMARK_VERSION "\n");
-	default:
-		return try_help();
-	}
+	opt->quiet = false;
+	opt->status = false;
+	opt->warn = false;
+	*which = true;
 }
 
-int options_parse(struct options *opt, int argc, char **argv)
+int options_parse(struct options *opt, int argc, char **argv, struct error *err)
 {
 	static char dash[] = "-";
 	static char *only_stdin[] = { dash, NULL };
-	struct given given = { 0 };
-	int ret;
+	struct session_settings *session = &opt->run.session;
+	struct stream_settings *stream = &opt->run.stream;
+	bool binary = false;
+	bool text = false;
+	int ret = 0;
 	int c;
 
 	*opt = (struct options){
-		.backend = backend_by_name("tee"),
 		.alg = algorithm_by_name("sha256"),
-		.jobs = 1,
-		.oneshot_limit = ENGINE_ONESHOT_LIMIT,
+		.report.kind = REPORT_NONE,
+		.run.jobs = 1,
+		.run.session.backend = backend_by_name("tee"),
+		.run.stream.oneshot_limit = ONESHOT_LIMIT,
 	};
-	while ((c = getopt_long(argc, argv, "a:bcj:twz", long_options, NULL)) !=
-	       -1) {
-		ret = parse_one(opt, &given, c);
-		if (ret)
-			return ret;
+	while (ret >= 0 && (c = getopt_long(argc, argv, "a:bcj:twz",
+					    long_options, NULL)) != -1) {
+		switch (c) {
+		case 'a':
+			ret = parse_algorithm(opt, optarg, err);
+			break;
+		case 'b':
+			binary = true;
+			text = false;
+			break;
+		case 'c':
+			opt->command = COMMAND_CHECK;
+			break;
+		case 'j':
+			ret = parse_jobs(optarg, &opt->run.jobs, err);
+			break;
+		case 't':
+			text = true;
+			binary = false;
+			break;
+		case 'w':
+			set_verbosity(opt, &opt->warn);
+			break;
+		case 'z':
+			opt->style.zero = true;
+			break;
+		case OPT_TAG:
+			opt->style.tag = true;
+			text = false;
+			break;
+		case OPT_IGNORE_MISSING:
+			opt->ignore_missing = true;
+			break;
+		case OPT_QUIET:
+			set_verbosity(opt, &opt->quiet);
+			break;
+		case OPT_STATUS:
+			set_verbosity(opt, &opt->status);
+			break;
+		case OPT_STRICT:
+			opt->strict = true;
+			break;
+		case OPT_BACKEND:
+			ret = parse_backend(opt, optarg, err);
+			break;
+		case OPT_CHUNK:
+			ret = parse_bounded("chunk", optarg, SESSION_CHUNK_MIN,
+					    SESSION_CHUNK_MAX, &session->chunk,
+					    err);
+			break;
+		case OPT_ONESHOT_LIMIT:
+			ret = parse_bounded("oneshot-limit", optarg, 0,
+					    ONESHOT_LIMIT_MAX,
+					    &stream->oneshot_limit, err);
+			break;
+		case OPT_MODE:
+			ret = parse_word(hash_modes, "mode", optarg, err);
+			stream->mode = (enum hash_mode)ret;
+			break;
+		case OPT_READER:
+			ret = parse_word(reader_kinds, "reader", optarg, err);
+			opt->run.reader = (enum reader_kind)ret;
+			break;
+		case OPT_COLD:
+			stream->cold = true;
+			break;
+		case OPT_REPORT:
+			ret = optarg ? parse_word(report_kinds, "report",
+						  optarg, err) :
+				       REPORT_TEXT;
+			opt->report.kind = (enum report_kind)ret;
+			break;
+		case OPT_REPORT_FILE:
+			opt->report.file = optarg;
+			break;
+		case OPT_PROGRESS:
+			ret = parse_word(progress_kinds, "progress", optarg,
+					 err);
+			opt->progress = (enum progress_kind)ret;
+			break;
+		case OPT_LIST:
+			opt->command = COMMAND_LIST;
+			return 0;
+		case OPT_HELP:
+			opt->command = COMMAND_HELP;
+			return 0;
+		case OPT_VERSION:
+			opt->command = COMMAND_VERSION;
+			return 0;
+		default:
+			return -EINVAL; /* getopt has said why */
+		}
 	}
+	if (ret < 0)
+		return ret;
+	opt->style.binary = binary;
+	session->plain = stream->mode == MODE_TMPREF;
 	opt->names = optind < argc ? argv + optind : only_stdin;
 	opt->names_count = optind < argc ? (size_t)(argc - optind) : 1;
-	return check_combinations(opt, &given);
+	return check_combinations(opt, text, binary, err);
 }

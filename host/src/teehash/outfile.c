@@ -1,27 +1,18 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
-#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "outfile.h"
+#include "stop.h"
 
-#define PATIENCE_MS 100 /* for who reads at the other end of a pipe */
-
-/* What a signal handler must know; there is one file at most. */
-static struct {
-	volatile sig_atomic_t open;
-	volatile sig_atomic_t whole; /* no piece is under way */
-	volatile sig_atomic_t over;
-	struct outfile *file;
-	int fd;
-	size_t len;
-	char ending[512];
-} state;
+/* The partial file that is there now, for a signal handler. */
+static char *volatile abandoned;
 
 static bool is_standard(const struct stat *st, int *fd)
 {
@@ -35,21 +26,7 @@ static bool is_standard(const struct stat *st, int *fd)
 	return false;
 }
 
-/* The stream of fd, which is closed if there is none. */
-static int open_stream(struct outfile *file, int fd)
-{
-	int code;
-
-	if (fd < 0)
-		return -errno;
-	file->out = fdopen(fd, "w");
-	if (file->out)
-		return 0;
-	code = -errno;
-	close(fd);
-	return code;
-}
-
+/* The owner and the mode of what was there, else as the umask says. */
 static void take_over(int fd, const struct stat *before)
 {
 	mode_t mask;
@@ -72,26 +49,23 @@ static int open_partial(struct outfile *file, const struct stat *before)
 	static const char pattern[] = "teehash-XXXXXX.partial";
 	const char *slash = strrchr(file->target, '/');
 	int folder = slash ? (int)(slash - file->target) + 1 : 0;
-	int ret;
-	int fd;
 
 	if (asprintf(&file->partial, "%.*s%s", folder, file->target, pattern) <
 	    0) {
 		file->partial = NULL;
 		return -ENOMEM;
 	}
-	fd = mkostemps(file->partial, (int)strlen(".partial"), O_CLOEXEC);
-	if (fd < 0)
+	file->fd = mkostemps(file->partial, (int)strlen(".partial"), O_CLOEXEC);
+	if (file->fd < 0)
 		return -errno;
-	take_over(fd, before);
-	ret = open_stream(file, fd);
-	if (ret)
-		unlink(file->partial);
-	return ret;
+	abandoned = file->partial;
+	take_over(file->fd, before);
+	return 0;
 }
 
 static void forget_names(struct outfile *file)
 {
+	abandoned = NULL;
 	free(file->partial);
 	free(file->target);
 	file->partial = NULL;
@@ -123,108 +97,69 @@ static bool is_link(const char *name)
 	return !lstat(name, &st) && S_ISLNK(st.st_mode);
 }
 
+int outfile_use(struct outfile *file, int fd)
+{
+	*file = (struct outfile){ .fd = fcntl(fd, F_DUPFD_CLOEXEC, 3) };
+	return file->fd < 0 ? -errno : 0;
+}
+
 int outfile_open(struct outfile *file, const char *name)
 {
 	size_t len = strlen(name);
 	struct stat st;
 	bool there = !stat(name, &st);
-	bool beside;
-	int ret;
 	int fd;
 
-	*file = (struct outfile){ .owned = true };
-	/* A link that leads nowhere makes its file when it is opened. */
-	beside = there ? S_ISREG(st.st_mode) :
-			 len && name[len - 1] != '/' && !is_link(name);
+	*file = (struct outfile){ .fd = -1 };
 	if (there && is_standard(&st, &fd))
-		ret = open_stream(file, fcntl(fd, F_DUPFD_CLOEXEC, 3));
-	else if (beside)
-		ret = open_beside(file, name, there ? &st : NULL);
-	else
-		ret = open_stream(file,
-				  open(name,
-				       O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC,
-				       0666));
-	if (!ret)
-		outfile_use(file, file->out, true);
-	return ret;
+		return outfile_use(file, fd);
+	/* A link that leads nowhere makes its file when it is opened. */
+	if (there ? S_ISREG(st.st_mode) :
+		    len && name[len - 1] != '/' && !is_link(name))
+		return open_beside(file, name, there ? &st : NULL);
+	file->fd = open(name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	return file->fd < 0 ? -errno : 0;
 }
 
-void outfile_use(struct outfile *file, FILE *out, bool owned)
+static int write_all(int fd, const char *text, size_t len)
 {
-	file->out = out;
-	file->owned = owned;
-	state.file = file;
-	state.fd = fileno(out);
-	state.whole = 0;
-	state.open = 1;
+	while (len) {
+		ssize_t n = write(fd, text, len);
+
+		if (n >= 0) {
+			text += n;
+			len -= (size_t)n;
+		} else if (errno != EINTR || stop_asked()) {
+			return -errno;
+		}
+	}
+	return 0;
 }
 
-void outfile_piece(struct outfile *file)
+int outfile_write(struct outfile *file, const char *text, size_t len)
 {
-	flockfile(file->out);
-	state.whole = 0;
-}
+	int ret = write_all(file->fd, text, len);
 
-int outfile_settle(struct outfile *file, const char *ending)
-{
-	int ret = fflush(file->out) ? -errno : 0;
-
-	state.len = strlen(ending);
-	if (state.len > sizeof(state.ending))
-		state.len = sizeof(state.ending);
-	memcpy(state.ending, ending, state.len);
-	state.whole = !ret && !ferror(file->out);
-	funlockfile(file->out);
-	return ret;
-}
-
-int outfile_close(struct outfile *file, bool keep)
-{
-	int ret = 0;
-
-	if (!file->out)
-		return 0;
-	state.whole = 0;
-	if (file->owned ? fclose(file->out) : fflush(file->out))
+	if (close(file->fd) && !ret)
 		ret = -errno;
-	file->out = NULL;
-	if (file->partial && keep && !ret &&
-	    rename(file->partial, file->target))
+	if (!ret && file->partial && rename(file->partial, file->target))
 		ret = -errno;
-	if (file->partial && (!keep || ret))
+	if (ret && file->partial)
 		unlink(file->partial);
-	state.open = 0;
 	forget_names(file);
 	return ret;
 }
 
-void outfile_lock(void)
+void outfile_drop(struct outfile *file)
 {
-	if (state.open && state.file->out)
-		flockfile(state.file->out);
-}
-
-static bool write_ending(void)
-{
-	struct pollfd room = { .fd = state.fd, .events = POLLOUT };
-
-	/* Nobody may take it: that must not keep the program from leaving. */
-	return state.whole && poll(&room, 1, PATIENCE_MS) == 1 &&
-	       write(state.fd, state.ending, state.len) == (ssize_t)state.len;
+	close(file->fd);
+	if (file->partial)
+		unlink(file->partial);
+	forget_names(file);
 }
 
 void outfile_abandon(void)
 {
-	const struct outfile *file = state.file;
-
-	if (!state.open || state.over)
-		return;
-	state.over = 1;
-	if (write_ending()) {
-		if (file->partial)
-			rename(file->partial, file->target);
-	} else if (file->partial) {
-		unlink(file->partial);
-	}
+	if (abandoned)
+		unlink(abandoned);
 }

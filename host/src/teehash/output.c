@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
+#include <errno.h>
 #include <string.h>
 
 #include "output.h"
+#include "utf8.h"
 
 void hex_encode(char *hex, const uint8_t *bytes, size_t len)
 {
@@ -38,7 +40,7 @@ bool hex_decode(uint8_t *bytes, size_t len, const char *hex)
 	return true;
 }
 
-void name_print_escaped(FILE *out, const char *name)
+static void print_escaped(FILE *out, const char *name)
 {
 	for (; *name; name++) {
 		switch (*name) {
@@ -63,76 +65,61 @@ static bool must_escape(const char *name)
 	return strpbrk(name, "\\\n\r");
 }
 
-void line_print(FILE *out, const struct line_style *style, const char *name,
-		const struct algorithm *alg, const uint8_t *digest)
+/* The stream is asked at once: errno is still that of its write. */
+static int written(FILE *out)
+{
+	return ferror(out) ? -(errno ? errno : EIO) : 0;
+}
+
+int line_print(FILE *out, const struct line_style *style, const char *name,
+	       const struct algorithm *alg, const uint8_t *digest)
 {
 	bool escape = !style->zero && must_escape(name);
 	char hex[HEX_MAX];
 
 	hex_encode(hex, digest, alg->out_bytes);
-	flockfile(out);
+	errno = 0;
 	if (escape)
 		putc('\\', out);
 	if (style->tag)
-		fprintf(out, "%s (", alg->title);
+		fprintf(out, "%s (", alg->tag);
 	else
 		fprintf(out, "%s %c", hex, style->binary ? '*' : ' ');
 	if (escape)
-		name_print_escaped(out, name);
+		print_escaped(out, name);
 	else
 		fputs(name, out);
 	if (style->tag)
 		fprintf(out, ") = %s", hex);
 	putc(style->zero ? '\0' : '\n', out);
-	funlockfile(out);
+	return written(out);
 }
 
-void result_print(FILE *out, const char *name, const char *verdict)
+int result_print(FILE *out, const char *name, const char *verdict)
 {
-	flockfile(out);
+	errno = 0;
 	/* As a list has it, so that no name looks like another. */
 	if (must_escape(name)) {
 		putc('\\', out);
-		name_print_escaped(out, name);
+		print_escaped(out, name);
 	} else {
 		fputs(name, out);
 	}
 	fprintf(out, ": %s\n", verdict);
-	funlockfile(out);
+	return written(out);
 }
 
-size_t utf8_length(const char *s)
+/* The length of what can stand in a message as it is; 0: it can't. */
+static size_t printable(const char *s)
 {
-	const unsigned char *u = (const unsigned char *)s;
-	size_t len;
-
-	if (u[0] < 0x80)
-		return u[0] ? 1 : 0;
-	if (u[0] >= 0xc2 && u[0] <= 0xdf)
-		len = 2;
-	else if (u[0] >= 0xe0 && u[0] <= 0xef)
-		len = 3;
-	else if (u[0] >= 0xf0 && u[0] <= 0xf4)
-		len = 4;
-	else
-		return 0;
-	for (size_t i = 1; i < len; i++)
-		if ((u[i] & 0xc0) != 0x80)
-			return 0;
-	/* Overlong forms, surrogates and what lies beyond U+10FFFF. */
-	if ((u[0] == 0xe0 && u[1] < 0xa0) || (u[0] == 0xed && u[1] > 0x9f) ||
-	    (u[0] == 0xf0 && u[1] < 0x90) || (u[0] == 0xf4 && u[1] > 0x8f))
-		return 0;
-	return len;
-}
-
-static bool is_control(const char *s, size_t len)
-{
+	size_t len = utf8_length(s, strnlen(s, 4));
 	unsigned char c = (unsigned char)s[0];
 
 	/* C0, DEL, and C1 as encoded in UTF-8. */
-	return c < 0x20 || c == 0x7f ||
-	       (len == 2 && c == 0xc2 && (unsigned char)s[1] < 0xa0);
+	if (c < 0x20 || c == 0x7f ||
+	    (len == 2 && c == 0xc2 && (unsigned char)s[1] < 0xa0))
+		return 0;
+	return len;
 }
 
 static bool name_is_plain(const char *name)
@@ -140,9 +127,9 @@ static bool name_is_plain(const char *name)
 	if (!*name || strpbrk(name, ": '\"\\"))
 		return false;
 	while (*name) {
-		size_t len = utf8_length(name);
+		size_t len = printable(name);
 
-		if (!len || is_control(name, len))
+		if (!len)
 			return false;
 		name += len;
 	}
@@ -157,15 +144,15 @@ void name_print_safe(FILE *out, const char *name)
 	}
 	putc('\'', out);
 	while (*name) {
-		size_t len = utf8_length(name);
+		size_t len = printable(name);
 
 		if (*name == '\\' || *name == '\'')
-			fprintf(out, "\\%c", *name);
-		else if (len && !is_control(name, len))
+			putc('\\', out);
+		if (len)
 			fwrite(name, 1, len, out);
 		else
 			fprintf(out, "\\%03o", (unsigned char)*name);
-		name += len && !is_control(name, len) ? len : 1;
+		name += len ? len : 1;
 	}
 	putc('\'', out);
 }

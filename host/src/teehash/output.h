@@ -20,20 +20,16 @@ struct line_style {
 
 /* hex: at least 2 * len + 1 characters. */
 void hex_encode(char *hex, const uint8_t *bytes, size_t len);
-/* Exactly len bytes from 2 * len digits of either case. */
+/* Reads len bytes from 2 * len digits. Returns false if one is no digit. */
 bool hex_decode(uint8_t *bytes, size_t len, const char *hex);
 
-/* These two hold the stream: a line is there wholly or not at all. */
-void line_print(FILE *out, const struct line_style *style, const char *name,
-		const struct algorithm *alg, const uint8_t *digest);
+/* These two return 0, or the -errno of a write. */
+int line_print(FILE *out, const struct line_style *style, const char *name,
+	       const struct algorithm *alg, const uint8_t *digest);
 /* "name: verdict", as sha256sum -c prints it. */
-void result_print(FILE *out, const char *name, const char *verdict);
+int result_print(FILE *out, const char *name, const char *verdict);
 
-/* The name with \\, \n and \r escaped. */
-void name_print_escaped(FILE *out, const char *name);
 /* For messages: control characters and invalid UTF-8 as \ooo, in quotes. */
 void name_print_safe(FILE *out, const char *name);
-/* Length of the valid UTF-8 sequence at s, 0 if there is none. */
-size_t utf8_length(const char *s);
 
 #endif

@@ -1,22 +1,48 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <inttypes.h>
 #include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "clock.h"
 #include "progress.h"
 
 #define APPEAR_NS    500000000u
-#define REDRAW_NS    100000000u
+#define REDRAW_NS    100000000
 #define BAR_MAX      40
 #define TEXT_COLUMNS 62 /* what stands beside the bar, at most */
 #define TEXT_MAX     256
 #define CLEAR        "\r\033[K"
 
-/* A bar is on the line now. A signal handler must know, and stderr is one. */
+const char *const progress_kinds[] = {
+	[PROGRESS_AUTO] = "auto",
+	[PROGRESS_ALWAYS] = "always",
+	[PROGRESS_NEVER] = "never",
+	NULL,
+};
+
+/* There is one stderr, so there is one bar. */
+static struct {
+	bool on;
+	bool over;
+	pthread_t thread;
+	pthread_mutex_t lock; /* whoever holds it may write to stderr */
+	pthread_cond_t ended;
+	int width; /* columns of the terminal */
+	uint64_t begin_ns;
+	uint64_t total;
+} bar = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+static _Atomic uint64_t hashed;
+
+/* The bar is on the line now. A signal handler must know. */
 static atomic_bool shown;
 
 static int terminal_width(void)
@@ -28,22 +54,9 @@ static int terminal_width(void)
 	return size.ws_col;
 }
 
-void progress_begin(struct progress *progress, bool on, uint64_t total)
+void progress_add(uint64_t bytes)
 {
-	memset(progress, 0, sizeof(*progress));
-	progress->on = on;
-	progress->total = total;
-	progress->begin_ns = clock_now_ns();
-	progress->drawn_ns = progress->begin_ns;
-	if (on)
-		progress->width = terminal_width();
-}
-
-void progress_add(void *progress, uint64_t bytes)
-{
-	struct progress *p = progress;
-
-	atomic_fetch_add_explicit(&p->done, bytes, memory_order_relaxed);
+	atomic_fetch_add_explicit(&hashed, bytes, memory_order_relaxed);
 }
 
 static void print_bytes(FILE *out, double bytes)
@@ -69,9 +82,9 @@ static void print_seconds(FILE *out, double seconds)
 		fprintf(out, "%d:%02d", (int)(s / 60), (int)(s % 60));
 }
 
-static void print_bar(FILE *out, const struct progress *p, double share)
+static void print_bar(FILE *out, double share)
 {
-	int columns = p->width - TEXT_COLUMNS;
+	int columns = bar.width - TEXT_COLUMNS;
 	int full;
 
 	if (columns > BAR_MAX)
@@ -87,14 +100,14 @@ static void print_bar(FILE *out, const struct progress *p, double share)
 }
 
 /* What stands on the line. */
-static void print_line(FILE *out, const struct progress *p, double seconds)
+static void print_line(FILE *out, double seconds)
 {
 	double done =
-		(double)atomic_load_explicit(&p->done, memory_order_relaxed);
-	double total = (double)p->total;
+		(double)atomic_load_explicit(&hashed, memory_order_relaxed);
+	double total = (double)bar.total;
 	double rate = done / seconds;
 
-	if (!p->total || done > total) {
+	if (!bar.total || done > total) {
 		print_bytes(out, done);
 		fputs(", ", out);
 		print_bytes(out, rate);
@@ -102,7 +115,7 @@ static void print_line(FILE *out, const struct progress *p, double seconds)
 		print_seconds(out, seconds);
 		return;
 	}
-	print_bar(out, p, done / total);
+	print_bar(out, done / total);
 	print_bytes(out, done);
 	fputs(" of ", out);
 	print_bytes(out, total);
@@ -116,46 +129,94 @@ static void print_line(FILE *out, const struct progress *p, double seconds)
 	}
 }
 
-void progress_draw(struct progress *progress)
+static void draw(void)
 {
+	uint64_t age = clock_now_ns() - bar.begin_ns;
 	char text[TEXT_MAX];
-	uint64_t now;
 	FILE *out;
 
-	if (!progress->on)
+	if (age < APPEAR_NS)
 		return;
-	now = clock_now_ns();
-	if (now - progress->begin_ns < APPEAR_NS ||
-	    now - progress->drawn_ns < REDRAW_NS)
-		return;
-	progress->drawn_ns = now;
 	/* stderr has no buffer: the whole line in one write. */
 	out = fmemopen(text, sizeof(text), "w");
 	if (!out)
 		return;
 	fputs(CLEAR, out);
-	print_line(out, progress, (double)(now - progress->begin_ns) / 1e9);
+	print_line(out, (double)age / 1e9);
 	fclose(out);
-	flockfile(stderr);
 	atomic_store(&shown, true);
 	fputs(text, stderr);
-	funlockfile(stderr);
+}
+
+static void *bar_main(void *unused)
+{
+	struct timespec next;
+
+	pthread_mutex_lock(&bar.lock);
+	while (!bar.over) {
+		clock_gettime(CLOCK_MONOTONIC, &next);
+		next.tv_nsec += REDRAW_NS;
+		if (next.tv_nsec >= 1000000000) {
+			next.tv_nsec -= 1000000000;
+			next.tv_sec++;
+		}
+		pthread_cond_timedwait(&bar.ended, &bar.lock, &next);
+		if (!bar.over)
+			draw();
+	}
+	pthread_mutex_unlock(&bar.lock);
+	return unused;
+}
+
+void progress_begin(enum progress_kind kind, uint64_t total)
+{
+	pthread_condattr_t attr;
+	sigset_t all;
+	sigset_t old;
+
+	if (kind == PROGRESS_NEVER ||
+	    (kind == PROGRESS_AUTO && !isatty(STDERR_FILENO)))
+		return;
+	bar.total = total;
+	bar.begin_ns = clock_now_ns();
+	bar.width = terminal_width();
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(&bar.ended, &attr);
+	pthread_condattr_destroy(&attr);
+	/* Signals are for the thread that works. Without a bar it does, too. */
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	bar.on = !pthread_create(&bar.thread, NULL, bar_main, NULL);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
 }
 
 void progress_hide(void)
 {
-	flockfile(stderr);
-	if (atomic_load(&shown)) {
+	if (!bar.on)
+		return;
+	pthread_mutex_lock(&bar.lock);
+	if (atomic_exchange(&shown, false))
 		fputs(CLEAR, stderr);
-		atomic_store(&shown, false);
-	}
-	funlockfile(stderr);
 }
 
-void progress_end(struct progress *progress)
+void progress_show(void)
 {
+	if (bar.on)
+		pthread_mutex_unlock(&bar.lock);
+}
+
+void progress_end(void)
+{
+	if (!bar.on)
+		return;
 	progress_hide();
-	progress->on = false;
+	bar.over = true;
+	pthread_cond_signal(&bar.ended);
+	progress_show();
+	pthread_join(bar.thread, NULL);
+	pthread_cond_destroy(&bar.ended);
+	bar.on = false;
 }
 
 void progress_abandon(void)

@@ -2,26 +2,21 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <stdlib.h>
+#include <poll.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "clock.h"
 #include "source.h"
-#include "teehash.h"
+#include "stop.h"
 
-#ifndef __NR_cachestat
-#define __NR_cachestat 451 /* the same on every architecture */
-#endif
+#define LOOK_MS 100 /* how often who waits for a pipe looks at the flag */
 
-/* mincore() takes a vector of a byte a page; this much at a time. */
-#define MINCORE_PAGES 16384u
+_Static_assert(sizeof(off_t) >= 8, "files may be larger than 2 GiB");
 
+/* As sha256sum says it, so that scripts recognise it. */
 static int explain_open(int code, struct error *err)
 {
-	/* As sha256sum says it, so that scripts recognise it. */
 	return error_set(err, code, "%s", strerror(-code));
 }
 
@@ -33,10 +28,11 @@ int source_open(struct source *source, const char *name, struct error *err)
 	if (!strcmp(name, "-")) {
 		source->fd = STDIN_FILENO;
 	} else {
+		/* Opening a FIFO waits for its other end. */
 		do
 			source->fd =
 				open(name, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-		while (source->fd < 0 && errno == EINTR && !interrupted());
+		while (source->fd < 0 && errno == EINTR && !stop_asked());
 		if (source->fd < 0)
 			return explain_open(-errno, err);
 		source->owned = true;
@@ -67,34 +63,13 @@ void source_close(struct source *source)
 	source->owned = false;
 }
 
-void source_find_common(const char *name, struct common_source *common)
+bool source_is_shared(const char *name)
 {
-	bool is_stdin = !strcmp(name, "-");
 	struct stat st;
 
-	*common = (struct common_source){ .is = false };
-	if (is_stdin ? fstat(STDIN_FILENO, &st) : stat(name, &st))
-		return;
-	common->is = is_stdin || (!S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode));
-	common->dev = st.st_dev;
-	common->ino = st.st_ino;
-}
-
-bool source_same(const struct common_source *a, const struct common_source *b)
-{
-	return a->is && b->is && a->dev == b->dev && a->ino == b->ino;
-}
-
-int source_rewind(struct source *source)
-{
-	if (!source->bytes)
-		return 0;
-	if (!source->regular)
-		return -ESPIPE;
-	if (lseek(source->fd, (off_t)source->start, SEEK_SET) < 0)
-		return -errno;
-	source->bytes = 0;
-	return 0;
+	if (!strcmp(name, "-"))
+		return true;
+	return !stat(name, &st) && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode);
 }
 
 uint64_t source_size(const struct source *source)
@@ -105,6 +80,29 @@ uint64_t source_size(const struct source *source)
 							 0;
 }
 
+static bool told_to_stop(const struct source *source)
+{
+	return stop_asked() || atomic_load(&source->given_up);
+}
+
+/*
+ * A read from a pipe may wait for ever, in a thread that gets no signals: so
+ * wait here, where the flags are seen. Returns false if told to stop.
+ */
+static bool wait_for_data(const struct source *source)
+{
+	struct pollfd fd = { .fd = source->fd, .events = POLLIN };
+
+	while (!told_to_stop(source)) {
+		int ready = poll(&fd, 1, LOOK_MS);
+
+		/* What else is wrong with it, read() tells. */
+		if (ready > 0 || (ready < 0 && errno != EINTR))
+			return true;
+	}
+	return false;
+}
+
 int source_fill(struct source *source, uint8_t *buf, size_t size, size_t *len,
 		bool *eof)
 {
@@ -113,23 +111,29 @@ int source_fill(struct source *source, uint8_t *buf, size_t size, size_t *len,
 	int ret = 0;
 
 	*eof = false;
-	while (n < size) {
-		ssize_t got = read(source->fd, buf + n, size - n);
+	if (source->has_ahead && size) {
+		source->has_ahead = false;
+		buf[n++] = source->ahead;
+	}
+	while (n < size && !ret) {
+		ssize_t got;
 
-		source->reads++;
-		if (got > 0) {
-			n += (size_t)got;
-		} else if (got == 0) {
-			*eof = true;
-			break;
-		} else if (errno != EINTR) {
-			ret = -errno;
-			break;
-		}
-		if (n < size && interrupted()) {
+		if (!source->regular && !wait_for_data(source)) {
 			ret = -EINTR;
 			break;
 		}
+		got = read(source->fd, buf + n, size - n);
+		source->reads++;
+		if (got == 0) {
+			*eof = true;
+			break;
+		}
+		if (got > 0)
+			n += (size_t)got;
+		else if (errno != EINTR)
+			ret = -errno;
+		if (!ret && n < size && told_to_stop(source))
+			ret = -EINTR;
 	}
 	source->bytes += n;
 	source->read_ns += clock_now_ns() - begin;
@@ -137,7 +141,17 @@ int source_fill(struct source *source, uint8_t *buf, size_t size, size_t *len,
 	return ret;
 }
 
-int source_fill_error(const struct source *source, int code, struct error *err)
+int source_at_end(struct source *source, bool *end)
+{
+	size_t len;
+	int ret = source_fill(source, &source->ahead, 1, &len, end);
+
+	source->has_ahead = len;
+	source->bytes -= len;
+	return ret;
+}
+
+int source_error(const struct source *source, int code, struct error *err)
 {
 	if (code == -EINTR)
 		return error_set(err, code, "interrupted");
@@ -174,7 +188,7 @@ void source_drop_cache(struct source *source)
 {
 	if (!source->regular)
 		return;
-	/* Pages not yet on the disk would stay. */
+	/* Pages that are not on the disk yet would stay. */
 	fdatasync(source->fd);
 	posix_fadvise(source->fd, 0, 0, POSIX_FADV_DONTNEED);
 }
@@ -185,81 +199,4 @@ void source_will_need(const struct source *source, size_t len)
 		posix_fadvise(source->fd,
 			      (off_t)(source->start + source->bytes),
 			      (off_t)len, POSIX_FADV_WILLNEED);
-}
-
-static bool ask_cachestat(int fd, struct page_cache *cache)
-{
-	struct {
-		uint64_t offset;
-		uint64_t len;
-	} range = { 0, 0 }; /* to the end of the file */
-	struct {
-		uint64_t cached;
-		uint64_t dirty;
-		uint64_t writeback;
-		uint64_t evicted;
-		uint64_t recently_evicted;
-	} found = { 0 };
-
-	if (syscall(__NR_cachestat, fd, &range, &found, 0u))
-		return false;
-	cache->cached = (int64_t)found.cached;
-	cache->source = "cachestat";
-	return true;
-}
-
-static bool ask_mincore(const struct source *source, uint64_t page,
-			struct page_cache *cache)
-{
-	uint64_t size = (uint64_t)source->before.st_size;
-	uint64_t window = MINCORE_PAGES * page;
-	unsigned char *seen = malloc(MINCORE_PAGES);
-	int64_t cached = 0;
-	bool good = seen;
-
-	for (uint64_t at = 0; good && at < size; at += window) {
-		uint64_t len = size - at < window ? size - at : window;
-		uint64_t pages = (len + page - 1) / page;
-		void *map = mmap(NULL, len, PROT_READ, MAP_SHARED, source->fd,
-				 (off_t)at);
-
-		if (map == MAP_FAILED) {
-			good = false;
-			break;
-		}
-		good = !mincore(map, len, seen);
-		for (uint64_t i = 0; good && i < pages; i++)
-			cached += seen[i] & 1;
-		munmap(map, len);
-	}
-	free(seen);
-	if (!good)
-		return false;
-	cache->cached = cached;
-	cache->source = "mincore";
-	return true;
-}
-
-void source_ask_cache(const struct source *source, struct page_cache *cache)
-{
-	long size = sysconf(_SC_PAGESIZE);
-	uint64_t page = size > 0 ? (uint64_t)size : 4096;
-
-	*cache = (struct page_cache){ .pages = -1 };
-	if (!source->regular) {
-		cache->reason = "not a regular file";
-		return;
-	}
-	if (ask_cachestat(source->fd, cache)) {
-		cache->pages = (source->before.st_size + (int64_t)page - 1) /
-			       (int64_t)page;
-	} else if (source->before.st_uid != geteuid() && geteuid() != 0) {
-		/* The kernel would call everything cached, for privacy. */
-		cache->reason = "the file belongs to another user";
-	} else if (ask_mincore(source, page, cache)) {
-		cache->pages = (source->before.st_size + (int64_t)page - 1) /
-			       (int64_t)page;
-	} else {
-		cache->reason = "the file system has no mincore()";
-	}
 }

@@ -9,10 +9,10 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static void check(const struct bench_case *c, struct pool *pool)
+static void check(struct bench_case *c, struct pool *pool)
 {
 	struct error why = { 0 };
-	int ret = c->workload->parse((struct bench_case *)c, pool, &why);
+	int ret = case_parse(c, pool, &why);
 
 	/* What is refused says why; nothing is opened for it. */
 	if ((ret != 0) != (why.what[0] != '\0') || c->state)

@@ -2,11 +2,13 @@
 /*
  * LD_PRELOAD: read() of a file whose size is FAULT_SIZE fails with EIO after
  * FAULT_AT bytes; or, with FAULT_DO, that happens to the file instead:
- * "truncate" or "append".
+ * "truncate" or "append". With FAULT_THREADS no thread can be started; and a
+ * stack that is too small on some architecture ends the program.
  */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,4 +59,28 @@ ssize_t read(int fd, void *buf, size_t count)
 		}
 	}
 	return real(fd, buf, count);
+}
+
+int pthread_attr_setstacksize(pthread_attr_t *attr, size_t size)
+{
+	(void)attr;
+	if (size < 131072) /* PTHREAD_STACK_MIN of aarch64 */
+		abort();
+	return 0;
+}
+
+int pthread_create(pthread_t *thread, const pthread_attr_t *attr,
+		   void *(*run)(void *), void *arg)
+{
+	static int (*real)(pthread_t *, const pthread_attr_t *,
+			   void *(*)(void *), void *);
+	void *symbol;
+
+	if (getenv("FAULT_THREADS"))
+		return EAGAIN;
+	if (!real) {
+		symbol = dlsym(RTLD_NEXT, "pthread_create");
+		memcpy(&real, &symbol, sizeof(real));
+	}
+	return real(thread, attr, run, arg);
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import string
 from collections.abc import Callable
 from pathlib import Path
@@ -13,6 +14,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from teehash_program import Program
+
+ROOT = Path(__file__).resolve().parents[3]
 
 ALGORITHMS = (
     "sha1", "sha224", "sha256", "sha384", "sha512",
@@ -245,7 +248,9 @@ def test_help_version_and_list(bare: Program) -> None:
     assert (shown.status, shown.err) == (0, b"")
     for option in ("--check", "--chunk", "--report", "--jobs", "--mode", "--cold"):
         assert option.encode() in shown.out
-    assert bare("--version").out.startswith(b"teehash ")
+    version = re.search('__version__ = "(.+)"', (ROOT / "lab/src/teemark/__init__.py").read_text())
+    assert version
+    assert bare("--version").out == f"teehash (teemark) {version[1]}\n".encode()
     listed = bare("--list").out.decode().split("\n")
     assert [line.split()[0] for line in listed if line] == [
         "tee", "ta-c", "ta-ce", "c", "ce", "openssl", "afalg",

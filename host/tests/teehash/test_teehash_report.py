@@ -110,6 +110,34 @@ def test_the_digest_lines_with_a_report(teehash: Program, tmp_path: Path) -> Non
     assert not teehash("--report=json", "a", cwd=tmp_path).out.startswith(line)
 
 
+def test_a_file_that_failed_has_no_rate(
+    native: Program, built: Path, tmp_path: Path
+) -> None:
+    """What was read of it is in its own entry; no digest, no bytes hashed."""
+    (tmp_path / "bad").write_bytes(bytes(300_000))
+    faulty = Program(native.path, native.arguments, {"LD_PRELOAD": str(built / "libfault.so")})
+    options = ("--report=json", "--chunk=64K", "--mode=stream")
+    done = faulty(*options, "bad", cwd=tmp_path, FAULT_SIZE="300000", FAULT_AT="200000")
+    report = check(done.out)
+    assert (done.status, report["files_failed"]) == (1, 1)
+    assert report["tee"]["hashed_bytes"]["value"] == 0
+    assert report["derived"]["hash_rate"]["value"] is None
+    assert report["derived"]["time_per_operation"]["value"] is None
+
+
+@pytest.mark.parametrize("kind", ["text", "json"])
+def test_no_report_of_work_that_could_not_begin(
+    tee: Program, tmp_path: Path, kind: str
+) -> None:
+    (tmp_path / "a").write_bytes(b"a")
+    done = tee(f"--report={kind}", "a", cwd=tmp_path, FAKE_NO_TEE="1")
+    assert (done.status, done.out) == (1, b"")
+    lines = done.said.splitlines()
+    assert lines[0].startswith("teehash: no TEE device")
+    assert lines[-1] == "teehash: no report is written: the work came to no end"
+    assert len(lines) <= 3
+
+
 def test_verdicts(teehash: Program, tmp_path: Path) -> None:
     (tmp_path / "a").write_bytes(b"a")
     text = teehash("a", cwd=tmp_path).out + b"0" * 64 + b"  a\n"

@@ -6,15 +6,19 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import shutil
 import subprocess
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from teehash_program import Program
+
+Make = Callable[..., None]
 
 CHUNKS = st.sampled_from([4096, 5000, 8192, 65536, 100_000, 1 << 20])
 
@@ -126,6 +130,37 @@ def test_a_file_that_stdin_is_in_the_middle_of(teehash: Program, tmp_path: Path)
             [teehash.path, "--backend=c"], stdin=file, capture_output=True, check=True
         )
     assert done.stdout.split()[0].decode() == hashlib.sha256(b"456789").hexdigest()
+
+
+@pytest.mark.parametrize("name", ["f", "-"])
+def test_an_empty_file_in_one_call_takes_no_large_buffer(
+    teehash: Program, tmp_path: Path, name: str
+) -> None:
+    (tmp_path / "f").touch()
+    options = ("--mode=oneshot", "--oneshot-limit=512M", "--reader=inline", "--report=json")
+    found = json.loads(teehash(*options, name, cwd=tmp_path).out)
+    assert found["host"]["buffer_memory"]["value"] == 2 << 20
+    assert found["files"][0]["digest"] == hashlib.sha256(b"").hexdigest()
+
+
+def test_a_32_bit_program_reads_files_over_2_gib(make: Make, tmp_path: Path) -> None:
+    """Its end only, which is quick under emulation."""
+    compiler, emulator = "arm-linux-gnueabihf-gcc", "qemu-arm-static"
+    if not (shutil.which(compiler) and shutil.which(emulator)):
+        pytest.skip(f"no {compiler} or no {emulator}")
+    root = Path(__file__).resolve().parents[3]
+    make("-C", root / "host", "ARCH=armhf", "teehash")
+    (tmp_path / "f").touch()
+    os.truncate(tmp_path / "f", 3 << 30)
+    with (tmp_path / "f").open("rb") as file:
+        file.seek(-100, os.SEEK_END)
+        done = subprocess.run(
+            [emulator, "-L", "/usr/arm-linux-gnueabihf",
+             root / "build" / "host" / "armhf" / "teehash", "--backend=c"],
+            stdin=file, capture_output=True, check=False, timeout=60,
+        )  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert done.stdout.split()[0].decode() == hashlib.sha256(bytes(100)).hexdigest()
 
 
 def test_pseudo_files_have_no_size(teehash: Program) -> None:

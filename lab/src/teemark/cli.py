@@ -35,6 +35,7 @@ TABLE: tuple[Row, ...] = (
     Row("plan", "teemark.commands.plan", "Show the plans there are."),
     Row("schema", "teemark.commands.schema", "Print the JSON Schema of run.ndjson."),
     Row("export", "teemark.commands.export", "Print a run in another tool's format."),
+    Row("audit", "teemark.commands.audit", "Look for figures that can't be right."),
     Row("board", "teemark.commands.board", "Show the boards there are."),
     Row("exec", "teemark.commands.exec_", "Run a command on a board."),
     Row("push", "teemark.commands.push", "Copy files to a board."),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Numbers and names as people read them. Three significant digits, and a unit always."""
+"""Numbers as people read them. Three significant digits, and a unit always."""
 
 from __future__ import annotations
 
@@ -15,58 +15,6 @@ THIN = "\N{NARROW NO-BREAK SPACE}"
 LEVEL = f"95{THIN}%"
 
 _TIMES = ((1.0, "ns"), (1e3, "µs"), (1e6, "ms"), (1e9, "s"))
-
-TITLES = {
-    "sha1": "SHA-1",
-    "sha224": "SHA-224",
-    "sha256": "SHA-256",
-    "sha384": "SHA-384",
-    "sha512": "SHA-512",
-    "sha3-224": "SHA3-224",
-    "sha3-256": "SHA3-256",
-    "sha3-384": "SHA3-384",
-    "sha3-512": "SHA3-512",
-    **{f"hmac-sha{n}": f"HMAC-SHA-{n}" for n in (1, 224, 256, 384, 512)},
-    **{
-        f"aes-{bits}-{mode}": f"AES-{bits}-{mode.upper()}"
-        for bits in (128, 192, 256)
-        for mode in ("ecb", "cbc", "ctr", "xts", "gcm")
-    },
-}
-
-BACKENDS = {
-    "tee": "TEE API",
-    "ta-c": "C in the TA",
-    "ta-ce": "Crypto Extensions in the TA",
-    "c": "C, normal world",
-    "ce": "Crypto Extensions, normal world",
-    "openssl": "OpenSSL",
-    "afalg": "kernel (AF_ALG)",
-    "tee-ree-fs": "TEE storage in files",
-    "tee-rpmb": "TEE storage in RPMB",
-    "file": "plain file",
-    "file-fsync": "plain file, written through",
-    "getrandom": "getrandom()",
-    "urandom": "/dev/urandom",
-    "hwrng": "/dev/hwrng",
-    "empty": "nothing: measuring itself",
-}
-"""What stands behind the name of a backend, in the order of reports."""
-
-SECURE = ("tee", "ta-c", "ta-ce", "tee-ree-fs", "tee-rpmb")
-
-
-def title(algorithm: str) -> str:
-    return TITLES.get(algorithm, algorithm)
-
-
-def backend_title(backend: str) -> str:
-    return BACKENDS.get(backend, backend)
-
-
-def backend_order(backend: str) -> tuple[int, str]:
-    names = list(BACKENDS)
-    return (names.index(backend) if backend in names else len(names), backend)
 
 
 def digits(value: float, significant: int = 3) -> str:

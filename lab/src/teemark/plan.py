@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""A plan: which cases to run. `parse` and `expand` are pure; `load` reads the file.
+"""A plan: which cases to run, and which files to hash. `parse` is pure; `load` reads the file.
 
     summary = "One sentence."
 
@@ -12,47 +12,39 @@
     min_us = 1000
     repeat = [1, 2, 4]
 
-A `[[cases]]` block stands for every combination of its algorithms, backends and sizes. A key
-that two blocks give twice is a mistake, as its samples could not be told apart. `[[teehash]]`
-blocks are those of teemark.teehash.
+    [[teehash]]
+    sizes = [4488896, "4MiB"]       # of the file, which is made on the board
+    algorithms = ["sha256"]
+    backends = ["tee", "c"]
+    modes = ["stream", "oneshot"]   # one call or many
+    caches = ["warm", "cold"]       # is the file in the page cache before?
+    chunk = "1MiB"                  # a call when streaming
+    reader = "inline"               # who reads: thread, inline or auto
+    runs = 8
+
+A block stands for every combination of its lists. A key that comes out twice is a mistake, as its
+samples could not be told apart.
 """
 
 from __future__ import annotations
 
 import re
-import tomllib
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
-from typing import cast
+from typing import Annotated, Literal
+
+from msgspec import Meta, Struct
 
 from teemark import paths, work
-from teemark.errors import ConfigError, UsageMistake
-from teemark.teehash import Step
-from teemark.teehash import parse as parse_teehash
+from teemark.checked import Wrong, once, parse_toml, read_text
+from teemark.errors import UsageMistake
 
 NONE = "none"
 
 _SIZE = re.compile(r"(?P<number>\d+)\s*(?P<unit>B|KiB|MiB|GiB)?")
 _UNITS = {None: 1, "B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
-_WORD = re.compile(r"[a-z0-9][a-z0-9._-]*")
-_PARAMETERS = re.compile(r"[A-Za-z0-9][A-Za-z0-9._,:=+/-]*")
-
-_WITH_SIZE = re.compile(r"[A-Za-z0-9._,:=+/-]*\{\}[A-Za-z0-9._,:=+/-]*")
-
-_PLAN_KEYS = frozenset({"summary", "cases", "teehash"})
-_BLOCK_KEYS = frozenset(
-    {
-        "workload",
-        "algorithms",
-        "backends",
-        "sizes",
-        "parameters",
-        "samples",
-        "min_us",
-        "repeat",
-    }
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,43 +76,50 @@ class Case:
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
-    """A `[[cases]]` block as it stands in the file, checked."""
+class Step:
+    """One way in which teehash hashes one file, run `runs` times."""
 
-    workload: str
-    algorithms: tuple[str, ...] = (NONE,)
-    backends: tuple[str, ...] = (NONE,)
-    parameters: tuple[str, ...] = (NONE,)
-    samples: int | None = None
-    min_us: int | None = None
-    repeat: tuple[int, ...] = ()
+    bytes: int
+    algorithm: str = "sha256"
+    backend: str = "tee"
+    mode: str = "stream"
+    cache: str = "warm"
+    chunk: int = 1 << 20
+    reader: str = "inline"
+    runs: int = 8
+
+    @property
+    def key(self) -> str:
+        return (
+            f"teehash/{self.algorithm}/{self.backend}/{self.mode}/{self.cache}/{self.bytes}/"
+            f"{self.chunk}/{self.reader}"
+        )
+
+    def argv(self, file: str) -> list[str]:
+        words = [
+            "teehash",
+            f"--algorithm={self.algorithm}",
+            f"--backend={self.backend}",
+            f"--mode={self.mode}",
+            f"--chunk={self.chunk}",
+            f"--reader={self.reader}",
+            "--report=json",
+        ]
+        if self.mode == "oneshot":
+            words.append(f"--oneshot-limit={self.bytes}")
+        if self.cache == "cold":
+            words.append("--cold")
+        return [*words, file]
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
+    """Cases and steps are in the order of the file."""
+
     name: str
     summary: str
-    blocks: tuple[Block, ...] = field(default=())
+    cases: tuple[Case, ...] = ()
     teehash: tuple[Step, ...] = ()
-
-
-def expand(plan: Plan) -> tuple[Case, ...]:
-    """Every case of a plan, in the order of the file: block, algorithm, parameters, backend."""
-    return tuple(
-        Case(
-            workload=block.workload,
-            algorithm=algorithm,
-            backend=backend,
-            parameters=parameters,
-            samples=block.samples,
-            min_us=block.min_us,
-            repeat=block.repeat,
-        )
-        for block in plan.blocks
-        for algorithm in block.algorithms
-        for parameters in block.parameters
-        for backend in block.backends
-    )
 
 
 def case_lines(cases: Iterable[Case]) -> str:
@@ -136,156 +135,136 @@ def parse_size(text: str) -> int:
     return int(match["number"]) * _UNITS[match["unit"]]
 
 
-class _Reader:
-    """Reads values of one table, and says in which file and key one is wrong."""
+# -- the file --------------------------------------------------------------------------------
 
-    def __init__(self, table: dict[str, object], file: str, where: str) -> None:
-        self.table = table
-        self.file = file
-        self.where = where
 
-    def wrong(self, key: str, why: str, hint: str | None = None) -> ConfigError:
-        return ConfigError(f"{self.file}: {self.where}{key}: {why}", hint=hint)
+class Size(int):
+    """Bytes."""
 
-    def only(self, known: frozenset[str]) -> None:
-        for key in self.table:
-            if key not in known:
-                raise self.wrong(key, "no such key", hint="known: " + ", ".join(sorted(known)))
+    @classmethod
+    def read(cls, value: object) -> Size:
+        if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
+            return cls(value)
+        try:
+            return cls(parse_size(value if isinstance(value, str) else ""))
+        except ValueError:
+            raise Wrong(
+                f"{value!r} is no size", 'bytes as a number, or a text such as "4KiB"'
+            ) from None
 
-    def text(self, key: str) -> str:
-        value = self.table.get(key)
-        if value is None:
-            raise self.wrong(key, "missing")
-        if not isinstance(value, str) or not value.strip():
-            raise self.wrong(key, f"must be a text, not {value!r}")
-        return value
 
-    def items(self, key: str) -> list[object] | None:
-        value = self.table.get(key)
-        if value is None:
-            return None
-        if not isinstance(value, list) or not value:
-            raise self.wrong(key, f"must be a list with something in it, not {value!r}")
-        return value
+class Name(str):
+    """A word of a case's key."""
 
-    def word(self, key: str, value: object, pattern: re.Pattern[str] = _WORD) -> str:
-        if not isinstance(value, str) or not pattern.fullmatch(value):
-            raise self.wrong(key, f"{value!r} is no name", hint="small letters, digits, . _ -")
-        return value
+    __slots__ = ()
+    _form = re.compile(r"[a-z0-9][a-z0-9._-]*")
+    _hint = "small letters, digits, . _ -"
 
-    def words(self, key: str, pattern: re.Pattern[str] = _WORD) -> tuple[str, ...]:
-        values = self.items(key)
-        if values is None:
-            return (NONE,)
-        return self.once(key, [self.word(key, value, pattern) for value in values])
+    @classmethod
+    def read(cls, value: object) -> Name:
+        if not isinstance(value, str) or not cls._form.fullmatch(value):
+            raise Wrong(f"{value!r} is no name", cls._hint)
+        return cls(value)
 
-    def once(self, key: str, values: list[str]) -> tuple[str, ...]:
-        for value in values:
-            if values.count(value) > 1:
-                raise self.wrong(key, f"{value} is there twice")
-        return tuple(values)
 
-    def number(self, key: str, value: object, least: int) -> int:
-        if not isinstance(value, int) or isinstance(value, bool) or value < least:
-            raise self.wrong(key, f"must be a whole number from {least} on, not {value!r}")
-        return value
+class Parameters(Name):
+    """The last part of a case's key; {} stands for a size."""
 
-    def optional_number(self, key: str, least: int) -> int | None:
-        return self.number(key, self.table[key], least) if key in self.table else None
+    __slots__ = ()
+    _form = re.compile(r"(?=[A-Za-z0-9{])([A-Za-z0-9._,:=+/-]|\{\})*")
+    _hint = "letters, digits, . _ , : = + / - and {} for the size"
 
-    def numbers(self, key: str, least: int) -> tuple[int, ...]:
-        values = self.items(key)
-        if values is None:
-            return ()
-        numbers = [self.number(key, value, least) for value in values]
-        if sorted(set(numbers)) != numbers:
-            raise self.wrong(key, f"must rise, each number once, not {numbers}")
-        return tuple(numbers)
 
-    def sizes(self, key: str) -> list[str]:
-        sizes = []
-        for value in self.items(key) or []:
-            if isinstance(value, str):
-                try:
-                    sizes.append(parse_size(value))
-                except ValueError as error:
-                    raise self.wrong(
-                        key, str(error), hint='bytes as a number, or a text such as "4KiB"'
-                    ) from None
-            else:
-                sizes.append(self.number(key, value, 0))
-        return [str(size) for size in sizes]
+_SOME = Meta(min_length=1)
+Text = Annotated[str, Meta(pattern=r"\S")]
+Names = Annotated[tuple[Name, ...], _SOME]
+Sizes = Annotated[tuple[Size, ...], _SOME]
+Positive = Annotated[int, Meta(ge=1)]
 
-    def parameters(self) -> tuple[str, ...]:
-        """`sizes`, or `parameters`; or both: {} in a parameter stands for each size."""
-        if "sizes" not in self.table:
-            return self.words("parameters", _PARAMETERS)
-        sizes = self.once("sizes", self.sizes("sizes"))
-        if "parameters" not in self.table:
-            return sizes
-        patterns = self.items("parameters") or []
-        for pattern in patterns:
-            if not isinstance(pattern, str) or not _WITH_SIZE.fullmatch(pattern):
-                raise self.wrong(
-                    "parameters",
-                    f"{pattern!r} has no place for the sizes",
-                    hint='beside sizes they look like "enc/{}"',
+
+class _Cases(Struct, frozen=True, forbid_unknown_fields=True):
+    """A `[[cases]]` block as it stands in the file."""
+
+    workload: Name
+    algorithms: Names = (Name(NONE),)
+    backends: Names = (Name(NONE),)
+    sizes: Sizes | None = None
+    parameters: Annotated[tuple[Parameters, ...], _SOME] | None = None
+    samples: Positive | None = None
+    min_us: Annotated[int, Meta(ge=0)] | None = None
+    repeat: Annotated[tuple[Positive, ...], _SOME] | None = None
+
+    def __post_init__(self) -> None:
+        for key in ("algorithms", "backends", "sizes", "parameters"):
+            once(key, getattr(self, key) or ())
+        if self.repeat and sorted(set(self.repeat)) != list(self.repeat):
+            raise Wrong(f"must rise, each number once, not {[*self.repeat]}", key="repeat")
+        for word in self.parameters or ():
+            if self.sizes and "{}" not in word:
+                hint = 'beside sizes they look like "enc/{}"'
+                raise Wrong(f"{word!r} has no place for the sizes", hint, "parameters")
+            if not self.sizes and "{}" in word:
+                raise Wrong(f"{word!r}, but there are no sizes", key="parameters")
+        for case in self.expanded():
+            most = max(case.repeat, default=1)
+            too_much = work.excess(case.workload, case.backend, case.parameters, most)
+            if too_much:
+                hint = (
+                    "a call into the TEE can't be ended from outside: fewer repetitions, "
+                    "or smaller messages"
                 )
-        return self.once(
-            "parameters", [str(p).replace("{}", size) for p in patterns for size in sizes]
-        )
+                raise Wrong(f"{case.key}: {too_much}", hint)
+
+    def expanded(self) -> Iterator[Case]:
+        sizes = self.sizes or ("",)
+        words = self.parameters or ("{}" if self.sizes else NONE,)
+        last = [word.replace("{}", str(size)) for word in words for size in sizes]
+        for algorithm, parameters, backend in product(self.algorithms, last, self.backends):
+            repeat = self.repeat or ()
+            how = (self.samples, self.min_us, repeat)
+            yield Case(self.workload, algorithm, backend, parameters, *how)
 
 
-def _block(table: object, file: str, index: int) -> Block:
-    where = f"cases[{index}]."
-    if not isinstance(table, dict):
-        raise ConfigError(f"{file}: cases[{index}]: must be a table, [[cases]]")
-    read = _Reader(cast(dict[str, object], table), file, where)
-    read.only(_BLOCK_KEYS)
-    workload = read.word("workload", read.text("workload"))
-    return Block(
-        workload=workload,
-        algorithms=read.words("algorithms"),
-        backends=read.words("backends"),
-        parameters=read.parameters(),
-        samples=read.optional_number("samples", 1),
-        min_us=read.optional_number("min_us", 0),
-        repeat=read.numbers("repeat", 1),
+class _Hashing(Struct, frozen=True, forbid_unknown_fields=True):
+    """A `[[teehash]]` block as it stands in the file."""
+
+    sizes: Sizes
+    algorithms: Names = (Name("sha256"),)
+    backends: Names = (Name("tee"),)
+    modes: Annotated[tuple[Literal["stream", "oneshot", "auto", "tmpref"], ...], _SOME] = (
+        "stream",
     )
+    caches: Annotated[tuple[Literal["warm", "cold"], ...], _SOME] = ("warm",)
+    chunk: Size = Size(1 << 20)
+    reader: Literal["inline", "thread", "auto"] = "inline"
+    runs: Positive = 8
+
+    def expanded(self) -> Iterator[Step]:
+        lists = (self.algorithms, self.sizes, self.backends, self.modes, self.caches)
+        for algorithm, size, backend, mode, cache in product(*lists):
+            how = (self.chunk, self.reader, self.runs)
+            yield Step(size, algorithm, backend, mode, cache, *how)
+
+
+class _File(Struct, frozen=True, forbid_unknown_fields=True):
+    summary: Text
+    cases: Annotated[tuple[_Cases, ...], _SOME]
+    teehash: tuple[_Hashing, ...] = ()
+
+    def __post_init__(self) -> None:
+        once("cases", tuple(case.key for block in self.cases for case in block.expanded()))
+        once("teehash", tuple(step.key for block in self.teehash for step in block.expanded()))
 
 
 def parse(text: str, *, name: str, file: str) -> Plan:
     """A plan from its TOML text; ConfigError names the file and the key."""
-    try:
-        table = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise ConfigError(f"{file}: not valid TOML: {error}") from None
-    read = _Reader(table, file, "")
-    read.only(_PLAN_KEYS)
-    blocks = read.items("cases")
-    if blocks is None:
-        raise read.wrong("cases", "missing", hint="add a [[cases]] block with a workload")
-    plan = Plan(
+    read: _File = parse_toml(text, _File, file)
+    return Plan(
         name=name,
-        summary=read.text("summary"),
-        blocks=tuple(_block(block, file, index) for index, block in enumerate(blocks, 1)),
-        teehash=parse_teehash(table.get("teehash", []), file, parse_size),
+        summary=read.summary,
+        cases=tuple(case for block in read.cases for case in block.expanded()),
+        teehash=tuple(step for block in read.teehash for step in block.expanded()),
     )
-    seen: set[str] = set()
-    for case in expand(plan):
-        if case.key in seen:
-            raise read.wrong("cases", f"two blocks give the case {case.key}")
-        seen.add(case.key)
-        most = max(case.repeat, default=1)
-        too_much = work.excess(case.workload, case.backend, case.parameters, most)
-        if too_much:
-            raise read.wrong(
-                "cases",
-                f"{case.key}: {too_much}",
-                hint="a call into the TEE can't be ended from outside: fewer repetitions, "
-                "or smaller messages",
-            )
-    return plan
 
 
 def available() -> tuple[str, ...]:
@@ -295,13 +274,9 @@ def available() -> tuple[str, ...]:
 def load(name: str) -> Plan:
     """The plan of that name, or the one in the file of that name (`…/mine.toml`)."""
     path = Path(name) if name.endswith(".toml") else paths.plans() / f"{name}.toml"
-    try:
-        text = path.read_text(encoding="utf-8")
-    except FileNotFoundError:
+    if not path.exists():
         raise UsageMistake(
             f"no plan {name}: {path} doesn't exist",
             hint="there are: " + ", ".join(available()) + "; or name a .toml file",
-        ) from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{path}: can't be read: {error}") from None
-    return parse(text, name=path.stem, file=str(path))
+        )
+    return parse(read_text(path), name=path.stem, file=str(path))

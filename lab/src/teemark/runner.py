@@ -17,7 +17,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Protocol
 
-from teemark import __version__, plan, teehash
+from teemark import __version__, plan, teehash_steps
 from teemark.boards.install import tas as installed_tas
 from teemark.boards.quiet import quietly
 from teemark.boards.ta_key import all_signed_with_published_key
@@ -85,7 +85,7 @@ def measure(board: Board, asked: Plan, directory: Path, watcher: Watcher) -> Out
     A connection that drops, Ctrl-C and a program that dies leave what was measured so far in
     the file, which then has no end record, or one that says that it is incomplete.
     """
-    cases = plan.expand(asked)
+    cases = asked.cases
     error: TeemarkError | None = None
     with RunWriter(directory) as writer, tempfile.TemporaryFile() as complaints:
         writer.header(header(board, asked, cases, datetime.now(UTC)))
@@ -98,7 +98,7 @@ def measure(board: Board, asked: Plan, directory: Path, watcher: Watcher) -> Out
             error = sink.verdict(board.name, status, _text(complaints))
             with contextlib.suppress(KeyboardInterrupt):
                 if error is None and sink.end is not None and sink.end.complete:
-                    teehash.run(board, asked.teehash, sink.take)
+                    teehash_steps.run(board, asked.teehash, sink.take)
                 sink.close()
         except (TeemarkError, OSError) as problem:
             error = (
@@ -248,7 +248,7 @@ class Progress:
         return cls(
             {
                 case.key: (case.samples or default_samples) * max(1, len(case.repeat))
-                for case in plan.expand(asked)
+                for case in asked.cases
             },
             {step.key: step.runs for step in asked.teehash},
         )

@@ -52,11 +52,23 @@ static const struct algorithm *any(struct worker *w, int class, int other)
 	}
 }
 
+/* Any digest that there is portable C for, to compare with. */
+static const struct algorithm *any_digest(struct worker *w,
+					  const struct digest_class **class)
+{
+	const struct algorithm *alg;
+
+	do {
+		alg = any(w, ALG_DIGEST, ALG_DIGEST);
+		*class = digest_class_find(DIGEST_CODE_C, alg->id);
+	} while (!*class);
+	return alg;
+}
+
 static TEEC_Result do_digest(struct worker *w)
 {
-	const struct algorithm *alg = any(w, ALG_DIGEST, ALG_DIGEST);
-	const struct digest_class *class =
-		digest_class_find(DIGEST_CODE_C, alg->id);
+	const struct digest_class *class;
+	const struct algorithm *alg = any_digest(w, &class);
 	size_t len = next(w) % MAX_LEN;
 	uint32_t impl = next(w) % 2;
 	union digest_ctx ctx;
@@ -78,9 +90,8 @@ static TEEC_Result do_digest(struct worker *w)
 
 static TEEC_Result do_stream(struct worker *w)
 {
-	const struct algorithm *alg = any(w, ALG_DIGEST, ALG_DIGEST);
-	const struct digest_class *class =
-		digest_class_find(DIGEST_CODE_C, alg->id);
+	const struct digest_class *class;
+	const struct algorithm *alg = any_digest(w, &class);
 	size_t len = next(w) % MAX_LEN;
 	union digest_ctx ctx;
 	TEEC_Result res = INVOKE(&w->digest, TA_DIGEST_CMD_INIT,

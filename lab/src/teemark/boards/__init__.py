@@ -15,9 +15,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from teemark.boards import config
-from teemark.boards.board import Board, Process, Result
+from teemark.boards.board import Board
 from teemark.boards.config import BoardFile, SshConfig, VirtualConfig
 from teemark.boards.install import ensure_installed
+from teemark.boards.shell import Process, Result
 from teemark.boards.ssh import Endpoint
 from teemark.boards.virtual import VirtualBoard
 

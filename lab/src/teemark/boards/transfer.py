@@ -16,20 +16,18 @@ import tarfile
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import IO
 
-from teemark.boards import remote
+from teemark.boards import command_lines
+from teemark.boards.shell import Shell
 from teemark.boards.ssh_messages import transfer_error
 from teemark.boards.unpack import unpack
 from teemark.errors import TeemarkError, TransferError, UsageMistake
 
-if TYPE_CHECKING:
-    from teemark.boards.board import Board
-
 # $2 name here. A folder beside the place, which only we can look into, and whose name nobody knew:
 # whoever may write there too can't plant a link in it. What is new is made in it.
 _BESIDE = (
-    remote.EXPAND
+    command_lines.EXPAND
     + """\
 case $t in /*) ;; *) t=$PWD/$t;; esac
 if [ -d "$t" ]; then t=${t%/}/$2; fi
@@ -60,7 +58,7 @@ chmod "$5" new && mv -f new "$t"
 _PUSH_FOLDER = _BESIDE + 'mkdir new && tar -xf - -C new && mv new "$t" || exit 10\n'
 
 _KIND = (
-    remote.EXPAND
+    command_lines.EXPAND
     + """\
 if [ -d "$t" ]; then echo folder
 elif [ -e "$t" ]; then echo file; stat -c %a "$t"
@@ -68,11 +66,11 @@ else echo "$t: No such file or directory" >&2; exit 1; fi
 """
 )
 
-_READ = remote.EXPAND + 'exec cat <"$t"\n'
+_READ = command_lines.EXPAND + 'exec cat <"$t"\n'
 
-_DIGEST = remote.EXPAND + 'sha256sum <"$t" 2>/dev/null || :\n'
+_DIGEST = command_lines.EXPAND + 'sha256sum <"$t" 2>/dev/null || :\n'
 
-_READ_FOLDER = remote.EXPAND + 'exec tar -cf - -C "$t" .\n'
+_READ_FOLDER = command_lines.EXPAND + 'exec tar -cf - -C "$t" .\n'
 
 
 def digest(path: Path) -> str:
@@ -80,7 +78,7 @@ def digest(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def push(board: Board, local: Path, target: str, *, mode: int | None = None) -> None:
+def push(board: Shell, local: Path, target: str, *, mode: int | None = None) -> None:
     if local.is_dir():
         _push_folder(board, local, target)
     elif local.is_file():
@@ -89,7 +87,7 @@ def push(board: Board, local: Path, target: str, *, mode: int | None = None) -> 
         raise UsageMistake(f"there is no file or folder {local} here")
 
 
-def _push_file(board: Board, local: Path, target: str, mode: int | None) -> None:
+def _push_file(board: Shell, local: Path, target: str, mode: int | None) -> None:
     state = local.stat()
     octal = f"{state.st_mode & 0o777 if mode is None else mode:o}"
     with local.open("rb") as file:
@@ -104,7 +102,7 @@ def _push_file(board: Board, local: Path, target: str, mode: int | None) -> None
         raise transfer_error(board.name, target, result.complaint)
 
 
-def _push_folder(board: Board, local: Path, target: str) -> None:
+def _push_folder(board: Shell, local: Path, target: str) -> None:
     pack = subprocess.Popen(
         ["tar", "-cf", "-", "-C", str(local), "."],
         stdout=subprocess.PIPE,
@@ -132,7 +130,7 @@ def _push_folder(board: Board, local: Path, target: str) -> None:
         raise TransferError(f"{local} could not be read: {complaint}")
 
 
-def pull(board: Board, source: str, local: Path) -> list[str]:
+def pull(board: Shell, source: str, local: Path) -> list[str]:
     """Returns what of a folder was left out, "NAME: WHY"."""
     kind = board.script(_KIND, source, check=False)
     if kind.status != 0:
@@ -149,12 +147,12 @@ def pull(board: Board, source: str, local: Path) -> list[str]:
     return []
 
 
-def _pull_file(board: Board, source: str, place: Path, mode: int) -> None:
+def _pull_file(board: Shell, source: str, place: Path, mode: int) -> None:
     handle, name = tempfile.mkstemp(prefix=".teemark-", dir=place.parent)
     beside = Path(name)
     try:
         with os.fdopen(handle, "wb") as out:
-            _read(board, remote.script(_READ, source), source, out)
+            _read(board, command_lines.script(_READ, source), source, out)
         there = board.script(_DIGEST, source).text.split()
         # Files that the kernel makes up, as in /proc, may differ each time they are read.
         if there and not source.startswith(("/proc/", "/sys/")) and there[0] != digest(beside):
@@ -169,7 +167,7 @@ def _pull_file(board: Board, source: str, place: Path, mode: int) -> None:
             beside.unlink(missing_ok=True)
 
 
-def _pull_folder(board: Board, source: str, place: Path) -> list[str]:
+def _pull_folder(board: Shell, source: str, place: Path) -> list[str]:
     if place.exists():
         raise TransferError(
             f"{place} is here already", hint="remove it first, or name another place"
@@ -181,7 +179,7 @@ def _pull_folder(board: Board, source: str, place: Path) -> list[str]:
             unpacked = other.submit(_unpack, come, beside)
             try:
                 with os.fdopen(go, "wb") as out:
-                    _read(board, remote.script(_READ_FOLDER, source), source, out)
+                    _read(board, command_lines.script(_READ_FOLDER, source), source, out)
             except TeemarkError:
                 # It may have failed because nobody took what it sent any more.
                 problem = unpacked.exception()
@@ -201,7 +199,7 @@ def _unpack(come: int, beside: Path) -> list[str]:
         return unpack(stream, beside)
 
 
-def _read(board: Board, argv: list[str], source: str, out: IO[bytes]) -> None:
+def _read(board: Shell, argv: list[str], source: str, out: IO[bytes]) -> None:
     """Run a command whose output is (a part of) `source` into `out`."""
     with tempfile.TemporaryFile() as err:
         process = board.start(argv, stdout=out, stderr=err)

@@ -29,7 +29,7 @@ def list_plans(as_json: bool) -> int:
             click.echo(f"teemark: error: {error.message}", err=True)
             status = 1
             continue
-        rows.append((name, len(plan.expand(found)), found.summary))
+        rows.append((name, len(found.cases), found.summary))
     if as_json:
         click.echo(
             json.dumps(
@@ -54,7 +54,7 @@ def show(name: str, as_json: bool) -> None:
     from teemark import plan
 
     found = plan.load(name)
-    cases = plan.expand(found)
+    cases = found.cases
     if as_json:
         document = {
             "name": found.name,

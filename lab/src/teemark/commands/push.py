@@ -21,7 +21,7 @@ def command(board: str, local: tuple[Path, ...], remote: str) -> None:
     What is pushed to a virtual board lasts while it is up: see `teemark up`.
     """
     from teemark.boards import open_board
-    from teemark.boards.remote import EXISTS_FOLDER
+    from teemark.boards.command_lines import EXISTS_FOLDER
     from teemark.console import working
     from teemark.errors import UsageMistake
 

@@ -20,9 +20,6 @@ LIMIT = 0.001
 TICK_NS = 4_000_000
 """The kernel's timer tick on the virtual boards (CONFIG_HZ=250)."""
 
-LOCAL = frozenset({"c", "ce", "openssl", "empty"})
-"""Backends that only compute, outside of kernel and TEE."""
-
 
 @dataclass(frozen=True, slots=True)
 class Difference:
@@ -53,6 +50,7 @@ def differences(first: RunData, second: RunData) -> tuple[Difference, ...]:
             repeat,
             (samples, _by_repeat(second.cases[case.case.case].samples).get(repeat, ())),
             resolution,
+            local=first.backend(case.case.backend).local,
         )
         for case in first.sound
         if case.case.case in second.cases
@@ -75,7 +73,12 @@ def _by_repeat(samples: Iterable[Sample]) -> dict[int, tuple[Sample, ...]]:
 
 
 def _difference(
-    case: Case, repeat: int, runs: tuple[tuple[Sample, ...], tuple[Sample, ...]], resolution: int
+    case: Case,
+    repeat: int,
+    runs: tuple[tuple[Sample, ...], tuple[Sample, ...]],
+    resolution: int,
+    *,
+    local: bool,
 ) -> Difference:
     loops = {sample.loops for samples in runs for sample in samples}
     calls = [_median(sample.ns / sample.loops for sample in samples) for samples in runs]
@@ -90,7 +93,7 @@ def _difference(
         reason = f"the clock resolves {resolution} ns"
     elif max(whole) >= TICK_NS:
         reason = "timer ticks and the kernel's threads ran within the sample"
-    elif case.backend not in LOCAL:
+    elif not local:
         reason = "the way through kernel and TEE depends on what went before"
     return Difference(case.case, repeat, calls[0], calls[1], reason)
 

@@ -117,7 +117,7 @@ def call_outweighs(run: RunData, models: Models) -> Verdict | None:
     cost = models.cost(algorithm, "tee") if algorithm else None
     if cost is None or cost.call_ns <= 0 or cost.ns_per_byte <= 0:
         return None
-    name = fmt.title(cost.algorithm)
+    name = run.title(cost.algorithm)
     even = cost.call_ns / cost.ns_per_byte
     ninety = 9 * even
     return Verdict(
@@ -137,7 +137,7 @@ def extensions(run: RunData, models: Models) -> Verdict | None:
     if pair is None:
         return None
     tee, ce = pair
-    name = fmt.title(tee.algorithm)
+    name = run.title(tee.algorithm)
     ratio = tee.ns_per_byte / ce.ns_per_byte
     evidence = f"TEE API {per_byte(run, tee)}, Crypto Extensions in the TA {per_byte(run, ce)}."
     if ratio < CLEAR:
@@ -165,7 +165,7 @@ def same_code(run: RunData, models: Models) -> Verdict | None:
     if pair is None:
         return None
     inside, outside = pair
-    name = fmt.title(inside.algorithm)
+    name = run.title(inside.algorithm)
     ratio = inside.ns_per_byte / outside.ns_per_byte
     evidence = f"In the TA {per_byte(run, inside)}, in the normal world {per_byte(run, outside)}."
     if 1 / CLEAR <= ratio <= CLEAR:
@@ -197,7 +197,7 @@ def same_code(run: RunData, models: Models) -> Verdict | None:
     )
 
 
-def normal_world(_run: RunData, models: Models) -> Verdict | None:
+def normal_world(run: RunData, models: Models) -> Verdict | None:
     pair = _pair(models, "tee", "openssl")
     if pair is None:
         return None
@@ -212,7 +212,7 @@ def normal_world(_run: RunData, models: Models) -> Verdict | None:
     if not both:
         return None
     small, large = both[0], both[-1]
-    name = fmt.title(algorithm)
+    name = run.title(algorithm)
     said = [
         f"{fmt.factor(tee.time.median / ssl.time.median)} as long at {fmt.size(tee.bytes or 0)}"
         for tee, ssl in (small, large)
@@ -234,7 +234,7 @@ def kernel_pays_off(run: RunData, models: Models) -> Verdict | None:
     if pair is None:
         return None
     kernel, ssl = pair
-    name = fmt.title(kernel.algorithm)
+    name = run.title(kernel.algorithm)
     evidence = (
         f"Kernel {fmt.duration(kernel.call_ns)} a call and {per_byte(run, kernel)}; "
         f"OpenSSL {fmt.duration(ssl.call_ns)} and {per_byte(run, ssl)}."

@@ -10,44 +10,60 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
-from decimal import Decimal, InvalidOperation
-from functools import partial
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from decimal import Decimal
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, Literal, Self
+
+import msgspec
+from msgspec import Struct, field
 
 from teemark import paths
+from teemark.checked import Wrong, convert, read_text
 from teemark.errors import DataError
 from teemark.reference.span import Span, printed
 from teemark.reference.units import EXACT, NOT_FOR_CORRECTED, SPELLINGS, TEXT, UNITS
 
 RELATIONS = {"=": "", "~": "~", ">": "> ", "<": "< "}
 
-FIGURE_HEADER = (
-    "document",
-    "place",
-    "table",
-    "row",
-    "column",
-    "relation",
-    "value",
-    "upper",
-    "unit",
-    "corrected",
-    "corrected_upper",
-    "corrected_unit",
-    "note",
-)
+_HINT = "see docs/reference.md"
 
 
-@dataclass(frozen=True, slots=True)
-class Document:
-    id: str
+class Number(Decimal):
+    """A number in plain digits; it keeps those that were printed."""
+
+    @classmethod
+    def read(cls, value: object) -> Self:
+        text = str(value)
+        try:
+            number = cls(text)
+        except ArithmeticError:
+            raise Wrong(f"{text!r} is no number") from None
+        if not number.is_finite() or "e" in text.lower():
+            raise Wrong(f"{text!r} must be written in plain digits")
+        return number
+
+
+class Positive(Number):
+    @classmethod
+    def read(cls, value: object) -> Self:
+        number = super().read(value)
+        if number <= 0:
+            raise Wrong(f"must be positive, not {number}")
+        return number
+
+
+class Document(Struct, frozen=True):
+    id: str = field(name="document")
     title: str
     date: str
     system: str
-    note: str
+    note: str = ""
+
+    @property
+    def key(self) -> str:
+        return self.id
 
     @property
     def source(self) -> str:
@@ -57,8 +73,7 @@ class Document:
 Key = tuple[str, str, str, str]
 
 
-@dataclass(frozen=True, slots=True)
-class Figure:
+class Figure(Struct, frozen=True, kw_only=True):
     """One published figure or statement: as printed, and with its unit put right."""
 
     document: Document
@@ -66,15 +81,43 @@ class Figure:
     table: str
     row: str
     column: str
-    relation: str
-    text: str  # as in the file: the digits, or the words
-    value: Decimal | None  # None: words
-    upper: Decimal | None
+    relation: Literal["=", "~", ">", "<"]
+    text: str = field(name="value")  # the digits, or the words
+    upper: Number | None = None
     unit: str
-    corrected: Decimal | None
-    corrected_upper: Decimal | None
+    corrected: Number | None = None
+    corrected_upper: Number | None = None
     corrected_unit: str
-    note: str
+    note: str = ""
+
+    def __post_init__(self) -> None:
+        if self.unit == TEXT:
+            numbers = (self.upper, self.corrected, self.corrected_upper)
+            if self.corrected_unit != TEXT or numbers != (None, None, None):
+                raise Wrong("words have no upper end and no corrected value")
+            return
+        for key in ("unit", "corrected_unit"):
+            if getattr(self, key) not in UNITS:
+                raise Wrong(f"{getattr(self, key)!r} isn't known", key=key)
+        if self.corrected_unit in NOT_FOR_CORRECTED:
+            raise Wrong(f"{self.corrected_unit} is no corrected unit")
+        if UNITS[self.unit][0] != UNITS[self.corrected_unit][0]:
+            raise Wrong(f"{self.unit} and {self.corrected_unit} are no units of the same thing")
+        for low, high in (
+            (Number.read(self.text), self.upper),
+            (self.corrected, self.corrected_upper),
+        ):
+            if low is None:
+                raise Wrong("missing", key="corrected")
+            if high is not None and low >= high:
+                raise Wrong(f"a range from {low} to {high}")
+        if self.was_corrected and not self.note:
+            raise Wrong("corrected, but the note doesn't say why")
+
+    @property
+    def value(self) -> Decimal | None:
+        """None for words."""
+        return None if self.unit == TEXT else Decimal(self.text)
 
     @property
     def key(self) -> Key:
@@ -111,9 +154,16 @@ class Figure:
         return UNITS[self.corrected_unit][1]
 
     @property
+    def inferred(self) -> str:
+        """Why, of what the document doesn't say."""
+        found = self.note.startswith("inferred: ")
+        return self.note.removeprefix("inferred: ") if found else ""
+
+    @property
     def published(self) -> str:
         """As printed, for people."""
-        return RELATIONS[self.relation] + _range(self.text, self.upper) + _unit(self.unit)
+        shown = RELATIONS[self.relation] + _range(self.text, self.upper) + _unit(self.unit)
+        return shown + " (inferred)" * bool(self.inferred)
 
     @property
     def put_right(self) -> str:
@@ -124,6 +174,7 @@ class Figure:
             RELATIONS[self.relation]
             + _range(str(self.corrected), self.corrected_upper)
             + _unit(self.corrected_unit)
+            + " (inferred)" * bool(self.inferred)
         )
 
     @property
@@ -146,39 +197,69 @@ def _unit(unit: str) -> str:
     return unit if unit in ("%", "x") else f" {unit}"
 
 
-@dataclass(frozen=True, slots=True)
-class Constant:
+class Constant(Struct, frozen=True, kw_only=True):
     """Something known of a machine, a standard or a program, with its source."""
 
     name: str
-    value: Decimal | None
-    text: str
+    text: str = field(name="value")
     unit: str
     source: str
 
+    @property
+    def key(self) -> str:
+        return self.name
 
-@dataclass(frozen=True, slots=True)
-class CyclesPerByte:
+    @property
+    def value(self) -> Decimal | None:
+        """None for words."""
+        return None if self.unit == TEXT else Number.read(self.text)
+
+    def __post_init__(self) -> None:
+        _ = self.value  # Wrong if it is no number
+
+
+class CyclesPerByte(Struct, frozen=True, kw_only=True):
     core: str
     algorithm: str
     implementation: str
-    cycles: Decimal
+    cycles: Positive = field(name="cycles_per_byte")
     source: str
-    note: str
+    note: str = ""
+
+    @property
+    def key(self) -> str:
+        return f"{self.core} {self.algorithm} {self.implementation}"
 
 
-@dataclass(frozen=True, slots=True)
-class Rate:
-    """A published throughput, bytes per second."""
+class Rate(Struct, frozen=True):
+    """A published throughput."""
 
     core: str
-    clock_hz: float
+    clock_ghz: Positive
     algorithm: str
     implementation: str
     block: int
-    bytes_per_second: float
+    rate: Positive
+    unit: str
     source: str
-    note: str
+    note: str = ""
+
+    def __post_init__(self) -> None:
+        if UNITS.get(self.unit, ("",))[0] != "rate" or self.unit in NOT_FOR_CORRECTED:
+            raise Wrong(f"{self.unit!r} is no unit of a rate")
+
+    @property
+    def key(self) -> str:
+        """Sources may disagree on everything else."""
+        return f"{self.core} {self.algorithm} {self.implementation} {self.block}, {self.source}"
+
+    @property
+    def clock_hz(self) -> float:
+        return float(self.clock_ghz) * 1e9
+
+    @property
+    def bytes_per_second(self) -> float:
+        return float(self.rate) * UNITS[self.unit][1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,243 +309,70 @@ class Reference:
     def changed(self, key: Key, text: str) -> Reference:
         """The same with one figure altered, published and corrected (for tests and what-ifs)."""
         figure = self.get(*key)
-        value = None if figure.value is None else Decimal(text)
-        altered = replace(
-            figure, text=text, value=value, upper=None, corrected=value, corrected_upper=None
+        corrected = None if figure.value is None else Number.read(text)
+        altered = msgspec.structs.replace(
+            figure, text=text, upper=None, corrected=corrected, corrected_upper=None
         )
         return replace(self, figures={**self.figures, key: altered})
 
 
-@dataclass(slots=True)
-class _Row:
-    """One line of a CSV file, and how to complain about it."""
-
-    file: str
-    line: int
-    cells: dict[str, str]
-    documents: Mapping[str, Document] = field(default_factory=dict)
-
-    def wrong(self, why: str) -> DataError:
-        return DataError(f"{self.file}:{self.line}: {why}", hint="see docs/reference.md")
-
-    def word(self, column: str) -> str:
-        value = self.cells[column]
-        if not value:
-            raise self.wrong(f"{column} is empty")
-        return value
-
-    def decimal(self, column: str) -> Decimal:
-        text = self.word(column)
-        try:
-            value = Decimal(text)
-        except InvalidOperation:
-            raise self.wrong(f"{column}: {text!r} is no number") from None
-        if not value.is_finite() or "e" in text.lower():
-            raise self.wrong(f"{column}: {text!r} must be written in plain digits")
-        return value
-
-    def optional(self, column: str) -> Decimal | None:
-        return self.decimal(column) if self.cells[column] else None
+def columns(type_: type[Struct]) -> tuple[str, ...]:
+    """The columns of the file whose rows are of that type, in their order."""
+    return tuple(one.encode_name for one in msgspec.structs.fields(type_))
 
 
-def _rows(text: str, file: str, header: tuple[str, ...]) -> Iterator[_Row]:
+def parse(text: str, type_: type[Struct], file: str, document: Document | None = None) -> Any:
+    """The rows of a file by their keys; figures of a document know it."""
+    header, rows = columns(type_), {}
     reader = csv.reader(io.StringIO(text), strict=True)
     try:
-        first = next(reader, None)
-        if first is None or tuple(first) != header:
-            raise DataError(
-                f"{file}:1: the columns must be {','.join(header)}", hint="see docs/reference.md"
-            )
+        if tuple(next(reader, ())) != header:
+            raise DataError(f"{file}:1: the columns must be {','.join(header)}", hint=_HINT)
         for cells in reader:
-            row = _Row(file, reader.line_num, dict(zip(header, cells, strict=False)))
-            if len(cells) != len(header):
-                raise row.wrong(f"{len(cells)} cells, not {len(header)}")
-            for column, cell in row.cells.items():
-                if cell != cell.strip():
-                    raise row.wrong(f"{column}: blanks around {cell!r}")
-            yield row
+            where = f"{file}:{reader.line_num}"
+            found: dict[str, object] = dict(_cells(cells, header, where))
+            if document is not None:
+                if found.get("document") != document.id:
+                    why = f"document is {found.get('document')}, not {document.id}"
+                    raise DataError(f"{where}: {why}", hint=_HINT)
+                found["document"] = document
+            row = convert(found, type_, where, error=DataError, hint=_HINT, texts=True)
+            if row.key in rows:
+                named = row.key if isinstance(row.key, str) else " / ".join(row.key[1:])
+                raise DataError(f"{where}: {named} is there twice", hint=_HINT)
+            rows[row.key] = row
     except csv.Error as error:
         raise DataError(f"{file}:{reader.line_num}: not CSV: {error}") from None
+    return rows
 
 
-def parse_documents(text: str, file: str) -> dict[str, Document]:
-    documents: dict[str, Document] = {}
-    for row in _rows(text, file, ("document", "title", "date", "system", "note")):
-        document = Document(
-            id=row.word("document"),
-            title=row.word("title"),
-            date=row.word("date"),
-            system=row.word("system"),
-            note=row.cells["note"],
-        )
-        if document.id in documents:
-            raise row.wrong(f"{document.id} is there twice")
-        documents[document.id] = document
-    return documents
-
-
-def parse_figures(text: str, file: str, document: Document) -> dict[Key, Figure]:
-    figures: dict[Key, Figure] = {}
-    for row in _rows(text, file, FIGURE_HEADER):
-        figure = _figure(row, document)
-        if figure.key in figures:
-            raise row.wrong("a second figure for " + " / ".join(figure.key[1:]))
-        figures[figure.key] = figure
-    return figures
-
-
-def _figure(row: _Row, document: Document) -> Figure:
-    if row.word("document") != document.id:
-        raise row.wrong(f"document is {row.cells['document']}, not {document.id}")
-    relation = row.word("relation")
-    if relation not in RELATIONS:
-        raise row.wrong(f"relation {relation!r} is none of {' '.join(RELATIONS)}")
-    unit, corrected_unit = row.word("unit"), row.word("corrected_unit")
-    words = unit == TEXT
-    if words:
-        if corrected_unit != TEXT or any(
-            row.cells[c] for c in ("upper", "corrected", "corrected_upper")
-        ):
-            raise row.wrong("words have no upper end and no corrected value")
-    else:
-        _check_units(row, unit, corrected_unit)
-    figure = Figure(
-        document=document,
-        place=row.word("place"),
-        table=row.word("table"),
-        row=row.word("row"),
-        column=row.word("column"),
-        relation=relation,
-        text=row.word("value"),
-        value=None if words else row.decimal("value"),
-        upper=row.optional("upper"),
-        unit=unit,
-        corrected=None if words else row.decimal("corrected"),
-        corrected_upper=row.optional("corrected_upper"),
-        corrected_unit=corrected_unit,
-        note=row.cells["note"],
-    )
-    for low, high in (
-        (figure.value, figure.upper),
-        (figure.corrected, figure.corrected_upper),
-    ):
-        if low is not None and high is not None and low >= high:
-            raise row.wrong(f"a range from {low} to {high}")
-    if not words and figure.was_corrected and not figure.note:
-        raise row.wrong("corrected, but the note doesn't say why")
-    return figure
-
-
-def _check_units(row: _Row, unit: str, corrected_unit: str) -> None:
-    for name in (unit, corrected_unit):
-        if name not in UNITS:
-            raise row.wrong(f"unit {name!r} isn't known")
-    if corrected_unit in NOT_FOR_CORRECTED:
-        raise row.wrong(f"{corrected_unit} is no corrected unit")
-    if UNITS[unit][0] != UNITS[corrected_unit][0]:
-        raise row.wrong(f"{unit} and {corrected_unit} are no units of the same thing")
-
-
-def parse_constants(text: str, file: str) -> dict[str, Constant]:
-    constants: dict[str, Constant] = {}
-    for row in _rows(text, file, ("name", "value", "unit", "source")):
-        unit = row.word("unit")
-        constant = Constant(
-            name=row.word("name"),
-            value=None if unit == TEXT else row.decimal("value"),
-            text=row.word("value"),
-            unit=unit,
-            source=row.word("source"),
-        )
-        if constant.name in constants:
-            raise row.wrong(f"{constant.name} is there twice")
-        constants[constant.name] = constant
-    return constants
-
-
-def _positive(row: _Row, column: str) -> Decimal:
-    value = row.decimal(column)
-    if value <= 0:
-        raise row.wrong(f"{column} must be positive, not {value}")
-    return value
-
-
-def parse_cycles(text: str, file: str) -> tuple[CyclesPerByte, ...]:
-    header = ("core", "algorithm", "implementation", "cycles_per_byte", "source", "note")
-    rows: dict[tuple[str, str, str], CyclesPerByte] = {}
-    for row in _rows(text, file, header):
-        entry = CyclesPerByte(
-            core=row.word("core"),
-            algorithm=row.word("algorithm"),
-            implementation=row.word("implementation"),
-            cycles=_positive(row, "cycles_per_byte"),
-            source=row.word("source"),
-            note=row.cells["note"],
-        )
-        key = (entry.core, entry.algorithm, entry.implementation)
-        if key in rows:
-            raise row.wrong(" ".join(key) + " is there twice")
-        rows[key] = entry
-    return tuple(rows.values())
-
-
-def parse_rates(text: str, file: str) -> tuple[Rate, ...]:
-    header = (
-        "core",
-        "clock_ghz",
-        "algorithm",
-        "implementation",
-        "block",
-        "rate",
-        "unit",
-        "source",
-        "note",
-    )
-    rates = []
-    for row in _rows(text, file, header):
-        unit = row.word("unit")
-        if UNITS.get(unit, ("",))[0] != "rate" or unit in NOT_FOR_CORRECTED:
-            raise row.wrong(f"{unit!r} is no unit of a rate")
-        rates.append(
-            Rate(
-                core=row.word("core"),
-                clock_hz=float(_positive(row, "clock_ghz")) * 1e9,
-                algorithm=row.word("algorithm"),
-                implementation=row.word("implementation"),
-                block=int(_positive(row, "block")),
-                bytes_per_second=float(_positive(row, "rate")) * UNITS[unit][1],
-                source=row.word("source"),
-                note=row.cells["note"],
-            )
-        )
-    return tuple(rates)
-
-
-_T = TypeVar("_T")
-
-
-def _read(file: Path, parse: Callable[[str, str], _T]) -> _T:
-    try:
-        text = file.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise DataError(
-            f"{file}: can't be read: {error}", hint="is the checkout complete?"
-        ) from None
-    return parse(text, str(file))
+def _cells(cells: list[str], header: tuple[str, ...], where: str) -> Iterator[tuple[str, str]]:
+    """Columns with what stands in them; empty ones are left out."""
+    if len(cells) != len(header):
+        raise DataError(f"{where}: {len(cells)} cells, not {len(header)}", hint=_HINT)
+    for column, cell in zip(header, cells, strict=True):
+        if cell != cell.strip():
+            raise DataError(f"{where}: {column}: blanks around {cell!r}", hint=_HINT)
+        if cell:
+            yield column, cell
 
 
 def load(folder: Path | None = None) -> Reference:
     """All of reference/."""
     where = folder or paths.reference()
-    documents = _read(where / "documents.csv", parse_documents)
+
+    def read(name: str, type_: type[Struct], document: Document | None = None) -> Any:
+        file = where / f"{name}.csv"
+        return parse(read_text(file, DataError), type_, str(file), document)
+
+    documents: dict[str, Document] = read("documents", Document)
     figures: dict[Key, Figure] = {}
     for document in documents.values():
-        parse = partial(parse_figures, document=document)
-        figures |= _read(where / f"{document.id}.csv", parse)
+        figures |= read(document.id, Figure, document)
     return Reference(
         documents=documents,
         figures=figures,
-        constants=_read(where / "constants.csv", parse_constants),
-        cycles=_read(where / "cycles-per-byte.csv", parse_cycles),
-        rates=_read(where / "published-rates.csv", parse_rates),
+        constants=read("constants", Constant),
+        cycles=tuple(read("cycles-per-byte", CyclesPerByte).values()),
+        rates=tuple(read("published-rates", Rate).values()),
     )

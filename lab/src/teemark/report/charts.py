@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from teemark import fmt
+from teemark.run.records import Backend
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -21,10 +22,19 @@ if TYPE_CHECKING:
 INK = "#010101"
 MUTED = "#020202"
 GRID = "#030303"
-MARKERS = {"tee": "o", "ta-c": "s", "ta-ce": "D", "c": "s", "ce": "D", "openssl": "o", "afalg": "^"}
+MARKERS = "osDsDo^"
+"""Of backends, by their place in the run, as their colours: --c-0, --c-1, … of the page."""
 
-SERIES = {name: f"#0000{index:02x}" for index, name in enumerate((*MARKERS, "other"), start=0x10)}
-"""A stand-in for each backend that has a colour; page colours are --c-NAME."""
+OTHER = "other"
+STAND_INS = {
+    name: f"#0000{index:02x}"
+    for index, name in enumerate((*map(str, range(len(MARKERS))), OTHER), start=0x10)
+}
+
+
+def colour(place: int) -> str:
+    """The name of a backend's colour."""
+    return str(place) if place < len(MARKERS) else OTHER
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,11 +54,21 @@ NARROW = Shape("narrow", 350, 360, 66, 11.5)
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    backend: str
+    backend: Backend
     points: tuple[tuple[float, float], ...]
     low_high: tuple[tuple[float, float] | None, ...] = ()
     limit: bool = False
     """Not measured for its own sake, but what the others can't get above."""
+    place: int = len(MARKERS)
+    """Of the backend in the run."""
+
+    @property
+    def stand_in(self) -> str:
+        return STAND_INS[colour(self.place)]
+
+    @property
+    def marker(self) -> str:
+        return MARKERS[self.place] if self.place < len(MARKERS) else "o"
 
 
 def variables() -> dict[str, str]:
@@ -57,7 +77,7 @@ def variables() -> dict[str, str]:
         INK: "var(--ink)",
         MUTED: "var(--muted)",
         GRID: "var(--rule)",
-        **{colour: f"var(--c-{name})" for name, colour in SERIES.items()},
+        **{stand_in: f"var(--c-{name})" for name, stand_in in STAND_INS.items()},
     }
 
 
@@ -125,17 +145,17 @@ def throughput(key: str, series: Sequence[Series], shape: Shape) -> str:
         axes.set_xscale("log", base=2)
         axes.set_yscale("log")
         for one in series:
-            colour = SERIES.get(one.backend, SERIES["other"])
+            stand_in = one.stand_in
             xs = [x for x, _ in one.points]
             ys = [y for _, y in one.points]
-            secure = one.backend in fmt.SECURE
+            secure = one.backend.secure
             axes.plot(
                 xs,
                 ys,
-                color=colour,
+                color=stand_in,
                 linewidth=2.2 if secure else 1.5,
                 linestyle=":" if one.limit else "-" if secure else (0, (5, 2.5)),
-                marker="" if one.limit else MARKERS.get(one.backend, "o"),
+                marker="" if one.limit else one.marker,
                 markersize=4.5,
                 markeredgewidth=0,
                 clip_on=False,
@@ -143,7 +163,9 @@ def throughput(key: str, series: Sequence[Series], shape: Shape) -> str:
             )
             for (x, _), bounds in zip(one.points, one.low_high, strict=False):
                 if bounds is not None and bounds[1] > bounds[0] * 1.02:
-                    axes.plot((x, x), bounds, color=colour, linewidth=1.2, alpha=0.6, clip_on=False)
+                    axes.plot(
+                        (x, x), bounds, color=stand_in, linewidth=1.2, alpha=0.6, clip_on=False
+                    )
         all_y = [y for one in series for _, y in one.points]
         axes.set_ylim(min(all_y) / 1.4, max(all_y) * 1.4)
         all_x = sorted({x for one in series for x, _ in one.points})
@@ -181,44 +203,32 @@ def _name_lines(axes: Axes, series: Sequence[Series], shape: Shape) -> None:
     lift = max(0.0, shape.font - min(places)) - max(0.0, max(places) - (shape.height - shape.font))
     for one, end, place, wanted in zip(series, ends, pixels, places, strict=True):
         moved = wanted + lift
-        colour = SERIES.get(one.backend, SERIES["other"])
-        name = one.backend
-        if shape is WIDE and one.backend in _SHORT:
-            name = f"{one.backend} · {_SHORT[one.backend]}"
+        name = one.backend.name
+        if shape is WIDE and one.backend.title.lower() != name:
+            name = f"{name} · {one.backend.title}"
         axes.annotate(
             name,
             xy=end,
             xytext=(right + 10, moved),
             textcoords="figure pixels",
-            color=colour,
+            color=one.stand_in,
             fontsize=shape.font,
             va="center",
             ha="left",
             annotation_clip=False,
-            arrowprops=_leader(colour) if abs(place - moved) > 2 else None,
+            arrowprops=_leader(one.stand_in) if abs(place - moved) > 2 else None,
         )
 
 
-def _leader(colour: str) -> dict[str, Any]:
+def _leader(stand_in: str) -> dict[str, Any]:
     return {
         "arrowstyle": "-",
-        "color": colour,
+        "color": stand_in,
         "linewidth": 0.8,
         "shrinkA": 0,
         "relpos": (0, 0.5),
     }
 
-
-_SHORT = {
-    "tee": "TEE API",
-    "ta-c": "C, in the TA",
-    "ta-ce": "CE, in the TA",
-    "c": "C, normal world",
-    "ce": "CE, normal world",
-    "openssl": "normal world",
-    "afalg": "kernel",
-}
-"""What stands beside a backend's name at the end of its line."""
 
 _NAMED = re.compile(r' id="[a-zA-Z0-9_.]+_\d+"')
 
@@ -246,6 +256,6 @@ def clean(svg: str) -> str:
     svg = re.sub(r" font-family: [^;]*;", "", svg)
     svg = re.sub(r' transform="rotate\(-0 [^"]*\)"', "", svg)
     svg = re.sub(r"(\d+\.\d)\d+", r"\1", svg)
-    for colour, variable in variables().items():
-        svg = svg.replace(colour, variable)
+    for stand_in, variable in variables().items():
+        svg = svg.replace(stand_in, variable)
     return re.sub(r"\n\s*", "\n", svg).strip()

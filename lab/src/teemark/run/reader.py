@@ -7,16 +7,19 @@ Whatever else is wrong is an error that names the file and the line.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import msgspec
 
+from teemark.checked import in_words
 from teemark.errors import DataError
 from teemark.run.records import (
     SCHEMA,
     AnyRecord,
+    Backend,
     Case,
     End,
     Fail,
@@ -75,37 +78,49 @@ class RunData:
     def name(self) -> str:
         return self.run.board if self.run else "this machine"
 
+    def title(self, algorithm: str) -> str:
+        """As the run says that people write it; its bare name where it doesn't."""
+        titles = (one.title for one in self.machine.algorithms if one.name == algorithm)
+        return next(titles, algorithm)
+
+    def backend(self, name: str) -> Backend:
+        """What the run says of a backend; its bare name where it doesn't."""
+        found = (one for one in self.machine.backends if one.name == name)
+        return next(found, Backend(name=name, title=name))
+
+    def place(self, backend: str) -> int:
+        """Of a backend in the run's own order; strangers come last, as they appeared."""
+        names = dict.fromkeys(one.name for one in self.machine.backends)
+        if backend not in names:
+            names |= dict.fromkeys(case.case.backend for case in self.cases.values())
+        return list(names).index(backend) if backend in names else len(names)
+
 
 _decoder: msgspec.json.Decoder[AnyRecord] = msgspec.json.Decoder(AnyRecord)
-_any_decoder = msgspec.json.Decoder()
 
 
 def decode_line(line: bytes, *, file: str, number: int) -> AnyRecord:
     """One record; DataError names the line. A newer schema is told from nonsense."""
     try:
         return _decoder.decode(line)
-    except (msgspec.ValidationError, UnicodeDecodeError) as error:
+    except msgspec.ValidationError as error:
         where = f"{file}:{number}"
-        try:
-            schema = _schema_of(_any_decoder.decode(line))
-        except (msgspec.DecodeError, UnicodeDecodeError):
-            schema = None
-        if schema is not None and schema > SCHEMA:
-            raise _newer(where, schema) from None
+        place, why = "", str(error)
+        with contextlib.suppress(msgspec.DecodeError, UnicodeDecodeError):
+            data = msgspec.json.decode(line)
+            schema = data.get("schema") if isinstance(data, dict) else None
+            if isinstance(schema, int) and schema > SCHEMA:
+                raise _newer(where, schema) from None
+            place, why, _ = in_words(error, data, AnyRecord)
         raise DataError(
-            f"{where}: not a record of teemark: {error}",
+            ": ".join(filter(None, (where, "not a record of teemark", place, why))),
             hint="is this a run.ndjson, and untouched? see docs/run-format.md",
         ) from None
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise DataError(
             f"{file}:{number}: not JSON: {error}",
             hint="a run.ndjson has one JSON object a line; see docs/run-format.md",
         ) from None
-
-
-def _schema_of(value: object) -> int | None:
-    schema = value.get("schema") if isinstance(value, dict) else None
-    return schema if isinstance(schema, int) else None
 
 
 def _newer(where: str, schema: int) -> DataError:

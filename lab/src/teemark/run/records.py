@@ -147,6 +147,24 @@ class SettingsFacts(Group, frozen=True, kw_only=True):
     ] = None
 
 
+class Backend(Struct, frozen=True, kw_only=True):
+    """What the name of a backend in a case's key stands for."""
+
+    name: str
+    title: Annotated[str, Meta(description="as reports call it")]
+    secure: Annotated[bool, Meta(description="works in the secure world")] = False
+    local: Annotated[bool, Meta(description="works in teebench's process: no kernel, no TEE")] = (
+        False
+    )
+
+
+class Algorithm(Struct, frozen=True, kw_only=True):
+    """What the name of an algorithm in a case's key stands for."""
+
+    name: str
+    title: Annotated[str, Meta(description="as people write it")]
+
+
 class Machine(Record, frozen=True, kw_only=True, tag="machine"):
     """First line of teebench: facts of the machine."""
 
@@ -154,6 +172,10 @@ class Machine(Record, frozen=True, kw_only=True, tag="machine"):
     teebench: Annotated[str, Meta(description="version of teebench")]
     built_for: Annotated[str | None, Meta(description="architecture of teebench")] = None
     pid: Annotated[int | None, Meta(description="of teebench")] = None
+    backends: Annotated[
+        tuple[Backend, ...], Meta(description="all that teebench has, in the order of reports")
+    ] = ()
+    algorithms: Annotated[tuple[Algorithm, ...], Meta(description="all that teebench has")] = ()
     board: BoardFacts = BoardFacts()
     cpu: CpuFacts = CpuFacts()
     memory: MemoryFacts = MemoryFacts()

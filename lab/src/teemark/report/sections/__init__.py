@@ -7,10 +7,11 @@ from teemark.report.sections.cases import cases
 from teemark.report.sections.comparison import comparison
 from teemark.report.sections.costs import costs, inside
 from teemark.report.sections.counter import by_its_own_clock
+from teemark.report.sections.first_use import first_use
 from teemark.report.sections.headline import headline
+from teemark.report.sections.left_out import left_out
 from teemark.report.sections.machine import machine
 from teemark.report.sections.method import method
-from teemark.report.sections.rest import first_use, skips
 from teemark.report.sections.throughput import throughput
 from teemark.report.seed_tables import seed_tables
 from teemark.report.subject import SectionFunction
@@ -25,7 +26,7 @@ SECTIONS: tuple[SectionFunction, ...] = (
     by_its_own_clock,
     first_use,
     cases,
-    skips,
+    left_out,
     machine,
     method,
 )

@@ -30,17 +30,17 @@ def _of(subject: Subject) -> list[Block]:
         groups.setdefault((stats.workload, stats.algorithm), []).append(stats)
     blocks: list[Block] = []
     for (workload, algorithm), group in groups.items():
-        named = fmt.title(algorithm) if algorithm != "none" else ""
+        named = subject.run.title(algorithm) if algorithm != "none" else ""
         title = f"{workload} · {named}" if named else workload
         samples = sum(stats.time.count for stats in group)
         note = f"{fmt.plural(len(group), 'case')}, {fmt.plural(samples, 'sample')}"
-        blocks.append(Fold(title, note, (_table(group),), open=len(group) == 1))
+        blocks.append(Fold(title, note, (_table(subject, group),), open=len(group) == 1))
     return blocks
 
 
-def _table(group: Sequence[CaseStats]) -> Table:
+def _table(subject: Subject, group: Sequence[CaseStats]) -> Table:
     with_rate = any(stats.throughput is not None for stats in group)
-    ordered = sorted(group, key=lambda s: (fmt.backend_order(s.backend), s.bytes or 0))
+    ordered = sorted(group, key=lambda s: (subject.run.place(s.backend), s.bytes or 0))
     sized = any(stats.bytes is not None for stats in group)
     columns = [
         Column("backend", "left"),

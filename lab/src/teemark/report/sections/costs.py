@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from teemark import fmt
 from teemark.model.line import MISFIT, Line
 from teemark.model.models import CostLine
+from teemark.report import charts
 from teemark.report.blocks import (
     Bar,
     Block,
@@ -49,7 +50,7 @@ def _costs_of(subject: Subject) -> list[Block]:
 
 def _cost_table(subject: Subject, key: tuple[str, str], group: Sequence[CostLine]) -> Table:
     workload, algorithm = key
-    ordered = sorted(group, key=lambda cost: fmt.backend_order(cost.backend))
+    ordered = sorted(group, key=lambda cost: subject.run.place(cost.backend))
     largest = max(cost.ns_per_byte for cost in ordered)
     rows = []
     for cost in ordered:
@@ -57,16 +58,20 @@ def _cost_table(subject: Subject, key: tuple[str, str], group: Sequence[CostLine
         share = max(0.0, cost.ns_per_byte / largest) if largest > 0 else 0.0
         rows.append(
             (
-                backend_cell(cost.backend),
+                backend_cell(subject, cost.backend),
                 fmt.duration(cost.call_ns),
                 (Quiet(fmt.duration_interval(line.intercept_interval)),),
-                Bar(fmt.digits(cost.ns_per_byte), share, cost.backend),
+                Bar(
+                    fmt.digits(cost.ns_per_byte),
+                    share,
+                    charts.colour(subject.run.place(cost.backend)),
+                ),
                 (Quiet(fmt.span(line.slope_interval)),),
                 fmt.digits(1e9 / cost.ns_per_byte / (1 << 20)) if cost.ns_per_byte > 0 else "",
                 misfit_cell(line, "size"),
             )
         )
-    name = fmt.title(algorithm)
+    name = subject.run.title(algorithm)
     caption = name if workload == "oneshot" else f"{name}, {workload}"
     return Table(
         columns=(
@@ -84,8 +89,8 @@ def _cost_table(subject: Subject, key: tuple[str, str], group: Sequence[CostLine
     )
 
 
-def backend_cell(backend: str) -> Cell:
-    meaning = fmt.backend_title(backend)
+def backend_cell(subject: Subject, backend: str) -> Cell:
+    meaning = subject.run.backend(backend).title
     return (Code(backend), Quiet(f" {meaning}")) if meaning != backend else (Code(backend),)
 
 
@@ -123,8 +128,8 @@ def _inside_of(subject: Subject) -> list[Block]:
         per_byte = fmt.digits(repeat.operation_ns / repeat.bytes) if repeat.bytes else fmt.NONE
         rows.append(
             (
-                (Code(repeat.backend), Quiet(f" {fmt.backend_title(repeat.backend)}")),
-                fmt.title(repeat.algorithm),
+                backend_cell(subject, repeat.backend),
+                subject.run.title(repeat.algorithm),
                 fmt.size(repeat.bytes) if repeat.bytes is not None else fmt.NONE,
                 fmt.duration(repeat.operation_ns),
                 (Quiet(fmt.duration_interval(line.slope_interval)),),

@@ -50,9 +50,9 @@ def _of(subject: Subject) -> list[Block]:
     cases = sum(map(len, groups.values()))
     blocks: list[Block] = [
         Fold(
-            f"{workload} · {fmt.title(algorithm)}",
+            f"{workload} · {subject.run.title(algorithm)}",
             fmt.plural(len(group), "case"),
-            (_calls(group),),
+            (_calls(subject, group),),
             open=cases <= FEW,
         )
         for (workload, algorithm), group in groups.items()
@@ -63,8 +63,8 @@ def _of(subject: Subject) -> list[Block]:
     return blocks
 
 
-def _calls(group: Sequence[Counted]) -> Table:
-    ordered = sorted(group, key=lambda c: (fmt.backend_order(c.case.backend), c.case.bytes or 0))
+def _calls(subject: Subject, group: Sequence[Counted]) -> Table:
+    ordered = sorted(group, key=lambda c: (subject.run.place(c.case.backend), c.case.bytes or 0))
     rows = []
     for counted in ordered:
         case, inside, client, crossing = (

@@ -113,7 +113,7 @@ def _figures(subject: Subject) -> tuple[tuple[str, str, str], ...]:
     algorithm = main_algorithm(models, "tee") or main_algorithm(models)
     if algorithm is None:
         return tuple(made)
-    name = fmt.title(algorithm)
+    name = subject.run.title(algorithm)
     for backend in ("tee", "ta-ce", "openssl", "c"):
         cost = models.cost(algorithm, backend)
         if cost is not None and cost.ns_per_byte > 0 and len(made) < 4:
@@ -122,7 +122,7 @@ def _figures(subject: Subject) -> tuple[tuple[str, str, str], ...]:
                     fmt.digits(cost.ns_per_byte)
                     + ("" if subject.icount else "\N{NO-BREAK SPACE}ns"),
                     f"{'instructions ' if subject.icount else ''}a byte of {name}",
-                    _marked(fmt.backend_title(backend), confidence(cost)),
+                    _marked(subject.run.backend(backend).title, confidence(cost)),
                 )
             )
     return tuple(made)

@@ -10,9 +10,12 @@ from teemark.model.stats import CaseStats
 from teemark.report import charts
 from teemark.report.blocks import Block, Chart, Column, Paragraph, Section, Strong, Table
 from teemark.report.subject import Subject, each
+from teemark.run.records import Backend
 
 LIMIT = "copy-limit"
 """The workload whose rates are drawn as a limit."""
+
+MEMCPY = Backend(name="memcpy", title="memcpy")
 
 
 def throughput(subjects: Sequence[Subject]) -> Section | None:
@@ -38,7 +41,7 @@ def curves(subject: Subject) -> dict[tuple[str, str], dict[str, list[CaseStats]]
     return {
         key: {
             backend: sorted(group[backend], key=lambda stats: stats.bytes or 0)
-            for backend in sorted(group, key=fmt.backend_order)
+            for backend in sorted(group, key=subject.run.place)
         }
         for key, group in found.items()
         if any(len(stats) > 1 for stats in group.values())
@@ -56,9 +59,9 @@ def _of(subject: Subject) -> list[Block]:
     blocks: list[Block] = []
     for (workload, algorithm), group in curves(subject).items():
         key = f"throughput-{subject.label}-{workload}-{algorithm}"
-        series = [_series(backend, stats) for backend, stats in group.items()]
+        series = [_series(subject, backend, stats) for backend, stats in group.items()]
         limit = copy_limit(subject, series) if workload != LIMIT else []
-        name = fmt.title(algorithm)
+        name = subject.run.title(algorithm)
         note = caveat(subject)
         title = name if workload == "oneshot" else f"{name}, {workload}"
         blocks.append(
@@ -92,10 +95,10 @@ def copy_limit(subject: Subject, series: Sequence[charts.Series]) -> list[charts
             and min(xs) <= stats.bytes <= max(xs)
         )
     )
-    return [charts.Series("memcpy", points, limit=True)] if len(points) > 1 else []
+    return [charts.Series(MEMCPY, points, limit=True)] if len(points) > 1 else []
 
 
-def _series(backend: str, stats: Sequence[CaseStats]) -> charts.Series:
+def _series(subject: Subject, backend: str, stats: Sequence[CaseStats]) -> charts.Series:
     points = []
     bounds = []
     for one in stats:
@@ -105,7 +108,8 @@ def _series(backend: str, stats: Sequence[CaseStats]) -> charts.Series:
             bounds.append(
                 (interval.low / (1 << 20), interval.high / (1 << 20)) if interval else None
             )
-    return charts.Series(backend, tuple(points), tuple(bounds))
+    who = subject.run.backend(backend)
+    return charts.Series(who, tuple(points), tuple(bounds), place=subject.run.place(backend))
 
 
 def _table(group: dict[str, list[CaseStats]]) -> Table:

@@ -1,39 +1,24 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""A section for runs of a seed plan: the published tables, measured again, and the audit.
-
-To add a document: its figures in reference/, a plan of the same name, a file here with TABLES,
-and a line in SEEDS.
-"""
+"""A section for runs of a seed plan: the published tables, measured again, and the audit."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cache
 
-from teemark.reference.audit import audit
+from teemark.audit import audit_published
 from teemark.reference.data import Reference, load
 from teemark.report.blocks import Block, Bullets, Heading, Paragraph, Section
-from teemark.report.seed_tables import (
-    api_vs_custom,
-    beaglebone,
-    mqtt_tz,
-    secure_hash,
-    small_messages,
-)
+from teemark.report.seed_tables import declared
 from teemark.report.seed_tables.measured import Lookup
-from teemark.report.seed_tables.table import SeedTable, blocks, said
+from teemark.report.seed_tables.table import blocks, said
 from teemark.report.subject import Subject, each
-
-SEEDS: Mapping[str, tuple[SeedTable, ...]] = {
-    module.DOC: module.TABLES
-    for module in (secure_hash, small_messages, api_vs_custom, mqtt_tz, beaglebone)
-}
-"""By plan: a seed plan has the name of its document."""
 
 _INTRO = (
     "Each table has the rows and columns of the document. First stands what was measured in this "
-    "run: medians with their 95 % interval, with mean and standard deviation. The published figure "
-    "is beside it, its unit put right. "
+    "run: medians with their 95 % interval, with mean and standard deviation. A column "
+    "that the document has of means has the mean, and the median below it. The published figure is "
+    "beside it, its unit put right. "
     "What the document says against itself is computed from its own figures and stands below "
     "each table."
 )
@@ -53,14 +38,13 @@ def seed_tables(subjects: Sequence[Subject]) -> Section | None:
 
 def _of(subject: Subject, reference: Reference) -> list[Block]:
     plan = subject.run.run.plan if subject.run.run is not None else ""
-    tables = SEEDS.get(plan)
-    if tables is None:
+    if plan not in reference.documents:  # a seed plan has the name of its document
         return []
     lookup = Lookup(subject)
-    left = list(audit(reference, plan))
+    left = list(audit_published(reference, plan))
     made: list[Block] = []
-    for table in tables:
-        here = [finding for finding in left if table.table in finding.tables]
+    for table in declared.load(plan):
+        here = [finding for finding in left if finding.table == table.table]
         left = [finding for finding in left if finding not in here]
         made += blocks(table, lookup, reference, here)
     if left:

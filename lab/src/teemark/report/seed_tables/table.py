@@ -4,11 +4,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from teemark import fmt
-from teemark.reference.audit.base import Finding
+from teemark.audit.finding import Finding
 from teemark.reference.data import Figure, Reference
 from teemark.reference.units import UNITS
 from teemark.report.blocks import (
@@ -24,7 +24,8 @@ from teemark.report.blocks import (
     Table,
     Text,
 )
-from teemark.report.seed_tables.measured import Absent, Lookup, Measured, Value, Words
+from teemark.report.seed_tables.declared import SeedTable
+from teemark.report.seed_tables.measured import Lookup, NotKnown, Value
 
 _LONG = re.compile(r"(?<![.\w])\d{5,}(?=\.\d|\b)")
 """Numbers whose thousands are set apart; decimals stay as they were printed."""
@@ -32,32 +33,8 @@ _LONG = re.compile(r"(?<![.\w])\d{5,}(?=\.\d|\b)")
 _LAST = re.compile(r"\s(?=\S+$)")
 """The space before the last word."""
 
+_MEDIAN, _INTERVAL = "median", "95 %"
 _MEAN = "mean\N{NO-BREAK SPACE}±\N{NO-BREAK SPACE}sd"
-
-Source = Callable[[Lookup], Measured | Words]
-"""Where the value of a cell comes from."""
-
-
-@dataclass(frozen=True, slots=True)
-class SeedTable:
-    """One table of a document.
-
-    `cells` gives the source of each measured cell by row and column. A column in `deviations`
-    shows the standard deviation of the column that it names. `units`, by row or column, are for
-    cells with no published number. A `tall` table has a column for each statistic.
-    """
-
-    document: str
-    table: str
-    title: str
-    rows: tuple[str, ...]
-    columns: tuple[str, ...]
-    cells: Mapping[tuple[str, str], Source]
-    deviations: Mapping[str, str] = field(default_factory=dict)
-    units: Mapping[str, str] = field(default_factory=dict)
-    note: str = ""
-    first: str = "metric"
-    tall: bool = False
 
 
 @dataclass(slots=True)
@@ -115,7 +92,7 @@ class _Cells:
         """The document's columns, each measured and published."""
         seed, published = self.seed, self._published()
         measured = {*(column for _, column in seed.cells), *seed.deviations}
-        columns = [Column(seed.first, "left")]
+        columns = [Column(seed.corner, "left")]
         for column in seed.columns:
             if column in measured:
                 columns.append(Column(column))
@@ -125,13 +102,13 @@ class _Cells:
         rows: list[tuple[Cell, ...]] = []
         for row in seed.rows:
             cells: list[Cell] = [row]
-            below: dict[str, list[Cell]] = {"95 %": [], _MEAN: []}
+            below: dict[str, list[Cell]] = {_MEDIAN: [], _INTERVAL: [], _MEAN: []}
             for column in seed.columns:
                 if column in measured:
-                    cell, interval, mean = self._measured(row, column)
+                    cell, more = self._measured(row, column)
                     cells.append(cell)
-                    below["95 %"].append((Quiet(interval),))
-                    below[_MEAN].append((Quiet(mean),))
+                    for title, line in below.items():
+                        line.append((Quiet(more.get(title, "")),))
                 if column in published:
                     cells.append(_published(self._figure(row, column)))
                     for line in below.values():
@@ -156,23 +133,23 @@ class _Cells:
                 if column in published:
                     cells.append(_published(self._figure(row, column)))
                 rows.append(tuple(cells))
-            columns = (Column(seed.first, "left"), *(Column(title) for title in titles))
+            columns = (Column(seed.corner, "left"), *(Column(title) for title in titles))
             caption = column if len(seed.columns) > 1 else ""
             tables.append(Table(columns, tuple(rows), caption))
         return tables
 
     def _value(self, row: str, column: str) -> Value | Cell:
         """What was measured, or what to write in its place."""
-        source = self.seed.cells.get((row, self.seed.deviations.get(column, column)))
-        if source is None:
+        formula = self.seed.cells.get((row, self.seed.deviations.get(column, column)))
+        if formula is None:
             figure = self._figure(row, column)
             if figure is None or figure.value is None:
                 return ""
             return self.why.mark("a statement of the document; nothing to measure")
-        value = source(self.lookup)
-        if isinstance(value, Absent):
-            return self.why.mark(value.reason)
-        return value.text if isinstance(value, Words) else value
+        try:
+            return formula(self.lookup)
+        except NotKnown as why:
+            return self.why.mark(str(why))
 
     def _unit(self, row: str, column: str) -> str:
         figure = self._figure(row, column)
@@ -180,29 +157,32 @@ class _Cells:
             return figure.corrected_unit
         return self.seed.units.get(row, self.seed.units.get(column, ""))
 
-    def _measured(self, row: str, column: str) -> tuple[Cell, str, str]:
-        """Median or deviation; below it the interval, and mean and deviation."""
+    def _measured(self, row: str, column: str) -> tuple[Cell, Mapping[str, str]]:
+        """Median, mean or deviation, and what stands below it. A column whose deviations have a
+        column of their own is one of means."""
         value = self._value(row, column)
         if not isinstance(value, Value):
-            return value, "", ""
+            return value, {}
         factor, name = _in(self._unit(row, column))
-        shown = value.scaled(factor)
+        shown = value * factor
         if column in self.seed.deviations:
             if shown.sd is None:
-                return self.why.mark("one sample has no standard deviation"), "", ""
-            return (fmt.digits(shown.sd) + name,), "", ""
-        interval = fmt.span(shown.interval) if _is_wide(shown) else ""
-        mean = ""
-        if shown.mean is not None and shown.sd:
-            mean = f"{fmt.digits(shown.mean)} ± {fmt.digits(shown.sd)}"
-        return (_number(shown.median) + name,), interval, mean
+                return self.why.mark("one sample has no standard deviation"), {}
+            return (fmt.digits(shown.sd) + name,), {}
+        more = {_INTERVAL: fmt.span(shown.interval) if _is_wide(shown) else ""}
+        if shown.mean is None or not shown.sd:
+            return (_number(shown.median) + name,), more
+        if column in self.seed.deviations.values():
+            return (_number(shown.mean) + name,), more | {_MEDIAN: _number(shown.median)}
+        more[_MEAN] = f"{fmt.digits(shown.mean)} ± {fmt.digits(shown.sd)}"
+        return (_number(shown.median) + name,), more
 
     def _statistics(self, row: str, column: str) -> list[Cell]:
         value = self._value(row, column)
         if not isinstance(value, Value):
             return [value, "", "", ""]
         factor, name = _in(self._unit(row, column))
-        shown = value.scaled(factor)
+        shown = value * factor
         return [
             _number(shown.median) + name,
             (Quiet(fmt.span(shown.interval) if _is_wide(shown) else ""),),
@@ -247,7 +227,7 @@ def _is_wide(value: Value) -> bool:
 
 
 def said(finding: Finding) -> Text:
-    return (Strong(f"{finding.kind.capitalize()}:"), f" {finding.sentence}")
+    return (Strong(f"{finding.rule.replace('-', ' ').capitalize()}:"), f" {finding.evidence}")
 
 
 def _source(seed: SeedTable, reference: Reference) -> str:

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* `empty` does nothing: what it takes is the cost of measuring itself. */
+#include <stddef.h>
+
+#include "backend.h"
+
+/* It has no state: any pointer but NULL is a session. */
+static int empty_open(struct session **session, struct error *err)
+{
+	static char nothing;
+
+	(void)err;
+	*session = (struct session *)&nothing;
+	return 0;
+}
+
+static void empty_close(struct session *session)
+{
+	(void)session;
+}
+
+/* The same loop as around the work of a backend that does some. */
+static int empty_nop(struct session *session, uint32_t calls, struct error *err)
+{
+	(void)session;
+	(void)err;
+
+	for (uint32_t i = 0; i < calls; i++)
+		__asm__ volatile("" : : : "memory");
+	return 0;
+}
+
+extern const struct backend backend_empty;
+
+const struct backend backend_empty = {
+	.name = "empty",
+	.title = "nothing: measuring itself",
+	.summary = "nothing: what measuring itself costs",
+	.local = true,
+	.probe = probe_always,
+	.open = empty_open,
+	.close = empty_close,
+	.buffer_alloc = buffer_alloc_plain,
+	.buffer_free = buffer_free_plain,
+	.nop = empty_nop,
+};

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Who gives random bytes and nothing else: `getrandom` and `urandom`, the
+ * kernel's generator; `hwrng`, a hardware source behind /dev/hwrng.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "backend.h"
+#include "clock.h"
+
+#define FIRST_MS 5000 /* a source that is silent so long is none */
+
+struct session {
+	int fd; /* -1: none is needed */
+	const char *path;
+};
+
+static void close_source(struct session *s)
+{
+	if (!s)
+		return;
+	if (s->fd >= 0)
+		close(s->fd);
+	free(s);
+}
+
+/* Takes fd, of a device that is open. */
+static int new_session(struct session **session, int fd, const char *path,
+		       struct error *err)
+{
+	struct session *s = malloc(sizeof(*s));
+
+	*session = s;
+	if (s) {
+		*s = (struct session){ fd, path };
+		return 0;
+	}
+	if (fd >= 0)
+		close(fd);
+	return error_set(err, -ENOMEM, "out of memory");
+}
+
+static int getrandom_open(struct session **session, struct error *err)
+{
+	uint8_t byte;
+
+	*session = NULL;
+	if (getrandom(&byte, 1, GRND_NONBLOCK) == 1)
+		return new_session(session, -1, NULL, err);
+	return error_skip(err, -errno, "no-getrandom",
+			  "getrandom() gives nothing: %s", strerror(errno));
+}
+
+static int draw_getrandom(struct session *s, const struct buffer *out,
+			  size_t len, uint32_t repeat, struct error *err)
+{
+	(void)s;
+	for (uint32_t i = 0; i < repeat; i++)
+		for (size_t at = 0; at < len;) {
+			ssize_t n = getrandom(out->data + at, len - at, 0);
+
+			if (n < 0)
+				return error_set(err, -errno, "getrandom: %s",
+						 strerror(errno));
+			at += (size_t)n;
+		}
+	return 0;
+}
+
+static int no_device(struct error *err, const char *path, int code)
+{
+	return error_skip(err, -code, "no-device", "cannot open %s: %s", path,
+			  strerror(code));
+}
+
+static int urandom_open(struct session **session, struct error *err)
+{
+	static const char path[] = "/dev/urandom";
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	*session = NULL;
+	return fd < 0 ? no_device(err, path, errno) :
+			new_session(session, fd, path, err);
+}
+
+/* Waits for the first bytes. 0, or an errno. */
+static int hear(int fd)
+{
+	uint64_t end = clock_now_ns() + (uint64_t)FIRST_MS * 1000000u;
+	uint8_t first[16];
+	size_t got = 0;
+
+	while (got < sizeof(first)) {
+		ssize_t n = read(fd, first + got, sizeof(first) - got);
+
+		if (n > 0)
+			got += (size_t)n;
+		else if (n < 0 && errno != EAGAIN && errno != EINTR)
+			return errno;
+		else if (clock_now_ns() >= end)
+			return ETIMEDOUT;
+		else
+			poll(NULL, 0, 10);
+	}
+	return 0;
+}
+
+/* It may be there with nothing behind it: one that is silent is left out. */
+static int hwrng_open(struct session **session, struct error *err)
+{
+	static const char path[] = "/dev/hwrng";
+	int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	int code = errno;
+
+	*session = NULL;
+	if (fd < 0) {
+		no_device(err, path, code);
+		error_hint(err, "%s",
+			   code == EACCES ? "only root may read it" :
+					    "the board has no hardware source "
+					    "that this kernel knows "
+					    "(CONFIG_HW_RANDOM)");
+		return -code;
+	}
+	code = hear(fd);
+	if (!code && fcntl(fd, F_SETFL, 0)) /* from here on it blocks */
+		code = errno;
+	if (!code)
+		return new_session(session, fd, path, err);
+	close(fd);
+	return error_skip(err, -ENODEV, "no-device", "%s gives nothing: %s",
+			  path,
+			  code == ETIMEDOUT ? "16 bytes do not come in 5 s" :
+					      strerror(code));
+}
+
+static int draw_device(struct session *s, const struct buffer *out, size_t len,
+		       uint32_t repeat, struct error *err)
+{
+	for (uint32_t i = 0; i < repeat; i++)
+		for (size_t at = 0; at < len;) {
+			ssize_t n = read(s->fd, out->data + at, len - at);
+
+			/* EINTR: the run is to end */
+			if (n < 0)
+				return error_set(err, -errno,
+						 "cannot read %s: %s", s->path,
+						 strerror(errno));
+			if (!n)
+				return error_set(err, -EIO,
+						 "%s has come to its end",
+						 s->path);
+			at += (size_t)n;
+		}
+	return 0;
+}
+
+extern const struct backend backend_getrandom, backend_urandom, backend_hwrng;
+
+const struct backend backend_getrandom = {
+	.name = "getrandom",
+	.title = "getrandom()",
+	.summary = "the kernel's random bytes, by a system call",
+	.probe = probe_always,
+	.open_random = getrandom_open,
+	.close = close_source,
+	.buffer_alloc = buffer_alloc_plain,
+	.buffer_free = buffer_free_plain,
+	.random = draw_getrandom,
+};
+
+const struct backend backend_urandom = {
+	.name = "urandom",
+	.title = "/dev/urandom",
+	.summary = "the kernel's random bytes, from a device",
+	.probe = probe_always,
+	.open_random = urandom_open,
+	.close = close_source,
+	.buffer_alloc = buffer_alloc_plain,
+	.buffer_free = buffer_free_plain,
+	.random = draw_device,
+};
+
+const struct backend backend_hwrng = {
+	.name = "hwrng",
+	.title = "/dev/hwrng",
+	.summary = "random bytes of the hardware",
+	.probe = probe_always,
+	.open_random = hwrng_open,
+	.close = close_source,
+	.buffer_alloc = buffer_alloc_plain,
+	.buffer_free = buffer_free_plain,
+	.random = draw_device,
+};

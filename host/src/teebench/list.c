@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "json.h"
+#include "list.h"
+#include "listing.h"
+#include "workloads.h"
+
+/* Can this machine run the backend? By opening what it is listed for. */
+static int available(struct pool *pool, const struct backend *backend,
+		     struct error *why)
+{
+	struct desk *desk;
+
+	return pool_desk(pool, backend,
+			 backend->open ? DESK_DIGEST : DESK_RANDOM, 0, &desk,
+			 why);
+}
+
+static void print_backends_json(struct json *j, struct pool *pool)
+{
+	json_array(j, "backends");
+	for (size_t i = 0; backends[i]; i++) {
+		struct error why = { 0 };
+		int code = available(pool, backends[i], &why);
+
+		json_object(j, NULL);
+		json_string(j, "name", backends[i]->name);
+		json_string(j, "title", backends[i]->title);
+		json_string(j, "summary", backends[i]->summary);
+		json_bool(j, "available", !code);
+		json_string_or_null(j, "code", why.skip);
+		json_string_or_null(j, "reason", why.what);
+		json_string_or_null(j, "hint", why.hint);
+		json_object_end(j);
+	}
+	json_array_end(j);
+}
+
+static void print_json(const struct listing *listing, struct pool *pool,
+		       struct json *j)
+{
+	json_object(j, NULL);
+	json_string(j, "type", "list");
+	json_u64(j, "schema", 1);
+	print_backends_json(j, pool);
+	json_array(j, "workloads");
+	for (size_t i = 0; workloads[i]; i++) {
+		json_object(j, NULL);
+		json_string(j, "name", workloads[i]->name);
+		json_string(j, "summary", workloads[i]->summary);
+		json_string(j, "parameters", workloads[i]->parameters);
+		json_bool(j, "repeats", workloads[i]->repeats);
+		json_object_end(j);
+	}
+	json_array_end(j);
+	json_array(j, "algorithms");
+	for (size_t i = 0; i < algorithms_count; i++) {
+		json_object(j, NULL);
+		json_string(j, "name", algorithms[i].name);
+		json_string(j, "title", algorithms[i].title);
+		json_u64(j, "block_bytes", algorithms[i].block_bytes);
+		json_u64(j, "out_bytes", algorithms[i].out_bytes);
+		json_u64(j, "key_bytes", algorithms[i].key_bytes);
+		json_u64(j, "iv_bytes", algorithms[i].iv_bytes);
+		json_object_end(j);
+	}
+	json_array_end(j);
+	json_array(j, "combinations");
+	for (size_t i = 0; i < listing->count; i++) {
+		const struct listing_row *row = &listing->rows[i];
+
+		json_object(j, NULL);
+		json_string(j, "workload", row->workload);
+		json_string(j, "algorithm", row->algorithm);
+		json_string(j, "backend", row->backend);
+		json_bool(j, "available", !row->why.code);
+		json_string_or_null(j, "code", row->why.skip);
+		json_string_or_null(j, "reason", row->why.what);
+		json_object_end(j);
+	}
+	json_array_end(j);
+	json_object_end(j);
+}
+
+/* Is row i the first of its workload with its algorithm, or its backend? */
+static bool is_first(const struct listing *listing, size_t i, bool of_backend)
+{
+	const struct listing_row *row = &listing->rows[i];
+
+	for (const struct listing_row *k = listing->rows; k < row; k++)
+		if (!strcmp(k->workload, row->workload) &&
+		    !strcmp(of_backend ? k->backend : k->algorithm,
+			    of_backend ? row->backend : row->algorithm))
+			return false;
+	return true;
+}
+
+static const char *word_for(const struct listing *listing,
+			    const struct listing_row *like, const char *backend)
+{
+	for (size_t i = 0; i < listing->count; i++) {
+		const struct listing_row *row = &listing->rows[i];
+
+		if (!strcmp(row->workload, like->workload) &&
+		    !strcmp(row->algorithm, like->algorithm) &&
+		    !strcmp(row->backend, backend))
+			return row->why.code ? "-" : "yes";
+	}
+	return "";
+}
+
+/* A line of the table, of an algorithm's first row; NULL: the head. */
+static void print_line(const struct listing *listing, const char *workload,
+		       const struct listing_row *algorithm)
+{
+	printf("  %-15s", algorithm ? algorithm->algorithm : "");
+	for (size_t b = 0; b < listing->count; b++) {
+		const struct listing_row *row = &listing->rows[b];
+
+		if (!strcmp(row->workload, workload) &&
+		    is_first(listing, b, true))
+			printf(" %10s", algorithm ? word_for(listing, algorithm,
+							     row->backend) :
+						    row->backend);
+	}
+	printf("\n");
+}
+
+/* The algorithms of a workload, a backend a column. */
+static void print_table(const struct listing *listing, const char *workload)
+{
+	print_line(listing, workload, NULL);
+	for (size_t i = 0; i < listing->count; i++)
+		if (!strcmp(listing->rows[i].workload, workload) &&
+		    is_first(listing, i, false))
+			print_line(listing, workload, &listing->rows[i]);
+}
+
+static void print_text(const struct listing *listing, struct pool *pool)
+{
+	printf("Backends\n");
+	for (size_t i = 0; backends[i]; i++) {
+		struct error why = { 0 };
+
+		if (!available(pool, backends[i], &why)) {
+			printf("  %-9s %s\n", backends[i]->name,
+			       backends[i]->summary);
+			continue;
+		}
+		printf("  %-9s not here: %s\n", backends[i]->name, why.what);
+		if (why.hint[0])
+			printf("            hint: %s\n", why.hint);
+	}
+	for (size_t i = 0; workloads[i]; i++) {
+		printf("\nWorkload %s: %s (parameters: %s)\n",
+		       workloads[i]->name, workloads[i]->summary,
+		       workloads[i]->parameters);
+		print_table(listing, workloads[i]->name);
+	}
+	for (size_t i = 0, any = 0; i < listing->count; i++) {
+		const struct listing_row *row = &listing->rows[i];
+		const struct backend *backend = backend_by_name(row->backend);
+
+		/* What a missing backend lacks was said above. */
+		if (!row->why.code ||
+		    (backend && available(pool, backend, NULL)))
+			continue;
+		if (!any++)
+			printf("\nWhy not\n");
+		printf("  %s/%s/%s: %s\n", row->workload, row->algorithm,
+		       row->backend, row->why.what);
+	}
+}
+
+int list_print(bool as_json, bool allow_rpmb, struct error *err)
+{
+	struct listing listing = { 0 };
+	struct pool pool = { .allow_rpmb = allow_rpmb };
+	struct json j = { 0 };
+	int ret = 0;
+
+	for (size_t i = 0; workloads[i]; i++) {
+		listing.workload = workloads[i]->name;
+		workloads[i]->list(&listing, &pool);
+	}
+	if (listing.failed) {
+		ret = error_set(err, -ENOMEM, "out of memory");
+	} else if (as_json) {
+		print_json(&listing, &pool, &j);
+		if (j.failed)
+			ret = error_set(err, -ENOMEM, "out of memory");
+		else
+			puts(j.text);
+	} else {
+		print_text(&listing, &pool);
+	}
+	json_free(&j);
+	free(listing.rows);
+	pool_close(&pool);
+	return ret;
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef LIST_H
+#define LIST_H
+
+#include <stdbool.h>
+
+#include "error.h"
+
+/*
+ * --list: what this machine can run, and why not the rest; to stdout, as a
+ * table or as one JSON object. Stores nothing anywhere. allow_rpmb: as in
+ * struct pool.
+ */
+int list_print(bool json, bool allow_rpmb, struct error *err);
+
+#endif

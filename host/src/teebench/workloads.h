@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The list of workloads. */
+#ifndef WORKLOADS_H
+#define WORKLOADS_H
+
+#include "workload.h"
+
+/* NULL-terminated, in the order of --list. */
+extern const struct workload *const workloads[];
+const struct workload *workload_by_name(const char *name);
+
+#endif

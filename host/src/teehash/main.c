@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* teehash: message digests of files, computed in the TEE. */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "commands.h"
+#include "complain.h"
+#include "signals.h"
+#include "stop.h"
+
+/*
+ * A standard descriptor that is closed would be given to the next file that is
+ * opened, and lines would go there: into a report, or to the TEE's device. It
+ * gets a file that refuses instead.
+ */
+static int fill_descriptors(void)
+{
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) < 0 &&
+		    open("/dev/null",
+			 fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) != fd)
+			return -EBADF;
+	return 0;
+}
+
+static enum status refuse(const struct error *err)
+{
+	if (err->what[0])
+		complain("%s", err->what);
+	fputs("Try 'teehash --help' for more information.\n", stderr);
+	return STATUS_USAGE;
+}
+
+static enum status run_command(const struct options *opt)
+{
+	switch (opt->command) {
+	case COMMAND_HASH:
+		return command_hash(opt);
+	case COMMAND_CHECK:
+		return command_check(opt);
+	case COMMAND_HELP:
+		return command_help();
+	case COMMAND_VERSION:
+		return command_version();
+	case COMMAND_LIST:
+		return command_list();
+	}
+	return STATUS_USAGE;
+}
+
+/* Nothing may be lost unseen: a full disk shows at the last write. */
+static enum status close_stdout(enum status status)
+{
+	bool said = ferror(stdout);
+
+	if (!fclose(stdout) || status == STATUS_STOPPED)
+		return status || !said ? status : STATUS_FAILED;
+	if (!said)
+		complain("write error: %s", strerror(errno));
+	return status ? status : STATUS_FAILED;
+}
+
+int main(int argc, char **argv)
+{
+	static const char no_report[] =
+		"teehash: interrupted: no report is written\n";
+	struct error err = { 0 };
+	struct options opt;
+	enum status status;
+
+	if (fill_descriptors())
+		return STATUS_FAILED;
+	signals_setup();
+	/* A line at a time, as sha256sum: what several programs write to one
+	 * file does not mix.
+	 */
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	if (options_parse(&opt, argc, argv, &err)) {
+		status = refuse(&err);
+	} else {
+		if (opt.report.kind != REPORT_NONE)
+			signals_last_words(no_report);
+		status = run_command(&opt);
+	}
+	status = close_stdout(status);
+	if (status != STATUS_STOPPED)
+		return (int)status;
+	if (opt.report.kind != REPORT_NONE)
+		fputs(no_report, stderr);
+	signals_die_of(stop_signal());
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Many messages through one session or through several, a worker for each.
+ * All sessions are opened before the first message is hashed.
+ */
+#ifndef TEEHASH_RUN_H
+#define TEEHASH_RUN_H
+
+#include "pool.h"
+
+#define RUN_JOBS_MAX 64
+
+enum reader_kind {
+	READER_AUTO,   /* a thread if a CPU is spare */
+	READER_THREAD, /* reads ahead while a call is under way */
+	READER_INLINE, /* reads between calls */
+};
+
+/* "auto", …: NULL after the last. */
+extern const char *const reader_kinds[];
+
+struct run_settings {
+	unsigned int jobs; /* messages at a time */
+	enum reader_kind reader;
+	struct session_settings session; /* but for `threaded` */
+	struct stream_settings stream;
+};
+
+struct run_stats {
+	unsigned int workers; /* sessions that did the work */
+	uint64_t begin_ns;    /* client's clock */
+	uint64_t end_ns;
+	uint64_t close_ns;             /* closing the sessions, after end_ns */
+	struct pool_stats pool;        /* opening the sessions included */
+	struct session_stats sessions; /* sums; chunk and slots of the first */
+};
+
+struct run {
+	struct run_settings settings;
+	struct hash_session *sessions[RUN_JOBS_MAX];
+	unsigned int opened;
+	struct pool *pool;     /* with more than one session */
+	struct error shortage; /* why fewer are open than jobs were asked for */
+	uint64_t turn_ns;      /* when the last message was hashed */
+	struct run_stats stats;
+};
+
+void run_begin(struct run *run, const struct run_settings *settings);
+/*
+ * Hashes what there is to hash; may be called again. 0; -errno of next() or
+ * done(); -EINTR when told to stop; or why there is no session, with the reason
+ * in err.
+ */
+int run_work(struct run *run, const struct work *work, struct error *err);
+/*
+ * Ends the workers; the stats are complete but for close_ns. Returns a session
+ * for questions after the work, or NULL.
+ */
+struct hash_session *run_settle(struct run *run);
+/* Closes the sessions. */
+void run_end(struct run *run);
+
+#endif

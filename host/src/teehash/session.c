@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "clock.h"
+#include "session.h"
+
+#define PAGE 4096u
+
+/*
+ * Chosen by measurement, see docs/teehash.md: a call costs the same whatever
+ * it carries, so large is good; resident memory pays for it.
+ */
+#define CHUNK_THREADED (1u << 20)
+#define CHUNK_INLINE   (2u << 20)
+#define CHUNK_PLAIN    (1u << 20)
+/* Where memory is short, a chunk is halved down to this. */
+#define CHUNK_FLOOR (64u << 10)
+
+static size_t default_chunk(const struct session_settings *settings)
+{
+	if (settings->plain)
+		return CHUNK_PLAIN;
+	return settings->threaded ? CHUNK_THREADED : CHUNK_INLINE;
+}
+
+static void stop_reader(struct hash_session *s)
+{
+	s->stats.reader_runq_ns += reader_destroy(s->reader);
+	s->reader = NULL;
+}
+
+static void drop_buffer(struct hash_session *s)
+{
+	stop_reader(s);
+	if (s->buffer.data)
+		s->settings->backend->buffer_free(s->open, &s->buffer);
+	memset(&s->buffer, 0, sizeof(s->buffer));
+}
+
+static int get_buffer(struct hash_session *s, size_t size, struct error *err)
+{
+	const struct backend *b = s->settings->backend;
+	bool plain = s->settings->plain && b->buffer_plain;
+	uint64_t begin = clock_now_ns();
+	int ret;
+
+	drop_buffer(s);
+	ret = (plain ? b->buffer_plain : b->buffer_alloc)(s->open, size,
+							  &s->buffer, err);
+	s->stats.buffer_ns += clock_now_ns() - begin;
+	if (ret)
+		memset(&s->buffer, 0, sizeof(s->buffer));
+	else
+		s->stats.buffer_bytes = size;
+	return ret;
+}
+
+/* Some TEEs have a small pool for all shared memory. */
+static int get_slots(struct hash_session *s, struct error *err)
+{
+	int ret = get_buffer(s, s->stats.slots * s->chunk, err);
+
+	while (ret == -ENOMEM && !s->settings->chunk &&
+	       s->chunk > CHUNK_FLOOR) {
+		s->chunk /= 2;
+		ret = get_buffer(s, s->stats.slots * s->chunk, err);
+	}
+	s->stats.chunk = s->chunk < s->most ? s->chunk : s->most;
+	return ret;
+}
+
+static void start_counting(struct hash_session *s)
+{
+	const struct session_settings *settings = s->settings;
+	struct error unused = { 0 };
+
+	if (!settings->counter)
+		return;
+	s->counting = settings->backend->tee &&
+		      !ta_counter_start(settings->counter,
+					settings->backend->tee(s->open),
+					&unused);
+	if (!s->counting)
+		s->stats.uncounted++;
+}
+
+static void stop_counting(struct hash_session *s)
+{
+	const struct session_settings *settings = s->settings;
+	struct error unused = { 0 };
+	uint64_t ns = 0;
+
+	if (!s->counting)
+		return;
+	s->counting = false;
+	/* What a TA that died had counted is lost. */
+	if (s->broken ||
+	    ta_counter_stop(settings->counter, settings->backend->tee(s->open),
+			    &ns, &unused))
+		s->stats.uncounted++;
+	s->stats.inside_ns += ns;
+}
+
+void session_settle(struct hash_session *session)
+{
+	stop_reader(session);
+	stop_counting(session);
+}
+
+static void shut(struct hash_session *s)
+{
+	stop_counting(s);
+	drop_buffer(s);
+	s->settings->backend->close(s->open);
+	s->open = NULL;
+}
+
+int session_ensure(struct hash_session *s, struct error *err)
+{
+	int ret;
+
+	if (s->open && !s->broken)
+		return 0;
+	shut(s);
+	ret = s->settings->backend->open(&s->open, err);
+	if (ret) {
+		s->open = NULL;
+		return ret;
+	}
+	s->stats.sessions++;
+	s->broken = false;
+	ret = get_slots(s, err);
+	if (ret)
+		shut(s);
+	else
+		start_counting(s);
+	return ret;
+}
+
+int session_open(struct hash_session **session,
+		 const struct session_settings *settings, struct error *err)
+{
+	uint64_t begin = clock_now_ns();
+	struct hash_session *s = calloc(1, sizeof(*s));
+	struct open_cost cost = { 0 };
+	int ret;
+
+	*session = NULL;
+	if (!s)
+		return error_set(err, -ENOMEM, "out of memory");
+	s->settings = settings;
+	s->chunk = settings->chunk ? settings->chunk : default_chunk(settings);
+	s->most = SIZE_MAX;
+	s->stats.slots = settings->threaded ? READER_SLOTS : 1;
+	ret = session_ensure(s, err);
+	if (ret) {
+		free(s);
+		return ret;
+	}
+	if (settings->backend->open_cost)
+		settings->backend->open_cost(s->open, &cost);
+	s->stats.context_ns = cost.context_ns;
+	s->stats.session_ns = cost.session_ns;
+	s->stats.first_call_ns = cost.invoke_ns;
+	s->stats.open_ns = clock_now_ns() - begin;
+	*session = s;
+	return 0;
+}
+
+void session_close(struct hash_session *session)
+{
+	if (!session)
+		return;
+	shut(session);
+	free(session);
+}
+
+int session_grow(struct hash_session *s, size_t size, size_t keep,
+		 struct error *err)
+{
+	uint8_t *kept = keep ? malloc(keep) : NULL;
+	struct error unused;
+	int ret;
+
+	if (keep && !kept)
+		return error_set(err, -ENOMEM, "out of memory");
+	if (keep)
+		memcpy(kept, s->buffer.data, keep);
+	ret = get_buffer(s, (size + PAGE - 1) / PAGE * PAGE, err);
+	if (ret && get_slots(s, &unused))
+		s->broken = true;
+	if (!ret && keep)
+		memcpy(s->buffer.data, kept, keep);
+	free(kept);
+	return ret;
+}
+
+int session_reader(struct hash_session *s, struct reader **reader,
+		   struct error *err)
+{
+	int ret = 0;
+
+	if (!s->reader)
+		ret = reader_create(&s->reader, s->buffer.data, s->chunk, err);
+	*reader = s->reader;
+	return ret;
+}
+
+/* After a call: its time, and whether the session survived it. */
+static int account(struct hash_session *s, const struct algorithm *alg,
+		   uint64_t begin, int ret, struct error *err)
+{
+	uint64_t ns = clock_now_ns() - begin;
+	struct error why = { 0 };
+
+	s->stats.call_ns += ns;
+	s->stats.calls++;
+	if (!s->stats.first_call_ns)
+		s->stats.first_call_ns = ns;
+	if (ret == -EOPNOTSUPP) {
+		/* The backend has a better sentence than the refused call. */
+		if (s->settings->backend->supports(s->open, alg, &why))
+			*err = why;
+	} else if (ret && !error_tee_memory(err)) {
+		s->broken = true;
+	}
+	return ret;
+}
+
+int session_digest(struct hash_session *s, const struct algorithm *alg,
+		   size_t len, uint8_t *out, struct error *err)
+{
+	uint64_t begin = clock_now_ns();
+	int ret = s->settings->backend->digest(s->open, alg, &s->buffer, 0, len,
+					       out, 1, err);
+
+	return account(s, alg, begin, ret, err);
+}
+
+int session_begin(struct hash_session *s, const struct algorithm *alg,
+		  struct error *err)
+{
+	uint64_t begin = clock_now_ns();
+	int ret = s->settings->backend->digest_init(s->open, alg, err);
+
+	return account(s, alg, begin, ret, err);
+}
+
+int session_update(struct hash_session *s, const struct algorithm *alg,
+		   size_t offset, size_t len, struct error *err)
+{
+	uint64_t begin = clock_now_ns();
+	int ret = s->settings->backend->digest_update(s->open, &s->buffer,
+						      offset, len, err);
+
+	return account(s, alg, begin, ret, err);
+}
+
+int session_final(struct hash_session *s, const struct algorithm *alg,
+		  size_t offset, size_t len, uint8_t *out, struct error *err)
+{
+	uint64_t begin = clock_now_ns();
+	int ret = s->settings->backend->digest_final(s->open, &s->buffer,
+						     offset, len, out, err);
+
+	return account(s, alg, begin, ret, err);
+}
+
+bool session_take_less(struct hash_session *s, size_t len,
+		       const struct error *err)
+{
+	if (!error_tee_memory(err) || len <= CHUNK_FLOOR ||
+	    (s->settings->chunk && len <= s->chunk))
+		return false;
+	s->most = len / 2 / PAGE * PAGE;
+	if (s->most < CHUNK_FLOOR)
+		s->most = CHUNK_FLOOR;
+	if (s->stats.chunk > s->most)
+		s->stats.chunk = s->most;
+	return true;
+}
+
+bool session_is_starved(struct hash_session *s, const struct algorithm *alg,
+			struct error *err)
+{
+	const struct backend *b = s->settings->backend;
+	uint8_t out[ALG_DIGEST_MAX_BYTES];
+	int ret = b->digest(s->open, alg, &s->buffer, 0, 0, out, 1, err);
+
+	if (!ret)
+		ret = b->digest_init(s->open, alg, err);
+	if (ret && error_tee_memory(err))
+		return true;
+	s->broken = ret && ret != -EOPNOTSUPP;
+	return false;
+}
+
+uint64_t session_time_digests(struct hash_session *s,
+			      const struct algorithm *alg, size_t len,
+			      uint32_t repeat)
+{
+	uint8_t out[ALG_DIGEST_MAX_BYTES];
+	uint64_t begin = clock_now_ns();
+
+	if (s->settings->backend->digest(s->open, alg, &s->buffer, 0, len, out,
+					 repeat, NULL))
+		return 0;
+	return clock_now_ns() - begin;
+}
+
+uint64_t session_time_nop(struct hash_session *s)
+{
+	uint64_t begin = clock_now_ns();
+
+	if (s->settings->backend->nop(s->open, 1, NULL))
+		return 0;
+	return clock_now_ns() - begin;
+}
+
+bool session_ask(struct hash_session *s, struct session_facts *facts)
+{
+	if (!s->settings->backend->facts)
+		return false;
+	s->settings->backend->facts(s->open, facts);
+	return true;
+}

@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "clock.h"
+#include "progress.h"
+#include "stop.h"
+#include "stream.h"
+
+const char *const hash_modes[] = {
+	[MODE_AUTO] = "auto",
+	[MODE_STREAM] = "stream",
+	[MODE_ONESHOT] = "oneshot",
+	[MODE_TMPREF] = "tmpref",
+	NULL,
+};
+
+const char *const hash_ways[] = {
+	[WAY_NONE] = NULL,
+	[WAY_ONESHOT] = "oneshot",
+	[WAY_STREAM] = "stream",
+};
+
+/* A message on its way. */
+struct stream {
+	struct hash_session *session;
+	const struct stream_settings *settings;
+	struct message *m;
+	struct source source;
+	uint8_t out[ALG_DIGEST_MAX_BYTES];
+};
+
+static int check_stop(struct stream *st)
+{
+	return stop_asked() ? error_set(&st->m->err, -EINTR, "interrupted") : 0;
+}
+
+/*
+ * len bytes of the buffer, in one call or, where the TEE refuses that, in
+ * smaller ones; `last` ends the message. A call that was refused has hashed
+ * nothing: the same bytes go again.
+ */
+static int hash_piece(struct stream *st, size_t offset, size_t len, bool last)
+{
+	struct hash_session *s = st->session;
+	const struct algorithm *alg = st->m->alg;
+	struct error *err = &st->m->err;
+	bool more = true;
+
+	while (more) {
+		size_t most = s->chunk < s->most ? s->chunk : s->most;
+		size_t n = len < most ? len : most;
+		int ret;
+
+		more = n < len;
+		if (last && !more)
+			ret = session_final(s, alg, offset, n, st->out, err);
+		else
+			ret = session_update(s, alg, offset, n, err);
+		if (!ret) {
+			progress_add(n);
+			offset += n;
+			len -= n;
+		} else if (session_take_less(s, n, err)) {
+			more = true;
+		} else {
+			return ret;
+		}
+	}
+	return 0;
+}
+
+/* Reads into the buffer from `offset` on. */
+static int fill(struct stream *st, size_t offset, size_t size, size_t *len,
+		bool *eof)
+{
+	uint64_t before = st->source.read_ns;
+	int ret = source_fill(&st->source, st->session->buffer.data + offset,
+			      size, len, eof);
+
+	st->m->stats.inline_ns += st->source.read_ns - before;
+	return ret ? source_error(&st->source, ret, &st->m->err) : 0;
+}
+
+/* Blocks that this thread has had read from a disk. */
+static long blocks_read(void)
+{
+	struct rusage usage;
+
+	return getrusage(RUSAGE_THREAD, &usage) ? 0 : usage.ru_inblock;
+}
+
+/*
+ * One slot, read and hashed in turn. Where pieces do come from a disk, the
+ * kernel is asked to read the next while the backend is busy with this one;
+ * where they come from the page cache that would be wasted work.
+ */
+static int stream_inline(struct stream *st, size_t len)
+{
+	struct hash_session *s = st->session;
+	bool ahead = !s->settings->plain;
+	long before = ahead ? blocks_read() - 1 : 0;
+	bool eof = false;
+	int ret;
+
+	while (!eof) {
+		ret = check_stop(st);
+		if (ret)
+			return ret;
+		if (ahead) {
+			long now = blocks_read();
+
+			if (now != before)
+				source_will_need(&st->source, s->chunk);
+			before = now;
+		}
+		ret = hash_piece(st, 0, len, false);
+		if (!ret)
+			ret = fill(st, 0, s->chunk, &len, &eof);
+		if (ret)
+			return ret;
+	}
+	return hash_piece(st, 0, len, true);
+}
+
+static int stream_threaded(struct stream *st, size_t len)
+{
+	struct hash_session *s = st->session;
+	struct reader *reader;
+	unsigned int slot = 0;
+	uint64_t begin;
+	bool eof = false;
+	int ret;
+
+	ret = session_reader(s, &reader, &st->m->err);
+	if (ret)
+		return ret;
+	reader_start(reader, &st->source);
+	while (!ret && !eof) {
+		ret = check_stop(st);
+		if (!ret)
+			ret = hash_piece(st, slot * s->chunk, len, false);
+		if (ret)
+			break;
+		begin = clock_now_ns();
+		ret = reader_next(reader, &slot, &len, &eof);
+		st->m->stats.wait_ns += clock_now_ns() - begin;
+		if (ret)
+			source_error(&st->source, ret, &st->m->err);
+	}
+	reader_stop(reader);
+	return ret ? ret : hash_piece(st, slot * s->chunk, len, true);
+}
+
+/* The first len bytes are in the buffer; eof: they are all. */
+static int hash_stream(struct stream *st, size_t len, bool eof)
+{
+	struct hash_session *s = st->session;
+	int ret;
+
+	st->m->stats.way = WAY_STREAM;
+	ret = session_begin(s, st->m->alg, &st->m->err);
+	if (ret)
+		return ret;
+	if (eof)
+		return hash_piece(st, 0, len, true);
+	if (len > s->chunk) {
+		/* A file for one call that was longer than it said. */
+		ret = hash_piece(st, 0, len, false);
+		len = 0;
+		if (ret)
+			return ret;
+	}
+	return s->settings->threaded ? stream_threaded(st, len) :
+				       stream_inline(st, len);
+}
+
+static int grow(struct stream *st, size_t size, size_t keep)
+{
+	uint64_t begin = clock_now_ns();
+	int ret = session_grow(st->session, size, keep, &st->m->err);
+
+	st->m->stats.setup_ns += clock_now_ns() - begin;
+	return ret;
+}
+
+/* Reads all that may go in one call, or else a slot. */
+static int read_first(struct stream *st, uint64_t limit, size_t *len, bool *eof)
+{
+	struct hash_session *s = st->session;
+	bool oneshot = st->settings->mode == MODE_ONESHOT;
+	uint64_t known = source_size(&st->source);
+	size_t size = s->chunk;
+	size_t more;
+	int ret = 0;
+
+	if (known > size && known <= limit)
+		size = (size_t)known;
+	if (size > s->buffer.size)
+		ret = grow(st, size, 0);
+	if (ret == -ENOMEM && !oneshot && !s->broken) {
+		size = s->chunk;
+		ret = 0;
+	}
+	if (!ret)
+		ret = fill(st, 0, size, len, eof);
+	/* A pipe does not say how much is to come. */
+	if (!ret && !*eof && oneshot && *len < limit) {
+		ret = grow(st, (size_t)limit, *len);
+		if (!ret)
+			ret = fill(st, *len, (size_t)limit - *len, &more, eof);
+		if (!ret)
+			*len += more;
+	}
+	if (!ret && !*eof && (oneshot || *len == known)) {
+		ret = source_at_end(&st->source, eof);
+		if (ret)
+			source_error(&st->source, ret, &st->m->err);
+	}
+	return ret;
+}
+
+static int too_long(struct stream *st)
+{
+	int ret = source_unchanged(&st->source, &st->m->err);
+
+	if (ret)
+		return ret;
+	return error_set(&st->m->err, -EFBIG,
+			 "more than the %zu bytes of --oneshot-limit",
+			 st->settings->oneshot_limit);
+}
+
+static int hash_source(struct stream *st)
+{
+	struct hash_session *s = st->session;
+	enum hash_mode mode = st->settings->mode;
+	bool whole = mode == MODE_AUTO || mode == MODE_ONESHOT;
+	uint64_t limit = whole ? st->settings->oneshot_limit : 0;
+	size_t len;
+	bool eof;
+	int ret;
+
+	if (mode == MODE_ONESHOT && source_size(&st->source) > limit)
+		return too_long(st);
+	if (mode == MODE_AUTO && limit > s->most)
+		limit = s->most;
+	ret = read_first(st, limit, &len, &eof);
+	if (ret)
+		return ret;
+	if (whole && eof && len <= limit) {
+		st->m->stats.way = WAY_ONESHOT;
+		ret = session_digest(s, st->m->alg, len, st->out, &st->m->err);
+		if (!ret)
+			progress_add(len);
+		if (!ret || mode == MODE_ONESHOT ||
+		    !session_take_less(s, len, &st->m->err))
+			return ret;
+	} else if (mode == MODE_ONESHOT) {
+		return too_long(st);
+	}
+	return hash_stream(st, len, eof);
+}
+
+static int hash_opened(struct stream *st)
+{
+	struct hash_session *s = st->session;
+	struct file_stats *stats = &st->m->stats;
+	uint64_t begin = clock_now_ns();
+	uint64_t call_ns;
+	uint64_t calls;
+	int ret;
+
+	ret = session_ensure(s, &st->m->err);
+	stats->setup_ns += clock_now_ns() - begin;
+	if (ret)
+		return ret;
+	begin = clock_now_ns();
+	call_ns = s->stats.call_ns;
+	calls = s->stats.calls;
+	ret = hash_source(st);
+	if (!ret)
+		ret = source_unchanged(&st->source, &st->m->err);
+	stats->hash_ns = clock_now_ns() - begin;
+	stats->call_ns = s->stats.call_ns - call_ns;
+	stats->calls = s->stats.calls - calls;
+	stats->bytes = st->source.bytes;
+	stats->read_ns = st->source.read_ns;
+	stats->reads = st->source.reads;
+	if (!ret)
+		memcpy(st->m->digest, st->out, st->m->alg->out_bytes);
+	return ret;
+}
+
+void stream_hash(struct hash_session *session,
+		 const struct stream_settings *settings, struct message *m)
+{
+	struct stream st = { session, settings, m, { .fd = -1 }, { 0 } };
+	struct file_stats *stats = &m->stats;
+	uint64_t begin = clock_now_ns();
+
+	memset(&m->err, 0, sizeof(m->err));
+	*stats = (struct file_stats){ .cache.pages = -1 };
+	m->ret = check_stop(&st);
+	if (!m->ret)
+		m->ret = source_open(&st.source, m->name, &m->err);
+	if (m->ret) {
+		stats->missing = m->ret == -ENOENT;
+		stats->open_ns = clock_now_ns() - begin;
+		stats->total_ns = stats->open_ns;
+		return;
+	}
+	if (settings->cold)
+		source_drop_cache(&st.source);
+	if (settings->ask_page_cache)
+		page_cache_ask(st.source.fd, &st.source.before, &stats->cache);
+	stats->open_ns = clock_now_ns() - begin;
+	m->ret = hash_opened(&st);
+	source_close(&st.source);
+	stats->total_ns = clock_now_ns() - begin;
+}

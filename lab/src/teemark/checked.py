@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Checked input: msgspec finds what is wrong, and this says it in the words of the file.
+
+A message is `FILE: PLACE: WHY`, with what is allowed there as its hint. What msgspec's types can't
+say stands in a `__post_init__` that raises `Wrong`, or in a class with a `read` method that does.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+import tomllib
+from collections import Counter
+from collections.abc import Hashable, Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec import inspect
+
+from teemark.errors import ConfigError, TeemarkError
+
+
+class Wrong(ValueError):
+    """What is wrong with a value (of `key`, in a table), and what to do about it."""
+
+    def __init__(self, why: str, hint: str | None = None, key: str = "") -> None:
+        super().__init__(why)
+        self.hint = hint
+        self.key = key
+
+
+def once(key: str, values: tuple[Hashable, ...]) -> None:
+    """Raises Wrong if a value is there twice."""
+    for value, times in Counter(values).items():
+        if times > 1:
+            raise Wrong(f"{value} is there twice", key=key)
+
+
+def convert(
+    data: object,
+    type_: Any,
+    file: str,
+    *,
+    error: type[TeemarkError] = ConfigError,
+    hint: str | None = None,
+    texts: bool = False,
+) -> Any:
+    """Returns `data` as a `type_`, or raises an `error`; `hint` is for one that has no better.
+    With `texts`, numbers are written as text."""
+    try:
+        return msgspec.convert(
+            data, type_, strict=not texts, dec_hook=lambda kind, value: kind.read(value)
+        )
+    except msgspec.ValidationError as problem:
+        place, why, better = in_words(problem, data, type_)
+        raise error(": ".join(filter(None, (file, place, why))), hint=better or hint) from None
+
+
+def parse_toml(text: str, type_: Any, file: str) -> Any:
+    """Returns the table as a `type_`, or raises a ConfigError."""
+    try:
+        data = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as problem:
+        raise ConfigError(f"{file}: not valid TOML: {problem}") from None
+    return convert(data, type_, file)
+
+
+def read_text(path: Path, error: type[TeemarkError] = ConfigError) -> str:
+    """Returns the text of a file, or raises an `error` if it can't be read."""
+    try:
+        return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        raise error(f"{path}: can't be read: not text") from None
+    except OSError as problem:
+        raise error(f"{path}: can't be read: {problem.strerror}") from None
+
+
+def in_words(
+    problem: msgspec.ValidationError, data: object, type_: object
+) -> tuple[str, str, str | None]:
+    """Returns the place, what is wrong there, and a hint if the type tells what is allowed."""
+    text, _, path = str(problem).partition(" - at `$")
+    path = path.partition("[...]")[0]  # how msgspec calls any value of a table
+    value: Any = data
+    kind, place, listed = inspect.type_info(type_), "", False
+    for key, index in re.findall(r"\.([\w-]+)|\[(\d+)\]", path):
+        kind, listed = _below(kind, value, key), bool(index)
+        place += f"[{int(index) + 1}]" if index else f".{key}" if place else key
+        value = value[key or int(index)]
+    if listed and not isinstance(value, dict):
+        place = place.rpartition("[")[0]  # the value is in the message
+    broken, field = problem.__cause__, re.search(r"field `(.+)`", text)
+    if isinstance(broken, Wrong):
+        return _joined(place, broken.key), str(broken), broken.hint
+    if field and "missing" in text:
+        return _joined(place, field[1]), "missing", _known(_below(kind, value, field[1]))
+    if field:
+        return _joined(place, field[1]), "no such key", _known(kind, value, field[1])
+    if text == "Invalid decimal string":
+        return place, f"{_shown(value)} is no number", None
+    if text.startswith("Invalid"):
+        return place, f"{_shown(value)} isn't known", _known(kind)
+    known = _known(kind) if path else None
+    return place, f"must be {_expected(text)}, not {_shown(value)}", known
+
+
+def _joined(place: str, key: str) -> str:
+    return ".".join(filter(None, (place, key)))
+
+
+def _shown(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 80 else f"{text[:80]}…"
+
+
+_WORDS = {
+    "int": "a whole number",
+    "float": "a number",
+    "decimal": "a number",
+    "str": "a text",
+    "bool": "true or false",
+    "array": "a list",
+    "object": "a table",
+}
+
+
+def _expected(text: str) -> str:
+    """From msgspec's "Expected `int` >= 1" and the like."""
+    match = re.match(r"Expected `(.+?)`(?: (>=|<=|of length|matching)(?: (\d+))?)?", text)
+    if match is None:
+        return text
+    words = " or ".join(_WORDS.get(word, word) for word in match[1].split(" | ") if word != "null")
+    ends = {">=": f" from {match[3]} on", "<=": f" up to {match[3]}", None: ""}
+    return words + ends.get(match[2], " with something in it")
+
+
+def _members(kind: inspect.Type, value: object = None) -> Iterator[inspect.Type]:
+    """What a type may be; of tagged tables, the one whose tag the value has."""
+    if isinstance(kind, inspect.Metadata):
+        kind = kind.type
+    for member in kind.types if isinstance(kind, inspect.UnionType) else (kind,):
+        if (
+            isinstance(member, inspect.StructType)
+            and isinstance(value, dict)
+            and value.get(member.tag_field or "", member.tag) != member.tag
+        ):
+            continue
+        yield member
+
+
+def _below(kind: inspect.Type, value: object, key: str) -> inspect.Type:
+    """The type of what stands under a key, or in a list."""
+    for member in _members(kind, value):
+        if isinstance(member, inspect.StructType):
+            for field in member.fields:
+                if field.encode_name == key:
+                    return field.type
+        elif isinstance(member, inspect.ListType | inspect.VarTupleType) and not key:
+            return member.item_type
+        elif isinstance(member, inspect.DictType):
+            return member.value_type
+    tags = [member.tag for member in _members(kind) if isinstance(member, inspect.StructType)]
+    return inspect.LiteralType(tuple(tag for tag in tags if tag is not None))
+
+
+def _known(kind: inspect.Type, value: object = None, key: str = "") -> str | None:
+    """The keys of a table, or the values of a type that has but a few, as a hint."""
+    known: list[str] = []
+    for member in _members(kind, value):
+        if isinstance(member, inspect.StructType):
+            known += [member.tag_field] if member.tag_field else []
+            known += [field.encode_name for field in member.fields]
+        elif isinstance(member, inspect.LiteralType):
+            known += map(str, member.values)
+    close = difflib.get_close_matches(key, known, n=1)
+    if close:
+        return f"did you mean `{close[0]}`?"
+    return "known: " + ", ".join(known) if known else None
