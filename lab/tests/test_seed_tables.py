@@ -23,7 +23,7 @@ from teemark.report.blocks import Block, Bullets, Heading, Paragraph, Section, T
 from teemark.report.seed_tables import declared, seed_tables
 from teemark.report.seed_tables.declared import SeedTable
 from teemark.report.seed_tables.formula import Formula
-from teemark.report.seed_tables.measured import Lookup, NotKnown, Value
+from teemark.report.seed_tables.measured import Lookup, NotKnown, exactly
 from teemark.report.subject import Subject, subjects
 from teemark.run.reader import RunData, parse
 
@@ -463,13 +463,13 @@ def test_both_renderings_are_the_same_every_time(name: str) -> None:
 
 
 def test_quotients_keep_what_is_known() -> None:
-    assert (Value(10.0) / Value(20.0)).median == 0.5
+    assert (exactly(10.0) / exactly(20.0)).median == 0.5
     lookup = Lookup(empty_run("mqtt-tz-blocks"))
     for text in ("1 / time('a/b/c/d')", "time('a/b/c/d') / 1"):
         with pytest.raises(NotKnown, match="this run has nothing of it"):
             Formula.parse(text, "x")(lookup)
     with pytest.raises(ZeroDivisionError):
-        _ = Value(1.0) / Value(0.0)
+        _ = exactly(1.0) / exactly(0.0)
     with pytest.raises(NotKnown, match="divided by zero"):
         Formula.parse("1 / 0", "x")(lookup)
 

@@ -331,13 +331,13 @@ def error_cause(paper: Paper, case: Case) -> Iterator[Said]:
 
 
 RULES: tuple[Rule, ...] = (
-    Rule("published-speed", "warning", "Does the rate fit core, clock and claim?", published),
-    Rule("console-line", "warning", "Does a printed line explain a call's cost?", console),
-    Rule("no-time-to-map", "error", "Is the cost of a call enough for its pages?", mapping),
-    Rule("above-peak", "error", "Is a rate above its own peak?", peak),
-    Rule("cpu-time", "warning", "Is a rate divided by elapsed time?", cpu_time),
-    Rule("size-curve", "error", "Do small and large messages fit together?", curve),
-    Rule("baseline-not-measured", "warning", "Was the baseline measured?", baseline),
-    Rule("openssl-route", "warning", "What shows that OpenSSL used the drivers?", route),
-    Rule("error-cause", "error", "Does the cause explain the error?", error_cause),
+    Rule("published-speed", "warning", published),
+    Rule("console-line", "warning", console),
+    Rule("no-time-to-map", "error", mapping),
+    Rule("above-peak", "error", peak),
+    Rule("cpu-time", "warning", cpu_time),
+    Rule("size-curve", "error", curve),
+    Rule("baseline-not-measured", "warning", baseline),
+    Rule("openssl-route", "warning", route),
+    Rule("error-cause", "error", error_cause),
 )

@@ -49,7 +49,6 @@ class Rule:
 
     name: str
     severity: Severity
-    asks: str
     look: Callable[[Paper, Case], Iterator[Said]]
 
     def findings(self, paper: Paper, case: Case) -> Iterator[Finding]:

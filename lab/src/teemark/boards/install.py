@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -60,7 +61,7 @@ class Item:
         return f"{self.directory.rstrip('/')}/{self.local.name}"
 
 
-def tas() -> list[Path]:
+def built_tas() -> list[Path]:
     """Those that are built here, and put on every board that has a TEE."""
     return sorted(paths.built_tas().glob("*.ta"))
 
@@ -73,16 +74,18 @@ def _items(board: Board, machine: str, *, tee: bool) -> list[Item]:
         for name in PROGRAMS
         if (programs / name).is_file()
     ]
-    wanted = tas() if tee else []
+    wanted = built_tas() if tee else []
     return found + [Item(ta, board.config.ta_directory, 0o444) for ta in wanted]
 
 
-def ensure_installed(board: Board, *, require: bool = False) -> list[Item]:
+def ensure_installed(
+    board: Board, *, require: bool = False, tell: Callable[[str], None] | None = None
+) -> list[Item]:
     """Install what is missing or differs; return that. With `require`, having nothing to
-    install is an error."""
+    install is an error. `tell` hears what is being copied."""
     asked = [board.directory, *PROGRAMS]
-    if tas():
-        asked += ["--", board.config.ta_directory, *(ta.name for ta in tas())]
+    if built_tas():
+        asked += ["--", board.config.ta_directory, *(ta.name for ta in built_tas())]
     result = board.script(_LOOK, *asked, check=False)
     if result.status != 0:
         folders = f"{board.directory} or {board.config.ta_directory}"
@@ -97,7 +100,9 @@ def ensure_installed(board: Board, *, require: bool = False) -> list[Item]:
         for item in wanted
         if (digest(item.local), item.local.name, item.directory) not in there
     ]
-    for item in missing:
+    for number, item in enumerate(missing, 1):
+        if tell is not None:
+            tell(f"installing {item.local.name} on {board.name} ({number} of {len(missing)})")
         board.push(item.local, item.target, mode=item.mode)
     return missing
 

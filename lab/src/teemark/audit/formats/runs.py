@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 
 from teemark.audit.sheet import Cell, Sheet, known
+from teemark.model.models import sampling_of
 from teemark.model.stats import case_stats
 from teemark.reference.span import Span
 from teemark.run.reader import RunData
@@ -22,8 +23,9 @@ def sheet(run: RunData) -> Sheet:
     made.core = _core(machine.cpu.midr)
     made.clock_hz = _clock(machine.cpu.khz_max)
     made.say(machine.board.model or "", 1)
+    sampling = sampling_of(run)
     for measured in run.sound:
-        stats = case_stats(measured)
+        stats = case_stats(measured, sampling)
         if stats is None:
             continue
         interval = stats.time.interval

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from functools import cache
 
 from teemark.audit import audit_published
-from teemark.reference.data import Reference, load
+from teemark.errors import ConfigError
+from teemark.reference.data import load
 from teemark.report.blocks import Block, Bullets, Heading, Paragraph, Section
 from teemark.report.seed_tables import declared
 from teemark.report.seed_tables.measured import Lookup
@@ -28,7 +29,7 @@ _reference = cache(load)
 
 def seed_tables(subjects: Sequence[Subject]) -> Section | None:
     """None when no run is of a seed plan."""
-    made = each(subjects, lambda subject: _of(subject, _reference()))
+    made = each(subjects, _of)
     if not made:
         return None
     return Section(
@@ -36,8 +37,13 @@ def seed_tables(subjects: Sequence[Subject]) -> Section | None:
     )
 
 
-def _of(subject: Subject, reference: Reference) -> list[Block]:
+def _of(subject: Subject) -> list[Block]:
     plan = subject.run.run.plan if subject.run.run is not None else ""
+    try:
+        reference = _reference()
+    except ConfigError as error:
+        # Without a checkout there are no published figures, and nobody knows of which plan.
+        return [Paragraph((f"The published figures can't be shown: {error.message}.",))]
     if plan not in reference.documents:  # a seed plan has the name of its document
         return []
     lookup = Lookup(subject)

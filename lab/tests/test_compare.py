@@ -5,12 +5,14 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import re
 from collections.abc import Callable
 
+import msgspec
 import pytest
 
-from synthetic import Synthetic
-from teemark.model import twice
+from synthetic import Synthetic, run_of, scattered
+from teemark.model.compare import Difference, differences, only_in_one
 from teemark.run import reader
 from teemark.run.reader import RunData
 
@@ -47,16 +49,16 @@ def moved(key: str, by_ns: int) -> RunData:
     return run(change)
 
 
-def of(key: str, found: tuple[twice.Difference, ...]) -> twice.Difference:
+def of(key: str, found: tuple[Difference, ...]) -> Difference:
     return next(one for one in found if one.case == key)
 
 
 def test_a_run_is_as_it_is() -> None:
-    found = twice.differences(run(), run())
+    found = differences(run(), run())
     assert {one.case for one in found} == set(run().cases)
     assert len(found) == sum(len(case.case.repeat) for case in run().cases.values())
-    assert all(one.first == one.second and one.holds and one.reason is None for one in found)
-    assert twice.only_in_one(run(), run()) == ()
+    assert all(one.same and one.holds and one.reason is None for one in found)
+    assert only_in_one(run(), run()) == ()
 
 
 @pytest.mark.parametrize(
@@ -75,9 +77,9 @@ def test_a_run_is_as_it_is() -> None:
 def test_what_is_apart_needs_a_reason(
     key: str, by_ns: int, holds: bool, reason: str | None
 ) -> None:
-    found = twice.differences(run(), moved(key, by_ns))
+    found = differences(run(), moved(key, by_ns))
     one = of(key, found)
-    assert one.second > one.first
+    assert one.second.value > one.first.value
     assert one.holds is holds
     assert (one.reason is None) == (reason is None)
     assert reason is None or reason in (one.reason or "")
@@ -95,9 +97,9 @@ def test_samples_of_other_lengths(more_ns: int, holds: bool) -> None:
             record["ns"] = record["ns"] * 2 + more_ns
             record["loops"] *= 2
 
-    one = of(key, twice.differences(run(), run(twice_as_many)))
+    one = of(key, differences(run(), run(twice_as_many)))
     assert one.reason is not None
-    assert one.reason.endswith("calls")
+    assert re.fullmatch(r"samples of \d+ and \d+ calls", one.reason)
     assert one.holds is holds
 
 
@@ -105,5 +107,34 @@ def test_a_case_that_only_one_has_is_named() -> None:
     key = SHORT.format("tee")
     less = run()
     less = dataclasses.replace(less, cases={k: v for k, v in less.cases.items() if k != key})
-    assert twice.only_in_one(run(), less) == (key,)
-    assert key not in {one.case for one in twice.differences(run(), less)}
+    assert only_in_one(run(), less) == (key,)
+    assert key not in {one.case for one in differences(run(), less)}
+
+
+@pytest.mark.parametrize(
+    ("factor", "slower"), [(1.1, "yes"), (0.9, "no"), (1.001, "undecided"), (0.999, "undecided")]
+)
+def test_a_difference_may_be_chance(factor: float, slower: str) -> None:
+    first = run_of({SHORT.format("c"): scattered(1000, 0.02)})
+    second = run_of({SHORT.format("c"): scattered(1000 * factor, 0.02, seed=2)})
+    (found,) = differences(first, second)
+    assert found.slower == slower
+    assert found.ratio.value == pytest.approx(factor, rel=0.01)
+    assert found.relative == pytest.approx(abs(factor - 1), abs=0.005)
+
+
+def test_a_repeat_that_only_one_has_is_no_difference() -> None:
+    key = SHORT.format("c")
+    one = run_of({key: [1.0] * 8})
+    samples = tuple(msgspec.structs.replace(s, repeat=2) for s in one.cases[key].samples)
+    other = dataclasses.replace(
+        one, cases={key: dataclasses.replace(one.cases[key], starts=(samples,))}
+    )
+    assert differences(one, other) == ()
+
+
+def test_cases_that_only_the_first_has_are_passed_over() -> None:
+    one = run_of({"a/b/c/1": [1.0] * 8, SHORT.format("c"): [2.0] * 8})
+    (found,) = differences(one, run_of({SHORT.format("c"): [2.0] * 8}))
+    assert found.case == SHORT.format("c")
+    assert found.same
