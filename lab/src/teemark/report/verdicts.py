@@ -303,7 +303,7 @@ def _defect(verdict: v.Defect, _run: RunData) -> Words:
 def _published_key(_verdict: v.PublishedKey, _run: RunData) -> Words:
     return (
         "Anybody can sign TAs for this board.",
-        "Its TEE ran our TAs, which are signed with the key that OP-TEE publishes with its sources.",
+        "Its TEE ran our TAs, which are signed with the key that OP-TEE's sources publish.",
         "Before the board keeps secrets: build OP-TEE with a key of your own (TA_SIGN_KEY).",
     )
 
