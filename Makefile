@@ -8,6 +8,12 @@ REPORT  ?= runs/latest/report.html
 VENV    := .venv
 TEEMARK := $(VENV)/bin/teemark
 
+# make itself, TF-A's build and OP-TEE's kit cut paths at spaces.
+ifneq ($(words $(CURDIR)),1)
+$(error the path of this checkout has a space in it, and its tools take none: \
+	move it, for example to $(subst $() ,-,$(CURDIR)))
+endif
+
 # The rooms; each builds only what changed.
 .PHONY: all
 all: help
@@ -37,13 +43,41 @@ deps:
 .PHONY: venv
 venv: $(VENV)/.ready
 
-$(VENV)/.ready: lab/pyproject.toml | deps
+# Versions and digests are those of the locks, for Python 3.11 and newer: nothing else is installed.
+# What only tests need comes with the tests (venv-dev).
+PIP := $(VENV)/bin/pip --quiet --disable-pip-version-check install --no-compile
+
+$(VENV)/.ready: lab/requirements.lock lab/pyproject.toml | deps
 	@echo '[venv] Python environment in $(VENV)'
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 		{ echo 'error: $(PYTHON) is older than 3.11; name another: make PYTHON=…' >&2; exit 1; }
-	@$(PYTHON) -m venv $(VENV)
-	@$(VENV)/bin/pip install --quiet --disable-pip-version-check -e 'lab[dev]'
+	@$(PYTHON) -m venv --clear $(VENV)
+	@$(PIP) --require-hashes -r lab/requirements.lock
+	@$(PIP) --no-index --no-deps --no-build-isolation -e lab
 	@touch $@
+
+.PHONY: venv-dev
+venv-dev: $(VENV)/.ready-dev
+
+$(VENV)/.ready-dev: lab/requirements-dev.lock $(VENV)/.ready
+	@echo '[venv] what the tests need, too'
+	@$(PIP) --require-hashes -r lab/requirements-dev.lock
+	@touch $@
+
+# By the oldest Python that we support, so that the versions are for all of them.
+LOCK := build/lock/bin/pip-compile --quiet --generate-hashes --allow-unsafe --strip-extras \
+	--no-annotate --no-emit-index-url --no-emit-trusted-host --no-emit-find-links
+
+.PHONY: lock
+lock: export CUSTOM_COMPILE_COMMAND = make lock
+lock: ## lab/requirements*.lock anew, of the newest versions (PYTHON=python3.11)
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' || \
+		{ echo 'error: locks are made by Python 3.11: make lock PYTHON=…' >&2; exit 1; }
+	@$(PYTHON) -m venv build/lock
+	@build/lock/bin/pip install --quiet --disable-pip-version-check pip-tools
+	@cd lab && ../$(LOCK) --upgrade --build-deps-for editable -o requirements.lock pyproject.toml
+	@cd lab && ../$(LOCK) --upgrade --extra dev -c requirements.lock \
+		-o requirements-dev.lock pyproject.toml
 
 .PHONY: vboard
 vboard: deps
@@ -66,8 +100,17 @@ trace:
 host-armhf: vboard
 	@$(MAKE) --no-print-directory -C host ARCH=armhf
 
+# Packages of distributions build by themselves what is missing here: no apt, no virtual board. ARCH,
+# CC, CFLAGS: host/Makefile; TA_DEV_KIT_DIR, CROSS_COMPILE, TA_SIGN_KEY: ta/ta.mk.
+ARCH ?= native
+
+.PHONY: install
+install: ## programs and TAs below DESTDIR (PREFIX=/usr/local, TADIR=/lib/optee_armtz)
+	@$(MAKE) --no-print-directory -C host install ARCH=$(ARCH)
+	@$(MAKE) --no-print-directory -C ta install
+
 # Built first: without libteec's header, which comes with the virtual board's packages, the unit
-# tests of what speaks to a TEE are skipped.
+# test that compares ours with it is skipped.
 .PHONY: test
 test: build ## all tests, those on the real OP-TEE included
 	@$(MAKE) --no-print-directory test-unit
@@ -87,18 +130,20 @@ PYTEST_UNIT := $(PYTEST) -n 2 -m 'not board'
 # THOROUGH=1: more examples of each property, longer fuzzing. Two strands side by side; what they
 # need is built before.
 .PHONY: test-unit
-test-unit: deps test-deps venv ## the tests that need no virtual board (1 to 2 minutes)
+test-unit: deps test-deps venv-dev ## the tests that need no virtual board (1 to 2 minutes)
 	@$(MAKE) --no-print-directory -j2 -C host ARCH=native
 	@$(MAKE) --no-print-directory -j2 -C common/tests all
 	@$(MAKE) --no-print-directory -j2 -C ta/tests all
 	@$(MAKE) --no-print-directory -j2 -C host/tests all
 	@$(MAKE) --no-print-directory -j2 -C host/tests/teehash all
 	@$(MAKE) --no-print-directory -C trace
+	@$(MAKE) --no-print-directory -j2 -C host/tests/fuzz all
 	@$(MAKE) --no-print-directory -j2 --output-sync=target unit-host unit-rest
 
 .PHONY: unit-host
 unit-host:
 	@$(MAKE) --no-print-directory -C host/tests test
+	@$(MAKE) --no-print-directory -C host/tests/fuzz test
 	@$(PYTEST_UNIT) host/tests
 
 .PHONY: unit-rest
@@ -110,25 +155,30 @@ unit-rest:
 # Two strands, each with boards of its own; a file stays in one strand. What the board runs is built
 # before, or both would build it.
 .PHONY: test-board
-test-board: build host-armhf ## the tests on the virtual board (about 12 minutes)
+test-board: build venv-dev host-armhf ## the tests on the virtual board (about 12 minutes)
 	@$(MAKE) --no-print-directory -C ta/tests board
 	@$(PYTEST) -n 2 --dist loadfile --no-loadscope-reorder -m board lab/tests
 
+.PHONY: torture
+torture: build venv-dev ## the virtual board's power cut POWER_CUTS (100) times (about half an hour)
+	@POWER_CUTS=$(or $(POWER_CUTS),100) $(PYTEST) -m board lab/tests/test_power_cut_board.py
+
 .PHONY: fuzz
-fuzz: deps ## the fuzzers, a minute each
+fuzz: deps ## the fuzzers, FUZZ_SECONDS (60) or FUZZ_RUNS each
 	@$(MAKE) --no-print-directory -C ta/tests fuzz
+	@$(MAKE) --no-print-directory -C host/tests/fuzz fuzz
 
 .PHONY: bench
 bench: build ## how fast teehash is, beside the TA itself and the simple way (5 minutes)
 	@$(VENV)/bin/python lab/bench/teehash.py
 
 .PHONY: mutants
-mutants: deps venv ## change models, verdicts and figures on purpose: do tests notice? (an hour)
+mutants: deps venv-dev ## change models, verdicts and figures on purpose: do tests notice? (an hour)
 	@cd lab && ../$(VENV)/bin/mutmut run --max-children 2
 	@cd lab && ../$(VENV)/bin/python bench/mutants.py
 
 .PHONY: lint
-lint: deps venv ## ruff, mypy, clang-format, and no warning of gcc (changes nothing)
+lint: deps venv-dev ## ruff, mypy, clang-format, and no warning of gcc (changes nothing)
 	@$(VENV)/bin/ruff check lab
 	@$(VENV)/bin/ruff format --check lab
 	@cd lab && ../$(VENV)/bin/mypy
@@ -138,7 +188,7 @@ lint: deps venv ## ruff, mypy, clang-format, and no warning of gcc (changes noth
 	@$(MAKE) --no-print-directory -C trace CI=true BUILD="$(CURDIR)/build/lint"
 
 .PHONY: format
-format: deps venv ## format the sources
+format: deps venv-dev ## format the sources
 	@$(VENV)/bin/ruff format lab
 	@$(VENV)/bin/ruff check --fix lab
 	@git ls-files '*.c' '*.h' | xargs clang-format -i

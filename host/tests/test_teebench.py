@@ -122,6 +122,12 @@ def test_what_the_machine_cannot_do_is_a_skip_with_a_reason() -> None:
         (["--seed", "99999999999999999999"], "", "--seed is too large, at most 18446744073709551"),
         ([f"{C}/1"], "", 'oneshot takes ALGORITHM/BACKEND/BYTES; there is "/1" too many'),
         ([f"{C} samples=1 samples=2"], "", '"samples" is there twice'),
+        (["oneshot/sha256/tee/1048576 repeat=1,9"], "", "9 repetitions of 1048576 bytes are more"),
+        (["oneshot/sha256/ta-c/0 repeat=65537"], "", "hint: a call can't be ended from outside"),
+        (["oneshot/hmac-sha256/tee/4096 repeat=2049"], "", "2049 repetitions of 4096 bytes"),
+        ([], "cipher/aes-128-cbc/tee/enc/64 repeat=65537\n", "line 1: cipher/aes-128-cbc/tee"),
+        (["same-code/intloop/ta-c/8388608 repeat=2"], "", "2 repetitions of 8388608 bytes"),
+        (["rng/random/tee/65536 repeat=1,2"], "", "2 times 65536 random bytes are more"),
     ],
 )
 def test_wrong_usage(arguments: list[str], stdin: str, said: str) -> None:

@@ -80,8 +80,55 @@ class FakeBoard(Board):
     def push(self, local: Path, target: str, *, mode: int | None = None) -> None:
         Path(target).write_bytes(local.read_bytes())
 
-    def pull(self, source: str, local: Path) -> None:
+    def pull(self, source: str, local: Path) -> list[str]:
         local.write_bytes(Path(source).read_bytes())
+        return []
+
+
+class _Shell(Ssh):
+    """What ssh would start there starts here, by a shell with this environment."""
+
+    def __init__(self, folder: Path, env: dict[str, str]) -> None:
+        super().__init__("fake", Endpoint("nowhere"))
+        self._folder = folder
+        self._env = env
+
+    def open_channel(
+        self,
+        command: str,
+        *,
+        stdin: Stream = subprocess.DEVNULL,
+        stdout: Stream = None,
+        stderr: Stream = None,
+        terminal: bool = False,
+    ) -> Channel:
+        argv = ["sh", "-c", command]
+        process = subprocess.Popen(argv, stdin=stdin, stdout=stdout, stderr=stderr, env=self._env)
+        return LocalChannel(self, process, self._folder / "log")
+
+
+SUDO = """\
+#!/bin/sh
+[ "$1" = -n ] && shift
+exec env -i HOME='{other}' PATH=/usr/sbin:/usr/bin:/sbin:/bin USER=root "$@"
+"""
+
+
+class SudoBoard(Board):
+    """A board with the default directory, whose sudo resets the environment as sudo does: the
+    home directory is another user's."""
+
+    def __init__(self, folder: Path) -> None:
+        config = SshConfig(address="nowhere", sudo=True)
+        super().__init__(BoardFile("fake", folder, config), Endpoint("nowhere"))
+        self.home, self.other = folder / "home", folder / "root's"
+        for made in (self.home, self.other, folder / "bin"):
+            made.mkdir()
+        sudo = folder / "bin" / "sudo"
+        sudo.write_text(SUDO.format(other=str(self.other).replace("'", "'\\''")))
+        sudo.chmod(0o755)
+        env = {"HOME": str(self.home), "PATH": f"{folder / 'bin'}:{os.environ['PATH']}"}
+        self.ssh = _Shell(folder, env)
 
 
 def teebench(folder: Path, script: str) -> None:

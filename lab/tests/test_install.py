@@ -4,13 +4,16 @@
 from __future__ import annotations
 
 import platform
+import re
+import shutil
 from pathlib import Path
 
 import pytest
 
 import sshserver
+from fake_board import SudoBoard
 from teemark import errors, paths
-from teemark.boards import Board, ensure_installed
+from teemark.boards import Board, ensure_installed, install
 from teemark.boards.board import architecture
 
 
@@ -43,6 +46,64 @@ def test_installs_what_differs_and_nothing_twice(
     assert names() == ["teebench"]
     assert board.capture(["teebench"]).text == "two\n"
     assert (ssh_server.home / "our programs" / "teehash").stat().st_mode & 0o777 == 0o755
+
+
+def test_our_tas_are_those_that_are_built() -> None:
+    makefiles = [path.read_text() for path in (paths.root() / "ta").glob("*/Makefile")]
+    names = [
+        name
+        for text in makefiles
+        for name in re.findall(r"^BINARY\s*:= ([0-9a-f-]{36})$", text, re.M)
+    ]
+    (sizes,) = [
+        found[1].split()
+        for text in makefiles
+        if (found := re.search(r"^SIZES := (.*)$", text, re.M))
+    ]
+    assert len(names) == 3
+    assert {*names, *(f"6c1f9d34-2b7a-4e58-9d03-71a4e5{int(kib):06}" for kib in sizes)} == set(
+        install.TAS
+    )
+
+
+def test_everything_is_taken_away_again(
+    board: Board, ssh_server: sshserver.SshServer, built: Path
+) -> None:
+    board.exec(["sh", "-c", 'rm -rf ~/"our programs"'])
+    ensure_installed(board)
+    tas = ssh_server.home / "tas"
+    tas.mkdir()
+    (tas / f"{install.TAS[3]}.ta").write_bytes(b"TA")
+    (tas / "8aaaf200-2450-11e4-abe2-0002a5d5c51b.ta").write_bytes(b"somebody else's")
+    (tas / ".teemark.Ab3dE9").mkdir()
+    (ssh_server.home / "teemark.Ab3dE9").mkdir()
+    (ssh_server.home / "teemark.notes").write_text("mine")
+    try:
+        removed = install.remove(board)
+        assert removed == [
+            *(f"~/our programs/{name}" for name in ("teebench", "teehash")),
+            str(tas / ".teemark.Ab3dE9"),
+            str(tas / f"{install.TAS[3]}.ta"),
+            "~/our programs/",
+            str(ssh_server.home / "teemark.Ab3dE9"),
+        ]
+        assert [path.name for path in tas.iterdir()] == ["8aaaf200-2450-11e4-abe2-0002a5d5c51b.ta"]
+        assert (ssh_server.home / "teemark.notes").exists()
+        assert not (ssh_server.home / "our programs").exists()
+        assert install.remove(board) == []
+    finally:
+        shutil.rmtree(tas)
+
+
+def test_one_home_directory_under_sudo(tmp_path: Path, built: Path) -> None:
+    """`~` is the user's home where programs are put and where they are looked for."""
+    board = SudoBoard(tmp_path)
+    assert [item.local.name for item in ensure_installed(board)] == ["teebench", "teehash"]
+    assert board.capture(["teebench"]).text == "one\n"
+    assert ensure_installed(board) == []
+    board.push(built / "teebench", "~/pushed")
+    assert (board.home / "pushed").exists()
+    assert list(board.other.iterdir()) == []
 
 
 def test_no_ta_goes_to_a_board_without_a_tee(

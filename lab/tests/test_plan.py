@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
-from teemark import plan
+from teemark import paths, plan, work
 from teemark.commands.plan import command
 from teemark.errors import ConfigError, UsageMistake
 
@@ -61,6 +62,48 @@ def test_expansion_and_its_order() -> None:
         f"oneshot/sha256/tee/4096 {options}",
         f"oneshot/sha256/c/4096 {options}",
     ]
+
+
+def test_bounds_of_work_are_those_of_the_tas() -> None:
+    """Plans, teebench and the TAs refuse the same."""
+    header = (paths.root() / "common/include/teemark/ta_work.h").read_text(encoding="utf-8")
+    found = {
+        name: int(factor) << int(shift)
+        for name, factor, shift in re.findall(r"#define (\w+) \((\d+)u << (\d+)\)", header)
+    }
+    assert found == {
+        "TA_WORK_MAX": work.WORK_MAX,
+        "TA_REPEAT_MAX": work.REPEAT_MAX,
+        "TA_WORK_RANDOM_MAX": work.RANDOM_MAX,
+    }
+
+
+@pytest.mark.parametrize(
+    ("case", "repeat", "refused"),
+    [
+        ("oneshot/sha256/tee/1048576", 8, False),
+        ("oneshot/sha256/tee/1048576", 9, True),
+        ("oneshot/sha256/ta-ce/0", 1 << 16, False),
+        ("oneshot/sha256/ta-ce/0", (1 << 16) + 1, True),
+        ("oneshot/sha256/c/1048576", 1 << 20, False),
+        ("oneshot/sha256/tee/67108864", 1, False),
+        ("cipher/aes-128-cbc/tee/dec/65536", 129, True),
+        ("rng/random/tee/65536", 1, False),
+        ("rng/random/tee/65537", 1, True),
+        ("rng/random/tee/16384", 5, True),
+    ],
+)
+def test_a_plan_holds_the_bounds_of_work(case: str, repeat: int, *, refused: bool) -> None:
+    workload, algorithm, backend, parameters = case.split("/", 3)
+    text = (
+        f'summary = "x"\n[[cases]]\nworkload = "{workload}"\nalgorithms = ["{algorithm}"]\n'
+        f'backends = ["{backend}"]\nparameters = ["{parameters}"]\nrepeat = [{repeat}]\n'
+    )
+    if refused:
+        with pytest.raises(ConfigError, match=f"{case}: .* in one call"):
+            plan.parse(text, name="x", file="x.toml")
+    else:
+        assert plan.parse(text, name="x", file="x.toml").cases
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from click.testing import CliRunner
 
@@ -72,6 +73,19 @@ def test_a_run_is_kept_byte_for_byte(board: FakeBoard, tmp_path: Path) -> None:
     assert not watcher.was_quiet
     assert not (tmp_path / "run" / "run.ndjson.partial").exists()
     assert reader.read(outcome.file).incomplete is None
+
+
+@pytest.mark.parametrize("deterministic", [False, True])
+@pytest.mark.parametrize("rpmb", [False, True])
+def test_rpmb_is_allowed_by_the_board_file_alone(
+    board: FakeBoard, tmp_path: Path, *, deterministic: bool, rpmb: bool
+) -> None:
+    asked = FakeBoard(board.programs, deterministic=deterministic)
+    asked.config = msgspec.structs.replace(asked.config, rpmb=rpmb)
+    teebench(board.programs, f'echo "$@" >"{tmp_path}/said"\nexit 1\n')
+    with pytest.raises((CommandFailed, DataError)):
+        runner.measure(asked, PLAN, tmp_path / "run", Recorder())
+    assert ("--allow-rpmb" in (tmp_path / "said").read_text().split()) is rpmb
 
 
 def test_dropped_connection_keeps_what_came(board: FakeBoard, tmp_path: Path) -> None:

@@ -78,6 +78,53 @@ def test_two_threads_in_one_session(qemu_v8: VirtualBoard, programs: Path) -> No
     assert int(found[1]) + int(found[2]) == int(found[3]) + int(found[4]) == 2000
 
 
+def test_memory_that_changes_during_calls(qemu_v8: VirtualBoard, programs: Path) -> None:
+    """Of all kinds, with parameters that overlap: each is answered and no TA dies; a ciphertext
+    with a byte that comes and goes is right, or refused without a byte of plaintext."""
+    hostile = [str(programs / "ta_torture"), "hostile"]
+    stored = "ls /data/tee | wc -l"
+    # What the TEE makes for its first object stays.
+    qemu_v8.capture([*hostile, "1000"], timeout=300)
+    before = qemu_v8.script(stored).text
+    command = [*hostile, "2500"]
+    done = qemu_v8.capture(command, timeout=300, check=False)
+    found = re.fullmatch(
+        r"a byte right and wrong in turn: (\d+) right, (\d+) refused\n"
+        r"(\d+) calls, 0 findings\n",
+        done.text,
+    )
+    assert found, done.text
+    assert int(found[1]) + int(found[2]) == 250
+    assert int(found[3]) >= 3000
+    assert qemu_v8.script(stored).text == before, "no object is left behind"
+
+
+def test_one_call_does_so_much_and_no_more(qemu_v8: VirtualBoard, programs: Path) -> None:
+    """1 MiB a million times over, and one byte too many, is refused by each that repeats."""
+    command = [str(programs / "ta_torture"), "work"]
+    assert qemu_v8.capture(command, timeout=120).text == "6 commands, 0 findings\n"
+
+
+HOLD = """\
+for i in 1 2 3 4; do "$1" hold >"/tmp/hold.$i" & pids="$pids $!"; done
+for i in 1 2 3 4; do
+  while ! grep -q holding "/tmp/hold.$i"; do sleep 0.1; done
+done
+sleep 2
+kill -9 $pids
+rm -f /tmp/hold.*
+"""
+
+
+def test_clients_killed_in_mid_call_keep_nobody_out(qemu_v8: VirtualBoard, programs: Path) -> None:
+    """Four take all threads of the TEE, with as long calls as they can make, and are killed."""
+    qemu_v8.script(HOLD, str(programs / "ta_torture"))
+    fifth = qemu_v8.capture(["teebench", "--samples", "1", "invoke/none/tee/none"], timeout=30)
+    assert fifth.status == 0
+    gone = "for i in 1 2 3 4 5 6 7 8 9 10; do pidof ta_torture || exit 0; sleep 1; done; exit 1"
+    assert qemu_v8.script(gone, check=False).status == 0
+
+
 STRANGER = "0b7c9a53"
 
 

@@ -3,9 +3,12 @@
 
 from __future__ import annotations
 
+import io
 import os
 import random
+import re
 import subprocess
+import tarfile
 from pathlib import Path
 
 import pytest
@@ -91,6 +94,129 @@ def test_folder_there_and_back(board: Board, here: Path, there: Path) -> None:
         board.push(tree, str(there))
     with pytest.raises(errors.TransferError, match="is here already"):
         board.pull(f"{there}/tree", here)
+
+
+def test_planted_links_are_not_followed(board: Board, here: Path, there: Path) -> None:
+    """Whoever may write to the folder too lays links where they expect what is new."""
+    victim = here / "victim"
+    victim.write_text("untouched")
+    victim.chmod(0o600)
+    (here / "a").write_text("new")
+    last = int(Path("/proc/sys/kernel/ns_last_pid").read_text(encoding="ascii"))
+    for pid in range(last, last + 3000):
+        (there / f".teemark.{pid}").symlink_to(victim)
+    board.push(here / "a", f"{there}/a", mode=0o755)
+    assert victim.read_text() == "untouched"
+    assert victim.stat().st_mode & 0o777 == 0o600
+    assert (there / "a").read_text() == "new"
+
+
+def test_nobody_sees_half_of_what_is_pushed(
+    board: Board, here: Path, there: Path, ssh_server: sshserver.SshServer
+) -> None:
+    """What is new lies in a folder of its own, closed for others, until it is whole."""
+    spy = ssh_server.home / "our programs" / "sha256sum"
+    spy.parent.mkdir(exist_ok=True)
+    spy.write_text(
+        f"#!/bin/sh\nstat -c %a . >'{here}/seen'; ls ../ -A >>'{here}/seen'\n"
+        'exec /usr/bin/sha256sum "$@"\n'
+    )
+    spy.chmod(0o755)
+    try:
+        (here / "a").write_text("new")
+        board.push(here / "a", f"{there}/a")
+    finally:
+        spy.unlink()
+    mode, name = (here / "seen").read_text().split()
+    assert mode == "700"
+    assert re.fullmatch(r"\.teemark\.\w{6}", name)
+
+
+def archived(*members: tuple[str, dict[str, object]]) -> bytes:
+    """A tar archive of these, each with what TarInfo shall say of it."""
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w") as archive:
+        for name, facts in members:
+            info = tarfile.TarInfo(name)
+            data = facts.pop("data", b"")
+            assert isinstance(data, bytes)
+            info.size = len(data)
+            for fact, value in facts.items():
+                setattr(info, fact, value)
+            archive.addfile(info, io.BytesIO(data))
+    return packed.getvalue()
+
+
+HOSTILE: dict[str, dict[str, object]] = {
+    "../beside": {"data": b"x"},
+    "/tmp/teemark-absolute": {"data": b"x"},
+    "sub/../../beside": {"data": b"x"},
+    "disk": {"type": tarfile.BLKTYPE, "devmajor": 8, "devminor": 0},
+    "null": {"type": tarfile.CHRTYPE, "devmajor": 1, "devminor": 3, "mode": 0o666},
+    "pipe": {"type": tarfile.FIFOTYPE},
+    "away": {"type": tarfile.SYMTYPE, "linkname": "/etc"},
+    "up": {"type": tarfile.SYMTYPE, "linkname": "../.."},
+    "second": {"type": tarfile.LNKTYPE, "linkname": "../victim"},
+    "by-link": {"type": tarfile.LNKTYPE, "linkname": "away/passwd"},
+    # alone each leads to a place within the folder
+    "b": {"type": tarfile.SYMTYPE, "linkname": "d/../.."},
+    "good": {"data": b"again"},
+}
+
+
+def test_a_pulled_folder_holds_no_more_than_files(
+    board: Board, here: Path, there: Path, ssh_server: sshserver.SshServer
+) -> None:
+    """The board's tar says what it likes, and we may be root."""
+    (here / "victim").write_text("untouched")
+    sent = archived(
+        ("good", {"data": b"good", "mode": 0o6755}),
+        ("sub", {"type": tarfile.DIRTYPE, "mode": 0o2755}),
+        *((name, dict(facts)) for name, facts in HOSTILE.items()),
+        ("away/passwd", {"data": b"root::0:0::/:/bin/sh\n"}),
+        ("sub/link", {"type": tarfile.SYMTYPE, "linkname": "../good"}),
+        ("d", {"type": tarfile.SYMTYPE, "linkname": "."}),
+    )
+    (here / "sent.tar").write_bytes(sent)
+    tar = ssh_server.home / "our programs" / "tar"
+    tar.parent.mkdir(exist_ok=True)
+    tar.write_text(f"#!/bin/sh\nexec cat '{here}/sent.tar'\n")
+    tar.chmod(0o755)
+    before = Path("/etc/passwd").read_bytes()
+    try:
+        left_out = board.pull(str(there), here / "got")
+    finally:
+        tar.unlink()
+    got = here / "got"
+    named = {item.rpartition(": ")[0].strip("'") for item in left_out}
+    assert named == {*HOSTILE, "away/passwd"}
+    assert {str(path.relative_to(got)) for path in got.rglob("*")} == {
+        *("good", "sub", "sub/link", "d"),
+    }
+    assert (got / "good").read_bytes() == b"good"
+    assert (got / "good").stat().st_mode & 0o7000 == 0
+    assert (got / "sub").stat().st_mode & 0o7000 == 0
+    assert Path("/etc/passwd").read_bytes() == before
+    assert not Path("/tmp/teemark-absolute").exists()
+    assert names(here) == {"victim", "sent.tar", "got"}
+    assert (here / "victim").read_text() == "untouched"
+
+
+@pytest.mark.parametrize("cut", [100, 700, 1500])
+def test_an_archive_that_ends_too_early_leaves_nothing(
+    board: Board, here: Path, there: Path, ssh_server: sshserver.SshServer, cut: int
+) -> None:
+    (here / "sent.tar").write_bytes(archived(("file", {"data": bytes(5000)}))[:cut])
+    tar = ssh_server.home / "our programs" / "tar"
+    tar.parent.mkdir(exist_ok=True)
+    tar.write_text(f"#!/bin/sh\nexec cat '{here}/sent.tar'\n")
+    tar.chmod(0o755)
+    try:
+        with pytest.raises(errors.TransferError, match="can't be unpacked"):
+            board.pull(str(there), here / "got")
+    finally:
+        tar.unlink()
+    assert names(here) == {"sent.tar"}
 
 
 def test_missing_files(board: Board, here: Path, there: Path) -> None:

@@ -45,6 +45,11 @@ def changed(**changes: object) -> BoardFile:
     return BoardFile("selftest", file.path, recipe)
 
 
+def test_the_root_file_system_is_not_for_everybody() -> None:
+    """The board's host key is in it."""
+    assert (paths.vboard() / "root.img").stat().st_mode & 0o077 == 0
+
+
 @pytest.fixture
 def selftest(tmp_path: Path) -> Iterator[str]:
     """A board file of a name of its own, so that nobody's kept-up board is touched."""

@@ -146,6 +146,13 @@ def test_sweep_keeps_the_logs_of_a_boot_that_failed(instance_folder: Path) -> No
     assert not done.directory.exists()
 
 
+@pytest.mark.parametrize("kept", [False, True])
+def test_nobody_else_looks_into_an_instance(instance_folder: Path, *, kept: bool) -> None:
+    """The copy of the board's disk in it has what the TEE stores."""
+    made = instances.new_instance("b", kept=kept)
+    assert made.directory.stat().st_mode & 0o077 == 0
+
+
 def test_stale_state_is_not_a_running_board(instance_folder: Path) -> None:
     assert instances.running_kept("b") is None
     instance = instances.new_instance("b", kept=True)

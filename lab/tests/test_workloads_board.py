@@ -99,10 +99,10 @@ CASES = {
 Records = list[dict[str, Any]]
 
 
-def bench(board: VirtualBoard, *keys: str, **env: str) -> Records:
+def bench(board: VirtualBoard, *keys: str, options: tuple[str, ...] = (), **env: str) -> Records:
     """Two samples of each, which must not fail."""
     done = board.capture(
-        ["teebench", "--samples", "2", "--min-us", "0", "--cases", "-"],
+        ["teebench", "--samples", "2", "--min-us", "0", "--cases", "-", *options],
         stdin="\n".join(keys).encode(),
         env=env,
         check=False,
@@ -250,7 +250,7 @@ def test_what_this_board_lacks(qemu_v8: VirtualBoard) -> None:
         "skip",
     )
     assert {key: skip["code"] for key, skip in skips.items()} == {
-        "storage/create/tee-rpmb/256": "no-rpmb",
+        "storage/create/tee-rpmb/256": "rpmb-not-allowed",
         # OP-TEE 4.5 destroys objects of a few blocks when it makes them shorter
         "storage/truncate/tee-ree-fs/65536": "tee-defect",
         "cipher/aes-128-gcm/tee/dec/65552": "too-long",
@@ -259,6 +259,32 @@ def test_what_this_board_lacks(qemu_v8: VirtualBoard) -> None:
         "oneshot/hmac-sha256/ta-c/10": "unsupported-algorithm",
     }
     assert all(skip["reason"] for skip in skips.values())
+
+
+def test_rpmb_is_used_when_allowed_only(qemu_v8: VirtualBoard) -> None:
+    """This board has none: allowed, the TEE is asked."""
+    case = "storage/create/tee-rpmb/256"
+    allowed = bench(qemu_v8, case, options=("--allow-rpmb",))
+    assert by_key(allowed, "skip")[case]["code"] == "no-rpmb"
+
+
+def test_listing_stores_nothing(qemu_v8: VirtualBoard) -> None:
+    """Neither in the TEE, allowed to use RPMB or not, nor in the folder it runs in."""
+    look = """\
+cd "$(mktemp -d)" || exit
+find . /data/tee -exec ls -ld {} + -type f -exec sha256sum {} + >/tmp/before
+teebench --list --json "$@" >/tmp/listed
+find . /data/tee -exec ls -ld {} + -type f -exec sha256sum {} + >/tmp/after
+cmp /tmp/before /tmp/after && cat /tmp/listed
+rm -f /tmp/before /tmp/after /tmp/listed
+"""
+    for options in ((), ("--allow-rpmb",)):
+        listed = qemu_v8.script(look, *options)
+        assert listed.text.startswith("{"), listed
+        rows = json.loads(listed.text)["combinations"]
+        codes = {row["backend"]: row["code"] for row in rows if row["workload"] == "storage"}
+        asked = None if options else "rpmb-not-allowed"
+        assert codes == {"tee-ree-fs": None, "tee-rpmb": asked, "file": None, "file-fsync": None}
 
 
 def test_nothing_is_left_in_storage(qemu_v8: VirtualBoard, ran: dict[str, Records]) -> None:

@@ -217,7 +217,7 @@ TEE_Result cipher_update(struct session *session, TEE_Param *params)
 	struct input in = { 0 };
 	TEE_Result res = TEE_SUCCESS;
 
-	if (!repeat_ok(repeat))
+	if (!ta_work_ok(repeat, params[0].memref.size))
 		return TEE_ERROR_BAD_PARAMETERS;
 	if (!cipher->have_iv || (repeat == 1 && !cipher->begun))
 		return TEE_ERROR_BAD_STATE;
@@ -398,7 +398,7 @@ TEE_Result cipher_message(struct session *session, TEE_Param *params)
 	size_t out_len = 0;
 	TEE_Result res = TEE_SUCCESS;
 
-	if (!repeat_ok(repeat))
+	if (!ta_work_ok(repeat, params[1].memref.size))
 		return TEE_ERROR_BAD_PARAMETERS;
 	if (!cipher->keyed)
 		return TEE_ERROR_BAD_STATE;

@@ -31,7 +31,7 @@ TEE_Result kernel_run(struct session *session, TEE_Param *params)
 	uint64_t result = 0;
 	TEE_Result res = TEE_SUCCESS;
 
-	if (!repeat_ok(repeat))
+	if (!ta_work_ok(repeat, params[1].memref.size))
 		return TEE_ERROR_BAD_PARAMETERS;
 	res = get_input(&in, &params[1]);
 	if (res != TEE_SUCCESS)

@@ -73,7 +73,7 @@ TEE_Result mac_message(struct session *session, TEE_Param *params)
 	struct input in = { 0 };
 	TEE_Result res = TEE_SUCCESS;
 
-	if (!repeat_ok(repeat))
+	if (!ta_work_ok(repeat, params[0].memref.size))
 		return TEE_ERROR_BAD_PARAMETERS;
 	if (!mac->alg)
 		return TEE_ERROR_BAD_STATE;

@@ -9,7 +9,7 @@ TEE_Result random_fill(struct session *session, TEE_Param *params)
 
 	(void)session;
 
-	if (!repeat_ok(repeat) || (len && !out))
+	if (!ta_work_random_ok(repeat, len) || (len && !out))
 		return TEE_ERROR_BAD_PARAMETERS;
 
 	for (uint32_t i = 0; i < repeat; i++) {

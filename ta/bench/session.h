@@ -83,9 +83,4 @@ void object_close(struct session *session);
 TEE_Result key_object_fill(TEE_ObjectHandle *key, uint32_t type,
 			   const uint8_t *data, size_t len);
 
-static inline bool repeat_ok(uint32_t repeat)
-{
-	return repeat && repeat <= TA_BENCH_REPEAT_MAX;
-}
-
 #endif

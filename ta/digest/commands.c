@@ -24,7 +24,7 @@ static TEE_Result oneshot(struct session *session, TEE_Param *params)
 	struct input in = { 0 };
 	TEE_Result res = TEE_SUCCESS;
 
-	if (!repeat || repeat > TA_DIGEST_REPEAT_MAX)
+	if (!ta_work_ok(repeat, params[1].memref.size))
 		return TEE_ERROR_BAD_PARAMETERS;
 	res = get_input(&in, &params[1]);
 	if (res != TEE_SUCCESS)

@@ -7,6 +7,9 @@
  * Of a call: the session and the command; a byte that picks the right
  * parameter types (below 240) or any (then two more bytes give them); and for
  * each parameter two bytes that make its values, or its size and content.
+ *
+ * Memory changes while the TA works on it (shim_hostile), and may lie partly in
+ * that of a parameter before it.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -49,7 +52,7 @@ static uint32_t value(uint8_t byte)
 	static const uint32_t edges[] = { UINT32_MAX,
 					  1u << 31,
 					  65536,
-					  TA_BENCH_REPEAT_MAX + 1,
+					  TA_REPEAT_MAX + 1,
 					  TA_BENCH_OBJECT_MAX,
 					  TA_BENCH_OBJECT_MAX + 1 };
 
@@ -65,8 +68,13 @@ static size_t length(uint8_t byte)
 	return byte < 128 ? lengths[byte % 14] : byte - 128u;
 }
 
-/* Memory of exactly that size, or none, and a size nevertheless. */
-static void make_memref(TEE_Param *param, struct bytes_left *in)
+/*
+ * Memory of exactly that size, or none and a size nevertheless, or part of
+ * that of a parameter before (NULL: there is none). Returns what is to be
+ * freed.
+ */
+static void *make_memref(TEE_Param *param, const TEE_Param *before,
+			 struct bytes_left *in)
 {
 	uint8_t fill = next(in);
 	size_t size = length(next(in));
@@ -74,9 +82,18 @@ static void make_memref(TEE_Param *param, struct bytes_left *in)
 	param->memref.size = size;
 	param->memref.buffer = NULL;
 	if (fill == 255)
-		return;
+		return NULL;
+	if (fill >= 192 && before) {
+		size_t from = (fill - 192) % (before->memref.size + 1);
+		size_t left = before->memref.size - from;
+
+		param->memref.buffer = (uint8_t *)before->memref.buffer + from;
+		param->memref.size = size < left ? size : left;
+		return NULL;
+	}
 	param->memref.buffer = malloc(size ? size : 1);
 	memset(param->memref.buffer, fill % 4, size);
+	return param->memref.buffer;
 }
 
 static bool is_memref(uint32_t types, int i)
@@ -111,6 +128,8 @@ static void call(void *session, struct bytes_left *in)
 	uint32_t types = picked < 240 ? command->types : 0;
 	TEE_Param p[TEE_NUM_PARAMS] = { 0 };
 	size_t sizes[TEE_NUM_PARAMS] = { 0 };
+	void *owned[TEE_NUM_PARAMS] = { NULL };
+	const TEE_Param *before = NULL;
 	TEE_Result res;
 
 	if (picked >= 240) {
@@ -119,8 +138,14 @@ static void call(void *session, struct bytes_left *in)
 	}
 	for (int i = 0; i < TEE_NUM_PARAMS; i++) {
 		if (is_memref(types, i)) {
-			make_memref(&p[i], in);
+			owned[i] = make_memref(&p[i], before, in);
 			sizes[i] = p[i].memref.size;
+			if (owned[i])
+				before = &p[i];
+			shim_hostile[i] = (struct shim_region){
+				p[i].memref.buffer,
+				p[i].memref.buffer ? sizes[i] : 0,
+			};
 		} else if (TEE_PARAM_TYPE_GET(types, i)) {
 			p[i].value.a = value(next(in));
 			p[i].value.b = value(next(in));
@@ -140,6 +165,7 @@ static void call(void *session, struct bytes_left *in)
 		p[0].value.a = 100000;
 
 	res = TA_InvokeCommandEntryPoint(session, id, types, p);
+	memset(shim_hostile, 0, sizeof(shim_hostile));
 
 	if (!is_answer(res)) {
 		fprintf(stderr, "command %u, types 0x%04x: 0x%08x\n", id, types,
@@ -153,8 +179,45 @@ static void call(void *session, struct bytes_left *in)
 		if (res != TEE_ERROR_SHORT_BUFFER &&
 		    p[i].memref.size > sizes[i])
 			abort();
-		free(p[i].memref.buffer);
+		free(owned[i]);
 	}
+}
+
+/* One call with a value and a piece of memory, in either order. */
+static void step(void *session, uint32_t id, uint32_t types, uint32_t a,
+		 uint32_t b, uint8_t *data, size_t len)
+{
+	TEE_Param p[TEE_NUM_PARAMS] = { 0 };
+
+	for (int i = 0; i < 2; i++) {
+		if (is_memref(types, i)) {
+			p[i].memref.buffer = data;
+			p[i].memref.size = len;
+		} else {
+			p[i].value.a = a;
+			p[i].value.b = b;
+		}
+	}
+	TA_InvokeCommandEntryPoint(session, id, types, p);
+}
+
+/*
+ * So that inputs get beyond the first step: a session with a key and an IV, of
+ * a cipher that the byte picks, in either direction, and with a MAC's key.
+ */
+static void make_ready(void *session, uint8_t pick)
+{
+	const struct algorithm *alg = &algorithms[pick / 2 % algorithms_count];
+	uint8_t key[ALG_KEY_MAX_BYTES] = { 1 };
+
+	step(session, TA_BENCH_CMD_CIPHER_PREPARE, 0x0001, alg->id, pick % 2,
+	     NULL, 0);
+	step(session, TA_BENCH_CMD_CIPHER_SET_KEY, 0x0005, 0, 0, key,
+	     alg->key_bytes);
+	step(session, TA_BENCH_CMD_CIPHER_SET_IV, 0x0005, 0, 0, key,
+	     alg->iv_bytes);
+	step(session, TA_BENCH_CMD_MAC_SET_KEY, 0x0051, 22, 0, key, 32);
+	step(session, TA_BENCH_CMD_MAC_INIT, 0x0000, 0, 0, NULL, 0);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -167,6 +230,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		if (TA_OpenSessionEntryPoint(0, none, &sessions[i]) !=
 		    TEE_SUCCESS)
 			abort();
+	make_ready(sessions[0], next(&in));
 	shim_fail_alloc = next(&in) == 1 ? next(&in) % 8 : 0;
 	while (in.left)
 		call(sessions[next(&in) % 2], &in);

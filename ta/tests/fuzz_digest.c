@@ -2,7 +2,8 @@
 /*
  * A client that means harm: the input is a list of calls of one session.
  *
- * Of a call: the command; a byte that picks the right parameter types (below
+ * The first byte says whether memory changes while the TA works on it; then the
+ * model knows no digests. Of a call: the command; a byte that picks the right parameter types (below
  * 224) or any (then two more bytes give them); and for each parameter two
  * bytes that make its values, or its size and where in the input it lies.
  */
@@ -56,8 +57,8 @@ static uint32_t value(uint8_t byte)
 	}
 }
 
-static void make_memref(TEE_Param *param, struct input *in, uint8_t *memory,
-			size_t memory_size)
+static void make_memref(TEE_Param *param, struct input *in, uint8_t *first,
+			uint8_t *memory, size_t memory_size)
 {
 	uint8_t kind = next(in);
 	size_t size = next(in);
@@ -68,6 +69,9 @@ static void make_memref(TEE_Param *param, struct input *in, uint8_t *memory,
 	if (size > memory_size)
 		size = memory_size;
 	param->memref.buffer = memory;
+	/* The same as the first's. */
+	if (kind >= 224 && kind < 252)
+		param->memref.buffer = first;
 	param->memref.size = size;
 	if (kind >= 252)
 		param->memref.buffer = NULL;
@@ -83,6 +87,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct input in = { data, size };
 	struct model *model = model_open();
 
+	if (next(&in) % 2)
+		model_hostile(model);
 	for (int i = 0; i < TEE_NUM_PARAMS; i++)
 		for (size_t j = 0; j < sizeof(memory[i]); j++)
 			memory[i][j] = size ? data[(i + j) % size] + j : 0;
@@ -109,8 +115,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			uint32_t type = TEE_PARAM_TYPE_GET(types, i);
 
 			if (type >= TEE_PARAM_TYPE_MEMREF_INPUT) {
-				make_memref(&params[i], &in, memory[i],
-					    sizeof(memory[i]));
+				make_memref(&params[i], &in, memory[0],
+					    memory[i], sizeof(memory[i]));
 			} else if (type) {
 				params[i].value.a = value(next(&in));
 				params[i].value.b = value(next(&in));

@@ -24,6 +24,7 @@
 
 struct model {
 	void *session;
+	bool hostile;
 	bool streaming;
 	const struct algorithm *alg;
 	EVP_MD_CTX *ctx;
@@ -53,6 +54,11 @@ void model_close(struct model *model)
 	TA_CloseSessionEntryPoint(model->session);
 	EVP_MD_CTX_free(model->ctx);
 	free(model);
+}
+
+void model_hostile(struct model *model)
+{
+	model->hostile = true;
 }
 
 static bool is_memref(uint32_t types, int i)
@@ -98,7 +104,9 @@ static void want_oneshot(struct model *model, const TEE_Param *p,
 	const struct algorithm *alg = supported(p[0].value.a, p[0].value.b);
 	uint32_t repeat = p[3].value.a;
 
-	if (!repeat || repeat > TA_DIGEST_REPEAT_MAX || bad_memref(&p[1])) {
+	if (!repeat || repeat > TA_REPEAT_MAX ||
+	    (repeat > 1 && p[1].memref.size > TA_WORK_MAX / repeat) ||
+	    bad_memref(&p[1])) {
 		want->res = TEE_ERROR_BAD_PARAMETERS;
 		return;
 	}
@@ -289,28 +297,71 @@ static void check_clock(struct model *model, bool ran, size_t readings)
 		model->ticks += steps[model->clock];
 }
 
+/*
+ * Each buffer ends where its allocation ends, but for one that begins where
+ * one before begins: they share the larger's.
+ */
+static void *copy_of(const TEE_Param *params, uint32_t types, int i,
+		     const TEE_Param *call, size_t *room)
+{
+	uint8_t *copy;
+
+	*room = params[i].memref.size;
+	for (int k = 0; k < TEE_NUM_PARAMS; k++) {
+		if (!is_memref(types, k) ||
+		    params[k].memref.buffer != params[i].memref.buffer)
+			continue;
+		if (k < i)
+			return call[k].memref.buffer;
+		if (params[k].memref.size > *room)
+			*room = params[k].memref.size;
+	}
+	copy = malloc(*room);
+	CHECK(copy || !*room);
+	memcpy(copy, params[i].memref.buffer, *room);
+	return copy;
+}
+
+/* What a client finds in memory of which nobody else changed anything. */
+static void check_memory(const struct answer *want, const TEE_Param *given,
+			 const uint8_t *found, size_t room)
+{
+	const uint8_t *before = given->memref.buffer;
+	size_t written = 0;
+
+	if (want->digest_at && before == want->digest_at->memref.buffer) {
+		written = want->digest_len;
+		CHECK(!memcmp(found, want->digest, written));
+	}
+	/* The rest stays as it was. */
+	CHECK(!memcmp(found + written, before + written, room - written));
+}
+
 TEE_Result model_invoke(struct model *model, uint32_t cmd, uint32_t types,
 			TEE_Param params[TEE_NUM_PARAMS])
 {
 	struct answer want = { 0 };
 	TEE_Param call[TEE_NUM_PARAMS];
+	size_t rooms[TEE_NUM_PARAMS] = { 0 };
 	TEE_Result res = TEE_SUCCESS;
 	size_t readings = 0;
 
-	/* Each buffer ends where its allocation ends. */
 	memcpy(call, params, sizeof(call));
 	for (int i = 0; i < TEE_NUM_PARAMS; i++) {
 		if (!is_memref(types, i) || !params[i].memref.buffer)
 			continue;
-		call[i].memref.buffer = malloc(params[i].memref.size);
-		CHECK(call[i].memref.buffer || !params[i].memref.size);
-		memcpy(call[i].memref.buffer, params[i].memref.buffer,
-		       params[i].memref.size);
+		call[i].memref.buffer =
+			copy_of(params, types, i, call, &rooms[i]);
+		if (model->hostile)
+			shim_hostile[i] =
+				(struct shim_region){ call[i].memref.buffer,
+						      params[i].memref.size };
 	}
 
 	predict(model, cmd, types, params, &want);
 	readings = shim_counter_readings;
 	res = TA_InvokeCommandEntryPoint(model->session, cmd, types, call);
+	memset(shim_hostile, 0, sizeof(shim_hostile));
 	CHECK(res == want.res);
 	if (cmd != TA_CLOCK_CMD)
 		check_clock(model, want.ran, shim_counter_readings - readings);
@@ -322,28 +373,26 @@ TEE_Result model_invoke(struct model *model, uint32_t cmd, uint32_t types,
 
 		if (!is_memref(types, i))
 			continue;
-		if (given == want.digest_at) {
+		if (given == want.digest_at)
 			CHECK(call[i].memref.size == want.digest_len);
-			CHECK(!memcmp(call[i].memref.buffer, want.digest,
-				      want.digest_len));
-			/* The client sees it; the rest stays as it was. */
-			CHECK(!memcmp((uint8_t *)call[i].memref.buffer +
-					      want.digest_len,
-				      (uint8_t *)given->memref.buffer +
-					      want.digest_len,
-				      given->memref.size - want.digest_len));
-		} else if (given->memref.buffer) {
-			CHECK(!memcmp(call[i].memref.buffer,
-				      given->memref.buffer,
-				      given->memref.size));
-		}
-		if (res == TEE_ERROR_SHORT_BUFFER &&
-		    TEE_PARAM_TYPE_GET(types, i) ==
-			    TEE_PARAM_TYPE_MEMREF_OUTPUT)
+		else if (res == TEE_ERROR_SHORT_BUFFER &&
+			 TEE_PARAM_TYPE_GET(types, i) ==
+				 TEE_PARAM_TYPE_MEMREF_OUTPUT)
 			CHECK(call[i].memref.size == want.digest_len);
-		else if (given != want.digest_at)
+		else
 			CHECK(call[i].memref.size == given->memref.size);
-		if (given->memref.buffer)
+		if (given->memref.buffer && !model->hostile)
+			check_memory(&want, given, call[i].memref.buffer,
+				     rooms[i]);
+	}
+	for (int i = TEE_NUM_PARAMS - 1; i >= 0; i--) {
+		bool shared = false;
+
+		for (int k = 0; k < i; k++)
+			shared = shared || (is_memref(types, k) &&
+					    call[k].memref.buffer ==
+						    call[i].memref.buffer);
+		if (is_memref(types, i) && params[i].memref.buffer && !shared)
 			free(call[i].memref.buffer);
 	}
 	return res;

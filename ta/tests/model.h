@@ -13,6 +13,8 @@ struct model;
 
 /* Opens a session of the TA. */
 struct model *model_open(void);
+/* From here on memory changes during calls: digests are any. */
+void model_hostile(struct model *model);
 void model_close(struct model *model);
 
 /*

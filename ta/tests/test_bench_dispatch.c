@@ -130,33 +130,46 @@ static void test_nop_and_info(void **state)
 	assert_int_equal(info[0].value.b, TA_BENCH_AE_DECRYPT_MAX);
 }
 
-static void test_repeat_bounds(void **state)
+/* Every command that repeats, with this length and so many repetitions. */
+static void check_work(void *s, size_t len, uint32_t repeat, TEE_Result want,
+		       TEE_Result want_random)
 {
-	static const uint32_t bad[] = { 0, TA_BENCH_REPEAT_MAX + 1,
-					UINT32_MAX };
-	uint8_t key[64] = { 1 };
+	TEE_Param random[TEE_NUM_PARAMS] = { MEMREF(OUT, len),
+					     VALUE(repeat, 0) };
+	TEE_Param kernel[TEE_NUM_PARAMS] = { VALUE(2, repeat),
+					     MEMREF(IN, len) };
+	uint8_t iv[16] = { 0 };
+	size_t n = len;
+
+	assert_int_equal(call_update(s, IN, len, OUT, &n, repeat), want);
+	n = len;
+	assert_int_equal(call_message(s, iv, 0, IN, len, OUT, &n, repeat),
+			 want);
+	n = 64;
+	assert_int_equal(call_mac(s, IN, len, &n, repeat), want);
+	assert_int_equal(invoke(s, TA_BENCH_CMD_KERNEL, 0x0251, kernel), want);
+	assert_int_equal(invoke(s, TA_BENCH_CMD_RANDOM, 0x0016, random),
+			 want_random);
+}
+
+static void test_bounds_of_work(void **state)
+{
+	static const uint32_t bad[] = { 0, TA_REPEAT_MAX + 1, UINT32_MAX };
 	void *s = *state;
 
 	make_ready(s);
-	for (size_t i = 0; i < 3; i++) {
-		size_t n = 64;
-		TEE_Param random[TEE_NUM_PARAMS] = { MEMREF(OUT, 10),
-						     VALUE(bad[i], 0) };
-		TEE_Param kernel[TEE_NUM_PARAMS] = { VALUE(2, bad[i]),
-						     MEMREF(IN, 10) };
-
-		assert_int_equal(call_update(s, IN, 64, OUT, &n, bad[i]),
-				 BAD_PARAMETERS);
-		assert_int_equal(call_message(s, key, 0, IN, 64, OUT, &n,
-					      bad[i]),
-				 BAD_PARAMETERS);
-		assert_int_equal(call_mac(s, IN, 64, &n, bad[i]),
-				 BAD_PARAMETERS);
-		assert_int_equal(invoke(s, TA_BENCH_CMD_RANDOM, 0x0016, random),
-				 BAD_PARAMETERS);
-		assert_int_equal(invoke(s, TA_BENCH_CMD_KERNEL, 0x0251, kernel),
-				 BAD_PARAMETERS);
-	}
+	for (size_t i = 0; i < 3; i++)
+		check_work(s, 64, bad[i], BAD_PARAMETERS, BAD_PARAMETERS);
+	/* Up to the limit, and one beyond it, of 64 KiB and of 64 bytes. */
+	check_work(s, 64 << 10, TA_WORK_MAX >> 16, TEE_SUCCESS, BAD_PARAMETERS);
+	check_work(s, 64 << 10, (TA_WORK_MAX >> 16) + 1, BAD_PARAMETERS,
+		   BAD_PARAMETERS);
+	check_work(s, 64, TA_WORK_RANDOM_MAX >> 6, TEE_SUCCESS, TEE_SUCCESS);
+	check_work(s, 64, (TA_WORK_RANDOM_MAX >> 6) + 1, TEE_SUCCESS,
+		   BAD_PARAMETERS);
+	/* What hung a TEE until it was switched off. */
+	check_work(s, 1 << 20, 1 << 20, BAD_PARAMETERS, BAD_PARAMETERS);
+	check_work(s, SIZE_MAX, TA_REPEAT_MAX, BAD_PARAMETERS, BAD_PARAMETERS);
 }
 
 int main(void)
@@ -167,7 +180,7 @@ int main(void)
 		TEST(test_unknown_commands),
 		TEST(test_open_with_parameters),
 		TEST(test_nop_and_info),
-		TEST(test_repeat_bounds),
+		TEST(test_bounds_of_work),
 	};
 
 	return cmocka_run_group_tests_name("bench TA: dispatch", tests, NULL,

@@ -197,6 +197,7 @@ static void test_unknown_clocks(void **state)
 /* Ticks of 33 bits and more come out whole. */
 static void test_long_times(void **state)
 {
+	enum { TIMES = TA_WORK_RANDOM_MAX / 2048 };
 	uint64_t bytes = 0;
 	uint32_t hz;
 
@@ -205,18 +206,18 @@ static void test_long_times(void **state)
 		static uint8_t out[2048];
 		TEE_Param p[TEE_NUM_PARAMS] = {
 			{ .memref = { out, sizeof(out) } },
-			{ .value = { 10000, 0 } },
+			{ .value = { TIMES, 0 } },
 		};
 
 		assert_int_equal(invoke(*state, TA_BENCH_CMD_RANDOM, RANDOM, p),
 				 TEE_SUCCESS);
-		bytes += 10000 * sizeof(out);
-		if (bytes == 10000 * sizeof(out))
+		bytes += TIMES * sizeof(out);
+		if (bytes == TIMES * sizeof(out))
 			shim_counters_set(UINT64_MAX - 5); /* it wraps, too */
 	}
 	assert_int_equal(clock_to(*state, TA_CLOCK_OFF, &hz),
 			 bytes * SHIM_VIRTUAL_STEP +
-				 bytes / (10000 * 2048) * SHIM_VIRTUAL_STEP);
+				 bytes / (TIMES * 2048) * SHIM_VIRTUAL_STEP);
 }
 
 /* All 65,536 types, with every clock. */

@@ -44,12 +44,19 @@ static void test_oneshot_repeat_bounds(void **state)
 
 	assert_int_equal(oneshot(model, 3, 1, 10, 32, 0),
 			 TEE_ERROR_BAD_PARAMETERS);
-	assert_int_equal(oneshot(model, 3, 1, 10, 32, TA_DIGEST_REPEAT_MAX + 1),
+	assert_int_equal(oneshot(model, 3, 1, 10, 32, TA_REPEAT_MAX + 1),
 			 TEE_ERROR_BAD_PARAMETERS);
 	assert_int_equal(oneshot(model, 3, 1, 10, 32, UINT32_MAX),
 			 TEE_ERROR_BAD_PARAMETERS);
-	assert_int_equal(oneshot(model, 3, 1, 0, 32, TA_DIGEST_REPEAT_MAX),
+	assert_int_equal(oneshot(model, 3, 1, 0, 32, TA_REPEAT_MAX),
 			 TEE_SUCCESS);
+	/* 5000 bytes: the last number of repetitions, and one more. */
+	assert_int_equal(oneshot(model, 3, 1, 5000, 32, TA_WORK_MAX / 5000),
+			 TEE_SUCCESS);
+	assert_int_equal(oneshot(model, 3, 1, 5000, 32, TA_WORK_MAX / 5000 + 1),
+			 TEE_ERROR_BAD_PARAMETERS);
+	assert_int_equal(oneshot(model, 3, 1, 5000, 32, TA_REPEAT_MAX),
+			 TEE_ERROR_BAD_PARAMETERS);
 	assert_int_equal(stats(model), TEE_SUCCESS);
 }
 

@@ -7,12 +7,15 @@
  * Multi-instance as the digest TA, with the same rules for errors
  * (ta_digest.h). An object or operation belongs to its session and is
  * released and wiped when the session ends. A key goes in and never comes
- * out: no command returns one.
+ * out: no command returns one. Commands with a `repeat` are bounded by
+ * ta_work.h: TEE_ERROR_BAD_PARAMETERS above.
  *
  * Besides the commands below it has the clock of ta_clock.h.
  */
 #ifndef TEEMARK_TA_BENCH_H
 #define TEEMARK_TA_BENCH_H
+
+#include <teemark/ta_work.h>
 
 /* clang-format off */
 #define TA_BENCH_UUID \
@@ -23,7 +26,6 @@
 
 #define TA_BENCH_ABI 1
 
-#define TA_BENCH_REPEAT_MAX 1048576u
 #define TA_BENCH_OBJECT_MAX (4u << 20) /* bytes of a stored object */
 #define TA_BENCH_ID_MAX     64u        /* bytes of an object's name */
 

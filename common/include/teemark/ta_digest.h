@@ -15,6 +15,8 @@
 #ifndef TEEMARK_TA_DIGEST_H
 #define TEEMARK_TA_DIGEST_H
 
+#include <teemark/ta_work.h>
+
 /* clang-format off */
 #define TA_DIGEST_UUID \
 	{ 0x5e5b2f0c, 0x6d0a, 0x4b57, \
@@ -31,9 +33,6 @@ enum ta_digest_impl {
 	TA_DIGEST_IMPL_C = 1,   /* common/src, portable C */
 	TA_DIGEST_IMPL_CE = 2,  /* common/src, ARMv8 Crypto Extensions */
 };
-
-/* Repetitions in one call are bounded, so that a call ends. */
-#define TA_DIGEST_REPEAT_MAX 1048576u
 
 enum ta_digest_cmd {
 	/*
@@ -55,7 +54,8 @@ enum ta_digest_cmd {
 	 * [0] value in:  a = struct algorithm .id, b = enum ta_digest_impl
 	 * [1] memref in: the message
 	 * [2] memref out: the digest
-	 * [3] value in:  a = repetitions, 1 … TA_DIGEST_REPEAT_MAX
+	 * [3] value in:  a = repetitions; bounded by ta_work.h:
+	 *     TEE_ERROR_BAD_PARAMETERS above
 	 */
 	TA_DIGEST_CMD_ONESHOT = 2,
 

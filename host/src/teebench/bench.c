@@ -81,21 +81,16 @@ static int stop_ta_clock(void *state, uint64_t *ns, struct error *err)
 	return ta_counter_stop(clock->counter, clock->ta, ns, err);
 }
 
-/* By the key alone: nothing is opened yet. */
-static bool may_be_in_ta(const struct bench_case *c)
-{
-	const struct backend *backend = backend_by_name(c->backend_name);
-
-	return c->workload->ta && backend && backend->crosses;
-}
-
 /* Only where it is of use: it costs the loading of a TA. */
 static void find_counter(struct run *run)
 {
 	bool any = false;
 
-	for (size_t i = 0; i < run->cases->count; i++)
-		any = any || may_be_in_ta(&run->cases->list[i]);
+	for (size_t i = 0; i < run->cases->count; i++) {
+		const struct bench_case *c = &run->cases->list[i];
+
+		any = any || (c->workload->ta && case_in_ta(c));
+	}
 	if (any && run->settings->ta_counter)
 		ta_counter_find(&run->counter);
 	else

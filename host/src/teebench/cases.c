@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <teemark/ta_work.h>
+
 #include "cases.h"
 #include "workloads.h"
 
@@ -277,6 +279,44 @@ int cases_read(struct cases *cases, FILE *stream, const char *name,
 				strerror(errno));
 	free(text);
 	return ret;
+}
+
+/* Of a case that a TA computes: may one call do so much? */
+static int check_work(const struct bench_case *c, struct error *err)
+{
+	uint32_t most = c->options.repeats[c->options.n_repeats - 1];
+	uint64_t bytes = (uint64_t)c->bytes;
+
+	if (!case_in_ta(c))
+		return 0;
+	if (c->workload->draws) {
+		if (ta_work_random_ok(most, bytes))
+			return 0;
+		error_set(err, -EINVAL,
+			  "%u times %lld random bytes are more than one call "
+			  "into a TA may draw: %u",
+			  most, (long long)c->bytes, TA_WORK_RANDOM_MAX);
+		error_hint(err, "a call can't be ended from outside, and a "
+				"hardware source may be slow: draw more in "
+				"many calls");
+		return -EINVAL;
+	}
+	if (ta_work_ok(most, bytes))
+		return 0;
+	error_set(err, -EINVAL,
+		  "%u repetitions of %lld bytes are more than one call into a "
+		  "TA may do: %u repetitions, %u bytes in all",
+		  most, (long long)c->bytes, TA_REPEAT_MAX, TA_WORK_MAX);
+	error_hint(err, "a call can't be ended from outside; longer work is "
+			"many calls: fewer repetitions, and a larger min_us");
+	return -EINVAL;
+}
+
+int case_parse(struct bench_case *c, struct pool *pool, struct error *err)
+{
+	int ret = c->workload->parse(c, pool, err);
+
+	return ret ? ret : check_work(c, err);
 }
 
 void cases_free(struct cases *cases)

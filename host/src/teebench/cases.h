@@ -18,6 +18,11 @@ int cases_add_line(struct cases *cases, const char *text, unsigned line,
 /* All lines of a stream; err names the line. */
 int cases_read(struct cases *cases, FILE *stream, const char *name,
 	       const struct case_options *defaults, struct error *err);
+/*
+ * What the workload finds wrong with a case, and more work than one call into
+ * a TA may do: for all cases, before anything is measured.
+ */
+int case_parse(struct bench_case *c, struct pool *pool, struct error *err);
 void cases_free(struct cases *cases);
 
 /* "1,2,4,8": ascending, distinct, not 0. */

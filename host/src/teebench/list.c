@@ -176,10 +176,10 @@ static void print_text(const struct listing *listing, struct pool *pool)
 	}
 }
 
-int list_print(bool as_json, struct error *err)
+int list_print(bool as_json, bool allow_rpmb, struct error *err)
 {
 	struct listing listing = { 0 };
-	struct pool pool = { 0 };
+	struct pool pool = { .allow_rpmb = allow_rpmb };
 	struct json j = { 0 };
 	int ret = 0;
 

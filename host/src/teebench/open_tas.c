@@ -32,7 +32,6 @@ static bool parse_uuid(const char *text, uint8_t uuid[UUID_BYTES])
 
 static int try(const char *text, const uint8_t b[UUID_BYTES], struct error *err)
 {
-#ifdef HAVE_TEEC
 	TEEC_UUID uuid = {
 		.timeLow = (uint32_t)b[0] << 24 | (uint32_t)b[1] << 16 |
 			   (uint32_t)b[2] << 8 | b[3],
@@ -49,11 +48,6 @@ static int try(const char *text, const uint8_t b[UUID_BYTES], struct error *err)
 	if (!ret)
 		tee_session_close(session);
 	return ret;
-#else
-	(void)text;
-	(void)b;
-	return tee_probe(err);
-#endif
 }
 
 int open_tas(char **uuids, struct error *err)

@@ -41,6 +41,8 @@ enum { POOL_MAX = 64 };
 struct pool {
 	struct desk desks[POOL_MAX];
 	size_t count;
+	/* May an RPMB partition be written to? That can be for good. */
+	bool allow_rpmb;
 };
 
 /*

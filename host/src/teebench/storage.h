@@ -32,6 +32,8 @@ struct store {
 	/* For parse(); or NULL. */
 	int (*reserve)(struct pool *pool, const struct storage_job *job,
 		       struct error *err);
+	/* Can it store here, as far as can be told without storing? */
+	int (*probe)(struct pool *pool, struct error *err);
 	/* What becomes of a case once it is parsed. */
 	const struct workload *workload;
 };

@@ -287,6 +287,12 @@ static void file_teardown(void *state)
 	free(f);
 }
 
+static int file_probe(struct pool *pool, struct error *err)
+{
+	(void)pool;
+	return place_probe(err);
+}
+
 static int file_prepare(struct bench_case *c, struct pool *pool,
 			struct error *err)
 {
@@ -340,6 +346,7 @@ const struct store storage_file = {
 	.name = "file",
 	.title = "plain file",
 	.made_max = FILES_MAX,
+	.probe = file_probe,
 	.workload = &file_workload,
 };
 
@@ -347,5 +354,6 @@ const struct store storage_file_fsync = {
 	.name = "file-fsync",
 	.title = "plain file, written through",
 	.made_max = FILES_MAX,
+	.probe = file_probe,
 	.workload = &file_workload,
 };

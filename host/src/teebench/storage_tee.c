@@ -15,19 +15,31 @@
 #include "tee_client.h"
 #include "tee_device.h"
 
-static int probe(struct error *err)
+/* What can be told without opening anything. */
+static int probe(bool rpmb, const struct pool *pool, struct error *err)
 {
 	int ret = tee_probe(err);
 
-	if (!ret && tee_supplicant_state() == SUPPLICANT_ABSENT) {
+	if (ret)
+		return ret;
+	if (rpmb && !pool->allow_rpmb) {
+		error_skip(err, -EPERM, "rpmb-not-allowed",
+			   "an RPMB partition is left alone unless allowed: "
+			   "its first use may program a key that can't be "
+			   "changed");
+		error_hint(err, "where that is wanted: --allow-rpmb, or rpmb = "
+				"true in the board file");
+		return -EPERM;
+	}
+	if (tee_supplicant_state() == SUPPLICANT_ABSENT) {
 		error_skip(err, -ENOENT, "no-supplicant",
 			   "tee-supplicant is not running, which keeps the "
 			   "TEE's files");
 		error_hint(err, "start it: tee-supplicant -d, or systemctl "
 				"start tee-supplicant");
-		ret = -ENOENT;
+		return -ENOENT;
 	}
-	return ret;
+	return 0;
 }
 
 enum {
@@ -73,6 +85,25 @@ static int tee_reserve(struct pool *pool, const struct storage_job *job,
 		       struct error *err)
 {
 	return pool_reserve(pool, ta_backend(), DESK_STORAGE, room(job), err);
+}
+
+static int probe_desk(bool rpmb, struct pool *pool, struct error *err)
+{
+	struct desk *desk;
+	int ret = probe(rpmb, pool, err);
+
+	return ret ? ret :
+		     pool_desk(pool, ta_backend(), DESK_STORAGE, 0, &desk, err);
+}
+
+static int ree_fs_probe(struct pool *pool, struct error *err)
+{
+	return probe_desk(false, pool, err);
+}
+
+static int rpmb_probe(struct pool *pool, struct error *err)
+{
+	return probe_desk(true, pool, err);
 }
 
 static void set_name(struct tee_object *o, TEEC_Operation *op, unsigned name)
@@ -439,13 +470,13 @@ static int tee_prepare(struct bench_case *c, struct pool *pool,
 
 	if (!o)
 		return -ENOMEM;
-	ret = probe(err);
-	if (ret)
-		return ret;
-	storage_job_of(c, &o->job);
 	o->storage = strcmp(c->backend_name, "tee-rpmb") ?
 			     TA_BENCH_STORAGE_REE_FS :
 			     TA_BENCH_STORAGE_RPMB;
+	ret = probe(o->storage == TA_BENCH_STORAGE_RPMB, pool, err);
+	if (ret)
+		return ret;
+	storage_job_of(c, &o->job);
 	snprintf(o->names[0], NAME_BYTES, "%s", o->job.name);
 	snprintf(o->names[1], NAME_BYTES, "%s-renamed", o->job.name);
 	o->data = malloc(o->job.bytes);
@@ -498,6 +529,7 @@ const struct store storage_ree_fs = {
 	.secure = true,
 	.made_max = 1,
 	.reserve = tee_reserve,
+	.probe = ree_fs_probe,
 	.workload = &tee_workload,
 };
 
@@ -507,5 +539,6 @@ const struct store storage_rpmb = {
 	.secure = true,
 	.made_max = 1,
 	.reserve = tee_reserve,
+	.probe = rpmb_probe,
 	.workload = &tee_workload,
 };

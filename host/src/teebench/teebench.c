@@ -43,6 +43,8 @@ static const char usage_text[] =
 	"      --quiet-until-end  write nothing while measuring\n"
 	"      --no-ta-counter    don't have TAs count their own time, where a TA that is\n"
 	"                         sacrificed shows that they may\n"
+	"      --allow-rpmb       use an RPMB partition, which can program its key, once\n"
+	"                         and for good; without it those cases are skipped\n"
 	"  -l, --list             what this machine can run, and why not the rest\n"
 	"  -m, --machine          the facts of this machine\n"
 	"  -j, --json             --list and --machine as JSON\n"
@@ -65,7 +67,7 @@ enum { EXIT_FAIL = 1, EXIT_USAGE = 2 };
 struct arguments {
 	struct bench_settings settings;
 	const char *cases_path, *output;
-	bool list, machine, json, open_tas;
+	bool list, machine, json, allow_rpmb, open_tas;
 };
 
 enum {
@@ -79,6 +81,7 @@ enum {
 	OPT_CPU,
 	OPT_QUIET,
 	OPT_NO_TA_COUNTER,
+	OPT_ALLOW_RPMB,
 	OPT_OPEN_TAS,
 };
 
@@ -95,6 +98,7 @@ static const struct option long_options[] = {
 	{ "cpu", required_argument, NULL, OPT_CPU },
 	{ "quiet-until-end", no_argument, NULL, OPT_QUIET },
 	{ "no-ta-counter", no_argument, NULL, OPT_NO_TA_COUNTER },
+	{ "allow-rpmb", no_argument, NULL, OPT_ALLOW_RPMB },
 	{ "open-tas", no_argument, NULL, OPT_OPEN_TAS },
 	{ "list", no_argument, NULL, 'l' },
 	{ "machine", no_argument, NULL, 'm' },
@@ -248,6 +252,9 @@ static int parse_arguments(int argc, char **argv, struct arguments *a)
 		case OPT_NO_TA_COUNTER:
 			s->ta_counter = false;
 			break;
+		case OPT_ALLOW_RPMB:
+			a->allow_rpmb = true;
+			break;
 		case OPT_OPEN_TAS:
 			a->open_tas = true;
 			break;
@@ -317,7 +324,7 @@ static int check_cases(struct cases *cases, struct pool *pool,
 	for (size_t i = 0; i < cases->count; i++) {
 		struct bench_case *c = &cases->list[i];
 		struct error why = { 0 };
-		int ret = c->workload->parse(c, pool, &why);
+		int ret = case_parse(c, pool, &why);
 
 		if (!ret)
 			continue;
@@ -326,6 +333,8 @@ static int check_cases(struct cases *cases, struct pool *pool,
 				  why.what);
 		else
 			error_set(err, ret, "%s: %s", c->key, why.what);
+		if (why.hint[0])
+			error_hint(err, "%s", why.hint);
 		return ret;
 	}
 	return 0;
@@ -335,7 +344,7 @@ static int run(const struct arguments *a, char **keys)
 {
 	struct bench_result result = { 0 };
 	struct cases cases = { 0 };
-	struct pool pool = { 0 };
+	struct pool pool = { .allow_rpmb = a->allow_rpmb };
 	struct sink sink;
 	struct error err = { 0 }, closing = { 0 };
 	int status = 0;
@@ -391,8 +400,9 @@ int main(int argc, char **argv)
 	int status = parse_arguments(argc, argv, &a);
 
 	if (status < 0 && a.list)
-		status = list_print(a.json, &err) ? complain(&err, EXIT_FAIL) :
-						    0;
+		status = list_print(a.json, a.allow_rpmb, &err) ?
+				 complain(&err, EXIT_FAIL) :
+				 0;
 	else if (status < 0 && a.machine)
 		status = machine_print(a.json, &err) ?
 				 complain(&err, EXIT_FAIL) :

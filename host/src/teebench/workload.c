@@ -113,6 +113,13 @@ int case_choice(const char *text, const char *const *names, const char *what,
 			 all);
 }
 
+bool case_in_ta(const struct bench_case *c)
+{
+	const struct backend *backend = backend_by_name(c->backend_name);
+
+	return backend && backend->crosses;
+}
+
 void *case_state(struct bench_case *c, size_t size, struct error *err)
 {
 	c->state = calloc(1, size);

@@ -72,6 +72,8 @@ struct workload {
 
 	/* run()'s repeat may be more than 1. */
 	bool repeats;
+	/* Its bytes are random ones, which a TEE's source may give slowly. */
+	bool draws;
 
 	/*
 	 * Checks the key's parts, fills algorithm, backend and bytes, and
@@ -152,6 +154,9 @@ int case_bytes(struct bench_case *c, const char *text, uint64_t max,
  */
 int case_choice(const char *text, const char *const *names, const char *what,
 		struct error *err);
+
+/* Does a TA compute it? By the key alone: nothing is opened yet. */
+bool case_in_ta(const struct bench_case *c);
 
 /* For prepare(): c->state, zeroed; NULL with the error when there is no memory. */
 void *case_state(struct bench_case *c, size_t size, struct error *err);

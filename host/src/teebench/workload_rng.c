@@ -235,6 +235,7 @@ const struct workload workload_rng = {
 	.summary = "random bytes",
 	.parameters = "BYTES",
 	.repeats = true,
+	.draws = true,
 	.parse = rng_parse,
 	.prepare = rng_prepare,
 	.ready = rng_ready,

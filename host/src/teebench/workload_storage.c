@@ -5,7 +5,6 @@
  * operation alone; what it needs or leaves is made and removed untimed.
  */
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 #include <teemark/ta_bench.h>
@@ -40,21 +39,12 @@ static int storage_parse(struct bench_case *c, struct pool *pool,
 	return (*store)->reserve ? (*store)->reserve(pool, &job, err) : 0;
 }
 
-/* Only by storing something can it be told. */
 static void storage_list(struct listing *listing, struct pool *pool)
 {
 	for (size_t i = 0; stores[i]; i++) {
-		struct bench_case trial = {
-			.algorithm_name = storage_ops[STORAGE_CREATE],
-			.backend_name = stores[i]->name,
-			.bytes = 2,
-		};
 		struct error why = { 0 };
 
-		snprintf(trial.key, sizeof(trial.key), "trial of %s",
-			 stores[i]->name);
-		stores[i]->workload->prepare(&trial, pool, &why);
-		stores[i]->workload->teardown(trial.state);
+		stores[i]->probe(pool, &why);
 		for (int op = 0; op < STORAGE_OPS; op++)
 			listing_add(listing, storage_ops[op], stores[i]->name,
 				    &why);

@@ -175,12 +175,13 @@ static int parse_jobs(const char *text, unsigned int *jobs, struct error *err)
 /* The largest unit that it is a multiple of, as parse_size() reads it. */
 static void size_text(char *text, size_t room, uint64_t size)
 {
-	size_t n = 0;
+	char unit[2] = "";
 
-	for (; size && size % 1024 == 0 && units[n]; n++)
+	for (size_t n = 0; size && size % 1024 == 0 && units[n]; n++) {
 		size /= 1024;
-	snprintf(text, room, "%" PRIu64 "%.*s", size, n > 0,
-		 n ? &units[n - 1] : "");
+		unit[0] = units[n];
+	}
+	snprintf(text, room, "%" PRIu64 "%s", size, unit);
 }
 
 static int parse_bounded(const char *option, const char *text, uint64_t min,

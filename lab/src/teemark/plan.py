@@ -37,7 +37,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
-from teemark import paths
+from teemark import paths, work
 from teemark.checked import Wrong, once, parse_toml, read_text
 from teemark.errors import UsageMistake
 
@@ -205,6 +205,15 @@ class _Cases(Struct, frozen=True, forbid_unknown_fields=True):
                 raise Wrong(f"{word!r} has no place for the sizes", hint, "parameters")
             if not self.sizes and "{}" in word:
                 raise Wrong(f"{word!r}, but there are no sizes", key="parameters")
+        for case in self.expanded():
+            most = max(case.repeat, default=1)
+            too_much = work.excess(case.workload, case.backend, case.parameters, most)
+            if too_much:
+                hint = (
+                    "a call into the TEE can't be ended from outside: fewer repetitions, "
+                    "or smaller messages"
+                )
+                raise Wrong(f"{case.key}: {too_much}", hint)
 
     def expanded(self) -> Iterator[Case]:
         sizes = self.sizes or ("",)

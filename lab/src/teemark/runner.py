@@ -21,7 +21,9 @@ from typing import IO, TYPE_CHECKING, Literal, Protocol
 import msgspec
 
 from teemark import __version__, plan, teehash_steps
+from teemark.boards.install import built_tas
 from teemark.boards.quiet import quietly
+from teemark.boards.ta_key import all_signed_with_published_key
 from teemark.errors import (
     BoardError,
     CommandFailed,
@@ -101,6 +103,7 @@ def header(board: Board, asked: Plan, starts: int, now: datetime) -> Run:
         cases=len(cases),
         starts=starts,
         asked=(*(case.key for case in cases), *(step.key for step in asked.teehash)),
+        tas_signed_with_published_key=all_signed_with_published_key(built_tas(board)),
     )
 
 
@@ -272,6 +275,11 @@ class _Sink:
         )
 
 
+def _allowed(board: Board) -> tuple[str, ...]:
+    """What the board file lets teebench do that it doesn't do unasked."""
+    return ("--allow-rpmb",) if board.config.rpmb else ()
+
+
 _REASONS: tuple[tuple[type[TeemarkError], str], ...] = (
     (ConnectionLost, "connection-lost"),
     (ConnectError, "connection-lost"),
@@ -298,7 +306,8 @@ def _stream(
     with tempfile.TemporaryFile() as lines:
         lines.write(plan.case_lines(cases).encode())
         lines.seek(0)
-        with board.stream([PROGRAM, *options], stdin=lines, stderr=complaints) as process:
+        argv = [PROGRAM, *_allowed(board), *options]
+        with board.stream(argv, stdin=lines, stderr=complaints) as process:
             sink.take(process.lines())
             return process.wait()
 
@@ -321,7 +330,7 @@ def _fetch(
             board.push(local_cases, f"{folder}/cases")
             watcher.quiet()
             places = ("--cases", f"{folder}/cases", "--output", f"{folder}/records")
-            command = quietly(PROGRAM, *places, *_QUIET_OPTIONS, *options)
+            command = quietly(PROGRAM, *places, *_QUIET_OPTIONS, *_allowed(board), *options)
             with board.stream(command, stderr=complaints) as process:
                 status = process.wait()
             left = board.script('cd "$1" && ls', folder).text.split()

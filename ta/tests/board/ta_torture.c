@@ -18,6 +18,16 @@
  *	a bench TA whose UUID begins otherwise has no object of that name, and
  *	its own by that name is another
  *
+ *   ta_torture hostile CALLS
+ *	CALLS calls of all kinds on memory that a thread changes meanwhile, and
+ *	in which input and output overlap: each is answered, no TA dies, what a
+ *	wrong tag covers stays inside
+ *   ta_torture work
+ *	every command that repeats refuses more than one call may do, and does
+ *	as much as it may
+ *   ta_torture hold
+ *	calls that take as long as they can, until it is killed
+ *
  * Exit status: 0 fine, 1 a finding, 2 usage or no TEE.
  */
 #include <stdio.h>
@@ -41,6 +51,9 @@ int main(int argc, char **argv)
 		{ "keep", 1, keep },
 		{ "kept", 1, kept },
 		{ "stranger", 1, meet_stranger },
+		{ "hostile", 1, check_hostile },
+		{ "work", 0, check_work },
+		{ "hold", 0, hold },
 	};
 
 	setvbuf(stdout, NULL, _IOLBF, 0);
@@ -60,6 +73,8 @@ int main(int argc, char **argv)
 			"       ta_torture sessions COUNT CALLS\n"
 			"       ta_torture parallel CALLS\n"
 			"       ta_torture keep|kept MARKER\n"
-			"       ta_torture stranger TIME_LOW\n");
+			"       ta_torture stranger TIME_LOW\n"
+			"       ta_torture hostile CALLS\n"
+			"       ta_torture work|hold\n");
 	return 2;
 }

@@ -69,5 +69,8 @@ int check_parallel(char **argv);
 int keep(char **argv);
 int kept(char **argv);
 int meet_stranger(char **argv);
+int check_hostile(char **argv);
+int check_work(char **argv);
+int hold(char **argv);
 
 #endif

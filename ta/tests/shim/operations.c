@@ -165,6 +165,7 @@ void TEE_DigestUpdate(TEE_OperationHandle operation, const void *chunk,
 {
 	if (!operation || !operation->md || (size && !chunk))
 		shim_panic("TEE_DigestUpdate");
+	shim_meanwhile();
 	if (EVP_DigestUpdate(operation->md, chunk, size) != 1)
 		shim_panic("EVP_DigestUpdate");
 }
@@ -324,14 +325,23 @@ void TEE_CipherInit(TEE_OperationHandle operation, const void *iv, size_t len)
 	operation->active = true;
 }
 
-/* Bytes go in and out at once, but for a rest that a TA must not leave. */
+/*
+ * Bytes go in and out at once, but for a rest that a TA must not leave. They
+ * may overlap in any way, which libcrypto does not take.
+ */
 static size_t crypt(struct shim_operation *op, const void *src, size_t len,
 		    void *dst)
 {
+	uint8_t *copy = malloc(len + 1);
 	int out = 0;
 
-	if (len && EVP_CipherUpdate(op->cipher, dst, &out, src, len) != 1)
+	shim_meanwhile();
+	if (len)
+		memcpy(copy, src, len);
+	if (len && EVP_CipherUpdate(op->cipher, dst, &out, copy, len) != 1)
 		shim_panic("EVP_CipherUpdate");
+	free(copy);
+	shim_meanwhile();
 	return out;
 }
 

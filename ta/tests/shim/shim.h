@@ -27,6 +27,18 @@ extern const uint8_t *shim_shared;
 extern size_t shim_shared_size;
 void shim_not_shared(const void *p, size_t len, const char *what);
 
+/*
+ * More such memory, the parameters of a call. The normal world changes it all
+ * the while: here a byte of each, whenever the TA calls the TEE.
+ */
+struct shim_region {
+	uint8_t *at;
+	size_t len; /* 0: none */
+};
+extern struct shim_region shim_hostile[4];
+/* For the shim itself: the normal world goes on. */
+void shim_meanwhile(void);
+
 /* Memory that is freed must not hold these bytes: a panic otherwise. */
 extern const uint8_t *shim_secret;
 extern size_t shim_secret_len;

@@ -81,6 +81,7 @@ static void check_id(const void *id, size_t len)
 	if (!id || !len || len > TEE_OBJECT_ID_MAX_LEN)
 		shim_panic("the name of an object");
 	shim_not_shared(id, len, "the name of an object: shared memory");
+	shim_meanwhile();
 }
 
 TEE_Result TEE_CreatePersistentObject(uint32_t storage, const void *id,

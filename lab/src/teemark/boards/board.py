@@ -57,9 +57,10 @@ class Board(Shell):
         renamed, so that a reader sees the old one or the new one. `mode` None keeps the file's."""
         transfer.push(self, local, target, mode=mode)
 
-    def pull(self, source: str, local: Path) -> None:
-        """Copy a file or folder from the board, checked and renamed as for `push`."""
-        transfer.pull(self, source, local)
+    def pull(self, source: str, local: Path) -> list[str]:
+        """Copy a file or folder from the board, checked and renamed as for `push`. Returns what
+        of a folder was left out, and why (teemark.boards.unpack)."""
+        return transfer.pull(self, source, local)
 
     # -- facts -------------------------------------------------------------------------------
 

@@ -66,6 +66,8 @@ def command_line(
     words.append("env")
     if directory is not None:
         words.append(f'PATH={quote_path(directory)}:"$PATH"')
+    if sudo:
+        words.append('HOME="$HOME"')  # sudo's would be another, and ~/ in paths two places
     words.append(f"TEEMARK_JOB={job}")
     words += [shlex.quote(f"{key}={value}") for key, value in (env or {}).items()]
     words += [shlex.quote(word) for word in argv]

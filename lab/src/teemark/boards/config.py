@@ -53,7 +53,9 @@ class SshConfig(_AnyConfig, frozen=True, kw_only=True, tag="ssh"):
     identity: Text | None = None
     directory: Text = "~/.teemark"
     sudo: bool = False
-    """Run everything on the board under `sudo -n`."""
+    """Run everything on the board under `sudo -n`; `~` stays the home directory of the user."""
+    rpmb: bool = False
+    """Cases may use an RPMB partition, whose key that can program, once and for good."""
     connect_timeout: Seconds = 10
     options: tuple[Text, ...] = ()
     """More `-o` options for ssh, such as "ProxyJump=gateway"."""
@@ -82,6 +84,7 @@ class VirtualConfig(_AnyConfig, frozen=True, kw_only=True, tag="virtual"):
     """Of OP-TEE from source, such as "CFG_CRYPTO_WITH_CE=y"."""
     tfa: Text | None = None
     """The folder of a build of TF-A: …/build/qemu/release."""
+    rpmb: bool = False
     boot_timeout: Seconds = 120
     directory: Text = "/opt/teemark"
 

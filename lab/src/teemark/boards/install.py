@@ -14,6 +14,13 @@ from teemark.boards.transfer import digest
 from teemark.errors import MissingOutput
 
 PROGRAMS = ("teebench", "teehash")
+TAS = (
+    "0b7c9a52-31f4-4e0d-a866-5d902ce1743b",
+    "5e5b2f0c-6d0a-4b57-9c1e-3a7f41d28860",
+    "8d1f60c7-5b3e-4c92-b027-e4196a53cd08",
+    *(f"6c1f9d34-2b7a-4e58-9d03-71a4e5{kib:06}" for kib in (32, 64, 256, 1024, 4096, 8192)),
+)
+"""All of ours, those that aren't built here too."""
 
 # $1 a folder, $2… names in it, "--" before the next folder: the machine, then a line
 # "digest/name/folder" for each that is there. What comes after -- is for boards with a TEE. One
@@ -54,7 +61,8 @@ class Item:
         return f"{self.directory.rstrip('/')}/{self.local.name}"
 
 
-def _tas(board: Board) -> list[Path]:
+def built_tas(board: Board) -> list[Path]:
+    """Those that are built for this board's TEE, and put on it if it has one."""
     return sorted(board.tas.glob("*.ta"))
 
 
@@ -66,8 +74,8 @@ def _items(board: Board, machine: str, *, tee: bool) -> list[Item]:
         for name in PROGRAMS
         if (programs / name).is_file()
     ]
-    tas = _tas(board) if tee else []
-    return found + [Item(ta, board.config.ta_directory, 0o444) for ta in tas]
+    wanted = built_tas(board) if tee else []
+    return found + [Item(ta, board.config.ta_directory, 0o444) for ta in wanted]
 
 
 def ensure_installed(
@@ -76,7 +84,7 @@ def ensure_installed(
     """Install what is missing or differs; return that. With `require`, having nothing to
     install is an error. `tell` hears what is being copied."""
     asked = [board.directory, *PROGRAMS]
-    if tas := _tas(board):
+    if tas := built_tas(board):
         asked += ["--", board.config.ta_directory, *(ta.name for ta in tas)]
     result = board.script(_LOOK, *asked, check=False)
     if result.status != 0:
@@ -97,3 +105,43 @@ def ensure_installed(
             tell(f"installing {item.local.name} on {board.name} ({number} of {len(missing)})")
         board.push(item.local, item.target, mode=item.mode)
     return missing
+
+
+# Arguments as of _LOOK; a line for each that went. What a command that was killed left, too.
+_REMOVE = """\
+next=1
+for a; do
+  if [ "$a" = -- ]; then next=1; continue; fi
+  if [ "$next" ]; then
+    next=
+    case $a in "~/"*) d=$HOME/${a#"~/"};; *) d=$a;; esac
+    n=$a
+    for left in "$d"/.teemark.??????; do
+      [ -d "$left" ] && [ -O "$left" ] && rm -rf "$left" && echo "$left"
+    done
+  elif [ -f "$d/$a" ]; then
+    rm -f "$d/$a" || exit 1
+    echo "$n/$a"
+  fi
+done
+case $1 in "~/"*) d=$HOME/${1#"~/"};; *) d=$1;; esac
+rmdir "$d" 2>/dev/null && echo "$1/"
+for d in /data /var/tmp "$HOME" /tmp; do
+  for left in "$d"/teemark.??????; do
+    [ -d "$left" ] && [ -O "$left" ] && rm -rf "$left" && echo "$left"
+  done
+done
+exit 0
+"""
+
+
+def remove(board: Board) -> list[str]:
+    """Take away what `ensure_installed` and commands that were killed left on a board; return
+    what went."""
+    names = [f"{uuid}.ta" for uuid in TAS]
+    asked = [board.directory, *PROGRAMS, "--", board.config.ta_directory, *names]
+    result = board.script(_REMOVE, *asked, check=False)
+    if result.status != 0:
+        folders = f"{board.directory} or {board.config.ta_directory}"
+        raise transfer_error(board.name, folders, result.complaint)
+    return result.text.splitlines()

@@ -96,7 +96,7 @@ def new_instance(name: str, *, kept: bool) -> Instance:
         return Instance(Path(made))
     instance = kept_instance(name)
     shutil.rmtree(instance.directory, ignore_errors=True)
-    instance.directory.mkdir()
+    instance.directory.mkdir(mode=0o700)  # as mkdtemp's: its disk is the board's alone
     return instance
 
 

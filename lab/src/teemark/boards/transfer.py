@@ -12,43 +12,50 @@ import hashlib
 import os
 import shutil
 import subprocess
+import tarfile
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import IO
 
 from teemark.boards import command_lines
 from teemark.boards.shell import Shell
 from teemark.boards.ssh_messages import transfer_error
-from teemark.errors import TransferError, UsageMistake
+from teemark.boards.unpack import unpack
+from teemark.errors import TeemarkError, TransferError, UsageMistake
 
-# $2 name here, $3 digest, $4 size, $5 mode. Status 11: arrived damaged.
-PUSH_FILE = (
+# $2 name here. A folder beside the place, which only we can look into, and whose name nobody knew:
+# whoever may write there too can't plant a link in it. What is new is made in it.
+_BESIDE = (
     command_lines.EXPAND
     + """\
+case $t in /*) ;; *) t=$PWD/$t;; esac
 if [ -d "$t" ]; then t=${t%/}/$2; fi
-case $t in */*) p=${t%/*}/.teemark.$$;; *) p=.teemark.$$;; esac
-trap 'rm -f "$p"' EXIT
-trap 'exit 1' HUP INT TERM
-cat >"$p" || exit 10
-sum=$(sha256sum <"$p" 2>/dev/null)
-if [ "$sum" ]; then [ "${sum%% *}" = "$3" ] || exit 11
-else [ "$(wc -c <"$p")" -eq "$4" ] || exit 11; fi
-chmod "$5" "$p" && mv -f "$p" "$t"
-"""
-)
-
-# $2 name here. Status 12: it is there already.
-_PUSH_FOLDER = (
-    command_lines.EXPAND
-    + """\
-if [ -d "$t" ]; then t=${t%/}/$2; fi
-if [ -e "$t" ]; then exit 12; fi
-case $t in */*) p=${t%/*}/.teemark.$$;; *) p=.teemark.$$;; esac
+[ "$3" != folder ] || [ ! -e "$t" ] || exit 12
+u=$(umask)
+umask 077
+p=$(mktemp -d "${t%/*}/.teemark.XXXXXX") || exit 10
+umask "$u"
 trap 'rm -rf "$p"' EXIT
 trap 'exit 1' HUP INT TERM
-mkdir "$p" && tar -xf - -C "$p" && mv "$p" "$t" || exit 10
+cd "$p" && [ -O . ] || exit 10
 """
 )
+
+# $3 digest, $4 size, $5 mode. Status 11: arrived damaged.
+PUSH_FILE = (
+    _BESIDE
+    + """\
+cat >new || exit 10
+sum=$(sha256sum <new 2>/dev/null)
+if [ "$sum" ]; then [ "${sum%% *}" = "$3" ] || exit 11
+else [ "$(wc -c <new)" -eq "$4" ] || exit 11; fi
+chmod "$5" new && mv -f new "$t"
+"""
+)
+
+# $3 "folder". Status 12: it is there already.
+_PUSH_FOLDER = _BESIDE + 'mkdir new && tar -xf - -C new && mv new "$t" || exit 10\n'
 
 _KIND = (
     command_lines.EXPAND
@@ -106,7 +113,7 @@ def _push_folder(board: Shell, local: Path, target: str) -> None:
     assert pack.stderr is not None
     try:
         name = local.resolve().name
-        result = board.script(_PUSH_FOLDER, target, name, stdin=pack.stdout, check=False)
+        result = board.script(_PUSH_FOLDER, target, name, "folder", stdin=pack.stdout, check=False)
     finally:
         pack.stdout.close()
         complaint = pack.stderr.read().decode(errors="replace").strip()
@@ -123,7 +130,8 @@ def _push_folder(board: Shell, local: Path, target: str) -> None:
         raise TransferError(f"{local} could not be read: {complaint}")
 
 
-def pull(board: Shell, source: str, local: Path) -> None:
+def pull(board: Shell, source: str, local: Path) -> list[str]:
+    """Returns what of a folder was left out, "NAME: WHY"."""
     kind = board.script(_KIND, source, check=False)
     if kind.status != 0:
         raise transfer_error(board.name, source, kind.complaint)
@@ -133,10 +141,10 @@ def pull(board: Shell, source: str, local: Path) -> None:
     if not place.parent.is_dir():
         raise UsageMistake(f"there is no folder {place.parent} here")
     if words[0] == "folder":
-        _pull_folder(board, source, place)
-    else:
-        mode = int(words[1], 8) if len(words) > 1 else 0o644
-        _pull_file(board, source, place, mode & 0o777)
+        return _pull_folder(board, source, place)
+    mode = int(words[1], 8) if len(words) > 1 else 0o644
+    _pull_file(board, source, place, mode & 0o777)
+    return []
 
 
 def _pull_file(board: Shell, source: str, place: Path, mode: int) -> None:
@@ -159,34 +167,36 @@ def _pull_file(board: Shell, source: str, place: Path, mode: int) -> None:
             beside.unlink(missing_ok=True)
 
 
-def _pull_folder(board: Shell, source: str, place: Path) -> None:
+def _pull_folder(board: Shell, source: str, place: Path) -> list[str]:
     if place.exists():
         raise TransferError(
             f"{place} is here already", hint="remove it first, or name another place"
         )
     beside = Path(tempfile.mkdtemp(prefix=".teemark-", dir=place.parent))
+    come, go = os.pipe()
     try:
-        unpack = subprocess.Popen(
-            ["tar", "-xf", "-", "-C", str(beside), "--no-same-owner"],
-            stdin=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            start_new_session=True,
-        )
-        assert unpack.stdin is not None
-        assert unpack.stderr is not None
-        try:
-            _read(board, command_lines.script(_READ_FOLDER, source), source, unpack.stdin)
-        finally:
-            unpack.stdin.close()
-            said = unpack.stderr.read().decode(errors="replace").strip()
-            unpack.stderr.close()
-            unpacked = unpack.wait()
-        if unpacked != 0:
-            raise TransferError(f"{place} could not be written: {said}")
+        with ThreadPoolExecutor(1) as other:
+            unpacked = other.submit(_unpack, come, beside)
+            try:
+                with os.fdopen(go, "wb") as out:
+                    _read(board, command_lines.script(_READ_FOLDER, source), source, out)
+            except TeemarkError:
+                # It may have failed because nobody took what it sent any more.
+                problem = unpacked.exception()
+                if problem is not None and not isinstance(problem.__cause__, tarfile.ReadError):
+                    raise problem from None
+                raise
+        left_out = unpacked.result()
         beside.chmod(0o755)
         beside.replace(place)
+        return left_out
     finally:
         shutil.rmtree(beside, ignore_errors=True)
+
+
+def _unpack(come: int, beside: Path) -> list[str]:
+    with os.fdopen(come, "rb") as stream:
+        return unpack(stream, beside)
 
 
 def _read(board: Shell, argv: list[str], source: str, out: IO[bytes]) -> None:

@@ -252,6 +252,12 @@ class VirtualBoard(Board):
         else:
             shutil.rmtree(self.instance.directory, ignore_errors=True)
 
+    def cut_power(self) -> None:
+        """The guest is gone in the midst of what it does; the data disk has what reached it."""
+        if self._qemu is not None:
+            self._qemu.kill()
+            self._qemu.wait()
+
     def reboot(self, how: Literal["clean", "power-cut"] = "clean") -> None:
         """Boot again with the same data disk: after a proper `reboot` in the guest, or after a
         cut of its power. Programs in the root file system are gone: it starts anew too."""
@@ -267,9 +273,8 @@ class VirtualBoard(Board):
                     hint=f"see {self.consoles()[0]}",
                 )
             self.ssh.close()
-        elif self._qemu is not None:
-            self._qemu.kill()
-            self._qemu.wait()
+        else:
+            self.cut_power()
         self._power_off()
         if self._attached:
             self.keep = True

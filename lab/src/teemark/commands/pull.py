@@ -15,11 +15,14 @@ import click
 def command(board: str, remote: str, local: Path) -> None:
     """Copy a file or folder from a board: teemark pull BOARD REMOTE [LOCAL]
 
-    LOCAL is its new name, or a folder that is there (default: the current one).
+    LOCAL is its new name, or a folder that is there (default: the current one). Of a folder
+    come files, folders, and links that stay in it; what is left out is named.
     """
     from teemark.boards import open_board
-    from teemark.console import working
+    from teemark.console import say, working
 
     target = open_board(board)
     with working(f"copying from {target.name} …"), target:
-        target.pull(remote, local)
+        left_out = target.pull(remote, local)
+    for item in left_out:
+        say(f"left out {item}")

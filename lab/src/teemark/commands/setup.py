@@ -5,14 +5,19 @@ from __future__ import annotations
 
 import contextlib
 import json
+from typing import TYPE_CHECKING
 
 import click
+
+if TYPE_CHECKING:
+    from teemark.boards import Board
 
 
 @click.command("setup")
 @click.argument("board")
-@click.option("--json", "as_json", is_flag=True, help="What was installed, as JSON.")
-def command(board: str, as_json: bool) -> int:
+@click.option("--remove", is_flag=True, help="Take away again all that was put there.")
+@click.option("--json", "as_json", is_flag=True, help="What was installed or removed, as JSON.")
+def command(board: str, remove: bool, as_json: bool) -> int:
     """Install teebench, teehash and the Trusted Applications on a board, where they differ.
 
     Then open a session with each Trusted Application, and say what came back. Exit status 1 if
@@ -23,6 +28,8 @@ def command(board: str, as_json: bool) -> int:
     from teemark.errors import NoTee, TaRefused
 
     target = open_board(board)
+    if remove:
+        return _remove(target, as_json)
     problem: NoTee | TaRefused | None = None
     answers: dict[tas.Ta, tas.Answer] = {}
     with contextlib.ExitStack() as stack:
@@ -64,4 +71,20 @@ def command(board: str, as_json: bool) -> int:
         say(f"TA {ta.uuid} ({ta.name}): {came}")
     if problem:
         raise problem
+    return 0
+
+
+def _remove(target: Board, as_json: bool) -> int:
+    from teemark.boards import install
+    from teemark.console import say, working
+
+    with working(f"removing what is ours from {target.name} …"), target:
+        removed = install.remove(target)
+    if as_json:
+        click.echo(json.dumps({"removed": removed}))
+        return 0
+    for item in removed:
+        say(f"removed {item}")
+    if not removed:
+        say(f"{target.name}: nothing of ours was there")
     return 0

@@ -108,6 +108,12 @@ class Defect(Verdict):
     skips: tuple[Skip, ...]
 
 
+class PublishedKey(Verdict):
+    """The TEE ran TAs that anybody could have signed."""
+
+    __slots__ = ()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TwoClocks(Verdict):
     agree: tuple[Counted, ...]
@@ -439,6 +445,15 @@ def scatter(_run: RunData, models: Models) -> Verdict | None:
     )
 
 
+def published_key(run: RunData, _models: Models) -> Verdict | None:
+    """Of a board that is emulated it says nothing: nobody keeps a secret in it."""
+    if run.run is None or not run.run.tas_signed_with_published_key or run.run.emulated:
+        return None
+    if not any(run.backend(measured.case.backend).secure for measured in run.sound):
+        return None
+    return PublishedKey(key="published-key", kind="caution")
+
+
 VERDICTS: tuple[Callable[[RunData, Models], Verdict | None], ...] = (
     empty_call,
     way_in_and_out,
@@ -450,6 +465,7 @@ VERDICTS: tuple[Callable[[RunData, Models], Verdict | None], ...] = (
     shared_buffers,
     stored_objects,
     tee_defects,
+    published_key,
     two_clocks,
     harness,
     misfits,

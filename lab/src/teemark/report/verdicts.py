@@ -299,6 +299,15 @@ def _defect(verdict: v.Defect, _run: RunData) -> Words:
     )
 
 
+@_words.register
+def _published_key(_verdict: v.PublishedKey, _run: RunData) -> Words:
+    return (
+        "Anybody can sign TAs for this board.",
+        "Its TEE ran our TAs, which are signed with the key that OP-TEE's sources publish.",
+        "Before the board keeps secrets: build OP-TEE with a key of your own (TA_SIGN_KEY).",
+    )
+
+
 def _apart(case: Counted) -> str:
     """`oneshot/sha256/tee/4096 +0.12 %`: how far the TA's is from the client's."""
     deviation = case.deviation or 0.0

@@ -49,6 +49,10 @@ class Run(Record, frozen=True, kw_only=True, tag="run"):
     cases: Annotated[Count, Meta(description="cases asked for")]
     starts: Annotated[Positive, Meta(description="starts asked for")] = 1
     asked: Annotated[Texts | None, Meta(description="keys of the cases asked for")] = None
+    tas_signed_with_published_key: Annotated[
+        bool | None,
+        Meta(description="the TAs' key is the one that OP-TEE publishes; null: no TAs here"),
+    ] = None
 
 
 class Start(Record, frozen=True, kw_only=True, tag="start"):

@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""`make install` as a distribution's package calls it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+HOST = Path(__file__).resolve().parents[1]
+
+
+def make(build: Path, *words: str | Path, env: dict[str, str]) -> subprocess.CompletedProcess[str]:
+    """With nothing of this checkout's build in reach."""
+    command = ["make", "-C", HOST, f"BUILD={build}", f"SYSROOT={build}/none", *words]
+    clean = {k: v for k, v in os.environ.items() if not k.startswith(("MAKE", "MFLAGS"))}
+    return subprocess.run(
+        command, capture_output=True, text=True, check=False, env=clean | env, timeout=300
+    )
+
+
+def program(path: Path, script: str) -> Path:
+    path.write_text("#!/bin/sh\n" + script)
+    path.chmod(0o755)
+    return path
+
+
+def test_install_with_the_environment_of_a_package(tmp_path: Path) -> None:
+    """CC of two words and CFLAGS from the environment; below DESTDIR and PREFIX."""
+    log = tmp_path / "log"
+    compiler = program(tmp_path / "compiler", f'echo "$@" >>"{log}"\nshift\nexec gcc "$@"\n')
+    done = make(
+        tmp_path / "build",
+        *("-j2", "install", f"DESTDIR={tmp_path}/root", "PREFIX=/usr"),
+        env={"CC": f"{compiler} --word", "CFLAGS": "-O0 -DASKED"},
+    )
+    assert done.returncode == 0, done.stderr
+    installed = {path.name: path for path in (tmp_path / "root/usr/bin").iterdir()}
+    assert set(installed) == {"teebench", "teehash"}
+    assert all(path.stat().st_mode & 0o777 == 0o755 for path in installed.values())
+    compiled = [line for line in log.read_text().splitlines() if " -c " in line]
+    assert compiled
+    assert all(line.startswith("--word") and "-O0 -DASKED" in line for line in compiled)
+    said = subprocess.run([installed["teebench"], "--version"], capture_output=True, check=True)
+    assert said.stdout.startswith(b"teebench ")

@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The virtual board's power is cut while everything writes: nothing half passes for whole.
+
+Each cut comes at a random time, and hits all at once: an object that is stored again and again, a
+list and a report of teehash, teebench's records on the board, and a run of `teemark run`. Then the
+board boots with the data disk that it had. POWER_CUTS=100 (make torture) cuts so often.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import subprocess
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from teemark import paths, plan, runner
+from teemark.boards import VirtualBoard, open_board
+from teemark.errors import ConnectionLost
+from teemark.run import reader
+from teemark.run.records import AnyRecord
+
+CUTS = int(os.environ.get("POWER_CUTS", "8"))
+pytestmark = [pytest.mark.board, pytest.mark.long, pytest.mark.timeout(300 + 90 * CUTS)]
+
+PLAN = plan.parse(
+    'summary = "Long enough."\n[[cases]]\nworkload = "oneshot"\nalgorithms = ["sha256"]\n'
+    'backends = ["c", "tee"]\nsizes = ["4KiB"]\nsamples = 100000\n',
+    name="cut",
+    file="cut.toml",
+)
+
+# What survives is in /data; what it takes to run is put where it is looked for.
+SET_UP = """\
+mkdir -p /data/bin /data/files && cd /data/files || exit
+for i in 1 2 3 4 5 6 7 8 9; do head -c "${i}0000" /dev/urandom >"file $i"; done
+sha256sum -- * >/data/truth
+"""
+READY = """\
+cp /data/bin/*.ta /lib/optee_armtz/ && mkdir -p /opt/teemark &&
+cp /data/bin/teebench /opt/teemark/ && cd /data/files && sha256sum -c /data/truth
+"""
+STORE = """\
+objects=/data/bin/objects
+$objects create "kept-$1" 7000 && $objects create turn 7000 && sync || exit
+"""
+WRITE = """\
+cd /data/files && rm -f /data/list || exit
+(while :; do /data/bin/objects create turn 300; /data/bin/objects create turn 7000; done) &
+(while :; do
+  /data/bin/teehash --report=json --report-file=/data/report -- * >>/data/list
+  sync
+done) &
+(while :; do
+  /data/bin/teebench --samples 3 -o /data/records oneshot/sha256/c/64 oneshot/sha256/tee/64
+done) &
+"""
+
+
+class Silent:
+    def record(self, record: AnyRecord) -> None:
+        pass
+
+    def quiet(self) -> None:
+        pass
+
+
+@pytest.fixture
+def board() -> VirtualBoard:
+    """A board of this test's own, with what it runs on the disk that stays."""
+    opened = open_board("qemu-v8")
+    assert isinstance(opened, VirtualBoard)
+    opened.keep = False
+    return opened
+
+
+def put_programs(board: VirtualBoard) -> None:
+    host = paths.root() / "host"
+    subprocess.run(
+        ["make", "--no-print-directory", "-C", host, "ARCH=aarch64", "tests"], check=True
+    )
+    built = paths.built_programs("aarch64")
+    for program in (built / "tests/objects", built / "teehash", built / "teebench"):
+        board.push(program, f"/data/bin/{program.name}", mode=0o755)
+    for ta in ("0b7c9a52", "5e5b2f0c", "8d1f60c7"):
+        (file,) = paths.built_tas().glob(f"{ta}*.ta")
+        board.push(file, f"/data/bin/{file.name}", mode=0o444)
+
+
+def check_kept(board: VirtualBoard, numbers: range) -> None:
+    check = 'for n; do /data/bin/objects check "kept-$n" 7000 || { echo "$n"; exit 1; }; done'
+    done = board.script(check, *map(str, numbers), check=False)
+    assert done.status == 0, f"object {done.text} was stored and is lost: {done.complaint}"
+
+
+def look(board: VirtualBoard, truth: set[str]) -> dict[str, bool]:
+    """Is everything as it may be? Returns what there was at all."""
+    check = "/data/bin/objects check turn 300 || /data/bin/objects check turn 7000"
+    turn = board.script(check, check=False)
+    assert turn.status == 0, turn.complaint
+
+    listed = board.script("cat /data/list 2>/dev/null || :").stdout
+    lines = listed.decode(errors="replace").split("\n")
+    assert set(lines[:-1]) <= truth, "a line that was never written"
+    checked = board.script(
+        "cd /data/files && /data/bin/teehash --check --strict /data/list", check=False
+    )
+    if lines[-1]:
+        assert checked.status == 1, "half a line passed"
+
+    report = board.script("cat /data/report 2>/dev/null || :").stdout
+    if report:
+        json.loads(report)
+    records = board.script("cat /data/records 2>/dev/null || :").stdout
+    if records:
+        run = reader.parse(records.splitlines(keepends=True), file="records")
+        assert run.incomplete is None
+    return {"list": bool(listed), "report": bool(report), "records": bool(records)}
+
+
+def test_power_cuts(board: VirtualBoard, tmp_path: Path) -> None:
+    seed = int(os.environ.get("POWER_CUT_SEED", "14"))
+    chance = random.Random(seed)
+    seen: dict[str, int] = {}
+    with board:
+        board.script(SET_UP)
+        put_programs(board)
+        board.script("sync")
+        truth = set(board.script("cat /data/truth").text.splitlines())
+        for n in range(CUTS):
+            board.script(READY)
+            board.script(STORE, str(n))
+            board.script(f"({WRITE}) >/dev/null 2>&1 </dev/null &")
+            directory = tmp_path / f"run-{n}"
+            with ThreadPoolExecutor(1) as other:
+                run = other.submit(runner.measure, board, PLAN, directory, Silent())
+                limit = time.monotonic() + 60
+                while not run.done() and not _has_sample(directory):
+                    assert time.monotonic() < limit, "the run never began"
+                    time.sleep(0.05)
+                time.sleep(chance.uniform(0, 3))
+                board.cut_power()
+                outcome = run.result(60)
+            assert isinstance(outcome.error, ConnectionLost)
+            assert reader.read(outcome.file).incomplete
+            board.reboot("power-cut")
+            board.script(READY)
+            check_kept(board, range(max(0, n - 2), n + 1))
+            for what, there in look(board, truth).items():
+                seen[what] = seen.get(what, 0) + there
+        check_kept(board, range(CUTS))
+    assert all(seen.values()), f"never written in {CUTS} cuts: {seen}"
+
+
+def _has_sample(directory: Path) -> bool:
+    return any(b'"type":"sample"' in path.read_bytes() for path in directory.glob("run.ndjson*"))

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* How much one call may do: ta_work.h. */
+#include <stdio.h>
+#include <string.h>
+
+#include <teemark/ta_bench.h>
+#include <teemark/ta_digest.h>
+
+#include "board.h"
+#include "torture.h"
+
+enum { LARGE = 1 << 20, SMALL = 64 };
+
+static uint8_t in[LARGE], out[LARGE];
+
+static TEEC_Result digest(TEEC_Session *s, size_t len, uint32_t repeat)
+{
+	return INVOKE(s, TA_DIGEST_CMD_ONESHOT, TYPES(VALUE, IN, OUT, VALUE),
+		      value(algorithm_by_name("sha256")->id,
+			    TA_DIGEST_IMPL_TEE),
+		      memref(in, len), memref(out, 32), value(repeat, 0));
+}
+
+static TEEC_Result cipher_update(TEEC_Session *s, size_t len, uint32_t repeat)
+{
+	return INVOKE(s, TA_BENCH_CMD_CIPHER_UPDATE,
+		      TYPES(IN, OUT, VALUE, NONE), memref(in, len),
+		      memref(out, len), value(repeat, 0));
+}
+
+static TEEC_Result cipher_message(TEEC_Session *s, size_t len, uint32_t repeat)
+{
+	return INVOKE(s, TA_BENCH_CMD_CIPHER_MESSAGE, TYPES(IN, IN, OUT, VALUE),
+		      memref(in, 16), memref(in, len), memref(out, len),
+		      value(repeat, 0));
+}
+
+static TEEC_Result mac_message(TEEC_Session *s, size_t len, uint32_t repeat)
+{
+	return INVOKE(s, TA_BENCH_CMD_MAC, TYPES(IN, OUT, VALUE, NONE),
+		      memref(in, len), memref(out, 32), value(repeat, 0));
+}
+
+static TEEC_Result random_bytes(TEEC_Session *s, size_t len, uint32_t repeat)
+{
+	return INVOKE(s, TA_BENCH_CMD_RANDOM, TYPES(OUT, VALUE, NONE, NONE),
+		      memref(out, len), value(repeat, 0));
+}
+
+static TEEC_Result kernel(TEEC_Session *s, size_t len, uint32_t repeat)
+{
+	return INVOKE(s, TA_BENCH_CMD_KERNEL, TYPES(VALUE, IN, RESULT, NONE),
+		      value(TA_BENCH_KERNEL_SHA256, repeat), memref(in, len));
+}
+
+static const struct {
+	const char *name;
+	TEEC_Result (*call)(TEEC_Session *s, size_t len, uint32_t repeat);
+	uint32_t most; /* bytes */
+} commands[] = {
+	{ "digest", digest, TA_WORK_MAX },
+	{ "cipher update", cipher_update, TA_WORK_MAX },
+	{ "cipher message", cipher_message, TA_WORK_MAX },
+	{ "mac", mac_message, TA_WORK_MAX },
+	{ "random", random_bytes, TA_WORK_RANDOM_MAX },
+	{ "kernel", kernel, TA_WORK_MAX },
+};
+
+enum { COMMANDS = sizeof(commands) / sizeof(commands[0]) };
+
+static void open_sessions(TEEC_Session *of_digest, TEEC_Session *of_bench)
+{
+	static const uint8_t key[32] = { 1 };
+
+	if (open_session(of_digest, (TEEC_UUID)TA_DIGEST_UUID) ||
+	    open_session(of_bench, (TEEC_UUID)TA_BENCH_UUID) ||
+	    prepare(of_bench, algorithm_by_name("aes-128-cbc"), true, key) ||
+	    set_iv(of_bench, algorithm_by_name("aes-128-cbc"), key) ||
+	    INVOKE(of_bench, TA_BENCH_CMD_MAC_SET_KEY,
+		   TYPES(VALUE, IN, NONE, NONE),
+		   value(algorithm_by_name("hmac-sha256")->id, 0),
+		   memref(key, sizeof(key))))
+		die("cannot get the sessions ready");
+}
+
+int check_work(char **argv)
+{
+	TEEC_Session of_digest, of_bench;
+	int wrong = 0;
+
+	(void)argv;
+	open_sessions(&of_digest, &of_bench);
+	for (int i = 0; i < COMMANDS; i++) {
+		TEEC_Session *s = i ? &of_bench : &of_digest;
+		uint32_t times = commands[i].most / SMALL;
+		const struct {
+			size_t len;
+			uint32_t repeat;
+			TEEC_Result want;
+		} tries[] = {
+			{ LARGE, 1 << 20, TEEC_ERROR_BAD_PARAMETERS },
+			{ SMALL, UINT32_MAX, TEEC_ERROR_BAD_PARAMETERS },
+			{ SMALL, TA_REPEAT_MAX + 1, TEEC_ERROR_BAD_PARAMETERS },
+			{ LARGE, TA_WORK_MAX / LARGE + 1,
+			  TEEC_ERROR_BAD_PARAMETERS },
+			{ SMALL, times < TA_REPEAT_MAX ? times : TA_REPEAT_MAX,
+			  TEEC_SUCCESS },
+			{ LARGE, commands[i].most / LARGE,
+			  commands[i].most < LARGE ? TEEC_ERROR_BAD_PARAMETERS :
+						     TEEC_SUCCESS },
+		};
+
+		for (size_t j = 0; j < sizeof(tries) / sizeof(tries[0]); j++) {
+			TEEC_Result res = commands[i].call(s, tries[j].len,
+							   tries[j].repeat);
+
+			if (res == tries[j].want)
+				continue;
+			printf("%s: %u times %zu bytes: 0x%08x\n",
+			       commands[i].name, tries[j].repeat, tries[j].len,
+			       res);
+			wrong++;
+		}
+	}
+	TEEC_CloseSession(&of_digest);
+	TEEC_CloseSession(&of_bench);
+	printf("%d commands, %d findings\n", COMMANDS, wrong);
+	return wrong != 0;
+}
+
+int hold(char **argv)
+{
+	TEEC_Session of_digest, of_bench;
+	TEEC_Result res = TEEC_SUCCESS;
+
+	(void)argv;
+	open_sessions(&of_digest, &of_bench);
+	printf("holding\n");
+	/* Whatever the TA takes, and else the most that it may take. */
+	digest(&of_digest, LARGE, 1 << 20);
+	while (!res)
+		res = digest(&of_digest, LARGE, TA_WORK_MAX / LARGE);
+	die("0x%08x", res);
+}
