@@ -203,8 +203,7 @@ static int make(struct tee_object *o, struct error *err)
 	return create(o, &op, err);
 }
 
-static int tee_ready(void *state, uint32_t loops, uint32_t repeat,
-		     struct error *err)
+static int tee_ready(void *state, uint32_t loops, struct error *err)
 {
 	static const uint32_t types[STORAGE_OPS] = {
 		[STORAGE_READ] = TEEC_PARAM_TYPES(TEEC_MEMREF_PARTIAL_OUTPUT,
@@ -221,7 +220,6 @@ static int tee_ready(void *state, uint32_t loops, uint32_t repeat,
 	int ret = 0;
 
 	(void)loops;
-	(void)repeat;
 	switch (o->job.op) {
 	case STORAGE_CREATE:
 		ret = ensure_absent(o, err);
@@ -400,7 +398,7 @@ static int tee_verify(void *state, struct error *err)
 	if (!ret)
 		ret = stop_check(err);
 	if (!ret)
-		ret = tee_ready(o, 1, 1, err);
+		ret = tee_ready(o, 1, err);
 	if (!ret)
 		ret = stop_check(err);
 	if (!ret)
@@ -419,8 +417,6 @@ static void tee_teardown(void *state)
 {
 	struct tee_object *o = state;
 
-	if (!o)
-		return;
 	if (o->desk) {
 		if (o->exists)
 			ensure_absent(o, &(struct error){ 0 });
@@ -428,18 +424,14 @@ static void tee_teardown(void *state)
 			o->desk->owner = NULL;
 	}
 	free(o->data);
-	free(o);
 }
 
 static int tee_prepare(struct bench_case *c, struct pool *pool,
 		       struct error *err)
 {
-	struct tee_object *o = case_state(c, sizeof(*o), err);
-	int ret;
+	struct tee_object *o = c->state;
+	int ret = probe(err);
 
-	if (!o)
-		return -ENOMEM;
-	ret = probe(err);
 	if (ret)
 		return ret;
 	storage_job_of(c, &o->job);
@@ -481,6 +473,7 @@ static int tee_prepare(struct bench_case *c, struct pool *pool,
 
 static const struct workload tee_workload = {
 	.name = "storage",
+	.state_size = sizeof(struct tee_object),
 	.prepare = tee_prepare,
 	.ready = tee_ready,
 	.run = tee_run,

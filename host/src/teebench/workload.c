@@ -113,10 +113,18 @@ int case_choice(const char *text, const char *const *names, const char *what,
 			 all);
 }
 
-void *case_state(struct bench_case *c, size_t size, struct error *err)
+int case_prepare(struct bench_case *c, struct pool *pool, struct error *err)
 {
-	c->state = calloc(1, size);
+	c->state = calloc(1, c->workload->state_size);
 	if (!c->state)
-		error_set(err, -ENOMEM, "out of memory");
-	return c->state;
+		return error_set(err, -ENOMEM, "out of memory");
+	return c->workload->prepare(c, pool, err);
+}
+
+void case_teardown(struct bench_case *c)
+{
+	if (c->state && c->workload->teardown)
+		c->workload->teardown(c->state);
+	free(c->state);
+	c->state = NULL;
 }

@@ -57,7 +57,7 @@ struct bench_case {
 	 * set by parse(), 0: as many as it takes.
 	 */
 	uint32_t loops_max;
-	void *state; /* the workload's own */
+	void *state; /* the workload's own: case_prepare() */
 };
 
 struct json;
@@ -73,6 +73,8 @@ struct workload {
 	/* run()'s repeat may be more than 1. */
 	bool repeats;
 
+	size_t state_size; /* bytes of c->state */
+
 	/*
 	 * Checks the key's parts, fills algorithm, backend and bytes, and
 	 * reserves in the pool. 0, or -errno with what is wrong: a usage
@@ -82,9 +84,10 @@ struct workload {
 		     struct error *err);
 
 	/*
-	 * Makes c->state. -errno with err->skip set: this machine cannot run
-	 * the case; without: it failed. Should leave the path that run()
-	 * takes cold where it can, since the first run() is recorded apart.
+	 * Fills c->state, all zeros. -errno with err->skip set: this machine
+	 * cannot run the case; without: it failed. Should leave the path that
+	 * run() takes cold where it can, since the first run() is recorded
+	 * apart.
 	 */
 	int (*prepare)(struct bench_case *c, struct pool *pool,
 		       struct error *err);
@@ -93,8 +96,7 @@ struct workload {
 	 * Before every run(), untimed: makes what that run() uses up, or
 	 * takes back a session that another case used since. Or NULL.
 	 */
-	int (*ready)(void *state, uint32_t loops, uint32_t repeat,
-		     struct error *err);
+	int (*ready)(void *state, uint32_t loops, struct error *err);
 
 	/*
 	 * The thing itself, `loops` calls of `repeat` operations each.
@@ -122,7 +124,8 @@ struct workload {
 	/* Adds fields of its own to the case's record; or NULL. */
 	void (*facts)(const void *state, struct json *json);
 
-	void (*teardown)(void *state); /* accepts NULL */
+	/* Frees what the state holds, also after a prepare() that failed; or NULL. */
+	void (*teardown)(void *state);
 
 	/* What it can run here and what not, with reasons. */
 	void (*list)(struct listing *listing, struct pool *pool);
@@ -153,7 +156,8 @@ int case_bytes(struct bench_case *c, const char *text, uint64_t max,
 int case_choice(const char *text, const char *const *names, const char *what,
 		struct error *err);
 
-/* For prepare(): c->state, zeroed; NULL with the error when there is no memory. */
-void *case_state(struct bench_case *c, size_t size, struct error *err);
+/* Makes c->state and prepares it; ends and frees it, if there is one. */
+int case_prepare(struct bench_case *c, struct pool *pool, struct error *err);
+void case_teardown(struct bench_case *c);
 
 #endif

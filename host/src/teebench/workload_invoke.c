@@ -93,7 +93,7 @@ static int invoke_prepare(struct bench_case *c, struct pool *pool,
 			  struct error *err)
 {
 	bool plain = !strcmp(c->algorithm_name, "none");
-	struct invoke *in;
+	struct invoke *in = c->state;
 	struct desk *desk;
 	int ret;
 
@@ -102,9 +102,6 @@ static int invoke_prepare(struct bench_case *c, struct pool *pool,
 		return ret;
 	if (!c->backend->nop || (!plain && strcmp(c->backend->name, "tee")))
 		return no_call(c, err);
-	in = case_state(c, sizeof(*in), err);
-	if (!in)
-		return -ENOMEM;
 	in->backend = c->backend;
 	in->session = desk->session;
 	if (plain)
@@ -156,9 +153,8 @@ static void invoke_teardown(void *state)
 {
 	struct invoke *in = state;
 
-	if (in && in->shm)
+	if (in->shm)
 		tee_shm_free(in->tee, in->shm);
-	free(state);
 }
 
 static void invoke_list(struct listing *listing, struct pool *pool)
@@ -178,6 +174,7 @@ const struct workload workload_invoke = {
 	.name = "invoke",
 	.summary = "an empty call, by kind of parameter",
 	.parameters = "none",
+	.state_size = sizeof(struct invoke),
 	.parse = invoke_parse,
 	.prepare = invoke_prepare,
 	.run = invoke_run,

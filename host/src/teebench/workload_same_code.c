@@ -101,11 +101,9 @@ static uint64_t run_here(const struct same_code *s)
 static int same_prepare(struct bench_case *c, struct pool *pool,
 			struct error *err)
 {
-	struct same_code *s = case_state(c, sizeof(*s), err);
+	struct same_code *s = c->state;
 	int ret;
 
-	if (!s)
-		return -ENOMEM;
 	s->kernel = (uint32_t)case_choice(c->algorithm_name, kernels, "", err);
 	s->bytes = (size_t)c->bytes;
 	s->sha256 = digest_class_find(DIGEST_CODE_C,
@@ -228,11 +226,8 @@ static void same_teardown(void *state)
 {
 	struct same_code *s = state;
 
-	if (!s)
-		return;
 	buffer_free_plain(NULL, &s->in);
 	buffer_free_plain(NULL, &s->copy);
-	free(s);
 }
 
 static void same_list(struct listing *listing, struct pool *pool)
@@ -248,6 +243,7 @@ const struct workload workload_same_code = {
 	.summary = "one source compiled for both worlds",
 	.parameters = "BYTES",
 	.repeats = true,
+	.state_size = sizeof(struct same_code),
 	.parse = same_parse,
 	.prepare = same_prepare,
 	.run = same_run,

@@ -85,15 +85,12 @@ static void stand_up(struct seat *seat)
 static int session_prepare(struct bench_case *c, struct pool *pool,
 			   struct error *err)
 {
-	struct steps *s;
+	struct steps *s = c->state;
 	struct desk *desk;
 	int ret = pool_desk(pool, c->backend, DESK_DIGEST, 0, &desk, err);
 
 	if (ret)
 		return ret;
-	s = case_state(c, sizeof(*s), err);
-	if (!s)
-		return -ENOMEM;
 	s->step = c->algorithm_name[0];
 	shared.tee = desk_ta(desk);
 	ret = sit(&shared.keeper, err);
@@ -102,14 +99,12 @@ static int session_prepare(struct bench_case *c, struct pool *pool,
 	return ret;
 }
 
-static int session_ready(void *state, uint32_t loops, uint32_t repeat,
-			 struct error *err)
+static int session_ready(void *state, uint32_t loops, struct error *err)
 {
 	struct steps *s = state;
 	int ret;
 
 	(void)loops;
-	(void)repeat;
 	if (s->step == 'f') {
 		stand_up(&shared.timed);
 		stand_up(&shared.keeper);
@@ -166,13 +161,9 @@ static int session_check(void *state, struct error *err)
 
 static void session_teardown(void *state)
 {
-	struct steps *s = state;
-
-	if (s) {
-		stand_up(&shared.timed);
-		stand_up(&shared.keeper);
-	}
-	free(s);
+	(void)state;
+	stand_up(&shared.timed);
+	stand_up(&shared.keeper);
 }
 
 static void session_list(struct listing *listing, struct pool *pool)
@@ -185,6 +176,7 @@ const struct workload workload_session = {
 	.name = "session",
 	.summary = "opening and closing a session",
 	.parameters = "none",
+	.state_size = sizeof(struct steps),
 	.parse = session_parse,
 	.prepare = session_prepare,
 	.ready = session_ready,

@@ -243,12 +243,10 @@ static int claim(struct shm *s, struct error *err)
 static int shm_prepare(struct bench_case *c, struct pool *pool,
 		       struct error *err)
 {
-	struct shm *s = case_state(c, sizeof(*s), err);
+	struct shm *s = c->state;
 	const char *text;
 	int ret;
 
-	if (!s)
-		return -ENOMEM;
 	ret = pool_desk(pool, c->backend, DESK_SHM, 0, &s->desk, err);
 	if (ret)
 		return ret;
@@ -260,11 +258,9 @@ static int shm_prepare(struct bench_case *c, struct pool *pool,
 	return claim(s, err);
 }
 
-static int shm_ready(void *state, uint32_t loops, uint32_t repeat,
-		     struct error *err)
+static int shm_ready(void *state, uint32_t loops, struct error *err)
 {
 	(void)loops;
-	(void)repeat;
 	return claim(state, err);
 }
 
@@ -363,9 +359,8 @@ static void shm_teardown(void *state)
 {
 	struct shm *s = state;
 
-	if (s && s->desk)
+	if (s->desk)
 		drop_buffer(s);
-	free(s);
 }
 
 static void shm_list(struct listing *listing, struct pool *pool)
@@ -378,6 +373,7 @@ const struct workload workload_shm = {
 	.name = "shm",
 	.summary = "an empty call that carries a buffer, by kind of memory",
 	.parameters = "in|out|inout/BYTES",
+	.state_size = sizeof(struct shm),
 	.parse = shm_parse,
 	.prepare = shm_prepare,
 	.ready = shm_ready,

@@ -48,13 +48,14 @@ static void storage_list(struct listing *listing, struct pool *pool)
 			.algorithm_name = storage_ops[STORAGE_CREATE],
 			.backend_name = stores[i]->name,
 			.bytes = 2,
+			.workload = stores[i]->workload,
 		};
 		struct error why = { 0 };
 
 		snprintf(trial.key, sizeof(trial.key), "trial of %s",
 			 stores[i]->name);
-		stores[i]->workload->prepare(&trial, pool, &why);
-		stores[i]->workload->teardown(trial.state);
+		case_prepare(&trial, pool, &why);
+		case_teardown(&trial);
 		for (int op = 0; op < STORAGE_OPS; op++)
 			listing_add(listing, storage_ops[op], stores[i]->name,
 				    &why);

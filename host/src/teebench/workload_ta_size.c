@@ -47,12 +47,10 @@ static int size_prepare(struct bench_case *c, struct pool *pool,
 	unsigned kib = sizes[case_choice(c->algorithm_name, names, "", err)];
 	TEEC_UUID uuid = base;
 	char text[64], name[40];
-	struct sized *s = case_state(c, sizeof(*s), err);
+	struct sized *s = c->state;
 	int ret;
 
 	(void)pool;
-	if (!s)
-		return -ENOMEM;
 	uuid.clockSeqAndNode[5] = TA_SIZE_BCD_(kib, 10000);
 	uuid.clockSeqAndNode[6] = TA_SIZE_BCD_(kib, 100);
 	uuid.clockSeqAndNode[7] = TA_SIZE_BCD_(kib, 1);
@@ -93,11 +91,7 @@ static int size_verify(void *state, struct error *err)
 
 static void size_teardown(void *state)
 {
-	struct sized *s = state;
-
-	if (s && s->tee)
-		tee_session_close(s->tee);
-	free(s);
+	tee_session_close(((struct sized *)state)->tee);
 }
 
 static void size_list(struct listing *listing, struct pool *pool)
@@ -110,6 +104,7 @@ const struct workload workload_ta_size = {
 	.name = "ta-size",
 	.summary = "an empty call, by the TA's size of data in KiB",
 	.parameters = "none",
+	.state_size = sizeof(struct sized),
 	.parse = size_parse,
 	.prepare = size_prepare,
 	.run = size_run,
