@@ -55,8 +55,6 @@ def test_probe_finds_what_a_ta_may_do_here(qemu_v8: VirtualBoard, ta_check: str)
     assert found == {
         "call": "yes",
         "counter-physical": "no",
-        "ce-sha1": "yes",
-        "ce-sha256": "yes",
     }
 
 

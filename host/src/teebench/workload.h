@@ -127,7 +127,11 @@ struct workload {
 	/* Frees what the state holds, also after a prepare() that failed; or NULL. */
 	void (*teardown)(void *state);
 
-	/* What it can run here and what not, with reasons. */
+	/*
+	 * What it can run here and what not, with reasons; or, instead, names
+	 * (NULL-terminated) that backend tee has, if it is there.
+	 */
+	const char *const *names;
 	void (*list)(struct listing *listing, struct pool *pool);
 };
 

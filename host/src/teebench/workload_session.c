@@ -13,7 +13,6 @@
 
 #include <teemark/ta_size.h>
 
-#include "listing.h"
 #include "pool.h"
 #include "tee_client.h"
 #include "workload.h"
@@ -166,12 +165,6 @@ static void session_teardown(void *state)
 	stand_up(&shared.keeper);
 }
 
-static void session_list(struct listing *listing, struct pool *pool)
-{
-	listing_add_names(listing, pool, backend_by_name("tee"), DESK_DIGEST,
-			  steps);
-}
-
 const struct workload workload_session = {
 	.name = "session",
 	.summary = "opening and closing a session",
@@ -184,5 +177,5 @@ const struct workload workload_session = {
 	.verify = session_check,
 	.check = session_check,
 	.teardown = session_teardown,
-	.list = session_list,
+	.names = steps,
 };

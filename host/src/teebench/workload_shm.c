@@ -19,7 +19,6 @@
 #include <teemark/ta_digest.h>
 
 #include "known_answer.h"
-#include "listing.h"
 #include "pool.h"
 #include "tee_client.h"
 #include "workload.h"
@@ -363,12 +362,6 @@ static void shm_teardown(void *state)
 		drop_buffer(s);
 }
 
-static void shm_list(struct listing *listing, struct pool *pool)
-{
-	listing_add_names(listing, pool, backend_by_name("tee"), DESK_DIGEST,
-			  kinds);
-}
-
 const struct workload workload_shm = {
 	.name = "shm",
 	.summary = "an empty call that carries a buffer, by kind of memory",
@@ -380,5 +373,5 @@ const struct workload workload_shm = {
 	.run = shm_run,
 	.verify = shm_verify,
 	.teardown = shm_teardown,
-	.list = shm_list,
+	.names = kinds,
 };

@@ -9,7 +9,6 @@
 
 #include <teemark/ta_size.h>
 
-#include "listing.h"
 #include "pool.h"
 #include "tee_client.h"
 #include "workload.h"
@@ -94,12 +93,6 @@ static void size_teardown(void *state)
 	tee_session_close(((struct sized *)state)->tee);
 }
 
-static void size_list(struct listing *listing, struct pool *pool)
-{
-	listing_add_names(listing, pool, backend_by_name("tee"), DESK_DIGEST,
-			  names);
-}
-
 const struct workload workload_ta_size = {
 	.name = "ta-size",
 	.summary = "an empty call, by the TA's size of data in KiB",
@@ -110,5 +103,5 @@ const struct workload workload_ta_size = {
 	.run = size_run,
 	.verify = size_verify,
 	.teardown = size_teardown,
-	.list = size_list,
+	.names = names,
 };
