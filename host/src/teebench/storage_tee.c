@@ -80,7 +80,23 @@ static void set_name(struct tee_object *o, TEEC_Operation *op, unsigned name)
 	size_t len = strlen(o->names[name]);
 
 	memcpy(o->desk->in.data + name_at(&o->job), o->names[name], len);
-	tee_set_memref(&op->params[0], o->desk->in.priv, name_at(&o->job), len);
+	tee_set_memref(op, 0, TEEC_MEMREF_PARTIAL_INPUT, o->desk->in.priv,
+		       name_at(&o->job), len);
+}
+
+static void set_data(struct tee_object *o, TEEC_Operation *op, unsigned i)
+{
+	memcpy(o->desk->in.data, o->data, o->job.bytes);
+	tee_set_memref(op, i, TEEC_MEMREF_PARTIAL_INPUT, o->desk->in.priv, 0,
+		       o->job.bytes);
+}
+
+/* From the beginning on. */
+static void arrange_read(struct tee_object *o, TEEC_Operation *op)
+{
+	tee_set_memref(op, 0, TEEC_MEMREF_PARTIAL_OUTPUT, o->desk->out.priv, 0,
+		       o->job.bytes);
+	tee_set_value(op, 1, 0, 0);
 }
 
 static int call(struct tee_object *o, uint32_t command, TEEC_Operation *op,
@@ -93,12 +109,8 @@ static void arrange_create(struct tee_object *o, TEEC_Operation *op)
 {
 	memset(op, 0, sizeof(*op));
 	set_name(o, op, 0);
-	memcpy(o->desk->in.data, o->data, o->job.bytes);
-	tee_set_memref(&op->params[1], o->desk->in.priv, 0, o->job.bytes);
-	op->params[2].value.a = o->storage;
-	op->paramTypes = TEEC_PARAM_TYPES(TEEC_MEMREF_PARTIAL_INPUT,
-					  TEEC_MEMREF_PARTIAL_INPUT,
-					  TEEC_VALUE_INPUT, TEEC_NONE);
+	set_data(o, op, 1);
+	tee_set_value(op, 2, o->storage, 0);
 }
 
 static int create(struct tee_object *o, TEEC_Operation *op, struct error *err)
@@ -118,10 +130,8 @@ static void arrange_open(struct tee_object *o, TEEC_Operation *op)
 {
 	memset(op, 0, sizeof(*op));
 	set_name(o, op, o->name);
-	op->params[1].value.a = o->storage;
-	op->paramTypes = TEEC_PARAM_TYPES(TEEC_MEMREF_PARTIAL_INPUT,
-					  TEEC_VALUE_INPUT, TEEC_VALUE_OUTPUT,
-					  TEEC_NONE);
+	tee_set_value(op, 1, o->storage, 0);
+	tee_set_type(op, 2, TEEC_VALUE_OUTPUT);
 }
 
 static int open_object(struct tee_object *o, TEEC_Operation *op,
@@ -205,16 +215,6 @@ static int make(struct tee_object *o, struct error *err)
 
 static int tee_ready(void *state, uint32_t loops, struct error *err)
 {
-	static const uint32_t types[STORAGE_OPS] = {
-		[STORAGE_READ] = TEEC_PARAM_TYPES(TEEC_MEMREF_PARTIAL_OUTPUT,
-						  TEEC_VALUE_INPUT, TEEC_NONE,
-						  TEEC_NONE),
-		[STORAGE_WRITE] = TEEC_PARAM_TYPES(TEEC_MEMREF_PARTIAL_INPUT,
-						   TEEC_VALUE_INPUT, TEEC_NONE,
-						   TEEC_NONE),
-		[STORAGE_RENAME] = TEEC_MEMREF_PARTIAL_INPUT,
-		[STORAGE_TRUNCATE] = TEEC_VALUE_INPUT,
-	};
 	struct tee_object *o = state;
 	TEEC_Operation *op = &o->op;
 	int ret = 0;
@@ -241,19 +241,16 @@ static int tee_ready(void *state, uint32_t loops, struct error *err)
 		break;
 	}
 	memset(op, 0, sizeof(*op));
-	op->paramTypes = types[o->job.op];
 	if (o->job.op == STORAGE_TRUNCATE) {
-		op->params[0].value.a = (uint32_t)(o->job.bytes / 2);
+		tee_set_value(op, 0, (uint32_t)(o->job.bytes / 2), 0);
 	} else if (o->job.op == STORAGE_READ) {
-		tee_set_memref(&op->params[0], o->desk->out.priv, 0,
-			       o->job.bytes);
+		arrange_read(o, op);
 	} else if (o->job.op == STORAGE_WRITE) {
 		/* Others than before, so that not writing is seen. */
 		for (size_t i = 0; i < o->job.bytes; i++)
 			o->data[i] ^= 0xff;
-		memcpy(o->desk->in.data, o->data, o->job.bytes);
-		tee_set_memref(&op->params[0], o->desk->in.priv, 0,
-			       o->job.bytes);
+		set_data(o, op, 0);
+		tee_set_value(op, 1, 0, 0);
 	}
 	return ret;
 }
@@ -313,10 +310,7 @@ static int holds(struct tee_object *o, size_t len, struct error *err)
 	if (o->size != len)
 		return storage_wrong(err, &o->job, "its size is another");
 	memset(o->desk->out.data, 0, o->job.bytes);
-	tee_set_memref(&op.params[0], o->desk->out.priv, 0, o->job.bytes);
-	op.paramTypes = TEEC_PARAM_TYPES(TEEC_MEMREF_PARTIAL_OUTPUT,
-					 TEEC_VALUE_INPUT, TEEC_NONE,
-					 TEEC_NONE);
+	arrange_read(o, &op);
 	ret = call(o, TA_BENCH_CMD_STORAGE_READ, &op,
 		   "read an object of the bench TA", err);
 	if (ret)

@@ -70,8 +70,7 @@ static int set_parameter(struct invoke *in, const char *kind, struct error *err)
 	if (!strcmp(kind, "values")) {
 		op->params[0].value.a = 0x600dca11;
 		op->params[0].value.b = 1;
-		op->paramTypes = TEEC_PARAM_TYPES(TEEC_VALUE_INOUT, TEEC_NONE,
-						  TEEC_NONE, TEEC_NONE);
+		tee_set_type(op, 0, TEEC_VALUE_INOUT);
 		return 0;
 	}
 	for (size_t i = 0; i < sizeof(memrefs) / sizeof(*memrefs); i++) {
@@ -82,9 +81,8 @@ static int set_parameter(struct invoke *in, const char *kind, struct error *err)
 		if (ret)
 			return ret;
 		pool_message(in->shm->buffer, MEMREF_BYTES);
-		tee_set_memref(&op->params[0], in->shm, 0, MEMREF_BYTES);
-		op->paramTypes = TEEC_PARAM_TYPES(memrefs[i].type, TEEC_NONE,
-						  TEEC_NONE, TEEC_NONE);
+		tee_set_memref(op, 0, memrefs[i].type, in->shm, 0,
+			       MEMREF_BYTES);
 	}
 	return 0;
 }

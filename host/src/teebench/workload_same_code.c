@@ -123,16 +123,13 @@ static int same_prepare(struct bench_case *c, struct pool *pool,
 static int invoke(struct same_code *s, struct tee_session *tee, uint32_t repeat,
 		  struct error *err)
 {
-	TEEC_Operation op = {
-		.paramTypes = TEEC_PARAM_TYPES(TEEC_VALUE_INPUT,
-					       TEEC_MEMREF_PARTIAL_INPUT,
-					       TEEC_VALUE_OUTPUT, TEEC_NONE),
-	};
+	TEEC_Operation op = { 0 };
 	int ret;
 
-	op.params[0].value.a = s->kernel;
-	op.params[0].value.b = repeat;
-	tee_set_memref(&op.params[1], s->desk->in.priv, 0, s->bytes);
+	tee_set_value(&op, 0, s->kernel, repeat);
+	tee_set_memref(&op, 1, TEEC_MEMREF_PARTIAL_INPUT, s->desk->in.priv, 0,
+		       s->bytes);
+	tee_set_type(&op, 2, TEEC_VALUE_OUTPUT);
 	ret = tee_invoke(tee, TA_BENCH_CMD_KERNEL, &op,
 			 "run code in the bench TA", err);
 	s->result = op.params[2].value.a | (uint64_t)op.params[2].value.b << 32;
