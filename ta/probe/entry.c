@@ -26,15 +26,6 @@ static TEE_Result counter(TEE_Param params[TEE_NUM_PARAMS],
 	return TEE_SUCCESS;
 }
 
-TEE_Result TA_CreateEntryPoint(void)
-{
-	return TEE_SUCCESS;
-}
-
-void TA_DestroyEntryPoint(void)
-{
-}
-
 TEE_Result TA_OpenSessionEntryPoint(uint32_t types,
 				    TEE_Param params[TEE_NUM_PARAMS],
 				    void **context)

@@ -512,14 +512,13 @@ static int tee_random(struct session *s, const struct buffer *out, size_t len,
 			  "draw random bytes in the bench TA", err);
 }
 
-#define DIGESTS_OF_TA                                                        \
-	.crosses = true, .probe = tee_probe, .close = ta_close,              \
-	.buffer_alloc = ta_buffer_alloc, .buffer_plain = buffer_alloc_plain, \
-	.buffer_free = ta_buffer_free, .supports = ta_supports,              \
-	.digest = ta_digest, .digest_init = ta_digest_init,                  \
-	.digest_update = ta_digest_update, .digest_final = ta_digest_final,  \
-	.nop = ta_nop, .open_cost = ta_open_cost, .facts = ta_facts,         \
-	.tee = ta_tee
+#define DIGESTS_OF_TA                                                     \
+	.crosses = true, .probe = tee_probe, .close = ta_close,           \
+	.buffer_alloc = ta_buffer_alloc, .buffer_free = ta_buffer_free,   \
+	.supports = ta_supports, .digest = ta_digest,                     \
+	.digest_init = ta_digest_init, .digest_update = ta_digest_update, \
+	.digest_final = ta_digest_final, .nop = ta_nop,                   \
+	.open_cost = ta_open_cost, .facts = ta_facts, .tee = ta_tee
 
 const struct backend backend_tee = {
 	.name = "tee",

@@ -40,7 +40,7 @@ int case_need_algorithm(struct bench_case *c, enum alg_class class,
 	c->algorithm = algorithm_by_name(c->algorithm_name);
 	if (c->algorithm &&
 	    (c->algorithm->class == class || c->algorithm->class == or_class))
-		return 0;
+		return case_need_backend(c, err);
 	return error_set(err, -EINVAL, "\"%s\" is not %s", c->algorithm_name,
 			 what);
 }

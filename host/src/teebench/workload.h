@@ -136,7 +136,7 @@ struct workload {
 };
 
 /* Helpers for parse(); each -EINVAL with the sentence. */
-/* c->algorithm, of one of two classes: "NAME" is not WHAT. */
+/* c->algorithm, of one of two classes: "NAME" is not WHAT; and c->backend. */
 int case_need_algorithm(struct bench_case *c, enum alg_class class,
 			enum alg_class or_class, const char *what,
 			struct error *err);

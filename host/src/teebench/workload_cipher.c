@@ -22,8 +22,6 @@ static int cipher_parse(struct bench_case *c, struct pool *pool,
 {
 	int ret = case_need_algorithm(c, ALG_CIPHER, ALG_AEAD, "a cipher", err);
 
-	if (!ret)
-		ret = case_need_backend(c, err);
 	if (!ret && !decrypts(c) && strncmp(c->parameters, "enc/", 4))
 		ret = error_set(err, -EINVAL,
 				"\"%s\" is not enc/BYTES or dec/BYTES",

@@ -77,8 +77,6 @@ static int steps_parse(struct bench_case *c, struct pool *pool,
 	int ret = case_need_algorithm(c, ALG_CIPHER, ALG_AEAD, "a cipher", err);
 
 	if (!ret)
-		ret = case_need_backend(c, err);
-	if (!ret)
 		ret = split(c, &what, err);
 	if (!ret && !goes_on(c->algorithm))
 		ret = error_set(err, -EINVAL,

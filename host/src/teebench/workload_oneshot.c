@@ -20,8 +20,6 @@ static int oneshot_parse(struct bench_case *c, struct pool *pool,
 	ret = case_need_algorithm(c, ALG_DIGEST, ALG_MAC, "a digest or MAC",
 				  err);
 	if (!ret)
-		ret = case_need_backend(c, err);
-	if (!ret)
 		ret = case_bytes(c, c->parameters, BYTES_MAX, err);
 	if (ret)
 		return ret;

@@ -45,8 +45,6 @@ static int stream_parse(struct bench_case *c, struct pool *pool,
 		case_need_algorithm(c, ALG_DIGEST, ALG_DIGEST, "a digest", err);
 
 	if (!ret)
-		ret = case_need_backend(c, err);
-	if (!ret)
 		ret = split(c, &chunk, err);
 	return ret ? ret : digest_case_reserve(c, pool, err);
 }
