@@ -2,7 +2,7 @@
 # `make help` lists the targets.
 
 PYTHON  ?= python3
-BOARD   ?= qemu-v8
+BOARD   ?= qemu-v8-icount
 PLAN    ?= quick
 REPORT  ?= runs/latest/report.html
 VENV    := .venv
@@ -21,14 +21,14 @@ help: ## this list
 	@echo '  BOARD=$(BOARD) PLAN=$(PLAN) are the defaults of make run'
 
 .PHONY: run
-run: build ## build all, boot the virtual board, run the plan, write the report
+run: build ## build all, boot the exact virtual board, run the plan, write the report
 	@$(TEEMARK) run --board $(BOARD) --plan $(PLAN)
 
 # The Python environment comes over the network, the virtual board is compiled: side by side.
 .PHONY: build
 build: deps ## everything that make run needs
 	@$(MAKE) --no-print-directory -j2 venv vboard
-	@$(MAKE) --no-print-directory ta host
+	@$(MAKE) --no-print-directory ta host trace
 
 .PHONY: deps
 deps:
@@ -58,6 +58,10 @@ host: vboard
 	@$(MAKE) --no-print-directory -C host ARCH=aarch64
 	@$(MAKE) --no-print-directory -C host ARCH=native
 
+.PHONY: trace
+trace:
+	@$(MAKE) --no-print-directory -C trace
+
 .PHONY: host-armhf
 host-armhf: vboard
 	@$(MAKE) --no-print-directory -C host ARCH=armhf
@@ -69,6 +73,13 @@ test: build ## all tests, those on the real OP-TEE included
 	@$(MAKE) --no-print-directory test-unit
 	@$(MAKE) --no-print-directory test-board
 
+# A browser and axe-core, which look at the report's page. Where they can't be had, those tests are
+# skipped and say so.
+.PHONY: test-deps
+test-deps:
+	@mk/install-packages mk/test-packages.txt || echo '[deps] no browser: its tests are skipped'
+	@mk/install-axe
+
 PYTEST := $(VENV)/bin/pytest -q -c lab/pyproject.toml --rootdir=lab
 # By two processes: many tests wait, for a connection or for a signal to arrive.
 PYTEST_UNIT := $(PYTEST) -n 2 -m 'not board'
@@ -76,12 +87,13 @@ PYTEST_UNIT := $(PYTEST) -n 2 -m 'not board'
 # THOROUGH=1: more examples of each property, longer fuzzing. Two strands side by side; what they
 # need is built before.
 .PHONY: test-unit
-test-unit: deps venv ## the tests that need no virtual board (1 to 2 minutes)
+test-unit: deps test-deps venv ## the tests that need no virtual board (1 to 2 minutes)
 	@$(MAKE) --no-print-directory -j2 -C host ARCH=native
 	@$(MAKE) --no-print-directory -j2 -C common/tests all
 	@$(MAKE) --no-print-directory -j2 -C ta/tests all
 	@$(MAKE) --no-print-directory -j2 -C host/tests all
 	@$(MAKE) --no-print-directory -j2 -C host/tests/teehash all
+	@$(MAKE) --no-print-directory -C trace
 	@$(MAKE) --no-print-directory -j2 --output-sync=target unit-host unit-rest
 
 .PHONY: unit-host
@@ -110,6 +122,11 @@ fuzz: deps ## the fuzzers, a minute each
 bench: build ## how fast teehash is, beside the TA itself and the simple way (5 minutes)
 	@$(VENV)/bin/python lab/bench/teehash.py
 
+.PHONY: mutants
+mutants: deps venv ## change models, verdicts and figures on purpose: do tests notice? (an hour)
+	@cd lab && ../$(VENV)/bin/mutmut run --max-children 2
+	@cd lab && ../$(VENV)/bin/python bench/mutants.py
+
 .PHONY: lint
 lint: deps venv ## ruff, mypy, clang-format, and no warning of gcc (changes nothing)
 	@$(VENV)/bin/ruff check lab
@@ -118,6 +135,7 @@ lint: deps venv ## ruff, mypy, clang-format, and no warning of gcc (changes noth
 	@git ls-files '*.c' '*.h' | xargs clang-format --dry-run --Werror
 	@$(MAKE) --no-print-directory -j2 -C host ARCH=native CI=true \
 		BUILD="$(CURDIR)/build/lint" SYSROOT="$(CURDIR)/build/vboard/sysroot"
+	@$(MAKE) --no-print-directory -C trace CI=true BUILD="$(CURDIR)/build/lint"
 
 .PHONY: format
 format: deps venv ## format the sources
@@ -125,9 +143,12 @@ format: deps venv ## format the sources
 	@$(VENV)/bin/ruff check --fix lab
 	@git ls-files '*.c' '*.h' | xargs clang-format -i
 
+.PHONY: readme
+readme: build ## the run that README shows, measured anew on the exact board
+	@$(VENV)/bin/python lab/bench/readme.py --write
+
 .PHONY: picture
-picture: ## the README picture, of REPORT=runs/latest/report.html (needs chromium)
-	@mkdir -p build
+picture: test-deps ## the README picture, of REPORT=runs/latest/report.html
 	@chromium --headless --no-sandbox --disable-gpu --disable-background-networking \
 		--no-first-run --user-data-dir="$(CURDIR)/build/chromium" --hide-scrollbars \
 		--window-size=1000,2640 --screenshot="$(CURDIR)/docs/report.png" \
@@ -135,7 +156,7 @@ picture: ## the README picture, of REPORT=runs/latest/report.html (needs chromiu
 
 .PHONY: clean
 clean: ## remove what was built; downloads and the Python environment stay
-	@rm -rf build/ta build/host build/common build/tests build/lint
+	@rm -rf build/ta build/host build/common build/tests build/lint build/trace
 	@$(MAKE) --no-print-directory -C vboard clean
 
 .PHONY: distclean

@@ -443,3 +443,34 @@ def test_what_a_run_changes_is_recorded_at_its_end() -> None:
     after = found[-1]["after"]
     assert isinstance(after, dict)
     assert set(after) == {"khz_now", "temperature", "load_average"}
+
+
+TA = "0b7c9a52-31f4-4e0d-a866-5d902ce1743b"
+
+
+def test_tas_that_cannot_be_opened_are_told_one_by_one() -> None:
+    if Path("/dev/tee0").exists():
+        pytest.skip("this machine has a TEE")
+    done = bench("--open-tas", TA, TA.upper())
+    assert (done.returncode, done.stderr) == (1, b"")
+    found = records(done.stdout)
+    assert [one["ta"] for one in found] == [TA, TA.upper()]
+    for one in found:
+        assert one["opened"] is False
+        assert one["memory"] is False
+        assert one["code"] in ("no-tee", "no-teec-headers")
+        assert one["reason"]
+
+
+@pytest.mark.parametrize(
+    "word", ["", "x", TA[:-1], TA + "0", TA.replace("-", "0"), TA.replace("a", " "), "-" * 36]
+)
+def test_what_is_no_uuid_opens_nothing(word: str) -> None:
+    done = bench("--open-tas", "--", TA, word)
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert b"is no UUID" in done.stderr
+
+
+def test_no_ta_is_none_that_failed() -> None:
+    done = bench("--open-tas")
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")

@@ -18,7 +18,7 @@ from pathlib import Path
 from click import echo as say
 
 from teemark import cli
-from teemark.model import twice
+from teemark.model.compare import differences, only_in_one
 from teemark.run import reader
 from teemark.run.reader import RunData
 
@@ -32,18 +32,19 @@ def measure(board: str, plan: str, folder: Path) -> RunData:
 
 def compare(first: RunData, second: RunData, *, everything: bool) -> bool:
     """Say what is apart; whether all holds."""
-    found = twice.differences(first, second)
+    found = differences(first, second)
     for one in sorted(found, key=lambda one: one.relative, reverse=True):
-        if everything or one.first != one.second:
+        if everything or not one.same:
             say(
                 f"{one.relative:8.4%}{' ' if one.holds else '!'} "
-                f"{one.case:34} x{one.repeat:<2} {one.first:14.2f} {one.second:14.2f} ns  "
+                f"{one.case:34} x{one.repeat:<2} {one.first.value:14.2f} "
+                f"{one.second.value:14.2f} ns  "
                 f"{one.reason or ''}"
             )
-    lonely = twice.only_in_one(first, second)
+    lonely = only_in_one(first, second)
     for case in lonely:
         say(f"{case}: measured by one of the two only")
-    same = sum(one.first == one.second for one in found)
+    same = sum(one.same for one in found)
     worst = max((one.relative for one in found), default=0.0)
     say(
         f"{len(found)} medians: {same} identical, {len(found) - same} apart, by {worst:.4%} at most"

@@ -3,14 +3,22 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import random
+from collections.abc import Mapping, Sequence
+from copy import deepcopy
 from dataclasses import dataclass, field
+from statistics import NormalDist
+
+from teemark.run import reader
+from teemark.run.reader import RunData
 
 SIZES = (0, 64, 1024, 4096, 65536, 1048576)
 
-# call in ns, ns per byte
-TRUTH: dict[tuple[str, str], tuple[float, float]] = {
+# call in ns, ns per byte of whole blocks
+Truth = dict[tuple[str, str], tuple[float, float]]
+TRUTH: Truth = {
     ("sha1", "tee"): (402_000, 12.9),
     ("sha1", "ta-c"): (405_000, 9.8),
     ("sha1", "ta-ce"): (431_000, 7.9),
@@ -32,6 +40,14 @@ TRUTH: dict[tuple[str, str], tuple[float, float]] = {
     ("sha512", "afalg"): (62_000, 10.2),
 }
 EMPTY_CALL = 387_000
+
+
+def work(algorithm: str, backend: str, size: int, truth: Truth | None = None) -> float:
+    """What computing takes: padding fills blocks too."""
+    block, padding = (128, 17) if algorithm == "sha512" else (64, 9)
+    return (truth or TRUTH)[algorithm, backend][1] * block * -(-(size + padding) // block)
+
+
 INSIDE = 250
 """What a TA does in a call besides its work, nanoseconds."""
 
@@ -44,40 +60,51 @@ class Synthetic:
     samples: int = 12
     noise: float = 0.02
     identical: bool = False  # as on a board that counts instructions
-    truth: dict[tuple[str, str], tuple[float, float]] = field(default_factory=lambda: dict(TRUTH))
+    truth: Truth = field(default_factory=lambda: dict(TRUTH))
     board: str = "synthetic"
     emulated: bool = True
     repeat: tuple[int, ...] = (1, 2, 4, 8)
     harness: float = 1.9  # ns
     algorithms: tuple[str, ...] = ("sha1", "sha256", "sha512")
+    page: float = 0.0  # of 4 KiB, on the way into a TA, ns
     counter: float | None = None  # the TA counts along, so many times as fast as it should
     counter_noise: float = 0.0  # of its own, besides that of the call
+    starts: int = 1
+    between: float = 0.0  # how far the starts lie apart, as a share: a standard deviation
 
     def inside(self, key: str, n: int) -> float | None:
         """What a call to a TA takes inside, nanoseconds; None for the normal world."""
         _, algorithm, backend, size = key.split("/", 3)
         if not key.startswith("oneshot") or not backend.startswith("t"):
             return None
-        return INSIDE + n * self.truth[algorithm, backend][1] * int(size)
+        return INSIDE + n * work(algorithm, backend, int(size), self.truth)
 
     def records(self) -> list[dict[str, object]]:
+        """One start is written as schema 1 does, without a start record."""
         rng = random.Random(self.seed)
-        head: list[dict[str, object]] = [
-            {
-                "type": "run",
-                "schema": 1,
-                "teemark": "0.1.0",
-                "board": self.board,
-                "board_summary": "made up, with known truth",
-                "plan": "quick",
-                "plan_summary": "What one call costs, and digests in every backend.",
-                "started": "2026-01-02T03:04:05Z",
-                "emulated": self.emulated,
-                "icount": self.identical,
-                "cases": 2 + 7 * 3 * len(SIZES),
-            },
-            MACHINE,
-        ]
+        head: dict[str, object] = {
+            "type": "run",
+            "schema": 1,
+            "teemark": "0.1.0",
+            "board": self.board,
+            "board_summary": "made up, with known truth",
+            "plan": "quick",
+            "plan_summary": "What one call costs, and digests in every backend.",
+            "started": "2026-01-02T03:04:05Z",
+            "emulated": self.emulated,
+            "icount": self.identical,
+            "cases": 2 + 7 * 3 * len(SIZES),
+        }
+        if self.starts == 1:
+            return [head, deepcopy(MACHINE), *self.start(rng)]
+        made = [head | {"schema": 2, "starts": self.starts}]
+        for number in range(1, self.starts + 1):
+            begin: dict[str, object] = {"type": "start", "number": number, "kind": "round"}
+            made += [begin, deepcopy(MACHINE), *self.start(rng, rng.gauss(1.0, self.between))]
+        return made
+
+    def start(self, rng: random.Random, shift: float = 1.0) -> list[dict[str, object]]:
+        """What teebench says after its machine record; all samples take `shift` times as long."""
         cases: list[dict[str, object]] = []
         skips: list[dict[str, object]] = []
         first: list[dict[str, object]] = [
@@ -128,18 +155,21 @@ class Synthetic:
                             }
                         )
                         continue
-                    call, rate = truth
+                    call = truth[0]
+                    if backend.startswith("t"):
+                        call += self.page * -(-size // 4096)
+                    by_size = work(algorithm, backend, size, self.truth)
                     repeats = self.repeat if backend.startswith("t") and size == 4096 else (1,)
-                    case(key, size, call + rate * size, repeats)
+                    case(key, size, call + by_size, repeats)
                     for n in repeats:
-                        values += [(key, n, call + n * rate * size)] * self.samples
+                        values += [(key, n, call + n * by_size)] * self.samples
         rng.shuffle(values)
         counting = random.Random(self.seed + 1)
         samples: list[dict[str, object]] = []
         for seq, (key, n, truth_ns) in enumerate(values):
             loops = max(1, int(1e6 / truth_ns))
             factor = 1.0 if self.identical else max(0.1, rng.gauss(1.0, self.noise))
-            ns = int(truth_ns * loops * factor)
+            ns = int(truth_ns * loops * factor * shift)
             samples.append(
                 {
                     "type": "sample",
@@ -167,7 +197,7 @@ class Synthetic:
                     "seq": seq,
                     "repeat": n,
                     "loops": loops,
-                    "ns": int(inside * loops * factor),
+                    "ns": int(inside * loops * factor * shift),
                     "source": "ta-counter",
                 }
             )
@@ -177,10 +207,57 @@ class Synthetic:
             "reason": "done",
             "duration_ns": sum(int(str(s["ns"])) for s in samples if s["source"] == "client-clock"),
         }
-        return [*head, *skips, *cases, *first, *samples, end]
+        return [*skips, *cases, *first, *samples, end]
 
     def lines(self) -> list[bytes]:
         return [json.dumps(record).encode() + b"\n" for record in self.records()]
+
+
+def run_of(
+    cases: Mapping[str, Sequence[float]], *, loops: int = 1, icount: bool = False, **more: object
+) -> RunData:
+    """A run with these cases and these times of a call, nanoseconds, in turns. `more` goes into
+    every case record."""
+    head = Synthetic(identical=icount).records()[0]
+    records: list[dict[str, object]] = [head, deepcopy(MACHINE)]
+    for key, times in cases.items():
+        workload, algorithm, backend, parameters = key.split("/", 3)
+        size = next((word for word in parameters.split("/") if word.isdigit()), None)
+        records.append(
+            {
+                "type": "case",
+                "case": key,
+                "workload": workload,
+                "algorithm": algorithm,
+                "backend": backend,
+                "parameters": parameters,
+                "bytes": int(size) if size else None,
+                "verified": True,
+                "samples": len(times),
+                "repeat": [1],
+                "loops": [loops],
+            }
+            | more
+        )
+    seq = itertools.count()
+    for turn in itertools.zip_longest(*cases.values()):
+        for key, ns in zip(cases, turn, strict=True):
+            if ns is not None:
+                records.append(
+                    {"type": "sample", "case": key, "seq": next(seq), "repeat": 1}
+                    | {"loops": loops, "ns": round(ns * loops), "source": "client-clock"}
+                )
+    records.append({"type": "end", "complete": True, "reason": "done"})
+    return reader.parse([json.dumps(record).encode() + b"\n" for record in records], file="x")
+
+
+def scattered(median: float, spread: float, count: int = 20, seed: int = 1) -> list[float]:
+    """Values about a median, so many times which they scatter: evenly spread quantiles of a normal
+    distribution, in random order."""
+    quantile = NormalDist().inv_cdf
+    values = [median * (1 + spread * quantile((i + 0.5) / count)) for i in range(count)]
+    random.Random(f"{median} {seed}").shuffle(values)
+    return values
 
 
 MACHINE: dict[str, object] = {

@@ -13,7 +13,8 @@ import pytest
 
 from teemark import plan, runner
 from teemark.boards import VirtualBoard, ensure_installed
-from teemark.model import models, twice, verdicts
+from teemark.model import models, verdicts
+from teemark.model.compare import LIMIT, Difference, differences, only_in_one
 from teemark.model.counter import TOLERANCE
 from teemark.model.stats import call_times
 from teemark.plan import Plan
@@ -84,17 +85,17 @@ def test_two_boots_and_two_runs_in_one_boot_give_the_same_medians(
     assert len(first.cases) == len(quick.cases) - len(first.skips) > 70
     # What measuring itself costs, against the smallest case: a promise of 1 %.
     share = verdicts.harness(first, models.build(first))
-    assert share is not None
-    assert share.key == "harness-small", share.evidence
+    assert isinstance(share, verdicts.Ratio)
+    assert share.answer == "no", share.ratio
     small = measured(
         qemu_v8_icount, plan.parse(SMALL, name="small", file="small"), tmp_path / "small"
     )
     qemu_v8_icount.reboot("power-cut")
     second = measured(qemu_v8_icount, quick, tmp_path / "second")
 
-    def apart(one: RunData, other: RunData) -> list[twice.Difference]:
-        assert twice.only_in_one(one, other) == ()
-        found = twice.differences(one, other)
+    def apart(one: RunData, other: RunData) -> list[Difference]:
+        assert only_in_one(one, other) == ()
+        found = differences(one, other)
         assert len(found) == len(one.cases) + 2 * 3  # three cases have three repeats
         return [difference for difference in found if not difference.holds]
 
@@ -107,9 +108,9 @@ def test_two_boots_and_two_runs_in_one_boot_give_the_same_medians(
         third = measured(qemu_v8_icount, quick, tmp_path / "third")
         like_first = third if apart(first, third) == [] else first
         assert like_first is third or apart(second, third) == [], found
-    again = twice.differences(small, like_first)
+    again = differences(small, like_first)
     assert len(again) == len(small.cases) == 8
-    assert [one for one in again if one.relative > twice.LIMIT] == []
+    assert [one for one in again if one.relative > LIMIT] == []
 
 
 def test_xtest_and_teebench_agree_in_one_boot(qemu_v8_icount: VirtualBoard) -> None:
@@ -175,9 +176,8 @@ def test_a_ta_counts_what_the_slope_over_repetitions_says(qemu_v8_icount: Virtua
         assert counted.crossing is not None
         assert call < counted.crossing.median < 2 * call
     verdict = verdicts.two_clocks(run, built)
-    assert verdict is not None
-    assert verdict.key == "ta-counter-agrees"
-    assert f"{len(keys)} cases" in verdict.claim
+    assert isinstance(verdict, verdicts.TwoClocks)
+    assert len(verdict.agree) == len(keys)
 
 
 def test_what_counting_costs(qemu_v8_icount: VirtualBoard) -> None:

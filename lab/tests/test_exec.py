@@ -175,3 +175,44 @@ def test_typed_input_reaches_the_command(local: str) -> None:
         read_until(end, b"ready")
         os.write(end, b"words\n")
         assert b"got words" in read_until(end, b"got words")
+
+
+def test_output_that_cannot_be_written_is_one_line_and_status_1(local: str) -> None:
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run(
+            [*TEEMARK, "exec", local, "--", "seq", "100000"],
+            stdin=subprocess.DEVNULL,
+            stdout=full,
+            stderr=subprocess.PIPE,
+            check=False,
+            timeout=30,
+        )
+    assert done.returncode == 1
+    assert done.stderr == (
+        b"teemark: error: can't write to standard output: No space left on device\n"
+    )
+
+
+@pytest.mark.parametrize("command", [("exec", "LOCAL", "--", "true"), ("plan", "list")])
+def test_closed_output_is_refused_at_once(local: str, command: tuple[str, ...]) -> None:
+    words = [local if word == "LOCAL" else word for word in command]
+    done = subprocess.run(
+        ["sh", "-c", 'exec "$@" >&-', "sh", *TEEMARK, *words],
+        stdin=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        check=False,
+        timeout=30,
+    )
+    assert done.returncode == 1
+    assert done.stderr.startswith(b"teemark: error: standard output is closed\n")
+    assert b"Traceback" not in done.stderr
+
+
+def test_full_output_of_a_command_of_our_own() -> None:
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run(
+            [*TEEMARK, "plan", "list"], stdout=full, stderr=subprocess.PIPE, check=False
+        )
+    assert done.returncode == 1
+    assert done.stderr.count(b"\n") == 1
+    assert b"standard output: No space left on device" in done.stderr

@@ -43,7 +43,8 @@ def test_without_the_run_record(lines: list[bytes]) -> None:
 
 def test_no_end_is_incomplete_and_usable(lines: list[bytes]) -> None:
     run = reader.parse(lines[:-1], file="x")
-    assert run.incomplete == "cut off: there is no end record"
+    assert run.incomplete is not None
+    assert run.incomplete.startswith("cut off: there is no end record")
     assert run.cases
 
 
@@ -57,7 +58,7 @@ def test_cut_in_a_line(lines: list[bytes], keep: int) -> None:
 
 def test_interrupted(lines: list[bytes]) -> None:
     end = b'{"type":"end","complete":false,"reason":"interrupted"}\n'
-    assert reader.parse([*lines[:-1], end], file="x").incomplete == "interrupted"
+    assert reader.parse([*lines[:-1], end], file="x").incomplete == "interrupted (Ctrl-C, SIGINT)"
 
 
 def test_unknown_fields_are_ignored(lines: list[bytes]) -> None:
@@ -102,8 +103,8 @@ def test_corrupt_line_is_named(lines: list[bytes], change: bytes, says: str) -> 
 
 
 def test_newer(lines: list[bytes]) -> None:
-    newer = [line.replace(b'"schema": 1', b'"schema": 2') for line in lines]
-    with pytest.raises(DataError, match=r"x:1: made by a newer teemark: schema 2, known .* 1"):
+    newer = [line.replace(b'"schema": 1', b'"schema": 3') for line in lines]
+    with pytest.raises(DataError, match=r"x:1: made by a newer teemark: schema 3, known .* 2"):
         reader.parse(newer, file="x")
 
 
@@ -192,6 +193,62 @@ def test_every_record_type_survives_encoding() -> None:
     encoded = msgspec.json.encode(run)
     assert json.loads(encoded)["type"] == "run"
     assert reader.decode_line(encoded, file="x", number=1) == run
+
+
+STARTS = Synthetic(samples=6, starts=3, counter=1.0, algorithms=("sha256",))
+
+
+def test_starts_are_kept_apart_and_their_samples_counted_through() -> None:
+    lines = STARTS.lines()
+    run = reader.parse(lines, file="x")
+    assert run.incomplete is None
+    assert [(start.number, start.kind) for start in run.starts] == [(n, "round") for n in (1, 2, 3)]
+    each = sum(b'"client-clock"' in line for line in lines) // 3
+    assert [len(start.seqs) for start in run.starts] == [each] * 3
+    for case in run.cases.values():
+        assert [len(start) for start in case.starts] == [6 * len(case.case.repeat)] * 3
+        assert case.samples == tuple(sample for start in case.starts for sample in start)
+        for samples, start in zip(case.starts, run.starts, strict=True):
+            assert all(sample.seq in start.seqs for sample in samples)
+    seqs = [sample.seq for case in run.cases.values() for sample in case.samples]
+    assert sorted(seqs) == list(range(3 * each))
+    counted = run.cases["oneshot/sha256/tee/64"]
+    assert [s.seq for s in counted.ta_samples] == [s.seq for s in counted.samples]
+    assert run.end is not None
+    assert run.end.duration_ns == sum(
+        start.end.duration_ns or 0 for start in run.starts if start.end is not None
+    )
+    assert len(run.skips) == len({skip.case for skip in run.skips})
+
+
+def test_a_file_without_start_records_is_one_start(lines: list[bytes]) -> None:
+    run = reader.parse(lines, file="x")
+    assert [(start.number, start.kind) for start in run.starts] == [(1, "round")]
+    assert all(len(case.starts) == 1 for case in run.cases.values())
+
+
+def test_starts_that_are_missing() -> None:
+    lines = STARTS.lines()
+    begins = [number for number, line in enumerate(lines) if b'"type": "start"' in line]
+    run = reader.parse(lines[: begins[2]], file="x")
+    assert run.incomplete == "2 of 3 starts were measured"
+    run = reader.parse(lines[: begins[2] - 1], file="x")
+    assert run.incomplete is not None
+    assert "(in start 2 of 3)" in run.incomplete
+    assert run.end is None
+    with pytest.raises(DataError, match="start 3 after start 1"):
+        reader.parse([*lines[: begins[1]], *lines[begins[2] :]], file="x")
+    with pytest.raises(DataError, match="before the end of the start before it"):
+        reader.parse([*lines[: begins[1] - 1], *lines[begins[1] :]], file="x")
+
+
+def test_a_start_that_never_came_up_says_why() -> None:
+    lines = STARTS.lines()
+    begins = [number for number, line in enumerate(lines) if b'"type": "start"' in line]
+    end = b'{"type":"end","complete":false,"reason":"stopped","message":"it did not boot"}\n'
+    run = reader.parse([*lines[: begins[1] + 1], end], file="x")
+    assert run.incomplete == "it did not boot (in start 2 of 3)"
+    assert len(run.starts) == 1
 
 
 def test_backends_and_algorithms_are_called_as_the_run_says() -> None:

@@ -3,9 +3,15 @@
 
 from __future__ import annotations
 
+import errno
+import io
 import json
+import os
+import re
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -13,11 +19,11 @@ from click.testing import CliRunner
 import teemark.boards
 from fake_board import FakeBoard, teebench
 from synthetic import Synthetic
-from teemark import cli, plan, runner
-from teemark.errors import CommandFailed, ConnectionLost, DataError
+from teemark import cli, fmt, plan, runner, teehash_steps
+from teemark.errors import BootError, CommandFailed, ConnectionLost, DataError, UsageMistake
 from teemark.run import reader
 from teemark.run.records import AnyRecord, Fail, Teehash
-from teemark.run.writer import point_latest
+from teemark.run.writer import new_directory, point_latest
 
 PLAN = plan.parse(
     'summary = "Small."\n[[cases]]\nworkload = "invoke"\nbackends = ["tee"]\nsamples = 12\n',
@@ -55,13 +61,14 @@ def test_a_run_is_kept_byte_for_byte(board: FakeBoard, tmp_path: Path) -> None:
     outcome = runner.measure(board, PLAN, tmp_path / "run", watcher)
     assert outcome.error is None
     assert outcome.file == tmp_path / "run" / "run.ndjson"
-    head, rest = outcome.file.read_bytes().split(b"\n", 1)
+    head, start, rest = outcome.file.read_bytes().split(b"\n", 2)
+    assert json.loads(start) == {"type": "start", "number": 1, "kind": "round"}
     assert rest == (board.programs / "output").read_bytes()
     header = json.loads(head)
     assert header["type"] == "run"
     assert (header["board"], header["plan"], header["cases"]) == ("fake", "small", 1)
     assert (board.programs / "cases").read_text() == "invoke/none/tee/none samples=12\n"
-    assert len(watcher.records) == rest.count(b"\n")
+    assert len(watcher.records) == 1 + rest.count(b"\n")
     assert not watcher.was_quiet
     assert not (tmp_path / "run" / "run.ndjson.partial").exists()
     assert reader.read(outcome.file).incomplete is None
@@ -72,7 +79,9 @@ def test_dropped_connection_keeps_what_came(board: FakeBoard, tmp_path: Path) ->
     outcome = runner.measure(board, PLAN, tmp_path / "run", Recorder())
     assert isinstance(outcome.error, ConnectionLost)
     run = reader.read(outcome.file)
-    assert run.incomplete == "cut off in the middle of line 302"
+    assert run.incomplete == "fake: the connection broke"
+    assert run.end is not None
+    assert run.end.reason == "connection-lost"
     assert run.cases
 
 
@@ -82,9 +91,9 @@ def test_program_that_dies(board: FakeBoard, tmp_path: Path) -> None:
     outcome = runner.measure(board, PLAN, tmp_path / "run", Recorder())
     assert isinstance(outcome.error, CommandFailed)
     assert outcome.error.message == (
-        "fake: teebench ended with status 139 before its end record: Segmentation fault"
+        "fake: teebench was killed by SIGSEGV before its end record: Segmentation fault"
     )
-    assert reader.read(outcome.file).incomplete == "cut off: there is no end record"
+    assert reader.read(outcome.file).incomplete == outcome.error.message
 
 
 def test_program_that_is_not_there(board: FakeBoard, tmp_path: Path) -> None:
@@ -107,7 +116,7 @@ def test_nonsense_in_the_stream_is_named_and_kept(board: FakeBoard, tmp_path: Pa
     teebench(board.programs, script)
     outcome = runner.measure(board, PLAN, tmp_path / "run", Recorder())
     assert isinstance(outcome.error, DataError)
-    assert "run.ndjson:5: not JSON" in outcome.error.message
+    assert "run.ndjson:6: not JSON" in outcome.error.message
     assert outcome.file.read_bytes().endswith(b"nonsense\n")
 
 
@@ -116,7 +125,7 @@ def test_interrupted_run_is_whole_but_incomplete(board: FakeBoard, tmp_path: Pat
     teebench(board.programs, f"head -n 300 \"{board.programs}/output\"; echo '{end}'; exit 130")
     outcome = runner.measure(board, PLAN, tmp_path / "run", Recorder())
     assert outcome.error is None
-    assert reader.read(outcome.file).incomplete == "interrupted"
+    assert reader.read(outcome.file).incomplete == "interrupted (Ctrl-C, SIGINT)"
 
 
 def test_quiet_board_is_asked_afterwards(board: FakeBoard, tmp_path: Path) -> None:
@@ -151,8 +160,142 @@ def test_quiet_board_leaves_a_partial_file(board: FakeBoard, tmp_path: Path) -> 
 
 def test_runs_are_not_overwritten(board: FakeBoard, tmp_path: Path) -> None:
     runner.measure(board, PLAN, tmp_path / "run", Recorder())
-    with pytest.raises(DataError, match="is there already"):
+    with pytest.raises(UsageMistake, match="there is a run already"):
         runner.measure(board, PLAN, tmp_path / "run", Recorder())
+
+
+def test_what_a_killed_run_left_is_not_overwritten(board: FakeBoard, tmp_path: Path) -> None:
+    (tmp_path / "run").mkdir()
+    partial = tmp_path / "run" / "run.ndjson.partial"
+    partial.write_bytes(b"measured\n")
+    with pytest.raises(UsageMistake, match="what a killed run left"):
+        runner.measure(board, PLAN, tmp_path / "run", Recorder())
+    assert partial.read_bytes() == b"measured\n"
+    assert list((tmp_path / "run").iterdir()) == [partial]
+
+
+def test_of_runs_at_the_same_moment_each_gets_a_folder(tmp_path: Path) -> None:
+    wanted = tmp_path / "runs" / "20260102T030405Z-fake-small"
+    with ThreadPoolExecutor(8) as pool:
+        made = list(pool.map(lambda _: new_directory(wanted), range(8)))
+    assert len(set(made)) == 8
+    assert wanted in made
+    assert wanted.with_name(f"{wanted.name}-8") in made
+
+
+def test_starts_are_measured_one_after_the_other(board: FakeBoard, tmp_path: Path) -> None:
+    booted = []
+    watcher = Recorder()
+    starts = runner.Starts(3, "boot", again=lambda: booted.append(len(watcher.records)))
+    outcome = runner.measure(board, PLAN, tmp_path / "run", watcher, starts)
+    assert outcome.error is None
+    each = (board.programs / "output").read_bytes().count(b"\n") + 1
+    assert booted == [each, 2 * each]
+    run = reader.read(outcome.file)
+    assert run.incomplete is None
+    assert [(start.number, start.kind) for start in run.starts] == [(n, "boot") for n in (1, 2, 3)]
+    samples = run.cases["invoke/none/tee/none"].starts
+    assert [len(start) for start in samples] == [6, 6, 6]
+
+
+def test_a_board_that_does_not_come_up_again(board: FakeBoard, tmp_path: Path) -> None:
+    def again() -> None:
+        raise BootError("fake: it didn't boot")
+
+    starts = runner.Starts(3, "boot", again=again)
+    outcome = runner.measure(board, PLAN, tmp_path / "run", Recorder(), starts)
+    assert isinstance(outcome.error, BootError)
+    run = reader.read(outcome.file)
+    assert run.incomplete == "fake: it didn't boot (in start 2 of 3)"
+    assert run.cases
+
+
+def test_a_start_that_is_interrupted_is_the_last(board: FakeBoard, tmp_path: Path) -> None:
+    def again() -> None:
+        raise KeyboardInterrupt
+
+    starts = runner.Starts(3, "boot", again=again)
+    outcome = runner.measure(board, PLAN, tmp_path / "run", Recorder(), starts)
+    assert outcome.error is None
+    assert reader.read(outcome.file).incomplete == "interrupted (Ctrl-C, SIGINT) (in start 2 of 3)"
+
+
+def test_a_terminated_teemark_leaves_a_run_that_says_so(board: FakeBoard, tmp_path: Path) -> None:
+    class Killed(Recorder):
+        def record(self, record: AnyRecord) -> None:
+            super().record(record)
+            if len(self.records) == 400:
+                raise SystemExit(143)
+
+    with pytest.raises(SystemExit):
+        runner.measure(board, PLAN, tmp_path / "run", Killed())
+    assert reader.read(tmp_path / "run").incomplete == "teemark was ended by a signal"
+
+
+@pytest.mark.parametrize(
+    ("problem", "says"),
+    [
+        (KeyboardInterrupt(), "interrupted (Ctrl-C, SIGINT)"),
+        (ConnectionLost("fake: gone"), "fake: gone"),
+        (OSError(errno.ENOSPC, "No space left on device", "/tmp/x"), "/tmp/x: can't be written"),
+    ],
+)
+def test_what_teebench_counted_stays_where_only_teehash_was_broken_off(
+    board: FakeBoard,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    problem: BaseException,
+    says: str,
+) -> None:
+    def broken(*_args: object) -> None:
+        raise problem
+
+    monkeypatch.setattr(teehash_steps, "run", broken)
+    runner.measure(board, PLAN, tmp_path / "run", Recorder())
+    run = reader.read(tmp_path / "run")
+    assert run.incomplete is not None
+    assert run.incomplete.startswith(says)
+    assert run.end is not None
+    assert run.end.duration_ns
+
+
+def test_full_disk_here(board: FakeBoard, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The last whole line stays, and the end record gets the room that was held back."""
+    room = 20_000
+
+    class Full(io.FileIO):
+        def write(self, data: Any, /) -> int:
+            there = Path(self.name).stat().st_size
+            held = (tmp_path / "run" / ".run.ndjson.room").exists()
+            left = room + (0 if held else 4096) - there
+            if left <= 0:
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            return super().write(bytes(data)[:left])
+
+    monkeypatch.setattr(Path, "open", lambda path, mode, **_: Full(path, mode.replace("b", "")))
+    outcome = runner.measure(board, PLAN, tmp_path / "run", Recorder())
+    monkeypatch.undo()
+    assert outcome.error is not None
+    assert outcome.error.message.endswith("can't be written: No space left on device")
+    run = reader.read(outcome.file)
+    assert run.incomplete == outcome.error.message
+    assert run.cases
+    assert sorted(path.name for path in (tmp_path / "run").iterdir()) == ["run.ndjson"]
+
+
+def test_full_disk_on_the_board(board: FakeBoard, tmp_path: Path) -> None:
+    quiet = FakeBoard(board.programs, deterministic=True)
+    teebench(
+        board.programs,
+        "while [ $# -gt 0 ]; do case $1 in --output) o=$2;; esac; shift; done\n"
+        f'head -n 300 "{board.programs}/output" >"$o.partial"\n'
+        'echo "teebench: cannot write to /tmp/x: No space left on device" >&2\n'
+        'echo "teebench: hint: make room" >&2; exit 1\n',
+    )
+    outcome = runner.measure(quiet, PLAN, tmp_path / "run", Recorder())
+    incomplete = reader.read(outcome.file).incomplete
+    assert incomplete is not None
+    assert incomplete.endswith("cannot write to /tmp/x: No space left on device")
 
 
 def test_directory_that_cannot_be_made(board: FakeBoard, tmp_path: Path) -> None:
@@ -204,7 +347,7 @@ def command(
 
     opened = Open(board.programs)
     monkeypatch.setattr(teemark.boards, "open_board", lambda _word: opened)
-    monkeypatch.setattr(teemark.boards, "ensure_installed", lambda _board: [])
+    monkeypatch.setattr(teemark.boards, "ensure_installed", lambda _board, **_: [])
     args = ["run", "--board", "fake", "--plan", "quick", "--out", str(tmp_path / "out")]
     return board, args
 
@@ -220,13 +363,14 @@ def test_run_command(command: tuple[FakeBoard, list[str]], tmp_path: Path) -> No
         assert (tmp_path / "out" / name).exists()
     again = CliRunner().invoke(cli.cli, command[1], standalone_mode=False)
     assert again.exception is not None
-    assert "there is a run in" in str(again.exception)
+    assert "there is a run already" in str(again.exception)
 
 
 def test_run_command_text(command: tuple[FakeBoard, list[str]]) -> None:
     result = CliRunner().invoke(cli.cli, command[1], standalone_mode=False)
     assert result.return_value == 0
-    assert "oneshot/sha256/ta-ce" in result.stdout
+    assert "oneshot/sha256\n" in re.sub(" +\n", "\n", result.stdout)
+    assert max(map(len, result.stdout.partition("•")[0].splitlines())) <= 80
     assert "An empty call into the TEE takes" in result.stdout
     assert "report.html" in result.stdout
 
@@ -235,6 +379,95 @@ def test_run_command_after_a_drop(command: tuple[FakeBoard, list[str]], tmp_path
     board, args = command
     teebench(board.programs, f'head -n 500 "{board.programs}/output"; exit 255')
     result = CliRunner().invoke(cli.cli, args, standalone_mode=False)
-    assert isinstance(result.exception, ConnectionLost)
-    assert "the run is incomplete: cut off: there is no end record" in result.stderr
+    assert result.return_value == 1
+    assert "hint: look at the cable" in result.stderr
+    assert "This run is incomplete. Fake: the connection broke." in result.stderr
     assert "This run is incomplete" in (tmp_path / "out" / "report.html").read_text()
+
+
+REFUSED: dict[str, object] = {
+    "code": "ta-rejected",
+    "hint": "sign it",
+    "reason": "cannot open: TEE_ERROR_SECURITY",
+}
+ABSENT: dict[str, object] = {"code": "no-tee", "hint": None, "reason": "there is no /dev/tee0"}
+
+
+def without_the_tee(board: FakeBoard, why: dict[str, object]) -> None:
+    """Every case of the TEE is skipped."""
+    records = Synthetic(samples=6, algorithms=("sha256",)).records()[1:]
+    left = []
+    for record in records:
+        if "/t" not in str(record.get("case")):
+            left.append(record)
+        elif record["type"] == "case":
+            left.append({"type": "skip", "case": record["case"], **why})
+    text = "".join(json.dumps(record) + "\n" for record in left)
+    (board.programs / "output").write_text(text)
+
+
+def test_a_tee_that_could_not_be_used_is_no_success(
+    command: tuple[FakeBoard, list[str]], tmp_path: Path
+) -> None:
+    without_the_tee(command[0], REFUSED)
+    result = CliRunner().invoke(cli.cli, command[1], standalone_mode=False)
+    assert result.return_value == 1
+    said = "The TEE couldn't be used. It is there, but 19 of "
+    assert said in result.stderr
+    assert "Cannot open: TEE_ERROR_SECURITY. Sign it." in result.stderr
+    first, second = (tmp_path / "out" / "report.md").read_text().splitlines()[0:3:2]
+    assert first.startswith("# ")
+    assert second.startswith("> **The TEE couldn't be used.**")
+    assert (
+        CliRunner()
+        .invoke(cli.cli, ["report", str(tmp_path / "out")], standalone_mode=False)
+        .return_value
+        == 1
+    )
+
+
+def test_a_machine_without_a_tee_is_fine_and_named_so(
+    command: tuple[FakeBoard, list[str]], tmp_path: Path
+) -> None:
+    without_the_tee(command[0], ABSENT)
+    result = CliRunner().invoke(cli.cli, command[1], standalone_mode=False)
+    assert result.return_value == 0
+    assert "This machine has no TEE." in result.stderr
+    title = (tmp_path / "out" / "report.md").read_text().splitlines()[0]
+    assert title == "# The cost of crypto on fake, without a TEE"
+
+
+def test_how_long_is_told_before_anything_is_measured(
+    command: tuple[FakeBoard, list[str]],
+) -> None:
+    result = CliRunner().invoke(cli.cli, [*command[1], "--rounds", "2"], standalone_mode=False)
+    assert result.return_value == 0
+    first = result.stderr.splitlines()[0]
+    assert re.fullmatch(r"quick on fake: \d+ cases, 2 times: about .* of measuring", first)
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (["--boots", "2"], "no virtual board"),
+        (["--boots", "0"], "0 is not in the range"),
+        (["--boots", "2", "--rounds", "2"], "exclude each other"),
+    ],
+)
+def test_starts_that_make_no_sense(
+    command: tuple[FakeBoard, list[str]], options: list[str], says: str, tmp_path: Path
+) -> None:
+    result = CliRunner().invoke(cli.cli, [*command[1], *options], standalone_mode=False)
+    assert says in str(result.exception)
+    assert not (tmp_path / "out").exists()
+
+
+def test_ways_of_saying_how_long() -> None:
+    assert [fmt.roughly_minutes(s) for s in (3, 42, 100, 130, 4000, 9000)] == [
+        "a few seconds",
+        "about 40 seconds",
+        "about 100 seconds",
+        "about 2 minutes",
+        "about 67 minutes",
+        "about 2 hours",
+    ]

@@ -235,7 +235,7 @@ def test_a_run_that_was_interrupted_skips_the_steps(board: FakeBoard, tmp_path: 
 
     outcome = runner.measure(board, asked, tmp_path / "run", Watcher())
     data = reader.read(outcome.file)
-    assert data.incomplete == "interrupted"
+    assert data.incomplete == "interrupted (Ctrl-C, SIGINT)"
     assert data.teehash == ()
 
 

@@ -7,6 +7,7 @@
 
 #include "bench.h"
 #include "clock.h"
+#include "marker.h"
 #include "measure.h"
 #include "prng.h"
 #include "records.h"
@@ -461,8 +462,10 @@ int bench_run(const struct bench_settings *settings, struct cases *cases,
 		ret = prepare_case(&run, i, err);
 	if (!ret && !bench_signal)
 		ret = deal_turns(&run, err);
+	MARKER_ARM();
 	if (!ret)
 		ret = take_all(&run, err);
+	MARKER_DISARM();
 	if (ret)
 		goto out;
 	run.end.complete = !bench_signal;

@@ -3,6 +3,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "marker.h"
 #include "measure.h"
 
 enum {
@@ -74,7 +75,9 @@ int measure_once(const struct measure *m, const struct measure_target *target,
 	if (m->meter)
 		usage_read(m->meter, &before);
 	begin = m->now_ns();
+	MARKER_BEGIN();
 	ret = target->run(target->state, loops, repeat, err);
+	MARKER_END();
 	end = m->now_ns();
 	if (m->meter) {
 		usage_read(m->meter, &after);

@@ -11,11 +11,14 @@
 #include "bench.h"
 #include "list.h"
 #include "machine.h"
+#include "open_tas.h"
+#include "records.h"
 #include "stop.h"
 
 static const char usage_text[] =
 	"Usage: teebench [OPTION]... [KEY]...\n"
 	"       teebench --list | --machine [--json]\n"
+	"       teebench --open-tas UUID...\n"
 	"Measure what calls, crypto, storage and random numbers cost, in the TEE and\n"
 	"beside it; write one JSON object a line. Cases come from the command line,\n"
 	"from --cases FILE, or else from standard input, one a line:\n"
@@ -43,6 +46,8 @@ static const char usage_text[] =
 	"  -l, --list             what this machine can run, and why not the rest\n"
 	"  -m, --machine          the facts of this machine\n"
 	"  -j, --json             --list and --machine as JSON\n"
+	"      --open-tas         open a session with the TA of each UUID, and say as JSON\n"
+	"                         what came back; exit status 1 if one can't be opened\n"
 	"  -h, --help             this text\n"
 	"  -V, --version          the version\n"
 	"\n"
@@ -60,7 +65,7 @@ enum { EXIT_FAIL = 1, EXIT_USAGE = 2 };
 struct arguments {
 	struct bench_settings settings;
 	const char *cases_path, *output;
-	bool list, machine, json;
+	bool list, machine, json, open_tas;
 };
 
 enum {
@@ -74,6 +79,7 @@ enum {
 	OPT_CPU,
 	OPT_QUIET,
 	OPT_NO_TA_COUNTER,
+	OPT_OPEN_TAS,
 };
 
 static const struct option long_options[] = {
@@ -89,6 +95,7 @@ static const struct option long_options[] = {
 	{ "cpu", required_argument, NULL, OPT_CPU },
 	{ "quiet-until-end", no_argument, NULL, OPT_QUIET },
 	{ "no-ta-counter", no_argument, NULL, OPT_NO_TA_COUNTER },
+	{ "open-tas", no_argument, NULL, OPT_OPEN_TAS },
 	{ "list", no_argument, NULL, 'l' },
 	{ "machine", no_argument, NULL, 'm' },
 	{ "json", no_argument, NULL, 'j' },
@@ -241,6 +248,9 @@ static int parse_arguments(int argc, char **argv, struct arguments *a)
 		case OPT_NO_TA_COUNTER:
 			s->ta_counter = false;
 			break;
+		case OPT_OPEN_TAS:
+			a->open_tas = true;
+			break;
 		case 'l':
 			a->list = true;
 			break;
@@ -352,6 +362,16 @@ out:
 	return status;
 }
 
+static int open_tas_listed(char **uuids)
+{
+	struct error err = { 0 };
+	int ret = open_tas(uuids, &err);
+
+	if (err.code)
+		return complain(&err, ret == -EINVAL ? EXIT_USAGE : EXIT_FAIL);
+	return ret ? EXIT_FAIL : 0;
+}
+
 int main(int argc, char **argv)
 {
 	struct arguments a = {
@@ -377,6 +397,8 @@ int main(int argc, char **argv)
 		status = machine_print(a.json, &err) ?
 				 complain(&err, EXIT_FAIL) :
 				 0;
+	else if (status < 0 && a.open_tas)
+		status = open_tas_listed(argv + optind);
 	else if (status < 0)
 		status = run(&a, argv + optind);
 

@@ -6,11 +6,15 @@
  *   first-open  no session is open: the TA is loaded and its signature checked
  *   open        another session keeps the instance alive: nothing is loaded
  *   close       a session of an instance that stays
+ *
+ * session/STEP/tee/digest: the same with the TA of the digests, which has an
+ * instance for each session: it is loaded at every open, and goes at close.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include <teemark/ta_digest.h>
 #include <teemark/ta_size.h>
 
 #include "pool.h"
@@ -18,6 +22,7 @@
 #include "workload.h"
 
 static const char *const steps[] = { "first-open", "open", "close", NULL };
+static const char *const parameters[] = { "none", "digest", NULL };
 
 static int session_parse(struct bench_case *c, struct pool *pool,
 			 struct error *err)
@@ -28,9 +33,11 @@ static int session_parse(struct bench_case *c, struct pool *pool,
 	if (ret >= 0)
 		ret = case_need_tee(c, err);
 	if (!ret)
-		ret = case_need_no_parameters(c, err);
+		ret = case_choice(c->parameters, parameters,
+				  "a TA that workload session opens", err);
 	c->loops_max = 1;
-	return ret ? ret : pool_reserve(pool, c->backend, DESK_DIGEST, 0, err);
+	return ret < 0 ? ret :
+			 pool_reserve(pool, c->backend, DESK_DIGEST, 0, err);
 }
 
 /* A session that may be open or not, in a context that stays. */
@@ -39,33 +46,43 @@ struct seat {
 	bool open;
 };
 
-/* What the cases share, so that none keeps an instance alive unseen. */
-static struct {
-	struct tee_session *tee; /* lends its context */
-	struct seat keeper;      /* keeps the instance alive */
-	struct seat timed;       /* is opened and closed */
-} shared;
+static struct tee_session *lender; /* of the context */
+
+/*
+ * A TA, with the sessions that its cases share, so that none keeps an instance
+ * alive unseen.
+ */
+struct ta {
+	TEEC_UUID uuid;
+	uint32_t nop;       /* its command that does nothing */
+	struct seat keeper; /* keeps the instance alive */
+	struct seat timed;  /* is opened and closed */
+};
+
+/* By the index of their parameters. */
+static struct ta tas[] = {
+	{ .uuid = TA_SIZE_UUID(TA_SIZE_SESSION), .nop = TA_SIZE_CMD_NOP },
+	{ .uuid = TA_DIGEST_UUID, .nop = TA_DIGEST_CMD_NOP },
+};
 
 struct steps {
+	struct ta *ta;
 	char step; /* its first letter */
 };
 
-static const TEEC_UUID uuid = TA_SIZE_UUID(TA_SIZE_SESSION);
-
-static int sit(struct seat *seat, struct error *err)
+static int sit(const struct ta *ta, struct seat *seat, struct error *err)
 {
 	uint32_t origin = 0;
 	TEEC_Result res;
 
 	if (seat->open)
 		return 0;
-	res = shared.tee->api->open_session(&shared.tee->context,
-					    &seat->session, &uuid,
-					    TEEC_LOGIN_PUBLIC, NULL, NULL,
-					    &origin);
+	res = lender->api->open_session(&lender->context, &seat->session,
+					&ta->uuid, TEEC_LOGIN_PUBLIC, NULL,
+					NULL, &origin);
 	if (res != TEEC_SUCCESS)
 		return error_tee(err, res, origin,
-				 "cannot open a session with a size TA");
+				 "cannot open a session with the TA");
 	seat->open = true;
 	return 0;
 }
@@ -73,7 +90,7 @@ static int sit(struct seat *seat, struct error *err)
 static void stand_up(struct seat *seat)
 {
 	if (seat->open)
-		shared.tee->api->close_session(&seat->session);
+		lender->api->close_session(&seat->session);
 	seat->open = false;
 }
 
@@ -90,9 +107,10 @@ static int session_prepare(struct bench_case *c, struct pool *pool,
 
 	if (ret)
 		return ret;
+	s->ta = &tas[case_choice(c->parameters, parameters, "", err)];
 	s->step = c->algorithm_name[0];
-	shared.tee = desk_ta(desk);
-	ret = sit(&shared.keeper, err);
+	lender = desk_ta(desk);
+	ret = sit(s->ta, &s->ta->keeper, err);
 	if (ret == -ENOENT)
 		error_skip_word(err, "no-ta");
 	return ret;
@@ -105,15 +123,15 @@ static int session_ready(void *state, uint32_t loops, struct error *err)
 
 	(void)loops;
 	if (s->step == 'f') {
-		stand_up(&shared.timed);
-		stand_up(&shared.keeper);
+		stand_up(&s->ta->timed);
+		stand_up(&s->ta->keeper);
 		return 0;
 	}
-	ret = sit(&shared.keeper, err);
+	ret = sit(s->ta, &s->ta->keeper, err);
 	if (!ret && s->step == 'c')
-		ret = sit(&shared.timed, err);
+		ret = sit(s->ta, &s->ta->timed, err);
 	else
-		stand_up(&shared.timed);
+		stand_up(&s->ta->timed);
 	return ret;
 }
 
@@ -125,18 +143,17 @@ static int session_run(void *state, uint32_t loops, uint32_t repeat,
 	(void)loops;
 	(void)repeat;
 	if (s->step != 'c')
-		return sit(&shared.timed, err);
-	stand_up(&shared.timed);
+		return sit(s->ta, &s->ta->timed, err);
+	stand_up(&s->ta->timed);
 	return 0;
 }
 
-static int nop(struct seat *seat, struct error *err)
+static int nop(const struct ta *ta, struct seat *seat, struct error *err)
 {
 	TEEC_Operation op = { 0 };
 	uint32_t origin = 0;
-	TEEC_Result res = shared.tee->api->invoke(&seat->session,
-						  TA_SIZE_CMD_NOP, &op,
-						  &origin);
+	TEEC_Result res =
+		lender->api->invoke(&seat->session, ta->nop, &op, &origin);
 
 	return res == TEEC_SUCCESS ? 0 :
 				     error_tee(err, res, origin,
@@ -151,24 +168,27 @@ static int session_check(void *state, struct error *err)
 	int ret = 0;
 
 	if (s->step == 'c')
-		return nop(&shared.keeper, err);
-	ret = nop(&shared.timed, err);
+		return nop(s->ta, &s->ta->keeper, err);
+	ret = nop(s->ta, &s->ta->timed, err);
 	/* Closed at once, so that the next case finds none but the holder's. */
-	stand_up(&shared.timed);
+	stand_up(&s->ta->timed);
 	return ret;
 }
 
 static void session_teardown(void *state)
 {
-	(void)state;
-	stand_up(&shared.timed);
-	stand_up(&shared.keeper);
+	struct steps *s = state;
+
+	if (s->ta) {
+		stand_up(&s->ta->timed);
+		stand_up(&s->ta->keeper);
+	}
 }
 
 const struct workload workload_session = {
 	.name = "session",
 	.summary = "opening and closing a session",
-	.parameters = "none",
+	.parameters = "none|digest",
 	.state_size = sizeof(struct steps),
 	.parse = session_parse,
 	.prepare = session_prepare,

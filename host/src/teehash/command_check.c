@@ -92,8 +92,7 @@ static void note_improper(const struct options *opt, struct list *list)
 		complain_name(list->name,
 			      "%" PRIu64 ": improperly formatted %s%schecksum "
 			      "line",
-			      list->number,
-			      opt->alg_given ? opt->alg->tag : "",
+			      list->number, opt->alg_given ? opt->alg->tag : "",
 			      opt->alg_given ? " " : "");
 }
 

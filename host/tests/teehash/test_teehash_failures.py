@@ -512,9 +512,9 @@ def test_what_a_backend_lacks_is_said_once(tee: Program, directory: Path, jobs: 
     entry = f"SHA256 (good) = {hashlib.sha256(b'good').hexdigest()}\n".encode()
     done = tee("--backend=ta-ce", "-c", jobs, cwd=directory, stdin=entry * 4)
     assert (done.status, done.out) == (1, b"good: FAILED open or read\n" * 4)
-    assert done.said.count("no SHA256") == done.said.count("hint: ") == 1
+    assert done.said.count("no SHA-256") == done.said.count("hint: ") == 1
     done = tee("--backend=ta-ce", jobs, *["good"] * 4, cwd=directory)
-    assert done.said.count("no SHA256") == done.said.count("hint: ") == 1
+    assert done.said.count("no SHA-256") == done.said.count("hint: ") == 1
 
 
 def test_no_thread_can_be_started(teehash: Program, built: Path, directory: Path) -> None:

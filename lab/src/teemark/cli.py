@@ -20,6 +20,7 @@ import click
 
 from teemark import __version__
 from teemark.errors import TeemarkError
+from teemark.harmless import harmless
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,11 +32,14 @@ class Row:
 
 TABLE: tuple[Row, ...] = (
     Row("run", "teemark.commands.run", "Run a plan on a board and report."),
+    Row("trace", "teemark.commands.trace", "Record a call instruction by instruction."),
+    Row("what-if", "teemark.commands.what_if", "Compare builds of OP-TEE by traces."),
     Row("report", "teemark.commands.report", "Make the reports again from a run."),
-    Row("plan", "teemark.commands.plan", "Show the plans there are."),
+    Row("plan", "teemark.commands.plan", "List the plans, or show the cases of one."),
     Row("schema", "teemark.commands.schema", "Print the JSON Schema of run.ndjson."),
     Row("export", "teemark.commands.export", "Print a run in another tool's format."),
-    Row("board", "teemark.commands.board", "Show the boards there are."),
+    Row("audit", "teemark.commands.audit", "Look for figures that can't be right."),
+    Row("board", "teemark.commands.board", "List the boards."),
     Row("exec", "teemark.commands.exec_", "Run a command on a board."),
     Row("push", "teemark.commands.push", "Copy files to a board."),
     Row("pull", "teemark.commands.pull", "Copy a file or folder from a board."),
@@ -80,16 +84,18 @@ def _leave(signum: int, _frame: FrameType | None) -> NoReturn:
     raise SystemExit(128 + signum)
 
 
-def _say(error: TeemarkError) -> None:
-    click.echo(f"teemark: error: {error.message}", err=True)
-    if error.hint:
-        click.echo(f"hint: {error.hint}", err=True)
+def _say(message: str, hint: str | None = None) -> None:
+    """A board's own words may be in it."""
+    click.echo(f"teemark: error: {harmless(message)}", err=True)
+    if hint:
+        click.echo(f"hint: {harmless(hint)}", err=True)
 
 
 def run(args: list[str] | None = None) -> int:
     """Run a command line; return the exit status. Only this function prints errors."""
     try:
         status = cli.main(args, prog_name="teemark", standalone_mode=False)
+        sys.stdout.flush()
     except click.exceptions.NoArgsIsHelpError as error:
         click.echo(error.format_message(), err=True)
         return 2
@@ -97,23 +103,43 @@ def run(args: list[str] | None = None) -> int:
         context = (
             error.ctx.command_path if isinstance(error, click.UsageError) and error.ctx else ""
         )
-        click.echo(f"teemark: error: {error.format_message()}", err=True)
-        click.echo(f"hint: see `{context or 'teemark'} --help`", err=True)
+        _say(error.format_message(), f"see `{context or 'teemark'} --help`")
         return error.exit_code
     except (click.Abort, KeyboardInterrupt):
         return 128 + signal.SIGINT
     except TeemarkError as error:
-        _say(error)
+        _say(error.message, error.hint)
         return error.exit_status
-    except BrokenPipeError:
-        # Whoever read our output has gone. Point stdout elsewhere so that the interpreter's
-        # last flush doesn't complain.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 128 + signal.SIGPIPE
+    except OSError as error:
+        return _unwritten(error)
     return status if isinstance(status, int) else 0
 
 
+def _unwritten(error: OSError) -> int:
+    """The status after output that couldn't be written, nearly always to stdout."""
+    # Point stdout elsewhere, so that the interpreter's last flush doesn't complain.
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    if isinstance(error, BrokenPipeError):  # whoever read it has gone
+        return 128 + signal.SIGPIPE
+    _say(f"can't write to {error.filename or 'standard output'}: {error.strerror}")
+    return 1
+
+
+def _have_streams() -> None:
+    """Where stdin or stderr is closed, the next file that is opened would take its place. Without
+    stdout there is nobody to tell anything."""
+    for fd in (0, 1, 2):
+        try:
+            os.fstat(fd)
+        except OSError:
+            os.dup2(os.open(os.devnull, os.O_RDWR), fd)
+            if fd == 1:
+                _say("standard output is closed", "send it somewhere, if only to /dev/null")
+                sys.exit(1)
+
+
 def main() -> NoReturn:
+    _have_streams()
     signal.signal(signal.SIGTERM, _leave)
     signal.signal(signal.SIGHUP, _leave)
     sys.exit(run())

@@ -5,21 +5,25 @@ from __future__ import annotations
 
 import contextlib
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+
+from teemark.harmless import harmless
 
 
 @contextlib.contextmanager
-def working(what: str) -> Iterator[None]:
-    """Show `what` with a spinner on stderr while the block runs, if stderr is a terminal."""
+def working(what: str) -> Iterator[Callable[[str], None]]:
+    """Show `what` with a spinner on stderr while the block runs, if stderr is a terminal; the
+    block may change the words."""
     if not sys.stderr.isatty():
-        yield
+        yield lambda _what: None
         return
     from rich.console import Console
+    from rich.text import Text
 
-    with Console(stderr=True).status(what):
-        yield
+    with Console(stderr=True).status(Text(what)) as status:
+        yield lambda now: status.update(Text(now))
 
 
 def say(text: str) -> None:
     """A line on stderr, so that stdout stays for data."""
-    sys.stderr.write(text + "\n")
+    sys.stderr.write(harmless(text) + "\n")

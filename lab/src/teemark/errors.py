@@ -20,7 +20,8 @@
         ├── TransferError            a file didn't arrive as it was sent
         │   ├── NoSpace
         │   └── ReadOnly
-        └── NoTee                    no /dev/tee0, no libteec, no tee-supplicant
+        ├── NoTee                    no /dev/tee0, no libteec, no tee-supplicant
+        └── TaRefused                the TEE doesn't take a Trusted Application
 
 Messages begin in lower case and say what happened and to what; hints say what to do. Only
 `teemark.cli` prints them.
@@ -133,4 +134,8 @@ class ReadOnly(TransferError):
 
 
 class NoTee(BoardError):
+    pass
+
+
+class TaRefused(BoardError):
     pass

@@ -18,7 +18,9 @@ _TIMES = ((1.0, "ns"), (1e3, "µs"), (1e6, "ms"), (1e9, "s"))
 
 
 def digits(value: float, significant: int = 3) -> str:
-    """Fixed notation, rounded to that many significant digits."""
+    """Fixed notation, rounded to that many significant digits; a dash for what is no number."""
+    if not math.isfinite(value):
+        return NONE
     if value == 0:
         return "0"
     sign = MINUS if value < 0 else ""
@@ -99,6 +101,17 @@ def percent(share: float, significant: int = 2) -> str:
 
 def factor(value: float) -> str:
     return f"{digits(value, 2 if value < 9.95 else 3)}{TIMES}"
+
+
+def roughly_minutes(seconds: float) -> str:
+    """A guess, as one says it."""
+    if seconds < 15:
+        return "a few seconds"
+    if seconds < 105:
+        return f"about {max(2, round(seconds / 10)) * 10} seconds"
+    if seconds < 5400:
+        return f"about {plural(round(seconds / 60), 'minute')}"
+    return f"about {plural(round(seconds / 3600), 'hour')}"
 
 
 def plural(number: int, one: str, many: str | None = None) -> str:

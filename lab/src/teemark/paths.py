@@ -69,6 +69,16 @@ def vboard() -> Path:
     return build() / "vboard"
 
 
+def optee_builds() -> Path:
+    """OP-TEE from source, and what is made of builds of the user's own."""
+    return build() / "optee"
+
+
+def trace_tools() -> Path:
+    """QEMU's plugin, and the program that makes call trees."""
+    return build() / "trace"
+
+
 def instances() -> Path:
     """One folder a running virtual board."""
     return build() / "run"

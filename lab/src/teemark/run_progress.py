@@ -21,8 +21,8 @@ LINE_SECONDS = 15.0
 
 
 @contextlib.contextmanager
-def watching(asked: Plan, title: str) -> Iterator[Watcher]:
-    progress = Progress.of(asked)
+def watching(asked: Plan, title: str, starts: int = 1) -> Iterator[Watcher]:
+    progress = Progress.of(asked, starts)
     if not sys.stderr.isatty():
         lines = Lines(progress, title)
         yield lines
@@ -33,9 +33,9 @@ def watching(asked: Plan, title: str) -> Iterator[Watcher]:
 
     columns = (
         SpinnerColumn(),
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(bar_width=30),
-        TextColumn("{task.fields[note]}"),
+        TextColumn("{task.fields[note]}", markup=False),
     )
     from rich.progress import Progress as Bars
 
@@ -60,10 +60,11 @@ class Bar:
             return
         self._drawn = now
         seen = self._progress
+        title = self._title + which_start(seen)
         if seen.hashed:
             self._bars.update(
                 self._task,
-                description=f"{self._title}: hashing files",
+                description=f"{title}: hashing files",
                 total=seen.files_expected,
                 completed=seen.hashed,
                 note=seen.current,
@@ -73,7 +74,7 @@ class Bar:
             known = seen.cases + seen.skipped + seen.failed
             self._bars.update(
                 self._task,
-                description=f"{self._title}: checking",
+                description=f"{title}: checking",
                 total=known + max(0, len(seen.asked) - seen.cases),
                 completed=known,
                 note=seen.current,
@@ -83,7 +84,7 @@ class Bar:
         note = f"{_left(left)}  {seen.current}" if left is not None else seen.current
         self._bars.update(
             self._task,
-            description=f"{self._title}: measuring {seen.cases} cases",
+            description=f"{title}: measuring {seen.cases} cases",
             total=seen.expected,
             completed=seen.samples,
             note=note,
@@ -92,10 +93,14 @@ class Bar:
     def quiet(self) -> None:
         self._bars.update(
             self._task,
-            description=f"{self._title}: measuring",
+            description=f"{self._title}{which_start(self._progress)}: measuring",
             total=None,
             note="nothing on the wire until it is done",
         )
+
+
+def which_start(seen: Progress) -> str:
+    return f", start {seen.start} of {seen.starts}" if seen.starts > 1 else ""
 
 
 def _left(seconds: float) -> str:
@@ -115,7 +120,7 @@ class Lines:
 
     def _say(self, what: str) -> None:
         self._said = time.monotonic()
-        sys.stderr.write(f"{self._title}: {what}\n")
+        sys.stderr.write(f"{self._title}{which_start(self._progress)}: {what}\n")
         sys.stderr.flush()
 
     def record(self, record: AnyRecord) -> None:

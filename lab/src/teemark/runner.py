@@ -9,20 +9,30 @@ written to a file on the board and fetched afterwards.
 from __future__ import annotations
 
 import contextlib
+import signal
 import tempfile
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Protocol
+from typing import IO, TYPE_CHECKING, Literal, Protocol
+
+import msgspec
 
 from teemark import __version__, plan, teehash_steps
 from teemark.boards.quiet import quietly
-from teemark.errors import BoardError, CommandFailed, ConnectionLost, DataError, TeemarkError
+from teemark.errors import (
+    BoardError,
+    CommandFailed,
+    ConnectError,
+    ConnectionLost,
+    DataError,
+    TeemarkError,
+)
 from teemark.plan import Case, Plan
 from teemark.run.reader import decode_line
-from teemark.run.records import SCHEMA, AnyRecord, End, Machine, Run
+from teemark.run.records import SCHEMA, AnyRecord, End, Machine, Run, Start
 from teemark.run.writer import RunWriter
 
 if TYPE_CHECKING:
@@ -37,6 +47,11 @@ _QUIET_OPTIONS = ("--settle", "2", "--align-tick", "8", "--quiet-until-end")
 """The kernel's timer ticks every 4 ms."""
 
 
+_DEFAULT_SAMPLES = 30
+_DEFAULT_MIN_US = 100
+"""Of teebench."""
+
+
 class Watcher(Protocol):
     """Sees a run go by."""
 
@@ -48,11 +63,21 @@ class Watcher(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class Starts:
+    """How often a plan is measured, and what is new each time: the board, or only teebench and its
+    sessions. `again` makes the board ready for the next start."""
+
+    count: int = 1
+    kind: Literal["boot", "round"] = "round"
+    again: Callable[[], None] = lambda: None
+
+
+@dataclass(frozen=True, slots=True)
 class Outcome:
     """What came of it. The file is a run in any case, if perhaps an incomplete one."""
 
     file: Path
-    error: TeemarkError | None = None  # why it is incomplete, when that isn't in the file itself
+    error: TeemarkError | None = None  # why it is incomplete
 
 
 def default_directory(runs: Path, board: str, name: str, now: datetime) -> Path:
@@ -60,8 +85,9 @@ def default_directory(runs: Path, board: str, name: str, now: datetime) -> Path:
     return runs / f"{now.astimezone(UTC):%Y%m%dT%H%M%SZ}-{board}-{name}"
 
 
-def header(board: Board, asked: Plan, cases: Iterable[Case], now: datetime) -> Run:
+def header(board: Board, asked: Plan, starts: int, now: datetime) -> Run:
     """The record that goes before all others."""
+    cases = asked.cases
     return Run(
         schema=SCHEMA,
         teemark=__version__,
@@ -72,62 +98,109 @@ def header(board: Board, asked: Plan, cases: Iterable[Case], now: datetime) -> R
         started=now.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z"),
         emulated=board.emulated,
         icount=board.deterministic,
-        cases=sum(1 for _ in cases),
+        cases=len(cases),
+        starts=starts,
+        asked=(*(case.key for case in cases), *(step.key for step in asked.teehash)),
     )
 
 
-def measure(board: Board, asked: Plan, directory: Path, watcher: Watcher) -> Outcome:
-    """Run a plan on an open board that is set up.
+def measure(
+    board: Board,
+    asked: Plan,
+    directory: Path,
+    watcher: Watcher,
+    starts: Starts | None = None,
+    *,
+    options: Sequence[str] = (),
+) -> Outcome:
+    """Run a plan on an open board that is set up; `options` are teebench's.
 
-    A connection that drops, Ctrl-C and a program that dies leave what was measured so far in
-    the file, which then has no end record, or one that says that it is incomplete.
+    A connection that drops, Ctrl-C, a full disk and a program that dies leave what was measured so
+    far in the file; its end record says what happened.
     """
+    starts = starts or Starts()
     cases = asked.cases
-    error: TeemarkError | None = None
-    with RunWriter(directory) as writer, tempfile.TemporaryFile() as complaints:
-        writer.header(header(board, asked, cases, datetime.now(UTC)))
-        sink = _Sink(writer, watcher)
-        try:
-            if board.deterministic:
-                status = _fetch(board, cases, sink, watcher, complaints)
-            else:
-                status = _stream(board, cases, sink, complaints)
-            error = sink.verdict(board.name, status, _text(complaints))
-            with contextlib.suppress(KeyboardInterrupt):
-                if error is None and sink.end is not None and sink.end.complete:
-                    teehash_steps.run(board, asked.teehash, sink.take)
+    now = datetime.now(UTC)
+    with RunWriter(directory) as writer:
+        writer.record(header(board, asked, starts.count, now))
+        measured = False
+        error: TeemarkError | None = None
+        for number in range(1, starts.count + 1):
+            sink = _Sink(writer, watcher)
+            start = Start(number=number, kind=starts.kind)
+            leaving: BaseException | None = None
+            try:
+                if number > 1:
+                    starts.again()
+                sink.begin(start)
+                _one_start(board, asked, cases, sink, watcher, options=options)
                 sink.close()
-        except (TeemarkError, OSError) as problem:
-            error = (
-                problem
-                if isinstance(problem, TeemarkError)
-                else DataError(f"{directory}: can't be written: {problem.strerror}")
-            )
-        if sink.machine is None:
-            # Nothing was measured: no file that pretends to be a run.
-            writer.close()
-            writer.partial.unlink(missing_ok=True)
-            with contextlib.suppress(OSError):
-                directory.rmdir()
-            raise error or DataError(f"{board.name}: {PROGRAM} said nothing")
+            except TeemarkError as problem:
+                error = problem
+            except OSError as problem:
+                place = problem.filename or "a temporary file"
+                error = DataError(f"{place}: can't be written here: {problem.strerror}")
+            except (KeyboardInterrupt, SystemExit) as problem:
+                leaving = problem
+            measured = measured or sink.machine is not None
+            if not measured:
+                # No file that pretends to be a run.
+                writer.discard()
+                raise error or leaving or DataError(f"{board.name}: {PROGRAM} said nothing")
+            if error is not None or leaving is not None:
+                with contextlib.suppress(DataError):
+                    sink.broken_off(start, error, leaving)
+            if isinstance(leaving, SystemExit):
+                writer.finish()
+                raise leaving
+            if not sink.complete:
+                break
         return Outcome(file=writer.finish(), error=error)
 
 
+def _one_start(
+    board: Board,
+    asked: Plan,
+    cases: Iterable[Case],
+    sink: _Sink,
+    watcher: Watcher,
+    *,
+    options: Sequence[str],
+) -> None:
+    with tempfile.TemporaryFile() as complaints:
+        if board.deterministic:
+            status = _fetch(board, cases, sink, watcher, complaints, options=options)
+        else:
+            status = _stream(board, cases, sink, complaints, options=options)
+        sink.judge(board.name, status, _text(complaints))
+    if sink.end is not None and sink.end.complete:
+        teehash_steps.run(board, asked.teehash, sink.take)
+
+
 class _Sink:
-    """Takes raw lines: to the file, and to whoever watches. The end record waits for the rest."""
+    """Takes the raw lines of one start: to the file, and to whoever watches. The end record waits
+    for the rest."""
 
     def __init__(self, writer: RunWriter, watcher: Watcher) -> None:
         self._writer = writer
         self._watcher = watcher
-        self._number = 1  # the header
+        self._begun = False
         self._wrong: DataError | None = None
         self.machine: Machine | None = None
         self.end: End | None = None
         self._end_line = b""
+        self.complete = False
+        """Everything was taken, and the end record says so."""
+
+    def begin(self, start: Start) -> None:
+        self._writer.record(start)
+        self._begun = True
+        self._watcher.record(start)
 
     def take(self, lines: Iterable[bytes]) -> None:
         for line in lines:
-            self._number += 1
+            if not line.endswith(b"\n"):
+                continue  # the connection broke in the middle of it
             if self._look(line):
                 self._end_line = line
             else:
@@ -135,18 +208,37 @@ class _Sink:
 
     def close(self) -> None:
         """Everything was taken: the end record goes last."""
-        if self._end_line:
-            self._writer.line(self._end_line)
+        self._writer.line(self._end_line)
+        self.complete = self.end is not None and self.end.complete
+
+    def broken_off(
+        self, start: Start, error: TeemarkError | None, leaving: BaseException | None
+    ) -> None:
+        """The end record that teebench couldn't write. After nonsense there is none."""
+        if self._wrong is not None:
+            return
+        if not self._begun:
+            self._writer.last_record(start)
+        message = error.message if error is not None else None
+        reason = next((word for kind, word in _REASONS if isinstance(error, kind)), "stopped")
+        if isinstance(leaving, KeyboardInterrupt):
+            reason = "interrupted"
+        elif leaving is not None:
+            message = "teemark was ended by a signal"
+        # What teebench counted stays, where only what came after it was broken off.
+        end = self.end or End(complete=False, reason=reason)
+        self._writer.last_record(
+            msgspec.structs.replace(end, complete=False, reason=reason, message=message)
+        )
 
     def _look(self, line: bytes) -> bool:
         """Is it the end record?"""
         if not line.strip() or self._wrong is not None:
             return False
         try:
-            record = decode_line(line, file=str(self._writer.final), number=self._number)
+            record = decode_line(line, file=str(self._writer.final), number=self._writer.lines + 1)
         except DataError as error:
-            if line.endswith(b"\n"):  # else the connection broke: the reader says so
-                self._wrong = error
+            self._wrong = error
             return False
         if isinstance(record, Machine):
             self.machine = record
@@ -155,21 +247,24 @@ class _Sink:
         self._watcher.record(record)
         return isinstance(record, End)
 
-    def verdict(self, board: str, status: int, complaint: str) -> TeemarkError | None:
-        """What is wrong, now that the program ended; None when nothing is, or when the records
-        say it themselves."""
+    def judge(self, board: str, status: int, complaint: str) -> None:
+        """Raises what is wrong, now that the program ended, unless the records say it."""
         if self._wrong is not None:
-            return self._wrong
+            raise self._wrong
         if self.end is not None:
-            return None
+            return
         if status == SSH_FAILED:
-            return ConnectionLost(
+            raise ConnectionLost(
                 f"{board}: the connection ended before {PROGRAM} did",
                 hint="did the board crash, reboot or lose its network? Look at its console",
             )
-        said = f": {complaint.splitlines()[-1]}" if complaint else ""
-        return CommandFailed(
-            f"{board}: {PROGRAM} ended with status {status} before its end record{said}",
+        lines = [line for line in complaint.splitlines() if ": hint: " not in line]
+        said = f": {lines[-1]}" if lines else ""
+        how = f"ended with status {status}"
+        if status > 128:
+            how = f"was killed by {_signal_name(status - 128)}"
+        raise CommandFailed(
+            f"{board}: {PROGRAM} {how} before its end record{said}",
             argv=[PROGRAM],
             status=status,
             stderr=complaint,
@@ -177,18 +272,45 @@ class _Sink:
         )
 
 
-def _stream(board: Board, cases: Iterable[Case], sink: _Sink, complaints: IO[bytes]) -> int:
+_REASONS: tuple[tuple[type[TeemarkError], str], ...] = (
+    (ConnectionLost, "connection-lost"),
+    (ConnectError, "connection-lost"),
+    (CommandFailed, "program-failed"),
+)
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
+
+
+def _stream(
+    board: Board,
+    cases: Iterable[Case],
+    sink: _Sink,
+    complaints: IO[bytes],
+    *,
+    options: Sequence[str],
+) -> int:
     """Records come over the wire while the board measures."""
     with tempfile.TemporaryFile() as lines:
         lines.write(plan.case_lines(cases).encode())
         lines.seek(0)
-        with board.stream([PROGRAM], stdin=lines, stderr=complaints) as process:
+        with board.stream([PROGRAM, *options], stdin=lines, stderr=complaints) as process:
             sink.take(process.lines())
             return process.wait()
 
 
 def _fetch(
-    board: Board, cases: Iterable[Case], sink: _Sink, watcher: Watcher, complaints: IO[bytes]
+    board: Board,
+    cases: Iterable[Case],
+    sink: _Sink,
+    watcher: Watcher,
+    complaints: IO[bytes],
+    *,
+    options: Sequence[str],
 ) -> int:
     """Records stay on the board until the end."""
     folder = board.script("mktemp -d").text.strip()
@@ -199,7 +321,7 @@ def _fetch(
             board.push(local_cases, f"{folder}/cases")
             watcher.quiet()
             places = ("--cases", f"{folder}/cases", "--output", f"{folder}/records")
-            command = quietly(PROGRAM, *places, *_QUIET_OPTIONS)
+            command = quietly(PROGRAM, *places, *_QUIET_OPTIONS, *options)
             with board.stream(command, stderr=complaints) as process:
                 status = process.wait()
             left = board.script('cd "$1" && ls', folder).text.split()
@@ -220,15 +342,51 @@ def _text(stream: IO[bytes]) -> str:
     return stream.read().decode(errors="replace").strip()
 
 
+_BYTE_NS = 60.0
+"""What a byte takes, checks of the result included: plain C on a small core or under emulation."""
+
+_COUNTED_BYTE_NS = 25.0
+_TICKS_S = 0.008
+"""On a board that counts instructions: no host slows it down, but each sample waits for a tick."""
+
+_PREPARING_S = 0.05
+"""A case's first call, its check, and finding out how many calls make a sample."""
+
+_CALL_MS = {"session": 40.0, "storage": 40.0, "ta-size": 40.0, "rng": 2.0}
+"""What a call takes at least, by workload, where it is far from the 0.3 ms of the others."""
+
+
+def seconds(asked: Plan, *, deterministic: bool) -> float:
+    """How long one start of a plan takes, roughly, without booting: a board isn't known before it
+    was measured. Right within a factor of two on the virtual boards; fast hardware is faster."""
+    byte = (_COUNTED_BYTE_NS if deterministic else _BYTE_NS) * 1e-9
+    total = 0.0
+    for case in asked.cases:
+        samples = case.samples or _DEFAULT_SAMPLES
+        shortest = (case.min_us if case.min_us is not None else _DEFAULT_MIN_US) / 1e6
+        size = case.parameters.rpartition("/")[2]
+        work = byte * int(size) if size.isdigit() else 0.0
+        call = _CALL_MS.get(case.workload, 0.3) / 1e3
+        total += _PREPARING_S
+        for repeat in case.repeat or (1,):
+            each = max(shortest, call + repeat * work)
+            total += samples * (each + (_TICKS_S if deterministic else 0.0))
+    for step in asked.teehash:
+        total += step.runs * (0.5 + byte * step.bytes)
+    return total
+
+
 @dataclass(slots=True)
 class Progress:
     """Counts records, and says how far a run is. Samples are interleaved over all cases, so
     their share is the share of the time, as far as one can know."""
 
-    asked: dict[str, int]  # samples expected, by case
-    files: dict[str, int] = field(default_factory=dict)  # runs of teehash expected, by case
-    hashed: int = 0  # runs of teehash seen: they come after all samples
-    cases: int = 0
+    asked: dict[str, int]  # samples expected, by case, in each start
+    files: dict[str, int] = field(default_factory=dict)  # runs of teehash, likewise
+    starts: int = 1  # expected
+    start: int = 1
+    hashed: int = 0  # runs of teehash seen: they come after all samples of a start
+    cases: int = 0  # of this start, as the next two
     skipped: int = 0
     failed: int = 0
     samples: int = 0
@@ -236,19 +394,23 @@ class Progress:
     began: float | None = None  # of the first sample
 
     @classmethod
-    def of(cls, asked: Plan, default_samples: int = 30) -> Progress:
+    def of(cls, asked: Plan, starts: int = 1) -> Progress:
         return cls(
             {
-                case.key: (case.samples or default_samples) * max(1, len(case.repeat))
+                case.key: (case.samples or _DEFAULT_SAMPLES) * max(1, len(case.repeat))
                 for case in asked.cases
             },
             {step.key: step.runs for step in asked.teehash},
+            starts,
         )
 
     def see(self, record: AnyRecord) -> None:
         kind = record.__struct_config__.tag
         key = getattr(record, "case", None)
-        if kind == "sample":
+        if isinstance(record, Start):
+            self.start = record.number
+            self.cases = self.skipped = self.failed = 0
+        elif kind == "sample":
             # what a TA counted along is no sample of its own
             self.samples += getattr(record, "source", "") != "ta-counter"
             self.current = key or ""
@@ -268,11 +430,11 @@ class Progress:
 
     @property
     def files_expected(self) -> int:
-        return max(self.hashed, sum(self.files.values()))
+        return max(self.hashed, sum(self.files.values()) * self.starts)
 
     @property
     def expected(self) -> int:
-        return sum(self.asked.values())
+        return sum(self.asked.values()) * self.starts
 
     def seconds_left(self, now: float) -> float | None:
         """None before there is something to tell from."""

@@ -6,11 +6,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from teemark import fmt
+from teemark.report import figures
 
 if TYPE_CHECKING:
     from rich.table import Table
 
     from teemark.report.subject import Subject
+
+WIDTH = 80
 
 
 def show(subject: Subject) -> None:
@@ -19,7 +22,7 @@ def show(subject: Subject) -> None:
 
     console = Console(highlight=False)
     if not console.is_terminal:
-        console = Console(highlight=False, width=120)
+        console = Console(highlight=False, width=WIDTH)
     table = _table(subject)
     if table is not None:
         console.print(table)
@@ -39,6 +42,7 @@ def show(subject: Subject) -> None:
 
 
 def _table(subject: Subject) -> Table | None:
+    """Backends under the workload and algorithm that they share."""
     from rich import box
     from rich.table import Table
     from rich.text import Text
@@ -46,23 +50,39 @@ def _table(subject: Subject) -> Table | None:
     costs = subject.models.costs
     if not costs:
         return None
+    run = subject.run
+    counted = figures.exact(run)
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    table.add_column("case", no_wrap=True)
-    for title in ("a call", "95 %", f"{subject.run.unit} a byte", "95 %", "limit, MiB/s", "misfit"):
+    table.add_column("", no_wrap=True)
+    byte = "instructions a byte" if counted else "ns a byte"
+    titles = ["call, instructions" if counted else "a call", byte]
+    if not counted:
+        titles = [one for title in titles for one in (title, "95 %")]
+    for title in (*titles, "limit, MiB/s", "misfit"):
         table.add_column(title, justify="right")
     last = ""
     for cost in costs:
-        if last and cost.algorithm != last:
-            table.add_section()
-        last = cost.algorithm
-        line = cost.line
+        group = f"{cost.workload}/{cost.algorithm}"
+        if cost.workload.startswith("shm"):
+            group = cost.workload
+        if group != last:
+            if last:
+                table.add_section()
+            table.add_row(Text(group))
+        last = group
+        name = cost.algorithm if cost.workload.startswith("shm") else cost.backend
+        cells = [figures.cell(run, cost.call), fmt.digits(cost.ns_per_byte)]
+        if not counted:
+            known = (cost.call, cost.byte)
+            cells = [
+                text
+                for cell, figure in zip(cells, known, strict=True)
+                for text in (cell, figures.plus_minus(figure))
+            ]
         table.add_row(
-            Text(f"{cost.workload}/{cost.algorithm}/{cost.backend}"),
-            fmt.duration(cost.call_ns),
-            fmt.duration_interval(line.intercept_interval),
-            fmt.digits(cost.ns_per_byte),
-            fmt.span(line.slope_interval),
+            Text(f"  {name}"),
+            *cells,
             fmt.rate(1e9 / cost.ns_per_byte) if cost.ns_per_byte > 0 else fmt.NONE,
-            fmt.percent(abs(line.worst.residual)) + ("" if line.fits else " !"),
+            figures.misfit(cost.fit) + ("" if cost.fit.fits else " !"),
         )
     return table

@@ -15,6 +15,7 @@ from __future__ import annotations
 import platform
 from pathlib import Path
 
+from teemark import paths
 from teemark.boards import transfer
 from teemark.boards.config import BoardFile
 from teemark.boards.shell import Shell
@@ -43,6 +44,11 @@ class Board(Shell):
     def directory(self) -> str:
         """Where our programs are on the board."""
         return self.config.directory
+
+    @property
+    def tas(self) -> Path:
+        """The folder of built Trusted Applications that belong on this board."""
+        return paths.built_tas()
 
     # -- files -------------------------------------------------------------------------------
 

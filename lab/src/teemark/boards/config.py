@@ -8,6 +8,7 @@ slash or ending in .toml is the path of such a file.
 from __future__ import annotations
 
 import difflib
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
@@ -21,6 +22,8 @@ from teemark.errors import ConfigError, UnknownBoard
 Text = Annotated[str, Meta(min_length=1)]
 Port = Annotated[int, Meta(ge=1, le=65535)]
 Seconds = Annotated[int, Meta(ge=1, le=3600)]
+
+_OPTION = re.compile(r"[A-Z][A-Z0-9_]*=[^\s\"'`$;|&<>()]*")
 
 
 class _AnyConfig(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="kind"):
@@ -72,6 +75,13 @@ class VirtualConfig(_AnyConfig, frozen=True, kw_only=True, tag="virtual"):
     """Guest time is counted in instructions, so that two boots measure the same."""
     devices: tuple[Literal["rng", "crypto"], ...] = ()
     kernel_args: tuple[Text, ...] = ()
+    optee: Text = "debian"
+    """`debian`: its binary package; `source`: built from its source package; else the folder of
+    a build: …/out/arm-plat-vexpress."""
+    options: tuple[Text, ...] = ()
+    """Of OP-TEE from source, such as "CFG_CRYPTO_WITH_CE=y"."""
+    tfa: Text | None = None
+    """The folder of a build of TF-A: …/build/qemu/release."""
     boot_timeout: Seconds = 120
     directory: Text = "/opt/teemark"
 
@@ -88,6 +98,25 @@ class VirtualConfig(_AnyConfig, frozen=True, kw_only=True, tag="virtual"):
                 "rng brings the host's randomness into an icount board",
                 "leave rng out, or set icount = false",
                 "devices",
+            )
+        if self.options and self.optee != "source":
+            raise Wrong(
+                "OP-TEE's options need a build of it",
+                'set optee = "source", or leave options out',
+                "options",
+            )
+        for option in self.options:
+            if not _OPTION.fullmatch(option):
+                raise Wrong(
+                    f"{option!r} is no option of OP-TEE's build",
+                    'they look like "CFG_CRYPTO_WITH_CE=y"',
+                    "options",
+                )
+        if self.optee not in ("debian", "source") and not self.optee.startswith(("/", "~/")):
+            raise Wrong(
+                f"{self.optee!r} is neither debian nor source nor a folder",
+                "a folder's path begins with / or ~/",
+                "optee",
             )
 
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -53,8 +54,8 @@ class Item:
         return f"{self.directory.rstrip('/')}/{self.local.name}"
 
 
-def _tas() -> list[Path]:
-    return sorted(paths.built_tas().glob("*.ta"))
+def _tas(board: Board) -> list[Path]:
+    return sorted(board.tas.glob("*.ta"))
 
 
 def _items(board: Board, machine: str, *, tee: bool) -> list[Item]:
@@ -65,16 +66,18 @@ def _items(board: Board, machine: str, *, tee: bool) -> list[Item]:
         for name in PROGRAMS
         if (programs / name).is_file()
     ]
-    tas = _tas() if tee else []
+    tas = _tas(board) if tee else []
     return found + [Item(ta, board.config.ta_directory, 0o444) for ta in tas]
 
 
-def ensure_installed(board: Board, *, require: bool = False) -> list[Item]:
+def ensure_installed(
+    board: Board, *, require: bool = False, tell: Callable[[str], None] | None = None
+) -> list[Item]:
     """Install what is missing or differs; return that. With `require`, having nothing to
-    install is an error."""
+    install is an error. `tell` hears what is being copied."""
     asked = [board.directory, *PROGRAMS]
-    if _tas():
-        asked += ["--", board.config.ta_directory, *(ta.name for ta in _tas())]
+    if tas := _tas(board):
+        asked += ["--", board.config.ta_directory, *(ta.name for ta in tas)]
     result = board.script(_LOOK, *asked, check=False)
     if result.status != 0:
         folders = f"{board.directory} or {board.config.ta_directory}"
@@ -89,6 +92,8 @@ def ensure_installed(board: Board, *, require: bool = False) -> list[Item]:
         for item in wanted
         if (digest(item.local), item.local.name, item.directory) not in there
     ]
-    for item in missing:
+    for number, item in enumerate(missing, 1):
+        if tell is not None:
+            tell(f"installing {item.local.name} on {board.name} ({number} of {len(missing)})")
         board.push(item.local, item.target, mode=item.mode)
     return missing

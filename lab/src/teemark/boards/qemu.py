@@ -18,13 +18,14 @@ KERNEL_ARGS = ("console=ttyAMA0", "quiet", "panic=-1")
 
 @dataclass(frozen=True, slots=True)
 class Images:
-    """What `make build` leaves in build/vboard."""
+    """What `make build` leaves in build/vboard; `firmware` is another flash image."""
 
     directory: Path
+    firmware: Path | None = None
 
     @property
     def flash(self) -> Path:
-        return self.directory / "flash.bin"
+        return self.firmware or self.directory / "flash.bin"
 
     @property
     def environment(self) -> Path:
@@ -99,8 +100,10 @@ def command(
     images: Images,
     instance: Instance,
     port: int,
+    plugin: str | None = None,
 ) -> list[str]:
-    """The command line that boots `recipe` with its ssh server at 127.0.0.1:`port`."""
+    """The command line that boots `recipe` with its ssh server at 127.0.0.1:`port`; `plugin` is
+    the value of QEMU's option."""
     words = [PROGRAM, "-nodefaults", "-no-user-config", "-no-reboot"]
     words += ["-display", "none", "-monitor", "none"]
     words += ["-machine", "virt,secure=on,gic-version=3", "-cpu", recipe.cpu]
@@ -131,6 +134,8 @@ def command(
     if "crypto" in recipe.devices:
         words += ["-object", "cryptodev-backend-builtin,id=crypto"]
         words += ["-device", "virtio-crypto-pci,cryptodev=crypto"]
+    if plugin is not None:
+        words += ["-plugin", plugin]
     return words
 
 

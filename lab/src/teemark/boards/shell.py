@@ -95,22 +95,30 @@ class Process:
             sender.join(2)
         return status
 
-    def wait_while_read(self, output: int) -> int:
-        """`wait`, but when whoever reads the pipe `output` goes away, the command dies of SIGPIPE
-        as it would here; a dropbear is not told of it otherwise."""
-        pid = self._channel.process.pid
-        with contextlib.closing(_PidFd(pid)) as ended:
-            watch = select.poll()
-            watch.register(ended.fd, select.POLLIN)
-            watch.register(output, 0)  # errors come unasked
+    def pass_output(self, output: int) -> int:
+        """Copy the command's output to the file descriptor `output` until it ends; its status.
+        OSError when that can't be written. When whoever reads it goes away, the command dies of
+        SIGPIPE as it would here; a dropbear is not told of it otherwise."""
+        source = self.stdout.fileno()
+        watch = select.poll()
+        watch.register(source, select.POLLIN)
+        watch.register(output, 0)  # errors come unasked
+        try:
             while True:
                 events = dict(watch.poll())
-                if ended.fd in events:
-                    return self.wait()
-                if events.get(output, 0) & select.POLLERR:
+                if source in events:
+                    data = os.read(source, 1 << 16)
+                    if not data:
+                        return self.wait()
+                    _write_all(output, data)
+                elif events.get(output, 0) & select.POLLERR:
                     break
-                watch.unregister(output)
+                else:
+                    watch.unregister(output)
+        except BrokenPipeError:
+            pass
         self.signal("PIPE")
+        self.stdout.close()
         try:
             self._channel.process.wait(3)
         except subprocess.TimeoutExpired:
@@ -155,14 +163,14 @@ class Process:
             signal.signal(signal.SIGINT, before)
 
 
-class _PidFd:
-    """A process as something that can be polled."""
-
-    def __init__(self, pid: int) -> None:
-        self.fd = os.pidfd_open(pid)
-
-    def close(self) -> None:
-        os.close(self.fd)
+def _write_all(output: int, data: bytes) -> None:
+    """Also where ssh, which has it as its stderr, made it non-blocking."""
+    left = memoryview(data)
+    while left:
+        try:
+            left = left[os.write(output, left) :]
+        except BlockingIOError:
+            select.select([], [output], [])
 
 
 class Shell:
@@ -220,15 +228,15 @@ class Shell:
         timeout: float | None = None,
     ) -> int:
         """Run a command to its end and return its exit status. Ctrl-C reaches it."""
+        copied = stdout is None and timeout is None and not terminal
+        if copied:
+            stdout = subprocess.PIPE
         process = self.start(
             argv, stdin=stdin, stdout=stdout, stderr=stderr, env=env, terminal=terminal
         )
         try:
             with process.taking_interrupts():
-                if stdout is None and timeout is None and not terminal:
-                    status = process.wait_while_read(1)
-                else:
-                    status = process.wait(timeout)
+                status = process.pass_output(1) if copied else process.wait(timeout)
         finally:
             process.abandon()
         if check and status != 0:

@@ -13,6 +13,7 @@ import shutil
 import socket
 import subprocess
 import time
+from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 from typing import Literal, Self
@@ -23,6 +24,7 @@ from teemark.boards.board import Board
 from teemark.boards.config import BoardFile, VirtualConfig
 from teemark.boards.guard import guarded
 from teemark.boards.instances import Process, State
+from teemark.boards.optee import Optee, resolve
 from teemark.boards.qemu import Images, Instance, command, require
 from teemark.boards.ssh import Endpoint
 from teemark.errors import BoardError, BootError, ConnectError
@@ -53,13 +55,15 @@ def _endpoint(recipe: VirtualConfig, images: Images, port: int) -> Endpoint:
 
 class VirtualBoard(Board):
     """A virtual board. Entering boots it, or finds the one that is kept up; leaving ends it, or
-    leaves the kept one alone. With `keep`, what is booted here stays up."""
+    leaves the kept one alone. With `keep`, what is booted here stays up. With `plugin`, the value
+    of QEMU's option, it is always one that is booted here."""
 
-    def __init__(self, file: BoardFile, *, keep: bool = False) -> None:
+    def __init__(self, file: BoardFile, *, keep: bool = False, plugin: str | None = None) -> None:
         assert isinstance(file.config, VirtualConfig)
         self.recipe = file.config
         self.images = Images(paths.vboard())
         self.keep = keep
+        self.plugin = plugin
         self.instance: Instance | None = None
         self.boot_seconds: float | None = None
         """From power-on to the first command answered; None if it was up already."""
@@ -78,10 +82,20 @@ class VirtualBoard(Board):
 
     # -- power -------------------------------------------------------------------------------
 
+    @cached_property
+    def optee(self) -> Optee:
+        """What it boots; built if need be."""
+        return resolve(self.recipe)
+
+    @property
+    def tas(self) -> Path:
+        return self.optee.tas
+
     def __enter__(self) -> Self:
         self.images.check()
+        self.images = Images(self.images.directory, self.optee.flash)
         instances.sweep()
-        kept = instances.running_kept(self.name)
+        kept = None if self.plugin else instances.running_kept(self.name)
         if kept is not None:
             self._attach(kept)
         else:
@@ -132,7 +146,7 @@ class VirtualBoard(Board):
     def _launch(self, port: int) -> None:
         assert self.instance is not None
         require()
-        argv = command(self.recipe, self.images, self.instance, port)
+        argv = command(self.recipe, self.images, self.instance, port, self.plugin)
         self.instance.console.unlink(missing_ok=True)
         with self.instance.qemu_log.open("wb") as log:
             self._qemu = subprocess.Popen(

@@ -12,7 +12,7 @@ import click
 
 @click.group("board")
 def command() -> None:
-    """Show the boards there are.
+    """List the boards.
 
     A board is one TOML file: in boards/ of the checkout, or in ~/.config/teemark/boards; or name
     the file itself. docs/boards.md says what goes into it.

@@ -11,7 +11,7 @@ import click
 def command(board: str) -> None:
     """Stop a virtual board that `teemark up` keeps up; its data disk is gone then.
 
-    A board that isn't up is no error.
+    It is no error if the board isn't up.
     """
     from teemark.boards import config
     from teemark.boards.virtual import take_down

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""`teemark plan`: show the plans there are, and what is in one."""
+"""`teemark plan`: list the plans, or show the cases of one."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import click
 
 @click.group("plan")
 def command() -> None:
-    """Show the plans there are, and what is in one."""
+    """List the plans, or show the cases of one."""
 
 
 @command.command("list")

@@ -23,21 +23,23 @@ import click
 def command(run_paths: tuple[Path, ...], out: Path | None, as_json: bool) -> int:
     """Make report.html and report.md from one or more runs.
 
-    A RUN is a run's folder, or its run.ndjson. Several are shown side by side, the first being
-    what the others are compared with. The same runs give the same bytes.
+    A RUN is a run's folder, or its run.ndjson. Several runs are shown side by side, and compared
+    with the first. The same runs always give the same bytes.
 
-    Exit status 1 if a run has failed cases or is incomplete.
+    Exit status 1 if a run has failed cases, is incomplete, or couldn't use a TEE that is there.
     """
     from teemark.report import report
+    from teemark.report.notices import notices
     from teemark.run import reader
+    from teemark.trace import store
 
     runs = [reader.read(path) for path in run_paths]
-    made = report.make(runs)
+    made = report.make(runs, [store.find(reader.locate(path).parent) for path in run_paths])
     folder = out or reader.locate(run_paths[0]).parent
     html = report.write(made, folder)
     for run in runs:
-        if run.incomplete:
-            click.echo(f"teemark: {run.file}: incomplete: {run.incomplete}", err=True)
+        for notice in notices(run):
+            click.echo(f"teemark: {run.file}: {notice.plain}", err=True)
         for fail in run.fails:
             click.echo(f"teemark: {run.file}: failed: {fail.case}: {fail.reason}", err=True)
     if as_json:
@@ -45,4 +47,4 @@ def command(run_paths: tuple[Path, ...], out: Path | None, as_json: bool) -> int
         click.echo(json.dumps(files, indent=2))
     else:
         click.echo(f"{html}\n{html.with_suffix('.md')}")
-    return 1 if any(run.incomplete or run.fails for run in runs) else 0
+    return 0 if all(run.as_asked for run in runs) else 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,76 +13,178 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
+    from teemark.boards import Board
+    from teemark.plan import Plan
     from teemark.report.subject import Subject
-    from teemark.runner import Outcome
+    from teemark.run.reader import RunData
+    from teemark.runner import Outcome, Starts
 
 
 @click.command("run")
-@click.option("--board", "board_word", metavar="NAME", default="qemu-v8", show_default=True)
-@click.option("--plan", "plan_word", metavar="NAME", default="quick", show_default=True)
+@click.option(
+    "--board",
+    "board_word",
+    metavar="NAME",
+    default="qemu-v8-icount",
+    show_default=True,
+    help="Where to measure: see `teemark board list`.",
+)
+@click.option(
+    "--plan",
+    "plan_word",
+    metavar="NAME",
+    default="quick",
+    show_default=True,
+    help="What to measure: see `teemark plan list`.",
+)
 @click.option(
     "-o",
     "--out",
     type=click.Path(file_okay=False, path_type=Path),
     help="Folder of the run. [default: runs/TIME-BOARD-PLAN]",
 )
+@click.option(
+    "--boots",
+    type=click.IntRange(1),
+    metavar="N",
+    help="Boot a virtual board N times, and measure the plan in each boot.",
+)
+@click.option(
+    "--rounds",
+    type=click.IntRange(1),
+    metavar="N",
+    help="Start the programs N times, with new TA sessions, and measure the plan in each.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print a summary for scripts on stdout.")
-def command(board_word: str, plan_word: str, out: Path | None, as_json: bool) -> int:
+def command(
+    *,
+    board_word: str,
+    plan_word: str,
+    out: Path | None,
+    boots: int | None,
+    rounds: int | None,
+    as_json: bool,
+) -> int:
     """Run a plan on a board, keep the raw records, and report.
 
-    Writes run.ndjson, report.html and report.md, and prints a summary. The board's programs and
-    Trusted Applications are installed first where they differ. Ctrl-C ends the run early; what
-    was measured until then is kept and reported as incomplete.
+    Writes run.ndjson, report.html and report.md into a new folder, and prints a summary. First it
+    installs the programs and Trusted Applications that the board lacks. Ctrl-C ends the run early:
+    what was measured until then is kept, and reported as incomplete. No run is ever overwritten.
 
-    Exit status: 0 fine, 1 if a case failed or the run is incomplete, 2 for a wrong word on the
-    command line.
+    Exit status: 0 fine; 1 if a case failed, the run is incomplete, or the board has a TEE that
+    couldn't be used; 2 for a wrong word on the command line.
     """
-    from teemark import paths, plan, runner
-    from teemark.boards import ensure_installed, open_board
-    from teemark.console import say, working
-    from teemark.errors import UsageMistake
-    from teemark.report import report
+    from teemark import plan, runner
+    from teemark.boards import open_board
+    from teemark.console import say
     from teemark.run import reader
-    from teemark.run.writer import point_latest
-    from teemark.run_progress import watching
+    from teemark.run.writer import check_free
 
     asked = plan.load(plan_word)
     board = open_board(board_word)
-    default = runner.default_directory(paths.runs(), board.name, asked.name, datetime.now(UTC))
-    directory = out or default
-    if (directory / reader.RUN_FILE).exists():
-        raise UsageMistake(
-            f"there is a run in {directory} already",
-            hint="runs are never overwritten: name another folder with --out",
-        )
+    _check_starts(board, boots, rounds)
+    if out is not None:
+        check_free(out)
+    starts = runner.Starts(boots or rounds or 1, "boot" if boots is not None else "round")
+    title = f"{asked.name} on {board.name}"
+    say(f"{title}: {_ahead(asked, starts, deterministic=board.deterministic)}")
+    outcome = _measure(board, asked, title, out, starts)
+    run = reader.read(outcome.file)
+    try:
+        _show(outcome, run, as_json=as_json)
+    finally:
+        _tell(outcome, run)
+    return 0 if run.as_asked else 1
+
+
+def _measure(board: Board, asked: Plan, title: str, out: Path | None, starts: Starts) -> Outcome:
+    from teemark import paths, runner
+    from teemark.boards import ensure_installed
+    from teemark.console import working
+    from teemark.run.writer import new_directory, point_latest
+    from teemark.run_progress import watching
+
     with contextlib.ExitStack() as stack:
-        with working(f"reaching {board.name} …"):
-            stack.enter_context(board)
-        with working(f"installing programs on {board.name} …"):
-            ensure_installed(board)
-        with watching(asked, f"{asked.name} on {board.name}") as watcher:
-            outcome = runner.measure(board, asked, directory, watcher)
+
+        def boot() -> None:
+            stack.close()  # ends the board of the boot before
+            with working(f"reaching {board.name} …"):
+                stack.enter_context(board)
+            with working(f"looking at {board.name} …") as tell:
+                ensure_installed(board, tell=tell)
+
+        boot()
+        if starts.kind == "boot":
+            starts = replace(starts, again=boot)
+        now = datetime.now(UTC)
+        default = runner.default_directory(paths.runs(), board.name, asked.name, now)
+        directory = out or new_directory(default)
+        with watching(asked, title, starts.count) as watcher:
+            outcome = runner.measure(board, asked, directory, watcher, starts)
     if out is None:
         point_latest(directory)
+    return outcome
 
-    data = reader.read(outcome.file)
+
+def _show(outcome: Outcome, run: RunData, *, as_json: bool) -> None:
+    """The report, and its summary on stdout."""
+    from teemark.console import working
+    from teemark.report import report
+    from teemark.summary import show
+
     with working("making the report …"):
-        made = report.make([data])
-        html = report.write(made, directory)
+        made = report.make([run])
+        html = report.write(made, outcome.file.parent)
     subject = made.subjects[0]
     if as_json:
         click.echo(json.dumps(_summary(outcome, subject, html), indent=2))
-    else:
-        from teemark.summary import show
+        return
+    show(subject)
+    click.echo(f"report: {_short(html)}")
+    click.echo(f"raw:    {_short(outcome.file)}")
 
-        show(subject)
-        click.echo(f"report: {_short(html)}")
-        click.echo(f"raw:    {_short(outcome.file)}")
-    if data.incomplete:
-        say(f"teemark: the run is incomplete: {data.incomplete}; it is kept in {_short(directory)}")
-    if outcome.error is not None:
-        raise outcome.error
-    return 1 if data.incomplete or data.fails else 0
+
+def _tell(outcome: Outcome, run: RunData) -> None:
+    """What wasn't measured, and why: the last that is said."""
+    from teemark.console import say
+    from teemark.report.notices import notices
+
+    for notice in notices(run):
+        say(f"teemark: {notice.plain}")
+    if run.incomplete:
+        say(f"teemark: what was measured is kept in {_short(outcome.file.parent)}")
+    if outcome.error is not None and outcome.error.hint:
+        say(f"hint: {outcome.error.hint}")
+
+
+def _ahead(asked: Plan, starts: Starts, *, deterministic: bool) -> str:
+    """How much there is to do, before anything is booted or copied."""
+    from teemark import fmt, runner
+
+    cases = fmt.plural(len(asked.cases), "case")
+    steps = f" and {fmt.plural(len(asked.teehash), 'way')} to hash a file" if asked.teehash else ""
+    often = f", {starts.count} times" if starts.count > 1 else ""
+    took = fmt.roughly_minutes(starts.count * runner.seconds(asked, deterministic=deterministic))
+    return f"{cases}{steps}{often}: {took} of measuring"
+
+
+def _check_starts(board: Board, boots: int | None, rounds: int | None) -> None:
+    from teemark.boards import VirtualConfig, instances
+    from teemark.errors import UsageMistake
+
+    if boots is None:
+        return
+    if rounds is not None:
+        raise UsageMistake("--boots and --rounds exclude each other", hint="name one of them")
+    if not isinstance(board.config, VirtualConfig):
+        raise UsageMistake(
+            f"{board.name} is no virtual board: teemark can't boot it", hint="use --rounds"
+        )
+    if instances.running_kept(board.name) is not None:
+        raise UsageMistake(
+            f"{board.name} is kept up, and --boots would end it",
+            hint=f"`teemark down {board.name}` first, or use --rounds",
+        )
 
 
 def _short(path: Path) -> str:
@@ -106,6 +209,8 @@ def _summary(outcome: Outcome, subject: Subject, html: Path) -> dict[str, object
         "error": outcome.error.message if outcome.error else None,
         "measured": len(run.sound),
         "skipped": len(run.skips),
+        "tee_refused": sorted({skip.reason for skip in run.tee_refused}),
+        "not_measured": [{"case": one.case, "reason": one.why} for one in run.unmeasured],
         "failed": [{"case": fail.case, "reason": fail.reason} for fail in run.fails],
         "cases": [
             {
@@ -126,8 +231,8 @@ def _summary(outcome: Outcome, subject: Subject, html: Path) -> dict[str, object
                 "backend": cost.backend,
                 "call_ns": cost.call_ns,
                 "ns_per_byte": cost.ns_per_byte,
-                "misfit": abs(cost.line.worst.residual),
-                "fits": cost.line.fits,
+                "misfit": cost.fit.misfit,
+                "fits": cost.fit.fits,
             }
             for cost in subject.models.costs
         ],

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 
 import click
@@ -14,29 +15,53 @@ import click
 def command(board: str, as_json: bool) -> int:
     """Install teebench, teehash and the Trusted Applications on a board, where they differ.
 
-    Then look whether its TEE can be used, and say what is missing: exit status 1.
+    Then open a session with each Trusted Application, and say what came back. Exit status 1 if
+    the board's TEE can't be used.
     """
-    from teemark.boards import ensure_installed, open_board
+    from teemark.boards import ensure_installed, open_board, tas
     from teemark.console import say, working
-    from teemark.errors import NoTee
+    from teemark.errors import NoTee, TaRefused
 
     target = open_board(board)
-    problem: NoTee | None = None
-    with working(f"setting up {target.name} …"), target:
-        installed = ensure_installed(target, require=True)
+    problem: NoTee | TaRefused | None = None
+    answers: dict[tas.Ta, tas.Answer] = {}
+    with contextlib.ExitStack() as stack:
+        with working(f"reaching {target.name} …"):
+            stack.enter_context(target)
+        with working(f"looking at {target.name} …") as tell:
+            installed = ensure_installed(target, require=True, tell=tell)
         try:
             target.require_tee()
+            with working("opening a session with each TA …"):
+                answers = tas.open_each(target)
+            problem = tas.refused(target, answers)
         except NoTee as error:
             problem = error
     if as_json:
-        files = [item.target for item in installed]
         state = {"message": problem.message, "hint": problem.hint} if problem else None
-        click.echo(json.dumps({"installed": files, "tee": state is None, "problem": state}))
+        document = {
+            "installed": [item.target for item in installed],
+            "tee": state is None,
+            "tas": [
+                {
+                    "uuid": ta.uuid,
+                    "name": ta.name,
+                    "opened": answer.opened,
+                    "reason": answer.reason,
+                }
+                for ta, answer in answers.items()
+            ],
+            "problem": state,
+        }
+        click.echo(json.dumps(document))
         return 1 if problem else 0
     for item in installed:
         say(f"installed {item.target}")
     if not installed:
         say(f"{target.name}: everything was in place")
+    for ta, answer in answers.items():
+        came = "a session was opened" if answer.opened else f"{answer.reason}"
+        say(f"TA {ta.uuid} ({ta.name}): {came}")
     if problem:
         raise problem
     return 0

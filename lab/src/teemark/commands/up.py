@@ -25,8 +25,8 @@ def command(board: str) -> None:
         )
     with instances.lock(file.name):
         target = VirtualBoard(file, keep=True)
-        with working(f"booting {file.name} …"), target:
-            ensure_installed(target)
+        with working(f"booting {file.name} …") as tell, target:
+            ensure_installed(target, tell=tell)
         where = f"127.0.0.1:{target.endpoint.port}"
         if target.boot_seconds is None:
             say(f"{file.name} was up already, at {where}")

@@ -21,9 +21,13 @@ class Format:
 
 
 FORMATS: tuple[Format, ...] = (
-    Format("csv", "tidy CSV: a row a raw sample", tidy_csv.render),
-    Format("google-benchmark", "Google Benchmark JSON: an entry a sample", google_benchmark.render),
-    Format("junit", "JUnit XML: a test a case, for CI", junit.render),
+    Format("csv", "tidy CSV: one row for each raw sample", tidy_csv.render),
+    Format(
+        "google-benchmark",
+        "Google Benchmark JSON: one entry for each sample",
+        google_benchmark.render,
+    ),
+    Format("junit", "JUnit XML, for CI: one test for each case", junit.render),
 )
 
 

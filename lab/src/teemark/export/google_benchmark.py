@@ -37,13 +37,24 @@ def _entry(measured: MeasuredCase, sample: Sample, index: int, count: int) -> di
 
 
 def render(run: RunData) -> str:
-    """One call is one iteration; samples with several operations in a call are left out."""
+    """One call is one iteration; samples with several operations in a call are left out. A case
+    that wasn't measured is an entry with an error, as that of a benchmark that gave up."""
     entries = []
-    for measured in run.cases.values():
+    for measured in run.sound:
         samples = [sample for sample in measured.samples if sample.repeat == 1]
         entries += [
             _entry(measured, sample, index, len(samples)) for index, sample in enumerate(samples)
         ]
+    entries += [
+        {
+            "name": case.case,
+            "run_name": case.case,
+            "run_type": "iteration",
+            "error_occurred": True,
+            "error_message": case.why,
+        }
+        for case in run.unmeasured
+    ]
     context: dict[str, Any] = {"executable": "teebench", "host_name": run.name}
     if run.run is not None:
         context |= {

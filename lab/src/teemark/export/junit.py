@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""JUnit XML: a test a case. A wrong output fails, a skip is skipped, its time is the median."""
+"""JUnit XML: a test a case. A wrong output fails, a skip is skipped, its time is the median. A case
+that a broken-off run couldn't measure as asked is an error, as is a TEE that couldn't be used."""
 
 from __future__ import annotations
 
@@ -28,23 +29,37 @@ def _test(suite: ET.Element, key: str, seconds: float | None = None) -> ET.Eleme
 def render(run: RunData) -> str:
     suite = ET.Element("testsuite", name=_text(f"teemark {run.name}"))
     failed = {fail.case for fail in run.fails}
-    passed = 0
+    short = {case.case: case for case in run.missing}
+    counts = {"tests": 0, "failures": len(run.fails), "skipped": 0, "errors": len(short)}
     for key, measured in run.cases.items():
         times = [sample.ns / sample.loops for sample in measured.samples if sample.repeat == 1]
-        if key not in failed and times:
-            passed += 1
+        if key not in failed and key not in short and times:
             _test(suite, key, median(times) / 1e9)
     for fail in run.fails:
         ET.SubElement(_test(suite, fail.case), "failure", message=_text(fail.reason))
     for skip in run.skips:
-        ET.SubElement(_test(suite, skip.case), "skipped", message=_text(skip.reason))
-    errors = 0
-    if run.incomplete is not None:
-        errors = 1
-        ET.SubElement(_test(suite, "run/complete"), "error", message=_text(run.incomplete))
-    suite.set("tests", str(passed + len(run.fails) + len(run.skips) + errors))
-    suite.set("failures", str(len(run.fails)))
-    suite.set("skipped", str(len(run.skips)))
-    suite.set("errors", str(errors))
+        if skip.case not in run.cases:  # else it was measured in another start
+            counts["skipped"] += 1
+            ET.SubElement(_test(suite, skip.case), "skipped", message=_text(skip.reason))
+    for case in short.values():
+        got = "" if case.asked is None else f"{case.samples} of {case.asked} samples; "
+        message = f"not measured as asked: {got}the run is incomplete: {run.incomplete}"
+        ET.SubElement(_test(suite, case.case), "error", message=_text(message))
+    for name, problem in _of_the_run(run):
+        counts["errors"] += 1
+        ET.SubElement(_test(suite, name), "error", message=_text(problem))
+    counts["tests"] = len(suite)
+    for name, count in counts.items():
+        suite.set(name, str(count))
     ET.indent(suite)
     return ET.tostring(suite, encoding="unicode", xml_declaration=True) + "\n"
+
+
+def _of_the_run(run: RunData) -> list[tuple[str, str]]:
+    """What is no single case's fault."""
+    problems = []
+    if run.incomplete is not None:
+        problems.append(("run/complete", run.incomplete))
+    if run.tee_refused:
+        problems.append(("run/tee", run.tee_refused[0].reason))
+    return problems

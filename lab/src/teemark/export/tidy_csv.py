@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Tidy CSV: a row a raw sample, in the order in which they were taken.
 
-`ns` is by the client's clock; `ta_ns` is what the TA counted in the same calls, where it did."""
+`seq` counts over all starts; `ns` is by the client's clock; `ta_ns` is what the TA counted in the
+same calls, where it did. A case that wasn't measured has a row without a sample, and in
+`not_measured` why."""
 
 from __future__ import annotations
 
@@ -19,6 +21,7 @@ COLUMNS = (
     "backend",
     "parameters",
     "bytes",
+    "start",
     "seq",
     "repeat",
     "loops",
@@ -30,6 +33,7 @@ COLUMNS = (
     "nivcsw",
     "runq_ns",
     "ta_ns",
+    "not_measured",
 )
 
 
@@ -59,6 +63,7 @@ def render(run: RunData) -> str:
                 case.backend,
                 case.parameters,
                 case.bytes,
+                next(start.number for start in run.starts if sample.seq in start.seqs),
                 sample.seq,
                 sample.repeat,
                 sample.loops,
@@ -70,6 +75,11 @@ def render(run: RunData) -> str:
                 sample.nivcsw,
                 sample.runq_ns,
                 counted.get((case.case, sample.seq)),
+                None,
             )
         )
+    for one in run.unmeasured:
+        words = one.case.split("/", 3)
+        blank = [None] * (len(COLUMNS) - 4 - len(words))
+        writer.writerow((run.name, emulated, one.case, *words, *blank, one.why))
     return out.getvalue()

@@ -8,14 +8,15 @@ nothing more, the TA's on its counter being right."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from teemark.model.line import SlopeRatio, slope_ratio
-from teemark.model.stats import Summary, summarize
+from teemark.model.decide import Answer, within
+from teemark.model.fit import ROUNDING, Fit, fit
+from teemark.model.stats import Estimate, Sampling, Summary, exactly
 from teemark.run.reader import MeasuredCase
-from teemark.run.records import Case
+from teemark.run.records import Case, Sample
 
 TOLERANCE = 0.05
 """The two slopes may be so far apart."""
@@ -23,8 +24,17 @@ TOLERANCE = 0.05
 REPEATS = 3
 """Through two points there is always a line."""
 
-ENOUGH = 6
-"""Fewer samples of a repetition tell no interval."""
+Pairs = Sequence[Sequence[tuple[float, float]]]
+"""Times of the same calls by both clocks, client's first; a sequence a start."""
+
+
+@dataclass(frozen=True, slots=True)
+class Slopes:
+    """Two slopes over the same x, and how the second relates to the first."""
+
+    first: float
+    second: float
+    ratio: Estimate
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +47,7 @@ class Counted:
     crossing: Summary | None  # client less inside, call by call
     repeats: int  # how many numbers of repetitions there are
     samples: int  # of that one which has the fewest
-    slopes: SlopeRatio | None  # the client's first; None: too few repetitions, or no slope
+    slopes: Slopes | None  # None: too few repetitions, or no slope
 
     @property
     def share(self) -> float | None:
@@ -49,46 +59,109 @@ class Counted:
     @property
     def deviation(self) -> float | None:
         """Of the TA's slope from the client's, relative."""
-        return self.slopes.ratio - 1 if self.slopes else None
+        return self.slopes.ratio.value - 1 if self.slopes else None
 
     @property
     def judgement(self) -> Literal["agree", "disagree", "undecided"] | None:
-        """Whether the clocks do, to within TOLERANCE; undecided where the interval of the
-        deviation lies on both sides of that, or there is none. None: nothing to judge by."""
+        """Whether the clocks do, to within TOLERANCE. None: nothing to judge by."""
         if self.repeats < REPEATS:
             return None
-        if self.slopes is None or self.samples < ENOUGH:
+        if self.slopes is None:
             return "undecided"
-        low, high = self.slopes.interval.low - 1, self.slopes.interval.high - 1
-        if low >= -TOLERANCE and high <= TOLERANCE:
-            return "agree"
-        if high < -TOLERANCE or low > TOLERANCE:
-            return "disagree"
-        return "undecided"
+        answer: Answer = within(self.slopes.ratio, 1 - TOLERANCE, 1 + TOLERANCE)
+        words: dict[Answer, Literal["agree", "disagree", "undecided"]]
+        words = {"yes": "agree", "no": "disagree", "undecided": "undecided"}
+        return words[answer]
 
 
-def counted(measured: MeasuredCase) -> Counted | None:
-    """None for a case without a sample that both clocks have."""
-    by_ta = {sample.seq: sample for sample in measured.ta_samples}
-    pairs: dict[float, list[tuple[float, float]]] = {}
-    for sample in measured.samples:
+def slope_ratio(pairs: Mapping[int, Pairs], label: str, sampling: Sampling) -> Slopes | None:
+    """Of two lines, each through the medians of its half of the pairs at each x.
+
+    What disturbs a call disturbs both its clocks, and not the ratio: what is drawn is the median of
+    second - ratio * first, whose slope is nothing at the right ratio. None when there are fewer
+    than three x, or a median that isn't positive, or the first slope can't be told from none.
+    """
+    xs = sorted(x for x in pairs if any(pairs[x]))
+    if len(xs) < REPEATS:
+        return None
+
+    def median_of(x: int, second: float, first: float) -> Estimate:
+        starts = [[second * b + first * a for a, b in start] for start in pairs[x]]
+        return sampling.estimate(starts, f"{label} x{x}")
+
+    def line(points: Sequence[Estimate]) -> Fit | None:
+        columns = {"call": [1.0] * len(xs), "slope": [float(x) for x in xs]}
+        return fit(xs, points, columns, robust=False)
+
+    by_first = [median_of(x, 0, 1) for x in xs]
+    lines = line(by_first), line([median_of(x, 1, 0) for x in xs])
+    if lines[0] is None or lines[1] is None:
+        return None
+    first, second = (one.terms["slope"] for one in lines if one is not None)
+    interval = first.interval
+    if first.value * (xs[-1] - xs[0]) <= ROUNDING * max(one.value for one in by_first) or (
+        interval and interval.low <= 0
+    ):
+        return None
+    # Moved to where the first clock's medians are, for the fit weighs by these.
+    ratio = second.value / first.value
+    moved = ratio * lines[0].terms["call"].value - lines[1].terms["call"].value
+    apart = line(
+        [
+            median_of(x, 1, -ratio) + exactly(one.value + moved)
+            for x, one in zip(xs, by_first, strict=True)
+        ]
+    )
+    if apart is None:
+        return None
+    off = (apart.terms["slope"] - exactly(first.value)).scaled(1 / first.value)
+    return Slopes(first.value, second.value, exactly(ratio) + off)
+
+
+def _pairs(
+    samples: Sequence[Sample], by_ta: Mapping[int, Sample], repeat: int
+) -> list[tuple[float, float]]:
+    """Of those samples of so many repetitions that both clocks have."""
+    found = []
+    for sample in samples:
         twin = by_ta.get(sample.seq)
-        if twin is not None and (twin.repeat, twin.loops) == (sample.repeat, sample.loops):
-            pair = (sample.ns / sample.loops, twin.ns / twin.loops)
-            pairs.setdefault(sample.repeat, []).append(pair)
+        if (
+            sample.repeat == repeat
+            and twin is not None
+            and (twin.repeat, twin.loops) == (sample.repeat, sample.loops)
+        ):
+            found.append((sample.ns / sample.loops, twin.ns / twin.loops))
+    return found
+
+
+def counted(measured: MeasuredCase, sampling: Sampling) -> Counted | None:
+    """None for a case without a sample that both clocks have."""
+    if not measured.ta_samples:
+        return None
+    by_ta = {sample.seq: sample for sample in measured.ta_samples}
+    pairs: dict[int, Pairs] = {}
+    for repeat in sorted({sample.repeat for sample in measured.samples}):
+        starts = [_pairs(start, by_ta, repeat) for start in measured.starts]
+        if any(starts):
+            pairs[repeat] = starts
     if not pairs:
         return None
-    single = pairs.get(1, [])
+    key = measured.case.case
+
+    def of_call(second: float, first: float) -> Summary | None:
+        starts = [[second * b + first * a for a, b in start] for start in pairs.get(1, ())]
+        return sampling.summary(starts, f"{key} x1") if any(starts) else None
+
     return Counted(
         case=measured.case,
-        client=summarize([client for client, _ in single]) if single else None,
-        inside=summarize([inside for _, inside in single]) if single else None,
-        crossing=summarize([client - inside for client, inside in single]) if single else None,
+        client=of_call(0, 1),
+        inside=of_call(1, 0),
+        crossing=of_call(-1, 1),
         repeats=len(pairs),
-        samples=min(map(len, pairs.values())),
-        slopes=slope_ratio(pairs),
+        samples=min(sum(map(len, starts)) for starts in pairs.values()),
+        slopes=slope_ratio(pairs, key, sampling),
     )
 
 
-def counted_cases(cases: Sequence[MeasuredCase]) -> tuple[Counted, ...]:
-    return tuple(found for case in cases if (found := counted(case)) is not None)
+def counted_cases(cases: Sequence[MeasuredCase], sampling: Sampling) -> tuple[Counted, ...]:
+    return tuple(found for case in cases if (found := counted(case, sampling)) is not None)

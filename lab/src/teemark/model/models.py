@@ -3,33 +3,70 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
 
 from teemark.model.counter import Counted, counted_cases
-from teemark.model.line import Line, fit_line
-from teemark.model.stats import CaseStats, call_times, case_stats
+from teemark.model.fit import Fit, fit
+from teemark.model.forms import Form, family
+from teemark.model.stats import (
+    CaseStats,
+    Dependence,
+    Estimate,
+    Sampling,
+    call_times,
+    case_stats,
+    loops_of,
+)
 from teemark.run.reader import MeasuredCase, RunData
-from teemark.run.records import Case
+
+EMPTY_CALL = "invoke/none/tee/none"
 
 
 @dataclass(frozen=True, slots=True)
-class CostLine:
-    """t = call + bytes * rate, for one algorithm in one backend; nanoseconds."""
+class Cost:
+    """What the calls of one workload, algorithm and backend are made of; nanoseconds."""
 
     workload: str
     algorithm: str
     backend: str
-    line: Line
+    fit: Fit
+    form: Form
+    way: Fit | None = None
+    """In and out, by the TA's counter: `call` and `page`."""
+    samples: int = 0
+    """Of the size that has the fewest."""
+
+    def at(self, size: int) -> Estimate:
+        """What a message of so many bytes takes, as fitted."""
+        base, candidates = self.form.columns([size], [None])
+        row = {name: column[0] for name, column in {**base, **candidates}.items()}
+        return self.fit.at({"page": self.form.pages(size), **row})
+
+    @property
+    def call(self) -> Estimate:
+        return self.fit.terms["call"]
+
+    @property
+    def byte(self) -> Estimate:
+        """Of a long message."""
+        parts = [
+            term.scaled(share)
+            for name, share in self.form.bytes_of.items()
+            if (term := self.fit.term(name)) is not None
+        ]
+        total = parts[0] if parts else Estimate(0.0)
+        for part in parts[1:]:
+            total += part
+        return total
 
     @property
     def call_ns(self) -> float:
-        return self.line.intercept
+        return self.call.value
 
     @property
     def ns_per_byte(self) -> float:
-        return self.line.slope
+        return self.byte.value
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,15 +77,29 @@ class RepeatLine:
     algorithm: str
     backend: str
     bytes: int | None
-    line: Line
+    fit: Fit
 
     @property
-    def crossing_ns(self) -> float:
-        return self.line.intercept
+    def crossing(self) -> Estimate:
+        return self.fit.terms["call"]
 
     @property
-    def operation_ns(self) -> float:
-        return self.line.slope
+    def operation(self) -> Estimate:
+        return self.fit.terms["operation"]
+
+
+@dataclass(frozen=True, slots=True)
+class Streamed:
+    """What a message in pieces should take by what the whole one takes, and what it does."""
+
+    measured: CaseStats
+    pieces: int
+    predicted: Estimate
+
+    @property
+    def off(self) -> float:
+        """Of the prediction from what was measured, relative."""
+        return self.predicted.value / self.measured.time.median - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,62 +107,178 @@ class Models:
     """All of one run. Order: as in the run's plan."""
 
     stats: tuple[CaseStats, ...] = ()
-    costs: tuple[CostLine, ...] = ()
+    costs: tuple[Cost, ...] = ()
     repeats: tuple[RepeatLine, ...] = ()
     counted: tuple[Counted, ...] = ()
+    streams: tuple[Streamed, ...] = ()
+    references: Fit | None = None
+    """An empty call: `call`, and what a memory `reference` adds."""
+    _by_key: dict[str, CaseStats] = field(default_factory=dict, repr=False, compare=False)
 
     def case(self, key: str) -> CaseStats | None:
-        return next((stats for stats in self.stats if stats.key == key), None)
+        return self._by_key.get(key)
 
-    def cost(self, algorithm: str, backend: str, workload: str = "oneshot") -> CostLine | None:
+    def cost(self, algorithm: str, backend: str, workload: str = "oneshot") -> Cost | None:
         for cost in self.costs:
             if (cost.workload, cost.algorithm, cost.backend) == (workload, algorithm, backend):
                 return cost
         return None
 
 
-def by_size(case: Case) -> str | None:
-    """What a case is but for its size: `oneshot`, or `cipher enc` for `cipher/…/enc/4096`. None
-    where the key doesn't end with the size."""
-    words, _, last = case.parameters.rpartition("/")
-    if last != str(case.bytes):
-        return None
-    return f"{case.workload} {words.replace('/', ' ')}" if words else case.workload
+def sampling_of(run: RunData) -> Sampling:
+    exact = run.run is not None and run.run.icount
+    cases: list[tuple[list[int], list[float]]] = []
+    if not exact:
+        for measured in run.sound:
+            for repeat in sorted({sample.repeat for sample in measured.samples}):
+                of_it = [sample for sample in measured.starts[0] if sample.repeat == repeat]
+                cases.append(([sample.seq for sample in of_it], call_times(of_it, repeat)))
+    return Sampling(exact, float(run.machine.clock.resolution_ns or 0), Dependence(cases))
 
 
-def cost_lines(cases: Sequence[MeasuredCase]) -> tuple[CostLine, ...]:
-    """A line over sizes for every workload, algorithm and backend with three sizes or more."""
-    groups: dict[tuple[str, str, str], dict[float, list[float]]] = defaultdict(dict)
-    for measured in cases:
+def _in_tee(run: RunData, measured: MeasuredCase) -> bool:
+    """By what teebench says of the backend, or of the case: a TA computes."""
+    case = measured.case
+    return run.backend(case.backend).secure or case.ta_counter is not None
+
+
+def costs_of(
+    run: RunData, stats: Iterable[CaseStats], counted: Iterable[Counted]
+) -> tuple[Cost, ...]:
+    """A fit over sizes for every workload, algorithm and backend that has enough of them."""
+    known = {one.key: one for one in stats}
+    ways = {one.case.case: one.crossing for one in counted if one.crossing is not None}
+    groups: dict[tuple[str, str, str], list[tuple[int, MeasuredCase]]] = {}
+    for measured in run.sound:
         case = measured.case
-        times = call_times(measured.samples)
-        name = by_size(case)
-        if times and case.bytes is not None and name is not None:
-            groups[name, case.algorithm, case.backend][float(case.bytes)] = times
-    return tuple(
-        CostLine(*key, line)
-        for key, samples in groups.items()
-        if (line := fit_line(samples)) is not None
-    )
+        found = family(case)
+        if found is not None and case.case in known:
+            groups.setdefault((found[0], case.algorithm, case.backend), []).append(
+                (found[1], measured)
+            )
+    made: dict[tuple[str, str, str], Cost] = {}
+    # What a page costs is known by shm before it is needed.
+    for name in sorted(groups, key=lambda name: not name[0].startswith("shm")):
+        workload, algorithm, backend = name
+        group = groups[name]
+        group.sort(key=lambda pair: pair[0])
+        form = Form(workload.split()[0], algorithm, backend, _in_tee(run, group[0][1]))
+        sizes = [size for size, _ in group]
+        keys = [measured.case.case for _, measured in group]
+        way = None
+        if all(key in ways for key in keys):
+            way = fit(
+                sizes,
+                [ways[key].estimate for key in keys],
+                {"call": [1.0] * len(keys)},
+                {"page": [float(form.pages(n)) for n in sizes]},
+            )
+        base, candidates = form.columns(
+            sizes, [measured.case.rpcs_per_call for _, measured in group]
+        )
+        page = _page(form, way, made.values())
+        samples = min(known[key].time.count for key in keys)
+        pages = [float(form.pages(size)) for size in sizes]
+        found_fit = fit(
+            sizes,
+            [known[key].estimate for key in keys],
+            base,
+            candidates,
+            {"page": (page, pages)} if page is not None else {},
+        )
+        if found_fit is not None:
+            made[name] = Cost(workload, algorithm, backend, found_fit, form, way, samples)
+    return tuple(made[name] for name in groups if name in made)
 
 
-def repeat_lines(cases: Sequence[MeasuredCase]) -> tuple[RepeatLine, ...]:
+def _page(form: Form, way: Fit | None, made: Iterable[Cost]) -> Estimate | None:
+    """What mapping a page takes on the way into the TEE, where that was measured apart from the
+    work (by the TA's counter, or by calls that only carry a buffer) and shows."""
+    if not form.in_tee or form.workload in ("shm", "rng", "same-code"):
+        return None
+    if way is not None:
+        return way.term("page")
+    carried = [
+        cost.fit.terms["page"]
+        for cost in made
+        if cost.workload == "shm in" and cost.algorithm == "allocated"
+    ]
+    return carried[0] if carried else None
+
+
+def repeat_lines(cases: Sequence[MeasuredCase], sampling: Sampling) -> tuple[RepeatLine, ...]:
     """A line over the repetitions inside one call, for every case that has three or more."""
     lines = []
     for measured in cases:
         case = measured.case
-        counts = {sample.repeat for sample in measured.samples}
-        line = fit_line({n: call_times(measured.samples, n) for n in counts})
+        counts = sorted({sample.repeat for sample in measured.samples})
+        if len(counts) < 3:
+            continue
+        line = fit(
+            counts,
+            [
+                sampling.estimate(
+                    [call_times(start, n) for start in measured.starts],
+                    f"{case.case} x{n}",
+                    loops_of(measured, n),
+                )
+                for n in counts
+            ],
+            {"call": [1.0] * len(counts), "operation": [float(n) for n in counts]},
+        )
         if line is not None:
             lines.append(RepeatLine(case.case, case.algorithm, case.backend, case.bytes, line))
     return tuple(lines)
 
 
+def streamed(models: Models) -> tuple[Streamed, ...]:
+    """A message in m pieces is the whole one and m more ways in and out: begin is a call too."""
+    found = []
+    empty = models.case(EMPTY_CALL)
+    for stats in models.stats:
+        words = stats.parameters.split("/")
+        if stats.workload != "stream" or stats.bytes is None or len(words) != 2:
+            continue
+        cost = models.cost(stats.algorithm, stats.backend)
+        if cost is None:
+            continue
+        chunk = int(words[1])
+        pieces = max(1, -(-stats.bytes // chunk))
+        predicted = cost.at(stats.bytes)
+        if cost.form.in_tee:
+            way = cost.way.terms["call"] if cost.way else empty.estimate if empty else None
+            if way is None:
+                continue
+            predicted += way.scaled(pieces)
+            page = cost.fit.term("page")
+            more = pieces * cost.form.pages(chunk) - cost.form.pages(stats.bytes)
+            if page is not None and more > 0:
+                predicted += page.scaled(more)
+        found.append(Streamed(stats, pieces, predicted))
+    return tuple(found)
+
+
+def references_of(stats: Iterable[CaseStats]) -> Fit | None:
+    calls = [one for one in stats if one.workload == "invoke" and one.backend == "tee"]
+    return fit(
+        range(len(calls)),
+        [one.estimate for one in calls],
+        {"call": [1.0] * len(calls)},
+        {"reference": [float(one.algorithm.startswith("memref")) for one in calls]},
+    )
+
+
 def build(run: RunData) -> Models:
     cases = run.sound
-    return Models(
-        stats=tuple(stats for case in cases if (stats := case_stats(case)) is not None),
-        costs=cost_lines(cases),
-        repeats=repeat_lines(cases),
-        counted=counted_cases(cases),
+    sampling = sampling_of(run)
+    stats = tuple(one for case in cases if (one := case_stats(case, sampling)) is not None)
+    counted = counted_cases(cases, sampling)
+    made = Models(
+        stats=stats,
+        costs=costs_of(run, stats, counted),
+        repeats=repeat_lines(cases, sampling),
+        counted=counted,
+        references=references_of(stats),
+        _by_key={one.key: one for one in stats},
     )
+    return replace(made, streams=streamed(made))

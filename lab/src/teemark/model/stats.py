@@ -1,29 +1,65 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What is said about one case: median with its interval, spread, throughput.
+"""Medians, and how well they are known.
 
-The interval of the median is the order-statistic (sign-test) interval: the k-th smallest and k-th
-largest values enclose the median with the probability that a fair coin, thrown n times, falls on
-either side k … n-k times. It assumes nothing of the distribution but that the samples are
-independent, and is never narrower than it says. Below six samples no such interval reaches 95 %.
-Source: W. J. Conover, Practical Nonparametric Statistics, 3rd ed., section 3.2.
+What is known of a median is kept as draws: values that it could as well have, by the sign test.
+Of n independent samples the number below the median is Binomial(n, 1/2), whatever the
+distribution; so each draw is an order statistic at a random rank, between two of them as
+Hettmansperger and Sheather interpolate. Whatever is computed from medians is computed from their
+draws, and the middle 95 % of the result is its interval.
+
+A run of several starts shows what differs between them. There the draws are Student's t over the
+starts' medians, with the same random numbers in all cases, so that what a start does to all of them
+cancels where it should. In a run of one start, samples may depend on their neighbours in time;
+`Dependence` finds out how much they do, and widens the ranks.
+Sources: W. J. Conover, Practical Nonparametric Statistics, 3rd ed., section 3.2;
+T. Hettmansperger and S. Sheather, Confidence intervals based on interpolated order statistics
+(1986); C. Geyer, Practical Markov Chain Monte Carlo (1992), section 3.3.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
+from statistics import NormalDist
+from typing import TYPE_CHECKING
+from zlib import crc32
 
-from teemark.run.reader import MeasuredCase
-from teemark.run.records import Sample
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from teemark.run.reader import MeasuredCase
+    from teemark.run.records import Sample
+
+    Array = NDArray[np.float64]
 
 LEVEL = 0.95
+DRAWS = 2000
+SEED = 20260101
+
+ENOUGH = 6
+"""Fewer samples of one start have no interval: the sign test can't reach 95 %."""
+
+EXACT_BINOMIAL = 400
+"""Up to so many samples the binomial distribution is summed; beyond it is as good as normal."""
+
+FREEDOM = 1.25
+"""Times the square root of the number of samples: the degrees of freedom of the distances between
+order statistics. Found by simulation (lab/bench/coverage.py)."""
+
+MAX_LAG = 1000
+
+VISIBLE = 1.3
+"""Neighbours must be that many standard errors alike, for samples to count as dependent."""
+
+Z = 1.959963984540054
 
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """From `low` to `high`; `level` is the probability that it really has, at least 95 %."""
+    """From `low` to `high`, with the probability `level` to hold what it is of."""
 
     low: float
     high: float
@@ -35,58 +71,111 @@ class Interval:
     def overlaps(self, other: Interval) -> bool:
         return self.low <= other.high and other.low <= self.high
 
-    def scaled(self, factor: float) -> Interval:
-        """In another unit."""
-        low, high = sorted((self.low * factor, self.high * factor))
-        return Interval(low, high, self.level)
+    @property
+    def width(self) -> float:
+        return self.high - self.low
 
 
-@dataclass(frozen=True, slots=True)
-class Summary:
-    """Of values in nanoseconds, or whatever unit they came in."""
+@dataclass(frozen=True, slots=True, eq=False)
+class Estimate:
+    """A figure, with values that it could as well have.
 
-    count: int
-    median: float
-    interval: Interval | None  # None: too few samples for 95 %
-    mean: float
-    sd: float | None  # None: one sample
-    min: float
-    p95: float
-    max: float
+    `draws` is None where there are too few samples to say. Of an exact figure it is that figure
+    alone. They are spread as the figure itself is from run to run; how badly the spread is known
+    from so few samples, `freedom` says: its degrees of freedom, as of Student's t. What is made of
+    many medians has more (Welch and Satterthwaite), unless all are of the same starts: these are
+    `shared`."""
+
+    value: float
+    draws: Array | None = None
+    freedom: float = math.inf
+    shared: bool = False
 
     @property
-    def identical(self) -> bool:
-        return self.min == self.max
+    def interval(self) -> Interval | None:
+        """The middle 95 % of the draws, as much wider as the spread is uncertain."""
+        import numpy as np
+
+        if self.draws is None:
+            return None
+        if self.draws.size == 1:
+            return Interval(float(self.draws[0]), float(self.draws[0]))
+        tail = (1 - LEVEL) / 2
+        low, high = np.quantile(self.draws, (tail, 1 - tail)) - self.value
+        wider = student(self.freedom)
+        return Interval(
+            self.value + min(float(low) * wider, 0.0), self.value + max(float(high) * wider, 0.0)
+        )
+
+    @property
+    def variance(self) -> float:
+        return 0.0 if self.draws is None else float(self.draws.var())
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Estimate) and (self.value, self.interval) == (
+            other.value,
+            other.interval,
+        )
+
+    def __hash__(self) -> int:
+        return hash(self.value)
+
+    def __add__(self, other: Estimate) -> Estimate:
+        value = self.value + other.value
+        if self.draws is None or other.draws is None:
+            return Estimate(value)
+        return Estimate(value, self.draws + other.draws, *freedom_of((1, self), (1, other)))
+
+    def __sub__(self, other: Estimate) -> Estimate:
+        return self + other.scaled(-1.0)
+
+    def __truediv__(self, other: Estimate) -> Estimate:
+        """Without draws where the divisor may be zero: its ratio could be anything."""
+        value = self.value / other.value if other.value else math.inf
+        divisor = other.interval
+        if self.draws is None or other.draws is None or divisor is None or 0 in divisor:
+            return Estimate(value)
+        return Estimate(value, self.draws / other.draws, *freedom_of((1, self), (value, other)))
+
+    def scaled(self, factor: float) -> Estimate:
+        draws = None if self.draws is None else self.draws * factor
+        return Estimate(self.value * factor, draws, self.freedom, self.shared)
 
 
-@cache
-def median_ranks(n: int, level: float = LEVEL) -> tuple[int, float] | None:
-    """The largest k (from 1) so that the k-th smallest to the k-th largest of n values enclose
-    the median with at least `level`, and the probability it has; None when there is none."""
-    # P(the interval misses) = 2 * P(Binomial(n, 1/2) < k)
-    total = 2**n
-    miss = 0
-    best: tuple[int, float] | None = None
-    for k in range(1, n // 2 + 1):
-        miss += 2 * math.comb(n, k - 1)
-        covered = (total - miss) / total
-        if covered < level:
-            break
-        best = (k, covered)
-    return best
+def freedom_of(*parts: tuple[float, Estimate]) -> tuple[float, bool]:
+    """Degrees of freedom of a sum of so much of each part, and whether they are shared."""
+    known = [(share**2 * part.variance, part) for share, part in parts]
+    total = sum(variance for variance, _ in known)
+    if any(part.shared for _, part in known):
+        return min(part.freedom for variance, part in known), True
+    uncertain = sum(variance**2 / part.freedom for variance, part in known)
+    return total**2 / uncertain if uncertain > 0 else math.inf, False
 
 
-def median_interval(values: Sequence[float], level: float = LEVEL) -> Interval | None:
-    """The order-statistic interval of the median; None below six values (at 95 %)."""
-    ranks = median_ranks(len(values), level)
-    if ranks is None:
-        return None
-    k, covered = ranks
-    ordered = sorted(values)
-    return Interval(ordered[k - 1], ordered[-k], covered)
+def student(freedom: float) -> float:
+    """The 97.5 % point of Student's t over that of the normal distribution. Few degrees have it
+    exactly, more by the expansion of Cornish and Fisher."""
+    known = _STUDENT.get(freedom)
+    if known is not None:
+        return known / Z
+    z2 = Z**2
+    first = (z2 + 1) / 4
+    second = (5 * z2**2 + 16 * z2 + 3) / 96
+    third = (3 * z2**3 + 19 * z2**2 + 17 * z2 - 15) / 384
+    return 1 + (first + (second + third / freedom) / freedom) / freedom
 
 
-def median(values: Sequence[float]) -> float:
+_STUDENT: dict[float, float] = {1: 12.7062, 2: 4.3027, 3: 3.1824}
+
+
+def exactly(value: float) -> Estimate:
+    """A figure that is counted, not sampled, or known."""
+    import numpy as np
+
+    return Estimate(value, np.array([value]))
+
+
+def median(values: Iterable[float]) -> float:
     ordered = sorted(values)
     n = len(ordered)
     return ordered[n // 2] if n % 2 else (ordered[n // 2 - 1] + ordered[n // 2]) / 2
@@ -101,10 +190,202 @@ def quantile(values: Sequence[float], q: float) -> float:
     return ordered[below] + (ordered[above] - ordered[below]) * (place - below)
 
 
-def summarize(values: Sequence[float]) -> Summary:
-    """ValueError when there is no value."""
+def centre(starts: Sequence[Sequence[float]]) -> float:
+    """The median; of several starts, the mean of their medians."""
+    medians = [median(values) for values in starts if values]
+    return math.fsum(medians) / len(medians)
+
+
+def estimate(
+    starts: Sequence[Sequence[float]],
+    label: str,
+    *,
+    dependence: float = 1.0,
+    grain: float = 0.0,
+    exact: bool = False,
+) -> Estimate:
+    """What the median of these samples is, one sequence a start of the machine.
+
+    `label` names the case: different ones are drawn independently, the same one always alike.
+    `dependence` is how many samples are worth one independent one; `grain` the step of the clock in
+    the unit of the values. ValueError when there is no sample.
+    """
+    import numpy as np
+
+    found = [values for values in starts if values]
+    if not found:
+        raise ValueError("no values to estimate from")
+    value = centre(found)
+    if exact:
+        return exactly(value)
+    if len(found) > 1:
+        shifts = np.array([median(values) for values in found]) - value
+        drawn = value + _start_weights(len(found)) @ shifts
+        return Estimate(value, drawn, len(found) - 1, shared=True)
+    places = _places(len(found[0]), round(dependence, 3))
+    if places is None:
+        return Estimate(value)
+    rng = np.random.default_rng([SEED, crc32(label.encode())])
+    ordered = np.sort(np.asarray(found[0], dtype=np.float64))
+    if grain > 0:
+        ordered = _apart(ordered, grain)
+        value = median(ordered.tolist())
+    below = np.minimum(places.astype(np.intp), ordered.size - 2)
+    share = places - below
+    drawn = rng.permutation(ordered[below] * (1 - share) + ordered[below + 1] * share)
+    half = ordered.size // 4
+    if ordered[-1 - half] - ordered[half] < grain:
+        # The clock is coarser than what it measures: the median may be anywhere in a step.
+        drawn = drawn + rng.uniform(-grain / 2, grain / 2, drawn.size)
+    # The ranks hold for one median. Their draws are wider than it varies, since the distances of
+    # order statistics are as uncertain as a spread from so many samples is.
+    freedom = FREEDOM * math.sqrt(ordered.size / dependence)
+    return Estimate(value, value + (drawn - value) / student(freedom), freedom)
+
+
+def _apart(ordered: Array, grain: float) -> Array:
+    """Equal values evenly over the step of the clock that they share (a grouped median)."""
+    import numpy as np
+
+    _, first, counts = np.unique(ordered, return_index=True, return_counts=True)
+    place = np.arange(ordered.size) - np.repeat(first, counts)
+    return np.sort(ordered + ((place + 0.5) / np.repeat(counts, counts) - 0.5) * grain)
+
+
+@cache
+def _start_weights(starts: int) -> Array:
+    """Rows of weights, so that weights times what the starts are off their mean is spread as the
+    mean's error is."""
+    import numpy as np
+
+    rng = np.random.default_rng([SEED, starts])
+    half = rng.standard_normal((DRAWS // 2, starts))
+    weights = np.concatenate([half, -half])
+    # Their covariance exactly the identity, so that no direction is favoured by chance.
+    weights = weights @ np.linalg.inv(np.linalg.cholesky(weights.T @ weights / DRAWS)).T
+    return weights / math.sqrt(starts * (starts - 1))
+
+
+@cache
+def _places(n: int, dependence: float) -> Array | None:
+    """Ranks (from 0) of the draws of a median of n samples; None where the interval would have to
+    reach beyond the samples."""
+    import numpy as np
+
+    if n < ENOUGH:
+        return None
+    tail = (np.arange(DRAWS // 2) + 0.5) / DRAWS
+    if n > EXACT_BINOMIAL:
+        deviations = np.array([NormalDist().inv_cdf(p) for p in tail])
+        lower = (n - 1) / 2 + deviations * math.sqrt(n) / 2
+    else:
+        ranks = np.arange(1, n // 2 + 1)
+        log = [math.lgamma(n + 1) - math.lgamma(k) - math.lgamma(n - k + 2) for k in ranks]
+        below = np.cumsum(np.exp(np.array(log) - n * math.log(2)))  # P(B < k), k from 1
+        at = np.clip(np.searchsorted(below, tail, side="right") - 1, 0, len(below) - 2)
+        share = np.clip((tail - below[at]) / (below[at + 1] - below[at]), 0.0, 1.0)
+        k = ranks[at]
+        lower = k - 1 + (n - k) * share / (k + (n - 2 * k) * share)
+    middle = (n - 1) / 2
+    lower = middle - (middle - lower) * math.sqrt(dependence)
+    if lower[int(DRAWS * (1 - LEVEL) / 2)] < 0:
+        return None
+    lower = np.maximum(lower, 0.0)
+    return np.concatenate([lower, (n - 1) - lower[::-1]])
+
+
+class Dependence:
+    """How much the samples of a run depend on their neighbours in time.
+
+    All cases together, in the order in which their samples were taken, as normal scores of their
+    ranks within their cases: a first-order autoregression, where it is visible at all. A trend over
+    the whole run is no dependence: cases take turns in random order, so each sees all of it."""
+
+    def __init__(self, cases: Iterable[tuple[Sequence[int], Sequence[float]]]) -> None:
+        """Of each case: the places of its samples in the run, and their values."""
+        import numpy as np
+
+        self._per_sample = 0.0
+        found = [(order, values) for order, values in cases if len(values) > 1]
+        total = sum(len(values) for _, values in found)
+        if total < 2 * ENOUGH:
+            return
+        places = np.concatenate([np.asarray(order) for order, _ in found])
+        score = np.concatenate([_normal_scores(values) for _, values in found])
+        score = score[np.argsort(places, kind="stable")]
+        time = np.linspace(-1, 1, total)
+        score = score - score.mean() - time * (score @ time) / (time @ time)
+        power = float(score @ score)
+        if power <= 0:
+            return
+        neighbours = float(score[:-1] @ score[1:]) / power * total / (total - 1)
+        if neighbours < VISIBLE / math.sqrt(total):
+            return
+        # What was subtracted (a median a case, a trend) makes neighbours look opposed.
+        opposed = (2 * (1 + 3 * neighbours) + len(found)) / total
+        neighbours = min(neighbours + opposed, 0.97)
+        lags = np.arange(1, min(total, MAX_LAG))
+        signs = 2 / math.pi * np.arcsin(neighbours**lags)
+        self._per_sample = 2 * float(signs @ (1 - lags / total)) / total
+
+    def of(self, samples: int) -> float:
+        """How many samples of a case with so many are worth one independent one, at least one.
+        Includes that a spread estimated from so few is uncertain itself, as Student's t does."""
+        worth = 1 + self._per_sample * samples
+        if worth == 1 or samples <= worth + 2:
+            return worth
+        return worth * (student(samples / worth - 1) / student(samples - 1)) ** 2
+
+
+def _normal_scores(values: Sequence[float]) -> Array:
+    """Ties share their mean rank."""
+    import numpy as np
+
+    found = np.asarray(values, dtype=np.float64)
+    ordered = np.sort(found)
+    rank = (np.searchsorted(ordered, found) + np.searchsorted(ordered, found, side="right")) / 2
+    places, quantiles = _normal_quantiles()
+    return np.interp(rank / len(found), places, quantiles)
+
+
+@cache
+def _normal_quantiles() -> tuple[Array, Array]:
+    """At a thousand places between 0 and 1, closer towards the ends."""
+    import numpy as np
+
+    places = (1 - np.cos(np.linspace(0, math.pi, 1002)[1:-1])) / 2
+    return places, np.array([NormalDist().inv_cdf(place) for place in places])
+
+
+INDEPENDENT = Dependence(())
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """Of values in nanoseconds, or whatever unit they came in."""
+
+    count: int
+    median: float
+    interval: Interval | None  # None: too few samples for 95 %
+    mean: float
+    sd: float | None  # None: one sample
+    min: float
+    p95: float
+    max: float
+    estimate: Estimate
+    starts: int = 1
+
+    @property
+    def identical(self) -> bool:
+        return self.min == self.max
+
+
+def summarize(values: Sequence[float], known: Estimate | None = None, starts: int = 1) -> Summary:
+    """Of the values of all starts; `known` is what their median is, where that was worked out.
+    ValueError when there is no value."""
     if not values:
         raise ValueError("no values to summarize")
+    known = known or estimate((values,), "")
     n = len(values)
     low, high = min(values), max(values)
     # fsum rounds once, but its quotient may still leave the range by one bit
@@ -112,17 +393,24 @@ def summarize(values: Sequence[float]) -> Summary:
     sd = math.sqrt(math.fsum((v - mean) ** 2 for v in values) / (n - 1)) if n > 1 else None
     return Summary(
         count=n,
-        median=median(values),
-        interval=median_interval(values),
+        median=known.value,
+        interval=known.interval,
         mean=mean,
         sd=sd,
         min=low,
         p95=quantile(values, 0.95),
         max=high,
+        estimate=known,
+        starts=starts,
     )
 
 
-def call_times(samples: Sequence[Sample], repeat: int = 1) -> list[float]:
+def loops_of(measured: MeasuredCase, repeat: int = 1) -> int:
+    """Calls in the longest sample with that many operations in a call."""
+    return max((sample.loops for sample in measured.samples if sample.repeat == repeat), default=1)
+
+
+def call_times(samples: Iterable[Sample], repeat: int = 1) -> list[float]:
     """Nanoseconds a call took, of every sample with that many operations in a call."""
     return [sample.ns / sample.loops for sample in samples if sample.repeat == repeat]
 
@@ -140,16 +428,23 @@ class CaseStats:
     time: Summary
     cpu_share: float | None  # CPU time (user and system) per elapsed time; None: unknown
     first_ns: int | None  # the first call, kept apart
+    next_ns: int | None = None  # a call right after it, when loops were chosen
+    single: bool = False
+    """Each sample is one call, so that quantiles of samples are quantiles of calls."""
+
+    @property
+    def estimate(self) -> Estimate:
+        return self.time.estimate
 
     @property
     def throughput(self) -> float | None:
         """Bytes per second at the median; None without bytes, or when nothing was elapsed."""
-        return self.bytes * 1e9 / self.time.median if self.bytes and self.time.median else None
+        return self.bytes * 1e9 / self.time.median if self.bytes and self.time.median > 0 else None
 
     @property
     def throughput_interval(self) -> Interval | None:
         interval = self.time.interval
-        if not self.bytes or interval is None or not interval.low:
+        if not self.bytes or interval is None or interval.low <= 0:
             return None
         whole = self.bytes * 1e9
         return Interval(whole / interval.high, whole / interval.low, interval.level)
@@ -167,12 +462,39 @@ def cpu_share(samples: Sequence[Sample]) -> float | None:
     return cpu_us * 1000 / elapsed_ns if elapsed_ns else None
 
 
-def case_stats(measured: MeasuredCase) -> CaseStats | None:
+@dataclass(frozen=True, slots=True)
+class Sampling:
+    """How a run was sampled: what every interval of it depends on."""
+
+    exact: bool = False  # the clock counts instructions
+    resolution_ns: float = 0.0
+    dependence: Dependence = INDEPENDENT
+
+    def estimate(self, starts: Sequence[Sequence[float]], label: str, loops: int = 1) -> Estimate:
+        """The median of the values of each start, of samples of so many calls."""
+        return estimate(
+            starts,
+            label,
+            dependence=self.dependence.of(max(map(len, starts))),
+            grain=self.resolution_ns / loops,
+            exact=self.exact,
+        )
+
+    def summary(self, starts: Sequence[Sequence[float]], label: str, loops: int = 1) -> Summary:
+        return summarize(
+            [value for start in starts for value in start],
+            self.estimate(starts, label, loops),
+            sum(map(bool, starts)),
+        )
+
+
+def case_stats(measured: MeasuredCase, sampling: Sampling) -> CaseStats | None:
     """None for a case without a sample of single operations."""
     case = measured.case
-    times = call_times(measured.samples)
-    if not times:
+    starts = [call_times(samples) for samples in measured.starts]
+    if not any(starts):
         return None
+    loops = loops_of(measured)
     return CaseStats(
         key=case.case,
         workload=case.workload,
@@ -180,7 +502,9 @@ def case_stats(measured: MeasuredCase) -> CaseStats | None:
         backend=case.backend,
         parameters=case.parameters,
         bytes=case.bytes,
-        time=summarize(times),
+        time=sampling.summary(starts, f"{case.case} x1", loops),
         cpu_share=cpu_share(measured.samples),
         first_ns=next((first.ns for first in measured.first if first.what == "call"), None),
+        next_ns=case.call_ns,
+        single=loops == 1,
     )

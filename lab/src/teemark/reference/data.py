@@ -154,9 +154,16 @@ class Figure(Struct, frozen=True, kw_only=True):
         return UNITS[self.corrected_unit][1]
 
     @property
+    def inferred(self) -> str:
+        """Why, of what the document doesn't say."""
+        found = self.note.startswith("inferred: ")
+        return self.note.removeprefix("inferred: ") if found else ""
+
+    @property
     def published(self) -> str:
         """As printed, for people."""
-        return RELATIONS[self.relation] + _range(self.text, self.upper) + _unit(self.unit)
+        shown = RELATIONS[self.relation] + _range(self.text, self.upper) + _unit(self.unit)
+        return shown + " (inferred)" * bool(self.inferred)
 
     @property
     def put_right(self) -> str:
@@ -167,6 +174,7 @@ class Figure(Struct, frozen=True, kw_only=True):
             RELATIONS[self.relation]
             + _range(str(self.corrected), self.corrected_upper)
             + _unit(self.corrected_unit)
+            + " (inferred)" * bool(self.inferred)
         )
 
     @property

@@ -61,6 +61,12 @@ class Banner:
     title: str
     text: Text
 
+    @property
+    def plain(self) -> str:
+        """For a terminal."""
+        said = "".join(part if isinstance(part, str) else part.text for part in self.text)
+        return f"{self.title}. {said}"
+
 
 @dataclass(frozen=True, slots=True)
 class Figures:

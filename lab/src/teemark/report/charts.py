@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import io
 import re
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -35,6 +36,11 @@ STAND_INS = {
 def colour(place: int) -> str:
     """The name of a backend's colour."""
     return str(place) if place < len(MARKERS) else OTHER
+
+
+def known(name: str) -> str:
+    """The name of a colour that the page has; never a word of the board's own."""
+    return name if name in STAND_INS else OTHER
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +144,7 @@ def throughput(key: str, series: Sequence[Series], shape: Shape) -> str:
         "svg.fonttype": "none",
         "svg.hashsalt": f"teemark-{key}-{shape.name}",
         "font.size": shape.font,
+        "text.parse_math": False,  # a name with dollars in it is no formula
         "path.simplify": False,
     }
     with matplotlib.rc_context(style):
@@ -163,19 +170,17 @@ def throughput(key: str, series: Sequence[Series], shape: Shape) -> str:
             )
             for (x, _), bounds in zip(one.points, one.low_high, strict=False):
                 if bounds is not None and bounds[1] > bounds[0] * 1.02:
-                    axes.plot(
-                        (x, x), bounds, color=stand_in, linewidth=1.2, alpha=0.6, clip_on=False
-                    )
+                    axes.plot((x, x), bounds, color=stand_in, linewidth=1.2, alpha=0.6)
         all_y = [y for one in series for _, y in one.points]
         axes.set_ylim(min(all_y) / 1.4, max(all_y) * 1.4)
         all_x = sorted({x for one in series for x, _ in one.points})
         axes.set_xlim(all_x[0] / 1.25, all_x[-1] * 1.1)
-        axes.xaxis.set_major_locator(FixedLocator(_some(all_x, 7 if shape is WIDE else 4)))
+        places = [float(axes.transData.transform((x, 1.0))[0]) for x in all_x]
+        named = legible(all_x, places, shape.font)
+        axes.xaxis.set_major_locator(FixedLocator(named))
         axes.xaxis.set_minor_locator(NullLocator())
         axes.yaxis.set_minor_locator(NullLocator())
-        axes.xaxis.set_major_formatter(
-            FuncFormatter(lambda x, _: fmt.size(round(x)).replace("\N{NO-BREAK SPACE}", " "))
-        )
+        axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: _size(x)))
         axes.yaxis.set_major_formatter(FuncFormatter(lambda y, _: _tick(y)))
         axes.set_xlabel("bytes in one call", color=MUTED, fontsize=shape.font)
         axes.text(
@@ -185,12 +190,27 @@ def throughput(key: str, series: Sequence[Series], shape: Shape) -> str:
         return _svg(figure)
 
 
-def _some(values: Sequence[float], most: int) -> list[float]:
-    """At most that many of the values, the first and the last among them, evenly chosen."""
-    if len(values) <= most:
-        return list(values)
-    step = (len(values) - 1) / (most - 1)
-    return [values[round(i * step)] for i in range(most)]
+def _size(number: float) -> str:
+    return fmt.size(round(number)).replace("\N{NO-BREAK SPACE}", " ")
+
+
+def legible(sizes: Sequence[float], places: Sequence[float], font: float) -> list[float]:
+    """The sizes whose names have room on the axis, at their places in pixels. The last and the
+    first come first, then the rounder ones: 64 before 55."""
+
+    def half(index: int) -> float:
+        return (len(_size(sizes[index])) + 1.5) * font * 0.6 / 2
+
+    def roundness(size: float) -> int:
+        whole = round(size)
+        return whole & -whole
+
+    inner = sorted(range(1, len(sizes) - 1), key=lambda i: -roundness(sizes[i]))
+    kept: list[int] = []
+    for index in dict.fromkeys((len(sizes) - 1, 0, *inner)):
+        if all(abs(places[index] - places[k]) >= half(index) + half(k) for k in kept):
+            kept.append(index)
+    return [sizes[index] for index in sorted(kept)]
 
 
 def _name_lines(axes: Axes, series: Sequence[Series], shape: Shape) -> None:
@@ -235,12 +255,15 @@ _NAMED = re.compile(r' id="[a-zA-Z0-9_.]+_\d+"')
 
 def _svg(figure: Any) -> str:
     out = io.StringIO()
-    figure.savefig(
-        out,
-        format="svg",
-        metadata={"Date": None, "Creator": None, "Format": None, "Type": None},
-        transparent=True,
-    )
+    with warnings.catch_warnings():
+        # Text stays text: it is the page's font that must have the letters of a name.
+        warnings.filterwarnings("ignore", "Glyph .* missing from font")
+        figure.savefig(
+            out,
+            format="svg",
+            metadata={"Date": None, "Creator": None, "Format": None, "Type": None},
+            transparent=True,
+        )
     return clean(out.getvalue())
 
 

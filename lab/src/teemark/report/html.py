@@ -6,10 +6,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from teemark.report.blocks import Section
+from teemark.report.blocks import Block, Section
+from teemark.report.charts import known
 
 
-def render(title: str, subtitle: str, sections: Sequence[Section], generator: str) -> str:
+def render(
+    title: str,
+    subtitle: str,
+    sections: Sequence[Section],
+    generator: str,
+    notices: Sequence[Block] = (),
+) -> str:
     import jinja2
 
     environment = jinja2.Environment(
@@ -20,5 +27,12 @@ def render(title: str, subtitle: str, sections: Sequence[Section], generator: st
         lstrip_blocks=True,
     )
     environment.tests["block"] = lambda value, name: type(value).__name__ == name
+    environment.filters["known_colour"] = known
     template = environment.get_template("report.html.j2")
-    return template.render(title=title, subtitle=subtitle, sections=sections, generator=generator)
+    return template.render(
+        title=title,
+        subtitle=subtitle,
+        notices=notices,
+        sections=sections,
+        generator=generator,
+    )

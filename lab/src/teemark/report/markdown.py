@@ -122,8 +122,14 @@ def block(value: Block, level: int) -> str:  # noqa: PLR0911 - one branch a kind
             return f"{'#' * (level + 1)} {escape(value.text)}"
 
 
-def render(title: str, subtitle: str, sections: Sequence[Section], generator: str) -> str:
-    parts = [f"# {escape(title)}", escape(subtitle)]
+def render(
+    title: str,
+    subtitle: str,
+    sections: Sequence[Section],
+    generator: str,
+    notices: Sequence[Block] = (),
+) -> str:
+    parts = [f"# {escape(title)}", *(block(part, 1) for part in notices), escape(subtitle)]
     for section in sections:
         parts.append(f"## {escape(section.title)}")
         parts += [block(part, 2) for part in section.blocks]

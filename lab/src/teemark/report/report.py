@@ -4,15 +4,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from teemark import __version__
 from teemark.files import write_whole
 from teemark.report import html, markdown
+from teemark.report.notices import notices
 from teemark.report.sections import SECTIONS
 from teemark.report.subject import Subject, subjects
 from teemark.run.reader import RunData
+from teemark.trace.profile import Trace
 
 HTML = "report.html"
 MARKDOWN = "report.md"
@@ -25,17 +27,33 @@ class Report:
     subjects: tuple[Subject, ...]
 
 
-def make(runs: Sequence[RunData]) -> Report:
-    about = subjects(runs)
+def make(
+    runs: Sequence[RunData], traces: Sequence[Trace | None] = (), against: Trace | None = None
+) -> Report:
+    """`traces` are those of the runs, None where there is none; `against` is what they are compared
+    with."""
+    about = subjects(runs, traces, against)
+    banners = [
+        notice if len(about) == 1 else replace(notice, title=f"{subject.label}: {notice.title}")
+        for subject in about
+        for notice in notices(subject.run)
+    ]
     sections = [section for function in SECTIONS if (section := function(about)) is not None]
-    title = "The cost of trusted execution on " + _list([subject.label for subject in about])
+    title = _title(about)
     subtitle = _subtitle(about)
     generator = f"Made by teemark {__version__} from run.ndjson."
     return Report(
-        html=html.render(title, subtitle, sections, generator),
-        markdown=markdown.render(title, subtitle, sections, generator),
+        html=html.render(title, subtitle, sections, generator, banners),
+        markdown=markdown.render(title, subtitle, sections, generator, banners),
         subjects=about,
     )
+
+
+def _title(about: Sequence[Subject]) -> str:
+    names = _list([subject.label for subject in about])
+    if all(subject.run.without_tee for subject in about):
+        return f"The cost of crypto on {names}, without a TEE"
+    return f"The cost of trusted execution on {names}"
 
 
 def _list(names: Sequence[str]) -> str:

@@ -4,21 +4,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from teemark.model.models import Models, build
-from teemark.model.verdicts import Verdict, judge
-from teemark.report.blocks import Block, Heading, Section
+from teemark.model.verdicts import judge
+from teemark.report.blocks import Block, Chart, Fold, Heading, Section, Strong, Table
+from teemark.report.notices import lacking
+from teemark.report.verdicts import Said, say
 from teemark.run.reader import RunData
+from teemark.trace.profile import Trace
 
 
 @dataclass(frozen=True, slots=True)
 class Subject:
     run: RunData
     models: Models
-    verdicts: tuple[Verdict, ...]
+    verdicts: tuple[Said, ...]
     label: str
     """The run's name in a report of several."""
+    trace: Trace | None = None
+    against: Trace | None = None
+    """The trace that this one is compared with."""
 
     @property
     def emulated(self) -> bool:
@@ -34,23 +40,44 @@ class Subject:
 SectionFunction = Callable[[Sequence[Subject]], Section | None]
 
 
-def subjects(runs: Sequence[RunData]) -> tuple[Subject, ...]:
+def subjects(
+    runs: Sequence[RunData], traces: Sequence[Trace | None] = (), against: Trace | None = None
+) -> tuple[Subject, ...]:
     """Fit and judge every run; labels tell runs of the same board apart."""
     made = []
     names = [run.name for run in runs]
     for number, run in enumerate(runs, 1):
         models = build(run)
         label = run.name if names.count(run.name) == 1 else f"{run.name} ({number})"
-        made.append(Subject(run, models, judge(run, models), label))
+        said = tuple(say(run, verdict) for verdict in judge(run, models))
+        trace = traces[number - 1] if traces else None
+        made.append(Subject(run, models, said, label, trace, against))
     return tuple(made)
 
 
 def each(subjects: Sequence[Subject], blocks: Callable[[Subject], Sequence[Block]]) -> list[Block]:
-    """The blocks of every subject, under its name when there are several."""
+    """The blocks of every subject, under its name when there are several. Tables and charts of an
+    incomplete run say so."""
     made: list[Block] = []
     for subject in subjects:
-        its = blocks(subject)
+        its = [_marked(block, lacking(subject.run)) for block in blocks(subject)]
         if its and len(subjects) > 1:
             made.append(Heading(subject.label))
         made += its
     return made
+
+
+def _marked(block: Block, lacking: str) -> Block:
+    """With what is missing beside its caption, where it holds figures."""
+    if not lacking:
+        return block
+    match block:
+        case Fold():
+            return replace(block, blocks=tuple(_marked(part, lacking) for part in block.blocks))
+        case Table() if any(column.align == "right" for column in block.columns):
+            note = f"{block.note}; " if block.note else ""
+            return replace(block, note=f"{note}incomplete run: {lacking}")
+        case Chart():
+            return replace(block, caption=(*block.caption, Strong(f" Incomplete run: {lacking}.")))
+        case _:
+            return block

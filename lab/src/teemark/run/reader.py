@@ -8,14 +8,17 @@ Whatever else is wrong is an error that names the file and the line.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import chain, pairwise
 from pathlib import Path
+from typing import Any, Literal, cast
 
 import msgspec
 
 from teemark.checked import in_words
 from teemark.errors import DataError
+from teemark.harmless import SUSPECT, harmless_value
 from teemark.run.records import (
     SCHEMA,
     AnyRecord,
@@ -28,33 +31,76 @@ from teemark.run.records import (
     Run,
     Sample,
     Skip,
+    Start,
     Teehash,
 )
 
 RUN_FILE = "run.ndjson"
 PARTIAL_FILE = "run.ndjson.partial"
 
+NO_TEE = "no-tee"
+TEE_REFUSED = frozenset(
+    {"no-permission", "no-libteec", "no-ta", "no-supplicant", "ta-rejected", "ta-version"}
+)
+"""Codes of skips on a machine that has a TEE, which can't be used as it is."""
+
 
 @dataclass(frozen=True, slots=True)
 class MeasuredCase:
     """A case with what was measured of it.
 
-    `samples` are those by the client's clock, which all statistics are of. What the TA counted in
-    the same calls is apart, so that nobody takes the one for the other."""
+    `starts` holds the samples of each start in which the case was measured, by the client's clock:
+    all statistics are of them. What the TA counted in the same calls is kept apart, so that nobody
+    takes the one for the other."""
 
     case: Case
-    samples: tuple[Sample, ...] = ()
+    starts: tuple[tuple[Sample, ...], ...] = ()
     ta_samples: tuple[Sample, ...] = ()
     first: tuple[First, ...] = ()
+
+    @property
+    def samples(self) -> tuple[Sample, ...]:
+        """Those of all starts, one after the other."""
+        return self.starts[0] if len(self.starts) == 1 else tuple(chain.from_iterable(self.starts))
+
+
+@dataclass(frozen=True, slots=True)
+class StartData:
+    """One start: what teebench said of itself, and which samples are of it."""
+
+    number: int
+    kind: Literal["boot", "round"]
+    machine: Machine
+    seqs: range
+    end: End | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """A case of which a run that was broken off has fewer samples than asked for, or none."""
+
+    case: str
+    samples: int
+    asked: int | None  # None: it wasn't known yet when the run ended
+
+
+@dataclass(frozen=True, slots=True)
+class Unmeasured:
+    case: str
+    why: str
 
 
 @dataclass(frozen=True, slots=True)
 class RunData:
-    """A run in memory. `incomplete` says why it is not whole; None for a whole one."""
+    """A run in memory. `incomplete` says why it is not whole; None for a whole one.
+
+    In the file `seq` counts the samples of one start; here it counts those of the whole run.
+    `machine` is that of the first start; `end` has the sums of all."""
 
     file: str
     machine: Machine
     run: Run | None = None
+    starts: tuple[StartData, ...] = ()
     cases: dict[str, MeasuredCase] = field(default_factory=dict)
     first: tuple[First, ...] = ()
     skips: tuple[Skip, ...] = ()
@@ -68,6 +114,53 @@ class RunData:
         """The cases that didn't fail later on: what may be computed with."""
         failed = {fail.case for fail in self.fails}
         return tuple(case for key, case in self.cases.items() if key not in failed)
+
+    @property
+    def missing(self) -> tuple[Missing, ...]:
+        """What an incomplete run lacks; () for a whole one."""
+        if self.incomplete is None:
+            return ()
+        told = {trouble.case for trouble in (*self.skips, *self.fails)}
+        told |= {record.case for record in self.teehash}
+        starts = self.run.starts if self.run is not None else 1
+        found = []
+        for key, measured in self.cases.items():
+            asked = measured.case.samples * len(measured.case.repeat) * starts
+            if key not in told and len(measured.samples) < asked:
+                found.append(Missing(key, len(measured.samples), asked))
+        asked_for = (self.run.asked if self.run is not None else None) or ()
+        unknown = [key for key in asked_for if key not in self.cases and key not in told]
+        return (*found, *(Missing(key, 0, None) for key in unknown))
+
+    @property
+    def unmeasured(self) -> tuple[Unmeasured, ...]:
+        """Every case without a sample, and every one that failed."""
+        # a case that was skipped in one start may have been measured in another
+        found = {skip.case: skip.reason for skip in self.skips if skip.case not in self.cases}
+        found |= {fail.case: fail.reason for fail in self.fails}
+        lost = [case.case for case in self.missing if case.samples == 0]
+        found |= dict.fromkeys(lost, f"the run is incomplete: {self.incomplete}")
+        return tuple(Unmeasured(case, why) for case, why in found.items())
+
+    @property
+    def tee_refused(self) -> tuple[Skip, ...]:
+        """Cases that couldn't run since the TEE, which is there, couldn't be used."""
+        here = self.machine.tee.device is not None
+        return tuple(
+            skip
+            for skip in self.skips
+            if skip.code in TEE_REFUSED or (here and skip.code == "no-teec-headers")
+        )
+
+    @property
+    def as_asked(self) -> bool:
+        """Nothing failed, and nothing is missing that this machine should have given."""
+        return self.incomplete is None and not self.fails and not self.tee_refused
+
+    @property
+    def without_tee(self) -> bool:
+        """The plan asked for a TEE, and the machine has none."""
+        return any(skip.code == NO_TEE for skip in self.skips) and not self.tee_refused
 
     @property
     def unit(self) -> str:
@@ -100,8 +193,14 @@ _decoder: msgspec.json.Decoder[AnyRecord] = msgspec.json.Decoder(AnyRecord)
 
 
 def decode_line(line: bytes, *, file: str, number: int) -> AnyRecord:
-    """One record; DataError names the line. A newer schema is told from nonsense."""
+    """One record, its texts harmless; DataError names the line. A newer schema is told from
+    nonsense."""
     try:
+        if SUSPECT.search(line):
+            clean: AnyRecord = msgspec.convert(
+                harmless_value(msgspec.json.decode(line)), cast(Any, AnyRecord)
+            )
+            return clean
         return _decoder.decode(line)
     except msgspec.ValidationError as error:
         where = f"{file}:{number}"
@@ -130,57 +229,124 @@ def _newer(where: str, schema: int) -> DataError:
     )
 
 
+@dataclass(slots=True)
+class _Start:
+    """A start while it is read."""
+
+    number: int
+    kind: Literal["boot", "round"]
+    offset: int  # of its samples' seq in the run
+    machine: Machine | None = None
+    end: End | None = None
+    cases: set[str] = field(default_factory=set)
+
+
 class Collector:
     """Puts records together in their order; DataError at the first that doesn't fit."""
 
     def __init__(self, file: str) -> None:
         self.file = file
         self.run: Run | None = None
-        self.machine: Machine | None = None
-        self.end: End | None = None
+        self._starts: list[_Start] = []
+        self._next_seq = 0
         self._cases: dict[str, Case] = {}
-        self._samples: dict[str, list[Sample]] = {}
+        self._samples: dict[str, dict[int, list[Sample]]] = {}  # by case, then by start
         self._ta_samples: dict[str, list[Sample]] = {}
         self._case_first: dict[str, list[First]] = {}
         self._first: list[First] = []
-        self._skips: list[Skip] = []
-        self._fails: list[Fail] = []
+        self._skips: dict[str, Skip] = {}
+        self._fails: dict[str, Fail] = {}
         self._teehash: list[Teehash] = []
+
+    @property
+    def machine(self) -> Machine | None:
+        return self._starts[0].machine if self._starts else None
 
     def add(self, record: AnyRecord, number: int) -> None:
         where = f"{self.file}:{number}"
-        if self.end is not None:
-            raise DataError(f"{where}: a {_type(record)} record after the end record")
-        if self.machine is None and not isinstance(record, Run | Machine):
+        if isinstance(record, Run):
+            self._add_run(record, where)
+        elif isinstance(record, Start):
+            self._add_start(record, where)
+        elif isinstance(record, Machine):
+            self._add_machine(record, where)
+        else:
+            start = self._starts[-1] if self._starts else None
+            failed = isinstance(record, End) and not record.complete  # before it measured
+            if start is None or (start.machine is None and not failed):
+                raise DataError(
+                    f"{where}: a {_type(record)} record before the machine record",
+                    hint="the beginning of the file is missing",
+                )
+            self._add_to(start, record, where)
+
+    def _add_run(self, record: Run, where: str) -> None:
+        if record.schema > SCHEMA:
+            raise _newer(where, record.schema)
+        if self.run is not None or self._starts:
+            raise DataError(f"{where}: a run record that isn't the first line")
+        self.run = record
+
+    def _add_start(self, record: Start, where: str) -> None:
+        if self._starts and self._starts[-1].end is None:
+            raise DataError(f"{where}: a start record before the end of the start before it")
+        if record.number != len(self._starts) + 1:
             raise DataError(
-                f"{where}: a {_type(record)} record before the machine record",
-                hint="the beginning of the file is missing",
+                f"{where}: start {record.number} after {_start_name(len(self._starts))}",
+                hint="a part of the file is missing",
             )
+        self._starts.append(_Start(record.number, record.kind, self._next_seq))
+
+    def _add_machine(self, record: Machine, where: str) -> None:
+        if record.schema > SCHEMA:
+            raise _newer(where, record.schema)
+        if not self._starts:  # schema 1: no start records, one start
+            self._starts.append(_Start(1, "round", 0))
+        start = self._starts[-1]
+        if start.machine is not None:
+            raise DataError(
+                f"{where}: a second machine record",
+                hint="two runs in one file? a file holds one",
+            )
+        start.machine = record
+
+    def _add_to(self, start: _Start, record: AnyRecord, where: str) -> None:
+        if start.end is not None:
+            raise DataError(f"{where}: a {_type(record)} record after the end record")
         match record:
-            case Run() | Machine():
-                self._begin(record, where)
             case Case():
-                if record.case in self._cases:
+                if record.case in start.cases:
                     raise DataError(f"{where}: a second case record of {record.case}")
-                self._cases[record.case] = record
+                start.cases.add(record.case)
+                self._cases.setdefault(record.case, record)
             case Sample():
-                if record.case not in self._cases:
+                if record.case not in start.cases:
                     raise DataError(
                         f"{where}: a sample of {record.case}, which has no case record before it"
                     )
-                counted = record.source == "ta-counter"
-                of_source = self._ta_samples if counted else self._samples
-                of_source.setdefault(record.case, []).append(record)
+                # One string for all samples of a case: a million of them are 75 MB.
+                msgspec.structs.force_setattr(record, "case", self._cases[record.case].case)
+                self._add_sample(start, record)
             case First():
                 self._add_first(record)
             case Skip():
-                self._skips.append(record)
+                self._skips.setdefault(record.case, record)
             case Fail():
-                self._fails.append(record)
+                self._fails.setdefault(record.case, record)
             case Teehash():
                 self._teehash.append(record)
             case End():
-                self.end = record
+                start.end = record
+
+    def _add_sample(self, start: _Start, record: Sample) -> None:
+        if start.offset:
+            record = msgspec.structs.replace(record, seq=record.seq + start.offset)
+        self._next_seq = max(self._next_seq, record.seq + 1)
+        if record.source == "ta-counter":
+            self._ta_samples.setdefault(record.case, []).append(record)
+        else:
+            by_start = self._samples.setdefault(record.case, {})
+            by_start.setdefault(start.number, []).append(record)
 
     def _add_first(self, record: First) -> None:
         if record.case is None:
@@ -188,53 +354,91 @@ class Collector:
         else:
             self._case_first.setdefault(record.case, []).append(record)
 
-    def _begin(self, record: Run | Machine, where: str) -> None:
-        if record.schema > SCHEMA:
-            raise _newer(where, record.schema)
-        if isinstance(record, Run):
-            if self.run is not None or self.machine is not None:
-                raise DataError(f"{where}: a run record that isn't the first line")
-            self.run = record
-            return
-        if self.machine is not None:
-            raise DataError(
-                f"{where}: a second machine record",
-                hint="two runs in one file? a file holds one",
-            )
-        self.machine = record
-
     def data(self, cut: str | None = None) -> RunData:
         """What was collected. `cut` says that the file ends in mid-line."""
-        if self.machine is None:
+        starts = self._started()
+        if not starts:
             raise DataError(
                 f"{self.file}: no machine record, so there is no run in it",
                 hint="the program on the board ended before it measured anything",
             )
-        incomplete = cut
-        if incomplete is None and self.end is None:
-            incomplete = "cut off: there is no end record"
-        if incomplete is None and self.end is not None and not self.end.complete:
-            incomplete = self.end.reason
+        ends = [start.end for start in self._starts if start.end is not None]
+        asked = self.run.starts if self.run is not None else len(starts)
         return RunData(
             file=self.file,
-            machine=self.machine,
+            machine=starts[0].machine,
             run=self.run,
+            starts=starts,
             cases={
                 key: MeasuredCase(
                     case=case,
-                    samples=tuple(self._samples.get(key, ())),
+                    starts=tuple(map(tuple, self._samples.get(key, {}).values())),
                     ta_samples=tuple(self._ta_samples.get(key, ())),
                     first=tuple(self._case_first.get(key, ())),
                 )
                 for key, case in self._cases.items()
             },
             first=tuple(self._first),
-            skips=tuple(self._skips),
-            fails=tuple(self._fails),
+            skips=tuple(self._skips.values()),
+            fails=tuple(self._fails.values()),
             teehash=tuple(self._teehash),
-            end=self.end,
-            incomplete=incomplete,
+            end=_together(ends) if len(ends) == len(self._starts) else None,
+            incomplete=_incomplete(cut, ends, len(self._starts), asked),
         )
+
+    def _started(self) -> tuple[StartData, ...]:
+        offsets = [start.offset for start in self._starts] + [self._next_seq]
+        return tuple(
+            StartData(start.number, start.kind, start.machine, range(*seqs), start.end)
+            for start, seqs in zip(self._starts, pairwise(offsets), strict=True)
+            if start.machine is not None
+        )
+
+
+def _start_name(number: int) -> str:
+    return "no start" if number == 0 else f"start {number}"
+
+
+def _together(ends: Sequence[End]) -> End:
+    """One end for all starts: the sums, and what the last one says."""
+
+    def total(values: Iterable[int | None]) -> int | None:
+        known = [value for value in values if value is not None]
+        return sum(known) if known else None
+
+    last = ends[-1]
+    if len(ends) == 1:
+        return last
+    return msgspec.structs.replace(
+        last,
+        complete=all(end.complete for end in ends),
+        samples=total(end.samples for end in ends),
+        ta_samples=total(end.ta_samples for end in ends),
+        thrown_away=total(end.thrown_away for end in ends),
+        duration_ns=total(end.duration_ns for end in ends),
+    )
+
+
+_SIGNALS = {
+    "interrupted": "interrupted (Ctrl-C, SIGINT)",
+    "terminated": "ended by SIGTERM",
+    "hung-up": "ended by SIGHUP",
+}
+
+
+def _incomplete(cut: str | None, ends: Sequence[End], starts: int, asked: int) -> str | None:
+    """Why a run is not whole."""
+    why = cut
+    bad = next((end for end in ends if not end.complete), None)
+    if why is None and bad is not None:
+        why = bad.message or _SIGNALS.get(bad.reason, bad.reason)
+    if why is None and len(ends) < starts:
+        why = "cut off: there is no end record, so teemark itself was killed, or still runs"
+    if asked == 1:
+        return why
+    if why is not None:
+        return f"{why} (in start {starts} of {asked})"
+    return f"{starts} of {asked} starts were measured" if starts < asked else None
 
 
 def _type(record: AnyRecord) -> str:

@@ -12,7 +12,8 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct
 
-SCHEMA = 1
+SCHEMA = 2
+"""2: `start` records. Files of schema 1 have none, and are read as one start."""
 
 Count = Annotated[int, Meta(ge=0)]
 Positive = Annotated[int, Meta(ge=1)]
@@ -46,6 +47,18 @@ class Run(Record, frozen=True, kw_only=True, tag="run"):
         bool, Meta(description="the board's clock counts instructions, 1 ns each")
     ] = False
     cases: Annotated[Count, Meta(description="cases asked for")]
+    starts: Annotated[Positive, Meta(description="starts asked for")] = 1
+    asked: Annotated[Texts | None, Meta(description="keys of the cases asked for")] = None
+
+
+class Start(Record, frozen=True, kw_only=True, tag="start"):
+    """Begins one start: all that teebench said in it follows, from `machine` to `end`."""
+
+    number: Annotated[Positive, Meta(description="from 1, without a gap")]
+    kind: Annotated[
+        Literal["boot", "round"],
+        Meta(description="what is new: boot: the whole board; round: teebench and its sessions"),
+    ]
 
 
 class Group(Struct, frozen=True, kw_only=True):
@@ -251,12 +264,14 @@ class First(Record, frozen=True, kw_only=True, tag="first"):
 Source = Literal["client-clock", "ta-counter"]
 
 
-class Sample(Record, frozen=True, kw_only=True, tag="sample"):
+class Sample(Record, frozen=True, kw_only=True, tag="sample", gc=False):
     """One timed value, raw. One call took ns / loops. A sample by the TA's counter follows the
     client's of the same calls, with its seq and without usage."""
 
     case: Key
-    seq: Annotated[Count, Meta(description="order in which the samples were taken")]
+    seq: Annotated[
+        Count, Meta(description="order in which the samples of a start were taken, from 0")
+    ]
     repeat: Annotated[Positive, Meta(description="operations in one call")]
     loops: Annotated[Positive, Meta(description="calls in this sample")]
     ns: Annotated[Count, Meta(description="total time, nanoseconds")]
@@ -304,10 +319,17 @@ class Teehash(Record, frozen=True, kw_only=True, tag="teehash"):
 
 
 class End(Record, frozen=True, kw_only=True, tag="end"):
-    """Last line. A file without one was cut off."""
+    """Last line of a start. A start without one was cut off."""
 
     complete: bool
-    reason: Annotated[str, Meta(description="done, interrupted, terminated, hung-up, …")]
+    reason: Annotated[
+        str,
+        Meta(
+            description="done; interrupted, terminated, hung-up by a signal; connection-lost, "
+            "program-failed, no-space, stopped where teemark had to write this record"
+        ),
+    ]
+    message: Annotated[str | None, Meta(description="what happened, a sentence for people")] = None
     cases: Count | None = None
     samples: Annotated[Count | None, Meta(description="by the client's clock")] = None
     ta_samples: Annotated[Count | None, Meta(description="by the TA's counter, beside them")] = None
@@ -319,6 +341,17 @@ class End(Record, frozen=True, kw_only=True, tag="end"):
     duration_ns: Count | None = None
 
 
-AnyRecord = Run | Machine | Case | First | Sample | Teehash | Skip | Fail | End
+AnyRecord = Run | Start | Machine | Case | First | Sample | Teehash | Skip | Fail | End
 
-TYPES: tuple[type[Record], ...] = (Run, Machine, Case, First, Sample, Teehash, Skip, Fail, End)
+TYPES: tuple[type[Record], ...] = (
+    Run,
+    Start,
+    Machine,
+    Case,
+    First,
+    Sample,
+    Teehash,
+    Skip,
+    Fail,
+    End,
+)

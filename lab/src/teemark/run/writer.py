@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import errno
+import itertools
 import os
 import time
 from pathlib import Path
@@ -11,33 +14,47 @@ from typing import Self
 
 import msgspec
 
-from teemark.errors import DataError
+from teemark.errors import DataError, UsageMistake
 from teemark.run.reader import PARTIAL_FILE, RUN_FILE
-from teemark.run.records import Run
+from teemark.run.records import Record
 
 SYNC_SECONDS = 2.0
+
+
+ROOM = 4096
+"""Bytes held back on the disk, so that an end record fits when it is full."""
 
 
 class RunWriter:
     """Appends raw lines to DIR/run.ndjson.partial; `finish` gives it its name.
 
-    What was written reaches the disk every SYNC_SECONDS at the latest, and on close.
+    What was written reaches the disk every SYNC_SECONDS at the latest, and on close. Nothing that
+    was measured is overwritten: neither a run nor what a killed run left.
     """
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
         self.partial = directory / PARTIAL_FILE
         self.final = directory / RUN_FILE
+        self._held = directory / f".{RUN_FILE}.room"
+        self._whole = 0  # bytes up to the end of the last whole line
+        self.lines = 0
         try:
             directory.mkdir(parents=True, exist_ok=True)
-            if self.final.exists():
-                raise DataError(
-                    f"{self.final} is there already",
-                    hint="runs are never overwritten: name another folder with --out",
-                )
-            self._stream = self.partial.open("wb")
+            # Exclusively: of two at once, one gets it. Only who has the partial file makes the
+            # final one, so that one which isn't there now won't come.
+            self._stream = self.partial.open("xb", buffering=0)
+        except FileExistsError:
+            if not directory.is_dir():
+                raise DataError(f"{directory}: can't be written: it is no folder") from None
+            raise _taken(self.partial) from None
         except OSError as error:
             raise DataError(f"{directory}: can't be written: {error.strerror}") from None
+        if self.final.exists():
+            self.discard()
+            raise _taken(self.final)
+        with contextlib.suppress(OSError):
+            self._held.write_bytes(bytes(ROOM))
         self._synced = time.monotonic()
 
     def __enter__(self) -> Self:
@@ -51,29 +68,94 @@ class RunWriter:
     ) -> None:
         self.close()
 
-    def header(self, run: Run) -> None:
-        self.line(msgspec.json.encode(run) + b"\n")
+    def record(self, record: Record) -> None:
+        self.line(msgspec.json.encode(record) + b"\n")
 
     def line(self, raw: bytes) -> None:
-        self._stream.write(raw)
-        self._stream.flush()
-        if time.monotonic() - self._synced > SYNC_SECONDS:
-            self._sync()
+        """DataError when the disk is full, say; what stood before is whole then."""
+        try:
+            self._write(raw)
+            if time.monotonic() - self._synced > SYNC_SECONDS:
+                self._sync()
+        except OSError as error:
+            with contextlib.suppress(OSError):
+                self._stream.truncate(self._whole)
+                self._stream.seek(self._whole)
+            raise _unwritten(self.partial, error) from None
+
+    def last_record(self, record: Record) -> None:
+        """As `record`, with the room that was held back."""
+        self._held.unlink(missing_ok=True)
+        self.record(record)
+
+    def _write(self, raw: bytes) -> None:
+        left = memoryview(raw)
+        while left:
+            left = left[self._stream.write(left) or 0 :]
+        self._whole += len(raw)
+        self.lines += 1
 
     def _sync(self) -> None:
         os.fsync(self._stream.fileno())
         self._synced = time.monotonic()
 
     def close(self) -> None:
+        self._held.unlink(missing_ok=True)
         if not self._stream.closed:
-            self._sync()
+            with contextlib.suppress(OSError):  # a full disk was told of when it was written to
+                self._sync()
             self._stream.close()
 
+    def discard(self) -> None:
+        """Nothing was measured: leave nothing behind."""
+        self.close()
+        self.partial.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            self.directory.rmdir()
+
     def finish(self) -> Path:
-        """The end record came: close, and give the file its name."""
+        """Close, and give the file its name."""
         self.close()
         self.partial.rename(self.final)
         return self.final
+
+
+def _taken(path: Path) -> UsageMistake:
+    what = "a run"
+    if path.name == PARTIAL_FILE:
+        what = "what a killed run left, or a run that goes on"
+    return UsageMistake(
+        f"there is {what} already: {path}",
+        hint="what was measured is never overwritten: name another folder with --out",
+    )
+
+
+def _unwritten(path: Path, error: OSError) -> DataError:
+    full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+    return DataError(
+        f"{path}: can't be written: {error.strerror}", hint="make room there" if full else None
+    )
+
+
+def check_free(directory: Path) -> None:
+    """UsageMistake where there is a run, or the beginning of one."""
+    for name in (RUN_FILE, PARTIAL_FILE):
+        if (directory / name).exists():
+            raise _taken(directory / name)
+
+
+def new_directory(wanted: Path) -> Path:
+    """Make the folder, or `WANTED-2`, … where another run was as quick; nobody else gets it."""
+    for number in itertools.count(1):
+        directory = wanted if number == 1 else wanted.with_name(f"{wanted.name}-{number}")
+        try:
+            directory.mkdir(parents=True)
+        except FileExistsError:
+            continue
+        except OSError as error:
+            raise DataError(f"{directory}: can't be made: {error.strerror}") from None
+        return directory
+    raise AssertionError
 
 
 def point_latest(directory: Path) -> None:

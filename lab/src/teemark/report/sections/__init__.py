@@ -13,11 +13,13 @@ from teemark.report.sections.left_out import left_out
 from teemark.report.sections.machine import machine
 from teemark.report.sections.method import method
 from teemark.report.sections.throughput import throughput
+from teemark.report.sections.trace import traced
 from teemark.report.seed_tables import seed_tables
 from teemark.report.subject import SectionFunction
 
 SECTIONS: tuple[SectionFunction, ...] = (
     headline,
+    traced,
     seed_tables,
     comparison,
     throughput,

@@ -7,7 +7,9 @@ from collections.abc import Sequence
 
 from teemark import fmt
 from teemark.model.stats import CaseStats
-from teemark.report.blocks import Block, Cell, Code, Column, Fold, Paragraph, Quiet, Section, Table
+from teemark.report import figures
+from teemark.report.blocks import Block, Cell, Code, Column, Fold, Paragraph, Section, Table
+from teemark.report.sections.costs import interval_columns, time_cells
 from teemark.report.subject import Subject, each
 
 
@@ -17,8 +19,14 @@ def cases(subjects: Sequence[Subject]) -> Section | None:
         return None
     intro = Paragraph(
         (
-            f"Time of one call. The interval holds the median with at least {fmt.LEVEL} and "
-            "assumes nothing of the distribution; below six samples there is none.",
+            "What one call takes, in every case that was measured. "
+            + (
+                "Counted figures are exact; what differs within the run stands under “from” and "
+                "“to”."
+                if all(subject.icount for subject in subjects)
+                else f"The interval holds the median with {fmt.LEVEL} and assumes nothing of the "
+                "distribution; below six samples there is none."
+            ),
         )
     )
     return Section("cases", "All cases", (intro, *blocks))
@@ -39,33 +47,41 @@ def _of(subject: Subject) -> list[Block]:
 
 
 def _table(subject: Subject, group: Sequence[CaseStats]) -> Table:
+    unit = figures.unit(subject.run)
     with_rate = any(stats.throughput is not None for stats in group)
     ordered = sorted(group, key=lambda s: (subject.run.place(s.backend), s.bytes or 0))
     sized = any(stats.bytes is not None for stats in group)
     columns = [
         Column("backend", "left"),
         Column("bytes") if sized else Column("parameters", "left"),
-        Column("median"),
-        Column(fmt.LEVEL),
+        *interval_columns(subject, Column("median", unit=unit)),
     ]
     if with_rate:
         columns.append(Column("rate", unit="MiB/s"))
-    columns += [Column("p95"), Column("sd"), Column("samples")]
+    columns += (
+        [Column("from", unit=unit), Column("to", unit=unit)]
+        if subject.icount
+        else [Column("p95"), Column("sd")]
+    )
+    columns.append(Column("samples"))
     rows = []
     for stats in ordered:
         time = stats.time
         row: list[Cell] = [
             (Code(stats.backend),),
             fmt.size(stats.bytes) if stats.bytes is not None else stats.parameters,
-            fmt.duration(time.median),
-            (Quiet(fmt.duration_interval(time.interval)),),
+            *time_cells(subject, time.estimate),
         ]
         if with_rate:
             row.append(fmt.rate(stats.throughput))
-        row += [
-            fmt.duration(time.p95),
-            fmt.percent(time.sd / time.mean) if time.sd is not None and time.mean else fmt.NONE,
-            fmt.count(time.count),
-        ]
+        if subject.icount:
+            row += [figures.instructions(time.min), figures.instructions(time.max)]
+        else:
+            relative = time.sd / time.mean if time.sd is not None and time.mean > 0 else None
+            row += [
+                figures.cell(subject.run, time.p95),
+                fmt.percent(relative) if relative is not None else fmt.NONE,
+            ]
+        row.append(fmt.count(time.count))
         rows.append(tuple(row))
     return Table(tuple(columns), tuple(rows))

@@ -1,20 +1,23 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What a call costs and what a byte costs: the fitted lines."""
+"""What a call costs and what a byte costs: the fitted models."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from teemark import fmt
-from teemark.model.line import MISFIT, Line
-from teemark.model.models import CostLine
-from teemark.report import charts
+from teemark.model.fit import MAY_SAVE, MISFIT, Fit
+from teemark.model.models import Cost
+from teemark.model.stats import Estimate
+from teemark.report import charts, figures
 from teemark.report.blocks import (
     Bar,
     Block,
+    Bullets,
     Cell,
     Code,
     Column,
+    Fold,
     Paragraph,
     Quiet,
     Section,
@@ -24,67 +27,183 @@ from teemark.report.blocks import (
 from teemark.report.sections.throughput import caveat
 from teemark.report.subject import Subject, each
 
+TERMS = {
+    "block": "each block of the algorithm, those that padding fills included",
+    "byte": "each byte",
+    "page": "each page of 4 KiB that the buffer spans",
+    "feed": "there is a message at all",
+    "again": "there is more than one block, so that the block function starts again",
+    "tail": "the last bytes don't fill a block, and are kept until the end",
+    "request": "each request to the kernel, of 64 KiB at most",
+    "rpc": "each call of the TEE back to the normal world",
+    "reference": "the call carries a reference to 64 bytes of shared memory",
+}
+"""When each term of a model is paid."""
+
+STREAM_OFF = 0.05
+"""A prediction that is further off is marked."""
+
 
 def costs(subjects: Sequence[Subject]) -> Section | None:
     blocks = each(subjects, _costs_of)
     if not blocks:
         return None
+    drawn = (
+        ""
+        if all(one.icount for one in subjects)
+        else (f" Intervals are {fmt.LEVEL}: 2,000 draws of what the medians may be.")
+    )
     intro = Paragraph(
         (
-            "A line through the medians, ",
-            Code("time = call + bytes · rate"),
-            f", with relative errors weighed alike at all sizes. Intervals are {fmt.LEVEL}, from "
-            "1,000 draws of the raw samples. The misfit is the largest distance of a median from "
-            f"its line; beyond {fmt.percent(MISFIT)} it is marked, and the line no description.",
+            "A model adds up what a call pays: the call itself, the blocks of the algorithm, and "
+            "what else shows in the samples. It weighs relative errors alike at all sizes, and a "
+            "term is in it only if it explains more than scatter and predicts sizes that were "
+            f"left out.{drawn} “Byte” is what a byte of a long message takes, “limit” the rate "
+            "that long messages come close to. “Misfit” is how far the model is off at the "
+            "size where it is worst, beyond what the scatter of that median explains; more than "
+            f"{fmt.percent(MISFIT)} is marked, and then the model must not be calculated with.",
         )
     )
     return Section("costs", "What a call costs, and what a byte", (intro, *blocks))
 
 
 def _costs_of(subject: Subject) -> list[Block]:
-    groups: dict[tuple[str, str], list[CostLine]] = {}
+    groups: dict[tuple[str, str], list[Cost]] = {}
     for cost in subject.models.costs:
         groups.setdefault((cost.workload, cost.algorithm), []).append(cost)
-    return [_cost_table(subject, key, group) for key, group in groups.items()]
+    blocks: list[Block] = []
+    for key, group in groups.items():
+        ordered = sorted(group, key=lambda cost: subject.run.place(cost.backend))
+        blocks.append(_cost_table(subject, key, ordered))
+        fits = [(cost.backend, cost.fit) for cost in ordered]
+        if any(len(fit.terms) > 1 for _, fit in fits):
+            blocks.append(_terms(subject, f"What {title(subject, key)} is made of", fits))
+    references = subject.models.references
+    if references is not None and len(references.terms) > 1:
+        fits = [("tee", references)]
+        blocks.append(_terms(subject, "What an empty call is made of", fits))
+    if subject.models.streams:
+        blocks.append(_streams(subject))
+    return blocks
 
 
-def _cost_table(subject: Subject, key: tuple[str, str], group: Sequence[CostLine]) -> Table:
+def title(subject: Subject, key: tuple[str, str]) -> str:
     workload, algorithm = key
-    ordered = sorted(group, key=lambda cost: subject.run.place(cost.backend))
+    name = subject.run.title(algorithm)
+    return name if workload == "oneshot" else f"{name}, {workload}"
+
+
+def interval_columns(subject: Subject, *columns: Column) -> tuple[Column, ...]:
+    """Every column, with one for its interval where figures have one."""
+    if subject.icount:
+        return columns
+    return tuple(one for column in columns for one in (column, Column(fmt.LEVEL)))
+
+
+def time_cells(subject: Subject, figure: Estimate) -> tuple[Cell, ...]:
+    """A time, and its interval where figures have one."""
+    run = subject.run
+    cell = figures.cell(run, figure)
+    if subject.icount:
+        return (cell,)
+    return cell, (Quiet(figures.spread(run, figure.interval)),)
+
+
+def _cost_table(subject: Subject, key: tuple[str, str], ordered: Sequence[Cost]) -> Table:
     largest = max(cost.ns_per_byte for cost in ordered)
-    rows = []
+    rows: list[tuple[Cell, ...]] = []
     for cost in ordered:
-        line = cost.line
-        share = max(0.0, cost.ns_per_byte / largest) if largest > 0 else 0.0
+        byte = cost.byte
+        share = max(0.0, byte.value / largest) if largest > 0 else 0.0
         rows.append(
             (
                 backend_cell(subject, cost.backend),
-                fmt.duration(cost.call_ns),
-                (Quiet(fmt.duration_interval(line.intercept_interval)),),
-                Bar(
-                    fmt.digits(cost.ns_per_byte),
-                    share,
-                    charts.colour(subject.run.place(cost.backend)),
-                ),
-                (Quiet(fmt.span(line.slope_interval)),),
-                fmt.digits(1e9 / cost.ns_per_byte / (1 << 20)) if cost.ns_per_byte > 0 else "",
-                misfit_cell(line, "size"),
+                *time_cells(subject, cost.call),
+                Bar(fmt.digits(byte.value), share, charts.colour(subject.run.place(cost.backend))),
+                *(() if subject.icount else ((Quiet(fmt.span(byte.interval)),),)),
+                fmt.digits(1e9 / byte.value / (1 << 20)) if byte.value > 0 else fmt.NONE,
+                misfit_cell(cost.fit, "size"),
             )
         )
-    name = subject.run.title(algorithm)
-    caption = name if workload == "oneshot" else f"{name}, {workload}"
     return Table(
         columns=(
             Column("backend", "left"),
-            Column("call"),
-            Column(fmt.LEVEL),
-            Column("byte", unit=subject.run.unit),
-            Column(fmt.LEVEL),
+            *interval_columns(
+                subject,
+                Column("call", unit=figures.unit(subject.run)),
+                Column("byte", unit=subject.run.unit),
+            ),
             Column("limit", unit="MiB/s"),
             Column("misfit"),
         ),
         rows=tuple(rows),
-        caption=caption,
+        caption=title(subject, key),
+        note=caveat(subject),
+    )
+
+
+def _terms(subject: Subject, name: str, fits: Iterable[tuple[str, Fit]]) -> Fold:
+    """A column for each term, and when it is paid."""
+    shown = list(fits)
+    names = [term for term in ("call", *TERMS) if any(fit.term(term) for _, fit in shown)]
+    rows: list[tuple[Cell, ...]] = []
+    for backend, fit in shown:
+        cells: list[Cell] = [(Code(backend),)]
+        for term in names:
+            figure = fit.term(term)
+            cells.append(_signed(subject, figure) if figure else fmt.NONE)
+        rows.append(tuple(cells))
+    unit = "instructions" if subject.icount else "ns"
+    paid = Bullets(tuple((Strong(term), f": {TERMS[term]}.") for term in names if term in TERMS))
+    note = ("A term that is negative saves that much: another path through the code is shorter.",)
+    table = Table(
+        columns=(Column("backend", "left"), *(Column(term, unit=unit) for term in names)),
+        rows=tuple(rows),
+    )
+    negative = any(
+        fit.terms[name].value < 0 for _, fit in shown for name in MAY_SAVE & set(fit.terms)
+    )
+    return Fold(
+        name,
+        fmt.plural(len(names), "term"),
+        (table, paid, *((Paragraph(note),) if negative else ())),
+    )
+
+
+def _signed(subject: Subject, figure: Estimate) -> Cell:
+    text = fmt.digits(figure.value)
+    if subject.icount:
+        sign = fmt.MINUS if figure.value < 0 else ""
+        return sign + figures.instructions(abs(figure.value))
+    return (text, Quiet(f" {fmt.span(figure.interval)}"))
+
+
+def _streams(subject: Subject) -> Table:
+    rows: list[tuple[Cell, ...]] = []
+    for one in subject.models.streams:
+        stats = one.measured
+        signed = figures.signed(one.off)
+        rows.append(
+            (
+                (Code(stats.key),),
+                fmt.count(one.pieces),
+                figures.cell(subject.run, stats.estimate),
+                figures.cell(subject.run, one.predicted),
+                (Strong(f"! {signed}"),) if abs(one.off) > STREAM_OFF else signed,
+            )
+        )
+    unit = figures.unit(subject.run)
+    return Table(
+        columns=(
+            Column("case", "left"),
+            Column("pieces"),
+            Column("measured", unit=unit),
+            Column("predicted", unit=unit),
+            Column("prediction off"),
+        ),
+        rows=tuple(rows),
+        caption="In pieces, as the models of whole messages predict it: one more way in and out "
+        "a piece",
         note=caveat(subject),
     )
 
@@ -94,14 +213,13 @@ def backend_cell(subject: Subject, backend: str) -> Cell:
     return (Code(backend), Quiet(f" {meaning}")) if meaning != backend else (Code(backend),)
 
 
-def misfit_cell(line: Line, unit: str) -> Cell:
-    worst = line.worst
-    residual = abs(worst.residual)
-    share = fmt.percent(residual) if residual >= 1e-4 else f"< {fmt.percent(1e-4, 1)}"
-    if line.fits:
-        return share
-    place = fmt.size(int(worst.x)) if unit == "size" else f"n = {worst.x:g}"
-    return (Strong(f"! {share}"), Quiet(f" at {place}"))
+def misfit_cell(fit: Fit, unit: str) -> Cell:
+    """How far off the model is beyond scatter, and where, when that is too far."""
+    text = figures.misfit(fit)
+    if fit.fits:
+        return text
+    place = fmt.size(int(fit.worst.x)) if unit == "size" else f"n = {fit.worst.x:g}"
+    return (Strong(f"! {text}"), Quiet(f" at {place}"))
 
 
 def inside(subjects: Sequence[Subject]) -> Section | None:
@@ -112,7 +230,7 @@ def inside(subjects: Sequence[Subject]) -> Section | None:
     intro = Paragraph(
         (
             "Here one call does its work n times over before it returns. The slope over n is what "
-            "the work itself takes, with no clock needed where it runs; the crossing at n = 0 is "
+            "the work itself takes, with no clock needed where it runs; what is left at n = 0 is "
             "the price of the call alone.",
         )
     )
@@ -120,45 +238,38 @@ def inside(subjects: Sequence[Subject]) -> Section | None:
 
 
 def _inside_of(subject: Subject) -> list[Block]:
-    if not subject.models.repeats:
+    repeats = subject.models.repeats
+    if not repeats:
         return []
-    rows = []
-    for repeat in subject.models.repeats:
-        line = repeat.line
-        per_byte = fmt.digits(repeat.operation_ns / repeat.bytes) if repeat.bytes else fmt.NONE
+    rows: list[tuple[Cell, ...]] = []
+    for repeat in repeats:
+        operation = repeat.operation
         rows.append(
             (
                 backend_cell(subject, repeat.backend),
                 subject.run.title(repeat.algorithm),
                 fmt.size(repeat.bytes) if repeat.bytes is not None else fmt.NONE,
-                fmt.duration(repeat.operation_ns),
-                (Quiet(fmt.duration_interval(line.slope_interval)),),
-                per_byte,
-                fmt.duration(repeat.crossing_ns),
-                (Quiet(fmt.duration_interval(line.intercept_interval)),),
-                misfit_cell(line, "repeat"),
+                *time_cells(subject, operation),
+                fmt.digits(operation.value / repeat.bytes) if repeat.bytes else fmt.NONE,
+                *time_cells(subject, repeat.crossing),
+                misfit_cell(repeat.fit, "repeat"),
             )
         )
+    unit = figures.unit(subject.run)
+    counts = sorted({int(point.x) for repeat in repeats for point in repeat.fit.points})
     return [
         Table(
             columns=(
                 Column("backend", "left"),
                 Column("algorithm", "left"),
                 Column("bytes"),
-                Column("operation"),
-                Column(fmt.LEVEL),
+                *interval_columns(subject, Column("operation", unit=unit)),
                 Column("byte", unit=subject.run.unit),
-                Column("call"),
-                Column(fmt.LEVEL),
+                *interval_columns(subject, Column("call", unit=unit)),
                 Column("misfit"),
             ),
             rows=tuple(rows),
-            caption=f"Slope over n = {_counts(subject)}",
+            caption=f"Slope over n = {', '.join(map(str, counts))}",
             note=caveat(subject),
         )
     ]
-
-
-def _counts(subject: Subject) -> str:
-    counts = sorted({int(p.x) for repeat in subject.models.repeats for p in repeat.line.points})
-    return ", ".join(map(str, counts))

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from teemark import fmt
 from teemark.model.counter import TOLERANCE, Counted
+from teemark.report import figures
 from teemark.report.blocks import (
     Block,
     Cell,
@@ -19,6 +20,7 @@ from teemark.report.blocks import (
     Strong,
     Table,
 )
+from teemark.report.sections.costs import interval_columns, time_cells
 from teemark.report.sections.throughput import caveat
 from teemark.report.subject import Subject, each
 
@@ -34,8 +36,8 @@ def by_its_own_clock(subjects: Sequence[Subject]) -> Section | None:
         (
             "A TA that may read a counter takes the time of what it does in a call. What the "
             "client waits for beyond that is the way in and out: two changes of world, libteec "
-            "and the driver, and the mapping of the buffers. Medians; the way is taken call by "
-            f"call, with its {fmt.LEVEL} interval.",
+            "and the driver, and the mapping of the buffers. Figures are medians, the way is that "
+            "of single calls.",
         )
     )
     return Section("own-clock", "Inside the TA, by its own clock", (intro, *blocks))
@@ -65,7 +67,8 @@ def _of(subject: Subject) -> list[Block]:
 
 def _calls(subject: Subject, group: Sequence[Counted]) -> Table:
     ordered = sorted(group, key=lambda c: (subject.run.place(c.case.backend), c.case.bytes or 0))
-    rows = []
+    rows: list[tuple[Cell, ...]] = []
+    unit = figures.unit(subject.run)
     for counted in ordered:
         case, inside, client, crossing = (
             counted.case,
@@ -79,22 +82,20 @@ def _calls(subject: Subject, group: Sequence[Counted]) -> Table:
             (
                 (Code(case.backend),),
                 _parameters(counted),
-                fmt.duration(client.median),
-                fmt.duration(inside.median),
+                figures.cell(subject.run, client.estimate),
+                figures.cell(subject.run, inside.estimate),
                 fmt.percent(counted.share, 3) if counted.share is not None else fmt.NONE,
-                fmt.duration(crossing.median),
-                (Quiet(fmt.duration_interval(crossing.interval)),),
+                *time_cells(subject, crossing.estimate),
             )
         )
     return Table(
         columns=(
             Column("backend", "left"),
             Column("parameters", "left"),
-            Column("a call"),
-            Column("in the TA"),
+            Column("a call", unit=unit),
+            Column("in the TA", unit=unit),
             Column("share"),
-            Column("way in and out"),
-            Column(fmt.LEVEL),
+            *interval_columns(subject, Column("way in and out", unit=unit)),
         ),
         rows=tuple(rows),
     )
@@ -110,27 +111,28 @@ def _parameters(counted: Counted) -> str:
 
 def _slopes(subject: Subject, judged: Sequence[Counted]) -> Table:
     """The check: one operation by either clock."""
-    rows = []
+    rows: list[tuple[Cell, ...]] = []
     for counted in judged:
         slopes = counted.slopes
+        run = subject.run
         rows.append(
             (
                 (Code(counted.case.case),),
-                fmt.duration(slopes.first) if slopes else fmt.NONE,
-                fmt.duration(slopes.second) if slopes else fmt.NONE,
-                fmt.percent(slopes.ratio - 1) if slopes else fmt.NONE,
-                (Quiet(_deviations(counted)),),
+                figures.cell(run, slopes.first) if slopes else fmt.NONE,
+                figures.cell(run, slopes.second) if slopes else fmt.NONE,
+                figures.signed(slopes.ratio.value - 1) if slopes else fmt.NONE,
+                *(() if subject.icount else ((Quiet(_deviations(counted)),),)),
                 _judgement(counted),
             )
         )
+    unit = figures.unit(subject.run)
     return Table(
         columns=(
             Column("case", "left"),
-            Column("operation, client"),
-            Column("operation, TA"),
-            Column("apart"),
-            Column(fmt.LEVEL),
-            Column(f"within {fmt.percent(TOLERANCE)}", "left"),
+            Column("operation, client", unit=unit),
+            Column("operation, TA", unit=unit),
+            *interval_columns(subject, Column("apart")),
+            Column(f"within {fmt.percent(TOLERANCE, 1)}", "left"),
         ),
         rows=tuple(rows),
         caption="One operation, as the slope over repetitions in one call, by either clock",
@@ -139,10 +141,10 @@ def _slopes(subject: Subject, judged: Sequence[Counted]) -> Table:
 
 
 def _deviations(counted: Counted) -> str:
-    if counted.slopes is None:
+    interval = counted.slopes.ratio.interval if counted.slopes else None
+    if interval is None:
         return fmt.NONE
-    interval = counted.slopes.interval
-    low, high = fmt.percent(interval.low - 1), fmt.percent(interval.high - 1)
+    low, high = figures.signed(interval.low - 1), figures.signed(interval.high - 1)
     return low if low == high else f"{low}{fmt.TO}{high}"
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from teemark import fmt
+from teemark.report import figures
 from teemark.report.blocks import Block, Code, Column, Fold, Paragraph, Quiet, Section, Table
 from teemark.report.subject import Subject, each
 
@@ -42,40 +43,47 @@ def _first_of(subject: Subject) -> list[Block]:
     if subject.run.first:
         blocks.append(
             Table(
-                (Column("what", "left"), Column("time")),
+                (Column("what", "left"), Column("time", unit=figures.unit(subject.run))),
                 tuple(
                     (
                         (
                             FIRST.get(first.what, first.what),
                             Quiet(f" {first.backend}" if first.backend else ""),
                         ),
-                        fmt.duration(first.ns),
+                        figures.cell(subject.run, first.ns),
                     )
                     for first in subject.run.first
                 ),
             )
         )
+    # One call by one reading of the clock: what is apart by less is its step.
+    clock = subject.run.machine.clock
+    step = 2 * (clock.resolution_ns or 0) + (clock.reading_ns or 0)
     rows = []
     for stats in subject.models.stats:
-        if stats.first_ns is not None and stats.time.median > 0:
-            ratio = stats.first_ns / stats.time.median
-            rows.append(
-                (
-                    (Code(stats.key),),
-                    fmt.duration(stats.first_ns),
-                    fmt.duration(stats.time.median),
-                    fmt.factor(ratio),
-                )
+        if stats.first_ns is None or not stats.next_ns or stats.first_ns <= 10 * step:
+            continue
+        rows.append(
+            (
+                (Code(stats.key),),
+                figures.cell(subject.run, stats.first_ns),
+                figures.cell(subject.run, stats.next_ns),
+                figures.signed(stats.first_ns / stats.next_ns - 1)
+                if abs(stats.first_ns - stats.next_ns) > step
+                else "the same",
             )
+        )
     if rows:
+        unit = figures.unit(subject.run)
         table = Table(
             (
                 Column("case", "left"),
-                Column("first call"),
-                Column("median of the rest"),
-                Column("ratio"),
+                Column("first call", unit=unit),
+                Column("calls right after it", unit=unit),
+                Column("more"),
             ),
             tuple(rows),
+            note="Both before any sample was taken, so in the same state of machine and TA.",
         )
         blocks.append(Fold("First call of every case", fmt.plural(len(rows), "case"), (table,)))
     return blocks

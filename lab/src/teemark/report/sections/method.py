@@ -25,16 +25,19 @@ def method(subjects: Sequence[Subject]) -> Section | None:
                 "That is shown apart, and in no other figure.",
             ),
             (
-                "Samples of all cases are interleaved in random order, so that what drifts "
-                "(temperature, other work) meets all alike. The order comes from a recorded seed.",
+                "Samples of all cases are taken in random order, so that a drift (temperature, "
+                "other work) affects all of them alike. The order comes from a recorded seed.",
             ),
             (
                 "Every output was compared with a known answer before anything was timed. First "
                 "calls are kept apart.",
             ),
             (
-                "Medians with order-statistic intervals; nothing was averaged away, no sample was "
-                "thrown out. The raw samples are in ",
+                "Medians with intervals by the sign test, between order statistics; where samples "
+                "depend on their neighbours in time the intervals are wider for it. In a run of "
+                "several starts the value is the mean of the starts' medians, with Student's t "
+                "over them. Nothing was averaged away, no sample was thrown out. The raw samples "
+                "are in ",
                 Code("run.ndjson"),
                 ", from which this report can be made again.",
             ),

@@ -69,8 +69,13 @@ def _of(subject: Subject) -> list[Block]:
                 key=key,
                 title=title,
                 caption=(
-                    f"{name}: MiB/s at the median; a bar marks the {fmt.LEVEL} interval where it "
-                    "is wider than the mark. ",
+                    f"{name}: MiB/s at the median"
+                    + (
+                        ". "
+                        if subject.icount
+                        else f"; a bar marks the {fmt.LEVEL} interval where it is wider than the "
+                        "mark. "
+                    ),
                     "Dotted: memcpy() of as many bytes. " if limit else "",
                     *((Strong(f"{note}."),) if note else ()),
                 ),

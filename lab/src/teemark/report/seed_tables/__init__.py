@@ -6,8 +6,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache
 
-from teemark.reference.audit import audit
-from teemark.reference.data import Reference, load
+from teemark.audit import audit_published
+from teemark.errors import ConfigError
+from teemark.reference.data import load
 from teemark.report.blocks import Block, Bullets, Heading, Paragraph, Section
 from teemark.report.seed_tables import declared
 from teemark.report.seed_tables.measured import Lookup
@@ -16,8 +17,9 @@ from teemark.report.subject import Subject, each
 
 _INTRO = (
     "Each table has the rows and columns of the document. First stands what was measured in this "
-    "run: medians with their 95 % interval, with mean and standard deviation. The published figure "
-    "is beside it, its unit put right. "
+    "run: medians with their 95 % interval, with mean and standard deviation. A column "
+    "that the document has of means has the mean, and the median below it. The published figure is "
+    "beside it, its unit put right. "
     "What the document says against itself is computed from its own figures and stands below "
     "each table."
 )
@@ -27,7 +29,7 @@ _reference = cache(load)
 
 def seed_tables(subjects: Sequence[Subject]) -> Section | None:
     """None when no run is of a seed plan."""
-    made = each(subjects, lambda subject: _of(subject, _reference()))
+    made = each(subjects, _of)
     if not made:
         return None
     return Section(
@@ -35,15 +37,20 @@ def seed_tables(subjects: Sequence[Subject]) -> Section | None:
     )
 
 
-def _of(subject: Subject, reference: Reference) -> list[Block]:
+def _of(subject: Subject) -> list[Block]:
     plan = subject.run.run.plan if subject.run.run is not None else ""
+    try:
+        reference = _reference()
+    except ConfigError as error:
+        # Without a checkout there are no published figures, and nobody knows of which plan.
+        return [Paragraph((f"The published figures can't be shown: {error.message}.",))]
     if plan not in reference.documents:  # a seed plan has the name of its document
         return []
     lookup = Lookup(subject)
-    left = list(audit(reference, plan))
+    left = list(audit_published(reference, plan))
     made: list[Block] = []
     for table in declared.load(plan):
-        here = [finding for finding in left if table.table in finding.tables]
+        here = [finding for finding in left if finding.table == table.table]
         left = [finding for finding in left if finding not in here]
         made += blocks(table, lookup, reference, here)
     if left:

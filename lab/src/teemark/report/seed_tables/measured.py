@@ -6,7 +6,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from teemark.model.stats import Interval, Summary, summarize
+from teemark.model import stats
+from teemark.model.stats import Estimate, Interval, Summary, summarize
 from teemark.report.subject import Subject
 
 TeehashReport = Mapping[str, object]
@@ -20,46 +21,44 @@ class NotKnown(Exception):
 class Value:
     """In base units: seconds, bytes, bytes a second, or a plain number."""
 
-    median: float
-    interval: Interval | None = None
+    known: Estimate
     mean: float | None = None
     sd: float | None = None
 
     @classmethod
     def of(cls, summary: Summary) -> Value:
-        return cls(summary.median, summary.interval, summary.mean, summary.sd)
+        return cls(summary.estimate, summary.mean, summary.sd)
+
+    @property
+    def median(self) -> float:
+        return self.known.value
+
+    @property
+    def interval(self) -> Interval | None:
+        return self.known.interval
 
     def __mul__(self, factor: float) -> Value:
         return Value(
-            self.median * factor,
-            self.interval.scaled(factor) if self.interval else None,
+            self.known.scaled(factor),
             self.mean * factor if self.mean is not None else None,
             self.sd * factor if self.sd is not None else None,
         )
 
     def __truediv__(self, other: Value | float) -> Value:
-        """A quotient of two medians; its interval holds with those of both."""
+        """A quotient of two medians."""
         if not isinstance(other, Value):
             return self * (1 / other)
         if other.median <= 0:
             raise ZeroDivisionError
-        interval = None
-        if self.interval and other.interval and other.interval.low > 0:
-            level = max(0.0, self.interval.level + other.interval.level - 1)
-            low, high = self.interval.low / other.interval.high, other.interval.low
-            interval = Interval(low, self.interval.high / high, level)
-        return Value(self.median / other.median, interval)
+        return Value(self.known / other.known)
 
     def __rtruediv__(self, number: float) -> Value:
         return exactly(number) / self
 
     def __add__(self, number: float) -> Value:
         """Moved; the standard deviation stays."""
-        interval = self.interval
-        if interval is not None:
-            interval = Interval(interval.low + number, interval.high + number, interval.level)
         mean = self.mean + number if self.mean is not None else None
-        return Value(self.median + number, interval, mean, self.sd)
+        return Value(self.known + stats.exactly(number), mean, self.sd)
 
     def __sub__(self, number: float) -> Value:
         return self + -number
@@ -67,7 +66,7 @@ class Value:
 
 def exactly(number: float) -> Value:
     """Not measured but known."""
-    return Value(number, Interval(number, number, 1.0))
+    return Value(stats.exactly(number))
 
 
 def metric(report: TeehashReport, group: str, name: str) -> float:
@@ -104,34 +103,32 @@ class Lookup:
             return NotKnown(f"the run is incomplete: {self.subject.run.incomplete}")
         return NotKnown("this run has nothing of it: its plan doesn't ask, or it was cut off")
 
+    def _case(self, key: str) -> stats.CaseStats:
+        found = self.subject.models.case(key)
+        if found is None:
+            raise self.absent(key)
+        return found
+
     def time(self, key: str) -> Value:
         """Seconds of one call."""
-        stats = self.subject.models.case(key)
-        if stats is None:
-            raise self.absent(key)
-        return Value.of(stats.time) * 1e-9
+        return Value.of(self._case(key).time) * 1e-9
 
     def rate(self, key: str) -> Value:
         """Bytes a second."""
-        stats = self.subject.models.case(key)
-        if stats is None:
-            raise self.absent(key)
-        if stats.throughput is None:
+        case = self._case(key)
+        if case.throughput is None:
             raise NotKnown(f"{key} moves no bytes")
-        return Value(stats.throughput, stats.throughput_interval)
+        return (case.bytes or 0) / (Value(case.estimate) * 1e-9)
 
     def size(self, key: str) -> Value:
         """Bytes of one call."""
-        stats = self.subject.models.case(key)
-        if stats is None:
-            raise self.absent(key)
-        return exactly(stats.bytes or 0)
+        return exactly(self._case(key).bytes or 0)
 
     def inside(self, key: str) -> Value:
         """Seconds of one operation inside the TA, without the crossing: the slope over repeats."""
         for line in self.subject.models.repeats:
             if line.key == key:
-                return Value(line.line.slope, line.line.slope_interval) * 1e-9
+                return Value(line.operation) * 1e-9
         if self.subject.models.case(key) is None:
             raise self.absent(key)
         raise NotKnown(f"{key} wasn't repeated inside a call often enough for a slope")
@@ -141,7 +138,7 @@ class Lookup:
         cost = self.subject.models.cost(algorithm, backend)
         if cost is None:
             raise NotKnown(f"no line over sizes could be fitted to oneshot/{algorithm}/{backend}")
-        return Value(cost.ns_per_byte, cost.line.slope_interval) * 1e-9
+        return Value(cost.byte) * 1e-9
 
     def teehash(self, key: str, figure: Callable[[TeehashReport], float]) -> Value:
         """A figure of every run of a step, as one value."""
@@ -166,7 +163,7 @@ class Lookup:
             raise self._unknown("kernel.options")
         for line in self.machine.kernel.options:
             key, _, value = line.partition("=")
-            if key == name.removeprefix("CONFIG_"):
+            if key == name:
                 return "not set" if value == "n" else value
         raise NotKnown("teebench doesn't record this option")
 

@@ -4,11 +4,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from teemark import fmt
-from teemark.reference.audit.base import Finding
+from teemark.audit.finding import Finding
 from teemark.reference.data import Figure, Reference
 from teemark.reference.units import UNITS
 from teemark.report.blocks import (
@@ -33,6 +33,7 @@ _LONG = re.compile(r"(?<![.\w])\d{5,}(?=\.\d|\b)")
 _LAST = re.compile(r"\s(?=\S+$)")
 """The space before the last word."""
 
+_MEDIAN, _INTERVAL = "median", "95 %"
 _MEAN = "mean\N{NO-BREAK SPACE}±\N{NO-BREAK SPACE}sd"
 
 
@@ -101,13 +102,13 @@ class _Cells:
         rows: list[tuple[Cell, ...]] = []
         for row in seed.rows:
             cells: list[Cell] = [row]
-            below: dict[str, list[Cell]] = {"95 %": [], _MEAN: []}
+            below: dict[str, list[Cell]] = {_MEDIAN: [], _INTERVAL: [], _MEAN: []}
             for column in seed.columns:
                 if column in measured:
-                    cell, interval, mean = self._measured(row, column)
+                    cell, more = self._measured(row, column)
                     cells.append(cell)
-                    below["95 %"].append((Quiet(interval),))
-                    below[_MEAN].append((Quiet(mean),))
+                    for title, line in below.items():
+                        line.append((Quiet(more.get(title, "")),))
                 if column in published:
                     cells.append(_published(self._figure(row, column)))
                     for line in below.values():
@@ -156,22 +157,25 @@ class _Cells:
             return figure.corrected_unit
         return self.seed.units.get(row, self.seed.units.get(column, ""))
 
-    def _measured(self, row: str, column: str) -> tuple[Cell, str, str]:
-        """Median or deviation; below it the interval, and mean and deviation."""
+    def _measured(self, row: str, column: str) -> tuple[Cell, Mapping[str, str]]:
+        """Median, mean or deviation, and what stands below it. A column whose deviations have a
+        column of their own is one of means."""
         value = self._value(row, column)
         if not isinstance(value, Value):
-            return value, "", ""
+            return value, {}
         factor, name = _in(self._unit(row, column))
         shown = value * factor
         if column in self.seed.deviations:
             if shown.sd is None:
-                return self.why.mark("one sample has no standard deviation"), "", ""
-            return (fmt.digits(shown.sd) + name,), "", ""
-        interval = fmt.span(shown.interval) if _is_wide(shown) else ""
-        mean = ""
-        if shown.mean is not None and shown.sd:
-            mean = f"{fmt.digits(shown.mean)} ± {fmt.digits(shown.sd)}"
-        return (_number(shown.median) + name,), interval, mean
+                return self.why.mark("one sample has no standard deviation"), {}
+            return (fmt.digits(shown.sd) + name,), {}
+        more = {_INTERVAL: fmt.span(shown.interval) if _is_wide(shown) else ""}
+        if shown.mean is None or not shown.sd:
+            return (_number(shown.median) + name,), more
+        if column in self.seed.deviations.values():
+            return (_number(shown.mean) + name,), more | {_MEDIAN: _number(shown.median)}
+        more[_MEAN] = f"{fmt.digits(shown.mean)} ± {fmt.digits(shown.sd)}"
+        return (_number(shown.median) + name,), more
 
     def _statistics(self, row: str, column: str) -> list[Cell]:
         value = self._value(row, column)
@@ -223,7 +227,7 @@ def _is_wide(value: Value) -> bool:
 
 
 def said(finding: Finding) -> Text:
-    return (Strong(f"{finding.kind.capitalize()}:"), f" {finding.sentence}")
+    return (Strong(f"{finding.rule.replace('-', ' ').capitalize()}:"), f" {finding.evidence}")
 
 
 def _source(seed: SeedTable, reference: Reference) -> str:

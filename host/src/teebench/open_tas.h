@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* --open-tas: does the TEE take these Trusted Applications? */
+#ifndef OPEN_TAS_H
+#define OPEN_TAS_H
+
+#include "error.h"
+
+/*
+ * Opens and closes a session with each TA of the list, which ends with NULL,
+ * and writes one JSON object a line to stdout: what came back. Returns 0 when
+ * every session could be opened and -EIO when one couldn't, err untouched;
+ * -EINVAL, before anything is opened, for what is no UUID; -ENOMEM.
+ */
+int open_tas(char **uuids, struct error *err);
+
+#endif

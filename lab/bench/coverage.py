@@ -1,0 +1,246 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""How often do the printed intervals hold the truth? Simulates runs whose truth is known.
+
+    python lab/bench/coverage.py [--runs 2000] [--scenario NAME]
+
+A run has two backends, each measured at seven sizes by 15 samples a size in random order, and one
+case with repetitions that a TA's counter sees too. Each interval should hold the truth in 95 % of
+the runs. Exit status 1: one does in fewer than 93 % or, but for those that are listed as wider for
+a reason, in more than 97 %.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from click import echo as say
+from numpy.typing import NDArray
+
+from teemark.model.counter import slope_ratio
+from teemark.model.fit import fit
+from teemark.model.forms import Form
+from teemark.model.stats import (
+    Dependence,
+    Estimate,
+    Interval,
+    Sampling,
+)
+
+Array = NDArray[np.float64]
+Rng = np.random.Generator
+Values = list[list[float]]
+
+SIZES = (0, 56, 64, 1024, 4096, 8192, 65536)
+REPEATS = (1, 4, 16)
+CALL, BLOCK, WAY, PAGE, OPERATION = 84_000.0, 3_800.0, 75_000.0, 190.0, 50_000.0
+SAMPLES = 15
+SPREAD = 0.02
+GRID = 83_217.0  # steps of a clock are shares of it, so that no truth lies on one
+
+INTERVALS = ("median", "call", "byte", "page", "slope", "ratio", "counter", "quotient")
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """Factors of the noise of a whole run, in the order in which its samples are taken; the median
+    of each is 1."""
+
+    name: str
+    noise: Callable[[Rng, int], Array]
+    starts: int = 1
+    shift: float = 0.0  # of a start, relative; a size has one of its own beside
+    grain: float = 0.0  # of the clock, relative to GRID
+
+
+def _normal(rng: Rng, n: int) -> Array:
+    return 1 + SPREAD * rng.standard_normal(n)
+
+
+def _lognormal(rng: Rng, n: int) -> Array:
+    """Never faster than a little, sometimes much slower."""
+    return 1 + SPREAD * (np.exp(0.8 * rng.standard_normal(n)) - 1)
+
+
+def _heavy(rng: Rng, n: int) -> Array:
+    """Student's t with two degrees of freedom: the variance is infinite."""
+    return np.maximum(1 + SPREAD / 2 * rng.standard_t(2, n), 0.05)
+
+
+def _drift(rng: Rng, n: int) -> Array:
+    """Faster at the beginning than at the end, by more than the noise."""
+    return 1 + SPREAD * (np.linspace(-2, 2, n) + rng.standard_normal(n))
+
+
+def _dependent(rng: Rng, n: int) -> Array:
+    """Each sample is like the one before (0.7), and this run has few cases."""
+    own = rng.standard_normal(n) * math.sqrt(1 - 0.7**2)
+    own[0] = rng.standard_normal()
+    for i in range(1, n):
+        own[i] += 0.7 * own[i - 1]
+    return 1 + SPREAD * own
+
+
+SCENARIOS = (
+    Scenario("normal", _normal),
+    Scenario("lognormal", _lognormal),
+    Scenario("heavy tails", _heavy),
+    Scenario("quantised", _normal, grain=SPREAD),
+    Scenario("drift", _drift),
+    Scenario("dependent", _dependent),
+    Scenario("4 starts", _normal, starts=4, shift=SPREAD),
+    Scenario("10 starts", _lognormal, starts=10, shift=SPREAD),
+)
+
+
+def _truths(scale: float) -> list[float]:
+    """Of a backend that takes so many times as long, at each size."""
+    form = Form("oneshot", "sha256", "tee", True)
+    base, _ = form.columns(SIZES, [None] * len(SIZES))
+    return [
+        scale * (CALL + BLOCK * blocks + PAGE * form.pages(size))
+        for size, blocks in zip(SIZES, base["block"], strict=True)
+    ]
+
+
+def _ways() -> list[float]:
+    return [WAY + PAGE * -(-size // 4096) for size in SIZES]
+
+
+class Run:
+    """One run that is made up: what each case took, start by start."""
+
+    def __init__(self, scenario: Scenario, rng: Rng) -> None:
+        truths = [*_truths(1.0), *_truths(0.5), *_ways()]
+        truths += [WAY + n * OPERATION for n in REPEATS]
+        self.starts: list[Values] = []
+        orders: list[tuple[list[int], list[float]]] = []
+        for _ in range(scenario.starts):
+            order = rng.permutation(np.repeat(np.arange(len(truths)), SAMPLES))
+            noise = scenario.noise(rng, order.size)
+            common = 1 + scenario.shift * rng.standard_normal()
+            found: Values = []
+            for case, truth in enumerate(truths):
+                places = np.flatnonzero(order == case)
+                shift = common * (1 + scenario.shift * rng.standard_normal())
+                values = truth * shift * noise[places]
+                if scenario.grain:
+                    step = scenario.grain * GRID
+                    values = np.round(values / step) * step
+                found.append(values.tolist())
+                orders.append((places.tolist(), found[-1]))
+            self.starts.append(found)
+        self.sampling = Sampling(
+            resolution_ns=scenario.grain * GRID,
+            dependence=Dependence(orders if scenario.starts == 1 else ()),
+        )
+        self.rng = rng
+
+    def values(self, case: int) -> Values:
+        return [start[case] for start in self.starts]
+
+    def estimate(self, case: int) -> Estimate:
+        return self.sampling.estimate(self.values(case), str(case))
+
+    def pairs(self, case: int, n: int) -> list[list[tuple[float, float]]]:
+        """By the client's clock and by the TA's counter, which is a little off by itself."""
+        inside = n * OPERATION / (WAY + n * OPERATION)
+        return [
+            [(ns, ns * inside * (1 + 0.002 * self.rng.standard_normal())) for ns in start]
+            for start in self.values(case)
+        ]
+
+
+def intervals(run: Run) -> Iterator[tuple[str, float, Interval | None]]:
+    """Of each kind one: its name, the truth, and the interval."""
+    count = len(SIZES)
+    form = Form("oneshot", "sha256", "tee", True)
+    pages = [float(form.pages(size)) for size in SIZES]
+    way = fit(
+        SIZES,
+        [run.estimate(2 * count + i) for i in range(count)],
+        {"call": [1.0] * count, "page": pages},
+    )
+    assert way is not None
+    yield "page", PAGE, way.terms["page"].interval
+    base, candidates = form.columns(SIZES, [None] * count)
+    known = [[run.estimate(half * count + i) for i in range(count)] for half in (0, 1)]
+    rates = []
+    for half, scale in ((0, 1.0), (1, 0.5)):
+        made = fit(
+            SIZES,
+            known[half],
+            base,
+            candidates,
+            {"page": (way.terms["page"].scaled(scale), pages)},
+        )
+        assert made is not None
+        rates.append(made.terms["block"].scaled(1 / 64) + made.terms["page"].scaled(1 / 4096))
+        if not half:
+            yield "call", CALL, made.terms["call"].interval
+    truth = BLOCK / 64 + PAGE / 4096
+    yield "byte", truth, rates[0].interval
+    yield "ratio", 2.0, (rates[0] / rates[1]).interval
+    yield "median", _truths(1.0)[0], known[0][0].interval
+    one, other = known[0][2], known[1][3]
+    yield (
+        "quotient",
+        _truths(1.0)[2] / _truths(0.5)[3],
+        (one / other).interval,
+    )
+    first = 3 * count
+    line = fit(
+        REPEATS,
+        [run.estimate(first + i) for i in range(len(REPEATS))],
+        {"call": [1.0] * len(REPEATS), "operation": [float(n) for n in REPEATS]},
+    )
+    assert line is not None
+    yield "slope", OPERATION, line.terms["operation"].interval
+    slopes = slope_ratio(
+        {n: run.pairs(first + i, n) for i, n in enumerate(REPEATS)}, "pairs", run.sampling
+    )
+    yield "counter", 1.0, slopes.ratio.interval if slopes else None
+
+
+def coverage(scenario: Scenario, runs: int, seed: int = 1) -> dict[str, tuple[float, int]]:
+    """By interval: in what share of the runs that have it it holds the truth, and how many these
+    are."""
+    rng = np.random.default_rng([seed, *scenario.name.encode()])
+    held: Counter[str] = Counter()
+    had: Counter[str] = Counter()
+    for _ in range(runs):
+        for name, truth, interval in intervals(Run(scenario, rng)):
+            if interval is not None:
+                had[name] += 1
+                held[name] += truth in interval
+    return {name: (held[name] / had[name] if had[name] else math.nan, had[name]) for name in had}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--runs", type=int, default=2000)
+    parser.add_argument("--scenario", choices=[one.name for one in SCENARIOS])
+    asked = parser.parse_args()
+    say(f"{'':12}" + "".join(f"{name:>10}" for name in INTERVALS))
+    good = True
+    for scenario in SCENARIOS:
+        if asked.scenario not in (None, scenario.name):
+            continue
+        found = coverage(scenario, asked.runs)
+        cells = []
+        for name in INTERVALS:
+            share, _ = found.get(name, (math.nan, 0))
+            bad = not 0.93 <= share <= 0.97
+            good = good and not bad
+            cells.append(f"{share:9.1%}{'!' if bad else ' '}")
+        say(f"{scenario.name:12}" + "".join(cells))
+    return 0 if good else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The run that README.md shows, made by a command and not by hand.
+
+    python lab/bench/readme.py            # measure, and say whether README shows the same
+    python lab/bench/readme.py RUN        # likewise, with a run of `quick` that was measured before
+    python lab/bench/readme.py --write [RUN]
+
+It is measured on the deterministic board, so that the same figures come out wherever the same
+compiler made what is measured, and the same packages are on the board: both stand above the table,
+in a comment. Two boots differ by up to 0.1 %, which may change a last digit. Below the table only
+the words are compared. Exit status 1: README shows something else.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import io
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from click import echo as say
+
+from teemark import cli, paths, summary
+from teemark.report.subject import subjects
+from teemark.run import reader
+from teemark.run.reader import RunData
+
+BOARD = "qemu-v8-icount"
+PLAN = "quick"
+README = paths.root() / "README.md"
+PACKAGES = ("optee-os", "kernel", "openssl")
+GROUP = re.compile(r"^ *(?P<group>[a-z-]+/[a-z0-9-]+)(/| *$)")
+"""A line of the table that says of which algorithm it is, or those that follow it."""
+
+LEFT_OUT = ("oneshot/sha1", "oneshot/sha512")
+RULE, SENTENCE = re.compile(r"^ *─+ *$"), re.compile(r"^ *[•!?\d]")
+"""Above the table's lines, and what comes below them."""
+
+BLOCK = re.compile(
+    r"<!-- run: (?P<by>[^\n]*) -->\n\n(?P<text>(?:    [^\n]*\n|\n)*?)\n*<!-- end of the run -->\n"
+)
+NUMBER = re.compile(r"\d[\d\N{NARROW NO-BREAK SPACE}]*(?:\.\d+)?(?:\N{NARROW NO-BREAK SPACE}%)?")
+SPACE = "\N{NARROW NO-BREAK SPACE}"
+
+RELATIVE, PERCENT = 0.002, 0.2
+"""How far two boots may be apart, each rounded: a figure, and a share in per cent."""
+
+
+def made_by() -> str:
+    """What the figures depend on."""
+    gcc = subprocess.run(
+        ["aarch64-linux-gnu-gcc", "--version"], capture_output=True, text=True, check=True
+    )
+    lines = (paths.vboard() / "VERSIONS").read_text(encoding="utf-8").splitlines()
+    versions = dict(line.split("=", 1) for line in lines if "=" in line)
+    return ", ".join(
+        [gcc.stdout.splitlines()[0], *(f"{name} {versions[name]}" for name in PACKAGES)]
+    )
+
+
+def shown(run: RunData) -> str:
+    """What `teemark run` prints of it, two of three algorithms left out."""
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out):
+        summary.show(subjects([run])[0])
+    lines = [
+        f"$ .venv/bin/teemark run --board {BOARD} --plan {PLAN}",
+        *_shortened(out.getvalue().splitlines()),
+        f"report: runs/20261122T100000Z-{BOARD}-{PLAN}/report.html",
+        f"raw:    runs/20261122T100000Z-{BOARD}-{PLAN}/run.ndjson",
+    ]
+    text = "\n".join(f"    {line}".rstrip() for line in lines)
+    return re.sub(r"\n{3,}", "\n\n", text) + "\n"
+
+
+def _shortened(lines: list[str]) -> Iterator[str]:
+    """Without the groups of the table that are left out."""
+    group = ""
+    for line in lines:
+        found = GROUP.match(line)
+        if found is not None:
+            group = found["group"]
+        elif SENTENCE.match(line) or RULE.match(line):
+            group = ""
+        if group not in LEFT_OUT:
+            yield line.rstrip()
+
+
+def stored(readme: str) -> tuple[str, str]:
+    """What README says the run was made by, and the run."""
+    found = BLOCK.search(readme)
+    if found is None:
+        sys.exit(f"{README}: there is no run in it")
+    return found["by"], found["text"]
+
+
+def with_run(readme: str, by: str, text: str) -> str:
+    made = f"<!-- run: {by} -->\n\n{text}\n<!-- end of the run -->\n"
+    return BLOCK.sub(lambda _: made, readme)
+
+
+def differences(one: str, other: str) -> list[str]:
+    """Lines that differ in a word, or, in the table, in a figure by more than boots do."""
+    first, second = one.splitlines(), other.splitlines()
+    if len(first) != len(second):
+        return [f"{len(first)} lines and {len(second)}"]
+    found = []
+    table = False
+    for a, b in zip(first, second, strict=True):
+        table = (table or RULE.match(a) is not None) and not SENTENCE.match(a)
+        if _words(a) != _words(b) or (table and not _close(a, b)):
+            found.append(f"{a.strip()}  ≠  {b.strip()}")
+    return found
+
+
+def _words(line: str) -> str:
+    return " ".join(NUMBER.sub("#", line).split())
+
+
+def _close(one: str, other: str) -> bool:
+    """Every figure equal, or apart by what two boots are or by one in the last digit shown."""
+    pairs = zip(NUMBER.findall(one), NUMBER.findall(other), strict=True)
+    return all(_close_figures(a, b) for a, b in pairs)
+
+
+def _close_figures(one: str, other: str) -> bool:
+    digits = [text.removesuffix("%").replace(SPACE, "") for text in (one, other)]
+    values = [float(text) for text in digits]
+    decimals = min(len(text.partition(".")[2]) for text in digits)
+    last = 1.001 * 10.0**-decimals if decimals else 0.0
+    allowed = PERCENT if one.endswith("%") else RELATIVE * max(values)
+    return abs(values[0] - values[1]) <= max(allowed, last)
+
+
+def measure() -> RunData:
+    with tempfile.TemporaryDirectory(prefix="teemark-") as folder:
+        out = Path(folder) / "run"
+        if cli.run(["run", "--board", BOARD, "--plan", PLAN, "--out", str(out)]) != 0:
+            sys.exit(f"{PLAN} on {BOARD} failed")
+        return reader.read(out)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("run", nargs="?", type=Path, metavar="RUN")
+    parser.add_argument("--write", action="store_true", help="put it into README.md")
+    asked = parser.parse_args()
+    text = shown(measure() if asked.run is None else reader.read(asked.run))
+    readme = README.read_text(encoding="utf-8")
+    if asked.write:
+        README.write_text(with_run(readme, made_by(), text), encoding="utf-8")
+        return 0
+    by, before = stored(readme)
+    if by != made_by():
+        say(f"README's run was made by {by}; here it is {made_by()}")
+    found = differences(before, text)
+    for line in found:
+        say(line)
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

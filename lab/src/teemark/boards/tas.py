@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Does a board's TEE take our Trusted Applications? A session with each says so."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import msgspec
+
+from teemark import paths
+from teemark.boards.board import Board
+from teemark.errors import CommandFailed, TaRefused
+
+PROGRAM = "teebench"
+
+
+class Answer(msgspec.Struct, frozen=True, kw_only=True):
+    """What came back when a session was to be opened; a line of `teebench --open-tas`."""
+
+    ta: str
+    opened: bool
+    memory: bool = False  # the TEE had no memory left for it
+    code: str | None = None
+    reason: str | None = None
+    hint: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Ta:
+    uuid: str
+    name: str  # of its folder in ta/
+
+
+def built() -> tuple[Ta, ...]:
+    """The TAs that `make build` made."""
+    folder = paths.built_tas()
+    names = {path.name: path.relative_to(folder).parts[0] for path in folder.glob("*/**/*.ta")}
+    return tuple(Ta(path.stem, names.get(path.name, "TA")) for path in sorted(folder.glob("*.ta")))
+
+
+def open_each(board: Board) -> dict[Ta, Answer]:
+    """Try every TA that `make build` made on a board with a TEE."""
+    tas = built()
+    if not tas:
+        return {}
+    result = board.capture([PROGRAM, "--open-tas", *(ta.uuid for ta in tas)], check=False)
+    try:
+        answers = [
+            msgspec.json.decode(line, type=Answer) for line in result.stdout.splitlines() if line
+        ]
+        by_uuid = {answer.ta: answer for answer in answers}
+        return {ta: by_uuid[ta.uuid] for ta in tas}
+    except (msgspec.DecodeError, KeyError):
+        said = f": {result.complaint.splitlines()[-1]}" if result.complaint else ""
+        raise CommandFailed(
+            f"{board.name}: {PROGRAM} doesn't say which TAs the TEE takes; it ended with status "
+            f"{result.status}{said}",
+            argv=[PROGRAM],
+            status=result.status,
+            stderr=result.complaint,
+        ) from None
+
+
+def refused(board: Board, answers: dict[Ta, Answer]) -> TaRefused | None:
+    """The error where one is of no use. A TA that is too large for the TEE's memory is none: the
+    cases that need it are skipped."""
+    bad = [(ta, answer) for ta, answer in answers.items() if not answer.opened]
+    bad = [(ta, answer) for ta, answer in bad if not answer.memory]
+    if not bad:
+        return None
+    _, first = bad[0]
+    return TaRefused(
+        f"{board.name}: {len(bad)} of {len(answers)} TAs can't be used: {first.reason}",
+        hint=first.hint,
+    )

@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""`teemark trace`: one call, instruction by instruction."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from teemark.trace.profile import Trace
+
+FORMATS = ("folded", "speedscope", "json")
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What the command line says of a recording."""
+
+    cases: tuple[str, ...]
+    plan: str | None
+    board: str
+    out: Path | None
+    optee: str | None
+    options: tuple[str, ...]
+    tfa: str | None
+    samples: int
+
+
+@click.command("trace")
+@click.argument("cases", nargs=-1, metavar="[CASE]...")
+@click.option("--plan", metavar="NAME", help="Every case of a plan.")
+@click.option("--board", metavar="NAME", default="qemu-v8-icount", show_default=True)
+@click.option(
+    "-o",
+    "--out",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Folder of the run. [default: runs/TIME-BOARD-trace]",
+)
+@click.option("--optee", metavar="WHICH", help="debian, source, or the folder of a build.")
+@click.option(
+    "--optee-option",
+    "options",
+    metavar="NAME=VALUE",
+    multiple=True,
+    help="Of OP-TEE from source, such as CFG_CRYPTO_WITH_CE=y.",
+)
+@click.option("--tfa", metavar="FOLDER", help="A build of TF-A: …/build/qemu/release.")
+@click.option("--samples", type=click.IntRange(1, 100), default=3, show_default=True)
+@click.option("--read", "source", metavar="RUN", type=Path, help="Show a run's trace again.")
+@click.option("--against", metavar="RUN", type=Path, help="Compare with that run's trace.")
+@click.option("--format", "output", type=click.Choice(FORMATS), help="Print it for another tool.")
+@click.option("--top", type=click.IntRange(1), default=12, show_default=True, help="Functions.")
+def command(
+    source: Path | None, against: Path | None, output: str | None, top: int, **words: object
+) -> int:
+    """Record every instruction of one call of each CASE, from the program through kernel, TF-A and
+    OP-TEE into the TA and back, and say where they went.
+
+    A CASE is a key such as invoke/none/tee/none or oneshot/sha256/tee/4096. The board must be one
+    that counts instructions. Writes a run like any other, with trace.json beside it and a flame
+    graph in its report.
+
+    Exit status: 0 fine, 1 if a case failed or can't be traced, 2 for a wrong word on the command
+    line.
+    """
+    from teemark.errors import UsageMistake
+    from teemark.trace import store
+
+    asked = Asked(**words)  # type: ignore[arg-type]
+    other = store.read(against) if against is not None else None
+    if source is not None:
+        if asked.cases or asked.plan is not None:
+            raise UsageMistake("--read shows a trace that is there: leave cases and --plan out")
+        trace, status = store.read(source), 0
+        folder = source if source.is_dir() else source.parent
+        _report(folder, other)
+    else:
+        trace, folder, status = _record(asked, other)
+    if output is not None:
+        click.echo(_render(trace, output), nl=False)
+        return status
+    from teemark.trace import table
+
+    table.show(trace, top=top, against=other)
+    click.echo(f"report: {folder / 'report.html'}")
+    return status
+
+
+def _render(trace: Trace, output: str) -> str:
+    from teemark.trace import folded, speedscope, store
+
+    if output == "folded":
+        return folded.render(trace)
+    return speedscope.render(trace) if output == "speedscope" else store.render(trace)
+
+
+def _report(directory: Path, against: Trace | None) -> None:
+    """Where the run's own file is beside the trace."""
+    from teemark.report import report
+    from teemark.run import reader
+    from teemark.trace import store
+
+    if (directory / reader.RUN_FILE).is_file():
+        made = report.make([reader.read(directory)], [store.find(directory)], against)
+        report.write(made, directory)
+
+
+def _record(asked: Asked, against: Trace | None) -> tuple[Trace, Path, int]:
+    from teemark import paths, plan, runner
+    from teemark.boards import config
+    from teemark.console import say
+    from teemark.errors import DataError, UsageMistake
+    from teemark.run.writer import check_free, new_directory, point_latest
+    from teemark.trace import record
+
+    keys = list(asked.cases)
+    if asked.plan is not None:
+        keys += record.keys_of(plan.load(asked.plan))
+    if not keys:
+        raise UsageMistake(
+            "no case to trace", hint="name one, such as invoke/none/tee/none, or a --plan"
+        )
+    file = record.with_optee(config.find(asked.board), asked.optee, asked.options, asked.tfa)
+    if asked.out is not None:
+        check_free(asked.out)
+    default = runner.default_directory(paths.runs(), file.name, "trace", datetime.now(UTC))
+    directory = asked.out or new_directory(default)
+    traced = record.record(file, keys, directory, asked.samples)
+    if asked.out is None:
+        point_latest(directory)
+    _report(directory, against)
+    if traced.error is not None:
+        raise traced.error
+    for skip in traced.run.skips:
+        say(f"teemark: {skip.case} can't run here: {skip.reason}")
+    for fail in traced.run.fails:
+        say(f"teemark: {fail.case} failed: {fail.reason}")
+    if traced.trace is None:
+        raise DataError(f"{directory}: the run is incomplete: {traced.run.incomplete}")
+    whole = not traced.run.fails and len(traced.trace.cases) == len(set(keys))
+    return traced.trace, directory, 0 if whole else 1

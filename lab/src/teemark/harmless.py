@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The one place that makes a board's words harmless.
+
+A board may be hostile, or only broken: what it says must neither steer a terminal (escape
+sequences) nor show other words than it holds (bidirectional overrides, invisible characters). All
+such characters become U+FFFD where text from a board enters: in the reader of records, and where
+errors are printed. That text is no markup is the business of whoever renders it.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+_HARMFUL = re.compile(
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f"  # control characters, tab and line ends excepted
+    "\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"  # invisible; direction of writing
+    "\ud800-\udfff\U000e0000-\U000e007f]"  # no characters at all; tags
+)
+
+SUSPECT = re.compile(
+    rb"\\[u/bfnrt]|[\x00-\x09\x0b-\x1f\x7f]|\xc2[\x80-\x9f]|\xe2\x80[\x8b-\x8f\xa8-\xae]"
+    rb"|\xe2\x81[\xa0-\xaf]|\xef\xbb\xbf|\xef\xbf[\xb9-\xbb]|\xf3\xa0[\x80\x81]"
+)
+"""In the UTF-8 of a JSON line: without a match there is nothing harmful in it."""
+
+
+def harmless(text: str) -> str:
+    """Lines are kept."""
+    return _HARMFUL.sub("\ufffd", text.replace("\r\n", "\n").replace("\r", "\n"))
+
+
+def harmless_line(text: str) -> str:
+    """As `harmless`, on one line."""
+    return " ".join(harmless(text).split()) if re.search(r"[\t\n\r]", text) else harmless(text)
+
+
+def harmless_value(value: Any) -> Any:
+    """A JSON value, keys included."""
+    if isinstance(value, str):
+        return harmless_line(value)
+    if isinstance(value, list):
+        return [harmless_value(item) for item in value]
+    if isinstance(value, dict):
+        return {harmless_line(key): harmless_value(item) for key, item in value.items()}
+    return value

@@ -1,0 +1,263 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The one fit: a sum of terms through medians, with what is known of each.
+
+    measured = sum over terms of (how often it is paid) * (what it costs)
+
+It minimises relative errors: a 1 % miss weighs the same at 64 bytes and at 1 MiB, as times that
+range over orders of magnitude ask for. Huber's loss (linear beyond 1.345 standard errors) keeps one
+disturbed point from bending it. Once the weights are found the fit is linear in the medians, so
+that the draws of the medians become draws of the terms.
+Source: P. J. Huber, Robust Estimation of a Location Parameter (1964).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+from teemark.model.stats import Estimate, freedom_of
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Array = NDArray[np.float64]
+
+MISFIT = 0.10
+"""A fit that misses a median by more than this share of it is no description."""
+
+ROUNDING = 1e-9
+"""What is smaller, relative to what was measured, is an error of arithmetic."""
+
+BETTER = 0.98
+"""A term must bring the error of prediction down to this share of what it was."""
+
+CLEAR = 1.5
+"""Of several candidates one is beyond its 95 % by chance; few are beyond so many times that."""
+
+MAY_SAVE = frozenset({"feed", "again", "tail"})
+"""Terms for another path through the code, which may be the shorter one."""
+
+SCATTER = 2.0
+"""A point that is off by less than so many of its own standard errors isn't weighed less."""
+
+_HUBER = 1.345
+_ROUNDS = 50
+_SEEN = 1e-6
+"""A point without which the fit has no answer has one less its leverage below this."""
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """One of those that were fitted to; `x` tells which."""
+
+    x: float
+    measured: Estimate
+    fitted: float
+    left_out: float | None
+    """What a fit without this point says of it; None where it says nothing."""
+
+    @property
+    def residual(self) -> float:
+        """Relative to what was measured; positive where the fit lies above."""
+        return (self.fitted - self.measured.value) / self.measured.value
+
+    @property
+    def error(self) -> float:
+        """Of the prediction by all other points, relative; the residual where there is none."""
+        predicted = self.fitted if self.left_out is None else self.left_out
+        return abs(predicted / self.measured.value - 1)
+
+    @property
+    def missed(self) -> bool:
+        """The fit lies outside of what the median may be: no scatter explains it."""
+        interval = self.measured.interval
+        return interval is not None and self.fitted not in interval
+
+
+@dataclass(frozen=True, slots=True)
+class Fit:
+    """`terms` by name, in the order in which they entered."""
+
+    terms: Mapping[str, Estimate]
+    points: tuple[Point, ...]
+
+    def term(self, name: str) -> Estimate | None:
+        return self.terms.get(name)
+
+    def at(self, row: Mapping[str, float]) -> Estimate:
+        """What so many of each term cost together."""
+        parts = [term.scaled(row[name]) for name, term in self.terms.items()]
+        total = parts[0]
+        for part in parts[1:]:
+            total += part
+        return total
+
+    @property
+    def worst(self) -> Point:
+        """The point that is furthest off, of those that no scatter explains if there are any."""
+        missed = [point for point in self.points if point.missed]
+        return max(missed or self.points, key=lambda point: abs(point.residual))
+
+    @property
+    def misfit(self) -> float | None:
+        """How far the fit is off where no scatter explains it, relative; 0 where scatter explains
+        every point, None where there are too few samples to tell."""
+        if self.worst.missed:
+            return abs(self.worst.residual)
+        return None if any(point.measured.interval is None for point in self.points) else 0.0
+
+    @property
+    def fits(self) -> bool:
+        """No point is off by more than MISFIT, whatever the scatter could explain of it."""
+        return (self.misfit or 0.0) <= MISFIT
+
+    @property
+    def prediction_error(self) -> float | None:
+        """The largest relative error at a point of the fit without it."""
+        known = [point.error for point in self.points if point.left_out is not None]
+        return max(known, default=None)
+
+
+Columns = Mapping[str, Sequence[float]]
+"""By term: how often each point pays it."""
+
+Known = Mapping[str, tuple[Estimate, Sequence[float]]]
+"""Terms that were measured apart, and how often each point pays them."""
+
+
+def fit(
+    xs: Sequence[float],
+    measured: Sequence[Estimate],
+    base: Columns,
+    candidates: Columns | None = None,
+    known: Known | None = None,
+    *,
+    robust: bool = True,
+) -> Fit | None:
+    """The terms of `base`, and those candidates that explain more than the samples' scatter.
+
+    Of all sets of candidates that can be told apart, whose intervals leave zero out, and none of
+    whose costs (MAY_SAVE apart) is negative, the one that best predicts points that are left out;
+    a larger set must do so clearly better. None where there are not more points than terms in the
+    base, or these can't be told apart, or a median isn't positive.
+    """
+    if any(one.value <= 0 for one in measured):
+        return None
+    candidates, known = candidates or {}, known or {}
+    best = _solve(xs, measured, base, known, robust)
+    if best is None:
+        return None
+    for count in range(1, len(candidates) + 1):
+        for names in combinations(candidates, count):
+            columns = {**base, **{name: candidates[name] for name in names}}
+            tried = _solve(xs, measured, columns, known, robust)
+            if (
+                tried is not None
+                and all(_is_clear(name, tried.terms[name]) for name in names)
+                and all(tried.terms[name].value > 0 for name in base)
+                and _prediction(tried, best) < BETTER
+            ):
+                best = tried
+    return best
+
+
+def _is_clear(name: str, term: Estimate) -> bool:
+    """Zero is further off than CLEAR times the end of the interval, and the sign makes sense."""
+    interval = term.interval
+    if interval is None or (term.value < 0 and name not in MAY_SAVE):
+        return False
+    end = interval.low if term.value > 0 else interval.high
+    return abs(term.value) > CLEAR * abs(term.value - end)
+
+
+def _prediction(one: Fit, other: Fit) -> float:
+    """The error of prediction of `one` over that of `other`. A point that alone tells a term is
+    predicted by nothing, and stands with its residual: that the term is clear must do."""
+    mine, theirs = (sum(point.error**2 for point in found.points) for found in (one, other))
+    if theirs <= ROUNDING**2:
+        return 1.0
+    return float((mine / theirs) ** 0.5)
+
+
+def _solve(
+    xs: Sequence[float],
+    measured: Sequence[Estimate],
+    columns: Columns,
+    known: Known,
+    robust: bool,
+) -> Fit | None:
+    """Through all points by all terms."""
+    import numpy as np
+
+    y = np.array([one.value for one in measured])
+    design = np.array(list(columns.values()), dtype=np.float64).T
+    if len(y) <= design.shape[1]:
+        return None
+    relative = design / y[:, np.newaxis]
+    norms = np.linalg.norm(relative, axis=0)
+    if np.any(norms == 0) or np.linalg.matrix_rank(relative / norms) < design.shape[1]:
+        return None
+    apart = np.zeros_like(y)
+    for term, paid in known.values():
+        apart += term.value * np.asarray(paid)
+    # What scatter explains is no disturbance.
+    errors = np.maximum(SCATTER * np.array([one.variance**0.5 for one in measured]) / y, ROUNDING)
+    weights = np.ones_like(y)
+    for _ in range(_ROUNDS if robust else 1):
+        root = np.sqrt(weights)[:, np.newaxis]
+        # Makes terms of relative times: rows of terms, columns of points.
+        inverse = np.linalg.pinv(root * relative / norms) / norms[:, np.newaxis] * root.T
+        off = np.abs(relative @ inverse @ (1 - apart / y) + apart / y - 1)
+        # 1.4826 makes the median absolute deviation a standard deviation for normal errors.
+        scale = np.maximum(1.4826 * float(np.median(off)), errors)
+        before, weights = weights, np.minimum(1.0, _HUBER * scale / np.maximum(off, ROUNDING))
+        if np.allclose(before, weights, rtol=1e-4):
+            break
+    solution = inverse / y
+    values = solution @ (y - apart)
+    left = _left(measured, known)
+    leverage = np.einsum("ij,ji->i", relative, inverse)
+    fitted = design @ values + apart
+    left_out = [
+        float(y[i] + (fitted[i] - y[i]) / (1 - leverage[i])) if 1 - leverage[i] > _SEEN else None
+        for i in range(len(y))
+    ]
+    terms = {
+        name: Estimate(float(values[i]), *_spread(solution[i], left))
+        for i, name in enumerate(columns)
+    }
+    return Fit(
+        terms=terms | {name: term for name, (term, _) in known.items()},
+        points=tuple(
+            Point(x, one, float(at), left)
+            for x, one, at, left in zip(xs, measured, fitted, left_out, strict=True)
+        ),
+    )
+
+
+def _left(measured: Sequence[Estimate], known: Known) -> list[Estimate]:
+    """What the known terms leave of each point."""
+    found = []
+    for i, one in enumerate(measured):
+        for term, paid in known.values():
+            one -= term.scaled(paid[i])  # noqa: PLW2901
+        found.append(one)
+    return found
+
+
+def _spread(row: Array, points: Sequence[Estimate]) -> tuple[Array | None, float, bool]:
+    """Draws of a sum of so much of each point, and their degrees of freedom."""
+    import numpy as np
+
+    draws = [one.draws for one in points]
+    known = [one for one in draws if one is not None]
+    if len(known) < len(draws):
+        return None, math.inf, False
+    return (
+        row @ np.array(np.broadcast_arrays(*known)),
+        *freedom_of(*zip(row.tolist(), points, strict=True)),
+    )

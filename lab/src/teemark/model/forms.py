@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What a call is made of, family by family: how often each size pays each term.
+
+| family | always | where it shows |
+|---|---|---|
+| digests, HMACs | call, block | feed, again, tail; page |
+| ciphers | call (its setup), block | page (in and out), request |
+| shm | call, page | byte (copied) |
+| storage | call | rpc, block (of the file system), byte |
+| else | call, byte | page |
+
+feed: there is a message at all. again: the block function is started a second time. tail: bytes
+that don't fill a block are kept until the end. In the TEE `page` can't be told from `block`: it is
+measured apart (by the TA's counter, or by the `shm` workload) or left out.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from teemark.model.fit import Columns
+from teemark.run.records import Case
+
+PAGE = 4096
+AFALG_REQUEST = 16 * PAGE
+"""A send() to an AF_ALG socket takes no more."""
+
+CIPHER_BLOCK = 16
+
+_MERKLE = {"sha1": 64, "sha224": 64, "sha256": 64, "sm3": 64, "sha384": 128, "sha512": 128}
+
+
+@dataclass(frozen=True, slots=True)
+class Blocks:
+    """An algorithm's: a message of n bytes is (n + padding) / bytes of them, rounded up."""
+
+    bytes: int
+    padding: int
+
+    def of(self, n: int) -> int:
+        return -(-(n + self.padding) // self.bytes)
+
+
+def blocks_of(algorithm: str) -> Blocks | None:
+    """None for what isn't done in blocks, or isn't known here."""
+    name = algorithm.removeprefix("hmac-")
+    if name in _MERKLE:
+        size = _MERKLE[name]
+        return Blocks(size, 1 + size // 8)  # a bit, and the length in an eighth of a block
+    if name.startswith("sha3-"):
+        return Blocks(200 - int(name.removeprefix("sha3-")) // 4, 1)  # its rate
+    if name.startswith("aes-"):
+        return Blocks(CIPHER_BLOCK, 0)
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """The terms of one family."""
+
+    workload: str
+    algorithm: str
+    backend: str
+    in_tee: bool
+
+    def columns(
+        self, sizes: Sequence[int], rpcs: Sequence[float | None]
+    ) -> tuple[Columns, Columns]:
+        """What is always there, and candidates."""
+        ones = [1.0] * len(sizes)
+        blocks = blocks_of(self.algorithm)
+        pages = [float(self.pages(n)) for n in sizes]
+        own_pages = {} if self.in_tee or self.backend != "afalg" else {"page": pages}
+        match self.workload:
+            case "shm":
+                return {"call": ones, "page": pages}, {"byte": [float(n) for n in sizes]}
+            case "storage":
+                found: dict[str, Sequence[float]] = {
+                    "block": pages,
+                    "byte": [float(n) for n in sizes],
+                }
+                if all(count is not None for count in rpcs):
+                    found["rpc"] = [float(count or 0) for count in rpcs]
+                return {"call": ones}, found
+            case _ if blocks is None:
+                return {"call": ones, "byte": [float(n) for n in sizes]}, own_pages
+            case _:
+                pass
+        base = {"call": ones, "block": [float(blocks.of(n)) for n in sizes]}
+        if self.algorithm.startswith("aes-"):
+            requests = [float(math.ceil(n / AFALG_REQUEST)) for n in sizes]
+            return base, own_pages | ({"request": requests} if own_pages else {})
+        return base, {
+            "feed": [float(n > 0) for n in sizes],
+            "again": [float(blocks.of(n) > 1) for n in sizes],
+            "tail": [float(n % blocks.bytes > 0) for n in sizes],
+            **own_pages,
+        }
+
+    def pages(self, n: int) -> int:
+        """Of shared memory that a message of n bytes takes; a cipher's goes in and out."""
+        ways = 2 if self.algorithm.startswith("aes-") else 1
+        return ways * -(-n // PAGE)
+
+    @property
+    def bytes_of(self) -> dict[str, float]:
+        """How much of each term a byte of a long message pays."""
+        blocks = blocks_of(self.algorithm)
+        page = (2 if self.algorithm.startswith("aes-") else 1) / PAGE
+        block = 1 / PAGE if self.workload == "storage" else 1 / blocks.bytes if blocks else 0.0
+        return {"byte": 1.0, "block": block, "page": page, "request": 1 / AFALG_REQUEST}
+
+
+def family(case: Case) -> tuple[str, int] | None:
+    """What a case is but for its size, and its size: `oneshot`, or `cipher enc` for
+    `cipher/…/enc/4096`. None where the key doesn't end with the size."""
+    words, _, last = case.parameters.rpartition("/")
+    if case.bytes is None or last != str(case.bytes):
+        return None
+    name = f"{case.workload} {words.replace('/', ' ')}" if words else case.workload
+    return name, case.bytes

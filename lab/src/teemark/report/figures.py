@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Figures of a run as people read them: times, or instructions where these are counted.
+
+Counted figures are exact: they have all their digits, and no interval."""
+
+from __future__ import annotations
+
+from teemark import fmt
+from teemark.model.fit import Fit
+from teemark.model.stats import Estimate, Interval
+from teemark.run.reader import RunData
+
+NOTHING = "not distinguishable from 0"
+
+
+def exact(run: RunData) -> bool:
+    return run.run is not None and run.run.icount
+
+
+def instructions(number: float) -> str:
+    """Whole ones, but for what is too small to be rounded."""
+    return fmt.count(round(number)) if abs(number) >= 100 else fmt.digits(number)
+
+
+def time(run: RunData, ns: float) -> str:
+    """With its unit."""
+    if exact(run):
+        return f"{instructions(ns)} instructions"
+    return fmt.duration(ns) if ns > 0 else NOTHING
+
+
+def cell(run: RunData, figure: Estimate | float) -> str:
+    """For a column of times whose unit is `unit(run)`."""
+    value = figure.value if isinstance(figure, Estimate) else figure
+    if exact(run):
+        return instructions(value)
+    interval = figure.interval if isinstance(figure, Estimate) else None
+    if value <= 0 and (interval is None or interval.high >= 0):
+        return NOTHING
+    return fmt.duration(value)
+
+
+def unit(run: RunData) -> str:
+    """Of columns of times; each time has its own where they aren't counted."""
+    return "instructions" if exact(run) else ""
+
+
+def spread(run: RunData, interval: Interval | None) -> str:
+    return "exact" if exact(run) else fmt.duration_interval(interval)
+
+
+def known(run: RunData, interval: Interval | None, text: str) -> str:
+    """In a sentence: how well a figure is known, or nothing where it is exact."""
+    if exact(run):
+        return ""
+    return f" ({fmt.LEVEL} interval {text})" if interval else " (too few samples for an interval)"
+
+
+def times(run: RunData, ratio: Estimate) -> str:
+    """A factor, with its interval in brackets unless it is exact."""
+    interval = ratio.interval
+    return fmt.factor(ratio.value) + known(run, interval, fmt.span(interval))
+
+
+def share(value: float, least: float = 1e-4) -> str:
+    return fmt.percent(value) if value >= least or value == 0 else f"< {fmt.percent(least, 1)}"
+
+
+def signed(value: float) -> str:
+    """A relative difference."""
+    text = share(abs(value))
+    return text if text.startswith("<") or not value else ("+" if value > 0 else fmt.MINUS) + text
+
+
+def amount(run: RunData) -> str:
+    """What is compared."""
+    return "instructions" if exact(run) else "time"
+
+
+def more(number: int | None, starts: int) -> str:
+    """What would decide an undecided question."""
+    if number is None:
+        return "It is so near its threshold that no number of samples would decide."
+    what = "start" if starts > 1 else "sample"
+    return f"About {fmt.plural(number, f'more {what}')} a case would decide."
+
+
+def misfit(fit: Fit) -> str:
+    """One cell: how far off the fit is beyond what scatter explains."""
+    found = fit.misfit
+    if found is None:
+        return "?"
+    return share(found) if found else "none"
+
+
+def plus_minus(figure: Estimate) -> str:
+    """Half its interval, relative."""
+    interval = figure.interval
+    if interval is None or figure.value == 0:
+        return fmt.NONE
+    return f"±{share(interval.width / 2 / abs(figure.value))}"

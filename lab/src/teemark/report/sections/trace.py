@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Traced calls: where every instruction went."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from teemark import fmt
+from teemark.report.blocks import (
+    Block,
+    Bullets,
+    Chart,
+    Column,
+    Fold,
+    Paragraph,
+    Section,
+    Table,
+)
+from teemark.report.subject import Subject, each
+from teemark.trace import flame
+from teemark.trace.difference import changes
+from teemark.trace.profile import CaseTrace, Cost
+from teemark.trace.table import by_self, by_total, remarks, share
+
+WIDE = 900
+NARROW = 350
+TOP = 20
+
+INTRO = (
+    "Every instruction of one call, from the program through the kernel, TF-A and OP-TEE into the "
+    "TA and back. Instructions are counted, not time: caches, memory and pipelines of real cores "
+    "aren't in it."
+)
+HOW_TO_READ = (
+    "The caller is above, what it calls below, as wide as it takes instructions. Point at a frame "
+    "for its figures."
+)
+HOW_TO_COMPARE = (
+    "Widths are this trace's; red takes more than in the other one, blue less. What is gone "
+    "altogether is in the table."
+)
+
+
+def traced(subjects: Sequence[Subject]) -> Section | None:
+    blocks = each(subjects, _cases_of)
+    if not blocks:
+        return None
+    return Section("trace", "Instruction by instruction", (Paragraph((INTRO,)), *blocks))
+
+
+def _cases_of(subject: Subject) -> list[Block]:
+    if subject.trace is None:
+        return []
+    blocks: list[Block] = [Paragraph((f"Traced with {subject.trace.optee}.",))]
+    for number, case in enumerate(subject.trace.cases):
+        before = subject.against.case(case.case) if subject.against is not None else None
+        blocks.append(
+            Fold(
+                case.case,
+                f"{case.instructions:,} instructions",
+                tuple(_case(case, number, before)),
+                open=number == 0,
+            )
+        )
+    return blocks
+
+
+def _case(case: CaseTrace, number: int, before: CaseTrace | None) -> list[Block]:
+    said = tuple((remark,) for remark in remarks(case))
+    blocks: list[Block] = [Bullets(said)] if said else []
+    blocks.append(
+        Chart(
+            key=f"flame-{number}",
+            title=case.case,
+            caption=(HOW_TO_READ,),
+            wide=flame.render(case, WIDE),
+            narrow=flame.render(case, NARROW),
+            data=_components(case),
+        )
+    )
+    if before is not None:
+        blocks.append(
+            Chart(
+                key=f"difference-{number}",
+                title=f"{case.case}: the difference",
+                caption=(HOW_TO_COMPARE,),
+                wide=flame.render(case, WIDE, before),
+                narrow=flame.render(case, NARROW, before),
+                data=_changes(before, case),
+            )
+        )
+    blocks.append(_functions(case, "by itself", by_self(case)))
+    blocks.append(_functions(case, "with all it calls", by_total(case)))
+    return blocks
+
+
+def _components(case: CaseTrace) -> Table:
+    return Table(
+        (
+            Column("level", "left"),
+            Column("component", "left"),
+            Column("instructions"),
+            Column("share"),
+        ),
+        tuple(
+            (level, component, f"{count:,}", share(count, case.instructions))
+            for level, component, count in case.components()
+        ),
+        caption="By level and component",
+    )
+
+
+def _changes(before: CaseTrace, after: CaseTrace) -> Table:
+    found = changes(before, after)
+    return Table(
+        (
+            Column("function", "left"),
+            Column("level", "left"),
+            Column("before"),
+            Column("after"),
+            Column("difference"),
+        ),
+        tuple(
+            (c.function.name, c.function.level, f"{c.before:,}", f"{c.after:,}", f"{c.more:+,}")
+            for c in found[: 2 * TOP]
+        ),
+        caption="Functions that make the difference",
+        note=f"{fmt.plural(len(found), 'function')} in all",
+    )
+
+
+def _functions(case: CaseTrace, title: str, costs: Sequence[Cost]) -> Table:
+    return Table(
+        (
+            Column("function", "left"),
+            Column("level", "left"),
+            Column("component", "left"),
+            Column("instructions"),
+            Column("share"),
+            Column("calls"),
+        ),
+        tuple(
+            (
+                cost.function.name,
+                cost.function.level,
+                cost.function.component,
+                f"{count:,}",
+                share(count, case.instructions),
+                f"{cost.calls:,}",
+            )
+            for cost in costs[:TOP]
+            for count in ((cost.self if title == "by itself" else cost.total),)
+        ),
+        caption=f"Functions {title}",
+    )

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Which part of the system a function belongs to."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from teemark.trace.places import Domain, Function
+
+_LOCKS = re.compile(
+    r"_*(get_core_local|thread_(get|set)_exceptions|thread_(un)?mask_(all_)?exceptions|"
+    r"get_core_pos|get_core_pos_mpidr|thread_get_core_local|thread_get_id|have_spinlock|"
+    r"spinlock_count|cpu_spin_|mutex_|spinlock|assert_have|thread_get_tsd|wq_|condvar)"
+)
+_MEMORY = frozenset({"memset", "memcpy", "memmove", "memcmp"})
+
+# By the beginning of a source file's path in OP-TEE, the first that fits.
+_CORE = (
+    ("core/lib/libtomcrypt", "core: crypto"),
+    ("core/crypto", "core: crypto"),
+    ("core/arch/arm/crypto", "core: crypto"),
+    ("lib/libmbedtls", "core: crypto"),
+    ("core/mm", "core: memory management"),
+    ("core/arch/arm/mm", "core: memory management"),
+    ("core/include/mm", "core: memory management"),
+    ("core/include/kernel/spinlock", "core: locks, masks, per-core data"),
+    ("core/arch/arm/kernel/thread", "core: threads, SMC and SVC entry"),
+    ("core/kernel/thread", "core: threads, SMC and SVC entry"),
+    ("core/kernel/ldelf", "core: TA loading"),
+    ("core/arch/arm/kernel/vfp", "core: vector registers"),
+    ("core/kernel/ree_fs_ta", "core: TA loading"),
+    ("core/kernel", "core: sessions, user mode"),
+    ("core/arch/arm/kernel", "core: sessions, user mode"),
+    ("core/tee/tee_ree_fs", "core: storage"),
+    ("core/tee/fs_htree", "core: storage"),
+    ("core/tee", "core: system calls"),
+    ("core/arch/arm/tee", "core: system calls"),
+    ("lib/libutils", "core: libutils"),
+    ("core/pta", "core: pseudo TAs"),
+    ("core/drivers", "core: drivers"),
+)
+
+
+def component(function: Function, source: str | None) -> str:
+    """`source` is the file of an OP-TEE core function, if it is known."""
+    module = function.module
+    match function.domain:
+        case Domain.KERNEL:
+            return module if module == "kernel" else f"kernel: {module} driver"
+        case Domain.TA if function.name.startswith(("_utee_", "utee_")):
+            return f"{module}: system call stubs"
+        case Domain.CORE:
+            return _core_component(function, source)
+        case _:
+            return module
+
+
+def _core_component(function: Function, source: str | None) -> str:
+    if not function.named:
+        return "OP-TEE core"
+    if _LOCKS.match(function.name):
+        return "core: locks, masks, per-core data"
+    if function.name in _MEMORY:
+        return f"core: {function.name}"
+    for beginning, what in _CORE:
+        if source is not None and source.startswith(beginning):
+            return what
+    return "core: other"
+
+
+def core_sources(elf: Path, functions: Iterable[Function]) -> Mapping[int, str]:
+    """Source files of functions of OP-TEE's core, by address; none without binutils."""
+    addresses = [f.address for f in functions if f.domain is Domain.CORE and f.named]
+    program = shutil.which("aarch64-linux-gnu-addr2line")
+    if program is None or not addresses:
+        return {}
+    done = subprocess.run(
+        [program, "-e", str(elf)],
+        input="\n".join(map(hex, addresses)),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    lines = done.stdout.splitlines()
+    if len(lines) != len(addresses):
+        return {}
+    return {
+        address: _in_tree(line.rsplit(":", 1)[0])
+        for address, line in zip(addresses, lines, strict=True)
+    }
+
+
+def _in_tree(path: str) -> str:
+    """The path inside OP-TEE's source tree: from `core/` or `lib/` on."""
+    found = re.search(r"(?:^|/)((?:core|lib)/.*)$", path)
+    return found[1] if found else path

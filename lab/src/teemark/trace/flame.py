@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""A flame graph as inline SVG: the caller above, what it calls below, as wide as it takes
+instructions. The same bytes for the same trace; readable without JavaScript, and in both themes.
+
+With a second trace, widths are the new one's, and colours say what became more (red) or less
+(blue).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from xml.sax.saxutils import escape
+
+from teemark.trace.profile import LEVELS, CaseTrace, Function
+
+COLOURS = {
+    "EL0": "#a8d88f",
+    "EL1": "#f5cb6f",
+    "EL3": "#ccaee6",
+    "S-EL1": "#f2998a",
+    "S-EL0": "#93c3ee",
+    "": "#c9c9c9",
+}
+MEANING = {
+    "EL0": "programs",
+    "EL1": "kernel",
+    "EL3": "TF-A",
+    "S-EL1": "OP-TEE's core",
+    "S-EL0": "TAs",
+}
+
+_ROW = 18
+_HEAD = 26
+_LETTER = 6.3  # of the font below, on average
+_FONT = 11
+_THIN = 0.4
+"""Narrower frames are left out: nobody sees them."""
+
+
+@dataclass(slots=True)
+class _Frame:
+    function: Function
+    self: int = 0
+    total: int = 0
+    calls: int = 0
+    before: int = 0
+    below: dict[Function, _Frame] = field(default_factory=dict)
+
+    def child(self, function: Function) -> _Frame:
+        return self.below.setdefault(function, _Frame(function))
+
+
+def _merge(root: _Frame, case: CaseTrace, *, before: bool) -> None:
+    """Adds a trace; frames of the same name at the same place are one."""
+    frames: list[_Frame] = []
+    for index, node in enumerate(case.nodes):
+        above = frames[node.parent] if node.parent >= 0 else root
+        frame = above.child(case.functions[node.function])
+        frames.append(frame)
+        if before:
+            frame.before += case.totals[index]
+        else:
+            frame.self += node.self
+            frame.total += case.totals[index]
+            frame.calls += node.calls
+
+
+def render(case: CaseTrace, width: int, against: CaseTrace | None = None) -> str:
+    root = _Frame(Function("", "", case.case))
+    if against is not None:
+        _merge(root, against, before=True)
+        root.before = against.instructions
+    _merge(root, case, before=False)
+    root.total = case.instructions
+    whole = case.instructions
+    drawing = _Drawing(whole, width / whole if whole else 0.0, against is not None)
+    depth = drawing.draw(root, 0.0, 0)
+    height = _HEAD + (depth + 1) * _ROW
+    label = escape(f"Flame graph of {case.case}", {'"': "&quot;"})
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" '
+        f'width="{width}" height="{height}" role="img" aria-label="{label}" '
+        f'font-family="ui-monospace,Menlo,Consolas,monospace" font-size="{_FONT}">'
+        + _legend(case, width, against is not None)
+        + "".join(drawing.parts)
+        + "</svg>"
+    )
+
+
+def _legend(case: CaseTrace, width: int, differs: bool) -> str:
+    if differs:
+        entries = [("#e8705f", "more than before"), ("#6fa3dd", "less"), ("#d9d9d9", "the same")]
+    else:
+        there = case.levels()
+        entries = [
+            (COLOURS[level], f"{level} {MEANING[level]}") for level in LEVELS if level in there
+        ]
+        if case.others():
+            entries.append((COLOURS[""], "another process"))
+    parts, x, y = [], 0.0, 2
+    for colour, text in entries:
+        if x + 30 + len(text) * _LETTER > width:
+            break
+        parts.append(
+            f'<rect x="{x:.1f}" y="{y}" width="12" height="12" fill="{colour}"/>'
+            f'<text x="{x + 16:.1f}" y="{y + 10}" fill="var(--ink,#222)">{escape(text)}</text>'
+        )
+        x += 30 + len(text) * _LETTER
+    return "".join(parts)
+
+
+@dataclass(slots=True)
+class _Drawing:
+    whole: int  # instructions
+    scale: float
+    differs: bool
+    parts: list[str] = field(default_factory=list)
+
+    def draw(self, frame: _Frame, x: float, depth: int) -> int:
+        """Draws a frame and all below; returns how deep that goes."""
+        self._box(frame, x, depth)
+        deepest = depth
+        for child in sorted(frame.below.values(), key=lambda f: (-f.total, _order(f.function))):
+            if child.total * self.scale >= _THIN:
+                deepest = max(deepest, self.draw(child, x, depth + 1))
+            x += child.total * self.scale
+        return deepest
+
+    def _box(self, frame: _Frame, x: float, depth: int) -> None:
+        width = frame.total * self.scale
+        y = _HEAD + depth * _ROW
+        name = frame.function.name
+        colour = _difference_colour(frame) if self.differs else COLOURS[frame.function.level]
+        room = int((width - 5) / _LETTER)
+        text = ""
+        if room >= 3:
+            shown = name if len(name) <= room else name[: room - 1] + "…"
+            text = f'<text x="{x + 3:.1f}" y="{y + 13}" fill="#1b1b1b">{escape(shown)}</text>'
+        self.parts.append(
+            f"<g><title>{escape(_title(frame, self.whole, self.differs))}</title>"
+            f'<rect x="{x:.2f}" y="{y}" width="{max(width - 0.3, 0.3):.2f}" '
+            f'height="{_ROW - 1}" fill="{colour}"/>{text}</g>'
+        )
+
+
+def _order(function: Function) -> tuple[str, str]:
+    return function.level, function.name
+
+
+def _title(frame: _Frame, whole: int, differs: bool) -> str:
+    function = frame.function
+    place = f" ({function.level}, {function.component})" if function.level else ""
+    said = f"{function.name}{place}: {frame.total:,} instructions"
+    if whole:
+        said += f" ({100 * frame.total / whole:.1f} %)"
+    if frame.self != frame.total:
+        said += f", {frame.self:,} by itself"
+    if frame.calls:
+        said += f", {frame.calls:,} call{'s' if frame.calls > 1 else ''}"
+    return said + (f"; before: {frame.before:,}" if differs else "")
+
+
+def _difference_colour(frame: _Frame) -> str:
+    """From blue (all gone) over grey to red (twice as much or more)."""
+    if frame.total == frame.before:
+        return "#d9d9d9"
+    share = (frame.total - frame.before) / max(frame.total, frame.before)
+    target = (232, 112, 95) if share > 0 else (111, 163, 221)
+    mix = 0.25 + 0.75 * abs(share)
+    return "#" + "".join(f"{round(217 + (t - 217) * mix):02x}" for t in target)

@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Folded stacks: `frame;frame;frame count` lines, sorted, as flamegraph.pl and others read them.
+
+Frames carry their exception level. Of several cases, the case is the first frame.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from teemark.trace.profile import Function, Trace
+
+
+def frame(function: Function) -> str:
+    """No separator of the format may be in a frame."""
+    name = function.name.replace(";", ":").replace(" ", "_")
+    return f"{name}_[{function.level}]" if function.level else name
+
+
+def render(trace: Trace) -> str:
+    lines: Counter[str] = Counter()
+    for case in trace.cases:
+        first = [case.case] if len(trace.cases) > 1 else []
+        for stack, count in case.stacks():
+            lines[";".join(first + [frame(function) for function in stack])] += count
+    return "".join(f"{stack} {count}\n" for stack, count in sorted(lines.items()))

@@ -1,0 +1,335 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Where a block of instructions belongs: exception level, file, function.
+
+QEMU's plugin tells a block's virtual address and where it lies in QEMU's own memory. The secure
+RAM of QEMU's machine is one piece of that memory, and TF-A runs with virtual addresses equal to
+physical ones: any block of TF-A therefore gives the physical address of all blocks in secure RAM.
+Virtual addresses alone don't tell: OP-TEE's vectors run inside a TA's range of addresses.
+
+Whatever is said of a block is checked by its instructions, which must be those of the file.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from teemark.errors import DataError
+from teemark.trace.symbols import Elf, Table
+from teemark.trace.window import Window
+
+SECURE_RAM = range(0x0E000000, 0x0F000000)  # of QEMU's machine `virt`
+
+
+class Domain(IntEnum):
+    """As trace/walk.c numbers them."""
+
+    PROGRAM = 0
+    KERNEL = 1
+    TFA = 2
+    CORE = 3
+    TA = 4
+
+
+LEVELS = {
+    Domain.PROGRAM: "EL0",
+    Domain.KERNEL: "EL1",
+    Domain.TFA: "EL3",
+    Domain.CORE: "S-EL1",
+    Domain.TA: "S-EL0",
+}
+
+
+class Flag(IntEnum):
+    ENTRY = 1
+    VECTOR = 2
+    SWITCH = 4
+    OPAQUE = 8
+    TABLE = 16
+
+
+class Kind(IntEnum):
+    OTHER = 0
+    CALL = 1
+    RETURN = 2
+    ERET = 3
+    SVC = 4
+    SMC = 5
+
+
+_KINDS = (  # mask, value
+    (0xFC000000, 0x94000000, Kind.CALL),  # BL
+    (0xFFFFFC1F, 0xD63F0000, Kind.CALL),  # BLR
+    (0xFEFFF800, 0xD63F0800, Kind.CALL),  # BLRAA, BLRAB and those without a modifier
+    (0xFFFFFC1F, 0xD65F0000, Kind.RETURN),  # RET
+    (0xFFFFFBFF, 0xD65F0BFF, Kind.RETURN),  # RETAA, RETAB
+    (0xFFFFF3FF, 0xD69F03E0, Kind.ERET),  # ERET, ERETAA, ERETAB
+    (0xFFE0001F, 0xD4000001, Kind.SVC),
+    (0xFFE0001F, 0xD4000003, Kind.SMC),
+)
+
+
+def kind_of(word: int) -> Kind:
+    """What an instruction at a block's end does."""
+    for mask, value, kind in _KINDS:
+        if word & mask == value:
+            return kind
+    return Kind.OTHER
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """What names come from."""
+
+    kernel: Table
+    tfa: Elf
+    core: Elf | None
+    """OP-TEE's tee.elf; None: the core is one block."""
+    core_code: range
+    """Where the core's code lies; its link addresses are physical ones."""
+    programs: tuple[Elf, ...]
+    """Programs and libraries of the normal world."""
+    tas: tuple[Elf, ...]
+    """Trusted Applications, and ldelf where its file is there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    domain: Domain
+    module: str  # a file's name, `kernel`, or a kernel module
+    name: str
+    address: int  # in its file; 0 where it has no name
+    named: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """Of every block: where it is, and which function; -1 for blocks that weren't executed."""
+
+    functions: tuple[Function, ...]
+    function: NDArray[np.int64]
+    domain: NDArray[np.uint8]
+    address: NDArray[np.uint64]
+    """Programs' and TAs' count from their file's beginning: newer versions of QEMU execute one
+    block at all addresses where its page is mapped."""
+    kind: NDArray[np.uint8]
+    flags: NDArray[np.uint16]
+
+
+OPAQUE_CORE = "[OP-TEE core]"
+
+
+def locate(window: Window, sources: Sources) -> Places:
+    return _Locator(window, sources).locate()
+
+
+def anchor(window: Window, tfa: Elf) -> int | None:
+    """haddr - physical address in secure RAM; None where no block of TF-A was translated.
+    DataError where blocks lie at TF-A's addresses, and aren't its instructions."""
+    (code,) = tfa.codes[:1]
+    vaddr = window.blocks["vaddr"]
+    there = np.flatnonzero((vaddr >= code.address) & (vaddr < code.end))
+    found: Counter[int] = Counter()
+    for block in there.tolist():
+        address = int(vaddr[block])
+        if tfa.holds(address, window.code(block)):
+            found[int(window.blocks["haddr"][block]) - address] += 1
+    if len(there) and not found:
+        raise DataError(
+            f"{tfa.file}: not the TF-A that the board ran: its instructions differ",
+            hint="name the folder of the build that the board's flash image was made from",
+        )
+    return found.most_common(1)[0][0] if found else None
+
+
+class _Locator:
+    def __init__(self, window: Window, sources: Sources) -> None:
+        self.window = window
+        self.sources = sources
+        self.anchor = anchor(window, sources.tfa)
+        self.numbers: dict[Function, int] = {}
+        self.files: dict[Path, int] = {}
+        self.kernel_vectors = [
+            range(symbol.address, symbol.address + 0x800)
+            for symbol in sources.kernel.named("vectors")
+        ] + [
+            range(symbol.address, sources.kernel.end(symbol))
+            for symbol in sources.kernel.named("__bp_harden_el1_vectors")
+        ]
+        self.core_vectors: list[range] = []
+        if sources.core is not None:
+            # with the copies for Spectre: tables of 2 KiB
+            self.core_vectors = [
+                range(symbol.address, symbol.address + max(symbol.size & ~0x7FF, 0x800))
+                for symbol in sources.core.table.named("thread_excp_vect")
+            ]
+
+    def locate(self) -> Places:
+        window = self.window
+        count = len(window.blocks)
+        places = Places(
+            functions=(),
+            function=np.full(count, -1, np.int64),
+            domain=np.zeros(count, np.uint8),
+            address=np.zeros(count, np.uint64),
+            kind=np.zeros(count, np.uint8),
+            flags=np.zeros(count, np.uint16),
+        )
+        used = window.used().tolist()
+        physical = {block: self._physical(block) for block in used}
+        domains = {block: self._domain(block, physical[block]) for block in used}
+        self._check_core(used, domains, physical)
+        bases = {
+            domain: _bases(window, [b for b in used if domains[b] is domain], elfs)
+            for domain, elfs in (
+                (Domain.PROGRAM, self.sources.programs),
+                (Domain.TA, self.sources.tas),
+            )
+        }
+        for block in used:
+            domain = domains[block]
+            vaddr = int(window.blocks["vaddr"][block])
+            address = physical[block] if domain in (Domain.TFA, Domain.CORE) else vaddr
+            at = -1 if address is None else address
+            function, flags = self._function(block, domain, at, bases)
+            if domain in bases and block in bases[domain]:
+                elf, base = bases[domain][block]
+                at = _in_file(self.files.setdefault(elf.file, len(self.files) + 1), at - base)
+            places.function[block] = self.numbers.setdefault(function, len(self.numbers))
+            places.domain[block] = domain
+            places.address[block] = at
+            places.kind[block] = kind_of(int(window.code(block)[-1]))
+            places.flags[block] = flags
+        return Places(
+            tuple(self.numbers),
+            places.function,
+            places.domain,
+            places.address,
+            places.kind,
+            places.flags,
+        )
+
+    def _physical(self, block: int) -> int | None:
+        """The address in secure RAM, None outside."""
+        if self.anchor is None:
+            return None
+        address = int(self.window.blocks["haddr"][block]) - self.anchor
+        return address if address in SECURE_RAM else None
+
+    def _domain(self, block: int, physical: int | None) -> Domain:
+        if physical is None:
+            outside = int(self.window.blocks["vaddr"][block]) >> 48
+            return Domain.KERNEL if outside else Domain.PROGRAM
+        if physical < self.sources.core_code.start:
+            return Domain.TFA
+        return Domain.CORE if physical in self.sources.core_code else Domain.TA
+
+    def _check_core(
+        self, used: list[int], domains: dict[int, Domain], physical: dict[int, int | None]
+    ) -> None:
+        core = self.sources.core
+        if core is None:
+            return
+        blocks = [block for block in used if domains[block] is Domain.CORE]
+        fitting = sum(core.holds(physical[block] or 0, self.window.code(block)) for block in blocks)
+        if blocks and fitting < 0.9 * len(blocks):
+            raise DataError(
+                f"{core.file}: not the OP-TEE that the board ran: of {len(blocks)} blocks of "
+                f"instructions only {fitting} are in it",
+                hint="name the folder of the very build that the board boots",
+            )
+
+    def _function(
+        self,
+        block: int,
+        domain: Domain,
+        address: int,
+        bases: dict[Domain, dict[int, tuple[Elf, int]]],
+    ) -> tuple[Function, int]:
+        if domain is Domain.KERNEL:
+            return self._kernel(address)
+        if domain is Domain.TFA:
+            return _named(domain, self.sources.tfa, "TF-A", address)
+        if domain is Domain.CORE:
+            if self.sources.core is None:
+                return Function(domain, "core", OPAQUE_CORE, 0, named=False), Flag.OPAQUE
+            function, flags = _named(domain, self.sources.core, "core", address)
+            inside = any(address in table for table in self.core_vectors)
+            return function, flags | (Flag.VECTOR if inside and not address & 0x7F else 0)
+        known = bases[domain].get(block)
+        if known is None:
+            name = "[no file]" if domain is Domain.PROGRAM else "[ldelf or a TA without its file]"
+            return Function(domain, name, name, 0, named=False), Flag.OPAQUE
+        elf, base = known
+        return _named(domain, elf, elf.name, address - base)
+
+    def _kernel(self, address: int) -> tuple[Function, int]:
+        symbol = self.sources.kernel.find(address)
+        if symbol is None:
+            return Function(Domain.KERNEL, "kernel", "[kernel]", 0, named=False), Flag.OPAQUE
+        name, _, module = symbol.name.partition(" ")
+        flags = Flag.ENTRY if address == symbol.address else 0
+        if any(address in table for table in self.kernel_vectors):
+            flags |= Flag.TABLE | (0 if address & 0x7F else Flag.VECTOR)
+        if name == "cpu_switch_to":
+            flags |= Flag.SWITCH
+        module = module.strip("[]") or "kernel"
+        return Function(Domain.KERNEL, module, name, symbol.address), flags
+
+
+def _in_file(number: int, address: int) -> int:
+    """An address that no other file has."""
+    return number << 48 | address
+
+
+def _named(domain: Domain, elf: Elf, module: str, address: int) -> tuple[Function, int]:
+    symbol = elf.table.find(address)
+    if symbol is None:
+        return Function(domain, module, f"[{module}]", 0, named=False), Flag.OPAQUE
+    flags = Flag.ENTRY if address == symbol.address else 0
+    return Function(domain, module, symbol.name, symbol.address), flags
+
+
+def _bases(
+    window: Window, blocks: Sequence[int], elfs: Sequence[Elf]
+) -> dict[int, tuple[Elf, int]]:
+    """The file of each block, and where that was loaded: where its instructions are found at the
+    same place in a page, most blocks deciding first."""
+    votes: Counter[tuple[int, int]] = Counter()
+    holders: dict[tuple[int, int], list[int]] = {}
+    for block in blocks:
+        vaddr = int(window.blocks["vaddr"][block])
+        words = window.code(block)
+        for index, elf in enumerate(elfs):
+            for address in _matches(elf, vaddr & 0xFFF, words):
+                place = (index, vaddr - address)
+                votes[place] += len(words)
+                holders.setdefault(place, []).append(block)
+    found: dict[int, tuple[Elf, int]] = {}
+    for index, base in sorted(votes, key=lambda place: (-votes[place], place)):
+        fresh = [block for block in holders[index, base] if block not in found]
+        # A lone short block is found in many files by chance.
+        if sum(len(window.code(block)) for block in fresh) < 4 and len(found) < len(blocks) // 2:
+            continue
+        for block in fresh:
+            found[block] = (elfs[index], base)
+    return found
+
+
+def _matches(elf: Elf, offset: int, words: NDArray[np.uint32]) -> list[int]:
+    """Addresses at that offset in a page where these instructions are."""
+    found = []
+    for code in elf.codes:
+        first = ((offset - code.address) & 0xFFF) // 4
+        candidates = np.flatnonzero(code.words[first::1024] == words[0])
+        for page in candidates.tolist():
+            at = first + 1024 * page
+            if np.array_equal(code.words[at : at + len(words)], words):
+                found.append(code.address + 4 * at)
+    return found

@@ -1,0 +1,224 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""A traced case: what is kept of it, and what is computed from that. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Hashable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeVar
+
+import msgspec
+
+SCHEMA = 1
+
+_Key = TypeVar("_Key", bound=Hashable)
+
+LEVELS = ("EL0", "EL1", "EL3", "S-EL1", "S-EL0")
+"""From the program inwards, in the order of a call."""
+
+CLOCK_STEP_NS = 16
+"""The guest's counter runs at 62.5 MHz."""
+
+_INTERRUPT = re.compile(r"el[01][th]?_(64|32)_(irq|fiq)")
+_SLEEP = frozenset({"cpu_do_idle", "default_idle_call", "arch_cpu_idle", "do_idle"})
+
+
+class Function(msgspec.Struct, frozen=True, array_like=True):
+    level: str
+    component: str
+    name: str
+    named: bool = True
+
+
+class Node(msgspec.Struct, frozen=True, array_like=True):
+    """A place in the call tree."""
+
+    parent: int  # -1: a root
+    function: int
+    self: int  # instructions in it, without what it calls
+    calls: int
+
+
+class Sample(msgspec.Struct, frozen=True):
+    """One recorded call."""
+
+    instructions: int
+    clock_ns: int
+    """By the guest's clock, without what its two readings take."""
+
+
+class Unnamed(msgspec.Struct, frozen=True):
+    """A block of code that no symbol covers."""
+
+    level: str
+    module: str
+    address: str
+    instructions: int
+
+
+class Pass(msgspec.Struct, frozen=True):
+    """How often one level went to another."""
+
+    origin: str
+    target: str
+    by: str
+    count: int
+
+
+class Lost(msgspec.Struct, frozen=True):
+    """Returns to a place that nothing in the window had called from."""
+
+    origin: str
+    target: str
+    by: str
+    count: int
+
+
+class CaseTrace(msgspec.Struct, frozen=True, dict=True):
+    """One call, as its median window shows it."""
+
+    case: str
+    instructions: int
+    samples: tuple[Sample, ...]
+    functions: tuple[Function, ...]
+    nodes: tuple[Node, ...]
+    unnamed: tuple[Unnamed, ...] = ()
+    passes: tuple[Pass, ...] = ()
+    lost: tuple[Lost, ...] = ()
+
+    @cached_property
+    def totals(self) -> tuple[int, ...]:
+        """Instructions in each node and below it."""
+        totals = [node.self for node in self.nodes]
+        for index in range(len(self.nodes) - 1, -1, -1):  # parents come before children
+            if self.nodes[index].parent >= 0:
+                totals[self.nodes[index].parent] += totals[index]
+        return tuple(totals)
+
+    @cached_property
+    def children(self) -> tuple[tuple[int, ...], ...]:
+        below: list[list[int]] = [[] for _ in self.nodes]
+        for index, node in enumerate(self.nodes):
+            if node.parent >= 0:
+                below[node.parent].append(index)
+        return tuple(map(tuple, below))
+
+    @cached_property
+    def roots(self) -> tuple[int, ...]:
+        return tuple(index for index, node in enumerate(self.nodes) if node.parent < 0)
+
+    def levels(self) -> dict[str, int]:
+        found: Counter[str] = Counter()
+        for node in self.nodes:
+            found[self.functions[node.function].level] += node.self
+        return {level: found[level] for level in LEVELS if found[level]}
+
+    def components(self) -> list[tuple[str, str, int]]:
+        """Level, component, instructions; the largest first."""
+        found: Counter[tuple[str, str]] = Counter()
+        for node in self.nodes:
+            function = self.functions[node.function]
+            found[function.level, function.component] += node.self
+        return [(*key, count) for key, count in _sorted(found) if count]
+
+    @cached_property
+    def costs(self) -> dict[Function, Cost]:
+        """What each function takes, all its places in the tree together."""
+        own: Counter[Function] = Counter()
+        calls: Counter[Function] = Counter()
+        total: Counter[Function] = Counter()
+        for index, node in enumerate(self.nodes):
+            function = self.functions[node.function]
+            own[function] += node.self
+            calls[function] += node.calls
+            if not self._inside_itself(index):
+                total[function] += self.totals[index]
+        return {f: Cost(f, own[f], total[f], calls[f]) for f in own}
+
+    def _inside_itself(self, index: int) -> bool:
+        """A recursion is in its first call's total already."""
+        function = self.functions[self.nodes[index].function]
+        parent = self.nodes[index].parent
+        while parent >= 0:
+            if self.functions[self.nodes[parent].function] == function:
+                return True
+            parent = self.nodes[parent].parent
+        return False
+
+    def stacks(self) -> Iterator[tuple[tuple[Function, ...], int]]:
+        """Every stack that instructions were executed on, with their number."""
+        paths: list[tuple[Function, ...]] = []
+        for node in self.nodes:
+            above = paths[node.parent] if node.parent >= 0 else ()
+            paths.append((*above, self.functions[node.function]))
+            if node.self:
+                yield paths[-1], node.self
+
+    @property
+    def nameless(self) -> int:
+        """Instructions of code without a symbol."""
+        return sum(node.self for node in self.nodes if not self.functions[node.function].named)
+
+    @property
+    def core_nameless(self) -> int:
+        return sum(
+            node.self
+            for node in self.nodes
+            if not (function := self.functions[node.function]).named and function.level == "S-EL1"
+        )
+
+    def interrupts(self) -> tuple[int, int]:
+        """How many there were, and what the kernel did for them."""
+        count = instructions = 0
+        for index, node in enumerate(self.nodes):
+            if _INTERRUPT.fullmatch(self.functions[node.function].name):
+                count += node.calls
+                instructions += self.totals[index]
+        return count, instructions
+
+    def others(self) -> list[tuple[str, int]]:
+        """Other threads in the window, with their instructions."""
+        found: Counter[str] = Counter()
+        for root in self.roots:
+            if self.functions[self.nodes[root].function].level == "":
+                found[self.functions[self.nodes[root].function].name] += self.totals[root]
+        return [(name, count) for name, count in _sorted(found)]
+
+    @property
+    def slept(self) -> bool:
+        return any(self.functions[node.function].name in _SLEEP for node in self.nodes)
+
+    def clock_agrees(self) -> bool:
+        """Does the guest's clock say as many nanoseconds as there are instructions? To a step
+        for each of its readings."""
+        return all(
+            abs(sample.clock_ns - sample.instructions) <= 2 * CLOCK_STEP_NS
+            for sample in self.samples
+        )
+
+
+class Trace(msgspec.Struct, frozen=True):
+    """All traced cases of a run."""
+
+    schema: int
+    optee: str
+    """Which OP-TEE it was, in words."""
+    cases: tuple[CaseTrace, ...]
+
+    def case(self, key: str) -> CaseTrace | None:
+        return next((case for case in self.cases if case.case == key), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    function: Function
+    self: int
+    total: int
+    calls: int
+
+
+def _sorted(found: Counter[_Key]) -> list[tuple[_Key, int]]:
+    return sorted(found.items(), key=lambda item: (-item[1], str(item[0])))

@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""A run with its trace: the exact board, booted with QEMU's plugin."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import msgspec
+
+from teemark import paths, runner
+from teemark.boards import VirtualBoard, ensure_installed
+from teemark.boards.config import BoardFile, VirtualConfig
+from teemark.boards.qemu import PROGRAM as QEMU
+from teemark.boards.qemu import require as require_qemu
+from teemark.checked import convert
+from teemark.console import say, working
+from teemark.errors import CommandFailed, MissingOutput, TeemarkError, UsageMistake
+from teemark.plan import Case, Plan
+from teemark.run import reader
+from teemark.run.reader import RunData
+from teemark.run.records import AnyRecord
+from teemark.runner import Outcome
+from teemark.trace import store
+from teemark.trace.analyse import CALIBRATION, analyse, sources
+from teemark.trace.profile import Trace
+
+SAMPLES = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Traced:
+    run: RunData
+    trace: Trace | None  # None: there is none, `error` says why
+    error: TeemarkError | None
+
+
+def plan_of(keys: Sequence[str], samples: int, name: str = "trace") -> Plan:
+    """A plan of these cases, one call a sample, and the calibration before them."""
+    cases = []
+    for key in dict.fromkeys((CALIBRATION, *keys)):
+        workload, *words = key.split("/", 3)
+        if len(words) != 3 or not all((workload, *words)):
+            raise UsageMistake(
+                f"{key!r} is no case",
+                hint="a case is WORKLOAD/ALGORITHM/BACKEND/PARAMETERS, such as "
+                "oneshot/sha256/tee/4096; `teemark plan show NAME` prints those of a plan",
+            )
+        if workload == "teehash":
+            raise UsageMistake(
+                f"{key}: teehash's steps can't be traced: only teebench marks its calls"
+            )
+        algorithm, backend, parameters = words
+        cases.append(Case(workload, algorithm, backend, parameters, samples, min_us=0))
+    return Plan(name, "One call of each case, instruction by instruction.", tuple(cases))
+
+
+def keys_of(asked: Plan) -> list[str]:
+    return [case.key for case in asked.cases]
+
+
+def with_optee(
+    file: BoardFile, optee: str | None, options: Sequence[str], tfa: str | None
+) -> BoardFile:
+    """The board with what the command line says of its firmware; options alone mean a build
+    from source."""
+    if not isinstance(file.config, VirtualConfig) or not file.config.icount:
+        raise UsageMistake(
+            f"{file.name} can't be traced: instructions are recorded by QEMU, on a board that "
+            "counts them",
+            hint="use --board qemu-v8-icount, or a board file with icount = true",
+        )
+    config = msgspec.to_builtins(file.config)
+    if options and optee is None:
+        optee = "source"
+    if optee is not None:
+        folder = optee not in ("debian", "source")
+        config["optee"] = str(Path(optee).expanduser().absolute()) if folder else optee
+        config["options"] = options
+    if tfa is not None:
+        config["tfa"] = str(Path(tfa).expanduser().absolute())
+    return replace(file, config=convert(config, VirtualConfig, file.name))
+
+
+def plugin() -> Path:
+    """The plugin that fits this machine's QEMU."""
+    require_qemu()
+    said = subprocess.run([QEMU, "--version"], capture_output=True, text=True, check=False).stdout
+    major = re.search(r"version (\d+)", said)
+    file = paths.trace_tools() / f"libteetrace-{2 if major and int(major[1]) >= 9 else 1}.so"
+    if not file.is_file():
+        raise MissingOutput(
+            f"QEMU's plugin isn't built: there is no {file}",
+            hint="run `make trace`, which needs a C compiler (Debian: apt install gcc)",
+        )
+    return file
+
+
+class _Unwatched:
+    """Nothing arrives before the end, so there is nothing to show."""
+
+    def record(self, record: AnyRecord) -> None:
+        pass
+
+    def quiet(self) -> None:
+        pass
+
+
+def record(file: BoardFile, keys: Sequence[str], directory: Path, samples: int = SAMPLES) -> Traced:
+    """Measure the cases on a fresh boot, and keep the run and its trace in `directory`."""
+    asked = plan_of(keys, samples)
+    with ExitStack() as stack:
+        # Not in /tmp, which may be in memory: a window of a TA that is loaded has 50 MB.
+        temporary = tempfile.TemporaryDirectory(prefix="trace-", dir=paths.build())
+        folder = Path(stack.enter_context(temporary))
+        comma = str(folder).replace(",", ",,")
+        board = VirtualBoard(file, plugin=f"{plugin()},dir={comma}")
+        outcome, kernel = _measure(board, asked, directory)
+        run = reader.read(outcome.file)
+        if outcome.error is not None or run.incomplete:
+            return Traced(run, None, outcome.error)
+        with working("reading the trace …"):
+            named_by = sources(board.optee, kernel)
+            files = [folder / f"window-{n}" for n in range(len(list(folder.glob("window-*"))))]
+            trace = analyse(run, files, named_by, board.optee.what, keys)
+        store.write(trace, directory)
+    return Traced(run, trace, None)
+
+
+def _measure(board: VirtualBoard, asked: Plan, directory: Path) -> tuple[Outcome, str]:
+    with working(f"making the OP-TEE of {board.name} …"):
+        what = board.optee.what
+    if board.recipe.optee != "debian":
+        say(f"teemark: {what}")
+    with ExitStack() as stack:
+        with working(f"booting {board.name} …"):
+            stack.enter_context(board)
+        with working(f"looking at {board.name} …") as tell:
+            ensure_installed(board, tell=tell)
+        with working(f"measuring on {board.name} …"):
+            outcome = _run(board, asked, directory)
+        with working("fetching the kernel's symbols …"):
+            kernel = board.capture(["cat", "/proc/kallsyms"]).text
+    return outcome, kernel
+
+
+def _run(board: VirtualBoard, asked: Plan, directory: Path) -> Outcome:
+    options = ("--loops", "1", "--no-ta-counter")
+    try:
+        return runner.measure(board, asked, directory, _Unwatched(), options=options)
+    except CommandFailed as error:
+        if error.status != 2:
+            raise
+        said = error.stderr.splitlines()[0] if error.stderr else error.message
+        raise UsageMistake(
+            said, hint=f"`teemark exec {board.name} -- {runner.PROGRAM} --list` shows what there is"
+        ) from None

@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""trace.json in a run's folder."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+
+from teemark.errors import DataError
+from teemark.files import write_whole
+from teemark.harmless import SUSPECT, harmless_value
+from teemark.trace.profile import SCHEMA, Trace
+
+FILE = "trace.json"
+
+
+def render(trace: Trace) -> str:
+    return msgspec.json.encode(trace).decode() + "\n"
+
+
+def write(trace: Trace, directory: Path) -> Path:
+    file = directory / FILE
+    write_whole(file, render(trace))
+    return file
+
+
+def find(directory: Path) -> Trace | None:
+    """The trace in a run's folder, if there is one."""
+    return read(directory) if (directory / FILE).is_file() else None
+
+
+def read(place: Path) -> Trace:
+    """The trace of a run: its folder, or the file itself."""
+    file = place / FILE if place.is_dir() else place
+    try:
+        text = file.read_bytes()
+        trace = msgspec.json.decode(text, type=Trace)
+        if SUSPECT.search(text):
+            trace = msgspec.convert(harmless_value(msgspec.json.decode(text)), Trace)
+    except FileNotFoundError:
+        raise DataError(
+            f"there is no trace in {place}", hint="`teemark trace CASE…` makes a run with one"
+        ) from None
+    except (OSError, msgspec.DecodeError) as error:
+        raise DataError(f"{file}: can't be read: {error}") from None
+    if trace.schema != SCHEMA:
+        raise DataError(f"{file}: made by another version of teemark (schema {trace.schema})")
+    return trace

@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Names of addresses: functions of ELF files, and the kernel's own list of that boot."""
+
+from __future__ import annotations
+
+import bisect
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+from elftools.common.exceptions import ELFError
+from elftools.elf.elffile import ELFFile
+from elftools.elf.sections import SymbolTableSection
+from numpy.typing import NDArray
+
+from teemark.errors import DataError
+from teemark.harmless import harmless, harmless_line
+
+
+@dataclass(frozen=True, slots=True)
+class Symbol:
+    address: int
+    size: int  # 0: up to the next one
+    name: str
+
+
+class Table:
+    """Functions by address."""
+
+    def __init__(self, symbols: Iterable[Symbol]) -> None:
+        best: dict[int, Symbol] = {}
+        for symbol in symbols:
+            known = best.get(symbol.address)
+            if known is None or (symbol.size and not known.size):
+                best[symbol.address] = symbol
+        self._at = sorted(best)
+        self._symbols = [best[address] for address in self._at]
+
+    def __len__(self) -> int:
+        return len(self._at)
+
+    def find(self, address: int) -> Symbol | None:
+        index = bisect.bisect_right(self._at, address) - 1
+        if index < 0:
+            return None
+        symbol = self._symbols[index]
+        return None if symbol.size and address >= symbol.address + symbol.size else symbol
+
+    def named(self, *names: str) -> list[Symbol]:
+        return [symbol for symbol in self._symbols if symbol.name in names]
+
+    def end(self, symbol: Symbol) -> int:
+        """Where a symbol ends: by its size, else where the next one begins."""
+        if symbol.size:
+            return symbol.address + symbol.size
+        index = bisect.bisect_right(self._at, symbol.address)
+        return self._at[index] if index < len(self._at) else symbol.address + 4
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """Executable memory of an ELF file."""
+
+    address: int
+    words: NDArray[np.uint32]
+
+    @property
+    def end(self) -> int:
+        return self.address + 4 * len(self.words)
+
+
+@dataclass(frozen=True, slots=True)
+class Elf:
+    file: Path
+    name: str
+    codes: tuple[Code, ...]
+    table: Table = field(compare=False)
+    end: int
+    """Behind the last byte that it has in memory."""
+
+    def holds(self, address: int, words: NDArray[np.uint32]) -> bool:
+        """Are these the instructions there?"""
+        for code in self.codes:
+            if code.address <= address and address + 4 * len(words) <= code.end:
+                first = (address - code.address) // 4
+                return bool(np.array_equal(code.words[first : first + len(words)], words))
+        return False
+
+
+@lru_cache(maxsize=64)
+def _read(file: Path, name: str, _changed: int) -> Elf:
+    try:
+        with file.open("rb") as stream:
+            elf = ELFFile(stream)
+            codes = []
+            for segment in elf.iter_segments("PT_LOAD"):
+                if segment["p_flags"] & 1:
+                    data = segment.data()
+                    words = np.frombuffer(data[: len(data) & ~3], dtype="<u4")
+                    codes.append(Code(int(segment["p_vaddr"]), words))
+            end = max(
+                (int(s["p_vaddr"]) + int(s["p_memsz"]) for s in elf.iter_segments("PT_LOAD")),
+                default=0,
+            )
+            return Elf(file, name, tuple(codes), Table(_functions(elf)), end)
+    except ELFError as error:
+        raise DataError(f"{file}: no ELF file: {error}") from None
+    except OSError as error:
+        raise DataError(f"{file}: can't be read: {error.strerror}") from None
+
+
+def read_elf(file: Path, name: str | None = None) -> Elf:
+    """`name` is what it is shown as, else the file's own."""
+    try:
+        return _read(file, name or file.name, file.stat().st_mtime_ns)
+    except OSError as error:
+        raise DataError(f"{file}: can't be read: {error.strerror}") from None
+
+
+def _functions(elf: ELFFile) -> list[Symbol]:
+    """Typed functions, and labels of assembly in code sections that lie outside of all those."""
+    code = {index for index, section in enumerate(elf.iter_sections()) if section["sh_flags"] & 4}
+    functions: list[Symbol] = []
+    labels: list[Symbol] = []
+    table = elf.get_section_by_name(".symtab") or elf.get_section_by_name(".dynsym")
+    if not isinstance(table, SymbolTableSection):
+        return []
+    for symbol in table.iter_symbols():
+        if symbol["st_shndx"] not in code or not symbol.name or symbol.name.startswith("$"):
+            continue
+        name = harmless_line(symbol.name)
+        made = Symbol(int(symbol["st_value"]), int(symbol["st_size"]), name)
+        kind = symbol["st_info"]["type"]
+        if kind == "STT_FUNC":
+            functions.append(made)
+        elif kind == "STT_NOTYPE" and not symbol.name.startswith((".L", "__")):
+            labels.append(Symbol(made.address, 0, made.name))
+    inside = Table(functions)
+
+    def outside(label: Symbol) -> bool:
+        around = inside.find(label.address)
+        return around is None or around.size == 0
+
+    return functions + [label for label in labels if outside(label)]
+
+
+def kallsyms(text: str) -> Table:
+    """/proc/kallsyms as root sees it: functions of the kernel and of its modules."""
+    symbols = []
+    for line in harmless(text).splitlines():
+        words = line.split()
+        if len(words) < 3 or words[1] not in "tTwW" or words[2].startswith(("$", ".L")):
+            continue
+        name = words[2] + (f" {words[3]}" if len(words) > 3 else "")
+        symbols.append(Symbol(int(words[0], 16), 0, name))
+    if not any(symbol.address for symbol in symbols):
+        raise DataError("the board's /proc/kallsyms shows no addresses: it must be read as root")
+    return Table(symbols)

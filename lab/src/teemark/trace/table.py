@@ -1,0 +1,200 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""A traced case on a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from teemark import fmt
+from teemark.trace.difference import changes
+from teemark.trace.profile import LEVELS, CaseTrace, Cost, Trace
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
+HOW_TO_NAMES = (
+    "Debian's OP-TEE has no symbols, so its core is one block. For names: --optee source, or "
+    "--optee FOLDER with a build of your own."
+)
+
+
+def share(count: int, of: int) -> str:
+    return f"{100 * count / of:.1f} %" if of else ""
+
+
+def remarks(case: CaseTrace) -> Iterator[str]:
+    """What a reader must know of a case."""
+    counts = sorted({sample.instructions for sample in case.samples})
+    if len(counts) > 1:
+        yield (
+            f"{len(case.samples)} calls took {counts[0]:,} to {counts[-1]:,} instructions; "
+            "the one in the middle is shown."
+        )
+    interrupts, instructions = case.interrupts()
+    if interrupts:
+        yield (
+            f"{fmt.plural(interrupts, 'interrupt')} inside, timer ticks as a rule: "
+            f"{instructions:,} instructions ({share(instructions, case.instructions)})."
+        )
+    for name, count in case.others():
+        yield (
+            f"Another process ran inside: {name}, {count:,} instructions "
+            f"({share(count, case.instructions)}); its side is a tree of its own."
+        )
+    if case.slept:
+        yield "The guest slept inside: its clock went on without instructions."
+    elif not case.clock_agrees():
+        said = ", ".join(f"{s.instructions:,} and {s.clock_ns:,} ns" for s in case.samples)
+        yield f"The guest's clock doesn't say the same as the instructions: {said}."
+    if case.core_nameless:
+        yield HOW_TO_NAMES
+    nameless = case.nameless - case.core_nameless
+    if nameless:
+        worst = ", ".join(f"{u.module} {u.address} ({u.instructions:,})" for u in case.unnamed)
+        yield (
+            f"Without a name: {nameless:,} instructions "
+            f"({share(nameless, case.instructions)}): {_cut(worst, 160)}."
+        )
+    if case.lost:
+        count = sum(lost.count for lost in case.lost)
+        yield (
+            f"{fmt.plural(count, 'return')} to a place that nothing called from: "
+            + ", ".join(f"{lost.origin} → {lost.target}" for lost in case.lost[:4])
+            + "."
+        )
+
+
+def _cut(text: str, length: int) -> str:
+    return text if len(text) <= length else text[:length].rsplit(",", 1)[0] + ", …"
+
+
+def by_self(case: CaseTrace) -> list[Cost]:
+    return sorted(case.costs.values(), key=lambda c: (-c.self, c.function.name))
+
+
+def by_total(case: CaseTrace) -> list[Cost]:
+    """The functions that take most with what they call; other threads' roots left out."""
+    costs = [cost for cost in case.costs.values() if cost.function.level]
+    return sorted(costs, key=lambda c: (-c.total, c.function.name))
+
+
+def show(trace: Trace, *, top: int = 12, against: Trace | None = None) -> None:
+    """To stdout, plain where that is no terminal."""
+    from rich.console import Console
+
+    console = Console(highlight=False)
+    if not console.is_terminal:
+        console = Console(highlight=False, width=120)
+    console.print(f"{trace.optee}\n", markup=False)
+    if len(trace.cases) > 1:
+        console.print(_overview(trace))
+    for case in trace.cases:
+        before = against.case(case.case) if against is not None else None
+        if before is not None:
+            _compare(console, before, case, top)
+        elif len(trace.cases) <= 3:
+            _one(console, case, top)
+
+
+def _compare(console: Console, before: CaseTrace, after: CaseTrace, top: int) -> None:
+    more = after.instructions - before.instructions
+    console.print(
+        f"{after.case}: {before.instructions:,} before, {after.instructions:,} now: {more:+,} "
+        f"instructions ({100 * more / before.instructions:+.1f} %)",
+        markup=False,
+    )
+    table = _columns("level", "function", "component", "before", "now", "difference")
+    found = changes(before, after)
+    for change in found[:top]:
+        _row(
+            table,
+            change.function.level,
+            change.function.name,
+            change.function.component,
+            f"{change.before:,}",
+            f"{change.after:,}",
+            f"{change.more:+,}",
+        )
+    rest = found[top:]
+    if rest:
+        total = f"{sum(change.more for change in rest):+,}"
+        _row(table, "", f"{fmt.plural(len(rest), 'function')} more", "", "", "", total)
+    console.print(table)
+
+
+def _columns(*titles: str) -> Table:
+    from rich import box
+    from rich.table import Table
+
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for title in titles:
+        left = title in ("case", "level", "component", "function", "remarks")
+        table.add_column(title, justify="left" if left else "right", no_wrap=title == "case")
+    return table
+
+
+def _row(table: Table, *cells: str) -> None:
+    """As they are: what a name looks like is no markup."""
+    from rich.text import Text
+
+    table.add_row(*map(Text, cells))
+
+
+def _overview(trace: Trace) -> Table:
+    table = _columns("case", "instructions", *LEVELS, "inside")
+    for case in trace.cases:
+        levels = case.levels()
+        inside = []
+        if case.interrupts()[0]:
+            inside.append("tick")
+        inside += [name.strip("[]") for name, _ in case.others()]
+        _row(
+            table,
+            case.case,
+            f"{case.instructions:,}",
+            *(f"{levels[level]:,}" if level in levels else "" for level in LEVELS),
+            ", ".join(inside),
+        )
+    return table
+
+
+def _one(console: Console, case: CaseTrace, top: int) -> None:
+    clocks = {sample.clock_ns for sample in case.samples}
+    clock = " or ".join(f"{ns:,}" for ns in sorted(clocks)[:3])
+    console.print(
+        f"{case.case}: {case.instructions:,} instructions; the guest's clock: {clock} ns",
+        markup=False,
+    )
+    for remark in remarks(case):
+        console.print(f"  {remark}", markup=False)
+    console.print(_split(case))
+    for title, costs in (("by itself", by_self(case)), ("with all it calls", by_total(case))):
+        console.print(_functions(case, title, costs[:top]))
+
+
+def _split(case: CaseTrace) -> Table:
+    table = _columns("level", "component", "instructions", "share")
+    for level, count in case.levels().items():
+        _row(table, level, "", f"{count:,}", share(count, case.instructions))
+        for its, component, part in case.components():
+            if its == level and part != count:
+                _row(table, "", component, f"{part:,}", share(part, case.instructions))
+    return table
+
+
+def _functions(case: CaseTrace, title: str, costs: Sequence[Cost]) -> Table:
+    table = _columns("level", "function", "component", title, "share", "calls")
+    for cost in costs:
+        count = cost.self if title == "by itself" else cost.total
+        _row(
+            table,
+            cost.function.level,
+            cost.function.name,
+            cost.function.component,
+            f"{count:,}",
+            share(count, case.instructions),
+            f"{cost.calls:,}",
+        )
+    return table

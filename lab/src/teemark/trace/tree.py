@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The call tree of a window. trace/walk.c makes it: a window has millions of steps."""
+
+from __future__ import annotations
+
+import struct
+import subprocess
+import tempfile
+from dataclasses import dataclass
+
+import numpy as np
+
+from teemark import paths
+from teemark.errors import DataError, MissingOutput
+from teemark.trace.places import Domain, Places
+from teemark.trace.window import Window
+
+PROGRAM = "teetrace-walk"
+
+_HEAD = struct.Struct("<8sQQ")
+_BLOCK = np.dtype(
+    [("address", "<u8"), ("function", "<u4"), ("domain", "u1"), ("kind", "u1"), ("flags", "<u2")]
+)
+_KINDS = ("jump", "call", "return", "ERET", "SVC", "SMC", "interrupt or fault")
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    parent: int  # -1: a root
+    function: int
+    """A number of Places.functions; from their count on: another thread's root."""
+    self: int
+    calls: int
+
+
+@dataclass(frozen=True, slots=True)
+class Pass:
+    """How often one level went to another."""
+
+    origin: Domain
+    target: Domain
+    kind: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """Returns to a place that nothing in the window had called from."""
+
+    origin: int
+    target: int
+    kind: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Tree:
+    nodes: tuple[Node, ...]
+    passes: tuple[Pass, ...]
+    lost: tuple[Lost, ...]
+
+
+def build(window: Window, places: Places) -> Tree:
+    program = paths.trace_tools() / PROGRAM
+    if not program.is_file():
+        raise MissingOutput(f"there is no {program}", hint="run `make trace` first")
+    with tempfile.NamedTemporaryFile(prefix="teemark-") as table:
+        table.write(_table(places))
+        table.flush()
+        done = subprocess.run(
+            [str(program), str(window.file), table.name], capture_output=True, check=False
+        )
+    if done.returncode != 0:
+        raise DataError(done.stderr.decode(errors="replace").strip() or f"{program} failed")
+    return parse(done.stdout.decode())
+
+
+def _table(places: Places) -> bytes:
+    blocks = np.zeros(len(places.function), _BLOCK)
+    blocks["address"] = places.address
+    blocks["function"] = np.maximum(places.function, 0)
+    blocks["domain"] = places.domain
+    blocks["kind"] = places.kind
+    blocks["flags"] = places.flags
+    return _HEAD.pack(b"TTABLE1\0", len(blocks), len(places.functions)) + blocks.tobytes()
+
+
+def parse(text: str) -> Tree:
+    nodes, passes, lost = [], [], []
+    for line in text.splitlines():
+        what, *words = line.split()
+        numbers = [int(word) for word in words]
+        if what == "node":
+            nodes.append(Node(*numbers))
+        elif what == "pass":
+            origin, target, kind, count = numbers
+            passes.append(Pass(Domain(origin), Domain(target), _KINDS[kind], count))
+        elif what == "lost":
+            origin, target, kind, count = numbers
+            lost.append(Lost(origin, target, _KINDS[kind], count))
+    return Tree(tuple(nodes), tuple(passes), tuple(lost))

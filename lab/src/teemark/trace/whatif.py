@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The same cases with differently built OP-TEEs: what each option costs or saves. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from teemark.trace.difference import Change, changes
+from teemark.trace.profile import Trace
+
+# What an option that is switched so takes away from security, by what its name begins with.
+_WEAKENS = (
+    ("CFG_TEE_CORE_DEBUG=n", "no assertions and lock checks in the core"),
+    ("CFG_CORE_STACK_PROTECTOR", "no stack protector"),
+    ("CFG_TA_STACK_PROTECTOR", "no stack protector in TAs"),
+    ("CFG_CORE_BTI=n", "no branch target checks"),
+    ("CFG_TA_BTI=n", "no branch target checks in TAs"),
+    ("CFG_CORE_PAUTH=n", "no signed return addresses"),
+    ("CFG_TA_PAUTH=n", "no signed return addresses in TAs"),
+    ("CFG_CORE_ASLR=n", "the core at a known address"),
+    ("CFG_TA_ASLR=n", "TAs at known addresses"),
+    ("CFG_CORE_RWDATA_NOEXEC=n", "data can be executed"),
+    ("CFG_CORE_RODATA_NOEXEC=n", "constants can be executed"),
+    ("CFG_CORE_WORKAROUND_", "no workaround for a fault of CPUs"),
+)
+
+
+def weakens(option: str) -> str:
+    """What is lost by it, in words; "" where nothing is known to be."""
+    if not option.endswith("=n"):
+        return ""
+    return next((word for beginning, word in _WEAKENS if option.startswith(beginning)), "")
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    options: tuple[str, ...]  # on top of the baseline's; none: the baseline
+    trace: Trace
+
+    @property
+    def name(self) -> str:
+        return " ".join(self.options) or "as it is"
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    instructions: int
+    share: float  # of the baseline's, more or less
+    changed: tuple[Change, ...]
+
+
+def plan_variants(
+    options: Sequence[str], *, each: bool, together: bool
+) -> tuple[tuple[str, ...], ...]:
+    """The sets of options to build: none, each alone, all together."""
+    single = [(option,) for option in options] if each or not together else []
+    everything = tuple(options)
+    joint = [everything] if (together or not each) and everything not in single else []
+    return ((), *single, *joint)
+
+
+def compare(baseline: Variant, other: Variant, case: str) -> Cell | None:
+    """None where one of the two has no trace of the case."""
+    before, after = baseline.trace.case(case), other.trace.case(case)
+    if before is None or after is None:
+        return None
+    share = (after.instructions - before.instructions) / before.instructions
+    return Cell(after.instructions, share, tuple(changes(before, after)))

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The file that QEMU's plugin writes for each window: trace/window.h says what is in it."""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from teemark.errors import DataError
+
+MAGIC = b"TTRACE2\0"
+CUT = 1
+
+_HEAD = struct.Struct("<8s5Q")
+BLOCK = np.dtype([("vaddr", "<u8"), ("haddr", "<u8"), ("instructions", "<u4"), ("word", "<u4")])
+STEP = np.dtype([("block", "<u4"), ("instructions", "<u4")])
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """What the guest executed between two markers."""
+
+    file: Path
+    blocks: NDArray[Any]  # all that QEMU translated since recording was armed
+    words: NDArray[np.uint32]  # their instructions
+    steps: NDArray[Any]  # the blocks in the order in which they were executed
+    instructions: int
+
+    def used(self) -> NDArray[np.intp]:
+        """The blocks that were executed."""
+        return np.unique(self.steps["block"]).astype(np.intp)
+
+    def code(self, block: int) -> NDArray[np.uint32]:
+        """The instructions of a block."""
+        first = int(self.blocks["word"][block])
+        return self.words[first : first + int(self.blocks["instructions"][block])]
+
+    def executed(self) -> NDArray[np.int64]:
+        """Instructions begun in each block."""
+        counts = np.bincount(
+            self.steps["block"], weights=self.steps["instructions"], minlength=len(self.blocks)
+        )
+        return counts.astype(np.int64)
+
+
+def read(file: Path) -> Window:
+    data = np.memmap(file, dtype=np.uint8, mode="r") if file.stat().st_size else np.empty(0, "u1")
+    if len(data) < _HEAD.size:
+        raise DataError(f"{file}: not a whole window")
+    magic, blocks, words, steps, instructions, flags = _HEAD.unpack(data[: _HEAD.size].tobytes())
+    size = _HEAD.size + blocks * BLOCK.itemsize + words * 4 + steps * STEP.itemsize
+    if magic != MAGIC or size != len(data):
+        raise DataError(f"{file}: not a whole window")
+    if flags & CUT:
+        raise DataError(
+            f"{file.name}: the call took more than {steps:,} blocks, and the rest wasn't recorded",
+            hint="trace a smaller size of the same case",
+        )
+    first = _HEAD.size
+    second = first + blocks * BLOCK.itemsize
+    third = second + words * 4
+    return Window(
+        file,
+        blocks=data[first:second].view(BLOCK),
+        words=data[second:third].view(np.dtype("<u4")),
+        steps=data[third:].view(STEP),
+        instructions=instructions,
+    )

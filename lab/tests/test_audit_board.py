@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What programs print on the virtual board is read, and nothing is found that isn't wrong."""
+
+from __future__ import annotations
+
+import pytest
+
+from teemark.audit import audit, formats
+from teemark.audit.figures import papers
+from teemark.boards import VirtualBoard
+from teemark.reference import data
+
+pytestmark = [pytest.mark.board, pytest.mark.long, pytest.mark.timeout(600)]
+
+FILE = "head -c 10000000 /dev/zero > /tmp/zeros && time"
+LIVE = {
+    "openssl speed -seconds 1 -bytes 1024 sha256": (5, {"operations", "time", "rate"}),
+    "openssl speed -elapsed -seconds 1 -evp aes-128-cbc": (30, {"operations", "time", "rate"}),
+    "openssl speed -mr -seconds 1 sha1": (30, {"operations", "time", "rate"}),
+    "openssl speed -seconds 1 rsa2048": (4, {"time", "per second"}),
+    "xtest --hash-perf -a SHA256 -n 200 -s 65536 -v": (8, {"mean", "deviation", "rate"}),
+    "xtest --aes-perf -n 200": (5, {"min", "mean", "deviation"}),
+    f"{FILE} kcapi-dgst -c sha256 -i /tmp/zeros --hex": (3, {"total"}),
+    f"{FILE} kcapi-enc -e -c 'cbc(aes)' -p secret --pbkdfiter 10 -s 0011223344556677 "
+    "--iv 00112233445566778899aabbccddeeff -i /tmp/zeros -o /tmp/secret": (3, {"total"}),
+    "cryptsetup benchmark --cipher aes-cbc --key-size 128": (2, {"rate"}),
+    "modprobe tcrypt mode=303 sec=1 num_mb=1; dmesg | grep tcrypt": (30, {"operations", "rate"}),
+}
+"""By command: the figures there are at least, and what they are."""
+
+
+@pytest.mark.parametrize("command", LIVE)
+def test_live_output_is_read_and_nothing_is_found(qemu_v8: VirtualBoard, command: str) -> None:
+    said = qemu_v8.script(f"{{ {command}; }} 2>&1", check=False).text
+    sheet = formats.read(said, command)
+    sheet.emulated = True  # its times follow the host's load
+    least, wanted = LIVE[command]
+    assert len(sheet.cells) >= least, said
+    assert wanted <= {figure.quantity for figure in papers(sheet).figures}, said
+    # a few slow calls, of a busy host, may carry xtest's mean: that is no false alarm
+    found = [one for one in audit([sheet], data.load()) if one.rule != "deviation-above-mean"]
+    assert found == [], said

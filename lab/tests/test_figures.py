@@ -1,0 +1,366 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Figures of sections, to the digit, on runs whose truth is known."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from synthetic import Synthetic, run_of, scattered
+from teemark.model.fit import fit
+from teemark.model.stats import Estimate, Interval, estimate, exactly
+from teemark.report import figures
+from teemark.report.blocks import Block, Figures, Fold, Paragraph, Section, Table
+from teemark.report.sections.cases import cases
+from teemark.report.sections.comparison import comparison
+from teemark.report.sections.costs import costs, inside, misfit_cell
+from teemark.report.sections.counter import by_its_own_clock
+from teemark.report.sections.headline import headline
+from teemark.report.subject import Subject, subjects
+from teemark.run import reader
+from teemark.run.reader import RunData
+
+NBSP, THIN = "\N{NO-BREAK SPACE}", "\N{NARROW NO-BREAK SPACE}"
+SIZES = (0, 64, 1024, 4096, 8192, 65536)
+
+
+def text(cell: object) -> str:
+    """What a reader sees of a cell."""
+    if isinstance(cell, tuple):
+        return "".join(map(text, cell))
+    shown = cell if isinstance(cell, str) else str(getattr(cell, "text"))  # noqa: B009
+    return shown.replace(NBSP, " ").replace(THIN, " ")
+
+
+def tables(section: Section | None) -> list[list[list[str]]]:
+    """Every table as rows of text, the head first, folds included."""
+    assert section is not None
+    found: list[list[list[str]]] = []
+
+    def walk(blocks: tuple[Block, ...]) -> None:
+        for block in blocks:
+            if isinstance(block, Table):
+                head = [
+                    text(f"{'<' if c.align == 'left' else ''}{c.title} {c.unit}".strip())
+                    for c in block.columns
+                ]
+                found.append([head, *([text(cell) for cell in row] for row in block.rows)])
+            elif isinstance(block, Fold):
+                walk(block.blocks)
+
+    walk(section.blocks)
+    return found
+
+
+def words(section: Section | None) -> str:
+    assert section is not None
+    return " ".join(text(block.text) for block in section.blocks if isinstance(block, Paragraph))
+
+
+def subject(run: RunData) -> Subject:
+    return subjects([run])[0]
+
+
+def digests(spread: float = 0.0, factor: float = 1.0) -> RunData:
+    """57,200 an empty call; a block 640 in the TEE and 64 outside."""
+    times = {
+        f"oneshot/sha256/{by}/{n}": call + block * -(-(n + 9) // 64)
+        for by, call, block in (("tee", 80_000, 640), ("openssl", 700, 64))
+        for n in SIZES
+    }
+    return run_of(
+        {
+            key: scattered(ns * factor, spread) if spread else [float(ns)] * 8
+            for key, ns in {"invoke/none/tee/none": 57_200, **times}.items()
+        },
+        icount=not spread,
+    )
+
+
+EXACT, NOISY = digests(), digests(0.01)
+
+
+# -- single figures -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("number", "shown"),
+    [(57_200.4, "57 200"), (478_912, "478 912"), (100, "100"), (99.96, "100"), (1.584, "1.58")],
+)
+def test_instructions_have_all_their_digits(number: float, shown: str) -> None:
+    assert text(figures.instructions(number)) == shown
+    assert text(figures.time(EXACT, number)) == f"{shown} instructions"
+    assert text(figures.cell(EXACT, number)) == shown
+
+
+def test_times_have_units() -> None:
+    assert text(figures.time(NOISY, 57_200)) == "57.2 µs"
+    assert text(figures.cell(NOISY, exactly(57_200))) == "57.2 µs"
+    assert (figures.unit(NOISY), figures.unit(EXACT)) == ("", "instructions")
+
+
+@pytest.mark.parametrize(
+    ("figure", "shown"),
+    [
+        (0.0, figures.NOTHING),
+        (-5.0, figures.NOTHING),
+        (estimate([[-9.0, -5, -4, -3, -2, 1, 4]], "x"), figures.NOTHING),
+        (exactly(-5000.0), "−5.00 µs"),  # noqa: RUF001
+    ],
+)
+def test_what_is_not_above_zero(figure: Estimate | float, shown: str) -> None:
+    assert text(figures.cell(NOISY, figure)) == shown
+
+
+def test_spreads() -> None:
+    interval = Interval(900.0, 1100.0)
+    assert text(figures.spread(NOISY, interval)) == "0.900 … 1.10 µs"
+    assert figures.spread(NOISY, None) == "–"  # noqa: RUF001
+    assert text(figures.known(NOISY, interval, "x")) == " (95 % interval x)"
+    assert figures.known(NOISY, None, "x") == " (too few samples for an interval)"
+    assert figures.known(EXACT, interval, "x") == ""
+    ten = estimate([scattered(1000, 0.05, 40)], "x")
+    assert text(figures.plus_minus(ten)) == "±2.0 %"
+    assert figures.plus_minus(Estimate(3.0)) == "–"  # noqa: RUF001
+    assert figures.plus_minus(exactly(0.0)) == "–"  # noqa: RUF001
+
+
+@pytest.mark.parametrize(
+    ("share", "shown"), [(0.5, "50 %"), (0.0001, "0.010 %"), (0.00009, "< 0.01 %"), (0.0, "0 %")]
+)
+def test_shares(share: float, shown: str) -> None:
+    assert text(figures.share(share)) == shown
+
+
+def test_what_would_decide() -> None:
+    assert figures.more(1, 1) == "About 1 more sample a case would decide."
+    assert figures.more(20, 1) == "About 20 more samples a case would decide."
+    assert figures.more(2, 3) == "About 2 more starts a case would decide."
+    assert "no number of samples" in figures.more(None, 1)
+
+
+def test_misfits() -> None:
+    values = [1000.0] * 8 + [1300.0]
+    bad = fit(range(9), [exactly(v) for v in values], {"call": [1.0] * 9})
+    assert bad is not None
+    assert text(figures.misfit(bad)) == "23 %"
+    assert text(misfit_cell(bad, "size")) == "! 23 % at 8 B"
+    assert text(misfit_cell(bad, "repeat")) == "! 23 % at n = 8"
+    few = fit(range(3), [Estimate(1.0)] * 3, {"call": [1.0] * 3})
+    assert few is not None
+    assert figures.misfit(few) == "?"
+    wide = fit(
+        range(9), [estimate([scattered(v, 2.0)], str(v)) for v in values], {"call": [1.0] * 9}
+    )
+    assert wide is not None
+    assert figures.misfit(wide) == "none"
+    assert misfit_cell(wide, "size") == "none"
+
+
+# -- sections -------------------------------------------------------------------------------------
+
+
+def test_costs_of_counted_instructions() -> None:
+    made = tables(costs([subject(EXACT)]))
+    assert made[0] == [
+        ["<backend", "call instructions", "byte instructions", "limit MiB/s", "misfit"],
+        ["tee TEE API", "80 000", "10.0", "95.4", "< 0.01 %"],
+        ["openssl OpenSSL", "700", "1.00", "954", "< 0.01 %"],
+    ]
+    assert made[1] == [
+        ["<backend", "call instructions", "block instructions"],
+        ["tee", "80 000", "640"],
+        ["openssl", "700", "64.0"],
+    ]
+    assert "Intervals are" not in words(costs([subject(EXACT)]))
+
+
+def test_costs_with_intervals() -> None:
+    made = tables(costs([subject(NOISY)]))
+    assert made[0][0] == ["<backend", "call", "95 %", "byte ns", "95 %", "limit MiB/s", "misfit"]
+    tee = made[0][1]
+    assert tee[1].startswith(("79.", "80."))
+    assert tee[2].endswith(" µs")
+    assert " … " in tee[2]
+    assert " … " in tee[4]
+    assert tee[6] == "none"
+    assert "block ns" in made[1][0]
+    assert "Intervals are 95 %" in words(costs([subject(NOISY)]))
+
+
+def test_terms_and_when_they_are_paid() -> None:
+    times = {
+        f"oneshot/sha256/c/{n}": 5000.0 + 640 * -(-(n + 9) // 64) - 300 * (n > 0) for n in SIZES
+    }
+    section = costs([subject(run_of({k: [v] * 8 for k, v in times.items()}, icount=True))])
+    assert tables(section)[1][1] == ["c", "5000", "640", "−300"]  # noqa: RUF001
+    assert section is not None
+    (fold,) = (block for block in section.blocks if isinstance(block, Fold))
+    assert (fold.title, fold.note) == ("What SHA-256 is made of", "3 terms")
+    assert isinstance(fold.blocks[-1], Paragraph)
+    assert "negative" in text(fold.blocks[-1].text)
+    (without,) = (b for b in costs([subject(EXACT)]).blocks if isinstance(b, Fold))  # type: ignore[union-attr]
+    assert not isinstance(without.blocks[-1], Paragraph)
+
+
+def test_references_and_streams() -> None:
+    kinds = {"none": 0, "values": 0, "memref-in": 1, "memref-out": 1, "memref-inout": 1}
+    calls = {f"invoke/{kind}/tee/none": 57_000.0 + 9_000 * n for kind, n in kinds.items()}
+    whole = {
+        key: case for key, case in digests().cases.items() if key.startswith("oneshot/sha256/tee")
+    }
+    times = {key: float(case.samples[0].ns) for key, case in whole.items()}
+    predicted = 80_000 + 640 * 1025 + 16 * 57_000
+    times["stream/sha256/tee/65536/4096"] = predicted / 1.02
+    times["stream/sha256/tee/65536/65536"] = (predicted - 15 * 57_000) / 0.9
+    made = tables(
+        costs([subject(run_of({k: [v] * 8 for k, v in (calls | times).items()}, icount=True))])
+    )
+    assert made[-2] == [
+        ["<backend", "call instructions", "reference instructions"],
+        ["tee", "57 000", "9000"],
+    ]
+    assert made[-1][0] == [
+        "<case",
+        "pieces",
+        "measured instructions",
+        "predicted instructions",
+        "prediction off",
+    ]
+    rows = {row[0]: row[1:] for row in made[-1][1:]}
+    assert rows["stream/sha256/tee/65536/4096"][0] == "16"
+    assert rows["stream/sha256/tee/65536/4096"][2:] == ["1 648 000", "+2.0 %"]
+    assert rows["stream/sha256/tee/65536/65536"][3] == "! −10 %"  # noqa: RUF001
+
+
+def test_inside_the_call() -> None:
+    run = reader.parse(Synthetic(identical=True, algorithms=("sha256",)).lines(), file="x")
+    (table,) = tables(inside([subject(run)]))
+    assert table[0] == [
+        "<backend",
+        "<algorithm",
+        "bytes",
+        "operation instructions",
+        "byte instructions",
+        "call instructions",
+        "misfit",
+    ]
+    operation = 20.6 * 64 * 65
+    assert table[1][:3] == ["tee TEE API", "SHA-256", "4 KiB"]
+    assert float(table[1][3].replace(" ", "")) == pytest.approx(operation, rel=1e-4)
+    assert float(table[1][4]) == pytest.approx(operation / 4096, rel=0.01)
+    assert float(table[1][5].replace(" ", "")) == pytest.approx(409_000, rel=1e-4)
+    assert inside([subject(EXACT)]) is None
+
+
+def test_the_counter() -> None:
+    run = reader.parse(
+        Synthetic(identical=True, algorithms=("sha256",), counter=1.01).lines(), file="x"
+    )
+    made = tables(by_its_own_clock([subject(run)]))
+    head = ["a call instructions", "in the TA instructions", "share", "way in and out instructions"]
+    assert made[0][0][2:] == head
+    row = next(row for row in made[0][1:] if row[:2] == ["tee", "1 MiB"])
+    client = 409_000 + 20.6 * 64 * 16385
+    counted = (250 + 20.6 * 64 * 16385) * 1.01
+    assert float(row[2].replace(" ", "")) == pytest.approx(client, rel=1e-5)
+    assert float(row[3].replace(" ", "")) == pytest.approx(counted, rel=1e-5)
+    assert row[4] == f"{100 * counted / client:.1f} %"
+    assert float(row[5].replace(" ", "")) == pytest.approx(client - counted, rel=1e-4)
+    slopes = made[-1]
+    assert slopes[0][-2:] == ["apart", "<within 5 %"]
+    assert [row[-2:] for row in slopes[1:]] == [["+1.0 %", "yes"]] * 3
+    off = replace(run, cases=run.cases)
+    assert tables(by_its_own_clock([subject(off)])) == made
+
+
+@pytest.mark.parametrize(
+    ("speed", "samples", "judgement"), [(1.2, 12, "! no"), (0.8, 12, "! no"), (1.0, 4, "undecided")]
+)
+def test_the_counter_is_judged(speed: float, samples: int, judgement: str) -> None:
+    run = reader.parse(
+        Synthetic(algorithms=("sha256",), counter=speed, samples=samples).lines(), file="x"
+    )
+    slopes = tables(by_its_own_clock([subject(run)]))[-1]
+    assert {row[-1] for row in slopes[1:]} == {judgement}
+    if speed < 1:
+        assert all(row[3].startswith("−") for row in slopes[1:])  # noqa: RUF001
+    if samples < 6:
+        assert all(row[4] == "–" for row in slopes[1:])  # noqa: RUF001
+
+
+def test_side_by_side() -> None:
+    slow = run_of(
+        {key: [2.0 * case.samples[0].ns] * 8 for key, case in EXACT.cases.items()}, icount=True
+    )
+    section = comparison(subjects([EXACT, slow]))
+    first, second = tables(section)
+    assert first[1] == ["oneshot/sha256/tee", "80 000", "10.0", "160 000", "20.0 2.0×"]  # noqa: RUF001
+    assert first[0] == [
+        "<case",
+        *(f"synthetic ({n}): {of} instructions" for n in (1, 2) for of in ("call", "byte")),
+    ]
+    assert second[0] == [
+        "<case",
+        "synthetic (1) instructions",
+        "synthetic (2) instructions",
+        "ratio",
+        "<verdict",
+    ]
+    assert words(section) == (
+        "Factors are of the cost of a byte, against synthetic (1). Where the interval of a factor "
+        "has 1 in it, the difference may be chance."
+    )
+    assert len(second) == 1 + len(EXACT.cases)
+    assert second[1][1:] == ["57 200", "114 400", "2.0×", "slower"]  # noqa: RUF001
+    assert section is not None
+    fold = section.blocks[-1]
+    assert isinstance(fold, Fold)
+    assert (section.key, section.title, fold.title, fold.note) == (
+        "comparison",
+        "Side by side",
+        "Medians of synthetic (2) against synthetic (1)",
+        "13 cases of 13 differ beyond chance",
+    )
+    less = run_of({k: [1.0 * c.samples[0].ns] * 8 for k, c in EXACT.cases.items() if "tee" in k})
+    partly, _ = tables(comparison(subjects([EXACT, less])))
+    assert partly[-1][1:] == ["700", "1.00", "–", "–"]  # noqa: RUF001
+    same = tables(comparison(subjects([EXACT, EXACT])))[1]
+    assert {row[-1] for row in same[1:]} == {"identical"}
+    back = tables(comparison(subjects([slow, EXACT])))[1]
+    assert {row[-1] for row in back[1:]} == {"faster"}
+    chance = tables(comparison(subjects([NOISY, digests(0.01, 1.001)])))[1]
+    assert {row[-1] for row in chance[1:]} == {"undecided"}
+    assert comparison(subjects([EXACT])) is None
+
+
+def test_large_figures() -> None:
+    def large(run: RunData) -> list[tuple[str, ...]]:
+        section = headline([subject(run)])
+        assert section is not None
+        (found,) = (block for block in section.blocks if isinstance(block, Figures))
+        return [tuple(text(part) for part in item) for item in found.items]
+
+    assert large(EXACT) == [
+        ("57 200", "instructions of an empty call into the TEE", "median"),
+        ("10.0", "instructions a byte of SHA-256", "TEE API"),
+        ("1.00", "instructions a byte of SHA-256", "OpenSSL"),
+    ]
+    assert large(NOISY)[0] == ("57.2 µs", "an empty call into the TEE", "median")
+    assert large(digests(0.3))[0][2] == "median, uncertain"
+
+
+def test_all_cases() -> None:
+    run = run_of({"oneshot/sha256/c/1024": [1000.0] * 5 + [1200.0] * 4}, icount=True)
+    (table,) = tables(cases([subject(run)]))
+    assert table[0][2:] == [
+        "median instructions",
+        "rate MiB/s",
+        "from instructions",
+        "to instructions",
+        "samples",
+    ]
+    assert table[1][1:] == ["1 KiB", "1000", "977", "1000", "1200", "9"]
+    (timed,) = tables(cases([subject(run_of({"oneshot/sha256/c/1024": [1000.0] * 9}))]))
+    assert timed[0][2:] == ["median", "95 %", "rate MiB/s", "p95", "sd", "samples"]

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""README shows a run as the exact board gives it, but for what two boots differ by."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from teemark import paths, plan, runner
+from teemark.boards import VirtualBoard
+from teemark.run import reader
+from teemark.run.records import AnyRecord
+
+README = (paths.root() / "README.md").read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def bench() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("readme", paths.root() / "lab/bench/readme.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+class Unwatched:
+    def record(self, record: AnyRecord) -> None:
+        pass
+
+    def quiet(self) -> None:
+        pass
+
+
+def test_the_run_in_readme_can_be_found_and_put_back(bench: ModuleType) -> None:
+    by, text = bench.stored(README)
+    assert bench.with_run(README, by, text.rstrip("\n") + "\n") == README
+    assert "oneshot/sha256" in text
+    assert "sha512" not in text
+    assert bench.differences(text, text) == []
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "alike"),
+    [
+        ("  oneshot/sha256/tee   57,2   1.72", "  oneshot/sha256/tee   57,2   1.73", True),
+        ("  oneshot/sha256/tee   1.72", "  oneshot/sha256/tee   1.74", False),
+        ("  oneshot/sha256/tee   78.0 µs", "  oneshot/sha256/tee   77.9 µs", True),
+        ("  oneshot/sha256/tee   78.0 µs", "  oneshot/sha256/tee   78.0 ms", False),
+        ("  oneshot/sha256/tee   555", "  oneshot/sha256/tee   556", True),
+        ("  oneshot/sha256/tee   555", "  oneshot/sha256/tee   557", False),
+        ("  oneshot/sha256/tee   0.12\u202f%", "  oneshot/sha256/tee   0.17\u202f%", True),
+        ("  oneshot/sha256/tee   0.12\u202f%", "  oneshot/sha256/tee   2.17\u202f%", False),
+        ("  • An empty call takes 57.2 µs.", "  • An empty call takes 58.9 µs.", True),
+        ("  • An empty call takes 57.2 µs.", "  • A call takes 57.2 µs.", False),
+    ],
+)
+def test_what_counts_as_different(bench: ModuleType, before: str, after: str, alike: bool) -> None:
+    rule = "  ─────\n"
+    assert (bench.differences(rule + before, rule + after) == []) is alike
+
+
+@pytest.mark.board
+@pytest.mark.timeout(600)
+def test_readme_shows_what_the_exact_board_gives(
+    bench: ModuleType, qemu_v8_icount: VirtualBoard, tmp_path: Path
+) -> None:
+    by, text = bench.stored(README)
+    if bench.made_by() != by:
+        pytest.skip(f"README's run was made by {by}; here it is {bench.made_by()}")
+    asked = plan.load(bench.PLAN)
+    outcome = runner.measure(qemu_v8_icount, asked, tmp_path / "run", Unwatched())
+    assert outcome.error is None
+    assert bench.differences(text, bench.shown(reader.read(outcome.file))) == []

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Trusted Applications that the board's OP-TEE doesn't take: `setup` and `run` say so, and fail."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from teemark import cli, paths
+from teemark.run import reader
+
+pytestmark = [pytest.mark.board, pytest.mark.timeout(600)]
+
+PLAN = """\
+summary = "Both worlds."
+
+[[cases]]
+workload = "invoke"
+backends = ["tee", "empty"]
+samples = 6
+
+[[cases]]
+workload = "oneshot"
+algorithms = ["sha256"]
+backends = ["tee", "ta-c", "c", "openssl"]
+sizes = [64]
+samples = 6
+"""
+
+
+@pytest.fixture
+def signed_by_another(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The TAs as `make build` made them, signed with a key that isn't the board's."""
+    folder, kit = tmp_path / "ta", paths.vboard() / "ta_dev_kit"
+    folder.mkdir()
+    key = tmp_path / "key.pem"
+    subprocess.run(["openssl", "genrsa", "-out", str(key), "2048"], check=True, capture_output=True)
+    for ta in paths.built_tas().glob("*.ta"):
+        (elf,) = paths.built_tas().glob(f"*/**/{ta.stem}.stripped.elf")
+        sign = [str(kit / "scripts" / "sign_encrypt.py"), "sign-enc", "--uuid", ta.stem]
+        files = ["--in", str(elf), "--out", str(folder / ta.name), "--key", str(key)]
+        subprocess.run(["python3", *sign, *files], check=True, capture_output=True)
+    monkeypatch.setattr(paths, "built_tas", lambda: folder)
+    return folder
+
+
+def test_setup_says_what_each_ta_got(signed_by_another: Path) -> None:
+    tas = {path.stem for path in signed_by_another.glob("*.ta")}
+    done = CliRunner().invoke(cli.cli, ["setup", "qemu-v8"], standalone_mode=False)
+    assert done.exception is not None
+    assert f"{len(tas)} of {len(tas)} TAs can't be used" in str(done.exception)
+    for ta in tas:
+        (line,) = [line for line in done.stderr.splitlines() if line.startswith(f"TA {ta}")]
+        assert "TEE_ERROR_SECURITY" in line
+
+
+def test_a_run_without_the_tas_is_no_success(signed_by_another: Path, tmp_path: Path) -> None:
+    (tmp_path / "both.toml").write_text(PLAN)
+    args = ["run", "--board", "qemu-v8", "--plan", str(tmp_path / "both.toml")]
+    out = tmp_path / "out"
+    done = CliRunner().invoke(cli.cli, [*args, "--out", str(out)], standalone_mode=False)
+    assert done.return_value == 1, done.output
+    said = "The TEE couldn't be used. It is there, but 3 of 6 cases weren't measured."
+    assert said in done.stderr
+    run = reader.read(out)
+    assert {skip.code for skip in run.skips} == {"ta-rejected"}
+    assert {case.case.backend for case in run.sound} == {"empty", "c", "openssl"}
+    report = (out / "report.md").read_text().splitlines()
+    assert "TEE couldn't be used" in report[2]
+
+
+def test_setup_of_a_board_whose_tee_takes_them() -> None:
+    done = CliRunner().invoke(cli.cli, ["setup", "qemu-v8", "--json"], standalone_mode=False)
+    assert done.return_value == 0, done.output
+    told = json.loads(done.stdout)
+    assert told["tee"] is True
+    assert {ta["name"] for ta in told["tas"]} == {"bench", "digest", "probe", "size"}
+    assert all(ta["opened"] for ta in told["tas"])
+
+
+def test_two_boots_in_one_run(tmp_path: Path) -> None:
+    (tmp_path / "both.toml").write_text(PLAN)
+    args = ["run", "--board", "qemu-v8", "--plan", str(tmp_path / "both.toml"), "--boots", "2"]
+    out = tmp_path / "out"
+    done = CliRunner().invoke(cli.cli, [*args, "--out", str(out)], standalone_mode=False)
+    assert done.return_value == 0, done.output
+    run = reader.read(out)
+    assert [(start.number, start.kind) for start in run.starts] == [(1, "boot"), (2, "boot")]
+    assert all([len(start) for start in case.starts] == [6, 6] for case in run.cases.values())

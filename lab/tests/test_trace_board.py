@@ -1,0 +1,220 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Traces on the exact board: every instruction is there, in its place, and with its name."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import msgspec
+import pytest
+from click.testing import CliRunner
+
+from teemark import cli, paths, plan, runner
+from teemark.boards import config, optee
+from teemark.boards.config import VirtualConfig
+from teemark.errors import BoardError, TeemarkError, UsageMistake
+from teemark.run import reader
+from teemark.trace import folded, record, store
+from teemark.trace.profile import CaseTrace, Trace
+from teemark.trace.record import Traced
+
+pytestmark = [pytest.mark.board, pytest.mark.timeout(900)]
+
+BOARD = "qemu-v8-icount"
+EMPTY = "invoke/none/tee/none"
+CE = "oneshot/sha256/ta-ce/64"
+
+
+def traced(folder: Path, *keys: str, which: str | None = None, samples: int = 3) -> Traced:
+    return record.record(
+        record.with_optee(config.find(BOARD), which, (), None), keys, folder, samples
+    )
+
+
+def sound(result: Traced) -> Trace:
+    assert result.error is None
+    assert result.trace is not None
+    return result.trace
+
+
+def check_exact(case: CaseTrace) -> None:
+    """Sums, and the guest's clock, which knows nothing of the trace."""
+    assert sum(node.self for node in case.nodes) == case.instructions
+    assert sum(case.levels().values()) == case.instructions
+    assert sum(count for _, _, count in case.components()) == case.instructions
+    assert sum(count for _, count in case.stacks()) == case.instructions
+    assert case.lost == (), case.case
+    assert case.slept or case.clock_agrees(), (case.case, case.samples)
+
+
+@pytest.fixture(scope="module")
+def source() -> None:
+    """An OP-TEE built from source; an index that apt calls expired may be used for it."""
+    os.environ["TEEMARK_APT_OPTIONS"] = "Acquire::Check-Valid-Until=false"
+    recipe = config.find(BOARD).config
+    assert isinstance(recipe, VirtualConfig)
+    try:
+        optee.resolve(msgspec.structs.replace(recipe, optee="source"))
+    except BoardError as error:
+        if "no source of OP-TEE can be had" in error.message:
+            pytest.skip(error.message)
+        raise
+
+
+def test_every_case_of_the_plan_is_exact(tmp_path: Path) -> None:
+    keys = record.keys_of(plan.load("trace"))
+    trace = sound(traced(tmp_path / "run", *keys))
+    assert [case.case for case in trace.cases] == keys
+    for case in trace.cases:
+        check_exact(case)
+        assert case.nameless - case.core_nameless < 0.01 * case.instructions
+        assert case.core_nameless == case.levels()["S-EL1"]
+    empty = trace.case(EMPTY)
+    assert empty is not None
+    assert empty.interrupts() == (0, 0)
+    assert empty.others() == []
+    # in and out once, through all levels
+    ways = {(p.origin, p.target): p.count for p in empty.passes}
+    assert ways["EL0", "EL1"] == ways["EL1", "EL3"] == ways["S-EL1", "S-EL0"] == 1
+    for case in trace.cases:
+        if case.case not in ("storage/read/tee-ree-fs/256", "session/first-open/tee/none"):
+            continue
+        others = dict(case.others())
+        assert 0 < others["[tee-supplicant]"] < 0.2 * case.instructions, case.case
+        assert "[teebench]" not in others
+    assert store.read(tmp_path / "run") == trace
+
+
+def test_two_boots_give_the_same_stacks(tmp_path: Path) -> None:
+    texts = [folded.render(sound(traced(tmp_path / name, EMPTY, CE))) for name in ("one", "two")]
+    assert texts[0] == texts[1]
+    assert len(texts[0].splitlines()) > 100
+
+
+def loop_length(function: str) -> int:
+    """Instructions of the loop in a function of the TA `bench`, by its disassembly: from the
+    target of the last branch backwards to that branch."""
+    (file,) = (f for f in (paths.built_tas() / "bench").glob("*.elf") if "stripped" not in f.name)
+    text = subprocess.run(
+        ["aarch64-linux-gnu-objdump", "-d", f"--disassemble={function}", str(file)],
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    back = [
+        (int(at, 16), int(to, 16))
+        for at, to in re.findall(
+            r"^\s*([0-9a-f]+):\s+[0-9a-f]{8}\s+(?:b\.\w+|cbn?z\s+\w+,|tbn?z.*,)\s+([0-9a-f]+) <",
+            text,
+            re.MULTILINE,
+        )
+        if int(to, 16) < int(at, 16)
+    ]
+    assert len(back) == 1, text
+    ((at, to),) = back
+    return (at - to) // 4 + 1
+
+
+def below(case: CaseTrace, *names: str) -> tuple[int, int]:
+    """Instructions and calls of the last of these functions, found below the others in turn."""
+    found = calls = 0
+    for index, node in enumerate(case.nodes):
+        stack = []
+        at = index
+        while at >= 0:
+            stack.append(case.functions[case.nodes[at].function].name)
+            at = case.nodes[at].parent
+        if stack[0] == names[-1] and all(name in stack for name in names):
+            found += node.self
+            calls += node.calls
+    return found, calls
+
+
+def test_work_put_into_a_ta_is_seen_at_its_place_with_its_number(tmp_path: Path) -> None:
+    loops = [f"same-code/intloop/ta-c/{steps}" for steps in (4096, 65536)]
+    copies = [f"same-code/memcpy/ta-c/{size}" for size in (32768, 65536, 131072)]
+    trace = sound(traced(tmp_path / "run", *loops, *copies, samples=1))
+    cases = {case.case: case for case in trace.cases}
+    for case in cases.values():
+        check_exact(case)
+    place = ("measure_once", "TEEC_InvokeCommand", "__utee_entry")
+    few, many = (below(cases[key], *place, "kernel_intloop") for key in loops)
+    assert few[1] == many[1] == 1
+    assert many[0] - few[0] == (65536 - 4096) * loop_length("kernel_intloop")
+    # twice the bytes are twice the work, to the instruction
+    small, medium, large = (below(cases[key], *place, "kernel_memcpy")[0] for key in copies)
+    assert small > 32768 // 8
+    assert large - medium == 2 * (medium - small)
+
+
+@pytest.mark.usefixtures("source")
+def test_an_op_tee_from_source_has_names(tmp_path: Path) -> None:
+    trace = sound(traced(tmp_path / "run", EMPTY, "oneshot/sha256/tee/65536", which="source"))
+    for case in trace.cases:
+        check_exact(case)
+        assert case.core_nameless == 0
+        assert case.nameless < 0.01 * case.instructions
+    empty, hashed = trace.cases
+    zeroing, _ = below(empty, "core_mmu_create_user_map", "memset")
+    assert 4096 * 5 <= zeroing < 4096 * 6  # a page, byte by byte, 5 instructions a byte
+    # 64 KiB are 1,024 blocks, and one of padding
+    _, calls = below(hashed, "__utee_entry", "s_sha256_compress")
+    assert calls == 1025
+
+
+@pytest.mark.usefixtures("source")
+def test_a_folder_of_ones_own_and_a_tee_elf_that_does_not_fit(tmp_path: Path) -> None:
+    """The very build by its folder; then with another build's symbols, which is said."""
+    recipe = config.find(BOARD).config
+    assert isinstance(recipe, VirtualConfig)
+    built = optee.resolve(msgspec.structs.replace(recipe, optee="source"))
+    own = tmp_path / "out"
+    shutil.copytree(built.images, own / "core")
+    shutil.copytree(built.images.parent / "export-ta_arm64", own / "export-ta_arm64")
+    trace = sound(traced(tmp_path / "run", EMPTY, which=str(own), samples=1))
+    assert trace.optee == f"OP-TEE of {own}"
+    assert trace.cases[0].core_nameless == 0
+
+    assert built.elf is not None
+    wrong = bytearray((own / "core/tee.elf").read_bytes())
+    for at in range(0x10000, 0x80000, 16):  # of its code, a word in four
+        wrong[at] ^= 1
+    (own / "core/tee.elf").write_bytes(wrong)
+    with pytest.raises(TeemarkError, match=r"tee\.elf: not the OP-TEE that the board ran"):
+        traced(tmp_path / "wrong", EMPTY, which=str(own), samples=1)
+
+
+def test_a_program_that_dies_in_a_window_leaves_a_run_without_a_trace(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def dying(*argv: str) -> list[str]:
+        # killed while it measures: after the preparations have written their records
+        script = (
+            '"$@" & p=$!; sleep 3; kill -9 $p; wait $p; exit 137'
+            if "--output" in argv
+            else 'exec "$@"'
+        )
+        return ["sh", "-c", script, "sh", *argv]
+
+    monkeypatch.setattr(runner, "quietly", dying)
+    result = traced(tmp_path / "run", "oneshot/sha256/tee/65536", samples=90)
+    assert result.trace is None
+    assert result.error is not None
+    assert "137" in result.error.message
+    assert reader.read(tmp_path / "run").incomplete
+    assert not (tmp_path / "run/trace.json").exists()
+
+
+def test_a_case_that_teebench_does_not_know(tmp_path: Path) -> None:
+    done = CliRunner().invoke(
+        cli.cli,
+        ["trace", "invoke/nonsense/tee/none", "--out", str(tmp_path / "run")],
+        standalone_mode=False,
+    )
+    assert isinstance(done.exception, UsageMistake)
+    assert "nonsense" in done.exception.message
+    assert not (tmp_path / "run").exists()

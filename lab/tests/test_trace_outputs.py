@@ -1,0 +1,367 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What is made of a trace: sums, formats for other tools, flame graphs, comparisons."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import struct
+import subprocess
+import tarfile
+from pathlib import Path
+from xml.etree import ElementTree
+
+import jsonschema
+import msgspec
+import pytest
+from click.testing import CliRunner
+
+from synthetic import Synthetic
+from teemark import cli
+from teemark.boards import config
+from teemark.boards.optee import Optee
+from teemark.errors import BoardError, ConfigError, DataError, UsageMistake
+from teemark.report import report
+from teemark.run import reader
+from teemark.trace import flame, folded, record, speedscope, store, table, whatif
+from teemark.trace.components import component
+from teemark.trace.difference import changes
+from teemark.trace.places import Domain
+from teemark.trace.places import Function as Place
+from teemark.trace.profile import SCHEMA, CaseTrace, Function, Lost, Node, Sample, Trace, Unnamed
+from teemark.trace.symbols import kallsyms
+
+MAIN = Function("EL0", "teebench", "main")
+IRQ = Function("EL1", "kernel", "el1h_64_irq")
+LIB = Function("EL0", "libc.so.6", "[libc.so.6]", named=False)
+ENTRY = Function("S-EL1", "core: system calls", "entry <std>")
+MEMSET = Function("S-EL1", "core: memset", "memset")
+OTHER = Function("", "another process", "[tee-supplicant]")
+LOOP = Function("EL0", "tee-supplicant", "loop")
+
+
+def case(memset: int = 60, key: str = "invoke/none/tee/none") -> CaseTrace:
+    """main → entry → memset, entry → entry; an interrupt in main; another process."""
+    nodes = (
+        Node(-1, 0, 10, 1),
+        Node(0, 1, 20, 1),
+        Node(1, 2, memset, 3),
+        Node(1, 1, 5, 1),
+        Node(0, 3, 4, 2),
+        Node(0, 6, 6, 1),
+        Node(-1, 4, 0, 1),
+        Node(6, 5, 15, 1),
+    )
+    total = sum(node.self for node in nodes)
+    return CaseTrace(
+        case=key,
+        instructions=total,
+        samples=(Sample(total, total + 5), Sample(total, total - 11)),
+        functions=(MAIN, ENTRY, MEMSET, IRQ, OTHER, LOOP, LIB),
+        nodes=nodes,
+        unnamed=(Unnamed("EL0", "libc.so.6", "0xffff1000", 6),),
+        lost=(Lost("a", "b", "return", 1),),
+    )
+
+
+def trace(*cases: CaseTrace) -> Trace:
+    return Trace(SCHEMA, "an OP-TEE", cases or (case(),))
+
+
+def test_every_sum_is_the_window() -> None:
+    one = case()
+    assert one.instructions == 120
+    assert sum(one.levels().values()) == 120
+    assert sum(count for _, _, count in one.components()) == 120
+    assert sum(count for _, count in one.stacks()) == 120
+    assert sum(one.totals[root] for root in one.roots) == 120
+
+
+def test_a_recursion_counts_once_in_its_total() -> None:
+    costs = case().costs
+    assert (costs[ENTRY].self, costs[ENTRY].total, costs[ENTRY].calls) == (25, 85, 2)
+    assert costs[MAIN].total == 105
+
+
+def test_what_a_reader_must_know_is_said() -> None:
+    said = " ".join(table.remarks(case()))
+    assert "2 interrupts inside" in said
+    assert "[tee-supplicant], 15 instructions (12.5 %)" in said
+    assert "Without a name: 6 instructions (5.0 %): libc.so.6 0xffff1000 (6)" in said
+    assert "1 return to a place that nothing called from: a → b" in said
+    assert "clock" not in said
+
+
+def test_a_clock_that_says_otherwise_is_said() -> None:
+    one = msgspec.structs.replace(case(), samples=(Sample(120, 153),))
+    assert "The guest's clock doesn't say the same" in " ".join(table.remarks(one))
+
+
+def test_folded_stacks_are_sorted_and_hold_all() -> None:
+    text = folded.render(trace())
+    assert text == "".join(sorted(text.splitlines(keepends=True)))
+    assert "main_[EL0];entry_<std>_[S-EL1];memset_[S-EL1] 60\n" in text
+    assert "[tee-supplicant];loop_[EL0] 15\n" in text
+    assert sum(int(line.rsplit(" ", 1)[1]) for line in text.splitlines()) == 120
+
+
+def test_folded_stacks_of_two_cases_begin_with_the_case() -> None:
+    two = folded.render(trace(case(), case(key="a/b/c/d")))
+    assert all(line.startswith(("a/b/c/d;", "invoke/none/tee/none;")) for line in two.splitlines())
+
+
+def test_speedscope_holds_all_stacks() -> None:
+    document = json.loads(speedscope.render(trace()))
+    (profile,) = document["profiles"]
+    assert profile["endValue"] == sum(profile["weights"]) == 120
+    names = [frame["name"] for frame in document["shared"]["frames"]]
+    stacks = [[names[i] for i in sample] for sample in profile["samples"]]
+    assert ["main_[EL0]", "entry_<std>_[S-EL1]", "memset_[S-EL1]"] in stacks
+
+
+def test_speedscopes_own_schema_accepts_it(tmp_path: Path) -> None:
+    """Of its npm package, where that can be had."""
+    if shutil.which("npm") is None:
+        pytest.skip("no npm here")
+    fetched = subprocess.run(
+        ["npm", "pack", "--silent", "speedscope@1"], cwd=tmp_path, capture_output=True, check=False
+    )
+    packages = list(tmp_path.glob("speedscope-*.tgz"))
+    if fetched.returncode != 0 or not packages:
+        pytest.skip("npm can't fetch speedscope here")
+    with tarfile.open(packages[0]) as archive:
+        file = archive.extractfile("package/dist/release/file-format-schema.json")
+        assert file is not None
+        schema = json.load(file)
+    jsonschema.validate(json.loads(speedscope.render(trace(case(), case(key="a/b/c/d")))), schema)
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate({"profiles": [{"type": "sampled"}]}, schema)
+
+
+def boxes(svg: str) -> dict[str, float]:
+    """Widths by the first word of the title."""
+    root = ElementTree.fromstring(svg)
+    space = {"s": "http://www.w3.org/2000/svg"}
+    found = {}
+    for group in root.findall("s:g", space):
+        title, rect = group.find("s:title", space), group.find("s:rect", space)
+        assert title is not None
+        assert title.text is not None
+        assert rect is not None
+        found[title.text.split(" (")[0]] = float(rect.attrib["width"])
+    return found
+
+
+def test_a_flame_graph_is_as_wide_as_its_instructions() -> None:
+    svg = flame.render(case(), 1200)
+    widths = boxes(svg)
+    assert widths["memset"] == pytest.approx(1200 * 60 / 120, abs=1)
+    assert widths["main"] == pytest.approx(1200 * 105 / 120, abs=1)
+    assert "memset (S-EL1, core: memset): 60 instructions (50.0 %), 3 calls" in svg
+    assert "entry &lt;std&gt;" in svg
+    assert flame.COLOURS["S-EL1"] in svg
+    assert svg == flame.render(case(), 1200)
+
+
+def test_a_differential_flame_graph_says_what_was_before() -> None:
+    svg = flame.render(case(90), 1200, case(60))
+    assert "memset (S-EL1, core: memset): 90 instructions (60.0 %), 3 calls; before: 60" in svg
+    assert "more than before" in svg
+
+
+def test_differences_add_up() -> None:
+    found = changes(case(60), case(20))
+    assert [(c.function.name, c.more) for c in found] == [("memset", -40)]
+    assert sum(c.more for c in found) == case(20).instructions - case(60).instructions
+
+
+def test_a_trace_comes_back_as_it_was_stored(tmp_path: Path) -> None:
+    store.write(trace(), tmp_path)
+    assert store.read(tmp_path) == trace()
+    assert store.find(tmp_path / "nothing") is None
+    with pytest.raises(DataError, match="no trace in"):
+        store.read(tmp_path / "nothing")
+    (tmp_path / "trace.json").write_text("{")
+    with pytest.raises(DataError, match="can't be read"):
+        store.read(tmp_path)
+
+
+def test_the_command_shows_a_stored_trace(tmp_path: Path) -> None:
+    store.write(trace(), tmp_path)
+    for output, beginning in (("folded", "["), ("speedscope", "{"), ("json", "{")):
+        done = CliRunner().invoke(
+            cli.cli, ["trace", "--read", str(tmp_path), "--format", output], standalone_mode=False
+        )
+        assert done.exception is None
+        assert done.stdout.startswith(beginning)
+    done = CliRunner().invoke(
+        cli.cli, ["trace", "--read", str(tmp_path), "--against", str(tmp_path)]
+    )
+    assert "120 before, 120 now: +0 instructions" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["trace"], "no case to trace"),
+        (["trace", "nonsense"], "'nonsense' is no case"),
+        (["trace", "teehash/sha256/tee/stream"], "can't be traced"),
+        (["trace", "invoke/none/tee/none", "--board", "qemu-v8"], "qemu-v8 can't be traced"),
+        (["trace", "a/b/c/d", "--optee-option", "CFG=; rm"], "is no option of OP-TEE's build"),
+        (["trace", "a/b/c/d", "--optee", "/nowhere"], "which has no core/tee-header_v2.bin"),
+        (["trace", "a/b/c/d", "--optee", "debian", "--optee-option", "A=y"], "need a build"),
+        (["what-if", "x", "--option", "CFG_X=y"], "'x' is no case"),
+        (["what-if", "a/b/c/d", "--option", "A=y", "--each", "--together"], "exclude each other"),
+    ],
+)
+def test_mistakes_are_said_before_anything_is_booted(
+    words: list[str], said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    status = cli.run([*words, "--out", str(tmp_path / "run")])
+    assert status in (1, 2)
+    assert said in capsys.readouterr().err
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize(
+    ("lines", "said"),
+    [
+        ('optee = "build/mine"', "neither debian nor source nor a folder"),
+        ('options = ["CFG_X=y"]', "OP-TEE's options need a build of it"),
+        ('optee = "source"\noptions = ["cfg x"]', "is no option of OP-TEE's build"),
+        ('optee = "source"\noptions = "CFG_X=y"', "options: must be a list, not 'CFG_X=y'"),
+    ],
+)
+def test_a_recipes_op_tee_is_checked(lines: str, said: str) -> None:
+    with pytest.raises(ConfigError, match=re.escape(said)):
+        config.parse(f'kind = "virtual"\n{lines}\n', "x.toml")
+
+
+def test_a_build_without_a_header_is_said(tmp_path: Path) -> None:
+    (tmp_path / "tee-header_v2.bin").write_bytes(bytes(28))
+    (tmp_path / "tee-pager_v2.bin").write_bytes(bytes(100))
+    broken = Optee("x", tmp_path, tmp_path, images=tmp_path, tfa=tmp_path)
+    with pytest.raises(BoardError, match="no header of OP-TEE's images"):
+        broken.core_code()
+    header = struct.pack("<4sBBHIIIII", b"OPTE", 2, 1, 0, 1, 0, 0x0E100000, 0, 100)
+    (tmp_path / "tee-header_v2.bin").write_bytes(header)
+    assert broken.core_code() == range(0x0E100000, 0x0E100064)
+
+
+def test_without_the_plugin_it_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("teemark.paths.trace_tools", lambda: tmp_path)
+    assert cli.run(["trace", "invoke/none/tee/none", "--out", str(tmp_path / "run")]) == 1
+    said = capsys.readouterr().err
+    assert "QEMU's plugin isn't built" in said
+    assert "C compiler" in said
+
+
+def test_the_calibration_comes_first_and_once() -> None:
+    asked = record.plan_of(["oneshot/sha256/tee/64", "oneshot/sha256/tee/64"], 3)
+    assert record.keys_of(asked) == ["invoke/none/empty/none", "oneshot/sha256/tee/64"]
+    with pytest.raises(UsageMistake):
+        record.plan_of(["oneshot//tee/64"], 3)
+
+
+def test_which_variants_are_built() -> None:
+    def variants(*options: str, **modes: bool) -> tuple[tuple[str, ...], ...]:
+        return whatif.plan_variants(options, **({"each": False, "together": False} | modes))
+
+    assert variants("A=y") == ((), ("A=y",))
+    assert variants("A=y", "B=n") == ((), ("A=y",), ("B=n",), ("A=y", "B=n"))
+    assert variants("A=y", "B=n", each=True) == ((), ("A=y",), ("B=n",))
+    assert variants("A=y", "B=n", together=True) == ((), ("A=y", "B=n"))
+
+
+def test_what_weakens_security_is_said() -> None:
+    assert whatif.weakens("CFG_TEE_CORE_DEBUG=n") != ""
+    assert whatif.weakens("CFG_CORE_ASLR=n") != ""
+    assert whatif.weakens("CFG_CORE_ASLR=y") == ""
+    assert whatif.weakens("CFG_CRYPTO_WITH_CE=y") == ""
+
+
+def test_a_variant_against_the_baseline() -> None:
+    baseline = whatif.Variant((), trace(case(60)))
+    other = whatif.Variant(("A=y",), trace(case(30)))
+    cell = whatif.compare(baseline, other, "invoke/none/tee/none")
+    assert cell is not None
+    assert (cell.instructions, round(cell.share, 3)) == (90, -0.25)
+    assert whatif.compare(baseline, other, "a/b/c/d") is None
+
+
+@pytest.mark.parametrize(
+    ("place", "source", "expected"),
+    [
+        (Place(Domain.CORE, "core", "memset", 1), "lib/libutils/isoc/x.c", "core: memset"),
+        (Place(Domain.CORE, "core", "cpu_spin_lock", 1), None, "core: locks, masks, per-core data"),
+        (Place(Domain.CORE, "core", "x", 1), "core/mm/vm.c", "core: memory management"),
+        (Place(Domain.CORE, "core", "x", 1), None, "core: other"),
+        (Place(Domain.CORE, "core", "[x]", 0, named=False), None, "OP-TEE core"),
+        (Place(Domain.KERNEL, "optee", "x", 1), None, "kernel: optee driver"),
+        (Place(Domain.KERNEL, "kernel", "x", 1), None, "kernel"),
+        (Place(Domain.TA, "TA x", "_utee_log", 1), None, "TA x: system call stubs"),
+    ],
+)
+def test_components(place: Place, source: str | None, expected: str) -> None:
+    assert component(place, source) == expected
+
+
+def test_a_report_made_again_has_the_trace_of_its_run(tmp_path: Path) -> None:
+    (tmp_path / "run.ndjson").write_bytes(b"".join(Synthetic().lines()))
+    store.write(trace(), tmp_path)
+    assert cli.run(["report", str(tmp_path)]) == 0
+    assert "Flame graph of invoke/none/tee/none" in (tmp_path / "report.html").read_text()
+
+
+EVIL = "<script>alert(1)</script>[bold]\x1b[2J\u202eevil"
+TAME = "<script>alert(1)</script>[bold]\ufffd[2J\ufffdevil"
+
+
+def test_names_of_a_hostile_board_are_harmless_where_they_enter() -> None:
+    listed = kallsyms(f"ffff800000000000 T {EVIL}\nffff800000000010 t x\x9b [m\x1bod]\n")
+    first, second = listed.find(0xFFFF800000000000), listed.find(0xFFFF800000000010)
+    assert first is not None
+    assert second is not None
+    assert (first.name, second.name) == (TAME, "x\ufffd [m\ufffdod]")
+
+
+def test_a_hostile_trace_neither_steers_a_terminal_nor_puts_markup_into_a_report(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    evil = Function("EL1", f"kernel: {EVIL} driver", EVIL)
+    one = msgspec.structs.replace(case(), functions=(MAIN, evil, MEMSET, IRQ, OTHER, LOOP, LIB))
+    store.write(trace(one), tmp_path)
+    read = store.read(tmp_path)
+    assert read.cases[0].functions[1] == Function("EL1", f"kernel: {TAME} driver", TAME)
+    table.show(read, against=trace(case(30)))
+    table.show(read)
+    shown = capsys.readouterr().out
+    assert "[bold]" in shown
+    assert "\x1b" not in shown
+    run = reader.parse(Synthetic().lines(), file="run.ndjson")
+    made = report.make([run], [read])
+    for text in (made.html, made.markdown, flame.render(read.cases[0], 900)):
+        assert not re.search(r"(?<!\\)<script", text)
+        assert "\x1b" not in text
+    assert "&lt;script&gt;" in made.html
+
+
+def test_a_flame_graph_needs_nothing_that_the_reports_policy_forbids() -> None:
+    """No script, no handler, nothing from elsewhere: only the namespace has an address."""
+    svg = flame.render(case(), 900).replace('xmlns="http://www.w3.org/2000/svg"', "")
+    for word in ("<script", "<style", "<image", "<use", "href", "url(", "http"):
+        assert word not in svg
+    assert not re.search(r"\son\w+=", svg)
+
+
+def test_the_report_has_the_flame_graph() -> None:
+    run = reader.parse(Synthetic().lines(), file="run.ndjson")
+    made = report.make([run], [trace()], trace(case(30)))
+    assert 'id="trace"' in made.html
+    assert made.html.count('role="img" aria-label="Flame graph of') == 4  # two widths each
+    assert "Functions that make the difference" in made.html
+    assert "entry &lt;std&gt;" in made.html
+    assert 'id="trace"' not in report.make([run]).html

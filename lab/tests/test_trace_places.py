@@ -1,0 +1,246 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Windows, symbols, and where a block of instructions belongs."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from teemark.errors import DataError
+from teemark.trace import window as windows
+from teemark.trace.places import OPAQUE_CORE, Domain, Flag, Kind, Sources, kind_of, locate
+from teemark.trace.symbols import Elf, Symbol, Table, kallsyms, read_elf
+from windows import BL, ERET, NOP, RET, SMC, SVC, Recorder, elf
+
+ANCHOR = 0x7F1200000000 - 0x0E000000
+"""Where QEMU would have the secure RAM."""
+
+TFA_CODE = (NOP, 0xAA0003E0, 0xAA0103E1, ERET)
+CORE_CODE = (0xD10043FF, 0xF90003FE, NOP, RET, 0x52800000, RET, SVC, ERET)
+TA_CODE = (0xA9BE7BFD, 0x910003FD, 0xB9001FE0, BL, 0xA8C27BFD, RET)
+PROGRAM_CODE = (0xD10083FF, 0xB9000FE0, 0xB9400FE0, SVC, 0x910083FF, RET)
+
+
+def sources(**changes: object) -> Sources:
+    words = {
+        "kernel": kallsyms(
+            "ffff800080010800 T vectors\nffff800080011000 T cpu_switch_to\n"
+            "ffff800080012000 t tee_ioctl\t[tee]\nffff800080013000 T other\n"
+        ),
+        "tfa": elf("bl31.elf", 0x0E0A0000, TFA_CODE, ((0x0E0A0000, 16, "smc_handler"),)),
+        "core": elf(
+            "tee.elf",
+            0x0E100000,
+            CORE_CODE,
+            ((0x0E100000, 16, "entry"), (0x0E100010, 8, "leaf")),
+        ),
+        "core_code": range(0x0E100000, 0x0E180000),
+        "programs": (elf("prog", 0x1000, PROGRAM_CODE, ((0x1000, 16, "main"),)),),
+        "tas": (elf("TA x", 0x0, TA_CODE, ((0x0, 24, "TA_InvokeCommandEntryPoint"),)),),
+    }
+    return Sources(**(words | changes))  # type: ignore[arg-type]
+
+
+def recorded() -> Recorder:
+    """A block of each level."""
+    recorder = Recorder()
+    recorder.step(0xAAAA00001000, PROGRAM_CODE[:4], haddr=0x7F3400001000)
+    recorder.step(0xFFFF800080012000, (NOP, SMC), haddr=0x7F3400900000)
+    recorder.step(0x0E0A0000, TFA_CODE, haddr=ANCHOR + 0x0E0A0000)
+    # OP-TEE's core runs at another virtual address than its physical one.
+    recorder.step(0x12100000, CORE_CODE[:4], haddr=ANCHOR + 0x0E100000)
+    recorder.step(0x40005000, TA_CODE, haddr=ANCHOR + 0x0E400000)
+    return recorder
+
+
+def test_every_level_is_told_by_where_the_code_lies(tmp_path: Path) -> None:
+    places = locate(recorded().window(tmp_path), sources())
+    found = [places.functions[number] for number in places.function]
+    assert [(f.domain, f.module, f.name) for f in found] == [
+        (Domain.PROGRAM, "prog", "main"),
+        (Domain.KERNEL, "tee", "tee_ioctl"),
+        (Domain.TFA, "TF-A", "smc_handler"),
+        (Domain.CORE, "core", "entry"),
+        (Domain.TA, "TA x", "TA_InvokeCommandEntryPoint"),
+    ]
+    assert [Kind(kind) for kind in places.kind] == [
+        Kind.SVC,
+        Kind.SMC,
+        Kind.ERET,
+        Kind.RETURN,
+        Kind.RETURN,
+    ]
+    assert places.address[3] == 0x0E100000
+    assert places.address[4] & 0xFFFFFFFF == 0  # in its file
+    assert all(flags & Flag.ENTRY for flags in places.flags)
+
+
+def test_without_tee_elf_the_core_is_one_block(tmp_path: Path) -> None:
+    places = locate(recorded().window(tmp_path), sources(core=None))
+    core = places.functions[places.function[3]]
+    assert (core.name, core.named) == (OPAQUE_CORE, False)
+    assert places.flags[3] == Flag.OPAQUE
+    assert places.functions[places.function[4]].domain is Domain.TA
+
+
+def test_a_tee_elf_of_another_build_is_refused(tmp_path: Path) -> None:
+    other = elf("tee.elf", 0x0E100000, tuple(reversed(CORE_CODE)))
+    with pytest.raises(DataError, match=r"tee\.elf: not the OP-TEE that the board ran"):
+        locate(recorded().window(tmp_path), sources(core=other))
+
+
+def test_a_tf_a_of_another_build_is_refused(tmp_path: Path) -> None:
+    other = elf("bl31.elf", 0x0E0A0000, tuple(reversed(TFA_CODE)))
+    with pytest.raises(DataError, match=r"bl31\.elf: not the TF-A that the board ran"):
+        locate(recorded().window(tmp_path), sources(tfa=other))
+
+
+def test_code_of_no_known_file_is_shown_as_such(tmp_path: Path) -> None:
+    places = locate(recorded().window(tmp_path), sources(programs=(), tas=()))
+    names = [places.functions[places.function[block]] for block in (0, 4)]
+    assert [f.named for f in names] == [False, False]
+
+
+def test_a_window_that_never_left_the_normal_world(tmp_path: Path) -> None:
+    """Without a block of TF-A nothing can be of the secure world."""
+    recorder = Recorder()
+    recorder.step(0xAAAA00001000, PROGRAM_CODE[:4], haddr=0x7F3400001000)
+    places = locate(recorder.window(tmp_path), sources())
+    assert places.functions[0].name == "main"
+
+
+def test_one_file_at_two_addresses_is_one_place(tmp_path: Path) -> None:
+    """Instances of a TA share the pages of their code, and QEMU its blocks."""
+    recorder = recorded()
+    again = recorder.step(0x50009000, TA_CODE, haddr=ANCHOR + 0x0E400000)
+    places = locate(recorder.window(tmp_path), sources())
+    assert places.address[4] == places.address[again]
+    assert places.function[4] == places.function[again]
+    assert places.address[0] != places.address[4]
+
+
+def test_the_kernels_vectors_and_its_change_of_threads_are_known(tmp_path: Path) -> None:
+    recorder = recorded()
+    inside = recorder.step(0xFFFF800080010A80, (NOP, NOP), haddr=0x7F3400700000)
+    between = recorder.step(0xFFFF800080010A90, (NOP, RET), haddr=0x7F3400700010)
+    switch = recorder.step(0xFFFF800080011000, (NOP, RET), haddr=0x7F3400700020)
+    flags = locate(recorder.window(tmp_path), sources()).flags
+    assert flags[inside] & (Flag.VECTOR | Flag.TABLE) == Flag.VECTOR | Flag.TABLE
+    assert flags[between] & (Flag.VECTOR | Flag.TABLE) == Flag.TABLE
+    assert flags[switch] & Flag.SWITCH
+
+
+@pytest.mark.parametrize(
+    ("word", "kind"),
+    [
+        (0x97FFFFFF, Kind.CALL),  # bl
+        (0xD63F0100, Kind.CALL),  # blr x8
+        (0xD73F0901, Kind.CALL),  # blraa x8, x1
+        (0xD65F03C0, Kind.RETURN),  # ret
+        (0xD65F0BFF, Kind.RETURN),  # retaa
+        (0xD69F03E0, Kind.ERET),
+        (0xD4000001, Kind.SVC),
+        (0xD4000003, Kind.SMC),
+        (0xD61F0100, Kind.OTHER),  # br x8
+        (0x14000010, Kind.OTHER),  # b
+        (0xD503207F, Kind.OTHER),  # wfi
+    ],
+)
+def test_what_ends_a_block(word: int, kind: Kind) -> None:
+    assert kind_of(word) is kind
+
+
+def test_a_symbol_without_a_size_reaches_to_the_next() -> None:
+    table = Table([Symbol(0x100, 0x10, "sized"), Symbol(0x200, 0, "open"), Symbol(0x300, 4, "z")])
+
+    def name(address: int) -> str | None:
+        found = table.find(address)
+        return found.name if found else None
+
+    assert [name(a) for a in (0xFF, 0x100, 0x10F, 0x110, 0x2FF, 0x303, 0x304)] == [
+        None,
+        "sized",
+        "sized",
+        None,
+        "open",
+        "z",
+        None,
+    ]
+
+
+def test_kallsyms_names_modules_and_leaves_out_marks() -> None:
+    table = kallsyms(
+        "ffff800080000000 T _text\nffff800080000010 t $x\nffff800080000020 t .Lhere\n"
+        "ffff800080000040 d data\nffff800079000000 t probe\t[optee]\n"
+    )
+    assert len(table) == 2
+    found = table.find(0xFFFF800079000004)
+    assert found is not None
+    assert found.name == "probe [optee]"
+
+
+def test_kallsyms_read_as_a_user_is_an_error() -> None:
+    with pytest.raises(DataError, match="must be read as root"):
+        kallsyms("0000000000000000 T _text\n")
+
+
+@pytest.fixture(scope="module")
+def compiled(tmp_path_factory: pytest.TempPathFactory) -> Elf:
+    """A small library of this machine's own, with a label inside a function and one outside."""
+    folder = tmp_path_factory.mktemp("elf")
+    (folder / "a.s").write_text(
+        ".text\n.globl outer\n.type outer, %function\nouter: nop\nnop\nwithin: nop\n"
+        ".size outer, . - outer\nlabel: nop\nnop\n"
+    )
+    subprocess.run(
+        ["gcc", "-shared", "-nostdlib", "-o", str(folder / "a.so"), str(folder / "a.s")], check=True
+    )
+    return read_elf(folder / "a.so", "TA a")
+
+
+def test_functions_of_an_elf_file(compiled: Elf) -> None:
+    (outer,) = compiled.table.named("outer")
+    assert compiled.name == "TA a"
+    assert compiled.table.named("within") == []
+    assert [symbol.name for symbol in compiled.table.named("label")] == ["label"]
+    code = next(code for code in compiled.codes if code.address <= outer.address < code.end)
+    first = (outer.address - code.address) // 4
+    assert compiled.holds(code.address + 4 * first, code.words[first : first + 1])
+    assert not compiled.holds(code.address + 4 * first, code.words[first : first + 1] + 1)
+
+
+def test_what_is_no_elf_file_is_said(tmp_path: Path) -> None:
+    (tmp_path / "x").write_text("text")
+    with pytest.raises(DataError, match="no ELF file"):
+        read_elf(tmp_path / "x")
+    with pytest.raises(DataError, match="can't be read"):
+        read_elf(tmp_path / "y")
+
+
+def test_a_window_comes_back_as_it_was_written(tmp_path: Path) -> None:
+    recorder = Recorder()
+    recorder.step(0x1000, (NOP, NOP, RET))
+    recorder.step(0x2000, (NOP, BL))
+    recorder.step(0x1000, (NOP, NOP, RET), begun=2)
+    window = recorder.window(tmp_path)
+    assert window.instructions == 7
+    assert window.used().tolist() == [0, 1]
+    assert window.executed().tolist() == [5, 2]
+    assert np.array_equal(window.code(1), [NOP, BL])
+
+
+@pytest.mark.parametrize("cut", [0, 20, 60, -1])
+def test_half_a_window_is_no_window(tmp_path: Path, cut: int) -> None:
+    file = recorded().write(tmp_path / "window")
+    file.write_bytes(file.read_bytes()[:cut])
+    with pytest.raises(DataError, match="not a whole window"):
+        windows.read(file)
+
+
+def test_a_window_that_was_too_long_is_said(tmp_path: Path) -> None:
+    file = recorded().write(tmp_path / "window", flags=windows.CUT)
+    with pytest.raises(DataError, match="the rest wasn't recorded"):
+        windows.read(file)

@@ -1,0 +1,469 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Verdicts on runs whose truth is known: both sides of each threshold, and undecided between."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+import msgspec
+import pytest
+
+from synthetic import Synthetic, run_of, scattered
+from teemark.model import models
+from teemark.model.verdicts import Rates, Ratio, Verdict, judge
+from teemark.report import figures, report
+from teemark.report.verdicts import Said, say
+from teemark.run import reader
+from teemark.run.reader import RunData
+from teemark.run.records import Skip
+
+SIZES = (0, 56, 64, 1024, 4096, 65536, 1048576)
+EMPTY = "invoke/none/tee/none"
+NBSP, THIN, MINUS = "\N{NO-BREAK SPACE}", "\N{NARROW NO-BREAK SPACE}", "−"  # noqa: RUF001
+
+
+def blocks(n: int) -> int:
+    return -(-(n + 9) // 64)
+
+
+def digests(call: float, byte: float, backend: str) -> dict[str, float]:
+    return {f"oneshot/sha256/{backend}/{n}": call + 64 * byte * blocks(n) for n in SIZES}
+
+
+def run(
+    times: Mapping[str, float],
+    spread: float = 0.0,
+    count: int = 20,
+    *,
+    loops: int = 1,
+    **more: object,
+) -> RunData:
+    """Exact where nothing scatters."""
+    return run_of(
+        {
+            key: scattered(ns, spread, count) if spread else [ns] * count
+            for key, ns in times.items()
+        },
+        loops=loops,
+        icount=not spread,
+        **more,
+    )
+
+
+def judged(of: RunData) -> dict[str, Verdict]:
+    return {verdict.key: verdict for verdict in judge(of, models.build(of))}
+
+
+def said(of: RunData) -> dict[str, Said]:
+    return {verdict.key: say(of, verdict) for verdict in judge(of, models.build(of))}
+
+
+def plain(text: str | None) -> str:
+    return (text or "").replace(NBSP, " ").replace(THIN, " ")
+
+
+# -- the empty call -------------------------------------------------------------------------------
+
+
+def test_an_empty_call_with_its_interval() -> None:
+    found = said(run({EMPTY: 57_200}, 0.02, loops=1))["empty-call"]
+    assert plain(found.claim) == "An empty call into the TEE takes 57.2 µs."
+    assert plain(found.evidence).startswith("95 % interval of the median 56.")
+    assert "20 samples; 95 of 100 calls take less than 58.9" in plain(found.evidence)
+    assert found.confidence == "high"
+
+
+def test_of_samples_of_many_calls_no_quantile_of_calls_is_said() -> None:
+    found = said(run({EMPTY: 57_200}, 0.02, loops=4))["empty-call"]
+    assert "95 of 100" not in found.evidence
+    assert "95 of 100" not in said(run({EMPTY: 57_200}, 0.02, count=19))["empty-call"].evidence
+
+
+def test_an_exact_call_is_counted() -> None:
+    times = [57_184.0] * 9 + [57_232.0] * 2
+    found = said(run_of({EMPTY: times}, icount=True))["empty-call"]
+    assert plain(found.claim) == "An empty call into the TEE takes 57 184 instructions."
+    assert plain(found.evidence) == (
+        "The median of 11 samples; within the run they lie between 57 184 and 57 232."
+    )
+
+
+def test_too_few_samples_are_never_sure() -> None:
+    """Not even when they are all alike."""
+    found = said(run({EMPTY: 57_200}, 1e-9, count=5))["empty-call"]
+    assert (found.confidence, found.evidence) == (
+        "low",
+        "Too few samples for an interval; 5 samples.",
+    )
+    assert said(run({EMPTY: 57_200}, 1e-9, count=6))["empty-call"].confidence == "high"
+
+
+@pytest.mark.parametrize(("spread", "confidence"), [(0.1, "high"), (0.5, "low")])
+def test_a_call_that_is_known_badly(spread: float, confidence: str) -> None:
+    found = said(run({EMPTY: 57_200}, spread))
+    assert found["empty-call"].confidence == confidence
+    assert ("scatter" in found) == (confidence == "low")
+
+
+# -- the way in and out ---------------------------------------------------------------------------
+
+
+def test_the_way_is_an_empty_call_where_no_counter_tells() -> None:
+    """Not the intercept, which has in it what every message costs inside."""
+    found = said(run({EMPTY: 60_000} | digests(90_000, 40, "tee")))["call-outweighs-compute"]
+    assert plain(found.claim) == (
+        "Getting in and out of the TEE costs as much as the SHA-256 of 1.5 KiB."
+    )
+    assert "As long as an empty call, since the TA can't read a counter" in found.evidence
+    assert "60 000 instructions" in plain(found.evidence)
+    assert "from 13 KiB a call on" in plain(found.advice)
+
+
+def test_the_way_is_by_the_counter_where_there_is_one() -> None:
+    exact = reader.parse(Synthetic(counter=1.0, identical=True).lines(), file="x")
+    found = said(exact)["call-outweighs-compute"]
+    assert "By the TA's counter, the way in and out takes 408 75" in plain(found.evidence)
+    assert "the SHA-256 of 19 KiB" in plain(found.claim)  # 408,750 / 20.6
+
+
+def test_no_way_no_verdict() -> None:
+    assert "call-outweighs-compute" not in judged(run(digests(90_000, 40, "tee")))
+    assert "call-outweighs-compute" not in judged(run({EMPTY: 60_000}))
+
+
+# -- rates ----------------------------------------------------------------------------------------
+
+RATES = {"same-code": ("ta-c", "c"), "extensions": ("tee", "ta-ce")}
+
+
+@pytest.mark.parametrize("key", RATES)
+@pytest.mark.parametrize(
+    ("ratio", "spread", "side"),
+    [
+        (1.0, 0.01, "same"),
+        (1.03, 0.01, "same"),
+        (0.97, 0.01, "same"),
+        (1.05, 0.02, "undecided"),
+        (0.952, 0.02, "undecided"),
+        (1.08, 0.01, "slower"),
+        (0.92, 0.01, "faster"),
+        (0.3, 0.01, "faster"),
+        (30.0, 0.01, "slower"),
+        (1.0, 0.5, "undecided"),
+        (1.049, 0.0, "same"),
+        (1.051, 0.0, "slower"),
+        (1 / 1.049, 0.0, "same"),
+        (1 / 1.051, 0.0, "faster"),
+    ],
+)
+def test_rates(key: str, ratio: float, spread: float, side: str) -> None:
+    one, other = RATES[key]
+    of = run(digests(80_000, 20 * ratio, one) | digests(90_000, 20, other), spread)
+    verdict = judged(of)[key]
+    assert isinstance(verdict, Rates)
+    assert verdict.side == side
+    assert verdict.ratio.value == pytest.approx(ratio, rel=0.05)
+    assert verdict.confidence == ("low" if side == "undecided" else "high")
+    words = say(of, verdict)
+    assert ("undecided" in words.claim) == (side == "undecided")
+    if side == "undecided" and spread == 0.5:
+        assert plain(words.advice).startswith("About ")
+        assert plain(words.advice).endswith("more samples a case would decide.")
+
+
+def test_a_small_difference_is_said_as_it_is() -> None:
+    found = said(run(digests(80_000, 28.8, "ta-c") | digests(250, 28.7, "c")))["same-code"]
+    assert plain(found.claim) == (
+        "The very same C source of SHA-256 is as fast in the TEE as outside, to within 5 %: it "
+        "takes 0.35 % more instructions a byte."
+    )
+    less = said(run(digests(80_000, 28.7, "ta-c") | digests(250, 28.8, "c")))["same-code"]
+    assert plain(less.claim).endswith("it takes 0.35 % fewer instructions a byte.")
+
+
+def test_words_of_rates() -> None:
+    slower = said(run(digests(8e4, 40, "ta-c") | digests(250, 20, "c"), 0.01))["same-code"]
+    assert plain(slower.claim).startswith(
+        "The very same C source of SHA-256 takes 2.0× (95 % interval "  # noqa: RUF001
+    )
+    assert plain(slower.claim).endswith("the time a byte in the TEE as it does outside.")
+    faster = said(run(digests(8e4, 10, "ta-c") | digests(250, 20, "c")))["same-code"]
+    assert plain(faster.claim).endswith(
+        "takes only 0.50× the instructions a byte in the TEE as it does outside."  # noqa: RUF001
+    )
+    own = said(run(digests(8e4, 60, "tee") | digests(8e4, 2, "ta-ce")))["extensions"]
+    assert "CFG_CRYPTO_WITH_CE=y" in (own.advice or "")
+    assert plain(own.evidence) == (
+        "TEE API takes 60.0 instructions a byte, CE, in the TA 2.00 instructions a byte."
+    )
+    same = said(run(digests(8e4, 2, "tee") | digests(8e4, 2, "ta-ce")))["extensions"]
+    assert same.advice is None
+
+
+def test_a_model_that_misses_makes_its_verdict_unsure() -> None:
+    times = digests(8e4, 40, "ta-c") | digests(250, 20, "c")
+    times["oneshot/sha256/c/4096"] *= 1.5
+    found = said(run(times))
+    assert found["same-code"].confidence == "low"
+    assert "1 model of 2 is more than 10 % off" in plain(found["misfit"].claim)
+    assert "SHA-256 by c" in found["misfit"].evidence
+    assert "at 4 KiB" in plain(found["misfit"].evidence)
+
+
+# -- against OpenSSL, and the kernel --------------------------------------------------------------
+
+
+def test_against_openssl_at_both_ends() -> None:
+    of = run(digests(80_000, 60, "tee") | digests(800, 2, "openssl"))
+    found = said(of)["tee-against-openssl"]
+    small = (80_000 + 2 * 64 * 60) / (800 + 2 * 64 * 2)
+    assert plain(found.claim) == (
+        f"SHA-256 through the TEE takes {small:.1f}× the instructions of OpenSSL at 56 B, and "  # noqa: RUF001
+        "30.0× at 1 MiB."  # noqa: RUF001
+    )
+    noisy = said(run(digests(80_000, 60, "tee") | digests(800, 2, "openssl"), 0.5))
+    assert noisy["tee-against-openssl"].confidence == "low"
+    assert "interval" in noisy["tee-against-openssl"].claim
+
+
+def kernel(of: Callable[[int], float], spread: float) -> Said:
+    times = {f"oneshot/sha256/afalg/{n}": of(n) for n in SIZES}
+    return said(run(times | digests(1000, 2, "openssl"), spread))["kernel-pays-off"]
+
+
+@pytest.mark.parametrize("spread", [0.0, 0.01])
+def test_the_kernel_pays_off_between_two_measured_sizes(spread: float) -> None:
+    found = kernel(lambda n: 10_000 + 64 * blocks(n), spread)  # breaks even at 9 KiB
+    assert plain(found.claim) == (
+        "SHA-256 by the kernel (AF_ALG) becomes faster than by OpenSSL somewhere between 4 KiB "
+        "and 64 KiB."
+    )
+    assert "at 64 KiB" in plain(found.evidence)
+    assert found.confidence == "high"
+
+
+@pytest.mark.parametrize("spread", [0.0, 0.01])
+def test_nothing_is_extrapolated(spread: float) -> None:
+    """It would pay off at 1.1 MiB; nobody measured there."""
+    found = kernel(lambda n: 60_000 + 64 * 1.95 * blocks(n), spread)
+    assert "becomes" not in found.claim
+    if not spread:
+        assert plain(found.claim) == (
+            "SHA-256 by the kernel (AF_ALG) is slower than by OpenSSL at every size that was "
+            "measured, from 56 B to 1 MiB."
+        )
+    else:
+        assert "at every size that is decided, from 56 B to 64 KiB" in plain(found.claim)
+        assert "overlap at 1 MiB" in plain(found.evidence)
+
+
+def test_the_kernel_may_be_faster_everywhere_or_lose_in_the_end() -> None:
+    assert "is faster than by OpenSSL at every size" in kernel(lambda n: 10 + n, 0.0).claim
+    found = kernel(lambda n: 500 + 64 * 3 * blocks(n), 0.0)
+    assert "becomes slower than by OpenSSL somewhere between 64 B and 1 KiB" in plain(found.claim)
+
+
+def test_the_kernel_undecided() -> None:
+    found = kernel(lambda n: 1000 + 64 * 2 * blocks(n), 0.05)
+    assert plain(found.claim) == (
+        "Whether SHA-256 by the kernel (AF_ALG) is faster than by OpenSSL is undecided at every "
+        "size."
+    )
+    assert found.confidence == "low"
+    assert found.advice is not None
+
+
+# -- ratios with a threshold ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("first", "answer"),
+    [(100e6, "yes"), (430_000, "yes"), (420_500, "undecided"), (400_000, None), (410_000, None)],
+)
+def test_a_session_is_worth_keeping(first: float, answer: str | None) -> None:
+    times = {EMPTY: 400_000, "session/first-open/tee/none": first}
+    found = judged(run(times, 0.01)).get("keep-the-session")
+    if answer is None:
+        assert found is None
+    else:
+        assert isinstance(found, Ratio)
+        assert (found.answer, found.confidence) == (answer, "high" if answer == "yes" else "low")
+
+
+def test_words_of_sessions() -> None:
+    times = {EMPTY: 4e5, "session/first-open/tee/none": 1e8, "session/open/tee/none": 7e5}
+    found = said(run(times, 0.01))["keep-the-session"]
+    assert "as 250 empty calls" in found.claim
+    assert "100 ms" in plain(found.evidence)
+    assert "700 µs" in plain(found.evidence)
+    open_ = said(run({EMPTY: 4e5, "session/first-open/tee/none": 420_500}, 0.01))
+    assert "is undecided" in open_["keep-the-session"].claim
+
+
+@pytest.mark.parametrize(
+    ("temporary", "answer"),
+    [(3e6, "yes"), (1.1e6, "yes"), (1.05e6, "undecided"), (1e6, None), (5e5, None)],
+)
+def test_buffers_are_worth_allocating(temporary: float, answer: str | None) -> None:
+    times = {
+        "shm/temporary/tee/in/64": 900_000,
+        "shm/allocated/tee/in/64": 400_000,
+        "shm/temporary/tee/in/1048576": temporary,
+        "shm/allocated/tee/in/1048576": 1_000_000,
+    }
+    of = run(times, 0.01)
+    found = judged(of).get("shared-buffers")
+    if answer is None:
+        assert found is None
+        return
+    assert isinstance(found, Ratio)
+    assert found.answer == answer
+    words = say(of, found)
+    assert "1 MiB" in plain(words.claim)
+    assert ("undecided" in words.claim) == (answer == "undecided")
+
+
+@pytest.mark.parametrize(("plain_file", "answer"), [(7e6, "yes"), (7e7, "undecided"), (9e7, "no")])
+def test_storage_is_compared_with_what_is_on_the_disk(plain_file: float, answer: str) -> None:
+    times = {
+        "storage/create/tee-ree-fs/7000": 70e6,
+        "storage/create/file-fsync/7000": plain_file,
+        "storage/create/file/7000": 4_000,
+    }
+    of = run(times, 0.02, rpcs_per_call=31)
+    found = judged(of)["stored-objects"]
+    assert isinstance(found, Ratio)
+    assert found.answer == answer
+    words = say(of, found)
+    assert "7000 B" in plain(words.claim)
+    assert "31.0 times" in words.evidence
+    if answer == "yes":
+        assert "10.0×" in words.claim  # noqa: RUF001
+    assert (words.advice is None) == (answer == "no")
+    del times["storage/create/file-fsync/7000"]
+    assert "stored-objects" not in judged(run(times, 0.02))
+
+
+@pytest.mark.parametrize(
+    ("own", "answer", "kind"),
+    [(5, "no", "finding"), (10, "undecided", "finding"), (20, "yes", "caution")],
+)
+def test_what_measuring_itself_adds(own: float, answer: str, kind: str) -> None:
+    times = {"invoke/none/empty/none": own, "oneshot/sha256/c/0": 1000.0}
+    found = judged(run(times, 0.01, loops=1000))["harness"]
+    assert isinstance(found, Ratio)
+    assert (found.answer, found.kind) == (answer, kind)
+    assert found.confidence == ("low" if answer == "undecided" else "high")
+
+
+def test_words_of_the_harness() -> None:
+    def words(own: float) -> Said:
+        times = {"invoke/none/empty/none": own, "oneshot/sha256/c/0": 1000.0}
+        return said(run(times, 0.01, loops=1000))["harness"]
+
+    assert plain(words(5).claim) == "Measuring itself adds 0.50 % to the smallest case."
+    assert plain(words(20).claim) == "Measuring itself is 2.0 % of the smallest case."
+    assert plain(words(10).claim).startswith("Whether measuring itself is more than 1 % of the")
+
+
+def test_nothing_is_not_distinguishable_from_0() -> None:
+    of = run_of(
+        {"invoke/none/empty/none": [0.0] * 6 + [5.0] * 3, "oneshot/sha256/c/0": [1000.0] * 9}
+    )
+    assert "more than ten times the median" in said(of)["scatter"].evidence
+    assert said(of)["harness"].claim == "What measuring itself adds is not distinguishable from 0."
+    assert figures.time(of, -3.0) == "not distinguishable from 0"
+    assert figures.cell(of, models.build(of).stats[0].estimate) == "not distinguishable from 0"
+
+
+# -- what is wrong with a run ---------------------------------------------------------------------
+
+
+def test_a_defect_of_the_tee_is_a_caution() -> None:
+    key = "storage/truncate/tee-ree-fs/65536"
+    skip = msgspec.convert(
+        {"case": key, "code": "tee-defect", "reason": "it loses objects", "hint": "Create anew."}
+        | {"type": "skip"},
+        Skip,
+    )
+    of = replace(run({EMPTY: 1.0}), skips=(skip,))
+    found = said(of)["tee-defect"]
+    assert (found.kind, found.advice) == ("caution", "Create anew.")
+    assert found.claim.endswith("it loses objects.")
+    assert key in found.evidence
+    other = msgspec.structs.replace(skip, code="no-rpmb")
+    assert "tee-defect" not in said(replace(of, skips=(other,)))
+
+
+def test_medians_that_are_known_badly_are_counted() -> None:
+    of = run_of(
+        {
+            "invoke/none/tee/none": scattered(1000, 0.4),
+            "oneshot/sha256/c/0": scattered(1100, 0.01),
+            "oneshot/sha256/c/1": [5.0] * 3,
+        }
+    )
+    found = said(of)["scatter"]
+    assert plain(found.claim) == (
+        "1 median of 3 is known to no better than 10 % either way, and 1 median of 3 has too few "
+        "samples for an interval."
+    )
+    assert "invoke/none/tee/none spans" in plain(found.evidence)
+    assert "oneshot/sha256/c/1 has 3 samples" in plain(found.evidence)
+    assert "scatter" not in said(run_of({"oneshot/sha256/c/0": scattered(1000, 0.01)}))
+
+
+def test_what_is_spoken_of() -> None:
+    """SHA-256, or else the first algorithm that both have."""
+    sha1 = {k.replace("sha256", "sha1"): v for k, v in digests(8e4, 20, "ta-c").items()}
+    sha1 |= {k.replace("sha256", "sha1"): v for k, v in digests(300, 20, "c").items()}
+    assert "SHA-1" in said(run(sha1))["same-code"].claim
+    both = sha1 | digests(8e4, 20, "ta-c") | digests(300, 20, "c")
+    assert "SHA-256" in said(run(both))["same-code"].claim
+    assert "same-code" not in said(run(digests(8e4, 20, "ta-c")))
+
+
+def test_starts_are_what_decides_between_starts() -> None:
+    """The same samples, as one start and as four that differ: only the former are sure."""
+    of = run(digests(8e4, 20, "ta-c") | digests(300, 20, "c"), 0.001)
+    shifts = (1.0, 1.08, 0.93, 1.02)
+
+    def started(measured: reader.MeasuredCase) -> reader.MeasuredCase:
+        factors = shifts if measured.case.backend == "c" else (1.0,) * 4
+        samples = tuple(
+            tuple(msgspec.structs.replace(s, ns=int(s.ns * factor)) for s in measured.samples)
+            for factor in factors
+        )
+        return replace(measured, starts=samples)
+
+    many = replace(of, cases={key: started(case) for key, case in of.cases.items()})
+    one, four = judged(of)["same-code"], judged(many)["same-code"]
+    assert isinstance(one, Rates)
+    assert isinstance(four, Rates)
+    assert (one.side, four.side) == ("same", "undecided")
+    assert re.search(r"About \d+ more starts? a case", plain(say(many, four).advice))
+
+
+def test_every_verdict_has_words() -> None:
+    for synthetic in (Synthetic(counter=1.0), Synthetic(identical=True), Synthetic(samples=3)):
+        of = reader.parse(synthetic.lines(), file="x")
+        for words in said(of).values():
+            assert words.claim.endswith(".")
+            assert words.evidence
+            assert "None" not in words.claim + words.evidence + (words.advice or "")
+
+
+def test_memcpy_is_drawn_as_a_limit() -> None:
+    sizes = (1024, 65536, 1048576)
+    of_digests = {f"oneshot/sha256/{by}/{n}": 4e5 + 20 * n for by in ("tee", "c") for n in sizes}
+    copies = {f"copy-limit/memcpy/c/{n}": 100 + n // 10 for n in (64, *sizes)}
+
+    def page(times: Mapping[str, float]) -> str:
+        return report.make([run(times)]).html
+
+    assert "Dotted: memcpy()" not in page(of_digests)
+    with_limit = page({**of_digests, **copies})
+    assert "Dotted: memcpy()" in with_limit
+    assert ">memcpy</text>" in with_limit

@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A QEMU plugin: which blocks of instructions the guest executes between two
+ * marker instructions (host/include/marker.h), in their order.
+ *
+ *   arm     translate everything anew, with what recording needs
+ *   begin   a window begins behind this instruction
+ *   end     it ends before this one, and is written to DIR/window-N
+ *   disarm  back to looking for markers only, which costs nothing
+ *
+ *   qemu-system-aarch64 … -plugin ./libteetrace-1.so,dir=DIR
+ *
+ * For one virtual CPU. A block's size doesn't say how many of its instructions
+ * were executed: QEMU leaves blocks in the middle, at accesses to devices and
+ * at aborts. So each instruction counts itself.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "qemu_plugin.h"
+#include "window.h"
+
+QEMU_PLUGIN_EXPORT int qemu_plugin_version = QEMU_API;
+QEMU_PLUGIN_EXPORT int qemu_plugin_install(qemu_plugin_id_t id,
+					   const struct qemu_info *info,
+					   int argc, char **argv);
+
+/* hint #imm7 */
+enum { ARM = 0x70, BEGIN = 0x71, END = 0x72, DISARM = 0x73 };
+
+enum { STEPS_MAX = 64 << 20 }; /* 512 MiB a window */
+
+static struct {
+	qemu_plugin_id_t id;
+	char *dir;
+	bool armed, recording, full;
+	unsigned windows;
+
+	struct window_block *blocks;
+	size_t n_blocks, room_blocks;
+	uint32_t *words;
+	size_t n_words, room_words;
+	struct window_step *steps;
+	size_t n_steps, room_steps;
+
+	uint32_t block;    /* that is executed now */
+	uint64_t at_begin; /* count at the window's beginning */
+	uint64_t at_step;  /* and at the current step's */
+} trace;
+
+#if QEMU_API == 1
+
+static uint64_t counter;
+
+static uint64_t count(void)
+{
+	return counter;
+}
+
+static void count_instruction(struct qemu_plugin_insn *insn)
+{
+	qemu_plugin_register_vcpu_insn_exec_inline(insn,
+						   QEMU_PLUGIN_INLINE_ADD_U64,
+						   &counter, 1);
+}
+
+static void read_word(struct qemu_plugin_insn *insn, uint32_t *word)
+{
+	memcpy(word, qemu_plugin_insn_data(insn), sizeof(*word));
+}
+
+static void prepare(const struct qemu_info *info)
+{
+	(void)info;
+}
+
+#else
+
+static qemu_plugin_u64 counter;
+static bool data_is_copied;
+
+static uint64_t count(void)
+{
+	return qemu_plugin_u64_get(counter, 0);
+}
+
+static void count_instruction(struct qemu_plugin_insn *insn)
+{
+	qemu_plugin_register_vcpu_insn_exec_inline_per_vcpu(
+		insn, QEMU_PLUGIN_INLINE_ADD_U64, counter, 1);
+}
+
+static void read_word(struct qemu_plugin_insn *insn, uint32_t *word)
+{
+	uintptr_t data = qemu_plugin_insn_data(insn, word, sizeof(*word));
+
+	if (!data_is_copied)
+		memcpy(word, (const void *)data, sizeof(*word));
+}
+
+static void prepare(const struct qemu_info *info)
+{
+	counter.score = qemu_plugin_scoreboard_new(sizeof(uint64_t));
+	counter.offset = 0;
+	data_is_copied = info->version.cur >= 3;
+}
+
+#endif
+
+/* Room for `more` beyond the n items there are. */
+static void *grow(void *items, size_t n, size_t more, size_t *room, size_t size)
+{
+	if (n + more <= *room)
+		return items;
+	*room = *room ? *room * 2 : 65536;
+	items = realloc(items, *room * size);
+	if (!items) {
+		fprintf(stderr, "teetrace: out of memory\n");
+		exit(1);
+	}
+	return items;
+}
+
+static void close_step(void)
+{
+	uint64_t now = count();
+
+	if (trace.n_steps && !trace.full)
+		trace.steps[trace.n_steps - 1].instructions =
+			(uint32_t)(now - trace.at_step);
+	trace.at_step = now;
+}
+
+static void open_step(void)
+{
+	close_step();
+	if (trace.n_steps == STEPS_MAX) {
+		trace.full = true;
+		return;
+	}
+	trace.steps = grow(trace.steps, trace.n_steps, 1, &trace.room_steps,
+			   sizeof(*trace.steps));
+	trace.steps[trace.n_steps++] = (struct window_step){ trace.block, 0 };
+}
+
+static void on_block(unsigned int cpu, void *index)
+{
+	(void)cpu;
+	trace.block = (uint32_t)(uintptr_t)index;
+	if (trace.recording && !trace.full)
+		open_step();
+}
+
+static void write_window(void)
+{
+	struct window_head head = {
+		.magic = WINDOW_MAGIC,
+		.blocks = trace.n_blocks,
+		.words = trace.n_words + (trace.n_words & 1),
+		.steps = trace.n_steps,
+		.instructions = count() - trace.at_begin,
+		.flags = trace.full ? WINDOW_CUT : 0,
+	};
+	char path[4096], part[4096 + 8];
+	bool written;
+	FILE *f;
+
+	/* There is always room for one more. */
+	trace.words = grow(trace.words, trace.n_words, 1, &trace.room_words,
+			   sizeof(*trace.words));
+	trace.words[trace.n_words] = 0;
+	snprintf(path, sizeof(path), "%s/window-%u", trace.dir,
+		 trace.windows++);
+	snprintf(part, sizeof(part), "%s.part", path);
+	f = fopen(part, "wb");
+	written = f && fwrite(&head, sizeof(head), 1, f) == 1 &&
+		  fwrite(trace.blocks, sizeof(*trace.blocks), head.blocks, f) ==
+			  head.blocks &&
+		  fwrite(trace.words, sizeof(*trace.words), head.words, f) ==
+			  head.words &&
+		  fwrite(trace.steps, sizeof(*trace.steps), head.steps, f) ==
+			  head.steps;
+	if (f && fclose(f))
+		written = false;
+	if (!written || rename(part, path))
+		fprintf(stderr, "teetrace: cannot write %s\n", path);
+}
+
+static void on_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb);
+
+static void after_reset(qemu_plugin_id_t id)
+{
+	qemu_plugin_register_vcpu_tb_trans_cb(id, on_translate);
+}
+
+static void on_marker(unsigned int cpu, void *marker)
+{
+	(void)cpu;
+	switch ((uintptr_t)marker) {
+	case ARM:
+	case DISARM:
+		if (trace.armed == ((uintptr_t)marker == ARM))
+			break;
+		trace.armed = !trace.armed;
+		trace.recording = false;
+		/* Takes effect behind this block. */
+		qemu_plugin_reset(trace.id, after_reset);
+		break;
+	case BEGIN:
+		if (!trace.armed)
+			break;
+		/* The first step is the rest of this block. */
+		trace.n_steps = 0;
+		trace.full = false;
+		trace.at_begin = count();
+		open_step();
+		trace.recording = true;
+		break;
+	case END:
+		if (!trace.recording)
+			break;
+		close_step();
+		trace.recording = false;
+		write_window();
+		break;
+	default:
+		break;
+	}
+}
+
+static void record_block(struct qemu_plugin_tb *tb, size_t n)
+{
+	uintptr_t index = trace.n_blocks;
+
+	trace.blocks = grow(trace.blocks, trace.n_blocks, 1, &trace.room_blocks,
+			    sizeof(*trace.blocks));
+	trace.blocks[trace.n_blocks++] = (struct window_block){
+		.vaddr = qemu_plugin_tb_vaddr(tb),
+		.haddr = (uintptr_t)qemu_plugin_insn_haddr(
+			qemu_plugin_tb_get_insn(tb, 0)),
+		.instructions = (uint32_t)n,
+		.word = (uint32_t)trace.n_words,
+	};
+	trace.words = grow(trace.words, trace.n_words, n, &trace.room_words,
+			   sizeof(*trace.words));
+	qemu_plugin_register_vcpu_tb_exec_cb(tb, on_block,
+					     QEMU_PLUGIN_CB_NO_REGS,
+					     (void *)index);
+}
+
+static void on_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
+{
+	size_t n = qemu_plugin_tb_n_insns(tb);
+
+	(void)id;
+	if (trace.armed)
+		record_block(tb, n);
+	for (size_t i = 0; i < n; i++) {
+		struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
+		uint32_t word = 0;
+
+		if (qemu_plugin_insn_size(insn) == sizeof(word))
+			read_word(insn, &word);
+		if (trace.armed)
+			trace.words[trace.n_words++] = word;
+		if ((word & 0xfffff01f) == 0xd503201f &&
+		    (word >> 5 & 0x7c) == ARM)
+			/* Not counted itself. */
+			qemu_plugin_register_vcpu_insn_exec_cb(
+				insn, on_marker, QEMU_PLUGIN_CB_NO_REGS,
+				(void *)(uintptr_t)(word >> 5 & 0x7f));
+		else if (trace.armed)
+			count_instruction(insn);
+	}
+}
+
+int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info *info,
+			int argc, char **argv)
+{
+	trace.id = id;
+	for (int i = 0; i < argc; i++) {
+		if (strncmp(argv[i], "dir=", 4)) {
+			fprintf(stderr, "teetrace: unknown option %s\n",
+				argv[i]);
+			return -1;
+		}
+		free(trace.dir);
+		trace.dir = strdup(argv[i] + 4);
+	}
+	if (!trace.dir) {
+		fprintf(stderr, "teetrace: dir=DIRECTORY is missing\n");
+		return -1;
+	}
+	if (strcmp(info->target_name, "aarch64") ||
+	    info->system.smp_vcpus != 1) {
+		fprintf(stderr,
+			"teetrace: the guest must be an aarch64 machine "
+			"with one CPU\n");
+		return -1;
+	}
+	prepare(info);
+	qemu_plugin_register_vcpu_tb_trans_cb(id, on_translate);
+	return 0;
+}

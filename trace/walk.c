@@ -1,0 +1,714 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * From a window to its call tree: teetrace-walk WINDOW TABLE
+ *
+ * WINDOW is what the plugin wrote. TABLE says of each of its blocks where it
+ * belongs; teemark/trace/tree.py makes it from symbols and reads the result:
+ *
+ *   node PARENT FUNCTION SELF CALLS     the first is node 0; PARENT -1: a root
+ *   pass FROM TO KIND COUNT             changes of domain
+ *   lost FROM TO KIND COUNT             returns to a place that nothing called
+ *   end DEPTH                           of the stack when the window ends
+ *
+ * A frame of the stack knows the address that it returns to and in which
+ * domain. Calls, system calls and SMCs push with the address behind, faults
+ * with their own. A return pops to the innermost frame whose address is the
+ * one reached, across levels too: so one rule does the return from a function,
+ * from a system call, from an SMC, and out of a TA.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "window.h"
+
+#define TABLE_MAGIC "TTABLE1"
+
+enum domain { PROGRAM, KERNEL, TFA, CORE, TA, DOMAINS };
+
+/* What a block ends with. */
+enum kind { OTHER, CALL, RETURN, ERET, SVC, SMC, CUT, KINDS };
+
+enum flag {
+	ENTRY = 1,  /* begins a function */
+	VECTOR = 2, /* an exception vector */
+	SWITCH = 4, /* of the function with which the kernel changes threads */
+	OPAQUE = 8, /* no symbols: calls inside are not told apart */
+	TABLE = 16, /* anywhere in a table of vectors, which jumps by RET */
+};
+
+struct table_head {
+	char magic[8];
+	uint64_t blocks;
+	uint64_t functions;
+};
+
+struct table_block {
+	uint64_t address; /* of the block, as its domain counts */
+	uint32_t function;
+	uint8_t domain;
+	uint8_t kind;
+	uint16_t flags;
+};
+
+struct node {
+	uint32_t parent, function;
+	uint64_t self, calls;
+};
+
+#define NO_NODE UINT32_MAX
+
+struct frame {
+	uint64_t back; /* where it returns to; 0: not known */
+	uint32_t function;
+	uint32_t node;
+	uint8_t domain;
+	uint8_t back_domain;
+	bool fault;  /* returns to `back` or to the instruction before it */
+	bool opaque; /* calls inside are followed, but are no nodes */
+};
+
+struct stack {
+	struct frame *frames;
+	size_t n, room;
+};
+
+struct thread {
+	struct stack stack;
+	/* What OP-TEE was at when the normal world took over. */
+	struct stack kept;
+	bool other; /* not the one that the window began in */
+	bool asleep;
+};
+
+struct link { /* how often one function, or domain, went to another */
+	uint32_t from, to;
+	uint8_t kind;
+	uint64_t count;
+};
+
+struct links {
+	struct link *list;
+	size_t n, room;
+};
+
+struct last { /* the step before this one */
+	uint64_t address, end;
+	uint32_t function;
+	uint8_t domain, kind;
+	uint16_t flags;
+};
+
+static struct {
+	struct node *nodes;
+	size_t n_nodes, room_nodes;
+	uint32_t *index; /* open hash of nodes by parent and function */
+	size_t room_index;
+	struct links passes, lost;
+
+	struct thread *threads;
+	size_t n_threads, current;
+	uint32_t functions;
+	struct last last;
+	bool trial;      /* only looking whether a stack fits */
+	bool trial_lost; /* it doesn't */
+} walk;
+
+static void __attribute__((noreturn, format(printf, 1, 2)))
+die(const char *format, ...)
+{
+	va_list list;
+
+	va_start(list, format);
+	fputs("teetrace-walk: ", stderr);
+	vfprintf(stderr, format, list);
+	fputc('\n', stderr);
+	va_end(list);
+	exit(1);
+}
+
+static void *grow(void *items, size_t n, size_t *room, size_t size)
+{
+	if (n < *room)
+		return items;
+	*room = *room ? *room * 2 : 64;
+	items = realloc(items, *room * size);
+	if (!items)
+		die("out of memory");
+	return items;
+}
+
+static void count_link(struct links *links, uint32_t from, uint32_t to,
+		       uint8_t kind)
+{
+	if (walk.trial)
+		return;
+	for (size_t i = 0; i < links->n; i++) {
+		struct link *link = &links->list[i];
+
+		if (link->from == from && link->to == to &&
+		    link->kind == kind) {
+			link->count++;
+			return;
+		}
+	}
+	links->list =
+		grow(links->list, links->n, &links->room, sizeof(*links->list));
+	links->list[links->n++] = (struct link){ from, to, kind, 1 };
+}
+
+/* The tree. */
+
+static uint64_t hash(uint32_t parent, uint32_t function)
+{
+	uint64_t x = ((uint64_t)parent << 32 | function) * 0x9e3779b97f4a7c15u;
+
+	return x ^ x >> 29;
+}
+
+static void index_node(uint32_t node)
+{
+	uint64_t at = hash(walk.nodes[node].parent, walk.nodes[node].function);
+
+	while (walk.index[at & (walk.room_index - 1)] != NO_NODE)
+		at++;
+	walk.index[at & (walk.room_index - 1)] = node;
+}
+
+static void grow_index(void)
+{
+	if (2 * walk.n_nodes < walk.room_index)
+		return;
+	walk.room_index = walk.room_index ? 4 * walk.room_index : 4096;
+	walk.index = realloc(walk.index, walk.room_index * sizeof(*walk.index));
+	if (!walk.index)
+		die("out of memory");
+	memset(walk.index, 0xff, walk.room_index * sizeof(*walk.index));
+	for (size_t i = 0; i < walk.n_nodes; i++)
+		index_node((uint32_t)i);
+}
+
+static uint32_t child(uint32_t parent, uint32_t function)
+{
+	uint64_t at = hash(parent, function);
+	uint32_t node;
+
+	grow_index();
+	while ((node = walk.index[at & (walk.room_index - 1)]) != NO_NODE) {
+		if (walk.nodes[node].parent == parent &&
+		    walk.nodes[node].function == function)
+			return node;
+		at++;
+	}
+	walk.nodes = grow(walk.nodes, walk.n_nodes, &walk.room_nodes,
+			  sizeof(*walk.nodes));
+	walk.nodes[walk.n_nodes] = (struct node){ parent, function, 0, 0 };
+	index_node((uint32_t)walk.n_nodes);
+	return (uint32_t)walk.n_nodes++;
+}
+
+/* The stack. */
+
+static struct thread *thread(void)
+{
+	return &walk.threads[walk.current];
+}
+
+static struct frame *top(void)
+{
+	struct stack *s = &thread()->stack;
+
+	return s->n ? &s->frames[s->n - 1] : NULL;
+}
+
+static void push_frame(struct frame frame, bool call)
+{
+	struct stack *s = &thread()->stack;
+
+	s->frames = grow(s->frames, s->n, &s->room, sizeof(*s->frames));
+	if (frame.opaque && top() && top()->function == frame.function) {
+		frame.node = top()->node;
+	} else if (!walk.trial) {
+		frame.node =
+			child(top() ? top()->node : NO_NODE, frame.function);
+		walk.nodes[frame.node].calls += call;
+	}
+	s->frames[s->n++] = frame;
+}
+
+static void push(const struct table_block *b, uint64_t back,
+		 uint8_t back_domain, bool fault)
+{
+	push_frame((struct frame){ .back = back,
+				   .function = b->function,
+				   .domain = b->domain,
+				   .back_domain = back_domain,
+				   .fault = fault,
+				   .opaque = b->flags & OPAQUE },
+		   true);
+}
+
+static void push_root(const struct table_block *b)
+{
+	push(b, 0, b->domain, false);
+}
+
+/* A jump to another function: it returns to where the jumping one would. */
+static void rename_top(const struct table_block *b)
+{
+	struct frame frame = *top();
+
+	thread()->stack.n--;
+	frame.function = b->function;
+	frame.domain = b->domain;
+	frame.opaque = b->flags & OPAQUE;
+	push_frame(frame, true);
+}
+
+static bool goes_back(const struct frame *f, uint8_t domain, uint64_t address)
+{
+	return f->back && f->back_domain == domain &&
+	       (f->back == address || (f->fault && f->back == address + 4));
+}
+
+/*
+ * Index of the frame that ends when `b` is returned to, or -1. Where an
+ * interrupt came behind a taken branch, the address to go on at is not known,
+ * but the function is.
+ */
+static ptrdiff_t frame_before(const struct stack *s,
+			      const struct table_block *b, uint64_t address,
+			      bool by_function)
+{
+	for (size_t i = s->n; i-- > 0;)
+		if (goes_back(&s->frames[i], b->domain, address))
+			return (ptrdiff_t)i;
+	for (size_t i = s->n; by_function && i-- > 1;)
+		if (s->frames[i].fault &&
+		    s->frames[i].back_domain == b->domain &&
+		    s->frames[i - 1].domain == b->domain &&
+		    s->frames[i - 1].function == b->function)
+			return (ptrdiff_t)i;
+	return -1;
+}
+
+static void clear(struct stack *s)
+{
+	s->n = 0;
+}
+
+static bool secure(const struct frame *f)
+{
+	return f->domain == CORE || f->domain == TA;
+}
+
+/*
+ * The processor goes back to the kernel: keep what OP-TEE was at. The kernel's
+ * own SMCs to TF-A come in between.
+ */
+static void keep(size_t from)
+{
+	struct thread *t = thread();
+	size_t first = from;
+
+	while (first < t->stack.n && !secure(&t->stack.frames[first]))
+		first++;
+	if (first == t->stack.n)
+		return;
+	clear(&t->kept);
+	for (size_t i = first; i < t->stack.n; i++) {
+		struct frame *f = &t->stack.frames[i];
+
+		if (!secure(f))
+			continue;
+		t->kept.frames = grow(t->kept.frames, t->kept.n, &t->kept.room,
+				      sizeof(*t->kept.frames));
+		t->kept.frames[t->kept.n++] = *f;
+	}
+}
+
+/*
+ * OP-TEE goes on with what it had been at: as if it had never been away, the
+ * first n kept frames take the place of those that resumed it.
+ */
+static void put_back(size_t n)
+{
+	struct thread *t = thread();
+	size_t base = t->other; /* the root stays */
+
+	for (size_t i = 0; i < t->stack.n; i++)
+		if (t->stack.frames[i].domain == TFA)
+			base = i + 1;
+	t->stack.n = base;
+	for (size_t i = 0; i < n; i++)
+		push_frame(t->kept.frames[i], false);
+	clear(&t->kept);
+}
+
+static bool resume(const struct table_block *b, uint64_t address)
+{
+	struct thread *t = thread();
+	ptrdiff_t n = frame_before(&t->kept, b, address, true);
+
+	if (n < 0 && t->kept.n && !(b->flags & ENTRY) &&
+	    t->kept.frames[t->kept.n - 1].domain == b->domain &&
+	    t->kept.frames[t->kept.n - 1].function == b->function)
+		n = (ptrdiff_t)t->kept.n; /* in the function that left */
+	if (n < 0)
+		return false;
+	put_back((size_t)n);
+	return true;
+}
+
+/*
+ * As resume(), when an interrupt came before the first instruction: what would
+ * have gone on is the interrupted one, or the one that had left by an RPC.
+ */
+static bool resume_to_vector(const struct table_block *b)
+{
+	const struct stack *kept = &thread()->kept;
+	struct frame interrupted = { .back_domain = b->domain };
+	size_t n = kept->n;
+
+	if (!n)
+		return false;
+	/* An interrupt leaves its vector, and perhaps one function. */
+	for (size_t i = n; i > 0 && i + 2 > kept->n; i--) {
+		if (kept->frames[i - 1].fault) {
+			interrupted = kept->frames[i - 1];
+			n = i - 1;
+			break;
+		}
+	}
+	put_back(n);
+	push(b, interrupted.back, interrupted.back_domain, true);
+	return true;
+}
+
+static void lose(const struct table_block *b)
+{
+	struct thread *t = thread();
+
+	walk.trial_lost = true;
+	if (t->other) {
+		/* It was met in the middle: what called it is not known. */
+		t->stack.n = 1;
+		push_root(b);
+		return;
+	}
+	count_link(&walk.lost, walk.last.function, b->function, walk.last.kind);
+	rename_top(b);
+}
+
+static void change_domain(const struct table_block *b, uint64_t address)
+{
+	const struct last *last = &walk.last;
+	struct thread *t = thread();
+	bool may_return = last->kind == ERET || last->kind == RETURN ||
+			  last->kind == OTHER;
+	ptrdiff_t i = -1;
+
+	count_link(&walk.passes, last->domain, b->domain, last->kind);
+	if (may_return)
+		i = frame_before(&t->stack, b, address, last->kind == ERET);
+	if (i >= 0) {
+		if (last->domain == TFA && b->domain == KERNEL)
+			keep((size_t)i);
+		t->stack.n = (size_t)i;
+	} else if (last->kind == ERET && b->flags & VECTOR) {
+		/* Back to the caller, interrupted before its first step. */
+		for (i = (ptrdiff_t)t->stack.n - 1; i >= 0; i--)
+			if (t->stack.frames[i].back_domain == b->domain &&
+			    t->stack.frames[i].domain != b->domain)
+				break;
+		if (i >= 0) {
+			uint64_t back = t->stack.frames[i].back;
+
+			if (last->domain == TFA && b->domain == KERNEL)
+				keep((size_t)i);
+			t->stack.n = (size_t)i;
+			push(b, back, b->domain, true);
+		} else {
+			push_root(b);
+		}
+	} else if (last->domain == CORE && last->kind == ERET &&
+		   resume(b, address)) {
+		return;
+	} else if (t->other && b->domain == PROGRAM) {
+		lose(b);
+	} else {
+		push(b, last->end, last->domain,
+		     last->kind != SVC && last->kind != SMC &&
+			     last->kind != ERET);
+	}
+}
+
+static void same_domain(const struct table_block *b, uint64_t address)
+{
+	const struct last *last = &walk.last;
+	struct thread *t = thread();
+	ptrdiff_t i;
+
+	if (b->flags & VECTOR &&
+	    !(last->flags & VECTOR && last->address >> 7 == address >> 7)) {
+		if (b->domain != CORE || last->kind != ERET ||
+		    !resume_to_vector(b))
+			push(b, last->end, b->domain, true);
+		return;
+	}
+	switch (last->kind) {
+	case CALL:
+		if (address != last->end)
+			push(b, last->end, b->domain, false);
+		break;
+	case RETURN:
+	case ERET:
+		i = frame_before(&t->stack, b, address, last->kind == ERET);
+		if (i >= 0)
+			t->stack.n = (size_t)i;
+		else if (last->kind == ERET && resume(b, address))
+			break;
+		else if (last->kind == RETURN && last->flags & TABLE)
+			break;
+		else if (last->kind == ERET && b->domain == CORE &&
+			 b->flags & ENTRY)
+			break; /* OP-TEE begins a context at a function */
+		else if (b->flags & ENTRY || b->function != top()->function)
+			lose(b);
+		break;
+	case SVC:
+	case SMC:
+		push(b, last->end, b->domain, false);
+		break;
+	default:
+		break; /* a jump, or running on */
+	}
+}
+
+static void advance(const struct table_block *b, uint64_t address,
+		    uint32_t instructions, bool whole)
+{
+	if (!top())
+		push_root(b);
+	else if (b->domain != walk.last.domain)
+		change_domain(b, address);
+	else
+		same_domain(b, address);
+	if (!top())
+		push_root(b);
+	if (top()->function != b->function || top()->domain != b->domain)
+		rename_top(b);
+	if (!walk.trial)
+		walk.nodes[top()->node].self += instructions;
+	walk.last = (struct last){
+		.address = address,
+		.end = address + 4 * (uint64_t)instructions,
+		.function = b->function,
+		.domain = b->domain,
+		.kind = whole ? b->kind : CUT,
+		.flags = b->flags,
+	};
+}
+
+/* Threads of the kernel. */
+
+static bool switches(void)
+{
+	return walk.last.flags & SWITCH && walk.last.kind == RETURN;
+}
+
+static struct stack copy(const struct stack *s)
+{
+	struct stack c = { .n = s->n, .room = s->n + 64 };
+
+	c.frames = malloc(c.room * sizeof(*c.frames));
+	if (!c.frames)
+		die("out of memory");
+	if (s->n)
+		memcpy(c.frames, s->frames, s->n * sizeof(*c.frames));
+	return c;
+}
+
+struct steps {
+	const struct window_block *blocks;
+	const struct window_step *list;
+	const struct table_block *table;
+	size_t n;
+};
+
+static void step(const struct steps *steps, size_t i)
+{
+	const struct window_step *s = &steps->list[i];
+	const struct table_block *b = &steps->table[s->block];
+	uint32_t all = steps->blocks[s->block].instructions;
+	/* The first step is the rest of the marker's block. */
+	uint64_t skipped = i ? 0 : 4 * (uint64_t)(all - s->instructions);
+
+	advance(b, b->address + skipped, s->instructions,
+		!i || s->instructions == all);
+}
+
+enum { TRIAL_STEPS = 100000 };
+
+/* Does what follows return to where thread t was left? */
+static bool fits(const struct steps *steps, size_t i, size_t t)
+{
+	struct last before = walk.last;
+	struct thread was = walk.threads[t];
+	size_t end = steps->n - i > TRIAL_STEPS ? i + TRIAL_STEPS : steps->n;
+
+	walk.current = t;
+	walk.threads[t].stack = copy(&was.stack);
+	walk.threads[t].kept = copy(&was.kept);
+	walk.trial = true;
+	walk.trial_lost = false;
+	while (i < end && !walk.trial_lost) {
+		uint8_t domain = walk.last.domain;
+
+		step(steps, i++);
+		if (switches() ||
+		    (domain == KERNEL && walk.last.domain == PROGRAM))
+			break;
+	}
+	walk.trial = false;
+	free(walk.threads[t].stack.frames);
+	free(walk.threads[t].kept.frames);
+	walk.threads[t] = was;
+	walk.last = before;
+	return !walk.trial_lost;
+}
+
+static void new_thread(bool other)
+{
+	struct thread *more =
+		realloc(walk.threads,
+			(walk.n_threads + 1) * sizeof(*walk.threads));
+
+	if (!more)
+		die("out of memory");
+	walk.threads = more;
+	walk.current = walk.n_threads++;
+	walk.threads[walk.current] = (struct thread){ .other = other };
+	if (other)
+		push_frame((struct frame){ .function = walk.functions +
+						       (uint32_t)walk.current -
+						       1,
+					   .domain = DOMAINS },
+			   true);
+}
+
+/* The kernel changed threads: which one goes on at step i? */
+static void change_thread(const struct steps *steps, size_t i)
+{
+	size_t left = walk.current;
+
+	walk.threads[left].asleep = true;
+	for (size_t t = 0; t < walk.n_threads; t++) {
+		if (t == left || !walk.threads[t].asleep || !fits(steps, i, t))
+			continue;
+		walk.current = t;
+		walk.threads[t].asleep = false;
+		return;
+	}
+	new_thread(true);
+}
+
+static const void *map(const char *path, size_t *size)
+{
+	struct stat st;
+	void *data;
+	int fd = open(path, O_RDONLY);
+
+	if (fd < 0 || fstat(fd, &st))
+		die("%s: %s", path, strerror(errno));
+	*size = (size_t)st.st_size;
+	data = *size ? mmap(NULL, *size, PROT_READ, MAP_PRIVATE, fd, 0) : NULL;
+	if (!data || data == MAP_FAILED)
+		die("%s: cannot be read", path);
+	close(fd);
+	return data;
+}
+
+static void open_files(const char *window, const char *table,
+		       struct steps *steps)
+{
+	const struct window_head *head;
+	const struct table_head *known;
+	size_t size;
+
+	head = map(window, &size);
+	if (size < sizeof(*head) || memcmp(head->magic, WINDOW_MAGIC, 8) ||
+	    head->blocks > size || head->words > size || head->steps > size ||
+	    size != sizeof(*head) + head->blocks * sizeof(struct window_block) +
+			    head->words * 4 +
+			    head->steps * sizeof(struct window_step))
+		die("%s: not a whole window", window);
+	known = map(table, &size);
+	if (size < sizeof(*known) || memcmp(known->magic, TABLE_MAGIC, 8) ||
+	    known->blocks != head->blocks || known->functions > UINT32_MAX ||
+	    size != sizeof(*known) + known->blocks * sizeof(struct table_block))
+		die("%s: not the table of this window", table);
+	steps->blocks = (const struct window_block *)(head + 1);
+	steps->list =
+		(const struct window_step *)((const char *)(steps->blocks +
+							    head->blocks) +
+					     head->words * 4);
+	steps->n = head->steps;
+	steps->table = (const struct table_block *)(known + 1);
+	walk.functions = (uint32_t)known->functions;
+	for (size_t i = 0; i < steps->n; i++)
+		if (steps->list[i].block >= head->blocks)
+			die("%s: not a whole window", window);
+	for (size_t i = 0; i < head->blocks; i++)
+		if (steps->table[i].domain >= DOMAINS ||
+		    steps->table[i].kind >= KINDS)
+			die("%s: not the table of this window", table);
+}
+
+static void print_links(const char *what, const struct links *links)
+{
+	for (size_t i = 0; i < links->n; i++)
+		printf("%s %" PRIu32 " %" PRIu32 " %u %" PRIu64 "\n", what,
+		       links->list[i].from, links->list[i].to,
+		       links->list[i].kind, links->list[i].count);
+}
+
+int main(int argc, char **argv)
+{
+	struct steps steps;
+
+	if (argc != 3) {
+		fprintf(stderr, "usage: teetrace-walk WINDOW TABLE\n");
+		return 2;
+	}
+	open_files(argv[1], argv[2], &steps);
+	new_thread(false);
+	for (size_t i = 0; i < steps.n; i++) {
+		if (i && switches())
+			change_thread(&steps, i);
+		step(&steps, i);
+	}
+	for (size_t i = 0; i < walk.n_nodes; i++) {
+		const struct node *n = &walk.nodes[i];
+
+		printf("node %" PRId64 " %" PRIu32 " %" PRIu64 " %" PRIu64 "\n",
+		       n->parent == NO_NODE ? -1 : (int64_t)n->parent,
+		       n->function, n->self, n->calls);
+	}
+	print_links("pass", &walk.passes);
+	print_links("lost", &walk.lost);
+	printf("end %zu\n", thread()->stack.n);
+	if (fflush(stdout) || ferror(stdout))
+		die("cannot write: %s", strerror(errno));
+	return 0;
+}
