@@ -57,7 +57,7 @@ struct aes_state {
 			struct ghash_key key;
 			struct aes_block mask;     /* of the tag */
 			struct aes_block y, begun; /* ciphertext of a block */
-			uint64_t aad_len, len;
+			uint64_t len;
 		} gcm;
 	};
 };
@@ -73,7 +73,6 @@ struct aes_mode {
 	void (*update)(struct aes_state *state, const uint8_t *in, uint8_t *out,
 		       size_t len);
 	/* AEADs only */
-	void (*aad)(struct aes_state *state, const uint8_t *data, size_t len);
 	void (*tag)(struct aes_state *state, uint8_t *tag);
 };
 

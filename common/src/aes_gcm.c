@@ -85,21 +85,7 @@ static void gcm_begin(struct aes_state *state, const uint8_t *iv)
 	state->used = AES_BLOCK;
 	state->gcm.y = (struct aes_block){ 0 };
 	state->gcm.begun = (struct aes_block){ 0 };
-	state->gcm.aad_len = 0;
 	state->gcm.len = 0;
-}
-
-/* A last block that is not full is filled up with zeros. */
-static void gcm_aad(struct aes_state *state, const uint8_t *data, size_t len)
-{
-	state->gcm.aad_len = len;
-	for (size_t i = 0; i < len; i += AES_BLOCK) {
-		struct aes_block block = { 0 };
-
-		memcpy(&block, data + i,
-		       len - i < AES_BLOCK ? len - i : AES_BLOCK);
-		ghash(&state->gcm.key, &state->gcm.y, &block);
-	}
 }
 
 /* Hashes whole blocks; keeps what is left for the next time. */
@@ -134,8 +120,7 @@ static void gcm_update(struct aes_state *state, const uint8_t *in, uint8_t *out,
 
 static void gcm_tag(struct aes_state *state, uint8_t *tag)
 {
-	struct aes_block lengths = { { BYTES_BE64(state->gcm.aad_len * 8),
-				       BYTES_BE64(state->gcm.len * 8) } };
+	struct aes_block lengths = { { 0, BYTES_BE64(state->gcm.len * 8) } };
 
 	if (state->gcm.len % AES_BLOCK)
 		ghash(&state->gcm.key, &state->gcm.y, &state->gcm.begun);
@@ -148,6 +133,5 @@ const struct aes_mode aes_gcm = {
 	.set_key = gcm_set_key,
 	.begin = gcm_begin,
 	.update = gcm_update,
-	.aad = gcm_aad,
 	.tag = gcm_tag,
 };

@@ -43,11 +43,6 @@ void cipher_begin(union cipher_ctx *ctx, const uint8_t *iv)
 	state_of(ctx)->mode->begin(state_of(ctx), iv);
 }
 
-void cipher_aad(union cipher_ctx *ctx, const void *data, size_t len)
-{
-	state_of(ctx)->mode->aad(state_of(ctx), data, len);
-}
-
 void cipher_update(union cipher_ctx *ctx, const uint8_t *in, uint8_t *out,
 		   size_t len)
 {

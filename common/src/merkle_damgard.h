@@ -45,6 +45,24 @@ void md_update(struct md *md, const void *data, size_t len, size_t block,
 void md_final(struct md *md, uint8_t *out, size_t out_bytes, size_t block,
 	      md_compress *compress);
 
+/* The class of a digest: the first out_bytes of what init and compress make. */
+#define MD_CLASS(name, id, begin, out_bytes, block, compress)              \
+	static void name##_update(union digest_ctx *ctx, const void *data, \
+				  size_t len)                              \
+	{                                                                  \
+		md_update(md_of(ctx), data, len, block, compress);         \
+	}                                                                  \
+	static void name##_final(union digest_ctx *ctx, uint8_t *out)      \
+	{                                                                  \
+		md_final(md_of(ctx), out, out_bytes, block, compress);     \
+	}                                                                  \
+	const struct digest_class name = {                                 \
+		.alg_id = id,                                              \
+		.init = begin,                                             \
+		.update = name##_update,                                   \
+		.final = name##_final,                                     \
+	}
+
 /* Initial values, shared with the ce code. */
 void sha1_init(union digest_ctx *ctx);
 void sha224_init(union digest_ctx *ctx);

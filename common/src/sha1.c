@@ -83,19 +83,4 @@ void sha1_init(union digest_ctx *ctx)
 	md->bytes = 0;
 }
 
-static void update(union digest_ctx *ctx, const void *data, size_t len)
-{
-	md_update(md_of(ctx), data, len, 64, sha1_compress);
-}
-
-static void final(union digest_ctx *ctx, uint8_t *out)
-{
-	md_final(md_of(ctx), out, 20, 64, sha1_compress);
-}
-
-const struct digest_class sha1_c = {
-	.alg_id = 1,
-	.init = sha1_init,
-	.update = update,
-	.final = final,
-};
+MD_CLASS(sha1_c, 1, sha1_init, 20, 64, sha1_compress);

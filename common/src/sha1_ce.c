@@ -71,20 +71,5 @@ static void sha1_ce_compress(struct md *md, const uint8_t *p, size_t count)
 	md->h.w32[4] = e;
 }
 
-static void update(union digest_ctx *ctx, const void *data, size_t len)
-{
-	md_update(md_of(ctx), data, len, 64, sha1_ce_compress);
-}
-
-static void final(union digest_ctx *ctx, uint8_t *out)
-{
-	md_final(md_of(ctx), out, 20, 64, sha1_ce_compress);
-}
-
-const struct digest_class sha1_ce = {
-	.alg_id = 1,
-	.init = sha1_init,
-	.update = update,
-	.final = final,
-};
+MD_CLASS(sha1_ce, 1, sha1_init, 20, 64, sha1_ce_compress);
 #endif

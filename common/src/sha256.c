@@ -24,70 +24,17 @@ const uint32_t sha256_k[64] = {
 };
 /* clang-format on */
 
-#define CH(x, y, z)   ((z) ^ ((x) & ((y) ^ (z))))
-#define BIG_SIGMA0(x) (ror32(x, 2) ^ ror32(x, 13) ^ ror32(x, 22))
-#define BIG_SIGMA1(x) (ror32(x, 6) ^ ror32(x, 11) ^ ror32(x, 25))
-#define SIGMA0(x)     (ror32(x, 7) ^ ror32(x, 18) ^ (x) >> 3)
-#define SIGMA1(x)     (ror32(x, 17) ^ ror32(x, 19) ^ (x) >> 10)
-
-#define LOAD(i) (w[i] = load_be32(p + 4 * (i)))
-#define EXPAND(i)                                                \
-	(w[i] += SIGMA0(w[((i) + 1) % 16]) + w[((i) + 9) % 16] + \
-		 SIGMA1(w[((i) + 14) % 16]))
-
-/*
- * Maj(a, b, c) is b ^ ((a ^ b) & (b ^ c)), and the a ^ b of one round is the
- * b ^ c of the next: ab and bc change places from round to round.
- */
-#define ROUND(a, b, c, d, e, f, g, h, ab, bc, W, i)             \
-	do {                                                    \
-		h += BIG_SIGMA1(e) + CH(e, f, g) + k[i] + W(i); \
-		d += h;                                         \
-		ab = a ^ b;                                     \
-		h += BIG_SIGMA0(a) + (b ^ (ab & bc));           \
-	} while (0)
-
-#define ROUNDS8(W, i)                                            \
-	do {                                                     \
-		ROUND(a, b, c, d, e, f, g, h, x, y, W, (i) + 0); \
-		ROUND(h, a, b, c, d, e, f, g, y, x, W, (i) + 1); \
-		ROUND(g, h, a, b, c, d, e, f, x, y, W, (i) + 2); \
-		ROUND(f, g, h, a, b, c, d, e, y, x, W, (i) + 3); \
-		ROUND(e, f, g, h, a, b, c, d, x, y, W, (i) + 4); \
-		ROUND(d, e, f, g, h, a, b, c, y, x, W, (i) + 5); \
-		ROUND(c, d, e, f, g, h, a, b, x, y, W, (i) + 6); \
-		ROUND(b, c, d, e, f, g, h, a, y, x, W, (i) + 7); \
-	} while (0)
-
-static void sha256_compress(struct md *md, const uint8_t *p, size_t count)
-{
-	uint32_t *s = md->h.w32;
-
-	for (; count; count--, p += 64) {
-		uint32_t a = s[0], b = s[1], c = s[2], d = s[3];
-		uint32_t e = s[4], f = s[5], g = s[6], h = s[7];
-		const uint32_t *k = sha256_k;
-		uint32_t x, y = b ^ c;
-		uint32_t w[16];
-
-		ROUNDS8(LOAD, 0);
-		ROUNDS8(LOAD, 8);
-		do {
-			k += 16;
-			ROUNDS8(EXPAND, 0);
-			ROUNDS8(EXPAND, 8);
-		} while (k != sha256_k + 48);
-
-		s[0] += a;
-		s[1] += b;
-		s[2] += c;
-		s[3] += d;
-		s[4] += e;
-		s[5] += f;
-		s[6] += g;
-		s[7] += h;
-	}
-}
+#define COMPRESS        sha256_compress
+#define WORD            uint32_t
+#define STATE           w32
+#define LOAD_WORD       load_be32
+#define ROUND_CONSTANTS sha256_k
+#define ROUNDS          64
+#define BIG_SIGMA0(x)   (ror32(x, 2) ^ ror32(x, 13) ^ ror32(x, 22))
+#define BIG_SIGMA1(x)   (ror32(x, 6) ^ ror32(x, 11) ^ ror32(x, 25))
+#define SIGMA0(x)       (ror32(x, 7) ^ ror32(x, 18) ^ (x) >> 3)
+#define SIGMA1(x)       (ror32(x, 17) ^ ror32(x, 19) ^ (x) >> 10)
+#include "sha2_compress.h"
 
 void sha224_init(union digest_ctx *ctx)
 {
@@ -113,31 +60,5 @@ void sha256_init(union digest_ctx *ctx)
 	md->bytes = 0;
 }
 
-static void update(union digest_ctx *ctx, const void *data, size_t len)
-{
-	md_update(md_of(ctx), data, len, 64, sha256_compress);
-}
-
-static void final224(union digest_ctx *ctx, uint8_t *out)
-{
-	md_final(md_of(ctx), out, 28, 64, sha256_compress);
-}
-
-static void final256(union digest_ctx *ctx, uint8_t *out)
-{
-	md_final(md_of(ctx), out, 32, 64, sha256_compress);
-}
-
-const struct digest_class sha224_c = {
-	.alg_id = 2,
-	.init = sha224_init,
-	.update = update,
-	.final = final224,
-};
-
-const struct digest_class sha256_c = {
-	.alg_id = 3,
-	.init = sha256_init,
-	.update = update,
-	.final = final256,
-};
+MD_CLASS(sha224_c, 2, sha224_init, 28, 64, sha256_compress);
+MD_CLASS(sha256_c, 3, sha256_init, 32, 64, sha256_compress);

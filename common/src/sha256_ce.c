@@ -64,32 +64,6 @@ static void sha256_ce_compress(struct md *md, const uint8_t *p, size_t count)
 	ce_store4(md->h.w32 + 4, efgh);
 }
 
-static void update(union digest_ctx *ctx, const void *data, size_t len)
-{
-	md_update(md_of(ctx), data, len, 64, sha256_ce_compress);
-}
-
-static void final224(union digest_ctx *ctx, uint8_t *out)
-{
-	md_final(md_of(ctx), out, 28, 64, sha256_ce_compress);
-}
-
-static void final256(union digest_ctx *ctx, uint8_t *out)
-{
-	md_final(md_of(ctx), out, 32, 64, sha256_ce_compress);
-}
-
-const struct digest_class sha224_ce = {
-	.alg_id = 2,
-	.init = sha224_init,
-	.update = update,
-	.final = final224,
-};
-
-const struct digest_class sha256_ce = {
-	.alg_id = 3,
-	.init = sha256_init,
-	.update = update,
-	.final = final256,
-};
+MD_CLASS(sha224_ce, 2, sha224_init, 28, 64, sha256_ce_compress);
+MD_CLASS(sha256_ce, 3, sha256_init, 32, 64, sha256_ce_compress);
 #endif

@@ -36,67 +36,17 @@ static const uint64_t sha512_k[80] = {
 };
 /* clang-format on */
 
-#define CH(x, y, z)   ((z) ^ ((x) & ((y) ^ (z))))
-#define BIG_SIGMA0(x) (ror64(x, 28) ^ ror64(x, 34) ^ ror64(x, 39))
-#define BIG_SIGMA1(x) (ror64(x, 14) ^ ror64(x, 18) ^ ror64(x, 41))
-#define SIGMA0(x)     (ror64(x, 1) ^ ror64(x, 8) ^ (x) >> 7)
-#define SIGMA1(x)     (ror64(x, 19) ^ ror64(x, 61) ^ (x) >> 6)
-
-#define LOAD(i) (w[i] = load_be64(p + 8 * (i)))
-#define EXPAND(i)                                                \
-	(w[i] += SIGMA0(w[((i) + 1) % 16]) + w[((i) + 9) % 16] + \
-		 SIGMA1(w[((i) + 14) % 16]))
-
-/* As in sha256.c: ab and bc change places, so Maj costs three operations. */
-#define ROUND(a, b, c, d, e, f, g, h, ab, bc, W, i)             \
-	do {                                                    \
-		h += BIG_SIGMA1(e) + CH(e, f, g) + k[i] + W(i); \
-		d += h;                                         \
-		ab = a ^ b;                                     \
-		h += BIG_SIGMA0(a) + (b ^ (ab & bc));           \
-	} while (0)
-
-#define ROUNDS8(W, i)                                            \
-	do {                                                     \
-		ROUND(a, b, c, d, e, f, g, h, x, y, W, (i) + 0); \
-		ROUND(h, a, b, c, d, e, f, g, y, x, W, (i) + 1); \
-		ROUND(g, h, a, b, c, d, e, f, x, y, W, (i) + 2); \
-		ROUND(f, g, h, a, b, c, d, e, y, x, W, (i) + 3); \
-		ROUND(e, f, g, h, a, b, c, d, x, y, W, (i) + 4); \
-		ROUND(d, e, f, g, h, a, b, c, y, x, W, (i) + 5); \
-		ROUND(c, d, e, f, g, h, a, b, x, y, W, (i) + 6); \
-		ROUND(b, c, d, e, f, g, h, a, y, x, W, (i) + 7); \
-	} while (0)
-
-static void sha512_compress(struct md *md, const uint8_t *p, size_t count)
-{
-	uint64_t *s = md->h.w64;
-
-	for (; count; count--, p += 128) {
-		uint64_t a = s[0], b = s[1], c = s[2], d = s[3];
-		uint64_t e = s[4], f = s[5], g = s[6], h = s[7];
-		const uint64_t *k = sha512_k;
-		uint64_t x, y = b ^ c;
-		uint64_t w[16];
-
-		ROUNDS8(LOAD, 0);
-		ROUNDS8(LOAD, 8);
-		do {
-			k += 16;
-			ROUNDS8(EXPAND, 0);
-			ROUNDS8(EXPAND, 8);
-		} while (k != sha512_k + 64);
-
-		s[0] += a;
-		s[1] += b;
-		s[2] += c;
-		s[3] += d;
-		s[4] += e;
-		s[5] += f;
-		s[6] += g;
-		s[7] += h;
-	}
-}
+#define COMPRESS        sha512_compress
+#define WORD            uint64_t
+#define STATE           w64
+#define LOAD_WORD       load_be64
+#define ROUND_CONSTANTS sha512_k
+#define ROUNDS          80
+#define BIG_SIGMA0(x)   (ror64(x, 28) ^ ror64(x, 34) ^ ror64(x, 39))
+#define BIG_SIGMA1(x)   (ror64(x, 14) ^ ror64(x, 18) ^ ror64(x, 41))
+#define SIGMA0(x)       (ror64(x, 1) ^ ror64(x, 8) ^ (x) >> 7)
+#define SIGMA1(x)       (ror64(x, 19) ^ ror64(x, 61) ^ (x) >> 6)
+#include "sha2_compress.h"
 
 static void init384(union digest_ctx *ctx)
 {
@@ -124,31 +74,5 @@ static void init512(union digest_ctx *ctx)
 	md->bytes = 0;
 }
 
-static void update(union digest_ctx *ctx, const void *data, size_t len)
-{
-	md_update(md_of(ctx), data, len, 128, sha512_compress);
-}
-
-static void final384(union digest_ctx *ctx, uint8_t *out)
-{
-	md_final(md_of(ctx), out, 48, 128, sha512_compress);
-}
-
-static void final512(union digest_ctx *ctx, uint8_t *out)
-{
-	md_final(md_of(ctx), out, 64, 128, sha512_compress);
-}
-
-const struct digest_class sha384_c = {
-	.alg_id = 4,
-	.init = init384,
-	.update = update,
-	.final = final384,
-};
-
-const struct digest_class sha512_c = {
-	.alg_id = 5,
-	.init = init512,
-	.update = update,
-	.final = final512,
-};
+MD_CLASS(sha384_c, 4, init384, 48, 128, sha512_compress);
+MD_CLASS(sha512_c, 5, init512, 64, 128, sha512_compress);

@@ -102,14 +102,7 @@ struct backend {
 
 	int (*buffer_alloc)(struct session *session, size_t size,
 			    struct buffer *buffer, struct error *err);
-	/*
-	 * The same of ordinary memory, which crosses as a temporary memory
-	 * reference, mapped anew at every call: for comparison only. NULL
-	 * where buffer_alloc() gives ordinary memory anyway.
-	 */
-	int (*buffer_plain)(struct session *session, size_t size,
-			    struct buffer *buffer, struct error *err);
-	/* Frees either kind. */
+	/* Also buffer_alloc_plain()'s, which cross as temporary references. */
 	void (*buffer_free)(struct session *session, struct buffer *buffer);
 
 	/* Digests, in a session of open(). */

@@ -52,8 +52,6 @@ bool error_tee_memory(const struct error *err);
 
 /* "TEE_ERROR_OUT_OF_MEMORY", or NULL for a code without a name. */
 const char *tee_result_name(uint32_t result);
-/* -errno that fits best; -EIO for what has no better one. */
-int tee_result_errno(uint32_t result);
 /* "TEE", "trusted application", "client API", "communication" */
 const char *tee_origin_name(uint32_t origin);
 

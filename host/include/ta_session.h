@@ -16,17 +16,12 @@ struct ta_name {
 
 extern const struct ta_name ta_digest_name, ta_bench_name;
 
-/* Asks nothing of it: the first call of the session is the caller's. */
-int ta_session_open(const struct ta_name *ta, struct tee_session **tee,
-		    struct error *err);
 /*
  * Does it speak this program's version? If not, -EPROTO and a skip
- * `ta-version`. *more (or NULL): what else the command tells.
+ * `ta-version`. *more: what else the command tells. *tee is NULL after a
+ * failure.
  */
-int ta_session_greet(const struct ta_name *ta, struct tee_session *tee,
-		     uint32_t *more, struct error *err);
-/* Both; *tee is NULL after a failure of either. */
-int ta_session_open_greeted(const struct ta_name *ta, struct tee_session **tee,
-			    uint32_t *more, struct error *err);
+int ta_session_open(const struct ta_name *ta, struct tee_session **tee,
+		    uint32_t *more, struct error *err);
 
 #endif

@@ -48,6 +48,7 @@ struct tee_session {
 	TEEC_Session session;
 	uint64_t context_ns; /* what TEEC_InitializeContext() took */
 	uint64_t open_ns;    /* what TEEC_OpenSession() took */
+	uint64_t first_ns;   /* what the first call took: ta_session_open() */
 };
 
 /*
@@ -80,13 +81,28 @@ int tee_invoke_times(struct tee_session *session, uint32_t command,
 int tee_shm_alloc(struct tee_session *session, size_t size, uint32_t flags,
 		  TEEC_SharedMemory **shm, struct error *err);
 void tee_shm_free(struct tee_session *session, TEEC_SharedMemory *shm);
-/* A parameter of TEEC_MEMREF_PARTIAL_*: len bytes of shm. */
-static inline void tee_set_memref(TEEC_Parameter *param, TEEC_SharedMemory *shm,
-				  size_t offset, size_t len)
+
+/* Parameters of an operation that began as zeros. */
+static inline void tee_set_type(TEEC_Operation *op, unsigned i, uint32_t type)
 {
-	param->memref.parent = shm;
-	param->memref.offset = offset;
-	param->memref.size = len;
+	op->paramTypes |= type << 4 * i;
+}
+static inline void tee_set_value(TEEC_Operation *op, unsigned i, uint32_t a,
+				 uint32_t b)
+{
+	tee_set_type(op, i, TEEC_VALUE_INPUT);
+	op->params[i].value.a = a;
+	op->params[i].value.b = b;
+}
+/* type: TEEC_MEMREF_PARTIAL_*, of len bytes of shm. */
+static inline void tee_set_memref(TEEC_Operation *op, unsigned i, uint32_t type,
+				  TEEC_SharedMemory *shm, size_t offset,
+				  size_t len)
+{
+	tee_set_type(op, i, type);
+	op->params[i].memref.parent = shm;
+	op->params[i].memref.offset = offset;
+	op->params[i].memref.size = len;
 }
 
 #endif

@@ -176,13 +176,11 @@ static void test_errors_come_through(void **state)
 	(void)state;
 }
 
-static int get_ready(void *state, uint32_t loops, uint32_t repeat,
-		     struct error *err)
+static int get_ready(void *state, uint32_t loops, struct error *err)
 {
 	struct thing *t = state;
 
 	(void)loops;
-	(void)repeat;
 	t->readied++;
 	now += 5000; /* is not to be in the sample */
 	return t->runs + 1 == t->unready_at ? error_set(err, -EAGAIN, "busy") :

@@ -25,7 +25,7 @@ def programs(qemu_v8: VirtualBoard, ta_programs: Path) -> Path:
     return ta_programs
 
 
-@pytest.mark.parametrize(("ta", "commands"), [("bench", 27), ("probe", 3), ("size", 3)])
+@pytest.mark.parametrize(("ta", "commands"), [("bench", 25), ("probe", 3), ("size", 3)])
 def test_every_parameter_type_is_answered(
     qemu_v8: VirtualBoard, programs: Path, ta: str, commands: int
 ) -> None:

@@ -10,9 +10,6 @@
  */
 #include "session.h"
 
-/* What an AEAD is given at a time, but for the last: it keeps no rest then. */
-#define AE_BLOCK 16
-
 #define TAG_BYTES 16
 #define TAG_BITS  (8 * TAG_BYTES)
 
@@ -198,9 +195,6 @@ static TEE_Result update(struct cipher *cipher, const struct input *in,
 		cipher->begun = false;
 	} else if (!in->len) {
 		return TEE_SUCCESS;
-	} else if (is_aead(cipher->alg)) {
-		res = TEE_AEUpdate(cipher->operation, in->data, in->len, out,
-				   &len);
 	} else {
 		res = TEE_CipherUpdate(cipher->operation, in->data, in->len,
 				       out, &len);
@@ -221,13 +215,12 @@ TEE_Result cipher_update(struct session *session, TEE_Param *params)
 		return TEE_ERROR_BAD_PARAMETERS;
 	if (!cipher->have_iv || (repeat == 1 && !cipher->begun))
 		return TEE_ERROR_BAD_STATE;
-	if (is_aead(cipher->alg) && !cipher->encrypt)
+	if (is_aead(cipher->alg))
 		return TEE_ERROR_NOT_SUPPORTED;
 	res = get_input(&in, &params[0]);
 	if (res != TEE_SUCCESS)
 		return res;
-	if (!length_ok(cipher->alg, in.len) ||
-	    (is_aead(cipher->alg) && in.len % AE_BLOCK))
+	if (!length_ok(cipher->alg, in.len))
 		return TEE_ERROR_BAD_PARAMETERS;
 	res = check_output(&params[1], in.len);
 	if (res != TEE_SUCCESS)
@@ -244,7 +237,11 @@ TEE_Result cipher_update(struct session *session, TEE_Param *params)
 	return res;
 }
 
-/* Ends the message; tag is memory of the TA. */
+/*
+ * tag is memory of the TA: the normal world can read the ciphertext while it is
+ * made and change it before the tag is. It would learn the tag of another
+ * message, for which it can ask as well.
+ */
 static TEE_Result encrypt_final(struct cipher *cipher, const struct input *in,
 				uint8_t *out, uint8_t *tag)
 {
@@ -259,7 +256,7 @@ static TEE_Result encrypt_final(struct cipher *cipher, const struct input *in,
 	return res;
 }
 
-/* Ends the message; data, len bytes and the tag, are memory of the TA. */
+/* data, len bytes, and the tag are memory of the TA. */
 static TEE_Result decrypt_final(struct cipher *cipher, uint8_t *data,
 				size_t len, uint8_t *tag)
 {
@@ -273,72 +270,6 @@ static TEE_Result decrypt_final(struct cipher *cipher, uint8_t *data,
 	if (res != TEE_SUCCESS)
 		TEE_ResetOperation(cipher->operation);
 	cipher->begun = false;
-	return res;
-}
-
-/*
- * The normal world can read the ciphertext while it is made and changed before
- * the tag is: it would learn the tag of another message, for which it can ask
- * as well.
- */
-TEE_Result cipher_encrypt_final(struct session *session, TEE_Param *params)
-{
-	struct cipher *cipher = &session->cipher;
-	uint8_t tag[TAG_BYTES] = { 0 };
-	struct input in = { 0 };
-	TEE_Result res = TEE_SUCCESS, res_tag = TEE_SUCCESS;
-
-	if (!cipher->begun)
-		return TEE_ERROR_BAD_STATE;
-	if (!is_aead(cipher->alg) || !cipher->encrypt)
-		return TEE_ERROR_BAD_PARAMETERS;
-	res = get_input(&in, &params[0]);
-	if (res != TEE_SUCCESS)
-		return res;
-	res = check_output(&params[1], in.len);
-	res_tag = check_output(&params[2], TAG_BYTES);
-	if (res == TEE_SUCCESS)
-		res = res_tag;
-	if (res != TEE_SUCCESS)
-		return res;
-
-	res = encrypt_final(cipher, &in, params[1].memref.buffer, tag);
-	if (res == TEE_SUCCESS) {
-		params[1].memref.size = in.len;
-		put_output(&params[2], tag, sizeof(tag));
-	}
-	return res;
-}
-
-TEE_Result cipher_decrypt_final(struct session *session, TEE_Param *params)
-{
-	struct cipher *cipher = &session->cipher;
-	uint8_t tag[TAG_BYTES] = { 0 };
-	struct input in = { 0 }, tag_in = { 0 };
-	TEE_Result res = TEE_SUCCESS;
-
-	if (!cipher->begun)
-		return TEE_ERROR_BAD_STATE;
-	if (!is_aead(cipher->alg) || cipher->encrypt)
-		return TEE_ERROR_BAD_PARAMETERS;
-	res = get_input(&in, &params[0]);
-	if (res == TEE_SUCCESS)
-		res = get_input(&tag_in, &params[2]);
-	if (res != TEE_SUCCESS)
-		return res;
-	if (in.len > TA_BENCH_AE_DECRYPT_MAX || tag_in.len != TAG_BYTES)
-		return TEE_ERROR_BAD_PARAMETERS;
-	res = check_output(&params[1], in.len);
-	if (res != TEE_SUCCESS)
-		return res;
-
-	if (in.len)
-		TEE_MemMove(session->buffer, in.data, in.len);
-	TEE_MemMove(tag, tag_in.data, sizeof(tag));
-	res = decrypt_final(cipher, session->buffer, in.len, tag);
-	if (res == TEE_SUCCESS)
-		put_output(&params[1], session->buffer, in.len);
-	TEE_MemFill(session->buffer, 0, in.len);
 	return res;
 }
 

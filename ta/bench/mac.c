@@ -54,17 +54,6 @@ TEE_Result mac_set_key(struct session *session, TEE_Param *params)
 	return res;
 }
 
-static TEE_Result finish(struct mac *mac, const struct input *in, uint8_t *out)
-{
-	tee_size len = mac->alg->out_bytes;
-	TEE_Result res = TEE_MACComputeFinal(mac->operation, in->data, in->len,
-					     out, &len);
-
-	if (res == TEE_SUCCESS && len != mac->alg->out_bytes)
-		res = TEE_ERROR_GENERIC;
-	return res;
-}
-
 TEE_Result mac_message(struct session *session, TEE_Param *params)
 {
 	struct mac *mac = &session->mac;
@@ -83,74 +72,17 @@ TEE_Result mac_message(struct session *session, TEE_Param *params)
 	if (res != TEE_SUCCESS)
 		return res;
 
-	mac->begun = false;
 	for (uint32_t i = 0; i < repeat && res == TEE_SUCCESS; i++) {
+		tee_size len = mac->alg->out_bytes;
+
 		TEE_MACInit(mac->operation, NULL, 0);
-		res = finish(mac, &in, out);
+		res = TEE_MACComputeFinal(mac->operation, in.data, in.len, out,
+					  &len);
+		if (res == TEE_SUCCESS && len != mac->alg->out_bytes)
+			res = TEE_ERROR_GENERIC;
 	}
 	if (res == TEE_SUCCESS)
 		put_output(&params[1], out, mac->alg->out_bytes);
 	TEE_MemFill(out, 0, sizeof(out));
 	return res;
-}
-
-TEE_Result mac_init(struct session *session, TEE_Param *params)
-{
-	struct mac *mac = &session->mac;
-
-	(void)params;
-
-	if (!mac->alg)
-		return TEE_ERROR_BAD_STATE;
-	TEE_MACInit(mac->operation, NULL, 0);
-	mac->begun = true;
-	return TEE_SUCCESS;
-}
-
-TEE_Result mac_update(struct session *session, TEE_Param *params)
-{
-	struct mac *mac = &session->mac;
-	struct input in = { 0 };
-	TEE_Result res = TEE_SUCCESS;
-
-	if (!mac->begun)
-		return TEE_ERROR_BAD_STATE;
-	res = get_input(&in, &params[0]);
-	if (res != TEE_SUCCESS)
-		return res;
-	if (in.len)
-		TEE_MACUpdate(mac->operation, in.data, in.len);
-	return TEE_SUCCESS;
-}
-
-/* The last bytes are in params[0]; without any it is all zeros. */
-TEE_Result mac_final(struct session *session, TEE_Param *params)
-{
-	struct mac *mac = &session->mac;
-	uint8_t out[ALG_DIGEST_MAX_BYTES] = { 0 };
-	struct input in = { 0 };
-	TEE_Result res = TEE_SUCCESS;
-
-	if (!mac->begun)
-		return TEE_ERROR_BAD_STATE;
-	res = check_output(&params[1], mac->alg->out_bytes);
-	if (res == TEE_ERROR_SHORT_BUFFER)
-		return res;
-
-	mac->begun = false;
-	if (res == TEE_SUCCESS)
-		res = get_input(&in, &params[0]);
-	if (res == TEE_SUCCESS)
-		res = finish(mac, &in, out);
-	if (res == TEE_SUCCESS)
-		put_output(&params[1], out, mac->alg->out_bytes);
-	TEE_MemFill(out, 0, sizeof(out));
-	return res;
-}
-
-TEE_Result mac_final_without_input(struct session *session, TEE_Param *params)
-{
-	params[0].memref.buffer = NULL;
-	params[0].memref.size = 0;
-	return mac_final(session, params);
 }

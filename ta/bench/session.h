@@ -26,7 +26,6 @@ struct cipher {
 
 struct mac {
 	const struct algorithm *alg; /* NULL: there is no key */
-	bool begun;                  /* a message in pieces is under way */
 	TEE_OperationHandle operation;
 };
 
@@ -47,16 +46,10 @@ TEE_Result cipher_prepare(struct session *session, TEE_Param *params);
 TEE_Result cipher_set_key(struct session *session, TEE_Param *params);
 TEE_Result cipher_set_iv(struct session *session, TEE_Param *params);
 TEE_Result cipher_update(struct session *session, TEE_Param *params);
-TEE_Result cipher_encrypt_final(struct session *session, TEE_Param *params);
-TEE_Result cipher_decrypt_final(struct session *session, TEE_Param *params);
 TEE_Result cipher_message(struct session *session, TEE_Param *params);
 
 TEE_Result mac_set_key(struct session *session, TEE_Param *params);
 TEE_Result mac_message(struct session *session, TEE_Param *params);
-TEE_Result mac_init(struct session *session, TEE_Param *params);
-TEE_Result mac_update(struct session *session, TEE_Param *params);
-TEE_Result mac_final(struct session *session, TEE_Param *params);
-TEE_Result mac_final_without_input(struct session *session, TEE_Param *params);
 
 TEE_Result storage_create(struct session *session, TEE_Param *params);
 TEE_Result storage_open(struct session *session, TEE_Param *params);

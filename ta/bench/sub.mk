@@ -19,5 +19,5 @@ common := $(addprefix common/src/,algorithms.c kernels.c merkle_damgard.c \
 	sha256.c)
 srcs_ext_base-y := ../..
 srcs_ext-y := $(common) ta/common/command.c ta/common/clock.c \
-	ta/common/no_bigint.c
+	ta/common/startup.c
 $(foreach s,$(common),$(eval cflags-$(s)-y := $(COMMON_CFLAGS)))

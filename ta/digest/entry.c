@@ -1,17 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What OP-TEE calls: the life of an instance and of its session. */
+/* What OP-TEE calls: the life of a session. */
 #include <tee_internal_api.h>
 
 #include "commands.h"
-
-TEE_Result TA_CreateEntryPoint(void)
-{
-	return TEE_SUCCESS;
-}
-
-void TA_DestroyEntryPoint(void)
-{
-}
 
 TEE_Result TA_OpenSessionEntryPoint(uint32_t types,
 				    TEE_Param params[TEE_NUM_PARAMS],

@@ -14,39 +14,6 @@
 
 #define NO_PARAMS TEE_PARAM_TYPES(NONE, NONE, NONE, NONE)
 
-#if defined(__aarch64__)
-static TEE_Result ce_sha1(void)
-{
-	__asm__ volatile(".arch_extension crypto\n\t"
-			 "sha1h	s0, s0"
-			 :
-			 :
-			 : "v0");
-	return TEE_SUCCESS;
-}
-
-static TEE_Result ce_sha256(void)
-{
-	__asm__ volatile(".arch_extension crypto\n\t"
-			 "sha256su0	v0.4s, v0.4s"
-			 :
-			 :
-			 : "v0");
-	return TEE_SUCCESS;
-}
-#else
-/* The TAs use Crypto Extensions in 64-bit state only. */
-static TEE_Result ce_sha1(void)
-{
-	return TEE_ERROR_NOT_SUPPORTED;
-}
-
-static TEE_Result ce_sha256(void)
-{
-	return TEE_ERROR_NOT_SUPPORTED;
-}
-#endif
-
 static TEE_Result counter(TEE_Param params[TEE_NUM_PARAMS],
 			  uint64_t (*read)(void))
 {
@@ -57,15 +24,6 @@ static TEE_Result counter(TEE_Param params[TEE_NUM_PARAMS],
 	params[1].value.a = counter_frequency();
 	params[1].value.b = 0;
 	return TEE_SUCCESS;
-}
-
-TEE_Result TA_CreateEntryPoint(void)
-{
-	return TEE_SUCCESS;
-}
-
-void TA_DestroyEntryPoint(void)
-{
 }
 
 TEE_Result TA_OpenSessionEntryPoint(uint32_t types,
@@ -91,7 +49,7 @@ TEE_Result TA_InvokeCommandEntryPoint(void *context, uint32_t cmd,
 
 	(void)context;
 
-	if (cmd > TA_PROBE_CMD_CE_SHA256)
+	if (cmd > TA_PROBE_CMD_COUNTER_PHYSICAL)
 		return TEE_ERROR_NOT_SUPPORTED;
 	if (cmd == TA_PROBE_CMD_COUNTER_VIRTUAL ||
 	    cmd == TA_PROBE_CMD_COUNTER_PHYSICAL)
@@ -104,10 +62,6 @@ TEE_Result TA_InvokeCommandEntryPoint(void *context, uint32_t cmd,
 		return counter(params, counter_virtual);
 	case TA_PROBE_CMD_COUNTER_PHYSICAL:
 		return counter(params, counter_physical);
-	case TA_PROBE_CMD_CE_SHA1:
-		return ce_sha1();
-	case TA_PROBE_CMD_CE_SHA256:
-		return ce_sha256();
 	default:
 		return TEE_SUCCESS;
 	}

@@ -2,7 +2,7 @@
 srcs-y += entry.c
 
 srcs_ext_base-y := ../..
-srcs_ext-y := ta/common/no_bigint.c
+srcs_ext-y := ta/common/startup.c
 
 global-incdirs-y += ../../common/include
 global-incdirs-y += ../common

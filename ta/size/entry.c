@@ -7,15 +7,6 @@
 #define NONE      TEE_PARAM_TYPE_NONE
 #define NO_PARAMS TEE_PARAM_TYPES(NONE, NONE, NONE, NONE)
 
-TEE_Result TA_CreateEntryPoint(void)
-{
-	return TEE_SUCCESS;
-}
-
-void TA_DestroyEntryPoint(void)
-{
-}
-
 TEE_Result TA_OpenSessionEntryPoint(uint32_t types,
 				    TEE_Param params[TEE_NUM_PARAMS],
 				    void **context)

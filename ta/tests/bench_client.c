@@ -74,20 +74,6 @@ TEE_Result call_update(void *s, const uint8_t *in, size_t len, uint8_t *out,
 	return res;
 }
 
-TEE_Result call_ae_final(void *s, bool encrypt, const uint8_t *in, size_t len,
-			 uint8_t *out, size_t *out_len, uint8_t *tag,
-			 size_t *tag_len)
-{
-	TEE_Param p[TEE_NUM_PARAMS] = { MEMREF(in, len), MEMREF(out, *out_len),
-					MEMREF(tag, *tag_len) };
-	TEE_Result res = invoke(s, TA_BENCH_CMD_CIPHER_AE_FINAL,
-				encrypt ? 0x0665 : 0x0565, p);
-
-	*out_len = p[1].memref.size;
-	*tag_len = p[2].memref.size;
-	return res;
-}
-
 TEE_Result call_message(void *s, const uint8_t *iv, size_t iv_len,
 			const uint8_t *in, size_t len, uint8_t *out,
 			size_t *out_len, uint32_t repeat)
@@ -141,7 +127,6 @@ void make_ready(void *s)
 	assert_int_equal(call_set_key(s, key, 16), TEE_SUCCESS);
 	assert_int_equal(call_set_iv(s, NULL, 0), TEE_SUCCESS);
 	assert_int_equal(call_mac_set_key(s, 22, key, 32), TEE_SUCCESS);
-	assert_int_equal(call_plain(s, TA_BENCH_CMD_MAC_INIT), TEE_SUCCESS);
 	assert_int_equal(call_create(s, "ready", "data", 4,
 				     TA_BENCH_STORAGE_REE_FS),
 			 TEE_SUCCESS);

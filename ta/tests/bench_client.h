@@ -58,9 +58,6 @@ TEE_Result call_set_key(void *s, const uint8_t *key, size_t len);
 TEE_Result call_set_iv(void *s, const uint8_t *iv, size_t len);
 TEE_Result call_update(void *s, const uint8_t *in, size_t len, uint8_t *out,
 		       size_t *out_len, uint32_t repeat);
-TEE_Result call_ae_final(void *s, bool encrypt, const uint8_t *in, size_t len,
-			 uint8_t *out, size_t *out_len, uint8_t *tag,
-			 size_t *tag_len);
 TEE_Result call_message(void *s, const uint8_t *iv, size_t iv_len,
 			const uint8_t *in, size_t len, uint8_t *out,
 			size_t *out_len, uint32_t repeat);

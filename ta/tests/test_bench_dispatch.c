@@ -51,8 +51,6 @@ static void test_every_parameter_type(void **state)
 	/* BAD_STATE when new, success or BAD_STATE when ready. */
 	assert_int_equal(accepted[TA_BENCH_CMD_CIPHER_UPDATE], 2);
 	assert_int_equal(accepted[TA_BENCH_CMD_MAC], 2);
-	assert_int_equal(accepted[TA_BENCH_CMD_MAC_INIT], 2);
-	assert_int_equal(accepted[TA_BENCH_CMD_MAC_FINAL], 4);
 	assert_int_equal(accepted[TA_BENCH_CMD_STORAGE_CLOSE], 2);
 	assert_int_equal(accepted[TA_BENCH_CMD_RANDOM], 2);
 	assert_int_equal(accepted[TA_BENCH_CMD_KERNEL], 2);

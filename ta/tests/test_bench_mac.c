@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The bench TA's MACs, in one piece and in several.
+ * The bench TA's MACs.
  *
  *   test_bench_mac VECTORS
  */
@@ -17,25 +17,6 @@
 #include "vectors.h"
 
 static const char *vectors;
-
-static TEE_Result call_mac_update(void *s, const uint8_t *in, size_t len)
-{
-	TEE_Param p[TEE_NUM_PARAMS] = { MEMREF(in, len) };
-
-	return invoke(s, TA_BENCH_CMD_MAC_UPDATE, 0x0005, p);
-}
-
-static TEE_Result call_mac_final(void *s, const uint8_t *in, size_t len,
-				 size_t *out_len)
-{
-	TEE_Param p[TEE_NUM_PARAMS] = { MEMREF(in, len),
-					MEMREF(OUT, *out_len) };
-	TEE_Result res =
-		invoke(s, TA_BENCH_CMD_MAC_FINAL, in ? 0x0065 : 0x0060, p);
-
-	*out_len = p[1].memref.size;
-	return res;
-}
 
 static void test_published_macs(void **state)
 {
@@ -73,33 +54,6 @@ static void test_published_macs(void **state)
 			assert_int_equal(n, v.alg->out_bytes);
 			assert_memory_equal(OUT, v.cipher.data, n);
 		}
-		for (size_t cut = 0; cut <= v.plain.len; cut++) {
-			assert_int_equal(call_plain(s, TA_BENCH_CMD_MAC_INIT),
-					 TEE_SUCCESS);
-			assert_int_equal(call_mac_update(s, IN, cut),
-					 TEE_SUCCESS);
-			n = v.alg->out_bytes - 1;
-			assert_int_equal(call_mac_final(s, IN, 0, &n),
-					 SHORT_BUFFER);
-			assert_int_equal(n, v.alg->out_bytes);
-			memset(OUT, 0, 64);
-			if (cut % 2) {
-				assert_int_equal(call_mac_update(s, IN + cut,
-								 v.plain.len -
-									 cut),
-						 TEE_SUCCESS);
-				assert_int_equal(call_mac_final(s, NULL, 0, &n),
-						 TEE_SUCCESS);
-			} else {
-				assert_int_equal(call_mac_final(s, IN + cut,
-								v.plain.len -
-									cut,
-								&n),
-						 TEE_SUCCESS);
-			}
-			assert_memory_equal(OUT, v.cipher.data, n);
-			assert_int_equal(call_mac_update(s, IN, 1), BAD_STATE);
-		}
 	}
 	fclose(file);
 	assert_true(count >= 3 && refused >= 5);
@@ -112,9 +66,6 @@ static void test_mac_out_of_sequence(void **state)
 	size_t n = 64;
 
 	assert_int_equal(call_mac(s, IN, 10, &n, 1), BAD_STATE);
-	assert_int_equal(call_plain(s, TA_BENCH_CMD_MAC_INIT), BAD_STATE);
-	assert_int_equal(call_mac_update(s, IN, 10), BAD_STATE);
-	assert_int_equal(call_mac_final(s, NULL, 0, &n), BAD_STATE);
 	for (size_t i = 0; i < algorithms_count; i++)
 		if (algorithms[i].class != ALG_MAC)
 			assert_int_equal(call_mac_set_key(s, algorithms[i].id,
@@ -130,14 +81,6 @@ static void test_mac_out_of_sequence(void **state)
 		assert_int_equal(call_mac(s, IN, 10, &n, 1),
 				 len < 24 ? BAD_STATE : TEE_SUCCESS);
 	}
-	/* A message in pieces ends with one in one piece, and with a key. */
-	assert_int_equal(call_plain(s, TA_BENCH_CMD_MAC_INIT), TEE_SUCCESS);
-	assert_int_equal(call_plain(s, TA_BENCH_CMD_MAC_INIT), TEE_SUCCESS);
-	assert_int_equal(call_mac(s, IN, 10, &n, 1), TEE_SUCCESS);
-	assert_int_equal(call_mac_update(s, IN, 10), BAD_STATE);
-	assert_int_equal(call_plain(s, TA_BENCH_CMD_MAC_INIT), TEE_SUCCESS);
-	assert_int_equal(call_mac_set_key(s, 24, key, 64), TEE_SUCCESS);
-	assert_int_equal(call_mac_update(s, IN, 10), BAD_STATE);
 }
 
 int main(int argc, char **argv)

@@ -7,7 +7,7 @@
  * The caller owns the context; there is no other state. A context that has a
  * key serves any number of messages:
  *
- *	cipher_set_key()  cipher_begin()  [cipher_aad()]  cipher_update()…
+ *	cipher_set_key()  cipher_begin()  cipher_update()…
  *	AEADs: cipher_tag()
  *
  * Lengths of keys and IVs are those of the algorithm's row.
@@ -32,12 +32,6 @@ bool cipher_set_key(union cipher_ctx *ctx, uint16_t alg_id, bool encrypt,
 void cipher_begin(union cipher_ctx *ctx, const uint8_t *iv);
 
 /*
- * AEADs: what is authenticated and not encrypted, before the first update;
- * in one piece.
- */
-void cipher_aad(union cipher_ctx *ctx, const void *data, size_t len);
-
-/*
  * Goes on with the message. len: a multiple of the row's block_bytes, 0 too.
  * in and out are the same or do not overlap.
  */
@@ -46,7 +40,7 @@ void cipher_update(union cipher_ctx *ctx, const uint8_t *in, uint8_t *out,
 
 /*
  * AEADs: the 16 bytes of the tag; who decrypts compares it with the one that
- * came. Ends the message.
+ * came. Ends the message. None has data that is authenticated and not encrypted.
  */
 void cipher_tag(union cipher_ctx *ctx, uint8_t *tag);
 

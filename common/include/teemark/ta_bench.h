@@ -83,27 +83,23 @@ enum ta_bench_cmd {
 	 * SET_IV   [0] memref in: the IV or nonce, as long as the row says
 	 *          (ECB: length 0); begins a message
 	 * UPDATE   [0] memref in, [1] memref out, [2] value in: a = repeat
-	 *          a multiple of the row's block_bytes (AEAD: of 16). repeat 1
-	 *          goes on with the message; for repeat > 1 each of them begins
-	 *          one with the last IV set, and the output is the last one's.
+	 *          a multiple of the row's block_bytes. repeat 1 goes on with
+	 *          the message; for repeat > 1 each of them begins one with
+	 *          the last IV set, and the output is the last one's.
 	 *          XTS: one UPDATE is one message, the next wants SET_IV.
-	 *          Not for AEADs that decrypt: TEE_ERROR_NOT_SUPPORTED.
-	 * AE_FINAL [0] memref in (may be empty), [1] memref out,
-	 *          [2] memref out: tag (encrypt), memref in: tag (decrypt)
-	 *          ends the message. TEE_ERROR_MAC_INVALID and no output when
-	 *          the tag is wrong.
+	 *          Not for AEADs: TEE_ERROR_NOT_SUPPORTED.
 	 * MESSAGE  [0] memref in: the IV, [1] memref in, [2] memref out,
 	 *          [3] value in: a = repeat
 	 *          whole messages, `repeat` times the same: after SET_KEY, no
 	 *          other step needed. AEADs append the tag to what they
-	 *          encrypt, and want it appended to what they decrypt. The
+	 *          encrypt, and want it appended to what they decrypt:
+	 *          TEE_ERROR_MAC_INVALID and no output when it is wrong. The
 	 *          steps' own message is dropped.
 	 */
 	TA_BENCH_CMD_CIPHER_PREPARE = 10,
 	TA_BENCH_CMD_CIPHER_SET_KEY = 11,
 	TA_BENCH_CMD_CIPHER_SET_IV = 12,
 	TA_BENCH_CMD_CIPHER_UPDATE = 13,
-	TA_BENCH_CMD_CIPHER_AE_FINAL = 14,
 	TA_BENCH_CMD_CIPHER_MESSAGE = 15,
 
 	/*
@@ -112,18 +108,9 @@ enum ta_bench_cmd {
 	 *             short for this TEE: TEE_ERROR_NOT_SUPPORTED
 	 * MAC         [0] memref in: the message, [1] memref out: the MAC,
 	 *             [2] value in: a = repeat
-	 *             drops the message in pieces
-	 * A message in pieces, as with TA_DIGEST_CMD_INIT and the like:
-	 * MAC_INIT    no parameters
-	 * MAC_UPDATE  [0] memref in: the next bytes
-	 * MAC_FINAL   [0] memref in: the last bytes, may be empty; or none
-	 *             [1] memref out: the MAC
 	 */
 	TA_BENCH_CMD_MAC_SET_KEY = 20,
 	TA_BENCH_CMD_MAC = 21,
-	TA_BENCH_CMD_MAC_INIT = 22,
-	TA_BENCH_CMD_MAC_UPDATE = 23,
-	TA_BENCH_CMD_MAC_FINAL = 24,
 
 	/*
 	 * Persistent objects of this TA, which other sessions find under the

@@ -5,8 +5,8 @@
  * TEE_ERROR_TARGET_DEAD (0xffff3024): a finding, not an error. So it is never
  * asked in a TA that measures; open a session for one question.
  *
- * Wrong parameter types: TEE_ERROR_BAD_PARAMETERS. An unknown command, or one
- * that the CPU's architecture can't have: TEE_ERROR_NOT_SUPPORTED.
+ * Wrong parameter types: TEE_ERROR_BAD_PARAMETERS. An unknown command:
+ * TEE_ERROR_NOT_SUPPORTED.
  */
 #ifndef TEEMARK_TA_PROBE_H
 #define TEEMARK_TA_PROBE_H
@@ -30,14 +30,6 @@ enum ta_probe_cmd {
 	 */
 	TA_PROBE_CMD_COUNTER_VIRTUAL = 1,
 	TA_PROBE_CMD_COUNTER_PHYSICAL = 2,
-
-	/*
-	 * Executes one instruction of the Crypto Extensions: needs a CPU that
-	 * has them and an OP-TEE that lets TAs use NEON.
-	 * SHA1: SHA1H; SHA256: SHA256SU0. No parameters.
-	 */
-	TA_PROBE_CMD_CE_SHA1 = 3,
-	TA_PROBE_CMD_CE_SHA256 = 4,
 };
 
 #endif

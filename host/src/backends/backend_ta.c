@@ -12,7 +12,6 @@
 #include <teemark/ta_digest.h>
 
 #include "backend.h"
-#include "clock.h"
 #include "ta_session.h"
 
 /* Where key and IV are in the small shared buffer. */
@@ -28,8 +27,6 @@ struct session {
 
 	/* of the digest TA */
 	enum ta_digest_impl impl;
-	uint32_t impls;              /* bit mask of those in the TA */
-	uint64_t first_ns;           /* the first call's time */
 	const struct algorithm *alg; /* of the message under way */
 
 	/* of the bench TA */
@@ -52,22 +49,6 @@ static const char *impl_title(enum ta_digest_impl impl)
 	return "unknown";
 }
 
-static int ask_info(struct session *s, struct error *err)
-{
-	uint64_t begin = clock_now_ns();
-	int ret = ta_session_greet(&ta_digest_name, s->tee, &s->impls, err);
-
-	s->first_ns = clock_now_ns() - begin;
-	if (ret)
-		return ret;
-	if (!(s->impls & 1u << s->impl))
-		return error_skip(err, -EOPNOTSUPP, "no-ta-impl",
-				  "the installed digest TA was built without "
-				  "its implementation by %s",
-				  impl_title(s->impl));
-	return 0;
-}
-
 static void ta_close(struct session *s)
 {
 	if (!s)
@@ -80,28 +61,45 @@ static void ta_close(struct session *s)
 	free(s);
 }
 
-static int ta_open(struct session **session, enum ta_digest_impl impl,
-		   struct error *err)
+/* *more: what else the TA tells of itself. */
+static int open_session(struct session **session, const struct ta_name *ta,
+			size_t small, uint32_t flags, uint32_t *more,
+			struct error *err)
 {
 	struct session *s = calloc(1, sizeof(*s));
 	int ret;
 
-	*session = NULL;
+	*session = s;
 	if (!s)
 		return error_set(err, -ENOMEM, "out of memory");
-	s->impl = impl;
-	ret = ta_session_open(&ta_digest_name, &s->tee, err);
+	ret = ta_session_open(ta, &s->tee, more, err);
 	if (!ret)
-		ret = ask_info(s, err);
-	if (!ret)
-		ret = tee_shm_alloc(s->tee, ALG_DIGEST_MAX_BYTES,
-				    TEEC_MEM_OUTPUT, &s->small, err);
+		ret = tee_shm_alloc(s->tee, small, flags, &s->small, err);
 	if (ret) {
 		ta_close(s);
-		return ret;
+		*session = NULL;
 	}
-	*session = s;
-	return 0;
+	return ret;
+}
+
+static int ta_open(struct session **session, enum ta_digest_impl impl,
+		   struct error *err)
+{
+	uint32_t impls = 0; /* bit mask of those in the TA */
+	int ret = open_session(session, &ta_digest_name, ALG_DIGEST_MAX_BYTES,
+			       TEEC_MEM_OUTPUT, &impls, err);
+
+	if (ret)
+		return ret;
+	(*session)->impl = impl;
+	if (impls & 1u << impl)
+		return 0;
+	ta_close(*session);
+	*session = NULL;
+	return error_skip(err, -EOPNOTSUPP, "no-ta-impl",
+			  "the installed digest TA was built without its "
+			  "implementation by %s",
+			  impl_title(impl));
 }
 
 static int ta_buffer_alloc(struct session *s, size_t size,
@@ -131,18 +129,25 @@ static void ta_buffer_free(struct session *s, struct buffer *buffer)
 
 /*
  * A reference to a part of a buffer: shared or, without priv, ordinary
- * memory. No buffer at all is an empty reference. The parameter's type.
+ * memory. No buffer at all is an empty reference.
  */
-static uint32_t set_memref(TEEC_Parameter *param, const struct buffer *in,
-			   size_t offset, size_t len)
+static void set_input(TEEC_Operation *op, unsigned i, const struct buffer *in,
+		      size_t offset, size_t len)
 {
 	if (in && in->priv) {
-		tee_set_memref(param, in->priv, offset, len);
-		return TEEC_MEMREF_PARTIAL_INPUT;
+		tee_set_memref(op, i, TEEC_MEMREF_PARTIAL_INPUT, in->priv,
+			       offset, len);
+		return;
 	}
-	param->tmpref.buffer = in ? in->data + offset : NULL;
-	param->tmpref.size = in ? len : 0;
-	return TEEC_MEMREF_TEMP_INPUT;
+	tee_set_type(op, i, TEEC_MEMREF_TEMP_INPUT);
+	op->params[i].tmpref.buffer = in ? in->data + offset : NULL;
+	op->params[i].tmpref.size = in ? len : 0;
+}
+
+static void set_out(struct session *s, TEEC_Operation *op, unsigned i)
+{
+	tee_set_memref(op, i, TEEC_MEMREF_PARTIAL_OUTPUT, s->small, 0,
+		       ALG_DIGEST_MAX_BYTES);
 }
 
 static int take_out(struct session *s, const TEEC_Parameter *param,
@@ -167,17 +172,12 @@ static int ta_digest(struct session *s, const struct algorithm *alg,
 		     uint8_t *out, uint32_t repeat, struct error *err)
 {
 	TEEC_Operation op = { 0 };
-	uint32_t in_type;
 	int ret;
 
-	op.params[0].value.a = alg->id;
-	op.params[0].value.b = (uint32_t)s->impl;
-	in_type = set_memref(&op.params[1], in, offset, len);
-	tee_set_memref(&op.params[2], s->small, 0, ALG_DIGEST_MAX_BYTES);
-	op.params[3].value.a = repeat;
-	op.paramTypes = TEEC_PARAM_TYPES(TEEC_VALUE_INPUT, in_type,
-					 TEEC_MEMREF_PARTIAL_OUTPUT,
-					 TEEC_VALUE_INPUT);
+	tee_set_value(&op, 0, alg->id, (uint32_t)s->impl);
+	set_input(&op, 1, in, offset, len);
+	set_out(s, &op, 2);
+	tee_set_value(&op, 3, repeat, 0);
 	ret = tee_invoke(s->tee, TA_DIGEST_CMD_ONESHOT, &op,
 			 "hash a message in the digest TA", err);
 	if (ret)
@@ -188,14 +188,10 @@ static int ta_digest(struct session *s, const struct algorithm *alg,
 static int ta_digest_init(struct session *s, const struct algorithm *alg,
 			  struct error *err)
 {
-	TEEC_Operation op = {
-		.paramTypes = TEEC_PARAM_TYPES(TEEC_VALUE_INPUT, TEEC_NONE,
-					       TEEC_NONE, TEEC_NONE),
-	};
+	TEEC_Operation op = { 0 };
 
 	s->alg = alg;
-	op.params[0].value.a = alg->id;
-	op.params[0].value.b = (uint32_t)s->impl;
+	tee_set_value(&op, 0, alg->id, (uint32_t)s->impl);
 	return tee_invoke(s->tee, TA_DIGEST_CMD_INIT, &op,
 			  "begin a message in the digest TA", err);
 }
@@ -204,10 +200,8 @@ static int ta_digest_update(struct session *s, const struct buffer *in,
 			    size_t offset, size_t len, struct error *err)
 {
 	TEEC_Operation op = { 0 };
-	uint32_t in_type = set_memref(&op.params[0], in, offset, len);
 
-	op.paramTypes =
-		TEEC_PARAM_TYPES(in_type, TEEC_NONE, TEEC_NONE, TEEC_NONE);
+	set_input(&op, 0, in, offset, len);
 	return tee_invoke(s->tee, TA_DIGEST_CMD_UPDATE, &op,
 			  "hash a piece of a message in the digest TA", err);
 }
@@ -217,14 +211,11 @@ static int ta_digest_final(struct session *s, const struct buffer *in,
 			   struct error *err)
 {
 	TEEC_Operation op = { 0 };
-	uint32_t in_type = TEEC_NONE;
 	int ret;
 
 	if (in && len)
-		in_type = set_memref(&op.params[0], in, offset, len);
-	op.paramTypes = TEEC_PARAM_TYPES(in_type, TEEC_MEMREF_PARTIAL_OUTPUT,
-					 TEEC_NONE, TEEC_NONE);
-	tee_set_memref(&op.params[1], s->small, 0, ALG_DIGEST_MAX_BYTES);
+		set_input(&op, 0, in, offset, len);
+	set_out(s, &op, 1);
 	ret = tee_invoke(s->tee, TA_DIGEST_CMD_FINAL, &op,
 			 "end a message in the digest TA", err);
 	if (ret)
@@ -266,10 +257,7 @@ static int ta_supports(struct session *s, const struct algorithm *alg,
 
 static int ta_nop(struct session *s, uint32_t calls, struct error *err)
 {
-	TEEC_Operation op = {
-		.paramTypes = TEEC_PARAM_TYPES(TEEC_NONE, TEEC_NONE, TEEC_NONE,
-					       TEEC_NONE),
-	};
+	TEEC_Operation op = { 0 };
 
 	return tee_invoke_times(s->tee, TA_DIGEST_CMD_NOP, &op, calls,
 				"make an empty call to the digest TA", err);
@@ -279,15 +267,12 @@ static void ta_open_cost(const struct session *s, struct open_cost *cost)
 {
 	cost->context_ns = s->tee->context_ns;
 	cost->session_ns = s->tee->open_ns;
-	cost->invoke_ns = s->first_ns;
+	cost->invoke_ns = s->tee->first_ns;
 }
 
 static void heap_facts(struct session *s, struct session_facts *facts)
 {
-	TEEC_Operation op = {
-		.paramTypes = TEEC_PARAM_TYPES(TEEC_VALUE_OUTPUT, TEEC_NONE,
-					       TEEC_NONE, TEEC_NONE),
-	};
+	TEEC_Operation op = { .paramTypes = TEEC_VALUE_OUTPUT };
 	struct error err = { 0 };
 	int ret = tee_invoke(s->tee, TA_DIGEST_CMD_HEAP, &op,
 			     "ask the digest TA for its heap", &err);
@@ -348,24 +333,13 @@ static int ta_open_ce(struct session **session, struct error *err)
 
 static int bench_open(struct session **session, struct error *err)
 {
-	struct session *s = calloc(1, sizeof(*s));
 	uint32_t most = 0;
-	int ret;
+	int ret = open_session(session, &ta_bench_name, SMALL_BYTES,
+			       TEEC_MEM_INPUT, &most, err);
 
-	*session = NULL;
-	if (!s)
-		return error_set(err, -ENOMEM, "out of memory");
-	ret = ta_session_open_greeted(&ta_bench_name, &s->tee, &most, err);
-	s->aead_decrypt_max = most;
 	if (!ret)
-		ret = tee_shm_alloc(s->tee, SMALL_BYTES, TEEC_MEM_INPUT,
-				    &s->small, err);
-	if (ret) {
-		ta_close(s);
-		return ret;
-	}
-	*session = s;
-	return 0;
+		(*session)->aead_decrypt_max = most;
+	return ret;
 }
 
 /* Puts the key where the TA takes it from. */
@@ -379,6 +353,27 @@ static void put_iv(struct session *s, const struct keyed_job *job)
 {
 	memcpy((uint8_t *)s->small->buffer + AT_IV, job->iv,
 	       job->alg->iv_bytes);
+}
+
+static void set_small(struct session *s, TEEC_Operation *op, unsigned i,
+		      size_t at, size_t len)
+{
+	tee_set_memref(op, i, TEEC_MEMREF_PARTIAL_INPUT, s->small, at, len);
+}
+
+/*
+ * Three parameters: the message, the room for its result, the repetitions.
+ * Inline: all but the sizes is known to the compiler, and it is measured.
+ */
+static inline void set_message(TEEC_Operation *op, unsigned first,
+			       const struct keyed_job *job, size_t out_len,
+			       uint32_t repeat)
+{
+	tee_set_memref(op, first, TEEC_MEMREF_PARTIAL_INPUT, job->in->priv, 0,
+		       job->len);
+	tee_set_memref(op, first + 1, TEEC_MEMREF_PARTIAL_OUTPUT,
+		       job->out->priv, 0, out_len);
+	tee_set_value(op, first + 2, repeat, 0);
 }
 
 static const struct {
@@ -404,29 +399,20 @@ static void tee_arrange(struct session *s, const struct keyed_job *job,
 	memset(op, 0, sizeof(*op));
 	switch (step) {
 	case KEYED_PREPARE:
-		op->params[0].value.a = alg->id;
-		op->params[0].value.b = job->decrypt ? TA_BENCH_DECRYPT :
-						       TA_BENCH_ENCRYPT;
-		op->paramTypes = TEEC_VALUE_INPUT;
+		tee_set_value(op, 0, alg->id,
+			      job->decrypt ? TA_BENCH_DECRYPT :
+					     TA_BENCH_ENCRYPT);
 		break;
 	case KEYED_SET_KEY:
+		set_small(s, op, 0, AT_KEY, alg->key_bytes);
 		put_key(s, job);
-		tee_set_memref(&op->params[0], s->small, AT_KEY,
-			       alg->key_bytes);
-		op->paramTypes = TEEC_MEMREF_PARTIAL_INPUT;
 		break;
 	case KEYED_SET_IV:
+		set_small(s, op, 0, AT_IV, alg->iv_bytes);
 		put_iv(s, job);
-		tee_set_memref(&op->params[0], s->small, AT_IV, alg->iv_bytes);
-		op->paramTypes = TEEC_MEMREF_PARTIAL_INPUT;
 		break;
 	case KEYED_CIPHER_BUFFER:
-		tee_set_memref(&op->params[0], job->in->priv, 0, job->len);
-		tee_set_memref(&op->params[1], job->out->priv, 0, job->len);
-		op->params[2].value.a = 1;
-		op->paramTypes = TEEC_PARAM_TYPES(TEEC_MEMREF_PARTIAL_INPUT,
-						  TEEC_MEMREF_PARTIAL_OUTPUT,
-						  TEEC_VALUE_INPUT, TEEC_NONE);
+		set_message(op, 0, job, job->len, 1);
 		break;
 	case KEYED_STEPS:
 		break;
@@ -447,11 +433,8 @@ static int set_mac_key(struct session *s, const struct keyed_job *job,
 	TEEC_Operation op = { 0 };
 
 	put_key(s, job);
-	op.params[0].value.a = job->alg->id;
-	tee_set_memref(&op.params[1], s->small, AT_KEY, job->alg->key_bytes);
-	op.paramTypes = TEEC_PARAM_TYPES(TEEC_VALUE_INPUT,
-					 TEEC_MEMREF_PARTIAL_INPUT, TEEC_NONE,
-					 TEEC_NONE);
+	tee_set_value(&op, 0, job->alg->id, 0);
+	set_small(s, &op, 1, AT_KEY, job->alg->key_bytes);
 	return tee_invoke(s->tee, TA_BENCH_CMD_MAC_SET_KEY, &op,
 			  steps[KEYED_SET_KEY].doing, err);
 }
@@ -486,32 +469,19 @@ static int tee_set_up(struct session *s, const struct keyed_job *job,
 static int tee_message(struct session *s, const struct keyed_job *job,
 		       uint32_t repeat, struct error *err)
 {
-	TEEC_Operation op = { 0 };
-	bool is_mac = job->alg->class == ALG_MAC;
 	size_t want = keyed_result_len(job);
-	TEEC_Parameter *out;
+	bool is_mac = job->alg->class == ALG_MAC;
+	TEEC_Operation op = { 0 };
+	const TEEC_Parameter *out = &op.params[is_mac ? 1 : 2];
 	int ret;
 
 	if (is_mac) {
-		tee_set_memref(&op.params[0], job->in->priv, 0, job->len);
-		out = &op.params[1];
-		op.params[2].value.a = repeat;
-		op.paramTypes = TEEC_PARAM_TYPES(TEEC_MEMREF_PARTIAL_INPUT,
-						 TEEC_MEMREF_PARTIAL_OUTPUT,
-						 TEEC_VALUE_INPUT, TEEC_NONE);
+		set_message(&op, 0, job, want, repeat);
 	} else {
+		set_small(s, &op, 0, AT_IV, job->alg->iv_bytes);
+		set_message(&op, 1, job, want, repeat);
 		put_iv(s, job);
-		tee_set_memref(&op.params[0], s->small, AT_IV,
-			       job->alg->iv_bytes);
-		tee_set_memref(&op.params[1], job->in->priv, 0, job->len);
-		out = &op.params[2];
-		op.params[3].value.a = repeat;
-		op.paramTypes = TEEC_PARAM_TYPES(TEEC_MEMREF_PARTIAL_INPUT,
-						 TEEC_MEMREF_PARTIAL_INPUT,
-						 TEEC_MEMREF_PARTIAL_OUTPUT,
-						 TEEC_VALUE_INPUT);
 	}
-	tee_set_memref(out, job->out->priv, 0, want);
 	ret = tee_invoke(s->tee,
 			 is_mac ? TA_BENCH_CMD_MAC :
 				  TA_BENCH_CMD_CIPHER_MESSAGE,
@@ -534,26 +504,21 @@ static size_t tee_len_max(const struct session *s, const struct keyed_job *job)
 static int tee_random(struct session *s, const struct buffer *out, size_t len,
 		      uint32_t repeat, struct error *err)
 {
-	TEEC_Operation op = {
-		.paramTypes = TEEC_PARAM_TYPES(TEEC_MEMREF_PARTIAL_OUTPUT,
-					       TEEC_VALUE_INPUT, TEEC_NONE,
-					       TEEC_NONE),
-	};
+	TEEC_Operation op = { 0 };
 
-	tee_set_memref(&op.params[0], out->priv, 0, len);
-	op.params[1].value.a = repeat;
+	tee_set_memref(&op, 0, TEEC_MEMREF_PARTIAL_OUTPUT, out->priv, 0, len);
+	tee_set_value(&op, 1, repeat, 0);
 	return tee_invoke(s->tee, TA_BENCH_CMD_RANDOM, &op,
 			  "draw random bytes in the bench TA", err);
 }
 
-#define DIGESTS_OF_TA                                                        \
-	.crosses = true, .probe = tee_probe, .close = ta_close,              \
-	.buffer_alloc = ta_buffer_alloc, .buffer_plain = buffer_alloc_plain, \
-	.buffer_free = ta_buffer_free, .supports = ta_supports,              \
-	.digest = ta_digest, .digest_init = ta_digest_init,                  \
-	.digest_update = ta_digest_update, .digest_final = ta_digest_final,  \
-	.nop = ta_nop, .open_cost = ta_open_cost, .facts = ta_facts,         \
-	.tee = ta_tee
+#define DIGESTS_OF_TA                                                     \
+	.crosses = true, .probe = tee_probe, .close = ta_close,           \
+	.buffer_alloc = ta_buffer_alloc, .buffer_free = ta_buffer_free,   \
+	.supports = ta_supports, .digest = ta_digest,                     \
+	.digest_init = ta_digest_init, .digest_update = ta_digest_update, \
+	.digest_final = ta_digest_final, .nop = ta_nop,                   \
+	.open_cost = ta_open_cost, .facts = ta_facts, .tee = ta_tee
 
 const struct backend backend_tee = {
 	.name = "tee",

@@ -18,61 +18,35 @@ const char *cpu_feature_name(enum cpu_feature feature)
 	return names[feature];
 }
 
+/* Where the kernel tells of each; 0: there are no such instructions. */
+static const struct {
+	unsigned char auxv, bit;
+} hwcaps[CPU_FEATURES] = {
 #if defined(__aarch64__)
-const char *cpu_built_for(void)
-{
-	return "aarch64";
-}
-
-bool cpu_has(enum cpu_feature feature)
-{
-	static const unsigned char bit[CPU_FEATURES] = {
-		[CPU_NEON] = 1,    [CPU_AES] = 3,  [CPU_PMULL] = 4,
-		[CPU_SHA1] = 5,    [CPU_SHA2] = 6, [CPU_SHA3] = 17,
-		[CPU_SHA512] = 21,
-	};
-
-	return getauxval(AT_HWCAP) >> bit[feature] & 1;
-}
+#define BUILT_FOR "aarch64"
+	[CPU_NEON] = { AT_HWCAP, 1 },    [CPU_AES] = { AT_HWCAP, 3 },
+	[CPU_PMULL] = { AT_HWCAP, 4 },   [CPU_SHA1] = { AT_HWCAP, 5 },
+	[CPU_SHA2] = { AT_HWCAP, 6 },    [CPU_SHA3] = { AT_HWCAP, 17 },
+	[CPU_SHA512] = { AT_HWCAP, 21 },
 #elif defined(__arm__)
+#define BUILT_FOR "arm"
+	[CPU_NEON] = { AT_HWCAP, 12 },  [CPU_AES] = { AT_HWCAP2, 0 },
+	[CPU_PMULL] = { AT_HWCAP2, 1 }, [CPU_SHA1] = { AT_HWCAP2, 2 },
+	[CPU_SHA2] = { AT_HWCAP2, 3 },
+#elif defined(__x86_64__)
+#define BUILT_FOR "x86_64"
+#else
+#define BUILT_FOR "another architecture than ARM"
+#endif
+};
+
 const char *cpu_built_for(void)
 {
-	return "arm";
+	return BUILT_FOR;
 }
 
 bool cpu_has(enum cpu_feature feature)
 {
-	switch (feature) {
-	case CPU_NEON:
-		return getauxval(AT_HWCAP) >> 12 & 1;
-	case CPU_AES:
-		return getauxval(AT_HWCAP2) >> 0 & 1;
-	case CPU_PMULL:
-		return getauxval(AT_HWCAP2) >> 1 & 1;
-	case CPU_SHA1:
-		return getauxval(AT_HWCAP2) >> 2 & 1;
-	case CPU_SHA2:
-		return getauxval(AT_HWCAP2) >> 3 & 1;
-	case CPU_SHA3: /* no AArch32 instructions exist for these */
-	case CPU_SHA512:
-	case CPU_FEATURES:
-		break;
-	}
-	return false;
+	return hwcaps[feature].auxv &&
+	       getauxval(hwcaps[feature].auxv) >> hwcaps[feature].bit & 1;
 }
-#else
-const char *cpu_built_for(void)
-{
-#if defined(__x86_64__)
-	return "x86_64";
-#else
-	return "another architecture than ARM";
-#endif
-}
-
-bool cpu_has(enum cpu_feature feature)
-{
-	(void)feature;
-	return false;
-}
-#endif

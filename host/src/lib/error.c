@@ -96,13 +96,6 @@ const char *tee_result_name(uint32_t result)
 	return row ? row->name : NULL;
 }
 
-int tee_result_errno(uint32_t result)
-{
-	const struct tee_result *row = tee_result_find(result);
-
-	return row ? row->code : -EIO;
-}
-
 const char *tee_origin_name(uint32_t origin)
 {
 	switch (origin) {

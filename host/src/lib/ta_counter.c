@@ -179,14 +179,12 @@ static int switch_clock(const struct ta_counter *counter,
 			struct tee_session *tee, enum ta_clock clock,
 			uint64_t *ns, struct error *err)
 {
-	TEEC_Operation op = {
-		.paramTypes = TEEC_PARAM_TYPES(TEEC_VALUE_INPUT,
-					       TEEC_VALUE_OUTPUT,
-					       TEEC_VALUE_OUTPUT, TEEC_NONE),
-	};
+	TEEC_Operation op = { 0 };
 	int ret;
 
-	op.params[0].value.a = (uint32_t)clock;
+	tee_set_value(&op, 0, (uint32_t)clock, 0);
+	tee_set_type(&op, 1, TEEC_VALUE_OUTPUT);
+	tee_set_type(&op, 2, TEEC_VALUE_OUTPUT);
 	ret = tee_invoke(tee, TA_CLOCK_CMD, &op, "switch the clock of a TA",
 			 err);
 	if (ret || !ns)

@@ -7,6 +7,8 @@
 #include <teemark/ta_bench.h>
 #include <teemark/ta_digest.h>
 
+#include "clock.h"
+
 const struct ta_name ta_digest_name = {
 	.uuid = TA_DIGEST_UUID,
 	.uuid_text = TA_DIGEST_UUID_TEXT,
@@ -23,50 +25,41 @@ const struct ta_name ta_bench_name = {
 	.abi = TA_BENCH_ABI,
 };
 
-int ta_session_open(const struct ta_name *ta, struct tee_session **tee,
-		    struct error *err)
+static int greet(const struct ta_name *ta, struct tee_session *tee,
+		 uint32_t *more, struct error *err)
 {
-	char name[32];
-
-	snprintf(name, sizeof(name), "the %s", ta->name);
-	return tee_session_open(tee, &ta->uuid, ta->uuid_text, name, err);
-}
-
-int ta_session_greet(const struct ta_name *ta, struct tee_session *tee,
-		     uint32_t *more, struct error *err)
-{
-	TEEC_Operation op = {
-		.paramTypes = TEEC_PARAM_TYPES(TEEC_VALUE_OUTPUT, TEEC_NONE,
-					       TEEC_NONE, TEEC_NONE),
-	};
+	TEEC_Operation op = { .paramTypes = TEEC_VALUE_OUTPUT };
+	uint64_t begin = clock_now_ns();
 	char doing[64];
 	int ret;
 
 	snprintf(doing, sizeof(doing), "ask the %s for its version", ta->name);
 	ret = tee_invoke(tee, ta->info_command, &op, doing, err);
+	tee->first_ns = clock_now_ns() - begin;
 	if (ret)
 		return ret;
-	if (op.params[0].value.a != ta->abi) {
-		error_skip(err, -EPROTO, "ta-version",
-			   "the installed %s speaks version %u, this program "
-			   "version %u",
-			   ta->name, op.params[0].value.a, ta->abi);
-		error_hint(err, "install program and TA from one build");
-		return -EPROTO;
-	}
-	if (more)
-		*more = op.params[0].value.b;
-	return 0;
+	*more = op.params[0].value.b;
+	if (op.params[0].value.a == ta->abi)
+		return 0;
+	error_skip(err, -EPROTO, "ta-version",
+		   "the installed %s speaks version %u, this program version "
+		   "%u",
+		   ta->name, op.params[0].value.a, ta->abi);
+	error_hint(err, "install program and TA from one build");
+	return -EPROTO;
 }
 
-int ta_session_open_greeted(const struct ta_name *ta, struct tee_session **tee,
-			    uint32_t *more, struct error *err)
+int ta_session_open(const struct ta_name *ta, struct tee_session **tee,
+		    uint32_t *more, struct error *err)
 {
-	int ret = ta_session_open(ta, tee, err);
+	char name[32];
+	int ret;
 
+	snprintf(name, sizeof(name), "the %s", ta->name);
+	ret = tee_session_open(tee, &ta->uuid, ta->uuid_text, name, err);
 	if (!ret)
-		ret = ta_session_greet(ta, *tee, more, err);
-	if (ret && *tee) {
+		ret = greet(ta, *tee, more, err);
+	if (ret) {
 		tee_session_close(*tee);
 		*tee = NULL;
 	}

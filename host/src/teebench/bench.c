@@ -190,7 +190,7 @@ static int get_ready(struct run *run, size_t i, struct measured *first,
 	uint64_t call_ns;
 	int ret;
 
-	ret = c->workload->prepare(c, run->pool, why);
+	ret = case_prepare(c, run->pool, why);
 	if (!ret)
 		ret = stop_check(why);
 	if (ret)
@@ -316,7 +316,7 @@ static int take_sample(struct run *run, const struct turn *turn,
 		target.along = &along;
 	if (plan->call_ns < WARM_BELOW_NS) {
 		if (target.ready)
-			ret = target.ready(target.state, 1, repeat, why);
+			ret = target.ready(target.state, 1, why);
 		if (!ret)
 			ret = target.run(target.state, 1, repeat, why);
 		if (ret)
@@ -473,10 +473,8 @@ int bench_run(const struct bench_settings *settings, struct cases *cases,
 	result->skipped = run.end.skipped;
 	result->signal = bench_signal;
 out:
-	for (size_t i = 0; i < cases->count; i++) {
-		cases->list[i].workload->teardown(cases->list[i].state);
-		cases->list[i].state = NULL;
-	}
+	for (size_t i = 0; i < cases->count; i++)
+		case_teardown(&cases->list[i]);
 	free(run.turns);
 	free(run.plans);
 	json_free(&run.records.json);

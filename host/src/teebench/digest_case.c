@@ -19,14 +19,12 @@ int digest_case_reserve(const struct bench_case *c, struct pool *pool,
 	return pool_reserve(pool, c->backend, DESK_DIGEST, room(c), err);
 }
 
-int digest_case_open(struct bench_case *c, size_t size, struct pool *pool,
-		     enum desk_use use, size_t need, struct error *err)
+int digest_case_open(struct bench_case *c, struct pool *pool, enum desk_use use,
+		     size_t need, struct error *err)
 {
-	struct digest_case *d = case_state(c, size, err);
+	struct digest_case *d = c->state;
 	int ret;
 
-	if (!d)
-		return -ENOMEM;
 	if (!c->backend->digest)
 		return backend_lacks(c->backend, c->algorithm, err);
 	d->pool = pool;

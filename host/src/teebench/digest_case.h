@@ -23,11 +23,10 @@ struct digest_case {
 int digest_case_reserve(const struct bench_case *c, struct pool *pool,
 			struct error *err);
 /*
- * For prepare(): makes c->state, `size` bytes, with its desk, whose buffers
- * have room for `need` bytes.
+ * For prepare(): opens the desk, whose buffers have room for `need` bytes.
  */
-int digest_case_open(struct bench_case *c, size_t size, struct pool *pool,
-		     enum desk_use use, size_t need, struct error *err);
+int digest_case_open(struct bench_case *c, struct pool *pool, enum desk_use use,
+		     size_t need, struct error *err);
 
 /*
  * Is the digest right? Wipes it, so that a run that writes none does not pass

@@ -121,16 +121,14 @@ static int check_length(const struct keyed_case *k, struct error *err)
 			  k->job.alg->title, max);
 }
 
-int keyed_case_open(struct bench_case *c, size_t size, struct pool *pool,
-		    bool decrypt, size_t bytes, struct error *err)
+int keyed_case_open(struct bench_case *c, struct pool *pool, bool decrypt,
+		    size_t bytes, struct error *err)
 {
 	const struct algorithm *alg = c->algorithm;
-	struct keyed_case *k = case_state(c, size, err);
+	struct keyed_case *k = c->state;
 	struct prng prng;
 	int ret;
 
-	if (!k)
-		return -ENOMEM;
 	if (!c->backend->message)
 		return backend_lacks(c->backend, alg, err);
 	ret = take_desk(pool, c->backend, bytes, &k->desk, err);
@@ -161,24 +159,19 @@ void keyed_case_teardown(void *state)
 {
 	struct keyed_case *k = state;
 
-	if (!k)
-		return;
 	/* Its address may be another case's soon. */
 	if (k->desk && k->desk->owner == k)
 		k->desk->owner = NULL;
 	free(k->in);
 	free(k->want);
-	free(k);
 }
 
-int keyed_case_ready(void *state, uint32_t loops, uint32_t repeat,
-		     struct error *err)
+int keyed_case_ready(void *state, uint32_t loops, struct error *err)
 {
 	struct keyed_case *k = state;
 	int ret;
 
 	(void)loops;
-	(void)repeat;
 	if (k->desk->owner == k)
 		return 0;
 	ret = set_up(k->desk, &k->job, err);

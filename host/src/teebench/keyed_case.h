@@ -27,19 +27,18 @@ struct keyed_case {
 int keyed_case_reserve(const struct bench_case *c, struct pool *pool,
 		       uint64_t bytes, struct error *err);
 /*
- * For prepare(): makes c->state, `size` bytes. bytes: of what is encrypted or
- * authenticated, or comes of decrypting.
+ * For prepare(). bytes: of what is encrypted or authenticated, or comes of
+ * decrypting.
  */
-int keyed_case_open(struct bench_case *c, size_t size, struct pool *pool,
-		    bool decrypt, size_t bytes, struct error *err);
+int keyed_case_open(struct bench_case *c, struct pool *pool, bool decrypt,
+		    size_t bytes, struct error *err);
 
 /* The desk of another backend, set up for *job; NULL: nobody can do it. */
 struct desk *keyed_case_other(const struct keyed_case *k,
 			      struct keyed_job *job);
 
 /* For struct workload, as the rest: makes the desk this case's. */
-int keyed_case_ready(void *state, uint32_t loops, uint32_t repeat,
-		     struct error *err);
+int keyed_case_ready(void *state, uint32_t loops, struct error *err);
 int keyed_case_run(void *state, uint32_t loops, uint32_t repeat,
 		   struct error *err);
 /*

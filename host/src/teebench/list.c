@@ -185,7 +185,12 @@ int list_print(bool as_json, bool allow_rpmb, struct error *err)
 
 	for (size_t i = 0; workloads[i]; i++) {
 		listing.workload = workloads[i]->name;
-		workloads[i]->list(&listing, &pool);
+		if (workloads[i]->names)
+			listing_add_names(&listing, &pool,
+					  backend_by_name("tee"), DESK_DIGEST,
+					  workloads[i]->names);
+		else
+			workloads[i]->list(&listing, &pool);
 	}
 	if (listing.failed) {
 		ret = error_set(err, -ENOMEM, "out of memory");

@@ -63,7 +63,7 @@ int measure_once(const struct measure *m, const struct measure_target *target,
 	int ret = 0;
 
 	if (target->ready)
-		ret = target->ready(target->state, loops, repeat, err);
+		ret = target->ready(target->state, loops, err);
 	if (!ret && m->stopped)
 		ret = m->stopped(err);
 	if (!ret && along)

@@ -30,8 +30,7 @@ struct measure_target {
 		   struct error *err);
 	void *state;
 	/* Before every run(), untimed; or NULL. */
-	int (*ready)(void *state, uint32_t loops, uint32_t repeat,
-		     struct error *err);
+	int (*ready)(void *state, uint32_t loops, struct error *err);
 	uint32_t loops_max;                /* 0: MEASURE_LOOPS_MAX */
 	const struct measure_along *along; /* NULL: no other clock */
 };

@@ -133,12 +133,10 @@ static int make(struct files *f, uint32_t count, bool open, struct error *err)
 	return ret;
 }
 
-static int file_ready(void *state, uint32_t loops, uint32_t repeat,
-		      struct error *err)
+static int file_ready(void *state, uint32_t loops, struct error *err)
 {
 	struct files *f = state;
 
-	(void)repeat;
 	f->loops = loops;
 	switch (f->job.op) {
 	case STORAGE_CREATE:
@@ -275,8 +273,6 @@ static void file_teardown(void *state)
 {
 	struct files *f = state;
 
-	if (!f)
-		return;
 	close_all(f);
 	if (f->dir >= 0) {
 		remove_all(f);
@@ -284,7 +280,6 @@ static void file_teardown(void *state)
 	}
 	free(f->data);
 	free(f->back);
-	free(f);
 }
 
 static int file_probe(struct pool *pool, struct error *err)
@@ -296,12 +291,10 @@ static int file_probe(struct pool *pool, struct error *err)
 static int file_prepare(struct bench_case *c, struct pool *pool,
 			struct error *err)
 {
-	struct files *f = case_state(c, sizeof(*f), err);
+	struct files *f = c->state;
 	int ret;
 
 	(void)pool;
-	if (!f)
-		return -ENOMEM;
 	f->dir = -1;
 	for (size_t i = 0; i < FILES_MAX; i++)
 		f->fds[i] = -1;
@@ -331,6 +324,7 @@ static void file_facts(const void *state, struct json *json)
 
 static const struct workload file_workload = {
 	.name = "storage",
+	.state_size = sizeof(struct files),
 	.prepare = file_prepare,
 	.ready = file_ready,
 	.run = file_run,

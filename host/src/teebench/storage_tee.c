@@ -111,7 +111,23 @@ static void set_name(struct tee_object *o, TEEC_Operation *op, unsigned name)
 	size_t len = strlen(o->names[name]);
 
 	memcpy(o->desk->in.data + name_at(&o->job), o->names[name], len);
-	tee_set_memref(&op->params[0], o->desk->in.priv, name_at(&o->job), len);
+	tee_set_memref(op, 0, TEEC_MEMREF_PARTIAL_INPUT, o->desk->in.priv,
+		       name_at(&o->job), len);
+}
+
+static void set_data(struct tee_object *o, TEEC_Operation *op, unsigned i)
+{
+	memcpy(o->desk->in.data, o->data, o->job.bytes);
+	tee_set_memref(op, i, TEEC_MEMREF_PARTIAL_INPUT, o->desk->in.priv, 0,
+		       o->job.bytes);
+}
+
+/* From the beginning on. */
+static void arrange_read(struct tee_object *o, TEEC_Operation *op)
+{
+	tee_set_memref(op, 0, TEEC_MEMREF_PARTIAL_OUTPUT, o->desk->out.priv, 0,
+		       o->job.bytes);
+	tee_set_value(op, 1, 0, 0);
 }
 
 static int call(struct tee_object *o, uint32_t command, TEEC_Operation *op,
@@ -124,12 +140,8 @@ static void arrange_create(struct tee_object *o, TEEC_Operation *op)
 {
 	memset(op, 0, sizeof(*op));
 	set_name(o, op, 0);
-	memcpy(o->desk->in.data, o->data, o->job.bytes);
-	tee_set_memref(&op->params[1], o->desk->in.priv, 0, o->job.bytes);
-	op->params[2].value.a = o->storage;
-	op->paramTypes = TEEC_PARAM_TYPES(TEEC_MEMREF_PARTIAL_INPUT,
-					  TEEC_MEMREF_PARTIAL_INPUT,
-					  TEEC_VALUE_INPUT, TEEC_NONE);
+	set_data(o, op, 1);
+	tee_set_value(op, 2, o->storage, 0);
 }
 
 static int create(struct tee_object *o, TEEC_Operation *op, struct error *err)
@@ -149,10 +161,8 @@ static void arrange_open(struct tee_object *o, TEEC_Operation *op)
 {
 	memset(op, 0, sizeof(*op));
 	set_name(o, op, o->name);
-	op->params[1].value.a = o->storage;
-	op->paramTypes = TEEC_PARAM_TYPES(TEEC_MEMREF_PARTIAL_INPUT,
-					  TEEC_VALUE_INPUT, TEEC_VALUE_OUTPUT,
-					  TEEC_NONE);
+	tee_set_value(op, 1, o->storage, 0);
+	tee_set_type(op, 2, TEEC_VALUE_OUTPUT);
 }
 
 static int open_object(struct tee_object *o, TEEC_Operation *op,
@@ -234,25 +244,13 @@ static int make(struct tee_object *o, struct error *err)
 	return create(o, &op, err);
 }
 
-static int tee_ready(void *state, uint32_t loops, uint32_t repeat,
-		     struct error *err)
+static int tee_ready(void *state, uint32_t loops, struct error *err)
 {
-	static const uint32_t types[STORAGE_OPS] = {
-		[STORAGE_READ] = TEEC_PARAM_TYPES(TEEC_MEMREF_PARTIAL_OUTPUT,
-						  TEEC_VALUE_INPUT, TEEC_NONE,
-						  TEEC_NONE),
-		[STORAGE_WRITE] = TEEC_PARAM_TYPES(TEEC_MEMREF_PARTIAL_INPUT,
-						   TEEC_VALUE_INPUT, TEEC_NONE,
-						   TEEC_NONE),
-		[STORAGE_RENAME] = TEEC_MEMREF_PARTIAL_INPUT,
-		[STORAGE_TRUNCATE] = TEEC_VALUE_INPUT,
-	};
 	struct tee_object *o = state;
 	TEEC_Operation *op = &o->op;
 	int ret = 0;
 
 	(void)loops;
-	(void)repeat;
 	switch (o->job.op) {
 	case STORAGE_CREATE:
 		ret = ensure_absent(o, err);
@@ -274,19 +272,16 @@ static int tee_ready(void *state, uint32_t loops, uint32_t repeat,
 		break;
 	}
 	memset(op, 0, sizeof(*op));
-	op->paramTypes = types[o->job.op];
 	if (o->job.op == STORAGE_TRUNCATE) {
-		op->params[0].value.a = (uint32_t)(o->job.bytes / 2);
+		tee_set_value(op, 0, (uint32_t)(o->job.bytes / 2), 0);
 	} else if (o->job.op == STORAGE_READ) {
-		tee_set_memref(&op->params[0], o->desk->out.priv, 0,
-			       o->job.bytes);
+		arrange_read(o, op);
 	} else if (o->job.op == STORAGE_WRITE) {
 		/* Others than before, so that not writing is seen. */
 		for (size_t i = 0; i < o->job.bytes; i++)
 			o->data[i] ^= 0xff;
-		memcpy(o->desk->in.data, o->data, o->job.bytes);
-		tee_set_memref(&op->params[0], o->desk->in.priv, 0,
-			       o->job.bytes);
+		set_data(o, op, 0);
+		tee_set_value(op, 1, 0, 0);
 	}
 	return ret;
 }
@@ -346,10 +341,7 @@ static int holds(struct tee_object *o, size_t len, struct error *err)
 	if (o->size != len)
 		return storage_wrong(err, &o->job, "its size is another");
 	memset(o->desk->out.data, 0, o->job.bytes);
-	tee_set_memref(&op.params[0], o->desk->out.priv, 0, o->job.bytes);
-	op.paramTypes = TEEC_PARAM_TYPES(TEEC_MEMREF_PARTIAL_OUTPUT,
-					 TEEC_VALUE_INPUT, TEEC_NONE,
-					 TEEC_NONE);
+	arrange_read(o, &op);
 	ret = call(o, TA_BENCH_CMD_STORAGE_READ, &op,
 		   "read an object of the bench TA", err);
 	if (ret)
@@ -431,7 +423,7 @@ static int tee_verify(void *state, struct error *err)
 	if (!ret)
 		ret = stop_check(err);
 	if (!ret)
-		ret = tee_ready(o, 1, 1, err);
+		ret = tee_ready(o, 1, err);
 	if (!ret)
 		ret = stop_check(err);
 	if (!ret)
@@ -450,8 +442,6 @@ static void tee_teardown(void *state)
 {
 	struct tee_object *o = state;
 
-	if (!o)
-		return;
 	if (o->desk) {
 		if (o->exists)
 			ensure_absent(o, &(struct error){ 0 });
@@ -459,17 +449,14 @@ static void tee_teardown(void *state)
 			o->desk->owner = NULL;
 	}
 	free(o->data);
-	free(o);
 }
 
 static int tee_prepare(struct bench_case *c, struct pool *pool,
 		       struct error *err)
 {
-	struct tee_object *o = case_state(c, sizeof(*o), err);
+	struct tee_object *o = c->state;
 	int ret;
 
-	if (!o)
-		return -ENOMEM;
 	o->storage = strcmp(c->backend_name, "tee-rpmb") ?
 			     TA_BENCH_STORAGE_REE_FS :
 			     TA_BENCH_STORAGE_RPMB;
@@ -512,6 +499,7 @@ static int tee_prepare(struct bench_case *c, struct pool *pool,
 
 static const struct workload tee_workload = {
 	.name = "storage",
+	.state_size = sizeof(struct tee_object),
 	.prepare = tee_prepare,
 	.ready = tee_ready,
 	.run = tee_run,

@@ -40,7 +40,7 @@ int case_need_algorithm(struct bench_case *c, enum alg_class class,
 	c->algorithm = algorithm_by_name(c->algorithm_name);
 	if (c->algorithm &&
 	    (c->algorithm->class == class || c->algorithm->class == or_class))
-		return 0;
+		return case_need_backend(c, err);
 	return error_set(err, -EINVAL, "\"%s\" is not %s", c->algorithm_name,
 			 what);
 }
@@ -120,10 +120,18 @@ bool case_in_ta(const struct bench_case *c)
 	return backend && backend->crosses;
 }
 
-void *case_state(struct bench_case *c, size_t size, struct error *err)
+int case_prepare(struct bench_case *c, struct pool *pool, struct error *err)
 {
-	c->state = calloc(1, size);
+	c->state = calloc(1, c->workload->state_size);
 	if (!c->state)
-		error_set(err, -ENOMEM, "out of memory");
-	return c->state;
+		return error_set(err, -ENOMEM, "out of memory");
+	return c->workload->prepare(c, pool, err);
+}
+
+void case_teardown(struct bench_case *c)
+{
+	if (c->state && c->workload->teardown)
+		c->workload->teardown(c->state);
+	free(c->state);
+	c->state = NULL;
 }

@@ -57,7 +57,7 @@ struct bench_case {
 	 * set by parse(), 0: as many as it takes.
 	 */
 	uint32_t loops_max;
-	void *state; /* the workload's own */
+	void *state; /* the workload's own: case_prepare() */
 };
 
 struct json;
@@ -75,6 +75,8 @@ struct workload {
 	/* Its bytes are random ones, which a TEE's source may give slowly. */
 	bool draws;
 
+	size_t state_size; /* bytes of c->state */
+
 	/*
 	 * Checks the key's parts, fills algorithm, backend and bytes, and
 	 * reserves in the pool. 0, or -errno with what is wrong: a usage
@@ -84,9 +86,10 @@ struct workload {
 		     struct error *err);
 
 	/*
-	 * Makes c->state. -errno with err->skip set: this machine cannot run
-	 * the case; without: it failed. Should leave the path that run()
-	 * takes cold where it can, since the first run() is recorded apart.
+	 * Fills c->state, all zeros. -errno with err->skip set: this machine
+	 * cannot run the case; without: it failed. Should leave the path that
+	 * run() takes cold where it can, since the first run() is recorded
+	 * apart.
 	 */
 	int (*prepare)(struct bench_case *c, struct pool *pool,
 		       struct error *err);
@@ -95,8 +98,7 @@ struct workload {
 	 * Before every run(), untimed: makes what that run() uses up, or
 	 * takes back a session that another case used since. Or NULL.
 	 */
-	int (*ready)(void *state, uint32_t loops, uint32_t repeat,
-		     struct error *err);
+	int (*ready)(void *state, uint32_t loops, struct error *err);
 
 	/*
 	 * The thing itself, `loops` calls of `repeat` operations each.
@@ -124,14 +126,19 @@ struct workload {
 	/* Adds fields of its own to the case's record; or NULL. */
 	void (*facts)(const void *state, struct json *json);
 
-	void (*teardown)(void *state); /* accepts NULL */
+	/* Frees what the state holds, also after a prepare() that failed; or NULL. */
+	void (*teardown)(void *state);
 
-	/* What it can run here and what not, with reasons. */
+	/*
+	 * What it can run here and what not, with reasons; or, instead, names
+	 * (NULL-terminated) that backend tee has, if it is there.
+	 */
+	const char *const *names;
 	void (*list)(struct listing *listing, struct pool *pool);
 };
 
 /* Helpers for parse(); each -EINVAL with the sentence. */
-/* c->algorithm, of one of two classes: "NAME" is not WHAT. */
+/* c->algorithm, of one of two classes: "NAME" is not WHAT; and c->backend. */
 int case_need_algorithm(struct bench_case *c, enum alg_class class,
 			enum alg_class or_class, const char *what,
 			struct error *err);
@@ -158,7 +165,8 @@ int case_choice(const char *text, const char *const *names, const char *what,
 /* Does a TA compute it? By the key alone: nothing is opened yet. */
 bool case_in_ta(const struct bench_case *c);
 
-/* For prepare(): c->state, zeroed; NULL with the error when there is no memory. */
-void *case_state(struct bench_case *c, size_t size, struct error *err);
+/* Makes c->state and prepares it; ends and frees it, if there is one. */
+int case_prepare(struct bench_case *c, struct pool *pool, struct error *err);
+void case_teardown(struct bench_case *c);
 
 #endif

@@ -22,8 +22,6 @@ static int cipher_parse(struct bench_case *c, struct pool *pool,
 {
 	int ret = case_need_algorithm(c, ALG_CIPHER, ALG_AEAD, "a cipher", err);
 
-	if (!ret)
-		ret = case_need_backend(c, err);
 	if (!ret && !decrypts(c) && strncmp(c->parameters, "enc/", 4))
 		ret = error_set(err, -EINVAL,
 				"\"%s\" is not enc/BYTES or dec/BYTES",
@@ -38,8 +36,7 @@ static int cipher_parse(struct bench_case *c, struct pool *pool,
 static int cipher_prepare(struct bench_case *c, struct pool *pool,
 			  struct error *err)
 {
-	return keyed_case_open(c, sizeof(struct keyed_case), pool, decrypts(c),
-			       (size_t)c->bytes, err);
+	return keyed_case_open(c, pool, decrypts(c), (size_t)c->bytes, err);
 }
 
 static bool is_cipher(const struct algorithm *alg)
@@ -57,6 +54,7 @@ const struct workload workload_cipher = {
 	.summary = "a message encrypted or decrypted",
 	.parameters = "enc|dec/BYTES",
 	.repeats = true,
+	.state_size = sizeof(struct keyed_case),
 	.parse = cipher_parse,
 	.prepare = cipher_prepare,
 	.ready = keyed_case_ready,

@@ -77,8 +77,6 @@ static int steps_parse(struct bench_case *c, struct pool *pool,
 	int ret = case_need_algorithm(c, ALG_CIPHER, ALG_AEAD, "a cipher", err);
 
 	if (!ret)
-		ret = case_need_backend(c, err);
-	if (!ret)
 		ret = split(c, &what, err);
 	if (!ret && !goes_on(c->algorithm))
 		ret = error_set(err, -EINVAL,
@@ -109,31 +107,26 @@ static int take(const struct keyed_case *k, enum keyed_step step,
 static int steps_prepare(struct bench_case *c, struct pool *pool,
 			 struct error *err)
 {
-	struct what what;
-	struct steps *s;
-	int ret = split(c, &what, err);
+	struct steps *s = c->state;
+	int ret = split(c, &s->what, err);
+	const char *none;
 
 	if (!ret)
-		ret = keyed_case_open(c, sizeof(*s), pool, what.decrypt,
+		ret = keyed_case_open(c, pool, s->what.decrypt,
 				      (size_t)c->bytes, err);
 	if (ret)
 		return ret;
-	s = c->state;
-	s->what = what;
-	return s->k.backend->no_step[what.step] ?
-		       error_skip(err, -EOPNOTSUPP, "no-step", "%s",
-				  s->k.backend->no_step[what.step]) :
-		       0;
+	none = c->backend->no_step[s->what.step];
+	return none ? error_skip(err, -EOPNOTSUPP, "no-step", "%s", none) : 0;
 }
 
 /* All that comes before the step, and for `inv` what leads to its call. */
-static int steps_ready(void *state, uint32_t loops, uint32_t repeat,
-		       struct error *err)
+static int steps_ready(void *state, uint32_t loops, struct error *err)
 {
 	struct steps *s = state;
 	struct keyed_case *k = &s->k;
 	bool mine = k->desk->owner == k;
-	int ret = keyed_case_ready(k, loops, repeat, err);
+	int ret = keyed_case_ready(k, loops, err);
 
 	if (!mine)
 		for (int i = KEYED_PREPARE; !ret && i < (int)s->what.step; i++)
@@ -198,6 +191,7 @@ const struct workload workload_cipher_steps = {
 	.name = "cipher-steps",
 	.summary = "one step of a cipher",
 	.parameters = "enc|dec/BYTES/STEP/all|inv",
+	.state_size = sizeof(struct steps),
 	.parse = steps_parse,
 	.prepare = steps_prepare,
 	.ready = steps_ready,

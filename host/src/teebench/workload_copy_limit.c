@@ -37,13 +37,11 @@ static int copy_parse(struct bench_case *c, struct pool *pool,
 static int copy_prepare(struct bench_case *c, struct pool *pool,
 			struct error *err)
 {
-	struct copy *s = case_state(c, sizeof(*s), err);
+	struct copy *s = c->state;
 	size_t bytes = (size_t)c->bytes;
 	int ret;
 
 	(void)pool;
-	if (!s)
-		return -ENOMEM;
 	ret = buffer_alloc_plain(NULL, bytes, &s->from, err);
 	if (!ret)
 		ret = buffer_alloc_plain(NULL, bytes, &s->to, err);
@@ -84,11 +82,8 @@ static void copy_teardown(void *state)
 {
 	struct copy *s = state;
 
-	if (!s)
-		return;
 	buffer_free_plain(NULL, &s->from);
 	buffer_free_plain(NULL, &s->to);
-	free(s);
 }
 
 static void copy_list(struct listing *listing, struct pool *pool)
@@ -102,6 +97,7 @@ const struct workload workload_copy_limit = {
 	.summary = "memcpy(): as fast as data move",
 	.parameters = "BYTES",
 	.repeats = true,
+	.state_size = sizeof(struct copy),
 	.parse = copy_parse,
 	.prepare = copy_prepare,
 	.run = copy_run,

@@ -198,16 +198,13 @@ static void remove_files(const struct files *f)
 static int hash_prepare(struct bench_case *c, struct pool *pool,
 			struct error *err)
 {
-	struct hashing *h;
+	struct hashing *h = c->state;
 	int ret = place_probe(err);
 
 	if (!ret)
-		ret = digest_case_open(c, sizeof(*h), pool, DESK_PIECES, PIECE,
-				       err);
-	if (ret)
-		return ret;
-	h = c->state;
-	ret = open_files(&h->files, c, err);
+		ret = digest_case_open(c, pool, DESK_PIECES, PIECE, err);
+	if (!ret)
+		ret = open_files(&h->files, c, err);
 	return ret ? ret : make_file(&h->files, h->files.from, err);
 }
 
@@ -268,9 +265,7 @@ static void hash_facts(const void *state, struct json *json)
 
 static void hash_teardown(void *state)
 {
-	if (state)
-		remove_files(&((struct hashing *)state)->files);
-	free(state);
+	remove_files(&((struct hashing *)state)->files);
 }
 
 static void file_list(struct listing *listing, struct pool *pool)
@@ -300,6 +295,7 @@ const struct workload workload_file = {
 	.name = "file",
 	.summary = "a file hashed, or encrypted or decrypted into another",
 	.parameters = "BYTES",
+	.state_size = sizeof(struct hashing),
 	.parse = file_parse,
 	.prepare = hash_prepare,
 	.run = hash_run,
@@ -366,13 +362,11 @@ static int crypt_files(const struct files *f, struct desk *desk,
 }
 
 /* Messages of others were in the desk's buffers since. */
-static int crypt_ready(void *state, uint32_t loops, uint32_t repeat,
-		       struct error *err)
+static int crypt_ready(void *state, uint32_t loops, struct error *err)
 {
 	struct crypting *c = state;
 
 	(void)loops;
-	(void)repeat;
 	c->k.desk->owner = NULL;
 	return c->k.backend->set_up(c->k.session, &c->k.job, err);
 }
@@ -399,18 +393,16 @@ static int crypt_prepare(struct bench_case *c, struct pool *pool,
 {
 	bool decrypt =
 		ops[case_choice(c->algorithm_name, names, "", err)].decrypt;
-	struct crypting *state;
+	struct crypting *state = c->state;
 	int ret = place_probe(err);
 
 	if (!ret)
-		ret = keyed_case_open(c, sizeof(*state), pool, decrypt,
+		ret = keyed_case_open(c, pool, decrypt,
 				      c->bytes < PIECE ? (size_t)c->bytes :
 							 PIECE,
 				      err);
-	if (ret)
-		return ret;
-	state = c->state;
-	ret = open_files(&state->files, c, err);
+	if (!ret)
+		ret = open_files(&state->files, c, err);
 	if (!ret)
 		ret = decrypt ?
 			      make_ciphertext(state, err) :
@@ -511,15 +503,14 @@ static void crypt_teardown(void *state)
 {
 	struct crypting *c = state;
 
-	if (c) {
-		remove_files(&c->files);
-		free(c->want);
-	}
+	remove_files(&c->files);
+	free(c->want);
 	keyed_case_teardown(c);
 }
 
 static const struct workload crypt_workload = {
 	.name = "file",
+	.state_size = sizeof(struct crypting),
 	.prepare = crypt_prepare,
 	.ready = crypt_ready,
 	.run = crypt_run,

@@ -70,8 +70,7 @@ static int set_parameter(struct invoke *in, const char *kind, struct error *err)
 	if (!strcmp(kind, "values")) {
 		op->params[0].value.a = 0x600dca11;
 		op->params[0].value.b = 1;
-		op->paramTypes = TEEC_PARAM_TYPES(TEEC_VALUE_INOUT, TEEC_NONE,
-						  TEEC_NONE, TEEC_NONE);
+		tee_set_type(op, 0, TEEC_VALUE_INOUT);
 		return 0;
 	}
 	for (size_t i = 0; i < sizeof(memrefs) / sizeof(*memrefs); i++) {
@@ -82,9 +81,8 @@ static int set_parameter(struct invoke *in, const char *kind, struct error *err)
 		if (ret)
 			return ret;
 		pool_message(in->shm->buffer, MEMREF_BYTES);
-		tee_set_memref(&op->params[0], in->shm, 0, MEMREF_BYTES);
-		op->paramTypes = TEEC_PARAM_TYPES(memrefs[i].type, TEEC_NONE,
-						  TEEC_NONE, TEEC_NONE);
+		tee_set_memref(op, 0, memrefs[i].type, in->shm, 0,
+			       MEMREF_BYTES);
 	}
 	return 0;
 }
@@ -93,7 +91,7 @@ static int invoke_prepare(struct bench_case *c, struct pool *pool,
 			  struct error *err)
 {
 	bool plain = !strcmp(c->algorithm_name, "none");
-	struct invoke *in;
+	struct invoke *in = c->state;
 	struct desk *desk;
 	int ret;
 
@@ -102,9 +100,6 @@ static int invoke_prepare(struct bench_case *c, struct pool *pool,
 		return ret;
 	if (!c->backend->nop || (!plain && strcmp(c->backend->name, "tee")))
 		return no_call(c, err);
-	in = case_state(c, sizeof(*in), err);
-	if (!in)
-		return -ENOMEM;
 	in->backend = c->backend;
 	in->session = desk->session;
 	if (plain)
@@ -156,9 +151,8 @@ static void invoke_teardown(void *state)
 {
 	struct invoke *in = state;
 
-	if (in && in->shm)
+	if (in->shm)
 		tee_shm_free(in->tee, in->shm);
-	free(state);
 }
 
 static void invoke_list(struct listing *listing, struct pool *pool)
@@ -178,6 +172,7 @@ const struct workload workload_invoke = {
 	.name = "invoke",
 	.summary = "an empty call, by kind of parameter",
 	.parameters = "none",
+	.state_size = sizeof(struct invoke),
 	.parse = invoke_parse,
 	.prepare = invoke_prepare,
 	.run = invoke_run,

@@ -3,8 +3,6 @@
  * oneshot/ALGORITHM/BACKEND/BYTES: the digest or the MAC of a whole message,
  * one call. A MAC's key is set before.
  */
-#include <stdlib.h>
-
 #include "digest_case.h"
 #include "keyed_case.h"
 #include "listing.h"
@@ -22,8 +20,6 @@ static int oneshot_parse(struct bench_case *c, struct pool *pool,
 	ret = case_need_algorithm(c, ALG_DIGEST, ALG_MAC, "a digest or MAC",
 				  err);
 	if (!ret)
-		ret = case_need_backend(c, err);
-	if (!ret)
 		ret = case_bytes(c, c->parameters, BYTES_MAX, err);
 	if (ret)
 		return ret;
@@ -36,8 +32,7 @@ static int oneshot_parse(struct bench_case *c, struct pool *pool,
 static int oneshot_prepare(struct bench_case *c, struct pool *pool,
 			   struct error *err)
 {
-	return digest_case_open(c, sizeof(struct digest_case), pool,
-				DESK_DIGEST, 0, err);
+	return digest_case_open(c, pool, DESK_DIGEST, 0, err);
 }
 
 static int oneshot_run(void *state, uint32_t loops, uint32_t repeat,
@@ -73,6 +68,7 @@ const struct workload workload_oneshot = {
 	.summary = "digest or MAC of a whole message in one call",
 	.parameters = "BYTES",
 	.repeats = true,
+	.state_size = sizeof(struct digest_case),
 	.parse = oneshot_parse,
 	.prepare = oneshot_prepare,
 	.run = oneshot_run,
@@ -80,7 +76,6 @@ const struct workload workload_oneshot = {
 	.check = digest_case_check,
 	.ta = digest_case_ta,
 	.facts = digest_case_facts,
-	.teardown = free,
 	.list = oneshot_list,
 };
 
@@ -89,12 +84,12 @@ const struct workload workload_oneshot = {
 static int mac_prepare(struct bench_case *c, struct pool *pool,
 		       struct error *err)
 {
-	return keyed_case_open(c, sizeof(struct keyed_case), pool, false,
-			       (size_t)c->bytes, err);
+	return keyed_case_open(c, pool, false, (size_t)c->bytes, err);
 }
 
 static const struct workload mac_workload = {
 	.name = "oneshot",
+	.state_size = sizeof(struct keyed_case),
 	.prepare = mac_prepare,
 	.ready = keyed_case_ready,
 	.run = keyed_case_run,

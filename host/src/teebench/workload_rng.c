@@ -114,12 +114,10 @@ static int check_rate(struct rng *r, const struct bench_case *c,
 static int rng_prepare(struct bench_case *c, struct pool *pool,
 		       struct error *err)
 {
-	struct rng *r = case_state(c, sizeof(*r), err);
+	struct rng *r = c->state;
 	size_t bytes = (size_t)c->bytes;
 	int ret;
 
-	if (!r)
-		return -ENOMEM;
 	r->before = calloc(1, bytes);
 	if (!r->before)
 		return error_set(err, -ENOMEM, "out of memory");
@@ -134,13 +132,11 @@ static int rng_prepare(struct bench_case *c, struct pool *pool,
 	return check_rate(r, c, err);
 }
 
-static int rng_ready(void *state, uint32_t loops, uint32_t repeat,
-		     struct error *err)
+static int rng_ready(void *state, uint32_t loops, struct error *err)
 {
 	struct rng *r = state;
 
 	(void)loops;
-	(void)repeat;
 	(void)err;
 	memset(r->desk->out.data, 0, r->bytes);
 	return 0;
@@ -213,11 +209,7 @@ static void rng_facts(const void *state, struct json *json)
 
 static void rng_teardown(void *state)
 {
-	struct rng *r = state;
-
-	if (r)
-		free(r->before);
-	free(r);
+	free(((struct rng *)state)->before);
 }
 
 static void rng_list(struct listing *listing, struct pool *pool)
@@ -236,6 +228,7 @@ const struct workload workload_rng = {
 	.parameters = "BYTES",
 	.repeats = true,
 	.draws = true,
+	.state_size = sizeof(struct rng),
 	.parse = rng_parse,
 	.prepare = rng_prepare,
 	.ready = rng_ready,

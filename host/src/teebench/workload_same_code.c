@@ -101,11 +101,9 @@ static uint64_t run_here(const struct same_code *s)
 static int same_prepare(struct bench_case *c, struct pool *pool,
 			struct error *err)
 {
-	struct same_code *s = case_state(c, sizeof(*s), err);
+	struct same_code *s = c->state;
 	int ret;
 
-	if (!s)
-		return -ENOMEM;
 	s->kernel = (uint32_t)case_choice(c->algorithm_name, kernels, "", err);
 	s->bytes = (size_t)c->bytes;
 	s->sha256 = digest_class_find(DIGEST_CODE_C,
@@ -125,16 +123,13 @@ static int same_prepare(struct bench_case *c, struct pool *pool,
 static int invoke(struct same_code *s, struct tee_session *tee, uint32_t repeat,
 		  struct error *err)
 {
-	TEEC_Operation op = {
-		.paramTypes = TEEC_PARAM_TYPES(TEEC_VALUE_INPUT,
-					       TEEC_MEMREF_PARTIAL_INPUT,
-					       TEEC_VALUE_OUTPUT, TEEC_NONE),
-	};
+	TEEC_Operation op = { 0 };
 	int ret;
 
-	op.params[0].value.a = s->kernel;
-	op.params[0].value.b = repeat;
-	tee_set_memref(&op.params[1], s->desk->in.priv, 0, s->bytes);
+	tee_set_value(&op, 0, s->kernel, repeat);
+	tee_set_memref(&op, 1, TEEC_MEMREF_PARTIAL_INPUT, s->desk->in.priv, 0,
+		       s->bytes);
+	tee_set_type(&op, 2, TEEC_VALUE_OUTPUT);
 	ret = tee_invoke(tee, TA_BENCH_CMD_KERNEL, &op,
 			 "run code in the bench TA", err);
 	s->result = op.params[2].value.a | (uint64_t)op.params[2].value.b << 32;
@@ -228,11 +223,8 @@ static void same_teardown(void *state)
 {
 	struct same_code *s = state;
 
-	if (!s)
-		return;
 	buffer_free_plain(NULL, &s->in);
 	buffer_free_plain(NULL, &s->copy);
-	free(s);
 }
 
 static void same_list(struct listing *listing, struct pool *pool)
@@ -248,6 +240,7 @@ const struct workload workload_same_code = {
 	.summary = "one source compiled for both worlds",
 	.parameters = "BYTES",
 	.repeats = true,
+	.state_size = sizeof(struct same_code),
 	.parse = same_parse,
 	.prepare = same_prepare,
 	.run = same_run,

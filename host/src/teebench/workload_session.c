@@ -17,7 +17,6 @@
 #include <teemark/ta_digest.h>
 #include <teemark/ta_size.h>
 
-#include "listing.h"
 #include "pool.h"
 #include "tee_client.h"
 #include "workload.h"
@@ -102,15 +101,12 @@ static void stand_up(struct seat *seat)
 static int session_prepare(struct bench_case *c, struct pool *pool,
 			   struct error *err)
 {
-	struct steps *s;
+	struct steps *s = c->state;
 	struct desk *desk;
 	int ret = pool_desk(pool, c->backend, DESK_DIGEST, 0, &desk, err);
 
 	if (ret)
 		return ret;
-	s = case_state(c, sizeof(*s), err);
-	if (!s)
-		return -ENOMEM;
 	s->ta = &tas[case_choice(c->parameters, parameters, "", err)];
 	s->step = c->algorithm_name[0];
 	lender = desk_ta(desk);
@@ -120,14 +116,12 @@ static int session_prepare(struct bench_case *c, struct pool *pool,
 	return ret;
 }
 
-static int session_ready(void *state, uint32_t loops, uint32_t repeat,
-			 struct error *err)
+static int session_ready(void *state, uint32_t loops, struct error *err)
 {
 	struct steps *s = state;
 	int ret;
 
 	(void)loops;
-	(void)repeat;
 	if (s->step == 'f') {
 		stand_up(&s->ta->timed);
 		stand_up(&s->ta->keeper);
@@ -185,23 +179,17 @@ static void session_teardown(void *state)
 {
 	struct steps *s = state;
 
-	if (s) {
+	if (s->ta) {
 		stand_up(&s->ta->timed);
 		stand_up(&s->ta->keeper);
 	}
-	free(s);
-}
-
-static void session_list(struct listing *listing, struct pool *pool)
-{
-	listing_add_names(listing, pool, backend_by_name("tee"), DESK_DIGEST,
-			  steps);
 }
 
 const struct workload workload_session = {
 	.name = "session",
 	.summary = "opening and closing a session",
 	.parameters = "none|digest",
+	.state_size = sizeof(struct steps),
 	.parse = session_parse,
 	.prepare = session_prepare,
 	.ready = session_ready,
@@ -209,5 +197,5 @@ const struct workload workload_session = {
 	.verify = session_check,
 	.check = session_check,
 	.teardown = session_teardown,
-	.list = session_list,
+	.names = steps,
 };

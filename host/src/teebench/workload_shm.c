@@ -19,7 +19,6 @@
 #include <teemark/ta_digest.h>
 
 #include "known_answer.h"
-#include "listing.h"
 #include "pool.h"
 #include "tee_client.h"
 #include "workload.h"
@@ -109,21 +108,30 @@ static uint32_t flags_of(const struct shm *s)
 	       (s->direction->out ? TEEC_MEM_OUTPUT : 0u);
 }
 
-/* Parameter `i` of op becomes our buffer, with these of its directions. */
-static uint32_t set_buffer(struct shm *s, TEEC_Operation *op, unsigned i,
-			   bool in, bool out)
+static void set_temporary(TEEC_Operation *op, unsigned i, uint32_t type,
+			  void *data, size_t len)
 {
-	if (s->temporary) {
-		op->params[i].tmpref.buffer = s->data;
-		op->params[i].tmpref.size = s->bytes;
-		return in && out ? TEEC_MEMREF_TEMP_INOUT :
-		       in        ? TEEC_MEMREF_TEMP_INPUT :
-				   TEEC_MEMREF_TEMP_OUTPUT;
-	}
-	tee_set_memref(&op->params[i], &s->shm, 0, s->bytes);
-	return in && out ? TEEC_MEMREF_PARTIAL_INOUT :
-	       in        ? TEEC_MEMREF_PARTIAL_INPUT :
-			   TEEC_MEMREF_PARTIAL_OUTPUT;
+	tee_set_type(op, i, type);
+	op->params[i].tmpref.buffer = data;
+	op->params[i].tmpref.size = len;
+}
+
+/* Parameter `i` of op becomes our buffer, with these of its directions. */
+static void set_buffer(struct shm *s, TEEC_Operation *op, unsigned i, bool in,
+		       bool out)
+{
+	if (s->temporary)
+		set_temporary(op, i,
+			      in && out ? TEEC_MEMREF_TEMP_INOUT :
+			      in        ? TEEC_MEMREF_TEMP_INPUT :
+					  TEEC_MEMREF_TEMP_OUTPUT,
+			      s->data, s->bytes);
+	else
+		tee_set_memref(op, i,
+			       in && out ? TEEC_MEMREF_PARTIAL_INOUT :
+			       in        ? TEEC_MEMREF_PARTIAL_INPUT :
+					   TEEC_MEMREF_PARTIAL_OUTPUT,
+			       &s->shm, 0, s->bytes);
 }
 
 static int map_plain(struct shm *s, struct error *err)
@@ -223,7 +231,6 @@ static void drop_buffer(struct shm *s)
 
 static int claim(struct shm *s, struct error *err)
 {
-	uint32_t type;
 	int ret;
 
 	if (s->desk->owner == s)
@@ -234,21 +241,17 @@ static int claim(struct shm *s, struct error *err)
 	ret = make_buffer(s, s->kind, err);
 	if (ret)
 		return ret;
-	type = set_buffer(s, &s->op, 0, s->direction->in, s->direction->out);
-	s->op.paramTypes =
-		TEEC_PARAM_TYPES(type, TEEC_NONE, TEEC_NONE, TEEC_NONE);
+	set_buffer(s, &s->op, 0, s->direction->in, s->direction->out);
 	return 0;
 }
 
 static int shm_prepare(struct bench_case *c, struct pool *pool,
 		       struct error *err)
 {
-	struct shm *s = case_state(c, sizeof(*s), err);
+	struct shm *s = c->state;
 	const char *text;
 	int ret;
 
-	if (!s)
-		return -ENOMEM;
 	ret = pool_desk(pool, c->backend, DESK_SHM, 0, &s->desk, err);
 	if (ret)
 		return ret;
@@ -260,11 +263,9 @@ static int shm_prepare(struct bench_case *c, struct pool *pool,
 	return claim(s, err);
 }
 
-static int shm_ready(void *state, uint32_t loops, uint32_t repeat,
-		     struct error *err)
+static int shm_ready(void *state, uint32_t loops, struct error *err)
 {
 	(void)loops;
-	(void)repeat;
 	return claim(state, err);
 }
 
@@ -292,29 +293,23 @@ static int cross(struct shm *s, bool out, struct error *err)
 	uint8_t other[ALG_DIGEST_MAX_BYTES] = { 0 };
 	uint8_t want[ALG_DIGEST_MAX_BYTES];
 	TEEC_Operation op = { 0 };
-	uint32_t in_type, out_type;
 	int ret;
 
-	op.params[0].value.a = alg->id;
-	op.params[0].value.b = TA_DIGEST_IMPL_C;
-	op.params[3].value.a = 1;
+	tee_set_value(&op, 0, alg->id, TA_DIGEST_IMPL_C);
+	tee_set_value(&op, 3, 1, 0);
 	if (out) {
-		in_type = TEEC_MEMREF_TEMP_INPUT;
-		op.params[1].tmpref.buffer = other;
-		op.params[1].tmpref.size = sizeof(other);
-		out_type = set_buffer(s, &op, 2, false, true);
+		set_temporary(&op, 1, TEEC_MEMREF_TEMP_INPUT, other,
+			      sizeof(other));
+		set_buffer(s, &op, 2, false, true);
 		ret = known_answer_digest(s->pool, NULL, alg, other,
 					  sizeof(other), want, NULL, err);
 	} else {
-		in_type = set_buffer(s, &op, 1, true, false);
-		out_type = TEEC_MEMREF_TEMP_OUTPUT;
-		op.params[2].tmpref.buffer = other;
-		op.params[2].tmpref.size = sizeof(other);
+		set_buffer(s, &op, 1, true, false);
+		set_temporary(&op, 2, TEEC_MEMREF_TEMP_OUTPUT, other,
+			      sizeof(other));
 		ret = known_answer_digest(s->pool, NULL, alg, s->data, s->bytes,
 					  want, NULL, err);
 	}
-	op.paramTypes = TEEC_PARAM_TYPES(TEEC_VALUE_INPUT, in_type, out_type,
-					 TEEC_VALUE_INPUT);
 	if (!ret)
 		ret = tee_invoke(s->tee, TA_DIGEST_CMD_ONESHOT, &op,
 				 "hash through a shared buffer", err);
@@ -363,26 +358,20 @@ static void shm_teardown(void *state)
 {
 	struct shm *s = state;
 
-	if (s && s->desk)
+	if (s->desk)
 		drop_buffer(s);
-	free(s);
-}
-
-static void shm_list(struct listing *listing, struct pool *pool)
-{
-	listing_add_names(listing, pool, backend_by_name("tee"), DESK_DIGEST,
-			  kinds);
 }
 
 const struct workload workload_shm = {
 	.name = "shm",
 	.summary = "an empty call that carries a buffer, by kind of memory",
 	.parameters = "in|out|inout/BYTES",
+	.state_size = sizeof(struct shm),
 	.parse = shm_parse,
 	.prepare = shm_prepare,
 	.ready = shm_ready,
 	.run = shm_run,
 	.verify = shm_verify,
 	.teardown = shm_teardown,
-	.list = shm_list,
+	.names = kinds,
 };

@@ -4,7 +4,6 @@
  * pieces: begin, a call for every CHUNK bytes, the last of them ending it.
  */
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "digest_case.h"
@@ -46,8 +45,6 @@ static int stream_parse(struct bench_case *c, struct pool *pool,
 		case_need_algorithm(c, ALG_DIGEST, ALG_DIGEST, "a digest", err);
 
 	if (!ret)
-		ret = case_need_backend(c, err);
-	if (!ret)
 		ret = split(c, &chunk, err);
 	return ret ? ret : digest_case_reserve(c, pool, err);
 }
@@ -59,8 +56,7 @@ static int stream_prepare(struct bench_case *c, struct pool *pool,
 	int ret = split(c, &chunk, err);
 
 	if (!ret)
-		ret = digest_case_open(c, sizeof(struct stream), pool,
-				       DESK_DIGEST, 0, err);
+		ret = digest_case_open(c, pool, DESK_DIGEST, 0, err);
 	if (!ret)
 		((struct stream *)c->state)->chunk = (size_t)chunk;
 	return ret;
@@ -96,6 +92,7 @@ const struct workload workload_stream = {
 	.name = "stream",
 	.summary = "digest of a message in pieces, a call each",
 	.parameters = "BYTES/CHUNK",
+	.state_size = sizeof(struct stream),
 	.parse = stream_parse,
 	.prepare = stream_prepare,
 	.run = stream_run,
@@ -103,6 +100,5 @@ const struct workload workload_stream = {
 	.check = digest_case_check,
 	.ta = digest_case_ta,
 	.facts = digest_case_facts,
-	.teardown = free,
 	.list = listing_add_digests,
 };

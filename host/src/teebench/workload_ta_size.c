@@ -9,7 +9,6 @@
 
 #include <teemark/ta_size.h>
 
-#include "listing.h"
 #include "pool.h"
 #include "tee_client.h"
 #include "workload.h"
@@ -47,12 +46,10 @@ static int size_prepare(struct bench_case *c, struct pool *pool,
 	unsigned kib = sizes[case_choice(c->algorithm_name, names, "", err)];
 	TEEC_UUID uuid = base;
 	char text[64], name[40];
-	struct sized *s = case_state(c, sizeof(*s), err);
+	struct sized *s = c->state;
 	int ret;
 
 	(void)pool;
-	if (!s)
-		return -ENOMEM;
 	uuid.clockSeqAndNode[5] = TA_SIZE_BCD_(kib, 10000);
 	uuid.clockSeqAndNode[6] = TA_SIZE_BCD_(kib, 100);
 	uuid.clockSeqAndNode[7] = TA_SIZE_BCD_(kib, 1);
@@ -93,27 +90,18 @@ static int size_verify(void *state, struct error *err)
 
 static void size_teardown(void *state)
 {
-	struct sized *s = state;
-
-	if (s && s->tee)
-		tee_session_close(s->tee);
-	free(s);
-}
-
-static void size_list(struct listing *listing, struct pool *pool)
-{
-	listing_add_names(listing, pool, backend_by_name("tee"), DESK_DIGEST,
-			  names);
+	tee_session_close(((struct sized *)state)->tee);
 }
 
 const struct workload workload_ta_size = {
 	.name = "ta-size",
 	.summary = "an empty call, by the TA's size of data in KiB",
 	.parameters = "none",
+	.state_size = sizeof(struct sized),
 	.parse = size_parse,
 	.prepare = size_prepare,
 	.run = size_run,
 	.verify = size_verify,
 	.teardown = size_teardown,
-	.list = size_list,
+	.names = names,
 };

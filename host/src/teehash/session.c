@@ -42,13 +42,13 @@ static void drop_buffer(struct hash_session *s)
 static int get_buffer(struct hash_session *s, size_t size, struct error *err)
 {
 	const struct backend *b = s->settings->backend;
-	bool plain = s->settings->plain && b->buffer_plain;
 	uint64_t begin = clock_now_ns();
 	int ret;
 
 	drop_buffer(s);
-	ret = (plain ? b->buffer_plain : b->buffer_alloc)(s->open, size,
-							  &s->buffer, err);
+	ret = (s->settings->plain ?
+		       buffer_alloc_plain :
+		       b->buffer_alloc)(s->open, size, &s->buffer, err);
 	s->stats.buffer_ns += clock_now_ns() - begin;
 	if (ret)
 		memset(&s->buffer, 0, sizeof(s->buffer));

@@ -127,8 +127,6 @@ static int show_probes(void)
 		{ "call", TA_PROBE_CMD_NOP, 0x0000 },
 		{ "counter-virtual", TA_PROBE_CMD_COUNTER_VIRTUAL, 0x0022 },
 		{ "counter-physical", TA_PROBE_CMD_COUNTER_PHYSICAL, 0x0022 },
-		{ "ce-sha1", TA_PROBE_CMD_CE_SHA1, 0x0000 },
-		{ "ce-sha256", TA_PROBE_CMD_CE_SHA256, 0x0000 },
 	};
 
 	for (size_t i = 0; i < sizeof(probes) / sizeof(probes[0]); i++) {

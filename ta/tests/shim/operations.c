@@ -401,23 +401,6 @@ TEE_Result TEE_AEInit(TEE_OperationHandle operation, const void *nonce,
 	return TEE_SUCCESS;
 }
 
-TEE_Result TEE_AEUpdate(TEE_OperationHandle operation, const void *src,
-			size_t src_len, void *dst, size_t *dst_len)
-{
-	if (!operation || operation->alg->class != ALG_AEAD ||
-	    !operation->initialized || (!src && src_len))
-		shim_panic("TEE_AEUpdate");
-	if (operation->mode == TEE_MODE_DECRYPT)
-		shim_panic("TEE_AEUpdate: plaintext that nobody checked");
-	if (*dst_len < src_len) {
-		*dst_len = src_len;
-		return TEE_ERROR_SHORT_BUFFER;
-	}
-	*dst_len = crypt(operation, src, src_len, dst);
-	operation->active = operation->active || src_len;
-	return TEE_SUCCESS;
-}
-
 TEE_Result TEE_AEEncryptFinal(TEE_OperationHandle operation, const void *src,
 			      size_t src_len, void *dst, size_t *dst_len,
 			      void *tag, size_t *tag_len)
@@ -486,15 +469,6 @@ void TEE_MACInit(TEE_OperationHandle operation, const void *iv, size_t len)
 		shim_panic("HMAC_Init_ex");
 	operation->initialized = true;
 	operation->active = true;
-}
-
-void TEE_MACUpdate(TEE_OperationHandle operation, const void *chunk,
-		   size_t size)
-{
-	if (!operation || !operation->hmac || !operation->initialized ||
-	    !operation->active || (size && !chunk))
-		shim_panic("TEE_MACUpdate");
-	HMAC_Update(operation->hmac, chunk, size);
 }
 
 TEE_Result TEE_MACComputeFinal(TEE_OperationHandle operation,

@@ -151,8 +151,6 @@ TEE_Result TEE_CipherDoFinal(TEE_OperationHandle operation, const void *src,
 TEE_Result TEE_AEInit(TEE_OperationHandle operation, const void *nonce,
 		      size_t nonce_len, uint32_t tag_bits, size_t aad_len,
 		      size_t payload_len);
-TEE_Result TEE_AEUpdate(TEE_OperationHandle operation, const void *src,
-			size_t src_len, void *dst, size_t *dst_len);
 TEE_Result TEE_AEEncryptFinal(TEE_OperationHandle operation, const void *src,
 			      size_t src_len, void *dst, size_t *dst_len,
 			      void *tag, size_t *tag_len);
@@ -160,8 +158,6 @@ TEE_Result TEE_AEDecryptFinal(TEE_OperationHandle operation, const void *src,
 			      size_t src_len, void *dst, size_t *dst_len,
 			      void *tag, size_t tag_len);
 void TEE_MACInit(TEE_OperationHandle operation, const void *iv, size_t len);
-void TEE_MACUpdate(TEE_OperationHandle operation, const void *chunk,
-		   size_t size);
 TEE_Result TEE_MACComputeFinal(TEE_OperationHandle operation,
 			       const void *message, size_t len, void *mac,
 			       size_t *mac_len);
