@@ -14,7 +14,6 @@ import shutil
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
@@ -259,13 +258,3 @@ def _text(log: Path) -> str:
         return log.read_text(encoding="utf-8", errors="replace")
     except OSError:
         return ""
-
-
-@contextlib.contextmanager
-def connection(board: str, endpoint: Endpoint) -> Iterator[Ssh]:
-    ssh = Ssh(board, endpoint)
-    ssh.connect()
-    try:
-        yield ssh
-    finally:
-        ssh.close()

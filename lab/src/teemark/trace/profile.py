@@ -99,14 +99,6 @@ class CaseTrace(msgspec.Struct, frozen=True, dict=True):
         return tuple(totals)
 
     @cached_property
-    def children(self) -> tuple[tuple[int, ...], ...]:
-        below: list[list[int]] = [[] for _ in self.nodes]
-        for index, node in enumerate(self.nodes):
-            if node.parent >= 0:
-                below[node.parent].append(index)
-        return tuple(map(tuple, below))
-
-    @cached_property
     def roots(self) -> tuple[int, ...]:
         return tuple(index for index, node in enumerate(self.nodes) if node.parent < 0)
 
