@@ -113,8 +113,6 @@ static void call_anything(struct hostile *h)
 		  TYPES(VALUE, NONE, NONE, NONE) },
 		{ false, TA_BENCH_CMD_CIPHER_SET_KEY,
 		  TYPES(PART_IN, NONE, NONE, NONE) },
-		{ false, TA_BENCH_CMD_CIPHER_SET_KEY,
-		  TYPES(PART_IN, NONE, NONE, NONE) },
 		{ false, TA_BENCH_CMD_CIPHER_SET_IV,
 		  TYPES(PART_IN, NONE, NONE, NONE) },
 		{ false, TA_BENCH_CMD_CIPHER_UPDATE,
