@@ -1,14 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * World switches of this process, counted by the kernel's tracepoint
- * optee:optee_invoke_fn_end: one event a return from the secure world, whose
- * first word tells whether the call is complete or the TEE asks for something.
+ * World switches of this process, by the kernel's tracepoints
+ * optee:optee_invoke_fn_begin and _end: one event a way into the secure world
+ * and one a return, whose first word tells whether the call is complete or the
+ * TEE asks for something. All in an instance of our own, so that nobody else's
+ * tracing changes.
  */
 #ifndef TRACE_H
 #define TRACE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+
+#include "error.h"
 
 struct trace;
 
@@ -31,6 +36,31 @@ struct trace_counts {
  */
 struct trace *trace_begin(struct trace_counts *counts);
 void trace_end(struct trace *trace, struct trace_counts *counts);
+/* One way into the secure world and back. */
+struct trace_leg {
+	uint64_t begin_ns, end_ns; /* to TRACE_STEP_NS */
+	uint32_t ret;              /* a0: 0 or 0xffff0000 + what is asked for */
+};
+
+enum { TRACE_LEGS_MAX = 8192, TRACE_STEP_NS = 1000 };
+
+struct trace_legs {
+	struct trace_leg *list; /* TRACE_LEGS_MAX of them */
+	size_t count;
+};
+
+/*
+ * Stamps of every leg of a call. open() mounts tracefs where it isn't, for this
+ * process alone. Between start() and stop() events are recorded; stop() reads
+ * them: 0, or -errno with the reason when they can't be understood, or some
+ * found no room.
+ */
+int trace_legs_open(struct trace **trace, struct error *err);
+int trace_legs_start(struct trace *trace, struct error *err);
+int trace_legs_stop(struct trace *trace, struct trace_legs *legs,
+		    struct error *err);
+void trace_legs_close(struct trace *trace);
+
 /* For who leaves: nothing stays in the kernel. Async-signal-safe. */
 void trace_abandon(void);
 

@@ -14,6 +14,7 @@ import pytest
 from teemark import plan, runner
 from teemark.boards import VirtualBoard, ensure_installed
 from teemark.model import models, verdicts
+from teemark.model.breakdown import breakdowns
 from teemark.model.compare import LIMIT, Difference, differences, only_in_one
 from teemark.model.counter import TOLERANCE
 from teemark.model.stats import call_times
@@ -207,3 +208,58 @@ def test_what_counting_costs(qemu_v8_icount: VirtualBoard) -> None:
     empty_without, hashing_without = calls("--no-ta-counter")
     assert empty == pytest.approx(empty_without, rel=0.001)
     assert hashing - hashing_without == pytest.approx(15, abs=15 + 0.001 * hashing)
+
+
+EXPLAINED = """\
+summary = "Enough to take a digest apart."
+
+[[cases]]
+workload = "invoke"
+algorithms = ["none", "core"]
+backends = ["tee"]
+samples = 7
+
+[[cases]]
+workload = "shm"
+algorithms = ["allocated"]
+backends = ["tee"]
+parameters = ["in/{}"]
+sizes = [64, "1MiB"]
+samples = 7
+
+[[cases]]
+workload = "oneshot"
+algorithms = ["sha256"]
+backends = ["tee"]
+sizes = [64, "1MiB"]
+samples = 7
+repeat = [1, 2, 4]
+"""
+
+
+def test_a_digest_is_explained_to_within_2_percent(
+    qemu_v8_icount: VirtualBoard, tmp_path: Path
+) -> None:
+    """By its parts, each measured apart; and no source contradicts another."""
+    (tmp_path / "explained.toml").write_text(EXPLAINED)
+    ensure_installed(qemu_v8_icount)
+    asked = plan.load(str(tmp_path / "explained.toml"))
+    runner.measure(
+        qemu_v8_icount, asked, tmp_path / "run", Unwatched(), options=("--trace-events",)
+    )
+    run = reader.read(tmp_path / "run")
+    found = {one.key: one for one in breakdowns(run, models.build(run))}
+    digest = found["oneshot/sha256/tee/1048576"]
+    assert abs(digest.unexplained.value) < 0.02 * digest.total.value
+    assert {check.what for check in digest.checks} == {
+        "the way in and out",
+        "one operation",
+        "time in the secure world",
+    }
+    assert all(check.answer == "yes" for one in found.values() for check in one.checks)
+    client = found["invoke/none/tee/none"].part("client")
+    assert client is not None
+    assert client.value is not None
+    interval = client.value.interval
+    assert interval is not None
+    assert 500 < interval.low < interval.high < 6_000

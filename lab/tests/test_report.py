@@ -119,7 +119,7 @@ def test_what_the_page_says(made: report.Report) -> None:
 
 def test_every_chart_of_an_emulated_board_says_so(made: report.Report) -> None:
     captions = re.findall(r"<figcaption>(.*?)</figcaption>", made.html, re.S)
-    assert len(captions) == 3
+    assert len(captions) == 5
     assert all("Emulated timings." in caption for caption in captions)
 
 

@@ -30,7 +30,7 @@ CASES = {
         "invoke/none/empty/none",
         *(
             f"invoke/{kind}/tee/none"
-            for kind in ("none", "values", "memref-in", "memref-out", "memref-inout")
+            for kind in ("none", "core", "values", "memref-in", "memref-out", "memref-inout")
         ),
         *(
             f"shm/{kind}/tee/{direction}/{size}"
@@ -358,3 +358,48 @@ def test_a_signal_while_the_tee_prepares(qemu_v8: VirtualBoard) -> None:
     assert [record["type"] for record in records] == ["machine", "end"]
     assert records[-1]["complete"] is False
     assert records[-1]["reason"] == "terminated"
+
+
+TRACING = "/sys/kernel/tracing"
+
+
+def test_ways_into_the_secure_world_are_traced(qemu_v8: VirtualBoard) -> None:
+    """Where tracefs isn't mounted, too; nothing of it is left, and others' tracing goes on."""
+    read, empty = "storage/read/tee-ree-fs/7000", "invoke/none/tee/none"
+    qemu_v8.script(f"echo 1 >{TRACING}/events/sched/sched_switch/enable; umount {TRACING}")
+    try:
+        records = bench(qemu_v8, read, empty, "copy-limit/memcpy/c/64", options=("--trace-events",))
+        assert qemu_v8.script(f"mount | grep -c {TRACING} || true").text == "0\n"
+    finally:
+        qemu_v8.script(f"mount -t tracefs tracefs {TRACING}")
+    found: dict[str, list[list[list[int]]]] = {}
+    for record in records:
+        if record["type"] == "legs":
+            assert record["ns"] > sum(end - begin for begin, end, _ in record["legs"])
+            found.setdefault(record["case"], []).append(record["legs"])
+    assert set(found) == {read, empty}
+    rpcs = by_key(records, "case")[read]["rpcs_per_call"]
+    for key, expected in ((empty, 0), (read, rpcs)):
+        assert len(found[key]) >= 6
+        for legs in found[key]:
+            returned = [ret for _, _, ret in legs]
+            assert returned[-1] == 0
+            assert sum(ret in (0xFFFF0000, 0xFFFF0002, 0xFFFF0005) for ret in returned) == expected
+    left = f"ls {TRACING}/instances; cat {TRACING}/events/sched/sched_switch/enable"
+    assert qemu_v8.script(f"{left}; echo 0 >{TRACING}/events/sched/sched_switch/enable").text == (
+        "1\n"
+    )
+
+
+@pytest.mark.parametrize("signals", ["INT", "TERM", "TERM TERM"])
+def test_tracing_ends_with_who_is_told_to_end(qemu_v8: VirtualBoard, signals: str) -> None:
+    done = qemu_v8.script(
+        "teebench --trace-events --samples 1 --min-us 0 storage/write/tee-ree-fs/65536 "
+        "storage/create/tee-ree-fs/65536 storage/read/tee-ree-fs/65536 >/dev/null & pid=$!\n"
+        f"until [ -d {TRACING}/instances/teemark-$pid ] && grep -q 1 "
+        f"{TRACING}/instances/teemark-$pid/events/optee/optee_invoke_fn_begin/enable; "
+        "do sleep 0.05; done\n"
+        f"for name in {signals}; do kill -$name $pid; done; wait $pid; echo $?\n"
+        f"ls {TRACING}/instances"
+    )
+    assert done.text == ("130\n" if signals == "INT" else "143\n")

@@ -4,11 +4,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -141,7 +143,7 @@ void trace_abandon(void)
 		rmdir(own_dir);
 }
 
-struct trace *trace_begin(struct trace_counts *counts)
+static struct trace *make_instance(struct trace_counts *counts)
 {
 	const char *root = find_root(counts);
 	struct trace *trace;
@@ -167,7 +169,20 @@ struct trace *trace_begin(struct trace_counts *counts)
 	/* event-fork: threads begun later are counted too. */
 	if (write_to(trace, "buffer_size_kb", BUFFER_KB) ||
 	    write_to(trace, "set_event_pid", pid) ||
-	    write_to(trace, "options/event-fork", "1") ||
+	    write_to(trace, "options/event-fork", "1")) {
+		set_reason(counts, "the trace instance could not be set up");
+		remove_own(trace);
+		free(trace);
+		return NULL;
+	}
+	return trace;
+}
+
+struct trace *trace_begin(struct trace_counts *counts)
+{
+	struct trace *trace = make_instance(counts);
+
+	if (trace &&
 	    write_to(trace, "events/optee/optee_invoke_fn_end/enable", "1")) {
 		set_reason(counts, "the trace instance could not be set up");
 		remove_own(trace);
@@ -264,6 +279,174 @@ void trace_end(struct trace *trace, struct trace_counts *counts)
 	write_to(trace, "events/optee/optee_invoke_fn_end/enable", "0");
 	read_events(trace, counts);
 	counts->lost = count_lost(trace);
+	remove_own(trace);
+	free(trace);
+}
+
+/* Seen by this process alone, and gone with it. */
+static void mount_for_us(void)
+{
+	const char *root = roots[0];
+	char path[64];
+
+	snprintf(path, sizeof(path), "%s/instances", root);
+	if (!access(path, F_OK) || access(root, F_OK) || geteuid())
+		return;
+	if (!unshare(CLONE_NEWNS) &&
+	    !mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL))
+		mount("tracefs", root, "tracefs", MS_NOSUID | MS_NOEXEC, NULL);
+}
+
+int trace_legs_open(struct trace **trace, struct error *err)
+{
+	struct trace_counts why = { .reason = "out of memory" };
+
+	*trace = NULL;
+	mount_for_us();
+	*trace = make_instance(&why);
+	if (!*trace)
+		return error_set(err, -EOPNOTSUPP, "%s", why.reason);
+	/* Off between calls, on with both events. An older kernel keeps its clock. */
+	write_to(*trace, "trace_clock", "mono_raw");
+	if (write_to(*trace, "tracing_on", "0") ||
+	    write_to(*trace, "events/optee/optee_invoke_fn_begin/enable",
+		     "1") ||
+	    write_to(*trace, "events/optee/optee_invoke_fn_end/enable", "1")) {
+		trace_legs_close(*trace);
+		*trace = NULL;
+		return error_set(err, -EOPNOTSUPP,
+				 "the kernel's tracepoints of OP-TEE could not "
+				 "be switched on");
+	}
+	return 0;
+}
+
+int trace_legs_start(struct trace *trace, struct error *err)
+{
+	char path[128];
+	int fd;
+
+	/* Truncating empties the buffers. */
+	snprintf(path, sizeof(path), "%s/trace", trace->dir);
+	fd = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC);
+	if (fd >= 0)
+		close(fd);
+	if (fd < 0 || write_to(trace, "tracing_on", "1"))
+		return error_set(err, -EIO, "the trace could not be begun: %s",
+				 strerror(errno));
+	return 0;
+}
+
+/*
+ * "  NAME-PID [CPU] FLAGS SECONDS.MICROS: EVENT: param=… ret (a0, …": a name
+ * may hold anything, so that the line is read from its end. *begin tells which
+ * event; false: neither.
+ */
+static bool parse_event(char *line, bool *begin, uint64_t *ns, uint32_t *ret)
+{
+	static const char begins[] = ": optee_invoke_fn_begin: param=";
+	static const char ends[] = ": optee_invoke_fn_end: param=";
+	char *at = NULL, *found, *stamp, *point;
+
+	for (found = line; (found = strstr(found, begins)); found++)
+		at = found;
+	*begin = at != NULL;
+	if (!at)
+		for (found = line; (found = strstr(found, ends)); found++)
+			at = found;
+	if (!at)
+		return false;
+	*ret = 0;
+	if (!*begin) {
+		char *bracket = strstr(at, " ret (");
+
+		if (!bracket)
+			return false;
+		*ret = (uint32_t)strtoul(bracket + 6, NULL, 16);
+	}
+	*at = '\0';
+	stamp = strrchr(line, ' ');
+	if (!stamp || !isdigit((unsigned char)stamp[1]))
+		return false;
+	*ns = strtoull(stamp + 1, &point, 10) * 1000000000u;
+	if (*point != '.' || strspn(point + 1, "0123456789") != 6 ||
+	    point[7] != '\0')
+		return false;
+	*ns += strtoull(point + 1, NULL, 10) * TRACE_STEP_NS;
+	return true;
+}
+
+static int read_legs(FILE *f, struct trace_legs *legs, struct error *err)
+{
+	struct trace_leg leg = { 0 };
+	bool open = false, begin;
+	char line[512];
+	uint64_t ns;
+	uint32_t ret;
+
+	legs->count = 0;
+	while (fgets(line, sizeof(line), f)) {
+		if (!parse_event(line, &begin, &ns, &ret))
+			continue;
+		if (begin == open)
+			return error_set(err, -EPROTO,
+					 "the trace does not go in and out of "
+					 "the secure world by turns");
+		if (begin) {
+			leg.begin_ns = ns;
+		} else if (ns < leg.begin_ns) {
+			return error_set(err, -EPROTO,
+					 "the trace's clock runs backwards");
+		} else if (legs->count == TRACE_LEGS_MAX) {
+			return error_set(err, -E2BIG,
+					 "more than %d ways into the secure "
+					 "world in one call",
+					 TRACE_LEGS_MAX);
+		} else {
+			leg.end_ns = ns;
+			leg.ret = ret;
+			legs->list[legs->count++] = leg;
+		}
+		open = begin;
+	}
+	if (ferror(f) || open)
+		return error_set(err, -EPROTO,
+				 "the trace could not be understood");
+	return 0;
+}
+
+int trace_legs_stop(struct trace *trace, struct trace_legs *legs,
+		    struct error *err)
+{
+	char path[128];
+	uint64_t lost;
+	FILE *f;
+	int ret;
+
+	write_to(trace, "tracing_on", "0");
+	snprintf(path, sizeof(path), "%s/trace", trace->dir);
+	f = fopen(path, "re");
+	if (!f)
+		return error_set(err, -errno, "cannot read the trace: %s",
+				 strerror(errno));
+	ret = read_legs(f, legs, err);
+	fclose(f);
+	lost = ret ? 0 : count_lost(trace);
+	if (lost)
+		return error_set(err, -ENOBUFS,
+				 "%llu events found no room in the trace buffer",
+				 (unsigned long long)lost);
+	if (!ret && !legs->count)
+		return error_set(err, -EPROTO,
+				 "no way into the secure world was traced");
+	return ret;
+}
+
+void trace_legs_close(struct trace *trace)
+{
+	if (!trace)
+		return;
+	write_to(trace, "events/optee/enable", "0");
 	remove_own(trace);
 	free(trace);
 }

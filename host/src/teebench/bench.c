@@ -382,6 +382,90 @@ static int take_all(struct run *run, struct error *err)
 	return ret;
 }
 
+/* Events cost time: these calls come after all samples, and are none. */
+enum { TRACED_MOST = 32, TRACED_LEAST = 6 };
+#define TRACED_NS 500000000u /* what they take of a case, about */
+
+static int trace_call(struct run *run, const struct bench_case *c,
+		      struct trace *trace, struct trace_legs *legs,
+		      uint64_t *ns, struct error *why)
+{
+	struct measure_target target = target_of(c);
+	struct measure plain = run->measure;
+	struct measured call;
+	int ret = 0;
+
+	/* Its ready() is here already: what that calls is no part of the call. */
+	plain.meter = NULL;
+	if (target.ready)
+		ret = target.ready(target.state, 1, why);
+	target.ready = NULL;
+	if (!ret)
+		ret = trace_legs_start(trace, why);
+	if (ret)
+		return ret;
+	ret = measure_once(&plain, &target, 1, c->options.repeats[0], &call, why);
+	if (!ret)
+		ret = trace_legs_stop(trace, legs, why);
+	if (!ret && c->workload->check)
+		ret = c->workload->check(c->state, why);
+	*ns = call.ns;
+	return ret;
+}
+
+static int trace_case(struct run *run, size_t i, struct trace *trace,
+		      struct trace_legs *legs, struct error *err)
+{
+	const struct bench_case *c = &run->cases->list[i];
+	uint32_t repeat = c->options.repeats[0];
+	uint64_t spent = 0, ns = 0;
+	int ret = 0;
+
+	for (uint64_t seq = 0; !ret && seq < TRACED_MOST; seq++) {
+		struct error why = { 0 };
+		int code;
+
+		if (bench_signal || (seq >= TRACED_LEAST && spent > TRACED_NS))
+			break;
+		code = trace_call(run, c, trace, legs, &ns, &why);
+		if (bench_signal)
+			break; /* the signal may have cut into it */
+		spent += ns;
+		if (code)
+			return record_no_legs(&run->records, c, repeat, &why,
+					      err);
+		ret = record_legs(&run->records, c, seq, repeat, ns, legs, err);
+	}
+	return ret;
+}
+
+/* What can't be traced is said for each case, and is no failure. */
+static int trace_all(struct run *run, struct error *err)
+{
+	struct trace_legs legs = {
+		.list = calloc(TRACE_LEGS_MAX, sizeof(*legs.list)),
+	};
+	struct trace *trace = NULL;
+	struct error why = { 0 };
+	int ret = 0, code;
+
+	code = legs.list ? trace_legs_open(&trace, &why) :
+			   error_set(&why, -ENOMEM, "out of memory");
+	for (size_t i = 0; !ret && i < run->cases->count && !bench_signal;
+	     i++) {
+		const struct bench_case *c = &run->cases->list[i];
+
+		if (!run->plans[i].live || !case_calls_tee(c))
+			continue;
+		ret = code ? record_no_legs(&run->records, c,
+					    c->options.repeats[0], &why, err) :
+			     trace_case(run, i, trace, &legs, err);
+	}
+	trace_legs_close(trace);
+	free(legs.list);
+	return ret;
+}
+
 static const char *signal_reason(int sig)
 {
 	switch (sig) {
@@ -461,6 +545,8 @@ int bench_run(const struct bench_settings *settings, struct cases *cases,
 	if (!ret)
 		ret = take_all(&run, err);
 	MARKER_DISARM();
+	if (!ret && settings->trace_events && !bench_signal)
+		ret = trace_all(&run, err);
 	if (ret)
 		goto out;
 	run.end.complete = !bench_signal;

@@ -48,7 +48,8 @@ int record_machine(struct records *r, const struct bench_settings *settings,
 	struct json *j = &r->json;
 
 	begin(r, "machine");
-	json_u64(j, "schema", RECORDS_SCHEMA);
+	/* Schema 3 has legs. */
+	json_u64(j, "schema", settings->trace_events ? 3 : RECORDS_SCHEMA);
 	machine_put(j, counter);
 	json_object(j, "settings");
 	json_u64(j, "seed", settings->seed);
@@ -58,6 +59,10 @@ int record_machine(struct records *r, const struct bench_settings *settings,
 	json_u64(j, "align_tick_ms", settings->align_ns / 1000000u);
 	json_bool(j, "quiet_until_end", settings->quiet_until_end);
 	json_bool(j, "ta_counter", settings->ta_counter);
+	if (settings->trace_events)
+		json_bool(j, "trace_events", true);
+	else
+		json_null(j, "trace_events");
 	if (settings->cpu >= 0)
 		json_i64(j, "cpu", settings->cpu);
 	else
@@ -179,6 +184,49 @@ int record_ta_sample(struct records *r, const struct bench_case *c,
 		     const struct measured *m, struct error *err)
 {
 	begin_sample(r, c, seq, repeat, loops, m->along_ns, "ta-counter");
+	return end(r, err);
+}
+
+static void begin_legs(struct records *r, const struct bench_case *c,
+		       uint64_t seq, uint32_t repeat)
+{
+	begin(r, "legs");
+	json_string(&r->json, "case", c->key);
+	json_u64(&r->json, "seq", seq);
+	json_u64(&r->json, "repeat", repeat);
+	json_u64(&r->json, "resolution_ns", TRACE_STEP_NS);
+	json_string(&r->json, "source",
+		    "tracepoints optee:optee_invoke_fn_begin, _end");
+}
+
+int record_legs(struct records *r, const struct bench_case *c, uint64_t seq,
+		uint32_t repeat, uint64_t ns, const struct trace_legs *legs,
+		struct error *err)
+{
+	struct json *j = &r->json;
+	uint64_t begin = legs->list[0].begin_ns;
+
+	begin_legs(r, c, seq, repeat);
+	json_u64(j, "ns", ns);
+	json_array(j, "legs");
+	for (size_t i = 0; i < legs->count; i++) {
+		json_array(j, NULL);
+		json_u64(j, NULL, legs->list[i].begin_ns - begin);
+		json_u64(j, NULL, legs->list[i].end_ns - begin);
+		json_u64(j, NULL, legs->list[i].ret);
+		json_array_end(j);
+	}
+	json_array_end(j);
+	return end(r, err);
+}
+
+int record_no_legs(struct records *r, const struct bench_case *c,
+		   uint32_t repeat, const struct error *why, struct error *err)
+{
+	begin_legs(r, c, 0, repeat);
+	json_null(&r->json, "ns");
+	json_null(&r->json, "legs");
+	json_string(&r->json, "reason", why->what);
 	return end(r, err);
 }
 

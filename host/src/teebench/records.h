@@ -6,6 +6,7 @@
 #include "measure.h"
 #include "settings.h"
 #include "sink.h"
+#include "trace.h"
 
 struct ta_counter;
 
@@ -45,6 +46,14 @@ int record_sample(struct records *r, const struct bench_case *c, uint64_t seq,
 int record_ta_sample(struct records *r, const struct bench_case *c,
 		     uint64_t seq, uint32_t repeat, uint32_t loops,
 		     const struct measured *m, struct error *err);
+
+/* One call more, with tracing on. There is one leg at least. */
+int record_legs(struct records *r, const struct bench_case *c, uint64_t seq,
+		uint32_t repeat, uint64_t ns, const struct trace_legs *legs,
+		struct error *err);
+/* Why there are none of a case, though they were asked for. */
+int record_no_legs(struct records *r, const struct bench_case *c,
+		   uint32_t repeat, const struct error *why, struct error *err);
 
 struct end_facts {
 	bool complete;

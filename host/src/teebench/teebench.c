@@ -14,6 +14,7 @@
 #include "open_tas.h"
 #include "records.h"
 #include "stop.h"
+#include "trace.h"
 
 static const char usage_text[] =
 	"Usage: teebench [OPTION]... [KEY]...\n"
@@ -43,6 +44,9 @@ static const char usage_text[] =
 	"      --quiet-until-end  write nothing while measuring\n"
 	"      --no-ta-counter    don't have TAs count their own time, where a TA that is\n"
 	"                         sacrificed shows that they may\n"
+	"      --trace-events     after the samples, trace some calls more of each case in\n"
+	"                         the TEE by the kernel's tracepoints (for root): when each\n"
+	"                         went into the secure world, came back, and why\n"
 	"      --allow-rpmb       use an RPMB partition, which can program its key, once\n"
 	"                         and for good; without it those cases are skipped\n"
 	"  -l, --list             what this machine can run, and why not the rest\n"
@@ -81,6 +85,7 @@ enum {
 	OPT_CPU,
 	OPT_QUIET,
 	OPT_NO_TA_COUNTER,
+	OPT_TRACE_EVENTS,
 	OPT_ALLOW_RPMB,
 	OPT_OPEN_TAS,
 };
@@ -98,6 +103,7 @@ static const struct option long_options[] = {
 	{ "cpu", required_argument, NULL, OPT_CPU },
 	{ "quiet-until-end", no_argument, NULL, OPT_QUIET },
 	{ "no-ta-counter", no_argument, NULL, OPT_NO_TA_COUNTER },
+	{ "trace-events", no_argument, NULL, OPT_TRACE_EVENTS },
 	{ "allow-rpmb", no_argument, NULL, OPT_ALLOW_RPMB },
 	{ "open-tas", no_argument, NULL, OPT_OPEN_TAS },
 	{ "list", no_argument, NULL, 'l' },
@@ -112,10 +118,18 @@ static const int ending[] = { SIGINT, SIGTERM, SIGHUP };
 enum { ENDING = sizeof(ending) / sizeof(*ending) };
 static bool caught[ENDING];
 
+/* The program ends where it is; nothing of it stays in the kernel. */
+static void leave_at_once(int sig)
+{
+	trace_abandon();
+	signal(sig, SIG_DFL);
+	raise(sig);
+}
+
 /* Once: the next one, whichever, ends the program where it is. */
 static void on_signal(int sig)
 {
-	static const struct sigaction leave = { .sa_handler = SIG_DFL };
+	static const struct sigaction leave = { .sa_handler = leave_at_once };
 
 	bench_signal = sig;
 	for (size_t i = 0; i < ENDING; i++)
@@ -251,6 +265,9 @@ static int parse_arguments(int argc, char **argv, struct arguments *a)
 			break;
 		case OPT_NO_TA_COUNTER:
 			s->ta_counter = false;
+			break;
+		case OPT_TRACE_EVENTS:
+			s->trace_events = true;
 			break;
 		case OPT_ALLOW_RPMB:
 			a->allow_rpmb = true;

@@ -120,6 +120,11 @@ bool case_in_ta(const struct bench_case *c)
 	return backend && backend->crosses;
 }
 
+bool case_calls_tee(const struct bench_case *c)
+{
+	return case_in_ta(c) || !strncmp(c->backend_name, "tee-", 4);
+}
+
 int case_prepare(struct bench_case *c, struct pool *pool, struct error *err)
 {
 	c->state = calloc(1, c->workload->state_size);

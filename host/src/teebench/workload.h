@@ -164,6 +164,8 @@ int case_choice(const char *text, const char *const *names, const char *what,
 
 /* Does a TA compute it? By the key alone: nothing is opened yet. */
 bool case_in_ta(const struct bench_case *c);
+/* Does it call the TEE? That, or its storage. */
+bool case_calls_tee(const struct bench_case *c);
 
 /* Makes c->state and prepares it; ends and frees it, if there is one. */
 int case_prepare(struct bench_case *c, struct pool *pool, struct error *err);

@@ -16,16 +16,33 @@
 
 enum { MEMREF_BYTES = 64 };
 
+/*
+ * OP-TEE's list of devices: a part of its core that answers like a TA, in every
+ * build. A command that it doesn't have comes back without a TA being entered.
+ */
+#define CORE_UUID_TEXT "7011a688-ddde-4053-a5a9-7b3c4ddf13b8"
+static const TEEC_UUID core_uuid = {
+	0x7011a688,
+	0xddde,
+	0x4053,
+	{ 0xa5, 0xa9, 0x7b, 0x3c, 0x4d, 0xdf, 0x13, 0xb8 },
+};
+
+enum { NO_COMMAND = 0x7ee3a4c };
+#define NOT_IMPLEMENTED 0xFFFF0009u
+
 struct invoke {
 	const struct backend *backend; /* kind "none" */
 	struct session *session;
-	struct tee_session *tee; /* the other kinds */
+	struct tee_session *core; /* kind "core" */
+	struct tee_session *tee;  /* the other kinds */
 	TEEC_SharedMemory *shm;
 	TEEC_Operation op;
 };
 
 static const char *const kinds[] = {
-	"none", "values", "memref-in", "memref-out", "memref-inout", NULL,
+	"none", "values", "memref-in", "memref-out", "memref-inout", "core",
+	NULL,
 };
 
 static int invoke_parse(struct bench_case *c, struct pool *pool,
@@ -87,6 +104,19 @@ static int set_parameter(struct invoke *in, const char *kind, struct error *err)
 	return 0;
 }
 
+static int open_core(struct invoke *in, struct error *err)
+{
+	int ret = tee_session_open(&in->core, &core_uuid, CORE_UUID_TEXT,
+				   "core's list of devices", err);
+
+	if (ret && err && err->tee_result) {
+		error_skip_word(err, "no-core-service");
+		error_hint(err, "this TEE has no service of its core that its "
+				"clients may call");
+	}
+	return ret;
+}
+
 static int invoke_prepare(struct bench_case *c, struct pool *pool,
 			  struct error *err)
 {
@@ -100,6 +130,8 @@ static int invoke_prepare(struct bench_case *c, struct pool *pool,
 		return ret;
 	if (!c->backend->nop || (!plain && strcmp(c->backend->name, "tee")))
 		return no_call(c, err);
+	if (!strcmp(c->algorithm_name, "core"))
+		return open_core(in, err);
 	in->backend = c->backend;
 	in->session = desk->session;
 	if (plain)
@@ -108,12 +140,33 @@ static int invoke_prepare(struct bench_case *c, struct pool *pool,
 	return set_parameter(in, c->algorithm_name, err);
 }
 
+static int call_core(struct invoke *in, uint32_t loops, struct error *err)
+{
+	for (uint32_t i = 0; i < loops; i++) {
+		uint32_t origin = 0;
+		TEEC_Result res = in->core->api->invoke(&in->core->session,
+							NO_COMMAND, &in->op,
+							&origin);
+
+		if (res == TEEC_SUCCESS)
+			return error_set(err, -EPROTO,
+					 "the TEE's core has a command that "
+					 "does not exist");
+		if (res != NOT_IMPLEMENTED)
+			return error_tee(err, res, origin,
+					 "cannot call the TEE's core");
+	}
+	return 0;
+}
+
 static int invoke_run(void *state, uint32_t loops, uint32_t repeat,
 		      struct error *err)
 {
 	struct invoke *in = state;
 
 	(void)repeat;
+	if (in->core)
+		return call_core(in, loops, err);
 	if (in->tee)
 		return tee_invoke_times(in->tee, TA_DIGEST_CMD_NOP, &in->op,
 					loops,
@@ -153,6 +206,7 @@ static void invoke_teardown(void *state)
 
 	if (in->shm)
 		tee_shm_free(in->tee, in->shm);
+	tee_session_close(in->core);
 }
 
 static void invoke_list(struct listing *listing, struct pool *pool)

@@ -122,6 +122,23 @@ DIR *__wrap_opendir(const char *path)
 	return __real_opendir(of_kernel(path) ? "/proc/self/task" : path);
 }
 
+static void fuzz_legs(void)
+{
+	static struct trace_leg list[TRACE_LEGS_MAX];
+	struct trace_legs legs = { .list = list };
+	struct error err = { 0 };
+	struct trace *trace;
+
+	if (trace_legs_open(&trace, &err))
+		return;
+	if (!trace_legs_start(trace, &err) &&
+	    !trace_legs_stop(trace, &legs, &err))
+		for (size_t i = 0; i < legs.count; i++)
+			if (list[i].begin_ns > list[i].end_ns)
+				abort();
+	trace_legs_close(trace);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const struct ta_counter none;
@@ -142,6 +159,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	trace_end(trace_begin(&counts), &counts);
 	if (counts.complete > counts.returns)
 		abort();
+	fuzz_legs();
 	input = NULL;
 	return 0;
 }

@@ -55,6 +55,12 @@ if TYPE_CHECKING:
     metavar="N",
     help="Start the programs N times, with new TA sessions, and measure the plan in each.",
 )
+@click.option(
+    "--trace-events",
+    is_flag=True,
+    help="After the samples, trace some calls into the TEE by the kernel's tracepoints, for "
+    "`teemark explain`; needs root on the board.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print a summary for scripts on stdout.")
 def command(
     *,
@@ -63,6 +69,7 @@ def command(
     out: Path | None,
     boots: int | None,
     rounds: int | None,
+    trace_events: bool,
     as_json: bool,
 ) -> int:
     """Run a plan on a board, keep the raw records, and report.
@@ -88,7 +95,8 @@ def command(
     starts = runner.Starts(boots or rounds or 1, "boot" if boots is not None else "round")
     title = f"{asked.name} on {board.name}"
     say(f"{title}: {_ahead(asked, starts, deterministic=board.deterministic)}")
-    outcome = _measure(board, asked, title, out, starts)
+    options = ("--trace-events",) if trace_events else ()
+    outcome = _measure(board, asked, title, out, starts, options=options)
     run = reader.read(outcome.file)
     try:
         _show(outcome, run, as_json=as_json)
@@ -97,7 +105,15 @@ def command(
     return 0 if run.as_asked else 1
 
 
-def _measure(board: Board, asked: Plan, title: str, out: Path | None, starts: Starts) -> Outcome:
+def _measure(
+    board: Board,
+    asked: Plan,
+    title: str,
+    out: Path | None,
+    starts: Starts,
+    *,
+    options: tuple[str, ...],
+) -> Outcome:
     from teemark import paths, runner
     from teemark.boards import ensure_installed
     from teemark.console import working
@@ -120,7 +136,7 @@ def _measure(board: Board, asked: Plan, title: str, out: Path | None, starts: St
         default = runner.default_directory(paths.runs(), board.name, asked.name, now)
         directory = out or new_directory(default)
         with watching(asked, title, starts.count) as watcher:
-            outcome = runner.measure(board, asked, directory, watcher, starts)
+            outcome = runner.measure(board, asked, directory, watcher, starts, options=options)
     if out is None:
         point_latest(directory)
     return outcome

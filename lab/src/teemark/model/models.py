@@ -21,6 +21,10 @@ from teemark.model.stats import (
 from teemark.run.reader import MeasuredCase, RunData
 
 EMPTY_CALL = "invoke/none/tee/none"
+CORE_CALL = "invoke/core/tee/none"
+"""A call that the TEE's core answers itself: no TA is entered."""
+LOG = "log"
+"""The workload whose calls write lines to the TEE's console; how many is its last word."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +115,8 @@ class Models:
     repeats: tuple[RepeatLine, ...] = ()
     counted: tuple[Counted, ...] = ()
     streams: tuple[Streamed, ...] = ()
+    lines: Fit | None = None
+    """A call that writes to the TEE's console: `call`, and what a `line` adds."""
     references: Fit | None = None
     """An empty call: `call`, and what a memory `reference` adds."""
     _by_key: dict[str, CaseStats] = field(default_factory=dict, repr=False, compare=False)
@@ -259,12 +265,25 @@ def streamed(models: Models) -> tuple[Streamed, ...]:
 
 
 def references_of(stats: Iterable[CaseStats]) -> Fit | None:
-    calls = [one for one in stats if one.workload == "invoke" and one.backend == "tee"]
+    calls = [
+        one
+        for one in stats
+        if one.workload == "invoke" and one.backend == "tee" and one.key != CORE_CALL
+    ]
     return fit(
         range(len(calls)),
         [one.estimate for one in calls],
         {"call": [1.0] * len(calls)},
         {"reference": [float(one.algorithm.startswith("memref")) for one in calls]},
+    )
+
+
+def lines_of(stats: Iterable[CaseStats]) -> Fit | None:
+    calls = sorted((int(one.parameters), one.estimate) for one in stats if one.workload == LOG)
+    return fit(
+        [count for count, _ in calls],
+        [time for _, time in calls],
+        {"call": [1.0] * len(calls), "line": [float(count) for count, _ in calls]},
     )
 
 
@@ -278,6 +297,7 @@ def build(run: RunData) -> Models:
         costs=costs_of(run, stats, counted),
         repeats=repeat_lines(cases, sampling),
         counted=counted,
+        lines=lines_of(stats),
         references=references_of(stats),
         _by_key={one.key: one for one in stats},
     )

@@ -40,6 +40,30 @@ def cell(run: RunData, figure: Estimate | float) -> str:
     return fmt.duration(value)
 
 
+def amount_cell(run: RunData, figure: Estimate) -> str:
+    """A part of a call, which may be negative, for a column of times."""
+    if exact(run):
+        sign = fmt.MINUS if figure.value < 0 else ""
+        return sign + instructions(abs(figure.value))
+    return fmt.duration(figure.value)
+
+
+def between(run: RunData, figure: Estimate) -> str:
+    """Its interval; of a counted figure only where something else is in it."""
+    interval = figure.interval
+    if interval is None:
+        return fmt.NONE
+    if not exact(run):
+        return fmt.duration_interval(interval)
+    if interval.width < 1:
+        return "exact"
+    ends = (
+        f"{fmt.MINUS if end < 0 else ''}{instructions(abs(end))}"
+        for end in (interval.low, interval.high)
+    )
+    return fmt.TO.join(ends)
+
+
 def unit(run: RunData) -> str:
     """Of columns of times; each time has its own where they aren't counted."""
     return "instructions" if exact(run) else ""

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
+from teemark.model.breakdown import Breakdown, breakdowns
 from teemark.model.models import Models, build
 from teemark.model.verdicts import judge
 from teemark.report.blocks import Block, Chart, Fold, Heading, Section, Strong, Table
@@ -22,6 +23,7 @@ class Subject:
     verdicts: tuple[Said, ...]
     label: str
     """The run's name in a report of several."""
+    breakdowns: tuple[Breakdown, ...] = ()
     trace: Trace | None = None
     against: Trace | None = None
     """The trace that this one is compared with."""
@@ -51,7 +53,8 @@ def subjects(
         label = run.name if names.count(run.name) == 1 else f"{run.name} ({number})"
         said = tuple(say(run, verdict) for verdict in judge(run, models))
         trace = traces[number - 1] if traces else None
-        made.append(Subject(run, models, said, label, trace, against))
+        parts = breakdowns(run, models)
+        made.append(Subject(run, models, said, label, parts, trace, against))
     return tuple(made)
 
 

@@ -27,6 +27,7 @@ from teemark.run.records import (
     End,
     Fail,
     First,
+    Legs,
     Machine,
     Run,
     Sample,
@@ -103,6 +104,7 @@ class RunData:
     starts: tuple[StartData, ...] = ()
     cases: dict[str, MeasuredCase] = field(default_factory=dict)
     first: tuple[First, ...] = ()
+    legs: tuple[Legs, ...] = ()
     skips: tuple[Skip, ...] = ()
     fails: tuple[Fail, ...] = ()
     teehash: tuple[Teehash, ...] = ()
@@ -161,6 +163,13 @@ class RunData:
     def without_tee(self) -> bool:
         """The plan asked for a TEE, and the machine has none."""
         return any(skip.code == NO_TEE for skip in self.skips) and not self.tee_refused
+
+    def untraced(self, case: str) -> str:
+        """Why no call of this case was traced by the kernel's tracepoints."""
+        if self.machine.settings.trace_events is None:
+            return "the run was made without --trace-events"
+        said = (one.reason for one in self.legs if one.case == case and one.reason)
+        return next(said, "no call of this case was traced by the kernel's tracepoints")
 
     @property
     def unit(self) -> str:
@@ -254,6 +263,7 @@ class Collector:
         self._ta_samples: dict[str, list[Sample]] = {}
         self._case_first: dict[str, list[First]] = {}
         self._first: list[First] = []
+        self._legs: list[Legs] = []
         self._skips: dict[str, Skip] = {}
         self._fails: dict[str, Fail] = {}
         self._teehash: list[Teehash] = []
@@ -329,6 +339,12 @@ class Collector:
                 self._add_sample(start, record)
             case First():
                 self._add_first(record)
+            case Legs():
+                if record.case not in start.cases:
+                    raise DataError(
+                        f"{where}: legs of {record.case}, which has no case record before it"
+                    )
+                self._legs.append(record)
             case Skip():
                 self._skips.setdefault(record.case, record)
             case Fail():
@@ -379,6 +395,7 @@ class Collector:
                 for key, case in self._cases.items()
             },
             first=tuple(self._first),
+            legs=tuple(self._legs),
             skips=tuple(self._skips.values()),
             fails=tuple(self._fails.values()),
             teehash=tuple(self._teehash),

@@ -12,8 +12,8 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct
 
-SCHEMA = 2
-"""2: `start` records. Files of schema 1 have none, and are read as one start."""
+SCHEMA = 3
+"""2: `start` records. Files of schema 1 have none, and are read as one start. 3: `legs` records."""
 
 Count = Annotated[int, Meta(ge=0)]
 Positive = Annotated[int, Meta(ge=1)]
@@ -158,6 +158,10 @@ class SettingsFacts(Group, frozen=True, kw_only=True):
     ta_counter: Annotated[
         bool | None, Meta(description="false: TAs were not to count their time")
     ] = None
+    trace_events: Annotated[
+        bool | None,
+        Meta(description="calls were traced by the kernel's tracepoints; null: not asked for"),
+    ] = None
 
 
 class Backend(Struct, frozen=True, kw_only=True):
@@ -293,6 +297,29 @@ class Sample(Record, frozen=True, kw_only=True, tag="sample", gc=False):
     runq_ns: Annotated[Count | None, Meta(description="time waiting for a CPU")] = None
 
 
+Leg = tuple[Count, Count, Count]
+
+
+class Legs(Record, frozen=True, kw_only=True, tag="legs", gc=False):
+    """One call more, after the samples, with the kernel's tracepoints on: each of its ways through
+    the secure world. Events cost time, so that it is no sample."""
+
+    case: Key
+    seq: Annotated[Count, Meta(description="which traced call of the case, from 0")]
+    repeat: Annotated[Positive, Meta(description="operations in the call")]
+    ns: Annotated[Count | None, Meta(description="the call by the client's clock, events included")]
+    legs: Annotated[
+        tuple[Leg, ...] | None,
+        Meta(
+            description="begin and end in nanoseconds since the first begin, and what the secure "
+            "world returned (a0): 0 is done, 0xffff0000 + n asks for something"
+        ),
+    ]
+    resolution_ns: Annotated[Count, Meta(description="what a stamp is rounded to")]
+    source: Annotated[str, Meta(description="which tracepoints")]
+    reason: Annotated[str | None, Meta(description="why there are no legs of this case")] = None
+
+
 class Trouble(Record, frozen=True, kw_only=True):
     """What `skip` and `fail` share."""
 
@@ -345,7 +372,7 @@ class End(Record, frozen=True, kw_only=True, tag="end"):
     duration_ns: Count | None = None
 
 
-AnyRecord = Run | Start | Machine | Case | First | Sample | Teehash | Skip | Fail | End
+AnyRecord = Run | Start | Machine | Case | First | Sample | Legs | Teehash | Skip | Fail | End
 
 TYPES: tuple[type[Record], ...] = (
     Run,
@@ -354,6 +381,7 @@ TYPES: tuple[type[Record], ...] = (
     Case,
     First,
     Sample,
+    Legs,
     Teehash,
     Skip,
     Fail,

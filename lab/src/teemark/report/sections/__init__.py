@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from teemark.report.sections.breakdown import taken_apart
 from teemark.report.sections.cases import cases
 from teemark.report.sections.comparison import comparison
 from teemark.report.sections.costs import costs, inside
@@ -19,6 +20,7 @@ from teemark.report.subject import SectionFunction
 
 SECTIONS: tuple[SectionFunction, ...] = (
     headline,
+    taken_apart,
     traced,
     seed_tables,
     comparison,

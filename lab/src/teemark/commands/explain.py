@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""`teemark explain`: where the time of a call goes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rich.console import Console
+
+    from teemark.model.breakdown import Breakdown
+    from teemark.model.stats import Estimate
+    from teemark.report.subject import Subject
+
+WIDTH = 100
+
+
+@click.command("explain")
+@click.argument("run_path", metavar="RUN", type=click.Path(path_type=Path))
+@click.option("--case", "cases", metavar="KEY", multiple=True, help="Take this case apart.")
+@click.option("--all", "everything", is_flag=True, help="Take every case apart.")
+@click.option("--json", "as_json", is_flag=True, help="All cases, and verdicts, as JSON.")
+def command(run_path: Path, cases: tuple[str, ...], *, everything: bool, as_json: bool) -> int:
+    """Say where the time of a call into the TEE goes, part by part, and what to change.
+
+    RUN is a run's folder, or its run.ndjson; `teemark run --plan explain --trace-events` measures
+    all that is needed. Without --case or --all, one call of each kind is shown: an empty call, a
+    buffer, a digest, a stream, a storage operation.
+
+    Exit status: 0 fine; 1 if two sources tell the same differently, or the run is incomplete; 2
+    for a wrong word on the command line.
+    """
+    from teemark.errors import DataError
+    from teemark.model import breakdown
+    from teemark.report.subject import subjects
+    from teemark.run import reader
+
+    subject = subjects([reader.read(run_path)])[0]
+    found = {one.key: one for one in subject.breakdowns}
+    if not found:
+        raise DataError(
+            f"{run_path}: no case of this run is a call into the TEE that can be taken apart",
+            hint="`teemark run --plan explain --trace-events` measures such calls",
+        )
+    for key in cases:
+        if key not in found:
+            raise click.UsageError(
+                f"{key} can't be taken apart: it is no call into the TEE of this run "
+                f"(there are: {', '.join(list(found)[:8])}{', …' if len(found) > 8 else ''})"
+            )
+    if as_json:
+        click.echo(json.dumps(_as_json(subject), indent=2))
+    else:
+        chosen: Sequence[Breakdown] = tuple(found[key] for key in cases)
+        if not chosen:
+            chosen = subject.breakdowns if everything else breakdown.shown(subject.breakdowns)
+        _show(subject, chosen)
+    apart = any(check.answer == "no" for one in subject.breakdowns for check in one.checks)
+    return 1 if apart or not subject.run.as_asked else 0
+
+
+def _show(subject: Subject, chosen: Sequence[Breakdown]) -> None:
+    from rich.console import Console
+
+    console = Console(highlight=False)
+    if not console.is_terminal:
+        console = Console(highlight=False, width=WIDTH)
+    for one in chosen:
+        _show_one(console, subject, one)
+    for verdict in subject.verdicts:
+        mark = "!" if verdict.kind == "caution" else "•"
+        unsure = " (uncertain)" if verdict.confidence == "low" else ""
+        console.print(f"{mark} {verdict.key}{unsure}: {verdict.claim}", markup=False)
+        if verdict.advice:
+            console.print(f"  → {verdict.advice}", markup=False)
+
+
+def _show_one(console: Console, subject: Subject, one: Breakdown) -> None:
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    from teemark.report import bars, figures
+    from teemark.report.sections.breakdown import checked, missing, plain, row
+
+    run = subject.run
+    console.print(f"{one.key}: {figures.time(run, one.total.value)}", markup=False)
+    bar = Text("  ")
+    for part, blocks in bars.line(one, WIDTH - 24):
+        bar.append(blocks, style=_STYLES.get(bars.COLOURS[part.name], ""))
+    console.print(bar)
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column("part", no_wrap=True)
+    table.add_column(figures.unit(run) or "takes", justify="right", no_wrap=True)
+    table.add_column("95 %", justify="right", no_wrap=True)
+    table.add_column("share", justify="right", no_wrap=True)
+    table.add_column("told by")
+    for part in one.known:
+        cells = (cell if isinstance(cell, str) else plain(cell) for cell in row(run, one, part))  # type: ignore[arg-type]
+        table.add_row(*(Text(cell) for cell in cells))
+    console.print(table)
+    for said in checked(run, one):
+        console.print(f"  {said}", markup=False)
+    for part in one.parts:
+        if part.value is None:
+            console.print(f"  ? {plain(missing(part))}", markup=False)
+    console.print()
+
+
+_STYLES = {
+    "0": "blue",
+    "1": "cyan",
+    "2": "magenta",
+    "3": "yellow",
+    "4": "green",
+    "5": "bright_green",
+    "6": "red",
+    "other": "dim",
+}
+
+
+def _as_json(subject: Subject) -> dict[str, object]:
+    return {
+        "run": subject.run.file,
+        "unit": subject.run.unit,
+        "breakdowns": [_breakdown(one) for one in subject.breakdowns],
+        "verdicts": [
+            {
+                "key": verdict.key,
+                "kind": verdict.kind,
+                "claim": verdict.claim,
+                "evidence": verdict.evidence,
+                "advice": verdict.advice,
+                "confidence": verdict.confidence,
+            }
+            for verdict in subject.verdicts
+        ],
+    }
+
+
+def _breakdown(one: Breakdown) -> dict[str, object]:
+    return {
+        "case": one.key,
+        "kind": one.kind,
+        "total": _figure(one.total),
+        "parts": [
+            {
+                "name": part.name,
+                "title": part.title,
+                **_figure(part.value),
+                "source": part.source,
+                "reason": part.reason,
+                "measure": part.measure,
+                "covers": list(part.covers),
+            }
+            for part in one.parts
+        ],
+        "checks": [
+            {
+                "what": check.what,
+                "one": {**_figure(check.one), "source": check.one_source},
+                "other": {**_figure(check.other), "source": check.other_source},
+                "agree": check.answer,
+            }
+            for check in one.checks
+        ],
+    }
+
+
+def _figure(value: Estimate | None) -> dict[str, float | None]:
+    interval = value.interval if value is not None else None
+    return {
+        "value": value.value if value is not None else None,
+        "low": interval.low if interval is not None else None,
+        "high": interval.high if interval is not None else None,
+    }

@@ -1,0 +1,649 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Where the time of one call goes: parts, each from a source of its own, and what they leave.
+
+A part is a difference or a slope of what the run measured apart: an empty call less a call that
+the TEE's core answers is the entry of the TA; a call that only carries a buffer less an empty one
+is its mapping; the slope over repetitions is the operation. Nothing is spread over the rest to make
+the sum fit: what the parts leave of the call is `unexplained`, and may be negative. Where two
+sources tell the same they are compared, not averaged. docs/method.md has the formulas.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Literal
+
+import msgspec
+
+from teemark.model.decide import Answer, within
+from teemark.model.forms import Blocks, blocks_of
+from teemark.model.legs import traced_calls
+from teemark.model.models import (
+    CORE_CALL,
+    EMPTY_CALL,
+    LOG,
+    Models,
+    RepeatLine,
+    repeat_lines,
+    sampling_of,
+)
+from teemark.model.stats import CaseStats, Estimate, case_stats, exactly
+from teemark.run.reader import MeasuredCase, RunData
+
+TOLERANCE = 0.05
+"""Two sources that tell the same may be so far apart."""
+
+DIGEST_BYTES = 64
+"""Room for a digest: a call that hashes has a second, small reference."""
+
+Name = Literal[
+    "client", "switch", "client-switch", "ta-entry", "client-switch-entry", "mapping", "setup",
+    "compute", "rpcs", "console", "run-queue", "unexplained",
+]  # fmt: skip
+
+TITLES: Mapping[Name, str] = {
+    "client": "client library and driver",
+    "switch": "world switch and TEE core",
+    "client-switch": "client library, driver, world switch and TEE core",
+    "ta-entry": "entry of the TA",
+    "client-switch-entry": "an empty call",
+    "mapping": "mapping of the buffers",
+    "setup": "set-up of the operation",
+    "compute": "compute",
+    "rpcs": "RPCs to the normal world",
+    "console": "console output",
+    "run-queue": "waiting for a CPU",
+    "unexplained": "unexplained",
+}
+
+Kind = Literal["empty call", "buffer", "digest", "MAC", "stream", "storage", "console", "other"]
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One part of a call. `value` None: this run can't tell; `reason` says why, `measure` what
+    would. `covers`: parts that are known together only."""
+
+    name: Name
+    value: Estimate | None
+    source: str | None = None
+    reason: str | None = None
+    measure: str | None = None
+    covers: tuple[Name, ...] = ()
+
+    @property
+    def title(self) -> str:
+        return TITLES[self.name]
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """The same by two sources. `answer`: whether they agree to within TOLERANCE."""
+
+    what: str
+    one: Estimate
+    one_source: str
+    other: Estimate
+    other_source: str
+    answer: Answer
+
+    @property
+    def ratio(self) -> Estimate:
+        return self.one / self.other
+
+
+@dataclass(frozen=True, slots=True)
+class Breakdown:
+    """One call of a case. Parts are in the order in which a call goes through them; the last is
+    what they leave."""
+
+    key: str
+    kind: Kind
+    stats: CaseStats
+    parts: tuple[Part, ...]
+    checks: tuple[Check, ...] = ()
+
+    @property
+    def total(self) -> Estimate:
+        return self.stats.estimate
+
+    def part(self, name: Name) -> Part | None:
+        return next((part for part in self.parts if part.name == name), None)
+
+    @property
+    def known(self) -> tuple[Part, ...]:
+        return tuple(part for part in self.parts if part.value is not None)
+
+    @property
+    def unexplained(self) -> Estimate:
+        found = self.parts[-1].value
+        assert found is not None
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Shape:
+    """What a case's calls are: how many there are, and the references of them together: kind of
+    memory, direction, bytes."""
+
+    kind: Kind
+    calls: int
+    references: tuple[tuple[str, str, int], ...]
+
+
+def _shape(stats: CaseStats) -> _Shape | None:
+    """None for what isn't a call into the TEE, or isn't known in its pieces here."""
+    function = _SHAPES.get(stats.workload)
+    return function(stats) if function is not None else None
+
+
+_SMALL = ("allocated", "out", DIGEST_BYTES)
+
+
+def _invoke(stats: CaseStats) -> _Shape | None:
+    if stats.backend != "tee":
+        return None
+    word, _, direction = stats.algorithm.partition("-")
+    references = (("allocated", direction, DIGEST_BYTES),) if word == "memref" else ()
+    return _Shape("empty call", 1, references)
+
+
+def _shm(stats: CaseStats) -> _Shape:
+    direction = stats.parameters.split("/")[0]
+    return _Shape("buffer", 1, ((stats.algorithm, direction, stats.bytes or 0),))
+
+
+def _oneshot(stats: CaseStats) -> _Shape | None:
+    if stats.backend not in IN_TA:
+        return None
+    kind: Kind = "MAC" if stats.algorithm.startswith("hmac-") else "digest"
+    return _Shape(kind, 1, (("allocated", "in", stats.bytes or 0), _SMALL))
+
+
+def _stream(stats: CaseStats) -> _Shape | None:
+    """A call begins the digest, then there is one for each piece."""
+    words = stats.parameters.split("/")
+    if stats.backend not in IN_TA or len(words) != 2:
+        return None
+    chunk = int(words[1])
+    whole, rest = divmod(stats.bytes or 0, chunk)
+    pieces = (*(chunk,) * whole, *((rest,) if rest or not whole else ()))
+    return _Shape(
+        "stream", 1 + len(pieces), (*(("allocated", "in", piece) for piece in pieces), _SMALL)
+    )
+
+
+def _storage(stats: CaseStats) -> _Shape | None:
+    if not stats.backend.startswith("tee"):
+        return None
+    data = ("allocated", "in", stats.bytes or 0)
+    carried = {"create": (_SMALL, data), "read": (data,), "write": (data,), "open": (_SMALL,)}
+    return _Shape("storage", 1, carried.get(stats.algorithm, ()))
+
+
+def _lines(_stats: CaseStats) -> _Shape:
+    return _Shape("console", 1, ())
+
+
+IN_TA = ("tee", "ta-c", "ta-ce")
+_SHAPES: Mapping[str, Callable[[CaseStats], _Shape | None]] = {
+    "invoke": _invoke,
+    "shm": _shm,
+    "oneshot": _oneshot,
+    "stream": _stream,
+    "storage": _storage,
+    LOG: _lines,
+}
+
+
+class _Run:
+    """What the parts of all its calls are made from."""
+
+    def __init__(self, run: RunData, models: Models) -> None:
+        self.run = run
+        self.models = models
+        self.sampling = sampling_of(run)
+        self.traced = traced_calls(run, self.sampling)
+
+    @cached_property
+    def event(self) -> Estimate | None:
+        """What the events of one leg cost, by a call of one leg with and without them."""
+        for key in (CORE_CALL, EMPTY_CALL):
+            traced, plain = self.traced.get(key), self.models.case(key)
+            if traced is not None and plain is not None:
+                return traced.event(plain.estimate)
+        return None
+
+    @cached_property
+    def empty(self) -> Estimate | None:
+        return self.time(EMPTY_CALL)
+
+    @cached_property
+    def core(self) -> Estimate | None:
+        return self.time(CORE_CALL)
+
+    @cached_property
+    def repeats(self) -> tuple[RepeatLine, ...]:
+        if not self._net:
+            return self.models.repeats
+        cases = [self._net.get(one.case.case, one) for one in self.run.sound]
+        return repeat_lines(cases, self.sampling)
+
+    @cached_property
+    def _net(self) -> Mapping[str, MeasuredCase]:
+        """Cases whose process waited for a CPU, without that."""
+        return {
+            one.case.case: _without_wait(one)
+            for one in self.run.sound
+            if any(sample.runq_ns for sample in one.samples)
+        }
+
+    def time(self, key: str) -> Estimate | None:
+        """Of a call, less what its process waited for a CPU."""
+        stats = self.models.case(key)
+        net = self._net.get(key)
+        if stats is not None and net is not None:
+            stats = case_stats(net, self.sampling)
+        return stats.estimate if stats is not None else None
+
+    def waited(self, stats: CaseStats) -> Estimate | None:
+        """For a CPU, in a call; None where the kernel doesn't say."""
+        if any(sample.runq_ns is None for sample in self.run.cases[stats.key].samples):
+            return None
+        rest = self.time(stats.key)
+        assert rest is not None
+        # By the same draws: the rest is spread as the call is.
+        return stats.estimate - rest
+
+    def mapping(self, memory: str, direction: str, size: int) -> tuple[Estimate, str] | None:
+        """What one reference adds to an empty call, and the case that tells."""
+        empty = self.empty
+        if empty is None:
+            return None
+        names = [f"shm/{memory}/tee/{way}/{size}" for way in (direction, "in", "inout", "out")]
+        if memory == "allocated" and size <= DIGEST_BYTES:
+            names.append(f"invoke/memref-{direction}/tee/none")
+            names += [f"shm/{memory}/tee/in/{n}" for n in (64, 4096)]
+        for name in names:
+            found = self.time(name)
+            if found is not None:
+                return found - empty, name
+        cost = self.models.cost(memory, "tee", "shm in")
+        if cost is None:
+            return None
+        return cost.at(size) - empty, f"the model of shm/{memory}/tee/in at {size} bytes"
+
+    # The operation: what a call does in the TA -------------------------------------------------
+
+    def operation(self, workload: str, algorithm: str, backend: str, size: int) -> _Slope | None:
+        """What it takes inside a call, by the slope over repetitions or else the TA's counter."""
+        key = f"{workload}/{algorithm}/{backend}/{size}"
+        for line in self.repeats:
+            if line.key == key:
+                return _Slope(size, line.operation, "slope over repetitions")
+        for counted in self.models.counted:
+            if counted.case.case == key and counted.inside is not None:
+                return _Slope(size, counted.inside.estimate, "the TA's counter")
+        return None
+
+    def operations(self, workload: str, algorithm: str, backend: str) -> list[_Slope]:
+        sizes = sorted(
+            stats.bytes
+            for stats in self.models.stats
+            if (stats.workload, stats.algorithm, stats.backend) == (workload, algorithm, backend)
+            and stats.bytes is not None
+        )
+        found = [self.operation(workload, algorithm, backend, size) for size in sizes]
+        return [slope for slope in found if slope is not None]
+
+
+def _without_wait(measured: MeasuredCase) -> MeasuredCase:
+    return replace(
+        measured,
+        starts=tuple(
+            tuple(
+                msgspec.structs.replace(one, ns=max(1, one.ns - one.runq_ns))
+                if one.runq_ns
+                else one
+                for one in start
+            )
+            for start in measured.starts
+        ),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Slope:
+    size: int
+    value: Estimate
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Work:
+    """An operation's set-up, and what it computes."""
+
+    setup: Estimate
+    compute: Estimate
+    source: str
+
+
+def _work(known: _Run, algorithm: str, backend: str, size: int) -> _Work | None:
+    """The slope of a small message has few blocks in it: what it takes without them is set-up; all
+    the rest of a message's own slope is compute."""
+    blocks = blocks_of(algorithm)
+    slopes = known.operations("oneshot", algorithm, backend)
+    if blocks is not None and slopes:
+        small, large = slopes[0], slopes[-1]
+        own = next((slope for slope in slopes if slope.size == size), None)
+        if blocks.of(large.size) > 10 * blocks.of(small.size):
+            return _of_slopes(blocks, small, large, own, size)
+    cost = known.models.cost(algorithm, backend)
+    empty = known.empty
+    block = cost.fit.term("block") if cost is not None else None
+    if cost is None or block is None or empty is None or not cost.fit.fits or blocks is None:
+        return None
+    references = [known.mapping("allocated", "in", DIGEST_BYTES)] * 2
+    setup = cost.call - empty
+    for reference in references:
+        if reference is None:
+            return None
+        setup -= reference[0]
+    return _Work(
+        setup, block.scaled(blocks.of(size)), f"the model of oneshot/{algorithm}/{backend}"
+    )
+
+
+def _of_slopes(
+    blocks: Blocks, small: _Slope, large: _Slope, own: _Slope | None, size: int
+) -> _Work:
+    few, many = blocks.of(small.size), blocks.of(large.size)
+    block = (large.value - small.value).scaled(1 / (many - few))
+    setup = small.value - block.scaled(few)
+    if own is not None:
+        return _Work(setup, own.value - setup, own.source)
+    return _Work(
+        setup,
+        block.scaled(blocks.of(size)),
+        f"{large.source}, {small.size} and {large.size} bytes",
+    )
+
+
+def _short(key: str) -> str:
+    """As one says it: a TEE's case without what all of them have."""
+    return key.removesuffix("/tee/none").replace("/tee/", "/")
+
+
+# The parts -----------------------------------------------------------------------------------
+
+
+def _way(known: _Run, calls: int) -> Iterator[Part]:
+    """Into the TEE and out again, as often as there are calls."""
+    empty, core = known.empty, known.core
+    if empty is None:
+        why = f"the run has no {EMPTY_CALL}"
+        for name in ("client", "switch", "ta-entry"):
+            yield Part(name, None, reason=why, measure=f"measure {EMPTY_CALL}")
+        return
+    alone = core if core is not None else empty
+    key = CORE_CALL if core is not None else EMPTY_CALL
+    joint: Name = "client-switch" if core is not None else "client-switch-entry"
+    inner: tuple[Name, ...] = ("switch",) if core is not None else ("switch", "ta-entry")
+    legs = known.traced.get(key)
+    if legs is None:
+        why = known.run.untraced(key)
+        yield Part("client", None, reason=why, measure="run with --trace-events")
+        yield Part("switch", None, reason=why, measure="run with --trace-events")
+        yield Part(joint, alone.scaled(calls), _short(key), covers=("client", *inner))
+    else:
+        told = f"tracepoints of {_short(key)}"
+        dwell = legs.dwell(known.event)
+        yield Part("client", (alone - dwell).scaled(calls), told)
+        yield Part("switch", dwell.scaled(calls), told, covers=inner if len(inner) > 1 else ())
+    if core is None:
+        why = f"the run has no {CORE_CALL}, which enters no TA"
+        yield Part("ta-entry", None, reason=why, measure=f"measure {CORE_CALL} (plan explain)")
+    else:
+        told = f"{_short(EMPTY_CALL)} less {_short(CORE_CALL)}"
+        yield Part("ta-entry", (empty - core).scaled(calls), told)
+
+
+def _mapping(known: _Run, shape: _Shape) -> Part:
+    if not shape.references:
+        return Part("mapping", exactly(0.0), "no reference to memory")
+    total: Estimate | None = None
+    told: list[str] = []
+    for reference in dict.fromkeys(shape.references):
+        found = known.mapping(*reference)
+        if found is None:
+            memory, direction, size = reference
+            key = f"shm/{memory}/tee/{direction}/{size}"
+            return Part(
+                "mapping",
+                None,
+                reason=f"the run has no {key}, which only carries the buffer",
+                measure=f"measure {key} and {EMPTY_CALL} (plan explain)",
+            )
+        share = found[0].scaled(shape.references.count(reference))
+        total = share if total is None else total + share
+        told.append(found[1])
+    return Part("mapping", total, f"{' and '.join(map(_short, told))}, less {_short(EMPTY_CALL)}")
+
+
+def _digest(known: _Run, stats: CaseStats) -> Iterator[Part]:
+    size = stats.bytes or 0
+    work = _work(known, stats.algorithm, stats.backend, size)
+    if work is None:
+        why = "no slope over repetitions, no counter in the TA, and no model over sizes"
+        what = (
+            f"measure oneshot/{stats.algorithm}/{stats.backend} with repeat=1,2,4 at 0 and 64 KiB"
+        )
+        yield Part("setup", None, reason=why, measure=what)
+        yield Part("compute", None, reason=why, measure=what)
+        return
+    yield Part("setup", work.setup, work.source)
+    yield Part("compute", work.compute, work.source)
+
+
+def _calls_back(known: _Run, stats: CaseStats) -> Part:
+    """What the normal world did for the TEE while the call was under way."""
+    legs = known.traced.get(stats.key)
+    if legs is not None:
+        value = legs.away("rpc", known.event)
+        told = f"tracepoints: {legs.rpcs:g} RPCs a call"
+        waited = known.waited(stats)
+        if legs.rpcs and waited is not None and waited.value:
+            value -= waited
+            told += ", less the wait for a CPU"
+        return Part("rpcs", value, told)
+    rpcs = known.run.cases[stats.key].case.rpcs_per_call
+    cost = known.models.cost(stats.algorithm, stats.backend, "storage")
+    term = cost.fit.term("rpc") if cost is not None and cost.fit.fits else None
+    if rpcs is not None and (term is not None or rpcs == 0):
+        value = exactly(0.0) if term is None else term.scaled(rpcs)
+        return Part("rpcs", value, "RPCs counted by tracepoint, times the model's term")
+    return Part(
+        "rpcs", None, reason=known.run.untraced(stats.key), measure="run with --trace-events"
+    )
+
+
+def _console(known: _Run, stats: CaseStats) -> Part:
+    if stats.workload == LOG:
+        line = known.models.lines
+        if line is not None:
+            cost = line.terms["line"].scaled(int(stats.parameters))
+            return Part("console", cost, "slope over the lines of log/lines/tee")
+        why = "three numbers of lines are needed for a slope"
+        return Part("console", None, reason=why, measure="measure log/lines/tee/0, 1, 2 and 4")
+    return Part(
+        "console",
+        None,
+        reason="who writes lines to the console in a call can't be seen from outside",
+        measure="log/lines/tee/N tells what a line costs; the rest below bounds how many there are",
+    )
+
+
+def _run_queue(known: _Run, stats: CaseStats) -> Part:
+    waited = known.waited(stats)
+    if waited is None:
+        return Part(
+            "run-queue",
+            None,
+            reason="this kernel doesn't tell: no /proc/self/schedstat",
+            measure="a kernel with CONFIG_SCHED_INFO",
+        )
+    return Part("run-queue", waited, "the kernel: run-queue wait")
+
+
+def _secure_work(known: _Run, stats: CaseStats, parts: Sequence[Part]) -> Part:
+    """Of a call whose work can't be repeated inside: its time in the secure world, less the way
+    there."""
+    legs = known.traced.get(stats.key)
+    if legs is None:
+        why = known.run.untraced(stats.key)
+        return Part("compute", None, reason=why, measure="run with --trace-events")
+    dwell = legs.dwell(known.event)
+    taken = {"switch", "ta-entry", "mapping"}
+    for part in parts:
+        if part.name in taken and part.value is not None:
+            dwell -= part.value
+    return Part("compute", dwell, "tracepoints, less the way there")
+
+
+def explain(known: _Run, stats: CaseStats) -> Breakdown | None:
+    shape = _shape(stats)
+    if shape is None:
+        return None
+    parts: list[Part]
+    if stats.key == CORE_CALL:
+        parts = [part for part in _way(known, 1) if part.name != "ta-entry"]
+    else:
+        parts = [*_way(known, shape.calls), _mapping(known, shape)]
+    if shape.kind in ("digest", "MAC", "stream"):
+        parts += _digest(known, stats)
+    elif shape.kind == "storage":
+        parts.append(_secure_work(known, stats, parts))
+    parts += [_calls_back(known, stats), _console(known, stats), _run_queue(known, stats)]
+    left = stats.estimate
+    for part in parts:
+        if part.value is not None:
+            left -= part.value
+    parts.append(Part("unexplained", left, "the call less its parts"))
+    return Breakdown(
+        stats.key, shape.kind, stats, tuple(parts), tuple(_checks(known, stats, shape, parts))
+    )
+
+
+# Two sources for the same --------------------------------------------------------------------
+
+
+def _checks(known: _Run, stats: CaseStats, shape: _Shape, parts: Sequence[Part]) -> Iterator[Check]:
+    by_name = {part.name: part for part in parts}
+    way = _sum(
+        by_name[name].value
+        for name in (
+            "client",
+            "switch",
+            "client-switch",
+            "client-switch-entry",
+            "ta-entry",
+            "mapping",
+        )
+        if name in by_name and by_name[name].value is not None
+    )
+    counted = next((one for one in known.models.counted if one.case.case == stats.key), None)
+    if (
+        counted is not None
+        and counted.crossing is not None
+        and way is not None
+        and shape.calls == 1
+    ):
+        yield _check(
+            "the way in and out",
+            way,
+            "sum of its parts, each by the client's clock",
+            counted.crossing.estimate,
+            "client's clock less the TA's counter, call by call",
+        )
+    if counted is not None and counted.slopes is not None and counted.judgement is not None:
+        first, ratio = exactly(counted.slopes.first), counted.slopes.ratio
+        words: dict[str, Answer] = {"agree": "yes", "disagree": "no", "undecided": "undecided"}
+        yield Check(
+            "one operation",
+            first,
+            "slope over repetitions, client's clock",
+            Estimate(
+                ratio.value * first.value,
+                None if ratio.draws is None else ratio.draws * first.value,
+                ratio.freedom,
+                ratio.shared,
+            ),
+            "slope over repetitions, the TA's counter",
+            words[counted.judgement],
+        )
+    legs = known.traced.get(stats.key)
+    client = by_name.get("client")
+    # A reference that is registered for the call has more than the client's share outside.
+    shared = all(memory == "allocated" for memory, *_ in shape.references)
+    if legs is None or client is None or client.value is None or not shared:
+        return
+    inside = stats.estimate - client.value
+    for name in ("rpcs", "run-queue"):
+        value = by_name[name].value
+        inside = inside if value is None else inside - value
+    if shape.kind != "storage" and stats.key != CORE_CALL:
+        yield _check(
+            "time in the secure world",
+            inside,
+            "client's clock less the normal world's parts",
+            legs.dwell(known.event),
+            "tracepoints, less what tracing adds",
+        )
+
+
+def _sum(values: Iterable[Estimate | None]) -> Estimate | None:
+    total: Estimate | None = None
+    for value in values:
+        if value is not None:
+            total = value if total is None else total + value
+    return total
+
+
+def _check(what: str, one: Estimate, source: str, other: Estimate, other_source: str) -> Check:
+    answer = within(one / other, 1 - TOLERANCE, 1 + TOLERANCE)
+    return Check(what, one, source, other, other_source, answer)
+
+
+def breakdowns(run: RunData, models: Models) -> tuple[Breakdown, ...]:
+    """Of every case that is a call into the TEE and whose pieces are known here."""
+    known = _Run(run, models)
+    found = (explain(known, stats) for stats in models.stats)
+    return tuple(one for one in found if one is not None)
+
+
+def shown(all_of_them: Sequence[Breakdown]) -> tuple[Breakdown, ...]:
+    """One of each kind for people: an empty call, the largest digest by the TEE's own code, a
+    stream, a storage operation, lines on the console."""
+    chosen: dict[str, Breakdown] = {}
+    for one in all_of_them:
+        stats = one.stats
+        if one.kind == "empty call" and one.key != EMPTY_CALL:
+            continue
+        if one.kind == "buffer" and stats.algorithm != "temporary":
+            continue
+        old = chosen.get(one.kind)
+        if old is None or _weight(one) > _weight(old):
+            chosen[one.kind] = one
+    return tuple(chosen.values())
+
+
+def _weight(one: Breakdown) -> tuple[bool, bool, bool, int]:
+    stats = one.stats
+    return (
+        stats.algorithm == "sha256",
+        stats.backend == "tee",
+        stats.algorithm == "read",
+        stats.bytes or 0,
+    )

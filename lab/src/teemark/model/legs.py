@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Calls whose ways between the worlds the kernel traced: how long each was in the secure world.
+
+An event costs time, and a leg from `begin` to `end` holds the second half of the one and the first
+half of the other. What a call takes more with events than without is what its events cost; how much
+of that lies inside the legs isn't known: half of it is taken off, and the interval goes from
+nothing to all of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Literal
+
+from teemark.model.stats import DRAWS, SEED, Estimate, Sampling, exactly
+from teemark.run.reader import RunData
+from teemark.run.records import Leg
+
+INTERRUPT = 0xFFFF0004
+"""What the secure world returns with when the normal world's interrupt came."""
+
+Why = Literal["rpc", "interrupt"]
+
+
+@dataclass(frozen=True, slots=True)
+class Traced:
+    """The traced calls of one case."""
+
+    key: str
+    ns: tuple[int, ...]
+    """What each took, events included."""
+    ways: tuple[tuple[Leg, ...], ...]
+    """The legs of each."""
+    grain: float
+    """What a stamp is rounded to, nanoseconds."""
+    sampling: Sampling
+
+    @property
+    def calls(self) -> int:
+        return len(self.ns)
+
+    @property
+    def legs(self) -> float:
+        """Of a call, on average."""
+        return sum(map(len, self.ways)) / self.calls
+
+    def _returns(self, why: Why) -> float:
+        return [_why(ret) for way in self.ways for *_, ret in way].count(why) / self.calls
+
+    @property
+    def rpcs(self) -> float:
+        return self._returns("rpc")
+
+    @property
+    def interrupts(self) -> float:
+        return self._returns("interrupt")
+
+    def _estimate(self, values: Sequence[float], what: str) -> Estimate:
+        """Of one value a call; their mean is what a coarse clock leaves unharmed."""
+        import numpy as np
+
+        mean = sum(values) / len(values)
+        if self.sampling.exact and len(set(values)) == 1 and not self.grain:
+            return exactly(mean)
+        found = self.sampling.estimate([list(values)], f"{self.key} {what}")
+        if found.draws is None:
+            return Estimate(mean)
+        # A difference of two stamps that were cut off is off by a triangle of one step.
+        rng = np.random.default_rng([SEED, len(values), round(self.legs)])
+        spread = self.grain * (self.legs / self.calls / 6) ** 0.5
+        draws = np.broadcast_to(found.draws, DRAWS) - found.value + mean
+        return Estimate(mean, draws + rng.normal(0.0, spread, DRAWS), found.freedom, found.shared)
+
+    def event(self, untraced: Estimate) -> Estimate:
+        """What the two events of a leg cost: what the call takes more with them, a leg."""
+        traced = self._estimate([float(ns) for ns in self.ns], "traced")
+        return (traced - untraced).scaled(1 / self.legs)
+
+    def dwell(self, event: Estimate | None) -> Estimate:
+        """In the secure world, of a call; `event` is what the events of a leg cost."""
+        found = self._estimate(
+            [float(sum(end - begin for begin, end, _ in way)) for way in self.ways], "in"
+        )
+        return found - _half(event, self.legs) if event is not None else found
+
+    def away(self, why: Why, event: Estimate | None) -> Estimate:
+        """In the normal world between two legs of a call, by what the secure world returned for."""
+        if not self._returns(why):
+            return exactly(0.0)
+        found = self._estimate([float(_away(way, why)) for way in self.ways], why)
+        return found - _half(event, self._returns(why)) if event is not None else found
+
+
+def _half(event: Estimate, times: float) -> Estimate:
+    """Half of so many events, from nothing to all of them."""
+    import numpy as np
+
+    share = np.random.default_rng([SEED, DRAWS]).uniform(0.0, 1.0, DRAWS)
+    draws = None if event.draws is None else event.draws * share * times
+    return Estimate(event.value / 2 * times, draws, event.freedom, event.shared)
+
+
+def _why(ret: int) -> Why | None:
+    if ret == INTERRUPT:
+        return "interrupt"
+    return "rpc" if ret >> 16 == 0xFFFF and ret != 0xFFFFFFFF else None
+
+
+def _away(way: Sequence[Leg], why: Why) -> int:
+    return sum(following[0] - leg[1] for leg, following in pairwise(way) if _why(leg[2]) == why)
+
+
+def traced_calls(run: RunData, sampling: Sampling) -> Mapping[str, Traced]:
+    """By case. A case whose events were lost has a record that says so, and no legs."""
+    found: dict[str, list[tuple[int, tuple[Leg, ...], int]]] = {}
+    for one in run.legs:
+        if one.legs and one.ns is not None:
+            found.setdefault(one.case, []).append((one.ns, one.legs, one.resolution_ns))
+    return {
+        key: Traced(
+            key,
+            tuple(ns for ns, *_ in calls),
+            tuple(way for _, way, _ in calls),
+            float(max(step for *_, step in calls)),
+            sampling,
+        )
+        for key, calls in found.items()
+    }

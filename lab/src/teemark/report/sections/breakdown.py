@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Where the time of one call goes: a bar and a table of its parts, and what can't be told."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from teemark import fmt
+from teemark.model.breakdown import TOLERANCE, Breakdown, Check, Part, shown
+from teemark.report import bars, figures
+from teemark.report.blocks import (
+    Block,
+    Bullets,
+    Cell,
+    Chart,
+    Column,
+    Fold,
+    Paragraph,
+    Quiet,
+    Section,
+    Strong,
+    Table,
+    Text,
+)
+from teemark.report.sections.throughput import caveat
+from teemark.report.subject import Subject, each
+from teemark.run.reader import RunData
+
+
+def taken_apart(subjects: Sequence[Subject]) -> Section | None:
+    blocks = each(subjects, _of)
+    if not blocks:
+        return None
+    intro = Paragraph(
+        (
+            "Each part is measured by itself: as the difference between two calls that differ in "
+            "it alone, as a slope over repetitions, or by the kernel's tracepoints. What all parts "
+            "leave of the call is unexplained, and isn't spread over them.",
+        )
+    )
+    return Section("explain", "Where the time of a call goes", (intro, *blocks))
+
+
+def _of(subject: Subject) -> list[Block]:
+    blocks: list[Block] = []
+    for number, one in enumerate(shown(subject.breakdowns)):
+        blocks += _case(subject, number, one)
+    return blocks
+
+
+def _case(subject: Subject, number: int, one: Breakdown) -> list[Block]:
+    blocks: list[Block] = [
+        Chart(
+            key=f"parts-{number}",
+            title=one.key,
+            caption=("Point at a part for its share.", *_caveat(subject)),
+            wide=bars.render(one, bars.WIDE),
+            narrow=bars.render(one, bars.NARROW),
+            data=_shares(one),
+        ),
+        table(subject, one),
+    ]
+    unknown = [part for part in one.parts if part.value is None]
+    notes = [_said(check, subject.run) for check in one.checks]
+    if notes:
+        blocks.append(Bullets(tuple(notes)))
+    if unknown:
+        blocks.append(
+            Fold(
+                f"What can't be told of {one.key}",
+                fmt.plural(len(unknown), "part"),
+                (Bullets(tuple(missing(part) for part in unknown)),),
+            )
+        )
+    return blocks
+
+
+def missing(part: Part) -> Text:
+    return (Strong(part.title), f": {part.reason}. To know it: {part.measure}.")
+
+
+def _caveat(subject: Subject) -> Text:
+    said = caveat(subject)
+    return (Strong(f" {said}."),) if said else ()
+
+
+def _shares(one: Breakdown) -> Table:
+    return Table(
+        columns=(Column("part", "left"), Column("share")),
+        rows=tuple((part.title, fmt.percent(share)) for part, share in bars.widths(one)),
+    )
+
+
+def table(subject: Subject, one: Breakdown) -> Table:
+    rows: list[tuple[Cell, ...]] = [row(subject.run, one, part) for part in one.known]
+    total: tuple[Cell, ...] = (
+        (Strong("the call"),),
+        (Strong(figures.cell(subject.run, one.total)),),
+        (Quiet(figures.spread(subject.run, one.total.interval)),),
+        fmt.percent(1.0, 3),
+        "client clock: median",
+    )
+    return Table(
+        columns=(
+            Column("part", "left"),
+            Column("takes", unit=figures.unit(subject.run)),
+            Column(fmt.LEVEL),
+            Column("share"),
+            Column("told by", "left"),
+        ),
+        rows=(*rows, total),
+        caption=f"The parts of {one.key}",
+        note=caveat(subject),
+    )
+
+
+def row(run: RunData, one: Breakdown, part: Part) -> tuple[Cell, ...]:
+    value = part.value
+    assert value is not None
+    share = value.value / one.total.value if one.total.value else 0.0
+    return (
+        part.title,
+        figures.amount_cell(run, value),
+        (Quiet(figures.between(run, value)),),
+        figures.signed(share).lstrip("+"),
+        part.source or "",
+    )
+
+
+def _said(check: Check, run: RunData) -> Text:
+    one, other = (figures.amount_cell(run, value) for value in (check.one, check.other))
+    words = {
+        "yes": f"agree to within {fmt.percent(TOLERANCE, 1)}",
+        "no": f"differ by more than {fmt.percent(TOLERANCE, 1)}",
+        "undecided": f"agree or not to within {fmt.percent(TOLERANCE, 1)}: undecided",
+    }
+    mark = Strong("! ") if check.answer == "no" else ""
+    return (
+        mark,
+        Strong(check.what),
+        f": {one} ({check.one_source}) and {other} ({check.other_source}) {words[check.answer]}.",
+    )
+
+
+def plain(text: Text) -> str:
+    return "".join(part if isinstance(part, str) else part.text for part in text)
+
+
+def checked(run: RunData, one: Breakdown) -> list[str]:
+    return [plain(_said(check, run)) for check in one.checks]

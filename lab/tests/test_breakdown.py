@@ -1,0 +1,285 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Calls with known parts, taken apart again; what a run can't tell is said, not guessed."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from copy import deepcopy
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from synthetic import MACHINE, Synthetic, scattered
+from teemark.commands.explain import command
+from teemark.errors import DataError
+from teemark.model import models
+from teemark.model.breakdown import Breakdown, breakdowns, shown
+from teemark.report import report
+from teemark.run import reader
+from teemark.run.reader import RunData
+
+CLIENT, SWITCH, ENTRY, REFERENCE, PAGE = 3_000.0, 27_000.0, 26_000.0, 9_000.0, 190.0
+SETUP, BLOCK, EVENT = 8_000.0, 3_800.0, 1_400.0
+SIZES = (0, 64, 4096, 65536, 1048576)
+CORE, EMPTY = "invoke/core/tee/none", "invoke/none/tee/none"
+CALL = CLIENT + SWITCH + ENTRY
+
+
+def carried(size: int) -> float:
+    return REFERENCE + PAGE * -(-size // 4096)
+
+
+def blocks(size: int) -> int:
+    return -(-(size + 9) // 64)
+
+
+def digest(size: int, repeat: int = 1) -> float:
+    return CALL + carried(size) + carried(64) + repeat * (SETUP + blocks(size) * BLOCK)
+
+
+def truth() -> dict[str, dict[int, float]]:
+    """By case, then by repetitions."""
+    found = {EMPTY: {1: CALL}, CORE: {1: CLIENT + SWITCH}}
+    found |= {f"shm/allocated/tee/in/{n}": {1: CALL + carried(n)} for n in SIZES[1:]}
+    found |= {f"oneshot/sha256/tee/{n}": {r: digest(n, r) for r in (1, 2, 4)} for n in SIZES}
+    pieces = 16 * (CALL + carried(65536)) + carried(64)
+    found["stream/sha256/tee/1048576/65536"] = {1: CALL + pieces + SETUP + blocks(1048576) * BLOCK}
+    return found
+
+
+def run_with(
+    cases: Mapping[str, Mapping[int, float]],
+    *,
+    spread: float = 0.0,
+    runq: int | None = 0,
+    legs: Mapping[str, Sequence[Sequence[tuple[float, float, int]]]] | None = None,
+    seed: int = 1,
+) -> RunData:
+    """A run of these cases; of `legs` each case has traced calls."""
+    machine = deepcopy(MACHINE)
+    if legs is not None:
+        machine |= {"settings": {"trace_events": True}}
+    records: list[dict[str, object]] = [Synthetic(identical=not spread).records()[0], machine]
+    samples: list[dict[str, object]] = []
+    for key, times in cases.items():
+        workload, algorithm, backend, parameters = key.split("/", 3)
+        size = next((word for word in parameters.split("/") if word.isdigit()), None)
+        records.append(
+            {"type": "case", "case": key, "workload": workload, "algorithm": algorithm}
+            | {"backend": backend, "parameters": parameters, "verified": True, "samples": 12}
+            | {"bytes": int(size) if size else None, "repeat": list(times)}
+            | {"loops": [1] * len(times)}
+        )
+        for repeat, ns in times.items():
+            found = scattered(ns, spread, 12, seed) if spread else [ns] * 12
+            samples += [
+                {"type": "sample", "case": key, "seq": len(samples) + i, "repeat": repeat}
+                | {"loops": 1, "ns": round(one) + (runq or 0), "source": "client-clock"}
+                | {"runq_ns": runq}
+                for i, one in enumerate(found)
+            ]
+    records += samples
+    for key, calls in (legs or {}).items():
+        for seq, ways in enumerate(calls):
+            took = sum(end - begin for begin, end, _ in ways) + CLIENT + EVENT / 2
+            records.append(
+                {"type": "legs", "case": key, "seq": seq, "repeat": 1, "ns": round(took)}
+                | {"legs": [[round(a), round(b), ret] for a, b, ret in ways]}
+                | {"resolution_ns": 1, "source": "tracepoints"}
+            )
+    records.append({"type": "end", "complete": True, "reason": "done"})
+    return reader.parse([json.dumps(one).encode() + b"\n" for one in records], file="x")
+
+
+def apart(run: RunData) -> dict[str, Breakdown]:
+    return {one.key: one for one in breakdowns(run, models.build(run))}
+
+
+def values(one: Breakdown) -> dict[str, float | None]:
+    return {part.name: part.value.value if part.value else None for part in one.parts}
+
+
+def way(dwell: float) -> tuple[float, float, int]:
+    return (0.0, dwell + EVENT / 2, 0)
+
+
+TRACED = {CORE: [[way(SWITCH)]] * 8, EMPTY: [[way(SWITCH + ENTRY)]] * 8}
+
+
+def test_every_part_of_a_digest_is_found_again() -> None:
+    one = apart(run_with(truth(), legs=TRACED))["oneshot/sha256/tee/1048576"]
+    expected = {
+        "client": CLIENT,
+        "switch": SWITCH,
+        "ta-entry": ENTRY,
+        "mapping": carried(1048576) + carried(64),
+        "setup": SETUP,
+        "compute": blocks(1048576) * BLOCK,
+        "run-queue": 0.0,
+        "unexplained": 0.0,
+    }
+    found = values(one)
+    for name, value in expected.items():
+        assert found[name] == pytest.approx(value, abs=200), name
+
+
+def test_a_stream_pays_the_way_for_every_piece() -> None:
+    found = values(apart(run_with(truth(), legs=TRACED))["stream/sha256/tee/1048576/65536"])
+    assert found["ta-entry"] == pytest.approx(17 * ENTRY)
+    assert found["mapping"] == pytest.approx(16 * carried(65536) + carried(64))
+    assert found["unexplained"] == pytest.approx(0.0, abs=200)
+
+
+def test_without_tracepoints_client_and_switch_are_known_together() -> None:
+    one = apart(run_with(truth()))[EMPTY]
+    found = values(one)
+    assert (found["client"], found["switch"]) == (None, None)
+    assert found["client-switch"] == pytest.approx(CLIENT + SWITCH)
+    part = one.part("client")
+    assert part is not None
+    assert part.reason == "the run was made without --trace-events"
+    assert part.measure == "run with --trace-events"
+
+
+def test_without_the_core_call_an_empty_call_is_one_part() -> None:
+    cases = {key: times for key, times in truth().items() if key != CORE}
+    one = apart(run_with(cases))[EMPTY]
+    part = one.part("client-switch-entry")
+    assert part is not None
+    assert part.covers == ("client", "switch", "ta-entry")
+    assert part.value is not None
+    assert part.value.value == CALL
+    assert values(one)["ta-entry"] is None
+
+
+def test_what_isnt_measured_stays_unexplained() -> None:
+    cases = {key: times for key, times in truth().items() if not key.startswith("shm")}
+    one = apart(run_with(cases))["oneshot/sha256/tee/65536"]
+    assert values(one)["mapping"] is None
+    assert one.unexplained.value == pytest.approx(carried(65536) + carried(64), abs=1)
+
+
+def test_no_clock_of_the_work_no_guess() -> None:
+    cases = {EMPTY: {1: CALL}, "oneshot/sha256/tee/65536": {1: digest(65536)}}
+    one = apart(run_with(cases))["oneshot/sha256/tee/65536"]
+    assert values(one)["compute"] is None
+    compute = one.part("compute")
+    assert compute is not None
+    assert "repeat=1,2,4" in (compute.measure or "")
+
+
+def test_waiting_for_a_cpu_is_a_part_of_its_own() -> None:
+    one = apart(run_with(truth(), runq=50_000))["oneshot/sha256/tee/65536"]
+    found = values(one)
+    assert found["run-queue"] == pytest.approx(50_000)
+    assert found["client-switch"] == pytest.approx(CLIENT + SWITCH)
+    assert found["compute"] == pytest.approx(blocks(65536) * BLOCK, rel=1e-6)
+    assert one.unexplained.value == pytest.approx(0.0, abs=1)
+
+
+def test_a_kernel_that_doesnt_tell_the_wait() -> None:
+    one = apart(run_with(truth(), runq=None))[EMPTY]
+    part = one.part("run-queue")
+    assert part is not None
+    assert part.value is None
+    assert "schedstat" in (part.reason or "")
+
+
+def test_rpcs_are_the_time_between_legs() -> None:
+    """20 µs of service after each of two RPCs; an interrupt's leg isn't one of them."""
+    rpc, interrupt = 0xFFFF0005, 0xFFFF0004
+    calls = [
+        [
+            (0, 50_000, rpc),
+            (70_000, 90_000, interrupt),
+            (91_000, 99_000, rpc),
+            (119_000, 200_000, 0),
+        ]
+    ] * 8
+    cases = {EMPTY: {1: CALL}, "storage/read/tee-ree-fs/4096": {1: 205_000.0}}
+    one = apart(run_with(cases, legs={"storage/read/tee-ree-fs/4096": calls}))[
+        "storage/read/tee-ree-fs/4096"
+    ]
+    assert values(one)["rpcs"] == pytest.approx(40_000)
+    part = one.part("rpcs")
+    assert part is not None
+    assert part.source == "tracepoints: 2 RPCs a call"
+
+
+def test_sources_that_disagree_are_a_finding_and_not_averaged() -> None:
+    slow = {CORE: TRACED[CORE], EMPTY: [[way(1.3 * (SWITCH + ENTRY))]] * 8}
+    one = apart(run_with(truth(), legs=slow))[EMPTY]
+    (check,) = one.checks
+    assert check.answer == "no"
+    assert check.one.value == pytest.approx(SWITCH + ENTRY, rel=0.02)
+    assert [check.answer for check in apart(run_with(truth(), legs=TRACED))[EMPTY].checks] == [
+        "yes"
+    ]
+
+
+def test_scatter_makes_intervals() -> None:
+    one = apart(run_with(truth(), spread=0.02))["oneshot/sha256/tee/1048576"]
+    for name in ("mapping", "setup", "compute", "unexplained"):
+        part = one.part(name)  # type: ignore[arg-type]
+        assert part is not None
+        assert part.value is not None
+        assert part.value.interval is not None
+        assert part.value.interval.width > 0
+    interval = one.unexplained.interval
+    assert interval is not None
+    assert 0.0 in interval
+
+
+def test_one_of_each_kind_is_shown() -> None:
+    keys = [one.key for one in shown(tuple(apart(run_with(truth())).values()))]
+    assert keys == [EMPTY, "oneshot/sha256/tee/1048576", "stream/sha256/tee/1048576/65536"]
+
+
+def test_legs_need_their_case() -> None:
+    with pytest.raises(DataError, match="legs of oneshot/x/tee/1"):
+        run_with({EMPTY: {1: CALL}}, legs={"oneshot/x/tee/1": [[way(1.0)]]})
+
+
+# -- the command and the report -------------------------------------------------------------------
+
+
+def write(folder: Path) -> Path:
+    file = folder / "run.ndjson"
+    file.write_bytes(b"".join(Synthetic(identical=True, counter=1.0).lines()))
+    return file
+
+
+def test_explain_prints_parts_and_json(tmp_path: Path) -> None:
+    file = write(tmp_path)
+    done = CliRunner().invoke(command, [str(file)], standalone_mode=False)
+    assert done.exception is None
+    assert "unexplained" in done.output
+    assert "oneshot/sha256/tee/1048576" in done.output
+    done = CliRunner().invoke(command, [str(file), "--json"], standalone_mode=False)
+    said = json.loads(done.output)
+    one = next(b for b in said["breakdowns"] if b["case"] == "oneshot/sha256/tee/4096")
+    parts = {part["name"]: part for part in one["parts"]}
+    assert parts["unexplained"]["value"] is not None
+    assert parts["client"]["value"] is None
+    assert parts["client"]["reason"]
+    assert parts["client"]["measure"]
+    known = sum(part["value"] for part in one["parts"] if part["value"] is not None)
+    assert known == pytest.approx(one["total"]["value"])
+    assert any(verdict["key"] == "empty-call" for verdict in said["verdicts"])
+
+
+def test_a_case_that_isnt_there_is_a_wrong_word(tmp_path: Path) -> None:
+    file = write(tmp_path)
+    done = CliRunner().invoke(command, [str(file), "--case", "no/such/case/1"])
+    assert done.exit_code == 2
+    assert "can't be taken apart" in done.output
+
+
+def test_the_report_has_a_bar_and_a_table() -> None:
+    made = report.make([run_with(truth(), legs=TRACED)])
+    assert "Where the time of a call goes" in made.html
+    assert re.search(r"<rect[^>]*var\(--c-5\)", made.html)
+    assert "client library and driver" in made.markdown
