@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from teemark.model.counter import Counted, counted_cases
 from teemark.model.fit import Fit, fit
-from teemark.model.forms import Form, family
+from teemark.model.forms import AFALG_REQUEST, Form, family, tables_of
 from teemark.model.stats import (
     CaseStats,
     Dependence,
@@ -94,11 +94,14 @@ class Streamed:
 
     measured: CaseStats
     pieces: int
-    predicted: Estimate
+    predicted: Estimate | None
+    """None where nothing that was measured tells what a piece costs."""
 
     @property
-    def off(self) -> float:
+    def off(self) -> float | None:
         """Of the prediction from what was measured, relative."""
+        if self.predicted is None:
+            return None
         return self.predicted.value / self.measured.time.median - 1
 
 
@@ -171,7 +174,10 @@ def costs_of(
                 sizes,
                 [ways[key].estimate for key in keys],
                 {"call": [1.0] * len(keys)},
-                {"page": [float(form.pages(n)) for n in sizes]},
+                {
+                    "page": [float(form.pages(n)) for n in sizes],
+                    "table": [float(tables_of(n)) for n in sizes],
+                },
             )
         base, candidates = form.columns(
             sizes, [measured.case.rpcs_per_call for _, measured in group]
@@ -194,7 +200,7 @@ def costs_of(
 def _page(form: Form, way: Fit | None, made: Iterable[Cost]) -> Estimate | None:
     """What mapping a page takes on the way into the TEE, where that was measured apart from the
     work (by the TA's counter, or by calls that only carry a buffer) and shows."""
-    if not form.in_tee or form.workload in ("shm", "rng", "same-code"):
+    if not form.in_tee or form.workload in ("shm", "rng", "same-code", "storage"):
         return None
     if way is not None:
         return way.term("page")
@@ -232,7 +238,9 @@ def repeat_lines(cases: Sequence[MeasuredCase], sampling: Sampling) -> tuple[Rep
 
 
 def streamed(models: Models) -> tuple[Streamed, ...]:
-    """A message in m pieces is the whole one and m more ways in and out: begin is a call too."""
+    """A message in m pieces is the whole one and m more ways in and out, of which all but one carry
+    a reference: begin is a call too, without data. AF_ALG takes 64 KiB of a whole message at a
+    time: what smaller requests cost, no whole message tells."""
     found = []
     empty = models.case(EMPTY_CALL)
     for stats in models.stats:
@@ -244,12 +252,19 @@ def streamed(models: Models) -> tuple[Streamed, ...]:
             continue
         chunk = int(words[1])
         pieces = max(1, -(-stats.bytes // chunk))
+        if stats.backend == "afalg" and chunk < min(stats.bytes, AFALG_REQUEST):
+            found.append(Streamed(stats, pieces, None))
+            continue
         predicted = cost.at(stats.bytes)
         if cost.form.in_tee:
-            way = cost.way.terms["call"] if cost.way else empty.estimate if empty else None
-            if way is None:
-                continue
-            predicted += way.scaled(pieces)
+            reference = models.references.term("reference") if models.references else None
+            if empty is not None and reference is not None:
+                predicted += empty.estimate.scaled(pieces) + reference.scaled(pieces - 1)
+            else:
+                way = cost.way.terms["call"] if cost.way else empty.estimate if empty else None
+                if way is None:
+                    continue
+                predicted += way.scaled(pieces)
             page = cost.fit.term("page")
             more = pieces * cost.form.pages(chunk) - cost.form.pages(stats.bytes)
             if page is not None and more > 0:
