@@ -213,8 +213,10 @@ def test_storage_pays_rpcs() -> None:
         )
         for key, measured in run.cases.items()
     }
-    _, found = only(models.build(replace(run, cases=cases)))
+    cost, found = only(models.build(replace(run, cases=cases)))
     assert found == {"call": pytest.approx(9e6), "rpc": pytest.approx(7e5)}
+    # In between, as often in proportion.
+    assert cost.at(10_000).value == pytest.approx(9e6 + 7e5 * (35 + 12 * 3000 / 9384))
     assert "rpc" not in only(models.build(run))[1]
 
 
