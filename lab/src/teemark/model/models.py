@@ -16,6 +16,7 @@ from teemark.model.stats import (
     Sampling,
     call_times,
     case_stats,
+    exactly,
     loops_of,
 )
 from teemark.run.reader import MeasuredCase, RunData
@@ -244,20 +245,30 @@ def repeat_lines(cases: Sequence[MeasuredCase], sampling: Sampling) -> tuple[Rep
 
 
 def in_pieces(models: Models, cost: Cost, size: int, chunk: int) -> Estimate | None:
-    """A message in m pieces is the whole one and m more ways in and out: begin is a call too. None
-    where that way isn't known."""
+    """A message in pieces is the whole one, an empty call to begin it, and for each piece but the
+    last a way in and out with a memory reference. None where that way isn't known."""
     pieces = pieces_of(size, chunk)
     predicted = cost.at(size)
     if not cost.form.in_tee:
         return predicted
-    empty = models.case(EMPTY_CALL)
-    way = cost.way.terms["call"] if cost.way else empty.estimate if empty else None
-    if way is None:
+    empty, reference = models.case(EMPTY_CALL), _reference(models, cost)
+    if empty is None or reference is None:
         return None
-    predicted += way.scaled(pieces)
+    predicted += empty.estimate + (empty.estimate + reference).scaled(pieces - 1)
     page = cost.fit.term("page")
     more = pieces * cost.form.pages(chunk) - cost.form.pages(size)
     return predicted + page.scaled(more) if page is not None and more > 0 else predicted
+
+
+def _reference(models: Models, cost: Cost) -> Estimate | None:
+    """What a memory reference adds to an empty call: by calls with one, else by the way of a whole
+    message, which has two: the message and its digest."""
+    if models.references is not None:
+        return models.references.term("reference") or exactly(0.0)
+    empty = models.case(EMPTY_CALL)
+    if cost.way is None or empty is None:
+        return None
+    return (cost.way.terms["call"] - empty.estimate).scaled(0.5)
 
 
 def pieces_of(size: int, chunk: int) -> int:

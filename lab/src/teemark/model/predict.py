@@ -18,6 +18,10 @@ from teemark.model.forms import family_name
 from teemark.model.models import Cost, Models, in_pieces
 from teemark.model.stats import Estimate, Interval
 
+LEAST = 0.01
+"""No prediction is nearer than that, however well its model fits: other sizes may take paths
+through the code that no measured size took (lab/bench/predict.py)."""
+
 
 class Unpredictable(Exception):
     """Why there is no answer, and what to measure so that there is one."""
@@ -128,7 +132,7 @@ def predict(models: Models, task: Task) -> Prediction:
     return Prediction(
         task,
         _figure(models, cost, task),
-        max((off, *checked)),
+        max((LEAST, off, *checked)),
         (sizes[0], sizes[-1]),
         len(checked),
     )
@@ -140,7 +144,8 @@ def _figure(models: Models, cost: Cost, task: Task) -> Estimate:
     found = in_pieces(models, cost, task.bytes, task.chunk)
     if found is None:
         raise Unpredictable(
-            "what a further call into the TEE takes isn't known", "invoke/none/tee/none"
+            "what a further call into the TEE takes isn't known",
+            "invoke/none/tee/none, and invoke with every kind of memref",
         )
     return found
 
