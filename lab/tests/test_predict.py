@@ -212,7 +212,7 @@ def test_the_backend_changes_with_the_size() -> None:
 
 
 def test_pieces() -> None:
-    """With 66,000 a piece and 59.4 a byte, those of 64 KiB pay 66,000 / (64 Ki * 59.4) = 1.7 % more than
+    """With 66,000 a piece and 59.4 a byte, those of 64 KiB pay 1.7 % more than
     one call, and those of 8 KiB 14 %."""
     found = [one for one in advise_of(tee()) if one.question == "pieces"]
     assert [(one.choose, one.over) for one in found] == [("65536", "1024")]
