@@ -121,14 +121,10 @@ def _say(run: RunData, task: Task, answer: Prediction | Unpredictable) -> None:
     low, high = answer.fitted
     what = f"its model is fitted to {fmt.size(low)}{fmt.TO}{fmt.size(high)}"
     if task.chunk is None:
-        click.echo(
-            f"  {what}, and off by {figures.share(answer.off)} at most where a size is left out"
-        )
+        click.echo(f"  {what}, and off by {fmt.share(answer.off)} at most where a size is left out")
     elif answer.streams:
         checked = fmt.plural(answer.streams, "stream")
-        click.echo(
-            f"  {what}; checked with {checked} of this run: off by {figures.share(answer.off)}"
-        )
+        click.echo(f"  {what}; checked with {checked} of this run: off by {fmt.share(answer.off)}")
     else:
         click.echo(f"  {what}; this run has no stream of it to check that with")
 
@@ -141,7 +137,6 @@ def _catalogue(run: RunData, models: Models, as_json: bool) -> None:
 
     from teemark import fmt
     from teemark.model.predict import catalogue
-    from teemark.report import figures
 
     known = list(catalogue(models))
     if as_json:
@@ -181,7 +176,7 @@ def _catalogue(run: RunData, models: Models, as_json: bool) -> None:
             Text(f"{cost.workload}/{cost.algorithm}/{cost.backend}"),
             fmt.size(low),
             fmt.size(high),
-            figures.share(cost.fit.prediction_error or 0.0),
+            fmt.share(cost.fit.prediction_error or 0.0),
             ", ".join(cost.fit.terms),
         )
     console.print(table)

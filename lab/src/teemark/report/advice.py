@@ -10,7 +10,7 @@ from teemark.run.reader import RunData
 
 
 def sentence(run: RunData, advice: Advice) -> str:
-    saved = figures.share(advice.saves)
+    saved = fmt.share(advice.saves)
     interval = advice.saved
     known = figures.known(run, interval, f"{fmt.span(interval, 100.0)}{fmt.THIN}%")
     if advice.question == "pieces":
