@@ -331,8 +331,14 @@ def _fetch(
             watcher.quiet()
             places = ("--cases", f"{folder}/cases", "--output", f"{folder}/records")
             command = quietly(PROGRAM, *places, *_QUIET_OPTIONS, *_allowed(board), *options)
+            leaving: SystemExit | None = None
             with board.stream(command, stderr=complaints) as process:
-                status = process.wait()
+                try:
+                    status = process.wait()
+                except SystemExit as problem:  # what was measured is still on the board
+                    leaving = problem
+                    process.signal("TERM")
+                    status = process.wait(_ENDING_S)
             left = board.script('cd "$1" && ls', folder).text.split()
             for name in ("records", "records.partial"):
                 if name in left:
@@ -340,10 +346,16 @@ def _fetch(
                     with (Path(local) / name).open("rb") as stream:
                         sink.take(stream)
                     break
+            if leaving is not None:
+                raise leaving
             return status
     finally:
         with contextlib.suppress(BoardError):
             board.script('rm -rf "$1"', folder)
+
+
+_ENDING_S = 60
+"""teebench ends after the step that is under way."""
 
 
 def _text(stream: IO[bytes]) -> str:
