@@ -15,7 +15,7 @@ struct kernel_driver {
 	char type[24];    /* "shash", "ahash", "skcipher", … */
 	int priority;
 	int refcount;
-	bool async; /* it may complete later: an interrupt, another thread */
+	bool async;    /* it may complete later: an interrupt, another thread */
 	bool internal; /* only other drivers may use it */
 };
 

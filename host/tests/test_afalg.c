@@ -211,9 +211,8 @@ static void test_any_driver_is_a_case_of_each(void **state)
 					"oneshot/sha256/afalg:omap-sha256/64",
 					2, &defaults, NULL),
 			 0);
-	assert_int_equal(cases_add_line(&cases,
-					"oneshot/sha3-512/afalg:*/64", 3,
-					&defaults, NULL),
+	assert_int_equal(cases_add_line(&cases, "oneshot/sha3-512/afalg:*/64",
+					3, &defaults, NULL),
 			 0);
 	assert_int_equal(cases_expand(&cases, NULL), 0);
 	assert_int_equal(cases.count, 3);

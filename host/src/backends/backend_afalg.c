@@ -91,8 +91,9 @@ static int no_such_driver(const char *driver, const char *name,
 {
 	error_skip(err, -EOPNOTSUPP, "no-driver",
 		   "the kernel has no driver \"%s\" of %s", driver, name);
-	error_hint(err, "grep -A1 '^name.*%s' /proc/crypto shows those there "
-			"are; its module may not be loaded",
+	error_hint(err,
+		   "grep -A1 '^name.*%s' /proc/crypto shows those there "
+		   "are; its module may not be loaded",
 		   name);
 	return -EOPNOTSUPP;
 }

@@ -113,7 +113,8 @@ int interrupts_read(struct interrupts *now, struct error *err)
 
 	*now = (struct interrupts){ 0 };
 	if (fd < 0)
-		return error_set(err, -errno, "cannot read /proc/interrupts: %s",
+		return error_set(err, -errno,
+				 "cannot read /proc/interrupts: %s",
 				 strerror(errno));
 	text = malloc(MOST + 1);
 	while (text && len < MOST &&

@@ -31,9 +31,9 @@ int record_first_call(struct records *r, const struct bench_case *c,
 struct case_facts {
 	const uint32_t *loops; /* of each repeat */
 	uint64_t min_ns, call_ns;
-	bool in_ta;           /* a TA computes */
-	bool ta_counter;      /* and its clock runs along */
-	const char *why_none; /* this TA's does not, or NULL */
+	bool in_ta;                    /* a TA computes */
+	bool ta_counter;               /* and its clock runs along */
+	const char *why_none;          /* this TA's does not, or NULL */
 	const struct watched *watched; /* NULL: nobody watched */
 	const struct watched_idle *idle;
 	/* Of the kernel, that computes it; NULL: not known, or none does. */

@@ -129,8 +129,7 @@ static int look(const struct measure *m, const struct measure_target *target,
 	watch_free(w);
 	if (interrupts_read(&before, NULL))
 		return 0;
-	ret = measure_once(&plain, target, w->calls, repeat, &w->measured,
-			   err);
+	ret = measure_once(&plain, target, w->calls, repeat, &w->measured, err);
 	if (!ret && !interrupts_read(&w->raised, NULL)) {
 		rose(&before, &w->raised);
 		w->known = true;

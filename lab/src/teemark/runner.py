@@ -34,8 +34,8 @@ from teemark.errors import (
 )
 from teemark.plan import Case, Plan
 from teemark.run.reader import decode_line, stands_for
-from teemark.run.records import Case as CaseRecord
 from teemark.run.records import SCHEMA, AnyRecord, End, Machine, Run, Start
+from teemark.run.records import Case as CaseRecord
 from teemark.run.writer import RunWriter
 
 if TYPE_CHECKING:

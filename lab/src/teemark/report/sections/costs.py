@@ -54,15 +54,19 @@ def costs(subjects: Sequence[Subject]) -> Section | None:
         if all(one.icount for one in subjects)
         else (f" Intervals are {fmt.LEVEL}: 2,000 draws of what the medians may be.")
     )
+    cpu = (
+        " “CPU” is the CPU time of the process a byte of the longest message: it falls where a "
+        "device works, and what kernel threads take isn't in it."
+        if any(stats.cpu for one in subjects for stats in one.models.stats)
+        else ""
+    )
     intro = Paragraph(
         (
             "A model adds up what a call pays: the call itself, the blocks of the algorithm, and "
             "what else shows in the samples. It weighs relative errors alike at all sizes, and a "
             "term is in it only if it explains more than scatter and predicts sizes that were "
             f"left out.{drawn} “Byte” is what a byte of a long message takes, “limit” the rate "
-            "that long messages come close to. “CPU” is the CPU time of the process a byte, user and "
-            "system, of the longest message: it falls where a device works, and doesn't have in "
-            "it what kernel threads take. “Misfit” is how far the model is off at the "
+            f"that long messages come close to.{cpu} “Misfit” is how far the model is off at the "
             "size where it is worst, beyond what the scatter of that median explains; more than "
             f"{fmt.percent(MISFIT)} is marked, and then the model must not be calculated with.",
         )
