@@ -25,6 +25,7 @@ from teemark.boards.shell import Process
 from teemark.errors import BootError, CommandFailed, ConnectionLost, DataError, UsageMistake
 from teemark.run import reader
 from teemark.run.records import AnyRecord, Fail, Teehash
+from teemark.run.records import Case as CaseRecord
 from teemark.run.writer import new_directory, point_latest
 
 PLAN = plan.parse(
@@ -514,3 +515,24 @@ def test_ways_of_saying_how_long() -> None:
         "about 67 minutes",
         "about 2 hours",
     ]
+
+
+def test_progress_counts_the_drivers_that_a_board_has() -> None:
+    asked = plan.Case("oneshot", "sha256", "afalg:*", "64", samples=5)
+    progress = runner.Progress.of(plan.Plan("drivers", "each", cases=(asked,)))
+    for driver in ("sha256-ce", "sha256-generic"):
+        progress.see(
+            CaseRecord(
+                case=f"oneshot/sha256/afalg:{driver}/64",
+                workload="oneshot",
+                algorithm="sha256",
+                backend=f"afalg:{driver}",
+                parameters="64",
+                bytes=64,
+                verified=True,
+                samples=5,
+                repeat=(1,),
+                loops=(1,),
+            )
+        )
+    assert (progress.cases, progress.expected) == (2, 10)
