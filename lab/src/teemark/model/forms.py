@@ -18,7 +18,7 @@ measured apart (by the TA's counter, or by the `shm` workload) or left out.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from teemark.model.fit import Columns
@@ -76,8 +76,7 @@ class Form:
         ones = [1.0] * len(sizes)
         blocks = blocks_of(self.algorithm)
         pages = [float(self.pages(n)) for n in sizes]
-        by_kernel = not self.in_tee and self.backend == "afalg"
-        own_pages = {"page": pages} if by_kernel else {}
+        own_pages = {"page": pages} if self.by_kernel else {}
         match self.workload:
             case "shm":
                 return {"call": ones, "page": pages}, {
@@ -100,13 +99,18 @@ class Form:
         base = {"call": ones, "block": [float(blocks.of(n)) for n in sizes]}
         if self.algorithm.startswith("aes-"):
             requests = {"request": [float(-(-n // AFALG_REQUEST)) for n in sizes]}
-            return base, own_pages | (requests if by_kernel else {})
+            return base, own_pages | (requests if self.by_kernel else {})
         return base, {
             "feed": [float(n > 0) for n in sizes],
             "again": [float(blocks.of(n) > 1) for n in sizes],
             "tail": [float(n % blocks.bytes > 0) for n in sizes],
             **own_pages,
         }
+
+    @property
+    def by_kernel(self) -> bool:
+        """Asked through AF_ALG, whichever driver."""
+        return self.backend.partition(":")[0] == "afalg" and not self.in_tee
 
     def pages(self, n: int) -> int:
         """Of shared memory that a message of n bytes takes; a cipher's goes in and out."""
@@ -136,8 +140,11 @@ def tables_of(n: int) -> int:
 def family(case: Case) -> tuple[str, int] | None:
     """What a case is but for its size, and its size: `oneshot`, or `cipher enc` for
     `cipher/…/enc/4096`. None where the key doesn't end with the size."""
-    words, _, last = case.parameters.rpartition("/")
+    *words, last = case.parameters.split("/")
     if case.bytes is None or last != str(case.bytes):
         return None
-    name = f"{case.workload} {words.replace('/', ' ')}" if words else case.workload
-    return name, case.bytes
+    return family_name(case.workload, words), case.bytes
+
+
+def family_name(workload: str, words: Iterable[str]) -> str:
+    return " ".join((workload, *words))
