@@ -271,7 +271,7 @@ class _Sink:
             argv=[PROGRAM],
             status=status,
             stderr=complaint,
-            hint=f"install it with `teemark setup {board}`" if status == 127 else None,
+            hint=f"see `teemark setup {board}`" if status in (126, 127) else None,
         )
 
 
