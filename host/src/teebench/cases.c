@@ -260,6 +260,7 @@ int cases_read(struct cases *cases, FILE *stream, const char *name,
 	ssize_t len;
 	int ret = 0;
 
+	cases->name = name;
 	while (!ret && (len = getline(&text, &room, stream)) >= 0) {
 		struct error why = { 0 };
 
