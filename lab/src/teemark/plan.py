@@ -43,8 +43,8 @@ from teemark.errors import UsageMistake
 
 NONE = "none"
 
-_SIZE = re.compile(r"(?P<number>\d+)\s*(?P<unit>B|KiB|MiB|GiB)?")
-_UNITS = {None: 1, "B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
+_SIZE = re.compile(r"(?P<number>\d+)\s*(?P<unit>B|[KMG](iB)?)?")
+_UNITS = {None: 1, "B": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,11 +161,12 @@ def case_lines(cases: Iterable[Case]) -> str:
 
 
 def parse_size(text: str) -> int:
-    """`4KiB` is 4096; ValueError for anything else than a whole number with B, KiB, MiB, GiB."""
+    """`4KiB` is 4096, and so is `4K`; ValueError for anything but a whole number, with B, KiB, MiB,
+    GiB or nothing behind it."""
     match = _SIZE.fullmatch(text.strip())
     if match is None:
         raise ValueError(f"{text!r} is no size")
-    return int(match["number"]) * _UNITS[match["unit"]]
+    return int(match["number"]) * _UNITS[match["unit"] and match["unit"][0]]
 
 
 # -- the file --------------------------------------------------------------------------------
@@ -200,6 +201,14 @@ class Name(str):
         return cls(value)
 
 
+class BackendName(Name):
+    """Of a backend, or of one with a driver of the kernel: "afalg:sha256-ce", "afalg:*"."""
+
+    __slots__ = ()
+    _form = re.compile(r"[a-z0-9][a-z0-9._-]*(:(\*|[A-Za-z0-9_][A-Za-z0-9_(),.+-]*))?")
+    _hint = "small letters, digits, . _ - and after a colon the kernel's driver, or * for each"
+
+
 class Parameters(Name):
     """The last part of a case's key; {} stands for a size."""
 
@@ -220,7 +229,7 @@ class _Cases(Struct, frozen=True, forbid_unknown_fields=True):
 
     workload: Name
     algorithms: Names = (Name(NONE),)
-    backends: Names = (Name(NONE),)
+    backends: Annotated[tuple[BackendName, ...], _SOME] = (BackendName(NONE),)
     sizes: Sizes | None = None
     parameters: Annotated[tuple[Parameters, ...], _SOME] | None = None
     samples: Positive | None = None
