@@ -358,7 +358,8 @@ static int run(const struct arguments *a, char **keys)
 	int status = 0;
 
 	if (collect_cases(a, keys, &cases, &err) ||
-	    cases_expand(&cases, &err) || check_cases(&cases, &pool, &err)) {
+	    (!a->check && cases_expand(&cases, &err)) ||
+	    check_cases(&cases, &pool, &err)) {
 		status = complain(&err,
 				  err.code == -ENOMEM ? EXIT_FAIL : EXIT_USAGE);
 		goto out;
