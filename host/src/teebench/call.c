@@ -187,7 +187,6 @@ static int content(struct call_param *p, char **rest, struct error *err)
 static int want(struct call_param *p, char **rest, struct error *err)
 {
 	char *word = next(rest, ":");
-	int ret;
 
 	if (!word)
 		return lacks("what memory is to hold", err);
@@ -196,20 +195,7 @@ static int want(struct call_param *p, char **rest, struct error *err)
 				 "call: \"%.40s\" is nothing that memory can "
 				 "be expected to hold",
 				 word);
-	ret = wanted(rest, "expected size", UINT32_MAX, &p->want_size, err);
-	if (ret || p->want.kind == CALL_ANY || p->want.kind == CALL_SHA256)
-		return ret;
-	if (p->want_size.any || p->want_size.value > p->size)
-		return error_set(err, -EINVAL,
-				 "call: bytes are expected, but their number "
-				 "is not known or more than the memory's %zu",
-				 p->size);
-	if (p->want.kind == CALL_HEX && p->want.bytes != p->want_size.value)
-		return error_set(err, -EINVAL,
-				 "call: %zu bytes are expected, in a size of "
-				 "%u",
-				 p->want.bytes, p->want_size.value);
-	return 0;
+	return wanted(rest, "expected size", UINT32_MAX, &p->want_size, err);
 }
 
 static int memory(struct call_param *p, char **rest, struct error *err)
@@ -318,30 +304,49 @@ static int add_step(struct call *call, unsigned when, char *item,
 	return ret;
 }
 
-/* What is wanted of another parameter must be there. */
-static int check_references(const struct call_step *step, struct error *err)
+/* How many bytes are wanted of parameter i, where it is known which. */
+static int settle_size(struct call_step *step, unsigned i, struct error *err)
 {
-	for (unsigned i = 0; i < step->n_params; i++) {
-		const struct call_param *p = &step->params[i];
-		const struct call_param *of = &step->params[p->want.of];
-		size_t bytes = of->size;
+	struct call_param *p = &step->params[i];
+	const struct call_param *of = &step->params[p->want.of];
+	size_t bytes;
 
-		if (p->type != CALL_MEMORY || !p->out ||
-		    (p->want.kind != CALL_SAME && p->want.kind != CALL_DIGEST))
-			continue;
-		if (of->type != CALL_MEMORY || !of->in)
-			return error_set(err, -EINVAL,
-					 "call: nothing goes into parameter "
-					 "%u, which another is compared with",
-					 p->want.of);
-		if (p->want.kind == CALL_DIGEST)
-			bytes = p->want.algorithm->out_bytes;
-		if (p->want_size.value != bytes)
-			return error_set(err, -EINVAL,
-					 "call: parameter %u is to hold %zu "
-					 "bytes, not %u",
-					 i, bytes, p->want_size.value);
+	switch (p->want.kind) {
+	case CALL_ANY:
+	case CALL_SHA256:
+		return 0;
+	case CALL_HEX:
+		bytes = p->want.bytes;
+		break;
+	case CALL_SAME:
+		bytes = of->size;
+		break;
+	case CALL_DIGEST:
+		bytes = p->want.algorithm->out_bytes;
+		break;
+	case CALL_MESSAGE:
+	case CALL_FILL:
+	default:
+		bytes = p->want_size.any ? p->size : p->want_size.value;
+		break;
 	}
+	if ((p->want.kind == CALL_SAME || p->want.kind == CALL_DIGEST) &&
+	    (of->type != CALL_MEMORY || !of->in))
+		return error_set(err, -EINVAL,
+				 "call: p%u is compared with p%u, into which "
+				 "nothing goes",
+				 i, p->want.of);
+	if (!p->want_size.any && p->want_size.value != bytes)
+		return error_set(err, -EINVAL,
+				 "call: %zu bytes are expected in p%u, and a "
+				 "size of %u",
+				 bytes, i, p->want_size.value);
+	if (bytes > p->size)
+		return error_set(err, -EINVAL,
+				 "call: %zu bytes are expected in p%u, which "
+				 "has room for %zu",
+				 bytes, i, p->size);
+	p->want_size = (struct call_number){ .value = (uint32_t)bytes };
 	return 0;
 }
 
@@ -382,7 +387,10 @@ int call_parse(struct call *call, const char *text, struct error *err)
 	    (!call->n_steps || call->steps[call->n_steps - 1].when != CALL_RUN))
 		ret = lacks("the command to measure (run:COMMAND:RESULT)", err);
 	for (unsigned i = 0; !ret && i < call->n_steps; i++)
-		ret = check_references(&call->steps[i], err);
+		for (unsigned k = 0; !ret && k < CALL_PARAMS; k++)
+			if (call->steps[i].params[k].type == CALL_MEMORY &&
+			    call->steps[i].params[k].out)
+				ret = settle_size(&call->steps[i], k, err);
 	return ret;
 }
 

@@ -390,8 +390,8 @@ static int check_number(const char *name, unsigned i, const char *what,
 {
 	if (want->any || want->value == got)
 		return 0;
-	return error_set(err, -EBADMSG, "%s: %s of params[%u] is %llu, not %u",
-			 name, what, i, (unsigned long long)got, want->value);
+	return error_set(err, -EBADMSG, "%s: %s of p%u is %llu, not %u", name,
+			 what, i, (unsigned long long)got, want->value);
 }
 
 /* What has the right digest once is compared byte for byte from then on. */
@@ -413,7 +413,7 @@ static int check_sha256(struct pool *pool, const char *name, unsigned i,
 		snprintf(text + 2 * k, 3, "%02x", got[k]);
 	if (memcmp(wanted, got, sizeof(wanted)))
 		return error_set(err, -EBADMSG,
-				 "%s: the %zu bytes of params[%u] have the "
+				 "%s: the %zu bytes of p%u have the "
 				 "SHA-256 %s, which isn't the expected one",
 				 name, bytes, i, text);
 	m->want = malloc(bytes ? bytes : 1);
@@ -440,22 +440,21 @@ static int check_memory(struct call_case *s, struct step *step, unsigned i,
 		return ret;
 	if (bytes > p->size)
 		return error_set(err, -EBADMSG,
-				 "%s: params[%u] has %zu bytes, and room for "
+				 "%s: p%u has %zu bytes, and room for "
 				 "%zu",
 				 name, i, bytes, p->size);
 	if (!m->want)
 		return check_sha256(s->pool, name, i, &p->want, m, bytes, err);
 	if (bytes != m->want_bytes)
 		return error_set(err, -EBADMSG,
-				 "%s: params[%u] has %zu bytes, not %zu", name,
-				 i, bytes, m->want_bytes);
+				 "%s: p%u has %zu bytes, not %zu", name, i,
+				 bytes, m->want_bytes);
 	if (!bytes || !memcmp(m->data, m->want, bytes))
 		return 0;
 	while (m->data[k] == m->want[k])
 		k++;
-	return error_set(err, -EBADMSG,
-			 "%s: byte %zu of params[%u] is %02x, not %02x", name,
-			 k, i, m->data[k], m->want[k]);
+	return error_set(err, -EBADMSG, "%s: byte %zu of p%u is %02x, not %02x",
+			 name, k, i, m->data[k], m->want[k]);
 }
 
 static int check_step(struct call_case *s, struct step *step, struct error *err)
@@ -565,11 +564,11 @@ static void call_facts(const void *state, struct json *json)
 
 		if (!p->out)
 			continue;
-		snprintf(name, sizeof(name), "params[%u]", i);
+		snprintf(name, sizeof(name), "p%u", i);
 		if (memory ? p->want.kind == CALL_ANY :
 			     p->want_a.any && p->want_b.any)
 			json_string(json, NULL, name);
-		snprintf(name, sizeof(name), "params[%u].%c", i,
+		snprintf(name, sizeof(name), "p%u.%c", i,
 			 p->want_a.any ? 'a' : 'b');
 		if (!memory && p->want_a.any != p->want_b.any)
 			json_string(json, NULL, name);

@@ -12,6 +12,7 @@ with open_board("qemu-v8") as board:
 
 from __future__ import annotations
 
+import os
 import platform
 from pathlib import Path
 
@@ -29,6 +30,8 @@ class Board(Shell):
     def __init__(self, file: BoardFile, endpoint: Endpoint) -> None:
         super().__init__(file.name, file.config, endpoint)
         self.file = file
+        self.guests: list[Path] = []
+        """Trusted Applications of the user's that are on it for now."""
 
     @property
     def emulated(self) -> bool:
@@ -49,6 +52,12 @@ class Board(Shell):
     def tas(self) -> Path:
         """The folder of built Trusted Applications that belong on this board."""
         return paths.built_tas()
+
+    @property
+    def ta_kit(self) -> Path:
+        """The development kit to build Trusted Applications for it with."""
+        named = os.environ.get("TA_DEV_KIT_DIR")
+        return Path(named) if named else paths.ta_kit()
 
     # -- files -------------------------------------------------------------------------------
 

@@ -21,7 +21,7 @@ from pathlib import Path
 
 from teemark import paths
 from teemark.boards.config import VirtualConfig
-from teemark.errors import BoardError, MissingOutput
+from teemark.errors import BoardError, MissingOutput, TeemarkError
 
 DEBIAN = "debian"
 SOURCE = "source"
@@ -37,7 +37,9 @@ class Optee:
     """In words."""
     flash: Path
     tas: Path
-    """The folder of our TAs, built with the kit that belongs to this OP-TEE."""
+    """The folder of our TAs, built with `kit`."""
+    kit: Path
+    """The development kit for TAs that belongs to this OP-TEE."""
     images: Path
     """The folder of the core's images."""
     tfa: Path
@@ -88,6 +90,7 @@ def _resolve(recipe: VirtualConfig) -> Optee:
             what=f"Debian's OP-TEE {_version()}",
             flash=flash,
             tas=paths.built_tas(),
+            kit=paths.ta_kit(),
             images=images,
             tfa=_bl31(tfa),
         )
@@ -171,6 +174,7 @@ def _variant(what: str, out: Path, tfa: Path, place: Path) -> Optee:
         what=what,
         flash=_pack(tfa, images, place),
         tas=_tas(out / "export-ta_arm64", place / "tas"),
+        kit=out / "export-ta_arm64",
         images=images,
         tfa=_bl31(tfa),
         elf=images / "tee.elf",
@@ -189,7 +193,7 @@ def _pack(tfa: Path, images: Path, place: Path) -> Path:
 
 def _tas(kit: Path, out: Path) -> Path:
     """Our TAs, built with the kit: an OP-TEE may refuse those of another version's."""
-    _run(
+    build(
         [
             *("make", "--no-print-directory", "-C", str(paths.root() / "ta"), "all"),
             *(f"TA_DEV_KIT_DIR={kit.resolve()}", f"OUT={out.resolve()}"),
@@ -204,16 +208,21 @@ def _short(*words: str) -> str:
 
 
 def _script(name: str, *args: str) -> None:
-    _run(
+    build(
         [str(paths.root() / "vboard" / "scripts" / name), *args],
         f"vboard/scripts/{name} failed",
     )
 
 
-def _run(argv: list[str], failed: str) -> None:
-    """Steps are said on stderr: stdout is for data. OP-TEE's build scripts need Python modules
-    that our own environment has."""
-    for program in ("make", "aarch64-linux-gnu-gcc"):
+def build(
+    argv: list[str],
+    failed: str,
+    compiler: str = "aarch64-linux-gnu-gcc",
+    error: type[TeemarkError] = BoardError,
+) -> None:
+    """Runs make, or a script that does; `failed` begins the error. Steps are said on stderr: stdout
+    is for data. OP-TEE's build scripts need Python modules that our own environment has."""
+    for program in ("make", compiler):
         if shutil.which(program) is None:
             raise MissingOutput(f"there is no {program} on this machine", hint="run `make deps`")
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
@@ -230,4 +239,4 @@ def _run(argv: list[str], failed: str) -> None:
         errors = [line.removeprefix("error: ") for line in lines if line.startswith("error: ")]
         hints = [line.removeprefix("hint: ") for line in lines if line.startswith("hint: ")]
         said = errors[-1] if errors else failed + ":\n" + "\n".join(lines[-12:])
-        raise BoardError(said, hint=hints[-1] if hints else None)
+        raise error(said, hint=hints[-1] if hints else None)

@@ -91,6 +91,10 @@ class VirtualBoard(Board):
     def tas(self) -> Path:
         return self.optee.tas
 
+    @property
+    def ta_kit(self) -> Path:
+        return self.optee.kit
+
     def __enter__(self) -> Self:
         self.images.check()
         self.images = Images(self.images.directory, self.optee.flash)
