@@ -6,7 +6,6 @@
     │   └── UnknownBoard
     ├── ConfigError                  a TOML file is wrong: names the file and the key
     ├── MissingOutput                what `make build` makes isn't there
-    ├── BuildFailed                  a Trusted Application of the user's can't be built
     ├── DataError                    a run file can't be read or makes no sense
     └── BoardError                   something between us and a board
         ├── BootError                a virtual board didn't come up
@@ -62,10 +61,6 @@ class ConfigError(TeemarkError):
 class MissingOutput(TeemarkError):
     def __init__(self, message: str, *, hint: str | None = "run `make build` first") -> None:
         super().__init__(message, hint=hint)
-
-
-class BuildFailed(TeemarkError):
-    pass
 
 
 class DataError(TeemarkError):

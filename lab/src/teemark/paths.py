@@ -88,16 +88,6 @@ def built_tas() -> Path:
     return build() / "ta"
 
 
-def ta_kit() -> Path:
-    """The development kit of Debian's OP-TEE for QEMU."""
-    return vboard() / "ta_dev_kit"
-
-
-def own_tas() -> Path:
-    """Trusted Applications of the user's, one folder a TA and kit."""
-    return build() / "own-ta"
-
-
 def built_programs(architecture: str) -> Path:
     """`architecture` is aarch64, armhf or native."""
     return build() / "host" / architecture

@@ -51,6 +51,7 @@ from teemark.errors import UsageMistake
 from teemark.plan_words import (
     NONE,
     SOME,
+    BackendName,
     Micros,
     Name,
     Names,
@@ -161,7 +162,7 @@ class _Cases(Struct, frozen=True, forbid_unknown_fields=True):
 
     workload: Name
     algorithms: Names = (Name(NONE),)
-    backends: Names = (Name(NONE),)
+    backends: Annotated[tuple[BackendName, ...], SOME] = (BackendName(NONE),)
     sizes: Sizes | None = None
     parameters: Annotated[tuple[Parameters, ...], SOME] | None = None
     samples: Positive | None = None

@@ -12,16 +12,17 @@ from teemark.checked import Wrong
 
 NONE = "none"
 
-_SIZE = re.compile(r"(?P<number>\d+)\s*(?P<unit>B|KiB|MiB|GiB)?")
-_UNITS = {None: 1, "B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
+_SIZE = re.compile(r"(?P<number>\d+)\s*(?P<unit>B|[KMG](iB)?)?")
+_UNITS = {None: 1, "B": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 
 
 def parse_size(text: str) -> int:
-    """`4KiB` is 4096; ValueError for anything else than a whole number with B, KiB, MiB, GiB."""
+    """`4KiB` is 4096, and so is `4K`; ValueError for anything but a whole number, with B, KiB, MiB,
+    GiB or nothing behind it."""
     match = _SIZE.fullmatch(text.strip())
     if match is None:
         raise ValueError(f"{text!r} is no size")
-    return int(match["number"]) * _UNITS[match["unit"]]
+    return int(match["number"]) * _UNITS[match["unit"] and match["unit"][0]]
 
 
 class Size(int):
@@ -51,6 +52,14 @@ class Name(str):
         if not isinstance(value, str) or not cls._form.fullmatch(value):
             raise Wrong(f"{value!r} is no name", cls._hint)
         return cls(value)
+
+
+class BackendName(Name):
+    """Of a backend, or of one with a driver of the kernel: "afalg:sha256-ce", "afalg:*"."""
+
+    __slots__ = ()
+    _form = re.compile(r"[a-z0-9][a-z0-9._-]*(:(\*|[A-Za-z0-9_][A-Za-z0-9_(),.+-]*))?")
+    _hint = "small letters, digits, . _ - and after a colon the kernel's driver, or * for each"
 
 
 class Parameters(Name):

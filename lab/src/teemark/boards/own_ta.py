@@ -8,15 +8,11 @@ the signed file, UUID.ta.
 
 from __future__ import annotations
 
-import hashlib
-import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from teemark import paths
 from teemark.boards.board import Board
-from teemark.boards.optee import build
-from teemark.errors import BuildFailed, ConfigError, MissingOutput, UsageMistake
+from teemark.errors import ConfigError, UsageMistake
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,48 +68,13 @@ def find(path: Path) -> OwnTa:
 
 def built(ta: OwnTa, uuid: str, board: Board) -> Built:
     """The TA, built with the board's kit; `uuid` is the one that a plan calls it by."""
-    if ta.path.is_file():
-        found = [ta.path.absolute()]
-    else:
-        out = _make(ta, board.ta_kit)
-        found = sorted(out.glob("*.ta"))
+    found = [ta.path.absolute()] if ta.makefile is None else board.kit.build(ta.makefile.parent)
     mine = [file for file in found if file.stem.lower() == uuid]
     if not mine:
-        what = " and ".join(file.stem for file in found) or "nothing"
+        what = " and ".join(file.stem for file in found)
         raise ConfigError(
             f"the plan's TA is {uuid}, but {ta.path} gives {what}",
             hint="the uuid in [ta] of bench.toml must be that of ta/Makefile's BINARY",
         )
     elf = mine[0].with_suffix(".elf")
     return Built(ta.name, mine[0], elf if elf.is_file() else None)
-
-
-def _make(ta: OwnTa, kit: Path) -> Path:
-    """The folder of what was built. Its Makefile decides, as with optee_examples: only the kit, the
-    compiler and where to build are told."""
-    assert ta.makefile is not None
-    conf = kit / "mk" / "conf.mk"
-    if not (kit / "mk" / "ta_dev_kit.mk").is_file():
-        raise MissingOutput(
-            f"{kit} is no development kit for TAs: it has no mk/ta_dev_kit.mk",
-            hint="`make build` fetches one; for a board of your own name its kit: "
-            "TA_DEV_KIT_DIR=…/export-ta_arm64",
-        )
-    narrow = conf.is_file() and "ta_arm32" in conf.read_text(errors="replace")
-    default = "arm-linux-gnueabihf-" if narrow else "aarch64-linux-gnu-"
-    prefix = os.environ.get("CROSS_COMPILE", default)
-    words = f"{ta.folder}\0{kit.resolve()}\0{prefix}"
-    out = paths.own_tas() / f"{ta.name}-{hashlib.sha256(words.encode()).hexdigest()[:10]}"
-    out.mkdir(parents=True, exist_ok=True)
-    for stale in out.glob("*.ta"):
-        stale.unlink()
-    build(
-        [
-            *("make", "--no-print-directory", "-C", str(ta.makefile.parent)),
-            *(f"TA_DEV_KIT_DIR={kit.resolve()}", f"CROSS_COMPILE={prefix}", f"O={out}", "LDFLAGS="),
-        ],
-        f"{ta.path} can't be built",
-        f"{prefix}gcc",
-        BuildFailed,
-    )
-    return out

@@ -27,6 +27,7 @@ from teemark.boards.instances import Process, State
 from teemark.boards.optee import Optee, resolve
 from teemark.boards.qemu import Images, Instance, command, require
 from teemark.boards.ssh import Endpoint
+from teemark.boards.ta_kit import Kit
 from teemark.errors import BoardError, BootError, ConnectError
 
 READY = b"teemark: ready after"
@@ -88,12 +89,12 @@ class VirtualBoard(Board):
         return resolve(self.recipe)
 
     @property
+    def kit(self) -> Kit:
+        return self.optee.kit
+
+    @cached_property
     def tas(self) -> Path:
         return self.optee.tas
-
-    @property
-    def ta_kit(self) -> Path:
-        return self.optee.kit
 
     def __enter__(self) -> Self:
         self.images.check()
