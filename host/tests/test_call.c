@@ -211,6 +211,8 @@ static int measure_text(const char *parameters, const char *call,
 		 UUID, call);
 	ret = cases_add_line(&cases, line, 1, &defaults, err);
 	if (!ret)
+		ret = cases_expand(&cases, err);
+	if (!ret)
 		ret = case_parse(&cases.list[0], &pool, err);
 	if (!ret)
 		ret = measure(&cases.list[0], &pool, err);

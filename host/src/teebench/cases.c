@@ -368,7 +368,7 @@ int cases_expand(struct cases *cases, struct error *err)
 		if (!ret && !found.count) {
 			ret = append(&all, c, err);
 			if (!ret)
-				c->parts = NULL; /* it moved */
+				c->parts = c->own = NULL; /* they moved */
 		}
 		kernel_drivers_free(&found);
 	}

@@ -11,16 +11,13 @@ def command(..., ta_path: Path | None, ...):
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 if TYPE_CHECKING:
-    from teemark.boards import Board
-    from teemark.boards.own_ta import Built, OwnTa
+    from teemark.boards.own_ta import OwnTa
     from teemark.plan import Plan
 
 ta_option = click.option(
@@ -57,24 +54,3 @@ def load(ta_path: Path | None, plan_word: str | None) -> tuple[OwnTa | None, Pla
             hint="it needs [ta] and [[call]]: docs/own-ta.md",
         )
     return own, asked
-
-
-def build(own: OwnTa | None, asked: Plan, board: Board) -> Built | None:
-    """Before the board is reached."""
-    from teemark.boards import own_ta
-    from teemark.console import working
-
-    if own is None:
-        return None
-    assert asked.ta is not None
-    with working(f"building {own.name} for {board.name} …"):
-        return own_ta.built(own, asked.ta, board)
-
-
-def on_board(
-    ready: Built | None, board: Board, tell: Callable[[str], None]
-) -> AbstractContextManager[None]:
-    """On an open board, for as long as it is measured."""
-    from teemark.boards.install import guest
-
-    return nullcontext() if ready is None else guest(board, ready.file, tell=tell)

@@ -8,10 +8,13 @@ the signed file, UUID.ta.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
 from teemark.boards.board import Board
+from teemark.boards.install import guest
 from teemark.errors import ConfigError, UsageMistake
 
 
@@ -66,8 +69,11 @@ def find(path: Path) -> OwnTa:
     return ta
 
 
-def built(ta: OwnTa, uuid: str, board: Board) -> Built:
-    """The TA, built with the board's kit; `uuid` is the one that a plan calls it by."""
+def ready(ta: OwnTa | None, uuid: str | None, board: Board) -> Built | None:
+    """The TA, built with the board's kit before the board is reached; None: there is none. `uuid`
+    is the one that a plan calls it by."""
+    if ta is None:
+        return None
     found = [ta.path.absolute()] if ta.makefile is None else board.kit.build(ta.makefile.parent)
     mine = [file for file in found if file.stem.lower() == uuid]
     if not mine:
@@ -78,3 +84,10 @@ def built(ta: OwnTa, uuid: str, board: Board) -> Built:
         )
     elf = mine[0].with_suffix(".elf")
     return Built(ta.name, mine[0], elf if elf.is_file() else None)
+
+
+def on_board(
+    built: Built | None, board: Board, tell: Callable[[str], None]
+) -> AbstractContextManager[None]:
+    """The TA is on an open board within this."""
+    return nullcontext() if built is None else guest(board, built.file, tell=tell)

@@ -109,13 +109,13 @@ def _title(asked: Plan, board: Board) -> str:
 def _measure(
     board: Board, asked: Plan, out: Path | None, starts: Starts, own: OwnTa | None
 ) -> Outcome:
-    from teemark import paths, runner, ta_option
-    from teemark.boards import ensure_installed
+    from teemark import paths, runner
+    from teemark.boards import ensure_installed, own_ta
     from teemark.console import working
     from teemark.run.writer import new_directory, point_latest
     from teemark.run_progress import watching
 
-    ready = ta_option.build(own, asked, board)
+    built = own_ta.ready(own, asked.ta, board)
     with contextlib.ExitStack() as stack:
 
         def boot() -> None:
@@ -124,7 +124,7 @@ def _measure(
                 stack.enter_context(board)
             with working(f"looking at {board.name} …") as tell:
                 ensure_installed(board, tell=tell)
-                stack.enter_context(ta_option.on_board(ready, board, tell))
+                stack.enter_context(own_ta.on_board(built, board, tell))
 
         boot()
         if starts.kind == "boot":
