@@ -362,7 +362,8 @@ static int refused(struct call_case *s, const struct step *step,
 		ret = error_tee(err, res, origin, "%s failed", name);
 	if (res == TEEC_ERROR_BAD_PARAMETERS && step->is->result != res)
 		error_hint(err, "the TA takes other types or values of "
-				"parameters than the description gives it");
+				"parameters than it is given, or has no such "
+				"command");
 	if (res == TEEC_ERROR_NOT_SUPPORTED && step->is->result != res)
 		error_hint(err, "does the TA have a command of this number?");
 	return ret;
