@@ -82,7 +82,7 @@ def check_teehash(result: Traced, step: str) -> None:
     assert len(counts["step"]) == 9  # four pieces a run: the last is no step, and none is empty
     round_them = []
     for number, record_of in enumerate(runs):
-        (hashed,) = record_of.report["files"]  # type: ignore[index]
+        (hashed,) = record_of.report["files"]
         assert hashed["calls"] == 5  # one to begin, and one a piece
         inside = counts["first"][number] + counts["last"][number]
         inside += sum(counts["step"][3 * number : 3 * number + 3])

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from teemark import fmt
 from teemark.errors import DataError
 
 MAGIC = b"TTRACE3\0"
@@ -60,13 +61,15 @@ def read(file: Path) -> Window:
     data = np.memmap(file, dtype=np.uint8, mode="r") if file.stat().st_size else np.empty(0, "u1")
     if len(data) < _HEAD.size:
         raise DataError(f"{file}: not a whole window")
-    magic, blocks, words, steps, instructions, flags, marker = _HEAD.unpack(data[: _HEAD.size].tobytes())
+    head = _HEAD.unpack(data[: _HEAD.size].tobytes())
+    magic, blocks, words, steps, instructions, flags, marker = head
     size = _HEAD.size + blocks * BLOCK.itemsize + words * 4 + steps * STEP.itemsize
     if magic != MAGIC or size != len(data):
         raise DataError(f"{file}: not a whole window")
     if flags & CUT:
         raise DataError(
-            f"{file.name}: the call took more than {steps:,} blocks, and the rest wasn't recorded",
+            f"{file.name}: the call took more than {fmt.count(steps)} blocks, and the rest wasn't "
+            "recorded",
             hint="trace a smaller size of the same case",
         )
     first = _HEAD.size
