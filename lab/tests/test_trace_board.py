@@ -188,14 +188,44 @@ def test_work_put_into_a_ta_is_seen_at_its_place_with_its_number(tmp_path: Path)
     assert large - medium == 2 * (medium - small)
 
 
+ASKED = {
+    # what the TA calls, the function of the core that does it, and what it takes each time
+    "log/lines": ("_utee_log", "trace_ext_puts", 0),
+    "time/ree": ("_utee_get_time", "thread_rpc_cmd", 1),
+    "time/system": ("_utee_get_time", "tee_time_get_sys_time", 0),
+}
+
+
+def check_asked(case: CaseTrace) -> None:
+    """A TA that was told to ask OP-TEE n times: n system calls, at their place, and n RPCs where it
+    takes one."""
+    what, times = case.case.split("/tee/")
+    stub, function, rpcs = ASKED[what]
+    n = int(times)
+    assert case.interrupts() == (0, 0)
+    assert below(case, "TEEC_InvokeCommand", "__utee_entry", "ask", stub)[1] == n
+    found, calls = below(case, "ask", stub, function)
+    assert calls == n
+    assert found > 0
+    assert found % n == 0 or rpcs  # each takes the same
+    ways = {(p.origin, p.target, p.by): p.count for p in case.passes}
+    assert ways["S-EL0", "S-EL1", "SVC"] == n + 1  # and the return of the TA
+    assert ways["EL1", "EL3", "SMC"] == 1 + rpcs * n
+
+
 @pytest.mark.usefixtures("source")
 def test_an_op_tee_from_source_has_names(tmp_path: Path) -> None:
-    trace = sound(traced(tmp_path / "run", EMPTY, "oneshot/sha256/tee/65536", which="source"))
+    asked = [f"{what}/tee/{times}" for what in ASKED for times in (1, 4)]
+    trace = sound(
+        traced(tmp_path / "run", EMPTY, "oneshot/sha256/tee/65536", *asked, which="source")
+    )
     for case in trace.cases:
         check_exact(case)
         assert case.core_nameless == 0
         assert case.nameless < 0.01 * case.instructions
-    empty, hashed = trace.cases
+    empty, hashed, *asking = trace.cases
+    for one in asking:
+        check_asked(one)
     zeroing, _ = below(empty, "core_mmu_create_user_map", "memset")
     assert 4096 * 5 <= zeroing < 4096 * 6  # a page, byte by byte, 5 instructions a byte
     # 64 KiB are 1,024 blocks, and one of padding
