@@ -71,6 +71,9 @@ const struct command commands[] = {
 	{ .id = TA_BENCH_CMD_KERNEL,
 	  .types = TYPES(VALUE_IN, MEMREF_IN, VALUE_OUT, NONE),
 	  .run = kernel_run },
+	{ .id = TA_BENCH_CMD_ASK,
+	  .types = TYPES(VALUE_IN, VALUE_OUT, NONE, NONE),
+	  .run = ask },
 	COMMAND_CLOCK_ROW,
 	{ 0 },
 };

@@ -66,6 +66,16 @@ enum ta_bench_kernel {
 	TA_BENCH_KERNEL_SHA256 = 3,
 };
 
+/* What a TA asks OP-TEE for. */
+enum ta_bench_ask {
+	TA_BENCH_ASK_LINE = 0,        /* a line of 64 bytes on its console */
+	TA_BENCH_ASK_REE_TIME = 1,    /* TEE_GetREETime() */
+	TA_BENCH_ASK_SYSTEM_TIME = 2, /* TEE_GetSystemTime() */
+};
+
+/* Times in a call: a slow console takes 5 ms a line. */
+#define TA_BENCH_ASK_MAX 256u
+
 enum ta_bench_cmd {
 	/* As TA_DIGEST_CMD_NOP: any parameters, nothing is touched. */
 	TA_BENCH_CMD_NOP = 0,
@@ -148,6 +158,13 @@ enum ta_bench_cmd {
 	 * [2] value out: a, b = the kernel's 64-bit result, low and high
 	 */
 	TA_BENCH_CMD_KERNEL = 50,
+
+	/*
+	 * [0] value in: a = enum ta_bench_ask, b = how often, at most
+	 * TA_BENCH_ASK_MAX
+	 * [1] value out: a = how often it was done
+	 */
+	TA_BENCH_CMD_ASK = 60,
 };
 
 #endif

@@ -9,6 +9,7 @@ extern const struct workload workload_oneshot, workload_stream;
 extern const struct workload workload_cipher, workload_cipher_steps;
 extern const struct workload workload_storage, workload_rng, workload_file;
 extern const struct workload workload_same_code, workload_copy_limit;
+extern const struct workload workload_log, workload_time;
 
 /* clang-format off */
 const struct workload *const workloads[] = {
@@ -25,6 +26,8 @@ const struct workload *const workloads[] = {
 	&workload_file,
 	&workload_rng,
 	&workload_same_code,
+	&workload_log,
+	&workload_time,
 	&workload_copy_limit,
 	NULL,
 };
