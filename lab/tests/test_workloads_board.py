@@ -23,14 +23,16 @@ CIPHERS = [
     if (bits, mode) != (192, "xts")
 ]
 KEYED = ("tee", "openssl", "afalg", "c")
-STORAGE = ("create", "open", "read", "write", "rename", "truncate", "delete")
+STORAGE = (
+    "create", "open", "read", "open-read-close", "write", "rename", "truncate", "delete"
+)  # fmt: skip
 
 CASES = {
     "calls": [
         "invoke/none/empty/none",
         *(
             f"invoke/{kind}/tee/none"
-            for kind in ("none", "values", "memref-in", "memref-out", "memref-inout")
+            for kind in ("none", "values", "increment", "memref-in", "memref-out", "memref-inout")
         ),
         *(
             f"shm/{kind}/tee/{direction}/{size}"
@@ -68,13 +70,19 @@ CASES = {
         for way in ("enc", "dec")
         for step in ("prepare", "set-key", "set-iv", "cipher-buffer")
         for part in ("all", "inv")
+    ]
+    + [
+        f"cipher-steps/aes-128-cbc/{by}/{way}/4096/whole/all"
+        for by in KEYED
+        for way in ("enc", "dec")
     ],
     "storage": [
         f"storage/{op}/{store}/{size}"
         for op in STORAGE
         for store in ("tee-ree-fs", "file", "file-fsync")
         for size in (256, 7000)
-    ],
+    ]
+    + [f"storage/{op}/memory/7000" for op in ("create", "read", "write", "delete")],
     "random": [
         f"rng/random/{source}/{size}"
         for source in ("tee", "getrandom", "urandom", "hwrng", "afalg", "openssl")
@@ -180,6 +188,7 @@ def test_calls_of_the_tee_to_its_storage_are_counted(ran: dict[str, Records]) ->
     assert all(count >= 1 for count in counts.values()), counts
     # a new object costs more than reading one, and that of two blocks more than that of one
     assert counts["create"] > counts["read"]
+    assert counts["open-read-close"] > counts["read"]
     assert counts["create"] > cases["storage/create/tee-ree-fs/256"]["rpcs_per_call"]
     assert cases["storage/create/file/7000"]["file_system"] == "ext4"
     random = by_key(ran["random"], "case")

@@ -54,6 +54,7 @@ TEE_Result mac_message(struct session *session, TEE_Param *params);
 TEE_Result storage_create(struct session *session, TEE_Param *params);
 TEE_Result storage_open(struct session *session, TEE_Param *params);
 TEE_Result storage_read(struct session *session, TEE_Param *params);
+TEE_Result storage_fetch(struct session *session, TEE_Param *params);
 TEE_Result storage_write(struct session *session, TEE_Param *params);
 TEE_Result storage_rename(struct session *session, TEE_Param *params);
 TEE_Result storage_truncate(struct session *session, TEE_Param *params);

@@ -73,6 +73,9 @@ enum ta_bench_cmd {
 	/* [0] value out: a = TA_BENCH_ABI, b = TA_BENCH_AE_DECRYPT_MAX */
 	TA_BENCH_CMD_INFO = 1,
 
+	/* [0] value inout: a comes back larger by 1 (modulo 2^32) */
+	TA_BENCH_CMD_INCREMENT = 2,
+
 	/*
 	 * The steps of a cipher, each a call of its own. Ciphers, AEADs.
 	 * PREPARE  [0] value in: a = struct algorithm .id, b = direction
@@ -129,6 +132,10 @@ enum ta_bench_cmd {
 	 * TRUNCATE [0] value in: a = new size
 	 * DELETE   closes and deletes the open object
 	 * CLOSE    closes it
+	 * FETCH    [0] memref in: name, [1] memref out: data,
+	 *          [2] value in: a = storage; opens it, reads from the
+	 *          beginning and closes it, and one that was open before too;
+	 *          the memref's size comes back as the bytes read
 	 */
 	TA_BENCH_CMD_STORAGE_CREATE = 30,
 	TA_BENCH_CMD_STORAGE_OPEN = 31,
@@ -138,6 +145,7 @@ enum ta_bench_cmd {
 	TA_BENCH_CMD_STORAGE_TRUNCATE = 35,
 	TA_BENCH_CMD_STORAGE_DELETE = 36,
 	TA_BENCH_CMD_STORAGE_CLOSE = 37,
+	TA_BENCH_CMD_STORAGE_FETCH = 38,
 
 	/* [0] memref out: filled by TEE_GenerateRandom, [1] value in: a = repeat */
 	TA_BENCH_CMD_RANDOM = 40,

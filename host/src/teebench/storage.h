@@ -14,6 +14,7 @@ enum storage_op {
 	STORAGE_RENAME,
 	STORAGE_TRUNCATE, /* to half */
 	STORAGE_DELETE,
+	STORAGE_OPEN_READ_CLOSE,
 	STORAGE_OPS,
 };
 

@@ -3,6 +3,7 @@
  * storage/OP/BACKEND/BYTES: an operation on a stored object of that size:
  * create, open, read, write, rename, truncate (to half), delete. Each is the
  * operation alone; what it needs or leaves is made and removed untimed.
+ * open-read-close is the three as one, in the TEE one call.
  */
 #include <errno.h>
 #include <string.h>

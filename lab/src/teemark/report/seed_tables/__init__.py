@@ -11,6 +11,7 @@ from teemark.errors import ConfigError
 from teemark.reference.data import load
 from teemark.report.blocks import Block, Bullets, Heading, Paragraph, Section
 from teemark.report.seed_tables import declared
+from teemark.report.seed_tables.answers import documents
 from teemark.report.seed_tables.measured import Lookup
 from teemark.report.seed_tables.table import blocks, said
 from teemark.report.subject import Subject, each
@@ -44,7 +45,7 @@ def _of(subject: Subject) -> list[Block]:
     except ConfigError as error:
         # Without a checkout there are no published figures, and nobody knows of which plan.
         return [Paragraph((f"The published figures can't be shown: {error.message}.",))]
-    if plan not in reference.documents:  # a seed plan has the name of its document
+    if plan not in documents():
         return []
     lookup = Lookup(subject)
     left = list(audit_published(reference, plan))

@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The declarations in reference/DOCUMENT.toml: which tables, rows and columns a report has, and
-by which formula each cell is measured. docs/reference.md tells how to write them."""
+"""The declarations in reference/DOCUMENT.toml: which tables, rows and columns a report has, by
+which formula each cell is measured, and by which figures a conclusion is judged.
+docs/reference.md tells how to write them."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Literal
 
 from msgspec import Struct, field
 
@@ -15,6 +18,9 @@ from teemark.errors import ConfigError
 from teemark.report.seed_tables.formula import Formula
 
 Names = dict[str, str]
+
+Unit = Literal["times", "%", "points", "time"]
+"""How a figure of a conclusion is written: a factor, a share, a difference of shares, seconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +43,29 @@ class SeedTable:
     note: str
     corner: str
     tall: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """A conclusion needs this figure between `low` and `high`, or that it `equals` a word. `says`
+    is a sentence with the figure in the place of {figure}."""
+
+    figure: Formula
+    says: str
+    low: float
+    high: float
+    equals: str
+    unit: Unit
+
+
+@dataclass(frozen=True, slots=True)
+class Conclusion:
+    """What a document concludes, in words that follow "Holds here: "; it holds if all checks do."""
+
+    key: str
+    claim: str
+    checks: tuple[Check, ...]
+    advice: str
 
 
 class _Row(Struct, frozen=True, forbid_unknown_fields=True):
@@ -77,18 +106,84 @@ def _name(line: str | _Row | _Column) -> str:
     return line if isinstance(line, str) else line.name
 
 
+class _Check(Struct, frozen=True, forbid_unknown_fields=True):
+    measured: str
+    says: str
+    low: float = -math.inf
+    high: float = math.inf
+    equals: str = ""
+    unit: Unit = "times"
+    words: Names = field(name="with", default_factory=dict)
+
+    def __post_init__(self) -> None:
+        bounded = math.isfinite(self.low) or math.isfinite(self.high)
+        if bounded == bool(self.equals):
+            raise Wrong("a check has low or high, or else equals")
+        if self.low > self.high:
+            raise Wrong("low is above high", key="low")
+
+
+class _Answer(Struct, frozen=True, forbid_unknown_fields=True):
+    key: str
+    claim: str
+    checks: tuple[_Check, ...]
+    advice: str = ""
+
+    def __post_init__(self) -> None:
+        if not self.checks:
+            raise Wrong("nothing is checked", key="checks")
+
+
 class _File(Struct, frozen=True, forbid_unknown_fields=True):
     tables: tuple[_Table, ...]
+    answers: tuple[_Answer, ...] = ()
     let: Names = {}
+
+    def __post_init__(self) -> None:
+        once("answers", tuple(answer.key for answer in self.answers))
 
 
 def load(document: str) -> tuple[SeedTable, ...]:
+    """The tables of a document."""
+    file, words, path = _read(document)
+    return tuple(_table(one, document, words, path) for one in file.tables)
+
+
+def conclusions(document: str) -> tuple[Conclusion, ...]:
+    """What it concludes, and what each conclusion is judged by."""
+    file, words, path = _read(document)
+    return tuple(
+        Conclusion(
+            one.key,
+            one.claim,
+            tuple(_check(check, words, f"{path}: {one.key}") for check in one.checks),
+            one.advice,
+        )
+        for one in file.answers
+    )
+
+
+def _check(declared: _Check, words: Names, where: str) -> Check:
+    here = dict(words)
+    here |= {name: _filled(value, here, where) for name, value in declared.words.items()}
+    return Check(
+        Formula.parse(_filled(declared.measured, here, where), where),
+        _filled(declared.says, here | {"figure": "{figure}"}, where),
+        declared.low,
+        declared.high,
+        declared.equals,
+        declared.unit,
+    )
+
+
+def _read(document: str) -> tuple[_File, Names, str]:
+    """The file, its words, and its path for messages."""
     path = paths.reference() / f"{document}.toml"
     file: _File = parse_toml(read_text(path), _File, str(path))
     words: Names = {}
     for name, text in file.let.items():
         words[name] = _filled(text, words, f"{path}: let.{name}")
-    return tuple(_table(one, document, words, str(path)) for one in file.tables)
+    return file, words, str(path)
 
 
 def _table(declared: _Table, document: str, words: Names, file: str) -> SeedTable:
