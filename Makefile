@@ -34,7 +34,7 @@ run: build ## build all, boot the exact virtual board, run the plan, write the r
 .PHONY: build
 build: deps ## everything that make run needs
 	@$(MAKE) --no-print-directory -j2 venv vboard
-	@$(MAKE) --no-print-directory ta host trace
+	@$(MAKE) --no-print-directory vboard-ta host trace
 
 .PHONY: deps
 deps:
@@ -82,6 +82,12 @@ lock: ## lab/requirements*.lock anew, of the newest versions (PYTHON=python3.11)
 .PHONY: vboard
 vboard: deps
 	@$(MAKE) --no-print-directory -C vboard all
+
+# The virtual board's, whatever kit the environment names.
+.PHONY: vboard-ta
+vboard-ta: vboard
+	@$(MAKE) --no-print-directory -C ta all TA_SIGN_KEY= \
+		TA_DEV_KIT_DIR='$(CURDIR)/build/vboard/ta_dev_kit'
 
 .PHONY: ta
 ta: vboard
@@ -206,7 +212,7 @@ picture: test-deps ## the README picture, of REPORT=runs/latest/report.html
 
 .PHONY: clean
 clean: ## remove what was built; downloads and the Python environment stay
-	@rm -rf build/ta build/host build/common build/tests build/lint build/trace
+	@rm -rf build/ta build/kits build/host build/common build/tests build/lint build/trace
 	@$(MAKE) --no-print-directory -C vboard clean
 
 .PHONY: distclean

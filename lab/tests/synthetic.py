@@ -62,6 +62,7 @@ class Synthetic:
     identical: bool = False  # as on a board that counts instructions
     truth: Truth = field(default_factory=lambda: dict(TRUTH))
     board: str = "synthetic"
+    plan: str = "quick"
     emulated: bool = True
     repeat: tuple[int, ...] = (1, 2, 4, 8)
     harness: float = 1.9  # ns
@@ -88,7 +89,7 @@ class Synthetic:
             "teemark": "0.1.0",
             "board": self.board,
             "board_summary": "made up, with known truth",
-            "plan": "quick",
+            "plan": self.plan,
             "plan_summary": "What one call costs, and digests in every backend.",
             "started": "2026-01-02T03:04:05Z",
             "emulated": self.emulated,

@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 
 from synthetic import Synthetic, run_of, scattered
+from teemark import fmt
 from teemark.model.fit import fit
 from teemark.model.stats import Estimate, Interval, estimate, exactly
 from teemark.report import figures
@@ -130,7 +131,7 @@ def test_spreads() -> None:
     ("share", "shown"), [(0.5, "50 %"), (0.0001, "0.010 %"), (0.00009, "< 0.01 %"), (0.0, "0 %")]
 )
 def test_shares(share: float, shown: str) -> None:
-    assert text(figures.share(share)) == shown
+    assert text(fmt.share(share)) == shown
 
 
 def test_what_would_decide() -> None:

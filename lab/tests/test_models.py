@@ -213,8 +213,10 @@ def test_storage_pays_rpcs() -> None:
         )
         for key, measured in run.cases.items()
     }
-    _, found = only(models.build(replace(run, cases=cases)))
+    cost, found = only(models.build(replace(run, cases=cases)))
     assert found == {"call": pytest.approx(9e6), "rpc": pytest.approx(7e5)}
+    # In between, as often in proportion.
+    assert cost.at(10_000).value == pytest.approx(9e6 + 7e5 * (35 + 12 * 3000 / 9384))
     assert "rpc" not in only(models.build(run))[1]
 
 
@@ -243,8 +245,11 @@ def test_a_stream_is_predicted_from_the_whole_message() -> None:
         for by, way in (("tee", 80_000), ("c", 300))
         for n in (0, 64, 1024, 4096, 16384, 262144, 1048576)
     }
-    times: dict[str, float] = {"invoke/none/tee/none": 57_000, **whole}
-    times["stream/sha256/tee/1048576/65536"] = whole["oneshot/sha256/tee/1048576"] + 16 * 57_000
+    calls = {f"invoke/memref-{way}/tee/none": 66_000 for way in ("in", "out", "inout")}
+    times: dict[str, float] = {"invoke/none/tee/none": 57_000, **calls, **whole}
+    times["stream/sha256/tee/1048576/65536"] = (
+        whole["oneshot/sha256/tee/1048576"] + 57_000 + 15 * 66_000
+    )
     times["stream/sha256/c/1048576/65536"] = whole["oneshot/sha256/c/1048576"] * 1.1
     found = {one.measured.backend: one for one in made(times).streams}
     assert found["tee"].pieces == 16

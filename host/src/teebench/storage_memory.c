@@ -43,23 +43,15 @@ static int memory_ready(void *state, uint32_t loops, struct error *err)
 	int ret = 0;
 
 	a->loops = loops;
-	switch (a->job.op) {
-	case STORAGE_CREATE:
+	if (a->job.op == STORAGE_CREATE || a->job.op == STORAGE_DELETE)
 		delete_all(a);
-		break;
-	case STORAGE_DELETE:
-		delete_all(a);
+	if (a->job.op == STORAGE_DELETE)
 		for (uint32_t i = 0; !ret && i < loops; i++)
 			ret = create(a, i, err);
-		break;
-	case STORAGE_WRITE:
-		/* Others than before, so that not writing is seen. */
+	/* Others than before, so that not writing is seen. */
+	if (a->job.op == STORAGE_WRITE)
 		for (size_t i = 0; i < a->job.bytes; i++)
 			a->data[i] ^= 0xff;
-		break;
-	default:
-		break;
-	}
 	return ret;
 }
 
@@ -78,18 +70,14 @@ static int memory_run(void *state, uint32_t loops, uint32_t repeat,
 
 	(void)repeat;
 	for (uint32_t i = 0; !ret && i < loops; i++) {
-		switch (a->job.op) {
-		case STORAGE_CREATE:
+		if (a->job.op == STORAGE_CREATE) {
 			ret = create(a, i, err);
-			break;
-		case STORAGE_WRITE:
+		} else if (a->job.op == STORAGE_WRITE) {
 			copy(a->made[0], a->data, a->job.bytes);
-			break;
-		case STORAGE_DELETE:
+		} else if (a->job.op == STORAGE_DELETE) {
 			free(a->made[i]);
 			a->made[i] = NULL;
-			break;
-		default:
+		} else {
 			copy(a->back, a->made[0], a->job.bytes);
 		}
 	}
@@ -112,10 +100,10 @@ static int memory_check(void *state, struct error *err)
 	if (a->job.op == STORAGE_CREATE || a->job.op == STORAGE_WRITE) {
 		for (uint32_t i = 0; i < first; i++)
 			differs |= memcmp(a->made[i], a->data, a->job.bytes);
-		return differs ? storage_wrong(
-					 err, &a->job,
-					 "it does not hold what was stored") :
-				 0;
+		return differs ?
+			       storage_wrong(err, &a->job,
+					     "it does not hold what was stored") :
+			       0;
 	}
 	differs = memcmp(a->back, a->data, a->job.bytes);
 	memset(a->back, 0, a->job.bytes);

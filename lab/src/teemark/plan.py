@@ -43,8 +43,8 @@ from teemark.errors import UsageMistake
 
 NONE = "none"
 
-_SIZE = re.compile(r"(?P<number>\d+)\s*(?P<unit>B|KiB|MiB|GiB)?")
-_UNITS = {None: 1, "B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
+_SIZE = re.compile(r"(?P<number>\d+)\s*(?P<unit>B|[KMG](iB)?)?")
+_UNITS = {None: 1, "B": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,11 +128,12 @@ def case_lines(cases: Iterable[Case]) -> str:
 
 
 def parse_size(text: str) -> int:
-    """`4KiB` is 4096; ValueError for anything else than a whole number with B, KiB, MiB, GiB."""
+    """`4KiB` is 4096, and so is `4K`; ValueError for anything but a whole number, with B, KiB, MiB,
+    GiB or nothing behind it."""
     match = _SIZE.fullmatch(text.strip())
     if match is None:
         raise ValueError(f"{text!r} is no size")
-    return int(match["number"]) * _UNITS[match["unit"]]
+    return int(match["number"]) * _UNITS[match["unit"] and match["unit"][0]]
 
 
 # -- the file --------------------------------------------------------------------------------

@@ -101,6 +101,7 @@ def _show(variants: Sequence[Variant], cases: Sequence[str]) -> None:
     from rich.table import Table
     from rich.text import Text
 
+    from teemark import fmt
     from teemark.trace import whatif
 
     console = Console(highlight=False)
@@ -128,11 +129,17 @@ def _show(variants: Sequence[Variant], cases: Sequence[str]) -> None:
         for case in cases:
             cell = whatif.compare(baseline, variant, case)
             if cell is not None and cell.changed:
-                said = ", ".join(f"{c.function.name} {c.more:+,}" for c in cell.changed[:FUNCTIONS])
+                said = ", ".join(
+                    f"{c.function.name} {fmt.change(c.more)}" for c in cell.changed[:FUNCTIONS]
+                )
                 rest = sum(c.more for c in cell.changed[FUNCTIONS:])
-                console.print(f"{variant.name}, {case}: {said}; the rest {rest:+,}", markup=False)
+                console.print(
+                    f"{variant.name}, {case}: {said}; the rest {fmt.change(rest)}", markup=False
+                )
     console.print("Instructions, not cycles: caches and pipelines aren't in it.", markup=False)
 
 
 def _cell(cell: Cell, baseline: bool) -> str:
-    return f"{cell.instructions:,}" + ("" if baseline else f"\n{100 * cell.share:+.1f} %")
+    from teemark import fmt
+
+    return fmt.count(cell.instructions) + ("" if baseline else f"\n{fmt.signed(cell.share, 3)}")

@@ -17,7 +17,7 @@ measured apart (by the TA's counter, or by the `shm` workload) or left out.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from teemark.model.fit import Columns
@@ -116,8 +116,11 @@ class Form:
 def family(case: Case) -> tuple[str, int] | None:
     """What a case is but for its size, and its size: `oneshot`, or `cipher enc` for
     `cipher/…/enc/4096`. None where the key doesn't end with the size."""
-    words, _, last = case.parameters.rpartition("/")
+    *words, last = case.parameters.split("/")
     if case.bytes is None or last != str(case.bytes):
         return None
-    name = f"{case.workload} {words.replace('/', ' ')}" if words else case.workload
-    return name, case.bytes
+    return family_name(case.workload, words), case.bytes
+
+
+def family_name(workload: str, words: Iterable[str]) -> str:
+    return " ".join((workload, *words))

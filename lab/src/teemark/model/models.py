@@ -16,6 +16,7 @@ from teemark.model.stats import (
     Sampling,
     call_times,
     case_stats,
+    exactly,
     loops_of,
 )
 from teemark.run.reader import MeasuredCase, RunData
@@ -36,12 +37,25 @@ class Cost:
     """In and out, by the TA's counter: `call` and `page`."""
     samples: int = 0
     """Of the size that has the fewest."""
+    rpcs: tuple[float | None, ...] = ()
+    """How often the TEE called back to the normal world, by size as in `fit.points`."""
 
     def at(self, size: int) -> Estimate:
         """What a message of so many bytes takes, as fitted."""
-        base, candidates = self.form.columns([size], [None])
+        base, candidates = self.form.columns([size], [self._rpcs_at(size)])
         row = {name: column[0] for name, column in {**base, **candidates}.items()}
         return self.fit.at({"page": self.form.pages(size), **row})
+
+    def _rpcs_at(self, size: int) -> float | None:
+        """In proportion between the sizes that were measured."""
+        import numpy as np
+
+        known = [
+            (p.x, n) for p, n in zip(self.fit.points, self.rpcs, strict=False) if n is not None
+        ]
+        if not known:
+            return None
+        return float(np.interp(size, [x for x, _ in known], [n for _, n in known]))
 
     @property
     def call(self) -> Estimate:
@@ -173,9 +187,8 @@ def costs_of(
                 {"call": [1.0] * len(keys)},
                 {"page": [float(form.pages(n)) for n in sizes]},
             )
-        base, candidates = form.columns(
-            sizes, [measured.case.rpcs_per_call for _, measured in group]
-        )
+        rpcs = tuple(measured.case.rpcs_per_call for _, measured in group)
+        base, candidates = form.columns(sizes, rpcs)
         page = _page(form, way, made.values())
         samples = min(known[key].time.count for key in keys)
         pages = [float(form.pages(size)) for size in sizes]
@@ -187,7 +200,7 @@ def costs_of(
             {"page": (page, pages)} if page is not None else {},
         )
         if found_fit is not None:
-            made[name] = Cost(workload, algorithm, backend, found_fit, form, way, samples)
+            made[name] = Cost(workload, algorithm, backend, found_fit, form, way, samples, rpcs)
     return tuple(made[name] for name in groups if name in made)
 
 
@@ -231,30 +244,48 @@ def repeat_lines(cases: Sequence[MeasuredCase], sampling: Sampling) -> tuple[Rep
     return tuple(lines)
 
 
-def streamed(models: Models) -> tuple[Streamed, ...]:
-    """A message in m pieces is the whole one and m more ways in and out: begin is a call too."""
-    found = []
+def in_pieces(models: Models, cost: Cost, size: int, chunk: int) -> Estimate | None:
+    """A message in pieces is the whole one, an empty call to begin it, and for each piece but the
+    last a way in and out with a memory reference. None where that way isn't known."""
+    pieces = pieces_of(size, chunk)
+    predicted = cost.at(size)
+    if not cost.form.in_tee:
+        return predicted
+    empty, reference = models.case(EMPTY_CALL), _reference(models, cost)
+    if empty is None or reference is None:
+        return None
+    predicted += empty.estimate + (empty.estimate + reference).scaled(pieces - 1)
+    page = cost.fit.term("page")
+    more = pieces * cost.form.pages(chunk) - cost.form.pages(size)
+    return predicted + page.scaled(more) if page is not None and more > 0 else predicted
+
+
+def _reference(models: Models, cost: Cost) -> Estimate | None:
+    """What a memory reference adds to an empty call: by calls with one, else by the way of a whole
+    message, which has two: the message and its digest."""
+    if models.references is not None:
+        return models.references.term("reference") or exactly(0.0)
     empty = models.case(EMPTY_CALL)
+    if cost.way is None or empty is None:
+        return None
+    return (cost.way.terms["call"] - empty.estimate).scaled(0.5)
+
+
+def pieces_of(size: int, chunk: int) -> int:
+    return max(1, -(-size // chunk))
+
+
+def streamed(models: Models) -> tuple[Streamed, ...]:
+    found = []
     for stats in models.stats:
         words = stats.parameters.split("/")
         if stats.workload != "stream" or stats.bytes is None or len(words) != 2:
             continue
         cost = models.cost(stats.algorithm, stats.backend)
-        if cost is None:
-            continue
         chunk = int(words[1])
-        pieces = max(1, -(-stats.bytes // chunk))
-        predicted = cost.at(stats.bytes)
-        if cost.form.in_tee:
-            way = cost.way.terms["call"] if cost.way else empty.estimate if empty else None
-            if way is None:
-                continue
-            predicted += way.scaled(pieces)
-            page = cost.fit.term("page")
-            more = pieces * cost.form.pages(chunk) - cost.form.pages(stats.bytes)
-            if page is not None and more > 0:
-                predicted += page.scaled(more)
-        found.append(Streamed(stats, pieces, predicted))
+        predicted = in_pieces(models, cost, stats.bytes, chunk) if cost else None
+        if predicted is not None:
+            found.append(Streamed(stats, pieces_of(stats.bytes, chunk), predicted))
     return tuple(found)
 
 

@@ -132,7 +132,7 @@ def _axes(shape: Shape) -> tuple[Any, Axes]:
 
 
 def _tick(value: float) -> str:
-    return f"{value:,.0f}".replace(",", fmt.THIN) if value >= 1 else f"{value:g}"
+    return fmt.count(round(value)) if value >= 1 else f"{value:g}"
 
 
 def throughput(key: str, series: Sequence[Series], shape: Shape) -> str:

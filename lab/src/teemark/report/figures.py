@@ -62,16 +62,6 @@ def times(run: RunData, ratio: Estimate) -> str:
     return fmt.factor(ratio.value) + known(run, interval, fmt.span(interval))
 
 
-def share(value: float, least: float = 1e-4) -> str:
-    return fmt.percent(value) if value >= least or value == 0 else f"< {fmt.percent(least, 1)}"
-
-
-def signed(value: float) -> str:
-    """A relative difference."""
-    text = share(abs(value))
-    return text if text.startswith("<") or not value else ("+" if value > 0 else fmt.MINUS) + text
-
-
 def amount(run: RunData) -> str:
     """What is compared."""
     return "instructions" if exact(run) else "time"
@@ -90,7 +80,7 @@ def misfit(fit: Fit) -> str:
     found = fit.misfit
     if found is None:
         return "?"
-    return share(found) if found else "none"
+    return fmt.share(found) if found else "none"
 
 
 def plus_minus(figure: Estimate) -> str:
@@ -98,4 +88,4 @@ def plus_minus(figure: Estimate) -> str:
     interval = figure.interval
     if interval is None or figure.value == 0:
         return fmt.NONE
-    return f"±{share(interval.width / 2 / abs(figure.value))}"
+    return f"±{fmt.share(interval.width / 2 / abs(figure.value))}"

@@ -117,7 +117,7 @@ def _rates(verdict: v.Rates, run: RunData) -> Words:
             apart = abs(ratio - 1)
             work = f"{figures.amount(run)} a byte"
             less = "fewer" if figures.exact(run) else "less"
-            exactly = f"it takes {figures.share(apart)} {'more' if ratio > 1 else less} {work}"
+            exactly = f"it takes {fmt.share(apart)} {'more' if ratio > 1 else less} {work}"
             claim = f"{what} is as fast{where} as {than}, to within {bound}: {exactly}."
             advice = "The price of the TEE is the call, not the computing." if same else None
         case "slower" | "faster":
@@ -311,7 +311,7 @@ def _published_key(_verdict: v.PublishedKey, _run: RunData) -> Words:
 def _apart(case: Counted) -> str:
     """`oneshot/sha256/tee/4096 +0.12 %`: how far the TA's is from the client's."""
     deviation = case.deviation or 0.0
-    return f"{case.case.case} {figures.signed(deviation)}"
+    return f"{case.case.case} {fmt.signed(deviation)}"
 
 
 @_words.register
@@ -339,7 +339,7 @@ def _two_clocks(verdict: v.TwoClocks, _run: RunData) -> Words:
         return (
             "The TA's own counter agrees with the client's clock on what an operation takes: "
             f"{fmt.plural(len(verdict.agree), 'case')}, at most "
-            f"{figures.share(abs(worst.deviation or 0.0))} apart.",
+            f"{fmt.share(abs(worst.deviation or 0.0))} apart.",
             f"Furthest apart: {_apart(worst)}; {bound} is allowed.{open_}",
             None,
         )

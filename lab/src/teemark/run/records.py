@@ -249,7 +249,7 @@ class Case(Record, frozen=True, kw_only=True, tag="case"):
     rpcs_source: Annotated[str | None, Meta(description="who counted them")] = None
     rpcs_reason: Annotated[str | None, Meta(description="why they aren't known")] = None
     file_system: Annotated[str | None, Meta(description="in which the files lie")] = None
-    fips: Annotated[Fips140 | None, Meta(description="blocks of 20,000 bits through its tests")] = (
+    fips: Annotated[Fips140 | None, Meta(description="blocks of 20 000 bits through its tests")] = (
         None
     )
     hwrng: Annotated[str | None, Meta(description="what feeds /dev/hwrng")] = None

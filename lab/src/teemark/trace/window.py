@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from teemark import fmt
 from teemark.errors import DataError
 
 MAGIC = b"TTRACE2\0"
@@ -58,7 +59,8 @@ def read(file: Path) -> Window:
         raise DataError(f"{file}: not a whole window")
     if flags & CUT:
         raise DataError(
-            f"{file.name}: the call took more than {steps:,} blocks, and the rest wasn't recorded",
+            f"{file.name}: the call took more than {fmt.count(steps)} blocks, and the rest wasn't "
+            "recorded",
             hint="trace a smaller size of the same case",
         )
     first = _HEAD.size

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from teemark.report.sections.cases import cases
+from teemark.report.sections.choices import choices
 from teemark.report.sections.comparison import comparison
 from teemark.report.sections.costs import costs, inside
 from teemark.report.sections.counter import by_its_own_clock
@@ -24,6 +25,7 @@ SECTIONS: tuple[SectionFunction, ...] = (
     comparison,
     throughput,
     costs,
+    choices,
     inside,
     by_its_own_clock,
     first_use,

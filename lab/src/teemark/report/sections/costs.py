@@ -182,7 +182,7 @@ def _streams(subject: Subject) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for one in subject.models.streams:
         stats = one.measured
-        signed = figures.signed(one.off)
+        signed = fmt.signed(one.off)
         rows.append(
             (
                 (Code(stats.key),),

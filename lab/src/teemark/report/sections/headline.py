@@ -136,8 +136,6 @@ def _answered(answer: Answered) -> Finding:
         claim=(answer.sentence,),
         evidence=(answer.evidence,),
         advice=(answer.advice,) if answer.advice else (),
-        caution=answer.outcome == "no",
-        unsure=answer.outcome in ("undecided", "not measured"),
     )
 
 

@@ -7,13 +7,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cache
 from typing import Literal
 
 from teemark import fmt
 from teemark.errors import ConfigError
 from teemark.model.decide import Answer, more, within
-from teemark.reference.data import load
 from teemark.report import figures
 from teemark.report.seed_tables import declared
 from teemark.report.seed_tables.declared import Check, Conclusion, Unit
@@ -49,20 +47,14 @@ class Answered:
 def answers(subject: Subject) -> tuple[Answered, ...]:
     """Of a run of a seed plan, all conclusions of its document, in its order; else none."""
     plan = subject.run.run.plan if subject.run.run is not None else ""
+    if plan not in declared.SEED_PLANS:
+        return ()
     try:
-        if plan not in documents():
-            return ()
         conclusions = declared.conclusions(plan)
     except ConfigError:
         return ()  # without a checkout; the section of the tables says so
     lookup = Lookup(subject)
     return tuple(_answer(one, lookup) for one in conclusions)
-
-
-@cache
-def documents() -> frozenset[str]:
-    """A seed plan has the name of its document."""
-    return frozenset(load().documents)
 
 
 def _answer(conclusion: Conclusion, lookup: Lookup) -> Answered:

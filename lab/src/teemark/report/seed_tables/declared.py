@@ -17,6 +17,18 @@ from teemark.checked import Wrong, once, parse_toml, read_text
 from teemark.errors import ConfigError
 from teemark.report.seed_tables.formula import Formula
 
+SEED_PLANS = frozenset(
+    {
+        "api-vs-custom",
+        "beaglebone-hw-crypto",
+        "mqtt-tz-blocks",
+        "rpi3-secure-hash",
+        "rpi3-small-messages",
+    }
+)
+"""Plans with the name of a document. The figures themselves are in the checkout, and a report can
+be made without one: then it says what it can't show."""
+
 Names = dict[str, str]
 
 Unit = Literal["times", "%", "points", "time"]
