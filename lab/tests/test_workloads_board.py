@@ -56,6 +56,11 @@ CASES = {
         "stream/sha3-512/tee/5/1",
         "stream/sha256/tee/0/1",
     ],
+    "parts": [
+        f"digest-parts/{digest}/tee/{part} repeat=1,2,4"
+        for digest in ("sha1", "sha256", "sha3-256")
+        for part in ("allocate", "reset", "finish")
+    ],
     "ciphers": [
         f"cipher/{cipher}/{by}/{way}/{size} repeat=1,3"
         for cipher in CIPHERS
@@ -152,7 +157,16 @@ def test_runs_verified_or_says_why_not(ran: dict[str, Records], group: str) -> N
 
 def test_tas_count_the_time_of_what_they_compute(ran: dict[str, Records]) -> None:
     """Where one does, each sample has a twin; of the same calls, and inside of them."""
-    counting = {"oneshot", "stream", "cipher", "cipher-steps", "rng", "same-code", "file"}
+    counting = {
+        "oneshot",
+        "stream",
+        "digest-parts",
+        "cipher",
+        "cipher-steps",
+        "rng",
+        "same-code",
+        "file",
+    }
     seen = set()
     for records in ran.values():
         samples = [record for record in records if record["type"] == "sample"]

@@ -85,6 +85,9 @@ const struct command commands[] = {
 	{ .id = TA_BENCH_CMD_KERNEL,
 	  .types = TYPES(VALUE_IN, MEMREF_IN, VALUE_OUT, NONE),
 	  .run = kernel_run },
+	{ .id = TA_BENCH_CMD_DIGEST_PART,
+	  .types = TYPES(VALUE_IN, VALUE_IN, MEMREF_OUT, NONE),
+	  .run = digest_part },
 	COMMAND_CLOCK_ROW,
 	{ 0 },
 };

@@ -66,6 +66,13 @@ enum ta_bench_kernel {
 	TA_BENCH_KERNEL_SHA256 = 3,
 };
 
+/* What a digest of the TEE Internal Core API is made of. */
+enum ta_bench_digest_part {
+	TA_BENCH_DIGEST_ALLOCATE = 0, /* TEE_AllocateOperation, and freeing */
+	TA_BENCH_DIGEST_RESET = 1,    /* TEE_ResetOperation */
+	TA_BENCH_DIGEST_FINISH = 2,   /* TEE_DigestDoFinal of no bytes */
+};
+
 enum ta_bench_cmd {
 	/* As TA_DIGEST_CMD_NOP: any parameters, nothing is touched. */
 	TA_BENCH_CMD_NOP = 0,
@@ -156,6 +163,15 @@ enum ta_bench_cmd {
 	 * [2] value out: a, b = the kernel's 64-bit result, low and high
 	 */
 	TA_BENCH_CMD_KERNEL = 50,
+
+	/*
+	 * One part of a digest, `repeat` times; then the digest of the empty
+	 * message by the operation that the last of them left.
+	 * [0] value in: a = struct algorithm .id, b = enum ta_bench_digest_part
+	 * [1] value in: a = repeat
+	 * [2] memref out: the digest
+	 */
+	TA_BENCH_CMD_DIGEST_PART = 60,
 };
 
 #endif

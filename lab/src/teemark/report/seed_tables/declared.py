@@ -41,7 +41,8 @@ class SeedTable:
 
     `cells` gives the formula of each measured cell by row and column. A column in `deviations`
     shows the standard deviation of the column that it names. `units`, by row or column, are for
-    cells with no published number. A `tall` table has a column for each statistic.
+    cells with no published number. `reasons`, by row, say why nothing is measured there. A `tall`
+    table has a column for each statistic.
     """
 
     document: str
@@ -52,6 +53,7 @@ class SeedTable:
     cells: Mapping[tuple[str, str], Formula]
     deviations: Mapping[str, str]
     units: Mapping[str, str]
+    reasons: Mapping[str, str]
     note: str
     corner: str
     tall: bool
@@ -83,6 +85,7 @@ class Conclusion:
 class _Row(Struct, frozen=True, forbid_unknown_fields=True):
     name: str
     measured: str | Names = ""
+    why: str = ""
     unit: str = ""
     words: Names = field(name="with", default_factory=dict)
 
@@ -208,7 +211,7 @@ def _table(declared: _Table, document: str, words: Names, file: str) -> SeedTabl
                 text = row.measured.get(column.name, "")
             else:
                 text = row.measured or column.measured or declared.measured
-            if text and not column.sd_of:
+            if text and not column.sd_of and not row.why:
                 where = f"{file}: {declared.table}: {row.name} / {column.name}"
                 here = {**words, "row": row.name, "column": column.name}
                 own = {**row.words, **column.words}.items()
@@ -224,6 +227,7 @@ def _table(declared: _Table, document: str, words: Names, file: str) -> SeedTabl
         deviations={column.name: column.sd_of for column in columns if column.sd_of},
         units={row.name: row.unit for row in rows if row.unit}
         | {column.name: column.unit for column in columns if column.unit},
+        reasons={row.name: row.why for row in rows if row.why},
         note=declared.note,
         corner=declared.corner,
         tall=declared.tall,

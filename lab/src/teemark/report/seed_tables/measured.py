@@ -167,6 +167,8 @@ class Lookup:
             raise self._unknown(name)
         if isinstance(found, bool):
             return "yes" if found else "no"
+        if isinstance(found, tuple):
+            return "; ".join(found) if found else "none"
         return exactly(found) if isinstance(found, int | float) else str(found)
 
     def option(self, name: str) -> str:
