@@ -48,6 +48,13 @@ def test_parameters_with_sizes() -> None:
     ]
 
 
+@pytest.mark.parametrize("name", ["afalg:*", "afalg:cbc(aes-generic)", "afalg:sha256-ce"])
+def test_a_backend_with_a_driver(name: str) -> None:
+    text = f'summary = "x"\n[[cases]]\nworkload = "oneshot"\nbackends = ["{name}"]\nsizes = [1]\n'
+    (case,) = plan.parse(text, name="x", file="x.toml").cases
+    assert case.key == f"oneshot/none/{name}/1"
+
+
 def test_expansion_and_its_order() -> None:
     lines = plan.case_lines(plan.parse(GOOD, name="x", file="x.toml").cases).splitlines()
     options = "samples=5 min_us=200 repeat=1,2,4"

@@ -21,9 +21,11 @@ import teemark.boards
 from fake_board import FakeBoard, teebench
 from synthetic import Synthetic
 from teemark import cli, fmt, plan, runner, teehash_steps
+from teemark.boards.shell import Process
 from teemark.errors import BootError, CommandFailed, ConnectionLost, DataError, UsageMistake
 from teemark.run import reader
 from teemark.run.records import AnyRecord, Fail, Teehash
+from teemark.run.records import Case as CaseRecord
 from teemark.run.writer import new_directory, point_latest
 
 PLAN = plan.parse(
@@ -170,6 +172,34 @@ def test_quiet_board_leaves_a_partial_file(board: FakeBoard, tmp_path: Path) -> 
     outcome = runner.measure(quiet, PLAN, tmp_path / "run", Recorder())
     assert isinstance(outcome.error, CommandFailed)
     assert reader.read(outcome.file).incomplete
+
+
+def test_a_terminated_teemark_fetches_what_a_quiet_board_measured(
+    board: FakeBoard, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """SIGTERM after half an hour loses nothing."""
+    quiet = FakeBoard(board.programs, deterministic=True)
+    teebench(
+        board.programs,
+        "while [ $# -gt 0 ]; do case $1 in --output) o=$2;; esac; shift; done\n"
+        f'head -n 300 "{board.programs}/output" >"$o.partial"; exit 143\n',
+    )
+    waited: list[float | None] = []
+    wait = Process.wait
+
+    def ended_once(process: Process, timeout: float | None = None) -> int:
+        if "--cases" in process.argv:
+            waited.append(timeout)
+            if len(waited) == 1:
+                raise SystemExit(143)
+        return wait(process, timeout)
+
+    monkeypatch.setattr(Process, "wait", ended_once)
+    with pytest.raises(SystemExit):
+        runner.measure(quiet, PLAN, tmp_path / "run", Recorder())
+    run = reader.read(tmp_path / "run")
+    assert run.incomplete == "teemark was ended by a signal"
+    assert run.cases
 
 
 def test_runs_are_not_overwritten(board: FakeBoard, tmp_path: Path) -> None:
@@ -485,3 +515,24 @@ def test_ways_of_saying_how_long() -> None:
         "about 67 minutes",
         "about 2 hours",
     ]
+
+
+def test_progress_counts_the_drivers_that_a_board_has() -> None:
+    asked = plan.Case("oneshot", "sha256", "afalg:*", "64", samples=5)
+    progress = runner.Progress.of(plan.Plan("drivers", "each", cases=(asked,)))
+    for driver in ("sha256-ce", "sha256-generic"):
+        progress.see(
+            CaseRecord(
+                case=f"oneshot/sha256/afalg:{driver}/64",
+                workload="oneshot",
+                algorithm="sha256",
+                backend=f"afalg:{driver}",
+                parameters="64",
+                bytes=64,
+                verified=True,
+                samples=5,
+                repeat=(1,),
+                loops=(1,),
+            )
+        )
+    assert (progress.cases, progress.expected) == (2, 10)

@@ -305,9 +305,17 @@ rm -f /tmp/before /tmp/after /tmp/listed
         listed = qemu_v8.script(look, *options)
         assert listed.text.startswith("{"), listed
         rows = json.loads(listed.text)["combinations"]
-        codes = {row["backend"]: row["code"] for row in rows if row["workload"] == "storage"}
+        codes = {
+            row["backend"]: row["code"]
+            for row in rows
+            if row["workload"] == "storage" and row["algorithm"] == "create"
+        }
         asked = None if options else "rpmb-not-allowed"
-        assert codes == {"tee-ree-fs": None, "tee-rpmb": asked, "file": None, "file-fsync": None}
+        assert codes == dict.fromkeys(("tee-ree-fs", "memory", "file", "file-fsync")) | {
+            "tee-rpmb": asked
+        }
+        lacks = {row["algorithm"] for row in rows if row["backend"] == "memory" and row["code"]}
+        assert lacks == {"open", "rename", "truncate"}
 
 
 def test_nothing_is_left_in_storage(qemu_v8: VirtualBoard, ran: dict[str, Records]) -> None:

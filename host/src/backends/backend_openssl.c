@@ -433,6 +433,7 @@ const struct backend backend_openssl = {
 	.title = "OpenSSL",
 	.summary = "OpenSSL's libcrypto, in the normal world",
 	.local = true,
+	.may_offload = true,
 	.probe = openssl_probe,
 	.open = openssl_open,
 	.open_keyed = openssl_open,

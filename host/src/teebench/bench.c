@@ -7,12 +7,14 @@
 
 #include "bench.h"
 #include "clock.h"
+#include "kernel_crypto.h"
 #include "marker.h"
 #include "measure.h"
 #include "prng.h"
 #include "records.h"
 #include "stop.h"
 #include "ta_counter.h"
+#include "watch.h"
 
 /*
  * A case whose call takes longer than this needs no warming before a sample:
@@ -29,6 +31,7 @@ struct plan {      /* what was found out about one case */
 	bool in_ta;             /* a TA computes */
 	struct tee_session *ta; /* whose clock runs along, or NULL */
 	struct error ta_error;  /* why it does not, though there is one */
+	struct watched watched; /* of backends that may have a device work */
 };
 
 struct turn {       /* one sample to be taken */
@@ -45,6 +48,7 @@ struct run {
 	struct measure measure;
 	uint64_t shortest_ns; /* no sample may be shorter */
 	struct ta_counter counter;
+	struct watched_idle idle;
 	struct plan *plans;
 	struct turn *turns;
 	size_t n_turns;
@@ -223,14 +227,48 @@ static int get_ready(struct run *run, size_t i, struct measured *first,
 		if (r == 0)
 			plan->call_ns = call_ns;
 	}
-	plan->live = true;
-	return 0;
+	if (c->backend && c->backend->may_offload) {
+		watch_idle(&run->idle);
+		ret = watch_calls(&run->measure, &target, o->repeats[0],
+				  plan->call_ns, &run->idle, &plan->watched,
+				  why);
+	}
+	plan->live = !ret;
+	return ret;
+}
+
+/* Records the case, with the kernel's driver and what the machine did. */
+static int put_case(struct run *run, size_t i, struct error *err)
+{
+	const struct bench_case *c = &run->cases->list[i];
+	const struct plan *plan = &run->plans[i];
+	struct kernel_driver driver;
+	struct error no_driver = { 0 };
+	struct case_facts facts = {
+		.loops = plan->loops,
+		.min_ns = plan->min_ns,
+		.call_ns = plan->call_ns,
+		.in_ta = plan->in_ta,
+		.ta_counter = plan->ta != NULL,
+		.why_none = plan->ta_error.what,
+	};
+
+	if (c->backend && c->backend->may_offload) {
+		facts.watched = &plan->watched;
+		facts.idle = &run->idle;
+	}
+	if (c->backend && c->backend->driver_of) {
+		facts.no_driver = no_driver.what;
+		if (!c->backend->driver_of(c->algorithm, c->backend->driver,
+					   &driver, &no_driver))
+			facts.driver = &driver;
+	}
+	return record_case(&run->records, c, &facts, err);
 }
 
 static int prepare_case(struct run *run, size_t i, struct error *err)
 {
 	struct bench_case *c = &run->cases->list[i];
-	struct plan *plan = &run->plans[i];
 	struct error why = { 0 };
 	struct measured first;
 	int ret, code;
@@ -249,16 +287,7 @@ static int prepare_case(struct run *run, size_t i, struct error *err)
 	run->n_turns += (size_t)c->options.samples * c->options.n_repeats;
 	ret = record_first_call(&run->records, c, &first, err);
 	if (!ret)
-		ret = record_case(&run->records, c,
-				  &(struct case_facts){
-					  .loops = plan->loops,
-					  .min_ns = plan->min_ns,
-					  .call_ns = plan->call_ns,
-					  .in_ta = plan->in_ta,
-					  .ta_counter = plan->ta != NULL,
-					  .why_none = plan->ta_error.what,
-				  },
-				  err);
+		ret = put_case(run, i, err);
 	return ret;
 }
 
@@ -475,6 +504,9 @@ int bench_run(const struct bench_settings *settings, struct cases *cases,
 out:
 	for (size_t i = 0; i < cases->count; i++)
 		case_teardown(&cases->list[i]);
+	for (size_t i = 0; run.plans && i < cases->count; i++)
+		watch_free(&run.plans[i].watched);
+	interrupts_free(&run.idle.raised);
 	free(run.turns);
 	free(run.plans);
 	json_free(&run.records.json);

@@ -7,6 +7,8 @@
 #include <teemark/ta_work.h>
 
 #include "cases.h"
+#include "kernel_crypto.h"
+#include "pool.h"
 #include "workloads.h"
 
 enum { OPTIONS_MAX = 4 }; /* that a case line can have: parse_option() */
@@ -279,6 +281,92 @@ int cases_read(struct cases *cases, FILE *stream, const char *name,
 				strerror(errno));
 	free(text);
 	return ret;
+}
+
+static bool is_there(const struct cases *cases, const char *key)
+{
+	for (size_t i = 0; i < cases->count; i++)
+		if (!strcmp(cases->list[i].key, key))
+			return true;
+	return false;
+}
+
+/* The same case with a driver instead of the asterisk. */
+static int add_driven(struct cases *to, const struct cases *from,
+		      const struct bench_case *c, const char *driver,
+		      struct error *err)
+{
+	int prefix = (int)(strlen(c->backend_name) - strlen(DRIVER_ANY));
+	struct bench_case one = { .line = c->line,
+				  .options = c->options,
+				  .workload = c->workload,
+				  .bytes = -1 };
+	int ret;
+
+	if (snprintf(one.key, sizeof(one.key), "%s/%s/%.*s%s/%s",
+		     c->workload_name, c->algorithm_name, prefix,
+		     c->backend_name, driver,
+		     c->parameters) >= (int)sizeof(one.key) ||
+	    is_there(from, one.key) || is_there(to, one.key))
+		return 0;
+	ret = split_key(&one, err);
+	if (!ret)
+		ret = append(to, &one, err);
+	if (ret)
+		free(one.parts);
+	return ret;
+}
+
+/* The drivers of a case, by its own parse(); none where it has no such thing. */
+static void find_drivers(const struct bench_case *c,
+			 struct kernel_drivers *found)
+{
+	struct bench_case copy = *c;
+	struct pool unused = { 0 };
+
+	*found = (struct kernel_drivers){ 0 };
+	if (!c->workload->parse(&copy, &unused, NULL) && copy.backend &&
+	    copy.backend->drivers_of &&
+	    copy.backend->drivers_of(copy.algorithm, found, NULL))
+		kernel_drivers_free(found);
+	pool_close(&unused);
+}
+
+static bool of_any_driver(const struct bench_case *c)
+{
+	const char *colon = strchr(c->backend_name, ':');
+
+	return colon && !strcmp(colon + 1, DRIVER_ANY);
+}
+
+int cases_expand(struct cases *cases, struct error *err)
+{
+	struct cases all = { 0 };
+	int ret = 0;
+
+	for (size_t i = 0; !ret && i < cases->count; i++) {
+		struct bench_case *c = &cases->list[i];
+		struct kernel_drivers found = { 0 };
+
+		if (of_any_driver(c))
+			find_drivers(c, &found);
+		for (size_t k = 0; !ret && k < found.count; k++)
+			ret = add_driven(&all, cases, c, found.list[k].driver,
+					 err);
+		if (!ret && !found.count) {
+			ret = append(&all, c, err);
+			if (!ret)
+				c->parts = NULL; /* it moved */
+		}
+		kernel_drivers_free(&found);
+	}
+	if (ret) {
+		cases_free(&all);
+		return ret;
+	}
+	cases_free(cases);
+	*cases = all;
+	return 0;
 }
 
 /* Of a case that a TA computes: may one call do so much? */

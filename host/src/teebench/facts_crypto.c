@@ -14,6 +14,7 @@
 
 #include "afalg.h"
 #include "facts.h"
+#include "kernel_crypto.h"
 #include "libcrypto.h"
 #include "ta_counter.h"
 #include "tee_client.h"
@@ -159,40 +160,26 @@ static bool is_relevant(const char *name)
 /* "sha256 sha256-ce priority 200 shash module sha2_ce" of /proc/crypto */
 static void add_drivers(struct facts *f)
 {
-	FILE *file = fopen("/proc/crypto", "re");
-	char name[128] = "", driver[128] = "", module[64] = "", type[32] = "";
-	char line[256], value[128], key[32];
+	struct kernel_drivers all;
 	struct lines lines = { 0 };
-	int priority = 0;
-	bool more = file != NULL;
+	struct error err = { 0 };
 
-	while (more) {
-		more = fgets(line, sizeof(line), file);
-		if (more && sscanf(line, "%31s : %127[^\n]", key, value) == 2) {
-			if (!strcmp(key, "name"))
-				snprintf(name, sizeof(name), "%s", value);
-			else if (!strcmp(key, "driver"))
-				snprintf(driver, sizeof(driver), "%s", value);
-			else if (!strcmp(key, "module"))
-				snprintf(module, sizeof(module), "%.63s",
-					 value);
-			else if (!strcmp(key, "type"))
-				snprintf(type, sizeof(type), "%.31s", value);
-			else if (!strcmp(key, "priority"))
-				priority = atoi(value);
-			continue;
-		}
-		if (name[0] && is_relevant(name))
+	if (kernel_drivers_read(&all, &err)) {
+		fact_unknown(f, "kernel_drivers", err.what);
+		return;
+	}
+	for (size_t i = 0; i < all.count; i++) {
+		const struct kernel_driver *d = &all.list[i];
+
+		if (is_relevant(d->name))
 			lines_add(&lines, "%s %s priority %d %s module %s",
-				  name, driver, priority, type, module);
-		name[0] = '\0';
+				  d->name, d->driver, d->priority, d->type,
+				  d->module);
 	}
 	fact_list(f, "kernel_drivers", lines.text,
-		  file ? "/proc/crypto lists none of the algorithms measured (their "
-			 "modules are loaded on first use)" :
-			 "cannot read /proc/crypto");
-	if (file)
-		fclose(file);
+		  "/proc/crypto lists none of the algorithms measured (their "
+		  "modules are loaded on first use)");
+	kernel_drivers_free(&all);
 	free(lines.text);
 }
 

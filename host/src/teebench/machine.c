@@ -85,10 +85,16 @@ static void put_backend(struct json *j, const char *name, const char *title,
 /* What the names in case keys stand for, in the order of reports. */
 static void put_names(struct json *j)
 {
+	const struct backend *made;
+
 	json_array(j, "backends");
 	for (size_t i = 0; backends[i]; i++)
 		put_backend(j, backends[i]->name, backends[i]->title,
 			    backends[i]->crosses, backends[i]->local);
+	for (size_t i = 0; (made = backend_made(i)); i++)
+		if (strcmp(made->driver, DRIVER_ANY))
+			put_backend(j, made->name, made->title, made->crosses,
+				    made->local);
 	for (size_t i = 0; stores[i]; i++)
 		put_backend(j, stores[i]->name, stores[i]->title,
 			    stores[i]->secure, false);

@@ -7,7 +7,10 @@
 #include "settings.h"
 #include "sink.h"
 
+struct kernel_driver;
 struct ta_counter;
+struct watched;
+struct watched_idle;
 
 /* Each returns what sink_record() does. */
 struct records {
@@ -28,9 +31,14 @@ int record_first_call(struct records *r, const struct bench_case *c,
 struct case_facts {
 	const uint32_t *loops; /* of each repeat */
 	uint64_t min_ns, call_ns;
-	bool in_ta;           /* a TA computes */
-	bool ta_counter;      /* and its clock runs along */
-	const char *why_none; /* this TA's does not, or NULL */
+	bool in_ta;                    /* a TA computes */
+	bool ta_counter;               /* and its clock runs along */
+	const char *why_none;          /* this TA's does not, or NULL */
+	const struct watched *watched; /* NULL: nobody watched */
+	const struct watched_idle *idle;
+	/* Of the kernel, that computes it; NULL: not known, or none does. */
+	const struct kernel_driver *driver;
+	const char *no_driver; /* why not; NULL: none does */
 };
 int record_case(struct records *r, const struct bench_case *c,
 		const struct case_facts *facts, struct error *err);

@@ -121,18 +121,26 @@ static void memory_teardown(void *state)
 	free(a->back);
 }
 
+static const char *memory_lacks(enum storage_op op)
+{
+	return op == STORAGE_OPEN || op == STORAGE_RENAME ||
+			       op == STORAGE_TRUNCATE ?
+		       "an array in memory has no name to open or change, and "
+		       "keeps its size" :
+		       NULL;
+}
+
 static int memory_prepare(struct bench_case *c, struct pool *pool,
 			  struct error *err)
 {
 	struct arrays *a = c->state;
+	const char *lacks;
 
 	(void)pool;
 	storage_job_of(c, &a->job);
-	if (a->job.op == STORAGE_OPEN || a->job.op == STORAGE_RENAME ||
-	    a->job.op == STORAGE_TRUNCATE)
-		return error_skip(err, -EOPNOTSUPP, "no-step",
-				  "an array in memory has no name to open or "
-				  "change, and keeps its size");
+	lacks = memory_lacks(a->job.op);
+	if (lacks)
+		return error_skip(err, -EOPNOTSUPP, "no-step", "%s", lacks);
 	a->data = malloc(a->job.bytes);
 	a->back = calloc(1, a->job.bytes);
 	if (!a->data || !a->back)
@@ -166,5 +174,6 @@ const struct store storage_memory = {
 	.title = "array in memory",
 	.made_max = ARRAYS_MAX,
 	.probe = memory_probe,
+	.lacks = memory_lacks,
 	.workload = &memory_workload,
 };

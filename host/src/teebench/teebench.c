@@ -26,7 +26,9 @@ static const char usage_text[] =
 	"  KEY [samples=N] [min_us=N] [repeat=N,N,...] [loops=N]    # comment\n"
 	"\n"
 	"where KEY is workload/algorithm/backend/parameters, for example\n"
-	"oneshot/sha256/tee/4096 or invoke/none/tee/none.\n"
+	"oneshot/sha256/tee/4096 or invoke/none/tee/none. The backend afalg:DRIVER is\n"
+	"one driver of the kernel by its name in /proc/crypto, afalg:* each that there\n"
+	"is for the algorithm.\n"
 	"\n"
 	"  -c, --cases FILE       read cases from FILE (-: standard input)\n"
 	"  -o, --output FILE      write to FILE; it is FILE.partial until it is whole\n"
@@ -350,7 +352,7 @@ static int run(const struct arguments *a, char **keys)
 	int status = 0;
 
 	if (collect_cases(a, keys, &cases, &err) ||
-	    check_cases(&cases, &pool, &err)) {
+	    cases_expand(&cases, &err) || check_cases(&cases, &pool, &err)) {
 		status = complain(&err,
 				  err.code == -ENOMEM ? EXIT_FAIL : EXIT_USAGE);
 		goto out;

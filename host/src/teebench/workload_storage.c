@@ -46,9 +46,19 @@ static void storage_list(struct listing *listing, struct pool *pool)
 		struct error why = { 0 };
 
 		stores[i]->probe(pool, &why);
-		for (int op = 0; op < STORAGE_OPS; op++)
+		for (int op = 0; op < STORAGE_OPS; op++) {
+			struct error here = why;
+			const char *lacks =
+				stores[i]->lacks ?
+					stores[i]->lacks((enum storage_op)op) :
+					NULL;
+
+			if (lacks)
+				error_skip(&here, -EOPNOTSUPP, "no-step", "%s",
+					   lacks);
 			listing_add(listing, storage_ops[op], stores[i]->name,
-				    &why);
+				    &here);
+		}
 	}
 }
 

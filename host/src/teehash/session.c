@@ -124,11 +124,10 @@ int session_ensure(struct hash_session *s, struct error *err)
 	if (s->open && !s->broken)
 		return 0;
 	shut(s);
-	ret = s->settings->backend->open(&s->open, err);
-	if (ret) {
-		s->open = NULL;
+	ret = backend_open(s->settings->backend, s->settings->backend->open,
+			   &s->open, err);
+	if (ret)
 		return ret;
-	}
 	s->stats.sessions++;
 	s->broken = false;
 	ret = get_slots(s, err);

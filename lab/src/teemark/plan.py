@@ -168,6 +168,14 @@ class Name(str):
         return cls(value)
 
 
+class BackendName(Name):
+    """Of a backend, or of one with a driver of the kernel: "afalg:sha256-ce", "afalg:*"."""
+
+    __slots__ = ()
+    _form = re.compile(r"[a-z0-9][a-z0-9._-]*(:(\*|[A-Za-z0-9_][A-Za-z0-9_(),.+-]*))?")
+    _hint = "small letters, digits, . _ - and after a colon the kernel's driver, or * for each"
+
+
 class Parameters(Name):
     """The last part of a case's key; {} stands for a size."""
 
@@ -188,7 +196,7 @@ class _Cases(Struct, frozen=True, forbid_unknown_fields=True):
 
     workload: Name
     algorithms: Names = (Name(NONE),)
-    backends: Names = (Name(NONE),)
+    backends: Annotated[tuple[BackendName, ...], _SOME] = (BackendName(NONE),)
     sizes: Sizes | None = None
     parameters: Annotated[tuple[Parameters, ...], _SOME] | None = None
     samples: Positive | None = None

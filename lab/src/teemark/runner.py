@@ -33,8 +33,9 @@ from teemark.errors import (
     TeemarkError,
 )
 from teemark.plan import Case, Plan
-from teemark.run.reader import decode_line
+from teemark.run.reader import decode_line, stands_for
 from teemark.run.records import SCHEMA, AnyRecord, End, Machine, Run, Start
+from teemark.run.records import Case as CaseRecord
 from teemark.run.writer import RunWriter
 
 if TYPE_CHECKING:
@@ -331,8 +332,14 @@ def _fetch(
             watcher.quiet()
             places = ("--cases", f"{folder}/cases", "--output", f"{folder}/records")
             command = quietly(PROGRAM, *places, *_QUIET_OPTIONS, *_allowed(board), *options)
+            leaving: SystemExit | None = None
             with board.stream(command, stderr=complaints) as process:
-                status = process.wait()
+                try:
+                    status = process.wait()
+                except SystemExit as problem:  # what was measured is still on the board
+                    leaving = problem
+                    process.signal("TERM")
+                    status = process.wait(_ENDING_S)
             left = board.script('cd "$1" && ls', folder).text.split()
             for name in ("records", "records.partial"):
                 if name in left:
@@ -340,10 +347,16 @@ def _fetch(
                     with (Path(local) / name).open("rb") as stream:
                         sink.take(stream)
                     break
+            if leaving is not None:
+                raise leaving
             return status
     finally:
         with contextlib.suppress(BoardError):
             board.script('rm -rf "$1"', folder)
+
+
+_ENDING_S = 60
+"""teebench ends after the step that is under way."""
 
 
 def _text(stream: IO[bytes]) -> str:
@@ -401,6 +414,7 @@ class Progress:
     samples: int = 0
     current: str = ""
     began: float | None = None  # of the first sample
+    _any: set[str] = field(default_factory=set)  # keys that stand for several cases
 
     @classmethod
     def of(cls, asked: Plan, starts: int = 1) -> Progress:
@@ -428,14 +442,26 @@ class Progress:
         elif kind == "teehash":
             self.hashed += 1
             self.current = key or ""
-        elif kind == "case":
+        elif isinstance(record, CaseRecord):
             self.cases += 1
-            self.current = key or ""
+            self.current = record.case
+            self._count(record)
         elif kind in ("skip", "fail"):
             self.skipped += kind == "skip"
             self.failed += kind == "fail"
             self.asked.pop(key or "", None)
             self.files.pop(key or "", None)
+
+    def _count(self, found: CaseRecord) -> None:
+        """A case of each driver, where any driver was asked for."""
+        if found.case in self.asked:
+            return
+        for key in [key for key in self.asked if stands_for(key, found.case)]:
+            self._any.add(key)
+        if any(stands_for(key, found.case) for key in self._any):
+            self.asked[found.case] = found.samples * len(found.repeat)
+        for key in self._any:
+            self.asked.pop(key, None)
 
     @property
     def files_expected(self) -> int:

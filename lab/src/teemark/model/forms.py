@@ -72,7 +72,8 @@ class Form:
         ones = [1.0] * len(sizes)
         blocks = blocks_of(self.algorithm)
         pages = [float(self.pages(n)) for n in sizes]
-        own_pages = {} if self.in_tee or self.backend != "afalg" else {"page": pages}
+        kernel = self.backend.partition(":")[0] == "afalg"
+        own_pages = {"page": pages} if kernel and not self.in_tee else {}
         match self.workload:
             case "shm":
                 return {"call": ones, "page": pages}, {"byte": [float(n) for n in sizes]}

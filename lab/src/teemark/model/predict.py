@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """What would a call take that wasn't measured? Between the sizes that were, the models say.
 
-An interval of a prediction holds two things: how well the medians are known (their draws), and how
-well the model describes what lies between them. The second is what the model is off at sizes that
-it was fitted without: the largest of these errors, on both sides. Of n sizes, a new one is further
-off about once in n + 1.
+An interval of a prediction holds three things. How well the medians are known: their draws. How
+well the model describes what lies between them: the largest error at a size that it was fitted
+without; of n sizes, a new one is further off about once in n + 1. And which way a message takes
+through the code: a size may take, or leave out, one path that the model doesn't know, which is
+taken to cost what the dearest of those costs that it does know.
 Source: R. F. Barber et al., Predictive inference with the jackknife+ (2021), of which this is the
 form with the largest residual.
 """
@@ -14,13 +15,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from teemark.model.fit import MAY_SAVE
 from teemark.model.forms import family_name
 from teemark.model.models import Cost, Models, in_pieces
 from teemark.model.stats import Estimate, Interval
 
 LEAST = 0.01
-"""No prediction is nearer than that, however well its model fits: other sizes may take paths
-through the code that no measured size took (lab/bench/predict.py)."""
+"""No prediction claims to be nearer, however well its model fits (lab/bench/predict.py)."""
 
 
 class Unpredictable(Exception):
@@ -84,6 +85,8 @@ class Prediction:
     without, and at streams that were measured."""
     fitted: tuple[int, int]
     """The smallest and the largest size that the model was fitted to."""
+    path: float = 0.0
+    """What a path through the code costs that only some sizes take."""
     streams: int = 0
     """So many measured streams of this algorithm and backend have a part in `off`."""
 
@@ -92,7 +95,8 @@ class Prediction:
         known = self.figure.interval
         if known is None:
             return None
-        return Interval(max(0.0, known.low * (1 - self.off)), known.high * (1 + self.off))
+        low, high = known.low * (1 - self.off), known.high * (1 + self.off)
+        return Interval(max(0.0, low - self.path), high + self.path)
 
 
 def predict(models: Models, task: Task) -> Prediction:
@@ -129,11 +133,13 @@ def predict(models: Models, task: Task) -> Prediction:
         if streams
         and (one.measured.algorithm, one.measured.backend) == (task.algorithm, task.backend)
     ]
+    paths = [abs(cost.fit.terms[name].value) for name in MAY_SAVE if name in cost.fit.terms]
     return Prediction(
         task,
         _figure(models, cost, task),
         max((LEAST, off, *checked)),
         (sizes[0], sizes[-1]),
+        max(paths, default=0.0),
         len(checked),
     )
 

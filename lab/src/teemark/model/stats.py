@@ -137,9 +137,23 @@ class Estimate:
             return Estimate(value)
         return Estimate(value, self.draws / other.draws, *freedom_of((1, self), (value, other)))
 
+    def drawn_apart(self) -> Estimate:
+        """The same, drawn independently of every estimate that isn't: for figures of another run,
+        as draws of cases with the same label are alike, and starts share theirs."""
+        if self.draws is None or self.draws.size == 1:
+            return self
+        return Estimate(self.value, self.draws[_apart_order(self.draws.size)], self.freedom)
+
     def scaled(self, factor: float) -> Estimate:
         draws = None if self.draws is None else self.draws * factor
         return Estimate(self.value * factor, draws, self.freedom, self.shared)
+
+
+@cache
+def _apart_order(draws: int) -> NDArray[np.intp]:
+    import numpy as np
+
+    return np.random.default_rng([SEED, draws]).permutation(draws)
 
 
 def freedom_of(*parts: tuple[float, Estimate]) -> tuple[float, bool]:
@@ -416,6 +430,19 @@ def call_times(samples: Iterable[Sample], repeat: int = 1) -> list[float]:
 
 
 @dataclass(frozen=True, slots=True)
+class CpuTime:
+    """Of teebench's process, a call, nanoseconds; `total` is what is known well. The kernel splits
+    it into user and system by what a timer tick found, so the parts are those of all samples."""
+
+    total: Estimate
+    user: float
+    system: float
+
+    def a_byte(self, size: int | None) -> Estimate | None:
+        return self.total.scaled(1 / size) if size else None
+
+
+@dataclass(frozen=True, slots=True)
 class CaseStats:
     """One call (repeat 1) of a case; times in nanoseconds."""
 
@@ -429,6 +456,8 @@ class CaseStats:
     cpu_share: float | None  # CPU time (user and system) per elapsed time; None: unknown
     first_ns: int | None  # the first call, kept apart
     next_ns: int | None = None  # a call right after it, when loops were chosen
+    cpu: CpuTime | None = None
+    """Where a device may do the work, so that it matters: AF_ALG, OpenSSL."""
     single: bool = False
     """Each sample is one call, so that quantiles of samples are quantiles of calls."""
 
@@ -460,6 +489,38 @@ def cpu_share(samples: Sequence[Sample]) -> float | None:
         cpu_us += sample.user_us + sample.sys_us
         elapsed_ns += sample.ns
     return cpu_us * 1000 / elapsed_ns if elapsed_ns else None
+
+
+USAGE_NS = 1000
+"""What the CPU time of a sample is known to."""
+
+
+def cpu_time(measured: MeasuredCase, sampling: Sampling) -> CpuTime | None:
+    """None where a sample doesn't say, or where nobody but the CPU can do the work."""
+    if measured.case.watched is None and measured.case.watched_reason is None:
+        return None
+    user = system = calls = 0
+    starts: list[list[float]] = []
+    for samples in measured.starts:
+        starts.append([])
+        for sample in samples:
+            if sample.repeat != 1:
+                continue
+            if sample.user_us is None or sample.sys_us is None:
+                return None
+            user += sample.user_us
+            system += sample.sys_us
+            calls += sample.loops
+            starts[-1].append((sample.user_us + sample.sys_us) * USAGE_NS / sample.loops)
+    if not calls:
+        return None
+    total = estimate(
+        starts,
+        f"{measured.case.case} cpu",
+        dependence=sampling.dependence.of(max(map(len, starts))),
+        grain=USAGE_NS / loops_of(measured),
+    )
+    return CpuTime(total, user * USAGE_NS / calls, system * USAGE_NS / calls)
 
 
 @dataclass(frozen=True, slots=True)
@@ -506,5 +567,6 @@ def case_stats(measured: MeasuredCase, sampling: Sampling) -> CaseStats | None:
         cpu_share=cpu_share(measured.samples),
         first_ns=next((first.ns for first in measured.first if first.what == "call"), None),
         next_ns=case.call_ns,
+        cpu=cpu_time(measured, sampling),
         single=loops == 1,
     )

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from msgspec import Meta, Struct
+from msgspec import Meta, Struct, field
 
 SCHEMA = 2
 """2: `start` records. Files of schema 1 have none, and are read as one start."""
@@ -213,6 +213,45 @@ class Fips140(Struct, frozen=True, kw_only=True):
     ]
 
 
+class KernelDriver(Struct, frozen=True, kw_only=True):
+    """Who computes in the kernel, as /proc/crypto has it."""
+
+    name: Annotated[str, Meta(description="of the driver, such as sha256-ce")]
+    module: Annotated[str | None, Meta(description="kernel: it is built in")] = None
+    type: str | None = None
+    priority: int | None = None
+    async_: Annotated[
+        bool | None, Meta(description="it may complete later: by an interrupt or another thread")
+    ] = field(name="async", default=None)
+
+
+class InterruptLine(Struct, frozen=True, kw_only=True):
+    """A line of /proc/interrupts that rose, all CPUs together."""
+
+    line: Annotated[str, Meta(description="its number or name")]
+    name: Annotated[str, Meta(description="controller, kind and device, as the kernel says")]
+    count: Annotated[Count, Meta(description="times it was raised in the stretch")]
+    idle: Annotated[Count, Meta(description="times in idle_ns without anything to do")] = 0
+
+
+class Watched(Struct, frozen=True, kw_only=True):
+    """What the machine did in a stretch of calls of its own, before the samples."""
+
+    calls: Positive
+    ns: Annotated[Count, Meta(description="wall time of the stretch")]
+    user_us: Annotated[Count, Meta(description="CPU time of teebench in user mode")]
+    sys_us: Annotated[Count, Meta(description="CPU time of teebench in the kernel")]
+    others_ns: Annotated[
+        Count | None,
+        Meta(
+            description="CPU time of all other processes and kernel threads; null: not looked "
+            "for, as no interrupt line rose with the calls, or the kernel doesn't say"
+        ),
+    ] = None
+    idle_ns: Annotated[Count, Meta(description="how long the machine was looked at idle")] = 0
+    interrupts: tuple[InterruptLine, ...] = ()
+
+
 class Case(Record, frozen=True, kw_only=True, tag="case"):
     """A case that runs, before its samples; its output was verified."""
 
@@ -240,6 +279,14 @@ class Case(Record, frozen=True, kw_only=True, tag="case"):
     ta_counter_reason: Annotated[
         str | None, Meta(description="why this TA doesn't, where others may")
     ] = None
+    kernel_driver: Annotated[
+        KernelDriver | None, Meta(description="of the kernel, that computes it; AF_ALG only")
+    ] = None
+    kernel_driver_reason: Annotated[str | None, Meta(description="why it isn't known")] = None
+    watched: Annotated[
+        Watched | None, Meta(description="only where a device may do the work: AF_ALG, OpenSSL")
+    ] = None
+    watched_reason: Annotated[str | None, Meta(description="why it is null")] = None
     checked_by: Annotated[
         str | None, Meta(description="other backend that computed the same, or understood it")
     ] = None

@@ -58,6 +58,10 @@ def _table(subject: Subject, group: Sequence[CaseStats]) -> Table:
     ]
     if with_rate:
         columns.append(Column("rate", unit="MiB/s"))
+    with_cpu = any(stats.cpu is not None and stats.bytes for stats in group)
+    if with_cpu:
+        each = "instructions/B" if subject.icount else "ns/B"
+        columns += [Column("CPU, user", unit=each), Column("system", unit=each)]
     columns += (
         [Column("from", unit=unit), Column("to", unit=unit)]
         if subject.icount
@@ -74,6 +78,8 @@ def _table(subject: Subject, group: Sequence[CaseStats]) -> Table:
         ]
         if with_rate:
             row.append(fmt.rate(stats.throughput))
+        if with_cpu:
+            row += cpu_cells(stats)
         if subject.icount:
             row += [figures.instructions(time.min), figures.instructions(time.max)]
         else:
@@ -85,3 +91,10 @@ def _table(subject: Subject, group: Sequence[CaseStats]) -> Table:
         row.append(fmt.count(time.count))
         rows.append(tuple(row))
     return Table(tuple(columns), tuple(rows))
+
+
+def cpu_cells(stats: CaseStats) -> list[Cell]:
+    """CPU time a byte, user and system."""
+    if stats.cpu is None or not stats.bytes:
+        return [fmt.NONE, fmt.NONE]
+    return [fmt.digits(part / stats.bytes) for part in (stats.cpu.user, stats.cpu.system)]

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from teemark import fmt
 from teemark.model.fit import MAY_SAVE, MISFIT, Fit
+from teemark.model.forms import family
 from teemark.model.models import Cost
 from teemark.model.stats import Estimate
 from teemark.report import charts, figures
@@ -24,7 +25,7 @@ from teemark.report.blocks import (
     Strong,
     Table,
 )
-from teemark.report.sections.throughput import caveat
+from teemark.report.sections.throughput import caveat, cpu_cell
 from teemark.report.subject import Subject, each
 
 TERMS = {
@@ -53,13 +54,19 @@ def costs(subjects: Sequence[Subject]) -> Section | None:
         if all(one.icount for one in subjects)
         else (f" Intervals are {fmt.LEVEL}: 2,000 draws of what the medians may be.")
     )
+    cpu = (
+        " “CPU” is the CPU time of the process a byte of the longest message: it falls where a "
+        "device works, and what kernel threads take isn't in it."
+        if any(stats.cpu for one in subjects for stats in one.models.stats)
+        else ""
+    )
     intro = Paragraph(
         (
             "A model adds up what a call pays: the call itself, the blocks of the algorithm, and "
             "what else shows in the samples. It weighs relative errors alike at all sizes, and a "
             "term is in it only if it explains more than scatter and predicts sizes that were "
             f"left out.{drawn} “Byte” is what a byte of a long message takes, “limit” the rate "
-            "that long messages come close to. “Misfit” is how far the model is off at the "
+            f"that long messages come close to.{cpu} “Misfit” is how far the model is off at the "
             "size where it is worst, beyond what the scatter of that median explains; more than "
             f"{fmt.percent(MISFIT)} is marked, and then the model must not be calculated with.",
         )
@@ -111,6 +118,8 @@ def time_cells(subject: Subject, figure: Estimate) -> tuple[Cell, ...]:
 
 def _cost_table(subject: Subject, key: tuple[str, str], ordered: Sequence[Cost]) -> Table:
     largest = max(cost.ns_per_byte for cost in ordered)
+    cpu = {cost.backend: cpu_a_byte(subject, cost) for cost in ordered}
+    with_cpu = any(figure is not None for figure in cpu.values())
     rows: list[tuple[Cell, ...]] = []
     for cost in ordered:
         byte = cost.byte
@@ -122,6 +131,7 @@ def _cost_table(subject: Subject, key: tuple[str, str], ordered: Sequence[Cost])
                 Bar(fmt.digits(byte.value), share, charts.colour(subject.run.place(cost.backend))),
                 *(() if subject.icount else ((Quiet(fmt.span(byte.interval)),),)),
                 fmt.digits(1e9 / byte.value / (1 << 20)) if byte.value > 0 else fmt.NONE,
+                *((cpu_cell(cpu[cost.backend]),) if with_cpu else ()),
                 misfit_cell(cost.fit, "size"),
             )
         )
@@ -134,12 +144,27 @@ def _cost_table(subject: Subject, key: tuple[str, str], ordered: Sequence[Cost])
                 Column("byte", unit=subject.run.unit),
             ),
             Column("limit", unit="MiB/s"),
+            *((Column("CPU, a byte", unit=subject.run.unit),) if with_cpu else ()),
             Column("misfit"),
         ),
         rows=tuple(rows),
         caption=title(subject, key),
         note=caveat(subject),
     )
+
+
+def cpu_a_byte(subject: Subject, cost: Cost) -> Estimate | None:
+    """CPU time of teebench's process, of the longest message; None where it isn't of interest."""
+    found = [
+        stats
+        for stats in subject.models.stats
+        if (stats.algorithm, stats.backend) == (cost.algorithm, cost.backend)
+        and (family(subject.run.cases[stats.key].case) or ("",))[0] == cost.workload
+        and stats.cpu is not None
+        and stats.bytes
+    ]
+    longest = max(found, key=lambda stats: stats.bytes or 0, default=None)
+    return longest.cpu.a_byte(longest.bytes) if longest is not None and longest.cpu else None
 
 
 def _terms(subject: Subject, name: str, fits: Iterable[tuple[str, Fit]]) -> Fold:
