@@ -32,8 +32,8 @@ struct digest_part {
 static int part_parse(struct bench_case *c, struct pool *pool,
 		      struct error *err)
 {
-	int ret = case_need_algorithm(c, ALG_DIGEST, ALG_DIGEST, "a digest",
-				      err);
+	int ret =
+		case_need_algorithm(c, ALG_DIGEST, ALG_DIGEST, "a digest", err);
 
 	if (!ret)
 		ret = case_need_backend(c, err);
