@@ -12,7 +12,7 @@ import pytest
 from synthetic import MACHINE
 from teemark.model.models import build
 from teemark.model.offload import Offload, offloads
-from teemark.report.sections.offload import knowledge
+from teemark.report.offload import knowledge
 from teemark.run import reader
 
 DEVICE = "ITS-PCI-MSIX 1 Edge virtio4-virtqueues"

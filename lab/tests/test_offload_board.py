@@ -14,7 +14,7 @@ from teemark import paths
 from teemark.boards import VirtualBoard
 from teemark.model.models import build
 from teemark.model.offload import offloads
-from teemark.report.sections.offload import knowledge
+from teemark.report.offload import knowledge
 from teemark.run import reader
 
 pytestmark = [pytest.mark.board, pytest.mark.timeout(300)]

@@ -21,6 +21,7 @@ import teemark.boards
 from fake_board import FakeBoard, teebench
 from synthetic import Synthetic
 from teemark import cli, fmt, plan, runner, teehash_steps
+from teemark.boards.shell import Process
 from teemark.errors import BootError, CommandFailed, ConnectionLost, DataError, UsageMistake
 from teemark.run import reader
 from teemark.run.records import AnyRecord, Fail, Teehash
@@ -115,7 +116,7 @@ def test_program_that_is_not_there(board: FakeBoard, tmp_path: Path) -> None:
     teebench(board.programs, "echo teebench: not found >&2; exit 127")
     with pytest.raises(CommandFailed) as error:
         runner.measure(board, PLAN, tmp_path / "run", Recorder())
-    assert error.value.hint == "install it with `teemark setup fake`"
+    assert error.value.hint == "see `teemark setup fake`"
     assert not (tmp_path / "run").exists()
 
 
@@ -171,6 +172,34 @@ def test_quiet_board_leaves_a_partial_file(board: FakeBoard, tmp_path: Path) -> 
     outcome = runner.measure(quiet, PLAN, tmp_path / "run", Recorder())
     assert isinstance(outcome.error, CommandFailed)
     assert reader.read(outcome.file).incomplete
+
+
+def test_a_terminated_teemark_fetches_what_a_quiet_board_measured(
+    board: FakeBoard, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """SIGTERM after half an hour loses nothing."""
+    quiet = FakeBoard(board.programs, deterministic=True)
+    teebench(
+        board.programs,
+        "while [ $# -gt 0 ]; do case $1 in --output) o=$2;; esac; shift; done\n"
+        f'head -n 300 "{board.programs}/output" >"$o.partial"; exit 143\n',
+    )
+    waited: list[float | None] = []
+    wait = Process.wait
+
+    def ended_once(process: Process, timeout: float | None = None) -> int:
+        if "--cases" in process.argv:
+            waited.append(timeout)
+            if len(waited) == 1:
+                raise SystemExit(143)
+        return wait(process, timeout)
+
+    monkeypatch.setattr(Process, "wait", ended_once)
+    with pytest.raises(SystemExit):
+        runner.measure(quiet, PLAN, tmp_path / "run", Recorder())
+    run = reader.read(tmp_path / "run")
+    assert run.incomplete == "teemark was ended by a signal"
+    assert run.cases
 
 
 def test_runs_are_not_overwritten(board: FakeBoard, tmp_path: Path) -> None:

@@ -74,13 +74,14 @@ def command(
     Exit status: 0 fine; 1 if a case failed, the run is incomplete, or the board has a TEE that
     couldn't be used; 2 for a wrong word on the command line.
     """
-    from teemark import plan, runner
+    from teemark import plan, plan_check, runner
     from teemark.boards import open_board
     from teemark.console import say
     from teemark.run import reader
     from teemark.run.writer import check_free
 
     asked = plan.load(plan_word)
+    plan_check.check(asked)
     board = open_board(board_word)
     _check_starts(board, boots, rounds)
     if out is not None:

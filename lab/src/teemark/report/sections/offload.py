@@ -4,18 +4,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
 
 from teemark import fmt
-from teemark.model.offload import (
-    Knowledge,
-    KnownCycles,
-    KnownDriver,
-    Offload,
-    Outcome,
-    offloads,
-)
-from teemark.reference.data import load
+from teemark.model.offload import Offload
 from teemark.report.blocks import (
     Block,
     Bullets,
@@ -28,36 +19,9 @@ from teemark.report.blocks import (
     Strong,
     Table,
 )
+from teemark.report.offload import WORDS, judged
 from teemark.report.sections.throughput import caveat
 from teemark.report.subject import Subject, each
-
-WORDS: dict[Outcome, str] = {
-    "accelerator": "accelerator",
-    "cpu-instructions": "CPU instructions",
-    "software": "software",
-    "mixed": "mixed",
-    "unknown": "unknown",
-}
-
-
-@cache
-def knowledge() -> Knowledge:
-    """What reference/ has of drivers and cores."""
-    reference = load()
-    return Knowledge(
-        tuple(
-            KnownDriver(row.driver, row.kind, row.fallback_below, row.source)
-            for row in reference.drivers
-        ),
-        tuple(
-            KnownCycles(row.core, row.algorithm, row.implementation, float(row.cycles), row.source)
-            for row in reference.cycles
-        ),
-    )
-
-
-def judged(subject: Subject) -> tuple[Offload, ...]:
-    return offloads(subject.run, subject.models, knowledge())
 
 
 def offload(subjects: Sequence[Subject]) -> Section | None:
@@ -76,7 +40,7 @@ def offload(subjects: Sequence[Subject]) -> Section | None:
 
 
 def _of(subject: Subject) -> list[Block]:
-    found = judged(subject)
+    found = judged(subject.run, subject.models)
     if not found:
         return []
     groups: dict[tuple[str, str], list[Offload]] = {}

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from teemark.model import stats
 from teemark.model.offload import Outcome
 from teemark.model.stats import Estimate, Interval, Summary, summarize
-from teemark.report.sections.offload import WORDS, judged
+from teemark.report.offload import WORDS, judged
 from teemark.report.subject import Subject
 
 TeehashReport = Mapping[str, object]
@@ -192,7 +192,7 @@ class Lookup:
     def done_by(self, key: str) -> str:
         """Who did the work of a case, by the evidence: an accelerator, the CPU's instructions …"""
         self._case(key)
-        for one in judged(self.subject):
+        for one in judged(self.subject.run, self.subject.models):
             if one.key == key:
                 return f"{WORDS[one.outcome]} ({one.driver})" if one.driver else WORDS[one.outcome]
         raise NotKnown("this run wasn't watched: it is of an older teebench")
@@ -200,7 +200,7 @@ class Lookup:
     def rate_by(self, outcome: Outcome, work: str, parameters: str) -> Value:
         """Bytes a second of the fastest driver of the kernel that an outcome is proven of."""
         found = {}
-        for one in judged(self.subject):
+        for one in judged(self.subject.run, self.subject.models):
             case = self.subject.run.cases[one.key].case
             mine = (f"{case.workload}/{case.algorithm}", case.parameters) == (work, parameters)
             if mine and one.driver is not None:
