@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from functools import cache
 
+from teemark.errors import ConfigError
 from teemark.model.models import Models
 from teemark.model.offload import (
     Knowledge,
@@ -28,8 +29,11 @@ WORDS: dict[Outcome, str] = {
 
 @cache
 def knowledge() -> Knowledge:
-    """What reference/ has of drivers and cores."""
-    reference = load()
+    """What reference/ has of drivers and cores; nothing outside a checkout."""
+    try:
+        reference = load()
+    except ConfigError:
+        return Knowledge()
     return Knowledge(
         tuple(
             KnownDriver(row.driver, row.kind, row.fallback_below, row.source)
