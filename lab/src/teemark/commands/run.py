@@ -38,6 +38,12 @@ if TYPE_CHECKING:
     help="What to measure: see `teemark plan list`.",
 )
 @click.option(
+    "--only",
+    multiple=True,
+    metavar="PATTERN",
+    help="Of the plan only cases like this: 'oneshot/*/tee/*'. May be repeated.",
+)
+@click.option(
     "-o",
     "--out",
     type=click.Path(file_okay=False, path_type=Path),
@@ -60,6 +66,7 @@ def command(
     *,
     board_word: str,
     plan_word: str,
+    only: tuple[str, ...],
     out: Path | None,
     boots: int | None,
     rounds: int | None,
@@ -81,6 +88,8 @@ def command(
     from teemark.run.writer import check_free
 
     asked = plan.load(plan_word)
+    if only:
+        asked = plan.select(asked, only)
     plan_check.check(asked)
     board = open_board(board_word)
     _check_starts(board, boots, rounds)
@@ -88,7 +97,7 @@ def command(
         check_free(out)
     starts = runner.Starts(boots or rounds or 1, "boot" if boots is not None else "round")
     title = f"{asked.name} on {board.name}"
-    say(f"{title}: {_ahead(asked, starts, deterministic=board.deterministic)}")
+    say(f"{title}: {_ahead(board, asked, starts)}")
     outcome = _measure(board, asked, title, out, starts)
     run = reader.read(outcome.file)
     try:
@@ -158,15 +167,18 @@ def _tell(outcome: Outcome, run: RunData) -> None:
         say(f"hint: {outcome.error.hint}")
 
 
-def _ahead(asked: Plan, starts: Starts, *, deterministic: bool) -> str:
+def _ahead(board: Board, asked: Plan, starts: Starts) -> str:
     """How much there is to do, before anything is booted or copied."""
-    from teemark import fmt, runner
+    from teemark import fmt, paths, runner
 
     cases = fmt.plural(len(asked.cases), "case")
     steps = f" and {fmt.plural(len(asked.teehash), 'way')} to hash a file" if asked.teehash else ""
     often = f", {starts.count} times" if starts.count > 1 else ""
-    took = fmt.roughly_minutes(starts.count * runner.seconds(asked, deterministic=deterministic))
-    return f"{cases}{steps}{often}: {took} of measuring"
+    took = runner.took_before(paths.runs(), board.name, asked, starts.count)
+    if took is not None:
+        return f"{cases}{steps}{often}: {fmt.roughly_minutes(took)}, as it took the last time"
+    guess = starts.count * runner.seconds(asked, deterministic=board.deterministic)
+    return f"{cases}{steps}{often}: {fmt.roughly_minutes(guess)} of measuring, at a guess"
 
 
 def _check_starts(board: Board, boots: int | None, rounds: int | None) -> None:
