@@ -14,7 +14,7 @@ import pytest
 from teemark import plan, runner
 from teemark.boards import VirtualBoard, ensure_installed
 from teemark.model import models, verdicts
-from teemark.model.compare import LIMIT, Difference, differences, only_in_one
+from teemark.model.compare import LIMIT, Difference, compare
 from teemark.model.counter import TOLERANCE
 from teemark.model.stats import call_times
 from teemark.plan import Plan
@@ -77,8 +77,7 @@ def measured(board: VirtualBoard, asked: Plan, folder: Path) -> RunData:
 def test_two_boots_and_two_runs_in_one_boot_give_the_same_medians(
     qemu_v8_icount: VirtualBoard, tmp_path: Path
 ) -> None:
-    """Everything that `quick` measures but its longest messages; lab/bench/exact.py compares it
-    all."""
+    """Everything that `quick` measures but its longest messages."""
     quick = thinned("quick", samples=5, largest=64 << 10)
     first = measured(qemu_v8_icount, quick, tmp_path / "first")
     assert {skip.code for skip in first.skips} == {"unsupported-algorithm"}
@@ -94,10 +93,10 @@ def test_two_boots_and_two_runs_in_one_boot_give_the_same_medians(
     second = measured(qemu_v8_icount, quick, tmp_path / "second")
 
     def apart(one: RunData, other: RunData) -> list[Difference]:
-        assert only_in_one(one, other) == ()
-        found = differences(one, other)
-        assert len(found) == len(one.cases) + 2 * 3  # three cases have three repeats
-        return [difference for difference in found if not difference.holds]
+        found = compare(one, other)
+        assert found.lost == found.new == ()
+        assert len(found.pairs) == len(one.cases) + 2 * 3  # three cases have three repeats
+        return [difference for difference in found.pairs if difference.verdict != "same"]
 
     like_first = second
     if found := apart(first, second):
@@ -108,9 +107,9 @@ def test_two_boots_and_two_runs_in_one_boot_give_the_same_medians(
         third = measured(qemu_v8_icount, quick, tmp_path / "third")
         like_first = third if apart(first, third) == [] else first
         assert like_first is third or apart(second, third) == [], found
-    again = differences(small, like_first)
+    again = compare(small, like_first).pairs
     assert len(again) == len(small.cases) == 8
-    assert [one for one in again if one.relative > LIMIT] == []
+    assert [one for one in again if abs(one.change) > LIMIT] == []
 
 
 def test_xtest_and_teebench_agree_in_one_boot(qemu_v8_icount: VirtualBoard) -> None:

@@ -296,43 +296,41 @@ def test_side_by_side() -> None:
         {key: [2.0 * case.samples[0].ns] * 8 for key, case in EXACT.cases.items()}, icount=True
     )
     section = comparison(subjects([EXACT, slow]))
-    first, second = tables(section)
-    assert first[1] == ["oneshot/sha256/tee", "80 000", "10.0", "160 000", "20.0 2.0×"]  # noqa: RUF001
-    assert first[0] == [
+    assert section is not None
+    moved, cases, costs = tables(section)
+    assert costs[1] == ["oneshot/sha256/tee", "80 000", "10.0", "160 000", "20.0 2.0×"]  # noqa: RUF001
+    assert costs[0] == [
         "<case",
         *(f"synthetic ({n}): {of} instructions" for n in (1, 2) for of in ("call", "byte")),
     ]
-    assert second[0] == [
+    assert cases[0] == [
         "<case",
         "synthetic (1) instructions",
         "synthetic (2) instructions",
-        "ratio",
+        "change",
         "<verdict",
     ]
-    assert words(section) == (
-        "Factors are of the cost of a byte, against synthetic (1). Where the interval of a factor "
-        "has 1 in it, the difference may be chance."
-    )
-    assert len(second) == 1 + len(EXACT.cases)
-    assert second[1][1:] == ["57 200", "114 400", "2.0×", "slower"]  # noqa: RUF001
-    assert section is not None
+    assert moved == cases
+    assert "13 cases compared: 13 worse, 0 better, 0 same, 0 undecided." in words(section)
+    assert len(cases) == 1 + len(EXACT.cases)
+    assert ["57 200", "114 400", "+100 %", "worse"] in [row[1:] for row in cases]
     fold = section.blocks[-1]
     assert isinstance(fold, Fold)
     assert (section.key, section.title, fold.title, fold.note) == (
         "comparison",
         "Side by side",
-        "Medians of synthetic (2) against synthetic (1)",
-        "13 cases of 13 differ beyond chance",
+        "What a call and a byte cost",
+        "factors of the cost of a byte are against synthetic (1)",
     )
     less = run_of({k: [1.0 * c.samples[0].ns] * 8 for k, c in EXACT.cases.items() if "tee" in k})
-    partly, _ = tables(comparison(subjects([EXACT, less])))
+    partly = tables(comparison(subjects([EXACT, less])))[-1]
     assert partly[-1][1:] == ["700", "1.00", "–", "–"]  # noqa: RUF001
-    same = tables(comparison(subjects([EXACT, EXACT])))[1]
-    assert {row[-1] for row in same[1:]} == {"identical"}
-    back = tables(comparison(subjects([slow, EXACT])))[1]
-    assert {row[-1] for row in back[1:]} == {"faster"}
-    chance = tables(comparison(subjects([NOISY, digests(0.01, 1.001)])))[1]
-    assert {row[-1] for row in chance[1:]} == {"undecided"}
+    same = tables(comparison(subjects([EXACT, EXACT])))[0]
+    assert {tuple(row[-2:]) for row in same[1:]} == {("0", "same")}
+    back = tables(comparison(subjects([slow, EXACT])))[0]
+    assert {row[-1] for row in back[1:]} == {"better"}
+    chance = tables(comparison(subjects([NOISY, digests(0.01, 1.001)])))[0]
+    assert {row[-1] for row in chance[1:]} <= {"undecided", "same"}
     assert comparison(subjects([EXACT])) is None
 
 

@@ -4,7 +4,7 @@
 #include "workloads.h"
 
 extern const struct workload workload_invoke, workload_shm, workload_session,
-	workload_ta_size;
+	workload_ta_size, workload_call;
 extern const struct workload workload_oneshot, workload_stream;
 extern const struct workload workload_cipher, workload_cipher_steps;
 extern const struct workload workload_storage, workload_rng, workload_file;
@@ -16,6 +16,7 @@ const struct workload *const workloads[] = {
 	&workload_shm,
 	&workload_session,
 	&workload_ta_size,
+	&workload_call,
 	&workload_oneshot,
 	&workload_stream,
 	&workload_cipher,

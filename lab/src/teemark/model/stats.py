@@ -137,9 +137,23 @@ class Estimate:
             return Estimate(value)
         return Estimate(value, self.draws / other.draws, *freedom_of((1, self), (value, other)))
 
+    def drawn_apart(self) -> Estimate:
+        """The same, drawn independently of every estimate that isn't: for figures of another run,
+        as draws of cases with the same label are alike, and starts share theirs."""
+        if self.draws is None or self.draws.size == 1:
+            return self
+        return Estimate(self.value, self.draws[_apart_order(self.draws.size)], self.freedom)
+
     def scaled(self, factor: float) -> Estimate:
         draws = None if self.draws is None else self.draws * factor
         return Estimate(self.value * factor, draws, self.freedom, self.shared)
+
+
+@cache
+def _apart_order(draws: int) -> NDArray[np.intp]:
+    import numpy as np
+
+    return np.random.default_rng([SEED, draws]).permutation(draws)
 
 
 def freedom_of(*parts: tuple[float, Estimate]) -> tuple[float, bool]:
