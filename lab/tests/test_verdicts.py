@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from typing import Any
 
 import msgspec
 import pytest
@@ -38,7 +39,7 @@ def run(
     count: int = 20,
     *,
     loops: int = 1,
-    **more: object,
+    **more: Any,
 ) -> RunData:
     """Exact where nothing scatters."""
     return run_of(
