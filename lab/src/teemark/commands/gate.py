@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""`teemark gate`: has anything become dearer since the baseline was committed?"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import click
+
+if TYPE_CHECKING:
+    from teemark.baseline import Baseline
+    from teemark.gate import Gated
+
+
+@click.command("gate")
+@click.option(
+    "--baseline",
+    "place",
+    metavar="FILE",
+    required=True,
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="What each case took: a text file to be committed.",
+)
+@click.option("--update", is_flag=True, help="Write it anew from what is there now.")
+@click.option(
+    "--no-functions", is_flag=True, help="With --update: don't trace, so that no function is named."
+)
+@click.option("--plan", metavar="NAME", help="With --update: what to measure. [default: as before]")
+@click.option("--board", metavar="NAME", help="With --update: where. [default: as before]")
+@click.option(
+    "--skip-others",
+    is_flag=True,
+    help="Exit with 0 where the baseline is of another compiler or OP-TEE.",
+)
+@click.option("-f", "--format", "form", type=click.Choice(("text", "markdown", "json")))
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Write to this file instead of stdout.",
+)
+def command(
+    *,
+    place: Path,
+    update: bool,
+    no_functions: bool,
+    plan: str | None,
+    board: str | None,
+    skip_others: bool,
+    form: Literal["text", "markdown", "json"] | None,
+    output: Path | None,
+) -> int:
+    """Run the baseline's plan on the exact board, and fail where a call takes 0.1 % more
+    instructions than in the baseline.
+
+    What got dearer is measured again on a second boot, and traced to name the functions. A baseline
+    that was made with another compiler, OP-TEE, kernel or TF-A says nothing about this one: then
+    nothing is measured, and the outcome is neither pass nor fail.
+
+    Exit status: 0 if nothing got dearer; 1 if something did, isn't measured any more, or can't be
+    compared; 2 for a wrong word on the command line.
+    """
+    from teemark import baseline as baselines
+    from teemark import gate
+    from teemark import plan as plans
+    from teemark.boards import config
+    from teemark.errors import UsageMistake
+    from teemark.files import write_whole
+
+    if not update and (plan is not None or board is not None or no_functions):
+        raise UsageMistake(
+            "--plan, --board and --no-functions belong to --update",
+            hint="a gate measures what its baseline names",
+        )
+    before = gate.read(place) if place.exists() or not update else None
+    name = plan or (before.plan if before is not None else "gate")
+    where = board or (before.board if before is not None else "qemu-v8-icount")
+    file = gate.exact(config.find(where))
+    asked = plans.load(name)
+    if update:
+        made = replace(gate.make(file, asked, functions=not no_functions), plan=name)
+        write_whole(place, baselines.render(made))
+        click.echo(f"{place}: {len(made.figures)} cases. Read the difference, and commit it.")
+        return 0
+    assert before is not None
+    gated = gate.run(file, asked, before)
+    text = _rendered(gated, before, place, form or "text")
+    if output is not None:
+        write_whole(output, text)
+    else:
+        click.echo(text, nl=False)
+    if gated.found is None:
+        return 0 if skip_others else 1
+    return 1 if gated.found.of("worse") or gated.found.lost else 0
+
+
+def _rendered(gated: Gated, before: Baseline, place: Path, form: str) -> str:
+    if form == "json":
+        return json.dumps(_json(gated), indent=2) + "\n"
+    lines = _others(gated, place) if gated.found is None else _lines(gated, before)
+    if form == "text":
+        return "\n".join(lines) + "\n"
+    from teemark.report import markdown
+
+    first, *rest = lines
+    said = [f"## {markdown.escape(first)}", ""]
+    return "\n".join([*said, *(["```", *rest, "```"] if rest else [])]) + "\n"
+
+
+def _others(gated: Gated, place: Path) -> list[str]:
+    lines = [f"UNKNOWN: {place} was made with other versions, so nothing can be said."]
+    for name, (before, now) in (gated.other or {}).items():
+        lines += [f"  {name}: {before} in the baseline, {now} here"]
+    return [
+        *lines,
+        "Measure the code of the baseline with what is here (`git stash`, or a checkout of its "
+        "commit), and `--update` it there; then gate again.",
+    ]
+
+
+def _lines(gated: Gated, before: Baseline) -> list[str]:
+    from teemark import fmt
+    from teemark.report import comparing
+
+    found = gated.found
+    assert found is not None
+    worse, better = found.of("worse"), found.of("better")
+    gone = f", {len(found.lost)} gone" if found.lost else ""
+    verdict = "FAIL" if worse or found.lost else "PASS"
+    lines = [
+        f"{verdict}: {fmt.plural(len(found.pairs), 'case')}: {len(worse)} dearer, {len(better)} "
+        f"cheaper, {len(found.of('same'))} the same{gone}."
+    ]
+    moved = sorted((*worse, *better), key=lambda one: -one.change)
+    width = max((len(one.name) for one in moved), default=0)
+    for one in moved:
+        lines.append(
+            f"  {one.name:{width}} {one.verdict:6} {comparing.change(one):>8} "
+            f"{fmt.count(round(one.first.value)):>11} → "
+            f"{fmt.count(round(one.second.value))} instructions"
+        )
+    lines += [f"  {case}: not measured any more" for case in found.lost]
+    if found.lost:
+        lines += [f"    {skip.case}: {skip.reason}" for skip in found.second.skips]
+    lines += [f"  in {case}: {words}" for case, words in gated.functions]
+    if worse and not gated.functions:
+        why = "has no functions" if not before.functions else "has no functions of these cases"
+        lines.append(f"  which functions isn't known: the baseline {why}")
+    if found.new:
+        lines.append(f"  not in the baseline: {', '.join(found.new)}")
+    if better or found.new:
+        lines.append("  `--update` takes what is new or cheaper into the baseline.")
+    return lines
+
+
+def _json(gated: Gated) -> dict[str, object]:
+    found = gated.found
+    if found is None:
+        return {
+            "outcome": "unknown",
+            "other_versions": {
+                name: {"baseline": pair[0], "here": pair[1]}
+                for name, pair in (gated.other or {}).items()
+            },
+        }
+    return {
+        "outcome": "fail" if found.of("worse") or found.lost else "pass",
+        "cases": [
+            {
+                "case": one.case,
+                "repeat": one.repeat,
+                "verdict": one.verdict,
+                "base": one.first.value,
+                "new": one.second.value,
+                "change": one.change,
+            }
+            for one in found.worst_first
+        ],
+        "gone": list(found.lost),
+        "not_in_baseline": list(found.new),
+        "functions": dict(gated.functions),
+    }
