@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from teemark import baseline as baselines
-from teemark import paths, runner
+from teemark import fmt, paths, runner
 from teemark.baseline import Baseline, Functions, function_changes, held_against
 from teemark.boards import VirtualBoard, VirtualConfig, ensure_installed
 from teemark.boards.config import BoardFile
@@ -21,7 +21,7 @@ from teemark.boards.made_by import made_by
 from teemark.checked import read_text
 from teemark.console import say, working
 from teemark.errors import DataError, TeemarkError, UsageMistake
-from teemark.model.compare import Comparison
+from teemark.model.compare import Comparison, Limit
 from teemark.plan import Plan
 from teemark.run import reader
 from teemark.run.reader import RunData
@@ -106,14 +106,6 @@ def confirmed(found: Comparison, again: Comparison) -> Comparison:
     return replace(found, pairs=tuple(pairs))
 
 
-def only(asked: Plan, cases: Sequence[str]) -> Plan:
-    return replace(
-        asked,
-        cases=tuple(case for case in asked.cases if case.key in cases),
-        teehash=tuple(step for step in asked.teehash if step.key in cases),
-    )
-
-
 def own_costs(case: CaseTrace) -> Functions:
     """Instructions of each function without what it calls."""
     found: dict[tuple[str, str], int] = {}
@@ -135,20 +127,20 @@ def traced(file: BoardFile, keys: Sequence[str]) -> dict[str, Functions]:
     return {case.case: own_costs(case) for case in found.trace.cases}
 
 
-def run(file: BoardFile, asked: Plan, baseline: Baseline) -> Gated:
-    """Measure, and measure again what got dearer; then trace it."""
+def run(file: BoardFile, asked: Plan, baseline: Baseline, limit: Limit) -> Gated:
+    """Measure, again if something got dearer than the limit allows; then trace that."""
     other = differing(baseline, file)
     if other:
         return Gated(other=other)
     with tempfile.TemporaryDirectory(prefix="teemark-gate-") as folder:
         found = held_against(baseline, _boot(file, asked, Path(folder) / "first"))
-        worse = [one.case for one in found.of("worse")]
+        worse = [one for one in found.pairs if limit.broken(one)]
         if worse:
-            say(f"teemark: {len(worse)} dearer; measured again on a fresh boot")
-            again = _boot(file, only(asked, worse), Path(folder) / "second")
+            say(f"teemark: {fmt.plural(len(worse), 'case')} dearer: once more, on a fresh boot")
+            again = _boot(file, asked, Path(folder) / "second")
             found = confirmed(found, held_against(baseline, again))
-    worse = [one.case for one in found.worst_first if one.verdict == "worse" and one.repeat == 1]
-    return Gated(found, functions=dearer_functions(file, baseline, worse))
+    dearer = [one.case for one in found.worst_first if limit.broken(one) and one.repeat == 1]
+    return Gated(found, functions=dearer_functions(file, baseline, dearer))
 
 
 def _boot(file: BoardFile, asked: Plan, folder: Path) -> RunData:
