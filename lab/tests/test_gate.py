@@ -21,6 +21,7 @@ from teemark.errors import DataError
 from teemark.plan import Plan
 from teemark.run import reader
 from teemark.run.reader import RunData
+from teemark.trace.record import Own
 
 EXACT = Synthetic(noise=0, identical=True, samples=5, algorithms=("sha256",))
 BY = {"compiler": "gcc 12", "optee": "4.5"}
@@ -97,11 +98,11 @@ class Boards:
         monkeypatch.setattr(gate, "made_by", lambda _file: BY)
         monkeypatch.setattr(gate, "traced", self.trace)
 
-    def boot(self, file: BoardFile, asked: Plan, folder: Path) -> RunData:
-        self.plans.append(asked)
+    def boot(self, file: BoardFile, own: Own, folder: Path) -> RunData:
+        self.plans.append(own.plan)
         return self.runs.pop(0)
 
-    def trace(self, file: BoardFile, keys: list[str]) -> dict[str, baselines.Functions]:
+    def trace(self, file: BoardFile, own: Own, keys: list[str]) -> dict[str, baselines.Functions]:
         self.traced.append(keys)
         return {key: {("S-EL0", "compress"): 9500, ("S-EL1", "entry"): 1000} for key in keys}
 

@@ -18,7 +18,7 @@ from typing import NoReturn
 
 import click
 
-from teemark import __version__
+from teemark import __version__, console
 from teemark.errors import TeemarkError
 from teemark.harmless import harmless
 
@@ -32,6 +32,7 @@ class Row:
 
 TABLE: tuple[Row, ...] = (
     Row("run", "teemark.commands.run", "Run a plan on a board and report."),
+    Row("new-ta", "teemark.commands.new_ta", "Make a Trusted Application to be measured."),
     Row("trace", "teemark.commands.trace", "Record a call instruction by instruction."),
     Row("what-if", "teemark.commands.what_if", "Compare builds of OP-TEE by traces."),
     Row("report", "teemark.commands.report", "Make the reports again from a run."),
@@ -75,12 +76,15 @@ class LazyGroup(click.Group):
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="teemark", message="%(prog)s %(version)s")
-def cli() -> None:
+@click.option("-v", "--verbose", is_flag=True, help="Show what ssh says, too, when it connects.")
+def cli(*, verbose: bool) -> None:
     """Measure what trusted execution and hardware crypto cost on a board.
 
     Exit status: 0 fine, 1 a finding or a failure, 2 a mistake on the command line. `exec` and
     `shell` pass on the status of the command that ran on the board.
     """
+    if verbose:
+        console.say_more()
 
 
 def _leave(signum: int, _frame: FrameType | None) -> NoReturn:

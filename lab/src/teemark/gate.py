@@ -15,7 +15,7 @@ from pathlib import Path
 from teemark import baseline as baselines
 from teemark import fmt, paths, runner
 from teemark.baseline import Baseline, Functions, function_changes, held_against
-from teemark.boards import VirtualBoard, VirtualConfig, ensure_installed
+from teemark.boards import VirtualBoard, VirtualConfig, ensure_installed, own_ta
 from teemark.boards.config import BoardFile
 from teemark.boards.made_by import made_by
 from teemark.checked import read_text
@@ -28,6 +28,7 @@ from teemark.run.reader import RunData
 from teemark.run.records import AnyRecord
 from teemark.trace import record
 from teemark.trace.profile import CaseTrace
+from teemark.trace.record import Own
 
 TRACED = 3
 """Of the cases that got dearer."""
@@ -80,8 +81,8 @@ def differing(baseline: Baseline, file: BoardFile) -> dict[str, tuple[str, str]]
 
 
 def measure(board: VirtualBoard, asked: Plan, folder: Path) -> RunData:
-    """The plan on an open board. DataError if a case failed, or the run isn't whole."""
-    ensure_installed(board)
+    """The plan on an open board that is set up. DataError if a case failed, or the run isn't
+    whole."""
     outcome = runner.measure(board, asked, folder, _Unwatched())
     if outcome.error is not None:
         raise outcome.error
@@ -115,49 +116,52 @@ def own_costs(case: CaseTrace) -> Functions:
     return {key: count for key, count in found.items() if count}
 
 
-def traced(file: BoardFile, keys: Sequence[str]) -> dict[str, Functions]:
+def traced(file: BoardFile, own: Own, keys: Sequence[str]) -> dict[str, Functions]:
     """Of the cases that can be traced: those of teebench."""
     cases = [key for key in keys if not key.startswith("teehash/") and " x" not in key]
     if not cases:
         return {}
     with tempfile.TemporaryDirectory(prefix="gate-", dir=paths.build()) as folder:
-        found = record.record(file, cases, Path(folder) / "trace")
+        found = record.record(file, cases, Path(folder) / "trace", own=own)
     if found.trace is None:
         raise found.error or DataError("the trace is incomplete")
     return {case.case: own_costs(case) for case in found.trace.cases}
 
 
-def run(file: BoardFile, asked: Plan, baseline: Baseline, limit: Limit) -> Gated:
+def run(file: BoardFile, own: Own, baseline: Baseline, limit: Limit) -> Gated:
     """Measure, again if something got dearer than the limit allows; then trace that."""
     other = differing(baseline, file)
     if other:
         return Gated(other=other)
     with tempfile.TemporaryDirectory(prefix="teemark-gate-") as folder:
-        found = held_against(baseline, _boot(file, asked, Path(folder) / "first"))
+        found = held_against(baseline, _boot(file, own, Path(folder) / "first"))
         worse = [one for one in found.pairs if limit.broken(one)]
         if worse:
             say(f"teemark: {fmt.plural(len(worse), 'case')} dearer: once more, on a fresh boot")
-            again = _boot(file, asked, Path(folder) / "second")
+            again = _boot(file, own, Path(folder) / "second")
             found = confirmed(found, held_against(baseline, again))
     dearer = [one.case for one in found.worst_first if limit.broken(one) and one.repeat == 1]
-    return Gated(found, functions=dearer_functions(file, baseline, dearer))
+    return Gated(found, functions=dearer_functions(file, own, baseline, dearer))
 
 
-def _boot(file: BoardFile, asked: Plan, folder: Path) -> RunData:
+def _boot(file: BoardFile, own: Own, folder: Path) -> RunData:
     board = VirtualBoard(file)
-    with working(f"{asked.name} on {file.name} …"), board:
-        return measure(board, asked, folder)
+    built = own_ta.ready(own.ta, own.plan.ta, board)
+    with working(f"{own.plan.name} on {file.name} …") as tell, board:
+        ensure_installed(board, tell=tell)
+        with own_ta.on_board(built, board, tell):
+            return measure(board, own.plan, folder)
 
 
 def dearer_functions(
-    file: BoardFile, baseline: Baseline, worse: Sequence[str]
+    file: BoardFile, own: Own, baseline: Baseline, worse: Sequence[str]
 ) -> tuple[tuple[str, str], ...]:
     """Of the worst that the baseline has functions of."""
     known = [case for case in worse if case in baseline.functions][:TRACED]
     if not known:
         return ()
     try:
-        now = traced(file, known)
+        now = traced(file, own, known)
     except TeemarkError as error:
         say(f"teemark: no functions: {error.message}")
         return ()
@@ -175,10 +179,10 @@ def in_words(changes: Sequence[tuple[str, str, int]], most: int = 3) -> str:
     return ", ".join(said) or "no function that the baseline lists changed"
 
 
-def make(file: BoardFile, asked: Plan, *, functions: bool) -> Baseline:
+def make(file: BoardFile, own: Own, *, functions: bool) -> Baseline:
     """A baseline of what is there now."""
     with tempfile.TemporaryDirectory(prefix="teemark-gate-") as folder:
-        run = _boot(file, asked, Path(folder) / "run")
+        run = _boot(file, own, Path(folder) / "run")
     figures = baselines.figures_of(run)
-    known = traced(file, list(figures)) if functions else {}
-    return Baseline(asked.name, file.name, made_by(file), figures, known)
+    known = traced(file, own, list(figures)) if functions else {}
+    return Baseline(own.plan.name, file.name, made_by(file), figures, known)

@@ -18,8 +18,8 @@ from pathlib import Path
 
 from teemark.boards import transfer
 from teemark.boards.config import BoardFile, SshConfig
+from teemark.boards.endpoint import Endpoint
 from teemark.boards.shell import Shell
-from teemark.boards.ssh import Endpoint
 from teemark.boards.ta_kit import Kit, default_kit
 from teemark.errors import NoTee
 
@@ -30,6 +30,8 @@ class Board(Shell):
     def __init__(self, file: BoardFile, endpoint: Endpoint) -> None:
         super().__init__(file.name, file.config, endpoint)
         self.file = file
+        self.guests: list[Path] = []
+        """Trusted Applications of the user's that are on it for now."""
 
     @property
     def emulated(self) -> bool:

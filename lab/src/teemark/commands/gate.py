@@ -10,10 +10,16 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
+from teemark.ta_option import ta_option as with_ta
+
 if TYPE_CHECKING:
     from teemark.baseline import Baseline
     from teemark.gate import Gated
     from teemark.model.compare import Comparison, Limit
+
+
+OF_TA = "--ta"
+"""In a baseline: the plan is the bench.toml of the TA."""
 
 
 @click.command("gate")
@@ -29,6 +35,7 @@ if TYPE_CHECKING:
 @click.option(
     "--no-functions", is_flag=True, help="With --update: don't trace, so that no function is named."
 )
+@with_ta
 @click.option("--plan", metavar="NAME", help="With --update: what to measure. [default: as before]")
 @click.option("--board", metavar="NAME", help="With --update: where. [default: as before]")
 @click.option(
@@ -54,6 +61,7 @@ def command(
     place: Path,
     update: bool,
     no_functions: bool,
+    ta_path: Path | None,
     plan: str | None,
     board: str | None,
     fail_on: str,
@@ -74,12 +82,12 @@ def command(
     compared; 2 for a wrong word on the command line.
     """
     from teemark import baseline as baselines
-    from teemark import gate
-    from teemark import plan as plans
+    from teemark import gate, ta_option
     from teemark.boards import config
     from teemark.commands import parse_limit
     from teemark.errors import UsageMistake
     from teemark.files import write_whole
+    from teemark.trace.record import Own
 
     if not update and (plan is not None or board is not None or no_functions):
         raise UsageMistake(
@@ -88,17 +96,19 @@ def command(
         )
     limit = parse_limit(fail_on)
     before = gate.read(place) if place.exists() or not update else None
-    name = plan or (before.plan if before is not None else "gate")
+    name = plan or (before.plan if before is not None else OF_TA if ta_path is not None else "gate")
     where = board or (before.board if before is not None else "qemu-v8-icount")
     file = gate.exact(config.find(where))
-    asked = plans.load(name)
+    if name == OF_TA and ta_path is None:
+        raise UsageMistake(f"{place} is of a Trusted Application", hint="name its folder by --ta")
+    own = Own(*ta_option.load(ta_path, None if name == OF_TA else name))
     if update:
-        made = replace(gate.make(file, asked, functions=not no_functions), plan=name)
+        made = replace(gate.make(file, own, functions=not no_functions), plan=name)
         write_whole(place, baselines.render(made))
         click.echo(f"{place}: {len(made.figures)} cases. Read the difference, and commit it.")
         return 0
     assert before is not None
-    gated = gate.run(file, asked, before, limit)
+    gated = gate.run(file, own, before, limit)
     text = _rendered(gated, before, place, limit, form or "text")
     if output is not None:
         write_whole(output, text)
