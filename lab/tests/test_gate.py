@@ -117,7 +117,7 @@ def file(tmp_path: Path) -> Path:
 def gated(
     file: Path, capsys: pytest.CaptureFixture[str], *words: str
 ) -> tuple[int, dict[str, Any]]:
-    status = cli.run(["gate", "--baseline", str(file), "-f", "json", *words])
+    status = cli.run(["gate", "--baseline", str(file), "--json", *words])
     return status, json.loads(capsys.readouterr().out)
 
 

@@ -49,7 +49,8 @@ OF_TA = "--ta"
     is_flag=True,
     help="Exit with 0 where the baseline is of another compiler or OP-TEE.",
 )
-@click.option("-f", "--format", "form", type=click.Choice(("text", "markdown", "json")))
+@click.option("-f", "--format", "form", type=click.Choice(("text", "markdown")), default="text")
+@click.option("--json", "as_json", is_flag=True, help="Print the outcome for scripts.")
 @click.option(
     "-o",
     "--output",
@@ -66,7 +67,8 @@ def command(
     board: str | None,
     fail_on: str,
     skip_others: bool,
-    form: Literal["text", "markdown", "json"] | None,
+    form: Literal["text", "markdown"],
+    as_json: bool,
     output: Path | None,
 ) -> int:
     """Run the baseline's plan on the exact board, and fail where a call takes more instructions
@@ -109,7 +111,10 @@ def command(
         return 0
     assert before is not None
     gated = gate.run(file, own, before, limit)
-    text = _rendered(gated, before, place, limit, form or "text")
+    if as_json:
+        text = json.dumps(_json(gated, limit), indent=2) + "\n"
+    else:
+        text = _rendered(gated, before, place, limit, form)
     if output is not None:
         write_whole(output, text)
     else:
@@ -124,8 +129,6 @@ def _failed(found: Comparison, limit: Limit) -> bool:
 
 
 def _rendered(gated: Gated, before: Baseline, place: Path, limit: Limit, form: str) -> str:
-    if form == "json":
-        return json.dumps(_json(gated, limit), indent=2) + "\n"
     lines = _others(gated, place) if gated.found is None else _lines(gated, before, limit)
     if form == "text":
         return "\n".join(lines) + "\n"
