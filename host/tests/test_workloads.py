@@ -64,6 +64,11 @@ CASES = [
         for by in ("c", "ta-c")
         for size in (0, 1, 7, 63, 64, 4096, 4097, 10000)
     ),
+    *(
+        f"{asked}/tee/{times}"
+        for asked in ("log/lines", "time/ree", "time/system")
+        for times in (0, 256)
+    ),
     "copy-limit/memcpy/c/1000",
     *(
         f"file/{op}/{by}/{size}"
@@ -126,6 +131,10 @@ def test_what_runs_is_right_and_leaves_nothing_behind(tmp_path: Path) -> None:
         ("rng/random/dice/16", "no backend"),
         ("rng/random/urandom/8", "least"),
         ("same-code/sort/c/16", "not a code"),
+        ("log/lines/c/1", "tee only"),
+        ("log/words/tee/1", "not what a TA writes"),
+        ("time/utc/tee/1", "not a clock"),
+        ("time/ree/tee/257", "256"),
         ("same-code/sha256/tee/16", "c and ta-c"),
         ("copy-limit/memcpy/tee/16", "memcpy/c"),
         ("file/md5/c/16", "not an operation"),

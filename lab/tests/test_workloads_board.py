@@ -100,6 +100,11 @@ CASES = {
             for by in ("c", "ta-c")
             for size in (0, 7, 4097, 1 << 18)
         ),
+        *(
+            f"{asked}/tee/{times}"
+            for asked in ("log/lines", "time/ree", "time/system")
+            for times in (0, 3)
+        ),
         "copy-limit/memcpy/c/16384",
     ],
     "files": [

@@ -88,6 +88,9 @@ const struct command commands[] = {
 	{ .id = TA_BENCH_CMD_DIGEST_PART,
 	  .types = TYPES(VALUE_IN, VALUE_IN, MEMREF_OUT, NONE),
 	  .run = digest_part },
+	{ .id = TA_BENCH_CMD_ASK,
+	  .types = TYPES(VALUE_IN, VALUE_OUT, NONE, NONE),
+	  .run = ask },
 	COMMAND_CLOCK_ROW,
 	{ 0 },
 };

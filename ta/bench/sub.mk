@@ -9,6 +9,7 @@ srcs-y += storage.c
 srcs-y += random.c
 srcs-y += kernel.c
 srcs-y += digest_part.c
+srcs-y += ask.c
 
 global-incdirs-y += ../../common/include
 global-incdirs-y += ../../common/src

@@ -54,6 +54,7 @@ static void test_every_parameter_type(void **state)
 	assert_int_equal(accepted[TA_BENCH_CMD_STORAGE_CLOSE], 2);
 	assert_int_equal(accepted[TA_BENCH_CMD_RANDOM], 2);
 	assert_int_equal(accepted[TA_BENCH_CMD_KERNEL], 2);
+	assert_int_equal(accepted[TA_BENCH_CMD_ASK], 2);
 	for (uint32_t cmd = 0; cmd < 64; cmd++)
 		if (cmd)
 			assert_true(accepted[cmd] <= 4);

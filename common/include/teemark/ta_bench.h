@@ -73,6 +73,16 @@ enum ta_bench_digest_part {
 	TA_BENCH_DIGEST_FINISH = 2,   /* TEE_DigestDoFinal of no bytes */
 };
 
+/* What a TA asks OP-TEE for. */
+enum ta_bench_ask {
+	TA_BENCH_ASK_LINE = 0,        /* a line of 64 bytes on its console */
+	TA_BENCH_ASK_REE_TIME = 1,    /* TEE_GetREETime() */
+	TA_BENCH_ASK_SYSTEM_TIME = 2, /* TEE_GetSystemTime() */
+};
+
+/* Times in a call: a slow console takes 5 ms a line. */
+#define TA_BENCH_ASK_MAX 256u
+
 enum ta_bench_cmd {
 	/* As TA_DIGEST_CMD_NOP: any parameters, nothing is touched. */
 	TA_BENCH_CMD_NOP = 0,
@@ -171,7 +181,14 @@ enum ta_bench_cmd {
 	 * [1] value in: a = repeat
 	 * [2] memref out: the digest
 	 */
-	TA_BENCH_CMD_DIGEST_PART = 60,
+	TA_BENCH_CMD_DIGEST_PART = 52,
+
+	/*
+	 * [0] value in: a = enum ta_bench_ask, b = how often, at most
+	 * TA_BENCH_ASK_MAX
+	 * [1] value out: a = how often it was done
+	 */
+	TA_BENCH_CMD_ASK = 60,
 };
 
 #endif

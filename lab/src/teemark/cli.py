@@ -32,6 +32,7 @@ class Row:
 
 TABLE: tuple[Row, ...] = (
     Row("run", "teemark.commands.run", "Run a plan on a board and report."),
+    Row("new-ta", "teemark.commands.new_ta", "Make a Trusted Application to be measured."),
     Row("trace", "teemark.commands.trace", "Record a call instruction by instruction."),
     Row("what-if", "teemark.commands.what_if", "Compare builds of OP-TEE by traces."),
     Row("report", "teemark.commands.report", "Make the reports again from a run."),

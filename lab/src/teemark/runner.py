@@ -107,7 +107,9 @@ def header(board: Board, asked: Plan, starts: int, now: datetime) -> Run:
         cases=len(cases),
         starts=starts,
         asked=(*(case.key for case in cases), *(step.key for step in asked.teehash)),
-        tas_signed_with_published_key=all_signed_with_published_key(built_tas(board)),
+        tas_signed_with_published_key=all_signed_with_published_key(
+            [*built_tas(board), *board.guests]
+        ),
     )
 
 

@@ -7,6 +7,7 @@
 | ciphers | call (its setup), block | page (in and out), request |
 | shm | call, page | byte (copied) |
 | storage | call | rpc, block (of the file system), byte |
+| commands of any TA | call, byte | feed; page |
 | else | call, byte | page |
 
 feed: there is a message at all. again: the block function is started a second time. tail: bytes
@@ -65,12 +66,17 @@ class Form:
     backend: str
     in_tee: bool
 
+    @property
+    def blocks(self) -> Blocks | None:
+        """None for a command, whatever its name."""
+        return None if self.workload == "call" else blocks_of(self.algorithm)
+
     def columns(
         self, sizes: Sequence[int], rpcs: Sequence[float | None]
     ) -> tuple[Columns, Columns]:
         """What is always there, and candidates."""
         ones = [1.0] * len(sizes)
-        blocks = blocks_of(self.algorithm)
+        blocks = self.blocks
         pages = [float(self.pages(n)) for n in sizes]
         kernel = self.backend.partition(":")[0] == "afalg"
         own_pages = {"page": pages} if kernel and not self.in_tee else {}
@@ -85,6 +91,12 @@ class Form:
                 if all(count is not None for count in rpcs):
                     found["rpc"] = [float(count or 0) for count in rpcs]
                 return {"call": ones}, found
+            case "call":
+                fed = [float(n > 0) for n in sizes]
+                return {"call": ones, "byte": [float(n) for n in sizes]}, {
+                    "feed": fed,
+                    "page": pages,
+                }
             case _ if blocks is None:
                 return {"call": ones, "byte": [float(n) for n in sizes]}, own_pages
             case _:
@@ -102,14 +114,14 @@ class Form:
 
     def pages(self, n: int) -> int:
         """Of shared memory that a message of n bytes takes; a cipher's goes in and out."""
-        ways = 2 if self.algorithm.startswith("aes-") else 1
+        ways = 2 if self.algorithm.startswith("aes-") and self.workload != "call" else 1
         return ways * -(-n // PAGE)
 
     @property
     def bytes_of(self) -> dict[str, float]:
         """How much of each term a byte of a long message pays."""
-        blocks = blocks_of(self.algorithm)
-        page = (2 if self.algorithm.startswith("aes-") else 1) / PAGE
+        blocks = self.blocks
+        page = self.pages(PAGE) / PAGE
         block = 1 / PAGE if self.workload == "storage" else 1 / blocks.bytes if blocks else 0.0
         return {"byte": 1.0, "block": block, "page": page, "request": 1 / AFALG_REQUEST}
 

@@ -207,7 +207,7 @@ def costs_of(
 def _page(form: Form, way: Fit | None, made: Iterable[Cost]) -> Estimate | None:
     """What mapping a page takes on the way into the TEE, where that was measured apart from the
     work (by the TA's counter, or by calls that only carry a buffer) and shows."""
-    if not form.in_tee or form.workload in ("shm", "rng", "same-code"):
+    if not form.in_tee or form.workload in ("shm", "rng", "same-code", "call"):
         return None
     if way is not None:
         return way.term("page")

@@ -126,7 +126,7 @@ def _cost_table(subject: Subject, key: tuple[str, str], ordered: Sequence[Cost])
         share = max(0.0, byte.value / largest) if largest > 0 else 0.0
         rows.append(
             (
-                backend_cell(subject, cost.backend),
+                "your TA" if key[0] == "call" else backend_cell(subject, cost.backend),
                 *time_cells(subject, cost.call),
                 Bar(fmt.digits(byte.value), share, charts.colour(subject.run.place(cost.backend))),
                 *(() if subject.icount else ((Quiet(fmt.span(byte.interval)),),)),
