@@ -300,7 +300,7 @@ def test_every_published_figure_stands_in_a_table(reference: Reference, name: st
     }
     missing, alone = [], []
     for figure in reference.figures.values():
-        if figure.document != name:
+        if figure.document.id != name:
             continue
         place = (figure.table, figure.row, figure.column)
         table = shown.get(place)
