@@ -340,6 +340,8 @@ KNOWN_REASONS = {
     "no TA may read a counter here",
     "teebench doesn't record this option",
     "the kernel lists no generic driver for cbc(aes); modules are loaded on first use",
+    "no driver of the kernel was measured",
+    "this run wasn't watched: it is of an older teebench",
 }
 
 

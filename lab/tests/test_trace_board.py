@@ -21,6 +21,7 @@ from teemark.run import reader
 from teemark.trace import folded, record, store
 from teemark.trace.profile import CLOCK_STEP_NS, CaseTrace, Trace
 from teemark.trace.record import Traced
+from teemark.trace.roles import roles
 
 pytestmark = [pytest.mark.board, pytest.mark.timeout(900)]
 
@@ -213,6 +214,19 @@ def check_asked(case: CaseTrace) -> None:
     assert ways["EL1", "EL3", "SMC"] == 1 + rpcs * n
 
 
+def check_roles(empty: CaseTrace, hashed: CaseTrace) -> None:
+    """The parts of a call by which `explain` is judged are there, and are all of it."""
+    for case in (empty, hashed):
+        assert sum(roles(case).values()) == case.instructions
+    of_empty, of_hashed = roles(empty), roles(hashed)
+    assert set(of_empty) == {"client", "switch", "ta-entry", "mapping"}
+    assert of_empty["mapping"] < 100  # it looks whether there are references
+    assert of_empty["ta-entry"] == pytest.approx(of_hashed["ta-entry"], rel=0.05)
+    assert of_hashed["mapping"] > 5000
+    # 1,025 blocks of the TEE's own SHA-256, and little else in the command
+    assert of_hashed["compute"] > 3_000_000 > 100 * of_hashed["command"]
+
+
 @pytest.mark.usefixtures("source")
 def test_an_op_tee_from_source_has_names(tmp_path: Path) -> None:
     asked = [f"{what}/tee/{times}" for what in ASKED for times in (1, 4)]
@@ -224,6 +238,7 @@ def test_an_op_tee_from_source_has_names(tmp_path: Path) -> None:
         assert case.core_nameless == 0
         assert case.nameless < 0.01 * case.instructions
     empty, hashed, *asking = trace.cases
+    check_roles(empty, hashed)
     for one in asking:
         check_asked(one)
     zeroing, _ = below(empty, "core_mmu_create_user_map", "memset")

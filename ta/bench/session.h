@@ -63,8 +63,8 @@ TEE_Result storage_close(struct session *session, TEE_Param *params);
 
 TEE_Result random_fill(struct session *session, TEE_Param *params);
 TEE_Result kernel_run(struct session *session, TEE_Param *params);
-TEE_Result digest_part(struct session *session, TEE_Param *params);
 TEE_Result ask(struct session *session, TEE_Param *params);
+TEE_Result digest_part(struct session *session, TEE_Param *params);
 
 /* They free and wipe; each accepts what is closed. */
 void cipher_close(struct cipher *cipher);

@@ -95,6 +95,40 @@ static void test_kernels(void **state)
 	}
 }
 
+static void test_ask(void **state)
+{
+	const size_t *counted[] = { &shim_lines, &shim_ree_times,
+				    &shim_system_times };
+
+	for (uint32_t what = 0; what < 4; what++) {
+		for (uint32_t times = 0; times < TA_BENCH_ASK_MAX + 2;
+		     times = times * 4 + 1) {
+			TEE_Param p[TEE_NUM_PARAMS] = { VALUE(what, times) };
+			size_t before = what < 3 ? *counted[what] : 0;
+			TEE_Result res =
+				invoke(*state, TA_BENCH_CMD_ASK, 0x0021, p);
+
+			if (what == 3 && times) {
+				assert_int_equal(res, NOT_SUPPORTED);
+				continue;
+			}
+			assert_int_equal(res, TEE_SUCCESS);
+			assert_int_equal(p[1].value.a, times);
+			if (what < 3)
+				assert_int_equal(*counted[what] - before,
+						 times);
+		}
+	}
+	for (uint32_t i = 0; i < 2; i++) {
+		TEE_Param p[TEE_NUM_PARAMS] = {
+			VALUE(0, i ? UINT32_MAX : TA_BENCH_ASK_MAX + 1)
+		};
+
+		assert_int_equal(invoke(*state, TA_BENCH_CMD_ASK, 0x0021, p),
+				 BAD_PARAMETERS);
+	}
+}
+
 /* Each part leaves an operation that works; what is none is refused. */
 static void test_digest_parts(void **state)
 {
@@ -134,47 +168,13 @@ static void test_digest_parts(void **state)
 	}
 }
 
-static void test_ask(void **state)
-{
-	const size_t *counted[] = { &shim_lines, &shim_ree_times,
-				    &shim_system_times };
-
-	for (uint32_t what = 0; what < 4; what++) {
-		for (uint32_t times = 0; times < TA_BENCH_ASK_MAX + 2;
-		     times = times * 4 + 1) {
-			TEE_Param p[TEE_NUM_PARAMS] = { VALUE(what, times) };
-			size_t before = what < 3 ? *counted[what] : 0;
-			TEE_Result res =
-				invoke(*state, TA_BENCH_CMD_ASK, 0x0021, p);
-
-			if (what == 3 && times) {
-				assert_int_equal(res, NOT_SUPPORTED);
-				continue;
-			}
-			assert_int_equal(res, TEE_SUCCESS);
-			assert_int_equal(p[1].value.a, times);
-			if (what < 3)
-				assert_int_equal(*counted[what] - before,
-						 times);
-		}
-	}
-	for (uint32_t i = 0; i < 2; i++) {
-		TEE_Param p[TEE_NUM_PARAMS] = {
-			VALUE(0, i ? UINT32_MAX : TA_BENCH_ASK_MAX + 1)
-		};
-
-		assert_int_equal(invoke(*state, TA_BENCH_CMD_ASK, 0x0021, p),
-				 BAD_PARAMETERS);
-	}
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(test_random),
 		TEST(test_kernels),
-		TEST(test_digest_parts),
 		TEST(test_ask),
+		TEST(test_digest_parts),
 	};
 
 	return cmocka_run_group_tests_name(

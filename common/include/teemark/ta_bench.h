@@ -66,13 +66,6 @@ enum ta_bench_kernel {
 	TA_BENCH_KERNEL_SHA256 = 3,
 };
 
-/* What a digest of the TEE Internal Core API is made of. */
-enum ta_bench_digest_part {
-	TA_BENCH_DIGEST_ALLOCATE = 0, /* TEE_AllocateOperation, and freeing */
-	TA_BENCH_DIGEST_RESET = 1,    /* TEE_ResetOperation */
-	TA_BENCH_DIGEST_FINISH = 2,   /* TEE_DigestDoFinal of no bytes */
-};
-
 /* What a TA asks OP-TEE for. */
 enum ta_bench_ask {
 	TA_BENCH_ASK_LINE = 0,        /* a line of 64 bytes on its console */
@@ -82,6 +75,13 @@ enum ta_bench_ask {
 
 /* Times in a call: a slow console takes 5 ms a line. */
 #define TA_BENCH_ASK_MAX 256u
+
+/* What a digest of the TEE Internal Core API is made of. */
+enum ta_bench_digest_part {
+	TA_BENCH_DIGEST_ALLOCATE = 0, /* TEE_AllocateOperation, and freeing */
+	TA_BENCH_DIGEST_RESET = 1,    /* TEE_ResetOperation */
+	TA_BENCH_DIGEST_FINISH = 2,   /* TEE_DigestDoFinal of no bytes */
+};
 
 enum ta_bench_cmd {
 	/* As TA_DIGEST_CMD_NOP: any parameters, nothing is touched. */
@@ -175,20 +175,20 @@ enum ta_bench_cmd {
 	TA_BENCH_CMD_KERNEL = 50,
 
 	/*
+	 * [0] value in: a = enum ta_bench_ask, b = how often, at most
+	 * TA_BENCH_ASK_MAX
+	 * [1] value out: a = how often it was done
+	 */
+	TA_BENCH_CMD_ASK = 60,
+
+	/*
 	 * One part of a digest, `repeat` times; then the digest of the empty
 	 * message by the operation that the last of them left.
 	 * [0] value in: a = struct algorithm .id, b = enum ta_bench_digest_part
 	 * [1] value in: a = repeat
 	 * [2] memref out: the digest
 	 */
-	TA_BENCH_CMD_DIGEST_PART = 52,
-
-	/*
-	 * [0] value in: a = enum ta_bench_ask, b = how often, at most
-	 * TA_BENCH_ASK_MAX
-	 * [1] value out: a = how often it was done
-	 */
-	TA_BENCH_CMD_ASK = 60,
+	TA_BENCH_CMD_DIGEST_PART = 70,
 };
 
 #endif

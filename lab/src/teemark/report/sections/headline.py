@@ -107,7 +107,7 @@ def _figures(subject: Subject) -> tuple[tuple[str, str, str], ...]:
     if call is not None:
         how = _marked("median", sure(call))
         number = figures.cell(subject.run, call.estimate)
-        unit = "instructions of " if subject.icount else ""
+        unit = "instructions of " if call.estimate.exact else ""
         made.append((number, f"{unit}an empty call into the TEE", how))
     algorithm = main_algorithm(models, "tee") or main_algorithm(models)
     if algorithm is None:

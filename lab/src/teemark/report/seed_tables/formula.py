@@ -9,6 +9,8 @@
     verified(CASE)                       "verified", of a case that was measured
     fact(NAME)  option(NAME)             of the machine; of its kernel's configuration
     driver(ALGORITHM, WHAT, KIND)        of the kernel: `name` or `priority`
+    done_by(CASE)                        who did the work, by the evidence
+    rate_by(OUTCOME, WORK, PARAMETERS)   of the kernel's fastest driver proven to be that
     max(…)                               the largest of those that are known
 
 and numbers with + - * / between them.
@@ -37,6 +39,8 @@ _FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     "fact": Lookup.fact,
     "option": Lookup.option,
     "driver": Lookup.driver,
+    "done_by": Lookup.done_by,
+    "rate_by": Lookup.rate_by,
 }
 
 _OPERATORS: Mapping[type[ast.operator], Callable[[Any, Any], Any]] = {

@@ -7,7 +7,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from teemark.model import stats
+from teemark.model.offload import Outcome
 from teemark.model.stats import Estimate, Interval, Summary, summarize
+from teemark.report.offload import WORDS, judged
 from teemark.report.subject import Subject
 
 TeehashReport = Mapping[str, object]
@@ -209,6 +211,32 @@ class Lookup:
             )
         priority, name = max(found)
         return exactly(priority) if what == "priority" else name
+
+    def done_by(self, key: str) -> str:
+        """Who did the work of a case, by the evidence: an accelerator, the CPU's instructions …"""
+        self._case(key)
+        for one in judged(self.subject.run, self.subject.models):
+            if one.key == key:
+                return f"{WORDS[one.outcome]} ({one.driver})" if one.driver else WORDS[one.outcome]
+        raise NotKnown("this run wasn't watched: it is of an older teebench")
+
+    def rate_by(self, outcome: Outcome, work: str, parameters: str) -> Value:
+        """Bytes a second of the fastest driver of the kernel that an outcome is proven of."""
+        found = {}
+        for one in judged(self.subject.run, self.subject.models):
+            case = self.subject.run.cases[one.key].case
+            mine = (f"{case.workload}/{case.algorithm}", case.parameters) == (work, parameters)
+            if mine and one.driver is not None:
+                found[one.key] = one
+        fitting = [one.key for one in found.values() if one.outcome == outcome]
+        if fitting:
+            return max((self.rate(key) for key in fitting), key=lambda rate: rate.median)
+        if not found:
+            raise NotKnown("no driver of the kernel was measured")
+        raise NotKnown(
+            f"no driver here is proven {WORDS[outcome]}: "
+            + ", ".join(sorted({f"{one.driver} is {WORDS[one.outcome]}" for one in found.values()}))
+        )
 
     def _unknown(self, fact: str) -> NotKnown:
         """Why a fact of the machine is null."""
