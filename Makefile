@@ -130,12 +130,12 @@ test: build ## all tests, those on the real OP-TEE included
 	@$(MAKE) --no-print-directory test-unit
 	@$(MAKE) --no-print-directory test-board
 
-# A browser and axe-core, which look at the report's page. Where they can't be had, those tests are
-# skipped and say so.
+# A browser, axe-core and speedscope, which look at the report's page and at an exported trace. Where
+# they can't be had, those tests are skipped and say so.
 .PHONY: test-deps
 test-deps:
 	@mk/install-packages mk/test-packages.txt || echo '[deps] no browser: its tests are skipped'
-	@mk/install-axe
+	@mk/install-node-packages
 
 PYTEST := $(VENV)/bin/pytest -q -c lab/pyproject.toml --rootdir=lab
 # By two processes: many tests wait, for a connection or for a signal to arrive.

@@ -49,7 +49,7 @@ from msgspec import Struct
 
 from teemark import paths, work
 from teemark.calls import Call, Ta
-from teemark.checked import Wrong, line_of, once, parse_toml, read_text
+from teemark.checked import Wrong, convert, line_of, once, parse_toml, read_text
 from teemark.errors import UsageMistake
 from teemark.plan_words import (
     NONE,
@@ -277,6 +277,30 @@ class _Hashing(Struct, frozen=True, forbid_unknown_fields=True):
         for algorithm, size, backend, mode, cache in product(*lists):
             how = (self.chunk, self.reader, self.runs)
             yield Step(size, algorithm, backend, mode, cache, *how)
+
+
+STEP_FORM = "teehash/ALGORITHM/BACKEND/MODE/CACHE/BYTES/CHUNK/READER"
+
+
+def step_of(key: str, runs: int) -> Step:
+    """The step that has this key; UsageMistake for what is none."""
+    names = STEP_FORM.split("/")
+    words = key.split("/")
+    if len(words) != len(names):
+        raise UsageMistake(f"{key!r} is no step of teehash", hint=f"its key is {STEP_FORM}")
+    said = dict(zip(names, words, strict=True))
+    block = {
+        "sizes": [said["BYTES"]],
+        "algorithms": [said["ALGORITHM"]],
+        "backends": [said["BACKEND"]],
+        "modes": [said["MODE"]],
+        "caches": [said["CACHE"]],
+        "chunk": said["CHUNK"],
+        "reader": said["READER"],
+        "runs": runs,
+    }
+    read: _Hashing = convert(block, _Hashing, key, error=UsageMistake, hint=f"a key is {STEP_FORM}")
+    return next(read.expanded())
 
 
 class _File(Struct, frozen=True, forbid_unknown_fields=True):

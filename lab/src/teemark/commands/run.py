@@ -230,6 +230,8 @@ def _short(path: Path) -> str:
 
 
 def _summary(outcome: Outcome, subject: Subject, html: Path) -> dict[str, object]:
+    from teemark.report.seed_tables.answers import answers
+
     run = subject.run
     return {
         "run": str(outcome.file),
@@ -270,6 +272,16 @@ def _summary(outcome: Outcome, subject: Subject, html: Path) -> dict[str, object
                 "fits": cost.fit.fits,
             }
             for cost in subject.models.costs
+        ],
+        "answers": [
+            {
+                "key": answer.key,
+                "outcome": answer.outcome,
+                "claim": answer.claim,
+                "evidence": answer.evidence,
+                "advice": answer.advice or None,
+            }
+            for answer in answers(subject)
         ],
         "verdicts": [
             {

@@ -109,8 +109,8 @@ def command(
             report.make([traced.run], [traced.trace], made[0].trace if made else None), place
         )
         made.append(whatif.Variant(added, traced.trace))
-        status = 1 if traced.run.fails or len(traced.trace.cases) < len(set(cases)) else status
-    _show(made, list(dict.fromkeys(cases)))
+        status = 1 if traced.run.fails or traced.run.skips else status
+    _show(made, [case.case for case in made[0].trace.cases])
     click.echo(f"runs: {folder}")
     return status
 
