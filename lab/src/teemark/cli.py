@@ -52,6 +52,7 @@ TABLE: tuple[Row, ...] = (
     Row("up", "teemark.commands.up", "Boot a virtual board and keep it up."),
     Row("down", "teemark.commands.down", "Stop a virtual board that was kept up."),
     Row("setup", "teemark.commands.setup", "Install the programs and TAs on a board."),
+    Row("completion", "teemark.commands.completion", "Let a shell complete teemark's words."),
 )
 
 
