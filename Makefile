@@ -167,7 +167,8 @@ test-board: build venv-dev host-armhf ## the tests on the virtual board (about 1
 
 .PHONY: torture
 torture: build venv-dev ## the virtual board's power cut POWER_CUTS (100) times (about half an hour)
-	@POWER_CUTS=$(or $(POWER_CUTS),100) $(PYTEST) -m board lab/tests/test_power_cut_board.py
+	@POWER_CUTS=$(or $(POWER_CUTS),100) $(PYTEST) -s -m board lab/tests/test_power_cut_board.py
+	@echo 'report: build/torture.txt'
 
 .PHONY: fuzz
 fuzz: deps ## the fuzzers, FUZZ_SECONDS (60) or FUZZ_RUNS each

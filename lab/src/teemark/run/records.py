@@ -252,6 +252,16 @@ class Watched(Struct, frozen=True, kw_only=True):
     interrupts: tuple[InterruptLine, ...] = ()
 
 
+class Masked(Struct, frozen=True, kw_only=True):
+    """The same calls in processes of their own, with the CPU's crypto instructions and without."""
+
+    variable: Annotated[str, Meta(description="of the environment, that hides them")]
+    value: str
+    calls: Annotated[Positive, Meta(description="calls in each of the stretches")]
+    plain_ns: Annotated[tuple[Count, ...], Meta(description="each stretch as it is")]
+    masked_ns: Annotated[tuple[Count, ...], Meta(description="each stretch with them hidden")]
+
+
 class Case(Record, frozen=True, kw_only=True, tag="case"):
     """A case that runs, before its samples; its output was verified."""
 
@@ -287,6 +297,10 @@ class Case(Record, frozen=True, kw_only=True, tag="case"):
         Watched | None, Meta(description="only where a device may do the work: AF_ALG, OpenSSL")
     ] = None
     watched_reason: Annotated[str | None, Meta(description="why it is null")] = None
+    masked: Annotated[
+        Masked | None, Meta(description="OpenSSL only, the longest message of each kind")
+    ] = None
+    masked_reason: Annotated[str | None, Meta(description="why it is null")] = None
     checked_by: Annotated[
         str | None, Meta(description="other backend that computed the same, or understood it")
     ] = None
@@ -300,6 +314,11 @@ class Case(Record, frozen=True, kw_only=True, tag="case"):
         None
     )
     hwrng: Annotated[str | None, Meta(description="what feeds /dev/hwrng")] = None
+    ta: Annotated[str | None, Meta(description="UUID of the TA that is called")] = None
+    command: Annotated[Count | None, Meta(description="number of its command")] = None
+    unchecked: Annotated[
+        Texts, Meta(description="what the TA gives back and nothing was expected of, such as p1")
+    ] = ()
 
 
 class First(Record, frozen=True, kw_only=True, tag="first"):

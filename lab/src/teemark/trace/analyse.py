@@ -10,7 +10,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from teemark import paths
+from teemark.boards import ta_kit
 from teemark.boards.optee import Optee
+from teemark.boards.own_ta import Built
 from teemark.errors import DataError
 from teemark.run.reader import RunData
 from teemark.run.records import Fail
@@ -44,8 +46,9 @@ _LIBRARIES = ("libteec.so.2", "libc.so.6", "libcrypto.so.3", "ld-linux-aarch64.s
 _PROGRAMS = ("usr/sbin/tee-supplicant", "usr/bin/busybox", "usr/sbin/dropbear")
 
 
-def sources(optee: Optee, kernel: str) -> Sources:
-    """What the virtual board's names come from; `kernel` is its /proc/kallsyms."""
+def sources(optee: Optee, kernel: str, own: Built | None = None) -> Sources:
+    """What the virtual board's names come from; `kernel` is its /proc/kallsyms, `own` a TA of the
+    user's."""
     root = paths.vboard() / "root"
     built = paths.built_programs("aarch64")
     programs = [built / "teebench", built / "teehash"]
@@ -55,7 +58,10 @@ def sources(optee: Optee, kernel: str) -> Sources:
         read_elf(file, f"TA {file.relative_to(optee.tas).parts[0]}")
         for file in sorted(optee.tas.rglob("*.elf"))
         if not file.name.endswith(".stripped.elf")
+        and file.relative_to(optee.tas).parts[0] != ta_kit.OWN
     ]
+    if own is not None and own.elf is not None:
+        tas.append(read_elf(own.elf, f"TA {own.name}"))
     if optee.ldelf is not None:
         tas.append(read_elf(optee.ldelf, "ldelf"))
     return Sources(

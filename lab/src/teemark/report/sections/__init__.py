@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from teemark.report.sections.calls import calls
 from teemark.report.sections.cases import cases
 from teemark.report.sections.choices import choices
 from teemark.report.sections.comparison import comparison
@@ -13,6 +14,7 @@ from teemark.report.sections.headline import headline
 from teemark.report.sections.left_out import left_out
 from teemark.report.sections.machine import machine
 from teemark.report.sections.method import method
+from teemark.report.sections.offload import offload
 from teemark.report.sections.throughput import throughput
 from teemark.report.sections.trace import traced
 from teemark.report.seed_tables import seed_tables
@@ -22,8 +24,10 @@ SECTIONS: tuple[SectionFunction, ...] = (
     headline,
     traced,
     seed_tables,
+    calls,
     comparison,
     throughput,
+    offload,
     costs,
     choices,
     inside,
