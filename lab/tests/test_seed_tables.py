@@ -20,8 +20,8 @@ from teemark.errors import ConfigError
 from teemark.reference.data import Reference, load
 from teemark.report import html, markdown
 from teemark.report.blocks import Block, Bullets, Heading, Paragraph, Section, Table
-from teemark.report.seed_tables import SEED_PLANS, declared, seed_tables
-from teemark.report.seed_tables.declared import SeedTable
+from teemark.report.seed_tables import declared, seed_tables
+from teemark.report.seed_tables.declared import SEED_PLANS, SeedTable
 from teemark.report.seed_tables.formula import Formula
 from teemark.report.seed_tables.measured import Lookup, NotKnown, exactly
 from teemark.report.seed_tables.table import unit_for

@@ -11,7 +11,7 @@
 #include "pool.h"
 #include "workloads.h"
 
-enum { OPTIONS_MAX = 4 }; /* that a case line can have: parse_option() */
+enum { OPTIONS_MAX = 5 }; /* parse_option()'s, and one of the workload's own */
 
 int parse_repeats(const char *text, struct case_options *options,
 		  struct error *err)
@@ -187,13 +187,25 @@ static int parse_words(struct bench_case *c, char *text, struct error *err)
 		if (was_seen(seen, n, word))
 			return error_set(err, -EINVAL, "\"%s\" is there twice",
 					 word);
-		ret = parse_option(word, equals + 1, &c->options, err);
+		if (c->workload->option && !strcmp(word, c->workload->option)) {
+			c->own = strdup(equals + 1);
+			if (!c->own)
+				return error_set(err, -ENOMEM, "out of memory");
+		} else {
+			ret = parse_option(word, equals + 1, &c->options, err);
+		}
 		if (ret)
 			return ret;
 		if (n < OPTIONS_MAX)
 			seen[n++] = word;
 	}
 	return 0;
+}
+
+static void free_case(struct bench_case *c)
+{
+	free(c->parts);
+	free(c->own);
 }
 
 static int append(struct cases *cases, const struct bench_case *c,
@@ -249,7 +261,7 @@ int cases_add_line(struct cases *cases, const char *text, unsigned line,
 	if (!ret)
 		ret = append(cases, &c, err);
 	if (ret)
-		free(c.parts);
+		free_case(&c);
 	return ret;
 }
 
@@ -357,7 +369,7 @@ int cases_expand(struct cases *cases, struct error *err)
 		if (!ret && !found.count) {
 			ret = append(&all, c, err);
 			if (!ret)
-				c->parts = NULL; /* it moved */
+				c->parts = c->own = NULL; /* they moved */
 		}
 		kernel_drivers_free(&found);
 	}
@@ -374,7 +386,8 @@ int cases_expand(struct cases *cases, struct error *err)
 static int check_work(const struct bench_case *c, struct error *err)
 {
 	uint32_t most = c->options.repeats[c->options.n_repeats - 1];
-	uint64_t bytes = (uint64_t)c->bytes;
+	/* Without a length it is the repetitions alone. */
+	uint64_t bytes = c->bytes < 0 ? 0 : (uint64_t)c->bytes;
 
 	if (!case_in_ta(c))
 		return 0;
@@ -411,7 +424,7 @@ int case_parse(struct bench_case *c, struct pool *pool, struct error *err)
 void cases_free(struct cases *cases)
 {
 	for (size_t i = 0; i < cases->count; i++)
-		free(cases->list[i].parts);
+		free_case(&cases->list[i]);
 	free(cases->list);
 	memset(cases, 0, sizeof(*cases));
 }

@@ -45,25 +45,56 @@ def convert(
     error: type[TeemarkError] = ConfigError,
     hint: str | None = None,
     texts: bool = False,
+    source: str | None = None,
 ) -> Any:
     """Returns `data` as a `type_`, or raises an `error`; `hint` is for one that has no better.
-    With `texts`, numbers are written as text."""
+    With `texts`, numbers are written as text. `source` is the TOML that `data` is from: the error
+    names the line."""
     try:
         return msgspec.convert(
             data, type_, strict=not texts, dec_hook=lambda kind, value: kind.read(value)
         )
     except msgspec.ValidationError as problem:
         place, why, better = in_words(problem, data, type_)
+        line = line_of(source, place) if source is not None else None
+        file = f"{file}:{line}" if line is not None else file
         raise error(": ".join(filter(None, (file, place, why))), hint=better or hint) from None
 
 
-def parse_toml(text: str, type_: Any, file: str) -> Any:
-    """Returns the table as a `type_`, or raises a ConfigError."""
+def parse_toml(text: str, type_: Any, file: str, *, lines: bool = False) -> Any:
+    """Returns the table as a `type_`, or raises a ConfigError, which names the line if asked to."""
     try:
         data = tomllib.loads(text)
     except tomllib.TOMLDecodeError as problem:
         raise ConfigError(f"{file}: not valid TOML: {problem}") from None
-    return convert(data, type_, file)
+    return convert(data, type_, file, source=text if lines else None)
+
+
+def line_of(text: str, place: str) -> int | None:
+    """The line of valid TOML where a place such as `call[2].p0` begins, or what is around it if
+    that isn't there; None for the whole file."""
+    while place:
+        lines, before = text.splitlines(), 0
+        for number in range(1, len(lines) + 1):
+            try:
+                data = tomllib.loads("\n".join(lines[:number]))
+            except tomllib.TOMLDecodeError:
+                continue  # in the midst of a list or a text
+            if _there(data, place):
+                begins = re.compile(r"\s*[^\s#]").match
+                return next(n for n in range(before, number) if begins(lines[n])) + 1
+            before = number
+        place = re.sub(r"(\[\d+\]|\.?[^.\[\]]+)$", "", place)
+    return None
+
+
+def _there(data: Any, place: str) -> bool:
+    for key, index in re.findall(r"([^.\[\]]+)|\[(\d+)\]", place):
+        try:
+            data = data[int(index) - 1 if index else key]
+        except (KeyError, IndexError, TypeError):
+            return False
+    return True
 
 
 def read_text(path: Path, error: type[TeemarkError] = ConfigError) -> str:

@@ -32,6 +32,7 @@ class Row:
 
 TABLE: tuple[Row, ...] = (
     Row("run", "teemark.commands.run", "Run a plan on a board and report."),
+    Row("new-ta", "teemark.commands.new_ta", "Make a Trusted Application to be measured."),
     Row("trace", "teemark.commands.trace", "Record a call instruction by instruction."),
     Row("what-if", "teemark.commands.what_if", "Compare builds of OP-TEE by traces."),
     Row("report", "teemark.commands.report", "Make the reports again from a run."),
@@ -42,7 +43,7 @@ TABLE: tuple[Row, ...] = (
     Row("schema", "teemark.commands.schema", "Print the JSON Schema of run.ndjson."),
     Row("export", "teemark.commands.export", "Print a run in another tool's format."),
     Row("audit", "teemark.commands.audit", "Look for figures that can't be right."),
-    Row("board", "teemark.commands.board", "List the boards."),
+    Row("board", "teemark.commands.board", "List the boards, or show one's settings."),
     Row("exec", "teemark.commands.exec_", "Run a command on a board."),
     Row("push", "teemark.commands.push", "Copy files to a board."),
     Row("pull", "teemark.commands.pull", "Copy a file or folder from a board."),
@@ -74,7 +75,9 @@ class LazyGroup(click.Group):
 
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(__version__, prog_name="teemark", message="%(prog)s %(version)s")
+@click.version_option(
+    __version__, "-V", "--version", prog_name="teemark", message="%(prog)s %(version)s"
+)
 @click.option("-v", "--verbose", is_flag=True, help="Show what ssh says, too, when it connects.")
 def cli(*, verbose: bool) -> None:
     """Measure what trusted execution and hardware crypto cost on a board.

@@ -30,6 +30,8 @@ class Board(Shell):
     def __init__(self, file: BoardFile, endpoint: Endpoint) -> None:
         super().__init__(file.name, file.config, endpoint)
         self.file = file
+        self.guests: list[Path] = []
+        """Trusted Applications of the user's that are on it for now."""
 
     @property
     def emulated(self) -> bool:

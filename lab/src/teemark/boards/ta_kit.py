@@ -16,6 +16,9 @@ from teemark import paths
 from teemark.boards import build
 from teemark.errors import BoardError, ConfigError, MissingOutput
 
+OWN = "own"
+"""The folder, beside our TAs, of the user's own."""
+
 _NEEDED = ("mk/ta_dev_kit.mk", "mk/conf.mk")
 
 
@@ -43,12 +46,14 @@ class Kit:
         optee_examples. Returns the signed TAs; nothing is written into `source`."""
         self._check()
         name = hashlib.sha256(str(source.resolve()).encode()).hexdigest()[:10]
-        out = self._place() / "own" / f"{source.resolve().name}-{name}"
+        out = self._place() / OWN / f"{source.resolve().name}-{name}"
         if not (source / "Makefile").is_file():
             raise BoardError(
                 f"{source} has no Makefile", hint="name the folder of the TA, with the Makefile"
             )
         with build.alone(out):
+            for before in out.rglob("*.ta"):
+                before.unlink()  # its UUID may have been another
             self._make(source, f"the TA in {source} can't be built", f"O={out}")
         made = sorted(out.rglob("*.ta"))
         if not made:

@@ -34,7 +34,7 @@ def command(
     from teemark.errors import UsageMistake
     from teemark.model.models import build
     from teemark.model.predict import Task, Unpredictable, predict
-    from teemark.plan import parse_size
+    from teemark.plan_words import parse_size
     from teemark.run import reader
 
     if not keys and (size or chunk):

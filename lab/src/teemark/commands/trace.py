@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from teemark.ta_option import ta_option
+
 if TYPE_CHECKING:
     from teemark.trace.profile import Trace
 
@@ -22,6 +24,7 @@ class Asked:
 
     cases: tuple[str, ...]
     plan: str | None
+    ta_path: Path | None
     board: str
     out: Path | None
     optee: str | None
@@ -32,7 +35,12 @@ class Asked:
 
 @click.command("trace")
 @click.argument("cases", nargs=-1, metavar="[CASE]...")
-@click.option("--plan", metavar="NAME", help="Every case of a plan.")
+@click.option(
+    "--plan",
+    metavar="NAME",
+    help="Every case of a plan, or those of it that are named. [default with --ta: DIR/bench.toml]",
+)
+@ta_option
 @click.option("--board", metavar="NAME", default="qemu-v8-icount", show_default=True)
 @click.option(
     "-o",
@@ -110,7 +118,7 @@ def _report(directory: Path, against: Trace | None) -> None:
 
 
 def _record(asked: Asked, against: Trace | None) -> tuple[Trace, Path, int]:
-    from teemark import paths, plan, runner
+    from teemark import paths, runner, ta_option
     from teemark.boards import config
     from teemark.console import say
     from teemark.errors import DataError, UsageMistake
@@ -118,8 +126,11 @@ def _record(asked: Asked, against: Trace | None) -> tuple[Trace, Path, int]:
     from teemark.trace import record
 
     keys = list(asked.cases)
-    if asked.plan is not None:
-        keys += record.keys_of(plan.load(asked.plan))
+    own = None
+    if asked.plan is not None or asked.ta_path is not None:
+        own = record.Own(*ta_option.load(asked.ta_path, asked.plan))
+        if not keys or (asked.plan is not None and own.plan.ta is None):
+            keys += record.keys_of(own.plan)
     if not keys:
         raise UsageMistake(
             "no case to trace", hint="name one, such as invoke/none/tee/none, or a --plan"
@@ -129,7 +140,7 @@ def _record(asked: Asked, against: Trace | None) -> tuple[Trace, Path, int]:
         check_free(asked.out)
     default = runner.default_directory(paths.runs(), file.name, "trace", datetime.now(UTC))
     directory = asked.out or new_directory(default)
-    traced = record.record(file, keys, directory, asked.samples)
+    traced = record.record(file, keys, directory, asked.samples, own)
     if asked.out is None:
         point_latest(directory)
     _report(directory, against)
@@ -141,5 +152,5 @@ def _record(asked: Asked, against: Trace | None) -> tuple[Trace, Path, int]:
         say(f"teemark: {fail.case} failed: {fail.reason}")
     if traced.trace is None:
         raise DataError(f"{directory}: the run is incomplete: {traced.run.incomplete}")
-    whole = not traced.run.fails and len(traced.trace.cases) == len(set(keys))
+    whole = not traced.run.fails and not traced.run.skips
     return traced.trace, directory, 0 if whole else 1

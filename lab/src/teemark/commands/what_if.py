@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from teemark.ta_option import ta_option
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -31,6 +33,7 @@ FUNCTIONS = 4
 )
 @click.option("--each", is_flag=True, help="Each option alone only.")
 @click.option("--together", is_flag=True, help="All options together only.")
+@ta_option
 @click.option("--board", metavar="NAME", default="qemu-v8-icount", show_default=True)
 @click.option(
     "-o",
@@ -39,7 +42,13 @@ FUNCTIONS = 4
     help="Folder of the runs, one a variant. [default: runs/TIME-BOARD-what-if]",
 )
 def command(
-    cases: tuple[str, ...], options: tuple[str, ...], board: str, out: Path | None, **modes: bool
+    *,
+    cases: tuple[str, ...],
+    options: tuple[str, ...],
+    ta_path: Path | None,
+    board: str,
+    out: Path | None,
+    **modes: bool,
 ) -> int:
     """Build OP-TEE with and without each option, trace each CASE on each, and say how many
     instructions an option saves and in which functions.
@@ -50,7 +59,7 @@ def command(
     Exit status: 0 fine, 1 if a variant can't be built or a case failed, 2 for a wrong word on the
     command line.
     """
-    from teemark import paths, runner
+    from teemark import paths, runner, ta_option
     from teemark.boards import config
     from teemark.boards.config import VirtualConfig
     from teemark.console import say
@@ -66,7 +75,11 @@ def command(
     mine = file.config.options if isinstance(file.config, VirtualConfig) else ()
     variants = whatif.plan_variants(options, **modes)
     files = [record.with_optee(file, "source", (*mine, *added), None) for added in variants]
-    record.plan_of(cases, record.SAMPLES)  # a wrong case is said before anything is built
+    own = record.Own(*ta_option.load(ta_path, None)) if ta_path is not None else None
+    known = own.plan if own is not None else None
+    record.plan_of(
+        cases, record.SAMPLES, known=known
+    )  # a wrong case is said before anything is built
     default = runner.default_directory(paths.runs(), file.name, "what-if", datetime.now(UTC))
     folder = out or default
     if folder.exists() and any(folder.iterdir()):
@@ -76,7 +89,7 @@ def command(
     for added, variant in zip(variants, files, strict=True):
         place = folder / (re.sub(r"[^A-Za-z0-9_.-]+", "-", "-".join(added))[:200] or "as-it-is")
         try:
-            traced = record.record(variant, cases, place)
+            traced = record.record(variant, cases, place, own=own)
             if traced.trace is None:
                 raise traced.error or DataError(f"{place}: {traced.run.incomplete}")
         except TeemarkError as error:
@@ -89,8 +102,8 @@ def command(
             report.make([traced.run], [traced.trace], made[0].trace if made else None), place
         )
         made.append(whatif.Variant(added, traced.trace))
-        status = 1 if traced.run.fails or len(traced.trace.cases) < len(set(cases)) else status
-    _show(made, list(dict.fromkeys(cases)))
+        status = 1 if traced.run.fails or traced.run.skips else status
+    _show(made, [case.case for case in made[0].trace.cases])
     click.echo(f"runs: {folder}")
     return status
 

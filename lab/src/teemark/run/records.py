@@ -339,6 +339,11 @@ class Case(Record, frozen=True, kw_only=True, tag="case"):
         None
     )
     hwrng: Annotated[str | None, Meta(description="what feeds /dev/hwrng")] = None
+    ta: Annotated[str | None, Meta(description="UUID of the TA that is called")] = None
+    command: Annotated[Count | None, Meta(description="number of its command")] = None
+    unchecked: Annotated[
+        Texts, Meta(description="what the TA gives back and nothing was expected of, such as p1")
+    ] = ()
 
 
 class First(Record, frozen=True, kw_only=True, tag="first"):

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from teemark.report.sections.calls import calls
 from teemark.report.sections.cases import cases
 from teemark.report.sections.choices import choices
 from teemark.report.sections.comparison import comparison
@@ -23,6 +24,7 @@ SECTIONS: tuple[SectionFunction, ...] = (
     headline,
     traced,
     seed_tables,
+    calls,
     comparison,
     throughput,
     offload,

@@ -116,7 +116,8 @@ def _asked(lookup: Lookup, call: ast.expr) -> Any:
     name = ast.unparse(call.func)
     if name == "teehash":
         step, figure = call.args
-        return lookup.teehash(ast.literal_eval(step), lambda report: _figure(report, figure))
+        name = ast.unparse(figure)
+        return lookup.teehash(ast.literal_eval(step), name, lambda one: _figure(one, figure))
     if name != "max":
         return _FUNCTIONS[name](lookup, *map(ast.literal_eval, call.args))
     known: list[Value] = []

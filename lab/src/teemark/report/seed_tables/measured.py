@@ -26,10 +26,12 @@ class Value:
     known: Estimate
     mean: float | None = None
     sd: float | None = None
+    samples: int | None = None
+    """Of what it is made of, the fewest; None for what isn't sampled."""
 
     @classmethod
     def of(cls, summary: Summary) -> Value:
-        return cls(summary.estimate, summary.mean, summary.sd)
+        return cls(summary.estimate, summary.mean, summary.sd, summary.count)
 
     @property
     def median(self) -> float:
@@ -44,6 +46,7 @@ class Value:
             self.known.scaled(factor),
             self.mean * factor if self.mean is not None else None,
             self.sd * factor if self.sd is not None else None,
+            self.samples,
         )
 
     def __truediv__(self, other: Value | float) -> Value:
@@ -52,18 +55,26 @@ class Value:
             return self * (1 / other)
         if other.median <= 0:
             raise ZeroDivisionError
-        return Value(self.known / other.known)
+        return Value(self.known / other.known, samples=self._fewest(other))
 
     def __rtruediv__(self, number: float) -> Value:
         return exactly(number) / self
 
-    def __add__(self, number: float) -> Value:
-        """Moved; the standard deviation stays."""
-        mean = self.mean + number if self.mean is not None else None
-        return Value(self.known + stats.exactly(number), mean, self.sd)
+    def __add__(self, other: Value | float) -> Value:
+        """A sum of two medians; with a number it is moved, and the standard deviation stays."""
+        if isinstance(other, Value):
+            return Value(self.known + other.known, samples=self._fewest(other))
+        mean = self.mean + other if self.mean is not None else None
+        return Value(self.known + stats.exactly(other), mean, self.sd, self.samples)
 
-    def __sub__(self, number: float) -> Value:
-        return self + -number
+    def __sub__(self, other: Value | float) -> Value:
+        return self + other * -1
+
+    def __rsub__(self, number: float) -> Value:
+        return self * -1 + number
+
+    def _fewest(self, other: Value) -> int | None:
+        return min((n for n in (self.samples, other.samples) if n is not None), default=None)
 
 
 def exactly(number: float) -> Value:
@@ -142,12 +153,13 @@ class Lookup:
             raise NotKnown(f"no line over sizes could be fitted to oneshot/{algorithm}/{backend}")
         return Value(cost.byte) * 1e-9
 
-    def teehash(self, key: str, figure: Callable[[TeehashReport], float]) -> Value:
-        """A figure of every run of a step, as one value."""
+    def teehash(self, key: str, name: str, figure: Callable[[TeehashReport], float]) -> Value:
+        """A figure, called `name`, of every run of a step, as one value."""
         reports = self._reports.get(key)
         if not reports:
             raise self.absent(key)
-        return Value.of(summarize([figure(report) for report in reports]))
+        values = [figure(report) for report in reports]
+        return Value.of(summarize(values, stats.estimate((values,), f"{key} {name}")))
 
     def fact(self, name: str) -> Value | str:
         """A fact of the machine record, such as ta_counter.hz."""
@@ -157,6 +169,8 @@ class Lookup:
             raise self._unknown(name)
         if isinstance(found, bool):
             return "yes" if found else "no"
+        if isinstance(found, tuple):
+            return "; ".join(found) if found else "none"
         return exactly(found) if isinstance(found, int | float) else str(found)
 
     def option(self, name: str) -> str:
