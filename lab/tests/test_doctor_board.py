@@ -113,8 +113,8 @@ def test_faults_of_the_kernels_crypto_and_of_the_folder(qemu_v8: VirtualBoard) -
         assert "errno 97" in found["afalg-socket"]["evidence"]
         assert "af_alg" in found["afalg-socket"]["remedy"]
 
-    told = qemu_v8.script('su user -c "$1/teebench --machine --json"', qemu_v8.directory).stdout
-    theirs = Patient("x", msgspec.convert(msgspec.json.decode(told), Machine))
+    said = qemu_v8.script('su user -c "$1/teebench --machine --json"', qemu_v8.directory).stdout
+    theirs = Patient("x", msgspec.convert(msgspec.json.decode(said), Machine))
     denied = {one.name: one for one in examine(theirs)}["tee-permission"]
     assert "usermod -aG tee user" in denied.remedy
     with fault(qemu_v8, "chmod 600 /dev/tee0", "chmod 660 /dev/tee0"):

@@ -113,9 +113,8 @@ static void name_mode(mode_t mode, char text[10])
 static void add_devices(struct facts *f)
 {
 	static const char *const paths[] = {
-		"/dev/tee0",   "/dev/tee1",  "/dev/teepriv0",
-		"/dev/hwrng",  "/dev/kmsg",  "/dev/crypto",
-		"/dev/rpmb0",  "/dev/random",
+		"/dev/tee0", "/dev/tee1",   "/dev/teepriv0", "/dev/hwrng",
+		"/dev/kmsg", "/dev/crypto", "/dev/rpmb0",    "/dev/random",
 	};
 	struct lines lines = { 0 };
 
@@ -143,8 +142,9 @@ static void add_devices(struct facts *f)
 static bool is_of_interest(const char *module)
 {
 	static const char *const words[] = {
-		"tee",  "optee", "alg",   "crypto", "sha",  "aes", "ghash",
-		"omap", "caam",  "virtio_crypto",   "rng",  "drbg", "kcapi",
+		"tee", "optee", "alg",   "crypto", "sha",
+		"aes", "ghash", "omap",  "caam",   "virtio_crypto",
+		"rng", "drbg",  "kcapi",
 	};
 
 	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
@@ -188,8 +188,9 @@ static void add_modules(struct facts *f)
 			lines_add(&there, "%s", slash + 1);
 	}
 	fact_list(f, "modules_there", there.text,
-		  file ? NULL : "no list of modules for this kernel in "
-				"/lib/modules");
+		  file ? NULL :
+			 "no list of modules for this kernel in "
+			 "/lib/modules");
 	if (file)
 		fclose(file);
 	free(there.text);
@@ -242,8 +243,7 @@ static void add_disk(struct facts *f)
 static void add_masks(struct facts *f)
 {
 	static const char *const names[] = { "OPENSSL_armcap",
-					     "OPENSSL_ia32cap",
-					     "OPENSSL_CONF",
+					     "OPENSSL_ia32cap", "OPENSSL_CONF",
 					     "OPENSSL_MODULES" };
 	struct lines lines = { 0 };
 
