@@ -37,6 +37,7 @@ TABLE: tuple[Row, ...] = (
     Row("what-if", "teemark.commands.what_if", "Compare builds of OP-TEE by traces."),
     Row("report", "teemark.commands.report", "Make the reports again from a run."),
     Row("compare", "teemark.commands.compare", "Say what became better or worse."),
+    Row("gate", "teemark.commands.gate", "Fail where a call takes more instructions."),
     Row("predict", "teemark.commands.predict", "Say what a call takes that wasn't measured."),
     Row("advise", "teemark.commands.advise", "Say what to choose: memory, pieces, backend."),
     Row("plan", "teemark.commands.plan", "List the plans, or show the cases of one."),
@@ -51,6 +52,7 @@ TABLE: tuple[Row, ...] = (
     Row("up", "teemark.commands.up", "Boot a virtual board and keep it up."),
     Row("down", "teemark.commands.down", "Stop a virtual board that was kept up."),
     Row("setup", "teemark.commands.setup", "Install the programs and TAs on a board."),
+    Row("completion", "teemark.commands.completion", "Let a shell complete teemark's words."),
 )
 
 

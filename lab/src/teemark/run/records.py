@@ -142,6 +142,13 @@ class CryptoFacts(Group, frozen=True, kw_only=True):
     afalg: Annotated[bool | None, Meta(description="AF_ALG sockets can be had")] = None
     kernel_drivers: Texts | None = None
     hwrng: Annotated[str | None, Meta(description="what feeds /dev/hwrng")] = None
+    netlink_errno: Annotated[
+        Count | None,
+        Meta(description="of a NETLINK_CRYPTO socket, which libkcapi needs; 0: it can be had"),
+    ] = None
+    driver_log: Annotated[
+        Texts | None, Meta(description="lines of the kernel's log that name crypto drivers")
+    ] = None
 
 
 class SettingsFacts(Group, frozen=True, kw_only=True):
