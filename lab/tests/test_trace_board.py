@@ -109,7 +109,9 @@ def test_every_case_of_the_plan_is_exact(tmp_path: Path) -> None:
     assert [case.case for case in trace.cases if not case.case.startswith(step)] == keys
     for case in trace.cases:
         check_exact(case)
-        assert "[teebench]" not in dict(case.others()), case.case  # no other process is one
+        # No other process is one: a part that wasn't recognised as the caller's own.
+        strayed = dict(case.others()).get("[teebench]", 0)
+        assert strayed < 0.001 * case.instructions, case.case
         assert case.nameless - case.core_nameless < 0.01 * case.instructions
         assert case.core_nameless == case.levels()["S-EL1"]
     empty = trace.case(EMPTY)
