@@ -145,13 +145,15 @@ def judge(run: RunData, models: Models, measured: MeasuredCase, known: Knowledge
     )
     evidence = (about.interrupts(), *(one for one in found if one is not None))
     watched = case.watched
-    fed = watched is not None and watched.others_ns is not None
+    others = None
+    if watched is not None and watched.others_ns is not None and about.device_took_part:
+        others = watched.others_ns / watched.calls
     return Offload(
         case.case,
         about.weigh(evidence),
         evidence,
         about.driver,
-        (watched.others_ns or 0) / watched.calls if watched is not None and fed else None,
+        others,
     )
 
 
@@ -200,6 +202,10 @@ class _Case:
         return lines[0][1] if lines else 0.0
 
     @property
+    def device_took_part(self) -> bool:
+        return self.rate is not None and self.rate >= SOME_CALLS
+
+    @property
     def share(self) -> float | None:
         """CPU time over the time in which the process wasn't waiting for a CPU."""
         cpu = elapsed = 0
@@ -242,7 +248,7 @@ class _Case:
 
     def threads(self) -> Evidence | None:
         watched = self.measured.case.watched
-        if watched is None or watched.others_ns is None:
+        if watched is None or watched.others_ns is None or not self.device_took_part:
             return None
         share = watched.others_ns / watched.ns if watched.ns else 0.0
         text = (
