@@ -110,6 +110,15 @@ def test_what_a_distributions_package_installs(checkout: Path, tmp_path: Path) -
     assert not (checkout / "build" / "ta").exists()
 
 
+def test_a_key_of_the_environment_is_not_the_boards(
+    checkout: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "mine.pem").write_text("my key\n")
+    monkeypatch.setenv("TA_SIGN_KEY", str(tmp_path / "mine.pem"))
+    kit = Kit(make_kit(tmp_path / "one", "one"))
+    assert held(kit.ours()) == {"kit one\nkey of one\naarch64-linux-gnu-\n"}
+
+
 def test_a_ta_of_ones_own(checkout: Path, tmp_path: Path) -> None:
     source = tmp_path / "mine"
     source.mkdir()

@@ -22,6 +22,10 @@ OWN = "own"
 _NEEDED = ("mk/ta_dev_kit.mk", "mk/conf.mk")
 
 
+_MAKE = ("env", "-u", "TA_SIGN_KEY", "make")
+"""No other key than the kit's and the one that is named: not the environment's."""
+
+
 @dataclass(frozen=True, slots=True)
 class Kit:
     folder: Path
@@ -94,14 +98,14 @@ class Kit:
         return "arm-linux-gnueabihf-" if "sm := ta_arm32\n" in settings else "aarch64-linux-gnu-"
 
     def _place(self) -> Path:
-        argv = ["make", "-s", "-C", str(paths.root() / "ta"), "place", *self._arguments()]
+        argv = [*_MAKE, "-s", "-C", str(paths.root() / "ta"), "place", *self._arguments()]
         done = subprocess.run(argv, capture_output=True, text=True, check=False)
         if done.returncode != 0:
             raise BoardError(f"ta/Makefile doesn't say where TAs go: {done.stderr.strip()}")
         return Path(done.stdout.strip())
 
     def _make(self, source: Path, failed: str, *words: str) -> None:
-        argv = ["make", "--no-print-directory", "-C", str(source), "all", *self._arguments()]
+        argv = [*_MAKE, "--no-print-directory", "-C", str(source), "all", *self._arguments()]
         needs = ("make", f"{self._compiler()}gcc")
         build.step([*argv, *words], f"{failed} with the kit {self.folder}", needs)
 
