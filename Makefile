@@ -86,7 +86,7 @@ vboard: deps
 # The virtual board's, whatever kit the environment names.
 .PHONY: vboard-ta
 vboard-ta: vboard
-	@$(MAKE) --no-print-directory -C ta all TA_SIGN_KEY= \
+	@env -u TA_SIGN_KEY $(MAKE) --no-print-directory -C ta all \
 		TA_DEV_KIT_DIR='$(CURDIR)/build/vboard/ta_dev_kit'
 
 .PHONY: ta
@@ -114,6 +114,14 @@ ARCH ?= native
 install: ## programs and TAs below DESTDIR (PREFIX=/usr/local, TADIR=/lib/optee_armtz)
 	@$(MAKE) --no-print-directory -C host install ARCH=$(ARCH)
 	@$(MAKE) --no-print-directory -C ta install
+
+.PHONY: man
+man: venv ## man pages of all programs, in build/man (man -l build/man/teemark-run.1)
+	@$(MAKE) --no-print-directory -C host man
+	@mk/manual build/man $(TEEMARK) 'what trusted execution and hardware crypto cost on a board'
+	@$(VENV)/bin/python -c 'from teemark.cli import TABLE; \
+		[print(row.name, row.help) for row in TABLE]' | while read -r name summary; do \
+		mk/manual build/man "$(TEEMARK) $$name" "$$summary" || exit 1; done
 
 # Built first: without libteec's header, which comes with the virtual board's packages, the unit
 # test that compares ours with it is skipped.

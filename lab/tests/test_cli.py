@@ -143,6 +143,32 @@ def test_board_show_says_where_each_setting_comes_from(tmp_path: Path) -> None:
     assert teemark("board", "show", "qemu-v9").returncode == 2
 
 
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("teemark pl", {"plan"}),
+        ("teemark run --on", {"--only"}),
+        ("teemark run --board qemu-", {"qemu-v8", "qemu-v8-icount"}),
+        ("teemark run --plan qui", {"quick"}),
+        ("teemark setup qemu-v8-", {"qemu-v8-icount"}),
+        ("teemark plan show full", {"full"}),
+    ],
+)
+def test_a_shell_completes_words(line: str, words: set[str]) -> None:
+    count = len(line.split()) - 1
+    found = teemark(_TEEMARK_COMPLETE="bash_complete", COMP_WORDS=line, COMP_CWORD=str(count))
+    assert {word.partition(",")[2] for word in found.stdout.splitlines()} == words
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_what_a_shell_completes_by_is_printed(shell: str) -> None:
+    done = teemark("completion", shell)
+    assert done.returncode == 0
+    assert f"_TEEMARK_COMPLETE={shell}_complete" in done.stdout
+    if shell == "bash":
+        subprocess.run(["bash", "-n"], input=done.stdout, text=True, check=True)
+
+
 def test_board_that_refuses(tmp_path: Path) -> None:
     board = tmp_path / "off.toml"
     board.write_text('kind = "ssh"\naddress = "127.0.0.1"\nport = 1\n')

@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from teemark import complete
 from teemark.harmless import harmless
 
 
@@ -71,7 +72,7 @@ def list_boards(as_json: bool) -> int:
 
 
 @command.command("show")
-@click.argument("board")
+@click.argument("board", shell_complete=complete.boards)
 @click.option("--json", "as_json", is_flag=True, help="One JSON object, for scripts.")
 def show(board: str, as_json: bool) -> None:
     """Show every setting of a board, and where it comes from.

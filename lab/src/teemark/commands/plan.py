@@ -7,6 +7,8 @@ import json
 
 import click
 
+from teemark import complete
+
 
 @click.group("plan")
 def command() -> None:
@@ -47,7 +49,7 @@ def list_plans(as_json: bool) -> int:
 
 
 @command.command("show")
-@click.argument("name")
+@click.argument("name", shell_complete=complete.plans)
 @click.option("--only", multiple=True, metavar="PATTERN", help="Of these cases; may be repeated.")
 @click.option("--json", "as_json", is_flag=True, help="For scripts.")
 def show(name: str, only: tuple[str, ...], as_json: bool) -> None:

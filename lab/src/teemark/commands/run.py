@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from teemark import complete
 from teemark.ta_option import ta_option
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 @click.option(
     "--board",
     "board_word",
+    shell_complete=complete.boards,
     metavar="NAME",
     default="qemu-v8-icount",
     show_default=True,
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
 @click.option(
     "--plan",
     "plan_word",
+    shell_complete=complete.plans,
     metavar="NAME",
     help="What to measure: see `teemark plan list`. [default: quick; with --ta, DIR/bench.toml]",
 )

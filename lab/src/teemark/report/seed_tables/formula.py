@@ -5,6 +5,8 @@
     inside(CASE)                         seconds of one operation inside the TA
     per_byte(ALGORITHM, BACKEND)         seconds of one more byte
     teehash(STEP, FORMULA)               of each run of a step; the names are those of its report
+    samples(CASE)                        how many were taken
+    verified(CASE)                       "verified", of a case that was measured
     fact(NAME)  option(NAME)             of the machine; of its kernel's configuration
     driver(ALGORITHM, WHAT, KIND)        of the kernel: `name` or `priority`
     done_by(CASE)                        who did the work, by the evidence
@@ -32,6 +34,8 @@ _FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     "size": Lookup.size,
     "inside": Lookup.inside,
     "per_byte": Lookup.per_byte,
+    "samples": Lookup.samples,
+    "verified": Lookup.verified,
     "fact": Lookup.fact,
     "option": Lookup.option,
     "driver": Lookup.driver,

@@ -161,6 +161,15 @@ class Lookup:
         values = [figure(report) for report in reports]
         return Value.of(summarize(values, stats.estimate((values,), f"{key} {name}")))
 
+    def samples(self, key: str) -> Value:
+        """How many were taken of a call."""
+        return exactly(self._case(key).time.count)
+
+    def verified(self, key: str) -> str:
+        """teebench times nothing whose output was wrong."""
+        self._case(key)
+        return "verified" if self.subject.run.cases[key].case.verified else "not verified"
+
     def fact(self, name: str) -> Value | str:
         """A fact of the machine record, such as ta_counter.hz."""
         group, _, key = name.partition(".")
