@@ -37,6 +37,7 @@ TABLE: tuple[Row, ...] = (
     Row("what-if", "teemark.commands.what_if", "Compare builds of OP-TEE by traces."),
     Row("report", "teemark.commands.report", "Make the reports again from a run."),
     Row("compare", "teemark.commands.compare", "Say what became better or worse."),
+    Row("history", "teemark.commands.history", "Show many runs, and where their levels changed."),
     Row("gate", "teemark.commands.gate", "Fail where a call takes more instructions."),
     Row("predict", "teemark.commands.predict", "Say what a call takes that wasn't measured."),
     Row("advise", "teemark.commands.advise", "Say what to choose: memory, pieces, backend."),
