@@ -114,7 +114,7 @@ def test_what_the_machine_cannot_do_is_a_skip_with_a_reason() -> None:
         (["--cases", "/no/such/file"], "", "/no/such/file"),
         ([], "", "no cases"),
         ([], "# nothing\n", "no cases"),
-        ([], f"{C}\n\noneshot/sha256/gpu/1\n", "line 3"),
+        ([], f"{C}\n\noneshot/sha256/gpu/1\n", "standard input:3"),
         ([], f"{C}\noneshot/sha256/c/1 samples=1.5\n", "standard input:2"),
         (["nonsense"], "", "nonsense"),
         (["oneshot/sha256/c/99999999999999999999"], "", "too large, at most 1073741824"),
@@ -125,7 +125,7 @@ def test_what_the_machine_cannot_do_is_a_skip_with_a_reason() -> None:
         (["oneshot/sha256/tee/1048576 repeat=1,9"], "", "9 repetitions of 1048576 bytes are more"),
         (["oneshot/sha256/ta-c/0 repeat=65537"], "", "hint: a call can't be ended from outside"),
         (["oneshot/hmac-sha256/tee/4096 repeat=2049"], "", "2049 repetitions of 4096 bytes"),
-        ([], "cipher/aes-128-cbc/tee/enc/64 repeat=65537\n", "line 1: cipher/aes-128-cbc/tee"),
+        ([], "cipher/aes-128-cbc/tee/enc/64 repeat=65537\n", "standard input:1: cipher/aes-128"),
         (["same-code/intloop/ta-c/8388608 repeat=2"], "", "2 repetitions of 8388608 bytes"),
         (["rng/random/tee/65536 repeat=1,2"], "", "2 times 65536 random bytes are more"),
     ],
@@ -135,6 +135,14 @@ def test_wrong_usage(arguments: list[str], stdin: str, said: str) -> None:
     assert done.returncode == 2
     assert said in done.stderr.decode()
     assert done.stdout == b""
+
+
+def test_check_measures_nothing() -> None:
+    good = bench("--check", stdin=f"{C}\n# no more\ninvoke/none/tee/none repeat=1\n")
+    assert (good.returncode, good.stdout, good.stderr) == (0, b"", b"")
+    bad = bench("--check", "--cases", "-", stdin=f"{C}\ninvoke/none/te/none\n")
+    assert bad.returncode == 2
+    assert b"standard input:2: invoke/none/te/none: there is no backend" in bad.stderr
 
 
 def test_help_and_version() -> None:

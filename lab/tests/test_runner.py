@@ -116,7 +116,7 @@ def test_program_that_is_not_there(board: FakeBoard, tmp_path: Path) -> None:
     teebench(board.programs, "echo teebench: not found >&2; exit 127")
     with pytest.raises(CommandFailed) as error:
         runner.measure(board, PLAN, tmp_path / "run", Recorder())
-    assert error.value.hint == "install it with `teemark setup fake`"
+    assert error.value.hint == "see `teemark setup fake`"
     assert not (tmp_path / "run").exists()
 
 

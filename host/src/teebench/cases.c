@@ -274,6 +274,7 @@ int cases_read(struct cases *cases, FILE *stream, const char *name,
 	ssize_t len;
 	int ret = 0;
 
+	cases->name = name;
 	while (!ret && (len = getline(&text, &room, stream)) >= 0) {
 		struct error why = { 0 };
 
@@ -353,7 +354,7 @@ static bool of_any_driver(const struct bench_case *c)
 
 int cases_expand(struct cases *cases, struct error *err)
 {
-	struct cases all = { 0 };
+	struct cases all = { .name = cases->name };
 	int ret = 0;
 
 	for (size_t i = 0; !ret && i < cases->count; i++) {

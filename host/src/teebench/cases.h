@@ -10,6 +10,7 @@
 struct cases {
 	struct bench_case *list;
 	size_t count, room;
+	const char *name; /* of the stream that its lines are from */
 };
 
 /* One line (or argument, line 0). An empty one adds nothing. */

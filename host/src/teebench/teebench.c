@@ -48,6 +48,7 @@ static const char usage_text[] =
 	"                         sacrificed shows that they may\n"
 	"      --allow-rpmb       use an RPMB partition, which can program its key, once\n"
 	"                         and for good; without it those cases are skipped\n"
+	"      --check            look for mistakes in the cases, and run none\n"
 	"  -l, --list             what this machine can run, and why not the rest\n"
 	"  -m, --machine          the facts of this machine\n"
 	"  -j, --json             --list and --machine as JSON\n"
@@ -70,7 +71,7 @@ enum { EXIT_FAIL = 1, EXIT_USAGE = 2 };
 struct arguments {
 	struct bench_settings settings;
 	const char *cases_path, *output;
-	bool list, machine, json, allow_rpmb, open_tas;
+	bool list, machine, json, allow_rpmb, check, open_tas;
 };
 
 enum {
@@ -85,6 +86,7 @@ enum {
 	OPT_QUIET,
 	OPT_NO_TA_COUNTER,
 	OPT_ALLOW_RPMB,
+	OPT_CHECK,
 	OPT_OPEN_TAS,
 };
 
@@ -102,6 +104,7 @@ static const struct option long_options[] = {
 	{ "quiet-until-end", no_argument, NULL, OPT_QUIET },
 	{ "no-ta-counter", no_argument, NULL, OPT_NO_TA_COUNTER },
 	{ "allow-rpmb", no_argument, NULL, OPT_ALLOW_RPMB },
+	{ "check", no_argument, NULL, OPT_CHECK },
 	{ "open-tas", no_argument, NULL, OPT_OPEN_TAS },
 	{ "list", no_argument, NULL, 'l' },
 	{ "machine", no_argument, NULL, 'm' },
@@ -258,6 +261,9 @@ static int parse_arguments(int argc, char **argv, struct arguments *a)
 		case OPT_ALLOW_RPMB:
 			a->allow_rpmb = true;
 			break;
+		case OPT_CHECK:
+			a->check = true;
+			break;
 		case OPT_OPEN_TAS:
 			a->open_tas = true;
 			break;
@@ -332,8 +338,8 @@ static int check_cases(struct cases *cases, struct pool *pool,
 		if (!ret)
 			continue;
 		if (c->line)
-			error_set(err, ret, "line %u: %s: %s", c->line, c->key,
-				  why.what);
+			error_set(err, ret, "%s:%u: %s: %s", cases->name,
+				  c->line, c->key, why.what);
 		else
 			error_set(err, ret, "%s: %s", c->key, why.what);
 		if (why.hint[0])
@@ -353,11 +359,14 @@ static int run(const struct arguments *a, char **keys)
 	int status = 0;
 
 	if (collect_cases(a, keys, &cases, &err) ||
-	    cases_expand(&cases, &err) || check_cases(&cases, &pool, &err)) {
+	    (!a->check && cases_expand(&cases, &err)) ||
+	    check_cases(&cases, &pool, &err)) {
 		status = complain(&err,
 				  err.code == -ENOMEM ? EXIT_FAIL : EXIT_USAGE);
 		goto out;
 	}
+	if (a->check)
+		goto out;
 	catch_signals();
 	if (sink_open(&sink, a->output, &err) ||
 	    bench_run(&a->settings, &cases, &pool, &sink, &result, &err))

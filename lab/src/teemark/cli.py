@@ -18,7 +18,7 @@ from typing import NoReturn
 
 import click
 
-from teemark import __version__
+from teemark import __version__, console
 from teemark.errors import TeemarkError
 from teemark.harmless import harmless
 
@@ -75,12 +75,15 @@ class LazyGroup(click.Group):
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="teemark", message="%(prog)s %(version)s")
-def cli() -> None:
+@click.option("-v", "--verbose", is_flag=True, help="Show what ssh says, too, when it connects.")
+def cli(*, verbose: bool) -> None:
     """Measure what trusted execution and hardware crypto cost on a board.
 
     Exit status: 0 fine, 1 a finding or a failure, 2 a mistake on the command line. `exec` and
     `shell` pass on the status of the command that ran on the board.
     """
+    if verbose:
+        console.say_more()
 
 
 def _leave(signum: int, _frame: FrameType | None) -> NoReturn:

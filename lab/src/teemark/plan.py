@@ -36,6 +36,7 @@ samples could not be told apart.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import product
@@ -145,8 +146,44 @@ class Plan:
     summary: str
     cases: tuple[Case, ...] = ()
     teehash: tuple[Step, ...] = ()
+    source: Source | None = None
     ta: str | None = None
     """UUID of the TA that its calls are of."""
+
+    def place(self, key: str, words: Iterable[str]) -> str:
+        """FILE:LINE of a case: the line of its block that has one of the words, else its first."""
+        for case in self.cases:
+            if case.key == key and case.place:
+                return case.place
+        return self.source.place(key, words) if self.source else self.name
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """The file that a plan was read from."""
+
+    file: str
+    text: str
+    blocks: tuple[frozenset[str], ...]
+    """The keys of each `[[cases]]` block."""
+
+    def place(self, key: str, words: Iterable[str]) -> str:
+        block = next((n for n, keys in enumerate(self.blocks) if key in keys), len(self.blocks))
+        lines = self.text.splitlines()
+        tables = [n for n, line in enumerate(lines) if _TABLE.match(line)] + [len(lines)]
+        heads = [n for n in tables[:-1] if _CASES.match(lines[n])]
+        if block >= len(heads):
+            return self.file  # written in another way
+        first = heads[block]
+        quoted = [f'"{word}"' for word in words] + [f"'{word}'" for word in words]
+        for number in range(first, tables[tables.index(first) + 1]):
+            if any(word in lines[number] for word in quoted):
+                return f"{self.file}:{number + 1}"
+        return f"{self.file}:{first + 1}"
+
+
+_TABLE = re.compile(r"\s*\[.*\]\s*(#.*)?$")
+_CASES = re.compile(r"\s*\[\[\s*cases\s*\]\]")
 
 
 def case_lines(cases: Iterable[Case]) -> str:
@@ -261,6 +298,11 @@ def parse(text: str, *, name: str, file: str) -> Plan:
         summary=read.summary,
         cases=tuple(cases),
         teehash=tuple(step for block in read.teehash for step in block.expanded()),
+        source=Source(
+            file,
+            text,
+            tuple(frozenset(case.key for case in block.expanded()) for block in read.cases or ()),
+        ),
         ta=read.ta.uuid if read.ta is not None else None,
     )
 

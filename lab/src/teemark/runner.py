@@ -20,7 +20,7 @@ from typing import IO, TYPE_CHECKING, Literal, Protocol
 
 import msgspec
 
-from teemark import __version__, plan, teehash_steps
+from teemark import __version__, plan, plan_check, teehash_steps
 from teemark.boards.install import built_tas
 from teemark.boards.quiet import quietly
 from teemark.boards.ta_key import all_signed_with_published_key
@@ -45,6 +45,9 @@ PROGRAM = "teebench"
 
 SSH_FAILED = 255
 """Status of ssh itself; teebench has no such status."""
+
+_USAGE = 2
+"""Status of teebench where the cases are wrong."""
 
 _QUIET_OPTIONS = ("--settle", "2", "--align-tick", "8", "--quiet-until-end")
 """The kernel's timer ticks every 4 ms."""
@@ -178,6 +181,9 @@ def _one_start(
             status = _fetch(board, cases, sink, watcher, complaints, options=options)
         else:
             status = _stream(board, cases, sink, complaints, options=options)
+        problem = plan_check.mistake(asked, _text(complaints)) if status == _USAGE else None
+        if problem is not None:
+            raise problem
         sink.judge(board.name, status, _text(complaints))
     if sink.end is not None and sink.end.complete:
         teehash_steps.run(board, asked.teehash, sink.take)
@@ -264,7 +270,11 @@ class _Sink:
                 f"{board}: the connection ended before {PROGRAM} did",
                 hint="did the board crash, reboot or lose its network? Look at its console",
             )
-        lines = [line for line in complaint.splitlines() if ": hint: " not in line]
+        lines = [
+            line
+            for line in complaint.splitlines()
+            if ": hint: " not in line and not line.startswith("Try '")
+        ]
         said = f": {lines[-1]}" if lines else ""
         how = f"ended with status {status}"
         if status > 128:
@@ -274,7 +284,7 @@ class _Sink:
             argv=[PROGRAM],
             status=status,
             stderr=complaint,
-            hint=f"install it with `teemark setup {board}`" if status == 127 else None,
+            hint=f"see `teemark setup {board}`" if status in (126, 127) else None,
         )
 
 

@@ -18,8 +18,8 @@ from pathlib import Path
 
 from teemark.boards import transfer
 from teemark.boards.config import BoardFile, SshConfig
+from teemark.boards.endpoint import Endpoint
 from teemark.boards.shell import Shell
-from teemark.boards.ssh import Endpoint
 from teemark.boards.ta_kit import Kit, default_kit
 from teemark.errors import NoTee
 

@@ -11,10 +11,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from teemark import paths
+from teemark.boards import command_lines
 from teemark.boards.board import Board, architecture
-from teemark.boards.ssh_messages import transfer_error
+from teemark.boards.ssh_messages import cannot_run, folder_error, transfer_error
 from teemark.boards.transfer import digest
-from teemark.errors import ConnectionLost, MissingOutput
+from teemark.errors import ConnectionLost, MissingOutput, ReadOnly
 
 PROGRAMS = ("teebench", "teehash")
 TAS = (
@@ -51,6 +52,9 @@ for a; do
 done
 exit 0
 """
+
+
+_RUN = command_lines.EXPAND + '"$t" --version >/dev/null\n'
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +98,7 @@ def ensure_installed(
     result = board.script(_LOOK, *asked, check=False)
     if result.status != 0:
         folders = f"{board.directory} or {board.config.ta_directory}"
-        raise transfer_error(board.name, folders, result.complaint)
+        raise folder_error(board.name, folders, result.complaint)
     machine, tee, *lines = result.text.splitlines()
     there = {tuple(line.split("/", 2)) for line in lines}
     wanted = _items(board, machine, tee=tee == "tee")
@@ -108,8 +112,28 @@ def ensure_installed(
     for number, item in enumerate(missing, 1):
         if tell is not None:
             tell(f"installing {item.local.name} on {board.name} ({number} of {len(missing)})")
-        board.push(item.local, item.target, mode=item.mode)
+        _push(board, item)
+    if require or any(item.local.name in PROGRAMS for item in missing):
+        _try(board, [item for item in wanted if item.local.name in PROGRAMS])
     return missing
+
+
+def _push(board: Board, item: Item) -> None:
+    try:
+        board.push(item.local, item.target, mode=item.mode)
+    except ReadOnly as problem:
+        if item.directory != board.config.ta_directory:
+            raise
+        hint = f"remount it for writing: teemark exec {board.name} -- mount -o remount,rw /"
+        raise ReadOnly(problem.message, hint=hint) from None
+
+
+def _try(board: Board, programs: list[Item]) -> None:
+    """Do they run there? A file system may be mounted noexec, a loader missing."""
+    for item in programs:
+        done = board.script(_RUN, item.target, check=False)
+        if done.status != 0:
+            raise cannot_run(board.name, item.target, done.status, done.complaint)
 
 
 # Arguments as of _LOOK; a line for each that went. What a command that was killed left, too.

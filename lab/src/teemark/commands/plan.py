@@ -50,10 +50,17 @@ def list_plans(as_json: bool) -> int:
 @click.argument("name")
 @click.option("--json", "as_json", is_flag=True, help="For scripts.")
 def show(name: str, as_json: bool) -> None:
-    """Print the cases of plan NAME, in the form that teebench reads."""
-    from teemark import plan
+    """Print the cases of plan NAME, in the form that teebench reads.
+
+    NAME may be a .toml file. A case that teebench wouldn't take is an error that names the plan's
+    line: no board is needed for that.
+    """
+    from teemark import plan, plan_check
+    from teemark.console import say
 
     found = plan.load(name)
+    if not plan_check.check(found):
+        say("teemark: names of cases weren't checked: `make host` builds what knows them")
     cases = found.cases
     if as_json:
         document = {

@@ -80,13 +80,14 @@ def command(
     Exit status: 0 fine; 1 if a case failed, the run is incomplete, or the board has a TEE that
     couldn't be used; 2 for a wrong word on the command line.
     """
-    from teemark import runner, ta_option
+    from teemark import plan_check, runner, ta_option
     from teemark.boards import open_board
     from teemark.console import say
     from teemark.run import reader
     from teemark.run.writer import check_free
 
     own, asked = ta_option.load(ta_path, plan_word or (None if ta_path else "quick"))
+    plan_check.check(asked)
     board = open_board(board_word)
     _check_starts(board, boots, rounds)
     if out is not None:
@@ -162,10 +163,10 @@ def _tell(outcome: Outcome, run: RunData, asked: Plan) -> None:
     from teemark.console import say
     from teemark.report.notices import notices
 
-    places = {case.key: case.place for case in asked.cases if case.place}
+    calls = {case.key for case in asked.cases if case.call}
     for fail in run.fails:
-        if fail.case in places:
-            say(f"teemark: {places[fail.case]}: {fail.case}: {fail.reason}")
+        if fail.case in calls:
+            say(f"teemark: {asked.place(fail.case, ())}: {fail.case}: {fail.reason}")
             if fail.hint:
                 say(f"hint: {fail.hint}")
     for notice in notices(run):
