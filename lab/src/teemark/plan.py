@@ -146,16 +146,14 @@ class Plan:
     summary: str
     cases: tuple[Case, ...] = ()
     teehash: tuple[Step, ...] = ()
-    source: Source | None = None
     ta: str | None = None
     """UUID of the TA that its calls are of."""
+    source: Source | None = None
 
     def place(self, key: str, words: Iterable[str]) -> str:
         """FILE:LINE of a case: the line of its block that has one of the words, else its first."""
-        for case in self.cases:
-            if case.key == key and case.place:
-                return case.place
-        return self.source.place(key, words) if self.source else self.name
+        own = next((case.place for case in self.cases if case.key == key and case.place), None)
+        return own or (self.source.place(key, words) if self.source else self.name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -298,12 +296,12 @@ def parse(text: str, *, name: str, file: str) -> Plan:
         summary=read.summary,
         cases=tuple(cases),
         teehash=tuple(step for block in read.teehash for step in block.expanded()),
+        ta=read.ta.uuid if read.ta is not None else None,
         source=Source(
             file,
             text,
             tuple(frozenset(case.key for case in block.expanded()) for block in read.cases or ()),
         ),
-        ta=read.ta.uuid if read.ta is not None else None,
     )
 
 

@@ -163,10 +163,10 @@ def _tell(outcome: Outcome, run: RunData, asked: Plan) -> None:
     from teemark.console import say
     from teemark.report.notices import notices
 
-    calls = {case.key for case in asked.cases if case.call}
+    places = {case.key: case.place for case in asked.cases if case.place}
     for fail in run.fails:
-        if fail.case in calls:
-            say(f"teemark: {asked.place(fail.case, ())}: {fail.case}: {fail.reason}")
+        if fail.case in places:
+            say(f"teemark: {places[fail.case]}: {fail.case}: {fail.reason}")
             if fail.hint:
                 say(f"hint: {fail.hint}")
     for notice in notices(run):
