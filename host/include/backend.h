@@ -92,6 +92,11 @@ struct backend {
 	 */
 	bool may_offload;
 	/*
+	 * The environment's variable and value without which it uses the CPU's
+	 * crypto instructions, where there are some; or NULL.
+	 */
+	const char *(*mask)(const char **value);
+	/*
 	 * Of "afalg:DRIVER": the one driver that its sessions use; else NULL.
 	 * DRIVER_ANY stands for all that there are, and none can be opened.
 	 */

@@ -120,7 +120,8 @@ def test_spreads() -> None:
     assert figures.spread(NOISY, None) == "–"  # noqa: RUF001
     assert text(figures.known(NOISY, interval, "x")) == " (95 % interval x)"
     assert figures.known(NOISY, None, "x") == " (too few samples for an interval)"
-    assert figures.known(EXACT, interval, "x") == ""
+    assert figures.known(EXACT, Interval(900.0, 900.0), "x") == ""
+    assert text(figures.known(EXACT, interval, "x")) == " (95 % interval x)"
     ten = estimate([scattered(1000, 0.05, 40)], "x")
     assert text(figures.plus_minus(ten)) == "±2.0 %"
     assert figures.plus_minus(Estimate(3.0)) == "–"  # noqa: RUF001
@@ -166,8 +167,8 @@ def test_costs_of_counted_instructions() -> None:
     made = tables(costs([subject(EXACT)]))
     assert made[0] == [
         ["<backend", "call instructions", "byte instructions", "limit MiB/s", "misfit"],
-        ["tee TEE API", "80 000", "10.0", "95.4", "< 0.01 %"],
-        ["openssl OpenSSL", "700", "1.00", "954", "< 0.01 %"],
+        ["tee TEE API", "80 000", "10.0", "95.4", "none"],
+        ["openssl OpenSSL", "700", "1.00", "954", "none"],
     ]
     assert made[1] == [
         ["<backend", "call instructions", "block instructions"],
@@ -212,9 +213,9 @@ def test_references_and_streams() -> None:
         key: case for key, case in digests().cases.items() if key.startswith("oneshot/sha256/tee")
     }
     times = {key: float(case.samples[0].ns) for key, case in whole.items()}
-    predicted = 80_000 + 640 * 1025 + 16 * 57_000
+    predicted = 80_000 + 640 * 1025 + 16 * 57_000 + 15 * 9_000  # begin carries no data
     times["stream/sha256/tee/65536/4096"] = predicted / 1.02
-    times["stream/sha256/tee/65536/65536"] = (predicted - 15 * 57_000) / 0.9
+    times["stream/sha256/tee/65536/65536"] = (predicted - 15 * (57_000 + 9_000)) / 0.9
     made = tables(
         costs([subject(run_of({k: [v] * 8 for k, v in (calls | times).items()}, icount=True))])
     )
@@ -231,8 +232,30 @@ def test_references_and_streams() -> None:
     ]
     rows = {row[0]: row[1:] for row in made[-1][1:]}
     assert rows["stream/sha256/tee/65536/4096"][0] == "16"
-    assert rows["stream/sha256/tee/65536/4096"][2:] == ["1 648 000", "+2.0 %"]
+    assert rows["stream/sha256/tee/65536/4096"][2:] == ["1 783 000", "+2.0 %"]
     assert rows["stream/sha256/tee/65536/65536"][3] == "! −10 %"  # noqa: RUF001
+
+
+def test_what_no_model_describes_is_not_shown_as_one() -> None:
+    times = {f"storage/create/file/{n}": 9e5 for n in (256, 4096, 7000, 65536)}
+    times["storage/create/file/4096"] *= 1.5
+    times |= {f"storage/create/file-fsync/{n}": 9e5 for n in (256, 4096, 7000, 65536)}
+    made = tables(costs([subject(run_of({k: [v] * 8 for k, v in times.items()}, icount=True))]))
+    rows = {row[0].split()[0]: row[1:] for row in made[0][1:]}
+    assert rows["file"][:3] == ["–"] * 3  # noqa: RUF001
+    assert rows["file"][3] == "! 33 % at 4 KiB"
+    # Here the size shows in nothing, which isn't the same as a byte that costs 0.
+    assert rows["file-fsync"] == ["900 000", "–", "–", "none"]  # noqa: RUF001
+
+
+def test_what_a_small_piece_costs_the_kernel_is_not_known() -> None:
+    sizes = (0, 64, 1024, 4096, 16384, 262144, 1048576)
+    times = {f"oneshot/sha256/afalg/{n}": 3_000.0 + 2 * n for n in sizes}
+    times |= {f"stream/sha256/afalg/1048576/{n}": 2_200_000.0 for n in (4096, 65536)}
+    run = run_of({k: [v] * 8 for k, v in times.items()}, icount=True)
+    rows = {row[0]: row[1:] for row in tables(costs([subject(run)]))[-1][1:]}
+    assert rows["stream/sha256/afalg/1048576/4096"][2:] == ["–", "–"]  # noqa: RUF001
+    assert rows["stream/sha256/afalg/1048576/65536"][3] == "−4.5 %"  # noqa: RUF001
 
 
 def test_inside_the_call() -> None:
@@ -351,7 +374,7 @@ def test_large_figures() -> None:
 
 
 def test_all_cases() -> None:
-    run = run_of({"oneshot/sha256/c/1024": [1000.0] * 5 + [1200.0] * 4}, icount=True)
+    run = run_of({"oneshot/sha256/c/1024": [1000.0] * 8 + [1200.0]}, icount=True)
     (table,) = tables(cases([subject(run)]))
     assert table[0][2:] == [
         "median instructions",

@@ -9,12 +9,12 @@ from dataclasses import replace
 import msgspec
 import pytest
 
-from synthetic import Synthetic, run_of, scattered
+from synthetic import MACHINE, Synthetic, run_of, scattered
 from teemark.model import models
 from teemark.model.forms import Form, blocks_of, family
 from teemark.model.models import Cost, Models
 from teemark.run import reader
-from teemark.run.records import Case
+from teemark.run.records import Case, Machine
 
 
 def case(key: str, size: int | None) -> Case:
@@ -196,6 +196,41 @@ def test_shared_memory_pays_pages_and_copies_bytes() -> None:
     cost, found = only(made(copied))
     assert found["byte"] == pytest.approx(0.2, rel=0.02)
     assert cost.ns_per_byte == pytest.approx(0.2 + 50 / 4096, rel=0.02)
+
+
+@pytest.mark.parametrize(("table", "spread"), [(38_500, 0.0), (-141_000, 0.0), (0, 0.0)])
+def test_a_large_buffer_fills_page_tables(table: float, spread: float) -> None:
+    """As on the exact board: 4 MiB of allocated memory cost more than their pages, 4 MiB of a
+    temporary reference less."""
+    sizes = (64, 1024, 4096, 16384, 65536, 262144, 1048576, 4194304)
+    times = {
+        f"shm/allocated/tee/in/{n}": 116_400 + 800 * pages(n) + table * (n // 2097152)
+        for n in sizes
+    }
+    cost, found = only(made(times, spread))
+    assert found["page"] == pytest.approx(800, rel=0.001)
+    assert found.get("table", 0) == pytest.approx(table, rel=0.001)
+    assert cost.ns_per_byte == pytest.approx(800 / 4096 + table / 2097152, rel=0.001)
+    assert cost.at(8 << 20).value == pytest.approx(116_400 + 800 * 2048 + 4 * table, rel=0.001)
+
+
+def test_an_object_of_the_tee_has_a_head() -> None:
+    """Which moves what a block holds: 4096 bytes are two blocks, and so are 7000."""
+    run = run_of(
+        {
+            f"storage/read/{by}/{n}": [140_000 + 1_500_000.0 * count] * 8
+            for by, counts in (("tee-ree-fs", (1, 2, 2, 17, 257)), ("file", (1, 1, 2, 16, 256)))
+            for n, count in zip((256, 4096, 7000, 65536, 1048576), counts, strict=True)
+        },
+        icount=True,
+    )
+    secure = {**MACHINE, "backends": [{"name": "tee-ree-fs", "title": "", "secure": True}]}
+    machine = msgspec.convert({k: v for k, v in secure.items() if k != "type"}, Machine)
+    for cost in models.build(replace(run, machine=machine)).costs:
+        assert {name: term.value for name, term in cost.fit.terms.items()} == {
+            "call": pytest.approx(140_000),
+            "block": pytest.approx(1_500_000),
+        }, cost.backend
 
 
 def test_storage_pays_rpcs() -> None:

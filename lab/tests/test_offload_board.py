@@ -4,12 +4,18 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from collections.abc import Iterable
 from typing import Any
 
 import pytest
 
+from teemark import paths
 from teemark.boards import VirtualBoard
+from teemark.model.models import build
+from teemark.model.offload import offloads
+from teemark.report.offload import knowledge
+from teemark.run import reader
 
 pytestmark = [pytest.mark.board, pytest.mark.timeout(300)]
 
@@ -48,3 +54,48 @@ def test_each_driver_is_measured_by_its_name(qemu_v8: VirtualBoard) -> None:
     assert found[plain]["kernel_driver"]["name"] == "cbc-aes-ce"
     for key in (plain, CBC.format("cbc(aes-generic)")):
         assert raised(found[key], "virtqueues") == 0
+
+
+PLAIN = "cipher/aes-128-cbc/afalg/enc/16384"
+DIGEST = "oneshot/sha256/afalg{}/16384"
+
+
+def outcomes(board: VirtualBoard, *cases: str) -> dict[str, tuple[str, str | None]]:
+    """Who did the work, and the driver, as the report concludes from what the board says."""
+    done = board.capture(["teebench", "--samples", "8", *cases], check=False)
+    run = reader.parse((done.text + "\n").encode().splitlines(keepends=True), file="board")
+    return {one.key: (one.outcome, one.driver) for one in offloads(run, build(run), knowledge())}
+
+
+def test_verdicts_follow_the_work_and_not_the_priority(qemu_v8: VirtualBoard) -> None:
+    target = paths.root() / "host"
+    subprocess.run(
+        ["make", "--no-print-directory", "-C", target, "ARCH=aarch64", "tests"], check=True
+    )
+    program = paths.root() / "build" / "host" / "aarch64" / "tests" / "priority"
+    qemu_v8.push(program, "/tmp/priority", mode=0o755)
+
+    def prefer(name: str, driver: str, priority: int) -> None:
+        qemu_v8.script('modprobe crypto_user && /tmp/priority "$@"', name, driver, str(priority))
+
+    device = CBC.format("virtio_crypto_aes_cbc")
+    found = outcomes(qemu_v8, device, PLAIN, DIGEST.format(":sha256-ce"), DIGEST.format(""))
+    assert found[device][0] == "accelerator"
+    assert found[PLAIN] == ("cpu-instructions", "cbc-aes-ce")
+    assert found[DIGEST.format(":sha256-ce")][0] == "cpu-instructions"
+    assert found[DIGEST.format("")] == ("cpu-instructions", "sha256-ce")
+
+    # Software that claims to be the best is bound, and is software all the same.
+    prefer("sha256", "sha256-generic", 9999)
+    prefer("cbc(aes)", "virtio_crypto_aes_cbc", 9999)
+    try:
+        found = outcomes(qemu_v8, PLAIN, DIGEST.format(""))
+        assert found[DIGEST.format("")] == ("software", "sha256-generic")
+        assert found[PLAIN] == ("accelerator", "virtio_crypto_aes_cbc")
+        # With the accelerator removed the same case is the CPU's.
+        qemu_v8.script("rmmod virtio_crypto")
+        found = outcomes(qemu_v8, PLAIN, device)
+        assert found == {PLAIN: ("cpu-instructions", "cbc-aes-ce")}
+    finally:
+        qemu_v8.script("modprobe virtio_crypto")
+        prefer("sha256", "sha256-generic", 100)

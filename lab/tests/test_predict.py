@@ -106,6 +106,15 @@ def test_streams_that_were_measured_say_how_far_it_may_be_off() -> None:
     assert answer.interval.low / answer.figure.value == pytest.approx(1 / 1.03)
 
 
+def test_small_pieces_by_the_kernel_have_no_ground() -> None:
+    times = {f"oneshot/sha256/afalg/{n}": digest(n, 3_000, 100) for n in SIZES}
+    found = made(times)
+    with pytest.raises(Unpredictable, match="64 KiB at a time"):
+        predict(found, Task.of("stream/sha256/afalg/1048576/4096"))
+    answer = predict(found, Task.of("stream/sha256/afalg/1048576/65536"))
+    assert answer.figure.value == pytest.approx(times["oneshot/sha256/afalg/1048576"], rel=1e-3)
+
+
 @pytest.mark.parametrize(
     ("key", "why", "measure"),
     [

@@ -5,10 +5,8 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 import struct
 import subprocess
-import tarfile
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -17,8 +15,9 @@ import msgspec
 import pytest
 from click.testing import CliRunner
 
+import browser
 from synthetic import Synthetic
-from teemark import cli, fmt
+from teemark import cli, fmt, paths
 from teemark.boards import config, ta_kit
 from teemark.boards.optee import Optee
 from teemark.errors import BoardError, ConfigError, DataError, UsageMistake
@@ -120,20 +119,11 @@ def test_speedscope_holds_all_stacks() -> None:
     assert ["main_[EL0]", "entry_<std>_[S-EL1]", "memset_[S-EL1]"] in stacks
 
 
-def test_speedscopes_own_schema_accepts_it(tmp_path: Path) -> None:
-    """Of its npm package, where that can be had."""
-    if shutil.which("npm") is None:
-        pytest.skip("no npm here")
-    fetched = subprocess.run(
-        ["npm", "pack", "--silent", "speedscope@1"], cwd=tmp_path, capture_output=True, check=False
-    )
-    packages = list(tmp_path.glob("speedscope-*.tgz"))
-    if fetched.returncode != 0 or not packages:
-        pytest.skip("npm can't fetch speedscope here")
-    with tarfile.open(packages[0]) as archive:
-        file = archive.extractfile("package/dist/release/file-format-schema.json")
-        assert file is not None
-        schema = json.load(file)
+def test_speedscopes_own_schema_accepts_it() -> None:
+    file = browser.SPEEDSCOPE / "file-format-schema.json"
+    if not file.exists():
+        pytest.skip("there is no speedscope (`make test-deps` installs it, with npm)")
+    schema = json.loads(file.read_text())
     jsonschema.validate(json.loads(speedscope.render(trace(case(), case(key="a/b/c/d")))), schema)
     with pytest.raises(jsonschema.ValidationError):
         jsonschema.validate({"profiles": [{"type": "sampled"}]}, schema)
@@ -206,7 +196,8 @@ def test_the_command_shows_a_stored_trace(tmp_path: Path) -> None:
     [
         (["trace"], "no case to trace"),
         (["trace", "nonsense"], "'nonsense' is no case"),
-        (["trace", "teehash/sha256/tee/stream"], "can't be traced"),
+        (["trace", "teehash/sha256/tee/stream"], "is no step of teehash"),
+        (["trace", "teehash/sha256/tee/stream/hot/4096/4096/inline"], "'hot' isn't known"),
         (["trace", "invoke/none/tee/none", "--board", "qemu-v8"], "qemu-v8 can't be traced"),
         (["trace", "a/b/c/d", "--optee-option", "CFG=; rm"], "is no option of OP-TEE's build"),
         (["trace", "a/b/c/d", "--optee", "/nowhere"], "which has no core/tee-header_v2.bin"),
@@ -260,11 +251,34 @@ def test_without_the_plugin_it_is_said(
     assert "C compiler" in said
 
 
+def test_without_a_compiler_the_plugin_is_not_built_and_that_is_said(tmp_path: Path) -> None:
+    made = subprocess.run(
+        ["make", "-C", "trace", "CC=no-such-compiler", f"BUILD={tmp_path}"],
+        cwd=paths.root(),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert made.returncode != 0
+    assert "there is no no-such-compiler" in made.stderr
+    assert "apt install gcc" in made.stderr
+    assert not list(tmp_path.rglob("*.so"))
+
+
 def test_the_calibration_comes_first_and_once() -> None:
     asked = record.plan_of(["oneshot/sha256/tee/64", "oneshot/sha256/tee/64"], 3)
     assert record.keys_of(asked) == ["invoke/none/empty/none", "oneshot/sha256/tee/64"]
     with pytest.raises(UsageMistake):
         record.plan_of(["oneshot//tee/64"], 3)
+
+
+def test_a_step_of_teehash_may_be_asked_for_by_one_of_its_parts() -> None:
+    step = "teehash/sha256/tee/stream/warm/4MiB/1MiB/inline"
+    asked = record.plan_of([step, f"{step}/open", f"{step}/step"], 2)
+    (one,) = asked.teehash
+    assert one.key == "teehash/sha256/tee/stream/warm/4194304/1048576/inline"
+    assert one.runs == 2
+    assert [case.key for case in asked.cases] == ["invoke/none/empty/none"]
 
 
 def test_which_variants_are_built() -> None:

@@ -9,6 +9,7 @@
 #include "clock.h"
 #include "kernel_crypto.h"
 #include "marker.h"
+#include "masks.h"
 #include "measure.h"
 #include "prng.h"
 #include "records.h"
@@ -32,6 +33,7 @@ struct plan {      /* what was found out about one case */
 	struct tee_session *ta; /* whose clock runs along, or NULL */
 	struct error ta_error;  /* why it does not, though there is one */
 	struct watched watched; /* of backends that may have a device work */
+	struct masks masks;     /* with the CPU's instructions and without */
 };
 
 struct turn {       /* one sample to be taken */
@@ -183,6 +185,49 @@ static int no_room(int code, struct error *why)
 	return code;
 }
 
+/* "enc/" of "enc/4096": what comes before the size. */
+static size_t before_size(const char *parameters)
+{
+	const char *slash = strrchr(parameters, '/');
+
+	return slash ? (size_t)(slash - parameters) + 1 : 0;
+}
+
+/* Is it the longest message of its kind? The way in must not hide the rest. */
+static bool is_longest(const struct cases *cases, const struct bench_case *c)
+{
+	if (c->bytes <= 0)
+		return false;
+	for (size_t i = 0; i < cases->count; i++) {
+		const struct bench_case *other = &cases->list[i];
+		size_t len = before_size(other->parameters);
+
+		if (!strcmp(other->workload_name, c->workload_name) &&
+		    !strcmp(other->algorithm_name, c->algorithm_name) &&
+		    !strcmp(other->backend_name, c->backend_name) &&
+		    len == before_size(c->parameters) &&
+		    !strncmp(other->parameters, c->parameters, len) &&
+		    other->bytes > c->bytes)
+			return false;
+	}
+	return true;
+}
+
+static void compare_masks(struct run *run, size_t i)
+{
+	const struct bench_case *c = &run->cases->list[i];
+	struct plan *plan = &run->plans[i];
+	const char *variable, *value;
+
+	if (!c->backend || !c->backend->mask || !plan->watched.known ||
+	    !is_longest(run->cases, c))
+		return;
+	variable = c->backend->mask(&value);
+	masks_compare(c->key,
+		      plan->watched.calls > 4 ? plan->watched.calls / 4 : 1,
+		      variable, value, &plan->masks);
+}
+
 /* First call, verification, loops. 0, or -errno with why the case is out. */
 static int get_ready(struct run *run, size_t i, struct measured *first,
 		     struct error *why)
@@ -233,6 +278,8 @@ static int get_ready(struct run *run, size_t i, struct measured *first,
 				  plan->call_ns, &run->idle, &plan->watched,
 				  why);
 	}
+	if (!ret)
+		compare_masks(run, i);
 	plan->live = !ret;
 	return ret;
 }
@@ -256,6 +303,7 @@ static int put_case(struct run *run, size_t i, struct error *err)
 	if (c->backend && c->backend->may_offload) {
 		facts.watched = &plan->watched;
 		facts.idle = &run->idle;
+		facts.masks = plan->masks.tried ? &plan->masks : NULL;
 	}
 	if (c->backend && c->backend->driver_of) {
 		facts.no_driver = no_driver.what;

@@ -386,7 +386,8 @@ int cases_expand(struct cases *cases, struct error *err)
 static int check_work(const struct bench_case *c, struct error *err)
 {
 	uint32_t most = c->options.repeats[c->options.n_repeats - 1];
-	uint64_t bytes = (uint64_t)c->bytes;
+	/* Without a length it is the repetitions alone. */
+	uint64_t bytes = c->bytes < 0 ? 0 : (uint64_t)c->bytes;
 
 	if (!case_in_ta(c))
 		return 0;

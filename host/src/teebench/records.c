@@ -2,6 +2,7 @@
 #include "records.h"
 #include "kernel_crypto.h"
 #include "machine.h"
+#include "masks.h"
 #include "watch.h"
 
 static void begin(struct records *r, const char *type)
@@ -149,6 +150,8 @@ int record_case(struct records *r, const struct bench_case *c,
 		put_driver(j, facts->driver, facts->no_driver);
 	if (facts->watched)
 		watch_put(j, facts->watched, facts->idle);
+	if (facts->masks)
+		masks_put(j, facts->masks);
 	if (c->workload->facts)
 		c->workload->facts(c->state, j);
 	return end(r, err);

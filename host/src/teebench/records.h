@@ -8,6 +8,7 @@
 #include "sink.h"
 
 struct kernel_driver;
+struct masks;
 struct ta_counter;
 struct watched;
 struct watched_idle;
@@ -36,6 +37,7 @@ struct case_facts {
 	const char *why_none;          /* this TA's does not, or NULL */
 	const struct watched *watched; /* NULL: nobody watched */
 	const struct watched_idle *idle;
+	const struct masks *masks; /* NULL: nobody compared */
 	/* Of the kernel, that computes it; NULL: not known, or none does. */
 	const struct kernel_driver *driver;
 	const char *no_driver; /* why not; NULL: none does */

@@ -36,9 +36,11 @@ samples could not be told apart.
 
 from __future__ import annotations
 
+import difflib
 import re
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
 from itertools import product
 from pathlib import Path
 from typing import Annotated, Literal
@@ -47,7 +49,7 @@ from msgspec import Struct
 
 from teemark import paths, work
 from teemark.calls import Call, Ta
-from teemark.checked import Wrong, line_of, once, parse_toml, read_text
+from teemark.checked import Wrong, convert, line_of, once, parse_toml, read_text
 from teemark.errors import UsageMistake
 from teemark.plan_words import (
     NONE,
@@ -156,6 +158,29 @@ class Plan:
         return own or (self.source.place(key, words) if self.source else self.name)
 
 
+def select(asked: Plan, patterns: Sequence[str]) -> Plan:
+    """The cases and steps whose keys match one of the patterns (* is any text, slashes too).
+    UsageMistake for one that none matches."""
+    keys = [*(case.key for case in asked.cases), *(step.key for step in asked.teehash)]
+    for pattern in patterns:
+        if not any(fnmatchcase(key, pattern) for key in keys):
+            close = difflib.get_close_matches(pattern, keys, n=3, cutoff=0.3) or keys[:3]
+            raise UsageMistake(
+                f"no case of {asked.name} matches {pattern}",
+                hint=f"near it are {', '.join(close)}; `teemark plan show {asked.name}` lists all",
+            )
+
+    def matches(key: str) -> bool:
+        return any(fnmatchcase(key, pattern) for pattern in patterns)
+
+    return replace(
+        asked,
+        summary=f"{asked.summary.rstrip()} Only {', '.join(patterns)}.",
+        cases=tuple(case for case in asked.cases if matches(case.key)),
+        teehash=tuple(step for step in asked.teehash if matches(step.key)),
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class Source:
     """The file that a plan was read from."""
@@ -252,6 +277,30 @@ class _Hashing(Struct, frozen=True, forbid_unknown_fields=True):
         for algorithm, size, backend, mode, cache in product(*lists):
             how = (self.chunk, self.reader, self.runs)
             yield Step(size, algorithm, backend, mode, cache, *how)
+
+
+STEP_FORM = "teehash/ALGORITHM/BACKEND/MODE/CACHE/BYTES/CHUNK/READER"
+
+
+def step_of(key: str, runs: int) -> Step:
+    """The step that has this key; UsageMistake for what is none."""
+    names = STEP_FORM.split("/")
+    words = key.split("/")
+    if len(words) != len(names):
+        raise UsageMistake(f"{key!r} is no step of teehash", hint=f"its key is {STEP_FORM}")
+    said = dict(zip(names, words, strict=True))
+    block = {
+        "sizes": [said["BYTES"]],
+        "algorithms": [said["ALGORITHM"]],
+        "backends": [said["BACKEND"]],
+        "modes": [said["MODE"]],
+        "caches": [said["CACHE"]],
+        "chunk": said["CHUNK"],
+        "reader": said["READER"],
+        "runs": runs,
+    }
+    read: _Hashing = convert(block, _Hashing, key, error=UsageMistake, hint=f"a key is {STEP_FORM}")
+    return next(read.expanded())
 
 
 class _File(Struct, frozen=True, forbid_unknown_fields=True):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from teemark import fmt
 from teemark.report import figures
+from teemark.report.seed_tables.answers import answers
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -14,6 +15,9 @@ if TYPE_CHECKING:
     from teemark.report.subject import Subject
 
 WIDTH = 80
+
+_MARKS = {"yes": "=", "no": "≠", "undecided": "?", "not measured": "?"}
+"""Before what a seed document concludes."""
 
 
 def show(subject: Subject) -> None:
@@ -29,6 +33,8 @@ def show(subject: Subject) -> None:
     calls = _calls(subject)
     if calls is not None:
         console.print(calls)
+    for answer in answers(subject):
+        console.print(f"{_MARKS[answer.outcome]} {answer.sentence}", markup=False)
     for verdict in subject.verdicts:
         unsure = verdict.confidence == "low"
         mark = "!" if verdict.kind == "caution" else "? uncertain:" if unsure else "•"

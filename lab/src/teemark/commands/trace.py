@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from teemark import complete
 from teemark.ta_option import ta_option
 
 if TYPE_CHECKING:
@@ -41,7 +42,13 @@ class Asked:
     help="Every case of a plan, or those of it that are named. [default with --ta: DIR/bench.toml]",
 )
 @ta_option
-@click.option("--board", metavar="NAME", default="qemu-v8-icount", show_default=True)
+@click.option(
+    "--board",
+    metavar="NAME",
+    default="qemu-v8-icount",
+    show_default=True,
+    shell_complete=complete.boards,
+)
 @click.option(
     "-o",
     "--out",
@@ -152,5 +159,5 @@ def _record(asked: Asked, against: Trace | None) -> tuple[Trace, Path, int]:
         say(f"teemark: {fail.case} failed: {fail.reason}")
     if traced.trace is None:
         raise DataError(f"{directory}: the run is incomplete: {traced.run.incomplete}")
-    whole = not traced.run.fails and len(traced.trace.cases) == len(set(keys))
+    whole = not traced.run.fails and not traced.run.skips
     return traced.trace, directory, 0 if whole else 1

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from teemark.model.counter import Counted, counted_cases
 from teemark.model.fit import Fit, fit
-from teemark.model.forms import Form, family
+from teemark.model.forms import AFALG_REQUEST, Form, family, tables_of
 from teemark.model.stats import (
     CaseStats,
     Dependence,
@@ -108,11 +108,14 @@ class Streamed:
 
     measured: CaseStats
     pieces: int
-    predicted: Estimate
+    predicted: Estimate | None
+    """None where nothing that was measured tells what a piece costs."""
 
     @property
-    def off(self) -> float:
+    def off(self) -> float | None:
         """Of the prediction from what was measured, relative."""
+        if self.predicted is None:
+            return None
         return self.predicted.value / self.measured.time.median - 1
 
 
@@ -185,7 +188,10 @@ def costs_of(
                 sizes,
                 [ways[key].estimate for key in keys],
                 {"call": [1.0] * len(keys)},
-                {"page": [float(form.pages(n)) for n in sizes]},
+                {
+                    "page": [float(form.pages(n)) for n in sizes],
+                    "table": [float(tables_of(n)) for n in sizes],
+                },
             )
         rpcs = tuple(measured.case.rpcs_per_call for _, measured in group)
         base, candidates = form.columns(sizes, rpcs)
@@ -207,7 +213,7 @@ def costs_of(
 def _page(form: Form, way: Fit | None, made: Iterable[Cost]) -> Estimate | None:
     """What mapping a page takes on the way into the TEE, where that was measured apart from the
     work (by the TA's counter, or by calls that only carry a buffer) and shows."""
-    if not form.in_tee or form.workload in ("shm", "rng", "same-code", "call"):
+    if not form.in_tee or form.workload in ("shm", "rng", "same-code", "storage", "call"):
         return None
     if way is not None:
         return way.term("page")
@@ -246,8 +252,11 @@ def repeat_lines(cases: Sequence[MeasuredCase], sampling: Sampling) -> tuple[Rep
 
 def in_pieces(models: Models, cost: Cost, size: int, chunk: int) -> Estimate | None:
     """A message in pieces is the whole one, an empty call to begin it, and for each piece but the
-    last a way in and out with a memory reference. None where that way isn't known."""
+    last a way in and out with a memory reference. None where that way isn't known, and for AF_ALG,
+    which takes 64 KiB of a whole message at a time: what smaller requests cost, none tells."""
     pieces = pieces_of(size, chunk)
+    if cost.form.by_kernel and chunk < min(size, AFALG_REQUEST):
+        return None
     predicted = cost.at(size)
     if not cost.form.in_tee:
         return predicted
@@ -284,7 +293,7 @@ def streamed(models: Models) -> tuple[Streamed, ...]:
         cost = models.cost(stats.algorithm, stats.backend)
         chunk = int(words[1])
         predicted = in_pieces(models, cost, stats.bytes, chunk) if cost else None
-        if predicted is not None:
+        if predicted is not None or (cost and cost.form.by_kernel):
             found.append(Streamed(stats, pieces_of(stats.bytes, chunk), predicted))
     return tuple(found)
 

@@ -131,6 +131,7 @@ def predict(models: Models, task: Task) -> Prediction:
         abs(one.off)
         for one in models.streams
         if streams
+        and one.off is not None
         and (one.measured.algorithm, one.measured.backend) == (task.algorithm, task.backend)
     ]
     paths = [abs(cost.fit.terms[name].value) for name in MAY_SAVE if name in cost.fit.terms]
@@ -148,6 +149,11 @@ def _figure(models: Models, cost: Cost, task: Task) -> Estimate:
     if task.chunk is None:
         return cost.at(task.bytes)
     found = in_pieces(models, cost, task.bytes, task.chunk)
+    if found is None and cost.form.by_kernel:
+        raise Unpredictable(
+            "AF_ALG takes whole messages 64 KiB at a time: what a smaller piece costs isn't known",
+            f"stream/{task.algorithm}/{task.backend}/{task.bytes}/{task.chunk}",
+        )
     if found is None:
         raise Unpredictable(
             "what a further call into the TEE takes isn't known",

@@ -142,6 +142,13 @@ class CryptoFacts(Group, frozen=True, kw_only=True):
     afalg: Annotated[bool | None, Meta(description="AF_ALG sockets can be had")] = None
     kernel_drivers: Texts | None = None
     hwrng: Annotated[str | None, Meta(description="what feeds /dev/hwrng")] = None
+    netlink_errno: Annotated[
+        Count | None,
+        Meta(description="of a NETLINK_CRYPTO socket, which libkcapi needs; 0: it can be had"),
+    ] = None
+    driver_log: Annotated[
+        Texts | None, Meta(description="lines of the kernel's log that name crypto drivers")
+    ] = None
 
 
 class SettingsFacts(Group, frozen=True, kw_only=True):
@@ -252,6 +259,16 @@ class Watched(Struct, frozen=True, kw_only=True):
     interrupts: tuple[InterruptLine, ...] = ()
 
 
+class Masked(Struct, frozen=True, kw_only=True):
+    """The same calls in processes of their own, with the CPU's crypto instructions and without."""
+
+    variable: Annotated[str, Meta(description="of the environment, that hides them")]
+    value: str
+    calls: Annotated[Positive, Meta(description="calls in each of the stretches")]
+    plain_ns: Annotated[tuple[Count, ...], Meta(description="each stretch as it is")]
+    masked_ns: Annotated[tuple[Count, ...], Meta(description="each stretch with them hidden")]
+
+
 class Case(Record, frozen=True, kw_only=True, tag="case"):
     """A case that runs, before its samples; its output was verified."""
 
@@ -287,6 +304,10 @@ class Case(Record, frozen=True, kw_only=True, tag="case"):
         Watched | None, Meta(description="only where a device may do the work: AF_ALG, OpenSSL")
     ] = None
     watched_reason: Annotated[str | None, Meta(description="why it is null")] = None
+    masked: Annotated[
+        Masked | None, Meta(description="OpenSSL only, the longest message of each kind")
+    ] = None
+    masked_reason: Annotated[str | None, Meta(description="why it is null")] = None
     checked_by: Annotated[
         str | None, Meta(description="other backend that computed the same, or understood it")
     ] = None

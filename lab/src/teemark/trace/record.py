@@ -22,7 +22,7 @@ from teemark.boards.qemu import require as require_qemu
 from teemark.checked import convert
 from teemark.console import say, working
 from teemark.errors import CommandFailed, MissingOutput, TeemarkError, UsageMistake
-from teemark.plan import Case, Plan
+from teemark.plan import Case, Plan, step_of
 from teemark.run import reader
 from teemark.run.reader import RunData
 from teemark.run.records import AnyRecord
@@ -30,6 +30,7 @@ from teemark.runner import Outcome
 from teemark.trace import store
 from teemark.trace.analyse import CALIBRATION, analyse, sources
 from teemark.trace.profile import Trace
+from teemark.trace.window import TEEHASH_PARTS
 
 SAMPLES = 3
 
@@ -54,11 +55,15 @@ def plan_of(
     keys: Sequence[str], samples: int, name: str = "trace", known: Plan | None = None
 ) -> Plan:
     """A plan of these cases, one call a sample, and the calibration before them. What a case of
-    workload `call` calls is in the plan `known`."""
-    cases = []
+    workload `call` calls is in the plan `known`. `samples` runs of each step of teehash."""
+    cases, steps = [], {}
     calls = {case.key: case for case in known.cases if case.call} if known is not None else {}
     for key in dict.fromkeys((CALIBRATION, *keys)):
         workload, *words = key.split("/", 3)
+        if workload == "teehash":
+            step = step_of(_split(key)[0], samples)
+            steps[step.key] = step
+            continue
         if len(words) != 3 or not all((workload, *words)):
             raise UsageMistake(
                 f"{key!r} is no case",
@@ -74,18 +79,29 @@ def plan_of(
                 hint="name the TA's folder by --ta, or its bench.toml by --plan"
                 + (f"; there are: {', '.join(calls)}" if calls else ""),
             )
-        if workload == "teehash":
-            raise UsageMistake(
-                f"{key}: teehash's steps can't be traced: only teebench marks its calls"
-            )
         algorithm, backend, parameters = words
         cases.append(Case(workload, algorithm, backend, parameters, samples, min_us=0))
     summary = "One call of each case, instruction by instruction."
-    return Plan(name, summary, tuple(cases), ta=known.ta if known is not None else None)
+    own = known.ta if known is not None else None
+    return Plan(name, summary, tuple(cases), tuple(steps.values()), ta=own)
+
+
+def _split(key: str) -> tuple[str, str]:
+    """The key of a step of teehash, and the part of it that is named, if one is."""
+    step, slash, part = key.rpartition("/")
+    return (step, slash + part) if part in TEEHASH_PARTS.values() else (key, "")
+
+
+def _as_recorded(key: str) -> str:
+    """The key with the sizes in bytes, as the run has it."""
+    if not key.startswith("teehash/"):
+        return key
+    step, part = _split(key)
+    return step_of(step, 1).key + part
 
 
 def keys_of(asked: Plan) -> list[str]:
-    return [case.key for case in asked.cases]
+    return [case.key for case in asked.cases] + [step.key for step in asked.teehash]
 
 
 def with_optee(
@@ -162,7 +178,8 @@ def record(
         with working("reading the trace …"):
             named_by = sources(board.optee, kernel, guest)
             files = [folder / f"window-{n}" for n in range(len(list(folder.glob("window-*"))))]
-            trace = analyse(run, files, named_by, board.optee.what, keys)
+            wanted = [_as_recorded(key) for key in keys]
+            trace = analyse(run, files, named_by, board.optee.what, wanted)
         store.write(trace, directory)
     return Traced(run, trace, None)
 

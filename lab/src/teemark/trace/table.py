@@ -48,7 +48,9 @@ def remarks(case: CaseTrace) -> Iterator[str]:
         yield "The guest slept inside: its clock went on without instructions."
     elif not case.clock_agrees():
         said = ", ".join(
-            f"{fmt.count(s.instructions)} and {fmt.count(s.clock_ns)} ns" for s in case.samples
+            f"{fmt.count(s.instructions)} and {fmt.count(s.clock_ns)} ns"
+            for s in case.samples
+            if s.clock_ns is not None
         )
         yield f"The guest's clock doesn't say the same as the instructions: {said}."
     if case.core_nameless:
@@ -136,8 +138,13 @@ def _columns(*titles: str) -> Table:
 
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for title in titles:
-        left = title in ("case", "level", "component", "function", "remarks")
-        table.add_column(title, justify="left" if left else "right", no_wrap=title == "case")
+        left = title in ("case", "level", "component", "function", "inside")
+        table.add_column(
+            title,
+            justify="left" if left else "right",
+            no_wrap=not left,
+            overflow="fold" if title == "case" else "ellipsis",
+        )
     return table
 
 
@@ -167,10 +174,11 @@ def _overview(trace: Trace) -> Table:
 
 
 def _one(console: Console, case: CaseTrace, top: int) -> None:
-    clocks = {sample.clock_ns for sample in case.samples}
+    clocks = {sample.clock_ns for sample in case.samples if sample.clock_ns is not None}
     clock = " or ".join(map(fmt.count, sorted(clocks)[:3]))
     console.print(
-        f"{case.case}: {fmt.count(case.instructions)} instructions; the guest's clock: {clock} ns",
+        f"{case.case}: {fmt.count(case.instructions)} instructions"
+        + (f"; the guest's clock: {clock} ns" if clock else ""),
         markup=False,
     )
     for remark in remarks(case):

@@ -14,6 +14,7 @@ from teemark.report.sections.headline import headline
 from teemark.report.sections.left_out import left_out
 from teemark.report.sections.machine import machine
 from teemark.report.sections.method import method
+from teemark.report.sections.offload import offload
 from teemark.report.sections.throughput import throughput
 from teemark.report.sections.trace import traced
 from teemark.report.seed_tables import seed_tables
@@ -26,6 +27,7 @@ SECTIONS: tuple[SectionFunction, ...] = (
     calls,
     comparison,
     throughput,
+    offload,
     costs,
     choices,
     inside,

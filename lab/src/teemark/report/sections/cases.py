@@ -22,7 +22,8 @@ def cases(subjects: Sequence[Subject]) -> Section | None:
             "What one call takes, in every case that was measured. "
             + (
                 "Counted figures are exact; what differs within the run stands under “from” and "
-                "“to”."
+                "“to”. A figure with a unit of its own is of a case that waited for something: it "
+                "is a time."
                 if all(subject.icount for subject in subjects)
                 else f"The interval holds the median with {fmt.LEVEL} and assumes nothing of the "
                 "distribution; below six samples there is none."
@@ -81,7 +82,8 @@ def _table(subject: Subject, group: Sequence[CaseStats]) -> Table:
         if with_cpu:
             row += cpu_cells(stats)
         if subject.icount:
-            row += [figures.instructions(time.min), figures.instructions(time.max)]
+            shown = figures.instructions if time.estimate.exact else fmt.duration
+            row += [shown(time.min), shown(time.max)]
         else:
             relative = time.sd / time.mean if time.sd is not None and time.mean > 0 else None
             row += [

@@ -11,6 +11,7 @@ from teemark.errors import ConfigError
 from teemark.reference.data import load
 from teemark.report.blocks import Block, Bullets, Heading, Paragraph, Section
 from teemark.report.seed_tables import declared
+from teemark.report.seed_tables.declared import SEED_PLANS
 from teemark.report.seed_tables.measured import Lookup
 from teemark.report.seed_tables.table import blocks, said
 from teemark.report.subject import Subject, each
@@ -23,18 +24,6 @@ _INTRO = (
     "What the document says against itself is computed from its own figures and stands below "
     "each table."
 )
-
-SEED_PLANS = frozenset(
-    {
-        "api-vs-custom",
-        "beaglebone-hw-crypto",
-        "mqtt-tz-blocks",
-        "rpi3-secure-hash",
-        "rpi3-small-messages",
-    }
-)
-"""Plans with the name of a document. The figures themselves are in the checkout, and a report can
-be made without one: then it says what it can't show."""
 
 _reference = cache(load)
 

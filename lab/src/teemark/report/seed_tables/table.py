@@ -152,6 +152,8 @@ class _Cells:
         formula = self.seed.cells.get((row, self.seed.deviations.get(column, column)))
         if formula is None:
             figure = self._figure(row, column)
+            if row in self.seed.reasons and figure is not None:
+                return self.why.mark(self.seed.reasons[row])
             if figure is None or figure.value is None:
                 return ""
             return self.why.mark("a statement of the document; nothing to measure")
