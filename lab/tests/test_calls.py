@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 import uuid
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -162,7 +163,7 @@ def test_a_line_over_sizes(name: str) -> None:
 
 def test_the_report_of_calls(capsys: pytest.CaptureFixture[str]) -> None:
     times = {"invoke/none/tee/none": 387_000.0, "call/increment/tee/none": 391_000.0}
-    more = {"ta": UUID, "command": 3, "unchecked": ["p0.b"]}
+    more: dict[str, Any] = {"ta": UUID, "command": 3, "unchecked": ["p0.b"]}
     noisy = run_of({key: scattered(ns, 0.01) for key, ns in times.items()}, **more)
     exact = run_of({key: [ns] * 6 for key, ns in times.items()}, icount=True, **more)
     text = report.make([exact]).markdown
