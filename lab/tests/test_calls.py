@@ -6,12 +6,17 @@ from __future__ import annotations
 import re
 import uuid
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from teemark import calls, new_ta, paths, plan
+from synthetic import run_of, scattered
+from teemark import calls, new_ta, paths, plan, summary
 from teemark.boards import own_ta
 from teemark.errors import ConfigError, DataError, UsageMistake
+from teemark.model.models import build
+from teemark.report import report
+from teemark.trace import record
 
 UUID = "8aaaf200-2450-11e4-abe2-0002a5d5c51b"
 HEAD = f'summary = "x"\n\n[ta]\nuuid = "{UUID}"\n\n[[call]]\n'
@@ -137,6 +142,53 @@ def test_bounds_and_words_are_teebenchs() -> None:
     known = {name: int(number, 16) for number, name in results}
     del known["TEE_ERROR_TARGET_DEAD"]
     assert known == calls.RESULTS
+
+
+# -- what comes of them ----------------------------------------------------------------------
+
+SIZES = (0, 64, 1024, 4096, 16384, 65536, 262144)
+
+
+@pytest.mark.parametrize("name", ["copy", "sha256", "sha3-of-mine", "aes-ish"])
+def test_a_line_over_sizes(name: str) -> None:
+    """The first page is dear, and each one costs: whatever the command is called."""
+    truth = {n: 57_000 + (120_000 if n else 0) + 1_400 * -(-n // 4096) + 6.0 * n for n in SIZES}
+    run = run_of({f"call/{name}/tee/{n}": [ns] * 3 for n, ns in truth.items()}, icount=True)
+    (cost,) = build(run).costs
+    assert cost.fit.fits
+    terms = {term: round(found.value, 3) for term, found in cost.fit.terms.items()}
+    assert terms == {"call": 57_000, "byte": 6, "feed": 120_000, "page": 1_400}
+    assert cost.at(8192).value == pytest.approx(57_000 + 120_000 + 2 * 1_400 + 6 * 8192)
+
+
+def test_the_report_of_calls(capsys: pytest.CaptureFixture[str]) -> None:
+    times = {"invoke/none/tee/none": 387_000.0, "call/increment/tee/none": 391_000.0}
+    more: dict[str, Any] = {"ta": UUID, "command": 3, "unchecked": ["p0.b"]}
+    noisy = run_of({key: scattered(ns, 0.01) for key, ns in times.items()}, **more)
+    exact = run_of({key: [ns] * 6 for key, ns in times.items()}, icount=True, **more)
+    text = report.make([exact]).markdown
+    assert f"TA {UUID}" in text
+    assert "| `increment` | 3 | 391 000 | 4000 | 6 | p0.b |" in text.replace(
+        "\N{NO-BREAK SPACE}", " "
+    )
+    made = report.make([noisy])
+    assert re.search(r"\| `increment` \| 3 \| 391 µs \| 38\d.*µs \| 4\.0. µs \|", made.markdown), (
+        made.markdown
+    )
+    summary.show(made.subjects[0])
+    assert "call/increment" in capsys.readouterr().out
+
+
+def test_a_trace_takes_calls_from_a_plan() -> None:
+    known = parsed(GOOD)
+    asked = record.plan_of(["call/hash/tee/4096", "invoke/none/tee/none"], 3, known=known)
+    assert [case.key for case in asked.cases] == [
+        *("invoke/none/empty/none", "call/hash/tee/4096", "invoke/none/tee/none"),
+    ]
+    assert asked.cases[1].call == known.cases[1].call
+    assert (asked.cases[1].samples, asked.ta) == (3, UUID)
+    with pytest.raises(UsageMistake, match="no plan says what that calls"):
+        record.plan_of(["call/hash/tee/1"], 3, known=known)
 
 
 # -- new-ta ----------------------------------------------------------------------------------
