@@ -416,7 +416,7 @@ def test_a_column_of_means_has_the_mean_and_the_median_below_it() -> None:
 
 def test_a_skip_shows_its_reason() -> None:
     made = section("mqtt-tz-blocks", leave_out="tee-rpmb")
-    title = "secure_storage: an object of 7000 bytes"
+    title = "secure_storage: the same object elsewhere"
     cells = row(tables(made)[title], "create")
     assert "[1]" in cells["RPMB avg measured"]
     assert reason(made, title, cells["RPMB avg measured"]) == "the board lacks it"
