@@ -115,6 +115,14 @@ install: ## programs and TAs below DESTDIR (PREFIX=/usr/local, TADIR=/lib/optee_
 	@$(MAKE) --no-print-directory -C host install ARCH=$(ARCH)
 	@$(MAKE) --no-print-directory -C ta install
 
+.PHONY: man
+man: venv ## man pages of all programs, in build/man (man -l build/man/teemark-run.1)
+	@$(MAKE) --no-print-directory -C host man
+	@mk/manual build/man $(TEEMARK) 'what trusted execution and hardware crypto cost on a board'
+	@$(VENV)/bin/python -c 'from teemark.cli import TABLE; \
+		[print(row.name, row.help) for row in TABLE]' | while read -r name summary; do \
+		mk/manual build/man "$(TEEMARK) $$name" "$$summary" || exit 1; done
+
 # Built first: without libteec's header, which comes with the virtual board's packages, the unit
 # test that compares ours with it is skipped.
 .PHONY: test
@@ -167,7 +175,8 @@ test-board: build venv-dev host-armhf ## the tests on the virtual board (about 1
 
 .PHONY: torture
 torture: build venv-dev ## the virtual board's power cut POWER_CUTS (100) times (about half an hour)
-	@POWER_CUTS=$(or $(POWER_CUTS),100) $(PYTEST) -m board lab/tests/test_power_cut_board.py
+	@POWER_CUTS=$(or $(POWER_CUTS),100) $(PYTEST) -s -m board lab/tests/test_power_cut_board.py
+	@echo 'report: build/torture.txt'
 
 .PHONY: fuzz
 fuzz: deps ## the fuzzers, FUZZ_SECONDS (60) or FUZZ_RUNS each

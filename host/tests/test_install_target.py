@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -43,3 +44,33 @@ def test_install_with_the_environment_of_a_package(tmp_path: Path) -> None:
     assert all(line.startswith("--word") and "-O0 -DASKED" in line for line in compiled)
     said = subprocess.run([installed["teebench"], "--version"], capture_output=True, check=True)
     assert said.stdout.startswith(b"teebench ")
+    completions = tmp_path / "root/usr/share/bash-completion/completions"
+    assert {path.name for path in completions.iterdir()} == set(installed)
+    pages = tmp_path / "root/usr/share/man/man1"
+    if shutil.which("help2man") is None:
+        assert "help2man is not installed" in done.stderr
+        assert not pages.exists()
+        return
+    for name, word in (("teebench", "min\\-us"), ("teehash", "report")):
+        page = (pages / f"{name}.1").read_text()
+        assert page.splitlines()[1].startswith(f".TH {name.upper()} ")
+        assert f"{name} \\- " in page
+        assert f"\\fB\\-\\-{word}" in page
+
+
+def test_no_man_page_of_a_program_for_another_machine(tmp_path: Path) -> None:
+    """Nor without help2man; what is installed stays installed."""
+    other = program(tmp_path / "teebench", "exit 126\n")
+    make_page = [HOST.parent / "mk" / "manual", tmp_path / "man", other, "what it does"]
+    for path, said in (
+        (os.environ["PATH"], "is built for another machine"),
+        (str(tmp_path), "help2man is not installed"),
+    ):
+        if "another" in said and shutil.which("help2man") is None:
+            continue
+        done = subprocess.run(
+            ["/bin/sh", *make_page],
+            capture_output=True, text=True, check=False, env={"PATH": path},
+        )  # fmt: skip
+        assert (done.returncode, said in done.stderr) == (0, True), done.stderr
+        assert not list(tmp_path.glob("man/*"))

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from teemark import plan, runner
+from teemark import gate, plan, runner
+from teemark.baseline import held_against
 from teemark.boards import VirtualBoard, ensure_installed
 from teemark.model import models, verdicts
 from teemark.model.compare import LIMIT, Difference, compare
@@ -72,6 +73,28 @@ def measured(board: VirtualBoard, asked: Plan, folder: Path) -> RunData:
     assert run.incomplete is None
     assert not run.fails
     return run
+
+
+def test_this_project_passes_its_own_gate(qemu_v8_icount: VirtualBoard, tmp_path: Path) -> None:
+    """The first of this boot, as in the baseline: calls, sessions, digests and teehash take no
+    instruction more than when lab/tests/gate.txt was committed."""
+    file = Path(__file__).with_name("gate.txt")
+    baseline = gate.read(file)
+    other = gate.differing(baseline, qemu_v8_icount.file)
+    if other:
+        pytest.skip(f"the gate's baseline was made with other versions: {other}")
+    asked = plan.load(baseline.plan)
+    found = held_against(baseline, gate.measure(qemu_v8_icount, asked, tmp_path / "first"))
+    if found.of("worse"):
+        qemu_v8_icount.reboot("power-cut")
+        ensure_installed(qemu_v8_icount)
+        again = held_against(baseline, gate.measure(qemu_v8_icount, asked, tmp_path / "second"))
+        found = gate.confirmed(found, again)
+    assert found.lost == ()
+    worse = [(one.name, one.first.value, one.second.value) for one in found.of("worse")]
+    assert not worse, f"dearer; if it is meant: teemark gate --baseline {file} --update"
+    if better := [one.name for one in found.of("better")]:
+        warnings.warn(f"cheaper than in {file}, which should be updated: {better}", stacklevel=1)
 
 
 def test_two_boots_and_two_runs_in_one_boot_give_the_same_medians(

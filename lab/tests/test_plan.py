@@ -209,3 +209,27 @@ def test_list_and_show() -> None:
     assert "oneshot/sha256/tee/4096" in shown.output
     as_json = json.loads(CliRunner().invoke(command, ["show", "quick", "--json"]).output)
     assert len(as_json["cases"]) == len(shown.output.splitlines()) - 1
+
+
+def test_only_some_cases() -> None:
+    asked = plan.parse(GOOD, name="good", file="good.toml")
+    some = plan.select(asked, ["oneshot/*/c/*", "invoke/*"])
+    assert [case.key for case in some.cases] == [
+        "invoke/none/tee/none",
+        *(f"oneshot/{name}/c/{size}" for name in ("sha1", "sha256") for size in (0, 4096)),
+    ]
+    assert some.name == "good"
+    assert some.summary.endswith("Only oneshot/*/c/*, invoke/*.")
+    for patterns in (["oneshot/*/te/*"], ["oneshot/*", "oneshot/sha265/*"]):
+        with pytest.raises(UsageMistake, match="no case of good matches") as caught:
+            plan.select(asked, patterns)
+        assert "near it are oneshot/sha" in (caught.value.hint or "")
+        assert caught.value.exit_status == 2
+
+
+def test_only_is_an_option_of_plan_show() -> None:
+    done = CliRunner().invoke(command, ["show", "quick", "--only", "invoke/none/tee/*"])
+    assert done.exit_code == 0
+    assert [line for line in done.stdout.splitlines() if not line.startswith("#")] == [
+        case.line for case in plan.load("quick").cases if case.key.startswith("invoke/none/tee/")
+    ]

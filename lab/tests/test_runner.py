@@ -9,6 +9,7 @@ import json
 import os
 import re
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -487,7 +488,7 @@ def test_how_long_is_told_before_anything_is_measured(
     result = CliRunner().invoke(cli.cli, [*command[1], "--rounds", "2"], standalone_mode=False)
     assert result.return_value == 0
     first = result.stderr.splitlines()[0]
-    assert re.fullmatch(r"quick on fake: \d+ cases, 2 times: about .* of measuring", first)
+    assert re.fullmatch(r"quick on fake: \d+ cases, 2 times: about .* at a guess", first)
 
 
 @pytest.mark.parametrize(
@@ -536,3 +537,24 @@ def test_progress_counts_the_drivers_that_a_board_has() -> None:
             )
         )
     assert (progress.cases, progress.expected) == (2, 10)
+
+
+def test_what_the_last_whole_run_took(board: FakeBoard, tmp_path: Path) -> None:
+    """Of the same cases on the same board, started as often; nothing is guessed from others."""
+    runs = tmp_path / "runs"
+
+    def took(starts: int = 1, asked: plan.Plan = PLAN) -> float | None:
+        return runner.took_before(runs, "fake", asked, starts)
+
+    assert took() is None
+    for day, seconds in (("01", 40), ("02", 50)):
+        folder = runs / f"202610{day}T000000Z-fake-{PLAN.name}"
+        file = runner.measure(board, PLAN, folder, Recorder()).file
+        began = datetime.fromisoformat(json.loads(file.read_text().splitlines()[0])["started"])
+        os.utime(file, (0, began.timestamp() + seconds))
+    assert took() == 50
+    assert took(starts=2) is None
+    assert took(asked=replace(PLAN, cases=PLAN.cases[:-1])) is None
+    text = file.read_text().splitlines(keepends=True)
+    file.write_text("".join(text[:-1]))  # broken off
+    assert took() == 40

@@ -190,10 +190,10 @@ def test_words_of_rates() -> None:
     assert plain(slower.claim).startswith(
         "The very same C source of SHA-256 takes 2.0× (95 % interval "  # noqa: RUF001
     )
-    assert plain(slower.claim).endswith("the time a byte in the TEE as it does outside.")
+    assert plain(slower.claim).endswith("as much time a byte in the TEE as outside.")
     faster = said(run(digests(8e4, 10, "ta-c") | digests(250, 20, "c")))["same-code"]
     assert plain(faster.claim).endswith(
-        "takes only 0.50× the instructions a byte in the TEE as it does outside."  # noqa: RUF001
+        "takes only 0.50× as many instructions a byte in the TEE as outside."  # noqa: RUF001
     )
     own = said(run(digests(8e4, 60, "tee") | digests(8e4, 2, "ta-ce")))["extensions"]
     assert "CFG_CRYPTO_WITH_CE=y" in (own.advice or "")

@@ -250,7 +250,7 @@ def test_help_version_and_list(bare: Program) -> None:
         assert option.encode() in shown.out
     version = re.search('__version__ = "(.+)"', (ROOT / "lab/src/teemark/__init__.py").read_text())
     assert version
-    assert bare("--version").out == f"teehash (teemark) {version[1]}\n".encode()
+    assert bare("--version").out == f"teehash {version[1]}\n".encode()
     listed = bare("--list").out.decode().split("\n")
     assert [line.split()[0] for line in listed if line] == [
         "tee", "ta-c", "ta-ce", "c", "ce", "openssl", "afalg",

@@ -37,13 +37,14 @@ TABLE: tuple[Row, ...] = (
     Row("what-if", "teemark.commands.what_if", "Compare builds of OP-TEE by traces."),
     Row("report", "teemark.commands.report", "Make the reports again from a run."),
     Row("compare", "teemark.commands.compare", "Say what became better or worse."),
+    Row("gate", "teemark.commands.gate", "Fail where a call takes more instructions."),
     Row("predict", "teemark.commands.predict", "Say what a call takes that wasn't measured."),
     Row("advise", "teemark.commands.advise", "Say what to choose: memory, pieces, backend."),
     Row("plan", "teemark.commands.plan", "List the plans, or show the cases of one."),
     Row("schema", "teemark.commands.schema", "Print the JSON Schema of run.ndjson."),
     Row("export", "teemark.commands.export", "Print a run in another tool's format."),
     Row("audit", "teemark.commands.audit", "Look for figures that can't be right."),
-    Row("board", "teemark.commands.board", "List the boards."),
+    Row("board", "teemark.commands.board", "List the boards, or show one's settings."),
     Row("exec", "teemark.commands.exec_", "Run a command on a board."),
     Row("push", "teemark.commands.push", "Copy files to a board."),
     Row("pull", "teemark.commands.pull", "Copy a file or folder from a board."),
@@ -51,6 +52,7 @@ TABLE: tuple[Row, ...] = (
     Row("up", "teemark.commands.up", "Boot a virtual board and keep it up."),
     Row("down", "teemark.commands.down", "Stop a virtual board that was kept up."),
     Row("setup", "teemark.commands.setup", "Install the programs and TAs on a board."),
+    Row("completion", "teemark.commands.completion", "Let a shell complete teemark's words."),
 )
 
 
@@ -74,7 +76,9 @@ class LazyGroup(click.Group):
 
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(__version__, prog_name="teemark", message="%(prog)s %(version)s")
+@click.version_option(
+    __version__, "-V", "--version", prog_name="teemark", message="%(prog)s %(version)s"
+)
 @click.option("-v", "--verbose", is_flag=True, help="Show what ssh says, too, when it connects.")
 def cli(*, verbose: bool) -> None:
     """Measure what trusted execution and hardware crypto cost on a board.

@@ -36,9 +36,11 @@ samples could not be told apart.
 
 from __future__ import annotations
 
+import difflib
 import re
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
 from itertools import product
 from pathlib import Path
 from typing import Annotated, Literal
@@ -154,6 +156,29 @@ class Plan:
         """FILE:LINE of a case: the line of its block that has one of the words, else its first."""
         own = next((case.place for case in self.cases if case.key == key and case.place), None)
         return own or (self.source.place(key, words) if self.source else self.name)
+
+
+def select(asked: Plan, patterns: Sequence[str]) -> Plan:
+    """The cases and steps whose keys match one of the patterns (* is any text, slashes too).
+    UsageMistake for one that none matches."""
+    keys = [*(case.key for case in asked.cases), *(step.key for step in asked.teehash)]
+    for pattern in patterns:
+        if not any(fnmatchcase(key, pattern) for key in keys):
+            close = difflib.get_close_matches(pattern, keys, n=3, cutoff=0.3) or keys[:3]
+            raise UsageMistake(
+                f"no case of {asked.name} matches {pattern}",
+                hint=f"near it are {', '.join(close)}; `teemark plan show {asked.name}` lists all",
+            )
+
+    def matches(key: str) -> bool:
+        return any(fnmatchcase(key, pattern) for pattern in patterns)
+
+    return replace(
+        asked,
+        summary=f"{asked.summary.rstrip()} Only {', '.join(patterns)}.",
+        cases=tuple(case for case in asked.cases if matches(case.key)),
+        teehash=tuple(step for step in asked.teehash if matches(step.key)),
+    )
 
 
 @dataclass(frozen=True, slots=True)

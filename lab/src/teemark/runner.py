@@ -106,11 +106,15 @@ def header(board: Board, asked: Plan, starts: int, now: datetime) -> Run:
         icount=board.deterministic,
         cases=len(cases),
         starts=starts,
-        asked=(*(case.key for case in cases), *(step.key for step in asked.teehash)),
+        asked=_keys(asked),
         tas_signed_with_published_key=all_signed_with_published_key(
             [*built_tas(board), *board.guests]
         ),
     )
+
+
+def _keys(asked: Plan) -> tuple[str, ...]:
+    return (*(case.key for case in asked.cases), *(step.key for step in asked.teehash))
 
 
 def measure(
@@ -408,6 +412,28 @@ def seconds(asked: Plan, *, deterministic: bool) -> float:
     for step in asked.teehash:
         total += step.runs * (0.5 + byte * step.bytes)
     return total
+
+
+def took_before(runs: Path, board: str, asked: Plan, starts: int) -> float | None:
+    """Seconds from the beginning to the end of the last whole run of the same cases on the same
+    board, started as often; None if none is kept in the folder `runs`."""
+    wanted = _keys(asked)
+    for file in sorted(runs.glob(f"*-{board}-{asked.name}/run.ndjson"), reverse=True):
+        try:
+            with file.open("rb") as lines:
+                first = decode_line(lines.readline(), file=str(file), number=1)
+                lines.seek(max(0, file.stat().st_size - 4096))
+                last = decode_line(lines.read().splitlines()[-1], file=str(file), number=0)
+            began = datetime.fromisoformat(first.started) if isinstance(first, Run) else None
+        except (OSError, ValueError, IndexError, DataError):
+            continue
+        if not isinstance(first, Run) or began is None:
+            continue
+        whole = isinstance(last, End) and last.complete
+        if whole and first.asked == wanted and first.starts == starts:
+            took = file.stat().st_mtime - began.timestamp()
+            return took if 0 < took < 86400 else None
+    return None
 
 
 @dataclass(slots=True)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import tempfile
 from collections.abc import Callable, Iterator
@@ -11,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from teemark import paths
-from teemark.boards import command_lines
+from teemark.boards import build, command_lines
 from teemark.boards.board import Board, architecture
 from teemark.boards.ssh_messages import cannot_run, folder_error, transfer_error
 from teemark.boards.transfer import digest
@@ -29,10 +30,13 @@ TAS = (
 _TA_FILE = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\.ta")
 
 # $1 a folder, $2… names in it, "--" before the next folder: the machine, then a line
-# "digest/name/folder" for each that is there. What comes after -- is for boards with a TEE. One
-# script: a slow board takes a while for each.
+# "digest/name/folder" for each that is there. A 64-bit kernel may have a 32-bit system. What comes
+# after -- is for boards with a TEE. One script: a slow board takes a while for each.
 _LOOK = """\
-uname -m
+m=$(uname -m)
+if [ "$m" = aarch64 ] && [ -e /lib/ld-linux-armhf.so.3 ] && [ ! -e /lib/ld-linux-aarch64.so.1 ]
+then m=armv7l; fi
+echo "$m"
 [ -e /dev/tee0 ] && echo tee || echo no-tee
 next=1
 for a; do
@@ -75,9 +79,27 @@ def built_tas(board: Board) -> list[Path]:
     return sorted(board.tas.glob("*.ta"))
 
 
-def _items(board: Board, machine: str, *, tee: bool) -> list[Item]:
-    """What `make build` made for this board. Without a TEE, TAs have no place there."""
-    programs = paths.built_programs(architecture(machine))
+_ON_DEMAND = {"armhf": "arm-linux-gnueabihf-gcc"}
+"""Architectures that `make build` doesn't build for, with their compilers."""
+
+
+def _programs(machine: str, tell: Callable[[str], None] | None) -> Path:
+    """The folder of the programs for a board; built, or built anew, if need be."""
+    which = architecture(machine)
+    folder = paths.built_programs(which)
+    if which in _ON_DEMAND:
+        if tell is not None:
+            tell(f"building the programs for {machine} boards …")
+        make = ["make", "--no-print-directory", f"-j{os.cpu_count() or 1}"]
+        make += ["-C", str(paths.root() / "host"), f"ARCH={which}"]
+        with build.alone(folder):
+            what = f"the programs can't be built for {machine} boards"
+            build.step([*make, f"BUILD={paths.build()}"], what, ("make", _ON_DEMAND[which]))
+    return folder
+
+
+def _items(board: Board, programs: Path, *, tee: bool) -> list[Item]:
+    """What belongs on this board. Without a TEE, TAs have no place there."""
     found = [
         Item(programs / name, board.directory, 0o755)
         for name in PROGRAMS
@@ -101,9 +123,13 @@ def ensure_installed(
         raise folder_error(board.name, folders, result.complaint)
     machine, tee, *lines = result.text.splitlines()
     there = {tuple(line.split("/", 2)) for line in lines}
-    wanted = _items(board, machine, tee=tee == "tee")
+    wanted = _items(board, _programs(machine, tell), tee=tee == "tee")
     if require and not wanted:
-        raise MissingOutput(f"{board.name}: nothing is built for {machine} boards")
+        raise MissingOutput(
+            f"{board.name}: nothing is built for {machine} boards",
+            hint="run `make build` first; programs are built for aarch64, armhf (ARMv7, hard "
+            "float) and this machine's own architecture",
+        )
     missing = [
         item
         for item in wanted

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -62,6 +61,7 @@ def command(
     Exit status: 0; 1 if --fail-on finds a case, or one that BASE measured is missing in NEW;
     2 for a wrong word on the command line.
     """
+    from teemark.commands import parse_limit
     from teemark.errors import UsageMistake
     from teemark.files import write_whole
     from teemark.report import comparing, comparison_page
@@ -84,20 +84,6 @@ def command(
     else:
         click.echo(text, nl=False)
     return 1 if any(failures) else 0
-
-
-def parse_limit(text: str) -> Limit:
-    """`5%` or `1000i`; UsageMistake for anything else."""
-    from teemark.errors import UsageMistake
-    from teemark.model.compare import Limit
-
-    match = re.fullmatch(r"(\d+(?:\.\d+)?)(%|i)", text.strip())
-    if match is None:
-        raise UsageMistake(
-            f"--fail-on {text} is no limit", hint="a share such as 5%, or instructions: 1000i"
-        )
-    number = float(match[1])
-    return Limit(share=number / 100) if match[2] == "%" else Limit(instructions=number)
 
 
 def _compared(

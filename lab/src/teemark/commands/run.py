@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from teemark import complete
 from teemark.ta_option import ta_option
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 @click.option(
     "--board",
     "board_word",
+    shell_complete=complete.boards,
     metavar="NAME",
     default="qemu-v8-icount",
     show_default=True,
@@ -35,10 +37,17 @@ if TYPE_CHECKING:
 @click.option(
     "--plan",
     "plan_word",
+    shell_complete=complete.plans,
     metavar="NAME",
     help="What to measure: see `teemark plan list`. [default: quick; with --ta, DIR/bench.toml]",
 )
 @ta_option
+@click.option(
+    "--only",
+    multiple=True,
+    metavar="PATTERN",
+    help="Of the plan only cases like this: 'oneshot/*/tee/*'. May be repeated.",
+)
 @click.option(
     "-o",
     "--out",
@@ -63,6 +72,7 @@ def command(
     board_word: str,
     plan_word: str | None,
     ta_path: Path | None,
+    only: tuple[str, ...],
     out: Path | None,
     boots: int | None,
     rounds: int | None,
@@ -80,20 +90,22 @@ def command(
     Exit status: 0 fine; 1 if a case failed, the run is incomplete, or the board has a TEE that
     couldn't be used; 2 for a wrong word on the command line.
     """
-    from teemark import plan_check, runner, ta_option
+    from teemark import plan, plan_check, runner, ta_option
     from teemark.boards import open_board
     from teemark.console import say
     from teemark.run import reader
     from teemark.run.writer import check_free
 
     own, asked = ta_option.load(ta_path, plan_word or (None if ta_path else "quick"))
+    if only:
+        asked = plan.select(asked, only)
     plan_check.check(asked)
     board = open_board(board_word)
     _check_starts(board, boots, rounds)
     if out is not None:
         check_free(out)
     starts = runner.Starts(boots or rounds or 1, "boot" if boots is not None else "round")
-    say(f"{_title(asked, board)}: {_ahead(asked, starts, deterministic=board.deterministic)}")
+    say(f"{_title(asked, board)}: {_ahead(board, asked, starts)}")
     outcome = _measure(board, asked, out, starts, own)
     run = reader.read(outcome.file)
     try:
@@ -177,15 +189,18 @@ def _tell(outcome: Outcome, run: RunData, asked: Plan) -> None:
         say(f"hint: {outcome.error.hint}")
 
 
-def _ahead(asked: Plan, starts: Starts, *, deterministic: bool) -> str:
+def _ahead(board: Board, asked: Plan, starts: Starts) -> str:
     """How much there is to do, before anything is booted or copied."""
-    from teemark import fmt, runner
+    from teemark import fmt, paths, runner
 
     cases = fmt.plural(len(asked.cases), "case")
     steps = f" and {fmt.plural(len(asked.teehash), 'way')} to hash a file" if asked.teehash else ""
     often = f", {starts.count} times" if starts.count > 1 else ""
-    took = fmt.roughly_minutes(starts.count * runner.seconds(asked, deterministic=deterministic))
-    return f"{cases}{steps}{often}: {took} of measuring"
+    took = runner.took_before(paths.runs(), board.name, asked, starts.count)
+    if took is not None:
+        return f"{cases}{steps}{often}: {fmt.roughly_minutes(took)}, as it took the last time"
+    guess = starts.count * runner.seconds(asked, deterministic=board.deterministic)
+    return f"{cases}{steps}{often}: {fmt.roughly_minutes(guess)} of measuring, at a guess"
 
 
 def _check_starts(board: Board, boots: int | None, rounds: int | None) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from teemark import complete
 from teemark.ta_option import ta_option
 
 if TYPE_CHECKING:
@@ -41,7 +42,13 @@ class Asked:
     help="Every case of a plan, or those of it that are named. [default with --ta: DIR/bench.toml]",
 )
 @ta_option
-@click.option("--board", metavar="NAME", default="qemu-v8-icount", show_default=True)
+@click.option(
+    "--board",
+    metavar="NAME",
+    default="qemu-v8-icount",
+    show_default=True,
+    shell_complete=complete.boards,
+)
 @click.option(
     "-o",
     "--out",

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from teemark import complete
 from teemark.ta_option import ta_option
 
 if TYPE_CHECKING:
@@ -34,7 +35,13 @@ FUNCTIONS = 4
 @click.option("--each", is_flag=True, help="Each option alone only.")
 @click.option("--together", is_flag=True, help="All options together only.")
 @ta_option
-@click.option("--board", metavar="NAME", default="qemu-v8-icount", show_default=True)
+@click.option(
+    "--board",
+    metavar="NAME",
+    default="qemu-v8-icount",
+    show_default=True,
+    shell_complete=complete.boards,
+)
 @click.option(
     "-o",
     "--out",

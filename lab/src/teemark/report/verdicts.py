@@ -130,9 +130,9 @@ def _rates(verdict: v.Rates, run: RunData) -> Words:
             advice = "The price of the TEE is the call, not the computing." if same else None
         case "slower" | "faster":
             only = "only " if verdict.side == "faster" else ""
-            of = "as it does" if same else "of"
-            amount = f"{only}{figures.times(run, verdict.ratio)} the {figures.amount(run)} a byte"
-            claim = f"{what} takes {amount}{where} {of} {than}."
+            much = "many" if figures.exact(run) else "much"
+            amount = f"{only}{figures.times(run, verdict.ratio)} as {much} {figures.amount(run)}"
+            claim = f"{what} takes {amount} a byte{where} as {than}."
             if same:
                 advice = "Compare compiler flags of both builds"
                 advice += "." if only else ", and whether the TA's pages are paged."
@@ -161,8 +161,8 @@ def _against_openssl(verdict: v.AgainstOpenssl, run: RunData) -> Words:
         f"{fmt.size(one.one.bytes or 0)}"
         for one in both
     )
-    evidence = ", ".join(
-        f"at {fmt.size(one.one.bytes or 0)} {_against(run, one.one, one.other)}" for one in both
+    evidence = "; ".join(
+        f"at {fmt.size(one.one.bytes or 0)}: {_against(run, one.one, one.other)}" for one in both
     )
     return (
         f"{run.title(verdict.small.one.algorithm)} through the TEE takes {said}.",
@@ -197,8 +197,8 @@ def _kernel_pays(verdict: v.KernelPays, run: RunData) -> Words:
     else:
         shown = [size for size, _ in verdict.sides.answers][-1:]
         claim = f"Whether {name} is faster than by OpenSSL is undecided at every size."
-    evidence = ", ".join(
-        f"at {fmt.size(size)} {_against(run, *by_size[size])}" for size in dict.fromkeys(shown)
+    evidence = "; ".join(
+        f"at {fmt.size(size)}: {_against(run, *by_size[size])}" for size in dict.fromkeys(shown)
     )
     evidence = f"{evidence[:1].upper()}{evidence[1:]} (medians)."
     advice = None

@@ -18,7 +18,7 @@ import msgspec
 
 from teemark.checked import in_words
 from teemark.errors import DataError
-from teemark.harmless import SUSPECT, harmless_value
+from teemark.harmless import harmless_value, suspect
 from teemark.run.records import (
     SCHEMA,
     AnyRecord,
@@ -214,7 +214,7 @@ def decode_line(line: bytes, *, file: str, number: int) -> AnyRecord:
     """One record, its texts harmless; DataError names the line. A newer schema is told from
     nonsense."""
     try:
-        if SUSPECT.search(line):
+        if suspect(line):
             clean: AnyRecord = msgspec.convert(
                 harmless_value(msgspec.json.decode(line)), cast(Any, AnyRecord)
             )
