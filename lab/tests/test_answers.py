@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pytest
 
@@ -16,8 +16,10 @@ from teemark.reference.data import load
 from teemark.report.report import make
 from teemark.report.seed_tables import declared
 from teemark.report.seed_tables.answers import Answered, answers
+from teemark.report.seed_tables.measured import TRIED
 from teemark.report.subject import Subject, subjects
 from teemark.run.reader import RunData
+from teemark.run.records import Skip
 
 DOCUMENTS = tuple(load().documents)
 STEP = re.compile(
@@ -219,7 +221,10 @@ TURNED: tuple[tuple[str, str, Change, Change], ...] = (
      Change("rng/random/urandom/10000000", 2e3, 0.2)),
 )  # fmt: skip
 
-FACTS = {("beaglebone-hw-crypto", "af-alg-unusable")}
+FACTS = {
+    ("beaglebone-hw-crypto", "af-alg-unusable"),
+    ("rpi3-small-messages", "whole-file-fails"),
+}
 """Decided by a fact of the machine, not by figures: there is nothing between yes and no."""
 
 
@@ -230,6 +235,16 @@ def test_three_outcomes(document: str, key: str, no: Change, open_: Change) -> N
     undecided = answer(document, key, run(document, open_))
     assert undecided.outcome == "undecided", undecided
     assert "would decide" in undecided.advice
+
+
+def test_what_ran_and_what_was_tried() -> None:
+    whole = "teehash/sha256/tee/oneshot/warm/104857600/1048576/inline"
+    here = run("rpi3-small-messages")
+    assert answer("rpi3-small-messages", "whole-file-fails", here).outcome == "no"
+    without = run("rpi3-small-messages", leave_out=whole)
+    assert answer("rpi3-small-messages", "whole-file-fails", without).outcome == "undecided"
+    tried = replace(without, skips=(Skip(case=whole, code=TRIED, reason="no memory"),))
+    assert answer("rpi3-small-messages", "whole-file-fails", tried).outcome == "yes"
 
 
 def test_every_conclusion_is_turned() -> None:
