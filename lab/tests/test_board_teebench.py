@@ -204,7 +204,7 @@ def test_no_permission(qemu_v8: VirtualBoard) -> None:
 
 
 def test_libkcapis_error_is_that_of_a_missing_netlink_socket(qemu_v8: VirtualBoard) -> None:
-    """The published −93 (a BeagleBone without CONFIG_CRYPTO_USER), made on purpose: the module is
+    """The published -93 (a BeagleBone without CONFIG_CRYPTO_USER), made on purpose: the module is
     unloaded, and nothing may load it again. AF_ALG works all the while."""
     said = qemu_v8.script(
         """\
