@@ -86,7 +86,7 @@ vboard: deps
 # The virtual board's, whatever kit the environment names.
 .PHONY: vboard-ta
 vboard-ta: vboard
-	@$(MAKE) --no-print-directory -C ta all TA_SIGN_KEY= \
+	@env -u TA_SIGN_KEY $(MAKE) --no-print-directory -C ta all \
 		TA_DEV_KIT_DIR='$(CURDIR)/build/vboard/ta_dev_kit'
 
 .PHONY: ta

@@ -193,6 +193,37 @@ def test_machine() -> None:
     assert "unknown (" in bench("--machine").stdout.decode()
 
 
+def test_machine_of_a_made_up_tree(tmp_path: Path) -> None:
+    """/proc and /sys of a Raspberry Pi 3, as a folder: what --machine makes of them."""
+    files = {
+        "proc/device-tree/model": "Raspberry Pi 3 Model B Rev 1.2\0",
+        "proc/device-tree/compatible": "raspberrypi,3-model-b\0brcm,bcm2837\0",
+        "sys/devices/system/cpu/cpu0/regs/identification/midr_el1": "0x00000000410fd034\n",
+        "sys/devices/system/cpu/cpu0/cpufreq/scaling_governor": "ondemand\n",
+        "sys/devices/system/cpu/cpu0/cpufreq/scaling_cur_freq": "600000\n",
+        "sys/devices/platform/soc/soc:firmware/get_throttled": "50005\n",
+        "sys/class/thermal/thermal_zone0/temp": "82300\n",
+        "sys/class/thermal/thermal_zone0/type": "cpu-thermal\n",
+        "sys/kernel/tracing/current_tracer": "function\n",
+        "proc/modules": "tee 40960 1 optee\nsnd 1 0\n",
+    }
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    root = {**os.environ, "TEEBENCH_ROOT": str(tmp_path)}
+    machine = json.loads(bench("--machine", "--json", env=root).stdout)
+    assert machine["board"]["compatible"] == ["raspberrypi,3-model-b", "brcm,bcm2837"]
+    assert machine["cpu"]["models"] == ["ARM Cortex-A53 r0p4"]
+    assert machine["cpu"]["governor"] == ["ondemand"]
+    assert machine["cpu"]["temperature"] == ["cpu-thermal 82.3 °C"]
+    health = machine["health"]
+    assert (health["throttled"], health["tracer"], health["modules"]) == (
+        "50005",
+        "function",
+        ["tee"],
+    )
+
+
 def wait_until_it_measures(process: subprocess.Popen[bytes], seconds: float = 0.3) -> None:
     """By the CPU time that it took, however busy the machine is."""
     ticks = seconds * os.sysconf("SC_CLK_TCK")

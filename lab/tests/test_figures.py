@@ -4,11 +4,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
+from typing import cast
 
+import numpy as np
 import pytest
 
 from synthetic import Synthetic, run_of, scattered
 from teemark import fmt
+from teemark.model.counter import Counted
 from teemark.model.fit import fit
 from teemark.model.stats import Estimate, Interval, estimate, exactly
 from teemark.report import figures
@@ -16,7 +20,7 @@ from teemark.report.blocks import Block, Figures, Fold, Paragraph, Section, Tabl
 from teemark.report.sections.cases import cases
 from teemark.report.sections.comparison import comparison
 from teemark.report.sections.costs import costs, inside, misfit_cell
-from teemark.report.sections.counter import by_its_own_clock
+from teemark.report.sections.counter import _deviations, by_its_own_clock
 from teemark.report.sections.headline import headline
 from teemark.report.subject import Subject, subjects
 from teemark.run import reader
@@ -256,6 +260,21 @@ def test_what_a_small_piece_costs_the_kernel_is_not_known() -> None:
     rows = {row[0]: row[1:] for row in tables(costs([subject(run)]))[-1][1:]}
     assert rows["stream/sha256/afalg/1048576/4096"][2:] == ["–", "–"]  # noqa: RUF001
     assert rows["stream/sha256/afalg/1048576/65536"][3] == "−4.5 %"  # noqa: RUF001
+
+
+@pytest.mark.parametrize(
+    ("ratio", "shown"),
+    [
+        (exactly(1.02), "+2.0 %"),
+        (exactly(0.98), "−2.0 %"),  # noqa: RUF001
+        (Estimate(1.02), "–"),  # noqa: RUF001
+        (Estimate(1.0, np.array([0.9, 1.1])), "−9.5 % … +9.5 %"),  # noqa: RUF001
+    ],
+)
+def test_how_far_two_clocks_are_apart(ratio: Estimate, shown: str) -> None:
+    counted = cast(Counted, SimpleNamespace(slopes=SimpleNamespace(ratio=ratio)))
+    assert text(_deviations(counted)) == shown
+    assert _deviations(cast(Counted, SimpleNamespace(slopes=None))) == fmt.NONE
 
 
 def test_inside_the_call() -> None:

@@ -294,6 +294,21 @@ def test_a_stream_is_predicted_from_the_whole_message() -> None:
     assert [one.measured.backend for one in made(times).streams] == ["c"]
 
 
+def test_pieces_that_fill_no_page_pay_for_more_of_them() -> None:
+    sizes = (64, 1024, 4096, 16384, 65536, 262144)
+    way, page, reference = 57_000, 600, 9_000
+    times: dict[str, float] = {"invoke/none/tee/none": way}
+    times |= {f"invoke/memref-{to}/tee/none": way + reference for to in ("in", "out", "inout")}
+    times |= {f"shm/allocated/tee/in/{n}": way + page * pages(n) for n in sizes}
+    whole = {n: 80_000 + 3_800 * blocks(n) + page * pages(n) for n in sizes}
+    times |= {f"oneshot/sha256/tee/{n}": ns for n, ns in whole.items()}
+    calls = way + 63 * (way + reference)
+    times["stream/sha256/tee/65536/1024"] = whole[65536] + calls + page * (64 - 16)
+    (found,) = made(times).streams
+    assert found.pieces == 64
+    assert found.off == pytest.approx(0, abs=1e-4)
+
+
 def test_failed_and_repeated_cases() -> None:
     run = reader.parse(Synthetic(repeat=(1, 2)).lines(), file="x")
     assert models.build(run).repeats == ()

@@ -21,7 +21,7 @@ import sshserver
 from conftest import HOST
 from teemark import cli
 from teemark.boards import Board, ensure_installed
-from teemark.model import stats
+from teemark.model import models, stats
 from teemark.run import reader
 
 SIZE = 16384
@@ -79,9 +79,9 @@ def test_as_fast_as_openssl_says(board: Board) -> None:
     pytest.fail(f"after {len(ROUNDS)} rounds: {ratios}, of {best}")
 
 
-def test_a_run_on_it_is_of_real_hardware(
-    ssh_server: sshserver.SshServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+@pytest.fixture
+def options(ssh_server: sshserver.SshServer, tmp_path: Path) -> list[str]:
+    """Of `teemark run`, for a small plan on this machine."""
     (tmp_path / "this.toml").write_text(
         f'kind = "ssh"\naddress = "127.0.0.1"\nport = {ssh_server.port}\n'
         f'user = "{ssh_server.user}"\nidentity = "{ssh_server.identity}"\n'
@@ -89,7 +89,13 @@ def test_a_run_on_it_is_of_real_hardware(
     )
     (tmp_path / "plan.toml").write_text(PLAN)
     words = ["--board", str(tmp_path / "this.toml"), "--plan", str(tmp_path / "plan.toml")]
-    status = cli.run(["run", *words, "--out", str(tmp_path / "run"), "--json"])
+    return [*words, "--out", str(tmp_path / "run"), "--json"]
+
+
+def test_a_run_on_it_is_of_real_hardware(
+    options: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    status = cli.run(["run", *options])
     told = capsys.readouterr()
     if Path("/dev/tee0").exists():
         pytest.skip("this machine has a TEE")
@@ -100,3 +106,28 @@ def test_a_run_on_it_is_of_real_hardware(
     assert [skip.code for skip in run.skips] == ["no-tee"]
     assert run.machine is not None
     assert run.machine.built_for == platform.machine()
+
+
+def test_rounds_on_it_are_starts(
+    options: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Each a process of its own; intervals are of what differs between them."""
+    status = cli.run(["run", *options, "--rounds", "3"])
+    told = capsys.readouterr()
+    if Path("/dev/tee0").exists():
+        pytest.skip("this machine has a TEE")
+    assert status == 0, told.err
+    run = reader.read(tmp_path / "run")
+    assert [(start.number, start.kind) for start in run.starts] == [
+        (number, "round") for number in (1, 2, 3)
+    ]
+    assert len({start.machine.pid for start in run.starts}) == 3
+    case = run.cases[CASES["sha256"]]
+    assert [len(samples) for samples in case.starts] == [20, 20, 20]
+    (found,) = models.build(run).stats
+    medians = [stats.median(stats.call_times(samples)) for samples in case.starts]
+    assert found.estimate.value == pytest.approx(sum(medians) / 3)
+    assert (found.estimate.freedom, found.estimate.shared) == (2, True)
+    page = (tmp_path / "run" / "report.md").read_text()
+    assert "Intervals hold what differs between its 3 starts." in page
+    assert "This is one start" not in page

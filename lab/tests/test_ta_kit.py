@@ -98,6 +98,18 @@ def test_what_is_built_is_not_built_again(checkout: Path, tmp_path: Path) -> Non
     assert times[0] == times[1]
 
 
+def test_what_a_distributions_package_installs(checkout: Path, tmp_path: Path) -> None:
+    kit = make_kit(tmp_path / "sdk", "sdk")
+    root = tmp_path / "root"
+    argv = ["make", "-s", "-C", str(checkout / "ta"), "install", f"DESTDIR={root}"]
+    environment = {**os.environ, "TA_DEV_KIT_DIR": str(kit), "TADIR": "/usr/lib/optee_armtz"}
+    subprocess.run(argv, check=True, capture_output=True, env=environment)
+    installed = root / "usr/lib/optee_armtz"
+    assert held(installed) == {"kit sdk\nkey of sdk\naarch64-linux-gnu-\n"}
+    assert {path.stat().st_mode & 0o777 for path in installed.iterdir()} == {0o444}
+    assert not (checkout / "build" / "ta").exists()
+
+
 def test_a_ta_of_ones_own(checkout: Path, tmp_path: Path) -> None:
     source = tmp_path / "mine"
     source.mkdir()

@@ -185,6 +185,10 @@ def test_the_command_shows_a_stored_trace(tmp_path: Path) -> None:
         )
         assert done.exception is None
         assert done.stdout.startswith(beginning)
+    key = trace().cases[0].case
+    done = CliRunner().invoke(cli.cli, ["trace", "--read", str(tmp_path), key])
+    assert f"{key}: 120 instructions" in done.stdout
+    assert cli.run(["trace", "--read", str(tmp_path), "a/b/c/d"]) == 2
     done = CliRunner().invoke(
         cli.cli, ["trace", "--read", str(tmp_path), "--against", str(tmp_path)]
     )

@@ -217,6 +217,20 @@ def test_a_model_that_misses_makes_its_verdict_unsure() -> None:
 # -- against OpenSSL, and the kernel --------------------------------------------------------------
 
 
+@pytest.mark.parametrize("wrong", ["ta-c", "c"])
+def test_a_rate_below_zero_is_compared_with_nothing(wrong: str) -> None:
+    times = digests(8e4, 40, "ta-c") | digests(250, 20, "c")
+    times |= digests(5e8, -20, wrong)
+    assert "same-code" not in judged(run(times))
+
+
+@pytest.mark.parametrize(("off", "confidence"), [(1.0, "high"), (1.5, "low")])
+def test_the_way_against_a_model_that_misses(off: float, confidence: str) -> None:
+    times = {EMPTY: 60_000} | digests(60_000, 40, "tee")
+    times["oneshot/sha256/tee/4096"] *= off
+    assert judged(run(times))["call-outweighs-compute"].confidence == confidence
+
+
 def test_against_openssl_at_both_ends() -> None:
     of = run(digests(80_000, 60, "tee") | digests(800, 2, "openssl"))
     found = said(of)["tee-against-openssl"]
@@ -321,7 +335,7 @@ def test_buffers_are_worth_allocating(temporary: float, answer: str | None) -> N
         assert found is None
         return
     assert isinstance(found, Ratio)
-    assert found.answer == answer
+    assert (found.answer, found.confidence) == (answer, "high" if answer == "yes" else "low")
     words = say(of, found)
     assert "1 MiB" in plain(words.claim)
     assert ("undecided" in words.claim) == (answer == "undecided")
@@ -330,6 +344,7 @@ def test_buffers_are_worth_allocating(temporary: float, answer: str | None) -> N
 @pytest.mark.parametrize(("plain_file", "answer"), [(7e6, "yes"), (7e7, "undecided"), (9e7, "no")])
 def test_storage_is_compared_with_what_is_on_the_disk(plain_file: float, answer: str) -> None:
     times = {
+        EMPTY: 57_200.0,
         "storage/create/tee-ree-fs/7000": 70e6,
         "storage/create/file-fsync/7000": plain_file,
         "storage/create/file/7000": 4_000,
@@ -368,6 +383,21 @@ def test_words_of_the_harness() -> None:
     assert plain(words(5).claim) == "Measuring itself adds 0.50 % to the smallest case."
     assert plain(words(20).claim) == "Measuring itself is 2.0 % of the smallest case."
     assert plain(words(10).claim).startswith("Whether measuring itself is more than 1 % of the")
+
+
+def test_shared_buffers_that_are_known_badly() -> None:
+    """Surely slower, by nobody knows how much."""
+    times = {"shm/temporary/tee/in/64": 9e6, "shm/allocated/tee/in/64": 1e6}
+    found = judged(run(times, 0.3))["shared-buffers"]
+    assert isinstance(found, Ratio)
+    assert (found.answer, found.confidence) == ("yes", "low")
+
+
+def test_an_interval_that_holds_0_is_not_distinguishable_from_it() -> None:
+    """Though the median lies above."""
+    own = [0.0, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7]
+    of = run_of({"invoke/none/empty/none": own, "oneshot/sha256/c/0": [1000.0] * 11})
+    assert said(of)["harness"].claim == "What measuring itself adds is not distinguishable from 0."
 
 
 def test_nothing_is_not_distinguishable_from_0() -> None:

@@ -51,6 +51,7 @@ TABLE: tuple[Row, ...] = (
     Row("shell", "teemark.commands.shell", "Open a shell on a board."),
     Row("up", "teemark.commands.up", "Boot a virtual board and keep it up."),
     Row("down", "teemark.commands.down", "Stop a virtual board that was kept up."),
+    Row("doctor", "teemark.commands.doctor", "Say what is wrong with a board, and the remedy."),
     Row("setup", "teemark.commands.setup", "Install the programs and TAs on a board."),
     Row("completion", "teemark.commands.completion", "Let a shell complete teemark's words."),
 )

@@ -14,6 +14,8 @@ from teemark import complete
 from teemark.ta_option import ta_option
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from teemark.trace.profile import Trace
 
 FORMATS = ("folded", "speedscope", "json")
@@ -65,7 +67,9 @@ class Asked:
 )
 @click.option("--tfa", metavar="FOLDER", help="A build of TF-A: …/build/qemu/release.")
 @click.option("--samples", type=click.IntRange(1, 100), default=3, show_default=True)
-@click.option("--read", "source", metavar="RUN", type=Path, help="Show a run's trace again.")
+@click.option(
+    "--read", "source", metavar="RUN", type=Path, help="Show a run's trace again, or CASEs of it."
+)
 @click.option("--against", metavar="RUN", type=Path, help="Compare with that run's trace.")
 @click.option("--format", "output", type=click.Choice(FORMATS), help="Print it for another tool.")
 @click.option("--top", type=click.IntRange(1), default=12, show_default=True, help="Functions.")
@@ -88,9 +92,9 @@ def command(
     asked = Asked(**words)  # type: ignore[arg-type]
     other = store.read(against) if against is not None else None
     if source is not None:
-        if asked.cases or asked.plan is not None:
-            raise UsageMistake("--read shows a trace that is there: leave cases and --plan out")
-        trace, status = store.read(source), 0
+        if asked.plan is not None:
+            raise UsageMistake("--read shows a trace that is there: leave --plan out")
+        trace, status = _only(store.read(source), asked.cases), 0
         folder = source if source.is_dir() else source.parent
         _report(folder, other)
     else:
@@ -103,6 +107,23 @@ def command(
     table.show(trace, top=top, against=other)
     click.echo(f"report: {folder / 'report.html'}")
     return status
+
+
+def _only(trace: Trace, keys: Sequence[str]) -> Trace:
+    """These cases of a trace, or all; a step of teehash stands for its parts."""
+    from msgspec.structs import replace
+
+    from teemark.errors import UsageMistake
+
+    for key in keys:
+        if not any(f"{case.case}/".startswith(f"{key}/") for case in trace.cases):
+            raise UsageMistake(
+                f"the trace has no {key}",
+                hint="there are: " + ", ".join(case.case for case in trace.cases),
+            )
+    wanted = tuple(f"{key}/" for key in keys) or ("",)
+    cases = tuple(case for case in trace.cases if f"{case.case}/".startswith(wanted))
+    return replace(trace, cases=cases)
 
 
 def _render(trace: Trace, output: str) -> str:

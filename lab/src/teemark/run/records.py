@@ -151,6 +151,30 @@ class CryptoFacts(Group, frozen=True, kw_only=True):
     ] = None
 
 
+class HealthFacts(Group, frozen=True, kw_only=True):
+    """What can keep a measurement from working or meaning something; `teebench --machine` only."""
+
+    user: str | None = None
+    root: bool | None = None
+    afalg_steps: Annotated[
+        Texts | None, Meta(description="each step of an AF_ALG socket: ok, or errno and its words")
+    ] = None
+    crypto_netlink: Annotated[str | None, Meta(description="the same of NETLINK_CRYPTO")] = None
+    devices: Annotated[Texts | None, Meta(description="path, permissions, owner, group")] = None
+    modules: Annotated[Texts | None, Meta(description="loaded, of the TEE and of crypto")] = None
+    modules_there: Annotated[Texts | None, Meta(description="that could be loaded")] = None
+    tracer: Annotated[str | None, Meta(description="current_tracer of tracefs")] = None
+    trace_events: Annotated[str | None, Meta(description="events/enable of tracefs")] = None
+    throttled: Annotated[str | None, Meta(description="by a Raspberry Pi's firmware")] = None
+    disk_free_bytes: Annotated[Count | None, Meta(description="where cases write their files")] = (
+        None
+    )
+    openssl_environment: Annotated[
+        Texts | None, Meta(description="of teebench, which it would be measured with")
+    ] = None
+    rng_available: Annotated[str | None, Meta(description="hardware random sources")] = None
+
+
 class SettingsFacts(Group, frozen=True, kw_only=True):
     """How teebench was told to measure."""
 
@@ -204,6 +228,7 @@ class Machine(Record, frozen=True, kw_only=True, tag="machine"):
     tee: TeeFacts = TeeFacts()
     ta_counter: TaCounterFacts = TaCounterFacts()
     crypto: CryptoFacts = CryptoFacts()
+    health: HealthFacts = HealthFacts()
     settings: SettingsFacts = SettingsFacts()
     reasons: Annotated[
         dict[str, str], Meta(description="why a fact is null: group.name to a sentence")

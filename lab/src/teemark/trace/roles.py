@@ -26,16 +26,18 @@ ROLES: tuple[Role, ...] = get_args(Role)
 
 @dataclass(frozen=True, slots=True)
 class _Rule:
-    """`function` of `level` begins `role`, below a place whose role is one of `below`."""
+    """`function` of `level` begins `role`, called by `caller` from a place whose role is one of
+    `below`."""
 
     level: str
     function: re.Pattern[str]
     role: Role
     below: frozenset[Role]
+    caller: re.Pattern[str] = re.compile(r".*")
 
 
-def _rule(level: str, function: str, role: Role, *below: Role) -> _Rule:
-    return _Rule(level, re.compile(function), role, frozenset(below or ROLES))
+def _rule(level: str, function: str, role: Role, *below: Role, caller: str = r".*") -> _Rule:
+    return _Rule(level, re.compile(function), role, frozenset(below or ROLES), re.compile(caller))
 
 
 _RULES = (
@@ -43,14 +45,23 @@ _RULES = (
     # A reference that is registered for the call, by libteec and its system calls.
     _rule("EL0", r"TEEC_(Register|Release)SharedMemory", "mapping", "client"),
     _rule("EL1", r"tee_shm_get_from_id|tee_shm_put", "mapping", "client"),
+    # Read-only memory: libteec copies it. Its copy has the name of its library alone.
+    _rule("EL0", r"mem(cpy|move)|\[libc.*", "mapping", "client", caller=r"\[libteec.*"),
     # What the kernel does when OP-TEE asks it for something; other processes are roots.
-    _rule("EL1", r"optee_handle_rpc|optee_rpc_cmd.*|handle_rpc\w*", "rpcs", "client"),
+    _rule(
+        "EL1",
+        r"(?!optee_smccc_smc|optee_cq_).*",
+        "rpcs",
+        "client",
+        caller=r"optee_smc_do_call_with_arg",
+    ),
     _rule("EL3", r".*", "switch", "client"),
     _rule("S-EL1", r".*", "switch", "client"),
     _rule("S-EL1", r"user_ta_enter", "ta-entry", "switch"),
     # A reference looked up by its cookie, and in the TA's range of addresses.
     _rule("S-EL1", r"vm_map_pad|vm_clean_param", "mapping", "ta-entry"),
-    _rule("S-EL1", r"set_[rtf]mem_param|mobj_reg_shm_get_by_cookie", "mapping", "switch"),
+    _rule("S-EL1", r"set_[rtf]mem_param", "mapping", "switch"),
+    _rule("S-EL1", r"mobj_reg_shm_get_by_cookie", "mapping", "switch", caller=r"copy_in_params"),
 )
 
 _FRAME = re.compile(
@@ -68,7 +79,7 @@ def _role(function: Function, above: Role, caller: str) -> Role:
             rule.level == function.level
             and above in rule.below
             and rule.function.fullmatch(function.name)
-            and not (function.name == "mobj_reg_shm_get_by_cookie" and caller != "copy_in_params")
+            and rule.caller.fullmatch(caller)
         ):
             return rule.role
     if function.level == "S-EL0" and above == "ta-entry" and not _FRAME.fullmatch(function.name):
