@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pytest
 
@@ -16,8 +16,11 @@ from teemark.reference.data import load
 from teemark.report.report import make
 from teemark.report.seed_tables import declared
 from teemark.report.seed_tables.answers import Answered, answers
+from teemark.report.seed_tables.formula import _FUNCTIONS
+from teemark.report.seed_tables.measured import TRIED, Lookup, Value
 from teemark.report.subject import Subject, subjects
 from teemark.run.reader import RunData
+from teemark.run.records import Skip
 
 DOCUMENTS = tuple(load().documents)
 STEP = re.compile(
@@ -45,6 +48,14 @@ TRUTH: Mapping[str, float] = {
     "rng/random/hwrng/1000000": 2e9,
 }
 """What makes all conclusions hold, where no rule below gives it."""
+
+
+ACCELERATED = (
+    "oneshot/sha256/afalg/16384",
+    "oneshot/sha1/afalg/16384",
+    "cipher/aes-128-cbc/afalg/enc/16384",
+)
+"""What rate_by() is asked for."""
 
 
 def case_ns(key: str) -> float:
@@ -112,7 +123,8 @@ class Change:
 def run(document: str, change: Change | None = None, leave_out: str = "#") -> RunData:
     """All that the document's conclusions ask for."""
     texts = [c.figure.text for one in declared.conclusions(document) for c in one.checks]
-    keys = [key for key in dict.fromkeys(KEY.findall(" ".join(texts))) if leave_out not in key]
+    found = [*KEY.findall(" ".join(texts)), *(ACCELERATED if document.startswith("b") else ())]
+    keys = [key for key in dict.fromkeys(found) if leave_out not in key]
     cases: dict[str, list[float]] = {}
     reports: dict[str, list[dict[str, object]]] = {}
     wrong, _, figure = (change.of if change else "").partition("#")
@@ -219,8 +231,39 @@ TURNED: tuple[tuple[str, str, Change, Change], ...] = (
      Change("rng/random/urandom/10000000", 2e3, 0.2)),
 )  # fmt: skip
 
-FACTS = {("beaglebone-hw-crypto", "af-alg-unusable")}
+FACTS = {
+    ("beaglebone-hw-crypto", "af-alg-unusable"),
+    ("beaglebone-hw-crypto", "openssl-accelerated"),
+    ("rpi3-small-messages", "whole-file-fails"),
+}
 """Decided by a fact of the machine, not by figures: there is nothing between yes and no."""
+
+
+@pytest.fixture(autouse=True)
+def _accelerator(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The kernel's preferred driver is one; test_offload.py has how that is found out."""
+
+    def rate_by(lookup: Lookup, _outcome: str, work: str, parameters: str) -> Value:
+        return lookup.rate(f"{work}/afalg/{parameters}")
+
+    monkeypatch.setattr(Lookup, "rate_by", rate_by)
+    monkeypatch.setitem(_FUNCTIONS, "rate_by", rate_by)
+
+
+@pytest.mark.parametrize(
+    ("words", "outcome"),
+    [
+        ("accelerator accelerator accelerator", "yes"),
+        ("accelerator software accelerator", "no"),
+        ("accelerator unknown accelerator", "undecided"),
+        ("unknown mixed software", "no"),
+    ],
+)
+def test_who_did_the_work(monkeypatch: pytest.MonkeyPatch, words: str, outcome: str) -> None:
+    told = iter(words.split())
+    monkeypatch.setitem(_FUNCTIONS, "done_by", lambda _lookup, _case: next(told))
+    found = answer("beaglebone-hw-crypto", "openssl-accelerated", run("beaglebone-hw-crypto"))
+    assert found.outcome == outcome
 
 
 @pytest.mark.parametrize(("document", "key", "no", "open_"), TURNED)
@@ -230,6 +273,16 @@ def test_three_outcomes(document: str, key: str, no: Change, open_: Change) -> N
     undecided = answer(document, key, run(document, open_))
     assert undecided.outcome == "undecided", undecided
     assert "would decide" in undecided.advice
+
+
+def test_what_ran_and_what_was_tried() -> None:
+    whole = "teehash/sha256/tee/oneshot/warm/104857600/1048576/inline"
+    here = run("rpi3-small-messages")
+    assert answer("rpi3-small-messages", "whole-file-fails", here).outcome == "no"
+    without = run("rpi3-small-messages", leave_out=whole)
+    assert answer("rpi3-small-messages", "whole-file-fails", without).outcome == "undecided"
+    tried = replace(without, skips=(Skip(case=whole, code=TRIED, reason="no memory"),))
+    assert answer("rpi3-small-messages", "whole-file-fails", tried).outcome == "yes"
 
 
 def test_every_conclusion_is_turned() -> None:

@@ -201,11 +201,16 @@ static void add_drivers(struct facts *f)
 
 static bool names_driver(const char *line)
 {
+	static const char *const no[] = { "WARNING", "Modules linked",
+					  "CPU: ", "+0x" }; /* of a trace */
 	static const char *const words[] = {
 		"hw accel", "crypto", "accelerat", "-sham",        "-aes",
 		"-des",     "hwrng",  "caam",      "requests pump"
 	};
 
+	for (size_t i = 0; i < sizeof(no) / sizeof(*no); i++)
+		if (strstr(line, no[i]))
+			return false;
 	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
 		if (strstr(line, words[i]))
 			return true;

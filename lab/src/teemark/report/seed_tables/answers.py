@@ -85,6 +85,8 @@ def _checked(check: Check, lookup: Lookup) -> tuple[Outcome, str, str]:
     said = check.says.replace("{figure}", _figure(run, value, check.unit))
     if isinstance(value, str) or check.equals:
         shown = value if isinstance(value, str) else str(value.median)
+        if shown in check.open:
+            return "undecided", f"{said}.", ""
         return ("yes" if shown == check.equals else "no"), f"{said}.", ""
     outcome = within(value.known, check.low, check.high)
     bounds = _bounds(run, check)

@@ -61,14 +61,15 @@ class SeedTable:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """A conclusion needs this figure between `low` and `high`, or that it `equals` a word. `says`
-    is a sentence with the figure in the place of {figure}."""
+    """A conclusion needs this figure between `low` and `high`, or that it `equals` a word; a word
+    of `open` leaves it undecided. `says` is a sentence with the figure in the place of {figure}."""
 
     figure: Formula
     says: str
     low: float
     high: float
     equals: str
+    open: tuple[str, ...]
     unit: Unit
 
 
@@ -127,6 +128,7 @@ class _Check(Struct, frozen=True, forbid_unknown_fields=True):
     low: float = -math.inf
     high: float = math.inf
     equals: str = ""
+    open: tuple[str, ...] = ()
     unit: Unit = "times"
     words: Names = field(name="with", default_factory=dict)
 
@@ -187,6 +189,7 @@ def _check(declared: _Check, words: Names, where: str) -> Check:
         declared.low,
         declared.high,
         declared.equals,
+        declared.open,
         declared.unit,
     )
 

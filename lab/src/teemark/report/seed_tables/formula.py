@@ -5,6 +5,7 @@
     inside(CASE)                         seconds of one operation inside the TA
     per_byte(ALGORITHM, BACKEND)         seconds of one more byte
     teehash(STEP, FORMULA)               of each run of a step; the names are those of its report
+    ran(STEP)                            yes or no: whether teehash did what a step asks
     samples(CASE)                        how many were taken
     verified(CASE)                       "verified", of a case that was measured
     fact(NAME)  option(NAME)             of the machine; of its kernel's configuration
@@ -34,6 +35,7 @@ _FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     "size": Lookup.size,
     "inside": Lookup.inside,
     "per_byte": Lookup.per_byte,
+    "ran": Lookup.ran,
     "samples": Lookup.samples,
     "verified": Lookup.verified,
     "fact": Lookup.fact,

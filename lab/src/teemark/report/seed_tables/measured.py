@@ -14,6 +14,9 @@ from teemark.report.subject import Subject
 
 TeehashReport = Mapping[str, object]
 
+TRIED = "teehash-failed"
+"""The skip of a step that teehash couldn't do."""
+
 
 class NotKnown(Exception):
     """Nothing was measured. The text says why, a sentence without its full stop."""
@@ -160,6 +163,14 @@ class Lookup:
             raise self.absent(key)
         values = [figure(report) for report in reports]
         return Value.of(summarize(values, stats.estimate((values,), f"{key} {name}")))
+
+    def ran(self, key: str) -> str:
+        """Whether teehash did what a step asks of it; where it tried."""
+        if key in self._reports:
+            return "yes"
+        if any(skip.case == key and skip.code == TRIED for skip in self.subject.run.skips):
+            return "no"
+        raise self.absent(key)
 
     def samples(self, key: str) -> Value:
         """How many were taken of a call."""
