@@ -34,7 +34,7 @@ run: build ## build all, boot the exact virtual board, run the plan, write the r
 .PHONY: build
 build: deps ## everything that make run needs
 	@$(MAKE) --no-print-directory -j2 venv vboard
-	@$(MAKE) --no-print-directory ta host trace
+	@$(MAKE) --no-print-directory vboard-ta host trace
 
 .PHONY: deps
 deps:
@@ -83,6 +83,12 @@ lock: ## lab/requirements*.lock anew, of the newest versions (PYTHON=python3.11)
 vboard: deps
 	@$(MAKE) --no-print-directory -C vboard all
 
+# The virtual board's, whatever kit the environment names.
+.PHONY: vboard-ta
+vboard-ta: vboard
+	@env -u TA_SIGN_KEY $(MAKE) --no-print-directory -C ta all \
+		TA_DEV_KIT_DIR='$(CURDIR)/build/vboard/ta_dev_kit'
+
 .PHONY: ta
 ta: vboard
 	@$(MAKE) --no-print-directory -C ta all
@@ -109,6 +115,14 @@ install: ## programs and TAs below DESTDIR (PREFIX=/usr/local, TADIR=/lib/optee_
 	@$(MAKE) --no-print-directory -C host install ARCH=$(ARCH)
 	@$(MAKE) --no-print-directory -C ta install
 
+.PHONY: man
+man: venv ## man pages of all programs, in build/man (man -l build/man/teemark-run.1)
+	@$(MAKE) --no-print-directory -C host man
+	@mk/manual build/man $(TEEMARK) 'what trusted execution and hardware crypto cost on a board'
+	@$(VENV)/bin/python -c 'from teemark.cli import TABLE; \
+		[print(row.name, row.help) for row in TABLE]' | while read -r name summary; do \
+		mk/manual build/man "$(TEEMARK) $$name" "$$summary" || exit 1; done
+
 # Built first: without libteec's header, which comes with the virtual board's packages, the unit
 # test that compares ours with it is skipped.
 .PHONY: test
@@ -116,12 +130,12 @@ test: build ## all tests, those on the real OP-TEE included
 	@$(MAKE) --no-print-directory test-unit
 	@$(MAKE) --no-print-directory test-board
 
-# A browser and axe-core, which look at the report's page. Where they can't be had, those tests are
-# skipped and say so.
+# A browser, axe-core and speedscope, which look at the report's page and at an exported trace. Where
+# they can't be had, those tests are skipped and say so.
 .PHONY: test-deps
 test-deps:
 	@mk/install-packages mk/test-packages.txt || echo '[deps] no browser: its tests are skipped'
-	@mk/install-axe
+	@mk/install-node-packages
 
 PYTEST := $(VENV)/bin/pytest -q -c lab/pyproject.toml --rootdir=lab
 # By two processes: many tests wait, for a connection or for a signal to arrive.
@@ -161,7 +175,8 @@ test-board: build venv-dev host-armhf ## the tests on the virtual board (about 1
 
 .PHONY: torture
 torture: build venv-dev ## the virtual board's power cut POWER_CUTS (100) times (about half an hour)
-	@POWER_CUTS=$(or $(POWER_CUTS),100) $(PYTEST) -m board lab/tests/test_power_cut_board.py
+	@POWER_CUTS=$(or $(POWER_CUTS),100) $(PYTEST) -s -m board lab/tests/test_power_cut_board.py
+	@echo 'report: build/torture.txt'
 
 .PHONY: fuzz
 fuzz: deps ## the fuzzers, FUZZ_SECONDS (60) or FUZZ_RUNS each
@@ -206,7 +221,7 @@ picture: test-deps ## the README picture, of REPORT=runs/latest/report.html
 
 .PHONY: clean
 clean: ## remove what was built; downloads and the Python environment stay
-	@rm -rf build/ta build/host build/common build/tests build/lint build/trace
+	@rm -rf build/ta build/kits build/host build/common build/tests build/lint build/trace
 	@$(MAKE) --no-print-directory -C vboard clean
 
 .PHONY: distclean

@@ -3,7 +3,7 @@
 # What the Makefiles of the TAs have in common. A TA's own Makefile sets
 # BINARY (its UUID) and NAME, then includes this.
 #
-#   TA_DEV_KIT_DIR  OP-TEE's TA development kit (export-ta_arm64)
+#   TA_DEV_KIT_DIR  OP-TEE's TA development kit (export-ta_arm64, export-ta_arm32)
 #   CROSS_COMPILE   prefix of the compiler
 #   O               where to build
 #   PYTHON3         a Python that has the module cryptography, to sign with

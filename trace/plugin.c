@@ -5,6 +5,7 @@
  *
  *   arm     translate everything anew, with what recording needs
  *   begin   a window begins behind this instruction
+ *   part    likewise; one that is recorded ends before
  *   end     it ends before this one, and is written to DIR/window-N
  *   disarm  back to looking for markers only, which costs nothing
  *
@@ -26,8 +27,16 @@ QEMU_PLUGIN_EXPORT int qemu_plugin_install(qemu_plugin_id_t id,
 					   const struct qemu_info *info,
 					   int argc, char **argv);
 
-/* hint #imm7 */
-enum { ARM = 0x70, BEGIN = 0x71, END = 0x72, DISARM = 0x73 };
+/* hint #imm7; parts go from OPEN to LAST_PART */
+enum {
+	ARM = 0x70,
+	BEGIN = 0x71,
+	END = 0x72,
+	DISARM = 0x73,
+	OPEN = 0x74,
+	LAST_PART = 0x78,
+	MARKERS = 0x70, /* the bits that all have in common */
+};
 
 enum { STEPS_MAX = 64 << 20 }; /* 512 MiB a window */
 
@@ -45,6 +54,7 @@ static struct {
 	size_t n_steps, room_steps;
 
 	uint32_t block;    /* that is executed now */
+	unsigned begun_by; /* the marker of the window */
 	uint64_t at_begin; /* count at the window's beginning */
 	uint64_t at_step;  /* and at the current step's */
 } trace;
@@ -161,6 +171,7 @@ static void write_window(void)
 		.steps = trace.n_steps,
 		.instructions = count() - trace.at_begin,
 		.flags = trace.full ? WINDOW_CUT : 0,
+		.marker = trace.begun_by,
 	};
 	char path[4096], part[4096 + 8];
 	bool written;
@@ -194,37 +205,51 @@ static void after_reset(qemu_plugin_id_t id)
 	qemu_plugin_register_vcpu_tb_trans_cb(id, on_translate);
 }
 
-static void on_marker(unsigned int cpu, void *marker)
+static void begin_window(unsigned marker)
 {
+	/* The first step is the rest of this block. */
+	trace.begun_by = marker;
+	trace.n_steps = 0;
+	trace.full = false;
+	trace.at_begin = count();
+	open_step();
+	trace.recording = true;
+}
+
+static void end_window(void)
+{
+	if (!trace.recording)
+		return;
+	close_step();
+	trace.recording = false;
+	write_window();
+}
+
+static void on_marker(unsigned int cpu, void *data)
+{
+	unsigned marker = (unsigned)(uintptr_t)data;
+
 	(void)cpu;
-	switch ((uintptr_t)marker) {
+	switch (marker) {
 	case ARM:
 	case DISARM:
-		if (trace.armed == ((uintptr_t)marker == ARM))
+		if (trace.armed == (marker == ARM))
 			break;
 		trace.armed = !trace.armed;
 		trace.recording = false;
 		/* Takes effect behind this block. */
 		qemu_plugin_reset(trace.id, after_reset);
 		break;
-	case BEGIN:
-		if (!trace.armed)
-			break;
-		/* The first step is the rest of this block. */
-		trace.n_steps = 0;
-		trace.full = false;
-		trace.at_begin = count();
-		open_step();
-		trace.recording = true;
-		break;
 	case END:
-		if (!trace.recording)
-			break;
-		close_step();
-		trace.recording = false;
-		write_window();
+		end_window();
 		break;
 	default:
+		if (!trace.armed || marker > LAST_PART)
+			break;
+		/* What is left of a program that died is no window. */
+		if (marker > OPEN)
+			end_window();
+		begin_window(marker);
 		break;
 	}
 }
@@ -265,7 +290,7 @@ static void on_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 		if (trace.armed)
 			trace.words[trace.n_words++] = word;
 		if ((word & 0xfffff01f) == 0xd503201f &&
-		    (word >> 5 & 0x7c) == ARM)
+		    (word >> 5 & MARKERS) == MARKERS)
 			/* Not counted itself. */
 			qemu_plugin_register_vcpu_insn_exec_cb(
 				insn, on_marker, QEMU_PLUGIN_CB_NO_REGS,

@@ -83,10 +83,18 @@ struct stack {
 	size_t n, room;
 };
 
+enum { KEPT = 8 };
+
 struct thread {
 	struct stack stack;
-	/* What OP-TEE was at when the normal world took over. */
-	struct stack kept;
+	/*
+	 * What OP-TEE was at each time that the normal world took over, the
+	 * latest last. It goes on with one of them, or never where the call
+	 * was complete: while one call waits, the kernel makes others, such as
+	 * fast ones to ask what an interrupt is about.
+	 */
+	struct stack kept[KEPT];
+	size_t n_kept;
 	bool other; /* not the one that the window began in */
 	bool asleep;
 };
@@ -302,9 +310,11 @@ static ptrdiff_t frame_before(const struct stack *s,
 	return -1;
 }
 
-static void clear(struct stack *s)
+/* What was kept since then is not gone on with. */
+static void drop_kept(struct thread *t, size_t from)
 {
-	s->n = 0;
+	while (t->n_kept > from)
+		free(t->kept[--t->n_kept].frames);
 }
 
 static bool secure(const struct frame *f)
@@ -319,29 +329,36 @@ static bool secure(const struct frame *f)
 static void keep(size_t from)
 {
 	struct thread *t = thread();
+	struct stack *kept;
 	size_t first = from;
 
 	while (first < t->stack.n && !secure(&t->stack.frames[first]))
 		first++;
 	if (first == t->stack.n)
 		return;
-	clear(&t->kept);
+	if (t->n_kept == KEPT) {
+		free(t->kept[0].frames);
+		memmove(t->kept, t->kept + 1, (KEPT - 1) * sizeof(*t->kept));
+		t->n_kept--;
+	}
+	kept = &t->kept[t->n_kept++];
+	*kept = (struct stack){ 0 };
 	for (size_t i = first; i < t->stack.n; i++) {
 		struct frame *f = &t->stack.frames[i];
 
 		if (!secure(f))
 			continue;
-		t->kept.frames = grow(t->kept.frames, t->kept.n, &t->kept.room,
-				      sizeof(*t->kept.frames));
-		t->kept.frames[t->kept.n++] = *f;
+		kept->frames = grow(kept->frames, kept->n, &kept->room,
+				    sizeof(*kept->frames));
+		kept->frames[kept->n++] = *f;
 	}
 }
 
 /*
  * OP-TEE goes on with what it had been at: as if it had never been away, the
- * first n kept frames take the place of those that resumed it.
+ * first n of the frames kept there take the place of those that resumed it.
  */
-static void put_back(size_t n)
+static void put_back(size_t which, size_t n)
 {
 	struct thread *t = thread();
 	size_t base = t->other; /* the root stays */
@@ -351,23 +368,37 @@ static void put_back(size_t n)
 			base = i + 1;
 	t->stack.n = base;
 	for (size_t i = 0; i < n; i++)
-		push_frame(t->kept.frames[i], false);
-	clear(&t->kept);
+		push_frame(t->kept[which].frames[i], false);
+	drop_kept(t, which);
 }
 
 static bool resume(const struct table_block *b, uint64_t address)
 {
 	struct thread *t = thread();
-	ptrdiff_t n = frame_before(&t->kept, b, address, true);
 
-	if (n < 0 && t->kept.n && !(b->flags & ENTRY) &&
-	    t->kept.frames[t->kept.n - 1].domain == b->domain &&
-	    t->kept.frames[t->kept.n - 1].function == b->function)
-		n = (ptrdiff_t)t->kept.n; /* in the function that left */
-	if (n < 0)
-		return false;
-	put_back((size_t)n);
-	return true;
+	for (size_t which = t->n_kept; which-- > 0;) {
+		const struct stack *kept = &t->kept[which];
+		const struct frame *last = &kept->frames[kept->n - 1];
+		ptrdiff_t n = frame_before(kept, b, address, true);
+
+		if (n < 0 && !(b->flags & ENTRY) && last->domain == b->domain &&
+		    last->function == b->function)
+			n = (ptrdiff_t)kept->n; /* in the function that left */
+		if (n >= 0) {
+			put_back(which, (size_t)n);
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Index behind the frame of an interrupt, which is the last or the one before. */
+static size_t interrupted_at(const struct stack *kept)
+{
+	for (size_t i = kept->n; i > 0 && i + 2 > kept->n; i--)
+		if (kept->frames[i - 1].fault)
+			return i;
+	return 0;
 }
 
 /*
@@ -376,23 +407,46 @@ static bool resume(const struct table_block *b, uint64_t address)
  */
 static bool resume_to_vector(const struct table_block *b)
 {
-	const struct stack *kept = &thread()->kept;
+	const struct thread *t = thread();
 	struct frame interrupted = { .back_domain = b->domain };
-	size_t n = kept->n;
+	size_t which = t->n_kept;
+	size_t n;
 
-	if (!n)
+	if (!which)
 		return false;
 	/* An interrupt leaves its vector, and perhaps one function. */
-	for (size_t i = n; i > 0 && i + 2 > kept->n; i--) {
-		if (kept->frames[i - 1].fault) {
-			interrupted = kept->frames[i - 1];
-			n = i - 1;
-			break;
-		}
-	}
-	put_back(n);
+	while (which > 0 && !interrupted_at(&t->kept[which - 1]))
+		which--;
+	which = which ? which - 1 : t->n_kept - 1;
+	n = interrupted_at(&t->kept[which]);
+	if (n)
+		interrupted = t->kept[which].frames[--n];
+	else
+		n = t->kept[which].n;
+	put_back(which, n);
 	push(b, interrupted.back, interrupted.back_domain, true);
 	return true;
+}
+
+/*
+ * An exception is over, and the next came before the first instruction behind
+ * it: it returns to where the first one would have.
+ */
+static bool return_to_vector(const struct table_block *b)
+{
+	struct stack *s = &thread()->stack;
+
+	for (size_t i = s->n; i-- > 0 && s->frames[i].domain != TFA;) {
+		struct frame over = s->frames[i];
+
+		if (over.domain != CORE ||
+		    (!over.fault && over.back_domain != TA))
+			continue;
+		s->n = i;
+		push(b, over.back, over.back_domain, true);
+		return true;
+	}
+	return false;
 }
 
 static void lose(const struct table_block *b)
@@ -462,7 +516,7 @@ static void same_domain(const struct table_block *b, uint64_t address)
 	if (b->flags & VECTOR &&
 	    !(last->flags & VECTOR && last->address >> 7 == address >> 7)) {
 		if (b->domain != CORE || last->kind != ERET ||
-		    !resume_to_vector(b))
+		    (!return_to_vector(b) && !resume_to_vector(b)))
 			push(b, last->end, b->domain, true);
 		return;
 	}
@@ -569,7 +623,8 @@ static bool fits(const struct steps *steps, size_t i, size_t t)
 
 	walk.current = t;
 	walk.threads[t].stack = copy(&was.stack);
-	walk.threads[t].kept = copy(&was.kept);
+	for (size_t k = 0; k < was.n_kept; k++)
+		walk.threads[t].kept[k] = copy(&was.kept[k]);
 	walk.trial = true;
 	walk.trial_lost = false;
 	while (i < end && !walk.trial_lost) {
@@ -582,7 +637,7 @@ static bool fits(const struct steps *steps, size_t i, size_t t)
 	}
 	walk.trial = false;
 	free(walk.threads[t].stack.frames);
-	free(walk.threads[t].kept.frames);
+	drop_kept(&walk.threads[t], 0);
 	walk.threads[t] = was;
 	walk.last = before;
 	return !walk.trial_lost;

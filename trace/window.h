@@ -9,7 +9,7 @@
 
 #include <stdint.h>
 
-#define WINDOW_MAGIC "TTRACE2"
+#define WINDOW_MAGIC "TTRACE3"
 
 enum {
 	WINDOW_CUT = 1 /* more steps than fit: what is there is the beginning */
@@ -22,6 +22,7 @@ struct window_head {
 	uint64_t steps;
 	uint64_t instructions;
 	uint64_t flags;
+	uint64_t marker; /* that it began at */
 };
 
 struct window_block {   /* as QEMU translated it */

@@ -18,6 +18,8 @@
 
 #include "error.h"
 
+struct kernel_driver;
+struct kernel_drivers;
 struct session; /* a backend's own */
 struct tee_session;
 
@@ -83,6 +85,34 @@ struct backend {
 	bool crosses;
 	/* It computes in this process: not in a TA, nor in the kernel. */
 	bool local;
+
+	/*
+	 * A device may do the work, or another driver of the kernel than one
+	 * thinks: what the machine did meanwhile is recorded.
+	 */
+	bool may_offload;
+	/*
+	 * The environment's variable and value without which it uses the CPU's
+	 * crypto instructions, where there are some; or NULL.
+	 */
+	const char *(*mask)(const char **value);
+	/*
+	 * Of "afalg:DRIVER": the one driver that its sessions use; else NULL.
+	 * DRIVER_ANY stands for all that there are, and none can be opened.
+	 */
+	const char *driver;
+	/* The session's driver, once it was opened; or NULL: no choice. */
+	int (*use_driver)(struct session *session, const char *driver,
+			  struct error *err);
+	/*
+	 * Which driver of the kernel computes the algorithm (NULL: random
+	 * bytes)? driver: as above. Or NULL: the kernel doesn't.
+	 */
+	int (*driver_of)(const struct algorithm *alg, const char *driver,
+			 struct kernel_driver *found, struct error *err);
+	/* All that it could be: the caller frees. Or NULL. */
+	int (*drivers_of)(const struct algorithm *alg,
+			  struct kernel_drivers *found, struct error *err);
 
 	/*
 	 * Can this machine run it at all? 0, or -errno with the reason in
@@ -193,7 +223,18 @@ struct backend {
  * that hash have `digest`.
  */
 extern const struct backend *const backends[];
+/*
+ * "afalg:sha256-generic": the backend with that driver, made when it is first
+ * asked for, and kept. NULL: there is none, or no memory.
+ */
 const struct backend *backend_by_name(const char *name);
+#define DRIVER_ANY "*"
+/* Those that were made, in that order; NULL after the last. */
+const struct backend *backend_made(size_t i);
+/* A session by one of the backend's open functions, with its driver. */
+int backend_open(const struct backend *backend,
+		 int (*open)(struct session **session, struct error *err),
+		 struct session **session, struct error *err);
 
 /* For backends. */
 

@@ -6,6 +6,7 @@
 #ifndef TEE_CLIENT_H
 #define TEE_CLIENT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -65,6 +66,16 @@ int tee_session_open(struct tee_session **session, const TEEC_UUID *uuid,
 		     const char *uuid_text, const char *name,
 		     struct error *err);
 void tee_session_close(struct tee_session *session);
+
+/*
+ * A new session with that TA in place of the old one, which may be dead: its
+ * context stays, and so does the memory that is shared.
+ */
+int tee_session_again(struct tee_session *session, const TEEC_UUID *uuid,
+		      const char *name, struct error *err);
+
+/* False if the text is no UUID, such as 8aaaf200-2450-11e4-abe2-0002a5d5c51b. */
+bool tee_uuid(const char *text, TEEC_UUID *uuid);
 
 /*
  * doing: for the message, "hash 4096 bytes with sha256". TARGET_DEAD means

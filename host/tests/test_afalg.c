@@ -3,6 +3,7 @@
 #include "harness.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -10,6 +11,8 @@
 
 #include <linux/if_alg.h>
 
+#include "cases.h"
+#include "kernel_crypto.h"
 #include "listing.h"
 
 #ifndef AF_ALG
@@ -21,7 +24,36 @@ int __wrap_bind(int fd, const struct sockaddr *address, socklen_t len);
 int __wrap_setsockopt(int fd, int level, int name, const void *value,
 		      socklen_t len);
 int __wrap_accept4(int fd, struct sockaddr *address, socklen_t *len, int flags);
+FILE *__wrap_fopen(const char *path, const char *mode);
+FILE *__real_fopen(const char *path, const char *mode);
 
+/* What /proc/crypto says; %d is a reference count that rises with each bind. */
+static const char drivers[] =
+	"name         : sha256\ndriver       : sha256-generic\n"
+	"module       : kernel\npriority     : 9999\nrefcnt       : 1\n"
+	"selftest     : passed\ninternal     : no\ntype         : shash\n"
+	"blocksize    : 64\n\n"
+	"name         : sha256\ndriver       : omap-sha256\n"
+	"module       : omap_sham\npriority     : 400\nrefcnt       : %d\n"
+	"internal     : no\ntype         : ahash\nasync        : yes\n\n"
+	"name         : sha256\ndriver       : hidden\npriority     : 500\n"
+	"internal     : yes\ntype         : shash\n\n"
+	"name         : sha256\ndriver       : a/slash\npriority     : 1\n"
+	"internal     : no\ntype         : shash\n\n"
+	"name         : sha1\ndriver       : sha1-generic\npriority     : 100\n"
+	"internal     : no\ntype         : shash\n\n";
+static char crypto[sizeof(drivers) + 8];
+static int binds;
+
+FILE *__wrap_fopen(const char *path, const char *mode)
+{
+	if (strcmp(path, "/proc/crypto"))
+		return __real_fopen(path, mode);
+	snprintf(crypto, sizeof(crypto), drivers, binds);
+	return fmemopen(crypto, strlen(crypto), "r");
+}
+
+static char bound[64]; /* the last one's name */
 static int bind_errno; /* of a "hash" socket; 0: it can be bound */
 
 int __wrap_socket(int domain, int type, int protocol)
@@ -38,6 +70,8 @@ int __wrap_bind(int fd, const struct sockaddr *address, socklen_t len)
 
 	(void)fd;
 	assert_int_equal(len, sizeof(*alg));
+	snprintf(bound, sizeof(bound), "%s", (const char *)alg->salg_name);
+	binds++;
 	errno = bind_errno;
 	return bind_errno && !strcmp((const char *)alg->salg_type, "hash") ?
 		       -1 :
@@ -114,11 +148,92 @@ static void test_a_refused_hash_says_why(void **state)
 	afalg->close(session);
 }
 
+static void test_drivers_of_an_algorithm(void **state)
+{
+	struct kernel_drivers found;
+
+	(void)state;
+	bind_errno = 0;
+	assert_int_equal(kernel_drivers_of("hash", "sha256", &found, NULL), 0);
+	assert_int_equal(found.count, 2);
+	assert_string_equal(found.list[0].driver, "sha256-generic");
+	assert_string_equal(found.list[1].driver, "omap-sha256");
+	assert_string_equal(found.list[1].module, "omap_sham");
+	assert_true(found.list[1].async);
+	kernel_drivers_free(&found);
+}
+
+/* By its reference count: the priority may say anything. */
+static void test_the_driver_that_is_bound(void **state)
+{
+	struct kernel_driver driver;
+
+	(void)state;
+	assert_int_equal(kernel_driver_bound("hash", "sha256", &driver, NULL),
+			 0);
+	assert_string_equal(driver.driver, "omap-sha256");
+}
+
+static void test_a_driver_is_bound_by_its_name(void **state)
+{
+	const struct backend *one = backend_by_name("afalg:omap-sha256");
+	struct error err = { 0 };
+	struct session *session;
+
+	(void)state;
+	assert_ptr_equal(one, backend_by_name("afalg:omap-sha256"));
+	assert_string_equal(one->driver, "omap-sha256");
+	assert_null(backend_by_name("c:omap-sha256"));
+	assert_null(backend_by_name("afalg:"));
+	assert_int_equal(backend_open(one, one->open, &session, &err), 0);
+	assert_int_equal(one->supports(session, algorithm_by_name("sha256"),
+				       &err),
+			 0);
+	assert_string_equal(bound, "omap-sha256");
+	/* It is another algorithm's. */
+	assert_int_equal(one->supports(session, algorithm_by_name("sha1"),
+				       &err),
+			 -EOPNOTSUPP);
+	assert_string_equal(err.skip, "no-driver");
+	one->close(session);
+}
+
+static void test_any_driver_is_a_case_of_each(void **state)
+{
+	const struct case_options defaults = { .samples = 3 };
+	struct cases cases = { 0 };
+
+	(void)state;
+	assert_int_equal(cases_add_line(&cases, "oneshot/sha256/afalg:*/64", 1,
+					&defaults, NULL),
+			 0);
+	assert_int_equal(cases_add_line(&cases,
+					"oneshot/sha256/afalg:omap-sha256/64",
+					2, &defaults, NULL),
+			 0);
+	assert_int_equal(cases_add_line(&cases, "oneshot/sha3-512/afalg:*/64",
+					3, &defaults, NULL),
+			 0);
+	assert_int_equal(cases_expand(&cases, NULL), 0);
+	assert_int_equal(cases.count, 3);
+	assert_string_equal(cases.list[0].key,
+			    "oneshot/sha256/afalg:sha256-generic/64");
+	assert_int_equal(cases.list[0].options.samples, 3);
+	assert_string_equal(cases.list[1].key,
+			    "oneshot/sha256/afalg:omap-sha256/64");
+	assert_string_equal(cases.list[2].key, "oneshot/sha3-512/afalg:*/64");
+	cases_free(&cases);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_ciphers_where_hashes_are_refused),
 		cmocka_unit_test(test_a_refused_hash_says_why),
+		cmocka_unit_test(test_drivers_of_an_algorithm),
+		cmocka_unit_test(test_the_driver_that_is_bound),
+		cmocka_unit_test(test_a_driver_is_bound_by_its_name),
+		cmocka_unit_test(test_any_driver_is_a_case_of_each),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

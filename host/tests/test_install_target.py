@@ -4,27 +4,19 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 from pathlib import Path
 
 HOST = Path(__file__).resolve().parents[1]
 
 
-def make(
-    build: Path, *words: str | Path, env: dict[str, str]
-) -> subprocess.CompletedProcess[str]:
+def make(build: Path, *words: str | Path, env: dict[str, str]) -> subprocess.CompletedProcess[str]:
     """With nothing of this checkout's build in reach."""
     command = ["make", "-C", HOST, f"BUILD={build}", f"SYSROOT={build}/none", *words]
-    clean = {
-        k: v for k, v in os.environ.items() if not k.startswith(("MAKE", "MFLAGS"))
-    }
+    clean = {k: v for k, v in os.environ.items() if not k.startswith(("MAKE", "MFLAGS"))}
     return subprocess.run(
-        command,
-        capture_output=True,
-        text=True,
-        check=False,
-        env=clean | env,
-        timeout=300,
+        command, capture_output=True, text=True, check=False, env=clean | env, timeout=300
     )
 
 
@@ -37,9 +29,7 @@ def program(path: Path, script: str) -> Path:
 def test_install_with_the_environment_of_a_package(tmp_path: Path) -> None:
     """CC of two words and CFLAGS from the environment; below DESTDIR and PREFIX."""
     log = tmp_path / "log"
-    compiler = program(
-        tmp_path / "compiler", f'echo "$@" >>"{log}"\nshift\nexec gcc "$@"\n'
-    )
+    compiler = program(tmp_path / "compiler", f'echo "$@" >>"{log}"\nshift\nexec gcc "$@"\n')
     done = make(
         tmp_path / "build",
         *("-j2", "install", f"DESTDIR={tmp_path}/root", "PREFIX=/usr"),
@@ -52,7 +42,35 @@ def test_install_with_the_environment_of_a_package(tmp_path: Path) -> None:
     compiled = [line for line in log.read_text().splitlines() if " -c " in line]
     assert compiled
     assert all(line.startswith("--word") and "-O0 -DASKED" in line for line in compiled)
-    said = subprocess.run(
-        [installed["teebench"], "--version"], capture_output=True, check=True
-    )
+    said = subprocess.run([installed["teebench"], "--version"], capture_output=True, check=True)
     assert said.stdout.startswith(b"teebench ")
+    completions = tmp_path / "root/usr/share/bash-completion/completions"
+    assert {path.name for path in completions.iterdir()} == set(installed)
+    pages = tmp_path / "root/usr/share/man/man1"
+    if shutil.which("help2man") is None:
+        assert "help2man is not installed" in done.stderr
+        assert not pages.exists()
+        return
+    for name, word in (("teebench", "min\\-us"), ("teehash", "report")):
+        page = (pages / f"{name}.1").read_text()
+        assert page.splitlines()[1].startswith(f".TH {name.upper()} ")
+        assert f"{name} \\- " in page
+        assert f"\\fB\\-\\-{word}" in page
+
+
+def test_no_man_page_of_a_program_for_another_machine(tmp_path: Path) -> None:
+    """Nor without help2man; what is installed stays installed."""
+    other = program(tmp_path / "teebench", "exit 126\n")
+    make_page = [HOST.parent / "mk" / "manual", tmp_path / "man", other, "what it does"]
+    for path, said in (
+        (os.environ["PATH"], "is built for another machine"),
+        (str(tmp_path), "help2man is not installed"),
+    ):
+        if "another" in said and shutil.which("help2man") is None:
+            continue
+        done = subprocess.run(
+            ["/bin/sh", *make_page],
+            capture_output=True, text=True, check=False, env={"PATH": path},
+        )  # fmt: skip
+        assert (done.returncode, said in done.stderr) == (0, True), done.stderr
+        assert not list(tmp_path.glob("man/*"))

@@ -13,33 +13,19 @@ HERE = Path(__file__).resolve().parent
 TEEBENCH = HERE.parents[1] / "build" / "tests" / "host" / "teebench"
 
 CIPHERS = [
-    *(
-        f"aes-{bits}-{mode}"
-        for bits in (128, 192, 256)
-        for mode in ("ecb", "cbc", "ctr", "gcm")
-    ),
+    *(f"aes-{bits}-{mode}" for bits in (128, 192, 256) for mode in ("ecb", "cbc", "ctr", "gcm")),
     "aes-128-xts",
     "aes-256-xts",
 ]
 CASES = [
     "invoke/none/empty/none",
-    *(
-        f"invoke/{kind}/tee/none"
-        for kind in ("core", "values", "memref-in", "memref-out", "memref-inout")
-    ),
+    *(f"invoke/{kind}/tee/none" for kind in ("core", "values", "memref-in", "memref-out", "memref-inout")),
+    "invoke/increment/tee/none",
     "shm/temporary/tee/in/64",
     "session/open/tee/none",
     "ta-size/32/tee/none",
-    *(
-        f"stream/sha256/{by}/{what}"
-        for by in ("c", "openssl")
-        for what in ("0/1", "9999/1000")
-    ),
-    *(
-        f"oneshot/hmac-sha{n}/{by}/65"
-        for n in (1, 256, 512)
-        for by in ("c", "openssl", "ta-c")
-    ),
+    *(f"stream/sha256/{by}/{what}" for by in ("c", "openssl") for what in ("0/1", "9999/1000")),
+    *(f"oneshot/hmac-sha{n}/{by}/65" for n in (1, 256, 512) for by in ("c", "openssl", "ta-c")),
     *(
         f"cipher/{cipher}/{by}/{way}/{size}"
         for cipher in CIPHERS
@@ -55,8 +41,20 @@ CASES = [
         for part in ("all", "inv")
     ),
     *(
+        f"cipher-steps/aes-256-cbc/{by}/{way}/4096/whole/all"
+        for by in ("c", "openssl")
+        for way in ("enc", "dec")
+    ),
+    *(
+        f"storage/{op}/memory/7000"
+        for op in ("create", "read", "open-read-close", "write", "delete", "rename")
+    ),
+    *(
         f"storage/{op}/{store}/7000"
-        for op in ("create", "open", "read", "write", "rename", "truncate", "delete")
+        for op in (
+            *("create", "open", "read", "open-read-close"),
+            *("write", "rename", "truncate", "delete"),
+        )
         for store in ("file", "file-fsync", "tee-ree-fs", "tee-rpmb")
     ),
     *(f"rng/random/{by}/64" for by in ("getrandom", "urandom", "openssl", "tee")),
@@ -65,6 +63,11 @@ CASES = [
         for code in ("sha256", "memcpy", "memtouch", "intloop")
         for by in ("c", "ta-c")
         for size in (0, 1, 7, 63, 64, 4096, 4097, 10000)
+    ),
+    *(
+        f"{asked}/tee/{times}"
+        for asked in ("log/lines", "time/ree", "time/system")
+        for times in (0, 256)
     ),
     "copy-limit/memcpy/c/1000",
     *(
@@ -119,20 +122,26 @@ def test_what_runs_is_right_and_leaves_nothing_behind(tmp_path: Path) -> None:
         ("cipher/aes-128-cbc/c/both/16", "enc/BYTES"),
         ("cipher-steps/aes-128-gcm/c/enc/16/set-iv/all", "go on"),
         ("cipher-steps/aes-128-cbc/c/enc/16/wave/all", "STEP"),
+        ("cipher-steps/aes-128-cbc/c/enc/16/whole/inv", "only whole/all"),
         ("storage/copy/file/10", "not an operation"),
+        ("digest-parts/sha256/c/reset", "backend tee"),
+        ("digest-parts/sha256/tee/begin", "not a part"),
+        ("digest-parts/aes-128-cbc/tee/reset", "not a digest"),
         ("storage/create/floppy/10", "no storage"),
         ("rng/random/dice/16", "no backend"),
         ("rng/random/urandom/8", "least"),
         ("same-code/sort/c/16", "not a code"),
+        ("log/lines/c/1", "tee only"),
+        ("log/words/tee/1", "not what a TA writes"),
+        ("time/utc/tee/1", "not a clock"),
+        ("time/ree/tee/257", "256"),
         ("same-code/sha256/tee/16", "c and ta-c"),
         ("copy-limit/memcpy/tee/16", "memcpy/c"),
         ("file/md5/c/16", "not an operation"),
         ("file/aes-128-cbc-enc/c/15", "multiple"),
     ],
 )
-def test_a_wrong_key_is_refused_before_anything_is_measured(
-    key: str, said: str
-) -> None:
+def test_a_wrong_key_is_refused_before_anything_is_measured(key: str, said: str) -> None:
     done = subprocess.run([TEEBENCH, key], capture_output=True, check=False, timeout=60)
     assert done.returncode == 2
     assert said in done.stderr.decode()

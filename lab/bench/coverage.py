@@ -5,8 +5,8 @@
 
 A run has two backends, each measured at seven sizes by 15 samples a size in random order, and one
 case with repetitions that a TA's counter sees too. Each interval should hold the truth in 95 % of
-the runs. Exit status 1: one does in fewer than 93 % or, but for those that are listed as wider for
-a reason, in more than 97 %.
+the runs. Exit status 1: one does in fewer than 93 % or in more than 97 % (98 % where a clock's step
+is as large as the scatter: what a step hides is bounded there, see COARSE in model/stats.py).
 """
 
 from __future__ import annotations
@@ -56,6 +56,7 @@ class Scenario:
     starts: int = 1
     shift: float = 0.0  # of a start, relative; a size has one of its own beside
     grain: float = 0.0  # of the clock, relative to GRID
+    most: float = 0.97
 
 
 def _normal(rng: Rng, n: int) -> Array:
@@ -90,7 +91,7 @@ SCENARIOS = (
     Scenario("normal", _normal),
     Scenario("lognormal", _lognormal),
     Scenario("heavy tails", _heavy),
-    Scenario("quantised", _normal, grain=SPREAD),
+    Scenario("quantised", _normal, grain=SPREAD, most=0.98),
     Scenario("drift", _drift),
     Scenario("dependent", _dependent),
     Scenario("4 starts", _normal, starts=4, shift=SPREAD),
@@ -235,7 +236,7 @@ def main() -> int:
         cells = []
         for name in INTERVALS:
             share, _ = found.get(name, (math.nan, 0))
-            bad = not 0.93 <= share <= 0.97
+            bad = not 0.93 <= share <= scenario.most
             good = good and not bad
             cells.append(f"{share:9.1%}{'!' if bad else ' '}")
         say(f"{scenario.name:12}" + "".join(cells))

@@ -17,7 +17,6 @@ import argparse
 import contextlib
 import io
 import re
-import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -26,6 +25,7 @@ from pathlib import Path
 from click import echo as say
 
 from teemark import cli, paths, summary
+from teemark.boards.made_by import compiler, versions
 from teemark.report.subject import subjects
 from teemark.run import reader
 from teemark.run.reader import RunData
@@ -53,14 +53,8 @@ RELATIVE, PERCENT = 0.002, 0.2
 
 def made_by() -> str:
     """What the figures depend on."""
-    gcc = subprocess.run(
-        ["aarch64-linux-gnu-gcc", "--version"], capture_output=True, text=True, check=True
-    )
-    lines = (paths.vboard() / "VERSIONS").read_text(encoding="utf-8").splitlines()
-    versions = dict(line.split("=", 1) for line in lines if "=" in line)
-    return ", ".join(
-        [gcc.stdout.splitlines()[0], *(f"{name} {versions[name]}" for name in PACKAGES)]
-    )
+    known = versions()
+    return ", ".join([compiler(), *(f"{name} {known[name]}" for name in PACKAGES)])
 
 
 def shown(run: RunData) -> str:

@@ -19,7 +19,9 @@ from typing import Any
 
 from teemark import paths
 
-AXE = paths.build() / "axe" / "node_modules" / "axe-core" / "axe.min.js"
+NODE_MODULES = paths.build() / "node" / "node_modules"
+AXE = NODE_MODULES / "axe-core" / "axe.min.js"
+SPEEDSCOPE = NODE_MODULES / "speedscope" / "dist" / "release"
 PATIENCE = 60.0
 
 
@@ -98,7 +100,7 @@ class Browser:
         found: dict[str, Any] = json.loads(text)
         return found
 
-    def show(self, page: Path, *, width: int, dark: bool = False) -> None:
+    def show(self, page: Path, *, width: int, dark: bool = False, fragment: str = "") -> None:
         """Load a file, as on a screen so wide."""
         self.events.clear()
         self.call(
@@ -110,7 +112,7 @@ class Browser:
         )
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
         self.call("Emulation.setEmulatedMedia", features=[scheme])
-        self.call("Page.navigate", url=page.as_uri())
+        self.call("Page.navigate", url=page.as_uri() + fragment)
         while not any(event["method"] == "Page.loadEventFired" for event in self.events):
             self.events.append(self._message())
 

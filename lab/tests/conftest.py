@@ -13,7 +13,7 @@ from hypothesis import settings
 
 import sshserver
 from teemark.boards import Board, BoardFile, SshConfig, VirtualBoard, ensure_installed, open_board
-from teemark.boards.ssh import Endpoint
+from teemark.boards.endpoint import Endpoint
 
 HOST = "test-host"
 

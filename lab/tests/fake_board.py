@@ -11,8 +11,9 @@ from pathlib import Path
 
 from teemark.boards.board import Board
 from teemark.boards.config import BoardFile, SshConfig
+from teemark.boards.endpoint import Endpoint
 from teemark.boards.shell import Process
-from teemark.boards.ssh import Channel, Endpoint, Ssh, Stream
+from teemark.boards.ssh import Channel, Ssh, Stream
 from teemark.errors import ConnectionLost
 
 

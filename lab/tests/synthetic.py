@@ -62,6 +62,7 @@ class Synthetic:
     identical: bool = False  # as on a board that counts instructions
     truth: Truth = field(default_factory=lambda: dict(TRUTH))
     board: str = "synthetic"
+    plan: str = "quick"
     emulated: bool = True
     repeat: tuple[int, ...] = (1, 2, 4, 8)
     harness: float = 1.9  # ns
@@ -88,7 +89,7 @@ class Synthetic:
             "teemark": "0.1.0",
             "board": self.board,
             "board_summary": "made up, with known truth",
-            "plan": "quick",
+            "plan": self.plan,
             "plan_summary": "What one call costs, and digests in every backend.",
             "started": "2026-01-02T03:04:05Z",
             "emulated": self.emulated,
@@ -214,13 +215,25 @@ class Synthetic:
 
 
 def run_of(
-    cases: Mapping[str, Sequence[float]], *, loops: int = 1, icount: bool = False, **more: object
+    cases: Mapping[str, Sequence[float]],
+    *,
+    loops: int = 1,
+    icount: bool = False,
+    plan: str = "quick",
+    reports: Mapping[str, Sequence[Mapping[str, object]]] | None = None,
+    **more: object,
 ) -> RunData:
-    """A run with these cases and these times of a call, nanoseconds, in turns. `more` goes into
-    every case record."""
-    head = Synthetic(identical=icount).records()[0]
+    """A run with these cases and these times of a call, nanoseconds, in turns; "KEY x4" are those
+    of calls with 4 operations. `reports` are those of teehash, by step; `more` goes into every case
+    record."""
+    head = Synthetic(identical=icount).records()[0] | {"plan": plan}
     records: list[dict[str, object]] = [head, deepcopy(MACHINE)]
-    for key, times in cases.items():
+    repeats: dict[str, list[int]] = {}
+    for name in cases:
+        key, _, repeat = name.partition(" x")
+        repeats.setdefault(key, []).append(int(repeat or 1))
+    for key, counts in repeats.items():
+        times = cases.get(key) or cases[f"{key} x{counts[0]}"]
         workload, algorithm, backend, parameters = key.split("/", 3)
         size = next((word for word in parameters.split("/") if word.isdigit()), None)
         records.append(
@@ -234,19 +247,25 @@ def run_of(
                 "bytes": int(size) if size else None,
                 "verified": True,
                 "samples": len(times),
-                "repeat": [1],
-                "loops": [loops],
+                "repeat": counts,
+                "loops": [loops] * len(counts),
             }
             | more
         )
     seq = itertools.count()
     for turn in itertools.zip_longest(*cases.values()):
-        for key, ns in zip(cases, turn, strict=True):
+        for name, ns in zip(cases, turn, strict=True):
+            key, _, repeat = name.partition(" x")
             if ns is not None:
                 records.append(
-                    {"type": "sample", "case": key, "seq": next(seq), "repeat": 1}
+                    {"type": "sample", "case": key, "seq": next(seq), "repeat": int(repeat or 1)}
                     | {"loops": loops, "ns": round(ns * loops), "source": "client-clock"}
                 )
+    for step, told in (reports or {}).items():
+        records += [
+            {"type": "teehash", "case": step, "seq": number, "argv": ["teehash"], "report": report}
+            for number, report in enumerate(told)
+        ]
     records.append({"type": "end", "complete": True, "reason": "done"})
     return reader.parse([json.dumps(record).encode() + b"\n" for record in records], file="x")
 

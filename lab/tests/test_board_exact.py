@@ -11,11 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from teemark import plan, runner
+from teemark import gate, plan, runner
+from teemark.baseline import held_against
 from teemark.boards import VirtualBoard, ensure_installed
 from teemark.model import models, verdicts
 from teemark.model.breakdown import breakdowns
-from teemark.model.compare import LIMIT, Difference, differences, only_in_one
+from teemark.model.compare import LIMIT, Difference, compare
 from teemark.model.counter import TOLERANCE
 from teemark.model.stats import call_times
 from teemark.plan import Plan
@@ -75,11 +76,32 @@ def measured(board: VirtualBoard, asked: Plan, folder: Path) -> RunData:
     return run
 
 
+def test_this_project_passes_its_own_gate(qemu_v8_icount: VirtualBoard, tmp_path: Path) -> None:
+    """The first of this boot, as in the baseline: calls, sessions, digests and teehash take no
+    instruction more than when lab/tests/gate.txt was committed."""
+    file = Path(__file__).with_name("gate.txt")
+    baseline = gate.read(file)
+    other = gate.differing(baseline, qemu_v8_icount.file)
+    if other:
+        pytest.skip(f"the gate's baseline was made with other versions: {other}")
+    asked = plan.load(baseline.plan)
+    found = held_against(baseline, gate.measure(qemu_v8_icount, asked, tmp_path / "first"))
+    if found.of("worse"):
+        qemu_v8_icount.reboot("power-cut")
+        ensure_installed(qemu_v8_icount)
+        again = held_against(baseline, gate.measure(qemu_v8_icount, asked, tmp_path / "second"))
+        found = gate.confirmed(found, again)
+    assert found.lost == ()
+    worse = [(one.name, one.first.value, one.second.value) for one in found.of("worse")]
+    assert not worse, f"dearer; if it is meant: teemark gate --baseline {file} --update"
+    if better := [one.name for one in found.of("better")]:
+        warnings.warn(f"cheaper than in {file}, which should be updated: {better}", stacklevel=1)
+
+
 def test_two_boots_and_two_runs_in_one_boot_give_the_same_medians(
     qemu_v8_icount: VirtualBoard, tmp_path: Path
 ) -> None:
-    """Everything that `quick` measures but its longest messages; lab/bench/exact.py compares it
-    all."""
+    """Everything that `quick` measures but its longest messages."""
     quick = thinned("quick", samples=5, largest=64 << 10)
     first = measured(qemu_v8_icount, quick, tmp_path / "first")
     assert {skip.code for skip in first.skips} == {"unsupported-algorithm"}
@@ -95,10 +117,10 @@ def test_two_boots_and_two_runs_in_one_boot_give_the_same_medians(
     second = measured(qemu_v8_icount, quick, tmp_path / "second")
 
     def apart(one: RunData, other: RunData) -> list[Difference]:
-        assert only_in_one(one, other) == ()
-        found = differences(one, other)
-        assert len(found) == len(one.cases) + 2 * 3  # three cases have three repeats
-        return [difference for difference in found if not difference.holds]
+        found = compare(one, other)
+        assert found.lost == found.new == ()
+        assert len(found.pairs) == len(one.cases) + 2 * 3  # three cases have three repeats
+        return [difference for difference in found.pairs if difference.verdict != "same"]
 
     like_first = second
     if found := apart(first, second):
@@ -109,9 +131,9 @@ def test_two_boots_and_two_runs_in_one_boot_give_the_same_medians(
         third = measured(qemu_v8_icount, quick, tmp_path / "third")
         like_first = third if apart(first, third) == [] else first
         assert like_first is third or apart(second, third) == [], found
-    again = differences(small, like_first)
+    again = compare(small, like_first).pairs
     assert len(again) == len(small.cases) == 8
-    assert [one for one in again if one.relative > LIMIT] == []
+    assert [one for one in again if abs(one.change) > LIMIT] == []
 
 
 def test_xtest_and_teebench_agree_in_one_boot(qemu_v8_icount: VirtualBoard) -> None:

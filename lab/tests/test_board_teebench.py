@@ -201,3 +201,30 @@ def test_no_permission(qemu_v8: VirtualBoard) -> None:
     skip = only_skip([json.loads(line) for line in done.text.splitlines()])
     assert skip["code"] == "no-permission"
     assert "/dev/tee0" in skip["reason"]
+
+
+def test_libkcapis_error_is_that_of_a_missing_netlink_socket(qemu_v8: VirtualBoard) -> None:
+    """The published -93 (a BeagleBone without CONFIG_CRYPTO_USER), made on purpose: the module is
+    unloaded, and nothing may load it again. AF_ALG works all the while."""
+    said = qemu_v8.script(
+        """\
+        loader=$(cat /proc/sys/kernel/modprobe)
+        trap 'echo "$loader" >/proc/sys/kernel/modprobe; modprobe crypto_user; rm -f /tmp/abc' EXIT
+        printf abc >/tmp/abc
+        look() {
+            kcapi-dgst -c sha256 --hex </tmp/abc >/dev/null 2>&1
+            echo "kcapi $?"
+            teebench --machine | grep netlink_errno
+            teebench oneshot/sha256/afalg/64 | grep -c '"type":"sample"'
+        }
+        modprobe crypto_user
+        look
+        echo /bin/false >/proc/sys/kernel/modprobe
+        rmmod crypto_user
+        look
+        """
+    ).text.split()
+    with_it, without = said[: len(said) // 2], said[len(said) // 2 :]
+    assert with_it[:4] == ["kcapi", "0", "netlink_errno", "0"]
+    assert without[:4] == ["kcapi", str(256 - 93), "netlink_errno", "93"]
+    assert int(with_it[4]) == int(without[4]) > 0

@@ -223,7 +223,7 @@ def test_sources_that_disagree_are_a_finding_and_not_averaged() -> None:
 def test_scatter_makes_intervals() -> None:
     one = apart(run_with(truth(), spread=0.02))["oneshot/sha256/tee/1048576"]
     for name in ("mapping", "setup", "compute", "unexplained"):
-        part = one.part(name)  # type: ignore[arg-type]
+        part = one.part(name)
         assert part is not None
         assert part.value is not None
         assert part.value.interval is not None

@@ -12,7 +12,7 @@ import msgspec
 import pytest
 
 from synthetic import Synthetic, run_of, scattered
-from teemark.model.compare import Difference, differences, only_in_one
+from teemark.model.compare import Difference, compare
 from teemark.run import reader
 from teemark.run.reader import RunData
 
@@ -54,11 +54,11 @@ def of(key: str, found: tuple[Difference, ...]) -> Difference:
 
 
 def test_a_run_is_as_it_is() -> None:
-    found = differences(run(), run())
+    found = compare(run(), run()).pairs
     assert {one.case for one in found} == set(run().cases)
     assert len(found) == sum(len(case.case.repeat) for case in run().cases.values())
-    assert all(one.same and one.holds and one.reason is None for one in found)
-    assert only_in_one(run(), run()) == ()
+    assert all(one.identical and one.verdict == "same" and one.reason is None for one in found)
+    assert compare(run(), run()).lost == compare(run(), run()).new == ()
 
 
 @pytest.mark.parametrize(
@@ -77,13 +77,13 @@ def test_a_run_is_as_it_is() -> None:
 def test_what_is_apart_needs_a_reason(
     key: str, by_ns: int, holds: bool, reason: str | None
 ) -> None:
-    found = differences(run(), moved(key, by_ns))
+    found = compare(run(), moved(key, by_ns)).pairs
     one = of(key, found)
     assert one.second.value > one.first.value
-    assert one.holds is holds
+    assert one.verdict == ("same" if holds else "worse")
     assert (one.reason is None) == (reason is None)
     assert reason is None or reason in (one.reason or "")
-    assert all(other.holds for other in found if other.case != key)
+    assert all(other.verdict == "same" for other in found if other.case != key)
 
 
 @pytest.mark.parametrize(("more_ns", "holds"), [(8, True), (8000, False)])
@@ -97,30 +97,32 @@ def test_samples_of_other_lengths(more_ns: int, holds: bool) -> None:
             record["ns"] = record["ns"] * 2 + more_ns
             record["loops"] *= 2
 
-    one = of(key, differences(run(), run(twice_as_many)))
+    one = of(key, compare(run(), run(twice_as_many)).pairs)
     assert one.reason is not None
     assert re.fullmatch(r"samples of \d+ and \d+ calls", one.reason)
-    assert one.holds is holds
+    assert one.verdict == ("same" if holds else "worse")
 
 
 def test_a_case_that_only_one_has_is_named() -> None:
     key = SHORT.format("tee")
     less = run()
     less = dataclasses.replace(less, cases={k: v for k, v in less.cases.items() if k != key})
-    assert only_in_one(run(), less) == (key,)
-    assert key not in {one.case for one in differences(run(), less)}
+    assert compare(run(), less).lost == (key,)
+    assert compare(less, run()).new == (key,)
+    assert key not in {one.case for one in compare(run(), less).pairs}
 
 
 @pytest.mark.parametrize(
-    ("factor", "slower"), [(1.1, "yes"), (0.9, "no"), (1.001, "undecided"), (0.999, "undecided")]
+    ("factor", "verdict"),
+    [(1.1, "worse"), (0.9, "better"), (1.001, "undecided"), (0.999, "undecided")],
 )
-def test_a_difference_may_be_chance(factor: float, slower: str) -> None:
+def test_a_difference_may_be_chance(factor: float, verdict: str) -> None:
     first = run_of({SHORT.format("c"): scattered(1000, 0.02)})
     second = run_of({SHORT.format("c"): scattered(1000 * factor, 0.02, seed=2)})
-    (found,) = differences(first, second)
-    assert found.slower == slower
+    (found,) = compare(first, second).pairs
+    assert found.verdict == verdict
     assert found.ratio.value == pytest.approx(factor, rel=0.01)
-    assert found.relative == pytest.approx(abs(factor - 1), abs=0.005)
+    assert found.change == pytest.approx(factor - 1, abs=0.005)
 
 
 def test_a_repeat_that_only_one_has_is_no_difference() -> None:
@@ -130,11 +132,11 @@ def test_a_repeat_that_only_one_has_is_no_difference() -> None:
     other = dataclasses.replace(
         one, cases={key: dataclasses.replace(one.cases[key], starts=(samples,))}
     )
-    assert differences(one, other) == ()
+    assert compare(one, other).pairs == ()
 
 
 def test_cases_that_only_the_first_has_are_passed_over() -> None:
     one = run_of({"a/b/c/1": [1.0] * 8, SHORT.format("c"): [2.0] * 8})
-    (found,) = differences(one, run_of({SHORT.format("c"): [2.0] * 8}))
+    (found,) = compare(one, run_of({SHORT.format("c"): [2.0] * 8})).pairs
     assert found.case == SHORT.format("c")
-    assert found.same
+    assert found.identical

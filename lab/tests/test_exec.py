@@ -54,6 +54,19 @@ def test_everything_passes_through(local: str) -> None:
     assert (done.returncode, done.stdout, done.stderr) == (42, NOISE + b"--help", NOISE)
 
 
+def test_verbose_shows_what_ssh_says(local: str, ssh_server: sshserver.SshServer) -> None:
+    said = f"debug1: Offering public key: {ssh_server.identity} ".encode()
+    done = teemark("-v", "exec", local, "--", "echo", "words")
+    assert (done.returncode, done.stdout) == (0, b"words\n")
+    assert said in done.stderr
+    assert teemark("exec", local, "--", "true").stderr == b""
+    text = Path(local).read_text().replace(str(ssh_server.port), str(sshserver.free_port()))
+    Path(local).write_text(text)
+    failed = teemark("-v", "exec", local, "--", "true").stderr
+    assert b"ssh: connect to host 127.0.0.1 port " in failed
+    assert b"\nteemark: error: local: " in failed
+
+
 def test_options_of_the_command_need_no_dashes(local: str) -> None:
     assert teemark("exec", local, "printf", "%s", "--json").stdout == b"--json"
     assert teemark("exec", local, "--", "printf", "%s", "--", "x").stdout == b"--x"

@@ -6,13 +6,26 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from dataclasses import replace
 from xml.etree import ElementTree as ET
 
+import jsonschema
+import msgspec
 import pytest
+from prometheus_client import Metric
+from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
 from synthetic import Synthetic
-from teemark.export import google_benchmark, junit, tidy_csv
+from teemark.export import (
+    bmf,
+    github_action_benchmark,
+    google_benchmark,
+    junit,
+    lava,
+    openmetrics,
+    tidy_csv,
+)
 from teemark.run.reader import RunData, parse
 from teemark.run.records import Fail, Skip
 
@@ -119,3 +132,84 @@ def test_junit_has_an_error_for_a_tee_that_could_not_be_used(run: RunData) -> No
     suite = ET.fromstring(junit.render(replace(run, skips=(skip,))))
     assert suite.get("errors") == "1"
     assert suite.find("testcase[@name='tee']/error") is not None
+
+
+EXACT = parse(
+    Synthetic(identical=True, noise=0, samples=5, algorithms=("sha256",)).lines(), file="exact"
+)
+KEY = "oneshot/sha256/tee/65536"
+
+BMF = {  # as Bencher publishes it (bencher.dev/bmf.json)
+    "type": "object",
+    "patternProperties": {
+        ".+": {
+            "type": "object",
+            "patternProperties": {
+                ".+": {
+                    "type": "object",
+                    "properties": {
+                        name: {"type": "number"} for name in ("value", "lower_value", "upper_value")
+                    },
+                    "required": ["value"],
+                    "additionalProperties": False,
+                }
+            },
+        }
+    },
+}
+
+
+def test_bmf_is_what_bencher_takes(run: RunData) -> None:
+    document = json.loads(bmf.render(run))
+    jsonschema.validate(document, BMF)
+    assert set(document) == {case.case.case for case in run.sound}
+    latency = document[KEY]["latency"]
+    assert latency["lower_value"] < latency["value"] < latency["upper_value"]
+    exact = json.loads(bmf.render(EXACT))[KEY]["instructions"]
+    assert exact["lower_value"] == exact["value"] == exact["upper_value"]
+
+
+def test_github_action_benchmark_has_what_it_requires(run: RunData) -> None:
+    entries = json.loads(github_action_benchmark.render(run))
+    assert {entry["name"] for entry in entries} == {case.case.case for case in run.sound}
+    for entry in entries:
+        kinds = {key: type(value) for key, value in entry.items()}
+        assert kinds == {"name": str, "unit": str, "value": float, "range": str, "extra": str}
+    assert {entry["unit"] for entry in entries} == {"ns"}
+    exact = json.loads(github_action_benchmark.render(EXACT))
+    assert {entry["unit"] for entry in exact} == {"instructions"}
+    assert not any("range" in entry for entry in exact)
+
+
+def parsed(text: str) -> list[Metric]:
+    return list(text_string_to_metric_families(text))  # type: ignore[no-untyped-call]
+
+
+def test_openmetrics_is_read_by_prometheus(run: RunData) -> None:
+    assert run.run is not None
+    odd = replace(run, run=msgspec.structs.replace(run.run, board='a "b" \\ c'))
+    families = {family.name: family for family in parsed(openmetrics.render(odd))}
+    assert set(families) == {f"teemark_call{end}_seconds" for end in ("", "_low", "_high")}
+    family = families["teemark_call_seconds"]
+    assert (family.type, family.unit) == ("gauge", "seconds")
+    (sample,) = [one for one in family.samples if one.labels["case"] == KEY]
+    assert sample.labels["board"] == 'a "b" \\ c'
+    assert sample.value == pytest.approx(1.76e-3, rel=0.05)
+    (exact, *_) = parsed(openmetrics.render(EXACT))
+    assert exact.name == "teemark_call_instructions"
+
+
+def test_lava_signals_have_a_result_for_every_case(run: RunData, cut: RunData) -> None:
+    form = re.compile(
+        r"<LAVA_SIGNAL_TESTCASE TEST_CASE_ID=[\w.-]+ RESULT=(pass|fail|skip)"
+        r"( UNITS=(ns|instructions) MEASUREMENT=\d+\.\d+)?>"
+    )
+    for one in (run, cut, EXACT):
+        lines = lava.render(one).splitlines()
+        assert all(form.fullmatch(line) for line in lines)
+        names = [line.split()[1] for line in lines]
+        assert len(names) == len(set(names))
+    assert "ID=oneshot.sha256.tee.65536 RESULT=pass UNITS=instructions" in lava.render(EXACT)
+    assert lava.render(cut).count("RESULT=fail") == len({case.case for case in cut.missing})
+    fail = Fail(case=KEY, reason="wrong")
+    assert "ID=oneshot.sha256.tee.65536 RESULT=fail>" in lava.render(replace(run, fails=(fail,)))

@@ -4,10 +4,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
+from typing import cast
 
+import numpy as np
 import pytest
 
 from synthetic import Synthetic, run_of, scattered
+from teemark import fmt
+from teemark.model.counter import Counted
 from teemark.model.fit import fit
 from teemark.model.stats import Estimate, Interval, estimate, exactly
 from teemark.report import figures
@@ -15,7 +20,7 @@ from teemark.report.blocks import Block, Figures, Fold, Paragraph, Section, Tabl
 from teemark.report.sections.cases import cases
 from teemark.report.sections.comparison import comparison
 from teemark.report.sections.costs import costs, inside, misfit_cell
-from teemark.report.sections.counter import by_its_own_clock
+from teemark.report.sections.counter import _deviations, by_its_own_clock
 from teemark.report.sections.headline import headline
 from teemark.report.subject import Subject, subjects
 from teemark.run import reader
@@ -119,7 +124,8 @@ def test_spreads() -> None:
     assert figures.spread(NOISY, None) == "–"  # noqa: RUF001
     assert text(figures.known(NOISY, interval, "x")) == " (95 % interval x)"
     assert figures.known(NOISY, None, "x") == " (too few samples for an interval)"
-    assert figures.known(EXACT, interval, "x") == ""
+    assert figures.known(EXACT, Interval(900.0, 900.0), "x") == ""
+    assert text(figures.known(EXACT, interval, "x")) == " (95 % interval x)"
     ten = estimate([scattered(1000, 0.05, 40)], "x")
     assert text(figures.plus_minus(ten)) == "±2.0 %"
     assert figures.plus_minus(Estimate(3.0)) == "–"  # noqa: RUF001
@@ -130,7 +136,7 @@ def test_spreads() -> None:
     ("share", "shown"), [(0.5, "50 %"), (0.0001, "0.010 %"), (0.00009, "< 0.01 %"), (0.0, "0 %")]
 )
 def test_shares(share: float, shown: str) -> None:
-    assert text(figures.share(share)) == shown
+    assert text(fmt.share(share)) == shown
 
 
 def test_what_would_decide() -> None:
@@ -165,8 +171,8 @@ def test_costs_of_counted_instructions() -> None:
     made = tables(costs([subject(EXACT)]))
     assert made[0] == [
         ["<backend", "call instructions", "byte instructions", "limit MiB/s", "misfit"],
-        ["tee TEE API", "80 000", "10.0", "95.4", "< 0.01 %"],
-        ["openssl OpenSSL", "700", "1.00", "954", "< 0.01 %"],
+        ["tee TEE API", "80 000", "10.0", "95.4", "none"],
+        ["openssl OpenSSL", "700", "1.00", "954", "none"],
     ]
     assert made[1] == [
         ["<backend", "call instructions", "block instructions"],
@@ -211,9 +217,9 @@ def test_references_and_streams() -> None:
         key: case for key, case in digests().cases.items() if key.startswith("oneshot/sha256/tee")
     }
     times = {key: float(case.samples[0].ns) for key, case in whole.items()}
-    predicted = 80_000 + 640 * 1025 + 16 * 57_000
+    predicted = 80_000 + 640 * 1025 + 16 * 57_000 + 15 * 9_000  # begin carries no data
     times["stream/sha256/tee/65536/4096"] = predicted / 1.02
-    times["stream/sha256/tee/65536/65536"] = (predicted - 15 * 57_000) / 0.9
+    times["stream/sha256/tee/65536/65536"] = (predicted - 15 * (57_000 + 9_000)) / 0.9
     made = tables(
         costs([subject(run_of({k: [v] * 8 for k, v in (calls | times).items()}, icount=True))])
     )
@@ -230,8 +236,45 @@ def test_references_and_streams() -> None:
     ]
     rows = {row[0]: row[1:] for row in made[-1][1:]}
     assert rows["stream/sha256/tee/65536/4096"][0] == "16"
-    assert rows["stream/sha256/tee/65536/4096"][2:] == ["1 648 000", "+2.0 %"]
+    assert rows["stream/sha256/tee/65536/4096"][2:] == ["1 783 000", "+2.0 %"]
     assert rows["stream/sha256/tee/65536/65536"][3] == "! −10 %"  # noqa: RUF001
+
+
+def test_what_no_model_describes_is_not_shown_as_one() -> None:
+    times = {f"storage/create/file/{n}": 9e5 for n in (256, 4096, 7000, 65536)}
+    times["storage/create/file/4096"] *= 1.5
+    times |= {f"storage/create/file-fsync/{n}": 9e5 for n in (256, 4096, 7000, 65536)}
+    made = tables(costs([subject(run_of({k: [v] * 8 for k, v in times.items()}, icount=True))]))
+    rows = {row[0].split()[0]: row[1:] for row in made[0][1:]}
+    assert rows["file"][:3] == ["–"] * 3  # noqa: RUF001
+    assert rows["file"][3] == "! 33 % at 4 KiB"
+    # Here the size shows in nothing, which isn't the same as a byte that costs 0.
+    assert rows["file-fsync"] == ["900 000", "–", "–", "none"]  # noqa: RUF001
+
+
+def test_what_a_small_piece_costs_the_kernel_is_not_known() -> None:
+    sizes = (0, 64, 1024, 4096, 16384, 262144, 1048576)
+    times = {f"oneshot/sha256/afalg/{n}": 3_000.0 + 2 * n for n in sizes}
+    times |= {f"stream/sha256/afalg/1048576/{n}": 2_200_000.0 for n in (4096, 65536)}
+    run = run_of({k: [v] * 8 for k, v in times.items()}, icount=True)
+    rows = {row[0]: row[1:] for row in tables(costs([subject(run)]))[-1][1:]}
+    assert rows["stream/sha256/afalg/1048576/4096"][2:] == ["–", "–"]  # noqa: RUF001
+    assert rows["stream/sha256/afalg/1048576/65536"][3] == "−4.5 %"  # noqa: RUF001
+
+
+@pytest.mark.parametrize(
+    ("ratio", "shown"),
+    [
+        (exactly(1.02), "+2.0 %"),
+        (exactly(0.98), "−2.0 %"),  # noqa: RUF001
+        (Estimate(1.02), "–"),  # noqa: RUF001
+        (Estimate(1.0, np.array([0.9, 1.1])), "−9.5 % … +9.5 %"),  # noqa: RUF001
+    ],
+)
+def test_how_far_two_clocks_are_apart(ratio: Estimate, shown: str) -> None:
+    counted = cast(Counted, SimpleNamespace(slopes=SimpleNamespace(ratio=ratio)))
+    assert text(_deviations(counted)) == shown
+    assert _deviations(cast(Counted, SimpleNamespace(slopes=None))) == fmt.NONE
 
 
 def test_inside_the_call() -> None:
@@ -295,43 +338,41 @@ def test_side_by_side() -> None:
         {key: [2.0 * case.samples[0].ns] * 8 for key, case in EXACT.cases.items()}, icount=True
     )
     section = comparison(subjects([EXACT, slow]))
-    first, second = tables(section)
-    assert first[1] == ["oneshot/sha256/tee", "80 000", "10.0", "160 000", "20.0 2.0×"]  # noqa: RUF001
-    assert first[0] == [
+    assert section is not None
+    moved, cases, costs = tables(section)
+    assert costs[1] == ["oneshot/sha256/tee", "80 000", "10.0", "160 000", "20.0 2.0×"]  # noqa: RUF001
+    assert costs[0] == [
         "<case",
         *(f"synthetic ({n}): {of} instructions" for n in (1, 2) for of in ("call", "byte")),
     ]
-    assert second[0] == [
+    assert cases[0] == [
         "<case",
         "synthetic (1) instructions",
         "synthetic (2) instructions",
-        "ratio",
+        "change",
         "<verdict",
     ]
-    assert words(section) == (
-        "Factors are of the cost of a byte, against synthetic (1). Where the interval of a factor "
-        "has 1 in it, the difference may be chance."
-    )
-    assert len(second) == 1 + len(EXACT.cases)
-    assert second[1][1:] == ["57 200", "114 400", "2.0×", "slower"]  # noqa: RUF001
-    assert section is not None
+    assert moved == cases
+    assert "13 cases compared: 13 worse, 0 better, 0 same, 0 undecided." in words(section)
+    assert len(cases) == 1 + len(EXACT.cases)
+    assert ["57 200", "114 400", "+100 %", "worse"] in [row[1:] for row in cases]
     fold = section.blocks[-1]
     assert isinstance(fold, Fold)
     assert (section.key, section.title, fold.title, fold.note) == (
         "comparison",
         "Side by side",
-        "Medians of synthetic (2) against synthetic (1)",
-        "13 cases of 13 differ beyond chance",
+        "What a call and a byte cost",
+        "factors of the cost of a byte are against synthetic (1)",
     )
     less = run_of({k: [1.0 * c.samples[0].ns] * 8 for k, c in EXACT.cases.items() if "tee" in k})
-    partly, _ = tables(comparison(subjects([EXACT, less])))
+    partly = tables(comparison(subjects([EXACT, less])))[-1]
     assert partly[-1][1:] == ["700", "1.00", "–", "–"]  # noqa: RUF001
-    same = tables(comparison(subjects([EXACT, EXACT])))[1]
-    assert {row[-1] for row in same[1:]} == {"identical"}
-    back = tables(comparison(subjects([slow, EXACT])))[1]
-    assert {row[-1] for row in back[1:]} == {"faster"}
-    chance = tables(comparison(subjects([NOISY, digests(0.01, 1.001)])))[1]
-    assert {row[-1] for row in chance[1:]} == {"undecided"}
+    same = tables(comparison(subjects([EXACT, EXACT])))[0]
+    assert {tuple(row[-2:]) for row in same[1:]} == {("0", "same")}
+    back = tables(comparison(subjects([slow, EXACT])))[0]
+    assert {row[-1] for row in back[1:]} == {"better"}
+    chance = tables(comparison(subjects([NOISY, digests(0.01, 1.001)])))[0]
+    assert {row[-1] for row in chance[1:]} <= {"undecided", "same"}
     assert comparison(subjects([EXACT])) is None
 
 
@@ -352,7 +393,7 @@ def test_large_figures() -> None:
 
 
 def test_all_cases() -> None:
-    run = run_of({"oneshot/sha256/c/1024": [1000.0] * 5 + [1200.0] * 4}, icount=True)
+    run = run_of({"oneshot/sha256/c/1024": [1000.0] * 8 + [1200.0]}, icount=True)
     (table,) = tables(cases([subject(run)]))
     assert table[0][2:] == [
         "median instructions",

@@ -26,6 +26,8 @@ def plain(text: str) -> str:
         (123456.7, "123'000"),
         (20.6, "20.6"),
         (-3.14159, "−3.14"),  # noqa: RUF001
+        (0.00123, "0.00123"),
+        (-0.00003876, "−3.88'×'10⁻⁵"),  # noqa: RUF001
     ],
 )
 def test_digits(value: float, says: str) -> None:
@@ -34,7 +36,10 @@ def test_digits(value: float, says: str) -> None:
 
 @given(st.floats(min_value=1e-9, max_value=1e15))
 def test_digits_are_near(value: float) -> None:
-    shown = float(fmt.digits(value).replace(fmt.THIN, ""))
+    mantissa, _, power = fmt.digits(value).replace(fmt.THIN, "").partition(f"{fmt.TIMES}10")
+    plain_power = power.translate(str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789"))
+    shown = float(f"{mantissa}e{plain_power or 0}")
+    assert "0.000" not in mantissa, "zeros to be counted"
     assert shown == pytest.approx(value, rel=0.00501)
 
 
@@ -51,6 +56,21 @@ def test_digits_are_near(value: float) -> None:
 )
 def test_duration(ns: float, says: str) -> None:
     assert plain(fmt.duration(ns)) == says
+
+
+def test_counts_and_shares() -> None:
+    assert [plain(fmt.count(n)) for n in (0, 9999, 10_000, -460, -12_345)] == [
+        *("0", "9999", "10'000"),
+        *("−460", "−12'345"),  # noqa: RUF001
+    ]
+    assert [plain(fmt.change(n)) for n in (0, 26_504, -460)] == ["0", "+26'504", "−460"]  # noqa: RUF001
+    shares = (0.0, 0.00005, 0.0001, 0.406, 1.0)
+    assert [plain(fmt.share(x, 3)) for x in shares] == [
+        *("0'%", "< 0.01'%", "0.0100'%", "40.6'%", "100'%")
+    ]
+    assert [plain(fmt.signed(x)) for x in (0.0, 0.028, -0.952, -0.00001)] == [
+        *("0'%", "+2.8'%", "−95'%", "< 0.01'%")  # noqa: RUF001
+    ]
 
 
 def test_intervals() -> None:

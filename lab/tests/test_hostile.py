@@ -18,7 +18,7 @@ from synthetic import MACHINE, Synthetic
 from teemark import cli, summary
 from teemark.errors import BoardError, TeemarkError
 from teemark.export import FORMATS
-from teemark.harmless import harmless, harmless_line
+from teemark.harmless import _SUSPECT, harmless, harmless_line, suspect
 from teemark.report import report
 from teemark.run import reader
 from teemark.run.records import Machine
@@ -186,6 +186,12 @@ def test_the_terminal_shows_any_run(change: Changes) -> None:
     with patch("sys.stdout", out):
         summary.show(subjects([parsed(change.lines())])[0])
     assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]", out.getvalue())
+
+
+@given(st.text(), st.booleans())
+def test_lines_are_sorted_out_quickly_but_all(text: str, raw: bool) -> None:
+    line = text.encode(errors="replace") if raw else json.dumps(text).encode() + b"\n"
+    assert suspect(line) == (_SUSPECT.search(line) is not None)
 
 
 @given(st.text())

@@ -6,6 +6,8 @@ from __future__ import annotations
 import platform
 import re
 import shutil
+import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -75,21 +77,29 @@ def test_everything_is_taken_away_again(
     tas.mkdir()
     (tas / f"{install.TAS[3]}.ta").write_bytes(b"TA")
     (tas / "8aaaf200-2450-11e4-abe2-0002a5d5c51b.ta").write_bytes(b"somebody else's")
+    # A guest that a teemark left, which was killed; and what a hostile board would have us remove.
+    guest = "9bbbf200-2450-11e4-abe2-0002a5d5c51b.ta"
+    (tas / guest).write_bytes(b"TA")
+    programs = ssh_server.home / "our programs"
+    (programs / f"guest-{guest}").write_bytes(b"")
+    (programs / "guest-notes").write_text("mine")
     (tas / ".teemark.Ab3dE9").mkdir()
     (ssh_server.home / "teemark.Ab3dE9").mkdir()
     (ssh_server.home / "teemark.notes").write_text("mine")
     try:
         removed = install.remove(board)
         assert removed == [
-            *(f"~/our programs/{name}" for name in ("teebench", "teehash")),
+            *(f"~/our programs/{name}" for name in ("teebench", "teehash", f"guest-{guest}")),
             str(tas / ".teemark.Ab3dE9"),
             str(tas / f"{install.TAS[3]}.ta"),
-            "~/our programs/",
+            str(tas / guest),
             str(ssh_server.home / "teemark.Ab3dE9"),
         ]
         assert [path.name for path in tas.iterdir()] == ["8aaaf200-2450-11e4-abe2-0002a5d5c51b.ta"]
         assert (ssh_server.home / "teemark.notes").exists()
-        assert not (ssh_server.home / "our programs").exists()
+        assert [path.name for path in programs.iterdir()] == ["guest-notes"]
+        (programs / "guest-notes").unlink()
+        assert install.remove(board) == ["~/our programs/"]
         assert install.remove(board) == []
     finally:
         shutil.rmtree(tas)
@@ -104,6 +114,63 @@ def test_one_home_directory_under_sudo(tmp_path: Path, built: Path) -> None:
     board.push(built / "teebench", "~/pushed")
     assert (board.home / "pushed").exists()
     assert list(board.other.iterdir()) == []
+
+
+@pytest.fixture
+def armv7(ssh_server: sshserver.SshServer) -> Iterator[None]:
+    """The board says that it is one: its PATH begins with the folder of our programs."""
+    uname = ssh_server.home / "our programs" / "uname"
+    shutil.rmtree(uname.parent, ignore_errors=True)
+    uname.parent.mkdir()
+    uname.write_text("#!/bin/sh\necho armv7l\n")
+    uname.chmod(0o755)
+    yield
+    shutil.rmtree(ssh_server.home / "our programs")
+
+
+def test_programs_are_built_for_a_board_that_needs_them(
+    board: Board,
+    ssh_server: sshserver.SshServer,
+    armv7: None,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> None:
+    """For a 32-bit board, with the real compiler; what is installed runs on such a processor."""
+    emulator = "qemu-arm-static -cpu cortex-a8 -L /usr/arm-linux-gnueabihf"
+    monkeypatch.setattr(install, "_RUN", install._RUN.replace('"$t"', f'{emulator} "$t"'))
+    monkeypatch.setattr(paths, "build", lambda: tmp_path)
+    monkeypatch.setenv("CFLAGS", "-O0")  # takes less time
+    told: list[str] = []
+    installed = ensure_installed(board, tell=told.append)
+    assert [item.local.name for item in installed] == ["teebench", "teehash"]
+    assert told[0] == "building the programs for armv7l boards …"
+    program = ssh_server.home / "our programs" / "teebench"
+    case = "oneshot/sha256/c/64"
+    argv = [*emulator.split(), str(program), "--samples", "1", "--min-us", "0", case]
+    done = subprocess.run(argv, capture_output=True, check=True, text=True)
+    assert '"end"' in done.stdout
+    assert "armv7l" in done.stdout
+    assert ensure_installed(board) == []
+
+
+def test_without_the_cross_compiler_the_package_is_named(
+    board: Board, armv7: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    there = shutil.which
+    monkeypatch.setattr(shutil, "which", lambda name: None if "arm-" in name else there(name))
+    monkeypatch.setattr(paths, "build", lambda: tmp_path)
+    with pytest.raises(errors.MissingOutput, match="no arm-linux-gnueabihf-gcc") as caught:
+        ensure_installed(board)
+    assert "apt install gcc-arm-linux-gnueabihf libc6-dev-armhf-cross" in (caught.value.hint or "")
+
+
+def test_a_program_that_the_board_cannot_run_is_said(
+    board: Board, ssh_server: sshserver.SshServer, built: Path
+) -> None:
+    (built / "teebench").write_text("#!/no/such/loader\n")
+    with pytest.raises(errors.BoardError, match="was installed, but doesn't run") as caught:
+        ensure_installed(board)
+    assert "its loader" in (caught.value.hint or "")
 
 
 def test_no_ta_goes_to_a_board_without_a_tee(

@@ -112,6 +112,14 @@ def test_identical_samples_of_a_coarse_clock() -> None:
     assert fine == stats.Interval(100.0, 100.0)
 
 
+def test_intervals_that_touch_overlap() -> None:
+    one, other, apart = (stats.Interval(*ends) for ends in ((1, 2), (2, 3), (2.1, 3)))
+    assert one.overlaps(other)
+    assert other.overlaps(one)
+    assert not one.overlaps(apart)
+    assert not apart.overlaps(one)
+
+
 def test_several_starts_are_worth_as_many() -> None:
     """Student's t over the starts' medians, whatever the samples in them."""
     starts = [[99.0, 100, 101] * 9, [109.0, 110, 111] * 9, [89.0, 90, 91] * 9]
@@ -137,8 +145,9 @@ def test_what_starts_do_to_all_cases_cancels() -> None:
 
 
 def test_exact_figures_have_no_width() -> None:
-    known = stats.estimate([[99.0, 100, 101, 102, 200]], "x", exact=True)
+    known = stats.estimate([[100.0, 100.8, 101, 101.2, 200]], "x", exact=True)
     assert (known.value, known.interval) == (101, stats.Interval(101, 101))
+    assert known.exact
 
 
 def test_arithmetic_of_estimates() -> None:
@@ -218,6 +227,34 @@ def test_dependence_is_found_where_it_is() -> None:
     # Among four cases in random order only a quarter of the neighbours is of the same case.
     shared = float(np.median([_neighbours(0.6, 4, 100, i).of(100) for i in range(20)]))
     assert 1 + (truth - 1) / 4 * 0.8 < shared < 1 + (truth - 1) / 4 * 1.4
+
+
+def test_what_disturbs_one_case_disturbs_its_neighbours() -> None:
+    """The share that cases have in common is drawn alike for all of them: it cancels in a ratio,
+    and adds up in a sum."""
+    values = scattered(100, 0.02, 60)
+    alone, common = (
+        [stats.estimate([values], name, dependence=2.0, common=share) for name in ("a", "b")]
+        for share in (0.0, 0.5)
+    )
+
+    def alike(two: list[stats.Estimate]) -> float:
+        assert two[0].draws is not None
+        assert two[1].draws is not None
+        return float(np.corrcoef(two[0].draws, two[1].draws)[0, 1])
+
+    assert abs(alike(alone)) < 0.08
+    assert 0.42 < alike(common) < 0.58
+    one, other = alone[0].interval, common[0].interval
+    assert one is not None
+    assert other is not None
+    assert other.width == pytest.approx(one.width, rel=0.1)
+    found = _neighbours(0.7, 4, 100, 3)
+    assert found.common(100) == pytest.approx(
+        1 - 1 / (1 + found.common(1) / (1 - found.common(1)) * 100)
+    )
+    assert _neighbours(0.0, 4, 50, 1).common(50) < 0.2
+    assert stats.INDEPENDENT.common(50) == 0
 
 
 def test_a_drift_is_no_dependence() -> None:

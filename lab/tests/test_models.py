@@ -9,12 +9,12 @@ from dataclasses import replace
 import msgspec
 import pytest
 
-from synthetic import Synthetic, run_of, scattered
+from synthetic import MACHINE, Synthetic, run_of, scattered
 from teemark.model import models
 from teemark.model.forms import Form, blocks_of, family
 from teemark.model.models import Cost, Models
 from teemark.run import reader
-from teemark.run.records import Case
+from teemark.run.records import Case, Machine
 
 
 def case(key: str, size: int | None) -> Case:
@@ -198,6 +198,41 @@ def test_shared_memory_pays_pages_and_copies_bytes() -> None:
     assert cost.ns_per_byte == pytest.approx(0.2 + 50 / 4096, rel=0.02)
 
 
+@pytest.mark.parametrize(("table", "spread"), [(38_500, 0.0), (-141_000, 0.0), (0, 0.0)])
+def test_a_large_buffer_fills_page_tables(table: float, spread: float) -> None:
+    """As on the exact board: 4 MiB of allocated memory cost more than their pages, 4 MiB of a
+    temporary reference less."""
+    sizes = (64, 1024, 4096, 16384, 65536, 262144, 1048576, 4194304)
+    times = {
+        f"shm/allocated/tee/in/{n}": 116_400 + 800 * pages(n) + table * (n // 2097152)
+        for n in sizes
+    }
+    cost, found = only(made(times, spread))
+    assert found["page"] == pytest.approx(800, rel=0.001)
+    assert found.get("table", 0) == pytest.approx(table, rel=0.001)
+    assert cost.ns_per_byte == pytest.approx(800 / 4096 + table / 2097152, rel=0.001)
+    assert cost.at(8 << 20).value == pytest.approx(116_400 + 800 * 2048 + 4 * table, rel=0.001)
+
+
+def test_an_object_of_the_tee_has_a_head() -> None:
+    """Which moves what a block holds: 4096 bytes are two blocks, and so are 7000."""
+    run = run_of(
+        {
+            f"storage/read/{by}/{n}": [140_000 + 1_500_000.0 * count] * 8
+            for by, counts in (("tee-ree-fs", (1, 2, 2, 17, 257)), ("file", (1, 1, 2, 16, 256)))
+            for n, count in zip((256, 4096, 7000, 65536, 1048576), counts, strict=True)
+        },
+        icount=True,
+    )
+    secure = {**MACHINE, "backends": [{"name": "tee-ree-fs", "title": "", "secure": True}]}
+    machine = msgspec.convert({k: v for k, v in secure.items() if k != "type"}, Machine)
+    for cost in models.build(replace(run, machine=machine)).costs:
+        assert {name: term.value for name, term in cost.fit.terms.items()} == {
+            "call": pytest.approx(140_000),
+            "block": pytest.approx(1_500_000),
+        }, cost.backend
+
+
 def test_storage_pays_rpcs() -> None:
     rpcs = {256: 31, 4096: 31, 7000: 35, 16384: 47, 65536: 143}
     run = run_of(
@@ -213,8 +248,10 @@ def test_storage_pays_rpcs() -> None:
         )
         for key, measured in run.cases.items()
     }
-    _, found = only(models.build(replace(run, cases=cases)))
+    cost, found = only(models.build(replace(run, cases=cases)))
     assert found == {"call": pytest.approx(9e6), "rpc": pytest.approx(7e5)}
+    # In between, as often in proportion.
+    assert cost.at(10_000).value == pytest.approx(9e6 + 7e5 * (35 + 12 * 3000 / 9384))
     assert "rpc" not in only(models.build(run))[1]
 
 
@@ -243,8 +280,11 @@ def test_a_stream_is_predicted_from_the_whole_message() -> None:
         for by, way in (("tee", 80_000), ("c", 300))
         for n in (0, 64, 1024, 4096, 16384, 262144, 1048576)
     }
-    times: dict[str, float] = {"invoke/none/tee/none": 57_000, **whole}
-    times["stream/sha256/tee/1048576/65536"] = whole["oneshot/sha256/tee/1048576"] + 16 * 57_000
+    calls = {f"invoke/memref-{way}/tee/none": 66_000 for way in ("in", "out", "inout")}
+    times: dict[str, float] = {"invoke/none/tee/none": 57_000, **calls, **whole}
+    times["stream/sha256/tee/1048576/65536"] = (
+        whole["oneshot/sha256/tee/1048576"] + 57_000 + 15 * 66_000
+    )
     times["stream/sha256/c/1048576/65536"] = whole["oneshot/sha256/c/1048576"] * 1.1
     found = {one.measured.backend: one for one in made(times).streams}
     assert found["tee"].pieces == 16
@@ -252,6 +292,21 @@ def test_a_stream_is_predicted_from_the_whole_message() -> None:
     assert found["c"].off == pytest.approx(1 / 1.1 - 1, abs=1e-4)
     del times["invoke/none/tee/none"]
     assert [one.measured.backend for one in made(times).streams] == ["c"]
+
+
+def test_pieces_that_fill_no_page_pay_for_more_of_them() -> None:
+    sizes = (64, 1024, 4096, 16384, 65536, 262144)
+    way, page, reference = 57_000, 600, 9_000
+    times: dict[str, float] = {"invoke/none/tee/none": way}
+    times |= {f"invoke/memref-{to}/tee/none": way + reference for to in ("in", "out", "inout")}
+    times |= {f"shm/allocated/tee/in/{n}": way + page * pages(n) for n in sizes}
+    whole = {n: 80_000 + 3_800 * blocks(n) + page * pages(n) for n in sizes}
+    times |= {f"oneshot/sha256/tee/{n}": ns for n, ns in whole.items()}
+    calls = way + 63 * (way + reference)
+    times["stream/sha256/tee/65536/1024"] = whole[65536] + calls + page * (64 - 16)
+    (found,) = made(times).streams
+    assert found.pieces == 64
+    assert found.off == pytest.approx(0, abs=1e-4)
 
 
 def test_failed_and_repeated_cases() -> None:

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from teemark import paths, plan, work
 from teemark.commands.plan import command
 from teemark.errors import ConfigError, UsageMistake
+from teemark.plan_words import parse_size
 
 GOOD = """
 summary = "Two blocks."
@@ -46,6 +47,13 @@ def test_parameters_with_sizes() -> None:
         "dec/16",
         "dec/4096",
     ]
+
+
+@pytest.mark.parametrize("name", ["afalg:*", "afalg:cbc(aes-generic)", "afalg:sha256-ce"])
+def test_a_backend_with_a_driver(name: str) -> None:
+    text = f'summary = "x"\n[[cases]]\nworkload = "oneshot"\nbackends = ["{name}"]\nsizes = [1]\n'
+    (case,) = plan.parse(text, name="x", file="x.toml").cases
+    assert case.key == f"oneshot/none/{name}/1"
 
 
 def test_expansion_and_its_order() -> None:
@@ -138,7 +146,22 @@ def test_mistakes_name_file_and_key(old: str, new: str, says: str) -> None:
     assert old in GOOD
     with pytest.raises(ConfigError) as error:
         plan.parse(GOOD.replace(old, new, 1), name="x", file="x.toml")
-    assert error.value.message.startswith(says)
+    assert re.sub(r"(?<=toml):\d+", "", error.value.message).startswith(says)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line"),
+    [
+        ("samples = 5", "sample = 5", 13),
+        ("samples = 5", "# a comment\n\nsamples = [\n0]", 15),
+        ('workload = "invoke"\n', "", 4),
+        ("[1, 2, 4]", "[\n1, # one\n4,\n2]", 15),
+    ],
+)
+def test_mistakes_name_the_line(old: str, new: str, line: int) -> None:
+    with pytest.raises(ConfigError) as error:
+        plan.parse(GOOD.replace(old, new, 1), name="x", file="x.toml")
+    assert error.value.message.startswith(f"x.toml:{line}: ")
 
 
 def test_no_cases() -> None:
@@ -150,8 +173,8 @@ def test_no_cases() -> None:
 
 @given(st.integers(0, 10**6), st.sampled_from([("B", 1), ("KiB", 1024), ("MiB", 1024**2)]))
 def test_sizes(number: int, unit: tuple[str, int]) -> None:
-    assert plan.parse_size(f"{number}{unit[0]}") == number * unit[1]
-    assert plan.parse_size(f" {number} {unit[0]} ") == number * unit[1]
+    assert parse_size(f"{number}{unit[0]}") == number * unit[1]
+    assert parse_size(f" {number} {unit[0]} ") == number * unit[1]
 
 
 @given(st.text())
@@ -186,3 +209,27 @@ def test_list_and_show() -> None:
     assert "oneshot/sha256/tee/4096" in shown.output
     as_json = json.loads(CliRunner().invoke(command, ["show", "quick", "--json"]).output)
     assert len(as_json["cases"]) == len(shown.output.splitlines()) - 1
+
+
+def test_only_some_cases() -> None:
+    asked = plan.parse(GOOD, name="good", file="good.toml")
+    some = plan.select(asked, ["oneshot/*/c/*", "invoke/*"])
+    assert [case.key for case in some.cases] == [
+        "invoke/none/tee/none",
+        *(f"oneshot/{name}/c/{size}" for name in ("sha1", "sha256") for size in (0, 4096)),
+    ]
+    assert some.name == "good"
+    assert some.summary.endswith("Only oneshot/*/c/*, invoke/*.")
+    for patterns in (["oneshot/*/te/*"], ["oneshot/*", "oneshot/sha265/*"]):
+        with pytest.raises(UsageMistake, match="no case of good matches") as caught:
+            plan.select(asked, patterns)
+        assert "near it are oneshot/sha" in (caught.value.hint or "")
+        assert caught.value.exit_status == 2
+
+
+def test_only_is_an_option_of_plan_show() -> None:
+    done = CliRunner().invoke(command, ["show", "quick", "--only", "invoke/none/tee/*"])
+    assert done.exit_code == 0
+    assert [line for line in done.stdout.splitlines() if not line.startswith("#")] == [
+        case.line for case in plan.load("quick").cases if case.key.startswith("invoke/none/tee/")
+    ]

@@ -97,8 +97,8 @@ def check_kept(board: VirtualBoard, numbers: range) -> None:
     assert done.status == 0, f"object {done.text} was stored and is lost: {done.complaint}"
 
 
-def look(board: VirtualBoard, truth: set[str]) -> dict[str, bool]:
-    """Is everything as it may be? Returns what there was at all."""
+def look(board: VirtualBoard, truth: set[str]) -> dict[str, str]:
+    """Is everything as it may be? Returns what was found of each thing, "" for none."""
     check = "/data/bin/objects check turn 300 || /data/bin/objects check turn 7000"
     turn = board.script(check, check=False)
     assert turn.status == 0, turn.complaint
@@ -119,14 +119,42 @@ def look(board: VirtualBoard, truth: set[str]) -> dict[str, bool]:
     if records:
         run = reader.parse(records.splitlines(keepends=True), file="records")
         assert run.incomplete is None
-    return {"list": bool(listed), "report": bool(report), "records": bool(records)}
+    cut = ", and a piece of one that teehash --check refuses" if lines[-1] else ""
+    return {
+        "list": f"{len(lines) - 1} whole lines{cut}" if listed else "",
+        "report": "whole" if report else "",
+        "records": "whole" if records else "",
+    }
+
+
+class Report:
+    """What was found, a line a cut as it comes: on stdout (make torture shows it), and kept."""
+
+    def __init__(self, seed: int) -> None:
+        self._file = paths.build() / "torture.txt"
+        self._seed = seed
+
+    def __enter__(self) -> Report:
+        self._file.write_text("")
+        self.line(f"{CUTS} power cuts at random times, seed {self._seed}")
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: object, _trace: object) -> None:
+        if kind is not None:
+            self.line(f"FAILED: {error}")
+
+    def line(self, text: str) -> None:
+        print(text, flush=True)
+        with self._file.open("a") as out:
+            out.write(text + "\n")
 
 
 def test_power_cuts(board: VirtualBoard, tmp_path: Path) -> None:
     seed = int(os.environ.get("POWER_CUT_SEED", "14"))
     chance = random.Random(seed)
     seen: dict[str, int] = {}
-    with board:
+    half = 0
+    with board, Report(seed) as report:
         board.script(SET_UP)
         put_programs(board)
         board.script("sync")
@@ -142,17 +170,34 @@ def test_power_cuts(board: VirtualBoard, tmp_path: Path) -> None:
                 while not run.done() and not _has_sample(directory):
                     assert time.monotonic() < limit, "the run never began"
                     time.sleep(0.05)
-                time.sleep(chance.uniform(0, 3))
+                wait = chance.uniform(0, 3)
+                time.sleep(wait)
                 board.cut_power()
                 outcome = run.result(60)
             assert isinstance(outcome.error, ConnectionLost)
-            assert reader.read(outcome.file).incomplete
+            run_cut = reader.read(outcome.file)
+            assert run_cut.incomplete
             board.reboot("power-cut")
             board.script(READY)
             check_kept(board, range(max(0, n - 2), n + 1))
-            for what, there in look(board, truth).items():
-                seen[what] = seen.get(what, 0) + there
+            found = look(board, truth)
+            for what, there in found.items():
+                seen[what] = seen.get(what, 0) + bool(there)
+            half += "piece" in found["list"]
+            samples = sum(len(case.samples) for case in run_cut.cases.values())
+            report.line(
+                f"cut {n + 1:3}, {wait:.2f} s after a run's first sample: run incomplete, "
+                f"{samples} samples kept; "
+                + "; ".join(f"{what}: {there or 'none yet'}" for what, there in found.items())
+            )
         check_kept(board, range(CUTS))
+        report.line(
+            f"{CUTS} power cuts: each of {CUTS} stored objects was still there at the end, whole, "
+            "and the one that was written was the old one or the new one each time; "
+            f"{seen['list']} lists ({half} ended in a piece, which was refused), "
+            f"{seen['report']} reports and {seen['records']} records, none of them half; "
+            f"{CUTS} runs, all incomplete and said so."
+        )
     assert all(seen.values()), f"never written in {CUTS} cuts: {seen}"
 
 

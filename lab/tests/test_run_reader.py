@@ -270,3 +270,17 @@ def test_backends_and_algorithms_are_called_as_the_run_says() -> None:
     # of a run that doesn't say
     bare = reader.parse([b'{"type": "machine", "schema": 1, "teebench": "0"}'], file="x")
     assert (bare.title("sm3"), bare.backend("vault").title) == ("sm3", "vault")
+
+
+@pytest.mark.parametrize(
+    ("key", "meant"),
+    [
+        ("oneshot/sha256/afalg:sha256-ce/64", True),
+        ("oneshot/sha256/afalg:*/64", True),  # there was none: it was skipped
+        ("oneshot/sha256/afalg/64", False),
+        ("oneshot/sha256/afalg:sha256-ce/65", False),
+        ("oneshot/sha1/afalg:sha1-ce/64", False),
+    ],
+)
+def test_any_driver_stands_for_those_there_are(key: str, *, meant: bool) -> None:
+    assert reader.stands_for("oneshot/sha256/afalg:*/64", key) == meant

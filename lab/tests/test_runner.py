@@ -9,6 +9,7 @@ import json
 import os
 import re
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -21,9 +22,11 @@ import teemark.boards
 from fake_board import FakeBoard, teebench
 from synthetic import Synthetic
 from teemark import cli, fmt, plan, runner, teehash_steps
+from teemark.boards.shell import Process
 from teemark.errors import BootError, CommandFailed, ConnectionLost, DataError, UsageMistake
 from teemark.run import reader
 from teemark.run.records import AnyRecord, Fail, Teehash
+from teemark.run.records import Case as CaseRecord
 from teemark.run.writer import new_directory, point_latest
 
 PLAN = plan.parse(
@@ -114,7 +117,7 @@ def test_program_that_is_not_there(board: FakeBoard, tmp_path: Path) -> None:
     teebench(board.programs, "echo teebench: not found >&2; exit 127")
     with pytest.raises(CommandFailed) as error:
         runner.measure(board, PLAN, tmp_path / "run", Recorder())
-    assert error.value.hint == "install it with `teemark setup fake`"
+    assert error.value.hint == "see `teemark setup fake`"
     assert not (tmp_path / "run").exists()
 
 
@@ -170,6 +173,34 @@ def test_quiet_board_leaves_a_partial_file(board: FakeBoard, tmp_path: Path) -> 
     outcome = runner.measure(quiet, PLAN, tmp_path / "run", Recorder())
     assert isinstance(outcome.error, CommandFailed)
     assert reader.read(outcome.file).incomplete
+
+
+def test_a_terminated_teemark_fetches_what_a_quiet_board_measured(
+    board: FakeBoard, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """SIGTERM after half an hour loses nothing."""
+    quiet = FakeBoard(board.programs, deterministic=True)
+    teebench(
+        board.programs,
+        "while [ $# -gt 0 ]; do case $1 in --output) o=$2;; esac; shift; done\n"
+        f'head -n 300 "{board.programs}/output" >"$o.partial"; exit 143\n',
+    )
+    waited: list[float | None] = []
+    wait = Process.wait
+
+    def ended_once(process: Process, timeout: float | None = None) -> int:
+        if "--cases" in process.argv:
+            waited.append(timeout)
+            if len(waited) == 1:
+                raise SystemExit(143)
+        return wait(process, timeout)
+
+    monkeypatch.setattr(Process, "wait", ended_once)
+    with pytest.raises(SystemExit):
+        runner.measure(quiet, PLAN, tmp_path / "run", Recorder())
+    run = reader.read(tmp_path / "run")
+    assert run.incomplete == "teemark was ended by a signal"
+    assert run.cases
 
 
 def test_runs_are_not_overwritten(board: FakeBoard, tmp_path: Path) -> None:
@@ -457,7 +488,7 @@ def test_how_long_is_told_before_anything_is_measured(
     result = CliRunner().invoke(cli.cli, [*command[1], "--rounds", "2"], standalone_mode=False)
     assert result.return_value == 0
     first = result.stderr.splitlines()[0]
-    assert re.fullmatch(r"quick on fake: \d+ cases, 2 times: about .* of measuring", first)
+    assert re.fullmatch(r"quick on fake: \d+ cases, 2 times: about .* at a guess", first)
 
 
 @pytest.mark.parametrize(
@@ -485,3 +516,45 @@ def test_ways_of_saying_how_long() -> None:
         "about 67 minutes",
         "about 2 hours",
     ]
+
+
+def test_progress_counts_the_drivers_that_a_board_has() -> None:
+    asked = plan.Case("oneshot", "sha256", "afalg:*", "64", samples=5)
+    progress = runner.Progress.of(plan.Plan("drivers", "each", cases=(asked,)))
+    for driver in ("sha256-ce", "sha256-generic"):
+        progress.see(
+            CaseRecord(
+                case=f"oneshot/sha256/afalg:{driver}/64",
+                workload="oneshot",
+                algorithm="sha256",
+                backend=f"afalg:{driver}",
+                parameters="64",
+                bytes=64,
+                verified=True,
+                samples=5,
+                repeat=(1,),
+                loops=(1,),
+            )
+        )
+    assert (progress.cases, progress.expected) == (2, 10)
+
+
+def test_what_the_last_whole_run_took(board: FakeBoard, tmp_path: Path) -> None:
+    """Of the same cases on the same board, started as often; nothing is guessed from others."""
+    runs = tmp_path / "runs"
+
+    def took(starts: int = 1, asked: plan.Plan = PLAN) -> float | None:
+        return runner.took_before(runs, "fake", asked, starts)
+
+    assert took() is None
+    for day, seconds in (("01", 40), ("02", 50)):
+        folder = runs / f"202610{day}T000000Z-fake-{PLAN.name}"
+        file = runner.measure(board, PLAN, folder, Recorder()).file
+        began = datetime.fromisoformat(json.loads(file.read_text().splitlines()[0])["started"])
+        os.utime(file, (0, began.timestamp() + seconds))
+    assert took() == 50
+    assert took(starts=2) is None
+    assert took(asked=replace(PLAN, cases=PLAN.cases[:-1])) is None
+    text = file.read_text().splitlines(keepends=True)
+    file.write_text("".join(text[:-1]))  # broken off
+    assert took() == 40

@@ -4,13 +4,17 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
 from teemark import cli, paths
+from teemark.boards.ta_key import all_signed_with_published_key, signed_with_published_key
+from teemark.boards.ta_kit import Kit, default_kit
 from teemark.run import reader
 
 pytestmark = [pytest.mark.board, pytest.mark.timeout(600)]
@@ -32,20 +36,26 @@ samples = 6
 """
 
 
-@pytest.fixture
-def signed_by_another(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The TAs as `make build` made them, signed with a key that isn't the board's."""
-    folder, kit = tmp_path / "ta", paths.vboard() / "ta_dev_kit"
-    folder.mkdir()
-    key = tmp_path / "key.pem"
+@pytest.fixture(scope="module")
+def another_key(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The TAs as they are built for a board that has another key."""
+    key = tmp_path_factory.mktemp("key") / "key.pem"
     subprocess.run(["openssl", "genrsa", "-out", str(key), "2048"], check=True, capture_output=True)
-    for ta in paths.built_tas().glob("*.ta"):
-        (elf,) = paths.built_tas().glob(f"*/**/{ta.stem}.stripped.elf")
-        sign = [str(kit / "scripts" / "sign_encrypt.py"), "sign-enc", "--uuid", ta.stem]
-        files = ["--in", str(elf), "--out", str(folder / ta.name), "--key", str(key)]
-        subprocess.run(["python3", *sign, *files], check=True, capture_output=True)
-    monkeypatch.setattr(paths, "built_tas", lambda: folder)
-    return folder
+    ours = paths.built_tas()
+    before = {path.name: path.read_bytes() for path in ours.glob("*.ta")}
+    folder = Kit(default_kit().folder, key).ours()
+    assert {path.name: path.read_bytes() for path in ours.glob("*.ta")} == before
+    assert all_signed_with_published_key(ours.glob("*.ta")) is True
+    assert {path.name for path in folder.glob("*.ta")} == set(before)
+    assert not any(map(signed_with_published_key, folder.glob("*.ta")))
+    yield folder
+    shutil.rmtree(folder)
+
+
+@pytest.fixture
+def signed_by_another(another_key: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr(paths, "built_tas", lambda: another_key)
+    return another_key
 
 
 def test_setup_says_what_each_ta_got(signed_by_another: Path) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import os
 import random
+import re
+import shutil
 import signal
 import socket
 import subprocess
@@ -21,7 +23,8 @@ from hypothesis import strategies as st
 import sshserver
 from conftest import HOST, local_board
 from teemark import errors
-from teemark.boards import Board, command_lines, ssh
+from teemark.boards import Board, command_lines, ssh, ssh_messages
+from teemark.boards.endpoint import Endpoint
 from teemark.boards.guard import start_time
 
 NOISE = random.Random(2).randbytes(300_000)
@@ -234,58 +237,209 @@ def test_server_that_hangs_up(ssh_server: sshserver.SshServer) -> None:
 
 def test_unknown_name(ssh_server: sshserver.SshServer) -> None:
     nowhere = local_board(ssh_server, address="no-such-host.invalid")
-    with pytest.raises(errors.AddressUnknown, match="no address known"), nowhere:
+    with pytest.raises(errors.AddressUnknown, match="no address known for"), nowhere:
         pass
+
+
+def make_key(folder: Path, name: str, passphrase: str = "") -> Path:
+    argv = ["ssh-keygen", "-q", "-t", "ed25519", "-N", passphrase, "-f", str(folder / name)]
+    subprocess.run(argv, check=True)
+    return folder / name
+
+
+def failure(server: sshserver.SshServer, **changes: object) -> errors.TeemarkError:
+    """Why a board can't be reached."""
+    with pytest.raises(errors.TeemarkError) as caught, local_board(server, **changes):
+        pass
+    return caught.value
+
+
+def run_hint(error: errors.TeemarkError, program: str) -> None:
+    """The command of a hint, as somebody copies it."""
+    found = re.search(rf"{program} .*", error.hint or "")
+    assert found, error.hint
+    command = re.split(r"; | \(|\)", found[0])[0]
+    subprocess.run(["sh", "-c", command], check=True, capture_output=True)
+
+
+def fingerprint(server: sshserver.SshServer) -> str:
+    argv = ["ssh-keygen", "-lf", str(server.known_hosts)]
+    return subprocess.run(argv, check=True, capture_output=True, text=True).stdout.split()[1]
 
 
 def test_another_host_key(ssh_server: sshserver.SshServer, tmp_path: Path) -> None:
-    other = tmp_path / "other"
-    subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(other)], check=True)
-    known = tmp_path / "known_hosts"
-    known.write_text(f"{HOST} {other.with_suffix('.pub').read_text()}")
-    with (
-        pytest.raises(errors.HostKeyMismatch, match="another host key"),
-        local_board(ssh_server, known_hosts=known),
-    ):
-        pass
+    """The hint's command removes just the old key, from the file that has it, port and all."""
+    other = make_key(tmp_path, "other").with_suffix(".pub").read_text()
+    known = tmp_path / "known hosts"
+    name = f"[127.0.0.1]:{ssh_server.port}"
+    known.write_text(f"some-other-host {other}{name} {other}")
+    error = failure(ssh_server, known_hosts=known, host_alias=name)
+    assert isinstance(error, errors.HostKeyMismatch)
+    assert "shows another host key" in error.message
+    assert f"({known}, line 2)" in error.message
+    assert f"ssh-ed25519 {fingerprint(ssh_server)}" in error.message
+    run_hint(error, "ssh-keygen")
+    assert known.read_text() == f"some-other-host {other}"
+    error = failure(ssh_server, known_hosts=known, host_alias=name)
+    assert "isn't known yet" in error.message
 
 
-def test_host_key_not_known_yet(ssh_server: sshserver.SshServer, tmp_path: Path) -> None:
-    with (
-        pytest.raises(errors.HostKeyMismatch, match="isn't known yet"),
-        local_board(ssh_server, known_hosts=tmp_path / "empty"),
-    ):
-        pass
+def test_host_key_not_known_yet(
+    ssh_server: sshserver.SshServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is shown is the server's own fingerprint, and the hint's command makes it known."""
+    error = failure(ssh_server, known_hosts=tmp_path / "empty")
+    assert isinstance(error, errors.HostKeyMismatch)
+    assert f"isn't known yet: ssh-ed25519 {fingerprint(ssh_server)}" in error.message
+    assert f'UserKnownHostsFile="{tmp_path}/empty"\' -o HostKeyAlias=' in (error.hint or "")
+    assert f"-p {ssh_server.port} {ssh_server.user}@127.0.0.1 true" in (error.hint or "")
+
+    # As a user has it: with a known_hosts file in the home directory.
+    program = tmp_path / "bin" / "ssh"
+    program.parent.mkdir()
+    real = shutil.which("ssh")
+    program.write_text(
+        f'#!/bin/sh\nexec {real} -F none -o UserKnownHostsFile="$HOME"/.ssh/known_hosts '
+        '-o StrictHostKeyChecking=yes "$@"\n'
+    )
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / ".ssh").mkdir()
+    error = failure(ssh_server, known_hosts=None, host_alias=None)
+    assert fingerprint(ssh_server) in error.message
+    command = f"ssh-keyscan -t ed25519 -p {ssh_server.port} 127.0.0.1 >>~/.ssh/known_hosts"
+    assert command in (error.hint or "")
+    run_hint(error, "ssh-keyscan")
+    with local_board(ssh_server, known_hosts=None, host_alias=None) as board:
+        assert board.exec(["true"]) == 0
 
 
 def test_key_refused(ssh_server: sshserver.SshServer, tmp_path: Path) -> None:
-    other = tmp_path / "other"
-    subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(other)], check=True)
-    with (
-        pytest.raises(errors.KeyRefused, match="refuses the key") as caught,
-        local_board(ssh_server, identity=other),
-    ):
-        pass
-    assert "authorized_keys" in (caught.value.hint or "")
+    other = make_key(tmp_path, "other")
+    error = failure(ssh_server, identity=other)
+    assert isinstance(error, errors.KeyRefused)
+    assert f"refuses the key {other} (SHA256:" in error.message
+    to = f"{ssh_server.user}@127.0.0.1"
+    assert f"ssh-copy-id -i {other}.pub -p {ssh_server.port} {to};" in (error.hint or "")
+    unknown = failure(ssh_server, user="nobody-here")
+    assert f"nobody-here@127.0.0.1 refuses the key {ssh_server.identity} " in unknown.message
+    assert "is `user` right" in (unknown.hint or "")
 
 
-def test_key_file_that_is_no_key(ssh_server: sshserver.SshServer, tmp_path: Path) -> None:
-    other = tmp_path / "other"
-    other.write_text("not a key\n")
-    other.chmod(0o600)
-    with (
-        pytest.raises(errors.KeyRefused, match="can't be used"),
-        local_board(ssh_server, identity=other),
-    ):
-        pass
+def test_a_key_with_a_passphrase_is_not_refused(
+    ssh_server: sshserver.SshServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("SSH_AUTH_SOCK", raising=False)
+    locked = make_key(tmp_path, "locked", "secret")
+    allowed = ssh_server.home / ".ssh" / "authorized_keys"
+    before = allowed.read_text()
+    refused = failure(ssh_server, identity=locked)
+    assert f"refuses the key {locked} " in refused.message
+    allowed.write_text(before + locked.with_suffix(".pub").read_text())
+    try:
+        error = failure(ssh_server, identity=locked)
+    finally:
+        allowed.write_text(before)
+    assert isinstance(error, errors.KeyRefused)
+    assert f"would take the key {locked}, but it has a passphrase" in error.message
+    assert "refuses" not in error.message
+    assert f"ssh-add {locked} " in (error.hint or "")
 
 
-def test_wrong_option(ssh_server: sshserver.SshServer) -> None:
-    with (
-        pytest.raises(errors.ConfigError, match="doesn't accept the options"),
-        local_board(ssh_server, options=("NoSuchOption=1",)),
-    ):
-        pass
+def test_key_files_that_cannot_be_used(ssh_server: sshserver.SshServer, tmp_path: Path) -> None:
+    missing = failure(ssh_server, identity=tmp_path / "missing")
+    assert missing.message == f"local: there is no key file {tmp_path}/missing"
+    assert missing.hint == "check `identity` in the board file"
+
+    loose = tmp_path / "loose key"
+    shutil.copy(ssh_server.identity, loose)
+    loose.chmod(0o644)
+    error = failure(ssh_server, identity=loose)
+    assert error.message == (
+        f"local: others may read the key {loose} (mode 0644), so ssh doesn't use it"
+    )
+    run_hint(error, "chmod")
+    with local_board(ssh_server, identity=loose) as board:
+        assert board.exec(["true"]) == 0
+
+    public = failure(ssh_server, identity=ssh_server.identity.with_suffix(".pub"))
+    assert "id.pub is the public half of a key" in public.message
+    assert f"name the private one, {ssh_server.identity}," in (public.hint or "")
+
+    junk = tmp_path / "junk"
+    junk.write_text("not a key\n")
+    junk.chmod(0o600)
+    assert (
+        f"{junk} is no private key that ssh can read" in failure(ssh_server, identity=junk).message
+    )
+    for one in (missing, error, public):
+        assert isinstance(one, errors.KeyRefused)
+
+
+def test_no_key_at_all(ssh_server: sshserver.SshServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("SSH_AUTH_SOCK", raising=False)
+    error = failure(ssh_server, identity=None, options=("IdentityFile=none",))
+    assert "there is no key to show to" in error.message
+    assert "ssh-keygen" in (error.hint or "")
+
+
+@pytest.mark.parametrize(
+    ("option", "why"),
+    [
+        ("NoSuchOption=1", "Bad configuration option: nosuchoption"),
+        ("Compression=perhaps", 'unsupported option "perhaps"'),
+        ("ConnectTimeout=soon", "invalid time value"),
+        ("Ciphers=nonsense", "Bad SSH2 cipher spec 'nonsense'"),
+    ],
+)
+def test_a_rejected_option_is_named(ssh_server: sshserver.SshServer, option: str, why: str) -> None:
+    error = failure(ssh_server, options=("TCPKeepAlive=yes", option, "Compression=yes"))
+    assert isinstance(error, errors.ConfigError)
+    assert error.message == (
+        f'local: ssh doesn\'t accept "{option}" of `options` in the board file: {why}'
+    )
+
+
+def test_a_gateway_that_is_off_is_named(ssh_server: sshserver.SshServer) -> None:
+    error = failure(ssh_server, options=("ProxyJump=127.0.0.1:1",))
+    assert error.message == "local: 127.0.0.1:1 refuses connections"
+
+
+def test_what_is_no_ssh_server(ssh_server: sshserver.SshServer) -> None:
+    with socket.socket() as web:
+        web.bind(("127.0.0.1", 0))
+        web.listen()
+
+        def answer() -> None:
+            with web.accept()[0] as one:
+                one.sendall(b"HTTP/1.0 400 Bad Request\r\n\r\n" + bytes(300))
+
+        thread = threading.Thread(target=answer)
+        thread.start()
+        error = failure(ssh_server, port=web.getsockname()[1])
+        thread.join()
+    assert "is no ssh server" in error.message
+
+
+def test_the_users_own_configuration_is_named_where_it_is_wrong() -> None:
+    said = (
+        "/home/u/.ssh/config: line 3: Bad configuration option: colour\n"
+        "/home/u/.ssh/config: terminating, 1 bad configuration options\n"
+    )
+    error = ssh_messages.connect_error("b", Endpoint("h"), said)
+    assert "/home/u/.ssh/config, line 3: Bad configuration option: colour" in error.message
+
+
+def test_old_servers_offer_what_can_be_allowed() -> None:
+    said = (
+        "debug1: Connecting to h [1.2.3.4] port 22.\n"
+        "Unable to negotiate with 1.2.3.4 port 22: no matching host key type found. "
+        "Their offer: ssh-rsa,ssh-dss\r\n"
+    )
+    error = ssh_messages.connect_error("b", Endpoint("h"), said)
+    assert "no host key type in common; it offers ssh-rsa,ssh-dss" in error.message
+    assert 'options = ["HostKeyAlgorithms=+ssh-rsa"]' in (error.hint or "")
 
 
 def test_long_runtime_folder_is_avoided(

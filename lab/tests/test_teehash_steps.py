@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -128,7 +129,7 @@ def test_mistakes_are_named(text: str, why: str) -> None:
     with pytest.raises(ConfigError) as caught:
         plan.parse(f'summary = "S."\n{text}\n{case}', name="p", file="p.toml")
     assert why in caught.value.message
-    assert "p.toml: teehash" in caught.value.message
+    assert re.match(r"p.toml:\d+: teehash", caught.value.message)
 
 
 @pytest.mark.parametrize("size", [0, 1, 7, 8, 4096, (1 << 20) + 3])

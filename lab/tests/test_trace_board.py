@@ -19,8 +19,9 @@ from teemark.boards.config import VirtualConfig
 from teemark.errors import BoardError, TeemarkError, UsageMistake
 from teemark.run import reader
 from teemark.trace import folded, record, store
-from teemark.trace.profile import CaseTrace, Trace
+from teemark.trace.profile import CLOCK_STEP_NS, CaseTrace, Trace
 from teemark.trace.record import Traced
+from teemark.trace.roles import roles
 
 pytestmark = [pytest.mark.board, pytest.mark.timeout(900)]
 
@@ -65,12 +66,52 @@ def source() -> None:
         raise
 
 
+def check_teehash(result: Traced, step: str) -> None:
+    """Its parts follow each other without a gap: together they are what teehash's own clock says
+    of the file, but for what stands round them, which is the same in every run."""
+    parts = {
+        case.case.rpartition("/")[2]: case
+        for case in sound(result).cases
+        if case.case.startswith(step)
+    }
+    assert list(parts) == ["open", "first", "step", "last", "close"]
+    counts = {
+        name: [sample.instructions for sample in part.samples] for name, part in parts.items()
+    }
+    runs = result.run.teehash
+    assert len(runs) == len(counts["first"]) == len(counts["last"]) == len(counts["close"]) == 3
+    assert len(counts["step"]) == 9  # four pieces a run: the last is no step, and none is empty
+    round_them = []
+    for number, record_of in enumerate(runs):
+        (hashed,) = record_of.report["files"]
+        assert hashed["calls"] == 5  # one to begin, and one a piece
+        inside = counts["first"][number] + counts["last"][number]
+        inside += sum(counts["step"][3 * number : 3 * number + 3])
+        round_them.append(hashed["hash_ns"] - inside)
+    assert max(round_them) - min(round_them) <= 2 * CLOCK_STEP_NS
+    assert 0 < max(round_them) < 2500  # fstat(), and reading clocks
+    calls = {
+        (p.origin, p.target, p.by): p.count for name in ("last", "step") for p in parts[name].passes
+    }
+    assert 3 <= calls["EL0", "EL1", "SVC"] <= 5  # getrusage, ioctl, read; advice and end of file
+    assert calls["EL1", "EL3", "SMC"] == 1
+    hashing, _ = below(parts["step"], "stream_hash", "TEEC_InvokeCommand", "sha256_ce_compress")
+    assert hashing > 16384
+
+
 def test_every_case_of_the_plan_is_exact(tmp_path: Path) -> None:
-    keys = record.keys_of(plan.load("trace"))
-    trace = sound(traced(tmp_path / "run", *keys))
-    assert [case.case for case in trace.cases] == keys
+    asked = plan.load("trace")
+    keys = [case.key for case in asked.cases]
+    (step,) = (step.key for step in asked.teehash)
+    result = traced(tmp_path / "run", *record.keys_of(asked))
+    trace = sound(result)
+    check_teehash(result, step)
+    assert [case.case for case in trace.cases if not case.case.startswith(step)] == keys
     for case in trace.cases:
         check_exact(case)
+        # No other process is one: a part that wasn't recognised as the caller's own.
+        strayed = dict(case.others()).get("[teebench]", 0)
+        assert strayed < 0.001 * case.instructions, case.case
         assert case.nameless - case.core_nameless < 0.01 * case.instructions
         assert case.core_nameless == case.levels()["S-EL1"]
     empty = trace.case(EMPTY)
@@ -85,7 +126,6 @@ def test_every_case_of_the_plan_is_exact(tmp_path: Path) -> None:
             continue
         others = dict(case.others())
         assert 0 < others["[tee-supplicant]"] < 0.2 * case.instructions, case.case
-        assert "[teebench]" not in others
     assert store.read(tmp_path / "run") == trace
 
 
@@ -151,14 +191,58 @@ def test_work_put_into_a_ta_is_seen_at_its_place_with_its_number(tmp_path: Path)
     assert large - medium == 2 * (medium - small)
 
 
+ASKED = {
+    # what the TA calls, the function of the core that does it, and what it takes each time
+    "log/lines": ("_utee_log", "trace_ext_puts", 0),
+    "time/ree": ("_utee_get_time", "thread_rpc_cmd", 1),
+    "time/system": ("_utee_get_time", "tee_time_get_sys_time", 0),
+}
+
+
+def check_asked(case: CaseTrace) -> None:
+    """A TA that was told to ask OP-TEE n times: n system calls, at their place, and n RPCs where it
+    takes one."""
+    what, times = case.case.split("/tee/")
+    stub, function, rpcs = ASKED[what]
+    n = int(times)
+    assert case.interrupts() == (0, 0)
+    assert below(case, "TEEC_InvokeCommand", "__utee_entry", "ask", stub)[1] == n
+    found, calls = below(case, "ask", stub, function)
+    assert calls == n
+    assert found > 0
+    assert found % n == 0 or rpcs  # each takes the same
+    ways = {(p.origin, p.target, p.by): p.count for p in case.passes}
+    assert ways["S-EL0", "S-EL1", "SVC"] == n + 1  # and the return of the TA
+    assert ways["EL1", "EL3", "SMC"] == 1 + rpcs * n
+
+
+def check_roles(empty: CaseTrace, hashed: CaseTrace) -> None:
+    """The parts of a call by which `explain` is judged are there, and are all of it."""
+    for case in (empty, hashed):
+        assert sum(roles(case).values()) == case.instructions
+    of_empty, of_hashed = roles(empty), roles(hashed)
+    assert set(of_empty) == {"client", "switch", "ta-entry", "mapping"}
+    assert of_empty["mapping"] < 100  # it looks whether there are references
+    assert of_empty["ta-entry"] == pytest.approx(of_hashed["ta-entry"], rel=0.05)
+    assert of_hashed["mapping"] > 5000
+    # 1,025 blocks of the TEE's own SHA-256, and little else in the command
+    assert of_hashed["compute"] > 3_000_000 > 100 * of_hashed["command"]
+
+
 @pytest.mark.usefixtures("source")
 def test_an_op_tee_from_source_has_names(tmp_path: Path) -> None:
-    trace = sound(traced(tmp_path / "run", EMPTY, "oneshot/sha256/tee/65536", which="source"))
+    asked = [f"{what}/tee/{times}" for what in ASKED for times in (1, 4)]
+    trace = sound(
+        traced(tmp_path / "run", EMPTY, "oneshot/sha256/tee/65536", *asked, which="source")
+    )
     for case in trace.cases:
         check_exact(case)
         assert case.core_nameless == 0
         assert case.nameless < 0.01 * case.instructions
-    empty, hashed = trace.cases
+    empty, hashed, *asking = trace.cases
+    check_roles(empty, hashed)
+    for one in asking:
+        check_asked(one)
     zeroing, _ = below(empty, "core_mmu_create_user_map", "memset")
     assert 4096 * 5 <= zeroing < 4096 * 6  # a page, byte by byte, 5 instructions a byte
     # 64 KiB are 1,024 blocks, and one of padding

@@ -5,10 +5,8 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 import struct
 import subprocess
-import tarfile
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -17,9 +15,10 @@ import msgspec
 import pytest
 from click.testing import CliRunner
 
+import browser
 from synthetic import Synthetic
-from teemark import cli
-from teemark.boards import config
+from teemark import cli, fmt, paths
+from teemark.boards import config, ta_kit
 from teemark.boards.optee import Optee
 from teemark.errors import BoardError, ConfigError, DataError, UsageMistake
 from teemark.report import report
@@ -85,10 +84,10 @@ def test_a_recursion_counts_once_in_its_total() -> None:
 
 
 def test_what_a_reader_must_know_is_said() -> None:
-    said = " ".join(table.remarks(case()))
+    said = " ".join(table.remarks(case())).replace(fmt.THIN, " ")
     assert "2 interrupts inside" in said
     assert "[tee-supplicant], 15 instructions (12.5 %)" in said
-    assert "Without a name: 6 instructions (5.0 %): libc.so.6 0xffff1000 (6)" in said
+    assert "Without a name: 6 instructions (5.00 %): libc.so.6 0xffff1000 (6)" in said
     assert "1 return to a place that nothing called from: a → b" in said
     assert "clock" not in said
 
@@ -120,20 +119,11 @@ def test_speedscope_holds_all_stacks() -> None:
     assert ["main_[EL0]", "entry_<std>_[S-EL1]", "memset_[S-EL1]"] in stacks
 
 
-def test_speedscopes_own_schema_accepts_it(tmp_path: Path) -> None:
-    """Of its npm package, where that can be had."""
-    if shutil.which("npm") is None:
-        pytest.skip("no npm here")
-    fetched = subprocess.run(
-        ["npm", "pack", "--silent", "speedscope@1"], cwd=tmp_path, capture_output=True, check=False
-    )
-    packages = list(tmp_path.glob("speedscope-*.tgz"))
-    if fetched.returncode != 0 or not packages:
-        pytest.skip("npm can't fetch speedscope here")
-    with tarfile.open(packages[0]) as archive:
-        file = archive.extractfile("package/dist/release/file-format-schema.json")
-        assert file is not None
-        schema = json.load(file)
+def test_speedscopes_own_schema_accepts_it() -> None:
+    file = browser.SPEEDSCOPE / "file-format-schema.json"
+    if not file.exists():
+        pytest.skip("there is no speedscope (`make test-deps` installs it, with npm)")
+    schema = json.loads(file.read_text())
     jsonschema.validate(json.loads(speedscope.render(trace(case(), case(key="a/b/c/d")))), schema)
     with pytest.raises(jsonschema.ValidationError):
         jsonschema.validate({"profiles": [{"type": "sampled"}]}, schema)
@@ -154,18 +144,18 @@ def boxes(svg: str) -> dict[str, float]:
 
 
 def test_a_flame_graph_is_as_wide_as_its_instructions() -> None:
-    svg = flame.render(case(), 1200)
+    svg = flame.render(case(), 1200).replace(fmt.THIN, " ")
     widths = boxes(svg)
     assert widths["memset"] == pytest.approx(1200 * 60 / 120, abs=1)
     assert widths["main"] == pytest.approx(1200 * 105 / 120, abs=1)
     assert "memset (S-EL1, core: memset): 60 instructions (50.0 %), 3 calls" in svg
     assert "entry &lt;std&gt;" in svg
     assert flame.COLOURS["S-EL1"] in svg
-    assert svg == flame.render(case(), 1200)
+    assert svg == flame.render(case(), 1200).replace(fmt.THIN, " ")
 
 
 def test_a_differential_flame_graph_says_what_was_before() -> None:
-    svg = flame.render(case(90), 1200, case(60))
+    svg = flame.render(case(90), 1200, case(60)).replace(fmt.THIN, " ")
     assert "memset (S-EL1, core: memset): 90 instructions (60.0 %), 3 calls; before: 60" in svg
     assert "more than before" in svg
 
@@ -195,10 +185,14 @@ def test_the_command_shows_a_stored_trace(tmp_path: Path) -> None:
         )
         assert done.exception is None
         assert done.stdout.startswith(beginning)
+    key = trace().cases[0].case
+    done = CliRunner().invoke(cli.cli, ["trace", "--read", str(tmp_path), key])
+    assert f"{key}: 120 instructions" in done.stdout
+    assert cli.run(["trace", "--read", str(tmp_path), "a/b/c/d"]) == 2
     done = CliRunner().invoke(
         cli.cli, ["trace", "--read", str(tmp_path), "--against", str(tmp_path)]
     )
-    assert "120 before, 120 now: +0 instructions" in done.stdout
+    assert "120 before, 120 now: 0 instructions" in done.stdout
 
 
 @pytest.mark.parametrize(
@@ -206,7 +200,8 @@ def test_the_command_shows_a_stored_trace(tmp_path: Path) -> None:
     [
         (["trace"], "no case to trace"),
         (["trace", "nonsense"], "'nonsense' is no case"),
-        (["trace", "teehash/sha256/tee/stream"], "can't be traced"),
+        (["trace", "teehash/sha256/tee/stream"], "is no step of teehash"),
+        (["trace", "teehash/sha256/tee/stream/hot/4096/4096/inline"], "'hot' isn't known"),
         (["trace", "invoke/none/tee/none", "--board", "qemu-v8"], "qemu-v8 can't be traced"),
         (["trace", "a/b/c/d", "--optee-option", "CFG=; rm"], "is no option of OP-TEE's build"),
         (["trace", "a/b/c/d", "--optee", "/nowhere"], "which has no core/tee-header_v2.bin"),
@@ -241,7 +236,8 @@ def test_a_recipes_op_tee_is_checked(lines: str, said: str) -> None:
 def test_a_build_without_a_header_is_said(tmp_path: Path) -> None:
     (tmp_path / "tee-header_v2.bin").write_bytes(bytes(28))
     (tmp_path / "tee-pager_v2.bin").write_bytes(bytes(100))
-    broken = Optee("x", tmp_path, tmp_path, images=tmp_path, tfa=tmp_path)
+    kit = ta_kit.default_kit()
+    broken = Optee("x", tmp_path, tmp_path, images=tmp_path, tfa=tmp_path, kit=kit)
     with pytest.raises(BoardError, match="no header of OP-TEE's images"):
         broken.core_code()
     header = struct.pack("<4sBBHIIIII", b"OPTE", 2, 1, 0, 1, 0, 0x0E100000, 0, 100)
@@ -259,11 +255,34 @@ def test_without_the_plugin_it_is_said(
     assert "C compiler" in said
 
 
+def test_without_a_compiler_the_plugin_is_not_built_and_that_is_said(tmp_path: Path) -> None:
+    made = subprocess.run(
+        ["make", "-C", "trace", "CC=no-such-compiler", f"BUILD={tmp_path}"],
+        cwd=paths.root(),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert made.returncode != 0
+    assert "there is no no-such-compiler" in made.stderr
+    assert "apt install gcc" in made.stderr
+    assert not list(tmp_path.rglob("*.so"))
+
+
 def test_the_calibration_comes_first_and_once() -> None:
     asked = record.plan_of(["oneshot/sha256/tee/64", "oneshot/sha256/tee/64"], 3)
     assert record.keys_of(asked) == ["invoke/none/empty/none", "oneshot/sha256/tee/64"]
     with pytest.raises(UsageMistake):
         record.plan_of(["oneshot//tee/64"], 3)
+
+
+def test_a_step_of_teehash_may_be_asked_for_by_one_of_its_parts() -> None:
+    step = "teehash/sha256/tee/stream/warm/4MiB/1MiB/inline"
+    asked = record.plan_of([step, f"{step}/open", f"{step}/step"], 2)
+    (one,) = asked.teehash
+    assert one.key == "teehash/sha256/tee/stream/warm/4194304/1048576/inline"
+    assert one.runs == 2
+    assert [case.key for case in asked.cases] == ["invoke/none/empty/none"]
 
 
 def test_which_variants_are_built() -> None:

@@ -128,8 +128,9 @@ def test_an_interrupt_in_the_kernel_is_below_what_it_interrupted(tmp_path: Path)
     assert folded(m, tmp_path) == {"work": 8, "work;irq": 4}
 
 
-def rpc(m: Machine, resumed: int) -> None:
-    """The core asks the normal world, which resumes it at `resumed`."""
+def rpc(m: Machine, resumed: int, *, asks: bool = False) -> None:
+    """The core asks the normal world, which resumes it at `resumed`; in between it may make a
+    fast call."""
     m.run("entry", 0x0E100010, BL, domain=CORE)
     m.run("rpc", 0x0E102000, SMC, domain=CORE, flags=Flag.ENTRY)
     m.run("smc", 0x0E090100, ERET, domain=TFA)
@@ -137,6 +138,11 @@ def rpc(m: Machine, resumed: int) -> None:
     m.run("sync", 0xFFFF800000000410, SMC, domain=KERNEL)
     m.run("workaround", 0x0E092000, ERET, domain=TFA)
     m.run("sync", 0xFFFF800000000420, SMC, domain=KERNEL)
+    if asks:
+        m.run("smc", 0x0E090200, ERET, domain=TFA)
+        m.run("fast", 0x0E106000, SMC, domain=CORE, flags=Flag.ENTRY)
+        m.run("smc", 0x0E090300, ERET, domain=TFA)
+        m.run("sync", 0xFFFF800000000430, SMC, domain=KERNEL)
     m.run("smc", 0x0E090200, ERET, domain=TFA)
     m.run("resume", 0x0E103000, ERET, domain=CORE, flags=Flag.ENTRY)
     m.run("rpc", resumed, RET, domain=CORE)
@@ -156,6 +162,43 @@ def test_the_core_goes_on_after_an_rpc_as_if_it_had_never_been_away(tmp_path: Pa
     assert stacks["main;sync;smc;resume"] == 4
     assert stacks["main;sync;smc;entry"] == 12
     assert "main;sync;smc;resume;rpc" not in stacks
+
+
+def test_a_fast_call_does_not_make_the_core_forget_the_one_that_waits(tmp_path: Path) -> None:
+    m = Machine()
+    call_into_the_tee(m)
+    rpc(m, 0x0E102040, asks=True)
+    m.run("entry", 0x0E100020, SMC, domain=CORE)
+    m.run("smc", 0x0E090100, ERET, domain=TFA)
+    m.run("sync", 0xFFFF800000000440, ERET, domain=KERNEL)
+    m.run("main", 0x1010, NOP)
+    stacks = folded(m, tmp_path)
+    assert stacks["main;sync;smc;entry;rpc"] == 8  # before and after
+    assert stacks["main;sync;smc;entry"] == 12
+    assert stacks["main;sync;smc;fast"] == 4
+
+
+def test_an_interrupt_right_behind_another_is_below_what_the_first_interrupted(
+    tmp_path: Path,
+) -> None:
+    """Also where an earlier call has left something that was never gone on with."""
+    m = Machine()
+    call_into_the_tee(m)
+    m.run("entry", 0x0E100010, SMC, domain=CORE)
+    back_from_the_tee(m)
+    call_into_the_tee(m)
+    m.run("entry", 0x0E100010, BL, domain=CORE)
+    m.run("leaf", 0x0E107000, NOP, domain=CORE, flags=Flag.ENTRY)
+    for _ in range(2):
+        m.run("vector", 0x0E104000, B, domain=CORE, flags=Flag.VECTOR | Flag.ENTRY)
+        m.run("handler", 0x0E105000, ERET, domain=CORE, flags=Flag.ENTRY)
+    m.run("leaf", 0x0E107010, RET, domain=CORE)
+    m.run("entry", 0x0E100020, SMC, domain=CORE)
+    back_from_the_tee(m)
+    stacks = folded(m, tmp_path)
+    inside = "main;sync;smc;entry;leaf"
+    assert stacks[inside] == stacks[f"{inside};vector"] == stacks[f"{inside};handler"] == 8
+    assert stacks["main"] == 16
 
 
 def test_two_threads_keep_their_stacks(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from typing import Any
 
 import msgspec
 import pytest
@@ -38,7 +39,7 @@ def run(
     count: int = 20,
     *,
     loops: int = 1,
-    **more: object,
+    **more: Any,
 ) -> RunData:
     """Exact where nothing scatters."""
     return run_of(
@@ -124,7 +125,8 @@ def test_the_way_is_an_empty_call_where_no_counter_tells() -> None:
 def test_the_way_is_by_the_counter_where_there_is_one() -> None:
     exact = reader.parse(Synthetic(counter=1.0, identical=True).lines(), file="x")
     found = said(exact)["call-outweighs-compute"]
-    assert "By the TA's counter, the way in and out takes 408 75" in plain(found.evidence)
+    assert "By the TA's counter, the way in and out, with the buffers" in plain(found.evidence)
+    assert "takes 408 75" in plain(found.evidence)
     assert "the SHA-256 of 19 KiB" in plain(found.claim)  # 408,750 / 20.6
 
 
@@ -188,15 +190,15 @@ def test_words_of_rates() -> None:
     assert plain(slower.claim).startswith(
         "The very same C source of SHA-256 takes 2.0× (95 % interval "  # noqa: RUF001
     )
-    assert plain(slower.claim).endswith("the time a byte in the TEE as it does outside.")
+    assert plain(slower.claim).endswith("as much time a byte in the TEE as outside.")
     faster = said(run(digests(8e4, 10, "ta-c") | digests(250, 20, "c")))["same-code"]
     assert plain(faster.claim).endswith(
-        "takes only 0.50× the instructions a byte in the TEE as it does outside."  # noqa: RUF001
+        "takes only 0.50× as many instructions a byte in the TEE as outside."  # noqa: RUF001
     )
     own = said(run(digests(8e4, 60, "tee") | digests(8e4, 2, "ta-ce")))["extensions"]
     assert "CFG_CRYPTO_WITH_CE=y" in (own.advice or "")
     assert plain(own.evidence) == (
-        "TEE API takes 60.0 instructions a byte, CE, in the TA 2.00 instructions a byte."
+        "“TEE API” takes 60.0 instructions a byte, “CE, in the TA” 2.00 instructions a byte."
     )
     same = said(run(digests(8e4, 2, "tee") | digests(8e4, 2, "ta-ce")))["extensions"]
     assert same.advice is None
@@ -213,6 +215,20 @@ def test_a_model_that_misses_makes_its_verdict_unsure() -> None:
 
 
 # -- against OpenSSL, and the kernel --------------------------------------------------------------
+
+
+@pytest.mark.parametrize("wrong", ["ta-c", "c"])
+def test_a_rate_below_zero_is_compared_with_nothing(wrong: str) -> None:
+    times = digests(8e4, 40, "ta-c") | digests(250, 20, "c")
+    times |= digests(5e8, -20, wrong)
+    assert "same-code" not in judged(run(times))
+
+
+@pytest.mark.parametrize(("off", "confidence"), [(1.0, "high"), (1.5, "low")])
+def test_the_way_against_a_model_that_misses(off: float, confidence: str) -> None:
+    times = {EMPTY: 60_000} | digests(60_000, 40, "tee")
+    times["oneshot/sha256/tee/4096"] *= off
+    assert judged(run(times))["call-outweighs-compute"].confidence == confidence
 
 
 def test_against_openssl_at_both_ends() -> None:
@@ -319,7 +335,7 @@ def test_buffers_are_worth_allocating(temporary: float, answer: str | None) -> N
         assert found is None
         return
     assert isinstance(found, Ratio)
-    assert found.answer == answer
+    assert (found.answer, found.confidence) == (answer, "high" if answer == "yes" else "low")
     words = say(of, found)
     assert "1 MiB" in plain(words.claim)
     assert ("undecided" in words.claim) == (answer == "undecided")
@@ -328,6 +344,7 @@ def test_buffers_are_worth_allocating(temporary: float, answer: str | None) -> N
 @pytest.mark.parametrize(("plain_file", "answer"), [(7e6, "yes"), (7e7, "undecided"), (9e7, "no")])
 def test_storage_is_compared_with_what_is_on_the_disk(plain_file: float, answer: str) -> None:
     times = {
+        EMPTY: 57_200.0,
         "storage/create/tee-ree-fs/7000": 70e6,
         "storage/create/file-fsync/7000": plain_file,
         "storage/create/file/7000": 4_000,
@@ -366,6 +383,21 @@ def test_words_of_the_harness() -> None:
     assert plain(words(5).claim) == "Measuring itself adds 0.50 % to the smallest case."
     assert plain(words(20).claim) == "Measuring itself is 2.0 % of the smallest case."
     assert plain(words(10).claim).startswith("Whether measuring itself is more than 1 % of the")
+
+
+def test_shared_buffers_that_are_known_badly() -> None:
+    """Surely slower, by nobody knows how much."""
+    times = {"shm/temporary/tee/in/64": 9e6, "shm/allocated/tee/in/64": 1e6}
+    found = judged(run(times, 0.3))["shared-buffers"]
+    assert isinstance(found, Ratio)
+    assert (found.answer, found.confidence) == ("yes", "low")
+
+
+def test_an_interval_that_holds_0_is_not_distinguishable_from_it() -> None:
+    """Though the median lies above."""
+    own = [0.0, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7]
+    of = run_of({"invoke/none/empty/none": own, "oneshot/sha256/c/0": [1000.0] * 11})
+    assert said(of)["harness"].claim == "What measuring itself adds is not distinguishable from 0."
 
 
 def test_nothing_is_not_distinguishable_from_0() -> None:
@@ -413,6 +445,39 @@ def test_medians_that_are_known_badly_are_counted() -> None:
     assert "invoke/none/tee/none spans" in plain(found.evidence)
     assert "oneshot/sha256/c/1 has 3 samples" in plain(found.evidence)
     assert "scatter" not in said(run_of({"oneshot/sha256/c/0": scattered(1000, 0.01)}))
+
+
+def test_what_waits_is_timed_on_a_board_that_counts() -> None:
+    """Its clock goes on: there is an interval, or none, and no count."""
+    waits = [2e8, 1.6e8, 2.3e8, 2.1e8, 1.9e8, 2.2e8, 2.4e8, 1.7e8]
+    times = {
+        "storage/create/tee-ree-fs/256": waits,
+        "storage/create/file-fsync/256": [194_840.0] * 7 + [9e6],
+        EMPTY: [57_200.0] * 8,
+    }
+    found = said(run_of(times, icount=True))
+    assert plain(found["waited"].claim) == (
+        "1 case of 3 is timed, not counted: its samples lie more than 0.5 % apart."
+    )
+    assert "storage/create/tee-ree-fs/256 took 160 ms to 240 ms." in plain(found["waited"].evidence)
+    assert found["waited"].kind == "caution"
+    assert "(95 % interval" in plain(found["stored-objects"].claim)
+    assert plain(found["stored-objects"].evidence).startswith("205 ms against 195 µs (medians).")
+    few = {key: values[:3] for key, values in times.items()}
+    assert "is undecided" in said(run_of(few, icount=True))["stored-objects"].claim
+    assert "waited" not in said(run_of({EMPTY: [57_200.0] * 7 + [58_000.0]}, icount=True))
+    assert "waited" not in said(run_of(times))
+
+
+@pytest.mark.parametrize(("apart", "exact"), [(0.0049, True), (0.0051, False)])
+def test_how_far_apart_counts_may_lie(apart: float, exact: bool) -> None:
+    """The middle half of them; a few may be far off."""
+    of = run_of({EMPTY: [1e5] * 2 + [1e5 + 1e5 * apart] * 2}, icount=True)
+    low, high = 1e5, 1e5 * (1 + apart)
+    assert (high - low) / ((low + high) / 2) == pytest.approx(apart, rel=0.01)
+    assert models.build(of).stats[0].estimate.exact is exact
+    outlier = run_of({EMPTY: [1e5] * 9 + [2e5]}, icount=True)
+    assert models.build(outlier).stats[0].estimate.exact
 
 
 def test_what_is_spoken_of() -> None:

@@ -20,10 +20,13 @@ import pytest
 
 from teemark import errors, paths
 from teemark.boards import (
+    Board,
     BoardFile,
+    SshConfig,
     VirtualBoard,
     VirtualConfig,
     config,
+    ensure_installed,
     instances,
     open_board,
     virtual,
@@ -96,6 +99,35 @@ def test_programs_and_tas_are_installed(qemu_v8: VirtualBoard) -> None:
         there = qemu_v8.capture(["stat", "-c", "%a %s", f"/lib/optee_armtz/{ta.name}"]).text
         assert there == f"444 {ta.stat().st_size}\n"
     assert qemu_v8.capture(["which", "teebench"]).text == "/opt/teemark/teebench\n"
+
+
+def test_folders_that_programs_cannot_be_in(qemu_v8: VirtualBoard) -> None:
+    qemu_v8.script(
+        "mkdir -p /tmp/noexec /tmp/ro && mount -t tmpfs -o noexec none /tmp/noexec && "
+        "mount -t tmpfs none /tmp/ro && mkdir /tmp/ro/there && mount -o remount,ro /tmp/ro"
+    )
+
+    def problem(**places: str) -> errors.TeemarkError:
+        recipe = SshConfig(address="127.0.0.1", **places)  # type: ignore[arg-type]
+        with (
+            Board(BoardFile("desk", Path("desk.toml"), recipe), qemu_v8.endpoint) as board,
+            pytest.raises(errors.TeemarkError) as caught,
+        ):
+            ensure_installed(board)
+        return caught.value
+
+    noexec = problem(directory="/tmp/noexec/p")
+    assert noexec.message.startswith("desk: /tmp/noexec/p/teebench was installed, but doesn't run")
+    assert "mounted noexec" in (noexec.hint or "")
+    for place in ("new", "there"):
+        read_only = problem(directory=f"/tmp/ro/{place}")
+        assert isinstance(read_only, errors.ReadOnly)
+        assert f"desk: /tmp/ro/{place}" in read_only.message
+        assert "another `directory`" in (read_only.hint or "")
+    read_only = problem(directory="/opt/teemark", ta_directory="/tmp/ro/there")
+    assert "desk: /tmp/ro/there/" in read_only.message
+    assert "teemark exec desk -- mount -o remount,rw" in (read_only.hint or "")
+    qemu_v8.script("umount /tmp/noexec /tmp/ro")
 
 
 def test_files_there_and_back(qemu_v8: VirtualBoard, tmp_path: Path) -> None:

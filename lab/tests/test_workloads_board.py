@@ -23,14 +23,24 @@ CIPHERS = [
     if (bits, mode) != (192, "xts")
 ]
 KEYED = ("tee", "openssl", "afalg", "c")
-STORAGE = ("create", "open", "read", "write", "rename", "truncate", "delete")
+STORAGE = (
+    "create", "open", "read", "open-read-close", "write", "rename", "truncate", "delete"
+)  # fmt: skip
 
 CASES = {
     "calls": [
         "invoke/none/empty/none",
         *(
             f"invoke/{kind}/tee/none"
-            for kind in ("none", "core", "values", "memref-in", "memref-out", "memref-inout")
+            for kind in (
+                "none",
+                "core",
+                "values",
+                "increment",
+                "memref-in",
+                "memref-out",
+                "memref-inout",
+            )
         ),
         *(
             f"shm/{kind}/tee/{direction}/{size}"
@@ -54,6 +64,11 @@ CASES = {
         "stream/sha3-512/tee/5/1",
         "stream/sha256/tee/0/1",
     ],
+    "parts": [
+        f"digest-parts/{digest}/tee/{part} repeat=1,2,4"
+        for digest in ("sha1", "sha256", "sha3-256")
+        for part in ("allocate", "reset", "finish")
+    ],
     "ciphers": [
         f"cipher/{cipher}/{by}/{way}/{size} repeat=1,3"
         for cipher in CIPHERS
@@ -68,13 +83,19 @@ CASES = {
         for way in ("enc", "dec")
         for step in ("prepare", "set-key", "set-iv", "cipher-buffer")
         for part in ("all", "inv")
+    ]
+    + [
+        f"cipher-steps/aes-128-cbc/{by}/{way}/4096/whole/all"
+        for by in KEYED
+        for way in ("enc", "dec")
     ],
     "storage": [
         f"storage/{op}/{store}/{size}"
         for op in STORAGE
         for store in ("tee-ree-fs", "file", "file-fsync")
         for size in (256, 7000)
-    ],
+    ]
+    + [f"storage/{op}/memory/7000" for op in ("create", "read", "write", "delete")],
     "random": [
         f"rng/random/{source}/{size}"
         for source in ("tee", "getrandom", "urandom", "hwrng", "afalg", "openssl")
@@ -86,6 +107,11 @@ CASES = {
             for code in ("sha256", "memcpy", "memtouch", "intloop")
             for by in ("c", "ta-c")
             for size in (0, 7, 4097, 1 << 18)
+        ),
+        *(
+            f"{asked}/tee/{times}"
+            for asked in ("log/lines", "time/ree", "time/system")
+            for times in (0, 3)
         ),
         "copy-limit/memcpy/c/16384",
     ],
@@ -144,7 +170,16 @@ def test_runs_verified_or_says_why_not(ran: dict[str, Records], group: str) -> N
 
 def test_tas_count_the_time_of_what_they_compute(ran: dict[str, Records]) -> None:
     """Where one does, each sample has a twin; of the same calls, and inside of them."""
-    counting = {"oneshot", "stream", "cipher", "cipher-steps", "rng", "same-code", "file"}
+    counting = {
+        "oneshot",
+        "stream",
+        "digest-parts",
+        "cipher",
+        "cipher-steps",
+        "rng",
+        "same-code",
+        "file",
+    }
     seen = set()
     for records in ran.values():
         samples = [record for record in records if record["type"] == "sample"]
@@ -180,6 +215,7 @@ def test_calls_of_the_tee_to_its_storage_are_counted(ran: dict[str, Records]) ->
     assert all(count >= 1 for count in counts.values()), counts
     # a new object costs more than reading one, and that of two blocks more than that of one
     assert counts["create"] > counts["read"]
+    assert counts["open-read-close"] > counts["read"]
     assert counts["create"] > cases["storage/create/tee-ree-fs/256"]["rpcs_per_call"]
     assert cases["storage/create/file/7000"]["file_system"] == "ext4"
     random = by_key(ran["random"], "case")
@@ -282,9 +318,17 @@ rm -f /tmp/before /tmp/after /tmp/listed
         listed = qemu_v8.script(look, *options)
         assert listed.text.startswith("{"), listed
         rows = json.loads(listed.text)["combinations"]
-        codes = {row["backend"]: row["code"] for row in rows if row["workload"] == "storage"}
+        codes = {
+            row["backend"]: row["code"]
+            for row in rows
+            if row["workload"] == "storage" and row["algorithm"] == "create"
+        }
         asked = None if options else "rpmb-not-allowed"
-        assert codes == {"tee-ree-fs": None, "tee-rpmb": asked, "file": None, "file-fsync": None}
+        assert codes == dict.fromkeys(("tee-ree-fs", "memory", "file", "file-fsync")) | {
+            "tee-rpmb": asked
+        }
+        lacks = {row["algorithm"] for row in rows if row["backend"] == "memory" and row["code"]}
+        assert lacks == {"open", "rename", "truncate"}
 
 
 def test_nothing_is_left_in_storage(qemu_v8: VirtualBoard, ran: dict[str, Records]) -> None:

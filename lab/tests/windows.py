@@ -11,7 +11,7 @@ import numpy as np
 
 from teemark.trace.places import Domain, Flag, Function, Places, kind_of
 from teemark.trace.symbols import Code, Elf, Symbol, Table
-from teemark.trace.window import BLOCK, STEP, Window, read
+from teemark.trace.window import BLOCK, SAMPLE, STEP, Window, read
 
 NOP = 0xD503201F
 BL = 0x94000001
@@ -41,7 +41,7 @@ class Recorder:
         self.steps.append((self.known[block], begun or len(words)))
         return self.known[block]
 
-    def write(self, file: Path, flags: int = 0) -> Path:
+    def write(self, file: Path, flags: int = 0, marker: int = SAMPLE) -> Path:
         words: list[int] = []
         blocks = np.zeros(len(self.blocks), BLOCK)
         for index, (vaddr, haddr, code) in enumerate(self.blocks):
@@ -50,7 +50,8 @@ class Recorder:
         words += [0] * (len(words) % 2)
         steps = np.array(self.steps, STEP)
         total = sum(count for _, count in self.steps)
-        head = struct.pack("<8s5Q", b"TTRACE2\0", len(blocks), len(words), len(steps), total, flags)
+        sizes = (len(blocks), len(words), len(steps))
+        head = struct.pack("<8s6Q", b"TTRACE3\0", *sizes, total, flags, marker)
         file.write_bytes(
             head + blocks.tobytes() + np.array(words, "<u4").tobytes() + steps.tobytes()
         )

@@ -11,11 +11,22 @@ static TEE_Result info(struct session *session, TEE_Param *params)
 	return TEE_SUCCESS;
 }
 
+static TEE_Result increment(struct session *session, TEE_Param *params)
+{
+	(void)session;
+
+	params[0].value.a++;
+	return TEE_SUCCESS;
+}
+
 const struct command commands[] = {
 	{ .id = TA_BENCH_CMD_NOP, .any_types = true, .run = command_nop },
 	{ .id = TA_BENCH_CMD_INFO,
 	  .types = TYPES(VALUE_OUT, NONE, NONE, NONE),
 	  .run = info },
+	{ .id = TA_BENCH_CMD_INCREMENT,
+	  .types = TYPES(VALUE_INOUT, NONE, NONE, NONE),
+	  .run = increment },
 
 	{ .id = TA_BENCH_CMD_CIPHER_PREPARE,
 	  .types = TYPES(VALUE_IN, NONE, NONE, NONE),
@@ -64,6 +75,9 @@ const struct command commands[] = {
 	{ .id = TA_BENCH_CMD_STORAGE_CLOSE,
 	  .types = TYPES(NONE, NONE, NONE, NONE),
 	  .run = storage_close },
+	{ .id = TA_BENCH_CMD_STORAGE_FETCH,
+	  .types = TYPES(MEMREF_IN, MEMREF_OUT, VALUE_IN, NONE),
+	  .run = storage_fetch },
 
 	{ .id = TA_BENCH_CMD_RANDOM,
 	  .types = TYPES(MEMREF_OUT, VALUE_IN, NONE, NONE),
@@ -71,6 +85,12 @@ const struct command commands[] = {
 	{ .id = TA_BENCH_CMD_KERNEL,
 	  .types = TYPES(VALUE_IN, MEMREF_IN, VALUE_OUT, NONE),
 	  .run = kernel_run },
+	{ .id = TA_BENCH_CMD_ASK,
+	  .types = TYPES(VALUE_IN, VALUE_OUT, NONE, NONE),
+	  .run = ask },
+	{ .id = TA_BENCH_CMD_DIGEST_PART,
+	  .types = TYPES(VALUE_IN, VALUE_IN, MEMREF_OUT, NONE),
+	  .run = digest_part },
 	COMMAND_CLOCK_ROW,
 	{ 0 },
 };

@@ -54,6 +54,7 @@ TEE_Result mac_message(struct session *session, TEE_Param *params);
 TEE_Result storage_create(struct session *session, TEE_Param *params);
 TEE_Result storage_open(struct session *session, TEE_Param *params);
 TEE_Result storage_read(struct session *session, TEE_Param *params);
+TEE_Result storage_fetch(struct session *session, TEE_Param *params);
 TEE_Result storage_write(struct session *session, TEE_Param *params);
 TEE_Result storage_rename(struct session *session, TEE_Param *params);
 TEE_Result storage_truncate(struct session *session, TEE_Param *params);
@@ -62,6 +63,8 @@ TEE_Result storage_close(struct session *session, TEE_Param *params);
 
 TEE_Result random_fill(struct session *session, TEE_Param *params);
 TEE_Result kernel_run(struct session *session, TEE_Param *params);
+TEE_Result ask(struct session *session, TEE_Param *params);
+TEE_Result digest_part(struct session *session, TEE_Param *params);
 
 /* They free and wipe; each accepts what is closed. */
 void cipher_close(struct cipher *cipher);

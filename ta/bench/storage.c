@@ -216,3 +216,34 @@ TEE_Result storage_close(struct session *session, TEE_Param *params)
 	object_close(session);
 	return TEE_SUCCESS;
 }
+
+TEE_Result storage_fetch(struct session *session, TEE_Param *params)
+{
+	struct name name = { 0 };
+	uint32_t storage = 0;
+	tee_size count = 0;
+	TEE_Result res = get_name(&name, &params[0]);
+
+	if (res == TEE_SUCCESS &&
+	    (!range_ok(0, params[1].memref.size) || !params[1].memref.size ||
+	     !params[1].memref.buffer))
+		res = TEE_ERROR_BAD_PARAMETERS;
+	if (res == TEE_SUCCESS)
+		res = get_storage(&storage, params[2].value.a);
+	if (res != TEE_SUCCESS)
+		return res;
+
+	object_close(session);
+	res = TEE_OpenPersistentObject(storage, name.bytes, name.len,
+				       ACCESS_ALL, &session->object);
+	if (res != TEE_SUCCESS)
+		return res;
+
+	res = TEE_ReadObjectData(session->object, params[1].memref.buffer,
+				 params[1].memref.size, &count);
+	if (res == TEE_SUCCESS)
+		params[1].memref.size = count;
+	if (res != TEE_ERROR_CORRUPT_OBJECT)
+		object_close(session);
+	return result_of(session, res);
+}

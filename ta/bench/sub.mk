@@ -8,6 +8,8 @@ srcs-y += mac.c
 srcs-y += storage.c
 srcs-y += random.c
 srcs-y += kernel.c
+srcs-y += ask.c
+srcs-y += digest_part.c
 
 global-incdirs-y += ../../common/include
 global-incdirs-y += ../../common/src

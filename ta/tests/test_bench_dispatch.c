@@ -54,6 +54,7 @@ static void test_every_parameter_type(void **state)
 	assert_int_equal(accepted[TA_BENCH_CMD_STORAGE_CLOSE], 2);
 	assert_int_equal(accepted[TA_BENCH_CMD_RANDOM], 2);
 	assert_int_equal(accepted[TA_BENCH_CMD_KERNEL], 2);
+	assert_int_equal(accepted[TA_BENCH_CMD_ASK], 2);
 	for (uint32_t cmd = 0; cmd < 64; cmd++)
 		if (cmd)
 			assert_true(accepted[cmd] <= 4);
@@ -77,11 +78,11 @@ static void test_types_beyond_four_parameters(void **state)
 
 static void test_unknown_commands(void **state)
 {
-	static const uint32_t cmds[] = { 2,
+	static const uint32_t cmds[] = { 3,
 					 9,
 					 16,
 					 25,
-					 38,
+					 39,
 					 41,
 					 51,
 					 255,
@@ -126,6 +127,20 @@ static void test_nop_and_info(void **state)
 			 TEE_SUCCESS);
 	assert_int_equal(info[0].value.a, TA_BENCH_ABI);
 	assert_int_equal(info[0].value.b, TA_BENCH_AE_DECRYPT_MAX);
+}
+
+static void test_increment(void **state)
+{
+	TEE_Param p[TEE_NUM_PARAMS] = { VALUE(UINT32_MAX - 1, 7) };
+
+	for (uint32_t i = 0; i < 3; i++) {
+		assert_int_equal(p[0].value.a, UINT32_MAX - 1 + i);
+		assert_int_equal(invoke(*state, TA_BENCH_CMD_INCREMENT, 0x0003,
+					p),
+				 TEE_SUCCESS);
+	}
+	assert_int_equal(p[0].value.a, 1);
+	assert_int_equal(p[0].value.b, 7);
 }
 
 /* Every command that repeats, with this length and so many repetitions. */
@@ -178,6 +193,7 @@ int main(void)
 		TEST(test_unknown_commands),
 		TEST(test_open_with_parameters),
 		TEST(test_nop_and_info),
+		TEST(test_increment),
 		TEST(test_bounds_of_work),
 	};
 

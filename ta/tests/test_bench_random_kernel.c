@@ -14,6 +14,7 @@
 
 #include "bench_client.h"
 #include "session.h"
+#include "shim.h"
 
 static void test_random(void **state)
 {
@@ -94,13 +95,89 @@ static void test_kernels(void **state)
 	}
 }
 
+static void test_ask(void **state)
+{
+	const size_t *counted[] = { &shim_lines, &shim_ree_times,
+				    &shim_system_times };
+
+	for (uint32_t what = 0; what < 4; what++) {
+		for (uint32_t times = 0; times < TA_BENCH_ASK_MAX + 2;
+		     times = times * 4 + 1) {
+			TEE_Param p[TEE_NUM_PARAMS] = { VALUE(what, times) };
+			size_t before = what < 3 ? *counted[what] : 0;
+			TEE_Result res =
+				invoke(*state, TA_BENCH_CMD_ASK, 0x0021, p);
+
+			if (what == 3 && times) {
+				assert_int_equal(res, NOT_SUPPORTED);
+				continue;
+			}
+			assert_int_equal(res, TEE_SUCCESS);
+			assert_int_equal(p[1].value.a, times);
+			if (what < 3)
+				assert_int_equal(*counted[what] - before,
+						 times);
+		}
+	}
+	for (uint32_t i = 0; i < 2; i++) {
+		TEE_Param p[TEE_NUM_PARAMS] = {
+			VALUE(0, i ? UINT32_MAX : TA_BENCH_ASK_MAX + 1)
+		};
+
+		assert_int_equal(invoke(*state, TA_BENCH_CMD_ASK, 0x0021, p),
+				 BAD_PARAMETERS);
+	}
+}
+
+/* Each part leaves an operation that works; what is none is refused. */
+static void test_digest_parts(void **state)
+{
+	static const uint8_t empty[] = { 0xe3, 0xb0, 0xc4, 0x42, 0x98, 0xfc,
+					 0x1c, 0x14, 0x9a, 0xfb, 0xf4, 0xc8,
+					 0x99, 0x6f, 0xb9, 0x24 };
+
+	for (uint32_t part = 0; part < 5; part++) {
+		for (uint32_t repeat = 0; repeat < 4; repeat++) {
+			TEE_Param p[TEE_NUM_PARAMS] = { VALUE(3, part),
+							VALUE(repeat, 0),
+							MEMREF(OUT, 32) };
+			TEE_Result res;
+
+			memset(OUT, 0, 32);
+			res = invoke(*state, TA_BENCH_CMD_DIGEST_PART, 0x0611,
+				     p);
+			if (part > 2 || !repeat) {
+				assert_int_equal(res, BAD_PARAMETERS);
+				continue;
+			}
+			assert_int_equal(res, TEE_SUCCESS);
+			assert_memory_equal(OUT, empty, sizeof(empty));
+		}
+	}
+	for (int i = 0; i < 3; i++) {
+		TEE_Param p[TEE_NUM_PARAMS] = { VALUE(i ? 3 : 999, 0),
+						VALUE(i == 1 ? 65537 : 1, 0),
+						MEMREF(OUT, i < 2 ? 32 : 31) };
+		static const TEE_Result want[] = { NOT_SUPPORTED,
+						   BAD_PARAMETERS,
+						   SHORT_BUFFER };
+
+		assert_int_equal(invoke(*state, TA_BENCH_CMD_DIGEST_PART,
+					0x0611, p),
+				 want[i]);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(test_random),
 		TEST(test_kernels),
+		TEST(test_ask),
+		TEST(test_digest_parts),
 	};
 
-	return cmocka_run_group_tests_name("bench TA: random numbers and kernels",
-					   tests, NULL, NULL) != 0;
+	return cmocka_run_group_tests_name(
+		       "bench TA: random numbers, kernels, questions", tests,
+		       NULL, NULL) != 0;
 }

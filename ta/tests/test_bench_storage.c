@@ -123,6 +123,46 @@ static void test_storage(void **state)
 	assert_int_equal(open_object(s, "two", 0, &size), TEE_SUCCESS);
 }
 
+static TEE_Result fetch_object(void *s, const char *name, size_t *len)
+{
+	TEE_Param p[TEE_NUM_PARAMS] = { MEMREF(put(SMALL, name, strlen(name)),
+					       strlen(name)),
+					MEMREF(OUT, *len), VALUE(0, 0) };
+	TEE_Result res = invoke(s, TA_BENCH_CMD_STORAGE_FETCH, 0x0165, p);
+
+	*len = p[1].memref.size;
+	return res;
+}
+
+/* Opens, reads and closes: nothing is open then, and anybody may open it. */
+static void test_fetch(void **state)
+{
+	void *s = *state, *other = open_session();
+	uint32_t size;
+	size_t n = 10;
+
+	assert_int_equal(fetch_object(s, "one", &n), TEE_ERROR_ITEM_NOT_FOUND);
+	assert_int_equal(call_create(s, "one", "12345", 5, 0), TEE_SUCCESS);
+	for (int again = 0; again < 2; again++) {
+		n = 10;
+		memset(OUT, 0, 10);
+		assert_int_equal(fetch_object(s, "one", &n), TEE_SUCCESS);
+		assert_int_equal(n, 5);
+		assert_memory_equal(OUT, "12345", 6);
+		assert_int_equal(call_plain(s, TA_BENCH_CMD_STORAGE_CLOSE),
+				 BAD_STATE);
+	}
+	n = 3;
+	assert_int_equal(fetch_object(s, "one", &n), TEE_SUCCESS);
+	assert_int_equal(n, 3);
+	n = 0;
+	assert_int_equal(fetch_object(s, "one", &n), BAD_PARAMETERS);
+	assert_int_equal(open_object(other, "one", 0, &size), TEE_SUCCESS);
+	n = 10;
+	assert_int_equal(fetch_object(s, "one", &n), TEE_ERROR_ACCESS_CONFLICT);
+	TA_CloseSessionEntryPoint(other);
+}
+
 static void check_nothing_open(void *s)
 {
 	size_t n = 10;
@@ -245,6 +285,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(test_storage),
+		TEST(test_fetch),
 		TEST(test_storage_out_of_sequence),
 		TEST(test_storage_bounds),
 		TEST(test_storage_failures),

@@ -66,12 +66,32 @@ enum ta_bench_kernel {
 	TA_BENCH_KERNEL_SHA256 = 3,
 };
 
+/* What a TA asks OP-TEE for. */
+enum ta_bench_ask {
+	TA_BENCH_ASK_LINE = 0,        /* a line of 64 bytes on its console */
+	TA_BENCH_ASK_REE_TIME = 1,    /* TEE_GetREETime() */
+	TA_BENCH_ASK_SYSTEM_TIME = 2, /* TEE_GetSystemTime() */
+};
+
+/* Times in a call: a slow console takes 5 ms a line. */
+#define TA_BENCH_ASK_MAX 256u
+
+/* What a digest of the TEE Internal Core API is made of. */
+enum ta_bench_digest_part {
+	TA_BENCH_DIGEST_ALLOCATE = 0, /* TEE_AllocateOperation, and freeing */
+	TA_BENCH_DIGEST_RESET = 1,    /* TEE_ResetOperation */
+	TA_BENCH_DIGEST_FINISH = 2,   /* TEE_DigestDoFinal of no bytes */
+};
+
 enum ta_bench_cmd {
 	/* As TA_DIGEST_CMD_NOP: any parameters, nothing is touched. */
 	TA_BENCH_CMD_NOP = 0,
 
 	/* [0] value out: a = TA_BENCH_ABI, b = TA_BENCH_AE_DECRYPT_MAX */
 	TA_BENCH_CMD_INFO = 1,
+
+	/* [0] value inout: a comes back larger by 1 (modulo 2^32) */
+	TA_BENCH_CMD_INCREMENT = 2,
 
 	/*
 	 * The steps of a cipher, each a call of its own. Ciphers, AEADs.
@@ -129,6 +149,10 @@ enum ta_bench_cmd {
 	 * TRUNCATE [0] value in: a = new size
 	 * DELETE   closes and deletes the open object
 	 * CLOSE    closes it
+	 * FETCH    [0] memref in: name, [1] memref out: data,
+	 *          [2] value in: a = storage; opens it, reads from the
+	 *          beginning and closes it, and one that was open before too;
+	 *          the memref's size comes back as the bytes read
 	 */
 	TA_BENCH_CMD_STORAGE_CREATE = 30,
 	TA_BENCH_CMD_STORAGE_OPEN = 31,
@@ -138,6 +162,7 @@ enum ta_bench_cmd {
 	TA_BENCH_CMD_STORAGE_TRUNCATE = 35,
 	TA_BENCH_CMD_STORAGE_DELETE = 36,
 	TA_BENCH_CMD_STORAGE_CLOSE = 37,
+	TA_BENCH_CMD_STORAGE_FETCH = 38,
 
 	/* [0] memref out: filled by TEE_GenerateRandom, [1] value in: a = repeat */
 	TA_BENCH_CMD_RANDOM = 40,
@@ -148,6 +173,22 @@ enum ta_bench_cmd {
 	 * [2] value out: a, b = the kernel's 64-bit result, low and high
 	 */
 	TA_BENCH_CMD_KERNEL = 50,
+
+	/*
+	 * [0] value in: a = enum ta_bench_ask, b = how often, at most
+	 * TA_BENCH_ASK_MAX
+	 * [1] value out: a = how often it was done
+	 */
+	TA_BENCH_CMD_ASK = 60,
+
+	/*
+	 * One part of a digest, `repeat` times; then the digest of the empty
+	 * message by the operation that the last of them left.
+	 * [0] value in: a = struct algorithm .id, b = enum ta_bench_digest_part
+	 * [1] value in: a = repeat
+	 * [2] memref out: the digest
+	 */
+	TA_BENCH_CMD_DIGEST_PART = 70,
 };
 
 #endif

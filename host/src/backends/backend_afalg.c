@@ -11,6 +11,7 @@
 
 #include "afalg.h"
 #include "backend.h"
+#include "kernel_crypto.h"
 
 #ifndef SOL_ALG
 #define SOL_ALG 279
@@ -32,6 +33,8 @@ struct session {
 	const struct algorithm *alg; /* of the socket; NULL: none */
 	bool begun;                  /* a digest's message is under way */
 	bool sent;                   /* and some of it was sent */
+	bool random;                 /* of open_random() */
+	const char *driver;          /* to bind to; NULL: the kernel's choice */
 };
 
 static void drop_algorithm(struct session *s)
@@ -64,8 +67,9 @@ static int open_session(struct session **session, struct error *err)
 	return 0;
 }
 
-static int bind_algorithm(struct session *s, const struct algorithm *alg,
-			  struct error *err)
+/* What the kernel calls it; NULL: random bytes. */
+static int kernel_names(const struct algorithm *alg, const char **type,
+			const char **name, struct error *err)
 {
 	static const char *const types[] = {
 		[ALG_DIGEST] = "hash",
@@ -73,14 +77,96 @@ static int bind_algorithm(struct session *s, const struct algorithm *alg,
 		[ALG_CIPHER] = "skcipher",
 		[ALG_AEAD] = "aead",
 	};
+
+	*type = alg ? types[alg->class] : "rng";
+	*name = alg ? alg->kernel : "stdrng";
+	if (*name)
+		return 0;
+	return error_skip(err, -EOPNOTSUPP, "unsupported-algorithm",
+			  "no kernel name is known for %s", alg->title);
+}
+
+static int no_such_driver(const char *driver, const char *name,
+			  struct error *err)
+{
+	error_skip(err, -EOPNOTSUPP, "no-driver",
+		   "the kernel has no driver \"%s\" of %s", driver, name);
+	error_hint(err,
+		   "grep -A1 '^name.*%s' /proc/crypto shows those there "
+		   "are; its module may not be loaded",
+		   name);
+	return -EOPNOTSUPP;
+}
+
+static int driver_of(const struct algorithm *alg, const char *driver,
+		     struct kernel_driver *found, struct error *err)
+{
+	const struct kernel_driver *one;
+	struct kernel_drivers all;
+	const char *type, *name;
+	int ret = kernel_names(alg, &type, &name, err);
+
+	if (ret)
+		return ret;
+	if (!driver)
+		return kernel_driver_bound(type, name, found, err);
+	ret = kernel_drivers_read(&all, err);
+	if (ret)
+		return ret;
+	one = kernel_driver_find(&all, name, driver);
+	if (one)
+		*found = *one;
+	else
+		ret = no_such_driver(driver, name, err);
+	kernel_drivers_free(&all);
+	return ret;
+}
+
+static int drivers_of(const struct algorithm *alg, struct kernel_drivers *found,
+		      struct error *err)
+{
+	const char *type, *name;
+	int ret = kernel_names(alg, &type, &name, err);
+
+	*found = (struct kernel_drivers){ 0 };
+	return ret ? ret : kernel_drivers_of(type, name, found, err);
+}
+
+/*
+ * A driver's name binds that one. But it may compute another algorithm, so
+ * the kernel's list is asked what it is.
+ */
+static int bind_socket(struct session *s, const struct algorithm *alg,
+		       const char *title, struct error *err)
+{
+	struct kernel_driver found;
+	const char *type, *name;
+	struct error why = { 0 };
+	int ret = kernel_names(alg, &type, &name, err);
+
+	if (ret)
+		return ret;
+	if (!s->driver)
+		return afalg_bind(&s->socket, type, name, title, err);
+	ret = afalg_bind(&s->socket, type, s->driver, title, &why);
+	if (!ret)
+		ret = driver_of(alg, s->driver, &found, err);
+	else if (why.skip && !strcmp(why.skip, "unsupported-algorithm"))
+		ret = no_such_driver(s->driver, name, err);
+	else if (err)
+		*err = why;
+	if (ret)
+		afalg_close(&s->socket);
+	return ret;
+}
+
+static int bind_algorithm(struct session *s, const struct algorithm *alg,
+			  struct error *err)
+{
 	int ret;
 
 	drop_algorithm(s);
-	if (!alg->kernel)
-		return error_skip(err, -EOPNOTSUPP, "unsupported-algorithm",
-				  "no kernel name is known for %s", alg->title);
-	ret = afalg_bind(&s->socket, types[alg->class], alg->kernel, alg->title,
-			 err);
+	ret = bind_socket(s, alg, alg->title, err);
 	if (!ret)
 		s->alg = alg;
 	return ret;
@@ -315,26 +401,43 @@ static int step(struct session *s, const struct keyed_job *job,
 					cipher(s, job, err);
 }
 
-static int open_random(struct session **session, struct error *err)
+static int start_random(struct session *s, struct error *err)
 {
 	uint8_t seed[48]; /* what the largest DRBG takes */
+	int ret;
+
+	afalg_close(&s->socket);
+	ret = bind_socket(s, NULL, "stdrng", err);
+	if (!ret && getrandom(seed, sizeof(seed), 0) != sizeof(seed))
+		ret = error_set(err, -errno, "getrandom: %s", strerror(errno));
+	if (!ret)
+		ret = afalg_set_key(&s->socket, seed, sizeof(seed), err);
+	return ret ? ret : afalg_accept(&s->socket, err);
+}
+
+static int open_random(struct session **session, struct error *err)
+{
 	int ret = open_session(session, err);
 
 	if (ret)
 		return ret;
-	ret = afalg_bind(&(*session)->socket, "rng", "stdrng", "stdrng", err);
-	if (!ret && getrandom(seed, sizeof(seed), 0) != sizeof(seed))
-		ret = error_set(err, -errno, "getrandom: %s", strerror(errno));
-	if (!ret)
-		ret = afalg_set_key(&(*session)->socket, seed, sizeof(seed),
-				    err);
-	if (!ret)
-		ret = afalg_accept(&(*session)->socket, err);
+	(*session)->random = true;
+	ret = start_random(*session, err);
 	if (ret) {
 		close_session(*session);
 		*session = NULL;
 	}
 	return ret;
+}
+
+static int use_driver(struct session *s, const char *driver, struct error *err)
+{
+	if (!strcmp(driver, DRIVER_ANY))
+		return error_skip(err, -ENOENT, "no-driver",
+				  "the kernel lists no driver of it in "
+				  "/proc/crypto that AF_ALG can bind to");
+	s->driver = driver;
+	return s->random ? start_random(s, err) : 0;
 }
 
 static int draw(struct session *s, const struct buffer *out, size_t len,
@@ -354,6 +457,10 @@ const struct backend backend_afalg = {
 	.name = "afalg",
 	.title = "kernel (AF_ALG)",
 	.summary = "the kernel's crypto, over an AF_ALG socket",
+	.may_offload = true,
+	.use_driver = use_driver,
+	.driver_of = driver_of,
+	.drivers_of = drivers_of,
 	.probe = afalg_probe,
 	.open = open_session,
 	.open_keyed = open_session,

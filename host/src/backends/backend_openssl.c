@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "backend.h"
+#include "cpu.h"
 #include "libcrypto.h"
 #include "shared_library.h"
 
@@ -428,11 +429,27 @@ static int openssl_random(struct session *s, const struct buffer *out,
 	return 0;
 }
 
+/*
+ * Of OPENSSL_armcap only NEON stays; OPENSSL_ia32cap loses AES-NI, PCLMULQDQ
+ * and SHA-NI (manual page OPENSSL_ia32cap(3); crypto/arm_arch.h).
+ */
+static const char *openssl_mask(const char **value)
+{
+	if (strstr(cpu_built_for(), "x86")) {
+		*value = "~0x200000200000000:~0x20000000";
+		return "OPENSSL_ia32cap";
+	}
+	*value = cpu_has(CPU_NEON) ? "1" : "0";
+	return "OPENSSL_armcap";
+}
+
 const struct backend backend_openssl = {
 	.name = "openssl",
 	.title = "OpenSSL",
 	.summary = "OpenSSL's libcrypto, in the normal world",
 	.local = true,
+	.may_offload = true,
+	.mask = openssl_mask,
 	.probe = openssl_probe,
 	.open = openssl_open,
 	.open_keyed = openssl_open,

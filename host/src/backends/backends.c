@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -27,12 +28,79 @@ const struct backend *const backends[] = {
 };
 /* clang-format on */
 
+/* A backend with a driver. They are few, and live as long as the program. */
+struct made {
+	struct backend backend;
+	struct made *next;
+	char name[96], title[96];
+};
+
+static struct made *first_made;
+
+const struct backend *backend_made(size_t i)
+{
+	const struct made *m = first_made;
+
+	while (m && i--)
+		m = m->next;
+	return m ? &m->backend : NULL;
+}
+
+static const struct backend *make(const struct backend *of, const char *name,
+				  const char *driver)
+{
+	struct made *m = calloc(1, sizeof(*m)), **end = &first_made;
+
+	if (!m)
+		return NULL;
+	snprintf(m->name, sizeof(m->name), "%s", name);
+	snprintf(m->title, sizeof(m->title), "%s, %s", of->title, driver);
+	m->backend = *of;
+	m->backend.name = m->name;
+	m->backend.title = m->title;
+	m->backend.driver = m->name + (driver - name);
+	while (*end)
+		end = &(*end)->next;
+	*end = m;
+	return &m->backend;
+}
+
 const struct backend *backend_by_name(const char *name)
 {
-	for (size_t i = 0; backends[i]; i++)
-		if (!strcmp(backends[i]->name, name))
-			return backends[i];
+	const char *colon = strchr(name, ':');
+	size_t len = colon ? (size_t)(colon - name) : strlen(name);
+
+	for (const struct made *m = first_made; m; m = m->next)
+		if (!strcmp(m->name, name))
+			return &m->backend;
+	for (size_t i = 0; backends[i]; i++) {
+		const struct backend *b = backends[i];
+
+		if (strlen(b->name) != len || strncmp(b->name, name, len))
+			continue;
+		if (!colon)
+			return b;
+		return b->use_driver && colon[1] &&
+				       strlen(name) < sizeof(first_made->name) ?
+			       make(b, name, colon + 1) :
+			       NULL;
+	}
 	return NULL;
+}
+
+int backend_open(const struct backend *backend,
+		 int (*open)(struct session **session, struct error *err),
+		 struct session **session, struct error *err)
+{
+	int ret = open(session, err);
+
+	if (!ret && backend->driver)
+		ret = backend->use_driver(*session, backend->driver, err);
+	if (ret) {
+		backend->close(*session);
+		*session = NULL;
+	}
+	return ret;
 }
 
 int backend_lacks(const struct backend *backend, const struct algorithm *alg,

@@ -3,7 +3,6 @@
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -305,6 +304,49 @@ void tee_session_close(struct tee_session *session)
 	session->api->close_session(&session->session);
 	session->api->finalize_context(&session->context);
 	free(session);
+}
+
+int tee_session_again(struct tee_session *session, const TEEC_UUID *uuid,
+		      const char *name, struct error *err)
+{
+	uint32_t origin = 0;
+	TEEC_Result res;
+
+	session->api->close_session(&session->session);
+	res = session->api->open_session(&session->context, &session->session,
+					 uuid, TEEC_LOGIN_PUBLIC, NULL, NULL,
+					 &origin);
+	return res == TEEC_SUCCESS ?
+		       0 :
+		       error_tee(err, res, origin,
+				 "cannot open another session with %s", name);
+}
+
+bool tee_uuid(const char *text, TEEC_UUID *uuid)
+{
+	static const char pattern[] = "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx";
+	uint8_t b[16] = { 0 };
+	size_t n = 0;
+
+	if (strlen(text) != sizeof(pattern) - 1)
+		return false;
+	for (size_t i = 0; pattern[i];) {
+		if (pattern[i] == '-') {
+			if (text[i++] != '-')
+				return false;
+			continue;
+		}
+		if (strspn(text + i, "0123456789abcdefABCDEF") < 2 ||
+		    sscanf(text + i, "%2hhx", &b[n++]) != 1)
+			return false;
+		i += 2;
+	}
+	uuid->timeLow = (uint32_t)b[0] << 24 | (uint32_t)b[1] << 16 |
+			(uint32_t)b[2] << 8 | b[3];
+	uuid->timeMid = (uint16_t)(b[4] << 8 | b[5]);
+	uuid->timeHiAndVersion = (uint16_t)(b[6] << 8 | b[7]);
+	memcpy(uuid->clockSeqAndNode, b + 8, sizeof(uuid->clockSeqAndNode));
+	return true;
 }
 
 int tee_invoke(struct tee_session *session, uint32_t command,

@@ -7,12 +7,15 @@
 
 #include "bench.h"
 #include "clock.h"
+#include "kernel_crypto.h"
 #include "marker.h"
+#include "masks.h"
 #include "measure.h"
 #include "prng.h"
 #include "records.h"
 #include "stop.h"
 #include "ta_counter.h"
+#include "watch.h"
 
 /*
  * A case whose call takes longer than this needs no warming before a sample:
@@ -29,6 +32,8 @@ struct plan {      /* what was found out about one case */
 	bool in_ta;             /* a TA computes */
 	struct tee_session *ta; /* whose clock runs along, or NULL */
 	struct error ta_error;  /* why it does not, though there is one */
+	struct watched watched; /* of backends that may have a device work */
+	struct masks masks;     /* with the CPU's instructions and without */
 };
 
 struct turn {       /* one sample to be taken */
@@ -45,6 +50,7 @@ struct run {
 	struct measure measure;
 	uint64_t shortest_ns; /* no sample may be shorter */
 	struct ta_counter counter;
+	struct watched_idle idle;
 	struct plan *plans;
 	struct turn *turns;
 	size_t n_turns;
@@ -179,6 +185,49 @@ static int no_room(int code, struct error *why)
 	return code;
 }
 
+/* "enc/" of "enc/4096": what comes before the size. */
+static size_t before_size(const char *parameters)
+{
+	const char *slash = strrchr(parameters, '/');
+
+	return slash ? (size_t)(slash - parameters) + 1 : 0;
+}
+
+/* Is it the longest message of its kind? The way in must not hide the rest. */
+static bool is_longest(const struct cases *cases, const struct bench_case *c)
+{
+	if (c->bytes <= 0)
+		return false;
+	for (size_t i = 0; i < cases->count; i++) {
+		const struct bench_case *other = &cases->list[i];
+		size_t len = before_size(other->parameters);
+
+		if (!strcmp(other->workload_name, c->workload_name) &&
+		    !strcmp(other->algorithm_name, c->algorithm_name) &&
+		    !strcmp(other->backend_name, c->backend_name) &&
+		    len == before_size(c->parameters) &&
+		    !strncmp(other->parameters, c->parameters, len) &&
+		    other->bytes > c->bytes)
+			return false;
+	}
+	return true;
+}
+
+static void compare_masks(struct run *run, size_t i)
+{
+	const struct bench_case *c = &run->cases->list[i];
+	struct plan *plan = &run->plans[i];
+	const char *variable, *value;
+
+	if (!c->backend || !c->backend->mask || !plan->watched.known ||
+	    !is_longest(run->cases, c))
+		return;
+	variable = c->backend->mask(&value);
+	masks_compare(c->key,
+		      plan->watched.calls > 4 ? plan->watched.calls / 4 : 1,
+		      variable, value, &plan->masks);
+}
+
 /* First call, verification, loops. 0, or -errno with why the case is out. */
 static int get_ready(struct run *run, size_t i, struct measured *first,
 		     struct error *why)
@@ -223,14 +272,51 @@ static int get_ready(struct run *run, size_t i, struct measured *first,
 		if (r == 0)
 			plan->call_ns = call_ns;
 	}
-	plan->live = true;
-	return 0;
+	if (c->backend && c->backend->may_offload) {
+		watch_idle(&run->idle);
+		ret = watch_calls(&run->measure, &target, o->repeats[0],
+				  plan->call_ns, &run->idle, &plan->watched,
+				  why);
+	}
+	if (!ret)
+		compare_masks(run, i);
+	plan->live = !ret;
+	return ret;
+}
+
+/* Records the case, with the kernel's driver and what the machine did. */
+static int put_case(struct run *run, size_t i, struct error *err)
+{
+	const struct bench_case *c = &run->cases->list[i];
+	const struct plan *plan = &run->plans[i];
+	struct kernel_driver driver;
+	struct error no_driver = { 0 };
+	struct case_facts facts = {
+		.loops = plan->loops,
+		.min_ns = plan->min_ns,
+		.call_ns = plan->call_ns,
+		.in_ta = plan->in_ta,
+		.ta_counter = plan->ta != NULL,
+		.why_none = plan->ta_error.what,
+	};
+
+	if (c->backend && c->backend->may_offload) {
+		facts.watched = &plan->watched;
+		facts.idle = &run->idle;
+		facts.masks = plan->masks.tried ? &plan->masks : NULL;
+	}
+	if (c->backend && c->backend->driver_of) {
+		facts.no_driver = no_driver.what;
+		if (!c->backend->driver_of(c->algorithm, c->backend->driver,
+					   &driver, &no_driver))
+			facts.driver = &driver;
+	}
+	return record_case(&run->records, c, &facts, err);
 }
 
 static int prepare_case(struct run *run, size_t i, struct error *err)
 {
 	struct bench_case *c = &run->cases->list[i];
-	struct plan *plan = &run->plans[i];
 	struct error why = { 0 };
 	struct measured first;
 	int ret, code;
@@ -249,16 +335,7 @@ static int prepare_case(struct run *run, size_t i, struct error *err)
 	run->n_turns += (size_t)c->options.samples * c->options.n_repeats;
 	ret = record_first_call(&run->records, c, &first, err);
 	if (!ret)
-		ret = record_case(&run->records, c,
-				  &(struct case_facts){
-					  .loops = plan->loops,
-					  .min_ns = plan->min_ns,
-					  .call_ns = plan->call_ns,
-					  .in_ta = plan->in_ta,
-					  .ta_counter = plan->ta != NULL,
-					  .why_none = plan->ta_error.what,
-				  },
-				  err);
+		ret = put_case(run, i, err);
 	return ret;
 }
 
@@ -561,6 +638,9 @@ int bench_run(const struct bench_settings *settings, struct cases *cases,
 out:
 	for (size_t i = 0; i < cases->count; i++)
 		case_teardown(&cases->list[i]);
+	for (size_t i = 0; run.plans && i < cases->count; i++)
+		watch_free(&run.plans[i].watched);
+	interrupts_free(&run.idle.raised);
 	free(run.turns);
 	free(run.plans);
 	json_free(&run.records.json);

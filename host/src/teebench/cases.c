@@ -7,9 +7,11 @@
 #include <teemark/ta_work.h>
 
 #include "cases.h"
+#include "kernel_crypto.h"
+#include "pool.h"
 #include "workloads.h"
 
-enum { OPTIONS_MAX = 4 }; /* that a case line can have: parse_option() */
+enum { OPTIONS_MAX = 5 }; /* parse_option()'s, and one of the workload's own */
 
 int parse_repeats(const char *text, struct case_options *options,
 		  struct error *err)
@@ -185,13 +187,25 @@ static int parse_words(struct bench_case *c, char *text, struct error *err)
 		if (was_seen(seen, n, word))
 			return error_set(err, -EINVAL, "\"%s\" is there twice",
 					 word);
-		ret = parse_option(word, equals + 1, &c->options, err);
+		if (c->workload->option && !strcmp(word, c->workload->option)) {
+			c->own = strdup(equals + 1);
+			if (!c->own)
+				return error_set(err, -ENOMEM, "out of memory");
+		} else {
+			ret = parse_option(word, equals + 1, &c->options, err);
+		}
 		if (ret)
 			return ret;
 		if (n < OPTIONS_MAX)
 			seen[n++] = word;
 	}
 	return 0;
+}
+
+static void free_case(struct bench_case *c)
+{
+	free(c->parts);
+	free(c->own);
 }
 
 static int append(struct cases *cases, const struct bench_case *c,
@@ -247,7 +261,7 @@ int cases_add_line(struct cases *cases, const char *text, unsigned line,
 	if (!ret)
 		ret = append(cases, &c, err);
 	if (ret)
-		free(c.parts);
+		free_case(&c);
 	return ret;
 }
 
@@ -260,6 +274,7 @@ int cases_read(struct cases *cases, FILE *stream, const char *name,
 	ssize_t len;
 	int ret = 0;
 
+	cases->name = name;
 	while (!ret && (len = getline(&text, &room, stream)) >= 0) {
 		struct error why = { 0 };
 
@@ -281,11 +296,98 @@ int cases_read(struct cases *cases, FILE *stream, const char *name,
 	return ret;
 }
 
+static bool is_there(const struct cases *cases, const char *key)
+{
+	for (size_t i = 0; i < cases->count; i++)
+		if (!strcmp(cases->list[i].key, key))
+			return true;
+	return false;
+}
+
+/* The same case with a driver instead of the asterisk. */
+static int add_driven(struct cases *to, const struct cases *from,
+		      const struct bench_case *c, const char *driver,
+		      struct error *err)
+{
+	int prefix = (int)(strlen(c->backend_name) - strlen(DRIVER_ANY));
+	struct bench_case one = { .line = c->line,
+				  .options = c->options,
+				  .workload = c->workload,
+				  .bytes = -1 };
+	int ret;
+
+	if (snprintf(one.key, sizeof(one.key), "%s/%s/%.*s%s/%s",
+		     c->workload_name, c->algorithm_name, prefix,
+		     c->backend_name, driver,
+		     c->parameters) >= (int)sizeof(one.key) ||
+	    is_there(from, one.key) || is_there(to, one.key))
+		return 0;
+	ret = split_key(&one, err);
+	if (!ret)
+		ret = append(to, &one, err);
+	if (ret)
+		free(one.parts);
+	return ret;
+}
+
+/* The drivers of a case, by its own parse(); none where it has no such thing. */
+static void find_drivers(const struct bench_case *c,
+			 struct kernel_drivers *found)
+{
+	struct bench_case copy = *c;
+	struct pool unused = { 0 };
+
+	*found = (struct kernel_drivers){ 0 };
+	if (!c->workload->parse(&copy, &unused, NULL) && copy.backend &&
+	    copy.backend->drivers_of &&
+	    copy.backend->drivers_of(copy.algorithm, found, NULL))
+		kernel_drivers_free(found);
+	pool_close(&unused);
+}
+
+static bool of_any_driver(const struct bench_case *c)
+{
+	const char *colon = strchr(c->backend_name, ':');
+
+	return colon && !strcmp(colon + 1, DRIVER_ANY);
+}
+
+int cases_expand(struct cases *cases, struct error *err)
+{
+	struct cases all = { .name = cases->name };
+	int ret = 0;
+
+	for (size_t i = 0; !ret && i < cases->count; i++) {
+		struct bench_case *c = &cases->list[i];
+		struct kernel_drivers found = { 0 };
+
+		if (of_any_driver(c))
+			find_drivers(c, &found);
+		for (size_t k = 0; !ret && k < found.count; k++)
+			ret = add_driven(&all, cases, c, found.list[k].driver,
+					 err);
+		if (!ret && !found.count) {
+			ret = append(&all, c, err);
+			if (!ret)
+				c->parts = c->own = NULL; /* they moved */
+		}
+		kernel_drivers_free(&found);
+	}
+	if (ret) {
+		cases_free(&all);
+		return ret;
+	}
+	cases_free(cases);
+	*cases = all;
+	return 0;
+}
+
 /* Of a case that a TA computes: may one call do so much? */
 static int check_work(const struct bench_case *c, struct error *err)
 {
 	uint32_t most = c->options.repeats[c->options.n_repeats - 1];
-	uint64_t bytes = (uint64_t)c->bytes;
+	/* Without a length it is the repetitions alone. */
+	uint64_t bytes = c->bytes < 0 ? 0 : (uint64_t)c->bytes;
 
 	if (!case_in_ta(c))
 		return 0;
@@ -322,7 +424,7 @@ int case_parse(struct bench_case *c, struct pool *pool, struct error *err)
 void cases_free(struct cases *cases)
 {
 	for (size_t i = 0; i < cases->count; i++)
-		free(cases->list[i].parts);
+		free_case(&cases->list[i]);
 	free(cases->list);
 	memset(cases, 0, sizeof(*cases));
 }

@@ -10,6 +10,7 @@
 struct cases {
 	struct bench_case *list;
 	size_t count, room;
+	const char *name; /* of the stream that its lines are from */
 };
 
 /* One line (or argument, line 0). An empty one adds nothing. */
@@ -18,6 +19,12 @@ int cases_add_line(struct cases *cases, const char *text, unsigned line,
 /* All lines of a stream; err names the line. */
 int cases_read(struct cases *cases, FILE *stream, const char *name,
 	       const struct case_options *defaults, struct error *err);
+/*
+ * A case of "afalg:*" becomes one of each driver that the kernel has for its
+ * algorithm; it stays where there is none, to be skipped with the reason.
+ * Before case_parse().
+ */
+int cases_expand(struct cases *cases, struct error *err);
 /*
  * What the workload finds wrong with a case, and more work than one call into
  * a TA may do: for all cases, before anything is measured.

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -82,9 +83,20 @@ void fact_bool(struct facts *f, const char *name, bool value)
 	add(f, name, FACT_BOOL, NULL)->number = value;
 }
 
+const char *facts_path(const char *path)
+{
+	static char whole[PATH_MAX];
+	const char *root = getenv("TEEBENCH_ROOT");
+
+	if (!root || !*root)
+		return path;
+	snprintf(whole, sizeof(whole), "%s%s", root, path);
+	return whole;
+}
+
 char *read_whole(const char *path, size_t max)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int fd = open(facts_path(path), O_RDONLY | O_CLOEXEC);
 	size_t len = 0;
 	char *text;
 	ssize_t n;

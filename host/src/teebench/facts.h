@@ -53,6 +53,12 @@ void fact_bool(struct facts *f, const char *name, bool value);
 void fact_unknown(struct facts *f, const char *name, const char *why);
 
 /*
+ * Where a file of /proc, /sys, /boot or /lib is read: below the folder that
+ * TEEBENCH_ROOT names, which tests set, or there. In a buffer of its own.
+ */
+const char *facts_path(const char *path);
+
+/*
  * The first line (or all) of a small file, without what is blank at its end;
  * NULL when it cannot be read. The caller frees.
  */
@@ -79,6 +85,7 @@ void facts_of_kernel(struct facts *f);
 void facts_of_tee(struct facts *f);
 void facts_of_ta_counter(struct facts *f); /* that of f->ta_counter */
 void facts_of_crypto(struct facts *f);
+void facts_of_health(struct facts *f);
 
 /* What a run itself may change: clocks, heat, load. Recorded at its end too. */
 void facts_of_cpu_now(struct facts *f);

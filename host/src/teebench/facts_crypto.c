@@ -6,14 +6,17 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/klog.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
+#include <linux/netlink.h>
 #include <linux/tee.h>
 
 #include <teemark/algorithms.h>
 
 #include "afalg.h"
 #include "facts.h"
+#include "kernel_crypto.h"
 #include "libcrypto.h"
 #include "ta_counter.h"
 #include "tee_client.h"
@@ -33,15 +36,33 @@ static const char *implementation_name(unsigned id)
 	}
 }
 
+/* NULL: this user may not read it. The caller frees. */
+static char *read_kernel_log(void)
+{
+	enum { READ_ALL = 3, SIZE_BUFFER = 10 };
+	int size = klogctl(SIZE_BUFFER, NULL, 0);
+	char *text = size > 0 ? malloc((size_t)size + 1) : NULL;
+	int len = text ? klogctl(READ_ALL, text, size) : -1;
+
+	if (len < 0) {
+		free(text);
+		return NULL;
+	}
+	text[len] = '\0';
+	return text;
+}
+
+static const char log_unreadable[] =
+	"the kernel's log, where it stands, cannot be read by this user "
+	"(kernel.dmesg_restrict)";
+
 /* From sysfs (newer kernels), else from the kernel's log. */
 static void add_revision(struct facts *f, const char *device)
 {
-	enum { READ_ALL = 3, SIZE_BUFFER = 10 };
 	static const char mark[] = "optee: revision ";
 	char path[64], *text, *line = NULL;
 	const char *why = "the kernel's log no longer holds \"optee: "
 			  "revision\"";
-	int size, len;
 
 	snprintf(path, sizeof(path), "/sys/class/tee/%s/revision",
 		 strrchr(device, '/') + 1);
@@ -54,14 +75,10 @@ static void add_revision(struct facts *f, const char *device)
 	}
 	free(text);
 
-	size = klogctl(SIZE_BUFFER, NULL, 0);
-	text = size > 0 ? malloc((size_t)size + 1) : NULL;
-	len = text ? klogctl(READ_ALL, text, size) : -1;
-	if (len < 0) {
-		why = "the kernel's log, where it stands, cannot be read by "
-		      "this user (kernel.dmesg_restrict)";
+	text = read_kernel_log();
+	if (!text) {
+		why = log_unreadable;
 	} else {
-		text[len] = '\0';
 		for (char *at = text; (at = strstr(at, mark)); at++)
 			line = at; /* the last one */
 	}
@@ -159,41 +176,79 @@ static bool is_relevant(const char *name)
 /* "sha256 sha256-ce priority 200 shash module sha2_ce" of /proc/crypto */
 static void add_drivers(struct facts *f)
 {
-	FILE *file = fopen("/proc/crypto", "re");
-	char name[128] = "", driver[128] = "", module[64] = "", type[32] = "";
-	char line[256], value[128], key[32];
+	struct kernel_drivers all;
 	struct lines lines = { 0 };
-	int priority = 0;
-	bool more = file != NULL;
+	struct error err = { 0 };
 
-	while (more) {
-		more = fgets(line, sizeof(line), file);
-		if (more && sscanf(line, "%31s : %127[^\n]", key, value) == 2) {
-			if (!strcmp(key, "name"))
-				snprintf(name, sizeof(name), "%s", value);
-			else if (!strcmp(key, "driver"))
-				snprintf(driver, sizeof(driver), "%s", value);
-			else if (!strcmp(key, "module"))
-				snprintf(module, sizeof(module), "%.63s",
-					 value);
-			else if (!strcmp(key, "type"))
-				snprintf(type, sizeof(type), "%.31s", value);
-			else if (!strcmp(key, "priority"))
-				priority = atoi(value);
-			continue;
-		}
-		if (name[0] && is_relevant(name))
+	if (kernel_drivers_read(&all, &err)) {
+		fact_unknown(f, "kernel_drivers", err.what);
+		return;
+	}
+	for (size_t i = 0; i < all.count; i++) {
+		const struct kernel_driver *d = &all.list[i];
+
+		if (is_relevant(d->name))
 			lines_add(&lines, "%s %s priority %d %s module %s",
-				  name, driver, priority, type, module);
-		name[0] = '\0';
+				  d->name, d->driver, d->priority, d->type,
+				  d->module);
 	}
 	fact_list(f, "kernel_drivers", lines.text,
-		  file ? "/proc/crypto lists none of the algorithms measured (their "
-			 "modules are loaded on first use)" :
-			 "cannot read /proc/crypto");
-	if (file)
-		fclose(file);
+		  "/proc/crypto lists none of the algorithms measured (their "
+		  "modules are loaded on first use)");
+	kernel_drivers_free(&all);
 	free(lines.text);
+}
+
+static bool names_driver(const char *line)
+{
+	static const char *const no[] = { "WARNING", "Modules linked",
+					  "CPU: ", "+0x" }; /* of a trace */
+	static const char *const words[] = {
+		"hw accel", "crypto", "accelerat", "-sham",        "-aes",
+		"-des",     "hwrng",  "caam",      "requests pump"
+	};
+
+	for (size_t i = 0; i < sizeof(no) / sizeof(*no); i++)
+		if (strstr(line, no[i]))
+			return false;
+	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+		if (strstr(line, words[i]))
+			return true;
+	return false;
+}
+
+/* What the kernel has logged of crypto drivers, the first so many lines. */
+static void add_driver_log(struct facts *f)
+{
+	enum { LINES_MAX = 20 };
+	char *text = read_kernel_log(), *save = NULL;
+	struct lines found = { 0 };
+	int count = 0;
+
+	for (char *line = text ? strtok_r(text, "\n", &save) : NULL;
+	     line && count < LINES_MAX; line = strtok_r(NULL, "\n", &save)) {
+		const char *said = strchr(line, ']'); /* after the time */
+
+		if (!said || !names_driver(said))
+			continue;
+		lines_add(&found, "%s", said + 1 + strspn(said + 1, " "));
+		count++;
+	}
+	fact_list(f, "driver_log", found.text,
+		  text ? "no line of the kernel's log names a crypto driver" :
+			 log_unreadable);
+	free(found.text);
+	free(text);
+}
+
+/* What libkcapi asks first; CONFIG_CRYPTO_USER provides it. */
+static void add_netlink(struct facts *f)
+{
+	int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_CRYPTO);
+
+	fact_number(f, "netlink_errno", fd < 0 ? errno : 0);
+	if (fd >= 0)
+		close(fd);
 }
 
 void facts_of_crypto(struct facts *f)
@@ -207,7 +262,9 @@ void facts_of_crypto(struct facts *f)
 		fact_bool(f, "afalg", true);
 	else
 		fact_unknown(f, "afalg", err.what);
+	add_netlink(f);
 	add_drivers(f);
+	add_driver_log(f);
 	rng = read_line("/sys/class/misc/hw_random/rng_current");
 	fact_string(f, "hwrng", rng && strcmp(rng, "none") ? rng : NULL,
 		    "the kernel has no hardware random source in use");

@@ -25,11 +25,16 @@ static const struct {
 	{ "ta_counter", facts_of_ta_counter }, { "crypto", facts_of_crypto },
 };
 
-static void collect(struct facts *f)
+/* health: what only doctors ask, since asking loads modules of the kernel. */
+static void collect(struct facts *f, bool health)
 {
 	for (size_t i = 0; i < sizeof(collectors) / sizeof(*collectors); i++) {
 		f->group = collectors[i].group;
 		collectors[i].collect(f);
+	}
+	if (health) {
+		f->group = "health";
+		facts_of_health(f);
 	}
 }
 
@@ -85,10 +90,16 @@ static void put_backend(struct json *j, const char *name, const char *title,
 /* What the names in case keys stand for, in the order of reports. */
 static void put_names(struct json *j)
 {
+	const struct backend *made;
+
 	json_array(j, "backends");
 	for (size_t i = 0; backends[i]; i++)
 		put_backend(j, backends[i]->name, backends[i]->title,
 			    backends[i]->crosses, backends[i]->local);
+	for (size_t i = 0; (made = backend_made(i)); i++)
+		if (strcmp(made->driver, DRIVER_ANY))
+			put_backend(j, made->name, made->title, made->crosses,
+				    made->local);
 	for (size_t i = 0; stores[i]; i++)
 		put_backend(j, stores[i]->name, stores[i]->title,
 			    stores[i]->secure, false);
@@ -118,7 +129,8 @@ void machine_put_after(struct json *j)
 	facts_free(&f);
 }
 
-void machine_put(struct json *j, const struct ta_counter *counter)
+static void put_all(struct json *j, const struct ta_counter *counter,
+		    bool health)
 {
 	struct facts f = { .ta_counter = counter };
 	char name[128];
@@ -127,7 +139,7 @@ void machine_put(struct json *j, const struct ta_counter *counter)
 	json_string(j, "built_for", cpu_built_for());
 	json_i64(j, "pid", getpid());
 	put_names(j);
-	collect(&f);
+	collect(&f, health);
 	for (size_t i = 0; i < f.count; i++) {
 		const char *group = f.list[i].group;
 
@@ -149,6 +161,11 @@ void machine_put(struct json *j, const struct ta_counter *counter)
 	if (f.failed)
 		j->failed = true;
 	facts_free(&f);
+}
+
+void machine_put(struct json *j, const struct ta_counter *counter)
+{
+	put_all(j, counter, false);
 }
 
 static void print_text(const char *text, int indent)
@@ -191,7 +208,7 @@ static int print_human(const struct ta_counter *counter, struct error *err)
 	struct facts f = { .ta_counter = counter };
 	int ret = 0;
 
-	collect(&f);
+	collect(&f, true);
 	for (size_t i = 0; i < f.count; i++) {
 		if (i == 0 || strcmp(f.list[i].group, f.list[i - 1].group))
 			printf("%s%s\n", i ? "\n" : "", f.list[i].group);
@@ -215,7 +232,7 @@ int machine_print(bool as_json, struct error *err)
 	json_object(&j, NULL);
 	json_string(&j, "type", "machine");
 	json_u64(&j, "schema", RECORDS_SCHEMA);
-	machine_put(&j, &counter);
+	put_all(&j, &counter, true);
 	json_object_end(&j);
 	if (j.failed)
 		ret = error_set(err, -ENOMEM, "out of memory");

@@ -85,7 +85,9 @@ static int open_desk(struct desk *desk, struct error *err)
 				  "backend %s has nothing of the kind",
 				  b->name);
 	ret = b->probe(err);
-	return ret ? ret : open[uses[desk->use].by](&desk->session, err);
+	return ret ? ret :
+		     backend_open(b, open[uses[desk->use].by], &desk->session,
+				  err);
 }
 
 static void drop(struct desk *desk, struct buffer *buffer)

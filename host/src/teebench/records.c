@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "records.h"
+#include "kernel_crypto.h"
 #include "machine.h"
+#include "masks.h"
+#include "watch.h"
 
 static void begin(struct records *r, const char *type)
 {
@@ -100,6 +103,23 @@ int record_first_call(struct records *r, const struct bench_case *c,
 	return end(r, err);
 }
 
+static void put_driver(struct json *j, const struct kernel_driver *driver,
+		       const char *why_none)
+{
+	if (!driver) {
+		json_null(j, "kernel_driver");
+		json_string(j, "kernel_driver_reason", why_none);
+		return;
+	}
+	json_object(j, "kernel_driver");
+	json_string(j, "name", driver->driver);
+	json_string(j, "module", driver->module);
+	json_string(j, "type", driver->type);
+	json_i64(j, "priority", driver->priority);
+	json_bool(j, "async", driver->async);
+	json_object_end(j);
+}
+
 int record_case(struct records *r, const struct bench_case *c,
 		const struct case_facts *facts, struct error *err)
 {
@@ -131,6 +151,12 @@ int record_case(struct records *r, const struct bench_case *c,
 		json_bool(j, "ta_counter", facts->ta_counter);
 		json_string_or_null(j, "ta_counter_reason", facts->why_none);
 	}
+	if (facts->driver || facts->no_driver)
+		put_driver(j, facts->driver, facts->no_driver);
+	if (facts->watched)
+		watch_put(j, facts->watched, facts->idle);
+	if (facts->masks)
+		masks_put(j, facts->masks);
 	if (c->workload->facts)
 		c->workload->facts(c->state, j);
 	return end(r, err);

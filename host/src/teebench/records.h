@@ -8,7 +8,11 @@
 #include "sink.h"
 #include "trace.h"
 
+struct kernel_driver;
+struct masks;
 struct ta_counter;
+struct watched;
+struct watched_idle;
 
 /* Each returns what sink_record() does. */
 struct records {
@@ -29,9 +33,15 @@ int record_first_call(struct records *r, const struct bench_case *c,
 struct case_facts {
 	const uint32_t *loops; /* of each repeat */
 	uint64_t min_ns, call_ns;
-	bool in_ta;           /* a TA computes */
-	bool ta_counter;      /* and its clock runs along */
-	const char *why_none; /* this TA's does not, or NULL */
+	bool in_ta;                    /* a TA computes */
+	bool ta_counter;               /* and its clock runs along */
+	const char *why_none;          /* this TA's does not, or NULL */
+	const struct watched *watched; /* NULL: nobody watched */
+	const struct watched_idle *idle;
+	const struct masks *masks; /* NULL: nobody compared */
+	/* Of the kernel, that computes it; NULL: not known, or none does. */
+	const struct kernel_driver *driver;
+	const char *no_driver; /* why not; NULL: none does */
 };
 int record_case(struct records *r, const struct bench_case *c,
 		const struct case_facts *facts, struct error *err);

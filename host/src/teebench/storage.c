@@ -5,10 +5,15 @@
 #include "storage.h"
 
 const char *const storage_ops[] = {
-	[STORAGE_CREATE] = "create", [STORAGE_OPEN] = "open",
-	[STORAGE_READ] = "read",     [STORAGE_WRITE] = "write",
-	[STORAGE_RENAME] = "rename", [STORAGE_TRUNCATE] = "truncate",
-	[STORAGE_DELETE] = "delete", [STORAGE_OPS] = NULL,
+	[STORAGE_CREATE] = "create",
+	[STORAGE_OPEN] = "open",
+	[STORAGE_READ] = "read",
+	[STORAGE_WRITE] = "write",
+	[STORAGE_RENAME] = "rename",
+	[STORAGE_TRUNCATE] = "truncate",
+	[STORAGE_DELETE] = "delete",
+	[STORAGE_OPEN_READ_CLOSE] = "open-read-close",
+	[STORAGE_OPS] = NULL,
 };
 
 /* From the key, so that a run that was killed leaves what the next removes. */
@@ -40,7 +45,8 @@ int storage_wrong(struct error *err, const struct storage_job *job,
 uint32_t storage_loops_max(enum storage_op op, uint32_t made_max)
 {
 	return op == STORAGE_READ || op == STORAGE_WRITE ||
-			       op == STORAGE_RENAME ?
+			       op == STORAGE_RENAME ||
+			       op == STORAGE_OPEN_READ_CLOSE ?
 		       0 :
 		       made_max;
 }

@@ -14,6 +14,7 @@ enum storage_op {
 	STORAGE_RENAME,
 	STORAGE_TRUNCATE, /* to half */
 	STORAGE_DELETE,
+	STORAGE_OPEN_READ_CLOSE,
 	STORAGE_OPS,
 };
 
@@ -34,6 +35,8 @@ struct store {
 		       struct error *err);
 	/* Can it store here, as far as can be told without storing? */
 	int (*probe)(struct pool *pool, struct error *err);
+	/* Why it has no such operation, or NULL; .lacks NULL: it has all. */
+	const char *(*lacks)(enum storage_op op);
 	/* What becomes of a case once it is parsed. */
 	const struct workload *workload;
 };

@@ -157,10 +157,26 @@ static int file_ready(void *state, uint32_t loops, struct error *err)
 		return make(f, loops, false, err);
 	case STORAGE_READ:
 	case STORAGE_RENAME:
+	case STORAGE_OPEN_READ_CLOSE:
 	case STORAGE_OPS:
 		break;
 	}
 	return 0;
+}
+
+static int fetch(struct files *f, struct error *err)
+{
+	char path[PATH_BYTES];
+	int fd = openat(f->dir, path_of(f, 0, false, path),
+			O_RDONLY | O_CLOEXEC);
+	int ret;
+
+	if (fd < 0)
+		return failed(err, f, "open");
+	ret = read_all(f, fd, err);
+	if (close(fd) && !ret)
+		ret = failed(err, f, "close");
+	return ret;
 }
 
 static int run_once(struct files *f, uint32_t i, struct error *err)
@@ -198,6 +214,8 @@ static int run_once(struct files *f, uint32_t i, struct error *err)
 		return f->sync && fsync(f->dir) ?
 			       failed(err, f, "sync the folder of") :
 			       0;
+	case STORAGE_OPEN_READ_CLOSE:
+		return fetch(f, err);
 	case STORAGE_OPS:
 		break;
 	}
@@ -249,7 +267,7 @@ static int file_check(void *state, struct error *err)
 	char path[PATH_BYTES];
 	int ret = 0;
 
-	if (f->job.op == STORAGE_READ) {
+	if (f->job.op == STORAGE_READ || f->job.op == STORAGE_OPEN_READ_CLOSE) {
 		if (memcmp(f->back, f->data, len))
 			ret = storage_wrong(err, &f->job,
 					    "other bytes than were stored");

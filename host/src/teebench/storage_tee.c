@@ -130,6 +130,16 @@ static void arrange_read(struct tee_object *o, TEEC_Operation *op)
 	tee_set_value(op, 1, 0, 0);
 }
 
+/* All of it, by name, into the shared memory. */
+static void arrange_fetch(struct tee_object *o, TEEC_Operation *op)
+{
+	memset(op, 0, sizeof(*op));
+	set_name(o, op, o->name);
+	tee_set_memref(op, 1, TEEC_MEMREF_PARTIAL_OUTPUT, o->desk->out.priv, 0,
+		       o->job.bytes);
+	tee_set_value(op, 2, o->storage, 0);
+}
+
 static int call(struct tee_object *o, uint32_t command, TEEC_Operation *op,
 		const char *doing, struct error *err)
 {
@@ -179,6 +189,14 @@ static int open_object(struct tee_object *o, TEEC_Operation *op,
 		o->size = op->params[2].value.a;
 	}
 	return ret;
+}
+
+static int fetch(struct tee_object *o, TEEC_Operation *op, struct error *err)
+{
+	o->desk->owner = NULL;
+	o->open = false;
+	return call(o, TA_BENCH_CMD_STORAGE_FETCH, op,
+		    "open, read and close an object of the bench TA", err);
 }
 
 static int delete_object(struct tee_object *o, struct error *err)
@@ -260,6 +278,10 @@ static int tee_ready(void *state, uint32_t loops, struct error *err)
 		ret = ensure_closed(o, err);
 		arrange_open(o, op);
 		return ret;
+	case STORAGE_OPEN_READ_CLOSE:
+		ret = ensure_closed(o, err);
+		arrange_fetch(o, op);
+		return ret;
 	case STORAGE_TRUNCATE:
 	case STORAGE_DELETE:
 		ret = make(o, err);
@@ -309,6 +331,8 @@ static int run_once(struct tee_object *o, struct error *err)
 			    "truncate an object of the bench TA", err);
 	case STORAGE_DELETE:
 		return delete_object(o, err);
+	case STORAGE_OPEN_READ_CLOSE:
+		return fetch(o, &o->op, err);
 	case STORAGE_OPS:
 		break;
 	}
@@ -392,7 +416,7 @@ static int check(struct tee_object *o, struct error *err)
 		return truncated(o, err);
 	if (o->job.op == STORAGE_DELETE)
 		return is_gone(o, err);
-	if (o->job.op != STORAGE_READ)
+	if (o->job.op != STORAGE_READ && o->job.op != STORAGE_OPEN_READ_CLOSE)
 		return holds(o, o->job.bytes, err);
 	/* What the timed call read. */
 	differs = memcmp(o->desk->out.data, o->data, o->job.bytes);

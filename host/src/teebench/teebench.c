@@ -11,6 +11,7 @@
 #include "bench.h"
 #include "list.h"
 #include "machine.h"
+#include "masks.h"
 #include "open_tas.h"
 #include "records.h"
 #include "stop.h"
@@ -20,6 +21,7 @@ static const char usage_text[] =
 	"Usage: teebench [OPTION]... [KEY]...\n"
 	"       teebench --list | --machine [--json]\n"
 	"       teebench --open-tas UUID...\n"
+	"       teebench --stretch CALLS KEY\n"
 	"Measure what calls, crypto, storage and random numbers cost, in the TEE and\n"
 	"beside it; write one JSON object a line. Cases come from the command line,\n"
 	"from --cases FILE, or else from standard input, one a line:\n"
@@ -27,7 +29,10 @@ static const char usage_text[] =
 	"  KEY [samples=N] [min_us=N] [repeat=N,N,...] [loops=N]    # comment\n"
 	"\n"
 	"where KEY is workload/algorithm/backend/parameters, for example\n"
-	"oneshot/sha256/tee/4096 or invoke/none/tee/none.\n"
+	"oneshot/sha256/tee/4096 or invoke/none/tee/none. The backend afalg:DRIVER is\n"
+	"one driver of the kernel by its name in /proc/crypto, afalg:* each that there\n"
+	"is for the algorithm. A case of workload call says in call=TEXT which command of\n"
+	"which TA it is (docs/own-ta.md).\n"
 	"\n"
 	"  -c, --cases FILE       read cases from FILE (-: standard input)\n"
 	"  -o, --output FILE      write to FILE; it is FILE.partial until it is whole\n"
@@ -49,11 +54,14 @@ static const char usage_text[] =
 	"                         went into the secure world, came back, and why\n"
 	"      --allow-rpmb       use an RPMB partition, which can program its key, once\n"
 	"                         and for good; without it those cases are skipped\n"
+	"      --check            look for mistakes in the cases, and run none\n"
 	"  -l, --list             what this machine can run, and why not the rest\n"
 	"  -m, --machine          the facts of this machine\n"
 	"  -j, --json             --list and --machine as JSON\n"
 	"      --open-tas         open a session with the TA of each UUID, and say as JSON\n"
 	"                         what came back; exit status 1 if one can't be opened\n"
+	"      --stretch CALLS    five times the nanoseconds of so many calls of one case,\n"
+	"                         and no records; for processes of teebench's own\n"
 	"  -h, --help             this text\n"
 	"  -V, --version          the version\n"
 	"\n"
@@ -70,8 +78,8 @@ enum { EXIT_FAIL = 1, EXIT_USAGE = 2 };
 
 struct arguments {
 	struct bench_settings settings;
-	const char *cases_path, *output;
-	bool list, machine, json, allow_rpmb, open_tas;
+	const char *cases_path, *output, *stretch;
+	bool list, machine, json, allow_rpmb, check, open_tas;
 };
 
 enum {
@@ -87,7 +95,9 @@ enum {
 	OPT_NO_TA_COUNTER,
 	OPT_TRACE_EVENTS,
 	OPT_ALLOW_RPMB,
+	OPT_CHECK,
 	OPT_OPEN_TAS,
+	OPT_STRETCH,
 };
 
 static const struct option long_options[] = {
@@ -105,7 +115,9 @@ static const struct option long_options[] = {
 	{ "no-ta-counter", no_argument, NULL, OPT_NO_TA_COUNTER },
 	{ "trace-events", no_argument, NULL, OPT_TRACE_EVENTS },
 	{ "allow-rpmb", no_argument, NULL, OPT_ALLOW_RPMB },
+	{ "check", no_argument, NULL, OPT_CHECK },
 	{ "open-tas", no_argument, NULL, OPT_OPEN_TAS },
+	{ "stretch", required_argument, NULL, OPT_STRETCH },
 	{ "list", no_argument, NULL, 'l' },
 	{ "machine", no_argument, NULL, 'm' },
 	{ "json", no_argument, NULL, 'j' },
@@ -272,8 +284,14 @@ static int parse_arguments(int argc, char **argv, struct arguments *a)
 		case OPT_ALLOW_RPMB:
 			a->allow_rpmb = true;
 			break;
+		case OPT_CHECK:
+			a->check = true;
+			break;
 		case OPT_OPEN_TAS:
 			a->open_tas = true;
+			break;
+		case OPT_STRETCH:
+			a->stretch = optarg;
 			break;
 		case 'l':
 			a->list = true;
@@ -346,8 +364,8 @@ static int check_cases(struct cases *cases, struct pool *pool,
 		if (!ret)
 			continue;
 		if (c->line)
-			error_set(err, ret, "line %u: %s: %s", c->line, c->key,
-				  why.what);
+			error_set(err, ret, "%s:%u: %s: %s", cases->name,
+				  c->line, c->key, why.what);
 		else
 			error_set(err, ret, "%s: %s", c->key, why.what);
 		if (why.hint[0])
@@ -367,11 +385,14 @@ static int run(const struct arguments *a, char **keys)
 	int status = 0;
 
 	if (collect_cases(a, keys, &cases, &err) ||
+	    (!a->check && cases_expand(&cases, &err)) ||
 	    check_cases(&cases, &pool, &err)) {
 		status = complain(&err,
 				  err.code == -ENOMEM ? EXIT_FAIL : EXIT_USAGE);
 		goto out;
 	}
+	if (a->check)
+		goto out;
 	catch_signals();
 	if (sink_open(&sink, a->output, &err) ||
 	    bench_run(&a->settings, &cases, &pool, &sink, &result, &err))
@@ -386,6 +407,21 @@ out:
 	pool_close(&pool);
 	cases_free(&cases);
 	return status;
+}
+
+static int stretch_listed(const char *calls, char **keys)
+{
+	struct error err = { 0 };
+	int ret;
+
+	if (!keys[0] || keys[1]) {
+		error_set(&err, -EINVAL, "--stretch takes one case");
+		return complain(&err, EXIT_USAGE);
+	}
+	ret = masks_stretch(keys[0], calls, &err);
+	if (!ret)
+		return 0;
+	return complain(&err, ret == -EINVAL ? EXIT_USAGE : EXIT_FAIL);
 }
 
 static int open_tas_listed(char **uuids)
@@ -424,6 +460,8 @@ int main(int argc, char **argv)
 		status = machine_print(a.json, &err) ?
 				 complain(&err, EXIT_FAIL) :
 				 0;
+	else if (status < 0 && a.stretch)
+		status = stretch_listed(a.stretch, argv + optind);
 	else if (status < 0 && a.open_tas)
 		status = open_tas_listed(argv + optind);
 	else if (status < 0)

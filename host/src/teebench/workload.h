@@ -47,6 +47,8 @@ struct bench_case {
 	const char *parameters;
 	unsigned line; /* of the case file, 0: an argument */
 	struct case_options options;
+	/* What the workload's own option says, or NULL. */
+	char *own;
 
 	const struct workload *workload;
 	const struct algorithm *algorithm; /* set by parse(), or NULL */
@@ -69,6 +71,9 @@ struct workload {
 	const char *name;
 	const char *summary;    /* one line for --list */
 	const char *parameters; /* their syntax, for --list: "BYTES" */
+
+	/* An option of a case line that only this workload has, or NULL. */
+	const char *option;
 
 	/* run()'s repeat may be more than 1. */
 	bool repeats;

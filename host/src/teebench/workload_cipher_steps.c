@@ -4,6 +4,7 @@
  * cipher, as a client takes them one by one: prepare, set-key, set-iv,
  * cipher-buffer (which goes on with the message). inv: the call alone; all:
  * with what leads to it, its parameters put where the backend takes them.
+ * STEP whole (all only): the four of them, one after the other.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -15,12 +16,12 @@
 
 enum { BYTES_MAX = 1 << 28 };
 
+#define WHOLE KEYED_STEPS /* all of them */
+
 static const char *const steps[] = {
-	[KEYED_PREPARE] = "prepare",
-	[KEYED_SET_KEY] = "set-key",
-	[KEYED_SET_IV] = "set-iv",
-	[KEYED_CIPHER_BUFFER] = "cipher-buffer",
-	NULL,
+	[KEYED_PREPARE] = "prepare", [KEYED_SET_KEY] = "set-key",
+	[KEYED_SET_IV] = "set-iv",   [KEYED_CIPHER_BUFFER] = "cipher-buffer",
+	[WHOLE] = "whole",           NULL,
 };
 
 /* What the key's parameters say. */
@@ -58,6 +59,9 @@ static int split(struct bench_case *c, struct what *what, struct error *err)
 	if (step < 0)
 		return step;
 	what->step = (enum keyed_step)step;
+	if (what->step == WHOLE && !what->all)
+		return error_set(err, -EINVAL,
+				 "STEP whole has no call alone: only whole/all");
 	return case_bytes(c, part[1], BYTES_MAX, err);
 bad:
 	return error_set(err, -EINVAL,
@@ -114,7 +118,7 @@ static int steps_prepare(struct bench_case *c, struct pool *pool,
 	if (!ret)
 		ret = keyed_case_open(c, pool, s->what.decrypt,
 				      (size_t)c->bytes, err);
-	if (ret)
+	if (ret || s->what.step == WHOLE)
 		return ret;
 	none = c->backend->no_step[s->what.step];
 	return none ? error_skip(err, -EOPNOTSUPP, "no-step", "%s", none) : 0;
@@ -128,6 +132,8 @@ static int steps_ready(void *state, uint32_t loops, struct error *err)
 	bool mine = k->desk->owner == k;
 	int ret = keyed_case_ready(k, loops, err);
 
+	if (s->what.step == WHOLE)
+		return ret;
 	if (!mine)
 		for (int i = KEYED_PREPARE; !ret && i < (int)s->what.step; i++)
 			ret = take(k, (enum keyed_step)i, err);
@@ -135,6 +141,17 @@ static int steps_ready(void *state, uint32_t loops, struct error *err)
 		ret = take(k, KEYED_SET_IV, err);
 	if (!ret)
 		arrange(k, s->what.step);
+	return ret;
+}
+
+static int run_whole(const struct keyed_case *k, uint32_t loops,
+		     struct error *err)
+{
+	int ret = 0;
+
+	for (uint32_t i = 0; !ret && i < loops; i++)
+		for (int step = KEYED_PREPARE; !ret && step < WHOLE; step++)
+			ret = take(k, (enum keyed_step)step, err);
 	return ret;
 }
 
@@ -146,6 +163,8 @@ static int steps_run(void *state, uint32_t loops, uint32_t repeat,
 	int ret = 0;
 
 	(void)repeat;
+	if (s->what.step == WHOLE)
+		return run_whole(k, loops, err);
 	for (uint32_t i = 0; !ret && i < loops; i++) {
 		if (s->what.all)
 			arrange(k, s->what.step);

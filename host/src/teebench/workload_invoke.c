@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * invoke/KIND/BACKEND/none: an empty call, by the kind of its parameter.
- * With backend `empty` it is the cost of measuring itself.
+ * With backend `empty` it is the cost of measuring itself. KIND increment: the
+ * bench TA adds 1 to a value, as the example hello_world does.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include <teemark/ta_bench.h>
 #include <teemark/ta_digest.h>
 
 #include "listing.h"
@@ -38,12 +40,22 @@ struct invoke {
 	struct tee_session *tee;  /* the other kinds */
 	TEEC_SharedMemory *shm;
 	TEEC_Operation op;
+	uint32_t command;
+	const char *doing;
+	uint32_t value; /* that the last call should have left */
 };
 
 static const char *const kinds[] = {
-	"none", "values", "memref-in", "memref-out", "memref-inout", "core",
-	NULL,
+	"none",         "values",    "memref-in", "memref-out",
+	"memref-inout", "increment", "core",      NULL,
 };
+
+/* That of the TA that is called: the digest TA, or the bench TA. */
+static enum desk_use desk_of(const struct bench_case *c)
+{
+	return strcmp(c->algorithm_name, "increment") ? DESK_DIGEST :
+							DESK_STORAGE;
+}
 
 static int invoke_parse(struct bench_case *c, struct pool *pool,
 			struct error *err)
@@ -55,7 +67,7 @@ static int invoke_parse(struct bench_case *c, struct pool *pool,
 		ret = case_need_backend(c, err);
 	if (!ret)
 		ret = case_need_no_parameters(c, err);
-	return ret ? ret : pool_reserve(pool, c->backend, DESK_DIGEST, 0, err);
+	return ret ? ret : pool_reserve(pool, c->backend, desk_of(c), 0, err);
 }
 
 static int no_call(const struct bench_case *c, struct error *err)
@@ -84,8 +96,8 @@ static int set_parameter(struct invoke *in, const char *kind, struct error *err)
 	TEEC_Operation *op = &in->op;
 	int ret;
 
-	if (!strcmp(kind, "values")) {
-		op->params[0].value.a = 0x600dca11;
+	if (!strcmp(kind, "values") || !strcmp(kind, "increment")) {
+		op->params[0].value.a = in->value = 0x600dca11;
 		op->params[0].value.b = 1;
 		tee_set_type(op, 0, TEEC_VALUE_INOUT);
 		return 0;
@@ -125,18 +137,24 @@ static int invoke_prepare(struct bench_case *c, struct pool *pool,
 	struct desk *desk;
 	int ret;
 
-	ret = pool_desk(pool, c->backend, DESK_DIGEST, 0, &desk, err);
-	if (ret)
-		return ret;
 	if (!c->backend->nop || (!plain && strcmp(c->backend->name, "tee")))
 		return no_call(c, err);
 	if (!strcmp(c->algorithm_name, "core"))
 		return open_core(in, err);
+	ret = pool_desk(pool, c->backend, desk_of(c), 0, &desk, err);
+	if (ret)
+		return ret;
 	in->backend = c->backend;
 	in->session = desk->session;
 	if (plain)
 		return 0;
 	in->tee = desk_ta(desk);
+	in->command = TA_DIGEST_CMD_NOP;
+	in->doing = "make an empty call to the digest TA";
+	if (desk_of(c) == DESK_STORAGE) {
+		in->command = TA_BENCH_CMD_INCREMENT;
+		in->doing = "have the bench TA increment a value";
+	}
 	return set_parameter(in, c->algorithm_name, err);
 }
 
@@ -167,11 +185,12 @@ static int invoke_run(void *state, uint32_t loops, uint32_t repeat,
 	(void)repeat;
 	if (in->core)
 		return call_core(in, loops, err);
-	if (in->tee)
-		return tee_invoke_times(in->tee, TA_DIGEST_CMD_NOP, &in->op,
-					loops,
-					"make an empty call to the digest TA",
-					err);
+	if (in->tee) {
+		if (in->command == TA_BENCH_CMD_INCREMENT)
+			in->value += loops;
+		return tee_invoke_times(in->tee, in->command, &in->op, loops,
+					in->doing, err);
+	}
 	return in->backend->nop(in->session, loops, err);
 }
 
@@ -189,13 +208,13 @@ static int invoke_verify(void *state, struct error *err)
 			return error_set(err, -EBADMSG,
 					 "an empty call has changed the memory "
 					 "that it was given");
-	} else if (in->tee && (in->op.params[0].value.a != 0x600dca11 ||
+	} else if (in->tee && (in->op.params[0].value.a != in->value ||
 			       in->op.params[0].value.b != 1)) {
 		return error_set(err, -EBADMSG,
-				 "values come back changed from an empty "
-				 "call: %08x %08x",
+				 "wrong values come back from a call: %08x "
+				 "%08x, not %08x 1",
 				 in->op.params[0].value.a,
-				 in->op.params[0].value.b);
+				 in->op.params[0].value.b, in->value);
 	}
 	return invoke_run(state, 1, 1, err);
 }

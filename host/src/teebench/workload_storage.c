@@ -3,6 +3,7 @@
  * storage/OP/BACKEND/BYTES: an operation on a stored object of that size:
  * create, open, read, write, rename, truncate (to half), delete. Each is the
  * operation alone; what it needs or leaves is made and removed untimed.
+ * open-read-close is the three as one, in the TEE one call.
  */
 #include <errno.h>
 #include <string.h>
@@ -45,9 +46,19 @@ static void storage_list(struct listing *listing, struct pool *pool)
 		struct error why = { 0 };
 
 		stores[i]->probe(pool, &why);
-		for (int op = 0; op < STORAGE_OPS; op++)
+		for (int op = 0; op < STORAGE_OPS; op++) {
+			struct error here = why;
+			const char *lacks =
+				stores[i]->lacks ?
+					stores[i]->lacks((enum storage_op)op) :
+					NULL;
+
+			if (lacks)
+				error_skip(&here, -EOPNOTSUPP, "no-step", "%s",
+					   lacks);
 			listing_add(listing, storage_ops[op], stores[i]->name,
-				    &why);
+				    &here);
+		}
 	}
 }
 

@@ -4,11 +4,13 @@
 #include "workloads.h"
 
 extern const struct workload workload_invoke, workload_shm, workload_session,
-	workload_ta_size;
+	workload_ta_size, workload_call;
 extern const struct workload workload_oneshot, workload_stream;
+extern const struct workload workload_digest_parts;
 extern const struct workload workload_cipher, workload_cipher_steps;
 extern const struct workload workload_storage, workload_rng, workload_file;
 extern const struct workload workload_same_code, workload_copy_limit;
+extern const struct workload workload_log, workload_time;
 
 /* clang-format off */
 const struct workload *const workloads[] = {
@@ -16,14 +18,18 @@ const struct workload *const workloads[] = {
 	&workload_shm,
 	&workload_session,
 	&workload_ta_size,
+	&workload_call,
 	&workload_oneshot,
 	&workload_stream,
+	&workload_digest_parts,
 	&workload_cipher,
 	&workload_cipher_steps,
 	&workload_storage,
 	&workload_file,
 	&workload_rng,
 	&workload_same_code,
+	&workload_log,
+	&workload_time,
 	&workload_copy_limit,
 	NULL,
 };

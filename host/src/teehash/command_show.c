@@ -31,7 +31,7 @@ enum status command_help(void)
 
 enum status command_version(void)
 {
-	return shown(printf("teehash (teemark) %s\n", TEEMARK_VERSION));
+	return shown(printf("teehash %s\n", TEEMARK_VERSION));
 }
 
 enum status command_list(void)

@@ -26,7 +26,6 @@ enum {
 	OPT_PROGRESS,
 	OPT_LIST,
 	OPT_HELP,
-	OPT_VERSION,
 };
 
 static const struct option long_options[] = {
@@ -51,7 +50,7 @@ static const struct option long_options[] = {
 	{ "strict", no_argument, NULL, OPT_STRICT },
 	{ "tag", no_argument, NULL, OPT_TAG },
 	{ "text", no_argument, NULL, 't' },
-	{ "version", no_argument, NULL, OPT_VERSION },
+	{ "version", no_argument, NULL, 'V' },
 	{ "warn", no_argument, NULL, 'w' },
 	{ "zero", no_argument, NULL, 'z' },
 	{ NULL, 0, NULL, 0 },
@@ -102,7 +101,7 @@ const char options_help[] =
 	"      --progress=WHEN   auto (default: if standard error is a terminal),\n"
 	"                        always or never\n"
 	"      --help            show this\n"
-	"      --version         show the version\n"
+	"  -V, --version         show the version\n"
 	"\n"
 	"A list of sha256sum can be checked by teehash and the other way round.\n"
 	"Exit status: 0 all well, 1 a file failed or did not match, 2 a mistake on the\n"
@@ -299,7 +298,7 @@ int options_parse(struct options *opt, int argc, char **argv, struct error *err)
 		.run.session.backend = backend_by_name("tee"),
 		.run.stream.oneshot_limit = ONESHOT_LIMIT,
 	};
-	while (ret >= 0 && (c = getopt_long(argc, argv, "a:bcj:twz",
+	while (ret >= 0 && (c = getopt_long(argc, argv, "a:bcj:twzV",
 					    long_options, NULL)) != -1) {
 		switch (c) {
 		case 'a':
@@ -385,7 +384,7 @@ int options_parse(struct options *opt, int argc, char **argv, struct error *err)
 		case OPT_HELP:
 			opt->command = COMMAND_HELP;
 			return 0;
-		case OPT_VERSION:
+		case 'V':
 			opt->command = COMMAND_VERSION;
 			return 0;
 		default:

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "clock.h"
+#include "marker.h"
 #include "session.h"
 
 #define PAGE 4096u
@@ -124,11 +125,10 @@ int session_ensure(struct hash_session *s, struct error *err)
 	if (s->open && !s->broken)
 		return 0;
 	shut(s);
-	ret = s->settings->backend->open(&s->open, err);
-	if (ret) {
-		s->open = NULL;
+	ret = backend_open(s->settings->backend, s->settings->backend->open,
+			   &s->open, err);
+	if (ret)
 		return ret;
-	}
 	s->stats.sessions++;
 	s->broken = false;
 	ret = get_slots(s, err);
@@ -147,6 +147,7 @@ int session_open(struct hash_session **session,
 	struct open_cost cost = { 0 };
 	int ret;
 
+	MARKER_ARM();
 	*session = NULL;
 	if (!s)
 		return error_set(err, -ENOMEM, "out of memory");
@@ -154,7 +155,9 @@ int session_open(struct hash_session **session,
 	s->chunk = settings->chunk ? settings->chunk : default_chunk(settings);
 	s->most = SIZE_MAX;
 	s->stats.slots = settings->threaded ? READER_SLOTS : 1;
+	MARKER_OPEN();
 	ret = session_ensure(s, err);
+	MARKER_END();
 	if (ret) {
 		free(s);
 		return ret;
@@ -173,7 +176,10 @@ void session_close(struct hash_session *session)
 {
 	if (!session)
 		return;
+	MARKER_CLOSE();
 	shut(session);
+	MARKER_END();
+	MARKER_DISARM();
 	free(session);
 }
 

@@ -138,6 +138,9 @@ int source_fill(struct source *source, uint8_t *buf, size_t size, size_t *len,
 	source->bytes += n;
 	source->read_ns += clock_now_ns() - begin;
 	*len = n;
+	/* Whoever knows that this piece is the last needs no empty one. */
+	if (!ret && !*eof && source->bytes == source_size(source))
+		ret = source_at_end(source, eof);
 	return ret;
 }
 

@@ -5,6 +5,7 @@
 #include <sys/resource.h>
 
 #include "clock.h"
+#include "marker.h"
 #include "progress.h"
 #include "stop.h"
 #include "stream.h"
@@ -72,6 +73,16 @@ static int hash_piece(struct stream *st, size_t offset, size_t len, bool last)
 	return 0;
 }
 
+static int hash_last(struct stream *st, size_t offset, size_t len)
+{
+	int ret;
+
+	MARKER_LAST();
+	ret = hash_piece(st, offset, len, true);
+	MARKER_END();
+	return ret;
+}
+
 /* Reads into the buffer from `offset` on. */
 static int fill(struct stream *st, size_t offset, size_t size, size_t *len,
 		bool *eof)
@@ -106,6 +117,7 @@ static int stream_inline(struct stream *st, size_t len)
 	int ret;
 
 	while (!eof) {
+		MARKER_STEP();
 		ret = check_stop(st);
 		if (ret)
 			return ret;
@@ -122,7 +134,7 @@ static int stream_inline(struct stream *st, size_t len)
 		if (ret)
 			return ret;
 	}
-	return hash_piece(st, 0, len, true);
+	return hash_last(st, 0, len);
 }
 
 static int stream_threaded(struct stream *st, size_t len)
@@ -139,6 +151,7 @@ static int stream_threaded(struct stream *st, size_t len)
 		return ret;
 	reader_start(reader, &st->source);
 	while (!ret && !eof) {
+		MARKER_STEP();
 		ret = check_stop(st);
 		if (!ret)
 			ret = hash_piece(st, slot * s->chunk, len, false);
@@ -151,7 +164,7 @@ static int stream_threaded(struct stream *st, size_t len)
 			source_error(&st->source, ret, &st->m->err);
 	}
 	reader_stop(reader);
-	return ret ? ret : hash_piece(st, slot * s->chunk, len, true);
+	return ret ? ret : hash_last(st, slot * s->chunk, len);
 }
 
 /* The first len bytes are in the buffer; eof: they are all. */
@@ -165,7 +178,7 @@ static int hash_stream(struct stream *st, size_t len, bool eof)
 	if (ret)
 		return ret;
 	if (eof)
-		return hash_piece(st, 0, len, true);
+		return hash_last(st, 0, len);
 	if (len > s->chunk) {
 		/* A file for one call that was longer than it said. */
 		ret = hash_piece(st, 0, len, false);
@@ -214,7 +227,7 @@ static int read_first(struct stream *st, uint64_t limit, size_t *len, bool *eof)
 		if (!ret)
 			*len += more;
 	}
-	if (!ret && !*eof && (oneshot || *len == known)) {
+	if (!ret && !*eof && oneshot) {
 		ret = source_at_end(&st->source, eof);
 		if (ret)
 			source_error(&st->source, ret, &st->m->err);
@@ -247,12 +260,15 @@ static int hash_source(struct stream *st)
 		return too_long(st);
 	if (mode == MODE_AUTO && limit > s->most)
 		limit = s->most;
+	MARKER_FIRST();
 	ret = read_first(st, limit, &len, &eof);
 	if (ret)
 		return ret;
 	if (whole && eof && len <= limit) {
 		st->m->stats.way = WAY_ONESHOT;
+		MARKER_LAST();
 		ret = session_digest(s, st->m->alg, len, st->out, &st->m->err);
+		MARKER_END();
 		if (!ret)
 			progress_add(len);
 		if (!ret || mode == MODE_ONESHOT ||

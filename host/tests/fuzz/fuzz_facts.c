@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "interrupts.h"
 #include "json.h"
 #include "machine.h"
 #include "ta_counter.h"
@@ -143,6 +144,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const struct ta_counter none;
 	struct trace_counts counts = { 0 };
+	struct interrupts raised;
 	struct json json = { 0 };
 
 	input = data;
@@ -160,6 +162,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (counts.complete > counts.returns)
 		abort();
 	fuzz_legs();
+	if (!interrupts_read(&raised, NULL))
+		interrupts_free(&raised);
 	input = NULL;
 	return 0;
 }

@@ -45,25 +45,56 @@ def convert(
     error: type[TeemarkError] = ConfigError,
     hint: str | None = None,
     texts: bool = False,
+    source: str | None = None,
 ) -> Any:
     """Returns `data` as a `type_`, or raises an `error`; `hint` is for one that has no better.
-    With `texts`, numbers are written as text."""
+    With `texts`, numbers are written as text. `source` is the TOML that `data` is from: the error
+    names the line."""
     try:
         return msgspec.convert(
             data, type_, strict=not texts, dec_hook=lambda kind, value: kind.read(value)
         )
     except msgspec.ValidationError as problem:
         place, why, better = in_words(problem, data, type_)
+        line = line_of(source, place) if source is not None else None
+        file = f"{file}:{line}" if line is not None else file
         raise error(": ".join(filter(None, (file, place, why))), hint=better or hint) from None
 
 
-def parse_toml(text: str, type_: Any, file: str) -> Any:
-    """Returns the table as a `type_`, or raises a ConfigError."""
+def parse_toml(text: str, type_: Any, file: str, *, lines: bool = False) -> Any:
+    """Returns the table as a `type_`, or raises a ConfigError, which names the line if asked to."""
     try:
         data = tomllib.loads(text)
     except tomllib.TOMLDecodeError as problem:
         raise ConfigError(f"{file}: not valid TOML: {problem}") from None
-    return convert(data, type_, file)
+    return convert(data, type_, file, source=text if lines else None)
+
+
+def line_of(text: str, place: str) -> int | None:
+    """The line of valid TOML where a place such as `call[2].p0` begins, or what is around it if
+    that isn't there; None for the whole file."""
+    while place:
+        lines, before = text.splitlines(), 0
+        for number in range(1, len(lines) + 1):
+            try:
+                data = tomllib.loads("\n".join(lines[:number]))
+            except tomllib.TOMLDecodeError:
+                continue  # in the midst of a list or a text
+            if _there(data, place):
+                begins = re.compile(r"\s*[^\s#]").match
+                return next(n for n in range(before, number) if begins(lines[n])) + 1
+            before = number
+        place = re.sub(r"(\[\d+\]|\.?[^.\[\]]+)$", "", place)
+    return None
+
+
+def _there(data: Any, place: str) -> bool:
+    for key, index in re.findall(r"([^.\[\]]+)|\[(\d+)\]", place):
+        try:
+            data = data[int(index) - 1 if index else key]
+        except (KeyError, IndexError, TypeError):
+            return False
+    return True
 
 
 def read_text(path: Path, error: type[TeemarkError] = ConfigError) -> str:
@@ -102,7 +133,8 @@ def in_words(
     if text.startswith("Invalid"):
         return place, f"{_shown(value)} isn't known", _known(kind)
     known = _known(kind) if path else None
-    return place, f"must be {_expected(text)}, not {_shown(value)}", known
+    wanted = _expected(text, kind)
+    return place, f"must be {wanted}, not {_shown(value)}", known or _written(wanted, kind, value)
 
 
 def _joined(place: str, key: str) -> str:
@@ -125,14 +157,41 @@ _WORDS = {
 }
 
 
-def _expected(text: str) -> str:
+def _expected(text: str, kind: inspect.Type) -> str:
     """From msgspec's "Expected `int` >= 1" and the like."""
     match = re.match(r"Expected `(.+?)`(?: (>=|<=|of length|matching)(?: (\d+))?)?", text)
     if match is None:
         return text
     words = " or ".join(_WORDS.get(word, word) for word in match[1].split(" | ") if word != "null")
     ends = {">=": f" from {match[3]} on", "<=": f" up to {match[3]}", None: ""}
+    for member in _members(kind):
+        if isinstance(member, inspect.IntType) and None not in (member.ge, member.le):
+            return f"{words} from {member.ge} to {member.le}"
     return words + ends.get(match[2], " with something in it")
+
+
+_YES_NO = {"yes": "true", "true": "true", "on": "true", "no": "false", "false": "false"}
+_YES_NO |= {"off": "false"}
+
+
+def _written(wanted: str, kind: inspect.Type, value: object) -> str | None:
+    """How a value that is right but for its type is written, in TOML and in JSON."""
+    if wanted.startswith("a list") and isinstance(value, str | int):
+        tables = any(
+            isinstance(_below(member, value, ""), inspect.StructType) for member in _members(kind)
+        )
+        return None if tables else f"put it into brackets: [{_quoted(value)}]"
+    if wanted.startswith("a text") and isinstance(value, int | float):
+        return f'write it in quotes: "{value}"'
+    if wanted.startswith("a whole number") and isinstance(value, str) and value.isdecimal():
+        return f"write it without quotes: {value}"
+    if wanted == "true or false" and str(value).lower() in _YES_NO:
+        return f"write {_YES_NO[str(value).lower()]}, without quotes"
+    return None
+
+
+def _quoted(value: str | int) -> str:
+    return f'"{value}"' if isinstance(value, str) else str(value)
 
 
 def _members(kind: inspect.Type, value: object = None) -> Iterator[inspect.Type]:

@@ -18,7 +18,7 @@ from typing import NoReturn
 
 import click
 
-from teemark import __version__
+from teemark import __version__, console
 from teemark.errors import TeemarkError
 from teemark.harmless import harmless
 
@@ -32,22 +32,30 @@ class Row:
 
 TABLE: tuple[Row, ...] = (
     Row("run", "teemark.commands.run", "Run a plan on a board and report."),
+    Row("new-ta", "teemark.commands.new_ta", "Make a Trusted Application to be measured."),
     Row("explain", "teemark.commands.explain", "Say where the time of a call goes."),
     Row("trace", "teemark.commands.trace", "Record a call instruction by instruction."),
     Row("what-if", "teemark.commands.what_if", "Compare builds of OP-TEE by traces."),
     Row("report", "teemark.commands.report", "Make the reports again from a run."),
+    Row("compare", "teemark.commands.compare", "Say what became better or worse."),
+    Row("history", "teemark.commands.history", "Show many runs, and where their levels changed."),
+    Row("gate", "teemark.commands.gate", "Fail where a call takes more instructions."),
+    Row("predict", "teemark.commands.predict", "Say what a call takes that wasn't measured."),
+    Row("advise", "teemark.commands.advise", "Say what to choose: memory, pieces, backend."),
     Row("plan", "teemark.commands.plan", "List the plans, or show the cases of one."),
     Row("schema", "teemark.commands.schema", "Print the JSON Schema of run.ndjson."),
     Row("export", "teemark.commands.export", "Print a run in another tool's format."),
     Row("audit", "teemark.commands.audit", "Look for figures that can't be right."),
-    Row("board", "teemark.commands.board", "List the boards."),
+    Row("board", "teemark.commands.board", "List the boards, or show one's settings."),
     Row("exec", "teemark.commands.exec_", "Run a command on a board."),
     Row("push", "teemark.commands.push", "Copy files to a board."),
     Row("pull", "teemark.commands.pull", "Copy a file or folder from a board."),
     Row("shell", "teemark.commands.shell", "Open a shell on a board."),
     Row("up", "teemark.commands.up", "Boot a virtual board and keep it up."),
     Row("down", "teemark.commands.down", "Stop a virtual board that was kept up."),
+    Row("doctor", "teemark.commands.doctor", "Say what is wrong with a board, and the remedy."),
     Row("setup", "teemark.commands.setup", "Install the programs and TAs on a board."),
+    Row("completion", "teemark.commands.completion", "Let a shell complete teemark's words."),
 )
 
 
@@ -71,13 +79,18 @@ class LazyGroup(click.Group):
 
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(__version__, prog_name="teemark", message="%(prog)s %(version)s")
-def cli() -> None:
+@click.version_option(
+    __version__, "-V", "--version", prog_name="teemark", message="%(prog)s %(version)s"
+)
+@click.option("-v", "--verbose", is_flag=True, help="Show what ssh says, too, when it connects.")
+def cli(*, verbose: bool) -> None:
     """Measure what trusted execution and hardware crypto cost on a board.
 
     Exit status: 0 fine, 1 a finding or a failure, 2 a mistake on the command line. `exec` and
     `shell` pass on the status of the command that ran on the board.
     """
+    if verbose:
+        console.say_more()
 
 
 def _leave(signum: int, _frame: FrameType | None) -> NoReturn:

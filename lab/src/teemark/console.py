@@ -27,3 +27,19 @@ def working(what: str) -> Iterator[Callable[[str], None]]:
 def say(text: str) -> None:
     """A line on stderr, so that stdout stays for data."""
     sys.stderr.write(harmless(text) + "\n")
+
+
+class _Asked:
+    more = False
+
+
+def say_more() -> None:
+    """From now on, `detail` says what it is told."""
+    _Asked.more = True
+
+
+def detail(text: str) -> None:
+    """Lines on stderr for those who asked for more (teemark --verbose)."""
+    if _Asked.more:
+        for line in text.splitlines():
+            say(line)

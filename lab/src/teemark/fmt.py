@@ -14,32 +14,51 @@ TO = "\N{NO-BREAK SPACE}…\N{NO-BREAK SPACE}"
 THIN = "\N{NARROW NO-BREAK SPACE}"
 LEVEL = f"95{THIN}%"
 
+_SMALL = 1e-3
+_LEAST_SHARE = 1e-4
+_SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
 _TIMES = ((1.0, "ns"), (1e3, "µs"), (1e6, "ms"), (1e9, "s"))
 
 
 def digits(value: float, significant: int = 3) -> str:
-    """Fixed notation, rounded to that many significant digits; a dash for what is no number."""
+    """Rounded to that many significant digits; a dash for what is no number. Fixed notation, but
+    with a power of ten where zeros after the point would have to be counted."""
     if not math.isfinite(value):
         return NONE
     if value == 0:
         return "0"
     sign = MINUS if value < 0 else ""
     value = abs(value)
+    if value < _SMALL:
+        mantissa, _, power = f"{value:.{significant - 1}e}".partition("e")
+        return f"{sign}{mantissa}{THIN}{TIMES}{THIN}10{power_of_ten(int(power))}"
     decimals = significant - 1 - math.floor(math.log10(value))
     value = round(value, decimals)
     decimals = significant - 1 - math.floor(math.log10(value))  # 9.996 has become 10.00
-    return sign + _grouped(f"{value:.{max(0, decimals)}f}")
+    return sign + grouped(f"{value:.{max(0, decimals)}f}")
 
 
-def _grouped(text: str) -> str:
+def grouped(text: str) -> str:
+    """Digits in threes, from five on."""
     whole, point, rest = text.partition(".")
     if len(whole) > 4:
         whole = f"{int(whole):,}".replace(",", THIN)
     return whole + point + rest
 
 
+def power_of_ten(power: int) -> str:
+    """The exponent, set high."""
+    return str(power).translate(_SUPERSCRIPT)
+
+
 def count(value: int) -> str:
-    return _grouped(str(value))
+    return (MINUS if value < 0 else "") + grouped(str(abs(value)))
+
+
+def change(value: int) -> str:
+    """A count that became more or less, always with its sign."""
+    return f"+{count(value)}" if value > 0 else count(value)
 
 
 def unit_of(ns: float) -> tuple[float, str]:
@@ -84,7 +103,7 @@ def size(number: int) -> str:
     for factor, name in ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")):
         if number >= factor and number % factor == 0:
             return f"{number // factor}\N{NO-BREAK SPACE}{name}"
-    return f"{_grouped(str(number))}\N{NO-BREAK SPACE}B"
+    return f"{grouped(str(number))}\N{NO-BREAK SPACE}B"
 
 
 def roughly_size(number: float) -> str:
@@ -97,6 +116,19 @@ def roughly_size(number: float) -> str:
 
 def percent(share: float, significant: int = 2) -> str:
     return f"{digits(share * 100, significant)}{THIN}%"
+
+
+def share(value: float, significant: int = 2) -> str:
+    """A percentage, without the digits of one that is next to nothing."""
+    if 0 < value < _LEAST_SHARE:
+        return f"< {percent(_LEAST_SHARE, 1)}"
+    return percent(value, significant)
+
+
+def signed(value: float, significant: int = 2) -> str:
+    """A relative difference, always with its sign."""
+    text = share(abs(value), significant)
+    return text if text.startswith("<") or not value else ("+" if value > 0 else MINUS) + text
 
 
 def factor(value: float) -> str:

@@ -18,11 +18,19 @@ _HARMFUL = re.compile(
     "\ud800-\udfff\U000e0000-\U000e007f]"  # no characters at all; tags
 )
 
-SUSPECT = re.compile(
+_SUSPECT = re.compile(
     rb"\\[u/bfnrt]|[\x00-\x09\x0b-\x1f\x7f]|\xc2[\x80-\x9f]|\xe2\x80[\x8b-\x8f\xa8-\xae]"
     rb"|\xe2\x81[\xa0-\xaf]|\xef\xbb\xbf|\xef\xbf[\xb9-\xbb]|\xf3\xa0[\x80\x81]"
 )
 """In the UTF-8 of a JSON line: without a match there is nothing harmful in it."""
+
+_PLAIN = bytes(code for code in range(0x20, 0x7F) if code != ord("\\")) + b"\n"
+
+
+def suspect(line: bytes) -> bool:
+    """Whether there may be something harmful in a JSON line. Of most lines no byte remains once the
+    plain ones are gone, which is twenty times as quick to find as a match."""
+    return bool(line.translate(None, _PLAIN)) and _SUSPECT.search(line) is not None
 
 
 def harmless(text: str) -> str:

@@ -22,29 +22,51 @@
     reader = "inline"               # who reads: thread, inline or auto
     runs = 8
 
+    [ta]                            # a Trusted Application of your own: docs/own-ta.md
+    uuid = "8aaaf200-2450-11e4-abe2-0002a5d5c51b"
+
+    [[call]]
+    name = "increment"
+    command = 0
+    p0 = { type = "value-inout", a = 41, expect_a = 42 }
+
 A block stands for every combination of its lists. A key that comes out twice is a mistake, as its
 samples could not be told apart.
 """
 
 from __future__ import annotations
 
+import difflib
 import re
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
 from itertools import product
 from pathlib import Path
 from typing import Annotated, Literal
 
-from msgspec import Meta, Struct
+from msgspec import Struct
 
 from teemark import paths, work
-from teemark.checked import Wrong, once, parse_toml, read_text
+from teemark.calls import Call, Ta
+from teemark.checked import Wrong, convert, line_of, once, parse_toml, read_text
 from teemark.errors import UsageMistake
+from teemark.plan_words import (
+    NONE,
+    SOME,
+    BackendName,
+    Micros,
+    Name,
+    Names,
+    Parameters,
+    Positive,
+    Size,
+    Sizes,
+    Text,
+)
 
-NONE = "none"
-
-_SIZE = re.compile(r"(?P<number>\d+)\s*(?P<unit>B|KiB|MiB|GiB)?")
-_UNITS = {None: 1, "B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
+BENCH = "bench.toml"
+"""The plan in the folder of a TA; its name is the folder's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +80,10 @@ class Case:
     samples: int | None = None
     min_us: int | None = None
     repeat: tuple[int, ...] = ()
+    call: str = ""
+    """Of workload call: what is called, in teebench's words."""
+    place: str = ""
+    """Where in the plan's file it stands, if it is of workload call."""
 
     @property
     def key(self) -> str:
@@ -72,6 +98,8 @@ class Case:
             words.append(f"min_us={self.min_us}")
         if self.repeat:
             words.append("repeat=" + ",".join(map(str, self.repeat)))
+        if self.call:
+            words.append(f"call={self.call}")
         return " ".join(words)
 
 
@@ -120,6 +148,65 @@ class Plan:
     summary: str
     cases: tuple[Case, ...] = ()
     teehash: tuple[Step, ...] = ()
+    ta: str | None = None
+    """UUID of the TA that its calls are of."""
+    source: Source | None = None
+
+    def place(self, key: str, words: Iterable[str]) -> str:
+        """FILE:LINE of a case: the line of its block that has one of the words, else its first."""
+        own = next((case.place for case in self.cases if case.key == key and case.place), None)
+        return own or (self.source.place(key, words) if self.source else self.name)
+
+
+def select(asked: Plan, patterns: Sequence[str]) -> Plan:
+    """The cases and steps whose keys match one of the patterns (* is any text, slashes too).
+    UsageMistake for one that none matches."""
+    keys = [*(case.key for case in asked.cases), *(step.key for step in asked.teehash)]
+    for pattern in patterns:
+        if not any(fnmatchcase(key, pattern) for key in keys):
+            close = difflib.get_close_matches(pattern, keys, n=3, cutoff=0.3) or keys[:3]
+            raise UsageMistake(
+                f"no case of {asked.name} matches {pattern}",
+                hint=f"near it are {', '.join(close)}; `teemark plan show {asked.name}` lists all",
+            )
+
+    def matches(key: str) -> bool:
+        return any(fnmatchcase(key, pattern) for pattern in patterns)
+
+    return replace(
+        asked,
+        summary=f"{asked.summary.rstrip()} Only {', '.join(patterns)}.",
+        cases=tuple(case for case in asked.cases if matches(case.key)),
+        teehash=tuple(step for step in asked.teehash if matches(step.key)),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """The file that a plan was read from."""
+
+    file: str
+    text: str
+    blocks: tuple[frozenset[str], ...]
+    """The keys of each `[[cases]]` block."""
+
+    def place(self, key: str, words: Iterable[str]) -> str:
+        block = next((n for n, keys in enumerate(self.blocks) if key in keys), len(self.blocks))
+        lines = self.text.splitlines()
+        tables = [n for n, line in enumerate(lines) if _TABLE.match(line)] + [len(lines)]
+        heads = [n for n in tables[:-1] if _CASES.match(lines[n])]
+        if block >= len(heads):
+            return self.file  # written in another way
+        first = heads[block]
+        quoted = [f'"{word}"' for word in words] + [f"'{word}'" for word in words]
+        for number in range(first, tables[tables.index(first) + 1]):
+            if any(word in lines[number] for word in quoted):
+                return f"{self.file}:{number + 1}"
+        return f"{self.file}:{first + 1}"
+
+
+_TABLE = re.compile(r"\s*\[.*\]\s*(#.*)?$")
+_CASES = re.compile(r"\s*\[\[\s*cases\s*\]\]")
 
 
 def case_lines(cases: Iterable[Case]) -> str:
@@ -127,59 +214,7 @@ def case_lines(cases: Iterable[Case]) -> str:
     return "".join(case.line + "\n" for case in cases)
 
 
-def parse_size(text: str) -> int:
-    """`4KiB` is 4096; ValueError for anything else than a whole number with B, KiB, MiB, GiB."""
-    match = _SIZE.fullmatch(text.strip())
-    if match is None:
-        raise ValueError(f"{text!r} is no size")
-    return int(match["number"]) * _UNITS[match["unit"]]
-
-
 # -- the file --------------------------------------------------------------------------------
-
-
-class Size(int):
-    """Bytes."""
-
-    @classmethod
-    def read(cls, value: object) -> Size:
-        if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
-            return cls(value)
-        try:
-            return cls(parse_size(value if isinstance(value, str) else ""))
-        except ValueError:
-            raise Wrong(
-                f"{value!r} is no size", 'bytes as a number, or a text such as "4KiB"'
-            ) from None
-
-
-class Name(str):
-    """A word of a case's key."""
-
-    __slots__ = ()
-    _form = re.compile(r"[a-z0-9][a-z0-9._-]*")
-    _hint = "small letters, digits, . _ -"
-
-    @classmethod
-    def read(cls, value: object) -> Name:
-        if not isinstance(value, str) or not cls._form.fullmatch(value):
-            raise Wrong(f"{value!r} is no name", cls._hint)
-        return cls(value)
-
-
-class Parameters(Name):
-    """The last part of a case's key; {} stands for a size."""
-
-    __slots__ = ()
-    _form = re.compile(r"(?=[A-Za-z0-9{])([A-Za-z0-9._,:=+/-]|\{\})*")
-    _hint = "letters, digits, . _ , : = + / - and {} for the size"
-
-
-_SOME = Meta(min_length=1)
-Text = Annotated[str, Meta(pattern=r"\S")]
-Names = Annotated[tuple[Name, ...], _SOME]
-Sizes = Annotated[tuple[Size, ...], _SOME]
-Positive = Annotated[int, Meta(ge=1)]
 
 
 class _Cases(Struct, frozen=True, forbid_unknown_fields=True):
@@ -187,12 +222,12 @@ class _Cases(Struct, frozen=True, forbid_unknown_fields=True):
 
     workload: Name
     algorithms: Names = (Name(NONE),)
-    backends: Names = (Name(NONE),)
+    backends: Annotated[tuple[BackendName, ...], SOME] = (BackendName(NONE),)
     sizes: Sizes | None = None
-    parameters: Annotated[tuple[Parameters, ...], _SOME] | None = None
+    parameters: Annotated[tuple[Parameters, ...], SOME] | None = None
     samples: Positive | None = None
-    min_us: Annotated[int, Meta(ge=0)] | None = None
-    repeat: Annotated[tuple[Positive, ...], _SOME] | None = None
+    min_us: Micros | None = None
+    repeat: Annotated[tuple[Positive, ...], SOME] | None = None
 
     def __post_init__(self) -> None:
         for key in ("algorithms", "backends", "sizes", "parameters"):
@@ -231,10 +266,8 @@ class _Hashing(Struct, frozen=True, forbid_unknown_fields=True):
     sizes: Sizes
     algorithms: Names = (Name("sha256"),)
     backends: Names = (Name("tee"),)
-    modes: Annotated[tuple[Literal["stream", "oneshot", "auto", "tmpref"], ...], _SOME] = (
-        "stream",
-    )
-    caches: Annotated[tuple[Literal["warm", "cold"], ...], _SOME] = ("warm",)
+    modes: Annotated[tuple[Literal["stream", "oneshot", "auto", "tmpref"], ...], SOME] = ("stream",)
+    caches: Annotated[tuple[Literal["warm", "cold"], ...], SOME] = ("warm",)
     chunk: Size = Size(1 << 20)
     reader: Literal["inline", "thread", "auto"] = "inline"
     runs: Positive = 8
@@ -246,24 +279,78 @@ class _Hashing(Struct, frozen=True, forbid_unknown_fields=True):
             yield Step(size, algorithm, backend, mode, cache, *how)
 
 
+STEP_FORM = "teehash/ALGORITHM/BACKEND/MODE/CACHE/BYTES/CHUNK/READER"
+
+
+def step_of(key: str, runs: int) -> Step:
+    """The step that has this key; UsageMistake for what is none."""
+    names = STEP_FORM.split("/")
+    words = key.split("/")
+    if len(words) != len(names):
+        raise UsageMistake(f"{key!r} is no step of teehash", hint=f"its key is {STEP_FORM}")
+    said = dict(zip(names, words, strict=True))
+    block = {
+        "sizes": [said["BYTES"]],
+        "algorithms": [said["ALGORITHM"]],
+        "backends": [said["BACKEND"]],
+        "modes": [said["MODE"]],
+        "caches": [said["CACHE"]],
+        "chunk": said["CHUNK"],
+        "reader": said["READER"],
+        "runs": runs,
+    }
+    read: _Hashing = convert(block, _Hashing, key, error=UsageMistake, hint=f"a key is {STEP_FORM}")
+    return next(read.expanded())
+
+
 class _File(Struct, frozen=True, forbid_unknown_fields=True):
     summary: Text
-    cases: Annotated[tuple[_Cases, ...], _SOME]
+    cases: Annotated[tuple[_Cases, ...], SOME] | None = None
     teehash: tuple[_Hashing, ...] = ()
+    ta: Ta | None = None
+    call: Annotated[tuple[Call, ...], SOME] | None = None
 
     def __post_init__(self) -> None:
-        once("cases", tuple(case.key for block in self.cases for case in block.expanded()))
+        if self.cases is None and self.call is None:
+            raise Wrong("missing", "what to measure: [[cases]], or [[call]] of a TA", "cases")
+        if self.call is not None and self.ta is None:
+            raise Wrong("missing", 'whose commands are called: uuid = "…"', "ta")
+        once("call", tuple(call.name for call in self.call or ()))
+        once("cases", tuple(case.key for block in self.cases or () for case in block.expanded()))
         once("teehash", tuple(step.key for block in self.teehash for step in block.expanded()))
 
 
 def parse(text: str, *, name: str, file: str) -> Plan:
     """A plan from its TOML text; ConfigError names the file and the key."""
-    read: _File = parse_toml(text, _File, file)
+    read: _File = parse_toml(text, _File, file, lines=True)
+    cases = [case for block in read.cases or () for case in block.expanded()]
+    for number, call in enumerate(read.call or (), 1):
+        place = f"{file}:{line_of(text, f'call[{number}]')}"
+        for size in call.sizes or (None,):
+            assert read.ta is not None
+            cases.append(
+                Case(
+                    "call",
+                    call.name,
+                    "tee",
+                    NONE if size is None else str(size),
+                    call.samples,
+                    call.min_us,
+                    call=f"{read.ta.uuid};{call.steps(size)}",
+                    place=place,
+                )
+            )
     return Plan(
         name=name,
         summary=read.summary,
-        cases=tuple(case for block in read.cases for case in block.expanded()),
+        cases=tuple(cases),
         teehash=tuple(step for block in read.teehash for step in block.expanded()),
+        ta=read.ta.uuid if read.ta is not None else None,
+        source=Source(
+            file,
+            text,
+            tuple(frozenset(case.key for case in block.expanded()) for block in read.cases or ()),
+        ),
     )
 
 
@@ -279,4 +366,7 @@ def load(name: str) -> Plan:
             f"no plan {name}: {path} doesn't exist",
             hint="there are: " + ", ".join(available()) + "; or name a .toml file",
         )
-    return parse(read_text(path), name=path.stem, file=str(path))
+    own = path.name == BENCH
+    return parse(
+        read_text(path), name=path.absolute().parent.name if own else path.stem, file=str(path)
+    )

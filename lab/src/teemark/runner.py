@@ -20,7 +20,7 @@ from typing import IO, TYPE_CHECKING, Literal, Protocol
 
 import msgspec
 
-from teemark import __version__, plan, teehash_steps
+from teemark import __version__, plan, plan_check, teehash_steps
 from teemark.boards.install import built_tas
 from teemark.boards.quiet import quietly
 from teemark.boards.ta_key import all_signed_with_published_key
@@ -33,8 +33,9 @@ from teemark.errors import (
     TeemarkError,
 )
 from teemark.plan import Case, Plan
-from teemark.run.reader import decode_line
+from teemark.run.reader import decode_line, stands_for
 from teemark.run.records import SCHEMA, AnyRecord, End, Machine, Run, Start
+from teemark.run.records import Case as CaseRecord
 from teemark.run.writer import RunWriter
 
 if TYPE_CHECKING:
@@ -44,6 +45,9 @@ PROGRAM = "teebench"
 
 SSH_FAILED = 255
 """Status of ssh itself; teebench has no such status."""
+
+_USAGE = 2
+"""Status of teebench where the cases are wrong."""
 
 _QUIET_OPTIONS = ("--settle", "2", "--align-tick", "8", "--quiet-until-end")
 """The kernel's timer ticks every 4 ms."""
@@ -102,9 +106,15 @@ def header(board: Board, asked: Plan, starts: int, now: datetime) -> Run:
         icount=board.deterministic,
         cases=len(cases),
         starts=starts,
-        asked=(*(case.key for case in cases), *(step.key for step in asked.teehash)),
-        tas_signed_with_published_key=all_signed_with_published_key(built_tas(board)),
+        asked=_keys(asked),
+        tas_signed_with_published_key=all_signed_with_published_key(
+            [*built_tas(board), *board.guests]
+        ),
     )
+
+
+def _keys(asked: Plan) -> tuple[str, ...]:
+    return (*(case.key for case in asked.cases), *(step.key for step in asked.teehash))
 
 
 def measure(
@@ -175,6 +185,9 @@ def _one_start(
             status = _fetch(board, cases, sink, watcher, complaints, options=options)
         else:
             status = _stream(board, cases, sink, complaints, options=options)
+        problem = plan_check.mistake(asked, _text(complaints)) if status == _USAGE else None
+        if problem is not None:
+            raise problem
         sink.judge(board.name, status, _text(complaints))
     if sink.end is not None and sink.end.complete:
         teehash_steps.run(board, asked.teehash, sink.take)
@@ -261,7 +274,11 @@ class _Sink:
                 f"{board}: the connection ended before {PROGRAM} did",
                 hint="did the board crash, reboot or lose its network? Look at its console",
             )
-        lines = [line for line in complaint.splitlines() if ": hint: " not in line]
+        lines = [
+            line
+            for line in complaint.splitlines()
+            if ": hint: " not in line and not line.startswith("Try '")
+        ]
         said = f": {lines[-1]}" if lines else ""
         how = f"ended with status {status}"
         if status > 128:
@@ -271,7 +288,7 @@ class _Sink:
             argv=[PROGRAM],
             status=status,
             stderr=complaint,
-            hint=f"install it with `teemark setup {board}`" if status == 127 else None,
+            hint=f"see `teemark setup {board}`" if status in (126, 127) else None,
         )
 
 
@@ -331,8 +348,14 @@ def _fetch(
             watcher.quiet()
             places = ("--cases", f"{folder}/cases", "--output", f"{folder}/records")
             command = quietly(PROGRAM, *places, *_QUIET_OPTIONS, *_allowed(board), *options)
+            leaving: SystemExit | None = None
             with board.stream(command, stderr=complaints) as process:
-                status = process.wait()
+                try:
+                    status = process.wait()
+                except SystemExit as problem:  # what was measured is still on the board
+                    leaving = problem
+                    process.signal("TERM")
+                    status = process.wait(_ENDING_S)
             left = board.script('cd "$1" && ls', folder).text.split()
             for name in ("records", "records.partial"):
                 if name in left:
@@ -340,10 +363,16 @@ def _fetch(
                     with (Path(local) / name).open("rb") as stream:
                         sink.take(stream)
                     break
+            if leaving is not None:
+                raise leaving
             return status
     finally:
         with contextlib.suppress(BoardError):
             board.script('rm -rf "$1"', folder)
+
+
+_ENDING_S = 60
+"""teebench ends after the step that is under way."""
 
 
 def _text(stream: IO[bytes]) -> str:
@@ -385,6 +414,28 @@ def seconds(asked: Plan, *, deterministic: bool) -> float:
     return total
 
 
+def took_before(runs: Path, board: str, asked: Plan, starts: int) -> float | None:
+    """Seconds from the beginning to the end of the last whole run of the same cases on the same
+    board, started as often; None if none is kept in the folder `runs`."""
+    wanted = _keys(asked)
+    for file in sorted(runs.glob(f"*-{board}-{asked.name}/run.ndjson"), reverse=True):
+        try:
+            with file.open("rb") as lines:
+                first = decode_line(lines.readline(), file=str(file), number=1)
+                lines.seek(max(0, file.stat().st_size - 4096))
+                last = decode_line(lines.read().splitlines()[-1], file=str(file), number=0)
+            began = datetime.fromisoformat(first.started) if isinstance(first, Run) else None
+        except (OSError, ValueError, IndexError, DataError):
+            continue
+        if not isinstance(first, Run) or began is None:
+            continue
+        whole = isinstance(last, End) and last.complete
+        if whole and first.asked == wanted and first.starts == starts:
+            took = file.stat().st_mtime - began.timestamp()
+            return took if 0 < took < 86400 else None
+    return None
+
+
 @dataclass(slots=True)
 class Progress:
     """Counts records, and says how far a run is. Samples are interleaved over all cases, so
@@ -401,6 +452,7 @@ class Progress:
     samples: int = 0
     current: str = ""
     began: float | None = None  # of the first sample
+    _any: set[str] = field(default_factory=set)  # keys that stand for several cases
 
     @classmethod
     def of(cls, asked: Plan, starts: int = 1) -> Progress:
@@ -428,14 +480,26 @@ class Progress:
         elif kind == "teehash":
             self.hashed += 1
             self.current = key or ""
-        elif kind == "case":
+        elif isinstance(record, CaseRecord):
             self.cases += 1
-            self.current = key or ""
+            self.current = record.case
+            self._count(record)
         elif kind in ("skip", "fail"):
             self.skipped += kind == "skip"
             self.failed += kind == "fail"
             self.asked.pop(key or "", None)
             self.files.pop(key or "", None)
+
+    def _count(self, found: CaseRecord) -> None:
+        """A case of each driver, where any driver was asked for."""
+        if found.case in self.asked:
+            return
+        for key in [key for key in self.asked if stands_for(key, found.case)]:
+            self._any.add(key)
+        if any(stands_for(key, found.case) for key in self._any):
+            self.asked[found.case] = found.samples * len(found.repeat)
+        for key in self._any:
+            self.asked.pop(key, None)
 
     @property
     def files_expected(self) -> int:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from teemark import fmt
 from teemark.report import figures
+from teemark.report.seed_tables.answers import answers
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -14,6 +15,9 @@ if TYPE_CHECKING:
     from teemark.report.subject import Subject
 
 WIDTH = 80
+
+_MARKS = {"yes": "=", "no": "≠", "undecided": "?", "not measured": "?"}
+"""Before what a seed document concludes."""
 
 
 def show(subject: Subject) -> None:
@@ -26,6 +30,11 @@ def show(subject: Subject) -> None:
     table = _table(subject)
     if table is not None:
         console.print(table)
+    calls = _calls(subject)
+    if calls is not None:
+        console.print(calls)
+    for answer in answers(subject):
+        console.print(f"{_MARKS[answer.outcome]} {answer.sentence}", markup=False)
     for verdict in subject.verdicts:
         unsure = verdict.confidence == "low"
         mark = "!" if verdict.kind == "caution" else "? uncertain:" if unsure else "•"
@@ -39,6 +48,33 @@ def show(subject: Subject) -> None:
     console.print(counts + (" (emulated timings)" if subject.emulated else ""), markup=False)
     for fail in run.fails:
         console.print(f"failed: {fail.case}: {fail.reason}", markup=False)
+
+
+def _calls(subject: Subject) -> Table | None:
+    """Commands of the user's own TA that no line over sizes describes."""
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    run = subject.run
+    fitted = {cost.algorithm for cost in subject.models.costs if cost.workload == "call"}
+    stats = [one for one in subject.models.stats if one.workload == "call"]
+    alone = [one for one in stats if one.algorithm not in fitted]
+    if not alone:
+        return None
+    counted = figures.exact(run)
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column("", no_wrap=True)
+    table.add_column("median, instructions" if counted else "median", justify="right")
+    if not counted:
+        table.add_column("95 %", justify="right")
+    for one in alone:
+        cells = [figures.cell(run, one.estimate)]
+        if not counted:
+            cells.append(figures.plus_minus(one.estimate))
+        size = f"/{one.bytes}" if one.bytes is not None else ""
+        table.add_row(Text(f"call/{one.algorithm}{size}"), *cells)
+    return table
 
 
 def _table(subject: Subject) -> Table | None:

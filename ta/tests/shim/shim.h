@@ -56,6 +56,9 @@ extern size_t shim_counter_readings;
 /* Where both begin. */
 void shim_counters_set(uint64_t count);
 
+/* How often the TA wrote to the console, and asked for each time. */
+extern size_t shim_lines, shim_ree_times, shim_system_times;
+
 /* What is allocated at the moment. */
 extern size_t shim_allocations;
 /* TEE_AllocateOperation calls so far. */

@@ -129,6 +129,13 @@ TEE_Result TEE_DigestDoFinal(TEE_OperationHandle operation, const void *chunk,
 
 void TEE_GenerateRandom(void *buffer, size_t size);
 
+typedef struct {
+	uint32_t seconds;
+	uint32_t millis;
+} TEE_Time;
+void TEE_GetREETime(TEE_Time *time);
+void TEE_GetSystemTime(TEE_Time *time);
+
 TEE_Result TEE_AllocateTransientObject(uint32_t type, uint32_t max_bits,
 				       TEE_ObjectHandle *object);
 void TEE_FreeTransientObject(TEE_ObjectHandle object);

@@ -5,24 +5,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from teemark import fmt
 from teemark.reference.span import Span
 
 
 def number(value: float, digits: int = 4) -> str:
-    """With so many significant digits, and thousands set apart: 85,043.71 or 0.0759."""
-    if value < 0:
-        return "−" + number(-value, digits)  # noqa: RUF001
-    if value == 0:
-        return "0"
-    if value >= 10 ** (digits - 1):
-        return f"{value:,.0f}"
-    places, size = digits - 1, value
-    while size < 1 and places < 12:
-        size, places = size * 10, places + 1
-    while size >= 10 and places > 0:
-        size, places = size / 10, places - 1
-    text = f"{value:,.{places}f}"
-    return text.rstrip("0").rstrip(".") if "." in text else text
+    """With so many significant digits, those before the point all the same, and no zeros at the
+    end: 85 044 or 0.0759."""
+    if abs(value) >= 10 ** (digits - 1):
+        return fmt.count(round(value))
+    text, power, rest = fmt.digits(value, digits).partition(f"{fmt.THIN}{fmt.TIMES}")
+    return (text.rstrip("0").rstrip(".") if "." in text else text) + power + rest
 
 
 _NAMES = {

@@ -17,9 +17,9 @@ from pathlib import Path
 from teemark.boards import config
 from teemark.boards.board import Board
 from teemark.boards.config import BoardFile, SshConfig, VirtualConfig
+from teemark.boards.endpoint import Endpoint
 from teemark.boards.install import ensure_installed
 from teemark.boards.shell import Process, Result
-from teemark.boards.ssh import Endpoint
 from teemark.boards.virtual import VirtualBoard
 
 __all__ = [

@@ -13,13 +13,14 @@ with open_board("qemu-v8") as board:
 from __future__ import annotations
 
 import platform
+from functools import cached_property
 from pathlib import Path
 
-from teemark import paths
 from teemark.boards import transfer
-from teemark.boards.config import BoardFile
+from teemark.boards.config import BoardFile, SshConfig
+from teemark.boards.endpoint import Endpoint
 from teemark.boards.shell import Shell
-from teemark.boards.ssh import Endpoint
+from teemark.boards.ta_kit import Kit, default_kit
 from teemark.errors import NoTee
 
 
@@ -29,6 +30,8 @@ class Board(Shell):
     def __init__(self, file: BoardFile, endpoint: Endpoint) -> None:
         super().__init__(file.name, file.config, endpoint)
         self.file = file
+        self.guests: list[Path] = []
+        """Trusted Applications of the user's that are on it for now."""
 
     @property
     def emulated(self) -> bool:
@@ -46,9 +49,18 @@ class Board(Shell):
         return self.config.directory
 
     @property
+    def kit(self) -> Kit:
+        """Builds Trusted Applications that this board's OP-TEE takes."""
+        config = self.config
+        if not isinstance(config, SshConfig) or config.ta_kit is None:
+            return default_kit()
+        key = Path(config.ta_key).expanduser() if config.ta_key else None
+        return Kit(Path(config.ta_kit).expanduser(), key)
+
+    @cached_property
     def tas(self) -> Path:
-        """The folder of built Trusted Applications that belong on this board."""
-        return paths.built_tas()
+        """The folder of our Trusted Applications that belong on this board; built if need be."""
+        return self.kit.ours()
 
     # -- files -------------------------------------------------------------------------------
 

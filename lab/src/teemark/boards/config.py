@@ -52,6 +52,10 @@ class SshConfig(_AnyConfig, frozen=True, kw_only=True, tag="ssh"):
     port: Port | None = None
     identity: Text | None = None
     directory: Text = "~/.teemark"
+    ta_kit: Text | None = None
+    """The TA development kit of its OP-TEE; None: the virtual board's."""
+    ta_key: Text | None = None
+    """What signs TAs; None: the kit's own key."""
     sudo: bool = False
     """Run everything on the board under `sudo -n`; `~` stays the home directory of the user."""
     rpmb: bool = False
@@ -64,6 +68,13 @@ class SshConfig(_AnyConfig, frozen=True, kw_only=True, tag="ssh"):
         super().__post_init__()
         if self.address.startswith("-"):
             raise Wrong(f"{self.address!r} is no address", key="address")
+        for key in ("ta_kit", "ta_key"):
+            value = getattr(self, key)
+            if value is not None and not value.startswith(("/", "~/")):
+                raise Wrong(f"{value!r} is not absolute", "begin it with / or ~/", key)
+        if self.ta_key is not None and self.ta_kit is None:
+            hint = "TAs are signed when they are built: name the kit, too"
+            raise Wrong("a key without a kit", hint, "ta_key")
 
 
 class VirtualConfig(_AnyConfig, frozen=True, kw_only=True, tag="virtual"):

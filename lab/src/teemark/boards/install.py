@@ -3,15 +3,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import os
+import re
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from teemark import paths
+from teemark.boards import build, command_lines
 from teemark.boards.board import Board, architecture
-from teemark.boards.ssh_messages import transfer_error
+from teemark.boards.ssh_messages import cannot_run, folder_error, transfer_error
 from teemark.boards.transfer import digest
-from teemark.errors import MissingOutput
+from teemark.errors import ConnectionLost, MissingOutput, ReadOnly
 
 PROGRAMS = ("teebench", "teehash")
 TAS = (
@@ -22,11 +27,16 @@ TAS = (
 )
 """All of ours, those that aren't built here too."""
 
+_TA_FILE = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\.ta")
+
 # $1 a folder, $2… names in it, "--" before the next folder: the machine, then a line
-# "digest/name/folder" for each that is there. What comes after -- is for boards with a TEE. One
-# script: a slow board takes a while for each.
+# "digest/name/folder" for each that is there. A 64-bit kernel may have a 32-bit system. What comes
+# after -- is for boards with a TEE. One script: a slow board takes a while for each.
 _LOOK = """\
-uname -m
+m=$(uname -m)
+if [ "$m" = aarch64 ] && [ -e /lib/ld-linux-armhf.so.3 ] && [ ! -e /lib/ld-linux-aarch64.so.1 ]
+then m=armv7l; fi
+echo "$m"
 [ -e /dev/tee0 ] && echo tee || echo no-tee
 next=1
 for a; do
@@ -48,6 +58,9 @@ exit 0
 """
 
 
+_RUN = command_lines.EXPAND + '"$t" --version >/dev/null\n'
+
+
 @dataclass(frozen=True, slots=True)
 class Item:
     """One file to install."""
@@ -62,13 +75,31 @@ class Item:
 
 
 def built_tas(board: Board) -> list[Path]:
-    """Those that are built for this board's TEE, and put on it if it has one."""
+    """Those of ours that are built for this board's TEE, and put on it if it has one."""
     return sorted(board.tas.glob("*.ta"))
 
 
-def _items(board: Board, machine: str, *, tee: bool) -> list[Item]:
-    """What `make build` made for this board. Without a TEE, TAs have no place there."""
-    programs = paths.built_programs(architecture(machine))
+_ON_DEMAND = {"armhf": "arm-linux-gnueabihf-gcc"}
+"""Architectures that `make build` doesn't build for, with their compilers."""
+
+
+def _programs(machine: str, tell: Callable[[str], None] | None) -> Path:
+    """The folder of the programs for a board; built, or built anew, if need be."""
+    which = architecture(machine)
+    folder = paths.built_programs(which)
+    if which in _ON_DEMAND:
+        if tell is not None:
+            tell(f"building the programs for {machine} boards …")
+        make = ["make", "--no-print-directory", f"-j{os.cpu_count() or 1}"]
+        make += ["-C", str(paths.root() / "host"), f"ARCH={which}"]
+        with build.alone(folder):
+            what = f"the programs can't be built for {machine} boards"
+            build.step([*make, f"BUILD={paths.build()}"], what, ("make", _ON_DEMAND[which]))
+    return folder
+
+
+def _items(board: Board, programs: Path, *, tee: bool) -> list[Item]:
+    """What belongs on this board. Without a TEE, TAs have no place there."""
     found = [
         Item(programs / name, board.directory, 0o755)
         for name in PROGRAMS
@@ -89,12 +120,16 @@ def ensure_installed(
     result = board.script(_LOOK, *asked, check=False)
     if result.status != 0:
         folders = f"{board.directory} or {board.config.ta_directory}"
-        raise transfer_error(board.name, folders, result.complaint)
+        raise folder_error(board.name, folders, result.complaint)
     machine, tee, *lines = result.text.splitlines()
     there = {tuple(line.split("/", 2)) for line in lines}
-    wanted = _items(board, machine, tee=tee == "tee")
+    wanted = _items(board, _programs(machine, tell), tee=tee == "tee")
     if require and not wanted:
-        raise MissingOutput(f"{board.name}: nothing is built for {machine} boards")
+        raise MissingOutput(
+            f"{board.name}: nothing is built for {machine} boards",
+            hint="run `make build` first; programs are built for aarch64, armhf (ARMv7, hard "
+            "float) and this machine's own architecture",
+        )
     missing = [
         item
         for item in wanted
@@ -103,8 +138,28 @@ def ensure_installed(
     for number, item in enumerate(missing, 1):
         if tell is not None:
             tell(f"installing {item.local.name} on {board.name} ({number} of {len(missing)})")
-        board.push(item.local, item.target, mode=item.mode)
+        _push(board, item)
+    if require or any(item.local.name in PROGRAMS for item in missing):
+        _try(board, [item for item in wanted if item.local.name in PROGRAMS])
     return missing
+
+
+def _push(board: Board, item: Item) -> None:
+    try:
+        board.push(item.local, item.target, mode=item.mode)
+    except ReadOnly as problem:
+        if item.directory != board.config.ta_directory:
+            raise
+        hint = f"remount it for writing: teemark exec {board.name} -- mount -o remount,rw /"
+        raise ReadOnly(problem.message, hint=hint) from None
+
+
+def _try(board: Board, programs: list[Item]) -> None:
+    """Do they run there? A file system may be mounted noexec, a loader missing."""
+    for item in programs:
+        done = board.script(_RUN, item.target, check=False)
+        if done.status != 0:
+            raise cannot_run(board.name, item.target, done.status, done.complaint)
 
 
 # Arguments as of _LOOK; a line for each that went. What a command that was killed left, too.
@@ -135,11 +190,72 @@ exit 0
 """
 
 
+# $1 our folder, $2 that of the TAs, $3 a TA's file: "tee" if there is one, then the file's digest.
+# `guest-FILE` in our folder says that the TA is to go again, should nobody be left to take it.
+_GUEST = """\
+case $1 in "~/"*) d=$HOME/${1#"~/"};; *) d=$1;; esac
+case $2 in "~/"*) t=$HOME/${2#"~/"};; *) t=$2;; esac
+"""
+_GUEST_COMES = (
+    _GUEST
+    + """\
+[ -e /dev/tee0 ] || exit 0
+echo tee
+if [ -f "$t/$3" ]; then
+  s=$(sha256sum <"$t/$3") && echo "${s%% *}"
+else
+  mkdir -p "$d" && : >"$d/guest-$3"
+fi
+"""
+)
+_GUEST_GOES = _GUEST + 'rm -f "$t/$3" "$d/guest-$3"\n'
+_GUESTS = _GUEST + 'cd "$d" 2>/dev/null && ls\nexit 0\n'
+
+
+@contextmanager
+def guest(board: Board, ta: Path, *, tell: Callable[[str], None]) -> Iterator[None]:
+    """A Trusted Application of the user's is on the board within this, if that has a TEE. Then all
+    is as it was: the TA is taken away, or the one that was there before is back."""
+    folders = (board.directory, board.config.ta_directory)
+    found = board.script(_GUEST_COMES, *folders, ta.name).text.split()
+    item = Item(ta, board.config.ta_directory, 0o444)
+    if not found or found[1:] == [digest(ta)]:
+        yield
+        return
+    with tempfile.TemporaryDirectory(prefix="teemark-") as folder:
+        before = Path(folder) / ta.name
+        if found[1:]:
+            tell(f"keeping the {ta.name} that is on {board.name}")
+            board.pull(item.target, before)
+        try:
+            tell(f"installing {ta.name} on {board.name}")
+            board.push(ta, item.target, mode=item.mode)
+            board.guests.append(ta)
+            yield
+        finally:
+            if ta in board.guests:
+                board.guests.remove(ta)
+            with suppress(ConnectionLost):
+                if before.exists():
+                    board.push(before, item.target, mode=item.mode)
+                else:
+                    board.script(_GUEST_GOES, *folders, ta.name)
+
+
+def _left_guests(board: Board) -> list[str]:
+    """Files of TAs that were to go again, and didn't."""
+    listed = board.script(_GUESTS, board.directory, board.config.ta_directory).text.split()
+    names = [name.removeprefix("guest-") for name in listed if name.startswith("guest-")]
+    return [name for name in names if _TA_FILE.fullmatch(name)]
+
+
 def remove(board: Board) -> list[str]:
     """Take away what `ensure_installed` and commands that were killed left on a board; return
     what went."""
-    names = [f"{uuid}.ta" for uuid in TAS]
-    asked = [board.directory, *PROGRAMS, "--", board.config.ta_directory, *names]
+    guests = _left_guests(board)
+    names = [*(f"{uuid}.ta" for uuid in TAS), *guests]
+    ours = [*PROGRAMS, *(f"guest-{name}" for name in guests)]
+    asked = [board.directory, *ours, "--", board.config.ta_directory, *names]
     result = board.script(_REMOVE, *asked, check=False)
     if result.status != 0:
         folders = f"{board.directory} or {board.config.ta_directory}"

@@ -7,20 +7,16 @@ Builds are kept in build/optee, one folder for each version and set of options.
 
 from __future__ import annotations
 
-import contextlib
-import fcntl
 import hashlib
-import os
-import shutil
 import struct
-import subprocess
-import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from teemark import paths
+from teemark.boards import build
 from teemark.boards.config import VirtualConfig
+from teemark.boards.ta_kit import Kit, default_kit
 from teemark.errors import BoardError, MissingOutput
 
 DEBIAN = "debian"
@@ -42,6 +38,8 @@ class Optee:
     """The folder of the core's images."""
     tfa: Path
     """TF-A's bl31.elf."""
+    kit: Kit
+    """Builds the TAs that it takes: it may refuse those of another version's."""
     elf: Path | None = None
     """The core with its symbols; Debian's package has none."""
     ldelf: Path | None = None
@@ -63,18 +61,8 @@ def resolve(recipe: VirtualConfig) -> Optee:
         _check(Path(recipe.optee).expanduser())
     if recipe.optee == DEBIAN and recipe.tfa is None:
         return _resolve(recipe)
-    with _alone():
+    with build.alone(paths.optee_builds()):
         return _resolve(recipe)
-
-
-@contextlib.contextmanager
-def _alone() -> Iterator[None]:
-    """One build at a time: two of the same would be in each other's way."""
-    lock = paths.optee_builds() / "lock"
-    lock.parent.mkdir(parents=True, exist_ok=True)
-    with lock.open("w") as stream:
-        fcntl.flock(stream, fcntl.LOCK_EX)
-        yield
 
 
 def _resolve(recipe: VirtualConfig) -> Optee:
@@ -87,9 +75,10 @@ def _resolve(recipe: VirtualConfig) -> Optee:
         return Optee(
             what=f"Debian's OP-TEE {_version()}",
             flash=flash,
-            tas=paths.built_tas(),
+            tas=default_kit().ours(),
             images=images,
             tfa=_bl31(tfa),
+            kit=default_kit(),
         )
     if recipe.optee == SOURCE:
         return _from_source(recipe.options, tfa)
@@ -166,13 +155,15 @@ def _from_source(options: Sequence[str], tfa: Path) -> Optee:
 
 def _variant(what: str, out: Path, tfa: Path, place: Path) -> Optee:
     images = out / "core"
+    kit = Kit(out / "export-ta_arm64")
     ldelf = out / "ldelf" / "ldelf.elf"
     return Optee(
         what=what,
         flash=_pack(tfa, images, place),
-        tas=_tas(out / "export-ta_arm64", place / "tas"),
+        tas=kit.ours(),
         images=images,
         tfa=_bl31(tfa),
+        kit=kit,
         elf=images / "tee.elf",
         ldelf=ldelf if ldelf.is_file() else None,
     )
@@ -187,47 +178,12 @@ def _pack(tfa: Path, images: Path, place: Path) -> Path:
     return flash
 
 
-def _tas(kit: Path, out: Path) -> Path:
-    """Our TAs, built with the kit: an OP-TEE may refuse those of another version's."""
-    _run(
-        [
-            *("make", "--no-print-directory", "-C", str(paths.root() / "ta"), "all"),
-            *(f"TA_DEV_KIT_DIR={kit.resolve()}", f"OUT={out.resolve()}"),
-        ],
-        "the TAs can't be built with this OP-TEE's development kit",
-    )
-    return out
-
-
 def _short(*words: str) -> str:
     return hashlib.sha256("\0".join(words).encode()).hexdigest()[:10]
 
 
 def _script(name: str, *args: str) -> None:
-    _run(
+    build.step(
         [str(paths.root() / "vboard" / "scripts" / name), *args],
         f"vboard/scripts/{name} failed",
     )
-
-
-def _run(argv: list[str], failed: str) -> None:
-    """Steps are said on stderr: stdout is for data. OP-TEE's build scripts need Python modules
-    that our own environment has."""
-    for program in ("make", "aarch64-linux-gnu-gcc"):
-        if shutil.which(program) is None:
-            raise MissingOutput(f"there is no {program} on this machine", hint="run `make deps`")
-    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
-    done = subprocess.run(
-        argv,
-        stdin=subprocess.DEVNULL,
-        stdout=sys.stderr.fileno(),
-        stderr=subprocess.PIPE,
-        env=os.environ | {"PATH": path},
-        check=False,
-    )
-    if done.returncode != 0:
-        lines = done.stderr.decode(errors="replace").strip().splitlines()
-        errors = [line.removeprefix("error: ") for line in lines if line.startswith("error: ")]
-        hints = [line.removeprefix("hint: ") for line in lines if line.startswith("hint: ")]
-        said = errors[-1] if errors else failed + ":\n" + "\n".join(lines[-12:])
-        raise BoardError(said, hint=hints[-1] if hints else None)

@@ -21,7 +21,8 @@ from typing import IO, Self
 
 from teemark.boards import command_lines
 from teemark.boards.config import Config
-from teemark.boards.ssh import Channel, Endpoint, Ssh, Stream
+from teemark.boards.endpoint import Endpoint
+from teemark.boards.ssh import Channel, Ssh, Stream
 from teemark.errors import BoardError, CommandFailed
 
 _ESCALATION = ("INT", "TERM", "KILL")

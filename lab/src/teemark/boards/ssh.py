@@ -14,72 +14,17 @@ import shutil
 import subprocess
 import tempfile
 import time
-from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 from typing import IO, TypeAlias
 
+from teemark.boards.endpoint import Endpoint
 from teemark.boards.guard import guarded
 from teemark.boards.ssh_messages import channel_error, connect_error, lost_error
+from teemark.console import detail
 from teemark.errors import MissingOutput, TeemarkError
 
 Stream: TypeAlias = IO[bytes] | int | None
-
-
-@dataclass(frozen=True, slots=True)
-class Endpoint:
-    """Where ssh connects to. What is None is left to the user's ssh configuration."""
-
-    address: str
-    user: str | None = None
-    port: int | None = None
-    identity: Path | None = None
-    known_hosts: Path | None = None
-    """A file that alone decides which host key is right, under the name `host_alias`."""
-    host_alias: str | None = None
-    connect_timeout: int = 10
-    keepalive: bool = True
-    """Notice a board that went away without a word. Off where a packet would disturb."""
-    options: tuple[str, ...] = ()
-
-    def __str__(self) -> str:
-        name = f"{self.user}@{self.address}" if self.user else self.address
-        return f"{name}:{self.port}" if self.port else name
-
-    def arguments(self) -> list[str]:
-        options = [*self.options]  # ssh takes the first value it sees: the board file's
-        options += ["BatchMode=yes", f"ConnectTimeout={self.connect_timeout}"]
-        # What a user's configuration may say for interactive use is turned off.
-        options += ["TCPKeepAlive=no", "ForwardX11=no", "ForwardAgent=no", "PermitLocalCommand=no"]
-        options += ["ControlPersist=no", "RemoteCommand=none", "ClearAllForwardings=yes"]
-        options += ["LogLevel=INFO"]
-        if self.keepalive:
-            options += ["ServerAliveInterval=15", "ServerAliveCountMax=4"]
-        else:
-            options += ["ServerAliveInterval=0"]
-        if self.identity:
-            options += [f"IdentityFile={_quoted(self.identity)}", "IdentitiesOnly=yes"]
-        if self.known_hosts:
-            options += [
-                f"UserKnownHostsFile={_quoted(self.known_hosts)}",
-                "GlobalKnownHostsFile=/dev/null",
-                "StrictHostKeyChecking=yes",
-                f"HostKeyAlias={self.host_alias or self.address}",
-                "UpdateHostKeys=no",
-            ]
-        words = ["-F", "none"] if self.known_hosts else []
-        for option in options:
-            words += ["-o", option]
-        if self.user:
-            words += ["-l", self.user]
-        if self.port:
-            words += ["-p", str(self.port)]
-        return words
-
-
-def _quoted(path: Path) -> str:
-    """A path as ssh's configuration wants it: % is special, and blanks need quotes."""
-    return '"' + str(path).replace("%", "%%") + '"'
 
 
 class Ssh:
@@ -114,6 +59,7 @@ class Ssh:
         self._directory = Path(tempfile.mkdtemp(prefix="teemark-", dir=_short_directory()))
         log = self._directory / "master.log"
         argv = ["ssh", "-M", "-N", "-T", "-E", str(log), "-S", str(self._socket())]
+        argv += ["-o", "LogLevel=DEBUG1"]  # which keys it tries, what it is shown
         argv += [*self.endpoint.arguments(), "--", self.endpoint.address]
         # A session of its own: Ctrl-C is for us to handle, the connection must outlive it.
         with log.open("ab") as stderr:
@@ -128,11 +74,16 @@ class Ssh:
         limit = time.monotonic() + 2 * self.endpoint.connect_timeout + 5
         while not self._socket().exists():
             if self._master.poll() is not None or time.monotonic() > limit:
-                said = _text(log) if self._master.poll() is not None else "timed out"
+                ended = self._master.poll() is not None
+                said = _text(log)
+                detail(said)
                 self.close()
-                raise connect_error(self.board, str(self.endpoint), said)
+                rejected = _rejected(self.endpoint.options) if ended else None
+                words = said if ended else "timed out"
+                raise connect_error(self.board, self.endpoint, words, rejected)
             time.sleep(pause)
             pause = min(pause * 1.5, 0.05)
+        detail(_text(log))
 
     def close(self) -> None:
         if self._master is not None:
@@ -243,6 +194,15 @@ def end(master: subprocess.Popen[bytes], patience: float = 5) -> None:
             return
     master.kill()
     master.wait()
+
+
+def _rejected(options: tuple[str, ...]) -> str | None:
+    """The first that ssh doesn't take."""
+    for option in options:
+        argv = ["ssh", "-F", "none", "-G", "-o", option, "--", "any"]
+        if subprocess.run(argv, capture_output=True, check=False).returncode != 0:
+            return option
+    return None
 
 
 def _short_directory() -> str:

@@ -7,11 +7,13 @@ from dataclasses import dataclass
 
 import msgspec
 
-from teemark import paths
 from teemark.boards.board import Board
+from teemark.boards.config import SshConfig
 from teemark.errors import CommandFailed, TaRefused
 
 PROGRAM = "teebench"
+
+_REFUSED = "ta-rejected"
 
 
 class Answer(msgspec.Struct, frozen=True, kw_only=True):
@@ -31,16 +33,16 @@ class Ta:
     name: str  # of its folder in ta/
 
 
-def built() -> tuple[Ta, ...]:
-    """The TAs that `make build` made."""
-    folder = paths.built_tas()
+def built(board: Board) -> tuple[Ta, ...]:
+    """Our TAs that belong on a board."""
+    folder = board.tas
     names = {path.name: path.relative_to(folder).parts[0] for path in folder.glob("*/**/*.ta")}
     return tuple(Ta(path.stem, names.get(path.name, "TA")) for path in sorted(folder.glob("*.ta")))
 
 
 def open_each(board: Board) -> dict[Ta, Answer]:
-    """Try every TA that `make build` made on a board with a TEE."""
-    tas = built()
+    """Try every TA of ours on a board with a TEE."""
+    tas = built(board)
     if not tas:
         return {}
     result = board.capture([PROGRAM, "--open-tas", *(ta.uuid for ta in tas)], check=False)
@@ -69,7 +71,13 @@ def refused(board: Board, answers: dict[Ta, Answer]) -> TaRefused | None:
     if not bad:
         return None
     _, first = bad[0]
+    hint = first.hint
+    if first.code == _REFUSED and isinstance(board.config, SshConfig):
+        hint = (
+            f"they were built with {board.kit.folder} and signed with "
+            f"{board.kit.key or 'its key'}: name the kit of this board's OP-TEE in the board file "
+            "(ta_kit), and its key (ta_key) if the kit has none"
+        )
     return TaRefused(
-        f"{board.name}: {len(bad)} of {len(answers)} TAs can't be used: {first.reason}",
-        hint=first.hint,
+        f"{board.name}: {len(bad)} of {len(answers)} TAs can't be used: {first.reason}", hint=hint
     )

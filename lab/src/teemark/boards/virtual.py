@@ -22,11 +22,12 @@ from teemark import paths
 from teemark.boards import instances
 from teemark.boards.board import Board
 from teemark.boards.config import BoardFile, VirtualConfig
+from teemark.boards.endpoint import Endpoint
 from teemark.boards.guard import guarded
 from teemark.boards.instances import Process, State
 from teemark.boards.optee import Optee, resolve
 from teemark.boards.qemu import Images, Instance, command, require
-from teemark.boards.ssh import Endpoint
+from teemark.boards.ta_kit import Kit
 from teemark.errors import BoardError, BootError, ConnectError
 
 READY = b"teemark: ready after"
@@ -88,6 +89,10 @@ class VirtualBoard(Board):
         return resolve(self.recipe)
 
     @property
+    def kit(self) -> Kit:
+        return self.optee.kit
+
+    @cached_property
     def tas(self) -> Path:
         return self.optee.tas
 

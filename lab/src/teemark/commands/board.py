@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""teemark board list"""
+"""teemark board list, teemark board show"""
 
 from __future__ import annotations
 
@@ -9,10 +9,13 @@ from typing import Any
 
 import click
 
+from teemark import complete
+from teemark.harmless import harmless
+
 
 @click.group("board")
 def command() -> None:
-    """List the boards.
+    """List the boards, or show the settings of one.
 
     A board is one TOML file: in boards/ of the checkout, or in ~/.config/teemark/boards; or name
     the file itself. docs/boards.md says what goes into it.
@@ -66,3 +69,34 @@ def list_boards(as_json: bool) -> int:
         text = "  ".join([*cells, line[4]]).rstrip()
         click.echo(click.style(text, bold=True) if bold and number == 0 else text)
     return 1 if wrong else 0
+
+
+@command.command("show")
+@click.argument("board", shell_complete=complete.boards)
+@click.option("--json", "as_json", is_flag=True, help="One JSON object, for scripts.")
+def show(board: str, as_json: bool) -> None:
+    """Show every setting of a board, and where it comes from.
+
+    That is the board file, teemark's default or, for what a board file leaves to ssh, your ssh
+    configuration (`ssh -G`). The board itself isn't asked.
+    """
+    from teemark.boards import config, open_board, settings
+
+    file = config.find(board)
+    rows = settings.of(file, open_board(board))
+    if as_json:
+        document = {
+            "name": file.name,
+            "file": str(file.path),
+            "settings": [
+                {"name": row.name, "value": row.value, "source": row.source} for row in rows
+            ],
+        }
+        click.echo(json.dumps(document, indent=2))
+        return
+    click.echo(f"{file.name}: {file.path}")
+    wide = max(len(row.name) for row in rows)
+    values = [harmless(row.shown) for row in rows]
+    room = min(44, max(map(len, values)))
+    for row, value in zip(rows, values, strict=True):
+        click.echo(f"  {row.name.ljust(wide)}  {value.ljust(room)}  {row.source}")

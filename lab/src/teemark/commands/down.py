@@ -5,9 +5,11 @@ from __future__ import annotations
 
 import click
 
+from teemark import complete
+
 
 @click.command("down")
-@click.argument("board")
+@click.argument("board", shell_complete=complete.boards)
 def command(board: str) -> None:
     """Stop a virtual board that `teemark up` keeps up; its data disk is gone then.
 

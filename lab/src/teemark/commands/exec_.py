@@ -9,6 +9,8 @@ from collections.abc import Iterator
 
 import click
 
+from teemark import complete
+
 
 @contextlib.contextmanager
 def _own_blocking_mode() -> Iterator[None]:
@@ -29,7 +31,7 @@ def _own_blocking_mode() -> Iterator[None]:
     "exec",
     context_settings={"allow_interspersed_args": False},
 )
-@click.argument("board")
+@click.argument("board", shell_complete=complete.boards)
 @click.argument("cmd", nargs=-1, required=True, type=click.UNPROCESSED)
 def command(board: str, cmd: tuple[str, ...]) -> int:
     """Run a command on a board: teemark exec BOARD -- CMD…

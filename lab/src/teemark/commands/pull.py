@@ -7,9 +7,11 @@ from pathlib import Path
 
 import click
 
+from teemark import complete
+
 
 @click.command("pull")
-@click.argument("board")
+@click.argument("board", shell_complete=complete.boards)
 @click.argument("remote")
 @click.argument("local", default=".", type=click.Path(path_type=Path))
 def command(board: str, remote: str, local: Path) -> None:

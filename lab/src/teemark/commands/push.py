@@ -7,9 +7,11 @@ from pathlib import Path
 
 import click
 
+from teemark import complete
+
 
 @click.command("push")
-@click.argument("board")
+@click.argument("board", shell_complete=complete.boards)
 @click.argument("local", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
 @click.argument("remote")
 def command(board: str, local: tuple[Path, ...], remote: str) -> None:

@@ -12,8 +12,12 @@ from typing import TYPE_CHECKING
 
 import click
 
+from teemark import complete
+from teemark.ta_option import ta_option
+
 if TYPE_CHECKING:
     from teemark.boards import Board
+    from teemark.boards.own_ta import OwnTa
     from teemark.plan import Plan
     from teemark.report.subject import Subject
     from teemark.run.reader import RunData
@@ -24,6 +28,7 @@ if TYPE_CHECKING:
 @click.option(
     "--board",
     "board_word",
+    shell_complete=complete.boards,
     metavar="NAME",
     default="qemu-v8-icount",
     show_default=True,
@@ -32,10 +37,16 @@ if TYPE_CHECKING:
 @click.option(
     "--plan",
     "plan_word",
+    shell_complete=complete.plans,
     metavar="NAME",
-    default="quick",
-    show_default=True,
-    help="What to measure: see `teemark plan list`.",
+    help="What to measure: see `teemark plan list`. [default: quick; with --ta, DIR/bench.toml]",
+)
+@ta_option
+@click.option(
+    "--only",
+    multiple=True,
+    metavar="PATTERN",
+    help="Of the plan only cases like this: 'oneshot/*/tee/*'. May be repeated.",
 )
 @click.option(
     "-o",
@@ -65,7 +76,9 @@ if TYPE_CHECKING:
 def command(
     *,
     board_word: str,
-    plan_word: str,
+    plan_word: str | None,
+    ta_path: Path | None,
+    only: tuple[str, ...],
     out: Path | None,
     boots: int | None,
     rounds: int | None,
@@ -78,48 +91,58 @@ def command(
     installs the programs and Trusted Applications that the board lacks. Ctrl-C ends the run early:
     what was measured until then is kept, and reported as incomplete. No run is ever overwritten.
 
+    With --ta it builds a Trusted Application of your own with the board's kit, and leaves it on the
+    board only while it is measured.
+
     Exit status: 0 fine; 1 if a case failed, the run is incomplete, or the board has a TEE that
     couldn't be used; 2 for a wrong word on the command line.
     """
-    from teemark import plan, runner
+    from teemark import plan, plan_check, runner, ta_option
     from teemark.boards import open_board
     from teemark.console import say
     from teemark.run import reader
     from teemark.run.writer import check_free
 
-    asked = plan.load(plan_word)
+    own, asked = ta_option.load(ta_path, plan_word or (None if ta_path else "quick"))
+    if only:
+        asked = plan.select(asked, only)
+    plan_check.check(asked)
     board = open_board(board_word)
     _check_starts(board, boots, rounds)
     if out is not None:
         check_free(out)
     starts = runner.Starts(boots or rounds or 1, "boot" if boots is not None else "round")
-    title = f"{asked.name} on {board.name}"
-    say(f"{title}: {_ahead(asked, starts, deterministic=board.deterministic)}")
+    say(f"{_title(asked, board)}: {_ahead(board, asked, starts)}")
     options = ("--trace-events",) if trace_events else ()
-    outcome = _measure(board, asked, title, out, starts, options=options)
+    outcome = _measure(board, asked, out, starts, own, options=options)
     run = reader.read(outcome.file)
     try:
         _show(outcome, run, as_json=as_json)
     finally:
-        _tell(outcome, run)
+        _tell(outcome, run, asked)
     return 0 if run.as_asked else 1
+
+
+def _title(asked: Plan, board: Board) -> str:
+    return f"{asked.name} on {board.name}"
 
 
 def _measure(
     board: Board,
     asked: Plan,
-    title: str,
     out: Path | None,
     starts: Starts,
+    own: OwnTa | None,
     *,
     options: tuple[str, ...],
 ) -> Outcome:
     from teemark import paths, runner
-    from teemark.boards import ensure_installed
+    from teemark.boards import ensure_installed, own_ta
     from teemark.console import working
     from teemark.run.writer import new_directory, point_latest
     from teemark.run_progress import watching
 
+    built = own_ta.ready(own, asked.ta, board)
     with contextlib.ExitStack() as stack:
 
         def boot() -> None:
@@ -128,6 +151,7 @@ def _measure(
                 stack.enter_context(board)
             with working(f"looking at {board.name} …") as tell:
                 ensure_installed(board, tell=tell)
+                stack.enter_context(own_ta.on_board(built, board, tell))
 
         boot()
         if starts.kind == "boot":
@@ -135,7 +159,7 @@ def _measure(
         now = datetime.now(UTC)
         default = runner.default_directory(paths.runs(), board.name, asked.name, now)
         directory = out or new_directory(default)
-        with watching(asked, title, starts.count) as watcher:
+        with watching(asked, _title(asked, board), starts.count) as watcher:
             outcome = runner.measure(board, asked, directory, watcher, starts, options=options)
     if out is None:
         point_latest(directory)
@@ -160,11 +184,17 @@ def _show(outcome: Outcome, run: RunData, *, as_json: bool) -> None:
     click.echo(f"raw:    {_short(outcome.file)}")
 
 
-def _tell(outcome: Outcome, run: RunData) -> None:
+def _tell(outcome: Outcome, run: RunData, asked: Plan) -> None:
     """What wasn't measured, and why: the last that is said."""
     from teemark.console import say
     from teemark.report.notices import notices
 
+    places = {case.key: case.place for case in asked.cases if case.place}
+    for fail in run.fails:
+        if fail.case in places:
+            say(f"teemark: {places[fail.case]}: {fail.case}: {fail.reason}")
+            if fail.hint:
+                say(f"hint: {fail.hint}")
     for notice in notices(run):
         say(f"teemark: {notice.plain}")
     if run.incomplete:
@@ -173,15 +203,18 @@ def _tell(outcome: Outcome, run: RunData) -> None:
         say(f"hint: {outcome.error.hint}")
 
 
-def _ahead(asked: Plan, starts: Starts, *, deterministic: bool) -> str:
+def _ahead(board: Board, asked: Plan, starts: Starts) -> str:
     """How much there is to do, before anything is booted or copied."""
-    from teemark import fmt, runner
+    from teemark import fmt, paths, runner
 
     cases = fmt.plural(len(asked.cases), "case")
     steps = f" and {fmt.plural(len(asked.teehash), 'way')} to hash a file" if asked.teehash else ""
     often = f", {starts.count} times" if starts.count > 1 else ""
-    took = fmt.roughly_minutes(starts.count * runner.seconds(asked, deterministic=deterministic))
-    return f"{cases}{steps}{often}: {took} of measuring"
+    took = runner.took_before(paths.runs(), board.name, asked, starts.count)
+    if took is not None:
+        return f"{cases}{steps}{often}: {fmt.roughly_minutes(took)}, as it took the last time"
+    guess = starts.count * runner.seconds(asked, deterministic=board.deterministic)
+    return f"{cases}{steps}{often}: {fmt.roughly_minutes(guess)} of measuring, at a guess"
 
 
 def _check_starts(board: Board, boots: int | None, rounds: int | None) -> None:
@@ -211,6 +244,8 @@ def _short(path: Path) -> str:
 
 
 def _summary(outcome: Outcome, subject: Subject, html: Path) -> dict[str, object]:
+    from teemark.report.seed_tables.answers import answers
+
     run = subject.run
     return {
         "run": str(outcome.file),
@@ -251,6 +286,16 @@ def _summary(outcome: Outcome, subject: Subject, html: Path) -> dict[str, object
                 "fits": cost.fit.fits,
             }
             for cost in subject.models.costs
+        ],
+        "answers": [
+            {
+                "key": answer.key,
+                "outcome": answer.outcome,
+                "claim": answer.claim,
+                "evidence": answer.evidence,
+                "advice": answer.advice or None,
+            }
+            for answer in answers(subject)
         ],
         "verdicts": [
             {

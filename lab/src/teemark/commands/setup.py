@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING
 
 import click
 
+from teemark import complete
+
 if TYPE_CHECKING:
     from teemark.boards import Board
 
 
 @click.command("setup")
-@click.argument("board")
+@click.argument("board", shell_complete=complete.boards)
 @click.option("--remove", is_flag=True, help="Take away again all that was put there.")
 @click.option("--json", "as_json", is_flag=True, help="What was installed or removed, as JSON.")
 def command(board: str, remove: bool, as_json: bool) -> int:

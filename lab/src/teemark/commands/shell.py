@@ -8,9 +8,11 @@ import sys
 
 import click
 
+from teemark import complete
+
 
 @click.command("shell")
-@click.argument("board")
+@click.argument("board", shell_complete=complete.boards)
 def command(board: str) -> int:
     """Open a shell on a board, with teebench and teehash in its PATH.
 

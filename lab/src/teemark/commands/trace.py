@@ -10,7 +10,12 @@ from typing import TYPE_CHECKING
 
 import click
 
+from teemark import complete
+from teemark.ta_option import ta_option
+
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from teemark.trace.profile import Trace
 
 FORMATS = ("folded", "speedscope", "json")
@@ -22,6 +27,7 @@ class Asked:
 
     cases: tuple[str, ...]
     plan: str | None
+    ta_path: Path | None
     board: str
     out: Path | None
     optee: str | None
@@ -32,8 +38,19 @@ class Asked:
 
 @click.command("trace")
 @click.argument("cases", nargs=-1, metavar="[CASE]...")
-@click.option("--plan", metavar="NAME", help="Every case of a plan.")
-@click.option("--board", metavar="NAME", default="qemu-v8-icount", show_default=True)
+@click.option(
+    "--plan",
+    metavar="NAME",
+    help="Every case of a plan, or those of it that are named. [default with --ta: DIR/bench.toml]",
+)
+@ta_option
+@click.option(
+    "--board",
+    metavar="NAME",
+    default="qemu-v8-icount",
+    show_default=True,
+    shell_complete=complete.boards,
+)
 @click.option(
     "-o",
     "--out",
@@ -50,7 +67,9 @@ class Asked:
 )
 @click.option("--tfa", metavar="FOLDER", help="A build of TF-A: …/build/qemu/release.")
 @click.option("--samples", type=click.IntRange(1, 100), default=3, show_default=True)
-@click.option("--read", "source", metavar="RUN", type=Path, help="Show a run's trace again.")
+@click.option(
+    "--read", "source", metavar="RUN", type=Path, help="Show a run's trace again, or CASEs of it."
+)
 @click.option("--against", metavar="RUN", type=Path, help="Compare with that run's trace.")
 @click.option("--format", "output", type=click.Choice(FORMATS), help="Print it for another tool.")
 @click.option("--top", type=click.IntRange(1), default=12, show_default=True, help="Functions.")
@@ -73,9 +92,9 @@ def command(
     asked = Asked(**words)  # type: ignore[arg-type]
     other = store.read(against) if against is not None else None
     if source is not None:
-        if asked.cases or asked.plan is not None:
-            raise UsageMistake("--read shows a trace that is there: leave cases and --plan out")
-        trace, status = store.read(source), 0
+        if asked.plan is not None:
+            raise UsageMistake("--read shows a trace that is there: leave --plan out")
+        trace, status = _only(store.read(source), asked.cases), 0
         folder = source if source.is_dir() else source.parent
         _report(folder, other)
     else:
@@ -88,6 +107,23 @@ def command(
     table.show(trace, top=top, against=other)
     click.echo(f"report: {folder / 'report.html'}")
     return status
+
+
+def _only(trace: Trace, keys: Sequence[str]) -> Trace:
+    """These cases of a trace, or all; a step of teehash stands for its parts."""
+    from msgspec.structs import replace
+
+    from teemark.errors import UsageMistake
+
+    for key in keys:
+        if not any(f"{case.case}/".startswith(f"{key}/") for case in trace.cases):
+            raise UsageMistake(
+                f"the trace has no {key}",
+                hint="there are: " + ", ".join(case.case for case in trace.cases),
+            )
+    wanted = tuple(f"{key}/" for key in keys) or ("",)
+    cases = tuple(case for case in trace.cases if f"{case.case}/".startswith(wanted))
+    return replace(trace, cases=cases)
 
 
 def _render(trace: Trace, output: str) -> str:
@@ -110,7 +146,7 @@ def _report(directory: Path, against: Trace | None) -> None:
 
 
 def _record(asked: Asked, against: Trace | None) -> tuple[Trace, Path, int]:
-    from teemark import paths, plan, runner
+    from teemark import paths, runner, ta_option
     from teemark.boards import config
     from teemark.console import say
     from teemark.errors import DataError, UsageMistake
@@ -118,8 +154,11 @@ def _record(asked: Asked, against: Trace | None) -> tuple[Trace, Path, int]:
     from teemark.trace import record
 
     keys = list(asked.cases)
-    if asked.plan is not None:
-        keys += record.keys_of(plan.load(asked.plan))
+    own = None
+    if asked.plan is not None or asked.ta_path is not None:
+        own = record.Own(*ta_option.load(asked.ta_path, asked.plan))
+        if not keys or (asked.plan is not None and own.plan.ta is None):
+            keys += record.keys_of(own.plan)
     if not keys:
         raise UsageMistake(
             "no case to trace", hint="name one, such as invoke/none/tee/none, or a --plan"
@@ -129,7 +168,7 @@ def _record(asked: Asked, against: Trace | None) -> tuple[Trace, Path, int]:
         check_free(asked.out)
     default = runner.default_directory(paths.runs(), file.name, "trace", datetime.now(UTC))
     directory = asked.out or new_directory(default)
-    traced = record.record(file, keys, directory, asked.samples)
+    traced = record.record(file, keys, directory, asked.samples, own)
     if asked.out is None:
         point_latest(directory)
     _report(directory, against)
@@ -141,5 +180,5 @@ def _record(asked: Asked, against: Trace | None) -> tuple[Trace, Path, int]:
         say(f"teemark: {fail.case} failed: {fail.reason}")
     if traced.trace is None:
         raise DataError(f"{directory}: the run is incomplete: {traced.run.incomplete}")
-    whole = not traced.run.fails and len(traced.trace.cases) == len(set(keys))
+    whole = not traced.run.fails and not traced.run.skips
     return traced.trace, directory, 0 if whole else 1

@@ -5,9 +5,11 @@ from __future__ import annotations
 
 import click
 
+from teemark import complete
+
 
 @click.command("up")
-@click.argument("board")
+@click.argument("board", shell_complete=complete.boards)
 def command(board: str) -> None:
     """Boot a virtual board and keep it up until `teemark down`.
 

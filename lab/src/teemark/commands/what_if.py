@@ -10,6 +10,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from teemark import complete
+from teemark.ta_option import ta_option
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -31,7 +34,14 @@ FUNCTIONS = 4
 )
 @click.option("--each", is_flag=True, help="Each option alone only.")
 @click.option("--together", is_flag=True, help="All options together only.")
-@click.option("--board", metavar="NAME", default="qemu-v8-icount", show_default=True)
+@ta_option
+@click.option(
+    "--board",
+    metavar="NAME",
+    default="qemu-v8-icount",
+    show_default=True,
+    shell_complete=complete.boards,
+)
 @click.option(
     "-o",
     "--out",
@@ -39,7 +49,13 @@ FUNCTIONS = 4
     help="Folder of the runs, one a variant. [default: runs/TIME-BOARD-what-if]",
 )
 def command(
-    cases: tuple[str, ...], options: tuple[str, ...], board: str, out: Path | None, **modes: bool
+    *,
+    cases: tuple[str, ...],
+    options: tuple[str, ...],
+    ta_path: Path | None,
+    board: str,
+    out: Path | None,
+    **modes: bool,
 ) -> int:
     """Build OP-TEE with and without each option, trace each CASE on each, and say how many
     instructions an option saves and in which functions.
@@ -50,7 +66,7 @@ def command(
     Exit status: 0 fine, 1 if a variant can't be built or a case failed, 2 for a wrong word on the
     command line.
     """
-    from teemark import paths, runner
+    from teemark import paths, runner, ta_option
     from teemark.boards import config
     from teemark.boards.config import VirtualConfig
     from teemark.console import say
@@ -66,7 +82,11 @@ def command(
     mine = file.config.options if isinstance(file.config, VirtualConfig) else ()
     variants = whatif.plan_variants(options, **modes)
     files = [record.with_optee(file, "source", (*mine, *added), None) for added in variants]
-    record.plan_of(cases, record.SAMPLES)  # a wrong case is said before anything is built
+    own = record.Own(*ta_option.load(ta_path, None)) if ta_path is not None else None
+    known = own.plan if own is not None else None
+    record.plan_of(
+        cases, record.SAMPLES, known=known
+    )  # a wrong case is said before anything is built
     default = runner.default_directory(paths.runs(), file.name, "what-if", datetime.now(UTC))
     folder = out or default
     if folder.exists() and any(folder.iterdir()):
@@ -76,7 +96,7 @@ def command(
     for added, variant in zip(variants, files, strict=True):
         place = folder / (re.sub(r"[^A-Za-z0-9_.-]+", "-", "-".join(added))[:200] or "as-it-is")
         try:
-            traced = record.record(variant, cases, place)
+            traced = record.record(variant, cases, place, own=own)
             if traced.trace is None:
                 raise traced.error or DataError(f"{place}: {traced.run.incomplete}")
         except TeemarkError as error:
@@ -89,8 +109,8 @@ def command(
             report.make([traced.run], [traced.trace], made[0].trace if made else None), place
         )
         made.append(whatif.Variant(added, traced.trace))
-        status = 1 if traced.run.fails or len(traced.trace.cases) < len(set(cases)) else status
-    _show(made, list(dict.fromkeys(cases)))
+        status = 1 if traced.run.fails or traced.run.skips else status
+    _show(made, [case.case for case in made[0].trace.cases])
     click.echo(f"runs: {folder}")
     return status
 
@@ -101,6 +121,7 @@ def _show(variants: Sequence[Variant], cases: Sequence[str]) -> None:
     from rich.table import Table
     from rich.text import Text
 
+    from teemark import fmt
     from teemark.trace import whatif
 
     console = Console(highlight=False)
@@ -128,11 +149,17 @@ def _show(variants: Sequence[Variant], cases: Sequence[str]) -> None:
         for case in cases:
             cell = whatif.compare(baseline, variant, case)
             if cell is not None and cell.changed:
-                said = ", ".join(f"{c.function.name} {c.more:+,}" for c in cell.changed[:FUNCTIONS])
+                said = ", ".join(
+                    f"{c.function.name} {fmt.change(c.more)}" for c in cell.changed[:FUNCTIONS]
+                )
                 rest = sum(c.more for c in cell.changed[FUNCTIONS:])
-                console.print(f"{variant.name}, {case}: {said}; the rest {rest:+,}", markup=False)
+                console.print(
+                    f"{variant.name}, {case}: {said}; the rest {fmt.change(rest)}", markup=False
+                )
     console.print("Instructions, not cycles: caches and pipelines aren't in it.", markup=False)
 
 
 def _cell(cell: Cell, baseline: bool) -> str:
-    return f"{cell.instructions:,}" + ("" if baseline else f"\n{100 * cell.share:+.1f} %")
+    from teemark import fmt
+
+    return fmt.count(cell.instructions) + ("" if baseline else f"\n{fmt.signed(cell.share, 3)}")

@@ -9,7 +9,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from teemark.export import google_benchmark, junit, tidy_csv
+from teemark.export import (
+    bmf,
+    github_action_benchmark,
+    google_benchmark,
+    junit,
+    lava,
+    openmetrics,
+    tidy_csv,
+)
 from teemark.run.reader import RunData
 
 
@@ -28,6 +36,14 @@ FORMATS: tuple[Format, ...] = (
         google_benchmark.render,
     ),
     Format("junit", "JUnit XML, for CI: one test for each case", junit.render),
+    Format("bmf", "Bencher Metric Format: medians with their intervals", bmf.render),
+    Format(
+        "github-action-benchmark",
+        "its JSON for customSmallerIsBetter: medians",
+        github_action_benchmark.render,
+    ),
+    Format("openmetrics", "OpenMetrics text, for Prometheus: medians", openmetrics.render),
+    Format("lava", "LAVA's test-case signals: medians", lava.render),
 )
 
 

@@ -1,26 +1,55 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Two runs of the same cases: how far apart they are, and whether that can be chance.
+"""Two runs of the same cases: which became better or worse, and which are the same.
+
+Where times are sampled, a case is better or worse if two things agree: the 95 % interval of the
+ratio of its medians leaves 1 out, and a rank test says so, corrected for the number of cases. It is
+the same if the whole interval is within MARGIN of 1, else undecided. In runs of several starts
+the starts are the samples: what differs from boot to boot is then in the interval and in the test.
 
 On a deterministic board, where an instruction is a nanosecond, two runs differ by what differed in
-the machine: nothing, or something that can be named. There only reasons that the samples
-themselves bear out are given.
+the machine: nothing, or something that can be named. There a case is the same if its medians are
+equal, or so little apart that a reason which the samples themselves bear out explains it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from statistics import NormalDist
+from typing import Literal
 
-from teemark.model.decide import Answer, above
-from teemark.model.models import sampling_of
-from teemark.model.stats import Estimate, call_times, loops_of, median
+from teemark.model.models import EMPTY_CALL, Cost, Models, sampling_of
+from teemark.model.ranks import false_discovery, least_p, mann_whitney
+from teemark.model.stats import (
+    ENOUGH,
+    LEVEL,
+    Estimate,
+    Sampling,
+    Z,
+    call_times,
+    centre,
+    loops_of,
+    median,
+)
 from teemark.run.reader import MeasuredCase, RunData
 
 LIMIT = 0.001
 """How far apart two exact medians may be where a reason is given."""
 
+MARGIN = 0.01
+"""Cases whose whole interval is within that of the base are the same."""
+
+ALPHA = 1 - LEVEL
+"""Of the alarms, the share that may be false; without any difference, how often there is one."""
+
+MOST = 100_000
+"""More samples than that decide nothing."""
+
 TICK_NS = 4_000_000
 """The kernel's timer tick on the virtual boards (CONFIG_HZ=250)."""
+
+Verdict = Literal["better", "worse", "same", "undecided"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,63 +60,287 @@ class Difference:
     repeat: int
     first: Estimate
     second: Estimate
-    reason: str | None  # None: identical, or nothing that would explain it
+    verdict: Verdict
+    exact: bool = False
+    reason: str | None = None
+    """Why exact medians differ a little; None: identical, or nothing that would explain it."""
+    have: int = 0
+    """Samples of the run with fewer, or starts where a run has several."""
+    p: float | None = None
+    """Of the rank test, corrected for all cases; None where figures are exact."""
+    larger: float | None = None
+    """Effect size: how probable it is that a sample of the second run takes longer."""
+    more: int | None = None
+    """About how many samples (starts) more of each run would decide; None: no number would."""
 
     @property
-    def relative(self) -> float:
-        first = self.first.value
-        return abs(self.second.value - first) / first if first else 0.0
-
-    @property
-    def same(self) -> bool:
-        return self.first.value == self.second.value
-
-    @property
-    def holds(self) -> bool:
-        """Identical, or a little apart with a reason."""
-        return self.same or (self.reason is not None and self.relative <= LIMIT)
+    def name(self) -> str:
+        return self.case + (f" ×{self.repeat}" if self.repeat > 1 else "")  # noqa: RUF001
 
     @property
     def ratio(self) -> Estimate:
         return self.second / self.first
 
     @property
-    def slower(self) -> Answer:
-        """Whether the second is, beyond what the intervals of both allow for."""
-        return above(self.ratio, 1.0)
+    def change(self) -> float:
+        """Relative; positive where the second takes longer."""
+        first = self.first.value
+        return (self.second.value - first) / first if first else 0.0
+
+    @property
+    def added(self) -> float:
+        """Nanoseconds (instructions) a call; negative where there are fewer."""
+        return self.second.value - self.first.value
+
+    @property
+    def identical(self) -> bool:
+        return self.first.value == self.second.value
 
 
-def differences(first: RunData, second: RunData) -> tuple[Difference, ...]:
-    """Of every case of both runs, in the order of the first."""
-    resolution = first.machine.clock.resolution_ns or 0
-    samplings = (sampling_of(first), sampling_of(second))
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Of a run with the one that it is held against."""
+
+    first: RunData
+    second: RunData
+    pairs: tuple[Difference, ...]
+    """In the order of the first run."""
+    lost: tuple[str, ...]
+    """What only the first run measured."""
+    new: tuple[str, ...]
+    """What only the second run measured."""
+    starts: int
+    """Of the run that has fewer."""
+
+    @property
+    def exact(self) -> bool:
+        return is_exact(self.first) and is_exact(self.second)
+
+    @property
+    def worst_first(self) -> tuple[Difference, ...]:
+        order: tuple[Verdict, ...] = ("worse", "undecided", "better", "same")
+        return tuple(
+            sorted(
+                self.pairs,
+                key=lambda one: (
+                    order.index(one.verdict),
+                    -abs(one.change) if one.verdict != "undecided" else -one.change,
+                ),
+            )
+        )
+
+    def of(self, verdict: Verdict) -> tuple[Difference, ...]:
+        return tuple(one for one in self.pairs if one.verdict == verdict)
+
+
+def is_exact(run: RunData) -> bool:
+    return run.run is not None and run.run.icount
+
+
+def obstacles(first: RunData, second: RunData) -> tuple[str, ...]:
+    """Why the two should not be compared: a sentence each."""
     found = []
-    for case in first.sound:
-        other = second.cases.get(case.case.case)
-        if other is None:
-            continue
-        for repeat in sorted({sample.repeat for sample in case.samples}):
-            known = [
-                sampling.estimate(
-                    [call_times(start, repeat) for start in one.starts],
-                    f"{one.case.case} x{repeat} {place}",
-                    loops_of(one, repeat),
-                )
-                for place, (one, sampling) in enumerate(zip((case, other), samplings, strict=True))
-                if any(sample.repeat == repeat for sample in one.samples)
-            ]
-            if len(known) == 2:
-                local = first.backend(case.case.backend).local
-                reason = _reason((case, other), repeat, resolution, local=local)
-                found.append(Difference(case.case.case, repeat, known[0], known[1], reason))
+    one, other = first.run, second.run
+    emulated = [_emulated(run) for run in (first, second)]
+    if emulated[0] != emulated[1]:
+        words = ["an emulated board" if told else "real hardware" for told in emulated]
+        found.append(
+            f"one run is of {words[0]} and the other of {words[1]}: an emulator's times say "
+            "nothing about hardware"
+        )
+    if first.unit != second.unit:
+        found.append(
+            f"one run counts {_unit(first)} and the other {_unit(second)}: their ratio has no "
+            "meaning"
+        )
+    if one is not None and other is not None and one.plan != other.plan:
+        found.append(
+            f"the runs are of different plans, {one.plan} and {other.plan}: what was measured "
+            "beside a case may change it"
+        )
+    found += [
+        f"{run.file} is truncated: {run.incomplete}" for run in (first, second) if run.incomplete
+    ]
     return tuple(found)
 
 
-def only_in_one(first: RunData, second: RunData) -> tuple[str, ...]:
-    """Cases that only one of the runs measured."""
-    return tuple(
-        sorted({case.case.case for case in first.sound} ^ {case.case.case for case in second.sound})
+def _emulated(run: RunData) -> bool:
+    told = run.run is not None and run.run.emulated
+    return told or run.machine.board.emulated is True
+
+
+def _unit(run: RunData) -> str:
+    return "instructions" if is_exact(run) else "time"
+
+
+def compare(first: RunData, second: RunData) -> Comparison:
+    """Every case of both runs, and what one of them lacks."""
+    pairs = _judged([*_cases(first, second), *_hashing(first, second)])
+    keys = [{case.case.case for case in run.sound if case.samples} for run in (first, second)]
+    for run, known in zip((first, second), keys, strict=True):
+        known |= {record.case for record in run.teehash}
+    return Comparison(
+        first,
+        second,
+        tuple(pairs),
+        tuple(sorted(keys[0] - keys[1])),
+        tuple(sorted(keys[1] - keys[0])),
+        min(len(run.starts) for run in (first, second)),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class _Pair:
+    """What is known of one case before it is judged."""
+
+    case: str
+    repeat: int
+    starts: tuple[Starts, Starts]
+    samplings: tuple[Sampling, Sampling]
+    loops: tuple[int, int]
+    reason: str | None = None
+
+
+def _cases(first: RunData, second: RunData) -> Iterator[_Pair]:
+    resolution = first.machine.clock.resolution_ns or 0
+    samplings = (sampling_of(first), sampling_of(second))
+    others = {case.case.case: case for case in second.sound}
+    for case in first.sound:
+        other = others.get(case.case.case)
+        if other is None:
+            continue
+        repeats = [{sample.repeat for sample in one.samples} for one in (case, other)]
+        for repeat in sorted(repeats[0] & repeats[1]):
+            local = first.backend(case.case.backend).local
+            starts, others_starts = (
+                [call_times(start, repeat) for start in one.starts] for one in (case, other)
+            )
+            yield _Pair(
+                case.case.case,
+                repeat,
+                (starts, others_starts),
+                samplings,
+                (loops_of(case, repeat), loops_of(other, repeat)),
+                _reason((case, other), repeat, resolution, local=local),
+            )
+
+
+def _hashing(first: RunData, second: RunData) -> Iterator[_Pair]:
+    """teehash's steps. Its runs are processes that take turns; one start has them all."""
+    exact = is_exact(first) and is_exact(second)
+    times = [file_times(run) for run in (first, second)]
+    samplings = (Sampling(is_exact(first)), Sampling(is_exact(second)))
+    for case in times[0]:
+        if case in times[1]:
+            one, other = (
+                # No tick of the timer can make it shorter.
+                [min(found[case])] if exact else found[case]
+                for found in times
+            )
+            reason = "timer ticks ran within it" if median(one) != median(other) else None
+            yield _Pair(case, 1, ([one], [other]), samplings, (1, 1), reason)
+
+
+def file_times(run: RunData) -> dict[str, list[float]]:
+    """By step: what each run of teehash took for its file, nanoseconds, without opening the TA's
+    session."""
+    found: dict[str, list[float]] = {}
+    for record in run.teehash:
+        files = record.report.get("files")
+        file = files[0] if isinstance(files, list) and files else None
+        value = file.get("total_ns") if isinstance(file, dict) else None
+        if isinstance(value, int | float):
+            found.setdefault(record.case, []).append(float(value))
+    return found
+
+
+Starts = Sequence[Sequence[float]]
+"""Nanoseconds a call, by start."""
+
+
+def compare_values(
+    values: Mapping[str, tuple[Starts, Starts]], sampling: Sampling
+) -> list[Difference]:
+    """The same verdicts on bare values of two runs, by case."""
+    return _judged(
+        [_Pair(case, 1, starts, (sampling, sampling), (1, 1)) for case, starts in values.items()]
+    )
+
+
+def _judged(pairs: Sequence[_Pair]) -> list[Difference]:
+    found, ps = [], []
+    for pair in pairs:
+        known = [
+            sampling.estimate(starts, f"{pair.case} x{pair.repeat}", loops)
+            for starts, sampling, loops in zip(pair.starts, pair.samplings, pair.loops, strict=True)
+        ]
+        # Starts of different runs share nothing.
+        before, after = replace(known[0], shared=False), known[1].drawn_apart()
+        one = Difference(pair.case, pair.repeat, before, after, "undecided")
+        if all(sampling.exact for sampling in pair.samplings):
+            found.append(_exactly(replace(one, exact=True, reason=pair.reason)))
+            continue
+        values, worth = _ranked(pair)
+        test = mann_whitney(*values, worth)
+        ps.append(test.p)
+        found.append(replace(one, have=min(map(len, values)), larger=test.larger, p=test.p))
+    corrected = iter(false_discovery(ps))
+    return [one if one.exact else _sampled(one, next(corrected), len(ps)) for one in found]
+
+
+def _ranked(pair: _Pair) -> tuple[tuple[list[float], list[float]], float]:
+    """What the rank test is about, and how many of these are worth one independent value: starts
+    where one of the runs has several, else samples."""
+    starts = [[values for values in of_run if values] for of_run in pair.starts]
+    if max(map(len, starts)) > 1:
+        medians = [[centre([values]) for values in of_run] for of_run in starts]
+        return (medians[0], medians[1]), 1.0
+    one, other = (list(of_run[0]) for of_run in starts)
+    worth = [
+        sampling.dependence.of(len(values))
+        for sampling, values in zip(pair.samplings, (one, other), strict=True)
+    ]
+    return (one, other), math.fsum(worth) / 2
+
+
+def _exactly(one: Difference) -> Difference:
+    if one.identical or (one.reason is not None and abs(one.change) <= LIMIT):
+        return replace(one, verdict="same")
+    return replace(one, verdict="worse" if one.added > 0 else "better")
+
+
+def _sampled(one: Difference, p: float, cases: int) -> Difference:
+    interval = one.ratio.interval
+    verdict: Verdict = "undecided"
+    if interval is not None:
+        if interval.low >= 1 - MARGIN and interval.high <= 1 + MARGIN:
+            verdict = "same"
+        elif p <= ALPHA and interval.low > 1:
+            verdict = "worse"
+        elif p <= ALPHA and interval.high < 1:
+            verdict = "better"
+    more = _more(one, cases) if verdict == "undecided" else None
+    return replace(one, verdict=verdict, p=p, more=more)
+
+
+def _more(one: Difference, cases: int) -> int | None:
+    """As the interval's width falls with the square root of the number of samples. The test is
+    taken at the level that it needs if no other case differs."""
+    interval, have = one.ratio.interval, one.have
+    level = ALPHA / cases
+    least = max(ENOUGH, 2)
+    while least_p(least, least) > level:
+        least += 1
+    if interval is None:
+        return max(least - have, 1)
+    off = abs(one.ratio.value - 1)
+    wider = NormalDist().inv_cdf(1 - level / 2) / Z
+    half = interval.width / 2
+    needed = [max(have * (half * wider / off) ** 2, least)] if off > 0 else []
+    if off < MARGIN:
+        needed.append(have * (half / (MARGIN - off)) ** 2)
+    best = min(needed)
+    return max(math.ceil(best) - have, 1) if best < MOST else None
 
 
 def _reason(
@@ -108,3 +361,116 @@ def _reason(
     if not local:
         return "the way through kernel and TEE depends on what went before"
     return None
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """How much worse is too much: a share of the base, or so many instructions a call."""
+
+    share: float | None = None
+    instructions: float | None = None
+
+    def broken(self, one: Difference) -> bool:
+        if one.verdict != "worse":
+            return False
+        if self.share is not None and one.change >= self.share:
+            return True
+        return self.instructions is not None and one.added >= self.instructions
+
+    def __str__(self) -> str:
+        if self.share is not None:
+            return f"{100 * self.share:g} %"
+        return f"{self.instructions:g} instructions"
+
+
+# -- why ---------------------------------------------------------------------------------------
+
+Term = Literal["call", "byte"]
+
+PART = 0.1
+"""A term that makes less of the change than this, where it makes most, isn't named."""
+
+
+@dataclass(frozen=True, slots=True)
+class TermChange:
+    """What a term of a fit cost in both runs; `byte` is of a long message."""
+
+    term: Term
+    first: Estimate
+    second: Estimate
+
+    @property
+    def added(self) -> Estimate:
+        return self.second - self.first
+
+    @property
+    def sure(self) -> bool:
+        interval = self.added.interval
+        return interval is not None and 0 not in interval
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """Of all sizes of a workload, algorithm and backend: which term changed, and which didn't."""
+
+    workload: str
+    algorithm: str
+    backend: str
+    changed: tuple[TermChange, ...]
+    unchanged: tuple[Term, ...]
+    like_empty_call: bool = False
+    """The call's change is that of an empty call, to a tenth."""
+
+    @property
+    def name(self) -> str:
+        return "/".join((self.workload, self.algorithm, self.backend))
+
+
+def explain(found: Comparison, first: Models, second: Models) -> tuple[Explanation, ...]:
+    """Of every fit of both runs that has a case which became better or worse."""
+    moved = {one.case for one in found.pairs if one.verdict in ("better", "worse")}
+    empty = next((one for one in found.pairs if one.case == EMPTY_CALL), None)
+    said = []
+    for cost in first.costs:
+        other = second.cost(cost.algorithm, cost.backend, cost.workload)
+        beginning = f"{cost.workload.split()[0]}/{cost.algorithm}/{cost.backend}/"
+        if other is None or not any(case.startswith(beginning) for case in moved):
+            continue
+        one = _explained(found, cost, other, beginning)
+        call = next((change for change in one.changed if change.term == "call"), None)
+        if call is not None and empty is not None and empty.verdict in ("better", "worse"):
+            like = abs(call.added.value - empty.added) <= PART * abs(empty.added)
+            one = replace(one, like_empty_call=like and beginning.startswith("oneshot/"))
+        if one.changed:
+            said.append(one)
+    return tuple(said)
+
+
+def _explained(found: Comparison, cost: Cost, other: Cost, beginning: str) -> Explanation:
+    pairs = [one for one in found.pairs if one.case.startswith(beginning) and one.repeat == 1]
+    sizes = {
+        one.case: int(one.case.rpartition("/")[2])
+        for one in pairs
+        if one.case.rpartition("/")[2].isdigit()
+    }
+    changed: list[TermChange] = []
+    unchanged: list[Term] = []
+    terms: tuple[tuple[Term, Estimate, Estimate], ...] = (
+        ("call", cost.call, other.call),
+        ("byte", cost.byte, other.byte),
+    )
+    for term, before, after in terms:
+        change = TermChange(term, before, after.drawn_apart())
+        shares = [
+            abs(change.added.value) * (1 if term == "call" else sizes[one.case]) / scale
+            for one in pairs
+            if one.case in sizes
+            if (scale := max(abs(one.added), LIMIT * one.first.value)) > 0
+        ]
+        if change.sure and max(shares, default=0.0) >= PART:
+            changed.append(change)
+        else:
+            unchanged.append(term)
+    return Explanation(
+        cost.workload, cost.algorithm, cost.backend, tuple(changed), tuple(unchanged)
+    )

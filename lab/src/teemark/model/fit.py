@@ -38,7 +38,7 @@ BETTER = 0.98
 CLEAR = 1.5
 """Of several candidates one is beyond its 95 % by chance; few are beyond so many times that."""
 
-MAY_SAVE = frozenset({"feed", "again", "tail"})
+MAY_SAVE = frozenset({"feed", "again", "tail", "table"})
 """Terms for another path through the code, which may be the shorter one."""
 
 SCATTER = 2.0
@@ -75,7 +75,9 @@ class Point:
     def missed(self) -> bool:
         """The fit lies outside of what the median may be: no scatter explains it."""
         interval = self.measured.interval
-        return interval is not None and self.fitted not in interval
+        if interval is None or abs(self.residual) < ROUNDING:
+            return False
+        return self.fitted not in interval
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from teemark.model.counter import Counted, counted_cases
 from teemark.model.fit import Fit, fit
-from teemark.model.forms import Form, family
+from teemark.model.forms import AFALG_REQUEST, Form, family, tables_of
 from teemark.model.stats import (
     CaseStats,
     Dependence,
@@ -16,6 +16,7 @@ from teemark.model.stats import (
     Sampling,
     call_times,
     case_stats,
+    exactly,
     loops_of,
 )
 from teemark.run.reader import MeasuredCase, RunData
@@ -40,12 +41,25 @@ class Cost:
     """In and out, by the TA's counter: `call` and `page`."""
     samples: int = 0
     """Of the size that has the fewest."""
+    rpcs: tuple[float | None, ...] = ()
+    """How often the TEE called back to the normal world, by size as in `fit.points`."""
 
     def at(self, size: int) -> Estimate:
         """What a message of so many bytes takes, as fitted."""
-        base, candidates = self.form.columns([size], [None])
+        base, candidates = self.form.columns([size], [self._rpcs_at(size)])
         row = {name: column[0] for name, column in {**base, **candidates}.items()}
         return self.fit.at({"page": self.form.pages(size), **row})
+
+    def _rpcs_at(self, size: int) -> float | None:
+        """In proportion between the sizes that were measured."""
+        import numpy as np
+
+        known = [
+            (p.x, n) for p, n in zip(self.fit.points, self.rpcs, strict=False) if n is not None
+        ]
+        if not known:
+            return None
+        return float(np.interp(size, [x for x, _ in known], [n for _, n in known]))
 
     @property
     def call(self) -> Estimate:
@@ -98,11 +112,14 @@ class Streamed:
 
     measured: CaseStats
     pieces: int
-    predicted: Estimate
+    predicted: Estimate | None
+    """None where nothing that was measured tells what a piece costs."""
 
     @property
-    def off(self) -> float:
+    def off(self) -> float | None:
         """Of the prediction from what was measured, relative."""
+        if self.predicted is None:
+            return None
         return self.predicted.value / self.measured.time.median - 1
 
 
@@ -177,11 +194,13 @@ def costs_of(
                 sizes,
                 [ways[key].estimate for key in keys],
                 {"call": [1.0] * len(keys)},
-                {"page": [float(form.pages(n)) for n in sizes]},
+                {
+                    "page": [float(form.pages(n)) for n in sizes],
+                    "table": [float(tables_of(n)) for n in sizes],
+                },
             )
-        base, candidates = form.columns(
-            sizes, [measured.case.rpcs_per_call for _, measured in group]
-        )
+        rpcs = tuple(measured.case.rpcs_per_call for _, measured in group)
+        base, candidates = form.columns(sizes, rpcs)
         page = _page(form, way, made.values())
         samples = min(known[key].time.count for key in keys)
         pages = [float(form.pages(size)) for size in sizes]
@@ -193,14 +212,14 @@ def costs_of(
             {"page": (page, pages)} if page is not None else {},
         )
         if found_fit is not None:
-            made[name] = Cost(workload, algorithm, backend, found_fit, form, way, samples)
+            made[name] = Cost(workload, algorithm, backend, found_fit, form, way, samples, rpcs)
     return tuple(made[name] for name in groups if name in made)
 
 
 def _page(form: Form, way: Fit | None, made: Iterable[Cost]) -> Estimate | None:
     """What mapping a page takes on the way into the TEE, where that was measured apart from the
     work (by the TA's counter, or by calls that only carry a buffer) and shows."""
-    if not form.in_tee or form.workload in ("shm", "rng", "same-code"):
+    if not form.in_tee or form.workload in ("shm", "rng", "same-code", "storage", "call"):
         return None
     if way is not None:
         return way.term("page")
@@ -237,30 +256,51 @@ def repeat_lines(cases: Sequence[MeasuredCase], sampling: Sampling) -> tuple[Rep
     return tuple(lines)
 
 
-def streamed(models: Models) -> tuple[Streamed, ...]:
-    """A message in m pieces is the whole one and m more ways in and out: begin is a call too."""
-    found = []
+def in_pieces(models: Models, cost: Cost, size: int, chunk: int) -> Estimate | None:
+    """A message in pieces is the whole one, an empty call to begin it, and for each piece but the
+    last a way in and out with a memory reference. None where that way isn't known, and for AF_ALG,
+    which takes 64 KiB of a whole message at a time: what smaller requests cost, none tells."""
+    pieces = pieces_of(size, chunk)
+    if cost.form.by_kernel and chunk < min(size, AFALG_REQUEST):
+        return None
+    predicted = cost.at(size)
+    if not cost.form.in_tee:
+        return predicted
+    empty, reference = models.case(EMPTY_CALL), _reference(models, cost)
+    if empty is None or reference is None:
+        return None
+    predicted += empty.estimate + (empty.estimate + reference).scaled(pieces - 1)
+    page = cost.fit.term("page")
+    more = pieces * cost.form.pages(chunk) - cost.form.pages(size)
+    return predicted + page.scaled(more) if page is not None and more > 0 else predicted
+
+
+def _reference(models: Models, cost: Cost) -> Estimate | None:
+    """What a memory reference adds to an empty call: by calls with one, else by the way of a whole
+    message, which has two: the message and its digest."""
+    if models.references is not None:
+        return models.references.term("reference") or exactly(0.0)
     empty = models.case(EMPTY_CALL)
+    if cost.way is None or empty is None:
+        return None
+    return (cost.way.terms["call"] - empty.estimate).scaled(0.5)
+
+
+def pieces_of(size: int, chunk: int) -> int:
+    return max(1, -(-size // chunk))
+
+
+def streamed(models: Models) -> tuple[Streamed, ...]:
+    found = []
     for stats in models.stats:
         words = stats.parameters.split("/")
         if stats.workload != "stream" or stats.bytes is None or len(words) != 2:
             continue
         cost = models.cost(stats.algorithm, stats.backend)
-        if cost is None:
-            continue
         chunk = int(words[1])
-        pieces = max(1, -(-stats.bytes // chunk))
-        predicted = cost.at(stats.bytes)
-        if cost.form.in_tee:
-            way = cost.way.terms["call"] if cost.way else empty.estimate if empty else None
-            if way is None:
-                continue
-            predicted += way.scaled(pieces)
-            page = cost.fit.term("page")
-            more = pieces * cost.form.pages(chunk) - cost.form.pages(stats.bytes)
-            if page is not None and more > 0:
-                predicted += page.scaled(more)
-        found.append(Streamed(stats, pieces, predicted))
+        predicted = in_pieces(models, cost, stats.bytes, chunk) if cost else None
+        if predicted is not None or (cost and cost.form.by_kernel):
+            found.append(Streamed(stats, pieces_of(stats.bytes, chunk), predicted))
     return tuple(found)
 
 

@@ -42,6 +42,13 @@ SEED = 20260101
 ENOUGH = 6
 """Fewer samples of one start have no interval: the sign test can't reach 95 %."""
 
+STEADY = 0.005
+"""The middle half of the samples of what is counted lies this near together, as a share."""
+
+COARSE = 0.8
+"""Where the middle half of the samples spans less of a clock's step, the median may be anywhere in
+it. That is a bound, not chance: such intervals hold the truth in more than 95 % (up to 98 %)."""
+
 EXACT_BINOMIAL = 400
 """Up to so many samples the binomial distribution is summed; beyond it is as good as normal."""
 
@@ -108,6 +115,11 @@ class Estimate:
         )
 
     @property
+    def exact(self) -> bool:
+        """Counted or known."""
+        return self.draws is not None and self.draws.size == 1
+
+    @property
     def variance(self) -> float:
         return 0.0 if self.draws is None else float(self.draws.var())
 
@@ -137,9 +149,23 @@ class Estimate:
             return Estimate(value)
         return Estimate(value, self.draws / other.draws, *freedom_of((1, self), (value, other)))
 
+    def drawn_apart(self) -> Estimate:
+        """The same, drawn independently of every estimate that isn't: for figures of another run,
+        as draws of cases with the same label are alike, and starts share theirs."""
+        if self.draws is None or self.draws.size == 1:
+            return self
+        return Estimate(self.value, self.draws[_apart_order(self.draws.size)], self.freedom)
+
     def scaled(self, factor: float) -> Estimate:
         draws = None if self.draws is None else self.draws * factor
         return Estimate(self.value * factor, draws, self.freedom, self.shared)
+
+
+@cache
+def _apart_order(draws: int) -> NDArray[np.intp]:
+    import numpy as np
+
+    return np.random.default_rng([SEED, draws]).permutation(draws)
 
 
 def freedom_of(*parts: tuple[float, Estimate]) -> tuple[float, bool]:
@@ -201,14 +227,17 @@ def estimate(
     label: str,
     *,
     dependence: float = 1.0,
+    common: float = 0.0,
     grain: float = 0.0,
     exact: bool = False,
 ) -> Estimate:
     """What the median of these samples is, one sequence a start of the machine.
 
     `label` names the case: different ones are drawn independently, the same one always alike.
-    `dependence` is how many samples are worth one independent one; `grain` the step of the clock in
-    the unit of the values. ValueError when there is no sample.
+    `dependence` is how many samples are worth one independent one, and `common` the share of the
+    median's variance that neighbours in time of other cases have too: that is drawn alike for all.
+    `exact` is for a clock that counts instructions: what it counts has no interval.
+    `grain` is the step of the clock in the unit of the values. ValueError when there is no sample.
     """
     import numpy as np
 
@@ -216,7 +245,7 @@ def estimate(
     if not found:
         raise ValueError("no values to estimate from")
     value = centre(found)
-    if exact:
+    if exact and _steady([one for values in found for one in values]):
         return exactly(value)
     if len(found) > 1:
         shifts = np.array([median(values) for values in found]) - value
@@ -226,21 +255,35 @@ def estimate(
     if places is None:
         return Estimate(value)
     rng = np.random.default_rng([SEED, crc32(label.encode())])
+    places = rng.permutation(places)
+    if common > 0:
+        middle, last = (len(found[0]) - 1) / 2, len(found[0]) - 1
+        apart = (places - middle) * math.sqrt(1 - common) + _common_shifts() * math.sqrt(
+            common * dependence * len(found[0])
+        ) / 2
+        places = np.clip(middle + apart, 0, last)
     ordered = np.sort(np.asarray(found[0], dtype=np.float64))
     if grain > 0:
         ordered = _apart(ordered, grain)
         value = median(ordered.tolist())
     below = np.minimum(places.astype(np.intp), ordered.size - 2)
     share = places - below
-    drawn = rng.permutation(ordered[below] * (1 - share) + ordered[below + 1] * share)
+    drawn = ordered[below] * (1 - share) + ordered[below + 1] * share
     half = ordered.size // 4
-    if ordered[-1 - half] - ordered[half] < grain:
+    if ordered[-1 - half] - ordered[half] < COARSE * grain:
         # The clock is coarser than what it measures: the median may be anywhere in a step.
         drawn = drawn + rng.uniform(-grain / 2, grain / 2, drawn.size)
     # The ranks hold for one median. Their draws are wider than it varies, since the distances of
     # order statistics are as uncertain as a spread from so many samples is.
     freedom = FREEDOM * math.sqrt(ordered.size / dependence)
     return Estimate(value, value + (drawn - value) / student(freedom), freedom)
+
+
+def _steady(values: Sequence[float]) -> bool:
+    """Whether they are one count, but for a few. On a board that counts instructions the clock goes
+    on while the processor waits, for a disk as a rule: such times are sampled, not counted."""
+    low, middle, high = (quantile(values, q) for q in (0.25, 0.5, 0.75))
+    return high - low <= STEADY * abs(middle)
 
 
 def _apart(ordered: Array, grain: float) -> Array:
@@ -264,6 +307,16 @@ def _start_weights(starts: int) -> Array:
     # Their covariance exactly the identity, so that no direction is favoured by chance.
     weights = weights @ np.linalg.inv(np.linalg.cholesky(weights.T @ weights / DRAWS)).T
     return weights / math.sqrt(starts * (starts - 1))
+
+
+@cache
+def _common_shifts() -> Array:
+    """Standard normal, as many as draws: what a disturbance does to all cases of a run."""
+    import numpy as np
+
+    middles = (np.arange(DRAWS) + 0.5) / DRAWS
+    quantiles = np.array([NormalDist().inv_cdf(p) for p in middles])
+    return np.random.default_rng([SEED]).permutation(quantiles)
 
 
 @cache
@@ -335,6 +388,11 @@ class Dependence:
         if worth == 1 or samples <= worth + 2:
             return worth
         return worth * (student(samples / worth - 1) / student(samples - 1)) ** 2
+
+    def common(self, samples: int) -> float:
+        """Of the variance of the median of so many samples, the share that any other case has too:
+        what disturbs one disturbs those measured around it."""
+        return self._per_sample * samples / (1 + self._per_sample * samples)
 
 
 def _normal_scores(values: Sequence[float]) -> Array:
@@ -416,6 +474,19 @@ def call_times(samples: Iterable[Sample], repeat: int = 1) -> list[float]:
 
 
 @dataclass(frozen=True, slots=True)
+class CpuTime:
+    """Of teebench's process, a call, nanoseconds; `total` is what is known well. The kernel splits
+    it into user and system by what a timer tick found, so the parts are those of all samples."""
+
+    total: Estimate
+    user: float
+    system: float
+
+    def a_byte(self, size: int | None) -> Estimate | None:
+        return self.total.scaled(1 / size) if size else None
+
+
+@dataclass(frozen=True, slots=True)
 class CaseStats:
     """One call (repeat 1) of a case; times in nanoseconds."""
 
@@ -429,6 +500,8 @@ class CaseStats:
     cpu_share: float | None  # CPU time (user and system) per elapsed time; None: unknown
     first_ns: int | None  # the first call, kept apart
     next_ns: int | None = None  # a call right after it, when loops were chosen
+    cpu: CpuTime | None = None
+    """Where a device may do the work, so that it matters: AF_ALG, OpenSSL."""
     single: bool = False
     """Each sample is one call, so that quantiles of samples are quantiles of calls."""
 
@@ -462,6 +535,38 @@ def cpu_share(samples: Sequence[Sample]) -> float | None:
     return cpu_us * 1000 / elapsed_ns if elapsed_ns else None
 
 
+USAGE_NS = 1000
+"""What the CPU time of a sample is known to."""
+
+
+def cpu_time(measured: MeasuredCase, sampling: Sampling) -> CpuTime | None:
+    """None where a sample doesn't say, or where nobody but the CPU can do the work."""
+    if measured.case.watched is None and measured.case.watched_reason is None:
+        return None
+    user = system = calls = 0
+    starts: list[list[float]] = []
+    for samples in measured.starts:
+        starts.append([])
+        for sample in samples:
+            if sample.repeat != 1:
+                continue
+            if sample.user_us is None or sample.sys_us is None:
+                return None
+            user += sample.user_us
+            system += sample.sys_us
+            calls += sample.loops
+            starts[-1].append((sample.user_us + sample.sys_us) * USAGE_NS / sample.loops)
+    if not calls:
+        return None
+    total = estimate(
+        starts,
+        f"{measured.case.case} cpu",
+        dependence=sampling.dependence.of(max(map(len, starts))),
+        grain=USAGE_NS / loops_of(measured),
+    )
+    return CpuTime(total, user * USAGE_NS / calls, system * USAGE_NS / calls)
+
+
 @dataclass(frozen=True, slots=True)
 class Sampling:
     """How a run was sampled: what every interval of it depends on."""
@@ -472,10 +577,12 @@ class Sampling:
 
     def estimate(self, starts: Sequence[Sequence[float]], label: str, loops: int = 1) -> Estimate:
         """The median of the values of each start, of samples of so many calls."""
+        longest = max(map(len, starts))
         return estimate(
             starts,
             label,
-            dependence=self.dependence.of(max(map(len, starts))),
+            dependence=self.dependence.of(longest),
+            common=self.dependence.common(longest),
             grain=self.resolution_ns / loops,
             exact=self.exact,
         )
@@ -506,5 +613,6 @@ def case_stats(measured: MeasuredCase, sampling: Sampling) -> CaseStats | None:
         cpu_share=cpu_share(measured.samples),
         first_ns=next((first.ns for first in measured.first if first.what == "call"), None),
         next_ns=case.call_ns,
+        cpu=cpu_time(measured, sampling),
         single=loops == 1,
     )

@@ -132,6 +132,15 @@ class Misfits(Verdict):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Waited(Verdict):
+    """Cases of a board that counts instructions which differ too much to have been counted; the one
+    that differs most comes first."""
+
+    cases: tuple[CaseStats, ...]
+    of: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Scatter(Verdict):
     """Medians that are known badly, and those that have no interval at all."""
 
@@ -445,6 +454,16 @@ def scatter(_run: RunData, models: Models) -> Verdict | None:
     )
 
 
+def waited(run: RunData, models: Models) -> Verdict | None:
+    if run.run is None or not run.run.icount:
+        return None
+    found = [stats for stats in models.stats if not stats.estimate.exact]
+    found.sort(key=lambda stats: -stats.time.max / max(stats.time.min, 1.0))
+    if not found:
+        return None
+    return Waited(key="waited", kind="caution", cases=tuple(found), of=len(models.stats))
+
+
 def published_key(run: RunData, _models: Models) -> Verdict | None:
     """Of a board that is emulated it says nothing: nobody keeps a secret in it."""
     if run.run is None or not run.run.tas_signed_with_published_key or run.run.emulated:
@@ -469,6 +488,7 @@ VERDICTS: tuple[Callable[[RunData, Models], Verdict | None], ...] = (
     two_clocks,
     harness,
     misfits,
+    waited,
     scatter,
 )
 

@@ -231,6 +231,20 @@ class CyclesPerByte(Struct, frozen=True, kw_only=True):
         return f"{self.core} {self.algorithm} {self.implementation}"
 
 
+class KernelDriver(Struct, frozen=True, kw_only=True):
+    """What drivers of the kernel are, by their source; the first row that fits a name holds."""
+
+    driver: str
+    kind: Literal["accelerator", "cpu-instructions", "software"]
+    fallback_below: int | None = None
+    source: str
+    note: str = ""
+
+    @property
+    def key(self) -> str:
+        return self.driver
+
+
 class Rate(Struct, frozen=True):
     """A published throughput."""
 
@@ -269,6 +283,7 @@ class Reference:
     constants: Mapping[str, Constant]
     cycles: tuple[CyclesPerByte, ...] = ()
     rates: tuple[Rate, ...] = ()
+    drivers: tuple[KernelDriver, ...] = ()
 
     def get(self, document: str, table: str, row: str, column: str) -> Figure:
         try:
@@ -375,4 +390,5 @@ def load(folder: Path | None = None) -> Reference:
         constants=read("constants", Constant),
         cycles=tuple(read("cycles-per-byte", CyclesPerByte).values()),
         rates=tuple(read("published-rates", Rate).values()),
+        drivers=tuple(read("kernel-drivers", KernelDriver).values()),
     )

@@ -132,7 +132,46 @@ def _axes(shape: Shape) -> tuple[Any, Axes]:
 
 
 def _tick(value: float) -> str:
-    return f"{value:,.0f}".replace(",", fmt.THIN) if value >= 1 else f"{value:g}"
+    return fmt.count(round(value)) if value >= 1 else f"{value:g}"
+
+
+def _style(key: str, shape: Shape) -> dict[Any, Any]:
+    return {
+        "svg.fonttype": "none",
+        "svg.hashsalt": f"teemark-{key}-{shape.name}",
+        "font.size": shape.font,
+        "text.parse_math": False,  # a name with dollars in it is no formula
+        "path.simplify": False,
+    }
+
+
+def history(
+    key: str,
+    points: Sequence[tuple[int, float]],
+    levels: Sequence[tuple[int, int, float]],
+    unit: str,
+    shape: Shape,
+) -> str:
+    """Values by the number of their run, and each level: its first point, where it ends, and how
+    high it is."""
+    import matplotlib
+    from matplotlib.ticker import FuncFormatter, MaxNLocator
+
+    with matplotlib.rc_context(_style(key, shape)):
+        figure, axes = _axes(shape)
+        line = STAND_INS[colour(0)]
+        runs = [run for run, _ in points]
+        values = [value for _, value in points]
+        axes.plot(runs, values, color=line, marker="o", markersize=4.5, linewidth=0.8, zorder=3)
+        for begin, end, level in levels:
+            axes.plot((runs[begin], runs[end - 1]), (level, level), color=INK, linewidth=2)
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+        axes.yaxis.set_major_formatter(FuncFormatter(lambda y, _: _tick(y)))
+        axes.set_xlabel("run", color=MUTED, fontsize=shape.font)
+        axes.text(
+            0, 1.03, unit, transform=axes.transAxes, color=MUTED, fontsize=shape.font, ha="left"
+        )
+        return _svg(figure)
 
 
 def throughput(key: str, series: Sequence[Series], shape: Shape) -> str:
@@ -140,14 +179,7 @@ def throughput(key: str, series: Sequence[Series], shape: Shape) -> str:
     import matplotlib
     from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
-    style: dict[Any, Any] = {
-        "svg.fonttype": "none",
-        "svg.hashsalt": f"teemark-{key}-{shape.name}",
-        "font.size": shape.font,
-        "text.parse_math": False,  # a name with dollars in it is no formula
-        "path.simplify": False,
-    }
-    with matplotlib.rc_context(style):
+    with matplotlib.rc_context(_style(key, shape)):
         figure, axes = _axes(shape)
         axes.set_xscale("log", base=2)
         axes.set_yscale("log")

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Figures of a run as people read them: times, or instructions where these are counted.
 
-Counted figures are exact: they have all their digits, and no interval."""
+Counted figures are exact: they have all their digits, and no interval. What waits for something
+else than the processor isn't counted even on a board that counts: it is a time there too."""
 
 from __future__ import annotations
 
@@ -22,9 +23,10 @@ def instructions(number: float) -> str:
     return fmt.count(round(number)) if abs(number) >= 100 else fmt.digits(number)
 
 
-def time(run: RunData, ns: float) -> str:
+def time(run: RunData, figure: Estimate | float) -> str:
     """With its unit."""
-    if exact(run):
+    ns = figure.value if isinstance(figure, Estimate) else figure
+    if exact(run) and (not isinstance(figure, Estimate) or figure.exact):
         return f"{instructions(ns)} instructions"
     return fmt.duration(ns) if ns > 0 else NOTHING
 
@@ -32,7 +34,7 @@ def time(run: RunData, ns: float) -> str:
 def cell(run: RunData, figure: Estimate | float) -> str:
     """For a column of times whose unit is `unit(run)`."""
     value = figure.value if isinstance(figure, Estimate) else figure
-    if exact(run):
+    if exact(run) and (not isinstance(figure, Estimate) or figure.exact):
         return instructions(value)
     interval = figure.interval if isinstance(figure, Estimate) else None
     if value <= 0 and (interval is None or interval.high >= 0):
@@ -75,7 +77,7 @@ def spread(run: RunData, interval: Interval | None) -> str:
 
 def known(run: RunData, interval: Interval | None, text: str) -> str:
     """In a sentence: how well a figure is known, or nothing where it is exact."""
-    if exact(run):
+    if exact(run) and interval is not None and not interval.width:
         return ""
     return f" ({fmt.LEVEL} interval {text})" if interval else " (too few samples for an interval)"
 
@@ -84,16 +86,6 @@ def times(run: RunData, ratio: Estimate) -> str:
     """A factor, with its interval in brackets unless it is exact."""
     interval = ratio.interval
     return fmt.factor(ratio.value) + known(run, interval, fmt.span(interval))
-
-
-def share(value: float, least: float = 1e-4) -> str:
-    return fmt.percent(value) if value >= least or value == 0 else f"< {fmt.percent(least, 1)}"
-
-
-def signed(value: float) -> str:
-    """A relative difference."""
-    text = share(abs(value))
-    return text if text.startswith("<") or not value else ("+" if value > 0 else fmt.MINUS) + text
 
 
 def amount(run: RunData) -> str:
@@ -114,7 +106,7 @@ def misfit(fit: Fit) -> str:
     found = fit.misfit
     if found is None:
         return "?"
-    return share(found) if found else "none"
+    return fmt.share(found) if found else "none"
 
 
 def plus_minus(figure: Estimate) -> str:
@@ -122,4 +114,4 @@ def plus_minus(figure: Estimate) -> str:
     interval = figure.interval
     if interval is None or figure.value == 0:
         return fmt.NONE
-    return f"±{share(interval.width / 2 / abs(figure.value))}"
+    return f"±{fmt.share(interval.width / 2 / abs(figure.value))}"

@@ -12,7 +12,7 @@ from teemark.model import verdicts as v
 from teemark.model.counter import TOLERANCE, Counted
 from teemark.model.fit import MISFIT
 from teemark.model.models import Cost
-from teemark.model.stats import CaseStats
+from teemark.model.stats import STEADY, CaseStats
 from teemark.report import figures
 from teemark.run.reader import RunData
 
@@ -53,14 +53,20 @@ def _starts(run: RunData) -> int:
 
 
 def _against(run: RunData, one: CaseStats, other: CaseStats) -> str:
-    return f"{figures.time(run, one.time.median)} against {figures.time(run, other.time.median)}"
+    """Both counted, or both timed."""
+    timed = figures.exact(run) and not (one.estimate.exact and other.estimate.exact)
+    first, second = (
+        fmt.duration(stats.time.median) if timed else figures.time(run, stats.estimate)
+        for stats in (one, other)
+    )
+    return f"{first} against {second}"
 
 
 @_words.register
 def _empty_call(verdict: v.EmptyCall, run: RunData) -> Words:
     time = verdict.stats.time
-    claim = f"An empty call into the TEE takes {figures.time(run, time.median)}."
-    if figures.exact(run):
+    claim = f"An empty call into the TEE takes {figures.time(run, time.estimate)}."
+    if time.estimate.exact:
         evidence = (
             f"The median of {fmt.plural(time.count, 'sample')}; within the run they lie between "
             f"{figures.instructions(time.min)} and {figures.instructions(time.max)}."
@@ -94,8 +100,8 @@ def _way_in_and_out(verdict: v.WayInAndOut, run: RunData) -> Words:
     return (
         f"Getting in and out of the TEE costs as much as the {name} of "
         f"{fmt.roughly_size(verdict.even.value)}{figures.known(run, interval, low_high)}.",
-        f"{by}, the way in and out takes {figures.time(run, verdict.way.value)}; computing takes "
-        f"{per_byte(run, verdict.cost)}.",
+        f"{by}, the way in and out, with the buffers that a digest needs, takes "
+        f"{figures.time(run, verdict.way)}; computing takes {per_byte(run, verdict.cost)}.",
         f"Hand over larger pieces: from {fmt.roughly_size(9 * verdict.even.value)} a call on, the "
         "way is less than a tenth of the time.",
     )
@@ -105,7 +111,9 @@ def _way_in_and_out(verdict: v.WayInAndOut, run: RunData) -> Words:
 def _rates(verdict: v.Rates, run: RunData) -> Words:
     name = run.title(verdict.one.algorithm)
     one, other = (run.backend(cost.backend).title for cost in (verdict.one, verdict.other))
-    evidence = f"{one} takes {per_byte(run, verdict.one)}, {other} {per_byte(run, verdict.other)}."
+    evidence = (
+        f"“{one}” takes {per_byte(run, verdict.one)}, “{other}” {per_byte(run, verdict.other)}."
+    )
     same = verdict.key == "same-code"
     what = f"The very same C source of {name}" if same else f"The TEE's own {name}"
     where = " in the TEE" if same else ""
@@ -117,14 +125,14 @@ def _rates(verdict: v.Rates, run: RunData) -> Words:
             apart = abs(ratio - 1)
             work = f"{figures.amount(run)} a byte"
             less = "fewer" if figures.exact(run) else "less"
-            exactly = f"it takes {figures.share(apart)} {'more' if ratio > 1 else less} {work}"
+            exactly = f"it takes {fmt.share(apart)} {'more' if ratio > 1 else less} {work}"
             claim = f"{what} is as fast{where} as {than}, to within {bound}: {exactly}."
             advice = "The price of the TEE is the call, not the computing." if same else None
         case "slower" | "faster":
             only = "only " if verdict.side == "faster" else ""
-            of = "as it does" if same else "of"
-            amount = f"{only}{figures.times(run, verdict.ratio)} the {figures.amount(run)} a byte"
-            claim = f"{what} takes {amount}{where} {of} {than}."
+            much = "many" if figures.exact(run) else "much"
+            amount = f"{only}{figures.times(run, verdict.ratio)} as {much} {figures.amount(run)}"
+            claim = f"{what} takes {amount} a byte{where} as {than}."
             if same:
                 advice = "Compare compiler flags of both builds"
                 advice += "." if only else ", and whether the TA's pages are paged."
@@ -153,8 +161,8 @@ def _against_openssl(verdict: v.AgainstOpenssl, run: RunData) -> Words:
         f"{fmt.size(one.one.bytes or 0)}"
         for one in both
     )
-    evidence = ", ".join(
-        f"at {fmt.size(one.one.bytes or 0)} {_against(run, one.one, one.other)}" for one in both
+    evidence = "; ".join(
+        f"at {fmt.size(one.one.bytes or 0)}: {_against(run, one.one, one.other)}" for one in both
     )
     return (
         f"{run.title(verdict.small.one.algorithm)} through the TEE takes {said}.",
@@ -189,8 +197,8 @@ def _kernel_pays(verdict: v.KernelPays, run: RunData) -> Words:
     else:
         shown = [size for size, _ in verdict.sides.answers][-1:]
         claim = f"Whether {name} is faster than by OpenSSL is undecided at every size."
-    evidence = ", ".join(
-        f"at {fmt.size(size)} {_against(run, *by_size[size])}" for size in dict.fromkeys(shown)
+    evidence = "; ".join(
+        f"at {fmt.size(size)}: {_against(run, *by_size[size])}" for size in dict.fromkeys(shown)
     )
     evidence = f"{evidence[:1].upper()}{evidence[1:]} (medians)."
     advice = None
@@ -204,10 +212,10 @@ def _kernel_pays(verdict: v.KernelPays, run: RunData) -> Words:
 def _session(verdict: v.Session, run: RunData) -> Words:
     evidence = (
         "Opening the first session loads and checks the TA: "
-        f"{figures.time(run, verdict.one.time.median)}"
+        f"{figures.time(run, verdict.one.estimate)}"
     )
     if verdict.warm is not None:
-        warm = figures.time(run, verdict.warm.time.median)
+        warm = figures.time(run, verdict.warm.estimate)
         evidence += f"; while another session keeps the TA loaded, opening one takes {warm}"
     evidence += " (medians)."
     if verdict.answer == "undecided":
@@ -270,8 +278,8 @@ def _harness(verdict: v.Ratio, run: RunData) -> Words:
     own = verdict.one.time
     bound = fmt.percent(v.HARNESS_SHARE, 1)
     evidence = (
-        f"An empty backend takes {figures.time(run, own.median)} a call; the smallest case, "
-        f"{verdict.other.key}, {figures.time(run, verdict.other.time.median)}."
+        f"An empty backend takes {figures.time(run, own.estimate)} a call; the smallest case, "
+        f"{verdict.other.key}, {figures.time(run, verdict.other.estimate)}."
     )
     if own.median <= 0 or (own.interval is not None and own.interval.low <= 0):
         return "What measuring itself adds is not distinguishable from 0.", evidence, None
@@ -289,13 +297,29 @@ def _harness(verdict: v.Ratio, run: RunData) -> Words:
 
 
 @_words.register
+def _waited(verdict: v.Waited, _run: RunData) -> Words:
+    worst = verdict.cases[0]
+    are, their = ("is", "its") if len(verdict.cases) == 1 else ("are", "their")
+    return (
+        f"{fmt.plural(len(verdict.cases), 'case')} of {fmt.count(verdict.of)} {are} timed, not "
+        f"counted: {their} samples lie more than {fmt.percent(STEADY, 1)} apart.",
+        "Where the processor waits, for a disk as a rule, the clock goes on as that of the machine "
+        "that emulates this board. Others find memory laid out differently from call to call. "
+        f"{worst.key} took {fmt.duration(worst.time.min)} to {fmt.duration(worst.time.max)}.",
+        "Measure on hardware what waits for a disk: nothing follows from these times.",
+    )
+
+
+@_words.register
 def _defect(verdict: v.Defect, _run: RunData) -> Words:
     first = verdict.skips[0]
+    hint = first.hint or ""
     return (
         f"A defect of this board's TEE: {first.reason}.",
         f"{fmt.plural(len(verdict.skips), 'case')} left out: "
-        + ", ".join(skip.case for skip in verdict.skips),
-        first.hint,
+        + ", ".join(skip.case for skip in verdict.skips)
+        + ".",
+        f"{hint[:1].upper()}{hint[1:].rstrip('.')}." if hint else None,
     )
 
 
@@ -311,7 +335,7 @@ def _published_key(_verdict: v.PublishedKey, _run: RunData) -> Words:
 def _apart(case: Counted) -> str:
     """`oneshot/sha256/tee/4096 +0.12 %`: how far the TA's is from the client's."""
     deviation = case.deviation or 0.0
-    return f"{case.case.case} {figures.signed(deviation)}"
+    return f"{case.case.case} {fmt.signed(deviation)}"
 
 
 @_words.register
@@ -339,7 +363,7 @@ def _two_clocks(verdict: v.TwoClocks, _run: RunData) -> Words:
         return (
             "The TA's own counter agrees with the client's clock on what an operation takes: "
             f"{fmt.plural(len(verdict.agree), 'case')}, at most "
-            f"{figures.share(abs(worst.deviation or 0.0))} apart.",
+            f"{fmt.share(abs(worst.deviation or 0.0))} apart.",
             f"Furthest apart: {_apart(worst)}; {bound} is allowed.{open_}",
             None,
         )

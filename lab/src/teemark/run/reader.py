@@ -18,7 +18,7 @@ import msgspec
 
 from teemark.checked import in_words
 from teemark.errors import DataError
-from teemark.harmless import SUSPECT, harmless_value
+from teemark.harmless import harmless_value, suspect
 from teemark.run.records import (
     SCHEMA,
     AnyRecord,
@@ -38,6 +38,9 @@ from teemark.run.records import (
 
 RUN_FILE = "run.ndjson"
 PARTIAL_FILE = "run.ndjson.partial"
+
+ANY_DRIVER = "*"
+"""A backend with this driver stands for one with each driver that the board has."""
 
 NO_TEE = "no-tee"
 TEE_REFUSED = frozenset(
@@ -131,7 +134,8 @@ class RunData:
             if key not in told and len(measured.samples) < asked:
                 found.append(Missing(key, len(measured.samples), asked))
         asked_for = (self.run.asked if self.run is not None else None) or ()
-        unknown = [key for key in asked_for if key not in self.cases and key not in told]
+        seen = self.cases.keys() | told
+        unknown = [key for key in asked_for if not any(stands_for(key, one) for one in seen)]
         return (*found, *(Missing(key, 0, None) for key in unknown))
 
     @property
@@ -198,6 +202,20 @@ class RunData:
         return list(names).index(backend) if backend in names else len(names)
 
 
+def stands_for(asked: str, key: str) -> bool:
+    """Was a case asked for by that key? `afalg:*` is any driver that the board found."""
+    if asked == key:
+        return True
+    one, other = asked.split("/", 3), key.split("/", 3)
+    family, _, driver = one[2].partition(":") if len(one) == 4 else ("", "", "")
+    return (
+        driver == ANY_DRIVER
+        and len(other) == 4
+        and other[2].startswith(f"{family}:")
+        and (one[:2], one[3]) == (other[:2], other[3])
+    )
+
+
 _decoder: msgspec.json.Decoder[AnyRecord] = msgspec.json.Decoder(AnyRecord)
 
 
@@ -205,7 +223,7 @@ def decode_line(line: bytes, *, file: str, number: int) -> AnyRecord:
     """One record, its texts harmless; DataError names the line. A newer schema is told from
     nonsense."""
     try:
-        if SUSPECT.search(line):
+        if suspect(line):
             clean: AnyRecord = msgspec.convert(
                 harmless_value(msgspec.json.decode(line)), cast(Any, AnyRecord)
             )

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from msgspec import Meta, Struct
+from msgspec import Meta, Struct, field
 
 SCHEMA = 3
 """2: `start` records. Files of schema 1 have none, and are read as one start. 3: `legs` records."""
@@ -142,6 +142,37 @@ class CryptoFacts(Group, frozen=True, kw_only=True):
     afalg: Annotated[bool | None, Meta(description="AF_ALG sockets can be had")] = None
     kernel_drivers: Texts | None = None
     hwrng: Annotated[str | None, Meta(description="what feeds /dev/hwrng")] = None
+    netlink_errno: Annotated[
+        Count | None,
+        Meta(description="of a NETLINK_CRYPTO socket, which libkcapi needs; 0: it can be had"),
+    ] = None
+    driver_log: Annotated[
+        Texts | None, Meta(description="lines of the kernel's log that name crypto drivers")
+    ] = None
+
+
+class HealthFacts(Group, frozen=True, kw_only=True):
+    """What can keep a measurement from working or meaning something; `teebench --machine` only."""
+
+    user: str | None = None
+    root: bool | None = None
+    afalg_steps: Annotated[
+        Texts | None, Meta(description="each step of an AF_ALG socket: ok, or errno and its words")
+    ] = None
+    crypto_netlink: Annotated[str | None, Meta(description="the same of NETLINK_CRYPTO")] = None
+    devices: Annotated[Texts | None, Meta(description="path, permissions, owner, group")] = None
+    modules: Annotated[Texts | None, Meta(description="loaded, of the TEE and of crypto")] = None
+    modules_there: Annotated[Texts | None, Meta(description="that could be loaded")] = None
+    tracer: Annotated[str | None, Meta(description="current_tracer of tracefs")] = None
+    trace_events: Annotated[str | None, Meta(description="events/enable of tracefs")] = None
+    throttled: Annotated[str | None, Meta(description="by a Raspberry Pi's firmware")] = None
+    disk_free_bytes: Annotated[Count | None, Meta(description="where cases write their files")] = (
+        None
+    )
+    openssl_environment: Annotated[
+        Texts | None, Meta(description="of teebench, which it would be measured with")
+    ] = None
+    rng_available: Annotated[str | None, Meta(description="hardware random sources")] = None
 
 
 class SettingsFacts(Group, frozen=True, kw_only=True):
@@ -201,6 +232,7 @@ class Machine(Record, frozen=True, kw_only=True, tag="machine"):
     tee: TeeFacts = TeeFacts()
     ta_counter: TaCounterFacts = TaCounterFacts()
     crypto: CryptoFacts = CryptoFacts()
+    health: HealthFacts = HealthFacts()
     settings: SettingsFacts = SettingsFacts()
     reasons: Annotated[
         dict[str, str], Meta(description="why a fact is null: group.name to a sentence")
@@ -215,6 +247,55 @@ class Fips140(Struct, frozen=True, kw_only=True):
     failed_at_most: Annotated[
         Count, Meta(description="more fail of a good source once in a million times")
     ]
+
+
+class KernelDriver(Struct, frozen=True, kw_only=True):
+    """Who computes in the kernel, as /proc/crypto has it."""
+
+    name: Annotated[str, Meta(description="of the driver, such as sha256-ce")]
+    module: Annotated[str | None, Meta(description="kernel: it is built in")] = None
+    type: str | None = None
+    priority: int | None = None
+    async_: Annotated[
+        bool | None, Meta(description="it may complete later: by an interrupt or another thread")
+    ] = field(name="async", default=None)
+
+
+class InterruptLine(Struct, frozen=True, kw_only=True):
+    """A line of /proc/interrupts that rose, all CPUs together."""
+
+    line: Annotated[str, Meta(description="its number or name")]
+    name: Annotated[str, Meta(description="controller, kind and device, as the kernel says")]
+    count: Annotated[Count, Meta(description="times it was raised in the stretch")]
+    idle: Annotated[Count, Meta(description="times in idle_ns without anything to do")] = 0
+
+
+class Watched(Struct, frozen=True, kw_only=True):
+    """What the machine did in a stretch of calls of its own, before the samples."""
+
+    calls: Positive
+    ns: Annotated[Count, Meta(description="wall time of the stretch")]
+    user_us: Annotated[Count, Meta(description="CPU time of teebench in user mode")]
+    sys_us: Annotated[Count, Meta(description="CPU time of teebench in the kernel")]
+    others_ns: Annotated[
+        Count | None,
+        Meta(
+            description="CPU time of all other processes and kernel threads; null: not looked "
+            "for, as no interrupt line rose with the calls, or the kernel doesn't say"
+        ),
+    ] = None
+    idle_ns: Annotated[Count, Meta(description="how long the machine was looked at idle")] = 0
+    interrupts: tuple[InterruptLine, ...] = ()
+
+
+class Masked(Struct, frozen=True, kw_only=True):
+    """The same calls in processes of their own, with the CPU's crypto instructions and without."""
+
+    variable: Annotated[str, Meta(description="of the environment, that hides them")]
+    value: str
+    calls: Annotated[Positive, Meta(description="calls in each of the stretches")]
+    plain_ns: Annotated[tuple[Count, ...], Meta(description="each stretch as it is")]
+    masked_ns: Annotated[tuple[Count, ...], Meta(description="each stretch with them hidden")]
 
 
 class Case(Record, frozen=True, kw_only=True, tag="case"):
@@ -244,6 +325,18 @@ class Case(Record, frozen=True, kw_only=True, tag="case"):
     ta_counter_reason: Annotated[
         str | None, Meta(description="why this TA doesn't, where others may")
     ] = None
+    kernel_driver: Annotated[
+        KernelDriver | None, Meta(description="of the kernel, that computes it; AF_ALG only")
+    ] = None
+    kernel_driver_reason: Annotated[str | None, Meta(description="why it isn't known")] = None
+    watched: Annotated[
+        Watched | None, Meta(description="only where a device may do the work: AF_ALG, OpenSSL")
+    ] = None
+    watched_reason: Annotated[str | None, Meta(description="why it is null")] = None
+    masked: Annotated[
+        Masked | None, Meta(description="OpenSSL only, the longest message of each kind")
+    ] = None
+    masked_reason: Annotated[str | None, Meta(description="why it is null")] = None
     checked_by: Annotated[
         str | None, Meta(description="other backend that computed the same, or understood it")
     ] = None
@@ -253,10 +346,15 @@ class Case(Record, frozen=True, kw_only=True, tag="case"):
     rpcs_source: Annotated[str | None, Meta(description="who counted them")] = None
     rpcs_reason: Annotated[str | None, Meta(description="why they aren't known")] = None
     file_system: Annotated[str | None, Meta(description="in which the files lie")] = None
-    fips: Annotated[Fips140 | None, Meta(description="blocks of 20,000 bits through its tests")] = (
+    fips: Annotated[Fips140 | None, Meta(description="blocks of 20 000 bits through its tests")] = (
         None
     )
     hwrng: Annotated[str | None, Meta(description="what feeds /dev/hwrng")] = None
+    ta: Annotated[str | None, Meta(description="UUID of the TA that is called")] = None
+    command: Annotated[Count | None, Meta(description="number of its command")] = None
+    unchecked: Annotated[
+        Texts, Meta(description="what the TA gives back and nothing was expected of, such as p1")
+    ] = ()
 
 
 class First(Record, frozen=True, kw_only=True, tag="first"):

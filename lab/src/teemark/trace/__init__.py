@@ -11,6 +11,7 @@
     folded      stacks for flamegraph.pl and its like
     speedscope  the same for speedscope
     difference  two traces of a case
+    roles       the parts of a call, as `teemark explain` names them
     table       a traced case on a terminal
     flame       the flame graph
     whatif      the same cases with several OP-TEEs

@@ -6,13 +6,16 @@ from __future__ import annotations
 
 import statistics
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from teemark import paths
+from teemark.boards import ta_kit
 from teemark.boards.optee import Optee
+from teemark.boards.own_ta import Built
 from teemark.errors import DataError
 from teemark.run.reader import RunData
+from teemark.run.records import Fail
 from teemark.trace import tree as trees
 from teemark.trace import window as windows
 from teemark.trace.components import component, core_sources
@@ -29,19 +32,23 @@ from teemark.trace.profile import (
     Unnamed,
 )
 from teemark.trace.symbols import Elf, kallsyms, read_elf
-from teemark.trace.window import Window
+from teemark.trace.window import SAMPLE, TEEHASH_PARTS, Window
 
 CALIBRATION = "invoke/none/empty/none"
 """The case that calls nothing: its clock shows what reading the clock takes."""
 
 UNNAMED_KEPT = 20
 
+Taken = tuple[Window, int | None]
+"""A window, and the ns that a clock said of it."""
+
 _LIBRARIES = ("libteec.so.2", "libc.so.6", "libcrypto.so.3", "ld-linux-aarch64.so.1")
 _PROGRAMS = ("usr/sbin/tee-supplicant", "usr/bin/busybox", "usr/sbin/dropbear")
 
 
-def sources(optee: Optee, kernel: str) -> Sources:
-    """What the virtual board's names come from; `kernel` is its /proc/kallsyms."""
+def sources(optee: Optee, kernel: str, own: Built | None = None) -> Sources:
+    """What the virtual board's names come from; `kernel` is its /proc/kallsyms, `own` a TA of the
+    user's."""
     root = paths.vboard() / "root"
     built = paths.built_programs("aarch64")
     programs = [built / "teebench", built / "teehash"]
@@ -51,7 +58,10 @@ def sources(optee: Optee, kernel: str) -> Sources:
         read_elf(file, f"TA {file.relative_to(optee.tas).parts[0]}")
         for file in sorted(optee.tas.rglob("*.elf"))
         if not file.name.endswith(".stripped.elf")
+        and file.relative_to(optee.tas).parts[0] != ta_kit.OWN
     ]
+    if own is not None and own.elf is not None:
+        tas.append(read_elf(own.elf, f"TA {own.name}"))
     if optee.ldelf is not None:
         tas.append(read_elf(optee.ldelf, "ldelf"))
     return Sources(
@@ -68,44 +78,72 @@ def analyse(
     run: RunData, files: Sequence[Path], named_by: Sources, what: str, keys: Sequence[str]
 ) -> Trace:
     """Every case of the run that `keys` names; `files` are the windows in their order."""
-    by_case = _by_case(run, files)
-    reading = _clock_reading(by_case)
-    cases = []
-    for key in keys:
-        if key in by_case and key in {case.case.case for case in run.sound}:
-            cases.append(_case(key, by_case[key], reading, named_by))
+    recorded = [windows.read(file) for file in files]
+    by_case = _by_case(run, [window for window in recorded if window.marker == SAMPLE])
+    sound = {case.case.case for case in run.sound}
+    by_case = {key: taken for key, taken in by_case.items() if key in sound}
+    by_case |= _by_part(run, [window for window in recorded if window.marker != SAMPLE])
+    cases = [
+        _case(key, by_case[key], named_by) for key in dict.fromkeys(_whole(keys)) if key in by_case
+    ]
     return Trace(schema=SCHEMA, optee=what, cases=tuple(cases))
 
 
-def _by_case(run: RunData, files: Sequence[Path]) -> Mapping[str, list[tuple[Window, int]]]:
-    """Each case's windows, with what the clock said of them."""
+def _whole(keys: Sequence[str]) -> Iterator[str]:
+    """A step of teehash stands for all its parts."""
+    for key in keys:
+        yield key
+        yield from (f"{key}/{part}" for part in TEEHASH_PARTS.values())
+
+
+def _unclear(windows: int, expected: str, fails: Sequence[Fail]) -> DataError:
+    failed = ", ".join(fail.case for fail in fails)
+    return DataError(
+        f"{windows} windows were recorded for {expected}, so that it isn't known which belong "
+        "together" + (f": {failed} failed" if failed else ""),
+        hint="trace the cases one by one",
+    )
+
+
+def _by_case(run: RunData, recorded: Sequence[Window]) -> Mapping[str, list[Taken]]:
+    """Each case's windows, with what the clock said of them, without what its readings take."""
     samples = sorted(
         (sample for case in run.cases.values() for sample in case.samples),
         key=lambda sample: sample.seq,
     )
-    if len(samples) != len(files):
-        failed = ", ".join(fail.case for fail in run.fails)
-        raise DataError(
-            f"{len(files)} windows were recorded for {len(samples)} samples, so that it isn't "
-            "known which belong together" + (f": {failed} failed" if failed else ""),
-            hint="trace the cases one by one",
-        )
+    if len(samples) != len(recorded):
+        raise _unclear(len(recorded), f"{len(samples)} samples", run.fails)
     found: dict[str, list[tuple[Window, int]]] = defaultdict(list)
-    for sample, file in zip(samples, files, strict=True):
-        found[sample.case].append((windows.read(file), sample.ns))
+    for sample, window in zip(samples, recorded, strict=True):
+        found[sample.case].append((window, sample.ns))
+    if CALIBRATION not in found:
+        raise DataError(f"the run has no samples of {CALIBRATION}")
+    reading = statistics.fmean(ns - window.instructions for window, ns in found[CALIBRATION])
+    return {
+        key: [(window, round(ns - reading)) for window, ns in taken] for key, taken in found.items()
+    }
+
+
+def _by_part(run: RunData, recorded: Sequence[Window]) -> Mapping[str, list[Taken]]:
+    """The windows of teehash's parts, which no clock times one by one. Each run of it begins by
+    opening a session."""
+    runs: list[list[Window]] = []
+    for window in recorded:
+        if TEEHASH_PARTS[window.marker] == "open":
+            runs.append([])
+        if not runs:
+            raise DataError(f"{window.file.name}: teehash hashes before it has opened a session")
+        runs[-1].append(window)
+    if len(runs) != len(run.teehash):
+        raise _unclear(len(runs), f"{len(run.teehash)} runs of teehash", run.fails)
+    found: dict[str, list[Taken]] = defaultdict(list)
+    for record, parts in zip(run.teehash, runs, strict=True):
+        for window in parts:
+            found[f"{record.case}/{TEEHASH_PARTS[window.marker]}"].append((window, None))
     return found
 
 
-def _clock_reading(by_case: Mapping[str, list[tuple[Window, int]]]) -> float:
-    """What reading the clock adds to a sample, between the reading and the markers."""
-    if CALIBRATION not in by_case:
-        raise DataError(f"the run has no samples of {CALIBRATION}")
-    return statistics.fmean(ns - window.instructions for window, ns in by_case[CALIBRATION])
-
-
-def _case(
-    key: str, taken: Sequence[tuple[Window, int]], reading: float, named_by: Sources
-) -> CaseTrace:
+def _case(key: str, taken: Sequence[Taken], named_by: Sources) -> CaseTrace:
     middle = sorted(taken, key=lambda pair: pair[0].instructions)[(len(taken) - 1) // 2][0]
     places = locate(middle, named_by)
     tree = trees.build(middle, places)
@@ -119,7 +157,7 @@ def _case(
     return CaseTrace(
         case=key,
         instructions=middle.instructions,
-        samples=tuple(Sample(window.instructions, round(ns - reading)) for window, ns in taken),
+        samples=tuple(Sample(window.instructions, ns) for window, ns in taken),
         functions=functions,
         nodes=tuple(Node(n.parent, n.function, n.self, n.calls) for n in tree.nodes),
         unnamed=_unnamed(middle, places),

@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from xml.sax.saxutils import escape
 
+from teemark import fmt
 from teemark.trace.profile import LEVELS, CaseTrace, Function
 
 COLOURS = {
@@ -150,14 +151,14 @@ def _order(function: Function) -> tuple[str, str]:
 def _title(frame: _Frame, whole: int, differs: bool) -> str:
     function = frame.function
     place = f" ({function.level}, {function.component})" if function.level else ""
-    said = f"{function.name}{place}: {frame.total:,} instructions"
+    said = f"{function.name}{place}: {fmt.count(frame.total)} instructions"
     if whole:
-        said += f" ({100 * frame.total / whole:.1f} %)"
+        said += f" ({fmt.share(frame.total / whole, 3)})"
     if frame.self != frame.total:
-        said += f", {frame.self:,} by itself"
+        said += f", {fmt.count(frame.self)} by itself"
     if frame.calls:
-        said += f", {frame.calls:,} call{'s' if frame.calls > 1 else ''}"
-    return said + (f"; before: {frame.before:,}" if differs else "")
+        said += f", {fmt.plural(frame.calls, 'call')}"
+    return said + (f"; before: {fmt.count(frame.before)}" if differs else "")
 
 
 def _difference_colour(frame: _Frame) -> str:

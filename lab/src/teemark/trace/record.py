@@ -14,14 +14,15 @@ from pathlib import Path
 import msgspec
 
 from teemark import paths, runner
-from teemark.boards import VirtualBoard, ensure_installed
+from teemark.boards import VirtualBoard, ensure_installed, own_ta
 from teemark.boards.config import BoardFile, VirtualConfig
+from teemark.boards.own_ta import Built, OwnTa
 from teemark.boards.qemu import PROGRAM as QEMU
 from teemark.boards.qemu import require as require_qemu
 from teemark.checked import convert
 from teemark.console import say, working
 from teemark.errors import CommandFailed, MissingOutput, TeemarkError, UsageMistake
-from teemark.plan import Case, Plan
+from teemark.plan import Case, Plan, step_of
 from teemark.run import reader
 from teemark.run.reader import RunData
 from teemark.run.records import AnyRecord
@@ -29,6 +30,7 @@ from teemark.runner import Outcome
 from teemark.trace import store
 from teemark.trace.analyse import CALIBRATION, analyse, sources
 from teemark.trace.profile import Trace
+from teemark.trace.window import TEEHASH_PARTS
 
 SAMPLES = 3
 
@@ -40,28 +42,66 @@ class Traced:
     error: TeemarkError | None
 
 
-def plan_of(keys: Sequence[str], samples: int, name: str = "trace") -> Plan:
-    """A plan of these cases, one call a sample, and the calibration before them."""
-    cases = []
+@dataclass(frozen=True, slots=True)
+class Own:
+    """Cases of workload `call`: the TA, if it isn't on the board already, and the plan that says
+    what they call."""
+
+    ta: OwnTa | None
+    plan: Plan
+
+
+def plan_of(
+    keys: Sequence[str], samples: int, name: str = "trace", known: Plan | None = None
+) -> Plan:
+    """A plan of these cases, one call a sample, and the calibration before them. What a case of
+    workload `call` calls is in the plan `known`. `samples` runs of each step of teehash."""
+    cases, steps = [], {}
+    calls = {case.key: case for case in known.cases if case.call} if known is not None else {}
     for key in dict.fromkeys((CALIBRATION, *keys)):
         workload, *words = key.split("/", 3)
+        if workload == "teehash":
+            step = step_of(_split(key)[0], samples)
+            steps[step.key] = step
+            continue
         if len(words) != 3 or not all((workload, *words)):
             raise UsageMistake(
                 f"{key!r} is no case",
                 hint="a case is WORKLOAD/ALGORITHM/BACKEND/PARAMETERS, such as "
                 "oneshot/sha256/tee/4096; `teemark plan show NAME` prints those of a plan",
             )
-        if workload == "teehash":
+        if key in calls:
+            cases.append(replace(calls[key], samples=samples, min_us=0))
+            continue
+        if workload == "call":
             raise UsageMistake(
-                f"{key}: teehash's steps can't be traced: only teebench marks its calls"
+                f"{key}: no plan says what that calls",
+                hint="name the TA's folder by --ta, or its bench.toml by --plan"
+                + (f"; there are: {', '.join(calls)}" if calls else ""),
             )
         algorithm, backend, parameters = words
         cases.append(Case(workload, algorithm, backend, parameters, samples, min_us=0))
-    return Plan(name, "One call of each case, instruction by instruction.", tuple(cases))
+    summary = "One call of each case, instruction by instruction."
+    own = known.ta if known is not None else None
+    return Plan(name, summary, tuple(cases), tuple(steps.values()), ta=own)
+
+
+def _split(key: str) -> tuple[str, str]:
+    """The key of a step of teehash, and the part of it that is named, if one is."""
+    step, slash, part = key.rpartition("/")
+    return (step, slash + part) if part in TEEHASH_PARTS.values() else (key, "")
+
+
+def _as_recorded(key: str) -> str:
+    """The key with the sizes in bytes, as the run has it."""
+    if not key.startswith("teehash/"):
+        return key
+    step, part = _split(key)
+    return step_of(step, 1).key + part
 
 
 def keys_of(asked: Plan) -> list[str]:
-    return [case.key for case in asked.cases]
+    return [case.key for case in asked.cases] + [step.key for step in asked.teehash]
 
 
 def with_optee(
@@ -111,37 +151,48 @@ class _Unwatched:
         pass
 
 
-def record(file: BoardFile, keys: Sequence[str], directory: Path, samples: int = SAMPLES) -> Traced:
+def record(
+    file: BoardFile,
+    keys: Sequence[str],
+    directory: Path,
+    samples: int = SAMPLES,
+    own: Own | None = None,
+) -> Traced:
     """Measure the cases on a fresh boot, and keep the run and its trace in `directory`."""
-    asked = plan_of(keys, samples)
+    asked = plan_of(keys, samples, known=own.plan if own is not None else None)
     with ExitStack() as stack:
         # Not in /tmp, which may be in memory: a window of a TA that is loaded has 50 MB.
         temporary = tempfile.TemporaryDirectory(prefix="trace-", dir=paths.build())
         folder = Path(stack.enter_context(temporary))
         comma = str(folder).replace(",", ",,")
         board = VirtualBoard(file, plugin=f"{plugin()},dir={comma}")
-        outcome, kernel = _measure(board, asked, directory)
+        with working(f"making the OP-TEE of {board.name} …"):
+            what = board.optee.what
+        if board.recipe.optee != "debian":
+            say(f"teemark: {what}")
+        guest = own_ta.ready(own.ta if own is not None else None, asked.ta, board)
+        outcome, kernel = _measure(board, asked, directory, guest)
         run = reader.read(outcome.file)
         if outcome.error is not None or run.incomplete:
             return Traced(run, None, outcome.error)
         with working("reading the trace …"):
-            named_by = sources(board.optee, kernel)
+            named_by = sources(board.optee, kernel, guest)
             files = [folder / f"window-{n}" for n in range(len(list(folder.glob("window-*"))))]
-            trace = analyse(run, files, named_by, board.optee.what, keys)
+            wanted = [_as_recorded(key) for key in keys]
+            trace = analyse(run, files, named_by, board.optee.what, wanted)
         store.write(trace, directory)
     return Traced(run, trace, None)
 
 
-def _measure(board: VirtualBoard, asked: Plan, directory: Path) -> tuple[Outcome, str]:
-    with working(f"making the OP-TEE of {board.name} …"):
-        what = board.optee.what
-    if board.recipe.optee != "debian":
-        say(f"teemark: {what}")
+def _measure(
+    board: VirtualBoard, asked: Plan, directory: Path, guest: Built | None
+) -> tuple[Outcome, str]:
     with ExitStack() as stack:
         with working(f"booting {board.name} …"):
             stack.enter_context(board)
         with working(f"looking at {board.name} …") as tell:
             ensure_installed(board, tell=tell)
+            stack.enter_context(own_ta.on_board(guest, board, tell))
         with working(f"measuring on {board.name} …"):
             outcome = _run(board, asked, directory)
         with working("fetching the kernel's symbols …"):

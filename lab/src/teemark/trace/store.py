@@ -9,7 +9,7 @@ import msgspec
 
 from teemark.errors import DataError
 from teemark.files import write_whole
-from teemark.harmless import SUSPECT, harmless_value
+from teemark.harmless import harmless_value, suspect
 from teemark.trace.profile import SCHEMA, Trace
 
 FILE = "trace.json"
@@ -36,7 +36,7 @@ def read(place: Path) -> Trace:
     try:
         text = file.read_bytes()
         trace = msgspec.json.decode(text, type=Trace)
-        if SUSPECT.search(text):
+        if suspect(text):
             trace = msgspec.convert(harmless_value(msgspec.json.decode(text)), Trace)
     except FileNotFoundError:
         raise DataError(

@@ -21,40 +21,47 @@ HOW_TO_NAMES = (
 
 
 def share(count: int, of: int) -> str:
-    return f"{100 * count / of:.1f} %" if of else ""
+    return fmt.share(count / of, 3) if of else ""
 
 
 def remarks(case: CaseTrace) -> Iterator[str]:
     """What a reader must know of a case."""
     counts = sorted({sample.instructions for sample in case.samples})
     if len(counts) > 1:
+        least, most = fmt.count(counts[0]), fmt.count(counts[-1])
         yield (
-            f"{len(case.samples)} calls took {counts[0]:,} to {counts[-1]:,} instructions; "
+            f"{len(case.samples)} calls took {least} to {most} instructions; "
             "the one in the middle is shown."
         )
     interrupts, instructions = case.interrupts()
     if interrupts:
         yield (
             f"{fmt.plural(interrupts, 'interrupt')} inside, timer ticks as a rule: "
-            f"{instructions:,} instructions ({share(instructions, case.instructions)})."
+            f"{fmt.count(instructions)} instructions ({share(instructions, case.instructions)})."
         )
     for name, count in case.others():
         yield (
-            f"Another process ran inside: {name}, {count:,} instructions "
+            f"Another process ran inside: {name}, {fmt.count(count)} instructions "
             f"({share(count, case.instructions)}); its side is a tree of its own."
         )
     if case.slept:
         yield "The guest slept inside: its clock went on without instructions."
     elif not case.clock_agrees():
-        said = ", ".join(f"{s.instructions:,} and {s.clock_ns:,} ns" for s in case.samples)
+        said = ", ".join(
+            f"{fmt.count(s.instructions)} and {fmt.count(s.clock_ns)} ns"
+            for s in case.samples
+            if s.clock_ns is not None
+        )
         yield f"The guest's clock doesn't say the same as the instructions: {said}."
     if case.core_nameless:
         yield HOW_TO_NAMES
     nameless = case.nameless - case.core_nameless
     if nameless:
-        worst = ", ".join(f"{u.module} {u.address} ({u.instructions:,})" for u in case.unnamed)
+        worst = ", ".join(
+            f"{u.module} {u.address} ({fmt.count(u.instructions)})" for u in case.unnamed
+        )
         yield (
-            f"Without a name: {nameless:,} instructions "
+            f"Without a name: {fmt.count(nameless)} instructions "
             f"({share(nameless, case.instructions)}): {_cut(worst, 160)}."
         )
     if case.lost:
@@ -101,8 +108,9 @@ def show(trace: Trace, *, top: int = 12, against: Trace | None = None) -> None:
 def _compare(console: Console, before: CaseTrace, after: CaseTrace, top: int) -> None:
     more = after.instructions - before.instructions
     console.print(
-        f"{after.case}: {before.instructions:,} before, {after.instructions:,} now: {more:+,} "
-        f"instructions ({100 * more / before.instructions:+.1f} %)",
+        f"{after.case}: {fmt.count(before.instructions)} before, "
+        f"{fmt.count(after.instructions)} now: {fmt.change(more)} instructions "
+        f"({fmt.signed(more / before.instructions, 3)})",
         markup=False,
     )
     table = _columns("level", "function", "component", "before", "now", "difference")
@@ -113,13 +121,13 @@ def _compare(console: Console, before: CaseTrace, after: CaseTrace, top: int) ->
             change.function.level,
             change.function.name,
             change.function.component,
-            f"{change.before:,}",
-            f"{change.after:,}",
-            f"{change.more:+,}",
+            fmt.count(change.before),
+            fmt.count(change.after),
+            fmt.change(change.more),
         )
     rest = found[top:]
     if rest:
-        total = f"{sum(change.more for change in rest):+,}"
+        total = fmt.change(sum(change.more for change in rest))
         _row(table, "", f"{fmt.plural(len(rest), 'function')} more", "", "", "", total)
     console.print(table)
 
@@ -130,8 +138,13 @@ def _columns(*titles: str) -> Table:
 
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for title in titles:
-        left = title in ("case", "level", "component", "function", "remarks")
-        table.add_column(title, justify="left" if left else "right", no_wrap=title == "case")
+        left = title in ("case", "level", "component", "function", "inside")
+        table.add_column(
+            title,
+            justify="left" if left else "right",
+            no_wrap=not left,
+            overflow="fold" if title == "case" else "ellipsis",
+        )
     return table
 
 
@@ -153,18 +166,19 @@ def _overview(trace: Trace) -> Table:
         _row(
             table,
             case.case,
-            f"{case.instructions:,}",
-            *(f"{levels[level]:,}" if level in levels else "" for level in LEVELS),
+            fmt.count(case.instructions),
+            *(fmt.count(levels[level]) if level in levels else "" for level in LEVELS),
             ", ".join(inside),
         )
     return table
 
 
 def _one(console: Console, case: CaseTrace, top: int) -> None:
-    clocks = {sample.clock_ns for sample in case.samples}
-    clock = " or ".join(f"{ns:,}" for ns in sorted(clocks)[:3])
+    clocks = {sample.clock_ns for sample in case.samples if sample.clock_ns is not None}
+    clock = " or ".join(map(fmt.count, sorted(clocks)[:3]))
     console.print(
-        f"{case.case}: {case.instructions:,} instructions; the guest's clock: {clock} ns",
+        f"{case.case}: {fmt.count(case.instructions)} instructions"
+        + (f"; the guest's clock: {clock} ns" if clock else ""),
         markup=False,
     )
     for remark in remarks(case):
@@ -177,10 +191,10 @@ def _one(console: Console, case: CaseTrace, top: int) -> None:
 def _split(case: CaseTrace) -> Table:
     table = _columns("level", "component", "instructions", "share")
     for level, count in case.levels().items():
-        _row(table, level, "", f"{count:,}", share(count, case.instructions))
+        _row(table, level, "", fmt.count(count), share(count, case.instructions))
         for its, component, part in case.components():
             if its == level and part != count:
-                _row(table, "", component, f"{part:,}", share(part, case.instructions))
+                _row(table, "", component, fmt.count(part), share(part, case.instructions))
     return table
 
 
@@ -193,8 +207,8 @@ def _functions(case: CaseTrace, title: str, costs: Sequence[Cost]) -> Table:
             cost.function.level,
             cost.function.name,
             cost.function.component,
-            f"{count:,}",
+            fmt.count(count),
             share(count, case.instructions),
-            f"{cost.calls:,}",
+            fmt.count(cost.calls),
         )
     return table

@@ -11,12 +11,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from teemark import fmt
 from teemark.errors import DataError
 
-MAGIC = b"TTRACE2\0"
+MAGIC = b"TTRACE3\0"
 CUT = 1
 
-_HEAD = struct.Struct("<8s5Q")
+SAMPLE = 0x71
+"""The marker of what teebench measures: host/include/marker.h has them all."""
+
+TEEHASH_PARTS = {0x74: "open", 0x75: "first", 0x76: "step", 0x77: "last", 0x78: "close"}
+"""teehash's, in the order of its work."""
+
+_HEAD = struct.Struct("<8s6Q")
 BLOCK = np.dtype([("vaddr", "<u8"), ("haddr", "<u8"), ("instructions", "<u4"), ("word", "<u4")])
 STEP = np.dtype([("block", "<u4"), ("instructions", "<u4")])
 
@@ -30,6 +37,8 @@ class Window:
     words: NDArray[np.uint32]  # their instructions
     steps: NDArray[Any]  # the blocks in the order in which they were executed
     instructions: int
+    marker: int
+    """It began there."""
 
     def used(self) -> NDArray[np.intp]:
         """The blocks that were executed."""
@@ -52,13 +61,15 @@ def read(file: Path) -> Window:
     data = np.memmap(file, dtype=np.uint8, mode="r") if file.stat().st_size else np.empty(0, "u1")
     if len(data) < _HEAD.size:
         raise DataError(f"{file}: not a whole window")
-    magic, blocks, words, steps, instructions, flags = _HEAD.unpack(data[: _HEAD.size].tobytes())
+    head = _HEAD.unpack(data[: _HEAD.size].tobytes())
+    magic, blocks, words, steps, instructions, flags, marker = head
     size = _HEAD.size + blocks * BLOCK.itemsize + words * 4 + steps * STEP.itemsize
     if magic != MAGIC or size != len(data):
         raise DataError(f"{file}: not a whole window")
     if flags & CUT:
         raise DataError(
-            f"{file.name}: the call took more than {steps:,} blocks, and the rest wasn't recorded",
+            f"{file.name}: the call took more than {fmt.count(steps)} blocks, and the rest wasn't "
+            "recorded",
             hint="trace a smaller size of the same case",
         )
     first = _HEAD.size
@@ -70,4 +81,5 @@ def read(file: Path) -> Window:
         words=data[second:third].view(np.dtype("<u4")),
         steps=data[third:].view(STEP),
         instructions=instructions,
+        marker=marker,
     )

@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 from teemark.report.sections.breakdown import taken_apart
+from teemark.report.sections.calls import calls
 from teemark.report.sections.cases import cases
+from teemark.report.sections.choices import choices
 from teemark.report.sections.comparison import comparison
 from teemark.report.sections.costs import costs, inside
 from teemark.report.sections.counter import by_its_own_clock
@@ -13,6 +15,7 @@ from teemark.report.sections.headline import headline
 from teemark.report.sections.left_out import left_out
 from teemark.report.sections.machine import machine
 from teemark.report.sections.method import method
+from teemark.report.sections.offload import offload
 from teemark.report.sections.throughput import throughput
 from teemark.report.sections.trace import traced
 from teemark.report.seed_tables import seed_tables
@@ -23,9 +26,12 @@ SECTIONS: tuple[SectionFunction, ...] = (
     taken_apart,
     traced,
     seed_tables,
+    calls,
     comparison,
     throughput,
+    offload,
     costs,
+    choices,
     inside,
     by_its_own_clock,
     first_use,

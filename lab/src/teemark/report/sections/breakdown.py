@@ -122,7 +122,7 @@ def row(run: RunData, one: Breakdown, part: Part) -> tuple[Cell, ...]:
         part.title,
         figures.amount_cell(run, value),
         (Quiet(figures.between(run, value)),),
-        figures.signed(share).lstrip("+"),
+        fmt.signed(share).lstrip("+"),
         part.source or "",
     )
 

@@ -22,7 +22,8 @@ def cases(subjects: Sequence[Subject]) -> Section | None:
             "What one call takes, in every case that was measured. "
             + (
                 "Counted figures are exact; what differs within the run stands under “from” and "
-                "“to”."
+                "“to”. A figure with a unit of its own is of a case that waited for something: it "
+                "is a time."
                 if all(subject.icount for subject in subjects)
                 else f"The interval holds the median with {fmt.LEVEL} and assumes nothing of the "
                 "distribution; below six samples there is none."
@@ -58,6 +59,10 @@ def _table(subject: Subject, group: Sequence[CaseStats]) -> Table:
     ]
     if with_rate:
         columns.append(Column("rate", unit="MiB/s"))
+    with_cpu = any(stats.cpu is not None and stats.bytes for stats in group)
+    if with_cpu:
+        each = "instructions/B" if subject.icount else "ns/B"
+        columns += [Column("CPU, user", unit=each), Column("system", unit=each)]
     columns += (
         [Column("from", unit=unit), Column("to", unit=unit)]
         if subject.icount
@@ -74,8 +79,11 @@ def _table(subject: Subject, group: Sequence[CaseStats]) -> Table:
         ]
         if with_rate:
             row.append(fmt.rate(stats.throughput))
+        if with_cpu:
+            row += cpu_cells(stats)
         if subject.icount:
-            row += [figures.instructions(time.min), figures.instructions(time.max)]
+            shown = figures.instructions if time.estimate.exact else fmt.duration
+            row += [shown(time.min), shown(time.max)]
         else:
             relative = time.sd / time.mean if time.sd is not None and time.mean > 0 else None
             row += [
@@ -85,3 +93,10 @@ def _table(subject: Subject, group: Sequence[CaseStats]) -> Table:
         row.append(fmt.count(time.count))
         rows.append(tuple(row))
     return Table(tuple(columns), tuple(rows))
+
+
+def cpu_cells(stats: CaseStats) -> list[Cell]:
+    """CPU time a byte, user and system."""
+    if stats.cpu is None or not stats.bytes:
+        return [fmt.NONE, fmt.NONE]
+    return [fmt.digits(part / stats.bytes) for part in (stats.cpu.user, stats.cpu.system)]

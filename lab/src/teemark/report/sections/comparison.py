@@ -1,26 +1,32 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Several runs side by side: what a call and a byte cost in each, and which medians differ."""
+"""Several runs side by side: what a call and a byte cost in each, and which cases differ."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from teemark import fmt
-from teemark.model.compare import Difference, differences
-from teemark.report import figures
+from teemark.model.compare import Difference
+from teemark.report import comparing, figures
 from teemark.report.blocks import (
     Block,
+    Bullets,
     Cell,
     Code,
     Column,
     Fold,
+    Heading,
     Paragraph,
     Quiet,
     Section,
     Strong,
     Table,
 )
+from teemark.report.comparing import Compared, compared
 from teemark.report.subject import Subject
+
+SHOWN = 20
+"""Cases that differ, before the others are folded away."""
 
 
 def comparison(subjects: Sequence[Subject]) -> Section | None:
@@ -28,17 +34,60 @@ def comparison(subjects: Sequence[Subject]) -> Section | None:
     if len(subjects) < 2:
         return None
     base = subjects[0]
-    blocks: list[Block] = [
-        Paragraph(
-            (
-                f"Factors are of the cost of a byte, against {base.label}. Where the interval of a "
-                "factor has 1 in it, the difference may be chance.",
-            )
-        ),
-        _costs(subjects),
-    ]
-    blocks += [_medians(base, other) for other in subjects[1:]]
+    blocks: list[Block] = []
+    for other in subjects[1:]:
+        blocks += [Heading(f"{other.label} against {base.label}"), *verdicts(compared(base, other))]
+    costs = _costs(subjects)
+    if costs.rows:
+        note = f"factors of the cost of a byte are against {base.label}"
+        blocks.append(Fold("What a call and a byte cost", note, (costs,)))
     return Section("comparison", "Side by side", tuple(blocks))
+
+
+def verdicts(of: Compared) -> list[Block]:
+    """What became better or worse and why; then every case."""
+    blocks: list[Block] = [Paragraph((comparing.outcome(of.found),))]
+    moved = [one for one in of.found.worst_first if one.verdict in ("worse", "better")]
+    if moved:
+        blocks.append(_table(of, moved[:SHOWN]))
+    why = comparing.reasons(of)
+    if why:
+        blocks.append(Bullets(tuple((sentence,) for sentence in why)))
+    blocks += [Paragraph((Quiet(remark),)) for remark in comparing.remarks(of.found)]
+    note = fmt.plural(len(of.found.pairs), "case")
+    if of.found.pairs:
+        blocks.append(Fold("Every case", note, (_table(of, of.found.worst_first),)))
+    return blocks
+
+
+def _table(of: Compared, pairs: Sequence[Difference]) -> Table:
+    rows: list[tuple[Cell, ...]] = [
+        (
+            (Code(one.name),),
+            figures.cell(of.base.run, one.first),
+            figures.cell(of.other.run, one.second),
+            comparing.change(one),
+            _verdict(one),
+        )
+        for one in pairs
+    ]
+    return Table(
+        (
+            Column("case", "left"),
+            Column(of.base.label, unit=figures.unit(of.base.run)),
+            Column(of.other.label, unit=figures.unit(of.other.run)),
+            Column("change"),
+            Column("verdict", "left"),
+        ),
+        tuple(rows),
+    )
+
+
+def _verdict(one: Difference) -> Cell:
+    text = comparing.judgement(one)
+    if one.verdict in ("worse", "better"):
+        return (Strong(text),)
+    return text if one.verdict == "same" else (Quiet(text),)
 
 
 def _costs(subjects: Sequence[Subject]) -> Table:
@@ -57,7 +106,7 @@ def _costs(subjects: Sequence[Subject]) -> Table:
                 continue
             byte: list[Quiet | str] = [fmt.digits(cost.ns_per_byte)]
             if cost is not found[0] and found[0] is not None and found[0].ns_per_byte > 0:
-                ratio = cost.byte / found[0].byte
+                ratio = cost.byte.drawn_apart() / found[0].byte
                 byte.append(Quiet(f" {figures.times(subject.run, ratio)}"))
             row += [figures.cell(subject.run, cost.call), tuple(byte)]
         rows.append(tuple(row))
@@ -68,39 +117,3 @@ def _costs(subjects: Sequence[Subject]) -> Table:
             Column(f"{subject.label}: byte", unit=subject.run.unit),
         ]
     return Table(tuple(columns), tuple(rows))
-
-
-def _medians(base: Subject, other: Subject) -> Fold:
-    """Every case that both runs have."""
-    found = [one for one in differences(base.run, other.run) if one.first.value > 0]
-    apart = [one for one in found if one.slower != "undecided" and not one.same]
-    rows: list[tuple[Cell, ...]] = [
-        (
-            (Code(one.case + (f" ×{one.repeat}" if one.repeat > 1 else "")),),  # noqa: RUF001
-            figures.cell(base.run, one.first),
-            figures.cell(other.run, one.second),
-            figures.times(other.run, one.ratio),
-            _judgement(one),
-        )
-        for one in found
-    ]
-    table = Table(
-        (
-            Column("case", "left"),
-            Column(base.label, unit=figures.unit(base.run)),
-            Column(other.label, unit=figures.unit(other.run)),
-            Column("ratio"),
-            Column("verdict", "left"),
-        ),
-        tuple(rows),
-    )
-    note = f"{fmt.plural(len(apart), 'case')} of {fmt.count(len(found))} differ beyond chance"
-    return Fold(f"Medians of {other.label} against {base.label}", note, (table,))
-
-
-def _judgement(one: Difference) -> Cell:
-    if one.same:
-        return "identical"
-    words = {"yes": "slower", "no": "faster", "undecided": "undecided"}
-    text = words[one.slower]
-    return (Quiet(text),) if text == "undecided" else (Strong(text),)

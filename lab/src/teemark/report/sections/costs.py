@@ -7,8 +7,9 @@ from collections.abc import Iterable, Sequence
 
 from teemark import fmt
 from teemark.model.fit import MAY_SAVE, MISFIT, Fit
+from teemark.model.forms import family
 from teemark.model.models import Cost
-from teemark.model.stats import Estimate
+from teemark.model.stats import DRAWS, Estimate
 from teemark.report import charts, figures
 from teemark.report.blocks import (
     Bar,
@@ -24,7 +25,7 @@ from teemark.report.blocks import (
     Strong,
     Table,
 )
-from teemark.report.sections.throughput import caveat
+from teemark.report.sections.throughput import caveat, cpu_cell
 from teemark.report.subject import Subject, each
 
 TERMS = {
@@ -36,6 +37,8 @@ TERMS = {
     "tail": "the last bytes don't fill a block, and are kept until the end",
     "request": "each request to the kernel, of 64 KiB at most",
     "rpc": "each call of the TEE back to the normal world",
+    "table": "each whole 2 MiB of the buffer: the TEE fills another page table, and the kernel may "
+    "find that memory in one piece",
     "reference": "the call carries a reference to 64 bytes of shared memory",
 }
 """When each term of a model is paid."""
@@ -51,7 +54,13 @@ def costs(subjects: Sequence[Subject]) -> Section | None:
     drawn = (
         ""
         if all(one.icount for one in subjects)
-        else (f" Intervals are {fmt.LEVEL}: 2,000 draws of what the medians may be.")
+        else (f" Intervals are {fmt.LEVEL}: {fmt.count(DRAWS)} draws of what the medians may be.")
+    )
+    cpu = (
+        " “CPU” is the CPU time of the process a byte of the longest message: it falls where a "
+        "device works, and what kernel threads take isn't in it."
+        if any(stats.cpu for one in subjects for stats in one.models.stats)
+        else ""
     )
     intro = Paragraph(
         (
@@ -59,9 +68,10 @@ def costs(subjects: Sequence[Subject]) -> Section | None:
             "what else shows in the samples. It weighs relative errors alike at all sizes, and a "
             "term is in it only if it explains more than scatter and predicts sizes that were "
             f"left out.{drawn} “Byte” is what a byte of a long message takes, “limit” the rate "
-            "that long messages come close to. “Misfit” is how far the model is off at the "
+            f"that long messages come close to.{cpu} “Misfit” is how far the model is off at the "
             "size where it is worst, beyond what the scatter of that median explains; more than "
-            f"{fmt.percent(MISFIT)} is marked, and then the model must not be calculated with.",
+            f"{fmt.percent(MISFIT)} is marked: then no such sum describes these calls, and none is "
+            "shown.",
         )
     )
     return Section("costs", "What a call costs, and what a byte", (intro, *blocks))
@@ -75,7 +85,7 @@ def _costs_of(subject: Subject) -> list[Block]:
     for key, group in groups.items():
         ordered = sorted(group, key=lambda cost: subject.run.place(cost.backend))
         blocks.append(_cost_table(subject, key, ordered))
-        fits = [(cost.backend, cost.fit) for cost in ordered]
+        fits = [(cost.backend, cost.fit) for cost in ordered if cost.fit.fits]
         if any(len(fit.terms) > 1 for _, fit in fits):
             blocks.append(_terms(subject, f"What {title(subject, key)} is made of", fits))
     references = subject.models.references
@@ -110,18 +120,35 @@ def time_cells(subject: Subject, figure: Estimate) -> tuple[Cell, ...]:
 
 
 def _cost_table(subject: Subject, key: tuple[str, str], ordered: Sequence[Cost]) -> Table:
-    largest = max(cost.ns_per_byte for cost in ordered)
+    largest = max((cost.ns_per_byte for cost in ordered if cost.fit.fits), default=0.0)
+    cpu = {cost.backend: cpu_a_byte(subject, cost) for cost in ordered}
+    with_cpu = any(figure is not None for figure in cpu.values())
     rows: list[tuple[Cell, ...]] = []
     for cost in ordered:
+        if not cost.fit.fits:
+            rows.append(
+                (
+                    backend_cell(subject, cost.backend),
+                    *[fmt.NONE] * (3 if subject.icount else 5),
+                    *((cpu_cell(cpu[cost.backend]),) if with_cpu else ()),
+                    misfit_cell(cost.fit, "size"),
+                )
+            )
+            continue
         byte = cost.byte
         share = max(0.0, byte.value / largest) if largest > 0 else 0.0
         rows.append(
             (
-                backend_cell(subject, cost.backend),
+                "your TA" if key[0] == "call" else backend_cell(subject, cost.backend),
                 *time_cells(subject, cost.call),
-                Bar(fmt.digits(byte.value), share, charts.colour(subject.run.place(cost.backend))),
+                Bar(
+                    fmt.digits(byte.value) if byte.value else fmt.NONE,
+                    share,
+                    charts.colour(subject.run.place(cost.backend)),
+                ),
                 *(() if subject.icount else ((Quiet(fmt.span(byte.interval)),),)),
                 fmt.digits(1e9 / byte.value / (1 << 20)) if byte.value > 0 else fmt.NONE,
+                *((cpu_cell(cpu[cost.backend]),) if with_cpu else ()),
                 misfit_cell(cost.fit, "size"),
             )
         )
@@ -134,12 +161,27 @@ def _cost_table(subject: Subject, key: tuple[str, str], ordered: Sequence[Cost])
                 Column("byte", unit=subject.run.unit),
             ),
             Column("limit", unit="MiB/s"),
+            *((Column("CPU, a byte", unit=subject.run.unit),) if with_cpu else ()),
             Column("misfit"),
         ),
         rows=tuple(rows),
         caption=title(subject, key),
         note=caveat(subject),
     )
+
+
+def cpu_a_byte(subject: Subject, cost: Cost) -> Estimate | None:
+    """CPU time of teebench's process, of the longest message; None where it isn't of interest."""
+    found = [
+        stats
+        for stats in subject.models.stats
+        if (stats.algorithm, stats.backend) == (cost.algorithm, cost.backend)
+        and (family(subject.run.cases[stats.key].case) or ("",))[0] == cost.workload
+        and stats.cpu is not None
+        and stats.bytes
+    ]
+    longest = max(found, key=lambda stats: stats.bytes or 0, default=None)
+    return longest.cpu.a_byte(longest.bytes) if longest is not None and longest.cpu else None
 
 
 def _terms(subject: Subject, name: str, fits: Iterable[tuple[str, Fit]]) -> Fold:
@@ -182,17 +224,23 @@ def _streams(subject: Subject) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for one in subject.models.streams:
         stats = one.measured
-        signed = figures.signed(one.off)
+        off = one.off
+        signed = fmt.NONE if off is None else fmt.signed(off)
         rows.append(
             (
                 (Code(stats.key),),
                 fmt.count(one.pieces),
                 figures.cell(subject.run, stats.estimate),
-                figures.cell(subject.run, one.predicted),
-                (Strong(f"! {signed}"),) if abs(one.off) > STREAM_OFF else signed,
+                fmt.NONE if one.predicted is None else figures.cell(subject.run, one.predicted),
+                (Strong(f"! {signed}"),) if abs(off or 0.0) > STREAM_OFF else signed,
             )
         )
     unit = figures.unit(subject.run)
+    unknown = (
+        "AF_ALG takes whole messages 64 KiB at a time: what a smaller piece costs isn't known. "
+        if any(one.predicted is None for one in subject.models.streams)
+        else ""
+    )
     return Table(
         columns=(
             Column("case", "left"),
@@ -204,7 +252,7 @@ def _streams(subject: Subject) -> Table:
         rows=tuple(rows),
         caption="In pieces, as the models of whole messages predict it: one more way in and out "
         "a piece",
-        note=caveat(subject),
+        note=f"{unknown}{caveat(subject)}",
     )
 
 

@@ -120,7 +120,7 @@ def _slopes(subject: Subject, judged: Sequence[Counted]) -> Table:
                 (Code(counted.case.case),),
                 figures.cell(run, slopes.first) if slopes else fmt.NONE,
                 figures.cell(run, slopes.second) if slopes else fmt.NONE,
-                figures.signed(slopes.ratio.value - 1) if slopes else fmt.NONE,
+                fmt.signed(slopes.ratio.value - 1) if slopes else fmt.NONE,
                 *(() if subject.icount else ((Quiet(_deviations(counted)),),)),
                 _judgement(counted),
             )
@@ -144,7 +144,7 @@ def _deviations(counted: Counted) -> str:
     interval = counted.slopes.ratio.interval if counted.slopes else None
     if interval is None:
         return fmt.NONE
-    low, high = figures.signed(interval.low - 1), figures.signed(interval.high - 1)
+    low, high = fmt.signed(interval.low - 1), fmt.signed(interval.high - 1)
     return low if low == high else f"{low}{fmt.TO}{high}"
 
 

@@ -68,7 +68,7 @@ def _first_of(subject: Subject) -> list[Block]:
                 (Code(stats.key),),
                 figures.cell(subject.run, stats.first_ns),
                 figures.cell(subject.run, stats.next_ns),
-                figures.signed(stats.first_ns / stats.next_ns - 1)
+                fmt.signed(stats.first_ns / stats.next_ns - 1)
                 if abs(stats.first_ns - stats.next_ns) > step
                 else "the same",
             )

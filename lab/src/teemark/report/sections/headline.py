@@ -16,11 +16,13 @@ from teemark.report.blocks import (
     Figures,
     Finding,
     Findings,
+    Heading,
     Paragraph,
     Section,
     Strong,
     Text,
 )
+from teemark.report.seed_tables.answers import Answered, answers
 from teemark.report.subject import Subject, each
 from teemark.report.verdicts import Said
 
@@ -37,8 +39,12 @@ def _of(subject: Subject) -> list[Block]:
     large = _figures(subject)
     if large:
         blocks.append(Figures(large))
+    answered = tuple(_answered(answer) for answer in answers(subject))
+    if answered:
+        blocks += [Heading("What the document concludes"), Findings(answered)]
     findings = tuple(_finding(verdict) for verdict in subject.verdicts)
     if findings:
+        blocks += [Heading("What else the run shows")] if answered else []
         blocks.append(Findings(findings))
     return blocks
 
@@ -101,7 +107,7 @@ def _figures(subject: Subject) -> tuple[tuple[str, str, str], ...]:
     if call is not None:
         how = _marked("median", sure(call))
         number = figures.cell(subject.run, call.estimate)
-        unit = "instructions of " if subject.icount else ""
+        unit = "instructions of " if call.estimate.exact else ""
         made.append((number, f"{unit}an empty call into the TEE", how))
     algorithm = main_algorithm(models, "tee") or main_algorithm(models)
     if algorithm is None:
@@ -123,6 +129,14 @@ def _figures(subject: Subject) -> tuple[tuple[str, str, str], ...]:
 
 def _marked(text: str, confidence: Confidence) -> str:
     return text if confidence == "high" else f"{text}, uncertain"
+
+
+def _answered(answer: Answered) -> Finding:
+    return Finding(
+        claim=(answer.sentence,),
+        evidence=(answer.evidence,),
+        advice=(answer.advice,) if answer.advice else (),
+    )
 
 
 def _finding(verdict: Said) -> Finding:

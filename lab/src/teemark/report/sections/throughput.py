@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from teemark import fmt
-from teemark.model.stats import CaseStats
+from teemark.model.stats import CaseStats, Estimate
 from teemark.report import charts
-from teemark.report.blocks import Block, Chart, Column, Paragraph, Section, Strong, Table
+from teemark.report.blocks import Block, Cell, Chart, Column, Paragraph, Section, Strong, Table
 from teemark.report.subject import Subject, each
 from teemark.run.records import Backend
 
@@ -123,13 +123,27 @@ def _table(group: dict[str, list[CaseStats]]) -> Table:
         backend: {stats.bytes: stats.throughput for stats in all_stats}
         for backend, all_stats in group.items()
     }
+    cpu = {
+        backend: {stats.bytes: stats.cpu.a_byte(stats.bytes) for stats in all_stats if stats.cpu}
+        for backend, all_stats in group.items()
+        if any(stats.cpu for stats in all_stats)
+    }
     return Table(
-        columns=(Column("bytes"), *(Column(backend, unit="MiB/s") for backend in group)),
+        columns=(
+            Column("bytes"),
+            *(Column(backend, unit="MiB/s") for backend in group),
+            *(Column(f"{backend}: CPU", unit="ns/B") for backend in cpu),
+        ),
         rows=tuple(
             (
                 fmt.size(size),
                 *(fmt.rate(by_size[backend].get(size)) for backend in group),
+                *(cpu_cell(cpu[backend].get(size)) for backend in cpu),
             )
             for size in sizes
         ),
     )
+
+
+def cpu_cell(figure: Estimate | None) -> Cell:
+    return fmt.digits(figure.value) if figure is not None else fmt.NONE

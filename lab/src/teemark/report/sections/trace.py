@@ -57,7 +57,7 @@ def _cases_of(subject: Subject) -> list[Block]:
         blocks.append(
             Fold(
                 case.case,
-                f"{case.instructions:,} instructions",
+                f"{fmt.count(case.instructions)} instructions",
                 tuple(_case(case, number, before)),
                 open=number == 0,
             )
@@ -103,7 +103,7 @@ def _components(case: CaseTrace) -> Table:
             Column("share"),
         ),
         tuple(
-            (level, component, f"{count:,}", share(count, case.instructions))
+            (level, component, fmt.count(count), share(count, case.instructions))
             for level, component, count in case.components()
         ),
         caption="By level and component",
@@ -121,7 +121,13 @@ def _changes(before: CaseTrace, after: CaseTrace) -> Table:
             Column("difference"),
         ),
         tuple(
-            (c.function.name, c.function.level, f"{c.before:,}", f"{c.after:,}", f"{c.more:+,}")
+            (
+                c.function.name,
+                c.function.level,
+                fmt.count(c.before),
+                fmt.count(c.after),
+                fmt.change(c.more),
+            )
             for c in found[: 2 * TOP]
         ),
         caption="Functions that make the difference",
@@ -144,9 +150,9 @@ def _functions(case: CaseTrace, title: str, costs: Sequence[Cost]) -> Table:
                 cost.function.name,
                 cost.function.level,
                 cost.function.component,
-                f"{count:,}",
+                fmt.count(count),
                 share(count, case.instructions),
-                f"{cost.calls:,}",
+                fmt.count(cost.calls),
             )
             for cost in costs[:TOP]
             for count in ((cost.self if title == "by itself" else cost.total),)

@@ -5,8 +5,13 @@
     inside(CASE)                         seconds of one operation inside the TA
     per_byte(ALGORITHM, BACKEND)         seconds of one more byte
     teehash(STEP, FORMULA)               of each run of a step; the names are those of its report
+    ran(STEP)                            yes or no: whether teehash did what a step asks
+    samples(CASE)                        how many were taken
+    verified(CASE)                       "verified", of a case that was measured
     fact(NAME)  option(NAME)             of the machine; of its kernel's configuration
     driver(ALGORITHM, WHAT, KIND)        of the kernel: `name` or `priority`
+    done_by(CASE)                        who did the work, by the evidence
+    rate_by(OUTCOME, WORK, PARAMETERS)   of the kernel's fastest driver proven to be that
     max(…)                               the largest of those that are known
 
 and numbers with + - * / between them.
@@ -30,9 +35,14 @@ _FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     "size": Lookup.size,
     "inside": Lookup.inside,
     "per_byte": Lookup.per_byte,
+    "ran": Lookup.ran,
+    "samples": Lookup.samples,
+    "verified": Lookup.verified,
     "fact": Lookup.fact,
     "option": Lookup.option,
     "driver": Lookup.driver,
+    "done_by": Lookup.done_by,
+    "rate_by": Lookup.rate_by,
 }
 
 _OPERATORS: Mapping[type[ast.operator], Callable[[Any, Any], Any]] = {
@@ -112,7 +122,8 @@ def _asked(lookup: Lookup, call: ast.expr) -> Any:
     name = ast.unparse(call.func)
     if name == "teehash":
         step, figure = call.args
-        return lookup.teehash(ast.literal_eval(step), lambda report: _figure(report, figure))
+        name = ast.unparse(figure)
+        return lookup.teehash(ast.literal_eval(step), name, lambda one: _figure(one, figure))
     if name != "max":
         return _FUNCTIONS[name](lookup, *map(ast.literal_eval, call.args))
     known: list[Value] = []

@@ -7,10 +7,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from teemark.model import stats
+from teemark.model.offload import Outcome
 from teemark.model.stats import Estimate, Interval, Summary, summarize
+from teemark.report.offload import WORDS, judged
 from teemark.report.subject import Subject
 
 TeehashReport = Mapping[str, object]
+
+TRIED = "teehash-failed"
+"""The skip of a step that teehash couldn't do."""
 
 
 class NotKnown(Exception):
@@ -24,10 +29,12 @@ class Value:
     known: Estimate
     mean: float | None = None
     sd: float | None = None
+    samples: int | None = None
+    """Of what it is made of, the fewest; None for what isn't sampled."""
 
     @classmethod
     def of(cls, summary: Summary) -> Value:
-        return cls(summary.estimate, summary.mean, summary.sd)
+        return cls(summary.estimate, summary.mean, summary.sd, summary.count)
 
     @property
     def median(self) -> float:
@@ -42,6 +49,7 @@ class Value:
             self.known.scaled(factor),
             self.mean * factor if self.mean is not None else None,
             self.sd * factor if self.sd is not None else None,
+            self.samples,
         )
 
     def __truediv__(self, other: Value | float) -> Value:
@@ -50,18 +58,26 @@ class Value:
             return self * (1 / other)
         if other.median <= 0:
             raise ZeroDivisionError
-        return Value(self.known / other.known)
+        return Value(self.known / other.known, samples=self._fewest(other))
 
     def __rtruediv__(self, number: float) -> Value:
         return exactly(number) / self
 
-    def __add__(self, number: float) -> Value:
-        """Moved; the standard deviation stays."""
-        mean = self.mean + number if self.mean is not None else None
-        return Value(self.known + stats.exactly(number), mean, self.sd)
+    def __add__(self, other: Value | float) -> Value:
+        """A sum of two medians; with a number it is moved, and the standard deviation stays."""
+        if isinstance(other, Value):
+            return Value(self.known + other.known, samples=self._fewest(other))
+        mean = self.mean + other if self.mean is not None else None
+        return Value(self.known + stats.exactly(other), mean, self.sd, self.samples)
 
-    def __sub__(self, number: float) -> Value:
-        return self + -number
+    def __sub__(self, other: Value | float) -> Value:
+        return self + other * -1
+
+    def __rsub__(self, number: float) -> Value:
+        return self * -1 + number
+
+    def _fewest(self, other: Value) -> int | None:
+        return min((n for n in (self.samples, other.samples) if n is not None), default=None)
 
 
 def exactly(number: float) -> Value:
@@ -140,12 +156,30 @@ class Lookup:
             raise NotKnown(f"no line over sizes could be fitted to oneshot/{algorithm}/{backend}")
         return Value(cost.byte) * 1e-9
 
-    def teehash(self, key: str, figure: Callable[[TeehashReport], float]) -> Value:
-        """A figure of every run of a step, as one value."""
+    def teehash(self, key: str, name: str, figure: Callable[[TeehashReport], float]) -> Value:
+        """A figure, called `name`, of every run of a step, as one value."""
         reports = self._reports.get(key)
         if not reports:
             raise self.absent(key)
-        return Value.of(summarize([figure(report) for report in reports]))
+        values = [figure(report) for report in reports]
+        return Value.of(summarize(values, stats.estimate((values,), f"{key} {name}")))
+
+    def ran(self, key: str) -> str:
+        """Whether teehash did what a step asks of it; where it tried."""
+        if key in self._reports:
+            return "yes"
+        if any(skip.case == key and skip.code == TRIED for skip in self.subject.run.skips):
+            return "no"
+        raise self.absent(key)
+
+    def samples(self, key: str) -> Value:
+        """How many were taken of a call."""
+        return exactly(self._case(key).time.count)
+
+    def verified(self, key: str) -> str:
+        """teebench times nothing whose output was wrong."""
+        self._case(key)
+        return "verified" if self.subject.run.cases[key].case.verified else "not verified"
 
     def fact(self, name: str) -> Value | str:
         """A fact of the machine record, such as ta_counter.hz."""
@@ -155,6 +189,8 @@ class Lookup:
             raise self._unknown(name)
         if isinstance(found, bool):
             return "yes" if found else "no"
+        if isinstance(found, tuple):
+            return "; ".join(found) if found else "none"
         return exactly(found) if isinstance(found, int | float) else str(found)
 
     def option(self, name: str) -> str:
@@ -186,6 +222,32 @@ class Lookup:
             )
         priority, name = max(found)
         return exactly(priority) if what == "priority" else name
+
+    def done_by(self, key: str) -> str:
+        """Who did the work of a case, by the evidence: an accelerator, the CPU's instructions …"""
+        self._case(key)
+        for one in judged(self.subject.run, self.subject.models):
+            if one.key == key:
+                return f"{WORDS[one.outcome]} ({one.driver})" if one.driver else WORDS[one.outcome]
+        raise NotKnown("this run wasn't watched: it is of an older teebench")
+
+    def rate_by(self, outcome: Outcome, work: str, parameters: str) -> Value:
+        """Bytes a second of the fastest driver of the kernel that an outcome is proven of."""
+        found = {}
+        for one in judged(self.subject.run, self.subject.models):
+            case = self.subject.run.cases[one.key].case
+            mine = (f"{case.workload}/{case.algorithm}", case.parameters) == (work, parameters)
+            if mine and one.driver is not None:
+                found[one.key] = one
+        fitting = [one.key for one in found.values() if one.outcome == outcome]
+        if fitting:
+            return max((self.rate(key) for key in fitting), key=lambda rate: rate.median)
+        if not found:
+            raise NotKnown("no driver of the kernel was measured")
+        raise NotKnown(
+            f"no driver here is proven {WORDS[outcome]}: "
+            + ", ".join(sorted({f"{one.driver} is {WORDS[one.outcome]}" for one in found.values()}))
+        )
 
     def _unknown(self, fact: str) -> NotKnown:
         """Why a fact of the machine is null."""

@@ -33,6 +33,15 @@ _LONG = re.compile(r"(?<![.\w])\d{5,}(?=\.\d|\b)")
 _LAST = re.compile(r"\s(?=\S+$)")
 """The space before the last word."""
 
+_READABLE = 1e-3
+_SMALLER = (
+    ("s", "ms", "µs", "ns"),
+    ("GB", "MB", "kB", "B"),
+    ("GiB", "MiB", "KiB", "bytes"),
+    ("GB/s", "MB/s", "kB/s", "B/s"),
+    ("GiB/s", "MiB/s", "KiB/s"),
+)
+
 _MEDIAN, _INTERVAL = "median", "95 %"
 _MEAN = "mean\N{NO-BREAK SPACE}±\N{NO-BREAK SPACE}sd"
 
@@ -143,6 +152,8 @@ class _Cells:
         formula = self.seed.cells.get((row, self.seed.deviations.get(column, column)))
         if formula is None:
             figure = self._figure(row, column)
+            if row in self.seed.reasons and figure is not None:
+                return self.why.mark(self.seed.reasons[row])
             if figure is None or figure.value is None:
                 return ""
             return self.why.mark("a statement of the document; nothing to measure")
@@ -163,12 +174,14 @@ class _Cells:
         value = self._value(row, column)
         if not isinstance(value, Value):
             return value, {}
-        factor, name = _in(self._unit(row, column))
-        shown = value * factor
+        unit = self._unit(row, column)
         if column in self.seed.deviations:
-            if shown.sd is None:
+            if value.sd is None:
                 return self.why.mark("one sample has no standard deviation"), {}
-            return (fmt.digits(shown.sd) + name,), {}
+            factor, name = unit_for(unit, value.sd)
+            return (fmt.digits(value.sd * factor) + name,), {}
+        factor, name = unit_for(unit, value.median)
+        shown = value * factor
         more = {_INTERVAL: fmt.span(shown.interval) if _is_wide(shown) else ""}
         if shown.mean is None or not shown.sd:
             return (_number(shown.median) + name,), more
@@ -181,7 +194,7 @@ class _Cells:
         value = self._value(row, column)
         if not isinstance(value, Value):
             return [value, "", "", ""]
-        factor, name = _in(self._unit(row, column))
+        factor, name = unit_for(self._unit(row, column), value.median)
         shown = value * factor
         return [
             _number(shown.median) + name,
@@ -254,10 +267,15 @@ def _published(figure: Figure | None) -> Cell:
     return (shown,)
 
 
-def _in(unit: str) -> tuple[float, str]:
-    """What to multiply base units with, and what to write after the number."""
+def unit_for(unit: str, value: float) -> tuple[float, str]:
+    """What to multiply base units with, and what to write after the number: the document's unit,
+    or a smaller one where the value would begin with zeros to be counted."""
     if unit in ("", "count", "errno", "ratio"):
         return 1.0, ""
+    if value and abs(value) < _READABLE * UNITS[unit][1]:
+        smaller = next((units for units in _SMALLER if unit in units), ())
+        fits = (name for name in smaller if abs(value) >= UNITS[name][1])
+        unit = next(fits, smaller[-1] if smaller else unit)
     factor = 1.0 / UNITS[unit][1]
     return factor, unit if unit in ("%", "x") else f"\N{NO-BREAK SPACE}{unit}"
 

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* How often each interrupt line was raised: /proc/interrupts, all CPUs. */
+#ifndef INTERRUPTS_H
+#define INTERRUPTS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "error.h"
+
+struct interrupt_line {
+	char line[16];  /* "52", "IPI0" */
+	char name[112]; /* what the kernel says of it: "GICv3 27 Level …" */
+	uint64_t count;
+};
+
+struct interrupts {
+	struct interrupt_line *list;
+	size_t count, room;
+};
+
+/* 0, or -errno with the reason. */
+int interrupts_read(struct interrupts *now, struct error *err);
+/* Of a text as /proc/interrupts has it. */
+int interrupts_parse(const char *text, struct interrupts *now,
+		     struct error *err);
+void interrupts_free(struct interrupts *now);
+/* How often the line was raised between two readings. */
+uint64_t interrupts_since(const struct interrupts *before,
+			  const struct interrupt_line *now);
+
+#endif

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cases.h"
+#include "clock.h"
+#include "json.h"
+#include "masks.h"
+#include "measure.h"
+#include "pool.h"
+
+static _Noreturn void become(const char *key, uint32_t calls, int out,
+			     const char *variable, const char *value)
+{
+	char number[16];
+
+	snprintf(number, sizeof(number), "%u", calls);
+	if (dup2(out, STDOUT_FILENO) >= 0 &&
+	    !(value ? setenv(variable, value, 1) : unsetenv(variable)))
+		execl("/proc/self/exe", "teebench", "--stretch", number, key,
+		      (char *)NULL);
+	_exit(127);
+}
+
+/* One process' stretches. False: it gave none, or not all. */
+static bool stretches_of(const char *key, uint32_t calls, const char *variable,
+			 const char *value, uint64_t *ns)
+{
+	int ends[2], status;
+	unsigned n = 0;
+	FILE *lines;
+	pid_t pid;
+
+	if (pipe(ends))
+		return false;
+	pid = fork();
+	if (!pid)
+		become(key, calls, ends[1], variable, value);
+	close(ends[1]);
+	lines = fdopen(ends[0], "r");
+	if (lines) {
+		unsigned long long one;
+
+		while (n < MASKS_STRETCHES && fscanf(lines, "%llu", &one) == 1)
+			ns[n++] = one;
+		fclose(lines);
+	} else {
+		close(ends[0]);
+	}
+	if (pid < 0)
+		return false;
+	while (waitpid(pid, &status, 0) < 0)
+		if (errno != EINTR)
+			return false;
+	return n == MASKS_STRETCHES && WIFEXITED(status) &&
+	       !WEXITSTATUS(status);
+}
+
+void masks_compare(const char *key, uint32_t calls, const char *variable,
+		   const char *value, struct masks *m)
+{
+	*m = (struct masks){ .tried = true,
+			     .variable = variable,
+			     .value = value,
+			     .calls = calls };
+	for (unsigned i = 0; i < MASKS_PAIRS; i++) {
+		if (!stretches_of(key, calls, variable, NULL,
+				  m->plain_ns + m->count) ||
+		    !stretches_of(key, calls, variable, value,
+				  m->masked_ns + m->count)) {
+			snprintf(m->reason, sizeof(m->reason),
+				 "a process with %s=%s didn't end as it "
+				 "should",
+				 variable, value);
+			return;
+		}
+		m->count += MASKS_STRETCHES;
+	}
+}
+
+static void put_times(struct json *j, const char *name, const uint64_t *ns,
+		      unsigned count)
+{
+	json_array(j, name);
+	for (unsigned i = 0; i < count; i++)
+		json_u64(j, NULL, ns[i]);
+	json_array_end(j);
+}
+
+void masks_put(struct json *j, const struct masks *m)
+{
+	if (m->reason[0]) {
+		json_null(j, "masked");
+		json_string(j, "masked_reason", m->reason);
+		return;
+	}
+	json_object(j, "masked");
+	json_string(j, "variable", m->variable);
+	json_string(j, "value", m->value);
+	json_u64(j, "calls", m->calls);
+	put_times(j, "plain_ns", m->plain_ns, m->count);
+	put_times(j, "masked_ns", m->masked_ns, m->count);
+	json_object_end(j);
+}
+
+static int time_calls(struct bench_case *c, uint32_t calls, struct error *err)
+{
+	const struct measure measure = { .now_ns = clock_now_ns };
+	const struct measure_target target = {
+		.run = c->workload->run,
+		.state = c->state,
+		.ready = c->workload->ready,
+	};
+	struct measured one;
+	int ret = measure_once(&measure, &target, 1, 1, &one, err);
+
+	for (unsigned i = 0; !ret && i < MASKS_STRETCHES; i++) {
+		ret = measure_once(&measure, &target, calls, 1, &one, err);
+		if (!ret)
+			printf("%llu\n", (unsigned long long)one.ns);
+	}
+	return ret;
+}
+
+int masks_stretch(const char *key, const char *calls, struct error *err)
+{
+	const struct case_options defaults = { .samples = 1,
+					       .repeats = { 1 },
+					       .n_repeats = 1 };
+	struct cases cases = { 0 };
+	struct pool pool = { 0 };
+	uint64_t n = 0;
+	int ret = case_number(calls, "the number of calls", MEASURE_LOOPS_MAX,
+			      &n, err);
+
+	if (!ret && !n)
+		ret = error_set(err, -EINVAL, "the number of calls is 0");
+	if (!ret)
+		ret = cases_add_line(&cases, key, 0, &defaults, err);
+	if (!ret)
+		ret = case_parse(&cases.list[0], &pool, err);
+	if (!ret)
+		ret = case_prepare(&cases.list[0], &pool, err);
+	if (!ret)
+		ret = time_calls(&cases.list[0], (uint32_t)n, err);
+	for (size_t i = 0; i < cases.count; i++)
+		case_teardown(&cases.list[i]);
+	pool_close(&pool);
+	cases_free(&cases);
+	return ret;
+}

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <ctype.h>
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "clock.h"
+#include "json.h"
+#include "watch.h"
+
+enum {
+	IDLE_NS = 20000000,
+	STRETCH_NS = 20000000,
+	STRETCH_MAX_NS = 1000000000,
+	CALLS_MIN = 8,
+	CALLS_MAX = 4096,
+};
+
+/* What rose between before and now, instead of now's counts. */
+static void rose(const struct interrupts *before, struct interrupts *now)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < now->count; i++) {
+		struct interrupt_line line = now->list[i];
+
+		line.count = interrupts_since(before, &line);
+		if (line.count)
+			now->list[n++] = line;
+	}
+	now->count = n;
+}
+
+void watch_idle(struct watched_idle *idle)
+{
+	struct timespec ts = { .tv_nsec = IDLE_NS };
+	struct interrupts before;
+	struct error err = { 0 };
+	uint64_t begin;
+
+	if (idle->looked)
+		return;
+	idle->looked = true;
+	if (!interrupts_read(&before, &err)) {
+		begin = clock_now_ns();
+		clock_nanosleep(CLOCK_MONOTONIC, 0, &ts, NULL);
+		idle->ns = clock_now_ns() - begin;
+		if (!interrupts_read(&idle->raised, &err))
+			rose(&before, &idle->raised);
+		interrupts_free(&before);
+	}
+	if (err.code)
+		snprintf(idle->reason, sizeof(idle->reason), "%.159s",
+			 err.what);
+}
+
+static uint64_t count_of(const struct interrupts *raised, const char *line)
+{
+	for (size_t i = 0; i < raised->count; i++)
+		if (!strcmp(raised->list[i].line, line))
+			return raised->list[i].count;
+	return 0;
+}
+
+/* Is there a line that rises with the calls, as an idle machine's does not? */
+static bool shows_something(const struct watched *w,
+			    const struct watched_idle *idle)
+{
+	for (size_t i = 0; i < w->raised.count; i++) {
+		const struct interrupt_line *line = &w->raised.list[i];
+		double resting = (double)count_of(&idle->raised, line->line);
+
+		if (idle->ns)
+			resting *= (double)w->measured.ns / (double)idle->ns;
+		if ((double)line->count > 4 * resting + w->calls / 8.0)
+			return true;
+	}
+	return false;
+}
+
+/* CPU time of all processes but this one: the first number of schedstat. */
+static int64_t others_ns(void)
+{
+	DIR *proc = opendir("/proc");
+	struct dirent *entry;
+	int64_t sum = -1;
+	char path[300], text[64];
+
+	while (proc && (entry = readdir(proc))) {
+		ssize_t len;
+		int fd;
+
+		if (!isdigit((unsigned char)entry->d_name[0]) ||
+		    atoi(entry->d_name) == getpid())
+			continue;
+		snprintf(path, sizeof(path), "/proc/%s/schedstat",
+			 entry->d_name);
+		fd = open(path, O_RDONLY | O_CLOEXEC);
+		if (fd < 0)
+			continue;
+		len = read(fd, text, sizeof(text) - 1);
+		close(fd);
+		if (len <= 0)
+			continue;
+		text[len] = '\0';
+		sum = (sum < 0 ? 0 : sum) + strtoll(text, NULL, 10);
+	}
+	if (proc)
+		closedir(proc);
+	return sum;
+}
+
+/* One stretch; with_others: the CPU time of everybody else, too. */
+static int look(const struct measure *m, const struct measure_target *target,
+		uint32_t repeat, bool with_others, struct watched *w,
+		struct error *err)
+{
+	struct measure plain = *m;
+	struct interrupts before;
+	int64_t others = with_others ? others_ns() : -1;
+	int ret;
+
+	plain.align_ns = 0;
+	w->known = false;
+	w->others_ns = -1;
+	watch_free(w);
+	if (interrupts_read(&before, NULL))
+		return 0;
+	ret = measure_once(&plain, target, w->calls, repeat, &w->measured, err);
+	if (!ret && !interrupts_read(&w->raised, NULL)) {
+		rose(&before, &w->raised);
+		w->known = true;
+	}
+	interrupts_free(&before);
+	/* A process that ended meanwhile took its time along. */
+	if (others >= 0)
+		w->others_ns = others_ns() - others;
+	if (w->others_ns < 0)
+		w->others_ns = -1;
+	return ret;
+}
+
+static uint32_t calls_in(uint64_t ns, uint64_t call_ns)
+{
+	return !call_ns || ns / call_ns > CALLS_MAX ? CALLS_MAX :
+						      (uint32_t)(ns / call_ns);
+}
+
+static uint32_t choose_calls(uint64_t call_ns, uint32_t max)
+{
+	uint32_t calls = calls_in(STRETCH_NS, call_ns);
+	uint32_t most = calls_in(STRETCH_MAX_NS, call_ns);
+
+	if (calls < CALLS_MIN)
+		calls = CALLS_MIN < most ? CALLS_MIN : most;
+	if (calls > max)
+		calls = max;
+	return calls ? calls : 1;
+}
+
+int watch_calls(const struct measure *m, const struct measure_target *target,
+		uint32_t repeat, uint64_t call_ns,
+		const struct watched_idle *idle, struct watched *w,
+		struct error *err)
+{
+	uint32_t max = measure_loops_max(target);
+	int ret;
+
+	*w = (struct watched){ .calls = choose_calls(call_ns, max),
+			       .others_ns = -1 };
+	if (idle->reason[0])
+		return 0;
+	ret = look(m, target, repeat, false, w, err);
+	/* Under load a call may have taken far longer when it was timed. */
+	while (!ret && w->measured.ns < STRETCH_NS / 4 && w->calls <= max / 8 &&
+	       w->calls <= CALLS_MAX / 8) {
+		w->calls *= 8;
+		ret = look(m, target, repeat, false, w, err);
+	}
+	if (!ret && w->known && shows_something(w, idle))
+		ret = look(m, target, repeat, true, w, err);
+	return ret;
+}
+
+void watch_put(struct json *j, const struct watched *w,
+	       const struct watched_idle *idle)
+{
+	if (!w->known) {
+		json_null(j, "watched");
+		json_string(j, "watched_reason",
+			    idle->reason[0] ? idle->reason :
+					      "cannot read /proc/interrupts");
+		return;
+	}
+	json_object(j, "watched");
+	json_u64(j, "calls", w->calls);
+	json_u64(j, "ns", w->measured.ns);
+	json_i64(j, "user_us", w->measured.usage.user_us);
+	json_i64(j, "sys_us", w->measured.usage.sys_us);
+	if (w->others_ns >= 0)
+		json_i64(j, "others_ns", w->others_ns);
+	else
+		json_null(j, "others_ns");
+	json_u64(j, "idle_ns", idle->ns);
+	json_array(j, "interrupts");
+	for (size_t i = 0; i < w->raised.count; i++) {
+		const struct interrupt_line *line = &w->raised.list[i];
+
+		json_object(j, NULL);
+		json_string(j, "line", line->line);
+		json_string(j, "name", line->name);
+		json_u64(j, "count", line->count);
+		json_u64(j, "idle", count_of(&idle->raised, line->line));
+		json_object_end(j);
+	}
+	json_array_end(j);
+	json_object_end(j);
+}
+
+void watch_free(struct watched *w)
+{
+	interrupts_free(&w->raised);
+}

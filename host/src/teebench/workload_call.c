@@ -1,0 +1,624 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * call/NAME/tee/none|BYTES call=DESCRIPTION: any command of any Trusted
+ * Application, with the parameters and the result that the description tells
+ * (call.h). NAME and BYTES are for the report.
+ *
+ * The result is compared before anything is recorded, and after every sample;
+ * the return code, of every call.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "call.h"
+#include "json.h"
+#include "known_answer.h"
+#include "listing.h"
+#include "pool.h"
+#include "tee_client.h"
+#include "workload.h"
+
+enum { SEATS_MAX = 64, PAGE = 4096, OTHER = 0xa5 };
+
+/*
+ * A session with a TA. Cases share one; a case with set-up commands has its
+ * own.
+ */
+struct seat {
+	TEEC_UUID uuid;
+	struct tee_session *tee;
+	unsigned users;
+	bool shared, dead;
+};
+
+static struct seat seats[SEATS_MAX];
+
+/* Memory of one parameter. */
+struct memory {
+	TEEC_SharedMemory shm; /* of a buffer that is registered */
+	TEEC_SharedMemory *allocated;
+	bool registered;
+	uint8_t *plain; /* of our own */
+	uint8_t *data;  /* what the TA sees; NULL where it has no bytes */
+	uint8_t *content;
+	uint8_t *want; /* NULL: whatever comes */
+	size_t want_bytes;
+};
+
+struct step {
+	const struct call_step *is;
+	TEEC_Operation op;   /* before a call */
+	TEEC_Operation done; /* after it */
+	struct memory memory[CALL_PARAMS];
+};
+
+struct call_case {
+	struct call call;
+	struct pool *pool;
+	struct seat *seat;
+	struct step steps[CALL_STEPS_MAX];
+};
+
+static struct step *timed(struct call_case *s)
+{
+	return &s->steps[s->call.n_steps - 1];
+}
+
+static bool has_steps(const struct call *call, unsigned when)
+{
+	for (unsigned i = 0; i < call->n_steps; i++)
+		if (call->steps[i].when == when)
+			return true;
+	return false;
+}
+
+static int call_case_parse(struct bench_case *c, struct pool *pool,
+			   struct error *err)
+{
+	struct call call;
+	int ret = case_need_tee(c, err);
+
+	(void)pool;
+	if (!ret && strcmp(c->parameters, "none"))
+		ret = case_bytes(c, c->parameters, CALL_BYTES_MAX, err);
+	if (!ret && !c->own) {
+		ret = error_set(err, -EINVAL,
+				"what to call isn't said: call=UUID;run:"
+				"COMMAND:0x00000000;...");
+		error_hint(err, "`teemark plan show FILE` writes it from a "
+				"bench.toml");
+	}
+	if (ret)
+		return ret;
+	ret = call_parse(&call, c->own, err);
+	/* What must be made ready for each call. */
+	if (!ret && has_steps(&call, CALL_BEFORE))
+		c->loops_max = 1;
+	for (unsigned i = 0; !ret && i < CALL_PARAMS; i++) {
+		const struct call_param *p =
+			&call.steps[call.n_steps - 1].params[i];
+
+		if (p->type == CALL_MEMORY && p->in && p->out)
+			c->loops_max = 1;
+	}
+	call_free(&call);
+	return ret;
+}
+
+/* Sessions */
+
+static int sit(struct call_case *s, struct error *err)
+{
+	bool shared = !has_steps(&s->call, CALL_SETUP);
+	struct seat *seat = NULL;
+	char name[64];
+	int ret;
+
+	snprintf(name, sizeof(name), "TA %s", s->call.uuid_text);
+	for (size_t i = 0; i < SEATS_MAX; i++) {
+		struct seat *other = &seats[i];
+
+		if (!other->users) {
+			seat = seat ? seat : other;
+		} else if (shared && other->shared &&
+			   !memcmp(&other->uuid, &s->call.uuid,
+				   sizeof(other->uuid))) {
+			seat = other;
+			break;
+		}
+	}
+	if (!seat)
+		return error_set(err, -ENOMEM, "more than %d sessions",
+				 SEATS_MAX);
+	if (!seat->users) {
+		memset(seat, 0, sizeof(*seat));
+		ret = tee_session_open(&seat->tee, &s->call.uuid,
+				       s->call.uuid_text, name, err);
+		if (ret)
+			return ret;
+		seat->uuid = s->call.uuid;
+		seat->shared = shared;
+	}
+	seat->users++;
+	s->seat = seat;
+	return 0;
+}
+
+/* Another case's call may have killed the TA; this one begins anew. */
+static int revive(struct call_case *s, struct error *err)
+{
+	char name[64];
+	int ret;
+
+	if (!s->seat->dead)
+		return 0;
+	snprintf(name, sizeof(name), "TA %s", s->call.uuid_text);
+	ret = tee_session_again(s->seat->tee, &s->call.uuid, name, err);
+	s->seat->dead = ret != 0;
+	return ret;
+}
+
+/* Memory */
+
+static void fill(const struct call_bytes *bytes, uint8_t *data, size_t size)
+{
+	if (bytes->kind == CALL_MESSAGE)
+		pool_message(data, size);
+	else if (bytes->kind == CALL_FILL)
+		memset(data, bytes->fill, size);
+	else
+		call_hex(bytes, data);
+}
+
+static int copy_of(const struct call_bytes *bytes, size_t size, uint8_t **copy,
+		   struct error *err)
+{
+	*copy = malloc(size ? size : 1);
+	if (!*copy)
+		return error_set(err, -ENOMEM, "no memory for %zu bytes", size);
+	fill(bytes, *copy, size);
+	return 0;
+}
+
+static int share(struct tee_session *tee, const struct call_param *p,
+		 struct memory *m, struct error *err)
+{
+	uint32_t flags = (p->in ? TEEC_MEM_INPUT : 0u) |
+			 (p->out ? TEEC_MEM_OUTPUT : 0u);
+	size_t room = (p->size + PAGE - 1) / PAGE * PAGE;
+	TEEC_Result res;
+	int ret;
+
+	if (p->memory == CALL_ALLOCATED) {
+		ret = tee_shm_alloc(tee, room ? room : PAGE, flags,
+				    &m->allocated, err);
+		m->data = ret ? NULL : m->allocated->buffer;
+		return ret;
+	}
+	if (p->memory == CALL_TEMPORARY && !p->size)
+		return 0;
+	m->plain = aligned_alloc(PAGE, room ? room : PAGE);
+	if (!m->plain)
+		return error_set(err, -ENOMEM, "no memory for %zu bytes",
+				 p->size);
+	m->data = m->plain;
+	if (p->memory == CALL_TEMPORARY)
+		return 0;
+	m->shm = (TEEC_SharedMemory){ .buffer = m->plain,
+				      .size = room ? room : PAGE,
+				      .flags = flags };
+	res = tee->api->register_memory(&tee->context, &m->shm);
+	if (res == TEEC_ERROR_NOT_SUPPORTED)
+		return error_skip(err, -EOPNOTSUPP, "no-registering",
+				  "the TEE's driver cannot register memory of "
+				  "a client");
+	if (res != TEEC_SUCCESS)
+		return error_tee(err, res, TEEC_ORIGIN_API,
+				 "cannot register %zu bytes of shared memory",
+				 p->size);
+	m->registered = true;
+	return 0;
+}
+
+/* What parameter i of a step is to hold after the call. */
+static int make_wanted(struct call_case *s, struct step *step, unsigned i,
+		       struct error *err)
+{
+	const struct call_param *p = &step->is->params[i];
+	const struct call_bytes *want = &p->want;
+	struct memory *m = &step->memory[i];
+	const struct memory *of = &step->memory[want->of];
+
+	if (want->kind == CALL_ANY || want->kind == CALL_SHA256)
+		return 0;
+	m->want_bytes = p->want_size.value;
+	if (want->kind != CALL_SAME && want->kind != CALL_DIGEST)
+		return copy_of(want, m->want_bytes, &m->want, err);
+	m->want = malloc(m->want_bytes ? m->want_bytes : 1);
+	if (!m->want)
+		return error_set(err, -ENOMEM, "no memory for %zu bytes",
+				 m->want_bytes);
+	if (want->kind == CALL_DIGEST)
+		return known_answer_digest(s->pool, NULL, want->algorithm,
+					   of->content,
+					   step->is->params[want->of].size,
+					   m->want, NULL, err);
+	memcpy(m->want, of->content, m->want_bytes);
+	return 0;
+}
+
+static int make_memory(struct call_case *s, struct step *step, unsigned i,
+		       struct error *err)
+{
+	static const uint32_t types[2][3] = {
+		{ TEEC_MEMREF_TEMP_INPUT, TEEC_MEMREF_TEMP_OUTPUT,
+		  TEEC_MEMREF_TEMP_INOUT },
+		{ TEEC_MEMREF_PARTIAL_INPUT, TEEC_MEMREF_PARTIAL_OUTPUT,
+		  TEEC_MEMREF_PARTIAL_INOUT },
+	};
+	const struct call_param *p = &step->is->params[i];
+	struct memory *m = &step->memory[i];
+	bool temporary = p->memory == CALL_TEMPORARY;
+	uint32_t type = types[!temporary][p->in && p->out ? 2 : p->out];
+	int ret = share(s->seat->tee, p, m, err);
+
+	if (!ret && p->in)
+		ret = copy_of(&p->content, p->size, &m->content, err);
+	if (ret)
+		return ret;
+	if (m->content && m->data)
+		memcpy(m->data, m->content, p->size);
+	if (temporary) {
+		tee_set_type(&step->op, i, type);
+		step->op.params[i].tmpref.buffer = m->data;
+		step->op.params[i].tmpref.size = p->size;
+	} else {
+		tee_set_memref(&step->op, i, type,
+			       m->allocated ? m->allocated : &m->shm, 0,
+			       p->size);
+	}
+	return 0;
+}
+
+static int make_step(struct call_case *s, struct step *step, struct error *err)
+{
+	static const uint32_t types[] = { TEEC_VALUE_INPUT, TEEC_VALUE_OUTPUT,
+					  TEEC_VALUE_INOUT };
+	int ret = 0;
+
+	for (unsigned i = 0; !ret && i < CALL_PARAMS; i++) {
+		const struct call_param *p = &step->is->params[i];
+
+		if (p->type == CALL_MEMORY)
+			ret = make_memory(s, step, i, err);
+		if (p->type != CALL_VALUE)
+			continue;
+		tee_set_type(&step->op, i, types[p->in && p->out ? 2 : p->out]);
+		step->op.params[i].value.a = p->a;
+		step->op.params[i].value.b = p->b;
+	}
+	for (unsigned i = 0; !ret && i < CALL_PARAMS; i++)
+		if (step->is->params[i].type == CALL_MEMORY)
+			ret = make_wanted(s, step, i, err);
+	return ret;
+}
+
+/* What comes back can't be what was there before. */
+static void refresh(struct step *step)
+{
+	for (unsigned i = 0; i < CALL_PARAMS; i++) {
+		const struct call_param *p = &step->is->params[i];
+		struct memory *m = &step->memory[i];
+
+		if (p->type != CALL_MEMORY || !p->out || !m->data)
+			continue;
+		if (p->in) {
+			memcpy(m->data, m->content, p->size);
+			continue;
+		}
+		memset(m->data, OTHER, p->size);
+		for (size_t k = 0; m->want && k < m->want_bytes; k++)
+			m->data[k] = (uint8_t)~m->want[k];
+	}
+}
+
+/* Calls and their results */
+
+/* "set-up command 3": what a message begins with. */
+static void name_step(const struct step *step, char *text, size_t room)
+{
+	static const char *const whens[] = { "set-up command", "command before",
+					     "command" };
+
+	snprintf(text, room, "%s %u", whens[step->is->when], step->is->command);
+}
+
+static int refused(struct call_case *s, const struct step *step,
+		   TEEC_Result res, uint32_t origin, struct error *err)
+{
+	const char *expected = tee_result_name(step->is->result);
+	char name[40];
+	int ret;
+
+	name_step(step, name, sizeof(name));
+	if (res == TEEC_ERROR_TARGET_DEAD)
+		s->seat->dead = true;
+	if (res == TEEC_SUCCESS) {
+		ret = error_set(err, -EBADMSG,
+				"%s succeeded, where the result %s (0x%08x) "
+				"is expected",
+				name, expected ? expected : "without a name",
+				step->is->result);
+		return ret;
+	}
+	if (step->is->result != TEEC_SUCCESS)
+		ret = error_tee(err, res, origin,
+				"%s doesn't return %s (0x%08x) from the "
+				"trusted application",
+				name, expected ? expected : "a result",
+				step->is->result);
+	else
+		ret = error_tee(err, res, origin, "%s failed", name);
+	if (res == TEEC_ERROR_BAD_PARAMETERS && step->is->result != res)
+		error_hint(err, "the TA takes other types or values of "
+				"parameters than it is given, or has no such "
+				"command");
+	if (res == TEEC_ERROR_NOT_SUPPORTED && step->is->result != res)
+		error_hint(err, "does the TA have a command of this number?");
+	return ret;
+}
+
+static inline int invoke(struct call_case *s, struct step *step,
+			 struct error *err)
+{
+	struct tee_session *tee = s->seat->tee;
+	uint32_t origin = 0;
+	TEEC_Result res;
+
+	step->done = step->op;
+	res = tee->api->invoke(&tee->session, step->is->command, &step->done,
+			       &origin);
+	if (res == step->is->result &&
+	    (res == TEEC_SUCCESS || origin == TEEC_ORIGIN_TRUSTED_APP))
+		return 0;
+	return refused(s, step, res, origin, err);
+}
+
+static int check_number(const char *name, unsigned i, const char *what,
+			const struct call_number *want, uint64_t got,
+			struct error *err)
+{
+	if (want->any || want->value == got)
+		return 0;
+	return error_set(err, -EBADMSG, "%s: %s of p%u is %llu, not %u", name,
+			 what, i, (unsigned long long)got, want->value);
+}
+
+/* What has the right digest once is compared byte for byte from then on. */
+static int check_sha256(struct pool *pool, const char *name, unsigned i,
+			const struct call_bytes *want, struct memory *m,
+			size_t bytes, struct error *err)
+{
+	const struct algorithm *sha256 = algorithm_by_name("sha256");
+	uint8_t wanted[CALL_SHA256_BYTES], got[ALG_DIGEST_MAX_BYTES];
+	char text[2 * CALL_SHA256_BYTES + 1];
+	int ret;
+
+	ret = known_answer_digest(pool, NULL, sha256, m->data, bytes, got, NULL,
+				  err);
+	if (ret)
+		return ret;
+	call_hex(want, wanted);
+	for (size_t k = 0; k < CALL_SHA256_BYTES; k++)
+		snprintf(text + 2 * k, 3, "%02x", got[k]);
+	if (memcmp(wanted, got, sizeof(wanted)))
+		return error_set(err, -EBADMSG,
+				 "%s: the %zu bytes of p%u have the "
+				 "SHA-256 %s, which isn't the expected one",
+				 name, bytes, i, text);
+	m->want = malloc(bytes ? bytes : 1);
+	if (!m->want)
+		return error_set(err, -ENOMEM, "no memory for %zu bytes",
+				 bytes);
+	memcpy(m->want, m->data, bytes);
+	m->want_bytes = bytes;
+	return 0;
+}
+
+static int check_memory(struct call_case *s, struct step *step, unsigned i,
+			const char *name, struct error *err)
+{
+	const struct call_param *p = &step->is->params[i];
+	struct memory *m = &step->memory[i];
+	size_t bytes = p->memory == CALL_TEMPORARY ?
+			       step->done.params[i].tmpref.size :
+			       step->done.params[i].memref.size;
+	size_t k = 0;
+	int ret = check_number(name, i, "the size", &p->want_size, bytes, err);
+
+	if (ret || p->want.kind == CALL_ANY)
+		return ret;
+	if (bytes > p->size)
+		return error_set(err, -EBADMSG,
+				 "%s: p%u has %zu bytes, and room for "
+				 "%zu",
+				 name, i, bytes, p->size);
+	if (!m->want)
+		return check_sha256(s->pool, name, i, &p->want, m, bytes, err);
+	if (bytes != m->want_bytes)
+		return error_set(err, -EBADMSG,
+				 "%s: p%u has %zu bytes, not %zu", name, i,
+				 bytes, m->want_bytes);
+	if (!bytes || !memcmp(m->data, m->want, bytes))
+		return 0;
+	while (m->data[k] == m->want[k])
+		k++;
+	return error_set(err, -EBADMSG, "%s: byte %zu of p%u is %02x, not %02x",
+			 name, k, i, m->data[k], m->want[k]);
+}
+
+static int check_step(struct call_case *s, struct step *step, struct error *err)
+{
+	char name[40];
+	int ret = 0;
+
+	name_step(step, name, sizeof(name));
+	for (unsigned i = 0; !ret && i < CALL_PARAMS; i++) {
+		const struct call_param *p = &step->is->params[i];
+		const TEEC_Value *v = &step->done.params[i].value;
+
+		if (!p->out)
+			continue;
+		if (p->type == CALL_MEMORY) {
+			ret = check_memory(s, step, i, name, err);
+			continue;
+		}
+		ret = check_number(name, i, "value a", &p->want_a, v->a, err);
+		if (!ret)
+			ret = check_number(name, i, "value b", &p->want_b, v->b,
+					   err);
+	}
+	return ret;
+}
+
+static int run_steps(struct call_case *s, unsigned when, struct error *err)
+{
+	int ret = 0;
+
+	for (unsigned i = 0; !ret && i < s->call.n_steps; i++) {
+		struct step *step = &s->steps[i];
+
+		if (step->is->when != when)
+			continue;
+		refresh(step);
+		ret = invoke(s, step, err);
+		if (!ret)
+			ret = check_step(s, step, err);
+	}
+	return ret;
+}
+
+/* The workload */
+
+static int call_prepare(struct bench_case *c, struct pool *pool,
+			struct error *err)
+{
+	struct call_case *s = c->state;
+	int ret = call_parse(&s->call, c->own, err);
+
+	s->pool = pool;
+	if (!ret)
+		ret = sit(s, err);
+	if (!ret)
+		ret = revive(s, err);
+	for (unsigned i = 0; !ret && i < s->call.n_steps; i++) {
+		s->steps[i].is = &s->call.steps[i];
+		ret = make_step(s, &s->steps[i], err);
+	}
+	return ret ? ret : run_steps(s, CALL_SETUP, err);
+}
+
+static int call_ready(void *state, uint32_t loops, struct error *err)
+{
+	struct call_case *s = state;
+	int ret = revive(s, err);
+
+	(void)loops;
+	if (!ret)
+		ret = run_steps(s, CALL_BEFORE, err);
+	refresh(timed(s));
+	return ret;
+}
+
+static int call_run(void *state, uint32_t loops, uint32_t repeat,
+		    struct error *err)
+{
+	struct call_case *s = state;
+	struct step *step = timed(s);
+	int ret = 0;
+
+	(void)repeat;
+	for (uint32_t i = 0; !ret && i < loops; i++)
+		ret = invoke(s, step, err);
+	return ret;
+}
+
+static int call_check(void *state, struct error *err)
+{
+	return check_step(state, timed(state), err);
+}
+
+/* What the results were compared with is in the record. */
+static void call_facts(const void *state, struct json *json)
+{
+	const struct call_case *s = state;
+	const struct call_step *is = &s->call.steps[s->call.n_steps - 1];
+	char name[32];
+
+	json_string(json, "ta", s->call.uuid_text);
+	json_u64(json, "command", is->command);
+	json_array(json, "unchecked");
+	for (unsigned i = 0; i < CALL_PARAMS; i++) {
+		const struct call_param *p = &is->params[i];
+		bool memory = p->type == CALL_MEMORY;
+
+		if (!p->out)
+			continue;
+		snprintf(name, sizeof(name), "p%u", i);
+		if (memory ? p->want.kind == CALL_ANY :
+			     p->want_a.any && p->want_b.any)
+			json_string(json, NULL, name);
+		snprintf(name, sizeof(name), "p%u.%c", i,
+			 p->want_a.any ? 'a' : 'b');
+		if (!memory && p->want_a.any != p->want_b.any)
+			json_string(json, NULL, name);
+	}
+	json_array_end(json);
+}
+
+static void drop_memory(struct call_case *s, struct memory *m)
+{
+	if (m->registered)
+		s->seat->tee->api->release_memory(&m->shm);
+	if (m->allocated)
+		tee_shm_free(s->seat->tee, m->allocated);
+	free(m->plain);
+	free(m->content);
+	free(m->want);
+}
+
+static void call_teardown(void *state)
+{
+	struct call_case *s = state;
+
+	for (unsigned i = 0; s->seat && i < s->call.n_steps; i++)
+		for (unsigned k = 0; k < CALL_PARAMS; k++)
+			drop_memory(s, &s->steps[i].memory[k]);
+	if (s->seat && !--s->seat->users)
+		tee_session_close(s->seat->tee);
+	call_free(&s->call);
+}
+
+static void call_list(struct listing *listing, struct pool *pool)
+{
+	listing_add_names(listing, pool, backend_by_name("tee"), DESK_DIGEST,
+			  (const char *const[]){ "NAME", NULL });
+}
+
+const struct workload workload_call = {
+	.name = "call",
+	.summary = "a command of any TA, as call=… describes it",
+	.parameters = "none|BYTES",
+	.option = "call",
+	.state_size = sizeof(struct call_case),
+	.parse = call_case_parse,
+	.prepare = call_prepare,
+	.ready = call_ready,
+	.run = call_run,
+	.verify = call_check,
+	.check = call_check,
+	.facts = call_facts,
+	.teardown = call_teardown,
+	.list = call_list,
+};

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "harness.h"
+
+#include "interrupts.h"
+
+/* A line of all CPUs, of one for the machine, of an architecture's own. */
+static const char two_cpus[] =
+	"           CPU0       CPU1       \n"
+	" 11:     123456     654321    GICv3  27 Level     arch_timer\n"
+	" 33:         40         48   ITS-PCI-MSIX-0000:00:05.0   1 Edge      "
+	"virtio4-virtqueues\n"
+	"IPI0:       300        400       Rescheduling interrupts\n"
+	"Err:          7\n";
+
+static void test_counts_of_all_cpus(void **state)
+{
+	struct interrupts now;
+
+	(void)state;
+	assert_int_equal(interrupts_parse(two_cpus, &now, NULL), 0);
+	assert_int_equal(now.count, 4);
+	assert_string_equal(now.list[1].line, "33");
+	assert_string_equal(now.list[1].name,
+			    "ITS-PCI-MSIX-0000:00:05.0 1 Edge "
+			    "virtio4-virtqueues");
+	assert_int_equal(now.list[1].count, 88);
+	assert_string_equal(now.list[2].line, "IPI0");
+	assert_int_equal(now.list[2].count, 700);
+	assert_int_equal(now.list[3].count, 7);
+	interrupts_free(&now);
+}
+
+static void test_what_rose(void **state)
+{
+	struct interrupts before, now;
+
+	(void)state;
+	assert_int_equal(interrupts_parse("CPU0\n 5: 10 a\n", &before, NULL),
+			 0);
+	assert_int_equal(interrupts_parse("CPU0\n 5: 12 a\n 6: 3 b\n", &now,
+					  NULL),
+			 0);
+	assert_int_equal(interrupts_since(&before, &now.list[0]), 2);
+	assert_int_equal(interrupts_since(&before, &now.list[1]), 3);
+	/* A CPU went away, and its counts with it. */
+	assert_int_equal(interrupts_since(&now, &before.list[0]), 0);
+	interrupts_free(&before);
+	interrupts_free(&now);
+}
+
+static void test_nonsense_has_no_lines(void **state)
+{
+	static const char *const texts[] = { "", "\n\n", "CPU0", "5: 1 x",
+					     "CPU0 CPU1\n  : \n:\n" };
+	struct interrupts now;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
+		assert_int_equal(interrupts_parse(texts[i], &now, NULL), 0);
+		interrupts_free(&now);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_counts_of_all_cpus),
+		cmocka_unit_test(test_what_rose),
+		cmocka_unit_test(test_nonsense_has_no_lines),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

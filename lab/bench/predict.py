@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""How often does a prediction hold? What RUN predicts for the sizes that only OTHER measured.
+
+    teemark run --plan quick -o RUN
+    teemark run --plan lab/bench/other-sizes.toml -o OTHER
+    python lab/bench/predict.py RUN OTHER
+
+A prediction holds where its interval meets that of the measured median. Exit status 1 if fewer than
+90 % hold.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from click import echo as say
+
+from teemark.model.models import build
+from teemark.model.predict import Task, Unpredictable, predict
+from teemark.run import reader
+
+ENOUGH = 0.9
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("run", metavar="RUN", type=Path)
+    parser.add_argument("other", metavar="OTHER", type=Path)
+    asked = parser.parse_args()
+    models, others = build(reader.read(asked.run)), build(reader.read(asked.other))
+    held, off, without = [], [], 0
+    for stats in others.stats:
+        if models.case(stats.key) is not None or stats.bytes is None:
+            continue
+        try:
+            found = predict(models, Task.of(stats.key))
+        except (Unpredictable, ValueError):
+            without += 1
+            continue
+        mine, its = found.interval, stats.estimate.interval
+        held.append(mine is not None and its is not None and mine.overlaps(its))
+        off.append(found.figure.value / stats.time.median - 1)
+        say(
+            f"{'    ' if held[-1] else 'OUT '}{stats.key:40} {found.figure.value:14.0f} "
+            f"{stats.time.median:14.0f} {off[-1]:+8.2%} (±{found.off:.2%})"
+        )
+    if not held:
+        say("no case of OTHER can be predicted by RUN")
+        return 1
+    share = sum(held) / len(held)
+    say(
+        f"{share:.0%} of {len(held)} predictions hold; the worst is {max(map(abs, off)):.2%} off; "
+        f"{without} cases without a prediction"
+    )
+    return 0 if share >= ENOUGH else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

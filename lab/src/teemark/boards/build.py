@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What a board needs is built when it needs it: steps of make and of our scripts."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from teemark.errors import BoardError, MissingOutput
+
+
+@contextlib.contextmanager
+def alone(folder: Path) -> Iterator[None]:
+    """One build in a folder at a time: two of the same would be in each other's way."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / "lock").open("w") as stream:
+        fcntl.flock(stream, fcntl.LOCK_EX)
+        yield
+
+
+def step(
+    argv: Sequence[str], failed: str, needs: Sequence[str] = ("make", "aarch64-linux-gnu-gcc")
+) -> None:
+    """Run one, or raise a BoardError: its own `error:` and `hint:`, or `failed` and its last
+    lines. What it says of its progress goes to stderr: stdout is for data. `needs` are the
+    programs that it calls."""
+    for program in needs:
+        if shutil.which(program) is None:
+            raise MissingOutput(f"there is no {program} on this machine", hint=_package(program))
+    # OP-TEE's build scripts need Python modules that our own environment has.
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
+    done = subprocess.run(
+        argv,
+        stdin=subprocess.DEVNULL,
+        stdout=sys.stderr.fileno(),
+        stderr=subprocess.PIPE,
+        env=os.environ | {"PATH": path},
+        check=False,
+    )
+    if done.returncode != 0:
+        lines = done.stderr.decode(errors="replace").strip().splitlines()
+        errors = [line.removeprefix("error: ") for line in lines if line.startswith("error: ")]
+        hints = [line.removeprefix("hint: ") for line in lines if line.startswith("hint: ")]
+        said = errors[-1] if errors else failed + ":\n" + "\n".join(lines[-12:])
+        raise BoardError(said, hint=hints[-1] if hints else None)
+
+
+def _package(program: str) -> str:
+    """What to install, by the names of Debian's packages."""
+    if not program.endswith("-gcc"):
+        return f"install it, for example: apt install {program}"
+    target = program.removesuffix("-gcc")
+    libc = {"aarch64-linux-gnu": "arm64", "arm-linux-gnueabihf": "armhf"}
+    more = f" libc6-dev-{libc[target]}-cross" if target in libc else ""
+    return f"install the cross compiler, for example: apt install gcc-{target}{more}"

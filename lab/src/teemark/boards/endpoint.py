@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Where ssh connects to, as words for ssh: ours, and those that a person types."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """Where ssh connects to. What is None is left to the user's ssh configuration."""
+
+    address: str
+    user: str | None = None
+    port: int | None = None
+    identity: Path | None = None
+    known_hosts: Path | None = None
+    """A file that alone decides which host key is right, under the name `host_alias`."""
+    host_alias: str | None = None
+    connect_timeout: int = 10
+    keepalive: bool = True
+    """Notice a board that went away without a word. Off where a packet would disturb."""
+    options: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        name = f"{self.user}@{self.address}" if self.user else self.address
+        return f"{name}:{self.port}" if self.port else name
+
+    def arguments(self) -> list[str]:
+        options = [*self.options]  # ssh takes the first value it sees: the board file's
+        options += ["BatchMode=yes", f"ConnectTimeout={self.connect_timeout}"]
+        # What a user's configuration may say for interactive use is turned off.
+        options += ["TCPKeepAlive=no", "ForwardX11=no", "ForwardAgent=no", "PermitLocalCommand=no"]
+        options += ["ControlPersist=no", "RemoteCommand=none", "ClearAllForwardings=yes"]
+        options += ["LogLevel=INFO"]
+        if self.keepalive:
+            options += ["ServerAliveInterval=15", "ServerAliveCountMax=4"]
+        else:
+            options += ["ServerAliveInterval=0"]
+        if self.identity:
+            options += [f"IdentityFile={_quoted(self.identity)}", "IdentitiesOnly=yes"]
+        if self.known_hosts:
+            options += [
+                f"UserKnownHostsFile={_quoted(self.known_hosts)}",
+                "GlobalKnownHostsFile=/dev/null",
+                "StrictHostKeyChecking=yes",
+                f"HostKeyAlias={self.host_alias or self.address}",
+                "UpdateHostKeys=no",
+            ]
+        words = ["-F", "none"] if self.known_hosts else []
+        for option in options:
+            words += ["-o", option]
+        if self.user:
+            words += ["-l", self.user]
+        if self.port:
+            words += ["-p", str(self.port)]
+        return words
+
+    def by_hand(self, *options: str) -> str:
+        """The command line with which a person connects as we do."""
+        words = ["ssh", *options]
+        for option in self.options:
+            words += ["-o", option]
+        if self.known_hosts:
+            words += ["-o", f"UserKnownHostsFile={_quoted(self.known_hosts)}"]
+            words += ["-o", f"HostKeyAlias={self.host_alias or self.address}"]
+        if self.identity:
+            words += ["-i", str(self.identity)]
+        if self.port:
+            words += ["-p", str(self.port)]
+        return shlex.join([*words, f"{self.user}@{self.address}" if self.user else self.address])
+
+
+def _quoted(path: Path) -> str:
+    """A path as ssh's configuration wants it: % is special, and blanks need quotes."""
+    return '"' + str(path).replace("%", "%%") + '"'

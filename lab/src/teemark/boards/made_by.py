@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What decides the figures of the exact board besides our own code: versions of what it runs, and
+of the compiler that made the rest."""
+
+from __future__ import annotations
+
+import subprocess
+
+from teemark import paths
+from teemark.boards.config import BoardFile, VirtualConfig
+from teemark.boards.optee import DEBIAN, resolve
+from teemark.errors import MissingOutput
+
+COMPILER = "aarch64-linux-gnu-gcc"
+
+_PACKAGES = ("tf-a", "kernel", "libc", "optee-client", "openssl")
+
+
+def versions() -> dict[str, str]:
+    """Of the virtual board's packages."""
+    file = paths.vboard() / "VERSIONS"
+    if not file.is_file():
+        raise MissingOutput(f"the virtual board isn't built: there is no {file}")
+    lines = file.read_text(encoding="utf-8").splitlines()
+    return dict(line.split("=", 1) for line in lines if "=" in line)
+
+
+def compiler() -> str:
+    """The first line that it says of itself."""
+    try:
+        done = subprocess.run([COMPILER, "--version"], capture_output=True, text=True, check=True)
+    except (OSError, subprocess.CalledProcessError):
+        raise MissingOutput(f"{COMPILER} isn't there or doesn't run") from None
+    return done.stdout.splitlines()[0]
+
+
+def made_by(file: BoardFile) -> dict[str, str]:
+    """By name. An OP-TEE of the user's own build is what is gated, so it has no version here."""
+    assert isinstance(file.config, VirtualConfig)
+    known = versions()
+    found = {"compiler": compiler(), "optee": "a build of one's own"}
+    if file.config.optee == DEBIAN:
+        found["optee"] = known["optee-os"]
+    elif file.config.optee == "source":
+        found["optee"] = resolve(file.config).what
+    return found | {name: known[name] for name in _PACKAGES}

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""A Trusted Application of the user's: built with a board's kit, and put on the board for as long
+as it is measured.
+
+It is a folder as in optee_examples, whose `ta/` has the Makefile; or that folder `ta` itself; or
+the signed file, UUID.ta.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+
+from teemark.boards.board import Board
+from teemark.boards.install import guest
+from teemark.errors import ConfigError, UsageMistake
+
+
+@dataclass(frozen=True, slots=True)
+class Built:
+    """What is put on the board."""
+
+    name: str
+    file: Path
+    elf: Path | None
+    """With its symbols."""
+
+
+@dataclass(frozen=True, slots=True)
+class OwnTa:
+    """As the user named it."""
+
+    path: Path
+
+    @property
+    def folder(self) -> Path:
+        """Its own, or the one that its file is in."""
+        return self.path.absolute().parent if self.path.is_file() else self.path.absolute()
+
+    @property
+    def name(self) -> str:
+        """Of its folder."""
+        return self.folder.parent.name if self.folder.name == "ta" else self.folder.name
+
+    @property
+    def makefile(self) -> Path | None:
+        for folder in (self.folder / "ta", self.folder):
+            if self.path.is_dir() and (folder / "Makefile").is_file():
+                return folder / "Makefile"
+        return None
+
+
+def find(path: Path) -> OwnTa:
+    """UsageMistake if there is none at that path."""
+    ta = OwnTa(path)
+    if not path.exists():
+        raise UsageMistake(f"{path} doesn't exist", hint=f"`teemark new-ta {path}` makes one")
+    if path.is_file() and path.suffix != ".ta":
+        raise UsageMistake(
+            f"{path} is no Trusted Application", hint="name its folder, or the signed UUID.ta"
+        )
+    if path.is_dir() and ta.makefile is None:
+        raise UsageMistake(
+            f"{path} has no ta/Makefile",
+            hint="name a folder in the form of optee_examples; `teemark new-ta NAME` makes one",
+        )
+    return ta
+
+
+def ready(ta: OwnTa | None, uuid: str | None, board: Board) -> Built | None:
+    """The TA, built with the board's kit before the board is reached; None: there is none. `uuid`
+    is the one that a plan calls it by."""
+    if ta is None:
+        return None
+    found = [ta.path.absolute()] if ta.makefile is None else board.kit.build(ta.makefile.parent)
+    mine = [file for file in found if file.stem.lower() == uuid]
+    if not mine:
+        what = " and ".join(file.stem for file in found)
+        raise ConfigError(
+            f"the plan's TA is {uuid}, but {ta.path} gives {what}",
+            hint="the uuid in [ta] of bench.toml must be that of ta/Makefile's BINARY",
+        )
+    elf = mine[0].with_suffix(".elf")
+    return Built(ta.name, mine[0], elf if elf.is_file() else None)
+
+
+def on_board(
+    built: Built | None, board: Board, tell: Callable[[str], None]
+) -> AbstractContextManager[None]:
+    """The TA is on an open board within this."""
+    return nullcontext() if built is None else guest(board, built.file, tell=tell)

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""OP-TEE's TA development kit: it builds the Trusted Applications that one OP-TEE takes.
+
+What is built with a kit and a key lies in a folder of its own (ta/Makefile says which), so that no
+board gets the TAs of another.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+from teemark import paths
+from teemark.boards import build
+from teemark.errors import BoardError, ConfigError, MissingOutput
+
+OWN = "own"
+"""The folder, beside our TAs, of the user's own."""
+
+_NEEDED = ("mk/ta_dev_kit.mk", "mk/conf.mk")
+
+
+_MAKE = ("env", "-u", "TA_SIGN_KEY", "make")
+"""No other key than the kit's and the one that is named: not the environment's."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kit:
+    folder: Path
+    """export-ta_arm64 or export-ta_arm32 of OP-TEE's build; Yocto calls it export-user_ta."""
+    key: Path | None = None
+    """What signs the TAs; None: the kit's own."""
+
+    def ours(self) -> Path:
+        """The folder of our TAs: the signed ones, and one folder for each source folder, with what
+        they were made of. Those of the virtual board's kit are there since `make build`; others
+        are built when they are needed."""
+        if self == default_kit():
+            return paths.built_tas()
+        self._check()
+        place = self._place()
+        with build.alone(place):
+            self._make(paths.root() / "ta", "our TAs can't be built")
+        return place
+
+    def build(self, source: Path) -> list[Path]:
+        """Build a TA of the user's own: a folder with a Makefile that includes the kit's, as in
+        optee_examples. Returns the signed TAs; nothing is written into `source`."""
+        self._check()
+        name = hashlib.sha256(str(source.resolve()).encode()).hexdigest()[:10]
+        out = self._place() / OWN / f"{source.resolve().name}-{name}"
+        if not (source / "Makefile").is_file():
+            raise BoardError(
+                f"{source} has no Makefile", hint="name the folder of the TA, with the Makefile"
+            )
+        with build.alone(out):
+            for before in out.rglob("*.ta"):
+                before.unlink()  # its UUID may have been another
+            self._make(source, f"the TA in {source} can't be built", f"O={out}")
+        made = sorted(out.rglob("*.ta"))
+        if not made:
+            raise BoardError(
+                f"`make` in {source} made no TA in {out}",
+                hint="its Makefile has to include $(TA_DEV_KIT_DIR)/mk/ta_dev_kit.mk, and to "
+                "leave O, the folder of what is built, as it is given",
+            )
+        return made
+
+    # -- inside ------------------------------------------------------------------------------
+
+    def _check(self) -> None:
+        if not all((self.folder / name).is_file() for name in _NEEDED):
+            if self == default_kit():
+                raise MissingOutput("the virtual board's TA development kit isn't there")
+            raise ConfigError(
+                f"{self.folder} is no TA development kit: it has no {' or no '.join(_NEEDED)}",
+                hint="name the folder export-ta_arm64 or export-ta_arm32 of OP-TEE's build",
+            )
+        if self.key is not None and not self.key.is_file():
+            raise ConfigError(f"there is no key {self.key} to sign TAs with")
+        for path in (self.folder, self.key):
+            if path is not None and len(str(path).split()) != 1:
+                raise ConfigError(
+                    f"{str(path)!r} has a space in it, and OP-TEE's kit takes none",
+                    hint="move it, or name a link to it without one",
+                )
+
+    def _arguments(self) -> list[str]:
+        """The kit, the key and the compiler, for make: there they win over the environment."""
+        words = [f"TA_DEV_KIT_DIR={self.folder.absolute()}", f"CROSS_COMPILE={self._compiler()}"]
+        return words + ([f"TA_SIGN_KEY={self.key.absolute()}"] if self.key is not None else [])
+
+    def _compiler(self) -> str:
+        """Its prefix, by the kind of TAs that the kit is for."""
+        settings = (self.folder / "mk" / "conf.mk").read_text(encoding="utf-8", errors="replace")
+        return "arm-linux-gnueabihf-" if "sm := ta_arm32\n" in settings else "aarch64-linux-gnu-"
+
+    def _place(self) -> Path:
+        argv = [*_MAKE, "-s", "-C", str(paths.root() / "ta"), "place", *self._arguments()]
+        done = subprocess.run(argv, capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            raise BoardError(f"ta/Makefile doesn't say where TAs go: {done.stderr.strip()}")
+        return Path(done.stdout.strip())
+
+    def _make(self, source: Path, failed: str, *words: str) -> None:
+        argv = [*_MAKE, "--no-print-directory", "-C", str(source), "all", *self._arguments()]
+        needs = ("make", f"{self._compiler()}gcc")
+        build.step([*argv, *words], f"{failed} with the kit {self.folder}", needs)
+
+
+def default_kit() -> Kit:
+    """The virtual board's, whose TAs `make build` makes: Debian's, with OP-TEE's published key."""
+    return Kit(paths.vboard() / "ta_dev_kit")

@@ -1,0 +1,237 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""`teemark compare`: which cases became better or worse."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import click
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from teemark.model.compare import Limit
+    from teemark.report.comparing import Compared
+
+SHOWN = 20
+"""Cases in the terminal, without --all."""
+
+
+@click.command("compare")
+@click.argument("base", type=click.Path(path_type=Path))
+@click.argument("new", nargs=-1, metavar="NEW...", type=click.Path(path_type=Path))
+@click.option(
+    "--fail-on",
+    metavar="LIMIT",
+    help="Exit with 1 if a case is worse by so much: 5%, or 1000i (instructions a call).",
+)
+@click.option("--force", is_flag=True, help="Compare what should not be compared.")
+@click.option("--all", "everything", is_flag=True, help="List every case.")
+@click.option("-f", "--format", "form", type=click.Choice(("markdown", "html")))
+@click.option("--json", "as_json", is_flag=True, help="Print verdicts for scripts.")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Write to this file instead of stdout.",
+)
+def command(
+    *,
+    base: Path,
+    new: tuple[Path, ...],
+    fail_on: str | None,
+    force: bool,
+    everything: bool,
+    form: Literal["markdown", "html"] | None,
+    as_json: bool,
+    output: Path | None,
+) -> int:
+    """Say of every case that BASE and NEW both measured whether it became better or worse.
+
+    BASE and NEW are runs: their folders, or their run.ndjson. Where instructions are counted, every
+    difference counts that isn't one of two boots. Where times are sampled, a verdict takes a rank
+    test and an interval, and is `undecided` where they don't suffice.
+
+    Runs of an emulated board and of hardware, of instructions and of times, of different plans, and
+    truncated runs are refused without --force.
+
+    Exit status: 0; 1 if --fail-on finds a case, or one that BASE measured is missing in NEW;
+    2 for a wrong word on the command line.
+    """
+    from teemark.commands import parse_limit
+    from teemark.errors import UsageMistake
+    from teemark.files import write_whole
+    from teemark.report import comparing, comparison_page
+
+    if not new:
+        raise UsageMistake("no run to compare with", hint="teemark compare BASE NEW…")
+    if form is not None and as_json:
+        raise UsageMistake("--format and --json exclude each other", hint="name one of them")
+    limit = parse_limit(fail_on) if fail_on is not None else None
+    found, obstacles = _compared([base, *new], limit, force=force)
+    failures = [comparing.failures(one.found, limit) if limit else [] for one in found]
+    if as_json:
+        text = json.dumps(_json(found, obstacles, limit, failures), indent=2) + "\n"
+    elif form is not None:
+        text = comparison_page.render(found, obstacles, limit, form)
+    else:
+        text = "\n".join(_text(one, obstacles, limit, everything=everything) for one in found)
+    if output is not None:
+        write_whole(output, text)
+    else:
+        click.echo(text, nl=False)
+    return 1 if any(failures) else 0
+
+
+def _compared(
+    paths: Sequence[Path], limit: Limit | None, *, force: bool
+) -> tuple[list[Compared], list[str]]:
+    """Every run with the first, and what was compared by force."""
+    from teemark.errors import DataError, UsageMistake
+    from teemark.model.compare import is_exact, obstacles
+    from teemark.report.comparing import compared
+    from teemark.report.subject import subjects
+    from teemark.run import reader
+    from teemark.trace import store
+
+    runs = [reader.read(path) for path in paths]
+    against: list[str] = []
+    for run in runs[1:]:
+        against += [why for why in obstacles(runs[0], run) if why not in against]
+    if against and not force:
+        raise DataError("; ".join(against), hint="--force compares them all the same")
+    if limit is not None and limit.instructions is not None and not all(map(is_exact, runs)):
+        raise UsageMistake(
+            f"--fail-on {limit.instructions:g}i: these runs don't count instructions",
+            hint="use a share such as 5%, or measure on a board that does: qemu-v8-icount",
+        )
+    about = subjects(runs, [store.find(reader.locate(path).parent) for path in paths])
+    found = [compared(about[0], other) for other in about[1:]]
+    for one in found:
+        if not one.found.pairs:
+            raise DataError(
+                f"{one.base.run.file} and {one.other.run.file} have no case in common",
+                hint="`teemark report` shows what is in a run",
+            )
+    return found, against
+
+
+# -- how it is shown -----------------------------------------------------------------------------
+
+
+def _text(of: Compared, obstacles: Sequence[str], limit: Limit | None, *, everything: bool) -> str:
+    """For a terminal of 80 columns, the worst first."""
+    import io
+
+    from rich.console import Console
+
+    from teemark.report import comparing
+    from teemark.summary import WIDTH
+
+    out = io.StringIO()
+    terminal = Console(highlight=False)
+    width = terminal.width if terminal.is_terminal else WIDTH
+    console = Console(file=out, highlight=False, width=width, force_terminal=terminal.is_terminal)
+    console.print(f"base: {comparing.names(of.base.run)}", markup=False)
+    console.print(f"new:  {comparing.names(of.other.run)}", markup=False)
+    for why in obstacles:
+        console.print(f"! Compared by force: {why}.", markup=False)
+    found = of.found
+    pairs = found.worst_first
+    if not everything:
+        pairs = tuple(one for one in pairs if one.verdict != "same")[:SHOWN]
+    if pairs:
+        console.print(_table(of, [one.name for one in pairs]))
+    console.print(comparing.outcome(found), markup=False)
+    left = len(found.pairs) - len(found.of("same")) - len(pairs)
+    if left > 0:
+        console.print(f"{left} that aren't the same are left out: --all lists them.", markup=False)
+    for sentence in comparing.reasons(of):
+        console.print(f"• {sentence}", markup=False)
+    for remark in comparing.remarks(found):
+        console.print(remark, markup=False, style="dim")
+    if limit is not None:
+        console.print(comparing.result(found, limit), markup=False)
+    return out.getvalue()
+
+
+def _table(of: Compared, names: Sequence[str]) -> Table:
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    from teemark.report import comparing, figures
+
+    by_name = {one.name: one for one in of.found.pairs}
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column("", overflow="fold")
+    unit = " instructions" if of.found.exact else ""
+    for title in ("base", "new", "change"):
+        table.add_column(title, justify="right", no_wrap=True)
+    table.add_column("verdict", no_wrap=True)
+    for name in names:
+        one = by_name[name]
+        table.add_row(
+            Text(name),
+            figures.cell(of.base.run, one.first),
+            figures.cell(of.other.run, one.second),
+            comparing.change(one),
+            Text(comparing.judgement(one)),
+        )
+    if unit:
+        table.caption = "instructions a call"
+        table.caption_justify = "left"
+    return table
+
+
+def _json(
+    found: Sequence[Compared],
+    obstacles: Sequence[str],
+    limit: Limit | None,
+    failures: Sequence[Sequence[str]],
+) -> dict[str, object]:
+    from teemark.model.compare import ALPHA, MARGIN
+    from teemark.report import comparing
+
+    return {
+        "base": found[0].base.run.file,
+        "level": 1 - ALPHA,
+        "same_within": MARGIN,
+        "forced": list(obstacles),
+        "fail_on": str(limit) if limit is not None else None,
+        "comparisons": [
+            {
+                "new": one.other.run.file,
+                "unit": one.other.run.unit,
+                "exact": one.found.exact,
+                "starts": one.found.starts,
+                "cases": [
+                    {
+                        "case": pair.case,
+                        "repeat": pair.repeat,
+                        "verdict": pair.verdict,
+                        "base": pair.first.value,
+                        "new": pair.second.value,
+                        "difference": pair.added,
+                        "ratio": pair.ratio.value if pair.first.value else None,
+                        "ratio_low": pair.ratio.interval.low if pair.ratio.interval else None,
+                        "ratio_high": pair.ratio.interval.high if pair.ratio.interval else None,
+                        "p": pair.p,
+                        "probability_larger": pair.larger,
+                        "samples": pair.have or None,
+                        "more_samples": pair.more,
+                        "reason": pair.reason,
+                    }
+                    for pair in one.found.worst_first
+                ],
+                "only_in_base": list(one.found.lost),
+                "only_in_new": list(one.found.new),
+                "reasons": comparing.reasons(one),
+                "failures": list(failed),
+            }
+            for one, failed in zip(found, failures, strict=True)
+        ],
+    }

@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""teemark doctor BOARD"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from teemark.boards import Board
+    from teemark.doctor.patient import Patient, Problem
+
+
+@click.command("doctor")
+@click.argument("board")
+@click.option("--json", "as_json", is_flag=True, help="Everything that was found, as JSON.")
+@click.option("--all", "everything", is_flag=True, help="The whole inventory of a healthy board.")
+def command(board: str, as_json: bool, everything: bool) -> int:
+    """Say what is wrong with a board, why, and what to do about it.
+
+    Looks at the TEE and its Trusted Applications, the kernel's crypto, OpenSSL, the CPU's clock,
+    heat and load, and at what else can spoil a measurement. Changes nothing, but installs teebench
+    and the Trusted Applications where teebench isn't there at all, as `teemark run` does.
+
+    Exit status: 0 if a benchmark would mean something, 1 if not.
+    """
+    from teemark.boards import open_board
+    from teemark.console import working
+    from teemark.doctor.rules import meaningful
+
+    target = open_board(board)
+    with working(f"reaching {target.name} …"), target:
+        patient, problems = _examine(target)
+    if as_json:
+        click.echo(json.dumps(_document(target.name, patient, problems), ensure_ascii=False))
+    else:
+        _tell(target.name, patient, problems, everything=everything)
+    return 0 if meaningful(problems) else 1
+
+
+def _examine(target: Board) -> tuple[Patient | None, tuple[Problem, ...]]:
+    from teemark.boards import ensure_installed
+    from teemark.doctor import look
+    from teemark.doctor.rules import examine
+    from teemark.errors import TeemarkError
+
+    wrong = look.program(target)
+    if wrong is not None and wrong.name == look.ABSENT:
+        try:
+            ensure_installed(target)
+        except TeemarkError as error:
+            return None, (replace(wrong, evidence=error.message),)
+        wrong = look.program(target)
+    if wrong is not None:
+        return None, (wrong,)
+    patient = look.look(target)
+    return patient, examine(patient)
+
+
+def _document(name: str, patient: Patient | None, problems: tuple[Problem, ...]) -> dict[str, Any]:
+    import msgspec
+
+    from teemark.doctor.rules import meaningful
+
+    return {
+        "board": name,
+        "meaningful": meaningful(problems),
+        "problems": [msgspec.to_builtins(problem) for problem in problems],
+        "machine": msgspec.to_builtins(patient.machine) if patient else None,
+        "tas": [msgspec.to_builtins(ta) for ta in patient.tas] if patient else [],
+        "openssl": list(patient.openssl) if patient else [],
+    }
+
+
+_HEADS = {"blocks": "✗", "distorts": "!", "limits": "·"}
+
+
+def _tell(
+    name: str, patient: Patient | None, problems: tuple[Problem, ...], *, everything: bool
+) -> None:
+    from teemark.doctor.inventory import inventory
+    from teemark.doctor.rules import meaningful
+    from teemark.harmless import harmless
+
+    if patient is not None:
+        for label, value in inventory(patient, everything=everything):
+            click.echo(harmless(f"{label:<16} {value}"))
+        click.echo()
+    for problem in problems:
+        click.echo(harmless(f"{_HEADS[problem.severity]} {problem.what}"))
+        for label, text in (
+            ("cause", problem.cause),
+            ("seen", problem.evidence),
+            ("do", problem.remedy),
+        ):
+            for number, line in enumerate(text.splitlines()):
+                click.echo(harmless(f"    {label + ':' if not number else '':<7}{line}"))
+    if problems:
+        click.echo()
+    bad = [problem for problem in problems if problem.severity != "limits"]
+    if meaningful(problems):
+        note = f" ({len(problems)} thing{'s' * (len(problems) > 1)} worth knowing)"
+        click.echo(f"{name} is well: a benchmark means something{note if problems else ''}.")
+    else:
+        click.echo(
+            f"{name} needs attention: {len(bad)} problem{'s' * (len(bad) > 1)} to solve before a "
+            "benchmark means something."
+        )

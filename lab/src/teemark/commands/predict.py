@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""`teemark predict`: what a call takes that wasn't measured, by the models of a run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from teemark.model.models import Models
+    from teemark.model.predict import Prediction, Task, Unpredictable
+    from teemark.run.reader import RunData
+
+
+@click.command("predict")
+@click.argument("source", metavar="RUN", type=click.Path(path_type=Path))
+@click.argument("keys", metavar="[CASE]...", nargs=-1)
+@click.option("--bytes", "size", metavar="SIZE", help="Of the message: 4096, 64K, 37MiB.")
+@click.option("--chunk", metavar="SIZE", help="Of the pieces of a stream.")
+@click.option("--json", "as_json", is_flag=True, help="Write the predictions as JSON.")
+def command(
+    source: Path, keys: tuple[str, ...], size: str | None, chunk: str | None, as_json: bool
+) -> int:
+    """Say what each CASE would take, with what that may be off.
+
+    A CASE is oneshot/sha256/tee, cipher/aes-128-cbc/tee/enc, stream/sha256/tee, …, with its size
+    behind it as in a run (oneshot/sha256/tee/5000), or in --bytes. Without a CASE, shows what RUN
+    can predict, and between which sizes.
+
+    Exit status 1 if RUN gives no ground for an answer; it then says what to measure first.
+    """
+    from teemark.errors import UsageMistake
+    from teemark.model.models import build
+    from teemark.model.predict import Task, Unpredictable, predict
+    from teemark.plan_words import parse_size
+    from teemark.run import reader
+
+    if not keys and (size or chunk):
+        raise UsageMistake("--bytes and --chunk say nothing without a CASE")
+    try:
+        sizes = [None if text is None else parse_size(text) for text in (size, chunk)]
+        tasks = [Task.of(key, *sizes) for key in keys]
+    except ValueError as error:
+        raise UsageMistake(
+            str(error), hint="for example: stream/sha256/tee --bytes 37M --chunk 64K"
+        ) from None
+    run = reader.read(source)
+    models = build(run)
+    if not tasks:
+        _catalogue(run, models, as_json)
+        return 0
+    found: list[tuple[Task, Prediction | Unpredictable]] = []
+    for task in tasks:
+        try:
+            found.append((task, predict(models, task)))
+        except Unpredictable as error:
+            found.append((task, error))
+    if as_json:
+        _print({"unit": _unit(run), "predictions": [_as_data(*one) for one in found]})
+    else:
+        for task, answer in found:
+            _say(run, task, answer)
+    return 1 if any(isinstance(answer, Unpredictable) for _, answer in found) else 0
+
+
+def _unit(run: RunData) -> str:
+    from teemark.report import figures
+
+    return "instructions" if figures.exact(run) else "ns"
+
+
+def _print(data: object) -> None:
+    import msgspec
+
+    click.echo(msgspec.json.format(msgspec.json.encode(data)).decode())
+
+
+def _as_data(task: Task, answer: Prediction | Unpredictable) -> dict[str, object]:
+    from teemark.model.predict import Unpredictable
+
+    of_task = {
+        "workload": task.workload,
+        "algorithm": task.algorithm,
+        "backend": task.backend,
+        "bytes": task.bytes,
+        "chunk": task.chunk,
+    }
+    if isinstance(answer, Unpredictable):
+        return of_task | {"value": None, "reason": answer.why, "measure": answer.measure}
+    interval = answer.interval
+    return of_task | {
+        "value": answer.figure.value,
+        "low": interval.low if interval else None,
+        "high": interval.high if interval else None,
+        "off": answer.off,
+        "fitted": answer.fitted,
+        "streams": answer.streams,
+    }
+
+
+def _say(run: RunData, task: Task, answer: Prediction | Unpredictable) -> None:
+    from teemark import fmt
+    from teemark.model.predict import Unpredictable
+    from teemark.report import figures
+
+    pieces = "" if task.chunk is None else f" in pieces of {fmt.size(task.chunk)}"
+    name = f"{task.workload}/{task.algorithm}/{task.backend}, {fmt.size(task.bytes)}{pieces}"
+    if isinstance(answer, Unpredictable):
+        click.echo(f"{name}: no prediction: {answer.why}\n  measure first: {answer.measure}")
+        return
+    interval = answer.interval
+    if interval is None:
+        ends = "too few samples for an interval"
+    elif figures.exact(run):
+        ends = f"{figures.instructions(interval.low)}{fmt.TO}{figures.instructions(interval.high)}"
+    else:
+        ends = fmt.duration_interval(interval)
+    click.echo(f"{name}: {figures.time(run, answer.figure.value)} ({ends})")
+    low, high = answer.fitted
+    what = f"its model is fitted to {fmt.size(low)}{fmt.TO}{fmt.size(high)}"
+    if task.chunk is None:
+        click.echo(f"  {what}, and off by {fmt.share(answer.off)} at most where a size is left out")
+    elif answer.streams:
+        checked = fmt.plural(answer.streams, "stream")
+        click.echo(f"  {what}; checked with {checked} of this run: off by {fmt.share(answer.off)}")
+    else:
+        click.echo(f"  {what}; this run has no stream of it to check that with")
+
+
+def _catalogue(run: RunData, models: Models, as_json: bool) -> None:
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    from teemark import fmt
+    from teemark.model.predict import catalogue
+
+    known = list(catalogue(models))
+    if as_json:
+        _print(
+            {
+                "unit": _unit(run),
+                "models": [
+                    {
+                        "model": f"{cost.workload}/{cost.algorithm}/{cost.backend}",
+                        "from": low,
+                        "to": high,
+                        "off": cost.fit.prediction_error,
+                        "misfit": cost.fit.misfit,
+                        "terms": {
+                            name: {
+                                "value": term.value,
+                                "low": term.interval.low if term.interval else None,
+                                "high": term.interval.high if term.interval else None,
+                            }
+                            for name, term in cost.fit.terms.items()
+                        },
+                    }
+                    for cost, (low, high) in known
+                ],
+            }
+        )
+        return
+    console = Console(highlight=False)
+    if not console.is_terminal:
+        console = Console(highlight=False, width=80)
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column("model", overflow="fold")
+    for name in ("from", "to", "off by", "terms"):
+        table.add_column(name, justify="left" if name == "terms" else "right")
+    for cost, (low, high) in known:
+        table.add_row(
+            Text(f"{cost.workload}/{cost.algorithm}/{cost.backend}"),
+            fmt.size(low),
+            fmt.size(high),
+            fmt.share(cost.fit.prediction_error or 0.0),
+            ", ".join(cost.fit.terms),
+        )
+    console.print(table)
+    click.echo(
+        "off by: the largest error at a size that the model was fitted without."
+        if known
+        else "this run has no model that predicts: they need four sizes or more of a workload"
+    )

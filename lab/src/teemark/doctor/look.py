@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Asks a board what a doctor wants to know. Changes nothing but what a first use loads."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+import msgspec
+
+from teemark.boards import tas
+from teemark.boards.board import Board
+from teemark.boards.config import SshConfig
+from teemark.boards.ta_key import signed_with_published_key
+from teemark.boards.transfer import digest
+from teemark.doctor.patient import Patient, Problem, Ta
+from teemark.errors import CommandFailed, TeemarkError
+from teemark.harmless import harmless_value
+from teemark.run.records import Machine
+
+PROGRAM = "teebench"
+ABSENT = "program-absent"
+"""The name of the problem that installing solves."""
+
+_OPENSSL = "openssl version -a 2>/dev/null; openssl list -providers 2>/dev/null; exit 0"
+
+# Can $1 be run at all, and what is its folder mounted with? Lines: the mount's options, the file's
+# mode, or nothing.
+_PROGRAM = """\
+case $1 in "~/"*) d=$HOME/${1#"~/"};; *) d=$1;; esac
+f=$d/teebench
+[ -e "$f" ] || { echo absent; exit 0; }
+[ -x "$f" ] && [ -r "$f" ] || { echo "mode $(ls -l "$f")"; exit 0; }
+while read -r _ point _ options _; do
+  case $d/ in "${point%/}"/*) best=$point; found=$options;; esac
+done </proc/mounts
+case ,$found, in *,noexec,*) echo "noexec $best $found";; *) echo fine;; esac
+"""
+
+
+def program(board: Board) -> Problem | None:
+    """What keeps teebench from running on the board, after it was installed."""
+    said = board.script(_PROGRAM, board.directory).text.strip()
+    word, _, rest = said.partition(" ")
+    match word:
+        case "absent":
+            return Problem(
+                ABSENT,
+                "blocks",
+                "teebench isn't on the board",
+                f"nothing is installed in {board.directory}",
+                f"no file teebench in {board.directory}",
+                f"teemark setup {board.name}",
+            )
+        case "mode":
+            return Problem(
+                "program-mode",
+                "blocks",
+                "teebench can't be run",
+                "its file may not be read or executed by this user",
+                rest,
+                f"teemark setup {board.name}, or chmod 755",
+            )
+        case "noexec":
+            point = rest.split()[0]
+            return Problem(
+                "noexec",
+                "blocks",
+                "teebench can't be run",
+                f"{point}, where {board.directory} is, is mounted noexec",
+                f"/proc/mounts: {rest}",
+                f"mount -o remount,exec {point}\n"
+                'or in the board file another folder: directory = "/usr/local/lib/teemark"',
+            )
+        case _:
+            return None
+
+
+def machine(board: Board) -> Machine:
+    """What `teebench --machine` says."""
+    result = board.capture([PROGRAM, "--machine", "--json"], check=False)
+    try:
+        return msgspec.convert(
+            harmless_value(msgspec.json.decode(result.stdout)) | {"type": "machine"}, Machine
+        )
+    except (msgspec.DecodeError, msgspec.ValidationError, TypeError):
+        raise CommandFailed(
+            f"{board.name}: {PROGRAM} doesn't say what machine it is on; it ended with status "
+            f"{result.status}",
+            argv=[PROGRAM, "--machine", "--json"],
+            status=result.status,
+            stderr=result.complaint,
+            hint=f"`teemark setup {board.name}` installs this teemark's",
+        ) from None
+
+
+def look(board: Board) -> Patient:
+    """All that the rules ask for, of a board on which teebench runs."""
+    found = machine(board)
+    answers: tuple[Ta, ...] = ()
+    if found.tee.device is not None and found.tee.supplicant in ("running", None):
+        answers = _tas(board)
+    openssl = board.script(_OPENSSL).text
+    return Patient(
+        name=board.name,
+        machine=found,
+        tas=answers,
+        openssl=tuple(line.strip() for line in openssl.splitlines() if line.strip()),
+        icount=board.deterministic,
+    )
+
+
+_INSTALLED = """\
+for f; do [ -f "$f" ] && s=$(sha256sum <"$f") && echo "${s%% *}/${f##*/}"; done
+exit 0
+"""
+
+
+def _tas(board: Board) -> tuple[Ta, ...]:
+    """A session with each TA of ours, and whose key the installed files carry."""
+    try:
+        built = {path.name: path for path in board.tas.glob("*.ta")}
+    except TeemarkError:
+        return ()  # no kit to build them with: nothing of ours is expected
+    folder = board.config.ta_directory if isinstance(board.config, SshConfig) else _VIRTUAL
+    there = board.script(_INSTALLED, *(f"{folder}/{name}" for name in sorted(built))).text
+    keys: dict[str, bool | None] = {}
+    for line in there.split():
+        value, _, name = line.partition("/")
+        same = name in built and digest(built[name]) == value
+        keys[name] = (
+            signed_with_published_key(built[name])
+            if same
+            else _of_the_board(board, f"{folder}/{name}")
+        )
+    return tuple(
+        Ta(
+            uuid=ta.uuid,
+            name=ta.name,
+            opened=answer.opened,
+            code="no-memory" if answer.memory else answer.code,
+            reason=answer.reason,
+            hint=answer.hint,
+            published_key=keys.get(f"{ta.uuid}.ta"),
+        )
+        for ta, answer in tas.open_each(board).items()
+    )
+
+
+_VIRTUAL = "/lib/optee_armtz"
+
+
+def _of_the_board(board: Board, path: str) -> bool | None:
+    """Whose key a file that isn't ours carries; None where it can't be read."""
+    with tempfile.TemporaryDirectory(prefix="teemark-") as folder:
+        local = Path(folder) / "ta"
+        try:
+            board.pull(path, local)
+        except TeemarkError:
+            return None
+        return signed_with_published_key(local)

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What is known of a board, and what can be said of it. Data only."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from teemark.run.records import Machine
+
+Severity = Literal["blocks", "distorts", "limits"]
+"""blocks: what a benchmark needs can't be used. distorts: its figures would mean little. limits:
+worth knowing, no reason not to measure."""
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    name: str
+    severity: Severity
+    what: str
+    cause: str
+    evidence: str
+    remedy: str
+
+
+@dataclass(frozen=True, slots=True)
+class Ta:
+    """What came back when a session was to be opened."""
+
+    uuid: str
+    name: str
+    opened: bool
+    code: str | None = None
+    reason: str | None = None
+    hint: str | None = None
+    published_key: bool | None = None
+    """The installed file is signed with the key that OP-TEE publishes; None: not installed, or
+    its content isn't known here."""
+
+
+@dataclass(frozen=True, slots=True)
+class Patient:
+    name: str
+    machine: Machine
+    tas: tuple[Ta, ...] = ()
+    openssl: tuple[str, ...] = ()
+    """Lines of `openssl version -a` and of its list of providers."""
+    icount: bool = False
+
+    @property
+    def wants_tee(self) -> bool:
+        """Somebody installed a TEE's programs. A machine without is measured without."""
+        tee = self.machine.tee
+        return tee.libteec is not None or tee.supplicant in ("running", "stopped")
+
+    def option(self, name: str) -> str | None:
+        """`y`, `m`, `n` or a value; None where the configuration isn't known."""
+        for line in self.machine.kernel.options or ():
+            key, _, value = line.partition("=")
+            if key == f"CONFIG_{name}":
+                return value
+        return None
+
+    def loaded(self, module: str) -> bool:
+        return module in (self.machine.health.modules or ())
+
+    def there(self, module: str) -> bool | None:
+        """Could the module be loaded? None where nobody knows."""
+        known = self.machine.health.modules_there
+        return module in known if known is not None else None
+
+    def why_not(self, fact: str) -> str:
+        """Why a fact is null, in teebench's words."""
+        return self.machine.reasons.get(fact, "the board doesn't say")
+
+    def device(self, path: str) -> tuple[str, str, str] | None:
+        """Permissions, owner and group; None: there is no such device."""
+        for line in self.machine.health.devices or ():
+            words = line.split()
+            if len(words) == 4 and words[0] == path:
+                return words[1], words[2], words[3]
+        return None
+
+    def steps(self) -> Iterator[tuple[str, int, str]]:
+        """Of AF_ALG and netlink: step, errno (0: it worked), words."""
+        lines = list(self.machine.health.afalg_steps or ())
+        if self.machine.health.crypto_netlink is not None:
+            lines.append(f"netlink {self.machine.health.crypto_netlink}")
+        for line in lines:
+            match = re.fullmatch(r"(.+): (?:ok|(\d+) (.*))", line)
+            if match:
+                yield match[1], int(match[2] or 0), match[3] or ""

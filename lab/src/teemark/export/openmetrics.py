@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""OpenMetrics text, for Prometheus: the median of each case as a gauge, the ends of its 95 %
+interval as two more."""
+
+from __future__ import annotations
+
+from teemark.model.models import sampling_of
+from teemark.model.stats import case_stats
+from teemark.run.reader import RunData
+
+_HELP = {
+    "": "Median of one call.",
+    "_low": "Lower end of the 95 % interval of the median.",
+    "_high": "Upper end of the 95 % interval of the median.",
+}
+
+
+def _label(text: str) -> str:
+    return text.replace("\\", r"\\").replace("\n", r"\n").replace('"', r"\"")
+
+
+def render(run: RunData) -> str:
+    """Seconds, as Prometheus asks for; instructions where these are counted."""
+    exact = run.run is not None and run.run.icount
+    unit, factor = ("instructions", 1.0) if exact else ("seconds", 1e-9)
+    plan = run.run.plan if run.run is not None else ""
+    sampling = sampling_of(run)
+    rows: dict[str, list[str]] = {name: [] for name in _HELP}
+    for case in run.sound:
+        stats = case_stats(case, sampling)
+        if stats is None:
+            continue
+        values = {"": stats.time.median}
+        if stats.time.interval is not None:
+            values |= {"_low": stats.time.interval.low, "_high": stats.time.interval.high}
+        labels = {"board": run.name, "plan": plan, "case": case.case.case}
+        text = ",".join(f'{name}="{_label(value)}"' for name, value in labels.items())
+        for name, value in values.items():
+            rows[name].append(f"teemark_call{name}_{unit}{{{text}}} {value * factor!r}")
+    lines = []
+    for name, found in rows.items():
+        if found:
+            metric = f"teemark_call{name}_{unit}"
+            lines += [f"# TYPE {metric} gauge", f"# UNIT {metric} {unit}"]
+            lines += [f"# HELP {metric} {_HELP[name]}", *found]
+    return "\n".join([*lines, "# EOF"]) + "\n"

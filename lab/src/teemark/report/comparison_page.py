@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""A comparison as a page of its own, or as a comment on a merge request."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+from teemark import __version__
+from teemark.model.compare import Limit
+from teemark.report import comparing, html, markdown
+from teemark.report.blocks import Banner, Block, Bullets, Paragraph, Section, Strong
+from teemark.report.comparing import Compared
+from teemark.report.sections.comparison import verdicts
+
+
+def render(
+    found: Sequence[Compared],
+    obstacles: Sequence[str],
+    limit: Limit | None,
+    form: Literal["markdown", "html"],
+) -> str:
+    """`obstacles` are why the runs should not have been compared."""
+    sections = []
+    for number, one in enumerate(found, 1):
+        blocks: list[Block] = []
+        if limit is not None:
+            blocks.append(Paragraph((Strong(comparing.result(one.found, limit)),)))
+            failed = comparing.failures(one.found, limit)
+            if failed:
+                blocks.append(Bullets(tuple((case,) for case in failed)))
+        blocks += verdicts(one)
+        sections.append(Section(f"comparison-{number}", comparing.names(one.other.run), (*blocks,)))
+    banners = [Banner("Compared by force", (f"{why}.",)) for why in obstacles]
+    title = f"What changed since {comparing.names(found[0].base.run)}"
+    how = html.render if form == "html" else markdown.render
+    return how(title, "", sections, f"Made by teemark {__version__}.", banners)

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The parts of a traced call as `teemark explain` names them, counted: what it infers from outside
+is held against this (lab/bench/inside.py). Pure.
+
+A place in the call tree has the role of the place above it, unless its function begins another:
+the first rule that fits. Names are those of Linux and of OP-TEE's core, so it takes a core that has
+names (--optee source).
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+from teemark.trace.profile import INTERRUPT, CaseTrace, Function
+
+Role = Literal[
+    "client", "switch", "ta-entry", "mapping", "command", "compute", "rpcs", "interrupts"
+]  # fmt: skip
+
+ROLES: tuple[Role, ...] = get_args(Role)
+
+
+@dataclass(frozen=True, slots=True)
+class _Rule:
+    """`function` of `level` begins `role`, called by `caller` from a place whose role is one of
+    `below`."""
+
+    level: str
+    function: re.Pattern[str]
+    role: Role
+    below: frozenset[Role]
+    caller: re.Pattern[str] = re.compile(r".*")
+
+
+def _rule(level: str, function: str, role: Role, *below: Role, caller: str = r".*") -> _Rule:
+    return _Rule(level, re.compile(function), role, frozenset(below or ROLES), re.compile(caller))
+
+
+_RULES = (
+    _Rule("EL1", INTERRUPT, "interrupts", frozenset(ROLES)),
+    # A reference that is registered for the call, by libteec and its system calls.
+    _rule("EL0", r"TEEC_(Register|Release)SharedMemory", "mapping", "client"),
+    _rule("EL1", r"tee_shm_get_from_id|tee_shm_put", "mapping", "client"),
+    # Read-only memory: libteec copies it. Its copy has the name of its library alone.
+    _rule("EL0", r"mem(cpy|move)|\[libc.*", "mapping", "client", caller=r"\[libteec.*"),
+    # What the kernel does when OP-TEE asks it for something; other processes are roots.
+    _rule(
+        "EL1",
+        r"(?!optee_smccc_smc|optee_cq_).*",
+        "rpcs",
+        "client",
+        caller=r"optee_smc_do_call_with_arg",
+    ),
+    _rule("EL3", r".*", "switch", "client"),
+    _rule("S-EL1", r".*", "switch", "client"),
+    _rule("S-EL1", r"user_ta_enter", "ta-entry", "switch"),
+    # A reference looked up by its cookie, and in the TA's range of addresses.
+    _rule("S-EL1", r"vm_map_pad|vm_clean_param", "mapping", "ta-entry"),
+    _rule("S-EL1", r"set_[rtf]mem_param", "mapping", "switch"),
+    _rule("S-EL1", r"mobj_reg_shm_get_by_cookie", "mapping", "switch", caller=r"copy_in_params"),
+)
+
+_FRAME = re.compile(
+    r"TA_\w+|__?utee_\w+|__ta_entry|ta_header_get_session|(from|to)_utee_params|"
+    r"command_(run|nop)|nop|mem(set|cpy|move)"
+)
+"""Functions of a TA that are there in any call of it."""
+
+_COMPUTE = re.compile(r"\w*(sha\d+|sha3|keccak|md5|sm3)\w*(compress|process|permute|blocks)\w*")
+
+
+def _role(function: Function, above: Role, caller: str) -> Role:
+    for rule in _RULES:
+        if (
+            rule.level == function.level
+            and above in rule.below
+            and rule.function.fullmatch(function.name)
+            and rule.caller.fullmatch(caller)
+        ):
+            return rule.role
+    if function.level == "S-EL0" and above == "ta-entry" and not _FRAME.fullmatch(function.name):
+        return "command"
+    if above == "command" and _COMPUTE.fullmatch(function.name):
+        return "compute"
+    return above
+
+
+def roles(case: CaseTrace) -> Mapping[Role, int]:
+    """Instructions of each role; their sum is the call's."""
+    found: Counter[Role] = Counter()
+    known: list[Role] = []
+    for node in case.nodes:
+        function = case.functions[node.function]
+        if node.parent < 0:
+            role: Role = "client" if function.level else "rpcs"
+        else:
+            caller = case.functions[case.nodes[node.parent].function].name
+            role = _role(function, known[node.parent], caller)
+        known.append(role)
+        found[role] += node.self
+    return {role: found[role] for role in ROLES if found[role]}

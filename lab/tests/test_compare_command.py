@@ -1,0 +1,230 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""`teemark compare`: what it says, when it fails, and what it refuses."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from synthetic import TRUTH, Synthetic
+from teemark import cli
+from teemark.model import models
+from teemark.model.compare import compare, explain
+from teemark.report.comparing import compared, reasons
+from teemark.report.subject import subjects
+from teemark.run import reader
+from teemark.trace import store
+from teemark.trace.profile import CaseTrace, Function, Node, Sample, Trace
+
+EXACT = Synthetic(noise=0, identical=True, samples=5, algorithms=("sha256",))
+SAMPLED = Synthetic(algorithms=("sha256",), samples=20, noise=0.01)
+DEARER_BYTE = {**TRUTH, ("sha256", "ta-c"): (407_000, 16.3)}
+DEARER_CALL = {
+    key: (call + 6000 * key[1].startswith("t"), byte) for key, (call, byte) in TRUTH.items()
+}
+
+
+@pytest.fixture
+def put(tmp_path: Path) -> Callable[..., str]:
+    """Write a run; `head` changes its first record."""
+
+    def write(name: str, made: Synthetic, cut: bool = False, **head: object) -> str:
+        folder = tmp_path / name
+        folder.mkdir()
+        records = made.records()
+        records[0] |= head
+        lines = [json.dumps(record) for record in records[: -1 if cut else None]]
+        (folder / "run.ndjson").write_text("\n".join(lines) + "\n")
+        return str(folder)
+
+    return write
+
+
+def run_json(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, dict[str, Any]]:
+    status = cli.run(["compare", *words, "--json"])
+    (found,) = json.loads(capsys.readouterr().out)["comparisons"]
+    return status, found
+
+
+def test_two_exact_runs_of_one_build_are_the_same(
+    put: Callable[..., str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    status, found = run_json(capsys, put("a", EXACT), put("b", EXACT), "--fail-on", "0.2%")
+    assert status == 0
+    assert {case["verdict"] for case in found["cases"]} == {"same"}
+    assert all(case["p"] is None for case in found["cases"])
+    assert found["failures"] == found["reasons"] == []
+
+
+def test_one_instruction_a_byte_is_caught_and_explained(
+    put: Callable[..., str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = (put("a", EXACT), put("b", dataclasses.replace(EXACT, truth=DEARER_BYTE)))
+    status, found = run_json(capsys, *words, "--fail-on", "0.2%")
+    assert status == 1
+    worse = {case["case"] for case in found["cases"] if case["verdict"] == "worse"}
+    assert worse
+    assert all(case.startswith("oneshot/sha256/ta-c/") for case in worse)
+    assert "oneshot/sha256/ta-c/1048576" in worse
+    assert found["cases"][0]["case"] == "oneshot/sha256/ta-c/1048576"  # the worst first
+    assert found["cases"][0]["difference"] == pytest.approx(1 << 20, rel=0.001)
+    (reason,) = found["reasons"]
+    assert reason.startswith("oneshot/sha256/ta-c: a byte got dearer by 1.00 instructions")
+    assert "the cost of a call didn't change" in reason
+    assert run_json(capsys, *words, "--fail-on", "2000000i")[0] == 0
+    assert run_json(capsys, *words, "--fail-on", "1000000i")[0] == 1
+    assert run_json(capsys, *reversed(words), "--fail-on", "0.2%")[0] == 0  # it became better
+
+
+def test_a_dearer_call_is_told_from_a_dearer_byte() -> None:
+    runs = [
+        reader.parse(made.lines(), file="x")
+        for made in (EXACT, dataclasses.replace(EXACT, truth=DEARER_CALL))
+    ]
+    said = explain(compare(*runs), *map(models.build, runs))
+    assert {one.backend for one in said} == {"tee", "ta-c", "ta-ce"}
+    for one in said:
+        assert [term.term for term in one.changed] == ["call"]
+        assert one.changed[0].added.value == pytest.approx(6000, abs=20)
+        assert one.unchanged == ("byte",)
+        assert not one.like_empty_call  # which didn't change here
+    (sentence,) = reasons(compared(*subjects(runs)))
+    assert "oneshot/sha256/tee, oneshot/sha256/ta-c, oneshot/sha256/ta-ce" in sentence
+
+
+def test_sampled_runs(put: Callable[..., str], capsys: pytest.CaptureFixture[str]) -> None:
+    base = put("a", SAMPLED)
+    truth = {**TRUTH, ("sha256", "ta-c"): (407_000 * 1.1, 15.3 * 1.1)}
+    new = put("b", dataclasses.replace(SAMPLED, seed=2, truth=truth))
+    status, found = run_json(capsys, base, new, "--fail-on", "5%")
+    assert status == 1
+    worse = [case for case in found["cases"] if case["verdict"] == "worse"]
+    assert len(worse) == 9  # six sizes, three of them again with repeats
+    assert {case["case"].rpartition("/")[0] for case in worse} == {"oneshot/sha256/ta-c"}
+    for case in worse:
+        assert case["ratio_low"] < 1.1 < case["ratio_high"] or abs(case["ratio"] - 1.1) < 0.01
+        assert case["p"] < 0.05
+        assert case["probability_larger"] > 0.95
+    undecided = [case for case in found["cases"] if case["verdict"] == "undecided"]
+    assert all(case["more_samples"] is None or case["more_samples"] > 0 for case in undecided)
+    assert run_json(capsys, base, new, "--fail-on", "20%")[0] == 0
+    assert cli.run(["compare", base, new, "--fail-on", "100i"]) == 2
+    assert "don't count instructions" in capsys.readouterr().err
+
+
+def test_starts_are_the_samples_where_there_are_several(
+    put: Callable[..., str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Samples of each start agree, and starts are 5 % apart: nothing is known to differ."""
+    made = Synthetic(algorithms=("sha256",), samples=30, noise=0.001, starts=5, between=0.05)
+    words = (put("a", made), put("b", dataclasses.replace(made, seed=7)))
+    _, found = run_json(capsys, *words)
+    assert found["starts"] == 5
+    assert {case["verdict"] for case in found["cases"]} == {"undecided"}
+    assert {case["samples"] for case in found["cases"]} == {5}
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"emulated": False}, "emulator's times say nothing"),
+        ({"icount": False}, "ratio has no meaning"),
+        ({"plan": "full"}, "different plans, quick and full"),
+        ({"cut": True}, "is truncated: cut off"),
+    ],
+)
+def test_what_is_refused(
+    put: Callable[..., str],
+    capsys: pytest.CaptureFixture[str],
+    change: dict[str, Any],
+    words: str,
+) -> None:
+    runs = (put("a", EXACT), put("b", EXACT, **change))
+    assert cli.run(["compare", *runs]) == 1
+    complaint = capsys.readouterr()
+    assert words in " ".join(complaint.err.split())
+    assert complaint.out == ""
+    assert cli.run(["compare", *runs, "--force"]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "Compared by force" in said
+    assert words in said
+
+
+def test_a_case_that_is_gone_fails(
+    put: Callable[..., str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    less = dataclasses.replace(EXACT, truth={**TRUTH})
+    del less.truth["sha256", "ta-c"]
+    runs = (put("a", EXACT), put("b", less))
+    status, found = run_json(capsys, *runs, "--fail-on", "5%")
+    assert status == 1
+    assert "oneshot/sha256/ta-c/64: not measured any more" in found["failures"]
+    assert cli.run(["compare", *runs]) == 0
+    assert cli.run(["compare", *reversed(runs), "--fail-on", "5%"]) == 0  # it is new
+
+
+def test_nothing_in_common(put: Callable[..., str], capsys: pytest.CaptureFixture[str]) -> None:
+    other = dataclasses.replace(EXACT, algorithms=("sha1",))
+    runs = [Path(put(name, made)) for name, made in (("a", EXACT), ("b", other))]
+    for folder in runs:
+        kept = [
+            line
+            for line in (folder / "run.ndjson").read_text().splitlines(keepends=True)
+            if '"invoke/none' not in line
+        ]
+        (folder / "run.ndjson").write_text("".join(kept))
+    assert cli.run(["compare", *map(str, runs)]) == 1
+    assert "no case in common" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "words", [("--fail-on", "5"), ("--fail-on", "-1%"), ("--format", "html", "--json"), ()]
+)
+def test_mistakes(
+    put: Callable[..., str], capsys: pytest.CaptureFixture[str], words: tuple[str, ...]
+) -> None:
+    runs = (put("a", EXACT), put("b", EXACT)) if words else (put("a", EXACT),)
+    assert cli.run(["compare", *runs, *words]) == 2
+    assert capsys.readouterr().out == ""
+
+
+def test_terminal_and_pages(
+    put: Callable[..., str], capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    runs = (put("a", EXACT), put("b", dataclasses.replace(EXACT, truth=DEARER_BYTE)))
+    assert cli.run(["compare", *runs, "--fail-on", "1%"]) == 1
+    shown = capsys.readouterr().out
+    assert all(len(line) <= 80 for line in shown.splitlines() if str(tmp_path) not in line)
+    assert "oneshot/sha256/ta-c/1048576" in shown
+    assert "oneshot/sha256/tee/64" not in shown  # is the same
+    assert "FAIL: " in shown
+    page = tmp_path / "page"
+    for form, mark in (("markdown", "| `oneshot/sha256/ta-c/1048576` |"), ("html", "<table")):
+        assert cli.run(["compare", *runs, "--fail-on", "1%", "-f", form, "-o", str(page)]) == 1
+        text = page.read_text()
+        assert mark in text
+        assert "FAIL: " in text
+        assert "a byte got dearer" in text
+    assert capsys.readouterr().out == ""
+
+
+def test_traces_say_which_function(put: Callable[..., str]) -> None:
+    functions = (Function("EL0", "program", "main"), Function("S-EL0", "TA", "compress"))
+
+    def trace(own: int) -> Trace:
+        nodes = (Node(-1, 0, 100, 1), Node(0, 1, own, 1))
+        case = CaseTrace("oneshot/sha256/ta-c/64", 100 + own, (Sample(1, 1),), functions, nodes)
+        return Trace(1, "OP-TEE", (case,))
+
+    folders = [Path(put(name, EXACT)) for name in ("a", "b")]
+    for folder, own in zip(folders, (1000, 1016), strict=True):
+        store.write(trace(own), folder)
+    about = subjects(
+        [reader.read(folder) for folder in folders], [store.find(folder) for folder in folders]
+    )
+    assert reasons(compared(*about)) == ["oneshot/sha256/ta-c/64: compress (S-EL0) +16."]

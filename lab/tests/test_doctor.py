@@ -1,0 +1,377 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The doctor on made-up boards: what it finds, with which remedy, and when a board is well."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import msgspec
+import pytest
+
+from teemark.doctor.inventory import inventory
+from teemark.doctor.patient import Patient, Problem, Ta
+from teemark.doctor.rules import examine, meaningful
+from teemark.run.records import Machine
+
+OK_STEPS = [
+    "socket: ok",
+    "hash bind: ok",
+    "hash accept: ok",
+    "hash send: ok",
+    "hash receive: ok",
+    "skcipher bind: ok",
+    "aead bind: ok",
+    "rng bind: ok",
+]
+TEE = {
+    "libteec": "libteec.so.2",
+    "supplicant": "running",
+    "device": "/dev/tee0",
+    "implementation": "OP-TEE",
+    "capabilities": ["GlobalPlatform", "registered memory"],
+    "revision": "4.5",
+}
+NO_TEE = {"libteec": None, "supplicant": "not running", "device": None}
+
+
+def machine(**changes: dict[str, Any]) -> Machine:
+    """A healthy 64-bit Arm board with a TEE, but for what is changed, group by group."""
+    facts: dict[str, dict[str, Any]] = {
+        "board": {"model": "Some Board", "compatible": ["some,board"], "emulated": False},
+        "cpu": {
+            "models": ["ARM Cortex-A72 r0p3"],
+            "features": ["neon", "aes", "pmull", "sha1", "sha2"],
+            "online": 4,
+            "governor": ["performance"],
+            "khz_now": ["1500000"],
+            "khz_min": ["600000"],
+            "khz_max": ["1500000"],
+            "temperature": ["cpu-thermal 45.0 °C"],
+        },
+        "memory": {"total_bytes": 4 << 30, "available_bytes": 3 << 30, "page_bytes": 4096},
+        "clock": {"clocksource": "arch_sys_counter", "resolution_ns": 19, "reading_ns": 30},
+        "kernel": {
+            "release": "6.12",
+            "machine": "aarch64",
+            "load_average": 0.1,
+            "options": ["CONFIG_OPTEE=m", "CONFIG_CRYPTO_USER=m", "CONFIG_CRYPTO_USER_API_HASH=m"],
+            "options_from": "/proc/config.gz",
+        },
+        "tee": TEE,
+        "crypto": {
+            "libcrypto": "OpenSSL 3.5",
+            "afalg": True,
+            "kernel_drivers": ["sha256 sha256-ce priority 200 shash module sha2_ce"],
+            "hwrng": "iproc-rng200",
+        },
+        "health": {
+            "user": "root",
+            "root": True,
+            "afalg_steps": OK_STEPS,
+            "crypto_netlink": "socket: ok",
+            "devices": ["/dev/tee0 rw-rw---- root tee"],
+            "modules": ["optee", "tee", "af_alg", "algif_hash", "crypto_user"],
+            "modules_there": ["optee", "tee", "af_alg", "algif_hash", "crypto_user"],
+            "tracer": "nop",
+            "trace_events": "0",
+            "disk_free_bytes": 1 << 30,
+            "openssl_environment": [],
+            "rng_available": "iproc-rng200",
+        },
+    }
+    reasons = changes.pop("reasons", {})
+    built_for = changes.pop("built_for", "aarch64")
+    for group, new in changes.items():
+        facts[group] = facts[group] | new
+    record = {"type": "machine", "schema": 2, "teebench": "1", "built_for": built_for}
+    return msgspec.convert(record | facts | {"reasons": reasons}, Machine)
+
+
+def patient(tas: tuple[Ta, ...] = (), **changes: Any) -> Patient:
+    return Patient("desk", machine(**changes), tas)
+
+
+def found(sick: Patient) -> dict[str, Problem]:
+    return {problem.name: problem for problem in examine(sick)}
+
+
+def only(sick: Patient, *, well: bool) -> Problem:
+    problems = examine(sick)
+    assert meaningful(problems) is well
+    assert len(problems) == 1, problems
+    (problem,) = problems
+    assert problem.cause and problem.evidence and problem.remedy  # noqa: PT018
+    return problem
+
+
+def test_a_healthy_board_gets_a_clean_bill() -> None:
+    assert examine(patient()) == ()
+    lines = dict(inventory(patient(), everything=True))
+    assert lines["TEE"].startswith("OP-TEE 4.5, /dev/tee0, rw-rw---- root tee, dynamic")
+    assert lines["kernel crypto"] == "1 driver; AF_ALG works"
+
+
+# -- boards --------------------------------------------------------------------------------
+
+
+def test_a_raspberry_pi_3() -> None:
+    """Lacks the extensions in silicon; on demand it changes its clock, and it gets hot."""
+    pi = patient(
+        board={
+            "model": "Raspberry Pi 3 Model B",
+            "compatible": ["raspberrypi,3-model-b", "brcm,bcm2837"],
+        },
+        cpu={
+            "models": ["ARM Cortex-A53 r0p4"],
+            "features": ["neon"],
+            "governor": ["ondemand"],
+            "khz_now": ["600000"],
+            "temperature": ["cpu-thermal 82.3 °C"],
+        },
+        health={"throttled": "0x50005"},
+    )
+    problems = found(pi)
+    assert set(problems) == {"crypto-instructions", "governor", "temperature", "throttled"}
+    assert "without the ARMv8 Crypto Extensions" in problems["crypto-instructions"].cause
+    assert problems["throttled"].cause == "too little voltage, throttling"
+    assert "echo performance" in problems["governor"].remedy
+    assert not meaningful(examine(pi))
+
+
+def test_a_raspberry_pi_5_has_them() -> None:
+    pi = patient(
+        board={"compatible": ["raspberrypi,5-model-b", "brcm,bcm2712"]},
+        cpu={"models": ["ARM Cortex-A76 r4p1"]},
+        health={"throttled": "0x0"},
+    )
+    assert examine(pi) == ()
+
+
+def test_hidden_or_absent() -> None:
+    """Another core of that kind may have them: a 32-bit kernel or the firmware hides them."""
+    sick = patient(cpu={"features": ["neon"]})
+    assert "hides them" in only(sick, well=True).cause
+
+
+def test_a_beaglebone_black() -> None:
+    bone = patient(
+        built_for="arm",
+        board={
+            "model": "TI AM335x BeagleBone Black",
+            "compatible": ["ti,am335x-bone-black", "ti,am33xx"],
+        },
+        cpu={
+            "models": ["ARM Cortex-A8 r3p2"],
+            "features": ["neon"],
+            "online": 1,
+            "khz_now": ["1000000"],
+            "khz_min": ["1000000"],
+            "khz_max": ["1000000"],
+        },
+        tee=NO_TEE,
+        kernel={
+            "options": [
+                "CONFIG_OPTEE=n",
+                "CONFIG_CRYPTO_USER=n",
+                "CONFIG_CRYPTO_DEV_OMAP_SHAM=m",
+                "CONFIG_CRYPTO_DEV_OMAP_AES=n",
+            ]
+        },
+        health={
+            "crypto_netlink": "socket: 93 Protocol not supported",
+            "devices": [],
+            "modules": ["af_alg", "algif_hash"],
+            "modules_there": ["af_alg", "algif_hash", "omap_sham"],
+        },
+        reasons={"tee.device": "no TEE device: there is no /dev/tee0"},
+    )
+    problems = {(one.name, one.what): one for one in examine(bone)}
+    names = [one.name for one in examine(bone)]
+    assert sorted(names) == [
+        "accelerator",
+        "accelerator",
+        "crypto-instructions",
+        "crypto-netlink",
+        "tee-driver",
+    ]
+    assert meaningful(examine(bone))  # software is measured as well as it is
+    netlink = next(one for one in problems.values() if one.name == "crypto-netlink")
+    assert "errno 93" in netlink.evidence
+    assert "CONFIG_CRYPTO_USER=m" in netlink.remedy
+    assert "KERNEL_MODULE_AUTOLOAD" in netlink.remedy
+    assert "BR2_LINUX_KERNEL_CONFIG_FRAGMENT_FILES" in netlink.remedy
+    remedies = [one.remedy for one in problems.values() if one.name == "accelerator"]
+    assert any(remedy.startswith("modprobe omap_sham") for remedy in remedies)
+    assert any("CONFIG_CRYPTO_DEV_OMAP_AES=m" in remedy for remedy in remedies)
+
+
+def test_a_pc_with_sha_ni() -> None:
+    pc = patient(
+        built_for="x86_64",
+        board={"model": None, "compatible": None, "emulated": None},
+        cpu={"models": ["AMD Ryzen 9"], "features": ["aes", "avx2", "sha_ni"]},
+        tee=NO_TEE,
+        kernel={"options": None},
+        health={"devices": [], "modules_there": None},
+    )
+    problem = only(pc, well=True)
+    assert problem.name == "no-tee"
+
+
+# -- the TEE -------------------------------------------------------------------------------
+
+
+def test_no_permission() -> None:
+    sick = patient(
+        tee={"device": None},
+        health={"user": "ann", "devices": ["/dev/tee0 rw------- root root"]},
+        reasons={"tee.device": "cannot open /dev/tee0: Permission denied"},
+    )
+    problem = only(sick, well=False)
+    assert problem.name == "tee-permission"
+    assert "usermod -aG tee ann" in problem.remedy
+    assert 'SUBSYSTEM=="tee"' in problem.remedy
+
+
+def test_not_in_the_group() -> None:
+    sick = patient(tee={"device": None}, health={"user": "ann"})
+    assert "ann isn't in the group tee" in only(sick, well=False).cause
+
+
+def test_the_device_is_gone() -> None:
+    sick = patient(tee={"device": None}, health={"devices": []})
+    problem = only(sick, well=False)
+    assert problem.name == "tee-firmware"
+    assert "rmmod optee; modprobe optee" in problem.remedy
+
+
+def test_the_driver_is_not_loaded() -> None:
+    sick = patient(tee={"device": None}, health={"devices": [], "modules": []})
+    problem = only(sick, well=False)
+    assert problem.name == "tee-driver"
+    assert problem.remedy.startswith("modprobe optee")
+
+
+@pytest.mark.parametrize(("state", "remedy"), [("stopped", "-CONT"), ("not running", "systemctl")])
+def test_the_supplicant(state: str, remedy: str) -> None:
+    problem = only(patient(tee={"supplicant": state}), well=False)
+    assert problem.name == "supplicant"
+    assert remedy in problem.remedy
+
+
+def test_libteec() -> None:
+    assert only(patient(tee={"libteec": None}), well=False).name == "libteec"
+
+
+@pytest.mark.parametrize(
+    ("code", "reason", "name", "remedy"),
+    [
+        ("ta-rejected", "TEEC_ERROR_SECURITY (0xffff000f) by TEE", "ta-key", "ta_kit"),
+        ("no-ta", "TEEC_ERROR_ITEM_NOT_FOUND (0xffff0008) by TEE", "ta", "teemark setup desk"),
+        ("ta-version", "another version", "ta", "teemark setup desk"),
+        (None, "TEEC_ERROR_GENERIC (0xffff0000) by communication", "ta", "console"),
+    ],
+)
+def test_trusted_applications(code: str | None, reason: str, name: str, remedy: str) -> None:
+    ta = Ta("5e5b", "digest", opened=False, code=code, reason=reason)
+    problem = only(patient((ta,)), well=False)
+    assert problem.name == name
+    assert reason in problem.evidence
+    assert remedy in problem.remedy
+
+
+def test_a_ta_too_large_is_no_illness() -> None:
+    ta = Ta("6c1f", "size", opened=False, code="no-memory", reason="TEEC_ERROR_OUT_OF_MEMORY")
+    assert only(patient((ta,)), well=True).name == "ta-memory"
+
+
+def test_anybody_can_sign() -> None:
+    ta = Ta("5e5b", "digest", opened=True, published_key=True)
+    assert only(patient((ta,)), well=True).name == "published-key"
+
+
+def test_without_a_supplicant_tas_are_not_blamed() -> None:
+    ta = Ta("5e5b", "digest", opened=False, code="no-ta", reason="x")
+    assert only(patient((ta,), tee={"supplicant": "not running"}), well=False).name == "supplicant"
+
+
+# -- the kernel's crypto --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("step", "code", "cause", "remedy"),
+    [
+        ("socket", "97 Address family not supported", "no AF_ALG sockets", "modprobe af_alg"),
+        ("socket", "1 Operation not permitted", "seccomp", "RestrictAddressFamilies"),
+        ("hash bind", "2 No such file or directory", "restricts AF_ALG", "modprobe algif_hash"),
+        ("aead bind", "2 No such file or directory", "algif_aead", "CONFIG_CRYPTO_USER_API_AEAD=m"),
+        ("hash accept", "22 Invalid argument", "doesn't take", "afalg:DRIVER"),
+        ("hash send", "16 Device or resource busy", "queue is full", "try again"),
+        ("hash receive", "74 Bad message", "wrong tag", "don't use this driver"),
+    ],
+)
+def test_each_error_of_each_step(step: str, code: str, cause: str, remedy: str) -> None:
+    problem = only(patient(health={"afalg_steps": [f"{step}: {code}"]}), well=True)
+    assert problem.evidence.startswith(f"{step}: errno {code.split(maxsplit=1)[0]}")
+    assert cause in problem.cause
+    assert remedy in problem.remedy
+
+
+def test_netlink_apart() -> None:
+    sick = patient(
+        health={"crypto_netlink": "socket: 93 Protocol not supported", "modules": ["optee"]}
+    )
+    problem = only(sick, well=True)
+    assert "-93" in problem.what
+    assert problem.remedy.startswith("modprobe crypto_user")
+
+
+# -- what spoils figures --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("changes", "name"),
+    [
+        ({"kernel": {"load_average": 3.0}}, "load"),
+        ({"kernel": {"options": ["CONFIG_KASAN=y"]}}, "debug-kernel"),
+        ({"health": {"tracer": "function"}}, "tracing"),
+        ({"health": {"trace_events": "1"}}, "tracing"),
+        ({"clock": {"clocksource": "jiffies", "resolution_ns": 4_000_000}}, "clock"),
+        ({"health": {"disk_free_bytes": 1 << 20}}, "disk"),
+        ({"memory": {"available_bytes": 1 << 20}}, "memory"),
+        ({"health": {"openssl_environment": ["OPENSSL_armcap=0"]}}, "openssl-environment"),
+        ({"cpu": {"governor": ["cpu0 ondemand", "cpu1 performance"]}}, "governor"),
+    ],
+)
+def test_what_spoils_figures(changes: dict[str, Any], name: str) -> None:
+    assert only(patient(**changes), well=False).name == name
+
+
+@pytest.mark.parametrize(
+    ("changes", "name"),
+    [
+        ({"tee": {"capabilities": ["GlobalPlatform"]}}, "shared-memory"),
+        ({"crypto": {"hwrng": None}}, "hwrng"),
+        ({"crypto": {"libcrypto": None}}, "libcrypto"),
+        ({"board": {"emulated": True}}, "emulated"),
+    ],
+)
+def test_what_is_worth_knowing(changes: dict[str, Any], name: str) -> None:
+    assert only(patient(**changes), well=True).name == name
+
+
+def test_a_clock_that_cannot_change_needs_no_governor() -> None:
+    assert examine(patient(cpu={"governor": ["powersave"], "khz_min": ["1500000"]})) == ()
+
+
+def test_problems_are_data() -> None:
+    sick = patient(kernel={"load_average": 9.0})
+    assert json.loads(msgspec.json.encode(examine(sick)))[0]["name"] == "load"
+
+
+def test_facts_that_are_all_unknown_are_survived() -> None:
+    record = {"type": "machine", "schema": 2, "teebench": "1"}
+    unknown = Patient("x", msgspec.convert(record, Machine))
+    assert all(problem.remedy for problem in examine(unknown))
+    assert inventory(unknown, everything=True)

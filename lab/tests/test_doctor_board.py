@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Faults made on purpose on a real OP-TEE: the doctor names each with its remedy."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+import pytest
+from click.testing import CliRunner
+
+from teemark import cli
+from teemark.boards import VirtualBoard, tas
+from teemark.commands import doctor
+from teemark.doctor.patient import Patient
+from teemark.doctor.rules import examine
+from teemark.run.records import Machine
+
+pytestmark = [pytest.mark.board, pytest.mark.timeout(300)]
+
+DIGEST = "/lib/optee_armtz/5e5b2f0c-6d0a-4b57-9c1e-3a7f41d28860.ta"
+
+
+def examined(board: VirtualBoard) -> dict[str, dict[str, Any]]:
+    patient, problems = doctor._examine(board)
+    return {one["name"]: one for one in doctor._document(board.name, patient, problems)["problems"]}
+
+
+class Borrowed:
+    """The session's board, which a command neither boots nor ends."""
+
+    def __init__(self, board: VirtualBoard) -> None:
+        self._board = board
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._board, name)
+
+    def __enter__(self) -> VirtualBoard:
+        return self._board
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+
+@pytest.fixture
+def borrowed(qemu_v8: VirtualBoard, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("teemark.boards.open_board", lambda _name: Borrowed(qemu_v8))
+    # One TA tells what nine do: each session takes its time.
+    every = tas.built(qemu_v8)
+    monkeypatch.setattr(tas, "built", lambda _board: tuple(t for t in every if t.uuid in DIGEST))
+
+
+@contextlib.contextmanager
+def fault(board: VirtualBoard, make: str, mend: str) -> Iterator[dict[str, dict[str, Any]]]:
+    board.script(make)
+    try:
+        yield examined(board)
+    finally:
+        board.script(mend)
+
+
+@pytest.mark.usefixtures("borrowed")
+def test_faults_of_the_tee(qemu_v8: VirtualBoard) -> None:
+    before = examined(qemu_v8)
+    assert set(before) <= {"published-key", "emulated", "load"}, before
+
+    # As users see it, with a status that says whether to go on.
+    qemu_v8.script("killall -STOP tee-supplicant")
+    try:
+        told = CliRunner().invoke(cli.cli, ["doctor", "qemu-v8"], standalone_mode=False)
+    finally:
+        qemu_v8.script("killall -CONT tee-supplicant")
+    assert told.return_value == 1
+    assert "killall -CONT tee-supplicant" in told.stdout
+    assert "needs attention" in told.stdout
+
+    with fault(qemu_v8, f"mv {DIGEST} /tmp/aside", f"mv /tmp/aside {DIGEST}") as found:
+        assert "TEE_ERROR_ITEM_NOT_FOUND" in found["ta"]["evidence"]
+        assert "teemark setup" in found["ta"]["remedy"]
+
+    # Of another key: the signature of one that was signed begins after 20 + 32 bytes.
+    other = f"""cp -p {DIGEST} /tmp/aside && chmod u+w {DIGEST} &&
+        printf 'xxxxxxxx' | dd of={DIGEST} bs=1 seek=60 conv=notrunc 2>/dev/null"""
+    with fault(qemu_v8, other, f"cp -p /tmp/aside {DIGEST}") as found:
+        assert "TEE_ERROR_SECURITY" in found["ta-key"]["evidence"]
+        assert "ta_kit" in found["ta-key"]["remedy"]
+
+    with fault(qemu_v8, "mv /dev/tee0 /dev/aside", "mv /dev/aside /dev/tee0") as found:
+        assert "/dev/tee0" in found["tee-firmware"]["evidence"]
+
+
+@pytest.mark.usefixtures("borrowed")
+def test_faults_of_the_kernels_crypto_and_of_the_folder(qemu_v8: VirtualBoard) -> None:
+    kernel = "cd /lib/modules/$(uname -r)/kernel/crypto && "
+    # With its file hidden: asking for the socket would load it again.
+    hide = kernel + "mv crypto_user.ko* /tmp/ && rmmod crypto_user"
+    show = kernel + "mv /tmp/crypto_user.ko* . && modprobe crypto_user"
+    with fault(qemu_v8, hide, show) as found:
+        assert "errno 93" in found["crypto-netlink"]["evidence"]
+        assert found["crypto-netlink"]["remedy"].startswith("modprobe crypto_user")
+        assert found["crypto-netlink"]["severity"] == "limits"
+
+    hide = kernel + "mv algif_hash.ko* /tmp/ && rmmod algif_hash"
+    show = kernel + "mv /tmp/algif_hash.ko* . && modprobe algif_hash"
+    with fault(qemu_v8, hide, show) as found:
+        assert "errno 2" in found["afalg-hash"]["evidence"]
+        assert "algif_hash" in found["afalg-hash"]["remedy"]
+
+    every = "algif_hash algif_skcipher algif_aead algif_rng"
+    hide = kernel + f"mv af_alg.ko* /tmp/ && rmmod {every} af_alg"
+    show = kernel + f"mv /tmp/af_alg.ko* . && for m in {every}; do modprobe $m; done"
+    with fault(qemu_v8, hide, show) as found:
+        assert "errno 97" in found["afalg-socket"]["evidence"]
+        assert "af_alg" in found["afalg-socket"]["remedy"]
+
+    said = qemu_v8.script('su user -c "$1/teebench --machine --json"', qemu_v8.directory).stdout
+    theirs = Patient("x", msgspec.convert(msgspec.json.decode(said), Machine))
+    denied = {one.name: one for one in examine(theirs)}["tee-permission"]
+    assert "usermod -aG tee user" in denied.remedy
+    with fault(qemu_v8, "chmod 600 /dev/tee0", "chmod 660 /dev/tee0"):
+        seen = qemu_v8.script('su user -c "$1/teebench --machine"', qemu_v8.directory).text
+        assert "/dev/tee0 rw-------" in seen
+
+    folder = qemu_v8.directory
+    noexec = f"mount --bind {folder} {folder} && mount -o remount,bind,noexec {folder}"
+    with fault(qemu_v8, noexec, f"umount {folder}") as found:
+        assert list(found) == ["noexec"]
+        assert f"remount,exec {folder}" in found["noexec"]["remedy"]
+
+    # All is repaired: a clean bill again.
+    told = CliRunner().invoke(cli.cli, ["doctor", "qemu-v8", "--json"], standalone_mode=False)
+    document = json.loads(told.stdout)
+    names = {one["name"] for one in document["problems"]}
+    assert names <= {"published-key", "emulated", "load"}, names
+    assert told.return_value == (0 if document["meaningful"] else 1)
+    assert document["meaningful"] is ("load" not in names)
+    assert document["machine"]["tee"]["device"] == "/dev/tee0"

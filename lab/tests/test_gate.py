@@ -1,0 +1,254 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The gate: its baseline's file, what fails it, and that it never takes the unknown for a pass."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from synthetic import TRUTH, Synthetic, Truth
+from teemark import baseline as baselines
+from teemark import cli, gate
+from teemark.baseline import OTHERS, Baseline, function_changes, held_against, listed
+from teemark.boards import config, made_by
+from teemark.boards.config import BoardFile
+from teemark.errors import DataError
+from teemark.plan import Plan
+from teemark.run import reader
+from teemark.run.reader import RunData
+from teemark.trace.record import Own
+
+EXACT = Synthetic(noise=0, identical=True, samples=5, algorithms=("sha256",))
+BY = {"compiler": "gcc 12", "optee": "4.5"}
+CASE = "oneshot/sha256/ta-c/65536"
+
+
+def run(truth: Truth | None = None) -> RunData:
+    made = dataclasses.replace(EXACT, truth=truth or dict(TRUTH))
+    return reader.parse(made.lines(), file="x")
+
+
+def dearer(share: float) -> RunData:
+    call, byte = TRUTH["sha256", "ta-c"]
+    return run({**TRUTH, ("sha256", "ta-c"): (call * (1 + share), byte * (1 + share))})
+
+
+FUNCTIONS = {CASE: {("S-EL0", "compress"): 9000, ("S-EL1", "entry"): 800, OTHERS: 200}}
+BASE = Baseline("quick", "qemu-v8-icount", BY, baselines.figures_of(run()), FUNCTIONS)
+
+
+def test_a_baseline_comes_back_as_it_was_written() -> None:
+    text = baselines.render(BASE)
+    assert baselines.parse(text, "f") == BASE
+    assert baselines.render(baselines.parse(text, "f")) == text
+    lines = text.splitlines()
+    assert sum(line.endswith(f" {CASE}") for line in lines) == 2  # its figure, its functions
+    assert "9000 S-EL0 compress" in lines
+
+
+@pytest.mark.parametrize(
+    "line", ["57 ", "nonsense", "-5 a/b/c/d", "0 a/b/c/d", "x a/b/c/d", f"7 {CASE}", "plan"]
+)
+def test_a_line_that_is_none_is_named(line: str) -> None:
+    head, tail = baselines.render(BASE).split(f" {CASE}\n", 1)
+    with pytest.raises(DataError, match=rf"f:{head.count(chr(10)) + 2}: not a line"):
+        baselines.parse(f"{head} {CASE}\n{line}\n{tail}", "f")
+
+
+def test_a_file_without_cases_is_no_baseline() -> None:
+    with pytest.raises(DataError, match="no baseline"):
+        baselines.parse("plan a\nboard b\n", "f")
+
+
+@pytest.mark.parametrize(
+    ("share", "verdict"),
+    [(0.0, "same"), (0.00015, "same"), (0.0005, "worse"), (-0.0005, "better"), (0.01, "worse")],
+)
+def test_one_instruction_a_block_is_seen(share: float, verdict: str) -> None:
+    found = {one.name: one for one in held_against(BASE, dearer(share)).pairs}
+    assert found[CASE].verdict == verdict
+    assert found["oneshot/sha256/tee/65536"].verdict == "same"
+
+
+def test_functions_add_up() -> None:
+    rng = random.Random(1)
+    before = {("S-EL1", f"f{n}"): rng.randrange(1, 3000) for n in range(80)}
+    after = before | {("S-EL1", "f3"): before["S-EL1", "f3"] + 700, ("EL1", "new"): 9000}
+    shown = listed(before)
+    assert sum(shown.values()) == sum(before.values())
+    assert len(shown) < len(before)
+    changes = function_changes(shown, after)
+    assert sum(count for _, _, count in changes) == sum(after.values()) - sum(before.values())
+    assert changes[0] == ("EL1", "new", 9000)
+
+
+class Boards:
+    """Stands in for the exact board: each boot gives the next run."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, *runs: RunData) -> None:
+        self.runs = list(runs)
+        self.plans: list[Plan] = []
+        self.traced: list[list[str]] = []
+        monkeypatch.setattr(gate, "_boot", self.boot)
+        monkeypatch.setattr(gate, "made_by", lambda _file: BY)
+        monkeypatch.setattr(gate, "traced", self.trace)
+
+    def boot(self, file: BoardFile, own: Own, folder: Path) -> RunData:
+        self.plans.append(own.plan)
+        return self.runs.pop(0)
+
+    def trace(self, file: BoardFile, own: Own, keys: list[str]) -> dict[str, baselines.Functions]:
+        self.traced.append(keys)
+        return {key: {("S-EL0", "compress"): 9500, ("S-EL1", "entry"): 1000} for key in keys}
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    place = tmp_path / "gate.txt"
+    place.write_text(baselines.render(BASE))
+    return place
+
+
+def gated(
+    file: Path, capsys: pytest.CaptureFixture[str], *words: str
+) -> tuple[int, dict[str, Any]]:
+    status = cli.run(["gate", "--baseline", str(file), "--json", *words])
+    return status, json.loads(capsys.readouterr().out)
+
+
+def test_nothing_changed(
+    file: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    boards = Boards(monkeypatch, run())
+    status, said = gated(file, capsys)
+    assert (status, said["outcome"]) == (0, "pass")
+    assert {case["verdict"] for case in said["cases"]} == {"same"}
+    assert boards.traced == []
+
+
+def test_what_got_dearer_is_measured_again_and_traced(
+    file: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    boards = Boards(monkeypatch, dearer(0.002), dearer(0.002))
+    status, said = gated(file, capsys)
+    assert (status, said["outcome"]) == (1, "fail")
+    assert len(boards.plans) == 2
+    assert boards.traced == [[CASE]]
+    assert said["functions"] == {CASE: "compress (S-EL0) +500, entry (S-EL1) +200, others -200"}
+
+
+def test_a_limit_lets_small_ones_pass(
+    file: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    boards = Boards(monkeypatch, dearer(0.002))
+    status, said = gated(file, capsys, "--fail-on", "0.5%")
+    assert (status, said["outcome"]) == (0, "pass")
+    assert "worse" in {case["verdict"] for case in said["cases"]}
+    assert boards.traced == []
+
+
+def test_one_boot_that_differs_is_no_regression(
+    file: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Boards(monkeypatch, dearer(0.002), run())
+    assert gated(file, capsys)[0] == 0
+
+
+def test_a_case_that_is_gone_fails(
+    file: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    whole = run()
+    Boards(
+        monkeypatch,
+        dataclasses.replace(whole, cases={k: v for k, v in whole.cases.items() if k != CASE}),
+    )
+    status, said = gated(file, capsys)
+    assert (status, said["outcome"], said["gone"]) == (1, "fail", [CASE])
+
+
+def test_another_compiler_is_neither_red_nor_green(
+    file: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    boards = Boards(monkeypatch)
+    monkeypatch.setattr(gate, "made_by", lambda _file: BY | {"compiler": "gcc 14"})
+    status, said = gated(file, capsys)
+    assert (status, said["outcome"]) == (1, "unknown")
+    assert said["other_versions"] == {"compiler": {"baseline": "gcc 12", "here": "gcc 14"}}
+    assert gated(file, capsys, "--skip-others")[0] == 0
+    assert cli.run(["gate", "--baseline", str(file)]) == 1
+    shown = capsys.readouterr().out
+    assert shown.startswith("UNKNOWN: ")
+    assert "gcc 12 in the baseline, gcc 14 here" in shown
+    assert boards.plans == []
+
+
+def test_text_and_markdown(
+    file: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Boards(monkeypatch, dearer(0.01), dearer(0.01))
+    assert cli.run(["gate", "--baseline", str(file)]) == 1
+    shown = capsys.readouterr().out
+    assert shown.startswith("FAIL: ")
+    assert f"in {CASE}: compress (S-EL0) +500" in shown
+    Boards(monkeypatch, dearer(0.01), dearer(0.01))
+    assert cli.run(["gate", "--baseline", str(file), "-f", "markdown"]) == 1
+    shown = capsys.readouterr().out
+    assert shown.startswith("## FAIL: ")
+    assert shown.count("```") == 2
+
+
+def test_update_writes_what_is_there_now(
+    file: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Boards(monkeypatch, dearer(0.01))
+    assert cli.run(["gate", "--baseline", str(file), "--update"]) == 0
+    made = baselines.parse(file.read_text(), "f")
+    assert made.figures == baselines.figures_of(dearer(0.01))
+    assert made.plan == "quick"
+    assert set(made.functions) == set(made.figures)
+    Boards(monkeypatch)  # no run: the boot breaks
+    before = file.read_text()
+    with pytest.raises(IndexError):
+        cli.run(["gate", "--baseline", str(file), "--update"])
+    assert file.read_text() == before
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--plan", "quick"), "belong to --update"),
+        (("--update", "--board", "qemu-v8"), "doesn't count instructions"),
+    ],
+)
+def test_mistakes(
+    file: Path, capsys: pytest.CaptureFixture[str], words: tuple[str, ...], said: str
+) -> None:
+    assert cli.run(["gate", "--baseline", str(file), *words]) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_no_baseline(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.run(["gate", "--baseline", str(tmp_path / "none")]) == 2
+    assert "--update` makes it" in capsys.readouterr().err
+
+
+def test_an_optee_of_ones_own_is_what_is_gated(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its version is no part of the baseline; that of Debian's is."""
+    monkeypatch.setattr(made_by, "compiler", lambda: "gcc")
+    packages = dict.fromkeys(("tf-a", "kernel", "libc", "optee-client", "openssl"), "1")
+    monkeypatch.setattr(made_by, "versions", lambda: packages | {"optee-os": "4.5"})
+    board = config.find("qemu-v8-icount")
+    own = dataclasses.replace(board, config=_with(board, optee="/somewhere"))
+    assert made_by.made_by(board)["optee"] == "4.5"
+    assert "4.5" not in made_by.made_by(own).values()
+
+
+def _with(board: BoardFile, **changes: object) -> Any:
+    import msgspec
+
+    return msgspec.structs.replace(board.config, **changes)

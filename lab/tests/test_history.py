@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""A history finds where a level changed, and nothing where none did."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import random
+from pathlib import Path
+
+import pytest
+
+from synthetic import TRUTH, Synthetic
+from teemark import cli
+from teemark.model.history import FEWEST, exact_changes, sampled_changes
+
+EXACT = Synthetic(noise=0, identical=True, samples=5, algorithms=("sha256",))
+DEARER = {**TRUTH, ("sha256", "ta-c"): (407_000, 16.3)}
+
+
+def put(folder: Path, made: list[Synthetic], **head: object) -> None:
+    for number, one in enumerate(made):
+        records = one.records()
+        records[0] |= {"started": f"2026-01-{number + 1:02}T00:00:00Z", **head}
+        place = folder / f"run-{len(made) - number}"  # the names say nothing
+        place.mkdir(parents=True)
+        (place / "run.ndjson").write_text("\n".join(map(json.dumps, records)) + "\n")
+
+
+def test_exact_levels() -> None:
+    assert exact_changes([1000, 1000.5, 1000, 1002, 1002, 900]) == (3, 5)
+    assert exact_changes([1000, 1000]) == ()
+
+
+def test_sampled_levels() -> None:
+    rng = random.Random(1)
+    quiet = [1e6 * rng.gauss(1, 0.01) for _ in range(30)]
+    assert sampled_changes(quiet) == ()
+    moved = [value * (1.05 if place >= 18 else 1) for place, value in enumerate(quiet)]
+    assert sampled_changes(moved) == (18,)
+    assert sampled_changes(moved[18 - FEWEST + 2 : 19]) == ()  # too few
+
+
+def test_a_change_is_shown_with_its_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    dearer = dataclasses.replace(EXACT, truth=DEARER)
+    put(tmp_path / "runs", [EXACT, EXACT, dearer, dearer])
+    page = tmp_path / "history.html"
+    assert cli.run(["history", str(tmp_path / "runs"), "-o", str(page)]) == 0
+    shown = capsys.readouterr().out
+    (line,) = [line for line in shown.splitlines() if "ta-c/1048576" in line]
+    assert "+6.37" in line
+    assert "2026-01-03 00:00" in line
+    assert "sha256/tee/" not in shown
+    text = page.read_text()
+    assert "<svg" in text
+    assert "New level from 2026-01-03T00:00:00Z on." in text
+
+
+def test_boards_and_plans_are_not_mixed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    put(tmp_path / "a", [EXACT])
+    put(tmp_path / "b", [EXACT], board="other")
+    (tmp_path / "b/run-1").rename(tmp_path / "a/run-other")
+    assert cli.run(["history", str(tmp_path / "a")]) == 2
+    assert "--board and --plan" in capsys.readouterr().err
+    assert cli.run(["history", str(tmp_path / "a"), "--board", "other"]) == 1
+    assert "takes two" in capsys.readouterr().err
+    assert cli.run(["history", str(tmp_path / "none")]) == 2

@@ -1,0 +1,218 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Verdicts on who did the work: made-up runs for each outcome, and for evidence that deceives."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from synthetic import MACHINE
+from teemark.model.models import build
+from teemark.model.offload import Offload, offloads
+from teemark.report.offload import knowledge
+from teemark.run import reader
+
+DEVICE = "ITS-PCI-MSIX 1 Edge virtio4-virtqueues"
+TIMER = "GICv3 27 Level arch_timer"
+NEON, CE = 15.5, 2.38  # cycles a byte of a Cortex-A53
+
+
+def case(
+    driver: str | None = "sha256-generic",
+    *,
+    backend: str = "",
+    ns: float = 200_000,
+    cpu: float = 1.0,
+    raised: float = 0.0,
+    idle: int = 0,
+    size: int = 16384,
+    priority: int = 100,
+    line: str = DEVICE,
+    masked: Sequence[float] | None = None,
+) -> list[dict[str, Any]]:
+    """A case whose calls take `ns`, `cpu` of them with a CPU, with `raised` interrupts a call."""
+    backend = backend or ("openssl" if driver is None else f"afalg:{driver}")
+    key = f"oneshot/sha256/{backend}/{size}"
+    calls = 100
+    about: dict[str, Any] = {
+        "type": "case",
+        "case": key,
+        "workload": "oneshot",
+        "algorithm": "sha256",
+        "backend": backend,
+        "parameters": str(size),
+        "bytes": size,
+        "verified": True,
+        "samples": 12,
+        "repeat": [1],
+        "loops": [10],
+        "min_ns": 1000,
+        "watched": {
+            "calls": calls,
+            "ns": int(calls * ns),
+            "user_us": 0,
+            "sys_us": int(calls * ns * cpu / 1000),
+            "others_ns": int(calls * ns) if raised else None,
+            "idle_ns": 20_000_000,
+            "interrupts": [
+                {"line": "11", "name": TIMER, "count": 9 * calls, "idle": 0},
+                {"line": "33", "name": line, "count": int(raised * calls), "idle": idle},
+            ],
+        },
+    }
+    if driver is not None:
+        about["kernel_driver"] = {"name": driver, "priority": priority}
+    if masked:
+        about["masked"] = {
+            "variable": "OPENSSL_armcap",
+            "value": "1",
+            "calls": 10,
+            "plain_ns": [int(1e6 * (1 + i / 1000)) for i in range(10)],
+            "masked_ns": [int(1e6 * part) for part in masked],
+        }
+    samples = [
+        {
+            "type": "sample",
+            "case": key,
+            "seq": 0,
+            "repeat": 1,
+            "loops": 10,
+            "ns": int(10 * ns * (1 + i / 1000)),
+            "source": "client-clock",
+            "user_us": 0,
+            "sys_us": int(10 * ns * cpu * (1 + i / 1000) / 1000),
+            "runq_ns": 0,
+        }
+        for i in range(12)
+    ]
+    return [about, *samples]
+
+
+def judged(*cases: list[dict[str, Any]], core: str | None = None) -> list[Offload]:
+    machine = dict(MACHINE)
+    if core is not None:
+        machine["board"] = {"emulated": False}
+        machine["cpu"] = {"models": [core], "khz_max": ["1000000"]}
+    records: list[dict[str, Any]] = [machine, *(one for case in cases for one in case)]
+    order = 0
+    for record in records:
+        if record["type"] == "sample":
+            record["seq"] = order
+            order += 1
+    end = {"type": "end", "complete": True, "reason": "done"}
+    lines = [json.dumps(record).encode() + b"\n" for record in [*records, end]]
+    run = reader.parse(lines, file="x")
+    return list(offloads(run, build(run), knowledge()))
+
+
+def outcome(*cases: list[dict[str, Any]], core: str | None = None) -> str:
+    return judged(*cases, core=core)[0].outcome
+
+
+def test_a_device_that_interrupts_each_call() -> None:
+    (found,) = judged(case("virtio_crypto_aes_cbc", cpu=0.3, raised=1.0))
+    assert found.outcome == "accelerator"
+    assert found.others == pytest.approx(200_000)
+    (text,) = [one.text for one in found.evidence if one.kind == "interrupts"]
+    assert "virtqueues" in text
+    assert "100 times in 100 calls" in text
+
+
+def test_a_device_whose_driver_is_not_known() -> None:
+    assert outcome(case("new-sha256", cpu=0.3, raised=1.0)) == "accelerator"
+
+
+def test_a_device_that_is_polled_leaves_the_cpu_idle() -> None:
+    assert outcome(case("omap-sha256", cpu=0.2)) == "accelerator"
+
+
+def test_some_of_the_calls() -> None:
+    assert outcome(case("omap-sha256", cpu=0.8, raised=0.2)) == "mixed"
+
+
+def test_a_driver_of_a_device_that_computes_itself() -> None:
+    """Below its threshold, or with the device gone: the name and the priority promise more."""
+    assert outcome(case("omap-sha256", priority=400, size=128)) == "software"
+
+
+def test_a_knee_where_the_driver_falls_back() -> None:
+    small, large = judged(
+        case("omap-sha256", size=128), case("omap-sha256", size=16384, cpu=0.3, raised=1.0)
+    )
+    assert (small.outcome, large.outcome) == ("software", "accelerator")
+    (knee,) = [one.text for one in large.evidence if one.kind == "knee"]
+    assert "not up to 128" in knee
+    assert "256 bytes" in knee
+
+
+def test_instructions_and_software_by_the_driver_that_is_bound() -> None:
+    assert outcome(case("sha256-ce", ns=20_000)) == "cpu-instructions"
+    assert outcome(case("sha256-generic")) == "software"
+    assert outcome(case("sha256-ce", backend="afalg")) == "cpu-instructions"
+
+
+def test_a_fake_highest_priority_does_not_deceive() -> None:
+    assert outcome(case("sha256-generic", backend="afalg", priority=9999)) == "software"
+
+
+@pytest.mark.parametrize(
+    ("cycles", "says"),
+    [(CE, "cpu-instructions"), (NEON, "software"), (NEON * 2, "software")],
+)
+def test_a_driver_that_is_not_known_by_its_cycles(cycles: float, says: str) -> None:
+    strange = case("sha256-mystery", ns=cycles * 16384)
+    assert outcome(strange, core="ARM Cortex-A53 r0p4") == says
+    assert outcome(strange) == "unknown"  # of what core?
+
+
+def test_a_name_that_its_cycles_contradict() -> None:
+    fast = case("sha256-generic", ns=CE * 16384)
+    assert outcome(fast, core="ARM Cortex-A53 r0p4") == "unknown"
+
+
+def test_lines_that_rise_at_rest_or_belong_to_the_cpu_are_nobodys() -> None:
+    busy = case("sha256-generic", raised=1.0, idle=100)
+    assert outcome(busy) == "software"
+    assert outcome(case("sha256-generic", raised=1.0, line="Rescheduling timer")) == "software"
+
+
+def test_another_device_beside_software() -> None:
+    assert outcome(case("sha256-generic", raised=1.0)) == "unknown"
+
+
+def test_time_that_nobody_accounts_for() -> None:
+    assert outcome(case("sha256-generic", cpu=0.4)) == "unknown"
+
+
+@pytest.mark.parametrize(
+    ("hidden", "says"),
+    [(2.0, "cpu-instructions"), (1.0, "software"), (1.18, "unknown")],
+)
+def test_openssl_with_its_instructions_hidden(hidden: float, says: str) -> None:
+    assert outcome(case(None, masked=[hidden * (1 + i / 1000) for i in range(10)])) == says
+
+
+def test_openssl_that_nobody_compared() -> None:
+    assert outcome(case(None)) == "unknown"
+
+
+def test_the_longest_message_speaks_for_the_shorter_ones() -> None:
+    hidden = [2.0 + i / 1000 for i in range(10)]
+    small, _ = judged(case(None, size=64, ns=500), case(None, masked=hidden))
+    assert small.outcome == "cpu-instructions"
+
+
+def test_without_counts_there_is_no_verdict_on_a_device() -> None:
+    blind = case("omap-sha256")
+    blind[0]["watched"] = None
+    blind[0]["watched_reason"] = "cannot read /proc/interrupts"
+    assert outcome(blind) == "unknown"
+
+
+def test_cases_of_older_runs_have_none() -> None:
+    old = case("omap-sha256")
+    del old[0]["watched"]
+    assert judged(old) == []

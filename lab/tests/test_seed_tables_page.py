@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The published tables in a browser: on a screen of 1280 pixels they are seen whole."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import browser
+from teemark.report.report import make, write
+from test_seed_tables import DOCUMENTS, made_up
+
+pytestmark = [
+    pytest.mark.skipif(shutil.which("chromium") is None, reason="there is no chromium"),
+    pytest.mark.timeout(300),
+]
+
+WIDTH = 1280
+
+_TOO_WIDE = """
+[...document.querySelectorAll('.scroll')]
+  .filter(box => box.closest('section').id === 'published' && box.scrollWidth > box.clientWidth)
+  .map(box => [box.querySelector('thead').innerText, box.scrollWidth, box.clientWidth])
+"""
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[browser.Browser]:
+    with browser.browser() as opened:
+        yield opened
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_no_table_has_to_be_scrolled(chromium: browser.Browser, tmp_path: Path, name: str) -> None:
+    chromium.show(write(make([made_up(name)]), tmp_path), width=WIDTH)
+    shown = "document.querySelectorAll('#published .scroll').length"
+    assert chromium.evaluate(shown) > 2
+    assert chromium.evaluate(_TOO_WIDE) == []

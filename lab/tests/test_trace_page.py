@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""A trace in a browser: the report's flame graph, and speedscope with what we export for it."""
+
+from __future__ import annotations
+
+import base64
+import json
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import browser
+from synthetic import Synthetic
+from teemark.report import report
+from teemark.run import reader
+from teemark.trace import speedscope
+from test_trace_outputs import case, trace
+
+pytestmark = [
+    pytest.mark.skipif(browser.missing() is not None, reason=str(browser.missing())),
+    pytest.mark.timeout(300),
+]
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[browser.Browser]:
+    with browser.browser() as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    run = reader.parse(Synthetic(samples=3, algorithms=("sha256",)).lines(), file="x")
+    made = report.make([run], [trace()], trace(case(30)))
+    return report.write(made, tmp_path_factory.mktemp("page"))
+
+
+_SEEN = """
+[...document.querySelectorAll('svg[aria-label^="Flame graph"]')].map(svg => ({
+  box: svg.getBoundingClientRect().toJSON(),
+  names: [...svg.querySelectorAll("text")].map(one => one.textContent),
+  titles: [...svg.querySelectorAll("title")].map(one => one.textContent),
+})).filter(one => one.box.width > 0)
+"""
+
+
+@pytest.mark.parametrize("dark", [False, True])
+@pytest.mark.parametrize("width", [390, 1440])
+def test_the_flame_graph_is_seen_without_scripts_and_asks_for_nothing(
+    chromium: browser.Browser, page: Path, width: int, dark: bool
+) -> None:
+    chromium.call("Emulation.setScriptExecutionDisabled", value=True)
+    try:
+        chromium.show(page, width=width, dark=dark)
+        seen = chromium.evaluate(_SEEN)
+    finally:
+        chromium.call("Emulation.setScriptExecutionDisabled", value=False)
+    assert len(seen) == 2  # the graph and the difference, of two widths one each
+    for graph in seen:
+        assert graph["box"]["left"] >= 0
+        assert graph["box"]["right"] <= width
+        assert "memset" in graph["names"]
+        said = "memset (S-EL1, core: memset): 60"
+        assert any(title.startswith(said) for title in graph["titles"])
+    assert chromium.requests == [page.as_uri()]
+    assert chromium.complaints == []
+    chromium.show(page, width=width, dark=dark)  # axe-core is a script
+    assert chromium.axe() == []
+
+
+def test_speedscope_imports_what_is_exported_for_it(
+    chromium: browser.Browser, tmp_path: Path
+) -> None:
+    """By the viewer's own importer, which its package has no other way to call."""
+    index = browser.SPEEDSCOPE / "index.html"
+    if not index.exists():
+        pytest.skip("there is no speedscope (`make test-deps` installs it, with npm)")
+
+    def opened(text: str) -> str:
+        coded = base64.b64encode(text.encode()).decode()
+        # as the package's own command hands a file to the page
+        profile = tmp_path / "profile.js"
+        profile.write_text(f'speedscope.loadFileFromBase64("trace.json", "{coded}")')
+        # the query makes it another page, which is loaded anew
+        fragment = f"?{len(text)}#localProfilePath={profile}"
+        chromium.show(index, width=1440, fragment=fragment)
+        for _ in range(100):
+            shown = str(chromium.evaluate("document.title + ' | ' + document.body.innerText"))
+            if "Sandwich" in shown or "wrong" in shown:
+                return shown
+            time.sleep(0.2)
+        return shown
+
+    exported = speedscope.render(trace(case(), case(key="a/b/c/d")))
+    shown = opened(exported)
+    assert shown.startswith("an OP-TEE - speedscope")
+    assert "invoke/none/tee/none (instructions) (1/2)" in shown
+    chromium.evaluate(
+        "[...document.querySelectorAll('div')].filter(one => one.textContent === '🥪Sandwich')"
+        ".forEach(one => one.click())"
+    )
+    time.sleep(1)
+    table = str(chromium.evaluate("document.body.innerText"))
+    assert "60 (50%)" in " ".join(table.split())  # memset's own of 120
+    assert "memset_[S-EL1]" in table
+    document = json.loads(exported)
+    document["profiles"][0]["samples"][0] = [10_000]  # no such frame
+    assert "Sandwich" not in opened(json.dumps(document))
