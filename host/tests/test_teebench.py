@@ -128,6 +128,9 @@ def test_what_the_machine_cannot_do_is_a_skip_with_a_reason() -> None:
         ([], "cipher/aes-128-cbc/tee/enc/64 repeat=65537\n", "standard input:1: cipher/aes-128"),
         (["same-code/intloop/ta-c/8388608 repeat=2"], "", "2 repetitions of 8388608 bytes"),
         (["rng/random/tee/65536 repeat=1,2"], "", "2 times 65536 random bytes are more"),
+        (["--stretch", "5"], "", "--stretch takes one case"),
+        (["--stretch", "5", ""], "", "the case is empty"),
+        (["--stretch", "0", C], "", "the number of calls is 0"),
     ],
 )
 def test_wrong_usage(arguments: list[str], stdin: str, said: str) -> None:
@@ -143,6 +146,18 @@ def test_check_measures_nothing() -> None:
     bad = bench("--check", "--cases", "-", stdin=f"{C}\ninvoke/none/te/none\n")
     assert bad.returncode == 2
     assert b"standard input:2: invoke/none/te/none: there is no backend" in bad.stderr
+
+
+def test_stretches_of_calls() -> None:
+    done = bench("--stretch", "3", C)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert len(done.stdout.split()) == 5
+    assert all(int(line) > 0 for line in done.stdout.split())
+    # There is room for 64 arrays that are made in a row.
+    assert bench("--stretch", "64", "storage/create/memory/16").returncode == 0
+    more = bench("--stretch", "65", "storage/create/memory/16")
+    assert (more.returncode, more.stdout) == (2, b"")
+    assert b"takes no more than 64 calls in a row" in more.stderr
 
 
 def test_help_and_version() -> None:
