@@ -157,10 +157,11 @@ static void add_modules(struct facts *f)
 {
 	struct lines loaded = { 0 }, there = { 0 };
 	struct utsname u;
-	char path[200], line[1024], name[64];
+	char path[200], name[64], *line = NULL;
+	size_t room = 0;
 	FILE *file = fopen(facts_path("/proc/modules"), "re");
 
-	while (file && fgets(line, sizeof(line), file))
+	while (file && getline(&line, &room, file) >= 0)
 		if (sscanf(line, "%63s", name) == 1 && is_of_interest(name))
 			lines_add(&loaded, "%s", name);
 	fact_list(f, "modules", loaded.text,
@@ -175,7 +176,7 @@ static void add_modules(struct facts *f)
 			 u.release);
 		file = fopen(facts_path(path), "re");
 	}
-	while (file && fgets(line, sizeof(line), file)) {
+	while (file && getline(&line, &room, file) >= 0) {
 		char *slash, *dot;
 
 		line[strcspn(line, ":\n")] = '\0';
@@ -194,6 +195,7 @@ static void add_modules(struct facts *f)
 	if (file)
 		fclose(file);
 	free(there.text);
+	free(line);
 }
 
 static void add_tracing(struct facts *f)
