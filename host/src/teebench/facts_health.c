@@ -17,7 +17,6 @@
 #include <unistd.h>
 
 #include <linux/if_alg.h>
-#include <linux/netlink.h>
 
 #include "facts.h"
 #include "place.h"
@@ -84,19 +83,6 @@ static void add_afalg_steps(struct facts *f)
 		close(fd);
 	}
 	fact_list(f, "afalg_steps", lines.text, "nothing was tried");
-	free(lines.text);
-}
-
-/* What libkcapi asks for algorithms; AF_ALG itself needs none of it. */
-static void add_netlink(struct facts *f)
-{
-	int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_CRYPTO);
-	struct lines lines = { 0 };
-
-	step(&lines, "socket", fd >= 0);
-	if (fd >= 0)
-		close(fd);
-	fact_string(f, "crypto_netlink", lines.text, "out of memory");
 	free(lines.text);
 }
 
@@ -271,7 +257,6 @@ void facts_of_health(struct facts *f)
 
 	add_user(f);
 	add_afalg_steps(f);
-	add_netlink(f);
 	add_devices(f);
 	add_modules(f);
 	add_tracing(f);
