@@ -205,7 +205,7 @@ def test_text_and_markdown(
 def test_update_writes_what_is_there_now(
     file: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    Boards(monkeypatch, dearer(0.01))
+    Boards(monkeypatch, dearer(0.01), dearer(0.02))  # the smaller of two boots
     assert cli.run(["gate", "--baseline", str(file), "--update"]) == 0
     made = baselines.parse(file.read_text(), "f")
     assert made.figures == baselines.figures_of(dearer(0.01))
