@@ -14,12 +14,15 @@
 #include "masks.h"
 #include "measure.h"
 #include "pool.h"
+#include "stop.h"
 
 static _Noreturn void become(const char *key, uint32_t calls, int out,
 			     const char *variable, const char *value)
 {
 	char number[16];
 
+	/* A terminal's signals reach teebench alone, which ends this process. */
+	setpgid(0, 0);
 	snprintf(number, sizeof(number), "%u", calls);
 	if (dup2(out, STDOUT_FILENO) >= 0 &&
 	    !(value ? setenv(variable, value, 1) : unsetenv(variable)))
@@ -55,9 +58,9 @@ static bool stretches_of(const char *key, uint32_t calls, const char *variable,
 	}
 	if (pid < 0)
 		return false;
-	/* Nobody reads the rest: a signal ended the reading. */
+	/* A signal ended the reading: the process cleans up and ends, too. */
 	if (n < MASKS_STRETCHES)
-		kill(pid, SIGKILL);
+		kill(pid, SIGTERM);
 	while (waitpid(pid, &status, 0) < 0)
 		if (errno != EINTR)
 			return false;
@@ -114,7 +117,8 @@ void masks_put(struct json *j, const struct masks *m)
 
 static int time_calls(struct bench_case *c, uint32_t calls, struct error *err)
 {
-	const struct measure measure = { .now_ns = clock_now_ns };
+	const struct measure measure = { .now_ns = clock_now_ns,
+					 .stopped = stop_check };
 	const struct measure_target target = case_target(c);
 	struct measured one;
 	int ret;
