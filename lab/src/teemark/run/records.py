@@ -279,8 +279,9 @@ class Watched(Struct, frozen=True, kw_only=True):
     others_ns: Annotated[
         Count | None,
         Meta(
-            description="CPU time of all other processes and kernel threads; null: not looked "
-            "for, as no interrupt line rose with the calls, or the kernel doesn't say"
+            description="CPU time of kernel threads and of the first thread of each other process; "
+            "null: not looked for, as no interrupt line rose with the calls, or the kernel "
+            "counts none"
         ),
     ] = None
     idle_ns: Annotated[Count, Meta(description="how long the machine was looked at idle")] = 0
