@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,18 +12,25 @@ from typing import TYPE_CHECKING, Literal
 import click
 
 if TYPE_CHECKING:
+    from rich.console import Console
     from rich.table import Table
 
     from teemark.model.compare import Limit
     from teemark.report.comparing import Compared
+    from teemark.report.seed_tables.against import Against
 
 SHOWN = 20
-"""Cases in the terminal, without --all."""
+"""Cases or figures in the terminal, without --all."""
 
 
 @click.command("compare")
 @click.argument("base", type=click.Path(path_type=Path))
 @click.argument("new", nargs=-1, metavar="NEW...", type=click.Path(path_type=Path))
+@click.option(
+    "--against",
+    metavar="SET",
+    help="Compare BASE with published figures: rpi3-secure-hash, mqtt-tz-blocks, …",
+)
 @click.option(
     "--fail-on",
     metavar="LIMIT",
@@ -42,6 +50,7 @@ def command(
     *,
     base: Path,
     new: tuple[Path, ...],
+    against: str | None,
     fail_on: str | None,
     force: bool,
     everything: bool,
@@ -58,18 +67,44 @@ def command(
     Runs of an emulated board and of hardware, of instructions and of times, of different plans, and
     truncated runs are refused without --force.
 
+    With --against there is no NEW: BASE, a run of the plan with the name of a set, is compared with
+    the figures that are published in it.
+
     Exit status: 0; 1 if --fail-on finds a case, or one that BASE measured is missing in NEW;
     2 for a wrong word on the command line.
     """
     from teemark.commands import parse_limit
     from teemark.errors import UsageMistake
-    from teemark.files import write_whole
     from teemark.report import comparing, comparison_page
+    from teemark.report.seed_tables.against import as_json as held_json
 
-    if not new:
-        raise UsageMistake("no run to compare with", hint="teemark compare BASE NEW…")
     if form is not None and as_json:
         raise UsageMistake("--format and --json exclude each other", hint="name one of them")
+    if against is not None:
+        if new:
+            raise UsageMistake(
+                "--against compares one run with published figures, and here are more",
+                hint=f"teemark compare {base} --against {against}",
+            )
+        if fail_on is not None:
+            raise UsageMistake(
+                "--fail-on has no meaning with --against: another board isn't a regression",
+                hint="compare with a run of your own: teemark compare BASE NEW --fail-on 5%",
+            )
+        held, forced = _held(base, against, force=force)
+        if as_json:
+            text = json.dumps(held_json(held, forced), indent=2) + "\n"
+        elif form is not None:
+            text = comparison_page.render_against(held, forced, form)
+        else:
+            text = _held_text(held, forced, everything=everything)
+        _put(text, output)
+        return 0
+    if not new:
+        raise UsageMistake(
+            "no run to compare with",
+            hint="teemark compare BASE NEW…, or teemark compare RUN --against SET",
+        )
     limit = parse_limit(fail_on) if fail_on is not None else None
     found, obstacles = _compared([base, *new], limit, force=force)
     failures = [comparing.failures(one.found, limit) if limit else [] for one in found]
@@ -79,11 +114,34 @@ def command(
         text = comparison_page.render(found, obstacles, limit, form)
     else:
         text = "\n".join(_text(one, obstacles, limit, everything=everything) for one in found)
+    _put(text, output)
+    return 1 if any(failures) else 0
+
+
+def _put(text: str, output: Path | None) -> None:
+    from teemark.files import write_whole
+
     if output is not None:
         write_whole(output, text)
     else:
         click.echo(text, nl=False)
-    return 1 if any(failures) else 0
+
+
+def _held(path: Path, name: str, *, force: bool) -> tuple[Against, tuple[str, ...]]:
+    """A run against published figures, and what was compared by force."""
+    from teemark.errors import DataError
+    from teemark.reference.data import load
+    from teemark.report.seed_tables.against import choose, hold, obstacles, remedy
+    from teemark.report.subject import subjects
+    from teemark.run import reader
+
+    reference = load()
+    (subject,) = subjects([reader.read(path)])
+    document = choose(name, subject.run, reference)
+    forced = obstacles(subject, document)
+    if forced and not force:
+        raise DataError("; ".join(forced), hint=remedy(subject, document))
+    return hold(subject, document, reference), forced
 
 
 def _compared(
@@ -124,17 +182,9 @@ def _compared(
 
 def _text(of: Compared, obstacles: Sequence[str], limit: Limit | None, *, everything: bool) -> str:
     """For a terminal of 80 columns, the worst first."""
-    import io
-
-    from rich.console import Console
-
     from teemark.report import comparing
-    from teemark.summary import WIDTH
 
-    out = io.StringIO()
-    terminal = Console(highlight=False)
-    width = terminal.width if terminal.is_terminal else WIDTH
-    console = Console(file=out, highlight=False, width=width, force_terminal=terminal.is_terminal)
+    console, out = _paper()
     console.print(f"base: {comparing.names(of.base.run)}", markup=False)
     console.print(f"new:  {comparing.names(of.other.run)}", markup=False)
     for why in obstacles:
@@ -156,6 +206,56 @@ def _text(of: Compared, obstacles: Sequence[str], limit: Limit | None, *, everyt
     if limit is not None:
         console.print(comparing.result(found, limit), markup=False)
     return out.getvalue()
+
+
+def _held_text(of: Against, forced: Sequence[str], *, everything: bool) -> str:
+    """The same of a run and published figures."""
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    from teemark.report import comparing
+    from teemark.report.seed_tables import against
+
+    console, out = _paper()
+    console.print(f"published: {of.document.id}, on {of.document.system}", markup=False)
+    console.print(f"run:       {comparing.names(of.run)}", markup=False)
+    for why in forced:
+        console.print(f"! Compared by force: {why}.", markup=False)
+    shown = of.compared
+    if not everything:
+        shown = tuple(one for one in shown if one.verdict != "same")[:SHOWN]
+    if shown:
+        table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+        table.add_column("", overflow="fold")
+        for title in ("published", "measured"):
+            table.add_column(title, justify="right", max_width=12)
+        table.add_column("ratio", justify="right", no_wrap=True)
+        table.add_column("verdict", no_wrap=True)
+        for one in shown:
+            cells = (one.figure.put_right, against.measured(one), against.ratio(one), one.verdict)
+            table.add_row(Text(one.name), *map(Text, cells))
+        console.print(table)
+    console.print(against.outcome(of), markup=False)
+    left = len(of.compared) - len(of.of("same")) - len(shown)
+    if left > 0:
+        console.print(f"{left} that aren't the same are left out: --all lists them.", markup=False)
+    for remark in against.remarks(of):
+        console.print(remark, markup=False, style="dim")
+    return out.getvalue()
+
+
+def _paper() -> tuple[Console, io.StringIO]:
+    """As wide as the terminal, or 80 columns; and what will have been written on it."""
+    from rich.console import Console
+
+    from teemark.summary import WIDTH
+
+    out = io.StringIO()
+    terminal = Console(highlight=False)
+    width = terminal.width if terminal.is_terminal else WIDTH
+    styled = terminal.is_terminal
+    return Console(file=out, highlight=False, width=width, force_terminal=styled), out
 
 
 def _table(of: Compared, names: Sequence[str]) -> Table:
