@@ -86,7 +86,8 @@ def _show(subject: Subject, chosen: Sequence[Breakdown]) -> None:
     for cause in subject.causes:
         if cause.claim is not None:
             unsure = " (uncertain)" if cause.confidence == "low" else ""
-            console.print(f"• {cause.key}{unsure}: {cause.claim} {cause.evidence}.", markup=False)
+            console.print(f"• {cause.key}{unsure}: {cause.claim}", markup=False)
+            console.print(f"  by: {cause.evidence}", markup=False)
             console.print(f"  → {cause.advice}", markup=False)
     _show_checked(console, subject)
 

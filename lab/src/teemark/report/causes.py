@@ -80,7 +80,7 @@ _WORDS: dict[str, tuple[str, str]] = {
         "Open one session early and keep it; or keep the TA (TA_FLAG_INSTANCE_KEEP_ALIVE).",
     ),
     "no-crypto-extensions-in-tee": (
-        "The TEE's own code doesn't use the CPU's Crypto Extensions, which a TA can use.",
+        "The TEE's own code is much slower than the CPU's Crypto Extensions, which a TA can use.",
         "Build OP-TEE with CFG_CRYPTO_WITH_CE=y; if it can't be rebuilt, bring the code in the TA.",
     ),
     "tee-at-cpu-speed": (
