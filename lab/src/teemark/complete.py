@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What a shell may complete a word to: names of boards and plans."""
+"""What a shell may complete a word to: names of boards, plans and documents."""
 
 from __future__ import annotations
 
@@ -16,3 +16,9 @@ def plans(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list
     from teemark import plan
 
     return [name for name in plan.available() if name.startswith(incomplete)]
+
+
+def documents(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[str]:
+    from teemark.report.seed_tables.declared import SEED_PLANS
+
+    return sorted(name for name in SEED_PLANS if name.startswith(incomplete))
