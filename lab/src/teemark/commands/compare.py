@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Literal
 import click
 
 if TYPE_CHECKING:
+    from rich.console import Console
     from rich.table import Table
 
     from teemark.model.compare import Limit
@@ -51,17 +51,18 @@ def command(
 ) -> int:
     """Say of every case that BASE and NEW both measured whether it became better or worse.
 
-    BASE and NEW are runs: their folders, or their run.ndjson. Where instructions are counted, every
-    difference counts that isn't one of two boots. Where times are sampled, a verdict takes a rank
-    test and an interval, and is `undecided` where they don't suffice.
+    BASE and NEW are runs: their folders, or their run.ndjson. Where instructions are counted, a
+    case is better or worse if it differs by more than two boots of the same code do. Where times
+    are sampled, a rank test and an interval decide; where they don't suffice, it is `undecided`.
 
     Runs of an emulated board and of hardware, of instructions and of times, of different plans, and
     truncated runs are refused without --force.
 
-    Exit status: 0; 1 if --fail-on finds a case, or one that BASE measured is missing in NEW;
-    2 for a wrong word on the command line.
+    Exit status: 0; 1 if the runs can't be compared or, with --fail-on, a case is worse by so much,
+    or is missing in NEW; 2 for a wrong word on the command line.
     """
     from teemark.commands import parse_limit
+    from teemark.console import json_text, terminal
     from teemark.errors import UsageMistake
     from teemark.files import write_whole
     from teemark.report import comparing, comparison_page
@@ -74,11 +75,17 @@ def command(
     found, obstacles = _compared([base, *new], limit, force=force)
     failures = [comparing.failures(one.found, limit) if limit else [] for one in found]
     if as_json:
-        text = json.dumps(_json(found, obstacles, limit, failures), indent=2) + "\n"
+        text = json_text(_json(found, obstacles, limit, failures))
     elif form is not None:
         text = comparison_page.render(found, obstacles, limit, form)
     else:
-        text = "\n".join(_text(one, obstacles, limit, everything=everything) for one in found)
+        console = terminal(plain=output is not None)
+        with console.capture() as said:
+            for number, one in enumerate(found):
+                if number:
+                    console.print()
+                _show(console, one, obstacles, limit, everything=everything)
+        text = said.get()
     if output is not None:
         write_whole(output, text)
     else:
@@ -122,40 +129,38 @@ def _compared(
 # -- how it is shown -----------------------------------------------------------------------------
 
 
-def _text(of: Compared, obstacles: Sequence[str], limit: Limit | None, *, everything: bool) -> str:
-    """For a terminal of 80 columns, the worst first."""
-    import io
-
-    from rich.console import Console
-
+def _show(
+    console: Console,
+    of: Compared,
+    obstacles: Sequence[str],
+    limit: Limit | None,
+    *,
+    everything: bool,
+) -> None:
+    """The worst first."""
+    from teemark.console import paragraph
     from teemark.report import comparing
-    from teemark.summary import WIDTH
 
-    out = io.StringIO()
-    terminal = Console(highlight=False)
-    width = terminal.width if terminal.is_terminal else WIDTH
-    console = Console(file=out, highlight=False, width=width, force_terminal=terminal.is_terminal)
-    console.print(f"base: {comparing.names(of.base.run)}", markup=False)
-    console.print(f"new:  {comparing.names(of.other.run)}", markup=False)
+    paragraph(console, f"base: {comparing.names(of.base.run)}")
+    paragraph(console, f"new:  {comparing.names(of.other.run)}")
     for why in obstacles:
-        console.print(f"! Compared by force: {why}.", markup=False)
+        paragraph(console, f"! Compared by force: {why}.")
     found = of.found
     pairs = found.worst_first
     if not everything:
         pairs = tuple(one for one in pairs if one.verdict != "same")[:SHOWN]
     if pairs:
         console.print(_table(of, [one.name for one in pairs]))
-    console.print(comparing.outcome(found), markup=False)
+    paragraph(console, comparing.outcome(found))
     left = len(found.pairs) - len(found.of("same")) - len(pairs)
     if left > 0:
-        console.print(f"{left} that aren't the same are left out: --all lists them.", markup=False)
+        paragraph(console, f"{left} that aren't the same are left out: --all lists them.")
     for sentence in comparing.reasons(of):
-        console.print(f"• {sentence}", markup=False)
+        paragraph(console, f"• {sentence}")
     for remark in comparing.remarks(found):
-        console.print(remark, markup=False, style="dim")
+        paragraph(console, remark, style="dim")
     if limit is not None:
-        console.print(comparing.result(found, limit), markup=False)
-    return out.getvalue()
+        paragraph(console, comparing.result(found, limit))
 
 
 def _table(of: Compared, names: Sequence[str]) -> Table:
