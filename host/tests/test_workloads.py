@@ -19,7 +19,10 @@ CIPHERS = [
 ]
 CASES = [
     "invoke/none/empty/none",
-    *(f"invoke/{kind}/tee/none" for kind in ("core", "values", "memref-in", "memref-out", "memref-inout")),
+    *(
+        f"invoke/{kind}/tee/none"
+        for kind in ("core", "values", "memref-in", "memref-out", "memref-inout")
+    ),
     "invoke/increment/tee/none",
     "shm/temporary/tee/in/64",
     "session/open/tee/none",

@@ -173,13 +173,13 @@ static int read_file(const struct files *f, const char *name, uint8_t **data,
 	return ret;
 }
 
-/* The folder of the files, and their names. */
+/* The folder of the files, and their names, which no other process has. */
 static int open_files(struct files *f, const struct bench_case *c,
 		      struct error *err)
 {
 	f->bytes = (size_t)c->bytes;
-	snprintf(f->from, sizeof(f->from), "teemark-%s-%s-%zu",
-		 c->algorithm_name, c->backend_name, f->bytes);
+	snprintf(f->from, sizeof(f->from), "teemark-%s-%s-%zu-%d",
+		 c->algorithm_name, c->backend_name, f->bytes, (int)getpid());
 	snprintf(f->to, sizeof(f->to), "%.56s.out", f->from);
 	f->dir = open(place_directory(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	f->open = f->dir >= 0;
