@@ -481,7 +481,8 @@ static int trace_call(struct run *run, const struct bench_case *c,
 		ret = trace_legs_start(trace, why);
 	if (ret)
 		return ret;
-	ret = measure_once(&plain, &target, 1, c->options.repeats[0], &call, why);
+	ret = measure_once(&plain, &target, 1, c->options.repeats[0], &call,
+			   why);
 	if (!ret)
 		ret = trace_legs_stop(trace, legs, why);
 	if (!ret && c->workload->check)

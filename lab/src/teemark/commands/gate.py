@@ -156,8 +156,8 @@ def _others(gated: Gated, place: Path) -> list[str]:
         lines += [f"  {name}: {before} in the baseline, {now} here"]
     return [
         *lines,
-        "Measure the code of the baseline with what is here (`git stash`, or a checkout of its "
-        "commit), and `--update` it there; then gate again.",
+        "Check out the code of the baseline (`git stash`, or its commit), and measure it",
+        "with what is here, by `--update`; then gate again.",
     ]
 
 
