@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import resource
@@ -12,8 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from teemark import __version__, cli, paths
+from teemark import __version__, cli, fmt, paths
 from teemark.boards import SshConfig
+from teemark.console import json_text, paragraph, terminal
 
 TEEMARK = [sys.executable, "-m", "teemark"]
 
@@ -55,6 +57,34 @@ def test_help_lists_every_command_and_is_instant() -> None:
         assert f"  {row.name} " in done.stdout
     took = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     assert took < 0.5, "heavy imports belong where they are used"
+
+
+def test_numbers_and_paths_stay_whole_in_paragraphs(capsys: pytest.CaptureFixture[str]) -> None:
+    word = "/a/path/" + 90 * "x"
+    paragraph(terminal(), f"• {'word ' * 14}{fmt.count(1234567)} and {word} [bold]")
+    out = capsys.readouterr().out
+    assert fmt.count(1234567) in out
+    assert word in out
+    assert out.endswith(" [bold]\n")
+    assert all(line.startswith("  ") for line in out.splitlines()[1:])
+    assert all(len(line) <= 80 for line in out.splitlines() if word not in line)
+
+
+def test_json_for_scripts_is_ascii_and_has_no_nan() -> None:
+    text = json_text({"a": [float("nan"), float("inf"), 1.5], "b": "\x9b2J…"})
+    assert text.isascii()
+    assert json.loads(text) == {"a": [None, None, 1.5], "b": "\x9b2J…"}
+
+
+def test_a_reader_who_goes_away_is_told_apart_from_a_failure() -> None:
+    class Gone(io.StringIO):
+        def write(self, _text: str) -> int:
+            raise BrokenPipeError
+
+    console = terminal()
+    console.file = Gone()
+    with pytest.raises(BrokenPipeError):  # rich itself would exit with 1
+        console.print("x")
 
 
 def test_help_imports_nothing_heavy() -> None:

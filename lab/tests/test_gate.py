@@ -52,7 +52,8 @@ def test_a_baseline_comes_back_as_it_was_written() -> None:
 
 
 @pytest.mark.parametrize(
-    "line", ["57 ", "nonsense", "-5 a/b/c/d", "0 a/b/c/d", "x a/b/c/d", f"7 {CASE}", "plan"]
+    "line",
+    ["57 ", "nonsense", "-5 a/b/c/d", "0 a/b/c/d", "inf a/b/c/d", "x a/b/c/d", f"7 {CASE}", "plan"],
 )
 def test_a_line_that_is_none_is_named(line: str) -> None:
     head, tail = baselines.render(BASE).split(f" {CASE}\n", 1)

@@ -265,3 +265,12 @@ def test_predict(written: Path, capsys: pytest.CaptureFixture[str]) -> None:
 def test_advise(written: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert teemark(["advise", str(written)]) == 0
     assert "SHA-256 inside the TEE: ta-ce" in capsys.readouterr().out
+
+
+def test_it_is_said_that_a_run_is_incomplete(
+    written: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    written.write_bytes(b"".join(written.read_bytes().splitlines(keepends=True)[:-1]))
+    for words in (["advise"], ["predict"]):
+        assert teemark([*words, str(written)]) == 0
+        assert "This run is incomplete" in capsys.readouterr().err

@@ -6,7 +6,7 @@ run against. Pure.
     plan gate
     board qemu-v8-icount
     by compiler aarch64-linux-gnu-gcc (Debian 12.2.0-14) 12.2.0
-    by optee-os 4.5.0-2
+    by optee 4.5.0-2
     57228 invoke/none/tee/none
     258768 oneshot/sha1/c/16384
 
@@ -19,6 +19,7 @@ hundredth of it or more, without what they call, and the sum of all others.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -145,7 +146,7 @@ def parse(text: str, file: str) -> Baseline:
             elif case:
                 level, name = rest.split(" ", 1)
                 functions[case]["" if level == "-" else level, name] = int(first)
-            elif rest and rest not in figures and float(first) > 0:
+            elif rest and rest not in figures and 0 < float(first) < math.inf:
                 figures[rest] = float(first)
             else:
                 raise ValueError

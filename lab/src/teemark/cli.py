@@ -30,33 +30,75 @@ class Row:
     help: str
 
 
-TABLE: tuple[Row, ...] = (
-    Row("run", "teemark.commands.run", "Run a plan on a board and report."),
-    Row("new-ta", "teemark.commands.new_ta", "Make a Trusted Application to be measured."),
-    Row("explain", "teemark.commands.explain", "Say where the time of a call goes."),
-    Row("trace", "teemark.commands.trace", "Record a call instruction by instruction."),
-    Row("what-if", "teemark.commands.what_if", "Compare builds of OP-TEE by traces."),
-    Row("report", "teemark.commands.report", "Make the reports again from a run."),
-    Row("compare", "teemark.commands.compare", "Say what became better or worse."),
-    Row("history", "teemark.commands.history", "Show many runs, and where their levels changed."),
-    Row("gate", "teemark.commands.gate", "Fail where a call takes more instructions."),
-    Row("predict", "teemark.commands.predict", "Say what a call takes that wasn't measured."),
-    Row("advise", "teemark.commands.advise", "Say what to choose: memory, pieces, backend."),
-    Row("plan", "teemark.commands.plan", "List the plans, or show the cases of one."),
-    Row("schema", "teemark.commands.schema", "Print the JSON Schema of run.ndjson."),
-    Row("export", "teemark.commands.export", "Print a run in another tool's format."),
-    Row("audit", "teemark.commands.audit", "Look for figures that can't be right."),
-    Row("board", "teemark.commands.board", "List the boards, or show one's settings."),
-    Row("exec", "teemark.commands.exec_", "Run a command on a board."),
-    Row("push", "teemark.commands.push", "Copy files to a board."),
-    Row("pull", "teemark.commands.pull", "Copy a file or folder from a board."),
-    Row("shell", "teemark.commands.shell", "Open a shell on a board."),
-    Row("up", "teemark.commands.up", "Boot a virtual board and keep it up."),
-    Row("down", "teemark.commands.down", "Stop a virtual board that was kept up."),
-    Row("doctor", "teemark.commands.doctor", "Say what is wrong with a board, and the remedy."),
-    Row("setup", "teemark.commands.setup", "Install the programs and TAs on a board."),
-    Row("completion", "teemark.commands.completion", "Let a shell complete teemark's words."),
+GROUPS: tuple[tuple[str, tuple[Row, ...]], ...] = (
+    (
+        "Measure",
+        (
+            Row("run", "teemark.commands.run", "Run a plan on a board and report."),
+            Row("plan", "teemark.commands.plan", "List the plans, or show the cases of one."),
+            Row("new-ta", "teemark.commands.new_ta", "Make a Trusted Application to be measured."),
+        ),
+    ),
+    (
+        "Read runs",
+        (
+            Row("report", "teemark.commands.report", "Make the reports again from a run."),
+            Row("explain", "teemark.commands.explain", "Say where the time of a call goes."),
+            Row(
+                "advise", "teemark.commands.advise", "Say what to choose: memory, pieces, backend."
+            ),
+            Row(
+                "predict", "teemark.commands.predict", "Say what a call takes that wasn't measured."
+            ),
+            Row("compare", "teemark.commands.compare", "Say what became better or worse."),
+            Row(
+                "history",
+                "teemark.commands.history",
+                "Show many runs, and where their levels changed.",
+            ),
+            Row("audit", "teemark.commands.audit", "Look for figures that can't be right."),
+            Row("export", "teemark.commands.export", "Print a run in another tool's format."),
+        ),
+    ),
+    (
+        "On the board that counts instructions",
+        (
+            Row("gate", "teemark.commands.gate", "Fail where a call takes more instructions."),
+            Row("trace", "teemark.commands.trace", "Record a call instruction by instruction."),
+            Row("what-if", "teemark.commands.what_if", "Compare builds of OP-TEE by traces."),
+        ),
+    ),
+    (
+        "Boards",
+        (
+            Row("board", "teemark.commands.board", "List the boards, or show one's settings."),
+            Row(
+                "doctor",
+                "teemark.commands.doctor",
+                "Say what is wrong with a board, and the remedy.",
+            ),
+            Row("setup", "teemark.commands.setup", "Install the programs and TAs on a board."),
+            Row("up", "teemark.commands.up", "Boot a virtual board and keep it up."),
+            Row("down", "teemark.commands.down", "Stop a virtual board that was kept up."),
+            Row("exec", "teemark.commands.exec_", "Run a command on a board."),
+            Row("shell", "teemark.commands.shell", "Open a shell on a board."),
+            Row("push", "teemark.commands.push", "Copy files to a board."),
+            Row("pull", "teemark.commands.pull", "Copy a file or folder from a board."),
+        ),
+    ),
+    (
+        "For other programs",
+        (
+            Row("schema", "teemark.commands.schema", "Print the JSON Schema of run.ndjson."),
+            Row(
+                "completion", "teemark.commands.completion", "Let a shell complete teemark's words."
+            ),
+        ),
+    ),
 )
+"""In the order of the help, under its headings."""
+
+TABLE = tuple(row for _, rows in GROUPS for row in rows)
 
 
 class LazyGroup(click.Group):
@@ -74,8 +116,10 @@ class LazyGroup(click.Group):
         return None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl([(row.name, row.help) for row in TABLE])
+        width = max(len(row.name) for row in TABLE)
+        for heading, rows in GROUPS:
+            with formatter.section(heading):
+                formatter.write_dl([(row.name.ljust(width), row.help) for row in rows])
 
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})

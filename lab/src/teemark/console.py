@@ -1,13 +1,60 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What a person at a terminal sees while something takes time; silence for everybody else."""
+"""What a command shows: tables and JSON on stdout; on stderr remarks, and a spinner while something
+takes time."""
 
 from __future__ import annotations
 
 import contextlib
 import sys
 from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
 
 from teemark.harmless import harmless
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+WIDTH = 80
+
+
+def terminal(width: int = WIDTH, *, plain: bool = False) -> Console:
+    """Stdout, of its own width; plain and `width` columns wide if it is no terminal, or with
+    `plain`, for what goes into a file."""
+    from rich.console import Console
+
+    class Stdout(Console):
+        def on_broken_pipe(self) -> None:
+            raise BrokenPipeError  # teemark.cli knows what to do
+
+    console = Stdout(highlight=False)
+    if console.is_terminal and not plain:
+        return console
+    return Stdout(highlight=False, width=width, force_terminal=False)
+
+
+def paragraph(console: Console, text: str, style: str | None = None) -> None:
+    """As it is, in lines that begin with two spaces after the first. No number is broken at the
+    narrow spaces in it, as rich breaks them."""
+    import textwrap
+
+    lines = textwrap.wrap(
+        text,
+        console.width,
+        subsequent_indent="  ",
+        break_long_words=False,  # such as a path
+        break_on_hyphens=False,
+    )
+    console.print("\n".join(lines), markup=False, style=style, soft_wrap=True)
+
+
+def json_text(data: object) -> str:
+    """For scripts: in ASCII, so that a board's words can't move a cursor; null where a number isn't
+    finite."""
+    import json
+
+    import msgspec
+
+    return json.dumps(msgspec.json.decode(msgspec.json.encode(data)), indent=2) + "\n"
 
 
 @contextlib.contextmanager

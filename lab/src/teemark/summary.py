@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from teemark import fmt
+from teemark.console import paragraph, terminal
 from teemark.report import figures
 from teemark.report.seed_tables.answers import answers
 
@@ -14,19 +15,13 @@ if TYPE_CHECKING:
 
     from teemark.report.subject import Subject
 
-WIDTH = 80
-
 _MARKS = {"yes": "=", "no": "≠", "undecided": "?", "not measured": "?"}
 """Before what a seed document concludes."""
 
 
 def show(subject: Subject) -> None:
     """To stdout, plain where that is no terminal."""
-    from rich.console import Console
-
-    console = Console(highlight=False)
-    if not console.is_terminal:
-        console = Console(highlight=False, width=WIDTH)
+    console = terminal()
     table = _table(subject)
     if table is not None:
         console.print(table)
@@ -34,20 +29,20 @@ def show(subject: Subject) -> None:
     if calls is not None:
         console.print(calls)
     for answer in answers(subject):
-        console.print(f"{_MARKS[answer.outcome]} {answer.sentence}", markup=False)
+        paragraph(console, f"{_MARKS[answer.outcome]} {answer.sentence}")
     for verdict in subject.verdicts:
         unsure = verdict.confidence == "low"
         mark = "!" if verdict.kind == "caution" else "? uncertain:" if unsure else "•"
-        console.print(f"{mark} {verdict.claim}", markup=False)
+        paragraph(console, f"{mark} {verdict.claim}")
     run = subject.run
     counts = f"{fmt.plural(len(run.sound), 'case')} measured"
     if run.skips:
         counts += f", {len(run.skips)} can't run here"
     if run.fails:
         counts += f", {len(run.fails)} failed"
-    console.print(counts + (" (emulated timings)" if subject.emulated else ""), markup=False)
+    paragraph(console, counts + (" (emulated timings)" if subject.emulated else ""))
     for fail in run.fails:
-        console.print(f"failed: {fail.case}: {fail.reason}", markup=False)
+        paragraph(console, f"failed: {fail.case}: {fail.reason}")
 
 
 def _calls(subject: Subject) -> Table | None:

@@ -45,9 +45,7 @@ def load(ta_path: Path | None, plan_word: str | None) -> tuple[OwnTa | None, Pla
         raise UsageMistake(
             f"{ta_path} has no {plan.BENCH}", hint="write one (docs/own-ta.md), or name a --plan"
         )
-    asked = plan.load(
-        plan_word or str((ta_path if ta_path.is_dir() else ta_path.parent) / plan.BENCH)
-    )
+    asked = plan.load(plan_word or str(beside / plan.BENCH))
     if asked.ta is None:
         raise UsageMistake(
             f"plan {asked.name} calls no Trusted Application of yours",

@@ -189,6 +189,6 @@ def find(word: str) -> BoardFile:
         raise UnknownBoard(
             f"there is no board named {word}",
             hint=(f"did you mean {close[0]}? " if close else "")
-            + f"Boards: {', '.join(files) or 'none'}. Your own go into {paths.user_boards()}",
+            + f"there are: {', '.join(files) or 'none'}; your own go into {paths.user_boards()}",
         )
     return read(files[word])

@@ -8,6 +8,18 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from teemark.model.compare import Limit
+    from teemark.run.reader import RunData
+
+
+def warn(run: RunData) -> None:
+    """On stderr, what a run lacks: all that is said of it must be read with that in mind."""
+    from teemark.console import say
+    from teemark.report.notices import notices
+
+    for notice in notices(run):
+        say(f"teemark: {run.file}: {notice.plain}")
+    for fail in run.fails:
+        say(f"teemark: {run.file}: failed: {fail.case}: {fail.reason}")
 
 
 def parse_limit(text: str) -> Limit:

@@ -17,14 +17,15 @@ def command(source: Path, as_json: bool) -> None:
 
     Only sizes that RUN measured are compared. Where intervals overlap nothing is advised.
     """
-    import msgspec
-
+    from teemark.commands import warn
+    from teemark.console import json_text, paragraph, terminal
     from teemark.model.advice import advise
     from teemark.model.models import build
     from teemark.report.advice import sentence
     from teemark.run import reader
 
     run = reader.read(source)
+    warn(run)
     found = advise(run, build(run))
     if as_json:
         data = [
@@ -42,12 +43,14 @@ def command(source: Path, as_json: bool) -> None:
             }
             for one in found
         ]
-        click.echo(msgspec.json.format(msgspec.json.encode({"advice": data})).decode())
+        click.echo(json_text({"advice": data}), nl=False)
         return
+    console = terminal()
     for one in found:
-        click.echo(f"• {sentence(run, one)}")
+        paragraph(console, f"• {sentence(run, one)}")
     if not found:
-        click.echo(
-            "nothing to advise: the run compares no kinds of memory, pieces or backends, or their "
-            "intervals overlap at every size"
+        paragraph(
+            console,
+            "Nothing to advise: the run compares no kinds of memory, pieces or backends, or their "
+            "intervals overlap at every size.",
         )

@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from typing import Any
 
 import click
 
 from teemark import complete
+from teemark.console import json_text
 from teemark.harmless import harmless
 
 
@@ -55,7 +55,7 @@ def list_boards(as_json: bool) -> int:
     rows = _facts()
     wrong = [row for row in rows if row["error"]]
     if as_json:
-        click.echo(json.dumps(rows, indent=2))
+        click.echo(json_text(rows), nl=False)
         return 1 if wrong else 0
     table = [("NAME", "KIND", "UP", "WHERE", "WHAT")]
     for row in rows:
@@ -92,7 +92,7 @@ def show(board: str, as_json: bool) -> None:
                 {"name": row.name, "value": row.value, "source": row.source} for row in rows
             ],
         }
-        click.echo(json.dumps(document, indent=2))
+        click.echo(json_text(document), nl=False)
         return
     click.echo(f"{file.name}: {file.path}")
     wide = max(len(row.name) for row in rows)

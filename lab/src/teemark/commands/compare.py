@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-import io
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -63,9 +61,9 @@ def command(
 ) -> int:
     """Say of every case that BASE and NEW both measured whether it became better or worse.
 
-    BASE and NEW are runs: their folders, or their run.ndjson. Where instructions are counted, every
-    difference counts that isn't one of two boots. Where times are sampled, a verdict takes a rank
-    test and an interval, and is `undecided` where they don't suffice.
+    BASE and NEW are runs: their folders, or their run.ndjson. Where instructions are counted, a
+    case is better or worse if it differs by more than two boots of the same code do. Where times
+    are sampled, a rank test and an interval decide; where they don't suffice, it is `undecided`.
 
     Runs of an emulated board and of hardware, of instructions and of times, of different plans, and
     truncated runs are refused without --force.
@@ -73,35 +71,30 @@ def command(
     With --against there is no NEW: BASE, a run of the plan with the name of a set, is compared with
     the figures that are published in it.
 
-    Exit status: 0; 1 if --fail-on finds a case, or one that BASE measured is missing in NEW;
-    2 for a wrong word on the command line.
+    Exit status: 0; 1 if the runs can't be compared or, with --fail-on, a case is worse by so much,
+    or is missing in NEW; 2 for a wrong word on the command line.
     """
     from teemark.commands import parse_limit
+    from teemark.console import json_text, terminal
     from teemark.errors import UsageMistake
     from teemark.report import comparing, comparison_page
-    from teemark.report.seed_tables.against import as_json as held_json
 
     if form is not None and as_json:
         raise UsageMistake("--format and --json exclude each other", hint="name one of them")
     if against is not None:
-        if new:
-            raise UsageMistake(
-                "--against compares one run with published figures, and here are more",
-                hint=f"teemark compare {base} --against {against}",
-            )
-        if fail_on is not None:
-            raise UsageMistake(
-                "--fail-on has no meaning with --against: another board isn't a regression",
-                hint="compare with a run of your own: teemark compare BASE NEW --fail-on 5%",
-            )
-        held, forced = _held(base, against, force=force)
-        if as_json:
-            text = json.dumps(held_json(held, forced), indent=2) + "\n"
-        elif form is not None:
-            text = comparison_page.render_against(held, forced, form)
-        else:
-            text = _held_text(held, forced, everything=everything)
-        _put(text, output)
+        _usable(base, against, new, fail_on)
+        _put(
+            _against(
+                base,
+                against,
+                form,
+                as_json=as_json,
+                everything=everything,
+                force=force,
+                plain=output is not None,
+            ),
+            output,
+        )
         return 0
     if not new:
         raise UsageMistake(
@@ -112,13 +105,60 @@ def command(
     found, obstacles = _compared([base, *new], limit, force=force)
     failures = [comparing.failures(one.found, limit) if limit else [] for one in found]
     if as_json:
-        text = json.dumps(_json(found, obstacles, limit, failures), indent=2) + "\n"
+        text = json_text(_json(found, obstacles, limit, failures))
     elif form is not None:
         text = comparison_page.render(found, obstacles, limit, form)
     else:
-        text = "\n".join(_text(one, obstacles, limit, everything=everything) for one in found)
+        console = terminal(plain=output is not None)
+        with console.capture() as said:
+            for number, one in enumerate(found):
+                if number:
+                    console.print()
+                _show(console, one, obstacles, limit, everything=everything)
+        text = said.get()
     _put(text, output)
     return 1 if any(failures) else 0
+
+
+def _usable(base: Path, against: str, new: Sequence[Path], fail_on: str | None) -> None:
+    from teemark.errors import UsageMistake
+
+    if new:
+        raise UsageMistake(
+            "--against compares one run with published figures, and here are more",
+            hint=f"teemark compare {base} --against {against}",
+        )
+    if fail_on is not None:
+        raise UsageMistake(
+            "--fail-on has no meaning with --against: another board isn't a regression",
+            hint="compare with a run of your own: teemark compare BASE NEW --fail-on 5%",
+        )
+
+
+def _against(
+    base: Path,
+    name: str,
+    form: Literal["markdown", "html"] | None,
+    *,
+    as_json: bool,
+    everything: bool,
+    force: bool,
+    plain: bool,
+) -> str:
+    """A run beside published figures, as it is to be shown."""
+    from teemark.console import json_text, terminal
+    from teemark.report import comparison_page
+    from teemark.report.seed_tables.against import as_json as held_json
+
+    held, forced = _held(base, name, force=force)
+    if as_json:
+        return json_text(held_json(held, forced))
+    if form is not None:
+        return comparison_page.render_against(held, forced, form)
+    console = terminal(plain=plain)
+    with console.capture() as said:
+        _show_held(console, held, forced, everything=everything)
+    return said.get()
 
 
 def _put(text: str, output: Path | None) -> None:
@@ -183,48 +223,54 @@ def _compared(
 # -- how it is shown -----------------------------------------------------------------------------
 
 
-def _text(of: Compared, obstacles: Sequence[str], limit: Limit | None, *, everything: bool) -> str:
-    """For a terminal of 80 columns, the worst first."""
+def _show(
+    console: Console,
+    of: Compared,
+    obstacles: Sequence[str],
+    limit: Limit | None,
+    *,
+    everything: bool,
+) -> None:
+    """The worst first."""
+    from teemark.console import paragraph
     from teemark.report import comparing
 
-    console, out = _paper()
-    console.print(f"base: {comparing.names(of.base.run)}", markup=False)
-    console.print(f"new:  {comparing.names(of.other.run)}", markup=False)
+    paragraph(console, f"base: {comparing.names(of.base.run)}")
+    paragraph(console, f"new:  {comparing.names(of.other.run)}")
     for why in obstacles:
-        console.print(f"! Compared by force: {why}.", markup=False)
+        paragraph(console, f"! Compared by force: {why}.")
     found = of.found
     pairs = found.worst_first
     if not everything:
         pairs = tuple(one for one in pairs if one.verdict != "same")[:SHOWN]
     if pairs:
         console.print(_table(of, [one.name for one in pairs]))
-    console.print(comparing.outcome(found), markup=False)
+    paragraph(console, comparing.outcome(found))
     left = len(found.pairs) - len(found.of("same")) - len(pairs)
     if left > 0:
-        console.print(f"{left} that aren't the same are left out: --all lists them.", markup=False)
+        paragraph(console, f"{left} that aren't the same are left out: --all lists them.")
     for sentence in comparing.reasons(of):
-        console.print(f"• {sentence}", markup=False)
+        paragraph(console, f"• {sentence}")
     for remark in comparing.remarks(found):
-        console.print(remark, markup=False, style="dim")
+        paragraph(console, remark, style="dim")
     if limit is not None:
-        console.print(comparing.result(found, limit), markup=False)
-    return out.getvalue()
+        paragraph(console, comparing.result(found, limit))
 
 
-def _held_text(of: Against, forced: Sequence[str], *, everything: bool) -> str:
+def _show_held(console: Console, of: Against, forced: Sequence[str], *, everything: bool) -> None:
     """The same of a run and published figures."""
     from rich import box
     from rich.table import Table
     from rich.text import Text
 
+    from teemark.console import paragraph
     from teemark.report import comparing
     from teemark.report.seed_tables import against
 
-    console, out = _paper()
-    console.print(f"published: {of.document.id}, on {of.document.system}", markup=False)
-    console.print(f"run:       {comparing.names(of.run)}", markup=False)
+    paragraph(console, f"published: {of.document.id}, on {of.document.system}")
+    paragraph(console, f"run:       {comparing.names(of.run)}")
     for why in forced:
-        console.print(f"! Compared by force: {why}.", markup=False)
+        paragraph(console, f"! Compared by force: {why}.")
     shown = of.compared
     if not everything:
         shown = tuple(one for one in shown if one.verdict != "same")[:SHOWN]
@@ -239,26 +285,12 @@ def _held_text(of: Against, forced: Sequence[str], *, everything: bool) -> str:
             cells = (one.figure.put_right, against.measured(one), against.ratio(one), one.verdict)
             table.add_row(Text(one.name), *map(Text, cells))
         console.print(table)
-    console.print(against.outcome(of), markup=False)
+    paragraph(console, against.outcome(of))
     left = len(of.compared) - len(of.of("same")) - len(shown)
     if left > 0:
-        console.print(f"{left} that aren't the same are left out: --all lists them.", markup=False)
+        paragraph(console, f"{left} that aren't the same are left out: --all lists them.")
     for remark in against.remarks(of):
-        console.print(remark, markup=False, style="dim")
-    return out.getvalue()
-
-
-def _paper() -> tuple[Console, io.StringIO]:
-    """As wide as the terminal, or 80 columns; and what will have been written on it."""
-    from rich.console import Console
-
-    from teemark.summary import WIDTH
-
-    out = io.StringIO()
-    terminal = Console(highlight=False)
-    width = terminal.width if terminal.is_terminal else WIDTH
-    styled = terminal.is_terminal
-    return Console(file=out, highlight=False, width=width, force_terminal=styled), out
+        paragraph(console, remark, style="dim")
 
 
 def _table(of: Compared, names: Sequence[str]) -> Table:

@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
+
+from teemark import complete
 
 if TYPE_CHECKING:
     from teemark.boards import Board
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
 
 @click.command("doctor")
-@click.argument("board")
+@click.argument("board", shell_complete=complete.boards)
 @click.option("--json", "as_json", is_flag=True, help="Everything that was found, as JSON.")
 @click.option("--all", "everything", is_flag=True, help="The whole inventory of a healthy board.")
 def command(board: str, as_json: bool, everything: bool) -> int:
@@ -28,14 +29,14 @@ def command(board: str, as_json: bool, everything: bool) -> int:
     Exit status: 0 if a benchmark would mean something, 1 if not.
     """
     from teemark.boards import open_board
-    from teemark.console import working
+    from teemark.console import json_text, working
     from teemark.doctor.rules import meaningful
 
     target = open_board(board)
     with working(f"reaching {target.name} …"), target:
         patient, problems = _examine(target)
     if as_json:
-        click.echo(json.dumps(_document(target.name, patient, problems), ensure_ascii=False))
+        click.echo(json_text(_document(target.name, patient, problems)), nl=False)
     else:
         _tell(target.name, patient, problems, everything=everything)
     return 0 if meaningful(problems) else 1
@@ -81,6 +82,7 @@ _HEADS = {"blocks": "✗", "distorts": "!", "limits": "·"}
 def _tell(
     name: str, patient: Patient | None, problems: tuple[Problem, ...], *, everything: bool
 ) -> None:
+    from teemark import fmt
     from teemark.doctor.inventory import inventory
     from teemark.doctor.rules import meaningful
     from teemark.harmless import harmless
@@ -102,10 +104,10 @@ def _tell(
         click.echo()
     bad = [problem for problem in problems if problem.severity != "limits"]
     if meaningful(problems):
-        note = f" ({len(problems)} thing{'s' * (len(problems) > 1)} worth knowing)"
+        note = f" ({fmt.plural(len(problems), 'thing')} worth knowing)"
         click.echo(f"{name} is well: a benchmark means something{note if problems else ''}.")
     else:
         click.echo(
-            f"{name} needs attention: {len(bad)} problem{'s' * (len(bad) > 1)} to solve before a "
+            f"{name} needs attention: {fmt.plural(len(bad), 'problem')} to solve before a "
             "benchmark means something."
         )

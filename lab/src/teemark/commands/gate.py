@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import click
 
+from teemark import complete
 from teemark.ta_option import ta_option as with_ta
 
 if TYPE_CHECKING:
@@ -36,8 +36,18 @@ OF_TA = "--ta"
     "--no-functions", is_flag=True, help="With --update: don't trace, so that no function is named."
 )
 @with_ta
-@click.option("--plan", metavar="NAME", help="With --update: what to measure. [default: as before]")
-@click.option("--board", metavar="NAME", help="With --update: where. [default: as before]")
+@click.option(
+    "--plan",
+    metavar="NAME",
+    shell_complete=complete.plans,
+    help="With --update: what to measure. [default: as before]",
+)
+@click.option(
+    "--board",
+    metavar="NAME",
+    shell_complete=complete.boards,
+    help="With --update: where. [default: as before]",
+)
 @click.option(
     "--fail-on",
     metavar="LIMIT",
@@ -87,6 +97,7 @@ def command(
     from teemark import gate, ta_option
     from teemark.boards import config
     from teemark.commands import parse_limit
+    from teemark.console import json_text
     from teemark.errors import UsageMistake
     from teemark.files import write_whole
     from teemark.trace.record import Own
@@ -112,7 +123,7 @@ def command(
     assert before is not None
     gated = gate.run(file, own, before, limit)
     if as_json:
-        text = json.dumps(_json(gated, limit), indent=2) + "\n"
+        text = json_text(_json(gated, limit))
     else:
         text = _rendered(gated, before, place, limit, form)
     if output is not None:
@@ -145,8 +156,8 @@ def _others(gated: Gated, place: Path) -> list[str]:
         lines += [f"  {name}: {before} in the baseline, {now} here"]
     return [
         *lines,
-        "Measure the code of the baseline with what is here (`git stash`, or a checkout of its "
-        "commit), and `--update` it there; then gate again.",
+        "Check out the code of the baseline (`git stash`, or its commit), and measure it",
+        "with what is here, by `--update`; then gate again.",
     ]
 
 

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from teemark import complete
+
 if TYPE_CHECKING:
     from teemark.model.history import Line
     from teemark.run.reader import RunData
@@ -16,8 +18,12 @@ if TYPE_CHECKING:
 
 @click.command("history")
 @click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
-@click.option("--board", metavar="NAME", help="Only runs of this board.")
-@click.option("--plan", metavar="NAME", help="Only runs of this plan.")
+@click.option(
+    "--board", metavar="NAME", shell_complete=complete.boards, help="Only runs of this board."
+)
+@click.option(
+    "--plan", metavar="NAME", shell_complete=complete.plans, help="Only runs of this plan."
+)
 @click.option("--all", "everything", is_flag=True, help="List cases that didn't change, too.")
 @click.option(
     "-o",
@@ -60,6 +66,7 @@ def command(
 
 def _runs(folder: Path, board: str | None, plan: str | None) -> list[RunData]:
     """Those that are whole, of one board and plan, by time."""
+    from teemark import fmt
     from teemark.console import say
     from teemark.errors import DataError, TeemarkError, UsageMistake
     from teemark.run import reader
@@ -90,7 +97,11 @@ def _runs(folder: Path, board: str | None, plan: str | None) -> list[RunData]:
             hint="choose by --board and --plan",
         )
     if len(runs) < 2:
-        raise DataError(f"{folder}: {len(runs)} whole runs; a history takes two")
+        raise DataError(
+            f"{folder} has {fmt.plural(len(runs), 'whole run')} of what was asked for: a history "
+            "takes two",
+            hint="name the folder that has the runs' folders, such as runs/",
+        )
     return sorted(runs, key=lambda run: run.run.started if run.run is not None else "")
 
 
@@ -107,18 +118,15 @@ def _remark(runs: Sequence[RunData]) -> str:
 
 def _show(runs: Sequence[RunData], found: Sequence[Line], remark: str, *, everything: bool) -> None:
     from rich import box
-    from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
     from teemark import fmt
+    from teemark.console import paragraph, terminal
     from teemark.report import comparing, figures
     from teemark.report.history_page import when
-    from teemark.summary import WIDTH
 
-    console = Console(highlight=False)
-    if not console.is_terminal:
-        console = Console(highlight=False, width=WIDTH)
+    console = terminal()
     changed = [line for line in found if line.changes]
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_column("", overflow="fold")
@@ -135,10 +143,10 @@ def _show(runs: Sequence[RunData], found: Sequence[Line], remark: str, *, everyt
         )
     if shown:
         console.print(table)
-    console.print(
-        f"{len(runs)} runs, {fmt.plural(len(found), 'case')}: {len(changed)} changed.", markup=False
+    paragraph(
+        console, f"{len(runs)} runs, {fmt.plural(len(found), 'case')}: {len(changed)} changed."
     )
-    console.print(remark, markup=False)
+    paragraph(console, remark)
 
 
 def _minute(time: str) -> str:

@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-import json
-
 import click
 
 from teemark import complete
@@ -20,6 +18,7 @@ def command() -> None:
 def list_plans(as_json: bool) -> int:
     """List the plans: name, number of cases, summary."""
     from teemark import plan
+    from teemark.console import json_text
     from teemark.errors import TeemarkError
 
     rows = []
@@ -33,15 +32,10 @@ def list_plans(as_json: bool) -> int:
             continue
         rows.append((name, len(found.cases), found.summary))
     if as_json:
-        click.echo(
-            json.dumps(
-                [
-                    {"name": name, "cases": cases, "summary": summary}
-                    for name, cases, summary in rows
-                ],
-                indent=2,
-            )
-        )
+        table = [
+            {"name": name, "cases": cases, "summary": summary} for name, cases, summary in rows
+        ]
+        click.echo(json_text(table), nl=False)
         return status
     for name, cases, summary in rows:
         click.echo(f"{name:<22} {cases:>5} cases  {summary}")
@@ -59,7 +53,7 @@ def show(name: str, only: tuple[str, ...], as_json: bool) -> None:
     line: no board is needed for that.
     """
     from teemark import plan, plan_check
-    from teemark.console import say
+    from teemark.console import json_text, say
 
     found = plan.load(name)
     if only:
@@ -81,7 +75,7 @@ def show(name: str, only: tuple[str, ...], as_json: bool) -> None:
                 for case in cases
             ],
         }
-        click.echo(json.dumps(document, indent=2))
+        click.echo(json_text(document), nl=False)
         return
     click.echo(f"# {found.name}: {found.summary}")
     click.echo(plan.case_lines(cases), nl=False)

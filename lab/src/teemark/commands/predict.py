@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from teemark.model.models import Models
+    from teemark.model.models import Cost, Models
     from teemark.model.predict import Prediction, Task, Unpredictable
     from teemark.run.reader import RunData
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 def command(
     source: Path, keys: tuple[str, ...], size: str | None, chunk: str | None, as_json: bool
 ) -> int:
-    """Say what each CASE would take, with what that may be off.
+    """Say what each CASE would take, and how far off that may be.
 
     A CASE is oneshot/sha256/tee, cipher/aes-128-cbc/tee/enc, stream/sha256/tee, …, with its size
     behind it as in a run (oneshot/sha256/tee/5000), or in --bytes. Without a CASE, shows what RUN
@@ -31,6 +31,8 @@ def command(
 
     Exit status 1 if RUN gives no ground for an answer; it then says what to measure first.
     """
+    from teemark.commands import warn
+    from teemark.console import json_text
     from teemark.errors import UsageMistake
     from teemark.model.models import build
     from teemark.model.predict import Task, Unpredictable, predict
@@ -38,7 +40,10 @@ def command(
     from teemark.run import reader
 
     if not keys and (size or chunk):
-        raise UsageMistake("--bytes and --chunk say nothing without a CASE")
+        raise UsageMistake(
+            "--bytes and --chunk say nothing without a CASE",
+            hint="for example: stream/sha256/tee --bytes 37M --chunk 64K",
+        )
     try:
         sizes = [None if text is None else parse_size(text) for text in (size, chunk)]
         tasks = [Task.of(key, *sizes) for key in keys]
@@ -47,6 +52,7 @@ def command(
             str(error), hint="for example: stream/sha256/tee --bytes 37M --chunk 64K"
         ) from None
     run = reader.read(source)
+    warn(run)
     models = build(run)
     if not tasks:
         _catalogue(run, models, as_json)
@@ -58,7 +64,8 @@ def command(
         except Unpredictable as error:
             found.append((task, error))
     if as_json:
-        _print({"unit": _unit(run), "predictions": [_as_data(*one) for one in found]})
+        data = {"unit": _unit(run), "predictions": [_as_data(*one) for one in found]}
+        click.echo(json_text(data), nl=False)
     else:
         for task, answer in found:
             _say(run, task, answer)
@@ -69,12 +76,6 @@ def _unit(run: RunData) -> str:
     from teemark.report import figures
 
     return "instructions" if figures.exact(run) else "ns"
-
-
-def _print(data: object) -> None:
-    import msgspec
-
-    click.echo(msgspec.json.format(msgspec.json.encode(data)).decode())
 
 
 def _as_data(task: Task, answer: Prediction | Unpredictable) -> dict[str, object]:
@@ -102,13 +103,16 @@ def _as_data(task: Task, answer: Prediction | Unpredictable) -> dict[str, object
 
 def _say(run: RunData, task: Task, answer: Prediction | Unpredictable) -> None:
     from teemark import fmt
+    from teemark.console import paragraph, terminal
     from teemark.model.predict import Unpredictable
     from teemark.report import figures
 
+    console = terminal()
     pieces = "" if task.chunk is None else f" in pieces of {fmt.size(task.chunk)}"
     name = f"{task.workload}/{task.algorithm}/{task.backend}, {fmt.size(task.bytes)}{pieces}"
     if isinstance(answer, Unpredictable):
-        click.echo(f"{name}: no prediction: {answer.why}\n  measure first: {answer.measure}")
+        paragraph(console, f"{name}: no prediction: {answer.why}")
+        paragraph(console, f"  measure first: {answer.measure}")
         return
     interval = answer.interval
     if interval is None:
@@ -117,56 +121,54 @@ def _say(run: RunData, task: Task, answer: Prediction | Unpredictable) -> None:
         ends = f"{figures.instructions(interval.low)}{fmt.TO}{figures.instructions(interval.high)}"
     else:
         ends = fmt.duration_interval(interval)
-    click.echo(f"{name}: {figures.time(run, answer.figure.value)} ({ends})")
+    paragraph(console, f"{name}: {figures.time(run, answer.figure.value)} ({ends})")
     low, high = answer.fitted
     what = f"its model is fitted to {fmt.size(low)}{fmt.TO}{fmt.size(high)}"
     if task.chunk is None:
-        click.echo(f"  {what}, and off by {fmt.share(answer.off)} at most where a size is left out")
+        checked = f", and off by at most {fmt.share(answer.off)} at a size that is left out"
     elif answer.streams:
-        checked = fmt.plural(answer.streams, "stream")
-        click.echo(f"  {what}; checked with {checked} of this run: off by {fmt.share(answer.off)}")
+        streams = fmt.plural(answer.streams, "stream")
+        checked = f"; checked with {streams} of this run: off by {fmt.share(answer.off)}"
     else:
-        click.echo(f"  {what}; this run has no stream of it to check that with")
+        checked = "; this run has no stream to check that with"
+    paragraph(console, f"  {what}{checked}")
+
+
+def _model(cost: Cost, sizes: tuple[int, int]) -> dict[str, object]:
+    low, high = sizes
+    return {
+        "model": f"{cost.workload}/{cost.algorithm}/{cost.backend}",
+        "from": low,
+        "to": high,
+        "off": cost.fit.prediction_error,
+        "misfit": cost.fit.misfit,
+        "terms": {
+            name: {
+                "value": term.value,
+                "low": term.interval.low if term.interval else None,
+                "high": term.interval.high if term.interval else None,
+            }
+            for name, term in cost.fit.terms.items()
+        },
+    }
 
 
 def _catalogue(run: RunData, models: Models, as_json: bool) -> None:
     from rich import box
-    from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
     from teemark import fmt
+    from teemark.console import json_text, paragraph, terminal
     from teemark.model.predict import catalogue
 
     known = list(catalogue(models))
     if as_json:
-        _print(
-            {
-                "unit": _unit(run),
-                "models": [
-                    {
-                        "model": f"{cost.workload}/{cost.algorithm}/{cost.backend}",
-                        "from": low,
-                        "to": high,
-                        "off": cost.fit.prediction_error,
-                        "misfit": cost.fit.misfit,
-                        "terms": {
-                            name: {
-                                "value": term.value,
-                                "low": term.interval.low if term.interval else None,
-                                "high": term.interval.high if term.interval else None,
-                            }
-                            for name, term in cost.fit.terms.items()
-                        },
-                    }
-                    for cost, (low, high) in known
-                ],
-            }
+        click.echo(
+            json_text({"unit": _unit(run), "models": [_model(*one) for one in known]}), nl=False
         )
         return
-    console = Console(highlight=False)
-    if not console.is_terminal:
-        console = Console(highlight=False, width=80)
+    console = terminal()
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_column("model", overflow="fold")
     for name in ("from", "to", "off by", "terms"):
@@ -179,9 +181,8 @@ def _catalogue(run: RunData, models: Models, as_json: bool) -> None:
             fmt.share(cost.fit.prediction_error or 0.0),
             ", ".join(cost.fit.terms),
         )
+    if not known:
+        paragraph(console, "No model of this run predicts: one needs four sizes of a workload.")
+        return
     console.print(table)
-    click.echo(
-        "off by: the largest error at a size that the model was fitted without."
-        if known
-        else "this run has no model that predicts: they need four sizes or more of a workload"
-    )
+    paragraph(console, "off by: the largest error at a size that the model was fitted without.")

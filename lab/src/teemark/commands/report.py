@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import click
@@ -28,8 +27,9 @@ def command(run_paths: tuple[Path, ...], out: Path | None, as_json: bool) -> int
 
     Exit status 1 if a run has failed cases, is incomplete, or couldn't use a TEE that is there.
     """
+    from teemark.commands import warn
+    from teemark.console import json_text
     from teemark.report import report
-    from teemark.report.notices import notices
     from teemark.run import reader
     from teemark.trace import store
 
@@ -38,13 +38,10 @@ def command(run_paths: tuple[Path, ...], out: Path | None, as_json: bool) -> int
     folder = out or reader.locate(run_paths[0]).parent
     html = report.write(made, folder)
     for run in runs:
-        for notice in notices(run):
-            click.echo(f"teemark: {run.file}: {notice.plain}", err=True)
-        for fail in run.fails:
-            click.echo(f"teemark: {run.file}: failed: {fail.case}: {fail.reason}", err=True)
+        warn(run)
     if as_json:
         files = {"html": str(html), "markdown": str(html.with_suffix(".md"))}
-        click.echo(json.dumps(files, indent=2))
+        click.echo(json_text(files), nl=False)
     else:
         click.echo(f"{html}\n{html.with_suffix('.md')}")
     return 0 if all(run.as_asked for run in runs) else 1

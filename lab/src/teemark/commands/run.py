@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -168,7 +167,7 @@ def _measure(
 
 def _show(outcome: Outcome, run: RunData, *, as_json: bool) -> None:
     """The report, and its summary on stdout."""
-    from teemark.console import working
+    from teemark.console import json_text, working
     from teemark.report import report
     from teemark.summary import show
 
@@ -177,7 +176,7 @@ def _show(outcome: Outcome, run: RunData, *, as_json: bool) -> None:
         html = report.write(made, outcome.file.parent)
     subject = made.subjects[0]
     if as_json:
-        click.echo(json.dumps(_summary(outcome, subject, html), indent=2))
+        click.echo(json_text(_summary(outcome, subject, html)), nl=False)
         return
     show(subject)
     click.echo(f"report: {_short(html)}")

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 from typing import TYPE_CHECKING
 
 import click
@@ -26,7 +25,7 @@ def command(board: str, remove: bool, as_json: bool) -> int:
     the board's TEE can't be used.
     """
     from teemark.boards import ensure_installed, open_board, tas
-    from teemark.console import say, working
+    from teemark.console import json_text, say, working
     from teemark.errors import NoTee, TaRefused
 
     target = open_board(board)
@@ -62,7 +61,7 @@ def command(board: str, remove: bool, as_json: bool) -> int:
             ],
             "problem": state,
         }
-        click.echo(json.dumps(document))
+        click.echo(json_text(document), nl=False)
         return 1 if problem else 0
     for item in installed:
         say(f"installed {item.target}")
@@ -78,12 +77,12 @@ def command(board: str, remove: bool, as_json: bool) -> int:
 
 def _remove(target: Board, as_json: bool) -> int:
     from teemark.boards import install
-    from teemark.console import say, working
+    from teemark.console import json_text, say, working
 
     with working(f"removing what is ours from {target.name} …"), target:
         removed = install.remove(target)
     if as_json:
-        click.echo(json.dumps({"removed": removed}))
+        click.echo(json_text({"removed": removed}), nl=False)
         return 0
     for item in removed:
         say(f"removed {item}")

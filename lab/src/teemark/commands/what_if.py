@@ -117,16 +117,14 @@ def command(
 
 def _show(variants: Sequence[Variant], cases: Sequence[str]) -> None:
     from rich import box
-    from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
     from teemark import fmt
+    from teemark.console import terminal
     from teemark.trace import whatif
 
-    console = Console(highlight=False)
-    if not console.is_terminal:
-        console = Console(highlight=False, width=140)
+    console = terminal(140)
     baseline, *others = variants
     console.print(f"{baseline.trace.optee}, instructions of a call\n", markup=False)
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)

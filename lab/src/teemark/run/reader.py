@@ -497,7 +497,7 @@ def parse(lines: Iterable[bytes], *, file: str) -> RunData:
             break
         collector.add(record, number)
     if number == 0:
-        raise DataError(f"{file}: the file is empty")
+        raise DataError(f"{file}: the file is empty", hint="measure again: `teemark run`")
     return collector.data(cut)
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from teemark import fmt
+from teemark.console import terminal
 from teemark.trace.difference import changes
 from teemark.trace.profile import LEVELS, CaseTrace, Cost, Trace
 
@@ -89,11 +90,7 @@ def by_total(case: CaseTrace) -> list[Cost]:
 
 def show(trace: Trace, *, top: int = 12, against: Trace | None = None) -> None:
     """To stdout, plain where that is no terminal."""
-    from rich.console import Console
-
-    console = Console(highlight=False)
-    if not console.is_terminal:
-        console = Console(highlight=False, width=120)
+    console = terminal(120)
     console.print(f"{trace.optee}\n", markup=False)
     if len(trace.cases) > 1:
         console.print(_overview(trace))

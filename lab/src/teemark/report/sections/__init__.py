@@ -23,11 +23,11 @@ from teemark.report.subject import SectionFunction
 
 SECTIONS: tuple[SectionFunction, ...] = (
     headline,
+    comparison,
     taken_apart,
     traced,
     seed_tables,
     calls,
-    comparison,
     throughput,
     offload,
     costs,
