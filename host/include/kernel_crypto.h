@@ -37,8 +37,8 @@ kernel_driver_find(const struct kernel_drivers *drivers, const char *name,
  * Those that an AF_ALG socket of that type ("hash", "skcipher", "aead", "rng")
  * can be bound to for an algorithm, highest priority first. Their modules are
  * loaded by binding to the algorithm; of a template such as "cbc(aes)" one
- * with each driver of what is inside is asked for. 0, or -errno with the
- * reason; none is no error.
+ * with each driver of what is inside is asked for. The kernel keeps both until
+ * it boots again. 0, or -errno with the reason; none is no error.
  */
 int kernel_drivers_of(const char *type, const char *name,
 		      struct kernel_drivers *found, struct error *err);

@@ -1,7 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include "harness.h"
 
 #include "interrupts.h"
+#include "watch.h"
 
 /* A line of all CPUs, of one for the machine, of an architecture's own. */
 static const char two_cpus[] =
@@ -61,12 +68,56 @@ static void test_nonsense_has_no_lines(void **state)
 	}
 }
 
+static void put(const char *folder, const char *pid, const char *text)
+{
+	char path[128];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/%s", folder, pid);
+	mkdir(path, 0700);
+	snprintf(path, sizeof(path), "%s/%s/schedstat", folder, pid);
+	file = text ? fopen(path, "w") : NULL;
+	if (file) {
+		fputs(text, file);
+		fclose(file);
+		return;
+	}
+	unlink(path);
+	*strrchr(path, '/') = '\0';
+	rmdir(path);
+}
+
+/* A kernel that counts no CPU time isn't one whose processes do nothing. */
+static void test_cpu_time_of_others(void **state)
+{
+	char folder[] = "/tmp/teemark-XXXXXX", own[16];
+
+	(void)state;
+	assert_non_null(mkdtemp(folder));
+	snprintf(own, sizeof(own), "%d", (int)getpid());
+	put(folder, own, "1000000 0 0\n");
+	put(folder, "self", "1000000 0 0\n");
+	assert_int_equal(watch_others_ns(folder), -1);
+	put(folder, "1", "0 0 0\n");
+	assert_int_equal(watch_others_ns(folder), -1);
+	put(folder, "1", "40 0 0\n");
+	put(folder, "2147483647", "2 9 9\n");
+	assert_int_equal(watch_others_ns(folder), 42);
+	put(folder, own, NULL);
+	put(folder, "self", NULL);
+	put(folder, "1", NULL);
+	put(folder, "2147483647", NULL);
+	assert_int_equal(rmdir(folder), 0);
+	assert_int_equal(watch_others_ns(folder), -1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_counts_of_all_cpus),
 		cmocka_unit_test(test_what_rose),
 		cmocka_unit_test(test_nonsense_has_no_lines),
+		cmocka_unit_test(test_cpu_time_of_others),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -64,12 +64,12 @@ def machine(**changes: dict[str, Any]) -> Machine:
             "afalg": True,
             "kernel_drivers": ["sha256 sha256-ce priority 200 shash module sha2_ce"],
             "hwrng": "iproc-rng200",
+            "netlink_errno": 0,
         },
         "health": {
             "user": "root",
             "root": True,
             "afalg_steps": OK_STEPS,
-            "crypto_netlink": "socket: ok",
             "devices": ["/dev/tee0 rw-rw---- root tee"],
             "modules": ["optee", "tee", "af_alg", "algif_hash", "crypto_user"],
             "modules_there": ["optee", "tee", "af_alg", "algif_hash", "crypto_user"],
@@ -178,8 +178,8 @@ def test_a_beaglebone_black() -> None:
                 "CONFIG_CRYPTO_DEV_OMAP_AES=n",
             ]
         },
+        crypto={"netlink_errno": 93},
         health={
-            "crypto_netlink": "socket: 93 Protocol not supported",
             "devices": [],
             "modules": ["af_alg", "algif_hash"],
             "modules_there": ["af_alg", "algif_hash", "omap_sham"],
@@ -319,9 +319,7 @@ def test_each_error_of_each_step(step: str, code: str, cause: str, remedy: str) 
 
 
 def test_netlink_apart() -> None:
-    sick = patient(
-        health={"crypto_netlink": "socket: 93 Protocol not supported", "modules": ["optee"]}
-    )
+    sick = patient(crypto={"netlink_errno": 93}, health={"modules": ["optee"]})
     problem = only(sick, well=True)
     assert "-93" in problem.what
     assert problem.remedy.startswith("modprobe crypto_user")

@@ -175,9 +175,11 @@ def test_other_tables_are_strict() -> None:
         data.parse(rates + "a,1,b,c,16,5,KB/s,s,\n", data.Rate, "f.csv")
     with pytest.raises(DataError, match="is there twice"):
         data.parse("name,value,unit,source\na,1,B,s\na,2,B,s\n", data.Constant, "f.csv")
-    documents = "document,title,date,system,note\nd,t,d,s,\nd,t,d,s,\n"
+    documents = "document,title,date,system,note,emulated\nd,t,d,s,,\nd,t,d,s,,yes\n"
     with pytest.raises(DataError, match="d is there twice"):
         data.parse(documents, data.Document, "f.csv")
+    with pytest.raises(DataError, match=r"f\.csv:2: .*emulated"):
+        data.parse(documents.replace("s,,", "s,,no", 1), data.Document, "f.csv")
 
 
 @given(st.decimals(-(10**6), 10**6, places=3), st.decimals(1, 10**6, places=2))

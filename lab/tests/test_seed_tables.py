@@ -94,9 +94,15 @@ def teehash_report(step: Any, factor: float) -> dict[str, object]:
     }
 
 
-def made_up(name: str, *, leave_out: str = "", outlier: float = 1.0) -> RunData:
+def made_up(name: str, **changes: Any) -> RunData:
+    return parse((line.encode() for line in made_up_lines(name, **changes)), file="made-up")
+
+
+def made_up_lines(
+    name: str, *, leave_out: str = "", outlier: float = 1.0, spread: float = 0.01
+) -> list[str]:
     """A run of a seed plan in which everything was measured, but cases with `leave_out`; the first
-    sample of each took `outlier` times as long."""
+    sample of each took `outlier` times as long, and they are `spread` about the truth."""
     asked = plan.load(name)
     rng = random.Random(1)
     machine: dict[str, object] = {
@@ -163,7 +169,8 @@ def made_up(name: str, *, leave_out: str = "", outlier: float = 1.0) -> RunData:
         for repeat in repeats:
             for index in range(SAMPLES):
                 inside = 2 * (bytes_of(case.key) or 0)
-                truth = case_ns(case.key) + (repeat - 1) * inside
+                truth: float = case_ns(case.key) + (repeat - 1) * inside
+                truth *= rng.uniform(1 - spread, 1 + spread)
                 records.append(
                     {
                         "type": "sample",
@@ -171,7 +178,7 @@ def made_up(name: str, *, leave_out: str = "", outlier: float = 1.0) -> RunData:
                         "seq": seq,
                         "repeat": repeat,
                         "loops": 1,
-                        "ns": int(truth * rng.uniform(0.99, 1.01) * (1 if index else outlier)),
+                        "ns": int(truth * (1 if index else outlier)),
                         "source": "client-clock",
                     }
                 )
@@ -188,7 +195,7 @@ def made_up(name: str, *, leave_out: str = "", outlier: float = 1.0) -> RunData:
                 }
             )
     records.append({"type": "end", "complete": True, "reason": "done"})
-    return parse((json.dumps(record).encode() + b"\n" for record in records), file="made-up")
+    return [json.dumps(record) + "\n" for record in records]
 
 
 def section(name: str, **changes: Any) -> Section:

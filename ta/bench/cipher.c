@@ -47,7 +47,7 @@ TEE_Result key_object_fill(TEE_ObjectHandle *key, uint32_t type,
 
 void cipher_close(struct cipher *cipher)
 {
-	TEE_FreeOperation(cipher->operation);
+	operation_free(cipher->operation);
 	TEE_FreeTransientObject(cipher->keys[0]);
 	TEE_FreeTransientObject(cipher->keys[1]);
 	TEE_MemFill(cipher, 0, sizeof(*cipher));

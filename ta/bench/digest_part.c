@@ -4,7 +4,7 @@
 static TEE_Result allocate(TEE_OperationHandle *operation,
 			   const struct algorithm *alg)
 {
-	TEE_FreeOperation(*operation);
+	operation_free(*operation);
 	*operation = TEE_HANDLE_NULL;
 	return TEE_AllocateOperation(operation, alg->tee, TEE_MODE_DIGEST, 0);
 }
@@ -52,6 +52,6 @@ TEE_Result digest_part(struct session *session, TEE_Param *params)
 		res = finish(operation, alg, digest);
 	if (res == TEE_SUCCESS)
 		put_output(&params[2], digest, alg->out_bytes);
-	TEE_FreeOperation(operation);
+	operation_free(operation);
 	return res;
 }

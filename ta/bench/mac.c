@@ -16,7 +16,7 @@ _Static_assert(HMAC_TYPE(TEE_ALG_HMAC_SHA1) == TEE_TYPE_HMAC_SHA1 &&
 
 void mac_close(struct mac *mac)
 {
-	TEE_FreeOperation(mac->operation);
+	operation_free(mac->operation);
 	TEE_MemFill(mac, 0, sizeof(*mac));
 }
 

@@ -66,6 +66,13 @@ TEE_Result kernel_run(struct session *session, TEE_Param *params);
 TEE_Result ask(struct session *session, TEE_Param *params);
 TEE_Result digest_part(struct session *session, TEE_Param *params);
 
+/* TEE_HANDLE_NULL is fine; before 3.20, OP-TEE's own function panics then. */
+static inline void operation_free(TEE_OperationHandle operation)
+{
+	if (operation != TEE_HANDLE_NULL)
+		TEE_FreeOperation(operation);
+}
+
 /* They free and wipe; each accepts what is closed. */
 void cipher_close(struct cipher *cipher);
 void mac_close(struct mac *mac);

@@ -34,6 +34,7 @@ struct trace {
 /* For trace_abandon(): who handles a signal finds it here alone. */
 static char own_dir[96];
 static volatile sig_atomic_t own_dir_there;
+static volatile sig_atomic_t own_file = -1; /* open in it, or -1 */
 
 static const char *const roots[] = {
 	"/sys/kernel/tracing",
@@ -139,8 +140,29 @@ static void remove_own(const struct trace *trace)
 
 void trace_abandon(void)
 {
+	/* An instance that has a file open can't be removed. */
+	if (own_file >= 0)
+		close(own_file);
 	if (own_dir_there)
 		rmdir(own_dir);
+}
+
+static FILE *open_events(const struct trace *trace)
+{
+	char path[192];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/trace", trace->dir);
+	f = fopen(path, "re");
+	if (f)
+		own_file = fileno(f);
+	return f;
+}
+
+static void close_events(FILE *f)
+{
+	own_file = -1;
+	fclose(f);
 }
 
 static struct trace *make_instance(struct trace_counts *counts)
@@ -220,12 +242,9 @@ static void count_return(struct trace_counts *counts, unsigned long a0)
 
 static void read_events(const struct trace *trace, struct trace_counts *counts)
 {
-	char path[192];
+	FILE *f = open_events(trace);
 	char line[512];
-	FILE *f;
 
-	snprintf(path, sizeof(path), "%s/trace", trace->dir);
-	f = fopen(path, "re");
 	if (!f) {
 		set_reason(counts, "cannot read the trace: %s",
 			   strerror(errno));
@@ -244,7 +263,7 @@ static void read_events(const struct trace *trace, struct trace_counts *counts)
 	counts->known = !ferror(f) && counts->complete;
 	if (!counts->known)
 		set_reason(counts, "the trace could not be understood");
-	fclose(f);
+	close_events(f);
 }
 
 /* "overrun: N" of every CPU's buffer. */
@@ -418,19 +437,17 @@ static int read_legs(FILE *f, struct trace_legs *legs, struct error *err)
 int trace_legs_stop(struct trace *trace, struct trace_legs *legs,
 		    struct error *err)
 {
-	char path[128];
 	uint64_t lost;
 	FILE *f;
 	int ret;
 
 	write_to(trace, "tracing_on", "0");
-	snprintf(path, sizeof(path), "%s/trace", trace->dir);
-	f = fopen(path, "re");
+	f = open_events(trace);
 	if (!f)
 		return error_set(err, -errno, "cannot read the trace: %s",
 				 strerror(errno));
 	ret = read_legs(f, legs, err);
-	fclose(f);
+	close_events(f);
 	lost = ret ? 0 : count_lost(trace);
 	if (lost)
 		return error_set(err, -ENOBUFS,

@@ -57,16 +57,6 @@ struct run {
 	struct end_facts end;
 };
 
-static struct measure_target target_of(const struct bench_case *c)
-{
-	return (struct measure_target){
-		.run = c->workload->run,
-		.state = c->state,
-		.ready = c->workload->ready,
-		.loops_max = c->loops_max,
-	};
-}
-
 /* The clock of a case's TA, that runs along. */
 struct ta_clock_of {
 	const struct ta_counter *counter;
@@ -244,7 +234,7 @@ static int get_ready(struct run *run, size_t i, struct measured *first,
 		ret = stop_check(why);
 	if (ret)
 		return no_room(ret, why);
-	target = target_of(c);
+	target = case_target(c);
 	ret = measure_once(&run->measure, &target, 1, o->repeats[0], first,
 			   why);
 	if (ret)
@@ -378,7 +368,7 @@ static int take_sample(struct run *run, const struct turn *turn,
 {
 	struct bench_case *c = &run->cases->list[turn->c];
 	struct plan *plan = &run->plans[turn->c];
-	struct measure_target target = target_of(c);
+	struct measure_target target = case_target(c);
 	uint32_t repeat = c->options.repeats[turn->r];
 	uint32_t *loops = &plan->loops[turn->r];
 	struct ta_clock_of clock = { &run->counter, plan->ta };
@@ -467,9 +457,9 @@ static int trace_call(struct run *run, const struct bench_case *c,
 		      struct trace *trace, struct trace_legs *legs,
 		      uint64_t *ns, struct error *why)
 {
-	struct measure_target target = target_of(c);
+	struct measure_target target = case_target(c);
 	struct measure plain = run->measure;
-	struct measured call;
+	struct measured call = { 0 };
 	int ret = 0;
 
 	/* Its ready() is here already: what that calls is no part of the call. */

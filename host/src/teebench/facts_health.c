@@ -17,7 +17,6 @@
 #include <unistd.h>
 
 #include <linux/if_alg.h>
-#include <linux/netlink.h>
 
 #include "facts.h"
 #include "place.h"
@@ -87,19 +86,6 @@ static void add_afalg_steps(struct facts *f)
 	free(lines.text);
 }
 
-/* What libkcapi asks for algorithms; AF_ALG itself needs none of it. */
-static void add_netlink(struct facts *f)
-{
-	int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_CRYPTO);
-	struct lines lines = { 0 };
-
-	step(&lines, "socket", fd >= 0);
-	if (fd >= 0)
-		close(fd);
-	fact_string(f, "crypto_netlink", lines.text, "out of memory");
-	free(lines.text);
-}
-
 static void name_mode(mode_t mode, char text[10])
 {
 	static const char all[] = "rwxrwxrwx";
@@ -157,10 +143,11 @@ static void add_modules(struct facts *f)
 {
 	struct lines loaded = { 0 }, there = { 0 };
 	struct utsname u;
-	char path[200], line[1024], name[64];
+	char path[200], name[64], *line = NULL;
+	size_t room = 0;
 	FILE *file = fopen(facts_path("/proc/modules"), "re");
 
-	while (file && fgets(line, sizeof(line), file))
+	while (file && getline(&line, &room, file) >= 0)
 		if (sscanf(line, "%63s", name) == 1 && is_of_interest(name))
 			lines_add(&loaded, "%s", name);
 	fact_list(f, "modules", loaded.text,
@@ -175,7 +162,7 @@ static void add_modules(struct facts *f)
 			 u.release);
 		file = fopen(facts_path(path), "re");
 	}
-	while (file && fgets(line, sizeof(line), file)) {
+	while (file && getline(&line, &room, file) >= 0) {
 		char *slash, *dot;
 
 		line[strcspn(line, ":\n")] = '\0';
@@ -194,6 +181,7 @@ static void add_modules(struct facts *f)
 	if (file)
 		fclose(file);
 	free(there.text);
+	free(line);
 }
 
 static void add_tracing(struct facts *f)
@@ -269,7 +257,6 @@ void facts_of_health(struct facts *f)
 
 	add_user(f);
 	add_afalg_steps(f);
-	add_netlink(f);
 	add_devices(f);
 	add_modules(f);
 	add_tracing(f);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,12 +14,15 @@
 #include "masks.h"
 #include "measure.h"
 #include "pool.h"
+#include "stop.h"
 
 static _Noreturn void become(const char *key, uint32_t calls, int out,
 			     const char *variable, const char *value)
 {
 	char number[16];
 
+	/* A terminal's signals reach teebench alone, which ends this process. */
+	setpgid(0, 0);
 	snprintf(number, sizeof(number), "%u", calls);
 	if (dup2(out, STDOUT_FILENO) >= 0 &&
 	    !(value ? setenv(variable, value, 1) : unsetenv(variable)))
@@ -35,7 +40,7 @@ static bool stretches_of(const char *key, uint32_t calls, const char *variable,
 	FILE *lines;
 	pid_t pid;
 
-	if (pipe(ends))
+	if (pipe2(ends, O_CLOEXEC))
 		return false;
 	pid = fork();
 	if (!pid)
@@ -53,6 +58,9 @@ static bool stretches_of(const char *key, uint32_t calls, const char *variable,
 	}
 	if (pid < 0)
 		return false;
+	/* A signal ended the reading: the process cleans up and ends, too. */
+	if (n < MASKS_STRETCHES)
+		kill(pid, SIGTERM);
 	while (waitpid(pid, &status, 0) < 0)
 		if (errno != EINTR)
 			return false;
@@ -73,8 +81,8 @@ void masks_compare(const char *key, uint32_t calls, const char *variable,
 		    !stretches_of(key, calls, variable, value,
 				  m->masked_ns + m->count)) {
 			snprintf(m->reason, sizeof(m->reason),
-				 "a process with %s=%s didn't end as it "
-				 "should",
+				 "a process that repeats the calls, with or "
+				 "without %s=%s, did not end as it should",
 				 variable, value);
 			return;
 		}
@@ -109,15 +117,17 @@ void masks_put(struct json *j, const struct masks *m)
 
 static int time_calls(struct bench_case *c, uint32_t calls, struct error *err)
 {
-	const struct measure measure = { .now_ns = clock_now_ns };
-	const struct measure_target target = {
-		.run = c->workload->run,
-		.state = c->state,
-		.ready = c->workload->ready,
-	};
+	const struct measure measure = { .now_ns = clock_now_ns,
+					 .stopped = stop_check };
+	const struct measure_target target = case_target(c);
 	struct measured one;
-	int ret = measure_once(&measure, &target, 1, 1, &one, err);
+	int ret;
 
+	if (calls > measure_loops_max(&target))
+		return error_set(err, -EINVAL,
+				 "%s takes no more than %u calls in a row",
+				 c->key, measure_loops_max(&target));
+	ret = measure_once(&measure, &target, 1, 1, &one, err);
 	for (unsigned i = 0; !ret && i < MASKS_STRETCHES; i++) {
 		ret = measure_once(&measure, &target, calls, 1, &one, err);
 		if (!ret)
@@ -141,6 +151,8 @@ int masks_stretch(const char *key, const char *calls, struct error *err)
 		ret = error_set(err, -EINVAL, "the number of calls is 0");
 	if (!ret)
 		ret = cases_add_line(&cases, key, 0, &defaults, err);
+	if (!ret && !cases.count)
+		ret = error_set(err, -EINVAL, "the case is empty");
 	if (!ret)
 		ret = case_parse(&cases.list[0], &pool, err);
 	if (!ret)

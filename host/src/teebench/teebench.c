@@ -418,7 +418,10 @@ static int stretch_listed(const char *calls, char **keys)
 		error_set(&err, -EINVAL, "--stretch takes one case");
 		return complain(&err, EXIT_USAGE);
 	}
+	catch_signals();
 	ret = masks_stretch(keys[0], calls, &err);
+	if (bench_signal)
+		return 128 + bench_signal;
 	if (!ret)
 		return 0;
 	return complain(&err, ret == -EINVAL ? EXIT_USAGE : EXIT_FAIL);

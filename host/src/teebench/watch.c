@@ -81,12 +81,11 @@ static bool shows_something(const struct watched *w,
 	return false;
 }
 
-/* CPU time of all processes but this one: the first number of schedstat. */
-static int64_t others_ns(void)
+int64_t watch_others_ns(const char *folder)
 {
-	DIR *proc = opendir("/proc");
+	DIR *proc = opendir(folder);
 	struct dirent *entry;
-	int64_t sum = -1;
+	int64_t sum = 0;
 	char path[300], text[64];
 
 	while (proc && (entry = readdir(proc))) {
@@ -96,7 +95,7 @@ static int64_t others_ns(void)
 		if (!isdigit((unsigned char)entry->d_name[0]) ||
 		    atoi(entry->d_name) == getpid())
 			continue;
-		snprintf(path, sizeof(path), "/proc/%s/schedstat",
+		snprintf(path, sizeof(path), "%s/%s/schedstat", folder,
 			 entry->d_name);
 		fd = open(path, O_RDONLY | O_CLOEXEC);
 		if (fd < 0)
@@ -106,11 +105,12 @@ static int64_t others_ns(void)
 		if (len <= 0)
 			continue;
 		text[len] = '\0';
-		sum = (sum < 0 ? 0 : sum) + strtoll(text, NULL, 10);
+		sum += strtoll(text, NULL, 10);
 	}
 	if (proc)
 		closedir(proc);
-	return sum;
+	/* A kernel that doesn't count may show 0 for each. */
+	return sum > 0 ? sum : -1;
 }
 
 /* One stretch; with_others: the CPU time of everybody else, too. */
@@ -120,7 +120,7 @@ static int look(const struct measure *m, const struct measure_target *target,
 {
 	struct measure plain = *m;
 	struct interrupts before;
-	int64_t others = with_others ? others_ns() : -1;
+	int64_t others = with_others ? watch_others_ns("/proc") : -1;
 	int ret;
 
 	plain.align_ns = 0;
@@ -137,7 +137,7 @@ static int look(const struct measure *m, const struct measure_target *target,
 	interrupts_free(&before);
 	/* A process that ended meanwhile took its time along. */
 	if (others >= 0)
-		w->others_ns = others_ns() - others;
+		w->others_ns = watch_others_ns("/proc") - others;
 	if (w->others_ns < 0)
 		w->others_ns = -1;
 	return ret;

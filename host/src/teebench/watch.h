@@ -26,9 +26,9 @@ struct watched {
 	struct measured measured;
 	struct interrupts raised;
 	/*
-	 * CPU time of all other processes and kernel threads meanwhile; -1:
-	 * nobody looked, as no line had shown anything, or the kernel does
-	 * not say.
+	 * CPU time of the first threads of all other processes, and of kernel
+	 * threads, meanwhile; -1: nobody looked, as no line had shown anything,
+	 * or the kernel does not say.
 	 */
 	int64_t others_ns;
 };
@@ -44,5 +44,11 @@ int watch_calls(const struct measure *m, const struct measure_target *target,
 void watch_put(struct json *j, const struct watched *watched,
 	       const struct watched_idle *idle);
 void watch_free(struct watched *watched);
+
+/*
+ * CPU time so far of the first thread of each process but this one, and of
+ * kernel threads, as /proc, which is that folder, has it; -1: it doesn't tell.
+ */
+int64_t watch_others_ns(const char *folder);
 
 #endif

@@ -125,6 +125,16 @@ bool case_calls_tee(const struct bench_case *c)
 	return case_in_ta(c) || !strncmp(c->backend_name, "tee-", 4);
 }
 
+struct measure_target case_target(const struct bench_case *c)
+{
+	return (struct measure_target){
+		.run = c->workload->run,
+		.state = c->state,
+		.ready = c->workload->ready,
+		.loops_max = c->loops_max,
+	};
+}
+
 int case_prepare(struct bench_case *c, struct pool *pool, struct error *err)
 {
 	c->state = calloc(1, c->workload->state_size);

@@ -22,6 +22,7 @@
 
 #include "backend.h"
 #include "error.h"
+#include "measure.h"
 
 enum {
 	CASE_KEY_MAX = 160,
@@ -175,5 +176,7 @@ bool case_calls_tee(const struct bench_case *c);
 /* Makes c->state and prepares it; ends and frees it, if there is one. */
 int case_prepare(struct bench_case *c, struct pool *pool, struct error *err);
 void case_teardown(struct bench_case *c);
+/* What is measured of a case that is prepared. */
+struct measure_target case_target(const struct bench_case *c);
 
 #endif

@@ -344,14 +344,12 @@ static int refused(struct call_case *s, const struct step *step,
 	name_step(step, name, sizeof(name));
 	if (res == TEEC_ERROR_TARGET_DEAD)
 		s->seat->dead = true;
-	if (res == TEEC_SUCCESS) {
-		ret = error_set(err, -EBADMSG,
-				"%s succeeded, where the result %s (0x%08x) "
-				"is expected",
-				name, expected ? expected : "without a name",
-				step->is->result);
-		return ret;
-	}
+	if (res == TEEC_SUCCESS)
+		return error_set(err, -EBADMSG,
+				 "%s succeeded, where the result %s (0x%08x) "
+				 "is expected",
+				 name, expected ? expected : "without a name",
+				 step->is->result);
 	if (step->is->result != TEEC_SUCCESS)
 		ret = error_tee(err, res, origin,
 				"%s doesn't return %s (0x%08x) from the "

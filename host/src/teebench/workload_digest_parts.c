@@ -10,6 +10,7 @@
 #include <teemark/ta_bench.h>
 
 #include "backend.h"
+#include "known_answer.h"
 #include "listing.h"
 #include "pool.h"
 #include "tee_client.h"
@@ -36,12 +37,7 @@ static int part_parse(struct bench_case *c, struct pool *pool,
 		case_need_algorithm(c, ALG_DIGEST, ALG_DIGEST, "a digest", err);
 
 	if (!ret)
-		ret = case_need_backend(c, err);
-	if (!ret && strcmp(c->backend_name, "tee"))
-		ret = error_set(err, -EINVAL,
-				"digest-parts are of backend tee, not of "
-				"\"%s\"",
-				c->backend_name);
+		ret = case_need_tee(c, err);
 	if (!ret)
 		ret = case_choice(c->parameters, parts, "a part of a digest",
 				  err);
@@ -50,24 +46,10 @@ static int part_parse(struct bench_case *c, struct pool *pool,
 				      ALG_DIGEST_MAX_BYTES, err);
 }
 
-/* What the normal world's own code says. */
-static int expect(struct digest_part *d, struct error *err)
-{
-	const struct backend *own = backend_by_name("c");
-	const struct buffer nothing = { 0 };
-	struct session *session = NULL;
-	int ret = own->open(&session, err);
-
-	if (!ret)
-		ret = own->digest(session, d->alg, &nothing, 0, 0, d->want, 1,
-				  err);
-	own->close(session);
-	return ret;
-}
-
 static int part_prepare(struct bench_case *c, struct pool *pool,
 			struct error *err)
 {
+	static const uint8_t nothing[1];
 	struct digest_part *d = c->state;
 	int ret;
 
@@ -75,7 +57,9 @@ static int part_prepare(struct bench_case *c, struct pool *pool,
 	d->part = (uint32_t)case_choice(c->parameters, parts, "", err);
 	ret = pool_desk(pool, c->backend, DESK_RANDOM, ALG_DIGEST_MAX_BYTES,
 			&d->desk, err);
-	return ret ? ret : expect(d, err);
+	return ret ? ret :
+		     known_answer_digest(pool, c->backend, d->alg, nothing, 0,
+					 d->want, NULL, err);
 }
 
 static int part_run(void *state, uint32_t loops, uint32_t repeat,

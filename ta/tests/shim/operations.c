@@ -134,8 +134,9 @@ TEE_Result TEE_AllocateOperation(TEE_OperationHandle *operation, uint32_t alg,
 
 void TEE_FreeOperation(TEE_OperationHandle operation)
 {
+	/* As before OP-TEE 3.20; later ones accept it. */
 	if (!operation)
-		return;
+		shim_panic("TEE_FreeOperation: no operation");
 	EVP_MD_CTX_free(operation->md);
 	EVP_CIPHER_CTX_free(operation->cipher);
 	HMAC_CTX_free(operation->hmac);

@@ -15,14 +15,20 @@ if TYPE_CHECKING:
 
     from teemark.model.compare import Limit
     from teemark.report.comparing import Compared
+    from teemark.report.seed_tables.against import Against
 
 SHOWN = 20
-"""Cases in the terminal, without --all."""
+"""Cases or figures in the terminal, without --all."""
 
 
 @click.command("compare")
 @click.argument("base", type=click.Path(path_type=Path))
 @click.argument("new", nargs=-1, metavar="NEW...", type=click.Path(path_type=Path))
+@click.option(
+    "--against",
+    metavar="SET",
+    help="Compare BASE with published figures: rpi3-secure-hash, mqtt-tz-blocks, …",
+)
 @click.option(
     "--fail-on",
     metavar="LIMIT",
@@ -42,6 +48,7 @@ def command(
     *,
     base: Path,
     new: tuple[Path, ...],
+    against: str | None,
     fail_on: str | None,
     force: bool,
     everything: bool,
@@ -58,19 +65,48 @@ def command(
     Runs of an emulated board and of hardware, of instructions and of times, of different plans, and
     truncated runs are refused without --force.
 
+    With --against there is no NEW: BASE, a run of the plan with the name of a set, is compared with
+    the figures that are published in it.
+
     Exit status: 0; 1 if the runs can't be compared or, with --fail-on, a case is worse by so much,
     or is missing in NEW; 2 for a wrong word on the command line.
     """
     from teemark.commands import parse_limit
     from teemark.console import json_text, terminal
     from teemark.errors import UsageMistake
-    from teemark.files import write_whole
     from teemark.report import comparing, comparison_page
+    from teemark.report.seed_tables.against import as_json as held_json
 
-    if not new:
-        raise UsageMistake("no run to compare with", hint="teemark compare BASE NEW…")
     if form is not None and as_json:
         raise UsageMistake("--format and --json exclude each other", hint="name one of them")
+    if against is not None:
+        if new:
+            raise UsageMistake(
+                "--against compares one run with published figures, and here are more",
+                hint=f"teemark compare {base} --against {against}",
+            )
+        if fail_on is not None:
+            raise UsageMistake(
+                "--fail-on has no meaning with --against: another board isn't a regression",
+                hint="compare with a run of your own: teemark compare BASE NEW --fail-on 5%",
+            )
+        held, forced = _held(base, against, force=force)
+        if as_json:
+            text = json_text(held_json(held, forced))
+        elif form is not None:
+            text = comparison_page.render_against(held, forced, form)
+        else:
+            console = terminal(plain=output is not None)
+            with console.capture() as said:
+                _show_held(console, held, forced, everything=everything)
+            text = said.get()
+        _put(text, output)
+        return 0
+    if not new:
+        raise UsageMistake(
+            "no run to compare with",
+            hint="teemark compare BASE NEW…, or teemark compare RUN --against SET",
+        )
     limit = parse_limit(fail_on) if fail_on is not None else None
     found, obstacles = _compared([base, *new], limit, force=force)
     failures = [comparing.failures(one.found, limit) if limit else [] for one in found]
@@ -81,16 +117,36 @@ def command(
     else:
         console = terminal(plain=output is not None)
         with console.capture() as said:
-            for number, one in enumerate(found):
-                if number:
-                    console.print()
-                _show(console, one, obstacles, limit, everything=everything)
+            _show_all(console, found, obstacles, limit, everything=everything)
         text = said.get()
+    _put(text, output)
+    return 1 if any(failures) else 0
+
+
+def _put(text: str, output: Path | None) -> None:
+    from teemark.files import write_whole
+
     if output is not None:
         write_whole(output, text)
     else:
         click.echo(text, nl=False)
-    return 1 if any(failures) else 0
+
+
+def _held(path: Path, name: str, *, force: bool) -> tuple[Against, tuple[str, ...]]:
+    """A run against published figures, and what was compared by force."""
+    from teemark.errors import DataError
+    from teemark.reference.data import load
+    from teemark.report.seed_tables.against import choose, hold, obstacles, remedy
+    from teemark.report.subject import subjects
+    from teemark.run import reader
+
+    reference = load()
+    (subject,) = subjects([reader.read(path)])
+    document = choose(name, subject.run, reference)
+    forced = obstacles(subject, document)
+    if forced and not force:
+        raise DataError("; ".join(forced), hint=remedy(subject, document))
+    return hold(subject, document, reference), forced
 
 
 def _compared(
@@ -129,6 +185,20 @@ def _compared(
 # -- how it is shown -----------------------------------------------------------------------------
 
 
+def _show_all(
+    console: Console,
+    found: Sequence[Compared],
+    obstacles: Sequence[str],
+    limit: Limit | None,
+    *,
+    everything: bool,
+) -> None:
+    for number, one in enumerate(found):
+        if number:
+            console.print()
+        _show(console, one, obstacles, limit, everything=everything)
+
+
 def _show(
     console: Console,
     of: Compared,
@@ -161,6 +231,42 @@ def _show(
         paragraph(console, remark, style="dim")
     if limit is not None:
         paragraph(console, comparing.result(found, limit))
+
+
+def _show_held(console: Console, of: Against, forced: Sequence[str], *, everything: bool) -> None:
+    """The same of a run and published figures."""
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    from teemark.console import paragraph
+    from teemark.report import comparing
+    from teemark.report.seed_tables import against
+
+    paragraph(console, f"published: {of.document.id}, on {of.document.system}")
+    paragraph(console, f"run:       {comparing.names(of.run)}")
+    for why in forced:
+        paragraph(console, f"! Compared by force: {why}.")
+    shown = of.compared
+    if not everything:
+        shown = tuple(one for one in shown if one.verdict != "same")[:SHOWN]
+    if shown:
+        table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+        table.add_column("", overflow="fold")
+        for title in ("published", "measured"):
+            table.add_column(title, justify="right", max_width=12)
+        table.add_column("ratio", justify="right", no_wrap=True)
+        table.add_column("verdict", no_wrap=True)
+        for one in shown:
+            cells = (one.figure.put_right, against.measured(one), against.ratio(one), one.verdict)
+            table.add_row(Text(one.name), *map(Text, cells))
+        console.print(table)
+    paragraph(console, against.outcome(of))
+    left = len(of.compared) - len(of.of("same")) - len(shown)
+    if left > 0:
+        paragraph(console, f"{left} that aren't the same are left out: --all lists them.")
+    for remark in against.remarks(of):
+        paragraph(console, remark, style="dim")
 
 
 def _table(of: Compared, names: Sequence[str]) -> Table:

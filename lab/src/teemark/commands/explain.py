@@ -31,7 +31,8 @@ def command(run_path: Path, cases: tuple[str, ...], *, everything: bool, as_json
 
     RUN is a run's folder, or its run.ndjson; `teemark run --plan explain --trace-events` measures
     all that is needed. Without --case or --all, one call of each kind is shown: an empty call, a
-    buffer, a digest, a stream, a storage operation.
+    buffer, a digest, a stream, a storage operation. Then come the causes of lost time that the run
+    shows, those that it rules out, and those that it can't check, with what it lacks.
 
     Exit status: 0 fine; 1 if two sources tell the same differently, or the run is incomplete; 2
     for a wrong word on the command line.
@@ -73,12 +74,47 @@ def _show(subject: Subject, chosen: Sequence[Breakdown]) -> None:
         console = Console(highlight=False, width=WIDTH)
     for one in chosen:
         _show_one(console, subject, one)
+    found = {cause.key for cause in subject.causes if cause.status == "found"}
     for verdict in subject.verdicts:
+        if _RESTATED.get(verdict.key) in found:
+            continue
         mark = "!" if verdict.kind == "caution" else "•"
         unsure = " (uncertain)" if verdict.confidence == "low" else ""
         console.print(f"{mark} {verdict.key}{unsure}: {verdict.claim}", markup=False)
         if verdict.advice:
             console.print(f"  → {verdict.advice}", markup=False)
+    for cause in subject.causes:
+        if cause.claim is not None:
+            unsure = " (uncertain)" if cause.confidence == "low" else ""
+            console.print(f"• {cause.key}{unsure}: {cause.claim} {cause.evidence}.", markup=False)
+            console.print(f"  → {cause.advice}", markup=False)
+    _show_checked(console, subject)
+
+
+_RESTATED = {
+    "shared-buffers": "tmpref-registration",
+    "keep-the-session": "ta-load-first-call",
+    "extensions": "no-crypto-extensions-in-tee",
+}
+"""Verdicts of the report that a cause says again."""
+
+
+def _show_checked(console: Console, subject: Subject) -> None:
+    """Which causes the run could show, and what it lacks for the others."""
+    names = {
+        status: [cause.key for cause in subject.causes if cause.status == status]
+        for status in ("absent", "undecided")
+    }
+    if names["absent"]:
+        console.print(f"checked, not the case: {', '.join(names['absent'])}", markup=False)
+    if names["undecided"]:
+        console.print(f"undecided: {', '.join(names['undecided'])}", markup=False)
+    lacking: dict[str, list[str]] = {}
+    for cause in subject.causes:
+        if cause.lacks is not None:
+            lacking.setdefault(cause.lacks, []).append(cause.key)
+    for lacks, keys in lacking.items():
+        console.print(f"not checked: {', '.join(keys)}, for lack of {lacks}", markup=False)
 
 
 def _show_one(console: Console, subject: Subject, one: Breakdown) -> None:
@@ -138,8 +174,23 @@ def _as_json(subject: Subject) -> dict[str, object]:
                 "evidence": verdict.evidence,
                 "advice": verdict.advice,
                 "confidence": verdict.confidence,
+                "status": "found",
+                "lacks": None,
             }
             for verdict in subject.verdicts
+        ]
+        + [
+            {
+                "key": cause.key,
+                "kind": "cause",
+                "claim": cause.claim,
+                "evidence": cause.evidence,
+                "advice": cause.advice,
+                "confidence": cause.confidence,
+                "status": cause.status,
+                "lacks": cause.lacks,
+            }
+            for cause in subject.causes
         ],
     }
 

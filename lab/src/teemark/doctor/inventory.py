@@ -36,7 +36,11 @@ def inventory(p: Patient, *, everything: bool = False) -> list[tuple[str, str]]:
     found += [("device", line) for line in m.health.devices or ()]
     found += [("module", line) for line in m.health.modules or ()]
     found += [("AF_ALG", line) for line in m.health.afalg_steps or ()]
-    found.append(("netlink", str(m.health.crypto_netlink)))
+    found += [
+        ("netlink", f"{step}: {f'{code} {words}' if code else 'ok'}")
+        for step, code, words in p.steps()
+        if step == "netlink socket"
+    ]
     found += [("openssl", line) for line in p.openssl]
     found += [("vulnerability", line) for line in m.cpu.vulnerabilities or ()]
     found += [

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -85,10 +86,10 @@ class Patient:
 
     def steps(self) -> Iterator[tuple[str, int, str]]:
         """Of AF_ALG and netlink: step, errno (0: it worked), words."""
-        lines = list(self.machine.health.afalg_steps or ())
-        if self.machine.health.crypto_netlink is not None:
-            lines.append(f"netlink {self.machine.health.crypto_netlink}")
-        for line in lines:
+        for line in self.machine.health.afalg_steps or ():
             match = re.fullmatch(r"(.+): (?:ok|(\d+) (.*))", line)
             if match:
                 yield match[1], int(match[2] or 0), match[3] or ""
+        netlink = self.machine.crypto.netlink_errno
+        if netlink is not None:
+            yield "netlink socket", netlink, os.strerror(netlink)

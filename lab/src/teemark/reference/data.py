@@ -60,6 +60,7 @@ class Document(Struct, frozen=True):
     date: str
     system: str
     note: str = ""
+    emulated: Literal["", "yes"] = ""
 
     @property
     def key(self) -> str:

@@ -12,6 +12,8 @@ from teemark.report import comparing, html, markdown
 from teemark.report.blocks import Banner, Block, Bullets, Paragraph, Section, Strong
 from teemark.report.comparing import Compared
 from teemark.report.sections.comparison import verdicts
+from teemark.report.seed_tables import against
+from teemark.report.seed_tables.against import Against
 
 
 def render(
@@ -31,7 +33,26 @@ def render(
                 blocks.append(Bullets(tuple((case,) for case in failed)))
         blocks += verdicts(one)
         sections.append(Section(f"comparison-{number}", comparing.names(one.other.run), (*blocks,)))
-    banners = [Banner("Compared by force", (f"{why}.",)) for why in obstacles]
     title = f"What changed since {comparing.names(found[0].base.run)}"
+    return _page(title, sections, obstacles, form)
+
+
+def render_against(
+    found: Against, obstacles: Sequence[str], form: Literal["markdown", "html"]
+) -> str:
+    """A run and published figures."""
+    document = found.document
+    about = Paragraph((f"Published: {document.source}, measured on {document.system}.",))
+    section = Section("against", comparing.names(found.run), (about, *against.blocks(found)))
+    return _page(f"Held against {document.id}", [section], obstacles, form)
+
+
+def _page(
+    title: str,
+    sections: Sequence[Section],
+    obstacles: Sequence[str],
+    form: Literal["markdown", "html"],
+) -> str:
+    banners = [Banner("Compared by force", (f"{why}.",)) for why in obstacles]
     how = html.render if form == "html" else markdown.render
     return how(title, "", sections, f"Made by teemark {__version__}.", banners)

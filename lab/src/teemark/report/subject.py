@@ -7,9 +7,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from teemark.model.breakdown import Breakdown, breakdowns
+from teemark.model.causes import causes
 from teemark.model.models import Models, build
 from teemark.model.verdicts import judge
 from teemark.report.blocks import Block, Chart, Fold, Heading, Section, Strong, Table
+from teemark.report.causes import SaidCause
+from teemark.report.causes import say as say_cause
 from teemark.report.notices import lacking
 from teemark.report.verdicts import Said, say
 from teemark.run.reader import RunData
@@ -24,6 +27,7 @@ class Subject:
     label: str
     """The run's name in a report of several."""
     breakdowns: tuple[Breakdown, ...] = ()
+    causes: tuple[SaidCause, ...] = ()
     trace: Trace | None = None
     against: Trace | None = None
     """The trace that this one is compared with."""
@@ -54,7 +58,8 @@ def subjects(
         said = tuple(say(run, verdict) for verdict in judge(run, models))
         trace = traces[number - 1] if traces else None
         parts = breakdowns(run, models)
-        made.append(Subject(run, models, said, label, parts, trace, against))
+        why = tuple(say_cause(run, cause) for cause in causes(run, models))
+        made.append(Subject(run, models, said, label, parts, why, trace, against))
     return tuple(made)
 
 

@@ -159,7 +159,6 @@ class HealthFacts(Group, frozen=True, kw_only=True):
     afalg_steps: Annotated[
         Texts | None, Meta(description="each step of an AF_ALG socket: ok, or errno and its words")
     ] = None
-    crypto_netlink: Annotated[str | None, Meta(description="the same of NETLINK_CRYPTO")] = None
     devices: Annotated[Texts | None, Meta(description="path, permissions, owner, group")] = None
     modules: Annotated[Texts | None, Meta(description="loaded, of the TEE and of crypto")] = None
     modules_there: Annotated[Texts | None, Meta(description="that could be loaded")] = None

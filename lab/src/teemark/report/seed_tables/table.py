@@ -184,11 +184,11 @@ class _Cells:
         shown = value * factor
         more = {_INTERVAL: fmt.span(shown.interval) if _is_wide(shown) else ""}
         if shown.mean is None or not shown.sd:
-            return (_number(shown.median) + name,), more
+            return (number(shown.median) + name,), more
         if column in self.seed.deviations.values():
-            return (_number(shown.mean) + name,), more | {_MEDIAN: _number(shown.median)}
+            return (number(shown.mean) + name,), more | {_MEDIAN: number(shown.median)}
         more[_MEAN] = f"{fmt.digits(shown.mean)} ± {fmt.digits(shown.sd)}"
-        return (_number(shown.median) + name,), more
+        return (number(shown.median) + name,), more
 
     def _statistics(self, row: str, column: str) -> list[Cell]:
         value = self._value(row, column)
@@ -197,9 +197,9 @@ class _Cells:
         factor, name = unit_for(self._unit(row, column), value.median)
         shown = value * factor
         return [
-            _number(shown.median) + name,
+            number(shown.median) + name,
             (Quiet(fmt.span(shown.interval) if _is_wide(shown) else ""),),
-            _number(shown.mean) if shown.mean is not None else "",
+            number(shown.mean) if shown.mean is not None else "",
             fmt.digits(shown.sd) if shown.sd is not None else "",
         ]
 
@@ -280,7 +280,7 @@ def unit_for(unit: str, value: float) -> tuple[float, str]:
     return factor, unit if unit in ("%", "x") else f"\N{NO-BREAK SPACE}{unit}"
 
 
-def _number(value: float) -> str:
+def number(value: float) -> str:
     """Whole numbers whole, everything else with four digits."""
     if value == int(value):
         return fmt.count(int(value))

@@ -1,0 +1,459 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Causes of lost time: each a name, the signature by which a run shows it, and what it stands on.
+
+A rule says `found` only where its signature holds with all of its interval, `absent` where it
+doesn't, `undecided` where the interval reaches to both sides of its threshold, and `unchecked` with
+what is missing. Pure functions of a run and its models; their words are the report's.
+
+To add one: a function `(run, models) -> Cause`, a line in RULES, its words in report/causes.py, and
+a test on both sides of its threshold and without its data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from teemark.model.decide import Answer, above
+from teemark.model.models import EMPTY_CALL, LOG, Models
+from teemark.model.stats import CaseStats, Estimate, estimate, exactly
+from teemark.model.verdicts import SAME, is_known
+from teemark.run.reader import RunData
+
+MORE = SAME
+"""A call that takes more than so many times as long as another has a cause."""
+EXTENSIONS = 1.5
+"""Instructions of the CPU for a digest or a cipher save at least that factor."""
+RPC = 2.0
+"""How many times as much as a system call a question costs that goes to the normal world."""
+SLOW_SOURCE = 10.0
+"""How many times as much a random byte of the TEE may cost as one of the kernel."""
+BLOCK = 4096
+"""Bytes of a block of OP-TEE's storage."""
+EACH_BLOCK = 0.5
+"""RPCs a block from which more blocks are more RPCs."""
+CLOCK = 0.01
+"""What a step of the clock may be of the shortest sample."""
+WAITED = 0.01
+"""Share of the time that processes may have waited for a CPU."""
+SLOWED = 0.95
+"""Share of its highest frequency at which a CPU is not slowed down."""
+
+Status = Literal["found", "absent", "undecided", "unchecked"]
+Confidence = Literal["high", "low"]
+Unit = Literal["time", "times", "share", "number"]
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """Something measured that a rule stands on."""
+
+    what: str
+    value: Estimate
+    unit: Unit = "time"
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """`figures`: first that which is held against the threshold. `facts`: what the machine says.
+    `lacks`: what the run would need; of an unchecked one only."""
+
+    name: str
+    status: Status
+    figures: tuple[Figure, ...] = ()
+    facts: tuple[str, ...] = ()
+    lacks: str | None = None
+
+    @property
+    def confidence(self) -> Confidence:
+        """Low where it is undecided, or stands on a figure that is known badly."""
+        if self.status in ("undecided", "unchecked"):
+            return "low"
+        return "high" if all(is_known(figure.value) for figure in self.figures) else "low"
+
+
+_STATUS: dict[Answer, Status] = {"yes": "found", "no": "absent", "undecided": "undecided"}
+
+
+def _unchecked(name: str, lacks: str) -> Cause:
+    return Cause(name, "unchecked", lacks=lacks)
+
+
+def _measured(
+    name: str, figure: Figure, threshold: float, *others: Figure, facts: Sequence[str] = ()
+) -> Cause:
+    status = _STATUS[above(figure.value, threshold)]
+    return Cause(name, status, (figure, *others), tuple(facts))
+
+
+def _slower(name: str, one: CaseStats, other: CaseStats, threshold: float = MORE) -> Cause:
+    """Whether a case takes more than so many times as long as another."""
+    if other.time.median <= 0:
+        return _unchecked(name, f"a time of {other.key} that isn't 0")
+    return _measured(
+        name,
+        Figure(f"{one.key} over {other.key}", one.estimate / other.estimate, "times"),
+        threshold,
+        Figure("difference a call", one.estimate - other.estimate),
+    )
+
+
+def _of(models: Models, workload: str, algorithm: str, backend: str) -> dict[int, CaseStats]:
+    """The cases by bytes; of the smallest first. Of buffers, those that only go in."""
+    found = {
+        one.bytes: one
+        for one in models.stats
+        if (one.workload, one.algorithm, one.backend) == (workload, algorithm, backend)
+        and one.bytes is not None
+        and (workload != "shm" or one.parameters.startswith("in/"))
+    }
+    return dict(sorted(found.items()))
+
+
+# Memory --------------------------------------------------------------------------------------
+
+
+def _against_allocated(models: Models, name: str, memory: str) -> Cause:
+    ours, allocated = (_of(models, "shm", kind, "tee") for kind in (memory, "allocated"))
+    shared = [size for size in ours if size in allocated]
+    if not shared:
+        return _unchecked(name, f"shm/{memory}/tee/in/N and shm/allocated/tee/in/N of one size")
+    return _slower(name, ours[shared[-1]], allocated[shared[-1]])
+
+
+def tmpref_registration(_run: RunData, models: Models) -> Cause:
+    return _against_allocated(models, "tmpref-registration", "temporary")
+
+
+def shadow_copy(_run: RunData, models: Models) -> Cause:
+    """By the rate: what a byte more costs beyond what it does in allocated memory."""
+    name = "shadow-copy"
+    copied, allocated = (_of(models, "shm", kind, "tee") for kind in ("registered-ro", "allocated"))
+    shared = [size for size in copied if size in allocated]
+    if len(shared) < 2:
+        what = "shm/registered-ro/tee/in/N and shm/allocated/tee/in/N of two sizes"
+        return _unchecked(name, what)
+    small, large = shared[0], shared[-1]
+    extra = (copied[large].estimate - allocated[large].estimate) - (
+        copied[small].estimate - allocated[small].estimate
+    )
+    share = extra / allocated[large].estimate
+    return _measured(
+        name,
+        Figure(f"grows by, of shm/allocated/tee/in/{large}", share, "share"),
+        MORE - 1,
+        Figure("a byte", extra.scaled(1 / (large - small))),
+    )
+
+
+def per_page_mapping(_run: RunData, models: Models) -> Cause:
+    name = "per-page-mapping"
+    found = _of(models, "shm", "allocated", "tee")
+    if len(found) < 2:
+        return _unchecked(name, "shm/allocated/tee/in/N of two sizes, such as 4 KiB and 1 MiB")
+    (small, first), *_, (large, last) = found.items()
+    pages = -(-large // BLOCK) - -(-small // BLOCK)
+    if pages < 1:
+        return _unchecked(name, "shm/allocated/tee/in/N of sizes that lie pages apart")
+    cause = _slower(name, last, first)
+    page = Figure("a page", (last.estimate - first.estimate).scaled(1 / pages))
+    return Cause(name, cause.status, (*cause.figures[:1], page))
+
+
+def ta_size_remap(_run: RunData, models: Models) -> Cause:
+    name = "ta-size-remap"
+    sizes = {int(one.algorithm): one for one in models.stats if one.workload == "ta-size"}
+    if len(sizes) < 2:
+        return _unchecked(name, "ta-size/KIB/tee/none of two sizes")
+    small, large = min(sizes), max(sizes)
+    cause = _slower(name, sizes[large], sizes[small])
+    grows = sizes[large].estimate - sizes[small].estimate
+    kib = Figure("a KiB of the TA's data", grows.scaled(1 / (large - small)))
+    return Cause(name, cause.status, (*cause.figures[:1], kib))
+
+
+def ta_load_first_call(_run: RunData, models: Models) -> Cause:
+    name = "ta-load-first-call"
+    first, warm = (models.case(f"session/{step}/tee/none") for step in ("first-open", "open"))
+    if first is None or warm is None:
+        return _unchecked(name, "session/first-open/tee/none and session/open/tee/none")
+    return _slower(name, first, warm)
+
+
+# Computing -----------------------------------------------------------------------------------
+
+
+def _a_byte(models: Models, algorithm: str, backend: str) -> Estimate | None:
+    cost = models.cost(algorithm, backend)
+    return cost.byte if cost is not None and cost.fit.fits and cost.ns_per_byte > 0 else None
+
+
+def no_crypto_extensions(_run: RunData, models: Models) -> Cause:
+    """The algorithm by which the TEE is furthest from the CPU's instructions in the same TA."""
+    name = "no-crypto-extensions-in-tee"
+    found = [
+        (algorithm, tee / with_ce)
+        for algorithm in dict.fromkeys(cost.algorithm for cost in models.costs)
+        if (tee := _a_byte(models, algorithm, "tee")) is not None
+        and (with_ce := _a_byte(models, algorithm, "ta-ce")) is not None
+    ]
+    if not found:
+        return _unchecked(name, "oneshot/ALGORITHM by tee and ta-ce, of several sizes")
+    algorithm, ratio = max(found, key=lambda one: one[1].value)
+    return _measured(
+        name, Figure(f"a byte of {algorithm}, tee over ta-ce", ratio, "times"), EXTENSIONS
+    )
+
+
+def tee_at_cpu_speed(_run: RunData, models: Models) -> Cause:
+    """Found if no algorithm is slower by the TEE than by the fastest code of the normal world."""
+    name = "tee-at-cpu-speed"
+    ratios: list[tuple[str, str, Estimate]] = []
+    for algorithm in dict.fromkeys(cost.algorithm for cost in models.costs):
+        tee = _a_byte(models, algorithm, "tee")
+        others = [
+            (backend, rate)
+            for backend in ("openssl", "ce", "c")
+            if (rate := _a_byte(models, algorithm, backend)) is not None
+        ]
+        if tee is not None and others:
+            backend, rate = min(others, key=lambda one: one[1].value)
+            ratios.append((algorithm, backend, tee / rate))
+    if not ratios:
+        what = "oneshot/ALGORITHM by tee and by openssl, ce or c, of several sizes"
+        return _unchecked(name, what)
+    algorithm, backend, ratio = max(ratios, key=lambda one: one[2].value)
+    slower = [above(one, SAME) for *_, one in ratios]
+    status: Status = "undecided" if "undecided" in slower else "found"
+    status = "absent" if "yes" in slower else status
+    return Cause(
+        name, status, (Figure(f"a byte of {algorithm}, tee over {backend}", ratio, "times"),)
+    )
+
+
+def cpu_time_per_byte(_run: RunData, models: Models) -> Cause:
+    """A driver of the kernel that is slower than the CPU, and leaves it more time."""
+    name = "cpu-time-per-byte"
+    undecided = False
+    best: tuple[Figure, Figure] | None = None
+    checked = False
+    for algorithm in dict.fromkeys(one.algorithm for one in models.stats):
+        kernel, ssl = (_of(models, "oneshot", algorithm, by) for by in ("afalg", "openssl"))
+        for size in kernel.keys() & ssl.keys():
+            one, other = kernel[size], ssl[size]
+            if size == 0 or one.cpu is None or other.cpu is None or other.cpu.total.value <= 0:
+                continue
+            checked = True
+            time, cpu = one.estimate / other.estimate, one.cpu.total / other.cpu.total
+            answers = (above(time, SAME), above(cpu, 1 / SAME))
+            if answers == ("yes", "no"):
+                now = (
+                    Figure(f"CPU time of {one.key} over {other.key}", cpu, "times"),
+                    Figure("time", time, "times"),
+                )
+                if best is None or now[0].value.value < best[0].value.value:
+                    best = now
+            undecided |= "undecided" in answers and answers[0] != "no" and answers[1] != "yes"
+    if not checked:
+        what = "oneshot/ALGORITHM by afalg and openssl of one size, with CPU time"
+        return _unchecked(name, what)
+    if best is not None:
+        return Cause(name, "found", best)
+    return Cause(name, "undecided" if undecided else "absent")
+
+
+# The way to the normal world -------------------------------------------------------------------
+
+
+def _slope(models: Models, clock: str) -> Estimate | None:
+    """What one question for the time costs."""
+    asked = sorted(
+        (int(one.parameters), one.estimate)
+        for one in models.stats
+        if (one.workload, one.algorithm) == ("time", clock) and one.parameters.isdigit()
+    )
+    if len(asked) < 2:
+        return None
+    (few, low), *_, (many, high) = asked
+    return (high - low).scaled(1 / (many - few))
+
+
+def ree_time_rpc(_run: RunData, models: Models) -> Cause:
+    name = "ree-time-rpc"
+    ree, system = _slope(models, "ree"), _slope(models, "system")
+    if ree is None or system is None or system.value <= 0:
+        return _unchecked(name, "time/ree/tee/N and time/system/tee/N of two N each")
+    return _measured(
+        name,
+        Figure("TEE_GetREETime over TEE_GetSystemTime", ree / system, "times"),
+        RPC,
+        Figure("TEE_GetREETime", ree),
+    )
+
+
+def console_traces(_run: RunData, models: Models) -> Cause:
+    name = "console-traces"
+    empty = models.case(EMPTY_CALL)
+    line = models.lines.term("line") if models.lines is not None else None
+    if models.lines is None or empty is None:
+        return _unchecked(name, f"{LOG}/lines/tee/N of three N, and {EMPTY_CALL}")
+    if line is None:
+        return Cause(name, "absent")
+    share = line / empty.estimate
+    return _measured(
+        name, Figure("a line, of an empty call", share, "share"), MORE - 1, Figure("a line", line)
+    )
+
+
+def storage_rpcs(_run: RunData, models: Models) -> Cause:
+    """By counting: the RPCs of a larger object less those of a smaller one, a block."""
+    name = "storage-rpc-per-block"
+    found: list[tuple[float, str]] = []
+    for cost in models.costs:
+        if cost.workload.split()[0] != "storage" or cost.algorithm not in ("read", "write"):
+            continue
+        known = [
+            (int(point.x), rpcs)
+            for point, rpcs in zip(cost.fit.points, cost.rpcs, strict=False)
+            if rpcs is not None
+        ]
+        if not cost.backend.startswith("tee") or len(known) < 2:
+            continue
+        (small, few), *_, (large, many) = known
+        blocks = -(-large // BLOCK) - -(-small // BLOCK)
+        if blocks > 0:
+            found.append(((many - few) / blocks, f"{cost.algorithm} by {cost.backend}"))
+    if not found:
+        what = (
+            "storage/read|write/tee-ree-fs/BYTES of three sizes as root, so that RPCs are counted"
+        )
+        return _unchecked(name, what)
+    most, which = max(found)
+    return _measured(name, Figure(f"RPCs a block, {which}", exactly(most), "number"), EACH_BLOCK)
+
+
+def slow_rng(_run: RunData, models: Models) -> Cause:
+    name = "slow-rng"
+    tee, kernel = (_of(models, "rng", "random", by) for by in ("tee", "getrandom"))
+    shared = [size for size in tee if size in kernel]
+    empty = models.case(EMPTY_CALL)
+    if not shared or empty is None:
+        return _unchecked(name, f"rng/random by tee and getrandom of one size, and {EMPTY_CALL}")
+    ours, theirs = tee[shared[-1]], kernel[shared[-1]]
+    inside = ours.estimate - empty.estimate
+    return _measured(
+        name,
+        Figure(
+            f"{ours.key} without the call, over {theirs.key}", inside / theirs.estimate, "times"
+        ),
+        SLOW_SOURCE,
+    )
+
+
+# The machine ---------------------------------------------------------------------------------
+
+
+def cpu_frequency(run: RunData, _models: Models) -> Cause:
+    name = "cpu-frequency"
+    cpu = run.machine.cpu
+    now, most = _khz(cpu.khz_now), _khz(cpu.khz_max)
+    if not now or not most:
+        why = run.machine.reasons.get("cpu.khz_now") or "the kernel doesn't say"
+        return _unchecked(name, f"the CPUs' frequencies ({why})")
+    share = min(now) / max(most)
+    facts = [f"{min(now) / 1000:g} of {max(most) / 1000:g} MHz when the run began"]
+    if cpu.governor:
+        facts.append(f"governor {', '.join(dict.fromkeys(cpu.governor))}")
+    slowed = share < SLOWED
+    return Cause(name, "found" if slowed else "absent", facts=tuple(facts))
+
+
+def _khz(told: Iterable[str] | None) -> list[int]:
+    """Of texts such as 1800000, or `0-3: 1800000`."""
+    last = (text.split()[-1] for text in told or () if text.split())
+    return [int(word) for word in last if word.isdigit()]
+
+
+def contention(run: RunData, _models: Models) -> Cause:
+    name = "contention"
+    samples = [one for case in run.sound for one in case.samples]
+    told = [(one.ns, one.runq_ns) for one in samples if one.runq_ns is not None]
+    total = sum(ns for ns, _ in told)
+    if not total:
+        return _unchecked(name, "the wait for a CPU: a kernel with CONFIG_SCHED_INFO")
+    share = exactly(sum(wait for _, wait in told) / total)
+    return _measured(name, Figure("waiting for a CPU, of all samples", share, "share"), WAITED)
+
+
+def cold_cache(run: RunData, models: Models) -> Cause:
+    """The first call of a case against its others, over all cases into the TEE."""
+    name = "cold-cache"
+    ratios = [
+        one.first_ns / one.time.median
+        for one in models.stats
+        if one.first_ns and one.time.median > 0 and run.backend(one.backend).secure
+    ]
+    if len(ratios) < 6:
+        return _unchecked(name, "the first calls of six cases of the TEE")
+    ratio = estimate([ratios], name)
+    return _measured(name, Figure("first call over the others", ratio, "times"), MORE)
+
+
+def clock_resolution(run: RunData, _models: Models) -> Cause:
+    name = "clock-resolution"
+    step = run.machine.clock.resolution_ns
+    samples = [one.ns for case in run.sound for one in case.samples if one.ns > 0]
+    if step is None or not samples:
+        return _unchecked(name, "the step of the clock")
+    share = Figure("a step, of the shortest sample", exactly(step / min(samples)), "share")
+    return _measured(name, share, CLOCK, Figure("a step", exactly(float(step))))
+
+
+def emulated(run: RunData, _models: Models) -> Cause:
+    name = "emulated"
+    by_board = run.run.emulated if run.run is not None else None
+    told = run.machine.board.emulated
+    if by_board is None and told is None:
+        return _unchecked(name, "a machine that says what it is")
+    facts = ["as its board file says"] if by_board else []
+    if told and run.machine.board.emulated_told_by:
+        facts.append(run.machine.board.emulated_told_by)
+    return Cause(name, "found" if by_board or told else "absent", facts=tuple(facts))
+
+
+# What only a trace shows ---------------------------------------------------------------------
+
+
+def _by_trace(name: str) -> Callable[[RunData, Models], Cause]:
+    return lambda _run, _models: _unchecked(name, "a look inside (`teemark trace`)")
+
+
+RULES: tuple[Callable[[RunData, Models], Cause], ...] = (
+    tmpref_registration,
+    shadow_copy,
+    per_page_mapping,
+    ta_size_remap,
+    ta_load_first_call,
+    no_crypto_extensions,
+    tee_at_cpu_speed,
+    cpu_time_per_byte,
+    ree_time_rpc,
+    console_traces,
+    storage_rpcs,
+    slow_rng,
+    cpu_frequency,
+    contention,
+    cold_cache,
+    clock_resolution,
+    emulated,
+    *map(
+        _by_trace,
+        ("size-optimised-core", "core-debug", "lazy-vfp", "pager", "spectre-workaround-smc"),
+    ),
+)
+
+
+def causes(run: RunData, models: Models) -> tuple[Cause, ...]:
+    """What every rule says of this run, in the order of the list."""
+    return tuple(rule(run, models) for rule in RULES)

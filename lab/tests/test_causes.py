@@ -1,0 +1,268 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Causes of lost time: each rule on both sides of its threshold, and without its data."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import msgspec
+import pytest
+from click.testing import CliRunner
+
+from synthetic import Synthetic, run_of, scattered
+from teemark.commands.explain import command
+from teemark.model import models
+from teemark.model.causes import RULES, Cause, causes
+from teemark.report import causes as words
+from teemark.run import reader
+from teemark.run.reader import RunData
+
+EMPTY = "invoke/none/tee/none"
+BY_TRACE = {"size-optimised-core", "core-debug", "lazy-vfp", "pager", "spectre-workaround-smc"}
+SIZES = (0, 64, 1024, 4096, 65536, 1048576)
+
+
+def made(cases: Mapping[str, float], spread: float = 0.01, **more: object) -> RunData:
+    times = {key: scattered(ns, spread) for key, ns in cases.items()}
+    return run_of(times, **more)  # type: ignore[arg-type]
+
+
+def found(run: RunData) -> dict[str, Cause]:
+    return {cause.name: cause for cause in causes(run, models.build(run))}
+
+
+def digests(algorithm: str, **rates: float) -> dict[str, float]:
+    """Of these backends, whose bytes cost so many nanoseconds; `_` stands for `-`."""
+    return {
+        f"oneshot/{algorithm}/{name.replace('_', '-')}/{n}": 50_000
+        + rate * 64 * (-(-(n + 9) // 64))
+        for name, rate in rates.items()
+        for n in SIZES
+    }
+
+
+def buffers(**memory: tuple[float, float]) -> dict[str, float]:
+    """At 4 KiB and at 1 MiB."""
+    return {
+        f"shm/{name.replace('_', '-')}/tee/in/{n}": ns
+        for name, both in memory.items()
+        for n, ns in zip((4096, 1048576), both, strict=True)
+    }
+
+
+TWO_SIDES: Sequence[tuple[str, Mapping[str, float], Mapping[str, float]]] = (
+    (
+        "tmpref-registration",
+        buffers(temporary=(90e3, 300e3), allocated=(50e3, 100e3)),
+        buffers(temporary=(50e3, 101e3), allocated=(50e3, 100e3)),
+    ),
+    (
+        "shadow-copy",
+        buffers(registered_ro=(52e3, 280e3), allocated=(50e3, 100e3)),
+        buffers(registered_ro=(90e3, 140.5e3), allocated=(50e3, 100e3)),
+    ),
+    (
+        "per-page-mapping",
+        buffers(allocated=(50e3, 100e3)),
+        buffers(allocated=(50e3, 50.5e3)),
+    ),
+    (
+        "ta-size-remap",
+        {"ta-size/32/tee/none": 50e3, "ta-size/4096/tee/none": 150e3},
+        {"ta-size/32/tee/none": 50e3, "ta-size/4096/tee/none": 50.5e3},
+    ),
+    (
+        "ta-load-first-call",
+        {"session/first-open/tee/none": 90e6, "session/open/tee/none": 300e3},
+        {"session/first-open/tee/none": 301e3, "session/open/tee/none": 300e3},
+    ),
+    (
+        "no-crypto-extensions-in-tee",
+        digests("sha256", tee=60.0, ta_ce=2.0),
+        digests("sha256", tee=2.2, ta_ce=2.0),
+    ),
+    (
+        "tee-at-cpu-speed",
+        digests("sha256", tee=2.0, openssl=2.0),
+        digests("sha256", tee=2.6, openssl=2.0),
+    ),
+    (
+        "ree-time-rpc",
+        {
+            f"time/{c}/tee/{n}": 50e3 + n * ns
+            for c, ns in (("ree", 40e3), ("system", 4e3))
+            for n in (0, 64)
+        },
+        {
+            f"time/{c}/tee/{n}": 50e3 + n * ns
+            for c, ns in (("ree", 5e3), ("system", 4e3))
+            for n in (0, 64)
+        },
+    ),
+    (
+        "console-traces",
+        {EMPTY: 50e3} | {f"log/lines/tee/{n}": 50e3 + n * 900e3 for n in (0, 1, 2, 4)},
+        {EMPTY: 50e3} | {f"log/lines/tee/{n}": 50e3 + n * 1e3 for n in (0, 8, 64, 128)},
+    ),
+    (
+        "slow-rng",
+        {EMPTY: 50e3, "rng/random/tee/4096": 900e3, "rng/random/getrandom/4096": 12e3},
+        {EMPTY: 50e3, "rng/random/tee/4096": 80e3, "rng/random/getrandom/4096": 12e3},
+    ),
+)
+
+
+@pytest.mark.parametrize(("name", "is_so", "is_not"), TWO_SIDES, ids=[one[0] for one in TWO_SIDES])
+def test_found_where_its_signature_holds_and_only_there(
+    name: str, is_so: Mapping[str, float], is_not: Mapping[str, float]
+) -> None:
+    assert found(made(is_so))[name].status == "found"
+    assert found(made(is_not, spread=0.001))[name].status == "absent"
+
+
+@pytest.mark.parametrize("name", [one[0] for one in TWO_SIDES])
+def test_without_its_data_it_says_what_is_lacking(name: str) -> None:
+    cause = found(made({"oneshot/sha256/c/64": 900.0}))[name]
+    assert (cause.status, cause.confidence) == ("unchecked", "low")
+    assert cause.lacks
+
+
+def test_what_scatters_across_the_threshold_is_undecided() -> None:
+    run = made(buffers(temporary=(50e3, 105e3), allocated=(50e3, 100e3)), spread=0.2)
+    cause = found(run)["tmpref-registration"]
+    assert (cause.status, cause.confidence) == ("undecided", "low")
+
+
+def with_machine(run: RunData, group: str, **facts: object) -> RunData:
+    changed = msgspec.structs.replace(getattr(run.machine, group), **facts)
+    return replace(run, machine=msgspec.structs.replace(run.machine, **{group: changed}))
+
+
+def test_a_cpu_below_its_highest_frequency() -> None:
+    run = made({EMPTY: 50e3})
+    assert found(run)["cpu-frequency"].status == "unchecked"
+    for now, status in ((600_000, "found"), (1_800_000, "absent")):
+        told = {"khz_now": (str(now),), "khz_max": ("1800000",), "governor": ("ondemand",)}
+        cause = found(with_machine(run, "cpu", **told))["cpu-frequency"]
+        assert cause.status == status
+        assert "governor ondemand" in cause.facts
+
+
+def test_a_clock_with_coarse_steps() -> None:
+    run = made({EMPTY: 50e3}, spread=0.0)
+    assert found(run)["clock-resolution"].status == "unchecked"
+    for step, status in ((1_000, "found"), (100, "absent")):
+        cause = found(with_machine(run, "clock", resolution_ns=step))["clock-resolution"]
+        assert cause.status == status
+
+
+def waiting(run: RunData, ns: int | None) -> RunData:
+    cases = {
+        key: replace(
+            one,
+            starts=tuple(
+                tuple(msgspec.structs.replace(sample, runq_ns=ns) for sample in start)
+                for start in one.starts
+            ),
+        )
+        for key, one in run.cases.items()
+    }
+    return replace(run, cases=cases)
+
+
+@pytest.mark.parametrize(("ns", "status"), [(5_000, "found"), (10, "absent"), (None, "unchecked")])
+def test_other_processes_that_take_the_cpu(ns: int | None, status: str) -> None:
+    assert found(waiting(made({EMPTY: 50e3}), ns))["contention"].status == status
+
+
+@pytest.mark.parametrize(
+    ("rpcs", "status"), [((3.0, 4.0, 20.0), "found"), ((3.0, 3.0, 3.0), "absent")]
+)
+def test_rpcs_that_grow_with_the_blocks(rpcs: Sequence[float], status: str) -> None:
+    keys = [f"storage/read/tee-ree-fs/{n}" for n in (256, 4096, 65536)]
+    run = made({key: 1e6 + 1e5 * i for i, key in enumerate(keys)}, spread=0.001)
+    cases = {
+        key: replace(
+            run.cases[key], case=msgspec.structs.replace(run.cases[key].case, rpcs_per_call=n)
+        )
+        for key, n in zip(keys, rpcs, strict=True)
+    }
+    assert found(replace(run, cases=cases))["storage-rpc-per-block"].status == status
+    assert found(run)["storage-rpc-per-block"].status == "unchecked"
+
+
+@pytest.mark.parametrize(("first", "status"), [(3.0, "found"), (1.0, "absent")])
+def test_first_calls_that_are_cold(first: float, status: str) -> None:
+    made_run = Synthetic(noise=0.001).records()
+    for record in made_run:
+        if record["type"] == "first" and record["case"]:
+            record["ns"] = round(int(str(record["ns"])) / 1.7 * first)
+    run = reader.parse([json.dumps(one).encode() + b"\n" for one in made_run], file="x")
+    assert found(run)["cold-cache"].status == status
+    assert found(made({EMPTY: 50e3}))["cold-cache"].status == "unchecked"
+
+
+def test_an_emulated_board_says_so() -> None:
+    run = made({EMPTY: 50e3})
+    assert run.run is not None
+    assert found(run)["emulated"].status == "found"
+    real = replace(run, run=msgspec.structs.replace(run.run, emulated=False))
+    assert found(real)["emulated"].status == "absent"
+    assert found(replace(run, run=None))["emulated"].status == "unchecked"
+
+
+def with_cpu(kernel_us: int, openssl_us: int, kernel_ns: float = 400e3) -> RunData:
+    """The kernel and OpenSSL on a message; what each takes of the CPU."""
+    keys = {"afalg": (kernel_ns, kernel_us), "openssl": (200e3, openssl_us)}
+    run = made(
+        {f"oneshot/sha256/{name}/65536": ns for name, (ns, _) in keys.items()},
+        spread=0.001,
+        watched_reason="not of interest here",
+    )
+    cases = dict(run.cases)
+    for name, (_, used) in keys.items():
+        key = f"oneshot/sha256/{name}/65536"
+        starts = tuple(
+            tuple(
+                msgspec.structs.replace(one, user_us=used + one.seq % 3, sys_us=0) for one in start
+            )
+            for start in run.cases[key].starts
+        )
+        cases[key] = replace(run.cases[key], starts=starts)
+    return replace(run, cases=cases)
+
+
+def test_a_slower_driver_that_frees_the_cpu() -> None:
+    assert found(with_cpu(50, 200))["cpu-time-per-byte"].status == "found"
+    assert found(with_cpu(400, 200))["cpu-time-per-byte"].status == "absent"
+    assert found(with_cpu(50, 200, kernel_ns=100e3))["cpu-time-per-byte"].status == "absent"
+    assert found(made({EMPTY: 50e3}))["cpu-time-per-byte"].status == "unchecked"
+
+
+def test_what_only_a_trace_shows_is_never_claimed() -> None:
+    every = found(made({EMPTY: 50e3}))
+    assert {name for name, cause in every.items() if cause.status == "unchecked"} >= BY_TRACE
+    assert len(every) == len(RULES)
+
+
+def test_every_cause_that_can_be_found_has_its_words() -> None:
+    run = made({EMPTY: 50e3})
+    for name, cause in found(run).items():
+        said = words.say(run, replace(cause, status="found"))
+        assert (said.claim is None) == (name in BY_TRACE)
+        assert words.say(run, replace(cause, status="absent")).claim is None
+
+
+def test_explain_says_what_it_checked_and_what_it_lacks(tmp_path: Path) -> None:
+    (tmp_path / "run.ndjson").write_bytes(b"".join(Synthetic().lines()))
+    text = CliRunner().invoke(command, [str(tmp_path)], standalone_mode=False).output
+    assert "• emulated: " in text
+    assert "not checked: shadow-copy, for lack of" in " ".join(text.split())
+    output = CliRunner().invoke(command, [str(tmp_path), "--json"], standalone_mode=False).output
+    by_key = {one["key"]: one for one in json.loads(output)["verdicts"]}
+    assert by_key["tmpref-registration"]["status"] == "unchecked"
+    assert by_key["tmpref-registration"]["lacks"]
+    assert by_key["emulated"]["status"] == "found"
