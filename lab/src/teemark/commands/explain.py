@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+
+from teemark.console import json_text, paragraph, terminal
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,8 +18,6 @@ if TYPE_CHECKING:
     from teemark.model.breakdown import Breakdown
     from teemark.model.stats import Estimate
     from teemark.report.subject import Subject
-
-WIDTH = 100
 
 
 @click.command("explain")
@@ -37,12 +36,14 @@ def command(run_path: Path, cases: tuple[str, ...], *, everything: bool, as_json
     Exit status: 0 fine; 1 if two sources tell the same differently, or the run is incomplete; 2
     for a wrong word on the command line.
     """
+    from teemark.commands import warn
     from teemark.errors import DataError
     from teemark.model import breakdown
     from teemark.report.subject import subjects
     from teemark.run import reader
 
     subject = subjects([reader.read(run_path)])[0]
+    warn(subject.run)
     found = {one.key: one for one in subject.breakdowns}
     if not found:
         raise DataError(
@@ -56,7 +57,7 @@ def command(run_path: Path, cases: tuple[str, ...], *, everything: bool, as_json
                 f"(there are: {', '.join(list(found)[:8])}{', …' if len(found) > 8 else ''})"
             )
     if as_json:
-        click.echo(json.dumps(_as_json(subject), indent=2))
+        click.echo(json_text(_as_json(subject)), nl=False)
     else:
         chosen: Sequence[Breakdown] = tuple(found[key] for key in cases)
         if not chosen:
@@ -67,11 +68,7 @@ def command(run_path: Path, cases: tuple[str, ...], *, everything: bool, as_json
 
 
 def _show(subject: Subject, chosen: Sequence[Breakdown]) -> None:
-    from rich.console import Console
-
-    console = Console(highlight=False)
-    if not console.is_terminal:
-        console = Console(highlight=False, width=WIDTH)
+    console = terminal(100)
     for one in chosen:
         _show_one(console, subject, one)
     found = {cause.key for cause in subject.causes if cause.status == "found"}
@@ -80,15 +77,15 @@ def _show(subject: Subject, chosen: Sequence[Breakdown]) -> None:
             continue
         mark = "!" if verdict.kind == "caution" else "•"
         unsure = " (uncertain)" if verdict.confidence == "low" else ""
-        console.print(f"{mark} {verdict.key}{unsure}: {verdict.claim}", markup=False)
+        paragraph(console, f"{mark} {verdict.key}{unsure}: {verdict.claim}")
         if verdict.advice:
-            console.print(f"  → {verdict.advice}", markup=False)
+            paragraph(console, f"  → {verdict.advice}")
     for cause in subject.causes:
         if cause.claim is not None:
             unsure = " (uncertain)" if cause.confidence == "low" else ""
-            console.print(f"• {cause.key}{unsure}: {cause.claim}", markup=False)
-            console.print(f"  by: {cause.evidence}", markup=False)
-            console.print(f"  → {cause.advice}", markup=False)
+            paragraph(console, f"• {cause.key}{unsure}: {cause.claim}")
+            paragraph(console, f"  by: {cause.evidence}")
+            paragraph(console, f"  → {cause.advice}")
     _show_checked(console, subject)
 
 
@@ -107,15 +104,15 @@ def _show_checked(console: Console, subject: Subject) -> None:
         for status in ("absent", "undecided")
     }
     if names["absent"]:
-        console.print(f"checked, not the case: {', '.join(names['absent'])}", markup=False)
+        paragraph(console, f"checked, not the case: {', '.join(names['absent'])}")
     if names["undecided"]:
-        console.print(f"undecided: {', '.join(names['undecided'])}", markup=False)
+        paragraph(console, f"undecided: {', '.join(names['undecided'])}")
     lacking: dict[str, list[str]] = {}
     for cause in subject.causes:
         if cause.lacks is not None:
             lacking.setdefault(cause.lacks, []).append(cause.key)
     for lacks, keys in lacking.items():
-        console.print(f"not checked: {', '.join(keys)}, for lack of {lacks}", markup=False)
+        paragraph(console, f"not checked: {', '.join(keys)}, for lack of {lacks}")
 
 
 def _show_one(console: Console, subject: Subject, one: Breakdown) -> None:
@@ -127,9 +124,9 @@ def _show_one(console: Console, subject: Subject, one: Breakdown) -> None:
     from teemark.report.sections.breakdown import checked, missing, plain, row
 
     run = subject.run
-    console.print(f"{one.key}: {figures.time(run, one.total.value)}", markup=False)
+    paragraph(console, f"{one.key}: {figures.time(run, one.total.value)}")
     bar = Text("  ")
-    for part, blocks in bars.line(one, WIDTH - 24):
+    for part, blocks in bars.line(one, console.width - 4):
         bar.append(blocks, style=_STYLES.get(bars.COLOURS[part.name], ""))
     console.print(bar)
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
@@ -137,16 +134,16 @@ def _show_one(console: Console, subject: Subject, one: Breakdown) -> None:
     table.add_column(figures.unit(run) or "takes", justify="right", no_wrap=True)
     table.add_column("95 %", justify="right", no_wrap=True)
     table.add_column("share", justify="right", no_wrap=True)
-    table.add_column("told by")
+    table.add_column("told by", overflow="fold")
     for part in one.known:
         cells = (cell if isinstance(cell, str) else plain(cell) for cell in row(run, one, part))  # type: ignore[arg-type]
         table.add_row(*(Text(cell) for cell in cells))
     console.print(table)
     for said in checked(run, one):
-        console.print(f"  {said}", markup=False)
+        paragraph(console, f"  {said}")
     for part in one.parts:
         if part.value is None:
-            console.print(f"  ? {plain(missing(part))}", markup=False)
+            paragraph(console, f"  ? {plain(missing(part))}")
     console.print()
 
 
