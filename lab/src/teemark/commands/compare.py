@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
+from teemark import complete
+
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
@@ -26,6 +28,7 @@ SHOWN = 20
 @click.argument("new", nargs=-1, metavar="NEW...", type=click.Path(path_type=Path))
 @click.option(
     "--against",
+    shell_complete=complete.documents,
     metavar="SET",
     help="Compare BASE with published figures: rpi3-secure-hash, mqtt-tz-blocks, …",
 )
