@@ -158,7 +158,8 @@ def test_every_set(put: Callable[..., str], capsys: pytest.CaptureFixture[str], 
             assert (one["verdict"] == "worse") == (longer == (one["dimension"] != "rate"))
     assert cli.run([*words, *force, "--all"]) == 0
     text = capsys.readouterr().out
-    assert max(map(len, text.splitlines())) <= 80
+    lines = [line for line in text.splitlines() if "/" not in line]  # a path is never broken
+    assert max(map(len, lines)) <= 80
     assert "figures compared: " in text
     for form in ("markdown", "html"):
         assert cli.run([*words, *force, "--format", form]) == 0
@@ -224,7 +225,7 @@ def test_force_says_so_above_the_result(
     assert cli.run(words) == 1
     assert "truncated" in capsys.readouterr().err
     assert cli.run([*words, "--force"]) == 0
-    assert "! Compared by force: " in capsys.readouterr().out.split("verdict")[0]
+    assert "! Compared by force:" in capsys.readouterr().out.split("verdict")[0]
 
 
 def test_a_run_that_measured_nothing_of_it(

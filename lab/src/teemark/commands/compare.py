@@ -78,32 +78,23 @@ def command(
     from teemark.console import json_text, terminal
     from teemark.errors import UsageMistake
     from teemark.report import comparing, comparison_page
-    from teemark.report.seed_tables.against import as_json as held_json
 
     if form is not None and as_json:
         raise UsageMistake("--format and --json exclude each other", hint="name one of them")
     if against is not None:
-        if new:
-            raise UsageMistake(
-                "--against compares one run with published figures, and here are more",
-                hint=f"teemark compare {base} --against {against}",
-            )
-        if fail_on is not None:
-            raise UsageMistake(
-                "--fail-on has no meaning with --against: another board isn't a regression",
-                hint="compare with a run of your own: teemark compare BASE NEW --fail-on 5%",
-            )
-        held, forced = _held(base, against, force=force)
-        if as_json:
-            text = json_text(held_json(held, forced))
-        elif form is not None:
-            text = comparison_page.render_against(held, forced, form)
-        else:
-            console = terminal(plain=output is not None)
-            with console.capture() as said:
-                _show_held(console, held, forced, everything=everything)
-            text = said.get()
-        _put(text, output)
+        _usable(base, against, new, fail_on)
+        _put(
+            _against(
+                base,
+                against,
+                form,
+                as_json=as_json,
+                everything=everything,
+                force=force,
+                plain=output is not None,
+            ),
+            output,
+        )
         return 0
     if not new:
         raise UsageMistake(
@@ -120,10 +111,54 @@ def command(
     else:
         console = terminal(plain=output is not None)
         with console.capture() as said:
-            _show_all(console, found, obstacles, limit, everything=everything)
+            for number, one in enumerate(found):
+                if number:
+                    console.print()
+                _show(console, one, obstacles, limit, everything=everything)
         text = said.get()
     _put(text, output)
     return 1 if any(failures) else 0
+
+
+def _usable(base: Path, against: str, new: Sequence[Path], fail_on: str | None) -> None:
+    from teemark.errors import UsageMistake
+
+    if new:
+        raise UsageMistake(
+            "--against compares one run with published figures, and here are more",
+            hint=f"teemark compare {base} --against {against}",
+        )
+    if fail_on is not None:
+        raise UsageMistake(
+            "--fail-on has no meaning with --against: another board isn't a regression",
+            hint="compare with a run of your own: teemark compare BASE NEW --fail-on 5%",
+        )
+
+
+def _against(
+    base: Path,
+    name: str,
+    form: Literal["markdown", "html"] | None,
+    *,
+    as_json: bool,
+    everything: bool,
+    force: bool,
+    plain: bool,
+) -> str:
+    """A run beside published figures, as it is to be shown."""
+    from teemark.console import json_text, terminal
+    from teemark.report import comparison_page
+    from teemark.report.seed_tables.against import as_json as held_json
+
+    held, forced = _held(base, name, force=force)
+    if as_json:
+        return json_text(held_json(held, forced))
+    if form is not None:
+        return comparison_page.render_against(held, forced, form)
+    console = terminal(plain=plain)
+    with console.capture() as said:
+        _show_held(console, held, forced, everything=everything)
+    return said.get()
 
 
 def _put(text: str, output: Path | None) -> None:
@@ -186,20 +221,6 @@ def _compared(
 
 
 # -- how it is shown -----------------------------------------------------------------------------
-
-
-def _show_all(
-    console: Console,
-    found: Sequence[Compared],
-    obstacles: Sequence[str],
-    limit: Limit | None,
-    *,
-    everything: bool,
-) -> None:
-    for number, one in enumerate(found):
-        if number:
-            console.print()
-        _show(console, one, obstacles, limit, everything=everything)
 
 
 def _show(
