@@ -14,7 +14,7 @@ from typing import Literal
 
 from teemark.model.decide import Answer, within
 from teemark.model.fit import ROUNDING, Fit, fit
-from teemark.model.stats import Estimate, Sampling, Summary, exactly
+from teemark.model.stats import Estimate, Sampling, Summary, exactly, median
 from teemark.run.reader import MeasuredCase
 from teemark.run.records import Case, Sample
 
@@ -87,7 +87,8 @@ def slope_ratio(pairs: Mapping[int, Pairs], label: str, sampling: Sampling) -> S
 
     def median_of(x: int, second: float, first: float) -> Estimate:
         starts = [[second * b + first * a for a, b in start] for start in pairs[x]]
-        return sampling.estimate(starts, f"{label} x{x}")
+        whole = median(a for start in pairs[x] for a, _ in start)
+        return sampling.estimate(starts, f"{label} x{x}", of=whole)
 
     def line(points: Sequence[Estimate]) -> Fit | None:
         columns = {"call": [1.0] * len(xs), "slope": [float(x) for x in xs]}
@@ -150,7 +151,10 @@ def counted(measured: MeasuredCase, sampling: Sampling) -> Counted | None:
 
     def of_call(second: float, first: float) -> Summary | None:
         starts = [[second * b + first * a for a, b in start] for start in pairs.get(1, ())]
-        return sampling.summary(starts, f"{key} x1") if any(starts) else None
+        if not any(starts):
+            return None
+        whole = median(a for start in pairs[1] for a, _ in start)
+        return sampling.summary(starts, f"{key} x1", of=whole)
 
     return Counted(
         case=measured.case,

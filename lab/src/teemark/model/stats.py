@@ -230,13 +230,15 @@ def estimate(
     common: float = 0.0,
     grain: float = 0.0,
     exact: bool = False,
+    of: float = 0.0,
 ) -> Estimate:
     """What the median of these samples is, one sequence a start of the machine.
 
     `label` names the case: different ones are drawn independently, the same one always alike.
     `dependence` is how many samples are worth one independent one, and `common` the share of the
     median's variance that neighbours in time of other cases have too: that is drawn alike for all.
-    `exact` is for a clock that counts instructions: what it counts has no interval.
+    `exact` is for a clock that counts instructions: what it counts has no interval. `of` is what
+    the clocks counted where the values are differences of them.
     `grain` is the step of the clock in the unit of the values. ValueError when there is no sample.
     """
     import numpy as np
@@ -245,7 +247,7 @@ def estimate(
     if not found:
         raise ValueError("no values to estimate from")
     value = centre(found)
-    if exact and _steady([one for values in found for one in values]):
+    if exact and _steady([one for values in found for one in values], of):
         return exactly(value)
     if len(found) > 1:
         shifts = np.array([median(values) for values in found]) - value
@@ -279,11 +281,11 @@ def estimate(
     return Estimate(value, value + (drawn - value) / student(freedom), freedom)
 
 
-def _steady(values: Sequence[float]) -> bool:
+def _steady(values: Sequence[float], of: float) -> bool:
     """Whether they are one count, but for a few. On a board that counts instructions the clock goes
     on while the processor waits, for a disk as a rule: such times are sampled, not counted."""
     low, middle, high = (quantile(values, q) for q in (0.25, 0.5, 0.75))
-    return high - low <= STEADY * abs(middle)
+    return high - low <= STEADY * max(abs(middle), of)
 
 
 def _apart(ordered: Array, grain: float) -> Array:
@@ -575,7 +577,9 @@ class Sampling:
     resolution_ns: float = 0.0
     dependence: Dependence = INDEPENDENT
 
-    def estimate(self, starts: Sequence[Sequence[float]], label: str, loops: int = 1) -> Estimate:
+    def estimate(
+        self, starts: Sequence[Sequence[float]], label: str, loops: int = 1, of: float = 0.0
+    ) -> Estimate:
         """The median of the values of each start, of samples of so many calls."""
         longest = max(map(len, starts))
         return estimate(
@@ -585,12 +589,15 @@ class Sampling:
             common=self.dependence.common(longest),
             grain=self.resolution_ns / loops,
             exact=self.exact,
+            of=of,
         )
 
-    def summary(self, starts: Sequence[Sequence[float]], label: str, loops: int = 1) -> Summary:
+    def summary(
+        self, starts: Sequence[Sequence[float]], label: str, loops: int = 1, of: float = 0.0
+    ) -> Summary:
         return summarize(
             [value for start in starts for value in start],
-            self.estimate(starts, label, loops),
+            self.estimate(starts, label, loops, of),
             sum(map(bool, starts)),
         )
 
