@@ -113,7 +113,8 @@ def differences(one: str, other: str) -> list[str]:
 
 
 def _words(line: str) -> str:
-    return " ".join(NUMBER.sub("#", line).split())
+    """The line without its figures; a small one may be a bound, as in "< 0.01 %"."""
+    return " ".join(NUMBER.sub("#", line.replace("< ", "  ")).split())
 
 
 def _close(one: str, other: str) -> bool:

@@ -54,6 +54,7 @@ def test_the_run_in_readme_can_be_found_and_put_back(bench: ModuleType) -> None:
         ("  oneshot/sha256/tee   555", "  oneshot/sha256/tee   557", False),
         ("  oneshot/sha256/tee   0.12\u202f%", "  oneshot/sha256/tee   0.17\u202f%", True),
         ("  oneshot/sha256/tee   0.12\u202f%", "  oneshot/sha256/tee   2.17\u202f%", False),
+        ("  oneshot/sha256/tee   0.012\u202f%", "  oneshot/sha256/tee   < 0.01\u202f%", True),
         ("  • An empty call takes 57.2 µs.", "  • An empty call takes 58.9 µs.", True),
         ("  • An empty call takes 57.2 µs.", "  • A call takes 57.2 µs.", False),
     ],
