@@ -51,12 +51,15 @@ def test_the_run_in_readme_can_be_found_and_put_back(bench: ModuleType) -> None:
         ("  oneshot/sha256/tee   78.0 µs", "  oneshot/sha256/tee   77.9 µs", True),
         ("  oneshot/sha256/tee   78.0 µs", "  oneshot/sha256/tee   78.0 ms", False),
         ("  oneshot/sha256/tee   555", "  oneshot/sha256/tee   556", True),
+        ("  oneshot/sha256/tee   249", "  oneshot/sha256/tee   250", True),
         ("  oneshot/sha256/tee   555", "  oneshot/sha256/tee   557", False),
         ("  oneshot/sha256/tee   0.12\u202f%", "  oneshot/sha256/tee   0.17\u202f%", True),
         ("  oneshot/sha256/tee   0.12\u202f%", "  oneshot/sha256/tee   2.17\u202f%", False),
         ("  oneshot/sha256/tee   0.012\u202f%", "  oneshot/sha256/tee   < 0.01\u202f%", True),
         ("  • An empty call takes 57.2 µs.", "  • An empty call takes 58.9 µs.", True),
         ("  • An empty call takes 57.2 µs.", "  • A call takes 57.2 µs.", False),
+        ("    • An empty call takes\n      57.2 µs.", "    • An empty call takes 57.2 µs.", True),
+        ("    • An empty call takes 57.2 µs.", "    • A call.\n    • An empty one.", False),
     ],
 )
 def test_what_counts_as_different(bench: ModuleType, before: str, after: str, alike: bool) -> None:
