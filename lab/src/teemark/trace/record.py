@@ -206,4 +206,3 @@ def _measure(
         with working("fetching the kernel's symbols …"):
             kernel = board.capture(["cat", "/proc/kallsyms"]).text
     return outcome, kernel
-
