@@ -11,7 +11,7 @@ from typing import Literal
 from teemark import fmt
 from teemark.model import verdicts as v
 from teemark.model.counter import TOLERANCE, Counted
-from teemark.model.decide import ALIKE
+from teemark.model.decide import ALIKE, Sides
 from teemark.model.fit import MISFIT
 from teemark.model.models import Cost
 from teemark.model.stats import STEADY, CaseStats
@@ -176,9 +176,14 @@ def _against_openssl(verdict: v.AgainstOpenssl, run: RunData) -> Words:
 _ALIKE = fmt.percent(ALIKE - 1, 1)
 
 
-def _sizes(sizes: Sequence[int]) -> str:
-    *before, last = map(fmt.size, sizes)
-    return f"{', '.join(before)} and {last}" if before else last
+def _sizes(these: Sequence[int], sides: Sides) -> str:
+    """At these sizes; a range where no other was measured between them."""
+    measured = [size for size, _ in sides.answers]
+    start = measured.index(these[0])
+    if len(these) > 2 and measured[start : start + len(these)] == list(these):
+        return f"from {fmt.size(these[0])} to {fmt.size(these[-1])}"
+    *before, last = map(fmt.size, these)
+    return f"at {', '.join(before)} and {last}" if before else f"at {last}"
 
 
 @_words.register
@@ -201,7 +206,10 @@ def _kernel_pays(verdict: v.KernelPays, run: RunData) -> Words:
         shown = [apart[0], apart[-1], *alike[-1:]]
         word = "faster" if verdict.sides.sizes("faster") else "slower"
         if alike:
-            where = f"at {_sizes(apart)}, and as fast at {_sizes(alike)}, to within {_ALIKE}"
+            where = (
+                f"{_sizes(apart, verdict.sides)}, and as fast {_sizes(alike, verdict.sides)}, to "
+                f"within {_ALIKE}"
+            )
         else:
             which = "is decided" if open_ else "was measured"
             where = (
@@ -210,7 +218,9 @@ def _kernel_pays(verdict: v.KernelPays, run: RunData) -> Words:
         claim = f"{name} is {word} than by OpenSSL {where}."
     elif alike:
         shown = [alike[0], alike[-1]]
-        claim = f"{name} is as fast as by OpenSSL at {_sizes(alike)}, to within {_ALIKE}."
+        claim = (
+            f"{name} is as fast as by OpenSSL {_sizes(alike, verdict.sides)}, to within {_ALIKE}."
+        )
     else:
         shown = list(open_[-1:])
         claim = f"Whether {name} is faster than by OpenSSL is undecided at every size."
