@@ -68,7 +68,7 @@ class Unwatched:
 
 def measured(board: VirtualBoard, asked: Plan, folder: Path) -> RunData:
     ensure_installed(board)
-    outcome = runner.measure(board, asked, folder, Unwatched())
+    outcome = runner.measure(board, asked, folder, Unwatched(), options=("--no-watch",))
     assert outcome.error is None
     run = reader.read(folder)
     assert run.incomplete is None
