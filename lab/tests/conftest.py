@@ -7,6 +7,7 @@ import os
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any, Self
 
 import pytest
 from hypothesis import settings
@@ -23,7 +24,11 @@ settings.load_profile("thorough" if os.environ.get("THOROUGH") else "quick")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    items.sort(key=lambda item: item.get_closest_marker("long") is None)
+    def seconds(item: pytest.Item) -> int:
+        mark = item.get_closest_marker("long")
+        return int(mark.args[0]) if mark else 0
+
+    items.sort(key=seconds, reverse=True)
 
 
 @pytest.fixture(scope="session")
@@ -77,6 +82,29 @@ def _boot(name: str) -> Iterator[VirtualBoard]:
 def qemu_v8() -> Iterator[VirtualBoard]:
     """The virtual board qemu-v8, booted once for all tests, with everything installed."""
     yield from _boot("qemu-v8")
+
+
+class _Lent:
+    """A board that whoever opens it neither boots nor ends."""
+
+    def __init__(self, board: VirtualBoard) -> None:
+        self._board = board
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._board, name)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+
+@pytest.fixture
+def lent(qemu_v8: VirtualBoard, monkeypatch: pytest.MonkeyPatch) -> VirtualBoard:
+    """The session's board: a command that opens a board gets this one, and leaves it up."""
+    monkeypatch.setattr("teemark.boards.open_board", lambda _name: _Lent(qemu_v8))
+    return qemu_v8
 
 
 @pytest.fixture(scope="module")

@@ -4,13 +4,11 @@
 from __future__ import annotations
 
 import re
-import statistics
 from pathlib import Path
 
 import pytest
 
 from teemark.boards import VirtualBoard
-from teemark.run import reader
 
 pytestmark = [pytest.mark.board, pytest.mark.timeout(600)]
 
@@ -66,34 +64,3 @@ def test_stack_has_room_to_spare(qemu_v8: VirtualBoard, ta_check: str) -> None:
     marks = [int(line.split(": ")[1].split()[0]) for line in lines]
     assert len(marks) == 10 + 9 + 3  # SM3 is the TEE's alone
     assert len(set(marks)) > 1
-
-
-def test_instructions_a_byte(qemu_v8_icount: VirtualBoard) -> None:
-    """What a digest costs inside the TA: the slope over repetitions within one call."""
-    # FIPS 180-4 code of both kinds; the limits leave a tenth for other compilers.
-    limits = {
-        "oneshot/sha1/ta-ce/65536": 1.8,
-        "oneshot/sha256/ta-ce/65536": 1.9,
-        "oneshot/sha1/ta-c/65536": 17.5,
-        "oneshot/sha256/ta-c/65536": 32.0,
-        "oneshot/sha512/ta-c/65536": 20.5,
-    }
-    cases = "".join(f"{case} repeat=1,2\n" for case in limits)
-    done = qemu_v8_icount.capture(
-        ["teebench", "--cases", "-", "--samples", "9", "--settle", "1"], stdin=cases.encode()
-    )
-    run = reader.parse(done.stdout.splitlines(keepends=True), file="teebench")
-
-    def cost(case: str) -> float:
-        by_repeat = {
-            repeat: statistics.median(
-                sample.ns / sample.loops
-                for sample in run.cases[case].samples
-                if sample.repeat == repeat
-            )
-            for repeat in (1, 2)
-        }
-        return (by_repeat[2] - by_repeat[1]) / 65536
-
-    found = {case: cost(case) for case in limits}
-    assert all(limits[case] / 2 < found[case] <= limits[case] for case in limits), found

@@ -29,27 +29,10 @@ def examined(board: VirtualBoard) -> dict[str, dict[str, Any]]:
     return {one["name"]: one for one in doctor._document(board.name, patient, problems)["problems"]}
 
 
-class Borrowed:
-    """The session's board, which a command neither boots nor ends."""
-
-    def __init__(self, board: VirtualBoard) -> None:
-        self._board = board
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._board, name)
-
-    def __enter__(self) -> VirtualBoard:
-        return self._board
-
-    def __exit__(self, *_: object) -> None:
-        pass
-
-
 @pytest.fixture
-def borrowed(qemu_v8: VirtualBoard, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("teemark.boards.open_board", lambda _name: Borrowed(qemu_v8))
-    # One TA tells what nine do: each session takes its time.
-    every = tas.built(qemu_v8)
+def one_ta(lent: VirtualBoard, monkeypatch: pytest.MonkeyPatch) -> None:
+    # One tells what nine do: each session takes its time.
+    every = tas.built(lent)
     monkeypatch.setattr(tas, "built", lambda _board: tuple(t for t in every if t.uuid in DIGEST))
 
 
@@ -62,7 +45,7 @@ def fault(board: VirtualBoard, make: str, mend: str) -> Iterator[dict[str, dict[
         board.script(mend)
 
 
-@pytest.mark.usefixtures("borrowed")
+@pytest.mark.usefixtures("one_ta")
 def test_faults_of_the_tee(qemu_v8: VirtualBoard) -> None:
     before = examined(qemu_v8)
     assert set(before) <= {"published-key", "emulated", "load"}, before
@@ -92,7 +75,7 @@ def test_faults_of_the_tee(qemu_v8: VirtualBoard) -> None:
         assert "/dev/tee0" in found["tee-firmware"]["evidence"]
 
 
-@pytest.mark.usefixtures("borrowed")
+@pytest.mark.usefixtures("one_ta")
 def test_faults_of_the_kernels_crypto_and_of_the_folder(qemu_v8: VirtualBoard) -> None:
     kernel = "cd /lib/modules/$(uname -r)/kernel/crypto && "
     # With its file hidden: asking for the socket would load it again.

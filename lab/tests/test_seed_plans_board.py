@@ -21,7 +21,7 @@ from teemark.report.subject import subjects
 from teemark.run import reader
 from teemark.run.records import AnyRecord
 
-pytestmark = [pytest.mark.board, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.board, pytest.mark.long(110), pytest.mark.timeout(600)]
 
 
 LARGE = 5_000_000

@@ -12,7 +12,7 @@ import pytest
 
 from teemark.boards import VirtualBoard
 
-pytestmark = [pytest.mark.board, pytest.mark.long, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.board, pytest.mark.long(220), pytest.mark.timeout(900)]
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 VECTORS = REPOSITORY / "common/tests/vectors/ciphers.txt"
