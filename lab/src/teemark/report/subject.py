@@ -40,7 +40,7 @@ class Subject:
 
     @property
     def icount(self) -> bool:
-        return self.run.run is not None and self.run.run.icount
+        return self.run.icount
 
 
 SectionFunction = Callable[[Sequence[Subject]], Section | None]

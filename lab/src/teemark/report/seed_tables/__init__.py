@@ -39,7 +39,7 @@ def seed_tables(subjects: Sequence[Subject]) -> Section | None:
 
 
 def _of(subject: Subject) -> list[Block]:
-    plan = subject.run.run.plan if subject.run.run is not None else ""
+    plan = subject.run.plan
     if plan not in SEED_PLANS:
         return []
     try:
