@@ -17,9 +17,10 @@ from teemark.model.fit import fit
 from teemark.model.stats import Estimate, Interval, estimate, exactly
 from teemark.report import figures
 from teemark.report.blocks import Block, Figures, Fold, Paragraph, Section, Table
+from teemark.report.cells import misfit_cell
 from teemark.report.sections.cases import cases
 from teemark.report.sections.comparison import comparison
-from teemark.report.sections.costs import costs, inside, misfit_cell
+from teemark.report.sections.costs import costs, inside
 from teemark.report.sections.counter import _deviations, by_its_own_clock
 from teemark.report.sections.headline import headline
 from teemark.report.subject import Subject, subjects
