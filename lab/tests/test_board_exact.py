@@ -22,7 +22,6 @@ from teemark.model.stats import call_times
 from teemark.plan import Plan
 from teemark.run import reader
 from teemark.run.reader import RunData
-from teemark.run.records import AnyRecord
 
 pytestmark = [pytest.mark.board, pytest.mark.timeout(600)]
 
@@ -58,17 +57,9 @@ def thinned(name: str, samples: int, largest: int) -> Plan:
     )
 
 
-class Unwatched:
-    def record(self, record: AnyRecord) -> None:
-        pass
-
-    def quiet(self) -> None:
-        pass
-
-
 def measured(board: VirtualBoard, asked: Plan, folder: Path) -> RunData:
     ensure_installed(board)
-    outcome = runner.measure(board, asked, folder, Unwatched())
+    outcome = runner.measure(board, asked, folder, runner.Watcher())
     assert outcome.error is None
     run = reader.read(folder)
     assert run.incomplete is None
@@ -269,7 +260,7 @@ def test_a_digest_is_explained_to_within_2_percent(
     ensure_installed(qemu_v8_icount)
     asked = plan.load(str(tmp_path / "explained.toml"))
     runner.measure(
-        qemu_v8_icount, asked, tmp_path / "run", Unwatched(), options=("--trace-events",)
+        qemu_v8_icount, asked, tmp_path / "run", runner.Watcher(), options=("--trace-events",)
     )
     run = reader.read(tmp_path / "run")
     found = {one.key: one for one in breakdowns(run, models.build(run))}

@@ -18,7 +18,6 @@ from teemark.boards import VirtualBoard, install, own_ta
 from teemark.errors import ConfigError
 from teemark.run import reader
 from teemark.run.reader import RunData
-from teemark.run.records import AnyRecord
 
 pytestmark = [pytest.mark.board, pytest.mark.timeout(300)]
 
@@ -43,14 +42,6 @@ class _Lent:
         return getattr(self._board, name)
 
 
-class _Unwatched:
-    def record(self, record: AnyRecord) -> None:
-        pass
-
-    def quiet(self) -> None:
-        pass
-
-
 @pytest.fixture
 def lent(qemu_v8: VirtualBoard, monkeypatch: pytest.MonkeyPatch) -> VirtualBoard:
     monkeypatch.setattr(boards, "open_board", lambda _: _Lent(qemu_v8))
@@ -70,7 +61,7 @@ def measured(board: VirtualBoard, text: str, folder: Path, ta: Path | None = Non
     own = own_ta.find(ta) if ta is not None else None
     built = own_ta.ready(own, asked.ta, board)
     with own_ta.on_board(built, board, lambda _: None):
-        outcome = runner.measure(board, asked, folder / "run", _Unwatched())
+        outcome = runner.measure(board, asked, folder / "run", runner.Watcher())
     assert outcome.error is None
     return reader.read(outcome.file)
 

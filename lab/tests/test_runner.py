@@ -36,7 +36,7 @@ PLAN = plan.parse(
 )
 
 
-class Recorder:
+class Recorder(runner.Watcher):
     def __init__(self) -> None:
         self.records: list[AnyRecord] = []
         self.was_quiet = False
