@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Fixtures for all tests: a local ssh server, and the virtual boards (one boot a session)."""
+"""Fixtures for all tests: a local ssh server, a browser, and the virtual boards (one boot a
+session)."""
 
 from __future__ import annotations
 
@@ -11,6 +12,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+import browser
 import sshserver
 from teemark.boards import Board, BoardFile, SshConfig, VirtualBoard, ensure_installed, open_board
 from teemark.boards.endpoint import Endpoint
@@ -63,6 +65,12 @@ def local_board(server: sshserver.SshServer, **changes: object) -> Board:
 def board(ssh_server: sshserver.SshServer) -> Iterator[Board]:
     """A board over ssh: this machine, with an empty home directory."""
     with local_board(ssh_server) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[browser.Browser]:
+    with browser.browser() as opened:
         yield opened
 
 

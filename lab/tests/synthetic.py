@@ -6,10 +6,11 @@ from __future__ import annotations
 import itertools
 import json
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
 from statistics import NormalDist
+from typing import Any
 
 from teemark.run import reader
 from teemark.run.reader import RunData
@@ -211,7 +212,19 @@ class Synthetic:
         return [*skips, *cases, *first, *samples, end]
 
     def lines(self) -> list[bytes]:
-        return [json.dumps(record).encode() + b"\n" for record in self.records()]
+        return lines_of(self.records())
+
+    def run(self, file: str = "x") -> RunData:
+        return run_from(self.records(), file)
+
+
+def lines_of(records: Iterable[Mapping[str, object]]) -> list[bytes]:
+    """As they stand in a run's file."""
+    return [json.dumps(record).encode() + b"\n" for record in records]
+
+
+def run_from(records: Iterable[Mapping[str, object]], file: str = "x") -> RunData:
+    return reader.parse(lines_of(records), file=file)
 
 
 def run_of(
@@ -267,7 +280,18 @@ def run_of(
             for number, report in enumerate(told)
         ]
     records.append({"type": "end", "complete": True, "reason": "done"})
-    return reader.parse([json.dumps(record).encode() + b"\n" for record in records], file="x")
+    return run_from(records)
+
+
+def run_with(
+    medians: Mapping[str, float], spread: float = 0.0, count: int = 20, **more: Any
+) -> RunData:
+    """A run with these medians of so many samples, which count instructions where nothing scatters;
+    `more` is run_of()'s."""
+    times = {
+        key: scattered(ns, spread, count) if spread else [ns] * count for key, ns in medians.items()
+    }
+    return run_of(times, icount=not spread, **more)
 
 
 def scattered(median: float, spread: float, count: int = 20, seed: int = 1) -> list[float]:

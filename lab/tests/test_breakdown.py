@@ -12,13 +12,12 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from synthetic import MACHINE, Synthetic, scattered
+from synthetic import MACHINE, Synthetic, run_from, scattered
 from teemark.commands.explain import command
 from teemark.errors import DataError
 from teemark.model import models
 from teemark.model.breakdown import Breakdown, breakdowns, shown
 from teemark.report import report
-from teemark.run import reader
 from teemark.run.reader import RunData
 
 CLIENT, SWITCH, ENTRY, REFERENCE, PAGE = 3_000.0, 27_000.0, 26_000.0, 9_000.0, 190.0
@@ -91,7 +90,7 @@ def run_with(
                 | {"resolution_ns": 1, "source": "tracepoints"}
             )
     records.append({"type": "end", "complete": True, "reason": "done"})
-    return reader.parse([json.dumps(one).encode() + b"\n" for one in records], file="x")
+    return run_from(records)
 
 
 def apart(run: RunData) -> dict[str, Breakdown]:

@@ -82,10 +82,7 @@ def test_one_instruction_a_byte_is_caught_and_explained(
 
 
 def test_a_dearer_call_is_told_from_a_dearer_byte() -> None:
-    runs = [
-        reader.parse(made.lines(), file="x")
-        for made in (EXACT, dataclasses.replace(EXACT, truth=DEARER_CALL))
-    ]
+    runs = [made.run() for made in (EXACT, dataclasses.replace(EXACT, truth=DEARER_CALL))]
     said = explain(compare(*runs), *map(models.build, runs))
     assert {one.backend for one in said} == {"tee", "ta-c", "ta-ce"}
     for one in said:

@@ -279,7 +279,7 @@ def test_how_far_two_clocks_are_apart(ratio: Estimate, shown: str) -> None:
 
 
 def test_inside_the_call() -> None:
-    run = reader.parse(Synthetic(identical=True, algorithms=("sha256",)).lines(), file="x")
+    run = Synthetic(identical=True, algorithms=("sha256",)).run()
     (table,) = tables(inside([subject(run)]))
     assert table[0] == [
         "<backend",

@@ -22,7 +22,6 @@ from teemark.boards import config, ta_kit
 from teemark.boards.optee import Optee
 from teemark.errors import BoardError, ConfigError, DataError, UsageMistake
 from teemark.report import report
-from teemark.run import reader
 from teemark.trace import flame, folded, record, speedscope, store, table, whatif
 from teemark.trace.components import component
 from teemark.trace.difference import changes
@@ -360,7 +359,7 @@ def test_a_hostile_trace_neither_steers_a_terminal_nor_puts_markup_into_a_report
     shown = capsys.readouterr().out
     assert "[bold]" in shown
     assert "\x1b" not in shown
-    run = reader.parse(Synthetic().lines(), file="run.ndjson")
+    run = Synthetic().run()
     made = report.make([run], [read])
     for text in (made.html, made.markdown, flame.render(read.cases[0], 900)):
         assert not re.search(r"(?<!\\)<script", text)
@@ -377,7 +376,7 @@ def test_a_flame_graph_needs_nothing_that_the_reports_policy_forbids() -> None:
 
 
 def test_the_report_has_the_flame_graph() -> None:
-    run = reader.parse(Synthetic().lines(), file="run.ndjson")
+    run = Synthetic().run()
     made = report.make([run], [trace()], trace(case(30)))
     assert 'id="trace"' in made.html
     assert made.html.count('role="img" aria-label="Flame graph of') == 4  # two widths each
