@@ -203,7 +203,7 @@ def test_the_command_shows_a_stored_trace(tmp_path: Path) -> None:
         (["trace", "teehash/sha256/tee/stream/hot/4096/4096/inline"], "'hot' isn't known"),
         (["trace", "invoke/none/tee/none", "--board", "qemu-v8"], "qemu-v8 can't be traced"),
         (["trace", "a/b/c/d", "--optee-option", "CFG=; rm"], "is no option of OP-TEE's build"),
-        (["trace", "a/b/c/d", "--optee", "/nowhere"], "which has no core/tee-header_v2.bin"),
+        (["trace", "invoke/none/tee/none", "--optee", "/x"], "which has no core/tee-header_v2.bin"),
         (["trace", "a/b/c/d", "--optee", "debian", "--optee-option", "A=y"], "need a build"),
         (["what-if", "x", "--option", "CFG_X=y"], "'x' is no case"),
         (["what-if", "a/b/c/d", "--option", "A=y", "--each", "--together"], "exclude each other"),
