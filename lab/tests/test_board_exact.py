@@ -57,6 +57,14 @@ def thinned(name: str, samples: int, largest: int) -> Plan:
     )
 
 
+QUIETLY = ("--align-tick", "8", "--quiet-until-end")
+
+
+def measured_by_teebench(board: VirtualBoard, *words: str) -> RunData:
+    done = board.capture(["teebench", "--samples", "9", "--settle", "1", *words], timeout=300)
+    return reader.parse(done.stdout.splitlines(keepends=True), file="teebench")
+
+
 def measured(board: VirtualBoard, asked: Plan, folder: Path) -> RunData:
     ensure_installed(board)
     outcome = runner.measure(board, asked, folder, runner.Watcher())
@@ -131,10 +139,7 @@ def test_two_boots_and_two_runs_in_one_boot_give_the_same_medians(
 
 def test_xtest_and_teebench_agree_in_one_boot(qemu_v8_icount: VirtualBoard) -> None:
     def teebench() -> float:
-        done = qemu_v8_icount.capture(
-            ["teebench", "--samples", "9", "--settle", "1", "oneshot/sha256/tee/1048576"]
-        )
-        run = reader.parse(done.stdout.splitlines(keepends=True), file="teebench")
+        run = measured_by_teebench(qemu_v8_icount, "oneshot/sha256/tee/1048576")
         (case,) = run.cases.values()
         return statistics.median(call_times(case.samples))
 
@@ -157,22 +162,8 @@ def test_a_ta_counts_what_the_slope_over_repetitions_says(qemu_v8_icount: Virtua
         for size in (4096, 65536)
     ]
     empty = "invoke/none/tee/none"
-    done = qemu_v8_icount.capture(
-        [
-            "teebench",
-            "--samples",
-            "9",
-            "--settle",
-            "1",
-            "--align-tick",
-            "8",
-            "--quiet-until-end",
-            empty,
-        ]
-        + [f"{key} repeat=1,4,16" for key in keys],
-        timeout=300,
-    )
-    run = reader.parse(done.stdout.splitlines(keepends=True), file="teebench")
+    repeated = [f"{key} repeat=1,4,16" for key in keys]
+    run = measured_by_teebench(qemu_v8_icount, *QUIETLY, empty, *repeated)
     assert run.machine.ta_counter.name == "CNTVCT_EL0"
     assert run.machine.ta_counter.hz == 62_500_000
     assert run.end is not None
@@ -202,21 +193,7 @@ def test_what_counting_costs(qemu_v8_icount: VirtualBoard) -> None:
     cases = ("invoke/none/tee/none", "oneshot/sha256/ta-ce/64")
 
     def calls(*options: str) -> list[float]:
-        done = qemu_v8_icount.capture(
-            [
-                "teebench",
-                "--samples",
-                "9",
-                "--settle",
-                "1",
-                "--align-tick",
-                "8",
-                "--quiet-until-end",
-                *options,
-                *cases,
-            ]
-        )
-        run = reader.parse(done.stdout.splitlines(keepends=True), file="teebench")
+        run = measured_by_teebench(qemu_v8_icount, *QUIETLY, *options, *cases)
         return [statistics.median(call_times(run.cases[key].samples)) for key in cases]
 
     empty, hashing = calls()
