@@ -16,6 +16,7 @@ import browser
 import sshserver
 from teemark.boards import Board, BoardFile, SshConfig, VirtualBoard, ensure_installed, open_board
 from teemark.boards.endpoint import Endpoint
+from teemark.reference.data import Reference, load
 
 HOST = "test-host"
 
@@ -66,6 +67,11 @@ def board(ssh_server: sshserver.SshServer) -> Iterator[Board]:
     """A board over ssh: this machine, with an empty home directory."""
     with local_board(ssh_server) as opened:
         yield opened
+
+
+@pytest.fixture(scope="session")
+def reference() -> Reference:
+    return load()
 
 
 @pytest.fixture(scope="module")

@@ -9,6 +9,7 @@ import random
 from collections.abc import Iterable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
+from pathlib import Path
 from statistics import NormalDist
 from typing import Any
 
@@ -217,10 +218,21 @@ class Synthetic:
     def run(self, file: str = "x") -> RunData:
         return run_from(self.records(), file)
 
+    def write(self, folder: Path) -> Path:
+        return write(self.records(), folder)
+
 
 def lines_of(records: Iterable[Mapping[str, object]]) -> list[bytes]:
     """As they stand in a run's file."""
     return [json.dumps(record).encode() + b"\n" for record in records]
+
+
+def write(records: Iterable[Mapping[str, object]], folder: Path) -> Path:
+    """The run's file, in a folder that is made if need be."""
+    folder.mkdir(parents=True, exist_ok=True)
+    file = folder / "run.ndjson"
+    file.write_bytes(b"".join(lines_of(records)))
+    return file
 
 
 def run_from(records: Iterable[Mapping[str, object]], file: str = "x") -> RunData:

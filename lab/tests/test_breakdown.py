@@ -245,14 +245,8 @@ def test_legs_need_their_case() -> None:
 # -- the command and the report -------------------------------------------------------------------
 
 
-def write(folder: Path) -> Path:
-    file = folder / "run.ndjson"
-    file.write_bytes(b"".join(Synthetic(identical=True, counter=1.0).lines()))
-    return file
-
-
 def test_explain_prints_parts_and_json(tmp_path: Path) -> None:
-    file = write(tmp_path)
+    file = Synthetic(identical=True, counter=1.0).write(tmp_path)
     done = CliRunner().invoke(command, [str(file)], standalone_mode=False)
     assert done.exception is None
     assert "unexplained" in done.output
@@ -271,7 +265,7 @@ def test_explain_prints_parts_and_json(tmp_path: Path) -> None:
 
 
 def test_a_case_that_isnt_there_is_a_wrong_word(tmp_path: Path) -> None:
-    file = write(tmp_path)
+    file = Synthetic(identical=True, counter=1.0).write(tmp_path)
     done = CliRunner().invoke(command, [str(file), "--case", "no/such/case/1"])
     assert done.exit_code == 2
     assert "can't be taken apart" in done.output

@@ -256,7 +256,7 @@ def test_every_cause_that_can_be_found_has_its_words() -> None:
 
 
 def test_explain_says_what_it_checked_and_what_it_lacks(tmp_path: Path) -> None:
-    (tmp_path / "run.ndjson").write_bytes(b"".join(Synthetic().lines()))
+    Synthetic().write(tmp_path)
     text = CliRunner().invoke(command, [str(tmp_path)], standalone_mode=False).output
     assert "• emulated: " in text
     assert "not checked: shadow-copy, for lack of" in " ".join(text.split())

@@ -240,9 +240,7 @@ def advise_of(found: Models) -> tuple[Advice, ...]:
 
 @pytest.fixture
 def written(tmp_path: Path) -> Path:
-    file = tmp_path / "run.ndjson"
-    file.write_bytes(b"".join(Synthetic(identical=True).lines()))
-    return file
+    return Synthetic(identical=True).write(tmp_path)
 
 
 def test_predict(written: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
-import importlib.util
 import warnings
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 
+import benches
 from teemark import paths, plan, runner
 from teemark.boards import VirtualBoard, ensure_installed
 from teemark.run import reader
@@ -19,12 +19,7 @@ README = (paths.root() / "README.md").read_text(encoding="utf-8")
 
 @pytest.fixture(scope="module")
 def bench() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("readme", paths.root() / "lab/bench/readme.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return benches.load("readme")
 
 
 def test_the_run_in_readme_can_be_found_and_put_back(bench: ModuleType) -> None:

@@ -331,8 +331,7 @@ def test_labels_do_not_overlap(places: list[float], gap: float) -> None:
 
 def test_report_command(tmp_path: Path) -> None:
     folder = tmp_path / "run"
-    folder.mkdir()
-    (folder / "run.ndjson").write_bytes(b"".join(Synthetic(samples=6, algorithms=ONE).lines()))
+    Synthetic(samples=6, algorithms=ONE).write(folder)
     out = tmp_path / "out"
     result = CliRunner().invoke(
         cli.cli, ["report", str(folder), "-o", str(out), "--json"], standalone_mode=False
@@ -352,9 +351,7 @@ def test_report_command(tmp_path: Path) -> None:
 def test_report_command_outside_a_checkout(tmp_path: Path, plan: str, said: bool) -> None:
     """Only a plan that has published figures has them missing."""
     folder = tmp_path / "run"
-    folder.mkdir()
-    written = b"".join(Synthetic(samples=6, algorithms=ONE, plan=plan).lines())
-    (folder / "run.ndjson").write_bytes(written)
+    Synthetic(samples=6, algorithms=ONE, plan=plan).write(folder)
     done = subprocess.run(
         [sys.executable, "-m", "teemark", "report", str(folder)],
         env={**os.environ, "TEEMARK_ROOT": str(tmp_path)},

@@ -328,7 +328,7 @@ def test_components(place: Place, source: str | None, expected: str) -> None:
 
 
 def test_a_report_made_again_has_the_trace_of_its_run(tmp_path: Path) -> None:
-    (tmp_path / "run.ndjson").write_bytes(b"".join(Synthetic().lines()))
+    Synthetic().write(tmp_path)
     store.write(trace(), tmp_path)
     assert cli.run(["report", str(tmp_path)]) == 0
     assert "Flame graph of invoke/none/tee/none" in (tmp_path / "report.html").read_text()
