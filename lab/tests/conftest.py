@@ -8,12 +8,14 @@ import os
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any, Self
 
 import pytest
 from hypothesis import settings
 
 import browser
 import sshserver
+from teemark import boards
 from teemark.boards import Board, BoardFile, SshConfig, VirtualBoard, ensure_installed, open_board
 from teemark.boards.endpoint import Endpoint
 from teemark.reference.data import Reference, load
@@ -91,6 +93,29 @@ def _boot(name: str) -> Iterator[VirtualBoard]:
 def qemu_v8() -> Iterator[VirtualBoard]:
     """The virtual board qemu-v8, booted once for all tests, with everything installed."""
     yield from _boot("qemu-v8")
+
+
+class Lent:
+    """A board that whoever opens it neither boots nor ends."""
+
+    def __init__(self, board: Board) -> None:
+        self._board = board
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._board, name)
+
+
+@pytest.fixture
+def lent(qemu_v8: VirtualBoard, monkeypatch: pytest.MonkeyPatch) -> VirtualBoard:
+    """The board qemu-v8 is the one that commands open; it stays up."""
+    monkeypatch.setattr(boards, "open_board", lambda _name: Lent(qemu_v8))
+    return qemu_v8
 
 
 @pytest.fixture(scope="module")

@@ -9,11 +9,10 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from teemark import boards, cli, paths, plan, runner
+from teemark import cli, paths, plan, runner
 from teemark.boards import VirtualBoard, install, own_ta
 from teemark.errors import ConfigError
 from teemark.run import reader
@@ -24,28 +23,6 @@ pytestmark = [pytest.mark.board, pytest.mark.timeout(300)]
 HELLO = Path(__file__).resolve().parent / "hello_world"
 HELLO_UUID = "8aaaf200-2450-11e4-abe2-0002a5d5c51b"
 TAS = "/lib/optee_armtz"
-
-
-class _Lent:
-    """The session's board, for a command that opens one: it stays up."""
-
-    def __init__(self, board: VirtualBoard) -> None:
-        self._board = board
-
-    def __enter__(self) -> _Lent:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        pass
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._board, name)
-
-
-@pytest.fixture
-def lent(qemu_v8: VirtualBoard, monkeypatch: pytest.MonkeyPatch) -> VirtualBoard:
-    monkeypatch.setattr(boards, "open_board", lambda _: _Lent(qemu_v8))
-    return qemu_v8
 
 
 def is_there(board: VirtualBoard, uuid: str) -> bool:

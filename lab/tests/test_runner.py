@@ -386,12 +386,7 @@ def test_progress_counts_hashed_files_apart() -> None:
 def command(
     board: FakeBoard, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> tuple[FakeBoard, list[str]]:
-    class Open(FakeBoard):
-        def __enter__(self) -> Open:
-            return self
-
-    opened = Open(board.programs)
-    monkeypatch.setattr(teemark.boards, "open_board", lambda _word: opened)
+    monkeypatch.setattr(teemark.boards, "open_board", lambda _word: FakeBoard(board.programs))
     monkeypatch.setattr(teemark.boards, "ensure_installed", lambda _board, **_: [])
     args = ["run", "--board", "fake", "--plan", "quick", "--out", str(tmp_path / "out")]
     return board, args
