@@ -466,9 +466,9 @@ def test_drivers_are_facts_of_the_machine() -> None:
     assert sha["hardware driver measured"].startswith(fmt.NONE)
     assert sha["software driver measured"] == "sha256-generic"
     preferred = found["What the kernel prefers, and who works for OpenSSL"]
-    assert row(preferred, "SHA-256")["the kernel prefers"] == "sha256-ce"
-    assert row(preferred, "SHA-256")["its priority"] == "200"
-    assert row(preferred, "AES-CBC")["the kernel prefers"] == "virtio_crypto_aes_cbc"
+    assert row(preferred, "SHA-256")["the kernel prefers measured"] == "sha256-ce"
+    assert row(preferred, "SHA-256")["its priority measured"] == "200"
+    assert row(preferred, "AES-CBC")["the kernel prefers measured"] == "virtio_crypto_aes_cbc"
     options = row(found["Kernel configuration"], "CONFIG_CRYPTO_USER_API_HASH")
     assert options["value measured"] == "m"
     assert row(found["AF_ALG"], "CONFIG_CRYPTO_USER")["value measured"] == "not set"

@@ -34,6 +34,7 @@ from teemark.run.records import (
     Skip,
     Start,
     Teehash,
+    Timeline,
 )
 
 RUN_FILE = "run.ndjson"
@@ -111,6 +112,7 @@ class RunData:
     skips: tuple[Skip, ...] = ()
     fails: tuple[Fail, ...] = ()
     teehash: tuple[Teehash, ...] = ()
+    timelines: tuple[Timeline, ...] = ()
     end: End | None = None
     incomplete: str | None = None
 
@@ -126,7 +128,7 @@ class RunData:
         if self.incomplete is None:
             return ()
         told = {trouble.case for trouble in (*self.skips, *self.fails)}
-        told |= {record.case for record in self.teehash}
+        told |= {record.case for record in (*self.teehash, *self.timelines)}
         starts = self.run.starts if self.run is not None else 1
         found = []
         for key, measured in self.cases.items():
@@ -285,6 +287,7 @@ class Collector:
         self._skips: dict[str, Skip] = {}
         self._fails: dict[str, Fail] = {}
         self._teehash: list[Teehash] = []
+        self._timelines: list[Timeline] = []
 
     @property
     def machine(self) -> Machine | None:
@@ -369,6 +372,8 @@ class Collector:
                 self._fails.setdefault(record.case, record)
             case Teehash():
                 self._teehash.append(record)
+            case Timeline():
+                self._timelines.append(record)
             case End():
                 start.end = record
 
@@ -417,6 +422,7 @@ class Collector:
             skips=tuple(self._skips.values()),
             fails=tuple(self._fails.values()),
             teehash=tuple(self._teehash),
+            timelines=tuple(self._timelines),
             end=_together(ends) if len(ends) == len(self._starts) else None,
             incomplete=_incomplete(cut, ends, len(self._starts), asked),
         )
