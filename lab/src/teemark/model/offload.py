@@ -132,7 +132,10 @@ def offloads(
 
 
 def _of_interest(measured: MeasuredCase) -> bool:
-    return measured.case.watched is not None or measured.case.watched_reason is not None
+    """Someone looked, and there was work: setting a key carries no bytes."""
+    case = measured.case
+    looked = case.watched is not None or case.watched_reason is not None
+    return looked and case.bytes is not None
 
 
 def judge(run: RunData, models: Models, measured: MeasuredCase, known: Knowledge) -> Offload:

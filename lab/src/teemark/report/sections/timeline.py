@@ -9,6 +9,7 @@ from html import escape
 from teemark import fmt
 from teemark.model.timeline import Cost, Span, StateSpan, Step, Told, told
 from teemark.report.blocks import Block, Chart, Column, Paragraph, Section, Strong, Table, Text
+from teemark.report.sections.throughput import caveat
 from teemark.report.subject import Subject, each
 from teemark.run.records import Timeline
 
@@ -96,7 +97,8 @@ def _caption(record: Timeline, found: Told, subject: Subject) -> Text:
         )
     if record.steps_left_out:
         said += f" {fmt.count(record.steps_left_out)} steps had no room and count as between."
-    return (said, Strong(" Emulated timings.")) if subject.emulated else (said,)
+    warning = caveat(subject)
+    return (said, Strong(f" {warning}.")) if warning else (said,)
 
 
 def _table(found: Told, case: str, subject: Subject) -> Table:
