@@ -121,7 +121,8 @@ static int check_rate(struct rng *r, const struct bench_case *c,
 	return error_skip(err, -ETIME, "too-slow",
 			  "%s gives %.0f bytes a second: %u samples of %zu "
 			  "bytes would take %.0f s",
-			  r->backend->name, (double)len * 1e9 / (double)(ns ? ns : 1),
+			  r->backend->name,
+			  (double)len * 1e9 / (double)(ns ? ns : 1),
 			  c->options.samples, r->bytes, all / 1e9);
 }
 

@@ -293,8 +293,9 @@ static void fill_clock(struct metrics *m, const struct findings *f,
 		metric_null(m, key, title, "ns", "no TEE is involved");
 	else if (f->clocks.known && !ms)
 		metric_null(m, key, title, "ns",
-			    metrics_note(m, "it takes less than the ms in "
-					    "which %s ticks",
+			    metrics_note(m,
+					 "it takes less than the ms in "
+					 "which %s ticks",
 					 call));
 	else if (f->clocks.known)
 		metric_add(m, key, title, "ns", 1e6 * ms,

@@ -264,9 +264,8 @@ static int check_combinations(const struct options *opt, bool text, bool binary,
 		  "--report-file is meaningful only with --report" },
 		{ opt->report.timeline && opt->report.kind != REPORT_JSON,
 		  "--timeline is meaningful only with --report=json" },
-		{ opt->report.timeline &&
-			  (check || opt->names_count != 1 ||
-			   !strcmp(opt->names[0], "-")),
+		{ opt->report.timeline && (check || opt->names_count != 1 ||
+					   !strcmp(opt->names[0], "-")),
 		  "--timeline takes one file: hash it, and not from standard "
 		  "input" },
 	};

@@ -11,9 +11,9 @@
 
 struct tee_clocks {
 	bool known;
-	char reason[240];    /* why not */
-	uint32_t system_ms;  /* TEE_GetSystemTime() */
-	uint32_t ree_ms;     /* TEE_GetREETime() */
+	char reason[240];   /* why not */
+	uint32_t system_ms; /* TEE_GetSystemTime() */
+	uint32_t ree_ms;    /* TEE_GetREETime() */
 };
 
 void tee_clocks_measure(struct tee_clocks *clocks,

@@ -8,8 +8,8 @@
 #include "timeline.h"
 
 static const char *const step_names[] = {
-	[TIMELINE_OPEN] = "open", [TIMELINE_READ] = "read",
-	[TIMELINE_WAIT] = "wait", [TIMELINE_HASH] = "hash",
+	[TIMELINE_OPEN] = "open",   [TIMELINE_READ] = "read",
+	[TIMELINE_WAIT] = "wait",   [TIMELINE_HASH] = "hash",
 	[TIMELINE_CLOSE] = "close",
 };
 

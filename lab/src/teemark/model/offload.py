@@ -61,8 +61,8 @@ _STORAGE_AND_WIRES = re.compile(
     r"|\beth\d|\ben[opsx]\d|wlan|mdio|usb|[xeo]hci|uart|serial|\btty",
     re.I,
 )
-"""Lines of disks, networks and consoles: what a case reads or writes raises them, too. With those of
-the CPU they are the lines that no accelerator has."""
+"""Lines of disks, networks and consoles: what a case reads or writes raises them, too. With those
+of the CPU they are the lines that no accelerator has."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""When teehash had a CPU, step by step: a picture of its context switches, and the same in numbers."""
+"""When teehash had a CPU, step by step: a picture of its context switches, and their sums."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
 from html import escape
 
 from teemark import fmt
-from teemark.model.timeline import Cost, Span, StateSpan, Step, Told, told
+from teemark.model.timeline import Cost, Span, State, Step, Told, told
 from teemark.report.blocks import Block, Chart, Column, Paragraph, Section, Strong, Table, Text
 from teemark.report.sections.throughput import caveat
 from teemark.report.subject import Subject, each
@@ -45,7 +46,13 @@ COLOURS: dict[Step, str] = {
     "hash": "0",
     "close": "4",
 }
-_STATES = {"on": "on a CPU", "preempt": "ready, another ran", "wait": "waiting"}
+_STATES: dict[State, str] = {"on": "on a CPU", "preempt": "ready, another ran", "wait": "waiting"}
+OFF: tuple[State, ...] = ("preempt", "wait")
+_FILLS: dict[State, str] = {
+    "on": "var(--c-6)",
+    "preempt": "var(--warn-edge)",
+    "wait": "var(--paper)",
+}
 
 
 def timeline(subjects: Sequence[Subject]) -> Section | None:
@@ -143,83 +150,99 @@ def _table(found: Told, case: str, subject: Subject) -> Table:
 def render(found: Told, case: str, width: int, key: str, amount: Amount = fmt.duration) -> str:
     """The steps above, a row for each thread below, and the time. The words in it are our own, but
     for the case."""
-    scale = width / found.ns
-    y = 0.0
-    rows: list[str] = []
-
-    def label(text: str) -> None:
-        nonlocal y
-        rows.append(
-            f'<text x="0" y="{y + FONT:.1f}" font-size="{FONT}" fill="var(--muted)">'
-            f"{escape(text)}</text>"
-        )
-        y += LABEL
-
-    label("step")
-    for step, name in NAMES.items():
-        if step in COLOURS:
-            spans = [one for one in found.steps if one.step == step]
-            rows += _bars(spans, scale, y, f"var(--c-{COLOURS[step]})", name, amount)
-    y += ROW + GAP
+    picture = _Picture(width, width / found.ns, amount)
+    picture.label("step")
+    for step, colour in COLOURS.items():
+        spans = [one for one in found.steps if one.step == step]
+        picture.bars(spans, f"var(--c-{colour})", NAMES[step])
+    picture.y += ROW + GAP
     for number, (thread, states) in enumerate(found.threads[:LANES]):
-        label("thread that hashes" if number == 0 else f"thread {thread}")
-        rows.append(_box(0, width, y, "var(--c-6)", 0.75))
-        rows += _gaps(states, "preempt", scale, y, "var(--warn-edge)", amount)
-        rows += _gaps(states, "wait", scale, y, "var(--paper)", amount)
-        rows.append(
-            f'<rect x="0" y="{y:.1f}" width="{width}" height="{ROW}" fill="none" '
-            'stroke="var(--rule)"/>'
-        )
-        y += ROW + GAP
-    rows.append(
-        f'<text x="0" y="{y + FONT:.1f}" font-size="{FONT}" fill="var(--muted)">0</text>'
-        f'<text x="{width}" y="{y + FONT:.1f}" font-size="{FONT}" text-anchor="end" '
-        f'fill="var(--muted)">{escape(amount(found.ns))}</text>'
-    )
-    y += LABEL
-    legend, y = _legend(found, width, y)
+        picture.label("thread that hashes" if number == 0 else f"thread {thread}")
+        picture.box(0, width, _FILLS["on"])
+        for state in OFF:
+            off = [one for one in states if one.state == state]
+            picture.bars(off, _FILLS[state], _STATES[state], 1.0)
+        picture.frame()
+        picture.y += ROW + GAP
+    picture.text(0, "0")
+    picture.text(width, amount(found.ns), "end")
+    picture.y += LABEL + GAP
+    present = {one.step for one in found.steps}
+    entries = [(f"var(--c-{of})", NAMES[step]) for step, of in COLOURS.items() if step in present]
+    picture.legend([*entries, *((_FILLS[state], name) for state, name in _STATES.items())])
     total = found.total()
     spoken = (
         f"{', '.join(f'{NAMES[one.step]}: {amount(one.ns)}' for one in found.costs)}. "
         f"On a CPU {amount(total.on)}, ready {amount(total.preempted)}, waiting "
         f"{amount(total.waited)}."
     )
+    title = f"{case}, on the CPU and off it"
     return (
-        f'<svg viewBox="0 0 {width} {y:.0f}" xmlns="http://www.w3.org/2000/svg" role="img" '
-        f'aria-labelledby="timeline-{key}-title timeline-{key}-desc">'
-        f'<title id="timeline-{key}-title">{escape(case)}, on the CPU and off it</title>'
-        f'<desc id="timeline-{key}-desc">{escape(spoken)}</desc>' + "".join(rows) + legend + "</svg>"
+        f'<svg viewBox="0 0 {width} {picture.y:.0f}" xmlns="http://www.w3.org/2000/svg" '
+        f'role="img" aria-labelledby="timeline-{key}-title timeline-{key}-desc">'
+        f'<title id="timeline-{key}-title">{escape(title)}</title>'
+        f'<desc id="timeline-{key}-desc">{escape(spoken)}</desc>{"".join(picture.made)}</svg>'
     )
 
 
-def _box(x: float, width: float, y: float, fill: str, opacity: float = 1.0, name: str = "") -> str:
-    title = f"<title>{escape(name)}</title>" if name else ""
-    return (
-        f'<rect x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{ROW}" fill="{fill}" '
-        f'fill-opacity="{opacity:g}">{title}</rect>'
-    )
+@dataclass(slots=True)
+class _Picture:
+    """Drawn from the top down: `y` is where the next row begins."""
 
+    width: int
+    scale: float  # pixels a nanosecond
+    amount: Amount
+    y: float = 0.0
+    made: list[str] = field(default_factory=list)
 
-def _bars(
-    spans: Iterable[Span], scale: float, y: float, fill: str, name: str, amount: Amount
-) -> list[str]:
-    """One rectangle, as wide as they all are, for those that lie within a pixel."""
-    made = []
-    for pixel in _close(spans, scale):
-        spent = sum(one.ns for one in pixel)
-        text = f"{name}: {amount(spent)}"
-        if len(pixel) > 1:
-            text += f", {len(pixel)} times"
-        made.append(_box(pixel[0].begin * scale, max(spent * scale, NARROWEST), y, fill, 0.75, text))
-    return made
+    def text(self, x: float, said: str, anchor: str = "start", ink: str = "muted") -> None:
+        self.made.append(
+            f'<text x="{x:.1f}" y="{self.y + FONT:.1f}" font-size="{FONT}" '
+            f'text-anchor="{anchor}" fill="var(--{ink})">{escape(said)}</text>'
+        )
 
+    def label(self, said: str) -> None:
+        self.text(0, said)
+        self.y += LABEL
 
-def _gaps(
-    states: Sequence[StateSpan], state: str, scale: float, y: float, fill: str, amount: Amount
-) -> list[str]:
-    spans = [one for one in states if one.state == state]
-    made = _bars(spans, scale, y, fill, _STATES[state], amount)
-    return [one.replace('fill-opacity="0.75"', 'fill-opacity="1"') for one in made]
+    def box(self, x: float, width: float, fill: str, opacity: float = 0.75, name: str = "") -> None:
+        title = f"<title>{escape(name)}</title>" if name else ""
+        self.made.append(
+            f'<rect x="{x:.1f}" y="{self.y:.1f}" width="{width:.1f}" height="{ROW}" '
+            f'fill="{fill}" fill-opacity="{opacity:g}">{title}</rect>'
+        )
+
+    def frame(self) -> None:
+        self.made.append(
+            f'<rect x="0" y="{self.y:.1f}" width="{self.width}" height="{ROW}" fill="none" '
+            'stroke="var(--rule)"/>'
+        )
+
+    def bars(self, spans: Iterable[Span], fill: str, name: str, opacity: float = 0.75) -> None:
+        """One rectangle, as wide as they all are, for those that lie within a pixel."""
+        for pixel in _close(spans, self.scale):
+            spent = sum(one.ns for one in pixel)
+            said = f"{name}: {self.amount(spent)}"
+            if len(pixel) > 1:
+                said += f", {len(pixel)} times"
+            wide = max(spent * self.scale, NARROWEST)
+            self.box(pixel[0].begin * self.scale, wide, fill, opacity, said)
+
+    def legend(self, entries: Iterable[tuple[str, str]]) -> None:
+        """What the colours are, in as many lines as it takes."""
+        x = 0.0
+        for fill, name in entries:
+            room = 18 + len(name) * FONT * 0.56 + 12
+            if x and x + room > self.width:
+                x = 0.0
+                self.y += LABEL
+            self.made.append(
+                f'<rect x="{x + 0.5:.1f}" y="{self.y + 2:.1f}" width="12" height="12" '
+                f'fill="{fill}" stroke="var(--muted)" stroke-width="0.7"/>'
+            )
+            self.text(x + 18, name, ink="ink")
+            x += room
+        self.y += LABEL
 
 
 def _close(spans: Iterable[Span], scale: float) -> list[list[Span]]:
@@ -231,33 +254,3 @@ def _close(spans: Iterable[Span], scale: float) -> list[list[Span]]:
         else:
             made.append([one])
     return made
-
-
-def _legend(found: Told, width: int, y: float) -> tuple[str, float]:
-    """What the colours are, in as many lines as it takes."""
-    present = {one.step for one in found.steps}
-    entries = [
-        (f"var(--c-{colour})", NAMES[step]) for step, colour in COLOURS.items() if step in present
-    ]
-    entries += [
-        ("var(--c-6)", _STATES["on"]),
-        ("var(--warn-edge)", _STATES["preempt"]),
-        ("var(--paper)", _STATES["wait"]),
-    ]
-    made = []
-    x = 0.0
-    y += GAP
-    for fill, name in entries:
-        room = 18 + len(name) * FONT * 0.56 + 12
-        if x and x + room > width:
-            x = 0.0
-            y += LABEL
-        made.append(
-            f'<rect x="{x + 0.5:.1f}" y="{y:.1f}" width="12" height="12" fill="{fill}" '
-            f'stroke="var(--muted)" stroke-width="0.7"/><text x="{x + 18:.1f}" '
-            f'y="{y + FONT - 2:.1f}" font-size="{FONT}" fill="var(--ink)">{escape(name)}</text>'
-        )
-        x += room
-    return "".join(made), y + LABEL
-
-

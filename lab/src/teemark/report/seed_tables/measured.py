@@ -104,7 +104,7 @@ class Lookup:
         self.subject = subject
         self.machine = subject.run.machine
         self._reports: dict[str, list[TeehashReport]] = {}
-        for record in (*subject.run.teehash, *subject.run.timelines):
+        for record in subject.run.hashed:
             self._reports.setdefault(record.case, []).append(record.report)
 
     def absent(self, key: str) -> NotKnown:

@@ -282,6 +282,8 @@ def unit_for(unit: str, value: float) -> tuple[float, str]:
         fits = (name for name in smaller if abs(value) >= UNITS[name][1])
         unit = next(fits, smaller[-1] if smaller else unit)
     factor = 1.0 / UNITS[unit][1]
+    if unit == "bytes" and value == 1:
+        unit = "byte"
     return factor, unit if unit in ("%", "x") else f"\N{NO-BREAK SPACE}{unit}"
 
 
