@@ -30,8 +30,8 @@ def examined(board: VirtualBoard) -> dict[str, dict[str, Any]]:
 
 
 @pytest.fixture
-def one_ta(lent: VirtualBoard, monkeypatch: pytest.MonkeyPatch) -> None:
-    # One tells what nine do: each session takes its time.
+def borrowed(lent: VirtualBoard, monkeypatch: pytest.MonkeyPatch) -> None:
+    # One TA tells what nine do: each session takes its time.
     every = tas.built(lent)
     monkeypatch.setattr(tas, "built", lambda _board: tuple(t for t in every if t.uuid in DIGEST))
 
@@ -45,7 +45,7 @@ def fault(board: VirtualBoard, make: str, mend: str) -> Iterator[dict[str, dict[
         board.script(mend)
 
 
-@pytest.mark.usefixtures("one_ta")
+@pytest.mark.usefixtures("borrowed")
 def test_faults_of_the_tee(qemu_v8: VirtualBoard) -> None:
     before = examined(qemu_v8)
     assert set(before) <= {"published-key", "emulated", "load"}, before
@@ -75,7 +75,7 @@ def test_faults_of_the_tee(qemu_v8: VirtualBoard) -> None:
         assert "/dev/tee0" in found["tee-firmware"]["evidence"]
 
 
-@pytest.mark.usefixtures("one_ta")
+@pytest.mark.usefixtures("borrowed")
 def test_faults_of_the_kernels_crypto_and_of_the_folder(qemu_v8: VirtualBoard) -> None:
     kernel = "cd /lib/modules/$(uname -r)/kernel/crypto && "
     # With its file hidden: asking for the socket would load it again.

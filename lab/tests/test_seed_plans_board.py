@@ -12,6 +12,7 @@ import pytest
 
 from teemark import plan, runner
 from teemark.boards import VirtualBoard
+from teemark.model.timeline import told
 from teemark.reference import data
 from teemark.report import markdown
 from teemark.report.report import make
@@ -19,22 +20,11 @@ from teemark.report.seed_tables import declared
 from teemark.report.seed_tables.measured import Lookup, NotKnown
 from teemark.report.subject import subjects
 from teemark.run import reader
-from teemark.run.records import AnyRecord
 
 pytestmark = [pytest.mark.board, pytest.mark.long(110), pytest.mark.timeout(600)]
 
 
 LARGE = 5_000_000
-
-
-class Silent:
-    """Watches nothing."""
-
-    def record(self, record: AnyRecord) -> None:
-        """A record arrived."""
-
-    def quiet(self) -> None:
-        """Nothing will arrive before the end."""
 
 
 def keep(key: str) -> bool:
@@ -63,7 +53,6 @@ def thinned(name: str) -> plan.Plan:
 
 
 TRUE_HERE = (
-    "TEE_GetSystemTime() ticks in ms",
     "an RPMB partition is left alone unless allowed",
     "the kernel lists no generic driver for cbc(aes)",
     "no cpufreq driver",
@@ -82,7 +71,7 @@ def test_a_seed_plan(qemu_v8: VirtualBoard, tmp_path: Path, name: str) -> None:
     asked = thinned(name)
     # Whose table it is asks who did the work.
     options = () if name == "beaglebone-hw-crypto" else ("--no-watch",)
-    outcome = runner.measure(qemu_v8, asked, tmp_path / "run", Silent(), options=options)
+    outcome = runner.measure(qemu_v8, asked, tmp_path / "run", runner.Watcher(), options=options)
     assert outcome.error is None
     run = reader.read(outcome.file)
     assert not run.fails
@@ -98,6 +87,16 @@ def test_a_seed_plan(qemu_v8: VirtualBoard, tmp_path: Path, name: str) -> None:
     assert len(formulas) > len(reasons)
     true_here = TRUE_HERE if asked == whole(name) else (*TRUE_HERE, NOT_ASKED)
     assert [reason for reason in reasons if not reason.startswith(true_here)] == []
+    steps = {step.key for step in asked.teehash if step.timeline}
+    assert steps == {one.case for one in run.timelines}
+    for one in run.timelines:
+        costs = {cost.step: cost for cost in told(one).costs}
+        assert {"open", "read", "hash", "close"} <= costs.keys()
+        assert costs["hash"].times == one.report["tee"]["invoke_count"]["value"]
+        # its first sessions load two TAs, for which it waits for tee-supplicant
+        assert costs["open"].switches > 0
+        assert 0 < costs["hash"].on <= costs["hash"].ns
+        assert one.report["tee"]["ree_clock_delta"]["value"] > 0
     made = make([run])
     for table in tables:
         assert markdown.escape(table.title) in made.markdown
