@@ -37,6 +37,7 @@ NAMES: dict[Step, str] = {
     "wait": "wait for the reader thread",
     "hash": "hash, in calls",
     "between": "between the steps",
+    "report": "for the report",
     "close": "close the session",
 }
 COLOURS: dict[Step, str] = {
@@ -44,6 +45,7 @@ COLOURS: dict[Step, str] = {
     "read": "3",
     "wait": "other",
     "hash": "0",
+    "report": "1",
     "close": "4",
 }
 _STATES: dict[State, str] = {"on": "on a CPU", "preempt": "ready, another ran", "wait": "waiting"}
