@@ -237,7 +237,7 @@ summary = "Enough to take a digest apart."
 
 [[cases]]
 workload = "invoke"
-algorithms = ["none", "core"]
+algorithms = ["none", "direct", "refused"]
 backends = ["tee"]
 samples = 7
 

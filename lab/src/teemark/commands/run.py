@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import contextlib
-from dataclasses import replace
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -296,15 +296,5 @@ def _summary(outcome: Outcome, subject: Subject, html: Path) -> dict[str, object
             }
             for answer in answers(subject)
         ],
-        "verdicts": [
-            {
-                "key": verdict.key,
-                "kind": verdict.kind,
-                "claim": verdict.claim,
-                "evidence": verdict.evidence,
-                "advice": verdict.advice,
-                "confidence": verdict.confidence,
-            }
-            for verdict in subject.verdicts
-        ],
+        "verdicts": [asdict(verdict) for verdict in subject.verdicts],
     }
