@@ -20,7 +20,7 @@ FIGURES = {
     },
     "tee": {
         "invoke_count", "hash_operations", "hashed_bytes", "hash_compute_time", "tee_time",
-        "ree_time", "tee_clock_delta", "ta_heap_high_water", "ta_stack_high_water",
+        "ree_time", "tee_clock_delta", "ree_clock_delta", "ta_heap_high_water", "ta_stack_high_water",
         "world_switches", "rpc_count", "secure_interruptions", "secure_storage_accesses",
     },
     "first": {
@@ -61,9 +61,7 @@ def check(text: bytes) -> dict[str, Any]:
 def test_figures(teehash: Program, tmp_path: Path, options: list[str]) -> None:
     (tmp_path / "a").write_bytes(os.urandom(3_000_000))
     (tmp_path / "b").write_bytes(b"b")
-    done = teehash(
-        "--report=json", "--chunk=256K", *options, "a", "gone", "b", cwd=tmp_path
-    )
+    done = teehash("--report=json", "--chunk=256K", *options, "a", "gone", "b", cwd=tmp_path)
     report = check(done.out)
     assert done.status == 1
     assert report["complete"] is True
@@ -73,9 +71,7 @@ def test_figures(teehash: Program, tmp_path: Path, options: list[str]) -> None:
     assert (report["files_total"], report["files_failed"]) == (3, 1)
     assert report["tee"]["hash_operations"]["value"] == 2
     assert report["tee"]["hashed_bytes"]["value"] == 3_000_001
-    assert report["tee"]["invoke_count"]["value"] == sum(
-        f["calls"] for f in report["files"]
-    )
+    assert report["tee"]["invoke_count"]["value"] == sum(f["calls"] for f in report["files"])
     if "-j2" not in options:
         total = report["host"]["total_time"]["value"]
         assert report["breakdown"]["total_ns"] == pytest.approx(total, rel=0.01)
@@ -83,9 +79,7 @@ def test_figures(teehash: Program, tmp_path: Path, options: list[str]) -> None:
 
 def test_the_tee_s_figures(tee: Program, tmp_path: Path) -> None:
     (tmp_path / "a").write_bytes(os.urandom(3_000_000))
-    report = check(
-        tee("--report=json", "--reader=inline", "--mode=stream", "a", cwd=tmp_path).out
-    )
+    report = check(tee("--report=json", "--reader=inline", "--mode=stream", "a", cwd=tmp_path).out)
     assert report["tee"]["ta_stack_high_water"]["value"] == 640
     assert "CFG_WITH_STATS" in report["tee"]["ta_heap_high_water"]["reason"]
     # init, one update, final
@@ -95,6 +89,42 @@ def test_the_tee_s_figures(tee: Program, tmp_path: Path) -> None:
     assert "estimate" in compute["source"]
     assert report["derived"]["empty_call"]["value"] > 0
     assert report["first"]["session_open"]["value"] > 0
+
+
+@pytest.mark.parametrize("reader", ["inline", "thread"])
+def test_a_timeline(teehash: Program, tmp_path: Path, reader: str) -> None:
+    """The steps follow each other in the time of the whole, and so do the switches; a machine
+    that lets nobody record them says so."""
+    (tmp_path / "a").write_bytes(os.urandom(3_000_000))
+    options = ("--report=json", "--chunk=256K", "--mode=stream", f"--reader={reader}")
+    report = check(teehash(*options, "--timeline", "a", cwd=tmp_path).out)
+    found = report["timeline"]
+    if found["reason"] is not None:
+        assert "perf" in found["reason"] or "context switches" in found["reason"]
+        pytest.skip(found["reason"])
+    steps = [step for step, _, _ in found["steps"]]
+    assert (steps[0], steps[-1], steps.count("open")) == ("open", "close", 1)
+    # the digest's beginning, 11 pieces and the end
+    assert steps.count("hash") == report["tee"]["invoke_count"]["value"] == 13
+    assert steps.count("wait" if reader == "thread" else "read") >= 11
+    ends = [0, *(at for _, begin, end in found["steps"] for at in (begin, end)), found["ns"]]
+    assert ends == sorted(ends)
+    times = [at for at, *_ in found["switches"]]
+    assert times == sorted(times)
+    assert found["whole_until_ns"] <= found["ns"]
+    if found["switches_left_out"] == 0 and found["whole_until_ns"] == found["ns"]:
+        outs = [one for one in found["switches"] if one[3] in ("wait", "preempt")]
+        assert len(outs) >= report["host"]["context_switches"]["value"] - 3
+    assert report["derived"]["empty_call"]["reason"]
+    assert report["tee"]["ree_clock_delta"]["reason"] == "no TEE is involved"
+
+
+def test_a_timeline_is_of_one_file(teehash: Program, tmp_path: Path) -> None:
+    (tmp_path / "a").write_bytes(b"a")
+    for options in (["a"], ["--report", "a"], ["--report=json", "a", "a"], ["--report=json"]):
+        done = teehash("--timeline", *options, cwd=tmp_path)
+        assert done.status == 2, options
+        assert b"--timeline" in done.err
 
 
 def test_a_heap_that_is_known(tee: Program, tmp_path: Path) -> None:
@@ -121,9 +151,7 @@ def test_a_file_that_failed_has_no_rate(
 ) -> None:
     """What was read of it is in its own entry; no digest, no bytes hashed."""
     (tmp_path / "bad").write_bytes(bytes(300_000))
-    faulty = Program(
-        native.path, native.arguments, {"LD_PRELOAD": str(built / "libfault.so")}
-    )
+    faulty = Program(native.path, native.arguments, {"LD_PRELOAD": str(built / "libfault.so")})
     options = ("--report=json", "--chunk=64K", "--mode=stream")
     done = faulty(*options, "bad", cwd=tmp_path, FAULT_SIZE="300000", FAULT_AT="200000")
     report = check(done.out)
@@ -172,6 +200,4 @@ def test_page_cache(teehash: Program, tmp_path: Path) -> None:
     if found["pages"] is None:
         assert found["reason"]
     else:
-        assert (
-            found["cached"] == found["pages"] == (1 << 20) // os.sysconf("SC_PAGESIZE")
-        )
+        assert found["cached"] == found["pages"] == (1 << 20) // os.sysconf("SC_PAGESIZE")
