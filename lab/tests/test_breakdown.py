@@ -170,7 +170,7 @@ def test_an_operation_of_another_form_is_not_split() -> None:
     """Each block dearer than the one before: only the sum of set-up and blocks is known."""
 
     def grows(size: int, repeat: int) -> float:
-        work = SETUP + BLOCK * blocks(size) ** 1.3
+        work: float = SETUP + BLOCK * blocks(size) ** 1.3
         return CALL + carried(size) + carried(64) + repeat * work
 
     cases = truth() | {

@@ -20,7 +20,7 @@ from teemark.report import causes as words
 from teemark.run import reader
 from teemark.run.reader import RunData
 from teemark.trace import causes as trace_causes
-from teemark.trace.profile import CaseTrace, Function, Node, Pass, Sample
+from teemark.trace.profile import CaseTrace, Function, Node, Pass, Sample, Trace
 
 EMPTY = "invoke/none/tee/none"
 SIZES = (0, 64, 1024, 4096, 65536, 1048576)
@@ -243,9 +243,7 @@ def test_a_slower_driver_that_frees_the_cpu() -> None:
     assert found(made({EMPTY: 50e3}))["cpu-time-per-byte"].status == "unchecked"
 
 
-def call(
-    functions: Mapping[str, tuple[int, int]], *, smcs: int = 1, named: bool = True
-) -> trace_causes.Trace:
+def call(functions: Mapping[str, tuple[int, int]], *, smcs: int = 1, named: bool = True) -> Trace:
     """A traced empty call: 10,000 instructions of the kernel, and functions of OP-TEE's core with
     their own instructions and how often they were called."""
     nodes = [Node(-1, 0, 10_000, 1)]
@@ -260,10 +258,10 @@ def call(
         tuple(nodes),
         passes=(Pass("S-EL1", "EL3", "SMC", smcs), Pass("EL3", "EL1", "ERET", 1)),
     )
-    return trace_causes.Trace(1, "OP-TEE 4.10.0-2 from source", (case,))
+    return Trace(1, "OP-TEE 4.10.0-2 from source", (case,))
 
 
-def by_trace(traced: trace_causes.Trace | None) -> dict[str, str]:
+def by_trace(traced: Trace | None) -> dict[str, str]:
     return {cause.name: cause.status for cause in trace_causes.causes(traced)}
 
 
@@ -283,7 +281,7 @@ QUIET = {"memset": (1200, 1), "user_ta_enter": (200, 1)}
         ("spectre-workaround-smc", call(QUIET, smcs=3)),
     ],
 )
-def test_what_a_trace_shows(name: str, traced: trace_causes.Trace) -> None:
+def test_what_a_trace_shows(name: str, traced: Trace) -> None:
     """Each signature is its own cause's alone, and a quiet call has none."""
     assert by_trace(traced) == {
         one: "found" if one == name else "absent" for one in trace_causes.RULES

@@ -112,8 +112,8 @@ int direct_call(struct direct *d, bool refused, uint32_t times,
 		struct error *err)
 {
 	uint32_t params = refused ? TOO_MANY : PARAMS;
-	size_t size = sizeof(d->call.arg) +
-		      params * sizeof(struct tee_ioctl_param);
+	size_t size =
+		sizeof(d->call.arg) + params * sizeof(struct tee_ioctl_param);
 	int ret;
 
 	d->call.arg.func = TA_DIGEST_CMD_NOP;
@@ -127,9 +127,10 @@ int direct_call(struct direct *d, bool refused, uint32_t times,
 			return error_set(err, ret,
 					 "cannot call the digest TA: %s",
 					 strerror(-ret));
-		if (refused ? d->call.arg.ret != TEEC_ERROR_BAD_PARAMETERS ||
-				      d->call.arg.ret_origin != TEEC_ORIGIN_TEE :
-			      d->call.arg.ret != TEEC_SUCCESS) {
+		if (refused ?
+			    d->call.arg.ret != TEEC_ERROR_BAD_PARAMETERS ||
+				    d->call.arg.ret_origin != TEEC_ORIGIN_TEE :
+			    d->call.arg.ret != TEEC_SUCCESS) {
 			ret = error_tee(err, d->call.arg.ret,
 					d->call.arg.ret_origin,
 					"cannot call the digest TA");

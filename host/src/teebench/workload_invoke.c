@@ -23,7 +23,7 @@ enum { MEMREF_BYTES = 64 };
 struct invoke {
 	const struct backend *backend; /* kind "none" */
 	struct session *session;
-	struct direct *direct;   /* kinds "direct" and "refused" */
+	struct direct *direct; /* kinds "direct" and "refused" */
 	bool refused;
 	struct tee_session *tee; /* the other kinds */
 	TEEC_SharedMemory *shm;
@@ -34,9 +34,8 @@ struct invoke {
 };
 
 static const char *const kinds[] = {
-	"none",         "values",    "memref-in", "memref-out",
-	"memref-inout", "increment", "direct",    "refused",
-	NULL,
+	"none",      "values", "memref-in", "memref-out", "memref-inout",
+	"increment", "direct", "refused",   NULL,
 };
 
 /* That of the TA that is called: the digest TA, or the bench TA. */

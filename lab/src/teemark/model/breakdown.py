@@ -365,11 +365,11 @@ def _line(known: _Run, stats: CaseStats, blocks: Blocks, slopes: Sequence[_Slope
             return _Line(small.value - block.scaled(few), block, told)
     cost, empty = known.models.cost(stats.algorithm, stats.backend), known.empty
     reference = known.mapping("allocated", "in", DIGEST_BYTES)
-    block = cost.fit.term("block") if cost is not None and cost.fit.fits else None
-    if cost is None or block is None or empty is None or reference is None:
+    each = cost.fit.term("block") if cost is not None and cost.fit.fits else None
+    if cost is None or each is None or empty is None or reference is None:
         return None
     setup = cost.call - empty - reference[0].scaled(2)
-    return _Line(setup, block, f"the model of oneshot/{stats.algorithm}/{stats.backend}")
+    return _Line(setup, each, f"the model of oneshot/{stats.algorithm}/{stats.backend}")
 
 
 def _bent(line: _Line, blocks: Blocks, slopes: Iterable[_Slope]) -> _Slope | None:
