@@ -125,36 +125,38 @@ def roles(case: CaseTrace) -> Mapping[Role, int]:
     """Instructions of each role; their sum is the call's."""
     found: Counter[Role] = Counter()
     known: list[Role] = []
-    legs: list[int] = []  # as many as go through this place on their way, or 1
+    ways: list[tuple[int, int]] = []  # legs through this place, and the calls that they are of
     for node in case.nodes:
         function = case.functions[node.function]
         role: Role
         if node.parent < 0:
-            role, through = "client" if function.level else _other_thread(function), 1
+            role, way = "client" if function.level else _other_thread(function), (1, 1)
         else:
-            above = case.functions[case.nodes[node.parent].function].name
-            role, through = _role(function, known[node.parent], above), legs[node.parent]
+            parent = case.nodes[node.parent]
+            above = case.functions[parent.function].name
+            role, way = _role(function, known[node.parent], above), ways[node.parent]
             if _LEG.fullmatch(function.name) and role == "switch":
-                through = node.calls
+                way = node.calls, parent.calls
                 # The loop that makes them goes round once for each.
-                again = _again(case.nodes[node.parent].self, through)
+                again = _again(parent.self, way)
                 found[known[node.parent]] -= again
                 found["resumed"] += again
             if _ONCE.fullmatch(function.name):
-                through = 1
-        again = _again(node.self, through) if role == "switch" and node.calls >= through else 0
+                way = 1, 1
+        again = _again(node.self, way) if role == "switch" and node.calls >= way[0] else 0
         known.append(role)
-        legs.append(through)
+        ways.append(way)
         found[role] += node.self - again
         found["resumed"] += again
     return {role: found[role] for role in ROLES if found[role]}
 
 
+def _again(instructions: int, way: tuple[int, int]) -> int:
+    """Of what each leg does, that which those after a call's first do."""
+    legs, calls = way
+    return instructions * (legs - calls) // legs
+
+
 def _other_thread(function: Function) -> Role:
     """tee-supplicant serves the call; a thread of the kernel came by."""
     return "others" if function.name == "[kernel thread]" else "rpcs"
-
-
-def _again(instructions: int, times: int) -> int:
-    """Of what is done so many times, all but the first."""
-    return instructions - instructions // times
