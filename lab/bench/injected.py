@@ -124,9 +124,13 @@ def _counted(both: Both, case: str) -> int:
 def attributed(both: Both) -> Iterator[Row]:
     """What a call has more than another, by the trace, and by its part."""
     for one in CALLS:
-        more = _value(both, one.there, one.parts) - _value(both, one.without, one.parts)
         count = _counted(both, one.there) - _counted(both, one.without)
-        yield Row(one.what, " + ".join(one.parts), more, count)
+        yield Row(one.what, " + ".join(one.parts), more(both, one), count)
+
+
+def more(both: Both, one: Injected) -> float:
+    """What the parts that it belongs to have more with it."""
+    return _value(both, one.there, one.parts) - _value(both, one.without, one.parts)
 
 
 PARTS: tuple[tuple[str, tuple[str, ...], tuple[Role, ...]], ...] = (
