@@ -26,7 +26,6 @@ from teemark.model import models
 from teemark.model.breakdown import Breakdown, breakdowns
 from teemark.run import reader
 from teemark.run.reader import RunData
-from teemark.run.records import AnyRecord
 from teemark.trace import record, store
 from teemark.trace.profile import CaseTrace, Trace
 from teemark.trace.roles import Role, roles
@@ -75,14 +74,6 @@ WORK: Mapping[str, Mapping[tuple[str, ...], tuple[Role, ...]]] = {
 """And of its work, by the kind of call: parts that only together are something inside."""
 
 
-class Unwatched:
-    def record(self, record: AnyRecord) -> None:
-        pass
-
-    def quiet(self) -> None:
-        pass
-
-
 def measured(out: Path, asked: plan.Plan, keys: Sequence[str], options: Sequence[str]) -> Both:
     """The run and the trace in `out`, made if they aren't there."""
     file = record.with_optee(config.find(BOARD), "source", options, None)
@@ -90,7 +81,7 @@ def measured(out: Path, asked: plan.Plan, keys: Sequence[str], options: Sequence
         out.mkdir(parents=True, exist_ok=True)
         with VirtualBoard(file) as board:
             ensure_installed(board)
-            runner.measure(board, asked, out / "run", Unwatched(), options=("--trace-events",))
+            runner.measure(board, asked, out / "run", runner.Watcher(), options=("--trace-events",))
     if not (out / "trace").is_dir():
         found = record.record(file, keys, out / "trace")
         if found.error is not None:

@@ -4,16 +4,14 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 import re
 from collections.abc import Callable
 
 import msgspec
 import pytest
 
-from synthetic import Synthetic, run_of, scattered
+from synthetic import Synthetic, run_from, run_of, scattered
 from teemark.model.compare import Difference, compare
-from teemark.run import reader
 from teemark.run.reader import RunData
 
 EXACT = Synthetic(noise=0, identical=True, samples=5)
@@ -35,7 +33,7 @@ def run(change: Callable[[dict[str, object]], None] = unchanged) -> RunData:
         if record["type"] == "machine":
             record |= {"clock": {"resolution_ns": RESOLUTION}}
         change(record)
-    return reader.parse([json.dumps(record).encode() + b"\n" for record in records], file="x")
+    return run_from(records)
 
 
 def moved(key: str, by_ns: int) -> RunData:

@@ -192,7 +192,7 @@ def _compared(
 ) -> tuple[list[Compared], list[str]]:
     """Every run with the first, and what was compared by force."""
     from teemark.errors import DataError, UsageMistake
-    from teemark.model.compare import is_exact, obstacles
+    from teemark.model.compare import obstacles
     from teemark.report.comparing import compared
     from teemark.report.subject import subjects
     from teemark.run import reader
@@ -204,7 +204,7 @@ def _compared(
         against += [why for why in obstacles(runs[0], run) if why not in against]
     if against and not force:
         raise DataError("; ".join(against), hint="--force compares them all the same")
-    if limit is not None and limit.instructions is not None and not all(map(is_exact, runs)):
+    if limit is not None and limit.instructions is not None and not all(run.icount for run in runs):
         raise UsageMistake(
             f"--fail-on {limit.instructions:g}i: these runs don't count instructions",
             hint="use a share such as 5%, or measure on a board that does: qemu-v8-icount",

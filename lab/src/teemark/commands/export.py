@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from teemark.export import FORMATS, format_named
+from teemark.export import FORMATS
 
 
 @click.command(
@@ -39,7 +39,8 @@ def command(run_path: Path, name: str, output: Path | None) -> int:
     from teemark.run import reader
 
     run = reader.read(run_path)
-    text = format_named(name).render(run)
+    render = next(row.render for row in FORMATS if row.name == name)
+    text = render(run)
     if output is None:
         click.echo(text, nl=False)
     else:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import contextlib
-from dataclasses import asdict, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -296,5 +296,5 @@ def _summary(outcome: Outcome, subject: Subject, html: Path) -> dict[str, object
             }
             for answer in answers(subject)
         ],
-        "verdicts": [asdict(verdict) for verdict in subject.verdicts],
+        "verdicts": subject.verdicts,
     }

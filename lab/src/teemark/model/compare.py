@@ -114,7 +114,7 @@ class Comparison:
 
     @property
     def exact(self) -> bool:
-        return is_exact(self.first) and is_exact(self.second)
+        return self.first.icount and self.second.icount
 
     @property
     def worst_first(self) -> tuple[Difference, ...]:
@@ -131,10 +131,6 @@ class Comparison:
 
     def of(self, verdict: Verdict) -> tuple[Difference, ...]:
         return tuple(one for one in self.pairs if one.verdict == verdict)
-
-
-def is_exact(run: RunData) -> bool:
-    return run.run is not None and run.run.icount
 
 
 def obstacles(first: RunData, second: RunData) -> tuple[str, ...]:
@@ -170,7 +166,7 @@ def _emulated(run: RunData) -> bool:
 
 
 def _unit(run: RunData) -> str:
-    return "instructions" if is_exact(run) else "time"
+    return "instructions" if run.icount else "time"
 
 
 def compare(first: RunData, second: RunData) -> Comparison:
@@ -227,9 +223,9 @@ def _cases(first: RunData, second: RunData) -> Iterator[_Pair]:
 
 def _hashing(first: RunData, second: RunData) -> Iterator[_Pair]:
     """teehash's steps. Its runs are processes that take turns; one start has them all."""
-    exact = is_exact(first) and is_exact(second)
+    exact = first.icount and second.icount
     times = [file_times(run) for run in (first, second)]
-    samplings = (Sampling(is_exact(first)), Sampling(is_exact(second)))
+    samplings = (Sampling(first.icount), Sampling(second.icount))
     for case in times[0]:
         if case in times[1]:
             one, other = (

@@ -22,7 +22,6 @@ from teemark.report.blocks import (
     Table,
     Text,
 )
-from teemark.report.sections.throughput import caveat
 from teemark.report.subject import Subject, each
 from teemark.run.reader import RunData
 
@@ -78,7 +77,7 @@ def _missing(part: Part) -> Text:
 
 
 def _caveat(subject: Subject) -> Text:
-    said = caveat(subject)
+    said = subject.caveat
     return (Strong(f" {said}."),) if said else ()
 
 
@@ -108,7 +107,7 @@ def _table(subject: Subject, one: Breakdown) -> Table:
         ),
         rows=(*rows, total),
         caption=f"The parts of {one.key}",
-        note=caveat(subject),
+        note=subject.caveat,
     )
 
 
