@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import importlib
 import re
 import statistics
 import warnings
@@ -11,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from teemark import gate, plan, runner
+from teemark import gate, paths, plan, runner
 from teemark.baseline import held_against
 from teemark.boards import VirtualBoard, ensure_installed
 from teemark.model import models, verdicts
@@ -22,6 +23,7 @@ from teemark.model.stats import call_times
 from teemark.plan import Plan
 from teemark.run import reader
 from teemark.run.reader import RunData
+from teemark.trace.profile import Trace
 
 pytestmark = [pytest.mark.board, pytest.mark.timeout(600)]
 
@@ -207,7 +209,7 @@ summary = "Enough to take a digest apart."
 
 [[cases]]
 workload = "invoke"
-algorithms = ["none", "core"]
+algorithms = ["none", "direct", "refused"]
 backends = ["tee"]
 samples = 7
 
@@ -255,3 +257,33 @@ def test_a_digest_is_explained_to_within_2_percent(
     interval = client.value.interval
     assert interval is not None
     assert 500 < interval.low < interval.high < 6_000
+
+
+def test_injected_causes_are_put_where_they_are(
+    qemu_v8_icount: VirtualBoard, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What a call takes more than another that lacks the cause is in the part that it belongs to;
+    the rule on it fires with it, and not without. lab/bench/injected.py is the same with traces and
+    builds of OP-TEE."""
+    monkeypatch.syspath_prepend(str(paths.root() / "lab" / "bench"))
+    injected = importlib.import_module("injected")
+    ensure_installed(qemu_v8_icount)
+    asked = plan.load(str(injected.PLAN))
+    calls = tuple(case for case in asked.cases if case.workload != "oneshot")
+    asked = replace(asked, cases=calls)
+    runner.measure(
+        qemu_v8_icount, asked, tmp_path / "run", runner.Watcher(), options=("--trace-events",)
+    )
+    run = reader.read(tmp_path / "run")
+    both = injected.Both(run, Trace(1, "not traced", ()))
+    fired = {}
+    for one in injected.CALLS:
+        there, without = (both.parts[key].total.value for key in (one.there, one.without))
+        found = injected.more(both, one)
+        assert found == pytest.approx(there - without, rel=0.05, abs=500), one.what
+        if one.rule is not None:
+            fired[one.rule] = injected.verdict(both, one.rule)
+            assert fired[one.rule] == ("found" if there > 1.05 * without else "absent"), one.rule
+            assert injected.verdict(both, one.rule, one.like) == "absent", one.rule
+    assert fired["console-traces"] == fired["tmpref-registration"] == "found"
+    assert fired["ree-time-rpc"] == "found"
