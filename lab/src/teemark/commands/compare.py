@@ -63,7 +63,8 @@ def command(
 
     BASE and NEW are runs: their folders, or their run.ndjson. Where instructions are counted, a
     case is better or worse if it differs by more than two boots of the same code do. Where times
-    are sampled, a rank test and an interval decide; where they don't suffice, it is `undecided`.
+    are sampled, a rank test and an interval of the starts decide (`teemark run --rounds 8`); where
+    they don't suffice, as in runs of one start, it is `undecided`.
 
     Runs of an emulated board and of hardware, of instructions and of times, of different plans, and
     truncated runs are refused without --force.
@@ -193,17 +194,20 @@ def _compared(
     """Every run with the first, and what was compared by force."""
     from teemark.errors import DataError, UsageMistake
     from teemark.model.compare import is_exact, obstacles
-    from teemark.report.comparing import compared
+    from teemark.report.comparing import compared, remedy
     from teemark.report.subject import subjects
     from teemark.run import reader
     from teemark.trace import store
 
     runs = [reader.read(path) for path in paths]
-    against: list[str] = []
+    against: dict[str, str] = {}
     for run in runs[1:]:
-        against += [why for why in obstacles(runs[0], run) if why not in against]
+        against |= obstacles(runs[0], run)
     if against and not force:
-        raise DataError("; ".join(against), hint="--force compares them all the same")
+        remedies = ", ".join(dict.fromkeys(against.values()))
+        raise DataError(
+            "; ".join(against), hint=f"{remedies}; or compare all the same, with --force"
+        )
     if limit is not None and limit.instructions is not None and not all(map(is_exact, runs)):
         raise UsageMistake(
             f"--fail-on {limit.instructions:g}i: these runs don't count instructions",
@@ -217,7 +221,11 @@ def _compared(
                 f"{one.base.run.file} and {one.other.run.file} have no case in common",
                 hint="`teemark report` shows what is in a run",
             )
-    return found, against
+        if limit is not None and one.found.blind is not None:
+            raise UsageMistake(
+                f"--fail-on could never fail: {one.found.blind}", hint=remedy(one.found)
+            )
+    return found, list(against)
 
 
 # -- how it is shown -----------------------------------------------------------------------------
@@ -356,8 +364,8 @@ def _json(
                         "ratio_high": pair.ratio.interval.high if pair.ratio.interval else None,
                         "p": pair.p,
                         "probability_larger": pair.larger,
-                        "samples": pair.have or None,
-                        "more_samples": pair.more,
+                        "starts": pair.have or None,
+                        "more_starts": pair.more,
                         "reason": pair.reason,
                     }
                     for pair in one.found.worst_first
