@@ -12,6 +12,8 @@
 #include <linux/if_alg.h>
 
 #include "cases.h"
+#include "clock.h"
+#include "facts.h"
 #include "kernel_crypto.h"
 #include "listing.h"
 
@@ -24,6 +26,9 @@ int __wrap_bind(int fd, const struct sockaddr *address, socklen_t len);
 int __wrap_setsockopt(int fd, int level, int name, const void *value,
 		      socklen_t len);
 int __wrap_accept4(int fd, struct sockaddr *address, socklen_t *len, int flags);
+ssize_t __wrap_send(int fd, const void *data, size_t len, int flags);
+uint64_t __wrap_clock_now_ns(void);
+uint64_t __real_clock_now_ns(void);
 FILE *__wrap_fopen(const char *path, const char *mode);
 FILE *__real_fopen(const char *path, const char *mode);
 
@@ -95,6 +100,23 @@ int __wrap_accept4(int fd, struct sockaddr *address, socklen_t *len, int flags)
 	(void)len;
 	(void)flags;
 	return dup(fd);
+}
+
+/* A driver that never completes what it began. */
+ssize_t __wrap_send(int fd, const void *data, size_t len, int flags)
+{
+	(void)fd;
+	(void)data;
+	(void)len;
+	(void)flags;
+	for (;;)
+		pause();
+}
+
+/* Seconds pass like hours. */
+uint64_t __wrap_clock_now_ns(void)
+{
+	return __real_clock_now_ns() * 100;
 }
 
 static bool is_cipher(const struct algorithm *alg)
@@ -225,6 +247,29 @@ static void test_any_driver_is_a_case_of_each(void **state)
 	cases_free(&cases);
 }
 
+/* The doctor's examination ends, and names the driver; the rest is tried. */
+static void test_a_driver_that_never_answers(void **state)
+{
+	struct facts facts = { 0 };
+
+	(void)state;
+	bind_errno = 0;
+	facts.group = "health";
+	facts_of_health(&facts);
+	for (size_t i = 0; i < facts.count; i++)
+		if (!strcmp(facts.list[i].name, "afalg_steps")) {
+			assert_string_equal(
+				facts.list[i].text,
+				"socket: ok\nhash bind: ok\nhash accept: ok\n"
+				"hash send: 110 no answer in 10 s from "
+				"omap-sha256\nskcipher bind: ok\n"
+				"aead bind: ok\nrng bind: ok");
+			facts_free(&facts);
+			return;
+		}
+	fail_msg("no steps");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -234,6 +279,7 @@ int main(void)
 		cmocka_unit_test(test_the_driver_that_is_bound),
 		cmocka_unit_test(test_a_driver_is_bound_by_its_name),
 		cmocka_unit_test(test_any_driver_is_a_case_of_each),
+		cmocka_unit_test(test_a_driver_that_never_answers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

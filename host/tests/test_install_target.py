@@ -11,21 +11,12 @@ from pathlib import Path
 HOST = Path(__file__).resolve().parents[1]
 
 
-def make(
-    build: Path, *words: str | Path, env: dict[str, str]
-) -> subprocess.CompletedProcess[str]:
+def make(build: Path, *words: str | Path, env: dict[str, str]) -> subprocess.CompletedProcess[str]:
     """With nothing of this checkout's build in reach."""
     command = ["make", "-C", HOST, f"BUILD={build}", f"SYSROOT={build}/none", *words]
-    clean = {
-        k: v for k, v in os.environ.items() if not k.startswith(("MAKE", "MFLAGS"))
-    }
+    clean = {k: v for k, v in os.environ.items() if not k.startswith(("MAKE", "MFLAGS"))}
     return subprocess.run(
-        command,
-        capture_output=True,
-        text=True,
-        check=False,
-        env=clean | env,
-        timeout=300,
+        command, capture_output=True, text=True, check=False, env=clean | env, timeout=300
     )
 
 
@@ -38,9 +29,7 @@ def program(path: Path, script: str) -> Path:
 def test_install_with_the_environment_of_a_package(tmp_path: Path) -> None:
     """CC of two words and CFLAGS from the environment; below DESTDIR and PREFIX."""
     log = tmp_path / "log"
-    compiler = program(
-        tmp_path / "compiler", f'echo "$@" >>"{log}"\nshift\nexec gcc "$@"\n'
-    )
+    compiler = program(tmp_path / "compiler", f'echo "$@" >>"{log}"\nshift\nexec gcc "$@"\n')
     done = make(
         tmp_path / "build",
         *("-j2", "install", f"DESTDIR={tmp_path}/root", "PREFIX=/usr"),
@@ -53,9 +42,7 @@ def test_install_with_the_environment_of_a_package(tmp_path: Path) -> None:
     compiled = [line for line in log.read_text().splitlines() if " -c " in line]
     assert compiled
     assert all(line.startswith("--word") and "-O0 -DASKED" in line for line in compiled)
-    said = subprocess.run(
-        [installed["teebench"], "--version"], capture_output=True, check=True
-    )
+    said = subprocess.run([installed["teebench"], "--version"], capture_output=True, check=True)
     assert said.stdout.startswith(b"teebench ")
     completions = tmp_path / "root/usr/share/bash-completion/completions"
     assert {path.name for path in completions.iterdir()} == set(installed)

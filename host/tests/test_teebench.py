@@ -30,12 +30,7 @@ def bench(
 ) -> subprocess.CompletedProcess[bytes]:
     data = stdin.encode() if isinstance(stdin, str) else stdin
     return subprocess.run(  # type: ignore[call-overload,no-any-return]
-        [TEEBENCH, *arguments],
-        input=data,
-        capture_output=True,
-        timeout=60,
-        check=False,
-        **options,
+        [TEEBENCH, *arguments], input=data, capture_output=True, timeout=60, check=False, **options
     )
 
 
@@ -45,9 +40,7 @@ def records(text: bytes) -> list[dict[str, object]]:
     def refuse(word: str) -> None:
         raise AssertionError(f"{word} in JSON")
 
-    return [
-        json.loads(line, parse_constant=refuse) for line in text.decode().splitlines()
-    ]
+    return [json.loads(line, parse_constant=refuse) for line in text.decode().splitlines()]
 
 
 def of_type(found: Sequence[dict[str, object]], wanted: str) -> list[dict[str, object]]:
@@ -72,10 +65,7 @@ def test_a_run() -> None:
     }
     # nothing computes in a TA, so nobody asked one
     assert found[0]["ta_counter"] == {"name": None, "hz": None, "resolution_ns": None}
-    assert (
-        found[0]["reasons"]["ta_counter.name"]
-        == "not looked for: no case computes in a TA"
-    )
+    assert found[0]["reasons"]["ta_counter.name"] == "not looked for: no case computes in a TA"
     assert found[-1]["ta_samples"] == 0
     for sample in samples:
         assert isinstance(sample["ns"], int)
@@ -127,53 +117,17 @@ def test_what_the_machine_cannot_do_is_a_skip_with_a_reason() -> None:
         ([], f"{C}\n\noneshot/sha256/gpu/1\n", "standard input:3"),
         ([], f"{C}\noneshot/sha256/c/1 samples=1.5\n", "standard input:2"),
         (["nonsense"], "", "nonsense"),
-        (
-            ["oneshot/sha256/c/99999999999999999999"],
-            "",
-            "too large, at most 1073741824",
-        ),
+        (["oneshot/sha256/c/99999999999999999999"], "", "too large, at most 1073741824"),
         (["oneshot/sha256/c/1073741825"], "", "too large, at most 1073741824"),
-        (
-            ["--seed", "99999999999999999999"],
-            "",
-            "--seed is too large, at most 18446744073709551",
-        ),
-        (
-            [f"{C}/1"],
-            "",
-            'oneshot takes ALGORITHM/BACKEND/BYTES; there is "/1" too many',
-        ),
+        (["--seed", "99999999999999999999"], "", "--seed is too large, at most 18446744073709551"),
+        ([f"{C}/1"], "", 'oneshot takes ALGORITHM/BACKEND/BYTES; there is "/1" too many'),
         ([f"{C} samples=1 samples=2"], "", '"samples" is there twice'),
-        (
-            ["oneshot/sha256/tee/1048576 repeat=1,9"],
-            "",
-            "9 repetitions of 1048576 bytes are more",
-        ),
-        (
-            ["oneshot/sha256/ta-c/0 repeat=65537"],
-            "",
-            "hint: a call can't be ended from outside",
-        ),
-        (
-            ["oneshot/hmac-sha256/tee/4096 repeat=2049"],
-            "",
-            "2049 repetitions of 4096 bytes",
-        ),
-        (
-            [],
-            "cipher/aes-128-cbc/tee/enc/64 repeat=65537\n",
-            "standard input:1: cipher/aes-128",
-        ),
-        (
-            ["same-code/intloop/ta-c/8388608 repeat=2"],
-            "",
-            "2 repetitions of 8388608 bytes",
-        ),
-        (
-            ["rng/random/tee/65536 repeat=1,2"],
-            "",
-            "2 times 65536 random bytes are more",
-        ),
+        (["oneshot/sha256/tee/1048576 repeat=1,9"], "", "9 repetitions of 1048576 bytes are more"),
+        (["oneshot/sha256/ta-c/0 repeat=65537"], "", "hint: a call can't be ended from outside"),
+        (["oneshot/hmac-sha256/tee/4096 repeat=2049"], "", "2049 repetitions of 4096 bytes"),
+        ([], "cipher/aes-128-cbc/tee/enc/64 repeat=65537\n", "standard input:1: cipher/aes-128"),
+        (["same-code/intloop/ta-c/8388608 repeat=2"], "", "2 repetitions of 8388608 bytes"),
+        (["rng/random/tee/65536 repeat=1,2"], "", "2 times 65536 random bytes are more"),
         (["--stretch", "5"], "", "--stretch takes one case"),
         (["--stretch", "5", ""], "", "the case is empty"),
         (["--stretch", "0", C], "", "the number of calls is 0"),
@@ -222,16 +176,9 @@ def test_interrupted_while_it_compares(tmp_path: Path) -> None:
     """Both processes get the terminal's signal; the one that was begun cleans up as well."""
     for seconds in (0.3, 0.6, 0.9):
         with subprocess.Popen(
-            [
-                TEEBENCH,
-                "--samples=99999",
-                "--output",
-                tmp_path / "run",
-                "file/sha256/openssl/65536",
-            ],
-            env={"TEEMARK_DIR": str(tmp_path)},
-            start_new_session=True,
-        ) as process:
+            [TEEBENCH, "--samples=99999", "--output", tmp_path / "run", "file/sha256/openssl/65536"],
+            env={"TEEMARK_DIR": str(tmp_path)}, start_new_session=True,
+        ) as process:  # fmt: skip
             time.sleep(seconds)
             os.killpg(process.pid, signal.SIGINT)
             assert process.wait(20) == 130
@@ -279,17 +226,11 @@ def test_machine() -> None:
         if value is None:
             return [prefix]
         if isinstance(value, dict):
-            return [
-                n
-                for k, v in value.items()
-                for n in nulls(f"{prefix}.{k}".strip("."), v)
-            ]
+            return [n for k, v in value.items() for n in nulls(f"{prefix}.{k}".strip("."), v)]
         return []
 
     facts = {name: value for name, value in machine.items() if isinstance(value, dict)}
-    unknown = nulls(
-        "", {name: group for name, group in facts.items() if name != "reasons"}
-    )
+    unknown = nulls("", {name: group for name, group in facts.items() if name != "reasons"})
     assert sorted(unknown) == sorted(machine["reasons"])
     assert all(machine["reasons"].values())
     assert "unknown (" in bench("--machine").stdout.decode()
@@ -319,16 +260,11 @@ def test_machine_of_a_made_up_tree(tmp_path: Path) -> None:
     assert machine["cpu"]["governor"] == ["ondemand"]
     assert machine["cpu"]["temperature"] == ["cpu-thermal 82.3 °C"]
     health = machine["health"]
-    assert (health["throttled"], health["tracer"], health["modules"]) == (
-        "50005",
-        "function",
-        ["tee"],
-    )
+    assert (health["throttled"], health["tracer"]) == ("50005", "function")
+    assert health["modules"] == ["tee"]
 
 
-def wait_until_it_measures(
-    process: subprocess.Popen[bytes], seconds: float = 0.3
-) -> None:
+def wait_until_it_measures(process: subprocess.Popen[bytes], seconds: float = 0.3) -> None:
     """By the CPU time that it took, however busy the machine is."""
     ticks = seconds * os.sysconf("SC_CLK_TCK")
     stat = Path(f"/proc/{process.pid}/stat")
@@ -366,12 +302,9 @@ def test_interrupted(
 
 
 @pytest.mark.parametrize(
-    ("case", "seconds"),
-    [("file/sha256/c/1073741824", 1.0), ("oneshot/sha256/c/1073741824", 0.2)],
+    ("case", "seconds"), [("file/sha256/c/1073741824", 1.0), ("oneshot/sha256/c/1073741824", 0.2)]
 )
-def test_interrupted_while_it_prepares(
-    tmp_path: Path, case: str, seconds: float
-) -> None:
+def test_interrupted_while_it_prepares(tmp_path: Path, case: str, seconds: float) -> None:
     """Filling, writing, hashing to compare, calibrating: a minute of it here, but no one step."""
     output = tmp_path / "run"
     with subprocess.Popen(
@@ -416,9 +349,7 @@ def test_a_second_signal_ends_it_at_once(tmp_path: Path, second: int) -> None:
 
 def test_killed_leaves_a_partial_file_without_an_end(tmp_path: Path) -> None:
     output = tmp_path / "run"
-    with subprocess.Popen(
-        [TEEBENCH, "--samples", "1000000", "--output", output, C]
-    ) as process:
+    with subprocess.Popen([TEEBENCH, "--samples", "1000000", "--output", output, C]) as process:
         wait_until_it_measures(process)
         process.kill()
     assert not output.exists()
@@ -433,16 +364,11 @@ def test_without_ta_counter() -> None:
     machine = records(done.stdout)[0]
     assert machine["settings"]["ta_counter"] is False
     assert machine["ta_counter"]["name"] is None
-    assert (
-        machine["reasons"]["ta_counter.hz"]
-        == "not looked for: --no-ta-counter was given"
-    )
+    assert machine["reasons"]["ta_counter.hz"] == "not looked for: --no-ta-counter was given"
 
 
 def test_settling_is_interrupted_too() -> None:
-    with subprocess.Popen(
-        [TEEBENCH, "--settle", "1000", C], stdout=subprocess.PIPE
-    ) as process:
+    with subprocess.Popen([TEEBENCH, "--settle", "1000", C], stdout=subprocess.PIPE) as process:
         time.sleep(0.3)
         process.send_signal(signal.SIGINT)
         out, _ = process.communicate(timeout=20)
@@ -464,9 +390,7 @@ def test_nohup_is_respected() -> None:
 
 def test_a_reader_that_goes_away() -> None:
     with subprocess.Popen(
-        [TEEBENCH, "--samples", "100000", C],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
+        [TEEBENCH, "--samples", "100000", C], stdout=subprocess.PIPE, stderr=subprocess.PIPE
     ) as process:
         assert process.stdout is not None
         assert process.stderr is not None
@@ -537,9 +461,7 @@ PORTABLE = {
 
 
 def test_digests_of_every_length_equal_hashlib() -> None:
-    done = subprocess.run(
-        [DIGESTS], capture_output=True, text=True, check=True, timeout=60
-    )
+    done = subprocess.run([DIGESTS], capture_output=True, text=True, check=True, timeout=60)
     computed = check_digests(done.stdout)
     assert computed["c"] == PORTABLE
     if shutil.which("openssl"):
@@ -549,13 +471,7 @@ def test_digests_of_every_length_equal_hashlib() -> None:
 @pytest.mark.parametrize(
     ("arch", "emulator", "cpu", "root", "backends"),
     [
-        (
-            "aarch64",
-            "qemu-aarch64-static",
-            "cortex-a57",
-            "/usr/aarch64-linux-gnu",
-            ("c", "ce"),
-        ),
+        ("aarch64", "qemu-aarch64-static", "cortex-a57", "/usr/aarch64-linux-gnu", ("c", "ce")),
         ("armhf", "qemu-arm-static", "cortex-a7", "/usr/arm-linux-gnueabihf", ("c",)),
     ],
 )
@@ -573,11 +489,7 @@ def test_digests_of_other_processors(
     )  # fmt: skip
     computed = check_digests(done.stdout)
     assert computed["c"] == PORTABLE
-    assert computed.get("ce", {"sha1", "sha224", "sha256"}) >= {
-        "sha1",
-        "sha224",
-        "sha256",
-    }
+    assert computed.get("ce", {"sha1", "sha224", "sha256"}) >= {"sha1", "sha224", "sha256"}
     assert set(computed) == set(backends)
 
 
@@ -638,8 +550,7 @@ def test_tas_that_cannot_be_opened_are_told_one_by_one() -> None:
 
 
 @pytest.mark.parametrize(
-    "word",
-    ["", "x", TA[:-1], TA + "0", TA.replace("-", "0"), TA.replace("a", " "), "-" * 36],
+    "word", ["", "x", TA[:-1], TA + "0", TA.replace("-", "0"), TA.replace("a", " "), "-" * 36]
 )
 def test_what_is_no_uuid_opens_nothing(word: str) -> None:
     done = bench("--open-tas", "--", TA, word)

@@ -13,11 +13,7 @@ HERE = Path(__file__).resolve().parent
 TEEBENCH = HERE.parents[1] / "build" / "tests" / "host" / "teebench"
 
 CIPHERS = [
-    *(
-        f"aes-{bits}-{mode}"
-        for bits in (128, 192, 256)
-        for mode in ("ecb", "cbc", "ctr", "gcm")
-    ),
+    *(f"aes-{bits}-{mode}" for bits in (128, 192, 256) for mode in ("ecb", "cbc", "ctr", "gcm")),
     "aes-128-xts",
     "aes-256-xts",
 ]
@@ -31,16 +27,8 @@ CASES = [
     "shm/temporary/tee/in/64",
     "session/open/tee/none",
     "ta-size/32/tee/none",
-    *(
-        f"stream/sha256/{by}/{what}"
-        for by in ("c", "openssl")
-        for what in ("0/1", "9999/1000")
-    ),
-    *(
-        f"oneshot/hmac-sha{n}/{by}/65"
-        for n in (1, 256, 512)
-        for by in ("c", "openssl", "ta-c")
-    ),
+    *(f"stream/sha256/{by}/{what}" for by in ("c", "openssl") for what in ("0/1", "9999/1000")),
+    *(f"oneshot/hmac-sha{n}/{by}/65" for n in (1, 256, 512) for by in ("c", "openssl", "ta-c")),
     *(
         f"cipher/{cipher}/{by}/{way}/{size}"
         for cipher in CIPHERS
@@ -156,9 +144,7 @@ def test_what_runs_is_right_and_leaves_nothing_behind(tmp_path: Path) -> None:
         ("file/aes-128-cbc-enc/c/15", "multiple"),
     ],
 )
-def test_a_wrong_key_is_refused_before_anything_is_measured(
-    key: str, said: str
-) -> None:
+def test_a_wrong_key_is_refused_before_anything_is_measured(key: str, said: str) -> None:
     done = subprocess.run([TEEBENCH, key], capture_output=True, check=False, timeout=60)
     assert done.returncode == 2
     assert said in done.stderr.decode()

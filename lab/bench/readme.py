@@ -99,10 +99,17 @@ def with_run(readme: str, by: str, text: str) -> str:
 
 
 def differences(one: str, other: str) -> list[str]:
-    """Lines that differ in a word, or, in the table, in a figure by more than boots do."""
-    first, second = one.splitlines(), other.splitlines()
+    """Lines of the table and sentences that one of the two has, or that differ in a word; in the
+    table also those that differ in a figure by more than boots do."""
+    first, second = _unwrapped(one), _unwrapped(other)
     if len(first) != len(second):
-        return [f"{len(first)} lines and {len(second)}"]
+        words = [{_words(line): line for line in lines} for lines in (first, second)]
+        return [
+            f"only {where}: {line.strip()}"
+            for where, mine, others in (("here", *words), ("there", *reversed(words)))
+            for key, line in mine.items()
+            if key not in others
+        ] or [f"{len(first)} lines and sentences, and {len(second)}"]
     found = []
     table = False
     for a, b in zip(first, second, strict=True):
@@ -110,6 +117,20 @@ def differences(one: str, other: str) -> list[str]:
         if _words(a) != _words(b) or (table and not _close(a, b)):
             found.append(f"{a.strip()}  ≠  {b.strip()}")
     return found
+
+
+def _unwrapped(text: str) -> list[str]:
+    """Its lines, where a sentence that was wrapped is one: another figure may wrap it elsewhere."""
+    lines: list[str] = []
+    sentence = False
+    for line in text.splitlines():
+        continues = sentence and re.match(r" {6}\S", line) is not None
+        if continues:
+            lines[-1] += f" {line.strip()}"
+        else:
+            lines.append(line)
+            sentence = SENTENCE.match(line) is not None
+    return lines
 
 
 def _words(line: str) -> str:
@@ -127,7 +148,7 @@ def _close_figures(one: str, other: str) -> bool:
     digits = [text.removesuffix("%").replace(SPACE, "") for text in (one, other)]
     values = [float(text) for text in digits]
     decimals = min(len(text.partition(".")[2]) for text in digits)
-    last = 1.001 * 10.0**-decimals if decimals else 0.0
+    last = 1.001 * 10.0**-decimals
     allowed = PERCENT if one.endswith("%") else RELATIVE * max(values)
     return abs(values[0] - values[1]) <= max(allowed, last)
 

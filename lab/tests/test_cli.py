@@ -3,19 +3,23 @@
 
 from __future__ import annotations
 
+import fcntl
 import io
 import json
 import os
+import pty
 import resource
+import struct
 import subprocess
 import sys
+import termios
 from pathlib import Path
 
 import pytest
 
 from teemark import __version__, cli, fmt, paths
 from teemark.boards import SshConfig
-from teemark.console import json_text, paragraph, terminal
+from teemark.console import json_text, paragraph, terminal, wrapped
 
 TEEMARK = [sys.executable, "-m", "teemark"]
 
@@ -68,6 +72,30 @@ def test_numbers_and_paths_stay_whole_in_paragraphs(capsys: pytest.CaptureFixtur
     assert out.endswith(" [bold]\n")
     assert all(line.startswith("  ") for line in out.splitlines()[1:])
     assert all(len(line) <= 80 for line in out.splitlines() if word not in line)
+
+
+def test_a_command_in_backticks_stays_on_one_line() -> None:
+    text = f"{'word ' * 5}run `teemark run --board desk --plan full` again"
+    assert "`teemark run --board desk --plan full`" in wrapped(text, 40)
+    assert all(len(line) <= 40 for line in wrapped(text, 40).splitlines())
+
+
+def test_messages_fit_the_terminal() -> None:
+    """Errors, hints and remarks on stderr; elsewhere, for scripts, each is one line."""
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("4H", 24, 50, 0, 0))
+    subprocess.run(
+        [sys.executable, "-m", "teemark", "board", "show", "nothere"],
+        stderr=theirs, stdout=subprocess.DEVNULL, stdin=subprocess.DEVNULL, check=False,
+    )  # fmt: skip
+    os.close(theirs)
+    with os.fdopen(ours, "rb") as terminal_end:
+        shown = terminal_end.read1().decode().splitlines()
+    assert all(len(line) <= 50 for line in shown), shown
+    assert len(shown) > 2
+    plain = teemark("board", "show", "nothere").stderr
+    assert len(plain.splitlines()) == 2
+    assert " ".join(" ".join(shown).split()) == " ".join(plain.split())
 
 
 def test_json_for_scripts_is_ascii_and_has_no_nan() -> None:
@@ -139,7 +167,9 @@ def test_board_list(tmp_path: Path) -> None:
     rows = {row["name"]: row for row in json.loads(done.stdout)}
     assert rows["qemu-v8"]["kind"] == "virtual"
     assert rows["qemu-v8"]["up"] in (True, False)
-    assert "qemu-v8-icount" in teemark("board", "list").stdout
+    listed = teemark("board", "list").stdout.splitlines()
+    assert any(line.startswith("qemu-v8-icount ") for line in listed)
+    assert all(len(line) <= 80 for line in listed)
 
 
 def test_board_list_shows_what_is_wrong(tmp_path: Path) -> None:
@@ -165,6 +195,9 @@ def test_board_show_says_where_each_setting_comes_from(tmp_path: Path) -> None:
     file.write_text('kind = "ssh"\naddress = "192.0.2.7"\noptions = ["User=somebody"]\n')
     told = json.loads(teemark("board", "show", str(file), "--json").stdout)
     rows = {row["name"]: (row["value"], row["source"]) for row in told["settings"]}
+    lines = teemark("board", "show", str(file)).stdout.splitlines()[1:]
+    kit = str(paths.vboard() / "ta_dev_kit")
+    assert all(len(line) <= 80 or kit in line for line in lines), lines
     assert rows["user"] == ("somebody", "ssh's configuration")
     assert rows["port"] == (22, "ssh's configuration")
     shown = teemark("board", "show", "qemu-v8")

@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from teemark.commands import doctor
 from teemark.doctor.inventory import inventory
 from teemark.doctor.patient import Patient, Problem, Ta
 from teemark.doctor.rules import examine, meaningful
@@ -316,6 +317,26 @@ def test_each_error_of_each_step(step: str, code: str, cause: str, remedy: str) 
     assert problem.evidence.startswith(f"{step}: errno {code.split(maxsplit=1)[0]}")
     assert cause in problem.cause
     assert remedy in problem.remedy
+
+
+def test_a_driver_that_never_answers_is_named() -> None:
+    steps = ["socket: ok", "hash send: 110 no answer in 10 s from omap-sha256"]
+    drivers = ["sha256 omap-sha256 priority 400 ahash module omap_sham"]
+    sick = patient(health={"afalg_steps": steps}, crypto={"kernel_drivers": drivers})
+    problem = only(sick, well=False)
+    assert problem.cause.startswith("omap-sha256 takes what it is given and never completes it")
+    assert "rmmod omap_sham" in problem.remedy
+
+
+def test_what_is_told_fits_80_columns(capsys: pytest.CaptureFixture[str]) -> None:
+    """But what is to be copied."""
+    sick = patient(health={"afalg_steps": ["socket: 97 Address family not supported"]})
+    doctor._tell("desk", sick, examine(sick), everything=True)
+    lines = capsys.readouterr().out.splitlines()
+    first = next(number for number, line in enumerate(lines) if line.startswith("    do:"))
+    assert all(len(line) <= 80 for line in lines[:first]), lines
+    assert "modprobe af_alg" in lines[first]
+    assert any(line.startswith("    cause: the kernel has no AF_ALG") for line in lines)
 
 
 def test_netlink_apart() -> None:

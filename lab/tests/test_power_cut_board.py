@@ -159,8 +159,8 @@ def test_power_cuts(board: VirtualBoard, tmp_path: Path) -> None:
         put_programs(board)
         board.script("sync")
         truth = set(board.script("cat /data/truth").text.splitlines())
+        board.script(READY)
         for n in range(CUTS):
-            board.script(READY)
             board.script(STORE, str(n))
             board.script(f"({WRITE}) >/dev/null 2>&1 </dev/null &")
             directory = tmp_path / f"run-{n}"

@@ -4,13 +4,14 @@
 from __future__ import annotations
 
 import importlib.util
+import warnings
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 
 from teemark import paths, plan, runner
-from teemark.boards import VirtualBoard
+from teemark.boards import VirtualBoard, ensure_installed
 from teemark.run import reader
 from teemark.run.records import AnyRecord
 
@@ -51,12 +52,15 @@ def test_the_run_in_readme_can_be_found_and_put_back(bench: ModuleType) -> None:
         ("  oneshot/sha256/tee   78.0 µs", "  oneshot/sha256/tee   77.9 µs", True),
         ("  oneshot/sha256/tee   78.0 µs", "  oneshot/sha256/tee   78.0 ms", False),
         ("  oneshot/sha256/tee   555", "  oneshot/sha256/tee   556", True),
+        ("  oneshot/sha256/tee   249", "  oneshot/sha256/tee   250", True),
         ("  oneshot/sha256/tee   555", "  oneshot/sha256/tee   557", False),
         ("  oneshot/sha256/tee   0.12\u202f%", "  oneshot/sha256/tee   0.17\u202f%", True),
         ("  oneshot/sha256/tee   0.12\u202f%", "  oneshot/sha256/tee   2.17\u202f%", False),
         ("  oneshot/sha256/tee   0.012\u202f%", "  oneshot/sha256/tee   < 0.01\u202f%", True),
         ("  • An empty call takes 57.2 µs.", "  • An empty call takes 58.9 µs.", True),
         ("  • An empty call takes 57.2 µs.", "  • A call takes 57.2 µs.", False),
+        ("    • An empty call takes\n      57.2 µs.", "    • An empty call takes 57.2 µs.", True),
+        ("    • An empty call takes 57.2 µs.", "    • A call.\n    • An empty one.", False),
     ],
 )
 def test_what_counts_as_different(bench: ModuleType, before: str, after: str, alike: bool) -> None:
@@ -73,6 +77,16 @@ def test_readme_shows_what_the_exact_board_gives(
     if bench.made_by() != by:
         pytest.skip(f"README's run was made by {by}; here it is {bench.made_by()}")
     asked = plan.load(bench.PLAN)
-    outcome = runner.measure(qemu_v8_icount, asked, tmp_path / "run", Unwatched())
-    assert outcome.error is None
-    assert bench.differences(text, bench.shown(reader.read(outcome.file))) == []
+
+    def differences(folder: Path) -> list[str]:
+        ensure_installed(qemu_v8_icount)
+        outcome = runner.measure(qemu_v8_icount, asked, folder, Unwatched())
+        assert outcome.error is None
+        found: list[str] = bench.differences(text, bench.shown(reader.read(outcome.file)))
+        return found
+
+    if found := differences(tmp_path / "run"):
+        # One boot of about forty counts a little more, and why isn't known (test_board_exact).
+        warnings.warn(f"README and the first boot differ: {found}", stacklevel=1)
+        qemu_v8_icount.reboot("power-cut")
+        assert differences(tmp_path / "again") == []

@@ -4,21 +4,28 @@
  * step of an AF_ALG socket, the devices' permissions, modules, tracing, disk.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <grp.h>
 #include <mntent.h>
 #include <pwd.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/utsname.h>
+#include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <linux/if_alg.h>
 
+#include "clock.h"
 #include "facts.h"
+#include "kernel_crypto.h"
 #include "place.h"
 
 #ifndef AF_ALG
@@ -28,59 +35,152 @@
 #define SOL_ALG 279
 #endif
 
+/*
+ * What a process of its own tells of its socket. A driver that never answers
+ * holds that process for good, and not even SIGKILL ends it.
+ */
+struct attempt {
+	char step[32];    /* under way; "": none is */
+	char driver[128]; /* that is bound; "": not known */
+	char lines[512];
+};
+
+enum { PATIENCE_SECONDS = 10 }; /* for a step, which may load modules */
+
 /* "hash accept: 2 No such file or directory", "hash accept: ok" */
-static bool step(struct lines *lines, const char *what, bool ok)
+static void put_step(char *lines, size_t room, const char *what, bool ok)
 {
 	int code = errno;
+	size_t len = strlen(lines);
 
 	if (ok)
-		lines_add(lines, "%s: ok", what);
+		snprintf(lines + len, room - len, "%s%s: ok", len ? "\n" : "",
+			 what);
 	else
-		lines_add(lines, "%s: %d %s", what, code, strerror(code));
+		snprintf(lines + len, room - len, "%s%s: %d %s",
+			 len ? "\n" : "", what, code, strerror(code));
+}
+
+static void begin(struct attempt *a, const char *type, const char *what)
+{
+	snprintf(a->step, sizeof(a->step), "%s %s", type, what);
+}
+
+static bool ended(struct attempt *a, bool ok)
+{
+	put_step(a->lines, sizeof(a->lines), a->step, ok);
+	a->step[0] = '\0';
 	return ok;
 }
 
-static void try_hash(struct lines *lines, int bound)
+static void try_hash(struct attempt *a, const char *name, int bound)
 {
+	struct kernel_driver driver;
 	uint8_t digest[64];
-	int op = accept(bound, NULL, NULL);
+	int op;
 
-	if (!step(lines, "hash accept", op >= 0))
+	begin(a, "hash", "accept");
+	if (!kernel_driver_bound("hash", name, &driver, NULL))
+		snprintf(a->driver, sizeof(a->driver), "%s", driver.driver);
+	op = accept4(bound, NULL, NULL, SOCK_CLOEXEC);
+	if (!ended(a, op >= 0))
 		return;
-	if (step(lines, "hash send", send(op, "abc", 3, 0) == 3))
-		step(lines, "hash receive",
-		     read(op, digest, sizeof(digest)) > 0);
-	close(op);
+	begin(a, "hash", "send");
+	if (!ended(a, send(op, "abc", 3, 0) == 3))
+		return;
+	begin(a, "hash", "receive");
+	ended(a, read(op, digest, sizeof(digest)) > 0);
 }
 
-/* Each step of each type of socket, up to the first that fails. */
+static void try_socket(struct attempt *a, const char *type, const char *name)
+{
+	struct sockaddr_alg sa = { .salg_family = AF_ALG };
+	int fd = socket(AF_ALG, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+
+	strcpy((char *)sa.salg_type, type);
+	strcpy((char *)sa.salg_name, name);
+	begin(a, type, "bind");
+	if (ended(a, !bind(fd, (struct sockaddr *)&sa, sizeof(sa))) &&
+	    !strcmp(type, "hash"))
+		try_hash(a, name, fd);
+}
+
+/* Whoever waits for the end of this program's output waits for no child. */
+static void let_go_of_files(void)
+{
+	int null = open("/dev/null", O_RDWR);
+
+	for (int fd = 0; fd < 1024; fd++)
+		if (fd != null)
+			fd < 3 ? dup2(null, fd) : close(fd);
+}
+
+/* False: the child is at one step for too long. */
+static bool ends(pid_t child, const struct attempt *a)
+{
+	const struct timespec pause = { .tv_nsec = 2000000 };
+	uint64_t since = clock_now_ns();
+	char seen[sizeof(a->step)] = "";
+
+	while (!waitpid(child, NULL, WNOHANG)) {
+		if (strcmp(seen, a->step)) {
+			strcpy(seen, a->step);
+			since = clock_now_ns();
+		}
+		if (clock_now_ns() - since > PATIENCE_SECONDS * 1000000000ull) {
+			kill(child, SIGKILL);
+			return false;
+		}
+		nanosleep(&pause, NULL);
+	}
+	return true;
+}
+
+/* Each step of a type of socket, up to the first that fails. */
+static void add_attempt(struct lines *lines, const char *type, const char *name)
+{
+	struct attempt *a = mmap(NULL, sizeof(*a), PROT_READ | PROT_WRITE,
+				 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	pid_t child = a == MAP_FAILED ? -1 : fork();
+
+	if (!child) {
+		let_go_of_files();
+		try_socket(a, type, name);
+		_exit(0);
+	}
+	if (child < 0) {
+		lines_add(lines, "%s: %d %s", type, errno, strerror(errno));
+	} else {
+		bool ended_itself = ends(child, a);
+
+		if (*a->lines)
+			lines_add(lines, "%s", a->lines);
+		if (*a->step && ended_itself)
+			lines_add(lines, "%s: %d the process died in it",
+				  a->step, EIO);
+		else if (*a->step)
+			lines_add(lines, "%s: %d no answer in %d s from %s",
+				  a->step, ETIMEDOUT, PATIENCE_SECONDS,
+				  *a->driver ? a->driver : "the driver");
+	}
+	if (a != MAP_FAILED)
+		munmap(a, sizeof(*a));
+}
+
 static void add_afalg_steps(struct facts *f)
 {
-	static const struct {
-		const char *type, *name, *what;
-	} kinds[] = {
-		{ "hash", "sha256", "hash bind" },
-		{ "skcipher", "cbc(aes)", "skcipher bind" },
-		{ "aead", "gcm(aes)", "aead bind" },
-		{ "rng", "stdrng", "rng bind" },
-	};
 	struct lines lines = { 0 };
+	char first[64] = "";
+	int fd = socket(AF_ALG, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
-		struct sockaddr_alg sa = { .salg_family = AF_ALG };
-		int fd = socket(AF_ALG, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
-
-		if (fd < 0 || i == 0)
-			step(&lines, "socket", fd >= 0);
-		if (fd < 0)
-			break;
-		strcpy((char *)sa.salg_type, kinds[i].type);
-		strcpy((char *)sa.salg_name, kinds[i].name);
-		if (step(&lines, kinds[i].what,
-			 !bind(fd, (struct sockaddr *)&sa, sizeof(sa))) &&
-		    i == 0)
-			try_hash(&lines, fd);
+	put_step(first, sizeof(first), "socket", fd >= 0);
+	lines_add(&lines, "%s", first);
+	if (fd >= 0) {
 		close(fd);
+		add_attempt(&lines, "hash", "sha256");
+		add_attempt(&lines, "skcipher", "cbc(aes)");
+		add_attempt(&lines, "aead", "gcm(aes)");
+		add_attempt(&lines, "rng", "stdrng");
 	}
 	fact_list(f, "afalg_steps", lines.text, "nothing was tried");
 	free(lines.text);

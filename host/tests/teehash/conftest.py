@@ -38,9 +38,7 @@ def bare(built: Path) -> Program:
 @pytest.fixture(scope="session")
 def tee(built: Path) -> Program:
     """With the backend `tee` over a TEE that fails on demand (fake_tee.c)."""
-    return Program(
-        str(built / "teehash-tee"), (), {"LD_LIBRARY_PATH": str(built / "lib")}
-    )
+    return Program(str(built / "teehash-tee"), (), {"LD_LIBRARY_PATH": str(built / "lib")})
 
 
 @pytest.fixture(scope="session")

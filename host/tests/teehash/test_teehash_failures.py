@@ -27,9 +27,7 @@ def directory(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def faulty(built: Path, native: Program) -> Program:
-    return Program(
-        native.path, native.arguments, {"LD_PRELOAD": str(built / "libfault.so")}
-    )
+    return Program(native.path, native.arguments, {"LD_PRELOAD": str(built / "libfault.so")})
 
 
 # -- files -----------------------------------------------------------------------------------
@@ -59,9 +57,7 @@ def test_no_permission(teehash: Program, directory: Path) -> None:
 def test_no_permission_for_another_user(native: Program) -> None:
     if os.geteuid():
         pytest.skip("only root can become another user")
-    with (
-        tempfile.TemporaryDirectory() as folder
-    ):  # the program's own may be closed to others
+    with tempfile.TemporaryDirectory() as folder:  # the program's own may be closed to others
         Path(folder).chmod(0o755)
         program = shutil.copy(native.path, folder)
         done = subprocess.run(
@@ -75,9 +71,7 @@ def test_no_permission_for_another_user(native: Program) -> None:
 def test_names_that_upset_terminals(teehash: Program, directory: Path) -> None:
     done = teehash(b"a\x1b[2J\n\xff", "good", cwd=directory)
     assert (done.status, done.out) == (1, GOOD)
-    assert (
-        done.err == rb"teehash: 'a\033[2J\012\377': No such file or directory" + b"\n"
-    )
+    assert done.err == rb"teehash: 'a\033[2J\012\377': No such file or directory" + b"\n"
 
 
 def test_fifo_and_device(teehash: Program, directory: Path) -> None:
@@ -86,10 +80,7 @@ def test_fifo_and_device(teehash: Program, directory: Path) -> None:
         done = teehash("fifo", "/dev/null", "good", cwd=directory)
         assert writer.wait() == 0
     nothing = hashlib.sha256(b"").hexdigest().encode()
-    assert (
-        done.out
-        == GOOD.replace(b"  good", b"  fifo") + nothing + b"  /dev/null\n" + GOOD
-    )
+    assert done.out == GOOD.replace(b"  good", b"  fifo") + nothing + b"  /dev/null\n" + GOOD
 
 
 @pytest.mark.parametrize("reader", ["thread", "inline"])
@@ -99,14 +90,9 @@ def test_an_input_output_error_midway(
 ) -> None:
     (directory / "bad").write_bytes(bytes(300_000))
     options = ("--chunk=64K", "--mode=stream", f"--reader={reader}")
-    done = faulty(
-        *options, "bad", "good", cwd=directory, FAULT_SIZE="300000", FAULT_AT=at
-    )
+    done = faulty(*options, "bad", "good", cwd=directory, FAULT_SIZE="300000", FAULT_AT=at)
     assert (done.status, done.out) == (1, GOOD)
-    assert (
-        done.err
-        == f"teehash: bad: read error after {at} bytes: Input/output error\n".encode()
-    )
+    assert done.err == f"teehash: bad: read error after {at} bytes: Input/output error\n".encode()
     # in one call
     done = faulty("bad", "good", cwd=directory, FAULT_SIZE="300000", FAULT_AT=at)
     assert (done.status, done.out) == (1, GOOD)
@@ -135,9 +121,7 @@ def test_a_file_that_changes_while_it_is_read(
     assert b"bad: changed while being read (size 300000 before, " in done.err
 
 
-def test_check_says_failed_for_a_file_that_changes(
-    faulty: Program, directory: Path
-) -> None:
+def test_check_says_failed_for_a_file_that_changes(faulty: Program, directory: Path) -> None:
     (directory / "bad").write_bytes(bytes(300_000))
     text = hashlib.sha256(bytes(300_000)).hexdigest().encode() + b"  bad\n" + GOOD
     done = faulty(
@@ -168,15 +152,10 @@ def test_the_report_finds_no_room(teehash: Program, directory: Path) -> None:
     assert b"cannot write the report to /dev/full: No space left on device" in done.err
     done = teehash("--report", "--report-file=/no/such/folder", "good", cwd=directory)
     assert (done.status, done.out) == (1, b"")
-    assert (
-        b"cannot write the report to /no/such/folder: No such file or directory"
-        in done.err
-    )
+    assert b"cannot write the report to /no/such/folder: No such file or directory" in done.err
 
 
-def with_shell(
-    program: Program, line: str, cwd: Path
-) -> subprocess.CompletedProcess[bytes]:
+def with_shell(program: Program, line: str, cwd: Path) -> subprocess.CompletedProcess[bytes]:
     """teehash as a shell runs it: redirections may follow."""
     options = " ".join(map(str, program.arguments))
     return subprocess.run(
@@ -201,9 +180,7 @@ def test_closed_output(
     for closed in (">&-", "<&- >&-"):
         done = with_shell(program, f"{line} {closed}", directory)
         assert done.returncode == 1, done.stderr
-        assert done.stderr.count(b"write error: Bad file descriptor\n") == 1, (
-            done.stderr
-        )
+        assert done.stderr.count(b"write error: Bad file descriptor\n") == 1, done.stderr
         assert not (directory / "R").exists()
         lines_fail = line.startswith("--report ") or "--report-file" in line
         assert (b"no report is written" in done.stderr) == lines_fail
@@ -212,15 +189,11 @@ def test_closed_output(
 def test_closed_output_that_nobody_needs(teehash: Program, directory: Path) -> None:
     (directory / "list").write_bytes(GOOD)
     for closed in (">&-", "2>&-", ">&- 2>&-"):
-        assert (
-            with_shell(teehash, f"-c --status list {closed}", directory).returncode == 0
-        )
+        assert with_shell(teehash, f"-c --status list {closed}", directory).returncode == 0
 
 
 @pytest.mark.parametrize("which", ["teehash", "tee"])
-def test_closed_input(
-    request: pytest.FixtureRequest, directory: Path, which: str
-) -> None:
+def test_closed_input(request: pytest.FixtureRequest, directory: Path, which: str) -> None:
     program: Program = request.getfixturevalue(which)
     done = with_shell(program, "good <&-", directory)
     assert (done.returncode, done.stdout, done.stderr) == (0, GOOD, b"")
@@ -234,9 +207,7 @@ def test_closed_input(
 
 
 @pytest.mark.parametrize("which", ["teehash", "tee"])
-def test_closed_errors(
-    request: pytest.FixtureRequest, directory: Path, which: str
-) -> None:
+def test_closed_errors(request: pytest.FixtureRequest, directory: Path, which: str) -> None:
     """Messages are lost, and go nowhere else."""
     program: Program = request.getfixturevalue(which)
     done = with_shell(program, "good 2>&-", directory)
@@ -263,9 +234,7 @@ def test_a_reader_that_goes_away(teehash: Program, directory: Path) -> None:
     assert done.stderr == b"teehash: write error: Broken pipe\n"
 
 
-@pytest.mark.parametrize(
-    "options", [["-j2"], ["-j2", "--reader=thread"], ["-c", "-j2"]]
-)
+@pytest.mark.parametrize("options", [["-j2"], ["-j2", "--reader=thread"], ["-c", "-j2"]])
 def test_a_reader_that_goes_away_ends_all_workers(
     teehash: Program, directory: Path, options: list[str]
 ) -> None:
@@ -274,9 +243,7 @@ def test_a_reader_that_goes_away_ends_all_workers(
         big.truncate(1 << 40)  # hours
     with (directory / "first").open("wb") as first:
         first.truncate(40 << 20)  # when its line is printed, others are under way
-    (directory / "list").write_bytes(
-        b"".join(b"0" * 64 + b"  %s\n" % n for n in (b"first", b"big"))
-    )
+    (directory / "list").write_bytes(b"".join(b"0" * 64 + b"  %s\n" % n for n in (b"first", b"big")))
     names = ["list"] if "-c" in options else ["first", "big", "big", "big"]
     reading, writing = os.pipe()
     os.close(reading)
@@ -324,22 +291,14 @@ def test_a_pipe_among_the_files_means_one_worker(
         (signal.SIGINT, ["-j2"], "/dev/zero"),
         (signal.SIGTERM, ["-j2"], "fifo"),
         (signal.SIGINT, ["-j2", "--report=json"], "fifo"),
-        (
-            signal.SIGINT,
-            ["--report=json", "--reader=thread", "--mode=stream"],
-            "/dev/zero",
-        ),
+        (signal.SIGINT, ["--report=json", "--reader=thread", "--mode=stream"], "/dev/zero"),
         (signal.SIGINT, ["--report=json", "--reader=thread", "--mode=stream"], "fifo"),
         (signal.SIGINT, ["--report=json", "--reader=inline"], "/dev/zero"),
         (signal.SIGTERM, ["--report=json", "--reader=thread", "-j2"], "/dev/zero"),
     ],
 )
 def test_interrupted(
-    teehash: Program,
-    directory: Path,
-    number: signal.Signals,
-    options: list[str],
-    source: str,
+    teehash: Program, directory: Path, number: signal.Signals, options: list[str], source: str
 ) -> None:
     """Ends promptly in mid-stream, and when it waits for a pipe; what is done stays."""
     os.mkfifo(directory / "fifo")
@@ -355,18 +314,14 @@ def test_interrupted(
         out, err = process.communicate(timeout=20)
     os.close(keep)
     assert time.monotonic() - begin < 5
-    assert (
-        process.returncode == -number
-    )  # it dies of the signal, or a shell's loop would go on
+    assert process.returncode == -number  # it dies of the signal, or a shell's loop would go on
     if "--report=json" not in options:
         assert (out, err) == (GOOD, b"")
     else:
         assert (out, err) == (b"", b"teehash: interrupted: no report is written\n")
 
 
-def test_a_signal_while_a_line_waits_for_its_reader(
-    teehash: Program, directory: Path
-) -> None:
+def test_a_signal_while_a_line_waits_for_its_reader(teehash: Program, directory: Path) -> None:
     """It is no write error."""
     reading, writing = os.pipe()
     with subprocess.Popen(
@@ -399,9 +354,7 @@ def test_ctrl_c_ends_a_loop_of_the_shell(teehash: Program, directory: Path) -> N
 
 
 @pytest.mark.parametrize("jobs", ["1", "2"])
-def test_interrupted_when_no_session_opens(
-    tee: Program, directory: Path, jobs: str
-) -> None:
+def test_interrupted_when_no_session_opens(tee: Program, directory: Path, jobs: str) -> None:
     """Loading a TA without a supplicant: Ctrl-C need not be pressed twice."""
     with subprocess.Popen(
         [tee.path, "-j", jobs, "good", "good"], env={**os.environ, **tee.env, "FAKE_HANG": "1"},
@@ -419,9 +372,7 @@ def test_what_nohup_ignores_stays_ignored(teehash: Program, directory: Path) -> 
     os.mkfifo(directory / "fifo")
     keep = os.open(directory / "fifo", os.O_RDWR)
     script = f"trap '' HUP; exec {teehash.path} --backend=c fifo good"
-    with subprocess.Popen(
-        ["sh", "-c", script], stdout=subprocess.PIPE, cwd=directory
-    ) as process:
+    with subprocess.Popen(["sh", "-c", script], stdout=subprocess.PIPE, cwd=directory) as process:
         time.sleep(0.5)
         process.send_signal(signal.SIGHUP)
         time.sleep(0.2)
@@ -467,9 +418,7 @@ def test_no_session(
 
 
 def test_a_missing_ta_is_not_a_missing_file(tee: Program, directory: Path) -> None:
-    done = tee(
-        "-c", "--ignore-missing", cwd=directory, stdin=GOOD, FAKE_OPEN="0xffff0008"
-    )
+    done = tee("-c", "--ignore-missing", cwd=directory, stdin=GOOD, FAKE_OPEN="0xffff0008")
     assert (done.status, done.out) == (1, b"")
     assert "TEE_ERROR_ITEM_NOT_FOUND" in done.said
 
@@ -486,9 +435,7 @@ def test_fewer_sessions_than_asked_for(tee: Program, directory: Path) -> None:
 
 
 @pytest.mark.parametrize("room", ["1", "2", "4"])
-def test_sessions_that_have_no_memory_to_work(
-    tee: Program, directory: Path, room: str
-) -> None:
+def test_sessions_that_have_no_memory_to_work(tee: Program, directory: Path, room: str) -> None:
     """They are closed before work begins, and the others do it."""
     names = []
     for i in range(40):
@@ -498,8 +445,7 @@ def test_sessions_that_have_no_memory_to_work(
     done = tee(*options, *names, cwd=directory, FAKE_ROOM=room)
     assert done.status == 0, done.said
     assert done.out.decode().splitlines() == [
-        f"{hashlib.sha256(bytes(int(name) * 1000)).hexdigest()}  {name}"
-        for name in names
+        f"{hashlib.sha256(bytes(int(name) * 1000)).hexdigest()}  {name}" for name in names
     ]
     # alone it is told
     done = tee("0", "1", "2", cwd=directory, FAKE_ROOM="1", FAKE_DIE_AT="2")
@@ -518,9 +464,7 @@ def test_a_ta_that_dies(tee: Program, directory: Path, at: int, jobs: str) -> No
         FAKE_DIE_AT=str(at), FAKE_LOG=str(log),
     )  # fmt: skip
     digests = [
-        hashlib.sha256(name.encode() * 100_000).hexdigest().encode()
-        + b"  "
-        + name.encode()
+        hashlib.sha256(name.encode() * 100_000).hexdigest().encode() + b"  " + name.encode()
         for name in "abc"
     ]
     lines = done.out.splitlines()
@@ -548,10 +492,7 @@ def test_little_shared_memory(tee: Program, directory: Path) -> None:
     done = tee("f", cwd=directory, FAKE_ALLOC="1000")
     assert (done.status, done.out) == (1, b"")
     assert "hint: the client library or the kernel's driver had no memory" in done.said
-    assert (
-        "TEE_ERROR_OUT_OF_MEMORY" in done.said
-        or "TEEC_ERROR_OUT_OF_MEMORY" in done.said
-    )
+    assert "TEE_ERROR_OUT_OF_MEMORY" in done.said or "TEEC_ERROR_OUT_OF_MEMORY" in done.said
     done = tee("--chunk=1M", "f", cwd=directory, FAKE_ALLOC="300000")
     assert (done.status, done.out) == (1, b"")
     done = tee("--mode=oneshot", "f", cwd=directory, FAKE_ALLOC="300000")
@@ -559,18 +500,14 @@ def test_little_shared_memory(tee: Program, directory: Path) -> None:
 
 
 @pytest.mark.parametrize("options", [[], ["--mode=stream"]])
-def test_a_ta_that_returns_too_little(
-    tee: Program, directory: Path, options: list[str]
-) -> None:
+def test_a_ta_that_returns_too_little(tee: Program, directory: Path, options: list[str]) -> None:
     done = tee(*options, "good", cwd=directory, FAKE_WRONG="1")
     assert (done.status, done.out) == (1, b"")
     assert "31 bytes" in done.said
 
 
 @pytest.mark.parametrize("jobs", ["-j1", "-j3"])
-def test_what_a_backend_lacks_is_said_once(
-    tee: Program, directory: Path, jobs: str
-) -> None:
+def test_what_a_backend_lacks_is_said_once(tee: Program, directory: Path, jobs: str) -> None:
     """Not for each line of a list; what it has is checked all the same."""
     entry = f"SHA256 (good) = {hashlib.sha256(b'good').hexdigest()}\n".encode()
     done = tee("--backend=ta-ce", "-c", jobs, cwd=directory, stdin=entry * 4)
@@ -580,9 +517,7 @@ def test_what_a_backend_lacks_is_said_once(
     assert done.said.count("no SHA-256") == done.said.count("hint: ") == 1
 
 
-def test_no_thread_can_be_started(
-    teehash: Program, built: Path, directory: Path
-) -> None:
+def test_no_thread_can_be_started(teehash: Program, built: Path, directory: Path) -> None:
     """It is said, and nothing leaks: the sanitizer would tell."""
     (directory / "list").write_bytes(GOOD * 9)
     preload = {
@@ -592,10 +527,7 @@ def test_no_thread_can_be_started(
     }
     done = teehash("-c", "-j2", "list", cwd=directory, **preload)
     assert (done.status, done.out) == (1, b"")
-    assert (
-        done.err
-        == b"teehash: cannot start a thread: Resource temporarily unavailable\n"
-    )
+    assert done.err == b"teehash: cannot start a thread: Resource temporarily unavailable\n"
 
 
 def test_threads_have_the_stack_that_every_architecture_needs(
@@ -603,9 +535,7 @@ def test_threads_have_the_stack_that_every_architecture_needs(
 ) -> None:
     """The fault: to ask for less than aarch64's minimum ends the program."""
     (directory / "big").write_bytes(bytes(300_000))
-    done = faulty(
-        "--reader=thread", "--mode=stream", "--chunk=64K", "big", cwd=directory
-    )
+    done = faulty("--reader=thread", "--mode=stream", "--chunk=64K", "big", cwd=directory)
     assert done.status == 0, done.said
 
 
@@ -623,7 +553,5 @@ def test_digests_of_the_tee(tee: Program, directory: Path, mode: str) -> None:
         (directory / "f").write_bytes(bytes(size))
         for algorithm in ("sha1", "sha256", "sha512", "sha3-256"):
             done = tee("-a", algorithm, f"--mode={mode}", "f", cwd=directory)
-            expected = hashlib.new(
-                algorithm.replace("sha3-", "sha3_"), bytes(size)
-            ).hexdigest()
+            expected = hashlib.new(algorithm.replace("sha3-", "sha3_"), bytes(size)).hexdigest()
             assert done.out.split()[0].decode() == expected, done.said

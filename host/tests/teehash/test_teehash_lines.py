@@ -63,9 +63,7 @@ def test_the_same_lines_as_sha256sum(
     directory = tmp_path_factory.mktemp("names")
     make_files(directory, names)
     options = data.draw(
-        st.sampled_from(
-            [[], ["-b"], ["-t"], ["--tag"], ["-z"], ["--tag", "-z"], ["-b", "-t"]]
-        )
+        st.sampled_from([[], ["-b"], ["-t"], ["--tag"], ["-z"], ["--tag", "-z"], ["-b", "-t"]])
     )
     ours = teehash(*options, *names, cwd=directory)
     theirs = sha256sum(*options, *names, cwd=directory)
@@ -124,9 +122,7 @@ def test_malformed_lists_are_judged_as_sha256sum_does(
 
 def test_a_list_that_names_its_algorithms(teehash: Program, tmp_path: Path) -> None:
     (tmp_path / "f").write_bytes(b"hello")
-    text = b"".join(
-        teehash("--tag", "-a", a, "f", cwd=tmp_path).out for a in ALGORITHMS
-    )
+    text = b"".join(teehash("--tag", "-a", a, "f", cwd=tmp_path).out for a in ALGORITHMS)
     done = teehash("-c", stdin=text, cwd=tmp_path)
     assert (done.status, done.out) == (0, b"f: OK\n" * len(ALGORITHMS))
     one = teehash("-a", "sha512", "-c", stdin=text, cwd=tmp_path)
@@ -134,32 +130,19 @@ def test_a_list_that_names_its_algorithms(teehash: Program, tmp_path: Path) -> N
     assert b"8 lines are improperly formatted" in one.err
 
 
-def test_windows_line_ends(
-    teehash: Program, sha256sum: Program, tmp_path: Path
-) -> None:
+def test_windows_line_ends(teehash: Program, sha256sum: Program, tmp_path: Path) -> None:
     (tmp_path / "f").write_bytes(b"hello")
     text = sha256sum("f", cwd=tmp_path).out.replace(b"\n", b"\r\n")
     assert teehash("-c", stdin=text, cwd=tmp_path).out == b"f: OK\n"
 
 
-def test_results_of_a_check(
-    teehash: Program, sha256sum: Program, tmp_path: Path
-) -> None:
+def test_results_of_a_check(teehash: Program, sha256sum: Program, tmp_path: Path) -> None:
     for name in "abc":
         (tmp_path / name).write_text(name)
-    text = (
-        sha256sum("a", "b", "c", cwd=tmp_path).out + b"0" * 64 + b"  gone\nnonsense\n"
-    )
+    text = sha256sum("a", "b", "c", cwd=tmp_path).out + b"0" * 64 + b"  gone\nnonsense\n"
     (tmp_path / "list").write_bytes(text)
     (tmp_path / "b").write_text("other")
-    for options in (
-        [],
-        ["--quiet"],
-        ["--status"],
-        ["--warn"],
-        ["--ignore-missing"],
-        ["--strict"],
-    ):
+    for options in ([], ["--quiet"], ["--status"], ["--warn"], ["--ignore-missing"], ["--strict"]):
         ours = teehash("-c", *options, "list", cwd=tmp_path)
         theirs = sha256sum("-c", *options, "list", cwd=tmp_path)
         assert (ours.status, ours.out) == (theirs.status, theirs.out) == (1, theirs.out)
@@ -184,13 +167,7 @@ def test_several_lists_one_of_them_missing(teehash: Program, tmp_path: Path) -> 
 
 
 def test_lists_without_a_proper_line(teehash: Program, tmp_path: Path) -> None:
-    for text in (
-        b"",
-        b"nonsense\n",
-        b"# only a remark\n",
-        b"\0" * 100,
-        b"x" * 3_000_000,
-    ):
+    for text in (b"", b"nonsense\n", b"# only a remark\n", b"\0" * 100, b"x" * 3_000_000):
         done = teehash("-c", stdin=text, cwd=tmp_path)
         assert (done.status, done.out) == (1, b"")
         assert b"no properly formatted checksum lines found" in done.err
@@ -201,9 +178,7 @@ def test_lists_without_a_proper_line(teehash: Program, tmp_path: Path) -> None:
 def test_duplicate_names(teehash: Program, tmp_path: Path) -> None:
     (tmp_path / "f").write_text("f")
     once = teehash("f", cwd=tmp_path).out
-    assert teehash("f", "f", "./f", cwd=tmp_path).out == once * 2 + once.replace(
-        b"  f", b"  ./f"
-    )
+    assert teehash("f", "f", "./f", cwd=tmp_path).out == once * 2 + once.replace(b"  f", b"  ./f")
     assert teehash("-c", stdin=once * 2, cwd=tmp_path).out == b"f: OK\n" * 2
 
 
@@ -257,9 +232,7 @@ def test_what_a_size_is(bare: Program, argument: str, takes: str) -> None:
     option, _, value = argument.partition("=")
     done = bare(argument, "/dev/null")
     assert done.status == 2
-    assert (
-        done.said.splitlines()[0] == f"teehash: {option} takes {takes}, not '{value}'"
-    )
+    assert done.said.splitlines()[0] == f"teehash: {option} takes {takes}, not '{value}'"
 
 
 def test_improper_lines_of_no_algorithm(teehash: Program) -> None:
@@ -267,10 +240,7 @@ def test_improper_lines_of_no_algorithm(teehash: Program) -> None:
     told = teehash("-c", "-w", stdin=b"nonsense\n").err.splitlines()[0]
     assert told == b"teehash: 'standard input': 1: improperly formatted checksum line"
     told = teehash("-c", "-w", "-a", "sha512", stdin=b"nonsense\n").err.splitlines()[0]
-    assert (
-        told
-        == b"teehash: 'standard input': 1: improperly formatted SHA512 checksum line"
-    )
+    assert told == b"teehash: 'standard input': 1: improperly formatted SHA512 checksum line"
 
 
 def test_help_version_and_list(bare: Program) -> None:
@@ -278,9 +248,7 @@ def test_help_version_and_list(bare: Program) -> None:
     assert (shown.status, shown.err) == (0, b"")
     for option in ("--check", "--chunk", "--report", "--jobs", "--mode", "--cold"):
         assert option.encode() in shown.out
-    version = re.search(
-        '__version__ = "(.+)"', (ROOT / "lab/src/teemark/__init__.py").read_text()
-    )
+    version = re.search('__version__ = "(.+)"', (ROOT / "lab/src/teemark/__init__.py").read_text())
     assert version
     assert bare("--version").out == f"teehash {version[1]}\n".encode()
     listed = bare("--list").out.decode().split("\n")
@@ -303,9 +271,7 @@ def test_lines_stay_in_the_order_of_the_arguments(
     assert ours.err == theirs.err.replace(b"sha256sum: ", b"teehash: ")
 
 
-def test_thousands_of_files(
-    teehash: Program, sha256sum: Program, tmp_path: Path
-) -> None:
+def test_thousands_of_files(teehash: Program, sha256sum: Program, tmp_path: Path) -> None:
     names = []
     for i in range(10_000 if os.environ.get("THOROUGH") else 2_000):
         name = f"{i:05}{string.ascii_letters[i % 52]}"

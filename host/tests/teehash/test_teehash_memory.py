@@ -19,9 +19,7 @@ def line(data: bytes, name: str = "f") -> bytes:
 
 
 @pytest.mark.parametrize("reader", ["inline", "thread"])
-@pytest.mark.parametrize(
-    "refusals", ["".join(d) for d in itertools.product("01", repeat=5)]
-)
+@pytest.mark.parametrize("refusals", ["".join(d) for d in itertools.product("01", repeat=5)])
 def test_allocations_refused_in_any_order(
     tee: Program, tmp_path: Path, refusals: str, reader: str
 ) -> None:
@@ -38,9 +36,7 @@ def files(folder: Path, count: int) -> tuple[list[str], bytes]:
     names = [f"{i}" for i in range(count)]
     for i, name in enumerate(names):
         (folder / name).write_bytes(NOISE[: i * 70_000])
-    return names, b"".join(
-        line(NOISE[: i * 70_000], name) for i, name in enumerate(names)
-    )
+    return names, b"".join(line(NOISE[: i * 70_000], name) for i, name in enumerate(names))
 
 
 @pytest.mark.parametrize("jobs", ["2", "4"])
@@ -63,9 +59,7 @@ def test_no_session_is_said_once(tee: Program, tmp_path: Path) -> None:
     assert "could be opened" not in done.said
 
 
-@pytest.mark.parametrize(
-    "late", [{"FAKE_LATE": "1"}, {"FAKE_ROOM": "1"}, {"FAKE_ROOM": "2"}]
-)
+@pytest.mark.parametrize("late", [{"FAKE_LATE": "1"}, {"FAKE_ROOM": "1"}, {"FAKE_ROOM": "2"}])
 @pytest.mark.parametrize("kind", ["pipe", "file"])
 def test_what_was_read_of_standard_input_is_not_lost_on_another_session(
     tee: Program, tmp_path: Path, late: dict[str, str], kind: str
@@ -91,9 +85,7 @@ def test_what_was_read_of_standard_input_is_not_lost_on_another_session(
 
 @pytest.mark.parametrize("reader", ["inline", "thread"])
 @pytest.mark.parametrize("most", [65_536, 300_000, 1_500_000, 3_000_000])
-def test_calls_that_are_refused(
-    tee: Program, tmp_path: Path, most: int, reader: str
-) -> None:
+def test_calls_that_are_refused(tee: Program, tmp_path: Path, most: int, reader: str) -> None:
     """Memory can be allocated, but not mapped for a call: less at a time, for all files."""
     sizes = [6_000_000, 5_000_000, 4, 2_000_000, 100_000, 3_500_000]
     names = [str(size) for size in sizes]
@@ -101,9 +93,7 @@ def test_calls_that_are_refused(
         (tmp_path / name).write_bytes(NOISE[:size])
     expected = b"".join(line(NOISE[:n], str(n)) for n in sizes)
     for option in ("--oneshot-limit=64M", "-j2", "--mode=stream", "--mode=tmpref"):
-        done = tee(
-            f"--reader={reader}", option, *names, cwd=tmp_path, FAKE_MAP=str(most)
-        )
+        done = tee(f"--reader={reader}", option, *names, cwd=tmp_path, FAKE_MAP=str(most))
         assert (done.status, done.out, done.err) == (0, expected, b"")
     # of a pipe as well
     for option in ("--oneshot-limit=64M", "--mode=stream"):
@@ -114,9 +104,7 @@ def test_calls_that_are_refused(
 def test_a_session_that_dies_of_a_refused_call(tee: Program, tmp_path: Path) -> None:
     """It costs the file it was at: nothing is read twice. The next is hashed in smaller calls."""
     (tmp_path / "f").write_bytes(NOISE[:3_000_000])
-    done = tee(
-        *"ffff", cwd=tmp_path, FAKE_MAP="1000000", FAKE_FATAL="1", FAKE_OPENS="9"
-    )
+    done = tee(*"ffff", cwd=tmp_path, FAKE_MAP="1000000", FAKE_FATAL="1", FAKE_OPENS="9")
     assert (done.status, done.out) == (1, line(NOISE[:3_000_000]) * 2), done.said
     assert done.said.count("teehash: f: ") == done.said.count("TARGET_DEAD") == 2
 

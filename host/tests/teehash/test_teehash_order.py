@@ -38,9 +38,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("jobs", ["1", "2", "4"])
-@pytest.mark.parametrize(
-    "options", ["--reader=inline", "--reader=thread", "--chunk=4K"]
-)
+@pytest.mark.parametrize("options", ["--reader=inline", "--reader=thread", "--chunk=4K"])
 @pytest.mark.parametrize("feed", ["cat in |", "<in"])
 def test_standard_input_named_again_is_at_its_end(
     teehash: Program, folder: Path, jobs: str, options: str, feed: str

@@ -204,11 +204,7 @@ def test_none_in_a_pipe(teehash: Program, directory: Path) -> None:
             fifo.flush()
             time.sleep(1.5)
 
-    for options, shown in (
-        ([], False),
-        (["--progress=never"], False),
-        (["--progress=always"], True),
-    ):
+    for options, shown in (([], False), (["--progress=never"], False), (["--progress=always"], True)):
         with subprocess.Popen(
             [teehash.path, *teehash.arguments, *options, "fifo"], cwd=directory,
             stdout=subprocess.PIPE, stderr=subprocess.PIPE,

@@ -61,9 +61,7 @@ def check(text: bytes) -> dict[str, Any]:
 def test_figures(teehash: Program, tmp_path: Path, options: list[str]) -> None:
     (tmp_path / "a").write_bytes(os.urandom(3_000_000))
     (tmp_path / "b").write_bytes(b"b")
-    done = teehash(
-        "--report=json", "--chunk=256K", *options, "a", "gone", "b", cwd=tmp_path
-    )
+    done = teehash("--report=json", "--chunk=256K", *options, "a", "gone", "b", cwd=tmp_path)
     report = check(done.out)
     assert done.status == 1
     assert report["complete"] is True
@@ -73,9 +71,7 @@ def test_figures(teehash: Program, tmp_path: Path, options: list[str]) -> None:
     assert (report["files_total"], report["files_failed"]) == (3, 1)
     assert report["tee"]["hash_operations"]["value"] == 2
     assert report["tee"]["hashed_bytes"]["value"] == 3_000_001
-    assert report["tee"]["invoke_count"]["value"] == sum(
-        f["calls"] for f in report["files"]
-    )
+    assert report["tee"]["invoke_count"]["value"] == sum(f["calls"] for f in report["files"])
     if "-j2" not in options:
         total = report["host"]["total_time"]["value"]
         assert report["breakdown"]["total_ns"] == pytest.approx(total, rel=0.01)
@@ -83,9 +79,7 @@ def test_figures(teehash: Program, tmp_path: Path, options: list[str]) -> None:
 
 def test_the_tee_s_figures(tee: Program, tmp_path: Path) -> None:
     (tmp_path / "a").write_bytes(os.urandom(3_000_000))
-    report = check(
-        tee("--report=json", "--reader=inline", "--mode=stream", "a", cwd=tmp_path).out
-    )
+    report = check(tee("--report=json", "--reader=inline", "--mode=stream", "a", cwd=tmp_path).out)
     assert report["tee"]["ta_stack_high_water"]["value"] == 640
     assert "CFG_WITH_STATS" in report["tee"]["ta_heap_high_water"]["reason"]
     # init, one update, final
@@ -121,9 +115,7 @@ def test_a_file_that_failed_has_no_rate(
 ) -> None:
     """What was read of it is in its own entry; no digest, no bytes hashed."""
     (tmp_path / "bad").write_bytes(bytes(300_000))
-    faulty = Program(
-        native.path, native.arguments, {"LD_PRELOAD": str(built / "libfault.so")}
-    )
+    faulty = Program(native.path, native.arguments, {"LD_PRELOAD": str(built / "libfault.so")})
     options = ("--report=json", "--chunk=64K", "--mode=stream")
     done = faulty(*options, "bad", cwd=tmp_path, FAULT_SIZE="300000", FAULT_AT="200000")
     report = check(done.out)
@@ -172,6 +164,4 @@ def test_page_cache(teehash: Program, tmp_path: Path) -> None:
     if found["pages"] is None:
         assert found["reason"]
     else:
-        assert (
-            found["cached"] == found["pages"] == (1 << 20) // os.sysconf("SC_PAGESIZE")
-        )
+        assert found["cached"] == found["pages"] == (1 << 20) // os.sysconf("SC_PAGESIZE")

@@ -31,9 +31,7 @@ def digests(report: bytes) -> list[str]:
     return [file["digest"] for file in found["files"]]
 
 
-def test_a_report_in_place_of_what_it_is_about(
-    teehash: Program, directory: Path
-) -> None:
+def test_a_report_in_place_of_what_it_is_about(teehash: Program, directory: Path) -> None:
     """The file is hashed as it was, then replaced."""
     for options in (["--report=json"], ["--report"]):
         (directory / "inp").write_bytes(b"good")
@@ -79,9 +77,7 @@ def test_links(teehash: Program, directory: Path) -> None:
 def test_a_fifo(teehash: Program, directory: Path) -> None:
     os.mkfifo(directory / "fifo")
     got: list[bytes] = []
-    reader = threading.Thread(
-        target=lambda: got.append((directory / "fifo").read_bytes())
-    )
+    reader = threading.Thread(target=lambda: got.append((directory / "fifo").read_bytes()))
     reader.start()
     done = teehash("--report=json", "--report-file=fifo", "good", cwd=directory)
     reader.join(10)
@@ -111,14 +107,10 @@ def test_standard_output(teehash: Program, directory: Path) -> None:
     [("", "No such file or directory"), (".", "Is a directory"), ("new/", "Is a directory"),
      ("gone/r", "No such file or directory"), ("good/r", "Not a directory")],
 )  # fmt: skip
-def test_no_place_for_it(
-    teehash: Program, directory: Path, name: str, reason: str
-) -> None:
+def test_no_place_for_it(teehash: Program, directory: Path, name: str, reason: str) -> None:
     done = teehash("--report", f"--report-file={name}", "good", cwd=directory)
     assert (done.status, done.out) == (1, b"")
-    assert (
-        done.err == f"teehash: cannot write the report to {name}: {reason}\n".encode()
-    )
+    assert done.err == f"teehash: cannot write the report to {name}: {reason}\n".encode()
     assert [path.name for path in directory.iterdir()] == ["good"]
 
 
@@ -128,9 +120,7 @@ def test_no_room_for_it(native: Program, directory: Path) -> None:
     for i in range(200):
         (directory / f"n{i}").touch()
     names = [f"n{i}" for i in range(200)]
-    limited = Program(
-        "sh", ("-c", 'ulimit -f 8; trap "" XFSZ; exec "$@"', "sh", native.path)
-    )
+    limited = Program("sh", ("-c", 'ulimit -f 8; trap "" XFSZ; exec "$@"', "sh", native.path))
     done = limited(
         "--backend=c", "--report=json", "--report-file=r", *names, cwd=directory
     )  # fmt: skip
@@ -165,9 +155,7 @@ def interrupt(
 @pytest.mark.parametrize("options", [["--reader=thread"], ["--reader=inline"], ["-j2"],
                                      ["--reader=thread", "-j2"]])  # fmt: skip
 @pytest.mark.parametrize("kind", ["json", "text"])
-def test_interrupted(
-    teehash: Program, directory: Path, options: list[str], kind: str
-) -> None:
+def test_interrupted(teehash: Program, directory: Path, options: list[str], kind: str) -> None:
     """No report is written, what was there stays, and it is said."""
     (directory / "r").write_text("old")
     status, out, err = interrupt(
@@ -198,9 +186,7 @@ def test_interrupted_in_a_call_that_does_not_return(
     assert [path.name for path in directory.iterdir()] == ["good"]
 
 
-def test_interrupted_while_nobody_reads_the_report(
-    teehash: Program, directory: Path
-) -> None:
+def test_interrupted_while_nobody_reads_the_report(teehash: Program, directory: Path) -> None:
     """A full pipe doesn't keep it."""
     reading, writing = os.pipe()
     for i in range(300):

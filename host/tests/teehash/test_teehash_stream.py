@@ -82,9 +82,7 @@ def test_short_reads(teehash: Program, noise: bytes, reader: str) -> None:
     )  # fmt: skip
     thread.join()
     os.close(reading)
-    assert (
-        done.stdout.split()[0].decode() == hashlib.sha256(noise[:1_000_000]).hexdigest()
-    )
+    assert done.stdout.split()[0].decode() == hashlib.sha256(noise[:1_000_000]).hexdigest()
 
 
 def test_oneshot_mode(teehash: Program, directory: Path, noise: bytes) -> None:
@@ -95,12 +93,7 @@ def test_oneshot_mode(teehash: Program, directory: Path, noise: bytes) -> None:
         for name in ("f", "-"):
             done = teehash("--mode=oneshot", name, cwd=directory, stdin=data)
             assert done.out.split()[0] == digest, done.said
-        assert (
-            teehash(
-                "--mode=oneshot", f"--oneshot-limit={size}", "f", cwd=directory
-            ).status
-            == 0
-        )
+        assert teehash("--mode=oneshot", f"--oneshot-limit={size}", "f", cwd=directory).status == 0
         if size:
             for name in ("f", "-"):
                 done = teehash(
@@ -124,16 +117,12 @@ def test_which_way_a_file_goes(
     teehash: Program, tmp_path: Path, size: int, options: list[str], way: str
 ) -> None:
     (tmp_path / "f").write_bytes(bytes(size))
-    found = json.loads(teehash("--report=json", *options, "f", cwd=tmp_path).out)[
-        "files"
-    ][0]
+    found = json.loads(teehash("--report=json", *options, "f", cwd=tmp_path).out)["files"][0]
     assert (found["way"], found["bytes"]) == (way, size)
     assert found["digest"] == hashlib.sha256(bytes(size)).hexdigest()
 
 
-def test_a_file_that_stdin_is_in_the_middle_of(
-    teehash: Program, tmp_path: Path
-) -> None:
+def test_a_file_that_stdin_is_in_the_middle_of(teehash: Program, tmp_path: Path) -> None:
     (tmp_path / "f").write_bytes(b"0123456789")
     with (tmp_path / "f").open("rb") as file:
         os.lseek(file.fileno(), 4, os.SEEK_SET)
@@ -148,12 +137,7 @@ def test_an_empty_file_in_one_call_takes_no_large_buffer(
     teehash: Program, tmp_path: Path, name: str
 ) -> None:
     (tmp_path / "f").touch()
-    options = (
-        "--mode=oneshot",
-        "--oneshot-limit=512M",
-        "--reader=inline",
-        "--report=json",
-    )
+    options = ("--mode=oneshot", "--oneshot-limit=512M", "--reader=inline", "--report=json")
     found = json.loads(teehash(*options, name, cwd=tmp_path).out)
     assert found["host"]["buffer_memory"]["value"] == 2 << 20
     assert found["files"][0]["digest"] == hashlib.sha256(b"").hexdigest()
@@ -213,13 +197,8 @@ def peak(program: Program, *arguments: str | Path) -> int:
     return int(found["host"]["peak_memory"]["value"])
 
 
-def test_memory_is_small_and_constant(
-    native: Program, built: Path, tmp_path: Path
-) -> None:
-    empty = (
-        int(subprocess.run([built / "empty"], capture_output=True, check=True).stdout)
-        * 1024
-    )
+def test_memory_is_small_and_constant(native: Program, built: Path, tmp_path: Path) -> None:
+    empty = int(subprocess.run([built / "empty"], capture_output=True, check=True).stdout) * 1024
     small = tmp_path / "small"
     small.write_bytes(bytes(1 << 20))
     large = tmp_path / "large"

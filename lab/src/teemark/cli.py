@@ -20,7 +20,6 @@ import click
 
 from teemark import __version__, console
 from teemark.errors import TeemarkError
-from teemark.harmless import harmless
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,9 +143,9 @@ def _leave(signum: int, _frame: FrameType | None) -> NoReturn:
 
 def _say(message: str, hint: str | None = None) -> None:
     """A board's own words may be in it."""
-    click.echo(f"teemark: error: {harmless(message)}", err=True)
+    console.say(f"teemark: error: {message}")
     if hint:
-        click.echo(f"hint: {harmless(hint)}", err=True)
+        console.say(f"hint: {hint}")
 
 
 def run(args: list[str] | None = None) -> int:

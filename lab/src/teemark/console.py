@@ -5,6 +5,7 @@ takes time."""
 from __future__ import annotations
 
 import contextlib
+import os
 import sys
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
@@ -32,19 +33,32 @@ def terminal(width: int = WIDTH, *, plain: bool = False) -> Console:
     return Stdout(highlight=False, width=width, force_terminal=False)
 
 
-def paragraph(console: Console, text: str, style: str | None = None) -> None:
-    """As it is, in lines that begin with two spaces after the first. No number is broken at the
+def paragraph(console: Console, text: str, style: str | None = None, *, indent: str = "  ") -> None:
+    """As it is, in lines that begin with `indent` after the first. No number is broken at the
     narrow spaces in it, as rich breaks them."""
+    lines = wrapped(text.replace("\n", " "), console.width, indent)
+    console.print(lines, markup=False, style=style, soft_wrap=True)
+
+
+def wrapped(text: str, width: int, indent: str = "  ") -> str:
+    """Each line of the text in lines of that width; a command in backticks stays on one, so that
+    it can be copied."""
+    import re
     import textwrap
 
-    lines = textwrap.wrap(
-        text,
-        console.width,
-        subsequent_indent="  ",
-        break_long_words=False,  # such as a path
-        break_on_hyphens=False,
-    )
-    console.print("\n".join(lines), markup=False, style=style, soft_wrap=True)
+    glue = "\N{INFORMATION SEPARATOR ONE}"
+    whole = re.sub("`[^`]*`", lambda command: command[0].replace(" ", glue), text)
+    lines = [
+        textwrap.fill(
+            line,
+            width,
+            subsequent_indent=indent,
+            break_long_words=False,  # such as a path
+            break_on_hyphens=False,
+        )
+        for line in whole.split("\n")
+    ]
+    return "\n".join(lines).replace(glue, " ")
 
 
 def json_text(data: object) -> str:
@@ -72,8 +86,11 @@ def working(what: str) -> Iterator[Callable[[str], None]]:
 
 
 def say(text: str) -> None:
-    """A line on stderr, so that stdout stays for data."""
-    sys.stderr.write(harmless(text) + "\n")
+    """A line on stderr, so that stdout stays for data. On a terminal, lines of its width."""
+    text = harmless(text)
+    if sys.stderr.isatty():
+        text = wrapped(text, os.get_terminal_size(sys.stderr.fileno()).columns or WIDTH)
+    sys.stderr.write(text + "\n")
 
 
 class _Asked:

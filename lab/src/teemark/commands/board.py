@@ -3,13 +3,12 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Any
 
 import click
 
 from teemark import complete
-from teemark.console import json_text
+from teemark.console import json_text, paragraph, terminal
 from teemark.harmless import harmless
 
 
@@ -63,11 +62,12 @@ def list_boards(as_json: bool) -> int:
         what = f"wrong: {row['error']}" if row["error"] else row["description"] or ""
         table.append((row["name"], row["kind"] or "?", up, row["address"] or "-", what))
     widths = [max(len(line[column]) for line in table) for column in range(4)]
-    bold = sys.stdout.isatty()
+    console = terminal()
+    indent = " " * min(sum(widths) + 2 * len(widths), console.width // 2)
     for number, line in enumerate(table):
         cells = [cell.ljust(width) for cell, width in zip(line, widths, strict=False)]
-        text = "  ".join([*cells, line[4]]).rstrip()
-        click.echo(click.style(text, bold=True) if bold and number == 0 else text)
+        text = harmless("  ".join([*cells, line[4]]).rstrip())
+        paragraph(console, text, None if number else "bold", indent=indent)
     return 1 if wrong else 0
 
 
@@ -94,9 +94,11 @@ def show(board: str, as_json: bool) -> None:
         }
         click.echo(json_text(document), nl=False)
         return
-    click.echo(f"{file.name}: {file.path}")
+    console = terminal()
+    paragraph(console, f"{file.name}: {file.path}")
     wide = max(len(row.name) for row in rows)
     values = [harmless(row.shown) for row in rows]
     room = min(44, max(map(len, values)))
     for row, value in zip(rows, values, strict=True):
-        click.echo(f"  {row.name.ljust(wide)}  {value.ljust(room)}  {row.source}")
+        text = f"  {row.name.ljust(wide)}  {value.ljust(room)}  {row.source}"
+        paragraph(console, text, indent=" " * (wide + 4))

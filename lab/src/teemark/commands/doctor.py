@@ -83,31 +83,32 @@ def _tell(
     name: str, patient: Patient | None, problems: tuple[Problem, ...], *, everything: bool
 ) -> None:
     from teemark import fmt
+    from teemark.console import paragraph, terminal
     from teemark.doctor.inventory import inventory
     from teemark.doctor.rules import meaningful
     from teemark.harmless import harmless
 
+    console = terminal()
     if patient is not None:
         for label, value in inventory(patient, everything=everything):
-            click.echo(harmless(f"{label:<16} {value}"))
-        click.echo()
+            paragraph(console, harmless(f"{label:<16} {value}"), indent=" " * 17)
+        console.print()
     for problem in problems:
-        click.echo(harmless(f"{_HEADS[problem.severity]} {problem.what}"))
-        for label, text in (
-            ("cause", problem.cause),
-            ("seen", problem.evidence),
-            ("do", problem.remedy),
-        ):
-            for number, line in enumerate(text.splitlines()):
-                click.echo(harmless(f"    {label + ':' if not number else '':<7}{line}"))
+        paragraph(console, harmless(f"{_HEADS[problem.severity]} {problem.what}"))
+        for label, text in (("cause:", problem.cause), ("seen:", problem.evidence)):
+            paragraph(console, harmless(f"    {label:<7}{text}"), indent=" " * 11)
+        # Commands among them: to be copied, so they aren't broken.
+        remedy = problem.remedy.replace("\n", "\n" + " " * 11)
+        console.print(harmless(f"    do:    {remedy}"), markup=False, soft_wrap=True)
     if problems:
-        click.echo()
+        console.print()
     bad = [problem for problem in problems if problem.severity != "limits"]
     if meaningful(problems):
         note = f" ({fmt.plural(len(problems), 'thing')} worth knowing)"
-        click.echo(f"{name} is well: a benchmark means something{note if problems else ''}.")
+        said = f"{name} is well: a benchmark means something{note if problems else ''}."
     else:
-        click.echo(
+        said = (
             f"{name} needs attention: {fmt.plural(len(bad), 'problem')} to solve before a "
             "benchmark means something."
         )
+    paragraph(console, said)

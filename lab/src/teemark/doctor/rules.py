@@ -244,7 +244,27 @@ def afalg(p: Patient) -> Iterator[Problem]:
             remedy = (
                 "don't use this driver: another by name, afalg:DRIVER; report it to its authors"
             )
+        elif code == errno.ETIMEDOUT:
+            yield _never_answers(p, kind, evidence, words.rpartition(" from ")[2])
+            continue
         yield Problem(f"afalg-{kind}", "limits", _lost(kind), cause, evidence, remedy)
+
+
+def _never_answers(p: Patient, kind: str, evidence: str, driver: str) -> Problem:
+    """A run would wait for it as long."""
+    listed = [line.split() for line in p.machine.crypto.kernel_drivers or ()]
+    module = next((words[-1] for words in listed if words[1:2] == [driver]), None)
+    unload = f"rmmod {module}, then" if module not in (None, "kernel") else "meanwhile"
+    return Problem(
+        f"afalg-{kind}",
+        "blocks",
+        f"a run that measures the kernel's crypto ({kind}) never ends",
+        f"{driver} takes what it is given and never completes it: its hardware may have no clock, "
+        "no power, no interrupt or no DMA channel",
+        evidence,
+        "dmesg | grep -i -e crypto -e dma; reboot: the process that waits for it can't be killed\n"
+        f"{unload} measure other drivers by name: afalg:DRIVER; see /proc/crypto",
+    )
 
 
 def _lost(kind: str) -> str:

@@ -12,9 +12,15 @@ from typing import Literal
 from teemark.model.stats import ENOUGH, Estimate
 
 Answer = Literal["yes", "no", "undecided"]
+Side = Literal["faster", "slower", "same", "undecided"]
 
 MOST = 1_000_000
 """More samples than that decide nothing: the figure is as good as at its threshold."""
+
+ALIKE = 1.01
+"""Two things are as fast as each other when their ratio is within this either way, with all of its
+interval. Exact counts need it, too: a request to the kernel's crypto takes up to 0.4 % more or less
+by the pages that the kernel has at hand."""
 
 
 def above(figure: Estimate, threshold: float) -> Answer:
@@ -68,32 +74,40 @@ class Crossing:
 class Sides:
     """At each size, whether one thing is faster than another."""
 
-    answers: tuple[tuple[int, Answer], ...]
+    answers: tuple[tuple[int, Side], ...]
 
-    @property
-    def decided(self) -> tuple[tuple[int, bool], ...]:
-        return tuple((size, said == "yes") for size, said in self.answers if said != "undecided")
+    def sizes(self, *which: Side) -> tuple[int, ...]:
+        return tuple(size for size, said in self.answers if said in which)
 
     @property
     def crossings(self) -> tuple[Crossing, ...]:
-        """Only between sizes where it is decided: nothing is extrapolated."""
-        found = self.decided
+        """Only between sizes where one is the faster: nothing is extrapolated."""
+        apart = [pair for pair in self.answers if pair[1] in ("faster", "slower")]
         return tuple(
-            Crossing(a, b, faster) for (a, was), (b, faster) in pairwise(found) if was != faster
+            Crossing(a, b, said == "faster")
+            for (a, was), (b, said) in pairwise(apart)
+            if was != said
         )
 
 
 def sides(one: Sequence[tuple[int, Estimate]], other: Sequence[tuple[int, Estimate]]) -> Sides:
-    """Whether `one` is faster than `other` at the sizes both have; where intervals overlap that is
-    undecided."""
+    """Whether `one` is faster than `other` at the sizes both have."""
     others = dict(other)
-    found: list[tuple[int, Answer]] = []
-    for size, mine in sorted(one, key=lambda pair: pair[0]):
-        if size not in others:
-            continue
-        a, b = mine.interval, others[size].interval
-        if a is None or b is None or a.overlaps(b):
-            found.append((size, "undecided"))
-        else:
-            found.append((size, "yes" if a.high < b.low else "no"))
-    return Sides(tuple(found))
+    return Sides(
+        tuple(
+            (size, _side(mine, others[size]))
+            for size, mine in sorted(one, key=lambda pair: pair[0])
+            if size in others
+        )
+    )
+
+
+def _side(one: Estimate, other: Estimate) -> Side:
+    a, b = one.interval, other.interval
+    if a is None or b is None:
+        return "undecided"
+    if a.high <= b.low * ALIKE and b.high <= a.low * ALIKE:
+        return "same"
+    if a.overlaps(b):
+        return "undecided"
+    return "faster" if a.high < b.low else "slower"

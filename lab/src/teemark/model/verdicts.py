@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from teemark.model.counter import Counted
-from teemark.model.decide import Answer, Sides, above, more, sides, within
+from teemark.model.decide import Answer, Side, Sides, above, more, sides, within
 from teemark.model.models import EMPTY_CALL, Cost, Models
 from teemark.model.stats import CaseStats, Estimate
 from teemark.run.reader import RunData
@@ -30,7 +30,6 @@ HARNESS_SHARE = 0.01
 """What measuring itself may cost of the smallest case."""
 
 Confidence = Literal["high", "low"]
-Side = Literal["same", "slower", "faster", "undecided"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -307,7 +306,7 @@ def kernel_pays_off(_run: RunData, models: Models) -> Verdict | None:
     )
     return KernelPays(
         key="kernel-pays-off",
-        confidence="high" if found.decided else "low",
+        confidence="high" if found.sizes("faster", "slower", "same") else "low",
         algorithm=pair[0].algorithm,
         sides=found,
         pairs=tuple((size, kernel[size], ssl[size]) for size in sizes),

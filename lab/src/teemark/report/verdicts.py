@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import singledispatch
 from typing import Literal
@@ -10,6 +11,7 @@ from typing import Literal
 from teemark import fmt
 from teemark.model import verdicts as v
 from teemark.model.counter import TOLERANCE, Counted
+from teemark.model.decide import ALIKE, Sides
 from teemark.model.fit import MISFIT
 from teemark.model.models import Cost
 from teemark.model.stats import STEADY, CaseStats
@@ -171,13 +173,27 @@ def _against_openssl(verdict: v.AgainstOpenssl, run: RunData) -> Words:
     )
 
 
+_ALIKE = fmt.percent(ALIKE - 1, 1)
+
+
+def _sizes(these: Sequence[int], sides: Sides) -> str:
+    """At these sizes; a range where no other was measured between them."""
+    measured = [size for size, _ in sides.answers]
+    start = measured.index(these[0])
+    if len(these) > 2 and measured[start : start + len(these)] == list(these):
+        return f"from {fmt.size(these[0])} to {fmt.size(these[-1])}"
+    *before, last = map(fmt.size, these)
+    return f"at {', '.join(before)} and {last}" if before else f"at {last}"
+
+
 @_words.register
 def _kernel_pays(verdict: v.KernelPays, run: RunData) -> Words:
     name = f"{run.title(verdict.algorithm)} by the kernel (AF_ALG)"
     by_size = {size: (kernel, ssl) for size, kernel, ssl in verdict.pairs}
     crossings = verdict.sides.crossings
-    decided = verdict.sides.decided
-    open_ = [size for size, answer in verdict.sides.answers if answer == "undecided"]
+    apart = verdict.sides.sizes("faster", "slower")
+    alike = verdict.sides.sizes("same")
+    open_ = verdict.sides.sizes("undecided")
     shown = [size for crossing in crossings for size in (crossing.after, crossing.before)]
     if crossings:
         parts = [
@@ -186,16 +202,27 @@ def _kernel_pays(verdict: v.KernelPays, run: RunData) -> Words:
             for one in crossings
         ]
         claim = f"{name} {', and '.join(parts)}."
-    elif decided:
-        shown = [decided[0][0], decided[-1][0]]
-        word = "faster" if decided[0][1] else "slower"
-        which = "at every size that was measured" if not open_ else "at every size that is decided"
+    elif apart:
+        shown = [apart[0], apart[-1], *alike[-1:]]
+        word = "faster" if verdict.sides.sizes("faster") else "slower"
+        if alike:
+            where = (
+                f"{_sizes(apart, verdict.sides)}, and as fast {_sizes(alike, verdict.sides)}, to "
+                f"within {_ALIKE}"
+            )
+        else:
+            which = "is decided" if open_ else "was measured"
+            where = (
+                f"at every size that {which}, from {fmt.size(apart[0])} to {fmt.size(apart[-1])}"
+            )
+        claim = f"{name} is {word} than by OpenSSL {where}."
+    elif alike:
+        shown = [alike[0], alike[-1]]
         claim = (
-            f"{name} is {word} than by OpenSSL {which}, from {fmt.size(shown[0])} to "
-            f"{fmt.size(shown[-1])}."
+            f"{name} is as fast as by OpenSSL {_sizes(alike, verdict.sides)}, to within {_ALIKE}."
         )
     else:
-        shown = [size for size, _ in verdict.sides.answers][-1:]
+        shown = list(open_[-1:])
         claim = f"Whether {name} is faster than by OpenSSL is undecided at every size."
     evidence = "; ".join(
         f"at {fmt.size(size)}: {_against(run, *by_size[size])}" for size in dict.fromkeys(shown)

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import msgspec
 
-from teemark import paths, runner
+from teemark import paths, plan_check, runner
 from teemark.boards import VirtualBoard, ensure_installed, own_ta
 from teemark.boards.config import BoardFile, VirtualConfig
 from teemark.boards.own_ta import Built, OwnTa
@@ -21,7 +21,7 @@ from teemark.boards.qemu import PROGRAM as QEMU
 from teemark.boards.qemu import require as require_qemu
 from teemark.checked import convert
 from teemark.console import say, working
-from teemark.errors import CommandFailed, MissingOutput, TeemarkError, UsageMistake
+from teemark.errors import ConfigError, MissingOutput, TeemarkError, UsageMistake
 from teemark.plan import Case, Plan, step_of
 from teemark.run import reader
 from teemark.run.reader import RunData
@@ -160,6 +160,13 @@ def record(
 ) -> Traced:
     """Measure the cases on a fresh boot, and keep the run and its trace in `directory`."""
     asked = plan_of(keys, samples, known=own.plan if own is not None else None)
+    try:
+        plan_check.check(asked)
+    except ConfigError as error:
+        said = error.message.removeprefix(f"{asked.name}: ")
+        raise UsageMistake(
+            said, hint=error.hint or "`teemark plan show trace` prints cases that there are"
+        ) from None
     with ExitStack() as stack:
         # Not in /tmp, which may be in memory: a window of a TA that is loaded has 50 MB.
         temporary = tempfile.TemporaryDirectory(prefix="trace-", dir=paths.build())
@@ -194,20 +201,8 @@ def _measure(
             ensure_installed(board, tell=tell)
             stack.enter_context(own_ta.on_board(guest, board, tell))
         with working(f"measuring on {board.name} …"):
-            outcome = _run(board, asked, directory)
+            options = ("--loops", "1", "--no-ta-counter")
+            outcome = runner.measure(board, asked, directory, _Unwatched(), options=options)
         with working("fetching the kernel's symbols …"):
             kernel = board.capture(["cat", "/proc/kallsyms"]).text
     return outcome, kernel
-
-
-def _run(board: VirtualBoard, asked: Plan, directory: Path) -> Outcome:
-    options = ("--loops", "1", "--no-ta-counter")
-    try:
-        return runner.measure(board, asked, directory, _Unwatched(), options=options)
-    except CommandFailed as error:
-        if error.status != 2:
-            raise
-        said = error.stderr.splitlines()[0] if error.stderr else error.message
-        raise UsageMistake(
-            said, hint=f"`teemark exec {board.name} -- {runner.PROGRAM} --list` shows what there is"
-        ) from None

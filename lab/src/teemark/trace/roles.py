@@ -47,10 +47,11 @@ _RULES = (
     _rule("EL1", r"tee_shm_get_from_id|tee_shm_put", "mapping", "client"),
     # Read-only memory: libteec copies it. Its copy has the name of its library alone.
     _rule("EL0", r"mem(cpy|move)|\[libc.*", "mapping", "client", caller=r"\[libteec.*"),
-    # What the kernel does when OP-TEE asks it for something; other processes are roots.
+    # What the kernel does when OP-TEE asks it for something, and not before or after each SMC;
+    # other processes are roots.
     _rule(
         "EL1",
-        r"(?!optee_smccc_smc|optee_cq_).*",
+        r"(?!optee_smccc_smc|optee_cq_|tee_get_drvdata|__memset|tee_shm_get_va|trace_event_).*",
         "rpcs",
         "client",
         caller=r"optee_smc_do_call_with_arg",
