@@ -120,7 +120,9 @@ def test_a_case_that_only_one_has_is_named() -> None:
 )
 def test_a_difference_may_be_chance(factor: float, verdict: str) -> None:
     key = SHORT.format("c")
-    one, other = ([[v] for v in scattered(1000 * f, 0.02, seed=s)] for f, s in ((1, 1), (factor, 2)))
+    one, other = (
+        [[v] for v in scattered(1000 * f, 0.02, seed=s)] for f, s in ((1, 1), (factor, 2))
+    )
     (found,) = compare_values({key: (one, other)}, Sampling())
     assert found.verdict == verdict
     assert found.ratio.value == pytest.approx(factor, rel=0.01)

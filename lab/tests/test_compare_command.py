@@ -210,7 +210,7 @@ def test_nothing_in_common(put: Callable[..., str], capsys: pytest.CaptureFixtur
 
 
 @pytest.mark.parametrize(
-    "words", [("--fail-on", "5"), ("--fail-on", "-1%"), ("--format", "html", "--json"), ()]
+    "words", [("--fail-on", "5"), ("--fail-on", "-1%"), ("--format", "pdf"), ()]
 )
 def test_mistakes(
     put: Callable[..., str], capsys: pytest.CaptureFixture[str], words: tuple[str, ...]

@@ -4,12 +4,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import click
 
 from teemark import complete
+from teemark.options import form_options, put, shown
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -39,14 +41,7 @@ SHOWN = 20
 )
 @click.option("--force", is_flag=True, help="Compare what should not be compared.")
 @click.option("--all", "everything", is_flag=True, help="List every case.")
-@click.option("-f", "--format", "form", type=click.Choice(("markdown", "html")))
-@click.option("--json", "as_json", is_flag=True, help="Print verdicts for scripts.")
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="Write to this file instead of stdout.",
-)
+@form_options("markdown", "html")
 def command(
     *,
     base: Path,
@@ -55,8 +50,7 @@ def command(
     fail_on: str | None,
     force: bool,
     everything: bool,
-    form: Literal["markdown", "html"] | None,
-    as_json: bool,
+    form: Literal["text", "json", "markdown", "html"],
     output: Path | None,
 ) -> int:
     """Say of every case that BASE and NEW both measured whether it became better or worse.
@@ -76,48 +70,37 @@ def command(
     or is missing in NEW; 2 for a wrong word on the command line.
     """
     from teemark.commands import parse_limit
-    from teemark.console import json_text, terminal
+    from teemark.console import json_text
     from teemark.errors import UsageMistake
     from teemark.report import comparing, comparison_page
+    from teemark.report.seed_tables import against as published
 
-    if form is not None and as_json:
-        raise UsageMistake("--format and --json exclude each other", hint="name one of them")
+    failures: list[list[str]] = []
     if against is not None:
         _usable(base, against, new, fail_on)
-        _put(
-            _against(
-                base,
-                against,
-                form,
-                as_json=as_json,
-                everything=everything,
-                force=force,
-                plain=output is not None,
-            ),
-            output,
-        )
-        return 0
-    if not new:
-        raise UsageMistake(
-            "no run to compare with",
-            hint="teemark compare BASE NEW…, or teemark compare RUN --against SET",
-        )
-    limit = parse_limit(fail_on) if fail_on is not None else None
-    found, obstacles = _compared([base, *new], limit, force=force)
-    failures = [comparing.failures(one.found, limit) if limit else [] for one in found]
-    if as_json:
-        text = json_text(_json(found, obstacles, limit, failures))
-    elif form is not None:
-        text = comparison_page.render(found, obstacles, limit, form)
+        held, forced = _held(base, against, force=force)
+        data = published.as_json(held, forced)
+        page = partial(comparison_page.render_against, held, forced)
+        show = partial(_show_held, of=held, forced=forced, everything=everything)
     else:
-        console = terminal(plain=output is not None)
-        with console.capture() as said:
-            for number, one in enumerate(found):
-                if number:
-                    console.print()
-                _show(console, one, obstacles, limit, everything=everything)
-        text = said.get()
-    _put(text, output)
+        if not new:
+            raise UsageMistake(
+                "no run to compare with",
+                hint="teemark compare BASE NEW…, or teemark compare RUN --against SET",
+            )
+        limit = parse_limit(fail_on) if fail_on is not None else None
+        found, forced = _compared([base, *new], limit, force=force)
+        failures = [comparing.failures(one.found, limit) if limit else [] for one in found]
+        data = _json(found, forced, limit, failures)
+        page = partial(comparison_page.render, found, forced, limit)
+        show = partial(_show_all, found=found, forced=forced, limit=limit, everything=everything)
+    if form == "json":
+        text = json_text(data)
+    elif form == "text":
+        text = shown(show, plain=output is not None)
+    else:
+        text = page(form)
+    put(text, output)
     return 1 if any(failures) else 0
 
 
@@ -134,41 +117,6 @@ def _usable(base: Path, against: str, new: Sequence[Path], fail_on: str | None) 
             "--fail-on has no meaning with --against: another board isn't a regression",
             hint="compare with a run of your own: teemark compare BASE NEW --fail-on 5%",
         )
-
-
-def _against(
-    base: Path,
-    name: str,
-    form: Literal["markdown", "html"] | None,
-    *,
-    as_json: bool,
-    everything: bool,
-    force: bool,
-    plain: bool,
-) -> str:
-    """A run beside published figures, as it is to be shown."""
-    from teemark.console import json_text, terminal
-    from teemark.report import comparison_page
-    from teemark.report.seed_tables.against import as_json as held_json
-
-    held, forced = _held(base, name, force=force)
-    if as_json:
-        return json_text(held_json(held, forced))
-    if form is not None:
-        return comparison_page.render_against(held, forced, form)
-    console = terminal(plain=plain)
-    with console.capture() as said:
-        _show_held(console, held, forced, everything=everything)
-    return said.get()
-
-
-def _put(text: str, output: Path | None) -> None:
-    from teemark.files import write_whole
-
-    if output is not None:
-        write_whole(output, text)
-    else:
-        click.echo(text, nl=False)
 
 
 def _held(path: Path, name: str, *, force: bool) -> tuple[Against, tuple[str, ...]]:
@@ -190,7 +138,7 @@ def _held(path: Path, name: str, *, force: bool) -> tuple[Against, tuple[str, ..
 
 def _compared(
     paths: Sequence[Path], limit: Limit | None, *, force: bool
-) -> tuple[list[Compared], list[str]]:
+) -> tuple[list[Compared], tuple[str, ...]]:
     """Every run with the first, and what was compared by force."""
     from teemark.errors import DataError, UsageMistake
     from teemark.model.compare import is_exact, obstacles
@@ -225,16 +173,30 @@ def _compared(
             raise UsageMistake(
                 f"--fail-on could never fail: {one.found.blind}", hint=remedy(one.found)
             )
-    return found, list(against)
+    return found, tuple(against)
 
 
 # -- how it is shown -----------------------------------------------------------------------------
 
 
+def _show_all(
+    console: Console,
+    *,
+    found: Sequence[Compared],
+    forced: Sequence[str],
+    limit: Limit | None,
+    everything: bool,
+) -> None:
+    for number, one in enumerate(found):
+        if number:
+            console.print()
+        _show(console, one, forced, limit, everything=everything)
+
+
 def _show(
     console: Console,
     of: Compared,
-    obstacles: Sequence[str],
+    forced: Sequence[str],
     limit: Limit | None,
     *,
     everything: bool,
@@ -245,7 +207,7 @@ def _show(
 
     paragraph(console, f"base: {comparing.names(of.base.run)}")
     paragraph(console, f"new:  {comparing.names(of.other.run)}")
-    for why in obstacles:
+    for why in forced:
         paragraph(console, f"! Compared by force: {why}.")
     found = of.found
     pairs = found.worst_first
@@ -265,7 +227,7 @@ def _show(
         paragraph(console, comparing.result(found, limit))
 
 
-def _show_held(console: Console, of: Against, forced: Sequence[str], *, everything: bool) -> None:
+def _show_held(console: Console, *, of: Against, forced: Sequence[str], everything: bool) -> None:
     """The same of a run and published figures."""
     from rich import box
     from rich.table import Table
@@ -332,7 +294,7 @@ def _table(of: Compared, names: Sequence[str]) -> Table:
 
 def _json(
     found: Sequence[Compared],
-    obstacles: Sequence[str],
+    forced: Sequence[str],
     limit: Limit | None,
     failures: Sequence[Sequence[str]],
 ) -> dict[str, object]:
@@ -343,7 +305,7 @@ def _json(
         "base": found[0].base.run.file,
         "level": 1 - ALPHA,
         "same_within": MARGIN,
-        "forced": list(obstacles),
+        "forced": list(forced),
         "fail_on": str(limit) if limit is not None else None,
         "comparisons": [
             {

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Two runs of the same cases: which became better or worse, and which are the same.
 
-Where times are sampled, starts are what is compared: in runs of one start nothing shows what differs
-from start to start, and nothing is decided. A case is better or worse if two things agree: the 95 %
-interval of the ratio of its medians leaves 1 out, and a rank test says so, corrected for the number
-of cases. It is the same if the whole interval is within MARGIN of 1, else undecided. The clock of
-an emulated board runs with its machine, which is busier in one run than in the next: no number of
-starts shows that, and nothing is decided either (lab/bench/alarms.py).
+Where times are sampled, starts are what is compared: in runs of one start nothing shows what
+differs from start to start, and nothing is decided. A case is better or worse if two things agree:
+the 95 % interval of the ratio of its medians leaves 1 out, and a rank test says so, corrected for
+the number of cases. It is the same if the whole interval is within MARGIN of 1, else undecided. The
+clock of an emulated board runs with its machine, which is busier in one run than in the next: no
+number of starts shows that, and nothing is decided either (lab/bench/alarms.py).
 
 On a deterministic board, where an instruction is a nanosecond, two runs differ by what differed in
 the machine: nothing, or something that can be named. There a case is the same if its medians are
