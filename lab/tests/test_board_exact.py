@@ -197,8 +197,9 @@ def test_one_per_cent_more_work_in_a_ta_is_worse_and_explained(
     assert set(verdicts_of.values()) == {"worse"}
     assert 0.002 < found["cases"][0]["ratio"] - 1 < 0.01  # of the call as a whole
     (reason,) = found["reasons"]
-    assert reason.startswith("call/copy/tee: a byte got dearer by 0.0")
-    assert "the cost of a call didn't change" in reason
+    # Each turn is 7 instructions. A call may be dearer, too: where a TA lies differs when it is
+    # loaded anew.
+    assert re.search(r"^call/copy/tee: .*a byte got dearer by 0\.07\d* instructions", reason)
     status, found = compared(capfd, tmp_path / "more", tmp_path / "base")
     assert status == 0
     assert {case["verdict"] for case in found["cases"]} == {"better", "same"}

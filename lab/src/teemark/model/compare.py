@@ -399,6 +399,10 @@ class TermChange:
     def added(self) -> Estimate:
         return self.second - self.first
 
+    def of(self, size: int) -> float:
+        """What it makes of a call with so many bytes."""
+        return self.added.value * (size if self.term == "byte" else 1)
+
     @property
     def sure(self) -> bool:
         interval = self.added.interval
@@ -443,30 +447,25 @@ def explain(found: Comparison, first: Models, second: Models) -> tuple[Explanati
 
 
 def _explained(found: Comparison, cost: Cost, other: Cost, beginning: str) -> Explanation:
-    pairs = [one for one in found.pairs if one.case.startswith(beginning) and one.repeat == 1]
-    sizes = {
-        one.case: int(one.case.rpartition("/")[2])
-        for one in pairs
-        if one.case.rpartition("/")[2].isdigit()
-    }
-    changed: list[TermChange] = []
-    unchanged: list[Term] = []
+    added = [  # bytes, what a call takes more, and how much of that matters
+        (int(size), one.added, max(abs(one.added), LIMIT * one.first.value))
+        for one in found.pairs
+        if one.case.startswith(beginning) and one.repeat == 1
+        if (size := one.case.rpartition("/")[2]).isdigit()
+    ]
     terms: tuple[tuple[Term, Estimate, Estimate], ...] = (
         ("call", cost.call, other.call),
         ("byte", cost.byte, other.byte),
     )
-    for term, before, after in terms:
-        change = TermChange(term, before, after.drawn_apart())
-        shares = [
-            abs(change.added.value) * (1 if term == "call" else sizes[one.case]) / scale
-            for one in pairs
-            if one.case in sizes
-            if (scale := max(abs(one.added), LIMIT * one.first.value)) > 0
-        ]
-        if change.sure and max(shares, default=0.0) >= PART:
-            changed.append(change)
-        else:
-            unchanged.append(term)
-    return Explanation(
-        cost.workload, cost.algorithm, cost.backend, tuple(changed), tuple(unchanged)
-    )
+    changed = [
+        change
+        for term, before, after in terms
+        if (change := TermChange(term, before, after.drawn_apart())).sure
+        if any(abs(change.of(size)) >= PART * scale for size, _, scale in added if scale)
+    ]
+    for change in changed:
+        if all(abs(more - change.of(size)) < PART * scale for size, more, scale in added):
+            changed = [change]  # It explains all: fits of two runs differ by a little, too.
+            break
+    unchanged = tuple(term for term, *_ in terms if term not in [one.term for one in changed])
+    return Explanation(cost.workload, cost.algorithm, cost.backend, tuple(changed), unchanged)
