@@ -730,6 +730,17 @@ static void open_files(const char *window, const char *table,
 			die("%s: not the table of this window", table);
 }
 
+/* The whole window. */
+static void follow(const struct steps *steps)
+{
+	new_thread(false);
+	for (size_t i = 0; i < steps->n; i++) {
+		if (i && switches())
+			change_thread(steps, i);
+		step(steps, i);
+	}
+}
+
 static void print_links(const char *what, const struct links *links)
 {
 	for (size_t i = 0; i < links->n; i++)
@@ -747,12 +758,7 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	open_files(argv[1], argv[2], &steps);
-	new_thread(false);
-	for (size_t i = 0; i < steps.n; i++) {
-		if (i && switches())
-			change_thread(&steps, i);
-		step(&steps, i);
-	}
+	follow(&steps);
 	for (size_t i = 0; i < walk.n_nodes; i++) {
 		const struct node *n = &walk.nodes[i];
 

@@ -103,8 +103,8 @@ def test_corrupt_line_is_named(lines: list[bytes], change: bytes, says: str) -> 
 
 
 def test_newer(lines: list[bytes]) -> None:
-    newer = [line.replace(b'"schema": 1', b'"schema": 4') for line in lines]
-    with pytest.raises(DataError, match=r"x:1: made by a newer teemark: schema 4, known .* 3"):
+    newer = [line.replace(b'"schema": 1', b'"schema": 5') for line in lines]
+    with pytest.raises(DataError, match=r"x:1: made by a newer teemark: schema 5, known .* 4"):
         reader.parse(newer, file="x")
 
 

@@ -12,6 +12,7 @@ import pytest
 
 from teemark import plan, runner
 from teemark.boards import VirtualBoard
+from teemark.model.timeline import told
 from teemark.reference import data
 from teemark.report import markdown
 from teemark.report.report import make
@@ -63,7 +64,6 @@ def thinned(name: str) -> plan.Plan:
 
 
 TRUE_HERE = (
-    "TEE_GetSystemTime() ticks in ms",
     "an RPMB partition is left alone unless allowed",
     "the kernel lists no generic driver for cbc(aes)",
     "no cpufreq driver",
@@ -96,6 +96,16 @@ def test_a_seed_plan(qemu_v8: VirtualBoard, tmp_path: Path, name: str) -> None:
     assert len(formulas) > len(reasons)
     true_here = TRUE_HERE if asked == whole(name) else (*TRUE_HERE, NOT_ASKED)
     assert [reason for reason in reasons if not reason.startswith(true_here)] == []
+    steps = {step.key for step in asked.teehash if step.timeline}
+    assert steps == {one.case for one in run.timelines}
+    for one in run.timelines:
+        costs = {cost.step: cost for cost in told(one).costs}
+        assert {"open", "read", "hash", "close"} <= costs.keys()
+        assert costs["hash"].times == one.report["tee"]["invoke_count"]["value"]
+        # its first sessions load two TAs, for which it waits for tee-supplicant
+        assert costs["open"].switches > 0
+        assert 0 < costs["hash"].on <= costs["hash"].ns
+        assert one.report["tee"]["ree_clock_delta"]["value"] > 0
     made = make([run])
     for table in tables:
         assert markdown.escape(table.title) in made.markdown

@@ -24,7 +24,7 @@
 /* clang-format on */
 #define TA_BENCH_UUID_TEXT "0b7c9a52-31f4-4e0d-a866-5d902ce1743b"
 
-#define TA_BENCH_ABI 1
+#define TA_BENCH_ABI 2
 
 #define TA_BENCH_OBJECT_MAX (4u << 20) /* bytes of a stored object */
 #define TA_BENCH_ID_MAX     64u        /* bytes of an object's name */
@@ -177,7 +177,8 @@ enum ta_bench_cmd {
 	/*
 	 * [0] value in: a = enum ta_bench_ask, b = how often, at most
 	 * TA_BENCH_ASK_MAX
-	 * [1] value out: a = how often it was done
+	 * [1] value out: a = how often it was done; b = the last time that was
+	 *     told, in ms modulo 2^32, or 0 for lines
 	 */
 	TA_BENCH_CMD_ASK = 60,
 

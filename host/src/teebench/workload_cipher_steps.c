@@ -118,6 +118,8 @@ static int steps_prepare(struct bench_case *c, struct pool *pool,
 	if (!ret)
 		ret = keyed_case_open(c, pool, s->what.decrypt,
 				      (size_t)c->bytes, err);
+	if (s->what.step != KEYED_CIPHER_BUFFER && s->what.step != WHOLE)
+		c->bytes = -1; /* the message is for the steps that follow */
 	if (ret || s->what.step == WHOLE)
 		return ret;
 	none = c->backend->no_step[s->what.step];

@@ -25,6 +25,7 @@ enum {
 
 #define TEST_NS 1000000000u  /* no block is drawn after so long */
 #define CASE_NS 60000000000u /* a case that would take longer is left out */
+#define RATE_NS 20000000u    /* a draw so long tells how fast a source is */
 
 struct rng {
 	struct desk *desk;
@@ -89,25 +90,39 @@ static int test_blocks(struct rng *r, struct error *err)
 	return -EBADMSG;
 }
 
-/* Too slow for as many samples as are asked for? */
+/*
+ * Too slow for as many samples as are asked for? A short draw tells what a call
+ * costs, and the first one what seeding does: more is drawn until it takes long,
+ * or is all of a sample.
+ */
 static int check_rate(struct rng *r, const struct bench_case *c,
 		      struct error *err)
 {
-	enum { SOME = 64 };
-	uint64_t begin = clock_now_ns(), ns;
+	size_t len = r->bytes < 64 ? r->bytes : 64;
+	uint64_t ns = 0;
 	double all;
-	int ret = draw(r, SOME, err);
+	int ret = draw(r, len, err);
 
+	while (!ret && !stop_asked()) {
+		uint64_t begin = clock_now_ns();
+
+		ret = draw(r, len, err);
+		ns = clock_now_ns() - begin;
+		if (ns >= RATE_NS || len == r->bytes)
+			break;
+		len = r->bytes / 4 < len ? r->bytes : 4 * len;
+	}
 	if (ret)
 		return ret;
-	ns = clock_now_ns() - begin;
-	all = (double)ns / SOME * (double)r->bytes * (c->options.samples + 6);
+	all = (double)ns / (double)len * (double)r->bytes *
+	      (c->options.samples + 6);
 	if (all < (double)CASE_NS)
 		return 0;
 	return error_skip(err, -ETIME, "too-slow",
 			  "%s gives %.0f bytes a second: %u samples of %zu "
 			  "bytes would take %.0f s",
-			  r->backend->name, SOME * 1e9 / (double)ns,
+			  r->backend->name,
+			  (double)len * 1e9 / (double)(ns ? ns : 1),
 			  c->options.samples, r->bytes, all / 1e9);
 }
 

@@ -26,6 +26,7 @@ int command_begin(struct command *command, const struct options *opt,
 			 settings.session.backend, &err))
 		return explain(&err);
 	settings.session.counter = report_counter(command->report);
+	settings.session.timeline = report_timeline(command->report);
 	settings.stream.ask_page_cache = command->report;
 	if (settings.jobs > jobs)
 		settings.jobs = (unsigned int)jobs;
@@ -73,6 +74,9 @@ enum status command_end(struct command *command, int ret)
 	if (report)
 		report_measure(command->report, session, command->opt->alg);
 	run_end(run);
+	if (report)
+		report_closed(command->report, &run->settings,
+			      command->opt->names[0], command->opt->alg);
 	if (report)
 		ret = write_report(command);
 	else if (command->report && !stop_signal())

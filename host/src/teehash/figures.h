@@ -7,6 +7,7 @@
 #include "measure.h"
 #include "metrics.h"
 #include "run.h"
+#include "tee_clocks.h"
 #include "trace.h"
 #include "usage.h"
 
@@ -35,6 +36,7 @@ struct findings {
 	struct run_stats run;
 	struct inside inside;
 	struct trace_counts switches;
+	struct tee_clocks clocks; /* of a run with a timeline */
 	struct clock_facts clock;
 	struct ta_counter counter; /* of a TA; with its reason if none */
 	uint64_t startup_ns;       /* before the first message */

@@ -82,6 +82,10 @@ void measure_inside(struct hash_session *session, const struct algorithm *alg,
 	}
 	/* First the facts: they are to be those of the work. */
 	inside->has_facts = session_ask(session, &inside->facts);
+	if (session->settings->timeline) {
+		strcpy(inside->reason, "the run is one with a timeline");
+		return;
+	}
 	if (!session->settings->backend->nop) {
 		strcpy(inside->reason, "not a call into another world");
 		return;

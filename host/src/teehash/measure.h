@@ -20,7 +20,10 @@ struct inside {
 	struct session_facts facts;
 };
 
-/* bytes: of a typical call. session: NULL if none was ever open. */
+/*
+ * bytes: of a typical call. session: NULL if none was ever open; one that has a
+ * timeline is asked for its facts alone.
+ */
 void measure_inside(struct hash_session *session, const struct algorithm *alg,
 		    uint64_t bytes, struct inside *inside);
 

@@ -23,6 +23,7 @@ enum {
 	OPT_COLD,
 	OPT_REPORT,
 	OPT_REPORT_FILE,
+	OPT_TIMELINE,
 	OPT_PROGRESS,
 	OPT_LIST,
 	OPT_HELP,
@@ -50,6 +51,7 @@ static const struct option long_options[] = {
 	{ "strict", no_argument, NULL, OPT_STRICT },
 	{ "tag", no_argument, NULL, OPT_TAG },
 	{ "text", no_argument, NULL, 't' },
+	{ "timeline", no_argument, NULL, OPT_TIMELINE },
 	{ "version", no_argument, NULL, 'V' },
 	{ "warn", no_argument, NULL, 'w' },
 	{ "zero", no_argument, NULL, 'z' },
@@ -97,6 +99,8 @@ const char options_help[] =
 	"      --report[=FORMAT] tell where the time went: text (default; on standard\n"
 	"                        error), or json (on standard output, instead of the\n"
 	"                        digest lines, which are in it)\n"
+	"      --timeline        with --report=json and one file: when its threads had a\n"
+	"                        CPU, step by step; then asks the TEE's own clocks\n"
 	"      --report-file=FILE  write the report there, whole and when all is done\n"
 	"      --progress=WHEN   auto (default: if standard error is a terminal),\n"
 	"                        always or never\n"
@@ -258,6 +262,12 @@ static int check_combinations(const struct options *opt, bool text, bool binary,
 		  "verifying checksums" },
 		{ opt->report.file && opt->report.kind == REPORT_NONE,
 		  "--report-file is meaningful only with --report" },
+		{ opt->report.timeline && opt->report.kind != REPORT_JSON,
+		  "--timeline is meaningful only with --report=json" },
+		{ opt->report.timeline && (check || opt->names_count != 1 ||
+					   !strcmp(opt->names[0], "-")),
+		  "--timeline takes one file: hash it, and not from standard "
+		  "input" },
 	};
 
 	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++)
@@ -369,6 +379,9 @@ int options_parse(struct options *opt, int argc, char **argv, struct error *err)
 						  optarg, err) :
 				       REPORT_TEXT;
 			opt->report.kind = (enum report_kind)ret;
+			break;
+		case OPT_TIMELINE:
+			opt->report.timeline = true;
 			break;
 		case OPT_REPORT_FILE:
 			opt->report.file = optarg;

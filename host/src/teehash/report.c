@@ -23,6 +23,7 @@ struct report {
 	struct usage_meter meter;
 	struct usage before;
 	struct trace *trace;
+	struct timeline *timeline;
 	struct findings found;
 	struct metrics metrics;
 	struct json json;
@@ -83,12 +84,20 @@ int report_begin(struct report **report, const struct report_settings *settings,
 	if (!r)
 		return error_set(err, -ENOMEM, "out of memory");
 	r->settings = settings;
+	if (settings->timeline) {
+		r->timeline = calloc(1, sizeof(*r->timeline));
+		if (!r->timeline) {
+			free(r);
+			return error_set(err, -ENOMEM, "out of memory");
+		}
+	}
 	r->out = open_memstream(&r->text, &r->len);
 	ret = r->out ? open_out(r) : -ENOMEM;
 	if (ret) {
 		if (r->out)
 			fclose(r->out);
 		free(r->text);
+		free(r->timeline);
 		free(r);
 		return cannot_write(settings, ret, err);
 	}
@@ -101,6 +110,8 @@ int report_begin(struct report **report, const struct report_settings *settings,
 	}
 	usage_open(&r->meter);
 	/* What the report itself takes to begin is not the work's. */
+	if (r->timeline)
+		timeline_begin(r->timeline);
 	usage_read(&r->meter, &r->before);
 	r->begin_ns = clock_now_ns();
 	*report = r;
@@ -112,6 +123,11 @@ const struct ta_counter *report_counter(const struct report *report)
 	if (!report || report->found.counter.clock == TA_CLOCK_OFF)
 		return NULL;
 	return &report->found.counter;
+}
+
+struct timeline *report_timeline(const struct report *report)
+{
+	return report ? report->timeline : NULL;
 }
 
 bool report_takes_stdout(const struct report *report)
@@ -149,6 +165,19 @@ void report_measure(struct report *report, struct hash_session *session,
 		       &r->found.inside);
 }
 
+void report_closed(struct report *report, const struct run_settings *settings,
+		   const char *name, const struct algorithm *alg)
+{
+	struct tee_clocks *clocks = &report->found.clocks;
+
+	if (!report->timeline)
+		return;
+	timeline_end(report->timeline);
+	if (report->found.has_tee)
+		tee_clocks_measure(clocks, &settings->session,
+				   &settings->stream, name, alg);
+}
+
 int report_write(struct report *report, const struct run *run,
 		 struct error *err)
 {
@@ -164,7 +193,7 @@ int report_write(struct report *report, const struct run *run,
 	clock_measure(&f->clock);
 	figures_fill(&r->metrics, f);
 	if (json) {
-		json_end(&r->json, f, &r->metrics);
+		json_end(&r->json, f, &r->metrics, r->timeline);
 		fputs(r->json.failed ? "" : r->json.text, r->out);
 		putc('\n', r->out);
 	} else {
@@ -189,6 +218,7 @@ void report_free(struct report *report)
 	if (!r->written)
 		outfile_drop(&r->file);
 	trace_end(r->trace, &r->found.switches);
+	timeline_free(r->timeline);
 	usage_close(&r->meter);
 	fclose(r->out);
 	free(r->text);

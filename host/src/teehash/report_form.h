@@ -12,7 +12,8 @@ void text_end(FILE *out, const struct findings *f, const struct metrics *m);
 /* One document: begin, files, end. */
 void json_begin(struct json *j);
 void json_file(struct json *j, const struct message *m, const char *verdict);
-void json_end(struct json *j, const struct findings *f,
-	      const struct metrics *m);
+/* timeline: NULL if there is none. */
+void json_end(struct json *j, const struct findings *f, const struct metrics *m,
+	      const struct timeline *timeline);
 
 #endif

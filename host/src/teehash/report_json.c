@@ -81,7 +81,8 @@ void json_file(struct json *j, const struct message *m, const char *verdict)
 	json_object_end(j);
 }
 
-void json_end(struct json *j, const struct findings *f, const struct metrics *m)
+void json_end(struct json *j, const struct findings *f, const struct metrics *m,
+	      const struct timeline *timeline)
 {
 	const struct run_settings *settings = f->settings;
 	struct part parts[PARTS_COUNT];
@@ -113,5 +114,7 @@ void json_end(struct json *j, const struct findings *f, const struct metrics *m)
 	}
 	json_array_end(j);
 	json_object_end(j);
+	if (timeline)
+		timeline_json(j, timeline);
 	json_object_end(j);
 }

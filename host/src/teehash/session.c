@@ -145,6 +145,7 @@ int session_open(struct hash_session **session,
 	uint64_t begin = clock_now_ns();
 	struct hash_session *s = calloc(1, sizeof(*s));
 	struct open_cost cost = { 0 };
+	uint64_t end;
 	int ret;
 
 	MARKER_ARM();
@@ -167,18 +168,24 @@ int session_open(struct hash_session **session,
 	s->stats.context_ns = cost.context_ns;
 	s->stats.session_ns = cost.session_ns;
 	s->stats.first_call_ns = cost.invoke_ns;
-	s->stats.open_ns = clock_now_ns() - begin;
+	end = clock_now_ns();
+	s->stats.open_ns = end - begin;
+	timeline_add(settings->timeline, TIMELINE_OPEN, begin, end);
 	*session = s;
 	return 0;
 }
 
 void session_close(struct hash_session *session)
 {
+	uint64_t begin = clock_now_ns();
+
 	if (!session)
 		return;
 	MARKER_CLOSE();
 	shut(session);
 	MARKER_END();
+	timeline_add(session->settings->timeline, TIMELINE_CLOSE, begin,
+		     clock_now_ns());
 	MARKER_DISARM();
 	free(session);
 }
@@ -218,11 +225,13 @@ int session_reader(struct hash_session *s, struct reader **reader,
 static int account(struct hash_session *s, const struct algorithm *alg,
 		   uint64_t begin, int ret, struct error *err)
 {
-	uint64_t ns = clock_now_ns() - begin;
+	uint64_t end = clock_now_ns();
+	uint64_t ns = end - begin;
 	struct error why = { 0 };
 
 	s->stats.call_ns += ns;
 	s->stats.calls++;
+	timeline_add(s->settings->timeline, TIMELINE_HASH, begin, end);
 	if (!s->stats.first_call_ns)
 		s->stats.first_call_ns = ns;
 	if (ret == -EOPNOTSUPP) {

@@ -15,6 +15,7 @@
 #include "backend.h"
 #include "reader.h"
 #include "ta_counter.h"
+#include "timeline.h"
 
 #define SESSION_CHUNK_MIN 4096u
 #define SESSION_CHUNK_MAX (256u << 20)
@@ -26,6 +27,8 @@ struct session_settings {
 	bool threaded; /* with a reader thread */
 	/* Time inside the TA is counted with it; NULL: is not counted. */
 	const struct ta_counter *counter;
+	/* NULL: none is recorded. */
+	struct timeline *timeline;
 };
 
 /* Times in ns of the client's clock. */

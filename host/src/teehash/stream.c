@@ -87,11 +87,15 @@ static int hash_last(struct stream *st, size_t offset, size_t len)
 static int fill(struct stream *st, size_t offset, size_t size, size_t *len,
 		bool *eof)
 {
+	struct timeline *timeline = st->session->settings->timeline;
 	uint64_t before = st->source.read_ns;
+	uint64_t begin = timeline ? clock_now_ns() : 0;
 	int ret = source_fill(&st->source, st->session->buffer.data + offset,
 			      size, len, eof);
 
 	st->m->stats.inline_ns += st->source.read_ns - before;
+	if (timeline)
+		timeline_add(timeline, TIMELINE_READ, begin, clock_now_ns());
 	return ret ? source_error(&st->source, ret, &st->m->err) : 0;
 }
 
@@ -142,7 +146,7 @@ static int stream_threaded(struct stream *st, size_t len)
 	struct hash_session *s = st->session;
 	struct reader *reader;
 	unsigned int slot = 0;
-	uint64_t begin;
+	uint64_t begin, end;
 	bool eof = false;
 	int ret;
 
@@ -159,7 +163,9 @@ static int stream_threaded(struct stream *st, size_t len)
 			break;
 		begin = clock_now_ns();
 		ret = reader_next(reader, &slot, &len, &eof);
-		st->m->stats.wait_ns += clock_now_ns() - begin;
+		end = clock_now_ns();
+		st->m->stats.wait_ns += end - begin;
+		timeline_add(s->settings->timeline, TIMELINE_WAIT, begin, end);
 		if (ret)
 			source_error(&st->source, ret, &st->m->err);
 	}

@@ -20,7 +20,7 @@ FIGURES = {
     },
     "tee": {
         "invoke_count", "hash_operations", "hashed_bytes", "hash_compute_time", "tee_time",
-        "ree_time", "tee_clock_delta", "ta_heap_high_water", "ta_stack_high_water",
+        "ree_time", "tee_clock_delta", "ree_clock_delta", "ta_heap_high_water", "ta_stack_high_water",
         "world_switches", "rpc_count", "secure_interruptions", "secure_storage_accesses",
     },
     "first": {
@@ -89,6 +89,42 @@ def test_the_tee_s_figures(tee: Program, tmp_path: Path) -> None:
     assert "estimate" in compute["source"]
     assert report["derived"]["empty_call"]["value"] > 0
     assert report["first"]["session_open"]["value"] > 0
+
+
+@pytest.mark.parametrize("reader", ["inline", "thread"])
+def test_a_timeline(teehash: Program, tmp_path: Path, reader: str) -> None:
+    """The steps follow each other in the time of the whole, and so do the switches; a machine
+    that lets nobody record them says so."""
+    (tmp_path / "a").write_bytes(os.urandom(3_000_000))
+    options = ("--report=json", "--chunk=256K", "--mode=stream", f"--reader={reader}")
+    report = check(teehash(*options, "--timeline", "a", cwd=tmp_path).out)
+    found = report["timeline"]
+    if found["reason"] is not None:
+        assert "perf" in found["reason"] or "context switches" in found["reason"]
+        pytest.skip(found["reason"])
+    steps = [step for step, _, _ in found["steps"]]
+    assert (steps[0], steps[-1], steps.count("open")) == ("open", "close", 1)
+    # the digest's beginning, 11 pieces and the end
+    assert steps.count("hash") == report["tee"]["invoke_count"]["value"] == 13
+    assert steps.count("wait" if reader == "thread" else "read") >= 11
+    ends = [0, *(at for _, begin, end in found["steps"] for at in (begin, end)), found["ns"]]
+    assert ends == sorted(ends)
+    times = [at for at, *_ in found["switches"]]
+    assert times == sorted(times)
+    assert found["whole_until_ns"] <= found["ns"]
+    if found["switches_left_out"] == 0 and found["whole_until_ns"] == found["ns"]:
+        outs = [one for one in found["switches"] if one[3] in ("wait", "preempt")]
+        assert len(outs) >= report["host"]["context_switches"]["value"] - 3
+    assert report["derived"]["empty_call"]["reason"]
+    assert report["tee"]["ree_clock_delta"]["reason"] == "no TEE is involved"
+
+
+def test_a_timeline_is_of_one_file(teehash: Program, tmp_path: Path) -> None:
+    (tmp_path / "a").write_bytes(b"a")
+    for options in (["a"], ["--report", "a"], ["--report=json", "a", "a"], ["--report=json"]):
+        done = teehash("--timeline", *options, cwd=tmp_path)
+        assert done.status == 2, options
+        assert b"--timeline" in done.err
 
 
 def test_a_heap_that_is_known(tee: Program, tmp_path: Path) -> None:

@@ -21,6 +21,7 @@
     chunk = "1MiB"                  # a call when streaming
     reader = "inline"               # who reads: thread, inline or auto
     runs = 8
+    timeline = false                # true: one run more of each, which records its context switches
 
     [ta]                            # a Trusted Application of your own: docs/own-ta.md
     uuid = "8aaaf200-2450-11e4-abe2-0002a5d5c51b"
@@ -69,6 +70,10 @@ BENCH = "bench.toml"
 """The plan in the folder of a TA; its name is the folder's."""
 
 
+TIMELINE = "+timeline"
+"""Ends the key of a step that records its timeline."""
+
+
 @dataclass(frozen=True, slots=True)
 class Case:
     """One line for teebench."""
@@ -115,12 +120,14 @@ class Step:
     chunk: int = 1 << 20
     reader: str = "inline"
     runs: int = 8
+    timeline: bool = False
+    """A run of its own, which records its context switches and asks the TEE's clocks."""
 
     @property
     def key(self) -> str:
         return (
             f"teehash/{self.algorithm}/{self.backend}/{self.mode}/{self.cache}/{self.bytes}/"
-            f"{self.chunk}/{self.reader}"
+            f"{self.chunk}/{self.reader}" + TIMELINE * self.timeline
         )
 
     def argv(self, file: str) -> list[str]:
@@ -137,6 +144,8 @@ class Step:
             words.append(f"--oneshot-limit={self.bytes}")
         if self.cache == "cold":
             words.append("--cold")
+        if self.timeline:
+            words.append("--timeline")
         return [*words, file]
 
 
@@ -271,12 +280,16 @@ class _Hashing(Struct, frozen=True, forbid_unknown_fields=True):
     chunk: Size = Size(1 << 20)
     reader: Literal["inline", "thread", "auto"] = "inline"
     runs: Positive = 8
+    timeline: bool = False
 
     def expanded(self) -> Iterator[Step]:
         lists = (self.algorithms, self.sizes, self.backends, self.modes, self.caches)
         for algorithm, size, backend, mode, cache in product(*lists):
             how = (self.chunk, self.reader, self.runs)
-            yield Step(size, algorithm, backend, mode, cache, *how)
+            step = Step(size, algorithm, backend, mode, cache, *how)
+            yield step
+            if self.timeline:
+                yield replace(step, runs=1, timeline=True)
 
 
 STEP_FORM = "teehash/ALGORITHM/BACKEND/MODE/CACHE/BYTES/CHUNK/READER"

@@ -477,7 +477,7 @@ class Progress:
             self.current = key or ""
             if self.began is None:
                 self.began = time.monotonic()
-        elif kind == "teehash":
+        elif kind in ("teehash", "timeline"):
             self.hashed += 1
             self.current = key or ""
         elif isinstance(record, CaseRecord):

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The steps of a plan that run teehash: on files made on the board, with known digests.
 
-Each run of a step becomes a `teehash` record that holds teehash's own JSON report, untouched. A
-wrong digest is a `fail`, and a step that can't run is a `skip` with its reason.
+Each run of a step becomes a `teehash` record that holds teehash's own JSON report, untouched; one
+that records its context switches, a `timeline` record. A wrong digest is a `fail`, and a step that
+can't run is a `skip` with its reason.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 from collections.abc import Callable, Iterable, Iterator
+from typing import Any
 
 import msgspec
 
@@ -17,7 +19,7 @@ from teemark.boards.board import Board
 from teemark.boards.quiet import quietly
 from teemark.errors import BoardError, CommandFailed
 from teemark.plan import Step
-from teemark.run.records import AnyRecord, Fail, Skip, Teehash
+from teemark.run.records import AnyRecord, Fail, Skip, Teehash, Timeline
 
 PROGRAM = "teehash"
 
@@ -99,7 +101,7 @@ def records(board: Board, steps: tuple[Step, ...]) -> Iterator[AnyRecord]:
                 if seq >= step.runs:
                     continue
                 record = _once(board, step, f"{folder}/{step.bytes}", digest, seq)
-                if not isinstance(record, Teehash):
+                if not isinstance(record, Teehash | Timeline):
                     left.remove((step, digest))
                 yield record
     finally:
@@ -124,4 +126,22 @@ def _once(board: Board, step: Step, file: str, digest: str, seq: int) -> AnyReco
     if hashed.digest != digest:
         reason = f"wrong digest: {hashed.digest}, but it is {digest}"
         return Fail(case=step.key, reason=reason)
+    if step.timeline:
+        return _timeline(step, tuple(argv), report)
     return Teehash(case=step.key, seq=seq, argv=tuple(argv), report=report)
+
+
+def _timeline(step: Step, argv: tuple[str, ...], report: dict[str, Any]) -> AnyRecord:
+    found = report.pop("timeline", None)
+    if not isinstance(found, dict):
+        reason = "this teehash records no timeline: it is an older one"
+        return Skip(case=step.key, code="teehash-failed", reason=reason)
+    reason, hint = found.pop("reason", None), found.pop("hint", None)
+    if reason:
+        return Skip(case=step.key, code="no-perf", reason=reason, hint=hint)
+    made = {"case": step.key, "argv": argv, "report": report, **found}
+    try:
+        return msgspec.convert(made | {"type": "timeline"}, Timeline)
+    except msgspec.ValidationError as error:
+        reason = f"its timeline could not be understood: {error}"
+        return Skip(case=step.key, code="teehash-failed", reason=reason)

@@ -56,7 +56,13 @@ _CPU_LINES = re.compile(
     r"|timer|\bpmu\b|optee_notification",
     re.I,
 )
-"""Lines that no accelerator has."""
+_STORAGE_AND_WIRES = re.compile(
+    r"virtio\d+-(req|input|output|config)|nvme|mmc|sdhci|dw-?mci|ahci|\bata\b|\bs?scsi|ufs|nand"
+    r"|\beth\d|\ben[opsx]\d|wlan|mdio|usb|[xeo]hci|uart|serial|\btty",
+    re.I,
+)
+"""Lines of disks, networks and consoles: what a case reads or writes raises them, too. With those
+of the CPU they are the lines that no accelerator has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +132,10 @@ def offloads(
 
 
 def _of_interest(measured: MeasuredCase) -> bool:
-    return measured.case.watched is not None or measured.case.watched_reason is not None
+    """Someone looked, and there was work: setting a key carries no bytes."""
+    case = measured.case
+    looked = case.watched is not None or case.watched_reason is not None
+    return looked and case.bytes is not None
 
 
 def judge(run: RunData, models: Models, measured: MeasuredCase, known: Knowledge) -> Offload:
@@ -165,6 +174,8 @@ def device_lines(watched: Watched) -> list[tuple[InterruptLine, float]]:
     found = []
     for line in watched.interrupts:
         if _CPU_LINES.search(line.line) or _CPU_LINES.search(line.name):
+            continue
+        if _STORAGE_AND_WIRES.search(line.name):
             continue
         resting = line.idle * (watched.ns / watched.idle_ns if watched.idle_ns else 1.0)
         least = min(RAISED, 0.75 * watched.calls)
@@ -374,8 +385,8 @@ class _Case:
                 continue
             ratio = _mask_ratio(self.run, other.case.case, masked)
             speaks: tuple[Kind, ...] = ()
-            if above(ratio, MASK) == "yes":
-                speaks = ("cpu-instructions",)
+            if above(ratio, MASK) == "yes" or above(ratio, 1 / MASK_SAME) == "no":
+                speaks = ("cpu-instructions",)  # an emulator may take longer with them
             elif above(ratio, MASK_SAME) == "no":
                 speaks = ("software", "accelerator")
             text = f"with {masked.variable}={masked.value} it takes {fmt.factor(ratio.value)} "
@@ -404,11 +415,12 @@ class _Case:
 
     def weigh(self, evidence: Sequence[Evidence]) -> Outcome:
         rate, share = self.rate, self.share
-        named = any(one.kind == "driver" and one.speaks_for for one in evidence)
+        proofs = [one.speaks_for for one in evidence if one.weight == "proof"]
+        excluded = any("accelerator" not in kinds for kinds in proofs)
         if rate is not None and rate >= EACH_CALL:
-            # A line that rose with the calls of a driver without a device is somebody else's.
-            return "unknown" if named else "accelerator"
-        if rate is not None and rate >= SOME_CALLS and not named:
+            # A line that rose with calls that no device worked on is somebody else's.
+            return "unknown" if excluded else "accelerator"
+        if rate is not None and rate >= SOME_CALLS and not excluded:
             return "mixed"
         if self.row is not None and self.row.kind == "accelerator":
             return _silent_device(rate, share)

@@ -51,7 +51,7 @@ def text(parts: Text) -> str:
     for part in parts:
         match part:
             case Strong():
-                made.append(f"**{escape(part.text)}**")
+                made.append(f"{' ' * part.text[:1].isspace()}**{escape(part.text)}**")
             case Code():
                 made.append(code(part.text))
             case Quiet():

@@ -25,6 +25,7 @@ WORDS: dict[Outcome, str] = {
     "mixed": "mixed",
     "unknown": "unknown",
 }
+PROVEN: dict[Outcome, str] = WORDS | {"accelerator": "an accelerator"}
 
 
 @cache

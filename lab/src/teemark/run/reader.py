@@ -34,6 +34,7 @@ from teemark.run.records import (
     Skip,
     Start,
     Teehash,
+    Timeline,
 )
 
 RUN_FILE = "run.ndjson"
@@ -111,6 +112,7 @@ class RunData:
     skips: tuple[Skip, ...] = ()
     fails: tuple[Fail, ...] = ()
     teehash: tuple[Teehash, ...] = ()
+    timelines: tuple[Timeline, ...] = ()
     end: End | None = None
     incomplete: str | None = None
 
@@ -121,12 +123,17 @@ class RunData:
         return tuple(case for key, case in self.cases.items() if key not in failed)
 
     @property
+    def hashed(self) -> tuple[Teehash | Timeline, ...]:
+        """All that teehash reported."""
+        return (*self.teehash, *self.timelines)
+
+    @property
     def missing(self) -> tuple[Missing, ...]:
         """What an incomplete run lacks; () for a whole one."""
         if self.incomplete is None:
             return ()
         told = {trouble.case for trouble in (*self.skips, *self.fails)}
-        told |= {record.case for record in self.teehash}
+        told |= {record.case for record in self.hashed}
         starts = self.run.starts if self.run is not None else 1
         found = []
         for key, measured in self.cases.items():
@@ -284,7 +291,7 @@ class Collector:
         self._legs: list[Legs] = []
         self._skips: dict[str, Skip] = {}
         self._fails: dict[str, Fail] = {}
-        self._teehash: list[Teehash] = []
+        self._hashed: list[Teehash | Timeline] = []
 
     @property
     def machine(self) -> Machine | None:
@@ -367,8 +374,8 @@ class Collector:
                 self._skips.setdefault(record.case, record)
             case Fail():
                 self._fails.setdefault(record.case, record)
-            case Teehash():
-                self._teehash.append(record)
+            case Teehash() | Timeline():
+                self._hashed.append(record)
             case End():
                 start.end = record
 
@@ -416,7 +423,8 @@ class Collector:
             legs=tuple(self._legs),
             skips=tuple(self._skips.values()),
             fails=tuple(self._fails.values()),
-            teehash=tuple(self._teehash),
+            teehash=tuple(one for one in self._hashed if isinstance(one, Teehash)),
+            timelines=tuple(one for one in self._hashed if isinstance(one, Timeline)),
             end=_together(ends) if len(ends) == len(self._starts) else None,
             incomplete=_incomplete(cut, ends, len(self._starts), asked),
         )

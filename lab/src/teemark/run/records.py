@@ -12,8 +12,9 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct, field
 
-SCHEMA = 3
-"""2: `start` records. Files of schema 1 have none, and are read as one start. 3: `legs` records."""
+SCHEMA = 4
+"""2: `start` records. Files of schema 1 have none, and are read as one start. 3: `legs` records.
+4: `timeline` records."""
 
 Count = Annotated[int, Meta(ge=0)]
 Positive = Annotated[int, Meta(ge=1)]
@@ -447,6 +448,43 @@ class Teehash(Record, frozen=True, kw_only=True, tag="teehash"):
     report: Annotated[Facts, Meta(description="what `teehash --report=json` said")]
 
 
+Switched = Literal["in", "wait", "preempt", "exit"]
+Switch = tuple[Count, Count, Count, Switched]
+StepName = Literal["open", "read", "wait", "hash", "close"]
+Stretch = tuple[StepName, Count, Count]
+
+
+class Timeline(Record, frozen=True, kw_only=True, tag="timeline"):
+    """A run of teehash of its own that records when its threads had a CPU: the first switches that
+    there was room for, all of them. Times are nanoseconds since its beginning."""
+
+    case: Key
+    argv: Annotated[tuple[str, ...], Meta(description="the command line on the board")]
+    source: Annotated[str, Meta(description="who recorded it")]
+    ns: Annotated[Positive, Meta(description="the whole, from the session's opening to its close")]
+    whole_until_ns: Annotated[Count, Meta(description="no switch before this is left out")]
+    thread: Annotated[Count, Meta(description="the one that hashes; it has a CPU at the beginning")]
+    steps: Annotated[
+        tuple[Stretch, ...],
+        Meta(
+            description="what that thread did, from and to: open the session; read; wait for the "
+            "thread that reads; hash, which is a call; close the session"
+        ),
+    ]
+    steps_left_out: Count
+    switches: Annotated[
+        tuple[Switch, ...],
+        Meta(
+            description="when, which thread, on which CPU; in: it has the CPU; wait: it left it to "
+            "wait for something; preempt: it had to leave and could go on; exit: it ended"
+        ),
+    ]
+    switches_left_out: Annotated[
+        Count, Meta(description="context switches of the process that had no room")
+    ]
+    report: Annotated[Facts, Meta(description="what else `teehash --report=json` said")]
+
+
 class End(Record, frozen=True, kw_only=True, tag="end"):
     """Last line of a start. A start without one was cut off."""
 
@@ -470,7 +508,9 @@ class End(Record, frozen=True, kw_only=True, tag="end"):
     duration_ns: Count | None = None
 
 
-AnyRecord = Run | Start | Machine | Case | First | Sample | Legs | Teehash | Skip | Fail | End
+AnyRecord = (
+    Run | Start | Machine | Case | First | Sample | Legs | Teehash | Timeline | Skip | Fail | End
+)
 
 TYPES: tuple[type[Record], ...] = (
     Run,
@@ -481,6 +521,7 @@ TYPES: tuple[type[Record], ...] = (
     Sample,
     Legs,
     Teehash,
+    Timeline,
     Skip,
     Fail,
     End,

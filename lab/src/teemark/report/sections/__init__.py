@@ -17,6 +17,7 @@ from teemark.report.sections.machine import machine
 from teemark.report.sections.method import method
 from teemark.report.sections.offload import offload
 from teemark.report.sections.throughput import throughput
+from teemark.report.sections.timeline import timeline
 from teemark.report.sections.trace import traced
 from teemark.report.seed_tables import seed_tables
 from teemark.report.subject import SectionFunction
@@ -27,6 +28,7 @@ SECTIONS: tuple[SectionFunction, ...] = (
     taken_apart,
     traced,
     seed_tables,
+    timeline,
     calls,
     throughput,
     offload,

@@ -51,7 +51,10 @@ def _table(subject: Subject, group: Sequence[CaseStats]) -> Table:
     unit = figures.unit(subject.run)
     with_rate = any(stats.throughput is not None for stats in group)
     ordered = sorted(group, key=lambda s: (subject.run.place(s.backend), s.bytes or 0))
-    sized = any(stats.bytes is not None for stats in group)
+    # a size tells cases of a backend apart, or all that follows the backend's name does
+    sized = any(stats.bytes is not None for stats in group) and len(
+        {(stats.backend, stats.bytes) for stats in group}
+    ) == len(group)
     columns = [
         Column("backend", "left"),
         Column("bytes") if sized else Column("parameters", "left"),
@@ -74,7 +77,7 @@ def _table(subject: Subject, group: Sequence[CaseStats]) -> Table:
         time = stats.time
         row: list[Cell] = [
             (Code(stats.backend),),
-            fmt.size(stats.bytes) if stats.bytes is not None else stats.parameters,
+            fmt.size(stats.bytes) if sized and stats.bytes is not None else stats.parameters,
             *time_cells(subject, time.estimate),
         ]
         if with_rate:

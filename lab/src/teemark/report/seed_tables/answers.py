@@ -68,13 +68,27 @@ def _answer(conclusion: Conclusion, lookup: Lookup) -> Answered:
         outcome = "yes"
     else:
         outcome = "not measured" if found == {"not measured"} else "undecided"
-    missing = [needs for _, _, needs in checked if needs]
-    advice = conclusion.advice if outcome in ("yes", "no") else " ".join(dict.fromkeys(missing))
+    advice = conclusion.advice if outcome in ("yes", "no") else _needs(checked)
     said = " ".join(dict.fromkeys(words for _, words, _ in checked))
     return Answered(conclusion.key, outcome, conclusion.claim, said, advice)
 
 
-def _checked(check: Check, lookup: Lookup) -> tuple[Outcome, str, str]:
+Needs = int | None | Literal["", "some"]
+"""How many samples would decide a figure; None: no number. "": it is decided, or isn't measured."""
+
+
+def _needs(checked: list[tuple[Outcome, str, Needs]]) -> str:
+    """What would decide all figures: as much as the one that needs most."""
+    needs = [one for _, _, one in checked if one != ""]
+    if None in needs:
+        return figures.more(None, 1)
+    numbers = [one for one in needs if isinstance(one, int)]
+    if numbers:
+        return figures.more(max(numbers), 1)
+    return "More samples would decide." if needs else ""
+
+
+def _checked(check: Check, lookup: Lookup) -> tuple[Outcome, str, Needs]:
     """What a figure says, in words, and what would decide it."""
     try:
         value = check.figure(lookup)
@@ -93,9 +107,9 @@ def _checked(check: Check, lookup: Lookup) -> tuple[Outcome, str, str]:
     if outcome != "undecided":
         return outcome, f"{said} ({bounds}).", ""
     thresholds = [one for one in (check.low, check.high) if math.isfinite(one)]
-    needs = "More samples would decide."
+    needs: Needs = "some"
     if value.samples is not None:
-        needs = figures.more(more(value.known, thresholds, value.samples), 1)
+        needs = more(value.known, thresholds, value.samples)
     return outcome, f"{said} ({bounds}).", needs
 
 

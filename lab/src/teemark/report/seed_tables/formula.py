@@ -12,6 +12,7 @@
     driver(ALGORITHM, WHAT, KIND)        of the kernel: `name` or `priority`
     done_by(CASE)                        who did the work, by the evidence
     rate_by(OUTCOME, WORK, PARAMETERS)   of the kernel's fastest driver proven to be that
+    driver_by(OUTCOME, WORK, PARAMETERS, WHAT)   its `name` or `priority`
     max(…)                               the largest of those that are known
 
 and numbers with + - * / between them.
@@ -43,6 +44,7 @@ _FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     "driver": Lookup.driver,
     "done_by": Lookup.done_by,
     "rate_by": Lookup.rate_by,
+    "driver_by": Lookup.driver_by,
 }
 
 _OPERATORS: Mapping[type[ast.operator], Callable[[Any, Any], Any]] = {

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from teemark.model import stats
 from teemark.model.offload import Outcome
 from teemark.model.stats import Estimate, Interval, Summary, summarize
-from teemark.report.offload import WORDS, judged
+from teemark.report.offload import PROVEN, WORDS, judged
 from teemark.report.subject import Subject
 
 TeehashReport = Mapping[str, object]
@@ -104,7 +104,7 @@ class Lookup:
         self.subject = subject
         self.machine = subject.run.machine
         self._reports: dict[str, list[TeehashReport]] = {}
-        for record in subject.run.teehash:
+        for record in subject.run.hashed:
             self._reports.setdefault(record.case, []).append(record.report)
 
     def absent(self, key: str) -> NotKnown:
@@ -233,6 +233,21 @@ class Lookup:
 
     def rate_by(self, outcome: Outcome, work: str, parameters: str) -> Value:
         """Bytes a second of the fastest driver of the kernel that an outcome is proven of."""
+        return self.rate(self._fastest(outcome, work, parameters))
+
+    def driver_by(self, outcome: Outcome, work: str, parameters: str, what: str) -> Value | str:
+        """`name` or `priority` of that driver."""
+        key = self._fastest(outcome, work, parameters)
+        driver = self.subject.run.cases[key].case.kernel_driver
+        assert driver is not None
+        if what == "name":
+            return driver.name
+        if driver.priority is None:
+            raise NotKnown(f"/proc/crypto names no priority of {driver.name}")
+        return exactly(driver.priority)
+
+    def _fastest(self, outcome: Outcome, work: str, parameters: str) -> str:
+        """The case of the kernel's fastest driver that an outcome is proven of."""
         found = {}
         for one in judged(self.subject.run, self.subject.models):
             case = self.subject.run.cases[one.key].case
@@ -241,11 +256,11 @@ class Lookup:
                 found[one.key] = one
         fitting = [one.key for one in found.values() if one.outcome == outcome]
         if fitting:
-            return max((self.rate(key) for key in fitting), key=lambda rate: rate.median)
+            return max(fitting, key=lambda key: self.rate(key).median)
         if not found:
             raise NotKnown("no driver of the kernel was measured")
         raise NotKnown(
-            f"no driver here is proven {WORDS[outcome]}: "
+            f"no driver here is proven to be {PROVEN[outcome]}: "
             + ", ".join(sorted({f"{one.driver} is {WORDS[one.outcome]}" for one in found.values()}))
         )
 

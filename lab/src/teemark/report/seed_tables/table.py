@@ -27,8 +27,9 @@ from teemark.report.blocks import (
 from teemark.report.seed_tables.declared import SeedTable
 from teemark.report.seed_tables.measured import Lookup, NotKnown, Value
 
-_LONG = re.compile(r"(?<![.\w])\d{5,}(?=\.\d|\b)")
-"""Numbers whose thousands are set apart; decimals stay as they were printed."""
+_LONG = re.compile(r"(?<![.\w])\d{5,}(?=\.\d|(?!\.?\w))")
+"""Numbers whose thousands are set apart; decimals stay as they were printed, and so do names such
+as 48310000.rng."""
 
 _LAST = re.compile(r"\s(?=\S+$)")
 """The space before the last word."""
@@ -101,6 +102,8 @@ class _Cells:
         """The document's columns, each measured and published."""
         seed, published = self.seed, self._published()
         measured = {*(column for _, column in seed.cells), *seed.deviations}
+        if not measured and seed.reasons:
+            measured = set(seed.columns)  # each cell says why it is empty
         columns = [Column(seed.corner, "left")]
         for column in seed.columns:
             if column in measured:
@@ -214,7 +217,8 @@ def _units_to_head(columns: Sequence[Column], rows: Sequence[tuple[Cell, ...]]) 
         if None in texts or len(units) != 1 or not units <= UNITS.keys():
             continue
         (unit,) = units
-        heads[index] = replace(heads[index], unit=unit)
+        if f"({unit})".lower() not in heads[index].title.lower():
+            heads[index] = replace(heads[index], unit=unit)
         for row, text in zip(cells, texts, strict=True):
             if text:
                 row[index] = _LAST.split(text)[0]
@@ -240,7 +244,8 @@ def _is_wide(value: Value) -> bool:
 
 
 def said(finding: Finding) -> Text:
-    return (Strong(f"{finding.rule.replace('-', ' ').capitalize()}:"), f" {finding.evidence}")
+    rule = finding.rule.replace("-", " ").capitalize().replace("Openssl", "OpenSSL")
+    return (Strong(f"{rule}:"), f" {finding.evidence}")
 
 
 def _source(seed: SeedTable, reference: Reference) -> str:
@@ -277,6 +282,8 @@ def unit_for(unit: str, value: float) -> tuple[float, str]:
         fits = (name for name in smaller if abs(value) >= UNITS[name][1])
         unit = next(fits, smaller[-1] if smaller else unit)
     factor = 1.0 / UNITS[unit][1]
+    if unit == "bytes" and value == 1:
+        unit = "byte"
     return factor, unit if unit in ("%", "x") else f"\N{NO-BREAK SPACE}{unit}"
 
 

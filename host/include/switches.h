@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * When the threads of this process went on a CPU and left it, by the kernel's
+ * perf events (PERF_RECORD_SWITCH, Linux 4.3 and later). A process may ask for
+ * its own without being root where kernel.perf_event_paranoid is 2 or less.
+ *
+ * Each CPU has a ring that the kernel fills until it is full, and nothing is
+ * read meanwhile: the first events are kept, all of them, and what follows is
+ * left out.
+ */
+#ifndef SWITCHES_H
+#define SWITCHES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "error.h"
+
+enum switch_kind {
+	SWITCH_IN,      /* the thread has a CPU from now on */
+	SWITCH_WAIT,    /* it left the CPU: it waits for something */
+	SWITCH_PREEMPT, /* it had to leave, and could go on: another runs */
+	SWITCH_EXIT,    /* it ended */
+};
+
+struct switch_event {
+	uint64_t ns; /* of the client's clock */
+	uint32_t tid;
+	uint32_t cpu;
+	enum switch_kind kind;
+};
+
+/* Most events that are kept. */
+#define SWITCHES_MAX 4096
+
+struct switch_list {
+	struct switch_event *list; /* SWITCHES_MAX of them, in order */
+	size_t count;
+	uint64_t whole_until_ns; /* all that happened before is there */
+	uint64_t left_out;       /* context switches that aren't */
+};
+
+struct switches;
+
+/*
+ * Begins to record. 0, or -errno with the reason; err->skip is "no-perf" where
+ * this kernel has no such events, or not for this user.
+ */
+int switches_begin(struct switches **switches, struct error *err);
+/* Ends it. 0, or -errno with the reason; *list is the caller's to free. */
+int switches_end(struct switches *switches, struct switch_list *list,
+		 struct error *err);
+
+/*
+ * Takes the events out of a ring, for the tests to see: size is a power of two,
+ * head the bytes that the kernel ever wrote. The list must have room for
+ * SWITCHES_MAX; *full is when the first event was left out, or UINT64_MAX.
+ * -EPROTO for what is no ring of events.
+ */
+int switches_parse(const uint8_t *data, size_t size, uint64_t head,
+		   struct switch_list *list, uint64_t *full);
+
+#endif

@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* The format: include/uapi/linux/perf_event.h. */
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "clock.h"
+#include "switches.h"
+
+#define RING_BYTES (64u << 10)
+#define RECORD_MAX 128u
+/* A ring with less room than this may have left out an event. */
+#define ROOM_MIN (2 * RECORD_MAX)
+
+/* Linux 4.17; headers may be older. */
+#define SWITCH_OUT_PREEMPT (1u << 14)
+
+/* What ends every record, as sample_type asks for it. */
+struct trailer {
+	uint32_t pid, tid;
+	uint64_t ns;
+	uint32_t cpu, reserved;
+};
+
+struct ring {
+	int fd;
+	struct perf_event_mmap_page *page; /* and the ring behind it */
+};
+
+struct switches {
+	struct ring *rings;
+	size_t count;
+	size_t page_bytes;
+	uint64_t begin_ns;
+	uint64_t before; /* context switches */
+};
+
+static uint64_t context_switches(void)
+{
+	struct rusage usage;
+
+	if (getrusage(RUSAGE_SELF, &usage))
+		return 0;
+	return (uint64_t)(usage.ru_nvcsw + usage.ru_nivcsw);
+}
+
+/* Why perf_event_open() refused. */
+static int refused(int code, struct error *err)
+{
+	FILE *f = fopen("/proc/sys/kernel/perf_event_paranoid", "re");
+	int paranoid = 0;
+	int known = f && fscanf(f, "%d", &paranoid) == 1;
+
+	if (f)
+		fclose(f);
+	if (code == -ENOSYS || (code == -ENOENT && !known))
+		return error_skip(err, code, "no-perf",
+				  "this kernel has no perf events "
+				  "(CONFIG_PERF_EVENTS)");
+	if (code == -EINVAL)
+		return error_skip(err, code, "no-perf",
+				  "this kernel records no context switches "
+				  "(Linux 4.3 does)");
+	if (code != -EACCES && code != -EPERM)
+		return error_skip(err, code, "no-perf",
+				  "no perf events are to be had: %s",
+				  strerror(-code));
+	if (known && paranoid > 2)
+		error_skip(err, code, "no-perf",
+			   "kernel.perf_event_paranoid is %d: only root may "
+			   "record context switches",
+			   paranoid);
+	else
+		error_skip(err, code, "no-perf",
+			   "this process may record no context switches "
+			   "(a container or a security module forbids it)");
+	error_hint(err, "as root: sysctl kernel.perf_event_paranoid=2");
+	return code;
+}
+
+static int open_ring(struct ring *ring, int cpu, size_t page_bytes)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_SOFTWARE,
+		.size = sizeof(attr),
+		.config = PERF_COUNT_SW_DUMMY,
+		.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
+			       PERF_SAMPLE_CPU,
+		.inherit = 1, /* by threads that are yet to be */
+		.exclude_kernel = 1,
+		.exclude_hv = 1,
+		.task = 1,
+		.sample_id_all = 1,
+		.use_clockid = 1,
+		.context_switch = 1,
+		.clockid = CLOCK_MONOTONIC_RAW,
+	};
+
+	ring->fd = (int)syscall(SYS_perf_event_open, &attr, 0, cpu, -1,
+				PERF_FLAG_FD_CLOEXEC);
+	if (ring->fd < 0)
+		return -errno;
+	ring->page = mmap(NULL, page_bytes + RING_BYTES, PROT_READ | PROT_WRITE,
+			  MAP_SHARED, ring->fd, 0);
+	if (ring->page != MAP_FAILED)
+		return 0;
+	ring->page = NULL;
+	return -errno;
+}
+
+static void close_rings(struct switches *s)
+{
+	for (size_t i = 0; i < s->count; i++) {
+		if (s->rings[i].page)
+			munmap(s->rings[i].page, s->page_bytes + RING_BYTES);
+		if (s->rings[i].fd >= 0)
+			close(s->rings[i].fd);
+	}
+	free(s->rings);
+	free(s);
+}
+
+int switches_begin(struct switches **switches, struct error *err)
+{
+	long cpus = sysconf(_SC_NPROCESSORS_CONF);
+	struct switches *s = calloc(1, sizeof(*s));
+	int ret = -ENODEV;
+
+	*switches = NULL;
+	if (s)
+		s->rings = calloc((size_t)cpus, sizeof(*s->rings));
+	if (!s || !s->rings) {
+		free(s);
+		return error_set(err, -ENOMEM, "out of memory");
+	}
+	s->page_bytes = (size_t)sysconf(_SC_PAGESIZE);
+	for (int cpu = 0; cpu < cpus; cpu++) {
+		struct ring *ring = &s->rings[s->count];
+		int failed = open_ring(ring, cpu, s->page_bytes);
+
+		if (failed == -ENODEV) /* this CPU is off */
+			continue;
+		s->count++;
+		ret = failed;
+		if (failed)
+			break;
+	}
+	if (ret) {
+		close_rings(s);
+		return refused(ret, err);
+	}
+	s->before = context_switches();
+	s->begin_ns = clock_now_ns();
+	*switches = s;
+	return 0;
+}
+
+static void copy(uint8_t *to, const uint8_t *data, size_t size, uint64_t from,
+		 size_t len)
+{
+	size_t at = (size_t)(from & (size - 1));
+	size_t first = len < size - at ? len : size - at;
+
+	memcpy(to, data + at, first);
+	memcpy(to + first, data, len - first);
+}
+
+static void add(struct switch_list *list, const struct trailer *t,
+		enum switch_kind kind, uint64_t *full)
+{
+	if (list->count == SWITCHES_MAX) {
+		if (t->ns < *full)
+			*full = t->ns;
+		return;
+	}
+	list->list[list->count++] =
+		(struct switch_event){ t->ns, t->tid, t->cpu, kind };
+}
+
+int switches_parse(const uint8_t *data, size_t size, uint64_t head,
+		   struct switch_list *list, uint64_t *full)
+{
+	uint8_t record[RECORD_MAX];
+	struct perf_event_header header;
+	struct trailer t = { 0 };
+	uint64_t at = 0;
+
+	*full = UINT64_MAX;
+	if (head > size)
+		return -EPROTO;
+	while (at < head) {
+		if (head - at < sizeof(header))
+			return -EPROTO;
+		copy((uint8_t *)&header, data, size, at, sizeof(header));
+		if (header.size < sizeof(header) + sizeof(t) ||
+		    header.size > sizeof(record) || header.size > head - at)
+			return -EPROTO;
+		copy(record, data, size, at, header.size);
+		memcpy(&t, record + header.size - sizeof(t), sizeof(t));
+		if (header.type == PERF_RECORD_EXIT)
+			add(list, &t, SWITCH_EXIT, full);
+		else if (header.type != PERF_RECORD_SWITCH)
+			; /* FORK, LOST, THROTTLE */
+		else if (!(header.misc & PERF_RECORD_MISC_SWITCH_OUT))
+			add(list, &t, SWITCH_IN, full);
+		else if (header.misc & SWITCH_OUT_PREEMPT)
+			add(list, &t, SWITCH_PREEMPT, full);
+		else
+			add(list, &t, SWITCH_WAIT, full);
+		at += header.size;
+	}
+	if (size - head < ROOM_MIN && t.ns < *full)
+		*full = t.ns;
+	return 0;
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct switch_event *x = a, *y = b;
+
+	return (x->ns > y->ns) - (x->ns < y->ns);
+}
+
+/* Keeps what lies between begin and the first that was left out. */
+static void settle(uint64_t begin_ns, struct switch_list *list,
+		   uint64_t happened)
+{
+	size_t kept = 0;
+	uint64_t outs = 0;
+
+	qsort(list->list, list->count, sizeof(*list->list), by_time);
+	for (size_t i = 0; i < list->count; i++) {
+		const struct switch_event *e = &list->list[i];
+
+		if (e->ns < begin_ns || e->ns > list->whole_until_ns)
+			continue;
+		outs += e->kind == SWITCH_WAIT || e->kind == SWITCH_PREEMPT;
+		list->list[kept++] = *e;
+	}
+	list->count = kept;
+	list->left_out = happened > outs ? happened - outs : 0;
+}
+
+int switches_end(struct switches *s, struct switch_list *list,
+		 struct error *err)
+{
+	uint64_t happened = context_switches() - s->before;
+	uint64_t begin_ns = s->begin_ns;
+	uint64_t end_ns = clock_now_ns();
+	int ret = 0;
+
+	*list = (struct switch_list){
+		.list = calloc(SWITCHES_MAX, sizeof(*list->list)),
+		.whole_until_ns = UINT64_MAX,
+	};
+	for (size_t i = 0; i < s->count; i++)
+		ioctl(s->rings[i].fd, PERF_EVENT_IOC_DISABLE, 0);
+	for (size_t i = 0; i < s->count && list->list && !ret; i++) {
+		const struct ring *ring = &s->rings[i];
+		uint64_t head = __atomic_load_n(&ring->page->data_head,
+						__ATOMIC_ACQUIRE);
+		uint64_t full;
+
+		ret = switches_parse((const uint8_t *)ring->page +
+					     s->page_bytes,
+				     RING_BYTES, head, list, &full);
+		if (full < list->whole_until_ns)
+			list->whole_until_ns = full;
+	}
+	close_rings(s);
+	if (!list->list)
+		return error_set(err, -ENOMEM, "out of memory");
+	if (ret) {
+		free(list->list);
+		list->list = NULL;
+		return error_set(err, ret,
+				 "the kernel's record of context switches "
+				 "could not be understood");
+	}
+	if (list->whole_until_ns == UINT64_MAX) {
+		/* Rings with room lost nothing, whatever getrusage() says. */
+		list->whole_until_ns = end_ns;
+		happened = 0;
+	}
+	settle(begin_ns, list, happened);
+	return 0;
+}

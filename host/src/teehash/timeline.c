@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "clock.h"
+#include "timeline.h"
+
+static const char *const step_names[] = {
+	[TIMELINE_OPEN] = "open",   [TIMELINE_READ] = "read",
+	[TIMELINE_WAIT] = "wait",   [TIMELINE_HASH] = "hash",
+	[TIMELINE_CLOSE] = "close",
+};
+
+static const char *const kind_names[] = {
+	[SWITCH_IN] = "in",
+	[SWITCH_WAIT] = "wait",
+	[SWITCH_PREEMPT] = "preempt",
+	[SWITCH_EXIT] = "exit",
+};
+
+void timeline_begin(struct timeline *t)
+{
+	t->tid = (uint32_t)syscall(SYS_gettid);
+	if (switches_begin(&t->switches, &t->why))
+		return;
+	t->begin_ns = clock_now_ns();
+}
+
+void timeline_add(struct timeline *t, enum timeline_step step,
+		  uint64_t begin_ns, uint64_t end_ns)
+{
+	if (!t || !t->switches)
+		return;
+	if (t->count == TIMELINE_STRETCHES) {
+		t->stretches_left_out++;
+		return;
+	}
+	t->stretches[t->count].step = step;
+	t->stretches[t->count].begin_ns = begin_ns;
+	t->stretches[t->count++].end_ns = end_ns;
+}
+
+void timeline_end(struct timeline *t)
+{
+	if (!t || !t->switches)
+		return;
+	t->end_ns = clock_now_ns();
+	switches_end(t->switches, &t->events, &t->why);
+	t->switches = NULL;
+}
+
+void timeline_free(struct timeline *t)
+{
+	timeline_end(t);
+	if (t)
+		free(t->events.list);
+	free(t);
+}
+
+/* Since the beginning. */
+static void since(struct json *json, const struct timeline *t, uint64_t ns)
+{
+	json_u64(json, NULL, ns > t->begin_ns ? ns - t->begin_ns : 0);
+}
+
+static void events(struct json *json, const struct timeline *t)
+{
+	json_array(json, "switches");
+	for (size_t i = 0; i < t->events.count; i++) {
+		const struct switch_event *e = &t->events.list[i];
+
+		if (e->ns > t->end_ns)
+			break;
+		json_array(json, NULL);
+		since(json, t, e->ns);
+		json_u64(json, NULL, e->tid);
+		json_u64(json, NULL, e->cpu);
+		json_string(json, NULL, kind_names[e->kind]);
+		json_array_end(json);
+	}
+	json_array_end(json);
+}
+
+void timeline_json(struct json *json, const struct timeline *t)
+{
+	uint64_t until = t->events.whole_until_ns < t->end_ns ?
+				 t->events.whole_until_ns :
+				 t->end_ns;
+
+	json_object(json, "timeline");
+	json_string_or_null(json, "reason",
+			    t->events.list ? NULL : t->why.what);
+	json_string_or_null(json, "hint", t->events.list ? NULL : t->why.hint);
+	if (t->events.list) {
+		json_string(json, "source",
+			    "PERF_RECORD_SWITCH of perf_event_open(), all "
+			    "threads; steps by the client's clock");
+		json_u64(json, "ns", t->end_ns - t->begin_ns);
+		json_u64(json, "whole_until_ns",
+			 until > t->begin_ns ? until - t->begin_ns : 0);
+		json_u64(json, "thread", t->tid);
+		json_array(json, "steps");
+		for (size_t i = 0; i < t->count; i++) {
+			json_array(json, NULL);
+			json_string(json, NULL,
+				    step_names[t->stretches[i].step]);
+			since(json, t, t->stretches[i].begin_ns);
+			since(json, t, t->stretches[i].end_ns);
+			json_array_end(json);
+		}
+		json_array_end(json);
+		json_u64(json, "steps_left_out", t->stretches_left_out);
+		events(json, t);
+		json_u64(json, "switches_left_out", t->events.left_out);
+	}
+	json_object_end(json);
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * --timeline: which step the work was at, and when its threads had a CPU. One
+ * file, one session. It is a run of its own: neither it nor the questions to
+ * the TEE's clocks that follow it are in any other figure.
+ */
+#ifndef TEEHASH_TIMELINE_H
+#define TEEHASH_TIMELINE_H
+
+#include "json.h"
+#include "switches.h"
+
+enum timeline_step {
+	TIMELINE_OPEN, /* the session with its buffers */
+	TIMELINE_READ, /* in read(), by the thread that hashes */
+	TIMELINE_WAIT, /* for the reader thread */
+	TIMELINE_HASH, /* in a call of the backend */
+	TIMELINE_CLOSE,
+};
+
+/* Most stretches that are kept. */
+#define TIMELINE_STRETCHES 4096
+
+struct timeline {
+	struct switches *switches; /* NULL before begin and after end */
+	struct switch_list events;
+	struct error why; /* nothing was recorded */
+	uint32_t tid;     /* of the thread that hashes */
+	uint64_t begin_ns, end_ns;
+	struct {
+		enum timeline_step step;
+		uint64_t begin_ns, end_ns;
+	} stretches[TIMELINE_STRETCHES];
+	size_t count;
+	uint64_t stretches_left_out;
+};
+
+void timeline_begin(struct timeline *timeline);
+/* A stretch is over. May be given NULL. */
+void timeline_add(struct timeline *timeline, enum timeline_step step,
+		  uint64_t begin_ns, uint64_t end_ns);
+void timeline_end(struct timeline *timeline);
+void timeline_free(struct timeline *timeline);
+
+void timeline_json(struct json *json, const struct timeline *timeline);
+
+#endif

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Any window of a trace, as walk.c has it after its checks: a guest may do what
+ * it likes, and its symbols be wrong. Each instruction is in the tree once.
+ */
+#include "walk.c"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+enum { BLOCKS = 16, MOST = 7, BLOCK_BYTES = 4, STEPS = 1024 };
+
+static struct window_block blocks[BLOCKS];
+static struct table_block table[BLOCKS];
+static struct window_step list[STEPS];
+
+static void take_block(size_t i, const uint8_t *from)
+{
+	/* Few places, so that some are returned to, and vectors among them. */
+	blocks[i].instructions = 1 + (from[0] & MOST);
+	table[i] = (struct table_block){
+		.address = 4 * (uint64_t)(from[1] & 63) +
+			   (from[0] & 0x80 ? 0x800 : 0),
+		.function = from[0] >> 3 & 7,
+		.domain = from[2] % DOMAINS,
+		.kind = (from[2] >> 4) % KINDS,
+		.flags = from[3] & (ENTRY | VECTOR | SWITCH | OPAQUE | TABLE),
+	};
+}
+
+static void forget(void)
+{
+	for (size_t i = 0; i < walk.n_threads; i++) {
+		drop_kept(&walk.threads[i], 0);
+		free(walk.threads[i].stack.frames);
+	}
+	free(walk.threads);
+	free(walk.nodes);
+	free(walk.index);
+	free(walk.passes.list);
+	free(walk.lost.list);
+	memset(&walk, 0, sizeof(walk));
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct steps steps = { blocks, list, table, 0 };
+	uint64_t stepped = 0, counted = 0;
+
+	if (size < (size_t)BLOCKS * BLOCK_BYTES)
+		return 0;
+	for (size_t i = 0; i < BLOCKS; i++, data += BLOCK_BYTES)
+		take_block(i, data);
+	size -= (size_t)BLOCKS * BLOCK_BYTES;
+	for (; steps.n < size && steps.n < STEPS; steps.n++) {
+		uint8_t at = data[steps.n];
+		uint32_t all = blocks[at % BLOCKS].instructions;
+		/* Some are left before their end. */
+		uint32_t begun = at & 0x80 ? 1 + (at >> 4 & MOST) : all;
+
+		list[steps.n] = (struct window_step){
+			.block = at % BLOCKS,
+			.instructions = begun < all ? begun : all,
+		};
+		stepped += list[steps.n].instructions;
+	}
+	walk.functions = 8;
+	follow(&steps);
+	for (size_t i = 0; i < walk.n_nodes; i++) {
+		counted += walk.nodes[i].self;
+		if (walk.nodes[i].parent != NO_NODE &&
+		    walk.nodes[i].parent >= i)
+			abort();
+	}
+	if (counted != stepped)
+		abort();
+	forget();
+	return 0;
+}
