@@ -33,6 +33,8 @@ void json_string(struct json *j, const char *key, const char *value);
 void json_bytes(struct json *j, const char *key, const void *value,
 		size_t len); /* as json_string(), NULs included */
 void json_i64(struct json *j, const char *key, int64_t value);
+/* A negative number is one that isn't known: null. */
+void json_i64_or_null(struct json *j, const char *key, int64_t value);
 void json_u64(struct json *j, const char *key, uint64_t value);
 void json_double(struct json *j, const char *key, double value);
 void json_bool(struct json *j, const char *key, bool value);

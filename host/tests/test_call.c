@@ -5,9 +5,7 @@
  */
 #include "harness.h"
 
-#include <dlfcn.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,32 +15,13 @@
 
 #include "call.h"
 #include "cases.h"
-#include "fake_libteec.h"
+#include "fake_device.h"
 #include "pool.h"
 #include "tee_client.h"
-#include "tee_device.h"
 
 #define UUID  "8aaaf200-2450-11e4-abe2-0002a5d5c51b"
 #define OK    ":0x00000000"
 #define SHORT ":0xffff0010"
-
-int __wrap_tee_device_open(char *path, size_t size, struct error *err);
-enum supplicant __wrap_tee_supplicant_state(void);
-
-int __wrap_tee_device_open(char *path, size_t size, struct error *err)
-{
-	(void)err;
-	assert_true(size > 9);
-	strcpy(path, "/dev/tee0");
-	return open("/dev/null", O_RDWR);
-}
-
-enum supplicant __wrap_tee_supplicant_state(void)
-{
-	return SUPPLICANT_RUNNING;
-}
-
-static struct fake_libteec *fake;
 
 /* The TA */
 
@@ -150,22 +129,12 @@ static TEEC_Result answer(uint32_t command, TEEC_Operation *op)
 
 static int reset(void **state)
 {
-	(void)state;
-	memset(fake, 0, sizeof(*fake));
+	fake_reset(state);
 	memset(calls, 0, sizeof(calls));
 	dead = is_prepared = false;
 	fake->origin = TEEC_ORIGIN_TRUSTED_APP;
 	fake->answer = answer;
 	return 0;
-}
-
-static int find_fake(void **state)
-{
-	void *handle = dlopen("libteec.so.2", RTLD_NOW);
-
-	(void)state;
-	fake = handle ? dlsym(handle, "fake_libteec") : NULL;
-	return fake ? 0 : -1;
 }
 
 /* One case */
@@ -220,8 +189,7 @@ static int measure_text(const char *parameters, const char *call,
 		case_teardown(&cases.list[0]);
 	pool_close(&pool);
 	cases_free(&cases);
-	assert_int_equal(fake->sessions, 0);
-	assert_int_equal(fake->contexts, 0);
+	fake_is_closed();
 	return ret;
 }
 
@@ -480,5 +448,5 @@ int main(void)
 				       reset),
 	};
 
-	return cmocka_run_group_tests(tests, find_fake, NULL);
+	return cmocka_run_group_tests(tests, fake_find, NULL);
 }

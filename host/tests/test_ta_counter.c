@@ -2,9 +2,7 @@
 /* Finding the counter that a TA may read, and asking a TA's clock. */
 #include "harness.h"
 
-#include <dlfcn.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdbool.h>
 #include <string.h>
 #include <unistd.h>
@@ -12,31 +10,11 @@
 #include <teemark/ta_probe.h>
 
 #include "clock.h"
-#include "fake_libteec.h"
+#include "fake_device.h"
 #include "ta_counter.h"
 #include "tee_client.h"
-#include "tee_device.h"
 
 #define DEAD TEEC_ERROR_TARGET_DEAD
-
-int __wrap_tee_device_open(char *path, size_t size, struct error *err);
-enum supplicant __wrap_tee_supplicant_state(void);
-
-int __wrap_tee_device_open(char *path, size_t size, struct error *err)
-{
-	(void)err;
-	assert_true(size > 9);
-	strcpy(path, "/dev/tee0");
-	return open("/dev/null", O_RDWR);
-}
-
-static enum supplicant supplicant;
-static struct fake_libteec *fake;
-
-enum supplicant __wrap_tee_supplicant_state(void)
-{
-	return supplicant;
-}
 
 /* A counter as the probe TA has it. */
 struct counter {
@@ -70,29 +48,12 @@ static TEEC_Result answer_probe(uint32_t command, TEEC_Operation *op)
 
 static int reset(void **state)
 {
-	(void)state;
-	memset(fake, 0, sizeof(*fake));
+	fake_reset(state);
 	fake->origin = TEEC_ORIGIN_TEE;
 	fake->answer = answer_probe;
-	supplicant = SUPPLICANT_RUNNING;
 	virtual = physical = (struct counter){ 0, 62500000, 1.0 };
 	asked_virtual = asked_physical = 0;
 	return 0;
-}
-
-static int find_fake(void **state)
-{
-	void *handle = dlopen("libteec.so.2", RTLD_NOW);
-
-	(void)state;
-	fake = handle ? dlsym(handle, "fake_libteec") : NULL;
-	return fake ? 0 : -1;
-}
-
-static void all_is_closed(void)
-{
-	assert_int_equal(fake->sessions, 0);
-	assert_int_equal(fake->contexts, 0);
 }
 
 static void test_the_virtual_one(void **state)
@@ -109,7 +70,7 @@ static void test_the_virtual_one(void **state)
 		assert_int_equal(counter.clock, TA_CLOCK_VIRTUAL);
 		assert_int_equal(counter.hz, rates[i]);
 		assert_string_equal(counter.reason, "");
-		all_is_closed();
+		fake_is_closed();
 	}
 	/* Its being readable is enough: the other is left alone. */
 	assert_int_equal(asked_physical, 0);
@@ -126,7 +87,7 @@ static void test_else_the_physical_one(void **state)
 	assert_int_equal(counter.hz, 62500000);
 	/* An instance that died is asked no more. */
 	assert_int_equal(asked_virtual, 1);
-	all_is_closed();
+	fake_is_closed();
 }
 
 static void test_both_forbidden(void **state)
@@ -140,7 +101,7 @@ static void test_both_forbidden(void **state)
 	assert_non_null(strstr(counter.reason, "ends a TA that reads"));
 	assert_int_equal(asked_virtual, 1);
 	assert_int_equal(asked_physical, 1);
-	all_is_closed();
+	fake_is_closed();
 }
 
 /* What it says must be time: another speed, no speed, none at all. */
@@ -156,7 +117,7 @@ static void test_not_in_step(void **state)
 		for (int tries = 0; tries < 5; tries++) {
 			virtual.speed = speeds[i];
 			ta_counter_find(&counter);
-			all_is_closed();
+			fake_is_closed();
 			if (!counter.clock)
 				break;
 		}
@@ -178,7 +139,7 @@ static void test_no_frequency(void **state)
 	ta_counter_find(&counter);
 	assert_int_equal(counter.clock, TA_CLOCK_OFF);
 	assert_non_null(strstr(counter.reason, "CNTFRQ_EL0 is 0"));
-	all_is_closed();
+	fake_is_closed();
 }
 
 static void test_nobody_to_ask(void **state)
@@ -199,7 +160,7 @@ static void test_nobody_to_ask(void **state)
 		ta_counter_find(&counter);
 		assert_int_equal(counter.clock, TA_CLOCK_OFF);
 		assert_non_null(strstr(counter.reason, troubles[i].said));
-		all_is_closed();
+		fake_is_closed();
 	}
 	assert_int_equal(asked_virtual + asked_physical, 0);
 	fake->open = 0;
@@ -208,7 +169,7 @@ static void test_nobody_to_ask(void **state)
 	assert_int_equal(counter.clock, TA_CLOCK_OFF);
 	assert_non_null(strstr(counter.reason, "TEE_ERROR_NOT_SUPPORTED"));
 	assert_int_equal(asked_physical, 0);
-	all_is_closed();
+	fake_is_closed();
 }
 
 static void test_nobody_is_waited_for(void **state)
@@ -220,17 +181,17 @@ static void test_nobody_is_waited_for(void **state)
 	(void)state;
 	fake->hang = 1;
 	for (size_t i = 0; i < sizeof(away) / sizeof(*away); i++) {
-		supplicant = away[i];
+		fake_supplicant = away[i];
 		ta_counter_find(&counter);
 		assert_int_equal(counter.clock, TA_CLOCK_OFF);
 		assert_non_null(strstr(counter.reason, "tee-supplicant"));
 	}
 	fake->hang = 0;
 	/* Where /proc tells nothing it is tried. */
-	supplicant = SUPPLICANT_UNKNOWN;
+	fake_supplicant = SUPPLICANT_UNKNOWN;
 	ta_counter_find(&counter);
 	assert_int_equal(counter.clock, TA_CLOCK_VIRTUAL);
-	all_is_closed();
+	fake_is_closed();
 }
 
 static void test_ticks_to_ns(void **state)
@@ -319,7 +280,7 @@ static void test_the_clock_of_a_session(void **state)
 	fake->answer = answer_nothing;
 	assert_int_equal(ta_counter_start(&counter, tee, &err), -EOPNOTSUPP);
 	tee_session_close(tee);
-	all_is_closed();
+	fake_is_closed();
 }
 
 int main(void)
@@ -336,5 +297,5 @@ int main(void)
 		cmocka_unit_test_setup(test_the_clock_of_a_session, reset),
 	};
 
-	return cmocka_run_group_tests(tests, find_fake, NULL);
+	return cmocka_run_group_tests(tests, fake_find, NULL);
 }

@@ -2,52 +2,13 @@
 /* What people read when the TEE does not do what they want. */
 #include "harness.h"
 
-#include <dlfcn.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "fake_libteec.h"
+#include "fake_device.h"
 #include "tee_client.h"
-#include "tee_device.h"
-
-static struct fake_libteec *fake;
-static enum supplicant supplicant;
-
-int __wrap_tee_device_open(char *path, size_t size, struct error *err);
-enum supplicant __wrap_tee_supplicant_state(void);
-
-int __wrap_tee_device_open(char *path, size_t size, struct error *err)
-{
-	(void)err;
-	assert_true(size > 9);
-	strcpy(path, "/dev/tee0");
-	return open("/dev/null", O_RDWR);
-}
-
-enum supplicant __wrap_tee_supplicant_state(void)
-{
-	return supplicant;
-}
-
-static int reset(void **state)
-{
-	(void)state;
-	memset(fake, 0, sizeof(*fake));
-	supplicant = SUPPLICANT_RUNNING;
-	return 0;
-}
-
-static int find_fake(void **state)
-{
-	void *handle = dlopen("libteec.so.2", RTLD_NOW);
-
-	(void)state;
-	fake = handle ? dlsym(handle, "fake_libteec") : NULL;
-	return fake ? 0 : -1;
-}
 
 static const TEEC_UUID uuid = { 1, 2, 3, { 4 } };
 
@@ -77,7 +38,7 @@ static void test_no_answer_is_not_waited_for(void **state)
 	setenv("TEEMARK_TEE_TIMEOUT", "1", 1);
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		fake->hang = 1;
-		supplicant = cases[i].supplicant;
+		fake_supplicant = cases[i].supplicant;
 		assert_int_equal(open_it(&s, &err), -ETIMEDOUT);
 		assert_null(s);
 		assert_string_equal(err.skip, "no-supplicant");
@@ -120,7 +81,7 @@ static void test_refusals_are_told_apart(void **state)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		fake->open = cases[i].result;
 		fake->origin = TEEC_ORIGIN_TEE;
-		supplicant = cases[i].supplicant;
+		fake_supplicant = cases[i].supplicant;
 		assert_int_equal(open_it(&s, &err), cases[i].code);
 		assert_null(s);
 		if (cases[i].skip)
@@ -132,8 +93,7 @@ static void test_refusals_are_told_apart(void **state)
 		assert_non_null(strstr(err.hint, cases[i].hint));
 		assert_int_equal(err.tee_result, cases[i].result);
 	}
-	assert_int_equal(fake->contexts, 0);
-	assert_int_equal(fake->sessions, 0);
+	fake_is_closed();
 }
 
 static void test_no_context(void **state)
@@ -179,18 +139,19 @@ static void test_a_session(void **state)
 
 	tee_session_close(s);
 	tee_session_close(NULL);
-	assert_int_equal(fake->contexts, 0);
-	assert_int_equal(fake->sessions, 0);
+	fake_is_closed();
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(test_no_answer_is_not_waited_for, reset),
-		cmocka_unit_test_setup(test_refusals_are_told_apart, reset),
-		cmocka_unit_test_setup(test_no_context, reset),
-		cmocka_unit_test_setup(test_a_session, reset),
+		cmocka_unit_test_setup(test_no_answer_is_not_waited_for,
+				       fake_reset),
+		cmocka_unit_test_setup(test_refusals_are_told_apart,
+				       fake_reset),
+		cmocka_unit_test_setup(test_no_context, fake_reset),
+		cmocka_unit_test_setup(test_a_session, fake_reset),
 	};
 
-	return cmocka_run_group_tests(tests, find_fake, NULL);
+	return cmocka_run_group_tests(tests, fake_find, NULL);
 }

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Fixtures for all tests: a local ssh server, and the virtual boards (one boot a session)."""
+"""Fixtures for all tests: a local ssh server, a browser, and the virtual boards (one boot a
+session)."""
 
 from __future__ import annotations
 
@@ -7,13 +8,17 @@ import os
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any, Self
 
 import pytest
 from hypothesis import settings
 
+import browser
 import sshserver
+from teemark import boards
 from teemark.boards import Board, BoardFile, SshConfig, VirtualBoard, ensure_installed, open_board
 from teemark.boards.endpoint import Endpoint
+from teemark.reference.data import Reference, load
 
 HOST = "test-host"
 
@@ -66,6 +71,17 @@ def board(ssh_server: sshserver.SshServer) -> Iterator[Board]:
         yield opened
 
 
+@pytest.fixture(scope="session")
+def reference() -> Reference:
+    return load()
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[browser.Browser]:
+    with browser.browser() as opened:
+        yield opened
+
+
 def _boot(name: str) -> Iterator[VirtualBoard]:
     with open_board(name) as opened:
         assert isinstance(opened, VirtualBoard)
@@ -77,6 +93,29 @@ def _boot(name: str) -> Iterator[VirtualBoard]:
 def qemu_v8() -> Iterator[VirtualBoard]:
     """The virtual board qemu-v8, booted once for all tests, with everything installed."""
     yield from _boot("qemu-v8")
+
+
+class Lent:
+    """A board that whoever opens it neither boots nor ends."""
+
+    def __init__(self, board: Board) -> None:
+        self._board = board
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._board, name)
+
+
+@pytest.fixture
+def lent(qemu_v8: VirtualBoard, monkeypatch: pytest.MonkeyPatch) -> VirtualBoard:
+    """The board qemu-v8 is the one that commands open; it stays up."""
+    monkeypatch.setattr(boards, "open_board", lambda _name: Lent(qemu_v8))
+    return qemu_v8
 
 
 @pytest.fixture(scope="module")

@@ -8,6 +8,7 @@ import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Self
 
 from teemark.boards.board import Board
 from teemark.boards.config import BoardFile, SshConfig
@@ -35,6 +36,9 @@ class FakeBoard(Board):
         super().__init__(BoardFile("fake", programs, config), Endpoint("nowhere"))
         self.programs = programs
         self._deterministic = deterministic
+
+    def __enter__(self) -> Self:
+        return self
 
     @property
     def emulated(self) -> bool:

@@ -6,10 +6,12 @@ from __future__ import annotations
 import itertools
 import json
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
+from pathlib import Path
 from statistics import NormalDist
+from typing import Any
 
 from teemark.run import reader
 from teemark.run.reader import RunData
@@ -211,7 +213,30 @@ class Synthetic:
         return [*skips, *cases, *first, *samples, end]
 
     def lines(self) -> list[bytes]:
-        return [json.dumps(record).encode() + b"\n" for record in self.records()]
+        return lines_of(self.records())
+
+    def run(self, file: str = "x") -> RunData:
+        return run_from(self.records(), file)
+
+    def write(self, folder: Path) -> Path:
+        return write(self.records(), folder)
+
+
+def lines_of(records: Iterable[Mapping[str, object]]) -> list[bytes]:
+    """As they stand in a run's file."""
+    return [json.dumps(record).encode() + b"\n" for record in records]
+
+
+def write(records: Iterable[Mapping[str, object]], folder: Path) -> Path:
+    """The run's file, in a folder that is made if need be."""
+    folder.mkdir(parents=True, exist_ok=True)
+    file = folder / "run.ndjson"
+    file.write_bytes(b"".join(lines_of(records)))
+    return file
+
+
+def run_from(records: Iterable[Mapping[str, object]], file: str = "x") -> RunData:
+    return reader.parse(lines_of(records), file=file)
 
 
 def run_of(
@@ -267,7 +292,18 @@ def run_of(
             for number, report in enumerate(told)
         ]
     records.append({"type": "end", "complete": True, "reason": "done"})
-    return reader.parse([json.dumps(record).encode() + b"\n" for record in records], file="x")
+    return run_from(records)
+
+
+def run_with(
+    medians: Mapping[str, float], spread: float = 0.0, count: int = 20, **more: Any
+) -> RunData:
+    """A run with these medians of so many samples, which count instructions where nothing scatters;
+    `more` is run_of()'s."""
+    times = {
+        key: scattered(ns, spread, count) if spread else [ns] * count for key, ns in medians.items()
+    }
+    return run_of(times, icount=not spread, **more)
 
 
 def scattered(median: float, spread: float, count: int = 20, seed: int = 1) -> list[float]:

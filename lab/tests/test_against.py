@@ -13,7 +13,7 @@ import pytest
 
 from teemark import cli
 from teemark.errors import UsageMistake
-from teemark.reference.data import Reference, load
+from teemark.reference.data import Reference
 from teemark.report.seed_tables.against import ORDER, Held, choose, hold, judge
 from teemark.report.seed_tables.measured import exactly
 from teemark.report.subject import subjects
@@ -25,11 +25,6 @@ FLOOR = ("rpi3-small-messages", "floor", "Minimum execution time", "value")
 MOST = ("rpi3-small-messages", "metrics", "Max Throughput", "Value")
 STABLE = ("rpi3-small-messages", "memory", "Stable file size", "Fixed Behavior")
 CLOCK = ("rpi3-small-messages", "metrics", "Hardware Frequency", "Value")
-
-
-@pytest.fixture(scope="module")
-def reference() -> Reference:
-    return load()
 
 
 @pytest.fixture

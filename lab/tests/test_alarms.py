@@ -4,27 +4,19 @@ fewer simulations."""
 
 from __future__ import annotations
 
-import importlib.util
-import sys
 from math import sqrt
 from types import ModuleType
 
 import pytest
 
-from teemark import paths
+import benches
 
 SIMULATIONS, CASES = 150, 8
 
 
 @pytest.fixture(scope="module")
 def bench() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("alarms", paths.root() / "lab/bench/alarms.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["alarms"] = module  # where its data class looks for itself
-    spec.loader.exec_module(module)
-    return module
+    return benches.load("alarms")
 
 
 @pytest.mark.parametrize("number", [0, 2, 4])

@@ -17,17 +17,11 @@ from teemark.audit import RULES, audit, audit_published, formats, published
 from teemark.audit.arithmetic import IDENTITIES
 from teemark.audit.figures import papers
 from teemark.audit.words import number
-from teemark.reference import data
 from teemark.reference.data import Reference
 
 HASH, SMALL, API = "rpi3-secure-hash", "rpi3-small-messages", "api-vs-custom"
 MQTT, BEAGLE = "mqtt-tz-blocks", "beaglebone-hw-crypto"
 RUNS = ("4.5MB cold", "4.5MB warm", "40MB", "100MB")
-
-
-@pytest.fixture(scope="module")
-def reference() -> Reference:
-    return data.load()
 
 
 FOUND = {
@@ -224,7 +218,7 @@ def test_a_program_that_ran_twice_is_no_contradiction(reference: Reference) -> N
 
 def test_a_report_of_ours_gives_no_alarm(reference: Reference, tmp_path: Path) -> None:
     """Many tables with the same headings, of different things."""
-    (tmp_path / "run.ndjson").write_bytes(b"\n".join(Synthetic().lines()) + b"\n")
+    Synthetic().write(tmp_path)
     assert cli.run(["report", str(tmp_path), "-o", str(tmp_path / "out")]) == 0
     text = (tmp_path / "out" / "report.md").read_text(encoding="utf-8")
     sheet = formats.read(text, "f")

@@ -22,7 +22,6 @@ from teemark.audit.formats import runs
 from teemark.audit.sheet import measure
 from teemark.errors import DataError
 from teemark.reference import data
-from teemark.run.reader import parse
 
 REFERENCE = data.load()
 
@@ -201,7 +200,7 @@ def test_figures_that_are_all_alike_make_no_traceback(maker: object, digit: str)
 
 
 def test_a_run_is_audited() -> None:
-    sheet = runs.sheet(parse(Synthetic().lines(), file="run"))
+    sheet = runs.sheet(Synthetic().run())
     assert "oneshot sha256 tee 4096" in {cell.row for cell in sheet.cells}
     assert audit([sheet], REFERENCE) == ()
 

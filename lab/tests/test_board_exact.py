@@ -24,7 +24,6 @@ from teemark.model.stats import call_times
 from teemark.plan import Plan
 from teemark.run import reader
 from teemark.run.reader import RunData
-from teemark.run.records import AnyRecord
 
 pytestmark = [pytest.mark.board, pytest.mark.timeout(600)]
 
@@ -60,12 +59,12 @@ def thinned(name: str, samples: int, largest: int) -> Plan:
     )
 
 
-class Unwatched:
-    def record(self, record: AnyRecord) -> None:
-        pass
+QUIETLY = ("--align-tick", "8", "--quiet-until-end")
 
-    def quiet(self) -> None:
-        pass
+
+def measured_by_teebench(board: VirtualBoard, *words: str) -> RunData:
+    done = board.capture(["teebench", "--samples", "9", "--settle", "1", *words], timeout=300)
+    return reader.parse(done.stdout.splitlines(keepends=True), file="teebench")
 
 
 def measured(
@@ -74,7 +73,7 @@ def measured(
     built = own_ta.ready(ta, asked.ta, board)
     ensure_installed(board)
     with own_ta.on_board(built, board, lambda _: None):
-        outcome = runner.measure(board, asked, folder, Unwatched())
+        outcome = runner.measure(board, asked, folder, runner.Watcher())
     assert outcome.error is None
     run = reader.read(folder)
     assert run.incomplete is None
@@ -207,10 +206,7 @@ def test_one_per_cent_more_work_in_a_ta_is_worse_and_explained(
 
 def test_xtest_and_teebench_agree_in_one_boot(qemu_v8_icount: VirtualBoard) -> None:
     def teebench() -> float:
-        done = qemu_v8_icount.capture(
-            ["teebench", "--samples", "9", "--settle", "1", "oneshot/sha256/tee/1048576"]
-        )
-        run = reader.parse(done.stdout.splitlines(keepends=True), file="teebench")
+        run = measured_by_teebench(qemu_v8_icount, "oneshot/sha256/tee/1048576")
         (case,) = run.cases.values()
         return statistics.median(call_times(case.samples))
 
@@ -233,22 +229,8 @@ def test_a_ta_counts_what_the_slope_over_repetitions_says(qemu_v8_icount: Virtua
         for size in (4096, 65536)
     ]
     empty = "invoke/none/tee/none"
-    done = qemu_v8_icount.capture(
-        [
-            "teebench",
-            "--samples",
-            "9",
-            "--settle",
-            "1",
-            "--align-tick",
-            "8",
-            "--quiet-until-end",
-            empty,
-        ]
-        + [f"{key} repeat=1,4,16" for key in keys],
-        timeout=300,
-    )
-    run = reader.parse(done.stdout.splitlines(keepends=True), file="teebench")
+    repeated = [f"{key} repeat=1,4,16" for key in keys]
+    run = measured_by_teebench(qemu_v8_icount, *QUIETLY, empty, *repeated)
     assert run.machine.ta_counter.name == "CNTVCT_EL0"
     assert run.machine.ta_counter.hz == 62_500_000
     assert run.end is not None
@@ -278,21 +260,7 @@ def test_what_counting_costs(qemu_v8_icount: VirtualBoard) -> None:
     cases = ("invoke/none/tee/none", "oneshot/sha256/ta-ce/64")
 
     def calls(*options: str) -> list[float]:
-        done = qemu_v8_icount.capture(
-            [
-                "teebench",
-                "--samples",
-                "9",
-                "--settle",
-                "1",
-                "--align-tick",
-                "8",
-                "--quiet-until-end",
-                *options,
-                *cases,
-            ]
-        )
-        run = reader.parse(done.stdout.splitlines(keepends=True), file="teebench")
+        run = measured_by_teebench(qemu_v8_icount, *QUIETLY, *options, *cases)
         return [statistics.median(call_times(run.cases[key].samples)) for key in cases]
 
     empty, hashing = calls()
@@ -336,7 +304,7 @@ def test_a_digest_is_explained_to_within_2_percent(
     ensure_installed(qemu_v8_icount)
     asked = plan.load(str(tmp_path / "explained.toml"))
     runner.measure(
-        qemu_v8_icount, asked, tmp_path / "run", Unwatched(), options=("--trace-events",)
+        qemu_v8_icount, asked, tmp_path / "run", runner.Watcher(), options=("--trace-events",)
     )
     run = reader.read(tmp_path / "run")
     found = {one.key: one for one in breakdowns(run, models.build(run))}

@@ -12,13 +12,12 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from synthetic import MACHINE, Synthetic, scattered
+from synthetic import MACHINE, Synthetic, run_from, scattered
 from teemark.commands.explain import command
 from teemark.errors import DataError
 from teemark.model import models
 from teemark.model.breakdown import Breakdown, breakdowns, shown
 from teemark.report import report
-from teemark.run import reader
 from teemark.run.reader import RunData
 
 CLIENT, SWITCH, ENTRY, REFERENCE, PAGE = 3_000.0, 27_000.0, 26_000.0, 9_000.0, 190.0
@@ -91,7 +90,7 @@ def run_with(
                 | {"resolution_ns": 1, "source": "tracepoints"}
             )
     records.append({"type": "end", "complete": True, "reason": "done"})
-    return reader.parse([json.dumps(one).encode() + b"\n" for one in records], file="x")
+    return run_from(records)
 
 
 def apart(run: RunData) -> dict[str, Breakdown]:
@@ -246,14 +245,8 @@ def test_legs_need_their_case() -> None:
 # -- the command and the report -------------------------------------------------------------------
 
 
-def write(folder: Path) -> Path:
-    file = folder / "run.ndjson"
-    file.write_bytes(b"".join(Synthetic(identical=True, counter=1.0).lines()))
-    return file
-
-
 def test_explain_prints_parts_and_json(tmp_path: Path) -> None:
-    file = write(tmp_path)
+    file = Synthetic(identical=True, counter=1.0).write(tmp_path)
     done = CliRunner().invoke(command, [str(file)], standalone_mode=False)
     assert done.exception is None
     assert "unexplained" in done.output
@@ -272,7 +265,7 @@ def test_explain_prints_parts_and_json(tmp_path: Path) -> None:
 
 
 def test_a_case_that_isnt_there_is_a_wrong_word(tmp_path: Path) -> None:
-    file = write(tmp_path)
+    file = Synthetic(identical=True, counter=1.0).write(tmp_path)
     done = CliRunner().invoke(command, [str(file), "--case", "no/such/case/1"])
     assert done.exit_code == 2
     assert "can't be taken apart" in done.output

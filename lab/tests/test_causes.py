@@ -12,12 +12,11 @@ import msgspec
 import pytest
 from click.testing import CliRunner
 
-from synthetic import Synthetic, run_of, scattered
+from synthetic import Synthetic, run_from, run_of, scattered
 from teemark.commands.explain import command
 from teemark.model import models
 from teemark.model.causes import RULES, Cause, causes
 from teemark.report import causes as words
-from teemark.run import reader
 from teemark.run.reader import RunData
 
 EMPTY = "invoke/none/tee/none"
@@ -200,7 +199,7 @@ def test_first_calls_that_are_cold(first: float, status: str) -> None:
     for record in made_run:
         if record["type"] == "first" and record["case"]:
             record["ns"] = round(int(str(record["ns"])) / 1.7 * first)
-    run = reader.parse([json.dumps(one).encode() + b"\n" for one in made_run], file="x")
+    run = run_from(made_run)
     assert found(run)["cold-cache"].status == status
     assert found(made({EMPTY: 50e3}))["cold-cache"].status == "unchecked"
 
@@ -257,7 +256,7 @@ def test_every_cause_that_can_be_found_has_its_words() -> None:
 
 
 def test_explain_says_what_it_checked_and_what_it_lacks(tmp_path: Path) -> None:
-    (tmp_path / "run.ndjson").write_bytes(b"".join(Synthetic().lines()))
+    Synthetic().write(tmp_path)
     text = CliRunner().invoke(command, [str(tmp_path)], standalone_mode=False).output
     assert "• emulated: " in text
     assert "not checked: shadow-copy, for lack of" in " ".join(text.split())

@@ -4,14 +4,13 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 import re
 from collections.abc import Callable
 
 import msgspec
 import pytest
 
-from synthetic import TRUTH, Synthetic, run_of, scattered
+from synthetic import TRUTH, Synthetic, run_from, run_of, scattered
 from teemark.model.compare import EMULATED, ONE_START, Difference, compare, compare_values
 from teemark.model.stats import Sampling
 from teemark.report.comparing import remarks
@@ -37,7 +36,7 @@ def run(change: Callable[[dict[str, object]], None] = unchanged) -> RunData:
         if record["type"] == "machine":
             record |= {"clock": {"resolution_ns": RESOLUTION}}
         change(record)
-    return reader.parse([json.dumps(record).encode() + b"\n" for record in records], file="x")
+    return run_from(records)
 
 
 def moved(key: str, by_ns: int) -> RunData:

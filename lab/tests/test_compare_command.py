@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from synthetic import TRUTH, Synthetic
+from synthetic import write as write_run
 from teemark import cli
 from teemark.model import models
 from teemark.model.compare import compare, explain
@@ -35,13 +36,9 @@ def put(tmp_path: Path) -> Callable[..., str]:
     """Write a run; `head` changes its first record."""
 
     def write(name: str, made: Synthetic, cut: bool = False, **head: object) -> str:
-        folder = tmp_path / name
-        folder.mkdir()
         records = made.records()
         records[0] |= head
-        lines = [json.dumps(record) for record in records[: -1 if cut else None]]
-        (folder / "run.ndjson").write_text("\n".join(lines) + "\n")
-        return str(folder)
+        return str(write_run(records[: -1 if cut else None], tmp_path / name).parent)
 
     return write
 
@@ -83,10 +80,7 @@ def test_one_instruction_a_byte_is_caught_and_explained(
 
 
 def test_a_dearer_call_is_told_from_a_dearer_byte() -> None:
-    runs = [
-        reader.parse(made.lines(), file="x")
-        for made in (EXACT, dataclasses.replace(EXACT, truth=DEARER_CALL))
-    ]
+    runs = [made.run() for made in (EXACT, dataclasses.replace(EXACT, truth=DEARER_CALL))]
     said = explain(compare(*runs), *map(models.build, runs))
     assert {one.backend for one in said} == {"tee", "ta-c", "ta-ce"}
     for one in said:

@@ -5,12 +5,11 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 import os
 
 import pytest
 
-from synthetic import INSIDE, TRUTH, Synthetic, work
+from synthetic import INSIDE, TRUTH, Synthetic, run_from, work
 from teemark.errors import DataError
 from teemark.export import FORMATS
 from teemark.model import models, verdicts
@@ -28,7 +27,7 @@ REPEATED = {f"oneshot/{a}/{b}/{SIZE}" for a, b in TRUTH if b.startswith("t")}
 
 
 def run_of(**changes: object) -> RunData:
-    return reader.parse(Synthetic(**changes).lines(), file="synthetic")  # type: ignore[arg-type]
+    return Synthetic(**changes).run()  # type: ignore[arg-type]
 
 
 def said(run: RunData, built: Models) -> Said | None:
@@ -157,13 +156,11 @@ def test_within_tolerance_is_agreement(speed: float) -> None:
 def test_one_of_many_that_disagrees_is_named() -> None:
     """One TA's counter is wrong; the others' agreement doesn't hide it."""
     wrong = f"oneshot/sha256/ta-c/{SIZE}"
-    lines = []
-    for line in Synthetic(counter=1.0, noise=0.0).lines():
-        record = json.loads(line)
+    records = Synthetic(counter=1.0, noise=0.0).records()
+    for record in records:
         if record.get("case") == wrong and record.get("source") == "ta-counter":
-            record["ns"] = record["ns"] * 11 // 10
-        lines.append(json.dumps(record).encode() + b"\n")
-    run = reader.parse(lines, file="x")
+            record["ns"] = int(str(record["ns"])) * 11 // 10
+    run = run_from(records)
     verdict = said(run, models.build(run))
     assert verdict is not None
     assert verdict.key == "ta-counter-disagrees"
@@ -192,20 +189,19 @@ def test_without_counter_or_repetitions_there_is_nothing_to_say() -> None:
     assert verdict is None
     assert built.counted
     # nor where a twin is missing or is of other calls
-    lines = [json.loads(line) for line in Synthetic(counter=1.0).lines()]
-    for record in lines:
+    records = Synthetic(counter=1.0).records()
+    for record in records:
         if record.get("source") == "ta-counter":
-            record["loops"] += 1
-    run = reader.parse([json.dumps(r).encode() + b"\n" for r in lines], file="x")
+            record["loops"] = int(str(record["loops"])) + 1
+    run = run_from(records)
     assert counted_cases(run.sound, Sampling()) == ()
 
 
 def test_a_failed_case_is_left_out() -> None:
-    lines = Synthetic(counter=1.0, noise=0.0).lines()
+    records = Synthetic(counter=1.0, noise=0.0).records()
     key = f"oneshot/sha256/tee/{SIZE}"
-    fail = {"type": "fail", "case": key, "reason": "wrong"}
-    lines.insert(-1, json.dumps(fail).encode() + b"\n")
-    run = reader.parse(lines, file="x")
+    records.insert(-1, {"type": "fail", "case": key, "reason": "wrong"})
+    run = run_from(records)
     assert key not in {c.case.case for c in models.build(run).counted}
 
 

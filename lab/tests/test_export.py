@@ -16,7 +16,7 @@ import pytest
 from prometheus_client import Metric
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
-from synthetic import Synthetic
+from synthetic import Synthetic, run_from
 from teemark.export import (
     bmf,
     github_action_benchmark,
@@ -33,7 +33,7 @@ from teemark.run.records import Fail, Skip
 @pytest.fixture(scope="module")
 def run() -> RunData:
     records = Synthetic().records()
-    return parse([json.dumps(record).encode() + b"\n" for record in records], file="made up")
+    return run_from(records)
 
 
 def table(run: RunData) -> list[dict[str, str]]:
@@ -49,7 +49,7 @@ def test_csv_has_a_row_for_every_sample_and_nothing_rounded(run: RunData) -> Non
 
 
 def test_csv_tells_starts_apart() -> None:
-    run = parse(Synthetic(samples=6, starts=2, algorithms=("sha256",)).lines(), file="made up")
+    run = Synthetic(samples=6, starts=2, algorithms=("sha256",)).run()
     rows = [row for row in table(run) if not row["not_measured"]]
     assert [row["start"] for row in rows] == ["1"] * (len(rows) // 2) + ["2"] * (len(rows) // 2)
     assert [int(row["seq"]) for row in rows] == list(range(len(rows)))
@@ -91,7 +91,7 @@ def cut() -> RunData:
     never = keys[-1]
     records = [record for record in records[:300] if record.get("case") != never]
     records[0] |= {"asked": [*keys, never]}
-    return parse([json.dumps(record).encode() + b"\n" for record in records], file="cut")
+    return run_from(records)
 
 
 def test_exports_carry_what_was_not_measured(cut: RunData) -> None:

@@ -17,9 +17,10 @@ from teemark.model.fit import fit
 from teemark.model.stats import Estimate, Interval, estimate, exactly
 from teemark.report import figures
 from teemark.report.blocks import Block, Figures, Fold, Paragraph, Section, Table
+from teemark.report.cells import misfit_cell
 from teemark.report.sections.cases import cases
 from teemark.report.sections.comparison import comparison
-from teemark.report.sections.costs import costs, inside, misfit_cell
+from teemark.report.sections.costs import costs, inside
 from teemark.report.sections.counter import _deviations, by_its_own_clock
 from teemark.report.sections.headline import headline
 from teemark.report.subject import Subject, subjects
@@ -278,7 +279,7 @@ def test_how_far_two_clocks_are_apart(ratio: Estimate, shown: str) -> None:
 
 
 def test_inside_the_call() -> None:
-    run = reader.parse(Synthetic(identical=True, algorithms=("sha256",)).lines(), file="x")
+    run = Synthetic(identical=True, algorithms=("sha256",)).run()
     (table,) = tables(inside([subject(run)]))
     assert table[0] == [
         "<backend",

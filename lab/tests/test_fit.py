@@ -12,7 +12,6 @@ from synthetic import SIZES, TRUTH, Synthetic, scattered, work
 from teemark.model import models
 from teemark.model.fit import MISFIT, Fit, fit
 from teemark.model.stats import Estimate, estimate, exactly
-from teemark.run import reader
 
 XS = [float(size) for size in SIZES]
 ONES = [1.0] * len(XS)
@@ -209,7 +208,7 @@ def test_prediction_of_what_is_left_out() -> None:
 
 
 def test_models_of_a_run_find_the_truth() -> None:
-    run = reader.parse(Synthetic(seed=5, samples=20).lines(), file="x")
+    run = Synthetic(seed=5, samples=20).run()
     made = models.build(run)
     assert {(cost.algorithm, cost.backend) for cost in made.costs} == set(TRUTH)
     for cost in made.costs:
@@ -234,7 +233,7 @@ def test_models_of_a_run_find_the_truth() -> None:
 
 
 def test_counted_instructions_are_exact() -> None:
-    run = reader.parse(Synthetic(identical=True).lines(), file="x")
+    run = Synthetic(identical=True).run()
     for cost in models.build(run).costs:
         call, rate = TRUTH[cost.algorithm, cost.backend]
         assert cost.ns_per_byte == pytest.approx(rate, rel=1e-3)

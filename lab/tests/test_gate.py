@@ -19,7 +19,6 @@ from teemark.boards import config, made_by
 from teemark.boards.config import BoardFile
 from teemark.errors import DataError
 from teemark.plan import Plan
-from teemark.run import reader
 from teemark.run.reader import RunData
 from teemark.trace.profile import CaseTrace, Function, Node, Sample
 from teemark.trace.record import Own
@@ -31,7 +30,7 @@ CASE = "oneshot/sha256/ta-c/65536"
 
 def run(truth: Truth | None = None) -> RunData:
     made = dataclasses.replace(EXACT, truth=truth or dict(TRUTH))
-    return reader.parse(made.lines(), file="x")
+    return made.run()
 
 
 def dearer(share: float) -> RunData:

@@ -4,13 +4,12 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 import random
 from pathlib import Path
 
 import pytest
 
-from synthetic import TRUTH, Synthetic
+from synthetic import TRUTH, Synthetic, write
 from teemark import cli
 from teemark.model.history import FEWEST, exact_changes, sampled_changes
 
@@ -22,9 +21,7 @@ def put(folder: Path, made: list[Synthetic], **head: object) -> None:
     for number, one in enumerate(made):
         records = one.records()
         records[0] |= {"started": f"2026-01-{number + 1:02}T00:00:00Z", **head}
-        place = folder / f"run-{len(made) - number}"  # the names say nothing
-        place.mkdir(parents=True)
-        (place / "run.ndjson").write_text("\n".join(map(json.dumps, records)) + "\n")
+        write(records, folder / f"run-{len(made) - number}")  # the names say nothing
 
 
 def test_exact_levels() -> None:

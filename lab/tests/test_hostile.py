@@ -14,7 +14,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, reject, settings
 from hypothesis import strategies as st
 
-from synthetic import MACHINE, Synthetic
+from synthetic import MACHINE, Synthetic, lines_of
 from teemark import cli, summary
 from teemark.errors import BoardError, TeemarkError
 from teemark.export import FORMATS
@@ -90,7 +90,7 @@ class Changes:
                 changed = self.times.get(samples, made["ns"])
                 made["ns"] = changed if self.every is None else self.every
             records.append(made)
-        return [json.dumps(record).encode() + b"\n" for record in records]
+        return lines_of(records)
 
     def _rename(self, made: dict[str, Any]) -> None:
         parts = [self.renamed.get(part, part) for part in str(made["case"]).split("/", 3)]

@@ -4,11 +4,11 @@ with fewer samples."""
 
 from __future__ import annotations
 
-import importlib.util
 import time
 import tracemalloc
 from pathlib import Path
 
+import benches
 from teemark.model import models
 from teemark.model.verdicts import judge
 from teemark.run import reader
@@ -20,12 +20,7 @@ BYTES_A_SAMPLE = 250
 
 
 def test_a_run_of_very_many_samples(tmp_path: Path) -> None:
-    bench = Path(__file__).parents[1] / "bench" / "million.py"
-    spec = importlib.util.spec_from_file_location("bench_million", bench)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    module = benches.load("million")
     file = tmp_path / "run.ndjson"
     module.write(file, 1000)
     judge(few := reader.read(file), models.build(few))  # what is imported and drawn once

@@ -15,7 +15,6 @@ from scipy.stats import binom
 
 from synthetic import EMPTY_CALL, Synthetic, scattered, work
 from teemark.model import stats
-from teemark.run import reader
 
 SAMPLING = stats.Sampling()
 
@@ -297,7 +296,7 @@ def test_nothing_to_summarize() -> None:
 
 
 def test_case_stats_of_a_run() -> None:
-    run = reader.parse(Synthetic(samples=15).lines(), file="x")
+    run = Synthetic(samples=15).run()
     call = stats.case_stats(run.cases["invoke/none/tee/none"], SAMPLING)
     assert call is not None
     assert call.time.count == 15
@@ -317,7 +316,7 @@ def test_case_stats_of_a_run() -> None:
 
 
 def test_samples_of_other_repeats_are_not_single_calls() -> None:
-    run = reader.parse(Synthetic(samples=8).lines(), file="x")
+    run = Synthetic(samples=8).run()
     repeated = run.cases["oneshot/sha256/tee/4096"]
     assert {sample.repeat for sample in repeated.samples} == {1, 2, 4, 8}
     found = stats.case_stats(repeated, SAMPLING)

@@ -9,11 +9,10 @@ from dataclasses import replace
 import msgspec
 import pytest
 
-from synthetic import MACHINE, Synthetic, run_of, scattered
+from synthetic import MACHINE, Synthetic, run_of, run_with
 from teemark.model import models
 from teemark.model.forms import Form, blocks_of, family
 from teemark.model.models import Cost, Models
-from teemark.run import reader
 from teemark.run.records import Case, Machine
 
 
@@ -88,12 +87,7 @@ def pages(n: int) -> int:
 
 
 def made(times: Mapping[str, float], spread: float = 0.0) -> Models:
-    return models.build(
-        run_of(
-            {key: scattered(ns, spread) if spread else [ns] * 8 for key, ns in times.items()},
-            icount=not spread,
-        )
-    )
+    return models.build(run_with(times, spread))
 
 
 def only(found: Models) -> tuple[Cost, dict[str, float]]:
@@ -151,7 +145,7 @@ def test_in_the_tee_a_page_is_told_only_by_what_measured_it() -> None:
 @pytest.mark.parametrize(("page", "identical"), [(190.0, True), (0.0, True), (9000.0, False)])
 def test_in_the_tee_the_counter_tells_a_page(page: float, identical: bool) -> None:
     synthetic = Synthetic(counter=1.0, identical=identical, algorithms=("sha256",), page=page)
-    cost = models.build(reader.parse(synthetic.lines(), file="x")).cost("sha256", "tee")
+    cost = models.build(synthetic.run()).cost("sha256", "tee")
     assert cost is not None
     assert cost.way is not None
     assert cost.way.terms["call"].value == pytest.approx(409_000 - 250, rel=0.02)
@@ -164,7 +158,7 @@ def test_in_the_tee_the_counter_tells_a_page(page: float, identical: bool) -> No
 
 def test_a_page_that_is_lost_in_scatter_is_not_reported() -> None:
     synthetic = Synthetic(counter=1.0, noise=0.03, algorithms=("sha256",))
-    for cost in models.build(reader.parse(synthetic.lines(), file="x")).costs:
+    for cost in models.build(synthetic.run()).costs:
         assert cost.way is None or "page" not in cost.fit.terms
 
 
@@ -310,9 +304,9 @@ def test_pieces_that_fill_no_page_pay_for_more_of_them() -> None:
 
 
 def test_failed_and_repeated_cases() -> None:
-    run = reader.parse(Synthetic(repeat=(1, 2)).lines(), file="x")
+    run = Synthetic(repeat=(1, 2)).run()
     assert models.build(run).repeats == ()
-    four = models.build(reader.parse(Synthetic().lines(), file="x"))
+    four = models.build(Synthetic().run())
     assert {tuple(point.x for point in line.fit.points) for line in four.repeats} == {(1, 2, 4, 8)}
     assert four.case("oneshot/sha256/c/64") is not None
     assert four.case("oneshot/sha256/c/65") is None

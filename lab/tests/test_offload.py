@@ -3,17 +3,15 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from typing import Any
 
 import pytest
 
-from synthetic import MACHINE
+from synthetic import MACHINE, run_from
 from teemark.model.models import build
 from teemark.model.offload import Offload, offloads
 from teemark.report.offload import knowledge
-from teemark.run import reader
 
 DEVICE = "ITS-PCI-MSIX 1 Edge virtio4-virtqueues"
 TIMER = "GICv3 27 Level arch_timer"
@@ -103,8 +101,7 @@ def judged(*cases: list[dict[str, Any]], core: str | None = None) -> list[Offloa
             record["seq"] = order
             order += 1
     end = {"type": "end", "complete": True, "reason": "done"}
-    lines = [json.dumps(record).encode() + b"\n" for record in [*records, end]]
-    run = reader.parse(lines, file="x")
+    run = run_from([*records, end])
     return list(offloads(run, build(run), knowledge()))
 
 

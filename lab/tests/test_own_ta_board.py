@@ -9,52 +9,20 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from teemark import boards, cli, paths, plan, runner
+from teemark import cli, paths, plan, runner
 from teemark.boards import VirtualBoard, install, own_ta
 from teemark.errors import ConfigError
 from teemark.run import reader
 from teemark.run.reader import RunData
-from teemark.run.records import AnyRecord
 
 pytestmark = [pytest.mark.board, pytest.mark.timeout(300)]
 
 HELLO = Path(__file__).resolve().parent / "hello_world"
 HELLO_UUID = "8aaaf200-2450-11e4-abe2-0002a5d5c51b"
 TAS = "/lib/optee_armtz"
-
-
-class _Lent:
-    """The session's board, for a command that opens one: it stays up."""
-
-    def __init__(self, board: VirtualBoard) -> None:
-        self._board = board
-
-    def __enter__(self) -> _Lent:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        pass
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._board, name)
-
-
-class _Unwatched:
-    def record(self, record: AnyRecord) -> None:
-        pass
-
-    def quiet(self) -> None:
-        pass
-
-
-@pytest.fixture
-def lent(qemu_v8: VirtualBoard, monkeypatch: pytest.MonkeyPatch) -> VirtualBoard:
-    monkeypatch.setattr(boards, "open_board", lambda _: _Lent(qemu_v8))
-    return qemu_v8
 
 
 def is_there(board: VirtualBoard, uuid: str) -> bool:
@@ -70,7 +38,7 @@ def measured(board: VirtualBoard, text: str, folder: Path, ta: Path | None = Non
     own = own_ta.find(ta) if ta is not None else None
     built = own_ta.ready(own, asked.ta, board)
     with own_ta.on_board(built, board, lambda _: None):
-        outcome = runner.measure(board, asked, folder / "run", _Unwatched())
+        outcome = runner.measure(board, asked, folder / "run", runner.Watcher())
     assert outcome.error is None
     return reader.read(outcome.file)
 

@@ -9,7 +9,6 @@ import pytest
 
 from fake_board import FakeBoard, teebench
 from teemark import cli, errors, paths, plan, plan_check, runner
-from teemark.run.records import AnyRecord
 
 GOOD = """\
 summary = "Two blocks."
@@ -32,14 +31,6 @@ sizes = [0, "4KiB"]
 samples = 5
 repeat = [1, 2]
 """
-
-
-class Silent:
-    def record(self, record: AnyRecord) -> None:
-        pass
-
-    def quiet(self) -> None:
-        pass
 
 
 def read(text: str) -> plan.Plan:
@@ -106,13 +97,13 @@ def test_an_older_teebench_on_the_board_finds_it(tmp_path: Path) -> None:
     )
     teebench(tmp_path, script)
     with pytest.raises(errors.ConfigError) as caught:
-        runner.measure(FakeBoard(tmp_path), read(GOOD), tmp_path / "run", Silent())
+        runner.measure(FakeBoard(tmp_path), read(GOOD), tmp_path / "run", runner.Watcher())
     assert caught.value.message == 'mine.toml:16: oneshot/sha1/c/0: there is no backend "c"'
     assert caught.value.hint == "no hint"
     assert not (tmp_path / "run").exists()
     teebench(tmp_path, "echo 'teebench: sorry' >&2\necho \"Try 'teebench --help'.\" >&2\nexit 2\n")
     with pytest.raises(errors.CommandFailed, match="before its end record: teebench: sorry"):
-        runner.measure(FakeBoard(tmp_path), read(GOOD), tmp_path / "run", Silent())
+        runner.measure(FakeBoard(tmp_path), read(GOOD), tmp_path / "run", runner.Watcher())
 
 
 def test_without_a_teebench_for_this_machine_it_is_said(

@@ -22,7 +22,6 @@ from teemark import paths, plan, runner
 from teemark.boards import VirtualBoard, open_board
 from teemark.errors import ConnectionLost
 from teemark.run import reader
-from teemark.run.records import AnyRecord
 
 CUTS = int(os.environ.get("POWER_CUTS", "8"))
 pytestmark = [pytest.mark.board, pytest.mark.long, pytest.mark.timeout(300 + 90 * CUTS)]
@@ -59,14 +58,6 @@ done) &
   /data/bin/teebench --samples 3 -o /data/records oneshot/sha256/c/64 oneshot/sha256/tee/64
 done) &
 """
-
-
-class Silent:
-    def record(self, record: AnyRecord) -> None:
-        pass
-
-    def quiet(self) -> None:
-        pass
 
 
 @pytest.fixture
@@ -165,7 +156,7 @@ def test_power_cuts(board: VirtualBoard, tmp_path: Path) -> None:
             board.script(f"({WRITE}) >/dev/null 2>&1 </dev/null &")
             directory = tmp_path / f"run-{n}"
             with ThreadPoolExecutor(1) as other:
-                run = other.submit(runner.measure, board, PLAN, directory, Silent())
+                run = other.submit(runner.measure, board, PLAN, directory, runner.Watcher())
                 limit = time.monotonic() + 60
                 while not run.done() and not _has_sample(directory):
                     assert time.monotonic() < limit, "the run never began"

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from synthetic import Synthetic, run_of, scattered
+from synthetic import Synthetic, run_of, run_with, scattered
 from teemark.cli import run as teemark
 from teemark.model import models
 from teemark.model.advice import Advice, advise
@@ -30,12 +30,7 @@ def digest(n: int, call: float = 57_000, block: float = 3_800) -> float:
 
 
 def made(times: Mapping[str, float], spread: float = 0.0) -> Models:
-    return models.build(
-        run_of(
-            {key: scattered(ns, spread) if spread else [ns] * 8 for key, ns in times.items()},
-            icount=not spread,
-        )
-    )
+    return models.build(run_with(times, spread))
 
 
 def tee(spread: float = 0.0, more: Mapping[str, float] | None = None) -> Models:
@@ -245,9 +240,7 @@ def advise_of(found: Models) -> tuple[Advice, ...]:
 
 @pytest.fixture
 def written(tmp_path: Path) -> Path:
-    file = tmp_path / "run.ndjson"
-    file.write_bytes(b"".join(Synthetic(identical=True).lines()))
-    return file
+    return Synthetic(identical=True).write(tmp_path)
 
 
 def test_predict(written: Path, capsys: pytest.CaptureFixture[str]) -> None:

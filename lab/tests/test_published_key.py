@@ -3,19 +3,17 @@
 
 from __future__ import annotations
 
-import json
 import struct
 import subprocess
 from pathlib import Path
 
 import pytest
 
-from synthetic import Synthetic
+from synthetic import Synthetic, run_from
 from teemark.boards.ta_key import all_signed_with_published_key, signed_with_published_key
 from teemark.model import models
 from teemark.model.verdicts import judge
 from teemark.report.verdicts import say
-from teemark.run import reader
 
 HEAD = bytes.fromhex(
     "4853544f01000000602a010030494170200000015256aeacd8a6a2e350e8b73f8cd7d09760b07c9aaa388cc0"
@@ -97,7 +95,7 @@ def test_the_caution(
     records = Synthetic(samples=3).records()
     records[0] |= {"emulated": emulated, "tas_signed_with_published_key": signed}
     kept = [r for r in records if not r.get("case") or str(r["case"]).split("/")[2] in backends]
-    run = reader.parse([json.dumps(r).encode() + b"\n" for r in kept], file="x")
+    run = run_from(kept)
     keys = {verdict.key: verdict for verdict in judge(run, models.build(run))}
     assert ("published-key" in keys) is said
     if said:

@@ -3,37 +3,23 @@
 
 from __future__ import annotations
 
-import importlib.util
 import warnings
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 
+import benches
 from teemark import paths, plan, runner
 from teemark.boards import VirtualBoard, ensure_installed
 from teemark.run import reader
-from teemark.run.records import AnyRecord
 
 README = (paths.root() / "README.md").read_text(encoding="utf-8")
 
 
 @pytest.fixture(scope="module")
 def bench() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("readme", paths.root() / "lab/bench/readme.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-class Unwatched:
-    def record(self, record: AnyRecord) -> None:
-        pass
-
-    def quiet(self) -> None:
-        pass
+    return benches.load("readme")
 
 
 def test_the_run_in_readme_can_be_found_and_put_back(bench: ModuleType) -> None:
@@ -80,7 +66,7 @@ def test_readme_shows_what_the_exact_board_gives(
 
     def differences(folder: Path) -> list[str]:
         ensure_installed(qemu_v8_icount)
-        outcome = runner.measure(qemu_v8_icount, asked, folder, Unwatched())
+        outcome = runner.measure(qemu_v8_icount, asked, folder, runner.Watcher())
         assert outcome.error is None
         found: list[str] = bench.differences(text, bench.shown(reader.read(outcome.file)))
         return found

@@ -21,11 +21,6 @@ HEADER = ",".join(data.columns(data.Figure))
 GOOD = "d,table 1,t,r,c,=,12.50,,ms,12.50,,ms,"
 
 
-@pytest.fixture(scope="module")
-def reference() -> Reference:
-    return data.load()
-
-
 # (document, table): rows x columns that the document has
 TABLES = {
     ("rpi3-secure-hash", "large-files"): (6, 3),

@@ -19,7 +19,7 @@ from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
-from synthetic import MACHINE, Synthetic
+from synthetic import MACHINE, Synthetic, run_from
 from teemark import cli, fmt
 from teemark.report import charts, markdown, notices, report
 from teemark.report.subject import subjects
@@ -73,7 +73,7 @@ class Page(HTMLParser):
 
 @pytest.fixture(scope="module")
 def run() -> RunData:
-    return reader.parse(Synthetic().lines(), file="run.ndjson")
+    return Synthetic().run()
 
 
 @pytest.fixture(scope="module")
@@ -124,7 +124,7 @@ def test_every_chart_of_an_emulated_board_says_so(made: report.Report) -> None:
 
 
 def test_real_board_has_no_banner() -> None:
-    real = report.make([reader.parse(Synthetic(emulated=False, algorithms=ONE).lines(), file="x")])
+    real = report.make([Synthetic(emulated=False, algorithms=ONE).run()])
     assert "Emulated" not in re.sub(r"<style>.*?</style>", "", real.html, flags=re.S)
     assert "Emulated" not in real.markdown
 
@@ -132,14 +132,11 @@ def test_real_board_has_no_banner() -> None:
 def test_machine_that_tells_that_it_is_emulated() -> None:
     records = Synthetic(emulated=False, samples=2, algorithms=ONE).records()
     records[1] = {**MACHINE, "board": {"emulated": True, "emulated_told_by": "device tree"}}
-    lines = [json.dumps(record).encode() + b"\n" for record in records]
-    assert "Emulated board" in report.make([reader.parse(lines, file="x")]).html
+    assert "Emulated board" in report.make([run_from(records)]).html
 
 
 def test_counted_instructions() -> None:
-    counted = report.make(
-        [reader.parse(Synthetic(identical=True, algorithms=ONE).lines(), file="x")]
-    )
+    counted = report.make([Synthetic(identical=True, algorithms=ONE).run()])
     assert "Emulated board: this counts instructions" in counted.html
     assert "Emulated: instructions counted, 1 ns each." in counted.html
     assert "byte (instructions)" in counted.markdown
@@ -162,8 +159,7 @@ def hostile() -> report.Report:
             record["ta_counter"] = {"name": HOSTILE, "hz": 1, "resolution_ns": 1e9}
             record["reasons"] = {"cpu.governor": HOSTILE}
     records.insert(-1, {"type": "fail", "case": "a/b/c/<b>", "reason": HOSTILE})
-    lines = [json.dumps(record).encode() + b"\n" for record in records]
-    return report.make([reader.parse(lines, file=HOSTILE)])
+    return report.make([run_from(records, HOSTILE)])
 
 
 def test_html_escapes_what_a_board_says(hostile: report.Report) -> None:
@@ -223,21 +219,20 @@ def test_every_table_of_figures_of_an_incomplete_run_says_what_is_missing() -> N
     for number in tables:
         before = "\n".join(cut[max(0, number - 5) : number])
         assert f"ncomplete run: {lacking}" in before, before
-    whole = report.make([reader.parse(Synthetic(algorithms=ONE).lines(), file="x")]).markdown
+    whole = report.make([Synthetic(algorithms=ONE).run()]).markdown
     assert "ncomplete run" not in whole
 
 
 def test_run_without_samples() -> None:
     """Everything skipped, as on a machine without anything: a report nevertheless."""
     records = [r for r in Synthetic().records() if r["type"] in ("run", "machine", "skip", "end")]
-    lines = [json.dumps(record).encode() + b"\n" for record in records]
-    empty = report.make([reader.parse(lines, file="x")])
+    empty = report.make([run_from(records)])
     assert "0 cases" in empty.html
     Page(empty.html)
 
 
 def test_two_runs_side_by_side() -> None:
-    run = reader.parse(Synthetic(algorithms=ONE).lines(), file="x")
+    run = Synthetic(algorithms=ONE).run()
     faster = {key: (call / 2, rate / 2) for key, (call, rate) in Synthetic().truth.items()}
     other = reader.parse(
         Synthetic(seed=2, board="other", truth=faster, algorithms=ONE).lines(), file="y"
@@ -266,13 +261,13 @@ def test_verdicts_of_the_synthetic_run(run: RunData) -> None:
 
 
 def test_what_is_uncertain_says_so() -> None:
-    noisy = report.make([reader.parse(Synthetic(noise=0.5, algorithms=ONE).lines(), file="x")])
+    noisy = report.make([Synthetic(noise=0.5, algorithms=ONE).run()])
     assert "an empty call into the TEE, median, uncertain\n" in noisy.markdown
 
 
 def test_one_start_cannot_know_what_differs_between_starts(made: report.Report) -> None:
     assert "This is one start" in made.markdown
-    exact = reader.parse(Synthetic(identical=True, algorithms=ONE).lines(), file="x")
+    exact = Synthetic(identical=True, algorithms=ONE).run()
     assert "This is one start" not in report.make([exact]).markdown
 
 
@@ -336,8 +331,7 @@ def test_labels_do_not_overlap(places: list[float], gap: float) -> None:
 
 def test_report_command(tmp_path: Path) -> None:
     folder = tmp_path / "run"
-    folder.mkdir()
-    (folder / "run.ndjson").write_bytes(b"".join(Synthetic(samples=6, algorithms=ONE).lines()))
+    Synthetic(samples=6, algorithms=ONE).write(folder)
     out = tmp_path / "out"
     result = CliRunner().invoke(
         cli.cli, ["report", str(folder), "-o", str(out), "--json"], standalone_mode=False
@@ -357,9 +351,7 @@ def test_report_command(tmp_path: Path) -> None:
 def test_report_command_outside_a_checkout(tmp_path: Path, plan: str, said: bool) -> None:
     """Only a plan that has published figures has them missing."""
     folder = tmp_path / "run"
-    folder.mkdir()
-    written = b"".join(Synthetic(samples=6, algorithms=ONE, plan=plan).lines())
-    (folder / "run.ndjson").write_bytes(written)
+    Synthetic(samples=6, algorithms=ONE, plan=plan).write(folder)
     done = subprocess.run(
         [sys.executable, "-m", "teemark", "report", str(folder)],
         env={**os.environ, "TEEMARK_ROOT": str(tmp_path)},

@@ -3,17 +3,14 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 import browser
 import synthetic
-from synthetic import Synthetic
+from synthetic import Synthetic, run_from
 from teemark.report import report
-from teemark.run import reader
 
 pytestmark = [
     pytest.mark.skipif(browser.missing() is not None, reason=str(browser.missing())),
@@ -32,17 +29,11 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     patch.setattr(synthetic, "SIZES", crowded)
     records = Synthetic(samples=6, counter=1.0, algorithms=one_algorithm).records()[:-1]
     records.append({"type": "fail", "case": "oneshot/sha256/c/64", "reason": "wrong digest"})
-    one = reader.parse([json.dumps(record).encode() + b"\n" for record in records], file="x")
+    one = run_from(records)
     other = Synthetic(seed=2, board="other", starts=2, samples=6, algorithms=one_algorithm)
-    two = reader.parse(other.lines(), file="y")
+    two = other.run()
     patch.undo()
     return report.write(report.make([one, two]), tmp_path_factory.mktemp("page"))
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[browser.Browser]:
-    with browser.browser() as opened:
-        yield opened
 
 
 @pytest.mark.parametrize(("width", "dark"), [(390, False), (390, True), (1440, False)])

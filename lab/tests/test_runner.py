@@ -36,7 +36,7 @@ PLAN = plan.parse(
 )
 
 
-class Recorder:
+class Recorder(runner.Watcher):
     def __init__(self) -> None:
         self.records: list[AnyRecord] = []
         self.was_quiet = False
@@ -386,12 +386,7 @@ def test_progress_counts_hashed_files_apart() -> None:
 def command(
     board: FakeBoard, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> tuple[FakeBoard, list[str]]:
-    class Open(FakeBoard):
-        def __enter__(self) -> Open:
-            return self
-
-    opened = Open(board.programs)
-    monkeypatch.setattr(teemark.boards, "open_board", lambda _word: opened)
+    monkeypatch.setattr(teemark.boards, "open_board", lambda _word: FakeBoard(board.programs))
     monkeypatch.setattr(teemark.boards, "ensure_installed", lambda _board, **_: [])
     args = ["run", "--board", "fake", "--plan", "quick", "--out", str(tmp_path / "out")]
     return board, args

@@ -17,7 +17,6 @@ from teemark.report.sections.comparison import comparison
 from teemark.report.sections.costs import costs, inside
 from teemark.report.sections.counter import by_its_own_clock
 from teemark.report.subject import SectionFunction, Subject, subjects
-from teemark.run import reader
 
 SECTIONS = {one.__name__: one for one in (costs, inside, by_its_own_clock, comparison)}
 GOLDEN = Path(__file__).parent / "golden"
@@ -30,7 +29,7 @@ def made() -> tuple[Subject, ...]:
     noisy = Synthetic(seed=2, board="noisy", counter=0.9, algorithms=("sha256",), noise=0.01)
     streams = {"stream/sha256/c/65536/4096": [9e5] * 8, "stream/sha256/c/65536/65536": [1e6] * 8}
     whole = {f"oneshot/sha256/c/{n}": [500 + 15.0 * n] * 8 for n in (0, 64, 1024, 4096, 65536)}
-    runs = [reader.parse(one.lines(), file="x") for one in (exact, noisy)]
+    runs = [one.run() for one in (exact, noisy)]
     return subjects([*runs, run_of(whole | streams, icount=True)])
 
 

@@ -20,22 +20,11 @@ from teemark.report.seed_tables import declared
 from teemark.report.seed_tables.measured import Lookup, NotKnown
 from teemark.report.subject import subjects
 from teemark.run import reader
-from teemark.run.records import AnyRecord
 
 pytestmark = [pytest.mark.board, pytest.mark.timeout(600)]
 
 
 LARGE = 5_000_000
-
-
-class Silent:
-    """Watches nothing."""
-
-    def record(self, record: AnyRecord) -> None:
-        """A record arrived."""
-
-    def quiet(self) -> None:
-        """Nothing will arrive before the end."""
 
 
 def keep(key: str) -> bool:
@@ -80,7 +69,7 @@ NOT_ASKED = "this run has nothing of it"
 @pytest.mark.parametrize("name", tuple(data.load().documents))
 def test_a_seed_plan(qemu_v8: VirtualBoard, tmp_path: Path, name: str) -> None:
     asked = thinned(name)
-    outcome = runner.measure(qemu_v8, asked, tmp_path / "run", Silent())
+    outcome = runner.measure(qemu_v8, asked, tmp_path / "run", runner.Watcher())
     assert outcome.error is None
     run = reader.read(outcome.file)
     assert not run.fails

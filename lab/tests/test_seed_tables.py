@@ -33,11 +33,6 @@ SEEDS = {name: declared.load(name) for name in DOCUMENTS}
 SAMPLES = 9
 
 
-@pytest.fixture(scope="module")
-def reference() -> Reference:
-    return load()
-
-
 def bytes_of(key: str) -> int | None:
     """The size in a key: its first part that is a number."""
     workload, _, _, parameters = key.split("/", 3)

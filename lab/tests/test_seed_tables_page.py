@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -25,12 +24,6 @@ _TOO_WIDE = """
   .filter(box => box.closest('section').id === 'published' && box.scrollWidth > box.clientWidth)
   .map(box => [box.querySelector('thead').innerText, box.scrollWidth, box.clientWidth])
 """
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[browser.Browser]:
-    with browser.browser() as opened:
-        yield opened
 
 
 @pytest.mark.parametrize("name", DOCUMENTS)

@@ -189,14 +189,11 @@ def test_no_room_is_a_skip(board: FakeBoard) -> None:
 
 
 def test_steps_are_part_of_a_run(board: FakeBoard, tmp_path: Path) -> None:
-    class Watcher:
+    class Counting(runner.Watcher):
         seen = 0
 
         def record(self, record: AnyRecord) -> None:
             self.seen += isinstance(record, Teehash)
-
-        def quiet(self) -> None:
-            pass
 
     asked = plan.parse(
         'summary = "S."\n[[cases]]\nworkload = "invoke"\nbackends = ["tee"]\n'
@@ -204,7 +201,7 @@ def test_steps_are_part_of_a_run(board: FakeBoard, tmp_path: Path) -> None:
         name="p",
         file="p.toml",
     )
-    watcher = Watcher()
+    watcher = Counting()
     outcome = runner.measure(board, asked, tmp_path / "run", watcher)
     assert outcome.error is None
     assert watcher.seen == 2
@@ -227,14 +224,7 @@ def test_a_run_that_was_interrupted_skips_the_steps(board: FakeBoard, tmp_path: 
         file="p.toml",
     )
 
-    class Watcher:
-        def record(self, record: AnyRecord) -> None:
-            pass
-
-        def quiet(self) -> None:
-            pass
-
-    outcome = runner.measure(board, asked, tmp_path / "run", Watcher())
+    outcome = runner.measure(board, asked, tmp_path / "run", runner.Watcher())
     data = reader.read(outcome.file)
     assert data.incomplete == "interrupted (Ctrl-C, SIGINT)"
     assert data.teehash == ()

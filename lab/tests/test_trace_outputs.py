@@ -22,7 +22,6 @@ from teemark.boards import config, ta_kit
 from teemark.boards.optee import Optee
 from teemark.errors import BoardError, ConfigError, DataError, UsageMistake
 from teemark.report import report
-from teemark.run import reader
 from teemark.trace import flame, folded, record, speedscope, store, table, whatif
 from teemark.trace.components import component
 from teemark.trace.difference import changes
@@ -204,7 +203,7 @@ def test_the_command_shows_a_stored_trace(tmp_path: Path) -> None:
         (["trace", "teehash/sha256/tee/stream/hot/4096/4096/inline"], "'hot' isn't known"),
         (["trace", "invoke/none/tee/none", "--board", "qemu-v8"], "qemu-v8 can't be traced"),
         (["trace", "a/b/c/d", "--optee-option", "CFG=; rm"], "is no option of OP-TEE's build"),
-        (["trace", "a/b/c/d", "--optee", "/nowhere"], "which has no core/tee-header_v2.bin"),
+        (["trace", "invoke/none/tee/none", "--optee", "/x"], "which has no core/tee-header_v2.bin"),
         (["trace", "a/b/c/d", "--optee", "debian", "--optee-option", "A=y"], "need a build"),
         (["what-if", "x", "--option", "CFG_X=y"], "'x' is no case"),
         (["what-if", "a/b/c/d", "--option", "A=y", "--each", "--together"], "exclude each other"),
@@ -329,7 +328,7 @@ def test_components(place: Place, source: str | None, expected: str) -> None:
 
 
 def test_a_report_made_again_has_the_trace_of_its_run(tmp_path: Path) -> None:
-    (tmp_path / "run.ndjson").write_bytes(b"".join(Synthetic().lines()))
+    Synthetic().write(tmp_path)
     store.write(trace(), tmp_path)
     assert cli.run(["report", str(tmp_path)]) == 0
     assert "Flame graph of invoke/none/tee/none" in (tmp_path / "report.html").read_text()
@@ -360,7 +359,7 @@ def test_a_hostile_trace_neither_steers_a_terminal_nor_puts_markup_into_a_report
     shown = capsys.readouterr().out
     assert "[bold]" in shown
     assert "\x1b" not in shown
-    run = reader.parse(Synthetic().lines(), file="run.ndjson")
+    run = Synthetic().run()
     made = report.make([run], [read])
     for text in (made.html, made.markdown, flame.render(read.cases[0], 900)):
         assert not re.search(r"(?<!\\)<script", text)
@@ -377,7 +376,7 @@ def test_a_flame_graph_needs_nothing_that_the_reports_policy_forbids() -> None:
 
 
 def test_the_report_has_the_flame_graph() -> None:
-    run = reader.parse(Synthetic().lines(), file="run.ndjson")
+    run = Synthetic().run()
     made = report.make([run], [trace()], trace(case(30)))
     assert 'id="trace"' in made.html
     assert made.html.count('role="img" aria-label="Flame graph of') == 4  # two widths each

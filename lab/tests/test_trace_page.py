@@ -6,7 +6,6 @@ from __future__ import annotations
 import base64
 import json
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -14,7 +13,6 @@ import pytest
 import browser
 from synthetic import Synthetic
 from teemark.report import report
-from teemark.run import reader
 from teemark.trace import speedscope
 from test_trace_outputs import case, trace
 
@@ -25,14 +23,8 @@ pytestmark = [
 
 
 @pytest.fixture(scope="module")
-def chromium() -> Iterator[browser.Browser]:
-    with browser.browser() as opened:
-        yield opened
-
-
-@pytest.fixture(scope="module")
 def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    run = reader.parse(Synthetic(samples=3, algorithms=("sha256",)).lines(), file="x")
+    run = Synthetic(samples=3, algorithms=("sha256",)).run()
     made = report.make([run], [trace()], trace(case(30)))
     return report.write(made, tmp_path_factory.mktemp("page"))
 

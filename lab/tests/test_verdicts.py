@@ -6,12 +6,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any
 
 import msgspec
 import pytest
 
-from synthetic import Synthetic, run_of, scattered
+from synthetic import Synthetic, run_of, run_with, scattered
 from teemark.model import models
 from teemark.model.verdicts import Rates, Ratio, Verdict, judge
 from teemark.report import figures, report
@@ -33,26 +32,6 @@ def digests(call: float, byte: float, backend: str) -> dict[str, float]:
     return {f"oneshot/sha256/{backend}/{n}": call + 64 * byte * blocks(n) for n in SIZES}
 
 
-def run(
-    times: Mapping[str, float],
-    spread: float = 0.0,
-    count: int = 20,
-    *,
-    loops: int = 1,
-    **more: Any,
-) -> RunData:
-    """Exact where nothing scatters."""
-    return run_of(
-        {
-            key: scattered(ns, spread, count) if spread else [ns] * count
-            for key, ns in times.items()
-        },
-        loops=loops,
-        icount=not spread,
-        **more,
-    )
-
-
 def judged(of: RunData) -> dict[str, Verdict]:
     return {verdict.key: verdict for verdict in judge(of, models.build(of))}
 
@@ -69,7 +48,7 @@ def plain(text: str | None) -> str:
 
 
 def test_an_empty_call_with_its_interval() -> None:
-    found = said(run({EMPTY: 57_200}, 0.02, loops=1))["empty-call"]
+    found = said(run_with({EMPTY: 57_200}, 0.02, loops=1))["empty-call"]
     assert plain(found.claim) == "An empty call into the TEE takes 57.2 µs."
     assert plain(found.evidence).startswith("95 % interval of the median 56.")
     assert "20 samples; 95 of 100 calls take less than 58.9" in plain(found.evidence)
@@ -77,9 +56,9 @@ def test_an_empty_call_with_its_interval() -> None:
 
 
 def test_of_samples_of_many_calls_no_quantile_of_calls_is_said() -> None:
-    found = said(run({EMPTY: 57_200}, 0.02, loops=4))["empty-call"]
+    found = said(run_with({EMPTY: 57_200}, 0.02, loops=4))["empty-call"]
     assert "95 of 100" not in found.evidence
-    assert "95 of 100" not in said(run({EMPTY: 57_200}, 0.02, count=19))["empty-call"].evidence
+    assert "95 of 100" not in said(run_with({EMPTY: 57_200}, 0.02, count=19))["empty-call"].evidence
 
 
 def test_an_exact_call_is_counted() -> None:
@@ -93,17 +72,17 @@ def test_an_exact_call_is_counted() -> None:
 
 def test_too_few_samples_are_never_sure() -> None:
     """Not even when they are all alike."""
-    found = said(run({EMPTY: 57_200}, 1e-9, count=5))["empty-call"]
+    found = said(run_with({EMPTY: 57_200}, 1e-9, count=5))["empty-call"]
     assert (found.confidence, found.evidence) == (
         "low",
         "Too few samples for an interval; 5 samples.",
     )
-    assert said(run({EMPTY: 57_200}, 1e-9, count=6))["empty-call"].confidence == "high"
+    assert said(run_with({EMPTY: 57_200}, 1e-9, count=6))["empty-call"].confidence == "high"
 
 
 @pytest.mark.parametrize(("spread", "confidence"), [(0.1, "high"), (0.5, "low")])
 def test_a_call_that_is_known_badly(spread: float, confidence: str) -> None:
-    found = said(run({EMPTY: 57_200}, spread))
+    found = said(run_with({EMPTY: 57_200}, spread))
     assert found["empty-call"].confidence == confidence
     assert ("scatter" in found) == (confidence == "low")
 
@@ -113,7 +92,7 @@ def test_a_call_that_is_known_badly(spread: float, confidence: str) -> None:
 
 def test_the_way_is_an_empty_call_where_no_counter_tells() -> None:
     """Not the intercept, which has in it what every message costs inside."""
-    found = said(run({EMPTY: 60_000} | digests(90_000, 40, "tee")))["call-outweighs-compute"]
+    found = said(run_with({EMPTY: 60_000} | digests(90_000, 40, "tee")))["call-outweighs-compute"]
     assert plain(found.claim) == (
         "Getting in and out of the TEE costs as much as the SHA-256 of 1.5 KiB."
     )
@@ -123,7 +102,7 @@ def test_the_way_is_an_empty_call_where_no_counter_tells() -> None:
 
 
 def test_the_way_is_by_the_counter_where_there_is_one() -> None:
-    exact = reader.parse(Synthetic(counter=1.0, identical=True).lines(), file="x")
+    exact = Synthetic(counter=1.0, identical=True).run()
     found = said(exact)["call-outweighs-compute"]
     assert "By the TA's counter, the way in and out, with the buffers" in plain(found.evidence)
     assert "takes 408 75" in plain(found.evidence)
@@ -131,8 +110,8 @@ def test_the_way_is_by_the_counter_where_there_is_one() -> None:
 
 
 def test_no_way_no_verdict() -> None:
-    assert "call-outweighs-compute" not in judged(run(digests(90_000, 40, "tee")))
-    assert "call-outweighs-compute" not in judged(run({EMPTY: 60_000}))
+    assert "call-outweighs-compute" not in judged(run_with(digests(90_000, 40, "tee")))
+    assert "call-outweighs-compute" not in judged(run_with({EMPTY: 60_000}))
 
 
 # -- rates ----------------------------------------------------------------------------------------
@@ -162,7 +141,7 @@ RATES = {"same-code": ("ta-c", "c"), "extensions": ("tee", "ta-ce")}
 )
 def test_rates(key: str, ratio: float, spread: float, side: str) -> None:
     one, other = RATES[key]
-    of = run(digests(80_000, 20 * ratio, one) | digests(90_000, 20, other), spread)
+    of = run_with(digests(80_000, 20 * ratio, one) | digests(90_000, 20, other), spread)
     verdict = judged(of)[key]
     assert isinstance(verdict, Rates)
     assert verdict.side == side
@@ -176,38 +155,38 @@ def test_rates(key: str, ratio: float, spread: float, side: str) -> None:
 
 
 def test_a_small_difference_is_said_as_it_is() -> None:
-    found = said(run(digests(80_000, 28.8, "ta-c") | digests(250, 28.7, "c")))["same-code"]
+    found = said(run_with(digests(80_000, 28.8, "ta-c") | digests(250, 28.7, "c")))["same-code"]
     assert plain(found.claim) == (
         "The very same C source of SHA-256 is as fast in the TEE as outside, to within 5 %: it "
         "takes 0.35 % more instructions a byte."
     )
-    less = said(run(digests(80_000, 28.7, "ta-c") | digests(250, 28.8, "c")))["same-code"]
+    less = said(run_with(digests(80_000, 28.7, "ta-c") | digests(250, 28.8, "c")))["same-code"]
     assert plain(less.claim).endswith("it takes 0.35 % fewer instructions a byte.")
 
 
 def test_words_of_rates() -> None:
-    slower = said(run(digests(8e4, 40, "ta-c") | digests(250, 20, "c"), 0.01))["same-code"]
+    slower = said(run_with(digests(8e4, 40, "ta-c") | digests(250, 20, "c"), 0.01))["same-code"]
     assert plain(slower.claim).startswith(
         "The very same C source of SHA-256 takes 2.0× (95 % interval "  # noqa: RUF001
     )
     assert plain(slower.claim).endswith("as much time a byte in the TEE as outside.")
-    faster = said(run(digests(8e4, 10, "ta-c") | digests(250, 20, "c")))["same-code"]
+    faster = said(run_with(digests(8e4, 10, "ta-c") | digests(250, 20, "c")))["same-code"]
     assert plain(faster.claim).endswith(
         "takes only 0.50× as many instructions a byte in the TEE as outside."  # noqa: RUF001
     )
-    own = said(run(digests(8e4, 60, "tee") | digests(8e4, 2, "ta-ce")))["extensions"]
+    own = said(run_with(digests(8e4, 60, "tee") | digests(8e4, 2, "ta-ce")))["extensions"]
     assert "CFG_CRYPTO_WITH_CE=y" in (own.advice or "")
     assert plain(own.evidence) == (
         "“TEE API” takes 60.0 instructions a byte, “CE, in the TA” 2.00 instructions a byte."
     )
-    same = said(run(digests(8e4, 2, "tee") | digests(8e4, 2, "ta-ce")))["extensions"]
+    same = said(run_with(digests(8e4, 2, "tee") | digests(8e4, 2, "ta-ce")))["extensions"]
     assert same.advice is None
 
 
 def test_a_model_that_misses_makes_its_verdict_unsure() -> None:
     times = digests(8e4, 40, "ta-c") | digests(250, 20, "c")
     times["oneshot/sha256/c/4096"] *= 1.5
-    found = said(run(times))
+    found = said(run_with(times))
     assert found["same-code"].confidence == "low"
     assert "1 model of 2 is more than 10 % off" in plain(found["misfit"].claim)
     assert "SHA-256 by c" in found["misfit"].evidence
@@ -221,32 +200,32 @@ def test_a_model_that_misses_makes_its_verdict_unsure() -> None:
 def test_a_rate_below_zero_is_compared_with_nothing(wrong: str) -> None:
     times = digests(8e4, 40, "ta-c") | digests(250, 20, "c")
     times |= digests(5e8, -20, wrong)
-    assert "same-code" not in judged(run(times))
+    assert "same-code" not in judged(run_with(times))
 
 
 @pytest.mark.parametrize(("off", "confidence"), [(1.0, "high"), (1.5, "low")])
 def test_the_way_against_a_model_that_misses(off: float, confidence: str) -> None:
     times = {EMPTY: 60_000} | digests(60_000, 40, "tee")
     times["oneshot/sha256/tee/4096"] *= off
-    assert judged(run(times))["call-outweighs-compute"].confidence == confidence
+    assert judged(run_with(times))["call-outweighs-compute"].confidence == confidence
 
 
 def test_against_openssl_at_both_ends() -> None:
-    of = run(digests(80_000, 60, "tee") | digests(800, 2, "openssl"))
+    of = run_with(digests(80_000, 60, "tee") | digests(800, 2, "openssl"))
     found = said(of)["tee-against-openssl"]
     small = (80_000 + 2 * 64 * 60) / (800 + 2 * 64 * 2)
     assert plain(found.claim) == (
         f"SHA-256 through the TEE takes {small:.1f}× the instructions of OpenSSL at 56 B, and "  # noqa: RUF001
         "30.0× at 1 MiB."  # noqa: RUF001
     )
-    noisy = said(run(digests(80_000, 60, "tee") | digests(800, 2, "openssl"), 0.5))
+    noisy = said(run_with(digests(80_000, 60, "tee") | digests(800, 2, "openssl"), 0.5))
     assert noisy["tee-against-openssl"].confidence == "low"
     assert "interval" in noisy["tee-against-openssl"].claim
 
 
 def kernel(of: Callable[[int], float], spread: float) -> Said:
     times = {f"oneshot/sha256/afalg/{n}": of(n) for n in SIZES}
-    return said(run(times | digests(1000, 2, "openssl"), spread))["kernel-pays-off"]
+    return said(run_with(times | digests(1000, 2, "openssl"), spread))["kernel-pays-off"]
 
 
 @pytest.mark.parametrize("spread", [0.0, 0.01])
@@ -311,7 +290,7 @@ def test_the_kernel_undecided() -> None:
 )
 def test_a_session_is_worth_keeping(first: float, answer: str | None) -> None:
     times = {EMPTY: 400_000, "session/first-open/tee/none": first}
-    found = judged(run(times, 0.01)).get("keep-the-session")
+    found = judged(run_with(times, 0.01)).get("keep-the-session")
     if answer is None:
         assert found is None
     else:
@@ -321,11 +300,11 @@ def test_a_session_is_worth_keeping(first: float, answer: str | None) -> None:
 
 def test_words_of_sessions() -> None:
     times = {EMPTY: 4e5, "session/first-open/tee/none": 1e8, "session/open/tee/none": 7e5}
-    found = said(run(times, 0.01))["keep-the-session"]
+    found = said(run_with(times, 0.01))["keep-the-session"]
     assert "as 250 empty calls" in found.claim
     assert "100 ms" in plain(found.evidence)
     assert "700 µs" in plain(found.evidence)
-    open_ = said(run({EMPTY: 4e5, "session/first-open/tee/none": 420_500}, 0.01))
+    open_ = said(run_with({EMPTY: 4e5, "session/first-open/tee/none": 420_500}, 0.01))
     assert "is undecided" in open_["keep-the-session"].claim
 
 
@@ -340,7 +319,7 @@ def test_buffers_are_worth_allocating(temporary: float, answer: str | None) -> N
         "shm/temporary/tee/in/1048576": temporary,
         "shm/allocated/tee/in/1048576": 1_000_000,
     }
-    of = run(times, 0.01)
+    of = run_with(times, 0.01)
     found = judged(of).get("shared-buffers")
     if answer is None:
         assert found is None
@@ -360,7 +339,7 @@ def test_storage_is_compared_with_what_is_on_the_disk(plain_file: float, answer:
         "storage/create/file-fsync/7000": plain_file,
         "storage/create/file/7000": 4_000,
     }
-    of = run(times, 0.02, rpcs_per_call=31)
+    of = run_with(times, 0.02, rpcs_per_call=31)
     found = judged(of)["stored-objects"]
     assert isinstance(found, Ratio)
     assert found.answer == answer
@@ -371,7 +350,7 @@ def test_storage_is_compared_with_what_is_on_the_disk(plain_file: float, answer:
         assert "10.0×" in words.claim  # noqa: RUF001
     assert (words.advice is None) == (answer == "no")
     del times["storage/create/file-fsync/7000"]
-    assert "stored-objects" not in judged(run(times, 0.02))
+    assert "stored-objects" not in judged(run_with(times, 0.02))
 
 
 @pytest.mark.parametrize(
@@ -380,7 +359,7 @@ def test_storage_is_compared_with_what_is_on_the_disk(plain_file: float, answer:
 )
 def test_what_measuring_itself_adds(own: float, answer: str, kind: str) -> None:
     times = {"invoke/none/empty/none": own, "oneshot/sha256/c/0": 1000.0}
-    found = judged(run(times, 0.01, loops=1000))["harness"]
+    found = judged(run_with(times, 0.01, loops=1000))["harness"]
     assert isinstance(found, Ratio)
     assert (found.answer, found.kind) == (answer, kind)
     assert found.confidence == ("low" if answer == "undecided" else "high")
@@ -389,7 +368,7 @@ def test_what_measuring_itself_adds(own: float, answer: str, kind: str) -> None:
 def test_words_of_the_harness() -> None:
     def words(own: float) -> Said:
         times = {"invoke/none/empty/none": own, "oneshot/sha256/c/0": 1000.0}
-        return said(run(times, 0.01, loops=1000))["harness"]
+        return said(run_with(times, 0.01, loops=1000))["harness"]
 
     assert plain(words(5).claim) == "Measuring itself adds 0.50 % to the smallest case."
     assert plain(words(20).claim) == "Measuring itself is 2.0 % of the smallest case."
@@ -399,7 +378,7 @@ def test_words_of_the_harness() -> None:
 def test_shared_buffers_that_are_known_badly() -> None:
     """Surely slower, by nobody knows how much."""
     times = {"shm/temporary/tee/in/64": 9e6, "shm/allocated/tee/in/64": 1e6}
-    found = judged(run(times, 0.3))["shared-buffers"]
+    found = judged(run_with(times, 0.3))["shared-buffers"]
     assert isinstance(found, Ratio)
     assert (found.answer, found.confidence) == ("yes", "low")
 
@@ -431,7 +410,7 @@ def test_a_defect_of_the_tee_is_a_caution() -> None:
         | {"type": "skip"},
         Skip,
     )
-    of = replace(run({EMPTY: 1.0}), skips=(skip,))
+    of = replace(run_with({EMPTY: 1.0}), skips=(skip,))
     found = said(of)["tee-defect"]
     assert (found.kind, found.advice) == ("caution", "Create anew.")
     assert found.claim.endswith("it loses objects.")
@@ -495,15 +474,15 @@ def test_what_is_spoken_of() -> None:
     """SHA-256, or else the first algorithm that both have."""
     sha1 = {k.replace("sha256", "sha1"): v for k, v in digests(8e4, 20, "ta-c").items()}
     sha1 |= {k.replace("sha256", "sha1"): v for k, v in digests(300, 20, "c").items()}
-    assert "SHA-1" in said(run(sha1))["same-code"].claim
+    assert "SHA-1" in said(run_with(sha1))["same-code"].claim
     both = sha1 | digests(8e4, 20, "ta-c") | digests(300, 20, "c")
-    assert "SHA-256" in said(run(both))["same-code"].claim
-    assert "same-code" not in said(run(digests(8e4, 20, "ta-c")))
+    assert "SHA-256" in said(run_with(both))["same-code"].claim
+    assert "same-code" not in said(run_with(digests(8e4, 20, "ta-c")))
 
 
 def test_starts_are_what_decides_between_starts() -> None:
     """The same samples, as one start and as four that differ: only the former are sure."""
-    of = run(digests(8e4, 20, "ta-c") | digests(300, 20, "c"), 0.001)
+    of = run_with(digests(8e4, 20, "ta-c") | digests(300, 20, "c"), 0.001)
     shifts = (1.0, 1.08, 0.93, 1.02)
 
     def started(measured: reader.MeasuredCase) -> reader.MeasuredCase:
@@ -524,7 +503,7 @@ def test_starts_are_what_decides_between_starts() -> None:
 
 def test_every_verdict_has_words() -> None:
     for synthetic in (Synthetic(counter=1.0), Synthetic(identical=True), Synthetic(samples=3)):
-        of = reader.parse(synthetic.lines(), file="x")
+        of = synthetic.run()
         for words in said(of).values():
             assert words.claim.endswith(".")
             assert words.evidence
@@ -537,7 +516,7 @@ def test_memcpy_is_drawn_as_a_limit() -> None:
     copies = {f"copy-limit/memcpy/c/{n}": 100 + n // 10 for n in (64, *sizes)}
 
     def page(times: Mapping[str, float]) -> str:
-        return report.make([run(times)]).html
+        return report.make([run_with(times)]).html
 
     assert "Dotted: memcpy()" not in page(of_digests)
     with_limit = page({**of_digests, **copies})

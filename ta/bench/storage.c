@@ -96,21 +96,29 @@ TEE_Result storage_create(struct session *session, TEE_Param *params)
 					  &session->object);
 }
 
-TEE_Result storage_open(struct session *session, TEE_Param *params)
+/* The object of that name, instead of the one that was open. */
+static TEE_Result open_named(struct session *session, const TEE_Param *param,
+			     uint32_t in)
 {
 	struct name name = { 0 };
-	TEE_ObjectInfo info = { 0 };
 	uint32_t storage = 0;
-	TEE_Result res = get_name(&name, &params[0]);
+	TEE_Result res = get_name(&name, param);
 
 	if (res == TEE_SUCCESS)
-		res = get_storage(&storage, params[1].value.a);
+		res = get_storage(&storage, in);
 	if (res != TEE_SUCCESS)
 		return res;
 
 	object_close(session);
-	res = TEE_OpenPersistentObject(storage, name.bytes, name.len,
-				       ACCESS_ALL, &session->object);
+	return TEE_OpenPersistentObject(storage, name.bytes, name.len,
+					ACCESS_ALL, &session->object);
+}
+
+TEE_Result storage_open(struct session *session, TEE_Param *params)
+{
+	TEE_ObjectInfo info = { 0 };
+	TEE_Result res = open_named(session, &params[0], params[1].value.a);
+
 	if (res != TEE_SUCCESS)
 		return res;
 
@@ -219,23 +227,13 @@ TEE_Result storage_close(struct session *session, TEE_Param *params)
 
 TEE_Result storage_fetch(struct session *session, TEE_Param *params)
 {
-	struct name name = { 0 };
-	uint32_t storage = 0;
 	tee_size count = 0;
-	TEE_Result res = get_name(&name, &params[0]);
+	TEE_Result res = TEE_SUCCESS;
 
-	if (res == TEE_SUCCESS &&
-	    (!range_ok(0, params[1].memref.size) || !params[1].memref.size ||
-	     !params[1].memref.buffer))
-		res = TEE_ERROR_BAD_PARAMETERS;
-	if (res == TEE_SUCCESS)
-		res = get_storage(&storage, params[2].value.a);
-	if (res != TEE_SUCCESS)
-		return res;
-
-	object_close(session);
-	res = TEE_OpenPersistentObject(storage, name.bytes, name.len,
-				       ACCESS_ALL, &session->object);
+	if (!range_ok(0, params[1].memref.size) || !params[1].memref.size ||
+	    !params[1].memref.buffer)
+		return TEE_ERROR_BAD_PARAMETERS;
+	res = open_named(session, &params[0], params[2].value.a);
 	if (res != TEE_SUCCESS)
 		return res;
 

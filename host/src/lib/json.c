@@ -176,6 +176,14 @@ void json_null(struct json *j, const char *key)
 	put_text(j, "null");
 }
 
+void json_i64_or_null(struct json *j, const char *key, int64_t value)
+{
+	if (value >= 0)
+		json_i64(j, key, value);
+	else
+		json_null(j, key);
+}
+
 void json_string_or_null(struct json *j, const char *key, const char *value)
 {
 	if (value && value[0])

@@ -24,25 +24,19 @@ static void put_usage(struct json *j, const struct usage *u)
 	json_i64(j, "sys_us", u->sys_us);
 	json_i64(j, "nvcsw", u->nvcsw);
 	json_i64(j, "nivcsw", u->nivcsw);
-	if (u->runq_ns >= 0)
-		json_i64(j, "runq_ns", u->runq_ns);
-	else
-		json_null(j, "runq_ns");
+	json_i64_or_null(j, "runq_ns", u->runq_ns);
 }
 
 static void put_error(struct json *j, const struct error *why)
 {
-	const char *name = NULL;
+	bool of_tee = why->tee_result;
 
 	json_string(j, "reason", why->what);
 	json_string_or_null(j, "hint", why->hint);
-	if (why->tee_result)
-		name = tee_result_name(why->tee_result);
-	json_string_or_null(j, "tee_result", name);
-	if (why->tee_result)
-		json_string(j, "tee_origin", tee_origin_name(why->tee_origin));
-	else
-		json_null(j, "tee_origin");
+	json_string_or_null(j, "tee_result",
+			    of_tee ? tee_result_name(why->tee_result) : NULL);
+	json_string_or_null(j, "tee_origin",
+			    of_tee ? tee_origin_name(why->tee_origin) : NULL);
 }
 
 int record_machine(struct records *r, const struct bench_settings *settings,
@@ -66,10 +60,7 @@ int record_machine(struct records *r, const struct bench_settings *settings,
 		json_bool(j, "trace_events", true);
 	else
 		json_null(j, "trace_events");
-	if (settings->cpu >= 0)
-		json_i64(j, "cpu", settings->cpu);
-	else
-		json_null(j, "cpu");
+	json_i64_or_null(j, "cpu", settings->cpu);
 	json_object_end(j);
 	return end(r, err);
 }
@@ -131,10 +122,7 @@ int record_case(struct records *r, const struct bench_case *c,
 	json_string(j, "algorithm", c->algorithm_name);
 	json_string(j, "backend", c->backend_name);
 	json_string(j, "parameters", c->parameters);
-	if (c->bytes >= 0)
-		json_i64(j, "bytes", c->bytes);
-	else
-		json_null(j, "bytes");
+	json_i64_or_null(j, "bytes", c->bytes);
 	json_bool(j, "verified", true);
 	json_u64(j, "samples", c->options.samples);
 	json_array(j, "repeat");

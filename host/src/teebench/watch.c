@@ -200,10 +200,7 @@ void watch_put(struct json *j, const struct watched *w,
 	json_u64(j, "ns", w->measured.ns);
 	json_i64(j, "user_us", w->measured.usage.user_us);
 	json_i64(j, "sys_us", w->measured.usage.sys_us);
-	if (w->others_ns >= 0)
-		json_i64(j, "others_ns", w->others_ns);
-	else
-		json_null(j, "others_ns");
+	json_i64_or_null(j, "others_ns", w->others_ns);
 	json_u64(j, "idle_ns", idle->ns);
 	json_array(j, "interrupts");
 	for (size_t i = 0; i < w->raised.count; i++) {

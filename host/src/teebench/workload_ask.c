@@ -4,6 +4,7 @@
  * writes N lines to the console, or asks N times what time it is.
  */
 #include <errno.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include <teemark/ta_bench.h>
@@ -22,19 +23,24 @@ struct ask {
 static const char *const lines[] = { "lines", NULL };
 static const char *const clocks[] = { "ree", "system", NULL };
 
+static bool is_log(const char *workload)
+{
+	return !strcmp(workload, "log");
+}
+
 /* What the key asks for, or -EINVAL. */
 static int what(const struct bench_case *c, struct error *err)
 {
-	int i;
+	bool log = is_log(c->workload_name);
+	int i = case_choice(c->algorithm_name, log ? lines : clocks,
+			    log ? "what a TA writes to the console" :
+				  "a clock of the TEE",
+			    err);
 
-	if (!strcmp(c->workload_name, "log")) {
-		i = case_choice(c->algorithm_name, lines,
-				"what a TA writes to the console", err);
-		return i < 0 ? i : TA_BENCH_ASK_LINE;
-	}
-	i = case_choice(c->algorithm_name, clocks, "a clock of the TEE", err);
 	if (i < 0)
 		return i;
+	if (log)
+		return TA_BENCH_ASK_LINE;
 	return i ? TA_BENCH_ASK_SYSTEM_TIME : TA_BENCH_ASK_REE_TIME;
 }
 
@@ -96,16 +102,10 @@ static int ask_check(void *state, struct error *err)
 			 a->times);
 }
 
-static void log_list(struct listing *listing, struct pool *pool)
+static void ask_list(struct listing *listing, struct pool *pool)
 {
 	listing_add_names(listing, pool, backend_by_name("tee"), DESK_SAME_CODE,
-			  lines);
-}
-
-static void time_list(struct listing *listing, struct pool *pool)
-{
-	listing_add_names(listing, pool, backend_by_name("tee"), DESK_SAME_CODE,
-			  clocks);
+			  is_log(listing->workload) ? lines : clocks);
 }
 
 const struct workload workload_log = {
@@ -118,7 +118,7 @@ const struct workload workload_log = {
 	.run = ask_run,
 	.verify = ask_check,
 	.check = ask_check,
-	.list = log_list,
+	.list = ask_list,
 };
 
 const struct workload workload_time = {
@@ -131,5 +131,5 @@ const struct workload workload_time = {
 	.run = ask_run,
 	.verify = ask_check,
 	.check = ask_check,
-	.list = time_list,
+	.list = ask_list,
 };

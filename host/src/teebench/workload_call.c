@@ -14,7 +14,6 @@
 #include "call.h"
 #include "json.h"
 #include "known_answer.h"
-#include "listing.h"
 #include "pool.h"
 #include "tee_client.h"
 #include "workload.h"
@@ -55,6 +54,7 @@ struct step {
 
 struct call_case {
 	struct call call;
+	char name[48]; /* "TA UUID" */
 	struct pool *pool;
 	struct seat *seat;
 	struct step steps[CALL_STEPS_MAX];
@@ -112,10 +112,8 @@ static int sit(struct call_case *s, struct error *err)
 {
 	bool shared = !has_steps(&s->call, CALL_SETUP);
 	struct seat *seat = NULL;
-	char name[64];
 	int ret;
 
-	snprintf(name, sizeof(name), "TA %s", s->call.uuid_text);
 	for (size_t i = 0; i < SEATS_MAX; i++) {
 		struct seat *other = &seats[i];
 
@@ -134,7 +132,7 @@ static int sit(struct call_case *s, struct error *err)
 	if (!seat->users) {
 		memset(seat, 0, sizeof(*seat));
 		ret = tee_session_open(&seat->tee, &s->call.uuid,
-				       s->call.uuid_text, name, err);
+				       s->call.uuid_text, s->name, err);
 		if (ret)
 			return ret;
 		seat->uuid = s->call.uuid;
@@ -148,13 +146,11 @@ static int sit(struct call_case *s, struct error *err)
 /* Another case's call may have killed the TA; this one begins anew. */
 static int revive(struct call_case *s, struct error *err)
 {
-	char name[64];
 	int ret;
 
 	if (!s->seat->dead)
 		return 0;
-	snprintf(name, sizeof(name), "TA %s", s->call.uuid_text);
-	ret = tee_session_again(s->seat->tee, &s->call.uuid, name, err);
+	ret = tee_session_again(s->seat->tee, &s->call.uuid, s->name, err);
 	s->seat->dead = ret != 0;
 	return ret;
 }
@@ -171,14 +167,21 @@ static void fill(const struct call_bytes *bytes, uint8_t *data, size_t size)
 		call_hex(bytes, data);
 }
 
+static int room_for(size_t size, uint8_t **room, struct error *err)
+{
+	*room = malloc(size ? size : 1);
+	return *room ? 0 :
+		       error_set(err, -ENOMEM, "no memory for %zu bytes", size);
+}
+
 static int copy_of(const struct call_bytes *bytes, size_t size, uint8_t **copy,
 		   struct error *err)
 {
-	*copy = malloc(size ? size : 1);
-	if (!*copy)
-		return error_set(err, -ENOMEM, "no memory for %zu bytes", size);
-	fill(bytes, *copy, size);
-	return 0;
+	int ret = room_for(size, copy, err);
+
+	if (!ret)
+		fill(bytes, *copy, size);
+	return ret;
 }
 
 static int share(struct tee_session *tee, const struct call_param *p,
@@ -229,16 +232,16 @@ static int make_wanted(struct call_case *s, struct step *step, unsigned i,
 	const struct call_bytes *want = &p->want;
 	struct memory *m = &step->memory[i];
 	const struct memory *of = &step->memory[want->of];
+	int ret;
 
 	if (want->kind == CALL_ANY || want->kind == CALL_SHA256)
 		return 0;
 	m->want_bytes = p->want_size.value;
 	if (want->kind != CALL_SAME && want->kind != CALL_DIGEST)
 		return copy_of(want, m->want_bytes, &m->want, err);
-	m->want = malloc(m->want_bytes ? m->want_bytes : 1);
-	if (!m->want)
-		return error_set(err, -ENOMEM, "no memory for %zu bytes",
-				 m->want_bytes);
+	ret = room_for(m->want_bytes, &m->want, err);
+	if (ret)
+		return ret;
 	if (want->kind == CALL_DIGEST)
 		return known_answer_digest(s->pool, NULL, want->algorithm,
 					   of->content,
@@ -415,10 +418,9 @@ static int check_sha256(struct pool *pool, const char *name, unsigned i,
 				 "%s: the %zu bytes of p%u have the "
 				 "SHA-256 %s, which isn't the expected one",
 				 name, bytes, i, text);
-	m->want = malloc(bytes ? bytes : 1);
-	if (!m->want)
-		return error_set(err, -ENOMEM, "no memory for %zu bytes",
-				 bytes);
+	ret = room_for(bytes, &m->want, err);
+	if (ret)
+		return ret;
 	memcpy(m->want, m->data, bytes);
 	m->want_bytes = bytes;
 	return 0;
@@ -506,6 +508,7 @@ static int call_prepare(struct bench_case *c, struct pool *pool,
 	int ret = call_parse(&s->call, c->own, err);
 
 	s->pool = pool;
+	snprintf(s->name, sizeof(s->name), "TA %s", s->call.uuid_text);
 	if (!ret)
 		ret = sit(s, err);
 	if (!ret)
@@ -598,12 +601,6 @@ static void call_teardown(void *state)
 	call_free(&s->call);
 }
 
-static void call_list(struct listing *listing, struct pool *pool)
-{
-	listing_add_names(listing, pool, backend_by_name("tee"), DESK_DIGEST,
-			  (const char *const[]){ "NAME", NULL });
-}
-
 const struct workload workload_call = {
 	.name = "call",
 	.summary = "a command of any TA, as call=… describes it",
@@ -618,5 +615,5 @@ const struct workload workload_call = {
 	.check = call_check,
 	.facts = call_facts,
 	.teardown = call_teardown,
-	.list = call_list,
+	.names = (const char *const[]){ "NAME", NULL },
 };

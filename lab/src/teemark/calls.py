@@ -187,8 +187,6 @@ _Memory = Literal["temporary", "registered", "allocated"]
 
 
 class _Param(Struct, frozen=True, forbid_unknown_fields=True, tag_field="type"):
-    goes_in = True
-
     def described(self, size: int | None, key: str) -> str:
         """In teebench's words; Wrong for what it wouldn't take."""
         raise NotImplementedError
@@ -294,7 +292,6 @@ class _Written(_Param, frozen=True):
 class MemoryOut(_Written, frozen=True, kw_only=True, tag="memory-out"):
     size: Length
     memory: _Memory = "temporary"
-    goes_in = False
 
     def described(self, size: int | None, key: str) -> str:
         room = _fits(self.size.of(size, f"{key}.size"), f"{key}.size")

@@ -26,7 +26,6 @@ from teemark.model.compare import Comparison, Limit
 from teemark.plan import Plan
 from teemark.run import reader
 from teemark.run.reader import RunData
-from teemark.run.records import AnyRecord
 from teemark.trace import record
 from teemark.trace.profile import CaseTrace
 from teemark.trace.record import Own
@@ -46,14 +45,6 @@ class Gated:
     """By name: as in the baseline, and as it is here."""
     functions: tuple[tuple[str, str], ...] = ()
     """Cases with what their functions take more or less, in words."""
-
-
-class _Unwatched:
-    def record(self, record: AnyRecord) -> None:
-        pass
-
-    def quiet(self) -> None:
-        pass
 
 
 def read(file: Path) -> Baseline:
@@ -85,7 +76,7 @@ def differing(baseline: Baseline, file: BoardFile) -> dict[str, tuple[str, str]]
 def measure(board: VirtualBoard, asked: Plan, folder: Path) -> RunData:
     """The plan on an open board that is set up. DataError if a case failed, or the run isn't
     whole."""
-    outcome = runner.measure(board, asked, folder, _Unwatched())
+    outcome = runner.measure(board, asked, folder, runner.Watcher())
     if outcome.error is not None:
         raise outcome.error
     run = reader.read(outcome.file)

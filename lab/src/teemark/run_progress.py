@@ -43,7 +43,7 @@ def watching(asked: Plan, title: str, starts: int = 1) -> Iterator[Watcher]:
         yield Bar(progress, title, bars)
 
 
-class Bar:
+class Bar(Watcher):
     """A live bar."""
 
     def __init__(self, progress: Progress, title: str, bars: Bars) -> None:
@@ -108,7 +108,7 @@ def _left(seconds: float) -> str:
     return f"{whole // 60}:{whole % 60:02d} left"
 
 
-class Lines:
+class Lines(Watcher):
     """A line now and then."""
 
     def __init__(self, progress: Progress, title: str) -> None:

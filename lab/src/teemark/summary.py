@@ -57,7 +57,7 @@ def _calls(subject: Subject) -> Table | None:
     alone = [one for one in stats if one.algorithm not in fitted]
     if not alone:
         return None
-    counted = figures.exact(run)
+    counted = run.icount
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_column("", no_wrap=True)
     table.add_column("median, instructions" if counted else "median", justify="right")
@@ -82,7 +82,7 @@ def _table(subject: Subject) -> Table | None:
     if not costs:
         return None
     run = subject.run
-    counted = figures.exact(run)
+    counted = run.icount
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_column("", no_wrap=True)
     byte = "instructions a byte" if counted else "ns a byte"

@@ -3,12 +3,30 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from teemark.boards import Board
     from teemark.model.compare import Limit
     from teemark.run.reader import RunData
+
+
+@contextlib.contextmanager
+def reached(name: str) -> Iterator[Board]:
+    """The board; on a virtual one is what we install."""
+    from teemark.boards import VirtualConfig, ensure_installed, open_board
+    from teemark.console import working
+
+    target = open_board(name)
+    with contextlib.ExitStack() as stack:
+        with working(f"reaching {target.name} …"):
+            stack.enter_context(target)
+            if isinstance(target.config, VirtualConfig):
+                ensure_installed(target)
+        yield target
 
 
 def warn(run: RunData) -> None:

@@ -141,7 +141,7 @@ def _compared(
 ) -> tuple[list[Compared], tuple[str, ...]]:
     """Every run with the first, and what was compared by force."""
     from teemark.errors import DataError, UsageMistake
-    from teemark.model.compare import is_exact, obstacles
+    from teemark.model.compare import obstacles
     from teemark.report.comparing import compared, remedy
     from teemark.report.subject import subjects
     from teemark.run import reader
@@ -156,7 +156,7 @@ def _compared(
         raise DataError(
             "; ".join(against), hint=f"{remedies}; or compare all the same, with --force"
         )
-    if limit is not None and limit.instructions is not None and not all(map(is_exact, runs)):
+    if limit is not None and limit.instructions is not None and not all(run.icount for run in runs):
         raise UsageMistake(
             f"--fail-on {limit.instructions:g}i: these runs don't count instructions",
             hint="use a share such as 5%, or measure on a board that does: qemu-v8-icount",

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 import click
 
 from teemark import complete
+from teemark.commands import reached
 
 
 @contextlib.contextmanager
@@ -43,17 +44,8 @@ def command(board: str, cmd: tuple[str, ...]) -> int:
     A virtual board that isn't up is booted, and ended afterwards. On a virtual board teebench,
     teehash and the Trusted Applications are installed first; on others, `teemark setup` does it.
     """
-    from teemark.boards import VirtualConfig, ensure_installed, open_board
-    from teemark.console import working
-
     argv = cmd[1:] if cmd[0] == "--" else cmd
     if not argv:
         raise click.UsageError("there is no command after --")
-    target = open_board(board)
-    with contextlib.ExitStack() as stack:
-        with working(f"reaching {target.name} …"):
-            stack.enter_context(target)
-            if isinstance(target.config, VirtualConfig):
-                ensure_installed(target)
-        with _own_blocking_mode():
-            return target.exec(argv, stdin=None)
+    with reached(board) as target, _own_blocking_mode():
+        return target.exec(argv, stdin=None)

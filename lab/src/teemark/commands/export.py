@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from teemark.export import FORMATS, format_named
+from teemark.export import FORMATS
 from teemark.options import output_option, put
 
 
@@ -34,5 +34,6 @@ def command(run_path: Path, name: str, output: Path | None) -> int:
     from teemark.run import reader
 
     run = reader.read(run_path)
-    put(format_named(name).render(run), output)
+    render = next(row.render for row in FORMATS if row.name == name)
+    put(render(run), output)
     return 0 if run.as_asked else 1

@@ -106,10 +106,9 @@ def _runs(folder: Path, board: str | None, plan: str | None) -> list[RunData]:
 
 
 def _remark(runs: Sequence[RunData]) -> str:
-    from teemark.model.compare import is_exact
     from teemark.model.history import FEWEST
 
-    if all(map(is_exact, runs)):
+    if all(run.icount for run in runs):
         return "A level changes where instructions differ by more than 0.1 %."
     if len(runs) < FEWEST:
         return f"{len(runs)} runs: changes of sampled times are looked for from {FEWEST} runs on."

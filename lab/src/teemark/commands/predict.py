@@ -64,18 +64,12 @@ def command(
         except Unpredictable as error:
             found.append((task, error))
     if as_json:
-        data = {"unit": _unit(run), "predictions": [_as_data(*one) for one in found]}
+        data = {"unit": run.unit, "predictions": [_as_data(*one) for one in found]}
         click.echo(json_text(data), nl=False)
     else:
         for task, answer in found:
             _say(run, task, answer)
     return 1 if any(isinstance(answer, Unpredictable) for _, answer in found) else 0
-
-
-def _unit(run: RunData) -> str:
-    from teemark.report import figures
-
-    return "instructions" if figures.exact(run) else "ns"
 
 
 def _as_data(task: Task, answer: Prediction | Unpredictable) -> dict[str, object]:
@@ -117,7 +111,7 @@ def _say(run: RunData, task: Task, answer: Prediction | Unpredictable) -> None:
     interval = answer.interval
     if interval is None:
         ends = "too few samples for an interval"
-    elif figures.exact(run):
+    elif run.icount:
         ends = f"{figures.instructions(interval.low)}{fmt.TO}{figures.instructions(interval.high)}"
     else:
         ends = fmt.duration_interval(interval)
@@ -165,7 +159,7 @@ def _catalogue(run: RunData, models: Models, as_json: bool) -> None:
     known = list(catalogue(models))
     if as_json:
         click.echo(
-            json_text({"unit": _unit(run), "models": [_model(*one) for one in known]}), nl=False
+            json_text({"unit": run.unit, "models": [_model(*one) for one in known]}), nl=False
         )
         return
     console = terminal()

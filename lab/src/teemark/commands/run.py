@@ -292,15 +292,5 @@ def _summary(outcome: Outcome, subject: Subject, html: Path) -> dict[str, object
             }
             for answer in answers(subject)
         ],
-        "verdicts": [
-            {
-                "key": verdict.key,
-                "kind": verdict.kind,
-                "claim": verdict.claim,
-                "evidence": verdict.evidence,
-                "advice": verdict.advice,
-                "confidence": verdict.confidence,
-            }
-            for verdict in subject.verdicts
-        ],
+        "verdicts": subject.verdicts,
     }

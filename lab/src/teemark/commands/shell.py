@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
-import contextlib
 import sys
 
 import click
 
 from teemark import complete
+from teemark.commands import reached
 
 
 @click.command("shell")
@@ -18,8 +18,6 @@ def command(board: str) -> int:
 
     A virtual board that isn't up is booted, and ended with the shell.
     """
-    from teemark.boards import VirtualConfig, ensure_installed, open_board
-    from teemark.console import working
     from teemark.errors import UsageMistake
 
     if not sys.stdin.isatty():
@@ -27,10 +25,5 @@ def command(board: str) -> int:
             "a shell needs a terminal",
             hint=f"to feed commands from a file: teemark exec {board} -- sh <FILE",
         )
-    target = open_board(board)
-    with contextlib.ExitStack() as stack:
-        with working(f"reaching {target.name} …"):
-            stack.enter_context(target)
-            if isinstance(target.config, VirtualConfig):
-                ensure_installed(target)
+    with reached(board) as target:
         return target.exec(["sh", "-c", 'exec "${SHELL:-/bin/sh}" -i'], stdin=None, terminal=True)

@@ -193,7 +193,28 @@ _ALGIF = {
     "aead": ("CRYPTO_USER_API_AEAD", "algif_aead"),
     "rng": ("CRYPTO_USER_API_RNG", "algif_rng"),
 }
-_FORBIDDEN = (errno.EPERM, errno.EACCES)
+_FORBIDDEN = (
+    "a seccomp filter, a security module or crypto.af_alg_restrict forbids it",
+    "outside a container; systemd: RestrictAddressFamilies= with AF_ALG; "
+    "sysctl crypto.af_alg_restrict=0",
+)
+_AFALG_ERRORS = {
+    errno.EPERM: _FORBIDDEN,
+    errno.EACCES: _FORBIDDEN,
+    errno.EINVAL: (
+        "a length, a key or a flag that this kernel's driver doesn't take",
+        "another driver by name: afalg:DRIVER in a plan; see /proc/crypto",
+    ),
+    errno.EBUSY: (
+        "the driver's queue is full, or a key is set while an operation is open",
+        "end what else uses the accelerator; try again",
+    ),
+    errno.EBADMSG: (
+        "the driver computes a wrong tag, or took the data for another message's",
+        "don't use this driver: another by name, afalg:DRIVER; report it to its authors",
+    ),
+}
+"""Causes and remedies that no fact of the board changes."""
 
 
 def afalg(p: Patient) -> Iterator[Problem]:
@@ -207,16 +228,11 @@ def afalg(p: Patient) -> Iterator[Problem]:
         if step == "netlink socket":
             yield _netlink(p, evidence)
             continue
+        if code == errno.ETIMEDOUT:
+            yield _never_answers(p, kind, evidence, words.rpartition(" from ")[2])
+            continue
         known = kernel.state(p, option, module)
-        cause = f"the kernel says so at this step; {known}"
-        remedy = "dmesg may say more; the cases are skipped with this reason"
-        if code in _FORBIDDEN:
-            cause = "a seccomp filter, a security module or crypto.af_alg_restrict forbids it"
-            remedy = (
-                "outside a container; systemd: RestrictAddressFamilies= with AF_ALG; "
-                "sysctl crypto.af_alg_restrict=0"
-            )
-        elif code == errno.EAFNOSUPPORT:
+        if code == errno.EAFNOSUPPORT:
             option, module = _ALGIF["hash"] if kind == "socket" else (option, module)
             cause = "the kernel has no AF_ALG sockets: " + kernel.cause(
                 p, "CRYPTO_USER_API", "af_alg"
@@ -233,20 +249,14 @@ def afalg(p: Patient) -> Iterator[Problem]:
                 kernel.remedy(p, option, module)
                 + "\nsysctl crypto.af_alg_restrict   # 0 where the kernel has it"
             )
-        elif code == errno.EINVAL:
-            cause = "a length, a key or a flag that this kernel's driver doesn't take"
-            remedy = "another driver by name: afalg:DRIVER in a plan; see /proc/crypto"
-        elif code == errno.EBUSY:
-            cause = "the driver's queue is full, or a key is set while an operation is open"
-            remedy = "end what else uses the accelerator; try again"
-        elif code == errno.EBADMSG:
-            cause = "the driver computes a wrong tag, or took the data for another message's"
-            remedy = (
-                "don't use this driver: another by name, afalg:DRIVER; report it to its authors"
+        else:
+            cause, remedy = _AFALG_ERRORS.get(
+                code,
+                (
+                    f"the kernel says so at this step; {known}",
+                    "dmesg may say more; the cases are skipped with this reason",
+                ),
             )
-        elif code == errno.ETIMEDOUT:
-            yield _never_answers(p, kind, evidence, words.rpartition(" from ")[2])
-            continue
         yield Problem(f"afalg-{kind}", "limits", _lost(kind), cause, evidence, remedy)
 
 
@@ -366,21 +376,17 @@ def load(p: Patient) -> Iterator[Problem]:
         )
 
 
-_SLOW_KERNELS = {
-    "KASAN": "checks every access to memory",
-    "LOCKDEP": "checks every lock",
-    "DEBUG_PREEMPT": "checks preemption",
-}
+_SLOW_KERNELS = {"KASAN": "checks every access to memory", "LOCKDEP": "checks every lock"}
 
 
 def debug_kernel(p: Patient) -> Iterator[Problem]:
-    for option in ("KASAN", "LOCKDEP"):
+    for option, does in _SLOW_KERNELS.items():
         if p.option(option) == "y":
             yield Problem(
                 "debug-kernel",
                 "distorts",
                 "the kernel is a debug build",
-                f"CONFIG_{option}=y {_SLOW_KERNELS[option]}",
+                f"CONFIG_{option}=y {does}",
                 f"CONFIG_{option}=y in {p.machine.kernel.options_from}",
                 f"# CONFIG_{option} is not set   # in the kernel's configuration",
             )

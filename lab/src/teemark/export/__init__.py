@@ -45,7 +45,3 @@ FORMATS: tuple[Format, ...] = (
     Format("openmetrics", "OpenMetrics text, for Prometheus: medians", openmetrics.render),
     Format("lava", "LAVA's test-case signals: medians", lava.render),
 )
-
-
-def format_named(name: str) -> Format:
-    return next(row for row in FORMATS if row.name == name)

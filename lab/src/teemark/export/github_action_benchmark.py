@@ -5,20 +5,15 @@ from __future__ import annotations
 
 import json
 
-from teemark.model.models import sampling_of
-from teemark.model.stats import case_stats
+from teemark.model.models import stats_of
 from teemark.run.reader import RunData
 
 
 def render(run: RunData) -> str:
-    sampling = sampling_of(run)
     entries = []
-    for case in run.sound:
-        stats = case_stats(case, sampling)
-        if stats is None:
-            continue
+    for stats in stats_of(run):
         entry: dict[str, str | float] = {
-            "name": case.case.case,
+            "name": stats.key,
             "unit": run.unit,
             "value": stats.time.median,
         }

@@ -4,8 +4,7 @@ interval as two more."""
 
 from __future__ import annotations
 
-from teemark.model.models import sampling_of
-from teemark.model.stats import case_stats
+from teemark.model.models import stats_of
 from teemark.run.reader import RunData
 
 _HELP = {
@@ -21,19 +20,13 @@ def _label(text: str) -> str:
 
 def render(run: RunData) -> str:
     """Seconds, as Prometheus asks for; instructions where these are counted."""
-    exact = run.run is not None and run.run.icount
-    unit, factor = ("instructions", 1.0) if exact else ("seconds", 1e-9)
-    plan = run.run.plan if run.run is not None else ""
-    sampling = sampling_of(run)
+    unit, factor = ("instructions", 1.0) if run.icount else ("seconds", 1e-9)
     rows: dict[str, list[str]] = {name: [] for name in _HELP}
-    for case in run.sound:
-        stats = case_stats(case, sampling)
-        if stats is None:
-            continue
+    for stats in stats_of(run):
         values = {"": stats.time.median}
         if stats.time.interval is not None:
             values |= {"_low": stats.time.interval.low, "_high": stats.time.interval.high}
-        labels = {"board": run.name, "plan": plan, "case": case.case.case}
+        labels = {"board": run.name, "plan": run.plan, "case": stats.key}
         text = ",".join(f'{name}="{_label(value)}"' for name, value in labels.items())
         for name, value in values.items():
             rows[name].append(f"teemark_call{name}_{unit}{{{text}}} {value * factor!r}")

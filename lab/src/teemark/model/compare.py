@@ -117,7 +117,7 @@ class Comparison:
 
     @property
     def exact(self) -> bool:
-        return is_exact(self.first) and is_exact(self.second)
+        return self.first.icount and self.second.icount
 
     @property
     def blind(self) -> str | None:
@@ -145,10 +145,6 @@ class Comparison:
         return tuple(one for one in self.pairs if one.verdict == verdict)
 
 
-def is_exact(run: RunData) -> bool:
-    return run.run is not None and run.run.icount
-
-
 def obstacles(first: RunData, second: RunData) -> dict[str, str]:
     """Why the two should not be compared, with what to do instead: half a sentence each."""
     found = {}
@@ -159,7 +155,7 @@ def obstacles(first: RunData, second: RunData) -> dict[str, str]:
             f"BASE is a run of {kinds[0]} and NEW one of {kinds[1]}: an emulator's times say "
             "nothing about hardware"
         ] = "measure both on one board"
-    units = ["instructions" if is_exact(run) else "time" for run in (first, second)]
+    units = ["instructions" if run.icount else "time" for run in (first, second)]
     if units[0] != units[1]:
         found[
             f"BASE is measured in {units[0]} and NEW in {units[1]}: their ratio has no meaning"
@@ -238,9 +234,9 @@ def _cases(first: RunData, second: RunData) -> Iterator[_Pair]:
 
 def _hashing(first: RunData, second: RunData) -> Iterator[_Pair]:
     """teehash's steps. Each of its runs is a process of its own: a start."""
-    exact = is_exact(first) and is_exact(second)
+    exact = first.icount and second.icount
     times = [file_times(run) for run in (first, second)]
-    samplings = (Sampling(is_exact(first)), Sampling(is_exact(second)))
+    samplings = (Sampling(first.icount), Sampling(second.icount))
     for case in times[0]:
         if case in times[1]:
             # No tick of the timer can make it shorter.

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from teemark.model.compare import LIMIT, file_times, is_exact
+from teemark.model.compare import LIMIT, file_times
 from teemark.model.stats import call_times, centre, median
 from teemark.run.reader import RunData
 
@@ -65,8 +65,8 @@ def lines(runs: Sequence[RunData]) -> tuple[Line, ...]:
         for step, times in file_times(run).items():
             places, values = found.setdefault(step, ([], []))
             places.append(number)
-            values.append(min(times) if is_exact(run) else median(times))
-    change = exact_changes if all(map(is_exact, runs)) else sampled_changes
+            values.append(min(times) if run.icount else median(times))
+    change = exact_changes if all(run.icount for run in runs) else sampled_changes
     return tuple(
         Line(case, tuple(places), tuple(values), change(values))
         for case, (places, values) in found.items()

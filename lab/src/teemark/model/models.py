@@ -149,14 +149,19 @@ class Models:
 
 
 def sampling_of(run: RunData) -> Sampling:
-    exact = run.run is not None and run.run.icount
     cases: list[tuple[list[int], list[float]]] = []
-    if not exact:
+    if not run.icount:
         for measured in run.sound:
             for repeat in sorted({sample.repeat for sample in measured.samples}):
                 of_it = [sample for sample in measured.starts[0] if sample.repeat == repeat]
                 cases.append(([sample.seq for sample in of_it], call_times(of_it, repeat)))
-    return Sampling(exact, float(run.machine.clock.resolution_ns or 0), Dependence(cases))
+    return Sampling(run.icount, float(run.machine.clock.resolution_ns or 0), Dependence(cases))
+
+
+def stats_of(run: RunData, sampling: Sampling | None = None) -> tuple[CaseStats, ...]:
+    """Of every sound case with samples of single operations."""
+    of = sampling or sampling_of(run)
+    return tuple(stats for case in run.sound if (stats := case_stats(case, of)) is not None)
 
 
 def _in_tee(run: RunData, measured: MeasuredCase) -> bool:
@@ -330,7 +335,7 @@ def lines_of(stats: Iterable[CaseStats]) -> Fit | None:
 def build(run: RunData) -> Models:
     cases = run.sound
     sampling = sampling_of(run)
-    stats = tuple(one for case in cases if (one := case_stats(case, sampling)) is not None)
+    stats = stats_of(run, sampling)
     counted = counted_cases(cases, sampling)
     made = Models(
         stats=stats,

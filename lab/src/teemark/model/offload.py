@@ -460,7 +460,6 @@ def _core(run: RunData) -> tuple[str, float] | None:
 
 def _mask_ratio(run: RunData, key: str, masked: Masked) -> Estimate:
     """How many times as long it takes with the instructions hidden."""
-    exact = run.run is not None and run.run.icount
-    hidden = estimate([list(map(float, masked.masked_ns))], f"{key} masked", exact=exact)
-    plain = estimate([list(map(float, masked.plain_ns))], f"{key} plain", exact=exact)
+    hidden = estimate([list(map(float, masked.masked_ns))], f"{key} masked", exact=run.icount)
+    plain = estimate([list(map(float, masked.plain_ns))], f"{key} plain", exact=run.icount)
     return hidden / plain

@@ -454,7 +454,7 @@ def scatter(_run: RunData, models: Models) -> Verdict | None:
 
 
 def waited(run: RunData, models: Models) -> Verdict | None:
-    if run.run is None or not run.run.icount:
+    if not run.icount:
         return None
     found = [stats for stats in models.stats if not stats.estimate.exact]
     found.sort(key=lambda stats: -stats.time.max / max(stats.time.min, 1.0))

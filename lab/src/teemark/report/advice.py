@@ -38,7 +38,7 @@ def sentence(run: RunData, advice: Advice) -> str:
         else f"from {fmt.size(advice.first)} to {fmt.size(advice.last)}"
     )
     but = f", undecided at {', '.join(map(fmt.size, advice.undecided))}" if advice.undecided else ""
-    leads = f"takes the fewest {figures.amount(run)}" if figures.exact(run) else "is fastest"
+    leads = f"takes the fewest {figures.amount(run)}" if run.icount else "is fastest"
     return (
         f"{what}: {advice.choose} {leads} {where}{but}; at {fmt.size(advice.last)} it takes "
         f"{saved} less than {advice.over}{known}."

@@ -100,7 +100,7 @@ def signed(value: float) -> str:
 def added(run: RunData, ns: float) -> str:
     """A difference in instructions or time, with its sign and unit."""
     sign = "+" if ns > 0 else fmt.MINUS
-    if figures.exact(run):
+    if run.icount:
         return f"{sign}{figures.instructions(abs(ns))} instructions"
     return f"{sign}{fmt.duration(abs(ns))}"
 
@@ -204,7 +204,7 @@ def explained(of: Compared) -> list[str]:
             part = f"{what} got {dear} by {added(run, term.added.value)[1:]}"
             if len(group) == 1:
                 before, after = (
-                    figures.instructions(value) if figures.exact(run) else fmt.duration(value)
+                    figures.instructions(value) if run.icount else fmt.duration(value)
                     for value in (term.first.value, term.second.value)
                 )
                 part += f" ({before} → {after})"

@@ -14,10 +14,6 @@ from teemark.run.reader import RunData
 NOTHING = "not distinguishable from 0"
 
 
-def exact(run: RunData) -> bool:
-    return run.run is not None and run.run.icount
-
-
 def instructions(number: float) -> str:
     """Whole ones, but for what is too small to be rounded."""
     return fmt.count(round(number)) if abs(number) >= 100 else fmt.digits(number)
@@ -26,7 +22,7 @@ def instructions(number: float) -> str:
 def time(run: RunData, figure: Estimate | float) -> str:
     """With its unit."""
     ns = figure.value if isinstance(figure, Estimate) else figure
-    if exact(run) and (not isinstance(figure, Estimate) or figure.exact):
+    if run.icount and (not isinstance(figure, Estimate) or figure.exact):
         return f"{instructions(ns)} instructions"
     return fmt.duration(ns) if ns > 0 else NOTHING
 
@@ -34,7 +30,7 @@ def time(run: RunData, figure: Estimate | float) -> str:
 def cell(run: RunData, figure: Estimate | float) -> str:
     """For a column of times whose unit is `unit(run)`."""
     value = figure.value if isinstance(figure, Estimate) else figure
-    if exact(run) and (not isinstance(figure, Estimate) or figure.exact):
+    if run.icount and (not isinstance(figure, Estimate) or figure.exact):
         return instructions(value)
     interval = figure.interval if isinstance(figure, Estimate) else None
     if value <= 0 and (interval is None or interval.high >= 0):
@@ -44,7 +40,7 @@ def cell(run: RunData, figure: Estimate | float) -> str:
 
 def amount_cell(run: RunData, figure: Estimate) -> str:
     """A part of a call, which may be negative, for a column of times."""
-    if exact(run):
+    if run.icount:
         sign = fmt.MINUS if figure.value < 0 else ""
         return sign + instructions(abs(figure.value))
     return fmt.duration(figure.value)
@@ -55,7 +51,7 @@ def between(run: RunData, figure: Estimate) -> str:
     interval = figure.interval
     if interval is None:
         return fmt.NONE
-    if not exact(run):
+    if not run.icount:
         return fmt.duration_interval(interval)
     if interval.width < 1:
         return "exact"
@@ -68,16 +64,16 @@ def between(run: RunData, figure: Estimate) -> str:
 
 def unit(run: RunData) -> str:
     """Of columns of times; each time has its own where they aren't counted."""
-    return "instructions" if exact(run) else ""
+    return "instructions" if run.icount else ""
 
 
 def spread(run: RunData, interval: Interval | None) -> str:
-    return "exact" if exact(run) else fmt.duration_interval(interval)
+    return "exact" if run.icount else fmt.duration_interval(interval)
 
 
 def known(run: RunData, interval: Interval | None, text: str) -> str:
     """In a sentence: how well a figure is known, or nothing where it is exact."""
-    if exact(run) and interval is not None and not interval.width:
+    if run.icount and interval is not None and not interval.width:
         return ""
     return f" ({fmt.LEVEL} interval {text})" if interval else " (too few samples for an interval)"
 
@@ -90,7 +86,7 @@ def times(run: RunData, ratio: Estimate) -> str:
 
 def amount(run: RunData) -> str:
     """What is compared."""
-    return "instructions" if exact(run) else "time"
+    return "instructions" if run.icount else "time"
 
 
 def more(number: int | None, starts: int) -> str:

@@ -32,7 +32,7 @@ def when(run: RunData) -> str:
 
 def _chart(line: Line, number: int, runs: Sequence[RunData]) -> Chart:
     key = f"history-{number}"
-    unit = "instructions a call" if figures.exact(runs[0]) else "ns a call"
+    unit = "instructions a call" if runs[0].icount else "ns a call"
     points = list(zip(line.runs, line.values, strict=True))
     places = [line.runs[change] for change in line.changes]
     return Chart(

@@ -10,7 +10,7 @@ from teemark.model.breakdown import Breakdown, breakdowns
 from teemark.model.causes import causes
 from teemark.model.models import Models, build
 from teemark.model.verdicts import judge
-from teemark.report.blocks import Block, Chart, Fold, Heading, Section, Strong, Table
+from teemark.report.blocks import Block, Chart, Fold, Heading, Paragraph, Section, Strong, Table
 from teemark.report.causes import SaidCause
 from teemark.report.causes import say as say_cause
 from teemark.report.notices import lacking
@@ -40,7 +40,19 @@ class Subject:
 
     @property
     def icount(self) -> bool:
-        return self.run.run is not None and self.run.run.icount
+        return self.run.icount
+
+    @property
+    def caveat(self) -> str:
+        """What every caption of an emulated board says."""
+        if self.icount:
+            return "Emulated: instructions counted, 1 ns each"
+        return "Emulated timings" if self.emulated else ""
+
+    def curve(self, workload: str, algorithm: str) -> str:
+        """What is drawn or fitted over sizes: one-shots need no word."""
+        name = self.run.title(algorithm)
+        return name if workload == "oneshot" else f"{name}, {workload}"
 
 
 SectionFunction = Callable[[Sequence[Subject]], Section | None]
@@ -73,6 +85,18 @@ def each(subjects: Sequence[Subject], blocks: Callable[[Subject], Sequence[Block
             made.append(Heading(subject.label))
         made += its
     return made
+
+
+def section(
+    key: str,
+    title: str,
+    intro: str,
+    subjects: Sequence[Subject],
+    blocks: Callable[[Subject], Sequence[Block]],
+) -> Section | None:
+    """An introduction and the blocks of every subject; None where no subject has any."""
+    made = each(subjects, blocks)
+    return Section(key, title, (Paragraph((intro,)), *made)) if made else None
 
 
 def _marked(block: Block, lacking: str) -> Block:

@@ -56,7 +56,7 @@ def _starts(run: RunData) -> int:
 
 def _against(run: RunData, one: CaseStats, other: CaseStats) -> str:
     """Both counted, or both timed."""
-    timed = figures.exact(run) and not (one.estimate.exact and other.estimate.exact)
+    timed = run.icount and not (one.estimate.exact and other.estimate.exact)
     first, second = (
         fmt.duration(stats.time.median) if timed else figures.time(run, stats.estimate)
         for stats in (one, other)
@@ -126,13 +126,13 @@ def _rates(verdict: v.Rates, run: RunData) -> Words:
         case "same":
             apart = abs(ratio - 1)
             work = f"{figures.amount(run)} a byte"
-            less = "fewer" if figures.exact(run) else "less"
+            less = "fewer" if run.icount else "less"
             exactly = f"it takes {fmt.share(apart)} {'more' if ratio > 1 else less} {work}"
             claim = f"{what} is as fast{where} as {than}, to within {bound}: {exactly}."
             advice = "The price of the TEE is the call, not the computing." if same else None
         case "slower" | "faster":
             only = "only " if verdict.side == "faster" else ""
-            much = "many" if figures.exact(run) else "much"
+            much = "many" if run.icount else "much"
             amount = f"{only}{figures.times(run, verdict.ratio)} as {much} {figures.amount(run)}"
             claim = f"{what} takes {amount} a byte{where} as {than}."
             if same:

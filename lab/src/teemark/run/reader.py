@@ -183,9 +183,19 @@ class RunData:
         return next(said, "no call of this case was traced by the kernel's tracepoints")
 
     @property
+    def icount(self) -> bool:
+        """Its board counts instructions, each for a nanosecond."""
+        return self.run is not None and self.run.icount
+
+    @property
     def unit(self) -> str:
         """What a nanosecond of this run is."""
-        return "instructions" if self.run is not None and self.run.icount else "ns"
+        return "instructions" if self.icount else "ns"
+
+    @property
+    def plan(self) -> str:
+        """Its name; empty without one."""
+        return self.run.plan if self.run is not None else ""
 
     @property
     def name(self) -> str:

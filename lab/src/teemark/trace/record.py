@@ -25,7 +25,6 @@ from teemark.errors import ConfigError, MissingOutput, TeemarkError, UsageMistak
 from teemark.plan import Case, Plan, step_of
 from teemark.run import reader
 from teemark.run.reader import RunData
-from teemark.run.records import AnyRecord
 from teemark.runner import Outcome
 from teemark.trace import store
 from teemark.trace.analyse import CALIBRATION, analyse, sources
@@ -141,16 +140,6 @@ def plugin() -> Path:
     return file
 
 
-class _Unwatched:
-    """Nothing arrives before the end, so there is nothing to show."""
-
-    def record(self, record: AnyRecord) -> None:
-        pass
-
-    def quiet(self) -> None:
-        pass
-
-
 def record(
     file: BoardFile,
     keys: Sequence[str],
@@ -202,7 +191,7 @@ def _measure(
             stack.enter_context(own_ta.on_board(guest, board, tell))
         with working(f"measuring on {board.name} …"):
             options = ("--loops", "1", "--no-ta-counter")
-            outcome = runner.measure(board, asked, directory, _Unwatched(), options=options)
+            outcome = runner.measure(board, asked, directory, runner.Watcher(), options=options)
         with working("fetching the kernel's symbols …"):
             kernel = board.capture(["cat", "/proc/kallsyms"]).text
     return outcome, kernel

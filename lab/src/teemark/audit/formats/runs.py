@@ -6,8 +6,7 @@ from __future__ import annotations
 import re
 
 from teemark.audit.sheet import Cell, Sheet, known
-from teemark.model.models import sampling_of
-from teemark.model.stats import case_stats
+from teemark.model.models import stats_of
 from teemark.reference.span import Span
 from teemark.run.reader import RunData
 
@@ -23,11 +22,7 @@ def sheet(run: RunData) -> Sheet:
     made.core = _core(machine.cpu.midr)
     made.clock_hz = _clock(machine.cpu.khz_max)
     made.say(machine.board.model or "", 1)
-    sampling = sampling_of(run)
-    for measured in run.sound:
-        stats = case_stats(measured, sampling)
-        if stats is None:
-            continue
+    for stats in stats_of(run):
         interval = stats.time.interval
         low, high = (interval.low, interval.high) if interval else (stats.time.min, stats.time.max)
         name = stats.key.replace("/", " ")

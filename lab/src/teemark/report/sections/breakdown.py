@@ -22,7 +22,6 @@ from teemark.report.blocks import (
     Table,
     Text,
 )
-from teemark.report.sections.throughput import caveat
 from teemark.report.subject import Subject, each
 from teemark.run.reader import RunData
 
@@ -80,7 +79,7 @@ def missing(part: Part) -> Text:
 
 
 def _caveat(subject: Subject) -> Text:
-    said = caveat(subject)
+    said = subject.caveat
     return (Strong(f" {said}."),) if said else ()
 
 
@@ -110,7 +109,7 @@ def table(subject: Subject, one: Breakdown) -> Table:
         ),
         rows=(*rows, total),
         caption=f"The parts of {one.key}",
-        note=caveat(subject),
+        note=subject.caveat,
     )
 
 

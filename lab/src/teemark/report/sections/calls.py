@@ -9,24 +9,22 @@ from teemark import fmt
 from teemark.model.models import EMPTY_CALL
 from teemark.model.stats import CaseStats
 from teemark.report import figures
-from teemark.report.blocks import Block, Cell, Code, Column, Paragraph, Section, Table
-from teemark.report.sections.costs import interval_columns, time_cells
-from teemark.report.subject import Subject, each
+from teemark.report.blocks import Block, Cell, Code, Column, Section, Table
+from teemark.report.cells import interval_columns, time_cells
+from teemark.report.subject import Subject, section
 from teemark.run.records import Case
 
 
 def calls(subjects: Sequence[Subject]) -> Section | None:
-    blocks = each(subjects, _of)
-    if not blocks:
-        return None
-    intro = Paragraph(
-        (
-            "The median of each command. Its return code was compared in every call, and what it "
-            "gives back before the first sample and after each. “Beyond an empty call” is what is "
-            "left of the median without that of an empty call to teemark's own TA.",
-        )
+    return section(
+        "calls",
+        "Calls of your Trusted Application",
+        "The median of each command. Its return code was compared in every call, and what it gives "
+        "back before the first sample and after each. “Beyond an empty call” is what is left of "
+        "the median without that of an empty call to teemark's own TA.",
+        subjects,
+        _of,
     )
-    return Section("calls", "Calls of your Trusted Application", (intro, *blocks))
 
 
 def _of(subject: Subject) -> list[Block]:

@@ -8,29 +8,21 @@ from collections.abc import Sequence
 from teemark import fmt
 from teemark.model.stats import CaseStats
 from teemark.report import figures
-from teemark.report.blocks import Block, Cell, Code, Column, Fold, Paragraph, Section, Table
-from teemark.report.sections.costs import interval_columns, time_cells
-from teemark.report.subject import Subject, each
+from teemark.report.blocks import Block, Cell, Code, Column, Fold, Section, Table
+from teemark.report.cells import interval_columns, time_cells
+from teemark.report.subject import Subject, section
 
 
 def cases(subjects: Sequence[Subject]) -> Section | None:
-    blocks = each(subjects, _of)
-    if not blocks:
-        return None
-    intro = Paragraph(
-        (
-            "What one call takes, in every case that was measured. "
-            + (
-                "Counted figures are exact; what differs within the run stands under “from” and "
-                "“to”. A figure with a unit of its own is of a case that waited for something: it "
-                "is a time."
-                if all(subject.icount for subject in subjects)
-                else f"The interval holds the median with {fmt.LEVEL} and assumes nothing of the "
-                "distribution; below six samples there is none."
-            ),
-        )
+    how = (
+        "Counted figures are exact; what differs within the run stands under “from” and “to”. A "
+        "figure with a unit of its own is of a case that waited for something: it is a time."
+        if all(subject.icount for subject in subjects)
+        else f"The interval holds the median with {fmt.LEVEL} and assumes nothing of the "
+        "distribution; below six samples there is none."
     )
-    return Section("cases", "All cases", (intro, *blocks))
+    intro = f"What one call takes, in every case that was measured. {how}"
+    return section("cases", "All cases", intro, subjects, _of)
 
 
 def _of(subject: Subject) -> list[Block]:
@@ -64,7 +56,7 @@ def _table(subject: Subject, group: Sequence[CaseStats]) -> Table:
         columns.append(Column("rate", unit="MiB/s"))
     with_cpu = any(stats.cpu is not None and stats.bytes for stats in group)
     if with_cpu:
-        each = "instructions/B" if subject.icount else "ns/B"
+        each = f"{subject.run.unit}/B"
         columns += [Column("CPU, user", unit=each), Column("system", unit=each)]
     columns += (
         [Column("from", unit=unit), Column("to", unit=unit)]

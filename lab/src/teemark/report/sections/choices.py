@@ -7,21 +7,19 @@ from collections.abc import Sequence
 
 from teemark.model.advice import advise
 from teemark.report.advice import sentence
-from teemark.report.blocks import Block, Bullets, Paragraph, Section
-from teemark.report.subject import Subject, each
+from teemark.report.blocks import Block, Bullets, Section
+from teemark.report.subject import Subject, section
 
 
 def choices(subjects: Sequence[Subject]) -> Section | None:
-    blocks = each(subjects, _choices_of)
-    if not blocks:
-        return None
-    intro = Paragraph(
-        (
-            "Only sizes that were measured are compared, and nothing is advised where intervals "
-            "overlap. “teemark predict” gives a figure for sizes in between.",
-        )
+    return section(
+        "choices",
+        "What to choose",
+        "Only sizes that were measured are compared, and nothing is advised where intervals "
+        "overlap. “teemark predict” gives a figure for sizes in between.",
+        subjects,
+        _choices_of,
     )
-    return Section("choices", "What to choose", (intro, *blocks))
 
 
 def _choices_of(subject: Subject) -> list[Block]:

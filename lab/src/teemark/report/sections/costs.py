@@ -25,8 +25,14 @@ from teemark.report.blocks import (
     Strong,
     Table,
 )
-from teemark.report.sections.throughput import caveat, cpu_cell
-from teemark.report.subject import Subject, each
+from teemark.report.cells import (
+    backend_cell,
+    cpu_cell,
+    interval_columns,
+    misfit_cell,
+    time_cells,
+)
+from teemark.report.subject import Subject, section
 
 TERMS = {
     "block": "each block of the algorithm, those that padding fills included",
@@ -48,9 +54,6 @@ STREAM_OFF = 0.05
 
 
 def costs(subjects: Sequence[Subject]) -> Section | None:
-    blocks = each(subjects, _costs_of)
-    if not blocks:
-        return None
     drawn = (
         ""
         if all(one.icount for one in subjects)
@@ -62,19 +65,20 @@ def costs(subjects: Sequence[Subject]) -> Section | None:
         if any(stats.cpu for one in subjects for stats in one.models.stats)
         else ""
     )
-    intro = Paragraph(
-        (
-            "A model adds up what a call pays: the call itself, the blocks of the algorithm, and "
-            "what else shows in the samples. It weighs relative errors alike at all sizes, and a "
-            "term is in it only if it explains more than scatter and predicts sizes that were "
-            f"left out.{drawn} “Byte” is what a byte of a long message takes, “limit” the rate "
-            f"that long messages come close to.{cpu} “Misfit” is how far the model is off at the "
-            "size where it is worst, beyond what the scatter of that median explains; more than "
-            f"{fmt.percent(MISFIT)} is marked: then no such sum describes these calls, and none is "
-            "shown.",
-        )
+    return section(
+        "costs",
+        "What a call costs, and what a byte",
+        "A model adds up what a call pays: the call itself, the blocks of the algorithm, and what "
+        "else shows in the samples. It weighs relative errors alike at all sizes, and a term is in "
+        "it only if it explains more than scatter and predicts sizes that were left out."
+        f"{drawn} “Byte” is what a byte of a long message takes, “limit” the rate that long "
+        f"messages come close to.{cpu} “Misfit” is how far the model is off at the size where it "
+        "is worst, beyond what the scatter of that median explains; more than "
+        f"{fmt.percent(MISFIT)} is marked: then no such sum describes these calls, and none is "
+        "shown.",
+        subjects,
+        _costs_of,
     )
-    return Section("costs", "What a call costs, and what a byte", (intro, *blocks))
 
 
 def _costs_of(subject: Subject) -> list[Block]:
@@ -87,7 +91,7 @@ def _costs_of(subject: Subject) -> list[Block]:
         blocks.append(_cost_table(subject, key, ordered))
         fits = [(cost.backend, cost.fit) for cost in ordered if cost.fit.fits]
         if any(len(fit.terms) > 1 for _, fit in fits):
-            blocks.append(_terms(subject, f"What {title(subject, key)} is made of", fits))
+            blocks.append(_terms(subject, f"What {subject.curve(*key)} is made of", fits))
     references = subject.models.references
     if references is not None and len(references.terms) > 1:
         fits = [("tee", references)]
@@ -95,28 +99,6 @@ def _costs_of(subject: Subject) -> list[Block]:
     if subject.models.streams:
         blocks.append(_streams(subject))
     return blocks
-
-
-def title(subject: Subject, key: tuple[str, str]) -> str:
-    workload, algorithm = key
-    name = subject.run.title(algorithm)
-    return name if workload == "oneshot" else f"{name}, {workload}"
-
-
-def interval_columns(subject: Subject, *columns: Column) -> tuple[Column, ...]:
-    """Every column, with one for its interval where figures have one."""
-    if subject.icount:
-        return columns
-    return tuple(one for column in columns for one in (column, Column(fmt.LEVEL)))
-
-
-def time_cells(subject: Subject, figure: Estimate) -> tuple[Cell, ...]:
-    """A time, and its interval where figures have one."""
-    run = subject.run
-    cell = figures.cell(run, figure)
-    if subject.icount:
-        return (cell,)
-    return cell, (Quiet(figures.spread(run, figure.interval)),)
 
 
 def _cost_table(subject: Subject, key: tuple[str, str], ordered: Sequence[Cost]) -> Table:
@@ -165,8 +147,8 @@ def _cost_table(subject: Subject, key: tuple[str, str], ordered: Sequence[Cost])
             Column("misfit"),
         ),
         rows=tuple(rows),
-        caption=title(subject, key),
-        note=caveat(subject),
+        caption=subject.curve(*key),
+        note=subject.caveat,
     )
 
 
@@ -195,7 +177,7 @@ def _terms(subject: Subject, name: str, fits: Iterable[tuple[str, Fit]]) -> Fold
             figure = fit.term(term)
             cells.append(_signed(subject, figure) if figure else fmt.NONE)
         rows.append(tuple(cells))
-    unit = "instructions" if subject.icount else "ns"
+    unit = subject.run.unit
     paid = Bullets(tuple((Strong(term), f": {TERMS[term]}.") for term in names if term in TERMS))
     note = ("A term that is negative saves that much: another path through the code is shorter.",)
     table = Table(
@@ -252,37 +234,21 @@ def _streams(subject: Subject) -> Table:
         rows=tuple(rows),
         caption="In pieces, as the models of whole messages predict it: one more way in and out "
         "a piece",
-        note=f"{unknown}{caveat(subject)}",
+        note=f"{unknown}{subject.caveat}",
     )
-
-
-def backend_cell(subject: Subject, backend: str) -> Cell:
-    meaning = subject.run.backend(backend).title
-    return (Code(backend), Quiet(f" {meaning}")) if meaning != backend else (Code(backend),)
-
-
-def misfit_cell(fit: Fit, unit: str) -> Cell:
-    """How far off the model is beyond scatter, and where, when that is too far."""
-    text = figures.misfit(fit)
-    if fit.fits:
-        return text
-    place = fmt.size(int(fit.worst.x)) if unit == "size" else f"n = {fit.worst.x:g}"
-    return (Strong(f"! {text}"), Quiet(f" at {place}"))
 
 
 def inside(subjects: Sequence[Subject]) -> Section | None:
     """In-TA cost as a slope over repetitions in one call."""
-    blocks = each(subjects, _inside_of)
-    if not blocks:
-        return None
-    intro = Paragraph(
-        (
-            "Here one call does its work n times over before it returns. The slope over n is what "
-            "the work itself takes, with no clock needed where it runs; what is left at n = 0 is "
-            "the price of the call alone.",
-        )
+    return section(
+        "inside",
+        "Inside the call",
+        "Here one call does its work n times over before it returns. The slope over n is what the "
+        "work itself takes, with no clock needed where it runs; what is left at n = 0 is the price "
+        "of the call alone.",
+        subjects,
+        _inside_of,
     )
-    return Section("inside", "Inside the call", (intro, *blocks))
 
 
 def _inside_of(subject: Subject) -> list[Block]:
@@ -318,6 +284,6 @@ def _inside_of(subject: Subject) -> list[Block]:
             ),
             rows=tuple(rows),
             caption=f"Slope over n = {', '.join(map(str, counts))}",
-            note=caveat(subject),
+            note=subject.caveat,
         )
     ]

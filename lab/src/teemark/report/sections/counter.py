@@ -14,33 +14,29 @@ from teemark.report.blocks import (
     Code,
     Column,
     Fold,
-    Paragraph,
     Quiet,
     Section,
     Strong,
     Table,
 )
-from teemark.report.sections.costs import interval_columns, time_cells
-from teemark.report.sections.throughput import caveat
-from teemark.report.subject import Subject, each
+from teemark.report.cells import interval_columns, time_cells
+from teemark.report.subject import Subject, section
 
 FEW = 12
 """So many cases are shown unfolded."""
 
 
 def by_its_own_clock(subjects: Sequence[Subject]) -> Section | None:
-    blocks = each(subjects, _of)
-    if not blocks:
-        return None
-    intro = Paragraph(
-        (
-            "A TA that may read a counter takes the time of what it does in a call. What the "
-            "client waits for beyond that is the way in and out: two changes of world, libteec "
-            "and the driver, and the mapping of the buffers. Figures are medians, the way is that "
-            "of single calls.",
-        )
+    return section(
+        "own-clock",
+        "Inside the TA, by its own clock",
+        "A TA that may read a counter takes the time of what it does in a call. What the client "
+        "waits for beyond that is the way in and out: two changes of world, libteec and the "
+        "driver, and the mapping of the buffers. Figures are medians, the way is that of single "
+        "calls.",
+        subjects,
+        _of,
     )
-    return Section("own-clock", "Inside the TA, by its own clock", (intro, *blocks))
 
 
 def _of(subject: Subject) -> list[Block]:
@@ -136,7 +132,7 @@ def _slopes(subject: Subject, judged: Sequence[Counted]) -> Table:
         ),
         rows=tuple(rows),
         caption="One operation, as the slope over repetitions in one call, by either clock",
-        note=caveat(subject),
+        note=subject.caveat,
     )
 
 

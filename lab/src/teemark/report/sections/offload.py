@@ -14,29 +14,25 @@ from teemark.report.blocks import (
     Code,
     Column,
     Fold,
-    Paragraph,
     Section,
     Strong,
     Table,
 )
 from teemark.report.offload import WORDS, judged
-from teemark.report.sections.throughput import caveat
-from teemark.report.subject import Subject, each
+from teemark.report.subject import Subject, section
 
 
 def offload(subjects: Sequence[Subject]) -> Section | None:
-    blocks = each(subjects, _of)
-    if not blocks:
-        return None
-    intro = Paragraph(
-        (
-            "An accelerator shows by interrupts of its line that come with the calls, or by time "
-            "in which no CPU works; instructions of the CPU by the driver that is bound, by fewer "
-            "cycles than software takes, or by what hiding them costs. A driver's priority says "
-            "nothing. “Unknown”: the evidence is too thin or contradicts itself.",
-        )
+    return section(
+        "offload",
+        "Who did the work",
+        "An accelerator shows by interrupts of its line that come with the calls, or by time in "
+        "which no CPU works; instructions of the CPU by the driver that is bound, by fewer cycles "
+        "than software takes, or by what hiding them costs. A driver's priority says nothing. "
+        "“Unknown”: the evidence is too thin or contradicts itself.",
+        subjects,
+        _of,
     )
-    return Section("offload", "Who did the work", (intro, *blocks))
 
 
 def _of(subject: Subject) -> list[Block]:
@@ -67,7 +63,7 @@ def _of(subject: Subject) -> list[Block]:
 
 
 def _table(subject: Subject, name: str, group: Sequence[Offload]) -> Table:
-    unit = "instructions/B" if subject.icount else "ns/B"
+    unit = f"{subject.run.unit}/B"
     rows: list[tuple[Cell, ...]] = []
     for one in sorted(group, key=lambda one: _order(subject, one)):
         case = subject.run.cases[one.key].case
@@ -97,7 +93,7 @@ def _table(subject: Subject, name: str, group: Sequence[Offload]) -> Table:
         ),
         rows=tuple(rows),
         caption=name,
-        note=caveat(subject),
+        note=subject.caveat,
     )
 
 

@@ -6,10 +6,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from teemark import fmt
-from teemark.model.stats import CaseStats, Estimate
+from teemark.model.stats import CaseStats
 from teemark.report import charts
-from teemark.report.blocks import Block, Cell, Chart, Column, Paragraph, Section, Strong, Table
-from teemark.report.subject import Subject, each
+from teemark.report.blocks import Block, Chart, Column, Section, Strong, Table
+from teemark.report.cells import cpu_cell
+from teemark.report.subject import Subject, section
 from teemark.run.records import Backend
 
 LIMIT = "copy-limit"
@@ -19,16 +20,14 @@ MEMCPY = Backend(name="memcpy", title="memcpy")
 
 
 def throughput(subjects: Sequence[Subject]) -> Section | None:
-    blocks = each(subjects, _of)
-    if not blocks:
-        return None
-    intro = Paragraph(
-        (
-            "Small blocks pay for the call, large ones for the bytes. Solid lines compute in the "
-            "secure world, dashed ones in the normal world.",
-        )
+    return section(
+        "throughput",
+        "Throughput against block size",
+        "Small blocks pay for the call, large ones for the bytes. Solid lines compute in the "
+        "secure world, dashed ones in the normal world.",
+        subjects,
+        _of,
     )
-    return Section("throughput", "Throughput against block size", (intro, *blocks))
 
 
 def curves(subject: Subject) -> dict[tuple[str, str], dict[str, list[CaseStats]]]:
@@ -48,13 +47,6 @@ def curves(subject: Subject) -> dict[tuple[str, str], dict[str, list[CaseStats]]
     }
 
 
-def caveat(subject: Subject) -> str:
-    """What every caption of an emulated board says."""
-    if subject.icount:
-        return "Emulated: instructions counted, 1 ns each"
-    return "Emulated timings" if subject.emulated else ""
-
-
 def _of(subject: Subject) -> list[Block]:
     blocks: list[Block] = []
     for (workload, algorithm), group in curves(subject).items():
@@ -62,12 +54,10 @@ def _of(subject: Subject) -> list[Block]:
         series = [_series(subject, backend, stats) for backend, stats in group.items()]
         limit = copy_limit(subject, series) if workload != LIMIT else []
         name = subject.run.title(algorithm)
-        note = caveat(subject)
-        title = name if workload == "oneshot" else f"{name}, {workload}"
         blocks.append(
             Chart(
                 key=key,
-                title=title,
+                title=subject.curve(workload, algorithm),
                 caption=(
                     f"{name}: MiB/s at the median"
                     + (
@@ -77,7 +67,7 @@ def _of(subject: Subject) -> list[Block]:
                         "mark. "
                     ),
                     "Dotted: memcpy() of as many bytes. " if limit else "",
-                    *((Strong(f"{note}."),) if note else ()),
+                    *((Strong(f"{subject.caveat}."),) if subject.caveat else ()),
                 ),
                 wide=charts.throughput(key, [*series, *limit], charts.WIDE),
                 narrow=charts.throughput(key, [*series, *limit], charts.NARROW),
@@ -143,7 +133,3 @@ def _table(group: dict[str, list[CaseStats]]) -> Table:
             for size in sizes
         ),
     )
-
-
-def cpu_cell(figure: Estimate | None) -> Cell:
-    return fmt.digits(figure.value) if figure is not None else fmt.NONE

@@ -10,8 +10,7 @@ from html import escape
 from teemark import fmt
 from teemark.model.timeline import Cost, Span, State, Step, Told, told
 from teemark.report.blocks import Block, Chart, Column, Paragraph, Section, Strong, Table, Text
-from teemark.report.sections.throughput import caveat
-from teemark.report.subject import Subject, each
+from teemark.report.subject import Subject, section
 from teemark.run.records import Timeline
 
 Amount = Callable[[int], str]
@@ -56,10 +55,7 @@ _FILLS: dict[State, str] = {
 
 
 def timeline(subjects: Sequence[Subject]) -> Section | None:
-    blocks = each(subjects, _of)
-    if not blocks:
-        return None
-    return Section("timeline", "On the CPU and off it", (Paragraph((INTRO,)), *blocks))
+    return section("timeline", "On the CPU and off it", INTRO, subjects, _of)
 
 
 def _of(subject: Subject) -> list[Block]:
@@ -104,8 +100,7 @@ def _caption(record: Timeline, found: Told, subject: Subject) -> Text:
         )
     if record.steps_left_out:
         said += f" {fmt.count(record.steps_left_out)} steps had no room and count as between."
-    warning = caveat(subject)
-    return (said, Strong(f" {warning}.")) if warning else (said,)
+    return (said, Strong(f" {subject.caveat}.")) if subject.caveat else (said,)
 
 
 def _table(found: Told, case: str, subject: Subject) -> Table:

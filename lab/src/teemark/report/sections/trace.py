@@ -16,7 +16,7 @@ from teemark.report.blocks import (
     Section,
     Table,
 )
-from teemark.report.subject import Subject, each
+from teemark.report.subject import Subject, section
 from teemark.trace import flame
 from teemark.trace.difference import changes
 from teemark.trace.profile import CaseTrace, Cost
@@ -42,10 +42,7 @@ HOW_TO_COMPARE = (
 
 
 def traced(subjects: Sequence[Subject]) -> Section | None:
-    blocks = each(subjects, _cases_of)
-    if not blocks:
-        return None
-    return Section("trace", "Instruction by instruction", (Paragraph((INTRO,)), *blocks))
+    return section("trace", "Instruction by instruction", INTRO, subjects, _cases_of)
 
 
 def _cases_of(subject: Subject) -> list[Block]:

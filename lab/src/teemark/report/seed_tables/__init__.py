@@ -14,7 +14,7 @@ from teemark.report.seed_tables import declared
 from teemark.report.seed_tables.declared import SEED_PLANS
 from teemark.report.seed_tables.measured import Lookup
 from teemark.report.seed_tables.table import blocks, said
-from teemark.report.subject import Subject, each
+from teemark.report.subject import Subject, section
 
 _INTRO = (
     "Each table has the rows and columns of the document. First stands what was measured in this "
@@ -30,16 +30,11 @@ _reference = cache(load)
 
 def seed_tables(subjects: Sequence[Subject]) -> Section | None:
     """None when no run is of a seed plan."""
-    made = each(subjects, _of)
-    if not made:
-        return None
-    return Section(
-        "published", "The published tables, measured again", (Paragraph((_INTRO,)), *made)
-    )
+    return section("published", "The published tables, measured again", _INTRO, subjects, _of)
 
 
 def _of(subject: Subject) -> list[Block]:
-    plan = subject.run.run.plan if subject.run.run is not None else ""
+    plan = subject.run.plan
     if plan not in SEED_PLANS:
         return []
     try:

@@ -16,7 +16,7 @@ from typing import Literal
 
 from teemark import fmt
 from teemark.errors import DataError, UsageMistake
-from teemark.model.compare import MARGIN, is_exact
+from teemark.model.compare import MARGIN
 from teemark.model.decide import more
 from teemark.model.stats import LEVEL, Interval
 from teemark.reference.data import Document, Figure, Reference
@@ -125,7 +125,7 @@ def obstacles(subject: Subject, document: Document) -> tuple[str, ...]:
         found.append(
             f"{run.file} {of}: the figures of {document.id} are measured by the plan {document.id}"
         )
-    if is_exact(run):
+    if run.icount:
         found.append("the run counts instructions, and the published figures are times of a board")
     elif subject.emulated:
         found.append(
@@ -145,7 +145,7 @@ def obstacles(subject: Subject, document: Document) -> tuple[str, ...]:
 def remedy(subject: Subject, document: Document) -> str:
     """What to do where there are obstacles."""
     force = "--force compares them all the same"
-    emulated = (subject.emulated or is_exact(subject.run)) and not document.emulated
+    emulated = (subject.emulated or subject.icount) and not document.emulated
     if emulated or _plan(subject.run) != document.id or subject.run.incomplete:
         board = " on a real board" if emulated else ""
         return f"run `teemark run --board BOARD --plan {document.id}`{board}; {force}"

@@ -46,7 +46,7 @@ class Answered:
 
 def answers(subject: Subject) -> tuple[Answered, ...]:
     """Of a run of a seed plan, all conclusions of its document, in its order; else none."""
-    plan = subject.run.run.plan if subject.run.run is not None else ""
+    plan = subject.run.plan
     if plan not in declared.SEED_PLANS:
         return ()
     try:

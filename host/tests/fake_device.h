@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What tests of code that calls a TEE stand on: a TEE device that is there, a
+ * supplicant in any state, and fake_libteec, which is loaded as libteec is.
+ */
+#ifndef FAKE_DEVICE_H
+#define FAKE_DEVICE_H
+
+#include "fake_libteec.h"
+#include "tee_device.h"
+
+extern struct fake_libteec *fake;
+extern enum supplicant fake_supplicant;
+
+/* Of all tests, before the first. */
+int fake_find(void **state);
+
+/* Before each: nothing is open, nothing fails, the supplicant runs. */
+int fake_reset(void **state);
+
+/* Fails if a session or a context was left open. */
+void fake_is_closed(void);
+
+#endif

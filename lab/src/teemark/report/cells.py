@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Cells and columns that tables of several sections have."""
+
+from __future__ import annotations
+
+from teemark import fmt
+from teemark.model.fit import Fit
+from teemark.model.stats import Estimate
+from teemark.report import figures
+from teemark.report.blocks import Cell, Code, Column, Quiet, Strong
+from teemark.report.subject import Subject
+
+
+def interval_columns(subject: Subject, *columns: Column) -> tuple[Column, ...]:
+    """Every column, with one for its interval where figures have one."""
+    if subject.icount:
+        return columns
+    return tuple(one for column in columns for one in (column, Column(fmt.LEVEL)))
+
+
+def time_cells(subject: Subject, figure: Estimate) -> tuple[Cell, ...]:
+    """A time, and its interval where figures have one."""
+    cell = figures.cell(subject.run, figure)
+    if subject.icount:
+        return (cell,)
+    return cell, (Quiet(figures.spread(subject.run, figure.interval)),)
+
+
+def backend_cell(subject: Subject, backend: str) -> Cell:
+    meaning = subject.run.backend(backend).title
+    return (Code(backend), Quiet(f" {meaning}")) if meaning != backend else (Code(backend),)
+
+
+def misfit_cell(fit: Fit, unit: str) -> Cell:
+    """How far off the model is beyond scatter, and where, when that is too far."""
+    text = figures.misfit(fit)
+    if fit.fits:
+        return text
+    place = fmt.size(int(fit.worst.x)) if unit == "size" else f"n = {fit.worst.x:g}"
+    return (Strong(f"! {text}"), Quiet(f" at {place}"))
+
+
+def cpu_cell(figure: Estimate | None) -> Cell:
+    """CPU time a byte."""
+    return fmt.digits(figure.value) if figure is not None else fmt.NONE
