@@ -11,15 +11,12 @@
 
 #include <linux/if_alg.h>
 
+#include "afalg.h"
 #include "cases.h"
 #include "clock.h"
 #include "facts.h"
 #include "kernel_crypto.h"
 #include "listing.h"
-
-#ifndef AF_ALG
-#define AF_ALG 38
-#endif
 
 int __wrap_socket(int domain, int type, int protocol);
 int __wrap_bind(int fd, const struct sockaddr *address, socklen_t len);

@@ -21,7 +21,7 @@ CASES = [
     "invoke/none/empty/none",
     *(
         f"invoke/{kind}/tee/none"
-        for kind in ("core", "values", "memref-in", "memref-out", "memref-inout")
+        for kind in ("direct", "refused", "values", "memref-in", "memref-out", "memref-inout")
     ),
     "invoke/increment/tee/none",
     "shm/temporary/tee/in/64",

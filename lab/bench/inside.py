@@ -1,52 +1,105 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """What `teemark explain` infers from outside, beside what a trace of the same call counts.
 
-    python lab/bench/inside.py EXPLAINED TRACED
+    python lab/bench/inside.py OUT [--option NAME=VALUE]...
 
-EXPLAINED is what `teemark explain RUN --json` printed of a run of the exact board, TRACED a run of
-`teemark trace` with the same cases and the same OP-TEE, one that has names (--optee source).
-What storage waits for while the guest sleeps is left out: that takes no instructions.
-Prints a table in Markdown; status 1 if a part is off by more than 5 % and 500 instructions.
+Measures the plan `explain` on the exact board with an OP-TEE from source, which has names, and
+traces its calls; both are kept in OUT, and a folder that has them is read again. What storage waits
+for while the guest sleeps is left out: that takes no instructions. Prints a table in Markdown;
+status 1 if a part is off by more than 5 % and by more than 500 instructions.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from click import echo as say
 
-from teemark import fmt
+from teemark import fmt, plan, runner
+from teemark.boards import VirtualBoard, config, ensure_installed
 from teemark.errors import TeemarkError
-from teemark.trace import store
-from teemark.trace.profile import CaseTrace
+from teemark.model import models
+from teemark.model.breakdown import Breakdown, breakdowns
+from teemark.run import reader
+from teemark.run.reader import RunData
+from teemark.trace import record, store
+from teemark.trace.profile import CaseTrace, Trace
 from teemark.trace.roles import Role, roles
 
+BOARD = "qemu-v8-icount"
 SHARE, COUNT = 0.05, 500
+
+KEYS = (
+    *(f"invoke/{kind}/tee/none" for kind in ("none", "memref-in", "memref-inout")),
+    *(
+        f"shm/{memory}/tee/in/{size}"
+        for memory in ("temporary", "registered", "allocated", "registered-ro")
+        for size in (64, 65536, 1048576)
+    ),
+    *(
+        f"oneshot/sha256/{by}/{size}"
+        for by in ("tee", "ta-c", "ta-ce")
+        for size in (65536, 1048576)
+    ),
+    "stream/sha256/tee/1048576/65536",
+    "storage/read/tee-ree-fs/256",
+    "storage/read/tee-ree-fs/65536",
+    "storage/write/tee-ree-fs/256",
+)
 
 WAY: Mapping[str, tuple[Role, ...]] = {
     "client": ("client",),
     "switch": ("switch",),
     "ta-entry": ("ta-entry",),
-    "client-switch": ("client", "switch"),
-    "client-switch-entry": ("client", "switch", "ta-entry"),
     "mapping": ("mapping",),
 }
 """What is counted of the parts that every call has."""
 
+_TICKS: tuple[Role, ...] = ("interrupts", "resumed")
+_BACK: tuple[Role, ...] = ("rpcs", *_TICKS)
 WORK: Mapping[str, Mapping[tuple[str, ...], tuple[Role, ...]]] = {
     # Ticks of the timer are in the slopes that tell both.
-    "digest": {("setup", "compute"): ("command", "compute", "interrupts")},
-    "stream": {("setup", "compute"): ("command", "compute", "interrupts")},
+    "digest": {("setup", "compute"): ("command", "compute", *_BACK)},
+    "stream": {("setup", "compute"): ("command", "compute", *_BACK)},
     # With one CPU, who waits for tee-supplicant waits for the CPU that it has.
-    "storage": {("compute",): ("command", "compute"), ("rpcs", "run-queue"): ("rpcs",)},
+    "storage": {
+        ("compute",): ("command", "compute", *_TICKS),
+        ("rpcs", "run-queue"): ("rpcs",),
+    },
 }
 """And of its work, by the kind of call: parts that only together are something inside."""
+
+
+def measured(out: Path, asked: plan.Plan, keys: Sequence[str], options: Sequence[str]) -> Both:
+    """The run and the trace in `out`, made if they aren't there."""
+    file = record.with_optee(config.find(BOARD), "source", options, None)
+    if not (out / "run").is_dir():
+        out.mkdir(parents=True, exist_ok=True)
+        with VirtualBoard(file) as board:
+            ensure_installed(board)
+            runner.measure(board, asked, out / "run", runner.Watcher(), options=("--trace-events",))
+    if not (out / "trace").is_dir():
+        found = record.record(file, keys, out / "trace")
+        if found.error is not None:
+            raise found.error
+    return Both(reader.read(out / "run"), store.read(out / "trace"))
+
+
+@dataclass(frozen=True, slots=True)
+class Both:
+    """The same calls from outside and from inside."""
+
+    run: RunData
+    trace: Trace
+
+    @property
+    def parts(self) -> Mapping[str, Breakdown]:
+        found = breakdowns(self.run, models.build(self.run))
+        return {one.key: one for one in found}
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,18 +115,17 @@ class Row:
 
     @property
     def close(self) -> bool:
-        return abs(self.off) <= SHARE * self.counted + COUNT
+        return abs(self.off) <= max(SHARE * self.counted, COUNT)
 
 
-def compare(explained: Sequence[Mapping[str, Any]], traced: Sequence[CaseTrace]) -> Iterator[Row]:
-    inside = {case.case: case for case in traced}
-    for one in explained:
-        case = inside.get(one["case"])
-        if case is None:
+def compare(explained: Mapping[str, Breakdown], traced: Sequence[CaseTrace]) -> Iterator[Row]:
+    for case in traced:
+        one = explained.get(case.case)
+        if one is None:
             continue
         counted = roles(case)
-        parts = {part["name"]: part for part in one["parts"] if part["value"] is not None}
-        together = {(name,): means for name, means in WAY.items()} | dict(WORK.get(one["kind"], {}))
+        parts = {part.name: part.value.value for part in one.parts if part.value is not None}
+        together = {(name,): means for name, means in WAY.items()} | dict(WORK.get(one.kind, {}))
         for names, means in together.items():
             if case.slept and "rpcs" in names:
                 continue  # the clock went on without instructions
@@ -81,25 +133,12 @@ def compare(explained: Sequence[Mapping[str, Any]], traced: Sequence[CaseTrace])
                 yield Row(
                     case.case,
                     " + ".join(names),
-                    sum(parts[name]["value"] for name in names),
+                    sum(value for name, value in parts.items() if name in names),
                     sum(counted.get(role, 0) for role in means),
                 )
 
 
-def main(arguments: Sequence[str]) -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("explained", type=Path)
-    parser.add_argument("traced", type=Path)
-    asked = parser.parse_args(arguments)
-    explained = json.loads(asked.explained.read_text())["breakdowns"]
-    try:
-        rows = list(compare(explained, store.read(asked.traced).cases))
-    except TeemarkError as error:
-        say(f"inside: {error.message}", err=True)
-        return 2
-    if not rows:
-        say("inside: the two have no case in common", err=True)
-        return 2
+def table(rows: Sequence[Row]) -> None:
     say("| case | part | inferred | counted | off | |")
     say("|---|---|--:|--:|--:|---|")
     for row in rows:
@@ -111,7 +150,21 @@ def main(arguments: Sequence[str]) -> int:
         )
     far = sum(not row.close for row in rows)
     say(f"\n{len(rows)} parts, {far} off by more than {SHARE:.0%} and {COUNT} instructions.")
-    return 1 if far else 0
+
+
+def main(arguments: Sequence[str]) -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("out", metavar="OUT", type=Path)
+    parser.add_argument("--option", metavar="NAME=VALUE", action="append", default=[])
+    asked = parser.parse_args(arguments)
+    try:
+        both = measured(asked.out, plan.load("explain"), KEYS, asked.option)
+    except TeemarkError as error:
+        say(f"inside: {error.message}", err=True)
+        return 2
+    rows = list(compare(both.parts, both.trace.cases))
+    table(rows)
+    return 0 if all(row.close for row in rows) else 1
 
 
 if __name__ == "__main__":

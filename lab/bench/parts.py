@@ -30,7 +30,7 @@ SAMPLES = 25
 SIZE = 1048576
 KEY = f"oneshot/sha256/tee/{SIZE}"
 
-SWITCH, ENTRY, REFERENCE, PAGE = 30_000.0, 26_000.0, 9_000.0, 190.0
+SWITCH, ENTRY, REFERENCE, PAGE, LIBRARY = 30_000.0, 26_000.0, 9_000.0, 190.0, 500.0
 SETUP, BLOCK = 8_000.0, 3_800.0
 CALL = SWITCH + ENTRY
 
@@ -57,7 +57,8 @@ PARTS: Mapping[str, float] = {
 }
 CALLS: Mapping[tuple[str, int], float] = {
     ("invoke/none/tee/none", 1): CALL,
-    ("invoke/core/tee/none", 1): SWITCH,
+    ("invoke/direct/tee/none", 1): CALL - LIBRARY,
+    ("invoke/refused/tee/none", 1): SWITCH - LIBRARY,
     **{(f"shm/allocated/tee/in/{n}", 1): CALL + carried(n) for n in (64, SIZE)},
     **{(f"oneshot/sha256/tee/{n}", r): digest(n, r) for n in (0, SIZE) for r in (1, 2, 4)},
 }

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import base64
 import itertools
 import json
 import os
@@ -154,10 +153,6 @@ class Browser:
         """What the page wrote to the console, and what the browser logged about it."""
         said = ("Runtime.consoleAPICalled", "Runtime.exceptionThrown", "Log.entryAdded")
         return [str(event["params"]) for event in self.events if event["method"] in said]
-
-    def screenshot(self, file: Path) -> None:
-        shot = self.call("Page.captureScreenshot", captureBeyondViewport=True)
-        file.write_bytes(base64.b64decode(shot["data"]))
 
     def close(self) -> None:
         os.close(self._out)

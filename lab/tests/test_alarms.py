@@ -26,7 +26,7 @@ def test_equals_raise_an_alarm_one_time_in_twenty_at_most(bench: ModuleType, num
 
 
 @pytest.mark.parametrize(
-    ("number", "shifted", "least"), [(0, 1, 0.9), (0, CASES, 0.98), (5, 1, 0.9)]
+    ("number", "shifted", "least"), [(2, 1, 0.9), (3, 1, 0.9), (3, CASES, 0.98)]
 )
 def test_two_per_cent_are_found(bench: ModuleType, number: int, shifted: int, least: float) -> None:
     assert bench.power(bench.WORLDS[number], 40, CASES, 0.02, shifted) >= least

@@ -23,7 +23,9 @@ from teemark.run.reader import RunData
 CLIENT, SWITCH, ENTRY, REFERENCE, PAGE = 3_000.0, 27_000.0, 26_000.0, 9_000.0, 190.0
 SETUP, BLOCK, EVENT = 8_000.0, 3_800.0, 1_400.0
 SIZES = (0, 64, 4096, 65536, 1048576)
-CORE, EMPTY = "invoke/core/tee/none", "invoke/none/tee/none"
+DIRECT, REFUSED = "invoke/direct/tee/none", "invoke/refused/tee/none"
+EMPTY = "invoke/none/tee/none"
+LIBRARY = 500.0
 CALL = CLIENT + SWITCH + ENTRY
 
 
@@ -41,7 +43,8 @@ def digest(size: int, repeat: int = 1) -> float:
 
 def truth() -> dict[str, dict[int, float]]:
     """By case, then by repetitions."""
-    found = {EMPTY: {1: CALL}, CORE: {1: CLIENT + SWITCH}}
+    found = {EMPTY: {1: CALL}, DIRECT: {1: CALL - LIBRARY}}
+    found[REFUSED] = {1: CLIENT - LIBRARY + SWITCH}
     found |= {f"shm/allocated/tee/in/{n}": {1: CALL + carried(n)} for n in SIZES[1:]}
     found |= {f"oneshot/sha256/tee/{n}": {r: digest(n, r) for r in (1, 2, 4)} for n in SIZES}
     pieces = 16 * (CALL + carried(65536)) + carried(64)
@@ -83,7 +86,8 @@ def run_with(
     records += samples
     for key, calls in (legs or {}).items():
         for seq, ways in enumerate(calls):
-            took = sum(end - begin for begin, end, _ in ways) + CLIENT + EVENT / 2
+            client = CLIENT - LIBRARY if key == REFUSED else CLIENT
+            took = sum(end - begin for begin, end, _ in ways) + client + EVENT / 2
             records.append(
                 {"type": "legs", "case": key, "seq": seq, "repeat": 1, "ns": round(took)}
                 | {"legs": [[round(a), round(b), ret] for a, b, ret in ways]}
@@ -105,7 +109,7 @@ def way(dwell: float) -> tuple[float, float, int]:
     return (0.0, dwell + EVENT / 2, 0)
 
 
-TRACED = {CORE: [[way(SWITCH)]] * 8, EMPTY: [[way(SWITCH + ENTRY)]] * 8}
+TRACED = {REFUSED: [[way(SWITCH)]] * 8, EMPTY: [[way(SWITCH + ENTRY)]] * 8}
 
 
 def test_every_part_of_a_digest_is_found_again() -> None:
@@ -143,8 +147,8 @@ def test_without_tracepoints_client_and_switch_are_known_together() -> None:
     assert part.measure == "run with --trace-events"
 
 
-def test_without_the_core_call_an_empty_call_is_one_part() -> None:
-    cases = {key: times for key, times in truth().items() if key != CORE}
+def test_without_the_refused_call_an_empty_call_is_one_part() -> None:
+    cases = {key: times for key, times in truth().items() if key != REFUSED}
     one = apart(run_with(cases))[EMPTY]
     part = one.part("client-switch-entry")
     assert part is not None
@@ -159,6 +163,40 @@ def test_what_isnt_measured_stays_unexplained() -> None:
     one = apart(run_with(cases))["oneshot/sha256/tee/65536"]
     assert values(one)["mapping"] is None
     assert one.unexplained.value == pytest.approx(carried(65536) + carried(64), abs=1)
+
+
+def test_an_operation_of_another_form_is_not_split() -> None:
+    """Each block dearer than the one before: only the sum of set-up and blocks is known."""
+
+    def grows(size: int, repeat: int) -> float:
+        work: float = SETUP + BLOCK * blocks(size) ** 1.3
+        return CALL + carried(size) + carried(64) + repeat * work
+
+    cases = truth() | {
+        f"oneshot/sha256/tee/{n}": {r: grows(n, r) for r in (1, 2, 4)} for n in SIZES
+    }
+    one = apart(run_with(cases))["oneshot/sha256/tee/65536"]
+    setup, compute = one.part("setup"), one.part("compute")
+    assert setup is not None
+    assert compute is not None
+    assert setup.value is None
+    assert "is off by more than 10% at 64 bytes" in (setup.reason or "")
+    assert compute.covers == ("setup",)
+    assert compute.value is not None
+    assert compute.value.value == pytest.approx(SETUP + BLOCK * blocks(65536) ** 1.3)
+    stream = apart(run_with(cases))["stream/sha256/tee/1048576/65536"]
+    assert values(stream)["setup"] is None
+
+
+def test_buffers_of_another_form_have_no_model() -> None:
+    """Sizes that weren't measured are told by a model of those that were, if that fits."""
+    cases = {key: times for key, times in truth().items() if key != "shm/allocated/tee/in/65536"}
+    found = apart(run_with(cases))["oneshot/sha256/tee/65536"]
+    assert values(found)["mapping"] == pytest.approx(carried(65536) + carried(64), rel=0.02)
+    for n, wild in ((64, 9_000), (4096, 400_000), (1048576, 60_000)):
+        cases[f"shm/allocated/tee/in/{n}"] = {1: CALL + wild}
+    cases["shm/allocated/tee/in/16384"] = {1: CALL + 5_000}
+    assert values(apart(run_with(cases))["oneshot/sha256/tee/65536"])["mapping"] is None
 
 
 def test_no_clock_of_the_work_no_guess() -> None:
@@ -209,7 +247,7 @@ def test_rpcs_are_the_time_between_legs() -> None:
 
 
 def test_sources_that_disagree_are_a_finding_and_not_averaged() -> None:
-    slow = {CORE: TRACED[CORE], EMPTY: [[way(1.3 * (SWITCH + ENTRY))]] * 8}
+    slow = {REFUSED: TRACED[REFUSED], EMPTY: [[way(1.3 * (SWITCH + ENTRY))]] * 8}
     one = apart(run_with(truth(), legs=slow))[EMPTY]
     (check,) = one.checks
     assert check.answer == "no"

@@ -18,9 +18,10 @@ from teemark.model import models
 from teemark.model.causes import RULES, Cause, causes
 from teemark.report import causes as words
 from teemark.run.reader import RunData
+from teemark.trace import causes as trace_causes
+from teemark.trace.profile import CaseTrace, Function, Node, Pass, Sample, Trace
 
 EMPTY = "invoke/none/tee/none"
-BY_TRACE = {"size-optimised-core", "core-debug", "lazy-vfp", "pager", "spectre-workaround-smc"}
 SIZES = (0, 64, 1024, 4096, 65536, 1048576)
 
 
@@ -241,17 +242,76 @@ def test_a_slower_driver_that_frees_the_cpu() -> None:
     assert found(made({EMPTY: 50e3}))["cpu-time-per-byte"].status == "unchecked"
 
 
-def test_what_only_a_trace_shows_is_never_claimed() -> None:
-    every = found(made({EMPTY: 50e3}))
-    assert {name for name, cause in every.items() if cause.status == "unchecked"} >= BY_TRACE
-    assert len(every) == len(RULES)
+def call(functions: Mapping[str, tuple[int, int]], *, smcs: int = 1, named: bool = True) -> Trace:
+    """A traced empty call: 10,000 instructions of the kernel, and functions of OP-TEE's core with
+    their own instructions and how often they were called."""
+    nodes = [Node(-1, 0, 10_000, 1)]
+    nodes += [Node(0, n, own, calls) for n, (own, calls) in enumerate(functions.values(), 1)]
+    core = [Function("S-EL1", "core", name, named) for name in functions]
+    total = sum(node.self for node in nodes)
+    case = CaseTrace(
+        EMPTY,
+        total,
+        (Sample(total, total),),
+        (Function("EL1", "kernel", "ioctl"), *core),
+        tuple(nodes),
+        passes=(Pass("S-EL1", "EL3", "SMC", smcs), Pass("EL3", "EL1", "ERET", 1)),
+    )
+    return Trace(1, "OP-TEE 4.10.0-2 from source", (case,))
+
+
+def by_trace(traced: Trace | None) -> dict[str, str]:
+    return {cause.name: cause.status for cause in trace_causes.causes(traced)}
+
+
+QUIET = {"memset": (1200, 1), "user_ta_enter": (200, 1)}
+
+
+@pytest.mark.parametrize(
+    ("name", "traced"),
+    [
+        ("size-optimised-core", call({"memset": (20_484, 1)})),
+        ("core-debug", call(QUIET | {"spinlock_count_incr": (63, 7)})),
+        (
+            "lazy-vfp",
+            call(QUIET | {"thread_user_enable_vfp": (33, 1), "el0_sync_abort": (486, 1)}),
+        ),
+        ("pager", call(QUIET | {"tee_pager_handle_fault": (900, 2)})),
+        ("spectre-workaround-smc", call(QUIET, smcs=3)),
+    ],
+)
+def test_what_a_trace_shows(name: str, traced: Trace) -> None:
+    """Each signature is its own cause's alone, and a quiet call has none."""
+    assert by_trace(traced) == {
+        one: "found" if one == name else "absent" for one in trace_causes.RULES
+    }
+    assert set(by_trace(call(QUIET)).values()) == {"absent"}
+
+
+def test_an_abort_without_vector_registers_is_no_lazy_vfp() -> None:
+    assert by_trace(call(QUIET | {"el0_sync_abort": (900, 1)}))["lazy-vfp"] == "absent"
+
+
+def test_without_a_trace_that_has_names_nothing_is_claimed() -> None:
+    other = call(QUIET)
+    other = msgspec.structs.replace(
+        other, cases=(msgspec.structs.replace(other.cases[0], case="shm/x"),)
+    )
+    for traced in (None, other, call(QUIET, named=False)):
+        assert set(by_trace(traced).values()) == {"unchecked"}
+
+
+def test_a_cause_by_trace_names_the_op_tee_that_was_traced() -> None:
+    for cause in trace_causes.causes(call(QUIET)):
+        assert cause.facts[-1] == "OP-TEE 4.10.0-2 from source"
 
 
 def test_every_cause_that_can_be_found_has_its_words() -> None:
     run = made({EMPTY: 50e3})
-    for name, cause in found(run).items():
-        said = words.say(run, replace(cause, status="found"))
-        assert (said.claim is None) == (name in BY_TRACE)
+    every = (*found(run).values(), *trace_causes.causes(None))
+    assert len(every) == len(RULES) + len(trace_causes.RULES)
+    for cause in every:
+        assert words.say(run, replace(cause, status="found")).claim
         assert words.say(run, replace(cause, status="absent")).claim is None
 
 
@@ -259,7 +319,7 @@ def test_explain_says_what_it_checked_and_what_it_lacks(tmp_path: Path) -> None:
     Synthetic().write(tmp_path)
     text = CliRunner().invoke(command, [str(tmp_path)], standalone_mode=False).output
     assert "• emulated: " in text
-    assert "not checked: shadow-copy, for lack of" in " ".join(text.split())
+    assert "Not checked: shadow-copy, for lack of" in " ".join(text.split())
     output = CliRunner().invoke(command, [str(tmp_path), "--json"], standalone_mode=False).output
     by_key = {one["key"]: one for one in json.loads(output)["verdicts"]}
     assert by_key["tmpref-registration"]["status"] == "unchecked"

@@ -10,8 +10,11 @@ from collections.abc import Callable
 import msgspec
 import pytest
 
-from synthetic import Synthetic, run_from, run_of, scattered
-from teemark.model.compare import Difference, compare
+from synthetic import TRUTH, Synthetic, run_from, run_of, scattered
+from teemark.model.compare import EMULATED, ONE_START, Difference, compare, compare_values
+from teemark.model.stats import Sampling
+from teemark.report.comparing import remarks
+from teemark.run import reader
 from teemark.run.reader import RunData
 
 EXACT = Synthetic(noise=0, identical=True, samples=5)
@@ -115,12 +118,53 @@ def test_a_case_that_only_one_has_is_named() -> None:
     [(1.1, "worse"), (0.9, "better"), (1.001, "undecided"), (0.999, "undecided")],
 )
 def test_a_difference_may_be_chance(factor: float, verdict: str) -> None:
-    first = run_of({SHORT.format("c"): scattered(1000, 0.02)})
-    second = run_of({SHORT.format("c"): scattered(1000 * factor, 0.02, seed=2)})
-    (found,) = compare(first, second).pairs
+    key = SHORT.format("c")
+    one, other = (
+        [[v] for v in scattered(1000 * f, 0.02, seed=s)] for f, s in ((1, 1), (factor, 2))
+    )
+    (found,) = compare_values({key: (one, other)}, Sampling())
     assert found.verdict == verdict
     assert found.ratio.value == pytest.approx(factor, rel=0.01)
     assert found.change == pytest.approx(factor - 1, abs=0.005)
+
+
+@pytest.mark.parametrize("emulated", [False, True])
+def test_one_start_or_an_emulators_clock_decide_nothing(emulated: bool) -> None:
+    """However far apart the runs are."""
+    starts = 8 if emulated else 1
+    made = Synthetic(algorithms=("sha256",), noise=0.001, starts=starts, emulated=emulated)
+    truth = {key: (2 * call, 2 * byte) for key, (call, byte) in TRUTH.items()}
+    other = dataclasses.replace(made, seed=2, truth=truth)
+    found = compare(*(reader.parse(one.lines(), file="x") for one in (made, other)))
+    assert {one.verdict for one in found.pairs} == {"undecided"}
+    assert found.blind == (EMULATED if emulated else ONE_START)
+    (said,) = (line for line in remarks(found) if "Nothing is called" in line)
+    assert ("qemu-v8-icount" in said) == emulated
+    assert ("--rounds 7" in said) != emulated
+    if not emulated:
+        found = compare(*(reader.parse(replaced(one).lines(), file="x") for one in (made, other)))
+        assert found.blind is None
+        assert len(found.of("worse")) > 15
+
+
+def replaced(made: Synthetic) -> Synthetic:
+    return dataclasses.replace(made, starts=7)
+
+
+def test_what_waits_for_a_disk_is_not_exact() -> None:
+    key = SHORT.format("tee")
+
+    def scatter(record: dict[str, object]) -> None:
+        if record["type"] == "sample" and record["case"] == key:
+            assert isinstance(record["ns"], int)
+            assert isinstance(record["seq"], int)
+            record["ns"] = record["ns"] * (10 + record["seq"] % 7) // 10
+
+    found = compare(run(), run(scatter))
+    one = of(key, found.pairs)
+    assert (one.verdict, found.blind) == ("undecided", None)
+    assert one.reason is not None
+    assert "disk" in one.reason
 
 
 def test_a_repeat_that_only_one_has_is_no_difference() -> None:

@@ -23,7 +23,8 @@ from teemark.trace import store
 from teemark.trace.profile import CaseTrace, Function, Node, Sample, Trace
 
 EXACT = Synthetic(noise=0, identical=True, samples=5, algorithms=("sha256",))
-SAMPLED = Synthetic(algorithms=("sha256",), samples=20, noise=0.01)
+SAMPLED = Synthetic(algorithms=("sha256",), samples=6, noise=0.01, starts=8, emulated=False)
+ONCE = dataclasses.replace(SAMPLED, starts=1)
 DEARER_BYTE = {**TRUTH, ("sha256", "ta-c"): (407_000, 16.3)}
 DEARER_CALL = {
     key: (call + 6000 * key[1].startswith("t"), byte) for key, (call, byte) in TRUTH.items()
@@ -105,31 +106,55 @@ def test_sampled_runs(put: Callable[..., str], capsys: pytest.CaptureFixture[str
         assert case["p"] < 0.05
         assert case["probability_larger"] > 0.95
     undecided = [case for case in found["cases"] if case["verdict"] == "undecided"]
-    assert all(case["more_samples"] is None or case["more_samples"] > 0 for case in undecided)
+    assert all(case["more_starts"] is None or case["more_starts"] > 0 for case in undecided)
     assert run_json(capsys, base, new, "--fail-on", "20%")[0] == 0
     assert cli.run(["compare", base, new, "--fail-on", "100i"]) == 2
     assert "don't count instructions" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [({}, "--rounds 7"), ({"starts": 8, "emulated": True}, "qemu-v8-icount")],
+)
+def test_a_limit_that_could_never_fail_is_refused(
+    put: Callable[..., str],
+    capsys: pytest.CaptureFixture[str],
+    change: dict[str, Any],
+    words: str,
+) -> None:
+    made = dataclasses.replace(ONCE, **change)
+    runs = (put("a", made), put("b", dataclasses.replace(made, seed=2)))
+    assert cli.run(["compare", *runs]) == 0
+    capsys.readouterr()
+    assert cli.run(["compare", *runs, "--fail-on", "5%"]) == 2
+    said = " ".join(capsys.readouterr().err.split())
+    assert "--fail-on could never fail: " in said
+    assert words in said
 
 
 def test_starts_are_the_samples_where_there_are_several(
     put: Callable[..., str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Samples of each start agree, and starts are 5 % apart: nothing is known to differ."""
-    made = Synthetic(algorithms=("sha256",), samples=30, noise=0.001, starts=5, between=0.05)
+    made = dataclasses.replace(SAMPLED, samples=30, noise=0.001, starts=5, between=0.05)
     words = (put("a", made), put("b", dataclasses.replace(made, seed=7)))
     _, found = run_json(capsys, *words)
     assert found["starts"] == 5
     assert {case["verdict"] for case in found["cases"]} == {"undecided"}
-    assert {case["samples"] for case in found["cases"]} == {5}
+    assert {case["starts"] for case in found["cases"]} == {5}
 
 
 @pytest.mark.parametrize(
-    ("change", "words"),
+    ("change", "words", "remedy"),
     [
-        ({"emulated": False}, "emulator's times say nothing"),
-        ({"icount": False}, "ratio has no meaning"),
-        ({"plan": "full"}, "different plans, quick and full"),
-        ({"cut": True}, "is truncated: cut off"),
+        (
+            {"emulated": False},
+            "BASE is a run of an emulated board and NEW one of hardware: an emulator's times",
+            "measure both on one board; or",
+        ),
+        ({"icount": False}, "BASE is measured in instructions and NEW in time", "on one board; or"),
+        ({"plan": "full"}, "plan quick and NEW one of plan full", "measure both with one plan; or"),
+        ({"cut": True}, "is truncated: cut off", "run.ndjson again; or"),
     ],
 )
 def test_what_is_refused(
@@ -137,11 +162,13 @@ def test_what_is_refused(
     capsys: pytest.CaptureFixture[str],
     change: dict[str, Any],
     words: str,
+    remedy: str,
 ) -> None:
     runs = (put("a", EXACT), put("b", EXACT, **change))
     assert cli.run(["compare", *runs]) == 1
     complaint = capsys.readouterr()
     assert words in " ".join(complaint.err.split())
+    assert f"{remedy} compare all the same, with --force" in " ".join(complaint.err.split())
     assert complaint.out == ""
     assert cli.run(["compare", *runs, "--force"]) == 0
     said = " ".join(capsys.readouterr().out.split())
@@ -177,7 +204,7 @@ def test_nothing_in_common(put: Callable[..., str], capsys: pytest.CaptureFixtur
 
 
 @pytest.mark.parametrize(
-    "words", [("--fail-on", "5"), ("--fail-on", "-1%"), ("--format", "html", "--json"), ()]
+    "words", [("--fail-on", "5"), ("--fail-on", "-1%"), ("--format", "pdf"), ()]
 )
 def test_mistakes(
     put: Callable[..., str], capsys: pytest.CaptureFixture[str], words: tuple[str, ...]

@@ -175,6 +175,7 @@ def test_github_action_benchmark_has_what_it_requires(run: RunData) -> None:
     for entry in entries:
         kinds = {key: type(value) for key, value in entry.items()}
         assert kinds == {"name": str, "unit": str, "value": float, "range": str, "extra": str}
+        assert re.fullmatch(r"± \d+(\.\d+)?", entry["range"])  # what its charts can read
     assert {entry["unit"] for entry in entries} == {"ns"}
     exact = json.loads(github_action_benchmark.render(EXACT))
     assert {entry["unit"] for entry in exact} == {"instructions"}

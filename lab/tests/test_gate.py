@@ -20,6 +20,7 @@ from teemark.boards.config import BoardFile
 from teemark.errors import DataError
 from teemark.plan import Plan
 from teemark.run.reader import RunData
+from teemark.trace.profile import CaseTrace, Function, Node, Sample
 from teemark.trace.record import Own
 
 EXACT = Synthetic(noise=0, identical=True, samples=5, algorithms=("sha256",))
@@ -85,6 +86,23 @@ def test_functions_add_up() -> None:
     changes = function_changes(shown, after)
     assert sum(count for _, _, count in changes) == sum(after.values()) - sum(before.values())
     assert changes[0] == ("EL1", "new", 9000)
+
+
+def test_a_small_function_that_grew_is_named() -> None:
+    """A step of teehash is 15 million instructions, and what it does besides hashing is little."""
+    whole = {("EL0", "compress"): 15_000_000, ("EL0", "stream"): 800, ("EL1", "read"): 290_000}
+    after = whole | {("EL0", "stream"): 28_800, ("EL1", "read"): 290_100}
+    changes = function_changes(listed(whole), after)
+    assert changes == [("EL0", "stream", 28_800), (*OTHERS, -800), ("EL1", "read", 100)]
+    parts = [
+        CaseTrace("x", 0, (Sample(1, None),) * count, (Function("EL0", "a", "b"),), (node,))
+        for node, count in (
+            (Node(-1, 0, 10, 1), 3),
+            (Node(-1, 0, 100, 1), 21),
+            (Node(-1, 0, 5, 1), 3),
+        )
+    ]
+    assert gate.added_up(parts) == {("EL0", "b"): 10 + 7 * 100 + 5}
 
 
 class Boards:

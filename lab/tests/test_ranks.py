@@ -42,13 +42,6 @@ def test_many_values_are_as_good_as_normal() -> None:
     assert mann_whitney(one, other).p == pytest.approx(known.pvalue, rel=1e-9)
 
 
-def test_values_that_depend_on_each_other_prove_less() -> None:
-    one, other = list(range(20)), [value + 8.5 for value in range(20)]
-    alone = mann_whitney(one, other)
-    assert mann_whitney(one, other, worth=4.0).p > 10 * alone.p
-    assert mann_whitney(one, other, worth=4.0).larger == alone.larger
-
-
 def test_equal_values_prove_nothing() -> None:
     assert mann_whitney([1.0] * 8, [1.0] * 8).p == 1.0
     assert mann_whitney([1.0] * 50, [1.0] * 50).p == 1.0

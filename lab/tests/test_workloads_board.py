@@ -34,7 +34,8 @@ CASES = {
             f"invoke/{kind}/tee/none"
             for kind in (
                 "none",
-                "core",
+                "direct",
+                "refused",
                 "values",
                 "increment",
                 "memref-in",

@@ -13,10 +13,6 @@
 #include "backend.h"
 #include "kernel_crypto.h"
 
-#ifndef SOL_ALG
-#define SOL_ALG 279
-#endif
-
 extern const struct backend backend_afalg;
 
 enum {

@@ -165,6 +165,14 @@ static void close_events(FILE *f)
 	fclose(f);
 }
 
+static struct trace *give_up(struct trace *trace, struct trace_counts *counts)
+{
+	set_reason(counts, "the trace instance could not be set up");
+	remove_own(trace);
+	free(trace);
+	return NULL;
+}
+
 static struct trace *make_instance(struct trace_counts *counts)
 {
 	const char *root = find_root(counts);
@@ -191,12 +199,8 @@ static struct trace *make_instance(struct trace_counts *counts)
 	/* event-fork: threads begun later are counted too. */
 	if (write_to(trace, "buffer_size_kb", BUFFER_KB) ||
 	    write_to(trace, "set_event_pid", pid) ||
-	    write_to(trace, "options/event-fork", "1")) {
-		set_reason(counts, "the trace instance could not be set up");
-		remove_own(trace);
-		free(trace);
-		return NULL;
-	}
+	    write_to(trace, "options/event-fork", "1"))
+		return give_up(trace, counts);
 	return trace;
 }
 
@@ -205,12 +209,8 @@ struct trace *trace_begin(struct trace_counts *counts)
 	struct trace *trace = make_instance(counts);
 
 	if (trace &&
-	    write_to(trace, "events/optee/optee_invoke_fn_end/enable", "1")) {
-		set_reason(counts, "the trace instance could not be set up");
-		remove_own(trace);
-		free(trace);
-		return NULL;
-	}
+	    write_to(trace, "events/optee/optee_invoke_fn_end/enable", "1"))
+		return give_up(trace, counts);
 	return trace;
 }
 

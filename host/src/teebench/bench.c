@@ -453,7 +453,7 @@ static int take_all(struct run *run, struct error *err)
 enum { TRACED_MOST = 32, TRACED_LEAST = 6 };
 #define TRACED_NS 500000000u /* what they take of a case, about */
 
-static int trace_call(struct run *run, const struct bench_case *c,
+static int trace_call(struct run *run, const struct bench_case *c, uint64_t seq,
 		      struct trace *trace, struct trace_legs *legs,
 		      uint64_t *ns, struct error *why)
 {
@@ -464,6 +464,8 @@ static int trace_call(struct run *run, const struct bench_case *c,
 
 	/* Its ready() is here already: what that calls is no part of the call. */
 	plain.meter = NULL;
+	/* Stamps are whole microseconds: not all calls in step with them. */
+	plain.pause = 6 * (uint32_t)seq;
 	if (target.ready)
 		ret = target.ready(target.state, 1, why);
 	target.ready = NULL;
@@ -486,23 +488,28 @@ static int trace_case(struct run *run, size_t i, struct trace *trace,
 {
 	const struct bench_case *c = &run->cases->list[i];
 	uint32_t repeat = c->options.repeats[0];
-	uint64_t spent = 0, ns = 0;
+	uint64_t spent = 0, ns = 0, seq = 0;
+	bool warm = false;
 	int ret = 0;
 
-	for (uint64_t seq = 0; !ret && seq < TRACED_MOST; seq++) {
+	while (!ret && seq < TRACED_MOST) {
 		struct error why = { 0 };
 		int code;
 
 		if (bench_signal || (seq >= TRACED_LEAST && spent > TRACED_NS))
 			break;
-		code = trace_call(run, c, trace, legs, &ns, &why);
+		code = trace_call(run, c, seq, trace, legs, &ns, &why);
 		if (bench_signal)
 			break; /* the signal may have cut into it */
 		spent += ns;
 		if (code)
 			return record_no_legs(&run->records, c, repeat, &why,
 					      err);
-		ret = record_legs(&run->records, c, seq, repeat, ns, legs, err);
+		/* The first comes after other cases: it is another call. */
+		if (warm)
+			ret = record_legs(&run->records, c, seq++, repeat, ns,
+					  legs, err);
+		warm = true;
 	}
 	return ret;
 }

@@ -23,17 +23,11 @@
 
 #include <linux/if_alg.h>
 
+#include "afalg.h"
 #include "clock.h"
 #include "facts.h"
 #include "kernel_crypto.h"
 #include "place.h"
-
-#ifndef AF_ALG
-#define AF_ALG 38
-#endif
-#ifndef SOL_ALG
-#define SOL_ALG 279
-#endif
 
 /*
  * What a process of its own tells of its socket. A driver that never answers

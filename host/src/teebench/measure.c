@@ -72,6 +72,8 @@ int measure_once(const struct measure *m, const struct measure_target *target,
 		return ret;
 	if (m->align_ns)
 		align(m->align_ns);
+	for (volatile uint32_t i = 0; i < m->pause; i++)
+		;
 	if (m->meter)
 		usage_read(m->meter, &before);
 	begin = m->now_ns();

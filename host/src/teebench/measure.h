@@ -46,6 +46,7 @@ struct measure {
 	 * 0: at once.
 	 */
 	uint64_t align_ns;
+	uint32_t pause; /* rounds of an empty loop before it begins */
 	/* Not 0: all is to end. Asked before anything is run; NULL: never. */
 	int (*stopped)(struct error *err);
 };

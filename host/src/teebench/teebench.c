@@ -444,6 +444,23 @@ static int open_tas_listed(char **uuids)
 	return ret ? EXIT_FAIL : 0;
 }
 
+static int do_what_is_asked(const struct arguments *a, char **words)
+{
+	struct error err = { 0 };
+	int ret;
+
+	if (a->list || a->machine) {
+		ret = a->list ? list_print(a->json, a->allow_rpmb, &err) :
+				machine_print(a->json, &err);
+		return ret ? complain(&err, EXIT_FAIL) : 0;
+	}
+	if (a->stretch)
+		return stretch_listed(a->stretch, words);
+	if (a->open_tas)
+		return open_tas_listed(words);
+	return run(a, words);
+}
+
 int main(int argc, char **argv)
 {
 	struct arguments a = {
@@ -463,20 +480,8 @@ int main(int argc, char **argv)
 	struct error err = { 0 };
 	int status = parse_arguments(argc, argv, &a);
 
-	if (status < 0 && a.list)
-		status = list_print(a.json, a.allow_rpmb, &err) ?
-				 complain(&err, EXIT_FAIL) :
-				 0;
-	else if (status < 0 && a.machine)
-		status = machine_print(a.json, &err) ?
-				 complain(&err, EXIT_FAIL) :
-				 0;
-	else if (status < 0 && a.stretch)
-		status = stretch_listed(a.stretch, argv + optind);
-	else if (status < 0 && a.open_tas)
-		status = open_tas_listed(argv + optind);
-	else if (status < 0)
-		status = run(&a, argv + optind);
+	if (status < 0)
+		status = do_what_is_asked(&a, argv + optind);
 
 	/* Text went through stdio; records did not. */
 	if (fflush(stdout) || ferror(stdout)) {

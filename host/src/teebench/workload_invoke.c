@@ -2,48 +2,30 @@
 /*
  * invoke/KIND/BACKEND/none: an empty call, by the kind of its parameter.
  * With backend `empty` it is the cost of measuring itself. KIND increment: the
- * bench TA adds 1 to a value, as the example hello_world does.
+ * bench TA adds 1 to a value, as the example hello_world does; direct and
+ * refused: direct.h.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
-
-#include <linux/tee.h>
 
 #include <teemark/ta_bench.h>
 #include <teemark/ta_digest.h>
 
+#include "direct.h"
 #include "listing.h"
 #include "pool.h"
 #include "tee_client.h"
-#include "tee_device.h"
 #include "workload.h"
 
 enum { MEMREF_BYTES = 64 };
 
-/*
- * OP-TEE's list of devices: a part of its core that answers like a TA, in every
- * build. It is asked for its devices with no room for any: it counts them, and
- * says that it has none, or how many bytes they need. Neither is an error to
- * OP-TEE, which prints a line for each error in a build with traces.
- */
-#define CORE_UUID_TEXT "7011a688-ddde-4053-a5a9-7b3c4ddf13b8"
-static const TEEC_UUID core_uuid = {
-	0x7011a688,
-	0xddde,
-	0x4053,
-	{ 0xa5, 0xa9, 0x7b, 0x3c, 0x4d, 0xdf, 0x13, 0xb8 },
-};
-
-enum { GET_DEVICES, UUID_BYTES = 16 };
-
 struct invoke {
 	const struct backend *backend; /* kind "none" */
 	struct session *session;
-	struct tee_session *core; /* kind "core" */
-	struct tee_session *tee;  /* the other kinds */
+	struct direct *direct; /* kinds "direct" and "refused" */
+	bool refused;
+	struct tee_session *tee; /* the other kinds */
 	TEEC_SharedMemory *shm;
 	TEEC_Operation op;
 	uint32_t command;
@@ -52,8 +34,8 @@ struct invoke {
 };
 
 static const char *const kinds[] = {
-	"none",         "values",    "memref-in", "memref-out",
-	"memref-inout", "increment", "core",      NULL,
+	"none",      "values", "memref-in", "memref-out", "memref-inout",
+	"increment", "direct", "refused",   NULL,
 };
 
 /* That of the TA that is called: the digest TA, or the bench TA. */
@@ -122,45 +104,6 @@ static int set_parameter(struct invoke *in, const char *kind, struct error *err)
 	return 0;
 }
 
-/*
- * Whether a reference without memory goes to the TEE as it is. Else libteec
- * shares a page for each, which would be timed too. False if nobody says.
- */
-static bool passes_no_memory(void)
-{
-	struct tee_ioctl_version_data version = { 0 };
-	char device[32];
-	int fd = tee_device_open(device, sizeof(device), NULL);
-
-	if (fd < 0)
-		return false;
-	if (ioctl(fd, TEE_IOC_VERSION, &version))
-		version.gen_caps = 0;
-	close(fd);
-	return version.gen_caps & 1 << 3; /* TEE_GEN_CAP_MEMREF_NULL */
-}
-
-static int open_core(struct invoke *in, struct error *err)
-{
-	int ret;
-
-	if (!passes_no_memory())
-		return error_skip(err, -EOPNOTSUPP, "no-null-reference",
-				  "this kernel's TEE driver cannot pass a "
-				  "reference without memory, which the call to "
-				  "the TEE's core needs");
-	tee_set_type(&in->op, 0, TEEC_MEMREF_TEMP_OUTPUT);
-	ret = tee_session_open(&in->core, &core_uuid, CORE_UUID_TEXT,
-			       "core's list of devices", err);
-
-	if (ret && err && err->tee_result) {
-		error_skip_word(err, "no-core-service");
-		error_hint(err, "this TEE has no service of its core that its "
-				"clients may call");
-	}
-	return ret;
-}
-
 static int invoke_prepare(struct bench_case *c, struct pool *pool,
 			  struct error *err)
 {
@@ -171,8 +114,7 @@ static int invoke_prepare(struct bench_case *c, struct pool *pool,
 
 	if (!c->backend->nop || (!plain && strcmp(c->backend->name, "tee")))
 		return no_call(c, err);
-	if (!strcmp(c->algorithm_name, "core"))
-		return open_core(in, err);
+	/* Opens a session with the TA, and says why where none can be had. */
 	ret = pool_desk(pool, c->backend, desk_of(c), 0, &desk, err);
 	if (ret)
 		return ret;
@@ -180,6 +122,9 @@ static int invoke_prepare(struct bench_case *c, struct pool *pool,
 	in->session = desk->session;
 	if (plain)
 		return 0;
+	in->refused = !strcmp(c->algorithm_name, "refused");
+	if (in->refused || !strcmp(c->algorithm_name, "direct"))
+		return direct_open(&in->direct, err);
 	in->tee = desk_ta(desk);
 	in->command = TA_DIGEST_CMD_NOP;
 	in->doing = "make an empty call to the digest TA";
@@ -190,30 +135,14 @@ static int invoke_prepare(struct bench_case *c, struct pool *pool,
 	return set_parameter(in, c->algorithm_name, err);
 }
 
-static int call_core(struct invoke *in, uint32_t loops, struct error *err)
-{
-	for (uint32_t i = 0; i < loops; i++) {
-		uint32_t origin = 0;
-		TEEC_Result res;
-
-		in->op.params[0].tmpref.size = 0; /* it was told a size */
-		res = in->core->api->invoke(&in->core->session, GET_DEVICES,
-					    &in->op, &origin);
-		if (res != TEEC_SUCCESS && res != TEEC_ERROR_SHORT_BUFFER)
-			return error_tee(err, res, origin,
-					 "cannot call the TEE's core");
-	}
-	return 0;
-}
-
 static int invoke_run(void *state, uint32_t loops, uint32_t repeat,
 		      struct error *err)
 {
 	struct invoke *in = state;
 
 	(void)repeat;
-	if (in->core)
-		return call_core(in, loops, err);
+	if (in->direct)
+		return direct_call(in->direct, in->refused, loops, err);
 	if (in->tee) {
 		if (in->command == TA_BENCH_CMD_INCREMENT)
 			in->value += loops;
@@ -228,18 +157,6 @@ static int invoke_verify(void *state, struct error *err)
 {
 	struct invoke *in = state;
 
-	if (in->core) {
-		int ret = call_core(in, 1, err);
-		size_t needed = in->op.params[0].tmpref.size;
-
-		if (!ret && needed % UUID_BYTES)
-			ret = error_set(err, -EPROTO,
-					"the TEE's core needs %zu bytes for "
-					"its list of devices: no number of "
-					"UUIDs",
-					needed);
-		return ret;
-	}
 	if (in->shm) {
 		uint8_t want[MEMREF_BYTES];
 
@@ -266,7 +183,7 @@ static void invoke_teardown(void *state)
 
 	if (in->shm)
 		tee_shm_free(in->tee, in->shm);
-	tee_session_close(in->core);
+	direct_close(in->direct);
 }
 
 static void invoke_list(struct listing *listing, struct pool *pool)

@@ -25,7 +25,7 @@ enum {
 
 #define TEST_NS 1000000000u  /* no block is drawn after so long */
 #define CASE_NS 60000000000u /* a case that would take longer is left out */
-#define RATE_NS 20000000u    /* a draw so long tells how fast a source is */
+#define RATE_NS 50000000u    /* a draw so long tells how fast a source is */
 
 struct rng {
 	struct desk *desk;
@@ -90,6 +90,25 @@ static int test_blocks(struct rng *r, struct error *err)
 	return -EBADMSG;
 }
 
+/* A draw that takes long is repeated: others may have had the CPU meanwhile. */
+static int time_draw(struct rng *r, size_t len, uint64_t *best,
+		     struct error *err)
+{
+	enum { DRAWS = 3 };
+	int ret = 0;
+
+	*best = UINT64_MAX;
+	for (int i = 0; i < DRAWS && *best >= RATE_NS && !ret; i++) {
+		uint64_t begin = clock_now_ns(), ns;
+
+		ret = draw(r, len, err);
+		ns = clock_now_ns() - begin;
+		if (ns < *best)
+			*best = ns;
+	}
+	return ret;
+}
+
 /*
  * Too slow for as many samples as are asked for? A short draw tells what a call
  * costs, and the first one what seeding does: more is drawn until it takes long,
@@ -99,15 +118,12 @@ static int check_rate(struct rng *r, const struct bench_case *c,
 		      struct error *err)
 {
 	size_t len = r->bytes < 64 ? r->bytes : 64;
-	uint64_t ns = 0;
+	uint64_t ns = 1;
 	double all;
 	int ret = draw(r, len, err);
 
 	while (!ret && !stop_asked()) {
-		uint64_t begin = clock_now_ns();
-
-		ret = draw(r, len, err);
-		ns = clock_now_ns() - begin;
+		ret = time_draw(r, len, &ns, err);
 		if (ns >= RATE_NS || len == r->bytes)
 			break;
 		len = r->bytes / 4 < len ? r->bytes : 4 * len;

@@ -154,6 +154,7 @@ void report_measure(struct report *report, struct hash_session *session,
 	struct report *r = report;
 	struct cost *cost = &r->found.cost;
 	const struct file_stats *all = &r->found.totals.all;
+	uint64_t begin = clock_now_ns();
 	struct usage now;
 
 	usage_read(&r->meter, &now);
@@ -163,6 +164,7 @@ void report_measure(struct report *report, struct hash_session *session,
 	r->trace = NULL;
 	measure_inside(session, alg, all->calls ? all->bytes / all->calls : 0,
 		       &r->found.inside);
+	timeline_add(r->timeline, TIMELINE_REPORT, begin, clock_now_ns());
 }
 
 void report_closed(struct report *report, const struct run_settings *settings,

@@ -8,9 +8,9 @@
 #include "timeline.h"
 
 static const char *const step_names[] = {
-	[TIMELINE_OPEN] = "open",   [TIMELINE_READ] = "read",
-	[TIMELINE_WAIT] = "wait",   [TIMELINE_HASH] = "hash",
-	[TIMELINE_CLOSE] = "close",
+	[TIMELINE_OPEN] = "open",     [TIMELINE_READ] = "read",
+	[TIMELINE_WAIT] = "wait",     [TIMELINE_HASH] = "hash",
+	[TIMELINE_REPORT] = "report", [TIMELINE_CLOSE] = "close",
 };
 
 static const char *const kind_names[] = {

@@ -11,10 +11,11 @@
 #include "switches.h"
 
 enum timeline_step {
-	TIMELINE_OPEN, /* the session with its buffers */
-	TIMELINE_READ, /* in read(), by the thread that hashes */
-	TIMELINE_WAIT, /* for the reader thread */
-	TIMELINE_HASH, /* in a call of the backend */
+	TIMELINE_OPEN,   /* the session with its buffers */
+	TIMELINE_READ,   /* in read(), by the thread that hashes */
+	TIMELINE_WAIT,   /* for the reader thread */
+	TIMELINE_HASH,   /* in a call of the backend */
+	TIMELINE_REPORT, /* what the report itself asks, after the work */
 	TIMELINE_CLOSE,
 };
 

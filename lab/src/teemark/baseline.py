@@ -14,7 +14,8 @@ run against. Pure.
     1044 S-EL1 thread_alloc_and_run
 
 `by` is what else decides the figures. Of a traced case the functions are listed that take a
-hundredth of it or more, without what they call, and the sum of all others.
+hundredth of it or more, those of programs and TAs that take a thousandth, without what they call,
+and the sum of all others.
 """
 
 from __future__ import annotations
@@ -42,7 +43,11 @@ BOOTS = 0.0002
 """How far apart boots are that measure the same plan, besides the step of the clock."""
 
 LISTED = 0.01
-"""A function that takes this share of its case is listed."""
+OWN_LISTED = 0.001
+"""A function that takes this share of its case is listed; one of a program or a TA."""
+
+GROWN = 1.5
+"""A function that isn't listed, and takes so many times as much as would be listed, has grown."""
 
 HEAD = "# Instructions a call. `teemark gate --baseline FILE --update` writes this file.\n"
 
@@ -100,11 +105,16 @@ def held_against(baseline: Baseline, run: RunData) -> Comparison:
     return Comparison(run, run, tuple(pairs), lost, new, 1)
 
 
+def _least(level: str, functions: Functions) -> float:
+    return (OWN_LISTED if level in ("EL0", "S-EL0") else LISTED) * sum(functions.values())
+
+
 def listed(functions: Functions) -> dict[tuple[str, str], int]:
     """Those that are listed, the largest first, and the sum of the others."""
-    least = LISTED * sum(functions.values())
     ordered = sorted(functions.items(), key=lambda item: (-item[1], item[0]))
-    found = {key: count for key, count in ordered if count >= least and key != OTHERS}
+    found = {
+        key: count for key, count in ordered if count >= _least(key[0], functions) and key != OTHERS
+    }
     return found | {OTHERS: sum(functions.values()) - sum(found.values())}
 
 
@@ -165,17 +175,14 @@ def parse(text: str, file: str) -> Baseline:
 
 def function_changes(before: Functions, after: Functions) -> list[tuple[str, str, int]]:
     """Level, name and how many instructions more or fewer, the largest change first. `before` is
-    as listed; what isn't in it is new if it is far too large to have been left out, and else among
-    the others."""
-    listed_now = dict(after)
-    found = []
-    for (level, name), count in before.items():
-        if (level, name) != OTHERS:
-            found.append((level, name, listed_now.pop((level, name), 0) - count))
-    least = 2 * LISTED * sum(before.values())
-    for key, count in list(listed_now.items()):
-        if count >= least and key != OTHERS:
-            found.append((*key, count))
-            del listed_now[key]
-    found.append((*OTHERS, sum(listed_now.values()) - before.get(OTHERS, 0)))
-    return sorted((one for one in found if one[2]), key=lambda one: -abs(one[2]))
+    as listed; what isn't in it counts with all that it takes if it is too large to have been left
+    out, and else among the others."""
+    changes = {key: after.get(key, 0) - count for key, count in before.items() if key != OTHERS}
+    changes |= {
+        key: count
+        for key, count in after.items()
+        if key not in before and count >= GROWN * _least(key[0], before)
+    }
+    changes[OTHERS] = sum(after.values()) - sum(before.values()) - sum(changes.values())
+    found = [(*key, count) for key, count in changes.items() if count]
+    return sorted(found, key=lambda one: -abs(one[2]))

@@ -8,6 +8,7 @@ the others; what is dearer in both is traced, to name the functions.
 from __future__ import annotations
 
 import tempfile
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -28,6 +29,7 @@ from teemark.run.reader import RunData
 from teemark.trace import record
 from teemark.trace.profile import CaseTrace
 from teemark.trace.record import Own
+from teemark.trace.window import HASHING
 
 TRACED = 3
 """Of the cases that got dearer."""
@@ -98,25 +100,36 @@ def confirmed(found: Comparison, again: Comparison) -> Comparison:
     return replace(found, pairs=tuple(pairs))
 
 
-def own_costs(case: CaseTrace) -> Functions:
-    """Instructions of each function without what it calls."""
-    found: dict[tuple[str, str], int] = {}
-    for function, cost in case.costs.items():
-        key = function.level, function.name
-        found[key] = found.get(key, 0) + cost.self
-    return {key: count for key, count in found.items() if count}
-
-
 def traced(file: BoardFile, own: Own, keys: Sequence[str]) -> dict[str, Functions]:
-    """Of the cases that can be traced: those of teebench."""
-    cases = [key for key in keys if not key.startswith("teehash/") and " x" not in key]
-    if not cases:
+    """Of each case, without what its functions call; calls of several operations aren't traced."""
+    cases = {key: _parts(key) for key in keys if " x" not in key}
+    wanted = [part for parts in cases.values() for part in parts]
+    if not wanted:
         return {}
     with tempfile.TemporaryDirectory(prefix="gate-", dir=paths.build()) as folder:
-        found = record.record(file, cases, Path(folder) / "trace", own=own)
-    if found.trace is None:
-        raise found.error or DataError("the trace is incomplete")
-    return {case.case: own_costs(case) for case in found.trace.cases}
+        trace = record.record(file, wanted, Path(folder) / "trace", own=own)
+    if trace.trace is None:
+        raise trace.error or DataError("the trace is incomplete")
+    return {
+        key: added_up(found)
+        for key, parts in cases.items()
+        if (found := [case for part in parts if (case := trace.trace.case(part)) is not None])
+    }
+
+
+def _parts(key: str) -> list[str]:
+    """What is traced of a case: of a step of teehash what its figure is of, its work between
+    opening and closing."""
+    return [f"{key}/{part}" for part in HASHING] if key.startswith("teehash/") else [key]
+
+
+def added_up(parts: Sequence[CaseTrace]) -> Functions:
+    """Of parts of the same work, each as often as it is done; the last is done once."""
+    found: Counter[tuple[str, str]] = Counter()
+    for part in parts:
+        times = len(part.samples) // len(parts[-1].samples)
+        found.update({function: times * count for function, count in part.own.items()})
+    return found
 
 
 def run(file: BoardFile, own: Own, baseline: Baseline, limit: Limit) -> Gated:

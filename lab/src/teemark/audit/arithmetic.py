@@ -18,13 +18,11 @@ from teemark.audit.figures import (
     algorithm_in,
     dimension_of,
 )
-from teemark.audit.finding import Case, Rule, Said, Shown, together
+from teemark.audit.finding import OTHER_TABLE, Case, Rule, Said, Shown, together
 from teemark.audit.sheet import Cell
 from teemark.audit.words import amount, listed, number
 from teemark.reference.span import Span, exact
 
-OTHER_TABLE = 0.05
-"""What two runs may differ by: allowed when figures of different tables are put together."""
 SIGMAS = 4
 """Standard errors that a difference of means must have: 1 in 30,000 by chance."""
 MANY_DIGITS = 10

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from teemark.audit.figures import Figure, Paper
-from teemark.audit.finding import Case, Rule, Said
+from teemark.audit.finding import OTHER_TABLE, Case, Rule, Said
 from teemark.audit.words import amount, listed, number
 from teemark.reference.span import Span, exact
 
@@ -26,8 +26,6 @@ CALL_NOISE = 2.0
 """A call for more data that takes less than half the time is no noise."""
 LINE_SHARE = 0.1
 """Of what a call costs: below it, a printed line explains nothing."""
-OTHER_TABLE = 0.05
-"""What another run may be above the peak."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +93,7 @@ def _against(paper: Paper, speed: _Speed, known: list[tuple[float, str, str]]) -
     """What is wrong with a rate on a core of which something is known; or nothing."""
     software = sorted(one for one in known if one[1] not in _INSTRUCTIONS)
     rate, claimed = speed.rate, speed.kind == "hardware"
-    close = [one for one in software if 1 / FASTER <= rate.mid / one[0] <= FASTER]
+    close = [one for one in software if 1 / FASTER <= rate.mid / one[0] <= 1 + OTHER_TABLE]
     slowest = software[0] if software else (0.0, "", "")
     said = ""
     if not claimed and known and rate.low > FASTER * max(known)[0]:

@@ -10,6 +10,9 @@ from typing import Literal
 from teemark.audit.figures import Figure, Paper
 from teemark.reference.data import Reference
 
+OTHER_TABLE = 0.05
+"""What two runs may differ by: allowed when figures of different tables are put together."""
+
 Severity = Literal["error", "warning"]
 """An error can't be right; a warning may be, but the figures don't bear it out."""
 

@@ -4,12 +4,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import click
 
 from teemark import complete
+from teemark.options import form_options, put, shown
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -39,14 +41,7 @@ SHOWN = 20
 )
 @click.option("--force", is_flag=True, help="Compare what should not be compared.")
 @click.option("--all", "everything", is_flag=True, help="List every case.")
-@click.option("-f", "--format", "form", type=click.Choice(("markdown", "html")))
-@click.option("--json", "as_json", is_flag=True, help="Print verdicts for scripts.")
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="Write to this file instead of stdout.",
-)
+@form_options("markdown", "html")
 def command(
     *,
     base: Path,
@@ -55,15 +50,15 @@ def command(
     fail_on: str | None,
     force: bool,
     everything: bool,
-    form: Literal["markdown", "html"] | None,
-    as_json: bool,
+    form: Literal["text", "json", "markdown", "html"],
     output: Path | None,
 ) -> int:
     """Say of every case that BASE and NEW both measured whether it became better or worse.
 
     BASE and NEW are runs: their folders, or their run.ndjson. Where instructions are counted, a
     case is better or worse if it differs by more than two boots of the same code do. Where times
-    are sampled, a rank test and an interval decide; where they don't suffice, it is `undecided`.
+    are sampled, a rank test and an interval of the starts decide (`teemark run --rounds 8`); where
+    they don't suffice, as in runs of one start, it is `undecided`.
 
     Runs of an emulated board and of hardware, of instructions and of times, of different plans, and
     truncated runs are refused without --force.
@@ -75,48 +70,37 @@ def command(
     or is missing in NEW; 2 for a wrong word on the command line.
     """
     from teemark.commands import parse_limit
-    from teemark.console import json_text, terminal
+    from teemark.console import json_text
     from teemark.errors import UsageMistake
     from teemark.report import comparing, comparison_page
+    from teemark.report.seed_tables import against as published
 
-    if form is not None and as_json:
-        raise UsageMistake("--format and --json exclude each other", hint="name one of them")
+    failures: list[list[str]] = []
     if against is not None:
         _usable(base, against, new, fail_on)
-        _put(
-            _against(
-                base,
-                against,
-                form,
-                as_json=as_json,
-                everything=everything,
-                force=force,
-                plain=output is not None,
-            ),
-            output,
-        )
-        return 0
-    if not new:
-        raise UsageMistake(
-            "no run to compare with",
-            hint="teemark compare BASE NEW…, or teemark compare RUN --against SET",
-        )
-    limit = parse_limit(fail_on) if fail_on is not None else None
-    found, obstacles = _compared([base, *new], limit, force=force)
-    failures = [comparing.failures(one.found, limit) if limit else [] for one in found]
-    if as_json:
-        text = json_text(_json(found, obstacles, limit, failures))
-    elif form is not None:
-        text = comparison_page.render(found, obstacles, limit, form)
+        held, forced = _held(base, against, force=force)
+        data = published.as_json(held, forced)
+        page = partial(comparison_page.render_against, held, forced)
+        show = partial(_show_held, of=held, forced=forced, everything=everything)
     else:
-        console = terminal(plain=output is not None)
-        with console.capture() as said:
-            for number, one in enumerate(found):
-                if number:
-                    console.print()
-                _show(console, one, obstacles, limit, everything=everything)
-        text = said.get()
-    _put(text, output)
+        if not new:
+            raise UsageMistake(
+                "no run to compare with",
+                hint="teemark compare BASE NEW…, or teemark compare RUN --against SET",
+            )
+        limit = parse_limit(fail_on) if fail_on is not None else None
+        found, forced = _compared([base, *new], limit, force=force)
+        failures = [comparing.failures(one.found, limit) if limit else [] for one in found]
+        data = _json(found, forced, limit, failures)
+        page = partial(comparison_page.render, found, forced, limit)
+        show = partial(_show_all, found=found, forced=forced, limit=limit, everything=everything)
+    if form == "json":
+        text = json_text(data)
+    elif form == "text":
+        text = shown(show, plain=output is not None)
+    else:
+        text = page(form)
+    put(text, output)
     return 1 if any(failures) else 0
 
 
@@ -133,41 +117,6 @@ def _usable(base: Path, against: str, new: Sequence[Path], fail_on: str | None) 
             "--fail-on has no meaning with --against: another board isn't a regression",
             hint="compare with a run of your own: teemark compare BASE NEW --fail-on 5%",
         )
-
-
-def _against(
-    base: Path,
-    name: str,
-    form: Literal["markdown", "html"] | None,
-    *,
-    as_json: bool,
-    everything: bool,
-    force: bool,
-    plain: bool,
-) -> str:
-    """A run beside published figures, as it is to be shown."""
-    from teemark.console import json_text, terminal
-    from teemark.report import comparison_page
-    from teemark.report.seed_tables.against import as_json as held_json
-
-    held, forced = _held(base, name, force=force)
-    if as_json:
-        return json_text(held_json(held, forced))
-    if form is not None:
-        return comparison_page.render_against(held, forced, form)
-    console = terminal(plain=plain)
-    with console.capture() as said:
-        _show_held(console, held, forced, everything=everything)
-    return said.get()
-
-
-def _put(text: str, output: Path | None) -> None:
-    from teemark.files import write_whole
-
-    if output is not None:
-        write_whole(output, text)
-    else:
-        click.echo(text, nl=False)
 
 
 def _held(path: Path, name: str, *, force: bool) -> tuple[Against, tuple[str, ...]]:
@@ -189,21 +138,24 @@ def _held(path: Path, name: str, *, force: bool) -> tuple[Against, tuple[str, ..
 
 def _compared(
     paths: Sequence[Path], limit: Limit | None, *, force: bool
-) -> tuple[list[Compared], list[str]]:
+) -> tuple[list[Compared], tuple[str, ...]]:
     """Every run with the first, and what was compared by force."""
     from teemark.errors import DataError, UsageMistake
     from teemark.model.compare import obstacles
-    from teemark.report.comparing import compared
+    from teemark.report.comparing import compared, remedy
     from teemark.report.subject import subjects
     from teemark.run import reader
     from teemark.trace import store
 
     runs = [reader.read(path) for path in paths]
-    against: list[str] = []
+    against: dict[str, str] = {}
     for run in runs[1:]:
-        against += [why for why in obstacles(runs[0], run) if why not in against]
+        against |= obstacles(runs[0], run)
     if against and not force:
-        raise DataError("; ".join(against), hint="--force compares them all the same")
+        remedies = ", ".join(dict.fromkeys(against.values()))
+        raise DataError(
+            "; ".join(against), hint=f"{remedies}; or compare all the same, with --force"
+        )
     if limit is not None and limit.instructions is not None and not all(run.icount for run in runs):
         raise UsageMistake(
             f"--fail-on {limit.instructions:g}i: these runs don't count instructions",
@@ -217,16 +169,34 @@ def _compared(
                 f"{one.base.run.file} and {one.other.run.file} have no case in common",
                 hint="`teemark report` shows what is in a run",
             )
-    return found, against
+        if limit is not None and one.found.blind is not None:
+            raise UsageMistake(
+                f"--fail-on could never fail: {one.found.blind}", hint=remedy(one.found)
+            )
+    return found, tuple(against)
 
 
 # -- how it is shown -----------------------------------------------------------------------------
 
 
+def _show_all(
+    console: Console,
+    *,
+    found: Sequence[Compared],
+    forced: Sequence[str],
+    limit: Limit | None,
+    everything: bool,
+) -> None:
+    for number, one in enumerate(found):
+        if number:
+            console.print()
+        _show(console, one, forced, limit, everything=everything)
+
+
 def _show(
     console: Console,
     of: Compared,
-    obstacles: Sequence[str],
+    forced: Sequence[str],
     limit: Limit | None,
     *,
     everything: bool,
@@ -237,7 +207,7 @@ def _show(
 
     paragraph(console, f"base: {comparing.names(of.base.run)}")
     paragraph(console, f"new:  {comparing.names(of.other.run)}")
-    for why in obstacles:
+    for why in forced:
         paragraph(console, f"! Compared by force: {why}.")
     found = of.found
     pairs = found.worst_first
@@ -257,7 +227,7 @@ def _show(
         paragraph(console, comparing.result(found, limit))
 
 
-def _show_held(console: Console, of: Against, forced: Sequence[str], *, everything: bool) -> None:
+def _show_held(console: Console, *, of: Against, forced: Sequence[str], everything: bool) -> None:
     """The same of a run and published figures."""
     from rich import box
     from rich.table import Table
@@ -324,7 +294,7 @@ def _table(of: Compared, names: Sequence[str]) -> Table:
 
 def _json(
     found: Sequence[Compared],
-    obstacles: Sequence[str],
+    forced: Sequence[str],
     limit: Limit | None,
     failures: Sequence[Sequence[str]],
 ) -> dict[str, object]:
@@ -335,7 +305,7 @@ def _json(
         "base": found[0].base.run.file,
         "level": 1 - ALPHA,
         "same_within": MARGIN,
-        "forced": list(obstacles),
+        "forced": list(forced),
         "fail_on": str(limit) if limit is not None else None,
         "comparisons": [
             {
@@ -356,8 +326,8 @@ def _json(
                         "ratio_high": pair.ratio.interval.high if pair.ratio.interval else None,
                         "p": pair.p,
                         "probability_larger": pair.larger,
-                        "samples": pair.have or None,
-                        "more_samples": pair.more,
+                        "starts": pair.have or None,
+                        "more_starts": pair.more,
                         "reason": pair.reason,
                     }
                     for pair in one.found.worst_first

@@ -3,17 +3,17 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from teemark.console import json_text, paragraph, terminal
+from teemark.console import json_text, paragraph
+from teemark.console import terminal as text_terminal
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from rich.console import Console
 
     from teemark.model.breakdown import Breakdown
     from teemark.model.stats import Estimate
@@ -24,8 +24,17 @@ if TYPE_CHECKING:
 @click.argument("run_path", metavar="RUN", type=click.Path(path_type=Path))
 @click.option("--case", "cases", metavar="KEY", multiple=True, help="Take this case apart.")
 @click.option("--all", "everything", is_flag=True, help="Take every case apart.")
+@click.option(
+    "--trace",
+    "traced",
+    metavar="RUN",
+    type=click.Path(path_type=Path),
+    help="What `teemark trace` recorded of the same board, for causes that show inside alone.",
+)
 @click.option("--json", "as_json", is_flag=True, help="All cases, and verdicts, as JSON.")
-def command(run_path: Path, cases: tuple[str, ...], *, everything: bool, as_json: bool) -> int:
+def command(
+    run_path: Path, cases: tuple[str, ...], *, everything: bool, traced: Path | None, as_json: bool
+) -> int:
     """Say where the time of a call into the TEE goes, part by part, and what to change.
 
     RUN is a run's folder, or its run.ndjson; `teemark run --plan explain --trace-events` measures
@@ -41,8 +50,11 @@ def command(run_path: Path, cases: tuple[str, ...], *, everything: bool, as_json
     from teemark.model import breakdown
     from teemark.report.subject import subjects
     from teemark.run import reader
+    from teemark.trace import store
 
-    subject = subjects([reader.read(run_path)])[0]
+    run = reader.read(run_path)
+    inside = store.read(traced) if traced else store.find(reader.locate(run_path).parent)
+    subject = subjects([run], [inside])[0]
     warn(subject.run)
     found = {one.key: one for one in subject.breakdowns}
     if not found:
@@ -68,25 +80,33 @@ def command(run_path: Path, cases: tuple[str, ...], *, everything: bool, as_json
 
 
 def _show(subject: Subject, chosen: Sequence[Breakdown]) -> None:
-    console = terminal(100)
+    from rich.text import Text
+
+    from teemark.report import bars, figures, terminal
+    from teemark.report.blocks import Finding, Findings
+    from teemark.report.sections import breakdown, causes
+
+    console = text_terminal(100)
     for one in chosen:
-        _show_one(console, subject, one)
+        paragraph(console, f"{one.key}: {figures.time(subject.run, one.total.value)}")
+        bar = Text("  ")
+        for part, blocks in bars.line(one, console.width - 4):
+            bar.append(blocks, style=_STYLES.get(bars.COLOURS[part.name], ""))
+        console.print(bar)
+        terminal.show(console, breakdown.told(subject, one))
+        console.print()
     found = {cause.key for cause in subject.causes if cause.status == "found"}
-    for verdict in subject.verdicts:
-        if _RESTATED.get(verdict.key) in found:
-            continue
-        mark = "!" if verdict.kind == "caution" else "•"
-        unsure = " (uncertain)" if verdict.confidence == "low" else ""
-        paragraph(console, f"{mark} {verdict.key}{unsure}: {verdict.claim}")
-        if verdict.advice:
-            paragraph(console, f"  → {verdict.advice}")
-    for cause in subject.causes:
-        if cause.claim is not None:
-            unsure = " (uncertain)" if cause.confidence == "low" else ""
-            paragraph(console, f"• {cause.key}{unsure}: {cause.claim}")
-            paragraph(console, f"  by: {cause.evidence}")
-            paragraph(console, f"  → {cause.advice}")
-    _show_checked(console, subject)
+    verdicts = [
+        Finding(
+            claim=(f"{verdict.key}: {verdict.claim}",),
+            advice=(verdict.advice,) if verdict.advice else (),
+            caution=verdict.kind == "caution",
+            unsure=verdict.confidence == "low",
+        )
+        for verdict in subject.verdicts
+        if _RESTATED.get(verdict.key) not in found
+    ]
+    terminal.show(console, [Findings(tuple(verdicts)), *causes.told(subject)])
 
 
 _RESTATED = {
@@ -95,57 +115,6 @@ _RESTATED = {
     "extensions": "no-crypto-extensions-in-tee",
 }
 """Verdicts of the report that a cause says again."""
-
-
-def _show_checked(console: Console, subject: Subject) -> None:
-    """Which causes the run could show, and what it lacks for the others."""
-    names = {
-        status: [cause.key for cause in subject.causes if cause.status == status]
-        for status in ("absent", "undecided")
-    }
-    if names["absent"]:
-        paragraph(console, f"checked, not the case: {', '.join(names['absent'])}")
-    if names["undecided"]:
-        paragraph(console, f"undecided: {', '.join(names['undecided'])}")
-    lacking: dict[str, list[str]] = {}
-    for cause in subject.causes:
-        if cause.lacks is not None:
-            lacking.setdefault(cause.lacks, []).append(cause.key)
-    for lacks, keys in lacking.items():
-        paragraph(console, f"not checked: {', '.join(keys)}, for lack of {lacks}")
-
-
-def _show_one(console: Console, subject: Subject, one: Breakdown) -> None:
-    from rich import box
-    from rich.table import Table
-    from rich.text import Text
-
-    from teemark.report import bars, figures
-    from teemark.report.sections.breakdown import checked, missing, plain, row
-
-    run = subject.run
-    paragraph(console, f"{one.key}: {figures.time(run, one.total.value)}")
-    bar = Text("  ")
-    for part, blocks in bars.line(one, console.width - 4):
-        bar.append(blocks, style=_STYLES.get(bars.COLOURS[part.name], ""))
-    console.print(bar)
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    table.add_column("part", no_wrap=True)
-    table.add_column(figures.unit(run) or "takes", justify="right", no_wrap=True)
-    table.add_column("95 %", justify="right", no_wrap=True)
-    table.add_column("share", justify="right", no_wrap=True)
-    table.add_column("told by", overflow="fold")
-    for part in one.known:
-        cells = (cell if isinstance(cell, str) else plain(cell) for cell in row(run, one, part))  # type: ignore[arg-type]
-        table.add_row(*(Text(cell) for cell in cells))
-    console.print(table)
-    for said in checked(run, one):
-        paragraph(console, f"  {said}")
-    for part in one.parts:
-        if part.value is None:
-            paragraph(console, f"  ? {plain(missing(part))}")
-    console.print()
-
 
 _STYLES = {
     "0": "blue",
@@ -165,30 +134,8 @@ def _as_json(subject: Subject) -> dict[str, object]:
         "unit": subject.run.unit,
         "breakdowns": [_breakdown(one) for one in subject.breakdowns],
         "verdicts": [
-            {
-                "key": verdict.key,
-                "kind": verdict.kind,
-                "claim": verdict.claim,
-                "evidence": verdict.evidence,
-                "advice": verdict.advice,
-                "confidence": verdict.confidence,
-                "status": "found",
-                "lacks": None,
-            }
-            for verdict in subject.verdicts
-        ]
-        + [
-            {
-                "key": cause.key,
-                "kind": "cause",
-                "claim": cause.claim,
-                "evidence": cause.evidence,
-                "advice": cause.advice,
-                "confidence": cause.confidence,
-                "status": cause.status,
-                "lacks": cause.lacks,
-            }
-            for cause in subject.causes
+            *(asdict(verdict) | {"status": "found", "lacks": None} for verdict in subject.verdicts),
+            *({"kind": "cause"} | asdict(cause) for cause in subject.causes),
         ],
     }
 

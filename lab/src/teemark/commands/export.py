@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from teemark.export import FORMATS
+from teemark.options import output_option, put
 
 
 @click.command(
@@ -23,26 +24,16 @@ from teemark.export import FORMATS
     required=True,
     help="What to write.",
 )
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="Write to this file instead of stdout.",
-)
+@output_option
 def command(run_path: Path, name: str, output: Path | None) -> int:
     """Print a run in another tool's format.
 
     RUN is a run's folder, or its run.ndjson. Exit status 1 if the run has failed cases, is
     incomplete, or couldn't use a TEE that is there; the export is written in any case.
     """
-    from teemark.files import write_whole
     from teemark.run import reader
 
     run = reader.read(run_path)
     render = next(row.render for row in FORMATS if row.name == name)
-    text = render(run)
-    if output is None:
-        click.echo(text, nl=False)
-    else:
-        write_whole(output, text)
+    put(render(run), output)
     return 0 if run.as_asked else 1

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal
 import click
 
 from teemark import complete
+from teemark.options import form_options, put
 from teemark.ta_option import ta_option as with_ta
 
 if TYPE_CHECKING:
@@ -59,14 +60,7 @@ OF_TA = "--ta"
     is_flag=True,
     help="Exit with 0 where the baseline is of another compiler or OP-TEE.",
 )
-@click.option("-f", "--format", "form", type=click.Choice(("text", "markdown")), default="text")
-@click.option("--json", "as_json", is_flag=True, help="Print the outcome for scripts.")
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="Write to this file instead of stdout.",
-)
+@form_options("markdown")
 def command(
     *,
     place: Path,
@@ -77,8 +71,7 @@ def command(
     board: str | None,
     fail_on: str,
     skip_others: bool,
-    form: Literal["text", "markdown"],
-    as_json: bool,
+    form: Literal["text", "json", "markdown"],
     output: Path | None,
 ) -> int:
     """Run the baseline's plan on the exact board, and fail where a call takes more instructions
@@ -122,14 +115,11 @@ def command(
         return 0
     assert before is not None
     gated = gate.run(file, own, before, limit)
-    if as_json:
+    if form == "json":
         text = json_text(_json(gated, limit))
     else:
         text = _rendered(gated, before, place, limit, form)
-    if output is not None:
-        write_whole(output, text)
-    else:
-        click.echo(text, nl=False)
+    put(text, output)
     if gated.found is None:
         return 0 if skip_others else 1
     return 1 if _failed(gated.found, limit) else 0

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from teemark import complete
+from teemark.options import out_option
 from teemark.ta_option import ta_option
 
 if TYPE_CHECKING:
@@ -47,12 +48,7 @@ if TYPE_CHECKING:
     metavar="PATTERN",
     help="Of the plan only cases like this: 'oneshot/*/tee/*'. May be repeated.",
 )
-@click.option(
-    "-o",
-    "--out",
-    type=click.Path(file_okay=False, path_type=Path),
-    help="Folder of the run. [default: runs/TIME-BOARD-PLAN]",
-)
+@out_option("runs/TIME-BOARD-PLAN")
 @click.option(
     "--boots",
     type=click.IntRange(1),

@@ -7,21 +7,13 @@ from pathlib import Path
 
 import click
 
+from teemark.options import output_option, put
+
 
 @click.command("schema")
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="Write to this file instead of stdout.",
-)
+@output_option
 def command(output: Path | None) -> None:
     """Print the JSON Schema that every line of run.ndjson obeys."""
-    from teemark.files import write_whole
     from teemark.run.schema import json_schema_text
 
-    text = json_schema_text()
-    if output is None:
-        click.echo(text, nl=False)
-    else:
-        write_whole(output, text)
+    put(json_schema_text(), output)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from teemark import complete
+from teemark.options import exact_board_option, out_option
 from teemark.ta_option import ta_option
 
 if TYPE_CHECKING:
@@ -44,19 +44,8 @@ class Asked:
     help="Every case of a plan, or those of it that are named. [default with --ta: DIR/bench.toml]",
 )
 @ta_option
-@click.option(
-    "--board",
-    metavar="NAME",
-    default="qemu-v8-icount",
-    show_default=True,
-    shell_complete=complete.boards,
-)
-@click.option(
-    "-o",
-    "--out",
-    type=click.Path(file_okay=False, path_type=Path),
-    help="Folder of the run. [default: runs/TIME-BOARD-trace]",
-)
+@exact_board_option
+@out_option("runs/TIME-BOARD-trace")
 @click.option("--optee", metavar="WHICH", help="debian, source, or the folder of a build.")
 @click.option(
     "--optee-option",

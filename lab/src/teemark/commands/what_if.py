@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from teemark import complete
+from teemark.options import exact_board_option, out_option
 from teemark.ta_option import ta_option
 
 if TYPE_CHECKING:
@@ -35,19 +35,8 @@ FUNCTIONS = 4
 @click.option("--each", is_flag=True, help="Each option alone only.")
 @click.option("--together", is_flag=True, help="All options together only.")
 @ta_option
-@click.option(
-    "--board",
-    metavar="NAME",
-    default="qemu-v8-icount",
-    show_default=True,
-    shell_complete=complete.boards,
-)
-@click.option(
-    "-o",
-    "--out",
-    type=click.Path(file_okay=False, path_type=Path),
-    help="Folder of the runs, one a variant. [default: runs/TIME-BOARD-what-if]",
-)
+@exact_board_option
+@out_option("runs/TIME-BOARD-what-if, with a folder for each variant")
 def command(
     *,
     cases: tuple[str, ...],

@@ -19,7 +19,7 @@ def render(run: RunData) -> str:
         }
         interval = stats.time.interval
         if interval is not None and interval.width > 0:
-            entry["range"] = f"{interval.low:g} to {interval.high:g} (95 %)"
+            entry["range"] = f"± {interval.width / 2:.1f}"
         entry["extra"] = f"{run.name}, {stats.time.count} samples"
         entries.append(entry)
     return json.dumps(entries, indent=1) + "\n"

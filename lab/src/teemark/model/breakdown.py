@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Where the time of one call goes: parts, each from a source of its own, and what they leave.
 
-A part is a difference or a slope of what the run measured apart: an empty call less a call that
-the TEE's core answers is the entry of the TA; a call that only carries a buffer less an empty one
+A part is a difference or a slope of what the run measured apart: an empty call less one that the
+TEE's core refuses is what the TA takes of it; a call that only carries a buffer less an empty one
 is its mapping; the slope over repetitions is the operation. Nothing is spread over the rest to make
 the sum fit: what the parts leave of the call is `unexplained`, and may be negative. Where two
 sources tell the same they are compared, not averaged. docs/method.md has the formulas.
@@ -18,12 +18,14 @@ from typing import Literal
 import msgspec
 
 from teemark.model.decide import Answer, within
+from teemark.model.fit import MISFIT
 from teemark.model.forms import Blocks, blocks_of
 from teemark.model.legs import traced_calls
 from teemark.model.models import (
-    CORE_CALL,
+    DIRECT_CALL,
     EMPTY_CALL,
     LOG,
+    REFUSED_CALL,
     Models,
     RepeatLine,
     repeat_lines,
@@ -47,7 +49,7 @@ TITLES: Mapping[Name, str] = {
     "client": "client library and driver",
     "switch": "world switch and TEE core",
     "client-switch": "client library, driver, world switch and TEE core",
-    "ta-entry": "entry of the TA",
+    "ta-entry": "session and entry of the TA",
     "client-switch-entry": "an empty call",
     "mapping": "mapping of the buffers",
     "setup": "set-up of the operation",
@@ -59,6 +61,7 @@ TITLES: Mapping[Name, str] = {
 }
 
 Kind = Literal["empty call", "buffer", "digest", "MAC", "stream", "storage", "console", "other"]
+"""`other`: work that no two calls tell apart from its set-up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +146,7 @@ _SMALL = ("allocated", "out", DIGEST_BYTES)
 
 
 def _invoke(stats: CaseStats) -> _Shape | None:
-    if stats.backend != "tee":
+    if stats.backend != "tee" or stats.key in (DIRECT_CALL, REFUSED_CALL):
         return None
     word, _, direction = stats.algorithm.partition("-")
     references = (("allocated", direction, DIGEST_BYTES),) if word == "memref" else ()
@@ -187,13 +190,32 @@ def _lines(_stats: CaseStats) -> _Shape:
     return _Shape("console", 1, ())
 
 
+def _empty(_stats: CaseStats) -> _Shape:
+    return _Shape("empty call", 1, ())
+
+
+def _asking(_stats: CaseStats) -> _Shape:
+    return _Shape("other", 1, ())
+
+
+def _same_code(stats: CaseStats) -> _Shape | None:
+    if stats.backend not in IN_TA:
+        return None
+    return _Shape("other", 1, (("allocated", "in", stats.bytes or 0),))
+
+
 IN_TA = ("tee", "ta-c", "ta-ce")
+TA_SIZE = "ta-size"
+"""The workload of empty calls to TAs with data."""
 _SHAPES: Mapping[str, Callable[[CaseStats], _Shape | None]] = {
     "invoke": _invoke,
     "shm": _shm,
     "oneshot": _oneshot,
     "stream": _stream,
     "storage": _storage,
+    "time": _asking,
+    "same-code": _same_code,
+    TA_SIZE: _empty,
     LOG: _lines,
 }
 
@@ -210,7 +232,7 @@ class _Run:
     @cached_property
     def event(self) -> Estimate | None:
         """What the events of one leg cost, by a call of one leg with and without them."""
-        for key in (CORE_CALL, EMPTY_CALL):
+        for key in (REFUSED_CALL, EMPTY_CALL):
             traced, plain = self.traced.get(key), self.models.case(key)
             if traced is not None and plain is not None:
                 return traced.event(plain.estimate)
@@ -221,8 +243,10 @@ class _Run:
         return self.time(EMPTY_CALL)
 
     @cached_property
-    def core(self) -> Estimate | None:
-        return self.time(CORE_CALL)
+    def entry(self) -> Estimate | None:
+        """What the TA takes in an empty call."""
+        direct, refused = self.time(DIRECT_CALL), self.time(REFUSED_CALL)
+        return None if direct is None or refused is None else direct - refused
 
     @cached_property
     def repeats(self) -> tuple[RepeatLine, ...]:
@@ -271,7 +295,7 @@ class _Run:
             if found is not None:
                 return found - empty, name
         cost = self.models.cost(memory, "tee", "shm in")
-        if cost is None:
+        if cost is None or not cost.fit.fits:
             return None
         return cost.at(size) - empty, f"the model of shm/{memory}/tee/in at {size} bytes"
 
@@ -322,53 +346,40 @@ class _Slope:
 
 
 @dataclass(frozen=True, slots=True)
-class _Work:
-    """An operation's set-up, and what it computes."""
+class _Line:
+    """What an operation takes: its set-up, and so much a block."""
 
     setup: Estimate
-    compute: Estimate
+    block: Estimate
     source: str
 
 
-def _work(known: _Run, algorithm: str, backend: str, size: int) -> _Work | None:
-    """The slope of a small message has few blocks in it: what it takes without them is set-up; all
-    the rest of a message's own slope is compute."""
-    blocks = blocks_of(algorithm)
-    slopes = known.operations("oneshot", algorithm, backend)
-    if blocks is not None and slopes:
+def _line(known: _Run, stats: CaseStats, blocks: Blocks, slopes: Sequence[_Slope]) -> _Line | None:
+    """Through the operation on the smallest message, which has few blocks in it, and on the
+    largest."""
+    if slopes:
         small, large = slopes[0], slopes[-1]
-        own = next((slope for slope in slopes if slope.size == size), None)
-        if blocks.of(large.size) > 10 * blocks.of(small.size):
-            return _of_slopes(blocks, small, large, own, size)
-    cost = known.models.cost(algorithm, backend)
-    empty = known.empty
-    block = cost.fit.term("block") if cost is not None else None
-    if cost is None or block is None or empty is None or not cost.fit.fits or blocks is None:
+        few, many = blocks.of(small.size), blocks.of(large.size)
+        if many > 10 * few:
+            block = (large.value - small.value).scaled(1 / (many - few))
+            told = f"{large.source}, {small.size} and {large.size} bytes"
+            return _Line(small.value - block.scaled(few), block, told)
+    cost, empty = known.models.cost(stats.algorithm, stats.backend), known.empty
+    reference = known.mapping("allocated", "in", DIGEST_BYTES)
+    each = cost.fit.term("block") if cost is not None and cost.fit.fits else None
+    if cost is None or each is None or empty is None or reference is None:
         return None
-    references = [known.mapping("allocated", "in", DIGEST_BYTES)] * 2
-    setup = cost.call - empty
-    for reference in references:
-        if reference is None:
-            return None
-        setup -= reference[0]
-    return _Work(
-        setup, block.scaled(blocks.of(size)), f"the model of oneshot/{algorithm}/{backend}"
-    )
+    setup = cost.call - empty - reference[0].scaled(2)
+    return _Line(setup, each, f"the model of oneshot/{stats.algorithm}/{stats.backend}")
 
 
-def _of_slopes(
-    blocks: Blocks, small: _Slope, large: _Slope, own: _Slope | None, size: int
-) -> _Work:
-    few, many = blocks.of(small.size), blocks.of(large.size)
-    block = (large.value - small.value).scaled(1 / (many - few))
-    setup = small.value - block.scaled(few)
-    if own is not None:
-        return _Work(setup, own.value - setup, own.source)
-    return _Work(
-        setup,
-        block.scaled(blocks.of(size)),
-        f"{large.source}, {small.size} and {large.size} bytes",
-    )
+def _bent(line: _Line, blocks: Blocks, slopes: Iterable[_Slope]) -> _Slope | None:
+    """An operation that the line misses: it isn't made of a set-up and so much a block."""
+    for slope in slopes:
+        missed = (line.setup + line.block.scaled(blocks.of(slope.size))) / slope.value
+        if within(missed, 1 - MISFIT, 1 + MISFIT) == "no":
+            return slope
+    return None
 
 
 def _short(key: str) -> str:
@@ -379,35 +390,41 @@ def _short(key: str) -> str:
 # The parts -----------------------------------------------------------------------------------
 
 
-def _way(known: _Run, calls: int) -> Iterator[Part]:
+def _way(known: _Run, stats: CaseStats, calls: int) -> Iterator[Part]:
     """Into the TEE and out again, as often as there are calls."""
-    empty, core = known.empty, known.core
+    empty, entry = known.empty, known.entry
     if empty is None:
         why = f"the run has no {EMPTY_CALL}"
         for name in ("client", "switch", "ta-entry"):
             yield Part(name, None, reason=why, measure=f"measure {EMPTY_CALL}")
         return
-    alone = core if core is not None else empty
-    key = CORE_CALL if core is not None else EMPTY_CALL
-    joint: Name = "client-switch" if core is not None else "client-switch-entry"
-    inner: tuple[Name, ...] = ("switch",) if core is not None else ("switch", "ta-entry")
-    legs = known.traced.get(key)
+    legs = known.traced.get(EMPTY_CALL)
+    key, told = _short(EMPTY_CALL), f"{_short(DIRECT_CALL)} less {_short(REFUSED_CALL)}"
+    joint: Name = "client-switch-entry" if entry is None else "client-switch"
+    inner: tuple[Name, ...] = ("switch", "ta-entry") if entry is None else ("switch",)
+    less = "" if entry is None else f", less ({told})"
     if legs is None:
-        why = known.run.untraced(key)
+        why = known.run.untraced(EMPTY_CALL)
         yield Part("client", None, reason=why, measure="run with --trace-events")
         yield Part("switch", None, reason=why, measure="run with --trace-events")
-        yield Part(joint, alone.scaled(calls), _short(key), covers=("client", *inner))
+        rest = empty if entry is None else empty - entry
+        yield Part(joint, rest.scaled(calls), key + less, covers=("client", *inner))
     else:
-        told = f"tracepoints of {_short(key)}"
         dwell = legs.dwell(known.event)
-        yield Part("client", (alone - dwell).scaled(calls), told)
-        yield Part("switch", dwell.scaled(calls), told, covers=inner if len(inner) > 1 else ())
-    if core is None:
-        why = f"the run has no {CORE_CALL}, which enters no TA"
-        yield Part("ta-entry", None, reason=why, measure=f"measure {CORE_CALL} (plan explain)")
+        rest = dwell if entry is None else dwell - entry
+        yield Part("client", (empty - dwell).scaled(calls), f"{key}, less its tracepoints")
+        covers = inner if entry is None else ()
+        yield Part("switch", rest.scaled(calls), f"tracepoints of {key}{less}", covers=covers)
+    if entry is None:
+        why = f"the run lacks {DIRECT_CALL} or {REFUSED_CALL}, which tell it"
+        yield Part("ta-entry", None, reason=why, measure="measure both (plan explain)")
+    elif stats.workload == TA_SIZE:
+        # All that another TA's empty call takes more or less is that TA's.
+        own = known.time(stats.key)
+        assert own is not None
+        yield Part("ta-entry", entry + (own - empty), f"{told}, and this call less {key}")
     else:
-        told = f"{_short(EMPTY_CALL)} less {_short(CORE_CALL)}"
-        yield Part("ta-entry", (empty - core).scaled(calls), told)
+        yield Part("ta-entry", entry.scaled(calls), told)
 
 
 def _mapping(known: _Run, shape: _Shape) -> Part:
@@ -434,8 +451,11 @@ def _mapping(known: _Run, shape: _Shape) -> Part:
 
 def _digest(known: _Run, stats: CaseStats) -> Iterator[Part]:
     size = stats.bytes or 0
-    work = _work(known, stats.algorithm, stats.backend, size)
-    if work is None:
+    blocks = blocks_of(stats.algorithm)
+    slopes = known.operations("oneshot", stats.algorithm, stats.backend)
+    own = next((slope for slope in slopes if slope.size == size), None)
+    line = _line(known, stats, blocks, slopes) if blocks is not None else None
+    if blocks is None or line is None:
         why = "no slope over repetitions, no counter in the TA, and no model over sizes"
         what = (
             f"measure oneshot/{stats.algorithm}/{stats.backend} with repeat=1,2,4 at 0 and 64 KiB"
@@ -443,15 +463,30 @@ def _digest(known: _Run, stats: CaseStats) -> Iterator[Part]:
         yield Part("setup", None, reason=why, measure=what)
         yield Part("compute", None, reason=why, measure=what)
         return
-    yield Part("setup", work.setup, work.source)
-    yield Part("compute", work.compute, work.source)
+    bent = _bent(line, blocks, slopes)
+    if bent is None:
+        whole = line.setup + line.block.scaled(blocks.of(size))
+        yield Part("setup", line.setup, own.source if own is not None else line.source)
+        rest = (own.value if own is not None else whole) - line.setup
+        yield Part("compute", rest, own.source if own is not None else line.source)
+        return
+    why = (
+        f"no set-up and so much a block: the line through {slopes[0].size} and {slopes[-1].size} "
+        f"bytes is off by more than {MISFIT:.0%} at {bent.size} bytes"
+    )
+    what = f"see what the code does at {bent.size} bytes (teemark trace)"
+    yield Part("setup", None, reason=why, measure=what)
+    if own is None:
+        yield Part("compute", None, reason=why, measure=what)
+    else:
+        yield Part("compute", own.value, own.source, covers=("setup",))
 
 
 def _calls_back(known: _Run, stats: CaseStats) -> Part:
     """What the normal world did for the TEE while the call was under way."""
     legs = known.traced.get(stats.key)
     if legs is not None:
-        value = legs.away("rpc", known.event)
+        value = legs.served(known.event, stats.estimate)
         told = f"tracepoints: {legs.rpcs:g} RPCs a call"
         waited = known.waited(stats)
         if legs.rpcs and waited is not None and waited.value:
@@ -472,10 +507,10 @@ def _calls_back(known: _Run, stats: CaseStats) -> Part:
 def _console(known: _Run, stats: CaseStats) -> Part:
     if stats.workload == LOG:
         line = known.models.lines
-        if line is not None:
+        if line is not None and line.fits:
             cost = line.terms["line"].scaled(int(stats.parameters))
             return Part("console", cost, "slope over the lines of log/lines/tee")
-        why = "three numbers of lines are needed for a slope"
+        why = "no slope: too few numbers of lines, or not the same for each line"
         return Part("console", None, reason=why, measure="measure log/lines/tee/0, 1, 2 and 4")
     return Part(
         "console",
@@ -497,14 +532,18 @@ def _run_queue(known: _Run, stats: CaseStats) -> Part:
     return Part("run-queue", waited, "the kernel: run-queue wait")
 
 
-def _secure_work(known: _Run, stats: CaseStats, parts: Sequence[Part]) -> Part:
-    """Of a call whose work can't be repeated inside: its time in the secure world, less the way
-    there."""
+def _at_once(known: _Run, stats: CaseStats, parts: Sequence[Part]) -> Part:
+    """Work and its set-up together: by its own slope, or else its time in the secure world, less
+    the way there."""
+    size = stats.bytes or 0
+    slope = known.operation(stats.workload, stats.algorithm, stats.backend, size)
+    if slope is not None:
+        return Part("compute", slope.value, slope.source, covers=("setup",))
     legs = known.traced.get(stats.key)
     if legs is None:
         why = known.run.untraced(stats.key)
         return Part("compute", None, reason=why, measure="run with --trace-events")
-    dwell = legs.dwell(known.event)
+    dwell = legs.working(known.event)
     taken = {"switch", "ta-entry", "mapping"}
     for part in parts:
         if part.name in taken and part.value is not None:
@@ -516,15 +555,11 @@ def explain(known: _Run, stats: CaseStats) -> Breakdown | None:
     shape = _shape(stats)
     if shape is None:
         return None
-    parts: list[Part]
-    if stats.key == CORE_CALL:
-        parts = [part for part in _way(known, 1) if part.name != "ta-entry"]
-    else:
-        parts = [*_way(known, shape.calls), _mapping(known, shape)]
+    parts = [*_way(known, stats, shape.calls), _mapping(known, shape)]
     if shape.kind in ("digest", "MAC", "stream"):
         parts += _digest(known, stats)
-    elif shape.kind == "storage":
-        parts.append(_secure_work(known, stats, parts))
+    elif shape.kind in ("storage", "other"):
+        parts.append(_at_once(known, stats, parts))
     parts += [_calls_back(known, stats), _console(known, stats), _run_queue(known, stats)]
     left = stats.estimate
     for part in parts:
@@ -540,7 +575,7 @@ def explain(known: _Run, stats: CaseStats) -> Breakdown | None:
 
 
 def _checks(known: _Run, stats: CaseStats, shape: _Shape, parts: Sequence[Part]) -> Iterator[Check]:
-    by_name = {part.name: part for part in parts}
+    by_name: dict[str, Part] = {part.name: part for part in parts}
     way = _sum(
         by_name[name].value
         for name in (
@@ -584,23 +619,36 @@ def _checks(known: _Run, stats: CaseStats, shape: _Shape, parts: Sequence[Part])
             words[counted.judgement],
         )
     legs = known.traced.get(stats.key)
+    inside = _inside(known, stats, shape, by_name)
+    if legs is not None and inside is not None:
+        yield _check(
+            "time in the secure world",
+            *inside,
+            legs.dwell(known.event),
+            "tracepoints, less what tracing adds",
+        )
+
+
+def _inside(
+    known: _Run, stats: CaseStats, shape: _Shape, by_name: Mapping[str, Part]
+) -> tuple[Estimate, str] | None:
+    """The time in the secure world by another source than the call's own tracepoints."""
+    if stats.key == EMPTY_CALL:
+        refused = known.traced.get(REFUSED_CALL)
+        if refused is None or known.entry is None:
+            return None
+        told = f"tracepoints of {_short(REFUSED_CALL)}, and {_short(DIRECT_CALL)} less that"
+        return known.entry + refused.dwell(known.event), told
     client = by_name.get("client")
     # A reference that is registered for the call has more than the client's share outside.
     shared = all(memory == "allocated" for memory, *_ in shape.references)
-    if legs is None or client is None or client.value is None or not shared:
-        return
+    if client is None or client.value is None or not shared or shape.kind == "storage":
+        return None
     inside = stats.estimate - client.value
     for name in ("rpcs", "run-queue"):
         value = by_name[name].value
         inside = inside if value is None else inside - value
-    if shape.kind != "storage" and stats.key != CORE_CALL:
-        yield _check(
-            "time in the secure world",
-            inside,
-            "client's clock less the normal world's parts",
-            legs.dwell(known.event),
-            "tracepoints, less what tracing adds",
-        )
+    return inside, "client's clock less the normal world's parts"
 
 
 def _sum(values: Iterable[Estimate | None]) -> Estimate | None:
@@ -629,7 +677,7 @@ def shown(all_of_them: Sequence[Breakdown]) -> tuple[Breakdown, ...]:
     chosen: dict[str, Breakdown] = {}
     for one in all_of_them:
         stats = one.stats
-        if one.kind == "empty call" and one.key != EMPTY_CALL:
+        if one.kind == "other" or (one.kind == "empty call" and one.key != EMPTY_CALL):
             continue
         if one.kind == "buffer" and stats.algorithm != "temporary":
             continue

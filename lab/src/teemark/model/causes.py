@@ -5,8 +5,9 @@ A rule says `found` only where its signature holds with all of its interval, `ab
 doesn't, `undecided` where the interval reaches to both sides of its threshold, and `unchecked` with
 what is missing. Pure functions of a run and its models; their words are the report's.
 
-To add one: a function `(run, models) -> Cause`, a line in RULES, its words in report/causes.py, and
-a test on both sides of its threshold and without its data.
+Those that show inside a call alone are in trace/causes.py. To add one: a function
+`(run, models) -> Cause`, a line in RULES, its words in report/causes.py, and a test on both sides
+of its threshold and without its data.
 """
 
 from __future__ import annotations
@@ -76,7 +77,7 @@ class Cause:
 _STATUS: dict[Answer, Status] = {"yes": "found", "no": "absent", "undecided": "undecided"}
 
 
-def _unchecked(name: str, lacks: str) -> Cause:
+def unchecked(name: str, lacks: str) -> Cause:
     return Cause(name, "unchecked", lacks=lacks)
 
 
@@ -90,7 +91,7 @@ def _measured(
 def _slower(name: str, one: CaseStats, other: CaseStats, threshold: float = MORE) -> Cause:
     """Whether a case takes more than so many times as long as another."""
     if other.time.median <= 0:
-        return _unchecked(name, f"a time of {other.key} that isn't 0")
+        return unchecked(name, f"a time of {other.key} that isn't 0")
     return _measured(
         name,
         Figure(f"{one.key} over {other.key}", one.estimate / other.estimate, "times"),
@@ -118,7 +119,7 @@ def _against_allocated(models: Models, name: str, memory: str) -> Cause:
     ours, allocated = (_of(models, "shm", kind, "tee") for kind in (memory, "allocated"))
     shared = [size for size in ours if size in allocated]
     if not shared:
-        return _unchecked(name, f"shm/{memory}/tee/in/N and shm/allocated/tee/in/N of one size")
+        return unchecked(name, f"shm/{memory}/tee/in/N and shm/allocated/tee/in/N of one size")
     return _slower(name, ours[shared[-1]], allocated[shared[-1]])
 
 
@@ -133,7 +134,7 @@ def shadow_copy(_run: RunData, models: Models) -> Cause:
     shared = [size for size in copied if size in allocated]
     if len(shared) < 2:
         what = "shm/registered-ro/tee/in/N and shm/allocated/tee/in/N of two sizes"
-        return _unchecked(name, what)
+        return unchecked(name, what)
     small, large = shared[0], shared[-1]
     extra = (copied[large].estimate - allocated[large].estimate) - (
         copied[small].estimate - allocated[small].estimate
@@ -151,11 +152,11 @@ def per_page_mapping(_run: RunData, models: Models) -> Cause:
     name = "per-page-mapping"
     found = _of(models, "shm", "allocated", "tee")
     if len(found) < 2:
-        return _unchecked(name, "shm/allocated/tee/in/N of two sizes, such as 4 KiB and 1 MiB")
+        return unchecked(name, "shm/allocated/tee/in/N of two sizes, such as 4 KiB and 1 MiB")
     (small, first), *_, (large, last) = found.items()
     pages = -(-large // BLOCK) - -(-small // BLOCK)
     if pages < 1:
-        return _unchecked(name, "shm/allocated/tee/in/N of sizes that lie pages apart")
+        return unchecked(name, "shm/allocated/tee/in/N of sizes that lie pages apart")
     cause = _slower(name, last, first)
     page = Figure("a page", (last.estimate - first.estimate).scaled(1 / pages))
     return Cause(name, cause.status, (*cause.figures[:1], page))
@@ -165,7 +166,7 @@ def ta_size_remap(_run: RunData, models: Models) -> Cause:
     name = "ta-size-remap"
     sizes = {int(one.algorithm): one for one in models.stats if one.workload == "ta-size"}
     if len(sizes) < 2:
-        return _unchecked(name, "ta-size/KIB/tee/none of two sizes")
+        return unchecked(name, "ta-size/KIB/tee/none of two sizes")
     small, large = min(sizes), max(sizes)
     cause = _slower(name, sizes[large], sizes[small])
     grows = sizes[large].estimate - sizes[small].estimate
@@ -177,7 +178,7 @@ def ta_load_first_call(_run: RunData, models: Models) -> Cause:
     name = "ta-load-first-call"
     first, warm = (models.case(f"session/{step}/tee/none") for step in ("first-open", "open"))
     if first is None or warm is None:
-        return _unchecked(name, "session/first-open/tee/none and session/open/tee/none")
+        return unchecked(name, "session/first-open/tee/none and session/open/tee/none")
     return _slower(name, first, warm)
 
 
@@ -199,7 +200,7 @@ def no_crypto_extensions(_run: RunData, models: Models) -> Cause:
         and (with_ce := _a_byte(models, algorithm, "ta-ce")) is not None
     ]
     if not found:
-        return _unchecked(name, "oneshot/ALGORITHM by tee and ta-ce, of several sizes")
+        return unchecked(name, "oneshot/ALGORITHM by tee and ta-ce, of several sizes")
     algorithm, ratio = max(found, key=lambda one: one[1].value)
     return _measured(
         name, Figure(f"a byte of {algorithm}, tee over ta-ce", ratio, "times"), EXTENSIONS
@@ -222,7 +223,7 @@ def tee_at_cpu_speed(_run: RunData, models: Models) -> Cause:
             ratios.append((algorithm, backend, tee / rate))
     if not ratios:
         what = "oneshot/ALGORITHM by tee and by openssl, ce or c, of several sizes"
-        return _unchecked(name, what)
+        return unchecked(name, what)
     algorithm, backend, ratio = max(ratios, key=lambda one: one[2].value)
     slower = [above(one, SAME) for *_, one in ratios]
     status: Status = "undecided" if "undecided" in slower else "found"
@@ -257,7 +258,7 @@ def cpu_time_per_byte(_run: RunData, models: Models) -> Cause:
             undecided |= "undecided" in answers and answers[0] != "no" and answers[1] != "yes"
     if not checked:
         what = "oneshot/ALGORITHM by afalg and openssl of one size, with CPU time"
-        return _unchecked(name, what)
+        return unchecked(name, what)
     if best is not None:
         return Cause(name, "found", best)
     return Cause(name, "undecided" if undecided else "absent")
@@ -283,7 +284,7 @@ def ree_time_rpc(_run: RunData, models: Models) -> Cause:
     name = "ree-time-rpc"
     ree, system = _slope(models, "ree"), _slope(models, "system")
     if ree is None or system is None or system.value <= 0:
-        return _unchecked(name, "time/ree/tee/N and time/system/tee/N of two N each")
+        return unchecked(name, "time/ree/tee/N and time/system/tee/N of two N each")
     return _measured(
         name,
         Figure("TEE_GetREETime over TEE_GetSystemTime", ree / system, "times"),
@@ -297,7 +298,7 @@ def console_traces(_run: RunData, models: Models) -> Cause:
     empty = models.case(EMPTY_CALL)
     line = models.lines.term("line") if models.lines is not None else None
     if models.lines is None or empty is None:
-        return _unchecked(name, f"{LOG}/lines/tee/N of three N, and {EMPTY_CALL}")
+        return unchecked(name, f"{LOG}/lines/tee/N of three N, and {EMPTY_CALL}")
     if line is None:
         return Cause(name, "absent")
     share = line / empty.estimate
@@ -328,7 +329,7 @@ def storage_rpcs(_run: RunData, models: Models) -> Cause:
         what = (
             "storage/read|write/tee-ree-fs/BYTES of three sizes as root, so that RPCs are counted"
         )
-        return _unchecked(name, what)
+        return unchecked(name, what)
     most, which = max(found)
     return _measured(name, Figure(f"RPCs a block, {which}", exactly(most), "number"), EACH_BLOCK)
 
@@ -339,7 +340,7 @@ def slow_rng(_run: RunData, models: Models) -> Cause:
     shared = [size for size in tee if size in kernel]
     empty = models.case(EMPTY_CALL)
     if not shared or empty is None:
-        return _unchecked(name, f"rng/random by tee and getrandom of one size, and {EMPTY_CALL}")
+        return unchecked(name, f"rng/random by tee and getrandom of one size, and {EMPTY_CALL}")
     ours, theirs = tee[shared[-1]], kernel[shared[-1]]
     inside = ours.estimate - empty.estimate
     return _measured(
@@ -360,7 +361,7 @@ def cpu_frequency(run: RunData, _models: Models) -> Cause:
     now, most = _khz(cpu.khz_now), _khz(cpu.khz_max)
     if not now or not most:
         why = run.machine.reasons.get("cpu.khz_now") or "the kernel doesn't say"
-        return _unchecked(name, f"the CPUs' frequencies ({why})")
+        return unchecked(name, f"the CPUs' frequencies ({why})")
     share = min(now) / max(most)
     facts = [f"{min(now) / 1000:g} of {max(most) / 1000:g} MHz when the run began"]
     if cpu.governor:
@@ -381,7 +382,7 @@ def contention(run: RunData, _models: Models) -> Cause:
     told = [(one.ns, one.runq_ns) for one in samples if one.runq_ns is not None]
     total = sum(ns for ns, _ in told)
     if not total:
-        return _unchecked(name, "the wait for a CPU: a kernel with CONFIG_SCHED_INFO")
+        return unchecked(name, "the wait for a CPU: a kernel with CONFIG_SCHED_INFO")
     share = exactly(sum(wait for _, wait in told) / total)
     return _measured(name, Figure("waiting for a CPU, of all samples", share, "share"), WAITED)
 
@@ -395,7 +396,7 @@ def cold_cache(run: RunData, models: Models) -> Cause:
         if one.first_ns and one.time.median > 0 and run.backend(one.backend).secure
     ]
     if len(ratios) < 6:
-        return _unchecked(name, "the first calls of six cases of the TEE")
+        return unchecked(name, "the first calls of six cases of the TEE")
     ratio = estimate([ratios], name)
     return _measured(name, Figure("first call over the others", ratio, "times"), MORE)
 
@@ -405,7 +406,7 @@ def clock_resolution(run: RunData, _models: Models) -> Cause:
     step = run.machine.clock.resolution_ns
     samples = [one.ns for case in run.sound for one in case.samples if one.ns > 0]
     if step is None or not samples:
-        return _unchecked(name, "the step of the clock")
+        return unchecked(name, "the step of the clock")
     share = Figure("a step, of the shortest sample", exactly(step / min(samples)), "share")
     return _measured(name, share, CLOCK, Figure("a step", exactly(float(step))))
 
@@ -415,18 +416,11 @@ def emulated(run: RunData, _models: Models) -> Cause:
     by_board = run.run.emulated if run.run is not None else None
     told = run.machine.board.emulated
     if by_board is None and told is None:
-        return _unchecked(name, "a machine that says what it is")
+        return unchecked(name, "a machine that says what it is")
     facts = ["as its board file says"] if by_board else []
     if told and run.machine.board.emulated_told_by:
         facts.append(run.machine.board.emulated_told_by)
     return Cause(name, "found" if by_board or told else "absent", facts=tuple(facts))
-
-
-# What only a trace shows ---------------------------------------------------------------------
-
-
-def _by_trace(name: str) -> Callable[[RunData, Models], Cause]:
-    return lambda _run, _models: _unchecked(name, "a look inside (`teemark trace`)")
 
 
 RULES: tuple[Callable[[RunData, Models], Cause], ...] = (
@@ -447,10 +441,6 @@ RULES: tuple[Callable[[RunData, Models], Cause], ...] = (
     cold_cache,
     clock_resolution,
     emulated,
-    *map(
-        _by_trace,
-        ("size-optimised-core", "core-debug", "lazy-vfp", "pager", "spectre-workaround-smc"),
-    ),
 )
 
 

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Two runs of the same cases: which became better or worse, and which are the same.
 
-Where times are sampled, a case is better or worse if two things agree: the 95 % interval of the
-ratio of its medians leaves 1 out, and a rank test says so, corrected for the number of cases. It is
-the same if the whole interval is within MARGIN of 1, else undecided. In runs of several starts
-the starts are the samples: what differs from boot to boot is then in the interval and in the test.
+Where times are sampled, starts are what is compared: in runs of one start nothing shows what
+differs from start to start, and nothing is decided. A case is better or worse if two things agree:
+the 95 % interval of the ratio of its medians leaves 1 out, and a rank test says so, corrected for
+the number of cases. It is the same if the whole interval is within MARGIN of 1, else undecided. The
+clock of an emulated board runs with its machine, which is busier in one run than in the next: no
+number of starts shows that, and nothing is decided either (lab/bench/alarms.py).
 
 On a deterministic board, where an instruction is a nanosecond, two runs differ by what differed in
 the machine: nothing, or something that can be named. There a case is the same if its medians are
@@ -22,13 +24,11 @@ from typing import Literal
 from teemark.model.models import EMPTY_CALL, Cost, Models, sampling_of
 from teemark.model.ranks import false_discovery, least_p, mann_whitney
 from teemark.model.stats import (
-    ENOUGH,
     LEVEL,
     Estimate,
     Sampling,
     Z,
     call_times,
-    centre,
     loops_of,
     median,
 )
@@ -49,6 +49,9 @@ MOST = 100_000
 TICK_NS = 4_000_000
 """The kernel's timer tick on the virtual boards (CONFIG_HZ=250)."""
 
+EMULATED = "an emulated board's clock shows how busy its machine was, which differs from run to run"
+ONE_START = "runs of one start don't show what differs from start to start"
+
 Verdict = Literal["better", "worse", "same", "undecided"]
 
 
@@ -65,13 +68,13 @@ class Difference:
     reason: str | None = None
     """Why exact medians differ a little; None: identical, or nothing that would explain it."""
     have: int = 0
-    """Samples of the run with fewer, or starts where a run has several."""
+    """Starts of the run with fewer."""
     p: float | None = None
     """Of the rank test, corrected for all cases; None where figures are exact."""
     larger: float | None = None
-    """Effect size: how probable it is that a sample of the second run takes longer."""
+    """Effect size: how probable it is that a start of the second run takes longer."""
     more: int | None = None
-    """About how many samples (starts) more of each run would decide; None: no number would."""
+    """About how many starts more of each run would decide; None: no number would."""
 
     @property
     def name(self) -> str:
@@ -117,6 +120,15 @@ class Comparison:
         return self.first.icount and self.second.icount
 
     @property
+    def blind(self) -> str | None:
+        """Why nothing is called better or worse, whatever the figures are: half a sentence."""
+        if self.exact:
+            return None
+        if _emulated(self.first) or _emulated(self.second):
+            return EMULATED
+        return ONE_START if all(one.have < 2 for one in self.pairs) else None
+
+    @property
     def worst_first(self) -> tuple[Difference, ...]:
         order: tuple[Verdict, ...] = ("worse", "undecided", "better", "same")
         return tuple(
@@ -133,31 +145,30 @@ class Comparison:
         return tuple(one for one in self.pairs if one.verdict == verdict)
 
 
-def obstacles(first: RunData, second: RunData) -> tuple[str, ...]:
-    """Why the two should not be compared: a sentence each."""
-    found = []
+def obstacles(first: RunData, second: RunData) -> dict[str, str]:
+    """Why the two should not be compared, with what to do instead: half a sentence each."""
+    found = {}
     one, other = first.run, second.run
-    emulated = [_emulated(run) for run in (first, second)]
-    if emulated[0] != emulated[1]:
-        words = ["an emulated board" if told else "real hardware" for told in emulated]
-        found.append(
-            f"one run is of {words[0]} and the other of {words[1]}: an emulator's times say "
+    kinds = ["an emulated board" if _emulated(run) else "hardware" for run in (first, second)]
+    if kinds[0] != kinds[1]:
+        found[
+            f"BASE is a run of {kinds[0]} and NEW one of {kinds[1]}: an emulator's times say "
             "nothing about hardware"
-        )
-    if first.unit != second.unit:
-        found.append(
-            f"one run counts {_unit(first)} and the other {_unit(second)}: their ratio has no "
-            "meaning"
-        )
+        ] = "measure both on one board"
+    units = ["instructions" if run.icount else "time" for run in (first, second)]
+    if units[0] != units[1]:
+        found[
+            f"BASE is measured in {units[0]} and NEW in {units[1]}: their ratio has no meaning"
+        ] = "measure both on one board"
     if one is not None and other is not None and one.plan != other.plan:
-        found.append(
-            f"the runs are of different plans, {one.plan} and {other.plan}: what was measured "
+        found[
+            f"BASE is a run of plan {one.plan} and NEW one of plan {other.plan}: what was measured "
             "beside a case may change it"
-        )
-    found += [
-        f"{run.file} is truncated: {run.incomplete}" for run in (first, second) if run.incomplete
-    ]
-    return tuple(found)
+        ] = "measure both with one plan"
+    for run in (first, second):
+        if run.incomplete:
+            found[f"{run.file} is truncated: {run.incomplete}"] = f"measure {run.file} again"
+    return found
 
 
 def _emulated(run: RunData) -> bool:
@@ -165,13 +176,13 @@ def _emulated(run: RunData) -> bool:
     return told or run.machine.board.emulated is True
 
 
-def _unit(run: RunData) -> str:
-    return "instructions" if run.icount else "time"
-
-
 def compare(first: RunData, second: RunData) -> Comparison:
     """Every case of both runs, and what one of them lacks."""
     pairs = _judged([*_cases(first, second), *_hashing(first, second)])
+    if _emulated(first) or _emulated(second):
+        pairs = [
+            one if one.exact else replace(one, verdict="undecided", more=None) for one in pairs
+        ]
     keys = [{case.case.case for case in run.sound if case.samples} for run in (first, second)]
     for run, known in zip((first, second), keys, strict=True):
         known |= {record.case for record in run.teehash}
@@ -222,19 +233,17 @@ def _cases(first: RunData, second: RunData) -> Iterator[_Pair]:
 
 
 def _hashing(first: RunData, second: RunData) -> Iterator[_Pair]:
-    """teehash's steps. Its runs are processes that take turns; one start has them all."""
+    """teehash's steps. Each of its runs is a process of its own: a start."""
     exact = first.icount and second.icount
     times = [file_times(run) for run in (first, second)]
     samplings = (Sampling(first.icount), Sampling(second.icount))
     for case in times[0]:
         if case in times[1]:
-            one, other = (
-                # No tick of the timer can make it shorter.
-                [min(found[case])] if exact else found[case]
-                for found in times
-            )
-            reason = "timer ticks ran within it" if median(one) != median(other) else None
-            yield _Pair(case, 1, ([one], [other]), samplings, (1, 1), reason)
+            # No tick of the timer can make it shorter.
+            of_both = [[min(found[case])] if exact else found[case] for found in times]
+            one, other = ([[value] for value in values] for values in of_both)
+            reason = "timer ticks ran within it" if exact and one != other else None
+            yield _Pair(case, 1, (one, other), samplings, (1, 1), reason)
 
 
 def file_times(run: RunData) -> dict[str, list[float]]:
@@ -276,39 +285,26 @@ def _judged(pairs: Sequence[_Pair]) -> list[Difference]:
         if all(sampling.exact for sampling in pair.samplings):
             found.append(_exactly(replace(one, exact=True, reason=pair.reason)))
             continue
-        values, worth = _ranked(pair)
-        test = mann_whitney(*values, worth)
+        medians = [[median(values) for values in of_run if values] for of_run in pair.starts]
+        test = mann_whitney(*medians)
         ps.append(test.p)
-        found.append(replace(one, have=min(map(len, values)), larger=test.larger, p=test.p))
+        found.append(replace(one, have=min(map(len, medians)), larger=test.larger, p=test.p))
     corrected = iter(false_discovery(ps))
     return [one if one.exact else _sampled(one, next(corrected), len(ps)) for one in found]
-
-
-def _ranked(pair: _Pair) -> tuple[tuple[list[float], list[float]], float]:
-    """What the rank test is about, and how many of these are worth one independent value: starts
-    where one of the runs has several, else samples."""
-    starts = [[values for values in of_run if values] for of_run in pair.starts]
-    if max(map(len, starts)) > 1:
-        medians = [[centre([values]) for values in of_run] for of_run in starts]
-        return (medians[0], medians[1]), 1.0
-    one, other = (list(of_run[0]) for of_run in starts)
-    worth = [
-        sampling.dependence.of(len(values))
-        for sampling, values in zip(pair.samplings, (one, other), strict=True)
-    ]
-    return (one, other), math.fsum(worth) / 2
 
 
 def _exactly(one: Difference) -> Difference:
     if one.identical or (one.reason is not None and abs(one.change) <= LIMIT):
         return replace(one, verdict="same")
+    if not (one.first.exact and one.second.exact):
+        return replace(one, reason="its samples scatter, as where a call waits for a disk")
     return replace(one, verdict="worse" if one.added > 0 else "better")
 
 
 def _sampled(one: Difference, p: float, cases: int) -> Difference:
     interval = one.ratio.interval
     verdict: Verdict = "undecided"
-    if interval is not None:
+    if interval is not None and one.have > 1:
         if interval.low >= 1 - MARGIN and interval.high <= 1 + MARGIN:
             verdict = "same"
         elif p <= ALPHA and interval.low > 1:
@@ -320,15 +316,15 @@ def _sampled(one: Difference, p: float, cases: int) -> Difference:
 
 
 def _more(one: Difference, cases: int) -> int | None:
-    """As the interval's width falls with the square root of the number of samples. The test is
+    """As the interval's width falls with the square root of the number of starts. The test is
     taken at the level that it needs if no other case differs."""
     interval, have = one.ratio.interval, one.have
     level = ALPHA / cases
-    least = max(ENOUGH, 2)
+    least = 2
     while least_p(least, least) > level:
         least += 1
-    if interval is None:
-        return max(least - have, 1)
+    if interval is None or have < 2:
+        return least - have
     off = abs(one.ratio.value - 1)
     wider = NormalDist().inv_cdf(1 - level / 2) / Z
     half = interval.width / 2
@@ -399,6 +395,10 @@ class TermChange:
     def added(self) -> Estimate:
         return self.second - self.first
 
+    def of(self, size: int) -> float:
+        """What it makes of a call with so many bytes."""
+        return self.added.value * (size if self.term == "byte" else 1)
+
     @property
     def sure(self) -> bool:
         interval = self.added.interval
@@ -443,30 +443,25 @@ def explain(found: Comparison, first: Models, second: Models) -> tuple[Explanati
 
 
 def _explained(found: Comparison, cost: Cost, other: Cost, beginning: str) -> Explanation:
-    pairs = [one for one in found.pairs if one.case.startswith(beginning) and one.repeat == 1]
-    sizes = {
-        one.case: int(one.case.rpartition("/")[2])
-        for one in pairs
-        if one.case.rpartition("/")[2].isdigit()
-    }
-    changed: list[TermChange] = []
-    unchanged: list[Term] = []
+    added = [  # bytes, what a call takes more, and how much of that matters
+        (int(size), one.added, max(abs(one.added), LIMIT * one.first.value))
+        for one in found.pairs
+        if one.case.startswith(beginning) and one.repeat == 1
+        if (size := one.case.rpartition("/")[2]).isdigit()
+    ]
     terms: tuple[tuple[Term, Estimate, Estimate], ...] = (
         ("call", cost.call, other.call),
         ("byte", cost.byte, other.byte),
     )
-    for term, before, after in terms:
-        change = TermChange(term, before, after.drawn_apart())
-        shares = [
-            abs(change.added.value) * (1 if term == "call" else sizes[one.case]) / scale
-            for one in pairs
-            if one.case in sizes
-            if (scale := max(abs(one.added), LIMIT * one.first.value)) > 0
-        ]
-        if change.sure and max(shares, default=0.0) >= PART:
-            changed.append(change)
-        else:
-            unchanged.append(term)
-    return Explanation(
-        cost.workload, cost.algorithm, cost.backend, tuple(changed), tuple(unchanged)
-    )
+    changed = [
+        change
+        for term, before, after in terms
+        if (change := TermChange(term, before, after.drawn_apart())).sure
+        if any(abs(change.of(size)) >= PART * scale for size, _, scale in added if scale)
+    ]
+    for change in changed:
+        if all(abs(more - change.of(size)) < PART * scale for size, more, scale in added):
+            changed = [change]  # It explains all: fits of two runs differ by a little, too.
+            break
+    unchanged = tuple(term for term, *_ in terms if term not in [one.term for one in changed])
+    return Explanation(cost.workload, cost.algorithm, cost.backend, tuple(changed), unchanged)

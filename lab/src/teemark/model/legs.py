@@ -85,12 +85,21 @@ class Traced:
         )
         return found - _half(event, self.legs) if event is not None else found
 
-    def away(self, why: Why, event: Estimate | None) -> Estimate:
-        """In the normal world between two legs of a call, by what the secure world returned for."""
-        if not self._returns(why):
+    def working(self, event: Estimate | None) -> Estimate:
+        """In the secure world, and in the interrupts that came meanwhile."""
+        found = self._estimate([float(_without_rpcs(way)) for way in self.ways], "working")
+        return found - _half(event, self.rpcs + 1) if event is not None else found
+
+    def served(self, event: Estimate | None, untraced: Estimate) -> Estimate:
+        """In the normal world between two legs of a call, to serve an RPC; without what tracing
+        adds. It adds more than its events where threads change, and they do so here alone."""
+        if not self.rpcs:
             return exactly(0.0)
-        found = self._estimate([float(_away(way, why)) for way in self.ways], why)
-        return found - _half(event, self._returns(why)) if event is not None else found
+        found = self._estimate([float(_served(way)) for way in self.ways], "rpc")
+        if event is None:
+            return found
+        changes = (self.event(untraced) - event).scaled(self.legs)
+        return found - _half(event, self.rpcs) - changes
 
 
 def _half(event: Estimate, times: float) -> Estimate:
@@ -108,8 +117,12 @@ def _why(ret: int) -> Why | None:
     return "rpc" if ret >> 16 == 0xFFFF and ret != 0xFFFFFFFF else None
 
 
-def _away(way: Sequence[Leg], why: Why) -> int:
-    return sum(following[0] - leg[1] for leg, following in pairwise(way) if _why(leg[2]) == why)
+def _without_rpcs(way: Sequence[Leg]) -> int:
+    return way[-1][1] - way[0][0] - _served(way)
+
+
+def _served(way: Sequence[Leg]) -> int:
+    return sum(following[0] - leg[1] for leg, following in pairwise(way) if _why(leg[2]) == "rpc")
 
 
 def traced_calls(run: RunData, sampling: Sampling) -> Mapping[str, Traced]:

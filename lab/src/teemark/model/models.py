@@ -22,8 +22,10 @@ from teemark.model.stats import (
 from teemark.run.reader import MeasuredCase, RunData
 
 EMPTY_CALL = "invoke/none/tee/none"
-CORE_CALL = "invoke/core/tee/none"
-"""A call that the TEE's core answers itself: no TA is entered."""
+DIRECT_CALL = "invoke/direct/tee/none"
+"""The empty call without the client library."""
+REFUSED_CALL = "invoke/refused/tee/none"
+"""The same call with a parameter too many: the TEE's core refuses it before it looks for a TA."""
 LOG = "log"
 """The workload whose calls write lines to the TEE's console; how many is its last word."""
 
@@ -313,7 +315,9 @@ def references_of(stats: Iterable[CaseStats]) -> Fit | None:
     calls = [
         one
         for one in stats
-        if one.workload == "invoke" and one.backend == "tee" and one.key != CORE_CALL
+        if one.workload == "invoke"
+        and one.backend == "tee"
+        and one.key not in (DIRECT_CALL, REFUSED_CALL)
     ]
     return fit(
         range(len(calls)),

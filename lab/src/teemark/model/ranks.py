@@ -33,21 +33,21 @@ class Ranked:
     larger: float
 
 
-def mann_whitney(first: Sequence[float], second: Sequence[float], worth: float = 1.0) -> Ranked:
-    """`worth` is how many values are worth one independent one. ValueError without values."""
+def mann_whitney(first: Sequence[float], second: Sequence[float]) -> Ranked:
+    """ValueError without values."""
     n, m = len(first), len(second)
     if not n or not m:
         raise ValueError("no values to rank")
     ranks = _doubled_ranks((*first, *second))
     total = sum(ranks[n:])  # twice the sum of the second set's ranks
     larger = (total / 2 - m * (m + 1) / 2) / (n * m)
-    if worth <= 1 and n + m <= EXACT_UP_TO:
+    if n + m <= EXACT_UP_TO:
         return Ranked(_exact(tuple(sorted(ranks)), m, total), larger)
     ties: dict[int, int] = {}
     for rank in ranks:
         ties[rank] = ties.get(rank, 0) + 1
     tied = sum(count**3 - count for count in ties.values()) / ((n + m) * (n + m - 1))
-    variance = n * m / 12 * (n + m + 1 - tied) * max(worth, 1.0)
+    variance = n * m / 12 * (n + m + 1 - tied)
     off = abs(larger - 0.5) * n * m - 0.5  # continuity
     if variance <= 0 or off <= 0:
         return Ranked(1.0, larger)

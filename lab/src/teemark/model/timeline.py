@@ -15,7 +15,7 @@ State = Literal["on", "preempt", "wait"]
 Step = StepName | Literal["between"]
 """What the thread that hashes does; between: nothing that was recorded as a step."""
 
-STEPS: tuple[Step, ...] = ("open", "read", "wait", "hash", "between", "close")
+STEPS: tuple[Step, ...] = ("open", "read", "wait", "hash", "between", "report", "close")
 
 
 @dataclass(frozen=True, slots=True)

@@ -127,4 +127,26 @@ _WORDS: dict[str, tuple[str, str]] = {
         "This board's CPU is emulated: its times say nothing of hardware.",
         "Compare counts of instructions, and measure on hardware for times.",
     ),
+    "size-optimised-core": (
+        "OP-TEE's core clears memory byte by byte, a page table at every entry into a TA.",
+        "Build OP-TEE with CFG_CC_OPT_LEVEL=2.",
+    ),
+    "core-debug": (
+        "OP-TEE's core counts and checks its locks.",
+        "Build it with CFG_TEE_CORE_DEBUG=n, once you don't need its assertions any more.",
+    ),
+    "lazy-vfp": (
+        "The TA's first vector instruction in a call traps into the core.",
+        "Keep vector code out of short commands: build the TA's other files without it "
+        "(-mgeneral-regs-only).",
+    ),
+    "pager": (
+        "OP-TEE's core is paged: a call loads and decrypts parts of it.",
+        "Build OP-TEE with CFG_WITH_PAGER=n where its memory has room for all of it.",
+    ),
+    "spectre-workaround-smc": (
+        "OP-TEE's core calls the firmware at each entry from a TA, against Spectre.",
+        "Cores that aren't vulnerable (CSV2) don't need it: CFG_CORE_WORKAROUND_SPECTRE_BP_SEC=n, "
+        "for such cores only.",
+    ),
 }

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from teemark import fmt
 from teemark.model.compare import (
     MARGIN,
+    ONE_START,
     Comparison,
     Difference,
     Explanation,
@@ -133,28 +134,24 @@ def remarks(found: Comparison) -> list[str]:
                 f"{fmt.percent(abs(worst.change))}, as two boots of one build are: "
                 f"{worst.name}: {worst.reason}."
             )
+    elif found.blind is not None:
+        said.append(f"Nothing is called better or worse: {found.blind}; {remedy(found)}.")
     else:
-        several = found.starts > 1
-        what = "starts" if several else "samples"
         said.append(
             f"± is half of the 95{fmt.THIN}% interval. Better and worse: the interval leaves 0 "
-            f"out, and a rank test (Mann and Whitney) of the {what} says so; its levels are "
+            f"out, and a rank test (Mann and Whitney) of the starts says so; its levels are "
             "corrected for the number of cases (Benjamini and Hochberg), so that of all that is "
             f"called better or worse 5{fmt.THIN}% may be chance. Same: the whole interval is "
-            f"within {fmt.percent(MARGIN)}."
+            f"within {fmt.percent(MARGIN)}. The starts of a run follow each other: what differs "
+            "from day to day isn't in their interval."
         )
-        if not several:
-            said.append(
-                "A run here has one start: what differs from start to start is in no interval, "
-                "and may be all that is seen. `teemark run --rounds 5` measures it."
-            )
         undecided = found.of("undecided")
         if undecided:
             known = [one.more for one in undecided if one.more is not None]
             if known:
-                most = fmt.plural(max(known), what.removesuffix("s"))
                 said.append(
-                    f"Undecided: about {most} more of each run would decide "
+                    f"Undecided: about {fmt.plural(max(known), 'start')} more of each run would "
+                    "decide "
                     + (
                         "all of them."
                         if len(known) == len(undecided)
@@ -167,6 +164,14 @@ def remarks(found: Comparison) -> list[str]:
                 f"Only {what} run measured {fmt.plural(len(cases), 'case')}: {_some(cases)}."
             )
     return said
+
+
+def remedy(found: Comparison) -> str:
+    """What to do where nothing is decided."""
+    if found.blind == ONE_START:
+        starts = 1 + max((one.more or 0 for one in found.pairs), default=0)
+        return f"measure both with `teemark run --rounds {starts}`"
+    return "measure on qemu-v8-icount, which counts instructions, or on hardware"
 
 
 def _some(names: Sequence[str], most: int = 4) -> str:

@@ -16,6 +16,7 @@ from teemark.report.causes import say as say_cause
 from teemark.report.notices import lacking
 from teemark.report.verdicts import Said, say
 from teemark.run.reader import RunData
+from teemark.trace import causes as inside
 from teemark.trace.profile import Trace
 
 
@@ -70,7 +71,8 @@ def subjects(
         said = tuple(say(run, verdict) for verdict in judge(run, models))
         trace = traces[number - 1] if traces else None
         parts = breakdowns(run, models)
-        why = tuple(say_cause(run, cause) for cause in causes(run, models))
+        found = (*causes(run, models), *inside.causes(trace))
+        why = tuple(say_cause(run, cause) for cause in found)
         made.append(Subject(run, models, said, label, parts, why, trace, against))
     return tuple(made)
 

@@ -450,7 +450,7 @@ class Teehash(Record, frozen=True, kw_only=True, tag="teehash"):
 
 Switched = Literal["in", "wait", "preempt", "exit"]
 Switch = tuple[Count, Count, Count, Switched]
-StepName = Literal["open", "read", "wait", "hash", "close"]
+StepName = Literal["open", "read", "wait", "hash", "report", "close"]
 Stretch = tuple[StepName, Count, Count]
 
 
@@ -468,7 +468,7 @@ class Timeline(Record, frozen=True, kw_only=True, tag="timeline"):
         tuple[Stretch, ...],
         Meta(
             description="what that thread did, from and to: open the session; read; wait for the "
-            "thread that reads; hash, which is a call; close the session"
+            "thread that reads; hash, which is a call; what the report asks; close the session"
         ),
     ]
     steps_left_out: Count

@@ -23,12 +23,10 @@ class Change:
 
 def changes(before: CaseTrace, after: CaseTrace) -> list[Change]:
     """Every function that differs, the largest difference first. They add up to the whole."""
-    own: dict[tuple[str, str], list[int]] = {}
-    known: dict[tuple[str, str], Function] = {}
-    for index, case in enumerate((before, after)):
-        for function, cost in case.costs.items():
-            key = function.level, function.name
-            own.setdefault(key, [0, 0])[index] += cost.self
-            known.setdefault(key, function)
-    found = [Change(known[key], *counts) for key, counts in own.items() if counts[0] != counts[1]]
+    known = {(f.level, f.name): f for case in (after, before) for f in case.functions}
+    found = [
+        Change(function, before.own.get(key, 0), after.own.get(key, 0))
+        for key, function in known.items()
+        if before.own.get(key, 0) != after.own.get(key, 0)
+    ]
     return sorted(found, key=lambda c: (-abs(c.more), c.function.level, c.function.name))

@@ -140,6 +140,14 @@ class CaseTrace(msgspec.Struct, frozen=True, dict=True):
             parent = self.nodes[parent].parent
         return False
 
+    @cached_property
+    def own(self) -> dict[tuple[str, str], int]:
+        """Of each function, by level and name, the instructions without what it calls."""
+        found: Counter[tuple[str, str]] = Counter()
+        for function, cost in self.costs.items():
+            found[function.level, function.name] += cost.self
+        return dict(found)
+
     def stacks(self) -> Iterator[tuple[tuple[Function, ...], int]]:
         """Every stack that instructions were executed on, with their number."""
         paths: list[tuple[Function, ...]] = []

@@ -18,10 +18,15 @@ from typing import Literal, get_args
 from teemark.trace.profile import INTERRUPT, CaseTrace, Function
 
 Role = Literal[
-    "client", "switch", "ta-entry", "mapping", "command", "compute", "rpcs", "interrupts"
+    "client", "switch", "ta-entry", "mapping", "command", "compute", "rpcs", "interrupts",
+    "resumed", "others",
 ]  # fmt: skip
 
 ROLES: tuple[Role, ...] = get_args(Role)
+
+_LEG = re.compile(r"optee_smccc_(smc|hvc)")
+"""Goes into the secure world: once for a call, and once more after each interrupt or RPC. What the
+further ones take is `resumed`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +45,13 @@ def _rule(level: str, function: str, role: Role, *below: Role, caller: str = r".
     return _Rule(level, re.compile(function), role, frozenset(below or ROLES), re.compile(caller))
 
 
+_DISPATCHER = r"(__)?tee_entry_std|entry_invoke_command"
+
 _RULES = (
     _Rule("EL1", INTERRUPT, "interrupts", frozenset(ROLES)),
+    # The way out of one; what a tick leaves to be done before a program goes on.
+    _rule("EL1", r"ret_to_kernel|do_notify_resume", "interrupts", "client", "switch"),
+    _rule("EL1", r"__bp_harden_el1_vectors", "interrupts", "switch"),
     # A reference that is registered for the call, by libteec and its system calls.
     _rule("EL0", r"TEEC_(Register|Release)SharedMemory", "mapping", "client"),
     _rule("EL1", r"tee_shm_get_from_id|tee_shm_put", "mapping", "client"),
@@ -56,14 +66,35 @@ _RULES = (
         "client",
         caller=r"optee_smc_do_call_with_arg",
     ),
+    _rule("EL1", _LEG.pattern, "switch", "client"),
     _rule("EL3", r".*", "switch", "client"),
     _rule("S-EL1", r".*", "switch", "client"),
-    _rule("S-EL1", r"user_ta_enter", "ta-entry", "switch"),
+    _rule("S-EL1", r"thread_resume_from_rpc", "resumed", "switch"),
+    # Memory that RPCs of storage were given goes back when the call ends.
+    _rule("S-EL1", r"thread_rpc_shm_cache_clear", "command", "switch"),
+    # What OP-TEE does for a call to a TA that it doesn't refuse: its parameters, its session.
+    _rule(
+        "S-EL1",
+        r"copy_(in|out)_params?|tee_ta_((get|put)_session|invoke_command)|"
+        r"user_ta_enter",
+        "ta-entry",
+        "switch",
+    ),
+    # Tail calls with which giving the session back ends.
+    _rule("S-EL1", r"(__)?mutex_unlock\b.*|wq_wake_next", "ta-entry", "switch", caller=_DISPATCHER),
+    _rule("S-EL1", r"memset|qsort|alloc_pgt", "ta-entry", "mapping", caller=r"vm_map_param"),
     # A reference looked up by its cookie, and in the TA's range of addresses.
-    _rule("S-EL1", r"vm_map_pad|vm_clean_param", "mapping", "ta-entry"),
-    _rule("S-EL1", r"set_[rtf]mem_param", "mapping", "switch"),
-    _rule("S-EL1", r"mobj_reg_shm_get_by_cookie", "mapping", "switch", caller=r"copy_in_params"),
+    _rule(
+        "S-EL1",
+        r"vm_map_pa(d|ram)|mobj_(reg_shm_)?get_phys_offs.*|vm_clean_param|set_[rtf]mem_param",
+        "mapping",
+        "ta-entry",
+    ),
+    _rule("S-EL1", r"mobj_reg_shm_get_by_cookie", "mapping", "ta-entry", caller=r"copy_in_params"),
 )
+
+_ONCE = re.compile(r"thread_alloc_and_run")
+"""Of the way in, what is there for the first leg alone."""
 
 _FRAME = re.compile(
     r"TA_\w+|__?utee_\w+|__ta_entry|ta_header_get_session|(from|to)_utee_params|"
@@ -94,13 +125,38 @@ def roles(case: CaseTrace) -> Mapping[Role, int]:
     """Instructions of each role; their sum is the call's."""
     found: Counter[Role] = Counter()
     known: list[Role] = []
+    ways: list[tuple[int, int]] = []  # legs through this place, and the calls that they are of
     for node in case.nodes:
         function = case.functions[node.function]
+        role: Role
         if node.parent < 0:
-            role: Role = "client" if function.level else "rpcs"
+            role, way = "client" if function.level else _other_thread(function), (1, 1)
         else:
-            caller = case.functions[case.nodes[node.parent].function].name
-            role = _role(function, known[node.parent], caller)
+            parent = case.nodes[node.parent]
+            above = case.functions[parent.function].name
+            role, way = _role(function, known[node.parent], above), ways[node.parent]
+            if _LEG.fullmatch(function.name) and role == "switch":
+                way = node.calls, parent.calls
+                # The loop that makes them goes round once for each.
+                again = _again(parent.self, way)
+                found[known[node.parent]] -= again
+                found["resumed"] += again
+            if _ONCE.fullmatch(function.name):
+                way = 1, 1
+        again = _again(node.self, way) if role == "switch" and node.calls >= way[0] else 0
         known.append(role)
-        found[role] += node.self
+        ways.append(way)
+        found[role] += node.self - again
+        found["resumed"] += again
     return {role: found[role] for role in ROLES if found[role]}
+
+
+def _again(instructions: int, way: tuple[int, int]) -> int:
+    """Of what each leg does, that which those after a call's first do."""
+    legs, calls = way
+    return instructions * (legs - calls) // legs
+
+
+def _other_thread(function: Function) -> Role:
+    """tee-supplicant serves the call; a thread of the kernel came by."""
+    return "others" if function.name == "[kernel thread]" else "rpcs"

@@ -22,6 +22,8 @@ SAMPLE = 0x71
 
 TEEHASH_PARTS = {0x74: "open", 0x75: "first", 0x76: "step", 0x77: "last", 0x78: "close"}
 """teehash's, in the order of its work."""
+HASHING = ("first", "step", "last")
+"""Those that work on a file."""
 
 _HEAD = struct.Struct("<8s6Q")
 BLOCK = np.dtype([("vaddr", "<u8"), ("haddr", "<u8"), ("instructions", "<u4"), ("word", "<u4")])

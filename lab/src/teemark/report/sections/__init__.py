@@ -6,6 +6,7 @@ from __future__ import annotations
 from teemark.report.sections.breakdown import taken_apart
 from teemark.report.sections.calls import calls
 from teemark.report.sections.cases import cases
+from teemark.report.sections.causes import why
 from teemark.report.sections.choices import choices
 from teemark.report.sections.comparison import comparison
 from teemark.report.sections.costs import costs, inside
@@ -26,6 +27,7 @@ SECTIONS: tuple[SectionFunction, ...] = (
     headline,
     comparison,
     taken_apart,
+    why,
     traced,
     seed_tables,
     timeline,

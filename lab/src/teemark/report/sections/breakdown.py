@@ -43,38 +43,36 @@ def taken_apart(subjects: Sequence[Subject]) -> Section | None:
 def _of(subject: Subject) -> list[Block]:
     blocks: list[Block] = []
     for number, one in enumerate(shown(subject.breakdowns)):
-        blocks += _case(subject, number, one)
-    return blocks
-
-
-def _case(subject: Subject, number: int, one: Breakdown) -> list[Block]:
-    blocks: list[Block] = [
-        Chart(
+        chart = Chart(
             key=f"parts-{number}",
             title=one.key,
             caption=("Point at a part for its share.", *_caveat(subject)),
             wide=bars.render(one, bars.WIDE),
             narrow=bars.render(one, bars.NARROW),
             data=_shares(one),
-        ),
-        table(subject, one),
-    ]
+        )
+        blocks += [chart, *told(subject, one)]
+    return blocks
+
+
+def told(subject: Subject, one: Breakdown) -> list[Block]:
+    """Its parts, what two sources say of the same, and what can't be told."""
+    blocks: list[Block] = [_table(subject, one)]
     unknown = [part for part in one.parts if part.value is None]
-    notes = [_said(check, subject.run) for check in one.checks]
-    if notes:
-        blocks.append(Bullets(tuple(notes)))
+    if one.checks:
+        blocks.append(Bullets(tuple(_said(check, subject.run) for check in one.checks)))
     if unknown:
         blocks.append(
             Fold(
                 f"What can't be told of {one.key}",
                 fmt.plural(len(unknown), "part"),
-                (Bullets(tuple(missing(part) for part in unknown)),),
+                (Bullets(tuple(_missing(part) for part in unknown)),),
             )
         )
     return blocks
 
 
-def missing(part: Part) -> Text:
+def _missing(part: Part) -> Text:
     return (Strong(part.title), f": {part.reason}. To know it: {part.measure}.")
 
 
@@ -90,8 +88,8 @@ def _shares(one: Breakdown) -> Table:
     )
 
 
-def table(subject: Subject, one: Breakdown) -> Table:
-    rows: list[tuple[Cell, ...]] = [row(subject.run, one, part) for part in one.known]
+def _table(subject: Subject, one: Breakdown) -> Table:
+    rows: list[tuple[Cell, ...]] = [_row(subject.run, one, part) for part in one.known]
     total: tuple[Cell, ...] = (
         (Strong("the call"),),
         (Strong(figures.cell(subject.run, one.total)),),
@@ -113,7 +111,7 @@ def table(subject: Subject, one: Breakdown) -> Table:
     )
 
 
-def row(run: RunData, one: Breakdown, part: Part) -> tuple[Cell, ...]:
+def _row(run: RunData, one: Breakdown, part: Part) -> tuple[Cell, ...]:
     value = part.value
     assert value is not None
     share = value.value / one.total.value if one.total.value else 0.0
@@ -139,11 +137,3 @@ def _said(check: Check, run: RunData) -> Text:
         Strong(check.what),
         f": {one} ({check.one_source}) and {other} ({check.other_source}) {words[check.answer]}.",
     )
-
-
-def plain(text: Text) -> str:
-    return "".join(part if isinstance(part, str) else part.text for part in text)
-
-
-def checked(run: RunData, one: Breakdown) -> list[str]:
-    return [plain(_said(check, run)) for check in one.checks]

@@ -36,6 +36,7 @@ NAMES: dict[Step, str] = {
     "wait": "wait for the reader thread",
     "hash": "hash, in calls",
     "between": "between the steps",
+    "report": "for the report",
     "close": "close the session",
 }
 COLOURS: dict[Step, str] = {
@@ -43,6 +44,7 @@ COLOURS: dict[Step, str] = {
     "read": "3",
     "wait": "other",
     "hash": "0",
+    "report": "1",
     "close": "4",
 }
 _STATES: dict[State, str] = {"on": "on a CPU", "preempt": "ready, another ran", "wait": "waiting"}

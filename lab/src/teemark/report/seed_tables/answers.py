@@ -123,7 +123,9 @@ def _figure(run: RunData, value: Value | str, unit: Unit) -> str:
         return f"{text} [too few samples for an interval]"
     if interval.low == interval.high:
         return text
-    low, high = (written(run, end) for end in (interval.low, interval.high))
+    # an interval of few samples may reach below zero, and no factor does
+    least = max(interval.low, 0.0) if unit == "times" and value.median > 0 else interval.low
+    low, high = (written(run, end) for end in (least, interval.high))
     return f"{text} [{low}{fmt.TO}{high}]"
 
 

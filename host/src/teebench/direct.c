@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <linux/tee.h>
+#include <tee_client_api.h>
+
+#include <teemark/ta_digest.h>
+
+#include "direct.h"
+#include "tee_device.h"
+
+enum {
+	PARAMS = 4, /* that libteec always passes */
+	TOO_MANY = PARAMS + 1,
+};
+
+struct direct {
+	int fd;
+	uint32_t session;
+	/* Zeros but for the header: a parameter of no type is all zeros. */
+	union {
+		struct tee_ioctl_invoke_arg arg;
+		uint8_t bytes[sizeof(struct tee_ioctl_invoke_arg) +
+			      TOO_MANY * sizeof(struct tee_ioctl_param)];
+	} call;
+};
+
+static int ask(int fd, unsigned long request, void *arg, size_t size)
+{
+	struct tee_ioctl_buf_data data = {
+		.buf_ptr = (uintptr_t)arg,
+		.buf_len = size,
+	};
+
+	return ioctl(fd, request, &data) ? -errno : 0;
+}
+
+/* As the TEE reads a UUID: its numbers with the high byte first. */
+static void octets(uint8_t out[TEE_IOCTL_UUID_LEN], const TEEC_UUID *uuid)
+{
+	for (unsigned i = 0; i < 4; i++)
+		out[i] = (uint8_t)(uuid->timeLow >> (24 - 8 * i));
+	for (unsigned i = 0; i < 2; i++) {
+		out[4 + i] = (uint8_t)(uuid->timeMid >> (8 - 8 * i));
+		out[6 + i] = (uint8_t)(uuid->timeHiAndVersion >> (8 - 8 * i));
+	}
+	memcpy(out + 8, uuid->clockSeqAndNode, 8);
+}
+
+int direct_open(struct direct **direct, struct error *err)
+{
+	static const TEEC_UUID uuid = TA_DIGEST_UUID;
+	struct tee_ioctl_open_session_arg arg = {
+		.clnt_login = TEE_IOCTL_LOGIN_PUBLIC,
+	};
+	struct direct *d = calloc(1, sizeof(*d));
+	char device[32];
+	int ret;
+
+	*direct = NULL;
+	if (!d)
+		return error_set(err, -ENOMEM, "out of memory");
+	d->fd = tee_device_open(device, sizeof(device), err);
+	if (d->fd < 0) {
+		ret = d->fd;
+		free(d);
+		return ret;
+	}
+	octets(arg.uuid, &uuid);
+	ret = ask(d->fd, TEE_IOC_OPEN_SESSION, &arg, sizeof(arg));
+	if (ret)
+		error_set(err, ret, "cannot open a session by %s: %s", device,
+			  strerror(-ret));
+	else if (arg.ret)
+		ret = error_tee(err, arg.ret, arg.ret_origin,
+				"cannot open a session by %s", device);
+	if (ret) {
+		close(d->fd);
+		free(d);
+		return ret;
+	}
+	d->session = arg.session;
+	*direct = d;
+	return 0;
+}
+
+void direct_close(struct direct *d)
+{
+	struct tee_ioctl_close_session_arg arg;
+
+	if (!d)
+		return;
+	arg = (struct tee_ioctl_close_session_arg){ .session = d->session };
+	ioctl(d->fd, TEE_IOC_CLOSE_SESSION, &arg);
+	close(d->fd);
+	free(d);
+}
+
+static int not_refused(struct error *err, const char *why)
+{
+	return error_skip(err, -EOPNOTSUPP, "not-refused",
+			  "this TEE does not refuse a call with %u parameters "
+			  "before it looks for the TA (%s)",
+			  TOO_MANY, why);
+}
+
+int direct_call(struct direct *d, bool refused, uint32_t times,
+		struct error *err)
+{
+	uint32_t params = refused ? TOO_MANY : PARAMS;
+	size_t size =
+		sizeof(d->call.arg) + params * sizeof(struct tee_ioctl_param);
+	int ret;
+
+	d->call.arg.func = TA_DIGEST_CMD_NOP;
+	d->call.arg.session = d->session;
+	d->call.arg.num_params = params;
+	for (uint32_t i = 0; i < times; i++) {
+		ret = ask(d->fd, TEE_IOC_INVOKE, &d->call, size);
+		if (ret && refused)
+			return not_refused(err, strerror(-ret));
+		if (ret)
+			return error_set(err, ret,
+					 "cannot call the digest TA: %s",
+					 strerror(-ret));
+		if (refused ?
+			    d->call.arg.ret != TEEC_ERROR_BAD_PARAMETERS ||
+				    d->call.arg.ret_origin != TEEC_ORIGIN_TEE :
+			    d->call.arg.ret != TEEC_SUCCESS) {
+			ret = error_tee(err, d->call.arg.ret,
+					d->call.arg.ret_origin,
+					"cannot call the digest TA");
+			return refused ? not_refused(err, "it answers another "
+							  "way") :
+					 ret;
+		}
+	}
+	return 0;
+}

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Why calls cost what they cost: causes that the run shows, those it rules out, and those that it
+can't tell, with what it lacks. `teemark explain` prints the same blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from teemark.report.blocks import (
+    Block,
+    Bullets,
+    Code,
+    Finding,
+    Findings,
+    Inline,
+    Paragraph,
+    Section,
+    Strong,
+    Text,
+)
+from teemark.report.causes import SaidCause
+from teemark.report.subject import Subject, each
+
+
+def why(subjects: Sequence[Subject]) -> Section | None:
+    """Of runs that call into the TEE."""
+    called = [subject for subject in subjects if subject.breakdowns or subject.trace]
+    blocks = each(called, told)
+    if not blocks:
+        return None
+    intro = Paragraph(
+        (
+            "Each known cause of lost time has a signature that a run shows or doesn't. A "
+            "signature is no proof: another cause may leave the same one.",
+        )
+    )
+    return Section("causes", "Why it costs that", (intro, *blocks))
+
+
+def told(subject: Subject) -> list[Block]:
+    found = [cause for cause in subject.causes if cause.claim is not None]
+    blocks: list[Block] = []
+    if found:
+        blocks.append(Findings(tuple(_finding(cause) for cause in found)))
+    others = tuple(_others(subject.causes))
+    if others:
+        blocks.append(Bullets(others))
+    return blocks
+
+
+def _finding(cause: SaidCause) -> Finding:
+    return Finding(
+        claim=(Code(cause.key), f": {cause.claim}"),
+        evidence=(cause.evidence,) if cause.evidence else (),
+        advice=(cause.advice,) if cause.advice else (),
+        unsure=cause.confidence == "low",
+    )
+
+
+def _others(causes: Sequence[SaidCause]) -> list[Text]:
+    made: list[Text] = []
+    absent = [cause.key for cause in causes if cause.status == "absent"]
+    if absent:
+        made.append((Strong("Checked, not the case"), ": ", *_names(absent), "."))
+    made += [
+        (Strong("Undecided"), ": ", Code(cause.key), f" ({cause.evidence}).")
+        for cause in causes
+        if cause.status == "undecided"
+    ]
+    lacking: dict[str, list[str]] = {}
+    for cause in causes:
+        if cause.lacks is not None:
+            lacking.setdefault(cause.lacks, []).append(cause.key)
+    made += [
+        (Strong("Not checked"), ": ", *_names(keys), f", for lack of {lacks}.")
+        for lacks, keys in lacking.items()
+    ]
+    return made
+
+
+def _names(keys: Sequence[str]) -> list[Inline]:
+    made: list[Inline] = []
+    for key in keys:
+        made += [", "] if made else []
+        made.append(Code(key))
+    return made
