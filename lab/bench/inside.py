@@ -34,7 +34,7 @@ BOARD = "qemu-v8-icount"
 SHARE, COUNT = 0.05, 500
 
 KEYS = (
-    "invoke/none/tee/none",
+    *(f"invoke/{kind}/tee/none" for kind in ("none", "memref-in", "memref-inout")),
     *(
         f"shm/{memory}/tee/in/{size}"
         for memory in ("temporary", "registered", "allocated", "registered-ro")

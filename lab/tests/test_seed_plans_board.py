@@ -57,7 +57,7 @@ TRUE_HERE = (
     "the kernel lists no generic driver for cbc(aes)",
     "no cpufreq driver",
     "hwrng gives",  # so little that a megabyte would take too long
-    "no driver here is proven accelerator",
+    "no driver here is proven to be an accelerator",
     "teehash ended with status 1: cannot allocate",  # the whole file in one call
 )
 """How the reasons begin why a cell may be empty on this board."""

@@ -18,6 +18,7 @@ from typing import Literal
 import msgspec
 
 from teemark.model.decide import Answer, within
+from teemark.model.fit import MISFIT
 from teemark.model.forms import Blocks, blocks_of
 from teemark.model.legs import traced_calls
 from teemark.model.models import (
@@ -376,7 +377,7 @@ def _bent(line: _Line, blocks: Blocks, slopes: Iterable[_Slope]) -> _Slope | Non
     """An operation that the line misses: it isn't made of a set-up and so much a block."""
     for slope in slopes:
         missed = (line.setup + line.block.scaled(blocks.of(slope.size))) / slope.value
-        if within(missed, 1 - TOLERANCE, 1 + TOLERANCE) == "no":
+        if within(missed, 1 - MISFIT, 1 + MISFIT) == "no":
             return slope
     return None
 
@@ -471,7 +472,7 @@ def _digest(known: _Run, stats: CaseStats) -> Iterator[Part]:
         return
     why = (
         f"no set-up and so much a block: the line through {slopes[0].size} and {slopes[-1].size} "
-        f"bytes is off by more than {TOLERANCE:.0%} at {bent.size} bytes"
+        f"bytes is off by more than {MISFIT:.0%} at {bent.size} bytes"
     )
     what = f"see what the code does at {bent.size} bytes (teemark trace)"
     yield Part("setup", None, reason=why, measure=what)
