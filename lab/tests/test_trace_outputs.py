@@ -17,11 +17,12 @@ from click.testing import CliRunner
 
 import browser
 from synthetic import Synthetic
-from teemark import cli, fmt, paths
+from teemark import cli, fmt, new_ta, paths
 from teemark.boards import config, ta_kit
 from teemark.boards.optee import Optee
 from teemark.errors import BoardError, ConfigError, DataError, UsageMistake
 from teemark.report import report
+from teemark.run import reader
 from teemark.trace import flame, folded, record, speedscope, store, table, whatif
 from teemark.trace.components import component
 from teemark.trace.difference import changes
@@ -192,6 +193,34 @@ def test_the_command_shows_a_stored_trace(tmp_path: Path) -> None:
         cli.cli, ["trace", "--read", str(tmp_path), "--against", str(tmp_path)]
     )
     assert "120 before, 120 now: 0 instructions" in done.stdout
+
+
+def test_what_if_takes_a_ta_of_ones_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Each OP-TEE gets it, with what its bench.toml says; tried for real with -O2 by hand."""
+    key = "call/increment/tee/none"
+    folder = tmp_path / "my_ta"
+    uuid = str(new_ta.make(folder))
+    asked = []
+
+    def recorded(
+        file: config.BoardFile, cases: tuple[str, ...], place: Path, own: record.Own
+    ) -> record.Traced:
+        assert isinstance(file.config, config.VirtualConfig)
+        assert own.ta is not None
+        asked.append((file.config.options, cases, own.ta.name, own.plan.ta))
+        run = reader.parse(Synthetic(algorithms=("sha256",)).lines(), file="x")
+        return record.Traced(run, trace(case(60 - 30 * len(asked), key)), None)
+
+    monkeypatch.setattr(record, "record", recorded)
+    words = ["what-if", key, "--ta", str(folder), "--option", "CFG_X=y"]
+    cli.run([*words, "-o", str(tmp_path / "runs")])
+    assert asked == [((), (key,), "my_ta", uuid), (("CFG_X=y",), (key,), "my_ta", uuid)]
+    said = capsys.readouterr().out
+    assert f"CFG_X=y, call/increment/tee/none: memset {fmt.MINUS}30" in said
+    assert cli.run([*words[:1], "call/nothing/tee/none", *words[2:]]) == 2
+    assert "there are: call/increment/tee/none, call/copy/tee/0" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

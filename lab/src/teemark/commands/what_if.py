@@ -110,7 +110,7 @@ def _show(variants: Sequence[Variant], cases: Sequence[str]) -> None:
     from rich.text import Text
 
     from teemark import fmt
-    from teemark.console import terminal
+    from teemark.console import paragraph, terminal
     from teemark.trace import whatif
 
     console = terminal(140)
@@ -140,9 +140,7 @@ def _show(variants: Sequence[Variant], cases: Sequence[str]) -> None:
                     f"{c.function.name} {fmt.change(c.more)}" for c in cell.changed[:FUNCTIONS]
                 )
                 rest = sum(c.more for c in cell.changed[FUNCTIONS:])
-                console.print(
-                    f"{variant.name}, {case}: {said}; the rest {fmt.change(rest)}", markup=False
-                )
+                paragraph(console, f"{variant.name}, {case}: {said}; the rest {fmt.change(rest)}")
     console.print("Instructions, not cycles: caches and pipelines aren't in it.", markup=False)
 
 
