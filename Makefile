@@ -86,7 +86,7 @@ vboard: deps
 # The virtual board's, whatever kit the environment names.
 .PHONY: vboard-ta
 vboard-ta: vboard
-	@env -u TA_SIGN_KEY $(MAKE) --no-print-directory -C ta all \
+	@env -u TA_SIGN_KEY $(MAKE) --no-print-directory -j2 -C ta all \
 		TA_DEV_KIT_DIR='$(CURDIR)/build/vboard/ta_dev_kit'
 
 .PHONY: ta
@@ -95,8 +95,8 @@ ta: vboard
 
 .PHONY: host
 host: vboard
-	@$(MAKE) --no-print-directory -C host ARCH=aarch64
-	@$(MAKE) --no-print-directory -C host ARCH=native
+	@$(MAKE) --no-print-directory -j2 -C host ARCH=aarch64
+	@$(MAKE) --no-print-directory -j2 -C host ARCH=native
 
 .PHONY: trace
 trace:
@@ -104,7 +104,7 @@ trace:
 
 .PHONY: host-armhf
 host-armhf: vboard
-	@$(MAKE) --no-print-directory -C host ARCH=armhf
+	@$(MAKE) --no-print-directory -j2 -C host ARCH=armhf
 
 # Packages of distributions build by themselves what is missing here: no apt, no virtual board. ARCH,
 # CC, CFLAGS: host/Makefile; TA_DEV_KIT_DIR, CROSS_COMPILE, TA_SIGN_KEY: ta/ta.mk.

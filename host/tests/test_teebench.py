@@ -367,6 +367,14 @@ def test_without_ta_counter() -> None:
     assert machine["reasons"]["ta_counter.hz"] == "not looked for: --no-ta-counter was given"
 
 
+def test_without_looking_who_does_the_work() -> None:
+    done = bench(*FAST, "--no-watch", "oneshot/sha256/openssl/64")
+    (case,) = of_type(records(done.stdout), "case")
+    assert case["watched"] is None
+    assert case["watched_reason"] == "not looked for: --no-watch was given"
+    assert "masked" not in case
+
+
 def test_settling_is_interrupted_too() -> None:
     with subprocess.Popen([TEEBENCH, "--settle", "1000", C], stdout=subprocess.PIPE) as process:
         time.sleep(0.3)

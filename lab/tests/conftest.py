@@ -28,7 +28,11 @@ settings.load_profile("thorough" if os.environ.get("THOROUGH") else "quick")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    items.sort(key=lambda item: item.get_closest_marker("long") is None)
+    def seconds(item: pytest.Item) -> int:
+        mark = item.get_closest_marker("long")
+        return int(mark.args[0]) if mark else 0
+
+    items.sort(key=seconds, reverse=True)
 
 
 @pytest.fixture(scope="session")

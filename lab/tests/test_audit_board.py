@@ -10,7 +10,7 @@ from teemark.audit.figures import papers
 from teemark.boards import VirtualBoard
 from teemark.reference import data
 
-pytestmark = [pytest.mark.board, pytest.mark.long, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.board, pytest.mark.timeout(600)]
 
 FILE = "head -c 10000000 /dev/zero > /tmp/zeros && time"
 LIVE = {

@@ -27,7 +27,7 @@ from teemark.run import reader
 from teemark.run.reader import RunData
 from teemark.trace.profile import Trace
 
-pytestmark = [pytest.mark.board, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.board, pytest.mark.long(170), pytest.mark.timeout(600)]
 
 SMALL = """\
 summary = "What must come out the same, whatever else is measured beside it."
@@ -75,7 +75,7 @@ def measured(
     built = own_ta.ready(ta, asked.ta, board)
     ensure_installed(board)
     with own_ta.on_board(built, board, lambda _: None):
-        outcome = runner.measure(board, asked, folder, runner.Watcher())
+        outcome = runner.measure(board, asked, folder, runner.Watcher(), options=("--no-watch",))
     assert outcome.error is None
     run = reader.read(folder)
     assert run.incomplete is None
@@ -112,6 +112,13 @@ def test_this_project_passes_its_own_gate(qemu_v8_icount: VirtualBoard, tmp_path
     assert not worse, f"dearer; if it is meant: teemark gate --baseline {file} --update"
     if better := [one.name for one in found.of("better")]:
         warnings.warn(f"cheaper than in {file}, which should be updated: {better}", stacklevel=1)
+
+
+def test_what_makes_it_deterministic(qemu_v8_icount: VirtualBoard) -> None:
+    assert qemu_v8_icount.deterministic
+    assert qemu_v8_icount.capture(["nproc"]).text == "1\n"
+    assert "norandmaps" in qemu_v8_icount.capture(["cat", "/proc/cmdline"]).text
+    qemu_v8_icount.require_tee()
 
 
 def test_two_boots_and_two_runs_in_one_boot_give_the_same_medians(
@@ -354,3 +361,34 @@ def test_injected_causes_are_put_where_they_are(
             assert injected.verdict(both, one.rule, one.like) == "absent", one.rule
     assert fired["console-traces"] == fired["tmpref-registration"] == "found"
     assert fired["ree-time-rpc"] == "found"
+
+
+def test_instructions_a_byte(qemu_v8_icount: VirtualBoard) -> None:
+    """What a digest costs inside the TA: the slope over repetitions within one call."""
+    # FIPS 180-4 code of both kinds; the limits leave a tenth for other compilers.
+    limits = {
+        "oneshot/sha1/ta-ce/65536": 1.8,
+        "oneshot/sha256/ta-ce/65536": 1.9,
+        "oneshot/sha1/ta-c/65536": 17.5,
+        "oneshot/sha256/ta-c/65536": 32.0,
+        "oneshot/sha512/ta-c/65536": 20.5,
+    }
+    cases = "".join(f"{case} repeat=1,2\n" for case in limits)
+    done = qemu_v8_icount.capture(
+        ["teebench", "--cases", "-", "--samples", "9", "--settle", "1"], stdin=cases.encode()
+    )
+    run = reader.parse(done.stdout.splitlines(keepends=True), file="teebench")
+
+    def cost(case: str) -> float:
+        by_repeat = {
+            repeat: statistics.median(
+                sample.ns / sample.loops
+                for sample in run.cases[case].samples
+                if sample.repeat == repeat
+            )
+            for repeat in (1, 2)
+        }
+        return (by_repeat[2] - by_repeat[1]) / 65536
+
+    found = {case: cost(case) for case in limits}
+    assert all(limits[case] / 2 < found[case] <= limits[case] for case in limits), found

@@ -4,13 +4,11 @@
 from __future__ import annotations
 
 import re
-import statistics
 from pathlib import Path
 
 import pytest
 
 from teemark.boards import VirtualBoard
-from teemark.run import reader
 
 pytestmark = [pytest.mark.board, pytest.mark.timeout(600)]
 
@@ -24,7 +22,8 @@ def ta_check(ta_programs: Path) -> str:
 
 
 def test_every_parameter_type_is_answered(qemu_v8: VirtualBoard, ta_check: str) -> None:
-    """65,536 types on every command, with memory, without, and with none of a size: no panic."""
+    """Every type that the driver passes on, on every command, and all 65,536 on the first, with
+    memory, without, and with none of a size: no panic."""
     lines = qemu_v8.capture([ta_check, "types"]).text.splitlines()
     counts = [
         tuple(map(int, found.groups()))
@@ -35,7 +34,8 @@ def test_every_parameter_type_is_answered(qemu_v8: VirtualBoard, ta_check: str) 
     assert [(command, bad) for command, _, _, bad in counts] == [
         (n, 0) for n in (0, 1, CLOCK, 2, 3, 4, 5, 6, 7, UNKNOWN)
     ]
-    assert all(calls >= 65536 for _, calls, _, _ in counts)
+    assert all(calls >= 7**4 for _, calls, _, _ in counts)
+    assert counts[0][1] >= 65536
     successes = {command: right for command, _, right, _ in counts}
     # NOP: any types that exist, of all three kinds of memory. The unknown command: never.
     assert (successes[0], successes.pop(UNKNOWN)) == (3 * 7**4, 0)
@@ -64,34 +64,3 @@ def test_stack_has_room_to_spare(qemu_v8: VirtualBoard, ta_check: str) -> None:
     marks = [int(line.split(": ")[1].split()[0]) for line in lines]
     assert len(marks) == 10 + 9 + 3  # SM3 is the TEE's alone
     assert len(set(marks)) > 1
-
-
-def test_instructions_a_byte(qemu_v8_icount: VirtualBoard) -> None:
-    """What a digest costs inside the TA: the slope over repetitions within one call."""
-    # FIPS 180-4 code of both kinds; the limits leave a tenth for other compilers.
-    limits = {
-        "oneshot/sha1/ta-ce/65536": 1.8,
-        "oneshot/sha256/ta-ce/65536": 1.9,
-        "oneshot/sha1/ta-c/65536": 17.5,
-        "oneshot/sha256/ta-c/65536": 32.0,
-        "oneshot/sha512/ta-c/65536": 20.5,
-    }
-    cases = "".join(f"{case} repeat=1,2\n" for case in limits)
-    done = qemu_v8_icount.capture(
-        ["teebench", "--cases", "-", "--samples", "9", "--settle", "1"], stdin=cases.encode()
-    )
-    run = reader.parse(done.stdout.splitlines(keepends=True), file="teebench")
-
-    def cost(case: str) -> float:
-        by_repeat = {
-            repeat: statistics.median(
-                sample.ns / sample.loops
-                for sample in run.cases[case].samples
-                if sample.repeat == repeat
-            )
-            for repeat in (1, 2)
-        }
-        return (by_repeat[2] - by_repeat[1]) / 65536
-
-    found = {case: cost(case) for case in limits}
-    assert all(limits[case] / 2 < found[case] <= limits[case] for case in limits), found

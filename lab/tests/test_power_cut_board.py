@@ -24,7 +24,7 @@ from teemark.errors import ConnectionLost
 from teemark.run import reader
 
 CUTS = int(os.environ.get("POWER_CUTS", "8"))
-pytestmark = [pytest.mark.board, pytest.mark.long, pytest.mark.timeout(300 + 90 * CUTS)]
+pytestmark = [pytest.mark.board, pytest.mark.long(150), pytest.mark.timeout(300 + 90 * CUTS)]
 
 PLAN = plan.parse(
     'summary = "Long enough."\n[[cases]]\nworkload = "oneshot"\nalgorithms = ["sha256"]\n'

@@ -13,11 +13,12 @@ import pytest
 from click.testing import CliRunner
 
 from teemark import cli, paths
+from teemark.boards import VirtualBoard, ensure_installed
 from teemark.boards.ta_key import all_signed_with_published_key, signed_with_published_key
 from teemark.boards.ta_kit import Kit, default_kit
 from teemark.run import reader
 
-pytestmark = [pytest.mark.board, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.board, pytest.mark.long(60), pytest.mark.timeout(600)]
 
 PLAN = """\
 summary = "Both worlds."
@@ -53,9 +54,14 @@ def another_key(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 
 @pytest.fixture
-def signed_by_another(another_key: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr(paths, "built_tas", lambda: another_key)
-    return another_key
+def signed_by_another(
+    another_key: Path, lent: VirtualBoard, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Path]:
+    with monkeypatch.context() as patch:
+        patch.setattr(paths, "built_tas", lambda: another_key)
+        patch.setitem(vars(lent), "tas", another_key)  # what it found out when it booted
+        yield another_key
+    ensure_installed(lent)
 
 
 def test_setup_says_what_each_ta_got(signed_by_another: Path) -> None:
@@ -83,6 +89,7 @@ def test_a_run_without_the_tas_is_no_success(signed_by_another: Path, tmp_path: 
     assert "TEE couldn't be used" in report[2]
 
 
+@pytest.mark.usefixtures("lent")
 def test_setup_of_a_board_whose_tee_takes_them() -> None:
     done = CliRunner().invoke(cli.cli, ["setup", "qemu-v8", "--json"], standalone_mode=False)
     assert done.return_value == 0, done.output

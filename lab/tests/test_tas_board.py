@@ -12,7 +12,7 @@ import pytest
 
 from teemark.boards import VirtualBoard
 
-pytestmark = [pytest.mark.board, pytest.mark.long, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.board, pytest.mark.long(220), pytest.mark.timeout(900)]
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 VECTORS = REPOSITORY / "common/tests/vectors/ciphers.txt"
@@ -29,7 +29,8 @@ def programs(qemu_v8: VirtualBoard, ta_programs: Path) -> Path:
 def test_every_parameter_type_is_answered(
     qemu_v8: VirtualBoard, programs: Path, ta: str, commands: int
 ) -> None:
-    """65,536 types on every command and on some that there are not, and no instance died."""
+    """Every type that the driver passes on, on every command and on some that there are not, and
+    all 65,536 on the first: no instance died."""
     lines = qemu_v8.capture([str(programs / "ta_check"), "types", ta], timeout=800).text
     counts = [
         tuple(map(int, found))
@@ -38,7 +39,8 @@ def test_every_parameter_type_is_answered(
         )
     ]
     assert len(counts) == commands
-    assert all(calls >= 65536 and bad == 0 for _, calls, _, bad in counts)
+    assert all(calls >= 7**4 and bad == 0 for _, calls, _, bad in counts)
+    assert max(calls for _, calls, _, _ in counts) >= 65536
     # NOP of the bench TA: any types that exist, of all three kinds of memory.
     if ta == "bench":
         assert (0, 65536 + 2 * 7**4, 3 * 7**4, 0) in counts

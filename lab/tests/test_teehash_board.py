@@ -20,7 +20,7 @@ from teemark import paths
 from teemark.boards import VirtualBoard
 from teemark.boards.shell import Result
 
-pytestmark = [pytest.mark.board, pytest.mark.long, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.board, pytest.mark.long(140), pytest.mark.timeout(600)]
 
 UUID = "5e5b2f0c-6d0a-4b57-9c1e-3a7f41d28860"
 TA = f"/lib/optee_armtz/{UUID}.ta"

@@ -23,7 +23,7 @@ from teemark.trace.profile import CLOCK_STEP_NS, CaseTrace, Trace
 from teemark.trace.record import Traced
 from teemark.trace.roles import roles
 
-pytestmark = [pytest.mark.board, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.board, pytest.mark.long(200), pytest.mark.timeout(900)]
 
 BOARD = "qemu-v8-icount"
 EMPTY = "invoke/none/tee/none"

@@ -294,10 +294,3 @@ def test_qemu_that_fails_says_why() -> None:
     with pytest.raises(errors.BootError, match=r"(?s)ended while it booted.*z80"), board:
         pass
     shutil.rmtree(board.consoles()[0].parent)
-
-
-def test_deterministic_board(qemu_v8_icount: VirtualBoard) -> None:
-    assert qemu_v8_icount.deterministic
-    assert qemu_v8_icount.capture(["nproc"]).text == "1\n"
-    assert "norandmaps" in qemu_v8_icount.capture(["cat", "/proc/cmdline"]).text
-    qemu_v8_icount.require_tee()

@@ -595,6 +595,11 @@ int bench_run(const struct bench_settings *settings, struct cases *cases,
 	int ret;
 
 	memset(result, 0, sizeof(*result));
+	if (!settings->watch)
+		run.idle = (struct watched_idle){
+			.looked = true,
+			.reason = "not looked for: --no-watch was given"
+		};
 	usage_open(&run.meter);
 	find_shortest(&run);
 	run.end.cases = (unsigned)cases->count;

@@ -49,6 +49,8 @@ static const char usage_text[] =
 	"      --quiet-until-end  write nothing while measuring\n"
 	"      --no-ta-counter    don't have TAs count their own time, where a TA that is\n"
 	"                         sacrificed shows that they may\n"
+	"      --no-watch         don't look who does the work in the kernel or OpenSSL:\n"
+	"                         no interrupts, no CPU time, no hidden instructions\n"
 	"      --trace-events     after the samples, trace some calls more of each case in\n"
 	"                         the TEE by the kernel's tracepoints (for root): when each\n"
 	"                         went into the secure world, came back, and why\n"
@@ -93,6 +95,7 @@ enum {
 	OPT_CPU,
 	OPT_QUIET,
 	OPT_NO_TA_COUNTER,
+	OPT_NO_WATCH,
 	OPT_TRACE_EVENTS,
 	OPT_ALLOW_RPMB,
 	OPT_CHECK,
@@ -113,6 +116,7 @@ static const struct option long_options[] = {
 	{ "cpu", required_argument, NULL, OPT_CPU },
 	{ "quiet-until-end", no_argument, NULL, OPT_QUIET },
 	{ "no-ta-counter", no_argument, NULL, OPT_NO_TA_COUNTER },
+	{ "no-watch", no_argument, NULL, OPT_NO_WATCH },
 	{ "trace-events", no_argument, NULL, OPT_TRACE_EVENTS },
 	{ "allow-rpmb", no_argument, NULL, OPT_ALLOW_RPMB },
 	{ "check", no_argument, NULL, OPT_CHECK },
@@ -277,6 +281,9 @@ static int parse_arguments(int argc, char **argv, struct arguments *a)
 			break;
 		case OPT_NO_TA_COUNTER:
 			s->ta_counter = false;
+			break;
+		case OPT_NO_WATCH:
+			s->watch = false;
 			break;
 		case OPT_TRACE_EVENTS:
 			s->trace_events = true;
@@ -467,6 +474,7 @@ int main(int argc, char **argv)
 			.seed = 1,
 			.cpu = -1,
 			.ta_counter = true,
+			.watch = true,
 		},
 	};
 	struct error err = { 0 };
