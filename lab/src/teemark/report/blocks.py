@@ -111,14 +111,15 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """Inline SVG in two widths, with the same figures as a table for whoever can't see it."""
+    """Inline SVG in two widths, with the same figures as a table for whoever can't see it. None: a
+    table of the section that follows the chart has them."""
 
     key: str
     title: str
     caption: Text
     wide: str
     narrow: str
-    data: Table
+    data: Table | None
 
 
 @dataclass(frozen=True, slots=True)

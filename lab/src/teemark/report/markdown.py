@@ -114,7 +114,8 @@ def block(value: Block, level: int) -> str:  # noqa: PLR0911 - one branch a kind
             return table(value)
         case Chart():
             title = f"{'#' * (level + 1)} {escape(value.title)}"
-            return f"{title}\n\n{text(value.caption)}\n\n{table(value.data)}"
+            shown = f"{title}\n\n{text(value.caption)}"
+            return f"{shown}\n\n{table(value.data)}" if value.data is not None else shown
         case Fold():
             inner = "\n\n".join(block(part, level + 1) for part in value.blocks)
             return f"{'#' * (level + 1)} {escape(value.title)} ({escape(value.note)})\n\n{inner}"

@@ -46,10 +46,10 @@ def _of(subject: Subject) -> list[Block]:
         chart = Chart(
             key=f"parts-{number}",
             title=one.key,
-            caption=("Point at a part for its share.", *_caveat(subject)),
+            caption=("The parts by their share; the table has the figures.", *_caveat(subject)),
             wide=bars.render(one, bars.WIDE),
             narrow=bars.render(one, bars.NARROW),
-            data=_shares(one),
+            data=None,
         )
         blocks += [chart, *told(subject, one)]
     return blocks
@@ -79,13 +79,6 @@ def _missing(part: Part) -> Text:
 def _caveat(subject: Subject) -> Text:
     said = subject.caveat
     return (Strong(f" {said}."),) if said else ()
-
-
-def _shares(one: Breakdown) -> Table:
-    return Table(
-        columns=(Column("part", "left"), Column("share")),
-        rows=tuple((part.title, fmt.percent(share)) for part, share in bars.widths(one)),
-    )
 
 
 def _table(subject: Subject, one: Breakdown) -> Table:
