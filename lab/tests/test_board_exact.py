@@ -19,7 +19,7 @@ from teemark.baseline import held_against
 from teemark.boards import VirtualBoard, ensure_installed, own_ta
 from teemark.model import models, verdicts
 from teemark.model.breakdown import breakdowns
-from teemark.model.compare import LIMIT, compare
+from teemark.model.compare import compare, limit_of
 from teemark.model.counter import TOLERANCE
 from teemark.model.stats import call_times
 from teemark.plan import Plan
@@ -158,9 +158,7 @@ def test_two_boots_and_two_runs_in_one_boot_give_the_same_medians(
         assert like_first is third or apart("second", "third") == [], found
     again = compare(small, like_first).pairs
     assert len(again) == len(small.cases) == 8
-    # Other cases went before: the kernel has other pages at hand for a request to its crypto.
-    limits = {"oneshot/sha256/afalg/16384": 0.005}
-    assert [one for one in again if abs(one.change) > limits.get(one.case, LIMIT)] == []
+    assert [one for one in again if abs(one.change) > limit_of(one.case)] == []
 
 
 MORE_WORK = """\

@@ -68,7 +68,10 @@ def test_a_run_is_as_it_is() -> None:
         (SHORT.format("c"), RESOLUTION, True, "clock"),
         (SHORT.format("c"), RESOLUTION + 1, False, None),
         (SHORT.format("afalg"), 600, True, "kernel and TEE"),
-        (EMPTY.format("afalg"), 6000, False, "kernel and TEE"),
+        (SHORT.format("afalg"), 14_000, True, "kernel and TEE"),  # 1.5 %, by the pages at hand
+        (EMPTY.format("afalg"), 16_000, False, "kernel and TEE"),
+        (LONG.format("afalg"), 140_000, True, "timer ticks"),
+        (LONG.format("afalg"), 160_000, False, "timer ticks"),
         (EMPTY.format("ta-c"), 400, True, "kernel and TEE"),
         (SHORT.format("tee"), 5000, False, "kernel and TEE"),  # a reason, but too far
         (LONG.format("c"), 7000, True, "timer ticks"),

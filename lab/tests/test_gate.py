@@ -76,6 +76,14 @@ def test_one_instruction_a_block_is_seen(share: float, verdict: str) -> None:
     assert found["oneshot/sha256/tee/65536"].verdict == "same"
 
 
+@pytest.mark.parametrize(("share", "verdict"), [(0.014, "same"), (0.016, "worse")])
+def test_the_kernel_has_other_pages_at_hand(share: float, verdict: str) -> None:
+    call, byte = TRUTH["sha256", "afalg"]
+    more = run({**TRUTH, ("sha256", "afalg"): (call * (1 + share), byte * (1 + share))})
+    found = {one.name: one for one in held_against(BASE, more).pairs}
+    assert found["oneshot/sha256/afalg/65536"].verdict == verdict
+
+
 def test_functions_add_up() -> None:
     rng = random.Random(1)
     before = {("S-EL1", f"f{n}"): rng.randrange(1, 3000) for n in range(80)}

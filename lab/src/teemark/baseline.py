@@ -32,6 +32,7 @@ from teemark.model.compare import (
     Difference,
     Verdict,
     file_times,
+    limit_of,
 )
 from teemark.model.stats import call_times, exactly, loops_of, median
 from teemark.run.reader import RunData
@@ -76,14 +77,16 @@ def figures_of(run: RunData) -> dict[str, float]:
 
 def slack(run: RunData, key: str, figure: float) -> float:
     """How many instructions a call of the same code may differ from boot to boot: the clock's step,
-    and very little. Where a sample is so long that the timer ticks in it, LIMIT."""
+    and very little. Where a sample is so long that the timer ticks in it, LIMIT; by the kernel's
+    crypto, KERNEL_LIMIT."""
     name, _, repeat = key.partition(" x")
     case = run.cases.get(name)
-    if case is None:  # a step of teehash, which begins anywhere between two ticks
-        return LIMIT * figure
+    limit = limit_of(key)
+    if case is None or limit > LIMIT:  # a step of teehash, which begins anywhere between two ticks
+        return limit * figure
     loops = loops_of(case, int(repeat or 1))
     if loops * figure >= TICK_NS:
-        return LIMIT * figure
+        return limit * figure
     return (run.machine.clock.resolution_ns or 0) / loops + BOOTS * figure
 
 

@@ -16,6 +16,7 @@ equal, or so little apart that a reason which the samples themselves bear out ex
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import NormalDist
@@ -36,6 +37,11 @@ from teemark.run.reader import MeasuredCase, RunData
 
 LIMIT = 0.001
 """How far apart two exact medians may be where a reason is given."""
+
+KERNEL_LIMIT = 0.015
+"""Likewise for the kernel's crypto: two builds of the same sources differed by up to 1.02 % there,
+and by nothing elsewhere. A request takes pages, and which are at hand depends on what went before.
+"""
 
 MARGIN = 0.01
 """Cases whose whole interval is within that of the base are the same."""
@@ -293,8 +299,13 @@ def _judged(pairs: Sequence[_Pair]) -> list[Difference]:
     return [one if one.exact else _sampled(one, next(corrected), len(ps)) for one in found]
 
 
+def limit_of(key: str) -> float:
+    """LIMIT or KERNEL_LIMIT, by the backend in a case's key."""
+    return KERNEL_LIMIT if re.match(r"[^/]*/[^/]*/afalg\b", key) else LIMIT
+
+
 def _exactly(one: Difference) -> Difference:
-    if one.identical or (one.reason is not None and abs(one.change) <= LIMIT):
+    if one.identical or (one.reason is not None and abs(one.change) <= limit_of(one.case)):
         return replace(one, verdict="same")
     if not (one.first.exact and one.second.exact):
         return replace(one, reason="its samples scatter, as where a call waits for a disk")
