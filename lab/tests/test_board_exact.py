@@ -200,16 +200,18 @@ def test_one_per_cent_more_work_in_a_ta_is_worse_and_explained(
     assert status == 1
     verdicts_of = {case["case"]: case["verdict"] for case in found["cases"]}
     assert verdicts_of.pop("call/increment/tee/none") == "same"
+    # A call may be a few hundred instructions dearer or cheaper, too: where a TA lies differs when it
+    # is loaded anew. That is more than a hundredth of the work for the smallest size, no other.
+    assert verdicts_of.pop("call/copy/tee/4096") != "better"
     assert set(verdicts_of.values()) == {"worse"}
     assert 0.002 < found["cases"][0]["ratio"] - 1 < 0.01  # of the call as a whole
     (reason,) = found["reasons"]
-    # Each turn is 7 instructions. A call may be dearer, too: where a TA lies differs when it is
-    # loaded anew.
+    # Each turn is 7 instructions.
     told = re.search(r"^call/copy/tee: .*a byte got dearer by ([\d.]+) instructions", reason)
     assert told is not None, reason
     assert float(told[1]) == pytest.approx(0.07, rel=0.02)
     status, found = compared(capfd, tmp_path / "more", tmp_path / "base")
-    assert status == 0
+    assert status == 0, found
     assert {case["verdict"] for case in found["cases"]} == {"better", "same"}
 
 
