@@ -200,8 +200,8 @@ def test_one_per_cent_more_work_in_a_ta_is_worse_and_explained(
     assert status == 1
     verdicts_of = {case["case"]: case["verdict"] for case in found["cases"]}
     assert verdicts_of.pop("call/increment/tee/none") == "same"
-    # A call may be a few hundred instructions dearer or cheaper, too: where a TA lies differs when it
-    # is loaded anew. That is more than a hundredth of the work for the smallest size, no other.
+    # A call may be a few hundred instructions dearer or cheaper, too: where a TA lies differs when
+    # it is loaded anew. For the smallest size that is more than a hundredth of the work.
     assert verdicts_of.pop("call/copy/tee/4096") != "better"
     assert set(verdicts_of.values()) == {"worse"}
     assert 0.002 < found["cases"][0]["ratio"] - 1 < 0.01  # of the call as a whole
