@@ -319,7 +319,7 @@ def test_explain_says_what_it_checked_and_what_it_lacks(tmp_path: Path) -> None:
     Synthetic().write(tmp_path)
     text = CliRunner().invoke(command, [str(tmp_path)], standalone_mode=False).output
     assert "• emulated: " in text
-    assert "Not checked: shadow-copy, for lack of" in " ".join(text.split())
+    assert "• shadow-copy, for lack of" in " ".join(text.split())
     output = CliRunner().invoke(command, [str(tmp_path), "--json"], standalone_mode=False).output
     by_key = {one["key"]: one for one in json.loads(output)["verdicts"]}
     assert by_key["tmpref-registration"]["status"] == "unchecked"

@@ -6,12 +6,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from teemark import fmt
 from teemark.report.blocks import (
     Block,
     Bullets,
     Code,
     Finding,
     Findings,
+    Fold,
     Inline,
     Paragraph,
     Section,
@@ -45,6 +47,16 @@ def told(subject: Subject) -> list[Block]:
     others = tuple(_others(subject.causes))
     if others:
         blocks.append(Bullets(others))
+    lacking: dict[str, list[str]] = {}
+    for cause in subject.causes:
+        if cause.lacks is not None:
+            lacking.setdefault(cause.lacks, []).append(cause.key)
+    if lacking:
+        missing = tuple(
+            (*_names(keys), f", for lack of {lacks}.") for lacks, keys in lacking.items()
+        )
+        number = fmt.plural(sum(map(len, lacking.values())), "cause")
+        blocks.append(Fold("Not checked", number, (Bullets(missing),)))
     return blocks
 
 
@@ -66,14 +78,6 @@ def _others(causes: Sequence[SaidCause]) -> list[Text]:
         (Strong("Undecided"), ": ", Code(cause.key), f" ({cause.evidence}).")
         for cause in causes
         if cause.status == "undecided"
-    ]
-    lacking: dict[str, list[str]] = {}
-    for cause in causes:
-        if cause.lacks is not None:
-            lacking.setdefault(cause.lacks, []).append(cause.key)
-    made += [
-        (Strong("Not checked"), ": ", *_names(keys), f", for lack of {lacks}.")
-        for lacks, keys in lacking.items()
     ]
     return made
 
