@@ -11,7 +11,7 @@ import pytest
 
 from synthetic import TRUTH, Synthetic, write
 from teemark import cli
-from teemark.model.history import FEWEST, exact_changes, sampled_changes
+from teemark.model.history import FEWEST, exact_changes, lines, sampled_changes
 
 EXACT = Synthetic(noise=0, identical=True, samples=5, algorithms=("sha256",))
 DEARER = {**TRUTH, ("sha256", "ta-c"): (407_000, 16.3)}
@@ -27,6 +27,16 @@ def put(folder: Path, made: list[Synthetic], **head: object) -> None:
 def test_exact_levels() -> None:
     assert exact_changes([1000, 1000.5, 1000, 1002, 1002, 900]) == (3, 5)
     assert exact_changes([1000, 1000]) == ()
+    assert exact_changes([1000, 1014, 986, 1016], limit=0.015) == (3,)
+
+
+def test_levels_of_the_kernels_crypto_are_wider() -> None:
+    """By `lines`: 1 % more is a level of its own, but not of AF_ALG."""
+    moved = {key: (call * 1.01, byte * 1.01) for key, (call, byte) in TRUTH.items()}
+    found = lines([EXACT.run(), dataclasses.replace(EXACT, truth=moved).run()])
+    changed = {one.case: one.changes for one in found if one.case.startswith("oneshot/")}
+    assert changed["oneshot/sha256/afalg/65536"] == ()
+    assert changed["oneshot/sha256/ta-c/65536"] == (1,)
 
 
 def test_sampled_levels() -> None:

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from teemark.model.compare import LIMIT, file_times
+from teemark.model.compare import LIMIT, file_times, limit_of
 from teemark.model.stats import call_times, centre, median
 from teemark.run.reader import RunData
 
@@ -66,18 +66,24 @@ def lines(runs: Sequence[RunData]) -> tuple[Line, ...]:
             places, values = found.setdefault(step, ([], []))
             places.append(number)
             values.append(min(times) if run.icount else median(times))
-    change = exact_changes if all(run.icount for run in runs) else sampled_changes
+    counted = all(run.icount for run in runs)
     return tuple(
-        Line(case, tuple(places), tuple(values), change(values))
+        Line(
+            case,
+            tuple(places),
+            tuple(values),
+            exact_changes(values, limit_of(case)) if counted else sampled_changes(values),
+        )
         for case, (places, values) in found.items()
         if len(values) > 1
     )
 
 
-def exact_changes(values: Sequence[float]) -> tuple[int, ...]:
+def exact_changes(values: Sequence[float], limit: float = LIMIT) -> tuple[int, ...]:
+    """Where a value leaves the level of those before it by more than this share."""
     found, level = [], values[0]
     for place, value in enumerate(values):
-        if abs(value - level) > LIMIT * level:
+        if abs(value - level) > limit * level:
             found.append(place)
             level = value
     return tuple(found)
