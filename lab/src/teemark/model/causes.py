@@ -88,15 +88,18 @@ def _measured(
     return Cause(name, status, (figure, *others), tuple(facts))
 
 
-def _slower(name: str, one: CaseStats, other: CaseStats, threshold: float = MORE) -> Cause:
-    """Whether a case takes more than so many times as long as another."""
+def _slower(
+    name: str, one: CaseStats, other: CaseStats, each: str = "difference a call", steps: int = 1
+) -> Cause:
+    """Whether a case takes more than MORE times as long as another; with the difference, or what
+    each of so many steps between the two is of it."""
     if other.time.median <= 0:
         return unchecked(name, f"a time of {other.key} that isn't 0")
     return _measured(
         name,
         Figure(f"{one.key} over {other.key}", one.estimate / other.estimate, "times"),
-        threshold,
-        Figure("difference a call", one.estimate - other.estimate),
+        MORE,
+        Figure(each, (one.estimate - other.estimate).scaled(1 / steps)),
     )
 
 
@@ -157,9 +160,7 @@ def per_page_mapping(_run: RunData, models: Models) -> Cause:
     pages = -(-large // BLOCK) - -(-small // BLOCK)
     if pages < 1:
         return unchecked(name, "shm/allocated/tee/in/N of sizes that lie pages apart")
-    cause = _slower(name, last, first)
-    page = Figure("a page", (last.estimate - first.estimate).scaled(1 / pages))
-    return Cause(name, cause.status, (*cause.figures[:1], page))
+    return _slower(name, last, first, "a page", pages)
 
 
 def ta_size_remap(_run: RunData, models: Models) -> Cause:
@@ -168,10 +169,7 @@ def ta_size_remap(_run: RunData, models: Models) -> Cause:
     if len(sizes) < 2:
         return unchecked(name, "ta-size/KIB/tee/none of two sizes")
     small, large = min(sizes), max(sizes)
-    cause = _slower(name, sizes[large], sizes[small])
-    grows = sizes[large].estimate - sizes[small].estimate
-    kib = Figure("a KiB of the TA's data", grows.scaled(1 / (large - small)))
-    return Cause(name, cause.status, (*cause.figures[:1], kib))
+    return _slower(name, sizes[large], sizes[small], "a KiB of the TA's data", large - small)
 
 
 def ta_load_first_call(_run: RunData, models: Models) -> Cause:

@@ -10,7 +10,17 @@ from teemark.model.breakdown import Breakdown, breakdowns
 from teemark.model.causes import causes
 from teemark.model.models import Models, build
 from teemark.model.verdicts import judge
-from teemark.report.blocks import Block, Chart, Fold, Heading, Paragraph, Section, Strong, Table
+from teemark.report.blocks import (
+    Block,
+    Chart,
+    Fold,
+    Heading,
+    Paragraph,
+    Section,
+    Strong,
+    Table,
+    Text,
+)
 from teemark.report.causes import SaidCause
 from teemark.report.causes import say as say_cause
 from teemark.report.notices import lacking
@@ -49,6 +59,11 @@ class Subject:
         if self.icount:
             return "Emulated: instructions counted, 1 ns each"
         return "Emulated timings" if self.emulated else ""
+
+    @property
+    def remark(self) -> Text:
+        """That behind the caption of a chart."""
+        return (Strong(f" {self.caveat}."),) if self.caveat else ()
 
     def curve(self, workload: str, algorithm: str) -> str:
         """What is drawn or fitted over sizes: one-shots need no word."""

@@ -14,7 +14,7 @@ from dataclasses import replace
 from teemark.model.causes import Cause, Figure, Status, unchecked
 from teemark.model.models import EMPTY_CALL
 from teemark.model.stats import exactly
-from teemark.trace.profile import CaseTrace, Trace
+from teemark.trace.profile import CaseTrace, Node, Trace
 
 TRACED = f"a trace with the names of the core (teemark trace {EMPTY_CALL} --optee source)"
 
@@ -26,30 +26,25 @@ PAGE = 4096
 """Bytes of a page table, which OP-TEE clears at every entry into a TA."""
 
 
-def _own(call: CaseTrace, pattern: str) -> int:
-    """Instructions of the core's functions with such names, without what they call."""
-    return _count(call, pattern)[0]
-
-
-def _count(call: CaseTrace, pattern: str) -> tuple[int, int]:
-    """And how often they were called."""
-    found = [
-        node
-        for node in call.nodes
-        if call.functions[node.function].level == "S-EL1"
-        and re.fullmatch(pattern, call.functions[node.function].name)
-    ]
-    return sum(node.self for node in found), sum(node.calls for node in found)
-
-
-def _below(call: CaseTrace, pattern: str) -> int:
-    """Instructions of the core's functions with such names, and of all that they call."""
-    return sum(
-        call.totals[index]
+def _core(call: CaseTrace, pattern: str) -> list[tuple[int, Node]]:
+    """The places of the core's functions with such names, with their numbers."""
+    return [
+        (index, node)
         for index, node in enumerate(call.nodes)
         if call.functions[node.function].level == "S-EL1"
         and re.fullmatch(pattern, call.functions[node.function].name)
-    )
+    ]
+
+
+def _count(call: CaseTrace, pattern: str) -> tuple[int, int]:
+    """Their instructions without what they call, and how often they were called."""
+    found = _core(call, pattern)
+    return sum(node.self for _, node in found), sum(node.calls for _, node in found)
+
+
+def _below(call: CaseTrace, pattern: str) -> int:
+    """Their instructions, and those of all that they call."""
+    return sum(call.totals[index] for index, _ in _core(call, pattern))
 
 
 def _share(call: CaseTrace, what: str, instructions: int) -> Figure:
@@ -59,21 +54,16 @@ def _share(call: CaseTrace, what: str, instructions: int) -> Figure:
 def size_optimised_core(call: CaseTrace) -> Cause:
     """By how memory is cleared: the largest block of an empty call is a page table."""
     name = "size-optimised-core"
-    cleared = [
-        node.self / node.calls
-        for node in call.nodes
-        if call.functions[node.function].level == "S-EL1"
-        and call.functions[node.function].name == "memset"
-    ]
+    cleared = [node for _, node in _core(call, "memset")]
     if not cleared:
         return Cause(name, "absent", facts=("no memset in the core",))
-    a_byte = max(cleared) / PAGE
+    a_byte = max(node.self / node.calls for node in cleared) / PAGE
     return Cause(
         name,
         "found" if a_byte > BYTEWISE else "absent",
         (
             Figure("instructions of memset for a byte of a page table", exactly(a_byte), "number"),
-            _share(call, "memset in the core", _own(call, "memset")),
+            _share(call, "memset in the core", sum(node.self for node in cleared)),
         ),
     )
 

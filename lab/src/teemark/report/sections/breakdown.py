@@ -15,29 +15,26 @@ from teemark.report.blocks import (
     Chart,
     Column,
     Fold,
-    Paragraph,
     Quiet,
     Section,
     Strong,
     Table,
     Text,
 )
-from teemark.report.subject import Subject, each
+from teemark.report.subject import Subject, section
 from teemark.run.reader import RunData
 
 
 def taken_apart(subjects: Sequence[Subject]) -> Section | None:
-    blocks = each(subjects, _of)
-    if not blocks:
-        return None
-    intro = Paragraph(
-        (
-            "Each part is measured by itself: as the difference between two calls that differ in "
-            "it alone, as a slope over repetitions, or by the kernel's tracepoints. What all parts "
-            "leave of the call is unexplained, and isn't spread over them.",
-        )
+    return section(
+        "explain",
+        "Where the time of a call goes",
+        "Each part is measured by itself: as the difference between two calls that differ in it "
+        "alone, as a slope over repetitions, or by the kernel's tracepoints. What all parts leave "
+        "of the call is unexplained, and isn't spread over them.",
+        subjects,
+        _of,
     )
-    return Section("explain", "Where the time of a call goes", (intro, *blocks))
 
 
 def _of(subject: Subject) -> list[Block]:
@@ -46,7 +43,7 @@ def _of(subject: Subject) -> list[Block]:
         chart = Chart(
             key=f"parts-{number}",
             title=one.key,
-            caption=("The parts by their share; the table has the figures.", *_caveat(subject)),
+            caption=("The parts by their share; the table has the figures.", *subject.remark),
             wide=bars.render(one, bars.WIDE),
             narrow=bars.render(one, bars.NARROW),
             data=None,
@@ -74,11 +71,6 @@ def told(subject: Subject, one: Breakdown) -> list[Block]:
 
 def _missing(part: Part) -> Text:
     return (Strong(part.title), f": {part.reason}. To know it: {part.measure}.")
-
-
-def _caveat(subject: Subject) -> Text:
-    said = subject.caveat
-    return (Strong(f" {said}."),) if said else ()
 
 
 def _table(subject: Subject, one: Breakdown) -> Table:

@@ -15,28 +15,25 @@ from teemark.report.blocks import (
     Findings,
     Fold,
     Inline,
-    Paragraph,
     Section,
     Strong,
     Text,
 )
 from teemark.report.causes import SaidCause
-from teemark.report.subject import Subject, each
+from teemark.report.subject import Subject, section
 
 
 def why(subjects: Sequence[Subject]) -> Section | None:
     """Of runs that call into the TEE."""
     called = [subject for subject in subjects if subject.breakdowns or subject.trace]
-    blocks = each(called, told)
-    if not blocks:
-        return None
-    intro = Paragraph(
-        (
-            "Each known cause of lost time has a signature that a run shows or doesn't. A "
-            "signature is no proof: another cause may leave the same one.",
-        )
+    return section(
+        "causes",
+        "Why it costs that",
+        "Each known cause of lost time has a signature that a run shows or doesn't. A signature is "
+        "no proof: another cause may leave the same one.",
+        called,
+        told,
     )
-    return Section("causes", "Why it costs that", (intro, *blocks))
 
 
 def told(subject: Subject) -> list[Block]:

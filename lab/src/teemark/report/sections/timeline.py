@@ -9,7 +9,7 @@ from html import escape
 
 from teemark import fmt
 from teemark.model.timeline import Cost, Span, State, Step, Told, told
-from teemark.report.blocks import Block, Chart, Column, Paragraph, Section, Strong, Table, Text
+from teemark.report.blocks import Block, Chart, Column, Paragraph, Section, Table, Text
 from teemark.report.subject import Subject, section
 from teemark.run.records import Timeline
 
@@ -61,32 +61,30 @@ def timeline(subjects: Sequence[Subject]) -> Section | None:
 
 
 def _of(subject: Subject) -> list[Block]:
-    return [
-        block
-        for number, record in enumerate(subject.run.timelines)
-        for block in _one(record, number, subject)
-    ]
+    return [_one(record, number, subject) for number, record in enumerate(subject.run.timelines)]
 
 
-def _one(record: Timeline, number: int, subject: Subject) -> Sequence[Block]:
+def _amount(subject: Subject) -> Amount:
+    return fmt.count if subject.icount else fmt.duration
+
+
+def _one(record: Timeline, number: int, subject: Subject) -> Block:
     found = told(record)
     if not found.ns:
-        return (Paragraph((f"{record.case}: the kernel recorded nothing of this run.",)),)
-    amount: Amount = fmt.count if subject.icount else fmt.duration
-    table = _table(found, record.case, subject)
-    chart = Chart(
+        return Paragraph((f"{record.case}: the kernel recorded nothing of this run.",))
+    amount = _amount(subject)
+    return Chart(
         key=f"timeline-{number}",
         title=record.case,
         caption=_caption(record, found, subject),
         wide=render(found, record.case, WIDE, f"{number}-wide", amount),
         narrow=render(found, record.case, NARROW, f"{number}-narrow", amount),
-        data=table,
+        data=_table(found, record.case, subject),
     )
-    return (chart,)
 
 
 def _caption(record: Timeline, found: Told, subject: Subject) -> Text:
-    amount: Amount = fmt.count if subject.icount else fmt.duration
+    amount = _amount(subject)
     unit = " instructions" if subject.icount else ""
     total = found.total()
     said = (
@@ -102,12 +100,11 @@ def _caption(record: Timeline, found: Told, subject: Subject) -> Text:
         )
     if record.steps_left_out:
         said += f" {fmt.count(record.steps_left_out)} steps had no room and count as between."
-    return (said, Strong(f" {subject.caveat}.")) if subject.caveat else (said,)
+    return (said, *subject.remark)
 
 
 def _table(found: Told, case: str, subject: Subject) -> Table:
-    def amount(ns: int) -> str:
-        return fmt.count(ns) if subject.icount else fmt.duration(ns)
+    amount = _amount(subject)
 
     def row(name: str, cost: Cost) -> tuple[str, ...]:
         return (
