@@ -24,8 +24,9 @@ from teemark.errors import TeemarkError
 
 @dataclass(frozen=True, slots=True)
 class Row:
+    """A subcommand; its module in teemark.commands has its name, with _ for -."""
+
     name: str
-    module: str
     help: str
 
 
@@ -33,65 +34,51 @@ GROUPS: tuple[tuple[str, tuple[Row, ...]], ...] = (
     (
         "Measure",
         (
-            Row("run", "teemark.commands.run", "Run a plan on a board and report."),
-            Row("plan", "teemark.commands.plan", "List the plans, or show the cases of one."),
-            Row("new-ta", "teemark.commands.new_ta", "Make a Trusted Application to be measured."),
+            Row("run", "Run a plan on a board and report."),
+            Row("plan", "List the plans, or show the cases of one."),
+            Row("new-ta", "Make a Trusted Application to be measured."),
         ),
     ),
     (
         "Read runs",
         (
-            Row("report", "teemark.commands.report", "Make the reports again from a run."),
-            Row("explain", "teemark.commands.explain", "Say where the time of a call goes."),
-            Row(
-                "advise", "teemark.commands.advise", "Say what to choose: memory, pieces, backend."
-            ),
-            Row(
-                "predict", "teemark.commands.predict", "Say what a call takes that wasn't measured."
-            ),
-            Row("compare", "teemark.commands.compare", "Say what became better or worse."),
-            Row(
-                "history",
-                "teemark.commands.history",
-                "Show many runs, and where their levels changed.",
-            ),
-            Row("audit", "teemark.commands.audit", "Look for figures that can't be right."),
-            Row("export", "teemark.commands.export", "Print a run in another tool's format."),
+            Row("report", "Make the reports again from a run."),
+            Row("explain", "Say where the time of a call goes."),
+            Row("advise", "Say what to choose: memory, pieces, backend."),
+            Row("predict", "Say what a call takes that wasn't measured."),
+            Row("compare", "Say what became better or worse."),
+            Row("history", "Show many runs, and where their levels changed."),
+            Row("audit", "Look for figures that can't be right."),
+            Row("export", "Print a run in another tool's format."),
         ),
     ),
     (
         "On the board that counts instructions",
         (
-            Row("gate", "teemark.commands.gate", "Fail where a call takes more instructions."),
-            Row("trace", "teemark.commands.trace", "Record a call instruction by instruction."),
-            Row("what-if", "teemark.commands.what_if", "Compare builds of OP-TEE by traces."),
+            Row("gate", "Fail where a call takes more instructions."),
+            Row("trace", "Record a call instruction by instruction."),
+            Row("what-if", "Compare builds of OP-TEE by traces."),
         ),
     ),
     (
         "Boards",
         (
-            Row("board", "teemark.commands.board", "List the boards, or show one's settings."),
-            Row(
-                "doctor",
-                "teemark.commands.doctor",
-                "Say what is wrong with a board, and the remedy.",
-            ),
-            Row("setup", "teemark.commands.setup", "Install the programs and TAs on a board."),
-            Row("up", "teemark.commands.up", "Boot a virtual board and keep it up."),
-            Row("down", "teemark.commands.down", "Stop a virtual board that was kept up."),
-            Row("exec", "teemark.commands.exec_", "Run a command on a board."),
-            Row("shell", "teemark.commands.shell", "Open a shell on a board."),
-            Row("push", "teemark.commands.push", "Copy files to a board."),
-            Row("pull", "teemark.commands.pull", "Copy a file or folder from a board."),
+            Row("board", "List the boards, or show one's settings."),
+            Row("doctor", "Say what is wrong with a board, and the remedy."),
+            Row("setup", "Install the programs and TAs on a board."),
+            Row("up", "Boot a virtual board and keep it up."),
+            Row("down", "Stop a virtual board that was kept up."),
+            Row("exec", "Run a command on a board."),
+            Row("shell", "Open a shell on a board."),
+            Row("push", "Copy files to a board."),
+            Row("pull", "Copy a file or folder from a board."),
         ),
     ),
     (
         "For other programs",
         (
-            Row("schema", "teemark.commands.schema", "Print the JSON Schema of run.ndjson."),
-            Row(
-                "completion", "teemark.commands.completion", "Let a shell complete teemark's words."
-            ),
+            Row("schema", "Print the JSON Schema of run.ndjson."),
+            Row("completion", "Let a shell complete teemark's words."),
         ),
     ),
 )
@@ -109,7 +96,8 @@ class LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         for row in TABLE:
             if row.name == cmd_name:
-                command = importlib.import_module(row.module).command
+                module = f"teemark.commands.{row.name.replace('-', '_')}"
+                command = importlib.import_module(module).command
                 assert isinstance(command, click.Command)
                 return command
         return None
