@@ -130,7 +130,7 @@ class Comparison:
         """Why nothing is called better or worse, whatever the figures are: half a sentence."""
         if self.exact:
             return None
-        if _emulated(self.first) or _emulated(self.second):
+        if self.first.emulated or self.second.emulated:
             return EMULATED
         return ONE_START if all(one.have < 2 for one in self.pairs) else None
 
@@ -155,7 +155,7 @@ def obstacles(first: RunData, second: RunData) -> dict[str, str]:
     """Why the two should not be compared, with what to do instead: half a sentence each."""
     found = {}
     one, other = first.run, second.run
-    kinds = ["an emulated board" if _emulated(run) else "hardware" for run in (first, second)]
+    kinds = ["an emulated board" if run.emulated else "hardware" for run in (first, second)]
     if kinds[0] != kinds[1]:
         found[
             f"BASE is a run of {kinds[0]} and NEW one of {kinds[1]}: an emulator's times say "
@@ -177,15 +177,10 @@ def obstacles(first: RunData, second: RunData) -> dict[str, str]:
     return found
 
 
-def _emulated(run: RunData) -> bool:
-    told = run.run is not None and run.run.emulated
-    return told or run.machine.board.emulated is True
-
-
 def compare(first: RunData, second: RunData) -> Comparison:
     """Every case of both runs, and what one of them lacks."""
     pairs = _judged([*_cases(first, second), *_hashing(first, second)])
-    if _emulated(first) or _emulated(second):
+    if first.emulated or second.emulated:
         pairs = [
             one if one.exact else replace(one, verdict="undecided", more=None) for one in pairs
         ]

@@ -45,9 +45,7 @@ class Subject:
 
     @property
     def emulated(self) -> bool:
-        """By the board file, or because the machine can tell itself."""
-        told = self.run.machine.board.emulated
-        return (self.run.run is not None and self.run.run.emulated) or told is True
+        return self.run.emulated
 
     @property
     def icount(self) -> bool:

@@ -188,6 +188,12 @@ class RunData:
         return self.run is not None and self.run.icount
 
     @property
+    def emulated(self) -> bool:
+        """By the board file, or because the machine can tell itself."""
+        told = self.machine.board.emulated is True
+        return told or (self.run is not None and self.run.emulated)
+
+    @property
     def unit(self) -> str:
         """What a nanosecond of this run is."""
         return "instructions" if self.icount else "ns"

@@ -17,8 +17,8 @@ _PARTS = {
 
 def sheet(run: RunData) -> Sheet:
     machine = run.machine
-    made = Sheet(run.file, title=f"{run.run.plan if run.run else 'cases'} on {run.name}")
-    made.emulated = bool(machine.board.emulated or (run.run is not None and run.run.emulated))
+    made = Sheet(run.file, title=f"{run.plan or 'cases'} on {run.name}")
+    made.emulated = run.emulated
     made.core = _core(machine.cpu.midr)
     made.clock_hz = _clock(machine.cpu.khz_max)
     made.say(machine.board.model or "", 1)

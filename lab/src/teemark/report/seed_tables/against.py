@@ -10,7 +10,7 @@ known, so they differ.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -103,7 +103,7 @@ def choose(name: str, run: RunData, reference: Reference) -> Document:
     if name in known:
         return known[name]
     fitting = [one for one in known if name and one.startswith(name)]
-    plan = _plan(run)
+    plan = run.plan
     if len(fitting) == 1 or plan in fitting:
         return known[plan if plan in fitting else fitting[0]]
     if fitting:
@@ -118,7 +118,7 @@ def choose(name: str, run: RunData, reference: Reference) -> Document:
 
 def obstacles(subject: Subject, document: Document) -> tuple[str, ...]:
     """Why the two should not be compared: a sentence each."""
-    run, plan = subject.run, _plan(subject.run)
+    run, plan = subject.run, subject.run.plan
     found = []
     if plan != document.id:
         of = f"is of the plan {plan}" if plan else "doesn't say of which plan it is"
@@ -146,7 +146,7 @@ def remedy(subject: Subject, document: Document) -> str:
     """What to do where there are obstacles."""
     force = "--force compares them all the same"
     emulated = (subject.emulated or subject.icount) and not document.emulated
-    if emulated or _plan(subject.run) != document.id or subject.run.incomplete:
+    if emulated or subject.run.plan != document.id or subject.run.incomplete:
         board = " on a real board" if emulated else ""
         return f"run `teemark run --board BOARD --plan {document.id}`{board}; {force}"
     return force
@@ -159,7 +159,8 @@ def hold(subject: Subject, document: Document, reference: Reference) -> Against:
     for table in declared.load(document.id):
         for figure in reference.table(document.id, table.table):
             if figure.value is not None and figure.key not in found:
-                for one in _held(table, figure, lookup):
+                one = _held(table, figure, lookup)
+                if one is not None:
                     found[figure.key] = one
     held = sorted(found.values(), key=lambda one: (ORDER.index(one.verdict), -one.distance))
     if all(one.verdict == "not compared" for one in held):
@@ -170,26 +171,23 @@ def hold(subject: Subject, document: Document, reference: Reference) -> Against:
     return Against(subject.run, document, tuple(held))
 
 
-def _held(table: SeedTable, figure: Figure, lookup: Lookup) -> Iterator[Held]:
-    """Nothing where the tables have no formula for it."""
+def _held(table: SeedTable, figure: Figure, lookup: Lookup) -> Held | None:
+    """None where the tables have no formula for it."""
     measures = table.deviations.get(figure.column, figure.column)
     formula = table.cells.get((figure.row, measures))
     if formula is None:
-        return
+        return None
     if figure.column in table.deviations:
         reason = "it is a standard deviation, which has no interval here"
-        yield Held(figure, "not compared", reason=reason)
-        return
+        return Held(figure, "not compared", reason=reason)
     try:
         value = formula(lookup)
     except NotKnown as why:
-        yield Held(figure, "not compared", reason=str(why))
-        return
+        return Held(figure, "not compared", reason=str(why))
     if isinstance(value, str):
-        yield Held(figure, "not compared", reason=f"the run has no number for it but {value!r}")
-        return
+        return Held(figure, "not compared", reason=f"the run has no number for it but {value!r}")
     one = Held(figure, "undecided", value, mean=figure.column in table.deviations.values())
-    yield judge(one)
+    return judge(one)
 
 
 def judge(one: Held) -> Held:
@@ -230,10 +228,6 @@ def _allowed(figure: Figure) -> tuple[float, float]:
     if figure.relation == "<":
         return -math.inf, printed.high
     return printed.low, printed.high
-
-
-def _plan(run: RunData) -> str:
-    return run.run.plan if run.run is not None else ""
 
 
 # -- in words ------------------------------------------------------------------------------------
