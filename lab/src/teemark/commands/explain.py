@@ -88,7 +88,7 @@ def _show(subject: Subject, chosen: Sequence[Breakdown]) -> None:
 
     console = text_terminal(100)
     for one in chosen:
-        paragraph(console, f"{one.key}: {figures.time(subject.run, one.total.value)}")
+        paragraph(console, f"{one.key}: {figures.time(subject.run, one.total)}")
         bar = Text("  ")
         for part, blocks in bars.line(one, console.width - 4):
             bar.append(blocks, style=_STYLES.get(bars.COLOURS[part.name], ""))

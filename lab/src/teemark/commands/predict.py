@@ -109,12 +109,7 @@ def _say(run: RunData, task: Task, answer: Prediction | Unpredictable) -> None:
         paragraph(console, f"  measure first: {answer.measure}")
         return
     interval = answer.interval
-    if interval is None:
-        ends = "too few samples for an interval"
-    elif run.icount:
-        ends = f"{figures.instructions(interval.low)}{fmt.TO}{figures.instructions(interval.high)}"
-    else:
-        ends = fmt.duration_interval(interval)
+    ends = figures.ends(run, interval) if interval else "too few samples for an interval"
     paragraph(console, f"{name}: {figures.time(run, answer.figure.value)} ({ends})")
     low, high = answer.fitted
     what = f"its model is fitted to {fmt.size(low)}{fmt.TO}{fmt.size(high)}"
