@@ -39,9 +39,8 @@ def taken_apart(subjects: Sequence[Subject]) -> Section | None:
 
 def _of(subject: Subject) -> list[Block]:
     blocks: list[Block] = []
-    for number, one in enumerate(shown(subject.breakdowns)):
+    for one in shown(subject.breakdowns):
         chart = Chart(
-            key=f"parts-{number}",
             title=one.key,
             caption=("The parts by their share; the table has the figures.", *subject.remark),
             wide=bars.render(one, bars.WIDE),
