@@ -323,10 +323,10 @@ def test_a_case_that_isnt_there_is_a_wrong_word(tmp_path: Path) -> None:
 def test_no_figure_of_a_table_is_cut(width: int) -> None:
     figures = (f"25{fmt.THIN}261{fmt.THIN}631", f"26{fmt.THIN}704{fmt.TO}26{fmt.THIN}709")
     cells = ("client library and driver", *figures, f"{fmt.MINUS}0.031{fmt.THIN}%")
+    heads = ("takes", "95 %", "share")
     source = "invoke/direct/tee/none less invoke/refused/tee/none, and what else there is of it"
     table = Table(
-        (Column("part", "left"), Column("takes"), Column("95 %"), Column("share"))
-        + (Column("told by", "left"),),
+        (Column("part", "left"), *map(Column, heads), Column("told by", "left")),
         ((*cells, source), ("unexplained", "0", "exact", "0", "")),
     )
     out = StringIO()
@@ -349,7 +349,8 @@ def test_a_call_that_waits_is_a_time_on_the_exact_board_too() -> None:
     *parts, (_, whole, interval, *_) = table.rows
     for cell in (whole, interval, *(part[1] for part in parts)):
         text = cell if isinstance(cell, str) else terminal.plain(cell)
-        assert re.fullmatch(rf"[−\d{fmt.THIN}.]+({fmt.TO}[−\d{fmt.THIN}.]+)?", text), text
+        number = rf"{fmt.MINUS}?[\d{fmt.THIN}.]+"
+        assert re.fullmatch(f"{number}({fmt.TO}{number})?", text), text
     steady = run_with(truth())
     counted = sections.told(subjects([steady])[0], apart(steady)[EMPTY])[0]
     assert isinstance(counted, Table)
