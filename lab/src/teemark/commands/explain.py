@@ -42,8 +42,8 @@ def command(
     buffer, a digest, a stream, a storage operation. Then come the causes of lost time that the run
     shows, those that it rules out, and those that it can't check, with what it lacks.
 
-    Exit status: 0 fine; 1 if two sources tell the same differently, or the run is incomplete; 2
-    for a wrong word on the command line.
+    Exit status: 0 fine; 1 if two sources disagree, or the run is incomplete; 2 for a mistake on
+    the command line.
     """
     from teemark.commands import warn
     from teemark.errors import DataError

@@ -77,14 +77,15 @@ def command(
     """Run the baseline's plan on the exact board, and fail where a call takes more instructions
     than in the baseline.
 
-    Two boots of the same code differ by the clock's step and at most 0.02 %, or 0.1 % where the
-    timer ticks within a sample: more than that is dearer. Then the plan is measured again on a
+    Two boots of the same code differ by the clock's step and at most 0.02 %, by 0.1 % where the
+    timer ticks within a sample, and by 1.5 % in the kernel's crypto (afalg): more than that is
+    dearer. Then the plan is measured again on a
     second boot, and what is dearer in both is traced to name the functions. A baseline
     that was made with another compiler, OP-TEE, kernel or TF-A says nothing about this one: then
     nothing is measured, and the outcome is neither pass nor fail.
 
     Exit status: 0 if nothing got dearer; 1 if something did, isn't measured any more, or can't be
-    compared; 2 for a wrong word on the command line.
+    compared; 2 for a mistake on the command line.
     """
     from teemark import baseline as baselines
     from teemark import gate, ta_option

@@ -123,13 +123,13 @@ def _say(run: RunData, task: Task, answer: Prediction | Unpredictable) -> None:
     paragraph(console, f"  {what}{checked}")
 
 
-def _model(cost: Cost, sizes: tuple[int, int]) -> dict[str, object]:
+def _model(cost: Cost, sizes: tuple[int, int], off: float) -> dict[str, object]:
     low, high = sizes
     return {
         "model": f"{cost.workload}/{cost.algorithm}/{cost.backend}",
         "from": low,
         "to": high,
-        "off": cost.fit.prediction_error,
+        "off": off,
         "misfit": cost.fit.misfit,
         "terms": {
             name: {
@@ -143,13 +143,12 @@ def _model(cost: Cost, sizes: tuple[int, int]) -> dict[str, object]:
 
 
 def _catalogue(run: RunData, models: Models, as_json: bool) -> None:
-    from rich import box
-    from rich.table import Table
-    from rich.text import Text
-
     from teemark import fmt
-    from teemark.console import json_text, paragraph, terminal
+    from teemark.console import json_text, paragraph
+    from teemark.console import terminal as text_terminal
     from teemark.model.predict import catalogue
+    from teemark.report import terminal
+    from teemark.report.blocks import Column, Table
 
     known = list(catalogue(models))
     if as_json:
@@ -157,21 +156,21 @@ def _catalogue(run: RunData, models: Models, as_json: bool) -> None:
             json_text({"unit": run.unit, "models": [_model(*one) for one in known]}), nl=False
         )
         return
-    console = terminal()
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    table.add_column("model", overflow="fold")
-    for name in ("from", "to", "off by", "terms"):
-        table.add_column(name, justify="left" if name == "terms" else "right")
-    for cost, (low, high) in known:
-        table.add_row(
-            Text(f"{cost.workload}/{cost.algorithm}/{cost.backend}"),
-            fmt.size(low),
-            fmt.size(high),
-            fmt.share(cost.fit.prediction_error or 0.0),
-            ", ".join(cost.fit.terms),
-        )
+    console = text_terminal()
     if not known:
         paragraph(console, "No model of this run predicts: one needs four sizes of a workload.")
         return
-    console.print(table)
+    figures = (Column(title) for title in ("from", "to", "off by"))
+    rows = tuple(
+        (
+            f"{cost.workload}/{cost.algorithm}/{cost.backend}",
+            fmt.size(low),
+            fmt.size(high),
+            fmt.share(off),
+            ", ".join(cost.fit.terms),
+        )
+        for cost, (low, high), off in known
+    )
+    table = Table((Column("model", "left"), *figures, Column("terms", "left")), rows)
+    terminal.show(console, [table])
     paragraph(console, "off by: the largest error at a size that the model was fitted without.")

@@ -72,8 +72,8 @@ def command(
     that counts instructions. Writes a run like any other, with trace.json beside it and a flame
     graph in its report.
 
-    Exit status: 0 fine, 1 if a case failed or can't be traced, 2 for a wrong word on the command
-    line.
+    Exit status: 0 fine, 1 if a case failed or can't be traced, 2 for a mistake on the
+    command line.
     """
     from teemark.errors import UsageMistake
     from teemark.trace import store

@@ -52,7 +52,7 @@ def command(
     Without --each or --together, each option is tried alone and then all of them together. Each
     build is kept, so that another question is quicker.
 
-    Exit status: 0 fine, 1 if a variant can't be built or a case failed, 2 for a wrong word on the
+    Exit status: 0 fine, 1 if a variant can't be built or a case failed, 2 for a mistake on the
     command line.
     """
     from teemark import paths, runner, ta_option
