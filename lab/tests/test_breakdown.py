@@ -23,7 +23,7 @@ from teemark.model import models
 from teemark.model.breakdown import Breakdown, Name, Part, breakdowns, shown
 from teemark.model.stats import exactly
 from teemark.report import bars, report, terminal
-from teemark.report.blocks import Column, Table
+from teemark.report.blocks import Bar, Column, Table
 from teemark.report.sections import breakdown as sections
 from teemark.report.subject import subjects
 from teemark.run.reader import RunData
@@ -348,6 +348,7 @@ def test_a_call_that_waits_is_a_time_on_the_exact_board_too() -> None:
     assert table.columns[1].unit == "ns"
     *parts, (_, whole, interval, *_) = table.rows
     for cell in (whole, interval, *(part[1] for part in parts)):
+        assert not isinstance(cell, Bar)
         text = cell if isinstance(cell, str) else terminal.plain(cell)
         number = rf"{fmt.MINUS}?[\d{fmt.THIN}.]+"
         assert re.fullmatch(f"{number}({fmt.TO}{number})?", text), text
