@@ -157,6 +157,8 @@ def test_every_command_is_there_and_has_help(row: cli.Row) -> None:
         ["shell", "qemu-v8"],
         ["up", "./no.toml"],
         ["down", "no-such-board"],
+        ["what-if", "invoke/none/tee/none", "--option", "FOO"],
+        ["audit", "/no/such/file"],
     ],
 )
 def test_usage_mistakes_are_status_2(args: list[str]) -> None:

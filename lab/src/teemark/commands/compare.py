@@ -55,7 +55,8 @@ def command(
 ) -> int:
     """Say of every case that BASE and NEW both measured whether it became better or worse.
 
-    BASE and NEW are runs: their folders, or their run.ndjson. Where instructions are counted, a
+    BASE and NEW are runs: their folders, or their run.ndjson. Several NEWs are each compared with
+    BASE. Where instructions are counted, a
     case is better or worse if it differs by more than two boots of the same code do. Where times
     are sampled, a rank test and an interval of the starts decide (`teemark run --rounds 8`); where
     they don't suffice, as in runs of one start, it is `undecided`.
@@ -63,8 +64,8 @@ def command(
     Runs of an emulated board and of hardware, of instructions and of times, of different plans, and
     truncated runs are refused without --force.
 
-    With --against there is no NEW: BASE, a run of the plan with the name of a set, is compared with
-    the figures that are published in it.
+    With --against SET there is no NEW: BASE, a run of the plan SET, is compared with the figures
+    published there.
 
     Exit status: 0 fine; 1 if the runs can't be compared or, with --fail-on, a case is worse by so
     much, or is missing in NEW; 2 for a mistake on the command line.

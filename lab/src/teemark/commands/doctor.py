@@ -26,7 +26,8 @@ def command(board: str, as_json: bool, everything: bool) -> int:
     heat and load, and at what else can spoil a measurement. Changes nothing, but installs teebench
     and the Trusted Applications where teebench isn't there at all, as `teemark run` does.
 
-    Exit status: 0 if a benchmark would mean something, 1 if not.
+    Exit status: 0 if a benchmark would mean something; 1 if not; 2 for a mistake on the
+    command line.
     """
     from teemark.boards import open_board
     from teemark.console import json_text, working

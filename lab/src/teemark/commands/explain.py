@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     "traced",
     metavar="RUN",
     type=click.Path(path_type=Path),
-    help="What `teemark trace` recorded of the same board, for causes that show inside alone.",
+    help="A run of `teemark trace` on the same board: some causes show only inside a call.",
 )
 @click.option("--json", "as_json", is_flag=True, help="All cases, and verdicts, as JSON.")
 def command(

@@ -32,7 +32,7 @@ OF_TA = "--ta"
     type=click.Path(dir_okay=False, path_type=Path),
     help="What each case took: a text file to be committed.",
 )
-@click.option("--update", is_flag=True, help="Write it anew from what is there now.")
+@click.option("--update", is_flag=True, help="Measure, and write the baseline anew.")
 @click.option(
     "--no-functions", is_flag=True, help="With --update: don't trace, so that no function is named."
 )
@@ -41,13 +41,13 @@ OF_TA = "--ta"
     "--plan",
     metavar="NAME",
     shell_complete=complete.plans,
-    help="With --update: what to measure. [default: as before]",
+    help="With --update: what to measure. [default: as before; at first: gate]",
 )
 @click.option(
     "--board",
     metavar="NAME",
     shell_complete=complete.boards,
-    help="With --update: where. [default: as before]",
+    help="With --update: where. [default: as before; at first: qemu-v8-icount]",
 )
 @click.option(
     "--fail-on",
@@ -58,7 +58,7 @@ OF_TA = "--ta"
 @click.option(
     "--skip-others",
     is_flag=True,
-    help="Exit with 0 where the baseline is of another compiler or OP-TEE.",
+    help="Exit with 0 if the baseline was made with another compiler, OP-TEE, kernel or TF-A.",
 )
 @form_options("markdown")
 def command(

@@ -37,8 +37,8 @@ def command(
     """Show the runs in the folders of DIR in the order of time: every case whose level changed, by
     how much, and since which run.
 
-    Where times are sampled, changes are found from 8 runs on, and with the package ruptures. Runs
-    that are incomplete are left out, and named. All must be of one board and plan: --board and
+    Where times are sampled, finding a change takes 8 runs and the package ruptures. Runs that are
+    incomplete are left out, and named. All must be of one board and plan: --board and
     --plan choose.
     """
     from teemark.errors import MissingOutput
@@ -98,8 +98,8 @@ def _runs(folder: Path, board: str | None, plan: str | None) -> list[RunData]:
         )
     if len(runs) < 2:
         raise DataError(
-            f"{folder} has {fmt.plural(len(runs), 'whole run')} of what was asked for: a history "
-            "takes two",
+            f"{folder} has {fmt.plural(len(runs), 'complete run')} of what was asked for: a "
+            "history takes two",
             hint="name the folder that has the runs' folders, such as runs/",
         )
     return sorted(runs, key=lambda run: run.run.started if run.run is not None else "")

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 @click.command("predict")
 @click.argument("source", metavar="RUN", type=click.Path(path_type=Path))
 @click.argument("keys", metavar="[CASE]...", nargs=-1)
-@click.option("--bytes", "size", metavar="SIZE", help="Of the message: 4096, 64K, 37MiB.")
-@click.option("--chunk", metavar="SIZE", help="Of the pieces of a stream.")
+@click.option("--bytes", "size", metavar="SIZE", help="Size of the message: 4096, 64K, 37MiB.")
+@click.option("--chunk", metavar="SIZE", help="Size of the pieces of a stream.")
 @click.option("--json", "as_json", is_flag=True, help="Write the predictions as JSON.")
 def command(
     source: Path, keys: tuple[str, ...], size: str | None, chunk: str | None, as_json: bool
@@ -26,10 +26,11 @@ def command(
     """Say what each CASE would take, and how far off that may be.
 
     A CASE is oneshot/sha256/tee, cipher/aes-128-cbc/tee/enc, stream/sha256/tee, …, with its size
-    behind it as in a run (oneshot/sha256/tee/5000), or in --bytes. Without a CASE, shows what RUN
+    behind it as in a run (oneshot/sha256/tee/5000), or in --bytes. Without a CASE, list what RUN
     can predict, and between which sizes.
 
-    Exit status 1 if RUN gives no ground for an answer; it then says what to measure first.
+    Exit status: 0 fine; 1 if RUN gives no ground for an answer: then it says what to measure first;
+    2 for a mistake on the command line.
     """
     from teemark.commands import warn
     from teemark.console import json_text

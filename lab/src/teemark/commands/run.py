@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     "--only",
     multiple=True,
     metavar="PATTERN",
-    help="Of the plan only cases like this: 'oneshot/*/tee/*'. May be repeated.",
+    help="Only cases of the plan like this: 'oneshot/*/tee/*'. May be repeated.",
 )
 @out_option("runs/TIME-BOARD-PLAN")
 @click.option(
