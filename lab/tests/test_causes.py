@@ -20,6 +20,7 @@ from teemark.report import causes as words
 from teemark.run.reader import RunData
 from teemark.trace import causes as trace_causes
 from teemark.trace.profile import CaseTrace, Function, Node, Pass, Sample, Trace
+from teemark.trace.roles import roles
 
 EMPTY = "invoke/none/tee/none"
 SIZES = (0, 64, 1024, 4096, 65536, 1048576)
@@ -288,6 +289,29 @@ def test_what_a_trace_shows(name: str, traced: Trace) -> None:
     assert set(by_trace(call(QUIET)).values()) == {"absent"}
 
 
+def test_a_window_that_begins_inside_memset_is_no_error() -> None:
+    """A frame that the window comes back to was called by nothing in it."""
+    assert by_trace(call({"memset": (900, 0)}))["size-optimised-core"] == "undecided"
+    traced = call({"memset": (900, 0), "user_ta_enter": (200, 1)}).cases[0]
+    nodes = (*traced.nodes, Node(0, 1, 20_484, 1))
+    traced = msgspec.structs.replace(traced, nodes=nodes)
+    (found,) = (
+        one
+        for one in trace_causes.causes(Trace(1, "OP-TEE", (traced,)))
+        if one.name == "size-optimised-core"
+    )
+    assert found.status == "found"
+
+
+@pytest.mark.parametrize(("calls", "legs"), [(1, 0), (0, 0), (0, 1)])
+def test_a_call_whose_begin_the_window_lacks_has_no_second_leg(calls: int, legs: int) -> None:
+    functions = (Function("EL0", "program", "main"), Function("EL1", "kernel", "optee_smccc_smc"))
+    case = CaseTrace(
+        EMPTY, 150, (Sample(1, 1),), functions, (Node(-1, 0, 100, calls), Node(0, 1, 50, legs))
+    )
+    assert roles(case) == {"client": 100, "switch": 50}
+
+
 def test_an_abort_without_vector_registers_is_no_lazy_vfp() -> None:
     assert by_trace(call(QUIET | {"el0_sync_abort": (900, 1)}))["lazy-vfp"] == "absent"
 
@@ -313,6 +337,11 @@ def test_every_cause_that_can_be_found_has_its_words() -> None:
     for cause in every:
         assert words.say(run, replace(cause, status="found")).claim
         assert words.say(run, replace(cause, status="absent")).claim is None
+
+
+def test_a_cause_without_words_is_not_passed_over() -> None:
+    with pytest.raises(KeyError, match="no-such-cause"):
+        words.say(made({EMPTY: 50e3}), Cause("no-such-cause", "found"))
 
 
 def test_explain_says_what_it_checked_and_what_it_lacks(tmp_path: Path) -> None:
