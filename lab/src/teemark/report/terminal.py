@@ -89,8 +89,8 @@ def _table(console: Console, table: Table) -> None:
 def _widths(
     columns: Sequence[Column], titles: Sequence[str], rows: Sequence[Sequence[str]], room: int
 ) -> list[int] | None:
-    """Of the columns: what is too much is taken from the widest, but no figure is broken. None
-    where that leaves too little."""
+    """Of the columns: what is too much is taken from headings over figures, then from words, from
+    the widest first, but no figure is broken. None where that leaves too little."""
     from rich.cells import cell_len
 
     widths, least = [], []
@@ -104,6 +104,8 @@ def _widths(
         return None
     while sum(widths) > room:
         wider = [number for number, low in enumerate(least) if widths[number] > low]
+        over = [number for number in wider if columns[number].align == "right"]
+        wider = over or wider
         widths[max(wider, key=widths.__getitem__)] -= 1
     return widths
 
