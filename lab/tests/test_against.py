@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -129,6 +130,21 @@ def test_a_mean_needs_the_runs_mean_on_the_same_side(reference: Reference) -> No
         better = [one for one in means if one.verdict == "better"]
         assert bool(better) == (outlier == 1)
     assert "mean" in next(one.reason for one in means if one.verdict == "undecided")
+
+
+@pytest.mark.parametrize(
+    ("mean", "verdict"), [(1.0, "same"), (1.4, "undecided"), (0.6, "undecided")]
+)
+def test_the_same_takes_the_mean_where_the_document_has_one(
+    reference: Reference, mean: float, verdict: str
+) -> None:
+    figure = reference.get(*FLOOR)
+    printed = figure.base.mid
+    value = replace(exactly(printed), mean=mean * printed)
+    one = judge(Held(figure, "undecided", value, mean=True))
+    assert one.verdict == verdict
+    assert ("mean" in one.reason) == (verdict == "undecided")
+    assert judge(Held(figure, "undecided", value)).verdict == "same"  # of a figure that is a median
 
 
 @pytest.mark.parametrize("name", DOCUMENTS)

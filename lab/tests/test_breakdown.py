@@ -136,6 +136,13 @@ def test_a_stream_pays_the_way_for_every_piece() -> None:
     assert found["unexplained"] == pytest.approx(0.0, abs=200)
 
 
+def test_a_question_to_the_core_is_no_call_to_take_apart() -> None:
+    """Older runs have one: it is shorter than what a call to a TA begins with."""
+    found = apart(run_with(truth() | {"invoke/core/tee/none": {1: CLIENT}}))
+    assert EMPTY in found
+    assert not {"invoke/core/tee/none", DIRECT, REFUSED} & set(found)
+
+
 def test_without_tracepoints_client_and_switch_are_known_together() -> None:
     one = apart(run_with(truth()))[EMPTY]
     found = values(one)

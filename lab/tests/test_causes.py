@@ -20,6 +20,7 @@ from teemark.report import causes as words
 from teemark.run.reader import RunData
 from teemark.trace import causes as trace_causes
 from teemark.trace.profile import CaseTrace, Function, Node, Pass, Sample, Trace
+from teemark.trace.roles import roles
 
 EMPTY = "invoke/none/tee/none"
 SIZES = (0, 64, 1024, 4096, 65536, 1048576)
@@ -130,6 +131,70 @@ def test_without_its_data_it_says_what_is_lacking(name: str) -> None:
     assert cause.lacks
 
 
+@pytest.mark.parametrize(
+    ("name", "cases", "lacks"),
+    [
+        ("console-traces", {EMPTY: 5e4}, "log/lines/tee/N of three N"),
+        ("console-traces", {"log/lines/tee/0": 5e4}, f"log/lines/tee/N of three N and {EMPTY}"),
+        ("slow-rng", {EMPTY: 5e4, "rng/random/tee/64": 6e4}, "rng/random/getrandom/N"),
+        (
+            "slow-rng",
+            {"rng/random/tee/64": 6e4, "rng/random/getrandom/64": 1e3},
+            EMPTY,
+        ),
+        (
+            "slow-rng",
+            {EMPTY: 5e4, "rng/random/tee/64": 6e4, "rng/random/getrandom/4096": 1e3},
+            "rng/random/tee/N and rng/random/getrandom/N of one size",
+        ),
+        (
+            "tmpref-registration",
+            {"shm/allocated/tee/in/64": 5e4},
+            "shm/temporary/tee/in/N of one size",
+        ),
+        (
+            "tmpref-registration",
+            {"shm/allocated/tee/in/64": 5e4, "shm/temporary/tee/in/4096": 5e4},
+            "shm/temporary/tee/in/N and shm/allocated/tee/in/N of one size",
+        ),
+        ("ta-load-first-call", {"session/open/tee/none": 3e5}, "session/first-open/tee/none"),
+        (
+            "ree-time-rpc",
+            {f"time/ree/tee/{n}": 5e4 + n * 4e4 for n in (0, 64)},
+            "time/system/tee/N of two N",
+        ),
+        (
+            "no-crypto-extensions-in-tee",
+            digests("sha256", tee=60.0),
+            "oneshot/ALGORITHM by ta-ce, of several sizes",
+        ),
+        (
+            "tee-at-cpu-speed",
+            digests("sha256", tee=60.0, c=60.0),
+            "oneshot/ALGORITHM by openssl or ce, of several sizes",
+        ),
+        (
+            "tee-at-cpu-speed",
+            digests("sha1", tee=60.0) | digests("sha256", openssl=60.0),
+            "oneshot/ALGORITHM by tee and openssl or ce, of several sizes",
+        ),
+    ],
+)
+def test_only_what_is_missing_is_lacking(name: str, cases: Mapping[str, float], lacks: str) -> None:
+    cause = found(made(cases))[name]
+    assert (cause.status, cause.lacks) == ("unchecked", lacks)
+
+
+def test_plain_c_is_no_measure_of_the_cpu() -> None:
+    """The TEE is as fast as that, and four times slower than the CPU could be."""
+    rates = digests("sha256", tee=8.0, c=8.0)
+    assert found(made(rates))["tee-at-cpu-speed"].status == "unchecked"
+    fast = rates | digests("sha256", ce=2.0)
+    assert found(made(fast))["tee-at-cpu-speed"].status == "absent"
+    faster_c = digests("sha256", tee=8.0, c=2.0, openssl=8.0)  # C counts beside others
+    assert found(made(faster_c))["tee-at-cpu-speed"].status == "absent"
+
+
 def test_what_scatters_across_the_threshold_is_undecided() -> None:
     run = made(buffers(temporary=(50e3, 105e3), allocated=(50e3, 100e3)), spread=0.2)
     cause = found(run)["tmpref-registration"]
@@ -141,14 +206,47 @@ def with_machine(run: RunData, group: str, **facts: object) -> RunData:
     return replace(run, machine=msgspec.structs.replace(run.machine, **{group: changed}))
 
 
-def test_a_cpu_below_its_highest_frequency() -> None:
+BIG_LITTLE = ("cpu0 1500000", "cpu1 1500000", "cpu4 2000000")
+"""As teebench writes what isn't the same of all CPUs."""
+IDLE_LITTLE = ("cpu0 600000", "cpu1 1500000", "cpu4 2000000")
+
+
+@pytest.mark.parametrize(
+    ("now", "most", "governor", "status", "fact"),
+    [
+        (("600000",), ("1800000",), ("performance",), "found", "600 of 1800 MHz"),
+        (("600000",), ("1800000",), ("ondemand",), "undecided", "governor ondemand"),
+        (("600000",), ("1800000",), None, "undecided", "600 of 1800 MHz"),
+        (("1800000",), ("1800000",), ("ondemand",), "absent", "1800 of 1800 MHz"),
+        (BIG_LITTLE, BIG_LITTLE, ("performance",), "absent", "cpu0: 1500 of 1500 MHz"),
+        (BIG_LITTLE, BIG_LITTLE, ("schedutil",), "absent", "governor schedutil"),
+        (IDLE_LITTLE, BIG_LITTLE, ("performance",), "found", "cpu0: 600 of 1500 MHz"),
+        (IDLE_LITTLE, BIG_LITTLE, ("schedutil",), "undecided", "cpu0: 600 of 1500 MHz"),
+        (
+            IDLE_LITTLE,
+            BIG_LITTLE,
+            ("cpu0 schedutil", "cpu1 performance", "cpu4 performance"),
+            "undecided",
+            "governor schedutil, performance",
+        ),
+        (("1000000",), BIG_LITTLE, ("performance",), "found", "cpu4: 1000 of 2000 MHz"),
+        (IDLE_LITTLE, ("2000000",), ("performance",), "found", "cpu0: 600 of 2000 MHz"),
+        (("x",), ("2000000",), ("performance",), "unchecked", None),
+    ],
+)
+def test_a_cpu_below_its_own_highest_frequency(
+    now: tuple[str, ...],
+    most: tuple[str, ...],
+    governor: tuple[str, ...] | None,
+    status: str,
+    fact: str | None,
+) -> None:
     run = made({EMPTY: 50e3})
     assert found(run)["cpu-frequency"].status == "unchecked"
-    for now, status in ((600_000, "found"), (1_800_000, "absent")):
-        told = {"khz_now": (str(now),), "khz_max": ("1800000",), "governor": ("ondemand",)}
-        cause = found(with_machine(run, "cpu", **told))["cpu-frequency"]
-        assert cause.status == status
-        assert "governor ondemand" in cause.facts
+    told = {"khz_now": now, "khz_max": most, "governor": governor}
+    cause = found(with_machine(run, "cpu", **told))["cpu-frequency"]
+    assert cause.status == status
+    assert fact is None or any(one.startswith(fact) for one in cause.facts)
 
 
 def test_a_clock_with_coarse_steps() -> None:
@@ -176,6 +274,26 @@ def waiting(run: RunData, ns: int | None) -> RunData:
 @pytest.mark.parametrize(("ns", "status"), [(5_000, "found"), (10, "absent"), (None, "unchecked")])
 def test_other_processes_that_take_the_cpu(ns: int | None, status: str) -> None:
     assert found(waiting(made({EMPTY: 50e3}), ns))["contention"].status == status
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        "storage/read/tee-ree-fs/4096",
+        "session/open/tee/none",
+        "file/digest/afalg/1048576",
+        "oneshot/sha256/afalg/4096",
+        "oneshot/sha256/afalg:sha256-generic/4096",
+        "rng/random/hwrng/64",
+        "call/read/tee/none",
+    ],
+)
+def test_who_serves_a_call_takes_the_cpu_from_nobody(key: str) -> None:
+    """tee-supplicant, say: the call's process waits until that sleeps again."""
+    of_calls, served = waiting(made({EMPTY: 50e3}), 10), waiting(made({key: 50e3}), 20_000)
+    assert found(served)["contention"].status == "unchecked"
+    both = replace(of_calls, cases={**served.cases, **of_calls.cases})
+    assert found(both)["contention"].status == "absent"
 
 
 @pytest.mark.parametrize(
@@ -322,6 +440,29 @@ def test_what_a_trace_shows(name: str, traced: Trace) -> None:
     assert set(by_trace(call(QUIET)).values()) == {"absent"}
 
 
+def test_a_window_that_begins_inside_memset_is_no_error() -> None:
+    """A frame that the window comes back to was called by nothing in it."""
+    assert by_trace(call({"memset": (900, 0)}))["size-optimised-core"] == "undecided"
+    traced = call({"memset": (900, 0), "user_ta_enter": (200, 1)}).cases[0]
+    nodes = (*traced.nodes, Node(0, 1, 20_484, 1))
+    traced = msgspec.structs.replace(traced, nodes=nodes)
+    (found,) = (
+        one
+        for one in trace_causes.causes(Trace(1, "OP-TEE", (traced,)))
+        if one.name == "size-optimised-core"
+    )
+    assert found.status == "found"
+
+
+@pytest.mark.parametrize(("calls", "legs"), [(1, 0), (0, 0), (0, 1)])
+def test_a_call_whose_begin_the_window_lacks_has_no_second_leg(calls: int, legs: int) -> None:
+    functions = (Function("EL0", "program", "main"), Function("EL1", "kernel", "optee_smccc_smc"))
+    case = CaseTrace(
+        EMPTY, 150, (Sample(1, 1),), functions, (Node(-1, 0, 100, calls), Node(0, 1, 50, legs))
+    )
+    assert roles(case) == {"client": 100, "switch": 50}
+
+
 def test_an_abort_without_vector_registers_is_no_lazy_vfp() -> None:
     assert by_trace(call(QUIET | {"el0_sync_abort": (900, 1)}))["lazy-vfp"] == "absent"
 
@@ -347,6 +488,11 @@ def test_every_cause_that_can_be_found_has_its_words() -> None:
     for cause in every:
         assert words.say(run, replace(cause, status="found")).claim
         assert words.say(run, replace(cause, status="absent")).claim is None
+
+
+def test_a_cause_without_words_is_not_passed_over() -> None:
+    with pytest.raises(KeyError, match="no-such-cause"):
+        words.say(made({EMPTY: 50e3}), Cause("no-such-cause", "found"))
 
 
 def test_explain_says_what_it_checked_and_what_it_lacks(tmp_path: Path) -> None:

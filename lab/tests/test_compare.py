@@ -150,6 +150,16 @@ def test_one_start_or_an_emulators_clock_decide_nothing(emulated: bool) -> None:
         assert len(found.of("worse")) > 15
 
 
+def test_where_the_ratio_has_no_interval_nothing_tells_how_many_starts_would_decide() -> None:
+    """As where a start of the base took no time; not a number of starts that are there already."""
+    first = [[0.0]] * 11 + [[10.0]]
+    (one,) = compare_values({"a": (first, [[12.0 + i / 10] for i in range(12)])}, Sampling())
+    assert one.ratio.interval is None
+    assert (one.verdict, one.have, one.more) == ("undecided", 12, None)
+    (one,) = compare_values({"a": ([[10.0]], [[12.0]])}, Sampling())
+    assert (one.have, one.more) == (1, 3)
+
+
 def replaced(made: Synthetic) -> Synthetic:
     return dataclasses.replace(made, starts=7)
 

@@ -25,6 +25,7 @@ from teemark.trace.profile import CaseTrace, Function, Node, Sample, Trace
 EXACT = Synthetic(noise=0, identical=True, samples=5, algorithms=("sha256",))
 SAMPLED = Synthetic(algorithms=("sha256",), samples=6, noise=0.01, starts=8, emulated=False)
 ONCE = dataclasses.replace(SAMPLED, starts=1)
+STEP = "teehash/sha256/tee/pipelined/warm/1048576/65536/read"
 DEARER_BYTE = {**TRUTH, ("sha256", "ta-c"): (407_000, 16.3)}
 DEARER_CALL = {
     key: (call + 6000 * key[1].startswith("t"), byte) for key, (call, byte) in TRUTH.items()
@@ -35,9 +36,16 @@ DEARER_CALL = {
 def put(tmp_path: Path) -> Callable[..., str]:
     """Write a run; `head` changes its first record."""
 
-    def write(name: str, made: Synthetic, cut: bool = False, **head: object) -> str:
+    def write(
+        name: str, made: Synthetic, cut: bool = False, teehash: int = 0, **head: object
+    ) -> str:
         records = made.records()
         records[0] |= head
+        report = {"files": [{"total_ns": 2_000_000}]}
+        records[-1:-1] = [
+            {"type": "teehash", "case": STEP, "seq": n, "argv": ["teehash"], "report": report}
+            for n in range(teehash)
+        ]
         return str(write_run(records[: -1 if cut else None], tmp_path / name).parent)
 
     return write
@@ -130,6 +138,66 @@ def test_a_limit_that_could_never_fail_is_refused(
     said = " ".join(capsys.readouterr().err.split())
     assert "--fail-on could never fail: " in said
     assert words in said
+
+
+SLOWER = {key: (1.5 * call, 1.5 * byte) for key, (call, byte) in TRUTH.items()}
+
+
+@pytest.mark.parametrize(("starts", "status"), [(2, 2), (3, 2), (4, 1)])
+def test_a_limit_takes_as_many_starts_as_a_rank_test_can_tell_apart(
+    put: Callable[..., str], capsys: pytest.CaptureFixture[str], starts: int, status: int
+) -> None:
+    """No PASS where each case takes half as long again."""
+    made = dataclasses.replace(SAMPLED, starts=starts)
+    runs = (put("a", made), put("b", dataclasses.replace(made, seed=2, truth=SLOWER)))
+    assert cli.run(["compare", *runs, "--fail-on", "5%"]) == status
+    said = capsys.readouterr()
+    assert ("FAIL: " in said.out) == (status == 1)
+    assert "PASS" not in said.out
+    error = " ".join(said.err.split())
+    assert ("--fail-on could never fail: no rank test" in error) == (status == 2)
+    assert ("--rounds 7`: a case that changes alone, of 53, shows from 7 starts on" in error) == (
+        status == 2
+    )
+    assert cli.run(["compare", *runs]) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert ("no rank test can tell so few starts apart" in shown) == (status == 2)
+
+
+@pytest.mark.parametrize(("starts", "named"), [(1, "invoke/none"), (8, STEP)])
+def test_each_case_that_a_limit_is_about_must_be_able_to_break_it(
+    put: Callable[..., str], capsys: pytest.CaptureFixture[str], starts: int, named: str
+) -> None:
+    """Runs of teehash count as starts, of its steps alone."""
+    made = dataclasses.replace(SAMPLED, starts=starts)
+    runs = (put("a", made, teehash=9 - starts), put("b", made, teehash=9 - starts))
+    assert cli.run(["compare", *runs, "--fail-on", "5%"]) == 2
+    error = " ".join(capsys.readouterr().err.split())
+    assert f"--fail-on could never fail for {named}" in error
+    assert "no rank test can tell so few starts apart" in error
+
+
+def test_a_pass_says_from_how_many_starts_on_one_case_alone_shows(
+    put: Callable[..., str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    for starts, said in ((5, True), (8, False)):
+        made = dataclasses.replace(SAMPLED, starts=starts, between=0.05)
+        runs = (put(f"a{starts}", made), put(f"b{starts}", dataclasses.replace(made, seed=7)))
+        assert cli.run(["compare", *runs, "--fail-on", "5%"]) == 0
+        shown = " ".join(capsys.readouterr().out.split())
+        assert "PASS: no case is known to be worse by 5 % or more" in shown
+        assert (
+            "undecided: a case that changes alone, of 53, shows from 7 starts on." in shown
+        ) == said
+
+
+def test_a_limit_on_exact_cases_that_all_scatter_is_refused(
+    put: Callable[..., str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    made = dataclasses.replace(EXACT, noise=0.05, identical=False, samples=30)
+    runs = (put("a", made, icount=True), put("b", dataclasses.replace(made, seed=2), icount=True))
+    assert cli.run(["compare", *runs, "--fail-on", "5%"]) == 2
+    assert "every case scatter" in " ".join(capsys.readouterr().err.split())
 
 
 def test_starts_are_the_samples_where_there_are_several(

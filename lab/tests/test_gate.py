@@ -4,14 +4,16 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import json
 import random
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from synthetic import TRUTH, Synthetic, Truth
+from synthetic import TRUTH, Synthetic, Truth, run_from
 from teemark import baseline as baselines
 from teemark import cli, gate
 from teemark.baseline import OTHERS, Baseline, function_changes, held_against, listed
@@ -39,7 +41,7 @@ def dearer(share: float) -> RunData:
 
 
 FUNCTIONS = {CASE: {("S-EL0", "compress"): 9000, ("S-EL1", "entry"): 800, OTHERS: 200}}
-BASE = Baseline("quick", "qemu-v8-icount", BY, baselines.figures_of(run()), FUNCTIONS)
+BASE = Baseline("quick", "qemu-v8-icount", BY, baselines.figures_of(run())[0], FUNCTIONS)
 
 
 def test_a_baseline_comes_back_as_it_was_written() -> None:
@@ -197,6 +199,55 @@ def test_a_case_that_is_gone_fails(
     assert (status, said["outcome"], said["gone"]) == (1, "fail", [CASE])
 
 
+def scattering(word: str) -> RunData:
+    """Samples of the cases with this word in their keys are up to 30 % apart, and longer."""
+    records = EXACT.records()
+    turns: dict[tuple[object, object], Iterator[float]] = {}
+    for record in records:
+        if record["type"] == "sample" and word in str(record["case"]):
+            turn = turns.setdefault(
+                (record["case"], record["repeat"]), itertools.cycle((1.2, 1.1, 0.9, 1.05, 1.15))
+            )
+            record["ns"] = round(int(str(record["ns"])) * next(turn))
+    return run_from(records)
+
+
+def test_what_waits_for_a_disk_is_not_judged(
+    file: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """In an old baseline it is undecided; a new one leaves it out, and the gate says so."""
+    boards = Boards(monkeypatch, scattering(CASE))
+    status, said = gated(file, capsys)
+    assert (status, said["scattered"], len(boards.plans)) == (0, [CASE], 1)
+    verdicts = {case["case"]: case["verdict"] for case in said["cases"] if case["repeat"] == 1}
+    assert verdicts.pop(CASE) == "undecided"
+    assert set(verdicts.values()) == {"same"}
+    Boards(monkeypatch, scattering(CASE), run())
+    assert cli.run(["gate", "--baseline", str(file), "--update", "--no-functions"]) == 0
+    assert CASE not in baselines.parse(file.read_text(), "f").figures
+    capsys.readouterr()
+    Boards(monkeypatch, scattering(CASE))
+    assert cli.run(["gate", "--baseline", str(file)]) == 0
+    shown = capsys.readouterr().out
+    assert f"not judged, as the samples scatter, as where calls wait for a disk: {CASE}" in shown
+    assert "not in the baseline" not in shown
+
+
+def test_where_nothing_can_be_judged_the_gate_does_not_pass(
+    file: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    every = scattering("/")
+    Boards(monkeypatch, every)
+    status, said = gated(file, capsys)
+    assert {case["verdict"] for case in said["cases"]} == {"undecided"}
+    assert (status, said["outcome"]) == (1, "fail")
+    Boards(monkeypatch, every, every)
+    before = file.read_text()
+    assert cli.run(["gate", "--baseline", str(file), "--update"]) == 1
+    assert "nothing to gate" in capsys.readouterr().err
+    assert file.read_text() == before
+
+
 def test_another_compiler_is_neither_red_nor_green(
     file: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -234,7 +285,7 @@ def test_update_writes_what_is_there_now(
     Boards(monkeypatch, dearer(0.01), dearer(0.02))  # the smaller of two boots
     assert cli.run(["gate", "--baseline", str(file), "--update"]) == 0
     made = baselines.parse(file.read_text(), "f")
-    assert made.figures == baselines.figures_of(dearer(0.01))
+    assert made.figures == baselines.figures_of(dearer(0.01))[0]
     assert made.plan == "quick"
     assert set(made.functions) == set(made.figures)
     Boards(monkeypatch)  # no run: the boot breaks

@@ -9,11 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from synthetic import TRUTH, Synthetic, write
+from synthetic import TRUTH, Synthetic, run_of, scattered, write
 from teemark import cli
+from teemark.model.compare import EMULATED
 from teemark.model.history import FEWEST, exact_changes, lines, sampled_changes
 
 EXACT = Synthetic(noise=0, identical=True, samples=5, algorithms=("sha256",))
+READ = "storage/read/tee-ree-fs/4096"
 DEARER = {**TRUTH, ("sha256", "ta-c"): (407_000, 16.3)}
 
 
@@ -37,6 +39,35 @@ def test_levels_of_the_kernels_crypto_are_wider() -> None:
     changed = {one.case: one.changes for one in found if one.case.startswith("oneshot/")}
     assert changed["oneshot/sha256/afalg/65536"] == ()
     assert changed["oneshot/sha256/ta-c/65536"] == (1,)
+
+
+def test_what_waits_for_a_disk_begins_no_level() -> None:
+    """On the board that counts instructions; and no longer than it waits."""
+    quiet, waiting = [1e6] * 9, scattered(1.1e6, 0.1, 9)
+    runs = [run_of({READ: times}, icount=True) for times in (quiet, quiet, waiting, quiet)]
+    (line,) = lines(runs)
+    assert (line.changes, line.scattered) == ((), True)
+    (line,) = lines([*runs, run_of({READ: [1.01e6] * 9}, icount=True)])
+    assert line.changes == (4,)
+    (line,) = lines([run_of({READ: waiting}, icount=True)] * 2)
+    assert (line.changes, line.scattered) == ((), True)
+
+
+def test_an_emulators_clock_shows_no_level(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As `compare` decides nothing there; on hardware the same runs have two levels."""
+    sampled = Synthetic(algorithms=("sha256",), samples=5, noise=0.001)
+    slower = {key: (1.5 * call, 1.5 * byte) for key, (call, byte) in TRUTH.items()}
+    made = [dataclasses.replace(sampled, seed=seed) for seed in range(12)]
+    made[6:] = [dataclasses.replace(one, truth=slower) for one in made[6:]]
+    for emulated in (True, False):
+        folder = tmp_path / str(emulated)
+        put(folder, made, emulated=emulated)
+        assert cli.run(["history", str(folder)]) == 0
+        shown = " ".join(capsys.readouterr().out.split())
+        assert ("cases: 0 changed." in shown) == emulated
+        assert (f"No level is said to change: {EMULATED}." in shown) == emulated
 
 
 def test_sampled_levels() -> None:

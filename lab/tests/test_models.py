@@ -256,6 +256,16 @@ def test_bytes_where_nothing_better_is_known() -> None:
     assert cost.ns_per_byte == pytest.approx(1 / 16)
 
 
+def test_calls_that_go_another_way_say_nothing_of_references() -> None:
+    """Not those without libteec or a TA, and not a question to the core, as runs had before."""
+    times = {"invoke/none/tee/none": 40_000.0}
+    times |= {f"invoke/memref-{way}/tee/none": 47_000.0 for way in ("in", "out", "inout")}
+    plain = made(times).references
+    assert plain is not None
+    others = {f"invoke/{one}/tee/none": 5_000.0 for one in ("core", "direct", "refused")}
+    assert made(times | others).references == plain
+
+
 def test_an_empty_call_with_references() -> None:
     kinds = {"none": 0, "values": 0, "memref-in": 1, "memref-out": 1, "memref-inout": 1}
     times = {f"invoke/{kind}/tee/none": 57_000.0 + 9_000 * n for kind, n in kinds.items()}

@@ -34,7 +34,7 @@ from teemark.model.compare import (
     file_times,
     limit_of,
 )
-from teemark.model.stats import call_times, exactly, loops_of, median
+from teemark.model.stats import call_times, exactly, loops_of, median, steady
 from teemark.run.reader import RunData
 
 OTHERS = ("", "others")
@@ -66,13 +66,17 @@ class Baseline:
     functions: Mapping[str, Functions] = field(default_factory=dict)
 
 
-def figures_of(run: RunData) -> dict[str, float]:
-    found = {}
+def figures_of(run: RunData) -> tuple[dict[str, float], dict[str, float]]:
+    """What is counted, and apart from it what is sampled even here: calls that wait for a disk
+    differ from boot to boot by any amount."""
+    found: dict[str, float] = {}
+    scattered: dict[str, float] = {}
     for case in run.sound:
         for repeat in sorted({sample.repeat for sample in case.samples}):
             key = case.case.case + (f" x{repeat}" if repeat > 1 else "")
-            found[key] = round(median(call_times(case.samples, repeat)), 3)
-    return found | {step: min(times) for step, times in file_times(run).items()}
+            kept = found if steady(case, repeat) else scattered
+            kept[key] = round(median(call_times(case.samples, repeat)), 3)
+    return found | {step: min(times) for step, times in file_times(run).items()}, scattered
 
 
 def slack(run: RunData, key: str, figure: float) -> float:
@@ -91,8 +95,9 @@ def slack(run: RunData, key: str, figure: float) -> float:
 
 
 def held_against(baseline: Baseline, run: RunData) -> Comparison:
-    """The run beside the baseline, case by case."""
-    now = figures_of(run)
+    """The run beside the baseline, case by case; what scatters now is undecided."""
+    counted, scattered = figures_of(run)
+    now = counted | scattered
     pairs = []
     for key, before in baseline.figures.items():
         if key in now:
@@ -101,10 +106,11 @@ def held_against(baseline: Baseline, run: RunData) -> Comparison:
             verdict: Verdict = "same"
             if abs(more) > slack(run, key, before):
                 verdict = "worse" if more > 0 else "better"
+                verdict = "undecided" if key in scattered else verdict
             pair = (exactly(before), exactly(now[key]))
             pairs.append(Difference(case, int(repeat or 1), *pair, verdict, exact=True))
     lost = tuple(key for key in baseline.figures if key not in now)
-    new = tuple(key for key in now if key not in baseline.figures)
+    new = tuple(key for key in counted if key not in baseline.figures)
     return Comparison(run, run, tuple(pairs), lost, new, 1)
 
 

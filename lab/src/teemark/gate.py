@@ -185,11 +185,16 @@ def in_words(changes: Sequence[tuple[str, str, int]], most: int = 3) -> str:
 
 def make(file: BoardFile, own: Own, *, functions: bool) -> Baseline:
     """A baseline of what is there now: of two boots, since one of many is dearer than the others,
-    the smaller figure of each case."""
+    the smaller figure of each case that is counted in both."""
     with tempfile.TemporaryDirectory(prefix="teemark-gate-") as folder:
         one, other = (
-            baselines.figures_of(_boot(file, own, Path(folder) / name)) for name in ("a", "b")
+            baselines.figures_of(_boot(file, own, Path(folder) / name))[0] for name in ("a", "b")
         )
-    figures = {key: min(value, other.get(key, value)) for key, value in one.items()}
+    figures = {key: min(value, other[key]) for key, value in one.items() if key in other}
+    if not figures:
+        raise DataError(
+            "the samples of every case scatter, as where calls wait for a disk: nothing to gate",
+            hint="let the plan have cases that don't wait, such as a call or a digest",
+        )
     known = traced(file, own, list(figures)) if functions else {}
     return Baseline(own.plan.name, file.name, made_by(file), figures, known)

@@ -142,7 +142,7 @@ def _compared(
     """Every run with the first, and what was compared by force."""
     from teemark.errors import DataError, UsageMistake
     from teemark.model.compare import obstacles
-    from teemark.report.comparing import compared, remedy
+    from teemark.report.comparing import compared, never_fails, remedy
     from teemark.report.subject import subjects
     from teemark.run import reader
     from teemark.trace import store
@@ -169,10 +169,8 @@ def _compared(
                 f"{one.base.run.file} and {one.other.run.file} have no case in common",
                 hint="`teemark report` shows what is in a run",
             )
-        if limit is not None and one.found.blind is not None:
-            raise UsageMistake(
-                f"--fail-on could never fail: {one.found.blind}", hint=remedy(one.found)
-            )
+        if limit is not None and (why := never_fails(one.found)) is not None:
+            raise UsageMistake(why, hint=remedy(one.found))
     return found, tuple(against)
 
 

@@ -126,7 +126,9 @@ def command(
 
 
 def _failed(found: Comparison, limit: Limit) -> bool:
-    return bool(found.lost) or any(map(limit.broken, found.pairs))
+    """Also where nothing can be judged."""
+    unknown = all(one.verdict == "undecided" for one in found.pairs)
+    return unknown or bool(found.lost) or any(map(limit.broken, found.pairs))
 
 
 def _rendered(gated: Gated, before: Baseline, place: Path, limit: Limit, form: str) -> str:
@@ -153,16 +155,18 @@ def _others(gated: Gated, place: Path) -> list[str]:
 
 def _lines(gated: Gated, before: Baseline, limit: Limit) -> list[str]:
     from teemark import fmt
+    from teemark.baseline import figures_of
     from teemark.report import comparing
 
     found = gated.found
     assert found is not None
     worse, better = found.of("worse"), found.of("better")
+    undecided = f", {len(found.of('undecided'))} undecided" if found.of("undecided") else ""
     gone = f", {len(found.lost)} gone" if found.lost else ""
     verdict = "FAIL" if _failed(found, limit) else "PASS"
     lines = [
         f"{verdict}: {fmt.plural(len(found.pairs), 'case')}: {len(worse)} dearer, {len(better)} "
-        f"cheaper, {len(found.of('same'))} the same{gone}."
+        f"cheaper, {len(found.of('same'))} the same{undecided}{gone}."
     ]
     moved = sorted((*worse, *better), key=lambda one: -one.change)
     width = max((len(one.name) for one in moved), default=0)
@@ -179,6 +183,11 @@ def _lines(gated: Gated, before: Baseline, limit: Limit) -> list[str]:
     if any(map(limit.broken, worse)) and not gated.functions:
         why = "has no functions" if not before.functions else "has no functions of these cases"
         lines.append(f"  which functions isn't known: the baseline {why}")
+    if scattered := figures_of(found.second)[1]:
+        lines.append(
+            f"  not judged, as the samples scatter, as where calls wait for a disk: "
+            f"{', '.join(scattered)}"
+        )
     if found.new:
         lines.append(f"  not in the baseline: {', '.join(found.new)}")
     if better or found.new:
@@ -187,6 +196,8 @@ def _lines(gated: Gated, before: Baseline, limit: Limit) -> list[str]:
 
 
 def _json(gated: Gated, limit: Limit) -> dict[str, object]:
+    from teemark.baseline import figures_of
+
     found = gated.found
     if found is None:
         return {
@@ -211,5 +222,6 @@ def _json(gated: Gated, limit: Limit) -> dict[str, object]:
         ],
         "gone": list(found.lost),
         "not_in_baseline": list(found.new),
+        "scattered": list(figures_of(found.second)[1]),
         "functions": dict(gated.functions),
     }

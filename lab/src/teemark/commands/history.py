@@ -54,7 +54,7 @@ def command(
             f"{error.name} isn't installed, which finds changes of sampled times",
             hint="`make venv-dev` installs it",
         ) from None
-    remark = _remark(runs)
+    remark = _remark(runs, found)
     _show(runs, found, remark, everything=everything)
     if output is not None:
         assert runs[0].run is not None
@@ -105,11 +105,22 @@ def _runs(folder: Path, board: str | None, plan: str | None) -> list[RunData]:
     return sorted(runs, key=lambda run: run.run.started if run.run is not None else "")
 
 
-def _remark(runs: Sequence[RunData]) -> str:
+def _remark(runs: Sequence[RunData], found: Sequence[Line]) -> str:
+    from teemark import fmt
+    from teemark.model.compare import EMULATED
     from teemark.model.history import FEWEST
 
     if all(run.icount for run in runs):
-        return "A level changes where instructions differ by more than 0.1 %."
+        text = "A level changes where instructions differ by more than 0.1 %."
+        scattered = sum(line.scattered for line in found)
+        if scattered:
+            text += (
+                f" The samples of {fmt.plural(scattered, 'case')} scatter, as where calls wait for "
+                "a disk: where they do, no level begins."
+            )
+        return text
+    if any(run.emulated for run in runs):
+        return f"No level is said to change: {EMULATED}."
     if len(runs) < FEWEST:
         return f"{len(runs)} runs: changes of sampled times are looked for from {FEWEST} runs on."
     return "Levels by PELT: of cases that didn't change, about 3 % show a change by chance."

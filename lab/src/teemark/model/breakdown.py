@@ -25,6 +25,7 @@ from teemark.model.models import (
     DIRECT_CALL,
     EMPTY_CALL,
     LOG,
+    OTHER_CALLS,
     REFUSED_CALL,
     Models,
     RepeatLine,
@@ -146,7 +147,7 @@ _SMALL = ("allocated", "out", DIGEST_BYTES)
 
 
 def _invoke(stats: CaseStats) -> _Shape | None:
-    if stats.backend != "tee" or stats.key in (DIRECT_CALL, REFUSED_CALL):
+    if stats.backend != "tee" or stats.key in OTHER_CALLS:
         return None
     word, _, direction = stats.algorithm.partition("-")
     references = (("allocated", direction, DIGEST_BYTES),) if word == "memref" else ()

@@ -20,7 +20,7 @@ from teemark.model.decide import Answer, above
 from teemark.model.models import EMPTY_CALL, LOG, REFUSED_CALL, Models
 from teemark.model.stats import CaseStats, Estimate, estimate, exactly
 from teemark.model.verdicts import SAME, is_known
-from teemark.run.reader import RunData
+from teemark.run.reader import MeasuredCase, RunData
 
 MORE = SAME
 """A call that takes more than so many times as long as another has a cause."""
@@ -41,6 +41,10 @@ CLOCK = 0.01
 """What a step of the clock may be of the shortest sample."""
 WAITED = 0.01
 """Share of the time that processes may have waited for a CPU."""
+FAST = ("openssl", "ce")
+"""Code of the normal world that uses what the CPU has for it."""
+SERVED = ("storage", "session", "file", "call")
+"""Workloads whose calls wait for work of other processes."""
 SLOWED = 0.95
 """Share of its highest frequency at which a CPU is not slowed down."""
 
@@ -106,6 +110,11 @@ def _slower(
     )
 
 
+def _missing(either_way: str, *needs: tuple[object, str]) -> str:
+    """What of the needs isn't there; where each is, and they don't fit together, `either_way`."""
+    return " and ".join(what for there, what in needs if not there) or either_way
+
+
 def _of(models: Models, workload: str, algorithm: str, backend: str) -> dict[int, CaseStats]:
     """The cases by bytes; of the smallest first. Of buffers, those that only go in."""
     found = {
@@ -125,8 +134,14 @@ def _against_allocated(models: Models, name: str, memory: str) -> Cause:
     ours, allocated = (_of(models, "shm", kind, "tee") for kind in (memory, "allocated"))
     shared = [size for size in ours if size in allocated]
     if not shared:
-        return unchecked(name, f"shm/{memory}/tee/in/N and shm/allocated/tee/in/N of one size")
+        return unchecked(name, _no_buffers(memory, ours, allocated, "one size"))
     return _slower(name, ours[shared[-1]], allocated[shared[-1]])
+
+
+def _no_buffers(memory: str, ours: object, allocated: object, sizes: str) -> str:
+    names = [f"shm/{kind}/tee/in/N" for kind in (memory, "allocated")]
+    lacks = _missing(" and ".join(names), (ours, names[0]), (allocated, names[1]))
+    return f"{lacks} of {sizes}"
 
 
 def tmpref_registration(_run: RunData, models: Models) -> Cause:
@@ -139,8 +154,7 @@ def shadow_copy(_run: RunData, models: Models) -> Cause:
     copied, allocated = (_of(models, "shm", kind, "tee") for kind in ("registered-ro", "allocated"))
     shared = [size for size in copied if size in allocated]
     if len(shared) < 2:
-        what = "shm/registered-ro/tee/in/N and shm/allocated/tee/in/N of two sizes"
-        return unchecked(name, what)
+        return unchecked(name, _no_buffers("registered-ro", copied, allocated, "two sizes"))
     small, large = shared[0], shared[-1]
     extra = (copied[large].estimate - allocated[large].estimate) - (
         copied[small].estimate - allocated[small].estimate
@@ -179,7 +193,8 @@ def ta_load_first_call(_run: RunData, models: Models) -> Cause:
     name = "ta-load-first-call"
     first, warm = (models.case(f"session/{step}/tee/none") for step in ("first-open", "open"))
     if first is None or warm is None:
-        return unchecked(name, "session/first-open/tee/none and session/open/tee/none")
+        names = "session/first-open/tee/none", "session/open/tee/none"
+        return unchecked(name, _missing("", (first, names[0]), (warm, names[1])))
     return _slower(name, first, warm)
 
 
@@ -189,6 +204,21 @@ def ta_load_first_call(_run: RunData, models: Models) -> Cause:
 def _a_byte(models: Models, algorithm: str, backend: str) -> Estimate | None:
     cost = models.cost(algorithm, backend)
     return cost.byte if cost is not None and cost.fit.fits and cost.ns_per_byte > 0 else None
+
+
+def _no_rates(models: Models, *needs: Sequence[str]) -> str:
+    """By one backend of each of the needs."""
+    known = {
+        cost.backend
+        for cost in models.costs
+        if cost.workload == "oneshot" and _a_byte(models, cost.algorithm, cost.backend) is not None
+    }
+    names = [" or ".join(backends) for backends in needs]
+    lacks = _missing(
+        " and ".join(names),
+        *((known & set(one), name) for one, name in zip(needs, names, strict=True)),
+    )
+    return f"oneshot/ALGORITHM by {lacks}, of several sizes"
 
 
 def no_crypto_extensions(_run: RunData, models: Models) -> Cause:
@@ -201,7 +231,7 @@ def no_crypto_extensions(_run: RunData, models: Models) -> Cause:
         and (with_ce := _a_byte(models, algorithm, "ta-ce")) is not None
     ]
     if not found:
-        return unchecked(name, "oneshot/ALGORITHM by tee and ta-ce, of several sizes")
+        return unchecked(name, _no_rates(models, ("tee",), ("ta-ce",)))
     algorithm, ratio = max(found, key=lambda one: one[1].value)
     return _measured(
         name, Figure(f"a byte of {algorithm}, tee over ta-ce", ratio, "times"), EXTENSIONS
@@ -209,22 +239,22 @@ def no_crypto_extensions(_run: RunData, models: Models) -> Cause:
 
 
 def tee_at_cpu_speed(_run: RunData, models: Models) -> Cause:
-    """Found if no algorithm is slower by the TEE than by the fastest code of the normal world."""
+    """Found if no algorithm is slower by the TEE than by the fastest code of the normal world; of
+    those that more than plain C was measured of, which isn't the fastest there is."""
     name = "tee-at-cpu-speed"
     ratios: list[tuple[str, str, Estimate]] = []
     for algorithm in dict.fromkeys(cost.algorithm for cost in models.costs):
         tee = _a_byte(models, algorithm, "tee")
-        others = [
-            (backend, rate)
-            for backend in ("openssl", "ce", "c")
+        others = {
+            backend: rate
+            for backend in (*FAST, "c")
             if (rate := _a_byte(models, algorithm, backend)) is not None
-        ]
-        if tee is not None and others:
-            backend, rate = min(others, key=lambda one: one[1].value)
+        }
+        if tee is not None and others.keys() & set(FAST):
+            backend, rate = min(others.items(), key=lambda one: one[1].value)
             ratios.append((algorithm, backend, tee / rate))
     if not ratios:
-        what = "oneshot/ALGORITHM by tee and by openssl, ce or c, of several sizes"
-        return unchecked(name, what)
+        return unchecked(name, _no_rates(models, ("tee",), FAST))
     algorithm, backend, ratio = max(ratios, key=lambda one: one[2].value)
     slower = [above(one, SAME) for *_, one in ratios]
     status: Status = "undecided" if "undecided" in slower else "found"
@@ -285,7 +315,9 @@ def ree_time_rpc(_run: RunData, models: Models) -> Cause:
     name = "ree-time-rpc"
     ree, system = _slope(models, "ree"), _slope(models, "system")
     if ree is None or system is None or system.value <= 0:
-        return unchecked(name, "time/ree/tee/N and time/system/tee/N of two N each")
+        names = "time/ree/tee/N of two N", "time/system/tee/N of two N"
+        known = system is not None and system.value > 0
+        return unchecked(name, _missing("", (ree, names[0]), (known, names[1])))
     return _measured(
         name,
         Figure("TEE_GetREETime over TEE_GetSystemTime", ree / system, "times"),
@@ -299,7 +331,8 @@ def console_traces(_run: RunData, models: Models) -> Cause:
     empty = models.case(EMPTY_CALL)
     line = models.lines.term("line") if models.lines is not None else None
     if models.lines is None or empty is None:
-        return unchecked(name, f"{LOG}/lines/tee/N of three N, and {EMPTY_CALL}")
+        lines = f"{LOG}/lines/tee/N of three N"
+        return unchecked(name, _missing("", (models.lines, lines), (empty, EMPTY_CALL)))
     if line is None:
         return Cause(name, "absent")
     share = line / empty.estimate
@@ -353,7 +386,9 @@ def slow_rng(_run: RunData, models: Models) -> Cause:
     shared = [size for size in tee if size in kernel]
     empty = models.case(EMPTY_CALL)
     if not shared or empty is None:
-        return unchecked(name, f"rng/random by tee and getrandom of one size, and {EMPTY_CALL}")
+        names = "rng/random/tee/N", "rng/random/getrandom/N"
+        lacks = _missing("", (tee, names[0]), (kernel, names[1]), (empty, EMPTY_CALL))
+        return unchecked(name, lacks or f"{' and '.join(names)} of one size")
     ours, theirs = tee[shared[-1]], kernel[shared[-1]]
     inside = ours.estimate - empty.estimate
     return _measured(
@@ -370,34 +405,69 @@ def slow_rng(_run: RunData, models: Models) -> Cause:
 
 def cpu_frequency(run: RunData, _models: Models) -> Cause:
     name = "cpu-frequency"
+    """Each CPU against its own highest frequency. teebench reads both before the load begins: what
+    a governor raises with the load isn't known by them."""
     cpu = run.machine.cpu
-    now, most = _khz(cpu.khz_now), _khz(cpu.khz_max)
-    if not now or not most:
+    now, most, governors = map(_by_cpu, (cpu.khz_now, cpu.khz_max, cpu.governor))
+    pairs = {one: (_khz(now, one), _khz(most, one)) for one in sorted(now.keys() | most.keys())}
+    known = [(khz / top, one, khz, top) for one, (khz, top) in pairs.items() if khz and top]
+    if not known:
         why = run.machine.reasons.get("cpu.khz_now") or "the kernel doesn't say"
         return unchecked(name, f"the CPUs' frequencies ({why})")
-    share = min(now) / max(most)
-    facts = [f"{min(now) / 1000:g} of {max(most) / 1000:g} MHz when the run began"]
-    if cpu.governor:
-        facts.append(f"governor {', '.join(dict.fromkeys(cpu.governor))}")
-    slowed = share < SLOWED
-    return Cause(name, "found" if slowed else "absent", facts=tuple(facts))
+    _, slowest, khz, top = min(known)
+    of = f"{slowest}: " if slowest else ""
+    facts = [f"{of}{khz / 1000:g} of {top / 1000:g} MHz when the run began"]
+    if governors:
+        facts.append(f"governor {', '.join(dict.fromkeys(governors.values()))}")
+    slowed = [_of_cpu(governors, one) for share, one, *_ in known if share < SLOWED]
+    status: Status = "absent"
+    if slowed:
+        status = "found" if "performance" in slowed else "undecided"
+    return Cause(name, status, facts=tuple(facts))
 
 
-def _khz(told: Iterable[str] | None) -> list[int]:
-    """Of texts such as 1800000, or `0-3: 1800000`."""
-    last = (text.split()[-1] for text in told or () if text.split())
-    return [int(word) for word in last if word.isdigit()]
+def _by_cpu(told: Iterable[str] | None) -> dict[str, str]:
+    """What teebench says of CPUs: "VALUE" of all, here under "", or "cpu0 VALUE", "cpu4 VALUE"."""
+    words = (text.rpartition(" ") for text in told or ())
+    return {cpu: value for cpu, _, value in words}
+
+
+def _of_cpu(told: dict[str, str], cpu: str) -> str:
+    return told.get(cpu) or told.get("", "")
+
+
+def _khz(told: dict[str, str], cpu: str) -> int:
+    """0 where it isn't told."""
+    value = _of_cpu(told, cpu)
+    return int(value) if value.isdigit() else 0
 
 
 def contention(run: RunData, _models: Models) -> Cause:
+    """In calls that are done when they come back by their process and the TEE alone: one that
+    another process serves waits for a CPU behind that."""
     name = "contention"
-    samples = [one for case in run.sound for one in case.samples]
+    alone = [case for case in run.sound if not _served(case)]
+    if not alone:
+        return unchecked(name, f"calls that no other process serves, such as {EMPTY_CALL}")
+    samples = [one for case in alone for one in case.samples]
     told = [(one.ns, one.runq_ns) for one in samples if one.runq_ns is not None]
     total = sum(ns for ns, _ in told)
     if not total:
         return unchecked(name, "the wait for a CPU: a kernel with CONFIG_SCHED_INFO")
     share = exactly(sum(wait for _, wait in told) / total)
-    return _measured(name, Figure("waiting for a CPU, of all samples", share, "share"), WAITED)
+    what = "waiting for a CPU, of calls that no other process serves"
+    return _measured(name, Figure(what, share, "share"), WAITED)
+
+
+def _served(measured: MeasuredCase) -> bool:
+    """By tee-supplicant, or by threads of the kernel: for storage, files, a driver's queue; or
+    nobody knows, of a command of any TA."""
+    case = measured.case
+    return (
+        case.workload in SERVED
+        or case.backend.partition(":")[0] in ("afalg", "hwrng")
+        or bool(case.rpcs_per_call)
+    )
 
 
 def cold_cache(run: RunData, models: Models) -> Cause:

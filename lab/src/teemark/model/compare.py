@@ -2,7 +2,8 @@
 """Two runs of the same cases: which became better or worse, and which are the same.
 
 Where times are sampled, starts are what is compared: in runs of one start nothing shows what
-differs from start to start, and nothing is decided. A case is better or worse if two things agree:
+differs from start to start, and nothing is decided; no rank test tells two or three starts from as
+many. A case is better or worse if two things agree:
 the 95 % interval of the ratio of its medians leaves 1 out, and a rank test says so, corrected for
 the number of cases. It is the same if the whole interval is within MARGIN of 1, else undecided. The
 clock of an emulated board runs with its machine, which is busier in one run than in the next: no
@@ -57,6 +58,8 @@ TICK_NS = 4_000_000
 
 EMULATED = "an emulated board's clock shows how busy its machine was, which differs from run to run"
 ONE_START = "runs of one start don't show what differs from start to start"
+FEW_STARTS = "no rank test can tell so few starts apart"
+SCATTERED = "the samples of every case scatter, as where calls wait for a disk"
 
 Verdict = Literal["better", "worse", "same", "undecided"]
 
@@ -80,7 +83,10 @@ class Difference:
     larger: float | None = None
     """Effect size: how probable it is that a start of the second run takes longer."""
     more: int | None = None
-    """About how many starts more of each run would decide; None: no number would."""
+    """About how many starts more of each run would decide; None: no number would, or nothing tells
+    how many."""
+    least_p: float = 0.0
+    """The smallest p that so many starts can have, not corrected; 0 where figures are exact."""
 
     @property
     def name(self) -> str:
@@ -129,10 +135,22 @@ class Comparison:
     def blind(self) -> str | None:
         """Why nothing is called better or worse, whatever the figures are: half a sentence."""
         if self.exact:
-            return None
+            counted = any(one.first.exact and one.second.exact for one in self.pairs)
+            return None if counted or not self.pairs else SCATTERED
         if self.first.emulated or self.second.emulated:
             return EMULATED
-        return ONE_START if all(one.have < 2 for one in self.pairs) else None
+        if len(self.too_few) < len(self.pairs):
+            return None
+        return ONE_START if all(one.have < 2 for one in self.pairs) else FEW_STARTS
+
+    @property
+    def sampled(self) -> tuple[Difference, ...]:
+        return tuple(one for one in self.pairs if not one.exact)
+
+    @property
+    def too_few(self) -> tuple[Difference, ...]:
+        """Cases of so few starts that they are never called better or worse."""
+        return tuple(one for one in self.sampled if one.have < 2 or one.least_p > ALPHA)
 
     @property
     def worst_first(self) -> tuple[Difference, ...]:
@@ -289,7 +307,10 @@ def _judged(pairs: Sequence[_Pair]) -> list[Difference]:
         medians = [[median(values) for values in of_run if values] for of_run in pair.starts]
         test = mann_whitney(*medians)
         ps.append(test.p)
-        found.append(replace(one, have=min(map(len, medians)), larger=test.larger, p=test.p))
+        least = least_p(*map(len, medians))
+        found.append(
+            replace(one, have=min(map(len, medians)), larger=test.larger, p=test.p, least_p=least)
+        )
     corrected = iter(false_discovery(ps))
     return [one if one.exact else _sampled(one, next(corrected), len(ps)) for one in found]
 
@@ -321,18 +342,25 @@ def _sampled(one: Difference, p: float, cases: int) -> Difference:
     return replace(one, verdict=verdict, p=p, more=more)
 
 
+def starts_needed(cases: int) -> int:
+    """Of each run, so that a case of so many can be called better or worse if no other differs."""
+    needed = 2
+    while least_p(needed, needed) > ALPHA / cases:
+        needed += 1
+    return needed
+
+
 def _more(one: Difference, cases: int) -> int | None:
     """As the interval's width falls with the square root of the number of starts. The test is
     taken at the level that it needs if no other case differs."""
     interval, have = one.ratio.interval, one.have
-    level = ALPHA / cases
-    least = 2
-    while least_p(least, least) > level:
-        least += 1
-    if interval is None or have < 2:
+    least = starts_needed(cases)
+    if have < 2:
         return least - have
+    if interval is None:
+        return None
     off = abs(one.ratio.value - 1)
-    wider = NormalDist().inv_cdf(1 - level / 2) / Z
+    wider = NormalDist().inv_cdf(1 - ALPHA / cases / 2) / Z
     half = interval.width / 2
     needed = [max(have * (half * wider / off) ** 2, least)] if off > 0 else []
     if off < MARGIN:

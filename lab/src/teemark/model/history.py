@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Many runs of the same cases, in the order of time: where a case's level changed.
 
-Where instructions are counted, a level changes when a figure leaves it by more than boots differ.
-Where times are sampled, levels are those of PELT (R. Killick, P. Fearnhead, I. Eckley, 2012) for
-the mean, by the package ruptures. The scatter from run to run is estimated from neighbours, which a
-change of the level hardly moves.
+Where instructions are counted, a level changes when a figure leaves it by more than boots differ;
+a figure of samples that scatter begins none. On an emulated board with a wall clock nothing is
+found, as nothing is compared there. Where times are sampled on hardware, levels are those of PELT
+(R. Killick, P. Fearnhead, I. Eckley, 2012) for the mean, by the package ruptures. The scatter from
+run to run is estimated from neighbours, which a change of the level hardly moves.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from teemark.model.compare import LIMIT, file_times, limit_of
-from teemark.model.stats import call_times, centre, median
+from teemark.model.stats import call_times, centre, median, steady
 from teemark.run.reader import RunData
 
 FEWEST = 8
@@ -39,6 +40,8 @@ class Line:
     values: tuple[float, ...]
     changes: tuple[int, ...]
     """Where in `values` a new level begins."""
+    scattered: bool = False
+    """On a board that counts instructions, samples of some run scatter."""
 
     def levels(self) -> list[tuple[int, int, float]]:
         """From where, to where (not included), and the median there."""
@@ -55,6 +58,8 @@ class Line:
 def lines(runs: Sequence[RunData]) -> tuple[Line, ...]:
     """Every case that two runs or more have. The runs are in their order, all of one kind."""
     found: dict[str, tuple[list[int], list[float]]] = {}
+    scattered: set[tuple[str, int]] = set()
+    counted = all(run.icount for run in runs)
     for number, run in enumerate(runs):
         for case in run.sound:
             starts = [call_times(start) for start in case.starts]
@@ -62,26 +67,31 @@ def lines(runs: Sequence[RunData]) -> tuple[Line, ...]:
                 places, values = found.setdefault(case.case.case, ([], []))
                 places.append(number)
                 values.append(centre(starts))
+                if counted and not steady(case):
+                    scattered.add((case.case.case, number))
         for step, times in file_times(run).items():
             places, values = found.setdefault(step, ([], []))
             places.append(number)
             values.append(min(times) if run.icount else median(times))
-    counted = all(run.icount for run in runs)
-    return tuple(
-        Line(
-            case,
-            tuple(places),
-            tuple(values),
-            exact_changes(values, limit_of(case)) if counted else sampled_changes(values),
-        )
-        for case, (places, values) in found.items()
-        if len(values) > 1
-    )
+    blind = not counted and any(run.emulated for run in runs)
+    said = []
+    for key, (places, values) in found.items():
+        sure = [i for i, number in enumerate(places) if (key, number) not in scattered]
+        changes: tuple[int, ...] = ()
+        if counted:
+            levels = exact_changes([values[i] for i in sure], limit_of(key))
+            changes = tuple(sure[i] for i in levels)
+        elif not blind:
+            changes = sampled_changes(values)
+        if len(values) > 1:
+            few = len(sure) < len(values)
+            said.append(Line(key, tuple(places), tuple(values), changes, few))
+    return tuple(said)
 
 
 def exact_changes(values: Sequence[float], limit: float = LIMIT) -> tuple[int, ...]:
     """Where a value leaves the level of those before it by more than this share."""
-    found, level = [], values[0]
+    found, level = [], values[0] if values else 0.0
     for place, value in enumerate(values):
         if abs(value - level) > limit * level:
             found.append(place)

@@ -26,6 +26,9 @@ DIRECT_CALL = "invoke/direct/tee/none"
 """The empty call without the client library."""
 REFUSED_CALL = "invoke/refused/tee/none"
 """The same call with a parameter too many: the TEE's core refuses it before it looks for a TA."""
+OTHER_CALLS = (DIRECT_CALL, REFUSED_CALL, "invoke/core/tee/none")
+"""Of `invoke`, the calls that aren't to a TA and through the client library. The last asks the core
+itself: runs have it that were made before there was `refused`."""
 LOG = "log"
 """The workload whose calls write lines to the TEE's console; how many is its last word."""
 
@@ -315,9 +318,7 @@ def references_of(stats: Iterable[CaseStats]) -> Fit | None:
     calls = [
         one
         for one in stats
-        if one.workload == "invoke"
-        and one.backend == "tee"
-        and one.key not in (DIRECT_CALL, REFUSED_CALL)
+        if one.workload == "invoke" and one.backend == "tee" and one.key not in OTHER_CALLS
     ]
     return fit(
         range(len(calls)),

@@ -16,7 +16,7 @@ from fnmatch import fnmatchcase
 from typing import Literal
 
 from teemark import fmt
-from teemark.model.decide import above
+from teemark.model.decide import above, within
 from teemark.model.forms import family
 from teemark.model.models import Cost, Models
 from teemark.model.stats import CaseStats, Estimate, estimate
@@ -44,6 +44,7 @@ BULK = 1024
 MASK = 1.25
 """How much slower without the CPU's instructions, to have used them."""
 MASK_SAME = 1.1
+"""How far apart the two may be, either way, to be the same."""
 GENERIC = 2.5
 """How many times as fast as the kernel's own C code; NEON alone reaches 2."""
 NEWER = 1.15
@@ -385,9 +386,11 @@ class _Case:
                 continue
             ratio = _mask_ratio(self.run, other.case.case, masked)
             speaks: tuple[Kind, ...] = ()
-            if above(ratio, MASK) == "yes" or above(ratio, 1 / MASK_SAME) == "no":
-                speaks = ("cpu-instructions",)  # an emulator may take longer with them
-            elif above(ratio, MASK_SAME) == "no":
+            # An emulator may take longer with them than without.
+            faster = self.run.emulated and above(ratio, 1 / MASK_SAME) == "no"
+            if faster or above(ratio, MASK) == "yes":
+                speaks = ("cpu-instructions",)
+            elif within(ratio, 1 / MASK_SAME, MASK_SAME) == "yes":
                 speaks = ("software", "accelerator")
             text = f"with {masked.variable}={masked.value} it takes {fmt.factor(ratio.value)} "
             text += "the time"

@@ -476,6 +476,12 @@ def call_times(samples: Iterable[Sample], repeat: int = 1) -> list[float]:
     return [sample.ns / sample.loops for sample in samples if sample.repeat == repeat]
 
 
+def steady(measured: MeasuredCase, repeat: int = 1) -> bool:
+    """Whether calls with that many operations took one count of instructions, on a board that
+    counts them: what waits for a disk scatters, and is sampled."""
+    return _steady(call_times(measured.samples, repeat), 0.0)
+
+
 @dataclass(frozen=True, slots=True)
 class CpuTime:
     """Of teebench's process, a call, nanoseconds; `total` is what is known well. The kernel splits

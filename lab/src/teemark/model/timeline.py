@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import Literal
 
 from teemark.run.records import StepName, Timeline
@@ -82,7 +83,8 @@ class Told:
 
 def told(record: Timeline) -> Told:
     until = min(record.whole_until_ns, record.ns)
-    switches = sorted(one for one in record.switches if one[0] <= until)
+    # Events of one stamp keep their order: by their words a wait would end before it began.
+    switches = sorted((one for one in record.switches if one[0] <= until), key=itemgetter(0))
     states = tuple(_states(switches, {record.thread}, until))
     names = dict.fromkeys((record.thread, *(thread for _, thread, _, _ in switches)))
     threads = tuple(

@@ -25,7 +25,7 @@ class SaidCause:
 
 
 def say(run: RunData, cause: Cause) -> SaidCause:
-    claim, advice = _WORDS.get(cause.name, (None, None))
+    claim, advice = _WORDS[cause.name]
     found = cause.status == "found"
     told = (*(_figure(run, one) for one in cause.figures), *cause.facts)
     return SaidCause(

@@ -8,14 +8,18 @@ from dataclasses import dataclass
 
 from teemark import fmt
 from teemark.model.compare import (
+    ALPHA,
+    EMULATED,
+    FEW_STARTS,
     MARGIN,
-    ONE_START,
+    SCATTERED,
     Comparison,
     Difference,
     Explanation,
     Limit,
     compare,
     explain,
+    starts_needed,
 )
 from teemark.report import figures
 from teemark.report.subject import Subject
@@ -72,9 +76,11 @@ def result(found: Comparison, limit: Limit) -> str:
     if failed:
         return f"FAIL: {fmt.plural(len(failed), 'case')} worse by {limit} or more, or gone."
     if found.of("undecided"):
+        sampled = found.sampled
+        few = any(one.least_p > ALPHA / len(sampled) for one in sampled)
         return (
             f"PASS: no case is known to be worse by {limit} or more; "
-            f"{len(found.of('undecided'))} undecided."
+            f"{len(found.of('undecided'))} undecided{f': {_alone(found)}' if few else ''}."
         )
     return f"PASS: no case is worse by {limit} or more."
 
@@ -155,7 +161,8 @@ def remarks(found: Comparison) -> list[str]:
                     + (
                         "all of them."
                         if len(known) == len(undecided)
-                        else f"{len(known)} of {len(undecided)}; the others are too near to 1 %."
+                        else f"{len(known)} of {len(undecided)}; the others are too near to 1 %, "
+                        "or to a time of 0."
                     )
                 )
     for what, cases in (("the first", found.lost), ("the second", found.new)):
@@ -168,10 +175,27 @@ def remarks(found: Comparison) -> list[str]:
 
 def remedy(found: Comparison) -> str:
     """What to do where nothing is decided."""
-    if found.blind == ONE_START:
-        starts = 1 + max((one.more or 0 for one in found.pairs), default=0)
-        return f"measure both with `teemark run --rounds {starts}`"
-    return "measure on qemu-v8-icount, which counts instructions, or on hardware"
+    if found.blind == EMULATED:
+        return "measure on qemu-v8-icount, which counts instructions, or on hardware"
+    if found.blind == SCATTERED:
+        return "measure cases that don't wait, too"
+    starts = starts_needed(len(found.sampled))
+    return f"measure both with `teemark run --rounds {starts}`: {_alone(found)}"
+
+
+def _alone(found: Comparison) -> str:
+    cases = len(found.sampled)
+    return f"a case that changes alone, of {cases}, shows from {starts_needed(cases)} starts on"
+
+
+def never_fails(found: Comparison) -> str | None:
+    """Why a limit on some case, or on all of them, has no meaning."""
+    if found.blind is not None:
+        return f"--fail-on could never fail: {found.blind}"
+    if found.too_few:
+        names = _some([one.name for one in found.too_few])
+        return f"--fail-on could never fail for {names}: {FEW_STARTS}"
+    return None
 
 
 def _some(names: Sequence[str], most: int = 4) -> str:

@@ -56,9 +56,12 @@ def _share(call: CaseTrace, what: str, instructions: int) -> Figure:
 def size_optimised_core(call: CaseTrace) -> Cause:
     """By how memory is cleared: the largest block of an empty call is a page table."""
     name = "size-optimised-core"
-    cleared = [node for _, node in _core(call, "memset")]
+    found = [node for _, node in _core(call, "memset")]
+    # A window may begin inside a function, or come back to it: then nothing in it is its call.
+    cleared = [node for node in found if node.calls]
     if not cleared:
-        return Cause(name, "absent", facts=("no memset in the core",))
+        facts = ("no whole call of memset in the core",) if found else ("no memset in the core",)
+        return Cause(name, "undecided" if found else "absent", facts=facts)
     a_byte = max(node.self / node.calls for node in cleared) / PAGE
     return Cause(
         name,

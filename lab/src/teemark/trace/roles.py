@@ -152,9 +152,10 @@ def roles(case: CaseTrace) -> Mapping[Role, int]:
 
 
 def _again(instructions: int, way: tuple[int, int]) -> int:
-    """Of what each leg does, that which those after a call's first do."""
+    """Of what each leg does, that which those after a call's first do. What the window begins in
+    the middle of has no call in it."""
     legs, calls = way
-    return instructions * (legs - calls) // legs
+    return instructions * max(legs - max(calls, 1), 0) // max(legs, 1)
 
 
 def _other_thread(function: Function) -> Role:

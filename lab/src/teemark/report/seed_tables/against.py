@@ -38,6 +38,8 @@ _WORSE: Mapping[str, int] = {"time": 1, "time per byte": 1, "rate": -1}
 """By dimension: which direction is the worse one."""
 
 
+MEAN = "the run's median says so, but its mean doesn't, and the document has the mean"
+
 _NOTHING = 1e-9
 """What binary fractions lose, as a share."""
 
@@ -203,14 +205,16 @@ def judge(one: Held) -> Held:
         return replace(undecided, reason="too few samples for an interval")
     low, high = (end + sign * MARGIN * abs(end) for end, sign in zip(printed, (-1, 1), strict=True))
     slack = _NOTHING * max(abs(interval.low), abs(interval.high))
+    mean = value.mean if one.mean else None
     if low - slack <= interval.low and interval.high <= high + slack:
+        if mean is not None and not low - slack <= mean <= high + slack:
+            return replace(one, verdict="undecided", reason=MEAN)
         return replace(one, verdict="same")
     side = (interval.low > printed[1] + slack) - (interval.high < printed[0] - slack)
-    if one.mean and value.mean is not None and side:
-        away = (value.mean > printed[1]) - (value.mean < printed[0])
+    if mean is not None and side:
+        away = (mean > printed[1]) - (mean < printed[0])
         if away != side:
-            reason = "the run's median says so, but its mean doesn't, and the document has the mean"
-            return replace(one, verdict="undecided", reason=reason)
+            return replace(one, verdict="undecided", reason=MEAN)
     if side:
         direction = _WORSE.get(UNITS[figure.corrected_unit][0], 0) * side
         verdict: Verdict = "differs"
