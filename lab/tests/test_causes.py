@@ -462,7 +462,7 @@ def test_a_window_that_begins_inside_memset_is_no_error() -> None:
     traced = msgspec.structs.replace(traced, nodes=nodes)
     (found,) = (
         one
-        for one in trace_causes.causes(Trace(1, "OP-TEE", (traced,)))
+        for one in trace_causes.inside(Trace(1, "OP-TEE", (traced,)))
         if one.name == "size-optimised-core"
     )
     assert found.status == "found"
