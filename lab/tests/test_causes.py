@@ -296,6 +296,14 @@ def test_who_serves_a_call_takes_the_cpu_from_nobody(key: str) -> None:
     assert found(both)["contention"].status == "absent"
 
 
+@pytest.mark.parametrize(("rpcs", "status"), [(2.0, "unchecked"), (0.0, "found"), (None, "found")])
+def test_a_call_that_goes_back_to_the_normal_world_is_served(
+    rpcs: float | None, status: str
+) -> None:
+    run = waiting(made({"rng/random/tee/64": 50e3}, rpcs_per_call=rpcs), 20_000)
+    assert found(run)["contention"].status == status
+
+
 @pytest.mark.parametrize(
     ("rpcs", "status"), [((3.0, 4.0, 20.0), "found"), ((3.0, 3.0, 3.0), "absent")]
 )
