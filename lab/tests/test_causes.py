@@ -169,6 +169,21 @@ def test_without_its_data_it_says_what_is_lacking(name: str) -> None:
             "oneshot/ALGORITHM by ta-ce, of several sizes",
         ),
         (
+            "cpu-time-per-byte",
+            digests("sha256", openssl=2.0),
+            "oneshot/ALGORITHM by afalg, of one size and with CPU time",
+        ),
+        (
+            "cpu-time-per-byte",
+            digests("sha256", openssl=2.0, afalg=2.0),
+            "oneshot/ALGORITHM by afalg and openssl, of one size and with CPU time",
+        ),
+        (
+            "storage-rpc-per-block",
+            {f"storage/read/tee-ree-fs/{n}": 1e6 + n for n in (256, 4096, 65536)},
+            "the number of RPCs, which the kernel tells root alone",
+        ),
+        (
             "tee-at-cpu-speed",
             digests("sha256", tee=60.0, c=60.0),
             "oneshot/ALGORITHM by openssl or ce, of several sizes",

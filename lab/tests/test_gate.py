@@ -187,6 +187,22 @@ def test_one_boot_that_differs_is_no_regression(
     assert gated(file, capsys)[0] == 0
 
 
+@pytest.mark.parametrize("second", ["cheaper", "scatters"])
+def test_what_the_second_boot_does_not_call_dearer_is_no_regression(
+    file: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], second: str
+) -> None:
+    """However far its figure is from the baseline's."""
+    again, verdict = {
+        "cheaper": (dearer(-0.01), "better"),
+        "scatters": (scattering(CASE), "undecided"),
+    }[second]
+    Boards(monkeypatch, dearer(0.002), again)
+    status, said = gated(file, capsys)
+    assert status == 0
+    (of_case,) = (one for one in said["cases"] if (one["case"], one["repeat"]) == (CASE, 1))
+    assert of_case["verdict"] == verdict
+
+
 def test_a_case_that_is_gone_fails(
     file: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -285,8 +285,11 @@ def cpu_time_per_byte(_run: RunData, models: Models) -> Cause:
                     best = now
             undecided |= "undecided" in answers and answers[0] != "no" and answers[1] != "yes"
     if not checked:
-        what = "oneshot/ALGORITHM by afalg and openssl of one size, with CPU time"
-        return unchecked(name, what)
+        measured = {one.backend for one in models.stats if one.workload == "oneshot"}
+        lacks = _missing(
+            "afalg and openssl", *(({by} & measured, by) for by in ("afalg", "openssl"))
+        )
+        return unchecked(name, f"oneshot/ALGORITHM by {lacks}, of one size and with CPU time")
     if best is not None:
         return Cause(name, "found", best)
     return Cause(name, "undecided" if undecided else "absent")
@@ -342,6 +345,7 @@ def storage_rpcs(_run: RunData, models: Models) -> Cause:
     """By counting: the RPCs of a larger object less those of a smaller one, a block."""
     name = "storage-rpc-per-block"
     found: list[tuple[float, str]] = []
+    uncounted = False
     for cost in models.costs:
         if cost.workload.split()[0] != "storage" or cost.algorithm not in ("read", "write"):
             continue
@@ -351,16 +355,16 @@ def storage_rpcs(_run: RunData, models: Models) -> Cause:
             if rpcs is not None
         ]
         if not cost.backend.startswith("tee") or len(known) < 2:
+            uncounted |= cost.backend.startswith("tee")
             continue
         (small, few), *_, (large, many) = known
         blocks = -(-large // BLOCK) - -(-small // BLOCK)
         if blocks > 0:
             found.append(((many - few) / blocks, f"{cost.algorithm} by {cost.backend}"))
     if not found:
-        what = (
-            "storage/read|write/tee-ree-fs/BYTES of three sizes as root, so that RPCs are counted"
-        )
-        return unchecked(name, what)
+        what = "storage/read|write/tee-ree-fs/BYTES of three sizes, with their RPCs"
+        counts = "the number of RPCs, which the kernel tells root alone"
+        return unchecked(name, counts if uncounted else what)
     most, which = max(found)
     return _measured(name, Figure(f"RPCs a block, {which}", exactly(most), "number"), EACH_BLOCK)
 
