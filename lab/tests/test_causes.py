@@ -381,6 +381,12 @@ def test_a_slower_driver_that_frees_the_cpu() -> None:
     assert found(with_cpu(400, 200))["cpu-time-per-byte"].status == "absent"
     assert found(with_cpu(50, 200, kernel_ns=100e3))["cpu-time-per-byte"].status == "absent"
     assert found(made({EMPTY: 50e3}))["cpu-time-per-byte"].status == "unchecked"
+    unclear = found(with_cpu(190, 200))["cpu-time-per-byte"]
+    assert unclear.status == "undecided"
+    assert [one.what for one in unclear.figures] == [
+        "CPU time of oneshot/sha256/afalg/65536 over oneshot/sha256/openssl/65536",
+        "time",
+    ]
 
 
 def call(functions: Mapping[str, tuple[int, int]], *, smcs: int = 1, named: bool = True) -> Trace:

@@ -264,35 +264,31 @@ def tee_at_cpu_speed(_run: RunData, models: Models) -> Cause:
 def cpu_time_per_byte(_run: RunData, models: Models) -> Cause:
     """A driver of the kernel that is slower than the CPU, and leaves it more time."""
     name = "cpu-time-per-byte"
-    undecided = False
-    best: tuple[Figure, Figure] | None = None
-    checked = False
+    best: dict[Status, tuple[Figure, Figure]] = {}
     for algorithm in dict.fromkeys(one.algorithm for one in models.stats):
         kernel, ssl = (_of(models, "oneshot", algorithm, by) for by in ("afalg", "openssl"))
         for size in kernel.keys() & ssl.keys():
             one, other = kernel[size], ssl[size]
             if size == 0 or one.cpu is None or other.cpu is None or other.cpu.total.value <= 0:
                 continue
-            checked = True
             time, cpu = one.estimate / other.estimate, one.cpu.total / other.cpu.total
-            answers = (above(time, SAME), above(cpu, 1 / SAME))
-            if answers == ("yes", "no"):
-                now = (
+            slower, dearer = above(time, SAME), above(cpu, 1 / SAME)
+            status: Status = "undecided"
+            if slower == "no" or dearer == "yes":
+                status = "absent"
+            elif (slower, dearer) == ("yes", "no"):
+                status = "found"
+            if status not in best or cpu.value < best[status][0].value.value:
+                best[status] = (
                     Figure(f"CPU time of {one.key} over {other.key}", cpu, "times"),
                     Figure("time", time, "times"),
                 )
-                if best is None or now[0].value.value < best[0].value.value:
-                    best = now
-            undecided |= "undecided" in answers and answers[0] != "no" and answers[1] != "yes"
-    if not checked:
-        measured = {one.backend for one in models.stats if one.workload == "oneshot"}
-        lacks = _missing(
-            "afalg and openssl", *(({by} & measured, by) for by in ("afalg", "openssl"))
-        )
-        return unchecked(name, f"oneshot/ALGORITHM by {lacks}, of one size and with CPU time")
-    if best is not None:
-        return Cause(name, "found", best)
-    return Cause(name, "undecided" if undecided else "absent")
+    for said in ("found", "undecided", "absent"):
+        if said in best:
+            return Cause(name, said, best[said])
+    measured = {one.backend for one in models.stats if one.workload == "oneshot"}
+    lacks = _missing("afalg and openssl", *(({by} & measured, by) for by in ("afalg", "openssl")))
+    return unchecked(name, f"oneshot/ALGORITHM by {lacks}, of one size and with CPU time")
 
 
 # The way to the normal world -------------------------------------------------------------------
