@@ -26,8 +26,8 @@ from inside import Both, Row
 from teemark import fmt, plan
 from teemark.errors import TeemarkError
 from teemark.model import models
-from teemark.model.causes import MORE, Status, causes
-from teemark.trace import causes as by_trace
+from teemark.model.causes import MORE, Status
+from teemark.trace.causes import causes
 from teemark.trace.roles import Role, roles
 
 PLAN = Path(__file__).with_name("injected.toml")
@@ -163,7 +163,7 @@ def verdict(both: Both, rule: str, like: Mapping[str, str] | None = None) -> Sta
         for key, of in (like or {}).items()
     }
     run = replace(run, cases={**run.cases, **other})
-    found = (*causes(run, models.build(run)), *by_trace.causes(both.trace))
+    found = causes(run, models.build(run), both.trace)
     return next(cause.status for cause in found if cause.name == rule)
 
 

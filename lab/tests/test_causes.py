@@ -12,10 +12,10 @@ import msgspec
 import pytest
 from click.testing import CliRunner
 
-from synthetic import Synthetic, run_from, run_of, scattered
+from synthetic import Synthetic, run_from, run_of, run_with, scattered
 from teemark.commands.explain import command
 from teemark.model import models
-from teemark.model.causes import RULES, Cause, causes
+from teemark.model.causes import Cause, causes
 from teemark.report import causes as words
 from teemark.run.reader import RunData
 from teemark.trace import causes as trace_causes
@@ -408,7 +408,41 @@ def call(functions: Mapping[str, tuple[int, int]], *, smcs: int = 1, named: bool
 
 
 def by_trace(traced: Trace | None) -> dict[str, str]:
-    return {cause.name: cause.status for cause in trace_causes.causes(traced)}
+    return {cause.name: cause.status for cause in trace_causes.inside(traced)}
+
+
+REFUSED = "invoke/refused/tee/none"
+
+
+@pytest.mark.parametrize(
+    ("empty", "refused", "status"),
+    [
+        (57_212, 11_544, "found"),  # Debian's 4.5
+        (41_605, 9_467, "found"),  # 4.10 for size, without CFG_TEE_CORE_DEBUG
+        (29_888, 11_129, "absent"),  # 4.10 with CFG_CC_OPT_LEVEL=2
+        (16_954, 8_623, "absent"),  # and without CFG_TEE_CORE_DEBUG
+    ],
+)
+def test_a_core_built_for_size_is_told_from_outside(
+    empty: float, refused: float, status: str
+) -> None:
+    """By counts alone: in time, an entry may be slow for other reasons."""
+    calls = {EMPTY: empty, REFUSED: refused}
+    assert found(run_with(calls))["size-optimised-core"].status == status
+    for other in (run_with(calls, spread=0.01), run_with({EMPTY: empty})):
+        assert found(other)["size-optimised-core"].status == "unchecked"
+
+
+def test_a_trace_overrules_what_is_told_from_outside() -> None:
+    run = run_with({EMPTY: 57_212, REFUSED: 11_544})
+    for trace, status in (
+        (None, "found"),
+        (call(QUIET, named=False), "found"),
+        (call(QUIET), "absent"),
+    ):
+        every = trace_causes.causes(run, models.build(run), trace)
+        told = {cause.name: cause.status for cause in every}
+        assert told["size-optimised-core"] == status
 
 
 QUIET = {"memset": (1200, 1), "user_ta_enter": (200, 1)}
@@ -472,14 +506,14 @@ def test_without_a_trace_that_has_names_nothing_is_claimed() -> None:
 
 
 def test_a_cause_by_trace_names_the_op_tee_that_was_traced() -> None:
-    for cause in trace_causes.causes(call(QUIET)):
+    for cause in trace_causes.inside(call(QUIET)):
         assert cause.facts[-1] == "OP-TEE 4.10.0-2 from source"
 
 
 def test_every_cause_that_can_be_found_has_its_words() -> None:
     run = made({EMPTY: 50e3})
-    every = (*found(run).values(), *trace_causes.causes(None))
-    assert len(every) == len(RULES) + len(trace_causes.RULES)
+    every = trace_causes.causes(run, models.build(run), None)
+    assert {one.name for one in every} == {*found(run), *trace_causes.RULES}
     for cause in every:
         assert words.say(run, replace(cause, status="found")).claim
         assert words.say(run, replace(cause, status="absent")).claim is None

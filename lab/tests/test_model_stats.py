@@ -327,6 +327,6 @@ def test_samples_of_other_repeats_are_not_single_calls() -> None:
 def test_a_difference_of_counts_is_as_steady_as_what_was_counted() -> None:
     """Two clocks of 62 million instructions that differ by 75,000 and some timer ticks: a count.
     The same scatter of a call that takes no more than that: it waited for something."""
-    ways = [75_000.0, 75_400.0, 75_900.0, 76_300.0] * 3
+    ways = [75_000.0, 75_800.0, 76_800.0, 77_600.0] * 3
     assert stats.estimate([ways], "way", exact=True, of=62e6).exact
     assert not stats.estimate([ways], "way", exact=True).exact

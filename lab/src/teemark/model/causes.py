@@ -5,9 +5,9 @@ A rule says `found` only where its signature holds with all of its interval, `ab
 doesn't, `undecided` where the interval reaches to both sides of its threshold, and `unchecked` with
 what is missing. Pure functions of a run and its models; their words are the report's.
 
-Those that show inside a call alone are in trace/causes.py. To add one: a function
-`(run, models) -> Cause`, a line in RULES, its words in report/causes.py, and a test on both sides
-of its threshold and without its data.
+Those that show inside a call alone are in trace/causes.py, which puts both together. To add one: a
+function `(run, models) -> Cause`, a line in RULES, its words in report/causes.py, and a test on
+both sides of its threshold and without its data.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from teemark.model.decide import Answer, above
-from teemark.model.models import EMPTY_CALL, LOG, Models
+from teemark.model.models import EMPTY_CALL, LOG, REFUSED_CALL, Models
 from teemark.model.stats import CaseStats, Estimate, estimate, exactly
 from teemark.model.verdicts import SAME, is_known
 from teemark.run.reader import MeasuredCase, RunData
@@ -34,6 +34,9 @@ BLOCK = 4096
 """Bytes of a block of OP-TEE's storage."""
 EACH_BLOCK = 0.5
 """RPCs a block from which more blocks are more RPCs."""
+BUILT_FOR_SIZE = 3.5
+"""How many times the instructions of a refused call an empty one takes: 4.4 to 5.0 with cores that
+are built for size, 2.0 to 2.7 with CFG_CC_OPT_LEVEL=2 (docs/method.md)."""
 CLOCK = 0.01
 """What a step of the clock may be of the shortest sample."""
 WAITED = 0.01
@@ -337,6 +340,18 @@ def console_traces(_run: RunData, models: Models) -> Cause:
     )
 
 
+def size_optimised_core(run: RunData, models: Models) -> Cause:
+    """By what the entry into a TA adds to the way through the driver, TF-A and the core. Times
+    don't tell: caches and TLBs may slow down an entry as well."""
+    name = "size-optimised-core"
+    empty, refused = models.case(EMPTY_CALL), models.case(REFUSED_CALL)
+    if not run.icount or empty is None or refused is None:
+        what = f"{REFUSED_CALL} and {EMPTY_CALL} on a board that counts instructions"
+        return unchecked(name, f"{what}, or a trace with the names of the core")
+    ratio = Figure(f"{EMPTY_CALL} over {REFUSED_CALL}", empty.estimate / refused.estimate, "times")
+    return _measured(name, ratio, BUILT_FOR_SIZE)
+
+
 def storage_rpcs(_run: RunData, models: Models) -> Cause:
     """By counting: the RPCs of a larger object less those of a smaller one, a block."""
     name = "storage-rpc-per-block"
@@ -502,6 +517,7 @@ RULES: tuple[Callable[[RunData, Models], Cause], ...] = (
     cpu_time_per_byte,
     ree_time_rpc,
     console_traces,
+    size_optimised_core,
     storage_rpcs,
     slow_rng,
     cpu_frequency,

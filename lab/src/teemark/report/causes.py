@@ -128,7 +128,8 @@ _WORDS: dict[str, tuple[str, str]] = {
         "Compare counts of instructions, and measure on hardware for times.",
     ),
     "size-optimised-core": (
-        "OP-TEE's core clears memory byte by byte, a page table at every entry into a TA.",
+        "OP-TEE's core is built for size: it clears a page table byte by byte at every entry into "
+        "a TA.",
         "Build OP-TEE with CFG_CC_OPT_LEVEL=2.",
     ),
     "core-debug": (

@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from teemark.model.breakdown import Breakdown, breakdowns
-from teemark.model.causes import causes
 from teemark.model.models import Models, build
 from teemark.model.verdicts import judge
 from teemark.report.blocks import (
@@ -26,7 +25,7 @@ from teemark.report.causes import say as say_cause
 from teemark.report.notices import lacking
 from teemark.report.verdicts import Said, say
 from teemark.run.reader import RunData
-from teemark.trace import causes as inside
+from teemark.trace.causes import causes
 from teemark.trace.profile import Trace
 
 
@@ -84,7 +83,7 @@ def subjects(
         said = tuple(say(run, verdict) for verdict in judge(run, models))
         trace = traces[number - 1] if traces else None
         parts = breakdowns(run, models)
-        found = (*causes(run, models), *inside.causes(trace))
+        found = causes(run, models, trace)
         why = tuple(say_cause(run, cause) for cause in found)
         made.append(Subject(run, models, said, label, parts, why, trace, against))
     return tuple(made)

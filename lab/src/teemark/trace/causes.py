@@ -12,8 +12,10 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from teemark.model.causes import Cause, Figure, Status, unchecked
-from teemark.model.models import EMPTY_CALL
+from teemark.model.causes import causes as outside
+from teemark.model.models import EMPTY_CALL, Models
 from teemark.model.stats import exactly
+from teemark.run.reader import RunData
 from teemark.trace.profile import CaseTrace, Node, Trace
 
 TRACED = f"a trace with the names of the core (teemark trace {EMPTY_CALL} --optee source)"
@@ -114,7 +116,16 @@ RULES: dict[str, Callable[[CaseTrace], Cause]] = {
 }
 
 
-def causes(trace: Trace | None) -> tuple[Cause, ...]:
+def causes(run: RunData, models: Models, trace: Trace | None) -> tuple[Cause, ...]:
+    """Of a run and a trace: by the trace where it can tell."""
+    found: dict[str, Cause] = {}
+    for cause in (*outside(run, models), *inside(trace)):
+        if cause.name not in found or cause.status != "unchecked":
+            found[cause.name] = cause
+    return tuple(found.values())
+
+
+def inside(trace: Trace | None) -> tuple[Cause, ...]:
     call = trace.case(EMPTY_CALL) if trace is not None else None
     if trace is None or call is None or call.core_nameless:
         return tuple(unchecked(name, TRACED) for name in RULES)
