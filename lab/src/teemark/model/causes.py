@@ -346,8 +346,9 @@ def size_optimised_core(run: RunData, models: Models) -> Cause:
     name = "size-optimised-core"
     empty, refused = models.case(EMPTY_CALL), models.case(REFUSED_CALL)
     if not run.icount or empty is None or refused is None:
-        what = f"{REFUSED_CALL} and {EMPTY_CALL} on a board that counts instructions"
-        return unchecked(name, f"{what}, or a trace with the names of the core")
+        counting = run.icount, "a board that counts instructions"
+        lacks = _missing("", (refused, REFUSED_CALL), (empty, EMPTY_CALL), counting)
+        return unchecked(name, f"{lacks}, or a trace with the names of the core")
     ratio = Figure(f"{EMPTY_CALL} over {REFUSED_CALL}", empty.estimate / refused.estimate, "times")
     return _measured(name, ratio, BUILT_FOR_SIZE)
 
