@@ -7,6 +7,8 @@ PLAN    ?= quick
 REPORT  ?= runs/latest/report.html
 VENV    := .venv
 TEEMARK := $(VENV)/bin/teemark
+# Two jobs at a time, unless make was told how many.
+PARALLEL = $(if $(filter -j%,$(MAKEFLAGS)),,-j2)
 
 # make itself, TF-A's build and OP-TEE's kit cut paths at spaces.
 ifneq ($(words $(CURDIR)),1)
@@ -33,7 +35,7 @@ run: build ## build all, boot the exact virtual board, run the plan, write the r
 # The Python environment comes over the network, the virtual board is compiled: side by side.
 .PHONY: build
 build: deps ## everything that make run needs
-	@$(MAKE) --no-print-directory -j2 venv vboard
+	@$(MAKE) --no-print-directory $(PARALLEL) venv vboard
 	@$(MAKE) --no-print-directory vboard-ta host trace
 
 .PHONY: deps
@@ -86,7 +88,7 @@ vboard: deps
 # The virtual board's, whatever kit the environment names.
 .PHONY: vboard-ta
 vboard-ta: vboard
-	@env -u TA_SIGN_KEY $(MAKE) --no-print-directory -j2 -C ta all \
+	@env -u TA_SIGN_KEY $(MAKE) --no-print-directory $(PARALLEL) -C ta all \
 		TA_DEV_KIT_DIR='$(CURDIR)/build/vboard/ta_dev_kit'
 
 .PHONY: ta
@@ -95,8 +97,8 @@ ta: vboard
 
 .PHONY: host
 host: vboard
-	@$(MAKE) --no-print-directory -j2 -C host ARCH=aarch64
-	@$(MAKE) --no-print-directory -j2 -C host ARCH=native
+	@$(MAKE) --no-print-directory $(PARALLEL) -C host ARCH=aarch64
+	@$(MAKE) --no-print-directory $(PARALLEL) -C host ARCH=native
 
 .PHONY: trace
 trace:
@@ -104,7 +106,7 @@ trace:
 
 .PHONY: host-armhf
 host-armhf: vboard
-	@$(MAKE) --no-print-directory -j2 -C host ARCH=armhf
+	@$(MAKE) --no-print-directory $(PARALLEL) -C host ARCH=armhf
 
 # Packages of distributions build by themselves what is missing here: no apt, no virtual board. ARCH,
 # CC, CFLAGS: host/Makefile; TA_DEV_KIT_DIR, CROSS_COMPILE, TA_SIGN_KEY: ta/ta.mk.
@@ -145,14 +147,14 @@ PYTEST_UNIT := $(PYTEST) -n 2 -m 'not board'
 # need is built before.
 .PHONY: test-unit
 test-unit: deps test-deps venv-dev ## the tests that need no virtual board (1 to 2 minutes)
-	@$(MAKE) --no-print-directory -j2 -C host ARCH=native
-	@$(MAKE) --no-print-directory -j2 -C common/tests all
-	@$(MAKE) --no-print-directory -j2 -C ta/tests all
-	@$(MAKE) --no-print-directory -j2 -C host/tests all
-	@$(MAKE) --no-print-directory -j2 -C host/tests/teehash all
+	@$(MAKE) --no-print-directory $(PARALLEL) -C host ARCH=native
+	@$(MAKE) --no-print-directory $(PARALLEL) -C common/tests all
+	@$(MAKE) --no-print-directory $(PARALLEL) -C ta/tests all
+	@$(MAKE) --no-print-directory $(PARALLEL) -C host/tests all
+	@$(MAKE) --no-print-directory $(PARALLEL) -C host/tests/teehash all
 	@$(MAKE) --no-print-directory -C trace
-	@$(MAKE) --no-print-directory -j2 -C host/tests/fuzz all
-	@$(MAKE) --no-print-directory -j2 --output-sync=target unit-host unit-rest
+	@$(MAKE) --no-print-directory $(PARALLEL) -C host/tests/fuzz all
+	@$(MAKE) --no-print-directory $(PARALLEL) --output-sync=target unit-host unit-rest
 
 .PHONY: unit-host
 unit-host:
@@ -198,7 +200,7 @@ lint: deps venv-dev ## ruff, mypy, clang-format, and no warning of gcc (changes 
 	@$(VENV)/bin/ruff format --check lab
 	@cd lab && ../$(VENV)/bin/mypy
 	@git ls-files '*.c' '*.h' | xargs clang-format --dry-run --Werror
-	@$(MAKE) --no-print-directory -j2 -C host ARCH=native CI=true \
+	@$(MAKE) --no-print-directory $(PARALLEL) -C host ARCH=native CI=true \
 		BUILD="$(CURDIR)/build/lint" SYSROOT="$(CURDIR)/build/vboard/sysroot"
 	@$(MAKE) --no-print-directory -C trace CI=true BUILD="$(CURDIR)/build/lint"
 

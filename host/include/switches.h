@@ -5,8 +5,8 @@
  * its own without being root where kernel.perf_event_paranoid is 2 or less.
  *
  * Each CPU has a ring that the kernel fills until it is full, and nothing is
- * read meanwhile: the first events are kept, all of them, and what follows is
- * left out.
+ * read meanwhile. The list has the first events of all rings together, all of them
+ * until a ring was full or SWITCHES_MAX is reached; what follows is left out.
  */
 #ifndef SWITCHES_H
 #define SWITCHES_H
@@ -28,13 +28,14 @@ struct switch_event {
 	uint32_t tid;
 	uint32_t cpu;
 	enum switch_kind kind;
+	uint32_t place; /* in the order in which the rings were read */
 };
 
 /* Most events that are kept. */
 #define SWITCHES_MAX 4096
 
 struct switch_list {
-	struct switch_event *list; /* SWITCHES_MAX of them, in order */
+	struct switch_event *list; /* in order */
 	size_t count;
 	uint64_t whole_until_ns; /* all that happened before is there */
 	uint64_t left_out;       /* context switches that aren't */
@@ -52,12 +53,20 @@ int switches_end(struct switches *switches, struct switch_list *list,
 		 struct error *err);
 
 /*
- * Takes the events out of a ring, for the tests to see: size is a power of two,
- * head the bytes that the kernel ever wrote. The list must have room for
- * SWITCHES_MAX; *full is when the first event was left out, or UINT64_MAX.
- * -EPROTO for what is no ring of events.
+ * The two halves of switches_end(), for the tests to see. The first appends the
+ * events of a ring to the list, which must have room for size / 32 more: size is
+ * a power of two, head the bytes that the kernel ever wrote. *full is when the
+ * ring had no more room, or UINT64_MAX. -EPROTO for what is no ring of events.
  */
 int switches_parse(const uint8_t *data, size_t size, uint64_t head,
 		   struct switch_list *list, uint64_t *full);
+/*
+ * Puts the events of all rings in order, and keeps those from begin_ns until
+ * something is missing: list->whole_until_ns says when that is for the rings,
+ * UINT64_MAX if none was full. happened: context switches, as the kernel counts
+ * them.
+ */
+void switches_settle(struct switch_list *list, uint64_t begin_ns,
+		     uint64_t end_ns, uint64_t happened);
 
 #endif

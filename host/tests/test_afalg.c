@@ -3,10 +3,14 @@
 #include "harness.h"
 
 #include <errno.h>
+#include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <linux/if_alg.h>
@@ -24,6 +28,8 @@ int __wrap_setsockopt(int fd, int level, int name, const void *value,
 		      socklen_t len);
 int __wrap_accept4(int fd, struct sockaddr *address, socklen_t *len, int flags);
 ssize_t __wrap_send(int fd, const void *data, size_t len, int flags);
+int __wrap_kill(pid_t pid, int number);
+int __real_kill(pid_t pid, int number);
 uint64_t __wrap_clock_now_ns(void);
 uint64_t __real_clock_now_ns(void);
 FILE *__wrap_fopen(const char *path, const char *mode);
@@ -58,11 +64,23 @@ FILE *__wrap_fopen(const char *path, const char *mode)
 static char bound[64]; /* the last one's name */
 static int bind_errno; /* of a "hash" socket; 0: it can be bound */
 
+/* The doctor's examination, which has processes of its own. */
+static pid_t examiner;
+static bool no_socket; /* for those processes */
+static ssize_t sent;   /* by send(); -1: a driver that never completes it */
+static struct {
+	volatile sig_atomic_t asked, killed;
+} * shared;
+
 int __wrap_socket(int domain, int type, int protocol)
 {
 	(void)type;
 	(void)protocol;
 	assert_int_equal(domain, AF_ALG);
+	if (no_socket && getpid() != examiner) {
+		errno = EMFILE;
+		return -1;
+	}
 	return dup(STDOUT_FILENO);
 }
 
@@ -99,15 +117,27 @@ int __wrap_accept4(int fd, struct sockaddr *address, socklen_t *len, int flags)
 	return dup(fd);
 }
 
-/* A driver that never completes what it began. */
+/* One that never completes it does so when its process is about to die. */
 ssize_t __wrap_send(int fd, const void *data, size_t len, int flags)
 {
 	(void)fd;
 	(void)data;
-	(void)len;
 	(void)flags;
-	for (;;)
-		pause();
+	if (sent >= 0)
+		return sent;
+	shared->asked = 1;
+	while (!shared->killed)
+		usleep(1000);
+	shared->asked = 0;
+	return (ssize_t)len;
+}
+
+int __wrap_kill(pid_t pid, int number)
+{
+	shared->killed = 1;
+	while (shared->asked)
+		usleep(1000);
+	return __real_kill(pid, number);
 }
 
 /* Seconds pass like hours. */
@@ -244,27 +274,66 @@ static void test_any_driver_is_a_case_of_each(void **state)
 	cases_free(&cases);
 }
 
-/* The doctor's examination ends, and names the driver; the rest is tried. */
-static void test_a_driver_that_never_answers(void **state)
+static void check_steps(const char *steps)
 {
-	struct facts facts = { 0 };
+	struct facts facts = { .group = "health" };
+	const char *found = NULL;
 
-	(void)state;
 	bind_errno = 0;
-	facts.group = "health";
+	examiner = getpid();
+	shared->killed = 0;
 	facts_of_health(&facts);
 	for (size_t i = 0; i < facts.count; i++)
-		if (!strcmp(facts.list[i].name, "afalg_steps")) {
-			assert_string_equal(
-				facts.list[i].text,
-				"socket: ok\nhash bind: ok\nhash accept: ok\n"
-				"hash send: 110 no answer in 10 s from "
-				"omap-sha256\nskcipher bind: ok\n"
-				"aead bind: ok\nrng bind: ok");
-			facts_free(&facts);
-			return;
-		}
-	fail_msg("no steps");
+		if (!strcmp(facts.list[i].name, "afalg_steps"))
+			found = facts.list[i].text;
+	assert_non_null(found);
+	assert_string_equal(found, steps);
+	facts_free(&facts);
+	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
+	assert_int_equal(errno, ECHILD);
+}
+
+/* The examination ends, and names the driver, even if that answers just then. */
+static void test_a_driver_that_never_answers(void **state)
+{
+	(void)state;
+	sent = -1;
+	check_steps("socket: ok\nhash bind: ok\nhash accept: ok\n"
+		    "hash send: 110 no answer in 10 s from omap-sha256\n"
+		    "skcipher bind: ok\naead bind: ok\nrng bind: ok");
+}
+
+/* No error of the system's: what was wrong before is not the reason. */
+static void test_a_driver_that_takes_or_gives_too_little(void **state)
+{
+	(void)state;
+	sent = 2;
+	check_steps("socket: ok\nhash bind: ok\nhash accept: ok\n"
+		    "hash send: 5 Input/output error\n"
+		    "skcipher bind: ok\naead bind: ok\nrng bind: ok");
+	sent = 3;
+	check_steps("socket: ok\nhash bind: ok\nhash accept: ok\n"
+		    "hash send: ok\nhash receive: 5 Input/output error\n"
+		    "skcipher bind: ok\naead bind: ok\nrng bind: ok");
+}
+
+static void test_a_process_that_gets_no_socket(void **state)
+{
+	(void)state;
+	no_socket = true;
+	check_steps("socket: ok\nhash socket: 24 Too many open files\n"
+		    "skcipher socket: 24 Too many open files\n"
+		    "aead socket: 24 Too many open files\n"
+		    "rng socket: 24 Too many open files");
+	no_socket = false;
+}
+
+static int prepare(void **state)
+{
+	(void)state;
+	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE,
+		      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	return shared == MAP_FAILED ? -1 : 0;
 }
 
 int main(void)
@@ -277,7 +346,9 @@ int main(void)
 		cmocka_unit_test(test_a_driver_is_bound_by_its_name),
 		cmocka_unit_test(test_any_driver_is_a_case_of_each),
 		cmocka_unit_test(test_a_driver_that_never_answers),
+		cmocka_unit_test(test_a_driver_that_takes_or_gives_too_little),
+		cmocka_unit_test(test_a_process_that_gets_no_socket),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests(tests, prepare, NULL);
 }

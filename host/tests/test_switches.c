@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Rings as the kernel fills them, made up; and one of this machine's own. */
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/perf_event.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "harness.h"
 
@@ -13,6 +18,56 @@
 
 #define RING    1024u
 #define PREEMPT (PERF_RECORD_MISC_SWITCH_OUT | 1u << 14)
+
+long __real_syscall(long number, ...);
+long __wrap_syscall(long number, ...);
+void *__real_mmap(void *at, size_t len, int prot, int flags, int fd, off_t off);
+void *__wrap_mmap(void *at, size_t len, int prot, int flags, int fd, off_t off);
+FILE *__real_fopen(const char *path, const char *mode);
+FILE *__wrap_fopen(const char *path, const char *mode);
+
+/* 0: as this machine has it. */
+static int event_errno, map_errno;
+static const char *paranoid;
+
+/* Of perf_event_open() alone. */
+long __wrap_syscall(long number, ...)
+{
+	void *attr;
+	va_list args;
+	int pid, cpu, group;
+	unsigned long flags;
+
+	assert_int_equal(number, SYS_perf_event_open);
+	va_start(args, number);
+	attr = va_arg(args, void *);
+	pid = va_arg(args, int);
+	cpu = va_arg(args, int);
+	group = va_arg(args, int);
+	flags = va_arg(args, unsigned);
+	va_end(args);
+	if (map_errno)
+		return open("/dev/null", O_RDONLY | O_CLOEXEC);
+	if (!event_errno)
+		return __real_syscall(number, attr, pid, cpu, group, flags);
+	errno = event_errno;
+	return -1;
+}
+
+void *__wrap_mmap(void *at, size_t len, int prot, int flags, int fd, off_t off)
+{
+	if (!map_errno)
+		return __real_mmap(at, len, prot, flags, fd, off);
+	errno = map_errno;
+	return MAP_FAILED;
+}
+
+FILE *__wrap_fopen(const char *path, const char *mode)
+{
+	if (!paranoid || strcmp(path, "/proc/sys/kernel/perf_event_paranoid"))
+		return __real_fopen(path, mode);
+	return fmemopen((void *)(uintptr_t)paranoid, strlen(paranoid), "r");
+}
 
 struct made {
 	uint8_t ring[RING];
@@ -94,19 +149,100 @@ static void test_an_empty_ring(void **state)
 	assert_true(m.full == UINT64_MAX);
 }
 
-static void test_a_list_without_room_says_since_when(void **state)
+/* So many events in a ring as large as the kernel's, one each `step` ns. */
+static void fill(struct switch_list *list, unsigned events, uint64_t first,
+		 uint64_t step)
 {
+	static uint8_t ring[64 << 10];
+	uint64_t full, head = 0;
 	struct made m = { 0 };
 
-	(void)state;
-	put(&m, PERF_RECORD_SWITCH, 0, 0, 7, 40);
-	put(&m, PERF_RECORD_SWITCH, 0, 0, 7, 50);
-	m.list = (struct switch_list){ .list = m.events,
-				       .count = SWITCHES_MAX - 1 };
-	assert_int_equal(switches_parse(m.ring, RING, m.head, &m.list, &m.full),
+	for (unsigned i = 0; i < events; i++) {
+		m.head = 0;
+		put(&m, PERF_RECORD_SWITCH, PERF_RECORD_MISC_SWITCH_OUT, 0, 7,
+		    first + i * step);
+		memcpy(ring + head, m.ring, m.head);
+		head += m.head;
+	}
+	assert_int_equal(switches_parse(ring, sizeof(ring), head, list, &full),
 			 0);
-	assert_int_equal(m.list.count, SWITCHES_MAX);
-	assert_int_equal(m.full, 50);
+	if (full < list->whole_until_ns)
+		list->whole_until_ns = full;
+}
+
+static struct switch_list three_rings(unsigned a, unsigned b, unsigned c)
+{
+	const unsigned events[] = { a, b, c };
+	struct switch_list list = {
+		.list = calloc(3 * 2048, sizeof(*list.list)),
+		.whole_until_ns = UINT64_MAX,
+	};
+
+	assert_non_null(list.list);
+	for (unsigned cpu = 0; cpu < 3; cpu++)
+		fill(&list, events[cpu], 1000 + cpu, 3);
+	switches_settle(&list, 1000, 100000, a + b + c + 1);
+	return list;
+}
+
+/* However many CPUs there are, the first events of all of them are kept. */
+static void test_three_rings_that_are_kept_whole(void **state)
+{
+	struct switch_list list = three_rings(1000, 1400, 1600);
+
+	(void)state;
+	assert_int_equal(list.count, 4000);
+	assert_int_equal(list.whole_until_ns, 100000);
+	assert_int_equal(list.left_out, 0);
+	for (size_t i = 0; i < 3000; i++)
+		assert_int_equal(list.list[i].ns, 1000 + i);
+	free(list.list);
+}
+
+static void test_three_rings_with_more_than_is_kept(void **state)
+{
+	struct switch_list list = three_rings(1400, 1400, 1400);
+
+	(void)state;
+	assert_int_equal(list.count, SWITCHES_MAX);
+	for (size_t i = 0; i < list.count; i++)
+		assert_int_equal(list.list[i].ns, 1000 + i);
+	assert_int_equal(list.whole_until_ns, 1000 + SWITCHES_MAX);
+	assert_int_equal(list.left_out, 4201 - SWITCHES_MAX);
+	free(list.list);
+}
+
+/* One ring is full after 2048 events, when the others are at as many. */
+static void test_a_full_ring_among_three(void **state)
+{
+	struct switch_list list = three_rings(10, 2048, 20);
+
+	(void)state;
+	assert_int_equal(list.count, 2078);
+	assert_int_equal(list.whole_until_ns, 1001 + 2047 * 3);
+	assert_int_equal(list.left_out, 1);
+	free(list.list);
+}
+
+/*
+ * A clock that ticks slowly: a thread leaves the CPU and another gets it. Here
+ * they lie the other way round, as qsort() may leave them.
+ */
+static void test_equal_times_are_in_the_order_of_arrival(void **state)
+{
+	struct switch_event events[2000];
+	struct switch_list list = { .list = events,
+				    .count = 2000,
+				    .whole_until_ns = UINT64_MAX };
+
+	(void)state;
+	for (uint32_t i = 0; i < 2000; i++)
+		events[1999 - i] =
+			(struct switch_event){ .ns = 1 + i / 4, .place = i };
+	switches_settle(&list, 0, 3000, 0);
+	assert_int_equal(list.count, 2000);
+	for (size_t i = 0; i < 2000; i++)
+		assert_int_equal(list.list[i].place, i);
 }
 
 static void test_nonsense_is_refused(void **state)
@@ -133,6 +269,49 @@ static void test_nonsense_is_refused(void **state)
 	assert_int_equal(switches_parse(NULL, RING, RING + 1, NULL,
 					&(uint64_t){ 0 }),
 			 -EPROTO);
+}
+
+/* What perf_event_open() or mmap() says, and what is made of it. */
+static void check_refusal(int event, int map, const char *level,
+			  const char *what, const char *hint)
+{
+	struct switches *switches;
+	struct error err = { 0 };
+
+	event_errno = event;
+	map_errno = map;
+	paranoid = level;
+	assert_int_equal(switches_begin(&switches, &err),
+			 event ? -event : -map);
+	event_errno = map_errno = 0;
+	paranoid = NULL;
+	assert_null(switches);
+	assert_string_equal(err.skip, "no-perf");
+	assert_non_null(strstr(err.what, what));
+	assert_non_null(strstr(err.hint, hint));
+	assert_true(*hint || !*err.hint);
+}
+
+static void test_why_it_is_refused(void **state)
+{
+	const char *more = "sysctl kernel.perf_event_paranoid=2";
+
+	(void)state;
+	check_refusal(EACCES, 0, "3", "kernel.perf_event_paranoid is 3", more);
+	check_refusal(EPERM, 0, "4", "kernel.perf_event_paranoid is 4", more);
+	check_refusal(EPERM, 0, "2", "a container or a security module", "");
+	check_refusal(EACCES, 0, "-1", "a container or a security module", "");
+	check_refusal(ENOSYS, 0, "2", "CONFIG_PERF_EVENTS", "");
+	check_refusal(EMFILE, 0, "2", "Too many open files", "");
+	check_refusal(0, EPERM, "2", "kernel.perf_event_mlock_kb",
+		      "sysctl kernel.perf_event_mlock_kb=");
+	check_refusal(0, ENOMEM, "2", "Cannot allocate memory", "");
+}
+
+static void test_a_machine_whose_cpus_are_all_off(void **state)
+{
+	(void)state;
+	check_refusal(ENODEV, 0, "2", "No such device", "");
 }
 
 /* Sleeps, so that there is something to see; skipped where that's forbidden. */
@@ -171,8 +350,13 @@ int main(void)
 		cmocka_unit_test(test_what_the_kernel_says),
 		cmocka_unit_test(test_a_full_ring_says_since_when),
 		cmocka_unit_test(test_an_empty_ring),
-		cmocka_unit_test(test_a_list_without_room_says_since_when),
+		cmocka_unit_test(test_three_rings_that_are_kept_whole),
+		cmocka_unit_test(test_three_rings_with_more_than_is_kept),
+		cmocka_unit_test(test_a_full_ring_among_three),
+		cmocka_unit_test(test_equal_times_are_in_the_order_of_arrival),
 		cmocka_unit_test(test_nonsense_is_refused),
+		cmocka_unit_test(test_why_it_is_refused),
+		cmocka_unit_test(test_a_machine_whose_cpus_are_all_off),
 		cmocka_unit_test(test_this_machines_own),
 	};
 

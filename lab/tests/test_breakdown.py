@@ -7,17 +7,25 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
+from dataclasses import replace
+from io import StringIO
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from rich.console import Console
 
 from synthetic import MACHINE, Synthetic, run_from, scattered
+from teemark import fmt
 from teemark.commands.explain import command
 from teemark.errors import DataError
 from teemark.model import models
-from teemark.model.breakdown import Breakdown, breakdowns, shown
-from teemark.report import report
+from teemark.model.breakdown import Breakdown, Name, Part, breakdowns, shown
+from teemark.model.stats import exactly
+from teemark.report import bars, report, terminal
+from teemark.report.blocks import Bar, Column, Table
+from teemark.report.sections import breakdown as sections
+from teemark.report.subject import subjects
 from teemark.run.reader import RunData
 
 CLIENT, SWITCH, ENTRY, REFERENCE, PAGE = 3_000.0, 27_000.0, 26_000.0, 9_000.0, 190.0
@@ -56,6 +64,7 @@ def run_with(
     cases: Mapping[str, Mapping[int, float]],
     *,
     spread: float = 0.0,
+    icount: bool | None = None,
     runq: int | None = 0,
     legs: Mapping[str, Sequence[Sequence[tuple[float, float, int]]]] | None = None,
     seed: int = 1,
@@ -64,7 +73,8 @@ def run_with(
     machine = deepcopy(MACHINE)
     if legs is not None:
         machine |= {"settings": {"trace_events": True}}
-    records: list[dict[str, object]] = [Synthetic(identical=not spread).records()[0], machine]
+    counts = not spread if icount is None else icount
+    records: list[dict[str, object]] = [Synthetic(identical=counts).records()[0], machine]
     samples: list[dict[str, object]] = []
     for key, times in cases.items():
         workload, algorithm, backend, parameters = key.split("/", 3)
@@ -314,6 +324,57 @@ def test_a_case_that_isnt_there_is_a_wrong_word(tmp_path: Path) -> None:
     done = CliRunner().invoke(command, [str(file), "--case", "no/such/case/1"])
     assert done.exit_code == 2
     assert "can't be taken apart" in done.output
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 100])
+def test_no_figure_of_a_table_is_cut(width: int) -> None:
+    figures = (f"25{fmt.THIN}261{fmt.THIN}631", f"26{fmt.THIN}704{fmt.TO}26{fmt.THIN}709")
+    cells = ("client library and driver", *figures, f"{fmt.MINUS}0.031{fmt.THIN}%")
+    heads = ("takes", "95 %", "share")
+    source = "invoke/direct/tee/none less invoke/refused/tee/none, and what else there is of it"
+    table = Table(
+        (Column("part", "left"), *map(Column, heads), Column("told by", "left")),
+        ((*cells, source), ("unexplained", "0", "exact", "0", "")),
+    )
+    out = StringIO()
+    terminal.show(Console(file=out, width=width), [table])
+    shown = out.getvalue()
+    assert all(len(line) <= width for line in shown.splitlines()), shown
+    for cell in (*cells[1:], "told by"):
+        assert cell in shown.replace("\n    ", " "), shown
+    letters = re.sub(r"\s", "", shown)
+    assert all(word in letters for word in source.split()) or width in (80, 100)
+
+
+def test_a_call_that_waits_is_a_time_on_the_exact_board_too() -> None:
+    """Its parts, the whole, and the heading over them are of one unit."""
+    run = run_with(truth(), spread=0.1, icount=True)
+    (subject,) = subjects([run])
+    table = sections.told(subject, apart(run)[EMPTY])[0]
+    assert isinstance(table, Table)
+    assert table.columns[1].unit == "ns"
+    *parts, (_, whole, interval, *_) = table.rows
+    for cell in (whole, interval, *(part[1] for part in parts)):
+        assert not isinstance(cell, Bar)
+        text = cell if isinstance(cell, str) else terminal.plain(cell)
+        number = rf"{fmt.MINUS}?[\d{fmt.THIN}.]+"
+        assert re.fullmatch(f"{number}({fmt.TO}{number})?", text), text
+    steady = run_with(truth())
+    counted = sections.told(subjects([steady])[0], apart(steady)[EMPTY])[0]
+    assert isinstance(counted, Table)
+    assert counted.columns[1].unit == "instructions"
+
+
+def test_a_bar_is_no_longer_than_its_room() -> None:
+    """Each part has a cell, and the small ones' are taken from the large one."""
+    names: tuple[Name, ...] = ("client", "switch", "ta-entry", "mapping", "setup", "rpcs")
+    parts = [Part(name, exactly(1.0)) for name in names]
+    one = replace(apart(run_with(truth()))[EMPTY], parts=(Part("compute", exactly(1e6)), *parts))
+    for cells in (7, 10, 36, 56, 76):
+        made = [blocks for _, blocks in bars.line(one, cells)]
+        assert len(made) == len(parts) + 1
+        assert sum(map(len, made)) == cells
+    assert sum(len(blocks) for _, blocks in bars.line(one, 3)) == 3
 
 
 def test_the_report_has_a_bar_and_a_table() -> None:

@@ -13,9 +13,11 @@ import pytest
 from click.testing import CliRunner
 
 from synthetic import Synthetic, run_from, run_of, run_with, scattered
+from teemark import fmt
 from teemark.commands.explain import command
 from teemark.model import models
-from teemark.model.causes import Cause, causes
+from teemark.model.causes import Cause, Figure, causes
+from teemark.model.stats import estimate, exactly
 from teemark.report import causes as words
 from teemark.run.reader import RunData
 from teemark.trace import causes as trace_causes
@@ -224,6 +226,18 @@ def test_what_scatters_across_the_threshold_is_undecided() -> None:
     run = made(buffers(temporary=(50e3, 105e3), allocated=(50e3, 100e3)), spread=0.2)
     cause = found(run)["tmpref-registration"]
     assert (cause.status, cause.confidence) == ("undecided", "low")
+
+
+def test_a_figure_and_its_interval_have_one_unit() -> None:
+    """On a board that counts instructions, what waits is a time."""
+    run = run_of({EMPTY: [1000.0] * 12}, icount=True)
+    waited = Figure("opening", estimate([[25e6, 26e6, 27e6] * 8], "x"))
+    counted = Figure("a page", exactly(189.0))
+    said = words.say(run, Cause("ta-load-first-call", "found", (waited, counted))).evidence
+    assert said.startswith(
+        f"opening: 26.0\N{NO-BREAK SPACE}ms (25.0{fmt.TO}27.0\N{NO-BREAK SPACE}ms)"
+    )
+    assert said.endswith("; a page: 189 instructions (exact)")
 
 
 def with_machine(run: RunData, group: str, **facts: object) -> RunData:

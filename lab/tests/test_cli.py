@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import io
 import json
 import os
 import pty
+import re
 import resource
 import struct
 import subprocess
@@ -80,17 +82,23 @@ def test_a_command_in_backticks_stays_on_one_line() -> None:
     assert all(len(line) <= 40 for line in wrapped(text, 40).splitlines())
 
 
+def on_terminal(*args: str, width: int = 50) -> list[str]:
+    """What a terminal of that width shows."""
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("4H", 24, width, 0, 0))
+    env = {name: value for name, value in os.environ.items() if name != "COLUMNS"}
+    said = b""
+    with subprocess.Popen([*TEEMARK, *args], stdin=theirs, stdout=theirs, stderr=theirs, env=env):
+        os.close(theirs)
+        with os.fdopen(ours, "rb", buffering=0) as terminal_end, contextlib.suppress(OSError):
+            while part := terminal_end.read(4096):
+                said += part
+    return re.sub(r"\x1b\[[0-9;]*m", "", said.decode()).splitlines()
+
+
 def test_messages_fit_the_terminal() -> None:
     """Errors, hints and remarks on stderr; elsewhere, for scripts, each is one line."""
-    ours, theirs = pty.openpty()
-    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("4H", 24, 50, 0, 0))
-    subprocess.run(
-        [sys.executable, "-m", "teemark", "board", "show", "nothere"],
-        stderr=theirs, stdout=subprocess.DEVNULL, stdin=subprocess.DEVNULL, check=False,
-    )  # fmt: skip
-    os.close(theirs)
-    with os.fdopen(ours, "rb") as terminal_end:
-        shown = terminal_end.read1().decode().splitlines()
+    shown = on_terminal("board", "show", "nothere")
     assert all(len(line) <= 50 for line in shown), shown
     assert len(shown) > 2
     plain = teemark("board", "show", "nothere").stderr
@@ -149,6 +157,8 @@ def test_every_command_is_there_and_has_help(row: cli.Row) -> None:
         ["shell", "qemu-v8"],
         ["up", "./no.toml"],
         ["down", "no-such-board"],
+        ["what-if", "invoke/none/tee/none", "--option", "FOO"],
+        ["audit", "/no/such/file"],
     ],
 )
 def test_usage_mistakes_are_status_2(args: list[str]) -> None:
@@ -169,7 +179,11 @@ def test_board_list(tmp_path: Path) -> None:
     assert rows["qemu-v8"]["up"] in (True, False)
     listed = teemark("board", "list").stdout.splitlines()
     assert any(line.startswith("qemu-v8-icount ") for line in listed)
-    assert all(len(line) <= 80 for line in listed)
+    # A line a board, for awk and grep; on a terminal, lines of its width.
+    assert [line.split()[0] for line in listed] == ["NAME", *rows]
+    shown = on_terminal("board", "list")
+    assert all(len(line) <= 50 for line in shown)
+    assert len(shown) > len(listed)
 
 
 def test_board_list_shows_what_is_wrong(tmp_path: Path) -> None:
@@ -195,9 +209,12 @@ def test_board_show_says_where_each_setting_comes_from(tmp_path: Path) -> None:
     file.write_text('kind = "ssh"\naddress = "192.0.2.7"\noptions = ["User=somebody"]\n')
     told = json.loads(teemark("board", "show", str(file), "--json").stdout)
     rows = {row["name"]: (row["value"], row["source"]) for row in told["settings"]}
-    lines = teemark("board", "show", str(file)).stdout.splitlines()[1:]
+    lines = on_terminal("board", "show", str(file), width=80)[1:]
     long = (str(paths.vboard() / "ta_dev_kit"), str(file))
     assert all(len(line) <= 80 or any(word in line for word in long) for line in lines), lines
+    assert len(teemark("board", "show", str(file)).stdout.splitlines()) == 1 + len(rows)
+    file.write_text('kind = "ssh"\naddress = "fd00:ab:cd::1"\n')
+    assert "fd00:ab:cd::1" in teemark("board", "show", str(file)).stdout
     assert rows["user"] == ("somebody", "ssh's configuration")
     assert rows["port"] == (22, "ssh's configuration")
     shown = teemark("board", "show", "qemu-v8")

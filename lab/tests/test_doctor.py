@@ -328,11 +328,19 @@ def test_a_driver_that_never_answers_is_named() -> None:
     assert "rmmod omap_sham" in problem.remedy
 
 
-def test_what_is_told_fits_80_columns(capsys: pytest.CaptureFixture[str]) -> None:
-    """But what is to be copied."""
+def test_what_is_told_fits_a_terminal(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """But what is to be copied. Elsewhere each row is one line, for grep."""
     sick = patient(health={"afalg_steps": ["socket: 97 Address family not supported"]})
     doctor._tell("desk", sick, examine(sick), everything=True)
+    piped = capsys.readouterr().out.splitlines()
+    assert not [line for line in piped if line.startswith(" " * 11)]
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("COLUMNS", "80")
+    doctor._tell("desk", sick, examine(sick), everything=True)
     lines = capsys.readouterr().out.splitlines()
+    assert len(lines) > len(piped)
     first = next(number for number, line in enumerate(lines) if line.startswith("    do:"))
     assert all(len(line) <= 80 for line in lines[:first]), lines
     assert "modprobe af_alg" in lines[first]

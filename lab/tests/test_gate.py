@@ -15,11 +15,13 @@ import pytest
 
 from synthetic import TRUTH, Synthetic, Truth, run_from
 from teemark import baseline as baselines
-from teemark import cli, gate
-from teemark.baseline import OTHERS, Baseline, function_changes, held_against, listed
+from teemark import cli, gate, paths
+from teemark.baseline import BOOTS, OTHERS, Baseline, function_changes, held_against, listed
 from teemark.boards import config, made_by
 from teemark.boards.config import BoardFile
+from teemark.commands.gate import command
 from teemark.errors import DataError
+from teemark.model.compare import KERNEL_LIMIT, LIMIT
 from teemark.plan import Plan
 from teemark.run.reader import RunData
 from teemark.trace.profile import CaseTrace, Function, Node, Sample
@@ -346,3 +348,10 @@ def _with(board: BoardFile, **changes: object) -> Any:
     import msgspec
 
     return msgspec.structs.replace(board.config, **changes)
+
+
+def test_help_and_docs_say_how_far_apart_boots_may_be() -> None:
+    docs = (paths.root() / "docs/ci.md").read_text()
+    for said in (command.help or "", docs):
+        for share in (BOOTS, LIMIT, KERNEL_LIMIT):
+            assert f"{100 * share:g} %" in said

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from synthetic import TRUTH, Synthetic, run_of, scattered, write
-from teemark import cli
+from teemark import cli, fmt
 from teemark.model.compare import EMULATED
 from teemark.model.history import FEWEST, exact_changes, lines, sampled_changes
 
@@ -88,6 +88,8 @@ def test_a_change_is_shown_with_its_run(tmp_path: Path, capsys: pytest.CaptureFi
     (line,) = [line for line in shown.splitlines() if "ta-c/1048576" in line]
     assert "+6.37" in line
     assert "2026-01-03 00:00" in line
+    said = " ".join(shown.replace(fmt.THIN, " ").split())
+    assert "by more than 0.1 %, by the kernel's crypto (afalg) by more than 1.5 %." in said
     assert "sha256/tee/" not in shown
     text = page.read_text()
     assert "<svg" in text

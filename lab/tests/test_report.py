@@ -10,6 +10,7 @@ import os
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from xml.etree import ElementTree
@@ -19,13 +20,15 @@ from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
-from synthetic import MACHINE, Synthetic, run_from
+from synthetic import MACHINE, Synthetic, run_from, run_of
 from teemark import cli, fmt
 from teemark.report import charts, markdown, notices, report
 from teemark.report.subject import subjects
 from teemark.run import reader
 from teemark.run.reader import RunData
 from teemark.run.records import Backend
+from test_timeline import record as timeline_of_teehash
+from test_trace_outputs import trace
 
 ONE = ("sha256",)
 """Enough where the number of charts doesn't matter."""
@@ -242,8 +245,23 @@ def test_two_runs_side_by_side() -> None:
     assert "Side by side" in both.html
     assert "on synthetic and other" in both.html
     assert re.search(r"0\.(49|50|51)×", both.markdown)  # noqa: RUF001
-    twice = report.make([run, run])
-    page = Page(twice.html)
+
+
+def test_no_id_is_there_twice() -> None:
+    """In a report of two runs with everything that is drawn."""
+    of = run_of(
+        {
+            "invoke/none/tee/none": [6e4] * 8,
+            **{f"oneshot/sha256/tee/{n}": [6e4 + 20.0 * n] * 8 for n in (0, 64, 4096, 65536)},
+        },
+        icount=True,
+    )
+    drawn = replace(of, timelines=(timeline_of_teehash(),))
+    made = report.make([drawn, drawn], traces=[trace(), trace()])
+    sections = ("explain", "trace", "timeline", "throughput")
+    page = Page(made.html)
+    assert set(sections) <= set(page.ids)
+    assert made.html.count("<svg") >= 2 * 2 * len(sections)
     assert len(page.ids) == len(set(page.ids))
 
 

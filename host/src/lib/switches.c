@@ -16,6 +16,7 @@
 #include "switches.h"
 
 #define RING_BYTES (64u << 10)
+#define RECORD_MIN 32u /* a header and a trailer */
 #define RECORD_MAX 128u
 /* A ring with less room than this may have left out an event. */
 #define ROOM_MIN (2 * RECORD_MAX)
@@ -29,6 +30,10 @@ struct trailer {
 	uint64_t ns;
 	uint32_t cpu, reserved;
 };
+
+_Static_assert(sizeof(struct perf_event_header) + sizeof(struct trailer) ==
+		       RECORD_MIN,
+	       "a ring has no more records than the list has room for");
 
 struct ring {
 	int fd;
@@ -73,20 +78,20 @@ static int refused(int code, struct error *err)
 		return error_skip(err, code, "no-perf",
 				  "no perf events are to be had: %s",
 				  strerror(-code));
-	if (known && paranoid > 2)
-		error_skip(err, code, "no-perf",
-			   "kernel.perf_event_paranoid is %d: only root may "
-			   "record context switches",
-			   paranoid);
-	else
-		error_skip(err, code, "no-perf",
-			   "this process may record no context switches "
-			   "(a container or a security module forbids it)");
+	if (!known || paranoid <= 2)
+		return error_skip(err, code, "no-perf",
+				  "this process may record no context switches "
+				  "(a container or a security module forbids "
+				  "it)");
+	error_skip(err, code, "no-perf",
+		   "kernel.perf_event_paranoid is %d: only root may record "
+		   "context switches",
+		   paranoid);
 	error_hint(err, "as root: sysctl kernel.perf_event_paranoid=2");
 	return code;
 }
 
-static int open_ring(struct ring *ring, int cpu, size_t page_bytes)
+static int open_event(struct ring *ring, int cpu)
 {
 	struct perf_event_attr attr = {
 		.type = PERF_TYPE_SOFTWARE,
@@ -106,14 +111,27 @@ static int open_ring(struct ring *ring, int cpu, size_t page_bytes)
 
 	ring->fd = (int)syscall(SYS_perf_event_open, &attr, 0, cpu, -1,
 				PERF_FLAG_FD_CLOEXEC);
-	if (ring->fd < 0)
-		return -errno;
+	return ring->fd < 0 ? -errno : 0;
+}
+
+static int map_ring(struct ring *ring, size_t page_bytes, struct error *err)
+{
 	ring->page = mmap(NULL, page_bytes + RING_BYTES, PROT_READ | PROT_WRITE,
 			  MAP_SHARED, ring->fd, 0);
 	if (ring->page != MAP_FAILED)
 		return 0;
 	ring->page = NULL;
-	return -errno;
+	if (errno != EPERM)
+		return error_skip(err, -errno, "no-perf",
+				  "no memory for the record of context "
+				  "switches: %s",
+				  strerror(errno));
+	error_skip(err, -EPERM, "no-perf",
+		   "other perf events of this user have taken the memory that "
+		   "kernel.perf_event_mlock_kb allows");
+	error_hint(err, "end this user's other perf programs, or give more as "
+			"root: sysctl kernel.perf_event_mlock_kb=2048");
+	return -EPERM;
 }
 
 static void close_rings(struct switches *s)
@@ -132,7 +150,7 @@ int switches_begin(struct switches **switches, struct error *err)
 {
 	long cpus = sysconf(_SC_NPROCESSORS_CONF);
 	struct switches *s = calloc(1, sizeof(*s));
-	int ret = -ENODEV;
+	int ret = 0;
 
 	*switches = NULL;
 	if (s)
@@ -142,20 +160,21 @@ int switches_begin(struct switches **switches, struct error *err)
 		return error_set(err, -ENOMEM, "out of memory");
 	}
 	s->page_bytes = (size_t)sysconf(_SC_PAGESIZE);
-	for (int cpu = 0; cpu < cpus; cpu++) {
+	for (int cpu = 0; cpu < cpus && !ret; cpu++) {
 		struct ring *ring = &s->rings[s->count];
-		int failed = open_ring(ring, cpu, s->page_bytes);
+		int failed = open_event(ring, cpu);
 
 		if (failed == -ENODEV) /* this CPU is off */
 			continue;
 		s->count++;
-		ret = failed;
-		if (failed)
-			break;
+		ret = failed ? refused(failed, err) :
+			       map_ring(ring, s->page_bytes, err);
 	}
+	if (!s->count)
+		ret = refused(-ENODEV, err);
 	if (ret) {
 		close_rings(s);
-		return refused(ret, err);
+		return ret;
 	}
 	s->before = context_switches();
 	s->begin_ns = clock_now_ns();
@@ -174,15 +193,15 @@ static void copy(uint8_t *to, const uint8_t *data, size_t size, uint64_t from,
 }
 
 static void add(struct switch_list *list, const struct trailer *t,
-		enum switch_kind kind, uint64_t *full)
+		enum switch_kind kind)
 {
-	if (list->count == SWITCHES_MAX) {
-		if (t->ns < *full)
-			*full = t->ns;
-		return;
-	}
-	list->list[list->count++] =
-		(struct switch_event){ t->ns, t->tid, t->cpu, kind };
+	list->list[list->count] =
+		(struct switch_event){ .ns = t->ns,
+				       .tid = t->tid,
+				       .cpu = t->cpu,
+				       .kind = kind,
+				       .place = (uint32_t)list->count };
+	list->count++;
 }
 
 int switches_parse(const uint8_t *data, size_t size, uint64_t head,
@@ -200,43 +219,55 @@ int switches_parse(const uint8_t *data, size_t size, uint64_t head,
 		if (head - at < sizeof(header))
 			return -EPROTO;
 		copy((uint8_t *)&header, data, size, at, sizeof(header));
-		if (header.size < sizeof(header) + sizeof(t) ||
-		    header.size > sizeof(record) || header.size > head - at)
+		if (header.size < RECORD_MIN || header.size > sizeof(record) ||
+		    header.size > head - at)
 			return -EPROTO;
 		copy(record, data, size, at, header.size);
 		memcpy(&t, record + header.size - sizeof(t), sizeof(t));
 		if (header.type == PERF_RECORD_EXIT)
-			add(list, &t, SWITCH_EXIT, full);
+			add(list, &t, SWITCH_EXIT);
 		else if (header.type != PERF_RECORD_SWITCH)
 			; /* FORK, LOST, THROTTLE */
 		else if (!(header.misc & PERF_RECORD_MISC_SWITCH_OUT))
-			add(list, &t, SWITCH_IN, full);
+			add(list, &t, SWITCH_IN);
 		else if (header.misc & SWITCH_OUT_PREEMPT)
-			add(list, &t, SWITCH_PREEMPT, full);
+			add(list, &t, SWITCH_PREEMPT);
 		else
-			add(list, &t, SWITCH_WAIT, full);
+			add(list, &t, SWITCH_WAIT);
 		at += header.size;
 	}
-	if (size - head < ROOM_MIN && t.ns < *full)
+	if (size - head < ROOM_MIN)
 		*full = t.ns;
 	return 0;
 }
 
+/* A ring is in order: of equal times, the event that came first is first. */
 static int by_time(const void *a, const void *b)
 {
 	const struct switch_event *x = a, *y = b;
 
-	return (x->ns > y->ns) - (x->ns < y->ns);
+	if (x->ns != y->ns)
+		return x->ns < y->ns ? -1 : 1;
+	return (x->place > y->place) - (x->place < y->place);
 }
 
-/* Keeps what lies between begin and the first that was left out. */
-static void settle(uint64_t begin_ns, struct switch_list *list,
-		   uint64_t happened)
+void switches_settle(struct switch_list *list, uint64_t begin_ns,
+		     uint64_t end_ns, uint64_t happened)
 {
 	size_t kept = 0;
 	uint64_t outs = 0;
 
 	qsort(list->list, list->count, sizeof(*list->list), by_time);
+	if (list->count > SWITCHES_MAX) {
+		list->count = SWITCHES_MAX;
+		if (list->list[SWITCHES_MAX].ns < list->whole_until_ns)
+			list->whole_until_ns = list->list[SWITCHES_MAX].ns;
+	}
+	if (list->whole_until_ns == UINT64_MAX) {
+		/* Rings with room lost nothing, whatever getrusage() says. */
+		list->whole_until_ns = end_ns;
+		happened = 0;
+	}
 	for (size_t i = 0; i < list->count; i++) {
 		const struct switch_event *e = &list->list[i];
 
@@ -258,7 +289,8 @@ int switches_end(struct switches *s, struct switch_list *list,
 	int ret = 0;
 
 	*list = (struct switch_list){
-		.list = calloc(SWITCHES_MAX, sizeof(*list->list)),
+		.list = calloc(s->count * (RING_BYTES / RECORD_MIN),
+			       sizeof(*list->list)),
 		.whole_until_ns = UINT64_MAX,
 	};
 	for (size_t i = 0; i < s->count; i++)
@@ -285,11 +317,6 @@ int switches_end(struct switches *s, struct switch_list *list,
 				 "the kernel's record of context switches "
 				 "could not be understood");
 	}
-	if (list->whole_until_ns == UINT64_MAX) {
-		/* Rings with room lost nothing, whatever getrusage() says. */
-		list->whole_until_ns = end_ns;
-		happened = 0;
-	}
-	settle(begin_ns, list, happened);
+	switches_settle(list, begin_ns, end_ns, happened);
 	return 0;
 }

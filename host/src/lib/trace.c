@@ -34,7 +34,6 @@ struct trace {
 /* For trace_abandon(): who handles a signal finds it here alone. */
 static char own_dir[96];
 static volatile sig_atomic_t own_dir_there;
-static volatile sig_atomic_t own_file = -1; /* open in it, or -1 */
 
 static const char *const roots[] = {
 	"/sys/kernel/tracing",
@@ -140,29 +139,23 @@ static void remove_own(const struct trace *trace)
 
 void trace_abandon(void)
 {
+	struct stat own, file;
+
+	if (!own_dir_there || stat(own_dir, &own))
+		return;
 	/* An instance that has a file open can't be removed. */
-	if (own_file >= 0)
-		close(own_file);
-	if (own_dir_there)
-		rmdir(own_dir);
+	for (int fd = 3; fd < 1024; fd++)
+		if (!fstat(fd, &file) && file.st_dev == own.st_dev)
+			close(fd);
+	rmdir(own_dir);
 }
 
 static FILE *open_events(const struct trace *trace)
 {
 	char path[192];
-	FILE *f;
 
 	snprintf(path, sizeof(path), "%s/trace", trace->dir);
-	f = fopen(path, "re");
-	if (f)
-		own_file = fileno(f);
-	return f;
-}
-
-static void close_events(FILE *f)
-{
-	own_file = -1;
-	fclose(f);
+	return fopen(path, "re");
 }
 
 static struct trace *give_up(struct trace *trace, struct trace_counts *counts)
@@ -263,7 +256,7 @@ static void read_events(const struct trace *trace, struct trace_counts *counts)
 	counts->known = !ferror(f) && counts->complete;
 	if (!counts->known)
 		set_reason(counts, "the trace could not be understood");
-	close_events(f);
+	fclose(f);
 }
 
 /* "overrun: N" of every CPU's buffer. */
@@ -447,7 +440,7 @@ int trace_legs_stop(struct trace *trace, struct trace_legs *legs,
 		return error_set(err, -errno, "cannot read the trace: %s",
 				 strerror(errno));
 	ret = read_legs(f, legs, err);
-	close_events(f);
+	fclose(f);
 	lost = ret ? 0 : count_lost(trace);
 	if (lost)
 		return error_set(err, -ENOBUFS,

@@ -21,8 +21,9 @@ int direct_open(struct direct **direct, struct error *err);
 void direct_close(struct direct *direct);
 
 /*
- * So many calls. A refused one that is not refused, or not by the TEE for its
- * parameters, is a skip `not-refused`: the TEE or its driver is another.
+ * So many calls. A refused one that succeeds, or that another than the TEE's core
+ * refuses for its parameters, is a skip `not-refused`: the TEE or its driver is
+ * another.
  */
 int direct_call(struct direct *direct, bool refused, uint32_t times,
 		struct error *err);

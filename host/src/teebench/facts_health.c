@@ -79,9 +79,12 @@ static void try_hash(struct attempt *a, const char *name, int bound)
 	op = accept4(bound, NULL, NULL, SOCK_CLOEXEC);
 	if (!ended(a, op >= 0))
 		return;
+	/* A short send and an empty read set no errno. */
+	errno = EIO;
 	begin(a, "hash", "send");
 	if (!ended(a, send(op, "abc", 3, 0) == 3))
 		return;
+	errno = EIO;
 	begin(a, "hash", "receive");
 	ended(a, read(op, digest, sizeof(digest)) > 0);
 }
@@ -89,8 +92,14 @@ static void try_hash(struct attempt *a, const char *name, int bound)
 static void try_socket(struct attempt *a, const char *type, const char *name)
 {
 	struct sockaddr_alg sa = { .salg_family = AF_ALG };
-	int fd = socket(AF_ALG, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	int fd;
 
+	begin(a, type, "socket");
+	fd = socket(AF_ALG, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	if (fd < 0) {
+		ended(a, false);
+		return;
+	}
 	strcpy((char *)sa.salg_type, type);
 	strcpy((char *)sa.salg_name, name);
 	begin(a, type, "bind");
@@ -109,24 +118,33 @@ static void let_go_of_files(void)
 			fd < 3 ? dup2(null, fd) : close(fd);
 }
 
-/* False: the child is at one step for too long. */
-static bool ends(pid_t child, const struct attempt *a)
+/*
+ * *found is what the child told. False: it is at one step for too long, and is
+ * killed; one that not even that ends is left alone.
+ */
+static bool ends(pid_t child, const struct attempt *a, struct attempt *found)
 {
 	const struct timespec pause = { .tv_nsec = 2000000 };
 	uint64_t since = clock_now_ns();
 	char seen[sizeof(a->step)] = "";
 
 	while (!waitpid(child, NULL, WNOHANG)) {
-		if (strcmp(seen, a->step)) {
-			strcpy(seen, a->step);
+		*found = *a;
+		if (strcmp(seen, found->step)) {
+			strcpy(seen, found->step);
 			since = clock_now_ns();
 		}
 		if (clock_now_ns() - since > PATIENCE_SECONDS * 1000000000ull) {
 			kill(child, SIGKILL);
+			for (int i = 0; i < 50; i++)
+				if (waitpid(child, NULL, WNOHANG) ||
+				    nanosleep(&pause, NULL))
+					break;
 			return false;
 		}
 		nanosleep(&pause, NULL);
 	}
+	*found = *a;
 	return true;
 }
 
@@ -136,6 +154,7 @@ static void add_attempt(struct lines *lines, const char *type, const char *name)
 	struct attempt *a = mmap(NULL, sizeof(*a), PROT_READ | PROT_WRITE,
 				 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	pid_t child = a == MAP_FAILED ? -1 : fork();
+	struct attempt found;
 
 	if (!child) {
 		let_go_of_files();
@@ -145,17 +164,17 @@ static void add_attempt(struct lines *lines, const char *type, const char *name)
 	if (child < 0) {
 		lines_add(lines, "%s: %d %s", type, errno, strerror(errno));
 	} else {
-		bool ended_itself = ends(child, a);
+		bool ended_itself = ends(child, a, &found);
 
-		if (*a->lines)
-			lines_add(lines, "%s", a->lines);
-		if (*a->step && ended_itself)
+		if (*found.lines)
+			lines_add(lines, "%s", found.lines);
+		if (*found.step && ended_itself)
 			lines_add(lines, "%s: %d the process died in it",
-				  a->step, EIO);
-		else if (*a->step)
+				  found.step, EIO);
+		else if (*found.step)
 			lines_add(lines, "%s: %d no answer in %d s from %s",
-				  a->step, ETIMEDOUT, PATIENCE_SECONDS,
-				  *a->driver ? a->driver : "the driver");
+				  found.step, ETIMEDOUT, PATIENCE_SECONDS,
+				  *found.driver ? found.driver : "the driver");
 	}
 	if (a != MAP_FAILED)
 		munmap(a, sizeof(*a));

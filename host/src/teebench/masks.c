@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -23,8 +24,10 @@ static _Noreturn void become(const char *key, uint32_t calls, int out,
 
 	/* A terminal's signals reach teebench alone, which ends this process. */
 	setpgid(0, 0);
+	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	signal(SIGTERM, SIG_DFL);
 	snprintf(number, sizeof(number), "%u", calls);
-	if (dup2(out, STDOUT_FILENO) >= 0 &&
+	if (!stop_asked() && dup2(out, STDOUT_FILENO) >= 0 &&
 	    !(value ? setenv(variable, value, 1) : unsetenv(variable)))
 		execl("/proc/self/exe", "teebench", "--stretch", number, key,
 		      (char *)NULL);
@@ -40,7 +43,7 @@ static bool stretches_of(const char *key, uint32_t calls, const char *variable,
 	FILE *lines;
 	pid_t pid;
 
-	if (pipe2(ends, O_CLOEXEC))
+	if (stop_asked() || pipe2(ends, O_CLOEXEC))
 		return false;
 	pid = fork();
 	if (!pid)
@@ -50,7 +53,8 @@ static bool stretches_of(const char *key, uint32_t calls, const char *variable,
 	if (lines) {
 		unsigned long long one;
 
-		while (n < MASKS_STRETCHES && fscanf(lines, "%llu", &one) == 1)
+		while (n < MASKS_STRETCHES && !stop_asked() &&
+		       fscanf(lines, "%llu", &one) == 1)
 			ns[n++] = one;
 		fclose(lines);
 	} else {
@@ -61,9 +65,12 @@ static bool stretches_of(const char *key, uint32_t calls, const char *variable,
 	/* A signal ended the reading: the process cleans up and ends, too. */
 	if (n < MASKS_STRETCHES)
 		kill(pid, SIGTERM);
-	while (waitpid(pid, &status, 0) < 0)
+	while (waitpid(pid, &status, 0) < 0) {
 		if (errno != EINTR)
 			return false;
+		if (stop_asked())
+			kill(pid, SIGTERM);
+	}
 	return n == MASKS_STRETCHES && WIFEXITED(status) &&
 	       !WEXITSTATUS(status);
 }

@@ -75,8 +75,7 @@ enum status command_end(struct command *command, int ret)
 		report_measure(command->report, session, command->opt->alg);
 	run_end(run);
 	if (report)
-		report_closed(command->report, &run->settings,
-			      command->opt->names[0], command->opt->alg);
+		report_closed(command->report, &run->settings);
 	if (report)
 		ret = write_report(command);
 	else if (command->report && !stop_signal())

@@ -286,19 +286,17 @@ static void fill_compute(struct metrics *m, const struct findings *f)
 
 /* What ticks in ms may be off by 1 at either end. */
 static void fill_clock(struct metrics *m, const struct findings *f,
-		       const char *key, const char *title, uint32_t ms,
-		       const char *call)
+		       const char *key, const char *title,
+		       const struct tee_clock *clock, const char *call)
 {
 	if (!f->has_tee)
 		metric_null(m, key, title, "ns", "no TEE is involved");
-	else if (f->clocks.known && !ms)
+	else if (clock->known && !clock->ms)
 		metric_null(m, key, title, "ns",
-			    metrics_note(m,
-					 "it takes less than the ms in "
-					 "which %s ticks",
+			    metrics_note(m, "less than one tick (1 ms) of %s",
 					 call));
-	else if (f->clocks.known)
-		metric_add(m, key, title, "ns", 1e6 * ms,
+	else if (clock->known)
+		metric_add(m, key, title, "ns", 1e6 * clock->ms,
 			   metrics_note(m,
 					"%s, asked by the bench TA before and "
 					"after the file was hashed once more",
@@ -306,8 +304,8 @@ static void fill_clock(struct metrics *m, const struct findings *f,
 			   "1 ms");
 	else
 		metric_null(m, key, title, "ns",
-			    *f->clocks.reason ?
-				    f->clocks.reason :
+			    *clock->reason ?
+				    clock->reason :
 				    "asked with --timeline only: the clock "
 				    "ticks in ms, and the file is hashed once "
 				    "more for it");
@@ -339,9 +337,9 @@ static void fill_tee(struct metrics *m, const struct findings *f)
 		   work > all->call_ns ? (double)(work - all->call_ns) : 0,
 		   "workers' time less time in calls", ns);
 	fill_clock(m, f, "tee_clock_delta", "a message, by the TEE's clock",
-		   f->clocks.system_ms, "TEE_GetSystemTime()");
-	fill_clock(m, f, "ree_clock_delta", "by the normal world's, from a TA",
-		   f->clocks.ree_ms, "TEE_GetREETime()");
+		   &f->clocks.system, "TEE_GetSystemTime()");
+	fill_clock(m, f, "ree_clock_delta", "a message, by the REE's clock",
+		   &f->clocks.ree, "TEE_GetREETime()");
 	fill_peak(m, f, "ta_heap_high_water", "heap high-water",
 		  facts->heap_peak, facts->heap_size, facts->heap_reason,
 		  "the heap statistics of the TA's library, first session");

@@ -266,8 +266,8 @@ static int check_combinations(const struct options *opt, bool text, bool binary,
 		  "--timeline is meaningful only with --report=json" },
 		{ opt->report.timeline && (check || opt->names_count != 1 ||
 					   !strcmp(opt->names[0], "-")),
-		  "--timeline takes one file: hash it, and not from standard "
-		  "input" },
+		  "--timeline is for hashing one named file: not for --check, "
+		  "several files or standard input" },
 	};
 
 	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++)

@@ -24,6 +24,7 @@ struct report {
 	struct usage before;
 	struct trace *trace;
 	struct timeline *timeline;
+	struct message hashed; /* with a timeline: the one file */
 	struct findings found;
 	struct metrics metrics;
 	struct json json;
@@ -141,6 +142,8 @@ void report_file(struct report *report, const struct message *m,
 {
 	if (!report)
 		return;
+	if (report->timeline)
+		report->hashed = *m;
 	figures_add_file(&report->found.totals, m);
 	if (report->settings->kind == REPORT_JSON)
 		json_file(&report->json, m, verdict);
@@ -167,17 +170,14 @@ void report_measure(struct report *report, struct hash_session *session,
 	timeline_add(r->timeline, TIMELINE_REPORT, begin, clock_now_ns());
 }
 
-void report_closed(struct report *report, const struct run_settings *settings,
-		   const char *name, const struct algorithm *alg)
+void report_closed(struct report *report, const struct run_settings *settings)
 {
-	struct tee_clocks *clocks = &report->found.clocks;
-
 	if (!report->timeline)
 		return;
 	timeline_end(report->timeline);
 	if (report->found.has_tee)
-		tee_clocks_measure(clocks, &settings->session,
-				   &settings->stream, name, alg);
+		tee_clocks_measure(&report->found.clocks, &settings->session,
+				   &settings->stream, &report->hashed);
 }
 
 int report_write(struct report *report, const struct run *run,

@@ -29,7 +29,7 @@ struct report;
 /* The clock starts. *report is NULL if none was asked for. */
 int report_begin(struct report **report, const struct report_settings *settings,
 		 const struct backend *backend, struct error *err);
-/* These, and report_free(), accept NULL. */
+/* report_counter() to report_file(), and report_free(), accept NULL. */
 /* To count the time inside the TA with; NULL if there is no such counter. */
 const struct ta_counter *report_counter(const struct report *report);
 /* To record the work with; NULL if that wasn't asked for. */
@@ -46,8 +46,7 @@ void report_file(struct report *report, const struct message *m,
 void report_measure(struct report *report, struct hash_session *session,
 		    const struct algorithm *alg);
 /* The session is closed: asks the TEE's clocks, if there is a timeline. */
-void report_closed(struct report *report, const struct run_settings *settings,
-		   const char *name, const struct algorithm *alg);
+void report_closed(struct report *report, const struct run_settings *settings);
 /* Writes it. 0, -EINTR when told to stop, or -errno with the reason. */
 int report_write(struct report *report, const struct run *run,
 		 struct error *err);

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
+#include <errno.h>
 #include <string.h>
 
 #include <teemark/ta_bench.h>
 
+#include "clock.h"
+#include "source.h"
 #include "ta_session.h"
 #include "tee_clocks.h"
 
@@ -24,13 +27,17 @@ static int ask(struct tee_session *tee, enum ta_bench_ask what, uint32_t *ms,
 	return ret;
 }
 
-/* Between two questions for the time; the TEE's own clock is the inner one. */
-static int hash_between(struct tee_clocks *clocks, struct tee_session *tee,
-			struct hash_session *session,
+/*
+ * Between two questions for the time; the TEE's own clock is the inner one.
+ * passed: what went by; around_ns: by the client's clock, questions included.
+ */
+static int hash_between(struct tee_session *tee, struct hash_session *session,
 			const struct stream_settings *stream, struct message *m,
+			struct times *passed, uint64_t *around_ns,
 			struct error *err)
 {
 	struct times before, after;
+	uint64_t begin = clock_now_ns();
 	int ret = ask(tee, TA_BENCH_ASK_REE_TIME, &before.ree_ms, err);
 
 	if (!ret)
@@ -47,37 +54,79 @@ static int hash_between(struct tee_clocks *clocks, struct tee_session *tee,
 		ret = ask(tee, TA_BENCH_ASK_REE_TIME, &after.ree_ms, err);
 	if (ret)
 		return ret;
+	*around_ns = clock_now_ns() - begin;
 	/* Modulo 2^32 ms, which is 49 days. */
-	clocks->system_ms = after.system_ms - before.system_ms;
-	clocks->ree_ms = after.ree_ms - before.ree_ms;
-	clocks->known = true;
+	passed->system_ms = after.system_ms - before.system_ms;
+	passed->ree_ms = after.ree_ms - before.ree_ms;
 	return 0;
+}
+
+/*
+ * A clock that is set meanwhile would tell the time of something else: by the
+ * client's clock it takes least_ns to most_ns. To one part in a thousand, for NTP
+ * slows the normal world's down, or speeds it up, by half of that.
+ */
+static void judge(struct tee_clock *clock, uint32_t ms, uint64_t least_ns,
+		  uint64_t most_ns)
+{
+	const double tick = 1e6, rate = 1e-3;
+	double ns = tick * ms;
+
+	clock->known = ns + tick > (double)least_ns * (1 - rate) &&
+		       ns - tick < (double)most_ns * (1 + rate);
+	clock->ms = ms;
+	if (!clock->known)
+		snprintf(clock->reason, sizeof(clock->reason),
+			 "%d ms went by on it, and %.0f to %.0f ms on the "
+			 "client's clock: it was set meanwhile or runs at another rate",
+			 (int32_t)ms, (double)least_ns / tick,
+			 (double)most_ns / tick);
 }
 
 void tee_clocks_measure(struct tee_clocks *clocks,
 			const struct session_settings *settings,
-			const struct stream_settings *stream, const char *name,
-			const struct algorithm *alg)
+			const struct stream_settings *stream,
+			const struct message *hashed)
 {
 	struct session_settings plain = *settings;
-	struct message m = { .name = name, .alg = alg };
+	struct message m = { .name = hashed->name, .alg = hashed->alg };
 	struct hash_session *session = NULL;
 	struct tee_session *tee = NULL;
 	struct error err = { 0 };
+	struct times passed;
+	uint64_t around_ns;
 	uint32_t unused;
-	int ret;
+	int ret = 0;
 
 	memset(clocks, 0, sizeof(*clocks));
 	plain.counter = NULL;
 	plain.timeline = NULL;
-	ret = ta_session_open(&ta_bench_name, &tee, &unused, &err);
+	if (hashed->ret)
+		ret = error_set(&err, hashed->ret, "the file got no digest");
+	else if (source_is_shared(m.name))
+		ret = error_set(&err, -ESPIPE,
+				"only a regular file can be hashed once more "
+				"for it");
+	if (!ret)
+		ret = ta_session_open(&ta_bench_name, &tee, &unused, &err);
 	if (!ret)
 		ret = session_open(&session, &plain, &err);
 	if (!ret)
-		ret = hash_between(clocks, tee, session, stream, &m, &err);
-	if (ret)
-		snprintf(clocks->reason, sizeof(clocks->reason), "%s",
-			 err.what);
+		ret = hash_between(tee, session, stream, &m, &passed,
+				   &around_ns, &err);
+	if (!ret && memcmp(m.digest, hashed->digest, m.alg->out_bytes))
+		ret = error_set(&err, -ESTALE,
+				"the file had changed when it was hashed once "
+				"more for it");
+	if (ret) {
+		snprintf(clocks->system.reason, sizeof(clocks->system.reason),
+			 "%s", err.what);
+		clocks->ree = clocks->system;
+	} else {
+		judge(&clocks->system, passed.system_ms, m.stats.total_ns,
+		      around_ns);
+		judge(&clocks->ree, passed.ree_ms, m.stats.total_ns, around_ns);
+	}
 	session_close(session);
 	tee_session_close(tee);
 }

@@ -9,16 +9,21 @@
 
 #include "stream.h"
 
-struct tee_clocks {
+struct tee_clock {
 	bool known;
-	char reason[240];   /* why not */
-	uint32_t system_ms; /* TEE_GetSystemTime() */
-	uint32_t ree_ms;    /* TEE_GetREETime() */
+	char reason[240]; /* why not */
+	uint32_t ms;      /* that went by; 0: less than a tick */
 };
 
+struct tee_clocks {
+	struct tee_clock system; /* TEE_GetSystemTime() */
+	struct tee_clock ree;    /* TEE_GetREETime() */
+};
+
+/* hashed: the message, as it was hashed before. */
 void tee_clocks_measure(struct tee_clocks *clocks,
 			const struct session_settings *session,
-			const struct stream_settings *stream, const char *name,
-			const struct algorithm *alg);
+			const struct stream_settings *stream,
+			const struct message *hashed);
 
 #endif

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * --timeline: which step the work was at, and when its threads had a CPU. One
- * file, one session. It is a run of its own: neither it nor the questions to
- * the TEE's clocks that follow it are in any other figure.
+ * file, one session. Recording is in all other figures of this report, so that a
+ * run with a timeline is one of its own; the questions to the TEE's clocks that
+ * follow are in none.
  */
 #ifndef TEEHASH_TIMELINE_H
 #define TEEHASH_TIMELINE_H

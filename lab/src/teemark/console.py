@@ -27,10 +27,10 @@ def terminal(width: int = WIDTH, *, plain: bool = False) -> Console:
         def on_broken_pipe(self) -> None:
             raise BrokenPipeError  # teemark.cli knows what to do
 
-    console = Stdout(highlight=False)
+    console = Stdout(highlight=False, emoji=False)
     if console.is_terminal and not plain:
         return console
-    return Stdout(highlight=False, width=width, force_terminal=False)
+    return Stdout(highlight=False, emoji=False, width=width, force_terminal=False)
 
 
 def paragraph(console: Console, text: str, style: str | None = None, *, indent: str = "  ") -> None:
@@ -38,6 +38,14 @@ def paragraph(console: Console, text: str, style: str | None = None, *, indent: 
     narrow spaces in it, as rich breaks them."""
     lines = wrapped(text.replace("\n", " "), console.width, indent)
     console.print(lines, markup=False, style=style, soft_wrap=True)
+
+
+def table_row(console: Console, text: str, style: str | None = None, *, indent: str) -> None:
+    """Of a table. On a terminal as a paragraph; elsewhere one line, for awk and grep."""
+    if console.is_terminal:
+        paragraph(console, text, style, indent=indent)
+    else:
+        console.print(text.replace("\n", " "), markup=False, style=style, soft_wrap=True)
 
 
 def wrapped(text: str, width: int, indent: str = "  ") -> str:
@@ -81,7 +89,7 @@ def working(what: str) -> Iterator[Callable[[str], None]]:
     from rich.console import Console
     from rich.text import Text
 
-    with Console(stderr=True).status(Text(what)) as status:
+    with Console(stderr=True, emoji=False).status(Text(what)) as status:
         yield lambda now: status.update(Text(now))
 
 

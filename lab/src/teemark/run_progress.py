@@ -39,7 +39,7 @@ def watching(asked: Plan, title: str, starts: int = 1) -> Iterator[Watcher]:
     )
     from rich.progress import Progress as Bars
 
-    with Bars(*columns, console=Console(stderr=True), transient=True) as bars:
+    with Bars(*columns, console=Console(stderr=True, emoji=False), transient=True) as bars:
         yield Bar(progress, title, bars)
 
 

@@ -18,7 +18,10 @@ def read(path: Path) -> Sheet:
     try:
         data = path.read_bytes()
     except OSError as error:
-        raise UsageMistake(f"{path}: can't be read: {error.strerror}") from None
+        raise UsageMistake(
+            f"{path}: can't be read: {error.strerror}",
+            hint="name a program's output, a text with tables, or a run's folder",
+        ) from None
     try:
         text = data.decode()
     except UnicodeDecodeError as error:

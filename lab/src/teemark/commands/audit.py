@@ -9,19 +9,35 @@ import click
 
 
 @click.command("audit")
-@click.argument("files", metavar="FILE…", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option("--core", default="", help="Core of the figures if they don't say: cortex-a53.")
-@click.option("--ghz", default=0.0, type=click.FloatRange(0), help="Its clock if they don't say.")
+@click.argument(
+    "files", metavar="FILE...", nargs=-1, required=True, type=click.Path(path_type=Path)
+)
+@click.option(
+    "--core",
+    default="",
+    metavar="NAME",
+    help="The core that gave the figures, if they don't say: cortex-a53.",
+)
+@click.option(
+    "--ghz",
+    default=0.0,
+    type=click.FloatRange(0),
+    metavar="GHZ",
+    help="Its clock, if they don't say.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Write the findings as JSON.")
 def command(files: tuple[Path, ...], core: str, ghz: float, as_json: bool) -> int:
     """Look for figures that can't be right.
 
-    FILE is the output of openssl speed, xtest's perf tests, kcapi-speed, time, cryptsetup
+    FILE is the output of openssl speed, xtest's perf tests, kcapi-speed, `time`, cryptsetup
     benchmark or tcrypt, a text with tables, or a run of teemark. Several are compared with each
-    other. Exit status 1 if there are findings.
+    other.
+
+    Exit status: 0 fine; 1 if there are findings; 2 for a mistake on the command line.
     """
     import msgspec
 
+    from teemark import fmt
     from teemark.audit import audit
     from teemark.audit import files as audit_files
     from teemark.errors import UsageMistake
@@ -42,5 +58,6 @@ def command(files: tuple[Path, ...], core: str, ghz: float, as_json: bool) -> in
         for one in findings:
             click.echo(f"{one.file}:{one.line}: {one.severity}: {one.evidence} [{one.rule}]")
         count = sum(len(sheet.cells) for sheet in sheets)
-        click.echo(f"{len(findings)} findings in {count} figures", err=True)
+        said = f"{fmt.plural(len(findings), 'finding')} in {fmt.plural(count, 'figure')}"
+        click.echo(said, err=True)
     return 1 if findings else 0

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from teemark import complete
-from teemark.console import json_text, paragraph, terminal
+from teemark.console import json_text, paragraph, table_row, terminal
 from teemark.harmless import harmless
 
 
@@ -67,7 +67,7 @@ def list_boards(as_json: bool) -> int:
     for number, line in enumerate(table):
         cells = [cell.ljust(width) for cell, width in zip(line, widths, strict=False)]
         text = harmless("  ".join([*cells, line[4]]).rstrip())
-        paragraph(console, text, None if number else "bold", indent=indent)
+        table_row(console, text, None if number else "bold", indent=indent)
     return 1 if wrong else 0
 
 
@@ -101,4 +101,4 @@ def show(board: str, as_json: bool) -> None:
     room = min(44, max(map(len, values)))
     for row, value in zip(rows, values, strict=True):
         text = f"  {row.name.ljust(wide)}  {value.ljust(room)}  {row.source}"
-        paragraph(console, text, indent=" " * (wide + 4))
+        table_row(console, text, indent=" " * (wide + 4))

@@ -15,9 +15,9 @@ from teemark.options import form_options, put, shown
 
 if TYPE_CHECKING:
     from rich.console import Console
-    from rich.table import Table
 
-    from teemark.model.compare import Limit
+    from teemark.model.compare import Difference, Limit
+    from teemark.report.blocks import Table
     from teemark.report.comparing import Compared
     from teemark.report.seed_tables.against import Against
 
@@ -27,7 +27,7 @@ SHOWN = 20
 
 @click.command("compare")
 @click.argument("base", type=click.Path(path_type=Path))
-@click.argument("new", nargs=-1, metavar="NEW...", type=click.Path(path_type=Path))
+@click.argument("new", nargs=-1, metavar="[NEW]...", type=click.Path(path_type=Path))
 @click.option(
     "--against",
     shell_complete=complete.documents,
@@ -55,7 +55,8 @@ def command(
 ) -> int:
     """Say of every case that BASE and NEW both measured whether it became better or worse.
 
-    BASE and NEW are runs: their folders, or their run.ndjson. Where instructions are counted, a
+    BASE and NEW are runs: their folders, or their run.ndjson. Several NEWs are each compared with
+    BASE. Where instructions are counted, a
     case is better or worse if it differs by more than two boots of the same code do. Where times
     are sampled, a rank test and an interval of the starts decide (`teemark run --rounds 8`); where
     they don't suffice, as in runs of one start, it is `undecided`.
@@ -63,11 +64,11 @@ def command(
     Runs of an emulated board and of hardware, of instructions and of times, of different plans, and
     truncated runs are refused without --force.
 
-    With --against there is no NEW: BASE, a run of the plan with the name of a set, is compared with
-    the figures that are published in it.
+    With --against SET there is no NEW: BASE, a run of the plan SET, is compared with the figures
+    published there.
 
-    Exit status: 0; 1 if the runs can't be compared or, with --fail-on, a case is worse by so much,
-    or is missing in NEW; 2 for a wrong word on the command line.
+    Exit status: 0 fine; 1 if the runs can't be compared or, with --fail-on, a case is worse by so
+    much, or is missing in NEW; 2 for a mistake on the command line.
     """
     from teemark.commands import parse_limit
     from teemark.console import json_text
@@ -201,7 +202,7 @@ def _show(
 ) -> None:
     """The worst first."""
     from teemark.console import paragraph
-    from teemark.report import comparing
+    from teemark.report import comparing, terminal
 
     paragraph(console, f"base: {comparing.names(of.base.run)}")
     paragraph(console, f"new:  {comparing.names(of.other.run)}")
@@ -212,7 +213,9 @@ def _show(
     if not everything:
         pairs = tuple(one for one in pairs if one.verdict != "same")[:SHOWN]
     if pairs:
-        console.print(_table(of, [one.name for one in pairs]))
+        terminal.show(console, [_table(of, pairs)])
+        if found.exact:
+            paragraph(console, "instructions a call", style="dim")
     paragraph(console, comparing.outcome(found))
     left = len(found.pairs) - len(found.of("same")) - len(pairs)
     if left > 0:
@@ -227,12 +230,9 @@ def _show(
 
 def _show_held(console: Console, *, of: Against, forced: Sequence[str], everything: bool) -> None:
     """The same of a run and published figures."""
-    from rich import box
-    from rich.table import Table
-    from rich.text import Text
-
     from teemark.console import paragraph
-    from teemark.report import comparing
+    from teemark.report import comparing, terminal
+    from teemark.report.blocks import Column, Table
     from teemark.report.seed_tables import against
 
     paragraph(console, f"published: {of.document.id}, on {of.document.system}")
@@ -243,16 +243,21 @@ def _show_held(console: Console, *, of: Against, forced: Sequence[str], everythi
     if not everything:
         shown = tuple(one for one in shown if one.verdict != "same")[:SHOWN]
     if shown:
-        table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-        table.add_column("", overflow="fold")
-        for title in ("published", "measured"):
-            table.add_column(title, justify="right", max_width=12)
-        table.add_column("ratio", justify="right", no_wrap=True)
-        table.add_column("verdict", no_wrap=True)
-        for one in shown:
-            cells = (one.figure.put_right, against.measured(one), against.ratio(one), one.verdict)
-            table.add_row(Text(one.name), *map(Text, cells))
-        console.print(table)
+        figures = (Column(title) for title in ("published", "measured", "ratio"))
+        table = Table(
+            (Column("figure", "left"), *figures, Column("verdict", "left")),
+            tuple(
+                (
+                    one.name,
+                    one.figure.put_right,
+                    against.measured(one),
+                    against.ratio(one),
+                    one.verdict,
+                )
+                for one in shown
+            ),
+        )
+        terminal.show(console, [table])
     paragraph(console, against.outcome(of))
     left = len(of.compared) - len(of.of("same")) - len(shown)
     if left > 0:
@@ -261,33 +266,24 @@ def _show_held(console: Console, *, of: Against, forced: Sequence[str], everythi
         paragraph(console, remark, style="dim")
 
 
-def _table(of: Compared, names: Sequence[str]) -> Table:
-    from rich import box
-    from rich.table import Table
-    from rich.text import Text
-
+def _table(of: Compared, pairs: Sequence[Difference]) -> Table:
     from teemark.report import comparing, figures
+    from teemark.report.blocks import Column, Table
 
-    by_name = {one.name: one for one in of.found.pairs}
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    table.add_column("", overflow="fold")
-    unit = " instructions" if of.found.exact else ""
-    for title in ("base", "new", "change"):
-        table.add_column(title, justify="right", no_wrap=True)
-    table.add_column("verdict", no_wrap=True)
-    for name in names:
-        one = by_name[name]
-        table.add_row(
-            Text(name),
-            figures.cell(of.base.run, one.first),
-            figures.cell(of.other.run, one.second),
-            comparing.change(one),
-            Text(comparing.judgement(one)),
-        )
-    if unit:
-        table.caption = "instructions a call"
-        table.caption_justify = "left"
-    return table
+    columns = (Column(title) for title in ("base", "new", "change"))
+    return Table(
+        (Column("case", "left"), *columns, Column("verdict", "left")),
+        tuple(
+            (
+                one.name,
+                figures.cell(of.base.run, one.first),
+                figures.cell(of.other.run, one.second),
+                comparing.change(one),
+                comparing.judgement(one),
+            )
+            for one in pairs
+        ),
+    )
 
 
 def _json(

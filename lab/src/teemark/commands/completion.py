@@ -10,7 +10,8 @@ import click
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 @click.pass_context
 def command(ctx: click.Context, shell: str) -> None:
-    """Print what makes a shell complete teemark's subcommands, options, boards and plans.
+    """Print what makes a shell complete teemark's subcommands, options, boards, plans
+    and published documents.
 
     bash: eval "$(teemark completion bash)". zsh likewise. fish: teemark completion fish | source.
     """

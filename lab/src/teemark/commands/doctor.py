@@ -26,7 +26,8 @@ def command(board: str, as_json: bool, everything: bool) -> int:
     heat and load, and at what else can spoil a measurement. Changes nothing, but installs teebench
     and the Trusted Applications where teebench isn't there at all, as `teemark run` does.
 
-    Exit status: 0 if a benchmark would mean something, 1 if not.
+    Exit status: 0 if a benchmark would mean something; 1 if not; 2 for a mistake on the
+    command line.
     """
     from teemark.boards import open_board
     from teemark.console import json_text, working
@@ -83,7 +84,7 @@ def _tell(
     name: str, patient: Patient | None, problems: tuple[Problem, ...], *, everything: bool
 ) -> None:
     from teemark import fmt
-    from teemark.console import paragraph, terminal
+    from teemark.console import paragraph, table_row, terminal
     from teemark.doctor.inventory import inventory
     from teemark.doctor.rules import meaningful
     from teemark.harmless import harmless
@@ -91,12 +92,12 @@ def _tell(
     console = terminal()
     if patient is not None:
         for label, value in inventory(patient, everything=everything):
-            paragraph(console, harmless(f"{label:<16} {value}"), indent=" " * 17)
+            table_row(console, harmless(f"{label:<16} {value}"), indent=" " * 17)
         console.print()
     for problem in problems:
-        paragraph(console, harmless(f"{_HEADS[problem.severity]} {problem.what}"))
+        table_row(console, harmless(f"{_HEADS[problem.severity]} {problem.what}"), indent="  ")
         for label, text in (("cause:", problem.cause), ("seen:", problem.evidence)):
-            paragraph(console, harmless(f"    {label:<7}{text}"), indent=" " * 11)
+            table_row(console, harmless(f"    {label:<7}{text}"), indent=" " * 11)
         # Commands among them: to be copied, so they aren't broken.
         remedy = problem.remedy.replace("\n", "\n" + " " * 11)
         console.print(harmless(f"    do:    {remedy}"), markup=False, soft_wrap=True)

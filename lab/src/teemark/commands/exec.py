@@ -37,9 +37,11 @@ def _own_blocking_mode() -> Iterator[None]:
 def command(board: str, cmd: tuple[str, ...]) -> int:
     """Run a command on a board: teemark exec BOARD -- CMD…
 
-    The command's exit status, stdin, stdout and stderr pass through; 128+n if signal n killed
-    it. Ctrl-C reaches the command (again: TERM, then KILL). CMD is a program and its arguments,
-    not a shell line; for that: teemark exec BOARD -- sh -c 'LINE'.
+    Stdin, stdout and stderr pass through. The exit status is the command's, or 128+n if signal n
+    killed it. Ctrl-C reaches the command; pressed again it sends TERM, then KILL.
+
+    CMD is a program and its arguments, not a shell line; for that: teemark exec BOARD -- sh -c
+    'LINE'.
 
     A virtual board that isn't up is booted, and ended afterwards. On a virtual board teebench,
     teehash and the Trusted Applications are installed first; on others, `teemark setup` does it.

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     "traced",
     metavar="RUN",
     type=click.Path(path_type=Path),
-    help="What `teemark trace` recorded of the same board, for causes that show inside alone.",
+    help="A run of `teemark trace` on the same board: some causes show only inside a call.",
 )
 @click.option("--json", "as_json", is_flag=True, help="All cases, and verdicts, as JSON.")
 def command(
@@ -42,8 +42,8 @@ def command(
     buffer, a digest, a stream, a storage operation. Then come the causes of lost time that the run
     shows, those that it rules out, and those that it can't check, with what it lacks.
 
-    Exit status: 0 fine; 1 if two sources tell the same differently, or the run is incomplete; 2
-    for a wrong word on the command line.
+    Exit status: 0 fine; 1 if two sources disagree, or the run is incomplete; 2 for a mistake on
+    the command line.
     """
     from teemark.commands import warn
     from teemark.errors import DataError
@@ -88,7 +88,7 @@ def _show(subject: Subject, chosen: Sequence[Breakdown]) -> None:
 
     console = text_terminal(100)
     for one in chosen:
-        paragraph(console, f"{one.key}: {figures.time(subject.run, one.total.value)}")
+        paragraph(console, f"{one.key}: {figures.time(subject.run, one.total)}")
         bar = Text("  ")
         for part, blocks in bars.line(one, console.width - 4):
             bar.append(blocks, style=_STYLES.get(bars.COLOURS[part.name], ""))

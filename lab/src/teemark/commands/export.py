@@ -28,8 +28,10 @@ from teemark.options import output_option, put
 def command(run_path: Path, name: str, output: Path | None) -> int:
     """Print a run in another tool's format.
 
-    RUN is a run's folder, or its run.ndjson. Exit status 1 if the run has failed cases, is
-    incomplete, or couldn't use a TEE that is there; the export is written in any case.
+    RUN is a run's folder, or its run.ndjson.
+
+    Exit status: 0 fine; 1 if the run has failed cases, is incomplete, or couldn't use a TEE that is
+    there (the export is written all the same); 2 for a mistake on the command line.
     """
     from teemark.run import reader
 

@@ -37,8 +37,8 @@ def command(
     """Show the runs in the folders of DIR in the order of time: every case whose level changed, by
     how much, and since which run.
 
-    Where times are sampled, changes are found from 8 runs on, and with the package ruptures. Runs
-    that are incomplete are left out, and named. All must be of one board and plan: --board and
+    Where times are sampled, finding a change takes 8 runs and the package ruptures. Runs that are
+    incomplete are left out, and named. All must be of one board and plan: --board and
     --plan choose.
     """
     from teemark.errors import MissingOutput
@@ -98,8 +98,8 @@ def _runs(folder: Path, board: str | None, plan: str | None) -> list[RunData]:
         )
     if len(runs) < 2:
         raise DataError(
-            f"{folder} has {fmt.plural(len(runs), 'whole run')} of what was asked for: a history "
-            "takes two",
+            f"{folder} has {fmt.plural(len(runs), 'complete run')} of what was asked for: a "
+            "history takes two",
             hint="name the folder that has the runs' folders, such as runs/",
         )
     return sorted(runs, key=lambda run: run.run.started if run.run is not None else "")
@@ -107,11 +107,14 @@ def _runs(folder: Path, board: str | None, plan: str | None) -> list[RunData]:
 
 def _remark(runs: Sequence[RunData], found: Sequence[Line]) -> str:
     from teemark import fmt
-    from teemark.model.compare import EMULATED
+    from teemark.model.compare import EMULATED, KERNEL_LIMIT, LIMIT
     from teemark.model.history import FEWEST
 
     if all(run.icount for run in runs):
-        text = "A level changes where instructions differ by more than 0.1 %."
+        text = (
+            f"A level changes where instructions differ by more than {fmt.percent(LIMIT, 1)}, by "
+            f"the kernel's crypto (afalg) by more than {fmt.percent(KERNEL_LIMIT)}."
+        )
         scattered = sum(line.scattered for line in found)
         if scattered:
             text += (
@@ -127,32 +130,28 @@ def _remark(runs: Sequence[RunData], found: Sequence[Line]) -> str:
 
 
 def _show(runs: Sequence[RunData], found: Sequence[Line], remark: str, *, everything: bool) -> None:
-    from rich import box
-    from rich.table import Table
-    from rich.text import Text
-
     from teemark import fmt
-    from teemark.console import paragraph, terminal
-    from teemark.report import comparing, figures
+    from teemark.console import paragraph
+    from teemark.console import terminal as text_terminal
+    from teemark.report import comparing, figures, terminal
+    from teemark.report.blocks import Column, Table
     from teemark.report.history_page import when
 
-    console = terminal()
+    console = text_terminal()
     changed = [line for line in found if line.changes]
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    table.add_column("", overflow="fold")
-    for title in ("last", "change"):
-        table.add_column(title, justify="right", no_wrap=True)
-    table.add_column("since", no_wrap=True)
     shown = found if everything else changed
-    for line in sorted(shown, key=lambda line: -abs(line.last_change)):
-        table.add_row(
-            Text(line.case),
+    rows = tuple(
+        (
+            line.case,
             figures.cell(runs[line.runs[-1]], line.values[-1]),
             comparing.signed(line.last_change) if line.changes else "",
-            Text(_minute(when(runs[line.runs[line.changes[-1]]])) if line.changes else ""),
+            _minute(when(runs[line.runs[line.changes[-1]]])) if line.changes else "",
         )
-    if shown:
-        console.print(table)
+        for line in sorted(shown, key=lambda line: -abs(line.last_change))
+    )
+    columns = (Column("case", "left"), Column("last"), Column("change"), Column("since", "left"))
+    if rows:
+        terminal.show(console, [Table(columns, rows)])
     paragraph(
         console, f"{len(runs)} runs, {fmt.plural(len(found), 'case')}: {len(changed)} changed."
     )

@@ -14,7 +14,7 @@ def command() -> None:
 
 
 @command.command("list")
-@click.option("--json", "as_json", is_flag=True, help="For scripts.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON array, for scripts.")
 def list_plans(as_json: bool) -> int:
     """List the plans: name, number of cases, summary."""
     from teemark import plan
@@ -44,8 +44,13 @@ def list_plans(as_json: bool) -> int:
 
 @command.command("show")
 @click.argument("name", shell_complete=complete.plans)
-@click.option("--only", multiple=True, metavar="PATTERN", help="Of these cases; may be repeated.")
-@click.option("--json", "as_json", is_flag=True, help="For scripts.")
+@click.option(
+    "--only",
+    multiple=True,
+    metavar="PATTERN",
+    help="Only cases like this: 'oneshot/*/tee/*'. May be repeated.",
+)
+@click.option("--json", "as_json", is_flag=True, help="One JSON object, for scripts.")
 def show(name: str, only: tuple[str, ...], as_json: bool) -> None:
     """Print the cases of plan NAME, in the form that teebench reads.
 

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 @click.command("predict")
 @click.argument("source", metavar="RUN", type=click.Path(path_type=Path))
 @click.argument("keys", metavar="[CASE]...", nargs=-1)
-@click.option("--bytes", "size", metavar="SIZE", help="Of the message: 4096, 64K, 37MiB.")
-@click.option("--chunk", metavar="SIZE", help="Of the pieces of a stream.")
+@click.option("--bytes", "size", metavar="SIZE", help="Size of the message: 4096, 64K, 37MiB.")
+@click.option("--chunk", metavar="SIZE", help="Size of the pieces of a stream.")
 @click.option("--json", "as_json", is_flag=True, help="Write the predictions as JSON.")
 def command(
     source: Path, keys: tuple[str, ...], size: str | None, chunk: str | None, as_json: bool
@@ -26,10 +26,11 @@ def command(
     """Say what each CASE would take, and how far off that may be.
 
     A CASE is oneshot/sha256/tee, cipher/aes-128-cbc/tee/enc, stream/sha256/tee, …, with its size
-    behind it as in a run (oneshot/sha256/tee/5000), or in --bytes. Without a CASE, shows what RUN
+    behind it as in a run (oneshot/sha256/tee/5000), or in --bytes. Without a CASE, list what RUN
     can predict, and between which sizes.
 
-    Exit status 1 if RUN gives no ground for an answer; it then says what to measure first.
+    Exit status: 0 fine; 1 if RUN gives no ground for an answer: then it says what to measure first;
+    2 for a mistake on the command line.
     """
     from teemark.commands import warn
     from teemark.console import json_text
@@ -109,12 +110,7 @@ def _say(run: RunData, task: Task, answer: Prediction | Unpredictable) -> None:
         paragraph(console, f"  measure first: {answer.measure}")
         return
     interval = answer.interval
-    if interval is None:
-        ends = "too few samples for an interval"
-    elif run.icount:
-        ends = f"{figures.instructions(interval.low)}{fmt.TO}{figures.instructions(interval.high)}"
-    else:
-        ends = fmt.duration_interval(interval)
+    ends = figures.ends(run, interval) if interval else "too few samples for an interval"
     paragraph(console, f"{name}: {figures.time(run, answer.figure.value)} ({ends})")
     low, high = answer.fitted
     what = f"its model is fitted to {fmt.size(low)}{fmt.TO}{fmt.size(high)}"
@@ -128,13 +124,13 @@ def _say(run: RunData, task: Task, answer: Prediction | Unpredictable) -> None:
     paragraph(console, f"  {what}{checked}")
 
 
-def _model(cost: Cost, sizes: tuple[int, int]) -> dict[str, object]:
+def _model(cost: Cost, sizes: tuple[int, int], off: float) -> dict[str, object]:
     low, high = sizes
     return {
         "model": f"{cost.workload}/{cost.algorithm}/{cost.backend}",
         "from": low,
         "to": high,
-        "off": cost.fit.prediction_error,
+        "off": off,
         "misfit": cost.fit.misfit,
         "terms": {
             name: {
@@ -148,13 +144,12 @@ def _model(cost: Cost, sizes: tuple[int, int]) -> dict[str, object]:
 
 
 def _catalogue(run: RunData, models: Models, as_json: bool) -> None:
-    from rich import box
-    from rich.table import Table
-    from rich.text import Text
-
     from teemark import fmt
-    from teemark.console import json_text, paragraph, terminal
+    from teemark.console import json_text, paragraph
+    from teemark.console import terminal as text_terminal
     from teemark.model.predict import catalogue
+    from teemark.report import terminal
+    from teemark.report.blocks import Column, Table
 
     known = list(catalogue(models))
     if as_json:
@@ -162,21 +157,21 @@ def _catalogue(run: RunData, models: Models, as_json: bool) -> None:
             json_text({"unit": run.unit, "models": [_model(*one) for one in known]}), nl=False
         )
         return
-    console = terminal()
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    table.add_column("model", overflow="fold")
-    for name in ("from", "to", "off by", "terms"):
-        table.add_column(name, justify="left" if name == "terms" else "right")
-    for cost, (low, high) in known:
-        table.add_row(
-            Text(f"{cost.workload}/{cost.algorithm}/{cost.backend}"),
-            fmt.size(low),
-            fmt.size(high),
-            fmt.share(cost.fit.prediction_error or 0.0),
-            ", ".join(cost.fit.terms),
-        )
+    console = text_terminal()
     if not known:
         paragraph(console, "No model of this run predicts: one needs four sizes of a workload.")
         return
-    console.print(table)
+    figures = (Column(title) for title in ("from", "to", "off by"))
+    rows = tuple(
+        (
+            f"{cost.workload}/{cost.algorithm}/{cost.backend}",
+            fmt.size(low),
+            fmt.size(high),
+            fmt.share(off),
+            ", ".join(cost.fit.terms),
+        )
+        for cost, (low, high), off in known
+    )
+    table = Table((Column("model", "left"), *figures, Column("terms", "left")), rows)
+    terminal.show(console, [table])
     paragraph(console, "off by: the largest error at a size that the model was fitted without.")

@@ -25,7 +25,8 @@ def command(run_paths: tuple[Path, ...], out: Path | None, as_json: bool) -> int
     A RUN is a run's folder, or its run.ndjson. Several runs are shown side by side, and compared
     with the first. The same runs always give the same bytes.
 
-    Exit status 1 if a run has failed cases, is incomplete, or couldn't use a TEE that is there.
+    Exit status: 0 fine; 1 if a run has failed cases, is incomplete, or couldn't use a TEE that is
+    there; 2 for a mistake on the command line.
     """
     from teemark.commands import warn
     from teemark.console import json_text

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     "--only",
     multiple=True,
     metavar="PATTERN",
-    help="Of the plan only cases like this: 'oneshot/*/tee/*'. May be repeated.",
+    help="Only cases of the plan like this: 'oneshot/*/tee/*'. May be repeated.",
 )
 @out_option("runs/TIME-BOARD-PLAN")
 @click.option(
@@ -90,7 +90,7 @@ def command(
     board only while it is measured.
 
     Exit status: 0 fine; 1 if a case failed, the run is incomplete, or the board has a TEE that
-    couldn't be used; 2 for a wrong word on the command line.
+    couldn't be used; 2 for a mistake on the command line.
     """
     from teemark import plan, plan_check, runner, ta_option
     from teemark.boards import open_board

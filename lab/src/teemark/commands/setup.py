@@ -19,10 +19,11 @@ if TYPE_CHECKING:
 @click.option("--remove", is_flag=True, help="Take away again all that was put there.")
 @click.option("--json", "as_json", is_flag=True, help="What was installed or removed, as JSON.")
 def command(board: str, remove: bool, as_json: bool) -> int:
-    """Install teebench, teehash and the Trusted Applications on a board, where they differ.
+    """Install teebench, teehash and the Trusted Applications on a board, unless it has the same.
 
-    Then open a session with each Trusted Application, and say what came back. Exit status 1 if
-    the board's TEE can't be used.
+    Then open a session with each Trusted Application, and say what came back.
+
+    Exit status: 0 fine; 1 if the board's TEE can't be used; 2 for a mistake on the command line.
     """
     from teemark.boards import ensure_installed, open_board, tas
     from teemark.console import json_text, say, working

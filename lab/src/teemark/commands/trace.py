@@ -41,27 +41,49 @@ class Asked:
 @click.option(
     "--plan",
     metavar="NAME",
-    help="Every case of a plan, or those of it that are named. [default with --ta: DIR/bench.toml]",
+    help="The plan's cases, or those of them that are named. [default with --ta: DIR/bench.toml]",
 )
 @ta_option
 @exact_board_option
 @out_option("runs/TIME-BOARD-trace")
-@click.option("--optee", metavar="WHICH", help="debian, source, or the folder of a build.")
+@click.option(
+    "--optee",
+    metavar="WHICH",
+    help="debian, source, or the folder of a build. [default: the board's]",
+)
 @click.option(
     "--optee-option",
     "options",
     metavar="NAME=VALUE",
     multiple=True,
-    help="Of OP-TEE from source, such as CFG_CRYPTO_WITH_CE=y.",
+    help="An option of OP-TEE's build from source: CFG_CRYPTO_WITH_CE=y. May be repeated.",
 )
 @click.option("--tfa", metavar="FOLDER", help="A build of TF-A: …/build/qemu/release.")
-@click.option("--samples", type=click.IntRange(1, 100), default=3, show_default=True)
 @click.option(
-    "--read", "source", metavar="RUN", type=Path, help="Show a run's trace again, or CASEs of it."
+    "--samples",
+    type=click.IntRange(1, 100),
+    default=3,
+    show_default=True,
+    metavar="N",
+    help="Calls of each case to record; the one in the middle is shown.",
+)
+@click.option(
+    "--read",
+    "source",
+    metavar="RUN",
+    type=Path,
+    help="Record nothing: show the trace of RUN again, or of its CASEs.",
 )
 @click.option("--against", metavar="RUN", type=Path, help="Compare with that run's trace.")
 @click.option("--format", "output", type=click.Choice(FORMATS), help="Print it for another tool.")
-@click.option("--top", type=click.IntRange(1), default=12, show_default=True, help="Functions.")
+@click.option(
+    "--top",
+    type=click.IntRange(1),
+    default=12,
+    show_default=True,
+    metavar="N",
+    help="Functions to list.",
+)
 def command(
     source: Path | None, against: Path | None, output: str | None, top: int, **words: object
 ) -> int:
@@ -72,8 +94,8 @@ def command(
     that counts instructions. Writes a run like any other, with trace.json beside it and a flame
     graph in its report.
 
-    Exit status: 0 fine, 1 if a case failed or can't be traced, 2 for a wrong word on the command
-    line.
+    Exit status: 0 fine; 1 if a case failed or can't be traced; 2 for a mistake on the
+    command line.
     """
     from teemark.errors import UsageMistake
     from teemark.trace import store

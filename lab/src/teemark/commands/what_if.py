@@ -30,10 +30,10 @@ FUNCTIONS = 4
     metavar="NAME=VALUE",
     multiple=True,
     required=True,
-    help="Of OP-TEE's build; may be given again.",
+    help="An option of OP-TEE's build. May be repeated.",
 )
-@click.option("--each", is_flag=True, help="Each option alone only.")
-@click.option("--together", is_flag=True, help="All options together only.")
+@click.option("--each", is_flag=True, help="Try each option alone only.")
+@click.option("--together", is_flag=True, help="Try all options together only.")
 @ta_option
 @exact_board_option
 @out_option("runs/TIME-BOARD-what-if, with a folder for each variant")
@@ -52,7 +52,7 @@ def command(
     Without --each or --together, each option is tried alone and then all of them together. Each
     build is kept, so that another question is quicker.
 
-    Exit status: 0 fine, 1 if a variant can't be built or a case failed, 2 for a wrong word on the
+    Exit status: 0 fine; 1 if a variant can't be built or a case failed; 2 for a mistake on the
     command line.
     """
     from teemark import paths, runner, ta_option

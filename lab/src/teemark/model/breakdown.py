@@ -517,7 +517,7 @@ def _console(known: _Run, stats: CaseStats) -> Part:
         "console",
         None,
         reason="who writes lines to the console in a call can't be seen from outside",
-        measure="log/lines/tee/N tells what a line costs; the rest below bounds how many there are",
+        measure="log/lines/tee/N tells what a line costs; what is unexplained bounds their number",
     )
 
 

@@ -162,10 +162,11 @@ def _figure(models: Models, cost: Cost, task: Task) -> Estimate:
     return found
 
 
-def catalogue(models: Models) -> Iterable[tuple[Cost, tuple[int, int]]]:
-    """Every model with the sizes between which it predicts, the ones that predict nothing left
-    out."""
+def catalogue(models: Models) -> Iterable[tuple[Cost, tuple[int, int], float]]:
+    """Every model with the sizes between which it predicts, and how far it is off there; the ones
+    that predict nothing left out."""
     for cost in models.costs:
         sizes = [int(point.x) for point in cost.fit.points]
-        if cost.fit.fits and cost.fit.prediction_error is not None and max(sizes) > min(sizes):
-            yield cost, (min(sizes), max(sizes))
+        off = cost.fit.prediction_error
+        if cost.fit.fits and off is not None and max(sizes) > min(sizes):
+            yield cost, (min(sizes), max(sizes)), off

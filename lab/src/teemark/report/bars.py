@@ -67,9 +67,12 @@ def render(one: Breakdown, width: int) -> str:
 
 
 def line(one: Breakdown, cells: int) -> Sequence[tuple[Part, str]]:
-    """For a terminal: neighbours have different shades, and what has a share has a cell."""
-    found = widths(one)
+    """For a terminal, no longer than `cells`: neighbours have different shades, and what has a
+    share has a cell, as far as there are any."""
+    found = widths(one)[:cells]
+    wide = [max(1, round(share * cells)) for _, share in found]
+    while sum(wide) > max(cells, len(wide)):  # what the smallest have too much
+        wide[wide.index(max(wide))] -= 1
     return [
-        (part, _FILLS[index % len(_FILLS)] * max(1, round(share * cells)))
-        for index, (part, share) in enumerate(found)
+        (part, _FILLS[index % len(_FILLS)] * wide[index]) for index, (part, _) in enumerate(found)
     ]

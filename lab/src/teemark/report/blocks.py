@@ -114,7 +114,6 @@ class Chart:
     """Inline SVG in two widths, with the same figures as a table for whoever can't see it. None: a
     table of the section that follows the chart has them."""
 
-    key: str
     title: str
     caption: Text
     wide: str

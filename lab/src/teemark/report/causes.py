@@ -43,8 +43,9 @@ def _figure(run: RunData, one: Figure) -> str:
     interval = one.value.interval
     match one.unit:
         case "time":
-            between = figures.between(run, one.value)
-            return f"{one.what}: {figures.time(run, one.value)} ({between})"
+            # Not exact on a board that counts: a time, as what waits is.
+            known = "exact" if one.value.exact else fmt.duration_interval(interval)
+            return f"{one.what}: {figures.time(run, one.value)} ({known})"
         case "times":
             return f"{one.what}: {figures.times(run, one.value)}"
         case "share":

@@ -40,10 +40,7 @@ def cell(run: RunData, figure: Estimate | float) -> str:
 
 def amount_cell(run: RunData, figure: Estimate) -> str:
     """A part of a call, which may be negative, for a column of times."""
-    if run.icount:
-        sign = fmt.MINUS if figure.value < 0 else ""
-        return sign + instructions(abs(figure.value))
-    return fmt.duration(figure.value)
+    return instructions(figure.value) if run.icount else fmt.duration(figure.value)
 
 
 def between(run: RunData, figure: Estimate) -> str:
@@ -51,15 +48,13 @@ def between(run: RunData, figure: Estimate) -> str:
     interval = figure.interval
     if interval is None:
         return fmt.NONE
+    return "exact" if run.icount and interval.width < 1 else ends(run, interval)
+
+
+def ends(run: RunData, interval: Interval) -> str:
     if not run.icount:
         return fmt.duration_interval(interval)
-    if interval.width < 1:
-        return "exact"
-    ends = (
-        f"{fmt.MINUS if end < 0 else ''}{instructions(abs(end))}"
-        for end in (interval.low, interval.high)
-    )
-    return fmt.TO.join(ends)
+    return fmt.TO.join(map(instructions, (interval.low, interval.high)))
 
 
 def unit(run: RunData) -> str:

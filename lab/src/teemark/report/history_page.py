@@ -36,7 +36,6 @@ def _chart(line: Line, number: int, runs: Sequence[RunData]) -> Chart:
     points = list(zip(line.runs, line.values, strict=True))
     places = [line.runs[change] for change in line.changes]
     return Chart(
-        key=key,
         title=line.case,
         caption=tuple(f"New level from {when(runs[place])} on. " for place in places),
         wide=charts.history(key, points, line.levels(), unit, charts.WIDE),

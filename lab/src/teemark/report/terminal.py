@@ -23,6 +23,9 @@ from teemark.report.blocks import (
 if TYPE_CHECKING:
     from rich.console import Console
 
+NARROWEST = 12
+"""Columns of a terminal for a column of words."""
+
 
 def show(console: Console, blocks: Iterable[Block]) -> None:
     """Charts are left out: a command draws its own."""
@@ -59,21 +62,36 @@ def _finding(console: Console, one: Finding) -> None:
 
 
 def _table(console: Console, table: Table) -> None:
+    """No figure in it is broken or cut: where a terminal is too narrow for that, each row is a
+    paragraph."""
     from rich import box
     from rich import table as rich
+    from rich.cells import cell_len
     from rich.text import Text as Line
 
+    titles = [column.unit or column.title for column in table.columns]
+    rows = [[_cell(cell) for cell in row] for row in table.rows]
     made = rich.Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for number, column in enumerate(table.columns):
+    for column, *cells in zip(table.columns, titles, *rows, strict=True):
+        wide = max(map(cell_len, cells))
+        figure = column.align == "right"
         made.add_column(
-            column.unit or column.title,
+            cells[0],
             justify=column.align,
-            no_wrap=number < len(table.columns) - 1,
+            no_wrap=figure,
             overflow="fold",
+            min_width=wide if figure else min(wide, NARROWEST),
         )
-    for row in table.rows:
-        made.add_row(*(Line(_cell(cell)) for cell in row))
-    console.print(made)
+    for row in rows:
+        made.add_row(*map(Line, row))
+    between = 3 * len(made.columns) - 2
+    if sum(column.min_width or 0 for column in made.columns) + between <= console.width:
+        console.print(made)
+        return
+    for first, *others in rows:
+        pairs = zip(titles[1:], others, strict=True)
+        said = "; ".join(f"{title}: {cell}" for title, cell in pairs if cell)
+        paragraph(console, f"  {first}: {said}", indent="    ")
 
 
 def _cell(cell: Cell) -> str:

@@ -123,7 +123,10 @@ def with_optee(
         config["options"] = options
     if tfa is not None:
         config["tfa"] = str(Path(tfa).expanduser().absolute())
-    return replace(file, config=convert(config, VirtualConfig, file.name))
+    try:
+        return replace(file, config=convert(config, VirtualConfig, file.name))
+    except ConfigError as error:
+        raise UsageMistake(error.message, hint=error.hint) from None
 
 
 def plugin() -> Path:

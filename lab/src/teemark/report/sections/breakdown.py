@@ -39,9 +39,8 @@ def taken_apart(subjects: Sequence[Subject]) -> Section | None:
 
 def _of(subject: Subject) -> list[Block]:
     blocks: list[Block] = []
-    for number, one in enumerate(shown(subject.breakdowns)):
+    for one in shown(subject.breakdowns):
         chart = Chart(
-            key=f"parts-{number}",
             title=one.key,
             caption=("The parts by their share; the table has the figures.", *subject.remark),
             wide=bars.render(one, bars.WIDE),
@@ -57,7 +56,8 @@ def told(subject: Subject, one: Breakdown) -> list[Block]:
     blocks: list[Block] = [_table(subject, one)]
     unknown = [part for part in one.parts if part.value is None]
     if one.checks:
-        blocks.append(Bullets(tuple(_said(check, subject.run) for check in one.checks)))
+        unit = _unit(subject, one)
+        blocks.append(Bullets(tuple(_said(check, subject.run, unit) for check in one.checks)))
     if unknown:
         blocks.append(
             Fold(
@@ -77,15 +77,15 @@ def _table(subject: Subject, one: Breakdown) -> Table:
     rows: list[tuple[Cell, ...]] = [_row(subject.run, one, part) for part in one.known]
     total: tuple[Cell, ...] = (
         (Strong("the call"),),
-        (Strong(figures.cell(subject.run, one.total)),),
-        (Quiet(figures.spread(subject.run, one.total.interval)),),
+        (Strong(figures.amount_cell(subject.run, one.total)),),
+        (Quiet(figures.between(subject.run, one.total)),),
         fmt.percent(1.0, 3),
         "client clock: median",
     )
     return Table(
         columns=(
             Column("part", "left"),
-            Column("takes", unit=figures.unit(subject.run)),
+            Column("takes", unit=_unit(subject, one)),
             Column(fmt.LEVEL),
             Column("share"),
             Column("told by", "left"),
@@ -94,6 +94,11 @@ def _table(subject: Subject, one: Breakdown) -> Table:
         caption=f"The parts of {one.key}",
         note=subject.caveat,
     )
+
+
+def _unit(subject: Subject, one: Breakdown) -> str:
+    """A call that waits isn't counted even where a nanosecond is an instruction."""
+    return "ns" if subject.icount and not one.total.exact else figures.unit(subject.run)
 
 
 def _row(run: RunData, one: Breakdown, part: Part) -> tuple[Cell, ...]:
@@ -109,7 +114,7 @@ def _row(run: RunData, one: Breakdown, part: Part) -> tuple[Cell, ...]:
     )
 
 
-def _said(check: Check, run: RunData) -> Text:
+def _said(check: Check, run: RunData, unit: str) -> Text:
     one, other = (figures.amount_cell(run, value) for value in (check.one, check.other))
     words = {
         "yes": f"agree to within {fmt.percent(TOLERANCE, 1)}",
@@ -119,6 +124,6 @@ def _said(check: Check, run: RunData) -> Text:
     mark = Strong("! ") if check.answer == "no" else ""
     return (
         mark,
-        Strong(check.what),
+        Strong(f"{check.what}, {unit}" if unit else check.what),
         f": {one} ({check.one_source}) and {other} ({check.other_source}) {words[check.answer]}.",
     )

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 from teemark import fmt
 from teemark.report import figures
-from teemark.report.blocks import Block, Code, Column, Fold, Paragraph, Quiet, Section, Table
-from teemark.report.subject import Subject, each
+from teemark.report.blocks import Block, Code, Column, Fold, Quiet, Section, Table
+from teemark.report.subject import Subject, section
 
 FIRST = {
     "context": "first contact with the TEE (context)",
@@ -24,18 +24,12 @@ RACING = (
 
 
 def first_use(subjects: Sequence[Subject]) -> Section | None:
-    blocks = each(subjects, _first_of)
-    if not blocks:
-        return None
-    intro = Paragraph(
-        (
-            "What happens once is kept apart from everything that is repeated: no sample above "
-            "contains it.",
-        )
+    intro = (
+        "What happens once is kept apart from all that is repeated: no sample above contains it."
     )
     if any(subject.icount for subject in subjects):
-        blocks.append(Paragraph((RACING,)))
-    return Section("first-use", "The first time", (intro, *blocks))
+        intro += f" {RACING}"
+    return section("first-use", "The first time", intro, subjects, _first_of)
 
 
 def _first_of(subject: Subject) -> list[Block]:

@@ -56,7 +56,6 @@ def _of(subject: Subject) -> list[Block]:
         name = subject.run.title(algorithm)
         blocks.append(
             Chart(
-                key=key,
                 title=subject.curve(workload, algorithm),
                 caption=(
                     f"{name}: MiB/s at the median"

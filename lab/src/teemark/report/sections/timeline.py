@@ -61,24 +61,23 @@ def timeline(subjects: Sequence[Subject]) -> Section | None:
 
 
 def _of(subject: Subject) -> list[Block]:
-    return [_one(record, number, subject) for number, record in enumerate(subject.run.timelines)]
+    return [_one(record, subject) for record in subject.run.timelines]
 
 
 def _amount(subject: Subject) -> Amount:
     return fmt.count if subject.icount else fmt.duration
 
 
-def _one(record: Timeline, number: int, subject: Subject) -> Block:
+def _one(record: Timeline, subject: Subject) -> Block:
     found = told(record)
     if not found.ns:
         return Paragraph((f"{record.case}: the kernel recorded nothing of this run.",))
     amount = _amount(subject)
     return Chart(
-        key=f"timeline-{number}",
         title=record.case,
         caption=_caption(record, found, subject),
-        wide=render(found, record.case, WIDE, f"{number}-wide", amount),
-        narrow=render(found, record.case, NARROW, f"{number}-narrow", amount),
+        wide=render(found, record.case, WIDE, amount),
+        narrow=render(found, record.case, NARROW, amount),
         data=_table(found, record.case, subject),
     )
 
@@ -94,12 +93,13 @@ def _caption(record: Timeline, found: Told, subject: Subject) -> Text:
         f"{amount(total.gap)}{unit}. Gaps shorter than a pixel are drawn a pixel wide."
     )
     if record.switches_left_out or record.whole_until_ns < record.ns:
-        said += (
-            f" The first {amount(found.ns)} of {amount(record.ns)}{unit} are shown: "
-            f"{fmt.plural(record.switches_left_out, 'switch', 'switches')} after that had no room."
-        )
+        said += f" The first {amount(found.ns)} of {amount(record.ns)}{unit} are shown"
+        if record.switches_left_out:
+            left = fmt.plural(record.switches_left_out, "switch", "switches")
+            said += f": {left} after that had no room"
+        said += "."
     if record.steps_left_out:
-        said += f" {fmt.count(record.steps_left_out)} steps had no room and count as between."
+        said += f" {fmt.plural(record.steps_left_out, 'step')} had no room: counted as between."
     return (said, *subject.remark)
 
 
@@ -141,7 +141,7 @@ def _table(found: Told, case: str, subject: Subject) -> Table:
 # -- the picture -----------------------------------------------------------------------------
 
 
-def render(found: Told, case: str, width: int, key: str, amount: Amount = fmt.duration) -> str:
+def render(found: Told, case: str, width: int, amount: Amount = fmt.duration) -> str:
     """The steps above, a row for each thread below, and the time. The words in it are our own, but
     for the case."""
     picture = _Picture(width, width / found.ns, amount)
@@ -170,12 +170,10 @@ def render(found: Told, case: str, width: int, key: str, amount: Amount = fmt.du
         f"On a CPU {amount(total.on)}, ready {amount(total.preempted)}, waiting "
         f"{amount(total.waited)}."
     )
-    title = f"{case}, on the CPU and off it"
+    label = escape(f"{case}, on the CPU and off it. {spoken}")
     return (
         f'<svg viewBox="0 0 {width} {picture.y:.0f}" xmlns="http://www.w3.org/2000/svg" '
-        f'role="img" aria-labelledby="timeline-{key}-title timeline-{key}-desc">'
-        f'<title id="timeline-{key}-title">{escape(title)}</title>'
-        f'<desc id="timeline-{key}-desc">{escape(spoken)}</desc>{"".join(picture.made)}</svg>'
+        f'role="img" aria-label="{label}">{"".join(picture.made)}</svg>'
     )
 
 

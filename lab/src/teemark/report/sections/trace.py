@@ -55,19 +55,18 @@ def _cases_of(subject: Subject) -> list[Block]:
             Fold(
                 case.case,
                 f"{fmt.count(case.instructions)} instructions",
-                tuple(_case(case, number, before)),
+                tuple(_case(case, before)),
                 open=number == 0,
             )
         )
     return blocks
 
 
-def _case(case: CaseTrace, number: int, before: CaseTrace | None) -> list[Block]:
+def _case(case: CaseTrace, before: CaseTrace | None) -> list[Block]:
     said = tuple((remark,) for remark in remarks(case))
     blocks: list[Block] = [Bullets(said)] if said else []
     blocks.append(
         Chart(
-            key=f"flame-{number}",
             title=case.case,
             caption=(HOW_TO_READ,),
             wide=flame.render(case, WIDE),
@@ -78,7 +77,6 @@ def _case(case: CaseTrace, number: int, before: CaseTrace | None) -> list[Block]
     if before is not None:
         blocks.append(
             Chart(
-                key=f"difference-{number}",
                 title=f"{case.case}: the difference",
                 caption=(HOW_TO_COMPARE,),
                 wide=flame.render(case, WIDE, before),

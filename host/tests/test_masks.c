@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The processes that repeat calls with and without a mask. They are this program
+ * itself, which does as its key says: none may outlive a run that is to end.
+ */
+#include "harness.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "clock.h"
+#include "masks.h"
+#include "stop.h"
+
+#define SECOND 1000000000ull
+
+int __real_execl(const char *path, const char *arg, ...);
+int __wrap_execl(const char *path, const char *name, const char *option,
+		 const char *calls, const char *key, const char *end);
+
+static bool signal_before_exec;
+
+int __wrap_execl(const char *path, const char *name, const char *option,
+		 const char *calls, const char *key, const char *end)
+{
+	if (signal_before_exec)
+		raise(SIGTERM);
+	return __real_execl(path, name, option, calls, key, end);
+}
+
+/* What the processes write a byte to each; read by the test. */
+static int begun[2];
+
+/* "good"; "closes slowly": its stretches are over; "hangs" in the first. */
+static int repeat_calls(const char *key)
+{
+	if (write(atoi(getenv("BEGUN")), "x", 1) != 1)
+		return 1;
+	alarm(5);
+	if (!strcmp(key, "hangs"))
+		pause();
+	for (int i = 1; i <= MASKS_STRETCHES; i++)
+		printf("%d\n", getenv("MASK") ? 10 * i : i);
+	fflush(stdout);
+	if (!strcmp(key, "closes slowly"))
+		pause();
+	return 0;
+}
+
+static void stop(int number)
+{
+	bench_signal = number;
+}
+
+static void stop_in_ms(unsigned ms)
+{
+	const struct itimerval timer = { .it_value.tv_usec = 1000 * (int)ms };
+
+	setitimer(ITIMER_REAL, &timer, NULL);
+}
+
+static int prepare(void **state)
+{
+	const struct sigaction action = { .sa_handler = stop };
+	char number[12];
+
+	(void)state;
+	bench_signal = 0;
+	signal_before_exec = false;
+	sigaction(SIGALRM, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+	if (pipe(begun))
+		return -1;
+	snprintf(number, sizeof(number), "%d", begun[1]);
+	return setenv("BEGUN", number, 1);
+}
+
+static int clean(void **state)
+{
+	(void)state;
+	close(begun[0]);
+	return close(begun[1]);
+}
+
+static unsigned count_begun(void)
+{
+	struct pollfd fd = { .fd = begun[0], .events = POLLIN };
+	unsigned n = 0;
+	char byte;
+
+	while (poll(&fd, 1, 0) == 1 && read(begun[0], &byte, 1) == 1)
+		n++;
+	return n;
+}
+
+static void test_both_sides_are_timed(void **state)
+{
+	struct masks m;
+
+	(void)state;
+	masks_compare("good", 3, "MASK", "1", &m);
+	assert_string_equal(m.reason, "");
+	assert_int_equal(m.count, MASKS_PAIRS * MASKS_STRETCHES);
+	for (unsigned i = 0; i < m.count; i++) {
+		assert_int_equal(m.plain_ns[i], 1 + i % MASKS_STRETCHES);
+		assert_int_equal(m.masked_ns[i], 10 * m.plain_ns[i]);
+	}
+	assert_int_equal(count_begun(), 2 * MASKS_PAIRS);
+}
+
+static void test_a_signal_before_a_process_begins(void **state)
+{
+	struct masks m;
+
+	(void)state;
+	bench_signal = SIGINT;
+	masks_compare("good", 3, "MASK", "1", &m);
+	assert_true(*m.reason);
+	assert_int_equal(count_begun(), 0);
+}
+
+static void test_a_signal_while_a_process_works_or_closes(void **state)
+{
+	const char *const keys[] = { "hangs", "closes slowly" };
+
+	(void)state;
+	for (unsigned i = 0; i < 2; i++) {
+		uint64_t begin = clock_now_ns();
+		struct masks m;
+
+		bench_signal = 0;
+		stop_in_ms(300);
+		masks_compare(keys[i], 3, "MASK", "1", &m);
+		assert_true(*m.reason);
+		assert_int_equal(count_begun(), 1);
+		assert_true(clock_now_ns() - begin < 4 * SECOND);
+	}
+}
+
+/* Our own handler, which a process has until it is another program. */
+static void test_a_process_that_is_ended_before_it_is_one(void **state)
+{
+	struct masks m;
+
+	(void)state;
+	signal_before_exec = true;
+	masks_compare("good", 3, "MASK", "1", &m);
+	assert_true(*m.reason);
+	assert_int_equal(count_begun(), 0);
+}
+
+/* As when a second Ctrl-C ends teebench where it is. */
+static void test_no_process_outlives_its_parent(void **state)
+{
+	struct pollfd fd = { .events = POLLIN };
+	struct masks m;
+	char byte;
+	pid_t pid;
+
+	(void)state;
+	pid = fork();
+	assert_true(pid >= 0);
+	if (!pid) {
+		masks_compare("hangs", 3, "MASK", "1", &m);
+		_exit(0);
+	}
+	close(begun[1]);
+	assert_int_equal(read(begun[0], &byte, 1), 1);
+	kill(pid, SIGKILL);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+	/* The pipe ends when nobody is left who could write to it. */
+	fd.fd = begun[0];
+	assert_int_equal(poll(&fd, 1, 3000), 1);
+	assert_int_equal(read(begun[0], &byte, 1), 0);
+	begun[1] = open("/dev/null", O_WRONLY);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, prepare, clean)
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(test_both_sides_are_timed),
+		TEST(test_a_signal_before_a_process_begins),
+		TEST(test_a_signal_while_a_process_works_or_closes),
+		TEST(test_a_process_that_is_ended_before_it_is_one),
+		TEST(test_no_process_outlives_its_parent),
+	};
+
+	if (argc == 4 && !strcmp(argv[1], "--stretch"))
+		return repeat_calls(argv[3]);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

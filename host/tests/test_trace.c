@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Who leaves at once, from a signal handler, leaves no instance of the kernel's
+ * tracing behind. The instance is a folder of the test's own, which can't be
+ * removed while a file in it is open, as the kernel has it.
+ */
+#include "harness.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "trace.h"
+
+#define ROOT "/sys/kernel/tracing"
+
+int __real_access(const char *path, int mode);
+int __wrap_access(const char *path, int mode);
+int __real_open(const char *path, int flags, ...);
+int __wrap_open(const char *path, int flags, ...);
+FILE *__real_fopen(const char *path, const char *mode);
+FILE *__wrap_fopen(const char *path, const char *mode);
+DIR *__real_opendir(const char *path);
+DIR *__wrap_opendir(const char *path);
+int __real_stat(const char *path, struct stat *st);
+int __wrap_stat(const char *path, struct stat *st);
+int __real_mkdir(const char *path, mode_t mode);
+int __wrap_mkdir(const char *path, mode_t mode);
+int __real_rmdir(const char *path);
+int __wrap_rmdir(const char *path);
+ssize_t __real_write(int fd, const void *data, size_t len);
+ssize_t __wrap_write(int fd, const void *data, size_t len);
+
+static char root[] = "/tmp/test_trace.XXXXXX";
+
+/* Where the signal comes: while a file of the instance is open for the n-th time. */
+static unsigned opened, signal_at;
+
+static const char *mine(const char *path)
+{
+	static char other[300];
+
+	if (strncmp(path, ROOT, strlen(ROOT)))
+		return path;
+	snprintf(other, sizeof(other), "%s%s", root, path + strlen(ROOT));
+	return other;
+}
+
+static void is_open(void)
+{
+	if (++opened == signal_at)
+		trace_abandon();
+}
+
+int __wrap_access(const char *path, int mode)
+{
+	return __real_access(mine(path), mode);
+}
+
+int __wrap_open(const char *path, int flags, ...)
+{
+	return __real_open(mine(path), flags);
+}
+
+FILE *__wrap_fopen(const char *path, const char *mode)
+{
+	FILE *f = __real_fopen(mine(path), mode);
+
+	if (f)
+		is_open();
+	return f;
+}
+
+DIR *__wrap_opendir(const char *path)
+{
+	return __real_opendir(mine(path));
+}
+
+int __wrap_stat(const char *path, struct stat *st)
+{
+	return __real_stat(mine(path), st);
+}
+
+ssize_t __wrap_write(int fd, const void *data, size_t len)
+{
+	is_open();
+	return __real_write(fd, data, len);
+}
+
+static void make(const char *folder, const char *name, const char *text)
+{
+	char path[400];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/%s", folder, name);
+	for (char *at = strchr(path + strlen(folder) + 1, '/'); at;
+	     at = strchr(at + 1, '/')) {
+		*at = '\0';
+		__real_mkdir(path, 0700);
+		*at = '/';
+	}
+	f = __real_fopen(path, "w");
+	assert_non_null(f);
+	fputs(text, f);
+	fclose(f);
+}
+
+int __wrap_mkdir(const char *path, mode_t mode)
+{
+	static const char *const files[] = {
+		"buffer_size_kb",
+		"set_event_pid",
+		"options/event-fork",
+		"events/optee/optee_invoke_fn_end/enable",
+	};
+	char folder[300];
+
+	snprintf(folder, sizeof(folder), "%s", mine(path));
+	if (__real_mkdir(folder, mode))
+		return -1;
+	for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++)
+		make(folder, files[i], "0\n");
+	make(folder, "trace",
+	     "  x-1 [000] ..... 1.000001: optee_invoke_fn_end: param=0 ret (0, "
+	     "0, 0, 0)\n");
+	make(folder, "per_cpu/cpu0/stats", "overrun: 3\n");
+	return 0;
+}
+
+static int take_away(const char *path, const struct stat *st, int type,
+		     struct FTW *where)
+{
+	(void)st;
+	(void)type;
+	(void)where;
+	return remove(path);
+}
+
+static bool has_open_file(const char *folder)
+{
+	char link[32], target[400];
+
+	for (int fd = 3; fd < 1024; fd++) {
+		ssize_t n;
+
+		snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+		n = readlink(link, target, sizeof(target) - 1);
+		if (n > 0 && !strncmp(target, folder, strlen(folder)))
+			return true;
+	}
+	return false;
+}
+
+int __wrap_rmdir(const char *path)
+{
+	const char *folder = mine(path);
+
+	if (has_open_file(folder)) {
+		errno = EBUSY;
+		return -1;
+	}
+	return nftw(folder, take_away, 8, FTW_DEPTH | FTW_PHYS);
+}
+
+static unsigned instances(void)
+{
+	char path[64];
+	unsigned n = 0;
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "%s/instances", root);
+	dir = __real_opendir(path);
+	assert_non_null(dir);
+	for (struct dirent *entry; (entry = readdir(dir));)
+		n += entry->d_name[0] != '.';
+	closedir(dir);
+	return n;
+}
+
+/* A whole use; or until the signal comes, after which the program ends. */
+static struct trace_counts use(unsigned at)
+{
+	struct trace_counts counts = { 0 };
+	struct trace *trace;
+
+	opened = 0;
+	signal_at = at;
+	trace = trace_begin(&counts);
+	if (trace && !(at && opened >= at)) {
+		assert_int_equal(instances(), 1);
+		trace_end(trace, &counts);
+	} else {
+		free(trace);
+	}
+	assert_int_equal(instances(), 0);
+	return counts;
+}
+
+static void test_what_is_counted(void **state)
+{
+	struct trace_counts counts = use(0);
+
+	(void)state;
+	assert_true(counts.known);
+	assert_int_equal(counts.complete, 1);
+	assert_int_equal(counts.returns, 1);
+	assert_int_equal(counts.lost, 3);
+}
+
+static void test_abandoned_at_every_step(void **state)
+{
+	int other = __real_open("/dev/null", O_RDONLY);
+	unsigned steps;
+
+	(void)state;
+	use(0);
+	steps = opened;
+	assert_true(steps >= 7); /* 5 files are written, 2 or more read */
+	for (unsigned n = 1; n <= steps; n++) {
+		use(n);
+		assert_true(opened >= n);
+	}
+	/* What is no file of tracefs stays open. */
+	assert_int_equal(close(other), 0);
+}
+
+static int prepare(void **state)
+{
+	(void)state;
+	if (!mkdtemp(root))
+		return -1;
+	make(root, "instances/.keep", "");
+	make(root, "events/optee/optee_invoke_fn_end", "");
+	return 0;
+}
+
+static int clean(void **state)
+{
+	(void)state;
+	return nftw(root, take_away, 8, FTW_DEPTH | FTW_PHYS);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_what_is_counted),
+		cmocka_unit_test(test_abandoned_at_every_step),
+	};
+
+	return cmocka_run_group_tests(tests, prepare, clean);
+}
