@@ -138,6 +138,16 @@ def test_without_its_data_it_says_what_is_lacking(name: str) -> None:
     [
         ("console-traces", {EMPTY: 5e4}, "log/lines/tee/N of three N"),
         ("console-traces", {"log/lines/tee/0": 5e4}, f"log/lines/tee/N of three N and {EMPTY}"),
+        (
+            "size-optimised-core",
+            {EMPTY: 5e4, "invoke/refused/tee/none": 1e4},
+            "a board that counts instructions, or a trace with the names of the core",
+        ),
+        (
+            "size-optimised-core",
+            {"invoke/refused/tee/none": 1e4},
+            f"{EMPTY} and a board that counts instructions, or a trace with the names of the core",
+        ),
         ("slow-rng", {EMPTY: 5e4, "rng/random/tee/64": 6e4}, "rng/random/getrandom/N"),
         (
             "slow-rng",
@@ -169,6 +179,21 @@ def test_without_its_data_it_says_what_is_lacking(name: str) -> None:
             "no-crypto-extensions-in-tee",
             digests("sha256", tee=60.0),
             "oneshot/ALGORITHM by ta-ce, of several sizes",
+        ),
+        (
+            "cpu-time-per-byte",
+            digests("sha256", openssl=2.0),
+            "oneshot/ALGORITHM by afalg, of one size and with CPU time",
+        ),
+        (
+            "cpu-time-per-byte",
+            digests("sha256", openssl=2.0, afalg=2.0),
+            "oneshot/ALGORITHM by afalg and openssl, of one size and with CPU time",
+        ),
+        (
+            "storage-rpc-per-block",
+            {f"storage/read/tee-ree-fs/{n}": 1e6 + n for n in (256, 4096, 65536)},
+            "the number of RPCs, which the kernel tells root alone",
         ),
         (
             "tee-at-cpu-speed",
@@ -310,6 +335,14 @@ def test_who_serves_a_call_takes_the_cpu_from_nobody(key: str) -> None:
     assert found(both)["contention"].status == "absent"
 
 
+@pytest.mark.parametrize(("rpcs", "status"), [(2.0, "unchecked"), (0.0, "found"), (None, "found")])
+def test_a_call_that_goes_back_to_the_normal_world_is_served(
+    rpcs: float | None, status: str
+) -> None:
+    run = waiting(made({"rng/random/tee/64": 50e3}, rpcs_per_call=rpcs), 20_000)
+    assert found(run)["contention"].status == status
+
+
 @pytest.mark.parametrize(
     ("rpcs", "status"), [((3.0, 4.0, 20.0), "found"), ((3.0, 3.0, 3.0), "absent")]
 )
@@ -372,6 +405,12 @@ def test_a_slower_driver_that_frees_the_cpu() -> None:
     assert found(with_cpu(400, 200))["cpu-time-per-byte"].status == "absent"
     assert found(with_cpu(50, 200, kernel_ns=100e3))["cpu-time-per-byte"].status == "absent"
     assert found(made({EMPTY: 50e3}))["cpu-time-per-byte"].status == "unchecked"
+    unclear = found(with_cpu(190, 200))["cpu-time-per-byte"]
+    assert unclear.status == "undecided"
+    assert [one.what for one in unclear.figures] == [
+        "CPU time of oneshot/sha256/afalg/65536 over oneshot/sha256/openssl/65536",
+        "time",
+    ]
 
 
 def call(functions: Mapping[str, tuple[int, int]], *, smcs: int = 1, named: bool = True) -> Trace:
@@ -456,16 +495,12 @@ def test_what_a_trace_shows(name: str, traced: Trace) -> None:
 
 def test_a_window_that_begins_inside_memset_is_no_error() -> None:
     """A frame that the window comes back to was called by nothing in it."""
-    assert by_trace(call({"memset": (900, 0)}))["size-optimised-core"] == "undecided"
+    assert by_trace(call({"memset": (900, 0)}))["size-optimised-core"] == "unchecked"
     traced = call({"memset": (900, 0), "user_ta_enter": (200, 1)}).cases[0]
-    nodes = (*traced.nodes, Node(0, 1, 20_484, 1))
-    traced = msgspec.structs.replace(traced, nodes=nodes)
-    (found,) = (
-        one
-        for one in trace_causes.inside(Trace(1, "OP-TEE", (traced,)))
-        if one.name == "size-optimised-core"
-    )
-    assert found.status == "found"
+    for own, status in ((20_484, "found"), (1_200, "absent")):
+        nodes = (*traced.nodes, Node(0, 1, own, 1))
+        whole = msgspec.structs.replace(traced, nodes=nodes)
+        assert by_trace(Trace(1, "OP-TEE", (whole,)))["size-optimised-core"] == status
 
 
 @pytest.mark.parametrize(("calls", "legs"), [(1, 0), (0, 0), (0, 1)])

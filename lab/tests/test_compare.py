@@ -11,7 +11,14 @@ import msgspec
 import pytest
 
 from synthetic import TRUTH, Synthetic, run_from, run_of, scattered
-from teemark.model.compare import EMULATED, ONE_START, Difference, compare, compare_values
+from teemark.model.compare import (
+    EMULATED,
+    ONE_START,
+    Comparison,
+    Difference,
+    compare,
+    compare_values,
+)
 from teemark.model.stats import Sampling
 from teemark.report.comparing import remarks
 from teemark.run import reader
@@ -158,6 +165,15 @@ def test_where_the_ratio_has_no_interval_nothing_tells_how_many_starts_would_dec
     assert (one.verdict, one.have, one.more) == ("undecided", 12, None)
     (one,) = compare_values({"a": ([[10.0]], [[12.0]])}, Sampling())
     assert (one.have, one.more) == (1, 3)
+
+
+def test_one_start_is_too_few_however_many_the_other_run_has() -> None:
+    """A rank test would do, but nothing shows how far starts of the first lie apart."""
+    (one,) = compare_values({"a": ([[10.0]], [[12.0 + i / 100] for i in range(40)])}, Sampling())
+    assert (one.verdict, one.least_p < 0.05) == ("undecided", True)
+    sampled = dataclasses.replace(EXACT, identical=False, emulated=False).run()
+    found = Comparison(sampled, sampled, (one,), (), (), 1)
+    assert (found.too_few, found.blind) == ((one,), ONE_START)
 
 
 def replaced(made: Synthetic) -> Synthetic:

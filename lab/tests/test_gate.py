@@ -189,6 +189,22 @@ def test_one_boot_that_differs_is_no_regression(
     assert gated(file, capsys)[0] == 0
 
 
+@pytest.mark.parametrize("second", ["cheaper", "scatters"])
+def test_what_the_second_boot_does_not_call_dearer_is_no_regression(
+    file: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], second: str
+) -> None:
+    """However far its figure is from the baseline's."""
+    again, verdict = {
+        "cheaper": (dearer(-0.01), "better"),
+        "scatters": (scattering(CASE), "undecided"),
+    }[second]
+    Boards(monkeypatch, dearer(0.002), again)
+    status, said = gated(file, capsys)
+    assert status == 0
+    (of_case,) = (one for one in said["cases"] if (one["case"], one["repeat"]) == (CASE, 1))
+    assert of_case["verdict"] == verdict
+
+
 def test_a_case_that_is_gone_fails(
     file: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -224,9 +240,10 @@ def test_what_waits_for_a_disk_is_not_judged(
     verdicts = {case["case"]: case["verdict"] for case in said["cases"] if case["repeat"] == 1}
     assert verdicts.pop(CASE) == "undecided"
     assert set(verdicts.values()) == {"same"}
-    Boards(monkeypatch, scattering(CASE), run())
-    assert cli.run(["gate", "--baseline", str(file), "--update", "--no-functions"]) == 0
-    assert CASE not in baselines.parse(file.read_text(), "f").figures
+    for boots in ((scattering(CASE), run()), (run(), scattering(CASE))):
+        Boards(monkeypatch, *boots)
+        assert cli.run(["gate", "--baseline", str(file), "--update", "--no-functions"]) == 0
+        assert CASE not in baselines.parse(file.read_text(), "f").figures
     capsys.readouterr()
     Boards(monkeypatch, scattering(CASE))
     assert cli.run(["gate", "--baseline", str(file)]) == 0

@@ -90,13 +90,14 @@ def measure(board: VirtualBoard, asked: Plan, folder: Path) -> RunData:
 
 
 def confirmed(found: Comparison, again: Comparison) -> Comparison:
-    """Worse is what two boots call worse: else the nearer one of the two counts."""
+    """Worse is what two boots call worse, by the smaller of the two differences; else what the
+    second says."""
     second = {one.name: one for one in again.pairs}
     pairs = []
     for one in found.pairs:
-        other = second.get(one.name)
-        nearer = other is not None and abs(other.change) < abs(one.change)
-        pairs.append(other if one.verdict == "worse" and nearer and other is not None else one)
+        other = second.get(one.name, one)
+        as_bad = other.verdict == "worse" and other.change >= one.change
+        pairs.append(one if one.verdict != "worse" or as_bad else other)
     return replace(found, pairs=tuple(pairs))
 
 

@@ -267,32 +267,31 @@ def tee_at_cpu_speed(_run: RunData, models: Models) -> Cause:
 def cpu_time_per_byte(_run: RunData, models: Models) -> Cause:
     """A driver of the kernel that is slower than the CPU, and leaves it more time."""
     name = "cpu-time-per-byte"
-    undecided = False
-    best: tuple[Figure, Figure] | None = None
-    checked = False
+    best: dict[Status, tuple[Figure, Figure]] = {}
     for algorithm in dict.fromkeys(one.algorithm for one in models.stats):
         kernel, ssl = (_of(models, "oneshot", algorithm, by) for by in ("afalg", "openssl"))
         for size in kernel.keys() & ssl.keys():
             one, other = kernel[size], ssl[size]
             if size == 0 or one.cpu is None or other.cpu is None or other.cpu.total.value <= 0:
                 continue
-            checked = True
             time, cpu = one.estimate / other.estimate, one.cpu.total / other.cpu.total
-            answers = (above(time, SAME), above(cpu, 1 / SAME))
-            if answers == ("yes", "no"):
-                now = (
+            slower, dearer = above(time, SAME), above(cpu, 1 / SAME)
+            status: Status = "undecided"
+            if slower == "no" or dearer == "yes":
+                status = "absent"
+            elif (slower, dearer) == ("yes", "no"):
+                status = "found"
+            if status not in best or cpu.value < best[status][0].value.value:
+                best[status] = (
                     Figure(f"CPU time of {one.key} over {other.key}", cpu, "times"),
                     Figure("time", time, "times"),
                 )
-                if best is None or now[0].value.value < best[0].value.value:
-                    best = now
-            undecided |= "undecided" in answers and answers[0] != "no" and answers[1] != "yes"
-    if not checked:
-        what = "oneshot/ALGORITHM by afalg and openssl of one size, with CPU time"
-        return unchecked(name, what)
-    if best is not None:
-        return Cause(name, "found", best)
-    return Cause(name, "undecided" if undecided else "absent")
+    for said in ("found", "undecided", "absent"):
+        if said in best:
+            return Cause(name, said, best[said])
+    measured = {one.backend for one in models.stats if one.workload == "oneshot"}
+    lacks = _missing("afalg and openssl", *(({by} & measured, by) for by in ("afalg", "openssl")))
+    return unchecked(name, f"oneshot/ALGORITHM by {lacks}, of one size and with CPU time")
 
 
 # The way to the normal world -------------------------------------------------------------------
@@ -347,8 +346,9 @@ def size_optimised_core(run: RunData, models: Models) -> Cause:
     name = "size-optimised-core"
     empty, refused = models.case(EMPTY_CALL), models.case(REFUSED_CALL)
     if not run.icount or empty is None or refused is None:
-        what = f"{REFUSED_CALL} and {EMPTY_CALL} on a board that counts instructions"
-        return unchecked(name, f"{what}, or a trace with the names of the core")
+        counting = run.icount, "a board that counts instructions"
+        lacks = _missing("", (refused, REFUSED_CALL), (empty, EMPTY_CALL), counting)
+        return unchecked(name, f"{lacks}, or a trace with the names of the core")
     ratio = Figure(f"{EMPTY_CALL} over {REFUSED_CALL}", empty.estimate / refused.estimate, "times")
     return _measured(name, ratio, BUILT_FOR_SIZE)
 
@@ -357,6 +357,7 @@ def storage_rpcs(_run: RunData, models: Models) -> Cause:
     """By counting: the RPCs of a larger object less those of a smaller one, a block."""
     name = "storage-rpc-per-block"
     found: list[tuple[float, str]] = []
+    uncounted = False
     for cost in models.costs:
         if cost.workload.split()[0] != "storage" or cost.algorithm not in ("read", "write"):
             continue
@@ -366,16 +367,16 @@ def storage_rpcs(_run: RunData, models: Models) -> Cause:
             if rpcs is not None
         ]
         if not cost.backend.startswith("tee") or len(known) < 2:
+            uncounted |= cost.backend.startswith("tee")
             continue
         (small, few), *_, (large, many) = known
         blocks = -(-large // BLOCK) - -(-small // BLOCK)
         if blocks > 0:
             found.append(((many - few) / blocks, f"{cost.algorithm} by {cost.backend}"))
     if not found:
-        what = (
-            "storage/read|write/tee-ree-fs/BYTES of three sizes as root, so that RPCs are counted"
-        )
-        return unchecked(name, what)
+        what = "storage/read|write/tee-ree-fs/BYTES of three sizes, with their RPCs"
+        counts = "the number of RPCs, which the kernel tells root alone"
+        return unchecked(name, counts if uncounted else what)
     most, which = max(found)
     return _measured(name, Figure(f"RPCs a block, {which}", exactly(most), "number"), EACH_BLOCK)
 

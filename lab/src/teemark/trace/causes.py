@@ -60,8 +60,9 @@ def size_optimised_core(call: CaseTrace) -> Cause:
     # A window may begin inside a function, or come back to it: then nothing in it is its call.
     cleared = [node for node in found if node.calls]
     if not cleared:
-        facts = ("no whole call of memset in the core",) if found else ("no memset in the core",)
-        return Cause(name, "undecided" if found else "absent", facts=facts)
+        if found:
+            return unchecked(name, "a trace with a whole call of the core's memset")
+        return Cause(name, "absent", facts=("no memset in the core",))
     a_byte = max(node.self / node.calls for node in cleared) / PAGE
     return Cause(
         name,
