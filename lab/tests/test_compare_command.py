@@ -16,7 +16,7 @@ from synthetic import write as write_run
 from teemark import cli
 from teemark.model import models
 from teemark.model.compare import compare, explain
-from teemark.report.comparing import compared, reasons
+from teemark.report.comparing import compared, explained, reasons
 from teemark.report.subject import subjects
 from teemark.run import reader
 from teemark.trace import store
@@ -98,6 +98,16 @@ def test_a_dearer_call_is_told_from_a_dearer_byte() -> None:
         assert not one.like_empty_call  # which didn't change here
     (sentence,) = reasons(compared(*subjects(runs)))
     assert "oneshot/sha256/tee, oneshot/sha256/ta-c, oneshot/sha256/ta-ce" in sentence
+
+
+def test_no_figure_is_said_to_become_itself() -> None:
+    """Where the digits that are shown are the same, the difference alone is said."""
+    call, byte = TRUTH["sha256", "ta-c"]
+    truth = {**TRUTH, ("sha256", "ta-c"): (call * 1.01, byte + 0.002)}
+    of = compared(*subjects([EXACT.run(), dataclasses.replace(EXACT, truth=truth).run()]))
+    (one,) = explained(of)
+    assert "a call got dearer by 4070 instructions (" in one
+    assert one.endswith(", a byte got dearer by 0.00200 instructions.")
 
 
 def test_sampled_runs(put: Callable[..., str], capsys: pytest.CaptureFixture[str]) -> None:

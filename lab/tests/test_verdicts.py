@@ -68,6 +68,8 @@ def test_an_exact_call_is_counted() -> None:
     assert plain(found.evidence) == (
         "The median of 11 samples; within the run they lie between 57 184 and 57 232."
     )
+    alike = said(run_of({EMPTY: [57_184.0] * 11}, icount=True))["empty-call"]
+    assert alike.evidence == "The median of 11 samples; within the run they are all alike."
 
 
 def test_too_few_samples_are_never_sure() -> None:

@@ -231,7 +231,8 @@ def explained(of: Compared) -> list[str]:
                     figures.instructions(value) if run.icount else fmt.duration(value)
                     for value in (term.first.value, term.second.value)
                 )
-                part += f" ({before} → {after})"
+                if before != after:  # to the digits that are shown
+                    part += f" ({before} → {after})"
             parts.append(part)
         text = f"{_some([one.name for one in group])}: {', '.join(parts)}"
         if group[0].unchanged:

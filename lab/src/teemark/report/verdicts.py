@@ -69,9 +69,10 @@ def _empty_call(verdict: v.EmptyCall, run: RunData) -> Words:
     time = verdict.stats.time
     claim = f"An empty call into the TEE takes {figures.time(run, time.estimate)}."
     if time.estimate.exact:
+        low, high = figures.instructions(time.min), figures.instructions(time.max)
+        within = f"lie between {low} and {high}" if low != high else "are all alike"
         evidence = (
-            f"The median of {fmt.plural(time.count, 'sample')}; within the run they lie between "
-            f"{figures.instructions(time.min)} and {figures.instructions(time.max)}."
+            f"The median of {fmt.plural(time.count, 'sample')}; within the run they {within}."
         )
         return claim, evidence, None
     evidence = (
