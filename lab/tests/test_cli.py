@@ -159,6 +159,9 @@ def test_every_command_is_there_and_has_help(row: cli.Row) -> None:
         ["down", "no-such-board"],
         ["what-if", "invoke/none/tee/none", "--option", "FOO"],
         ["audit", "/no/such/file"],
+        ["report", "/no/such/run"],
+        ["explain", "/"],
+        ["trace", "--read", "/"],
     ],
 )
 def test_usage_mistakes_are_status_2(args: list[str]) -> None:

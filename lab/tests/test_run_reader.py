@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from synthetic import Synthetic
-from teemark.errors import DataError
+from teemark.errors import DataError, UsageMistake
 from teemark.run import reader, records
 
 
@@ -131,14 +131,14 @@ def test_records_before_the_machine(lines: list[bytes]) -> None:
 
 
 def test_folder_file_and_partial(lines: list[bytes], tmp_path: Path) -> None:
-    with pytest.raises(DataError, match=r"no run\.ndjson in this folder"):
+    with pytest.raises(UsageMistake, match=r"no run\.ndjson in this folder"):
         reader.read(tmp_path)
     (tmp_path / "run.ndjson.partial").write_bytes(b"".join(lines[:-1]))
     assert reader.read(tmp_path).incomplete
     (tmp_path / "run.ndjson").write_bytes(b"".join(lines))
     assert reader.read(tmp_path).incomplete is None
     assert reader.read(tmp_path / "run.ndjson").incomplete is None
-    with pytest.raises(DataError, match="no such file"):
+    with pytest.raises(UsageMistake, match="no such file"):
         reader.read(tmp_path / "nothing.ndjson")
 
 

@@ -170,7 +170,7 @@ def test_a_trace_comes_back_as_it_was_stored(tmp_path: Path) -> None:
     store.write(trace(), tmp_path)
     assert store.read(tmp_path) == trace()
     assert store.find(tmp_path / "nothing") is None
-    with pytest.raises(DataError, match="no trace in"):
+    with pytest.raises(UsageMistake, match="no trace in"):
         store.read(tmp_path / "nothing")
     (tmp_path / "trace.json").write_text("{")
     with pytest.raises(DataError, match="can't be read"):

@@ -17,7 +17,7 @@ from typing import Any, Literal, cast
 import msgspec
 
 from teemark.checked import in_words
-from teemark.errors import DataError
+from teemark.errors import DataError, UsageMistake
 from teemark.harmless import harmless_value, suspect
 from teemark.run.records import (
     SCHEMA,
@@ -532,7 +532,7 @@ def locate(path: Path) -> Path:
     for name in (RUN_FILE, PARTIAL_FILE):
         if (path / name).exists():
             return path / name
-    raise DataError(
+    raise UsageMistake(
         f"{path}: no {RUN_FILE} in this folder", hint="name a run's folder, or its run.ndjson"
     )
 
@@ -543,7 +543,7 @@ def read(path: Path) -> RunData:
         with file.open("rb") as stream:
             return parse(stream, file=str(file))
     except FileNotFoundError:
-        raise DataError(
+        raise UsageMistake(
             f"{file}: no such file", hint="name a run's folder, or its run.ndjson"
         ) from None
     except OSError as error:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import msgspec
 
-from teemark.errors import DataError
+from teemark.errors import DataError, UsageMistake
 from teemark.files import write_whole
 from teemark.harmless import harmless_value, suspect
 from teemark.trace.profile import SCHEMA, Trace
@@ -39,7 +39,7 @@ def read(place: Path) -> Trace:
         if suspect(text):
             trace = msgspec.convert(harmless_value(msgspec.json.decode(text)), Trace)
     except FileNotFoundError:
-        raise DataError(
+        raise UsageMistake(
             f"there is no trace in {place}", hint="`teemark trace CASE…` makes a run with one"
         ) from None
     except (OSError, msgspec.DecodeError) as error:
