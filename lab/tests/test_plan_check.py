@@ -69,6 +69,7 @@ def test_the_plans_line_and_teebenchs_words(wrong: tuple[str, str], said: str) -
     with pytest.raises(errors.ConfigError) as caught:
         plan_check.check(read(GOOD.replace(*wrong)))
     assert caught.value.message.startswith(said)
+    assert caught.value.hint
 
 
 def test_every_plan_of_the_checkout_is_right() -> None:

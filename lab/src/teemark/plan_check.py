@@ -48,4 +48,5 @@ def mistake(asked: Plan, said: str) -> ConfigError | None:
     why = found[2].removeprefix(f"{case.key}: ")
     hint = _HINT.search(said)
     place = asked.place(case.key, re.findall(r'"([^"]+)"', why))
-    return ConfigError(f"{place}: {case.key}: {why}", hint=hint[1] if hint else None)
+    known = hint[1] if hint else "docs/workloads.md says what cases there are"
+    return ConfigError(f"{place}: {case.key}: {why}", hint=known)

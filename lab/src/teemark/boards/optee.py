@@ -128,8 +128,9 @@ def _check(folder: Path) -> None:
     needed.append("export-ta_arm64/mk/ta_dev_kit.mk")
     missing = [name for name in needed if not (folder / name).is_file()]
     if missing:
+        lacks = f"has no {' and no '.join(missing)}" if folder.is_dir() else "is no folder"
         raise BoardError(
-            f"`optee` names {folder}, which has no {' and no '.join(missing)}",
+            f"`optee` names {folder}, which {lacks}",
             hint="name the output of OP-TEE's build for PLATFORM=vexpress-qemu_armv8a with "
             "CFG_ARM64_core=y CFG_ARM_GICV3=y CFG_USER_TA_TARGETS=ta_arm64: "
             "…/out/arm-plat-vexpress",
