@@ -212,6 +212,7 @@ def test_what_the_second_boot_does_not_call_dearer_is_no_regression(
         (0.01, 0.002, 0.002),
         (0.01, 0.0, 0.0),
         (-0.01, 0.002, -0.01),  # what seems cheaper isn't asked again
+        (-0.01, 0.0, -0.01),
         (0.0, 0.01, 0.0),
     ],
 )
