@@ -96,6 +96,7 @@ static void test_another_tee_is_a_skip(void **state)
 		{ 0, TEEC_SUCCESS, TEEC_ORIGIN_TRUSTED_APP },
 		{ 0, TEEC_ERROR_BAD_PARAMETERS, TEEC_ORIGIN_TRUSTED_APP },
 		{ 0, TEEC_ERROR_BAD_PARAMETERS, TEEC_ORIGIN_COMMS },
+		{ 0, TEEC_ERROR_NOT_SUPPORTED, TEEC_ORIGIN_TEE },
 	};
 	struct error err;
 

@@ -10,13 +10,13 @@
 #include "bench_client.h"
 #include "shim.h"
 
+/* All that there are. */
+enum { CMDS = TA_BENCH_CMD_DIGEST_PART + 1 };
+
 /*
  * All 65,536 types of all commands, in a new session and in a ready one. In
  * the ready one just the right types get anything but BAD_PARAMETERS.
  */
-/* All that there are. */
-enum { CMDS = TA_BENCH_CMD_DIGEST_PART + 1 };
-
 static void test_every_parameter_type(void **state)
 {
 	size_t calls = 0, accepted[CMDS] = { 0 };

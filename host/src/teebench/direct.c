@@ -119,7 +119,8 @@ static int wrong(const struct tee_ioctl_invoke_arg *arg, bool refused, int ret,
 				 strerror(-ret));
 	if (refused && arg->ret == TEEC_SUCCESS)
 		return not_refused(err, "it succeeds");
-	if (refused && arg->ret == TEEC_ERROR_BAD_PARAMETERS)
+	if (refused && (arg->ret == TEEC_ERROR_BAD_PARAMETERS ||
+			arg->ret == TEEC_ERROR_NOT_SUPPORTED))
 		return not_refused(err, "another part of it refuses it");
 	return error_tee(err, arg->ret, arg->ret_origin,
 			 "cannot call the digest TA");

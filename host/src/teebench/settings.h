@@ -14,7 +14,7 @@ struct bench_settings {
 	uint64_t align_ns;    /* struct measure .align_ns */
 	bool quiet_until_end; /* write nothing while measuring */
 	bool ta_counter;      /* where a TA may read one, let it run along */
-	bool watch;           /* look who does the work: watch.h, masks.h */
+	bool watch;           /* find out who does the work: watch.h, masks.h */
 	bool trace_events; /* trace some calls more of each case in the TEE */
 	int cpu;           /* to stay on, -1: any */
 };

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from teemark import complete
-from teemark.console import json_text, paragraph, table_row, terminal
+from teemark.console import json_text, table_row, terminal
 from teemark.harmless import harmless
 
 
@@ -95,7 +95,7 @@ def show(board: str, as_json: bool) -> None:
         click.echo(json_text(document), nl=False)
         return
     console = terminal()
-    paragraph(console, f"{file.name}: {file.path}")
+    table_row(console, f"{file.name}: {file.path}", indent="  ")
     wide = max(len(row.name) for row in rows)
     values = [harmless(row.shown) for row in rows]
     room = min(44, max(map(len, values)))
