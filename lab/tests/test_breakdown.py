@@ -328,7 +328,8 @@ def test_a_case_that_isnt_there_is_a_wrong_word(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("width", [40, 60, 80, 100])
 def test_no_figure_of_a_table_is_cut(width: int) -> None:
-    figures = (f"25{fmt.THIN}261{fmt.THIN}631", f"26{fmt.THIN}704{fmt.TO}26{fmt.THIN}709")
+    count = f"26{fmt.THIN}704{fmt.THIN}740"
+    figures = (count, f"{count}{fmt.TO}{count}")
     cells = ("client library and driver", *figures, f"{fmt.MINUS}0.031{fmt.THIN}%")
     heads = ("takes", "95 %", "share")
     source = "invoke/direct/tee/none less invoke/refused/tee/none, and what else there is of it"

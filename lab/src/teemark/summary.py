@@ -6,13 +6,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from teemark import fmt
-from teemark.console import paragraph, terminal
-from teemark.report import figures
+from teemark.console import paragraph
+from teemark.console import terminal as text_terminal
+from teemark.report import figures, terminal
+from teemark.report.blocks import Column, Table
 from teemark.report.seed_tables.answers import answers
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from teemark.report.subject import Subject
 
 _MARKS = {"yes": "=", "no": "≠", "undecided": "?", "not measured": "?"}
@@ -21,13 +21,9 @@ _MARKS = {"yes": "=", "no": "≠", "undecided": "?", "not measured": "?"}
 
 def show(subject: Subject) -> None:
     """To stdout, plain where that is no terminal."""
-    console = terminal()
-    table = _table(subject)
-    if table is not None:
-        console.print(table)
-    calls = _calls(subject)
-    if calls is not None:
-        console.print(calls)
+    console = text_terminal()
+    tables = (_table(subject), _calls(subject))
+    terminal.show(console, [table for table in tables if table is not None])
     for answer in answers(subject):
         paragraph(console, f"{_MARKS[answer.outcome]} {answer.sentence}")
     for verdict in subject.verdicts:
@@ -47,59 +43,44 @@ def show(subject: Subject) -> None:
 
 def _calls(subject: Subject) -> Table | None:
     """Commands of the user's own TA that no line over sizes describes."""
-    from rich import box
-    from rich.table import Table
-    from rich.text import Text
-
     run = subject.run
     fitted = {cost.algorithm for cost in subject.models.costs if cost.workload == "call"}
     stats = [one for one in subject.models.stats if one.workload == "call"]
     alone = [one for one in stats if one.algorithm not in fitted]
     if not alone:
         return None
-    counted = run.icount
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    table.add_column("", no_wrap=True)
-    table.add_column("median, instructions" if counted else "median", justify="right")
-    if not counted:
-        table.add_column("95 %", justify="right")
+    titles = ["median, instructions"] if run.icount else ["median", fmt.LEVEL]
+    rows = []
     for one in alone:
         cells = [figures.cell(run, one.estimate)]
-        if not counted:
+        if not run.icount:
             cells.append(figures.plus_minus(one.estimate))
         size = f"/{one.bytes}" if one.bytes is not None else ""
-        table.add_row(Text(f"call/{one.algorithm}{size}"), *cells)
-    return table
+        rows.append((f"call/{one.algorithm}{size}", *cells))
+    return Table((Column("", "left"), *map(Column, titles)), tuple(rows))
 
 
 def _table(subject: Subject) -> Table | None:
     """Backends under the workload and algorithm that they share."""
-    from rich import box
-    from rich.table import Table
-    from rich.text import Text
-
     costs = subject.models.costs
     if not costs:
         return None
     run = subject.run
     counted = run.icount
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    table.add_column("", no_wrap=True)
     byte = "instructions a byte" if counted else "ns a byte"
     titles = ["call, instructions" if counted else "a call", byte]
     if not counted:
-        titles = [one for title in titles for one in (title, "95 %")]
-    for title in (*titles, "limit, MiB/s", "misfit"):
-        table.add_column(title, justify="right")
+        titles = [one for title in titles for one in (title, fmt.LEVEL)]
+    titles += ["limit, MiB/s", "misfit"]
+    rows: list[tuple[str, ...]] = []
     last = ""
     for cost in costs:
         group = f"{cost.workload}/{cost.algorithm}"
         if cost.workload.startswith("shm"):
             group = cost.workload
         if group != last:
-            if last:
-                table.add_section()
-            table.add_row(Text(group))
+            alone = ("",) * len(titles)
+            rows += [("", *alone), (group, *alone)] if last else [(group, *alone)]
         last = group
         name = cost.algorithm if cost.workload.startswith("shm") else cost.backend
         cells = [figures.cell(run, cost.call), fmt.digits(cost.ns_per_byte)]
@@ -110,10 +91,7 @@ def _table(subject: Subject) -> Table | None:
                 for cell, figure in zip(cells, known, strict=True)
                 for text in (cell, figures.plus_minus(figure))
             ]
-        table.add_row(
-            Text(f"  {name}"),
-            *cells,
-            fmt.rate(1e9 / cost.ns_per_byte) if cost.ns_per_byte > 0 else fmt.NONE,
-            figures.misfit(cost.fit) + ("" if cost.fit.fits else " !"),
-        )
-    return table
+        limit = fmt.rate(1e9 / cost.ns_per_byte) if cost.ns_per_byte > 0 else fmt.NONE
+        misfit = figures.misfit(cost.fit) + ("" if cost.fit.fits else " !")
+        rows.append((f"  {name}", *cells, limit, misfit))
+    return Table((Column("", "left"), *map(Column, titles)), tuple(rows))

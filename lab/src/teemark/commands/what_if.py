@@ -115,11 +115,12 @@ def _show(variants: Sequence[Variant], cases: Sequence[str]) -> None:
 
     console = terminal(140)
     baseline, *others = variants
-    console.print(f"{baseline.trace.optee}, instructions of a call\n", markup=False)
+    paragraph(console, f"{baseline.trace.optee}, instructions of a call")
+    console.print()
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_column("OP-TEE")
     for case in cases:
-        table.add_column(case, justify="right")
+        table.add_column(case, justify="right", no_wrap=True)
     if any(whatif.weakens(option) for variant in others for option in variant.options):
         table.add_column("weakens security")
     for variant in variants:
@@ -141,7 +142,7 @@ def _show(variants: Sequence[Variant], cases: Sequence[str]) -> None:
                 )
                 rest = sum(c.more for c in cell.changed[FUNCTIONS:])
                 paragraph(console, f"{variant.name}, {case}: {said}; the rest {fmt.change(rest)}")
-    console.print("Instructions, not cycles: caches and pipelines aren't in it.", markup=False)
+    paragraph(console, "Instructions, not cycles: caches and pipelines aren't in it.")
 
 
 def _cell(cell: Cell, baseline: bool) -> str:

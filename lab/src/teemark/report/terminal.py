@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from teemark.console import paragraph
@@ -12,6 +12,7 @@ from teemark.report.blocks import (
     Block,
     Bullets,
     Cell,
+    Column,
     Finding,
     Findings,
     Fold,
@@ -23,7 +24,7 @@ from teemark.report.blocks import (
 if TYPE_CHECKING:
     from rich.console import Console
 
-NARROWEST = 12
+NARROWEST = 11
 """Columns of a terminal for a column of words."""
 
 
@@ -66,32 +67,47 @@ def _table(console: Console, table: Table) -> None:
     paragraph."""
     from rich import box
     from rich import table as rich
-    from rich.cells import cell_len
     from rich.text import Text as Line
 
     titles = [column.unit or column.title for column in table.columns]
     rows = [[_cell(cell) for cell in row] for row in table.rows]
+    widths = _widths(table.columns, titles, rows, console.width)
+    if widths is None:
+        for first, *others in rows:
+            pairs = zip(titles[1:], others, strict=True)
+            said = "; ".join(f"{title}: {cell}" for title, cell in pairs if cell)
+            paragraph(console, f"  {first}{': ' if said else ''}{said}", indent="    ")
+        return
     made = rich.Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for column, *cells in zip(table.columns, titles, *rows, strict=True):
-        wide = max(map(cell_len, cells))
-        figure = column.align == "right"
-        made.add_column(
-            cells[0],
-            justify=column.align,
-            no_wrap=figure,
-            overflow="fold",
-            min_width=wide if figure else min(wide, NARROWEST),
-        )
+    for column, title, width in zip(table.columns, titles, widths, strict=True):
+        made.add_column(title, justify=column.align, overflow="fold", width=width)
     for row in rows:
         made.add_row(*map(Line, row))
-    between = 3 * len(made.columns) - 2
-    if sum(column.min_width or 0 for column in made.columns) + between <= console.width:
-        console.print(made)
-        return
-    for first, *others in rows:
-        pairs = zip(titles[1:], others, strict=True)
-        said = "; ".join(f"{title}: {cell}" for title, cell in pairs if cell)
-        paragraph(console, f"  {first}: {said}", indent="    ")
+    console.print(made)
+
+
+def _widths(
+    columns: Sequence[Column], titles: Sequence[str], rows: Sequence[Sequence[str]], room: int
+) -> list[int] | None:
+    """Of the columns: what is too much is taken from headings over figures, then from words, from
+    the widest first, but no figure is broken. None where that leaves too little."""
+    from rich.cells import cell_len
+
+    widths, least = [], []
+    for column, title, *cells in zip(columns, titles, *rows, strict=True):
+        wide, word = (max(map(cell_len, texts), default=0) for texts in (cells, title.split()))
+        widths.append(max(wide, cell_len(title)))
+        figure = column.align == "right"
+        least.append(max(wide, word) if figure else min(widths[-1], NARROWEST))
+    room -= 3 * len(columns) - 1  # between them, and on both sides
+    if sum(least) > room:
+        return None
+    while sum(widths) > room:
+        wider = [number for number, low in enumerate(least) if widths[number] > low]
+        over = [number for number in wider if columns[number].align == "right"]
+        wider = over or wider
+        widths[max(wider, key=widths.__getitem__)] -= 1
+    return widths
 
 
 def _cell(cell: Cell) -> str:

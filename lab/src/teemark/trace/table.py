@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from teemark import fmt
-from teemark.console import terminal
+from teemark.console import paragraph, terminal
 from teemark.trace.difference import changes
 from teemark.trace.profile import LEVELS, CaseTrace, Cost, Trace
 
@@ -91,7 +91,8 @@ def by_total(case: CaseTrace) -> list[Cost]:
 def show(trace: Trace, *, top: int = 12, against: Trace | None = None) -> None:
     """To stdout, plain where that is no terminal."""
     console = terminal(120)
-    console.print(f"{trace.optee}\n", markup=False)
+    paragraph(console, trace.optee)
+    console.print()
     if len(trace.cases) > 1:
         console.print(_overview(trace))
     for case in trace.cases:
@@ -104,11 +105,11 @@ def show(trace: Trace, *, top: int = 12, against: Trace | None = None) -> None:
 
 def _compare(console: Console, before: CaseTrace, after: CaseTrace, top: int) -> None:
     more = after.instructions - before.instructions
-    console.print(
+    paragraph(
+        console,
         f"{after.case}: {fmt.count(before.instructions)} before, "
         f"{fmt.count(after.instructions)} now: {fmt.change(more)} instructions "
         f"({fmt.signed(more / before.instructions, 3)})",
-        markup=False,
     )
     table = _columns("level", "function", "component", "before", "now", "difference")
     found = changes(before, after)
@@ -173,13 +174,13 @@ def _overview(trace: Trace) -> Table:
 def _one(console: Console, case: CaseTrace, top: int) -> None:
     clocks = {sample.clock_ns for sample in case.samples if sample.clock_ns is not None}
     clock = " or ".join(map(fmt.count, sorted(clocks)[:3]))
-    console.print(
+    paragraph(
+        console,
         f"{case.case}: {fmt.count(case.instructions)} instructions"
         + (f"; the guest's clock: {clock} ns" if clock else ""),
-        markup=False,
     )
     for remark in remarks(case):
-        console.print(f"  {remark}", markup=False)
+        paragraph(console, f"  {remark}", indent="    ")
     console.print(_split(case))
     for title, costs in (("by itself", by_self(case)), ("with all it calls", by_total(case))):
         console.print(_functions(case, title, costs[:top]))
