@@ -379,17 +379,19 @@ def test_an_emulated_board_says_so() -> None:
     assert found(replace(run, run=None))["emulated"].status == "unchecked"
 
 
-def with_cpu(kernel_us: int, openssl_us: int, kernel_ns: float = 400e3) -> RunData:
+def with_cpu(
+    kernel_us: int, openssl_us: int, kernel_ns: float = 400e3, size: int = 65536
+) -> RunData:
     """The kernel and OpenSSL on a message; what each takes of the CPU."""
     keys = {"afalg": (kernel_ns, kernel_us), "openssl": (200e3, openssl_us)}
     run = made(
-        {f"oneshot/sha256/{name}/65536": ns for name, (ns, _) in keys.items()},
+        {f"oneshot/sha256/{name}/{size}": ns for name, (ns, _) in keys.items()},
         spread=0.001,
         watched_reason="not of interest here",
     )
     cases = dict(run.cases)
     for name, (_, used) in keys.items():
-        key = f"oneshot/sha256/{name}/65536"
+        key = f"oneshot/sha256/{name}/{size}"
         starts = tuple(
             tuple(
                 msgspec.structs.replace(one, user_us=used + one.seq % 3, sys_us=0) for one in start
@@ -406,6 +408,9 @@ def test_a_slower_driver_that_frees_the_cpu() -> None:
     assert found(with_cpu(50, 200, kernel_ns=100e3))["cpu-time-per-byte"].status == "absent"
     assert found(made({EMPTY: 50e3}))["cpu-time-per-byte"].status == "unchecked"
     unclear = found(with_cpu(190, 200))["cpu-time-per-byte"]
+    clear = with_cpu(400, 200, size=4096)
+    both = replace(clear, cases={**with_cpu(190, 200).cases, **clear.cases})
+    assert found(both)["cpu-time-per-byte"].status == "undecided"
     assert unclear.status == "undecided"
     assert [one.what for one in unclear.figures] == [
         "CPU time of oneshot/sha256/afalg/65536 over oneshot/sha256/openssl/65536",

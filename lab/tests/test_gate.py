@@ -205,6 +205,23 @@ def test_what_the_second_boot_does_not_call_dearer_is_no_regression(
     assert of_case["verdict"] == verdict
 
 
+@pytest.mark.parametrize(
+    ("first", "second", "said"),
+    [
+        (0.002, 0.01, 0.002),
+        (0.01, 0.002, 0.002),
+        (0.01, 0.0, 0.0),
+        (-0.01, 0.002, -0.01),  # what seems cheaper isn't asked again
+        (-0.01, 0.0, -0.01),
+        (0.0, 0.01, 0.0),
+    ],
+)
+def test_two_boots_say_what_both_bear_out(first: float, second: float, said: float) -> None:
+    found, again = (held_against(BASE, dearer(share)) for share in (first, second))
+    (one,) = (one for one in gate.confirmed(found, again).pairs if one.name == CASE)
+    assert one.change == pytest.approx(said, abs=1e-4)
+
+
 def test_a_case_that_is_gone_fails(
     file: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
