@@ -15,7 +15,7 @@ import pytest
 from click.testing import CliRunner
 from rich.console import Console
 
-from synthetic import MACHINE, Synthetic, run_from, scattered
+from synthetic import MACHINE, Synthetic, run_from, run_of, scattered
 from teemark import fmt
 from teemark.commands.explain import command
 from teemark.errors import DataError
@@ -272,6 +272,20 @@ def test_sources_that_disagree_are_a_finding_and_not_averaged() -> None:
     assert [check.answer for check in apart(run_with(truth(), legs=TRACED))[EMPTY].checks] == [
         "yes"
     ]
+
+
+def test_a_way_that_is_known_in_part_is_held_against_nothing() -> None:
+    """The TA's counter tells it with the buffers, whose mapping nothing tells here."""
+    key = "oneshot/sha256/tee/1048576"
+    run = run_from(Synthetic(identical=True, counter=1.0).records())
+    checks = {check.what: check for check in apart(run)[key].checks}
+    assert "the way in and out" not in checks
+    empty = models.build(run).case(EMPTY)
+    assert empty is not None
+    buffers = {f"shm/allocated/tee/in/{n}": [empty.time.median] * 9 for n in (64, 1048576)}
+    whole = replace(run, cases={**run.cases, **run_of(buffers, icount=True).cases})
+    checks = {check.what: check for check in apart(whole)[key].checks}
+    assert checks["the way in and out"].one.value == pytest.approx(empty.time.median)
 
 
 def test_scatter_makes_intervals() -> None:

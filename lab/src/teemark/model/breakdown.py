@@ -575,27 +575,20 @@ def explain(known: _Run, stats: CaseStats) -> Breakdown | None:
 # Two sources for the same --------------------------------------------------------------------
 
 
+WAY: frozenset[Name] = frozenset(("client", "switch", "ta-entry", "mapping"))
+"""Into the TA and out again."""
+
+
 def _checks(known: _Run, stats: CaseStats, shape: _Shape, parts: Sequence[Part]) -> Iterator[Check]:
-    by_name: dict[str, Part] = {part.name: part for part in parts}
-    way = _sum(
-        by_name[name].value
-        for name in (
-            "client",
-            "switch",
-            "client-switch",
-            "client-switch-entry",
-            "ta-entry",
-            "mapping",
-        )
-        if name in by_name and by_name[name].value is not None
-    )
+    told: set[Name] = set()
+    way = exactly(0.0)
+    for part in parts:
+        names = {part.name, *part.covers}
+        if part.value is not None and names & WAY:
+            told |= names
+            way += part.value
     counted = next((one for one in known.models.counted if one.case.case == stats.key), None)
-    if (
-        counted is not None
-        and counted.crossing is not None
-        and way is not None
-        and shape.calls == 1
-    ):
+    if counted is not None and counted.crossing is not None and told >= WAY and shape.calls == 1:
         yield _check(
             "the way in and out",
             way,
@@ -620,7 +613,7 @@ def _checks(known: _Run, stats: CaseStats, shape: _Shape, parts: Sequence[Part])
             words[counted.judgement],
         )
     legs = known.traced.get(stats.key)
-    inside = _inside(known, stats, shape, by_name)
+    inside = _inside(known, stats, shape, {part.name: part for part in parts})
     if legs is not None and inside is not None:
         yield _check(
             "time in the secure world",
@@ -650,14 +643,6 @@ def _inside(
         value = by_name[name].value
         inside = inside if value is None else inside - value
     return inside, "client's clock less the normal world's parts"
-
-
-def _sum(values: Iterable[Estimate | None]) -> Estimate | None:
-    total: Estimate | None = None
-    for value in values:
-        if value is not None:
-            total = value if total is None else total + value
-    return total
 
 
 def _check(what: str, one: Estimate, source: str, other: Estimate, other_source: str) -> Check:
