@@ -190,7 +190,7 @@ bench: build ## how fast teehash is, beside the TA itself and the simple way (5 
 	@$(VENV)/bin/python lab/bench/teehash.py
 
 .PHONY: mutants
-mutants: deps venv-dev ## change models, verdicts and figures on purpose: do tests notice? (an hour)
+mutants: deps venv-dev ## change models, verdicts and figures on purpose: do tests notice? (several hours; mutmut takes names)
 	@cd lab && ../$(VENV)/bin/mutmut run --max-children 2
 	@cd lab && ../$(VENV)/bin/python bench/mutants.py
 

@@ -281,7 +281,11 @@ def test_a_cpu_below_its_own_highest_frequency(
     fact: str | None,
 ) -> None:
     run = made({EMPTY: 50e3})
-    assert found(run)["cpu-frequency"].status == "unchecked"
+    reasons = {"cpu.khz_now": "no cpufreq driver"}
+    other = replace(run, machine=msgspec.structs.replace(run.machine, reasons=reasons))
+    for one, why in ((run, "the kernel doesn't say"), (other, "no cpufreq driver")):
+        unknown = found(one)["cpu-frequency"]
+        assert (unknown.status, unknown.lacks) == ("unchecked", f"the CPUs' frequencies ({why})")
     told = {"khz_now": now, "khz_max": most, "governor": governor}
     cause = found(with_machine(run, "cpu", **told))["cpu-frequency"]
     assert cause.status == status
@@ -457,9 +461,19 @@ def test_a_core_built_for_size_is_told_from_outside(
 ) -> None:
     """By counts alone: in time, an entry may be slow for other reasons."""
     calls = {EMPTY: empty, REFUSED: refused}
-    assert found(run_with(calls))["size-optimised-core"].status == status
-    for other in (run_with(calls, spread=0.01), run_with({EMPTY: empty})):
-        assert found(other)["size-optimised-core"].status == "unchecked"
+    cause = found(run_with(calls))["size-optimised-core"]
+    assert cause.status == status
+    (figure,) = cause.figures
+    assert (figure.what, figure.unit) == (f"{EMPTY} over {REFUSED}", "times")
+    assert figure.value.value == pytest.approx(empty / refused)
+    or_trace = "or a trace with the names of the core"
+    for other, lacks in (
+        (run_with(calls, spread=0.01), "a board that counts instructions"),
+        (run_with({EMPTY: empty}), REFUSED),
+        (run_with({REFUSED: refused}), EMPTY),
+    ):
+        cause = found(other)["size-optimised-core"]
+        assert (cause.status, cause.lacks) == ("unchecked", f"{lacks}, {or_trace}")
 
 
 def test_a_trace_overrules_what_is_told_from_outside() -> None:

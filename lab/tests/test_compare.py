@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable
 
 import msgspec
+import numpy as np
 import pytest
 
 from synthetic import TRUTH, Synthetic, run_from, run_of, scattered
@@ -18,8 +19,9 @@ from teemark.model.compare import (
     Difference,
     compare,
     compare_values,
+    starts_more,
 )
-from teemark.model.stats import Sampling
+from teemark.model.stats import Estimate, Sampling, exactly
 from teemark.report.comparing import remarks
 from teemark.run import reader
 from teemark.run.reader import RunData
@@ -165,6 +167,29 @@ def test_where_the_ratio_has_no_interval_nothing_tells_how_many_starts_would_dec
     assert (one.verdict, one.have, one.more) == ("undecided", 12, None)
     (one,) = compare_values({"a": ([[10.0]], [[12.0]])}, Sampling())
     assert (one.have, one.more) == (1, 3)
+
+
+@pytest.mark.parametrize(
+    ("ratio", "half", "have", "cases", "more"),
+    [
+        (1.04, 0.06, 8, 1, 10),  # 8 (0.06 / 0.04)^2 = 18
+        (0.96, 0.06, 8, 1, 10),
+        (1.04, 0.06, 8, 50, 43),  # by the level of one of 50: 1.679 times as wide
+        (1.004, 0.009, 8, 1, 10),  # the same sooner than worse: 8 (0.009 / 0.006)^2 = 18
+        (1.0, 0.02, 8, 1, 24),  # the same: 8 (0.02 / 0.01)^2 = 32
+        (1.3, 0.35, 2, 1, 2),  # four are the fewest that a rank test can tell apart
+        (1.041, 0.04, 8, 1, 1),
+        (1.02, 3.0, 8, 1, None),  # 180,000
+        (1.04, 0.06, 1, 1, 3),
+    ],
+)
+def test_how_many_starts_more_would_decide(
+    ratio: float, half: float, have: int, cases: int, more: int | None
+) -> None:
+    """An interval of known width, whose ends come nearer as the square root of the starts."""
+    draws = np.linspace(ratio - half / 0.95, ratio + half / 0.95, 2001)
+    one = Difference("x", 1, exactly(1.0), Estimate(ratio, draws), "undecided", have=have)
+    assert starts_more(one, cases) == more
 
 
 def test_one_start_is_too_few_however_many_the_other_run_has() -> None:

@@ -79,6 +79,33 @@ def test_sampled_levels() -> None:
     assert sampled_changes(moved[18 - FEWEST + 2 : 19]) == ()  # too few
 
 
+@pytest.mark.parametrize(("count", "least", "most"), [(FEWEST, 0.015, 0.055), (20, 0.0, 0.03)])
+def test_a_level_by_chance_is_rare(count: int, least: float, most: float) -> None:
+    """As the remark says: at most about 3 % of the cases."""
+    rng = random.Random(3)
+    runs = [[1e6 * rng.gauss(1, 0.01) for _ in range(count)] for _ in range(600)]
+    assert least <= sum(bool(sampled_changes(values)) for values in runs) / len(runs) <= most
+    place = count // 2 + 1
+    moved = [[v * (1.1 if at >= place else 1) for at, v in enumerate(run)] for run in runs[:100]]
+    assert sum(sampled_changes(values) == (place,) for values in moved) >= 90
+
+
+def test_levels_of_times_that_do_not_scatter() -> None:
+    assert sampled_changes([1e6] * 7 + [1.001e6] * 6) == (7,)
+    assert sampled_changes([1e6] * 7 + [1.001e6] * 2) == (7,)
+    assert sampled_changes([0.0] * 6 + [1.0] * 6) == ()
+
+
+def test_what_teehash_took_for_a_file_has_levels_too() -> None:
+    """Of its calls the shortest where instructions are counted, else the median."""
+    step = "teehash/sha256/ta-ce/stream/warm/4MiB/64KiB/inline"
+    for icount, value in ((True, 2_000.0), (False, 3_000.0)):
+        report = [{"files": [{"total_ns": ns}]} for ns in (4_000, 2_000, 3_000)]
+        run = run_of({READ: [1e6] * 9}, icount=icount, reports={step: report})
+        line = next(one for one in lines([run, run]) if one.case == step)
+        assert (line.runs, line.values, line.changes) == ((0, 1), (value, value), ())
+
+
 def test_a_change_is_shown_with_its_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     dearer = dataclasses.replace(EXACT, truth=DEARER)
     put(tmp_path / "runs", [EXACT, EXACT, dearer, dearer])

@@ -126,7 +126,7 @@ def _remark(runs: Sequence[RunData], found: Sequence[Line]) -> str:
         return f"No level is said to change: {EMULATED}."
     if len(runs) < FEWEST:
         return f"{len(runs)} runs: changes of sampled times are looked for from {FEWEST} runs on."
-    return "Levels by PELT: of cases that didn't change, about 3 % show a change by chance."
+    return "Levels by PELT: of cases that didn't change, at most about 3 % show a change by chance."
 
 
 def _show(runs: Sequence[RunData], found: Sequence[Line], remark: str, *, everything: bool) -> None:

@@ -338,7 +338,7 @@ def _sampled(one: Difference, p: float, cases: int) -> Difference:
             verdict = "worse"
         elif p <= ALPHA and interval.high < 1:
             verdict = "better"
-    more = _more(one, cases) if verdict == "undecided" else None
+    more = starts_more(one, cases) if verdict == "undecided" else None
     return replace(one, verdict=verdict, p=p, more=more)
 
 
@@ -350,9 +350,10 @@ def starts_needed(cases: int) -> int:
     return needed
 
 
-def _more(one: Difference, cases: int) -> int | None:
-    """As the interval's width falls with the square root of the number of starts. The test is
-    taken at the level that it needs if no other case differs."""
+def starts_more(one: Difference, cases: int) -> int | None:
+    """How many more starts of each run would decide a case of so many; None: no number would, or
+    nothing tells. The interval's width falls with the square root of the number of starts; the test
+    is taken at the level that it needs if no other case differs."""
     interval, have = one.ratio.interval, one.have
     least = starts_needed(cases)
     if have < 2:
