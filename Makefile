@@ -141,7 +141,7 @@ test-deps:
 
 PYTEST := $(VENV)/bin/pytest -q -c lab/pyproject.toml --rootdir=lab
 # By two processes: many tests wait, for a connection or for a signal to arrive.
-PYTEST_UNIT := $(PYTEST) -n 2 -m 'not board'
+PYTEST_UNIT := $(PYTEST) -n 2 -m 'not board and not quiet'
 
 # THOROUGH=1: more examples of each property, longer fuzzing. Two strands side by side; what they
 # need is built before.
@@ -155,6 +155,7 @@ test-unit: deps test-deps venv-dev ## the tests that need no virtual board (1 to
 	@$(MAKE) --no-print-directory -C trace
 	@$(MAKE) --no-print-directory $(PARALLEL) -C host/tests/fuzz all
 	@$(MAKE) --no-print-directory $(PARALLEL) --output-sync=target unit-host unit-rest
+	@$(PYTEST) -m quiet lab/tests/test_real_machine.py
 
 .PHONY: unit-host
 unit-host:

@@ -3,7 +3,8 @@
 
 How fast it is, `openssl speed` says too, with the same libcrypto. Others may use this machine,
 which makes both slower, by more than 5 % and not at the same time. So both are asked in turns, and
-the best round of each counts: what others take away only makes a round worse. Two figures that
+the best round of each counts: what others take away only makes a round worse. `make test` runs no
+other test beside it: a machine that is busy throughout has no good round. Two figures that
 differ by more than 5 % in truth stay apart, however often they are asked.
 """
 
@@ -47,7 +48,7 @@ samples = 20
 
 def ours(board: Board) -> dict[str, float]:
     """Bytes a second, by the medians that a report shows."""
-    argv = ["teebench", "--samples", "200", "--min-us", "200", *CASES.values()]
+    argv = ["teebench", "--samples", "200", "--min-us", "2000", *CASES.values()]
     run = reader.parse(board.capture(argv).stdout.splitlines(keepends=True), file="teebench")
     return {
         name: SIZE / stats.median(stats.call_times(run.cases[case].samples)) * 1e9
@@ -64,6 +65,7 @@ def openssl(board: Board, name: str) -> float:
     return float(line[1])
 
 
+@pytest.mark.quiet
 @pytest.mark.skipif(shutil.which("openssl") is None, reason="no openssl")
 def test_as_fast_as_openssl_says(board: Board) -> None:
     ensure_installed(board)
