@@ -110,9 +110,9 @@ def _slower(
     )
 
 
-def _missing(either_way: str, *needs: tuple[object, str]) -> str:
-    """What of the needs isn't there; where each is, and they don't fit together, `either_way`."""
-    return " and ".join(what for there, what in needs if not there) or either_way
+def _missing(*needs: tuple[object, str]) -> str:
+    """What of the needs isn't there; "" where each is."""
+    return " and ".join(what for there, what in needs if not there)
 
 
 def _of(models: Models, workload: str, algorithm: str, backend: str) -> dict[int, CaseStats]:
@@ -140,7 +140,7 @@ def _against_allocated(models: Models, name: str, memory: str) -> Cause:
 
 def _no_buffers(memory: str, ours: object, allocated: object, sizes: str) -> str:
     names = [f"shm/{kind}/tee/in/N" for kind in (memory, "allocated")]
-    lacks = _missing(" and ".join(names), (ours, names[0]), (allocated, names[1]))
+    lacks = _missing((ours, names[0]), (allocated, names[1])) or " and ".join(names)
     return f"{lacks} of {sizes}"
 
 
@@ -194,7 +194,7 @@ def ta_load_first_call(_run: RunData, models: Models) -> Cause:
     first, warm = (models.case(f"session/{step}/tee/none") for step in ("first-open", "open"))
     if first is None or warm is None:
         names = "session/first-open/tee/none", "session/open/tee/none"
-        return unchecked(name, _missing("", (first, names[0]), (warm, names[1])))
+        return unchecked(name, _missing((first, names[0]), (warm, names[1])))
     return _slower(name, first, warm)
 
 
@@ -214,10 +214,8 @@ def _no_rates(models: Models, *needs: Sequence[str]) -> str:
         if cost.workload == "oneshot" and _a_byte(models, cost.algorithm, cost.backend) is not None
     }
     names = [" or ".join(backends) for backends in needs]
-    lacks = _missing(
-        " and ".join(names),
-        *((known & set(one), name) for one, name in zip(needs, names, strict=True)),
-    )
+    lacks = _missing(*((known & set(one), name) for one, name in zip(needs, names, strict=True)))
+    lacks = lacks or " and ".join(names)
     return f"oneshot/ALGORITHM by {lacks}, of several sizes"
 
 
@@ -290,7 +288,7 @@ def cpu_time_per_byte(_run: RunData, models: Models) -> Cause:
         if said in best:
             return Cause(name, said, best[said])
     measured = {one.backend for one in models.stats if one.workload == "oneshot"}
-    lacks = _missing("afalg and openssl", *(({by} & measured, by) for by in ("afalg", "openssl")))
+    lacks = _missing(*((by in measured, by) for by in ("afalg", "openssl"))) or "afalg and openssl"
     return unchecked(name, f"oneshot/ALGORITHM by {lacks}, of one size and with CPU time")
 
 
@@ -316,7 +314,7 @@ def ree_time_rpc(_run: RunData, models: Models) -> Cause:
     if ree is None or system is None or system.value <= 0:
         names = "time/ree/tee/N of two N", "time/system/tee/N of two N"
         known = system is not None and system.value > 0
-        return unchecked(name, _missing("", (ree, names[0]), (known, names[1])))
+        return unchecked(name, _missing((ree, names[0]), (known, names[1])))
     return _measured(
         name,
         Figure("TEE_GetREETime over TEE_GetSystemTime", ree / system, "times"),
@@ -331,7 +329,7 @@ def console_traces(_run: RunData, models: Models) -> Cause:
     line = models.lines.term("line") if models.lines is not None else None
     if models.lines is None or empty is None:
         lines = f"{LOG}/lines/tee/N of three N"
-        return unchecked(name, _missing("", (models.lines, lines), (empty, EMPTY_CALL)))
+        return unchecked(name, _missing((models.lines, lines), (empty, EMPTY_CALL)))
     if line is None:
         return Cause(name, "absent")
     share = line / empty.estimate
@@ -347,7 +345,7 @@ def size_optimised_core(run: RunData, models: Models) -> Cause:
     empty, refused = models.case(EMPTY_CALL), models.case(REFUSED_CALL)
     if not run.icount or empty is None or refused is None:
         counting = run.icount, "a board that counts instructions"
-        lacks = _missing("", (refused, REFUSED_CALL), (empty, EMPTY_CALL), counting)
+        lacks = _missing((refused, REFUSED_CALL), (empty, EMPTY_CALL), counting)
         return unchecked(name, f"{lacks}, or a trace with the names of the core")
     ratio = Figure(f"{EMPTY_CALL} over {REFUSED_CALL}", empty.estimate / refused.estimate, "times")
     return _measured(name, ratio, BUILT_FOR_SIZE)
@@ -388,7 +386,7 @@ def slow_rng(_run: RunData, models: Models) -> Cause:
     empty = models.case(EMPTY_CALL)
     if not shared or empty is None:
         names = "rng/random/tee/N", "rng/random/getrandom/N"
-        lacks = _missing("", (tee, names[0]), (kernel, names[1]), (empty, EMPTY_CALL))
+        lacks = _missing((tee, names[0]), (kernel, names[1]), (empty, EMPTY_CALL))
         return unchecked(name, lacks or f"{' and '.join(names)} of one size")
     ours, theirs = tee[shared[-1]], kernel[shared[-1]]
     inside = ours.estimate - empty.estimate
@@ -405,9 +403,9 @@ def slow_rng(_run: RunData, models: Models) -> Cause:
 
 
 def cpu_frequency(run: RunData, _models: Models) -> Cause:
-    name = "cpu-frequency"
     """Each CPU against its own highest frequency. teebench reads both before the load begins: what
     a governor raises with the load isn't known by them."""
+    name = "cpu-frequency"
     cpu = run.machine.cpu
     now, most, governors = map(_by_cpu, (cpu.khz_now, cpu.khz_max, cpu.governor))
     pairs = {one: (_khz(now, one), _khz(most, one)) for one in sorted(now.keys() | most.keys())}

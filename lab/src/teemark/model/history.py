@@ -76,6 +76,8 @@ def lines(runs: Sequence[RunData]) -> tuple[Line, ...]:
     blind = not counted and any(run.emulated for run in runs)
     said = []
     for key, (places, values) in found.items():
+        if len(values) < 2:
+            continue
         sure = [i for i, number in enumerate(places) if (key, number) not in scattered]
         changes: tuple[int, ...] = ()
         if counted:
@@ -83,9 +85,8 @@ def lines(runs: Sequence[RunData]) -> tuple[Line, ...]:
             changes = tuple(sure[i] for i in levels)
         elif not blind:
             changes = sampled_changes(values)
-        if len(values) > 1:
-            few = len(sure) < len(values)
-            said.append(Line(key, tuple(places), tuple(values), changes, few))
+        few = len(sure) < len(values)
+        said.append(Line(key, tuple(places), tuple(values), changes, few))
     return tuple(said)
 
 
