@@ -121,7 +121,7 @@ install: ## programs and TAs below DESTDIR (PREFIX=/usr/local, TADIR=/lib/optee_
 man: venv ## man pages of all programs, in build/man (man -l build/man/teemark-run.1)
 	@$(MAKE) --no-print-directory -C host man
 	@mk/manual build/man $(TEEMARK) 'what trusted execution and hardware crypto cost on a board'
-	@$(VENV)/bin/python -c 'from teemark.cli import TABLE; \
+	@$(VENV)/bin/python -c 'from teemark.cli.main import TABLE; \
 		[print(row.name, row.help) for row in TABLE]' | while read -r name summary; do \
 		mk/manual build/man "$(TEEMARK) $$name" "$$summary" || exit 1; done
 

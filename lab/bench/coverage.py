@@ -22,15 +22,11 @@ import numpy as np
 from click import echo as say
 from numpy.typing import NDArray
 
+from teemark.base.interval import Interval
 from teemark.model.counter import slope_ratio
 from teemark.model.fit import fit
 from teemark.model.forms import Form
-from teemark.model.stats import (
-    Dependence,
-    Estimate,
-    Interval,
-    Sampling,
-)
+from teemark.model.stats import Dependence, Estimate, Sampling
 
 Array = NDArray[np.float64]
 Rng = np.random.Generator

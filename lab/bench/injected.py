@@ -23,11 +23,12 @@ import inside
 from click import echo as say
 from inside import Both, Row
 
-from teemark import fmt, plan
-from teemark.errors import TeemarkError
+from teemark.base import fmt
+from teemark.base.errors import TeemarkError
+from teemark.findings.causes import MORE, Status
+from teemark.findings.trace_causes import causes
 from teemark.model import models
-from teemark.model.causes import MORE, Status
-from teemark.trace.causes import causes
+from teemark.plan import plan
 from teemark.trace.roles import Role, roles
 
 PLAN = Path(__file__).with_name("injected.toml")

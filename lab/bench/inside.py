@@ -19,14 +19,17 @@ from pathlib import Path
 
 from click import echo as say
 
-from teemark import fmt, plan, runner
+from teemark.base import fmt
+from teemark.base.errors import TeemarkError
 from teemark.boards import VirtualBoard, config, ensure_installed
-from teemark.errors import TeemarkError
+from teemark.exact import record
+from teemark.measure import runner
 from teemark.model import models
 from teemark.model.breakdown import Breakdown, breakdowns
+from teemark.plan import plan
 from teemark.run import reader
 from teemark.run.reader import RunData
-from teemark.trace import record, store
+from teemark.trace import store
 from teemark.trace.profile import CaseTrace, Trace
 from teemark.trace.roles import Role, roles
 

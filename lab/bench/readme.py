@@ -24,9 +24,11 @@ from pathlib import Path
 
 from click import echo as say
 
-from teemark import cli, paths, summary
+from teemark.base import paths
 from teemark.boards.made_by import compiler, versions
-from teemark.report.subject import subjects
+from teemark.cli import main as cli
+from teemark.findings.subject import subjects
+from teemark.report import summary
 from teemark.run import reader
 from teemark.run.reader import RunData
 

@@ -7,7 +7,7 @@ import importlib.util
 import sys
 from types import ModuleType
 
-from teemark import paths
+from teemark.base import paths
 
 
 def load(name: str) -> ModuleType:

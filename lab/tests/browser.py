@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from teemark import paths
+from teemark.base import paths
 
 NODE_MODULES = paths.build() / "node" / "node_modules"
 AXE = NODE_MODULES / "axe-core" / "axe.min.js"

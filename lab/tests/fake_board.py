@@ -10,12 +10,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Self
 
+from teemark.base.errors import ConnectionLost
 from teemark.boards.board import Board
 from teemark.boards.config import BoardFile, SshConfig
 from teemark.boards.endpoint import Endpoint
 from teemark.boards.shell import Process
 from teemark.boards.ssh import Channel, Ssh, Stream
-from teemark.errors import ConnectionLost
 
 
 class LocalChannel(Channel):

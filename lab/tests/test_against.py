@@ -12,12 +12,12 @@ from typing import Any, Literal
 import msgspec
 import pytest
 
-from teemark import cli
-from teemark.errors import UsageMistake
+from teemark.base.errors import UsageMistake
+from teemark.cli import main as cli
+from teemark.findings.subject import subjects
 from teemark.reference.data import Reference
-from teemark.report.seed_tables.against import ORDER, Held, choose, hold, judge
-from teemark.report.seed_tables.measured import exactly
-from teemark.report.subject import subjects
+from teemark.studies.against import ORDER, Held, choose, hold, judge
+from teemark.studies.measured import exactly
 from test_seed_tables import DOCUMENTS, made_up, made_up_lines
 
 FLOOR = ("rpi3-small-messages", "floor", "Minimum execution time", "value")

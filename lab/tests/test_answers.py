@@ -11,16 +11,16 @@ from dataclasses import dataclass, replace
 import pytest
 
 from synthetic import run_of, scattered
-from teemark import plan
+from teemark.findings.subject import Subject, subjects
+from teemark.plan import plan
 from teemark.reference.data import load
-from teemark.report.report import make
-from teemark.report.seed_tables import declared
-from teemark.report.seed_tables.answers import Answered, answers
-from teemark.report.seed_tables.formula import _FUNCTIONS
-from teemark.report.seed_tables.measured import TRIED, Lookup, Value
-from teemark.report.subject import Subject, subjects
+from teemark.report.run_page import make
 from teemark.run.reader import RunData
 from teemark.run.records import Skip
+from teemark.studies import declared
+from teemark.studies.answers import Answered, answers
+from teemark.studies.formula import _FUNCTIONS
+from teemark.studies.measured import TRIED, Lookup, Value
 
 DOCUMENTS = tuple(load().documents)
 STEP = re.compile(

@@ -12,11 +12,12 @@ import pytest
 
 import consistent
 from synthetic import Synthetic
-from teemark import cli, fmt
 from teemark.audit import RULES, audit, audit_published, formats, published
 from teemark.audit.arithmetic import IDENTITIES
 from teemark.audit.figures import papers
 from teemark.audit.words import number
+from teemark.base import fmt
+from teemark.cli import main as cli
 from teemark.reference.data import Reference
 
 HASH, SMALL, API = "rpi3-secure-hash", "rpi3-small-messages", "api-vs-custom"

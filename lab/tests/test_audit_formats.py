@@ -15,12 +15,12 @@ from hypothesis import strategies as st
 
 import consistent
 from synthetic import Synthetic
-from teemark import cli
 from teemark.audit import audit, formats
 from teemark.audit.figures import papers
 from teemark.audit.formats import runs
 from teemark.audit.sheet import measure
-from teemark.errors import DataError
+from teemark.base.errors import DataError
+from teemark.cli import main as cli
 from teemark.reference import data
 
 REFERENCE = data.load()

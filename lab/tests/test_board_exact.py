@@ -14,15 +14,20 @@ from typing import Any
 
 import pytest
 
-from teemark import cli, gate, new_ta, paths, plan, runner
-from teemark.baseline import held_against
-from teemark.boards import VirtualBoard, ensure_installed, own_ta
-from teemark.model import models, verdicts
+from teemark.base import paths
+from teemark.boards import VirtualBoard, ensure_installed, new_ta, own_ta
+from teemark.cli import main as cli
+from teemark.exact import gate
+from teemark.exact.baseline import held_against
+from teemark.findings import verdicts
+from teemark.measure import runner
+from teemark.model import models
 from teemark.model.breakdown import breakdowns
 from teemark.model.compare import compare, limit_of
 from teemark.model.counter import TOLERANCE
 from teemark.model.stats import call_times
-from teemark.plan import Plan
+from teemark.plan import plan
+from teemark.plan.plan import Plan
 from teemark.run import reader
 from teemark.run.reader import RunData
 from teemark.trace.profile import Trace

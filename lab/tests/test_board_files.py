@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from teemark import errors, paths
+from teemark.base import errors, paths
 from teemark.boards import SshConfig, VirtualConfig, config
 
 SSH = 'kind = "ssh"\naddress = "192.0.2.1"\n'

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from teemark import paths
+from teemark.base import paths
 from teemark.boards import VirtualBoard
 
 pytestmark = [pytest.mark.board, pytest.mark.timeout(300)]

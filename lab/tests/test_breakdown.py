@@ -16,16 +16,17 @@ from click.testing import CliRunner
 from rich.console import Console
 
 from synthetic import MACHINE, Synthetic, run_from, run_of, scattered
-from teemark import fmt
-from teemark.commands.explain import command
-from teemark.errors import DataError
+from teemark.base import fmt
+from teemark.base.errors import DataError
+from teemark.cli.explain import command
+from teemark.findings.subject import subjects
 from teemark.model import models
 from teemark.model.breakdown import Breakdown, Name, Part, breakdowns, shown
 from teemark.model.stats import exactly
-from teemark.report import bars, report, terminal
-from teemark.report.blocks import Bar, Column, Table
+from teemark.page import bars, terminal
+from teemark.page.blocks import Bar, Column, Table
+from teemark.report import run_page
 from teemark.report.sections import breakdown as sections
-from teemark.report.subject import subjects
 from teemark.run.reader import RunData
 
 CLIENT, SWITCH, ENTRY, REFERENCE, PAGE = 3_000.0, 27_000.0, 26_000.0, 9_000.0, 190.0
@@ -393,7 +394,7 @@ def test_a_bar_is_no_longer_than_its_room() -> None:
 
 
 def test_the_report_has_a_bar_and_a_table() -> None:
-    made = report.make([run_with(truth(), legs=TRACED)])
+    made = run_page.make([run_with(truth(), legs=TRACED)])
     assert "Where the time of a call goes" in made.html
     assert re.search(r"<rect[^>]*var\(--c-5\)", made.html)
     assert "client library and driver" in made.markdown

@@ -11,12 +11,13 @@ from typing import Any
 import pytest
 
 from synthetic import run_of, scattered
-from teemark import calls, new_ta, paths, plan, summary
-from teemark.boards import own_ta
-from teemark.errors import ConfigError, DataError, UsageMistake
+from teemark.base import paths
+from teemark.base.errors import ConfigError, DataError, UsageMistake
+from teemark.boards import new_ta, own_ta
+from teemark.exact import record
 from teemark.model.models import build
-from teemark.report import report
-from teemark.trace import record
+from teemark.plan import calls, plan
+from teemark.report import run_page, summary
 
 UUID = "8aaaf200-2450-11e4-abe2-0002a5d5c51b"
 HEAD = f'summary = "x"\n\n[ta]\nuuid = "{UUID}"\n\n[[call]]\n'
@@ -166,12 +167,12 @@ def test_the_report_of_calls(capsys: pytest.CaptureFixture[str]) -> None:
     more: dict[str, Any] = {"ta": UUID, "command": 3, "unchecked": ["p0.b"]}
     noisy = run_of({key: scattered(ns, 0.01) for key, ns in times.items()}, **more)
     exact = run_of({key: [ns] * 6 for key, ns in times.items()}, icount=True, **more)
-    text = report.make([exact]).markdown
+    text = run_page.make([exact]).markdown
     assert f"TA {UUID}" in text
     assert "| `increment` | 3 | 391 000 | 4000 | 6 | p0.b |" in text.replace(
         "\N{NO-BREAK SPACE}", " "
     )
-    made = report.make([noisy])
+    made = run_page.make([noisy])
     assert re.search(r"\| `increment` \| 3 \| 391 µs \| 38\d.*µs \| 4\.0. µs \|", made.markdown), (
         made.markdown
     )

@@ -13,14 +13,14 @@ import pytest
 from click.testing import CliRunner
 
 from synthetic import Synthetic, run_from, run_of, run_with, scattered
-from teemark import fmt
-from teemark.commands.explain import command
+from teemark.base import fmt
+from teemark.cli.explain import command
+from teemark.findings import cause_words as words
+from teemark.findings import trace_causes
+from teemark.findings.causes import Cause, Figure, causes
 from teemark.model import models
-from teemark.model.causes import Cause, Figure, causes
 from teemark.model.stats import estimate, exactly
-from teemark.report import causes as words
 from teemark.run.reader import RunData
-from teemark.trace import causes as trace_causes
 from teemark.trace.profile import CaseTrace, Function, Node, Pass, Sample, Trace
 from teemark.trace.roles import roles
 

@@ -10,12 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import Meta, Struct
 
-from teemark import plan
+from teemark.base.checked import Wrong, convert
+from teemark.base.errors import ConfigError, DataError
 from teemark.boards import config
-from teemark.checked import Wrong, convert
-from teemark.errors import ConfigError, DataError
-from teemark.report.seed_tables import declared
+from teemark.plan import plan
 from teemark.run.records import AnyRecord
+from teemark.studies import declared
 
 
 class Inner(Struct, forbid_unknown_fields=True):

@@ -19,9 +19,11 @@ from pathlib import Path
 
 import pytest
 
-from teemark import __version__, cli, fmt, paths
+from teemark import __version__
+from teemark.base import fmt, paths
+from teemark.base.console import json_text, paragraph, terminal, wrapped
 from teemark.boards import SshConfig
-from teemark.console import json_text, paragraph, terminal, wrapped
+from teemark.cli import main as cli
 
 TEEMARK = [sys.executable, "-m", "teemark"]
 
@@ -125,7 +127,7 @@ def test_a_reader_who_goes_away_is_told_apart_from_a_failure() -> None:
 
 def test_help_imports_nothing_heavy() -> None:
     code = (
-        "import sys\nfrom teemark import cli\ncli.run(['--help'])\n"
+        "import sys\nfrom teemark.cli import main\nmain.run(['--help'])\n"
         "heavy = {'numpy', 'scipy', 'matplotlib', 'rich', 'jinja2', 'msgspec'}\n"
         "sys.exit(', '.join(sorted(heavy & set(sys.modules))) or 0)"
     )

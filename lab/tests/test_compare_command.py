@@ -13,11 +13,11 @@ import pytest
 
 from synthetic import TRUTH, Synthetic
 from synthetic import write as write_run
-from teemark import cli
+from teemark.cli import main as cli
+from teemark.findings.subject import subjects
 from teemark.model import models
 from teemark.model.compare import compare, explain
 from teemark.report.comparing import compared, explained, reasons
-from teemark.report.subject import subjects
 from teemark.run import reader
 from teemark.trace import store
 from teemark.trace.profile import CaseTrace, Function, Node, Sample, Trace

@@ -10,17 +10,18 @@ import os
 import pytest
 
 from synthetic import INSIDE, TRUTH, Synthetic, run_from, work
-from teemark.errors import DataError
+from teemark.base.errors import DataError
 from teemark.export import FORMATS
-from teemark.model import models, verdicts
+from teemark.findings import verdicts
+from teemark.findings.verdict_words import Said, say
+from teemark.measure.runner import Progress
+from teemark.model import models
 from teemark.model.counter import TOLERANCE, Slopes, counted_cases, slope_ratio
 from teemark.model.models import Models
 from teemark.model.stats import Sampling
-from teemark.report import report
-from teemark.report.verdicts import Said, say
+from teemark.report import run_page
 from teemark.run import reader
 from teemark.run.reader import RunData
-from teemark.runner import Progress
 
 SIZE = 4096  # that synthetic runs repeat
 REPEATED = {f"oneshot/{a}/{b}/{SIZE}" for a, b in TRUTH if b.startswith("t")}
@@ -142,7 +143,7 @@ def test_no_slope_is_undecided() -> None:
     assert {c.judgement for c in built.counted if c.repeats > 1} == {"undecided"}
     assert verdict is not None
     assert verdict.key == "ta-counter-undecided"
-    assert "by its own clock" in report.make([run_of(counter=1.0, truth=truth)]).markdown
+    assert "by its own clock" in run_page.make([run_of(counter=1.0, truth=truth)]).markdown
 
 
 @pytest.mark.parametrize("speed", [1.03, 0.97])
@@ -226,11 +227,11 @@ def test_slope_ratio_has_its_bounds() -> None:
 
 def test_the_report_shows_it() -> None:
     run = run_of(counter=1.0, noise=0.0)
-    text = report.make([run]).markdown
+    text = run_page.make([run]).markdown
     assert "Inside the TA, by its own clock" in text
     inside = work("sha256", "tee", SIZE)
     share = 100 * (inside + INSIDE) / (TRUTH["sha256", "tee"][0] + inside)
     assert f"{share:.0f}" in text
     assert "The TA's own counter agrees" in text
-    without = report.make([run_of()]).markdown
+    without = run_page.make([run_of()]).markdown
     assert "by its own clock" not in without

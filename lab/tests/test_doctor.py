@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from teemark.commands import doctor
+from teemark.cli import doctor
 from teemark.doctor.inventory import inventory
 from teemark.doctor.patient import Patient, Problem, Ta
 from teemark.doctor.rules import examine, meaningful

@@ -12,9 +12,9 @@ import msgspec
 import pytest
 from click.testing import CliRunner
 
-from teemark import cli
 from teemark.boards import VirtualBoard, tas
-from teemark.commands import doctor
+from teemark.cli import doctor
+from teemark.cli import main as cli
 from teemark.doctor.patient import Patient
 from teemark.doctor.rules import examine
 from teemark.run.records import Machine

@@ -11,19 +11,20 @@ import numpy as np
 import pytest
 
 from synthetic import Synthetic, run_of, scattered
-from teemark import fmt
+from teemark.base import fmt
+from teemark.base.interval import Interval
+from teemark.findings.subject import Subject, subjects
 from teemark.model.counter import Counted
 from teemark.model.fit import fit
-from teemark.model.stats import Estimate, Interval, estimate, exactly
-from teemark.report import figures
-from teemark.report.blocks import Block, Figures, Fold, Paragraph, Section, Table
+from teemark.model.stats import Estimate, estimate, exactly
+from teemark.page import figures
+from teemark.page.blocks import Block, Figures, Fold, Paragraph, Section, Table
 from teemark.report.cells import misfit_cell
 from teemark.report.sections.cases import cases
 from teemark.report.sections.comparison import comparison
 from teemark.report.sections.costs import costs, inside
 from teemark.report.sections.counter import _deviations, by_its_own_clock
 from teemark.report.sections.headline import headline
-from teemark.report.subject import Subject, subjects
 from teemark.run import reader
 from teemark.run.reader import RunData
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from teemark import fmt
-from teemark.model.stats import Interval
+from teemark.base import fmt
+from teemark.base.interval import Interval
 
 
 def plain(text: str) -> str:

@@ -14,18 +14,20 @@ from typing import Any
 import pytest
 
 from synthetic import TRUTH, Synthetic, Truth, run_from
-from teemark import baseline as baselines
-from teemark import cli, gate, paths
-from teemark.baseline import BOOTS, OTHERS, Baseline, function_changes, held_against, listed
+from teemark.base import paths
+from teemark.base.errors import DataError
 from teemark.boards import config, made_by
 from teemark.boards.config import BoardFile
-from teemark.commands.gate import command
-from teemark.errors import DataError
+from teemark.cli import main as cli
+from teemark.cli.gate import command
+from teemark.exact import baseline as baselines
+from teemark.exact import gate
+from teemark.exact.baseline import BOOTS, OTHERS, Baseline, function_changes, held_against, listed
+from teemark.exact.record import Own
 from teemark.model.compare import KERNEL_LIMIT, LIMIT
-from teemark.plan import Plan
+from teemark.plan.plan import Plan
 from teemark.run.reader import RunData
 from teemark.trace.profile import CaseTrace, Function, Node, Sample
-from teemark.trace.record import Own
 
 EXACT = Synthetic(noise=0, identical=True, samples=5, algorithms=("sha256",))
 BY = {"compiler": "gcc 12", "optee": "4.5"}

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from synthetic import TRUTH, Synthetic, run_of, scattered, write
-from teemark import cli, fmt
+from teemark.base import fmt
+from teemark.cli import main as cli
 from teemark.model.compare import EMULATED
 from teemark.model.history import FEWEST, exact_changes, lines, sampled_changes
 

@@ -15,11 +15,11 @@ from hypothesis import HealthCheck, example, given, reject, settings
 from hypothesis import strategies as st
 
 from synthetic import MACHINE, Synthetic, lines_of
-from teemark import cli, summary
-from teemark.errors import BoardError, TeemarkError
+from teemark.base.errors import BoardError, TeemarkError
+from teemark.base.harmless import _SUSPECT, harmless, harmless_line, suspect
+from teemark.cli import main as cli
 from teemark.export import FORMATS
-from teemark.harmless import _SUSPECT, harmless, harmless_line, suspect
-from teemark.report import report
+from teemark.report import run_page, summary
 from teemark.run import reader
 from teemark.run.records import Machine
 from test_report import Page
@@ -145,7 +145,7 @@ def known(test: Callable[..., None]) -> Callable[..., None]:
 def test_any_records_give_a_report(change: Changes) -> None:
     lines = change.lines()
     run = parsed(lines)
-    made = report.make([run])
+    made = run_page.make([run])
     page = Page(made.html)
     assert not page.tags & {"script", "img", "iframe", "object", "link", "base", "form"}
     markup = re.sub(r">[^<]*<", "><", re.sub(r"<style>.*?</style>", "", made.html, flags=re.S))
@@ -180,7 +180,7 @@ def test_the_terminal_shows_any_run(change: Changes) -> None:
     from io import StringIO
     from unittest.mock import patch
 
-    from teemark.report.subject import subjects
+    from teemark.findings.subject import subjects
 
     out = StringIO()
     with patch("sys.stdout", out):

@@ -14,7 +14,7 @@ import pytest
 
 import sshserver
 from fake_board import SudoBoard
-from teemark import errors, paths
+from teemark.base import errors, paths
 from teemark.boards import Board, ensure_installed, install
 from teemark.boards.board import architecture
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from teemark import paths
+from teemark.base import paths
 
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]+"([^"]+)"', re.M)
 PACKAGE = Path("lab/src/teemark")
@@ -28,6 +28,8 @@ class Room(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     folders: tuple[str, ...]
     layers: tuple[str, ...]
     uses: tuple[str, ...] = ()
+    below: bool = False
+    """True if the room may use every room that stands after it in the file."""
 
     def level(self, name: str) -> int | None:
         """The line of a name, from the top: of what fits, the name itself or the longest word."""
@@ -48,7 +50,13 @@ class Place(msgspec.Struct, frozen=True):
 
 def rooms() -> list[Room]:
     text = (paths.root() / "mk" / "layers.toml").read_text(encoding="utf-8")
-    return msgspec.toml.decode(text, type=dict[str, list[Room]])["rooms"]
+    declared = msgspec.toml.decode(text, type=dict[str, list[Room]])["rooms"]
+    return [
+        msgspec.structs.replace(room, uses=tuple(r.name for r in declared[number + 1 :]))
+        if room.below
+        else room
+        for number, room in enumerate(declared)
+    ]
 
 
 def sources(root: Path, rooms: list[Room]) -> list[Path]:

@@ -9,8 +9,8 @@ import tracemalloc
 from pathlib import Path
 
 import benches
+from teemark.findings.verdicts import judge
 from teemark.model import models
-from teemark.model.verdicts import judge
 from teemark.run import reader
 
 SAMPLES = 30_000

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from scipy.stats import binom
 
 from synthetic import EMPTY_CALL, Synthetic, scattered, work
+from teemark.base.interval import Interval
 from teemark.model import stats
 
 SAMPLING = stats.Sampling()
@@ -108,11 +109,11 @@ def test_identical_samples_of_a_coarse_clock() -> None:
     assert 94 < known.low < 97
     assert 103 < known.high < 106
     fine = stats.estimate([[100.0] * 12], "x").interval
-    assert fine == stats.Interval(100.0, 100.0)
+    assert fine == Interval(100.0, 100.0)
 
 
 def test_intervals_that_touch_overlap() -> None:
-    one, other, apart = (stats.Interval(*ends) for ends in ((1, 2), (2, 3), (2.1, 3)))
+    one, other, apart = (Interval(*ends) for ends in ((1, 2), (2, 3), (2.1, 3)))
     assert one.overlaps(other)
     assert other.overlaps(one)
     assert not one.overlaps(apart)
@@ -145,7 +146,7 @@ def test_what_starts_do_to_all_cases_cancels() -> None:
 
 def test_exact_figures_have_no_width() -> None:
     known = stats.estimate([[100.0, 100.8, 101, 101.2, 200]], "x", exact=True)
-    assert (known.value, known.interval) == (101, stats.Interval(101, 101))
+    assert (known.value, known.interval) == (101, Interval(101, 101))
     assert known.exact
 
 

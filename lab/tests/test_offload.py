@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from synthetic import MACHINE, run_from
+from teemark.findings.offload import Offload, offloads
+from teemark.findings.offload_words import knowledge
 from teemark.model.models import build
-from teemark.model.offload import Offload, offloads
-from teemark.report.offload import knowledge
 
 DEVICE = "ITS-PCI-MSIX 1 Edge virtio4-virtqueues"
 TIMER = "GICv3 27 Level arch_timer"

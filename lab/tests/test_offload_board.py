@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from teemark import paths
+from teemark.base import paths
 from teemark.boards import VirtualBoard
+from teemark.findings.offload import offloads
+from teemark.findings.offload_words import knowledge
 from teemark.model.models import build
-from teemark.model.offload import offloads
-from teemark.report.offload import knowledge
 from teemark.run import reader
 
 pytestmark = [pytest.mark.board, pytest.mark.timeout(300)]

@@ -12,9 +12,12 @@ from pathlib import Path
 
 import pytest
 
-from teemark import cli, paths, plan, runner
+from teemark.base import paths
+from teemark.base.errors import ConfigError
 from teemark.boards import VirtualBoard, install, own_ta
-from teemark.errors import ConfigError
+from teemark.cli import main as cli
+from teemark.measure import runner
+from teemark.plan import plan
 from teemark.run import reader
 from teemark.run.reader import RunData
 

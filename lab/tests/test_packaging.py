@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from teemark import paths
+from teemark.base import paths
 
 LAB = paths.root() / "lab"
 PROJECT = tomllib.loads((LAB / "pyproject.toml").read_text(encoding="utf-8"))["project"]

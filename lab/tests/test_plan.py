@@ -12,10 +12,11 @@ from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
-from teemark import paths, plan, work
-from teemark.commands.plan import command
-from teemark.errors import ConfigError, UsageMistake
-from teemark.plan_words import parse_size
+from teemark.base import paths
+from teemark.base.errors import ConfigError, UsageMistake
+from teemark.cli.plan import command
+from teemark.plan import plan, work
+from teemark.plan.words import parse_size
 
 GOOD = """
 summary = "Two blocks."

@@ -8,7 +8,11 @@ from pathlib import Path
 import pytest
 
 from fake_board import FakeBoard, teebench
-from teemark import cli, errors, paths, plan, plan_check, runner
+from teemark.base import errors, paths
+from teemark.cli import main as cli
+from teemark.measure import runner
+from teemark.plan import check as plan_check
+from teemark.plan import plan
 
 GOOD = """\
 summary = "Two blocks."

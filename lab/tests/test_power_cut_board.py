@@ -18,9 +18,11 @@ from pathlib import Path
 
 import pytest
 
-from teemark import paths, plan, runner
+from teemark.base import paths
+from teemark.base.errors import ConnectionLost
 from teemark.boards import VirtualBoard, open_board
-from teemark.errors import ConnectionLost
+from teemark.measure import runner
+from teemark.plan import plan
 from teemark.run import reader
 
 CUTS = int(os.environ.get("POWER_CUTS", "8"))

@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 
 from synthetic import Synthetic, run_of, run_with, scattered
-from teemark.cli import run as teemark
+from teemark.cli.main import run as teemark
+from teemark.findings.advice import Advice, advise
+from teemark.findings.advice_words import sentence
 from teemark.model import models
-from teemark.model.advice import Advice, advise
 from teemark.model.models import Models
 from teemark.model.predict import Prediction, Task, Unpredictable, predict
-from teemark.report.advice import sentence
 
 SIZES = (0, 55, 56, 64, 1024, 4096, 8192, 65536, 1048576)
 

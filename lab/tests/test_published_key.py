@@ -11,9 +11,9 @@ import pytest
 
 from synthetic import Synthetic, run_from
 from teemark.boards.ta_key import all_signed_with_published_key, signed_with_published_key
+from teemark.findings.verdict_words import say
+from teemark.findings.verdicts import judge
 from teemark.model import models
-from teemark.model.verdicts import judge
-from teemark.report.verdicts import say
 
 HEAD = bytes.fromhex(
     "4853544f01000000602a010030494170200000015256aeacd8a6a2e350e8b73f8cd7d09760b07c9aaa388cc0"

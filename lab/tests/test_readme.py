@@ -10,8 +10,10 @@ from types import ModuleType
 import pytest
 
 import benches
-from teemark import paths, plan, runner
+from teemark.base import paths
 from teemark.boards import VirtualBoard, ensure_installed
+from teemark.measure import runner
+from teemark.plan import plan
 from teemark.run import reader
 
 README = (paths.root() / "README.md").read_text(encoding="utf-8")

@@ -20,8 +20,8 @@ import pytest
 
 import sshserver
 from conftest import HOST
-from teemark import cli
 from teemark.boards import Board, ensure_installed
+from teemark.cli import main as cli
 from teemark.model import models, stats
 from teemark.run import reader
 

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from teemark import paths
-from teemark.errors import DataError
+from teemark.base import paths
+from teemark.base.errors import DataError
 from teemark.reference import data
 from teemark.reference.data import Document, Reference
 from teemark.reference.span import Span, exact, printed

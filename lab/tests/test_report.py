@@ -21,9 +21,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from synthetic import MACHINE, Synthetic, run_from, run_of
-from teemark import cli, fmt
-from teemark.report import charts, markdown, notices, report
-from teemark.report.subject import subjects
+from teemark.base import fmt
+from teemark.cli import main as cli
+from teemark.findings import notices
+from teemark.findings.subject import subjects
+from teemark.page import charts, markdown
+from teemark.report import run_page
 from teemark.run import reader
 from teemark.run.reader import RunData
 from teemark.run.records import Backend
@@ -80,17 +83,17 @@ def run() -> RunData:
 
 
 @pytest.fixture(scope="module")
-def made(run: RunData) -> report.Report:
-    return report.make([run])
+def made(run: RunData) -> run_page.Report:
+    return run_page.make([run])
 
 
-def test_same_run_same_bytes(run: RunData, made: report.Report) -> None:
-    again = report.make([run])
+def test_same_run_same_bytes(run: RunData, made: run_page.Report) -> None:
+    again = run_page.make([run])
     assert again.html == made.html
     assert again.markdown == made.markdown
 
 
-def test_page_is_well_formed_and_self_contained(made: report.Report) -> None:
+def test_page_is_well_formed_and_self_contained(made: run_page.Report) -> None:
     page = Page(made.html)
     assert len(page.ids) == len(set(page.ids)), "an id is there twice"
     assert page.references
@@ -103,7 +106,7 @@ def test_page_is_well_formed_and_self_contained(made: report.Report) -> None:
         assert used in page.ids
 
 
-def test_what_the_page_says(made: report.Report) -> None:
+def test_what_the_page_says(made: run_page.Report) -> None:
     assert "an empty call into the TEE, median\n" in made.markdown
     said = " ".join("".join(Page(made.html).text).split())
     for words in (
@@ -120,14 +123,14 @@ def test_what_the_page_says(made: report.Report) -> None:
         assert words in said
 
 
-def test_every_chart_of_an_emulated_board_says_so(made: report.Report) -> None:
+def test_every_chart_of_an_emulated_board_says_so(made: run_page.Report) -> None:
     captions = re.findall(r"<figcaption>(.*?)</figcaption>", made.html, re.S)
     assert len(captions) == 5
     assert all("Emulated timings." in caption for caption in captions)
 
 
 def test_real_board_has_no_banner() -> None:
-    real = report.make([Synthetic(emulated=False, algorithms=ONE).run()])
+    real = run_page.make([Synthetic(emulated=False, algorithms=ONE).run()])
     assert "Emulated" not in re.sub(r"<style>.*?</style>", "", real.html, flags=re.S)
     assert "Emulated" not in real.markdown
 
@@ -135,11 +138,11 @@ def test_real_board_has_no_banner() -> None:
 def test_machine_that_tells_that_it_is_emulated() -> None:
     records = Synthetic(emulated=False, samples=2, algorithms=ONE).records()
     records[1] = {**MACHINE, "board": {"emulated": True, "emulated_told_by": "device tree"}}
-    assert "Emulated board" in report.make([run_from(records)]).html
+    assert "Emulated board" in run_page.make([run_from(records)]).html
 
 
 def test_counted_instructions() -> None:
-    counted = report.make([Synthetic(identical=True, algorithms=ONE).run()])
+    counted = run_page.make([Synthetic(identical=True, algorithms=ONE).run()])
     assert "Emulated board: this counts instructions" in counted.html
     assert "Emulated: instructions counted, 1 ns each." in counted.html
     assert "byte (instructions)" in counted.markdown
@@ -149,7 +152,7 @@ HOSTILE = "<script>alert(1)</script>\"'&amp; | ` * [x](javascript:1) \N{RIGHT-TO
 
 
 @pytest.fixture(scope="module")
-def hostile() -> report.Report:
+def hostile() -> run_page.Report:
     records = Synthetic(samples=2, algorithms=("sha256", "sha512"), counter=1.0).records()
     for record in records:
         for name in ("board", "board_summary", "plan", "reason", "what", "source", "started"):
@@ -162,23 +165,23 @@ def hostile() -> report.Report:
             record["ta_counter"] = {"name": HOSTILE, "hz": 1, "resolution_ns": 1e9}
             record["reasons"] = {"cpu.governor": HOSTILE}
     records.insert(-1, {"type": "fail", "case": "a/b/c/<b>", "reason": HOSTILE})
-    return report.make([run_from(records, HOSTILE)])
+    return run_page.make([run_from(records, HOSTILE)])
 
 
-def test_html_escapes_what_a_board_says(hostile: report.Report) -> None:
+def test_html_escapes_what_a_board_says(hostile: run_page.Report) -> None:
     page = Page(hostile.html)
     assert "script" not in page.tags
     assert "b" not in page.tags
     assert HOSTILE.replace("\N{RIGHT-TO-LEFT OVERRIDE}", "\ufffd") in "".join(page.text)
 
 
-def test_markdown_escapes_what_a_board_says(hostile: report.Report) -> None:
+def test_markdown_escapes_what_a_board_says(hostile: run_page.Report) -> None:
     outside = re.sub(r"(`+)(?!`).*?(?<!`)\1(?!`)", "", hostile.markdown)
     assert not re.search(r"(?<!\\)<script", outside)
     assert not re.search(r"(?<!\\)\[x\]", outside)
 
 
-def test_markdown_tables_are_rectangular(made: report.Report, hostile: report.Report) -> None:
+def test_markdown_tables_are_rectangular(made: run_page.Report, hostile: run_page.Report) -> None:
     for text in (made.markdown, hostile.markdown):
         width = 0
         for line in text.splitlines():
@@ -205,7 +208,7 @@ def test_code_spans_hold_backticks(text: str) -> None:
 
 
 def test_incomplete_run_says_so() -> None:
-    cut = report.make([reader.parse(Synthetic(algorithms=ONE).lines()[:-1], file="x")])
+    cut = run_page.make([reader.parse(Synthetic(algorithms=ONE).lines()[:-1], file="x")])
     assert "This run is incomplete" in cut.html
     assert "Cut off: there is no end record, so teemark itself was killed" in cut.html
     assert "**This run is incomplete.**" in cut.markdown
@@ -216,20 +219,20 @@ def test_every_table_of_figures_of_an_incomplete_run_says_what_is_missing() -> N
     assert run.missing
     lacking = notices.lacking(run)
     assert re.fullmatch(r"\d+ of 128 cases weren't measured; \d+ cases have fewer .*", lacking)
-    cut = report.make([run]).markdown.splitlines()
+    cut = run_page.make([run]).markdown.splitlines()
     tables = [number for number, line in enumerate(cut) if line.startswith("|") and "--:" in line]
     assert len(tables) > 5
     for number in tables:
         before = "\n".join(cut[max(0, number - 5) : number])
         assert f"ncomplete run: {lacking}" in before, before
-    whole = report.make([Synthetic(algorithms=ONE).run()]).markdown
+    whole = run_page.make([Synthetic(algorithms=ONE).run()]).markdown
     assert "ncomplete run" not in whole
 
 
 def test_run_without_samples() -> None:
     """Everything skipped, as on a machine without anything: a report nevertheless."""
     records = [r for r in Synthetic().records() if r["type"] in ("run", "machine", "skip", "end")]
-    empty = report.make([run_from(records)])
+    empty = run_page.make([run_from(records)])
     assert "0 cases" in empty.html
     Page(empty.html)
 
@@ -240,7 +243,7 @@ def test_two_runs_side_by_side() -> None:
     other = reader.parse(
         Synthetic(seed=2, board="other", truth=faster, algorithms=ONE).lines(), file="y"
     )
-    both = report.make([run, other])
+    both = run_page.make([run, other])
     Page(both.html)
     assert "Side by side" in both.html
     assert "on synthetic and other" in both.html
@@ -257,7 +260,7 @@ def test_no_id_is_there_twice() -> None:
         icount=True,
     )
     drawn = replace(of, timelines=(timeline_of_teehash(),))
-    made = report.make([drawn, drawn], traces=[trace(), trace()])
+    made = run_page.make([drawn, drawn], traces=[trace(), trace()])
     sections = ("explain", "trace", "timeline", "throughput")
     page = Page(made.html)
     assert set(sections) <= set(page.ids)
@@ -279,14 +282,14 @@ def test_verdicts_of_the_synthetic_run(run: RunData) -> None:
 
 
 def test_what_is_uncertain_says_so() -> None:
-    noisy = report.make([Synthetic(noise=0.5, algorithms=ONE).run()])
+    noisy = run_page.make([Synthetic(noise=0.5, algorithms=ONE).run()])
     assert "an empty call into the TEE, median, uncertain\n" in noisy.markdown
 
 
-def test_one_start_cannot_know_what_differs_between_starts(made: report.Report) -> None:
+def test_one_start_cannot_know_what_differs_between_starts(made: run_page.Report) -> None:
     assert "This is one start" in made.markdown
     exact = Synthetic(identical=True, algorithms=ONE).run()
-    assert "This is one start" not in report.make([exact]).markdown
+    assert "This is one start" not in run_page.make([exact]).markdown
 
 
 def test_chart_is_xml_with_page_colours() -> None:

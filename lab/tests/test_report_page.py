@@ -10,7 +10,7 @@ import pytest
 import browser
 import synthetic
 from synthetic import Synthetic, run_from
-from teemark.report import report
+from teemark.report import run_page
 
 pytestmark = [
     pytest.mark.skipif(browser.missing() is not None, reason=str(browser.missing())),
@@ -33,7 +33,7 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     other = Synthetic(seed=2, board="other", starts=2, samples=6, algorithms=one_algorithm)
     two = other.run()
     patch.undo()
-    return report.write(report.make([one, two]), tmp_path_factory.mktemp("page"))
+    return run_page.write(run_page.make([one, two]), tmp_path_factory.mktemp("page"))
 
 
 @pytest.mark.parametrize(("width", "dark"), [(390, False), (390, True), (1440, False)])

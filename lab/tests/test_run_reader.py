@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from synthetic import Synthetic
-from teemark.errors import DataError, UsageMistake
+from teemark.base.errors import DataError, UsageMistake
 from teemark.run import reader, records
 
 

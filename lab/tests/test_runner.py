@@ -21,9 +21,12 @@ from click.testing import CliRunner
 import teemark.boards
 from fake_board import FakeBoard, teebench
 from synthetic import Synthetic
-from teemark import cli, fmt, plan, runner, teehash_steps
+from teemark.base import fmt
+from teemark.base.errors import BootError, CommandFailed, ConnectionLost, DataError, UsageMistake
 from teemark.boards.shell import Process
-from teemark.errors import BootError, CommandFailed, ConnectionLost, DataError, UsageMistake
+from teemark.cli import main as cli
+from teemark.measure import runner, teehash_steps
+from teemark.plan import plan
 from teemark.run import reader
 from teemark.run.records import AnyRecord, Fail, Teehash
 from teemark.run.records import Case as CaseRecord

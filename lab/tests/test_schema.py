@@ -12,8 +12,8 @@ import pytest
 from click.testing import CliRunner
 
 from synthetic import Synthetic
-from teemark import paths
-from teemark.commands.schema import command
+from teemark.base import paths
+from teemark.cli.schema import command
 from teemark.run import reader
 from teemark.run.records import TYPES
 from teemark.run.schema import json_schema

@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 
 from synthetic import Synthetic, run_of
+from teemark.findings.subject import SectionFunction, Subject, subjects
 from teemark.report.sections.comparison import comparison
 from teemark.report.sections.costs import costs, inside
 from teemark.report.sections.counter import by_its_own_clock
-from teemark.report.subject import SectionFunction, Subject, subjects
 
 SECTIONS = {one.__name__: one for one in (costs, inside, by_its_own_clock, comparison)}
 GOLDEN = Path(__file__).parent / "golden"

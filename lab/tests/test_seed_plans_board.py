@@ -10,16 +10,17 @@ from pathlib import Path
 
 import pytest
 
-from teemark import plan, runner
 from teemark.boards import VirtualBoard
+from teemark.findings.subject import subjects
+from teemark.measure import runner
 from teemark.model.timeline import told
+from teemark.page import markdown
+from teemark.plan import plan
 from teemark.reference import data
-from teemark.report import markdown
-from teemark.report.report import make
-from teemark.report.seed_tables import declared
-from teemark.report.seed_tables.measured import Lookup, NotKnown
-from teemark.report.subject import subjects
+from teemark.report.run_page import make
 from teemark.run import reader
+from teemark.studies import declared
+from teemark.studies.measured import Lookup, NotKnown
 
 pytestmark = [pytest.mark.board, pytest.mark.long(110), pytest.mark.timeout(600)]
 

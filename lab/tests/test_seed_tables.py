@@ -14,19 +14,20 @@ from typing import Any
 import msgspec
 import pytest
 
-from teemark import fmt, paths, plan
 from teemark.audit import audit_published
-from teemark.errors import ConfigError
+from teemark.base import fmt, paths
+from teemark.base.errors import ConfigError
+from teemark.findings.subject import Subject, subjects
+from teemark.page import html, markdown
+from teemark.page.blocks import Block, Bullets, Heading, Paragraph, Section, Table
+from teemark.plan import plan
 from teemark.reference.data import Reference, load
-from teemark.report import html, markdown
-from teemark.report.blocks import Block, Bullets, Heading, Paragraph, Section, Table
-from teemark.report.seed_tables import declared, seed_tables
-from teemark.report.seed_tables.declared import SEED_PLANS, SeedTable
-from teemark.report.seed_tables.formula import Formula
-from teemark.report.seed_tables.measured import Lookup, NotKnown, exactly
-from teemark.report.seed_tables.table import unit_for
-from teemark.report.subject import Subject, subjects
 from teemark.run.reader import RunData, parse
+from teemark.studies import declared, seed_tables
+from teemark.studies.declared import SEED_PLANS, SeedTable
+from teemark.studies.formula import Formula
+from teemark.studies.measured import Lookup, NotKnown, exactly
+from teemark.studies.table import unit_for
 
 DOCUMENTS = tuple(load().documents)
 SEEDS = {name: declared.load(name) for name in DOCUMENTS}

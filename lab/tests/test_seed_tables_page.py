@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import browser
-from teemark.report.report import make, write
+from teemark.report.run_page import make, write
 from test_seed_tables import DOCUMENTS, made_up
 
 pytestmark = [

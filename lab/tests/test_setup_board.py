@@ -12,10 +12,11 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from teemark import cli, paths
+from teemark.base import paths
 from teemark.boards import VirtualBoard, ensure_installed
 from teemark.boards.ta_key import all_signed_with_published_key, signed_with_published_key
 from teemark.boards.ta_kit import Kit, default_kit
+from teemark.cli import main as cli
 from teemark.run import reader
 
 pytestmark = [pytest.mark.board, pytest.mark.long(60), pytest.mark.timeout(600)]

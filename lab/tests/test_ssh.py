@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 
 import sshserver
 from conftest import HOST, local_board
-from teemark import errors
+from teemark.base import errors
 from teemark.boards import Board, command_lines, ssh, ssh_messages
 from teemark.boards.endpoint import Endpoint
 from teemark.boards.guard import start_time

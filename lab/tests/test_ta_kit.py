@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from teemark import errors, paths
+from teemark.base import errors, paths
 from teemark.boards import BoardFile, config, make_board, tas
 from teemark.boards.ta_kit import Kit, default_kit
 

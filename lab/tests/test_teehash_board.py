@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from teemark import paths
+from teemark.base import paths
 from teemark.boards import VirtualBoard
 from teemark.boards.shell import Result
 

@@ -14,11 +14,12 @@ import pytest
 
 from fake_board import FakeBoard, teebench
 from synthetic import Synthetic
-from teemark import plan, runner, teehash_steps
+from teemark.base.errors import ConfigError
 from teemark.boards import VirtualBoard
 from teemark.boards.shell import Process
-from teemark.errors import ConfigError
-from teemark.plan import Step
+from teemark.measure import runner, teehash_steps
+from teemark.plan import plan
+from teemark.plan.plan import Step
 from teemark.run import reader
 from teemark.run.records import AnyRecord, Fail, Skip, Teehash
 

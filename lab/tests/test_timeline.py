@@ -13,11 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from synthetic import Synthetic
+from teemark.findings.subject import subjects
 from teemark.model.timeline import Cost, told
-from teemark.report import html, markdown
-from teemark.report.blocks import Chart
+from teemark.page import html, markdown
+from teemark.page.blocks import Chart
 from teemark.report.sections.timeline import NARROW, WIDE, render, timeline
-from teemark.report.subject import subjects
 from teemark.run.reader import RunData, parse
 from teemark.run.records import Timeline
 

@@ -13,14 +13,18 @@ import msgspec
 import pytest
 from click.testing import CliRunner
 
-from teemark import cli, paths, plan, runner
+from teemark.base import paths
+from teemark.base.errors import BoardError, TeemarkError, UsageMistake
 from teemark.boards import config, optee
 from teemark.boards.config import VirtualConfig
-from teemark.errors import BoardError, TeemarkError, UsageMistake
+from teemark.cli import main as cli
+from teemark.exact import record
+from teemark.exact.record import Traced
+from teemark.measure import runner
+from teemark.plan import plan
 from teemark.run import reader
-from teemark.trace import folded, record, store
+from teemark.trace import folded, store
 from teemark.trace.profile import CLOCK_STEP_NS, CaseTrace, Trace
-from teemark.trace.record import Traced
 from teemark.trace.roles import roles
 
 pytestmark = [pytest.mark.board, pytest.mark.long(200), pytest.mark.timeout(900)]

@@ -17,13 +17,15 @@ from click.testing import CliRunner
 
 import browser
 from synthetic import Synthetic
-from teemark import cli, fmt, new_ta, paths
-from teemark.boards import config, ta_kit
+from teemark.base import fmt, paths
+from teemark.base.errors import BoardError, ConfigError, DataError, UsageMistake
+from teemark.boards import config, new_ta, ta_kit
 from teemark.boards.optee import Optee
-from teemark.errors import BoardError, ConfigError, DataError, UsageMistake
-from teemark.report import report
+from teemark.cli import main as cli
+from teemark.exact import record, whatif
+from teemark.report import run_page
 from teemark.run import reader
-from teemark.trace import flame, folded, record, speedscope, store, table, whatif
+from teemark.trace import flame, folded, speedscope, store, table
 from teemark.trace.components import component
 from teemark.trace.difference import changes
 from teemark.trace.places import Domain
@@ -277,7 +279,7 @@ def test_a_build_without_a_header_is_said(tmp_path: Path) -> None:
 def test_without_the_plugin_it_is_said(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("teemark.paths.trace_tools", lambda: tmp_path)
+    monkeypatch.setattr("teemark.base.paths.trace_tools", lambda: tmp_path)
     assert cli.run(["trace", "invoke/none/tee/none", "--out", str(tmp_path / "run")]) == 1
     said = capsys.readouterr().err
     assert "QEMU's plugin isn't built" in said
@@ -390,7 +392,7 @@ def test_a_hostile_trace_neither_steers_a_terminal_nor_puts_markup_into_a_report
     assert "[bold]" in shown
     assert "\x1b" not in shown
     run = Synthetic().run()
-    made = report.make([run], [read])
+    made = run_page.make([run], [read])
     for text in (made.html, made.markdown, flame.render(read.cases[0], 900)):
         assert not re.search(r"(?<!\\)<script", text)
         assert "\x1b" not in text
@@ -407,9 +409,9 @@ def test_a_flame_graph_needs_nothing_that_the_reports_policy_forbids() -> None:
 
 def test_the_report_has_the_flame_graph() -> None:
     run = Synthetic().run()
-    made = report.make([run], [trace()], trace(case(30)))
+    made = run_page.make([run], [trace()], trace(case(30)))
     assert 'id="trace"' in made.html
     assert made.html.count('role="img" aria-label="Flame graph of') == 4  # two widths each
     assert "Functions that make the difference" in made.html
     assert "entry &lt;std&gt;" in made.html
-    assert 'id="trace"' not in report.make([run]).html
+    assert 'id="trace"' not in run_page.make([run]).html

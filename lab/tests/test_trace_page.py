@@ -12,7 +12,7 @@ import pytest
 
 import browser
 from synthetic import Synthetic
-from teemark.report import report
+from teemark.report import run_page
 from teemark.trace import speedscope
 from test_trace_outputs import case, trace
 
@@ -25,8 +25,8 @@ pytestmark = [
 @pytest.fixture(scope="module")
 def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     run = Synthetic(samples=3, algorithms=("sha256",)).run()
-    made = report.make([run], [trace()], trace(case(30)))
-    return report.write(made, tmp_path_factory.mktemp("page"))
+    made = run_page.make([run], [trace()], trace(case(30)))
+    return run_page.write(made, tmp_path_factory.mktemp("page"))
 
 
 _SEEN = """

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from teemark.errors import DataError
+from teemark.base.errors import DataError
 from teemark.trace import window as windows
 from teemark.trace.places import OPAQUE_CORE, Domain, Flag, Kind, Sources, kind_of, locate
 from teemark.trace.symbols import Elf, Symbol, Table, kallsyms, read_elf

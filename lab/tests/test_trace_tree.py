@@ -10,8 +10,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from teemark import paths
-from teemark.errors import DataError, MissingOutput
+from teemark.base import paths
+from teemark.base.errors import DataError, MissingOutput
 from teemark.trace import tree
 from teemark.trace.places import Domain, Flag
 from windows import BL, ERET, NOP, RET, SMC, SVC, B, Machine

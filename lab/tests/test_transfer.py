@@ -15,7 +15,7 @@ import pytest
 
 import sshserver
 from conftest import local_board
-from teemark import errors
+from teemark.base import errors
 from teemark.boards import Board, transfer
 from teemark.boards.ssh_messages import transfer_error
 

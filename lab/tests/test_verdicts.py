@@ -11,10 +11,11 @@ import msgspec
 import pytest
 
 from synthetic import Synthetic, run_of, run_with, scattered
+from teemark.findings.verdict_words import Said, say
+from teemark.findings.verdicts import Rates, Ratio, Verdict, judge
 from teemark.model import models
-from teemark.model.verdicts import Rates, Ratio, Verdict, judge
-from teemark.report import figures, report
-from teemark.report.verdicts import Said, say
+from teemark.page import figures
+from teemark.report import run_page
 from teemark.run import reader
 from teemark.run.reader import RunData
 from teemark.run.records import Skip
@@ -518,7 +519,7 @@ def test_memcpy_is_drawn_as_a_limit() -> None:
     copies = {f"copy-limit/memcpy/c/{n}": 100 + n // 10 for n in (64, *sizes)}
 
     def page(times: Mapping[str, float]) -> str:
-        return report.make([run_with(times)]).html
+        return run_page.make([run_with(times)]).html
 
     assert "Dotted: memcpy()" not in page(of_digests)
     with_limit = page({**of_digests, **copies})

@@ -18,7 +18,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from teemark import errors, paths
+from teemark.base import errors, paths
 from teemark.boards import (
     Board,
     BoardFile,

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from teemark import errors, paths
+from teemark.base import errors, paths
 from teemark.boards import VirtualConfig, config, instances, qemu, virtual
 from teemark.boards.guard import guarded, start_time
 from teemark.boards.qemu import Images, Instance

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from teemark import paths
+from teemark.base import paths
 from teemark.boards import VirtualBoard, ensure_installed
 
 pytestmark = [pytest.mark.board, pytest.mark.long(300), pytest.mark.timeout(900)]

@@ -8,7 +8,7 @@ from pathlib import Path
 from teemark.audit import formats
 from teemark.audit.formats import runs
 from teemark.audit.sheet import Sheet
-from teemark.errors import DataError, UsageMistake
+from teemark.base.errors import DataError, UsageMistake
 from teemark.run import reader
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from teemark import fmt
+from teemark.base import fmt
 from teemark.reference.span import Span
 
 

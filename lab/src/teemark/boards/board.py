@@ -16,12 +16,12 @@ import platform
 from functools import cached_property
 from pathlib import Path
 
+from teemark.base.errors import NoTee
 from teemark.boards import transfer
 from teemark.boards.config import BoardFile, SshConfig
 from teemark.boards.endpoint import Endpoint
 from teemark.boards.shell import Shell
 from teemark.boards.ta_kit import Kit, default_kit
-from teemark.errors import NoTee
 
 
 class Board(Shell):

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from teemark.errors import BoardError, MissingOutput
+from teemark.base.errors import BoardError, MissingOutput
 
 
 @contextlib.contextmanager

@@ -17,7 +17,7 @@ import secrets
 import shlex
 from collections.abc import Mapping, Sequence
 
-from teemark.errors import BoardError
+from teemark.base.errors import BoardError
 
 LONGEST = 8000
 """dropbear refuses a command of more than 9000 bytes."""

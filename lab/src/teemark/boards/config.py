@@ -15,9 +15,9 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
-from teemark import paths
-from teemark.checked import Wrong, parse_toml, read_text
-from teemark.errors import ConfigError, UnknownBoard
+from teemark.base import paths
+from teemark.base.checked import Wrong, parse_toml, read_text
+from teemark.base.errors import ConfigError, UnknownBoard
 
 Text = Annotated[str, Meta(min_length=1)]
 Port = Annotated[int, Meta(ge=1, le=65535)]

@@ -11,12 +11,12 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from teemark import paths
+from teemark.base import paths
+from teemark.base.errors import ConnectionLost, MissingOutput, ReadOnly
 from teemark.boards import build, command_lines
 from teemark.boards.board import Board, architecture
 from teemark.boards.ssh_messages import cannot_run, folder_error, transfer_error
 from teemark.boards.transfer import digest
-from teemark.errors import ConnectionLost, MissingOutput, ReadOnly
 
 PROGRAMS = ("teebench", "teehash")
 TAS = (

@@ -20,7 +20,7 @@ from pathlib import Path
 
 import msgspec
 
-from teemark import paths
+from teemark.base import paths
 from teemark.boards.guard import start_time
 from teemark.boards.qemu import Instance
 

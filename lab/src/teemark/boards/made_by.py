@@ -6,10 +6,10 @@ from __future__ import annotations
 
 import subprocess
 
-from teemark import paths
+from teemark.base import paths
+from teemark.base.errors import MissingOutput
 from teemark.boards.config import BoardFile, VirtualConfig
 from teemark.boards.optee import DEBIAN, resolve
-from teemark.errors import MissingOutput
 
 COMPILER = "aarch64-linux-gnu-gcc"
 

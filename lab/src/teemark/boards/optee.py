@@ -13,11 +13,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from teemark import paths
+from teemark.base import paths
+from teemark.base.errors import BoardError, MissingOutput
 from teemark.boards import build
 from teemark.boards.config import VirtualConfig
 from teemark.boards.ta_kit import Kit, default_kit
-from teemark.errors import BoardError, MissingOutput
 
 DEBIAN = "debian"
 SOURCE = "source"

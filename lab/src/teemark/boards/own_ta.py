@@ -13,9 +13,9 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
+from teemark.base.errors import ConfigError, UsageMistake
 from teemark.boards.board import Board
 from teemark.boards.install import guest
-from teemark.errors import ConfigError, UsageMistake
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,8 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
+from teemark.base.errors import MissingOutput
 from teemark.boards.config import VirtualConfig
-from teemark.errors import MissingOutput
 
 PROGRAM = "qemu-system-aarch64"
 

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from teemark.base.checked import read_text
 from teemark.boards.board import Board
 from teemark.boards.config import BoardFile, SshConfig
-from teemark.checked import read_text
 
 FILE = "board file"
 DEFAULT = "default"

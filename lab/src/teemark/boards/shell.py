@@ -19,11 +19,11 @@ from dataclasses import dataclass
 from types import FrameType, TracebackType
 from typing import IO, Self
 
+from teemark.base.errors import BoardError, CommandFailed
 from teemark.boards import command_lines
 from teemark.boards.config import Config
 from teemark.boards.endpoint import Endpoint
 from teemark.boards.ssh import Channel, Ssh, Stream
-from teemark.errors import BoardError, CommandFailed
 
 _ESCALATION = ("INT", "TERM", "KILL")
 """What the first, second and third Ctrl-C send."""

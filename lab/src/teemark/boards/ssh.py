@@ -18,11 +18,11 @@ from itertools import count
 from pathlib import Path
 from typing import IO, TypeAlias
 
+from teemark.base.console import detail
+from teemark.base.errors import MissingOutput, TeemarkError
 from teemark.boards.endpoint import Endpoint
 from teemark.boards.guard import guarded
 from teemark.boards.ssh_messages import channel_error, connect_error, lost_error
-from teemark.console import detail
-from teemark.errors import MissingOutput, TeemarkError
 
 Stream: TypeAlias = IO[bytes] | int | None
 

@@ -8,7 +8,7 @@ import shlex
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from teemark import errors
+from teemark.base import errors
 from teemark.boards.endpoint import Endpoint
 
 

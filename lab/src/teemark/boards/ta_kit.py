@@ -12,9 +12,9 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-from teemark import paths
+from teemark.base import paths
+from teemark.base.errors import BoardError, ConfigError, MissingOutput
 from teemark.boards import build
-from teemark.errors import BoardError, ConfigError, MissingOutput
 
 OWN = "own"
 """The folder, beside our TAs, of the user's own."""

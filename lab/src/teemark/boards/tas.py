@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import msgspec
 
+from teemark.base.errors import CommandFailed, TaRefused
 from teemark.boards.board import Board
 from teemark.boards.config import SshConfig
-from teemark.errors import CommandFailed, TaRefused
 
 PROGRAM = "teebench"
 

@@ -18,11 +18,11 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import IO
 
+from teemark.base.errors import TeemarkError, TransferError, UsageMistake
 from teemark.boards import command_lines
 from teemark.boards.shell import Shell
 from teemark.boards.ssh_messages import transfer_error
 from teemark.boards.unpack import unpack
-from teemark.errors import TeemarkError, TransferError, UsageMistake
 
 # $2 name here. A folder beside the place, which only we can look into, and whose name nobody knew:
 # whoever may write there too can't plant a link in it. What is new is made in it.

@@ -13,7 +13,7 @@ import tarfile
 from pathlib import Path, PurePosixPath
 from typing import IO
 
-from teemark.errors import TransferError
+from teemark.base.errors import TransferError
 
 
 def unpack(stream: IO[bytes], folder: Path) -> list[str]:

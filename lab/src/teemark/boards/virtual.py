@@ -18,7 +18,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Literal, Self
 
-from teemark import paths
+from teemark.base import paths
+from teemark.base.errors import BoardError, BootError, ConnectError
 from teemark.boards import instances
 from teemark.boards.board import Board
 from teemark.boards.config import BoardFile, VirtualConfig
@@ -28,7 +29,6 @@ from teemark.boards.instances import Process, State
 from teemark.boards.optee import Optee, resolve
 from teemark.boards.qemu import Images, Instance, command, require
 from teemark.boards.ta_kit import Kit
-from teemark.errors import BoardError, BootError, ConnectError
 
 READY = b"teemark: ready after"
 """The line that the board writes to its console when its ssh server listens."""

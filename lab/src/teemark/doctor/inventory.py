@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from teemark import fmt
+from teemark.base import fmt
 from teemark.doctor.patient import Patient
 
 

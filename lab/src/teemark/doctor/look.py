@@ -8,14 +8,14 @@ from pathlib import Path
 
 import msgspec
 
+from teemark.base.errors import CommandFailed, TeemarkError
+from teemark.base.harmless import harmless_value
 from teemark.boards import tas
 from teemark.boards.board import Board
 from teemark.boards.config import SshConfig
 from teemark.boards.ta_key import signed_with_published_key
 from teemark.boards.transfer import digest
 from teemark.doctor.patient import Patient, Problem, Ta
-from teemark.errors import CommandFailed, TeemarkError
-from teemark.harmless import harmless_value
 from teemark.run.records import Machine
 
 PROGRAM = "teebench"

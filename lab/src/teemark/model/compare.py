@@ -23,17 +23,10 @@ from dataclasses import dataclass, replace
 from statistics import NormalDist
 from typing import Literal
 
+from teemark.base.interval import LEVEL
 from teemark.model.models import EMPTY_CALL, Cost, Models, sampling_of
 from teemark.model.ranks import false_discovery, least_p, mann_whitney
-from teemark.model.stats import (
-    LEVEL,
-    Estimate,
-    Sampling,
-    Z,
-    call_times,
-    loops_of,
-    median,
-)
+from teemark.model.stats import Estimate, Sampling, Z, call_times, loops_of, median
 from teemark.run.reader import MeasuredCase, RunData
 
 LIMIT = 0.001

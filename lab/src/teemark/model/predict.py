@@ -15,10 +15,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from teemark.base.interval import Interval
 from teemark.model.fit import MAY_SAVE
 from teemark.model.forms import family_name
 from teemark.model.models import Cost, Models, in_pieces
-from teemark.model.stats import Estimate, Interval
+from teemark.model.stats import Estimate
 
 LEAST = 0.01
 """No prediction claims to be nearer, however well its model fits (lab/bench/predict.py)."""

@@ -26,6 +26,8 @@ from statistics import NormalDist
 from typing import TYPE_CHECKING
 from zlib import crc32
 
+from teemark.base.interval import LEVEL, Interval
+
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
@@ -35,7 +37,6 @@ if TYPE_CHECKING:
 
     Array = NDArray[np.float64]
 
-LEVEL = 0.95
 DRAWS = 2000
 SEED = 20260101
 
@@ -63,25 +64,6 @@ VISIBLE = 1.3
 """Neighbours must be that many standard errors alike, for samples to count as dependent."""
 
 Z = 1.959963984540054
-
-
-@dataclass(frozen=True, slots=True)
-class Interval:
-    """From `low` to `high`, with the probability `level` to hold what it is of."""
-
-    low: float
-    high: float
-    level: float = LEVEL
-
-    def __contains__(self, value: float) -> bool:
-        return self.low <= value <= self.high
-
-    def overlaps(self, other: Interval) -> bool:
-        return self.low <= other.high and other.low <= self.high
-
-    @property
-    def width(self) -> float:
-        return self.high - self.low
 
 
 @dataclass(frozen=True, slots=True, eq=False)

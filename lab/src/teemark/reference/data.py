@@ -19,9 +19,9 @@ from typing import Any, Literal, Self
 import msgspec
 from msgspec import Struct, field
 
-from teemark import paths
-from teemark.checked import Wrong, convert, read_text
-from teemark.errors import DataError
+from teemark.base import paths
+from teemark.base.checked import Wrong, convert, read_text
+from teemark.base.errors import DataError
 from teemark.reference.span import Span, printed
 from teemark.reference.units import EXACT, NOT_FOR_CORRECTED, SPELLINGS, TEXT, UNITS
 

@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
-from teemark import fmt
+from teemark.base import fmt
+from teemark.findings.subject import Subject
 from teemark.model.fit import Fit
 from teemark.model.stats import Estimate
-from teemark.report import figures
-from teemark.report.blocks import Cell, Code, Column, Quiet, Strong
-from teemark.report.subject import Subject
+from teemark.page import figures
+from teemark.page.blocks import Cell, Code, Column, Quiet, Strong
 
 
 def interval_columns(subject: Subject, *columns: Column) -> tuple[Column, ...]:

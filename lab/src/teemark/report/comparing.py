@@ -6,7 +6,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from teemark import fmt
+from teemark.base import fmt
+from teemark.findings.subject import Subject
 from teemark.model.compare import (
     ALPHA,
     EMULATED,
@@ -21,8 +22,7 @@ from teemark.model.compare import (
     explain,
     starts_needed,
 )
-from teemark.report import figures
-from teemark.report.subject import Subject
+from teemark.page import figures
 from teemark.run.reader import RunData
 from teemark.trace.difference import Change, changes
 from teemark.trace.profile import CaseTrace

@@ -8,12 +8,13 @@ from typing import Literal
 
 from teemark import __version__
 from teemark.model.compare import Limit
-from teemark.report import comparing, html, markdown
-from teemark.report.blocks import Banner, Block, Bullets, Paragraph, Section, Strong
+from teemark.page import html, markdown
+from teemark.page.blocks import Banner, Block, Bullets, Paragraph, Section, Strong
+from teemark.report import comparing
 from teemark.report.comparing import Compared
 from teemark.report.sections.comparison import verdicts
-from teemark.report.seed_tables import against
-from teemark.report.seed_tables.against import Against
+from teemark.studies import against
+from teemark.studies.against import Against
 
 
 def render(

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 
 from teemark import __version__
 from teemark.model.history import Line
-from teemark.report import charts, comparing, figures, html
-from teemark.report.blocks import Block, Chart, Code, Column, Fold, Paragraph, Section, Table
+from teemark.page import charts, figures, html
+from teemark.page.blocks import Block, Chart, Code, Column, Fold, Paragraph, Section, Table
+from teemark.report import comparing
 from teemark.run.reader import RunData
 
 CHARTS = 12

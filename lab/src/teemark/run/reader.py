@@ -16,9 +16,9 @@ from typing import Any, Literal, cast
 
 import msgspec
 
-from teemark.checked import in_words
-from teemark.errors import DataError, UsageMistake
-from teemark.harmless import harmless_value, suspect
+from teemark.base.checked import in_words
+from teemark.base.errors import DataError, UsageMistake
+from teemark.base.harmless import harmless_value, suspect
 from teemark.run.records import (
     SCHEMA,
     AnyRecord,

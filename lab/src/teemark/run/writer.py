@@ -14,7 +14,7 @@ from typing import Self
 
 import msgspec
 
-from teemark.errors import DataError, UsageMistake
+from teemark.base.errors import DataError, UsageMistake
 from teemark.run.reader import PARTIAL_FILE, RUN_FILE
 from teemark.run.records import Record
 

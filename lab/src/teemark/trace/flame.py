@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from xml.sax.saxutils import escape
 
-from teemark import fmt
+from teemark.base import fmt
 from teemark.trace.profile import LEVELS, CaseTrace, Function
 
 COLOURS = {

@@ -20,7 +20,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from teemark.errors import DataError
+from teemark.base.errors import DataError
 from teemark.trace.symbols import Elf, Table
 from teemark.trace.window import Window
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import msgspec
 
-from teemark.errors import DataError, UsageMistake
-from teemark.files import write_whole
-from teemark.harmless import harmless_value, suspect
+from teemark.base.errors import DataError, UsageMistake
+from teemark.base.files import write_whole
+from teemark.base.harmless import harmless_value, suspect
 from teemark.trace.profile import SCHEMA, Trace
 
 FILE = "trace.json"

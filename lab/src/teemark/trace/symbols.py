@@ -15,8 +15,8 @@ from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 from numpy.typing import NDArray
 
-from teemark.errors import DataError
-from teemark.harmless import harmless, harmless_line
+from teemark.base.errors import DataError
+from teemark.base.harmless import harmless, harmless_line
 
 
 @dataclass(frozen=True, slots=True)

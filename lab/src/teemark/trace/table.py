@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from teemark import fmt
-from teemark.console import paragraph, terminal
+from teemark.base import fmt
+from teemark.base.console import paragraph, terminal
 from teemark.trace.difference import changes
 from teemark.trace.profile import LEVELS, CaseTrace, Cost, Trace
 

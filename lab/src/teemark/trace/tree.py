@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from teemark import paths
-from teemark.errors import DataError, MissingOutput
+from teemark.base import paths
+from teemark.base.errors import DataError, MissingOutput
 from teemark.trace.places import Domain, Places
 from teemark.trace.window import Window
 

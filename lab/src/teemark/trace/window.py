@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from teemark import fmt
-from teemark.errors import DataError
+from teemark.base import fmt
+from teemark.base.errors import DataError
 
 MAGIC = b"TTRACE3\0"
 CUT = 1

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 
 from teemark.audit.formats import kernel, openssl_speed, programs, tables
 from teemark.audit.sheet import Lines, Sheet
-from teemark.errors import DataError
+from teemark.base.errors import DataError
 
 PARSERS: tuple[Callable[[Sheet, Lines], Lines], ...] = (
     openssl_speed.take,

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 
 from teemark.audit.sheet import Cell, Lines, Sheet, given
-from teemark.errors import DataError
+from teemark.base.errors import DataError
 
 TABLE = "openssl speed"
 _DOING = re.compile(

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from teemark.findings.subject import SectionFunction
 from teemark.report.sections.breakdown import taken_apart
 from teemark.report.sections.calls import calls
 from teemark.report.sections.cases import cases
@@ -20,8 +21,7 @@ from teemark.report.sections.offload import offload
 from teemark.report.sections.throughput import throughput
 from teemark.report.sections.timeline import timeline
 from teemark.report.sections.trace import traced
-from teemark.report.seed_tables import seed_tables
-from teemark.report.subject import SectionFunction
+from teemark.studies import seed_tables
 
 SECTIONS: tuple[SectionFunction, ...] = (
     headline,

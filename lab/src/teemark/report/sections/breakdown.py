@@ -5,10 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from teemark import fmt
+from teemark.base import fmt
+from teemark.findings.subject import Subject, section
 from teemark.model.breakdown import TOLERANCE, Breakdown, Check, Part, shown
-from teemark.report import bars, figures
-from teemark.report.blocks import (
+from teemark.page import bars, figures
+from teemark.page.blocks import (
     Block,
     Bullets,
     Cell,
@@ -21,7 +22,6 @@ from teemark.report.blocks import (
     Table,
     Text,
 )
-from teemark.report.subject import Subject, section
 from teemark.run.reader import RunData
 
 

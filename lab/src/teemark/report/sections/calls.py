@@ -5,13 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from teemark import fmt
+from teemark.base import fmt
+from teemark.findings.subject import Subject, section
 from teemark.model.models import EMPTY_CALL
 from teemark.model.stats import CaseStats
-from teemark.report import figures
-from teemark.report.blocks import Block, Cell, Code, Column, Section, Table
+from teemark.page import figures
+from teemark.page.blocks import Block, Cell, Code, Column, Section, Table
 from teemark.report.cells import interval_columns, time_cells
-from teemark.report.subject import Subject, section
 from teemark.run.records import Case
 
 

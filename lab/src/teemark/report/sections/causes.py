@@ -6,8 +6,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from teemark import fmt
-from teemark.report.blocks import (
+from teemark.base import fmt
+from teemark.findings.cause_words import SaidCause
+from teemark.findings.subject import Subject, section
+from teemark.page.blocks import (
     Block,
     Bullets,
     Code,
@@ -19,8 +21,6 @@ from teemark.report.blocks import (
     Strong,
     Text,
 )
-from teemark.report.causes import SaidCause
-from teemark.report.subject import Subject, section
 
 
 def why(subjects: Sequence[Subject]) -> Section | None:

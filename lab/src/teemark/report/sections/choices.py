@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from teemark.model.advice import advise
-from teemark.report.advice import sentence
-from teemark.report.blocks import Block, Bullets, Section
-from teemark.report.subject import Subject, section
+from teemark.findings.advice import advise
+from teemark.findings.advice_words import sentence
+from teemark.findings.subject import Subject, section
+from teemark.page.blocks import Block, Bullets, Section
 
 
 def choices(subjects: Sequence[Subject]) -> Section | None:

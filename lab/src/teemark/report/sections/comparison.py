@@ -5,10 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from teemark import fmt
+from teemark.base import fmt
+from teemark.findings.subject import Subject
 from teemark.model.compare import Difference
-from teemark.report import comparing, figures
-from teemark.report.blocks import (
+from teemark.page import figures
+from teemark.page.blocks import (
     Block,
     Bullets,
     Cell,
@@ -22,8 +23,8 @@ from teemark.report.blocks import (
     Strong,
     Table,
 )
+from teemark.report import comparing
 from teemark.report.comparing import Compared, compared
-from teemark.report.subject import Subject
 
 SHOWN = 20
 """Cases that differ, before the others are folded away."""

@@ -5,13 +5,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from teemark import fmt
+from teemark.base import fmt
+from teemark.findings.subject import Subject, section
 from teemark.model.fit import MAY_SAVE, MISFIT, Fit
 from teemark.model.forms import family
 from teemark.model.models import Cost
 from teemark.model.stats import DRAWS, Estimate
-from teemark.report import charts, figures
-from teemark.report.blocks import (
+from teemark.page import charts, figures
+from teemark.page.blocks import (
     Bar,
     Block,
     Bullets,
@@ -25,14 +26,7 @@ from teemark.report.blocks import (
     Strong,
     Table,
 )
-from teemark.report.cells import (
-    backend_cell,
-    cpu_cell,
-    interval_columns,
-    misfit_cell,
-    time_cells,
-)
-from teemark.report.subject import Subject, section
+from teemark.report.cells import backend_cell, cpu_cell, interval_columns, misfit_cell, time_cells
 
 TERMS = {
     "block": "each block of the algorithm, those that padding fills included",

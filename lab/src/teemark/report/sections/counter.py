@@ -5,22 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from teemark import fmt
+from teemark.base import fmt
+from teemark.findings.subject import Subject, section
 from teemark.model.counter import TOLERANCE, Counted
-from teemark.report import figures
-from teemark.report.blocks import (
-    Block,
-    Cell,
-    Code,
-    Column,
-    Fold,
-    Quiet,
-    Section,
-    Strong,
-    Table,
-)
+from teemark.page import figures
+from teemark.page.blocks import Block, Cell, Code, Column, Fold, Quiet, Section, Strong, Table
 from teemark.report.cells import interval_columns, time_cells
-from teemark.report.subject import Subject, section
 
 FEW = 12
 """So many cases are shown unfolded."""

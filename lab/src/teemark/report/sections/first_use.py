@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from teemark import fmt
-from teemark.report import figures
-from teemark.report.blocks import Block, Code, Column, Fold, Quiet, Section, Table
-from teemark.report.subject import Subject, section
+from teemark.base import fmt
+from teemark.findings.subject import Subject, section
+from teemark.page import figures
+from teemark.page.blocks import Block, Code, Column, Fold, Quiet, Section, Table
 
 FIRST = {
     "context": "first contact with the TEE (context)",

@@ -5,11 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from teemark import fmt
+from teemark.base import fmt
+from teemark.findings.subject import Subject, each
+from teemark.findings.verdict_words import Said
+from teemark.findings.verdicts import Confidence, main_algorithm, sure
 from teemark.model.models import EMPTY_CALL
-from teemark.model.verdicts import Confidence, main_algorithm, sure
-from teemark.report import figures
-from teemark.report.blocks import (
+from teemark.page import figures
+from teemark.page.blocks import (
     Banner,
     Block,
     Code,
@@ -22,9 +24,7 @@ from teemark.report.blocks import (
     Strong,
     Text,
 )
-from teemark.report.seed_tables.answers import Answered, answers
-from teemark.report.subject import Subject, each
-from teemark.report.verdicts import Said
+from teemark.studies.answers import Answered, answers
 
 
 def headline(subjects: Sequence[Subject]) -> Section | None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from teemark import fmt
-from teemark.report.blocks import Block, Code, Column, Quiet, Section, Table, Text
-from teemark.report.subject import Subject, each
+from teemark.base import fmt
+from teemark.findings.subject import Subject, each
+from teemark.page.blocks import Block, Code, Column, Quiet, Section, Table, Text
 from teemark.run.records import Fail
 
 

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 import msgspec
 
-from teemark import fmt
-from teemark.report.blocks import Block, Code, Column, Facts, Fold, Quiet, Section, Table, Text
-from teemark.report.subject import Subject, each
+from teemark.base import fmt
+from teemark.findings.subject import Subject, each
+from teemark.page.blocks import Block, Code, Column, Facts, Fold, Quiet, Section, Table, Text
 from teemark.run.records import Machine
 
 GROUPS = ("board", "cpu", "memory", "clock", "kernel", "tee", "ta_counter", "crypto")

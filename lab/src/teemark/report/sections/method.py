@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from teemark import fmt
-from teemark.report.blocks import Block, Bullets, Code, Facts, Section, Text
-from teemark.report.subject import Subject, each
+from teemark.base import fmt
+from teemark.findings.subject import Subject, each
+from teemark.page.blocks import Block, Bullets, Code, Facts, Section, Text
 
 
 def method(subjects: Sequence[Subject]) -> Section | None:

@@ -5,21 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from teemark import fmt
-from teemark.model.offload import Offload
-from teemark.report.blocks import (
-    Block,
-    Bullets,
-    Cell,
-    Code,
-    Column,
-    Fold,
-    Section,
-    Strong,
-    Table,
-)
-from teemark.report.offload import WORDS, judged
-from teemark.report.subject import Subject, section
+from teemark.base import fmt
+from teemark.findings.offload import Offload
+from teemark.findings.offload_words import WORDS, judged
+from teemark.findings.subject import Subject, section
+from teemark.page.blocks import Block, Bullets, Cell, Code, Column, Fold, Section, Strong, Table
 
 
 def offload(subjects: Sequence[Subject]) -> Section | None:

@@ -5,12 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from teemark import fmt
+from teemark.base import fmt
+from teemark.findings.subject import Subject, section
 from teemark.model.stats import CaseStats
-from teemark.report import charts
-from teemark.report.blocks import Block, Chart, Column, Section, Strong, Table
+from teemark.page import charts
+from teemark.page.blocks import Block, Chart, Column, Section, Strong, Table
 from teemark.report.cells import cpu_cell
-from teemark.report.subject import Subject, section
 from teemark.run.records import Backend
 
 LIMIT = "copy-limit"

@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from html import escape
 
-from teemark import fmt
+from teemark.base import fmt
+from teemark.findings.subject import Subject, section
 from teemark.model.timeline import Cost, Span, State, Step, Told, told
-from teemark.report.blocks import Block, Chart, Column, Paragraph, Section, Table, Text
-from teemark.report.subject import Subject, section
+from teemark.page.blocks import Block, Chart, Column, Paragraph, Section, Table, Text
 from teemark.run.records import Timeline
 
 Amount = Callable[[int], str]

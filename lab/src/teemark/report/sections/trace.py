@@ -5,18 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from teemark import fmt
-from teemark.report.blocks import (
-    Block,
-    Bullets,
-    Chart,
-    Column,
-    Fold,
-    Paragraph,
-    Section,
-    Table,
-)
-from teemark.report.subject import Subject, section
+from teemark.base import fmt
+from teemark.findings.subject import Subject, section
+from teemark.page.blocks import Block, Bullets, Chart, Column, Fold, Paragraph, Section, Table
 from teemark.trace import flame
 from teemark.trace.difference import changes
 from teemark.trace.profile import CaseTrace, Cost

@@ -1,0 +1,241 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Checked input: msgspec finds what is wrong, and this says it in the words of the file.
+
+A message is `FILE: PLACE: WHY`, with what is allowed there as its hint. What msgspec's types can't
+say stands in a `__post_init__` that raises `Wrong`, or in a class with a `read` method that does.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+import tomllib
+from collections import Counter
+from collections.abc import Hashable, Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec import inspect
+
+from teemark.base.errors import ConfigError, TeemarkError
+
+
+class Wrong(ValueError):
+    """What is wrong with a value (of `key`, in a table), and what to do about it."""
+
+    def __init__(self, why: str, hint: str | None = None, key: str = "") -> None:
+        super().__init__(why)
+        self.hint = hint
+        self.key = key
+
+
+def once(key: str, values: tuple[Hashable, ...]) -> None:
+    """Raises Wrong if a value is there twice."""
+    for value, times in Counter(values).items():
+        if times > 1:
+            raise Wrong(f"{value} is there twice", key=key)
+
+
+def convert(
+    data: object,
+    type_: Any,
+    file: str,
+    *,
+    error: type[TeemarkError] = ConfigError,
+    hint: str | None = None,
+    texts: bool = False,
+    source: str | None = None,
+) -> Any:
+    """Returns `data` as a `type_`, or raises an `error`; `hint` is for one that has no better.
+    With `texts`, numbers are written as text. `source` is the TOML that `data` is from: the error
+    names the line."""
+    try:
+        return msgspec.convert(
+            data, type_, strict=not texts, dec_hook=lambda kind, value: kind.read(value)
+        )
+    except msgspec.ValidationError as problem:
+        place, why, better = in_words(problem, data, type_)
+        line = line_of(source, place) if source is not None else None
+        file = f"{file}:{line}" if line is not None else file
+        raise error(": ".join(filter(None, (file, place, why))), hint=better or hint) from None
+
+
+def parse_toml(text: str, type_: Any, file: str, *, lines: bool = False) -> Any:
+    """Returns the table as a `type_`, or raises a ConfigError, which names the line if asked to."""
+    try:
+        data = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as problem:
+        raise ConfigError(f"{file}: not valid TOML: {problem}") from None
+    return convert(data, type_, file, source=text if lines else None)
+
+
+def line_of(text: str, place: str) -> int | None:
+    """The line of valid TOML where a place such as `call[2].p0` begins, or what is around it if
+    that isn't there; None for the whole file."""
+    while place:
+        lines, before = text.splitlines(), 0
+        for number in range(1, len(lines) + 1):
+            try:
+                data = tomllib.loads("\n".join(lines[:number]))
+            except tomllib.TOMLDecodeError:
+                continue  # in the midst of a list or a text
+            if _there(data, place):
+                begins = re.compile(r"\s*[^\s#]").match
+                return next(n for n in range(before, number) if begins(lines[n])) + 1
+            before = number
+        place = re.sub(r"(\[\d+\]|\.?[^.\[\]]+)$", "", place)
+    return None
+
+
+def _there(data: Any, place: str) -> bool:
+    for key, index in re.findall(r"([^.\[\]]+)|\[(\d+)\]", place):
+        try:
+            data = data[int(index) - 1 if index else key]
+        except (KeyError, IndexError, TypeError):
+            return False
+    return True
+
+
+def read_text(path: Path, error: type[TeemarkError] = ConfigError) -> str:
+    """Returns the text of a file, or raises an `error` if it can't be read."""
+    try:
+        return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        raise error(
+            f"{path}: can't be read: not text",
+            hint="it must be UTF-8: is it the right file?",
+        ) from None
+    except OSError as problem:
+        raise error(f"{path}: can't be read: {problem.strerror}") from None
+
+
+def in_words(
+    problem: msgspec.ValidationError, data: object, type_: object
+) -> tuple[str, str, str | None]:
+    """Returns the place, what is wrong there, and a hint if the type tells what is allowed."""
+    text, _, path = str(problem).partition(" - at `$")
+    path = path.partition("[...]")[0]  # how msgspec calls any value of a table
+    value: Any = data
+    kind, place, listed = inspect.type_info(type_), "", False
+    for key, index in re.findall(r"\.([\w-]+)|\[(\d+)\]", path):
+        kind, listed = _below(kind, value, key), bool(index)
+        place += f"[{int(index) + 1}]" if index else f".{key}" if place else key
+        value = value[key or int(index)]
+    if listed and not isinstance(value, dict):
+        place = place.rpartition("[")[0]  # the value is in the message
+    broken, field = problem.__cause__, re.search(r"field `(.+)`", text)
+    if isinstance(broken, Wrong):
+        return _joined(place, broken.key), str(broken), broken.hint
+    if field and "missing" in text:
+        return _joined(place, field[1]), "missing", _known(_below(kind, value, field[1]))
+    if field:
+        return _joined(place, field[1]), "no such key", _known(kind, value, field[1])
+    if text == "Invalid decimal string":
+        return place, f"{_shown(value)} is no number", None
+    if text.startswith("Invalid"):
+        return place, f"{_shown(value)} isn't known", _known(kind)
+    known = _known(kind) if path else None
+    wanted = _expected(text, kind)
+    return place, f"must be {wanted}, not {_shown(value)}", known or _written(wanted, kind, value)
+
+
+def _joined(place: str, key: str) -> str:
+    return ".".join(filter(None, (place, key)))
+
+
+def _shown(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 80 else f"{text[:80]}…"
+
+
+_WORDS = {
+    "int": "a whole number",
+    "float": "a number",
+    "decimal": "a number",
+    "str": "a text",
+    "bool": "true or false",
+    "array": "a list",
+    "object": "a table",
+}
+
+
+def _expected(text: str, kind: inspect.Type) -> str:
+    """From msgspec's "Expected `int` >= 1" and the like."""
+    match = re.match(r"Expected `(.+?)`(?: (>=|<=|of length|matching)(?: (\d+))?)?", text)
+    if match is None:
+        return text
+    words = " or ".join(_WORDS.get(word, word) for word in match[1].split(" | ") if word != "null")
+    ends = {">=": f" from {match[3]} on", "<=": f" up to {match[3]}", None: ""}
+    for member in _members(kind):
+        if isinstance(member, inspect.IntType) and None not in (member.ge, member.le):
+            return f"{words} from {member.ge} to {member.le}"
+    return words + ends.get(match[2], " with something in it")
+
+
+_YES_NO = {"yes": "true", "true": "true", "on": "true", "no": "false", "false": "false"}
+_YES_NO |= {"off": "false"}
+
+
+def _written(wanted: str, kind: inspect.Type, value: object) -> str | None:
+    """How a value that is right but for its type is written, in TOML and in JSON."""
+    if wanted.startswith("a list") and isinstance(value, str | int):
+        tables = any(
+            isinstance(_below(member, value, ""), inspect.StructType) for member in _members(kind)
+        )
+        return None if tables else f"put it into brackets: [{_quoted(value)}]"
+    if wanted.startswith("a text") and isinstance(value, int | float):
+        return f'write it in quotes: "{value}"'
+    if wanted.startswith("a whole number") and isinstance(value, str) and value.isdecimal():
+        return f"write it without quotes: {value}"
+    if wanted == "true or false" and str(value).lower() in _YES_NO:
+        return f"write {_YES_NO[str(value).lower()]}, without quotes"
+    return None
+
+
+def _quoted(value: str | int) -> str:
+    return f'"{value}"' if isinstance(value, str) else str(value)
+
+
+def _members(kind: inspect.Type, value: object = None) -> Iterator[inspect.Type]:
+    """What a type may be; of tagged tables, the one whose tag the value has."""
+    if isinstance(kind, inspect.Metadata):
+        kind = kind.type
+    for member in kind.types if isinstance(kind, inspect.UnionType) else (kind,):
+        if (
+            isinstance(member, inspect.StructType)
+            and isinstance(value, dict)
+            and value.get(member.tag_field or "", member.tag) != member.tag
+        ):
+            continue
+        yield member
+
+
+def _below(kind: inspect.Type, value: object, key: str) -> inspect.Type:
+    """The type of what stands under a key, or in a list."""
+    for member in _members(kind, value):
+        if isinstance(member, inspect.StructType):
+            for field in member.fields:
+                if field.encode_name == key:
+                    return field.type
+        elif isinstance(member, inspect.ListType | inspect.VarTupleType) and not key:
+            return member.item_type
+        elif isinstance(member, inspect.DictType):
+            return member.value_type
+    tags = [member.tag for member in _members(kind) if isinstance(member, inspect.StructType)]
+    return inspect.LiteralType(tuple(tag for tag in tags if tag is not None))
+
+
+def _known(kind: inspect.Type, value: object = None, key: str = "") -> str | None:
+    """The keys of a table, or the values of a type that has but a few, as a hint."""
+    known: list[str] = []
+    for member in _members(kind, value):
+        if isinstance(member, inspect.StructType):
+            known += [member.tag_field] if member.tag_field else []
+            known += [field.encode_name for field in member.fields]
+        elif isinstance(member, inspect.LiteralType):
+            known += map(str, member.values)
+    close = difflib.get_close_matches(key, known, n=1)
+    if close:
+        return f"did you mean `{close[0]}`?"
+    return "known: " + ", ".join(known) if known else None

@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What a command shows: tables and JSON on stdout; on stderr remarks, and a spinner while something
+takes time."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+
+from teemark.base.harmless import harmless
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+WIDTH = 80
+
+
+def terminal(width: int = WIDTH, *, plain: bool = False) -> Console:
+    """Stdout, of its own width; plain and `width` columns wide if it is no terminal, or with
+    `plain`, for what goes into a file."""
+    from rich.console import Console
+
+    class Stdout(Console):
+        def on_broken_pipe(self) -> None:
+            raise BrokenPipeError  # teemark.cli knows what to do
+
+    console = Stdout(highlight=False, emoji=False)
+    if console.is_terminal and not plain:
+        return console
+    return Stdout(highlight=False, emoji=False, width=width, force_terminal=False)
+
+
+def paragraph(console: Console, text: str, style: str | None = None, *, indent: str = "  ") -> None:
+    """As it is, in lines that begin with `indent` after the first. No number is broken at the
+    narrow spaces in it, as rich breaks them."""
+    lines = wrapped(text.replace("\n", " "), console.width, indent)
+    console.print(lines, markup=False, style=style, soft_wrap=True)
+
+
+def table_row(console: Console, text: str, style: str | None = None, *, indent: str) -> None:
+    """Of a table. On a terminal as a paragraph; elsewhere one line, for awk and grep."""
+    if console.is_terminal:
+        paragraph(console, text, style, indent=indent)
+    else:
+        console.print(text.replace("\n", " "), markup=False, style=style, soft_wrap=True)
+
+
+def wrapped(text: str, width: int, indent: str = "  ") -> str:
+    """Each line of the text in lines of that width; a command in backticks stays on one, so that
+    it can be copied."""
+    import re
+    import textwrap
+
+    glue = "\N{INFORMATION SEPARATOR ONE}"
+    whole = re.sub("`[^`]*`", lambda command: command[0].replace(" ", glue), text)
+    lines = [
+        textwrap.fill(
+            line,
+            width,
+            subsequent_indent=indent,
+            break_long_words=False,  # such as a path
+            break_on_hyphens=False,
+        )
+        for line in whole.split("\n")
+    ]
+    return "\n".join(lines).replace(glue, " ")
+
+
+def json_text(data: object) -> str:
+    """For scripts: in ASCII, so that a board's words can't move a cursor; null where a number isn't
+    finite."""
+    import json
+
+    import msgspec
+
+    return json.dumps(msgspec.json.decode(msgspec.json.encode(data)), indent=2) + "\n"
+
+
+@contextlib.contextmanager
+def working(what: str) -> Iterator[Callable[[str], None]]:
+    """Show `what` with a spinner on stderr while the block runs, if stderr is a terminal; the
+    block may change the words."""
+    if not sys.stderr.isatty():
+        yield lambda _what: None
+        return
+    from rich.console import Console
+    from rich.text import Text
+
+    with Console(stderr=True, emoji=False).status(Text(what)) as status:
+        yield lambda now: status.update(Text(now))
+
+
+def say(text: str) -> None:
+    """A line on stderr, so that stdout stays for data. On a terminal, lines of its width."""
+    text = harmless(text)
+    if sys.stderr.isatty():
+        text = wrapped(text, os.get_terminal_size(sys.stderr.fileno()).columns or WIDTH)
+    sys.stderr.write(text + "\n")
+
+
+class _Asked:
+    more = False
+
+
+def say_more() -> None:
+    """From now on, `detail` says what it is told."""
+    _Asked.more = True
+
+
+def detail(text: str) -> None:
+    """Lines on stderr for those who asked for more (teemark --verbose)."""
+    if _Asked.more:
+        for line in text.splitlines():
+            say(line)

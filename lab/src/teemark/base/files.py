@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Writing files so that nobody ever sees half of one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from teemark.base.errors import DataError
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Writes beside `path`, then renames; makes the folder. DataError says why it can't."""
+    fresh = path.with_name(f".{path.name}.new")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        fresh.write_text(text, encoding="utf-8")
+        fresh.replace(path)
+    except OSError as error:
+        fresh.unlink(missing_ok=True)
+        raise DataError(
+            f"{path}: can't be written: {error.strerror}",
+            hint="is there space, and may you write there? name another place with -o",
+        ) from None

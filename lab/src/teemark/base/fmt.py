@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Numbers as people read them. Three significant digits, and a unit always."""
+
+from __future__ import annotations
+
+import math
+
+from teemark.base.interval import Interval
+
+NONE = "–"  # noqa: RUF001 - an en dash in an empty cell
+MINUS = "−"  # noqa: RUF001
+TIMES = "×"  # noqa: RUF001
+TO = "\N{NO-BREAK SPACE}…\N{NO-BREAK SPACE}"
+THIN = "\N{NARROW NO-BREAK SPACE}"
+LEVEL = f"95{THIN}%"
+
+_SMALL = 1e-3
+_LEAST_SHARE = 1e-4
+_SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+_TIMES = ((1.0, "ns"), (1e3, "µs"), (1e6, "ms"), (1e9, "s"))
+
+
+def digits(value: float, significant: int = 3) -> str:
+    """Rounded to that many significant digits; a dash for what is no number. Fixed notation, but
+    with a power of ten where zeros after the point would have to be counted."""
+    if not math.isfinite(value):
+        return NONE
+    if value == 0:
+        return "0"
+    sign = MINUS if value < 0 else ""
+    value = abs(value)
+    if value < _SMALL:
+        mantissa, _, power = f"{value:.{significant - 1}e}".partition("e")
+        return f"{sign}{mantissa}{THIN}{TIMES}{THIN}10{power_of_ten(int(power))}"
+    decimals = significant - 1 - math.floor(math.log10(value))
+    value = round(value, decimals)
+    decimals = significant - 1 - math.floor(math.log10(value))  # 9.996 has become 10.00
+    return sign + grouped(f"{value:.{max(0, decimals)}f}")
+
+
+def grouped(text: str) -> str:
+    """Digits in threes, from five on."""
+    whole, point, rest = text.partition(".")
+    if len(whole) > 4:
+        whole = f"{int(whole):,}".replace(",", THIN)
+    return whole + point + rest
+
+
+def power_of_ten(power: int) -> str:
+    """The exponent, set high."""
+    return str(power).translate(_SUPERSCRIPT)
+
+
+def count(value: int) -> str:
+    return (MINUS if value < 0 else "") + grouped(str(abs(value)))
+
+
+def change(value: int) -> str:
+    """A count that became more or less, always with its sign."""
+    return f"+{count(value)}" if value > 0 else count(value)
+
+
+def unit_of(ns: float) -> tuple[float, str]:
+    """The unit in which a time is best read: its nanoseconds and its name."""
+    best = _TIMES[0]
+    for factor, name in _TIMES:
+        if abs(ns) >= factor * 0.9995:
+            best = (factor, name)
+    return best
+
+
+def duration(ns: float) -> str:
+    factor, name = unit_of(ns)
+    return f"{digits(ns / factor)}\N{NO-BREAK SPACE}{name}"
+
+
+def duration_interval(interval: Interval | None) -> str:
+    """Both ends in the unit of the larger."""
+    if interval is None:
+        return NONE
+    factor, name = unit_of(max(abs(interval.low), abs(interval.high)))
+    low, high = digits(interval.low / factor), digits(interval.high / factor)
+    if low == high:
+        return f"{low}\N{NO-BREAK SPACE}{name}"
+    return f"{low}{TO}{high}\N{NO-BREAK SPACE}{name}"
+
+
+def span(interval: Interval | None, factor: float = 1.0) -> str:
+    """Both ends as bare numbers."""
+    if interval is None:
+        return NONE
+    low, high = digits(interval.low * factor), digits(interval.high * factor)
+    return low if low == high else f"{low}{TO}{high}"
+
+
+def rate(bytes_per_second: float | None) -> str:
+    """In MiB/s."""
+    return NONE if bytes_per_second is None else digits(bytes_per_second / (1 << 20))
+
+
+def size(number: int) -> str:
+    for factor, name in ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")):
+        if number >= factor and number % factor == 0:
+            return f"{number // factor}\N{NO-BREAK SPACE}{name}"
+    return f"{grouped(str(number))}\N{NO-BREAK SPACE}B"
+
+
+def roughly_size(number: float) -> str:
+    """A size that need not be whole."""
+    for factor, name in ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")):
+        if number >= factor:
+            return f"{digits(number / factor, 2)}\N{NO-BREAK SPACE}{name}"
+    return f"{digits(number, 2)}\N{NO-BREAK SPACE}B"
+
+
+def percent(share: float, significant: int = 2) -> str:
+    return f"{digits(share * 100, significant)}{THIN}%"
+
+
+def share(value: float, significant: int = 2) -> str:
+    """A percentage, without the digits of one that is next to nothing."""
+    if 0 < value < _LEAST_SHARE:
+        return f"< {percent(_LEAST_SHARE, 1)}"
+    return percent(value, significant)
+
+
+def signed(value: float, significant: int = 2) -> str:
+    """A relative difference, always with its sign."""
+    text = share(abs(value), significant)
+    return text if text.startswith("<") or not value else ("+" if value > 0 else MINUS) + text
+
+
+def factor(value: float) -> str:
+    return f"{digits(value, 2 if value < 9.95 else 3)}{TIMES}"
+
+
+def roughly_minutes(seconds: float) -> str:
+    """A guess, as one says it."""
+    if seconds < 15:
+        return "a few seconds"
+    if seconds < 105:
+        return f"about {max(2, round(seconds / 10)) * 10} seconds"
+    if seconds < 5400:
+        return f"about {plural(round(seconds / 60), 'minute')}"
+    return f"about {plural(round(seconds / 3600), 'hour')}"
+
+
+def plural(number: int, one: str, many: str | None = None) -> str:
+    return f"{count(number)} {one if number == 1 else (many or one + 's')}"

@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""An interval that holds the truth with a known probability."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+LEVEL = 0.95
+"""Probability with which an interval of a report holds the truth."""
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """From `low` to `high`, with the probability `level` to hold what it is of."""
+
+    low: float
+    high: float
+    level: float = LEVEL
+
+    def __contains__(self, value: float) -> bool:
+        return self.low <= value <= self.high
+
+    def overlaps(self, other: Interval) -> bool:
+        return self.low <= other.high and other.low <= self.high
+
+    @property
+    def width(self) -> float:
+        return self.high - self.low

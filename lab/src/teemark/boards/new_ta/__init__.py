@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""A new Trusted Application: the files beside this one, whose name ends in `.in`, filled in."""
+
+from __future__ import annotations
+
+import re
+import tempfile
+import uuid
+from importlib.resources import as_file, files
+from pathlib import Path
+
+from teemark.base.errors import DataError, UsageMistake
+
+_NAME = re.compile(r"[a-z][a-z0-9_]{0,39}")
+_SUFFIX = ".in"
+_HIDDEN = {"gitignore": ".gitignore"}
+"""Files that git would follow here."""
+
+
+def make(place: Path) -> uuid.UUID:
+    """A folder with a TA of a fresh UUID, whole or not at all; the folder's name is the TA's."""
+    name = place.name
+    if not _NAME.fullmatch(name):
+        raise UsageMistake(
+            f"{name!r} is no name for a Trusted Application",
+            hint="small letters, digits and _, a letter first, at most 40: it is in file names, C "
+            "names and Makefiles",
+        )
+    if place.exists() or place.is_symlink():
+        raise UsageMistake(
+            f"{place} is there already", hint="nothing is overwritten: take another name"
+        )
+    fresh = uuid.uuid4()
+    words = {
+        "@NAME@": name,
+        "@MACRO@": name.upper(),
+        "@UUID@": str(fresh),
+        "@UUID_C@": _initializer(fresh),
+    }
+    folder = place.absolute().parent
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=f".{name}.", dir=folder) as beside:
+            whole = Path(beside) / name
+            whole.mkdir()
+            with as_file(files(__name__)) as templates:
+                for template in sorted(templates.rglob(f"*{_SUFFIX}")):
+                    _fill(template, whole, template.relative_to(templates), words)
+            whole.rename(place)
+    except OSError as error:
+        raise DataError(
+            f"{place}: can't be made: {error.strerror}",
+            hint="is there space, and may you write there?",
+        ) from None
+    return fresh
+
+
+def _fill(template: Path, whole: Path, inside: Path, words: dict[str, str]) -> None:
+    path = str(inside).removesuffix(_SUFFIX)
+    text = template.read_text(encoding="utf-8")
+    for word, value in words.items():
+        path, text = path.replace(word, value), text.replace(word, value)
+    file = whole / _HIDDEN.get(path, path)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text, encoding="utf-8")
+
+
+def _initializer(fresh: uuid.UUID) -> str:
+    """As C writes a TEE_UUID, in two lines."""
+    node = [f"0x{byte:02x}" for byte in fresh.bytes[8:]]
+    low, mid, high = fresh.fields[:3]
+    return (
+        f"0x{low:08x}, 0x{mid:04x}, 0x{high:04x}, \\\n"
+        f"\t\t{{ {', '.join(node[:4])}, {', '.join(node[4:])} }}"
+    )

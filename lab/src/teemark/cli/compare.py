@@ -1,0 +1,339 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""`teemark compare`: which cases became better or worse."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import click
+
+from teemark.cli import complete
+from teemark.cli.options import form_options, put, shown
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from teemark.model.compare import Difference, Limit
+    from teemark.page.blocks import Table
+    from teemark.report.comparing import Compared
+    from teemark.studies.against import Against
+
+SHOWN = 20
+"""Cases or figures in the terminal, without --all."""
+
+
+@click.command("compare")
+@click.argument("base", type=click.Path(path_type=Path))
+@click.argument("new", nargs=-1, metavar="[NEW]...", type=click.Path(path_type=Path))
+@click.option(
+    "--against",
+    shell_complete=complete.documents,
+    metavar="SET",
+    help="Compare BASE with published figures: rpi3-secure-hash, mqtt-tz-blocks, …",
+)
+@click.option(
+    "--fail-on",
+    metavar="LIMIT",
+    help="Exit with 1 if a case is worse by so much: 5%, or 1000i (instructions a call).",
+)
+@click.option("--force", is_flag=True, help="Compare what should not be compared.")
+@click.option("--all", "everything", is_flag=True, help="List every case.")
+@form_options("markdown", "html")
+def command(
+    *,
+    base: Path,
+    new: tuple[Path, ...],
+    against: str | None,
+    fail_on: str | None,
+    force: bool,
+    everything: bool,
+    form: Literal["text", "json", "markdown", "html"],
+    output: Path | None,
+) -> int:
+    """Say of every case that BASE and NEW both measured whether it became better or worse.
+
+    BASE and NEW are runs: their folders, or their run.ndjson. Several NEWs are each compared with
+    BASE. Where instructions are counted, a
+    case is better or worse if it differs by more than two boots of the same code do. Where times
+    are sampled, a rank test and an interval of the starts decide (`teemark run --rounds 8`); where
+    they don't suffice, as in runs of one start, it is `undecided`.
+
+    Runs of an emulated board and of hardware, of instructions and of times, of different plans, and
+    truncated runs are refused without --force.
+
+    With --against SET there is no NEW: BASE, a run of the plan SET, is compared with the figures
+    published there.
+
+    Exit status: 0 fine; 1 if the runs can't be compared or, with --fail-on, a case is worse by so
+    much, or is missing in NEW; 2 for a mistake on the command line.
+    """
+    from teemark.base.console import json_text
+    from teemark.base.errors import UsageMistake
+    from teemark.cli.common import parse_limit
+    from teemark.report import comparing, comparison_page
+    from teemark.studies import against as published
+
+    failures: list[list[str]] = []
+    if against is not None:
+        _usable(base, against, new, fail_on)
+        held, forced = _held(base, against, force=force)
+        data = published.as_json(held, forced)
+        page = partial(comparison_page.render_against, held, forced)
+        show = partial(_show_held, of=held, forced=forced, everything=everything)
+    else:
+        if not new:
+            raise UsageMistake(
+                "no run to compare with",
+                hint="teemark compare BASE NEW…, or teemark compare RUN --against SET",
+            )
+        limit = parse_limit(fail_on) if fail_on is not None else None
+        found, forced = _compared([base, *new], limit, force=force)
+        failures = [comparing.failures(one.found, limit) if limit else [] for one in found]
+        data = _json(found, forced, limit, failures)
+        page = partial(comparison_page.render, found, forced, limit)
+        show = partial(_show_all, found=found, forced=forced, limit=limit, everything=everything)
+    if form == "json":
+        text = json_text(data)
+    elif form == "text":
+        text = shown(show, plain=output is not None)
+    else:
+        text = page(form)
+    put(text, output)
+    return 1 if any(failures) else 0
+
+
+def _usable(base: Path, against: str, new: Sequence[Path], fail_on: str | None) -> None:
+    from teemark.base.errors import UsageMistake
+
+    if new:
+        raise UsageMistake(
+            "--against compares one run with published figures, and here are more",
+            hint=f"teemark compare {base} --against {against}",
+        )
+    if fail_on is not None:
+        raise UsageMistake(
+            "--fail-on has no meaning with --against: another board isn't a regression",
+            hint="compare with a run of your own: teemark compare BASE NEW --fail-on 5%",
+        )
+
+
+def _held(path: Path, name: str, *, force: bool) -> tuple[Against, tuple[str, ...]]:
+    """A run against published figures, and what was compared by force."""
+    from teemark.base.errors import DataError
+    from teemark.findings.subject import subjects
+    from teemark.reference.data import load
+    from teemark.run import reader
+    from teemark.studies.against import choose, hold, obstacles, remedy
+
+    reference = load()
+    (subject,) = subjects([reader.read(path)])
+    document = choose(name, subject.run, reference)
+    forced = obstacles(subject, document)
+    if forced and not force:
+        raise DataError("; ".join(forced), hint=remedy(subject, document))
+    return hold(subject, document, reference), forced
+
+
+def _compared(
+    paths: Sequence[Path], limit: Limit | None, *, force: bool
+) -> tuple[list[Compared], tuple[str, ...]]:
+    """Every run with the first, and what was compared by force."""
+    from teemark.base.errors import DataError, UsageMistake
+    from teemark.findings.subject import subjects
+    from teemark.model.compare import obstacles
+    from teemark.report.comparing import compared, never_fails, remedy
+    from teemark.run import reader
+    from teemark.trace import store
+
+    runs = [reader.read(path) for path in paths]
+    against: dict[str, str] = {}
+    for run in runs[1:]:
+        against |= obstacles(runs[0], run)
+    if against and not force:
+        remedies = ", ".join(dict.fromkeys(against.values()))
+        raise DataError(
+            "; ".join(against), hint=f"{remedies}; or compare all the same, with --force"
+        )
+    if limit is not None and limit.instructions is not None and not all(run.icount for run in runs):
+        raise UsageMistake(
+            f"--fail-on {limit.instructions:g}i: these runs don't count instructions",
+            hint="use a share such as 5%, or measure on a board that does: qemu-v8-icount",
+        )
+    about = subjects(runs, [store.find(reader.locate(path).parent) for path in paths])
+    found = [compared(about[0], other) for other in about[1:]]
+    for one in found:
+        if not one.found.pairs:
+            raise DataError(
+                f"{one.base.run.file} and {one.other.run.file} have no case in common",
+                hint="`teemark report` shows what is in a run",
+            )
+        if limit is not None and (why := never_fails(one.found)) is not None:
+            raise UsageMistake(why, hint=remedy(one.found))
+    return found, tuple(against)
+
+
+# -- how it is shown -----------------------------------------------------------------------------
+
+
+def _show_all(
+    console: Console,
+    *,
+    found: Sequence[Compared],
+    forced: Sequence[str],
+    limit: Limit | None,
+    everything: bool,
+) -> None:
+    for number, one in enumerate(found):
+        if number:
+            console.print()
+        _show(console, one, forced, limit, everything=everything)
+
+
+def _show(
+    console: Console,
+    of: Compared,
+    forced: Sequence[str],
+    limit: Limit | None,
+    *,
+    everything: bool,
+) -> None:
+    """The worst first."""
+    from teemark.base.console import paragraph
+    from teemark.page import terminal
+    from teemark.report import comparing
+
+    paragraph(console, f"base: {comparing.names(of.base.run)}")
+    paragraph(console, f"new:  {comparing.names(of.other.run)}")
+    for why in forced:
+        paragraph(console, f"! Compared by force: {why}.")
+    found = of.found
+    pairs = found.worst_first
+    if not everything:
+        pairs = tuple(one for one in pairs if one.verdict != "same")[:SHOWN]
+    if pairs:
+        terminal.show(console, [_table(of, pairs)])
+        if found.exact:
+            paragraph(console, "instructions a call", style="dim")
+    paragraph(console, comparing.outcome(found))
+    left = len(found.pairs) - len(found.of("same")) - len(pairs)
+    if left > 0:
+        paragraph(console, f"{left} that aren't the same are left out: --all lists them.")
+    for sentence in comparing.reasons(of):
+        paragraph(console, f"• {sentence}")
+    for remark in comparing.remarks(found):
+        paragraph(console, remark, style="dim")
+    if limit is not None:
+        paragraph(console, comparing.result(found, limit))
+
+
+def _show_held(console: Console, *, of: Against, forced: Sequence[str], everything: bool) -> None:
+    """The same of a run and published figures."""
+    from teemark.base.console import paragraph
+    from teemark.page import terminal
+    from teemark.page.blocks import Column, Table
+    from teemark.report import comparing
+    from teemark.studies import against
+
+    paragraph(console, f"published: {of.document.id}, on {of.document.system}")
+    paragraph(console, f"run:       {comparing.names(of.run)}")
+    for why in forced:
+        paragraph(console, f"! Compared by force: {why}.")
+    shown = of.compared
+    if not everything:
+        shown = tuple(one for one in shown if one.verdict != "same")[:SHOWN]
+    if shown:
+        figures = (Column(title) for title in ("published", "measured", "ratio"))
+        table = Table(
+            (Column("figure", "left"), *figures, Column("verdict", "left")),
+            tuple(
+                (
+                    one.name,
+                    one.figure.put_right,
+                    against.measured(one),
+                    against.ratio(one),
+                    one.verdict,
+                )
+                for one in shown
+            ),
+        )
+        terminal.show(console, [table])
+    paragraph(console, against.outcome(of))
+    left = len(of.compared) - len(of.of("same")) - len(shown)
+    if left > 0:
+        paragraph(console, f"{left} that aren't the same are left out: --all lists them.")
+    for remark in against.remarks(of):
+        paragraph(console, remark, style="dim")
+
+
+def _table(of: Compared, pairs: Sequence[Difference]) -> Table:
+    from teemark.page import figures
+    from teemark.page.blocks import Column, Table
+    from teemark.report import comparing
+
+    columns = (Column(title) for title in ("base", "new", "change"))
+    return Table(
+        (Column("case", "left"), *columns, Column("verdict", "left")),
+        tuple(
+            (
+                one.name,
+                figures.cell(of.base.run, one.first),
+                figures.cell(of.other.run, one.second),
+                comparing.change(one),
+                comparing.judgement(one),
+            )
+            for one in pairs
+        ),
+    )
+
+
+def _json(
+    found: Sequence[Compared],
+    forced: Sequence[str],
+    limit: Limit | None,
+    failures: Sequence[Sequence[str]],
+) -> dict[str, object]:
+    from teemark.model.compare import ALPHA, MARGIN
+    from teemark.report import comparing
+
+    return {
+        "base": found[0].base.run.file,
+        "level": 1 - ALPHA,
+        "same_within": MARGIN,
+        "forced": list(forced),
+        "fail_on": str(limit) if limit is not None else None,
+        "comparisons": [
+            {
+                "new": one.other.run.file,
+                "unit": one.other.run.unit,
+                "exact": one.found.exact,
+                "starts": one.found.starts,
+                "cases": [
+                    {
+                        "case": pair.case,
+                        "repeat": pair.repeat,
+                        "verdict": pair.verdict,
+                        "base": pair.first.value,
+                        "new": pair.second.value,
+                        "difference": pair.added,
+                        "ratio": pair.ratio.value if pair.first.value else None,
+                        "ratio_low": pair.ratio.interval.low if pair.ratio.interval else None,
+                        "ratio_high": pair.ratio.interval.high if pair.ratio.interval else None,
+                        "p": pair.p,
+                        "probability_larger": pair.larger,
+                        "starts": pair.have or None,
+                        "more_starts": pair.more,
+                        "reason": pair.reason,
+                    }
+                    for pair in one.found.worst_first
+                ],
+                "only_in_base": list(one.found.lost),
+                "only_in_new": list(one.found.new),
+                "reasons": comparing.reasons(one),
+                "failures": list(failed),
+            }
+            for one, failed in zip(found, failures, strict=True)
+        ],
+    }

@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What a shell may complete a word to: names of boards, plans and documents."""
+
+from __future__ import annotations
+
+import click
+
+
+def boards(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[str]:
+    from teemark.boards import config
+
+    return [name for name in config.available() if name.startswith(incomplete)]
+
+
+def plans(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[str]:
+    from teemark.plan import plan
+
+    return [name for name in plan.available() if name.startswith(incomplete)]
+
+
+def documents(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[str]:
+    from teemark.studies.declared import SEED_PLANS
+
+    return sorted(name for name in SEED_PLANS if name.startswith(incomplete))

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""teemark doctor BOARD"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from teemark.cli import complete
+
+if TYPE_CHECKING:
+    from teemark.boards import Board
+    from teemark.doctor.patient import Patient, Problem
+
+
+@click.command("doctor")
+@click.argument("board", shell_complete=complete.boards)
+@click.option("--json", "as_json", is_flag=True, help="Everything that was found, as JSON.")
+@click.option("--all", "everything", is_flag=True, help="The whole inventory of a healthy board.")
+def command(board: str, as_json: bool, everything: bool) -> int:
+    """Say what is wrong with a board, why, and what to do about it.
+
+    Looks at the TEE and its Trusted Applications, the kernel's crypto, OpenSSL, the CPU's clock,
+    heat and load, and at what else can spoil a measurement. Changes nothing, but installs teebench
+    and the Trusted Applications where teebench isn't there at all, as `teemark run` does.
+
+    Exit status: 0 if a benchmark would mean something; 1 if not; 2 for a mistake on the
+    command line.
+    """
+    from teemark.base.console import json_text, working
+    from teemark.boards import open_board
+    from teemark.doctor.rules import meaningful
+
+    target = open_board(board)
+    with working(f"reaching {target.name} …"), target:
+        patient, problems = _examine(target)
+    if as_json:
+        click.echo(json_text(_document(target.name, patient, problems)), nl=False)
+    else:
+        _tell(target.name, patient, problems, everything=everything)
+    return 0 if meaningful(problems) else 1
+
+
+def _examine(target: Board) -> tuple[Patient | None, tuple[Problem, ...]]:
+    from teemark.base.errors import TeemarkError
+    from teemark.boards import ensure_installed
+    from teemark.doctor import look
+    from teemark.doctor.rules import examine
+
+    wrong = look.program(target)
+    if wrong is not None and wrong.name == look.ABSENT:
+        try:
+            ensure_installed(target)
+        except TeemarkError as error:
+            return None, (replace(wrong, evidence=error.message),)
+        wrong = look.program(target)
+    if wrong is not None:
+        return None, (wrong,)
+    patient = look.look(target)
+    return patient, examine(patient)
+
+
+def _document(name: str, patient: Patient | None, problems: tuple[Problem, ...]) -> dict[str, Any]:
+    import msgspec
+
+    from teemark.doctor.rules import meaningful
+
+    return {
+        "board": name,
+        "meaningful": meaningful(problems),
+        "problems": [msgspec.to_builtins(problem) for problem in problems],
+        "machine": msgspec.to_builtins(patient.machine) if patient else None,
+        "tas": [msgspec.to_builtins(ta) for ta in patient.tas] if patient else [],
+        "openssl": list(patient.openssl) if patient else [],
+    }
+
+
+_HEADS = {"blocks": "✗", "distorts": "!", "limits": "·"}
+
+
+def _tell(
+    name: str, patient: Patient | None, problems: tuple[Problem, ...], *, everything: bool
+) -> None:
+    from teemark.base import fmt
+    from teemark.base.console import paragraph, table_row, terminal
+    from teemark.base.harmless import harmless
+    from teemark.doctor.inventory import inventory
+    from teemark.doctor.rules import meaningful
+
+    console = terminal()
+    if patient is not None:
+        for label, value in inventory(patient, everything=everything):
+            table_row(console, harmless(f"{label:<16} {value}"), indent=" " * 17)
+        console.print()
+    for problem in problems:
+        table_row(console, harmless(f"{_HEADS[problem.severity]} {problem.what}"), indent="  ")
+        for label, text in (("cause:", problem.cause), ("seen:", problem.evidence)):
+            table_row(console, harmless(f"    {label:<7}{text}"), indent=" " * 11)
+        # Commands among them: to be copied, so they aren't broken.
+        remedy = problem.remedy.replace("\n", "\n" + " " * 11)
+        console.print(harmless(f"    do:    {remedy}"), markup=False, soft_wrap=True)
+    if problems:
+        console.print()
+    bad = [problem for problem in problems if problem.severity != "limits"]
+    if meaningful(problems):
+        note = f" ({fmt.plural(len(problems), 'thing')} worth knowing)"
+        said = f"{name} is well: a benchmark means something{note if problems else ''}."
+    else:
+        said = (
+            f"{name} needs attention: {fmt.plural(len(bad), 'problem')} to solve before a "
+            "benchmark means something."
+        )
+    paragraph(console, said)

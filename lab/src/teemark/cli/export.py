@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""`teemark export`: a run in the form that another tool reads."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from teemark.cli.options import output_option, put
+from teemark.export import FORMATS
+
+
+@click.command(
+    "export",
+    epilog="Formats: " + "; ".join(f"{row.name} ({row.help})" for row in FORMATS) + ".",
+)
+@click.argument("run_path", metavar="RUN", type=click.Path(path_type=Path))
+@click.option(
+    "-f",
+    "--format",
+    "name",
+    type=click.Choice([row.name for row in FORMATS]),
+    required=True,
+    help="What to write.",
+)
+@output_option
+def command(run_path: Path, name: str, output: Path | None) -> int:
+    """Print a run in another tool's format.
+
+    RUN is a run's folder, or its run.ndjson.
+
+    Exit status: 0 fine; 1 if the run has failed cases, is incomplete, or couldn't use a TEE that is
+    there (the export is written all the same); 2 for a mistake on the command line.
+    """
+    from teemark.run import reader
+
+    run = reader.read(run_path)
+    render = next(row.render for row in FORMATS if row.name == name)
+    put(render(run), output)
+    return 0 if run.as_asked else 1

@@ -1,0 +1,229 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""`teemark gate`: has anything become dearer since the baseline was committed?"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import click
+
+from teemark.cli import complete
+from teemark.cli.options import form_options, put
+from teemark.cli.ta_option import ta_option as with_ta
+
+if TYPE_CHECKING:
+    from teemark.exact.baseline import Baseline
+    from teemark.exact.gate import Gated
+    from teemark.model.compare import Comparison, Limit
+
+
+OF_TA = "--ta"
+"""In a baseline: the plan is the bench.toml of the TA."""
+
+
+@click.command("gate")
+@click.option(
+    "--baseline",
+    "place",
+    metavar="FILE",
+    required=True,
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="What each case took: a text file to be committed.",
+)
+@click.option("--update", is_flag=True, help="Measure, and write the baseline anew.")
+@click.option(
+    "--no-functions", is_flag=True, help="With --update: don't trace, so that no function is named."
+)
+@with_ta
+@click.option(
+    "--plan",
+    metavar="NAME",
+    shell_complete=complete.plans,
+    help="With --update: what to measure. [default: as before; at first: gate]",
+)
+@click.option(
+    "--board",
+    metavar="NAME",
+    shell_complete=complete.boards,
+    help="With --update: where. [default: as before; at first: qemu-v8-icount]",
+)
+@click.option(
+    "--fail-on",
+    metavar="LIMIT",
+    default="0%",
+    help="Fail only where a case got so much dearer: 0.2%, or 1000i (instructions a call).",
+)
+@click.option(
+    "--skip-others",
+    is_flag=True,
+    help="Exit with 0 if the baseline was made with another compiler, OP-TEE, kernel or TF-A.",
+)
+@form_options("markdown")
+def command(
+    *,
+    place: Path,
+    update: bool,
+    no_functions: bool,
+    ta_path: Path | None,
+    plan: str | None,
+    board: str | None,
+    fail_on: str,
+    skip_others: bool,
+    form: Literal["text", "json", "markdown"],
+    output: Path | None,
+) -> int:
+    """Run the baseline's plan on the exact board, and fail where a call takes more instructions
+    than in the baseline.
+
+    Two boots of the same code differ by the clock's step and at most 0.02 %, by 0.1 % where the
+    timer ticks within a sample, and by 1.5 % in the kernel's crypto (afalg): more than that is
+    dearer. Then the plan is measured again on a
+    second boot, and what is dearer in both is traced to name the functions. A baseline
+    that was made with another compiler, OP-TEE, kernel or TF-A says nothing about this one: then
+    nothing is measured, and the outcome is neither pass nor fail.
+
+    Exit status: 0 if nothing got dearer; 1 if something did, isn't measured any more, or can't be
+    compared; 2 for a mistake on the command line.
+    """
+    from teemark.base.console import json_text
+    from teemark.base.errors import UsageMistake
+    from teemark.base.files import write_whole
+    from teemark.boards import config
+    from teemark.cli import ta_option
+    from teemark.cli.common import parse_limit
+    from teemark.exact import baseline as baselines
+    from teemark.exact import gate
+    from teemark.exact.record import Own
+
+    if not update and (plan is not None or board is not None or no_functions):
+        raise UsageMistake(
+            "--plan, --board and --no-functions belong to --update",
+            hint="a gate measures what its baseline names",
+        )
+    limit = parse_limit(fail_on)
+    before = gate.read(place) if place.exists() or not update else None
+    name = plan or (before.plan if before is not None else OF_TA if ta_path is not None else "gate")
+    where = board or (before.board if before is not None else "qemu-v8-icount")
+    file = gate.exact(config.find(where))
+    if name == OF_TA and ta_path is None:
+        raise UsageMistake(f"{place} is of a Trusted Application", hint="name its folder by --ta")
+    own = Own(*ta_option.load(ta_path, None if name == OF_TA else name))
+    if update:
+        made = replace(gate.make(file, own, functions=not no_functions), plan=name)
+        write_whole(place, baselines.render(made))
+        click.echo(f"{place}: {len(made.figures)} cases. Read the difference, and commit it.")
+        return 0
+    assert before is not None
+    gated = gate.run(file, own, before, limit)
+    if form == "json":
+        text = json_text(_json(gated, limit))
+    else:
+        text = _rendered(gated, before, place, limit, form)
+    put(text, output)
+    if gated.found is None:
+        return 0 if skip_others else 1
+    return 1 if _failed(gated.found, limit) else 0
+
+
+def _failed(found: Comparison, limit: Limit) -> bool:
+    """Also where nothing can be judged."""
+    unknown = all(one.verdict == "undecided" for one in found.pairs)
+    return unknown or bool(found.lost) or any(map(limit.broken, found.pairs))
+
+
+def _rendered(gated: Gated, before: Baseline, place: Path, limit: Limit, form: str) -> str:
+    lines = _others(gated, place) if gated.found is None else _lines(gated, before, limit)
+    if form == "text":
+        return "\n".join(lines) + "\n"
+    from teemark.page import markdown
+
+    first, *rest = lines
+    said = [f"## {markdown.escape(first)}", ""]
+    return "\n".join([*said, *(["```", *rest, "```"] if rest else [])]) + "\n"
+
+
+def _others(gated: Gated, place: Path) -> list[str]:
+    lines = [f"UNKNOWN: {place} was made with other versions, so nothing can be said."]
+    for name, (before, now) in (gated.other or {}).items():
+        lines += [f"  {name}: {before} in the baseline, {now} here"]
+    return [
+        *lines,
+        "Check out the code of the baseline (`git stash`, or its commit), and measure it",
+        "with what is here, by `--update`; then gate again.",
+    ]
+
+
+def _lines(gated: Gated, before: Baseline, limit: Limit) -> list[str]:
+    from teemark.base import fmt
+    from teemark.exact.baseline import figures_of
+    from teemark.report import comparing
+
+    found = gated.found
+    assert found is not None
+    worse, better = found.of("worse"), found.of("better")
+    undecided = f", {len(found.of('undecided'))} undecided" if found.of("undecided") else ""
+    gone = f", {len(found.lost)} gone" if found.lost else ""
+    verdict = "FAIL" if _failed(found, limit) else "PASS"
+    lines = [
+        f"{verdict}: {fmt.plural(len(found.pairs), 'case')}: {len(worse)} dearer, {len(better)} "
+        f"cheaper, {len(found.of('same'))} the same{undecided}{gone}."
+    ]
+    moved = sorted((*worse, *better), key=lambda one: -one.change)
+    width = max((len(one.name) for one in moved), default=0)
+    for one in moved:
+        lines.append(
+            f"  {one.name:{width}} {one.verdict:6} {comparing.change(one):>8} "
+            f"{fmt.count(round(one.first.value)):>11} → "
+            f"{fmt.count(round(one.second.value))} instructions"
+        )
+    lines += [f"  {case}: not measured any more" for case in found.lost]
+    if found.lost:
+        lines += [f"    {skip.case}: {skip.reason}" for skip in found.second.skips]
+    lines += [f"  in {case}: {words}" for case, words in gated.functions]
+    if any(map(limit.broken, worse)) and not gated.functions:
+        why = "has no functions" if not before.functions else "has no functions of these cases"
+        lines.append(f"  which functions isn't known: the baseline {why}")
+    if scattered := figures_of(found.second)[1]:
+        lines.append(
+            f"  not judged, as the samples scatter, as where calls wait for a disk: "
+            f"{', '.join(scattered)}"
+        )
+    if found.new:
+        lines.append(f"  not in the baseline: {', '.join(found.new)}")
+    if better or found.new:
+        lines.append("  `--update` takes what is new or cheaper into the baseline.")
+    return lines
+
+
+def _json(gated: Gated, limit: Limit) -> dict[str, object]:
+    from teemark.exact.baseline import figures_of
+
+    found = gated.found
+    if found is None:
+        return {
+            "outcome": "unknown",
+            "other_versions": {
+                name: {"baseline": pair[0], "here": pair[1]}
+                for name, pair in (gated.other or {}).items()
+            },
+        }
+    return {
+        "outcome": "fail" if _failed(found, limit) else "pass",
+        "cases": [
+            {
+                "case": one.case,
+                "repeat": one.repeat,
+                "verdict": one.verdict,
+                "base": one.first.value,
+                "new": one.second.value,
+                "change": one.change,
+            }
+            for one in found.worst_first
+        ],
+        "gone": list(found.lost),
+        "not_in_baseline": list(found.new),
+        "scattered": list(figures_of(found.second)[1]),
+        "functions": dict(gated.functions),
+    }

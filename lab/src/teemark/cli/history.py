@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""`teemark history`: many runs of the same plan, and where their levels changed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from teemark.cli import complete
+
+if TYPE_CHECKING:
+    from teemark.model.history import Line
+    from teemark.run.reader import RunData
+
+
+@click.command("history")
+@click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
+@click.option(
+    "--board", metavar="NAME", shell_complete=complete.boards, help="Only runs of this board."
+)
+@click.option(
+    "--plan", metavar="NAME", shell_complete=complete.plans, help="Only runs of this plan."
+)
+@click.option("--all", "everything", is_flag=True, help="List cases that didn't change, too.")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Write a page with plots to this file.",
+)
+def command(
+    *, folder: Path, board: str | None, plan: str | None, everything: bool, output: Path | None
+) -> int:
+    """Show the runs in the folders of DIR in the order of time: every case whose level changed, by
+    how much, and since which run.
+
+    Where times are sampled, finding a change takes 8 runs and the package ruptures. Runs that are
+    incomplete are left out, and named. All must be of one board and plan: --board and
+    --plan choose.
+    """
+    from teemark.base.errors import MissingOutput
+    from teemark.base.files import write_whole
+    from teemark.model import history
+    from teemark.report import history_page
+
+    runs = _runs(folder, board, plan)
+    try:
+        found = history.lines(runs)
+    except ModuleNotFoundError as error:
+        raise MissingOutput(
+            f"{error.name} isn't installed, which finds changes of sampled times",
+            hint="`make venv-dev` installs it",
+        ) from None
+    remark = _remark(runs, found)
+    _show(runs, found, remark, everything=everything)
+    if output is not None:
+        assert runs[0].run is not None
+        title = f"{runs[0].run.plan} on {runs[0].name}, over time"
+        write_whole(output, history_page.render(title, runs, found, remark))
+        click.echo(f"page: {output}")
+    return 0
+
+
+def _runs(folder: Path, board: str | None, plan: str | None) -> list[RunData]:
+    """Those that are whole, of one board and plan, by time."""
+    from teemark.base import fmt
+    from teemark.base.console import say
+    from teemark.base.errors import DataError, TeemarkError, UsageMistake
+    from teemark.run import reader
+
+    if not folder.is_dir():
+        raise UsageMistake(f"{folder} is no folder", hint="name the one that has the runs' folders")
+    runs = []
+    for file in sorted(folder.glob(f"*/{reader.RUN_FILE}")):
+        if file.parent.is_symlink():  # such as runs/latest
+            continue
+        try:
+            run = reader.read(file)
+        except TeemarkError as error:
+            say(f"teemark: left out: {error.message}")
+            continue
+        head = run.run
+        if head is None or (board or head.board) != head.board or (plan or head.plan) != head.plan:
+            continue
+        if run.incomplete is not None:
+            say(f"teemark: left out: {file}: {run.incomplete}")
+            continue
+        runs.append(run)
+    kinds = sorted({(run.run.board, run.run.plan) for run in runs if run.run is not None})
+    if len(kinds) > 1:
+        said = ", ".join(f"{of_plan} on {name}" for name, of_plan in kinds[:6])
+        raise UsageMistake(
+            f"{folder} has runs of several boards or plans: {said}",
+            hint="choose by --board and --plan",
+        )
+    if len(runs) < 2:
+        raise DataError(
+            f"{folder} has {fmt.plural(len(runs), 'complete run')} of what was asked for: a "
+            "history takes two",
+            hint="name the folder that has the runs' folders, such as runs/",
+        )
+    return sorted(runs, key=lambda run: run.run.started if run.run is not None else "")
+
+
+def _remark(runs: Sequence[RunData], found: Sequence[Line]) -> str:
+    from teemark.base import fmt
+    from teemark.model.compare import EMULATED, KERNEL_LIMIT, LIMIT
+    from teemark.model.history import FEWEST
+
+    if all(run.icount for run in runs):
+        text = (
+            f"A level changes where instructions differ by more than {fmt.percent(LIMIT, 1)}, by "
+            f"the kernel's crypto (afalg) by more than {fmt.percent(KERNEL_LIMIT)}."
+        )
+        scattered = sum(line.scattered for line in found)
+        if scattered:
+            text += (
+                f" The samples of {fmt.plural(scattered, 'case')} scatter, as where calls wait for "
+                "a disk: where they do, no level begins."
+            )
+        return text
+    if any(run.emulated for run in runs):
+        return f"No level is said to change: {EMULATED}."
+    if len(runs) < FEWEST:
+        return f"{len(runs)} runs: changes of sampled times are looked for from {FEWEST} runs on."
+    return "Levels by PELT: of cases that didn't change, at most about 3 % show a change by chance."
+
+
+def _show(runs: Sequence[RunData], found: Sequence[Line], remark: str, *, everything: bool) -> None:
+    from teemark.base import fmt
+    from teemark.base.console import paragraph
+    from teemark.base.console import terminal as text_terminal
+    from teemark.page import figures, terminal
+    from teemark.page.blocks import Column, Table
+    from teemark.report import comparing
+    from teemark.report.history_page import when
+
+    console = text_terminal()
+    changed = [line for line in found if line.changes]
+    shown = found if everything else changed
+    rows = tuple(
+        (
+            line.case,
+            figures.cell(runs[line.runs[-1]], line.values[-1]),
+            comparing.signed(line.last_change) if line.changes else "",
+            _minute(when(runs[line.runs[line.changes[-1]]])) if line.changes else "",
+        )
+        for line in sorted(shown, key=lambda line: -abs(line.last_change))
+    )
+    columns = (Column("case", "left"), Column("last"), Column("change"), Column("since", "left"))
+    if rows:
+        terminal.show(console, [Table(columns, rows)])
+    paragraph(
+        console, f"{len(runs)} runs, {fmt.plural(len(found), 'case')}: {len(changed)} changed."
+    )
+    paragraph(console, remark)
+
+
+def _minute(time: str) -> str:
+    return time[:16].replace("T", " ")

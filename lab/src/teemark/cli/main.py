@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The command line: one table of subcommands, one place that prints errors.
+
+To add a subcommand: a file in teemark/cli/ that defines `command` (a click command whose
+function returns an exit status, or None for 0), and one row here. The row holds the short help,
+so that `teemark --help` imports none of them.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import signal
+import sys
+from dataclasses import dataclass
+from types import FrameType
+from typing import NoReturn
+
+import click
+
+from teemark import __version__
+from teemark.base import console
+from teemark.base.errors import TeemarkError
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A subcommand; its module in teemark.commands has its name, with _ for -."""
+
+    name: str
+    help: str
+
+
+GROUPS: tuple[tuple[str, tuple[Row, ...]], ...] = (
+    (
+        "Measure",
+        (
+            Row("run", "Run a plan on a board and report."),
+            Row("plan", "List the plans, or show the cases of one."),
+            Row("new-ta", "Make a Trusted Application to be measured."),
+        ),
+    ),
+    (
+        "Read runs",
+        (
+            Row("report", "Make the reports again from a run."),
+            Row("explain", "Say where the time of a call goes."),
+            Row("advise", "Say what to choose: memory, pieces, backend."),
+            Row("predict", "Say what a call takes that wasn't measured."),
+            Row("compare", "Say what became better or worse."),
+            Row("history", "Show many runs, and where their levels changed."),
+            Row("audit", "Look for figures that can't be right."),
+            Row("export", "Print a run in another tool's format."),
+        ),
+    ),
+    (
+        "On the board that counts instructions",
+        (
+            Row("gate", "Fail where a call takes more instructions."),
+            Row("trace", "Record a call instruction by instruction."),
+            Row("what-if", "Compare builds of OP-TEE by traces."),
+        ),
+    ),
+    (
+        "Boards",
+        (
+            Row("board", "List the boards, or show one's settings."),
+            Row("doctor", "Say what is wrong with a board, and the remedy."),
+            Row("setup", "Install the programs and TAs on a board."),
+            Row("up", "Boot a virtual board and keep it up."),
+            Row("down", "Stop a virtual board that was kept up."),
+            Row("exec", "Run a command on a board."),
+            Row("shell", "Open a shell on a board."),
+            Row("push", "Copy files to a board."),
+            Row("pull", "Copy a file or folder from a board."),
+        ),
+    ),
+    (
+        "For other programs",
+        (
+            Row("schema", "Print the JSON Schema of run.ndjson."),
+            Row("completion", "Let a shell complete teemark's words."),
+        ),
+    ),
+)
+"""In the order of the help, under its headings."""
+
+TABLE = tuple(row for _, rows in GROUPS for row in rows)
+
+
+class LazyGroup(click.Group):
+    """A group whose commands are imported when they are used."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return [row.name for row in TABLE]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        for row in TABLE:
+            if row.name == cmd_name:
+                module = f"teemark.cli.{row.name.replace('-', '_')}"
+                command = importlib.import_module(module).command
+                assert isinstance(command, click.Command)
+                return command
+        return None
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        width = max(len(row.name) for row in TABLE)
+        for heading, rows in GROUPS:
+            with formatter.section(heading):
+                formatter.write_dl([(row.name.ljust(width), row.help) for row in rows])
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(
+    __version__, "-V", "--version", prog_name="teemark", message="%(prog)s %(version)s"
+)
+@click.option("-v", "--verbose", is_flag=True, help="Show what ssh says, too, when it connects.")
+def cli(*, verbose: bool) -> None:
+    """Measure what trusted execution and hardware crypto cost on a board.
+
+    Exit status: 0 fine, 1 a finding or a failure, 2 a mistake on the command line. `exec` and
+    `shell` pass on the status of the command that ran on the board.
+    """
+    if verbose:
+        console.say_more()
+
+
+def _leave(signum: int, _frame: FrameType | None) -> NoReturn:
+    """SIGTERM and SIGHUP unwind the stack as Ctrl-C does, so that boards are released."""
+    raise SystemExit(128 + signum)
+
+
+def _say(message: str, hint: str | None = None) -> None:
+    """A board's own words may be in it."""
+    console.say(f"teemark: error: {message}")
+    if hint:
+        console.say(f"hint: {hint}")
+
+
+def run(args: list[str] | None = None) -> int:
+    """Run a command line; return the exit status. Only this function prints errors."""
+    try:
+        status = cli.main(args, prog_name="teemark", standalone_mode=False)
+        sys.stdout.flush()
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.format_message(), err=True)
+        return 2
+    except click.ClickException as error:
+        context = (
+            error.ctx.command_path if isinstance(error, click.UsageError) and error.ctx else ""
+        )
+        _say(error.format_message(), f"see `{context or 'teemark'} --help`")
+        return error.exit_code
+    except (click.Abort, KeyboardInterrupt):
+        return 128 + signal.SIGINT
+    except TeemarkError as error:
+        _say(error.message, error.hint)
+        return error.exit_status
+    except OSError as error:
+        return _unwritten(error)
+    return status if isinstance(status, int) else 0
+
+
+def _unwritten(error: OSError) -> int:
+    """The status after output that couldn't be written, nearly always to stdout."""
+    # Point stdout elsewhere, so that the interpreter's last flush doesn't complain.
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    if isinstance(error, BrokenPipeError):  # whoever read it has gone
+        return 128 + signal.SIGPIPE
+    _say(f"can't write to {error.filename or 'standard output'}: {error.strerror}")
+    return 1
+
+
+def _have_streams() -> None:
+    """Where stdin or stderr is closed, the next file that is opened would take its place. Without
+    stdout there is nobody to tell anything."""
+    for fd in (0, 1, 2):
+        try:
+            os.fstat(fd)
+        except OSError:
+            os.dup2(os.open(os.devnull, os.O_RDWR), fd)
+            if fd == 1:
+                _say("standard output is closed", "send it somewhere, if only to /dev/null")
+                sys.exit(1)
+
+
+def main() -> NoReturn:
+    _have_streams()
+    signal.signal(signal.SIGTERM, _leave)
+    signal.signal(signal.SIGHUP, _leave)
+    sys.exit(run())

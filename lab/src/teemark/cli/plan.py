@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""`teemark plan`: list the plans, or show the cases of one."""
+
+from __future__ import annotations
+
+import click
+
+from teemark.cli import complete
+
+
+@click.group("plan")
+def command() -> None:
+    """List the plans, or show the cases of one."""
+
+
+@command.command("list")
+@click.option("--json", "as_json", is_flag=True, help="One JSON array, for scripts.")
+def list_plans(as_json: bool) -> int:
+    """List the plans: name, number of cases, summary."""
+    from teemark.base.console import json_text
+    from teemark.base.errors import TeemarkError
+    from teemark.plan import plan
+
+    rows = []
+    status = 0
+    for name in plan.available():
+        try:
+            found = plan.load(name)
+        except TeemarkError as error:
+            click.echo(f"teemark: error: {error.message}", err=True)
+            status = 1
+            continue
+        rows.append((name, len(found.cases), found.summary))
+    if as_json:
+        table = [
+            {"name": name, "cases": cases, "summary": summary} for name, cases, summary in rows
+        ]
+        click.echo(json_text(table), nl=False)
+        return status
+    for name, cases, summary in rows:
+        click.echo(f"{name:<22} {cases:>5} cases  {summary}")
+    return status
+
+
+@command.command("show")
+@click.argument("name", shell_complete=complete.plans)
+@click.option(
+    "--only",
+    multiple=True,
+    metavar="PATTERN",
+    help="Only cases like this: 'oneshot/*/tee/*'. May be repeated.",
+)
+@click.option("--json", "as_json", is_flag=True, help="One JSON object, for scripts.")
+def show(name: str, only: tuple[str, ...], as_json: bool) -> None:
+    """Print the cases of plan NAME, in the form that teebench reads.
+
+    NAME may be a .toml file. A case that teebench wouldn't take is an error that names the plan's
+    line: no board is needed for that.
+    """
+    from teemark.base.console import json_text, say
+    from teemark.plan import check as plan_check
+    from teemark.plan import plan
+
+    found = plan.load(name)
+    if only:
+        found = plan.select(found, only)
+    if not plan_check.check(found):
+        say("teemark: names of cases weren't checked: `make host` builds what knows them")
+    cases = found.cases
+    if as_json:
+        document = {
+            "name": found.name,
+            "summary": found.summary,
+            "cases": [
+                {
+                    "case": case.key,
+                    "samples": case.samples,
+                    "min_us": case.min_us,
+                    "repeat": list(case.repeat),
+                }
+                for case in cases
+            ],
+        }
+        click.echo(json_text(document), nl=False)
+        return
+    click.echo(f"# {found.name}: {found.summary}")
+    click.echo(plan.case_lines(cases), nl=False)

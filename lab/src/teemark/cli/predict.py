@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""`teemark predict`: what a call takes that wasn't measured, by the models of a run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from teemark.model.models import Cost, Models
+    from teemark.model.predict import Prediction, Task, Unpredictable
+    from teemark.run.reader import RunData
+
+
+@click.command("predict")
+@click.argument("source", metavar="RUN", type=click.Path(path_type=Path))
+@click.argument("keys", metavar="[CASE]...", nargs=-1)
+@click.option("--bytes", "size", metavar="SIZE", help="Size of the message: 4096, 64K, 37MiB.")
+@click.option("--chunk", metavar="SIZE", help="Size of the pieces of a stream.")
+@click.option("--json", "as_json", is_flag=True, help="Write the predictions as JSON.")
+def command(
+    source: Path, keys: tuple[str, ...], size: str | None, chunk: str | None, as_json: bool
+) -> int:
+    """Say what each CASE would take, and how far off that may be.
+
+    A CASE is oneshot/sha256/tee, cipher/aes-128-cbc/tee/enc, stream/sha256/tee, …, with its size
+    behind it as in a run (oneshot/sha256/tee/5000), or in --bytes. Without a CASE, list what RUN
+    can predict, and between which sizes.
+
+    Exit status: 0 fine; 1 if RUN gives no ground for an answer: then it says what to measure first;
+    2 for a mistake on the command line.
+    """
+    from teemark.base.console import json_text
+    from teemark.base.errors import UsageMistake
+    from teemark.cli.common import warn
+    from teemark.model.models import build
+    from teemark.model.predict import Task, Unpredictable, predict
+    from teemark.plan.words import parse_size
+    from teemark.run import reader
+
+    if not keys and (size or chunk):
+        raise UsageMistake(
+            "--bytes and --chunk say nothing without a CASE",
+            hint="for example: stream/sha256/tee --bytes 37M --chunk 64K",
+        )
+    try:
+        sizes = [None if text is None else parse_size(text) for text in (size, chunk)]
+        tasks = [Task.of(key, *sizes) for key in keys]
+    except ValueError as error:
+        raise UsageMistake(
+            str(error), hint="for example: stream/sha256/tee --bytes 37M --chunk 64K"
+        ) from None
+    run = reader.read(source)
+    warn(run)
+    models = build(run)
+    if not tasks:
+        _catalogue(run, models, as_json)
+        return 0
+    found: list[tuple[Task, Prediction | Unpredictable]] = []
+    for task in tasks:
+        try:
+            found.append((task, predict(models, task)))
+        except Unpredictable as error:
+            found.append((task, error))
+    if as_json:
+        data = {"unit": run.unit, "predictions": [_as_data(*one) for one in found]}
+        click.echo(json_text(data), nl=False)
+    else:
+        for task, answer in found:
+            _say(run, task, answer)
+    return 1 if any(isinstance(answer, Unpredictable) for _, answer in found) else 0
+
+
+def _as_data(task: Task, answer: Prediction | Unpredictable) -> dict[str, object]:
+    from teemark.model.predict import Unpredictable
+
+    of_task = {
+        "workload": task.workload,
+        "algorithm": task.algorithm,
+        "backend": task.backend,
+        "bytes": task.bytes,
+        "chunk": task.chunk,
+    }
+    if isinstance(answer, Unpredictable):
+        return of_task | {"value": None, "reason": answer.why, "measure": answer.measure}
+    interval = answer.interval
+    return of_task | {
+        "value": answer.figure.value,
+        "low": interval.low if interval else None,
+        "high": interval.high if interval else None,
+        "off": answer.off,
+        "fitted": answer.fitted,
+        "streams": answer.streams,
+    }
+
+
+def _say(run: RunData, task: Task, answer: Prediction | Unpredictable) -> None:
+    from teemark.base import fmt
+    from teemark.base.console import paragraph, terminal
+    from teemark.model.predict import Unpredictable
+    from teemark.page import figures
+
+    console = terminal()
+    pieces = "" if task.chunk is None else f" in pieces of {fmt.size(task.chunk)}"
+    name = f"{task.workload}/{task.algorithm}/{task.backend}, {fmt.size(task.bytes)}{pieces}"
+    if isinstance(answer, Unpredictable):
+        paragraph(console, f"{name}: no prediction: {answer.why}")
+        paragraph(console, f"  measure first: {answer.measure}")
+        return
+    interval = answer.interval
+    ends = figures.ends(run, interval) if interval else "too few samples for an interval"
+    paragraph(console, f"{name}: {figures.time(run, answer.figure.value)} ({ends})")
+    low, high = answer.fitted
+    what = f"its model is fitted to {fmt.size(low)}{fmt.TO}{fmt.size(high)}"
+    if task.chunk is None:
+        checked = f", and off by at most {fmt.share(answer.off)} at a size that is left out"
+    elif answer.streams:
+        streams = fmt.plural(answer.streams, "stream")
+        checked = f"; checked with {streams} of this run: off by {fmt.share(answer.off)}"
+    else:
+        checked = "; this run has no stream to check that with"
+    paragraph(console, f"  {what}{checked}")
+
+
+def _model(cost: Cost, sizes: tuple[int, int], off: float) -> dict[str, object]:
+    low, high = sizes
+    return {
+        "model": f"{cost.workload}/{cost.algorithm}/{cost.backend}",
+        "from": low,
+        "to": high,
+        "off": off,
+        "misfit": cost.fit.misfit,
+        "terms": {
+            name: {
+                "value": term.value,
+                "low": term.interval.low if term.interval else None,
+                "high": term.interval.high if term.interval else None,
+            }
+            for name, term in cost.fit.terms.items()
+        },
+    }
+
+
+def _catalogue(run: RunData, models: Models, as_json: bool) -> None:
+    from teemark.base import fmt
+    from teemark.base.console import json_text, paragraph
+    from teemark.base.console import terminal as text_terminal
+    from teemark.model.predict import catalogue
+    from teemark.page import terminal
+    from teemark.page.blocks import Column, Table
+
+    known = list(catalogue(models))
+    if as_json:
+        click.echo(
+            json_text({"unit": run.unit, "models": [_model(*one) for one in known]}), nl=False
+        )
+        return
+    console = text_terminal()
+    if not known:
+        paragraph(console, "No model of this run predicts: one needs four sizes of a workload.")
+        return
+    figures = (Column(title) for title in ("from", "to", "off by"))
+    rows = tuple(
+        (
+            f"{cost.workload}/{cost.algorithm}/{cost.backend}",
+            fmt.size(low),
+            fmt.size(high),
+            fmt.share(off),
+            ", ".join(cost.fit.terms),
+        )
+        for cost, (low, high), off in known
+    )
+    table = Table((Column("model", "left"), *figures, Column("terms", "left")), rows)
+    terminal.show(console, [table])
+    paragraph(console, "off by: the largest error at a size that the model was fitted without.")

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""`teemark report`: make the reports again from a run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+
+@click.command("report")
+@click.argument(
+    "run_paths", metavar="RUN...", nargs=-1, required=True, type=click.Path(path_type=Path)
+)
+@click.option(
+    "-o",
+    "--out",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Folder for report.html and report.md. [default: the first run's own]",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print what was written as JSON.")
+def command(run_paths: tuple[Path, ...], out: Path | None, as_json: bool) -> int:
+    """Make report.html and report.md from one or more runs.
+
+    A RUN is a run's folder, or its run.ndjson. Several runs are shown side by side, and compared
+    with the first. The same runs always give the same bytes.
+
+    Exit status: 0 fine; 1 if a run has failed cases, is incomplete, or couldn't use a TEE that is
+    there; 2 for a mistake on the command line.
+    """
+    from teemark.base.console import json_text
+    from teemark.cli.common import warn
+    from teemark.report import run_page
+    from teemark.run import reader
+    from teemark.trace import store
+
+    runs = [reader.read(path) for path in run_paths]
+    made = run_page.make(runs, [store.find(reader.locate(path).parent) for path in run_paths])
+    folder = out or reader.locate(run_paths[0]).parent
+    html = run_page.write(made, folder)
+    for run in runs:
+        warn(run)
+    if as_json:
+        files = {"html": str(html), "markdown": str(html.with_suffix(".md"))}
+        click.echo(json_text(files), nl=False)
+    else:
+        click.echo(f"{html}\n{html.with_suffix('.md')}")
+    return 0 if all(run.as_asked for run in runs) else 1

@@ -1,0 +1,197 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""`teemark trace`: one call, instruction by instruction."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from teemark.cli.options import exact_board_option, out_option
+from teemark.cli.ta_option import ta_option
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from teemark.trace.profile import Trace
+
+FORMATS = ("folded", "speedscope", "json")
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What the command line says of a recording."""
+
+    cases: tuple[str, ...]
+    plan: str | None
+    ta_path: Path | None
+    board: str
+    out: Path | None
+    optee: str | None
+    options: tuple[str, ...]
+    tfa: str | None
+    samples: int
+
+
+@click.command("trace")
+@click.argument("cases", nargs=-1, metavar="[CASE]...")
+@click.option(
+    "--plan",
+    metavar="NAME",
+    help="The plan's cases, or those of them that are named. [default with --ta: DIR/bench.toml]",
+)
+@ta_option
+@exact_board_option
+@out_option("runs/TIME-BOARD-trace")
+@click.option(
+    "--optee",
+    metavar="WHICH",
+    help="debian, source, or the folder of a build. [default: the board's]",
+)
+@click.option(
+    "--optee-option",
+    "options",
+    metavar="NAME=VALUE",
+    multiple=True,
+    help="An option of OP-TEE's build from source: CFG_CRYPTO_WITH_CE=y. May be repeated.",
+)
+@click.option("--tfa", metavar="FOLDER", help="A build of TF-A: …/build/qemu/release.")
+@click.option(
+    "--samples",
+    type=click.IntRange(1, 100),
+    default=3,
+    show_default=True,
+    metavar="N",
+    help="Calls of each case to record; the one in the middle is shown.",
+)
+@click.option(
+    "--read",
+    "source",
+    metavar="RUN",
+    type=Path,
+    help="Record nothing: show the trace of RUN again, or of its CASEs.",
+)
+@click.option("--against", metavar="RUN", type=Path, help="Compare with that run's trace.")
+@click.option("--format", "output", type=click.Choice(FORMATS), help="Print it for another tool.")
+@click.option(
+    "--top",
+    type=click.IntRange(1),
+    default=12,
+    show_default=True,
+    metavar="N",
+    help="Functions to list.",
+)
+def command(
+    source: Path | None, against: Path | None, output: str | None, top: int, **words: object
+) -> int:
+    """Record every instruction of one call of each CASE, from the program through kernel, TF-A and
+    OP-TEE into the TA and back, and say where they went.
+
+    A CASE is a key such as invoke/none/tee/none or oneshot/sha256/tee/4096. The board must be one
+    that counts instructions. Writes a run like any other, with trace.json beside it and a flame
+    graph in its report.
+
+    Exit status: 0 fine; 1 if a case failed or can't be traced; 2 for a mistake on the
+    command line.
+    """
+    from teemark.base.errors import UsageMistake
+    from teemark.trace import store
+
+    asked = Asked(**words)  # type: ignore[arg-type]
+    other = store.read(against) if against is not None else None
+    if source is not None:
+        if asked.plan is not None:
+            raise UsageMistake("--read shows a trace that is there: leave --plan out")
+        trace, status = _only(store.read(source), asked.cases), 0
+        folder = source if source.is_dir() else source.parent
+        _report(folder, other)
+    else:
+        trace, folder, status = _record(asked, other)
+    if output is not None:
+        click.echo(_render(trace, output), nl=False)
+        return status
+    from teemark.trace import table
+
+    table.show(trace, top=top, against=other)
+    click.echo(f"report: {folder / 'report.html'}")
+    return status
+
+
+def _only(trace: Trace, keys: Sequence[str]) -> Trace:
+    """These cases of a trace, or all; a step of teehash stands for its parts."""
+    from msgspec.structs import replace
+
+    from teemark.base.errors import UsageMistake
+
+    for key in keys:
+        if not any(f"{case.case}/".startswith(f"{key}/") for case in trace.cases):
+            raise UsageMistake(
+                f"the trace has no {key}",
+                hint="there are: " + ", ".join(case.case for case in trace.cases),
+            )
+    wanted = tuple(f"{key}/" for key in keys) or ("",)
+    cases = tuple(case for case in trace.cases if f"{case.case}/".startswith(wanted))
+    return replace(trace, cases=cases)
+
+
+def _render(trace: Trace, output: str) -> str:
+    from teemark.trace import folded, speedscope, store
+
+    if output == "folded":
+        return folded.render(trace)
+    return speedscope.render(trace) if output == "speedscope" else store.render(trace)
+
+
+def _report(directory: Path, against: Trace | None) -> None:
+    """Where the run's own file is beside the trace."""
+    from teemark.report import run_page
+    from teemark.run import reader
+    from teemark.trace import store
+
+    if (directory / reader.RUN_FILE).is_file():
+        made = run_page.make([reader.read(directory)], [store.find(directory)], against)
+        run_page.write(made, directory)
+
+
+def _record(asked: Asked, against: Trace | None) -> tuple[Trace, Path, int]:
+    from teemark.base import paths
+    from teemark.base.console import say
+    from teemark.base.errors import DataError, UsageMistake
+    from teemark.boards import config
+    from teemark.cli import ta_option
+    from teemark.exact import record
+    from teemark.measure import runner
+    from teemark.run.writer import check_free, new_directory, point_latest
+
+    keys = list(asked.cases)
+    own = None
+    if asked.plan is not None or asked.ta_path is not None:
+        own = record.Own(*ta_option.load(asked.ta_path, asked.plan))
+        if not keys or (asked.plan is not None and own.plan.ta is None):
+            keys += record.keys_of(own.plan)
+    if not keys:
+        raise UsageMistake(
+            "no case to trace", hint="name one, such as invoke/none/tee/none, or a --plan"
+        )
+    file = record.with_optee(config.find(asked.board), asked.optee, asked.options, asked.tfa)
+    if asked.out is not None:
+        check_free(asked.out)
+    default = runner.default_directory(paths.runs(), file.name, "trace", datetime.now(UTC))
+    directory = asked.out or new_directory(default)
+    traced = record.record(file, keys, directory, asked.samples, own)
+    if asked.out is None:
+        point_latest(directory)
+    _report(directory, against)
+    if traced.error is not None:
+        raise traced.error
+    for skip in traced.run.skips:
+        say(f"teemark: {skip.case} can't run here: {skip.reason}")
+    for fail in traced.run.fails:
+        say(f"teemark: {fail.case} failed: {fail.reason}")
+    if traced.trace is None:
+        raise DataError(f"{directory}: the run is incomplete: {traced.run.incomplete}")
+    whole = not traced.run.fails and not traced.run.skips
+    return traced.trace, directory, 0 if whole else 1

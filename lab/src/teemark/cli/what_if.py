@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""`teemark what-if`: what options of OP-TEE's build change."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from teemark.cli.options import exact_board_option, out_option
+from teemark.cli.ta_option import ta_option
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from teemark.exact.whatif import Cell, Variant
+
+FUNCTIONS = 4
+"""Shown for a variant and case."""
+
+
+@click.command("what-if")
+@click.argument("cases", nargs=-1, required=True, metavar="CASE...")
+@click.option(
+    "--option",
+    "options",
+    metavar="NAME=VALUE",
+    multiple=True,
+    required=True,
+    help="An option of OP-TEE's build. May be repeated.",
+)
+@click.option("--each", is_flag=True, help="Try each option alone only.")
+@click.option("--together", is_flag=True, help="Try all options together only.")
+@ta_option
+@exact_board_option
+@out_option("runs/TIME-BOARD-what-if, with a folder for each variant")
+def command(
+    *,
+    cases: tuple[str, ...],
+    options: tuple[str, ...],
+    ta_path: Path | None,
+    board: str,
+    out: Path | None,
+    **modes: bool,
+) -> int:
+    """Build OP-TEE with and without each option, trace each CASE on each, and say how many
+    instructions an option saves and in which functions.
+
+    Without --each or --together, each option is tried alone and then all of them together. Each
+    build is kept, so that another question is quicker.
+
+    Exit status: 0 fine; 1 if a variant can't be built or a case failed; 2 for a mistake on the
+    command line.
+    """
+    from teemark.base import paths
+    from teemark.base.console import say
+    from teemark.base.errors import DataError, TeemarkError, UsageMistake
+    from teemark.boards import config
+    from teemark.boards.config import VirtualConfig
+    from teemark.cli import ta_option
+    from teemark.exact import record, whatif
+    from teemark.measure import runner
+    from teemark.report import run_page
+
+    if modes["each"] and modes["together"]:
+        raise UsageMistake("--each and --together exclude each other", hint="leave both out")
+    if len(set(options)) < len(options):
+        raise UsageMistake("an option is there twice")
+    file = config.find(board)
+    mine = file.config.options if isinstance(file.config, VirtualConfig) else ()
+    variants = whatif.plan_variants(options, **modes)
+    files = [record.with_optee(file, "source", (*mine, *added), None) for added in variants]
+    own = record.Own(*ta_option.load(ta_path, None)) if ta_path is not None else None
+    known = own.plan if own is not None else None
+    record.plan_of(
+        cases, record.SAMPLES, known=known
+    )  # a wrong case is said before anything is built
+    default = runner.default_directory(paths.runs(), file.name, "what-if", datetime.now(UTC))
+    folder = out or default
+    if folder.exists() and any(folder.iterdir()):
+        raise UsageMistake(f"{folder} isn't empty", hint="name another folder with --out")
+    made: list[Variant] = []
+    status = 0
+    for added, variant in zip(variants, files, strict=True):
+        place = folder / (re.sub(r"[^A-Za-z0-9_.-]+", "-", "-".join(added))[:200] or "as-it-is")
+        try:
+            traced = record.record(variant, cases, place, own=own)
+            if traced.trace is None:
+                raise traced.error or DataError(f"{place}: {traced.run.incomplete}")
+        except TeemarkError as error:
+            if not added:
+                raise
+            say(f"teemark: {' '.join(added)}: {error.message}")
+            status = 1
+            continue
+        run_page.write(
+            run_page.make([traced.run], [traced.trace], made[0].trace if made else None), place
+        )
+        made.append(whatif.Variant(added, traced.trace))
+        status = 1 if traced.run.fails or traced.run.skips else status
+    _show(made, [case.case for case in made[0].trace.cases])
+    click.echo(f"runs: {folder}")
+    return status
+
+
+def _show(variants: Sequence[Variant], cases: Sequence[str]) -> None:
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    from teemark.base import fmt
+    from teemark.base.console import paragraph, terminal
+    from teemark.exact import whatif
+
+    console = terminal(140)
+    baseline, *others = variants
+    paragraph(console, f"{baseline.trace.optee}, instructions of a call")
+    console.print()
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column("OP-TEE")
+    for case in cases:
+        table.add_column(case, justify="right", no_wrap=True)
+    if any(whatif.weakens(option) for variant in others for option in variant.options):
+        table.add_column("weakens security")
+    for variant in variants:
+        row = [Text("\n".join(variant.options) or "as it is")]
+        for case in cases:
+            cell = whatif.compare(baseline, variant, case)
+            row.append(Text("–" if cell is None else _cell(cell, variant is baseline)))  # noqa: RUF001
+        words = [word for option in variant.options if (word := whatif.weakens(option))]
+        if len(table.columns) > len(row):
+            row.append(Text("; ".join(words)))
+        table.add_row(*row)
+    console.print(table)
+    for variant in others:
+        for case in cases:
+            cell = whatif.compare(baseline, variant, case)
+            if cell is not None and cell.changed:
+                said = ", ".join(
+                    f"{c.function.name} {fmt.change(c.more)}" for c in cell.changed[:FUNCTIONS]
+                )
+                rest = sum(c.more for c in cell.changed[FUNCTIONS:])
+                paragraph(console, f"{variant.name}, {case}: {said}; the rest {fmt.change(rest)}")
+    paragraph(console, "Instructions, not cycles: caches and pipelines aren't in it.")
+
+
+def _cell(cell: Cell, baseline: bool) -> str:
+    from teemark.base import fmt
+
+    return fmt.count(cell.instructions) + ("" if baseline else f"\n{fmt.signed(cell.share, 3)}")

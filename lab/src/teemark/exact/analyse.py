@@ -1,0 +1,218 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The windows of a run into profiles. Several windows of a case: the one in the middle is shown,
+and all are counted."""
+
+from __future__ import annotations
+
+import statistics
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from teemark.base import paths
+from teemark.base.errors import DataError
+from teemark.boards import ta_kit
+from teemark.boards.optee import Optee
+from teemark.boards.own_ta import Built
+from teemark.run.reader import RunData
+from teemark.run.records import Fail
+from teemark.trace import tree as trees
+from teemark.trace import window as windows
+from teemark.trace.components import component, core_sources
+from teemark.trace.places import LEVELS, OPAQUE_CORE, Domain, Places, Sources, locate
+from teemark.trace.profile import (
+    SCHEMA,
+    CaseTrace,
+    Function,
+    Lost,
+    Node,
+    Pass,
+    Sample,
+    Trace,
+    Unnamed,
+)
+from teemark.trace.symbols import Elf, kallsyms, read_elf
+from teemark.trace.window import SAMPLE, TEEHASH_PARTS, Window
+
+CALIBRATION = "invoke/none/empty/none"
+"""The case that calls nothing: its clock shows what reading the clock takes."""
+
+UNNAMED_KEPT = 20
+
+Taken = tuple[Window, int | None]
+"""A window, and the ns that a clock said of it."""
+
+_LIBRARIES = ("libteec.so.2", "libc.so.6", "libcrypto.so.3", "ld-linux-aarch64.so.1")
+_PROGRAMS = ("usr/sbin/tee-supplicant", "usr/bin/busybox", "usr/sbin/dropbear")
+
+
+def sources(optee: Optee, kernel: str, own: Built | None = None) -> Sources:
+    """What the virtual board's names come from; `kernel` is its /proc/kallsyms, `own` a TA of the
+    user's."""
+    root = paths.vboard() / "root"
+    built = paths.built_programs("aarch64")
+    programs = [built / "teebench", built / "teehash"]
+    programs += [root / "usr/lib/aarch64-linux-gnu" / name for name in _LIBRARIES]
+    programs += [root / name for name in _PROGRAMS]
+    tas = [
+        read_elf(file, f"TA {file.relative_to(optee.tas).parts[0]}")
+        for file in sorted(optee.tas.rglob("*.elf"))
+        if not file.name.endswith(".stripped.elf")
+        and file.relative_to(optee.tas).parts[0] != ta_kit.OWN
+    ]
+    if own is not None and own.elf is not None:
+        tas.append(read_elf(own.elf, f"TA {own.name}"))
+    if optee.ldelf is not None:
+        tas.append(read_elf(optee.ldelf, "ldelf"))
+    return Sources(
+        kernel=kallsyms(kernel),
+        tfa=read_elf(optee.tfa),
+        core=read_elf(optee.elf) if optee.elf is not None else None,
+        core_code=optee.core_code(),
+        programs=tuple(read_elf(file.resolve(), file.name) for file in programs if file.exists()),
+        tas=tuple(tas),
+    )
+
+
+def analyse(
+    run: RunData, files: Sequence[Path], named_by: Sources, what: str, keys: Sequence[str]
+) -> Trace:
+    """Every case of the run that `keys` names; `files` are the windows in their order."""
+    recorded = [windows.read(file) for file in files]
+    by_case = _by_case(run, [window for window in recorded if window.marker == SAMPLE])
+    sound = {case.case.case for case in run.sound}
+    by_case = {key: taken for key, taken in by_case.items() if key in sound}
+    by_case |= _by_part(run, [window for window in recorded if window.marker != SAMPLE])
+    cases = [
+        _case(key, by_case[key], named_by) for key in dict.fromkeys(_whole(keys)) if key in by_case
+    ]
+    return Trace(schema=SCHEMA, optee=what, cases=tuple(cases))
+
+
+def _whole(keys: Sequence[str]) -> Iterator[str]:
+    """A step of teehash stands for all its parts."""
+    for key in keys:
+        yield key
+        yield from (f"{key}/{part}" for part in TEEHASH_PARTS.values())
+
+
+def _unclear(windows: int, expected: str, fails: Sequence[Fail]) -> DataError:
+    failed = ", ".join(fail.case for fail in fails)
+    return DataError(
+        f"{windows} windows were recorded for {expected}, so that it isn't known which belong "
+        "together" + (f": {failed} failed" if failed else ""),
+        hint="trace the cases one by one",
+    )
+
+
+def _by_case(run: RunData, recorded: Sequence[Window]) -> Mapping[str, list[Taken]]:
+    """Each case's windows, with what the clock said of them, without what its readings take."""
+    samples = sorted(
+        (sample for case in run.cases.values() for sample in case.samples),
+        key=lambda sample: sample.seq,
+    )
+    if len(samples) != len(recorded):
+        raise _unclear(len(recorded), f"{len(samples)} samples", run.fails)
+    found: dict[str, list[tuple[Window, int]]] = defaultdict(list)
+    for sample, window in zip(samples, recorded, strict=True):
+        found[sample.case].append((window, sample.ns))
+    if CALIBRATION not in found:
+        raise DataError(f"the run has no samples of {CALIBRATION}")
+    reading = statistics.fmean(ns - window.instructions for window, ns in found[CALIBRATION])
+    return {
+        key: [(window, round(ns - reading)) for window, ns in taken] for key, taken in found.items()
+    }
+
+
+def _by_part(run: RunData, recorded: Sequence[Window]) -> Mapping[str, list[Taken]]:
+    """The windows of teehash's parts, which no clock times one by one. Each run of it begins by
+    opening a session."""
+    runs: list[list[Window]] = []
+    for window in recorded:
+        if TEEHASH_PARTS[window.marker] == "open":
+            runs.append([])
+        if not runs:
+            raise DataError(f"{window.file.name}: teehash hashes before it has opened a session")
+        runs[-1].append(window)
+    if len(runs) != len(run.teehash):
+        raise _unclear(len(runs), f"{len(run.teehash)} runs of teehash", run.fails)
+    found: dict[str, list[Taken]] = defaultdict(list)
+    for record, parts in zip(run.teehash, runs, strict=True):
+        for window in parts:
+            found[f"{record.case}/{TEEHASH_PARTS[window.marker]}"].append((window, None))
+    return found
+
+
+def _case(key: str, taken: Sequence[Taken], named_by: Sources) -> CaseTrace:
+    middle = sorted(taken, key=lambda pair: pair[0].instructions)[(len(taken) - 1) // 2][0]
+    places = locate(middle, named_by)
+    tree = trees.build(middle, places)
+    total = sum(node.self for node in tree.nodes)
+    if not total == middle.instructions == int(middle.executed().sum()):
+        raise DataError(
+            f"{key}: {total} instructions in the call tree, {middle.instructions} in the window"
+        )
+    functions = _functions(places, tree, named_by.core)
+    names = [function.name for function in functions]
+    return CaseTrace(
+        case=key,
+        instructions=middle.instructions,
+        samples=tuple(Sample(window.instructions, ns) for window, ns in taken),
+        functions=functions,
+        nodes=tuple(Node(n.parent, n.function, n.self, n.calls) for n in tree.nodes),
+        unnamed=_unnamed(middle, places),
+        passes=tuple(
+            Pass(LEVELS[p.origin], LEVELS[p.target], p.kind, p.count) for p in tree.passes
+        ),
+        lost=tuple(
+            Lost(names[lost.origin], names[lost.target], lost.kind, lost.count)
+            for lost in tree.lost
+        ),
+    )
+
+
+def _functions(places: Places, tree: trees.Tree, core: Elf | None) -> tuple[Function, ...]:
+    found = core_sources(core.file, places.functions) if core is not None else {}
+    made = [
+        Function(
+            LEVELS[function.domain],
+            component(
+                function, found.get(function.address) if function.domain is Domain.CORE else None
+            ),
+            function.name,
+            function.named,
+        )
+        for function in places.functions
+    ]
+    # Roots of other threads have the numbers behind.
+    programs: dict[int, Counter[str]] = defaultdict(Counter)
+    roots: list[int] = []
+    for index, node in enumerate(tree.nodes):
+        roots.append(roots[node.parent] if node.parent >= 0 else index)
+        root = tree.nodes[roots[index]].function
+        if root >= len(places.functions):
+            programs[root][""] += 0
+            if node.function < len(made) and made[node.function].level == "EL0":
+                program = made[node.function].component
+                programs[root]["" if program.startswith(("lib", "ld-")) else program] += node.self
+    for number in sorted(programs):
+        program = max(programs[number].items(), key=lambda item: (item[0] != "", item[1]))[0]
+        name = f"[{program}]" if program else "[kernel thread]"
+        made.append(Function("", "another process", name, named=True))
+    return tuple(made)
+
+
+def _unnamed(window: Window, places: Places) -> tuple[Unnamed, ...]:
+    """The code without a symbol that executes most, the opaque core left out."""
+    executed = window.executed()
+    found: Counter[tuple[str, str, int]] = Counter()
+    for block in window.used().tolist():
+        function = places.functions[places.function[block]]
+        if not function.named and function.name != OPAQUE_CORE:
+            level = LEVELS[function.domain]
+            address = int(places.address[block]) & (1 << 48) - 1
+            found[level, function.module, address] += int(executed[block])
+    return tuple(
+        Unnamed(level, module, hex(address), count)
+        for (level, module, address), count in found.most_common(UNNAMED_KEPT)
+    )

@@ -1,0 +1,197 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What each case took on the exact board, in a text file that is committed: what a gate holds a
+run against. Pure.
+
+    # comment
+    plan gate
+    board qemu-v8-icount
+    by compiler aarch64-linux-gnu-gcc (Debian 12.2.0-14) 12.2.0
+    by optee 4.5.0-2
+    57228 invoke/none/tee/none
+    258768 oneshot/sha1/c/16384
+
+    functions invoke/none/tee/none
+    1044 S-EL1 thread_alloc_and_run
+
+`by` is what else decides the figures. Of a traced case the functions are listed that take a
+hundredth of it or more, those of programs and TAs that take a thousandth, without what they call,
+and the sum of all others.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from teemark.base.errors import DataError
+from teemark.model.compare import (
+    LIMIT,
+    TICK_NS,
+    Comparison,
+    Difference,
+    Verdict,
+    file_times,
+    limit_of,
+)
+from teemark.model.stats import call_times, exactly, loops_of, median, steady
+from teemark.run.reader import RunData
+
+OTHERS = ("", "others")
+"""Level and name of what isn't listed."""
+
+BOOTS = 0.0002
+"""How far apart boots are that measure the same plan, besides the step of the clock."""
+
+LISTED = 0.01
+OWN_LISTED = 0.001
+"""A function that takes this share of its case is listed; one of a program or a TA."""
+
+GROWN = 1.5
+"""A function that isn't listed, and takes so many times as much as would be listed, has grown."""
+
+HEAD = "# Instructions a call. `teemark gate --baseline FILE --update` writes this file.\n"
+
+Functions = Mapping[tuple[str, str], int]
+"""Instructions by level and name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Baseline:
+    plan: str
+    board: str
+    by: Mapping[str, str]
+    figures: Mapping[str, float]
+    """Instructions a call, by the case's key; with `x4` behind it, of calls of four operations."""
+    functions: Mapping[str, Functions] = field(default_factory=dict)
+
+
+def figures_of(run: RunData) -> tuple[dict[str, float], dict[str, float]]:
+    """What is counted, and apart from it what is sampled even here: calls that wait for a disk
+    differ from boot to boot by any amount."""
+    found: dict[str, float] = {}
+    scattered: dict[str, float] = {}
+    for case in run.sound:
+        for repeat in sorted({sample.repeat for sample in case.samples}):
+            key = case.case.case + (f" x{repeat}" if repeat > 1 else "")
+            kept = found if steady(case, repeat) else scattered
+            kept[key] = round(median(call_times(case.samples, repeat)), 3)
+    return found | {step: min(times) for step, times in file_times(run).items()}, scattered
+
+
+def slack(run: RunData, key: str, figure: float) -> float:
+    """How many instructions a call of the same code may differ from boot to boot: the clock's step,
+    and very little. Where a sample is so long that the timer ticks in it, LIMIT; by the kernel's
+    crypto, KERNEL_LIMIT."""
+    name, _, repeat = key.partition(" x")
+    case = run.cases.get(name)
+    limit = limit_of(key)
+    if case is None or limit > LIMIT:  # a step of teehash, which begins anywhere between two ticks
+        return limit * figure
+    loops = loops_of(case, int(repeat or 1))
+    if loops * figure >= TICK_NS:
+        return limit * figure
+    return (run.machine.clock.resolution_ns or 0) / loops + BOOTS * figure
+
+
+def held_against(baseline: Baseline, run: RunData) -> Comparison:
+    """The run beside the baseline, case by case; what scatters now is undecided."""
+    counted, scattered = figures_of(run)
+    now = counted | scattered
+    pairs = []
+    for key, before in baseline.figures.items():
+        if key in now:
+            case, _, repeat = key.partition(" x")
+            more = now[key] - before
+            verdict: Verdict = "same"
+            if abs(more) > slack(run, key, before):
+                verdict = "worse" if more > 0 else "better"
+                verdict = "undecided" if key in scattered else verdict
+            pair = (exactly(before), exactly(now[key]))
+            pairs.append(Difference(case, int(repeat or 1), *pair, verdict, exact=True))
+    lost = tuple(key for key in baseline.figures if key not in now)
+    new = tuple(key for key in counted if key not in baseline.figures)
+    return Comparison(run, run, tuple(pairs), lost, new, 1)
+
+
+def _least(level: str, functions: Functions) -> float:
+    return (OWN_LISTED if level in ("EL0", "S-EL0") else LISTED) * sum(functions.values())
+
+
+def listed(functions: Functions) -> dict[tuple[str, str], int]:
+    """Those that are listed, the largest first, and the sum of the others."""
+    ordered = sorted(functions.items(), key=lambda item: (-item[1], item[0]))
+    found = {
+        key: count for key, count in ordered if count >= _least(key[0], functions) and key != OTHERS
+    }
+    return found | {OTHERS: sum(functions.values()) - sum(found.values())}
+
+
+def render(baseline: Baseline) -> str:
+    lines = [f"plan {baseline.plan}", f"board {baseline.board}"]
+    lines += [f"by {name} {value}" for name, value in baseline.by.items()]
+    lines += [f"{_number(value)} {key}" for key, value in baseline.figures.items()]
+    for case, functions in baseline.functions.items():
+        lines += ["", f"functions {case}"]
+        lines += [
+            f"{count} {level or '-'} {name}" for (level, name), count in listed(functions).items()
+        ]
+    return HEAD + "\n".join(lines) + "\n"
+
+
+def _number(value: float) -> str:
+    return f"{value:.3f}".rstrip("0").rstrip(".")
+
+
+def parse(text: str, file: str) -> Baseline:
+    """DataError names the line that isn't understood."""
+    words: dict[str, str] = {}
+    by: dict[str, str] = {}
+    figures: dict[str, float] = {}
+    functions: dict[str, dict[tuple[str, str], int]] = {}
+    case = ""
+    for number, line in enumerate(text.splitlines(), 1):
+        first, _, rest = line.partition(" ")
+        if not first or first.startswith("#"):
+            continue
+        try:
+            if first in ("plan", "board") and rest:
+                words[first] = rest
+            elif first == "by" and rest:
+                name, _, by[name] = rest.partition(" ")
+            elif first == "functions" and rest and rest not in functions:
+                case = rest
+                functions[case] = {}
+            elif case:
+                level, name = rest.split(" ", 1)
+                functions[case]["" if level == "-" else level, name] = int(first)
+            elif rest and rest not in figures and 0 < float(first) < math.inf:
+                figures[rest] = float(first)
+            else:
+                raise ValueError
+        except ValueError:
+            raise DataError(
+                f"{file}:{number}: not a line of a baseline: {line[:80]!r}",
+                hint="`teemark gate --update` writes the whole file",
+            ) from None
+    if set(words) != {"plan", "board"} or not figures:
+        raise DataError(
+            f"{file}: no baseline: it has no plan, no board or no case",
+            hint="`teemark gate --update` writes one",
+        )
+    return Baseline(words["plan"], words["board"], by, figures, functions)
+
+
+def function_changes(before: Functions, after: Functions) -> list[tuple[str, str, int]]:
+    """Level, name and how many instructions more or fewer, the largest change first. `before` is
+    as listed; what isn't in it counts with all that it takes if it is too large to have been left
+    out, and else among the others."""
+    changes = {key: after.get(key, 0) - count for key, count in before.items() if key != OTHERS}
+    changes |= {
+        key: count
+        for key, count in after.items()
+        if key not in before and count >= GROWN * _least(key[0], before)
+    }
+    changes[OTHERS] = sum(after.values()) - sum(before.values()) - sum(changes.values())
+    found = [(*key, count) for key, count in changes.items() if count]
+    return sorted(found, key=lambda one: -abs(one[2]))

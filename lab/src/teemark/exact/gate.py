@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The gate: a plan on the exact board, held against what each case took before.
+
+A case that got dearer is measured once more on a fresh boot, since one boot of many differs from
+the others; what is dearer in both is traced, to name the functions.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from teemark.base import fmt, paths
+from teemark.base.checked import read_text
+from teemark.base.console import say, working
+from teemark.base.errors import DataError, TeemarkError, UsageMistake
+from teemark.boards import VirtualBoard, VirtualConfig, ensure_installed, own_ta
+from teemark.boards.config import BoardFile
+from teemark.boards.made_by import made_by
+from teemark.exact import baseline as baselines
+from teemark.exact import record
+from teemark.exact.baseline import Baseline, Functions, function_changes, held_against
+from teemark.exact.record import Own
+from teemark.measure import runner
+from teemark.model.compare import Comparison, Limit
+from teemark.plan.plan import Plan
+from teemark.run import reader
+from teemark.run.reader import RunData
+from teemark.trace.profile import CaseTrace
+from teemark.trace.window import HASHING
+
+TRACED = 3
+"""Of the cases that got dearer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Gated:
+    """What came of it. `other` says what is of another version than in the baseline: then nothing
+    was measured, and nothing is known."""
+
+    found: Comparison | None = None
+    other: Mapping[str, tuple[str, str]] | None = None
+    """By name: as in the baseline, and as it is here."""
+    functions: tuple[tuple[str, str], ...] = ()
+    """Cases with what their functions take more or less, in words."""
+
+
+def read(file: Path) -> Baseline:
+    if not file.exists():
+        raise UsageMistake(
+            f"{file}: no such file", hint="`teemark gate --baseline FILE --update` makes it"
+        )
+    return baselines.parse(read_text(file, DataError), str(file))
+
+
+def exact(file: BoardFile) -> BoardFile:
+    """The board, if it counts instructions."""
+    if not isinstance(file.config, VirtualConfig) or not file.config.icount:
+        raise UsageMistake(
+            f"{file.name} doesn't count instructions, so nothing is exact there",
+            hint="gate on qemu-v8-icount; elsewhere use `teemark compare BASE NEW --fail-on 5%`",
+        )
+    return file
+
+
+def differing(baseline: Baseline, file: BoardFile) -> dict[str, tuple[str, str]]:
+    """What is of another version than in the baseline."""
+    here = made_by(file)
+    names = {**baseline.by, **here}
+    pairs = {name: (baseline.by.get(name, "none"), here.get(name, "none")) for name in names}
+    return {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
+
+
+def measure(board: VirtualBoard, asked: Plan, folder: Path) -> RunData:
+    """The plan on an open board that is set up. DataError if a case failed, or the run isn't
+    whole."""
+    outcome = runner.measure(board, asked, folder, runner.Watcher())
+    if outcome.error is not None:
+        raise outcome.error
+    run = reader.read(outcome.file)
+    if run.incomplete is not None:
+        raise DataError(f"the run is incomplete: {run.incomplete}")
+    for fail in run.fails:
+        raise DataError(f"{fail.case} failed: {fail.reason}")
+    if run.tee_refused:
+        raise DataError(f"the TEE couldn't be used: {run.tee_refused[0].reason}")
+    return run
+
+
+def confirmed(found: Comparison, again: Comparison) -> Comparison:
+    """Worse is what two boots call worse, by the smaller of the two differences; else what the
+    second says."""
+    second = {one.name: one for one in again.pairs}
+    pairs = []
+    for one in found.pairs:
+        other = second.get(one.name, one)
+        as_bad = other.verdict == "worse" and other.change >= one.change
+        pairs.append(one if one.verdict != "worse" or as_bad else other)
+    return replace(found, pairs=tuple(pairs))
+
+
+def traced(file: BoardFile, own: Own, keys: Sequence[str]) -> dict[str, Functions]:
+    """Of each case, without what its functions call; calls of several operations aren't traced."""
+    cases = {key: _parts(key) for key in keys if " x" not in key}
+    wanted = [part for parts in cases.values() for part in parts]
+    if not wanted:
+        return {}
+    with tempfile.TemporaryDirectory(prefix="gate-", dir=paths.build()) as folder:
+        trace = record.record(file, wanted, Path(folder) / "trace", own=own)
+    if trace.trace is None:
+        raise trace.error or DataError("the trace is incomplete")
+    return {
+        key: added_up(found)
+        for key, parts in cases.items()
+        if (found := [case for part in parts if (case := trace.trace.case(part)) is not None])
+    }
+
+
+def _parts(key: str) -> list[str]:
+    """What is traced of a case: of a step of teehash what its figure is of, its work between
+    opening and closing."""
+    return [f"{key}/{part}" for part in HASHING] if key.startswith("teehash/") else [key]
+
+
+def added_up(parts: Sequence[CaseTrace]) -> Functions:
+    """Of parts of the same work, each as often as it is done; the last is done once."""
+    found: Counter[tuple[str, str]] = Counter()
+    for part in parts:
+        times = len(part.samples) // len(parts[-1].samples)
+        found.update({function: times * count for function, count in part.own.items()})
+    return found
+
+
+def run(file: BoardFile, own: Own, baseline: Baseline, limit: Limit) -> Gated:
+    """Measure, again if something got dearer than the limit allows; then trace that."""
+    other = differing(baseline, file)
+    if other:
+        return Gated(other=other)
+    with tempfile.TemporaryDirectory(prefix="teemark-gate-") as folder:
+        found = held_against(baseline, _boot(file, own, Path(folder) / "first"))
+        worse = [one for one in found.pairs if limit.broken(one)]
+        if worse:
+            say(f"teemark: {fmt.plural(len(worse), 'case')} dearer: once more, on a fresh boot")
+            again = _boot(file, own, Path(folder) / "second")
+            found = confirmed(found, held_against(baseline, again))
+    dearer = [one.case for one in found.worst_first if limit.broken(one) and one.repeat == 1]
+    return Gated(found, functions=dearer_functions(file, own, baseline, dearer))
+
+
+def _boot(file: BoardFile, own: Own, folder: Path) -> RunData:
+    board = VirtualBoard(file)
+    built = own_ta.ready(own.ta, own.plan.ta, board)
+    with working(f"{own.plan.name} on {file.name} …") as tell, board:
+        ensure_installed(board, tell=tell)
+        with own_ta.on_board(built, board, tell):
+            return measure(board, own.plan, folder)
+
+
+def dearer_functions(
+    file: BoardFile, own: Own, baseline: Baseline, worse: Sequence[str]
+) -> tuple[tuple[str, str], ...]:
+    """Of the worst that the baseline has functions of."""
+    known = [case for case in worse if case in baseline.functions][:TRACED]
+    if not known:
+        return ()
+    try:
+        now = traced(file, own, known)
+    except TeemarkError as error:
+        say(f"teemark: no functions: {error.message}")
+        return ()
+    return tuple(
+        (case, in_words(function_changes(baseline.functions[case], now[case])))
+        for case in known
+        if case in now
+    )
+
+
+def in_words(changes: Sequence[tuple[str, str, int]], most: int = 3) -> str:
+    said = [
+        f"{name}{f' ({level})' if level else ''} {count:+}" for level, name, count in changes[:most]
+    ]
+    return ", ".join(said) or "no function that the baseline lists changed"
+
+
+def make(file: BoardFile, own: Own, *, functions: bool) -> Baseline:
+    """A baseline of what is there now: of two boots, since one of many is dearer than the others,
+    the smaller figure of each case that is counted in both."""
+    with tempfile.TemporaryDirectory(prefix="teemark-gate-") as folder:
+        one, other = (
+            baselines.figures_of(_boot(file, own, Path(folder) / name))[0] for name in ("a", "b")
+        )
+    figures = {key: min(value, other[key]) for key, value in one.items() if key in other}
+    if not figures:
+        raise DataError(
+            "the samples of every case scatter, as where calls wait for a disk: nothing to gate",
+            hint="let the plan have cases that don't wait, such as a call or a digest",
+        )
+    known = traced(file, own, list(figures)) if functions else {}
+    return Baseline(own.plan.name, file.name, made_by(file), figures, known)

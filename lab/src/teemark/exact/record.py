@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""A run with its trace: the exact board, booted with QEMU's plugin."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import msgspec
+
+from teemark.base import paths
+from teemark.base.checked import convert
+from teemark.base.console import say, working
+from teemark.base.errors import ConfigError, MissingOutput, TeemarkError, UsageMistake
+from teemark.boards import VirtualBoard, ensure_installed, own_ta
+from teemark.boards.config import BoardFile, VirtualConfig
+from teemark.boards.own_ta import Built, OwnTa
+from teemark.boards.qemu import PROGRAM as QEMU
+from teemark.boards.qemu import require as require_qemu
+from teemark.exact.analyse import CALIBRATION, analyse, sources
+from teemark.measure import runner
+from teemark.measure.runner import Outcome
+from teemark.plan import check as plan_check
+from teemark.plan.plan import Case, Plan, step_of
+from teemark.run import reader
+from teemark.run.reader import RunData
+from teemark.trace import store
+from teemark.trace.profile import Trace
+from teemark.trace.window import TEEHASH_PARTS
+
+SAMPLES = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Traced:
+    run: RunData
+    trace: Trace | None  # None: there is none, `error` says why
+    error: TeemarkError | None
+
+
+@dataclass(frozen=True, slots=True)
+class Own:
+    """Cases of workload `call`: the TA, if it isn't on the board already, and the plan that says
+    what they call."""
+
+    ta: OwnTa | None
+    plan: Plan
+
+
+def plan_of(
+    keys: Sequence[str], samples: int, name: str = "trace", known: Plan | None = None
+) -> Plan:
+    """A plan of these cases, one call a sample, and the calibration before them. What a case of
+    workload `call` calls is in the plan `known`. `samples` runs of each step of teehash."""
+    cases, steps = [], {}
+    calls = {case.key: case for case in known.cases if case.call} if known is not None else {}
+    for key in dict.fromkeys((CALIBRATION, *keys)):
+        workload, *words = key.split("/", 3)
+        if workload == "teehash":
+            step = step_of(_split(key)[0], samples)
+            steps[step.key] = step
+            continue
+        if len(words) != 3 or not all((workload, *words)):
+            raise UsageMistake(
+                f"{key!r} is no case",
+                hint="a case is WORKLOAD/ALGORITHM/BACKEND/PARAMETERS, such as "
+                "oneshot/sha256/tee/4096; `teemark plan show NAME` prints those of a plan",
+            )
+        if key in calls:
+            cases.append(replace(calls[key], samples=samples, min_us=0))
+            continue
+        if workload == "call":
+            raise UsageMistake(
+                f"{key}: no plan says what that calls",
+                hint="name the TA's folder by --ta, or its bench.toml by --plan"
+                + (f"; there are: {', '.join(calls)}" if calls else ""),
+            )
+        algorithm, backend, parameters = words
+        cases.append(Case(workload, algorithm, backend, parameters, samples, min_us=0))
+    summary = "One call of each case, instruction by instruction."
+    own = known.ta if known is not None else None
+    return Plan(name, summary, tuple(cases), tuple(steps.values()), ta=own)
+
+
+def _split(key: str) -> tuple[str, str]:
+    """The key of a step of teehash, and the part of it that is named, if one is."""
+    step, slash, part = key.rpartition("/")
+    return (step, slash + part) if part in TEEHASH_PARTS.values() else (key, "")
+
+
+def _as_recorded(key: str) -> str:
+    """The key with the sizes in bytes, as the run has it."""
+    if not key.startswith("teehash/"):
+        return key
+    step, part = _split(key)
+    return step_of(step, 1).key + part
+
+
+def keys_of(asked: Plan) -> list[str]:
+    return [case.key for case in asked.cases] + [step.key for step in asked.teehash]
+
+
+def with_optee(
+    file: BoardFile, optee: str | None, options: Sequence[str], tfa: str | None
+) -> BoardFile:
+    """The board with what the command line says of its firmware; options alone mean a build
+    from source."""
+    if not isinstance(file.config, VirtualConfig) or not file.config.icount:
+        raise UsageMistake(
+            f"{file.name} can't be traced: instructions are recorded by QEMU, on a board that "
+            "counts them",
+            hint="use --board qemu-v8-icount, or a board file with icount = true",
+        )
+    config = msgspec.to_builtins(file.config)
+    if options and optee is None:
+        optee = "source"
+    if optee is not None:
+        folder = optee not in ("debian", "source")
+        config["optee"] = str(Path(optee).expanduser().absolute()) if folder else optee
+        config["options"] = options
+    if tfa is not None:
+        config["tfa"] = str(Path(tfa).expanduser().absolute())
+    try:
+        return replace(file, config=convert(config, VirtualConfig, file.name))
+    except ConfigError as error:
+        raise UsageMistake(error.message, hint=error.hint) from None
+
+
+def plugin() -> Path:
+    """The plugin that fits this machine's QEMU."""
+    require_qemu()
+    said = subprocess.run([QEMU, "--version"], capture_output=True, text=True, check=False).stdout
+    major = re.search(r"version (\d+)", said)
+    file = paths.trace_tools() / f"libteetrace-{2 if major and int(major[1]) >= 9 else 1}.so"
+    if not file.is_file():
+        raise MissingOutput(
+            f"QEMU's plugin isn't built: there is no {file}",
+            hint="run `make trace`, which needs a C compiler (Debian: apt install gcc)",
+        )
+    return file
+
+
+def record(
+    file: BoardFile,
+    keys: Sequence[str],
+    directory: Path,
+    samples: int = SAMPLES,
+    own: Own | None = None,
+) -> Traced:
+    """Measure the cases on a fresh boot, and keep the run and its trace in `directory`."""
+    asked = plan_of(keys, samples, known=own.plan if own is not None else None)
+    try:
+        plan_check.check(asked)
+    except ConfigError as error:
+        said = error.message.removeprefix(f"{asked.name}: ")
+        raise UsageMistake(
+            said, hint=error.hint or "`teemark plan show trace` prints cases that there are"
+        ) from None
+    with ExitStack() as stack:
+        # Not in /tmp, which may be in memory: a window of a TA that is loaded has 50 MB.
+        temporary = tempfile.TemporaryDirectory(prefix="trace-", dir=paths.build())
+        folder = Path(stack.enter_context(temporary))
+        comma = str(folder).replace(",", ",,")
+        board = VirtualBoard(file, plugin=f"{plugin()},dir={comma}")
+        with working(f"making the OP-TEE of {board.name} …"):
+            what = board.optee.what
+        if board.recipe.optee != "debian":
+            say(f"teemark: {what}")
+        guest = own_ta.ready(own.ta if own is not None else None, asked.ta, board)
+        outcome, kernel = _measure(board, asked, directory, guest)
+        run = reader.read(outcome.file)
+        if outcome.error is not None or run.incomplete:
+            return Traced(run, None, outcome.error)
+        with working("reading the trace …"):
+            named_by = sources(board.optee, kernel, guest)
+            files = [folder / f"window-{n}" for n in range(len(list(folder.glob("window-*"))))]
+            wanted = [_as_recorded(key) for key in keys]
+            trace = analyse(run, files, named_by, board.optee.what, wanted)
+        store.write(trace, directory)
+    return Traced(run, trace, None)
+
+
+def _measure(
+    board: VirtualBoard, asked: Plan, directory: Path, guest: Built | None
+) -> tuple[Outcome, str]:
+    with ExitStack() as stack:
+        with working(f"booting {board.name} …"):
+            stack.enter_context(board)
+        with working(f"looking at {board.name} …") as tell:
+            ensure_installed(board, tell=tell)
+            stack.enter_context(own_ta.on_board(guest, board, tell))
+        with working(f"measuring on {board.name} …"):
+            options = ("--loops", "1", "--no-ta-counter")
+            outcome = runner.measure(board, asked, directory, runner.Watcher(), options=options)
+        with working("fetching the kernel's symbols …"):
+            kernel = board.capture(["cat", "/proc/kallsyms"]).text
+    return outcome, kernel

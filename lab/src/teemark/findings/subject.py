@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What a section is made from: a run with its models and verdicts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from teemark.findings.cause_words import SaidCause
+from teemark.findings.cause_words import say as say_cause
+from teemark.findings.notices import lacking
+from teemark.findings.trace_causes import causes
+from teemark.findings.verdict_words import Said, say
+from teemark.findings.verdicts import judge
+from teemark.model.breakdown import Breakdown, breakdowns
+from teemark.model.models import Models, build
+from teemark.page.blocks import Block, Chart, Fold, Heading, Paragraph, Section, Strong, Table, Text
+from teemark.run.reader import RunData
+from teemark.trace.profile import Trace
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    run: RunData
+    models: Models
+    verdicts: tuple[Said, ...]
+    label: str
+    """The run's name in a report of several."""
+    breakdowns: tuple[Breakdown, ...] = ()
+    causes: tuple[SaidCause, ...] = ()
+    trace: Trace | None = None
+    against: Trace | None = None
+    """The trace that this one is compared with."""
+
+    @property
+    def emulated(self) -> bool:
+        return self.run.emulated
+
+    @property
+    def icount(self) -> bool:
+        return self.run.icount
+
+    @property
+    def caveat(self) -> str:
+        """What every caption of an emulated board says."""
+        if self.icount:
+            return "Emulated: instructions counted, 1 ns each"
+        return "Emulated timings" if self.emulated else ""
+
+    @property
+    def remark(self) -> Text:
+        """That behind the caption of a chart."""
+        return (Strong(f" {self.caveat}."),) if self.caveat else ()
+
+    def curve(self, workload: str, algorithm: str) -> str:
+        """What is drawn or fitted over sizes: one-shots need no word."""
+        name = self.run.title(algorithm)
+        return name if workload == "oneshot" else f"{name}, {workload}"
+
+
+SectionFunction = Callable[[Sequence[Subject]], Section | None]
+
+
+def subjects(
+    runs: Sequence[RunData], traces: Sequence[Trace | None] = (), against: Trace | None = None
+) -> tuple[Subject, ...]:
+    """Fit and judge every run; labels tell runs of the same board apart."""
+    made = []
+    names = [run.name for run in runs]
+    for number, run in enumerate(runs, 1):
+        models = build(run)
+        label = run.name if names.count(run.name) == 1 else f"{run.name} ({number})"
+        said = tuple(say(run, verdict) for verdict in judge(run, models))
+        trace = traces[number - 1] if traces else None
+        parts = breakdowns(run, models)
+        found = causes(run, models, trace)
+        why = tuple(say_cause(run, cause) for cause in found)
+        made.append(Subject(run, models, said, label, parts, why, trace, against))
+    return tuple(made)
+
+
+def each(subjects: Sequence[Subject], blocks: Callable[[Subject], Sequence[Block]]) -> list[Block]:
+    """The blocks of every subject, under its name when there are several. Tables and charts of an
+    incomplete run say so."""
+    made: list[Block] = []
+    for subject in subjects:
+        its = [_marked(block, lacking(subject.run)) for block in blocks(subject)]
+        if its and len(subjects) > 1:
+            made.append(Heading(subject.label))
+        made += its
+    return made
+
+
+def section(
+    key: str,
+    title: str,
+    intro: str,
+    subjects: Sequence[Subject],
+    blocks: Callable[[Subject], Sequence[Block]],
+) -> Section | None:
+    """An introduction and the blocks of every subject; None where no subject has any."""
+    made = each(subjects, blocks)
+    return Section(key, title, (Paragraph((intro,)), *made)) if made else None
+
+
+def _marked(block: Block, lacking: str) -> Block:
+    """With what is missing beside its caption, where it holds figures."""
+    if not lacking:
+        return block
+    match block:
+        case Fold():
+            return replace(block, blocks=tuple(_marked(part, lacking) for part in block.blocks))
+        case Table() if any(column.align == "right" for column in block.columns):
+            note = f"{block.note}; " if block.note else ""
+            return replace(block, note=f"{note}incomplete run: {lacking}")
+        case Chart():
+            return replace(block, caption=(*block.caption, Strong(f" Incomplete run: {lacking}.")))
+        case _:
+            return block

@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The steps of a plan that run teehash: on files made on the board, with known digests.
+
+Each run of a step becomes a `teehash` record that holds teehash's own JSON report, untouched; one
+that records its context switches, a `timeline` record. A wrong digest is a `fail`, and a step that
+can't run is a `skip` with its reason.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+import msgspec
+
+from teemark.base.errors import BoardError, CommandFailed
+from teemark.boards.board import Board
+from teemark.boards.quiet import quietly
+from teemark.plan.plan import Step
+from teemark.run.records import AnyRecord, Fail, Skip, Teehash, Timeline
+
+PROGRAM = "teehash"
+
+_PATTERN = b"teemark\n"
+"""What the files hold, again and again: the same on every board, and its digest known here."""
+
+# $1: bytes wanted. Says a folder that lies on a disk and has the room; with "tmpfs" after it when
+# there is none but in memory, where a file is always cached.
+_FOLDER = """\
+need=$(( $1 / 1024 + 1024 ))
+memory=
+for d in /data /var/tmp "$HOME" /tmp; do
+  [ -d "$d" ] && [ -w "$d" ] || continue
+  set -- $(df -P -k "$d" | tail -n 1)
+  [ "$4" -ge "$need" ] || continue
+  if [ "$1" = tmpfs ]; then [ "$memory" ] || memory=$d; continue; fi
+  mktemp -d "$d/teemark.XXXXXX" && echo disk && exit 0
+done
+[ "$memory" ] && mktemp -d "$memory/teemark.XXXXXX" && echo tmpfs && exit 0
+echo "no folder with $need KiB of room" >&2
+exit 1
+"""
+
+_MAKE = 'yes teemark | head -c "$1" >"$2" && sync'
+_READ = 'cat "$1" >/dev/null'
+
+
+class _Hashed(msgspec.Struct):
+    digest: str | None = None
+    error: str | None = None
+
+
+class _Report(msgspec.Struct):
+    """Of teehash's report, what tells whether it is to be kept."""
+
+    files: tuple[_Hashed]
+
+
+def expected_digest(algorithm: str, size: int) -> str:
+    """Of the first `size` bytes of the pattern."""
+    digest = hashlib.new(algorithm.replace("sha3-", "sha3_"))
+    whole = _PATTERN * (1 << 17)
+    for _ in range(size // len(whole)):
+        digest.update(whole)
+    digest.update(whole[: size % len(whole)])
+    return digest.hexdigest()
+
+
+def run(board: Board, steps: Iterable[Step], take: Callable[[Iterable[bytes]], None]) -> None:
+    """Run all steps on the board and hand the lines of their records to `take`."""
+    take(msgspec.json.encode(record) + b"\n" for record in records(board, tuple(steps)))
+
+
+def records(board: Board, steps: tuple[Step, ...]) -> Iterator[AnyRecord]:
+    """The records of all runs. Runs of different steps take turns, so that a slow minute of the
+    board falls on all of them; a step that failed or can't run isn't tried again."""
+    if not steps:
+        return
+    sizes = sorted({step.bytes for step in steps})
+    try:
+        made = board.script(_FOLDER, str(sum(sizes)))
+    except CommandFailed as error:
+        for step in steps:
+            yield Skip(case=step.key, code="no-room", reason=error.message)
+        return
+    folder, medium = made.text.split()
+    try:
+        for size in sizes:
+            board.script(_MAKE, str(size), f"{folder}/{size}")
+        left = []
+        for step in steps:
+            if step.cache == "cold" and medium == "tmpfs":
+                reason = f"{folder} is in memory: a file there is always cached"
+                yield Skip(case=step.key, code="no-disk", reason=reason)
+            else:
+                left.append((step, expected_digest(step.algorithm, step.bytes)))
+        for seq in range(max(step.runs for step in steps)):
+            for step, digest in list(left):
+                if seq >= step.runs:
+                    continue
+                record = _once(board, step, f"{folder}/{step.bytes}", digest, seq)
+                if not isinstance(record, Teehash | Timeline):
+                    left.remove((step, digest))
+                yield record
+    finally:
+        with contextlib.suppress(BoardError):
+            board.script('rm -rf "$1"', folder)
+
+
+def _once(board: Board, step: Step, file: str, digest: str, seq: int) -> AnyRecord:
+    if step.cache == "warm":
+        board.script(_READ, file)
+    argv = step.argv(file)
+    result = board.capture(quietly(*argv) if board.deterministic else argv, check=False)
+    said = result.complaint.splitlines()[0] if result.complaint else "it said nothing"
+    try:
+        report = msgspec.json.decode(result.stdout)
+        (hashed,) = msgspec.convert(report, _Report).files
+    except (msgspec.MsgspecError, ValueError):  # a ValueError for text that is no UTF-8, too
+        hashed = _Hashed(error=said)
+    if result.status != 0 or hashed.error:
+        reason = f"{PROGRAM} ended with status {result.status}: {hashed.error or said}"
+        return Skip(case=step.key, code="teehash-failed", reason=reason)
+    if hashed.digest != digest:
+        reason = f"wrong digest: {hashed.digest}, but it is {digest}"
+        return Fail(case=step.key, reason=reason)
+    if step.timeline:
+        return _timeline(step, tuple(argv), report)
+    return Teehash(case=step.key, seq=seq, argv=tuple(argv), report=report)
+
+
+def _timeline(step: Step, argv: tuple[str, ...], report: dict[str, Any]) -> AnyRecord:
+    found = report.pop("timeline", None)
+    if not isinstance(found, dict):
+        reason = "this teehash records no timeline: it is an older one"
+        return Skip(case=step.key, code="teehash-failed", reason=reason)
+    reason, hint = found.pop("reason", None), found.pop("hint", None)
+    if reason:
+        return Skip(case=step.key, code="no-perf", reason=reason, hint=hint)
+    made = {"case": step.key, "argv": argv, "report": report, **found}
+    try:
+        return msgspec.convert(made | {"type": "timeline"}, Timeline)
+    except msgspec.ValidationError as error:
+        reason = f"its timeline could not be understood: {error}"
+        return Skip(case=step.key, code="teehash-failed", reason=reason)

@@ -1,0 +1,316 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Charts as inline SVG, the same bytes for the same figures.
+
+Colours are CSS variables of the page (matplotlib is given stand-ins, which are replaced
+afterwards), so that a chart follows the light or dark theme. Text stays text in the page's font.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from teemark.base import fmt
+from teemark.run.records import Backend
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+INK = "#010101"
+MUTED = "#020202"
+GRID = "#030303"
+MARKERS = "osDsDo^"
+"""Of backends, by their place in the run, as their colours: --c-0, --c-1, … of the page."""
+
+OTHER = "other"
+STAND_INS = {
+    name: f"#0000{index:02x}"
+    for index, name in enumerate((*map(str, range(len(MARKERS))), OTHER), start=0x10)
+}
+
+
+def colour(place: int) -> str:
+    """The name of a backend's colour."""
+    return str(place) if place < len(MARKERS) else OTHER
+
+
+def known(name: str) -> str:
+    """The name of a colour that the page has; never a word of the board's own."""
+    return name if name in STAND_INS else OTHER
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """Size in CSS pixels; `label` is the room to the right for names of series."""
+
+    name: str
+    width: int
+    height: int
+    label: int
+    font: float
+
+
+WIDE = Shape("wide", 900, 430, 200, 13.0)
+NARROW = Shape("narrow", 350, 360, 66, 11.5)
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    backend: Backend
+    points: tuple[tuple[float, float], ...]
+    low_high: tuple[tuple[float, float] | None, ...] = ()
+    limit: bool = False
+    """Not measured for its own sake, but what the others can't get above."""
+    place: int = len(MARKERS)
+    """Of the backend in the run."""
+
+    @property
+    def stand_in(self) -> str:
+        return STAND_INS[colour(self.place)]
+
+    @property
+    def marker(self) -> str:
+        return MARKERS[self.place] if self.place < len(MARKERS) else "o"
+
+
+def variables() -> dict[str, str]:
+    """Stand-in colours and what they become."""
+    return {
+        INK: "var(--ink)",
+        MUTED: "var(--muted)",
+        GRID: "var(--rule)",
+        **{stand_in: f"var(--c-{name})" for name, stand_in in STAND_INS.items()},
+    }
+
+
+def spread(places: Sequence[float], gap: float) -> list[float]:
+    """Places moved apart as little as needed, so that neighbours are `gap` apart; order kept.
+
+    Pools of touching labels are centred on the mean of where they want to be (the classic
+    pool-adjacent-violators step).
+    """
+    order = sorted(range(len(places)), key=lambda i: places[i])
+    pools: list[list[float]] = []  # wanted place of the first, number
+    for rank, index in enumerate(order):
+        pools.append([places[index] - rank * gap, 1])
+        while len(pools) > 1 and pools[-2][0] > pools[-1][0]:
+            last, count = pools.pop()
+            before, number = pools.pop()
+            total = count + number
+            pools.append([(before * number + last * count) / total, total])
+    moved = [0.0] * len(places)
+    rank = 0
+    for start, number in pools:
+        for _ in range(int(number)):
+            moved[order[rank]] = start + rank * gap
+            rank += 1
+    return moved
+
+
+def _axes(shape: Shape) -> tuple[Any, Axes]:
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(shape.width / 72, shape.height / 72), dpi=72)
+    left = 4.8 * shape.font / shape.width
+    axes = figure.add_axes(
+        (left, 50 / shape.height, 1 - left - shape.label / shape.width, 1 - 74 / shape.height)
+    )
+    figure.patch.set_alpha(0)
+    axes.patch.set_alpha(0)
+    for side in ("top", "right", "left"):
+        axes.spines[side].set_visible(False)
+    axes.spines["bottom"].set_color(MUTED)
+    axes.tick_params(which="both", colors=MUTED, labelcolor=MUTED, labelsize=shape.font, length=0)
+    axes.tick_params(which="major", axis="x", length=4)
+    axes.grid(which="major", axis="y", color=GRID, linewidth=1)
+    axes.set_axisbelow(True)
+    return figure, axes
+
+
+def _tick(value: float) -> str:
+    return fmt.count(round(value)) if value >= 1 else f"{value:g}"
+
+
+def _style(key: str, shape: Shape) -> dict[Any, Any]:
+    return {
+        "svg.fonttype": "none",
+        "svg.hashsalt": f"teemark-{key}-{shape.name}",
+        "font.size": shape.font,
+        "text.parse_math": False,  # a name with dollars in it is no formula
+        "path.simplify": False,
+    }
+
+
+def history(
+    key: str,
+    points: Sequence[tuple[int, float]],
+    levels: Sequence[tuple[int, int, float]],
+    unit: str,
+    shape: Shape,
+) -> str:
+    """Values by the number of their run, and each level: its first point, where it ends, and how
+    high it is."""
+    import matplotlib
+    from matplotlib.ticker import FuncFormatter, MaxNLocator
+
+    with matplotlib.rc_context(_style(key, shape)):
+        figure, axes = _axes(shape)
+        line = STAND_INS[colour(0)]
+        runs = [run for run, _ in points]
+        values = [value for _, value in points]
+        axes.plot(runs, values, color=line, marker="o", markersize=4.5, linewidth=0.8, zorder=3)
+        for begin, end, level in levels:
+            axes.plot((runs[begin], runs[end - 1]), (level, level), color=INK, linewidth=2)
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+        axes.yaxis.set_major_formatter(FuncFormatter(lambda y, _: _tick(y)))
+        axes.set_xlabel("run", color=MUTED, fontsize=shape.font)
+        axes.text(
+            0, 1.03, unit, transform=axes.transAxes, color=MUTED, fontsize=shape.font, ha="left"
+        )
+        return _svg(figure)
+
+
+def throughput(key: str, series: Sequence[Series], shape: Shape) -> str:
+    """MiB/s against the bytes of one call, both logarithmic, each line named at its end."""
+    import matplotlib
+    from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
+
+    with matplotlib.rc_context(_style(key, shape)):
+        figure, axes = _axes(shape)
+        axes.set_xscale("log", base=2)
+        axes.set_yscale("log")
+        for one in series:
+            stand_in = one.stand_in
+            xs = [x for x, _ in one.points]
+            ys = [y for _, y in one.points]
+            secure = one.backend.secure
+            axes.plot(
+                xs,
+                ys,
+                color=stand_in,
+                linewidth=2.2 if secure else 1.5,
+                linestyle=":" if one.limit else "-" if secure else (0, (5, 2.5)),
+                marker="" if one.limit else one.marker,
+                markersize=4.5,
+                markeredgewidth=0,
+                clip_on=False,
+                zorder=3 if secure else 2,
+            )
+            for (x, _), bounds in zip(one.points, one.low_high, strict=False):
+                if bounds is not None and bounds[1] > bounds[0] * 1.02:
+                    axes.plot((x, x), bounds, color=stand_in, linewidth=1.2, alpha=0.6)
+        all_y = [y for one in series for _, y in one.points]
+        axes.set_ylim(min(all_y) / 1.4, max(all_y) * 1.4)
+        all_x = sorted({x for one in series for x, _ in one.points})
+        axes.set_xlim(all_x[0] / 1.25, all_x[-1] * 1.1)
+        places = [float(axes.transData.transform((x, 1.0))[0]) for x in all_x]
+        named = legible(all_x, places, shape.font)
+        axes.xaxis.set_major_locator(FixedLocator(named))
+        axes.xaxis.set_minor_locator(NullLocator())
+        axes.yaxis.set_minor_locator(NullLocator())
+        axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: _size(x)))
+        axes.yaxis.set_major_formatter(FuncFormatter(lambda y, _: _tick(y)))
+        axes.set_xlabel("bytes in one call", color=MUTED, fontsize=shape.font)
+        axes.text(
+            0, 1.03, "MiB/s", transform=axes.transAxes, color=MUTED, fontsize=shape.font, ha="right"
+        )
+        _name_lines(axes, series, shape)
+        return _svg(figure)
+
+
+def _size(number: float) -> str:
+    return fmt.size(round(number)).replace("\N{NO-BREAK SPACE}", " ")
+
+
+def legible(sizes: Sequence[float], places: Sequence[float], font: float) -> list[float]:
+    """The sizes whose names have room on the axis, at their places in pixels. The last and the
+    first come first, then the rounder ones: 64 before 55."""
+
+    def half(index: int) -> float:
+        return (len(_size(sizes[index])) + 1.5) * font * 0.6 / 2
+
+    def roundness(size: float) -> int:
+        whole = round(size)
+        return whole & -whole
+
+    inner = sorted(range(1, len(sizes) - 1), key=lambda i: -roundness(sizes[i]))
+    kept: list[int] = []
+    for index in dict.fromkeys((len(sizes) - 1, 0, *inner)):
+        if all(abs(places[index] - places[k]) >= half(index) + half(k) for k in kept):
+            kept.append(index)
+    return [sizes[index] for index in sorted(kept)]
+
+
+def _name_lines(axes: Axes, series: Sequence[Series], shape: Shape) -> None:
+    """Names at the right ends, moved apart, in the colour of their lines."""
+    ends = [one.points[-1] for one in series]
+    pixels = [float(axes.transData.transform(end)[1]) for end in ends]
+    right = axes.get_position().x1 * shape.width
+    places = spread(pixels, shape.font + 4)
+    # All of them moved up or down together where they would leave the picture.
+    lift = max(0.0, shape.font - min(places)) - max(0.0, max(places) - (shape.height - shape.font))
+    for one, end, place, wanted in zip(series, ends, pixels, places, strict=True):
+        moved = wanted + lift
+        name = one.backend.name
+        if shape is WIDE and one.backend.title.lower() != name:
+            name = f"{name} · {one.backend.title}"
+        axes.annotate(
+            name,
+            xy=end,
+            xytext=(right + 10, moved),
+            textcoords="figure pixels",
+            color=one.stand_in,
+            fontsize=shape.font,
+            va="center",
+            ha="left",
+            annotation_clip=False,
+            arrowprops=_leader(one.stand_in) if abs(place - moved) > 2 else None,
+        )
+
+
+def _leader(stand_in: str) -> dict[str, Any]:
+    return {
+        "arrowstyle": "-",
+        "color": stand_in,
+        "linewidth": 0.8,
+        "shrinkA": 0,
+        "relpos": (0, 0.5),
+    }
+
+
+_NAMED = re.compile(r' id="[a-zA-Z0-9_.]+_\d+"')
+
+
+def _svg(figure: Any) -> str:
+    out = io.StringIO()
+    with warnings.catch_warnings():
+        # Text stays text: it is the page's font that must have the letters of a name.
+        warnings.filterwarnings("ignore", "Glyph .* missing from font")
+        figure.savefig(
+            out,
+            format="svg",
+            metadata={"Date": None, "Creator": None, "Format": None, "Type": None},
+            transparent=True,
+        )
+    return clean(out.getvalue())
+
+
+def clean(svg: str) -> str:
+    """What matplotlib wrote, fit for a page: no prolog, no fixed size, page colours, page font."""
+    svg = svg[svg.index("<svg") :]
+    svg = re.sub(r"<metadata>.*?</metadata>\s*", "", svg, flags=re.S)
+    svg = re.sub(r"<!--.*?-->\s*", "", svg, flags=re.S)
+    svg = _NAMED.sub("", svg)
+    svg = re.sub(r'(<svg[^>]*?) height="[^"]*"', r"\1", svg, count=1)
+    svg = re.sub(r'(<svg[^>]*?) width="[^"]*"', r"\1", svg, count=1)
+    svg = re.sub(r"<defs>\s*<style.*?</style>\s*</defs>\s*", "", svg, flags=re.S)
+    svg = re.sub(r" font-family: [^;]*;", "", svg)
+    svg = re.sub(r' transform="rotate\(-0 [^"]*\)"', "", svg)
+    svg = re.sub(r"(\d+\.\d)\d+", r"\1", svg)
+    for stand_in, variable in variables().items():
+        svg = svg.replace(stand_in, variable)
+    return re.sub(r"\n\s*", "\n", svg).strip()

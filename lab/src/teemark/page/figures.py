@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Figures of a run as people read them: times, or instructions where these are counted.
+
+Counted figures are exact: they have all their digits, and no interval. What waits for something
+else than the processor isn't counted even on a board that counts: it is a time there too."""
+
+from __future__ import annotations
+
+from teemark.base import fmt
+from teemark.base.interval import Interval
+from teemark.model.fit import Fit
+from teemark.model.stats import Estimate
+from teemark.run.reader import RunData
+
+NOTHING = "not distinguishable from 0"
+
+
+def instructions(number: float) -> str:
+    """Whole ones, but for what is too small to be rounded."""
+    return fmt.count(round(number)) if abs(number) >= 100 else fmt.digits(number)
+
+
+def time(run: RunData, figure: Estimate | float) -> str:
+    """With its unit."""
+    ns = figure.value if isinstance(figure, Estimate) else figure
+    if run.icount and (not isinstance(figure, Estimate) or figure.exact):
+        return f"{instructions(ns)} instructions"
+    return fmt.duration(ns) if ns > 0 else NOTHING
+
+
+def cell(run: RunData, figure: Estimate | float) -> str:
+    """For a column of times whose unit is `unit(run)`."""
+    value = figure.value if isinstance(figure, Estimate) else figure
+    if run.icount and (not isinstance(figure, Estimate) or figure.exact):
+        return instructions(value)
+    interval = figure.interval if isinstance(figure, Estimate) else None
+    if value <= 0 and (interval is None or interval.high >= 0):
+        return NOTHING
+    return fmt.duration(value)
+
+
+def amount_cell(run: RunData, figure: Estimate) -> str:
+    """A part of a call, which may be negative, for a column of times."""
+    return instructions(figure.value) if run.icount else fmt.duration(figure.value)
+
+
+def between(run: RunData, figure: Estimate) -> str:
+    """Its interval; of a counted figure only where something else is in it."""
+    interval = figure.interval
+    if interval is None:
+        return fmt.NONE
+    return "exact" if run.icount and interval.width < 1 else ends(run, interval)
+
+
+def ends(run: RunData, interval: Interval) -> str:
+    if not run.icount:
+        return fmt.duration_interval(interval)
+    return fmt.TO.join(map(instructions, (interval.low, interval.high)))
+
+
+def unit(run: RunData) -> str:
+    """Of columns of times; each time has its own where they aren't counted."""
+    return "instructions" if run.icount else ""
+
+
+def spread(run: RunData, interval: Interval | None) -> str:
+    return "exact" if run.icount else fmt.duration_interval(interval)
+
+
+def known(run: RunData, interval: Interval | None, text: str) -> str:
+    """In a sentence: how well a figure is known, or nothing where it is exact."""
+    if run.icount and interval is not None and not interval.width:
+        return ""
+    return f" ({fmt.LEVEL} interval {text})" if interval else " (too few samples for an interval)"
+
+
+def times(run: RunData, ratio: Estimate) -> str:
+    """A factor, with its interval in brackets unless it is exact."""
+    interval = ratio.interval
+    return fmt.factor(ratio.value) + known(run, interval, fmt.span(interval))
+
+
+def amount(run: RunData) -> str:
+    """What is compared."""
+    return "instructions" if run.icount else "time"
+
+
+def more(number: int | None, starts: int) -> str:
+    """What would decide an undecided question."""
+    if number is None:
+        return "It is so near its threshold that no number of samples would decide."
+    what = "start" if starts > 1 else "sample"
+    return f"About {fmt.plural(number, f'more {what}')} a case would decide."
+
+
+def misfit(fit: Fit) -> str:
+    """One cell: how far off the fit is beyond what scatter explains."""
+    found = fit.misfit
+    if found is None:
+        return "?"
+    return fmt.share(found) if found else "none"
+
+
+def plus_minus(figure: Estimate) -> str:
+    """Half its interval, relative."""
+    interval = figure.interval
+    if interval is None or figure.value == 0:
+        return fmt.NONE
+    return f"±{fmt.share(interval.width / 2 / abs(figure.value))}"

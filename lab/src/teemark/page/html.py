@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Sections as one HTML file without external references. jinja2 escapes everything but the SVG
+that charts.py made."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from teemark.page.blocks import Block, Section
+from teemark.page.charts import known
+
+
+def render(
+    title: str,
+    subtitle: str,
+    sections: Sequence[Section],
+    generator: str,
+    notices: Sequence[Block] = (),
+) -> str:
+    import jinja2
+
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("teemark.page", "templates"),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.tests["block"] = lambda value, name: type(value).__name__ == name
+    environment.filters["known_colour"] = known
+    template = environment.get_template("report.html.j2")
+    return template.render(
+        title=title,
+        subtitle=subtitle,
+        notices=notices,
+        sections=sections,
+        generator=generator,
+    )

@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Sections as Markdown (GitHub's flavour). Whatever came from a board is escaped."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from teemark.page.blocks import (
+    Banner,
+    Bar,
+    Block,
+    Bullets,
+    Cell,
+    Chart,
+    Code,
+    Facts,
+    Figures,
+    Findings,
+    Fold,
+    Heading,
+    Paragraph,
+    Quiet,
+    Section,
+    Strong,
+    Table,
+    Text,
+)
+
+_SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~])")
+_LINE_START = re.compile(r"^(\s*)([-+]|\d+[.)])(\s)", re.M)
+
+
+def escape(text: str) -> str:
+    """Text that is shown as it is, on one line."""
+    flat = " ".join(text.split())
+    return _LINE_START.sub(r"\1\\\2\3", _SPECIAL.sub(r"\\\1", flat).replace("&", "&amp;"))
+
+
+def code(text: str) -> str:
+    """A code span; its fence is longer than any run of backticks in it."""
+    flat = " ".join(text.split()).replace("|", "\\|")
+    longest = max((len(run) for run in re.findall(r"`+", flat)), default=0)
+    fence = "`" * (longest + 1)
+    pad = " " if flat.startswith("`") or flat.endswith("`") else ""
+    return f"{fence}{pad}{flat}{pad}{fence}"
+
+
+def text(parts: Text) -> str:
+    made = []
+    for part in parts:
+        match part:
+            case Strong():
+                made.append(f"{' ' * part.text[:1].isspace()}**{escape(part.text)}**")
+            case Code():
+                made.append(code(part.text))
+            case Quiet():
+                made.append(_keeping_ends(part.text))
+            case _:
+                made.append(_keeping_ends(part))
+    return "".join(made)
+
+
+def _keeping_ends(part: str) -> str:
+    """Escaped, with a blank at either end kept: it parts words from their neighbours."""
+    if not part.strip():
+        return " " if part else ""
+    return " " * part[0].isspace() + escape(part) + " " * part[-1].isspace()
+
+
+def cell(value: Cell) -> str:
+    if isinstance(value, Bar):
+        return escape(value.text)
+    return escape(value) if isinstance(value, str) else text(value).strip()
+
+
+def table(value: Table) -> str:
+    heads = [
+        escape(column.title) + (f" ({escape(column.unit)})" if column.unit else "")
+        for column in value.columns
+    ]
+    rules = ["---" if column.align == "left" else "--:" for column in value.columns]
+    lines = [heads, rules, *([cell(part) for part in row] for row in value.rows)]
+    made = "\n".join("| " + " | ".join(line) + " |" for line in lines)
+    caption = ". ".join(escape(part) for part in (value.caption, value.note) if part)
+    return f"{caption}\n\n{made}" if caption else made
+
+
+def block(value: Block, level: int) -> str:  # noqa: PLR0911 - one branch a kind
+    match value:
+        case Paragraph():
+            return text(value.text)
+        case Bullets():
+            return "\n".join(f"- {text(item)}" for item in value.items)
+        case Findings():
+            lines = []
+            for item in value.items:
+                mark = "Caution: " if item.caution else "Uncertain: " if item.unsure else ""
+                lines.append(f"- **{mark}{text(item.claim)}** {text(item.evidence)}".rstrip())
+                if item.advice:
+                    lines.append(f"  *{text(item.advice)}*")
+            return "\n".join(lines)
+        case Banner():
+            return f"> **{escape(value.title)}.** {text(value.text)}"
+        case Figures():
+            return "\n".join(
+                f"- **{escape(number)}** {escape(what)}, {escape(remark)}"
+                for number, what, remark in value.items
+            )
+        case Facts():
+            rows = (f"| {escape(name)} | {text(value_).strip()} |" for name, value_ in value.rows)
+            return "\n".join(["| | |", "|---|---|", *rows])
+        case Table():
+            return table(value)
+        case Chart():
+            title = f"{'#' * (level + 1)} {escape(value.title)}"
+            shown = f"{title}\n\n{text(value.caption)}"
+            return f"{shown}\n\n{table(value.data)}" if value.data is not None else shown
+        case Fold():
+            inner = "\n\n".join(block(part, level + 1) for part in value.blocks)
+            return f"{'#' * (level + 1)} {escape(value.title)} ({escape(value.note)})\n\n{inner}"
+        case Heading():
+            return f"{'#' * (level + 1)} {escape(value.text)}"
+
+
+def render(
+    title: str,
+    subtitle: str,
+    sections: Sequence[Section],
+    generator: str,
+    notices: Sequence[Block] = (),
+) -> str:
+    parts = [f"# {escape(title)}", *(block(part, 1) for part in notices), escape(subtitle)]
+    for section in sections:
+        parts.append(f"## {escape(section.title)}")
+        parts += [block(part, 2) for part in section.blocks]
+    parts.append(f"---\n\n{escape(generator)}")
+    return "\n\n".join(part for part in parts if part) + "\n"

@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Blocks of a report on a terminal: those that commands show."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from teemark.base.console import paragraph
+from teemark.page.blocks import (
+    Bar,
+    Block,
+    Bullets,
+    Cell,
+    Column,
+    Finding,
+    Findings,
+    Fold,
+    Paragraph,
+    Table,
+    Text,
+)
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+NARROWEST = 11
+"""Columns of a terminal for a column of words."""
+
+
+def show(console: Console, blocks: Iterable[Block]) -> None:
+    """Charts are left out: a command draws its own."""
+    for block in blocks:
+        match block:
+            case Table():
+                _table(console, block)
+            case Findings():
+                for one in block.items:
+                    _finding(console, one)
+            case Bullets():
+                for item in block.items:
+                    paragraph(console, f"• {plain(item)}")
+            case Paragraph():
+                paragraph(console, plain(block.text))
+            case Fold():
+                paragraph(console, f"{block.title}:")
+                show(console, block.blocks)
+            case _:
+                pass
+
+
+def plain(text: Text) -> str:
+    return "".join(part if isinstance(part, str) else part.text for part in text)
+
+
+def _finding(console: Console, one: Finding) -> None:
+    unsure = " (uncertain)" if one.unsure else ""
+    paragraph(console, f"{'!' if one.caution else '•'} {plain(one.claim)}{unsure}")
+    if one.evidence:
+        paragraph(console, f"  by: {plain(one.evidence)}")
+    if one.advice:
+        paragraph(console, f"  → {plain(one.advice)}")
+
+
+def _table(console: Console, table: Table) -> None:
+    """No figure in it is broken or cut: where a terminal is too narrow for that, each row is a
+    paragraph."""
+    from rich import box
+    from rich import table as rich
+    from rich.text import Text as Line
+
+    titles = [column.unit or column.title for column in table.columns]
+    rows = [[_cell(cell) for cell in row] for row in table.rows]
+    widths = _widths(table.columns, titles, rows, console.width)
+    if widths is None:
+        for first, *others in rows:
+            pairs = zip(titles[1:], others, strict=True)
+            said = "; ".join(f"{title}: {cell}" for title, cell in pairs if cell)
+            paragraph(console, f"  {first}{': ' if said else ''}{said}", indent="    ")
+        return
+    made = rich.Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for column, title, width in zip(table.columns, titles, widths, strict=True):
+        made.add_column(title, justify=column.align, overflow="fold", width=width)
+    for row in rows:
+        made.add_row(*map(Line, row))
+    console.print(made)
+
+
+def _widths(
+    columns: Sequence[Column], titles: Sequence[str], rows: Sequence[Sequence[str]], room: int
+) -> list[int] | None:
+    """Of the columns: what is too much is taken from headings over figures, then from words, from
+    the widest first, but no figure is broken. None where that leaves too little."""
+    from rich.cells import cell_len
+
+    widths, least = [], []
+    for column, title, *cells in zip(columns, titles, *rows, strict=True):
+        wide, word = (max(map(cell_len, texts), default=0) for texts in (cells, title.split()))
+        widths.append(max(wide, cell_len(title)))
+        figure = column.align == "right"
+        least.append(max(wide, word) if figure else min(widths[-1], NARROWEST))
+    room -= 3 * len(columns) - 1  # between them, and on both sides
+    if sum(least) > room:
+        return None
+    while sum(widths) > room:
+        wider = [number for number, low in enumerate(least) if widths[number] > low]
+        over = [number for number in wider if columns[number].align == "right"]
+        wider = over or wider
+        widths[max(wider, key=widths.__getitem__)] -= 1
+    return widths
+
+
+def _cell(cell: Cell) -> str:
+    match cell:
+        case str():
+            return cell
+        case Bar():
+            return cell.text
+        case _:
+            return plain(cell)

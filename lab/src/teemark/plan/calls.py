@@ -1,0 +1,380 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Calls of any Trusted Application, as a plan describes them: docs/own-ta.md.
+
+    [ta]
+    uuid = "8aaaf200-2450-11e4-abe2-0002a5d5c51b"
+
+    [[call]]
+    name = "increment"
+    command = 0
+    p0 = { type = "value-inout", a = 41, expect_a = 42 }
+
+A `Call` becomes a description for teebench, one word (host/src/teebench/call.h).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Annotated, Literal
+
+from msgspec import Meta, Struct
+
+from teemark.base.checked import Wrong, once
+from teemark.plan.words import NONE, Micros, Name, Positive, Size, Sizes
+
+ANY = "any"
+
+BYTES_MAX = 64 << 20
+"""Of one parameter; as the two below, in teebench too."""
+STEPS_MAX = 16
+TEXT_MAX = 256 << 10
+
+DIGESTS = (
+    *("sha1", "sha224", "sha256", "sha384", "sha512"),
+    *("sha3-224", "sha3-256", "sha3-384", "sha3-512", "sm3"),
+)
+"""What teebench computes itself, to compare with."""
+
+RESULTS = {
+    "TEE_SUCCESS": 0x00000000,
+    "TEE_ERROR_CORRUPT_OBJECT": 0xF0100001,
+    "TEE_ERROR_CORRUPT_OBJECT_2": 0xF0100002,
+    "TEE_ERROR_STORAGE_NOT_AVAILABLE": 0xF0100003,
+    "TEE_ERROR_STORAGE_NOT_AVAILABLE_2": 0xF0100004,
+    "TEE_ERROR_UNSUPPORTED_VERSION": 0xF0100005,
+    "TEE_ERROR_CIPHERTEXT_INVALID": 0xF0100006,
+    "TEE_ERROR_GENERIC": 0xFFFF0000,
+    "TEE_ERROR_ACCESS_DENIED": 0xFFFF0001,
+    "TEE_ERROR_CANCEL": 0xFFFF0002,
+    "TEE_ERROR_ACCESS_CONFLICT": 0xFFFF0003,
+    "TEE_ERROR_EXCESS_DATA": 0xFFFF0004,
+    "TEE_ERROR_BAD_FORMAT": 0xFFFF0005,
+    "TEE_ERROR_BAD_PARAMETERS": 0xFFFF0006,
+    "TEE_ERROR_BAD_STATE": 0xFFFF0007,
+    "TEE_ERROR_ITEM_NOT_FOUND": 0xFFFF0008,
+    "TEE_ERROR_NOT_IMPLEMENTED": 0xFFFF0009,
+    "TEE_ERROR_NOT_SUPPORTED": 0xFFFF000A,
+    "TEE_ERROR_NO_DATA": 0xFFFF000B,
+    "TEE_ERROR_OUT_OF_MEMORY": 0xFFFF000C,
+    "TEE_ERROR_BUSY": 0xFFFF000D,
+    "TEE_ERROR_COMMUNICATION": 0xFFFF000E,
+    "TEE_ERROR_SECURITY": 0xFFFF000F,
+    "TEE_ERROR_SHORT_BUFFER": 0xFFFF0010,
+    "TEE_ERROR_EXTERNAL_CANCEL": 0xFFFF0011,
+    "TEE_ERROR_OVERFLOW": 0xFFFF300F,
+    "TEE_ERROR_STORAGE_NO_SPACE": 0xFFFF3041,
+    "TEE_ERROR_MAC_INVALID": 0xFFFF3071,
+    "TEE_ERROR_SIGNATURE_INVALID": 0xFFFF3072,
+    "TEE_ERROR_TIME_NOT_SET": 0xFFFF5000,
+    "TEE_ERROR_TIME_NEEDS_RESET": 0xFFFF5001,
+}
+"""GlobalPlatform's, that a TA may return: all but TARGET_DEAD."""
+
+
+class Uuid(str):
+    __slots__ = ()
+
+    @classmethod
+    def read(cls, value: object) -> Uuid:
+        form = r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}"
+        if not isinstance(value, str) or not re.fullmatch(form, value.lower()):
+            raise Wrong(f"{value!r} is no UUID", "such as 8aaaf200-2450-11e4-abe2-0002a5d5c51b")
+        return cls(value.lower())
+
+
+class Result(int):
+    """A return code."""
+
+    @classmethod
+    def read(cls, value: object) -> Result:
+        name = value.replace("TEEC_", "TEE_", 1) if isinstance(value, str) else ""
+        if name in RESULTS:
+            return cls(RESULTS[name])
+        if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 1 << 32:
+            return cls(value)
+        raise Wrong(
+            f"{value!r} is no return code",
+            "a name of GlobalPlatform's such as TEE_ERROR_BAD_PARAMETERS, or a number",
+        )
+
+
+class Length(str):
+    """Bytes of memory: a size, or {} for those of `sizes`."""
+
+    __slots__ = ()
+
+    @classmethod
+    def read(cls, value: object) -> Length:
+        return cls(value) if value == "{}" else cls(Size.read(value))
+
+    def of(self, size: int | None, key: str) -> int:
+        if self != "{}":
+            return int(self)
+        if size is None:
+            raise Wrong("'{}', but there are no sizes", key=key)
+        return size
+
+
+class Content(str):
+    """Bytes, in teebench's words."""
+
+    __slots__ = ()
+    _hint = (
+        '"message" (the same arbitrary bytes everywhere), "zeros", "fill:ff", "hex:00ff…" or '
+        '"text:abc"'
+    )
+
+    @classmethod
+    def read(cls, value: object) -> Content:
+        word = cls._word(value) if isinstance(value, str) else None
+        if word is None:
+            raise Wrong(f"{str(value)[:80]!r} are no bytes", cls._hint)
+        return cls(word)
+
+    @classmethod
+    def _word(cls, value: str) -> str | None:
+        kind, colon, rest = value.partition(":")
+        match kind:
+            case "message" | "zeros" if not colon:
+                return "message" if kind == "message" else "fill-00"
+            case "fill" if re.fullmatch("[0-9a-fA-F]{2}", rest):
+                return f"fill-{rest.lower()}"
+            case "hex" if re.fullmatch("([0-9a-fA-F]{2})*", rest):
+                return f"hex-{rest.lower()}"
+            case "text" if colon:
+                return f"hex-{rest.encode().hex()}"
+            case _:
+                return None
+
+    @property
+    def bytes(self) -> int | None:
+        """Its own length, if it has one."""
+        return len(self) // 2 - 2 if self.startswith("hex-") else None
+
+
+class Expect(Content):
+    """What memory must hold after the call."""
+
+    __slots__ = ()
+    _hint = (
+        f'"any", "p0" (what went into p0), "sha256 of p0" ({", ".join(DIGESTS)}), '
+        f'"sha256:…" (of what comes back), {Content._hint}'
+    )
+
+    @classmethod
+    def _word(cls, value: str) -> str | None:
+        if value == ANY:
+            return ANY
+        if match := re.fullmatch("p([0-3])", value):
+            return f"same-{match[1]}"
+        if match := re.fullmatch("sha256:([0-9a-fA-F]{64})", value):
+            return f"digest-{match[1].lower()}"
+        if (match := re.fullmatch("([a-z0-9-]+) of p([0-3])", value)) and match[1] in DIGESTS:
+            return f"{match[1]}-of-{match[2]}"
+        return super()._word(value)
+
+    @property
+    def of(self) -> int | None:
+        """The parameter that it is made from."""
+        match = re.fullmatch("(?:same|.+-of)-([0-3])", self)
+        return int(match[1]) if match else None
+
+
+_U32 = Annotated[int, Meta(ge=0, le=0xFFFFFFFF)]
+_Wanted = _U32 | Literal["any"]
+_Memory = Literal["temporary", "registered", "allocated"]
+
+
+class _Param(Struct, frozen=True, forbid_unknown_fields=True, tag_field="type"):
+    def described(self, size: int | None, key: str) -> str:
+        """In teebench's words; Wrong for what it wouldn't take."""
+        raise NotImplementedError
+
+
+class ValueIn(_Param, frozen=True, tag="value-in"):
+    a: _U32 = 0
+    b: _U32 = 0
+
+    def described(self, size: int | None, key: str) -> str:
+        return f"value-in:{self.a}:{self.b}"
+
+
+class ValueOut(_Param, frozen=True, tag="value-out"):
+    expect_a: _Wanted
+    expect_b: _Wanted
+
+    def described(self, size: int | None, key: str) -> str:
+        return f"value-out:{self.expect_a}:{self.expect_b}"
+
+
+class ValueInout(_Param, frozen=True, tag="value-inout"):
+    expect_a: _Wanted
+    a: _U32 = 0
+    b: _U32 = 0
+    expect_b: _Wanted | None = None
+    """None: as it went in."""
+
+    def described(self, size: int | None, key: str) -> str:
+        b = self.b if self.expect_b is None else self.expect_b
+        return f"value-inout:{self.a}:{self.b}:{self.expect_a}:{b}"
+
+
+def _fits(number: int, key: str) -> int:
+    if number > BYTES_MAX:
+        raise Wrong(f"{number} bytes; {BYTES_MAX} are the most", key=key)
+    return number
+
+
+def _room(length: Length | None, content: Content, size: int | None, key: str) -> int:
+    """Bytes of memory that holds the content."""
+    if length is None:
+        if content.bytes is None:
+            raise Wrong("missing", 'bytes, or "{}" for those of sizes', f"{key}.size")
+        return _fits(content.bytes, f"{key}.content")
+    room = _fits(length.of(size, f"{key}.size"), f"{key}.size")
+    if content.bytes not in (None, room):
+        raise Wrong(f"{content.bytes} bytes, in memory of {room}", key=f"{key}.content")
+    return room
+
+
+class MemoryIn(_Param, frozen=True, tag="memory-in"):
+    content: Content
+    size: Length | None = None
+    memory: _Memory = "temporary"
+
+    def described(self, size: int | None, key: str) -> str:
+        room = _room(self.size, self.content, size, key)
+        return f"memory-in:{self.memory}:{room}:{self.content}"
+
+
+class _Written(_Param, frozen=True):
+    """Memory that the TA writes to."""
+
+    expect: Expect | None = None
+    expect_each: dict[str, Expect] | None = None
+    """By size."""
+    expect_size: Length | None = None
+
+    def __post_init__(self) -> None:
+        if (self.expect is None) == (self.expect_each is None):
+            raise Wrong(
+                "missing" if self.expect is None else "and expect_each exclude each other",
+                "what the memory must hold after the call; "
+                '"any" if that can\'t be known, or expect_each = { "64" = …, "4KiB" = … }',
+                "expect",
+            )
+
+    def wanted(self, size: int | None, room: int, key: str) -> str:
+        expect = self.expect
+        if self.expect_each is not None:
+            if size is None:
+                raise Wrong("there are no sizes", key=f"{key}.expect_each")
+            each = {Size.read(at): found for at, found in self.expect_each.items()}
+            if Size(size) not in each:
+                raise Wrong(f"has nothing for {size}", key=f"{key}.expect_each")
+            expect = each[Size(size)]
+        assert expect is not None
+        if (expect.bytes or 0) > room:
+            raise Wrong(f"{expect.bytes} bytes, in memory of {room}", key=f"{key}.expect")
+        length = ANY
+        if self.expect_size is not None:
+            length = str(self.expect_size.of(size, f"{key}.expect_size"))
+        return f"{expect}:{length}"
+
+    @property
+    def made_from(self) -> set[int]:
+        """Parameters whose content tells what is expected."""
+        every = (self.expect, *(self.expect_each or {}).values())
+        return {one.of for one in every if one is not None and one.of is not None}
+
+
+class MemoryOut(_Written, frozen=True, kw_only=True, tag="memory-out"):
+    size: Length
+    memory: _Memory = "temporary"
+
+    def described(self, size: int | None, key: str) -> str:
+        room = _fits(self.size.of(size, f"{key}.size"), f"{key}.size")
+        return f"memory-out:{self.memory}:{room}:{self.wanted(size, room, key)}"
+
+
+class MemoryInout(_Written, frozen=True, kw_only=True, tag="memory-inout"):
+    content: Content
+    size: Length | None = None
+    memory: _Memory = "temporary"
+
+    def described(self, size: int | None, key: str) -> str:
+        room = _room(self.size, self.content, size, key)
+        wanted = self.wanted(size, room, key)
+        return f"memory-inout:{self.memory}:{room}:{self.content}:{wanted}"
+
+
+Param = ValueIn | ValueOut | ValueInout | MemoryIn | MemoryOut | MemoryInout
+
+
+class Ta(Struct, frozen=True, forbid_unknown_fields=True):
+    """`[ta]`: whose commands are called."""
+
+    uuid: Uuid
+
+
+class Step(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A command with its parameters, and what it must return."""
+
+    command: _U32
+    p0: Param | None = None
+    p1: Param | None = None
+    p2: Param | None = None
+    p3: Param | None = None
+    result: Result = Result(0)
+
+    @property
+    def params(self) -> tuple[Param | None, ...]:
+        return self.p0, self.p1, self.p2, self.p3
+
+    def described(self, when: str, size: int | None, within: str = "") -> Iterator[str]:
+        yield f"{when}:{self.command}:{self.result:#010x}"
+        for i, param in enumerate(self.params):
+            key = f"{within}p{i}"
+            if param is None:
+                yield NONE
+                continue
+            for other in param.made_from if isinstance(param, _Written) else ():
+                source = self.params[other]
+                if not isinstance(source, MemoryIn | MemoryInout):
+                    raise Wrong(f"p{other} is no memory with a content", key=f"{key}.expect")
+            yield param.described(size, key)
+
+
+class Call(Step, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A `[[call]]` block as it stands in the file."""
+
+    name: Name
+    sizes: Sizes | None = None
+    setup: tuple[Step, ...] = ()
+    """Once, in a session of its own."""
+    before: tuple[Step, ...] = ()
+    """Before every call, and not timed."""
+    samples: Positive | None = None
+    min_us: Micros | None = None
+
+    def __post_init__(self) -> None:
+        once("sizes", self.sizes or ())
+        if len(self.setup) + len(self.before) >= STEPS_MAX:
+            raise Wrong(f"more than {STEPS_MAX - 1} commands", key="setup")
+        for size in self.sizes or (None,):
+            text = self.steps(size)
+            if len(text) + len("8aaaf200-2450-11e4-abe2-0002a5d5c51b;") > TEXT_MAX:
+                raise Wrong(
+                    f"{len(text)} bytes of description; {TEXT_MAX} are the most",
+                    'long contents can be a pattern: "message", "fill:ff"',
+                )
+
+    def steps(self, size: int | None) -> str:
+        """The steps of one size, in teebench's words."""
+        words: list[str] = []
+        for when, steps in (("setup", self.setup), ("before", self.before)):
+            for number, step in enumerate(steps, 1):
+                words += step.described(when, size, f"{when}[{number}].")
+        words += self.described("run", size)
+        return ";".join(words)

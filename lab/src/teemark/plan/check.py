@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What teebench finds wrong with a plan's cases, said of the plan's own lines.
+
+Which workloads, algorithms and backends there are, and what each takes, only teebench knows. The
+one that is built for this machine looks at a plan before any board does.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+
+from teemark.base import paths
+from teemark.base.errors import ConfigError
+from teemark.plan import plan
+from teemark.plan.plan import Plan
+
+_COMPLAINT = re.compile(r"^teebench: (?:standard input|\S+/cases):(\d+): (.+)$", re.MULTILINE)
+_HINT = re.compile(r"^teebench: hint: (.+)$", re.MULTILINE)
+
+
+def check(asked: Plan) -> bool:
+    """Raises a ConfigError for the first case that is wrong. False if it couldn't be checked,
+    since teebench isn't built for this machine."""
+    program = paths.built_programs("native") / "teebench"
+    try:
+        done = subprocess.run(
+            [str(program), "--check", "--cases", "-"],
+            input=plan.case_lines(asked.cases),
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    except OSError:
+        return False
+    problem = mistake(asked, done.stderr)
+    if problem is not None:
+        raise problem
+    return done.returncode == 0
+
+
+def mistake(asked: Plan, said: str) -> ConfigError | None:
+    """What teebench said of a case line, with the place in the plan; None if it said no such
+    thing."""
+    found = _COMPLAINT.search(said)
+    if found is None or not 0 < int(found[1]) <= len(asked.cases):
+        return None
+    case = asked.cases[int(found[1]) - 1]
+    why = found[2].removeprefix(f"{case.key}: ")
+    hint = _HINT.search(said)
+    place = asked.place(case.key, re.findall(r'"([^"]+)"', why))
+    known = hint[1] if hint else "docs/workloads.md says what cases there are"
+    return ConfigError(f"{place}: {case.key}: {why}", hint=known)

@@ -1,0 +1,386 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""A plan: which cases to run, and which files to hash. `parse` is pure; `load` reads the file.
+
+    summary = "One sentence."
+
+    [[cases]]
+    workload = "oneshot"
+    algorithms = ["sha256", "sha512"]
+    backends = ["tee", "ta-c"]
+    sizes = [0, 64, "4KiB"]     # or `parameters`, words; "enc/{}" with sizes: {} is the size
+    samples = 30
+    min_us = 1000
+    repeat = [1, 2, 4]
+
+    [[teehash]]
+    sizes = [4488896, "4MiB"]       # of the file, which is made on the board
+    algorithms = ["sha256"]
+    backends = ["tee", "c"]
+    modes = ["stream", "oneshot"]   # one call or many
+    caches = ["warm", "cold"]       # is the file in the page cache before?
+    chunk = "1MiB"                  # a call when streaming
+    reader = "inline"               # who reads: thread, inline or auto
+    runs = 8
+    timeline = false                # true: one run more of each, which records its context switches
+
+    [ta]                            # a Trusted Application of your own: docs/own-ta.md
+    uuid = "8aaaf200-2450-11e4-abe2-0002a5d5c51b"
+
+    [[call]]
+    name = "increment"
+    command = 0
+    p0 = { type = "value-inout", a = 41, expect_a = 42 }
+
+A block stands for every combination of its lists. A key that comes out twice is a mistake, as its
+samples could not be told apart.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+from itertools import product
+from pathlib import Path
+from typing import Annotated, Literal
+
+from msgspec import Struct
+
+from teemark.base import paths
+from teemark.base.checked import Wrong, convert, line_of, once, parse_toml, read_text
+from teemark.base.errors import UsageMistake
+from teemark.plan import work
+from teemark.plan.calls import Call, Ta
+from teemark.plan.words import (
+    NONE,
+    SOME,
+    BackendName,
+    Micros,
+    Name,
+    Names,
+    Parameters,
+    Positive,
+    Size,
+    Sizes,
+    Text,
+)
+
+BENCH = "bench.toml"
+"""The plan in the folder of a TA; its name is the folder's."""
+
+
+TIMELINE = "+timeline"
+"""Ends the key of a step that records its timeline."""
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One line for teebench."""
+
+    workload: str
+    algorithm: str
+    backend: str
+    parameters: str
+    samples: int | None = None
+    min_us: int | None = None
+    repeat: tuple[int, ...] = ()
+    call: str = ""
+    """Of workload call: what is called, in teebench's words."""
+    place: str = ""
+    """Where in the plan's file it stands, if it is of workload call."""
+
+    @property
+    def key(self) -> str:
+        return "/".join((self.workload, self.algorithm, self.backend, self.parameters))
+
+    @property
+    def line(self) -> str:
+        words = [self.key]
+        if self.samples is not None:
+            words.append(f"samples={self.samples}")
+        if self.min_us is not None:
+            words.append(f"min_us={self.min_us}")
+        if self.repeat:
+            words.append("repeat=" + ",".join(map(str, self.repeat)))
+        if self.call:
+            words.append(f"call={self.call}")
+        return " ".join(words)
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One way in which teehash hashes one file, run `runs` times."""
+
+    bytes: int
+    algorithm: str = "sha256"
+    backend: str = "tee"
+    mode: str = "stream"
+    cache: str = "warm"
+    chunk: int = 1 << 20
+    reader: str = "inline"
+    runs: int = 8
+    timeline: bool = False
+    """A run of its own, which records its context switches and asks the TEE's clocks."""
+
+    @property
+    def key(self) -> str:
+        return (
+            f"teehash/{self.algorithm}/{self.backend}/{self.mode}/{self.cache}/{self.bytes}/"
+            f"{self.chunk}/{self.reader}" + TIMELINE * self.timeline
+        )
+
+    def argv(self, file: str) -> list[str]:
+        words = [
+            "teehash",
+            f"--algorithm={self.algorithm}",
+            f"--backend={self.backend}",
+            f"--mode={self.mode}",
+            f"--chunk={self.chunk}",
+            f"--reader={self.reader}",
+            "--report=json",
+        ]
+        if self.mode == "oneshot":
+            words.append(f"--oneshot-limit={self.bytes}")
+        if self.cache == "cold":
+            words.append("--cold")
+        if self.timeline:
+            words.append("--timeline")
+        return [*words, file]
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Cases and steps are in the order of the file."""
+
+    name: str
+    summary: str
+    cases: tuple[Case, ...] = ()
+    teehash: tuple[Step, ...] = ()
+    ta: str | None = None
+    """UUID of the TA that its calls are of."""
+    source: Source | None = None
+
+    def place(self, key: str, words: Iterable[str]) -> str:
+        """FILE:LINE of a case: the line of its block that has one of the words, else its first."""
+        own = next((case.place for case in self.cases if case.key == key and case.place), None)
+        return own or (self.source.place(key, words) if self.source else self.name)
+
+
+def select(asked: Plan, patterns: Sequence[str]) -> Plan:
+    """The cases and steps whose keys match one of the patterns (* is any text, slashes too).
+    UsageMistake for one that none matches."""
+    keys = [*(case.key for case in asked.cases), *(step.key for step in asked.teehash)]
+    for pattern in patterns:
+        if not any(fnmatchcase(key, pattern) for key in keys):
+            close = difflib.get_close_matches(pattern, keys, n=3, cutoff=0.3) or keys[:3]
+            raise UsageMistake(
+                f"no case of {asked.name} matches {pattern}",
+                hint=f"near it are {', '.join(close)}; `teemark plan show {asked.name}` lists all",
+            )
+
+    def matches(key: str) -> bool:
+        return any(fnmatchcase(key, pattern) for pattern in patterns)
+
+    return replace(
+        asked,
+        summary=f"{asked.summary.rstrip()} Only {', '.join(patterns)}.",
+        cases=tuple(case for case in asked.cases if matches(case.key)),
+        teehash=tuple(step for step in asked.teehash if matches(step.key)),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """The file that a plan was read from."""
+
+    file: str
+    text: str
+    blocks: tuple[frozenset[str], ...]
+    """The keys of each `[[cases]]` block."""
+
+    def place(self, key: str, words: Iterable[str]) -> str:
+        block = next((n for n, keys in enumerate(self.blocks) if key in keys), len(self.blocks))
+        lines = self.text.splitlines()
+        tables = [n for n, line in enumerate(lines) if _TABLE.match(line)] + [len(lines)]
+        heads = [n for n in tables[:-1] if _CASES.match(lines[n])]
+        if block >= len(heads):
+            return self.file  # written in another way
+        first = heads[block]
+        quoted = [f'"{word}"' for word in words] + [f"'{word}'" for word in words]
+        for number in range(first, tables[tables.index(first) + 1]):
+            if any(word in lines[number] for word in quoted):
+                return f"{self.file}:{number + 1}"
+        return f"{self.file}:{first + 1}"
+
+
+_TABLE = re.compile(r"\s*\[.*\]\s*(#.*)?$")
+_CASES = re.compile(r"\s*\[\[\s*cases\s*\]\]")
+
+
+def case_lines(cases: Iterable[Case]) -> str:
+    """What teebench takes on stdin."""
+    return "".join(case.line + "\n" for case in cases)
+
+
+# -- the file --------------------------------------------------------------------------------
+
+
+class _Cases(Struct, frozen=True, forbid_unknown_fields=True):
+    """A `[[cases]]` block as it stands in the file."""
+
+    workload: Name
+    algorithms: Names = (Name(NONE),)
+    backends: Annotated[tuple[BackendName, ...], SOME] = (BackendName(NONE),)
+    sizes: Sizes | None = None
+    parameters: Annotated[tuple[Parameters, ...], SOME] | None = None
+    samples: Positive | None = None
+    min_us: Micros | None = None
+    repeat: Annotated[tuple[Positive, ...], SOME] | None = None
+
+    def __post_init__(self) -> None:
+        for key in ("algorithms", "backends", "sizes", "parameters"):
+            once(key, getattr(self, key) or ())
+        if self.repeat and sorted(set(self.repeat)) != list(self.repeat):
+            raise Wrong(f"must rise, each number once, not {[*self.repeat]}", key="repeat")
+        for word in self.parameters or ():
+            if self.sizes and "{}" not in word:
+                hint = 'beside sizes they look like "enc/{}"'
+                raise Wrong(f"{word!r} has no place for the sizes", hint, "parameters")
+            if not self.sizes and "{}" in word:
+                raise Wrong(f"{word!r}, but there are no sizes", key="parameters")
+        for case in self.expanded():
+            most = max(case.repeat, default=1)
+            too_much = work.excess(case.workload, case.backend, case.parameters, most)
+            if too_much:
+                hint = (
+                    "a call into the TEE can't be ended from outside: fewer repetitions, "
+                    "or smaller messages"
+                )
+                raise Wrong(f"{case.key}: {too_much}", hint)
+
+    def expanded(self) -> Iterator[Case]:
+        sizes = self.sizes or ("",)
+        words = self.parameters or ("{}" if self.sizes else NONE,)
+        last = [word.replace("{}", str(size)) for word in words for size in sizes]
+        for algorithm, parameters, backend in product(self.algorithms, last, self.backends):
+            repeat = self.repeat or ()
+            how = (self.samples, self.min_us, repeat)
+            yield Case(self.workload, algorithm, backend, parameters, *how)
+
+
+class _Hashing(Struct, frozen=True, forbid_unknown_fields=True):
+    """A `[[teehash]]` block as it stands in the file."""
+
+    sizes: Sizes
+    algorithms: Names = (Name("sha256"),)
+    backends: Names = (Name("tee"),)
+    modes: Annotated[tuple[Literal["stream", "oneshot", "auto", "tmpref"], ...], SOME] = ("stream",)
+    caches: Annotated[tuple[Literal["warm", "cold"], ...], SOME] = ("warm",)
+    chunk: Size = Size(1 << 20)
+    reader: Literal["inline", "thread", "auto"] = "inline"
+    runs: Positive = 8
+    timeline: bool = False
+
+    def expanded(self) -> Iterator[Step]:
+        lists = (self.algorithms, self.sizes, self.backends, self.modes, self.caches)
+        for algorithm, size, backend, mode, cache in product(*lists):
+            how = (self.chunk, self.reader, self.runs)
+            step = Step(size, algorithm, backend, mode, cache, *how)
+            yield step
+            if self.timeline:
+                yield replace(step, runs=1, timeline=True)
+
+
+STEP_FORM = "teehash/ALGORITHM/BACKEND/MODE/CACHE/BYTES/CHUNK/READER"
+
+
+def step_of(key: str, runs: int) -> Step:
+    """The step that has this key; UsageMistake for what is none."""
+    names = STEP_FORM.split("/")
+    words = key.split("/")
+    if len(words) != len(names):
+        raise UsageMistake(f"{key!r} is no step of teehash", hint=f"its key is {STEP_FORM}")
+    said = dict(zip(names, words, strict=True))
+    block = {
+        "sizes": [said["BYTES"]],
+        "algorithms": [said["ALGORITHM"]],
+        "backends": [said["BACKEND"]],
+        "modes": [said["MODE"]],
+        "caches": [said["CACHE"]],
+        "chunk": said["CHUNK"],
+        "reader": said["READER"],
+        "runs": runs,
+    }
+    read: _Hashing = convert(block, _Hashing, key, error=UsageMistake, hint=f"a key is {STEP_FORM}")
+    return next(read.expanded())
+
+
+class _File(Struct, frozen=True, forbid_unknown_fields=True):
+    summary: Text
+    cases: Annotated[tuple[_Cases, ...], SOME] | None = None
+    teehash: tuple[_Hashing, ...] = ()
+    ta: Ta | None = None
+    call: Annotated[tuple[Call, ...], SOME] | None = None
+
+    def __post_init__(self) -> None:
+        if self.cases is None and self.call is None:
+            raise Wrong("missing", "what to measure: [[cases]], or [[call]] of a TA", "cases")
+        if self.call is not None and self.ta is None:
+            raise Wrong("missing", 'whose commands are called: uuid = "…"', "ta")
+        once("call", tuple(call.name for call in self.call or ()))
+        once("cases", tuple(case.key for block in self.cases or () for case in block.expanded()))
+        once("teehash", tuple(step.key for block in self.teehash for step in block.expanded()))
+
+
+def parse(text: str, *, name: str, file: str) -> Plan:
+    """A plan from its TOML text; ConfigError names the file and the key."""
+    read: _File = parse_toml(text, _File, file, lines=True)
+    cases = [case for block in read.cases or () for case in block.expanded()]
+    for number, call in enumerate(read.call or (), 1):
+        place = f"{file}:{line_of(text, f'call[{number}]')}"
+        for size in call.sizes or (None,):
+            assert read.ta is not None
+            cases.append(
+                Case(
+                    "call",
+                    call.name,
+                    "tee",
+                    NONE if size is None else str(size),
+                    call.samples,
+                    call.min_us,
+                    call=f"{read.ta.uuid};{call.steps(size)}",
+                    place=place,
+                )
+            )
+    return Plan(
+        name=name,
+        summary=read.summary,
+        cases=tuple(cases),
+        teehash=tuple(step for block in read.teehash for step in block.expanded()),
+        ta=read.ta.uuid if read.ta is not None else None,
+        source=Source(
+            file,
+            text,
+            tuple(frozenset(case.key for case in block.expanded()) for block in read.cases or ()),
+        ),
+    )
+
+
+def available() -> tuple[str, ...]:
+    return tuple(sorted(path.stem for path in paths.plans().glob("*.toml")))
+
+
+def load(name: str) -> Plan:
+    """The plan of that name, or the one in the file of that name (`…/mine.toml`)."""
+    path = Path(name) if name.endswith(".toml") else paths.plans() / f"{name}.toml"
+    if not path.exists():
+        raise UsageMistake(
+            f"no plan {name}: {path} doesn't exist",
+            hint="there are: " + ", ".join(available()) + "; or name a .toml file",
+        )
+    own = path.name == BENCH
+    return parse(
+        read_text(path), name=path.absolute().parent.name if own else path.stem, file=str(path)
+    )

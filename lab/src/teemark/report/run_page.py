@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Runs into reports. `make` is pure: the same runs give the same bytes. `write` stores them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from teemark import __version__
+from teemark.base.files import write_whole
+from teemark.findings.notices import notices
+from teemark.findings.subject import Subject, subjects
+from teemark.page import html, markdown
+from teemark.report.sections import SECTIONS
+from teemark.run.reader import RunData
+from teemark.trace.profile import Trace
+
+HTML = "report.html"
+MARKDOWN = "report.md"
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    html: str
+    markdown: str
+    subjects: tuple[Subject, ...]
+
+
+def make(
+    runs: Sequence[RunData], traces: Sequence[Trace | None] = (), against: Trace | None = None
+) -> Report:
+    """`traces` are those of the runs, None where there is none; `against` is what they are compared
+    with."""
+    about = subjects(runs, traces, against)
+    banners = [
+        notice if len(about) == 1 else replace(notice, title=f"{subject.label}: {notice.title}")
+        for subject in about
+        for notice in notices(subject.run)
+    ]
+    sections = [section for function in SECTIONS if (section := function(about)) is not None]
+    title = _title(about)
+    subtitle = _subtitle(about)
+    generator = f"Made by teemark {__version__} from run.ndjson."
+    return Report(
+        html=html.render(title, subtitle, sections, generator, banners),
+        markdown=markdown.render(title, subtitle, sections, generator, banners),
+        subjects=about,
+    )
+
+
+def _title(about: Sequence[Subject]) -> str:
+    names = _list([subject.label for subject in about])
+    if all(subject.run.without_tee for subject in about):
+        return f"The cost of crypto on {names}, without a TEE"
+    return f"The cost of trusted execution on {names}"
+
+
+def _list(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else ", ".join(names[:-1]) + " and " + names[-1]
+
+
+def _subtitle(about: Sequence[Subject]) -> str:
+    said = []
+    for subject in about:
+        run = subject.run.run
+        if run is not None and run.board_summary and run.board_summary not in said:
+            said.append(run.board_summary)
+    return "; ".join(said)
+
+
+def write(report: Report, directory: Path) -> Path:
+    """Both files, each replaced at once; returns the HTML's path."""
+    write_whole(directory / HTML, report.html)
+    write_whole(directory / MARKDOWN, report.markdown)
+    return directory / HTML

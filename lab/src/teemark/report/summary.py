@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What `teemark run` prints at the end: one table, and what is worth a sentence."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from teemark.base import fmt
+from teemark.base.console import paragraph
+from teemark.base.console import terminal as text_terminal
+from teemark.page import figures, terminal
+from teemark.page.blocks import Column, Table
+from teemark.studies.answers import answers
+
+if TYPE_CHECKING:
+    from teemark.findings.subject import Subject
+
+_MARKS = {"yes": "=", "no": "≠", "undecided": "?", "not measured": "?"}
+"""Before what a seed document concludes."""
+
+
+def show(subject: Subject) -> None:
+    """To stdout, plain where that is no terminal."""
+    console = text_terminal()
+    tables = (_table(subject), _calls(subject))
+    terminal.show(console, [table for table in tables if table is not None])
+    for answer in answers(subject):
+        paragraph(console, f"{_MARKS[answer.outcome]} {answer.sentence}")
+    for verdict in subject.verdicts:
+        unsure = verdict.confidence == "low"
+        mark = "!" if verdict.kind == "caution" else "? uncertain:" if unsure else "•"
+        paragraph(console, f"{mark} {verdict.claim}")
+    run = subject.run
+    counts = f"{fmt.plural(len(run.sound), 'case')} measured"
+    if run.skips:
+        counts += f", {len(run.skips)} can't run here"
+    if run.fails:
+        counts += f", {len(run.fails)} failed"
+    paragraph(console, counts + (" (emulated timings)" if subject.emulated else ""))
+    for fail in run.fails:
+        paragraph(console, f"failed: {fail.case}: {fail.reason}")
+
+
+def _calls(subject: Subject) -> Table | None:
+    """Commands of the user's own TA that no line over sizes describes."""
+    run = subject.run
+    fitted = {cost.algorithm for cost in subject.models.costs if cost.workload == "call"}
+    stats = [one for one in subject.models.stats if one.workload == "call"]
+    alone = [one for one in stats if one.algorithm not in fitted]
+    if not alone:
+        return None
+    titles = ["median, instructions"] if run.icount else ["median", fmt.LEVEL]
+    rows = []
+    for one in alone:
+        cells = [figures.cell(run, one.estimate)]
+        if not run.icount:
+            cells.append(figures.plus_minus(one.estimate))
+        size = f"/{one.bytes}" if one.bytes is not None else ""
+        rows.append((f"call/{one.algorithm}{size}", *cells))
+    return Table((Column("", "left"), *map(Column, titles)), tuple(rows))
+
+
+def _table(subject: Subject) -> Table | None:
+    """Backends under the workload and algorithm that they share."""
+    costs = subject.models.costs
+    if not costs:
+        return None
+    run = subject.run
+    counted = run.icount
+    byte = "instructions a byte" if counted else "ns a byte"
+    titles = ["call, instructions" if counted else "a call", byte]
+    if not counted:
+        titles = [one for title in titles for one in (title, fmt.LEVEL)]
+    titles += ["limit, MiB/s", "misfit"]
+    rows: list[tuple[str, ...]] = []
+    last = ""
+    for cost in costs:
+        group = f"{cost.workload}/{cost.algorithm}"
+        if cost.workload.startswith("shm"):
+            group = cost.workload
+        if group != last:
+            alone = ("",) * len(titles)
+            rows += [("", *alone), (group, *alone)] if last else [(group, *alone)]
+        last = group
+        name = cost.algorithm if cost.workload.startswith("shm") else cost.backend
+        cells = [figures.cell(run, cost.call), fmt.digits(cost.ns_per_byte)]
+        if not counted:
+            known = (cost.call, cost.byte)
+            cells = [
+                text
+                for cell, figure in zip(cells, known, strict=True)
+                for text in (cell, figures.plus_minus(figure))
+            ]
+        limit = fmt.rate(1e9 / cost.ns_per_byte) if cost.ns_per_byte > 0 else fmt.NONE
+        misfit = figures.misfit(cost.fit) + ("" if cost.fit.fits else " !")
+        rows.append((f"  {name}", *cells, limit, misfit))
+    return Table((Column("", "left"), *map(Column, titles)), tuple(rows))

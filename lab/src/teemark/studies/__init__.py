@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""A section for runs of a seed plan: the published tables, measured again, and the audit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+
+from teemark.audit import audit_published
+from teemark.base.errors import ConfigError
+from teemark.findings.subject import Subject, section
+from teemark.page.blocks import Block, Bullets, Heading, Paragraph, Section
+from teemark.reference.data import load
+from teemark.studies import declared
+from teemark.studies.declared import SEED_PLANS
+from teemark.studies.measured import Lookup
+from teemark.studies.table import blocks, said
+
+_INTRO = (
+    "Each table has the rows and columns of the document. First stands what was measured in this "
+    "run: medians with their 95 % interval, with mean and standard deviation. A column "
+    "that the document has of means has the mean, and the median below it. The published figure is "
+    "beside it, its unit put right. "
+    "What the document says against itself is computed from its own figures and stands below "
+    "each table."
+)
+
+_reference = cache(load)
+
+
+def seed_tables(subjects: Sequence[Subject]) -> Section | None:
+    """None when no run is of a seed plan."""
+    return section("published", "The published tables, measured again", _INTRO, subjects, _of)
+
+
+def _of(subject: Subject) -> list[Block]:
+    plan = subject.run.plan
+    if plan not in SEED_PLANS:
+        return []
+    try:
+        reference = _reference()
+    except ConfigError as error:
+        return [Paragraph((f"The published figures can't be shown: {error.message}.",))]
+    lookup = Lookup(subject)
+    left = list(audit_published(reference, plan))
+    made: list[Block] = []
+    for table in declared.load(plan):
+        here = [finding for finding in left if finding.table == table.table]
+        left = [finding for finding in left if finding not in here]
+        made += blocks(table, lookup, reference, here)
+    if left:
+        made += [
+            Heading("Elsewhere in the document"),
+            Bullets(tuple(said(finding) for finding in left)),
+        ]
+    return made

@@ -1,0 +1,271 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What a run has to say to a cell of a published table: a value with its spread, or why not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from teemark.base.interval import Interval
+from teemark.findings.offload import Outcome
+from teemark.findings.offload_words import PROVEN, WORDS, judged
+from teemark.findings.subject import Subject
+from teemark.model import stats
+from teemark.model.stats import Estimate, Summary, summarize
+
+TeehashReport = Mapping[str, object]
+
+TRIED = "teehash-failed"
+"""The skip of a step that teehash couldn't do."""
+
+
+class NotKnown(Exception):
+    """Nothing was measured. The text says why, a sentence without its full stop."""
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """In base units: seconds, bytes, bytes a second, or a plain number."""
+
+    known: Estimate
+    mean: float | None = None
+    sd: float | None = None
+    samples: int | None = None
+    """Of what it is made of, the fewest; None for what isn't sampled."""
+
+    @classmethod
+    def of(cls, summary: Summary) -> Value:
+        return cls(summary.estimate, summary.mean, summary.sd, summary.count)
+
+    @property
+    def median(self) -> float:
+        return self.known.value
+
+    @property
+    def interval(self) -> Interval | None:
+        return self.known.interval
+
+    def __mul__(self, factor: float) -> Value:
+        return Value(
+            self.known.scaled(factor),
+            self.mean * factor if self.mean is not None else None,
+            self.sd * factor if self.sd is not None else None,
+            self.samples,
+        )
+
+    def __truediv__(self, other: Value | float) -> Value:
+        """A quotient of two medians."""
+        if not isinstance(other, Value):
+            return self * (1 / other)
+        if other.median <= 0:
+            raise ZeroDivisionError
+        return Value(self.known / other.known, samples=self._fewest(other))
+
+    def __rtruediv__(self, number: float) -> Value:
+        return exactly(number) / self
+
+    def __add__(self, other: Value | float) -> Value:
+        """A sum of two medians; with a number it is moved, and the standard deviation stays."""
+        if isinstance(other, Value):
+            return Value(self.known + other.known, samples=self._fewest(other))
+        mean = self.mean + other if self.mean is not None else None
+        return Value(self.known + stats.exactly(other), mean, self.sd, self.samples)
+
+    def __sub__(self, other: Value | float) -> Value:
+        return self + other * -1
+
+    def __rsub__(self, number: float) -> Value:
+        return self * -1 + number
+
+    def _fewest(self, other: Value) -> int | None:
+        return min((n for n in (self.samples, other.samples) if n is not None), default=None)
+
+
+def exactly(number: float) -> Value:
+    """Not measured but known."""
+    return Value(stats.exactly(number))
+
+
+def metric(report: TeehashReport, group: str, name: str) -> float:
+    """A figure of one teehash report in base units."""
+    figures = report.get(group)
+    figure = figures.get(name) if isinstance(figures, dict) else None
+    if not isinstance(figure, dict):
+        raise NotKnown(f"this teehash doesn't report {name.replace('_', ' ')}")
+    value = figure.get("value")
+    if not isinstance(value, int | float):
+        raise NotKnown(str(figure.get("reason") or "not known").rstrip("."))
+    return float(value) * {"ns": 1e-9, "percent": 0.01}.get(str(figure.get("unit")), 1.0)
+
+
+class Lookup:
+    """A run, asked for cases, for teehash steps and for facts. What isn't there is NotKnown."""
+
+    def __init__(self, subject: Subject) -> None:
+        self.subject = subject
+        self.machine = subject.run.machine
+        self._reports: dict[str, list[TeehashReport]] = {}
+        for record in subject.run.hashed:
+            self._reports.setdefault(record.case, []).append(record.report)
+
+    def absent(self, key: str) -> NotKnown:
+        """Why there is nothing of a case."""
+        for skip in self.subject.run.skips:
+            if skip.case == key:
+                return NotKnown(skip.reason.rstrip("."))
+        for fail in self.subject.run.fails:
+            if fail.case == key:
+                return NotKnown(f"it failed: {fail.reason.rstrip('.')}")
+        if self.subject.run.incomplete:
+            return NotKnown(f"the run is incomplete: {self.subject.run.incomplete}")
+        return NotKnown("this run has nothing of it: its plan doesn't ask, or it was cut off")
+
+    def _case(self, key: str) -> stats.CaseStats:
+        found = self.subject.models.case(key)
+        if found is None:
+            raise self.absent(key)
+        return found
+
+    def time(self, key: str) -> Value:
+        """Seconds of one call."""
+        return Value.of(self._case(key).time) * 1e-9
+
+    def rate(self, key: str) -> Value:
+        """Bytes a second."""
+        case = self._case(key)
+        if case.throughput is None:
+            raise NotKnown(f"{key} moves no bytes")
+        return (case.bytes or 0) / (Value(case.estimate) * 1e-9)
+
+    def size(self, key: str) -> Value:
+        """Bytes of one call."""
+        return exactly(self._case(key).bytes or 0)
+
+    def inside(self, key: str) -> Value:
+        """Seconds of one operation inside the TA, without the crossing: the slope over repeats."""
+        for line in self.subject.models.repeats:
+            if line.key == key:
+                return Value(line.operation) * 1e-9
+        if self.subject.models.case(key) is None:
+            raise self.absent(key)
+        raise NotKnown(f"{key} wasn't repeated inside a call often enough for a slope")
+
+    def per_byte(self, algorithm: str, backend: str) -> Value:
+        """Seconds of one more byte: the slope over sizes."""
+        cost = self.subject.models.cost(algorithm, backend)
+        if cost is None:
+            raise NotKnown(f"no line over sizes could be fitted to oneshot/{algorithm}/{backend}")
+        return Value(cost.byte) * 1e-9
+
+    def teehash(self, key: str, name: str, figure: Callable[[TeehashReport], float]) -> Value:
+        """A figure, called `name`, of every run of a step, as one value."""
+        reports = self._reports.get(key)
+        if not reports:
+            raise self.absent(key)
+        values = [figure(report) for report in reports]
+        return Value.of(summarize(values, stats.estimate((values,), f"{key} {name}")))
+
+    def ran(self, key: str) -> str:
+        """Whether teehash did what a step asks of it; where it tried."""
+        if key in self._reports:
+            return "yes"
+        if any(skip.case == key and skip.code == TRIED for skip in self.subject.run.skips):
+            return "no"
+        raise self.absent(key)
+
+    def samples(self, key: str) -> Value:
+        """How many were taken of a call."""
+        return exactly(self._case(key).time.count)
+
+    def verified(self, key: str) -> str:
+        """teebench times nothing whose output was wrong."""
+        self._case(key)
+        return "verified" if self.subject.run.cases[key].case.verified else "not verified"
+
+    def fact(self, name: str) -> Value | str:
+        """A fact of the machine record, such as ta_counter.hz."""
+        group, _, key = name.partition(".")
+        found = getattr(getattr(self.machine, group), key)
+        if found is None:
+            raise self._unknown(name)
+        if isinstance(found, bool):
+            return "yes" if found else "no"
+        if isinstance(found, tuple):
+            return "; ".join(found) if found else "none"
+        return exactly(found) if isinstance(found, int | float) else str(found)
+
+    def option(self, name: str) -> str:
+        """How an option of the kernel's configuration is set."""
+        if self.machine.kernel.options is None:
+            raise self._unknown("kernel.options")
+        for line in self.machine.kernel.options:
+            key, _, value = line.partition("=")
+            if key == name:
+                return "not set" if value == "n" else value
+        raise NotKnown("teebench doesn't record this option")
+
+    def driver(self, algorithm: str, what: str, kind: str = "") -> Value | str:
+        """`name` or `priority` of the driver that the kernel prefers; with `kind`, among those
+        that have it in their names."""
+        if self.machine.crypto.kernel_drivers is None:
+            raise self._unknown("crypto.kernel_drivers")
+        found = []
+        for line in self.machine.crypto.kernel_drivers:
+            words = line.split()
+            if words[:1] == [algorithm] and words[2:3] == ["priority"] and kind in words[1]:
+                found += [
+                    (int(priority), words[1]) for priority in words[3:4] if priority.isdigit()
+                ]
+        if not found:
+            named = f"{kind} driver".strip()
+            raise NotKnown(
+                f"the kernel lists no {named} for {algorithm}; modules are loaded on first use"
+            )
+        priority, name = max(found)
+        return exactly(priority) if what == "priority" else name
+
+    def done_by(self, key: str) -> str:
+        """Who did the work of a case, by the evidence: an accelerator, the CPU's instructions …"""
+        self._case(key)
+        for one in judged(self.subject.run, self.subject.models):
+            if one.key == key:
+                return f"{WORDS[one.outcome]} ({one.driver})" if one.driver else WORDS[one.outcome]
+        raise NotKnown("this run wasn't watched: it is of an older teebench")
+
+    def rate_by(self, outcome: Outcome, work: str, parameters: str) -> Value:
+        """Bytes a second of the fastest driver of the kernel that an outcome is proven of."""
+        return self.rate(self._fastest(outcome, work, parameters))
+
+    def driver_by(self, outcome: Outcome, work: str, parameters: str, what: str) -> Value | str:
+        """`name` or `priority` of that driver."""
+        key = self._fastest(outcome, work, parameters)
+        driver = self.subject.run.cases[key].case.kernel_driver
+        assert driver is not None
+        if what == "name":
+            return driver.name
+        if driver.priority is None:
+            raise NotKnown(f"/proc/crypto names no priority of {driver.name}")
+        return exactly(driver.priority)
+
+    def _fastest(self, outcome: Outcome, work: str, parameters: str) -> str:
+        """The case of the kernel's fastest driver that an outcome is proven of."""
+        found = {}
+        for one in judged(self.subject.run, self.subject.models):
+            case = self.subject.run.cases[one.key].case
+            mine = (f"{case.workload}/{case.algorithm}", case.parameters) == (work, parameters)
+            if mine and one.driver is not None:
+                found[one.key] = one
+        fitting = [one.key for one in found.values() if one.outcome == outcome]
+        if fitting:
+            return max(fitting, key=lambda key: self.rate(key).median)
+        if not found:
+            raise NotKnown("no driver of the kernel was measured")
+        raise NotKnown(
+            f"no driver here is proven to be {PROVEN[outcome]}: "
+            + ", ".join(sorted({f"{one.driver} is {WORDS[one.outcome]}" for one in found.values()}))
+        )
+
+    def _unknown(self, fact: str) -> NotKnown:
+        """Why a fact of the machine is null."""
+        reason = self.machine.reasons.get(fact)
+        return NotKnown((reason or f"the machine didn't tell {fact}").rstrip("."))
