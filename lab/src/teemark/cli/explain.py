@@ -82,8 +82,9 @@ def command(
 def _show(subject: Subject, chosen: Sequence[Breakdown]) -> None:
     from rich.text import Text
 
+    from teemark.base.finding import Finding
     from teemark.page import bars, figures, terminal
-    from teemark.page.blocks import Finding, Findings
+    from teemark.page.blocks import Findings
     from teemark.report.sections import breakdown, causes
 
     console = text_terminal(100)
@@ -98,10 +99,12 @@ def _show(subject: Subject, chosen: Sequence[Breakdown]) -> None:
     found = {cause.key for cause in subject.causes if cause.status == "found"}
     verdicts = [
         Finding(
-            claim=(f"{verdict.key}: {verdict.claim}",),
-            advice=(verdict.advice,) if verdict.advice else (),
-            caution=verdict.kind == "caution",
-            unsure=verdict.confidence == "low",
+            key=verdict.key,
+            topic="answer",
+            severity="caution" if verdict.kind == "caution" else "note",
+            claim=f"{verdict.key}: {verdict.claim}",
+            remedy=verdict.advice or "",
+            sure=verdict.confidence == "high",
         )
         for verdict in subject.verdicts
         if _RESTATED.get(verdict.key) not in found

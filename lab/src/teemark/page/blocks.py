@@ -6,6 +6,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from teemark.base.finding import Finding
+
 
 @dataclass(frozen=True, slots=True)
 class Strong:
@@ -36,17 +38,6 @@ class Paragraph:
 @dataclass(frozen=True, slots=True)
 class Bullets:
     items: tuple[Text, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """A conclusion: a sentence, what it stands on, and what to do about it."""
-
-    claim: Text
-    evidence: Text = ()
-    advice: Text = ()
-    caution: bool = False
-    unsure: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from teemark.base.finding import Finding
 from teemark.page.blocks import (
     Banner,
     Bar,
@@ -93,13 +94,7 @@ def block(value: Block, level: int) -> str:  # noqa: PLR0911 - one branch a kind
         case Bullets():
             return "\n".join(f"- {text(item)}" for item in value.items)
         case Findings():
-            lines = []
-            for item in value.items:
-                mark = "Caution: " if item.caution else "Uncertain: " if item.unsure else ""
-                lines.append(f"- **{mark}{text(item.claim)}** {text(item.evidence)}".rstrip())
-                if item.advice:
-                    lines.append(f"  *{text(item.advice)}*")
-            return "\n".join(lines)
+            return "\n".join(_finding(item) for item in value.items)
         case Banner():
             return f"> **{escape(value.title)}.** {text(value.text)}"
         case Figures():
@@ -121,6 +116,13 @@ def block(value: Block, level: int) -> str:  # noqa: PLR0911 - one branch a kind
             return f"{'#' * (level + 1)} {escape(value.title)} ({escape(value.note)})\n\n{inner}"
         case Heading():
             return f"{'#' * (level + 1)} {escape(value.text)}"
+
+
+def _finding(item: Finding) -> str:
+    mark = "" if item.sure else "Uncertain: "
+    mark = mark if item.severity == "note" else "Caution: "
+    said = f"- **{mark}{escape(item.claim)}** {escape(item.evidence)}".rstrip()
+    return f"{said}\n  *{escape(item.advice)}*" if item.advice else said
 
 
 def render(

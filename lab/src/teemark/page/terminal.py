@@ -7,13 +7,13 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from teemark.base.console import paragraph
+from teemark.base.finding import Finding
 from teemark.page.blocks import (
     Bar,
     Block,
     Bullets,
     Cell,
     Column,
-    Finding,
     Findings,
     Fold,
     Paragraph,
@@ -54,12 +54,12 @@ def plain(text: Text) -> str:
 
 
 def _finding(console: Console, one: Finding) -> None:
-    unsure = " (uncertain)" if one.unsure else ""
-    paragraph(console, f"{'!' if one.caution else '•'} {plain(one.claim)}{unsure}")
+    mark = "•" if one.severity == "note" else "!"
+    paragraph(console, f"{mark} {one.claim}{'' if one.sure else ' (uncertain)'}")
     if one.evidence:
-        paragraph(console, f"  by: {plain(one.evidence)}")
+        paragraph(console, f"  by: {one.evidence}")
     if one.advice:
-        paragraph(console, f"  → {plain(one.advice)}")
+        paragraph(console, f"  → {one.advice}")
 
 
 def _table(console: Console, table: Table) -> None:

@@ -7,13 +7,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from teemark.base import fmt
+from teemark.base.finding import Finding
 from teemark.findings.cause_words import SaidCause
 from teemark.findings.subject import Subject, section
 from teemark.page.blocks import (
     Block,
     Bullets,
     Code,
-    Finding,
     Findings,
     Fold,
     Inline,
@@ -59,10 +59,12 @@ def told(subject: Subject) -> list[Block]:
 
 def _finding(cause: SaidCause) -> Finding:
     return Finding(
-        claim=(Code(cause.key), f": {cause.claim}"),
-        evidence=(cause.evidence,) if cause.evidence else (),
-        advice=(cause.advice,) if cause.advice else (),
-        unsure=cause.confidence == "low",
+        key=cause.key,
+        topic="cause",
+        claim=f"{cause.key}: {cause.claim}",
+        evidence=cause.evidence,
+        remedy=cause.advice or "",
+        sure=cause.confidence == "high",
     )
 
 

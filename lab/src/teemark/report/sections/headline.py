@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from teemark.base import fmt
+from teemark.base.finding import Finding
 from teemark.findings.subject import Subject, each
 from teemark.findings.verdict_words import Said
 from teemark.findings.verdicts import Confidence, main_algorithm, sure
@@ -16,7 +17,6 @@ from teemark.page.blocks import (
     Block,
     Code,
     Figures,
-    Finding,
     Findings,
     Heading,
     Paragraph,
@@ -133,17 +133,21 @@ def _marked(text: str, confidence: Confidence) -> str:
 
 def _answered(answer: Answered) -> Finding:
     return Finding(
-        claim=(answer.sentence,),
-        evidence=(answer.evidence,),
-        advice=(answer.advice,) if answer.advice else (),
+        key=answer.key,
+        topic="conclusion",
+        claim=answer.sentence,
+        evidence=answer.evidence,
+        remedy=answer.advice,
     )
 
 
 def _finding(verdict: Said) -> Finding:
     return Finding(
-        claim=(verdict.claim,),
-        evidence=(verdict.evidence,),
-        advice=(verdict.advice,) if verdict.advice else (),
-        caution=verdict.kind == "caution",
-        unsure=verdict.confidence == "low",
+        key=verdict.key,
+        topic="answer",
+        severity="caution" if verdict.kind == "caution" else "note",
+        claim=verdict.claim,
+        evidence=verdict.evidence,
+        remedy=verdict.advice or "",
+        sure=verdict.confidence == "high",
     )
