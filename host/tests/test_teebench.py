@@ -192,7 +192,7 @@ def test_help_and_version() -> None:
     done = bench("--help")
     assert done.returncode == 0
     assert b"Exit status" in done.stdout
-    package = HERE.parents[1] / "lab" / "src" / "teemark" / "__init__.py"
+    package = HERE.parents[1] / "lab" / "src" / "teemark" / "version.py"
     version = re.search('__version__ = "(.+)"', package.read_text())
     assert version
     assert bench("--version").stdout == f"teebench {version[1]}\n".encode()

@@ -19,11 +19,11 @@ from pathlib import Path
 
 import pytest
 
-from teemark import __version__
 from teemark.base import fmt, paths
 from teemark.base.console import json_text, paragraph, terminal, wrapped
 from teemark.boards import SshConfig
 from teemark.cli import main as cli
+from teemark.version import __version__
 
 TEEMARK = [sys.executable, "-m", "teemark"]
 

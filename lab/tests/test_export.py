@@ -8,6 +8,7 @@ import io
 import json
 import re
 from dataclasses import replace
+from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import jsonschema
@@ -16,8 +17,12 @@ import pytest
 from prometheus_client import Metric
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
-from synthetic import Synthetic, run_from
+import teemark
+from synthetic import Synthetic, run_from, write
+from teemark.base.errors import TeemarkError
 from teemark.export import (
+    FORMATS,
+    Format,
     bmf,
     github_action_benchmark,
     google_benchmark,
@@ -27,7 +32,7 @@ from teemark.export import (
     tidy_csv,
 )
 from teemark.run.reader import RunData, parse
-from teemark.run.records import Fail, Skip
+from teemark.run.records import Commit, Fail, Skip
 
 
 @pytest.fixture(scope="module")
@@ -182,6 +187,53 @@ def test_github_action_benchmark_has_what_it_requires(run: RunData) -> None:
     assert not any("range" in entry for entry in exact)
 
 
+assert EXACT.run is not None
+ORIGIN = replace(
+    EXACT,
+    run=msgspec.structs.replace(
+        EXACT.run,
+        commit=Commit(hash="8d41e07" + "0" * 33, branch="main"),
+        labels={"compiler": 'gcc "12"'},
+    ),
+)
+
+
+@pytest.mark.parametrize("form", [one for one in FORMATS if one.name != "bmf"])
+def test_each_export_has_the_commit_and_the_labels(form: Format) -> None:
+    """BMF alone has no place for them."""
+    told, bare = form.render(ORIGIN), form.render(EXACT)
+    for word in ("8d41e07", "gcc"):
+        assert word in told
+        assert word not in bare
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_no_export_calls_instructions_a_time(form: Format, run: RunData) -> None:
+    """Each says `instructions` where the board counts them, and nowhere else."""
+    assert "instructions" in form.render(EXACT)
+    assert "instructions" not in form.render(replace(run, skips=()))
+
+
+def test_junit_has_no_seconds_of_instructions() -> None:
+    tests = ET.fromstring(junit.render(EXACT)).findall("testcase")
+    assert not any(test.get("time") for test in tests)
+    (test,) = (test for test in tests if test.get("name") == "none/tee/none")
+    assert test.findtext("system-out") == "387000 instructions a call"
+
+
+def test_records_for_python_users(tmp_path: Path) -> None:
+    """`teemark.load` gives what the CSV has, with numbers as numbers."""
+    made = Synthetic(algorithms=("sha256",), samples=3)
+    folder = write(made.records(), tmp_path / "run").parent
+    records = teemark.load(str(folder))
+    rows = table(made.run())
+    assert [str(one["ns"]) for one in records if one["ns"]] == [r["ns"] for r in rows if r["ns"]]
+    assert {one["unit"] for one in records} == {"ns"}
+    assert {type(one["ns"]) for one in records if not one["not_measured"]} == {int}
+    with pytest.raises(TeemarkError):
+        teemark.load(tmp_path)
+
+
 def parsed(text: str) -> list[Metric]:
     return list(text_string_to_metric_families(text))  # type: ignore[no-untyped-call]
 
@@ -190,14 +242,19 @@ def test_openmetrics_is_read_by_prometheus(run: RunData) -> None:
     assert run.run is not None
     odd = replace(run, run=msgspec.structs.replace(run.run, board='a "b" \\ c'))
     families = {family.name: family for family in parsed(openmetrics.render(odd))}
-    assert set(families) == {f"teemark_call{end}_seconds" for end in ("", "_low", "_high")}
+    assert set(families) == {
+        "teemark_run",
+        *(f"teemark_call{end}_seconds" for end in ("", "_low", "_high")),
+    }
     family = families["teemark_call_seconds"]
     assert (family.type, family.unit) == ("gauge", "seconds")
     (sample,) = [one for one in family.samples if one.labels["case"] == KEY]
     assert sample.labels["board"] == 'a "b" \\ c'
     assert sample.value == pytest.approx(1.76e-3, rel=0.05)
-    (exact, *_) = parsed(openmetrics.render(EXACT))
+    (about, exact, *_) = parsed(openmetrics.render(ORIGIN))
     assert exact.name == "teemark_call_instructions"
+    (info,) = about.samples
+    assert (about.type, info.labels["label_compiler"]) == ("info", 'gcc "12"')
 
 
 def test_lava_signals_have_a_result_for_every_case(run: RunData, cut: RunData) -> None:

@@ -248,7 +248,7 @@ def test_help_version_and_list(bare: Program) -> None:
     assert (shown.status, shown.err) == (0, b"")
     for option in ("--check", "--chunk", "--report", "--jobs", "--mode", "--cold"):
         assert option.encode() in shown.out
-    version = re.search('__version__ = "(.+)"', (ROOT / "lab/src/teemark/__init__.py").read_text())
+    version = re.search('__version__ = "(.+)"', (ROOT / "lab/src/teemark/version.py").read_text())
     assert version
     assert bare("--version").out == f"teehash {version[1]}\n".encode()
     listed = bare("--list").out.decode().split("\n")

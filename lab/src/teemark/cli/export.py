@@ -38,4 +38,9 @@ def command(run_path: Path, name: str, output: Path | None) -> int:
     run = reader.read(run_path)
     render = next(row.render for row in FORMATS if row.name == name)
     put(render(run), output)
+    if name == "bmf" and run.commit is not None:
+        from teemark.base.console import say
+
+        branch = f" --branch {run.commit.branch}" if run.commit.branch else ""
+        say(f"teemark: BMF has no place for a commit: bencher run --hash {run.commit.hash}{branch}")
     return 0 if run.as_asked else 1

@@ -18,9 +18,9 @@ from typing import NoReturn
 
 import click
 
-from teemark import __version__
 from teemark.base import console
 from teemark.base.errors import TeemarkError
+from teemark.version import __version__
 
 
 @dataclass(frozen=True, slots=True)

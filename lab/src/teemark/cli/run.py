@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from teemark.boards import Board
     from teemark.boards.own_ta import OwnTa
     from teemark.findings.subject import Subject
+    from teemark.measure.origin import Origin
     from teemark.measure.runner import Outcome, Starts
     from teemark.plan.plan import Plan
     from teemark.run.reader import RunData
@@ -67,6 +68,22 @@ if TYPE_CHECKING:
     help="After the samples, trace some calls into the TEE by the kernel's tracepoints, for "
     "`teemark explain`; needs root on the board.",
 )
+@click.option(
+    "--commit",
+    "commit_word",
+    metavar="auto|REF|none",
+    default="auto",
+    show_default=True,
+    help="The source that is measured: a commit, or a folder in a git repository. auto: the "
+    "repository around the current folder, unless it is teemark's own.",
+)
+@click.option(
+    "--label",
+    "labels",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="Kept in the run and shown by compare, history and exports. May be repeated.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print a summary for scripts on stdout.")
 def command(
     *,
@@ -78,6 +95,8 @@ def command(
     boots: int | None,
     rounds: int | None,
     trace_events: bool,
+    commit_word: str,
+    labels: tuple[str, ...],
     as_json: bool,
 ) -> int:
     """Run a plan on a board, keep the raw records, and report.
@@ -95,7 +114,7 @@ def command(
     from teemark.base.console import say
     from teemark.boards import open_board
     from teemark.cli import ta_option
-    from teemark.measure import runner
+    from teemark.measure import origin, runner
     from teemark.plan import check as plan_check
     from teemark.plan import plan
     from teemark.run import reader
@@ -105,6 +124,7 @@ def command(
     if only:
         asked = plan.select(asked, only)
     plan_check.check(asked)
+    source = origin.find(commit_word, labels)
     board = open_board(board_word)
     _check_starts(board, boots, rounds)
     if out is not None:
@@ -112,7 +132,7 @@ def command(
     starts = runner.Starts(boots or rounds or 1, "boot" if boots is not None else "round")
     say(f"{_title(asked, board)}: {_ahead(board, asked, starts)}")
     options = ("--trace-events",) if trace_events else ()
-    outcome = _measure(board, asked, out, starts, own, options=options)
+    outcome = _measure(board, asked, out, starts, own, options=options, source=source)
     run = reader.read(outcome.file)
     try:
         _show(outcome, run, as_json=as_json)
@@ -133,6 +153,7 @@ def _measure(
     own: OwnTa | None,
     *,
     options: tuple[str, ...],
+    source: Origin,
 ) -> Outcome:
     from teemark.base import paths
     from teemark.base.console import working
@@ -159,7 +180,9 @@ def _measure(
         default = runner.default_directory(paths.runs(), board.name, asked.name, now)
         directory = out or new_directory(default)
         with watching(asked, _title(asked, board), starts.count) as watcher:
-            outcome = runner.measure(board, asked, directory, watcher, starts, options=options)
+            outcome = runner.measure(
+                board, asked, directory, watcher, starts, options=options, origin=source
+            )
     if out is None:
         point_latest(directory)
     return outcome

@@ -20,6 +20,7 @@ def render(run: RunData) -> str:
         interval = stats.time.interval
         if interval is not None and interval.width > 0:
             entry["range"] = f"± {interval.width / 2:.1f}"
-        entry["extra"] = f"{run.name}, {stats.time.count} samples"
+        told = (f"{name} {value}" for name, value in run.origin.items())
+        entry["extra"] = ", ".join((run.name, f"{stats.time.count} samples", *told))
         entries.append(entry)
     return json.dumps(entries, indent=1) + "\n"

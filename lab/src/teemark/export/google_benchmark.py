@@ -11,7 +11,9 @@ from teemark.run.reader import MeasuredCase, RunData
 from teemark.run.records import Sample
 
 
-def _entry(measured: MeasuredCase, sample: Sample, index: int, count: int) -> dict[str, Any]:
+def _entry(
+    run: RunData, measured: MeasuredCase, sample: Sample, index: int, count: int
+) -> dict[str, Any]:
     calls = sample.loops
     cpu_us = None
     if sample.user_us is not None and sample.sys_us is not None:
@@ -31,7 +33,9 @@ def _entry(measured: MeasuredCase, sample: Sample, index: int, count: int) -> di
         "time_unit": "ns",
     }
     size = measured.case.bytes
-    if size and sample.ns:
+    if run.icount:  # the format has units of time only: a counter says what it is
+        entry |= {"label": "instructions, not time", "instructions": real}
+    elif size and sample.ns:
         entry["bytes_per_second"] = size * calls * 1e9 / sample.ns
     return entry
 
@@ -43,7 +47,8 @@ def render(run: RunData) -> str:
     for measured in run.sound:
         samples = [sample for sample in measured.samples if sample.repeat == 1]
         entries += [
-            _entry(measured, sample, index, len(samples)) for index, sample in enumerate(samples)
+            _entry(run, measured, sample, index, len(samples))
+            for index, sample in enumerate(samples)
         ]
     entries += [
         {
@@ -61,5 +66,7 @@ def render(run: RunData) -> str:
             "date": run.run.started,
             "teemark_plan": run.run.plan,
             "teemark_emulated": run.run.emulated,
+            "teemark_unit": run.unit,
         }
+    context |= {f"teemark_{name}": value for name, value in run.origin.items()}
     return json.dumps({"context": context, "benchmarks": entries}, indent=1) + "\n"

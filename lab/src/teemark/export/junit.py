@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""JUnit XML: a test a case. A wrong output fails, a skip is skipped, its time is the median. A case
-that a broken-off run couldn't measure as asked is an error, as is a TEE that couldn't be used."""
+"""JUnit XML: a test a case. A wrong output fails, a skip is skipped, its time is the median; where
+instructions are counted, they stand in its output, and it has no time. A case that a broken-off run
+couldn't measure as asked is an error, as is a TEE that couldn't be used. Commit and labels are
+properties of the suite."""
 
 from __future__ import annotations
 
@@ -18,23 +20,27 @@ def _text(text: str) -> str:
     return _NOT_XML.sub("\ufffd", text)
 
 
-def _test(suite: ET.Element, key: str, seconds: float | None = None) -> ET.Element:
+def _test(suite: ET.Element, key: str) -> ET.Element:
     workload, _, rest = _text(key).partition("/")
-    test = ET.SubElement(suite, "testcase", classname=f"teemark.{workload}", name=rest)
-    if seconds is not None:
-        test.set("time", f"{seconds:.9f}")
-    return test
+    return ET.SubElement(suite, "testcase", classname=f"teemark.{workload}", name=rest)
 
 
 def render(run: RunData) -> str:
     suite = ET.Element("testsuite", name=_text(f"teemark {run.name}"))
+    properties = ET.SubElement(suite, "properties")
+    for name, value in ({"unit": run.unit} | run.origin).items():
+        ET.SubElement(properties, "property", name=name, value=_text(value))
     failed = {fail.case for fail in run.fails}
     short = {case.case: case for case in run.missing}
     counts = {"tests": 0, "failures": len(run.fails), "skipped": 0, "errors": len(short)}
     for key, measured in run.cases.items():
         times = [sample.ns / sample.loops for sample in measured.samples if sample.repeat == 1]
         if key not in failed and key not in short and times:
-            _test(suite, key, median(times) / 1e9)
+            test = _test(suite, key)
+            if run.icount:
+                ET.SubElement(test, "system-out").text = f"{median(times):.15g} instructions a call"
+            else:
+                test.set("time", f"{median(times) / 1e9:.9f}")
     for fail in run.fails:
         ET.SubElement(_test(suite, fail.case), "failure", message=_text(fail.reason))
     for skip in run.skips:
@@ -48,7 +54,7 @@ def render(run: RunData) -> str:
     for name, problem in _of_the_run(run):
         counts["errors"] += 1
         ET.SubElement(_test(suite, name), "error", message=_text(problem))
-    counts["tests"] = len(suite)
+    counts["tests"] = len(suite.findall("testcase"))
     for name, count in counts.items():
         suite.set(name, str(count))
     ET.indent(suite)

@@ -19,8 +19,10 @@ def _signal(case: str, result: str, more: str = "") -> str:
 
 
 def render(run: RunData) -> str:
-    """A case that failed, or that a broken-off run lacks, fails; one that can't run is skipped."""
-    lines = []
+    """A case that failed, or that a broken-off run lacks, fails; one that can't run is skipped.
+    LAVA's results have no field for a commit: commit and labels are test cases that pass, with the
+    value in their names."""
+    lines = [_signal(f"run/{name}/{value}", "pass") for name, value in run.origin.items()]
     short = {case.case for case in run.missing}
     for stats in stats_of(run):
         if stats.key not in short:

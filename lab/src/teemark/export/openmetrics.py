@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """OpenMetrics text, for Prometheus: the median of each case as a gauge, the ends of its 95 %
-interval as two more."""
+interval as two more. Commit and labels are in `teemark_run_info`, so that a new commit doesn't
+begin new series of each case."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
 
 from teemark.model.models import stats_of
 from teemark.run.reader import RunData
@@ -18,6 +21,10 @@ def _label(text: str) -> str:
     return text.replace("\\", r"\\").replace("\n", r"\n").replace('"', r"\"")
 
 
+def _labels(labels: Mapping[str, str]) -> str:
+    return "{" + ",".join(f'{name}="{_label(value)}"' for name, value in labels.items()) + "}"
+
+
 def render(run: RunData) -> str:
     """Seconds, as Prometheus asks for; instructions where these are counted."""
     unit, factor = ("instructions", 1.0) if run.icount else ("seconds", 1e-9)
@@ -26,11 +33,12 @@ def render(run: RunData) -> str:
         values = {"": stats.time.median}
         if stats.time.interval is not None:
             values |= {"_low": stats.time.interval.low, "_high": stats.time.interval.high}
-        labels = {"board": run.name, "plan": run.plan, "case": stats.key}
-        text = ",".join(f'{name}="{_label(value)}"' for name, value in labels.items())
+        labels = _labels({"board": run.name, "plan": run.plan, "case": stats.key})
         for name, value in values.items():
-            rows[name].append(f"teemark_call{name}_{unit}{{{text}}} {value * factor!r}")
-    lines = []
+            rows[name].append(f"teemark_call{name}_{unit}{labels} {value * factor!r}")
+    lines = ["# TYPE teemark_run info", "# HELP teemark_run What was measured."]
+    about = _labels({"board": run.name, "plan": run.plan} | run.origin)
+    lines.append(f"teemark_run_info{about} 1")
     for name, found in rows.items():
         if found:
             metric = f"teemark_call{name}_{unit}"

@@ -1,27 +1,20 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Tidy CSV: a row a raw sample, in the order in which they were taken.
 
-`seq` counts over all starts; `ns` is by the client's clock; `ta_ns` is what the TA counted in the
-same calls, where it did. A case that wasn't measured has a row without a sample, and in
-`not_measured` why."""
+`seq` counts over all starts; `ns` is by the client's clock, `ta_ns` by the TA's in the same calls,
+where it counted. `unit` is the unit of both: nanoseconds, or instructions on a board that counts
+them. A case that wasn't measured has a row without a sample, and the reason in `not_measured`."""
 
 from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Iterator
+from typing import Any
 
 from teemark.run.reader import RunData
 
-COLUMNS = (
-    "board",
-    "emulated",
-    "case",
-    "workload",
-    "algorithm",
-    "backend",
-    "parameters",
-    "bytes",
-    "start",
+OF_SAMPLE = (
     "seq",
     "repeat",
     "loops",
@@ -32,54 +25,70 @@ COLUMNS = (
     "nvcsw",
     "nivcsw",
     "runq_ns",
+)
+"""Columns that are fields of a sample."""
+
+COLUMNS = (
+    "board",
+    "plan",
+    "commit",
+    "branch",
+    "changes",
+    "emulated",
+    "case",
+    "workload",
+    "algorithm",
+    "backend",
+    "parameters",
+    "bytes",
+    "start",
+    *OF_SAMPLE,
+    "unit",
     "ta_ns",
     "not_measured",
 )
 
 
 def render(run: RunData) -> str:
-    """Empty fields are unknown values."""
+    """Empty fields are unknown values; each label is a last column `label_KEY`."""
     out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(COLUMNS)
-    emulated = "" if run.run is None else int(run.run.emulated)
+    names = (*COLUMNS, *(name for name in run.origin if name not in COLUMNS))
+    writer = csv.DictWriter(out, names, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows(run))
+    return out.getvalue()
+
+
+def rows(run: RunData) -> Iterator[dict[str, Any]]:
+    """Yields each sample by column, then each case that wasn't measured; None where a value is
+    unknown."""
+    unknown: dict[str, Any] = dict.fromkeys(COLUMNS)
+    of_run = unknown | {"board": run.name, "plan": run.plan or None, "unit": run.unit} | run.origin
+    if run.run is not None:
+        of_run["emulated"] = int(run.run.emulated)
     counted = {
         (key, sample.seq): sample.ns
         for key, measured in run.cases.items()
         for sample in measured.ta_samples
     }
-    rows = sorted(
+    taken = sorted(
         ((sample, measured.case) for measured in run.cases.values() for sample in measured.samples),
-        key=lambda row: row[0].seq,
+        key=lambda pair: pair[0].seq,
     )
-    for sample, case in rows:
-        writer.writerow(
-            (
-                run.name,
-                emulated,
-                case.case,
-                case.workload,
-                case.algorithm,
-                case.backend,
-                case.parameters,
-                case.bytes,
-                next(start.number for start in run.starts if sample.seq in start.seqs),
-                sample.seq,
-                sample.repeat,
-                sample.loops,
-                sample.ns,
-                sample.source,
-                sample.user_us,
-                sample.sys_us,
-                sample.nvcsw,
-                sample.nivcsw,
-                sample.runq_ns,
-                counted.get((case.case, sample.seq)),
-                None,
-            )
-        )
+    for sample, case in taken:
+        start = next(start.number for start in run.starts if sample.seq in start.seqs)
+        yield of_run | {
+            "case": case.case,
+            "workload": case.workload,
+            "algorithm": case.algorithm,
+            "backend": case.backend,
+            "parameters": case.parameters,
+            "bytes": case.bytes,
+            "start": start,
+            **{name: getattr(sample, name) for name in OF_SAMPLE},
+            "ta_ns": counted.get((case.case, sample.seq)),
+        }
     for one in run.unmeasured:
-        words = one.case.split("/", 3)
-        blank = [None] * (len(COLUMNS) - 4 - len(words))
-        writer.writerow((run.name, emulated, one.case, *words, *blank, one.why))
-    return out.getvalue()
+        names = ("workload", "algorithm", "backend", "parameters")
+        words = dict(zip(names, one.case.split("/", 3), strict=False))
+        yield of_run | {"case": one.case, **words, "not_measured": one.why}

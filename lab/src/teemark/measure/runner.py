@@ -20,7 +20,6 @@ from typing import IO, TYPE_CHECKING, Literal
 
 import msgspec
 
-from teemark import __version__
 from teemark.base.errors import (
     BoardError,
     CommandFailed,
@@ -33,6 +32,7 @@ from teemark.boards.install import built_tas
 from teemark.boards.quiet import quietly
 from teemark.boards.ta_key import all_signed_with_published_key
 from teemark.measure import teehash_steps
+from teemark.measure.origin import Origin
 from teemark.plan import check as plan_check
 from teemark.plan import plan
 from teemark.plan.plan import Case, Plan
@@ -40,6 +40,7 @@ from teemark.run.reader import decode_line, stands_for
 from teemark.run.records import SCHEMA, AnyRecord, End, Machine, Run, Start
 from teemark.run.records import Case as CaseRecord
 from teemark.run.writer import RunWriter
+from teemark.version import __version__
 
 if TYPE_CHECKING:
     from teemark.boards.board import Board
@@ -94,8 +95,11 @@ def default_directory(runs: Path, board: str, name: str, now: datetime) -> Path:
     return runs / f"{now.astimezone(UTC):%Y%m%dT%H%M%SZ}-{board}-{name}"
 
 
-def header(board: Board, asked: Plan, starts: int, now: datetime) -> Run:
+def header(
+    board: Board, asked: Plan, starts: int, now: datetime, origin: Origin | None = None
+) -> Run:
     """The record that goes before all others."""
+    origin = origin or Origin()
     cases = asked.cases
     return Run(
         schema=SCHEMA,
@@ -113,6 +117,8 @@ def header(board: Board, asked: Plan, starts: int, now: datetime) -> Run:
         tas_signed_with_published_key=all_signed_with_published_key(
             [*built_tas(board), *board.guests]
         ),
+        commit=origin.commit,
+        labels=dict(origin.labels),
     )
 
 
@@ -128,6 +134,7 @@ def measure(
     starts: Starts | None = None,
     *,
     options: Sequence[str] = (),
+    origin: Origin | None = None,
 ) -> Outcome:
     """Run a plan on an open board that is set up; `options` are teebench's.
 
@@ -138,7 +145,7 @@ def measure(
     cases = asked.cases
     now = datetime.now(UTC)
     with RunWriter(directory) as writer:
-        writer.record(header(board, asked, starts.count, now))
+        writer.record(header(board, asked, starts.count, now, origin))
         measured = False
         error: TeemarkError | None = None
         for number in range(1, starts.count + 1):

@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
-from teemark import __version__
 from teemark.model.compare import Limit
 from teemark.page import html, markdown
 from teemark.page.blocks import Banner, Block, Bullets, Paragraph, Section, Strong
@@ -15,6 +14,7 @@ from teemark.report.comparing import Compared
 from teemark.report.sections.comparison import verdicts
 from teemark.studies import against
 from teemark.studies.against import Against
+from teemark.version import __version__
 
 
 def render(

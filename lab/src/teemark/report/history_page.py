@@ -5,12 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from teemark import __version__
 from teemark.model.history import Line
 from teemark.page import charts, figures, html
 from teemark.page.blocks import Block, Chart, Code, Column, Fold, Paragraph, Section, Table
 from teemark.report import comparing
 from teemark.run.reader import RunData
+from teemark.version import __version__
 
 CHARTS = 12
 """Lines that are drawn: those that changed most."""

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from teemark import __version__
 from teemark.base.files import write_whole
 from teemark.findings.notices import notices
 from teemark.findings.subject import Subject, subjects
@@ -15,6 +14,7 @@ from teemark.page import html, markdown
 from teemark.report.sections import SECTIONS
 from teemark.run.reader import RunData
 from teemark.trace.profile import Trace
+from teemark.version import __version__
 
 HTML = "report.html"
 MARKDOWN = "report.md"

@@ -24,6 +24,7 @@ from teemark.run.records import (
     AnyRecord,
     Backend,
     Case,
+    Commit,
     End,
     Fail,
     First,
@@ -206,6 +207,27 @@ class RunData:
     @property
     def name(self) -> str:
         return self.run.board if self.run else "this machine"
+
+    @property
+    def commit(self) -> Commit | None:
+        """The commit that the run measured, where it says so."""
+        return self.run.commit if self.run is not None else None
+
+    @property
+    def labels(self) -> dict[str, str]:
+        return self.run.labels if self.run is not None else {}
+
+    @property
+    def origin(self) -> dict[str, str]:
+        """What the run says of its source: commit, branch and `changes` ("yes" or "no") where it
+        knows its commit, and `label_KEY` for each label."""
+        told = {}
+        if self.commit is not None:
+            told["commit"] = self.commit.hash
+            if self.commit.branch is not None:
+                told["branch"] = self.commit.branch
+            told["changes"] = "yes" if self.commit.dirty else "no"
+        return told | {f"label_{key}": value for key, value in self.labels.items()}
 
     def title(self, algorithm: str) -> str:
         """As the run says that people write it; its bare name where it doesn't."""

@@ -33,6 +33,19 @@ class Record(Struct, frozen=True, kw_only=True, tag_field="type"):
     """What all records share: `type`."""
 
 
+class Commit(Struct, frozen=True, kw_only=True):
+    """The git commit of the source tree that a run measured."""
+
+    hash: Annotated[str, Meta(description="40 hexadecimal digits, or as many as were given")]
+    branch: Annotated[str | None, Meta(description="null: none was checked out")] = None
+    dirty: Annotated[bool, Meta(description="tracked files were changed since the commit")] = False
+
+    @property
+    def short(self) -> str:
+        """The commit's first seven digits, with "+ changes" if the tree was dirty."""
+        return self.hash[:7] + (" + changes" if self.dirty else "")
+
+
 class Run(Record, frozen=True, kw_only=True, tag="run"):
     """First line of a run that `teemark run` made: what was asked, of which board."""
 
@@ -54,6 +67,10 @@ class Run(Record, frozen=True, kw_only=True, tag="run"):
         bool | None,
         Meta(description="the TAs' key is the one that OP-TEE publishes; null: no TAs here"),
     ] = None
+    commit: Annotated[
+        Commit | None, Meta(description="what was measured; null: not asked for, or no repository")
+    ] = None
+    labels: Annotated[dict[str, str], Meta(description="by the user: --label KEY=VALUE")] = {}
 
 
 class Start(Record, frozen=True, kw_only=True, tag="start"):

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import json
 
-from teemark import __version__
 from teemark.trace.folded import frame
 from teemark.trace.profile import Function, Trace
+from teemark.version import __version__
 
 _SCHEMA = "https://www.speedscope.app/file-format-schema.json"
 

@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The source that a run measures: its git commit, and labels that the user gives."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from teemark.base import paths
+from teemark.base.errors import ConfigError, UsageMistake
+from teemark.run.records import Commit
+
+_HASH = re.compile(r"[0-9a-f]{7,64}")
+_LABEL = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)=(.+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """The commit is None where there is none, or nobody asked for it."""
+
+    commit: Commit | None = None
+    labels: Mapping[str, str] = field(default_factory=dict)
+
+
+def find(word: str, labels: Sequence[str] = (), folder: Path | None = None) -> Origin:
+    """Returns what `--commit WORD` and each `--label KEY=VALUE` name. `auto` is the repository
+    around `folder` (default: the current one), unless that is teemark's own checkout; `none` is
+    nothing; another word is a folder in a repository, a reference of the repository around
+    `folder`, or a bare hash. UsageMistake for anything else."""
+    known = {}
+    for text in labels:
+        match = _LABEL.fullmatch(text)
+        if match is None:
+            raise UsageMistake(
+                f"--label {text} is no label",
+                hint="write KEY=VALUE, the key of letters, digits and underscores: compiler=gcc-12",
+            )
+        known[match[1]] = match[2]
+    return Origin(_commit(word, folder or Path.cwd()), known)
+
+
+def _commit(word: str, folder: Path) -> Commit | None:
+    if word == "none":
+        return None
+    if word == "auto":
+        return None if _own(folder) else _head(folder)
+    if Path(word).is_dir():
+        found = _head(Path(word))
+        if found is None:
+            raise UsageMistake(
+                f"--commit {word}: that folder is in no git repository with a commit",
+                hint="name a folder of the source, a commit, or none",
+            )
+        return found
+    if word == "HEAD":
+        found = _head(folder)
+    else:
+        digits = _git(folder, "rev-parse", "--verify", "--quiet", f"{word}^{{commit}}")
+        name = _git(folder, "rev-parse", "--symbolic-full-name", "--verify", "--quiet", word) or ""
+        branch = name.removeprefix("refs/heads/") if name.startswith("refs/heads/") else None
+        found = Commit(hash=digits, branch=branch) if digits else None
+    if found is None and _HASH.fullmatch(word):  # such as CI's, of a repository that isn't here
+        return Commit(hash=word)
+    if found is None:
+        raise UsageMistake(
+            f"--commit {word}: no commit of that name in {folder}",
+            hint="name a folder of the source, a commit or branch of the repository here, or none",
+        )
+    return found
+
+
+def _own(folder: Path) -> bool:
+    """Whether the folder is in teemark's own checkout, which is the tool, not what is measured."""
+    try:
+        return folder.resolve().is_relative_to(paths.root())
+    except ConfigError:
+        return False
+
+
+def _head(folder: Path) -> Commit | None:
+    digits = _git(folder, "rev-parse", "--verify", "--quiet", "HEAD")
+    if not digits:
+        return None
+    changes = _git(folder, "status", "--porcelain", "--untracked-files=no")
+    return Commit(
+        hash=digits,
+        branch=_git(folder, "symbolic-ref", "--quiet", "--short", "HEAD") or None,
+        dirty=bool(changes),
+    )
+
+
+def _git(folder: Path, *words: str) -> str | None:
+    """The output of a git command without its last line end; None if git fails or isn't there."""
+    try:
+        done = subprocess.run(
+            ["git", "-C", str(folder), *words], capture_output=True, text=True, check=False
+        )
+    except OSError:
+        return None
+    return done.stdout.strip() if done.returncode == 0 else None

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""A run knows the commit that it measured, and never takes teemark's own for it."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from teemark.base import paths
+from teemark.base.errors import UsageMistake
+from teemark.measure.origin import find
+
+
+def git(folder: Path, *words: str) -> str:
+    who = ("-c", "user.name=a", "-c", "user.email=a@b", "-c", "init.defaultBranch=trunk")
+    argv = ["git", *who, "-C", str(folder), *words]
+    return subprocess.run(argv, check=True, capture_output=True, text=True).stdout.strip()
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    """A repository with one commit."""
+    git(tmp_path, "init", "--quiet")
+    (tmp_path / "ta.c").write_text("int x;\n")
+    git(tmp_path, "add", "ta.c")
+    git(tmp_path, "commit", "--quiet", "-m", "first")
+    return tmp_path
+
+
+def test_auto_takes_the_repository_around_the_folder(tree: Path) -> None:
+    (tree / "below").mkdir()
+    found = find("auto", folder=tree / "below").commit
+    assert found is not None
+    assert (found.hash, found.branch, found.dirty) == (
+        git(tree, "rev-parse", "HEAD"),
+        "trunk",
+        False,
+    )
+    assert found.short == found.hash[:7]
+
+
+def test_a_changed_file_makes_it_dirty_and_a_new_one_does_not(tree: Path) -> None:
+    (tree / "new").touch()
+    clean = find("auto", folder=tree).commit
+    (tree / "ta.c").write_text("int y;\n")
+    dirty = find("auto", folder=tree).commit
+    assert clean is not None
+    assert dirty is not None
+    assert (clean.dirty, dirty.dirty) == (False, True)
+    assert dirty.short.endswith(" + changes")
+
+
+def test_a_commit_without_a_branch(tree: Path) -> None:
+    git(tree, "checkout", "--quiet", "--detach")
+    found = find("HEAD", folder=tree).commit
+    assert found is not None
+    assert found.branch is None
+
+
+def test_commits_branches_and_folders_are_found(tree: Path) -> None:
+    digits = git(tree, "rev-parse", "HEAD")
+    for word in (digits, digits[:9], "trunk", str(tree)):
+        found = find(word, folder=tree).commit
+        assert found is not None
+        assert found.hash == digits
+        assert found.branch == (None if digits.startswith(word) else "trunk")
+
+
+def test_a_hash_of_a_repository_that_is_not_here_is_taken_as_it_is(tmp_path: Path) -> None:
+    found = find("8d41e07aa", folder=tmp_path).commit
+    assert found is not None
+    assert (found.hash, found.branch, found.dirty) == ("8d41e07aa", None, False)
+
+
+def test_no_commit_without_a_repository_or_in_teemarks_own(tmp_path: Path, tree: Path) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    git(tmp_path / "elsewhere", "init", "--quiet")  # without a commit
+    for folder in (paths.root() / "lab", tmp_path / "elsewhere"):
+        assert find("auto", folder=folder).commit is None
+    assert find("none", folder=tree).commit is None
+
+
+@pytest.mark.parametrize("word", ["no-such-branch", "8d41e0", "--all"])
+def test_what_is_no_commit_is_refused(tree: Path, word: str) -> None:
+    with pytest.raises(UsageMistake, match="no commit of that name"):
+        find(word, folder=tree)
+
+
+def test_labels() -> None:
+    assert find("none", ("a=b=c", "x_1=y z")).labels == {"a": "b=c", "x_1": "y z"}
+    for text in ("a", "=b", "a b=c", "a="):
+        with pytest.raises(UsageMistake, match="is no label"):
+            find("none", (text,))
