@@ -5,7 +5,8 @@
  * WINDOW is what the plugin wrote. TABLE says of each of its blocks where it
  * belongs; teemark/trace/tree.py makes it from symbols and reads the result:
  *
- *   node PARENT FUNCTION SELF CALLS     the first is node 0; PARENT -1: a root
+ *   node PARENT FUNCTION SELF CALLS UNSURE   the first is node 0; PARENT -1: a
+ *                                       root; UNSURE 1: a return was lost inside
  *   pass FROM TO KIND COUNT             changes of domain
  *   lost FROM TO KIND COUNT             returns to a place that nothing called
  *   end DEPTH                           of the stack when the window ends
@@ -15,6 +16,14 @@
  * with their own. A return pops to the innermost frame whose address is the
  * one reached, across levels too: so one rule does the return from a function,
  * from a system call, from an SMC, and out of a TA.
+ *
+ * QEMU takes an interrupt between two blocks, so often behind a call whose
+ * first instruction is still to come. The frame of an interrupt therefore
+ * remembers what the block before it ended with, and that is done when the
+ * interrupt is over.
+ *
+ * A jump to another function (a tail call) makes a node below the jumping one,
+ * but no frame: both return at once.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -64,6 +73,7 @@ struct table_block {
 struct node {
 	uint32_t parent, function;
 	uint64_t self, calls;
+	bool unsure; /* a return was lost while it was on the stack */
 };
 
 #define NO_NODE UINT32_MAX
@@ -72,10 +82,12 @@ struct frame {
 	uint64_t back; /* where it returns to; 0: not known */
 	uint32_t function;
 	uint32_t node;
+	uint32_t first; /* node that was called; `node` was jumped to from it */
 	uint8_t domain;
 	uint8_t back_domain;
-	bool fault;  /* returns to `back` or to the instruction before it */
-	bool opaque; /* calls inside are followed, but are no nodes */
+	uint8_t pending; /* of a fault: the kind of the block before it */
+	bool fault;      /* returns to `back` or to the instruction before it */
+	bool opaque;     /* calls inside are followed, but are no nodes */
 };
 
 struct stack {
@@ -220,7 +232,8 @@ static uint32_t child(uint32_t parent, uint32_t function)
 	}
 	walk.nodes = grow(walk.nodes, walk.n_nodes, &walk.room_nodes,
 			  sizeof(*walk.nodes));
-	walk.nodes[walk.n_nodes] = (struct node){ parent, function, 0, 0 };
+	walk.nodes[walk.n_nodes] =
+		(struct node){ parent, function, 0, 0, false };
 	index_node((uint32_t)walk.n_nodes);
 	return (uint32_t)walk.n_nodes++;
 }
@@ -239,75 +252,152 @@ static struct frame *top(void)
 	return s->n ? &s->frames[s->n - 1] : NULL;
 }
 
-static void push_frame(struct frame frame, bool call)
+/*
+ * The nodes from `first` to `last`, of which each was jumped to from the one
+ * before, once more below another node; returns the last.
+ */
+static uint32_t chain(uint32_t below, uint32_t first, uint32_t last)
+{
+	if (last != first)
+		below = chain(below, first, walk.nodes[last].parent);
+	return child(below, walk.nodes[last].function);
+}
+
+static struct frame *add_frame(struct frame frame)
 {
 	struct stack *s = &thread()->stack;
 
 	s->frames = grow(s->frames, s->n, &s->room, sizeof(*s->frames));
-	if (frame.opaque && top() && top()->function == frame.function) {
-		frame.node = top()->node;
-	} else if (!walk.trial) {
-		frame.node =
-			child(top() ? top()->node : NO_NODE, frame.function);
-		walk.nodes[frame.node].calls += call;
-	}
 	s->frames[s->n++] = frame;
+	return top();
 }
 
-static void push(const struct table_block *b, uint64_t back,
-		 uint8_t back_domain, bool fault)
+/* A frame that begins at b; `back` says where it returns to. */
+static void push(const struct table_block *b, struct frame back)
 {
-	push_frame((struct frame){ .back = back,
-				   .function = b->function,
-				   .domain = b->domain,
-				   .back_domain = back_domain,
-				   .fault = fault,
-				   .opaque = b->flags & OPAQUE },
-		   true);
+	const struct frame *above = top();
+	uint32_t parent = above ? above->node : NO_NODE;
+
+	back.function = b->function;
+	back.domain = b->domain;
+	back.opaque = b->flags & OPAQUE;
+	if (back.opaque && above && above->function == b->function) {
+		back.node = above->node;
+	} else if (!walk.trial) {
+		back.node = child(parent, b->function);
+		walk.nodes[back.node].calls++;
+	}
+	back.first = back.node;
+	add_frame(back);
+}
+
+static void push_call(const struct table_block *b)
+{
+	push(b, (struct frame){ .back = walk.last.end,
+				.back_domain = walk.last.domain });
+}
+
+/* An exception: it goes back to `domain`. */
+static void push_fault(const struct table_block *b, uint8_t domain)
+{
+	push(b, (struct frame){ .back = walk.last.end,
+				.back_domain = domain,
+				.pending = walk.last.kind,
+				.fault = true });
 }
 
 static void push_root(const struct table_block *b)
 {
-	push(b, 0, b->domain, false);
+	push(b, (struct frame){ .back_domain = b->domain });
 }
 
 /* A jump to another function: it returns to where the jumping one would. */
-static void rename_top(const struct table_block *b)
+static void jump(const struct table_block *b)
+{
+	struct frame *frame = top();
+	uint32_t node = frame->node;
+
+	frame->function = b->function;
+	frame->domain = b->domain;
+	frame->opaque = b->flags & OPAQUE;
+	if (walk.trial || frame->function == walk.nodes[node].function)
+		return;
+	/* Back to one of those that jumped here: a part that lies apart. */
+	while (node != frame->first && walk.nodes[node].function != b->function)
+		node = walk.nodes[node].parent;
+	if (walk.nodes[node].function != b->function) {
+		node = child(frame->node, b->function);
+		walk.nodes[node].calls++;
+	}
+	frame->node = node;
+}
+
+/* How b was come to isn't known: it takes the place of the frame on top. */
+static void replace_top(const struct table_block *b)
 {
 	struct frame frame = *top();
 
 	thread()->stack.n--;
-	frame.function = b->function;
-	frame.domain = b->domain;
-	frame.opaque = b->flags & OPAQUE;
-	push_frame(frame, true);
+	push(b, frame);
 }
 
-static bool goes_back(const struct frame *f, uint8_t domain, uint64_t address)
+/* Index of the innermost frame that returns to `address` of b's domain, or -1. */
+static ptrdiff_t frame_before(const struct stack *s,
+			      const struct table_block *b, uint64_t address)
 {
-	return f->back && f->back_domain == domain &&
-	       (f->back == address || (f->fault && f->back == address + 4));
+	for (size_t i = s->n; i-- > 0;) {
+		const struct frame *f = &s->frames[i];
+
+		if (f->back && f->back_domain == b->domain &&
+		    f->pending != CALL && f->pending != RETURN &&
+		    (f->back == address ||
+		     (f->fault && f->back == address + 4)))
+			return (ptrdiff_t)i;
+	}
+	return -1;
 }
 
 /*
- * Index of the frame that ends when `b` is returned to, or -1. Where an
- * interrupt came behind a taken branch, the address to go on at is not known,
- * but the function is.
+ * Index of the exception that is over when an ERET goes to b, or -1: where one
+ * came behind a call or a jump, only what that may go to is known.
  */
-static ptrdiff_t frame_before(const struct stack *s,
-			      const struct table_block *b, uint64_t address,
-			      bool by_function)
+static ptrdiff_t exception_before(const struct stack *s,
+				  const struct table_block *b, uint64_t address)
 {
-	for (size_t i = s->n; i-- > 0;)
-		if (goes_back(&s->frames[i], b->domain, address))
+	ptrdiff_t exact = frame_before(s, b, address);
+
+	for (size_t i = s->n; exact < 0 && i-- > 1;) {
+		const struct frame *f = &s->frames[i], *by = f - 1;
+
+		if (!f->fault || f->back_domain != b->domain)
+			continue;
+		if ((by->domain == b->domain && by->function == b->function &&
+		     f->pending != CALL) ||
+		    (b->flags & (ENTRY | OPAQUE) &&
+		     (f->pending == CALL || f->pending == OTHER)))
 			return (ptrdiff_t)i;
-	for (size_t i = s->n; by_function && i-- > 1;)
-		if (s->frames[i].fault &&
-		    s->frames[i].back_domain == b->domain &&
-		    s->frames[i - 1].domain == b->domain &&
-		    s->frames[i - 1].function == b->function)
-			return (ptrdiff_t)i;
-	return -1;
+	}
+	return exact;
+}
+
+/* Behind an exception that came behind a call or jump, b is where that went. */
+static void do_pending(const struct frame *over, const struct table_block *b)
+{
+	if (over->pending == CALL)
+		push(b, (struct frame){ .back = over->back,
+					.back_domain = over->back_domain });
+	else if (over->fault && over->pending == OTHER && top() &&
+		 top()->domain == b->domain)
+		jump(b);
+}
+
+/* Takes the frames from i on off the stack: b is gone back to. */
+static void go_back(size_t i, const struct table_block *b)
+{
+	struct frame over = thread()->stack.frames[i];
+
+	thread()->stack.n = i;
+	do_pending(&over, b);
 }
 
 /* What was kept since then is not gone on with. */
@@ -367,8 +457,19 @@ static void put_back(size_t which, size_t n)
 		if (t->stack.frames[i].domain == TFA)
 			base = i + 1;
 	t->stack.n = base;
-	for (size_t i = 0; i < n; i++)
-		push_frame(t->kept[which].frames[i], false);
+	for (size_t i = 0; i < n; i++) {
+		struct frame f = t->kept[which].frames[i];
+		const struct frame *above = top();
+		uint32_t parent = above ? above->node : NO_NODE;
+
+		if (f.opaque && above && above->function == f.function) {
+			f.first = f.node = parent;
+		} else if (!walk.trial) {
+			f.node = chain(parent, f.first, f.node);
+			f.first = child(parent, walk.nodes[f.first].function);
+		}
+		add_frame(f);
+	}
 	drop_kept(t, which);
 }
 
@@ -379,13 +480,18 @@ static bool resume(const struct table_block *b, uint64_t address)
 	for (size_t which = t->n_kept; which-- > 0;) {
 		const struct stack *kept = &t->kept[which];
 		const struct frame *last = &kept->frames[kept->n - 1];
-		ptrdiff_t n = frame_before(kept, b, address, true);
+		ptrdiff_t n = exception_before(kept, b, address);
 
 		if (n < 0 && !(b->flags & ENTRY) && last->domain == b->domain &&
 		    last->function == b->function)
 			n = (ptrdiff_t)kept->n; /* in the function that left */
 		if (n >= 0) {
+			struct frame over = { 0 };
+
+			if ((size_t)n < kept->n)
+				over = kept->frames[n];
 			put_back(which, (size_t)n);
+			do_pending(&over, b);
 			return true;
 		}
 	}
@@ -408,7 +514,7 @@ static size_t interrupted_at(const struct stack *kept)
 static bool resume_to_vector(const struct table_block *b)
 {
 	const struct thread *t = thread();
-	struct frame interrupted = { .back_domain = b->domain };
+	struct frame interrupted = { .back_domain = b->domain, .fault = true };
 	size_t which = t->n_kept;
 	size_t n;
 
@@ -424,7 +530,7 @@ static bool resume_to_vector(const struct table_block *b)
 	else
 		n = t->kept[which].n;
 	put_back(which, n);
-	push(b, interrupted.back, interrupted.back_domain, true);
+	push(b, interrupted);
 	return true;
 }
 
@@ -439,16 +545,36 @@ static bool return_to_vector(const struct table_block *b)
 	for (size_t i = s->n; i-- > 0 && s->frames[i].domain != TFA;) {
 		struct frame over = s->frames[i];
 
-		if (over.domain != CORE ||
-		    (!over.fault && over.back_domain != TA))
+		if (over.domain != b->domain ||
+		    (!over.fault && over.back_domain == b->domain))
 			continue;
 		s->n = i;
-		push(b, over.back, over.back_domain, true);
+		over.fault = true;
+		push(b, over);
 		return true;
 	}
 	return false;
 }
 
+/* What the frames above the first take is not known for sure. */
+static void doubt_stack(void)
+{
+	const struct stack *s = &thread()->stack;
+
+	for (size_t i = 1; i < s->n && !walk.trial; i++) {
+		uint32_t node = s->frames[i].node;
+
+		for (; node != s->frames[i].first;
+		     node = walk.nodes[node].parent)
+			walk.nodes[node].unsure = true;
+		walk.nodes[node].unsure = true;
+	}
+}
+
+/*
+ * A return to a place that nothing called from: to a function on the stack if
+ * it is the middle of one, else b takes the place of what returned.
+ */
 static void lose(const struct table_block *b)
 {
 	struct thread *t = thread();
@@ -461,24 +587,31 @@ static void lose(const struct table_block *b)
 		return;
 	}
 	count_link(&walk.lost, walk.last.function, b->function, walk.last.kind);
-	rename_top(b);
+	doubt_stack();
+	for (size_t i = t->stack.n; i-- > 0 && !(b->flags & ENTRY);)
+		if (t->stack.frames[i].domain == b->domain &&
+		    t->stack.frames[i].function == b->function) {
+			t->stack.n = i + 1;
+			return;
+		}
+	replace_top(b);
 }
 
 static void change_domain(const struct table_block *b, uint64_t address)
 {
 	const struct last *last = &walk.last;
 	struct thread *t = thread();
-	bool may_return = last->kind == ERET || last->kind == RETURN ||
-			  last->kind == OTHER;
 	ptrdiff_t i = -1;
 
 	count_link(&walk.passes, last->domain, b->domain, last->kind);
-	if (may_return)
-		i = frame_before(&t->stack, b, address, last->kind == ERET);
+	if (last->kind == ERET)
+		i = exception_before(&t->stack, b, address);
+	else if (last->kind == RETURN || last->kind == OTHER)
+		i = frame_before(&t->stack, b, address);
 	if (i >= 0) {
 		if (last->domain == TFA && b->domain == KERNEL)
 			keep((size_t)i);
-		t->stack.n = (size_t)i;
+		go_back((size_t)i, b);
 	} else if (last->kind == ERET && b->flags & VECTOR) {
 		/* Back to the caller, interrupted before its first step. */
 		for (i = (ptrdiff_t)t->stack.n - 1; i >= 0; i--)
@@ -486,12 +619,13 @@ static void change_domain(const struct table_block *b, uint64_t address)
 			    t->stack.frames[i].domain != b->domain)
 				break;
 		if (i >= 0) {
-			uint64_t back = t->stack.frames[i].back;
+			struct frame over = t->stack.frames[i];
 
 			if (last->domain == TFA && b->domain == KERNEL)
 				keep((size_t)i);
 			t->stack.n = (size_t)i;
-			push(b, back, b->domain, true);
+			over.fault = true;
+			push(b, over);
 		} else {
 			push_root(b);
 		}
@@ -500,10 +634,11 @@ static void change_domain(const struct table_block *b, uint64_t address)
 		return;
 	} else if (t->other && b->domain == PROGRAM) {
 		lose(b);
+	} else if (last->kind == SVC || last->kind == SMC ||
+		   last->kind == ERET) {
+		push_call(b);
 	} else {
-		push(b, last->end, last->domain,
-		     last->kind != SVC && last->kind != SMC &&
-			     last->kind != ERET);
+		push_fault(b, last->domain);
 	}
 }
 
@@ -515,34 +650,38 @@ static void same_domain(const struct table_block *b, uint64_t address)
 
 	if (b->flags & VECTOR &&
 	    !(last->flags & VECTOR && last->address >> 7 == address >> 7)) {
-		if (b->domain != CORE || last->kind != ERET ||
-		    (!return_to_vector(b) && !resume_to_vector(b)))
-			push(b, last->end, b->domain, true);
+		if (last->kind != ERET ||
+		    (!return_to_vector(b) &&
+		     (b->domain != CORE || !resume_to_vector(b))))
+			push_fault(b, b->domain);
 		return;
 	}
 	switch (last->kind) {
 	case CALL:
 		if (address != last->end)
-			push(b, last->end, b->domain, false);
+			push_call(b);
 		break;
 	case RETURN:
-	case ERET:
-		i = frame_before(&t->stack, b, address, last->kind == ERET);
+		i = frame_before(&t->stack, b, address);
 		if (i >= 0)
-			t->stack.n = (size_t)i;
-		else if (last->kind == ERET && resume(b, address))
-			break;
-		else if (last->kind == RETURN && last->flags & TABLE)
-			break;
-		else if (last->kind == ERET && b->domain == CORE &&
-			 b->flags & ENTRY)
-			break; /* OP-TEE begins a context at a function */
-		else if (b->flags & ENTRY || b->function != top()->function)
+			go_back((size_t)i, b);
+		else if (!(last->flags & TABLE) &&
+			 (b->flags & ENTRY || b->function != top()->function))
+			lose(b);
+		break;
+	case ERET:
+		i = exception_before(&t->stack, b, address);
+		if (i >= 0)
+			go_back((size_t)i, b);
+		else if (!resume(b, address) &&
+			 /* OP-TEE begins a context at a function */
+			 !(b->domain == CORE && b->flags & ENTRY) &&
+			 (b->flags & ENTRY || b->function != top()->function))
 			lose(b);
 		break;
 	case SVC:
 	case SMC:
-		push(b, last->end, b->domain, false);
+		push_call(b);
 		break;
 	default:
 		break; /* a jump, or running on */
@@ -552,6 +691,9 @@ static void same_domain(const struct table_block *b, uint64_t address)
 static void advance(const struct table_block *b, uint64_t address,
 		    uint32_t instructions, bool whole)
 {
+	bool jumped = b->domain == walk.last.domain &&
+		      walk.last.kind != RETURN && walk.last.kind != ERET;
+
 	if (!top())
 		push_root(b);
 	else if (b->domain != walk.last.domain)
@@ -560,8 +702,12 @@ static void advance(const struct table_block *b, uint64_t address,
 		same_domain(b, address);
 	if (!top())
 		push_root(b);
-	if (top()->function != b->function || top()->domain != b->domain)
-		rename_top(b);
+	if (top()->function != b->function || top()->domain != b->domain) {
+		if (jumped && top()->domain == b->domain)
+			jump(b);
+		else
+			replace_top(b);
+	}
 	if (!walk.trial)
 		walk.nodes[top()->node].self += instructions;
 	walk.last = (struct last){
@@ -655,11 +801,11 @@ static void new_thread(bool other)
 	walk.current = walk.n_threads++;
 	walk.threads[walk.current] = (struct thread){ .other = other };
 	if (other)
-		push_frame((struct frame){ .function = walk.functions +
-						       (uint32_t)walk.current -
-						       1,
-					   .domain = DOMAINS },
-			   true);
+		push(&(struct table_block){ .function = walk.functions +
+							(uint32_t)walk.current -
+							1,
+					    .domain = DOMAINS },
+		     (struct frame){ 0 });
 }
 
 /* The kernel changed threads: which one goes on at step i? */
@@ -762,9 +908,10 @@ int main(int argc, char **argv)
 	for (size_t i = 0; i < walk.n_nodes; i++) {
 		const struct node *n = &walk.nodes[i];
 
-		printf("node %" PRId64 " %" PRIu32 " %" PRIu64 " %" PRIu64 "\n",
+		printf("node %" PRId64 " %" PRIu32 " %" PRIu64 " %" PRIu64
+		       " %d\n",
 		       n->parent == NO_NODE ? -1 : (int64_t)n->parent,
-		       n->function, n->self, n->calls);
+		       n->function, n->self, n->calls, n->unsure);
 	}
 	print_links("pass", &walk.passes);
 	print_links("lost", &walk.lost);

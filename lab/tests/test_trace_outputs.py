@@ -94,6 +94,44 @@ def test_what_a_reader_must_know_is_said() -> None:
     assert "clock" not in said
 
 
+def test_figures_in_doubt_are_marked_and_others_are_not(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """A return was lost inside entry: what it takes with its calls isn't known, the rest is."""
+    nodes = [
+        msgspec.structs.replace(node, unsure=number == 1)
+        for number, node in enumerate(case().nodes)
+    ]
+    one = msgspec.structs.replace(case(), nodes=tuple(nodes))
+    rows = {
+        ranking: {row[0]: row[3] for row in table.functions(one, ranking, 9).rows}
+        for ranking in table.RANKINGS
+    }
+    assert rows["by itself"]["entry <std>"] == "25"
+    assert rows["with all it calls"]["entry <std>"] == "85 ?"
+    assert rows["with all it calls"]["memset"] == "60"
+    assert rows["with all it calls"]["main"] == "105"
+    table.show(trace(one), function="entry <std>")
+    assert "takes 85 ? instructions" in capsys.readouterr().out
+
+
+def test_a_functions_callers_and_callees_are_shown(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    store.write(trace(), tmp_path)
+    assert cli.run(["trace", "--read", str(tmp_path), "--function", "entry <std>"]) == 0
+    shown = capsys.readouterr().out.replace(fmt.THIN, " ")
+    assert "entry <std> takes 85 instructions (70.8 %) with all it calls, 25 by itself" in shown
+    calls = shown.rpartition("it calls")[2]
+    assert re.search(r"main +EL0 +teebench +85 +100 % +1", shown)
+    assert re.search(r"memset +S-EL1 +core: memset +60 +70.6 % +3", calls)
+    assert "main" not in calls
+    assert cli.run(["trace", "--read", str(tmp_path), "--function", "mem"]) == 2
+    said = capsys.readouterr().err
+    assert "no function mem was executed" in said
+    assert "there are: memset" in said
+
+
 def test_a_clock_that_says_otherwise_is_said() -> None:
     one = msgspec.structs.replace(case(), samples=(Sample(120, 153),))
     assert "The guest's clock doesn't say the same" in " ".join(table.remarks(one))

@@ -189,11 +189,12 @@ def test_kallsyms_read_as_a_user_is_an_error() -> None:
 
 @pytest.fixture(scope="module")
 def compiled(tmp_path_factory: pytest.TempPathFactory) -> Elf:
-    """A small library of this machine's own, with a label inside a function and one outside."""
+    """A small library of this machine's own, with labels inside two functions and one outside."""
     folder = tmp_path_factory.mktemp("elf")
     (folder / "a.s").write_text(
         ".text\n.globl outer\n.type outer, %function\nouter: nop\nnop\nwithin: nop\n"
         ".size outer, . - outer\nlabel: nop\nnop\n"
+        ".globl unsized\n.type unsized, %function\nunsized: nop\nloop: nop\n"
     )
     subprocess.run(
         ["gcc", "-shared", "-nostdlib", "-o", str(folder / "a.so"), str(folder / "a.s")], check=True
@@ -204,7 +205,7 @@ def compiled(tmp_path_factory: pytest.TempPathFactory) -> Elf:
 def test_functions_of_an_elf_file(compiled: Elf) -> None:
     (outer,) = compiled.table.named("outer")
     assert compiled.name == "TA a"
-    assert compiled.table.named("within") == []
+    assert compiled.table.named("within", "loop") == []
     assert [symbol.name for symbol in compiled.table.named("label")] == ["label"]
     code = next(code for code in compiled.codes if code.address <= outer.address < code.end)
     first = (outer.address - code.address) // 4

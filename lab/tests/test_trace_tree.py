@@ -53,13 +53,25 @@ def test_a_call_returns_to_its_caller(tmp_path: Path) -> None:
     assert folded(m, tmp_path) == {"main": 8, "main;leaf": 4}
 
 
-def test_a_jump_to_another_function_takes_the_place_of_the_jumping_one(tmp_path: Path) -> None:
+def test_a_jump_to_another_function_is_below_the_jumping_one(tmp_path: Path) -> None:
+    """Who called is to be seen; both return at once."""
     m = Machine()
     m.run("main", 0x1000, BL)
     m.run("wrapper", 0x2000, B, flags=Flag.ENTRY)
     m.run("real", 0x3000, RET, flags=Flag.ENTRY)
     m.run("main", 0x1010, NOP)
-    assert folded(m, tmp_path) == {"main": 8, "main;wrapper": 4, "main;real": 4}
+    assert folded(m, tmp_path) == {"main": 8, "main;wrapper": 4, "main;wrapper;real": 4}
+
+
+def test_parts_of_a_function_that_jump_to_each_other_grow_no_deeper(tmp_path: Path) -> None:
+    m = Machine()
+    m.run("main", 0x1000, BL)
+    for _ in range(3):
+        m.run("f", 0x2000, B, flags=Flag.ENTRY)
+        m.run("f.cold", 0x3000, B, flags=Flag.ENTRY)
+    m.run("f", 0x2010, RET)
+    m.run("main", 0x1010, NOP)
+    assert folded(m, tmp_path) == {"main": 8, "main;f": 16, "main;f;f.cold": 12}
 
 
 def test_a_recursion_unwinds_one_by_one(tmp_path: Path) -> None:
@@ -197,7 +209,7 @@ def test_an_interrupt_right_behind_another_is_below_what_the_first_interrupted(
     back_from_the_tee(m)
     stacks = folded(m, tmp_path)
     inside = "main;sync;smc;entry;leaf"
-    assert stacks[inside] == stacks[f"{inside};vector"] == stacks[f"{inside};handler"] == 8
+    assert stacks[inside] == stacks[f"{inside};vector"] == stacks[f"{inside};vector;handler"] == 8
     assert stacks["main"] == 16
 
 
@@ -258,12 +270,120 @@ def test_code_without_symbols_is_one_block_and_its_calls_still_return(tmp_path: 
 
 
 def test_a_return_to_nowhere_is_told(tmp_path: Path) -> None:
+    """And what was on the stack is in doubt, but for the window's own beginning."""
     m = Machine()
     m.run("main", 0x1000, BL)
     m.run("leaf", 0x2000, RET, flags=Flag.ENTRY)
     m.run("stranger", 0x7000, NOP)
     _, built = with_lost(m, tmp_path)
     assert [(lost.kind, lost.count) for lost in built.lost] == [("return", 1)]
+    assert {m.functions[n.function].name: n.unsure for n in built.nodes} == {
+        "main": False,
+        "leaf": True,
+        "stranger": False,
+    }
+
+
+def test_a_lost_return_into_the_middle_of_a_function_on_the_stack_goes_there(
+    tmp_path: Path,
+) -> None:
+    m = Machine()
+    m.run("main", 0x1000, BL)
+    m.run("f", 0x2000, BL, flags=Flag.ENTRY)
+    m.run("leaf", 0x3000, RET, flags=Flag.ENTRY)
+    m.run("f", 0x2040, RET)  # not behind its call
+    m.run("main", 0x1010, NOP)
+    stacks, built = with_lost(m, tmp_path)
+    assert sum(lost.count for lost in built.lost) == 1
+    assert stacks == {"main": 8, "main;f": 8, "main;f;leaf": 4}
+
+
+def tick(m: Machine, domain: Domain) -> None:
+    """An interrupt of a level, with a call of its own, back by ERET."""
+    base = 0x0E104000 if domain in (CORE, TA) else 0xFFFF800000008000
+    inside = CORE if domain in (CORE, TA) else KERNEL
+    m.run("irq", base, BL, size=2, domain=inside, flags=Flag.VECTOR | Flag.ENTRY)
+    m.run("serve", base + 0x1000, RET, size=3, domain=inside, flags=Flag.ENTRY)
+    m.run("irq", base + 8, ERET, size=2, domain=inside)
+
+
+@pytest.mark.parametrize("domain", [Domain.PROGRAM, KERNEL, CORE, TA])
+@pytest.mark.parametrize("behind", ["calls", "returns", "jumps", "all"])
+def test_a_tick_behind_every_block_of_a_call_changes_nothing_but_its_own(
+    tmp_path: Path, domain: Domain, behind: str
+) -> None:
+    """QEMU takes interrupts between blocks: between a call and what is called, a return and where
+    it goes, a jump and its target."""
+    base = {KERNEL: 0xFFFF800000100000, CORE: 0x0E110000}.get(domain, 0x40100000)
+    kinds = {"calls": (BL,), "returns": (RET,), "jumps": (B,), "all": (BL, RET, B)}[behind]
+    program = (
+        ("f", 0x0, BL, Flag.ENTRY),
+        ("g", 0x1000, BL, Flag.ENTRY),
+        ("leaf", 0x2000, B, Flag.ENTRY),
+        ("leaf", 0x2040, B, 0),  # a taken branch
+        ("tail", 0x3000, RET, Flag.ENTRY),
+        ("g", 0x1010, BL, 0),
+        ("g", 0x1000, BL, Flag.ENTRY),  # a recursion
+        ("leaf", 0x2000, RET, Flag.ENTRY),
+        ("g", 0x1010, RET, 0),
+        ("g", 0x1020, RET, 0),
+        ("f", 0x10, NOP, 0),
+    )
+
+    def run(ticks: bool) -> Machine:
+        m = Machine()
+        for name, at, last, flags in program:
+            m.run(name, base + at, last, domain=domain, flags=flags)
+            if ticks and last in kinds:
+                tick(m, domain)
+        return m
+
+    undisturbed = folded(run(ticks=False), tmp_path)
+    assert undisturbed == {
+        "f": 8,
+        "f;g": 12,
+        "f;g;leaf": 8,
+        "f;g;leaf;tail": 4,
+        "f;g;g": 8,
+        "f;g;g;leaf": 4,
+    }
+    disturbed = folded(run(ticks=True), tmp_path)
+    its_own = {stack: count for stack, count in disturbed.items() if "irq" not in stack}
+    assert its_own == undisturbed
+    ticks = sum(last in kinds for _, _, last, _ in program)
+    assert sum(disturbed.values()) == sum(undisturbed.values()) + 7 * ticks
+
+
+def test_a_call_in_a_ta_that_the_normal_world_interrupts_goes_on_when_it_is_resumed(
+    tmp_path: Path,
+) -> None:
+    """A timer tick inside OP-TEE is the normal world's: the way there and back comes between the
+    TA's call and what it calls."""
+    m = Machine()
+    m.run("main", 0x1000, SVC)
+    m.run("sync", 0xFFFF800000000400, SMC, domain=KERNEL, flags=Flag.VECTOR | Flag.ENTRY)
+    m.run("smc", 0x0E090000, ERET, domain=TFA)
+    m.run("entry", 0x0E100000, ERET, domain=CORE, flags=Flag.ENTRY)
+    for number in range(3):
+        m.run("ta", 0x40000000 + 0x10 * number, BL, domain=TA, flags=0 if number else Flag.ENTRY)
+        m.run("vector", 0x0E104000, SMC, domain=CORE, flags=Flag.VECTOR | Flag.ENTRY)
+        m.run("smc", 0x0E090100, ERET, domain=TFA)
+        # taken at once, before the first instruction behind the SMC
+        m.run("irq", 0xFFFF800000000280, ERET, domain=KERNEL, flags=Flag.VECTOR | Flag.ENTRY)
+        m.run("sync", 0xFFFF800000000410, SMC, domain=KERNEL)
+        m.run("smc", 0x0E090200, ERET, domain=TFA)
+        m.run("resume", 0x0E103000, ERET, domain=CORE, flags=Flag.ENTRY)
+        m.run("leaf", 0x40001000, RET, domain=TA, flags=Flag.ENTRY)
+    m.run("ta", 0x40000030, SVC, domain=TA)
+    m.run("svc", 0x0E101000, RET, domain=CORE, flags=Flag.ENTRY)
+    m.run("entry", 0x0E100010, SMC, domain=CORE)
+    back_from_the_tee(m)
+    stacks = folded(m, tmp_path)
+    inside = "main;sync;smc;entry;ta"
+    assert stacks[inside] == 16
+    assert stacks[f"{inside};leaf"] == stacks[f"{inside};vector"] == 12
+    assert stacks["main;sync;smc;resume"] == stacks["main;sync;irq"] == 12
+    assert stacks["main"] == 8
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -278,11 +398,17 @@ def test_any_program_of_calls_comes_out_as_it_went_in(tmp_path: Path, seed: int,
         nonlocal left
         base = 0x10000 * (number + 1)
         at = base
+
+        def interrupted() -> None:
+            if rng.random() < 0.3:
+                tick(m, Domain.PROGRAM)
+
         while left > 0 and rng.random() < 0.6 and stack.count(";") < 20:
             left -= 1
             length = rng.randint(1, 5)
             entry = Flag.ENTRY if at == base else 0
             m.run(f"f{number}", at, BL, size=length, flags=entry)
+            interrupted()
             expected[stack] = expected.get(stack, 0) + length
             at += 4 * length
             child = rng.randint(0, 5)
@@ -290,9 +416,12 @@ def test_any_program_of_calls_comes_out_as_it_went_in(tmp_path: Path, seed: int,
         last = RET if stack.count(";") else NOP
         m.run(f"f{number}", at, last, size=2, flags=Flag.ENTRY if at == base else 0)
         expected[stack] = expected.get(stack, 0) + 2
+        if last == RET:
+            interrupted()
 
     call(0, "f0")
-    assert folded(m, tmp_path) == expected
+    stacks = folded(m, tmp_path)
+    assert {stack: n for stack, n in stacks.items() if "irq" not in stack} == expected
 
 
 @pytest.mark.parametrize("cut", [0, 7, 40, -4])

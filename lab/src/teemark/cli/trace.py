@@ -77,6 +77,11 @@ class Asked:
 @click.option("--against", metavar="RUN", type=Path, help="Compare with that run's trace.")
 @click.option("--format", "output", type=click.Choice(FORMATS), help="Print it for another tool.")
 @click.option(
+    "--function",
+    metavar="NAME",
+    help="Show who calls this function and what it calls, instead of all functions.",
+)
+@click.option(
     "--top",
     type=click.IntRange(1),
     default=12,
@@ -85,7 +90,12 @@ class Asked:
     help="Functions to list.",
 )
 def command(
-    source: Path | None, against: Path | None, output: str | None, top: int, **words: object
+    source: Path | None,
+    against: Path | None,
+    output: str | None,
+    function: str | None,
+    top: int,
+    **words: object,
 ) -> int:
     """Record every instruction of one call of each CASE, from the program through kernel, TF-A and
     OP-TEE into the TA and back, and say where they went.
@@ -115,7 +125,7 @@ def command(
         return status
     from teemark.trace import table
 
-    table.show(trace, top=top, against=other)
+    table.show(trace, top=top, against=other, function=function)
     click.echo(f"report: {folder / 'report.html'}")
     return status
 

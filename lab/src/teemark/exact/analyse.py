@@ -159,7 +159,7 @@ def _case(key: str, taken: Sequence[Taken], named_by: Sources) -> CaseTrace:
         instructions=middle.instructions,
         samples=tuple(Sample(window.instructions, ns) for window, ns in taken),
         functions=functions,
-        nodes=tuple(Node(n.parent, n.function, n.self, n.calls) for n in tree.nodes),
+        nodes=tuple(Node(n.parent, n.function, n.self, n.calls, n.unsure) for n in tree.nodes),
         unnamed=_unnamed(middle, places),
         passes=tuple(
             Pass(LEVELS[p.origin], LEVELS[p.target], p.kind, p.count) for p in tree.passes

@@ -40,6 +40,8 @@ class Node(msgspec.Struct, frozen=True, array_like=True):
     function: int
     self: int  # instructions in it, without what it calls
     calls: int
+    unsure: bool = False
+    """A return was lost while it was on the stack: what is below it may not all be its own."""
 
 
 class Sample(msgspec.Struct, frozen=True):
@@ -122,13 +124,16 @@ class CaseTrace(msgspec.Struct, frozen=True, dict=True):
         own: Counter[Function] = Counter()
         calls: Counter[Function] = Counter()
         total: Counter[Function] = Counter()
+        unsure: set[Function] = set()
         for index, node in enumerate(self.nodes):
             function = self.functions[node.function]
+            if node.unsure:
+                unsure.add(function)
             own[function] += node.self
             calls[function] += node.calls
             if not self._inside_itself(index):
                 total[function] += self.totals[index]
-        return {f: Cost(f, own[f], total[f], calls[f]) for f in own}
+        return {f: Cost(f, own[f], total[f], calls[f], f in unsure) for f in own}
 
     def _inside_itself(self, index: int) -> bool:
         """A recursion is in its first call's total already."""
@@ -219,6 +224,8 @@ class Cost:
     self: int
     total: int
     calls: int
+    unsure: bool = False
+    """`total` may hold calls that aren't its own, or lack some: a return was lost inside."""
 
 
 def _sorted(found: Counter[_Key]) -> list[tuple[_Key, int]]:

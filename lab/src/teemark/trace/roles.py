@@ -45,8 +45,6 @@ def _rule(level: str, function: str, role: Role, *below: Role, caller: str = r".
     return _Rule(level, re.compile(function), role, frozenset(below or ROLES), re.compile(caller))
 
 
-_DISPATCHER = r"(__)?tee_entry_std|entry_invoke_command"
-
 _RULES = (
     _Rule("EL1", INTERRUPT, "interrupts", frozenset(ROLES)),
     # The way out of one; what a tick leaves to be done before a program goes on.
@@ -80,8 +78,6 @@ _RULES = (
         "ta-entry",
         "switch",
     ),
-    # Tail calls with which giving the session back ends.
-    _rule("S-EL1", r"(__)?mutex_unlock\b.*|wq_wake_next", "ta-entry", "switch", caller=_DISPATCHER),
     _rule("S-EL1", r"memset|qsort|alloc_pgt", "ta-entry", "mapping", caller=r"vm_map_param"),
     # A reference looked up by its cookie, and in the TA's range of addresses.
     _rule(

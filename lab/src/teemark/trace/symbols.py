@@ -120,7 +120,8 @@ def read_elf(file: Path, name: str | None = None) -> Elf:
 
 
 def _functions(elf: ELFFile) -> list[Symbol]:
-    """Typed functions, and labels of assembly in code sections that lie outside of all those."""
+    """Returns typed functions, and labels of assembly in code sections that lie outside of those:
+    a label behind a function of unknown size is taken for a part of it."""
     code = {index for index, section in enumerate(elf.iter_sections()) if section["sh_flags"] & 4}
     functions: list[Symbol] = []
     labels: list[Symbol] = []
@@ -139,11 +140,7 @@ def _functions(elf: ELFFile) -> list[Symbol]:
             labels.append(Symbol(made.address, 0, made.name))
     inside = Table(functions)
 
-    def outside(label: Symbol) -> bool:
-        around = inside.find(label.address)
-        return around is None or around.size == 0
-
-    return functions + [label for label in labels if outside(label)]
+    return functions + [label for label in labels if inside.find(label.address) is None]
 
 
 def kallsyms(text: str) -> Table:

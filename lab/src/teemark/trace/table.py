@@ -1,24 +1,28 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""A traced case on a terminal."""
+"""A traced call in words and tables, for a terminal and for a report."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import Literal, get_args
 
 from teemark.base import fmt
-from teemark.base.console import paragraph, terminal
+from teemark.base.console import terminal
+from teemark.base.errors import UsageMistake
+from teemark.page.blocks import Block, Bullets, Cell, Column, Paragraph, Table
+from teemark.page.terminal import show as show_blocks
 from teemark.trace.difference import changes
-from teemark.trace.profile import LEVELS, CaseTrace, Cost, Trace
-
-if TYPE_CHECKING:
-    from rich.console import Console
-    from rich.table import Table
+from teemark.trace.profile import LEVELS, CaseTrace, Cost, Function, Trace
+from teemark.trace.roles import roles
 
 HOW_TO_NAMES = (
     "Debian's OP-TEE has no symbols, so its core is one block. For names: --optee source, or "
     "--optee FOLDER with a build of your own."
 )
+
+Ranking = Literal["by itself", "with all it calls"]
+RANKINGS: tuple[Ranking, ...] = get_args(Ranking)
 
 
 def share(count: int, of: int) -> str:
@@ -26,7 +30,7 @@ def share(count: int, of: int) -> str:
 
 
 def remarks(case: CaseTrace) -> Iterator[str]:
-    """What a reader must know of a case."""
+    """What a reader must know of a call before its figures."""
     counts = sorted({sample.instructions for sample in case.samples})
     if len(counts) > 1:
         least, most = fmt.count(counts[0]), fmt.count(counts[-1])
@@ -39,6 +43,12 @@ def remarks(case: CaseTrace) -> Iterator[str]:
         yield (
             f"{fmt.plural(interrupts, 'interrupt')} inside, timer ticks as a rule: "
             f"{fmt.count(instructions)} instructions ({share(instructions, case.instructions)})."
+        )
+    again = 0 if case.core_nameless else roles(case).get("resumed", 0)
+    if again:
+        yield (
+            f"Going back into OP-TEE after interrupts and RPCs takes {fmt.count(again)} "
+            f"instructions ({share(again, case.instructions)}), in the functions on that way."
         )
     for name, count in case.others():
         yield (
@@ -70,7 +80,8 @@ def remarks(case: CaseTrace) -> Iterator[str]:
         yield (
             f"{fmt.plural(count, 'return')} to a place that nothing called from: "
             + ", ".join(f"{lost.origin} → {lost.target}" for lost in case.lost[:4])
-            + "."
+            + ". A figure with a question mark may therefore hold calls that aren't the function's "
+            "own, or lack some; what functions take by themselves is exact."
         )
 
 
@@ -78,135 +89,178 @@ def _cut(text: str, length: int) -> str:
     return text if len(text) <= length else text[:length].rsplit(",", 1)[0] + ", …"
 
 
-def by_self(case: CaseTrace) -> list[Cost]:
-    return sorted(case.costs.values(), key=lambda c: (-c.self, c.function.name))
+def _costs(case: CaseTrace, ranking: Ranking) -> list[tuple[Cost, int]]:
+    """All functions with the figure that they are ranked by; roots of other threads have no figure
+    with all they call."""
+    alone = ranking == "by itself"
+    costs = [(cost, cost.self if alone else cost.total) for cost in case.costs.values()]
+    costs = [(cost, count) for cost, count in costs if alone or cost.function.level]
+    return sorted(costs, key=lambda pair: (-pair[1], pair[0].function.name))
 
 
-def by_total(case: CaseTrace) -> list[Cost]:
-    """The functions that take most with what they call; other threads' roots left out."""
-    costs = [cost for cost in case.costs.values() if cost.function.level]
-    return sorted(costs, key=lambda c: (-c.total, c.function.name))
+def _columns(words: Sequence[str], figures: Sequence[str]) -> tuple[Column, ...]:
+    return (*(Column(word, "left") for word in words), *map(Column, figures))
 
 
-def show(trace: Trace, *, top: int = 12, against: Trace | None = None) -> None:
-    """To stdout, plain where that is no terminal."""
-    console = terminal(120)
-    paragraph(console, trace.optee)
-    console.print()
+def _place(function: Function) -> tuple[str, str, str]:
+    return function.name, function.level, function.component
+
+
+_PLACE = ("function", "level", "component")
+
+
+def functions(case: CaseTrace, ranking: Ranking, top: int) -> Table:
+    """The functions that take most."""
+    return Table(
+        _columns(_PLACE, ("instructions", "share", "calls")),
+        tuple(
+            (
+                *_place(cost.function),
+                fmt.count(count) + _doubt(cost.unsure and ranking != "by itself"),
+                share(count, case.instructions),
+                fmt.count(cost.calls),
+            )
+            for cost, count in _costs(case, ranking)[:top]
+        ),
+        caption=f"Functions {ranking}",
+        note="a tail call is below the function that jumped" if ranking != "by itself" else "",
+    )
+
+
+def _doubt(unsure: bool) -> str:
+    return " ?" if unsure else ""
+
+
+def components(case: CaseTrace) -> Table:
+    return Table(
+        _columns(("level", "component"), ("instructions", "share")),
+        tuple(
+            (level, component, fmt.count(count), share(count, case.instructions))
+            for level, component, count in case.components()
+        ),
+        caption="By level and component",
+    )
+
+
+def differences(before: CaseTrace, after: CaseTrace, top: int) -> Table:
+    found = changes(before, after)
+    rows: list[tuple[Cell, ...]] = [
+        (*_place(c.function), fmt.count(c.before), fmt.count(c.after), fmt.change(c.more))
+        for c in found[:top]
+    ]
+    if rest := found[top:]:
+        total = fmt.change(sum(change.more for change in rest))
+        rows.append((f"{fmt.plural(len(rest), 'function')} more", "", "", "", "", total))
+    return Table(
+        _columns(_PLACE, ("before", "now", "difference")),
+        tuple(rows),
+        caption="Functions that make the difference",
+        note=f"{fmt.plural(len(found), 'function')} in all",
+    )
+
+
+def neighbours(case: CaseTrace, name: str, top: int) -> list[Block]:
+    """Who calls the functions of that name and what those call, each with all that is called from
+    there. Raises UsageMistake if nothing in the call has the name."""
+    mine = {number for number, f in enumerate(case.functions) if f.name == name}
+    callers: Counter[Function] = Counter()
+    callees: Counter[Function] = Counter()
+    calls: Counter[tuple[str, Function]] = Counter()
+    for index, node in enumerate(case.nodes):
+        above = case.nodes[node.parent].function if node.parent >= 0 else None
+        if node.function in mine and above is not None and above not in mine:
+            callers[case.functions[above]] += case.totals[index]
+            calls["callers", case.functions[above]] += node.calls
+        elif above in mine and node.function not in mine:
+            callees[case.functions[node.function]] += case.totals[index]
+            calls["callees", case.functions[node.function]] += node.calls
+    costs = [cost for function, cost in case.costs.items() if function.name == name]
+    if not costs:
+        near = sorted(f.name for f in case.functions if name.lower() in f.name.lower())[:8]
+        raise UsageMistake(
+            f"{case.case}: no function {name} was executed",
+            hint=f"there are: {', '.join(near)}" if near else "`--format folded` lists all",
+        )
+    total, alone = sum(cost.total for cost in costs), sum(cost.self for cost in costs)
+    doubt = _doubt(any(cost.unsure for cost in costs))
+    blocks: list[Block] = [
+        Paragraph(
+            (
+                f"{case.case}: {name} takes {fmt.count(total)}{doubt} instructions "
+                f"({share(total, case.instructions)}) with all it calls, {fmt.count(alone)} by "
+                f"itself, in {fmt.plural(sum(cost.calls for cost in costs), 'call')}.",
+            )
+        )
+    ]
+    for title, which, found in (
+        ("called by", "callers", callers),
+        ("it calls", "callees", callees),
+    ):
+        rows = tuple(
+            (
+                *_place(function),
+                fmt.count(count),
+                share(count, total),
+                fmt.count(calls[which, function]),
+            )
+            for function, count in found.most_common(top)
+        )
+        if rows:
+            heads = (title, *_PLACE[1:])
+            blocks.append(Table(_columns(heads, ("instructions", "share", "calls")), rows))
+    return blocks
+
+
+def show(
+    trace: Trace, *, top: int = 12, against: Trace | None = None, function: str | None = None
+) -> None:
+    """Prints the trace; `function`: only that function's callers and callees."""
+    blocks: list[Block] = [Paragraph((trace.optee,))]
     if len(trace.cases) > 1:
-        console.print(_overview(trace))
+        blocks.append(_overview(trace))
     for case in trace.cases:
         before = against.case(case.case) if against is not None else None
-        if before is not None:
-            _compare(console, before, case, top)
+        if function is not None:
+            blocks += neighbours(case, function, top)
+        elif before is not None:
+            more = case.instructions - before.instructions
+            said = (
+                f"{case.case}: {fmt.count(before.instructions)} before, "
+                f"{fmt.count(case.instructions)} now: {fmt.change(more)} instructions "
+                f"({fmt.signed(more / before.instructions, 3)})"
+            )
+            blocks += [Paragraph((said,)), differences(before, case, top)]
         elif len(trace.cases) <= 3:
-            _one(console, case, top)
-
-
-def _compare(console: Console, before: CaseTrace, after: CaseTrace, top: int) -> None:
-    more = after.instructions - before.instructions
-    paragraph(
-        console,
-        f"{after.case}: {fmt.count(before.instructions)} before, "
-        f"{fmt.count(after.instructions)} now: {fmt.change(more)} instructions "
-        f"({fmt.signed(more / before.instructions, 3)})",
-    )
-    table = _columns("level", "function", "component", "before", "now", "difference")
-    found = changes(before, after)
-    for change in found[:top]:
-        _row(
-            table,
-            change.function.level,
-            change.function.name,
-            change.function.component,
-            fmt.count(change.before),
-            fmt.count(change.after),
-            fmt.change(change.more),
-        )
-    rest = found[top:]
-    if rest:
-        total = fmt.change(sum(change.more for change in rest))
-        _row(table, "", f"{fmt.plural(len(rest), 'function')} more", "", "", "", total)
-    console.print(table)
-
-
-def _columns(*titles: str) -> Table:
-    from rich import box
-    from rich.table import Table
-
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for title in titles:
-        left = title in ("case", "level", "component", "function", "inside")
-        table.add_column(
-            title,
-            justify="left" if left else "right",
-            no_wrap=not left,
-            overflow="fold" if title == "case" else "ellipsis",
-        )
-    return table
-
-
-def _row(table: Table, *cells: str) -> None:
-    """As they are: what a name looks like is no markup."""
-    from rich.text import Text
-
-    table.add_row(*map(Text, cells))
+            blocks += _one(case, top)
+    show_blocks(terminal(120), blocks)
 
 
 def _overview(trace: Trace) -> Table:
-    table = _columns("case", "instructions", *LEVELS, "inside")
+    rows: list[tuple[Cell, ...]] = []
     for case in trace.cases:
         levels = case.levels()
-        inside = []
-        if case.interrupts()[0]:
-            inside.append("tick")
+        inside = ["tick"] if case.interrupts()[0] else []
         inside += [name.strip("[]") for name, _ in case.others()]
-        _row(
-            table,
-            case.case,
-            fmt.count(case.instructions),
-            *(fmt.count(levels[level]) if level in levels else "" for level in LEVELS),
-            ", ".join(inside),
+        rows.append(
+            (
+                case.case,
+                ", ".join(inside),
+                fmt.count(case.instructions),
+                *(fmt.count(levels[level]) if level in levels else "" for level in LEVELS),
+            )
         )
-    return table
+    return Table(_columns(("case", "inside"), ("instructions", *LEVELS)), tuple(rows))
 
 
-def _one(console: Console, case: CaseTrace, top: int) -> None:
+def _one(case: CaseTrace, top: int) -> list[Block]:
     clocks = {sample.clock_ns for sample in case.samples if sample.clock_ns is not None}
     clock = " or ".join(map(fmt.count, sorted(clocks)[:3]))
-    paragraph(
-        console,
-        f"{case.case}: {fmt.count(case.instructions)} instructions"
-        + (f"; the guest's clock: {clock} ns" if clock else ""),
-    )
-    for remark in remarks(case):
-        paragraph(console, f"  {remark}", indent="    ")
-    console.print(_split(case))
-    for title, costs in (("by itself", by_self(case)), ("with all it calls", by_total(case))):
-        console.print(_functions(case, title, costs[:top]))
-
-
-def _split(case: CaseTrace) -> Table:
-    table = _columns("level", "component", "instructions", "share")
-    for level, count in case.levels().items():
-        _row(table, level, "", fmt.count(count), share(count, case.instructions))
-        for its, component, part in case.components():
-            if its == level and part != count:
-                _row(table, "", component, fmt.count(part), share(part, case.instructions))
-    return table
-
-
-def _functions(case: CaseTrace, title: str, costs: Sequence[Cost]) -> Table:
-    table = _columns("level", "function", "component", title, "share", "calls")
-    for cost in costs:
-        count = cost.self if title == "by itself" else cost.total
-        _row(
-            table,
-            cost.function.level,
-            cost.function.name,
-            cost.function.component,
-            fmt.count(count),
-            share(count, case.instructions),
-            fmt.count(cost.calls),
-        )
-    return table
+    said = f"{case.case}: {fmt.count(case.instructions)} instructions"
+    blocks: list[Block] = [
+        Paragraph((said + (f"; the guest's clock: {clock} ns" if clock else ""),)),
+        Bullets(tuple((remark,) for remark in remarks(case))),
+        components(case),
+    ]
+    for ranking in RANKINGS:
+        blocks += [Paragraph((f"Functions {ranking}:",)), functions(case, ranking, top)]
+    return blocks

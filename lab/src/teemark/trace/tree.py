@@ -31,6 +31,8 @@ class Node:
     """A number of Places.functions; from their count on: another thread's root."""
     self: int
     calls: int
+    unsure: bool
+    """A return was lost while it was on the stack: what is below it may not all be its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +93,8 @@ def parse(text: str) -> Tree:
         what, *words = line.split()
         numbers = [int(word) for word in words]
         if what == "node":
-            nodes.append(Node(*numbers))
+            parent, function, own, calls, unsure = numbers
+            nodes.append(Node(parent, function, own, calls, bool(unsure)))
         elif what == "pass":
             origin, target, kind, count = numbers
             passes.append(Pass(Domain(origin), Domain(target), _KINDS[kind], count))

@@ -7,11 +7,9 @@ from collections.abc import Sequence
 
 from teemark.base import fmt
 from teemark.findings.subject import Subject, section
-from teemark.page.blocks import Block, Bullets, Chart, Column, Fold, Paragraph, Section, Table
-from teemark.trace import flame
-from teemark.trace.difference import changes
-from teemark.trace.profile import CaseTrace, Cost
-from teemark.trace.table import by_self, by_total, remarks, share
+from teemark.page.blocks import Block, Bullets, Chart, Fold, Paragraph, Section
+from teemark.trace import flame, table
+from teemark.trace.profile import CaseTrace
 
 WIDE = 900
 NARROW = 350
@@ -54,7 +52,7 @@ def _cases_of(subject: Subject) -> list[Block]:
 
 
 def _case(case: CaseTrace, before: CaseTrace | None) -> list[Block]:
-    said = tuple((remark,) for remark in remarks(case))
+    said = tuple((remark,) for remark in table.remarks(case))
     blocks: list[Block] = [Bullets(said)] if said else []
     blocks.append(
         Chart(
@@ -62,7 +60,7 @@ def _case(case: CaseTrace, before: CaseTrace | None) -> list[Block]:
             caption=(HOW_TO_READ,),
             wide=flame.render(case, WIDE),
             narrow=flame.render(case, NARROW),
-            data=_components(case),
+            data=table.components(case),
         )
     )
     if before is not None:
@@ -72,76 +70,7 @@ def _case(case: CaseTrace, before: CaseTrace | None) -> list[Block]:
                 caption=(HOW_TO_COMPARE,),
                 wide=flame.render(case, WIDE, before),
                 narrow=flame.render(case, NARROW, before),
-                data=_changes(before, case),
+                data=table.differences(before, case, 2 * TOP),
             )
         )
-    blocks.append(_functions(case, "by itself", by_self(case)))
-    blocks.append(_functions(case, "with all it calls", by_total(case)))
-    return blocks
-
-
-def _components(case: CaseTrace) -> Table:
-    return Table(
-        (
-            Column("level", "left"),
-            Column("component", "left"),
-            Column("instructions"),
-            Column("share"),
-        ),
-        tuple(
-            (level, component, fmt.count(count), share(count, case.instructions))
-            for level, component, count in case.components()
-        ),
-        caption="By level and component",
-    )
-
-
-def _changes(before: CaseTrace, after: CaseTrace) -> Table:
-    found = changes(before, after)
-    return Table(
-        (
-            Column("function", "left"),
-            Column("level", "left"),
-            Column("before"),
-            Column("after"),
-            Column("difference"),
-        ),
-        tuple(
-            (
-                c.function.name,
-                c.function.level,
-                fmt.count(c.before),
-                fmt.count(c.after),
-                fmt.change(c.more),
-            )
-            for c in found[: 2 * TOP]
-        ),
-        caption="Functions that make the difference",
-        note=f"{fmt.plural(len(found), 'function')} in all",
-    )
-
-
-def _functions(case: CaseTrace, title: str, costs: Sequence[Cost]) -> Table:
-    return Table(
-        (
-            Column("function", "left"),
-            Column("level", "left"),
-            Column("component", "left"),
-            Column("instructions"),
-            Column("share"),
-            Column("calls"),
-        ),
-        tuple(
-            (
-                cost.function.name,
-                cost.function.level,
-                cost.function.component,
-                fmt.count(count),
-                share(count, case.instructions),
-                fmt.count(cost.calls),
-            )
-            for cost in costs[:TOP]
-            for count in ((cost.self if title == "by itself" else cost.total),)
-        ),
-        caption=f"Functions {title}",
-    )
+    return [*blocks, *(table.functions(case, ranking, TOP) for ranking in table.RANKINGS)]
