@@ -22,6 +22,7 @@ from teemark.boards.config import BoardFile, SshConfig
 from teemark.boards.endpoint import Endpoint
 from teemark.boards.shell import Shell
 from teemark.boards.ta_kit import Kit, default_kit
+from teemark.run.records import Firmware
 
 
 class Board(Shell):
@@ -42,6 +43,11 @@ class Board(Shell):
     def deterministic(self) -> bool:
         """Its clock counts instructions."""
         return False
+
+    @property
+    def firmware(self) -> tuple[Firmware, ...]:
+        """What it booted, where that is known."""
+        return ()
 
     @property
     def directory(self) -> str:

@@ -9,20 +9,26 @@ from __future__ import annotations
 
 import hashlib
 import struct
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from teemark.base import paths
 from teemark.base.errors import BoardError, MissingOutput
-from teemark.boards import build
+from teemark.boards import build, firmware
 from teemark.boards.config import VirtualConfig
 from teemark.boards.ta_kit import Kit, default_kit
+from teemark.run.records import Firmware
 
 DEBIAN = "debian"
 SOURCE = "source"
 
 _IMAGES = ("tee-header_v2.bin", "tee-pager_v2.bin", "tee-pageable_v2.bin")
+_TFA = ("bl1.bin", "fip.bin")
+
+KEEP_FLASH = 24 * 3600
+"""Seconds for which a flash image is kept that nothing asks for any more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,12 +43,22 @@ class Optee:
     images: Path
     """The folder of the core's images."""
     tfa: Path
-    """TF-A's bl31.elf."""
+    """TF-A's bl31.elf, with symbols."""
+    tfa_images: Path
+    """The folder of what is booted of TF-A."""
     kit: Kit
     """Builds the TAs that it takes: it may refuse those of another version's."""
     elf: Path | None = None
     """The core with its symbols; Debian's package has none."""
     ldelf: Path | None = None
+
+    def firmware(self) -> tuple[Firmware, ...]:
+        """What is booted, by the files themselves."""
+        core = (self.images / name for name in _IMAGES)
+        return (
+            firmware.core(core, self.elf, self.images.parent / "conf.mk"),
+            firmware.tfa((self.tfa_images / name for name in _TFA), self.tfa),
+        )
 
     def core_code(self) -> range:
         """Physical addresses of the core's code, by the header of its images."""
@@ -78,6 +94,7 @@ def _resolve(recipe: VirtualConfig) -> Optee:
             tas=default_kit().ours(),
             images=images,
             tfa=_bl31(tfa),
+            tfa_images=tfa,
             kit=default_kit(),
         )
     if recipe.optee == SOURCE:
@@ -89,7 +106,7 @@ def _resolve(recipe: VirtualConfig) -> Optee:
 
 def _tfa(recipe: VirtualConfig) -> Path:
     folder = Path(recipe.tfa).expanduser() if recipe.tfa else paths.vboard() / "tf-a"
-    for name in ("bl1.bin", "fip.bin"):
+    for name in _TFA:
         if not (folder / name).is_file():
             if recipe.tfa is None:
                 raise MissingOutput(f"the virtual board isn't built: there is no {folder / name}")
@@ -164,6 +181,7 @@ def _variant(what: str, out: Path, tfa: Path, place: Path) -> Optee:
         tas=kit.ours(),
         images=images,
         tfa=_bl31(tfa),
+        tfa_images=tfa,
         kit=kit,
         elf=images / "tee.elf",
         ldelf=ldelf if ldelf.is_file() else None,
@@ -171,11 +189,16 @@ def _variant(what: str, out: Path, tfa: Path, place: Path) -> Optee:
 
 
 def _pack(tfa: Path, images: Path, place: Path) -> Path:
-    """A flash image of them, made again when one of them is newer."""
-    flash = place / f"flash-{_short(str(tfa))}.bin"
-    parts = [tfa / "bl1.bin", tfa / "fip.bin", *(images / name for name in _IMAGES)]
-    if not flash.is_file() or any(p.stat().st_mtime > flash.stat().st_mtime for p in parts):
+    """Returns a flash image of them, which has their contents' digest in its name: a copied tree's
+    times say nothing. Those that were packed before stay for a day, since a board may boot them."""
+    parts = [*(tfa / name for name in _TFA), *(images / name for name in _IMAGES)]
+    flash = place / f"flash-{firmware.digest(parts)[:16]}.bin"
+    if not flash.is_file():
         _script("flash", str(tfa), str(images), str(flash))
+    flash.touch()
+    for other in place.glob("flash-*.bin"):
+        if time.time() - other.stat().st_mtime > KEEP_FLASH:
+            other.unlink()
     return flash
 
 

@@ -29,6 +29,7 @@ from teemark.boards.instances import Process, State
 from teemark.boards.optee import Optee, resolve
 from teemark.boards.qemu import Images, Instance, command, require
 from teemark.boards.ta_kit import Kit
+from teemark.run.records import Firmware
 
 READY = b"teemark: ready after"
 """The line that the board writes to its console when its ssh server listens."""
@@ -87,6 +88,10 @@ class VirtualBoard(Board):
     def optee(self) -> Optee:
         """What it boots; built if need be."""
         return resolve(self.recipe)
+
+    @property
+    def firmware(self) -> tuple[Firmware, ...]:
+        return self.optee.firmware()
 
     @property
     def kit(self) -> Kit:

@@ -4,13 +4,13 @@
 from __future__ import annotations
 
 import re
-import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from teemark.base import paths
 from teemark.base.errors import ConfigError, UsageMistake
+from teemark.run.git import git, head
 from teemark.run.records import Commit
 
 _HASH = re.compile(r"[0-9a-f]{7,64}")
@@ -46,9 +46,9 @@ def _commit(word: str, folder: Path) -> Commit | None:
     if word == "none":
         return None
     if word == "auto":
-        return None if _own(folder) else _head(folder)
+        return None if _own(folder) else head(folder)
     if Path(word).is_dir():
-        found = _head(Path(word))
+        found = head(Path(word))
         if found is None:
             raise UsageMistake(
                 f"--commit {word}: that folder is in no git repository with a commit",
@@ -56,10 +56,10 @@ def _commit(word: str, folder: Path) -> Commit | None:
             )
         return found
     if word == "HEAD":
-        found = _head(folder)
+        found = head(folder)
     else:
-        digits = _git(folder, "rev-parse", "--verify", "--quiet", f"{word}^{{commit}}")
-        name = _git(folder, "rev-parse", "--symbolic-full-name", "--verify", "--quiet", word) or ""
+        digits = git(folder, "rev-parse", "--verify", "--quiet", f"{word}^{{commit}}")
+        name = git(folder, "rev-parse", "--symbolic-full-name", "--verify", "--quiet", word) or ""
         branch = name.removeprefix("refs/heads/") if name.startswith("refs/heads/") else None
         found = Commit(hash=digits, branch=branch) if digits else None
     if found is None and _HASH.fullmatch(word):  # such as CI's, of a repository that isn't here
@@ -78,26 +78,3 @@ def _own(folder: Path) -> bool:
         return folder.resolve().is_relative_to(paths.root())
     except ConfigError:
         return False
-
-
-def _head(folder: Path) -> Commit | None:
-    digits = _git(folder, "rev-parse", "--verify", "--quiet", "HEAD")
-    if not digits:
-        return None
-    changes = _git(folder, "status", "--porcelain", "--untracked-files=no")
-    return Commit(
-        hash=digits,
-        branch=_git(folder, "symbolic-ref", "--quiet", "--short", "HEAD") or None,
-        dirty=bool(changes),
-    )
-
-
-def _git(folder: Path, *words: str) -> str | None:
-    """The output of a git command without its last line end; None if git fails or isn't there."""
-    try:
-        done = subprocess.run(
-            ["git", "-C", str(folder), *words], capture_output=True, text=True, check=False
-        )
-    except OSError:
-        return None
-    return done.stdout.strip() if done.returncode == 0 else None

@@ -119,6 +119,7 @@ def header(
         ),
         commit=origin.commit,
         labels=dict(origin.labels),
+        firmware=board.firmware,
     )
 
 

@@ -46,6 +46,21 @@ class Commit(Struct, frozen=True, kw_only=True):
         return self.hash[:7] + (" + changes" if self.dirty else "")
 
 
+class Firmware(Struct, frozen=True, kw_only=True):
+    """What a virtual board booted, by the files themselves; null where they don't say it."""
+
+    name: Annotated[str, Meta(description="OP-TEE or TF-A")]
+    sha256: Annotated[str, Meta(description="of the images that were packed, one behind the other")]
+    version: Annotated[str | None, Meta(description="that the image has in it")] = None
+    compiler: str | None = None
+    flags: Annotated[str | None, Meta(description="of the compiler, for its first C file")] = None
+    configuration: Annotated[dict[str, str], Meta(description="CFG_ variables of the build")] = {}
+    commit: Annotated[
+        Commit | None,
+        Meta(description="of the source tree at boot; null: no repository"),
+    ] = None
+
+
 class Run(Record, frozen=True, kw_only=True, tag="run"):
     """First line of a run that `teemark run` made: what was asked, of which board."""
 
@@ -71,6 +86,10 @@ class Run(Record, frozen=True, kw_only=True, tag="run"):
         Commit | None, Meta(description="what was measured; null: not asked for, or no repository")
     ] = None
     labels: Annotated[dict[str, str], Meta(description="by the user: --label KEY=VALUE")] = {}
+    firmware: Annotated[
+        tuple[Firmware, ...],
+        Meta(description="what a virtual board booted; empty for others"),
+    ] = ()
 
 
 class Start(Record, frozen=True, kw_only=True, tag="start"):

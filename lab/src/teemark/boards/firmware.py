@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Facts about an image of the firmware, read from the very files that are booted: a build's own
+words about itself may be older than what lies in its folder."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable
+from pathlib import Path
+
+from elftools.common.exceptions import ELFError
+from elftools.elf.elffile import ELFFile
+
+from teemark.base.harmless import harmless, harmless_line
+from teemark.run.git import git, head
+from teemark.run.records import Commit, Firmware
+
+_OPTEE = re.compile(rb"([\x21-\x7e]+) \(((?:gcc|clang)[\x20-\x7e]*)\) (#\d+ [\x20-\x7e]*)")
+_TFA = re.compile(rb"(v\d[\x21-\x7e]*\([a-z]+\):[\x21-\x7e]*)\0")
+_SETTING = re.compile(r"^(CFG_\w+)=(.*)$", re.M)
+
+
+def digest(files: Iterable[Path]) -> str:
+    """Returns the SHA-256 of the files' contents, in their order, with their lengths."""
+    found = hashlib.sha256()
+    for file in files:
+        data = file.read_bytes()
+        found.update(len(data).to_bytes(8, "little") + data)
+    return found.hexdigest()
+
+
+def core(images: Iterable[Path], elf: Path | None, configuration: Path) -> Firmware:
+    """Returns the facts of OP-TEE's core: `images` are booted, `elf` has the same with symbols,
+    `configuration` is the build's conf.mk, which Debian's package hasn't."""
+    images = tuple(images)
+    said = next((m for file in images if (m := _OPTEE.search(file.read_bytes()))), None)
+    words = [harmless_line(part.decode("ascii")) for part in said.groups()] if said else []
+    settings = {}
+    if configuration.is_file():
+        settings = dict(_SETTING.findall(harmless(configuration.read_text(errors="replace"))))
+    return Firmware(
+        name="OP-TEE",
+        sha256=digest(images),
+        version=" ".join([words[0], words[2]]) if words else None,
+        compiler=words[1] if words else None,
+        flags=_flags(elf) if elf is not None else None,
+        configuration=settings,
+        commit=commit(configuration.parent, "core/arch/arm/kernel"),
+    )
+
+
+def tfa(images: Iterable[Path], elf: Path) -> Firmware:
+    images = tuple(images)
+    said = next((m for file in images if (m := _TFA.search(file.read_bytes()))), None)
+    return Firmware(
+        name="TF-A",
+        sha256=digest(images),
+        version=harmless_line(said[1].decode("ascii")) if said else None,
+        compiler=_comment(elf),
+        flags=_flags(elf),
+        commit=commit(elf.parent, "bl31"),
+    )
+
+
+def commit(folder: Path, mark: str) -> Commit | None:
+    """Returns the commit of the git tree around a build, None if there is none, or if the tree is
+    not the build's source: that one has the path `mark`."""
+    top = git(folder, "rev-parse", "--show-toplevel")
+    return head(folder) if top and (Path(top) / mark).exists() else None
+
+
+def _flags(elf: Path) -> str | None:
+    """Returns the compiler's flags of the first C file, which the debugging information tells."""
+    try:
+        with elf.open("rb") as stream:
+            file = ELFFile(stream)
+            units = file.get_dwarf_info().iter_CUs() if file.has_dwarf_info() else ()
+            for unit in units:
+                made_by = unit.get_top_DIE().attributes.get("DW_AT_producer")
+                if made_by is not None and b" C" in made_by.value:
+                    return harmless_line(made_by.value.decode(errors="replace"))
+    except (OSError, ELFError):
+        pass
+    return None
+
+
+def _comment(elf: Path) -> str | None:
+    """Returns what the compiler wrote of itself into the file."""
+    try:
+        with elf.open("rb") as stream:
+            section = ELFFile(stream).get_section_by_name(".comment")
+            words = section.data().split(b"\0")[0] if section is not None else b""
+    except (OSError, ELFError):
+        return None
+    return harmless_line(words.decode(errors="replace")) or None
