@@ -90,7 +90,7 @@ static void crypt(const struct message *m, bool encrypt, const uint8_t *in,
 	}
 	cipher_begin(&ctx, m->alg->iv_bytes ? iv.data : NULL);
 	while (at < len) {
-		size_t step = m->alg->block_bytes;
+		size_t step = m->alg->unit_bytes;
 		size_t n = pieces ? random32() % 40 / step * step : len;
 
 		n = n < len - at ? n : len - at;
@@ -238,7 +238,7 @@ static void test_ciphers_and_libcrypto(void **state)
 			struct message m = { alg, key, iv };
 			size_t len = n < 70 ? n : random32() % MAX_LEN;
 
-			len = len / alg->block_bytes * alg->block_bytes;
+			len = len / alg->unit_bytes * alg->unit_bytes;
 			if (!strcmp(alg->kernel, "xts(aes)") && !len)
 				continue;
 			fill(key, sizeof(key));

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from teemark.base.interval import Interval
 from teemark.model.counter import slope_ratio
 from teemark.model.fit import fit
-from teemark.model.forms import Form
+from teemark.model.forms import Blocks, Form
 from teemark.model.stats import Dependence, Estimate, Sampling
 
 Array = NDArray[np.float64]
@@ -97,7 +97,7 @@ SCENARIOS = (
 
 def _truths(scale: float) -> list[float]:
     """Of a backend that takes so many times as long, at each size."""
-    form = Form("oneshot", "sha256", "tee", True)
+    form = Form("message", Blocks(64, 9), in_tee=True, mapped=True)
     base, _ = form.columns(SIZES, [None] * len(SIZES))
     return [
         scale * (CALL + BLOCK * blocks + PAGE * form.pages(size))
@@ -156,7 +156,7 @@ class Run:
 def intervals(run: Run) -> Iterator[tuple[str, float, Interval | None]]:
     """Of each kind one: its name, the truth, and the interval."""
     count = len(SIZES)
-    form = Form("oneshot", "sha256", "tee", True)
+    form = Form("message", Blocks(64, 9), in_tee=True, mapped=True)
     pages = [float(form.pages(size)) for size in SIZES]
     way = fit(
         SIZES,

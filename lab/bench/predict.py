@@ -17,8 +17,9 @@ from pathlib import Path
 
 from click import echo as say
 
+from teemark.base.work import Work
 from teemark.model.models import build
-from teemark.model.predict import Task, Unpredictable, predict
+from teemark.model.predict import Unpredictable, predict
 from teemark.run import reader
 
 ENOUGH = 0.9
@@ -35,7 +36,7 @@ def main() -> int:
         if models.case(stats.key) is not None or stats.bytes is None:
             continue
         try:
-            found = predict(models, Task.of(stats.key))
+            found = predict(models, Work.asked(stats.key))
         except (Unpredictable, ValueError):
             without += 1
             continue

@@ -61,7 +61,7 @@ def thinned(name: str, samples: int, largest: int) -> Plan:
     return replace(
         asked,
         cases=tuple(
-            replace(case, samples=samples) for case in asked.cases if fits(case.parameters)
+            replace(case, samples=samples) for case in asked.cases if fits(case.work.parameters)
         ),
     )
 
@@ -350,7 +350,7 @@ def test_injected_causes_are_put_where_they_are(
     injected = importlib.import_module("injected")
     ensure_installed(qemu_v8_icount)
     asked = plan.load(str(injected.PLAN))
-    calls = tuple(case for case in asked.cases if case.workload != "oneshot")
+    calls = tuple(case for case in asked.cases if case.work.workload != "oneshot")
     asked = replace(asked, cases=calls)
     runner.measure(
         qemu_v8_icount, asked, tmp_path / "run", runner.Watcher(), options=("--trace-events",)

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from teemark.base import paths
 from teemark.base.errors import ConfigError, UsageMistake
 from teemark.cli.plan import command
-from teemark.plan import plan, work
+from teemark.plan import limits, plan
 from teemark.plan.words import parse_size
 
 GOOD = """
@@ -42,7 +42,7 @@ def test_parameters_with_sizes() -> None:
         'backends = ["c"]\nparameters = ["enc/{}", "dec/{}"]\nsizes = [16, "4KiB"]\n'
     )
     made = plan.parse(text, name="x", file="x.toml")
-    assert [case.parameters for case in made.cases] == [
+    assert [case.work.parameters for case in made.cases] == [
         "enc/16",
         "enc/4096",
         "dec/16",
@@ -81,9 +81,9 @@ def test_bounds_of_work_are_those_of_the_tas() -> None:
         for name, factor, shift in re.findall(r"#define (\w+) \((\d+)u << (\d+)\)", header)
     }
     assert found == {
-        "TA_WORK_MAX": work.WORK_MAX,
-        "TA_REPEAT_MAX": work.REPEAT_MAX,
-        "TA_WORK_RANDOM_MAX": work.RANDOM_MAX,
+        "TA_WORK_MAX": limits.WORK_MAX,
+        "TA_REPEAT_MAX": limits.REPEAT_MAX,
+        "TA_WORK_RANDOM_MAX": limits.RANDOM_MAX,
     }
 
 

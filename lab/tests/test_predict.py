@@ -10,12 +10,13 @@ from pathlib import Path
 import pytest
 
 from synthetic import Synthetic, run_of, run_with, scattered
+from teemark.base.work import Work
 from teemark.cli.main import run as teemark
 from teemark.findings.advice import Advice, advise
 from teemark.findings.advice_words import sentence
 from teemark.model import models
 from teemark.model.models import Models
-from teemark.model.predict import Prediction, Task, Unpredictable, predict
+from teemark.model.predict import Prediction, Unpredictable, predict
 
 SIZES = (0, 55, 56, 64, 1024, 4096, 8192, 65536, 1048576)
 
@@ -53,8 +54,8 @@ def tee(spread: float = 0.0, more: Mapping[str, float] | None = None) -> Models:
 def test_what_is_asked(
     key: str, size: int | None, chunk: int | None, expected: tuple[str, int, int | None]
 ) -> None:
-    task = Task.of(key, size, chunk)
-    assert (task.workload, task.bytes, task.chunk) == expected
+    task = Work.asked(key, size, chunk)
+    assert (task.curve or task.workload, task.size, task.chunk) == expected
 
 
 @pytest.mark.parametrize(
@@ -73,18 +74,18 @@ def test_what_is_asked(
 )
 def test_what_cannot_be_asked(key: str, size: int | None, chunk: int | None, why: str) -> None:
     with pytest.raises(ValueError, match=why):
-        Task.of(key, size, chunk)
+        Work.asked(key, size, chunk)
 
 
 def test_between_measured_sizes() -> None:
-    answer = predict(tee(), Task.of("oneshot/sha256/tee/5000"))
+    answer = predict(tee(), Work.asked("oneshot/sha256/tee/5000"))
     assert answer.figure.value == pytest.approx(digest(5000), rel=1e-6)
     assert answer.fitted == (0, 1048576)
     assert answer.off == 0.01  # no prediction is better
 
 
 def test_a_stream_pays_the_way_of_every_piece() -> None:
-    answer = predict(tee(), Task.of("stream/sha256/tee/37000000/65536"))
+    answer = predict(tee(), Work.asked("stream/sha256/tee/37000000/65536"))
     pieces = -(-37_000_000 // 65536)
     assert answer.figure.value == pytest.approx(
         digest(37_000_000) + 57_000 + (pieces - 1) * 66_000, rel=1e-6
@@ -94,7 +95,7 @@ def test_a_stream_pays_the_way_of_every_piece() -> None:
 
 def test_streams_that_were_measured_say_how_far_it_may_be_off() -> None:
     measured = {"stream/sha256/tee/1048576/65536": (digest(1048576) + 57_000 + 15 * 66_000) * 1.03}
-    answer = predict(tee(more=measured), Task.of("stream/sha256/tee/2097152/65536"))
+    answer = predict(tee(more=measured), Work.asked("stream/sha256/tee/2097152/65536"))
     assert answer.streams == 1
     assert answer.off == pytest.approx(1 - 1 / 1.03)
     assert answer.interval is not None
@@ -105,8 +106,8 @@ def test_small_pieces_by_the_kernel_have_no_ground() -> None:
     times = {f"oneshot/sha256/afalg/{n}": digest(n, 3_000, 100) for n in SIZES}
     found = made(times)
     with pytest.raises(Unpredictable, match="64 KiB at a time"):
-        predict(found, Task.of("stream/sha256/afalg/1048576/4096"))
-    answer = predict(found, Task.of("stream/sha256/afalg/1048576/65536"))
+        predict(found, Work.asked("stream/sha256/afalg/1048576/4096"))
+    answer = predict(found, Work.asked("stream/sha256/afalg/1048576/65536"))
     assert answer.figure.value == pytest.approx(times["oneshot/sha256/afalg/1048576"], rel=1e-3)
 
 
@@ -120,20 +121,20 @@ def test_small_pieces_by_the_kernel_have_no_ground() -> None:
 )
 def test_no_ground(key: str, why: str, measure: str) -> None:
     with pytest.raises(Unpredictable, match=why) as raised:
-        predict(tee(), Task.of(key))
+        predict(tee(), Work.asked(key))
     assert measure in raised.value.measure
 
 
 def test_data_of_the_wrong_model_is_refused() -> None:
     squares = {f"oneshot/sha256/tee/{n}": 57_000 + n * n / 100 for n in SIZES}
     with pytest.raises(Unpredictable, match="off by"):
-        predict(made(squares), Task.of("oneshot/sha256/tee/5000"))
+        predict(made(squares), Work.asked("oneshot/sha256/tee/5000"))
 
 
 def test_a_stream_needs_the_way_in() -> None:
     times = {f"oneshot/sha256/tee/{n}": digest(n) for n in SIZES}
     with pytest.raises(Unpredictable, match="further call") as raised:
-        predict(made(times), Task.of("stream/sha256/tee/1048576/4096"))
+        predict(made(times), Work.asked("stream/sha256/tee/1048576/4096"))
     assert "invoke/none/tee/none" in raised.value.measure
 
 
@@ -159,7 +160,7 @@ def test_nine_of_ten_truths_lie_inside() -> None:
         found = models.build(run_of(times, icount=False))
         for size in (200, 3000, 20_000, 300_000):
             truth = digest(size) + page * -(-size // 4096)
-            hits.append(inside(predict(found, Task.of(f"oneshot/sha256/tee/{size}")), truth))
+            hits.append(inside(predict(found, Work.asked(f"oneshot/sha256/tee/{size}")), truth))
     assert sum(hits) >= 0.9 * len(hits)
 
 

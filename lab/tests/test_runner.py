@@ -23,6 +23,7 @@ from fake_board import FakeBoard, teebench
 from synthetic import Synthetic
 from teemark.base import fmt
 from teemark.base.errors import BootError, CommandFailed, ConnectionLost, DataError, UsageMistake
+from teemark.base.work import Work
 from teemark.boards.shell import Process
 from teemark.cli import main as cli
 from teemark.measure import runner, teehash_steps
@@ -517,7 +518,7 @@ def test_ways_of_saying_how_long() -> None:
 
 
 def test_progress_counts_the_drivers_that_a_board_has() -> None:
-    asked = plan.Case("oneshot", "sha256", "afalg:*", "64", samples=5)
+    asked = plan.Case(Work.of("oneshot/sha256/afalg:*/64"), samples=5)
     progress = runner.Progress.of(plan.Plan("drivers", "each", cases=(asked,)))
     for driver in ("sha256-ce", "sha256-generic"):
         progress.see(

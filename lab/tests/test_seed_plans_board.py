@@ -48,7 +48,7 @@ def thinned(name: str) -> plan.Plan:
     asked = whole(name)
     return replace(
         asked,
-        cases=tuple(case for case in asked.cases if keep(case.parameters)),
+        cases=tuple(case for case in asked.cases if keep(case.work.parameters)),
         teehash=tuple(step for step in asked.teehash if keep(step.key)),
     )
 

@@ -178,7 +178,7 @@ TEE_Result cipher_set_iv(struct session *session, TEE_Param *params)
 /* A length that the cipher takes; XTS has no empty message. */
 static bool length_ok(const struct algorithm *alg, size_t len)
 {
-	return len % alg->block_bytes == 0 && (len || !is_xts(alg));
+	return len % alg->unit_bytes == 0 && (len || !is_xts(alg));
 }
 
 /* Goes on with the message; there is room for len bytes at out. */

@@ -226,7 +226,7 @@ static void test_lengths_of_messages(void **state)
 		assert_int_equal(call_set_key(s, key, alg->key_bytes),
 				 TEE_SUCCESS);
 		for (size_t len = 0; len < 100; len++) {
-			bool fits = len % alg->block_bytes == 0 &&
+			bool fits = len % alg->unit_bytes == 0 &&
 				    (len || alg->tee != TEE_ALG_AES_XTS);
 			size_t n = len;
 

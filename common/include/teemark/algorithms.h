@@ -26,14 +26,19 @@ struct algorithm {
 	const char *title; /* as people write it: "SHA-256" */
 	const char *tag; /* of digests, as in sha256sum --tag: "SHA256"; or "" */
 	uint32_t tee;    /* TEE_ALG_*, TEE Internal Core API 1.3 */
-	const char *evp;    /* OpenSSL EVP name; of an HMAC: its digest's */
-	const char *kernel; /* Linux crypto API name, for AF_ALG */
+	const char *evp;      /* OpenSSL EVP name; of an HMAC: its digest's */
+	const char *kernel;   /* Linux crypto API name, for AF_ALG */
+	uint16_t block_bytes; /* that one application of the function takes */
 	/*
-	 * Of digests and MACs the input block. Of ciphers what a message's
-	 * length is a multiple of (XTS: and at least one; stealing of
-	 * ciphertext is not used).
+	 * The least that padding adds before a message is cut into blocks: a
+	 * bit and the length (Merkle-Damgard), a byte (sponge), 0 (ciphers).
 	 */
-	uint16_t block_bytes;
+	uint16_t pad_bytes;
+	/*
+	 * A message's length is a multiple of it (XTS: and at least one;
+	 * stealing of ciphertext is not used).
+	 */
+	uint16_t unit_bytes;
 	uint16_t out_bytes; /* digest, MAC or tag length; 0: as the input */
 	uint16_t key_bytes; /* 0 for digests; of XTS: both keys */
 	uint16_t iv_bytes;  /* IV, counter block, tweak, nonce; 0: none */
@@ -47,6 +52,9 @@ struct algorithm {
 
 extern const struct algorithm algorithms[];
 extern const size_t algorithms_count;
+
+/* The class as records name it: "digest", "mac", "cipher", "aead". */
+const char *algorithm_class(enum alg_class class);
 
 /* Both return NULL when there is no such row. */
 const struct algorithm *algorithm_by_id(uint32_t id);

@@ -32,7 +32,7 @@ bool cipher_set_key(union cipher_ctx *ctx, uint16_t alg_id, bool encrypt,
 void cipher_begin(union cipher_ctx *ctx, const uint8_t *iv);
 
 /*
- * Goes on with the message. len: a multiple of the row's block_bytes, 0 too.
+ * Goes on with the message. len: a multiple of the row's unit_bytes, 0 too.
  * in and out are the same or do not overlap.
  */
 void cipher_update(union cipher_ctx *ctx, const uint8_t *in, uint8_t *out,

@@ -103,7 +103,7 @@ enum ta_bench_cmd {
 	 * SET_IV   [0] memref in: the IV or nonce, as long as the row says
 	 *          (ECB: length 0); begins a message
 	 * UPDATE   [0] memref in, [1] memref out, [2] value in: a = repeat
-	 *          a multiple of the row's block_bytes. repeat 1 goes on with
+	 *          a multiple of the row's unit_bytes. repeat 1 goes on with
 	 *          the message; for repeat > 1 each of them begins one with
 	 *          the last IV set, and the output is the last one's.
 	 *          XTS: one UPDATE is one message, the next wants SET_IV.

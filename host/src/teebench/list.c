@@ -62,7 +62,7 @@ static void print_json(const struct listing *listing, struct pool *pool,
 		json_object(j, NULL);
 		json_string(j, "name", algorithms[i].name);
 		json_string(j, "title", algorithms[i].title);
-		json_u64(j, "block_bytes", algorithms[i].block_bytes);
+		json_u64(j, "unit_bytes", algorithms[i].unit_bytes);
 		json_u64(j, "out_bytes", algorithms[i].out_bytes);
 		json_u64(j, "key_bytes", algorithms[i].key_bytes);
 		json_u64(j, "iv_bytes", algorithms[i].iv_bytes);

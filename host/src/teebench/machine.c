@@ -109,6 +109,10 @@ static void put_names(struct json *j)
 		json_object(j, NULL);
 		json_string(j, "name", algorithms[i].name);
 		json_string(j, "title", algorithms[i].title);
+		json_string(j, "class", algorithm_class(algorithms[i].class));
+		json_u64(j, "block_bytes", algorithms[i].block_bytes);
+		json_u64(j, "pad_bytes", algorithms[i].pad_bytes);
+		json_u64(j, "out_bytes", algorithms[i].out_bytes);
 		json_object_end(j);
 	}
 	json_array_end(j);

@@ -78,11 +78,11 @@ int case_need_no_parameters(const struct bench_case *c, struct error *err)
 int case_need_blocks(const struct bench_case *c, uint64_t bytes,
 		     struct error *err)
 {
-	if (bytes && bytes % c->algorithm->block_bytes == 0)
+	if (bytes && bytes % c->algorithm->unit_bytes == 0)
 		return 0;
 	return error_set(err, -EINVAL,
 			 "a message of %s has a multiple of %u bytes, not %llu",
-			 c->algorithm->title, c->algorithm->block_bytes,
+			 c->algorithm->title, c->algorithm->unit_bytes,
 			 (unsigned long long)bytes);
 }
 

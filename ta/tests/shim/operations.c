@@ -354,7 +354,7 @@ TEE_Result TEE_CipherUpdate(TEE_OperationHandle operation, const void *src,
 		shim_panic("TEE_CipherUpdate");
 	if (is_xts(operation->alg))
 		shim_panic("TEE_CipherUpdate: XTS keeps two blocks back");
-	if (src_len % operation->alg->block_bytes)
+	if (src_len % operation->alg->unit_bytes)
 		shim_panic("TEE_CipherUpdate: part of a block");
 	if (*dst_len < src_len) {
 		*dst_len = src_len;
@@ -372,7 +372,7 @@ TEE_Result TEE_CipherDoFinal(TEE_OperationHandle operation, const void *src,
 		shim_panic("TEE_CipherDoFinal");
 	if (is_xts(operation->alg) && src_len < 16)
 		shim_panic("TEE_CipherDoFinal: XTS takes one block at least");
-	if (src_len % operation->alg->block_bytes)
+	if (src_len % operation->alg->unit_bytes)
 		shim_panic("TEE_CipherDoFinal: part of a block");
 	if (*dst_len < src_len) {
 		*dst_len = src_len;

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
+    from teemark.base.work import Work
     from teemark.model.models import Cost, Models
-    from teemark.model.predict import Prediction, Task, Unpredictable
+    from teemark.model.predict import Prediction, Unpredictable
     from teemark.run.reader import RunData
 
 
@@ -34,9 +35,10 @@ def command(
     """
     from teemark.base.console import json_text
     from teemark.base.errors import UsageMistake
+    from teemark.base.work import Work
     from teemark.cli.common import warn
     from teemark.model.models import build
-    from teemark.model.predict import Task, Unpredictable, predict
+    from teemark.model.predict import Unpredictable, predict
     from teemark.plan.words import parse_size
     from teemark.run import reader
 
@@ -47,7 +49,7 @@ def command(
         )
     try:
         sizes = [None if text is None else parse_size(text) for text in (size, chunk)]
-        tasks = [Task.of(key, *sizes) for key in keys]
+        tasks = [Work.asked(key, *sizes) for key in keys]
     except ValueError as error:
         raise UsageMistake(
             str(error), hint="for example: stream/sha256/tee --bytes 37M --chunk 64K"
@@ -58,7 +60,7 @@ def command(
     if not tasks:
         _catalogue(run, models, as_json)
         return 0
-    found: list[tuple[Task, Prediction | Unpredictable]] = []
+    found: list[tuple[Work, Prediction | Unpredictable]] = []
     for task in tasks:
         try:
             found.append((task, predict(models, task)))
@@ -73,14 +75,14 @@ def command(
     return 1 if any(isinstance(answer, Unpredictable) for _, answer in found) else 0
 
 
-def _as_data(task: Task, answer: Prediction | Unpredictable) -> dict[str, object]:
+def _as_data(task: Work, answer: Prediction | Unpredictable) -> dict[str, object]:
     from teemark.model.predict import Unpredictable
 
-    of_task = {
-        "workload": task.workload,
+    of_task: dict[str, object] = {
+        "workload": task.curve or task.workload,
         "algorithm": task.algorithm,
         "backend": task.backend,
-        "bytes": task.bytes,
+        "bytes": task.size,
         "chunk": task.chunk,
     }
     if isinstance(answer, Unpredictable):
@@ -96,7 +98,7 @@ def _as_data(task: Task, answer: Prediction | Unpredictable) -> dict[str, object
     }
 
 
-def _say(run: RunData, task: Task, answer: Prediction | Unpredictable) -> None:
+def _say(run: RunData, task: Work, answer: Prediction | Unpredictable) -> None:
     from teemark.base import fmt
     from teemark.base.console import paragraph, terminal
     from teemark.model.predict import Unpredictable
@@ -104,7 +106,8 @@ def _say(run: RunData, task: Task, answer: Prediction | Unpredictable) -> None:
 
     console = terminal()
     pieces = "" if task.chunk is None else f" in pieces of {fmt.size(task.chunk)}"
-    name = f"{task.workload}/{task.algorithm}/{task.backend}, {fmt.size(task.bytes)}{pieces}"
+    curve = task.curve or task.workload
+    name = f"{curve}/{task.algorithm}/{task.backend}, {fmt.size(task.size or 0)}{pieces}"
     if isinstance(answer, Unpredictable):
         paragraph(console, f"{name}: no prediction: {answer.why}")
         paragraph(console, f"  measure first: {answer.measure}")

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from teemark.base import paths
 from teemark.base.errors import DataError
+from teemark.base.work import HARNESS
 from teemark.boards import ta_kit
 from teemark.boards.optee import Optee
 from teemark.boards.own_ta import Built
@@ -34,7 +35,7 @@ from teemark.trace.profile import (
 from teemark.trace.symbols import Elf, kallsyms, read_elf
 from teemark.trace.window import SAMPLE, TEEHASH_PARTS, Window
 
-CALIBRATION = "invoke/none/empty/none"
+CALIBRATION = HARNESS
 """The case that calls nothing: its clock shows what reading the clock takes."""
 
 UNNAMED_KEPT = 20

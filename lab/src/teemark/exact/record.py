@@ -17,6 +17,7 @@ from teemark.base import paths
 from teemark.base.checked import convert
 from teemark.base.console import say, working
 from teemark.base.errors import ConfigError, MissingOutput, TeemarkError, UsageMistake
+from teemark.base.work import CALL, EMPTY_CALL, Work
 from teemark.boards import VirtualBoard, ensure_installed, own_ta
 from teemark.boards.config import BoardFile, VirtualConfig
 from teemark.boards.own_ta import Built, OwnTa
@@ -25,6 +26,7 @@ from teemark.boards.qemu import require as require_qemu
 from teemark.exact.analyse import CALIBRATION, analyse, sources
 from teemark.measure import runner
 from teemark.measure.runner import Outcome
+from teemark.measure.teehash_steps import PROGRAM
 from teemark.plan import check as plan_check
 from teemark.plan.plan import Case, Plan, step_of
 from teemark.run import reader
@@ -60,28 +62,27 @@ def plan_of(
     cases, steps = [], {}
     calls = {case.key: case for case in known.cases if case.call} if known is not None else {}
     for key in dict.fromkeys((CALIBRATION, *keys)):
-        workload, *words = key.split("/", 3)
-        if workload == "teehash":
+        if key.startswith(f"{PROGRAM}/"):
             step = step_of(_split(key)[0], samples)
             steps[step.key] = step
             continue
-        if len(words) != 3 or not all((workload, *words)):
+        try:
+            asked = Work.of(key)
+        except ValueError as error:
             raise UsageMistake(
-                f"{key!r} is no case",
-                hint="a case is WORKLOAD/ALGORITHM/BACKEND/PARAMETERS, such as "
-                "oneshot/sha256/tee/4096; `teemark plan show NAME` prints those of a plan",
-            )
+                str(error),
+                hint=f"such as {EMPTY_CALL}; `teemark plan show NAME` prints the cases of a plan",
+            ) from None
         if key in calls:
             cases.append(replace(calls[key], samples=samples, min_us=0))
             continue
-        if workload == "call":
+        if asked.row is CALL:
             raise UsageMistake(
                 f"{key}: no plan says what that calls",
                 hint="name the TA's folder by --ta, or its bench.toml by --plan"
                 + (f"; there are: {', '.join(calls)}" if calls else ""),
             )
-        algorithm, backend, parameters = words
-        cases.append(Case(workload, algorithm, backend, parameters, samples, min_us=0))
+        cases.append(Case(asked, samples, min_us=0))
     summary = "One call of each case, instruction by instruction."
     own = known.ta if known is not None else None
     return Plan(name, summary, tuple(cases), tuple(steps.values()), ta=own)
@@ -95,7 +96,7 @@ def _split(key: str) -> tuple[str, str]:
 
 def _as_recorded(key: str) -> str:
     """The key with the sizes in bytes, as the run has it."""
-    if not key.startswith("teehash/"):
+    if not key.startswith(f"{PROGRAM}/"):
         return key
     step, part = _split(key)
     return step_of(step, 1).key + part

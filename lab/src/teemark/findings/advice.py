@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from teemark.base.interval import Interval
+from teemark.base.work import ONESHOT, SHM, STREAM
 from teemark.model.models import Models
-from teemark.model.predict import Prediction, Task, Unpredictable, predict
+from teemark.model.predict import Prediction, Unpredictable, predict
 from teemark.model.stats import Estimate
 from teemark.run.reader import RunData
 
@@ -97,9 +98,8 @@ def best(question: Question, subject: str, choices: BySize) -> tuple[Advice, ...
 def memory(_run: RunData, models: Models) -> Iterable[Advice]:
     directions: dict[str, dict[str, dict[int, Estimate]]] = {}
     for stats in models.stats:
-        if stats.workload == "shm" and stats.algorithm in KINDS and stats.bytes is not None:
-            way = stats.parameters.partition("/")[0]
-            of_kind = directions.setdefault(way, {}).setdefault(stats.algorithm, {})
+        if stats.work.row is SHM and stats.algorithm in KINDS and stats.bytes is not None:
+            of_kind = directions.setdefault(stats.work.way, {}).setdefault(stats.algorithm, {})
             of_kind[stats.bytes] = stats.estimate
     for way, kinds in directions.items():
         yield from best("memory", way, kinds)
@@ -109,7 +109,7 @@ def backends(run: RunData, models: Models) -> Iterable[Advice]:
     """Of everybody who has the algorithm, and of those inside the TEE."""
     algorithms: dict[str, dict[str, dict[int, Estimate]]] = {}
     for stats in models.stats:
-        if stats.workload == "oneshot" and stats.bytes:
+        if stats.work.row is ONESHOT and stats.bytes:
             of_backend = algorithms.setdefault(stats.algorithm, {}).setdefault(stats.backend, {})
             of_backend[stats.bytes] = stats.estimate
     for algorithm, known in algorithms.items():
@@ -122,15 +122,15 @@ def pieces(_run: RunData, models: Models) -> Iterable[Advice]:
     """The smallest pieces of a long message that cost hardly more than one call, over the smallest
     that were measured; where none do, the one call over the largest pieces. By the models."""
     for cost in models.costs:
-        if cost.workload != "oneshot" or not cost.form.in_tee or not cost.fit.fits:
+        if cost.workload != ONESHOT.name or not cost.form.in_tee or not cost.fit.fits:
             continue
         sizes = sorted({int(point.x) for point in cost.fit.points if point.x >= 1024})
         if len(sizes) < 2:
             continue
         try:
-            whole = predict(models, Task("oneshot", cost.algorithm, cost.backend, sizes[-1]))
+            whole = predict(models, ONESHOT.work(cost.algorithm, cost.backend, sizes[-1]))
             streams = [
-                predict(models, Task("stream", cost.algorithm, cost.backend, sizes[-1], size))
+                predict(models, STREAM.work(cost.algorithm, cost.backend, sizes[-1], size))
                 for size in sizes[:-1]
             ]
         except Unpredictable:

@@ -16,9 +16,22 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from teemark.base.work import (
+    EMPTY_CALL,
+    LOG,
+    ONESHOT,
+    REFUSED_CALL,
+    RNG,
+    SHM,
+    STORAGE,
+    TA_SIZE,
+    TEE,
+    TIME,
+    Workload,
+)
 from teemark.findings.verdicts import SAME, is_known
 from teemark.model.decide import Answer, above
-from teemark.model.models import EMPTY_CALL, LOG, REFUSED_CALL, Models
+from teemark.model.models import Models
 from teemark.model.stats import CaseStats, Estimate, estimate, exactly
 from teemark.run.reader import MeasuredCase, RunData
 
@@ -43,8 +56,6 @@ WAITED = 0.01
 """Share of the time that processes may have waited for a CPU."""
 FAST = ("openssl", "ce")
 """Code of the normal world that uses what the CPU has for it."""
-SERVED = ("storage", "session", "file", "call")
-"""Workloads whose calls wait for work of other processes."""
 SLOWED = 0.95
 """Share of its highest frequency at which a CPU is not slowed down."""
 
@@ -115,14 +126,14 @@ def _missing(*needs: tuple[object, str]) -> str:
     return " and ".join(what for there, what in needs if not there)
 
 
-def _of(models: Models, workload: str, algorithm: str, backend: str) -> dict[int, CaseStats]:
+def _of(models: Models, workload: Workload, algorithm: str, backend: str) -> dict[int, CaseStats]:
     """The cases by bytes; of the smallest first. Of buffers, those that only go in."""
     found = {
         one.bytes: one
         for one in models.stats
-        if (one.workload, one.algorithm, one.backend) == (workload, algorithm, backend)
+        if (one.work.row, one.algorithm, one.backend) == (workload, algorithm, backend)
         and one.bytes is not None
-        and (workload != "shm" or one.parameters.startswith("in/"))
+        and (one.work.row is not SHM or one.work.way == "in")
     }
     return dict(sorted(found.items()))
 
@@ -131,7 +142,7 @@ def _of(models: Models, workload: str, algorithm: str, backend: str) -> dict[int
 
 
 def _against_allocated(models: Models, name: str, memory: str) -> Cause:
-    ours, allocated = (_of(models, "shm", kind, "tee") for kind in (memory, "allocated"))
+    ours, allocated = (_of(models, SHM, kind, "tee") for kind in (memory, "allocated"))
     shared = [size for size in ours if size in allocated]
     if not shared:
         return unchecked(name, _no_buffers(memory, ours, allocated, "one size"))
@@ -151,7 +162,7 @@ def tmpref_registration(_run: RunData, models: Models) -> Cause:
 def shadow_copy(_run: RunData, models: Models) -> Cause:
     """By the rate: what a byte more costs beyond what it does in allocated memory."""
     name = "shadow-copy"
-    copied, allocated = (_of(models, "shm", kind, "tee") for kind in ("registered-ro", "allocated"))
+    copied, allocated = (_of(models, SHM, kind, "tee") for kind in ("registered-ro", "allocated"))
     shared = [size for size in copied if size in allocated]
     if len(shared) < 2:
         return unchecked(name, _no_buffers("registered-ro", copied, allocated, "two sizes"))
@@ -170,7 +181,7 @@ def shadow_copy(_run: RunData, models: Models) -> Cause:
 
 def per_page_mapping(_run: RunData, models: Models) -> Cause:
     name = "per-page-mapping"
-    found = _of(models, "shm", "allocated", "tee")
+    found = _of(models, SHM, "allocated", "tee")
     if len(found) < 2:
         return unchecked(name, "shm/allocated/tee/in/N of two sizes, such as 4 KiB and 1 MiB")
     (small, first), *_, (large, last) = found.items()
@@ -182,7 +193,7 @@ def per_page_mapping(_run: RunData, models: Models) -> Cause:
 
 def ta_size_remap(_run: RunData, models: Models) -> Cause:
     name = "ta-size-remap"
-    sizes = {int(one.algorithm): one for one in models.stats if one.workload == "ta-size"}
+    sizes = {one.work.count or 0: one for one in models.stats if one.work.row is TA_SIZE}
     if len(sizes) < 2:
         return unchecked(name, "ta-size/KIB/tee/none of two sizes")
     small, large = min(sizes), max(sizes)
@@ -211,7 +222,8 @@ def _no_rates(models: Models, *needs: Sequence[str]) -> str:
     known = {
         cost.backend
         for cost in models.costs
-        if cost.workload == "oneshot" and _a_byte(models, cost.algorithm, cost.backend) is not None
+        if cost.workload == ONESHOT.name
+        and _a_byte(models, cost.algorithm, cost.backend) is not None
     }
     names = [" or ".join(backends) for backends in needs]
     lacks = _missing(*((known & set(one), name) for one, name in zip(needs, names, strict=True)))
@@ -267,7 +279,7 @@ def cpu_time_per_byte(_run: RunData, models: Models) -> Cause:
     name = "cpu-time-per-byte"
     best: dict[Status, tuple[Figure, Figure]] = {}
     for algorithm in dict.fromkeys(one.algorithm for one in models.stats):
-        kernel, ssl = (_of(models, "oneshot", algorithm, by) for by in ("afalg", "openssl"))
+        kernel, ssl = (_of(models, ONESHOT, algorithm, by) for by in ("afalg", "openssl"))
         for size in kernel.keys() & ssl.keys():
             one, other = kernel[size], ssl[size]
             if size == 0 or one.cpu is None or other.cpu is None or other.cpu.total.value <= 0:
@@ -287,7 +299,7 @@ def cpu_time_per_byte(_run: RunData, models: Models) -> Cause:
     for said in ("found", "undecided", "absent"):
         if said in best:
             return Cause(name, said, best[said])
-    measured = {one.backend for one in models.stats if one.workload == "oneshot"}
+    measured = {one.backend for one in models.stats if one.work.row is ONESHOT}
     lacks = _missing(*((by in measured, by) for by in ("afalg", "openssl"))) or "afalg and openssl"
     return unchecked(name, f"oneshot/ALGORITHM by {lacks}, of one size and with CPU time")
 
@@ -298,9 +310,9 @@ def cpu_time_per_byte(_run: RunData, models: Models) -> Cause:
 def _slope(models: Models, clock: str) -> Estimate | None:
     """What one question for the time costs."""
     asked = sorted(
-        (int(one.parameters), one.estimate)
+        (one.work.count or 0, one.estimate)
         for one in models.stats
-        if (one.workload, one.algorithm) == ("time", clock) and one.parameters.isdigit()
+        if (one.work.row, one.algorithm) == (TIME, clock) and one.work.count is not None
     )
     if len(asked) < 2:
         return None
@@ -328,7 +340,7 @@ def console_traces(_run: RunData, models: Models) -> Cause:
     empty = models.case(EMPTY_CALL)
     line = models.lines.term("line") if models.lines is not None else None
     if models.lines is None or empty is None:
-        lines = f"{LOG}/lines/tee/N of three N"
+        lines = f"{LOG.key(LOG.subject, TEE, 'N')} of three N"
         return unchecked(name, _missing((models.lines, lines), (empty, EMPTY_CALL)))
     if line is None:
         return Cause(name, "absent")
@@ -357,7 +369,7 @@ def storage_rpcs(_run: RunData, models: Models) -> Cause:
     found: list[tuple[float, str]] = []
     uncounted = False
     for cost in models.costs:
-        if cost.workload.split()[0] != "storage" or cost.algorithm not in ("read", "write"):
+        if cost.workload != STORAGE.name or cost.algorithm not in ("read", "write"):
             continue
         known = [
             (int(point.x), rpcs)
@@ -381,7 +393,7 @@ def storage_rpcs(_run: RunData, models: Models) -> Cause:
 
 def slow_rng(_run: RunData, models: Models) -> Cause:
     name = "slow-rng"
-    tee, kernel = (_of(models, "rng", "random", by) for by in ("tee", "getrandom"))
+    tee, kernel = (_of(models, RNG, RNG.subject, by) for by in ("tee", "getrandom"))
     shared = [size for size in tee if size in kernel]
     empty = models.case(EMPTY_CALL)
     if not shared or empty is None:
@@ -461,11 +473,10 @@ def contention(run: RunData, _models: Models) -> Cause:
 def _served(measured: MeasuredCase) -> bool:
     """By tee-supplicant, or by threads of the kernel: for storage, files, a driver's queue; or
     nobody knows, of a command of any TA."""
-    case = measured.case
     return (
-        case.workload in SERVED
-        or case.backend.partition(":")[0] in ("afalg", "hwrng")
-        or bool(case.rpcs_per_call)
+        measured.work.row.served
+        or measured.work.by in ("afalg", "hwrng")
+        or bool(measured.case.rpcs_per_call)
     )
 
 

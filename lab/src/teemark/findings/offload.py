@@ -11,13 +11,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import Literal
 
 from teemark.base import fmt
 from teemark.model.decide import above, within
-from teemark.model.forms import family
 from teemark.model.models import Cost, Models
 from teemark.model.stats import CaseStats, Estimate, estimate
 from teemark.run.reader import MeasuredCase, RunData
@@ -289,24 +288,17 @@ class _Case:
 
     def generic(self) -> MeasuredCase | None:
         """The kernel's own C code at the same work."""
-        mine = self.measured.case
+        mine = self.measured.work
         for other in self.run.sound:
-            case = other.case
-            name = case.kernel_driver.name if case.kernel_driver else ""
-            same = (case.workload, case.algorithm, case.parameters) == (
-                mine.workload,
-                mine.algorithm,
-                mine.parameters,
-            )
+            name = other.case.kernel_driver.name if other.case.kernel_driver else ""
+            same = replace(other.work, backend=mine.backend) == mine
             if same and name != self.driver and (name.endswith("-generic") or "-generic)" in name):
                 return other
         return None
 
     def cost(self, measured: MeasuredCase) -> Cost | None:
-        found = family(measured.case)
-        if found is None:
-            return None
-        return self.models.cost(measured.case.algorithm, measured.case.backend, found[0])
+        of = measured.work
+        return self.models.cost(of.algorithm, of.backend, of.curve) if of.curve else None
 
     def curve(self) -> Evidence | None:
         """A device costs much a call: mapping, a queue, an interrupt, a switch of tasks."""
@@ -326,17 +318,17 @@ class _Case:
 
     def knee(self) -> Evidence | None:
         """From which size on the device takes part: below it the driver falls back."""
-        mine = family(self.measured.case)
+        mine = self.measured.curve
         if mine is None:
             return None
         at = []
         for other in self.run.sound:
-            found = family(other.case)
-            if found is None or found[0] != mine[0] or not self.like(other):
+            size = other.case.bytes
+            if size is None or other.curve != mine or not self.like(other):
                 continue
             if other.case.watched is not None:
                 lines = device_lines(other.case.watched)
-                at.append((found[1], bool(lines) and lines[0][1] >= EACH_CALL))
+                at.append((size, bool(lines) and lines[0][1] >= EACH_CALL))
         device = [size for size, took_part in at if took_part]
         without = [size for size, took_part in at if not took_part]
         if not device or not without or max(without) > min(device):
@@ -379,10 +371,10 @@ class _Case:
 
     def masks(self) -> Evidence | None:
         """With the CPU's instructions hidden from OpenSSL; the longest message speaks for all."""
-        mine = family(self.measured.case)
+        mine = self.measured.curve
         for other in (self.measured, *self.run.sound):
-            found, masked = family(other.case), other.case.masked
-            if masked is None or not self.like(other) or (mine and found and mine[0] != found[0]):
+            found, masked = other.curve, other.case.masked
+            if masked is None or not self.like(other) or (mine and found and mine != found):
                 continue
             ratio = _mask_ratio(self.run, other.case.case, masked)
             speaks: tuple[Kind, ...] = ()

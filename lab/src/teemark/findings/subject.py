@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
+from teemark.base.work import ONESHOT
 from teemark.findings.cause_words import SaidCause
 from teemark.findings.cause_words import say as say_cause
 from teemark.findings.notices import lacking
@@ -55,7 +56,7 @@ class Subject:
     def curve(self, workload: str, algorithm: str) -> str:
         """What is drawn or fitted over sizes: one-shots need no word."""
         name = self.run.title(algorithm)
-        return name if workload == "oneshot" else f"{name}, {workload}"
+        return name if workload == ONESHOT.name else f"{name}, {workload}"
 
 
 SectionFunction = Callable[[Sequence[Subject]], Section | None]

@@ -11,9 +11,10 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 
+from teemark.base.work import EMPTY_CALL
 from teemark.findings.causes import Cause, Figure, Status, unchecked
 from teemark.findings.causes import causes as outside
-from teemark.model.models import EMPTY_CALL, Models
+from teemark.model.models import Models
 from teemark.model.stats import exactly
 from teemark.run.reader import RunData
 from teemark.trace.profile import CaseTrace, Node, Trace

@@ -12,9 +12,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
+from teemark.base.work import EMPTY_CALL, HARNESS, ONESHOT, SAME_CODE, SESSION, SHM, STORAGE, TEE
 from teemark.model.counter import Counted
 from teemark.model.decide import Answer, Side, Sides, above, more, sides, within
-from teemark.model.models import EMPTY_CALL, Cost, Models
+from teemark.model.models import Cost, Models
 from teemark.model.stats import CaseStats, Estimate
 from teemark.run.reader import RunData
 from teemark.run.records import Skip
@@ -25,7 +26,6 @@ SAME = 1.05
 KNOWN = 0.10
 """A figure that is known to no better than that either way is uncertain."""
 
-HARNESS = "invoke/none/empty/none"
 HARNESS_SHARE = 0.01
 """What measuring itself may cost of the smallest case."""
 
@@ -254,7 +254,7 @@ def _rates(key: str, models: Models, one: str, other: str) -> Verdict | None:
 
 
 def same_code(_run: RunData, models: Models) -> Verdict | None:
-    return _rates("same-code", models, "ta-c", "c")
+    return _rates(SAME_CODE.name, models, "ta-c", "c")
 
 
 def extensions(_run: RunData, models: Models) -> Verdict | None:
@@ -265,7 +265,7 @@ def _by_size(models: Models, algorithm: str, backend: str) -> dict[int, CaseStat
     return {
         one.bytes: one
         for one in models.stats
-        if (one.workload, one.algorithm, one.backend) == ("oneshot", algorithm, backend)
+        if (one.workload, one.algorithm, one.backend) == (ONESHOT.name, algorithm, backend)
         and one.bytes is not None
     }
 
@@ -314,7 +314,7 @@ def kernel_pays_off(_run: RunData, models: Models) -> Verdict | None:
 
 
 def session_kept(_run: RunData, models: Models) -> Verdict | None:
-    first, again = models.case("session/first-open/tee/none"), models.case(EMPTY_CALL)
+    first, again = models.case(SESSION.key("first-open")), models.case(EMPTY_CALL)
     found = _ratio_of(first, again, SAME) if first and again else None
     if first is None or again is None or found is None or found[1] == "no":
         return None
@@ -335,8 +335,8 @@ def shared_buffers(_run: RunData, models: Models) -> Verdict | None:
     pairs = [
         (temporary, allocated)
         for temporary in models.stats
-        if (temporary.workload, temporary.algorithm) == ("shm", "temporary")
-        and (allocated := models.case(f"shm/allocated/tee/{temporary.parameters}"))
+        if (temporary.work.row, temporary.algorithm) == (SHM, "temporary")
+        and (allocated := models.case(SHM.key("allocated", TEE, temporary.parameters)))
     ]
     if not pairs:
         return None
@@ -360,7 +360,7 @@ def stored_objects(run: RunData, models: Models) -> Verdict | None:
     for stored in models.stats:
         if not stored.key.startswith("storage/create/tee-ree-fs/"):
             continue
-        plain = models.case(f"storage/create/file-fsync/{stored.parameters}")
+        plain = models.case(STORAGE.key("create", "file-fsync", stored.parameters))
         found = _ratio_of(stored, plain, 1.0) if plain else None
         if plain is not None and found is not None:
             ratio, answer, needed = found

@@ -401,9 +401,6 @@ _TICKS_S = 0.008
 _PREPARING_S = 0.05
 """A case's first call, its check, and finding out how many calls make a sample."""
 
-_CALL_MS = {"session": 40.0, "storage": 40.0, "ta-size": 40.0, "rng": 2.0}
-"""What a call takes at least, by workload, where it is far from the 0.3 ms of the others."""
-
 
 def seconds(asked: Plan, *, deterministic: bool) -> float:
     """How long one start of a plan takes, roughly, without booting: a board isn't known before it
@@ -413,9 +410,8 @@ def seconds(asked: Plan, *, deterministic: bool) -> float:
     for case in asked.cases:
         samples = case.samples or _DEFAULT_SAMPLES
         shortest = (case.min_us if case.min_us is not None else _DEFAULT_MIN_US) / 1e6
-        size = case.parameters.rpartition("/")[2]
-        work = byte * int(size) if size.isdigit() else 0.0
-        call = _CALL_MS.get(case.workload, 0.3) / 1e3
+        work = byte * (case.work.size or 0)
+        call = case.work.row.least_ms / 1e3
         total += _PREPARING_S
         for repeat in case.repeat or (1,):
             each = max(shortest, call + repeat * work)

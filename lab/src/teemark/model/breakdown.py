@@ -10,36 +10,32 @@ sources tell the same they are compared, not averaged. docs/method.md has the fo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal
 
 import msgspec
 
+from teemark.base import work
+from teemark.base.work import (
+    DIGEST_BYTES,
+    DIRECT_CALL,
+    EMPTY_CALL,
+    REFUSED_CALL,
+    Calls,
+    Work,
+)
 from teemark.model.decide import Answer, within
 from teemark.model.fit import MISFIT
 from teemark.model.forms import Blocks, blocks_of
 from teemark.model.legs import traced_calls
-from teemark.model.models import (
-    DIRECT_CALL,
-    EMPTY_CALL,
-    LOG,
-    OTHER_CALLS,
-    REFUSED_CALL,
-    Models,
-    RepeatLine,
-    repeat_lines,
-    sampling_of,
-)
+from teemark.model.models import Models, RepeatLine, repeat_lines, sampling_of
 from teemark.model.stats import CaseStats, Estimate, case_stats, exactly
 from teemark.run.reader import MeasuredCase, RunData
 
 TOLERANCE = 0.05
 """Two sources that tell the same may be so far apart."""
-
-DIGEST_BYTES = 64
-"""Room for a digest: a call that hashes has a second, small reference."""
 
 Name = Literal[
     "client", "switch", "client-switch", "ta-entry", "client-switch-entry", "mapping", "setup",
@@ -60,9 +56,6 @@ TITLES: Mapping[Name, str] = {
     "run-queue": "waiting for a CPU",
     "unexplained": "unexplained",
 }
-
-Kind = Literal["empty call", "buffer", "digest", "MAC", "stream", "storage", "console", "other"]
-"""`other`: work that no two calls tell apart from its set-up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +97,8 @@ class Breakdown:
     what they leave."""
 
     key: str
-    kind: Kind
+    kind: str
+    """As in base/work.py; "MAC" for a digest with a key."""
     stats: CaseStats
     parts: tuple[Part, ...]
     checks: tuple[Check, ...] = ()
@@ -125,100 +119,6 @@ class Breakdown:
         found = self.parts[-1].value
         assert found is not None
         return found
-
-
-@dataclass(frozen=True, slots=True)
-class _Shape:
-    """What a case's calls are: how many there are, and the references of them together: kind of
-    memory, direction, bytes."""
-
-    kind: Kind
-    calls: int
-    references: tuple[tuple[str, str, int], ...]
-
-
-def _shape(stats: CaseStats) -> _Shape | None:
-    """None for what isn't a call into the TEE, or isn't known in its pieces here."""
-    function = _SHAPES.get(stats.workload)
-    return function(stats) if function is not None else None
-
-
-_SMALL = ("allocated", "out", DIGEST_BYTES)
-
-
-def _invoke(stats: CaseStats) -> _Shape | None:
-    if stats.backend != "tee" or stats.key in OTHER_CALLS:
-        return None
-    word, _, direction = stats.algorithm.partition("-")
-    references = (("allocated", direction, DIGEST_BYTES),) if word == "memref" else ()
-    return _Shape("empty call", 1, references)
-
-
-def _shm(stats: CaseStats) -> _Shape:
-    direction = stats.parameters.split("/")[0]
-    return _Shape("buffer", 1, ((stats.algorithm, direction, stats.bytes or 0),))
-
-
-def _oneshot(stats: CaseStats) -> _Shape | None:
-    if stats.backend not in IN_TA:
-        return None
-    kind: Kind = "MAC" if stats.algorithm.startswith("hmac-") else "digest"
-    return _Shape(kind, 1, (("allocated", "in", stats.bytes or 0), _SMALL))
-
-
-def _stream(stats: CaseStats) -> _Shape | None:
-    """A call begins the digest, then there is one for each piece."""
-    words = stats.parameters.split("/")
-    if stats.backend not in IN_TA or len(words) != 2:
-        return None
-    chunk = int(words[1])
-    whole, rest = divmod(stats.bytes or 0, chunk)
-    pieces = (*(chunk,) * whole, *((rest,) if rest or not whole else ()))
-    return _Shape(
-        "stream", 1 + len(pieces), (*(("allocated", "in", piece) for piece in pieces), _SMALL)
-    )
-
-
-def _storage(stats: CaseStats) -> _Shape | None:
-    if not stats.backend.startswith("tee"):
-        return None
-    data = ("allocated", "in", stats.bytes or 0)
-    carried = {"create": (_SMALL, data), "read": (data,), "write": (data,), "open": (_SMALL,)}
-    return _Shape("storage", 1, carried.get(stats.algorithm, ()))
-
-
-def _lines(_stats: CaseStats) -> _Shape:
-    return _Shape("console", 1, ())
-
-
-def _empty(_stats: CaseStats) -> _Shape:
-    return _Shape("empty call", 1, ())
-
-
-def _asking(_stats: CaseStats) -> _Shape:
-    return _Shape("other", 1, ())
-
-
-def _same_code(stats: CaseStats) -> _Shape | None:
-    if stats.backend not in IN_TA:
-        return None
-    return _Shape("other", 1, (("allocated", "in", stats.bytes or 0),))
-
-
-IN_TA = ("tee", "ta-c", "ta-ce")
-TA_SIZE = "ta-size"
-"""The workload of empty calls to TAs with data."""
-_SHAPES: Mapping[str, Callable[[CaseStats], _Shape | None]] = {
-    "invoke": _invoke,
-    "shm": _shm,
-    "oneshot": _oneshot,
-    "stream": _stream,
-    "storage": _storage,
-    "time": _asking,
-    "same-code": _same_code,
-    TA_SIZE: _empty,
-    LOG: _lines,
-}
 
 
 class _Run:
@@ -287,41 +187,47 @@ class _Run:
         empty = self.empty
         if empty is None:
             return None
-        names = [f"shm/{memory}/tee/{way}/{size}" for way in (direction, "in", "inout", "out")]
+        names = [buffer(memory, way, size) for way in (direction, "in", "inout", "out")]
         if memory == "allocated" and size <= DIGEST_BYTES:
-            names.append(f"invoke/memref-{direction}/tee/none")
-            names += [f"shm/{memory}/tee/in/{n}" for n in (64, 4096)]
+            names.append(work.INVOKE.key(f"memref-{direction}"))
+            names += [buffer(memory, "in", n) for n in (64, 4096)]
         for name in names:
             found = self.time(name)
             if found is not None:
                 return found - empty, name
-        cost = self.models.cost(memory, "tee", "shm in")
+        like = work.SHM.work(memory, work.TEE, "in", size)
+        cost = self.models.cost(memory, work.TEE, like.curve or "")
         if cost is None or not cost.fit.fits:
             return None
-        return cost.at(size) - empty, f"the model of shm/{memory}/tee/in at {size} bytes"
+        return cost.at(size) - empty, f"the model of {like.key}"
 
     # The operation: what a call does in the TA -------------------------------------------------
 
-    def operation(self, workload: str, algorithm: str, backend: str, size: int) -> _Slope | None:
+    def operation(self, case: Work) -> _Slope | None:
         """What it takes inside a call, by the slope over repetitions or else the TA's counter."""
-        key = f"{workload}/{algorithm}/{backend}/{size}"
+        size = case.size or 0
         for line in self.repeats:
-            if line.key == key:
+            if line.key == case.key:
                 return _Slope(size, line.operation, "slope over repetitions")
         for counted in self.models.counted:
-            if counted.case.case == key and counted.inside is not None:
+            if counted.case.case == case.key and counted.inside is not None:
                 return _Slope(size, counted.inside.estimate, "the TA's counter")
         return None
 
-    def operations(self, workload: str, algorithm: str, backend: str) -> list[_Slope]:
-        sizes = sorted(
-            stats.bytes
-            for stats in self.models.stats
-            if (stats.workload, stats.algorithm, stats.backend) == (workload, algorithm, backend)
-            and stats.bytes is not None
-        )
-        found = [self.operation(workload, algorithm, backend, size) for size in sizes]
+    def operations(self, algorithm: str, backend: str) -> list[_Slope]:
+        """Those on whole messages, by size."""
+        wanted = (work.ONESHOT.name, algorithm, backend)
+        found = [
+            self.operation(stats.work)
+            for stats in sorted(self.models.stats, key=lambda stats: stats.bytes or 0)
+            if (stats.workload, stats.algorithm, stats.backend) == wanted
+        ]
         return [slope for slope in found if slope is not None]
+
+
+def buffer(memory: str, direction: str, size: int) -> str:
+    """The key of the case that only carries such a buffer."""
+    return work.SHM.key(memory, work.TEE, direction, size)
 
 
 def _without_wait(measured: MeasuredCase) -> MeasuredCase:
@@ -355,6 +261,11 @@ class _Line:
     source: str
 
 
+def _of_whole(stats: CaseStats) -> str:
+    """The cases that hash whole messages as this one does."""
+    return f"{work.ONESHOT.name}/{stats.algorithm}/{stats.backend}"
+
+
 def _line(known: _Run, stats: CaseStats, blocks: Blocks, slopes: Sequence[_Slope]) -> _Line | None:
     """Through the operation on the smallest message, which has few blocks in it, and on the
     largest."""
@@ -371,7 +282,7 @@ def _line(known: _Run, stats: CaseStats, blocks: Blocks, slopes: Sequence[_Slope
     if cost is None or each is None or empty is None or reference is None:
         return None
     setup = cost.call - empty - reference[0].scaled(2)
-    return _Line(setup, each, f"the model of oneshot/{stats.algorithm}/{stats.backend}")
+    return _Line(setup, each, f"the model of {_of_whole(stats)}")
 
 
 def _bent(line: _Line, blocks: Blocks, slopes: Iterable[_Slope]) -> _Slope | None:
@@ -419,7 +330,7 @@ def _way(known: _Run, stats: CaseStats, calls: int) -> Iterator[Part]:
     if entry is None:
         why = f"the run lacks {DIRECT_CALL} or {REFUSED_CALL}, which tell it"
         yield Part("ta-entry", None, reason=why, measure="measure both (plan explain)")
-    elif stats.workload == TA_SIZE:
+    elif stats.work.row is work.TA_SIZE:
         # All that another TA's empty call takes more or less is that TA's.
         own = known.time(stats.key)
         assert own is not None
@@ -428,7 +339,7 @@ def _way(known: _Run, stats: CaseStats, calls: int) -> Iterator[Part]:
         yield Part("ta-entry", entry.scaled(calls), told)
 
 
-def _mapping(known: _Run, shape: _Shape) -> Part:
+def _mapping(known: _Run, shape: Calls) -> Part:
     if not shape.references:
         return Part("mapping", exactly(0.0), "no reference to memory")
     total: Estimate | None = None
@@ -437,7 +348,7 @@ def _mapping(known: _Run, shape: _Shape) -> Part:
         found = known.mapping(*reference)
         if found is None:
             memory, direction, size = reference
-            key = f"shm/{memory}/tee/{direction}/{size}"
+            key = buffer(memory, direction, size)
             return Part(
                 "mapping",
                 None,
@@ -452,15 +363,13 @@ def _mapping(known: _Run, shape: _Shape) -> Part:
 
 def _digest(known: _Run, stats: CaseStats) -> Iterator[Part]:
     size = stats.bytes or 0
-    blocks = blocks_of(stats.algorithm)
-    slopes = known.operations("oneshot", stats.algorithm, stats.backend)
+    blocks = blocks_of(known.run.algorithm(stats.algorithm))
+    slopes = known.operations(stats.algorithm, stats.backend)
     own = next((slope for slope in slopes if slope.size == size), None)
     line = _line(known, stats, blocks, slopes) if blocks is not None else None
     if blocks is None or line is None:
         why = "no slope over repetitions, no counter in the TA, and no model over sizes"
-        what = (
-            f"measure oneshot/{stats.algorithm}/{stats.backend} with repeat=1,2,4 at 0 and 64 KiB"
-        )
+        what = f"measure {_of_whole(stats)} with repeat=1,2,4 at 0 and 64 KiB"
         yield Part("setup", None, reason=why, measure=what)
         yield Part("compute", None, reason=why, measure=what)
         return
@@ -495,7 +404,7 @@ def _calls_back(known: _Run, stats: CaseStats) -> Part:
             told += ", less the wait for a CPU"
         return Part("rpcs", value, told)
     rpcs = known.run.cases[stats.key].case.rpcs_per_call
-    cost = known.models.cost(stats.algorithm, stats.backend, "storage")
+    cost = known.models.cost(stats.algorithm, stats.backend, work.STORAGE.name)
     term = cost.fit.term("rpc") if cost is not None and cost.fit.fits else None
     if rpcs is not None and (term is not None or rpcs == 0):
         value = exactly(0.0) if term is None else term.scaled(rpcs)
@@ -506,18 +415,19 @@ def _calls_back(known: _Run, stats: CaseStats) -> Part:
 
 
 def _console(known: _Run, stats: CaseStats) -> Part:
-    if stats.workload == LOG:
+    some = work.LOG.key(work.LOG.subject, work.TEE, "N")
+    if stats.work.row is work.LOG:
         line = known.models.lines
         if line is not None and line.fits:
-            cost = line.terms["line"].scaled(int(stats.parameters))
-            return Part("console", cost, "slope over the lines of log/lines/tee")
+            cost = line.terms["line"].scaled(stats.work.count or 0)
+            return Part("console", cost, f"slope over N of {some}")
         why = "no slope: too few numbers of lines, or not the same for each line"
-        return Part("console", None, reason=why, measure="measure log/lines/tee/0, 1, 2 and 4")
+        return Part("console", None, reason=why, measure=f"measure {some}, N = 0, 1, 2 and 4")
     return Part(
         "console",
         None,
         reason="who writes lines to the console in a call can't be seen from outside",
-        measure="log/lines/tee/N tells what a line costs; what is unexplained bounds their number",
+        measure=f"{some} tells what a line costs; what is unexplained bounds their number",
     )
 
 
@@ -536,8 +446,7 @@ def _run_queue(known: _Run, stats: CaseStats) -> Part:
 def _at_once(known: _Run, stats: CaseStats, parts: Sequence[Part]) -> Part:
     """Work and its set-up together: by its own slope, or else its time in the secure world, less
     the way there."""
-    size = stats.bytes or 0
-    slope = known.operation(stats.workload, stats.algorithm, stats.backend, size)
+    slope = known.operation(stats.work)
     if slope is not None:
         return Part("compute", slope.value, slope.source, covers=("setup",))
     legs = known.traced.get(stats.key)
@@ -553,11 +462,12 @@ def _at_once(known: _Run, stats: CaseStats, parts: Sequence[Part]) -> Part:
 
 
 def explain(known: _Run, stats: CaseStats) -> Breakdown | None:
-    shape = _shape(stats)
+    shape = stats.work.calls()
     if shape is None:
         return None
-    parts = [*_way(known, stats, shape.calls), _mapping(known, shape)]
-    if shape.kind in ("digest", "MAC", "stream"):
+    mac = shape.kind == "digest" and known.run.algorithm(stats.algorithm).class_ == "mac"
+    parts = [*_way(known, stats, shape.count), _mapping(known, shape)]
+    if shape.kind in ("digest", "stream"):
         parts += _digest(known, stats)
     elif shape.kind in ("storage", "other"):
         parts.append(_at_once(known, stats, parts))
@@ -568,7 +478,11 @@ def explain(known: _Run, stats: CaseStats) -> Breakdown | None:
             left -= part.value
     parts.append(Part("unexplained", left, "the call less its parts"))
     return Breakdown(
-        stats.key, shape.kind, stats, tuple(parts), tuple(_checks(known, stats, shape, parts))
+        stats.key,
+        "MAC" if mac else shape.kind,
+        stats,
+        tuple(parts),
+        tuple(_checks(known, stats, shape, parts)),
     )
 
 
@@ -579,7 +493,7 @@ WAY: frozenset[Name] = frozenset(("client", "switch", "ta-entry", "mapping"))
 """Into the TA and out again."""
 
 
-def _checks(known: _Run, stats: CaseStats, shape: _Shape, parts: Sequence[Part]) -> Iterator[Check]:
+def _checks(known: _Run, stats: CaseStats, shape: Calls, parts: Sequence[Part]) -> Iterator[Check]:
     told: set[Name] = set()
     way = exactly(0.0)
     for part in parts:
@@ -588,7 +502,7 @@ def _checks(known: _Run, stats: CaseStats, shape: _Shape, parts: Sequence[Part])
             told |= names
             way += part.value
     counted = next((one for one in known.models.counted if one.case.case == stats.key), None)
-    if counted is not None and counted.crossing is not None and told >= WAY and shape.calls == 1:
+    if counted is not None and counted.crossing is not None and told >= WAY and shape.count == 1:
         yield _check(
             "the way in and out",
             way,
@@ -624,7 +538,7 @@ def _checks(known: _Run, stats: CaseStats, shape: _Shape, parts: Sequence[Part])
 
 
 def _inside(
-    known: _Run, stats: CaseStats, shape: _Shape, by_name: Mapping[str, Part]
+    known: _Run, stats: CaseStats, shape: Calls, by_name: Mapping[str, Part]
 ) -> tuple[Estimate, str] | None:
     """The time in the secure world by another source than the call's own tracepoints."""
     if stats.key == EMPTY_CALL:

@@ -24,7 +24,8 @@ from statistics import NormalDist
 from typing import Literal
 
 from teemark.base.interval import LEVEL
-from teemark.model.models import EMPTY_CALL, Cost, Models, sampling_of
+from teemark.base.work import EMPTY_CALL, ONESHOT, Work
+from teemark.model.models import Cost, Models, sampling_of
 from teemark.model.ranks import false_discovery, least_p, mann_whitney
 from teemark.model.stats import Estimate, Sampling, Z, call_times, loops_of, median
 from teemark.run.reader import MeasuredCase, RunData
@@ -457,25 +458,23 @@ def explain(found: Comparison, first: Models, second: Models) -> tuple[Explanati
     said = []
     for cost in first.costs:
         other = second.cost(cost.algorithm, cost.backend, cost.workload)
-        beginning = f"{cost.workload.split()[0]}/{cost.algorithm}/{cost.backend}/"
-        if other is None or not any(case.startswith(beginning) for case in moved):
+        if other is None or not any(cost.covers(Work.of(case)) for case in moved):
             continue
-        one = _explained(found, cost, other, beginning)
+        one = _explained(found, cost, other)
         call = next((change for change in one.changed if change.term == "call"), None)
         if call is not None and empty is not None and empty.verdict in ("better", "worse"):
             like = abs(call.added.value - empty.added) <= PART * abs(empty.added)
-            one = replace(one, like_empty_call=like and beginning.startswith("oneshot/"))
+            one = replace(one, like_empty_call=like and cost.workload == ONESHOT.name)
         if one.changed:
             said.append(one)
     return tuple(said)
 
 
-def _explained(found: Comparison, cost: Cost, other: Cost, beginning: str) -> Explanation:
+def _explained(found: Comparison, cost: Cost, other: Cost) -> Explanation:
     added = [  # bytes, what a call takes more, and how much of that matters
-        (int(size), one.added, max(abs(one.added), LIMIT * one.first.value))
+        (case.size or 0, one.added, max(abs(one.added), LIMIT * one.first.value))
         for one in found.pairs
-        if one.case.startswith(beginning) and one.repeat == 1
-        if (size := one.case.rpartition("/")[2]).isdigit()
+        if one.repeat == 1 and cost.covers(case := Work.of(one.case))
     ]
     terms: tuple[tuple[Term, Estimate, Estimate], ...] = (
         ("call", cost.call, other.call),

@@ -1,29 +1,31 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What a call is made of, family by family: how often each size pays each term.
+"""What a call is made of: how often each size pays each term, form by form (base/work.py).
 
-| family | always | where it shows |
+| form | always | where it shows |
 |---|---|---|
-| digests, HMACs | call, block | feed, again, tail; page |
-| ciphers | call (its setup), block | page (in and out), request |
-| shm | call, page | byte (copied), table |
+| message, by a digest or MAC | call, block | feed, again, tail; page |
+| message, by a cipher | call (its setup), block | page (in and out), request |
+| message, else | call, byte | page |
+| buffer | call, page | byte (copied), table |
 | storage | call | rpc, block (of the file system), byte |
-| commands of any TA | call, byte | feed; page |
-| else | call, byte | page |
+| command of any TA | call, byte | feed; page |
 
 feed: there is a message at all. again: the block function is started a second time. tail: bytes
 that don't fill a block are kept until the end. request: AF_ALG takes 64 KiB at a time. table: for
 each whole 2 MiB of a buffer the TEE fills another page table, and the kernel may find that memory
 in one piece: it costs or saves. In the TEE `page` can't be told from `block`: it is
-measured apart (by the TA's counter, or by the `shm` workload) or left out.
+measured apart (by the TA's counter, or by calls that only carry a buffer) or left out.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+from teemark.base import work
+from teemark.base.work import Work
 from teemark.model.fit import Columns
-from teemark.run.records import Case
+from teemark.run.records import Algorithm
 
 PAGE = 4096
 AFALG_REQUEST = 16 * PAGE
@@ -32,9 +34,8 @@ AFALG_REQUEST = 16 * PAGE
 PAGE_TABLE = 512 * PAGE
 """What one page table maps."""
 
-CIPHER_BLOCK = 16
-
-_MERKLE = {"sha1": 64, "sha224": 64, "sha256": 64, "sm3": 64, "sha384": 128, "sha512": 128}
+AFALG = "afalg"
+"""The backend that asks the kernel through AF_ALG, with or without the name of a driver."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,68 +49,74 @@ class Blocks:
         return -(-(n + self.padding) // self.bytes)
 
 
-def blocks_of(algorithm: str) -> Blocks | None:
-    """None for what isn't done in blocks, or isn't known here."""
-    name = algorithm.removeprefix("hmac-")
-    if name in _MERKLE:
-        size = _MERKLE[name]
-        return Blocks(size, 1 + size // 8)  # a bit, and the length in an eighth of a block
-    if name.startswith("sha3-"):
-        return Blocks(200 - int(name.removeprefix("sha3-")) // 4, 1)  # its rate
-    if name.startswith("aes-"):
-        return Blocks(CIPHER_BLOCK, 0)
-    return None
+def blocks_of(algorithm: Algorithm) -> Blocks | None:
+    """Returns None for an algorithm that isn't done in blocks, or isn't known."""
+    if not algorithm.block_bytes:
+        return None
+    return Blocks(algorithm.block_bytes, algorithm.pad_bytes or 0)
 
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """The terms of one family."""
+    """The terms of the cases that differ in their size alone."""
 
-    workload: str
-    algorithm: str
-    backend: str
-    in_tee: bool
+    form: work.Form
+    blocks: Blocks | None = None
+    cipher: bool = False
+    """Messages go in and out."""
+    by_kernel: bool = False
+    """Asked through AF_ALG, whichever driver."""
+    in_tee: bool = False
+    mapped: bool = False
+    """A call maps the pages of its message in the TEE."""
 
-    @property
-    def blocks(self) -> Blocks | None:
-        """None for a command, whatever its name."""
-        return None if self.workload == "call" else blocks_of(self.algorithm)
+    @classmethod
+    def of(cls, case: Work, algorithm: Algorithm, *, in_tee: bool) -> Form:
+        """The form of a case; a command has no blocks, whatever its name."""
+        row = case.row
+        blocks = blocks_of(algorithm) if row.form == "message" else None
+        return cls(
+            row.form,
+            blocks,
+            blocks is not None and algorithm.encrypts,
+            case.by == AFALG and not in_tee,
+            in_tee,
+            row.mapped and in_tee,
+        )
 
     def columns(
         self, sizes: Sequence[int], rpcs: Sequence[float | None]
     ) -> tuple[Columns, Columns]:
         """What is always there, and candidates."""
         ones = [1.0] * len(sizes)
-        blocks = self.blocks
+        byte = [float(n) for n in sizes]
         pages = [float(self.pages(n)) for n in sizes]
         own_pages = {"page": pages} if self.by_kernel else {}
-        match self.workload:
-            case "shm":
+        match self.form:
+            case "buffer":
                 return {"call": ones, "page": pages}, {
-                    "byte": [float(n) for n in sizes],
+                    "byte": byte,
                     "table": [float(tables_of(n)) for n in sizes],
                 }
             case "storage":
                 found: dict[str, Sequence[float]] = {
                     # The TEE writes a head before the data: it never ends with a block.
                     "block": [n // PAGE + 1.0 for n in sizes] if self.in_tee else pages,
-                    "byte": [float(n) for n in sizes],
+                    "byte": byte,
                 }
                 if all(count is not None for count in rpcs):
                     found["rpc"] = [float(count or 0) for count in rpcs]
                 return {"call": ones}, found
-            case "call":
+            case "command":
                 fed = [float(n > 0) for n in sizes]
-                return {"call": ones, "byte": [float(n) for n in sizes]}, {
-                    "feed": fed,
-                    "page": pages,
-                }
-            case _ if blocks is None:
-                return {"call": ones, "byte": [float(n) for n in sizes]}, own_pages
-            case _:
+                return {"call": ones, "byte": byte}, {"feed": fed, "page": pages}
+            case "message":
                 pass
+        blocks = self.blocks
+        if blocks is None:
+            return {"call": ones, "byte": byte}, own_pages
         base = {"call": ones, "block": [float(blocks.of(n)) for n in sizes]}
-        if self.algorithm.startswith("aes-"):
+        if self.cipher:
             requests = {"request": [float(-(-n // AFALG_REQUEST)) for n in sizes]}
             return base, own_pages | (requests if self.by_kernel else {})
         return base, {
@@ -119,26 +126,18 @@ class Form:
             **own_pages,
         }
 
-    @property
-    def by_kernel(self) -> bool:
-        """Asked through AF_ALG, whichever driver."""
-        return self.backend.partition(":")[0] == "afalg" and not self.in_tee
-
     def pages(self, n: int) -> int:
         """Of shared memory that a message of n bytes takes; a cipher's goes in and out."""
-        ways = 2 if self.algorithm.startswith("aes-") and self.workload != "call" else 1
-        return ways * -(-n // PAGE)
+        return (2 if self.cipher else 1) * -(-n // PAGE)
 
     @property
     def bytes_of(self) -> dict[str, float]:
         """How much of each term a byte of a long message pays."""
-        blocks = self.blocks
-        page = self.pages(PAGE) / PAGE
-        block = 1 / PAGE if self.workload == "storage" else 1 / blocks.bytes if blocks else 0.0
+        block = 1 / PAGE if self.form == "storage" else 0.0
         return {
             "byte": 1.0,
-            "block": block,
-            "page": page,
+            "block": 1 / self.blocks.bytes if self.blocks else block,
+            "page": self.pages(PAGE) / PAGE,
             "request": 1 / AFALG_REQUEST,
             "table": 1 / PAGE_TABLE,
         }
@@ -147,16 +146,3 @@ class Form:
 def tables_of(n: int) -> int:
     """Page tables that so many bytes fill."""
     return n // PAGE_TABLE
-
-
-def family(case: Case) -> tuple[str, int] | None:
-    """What a case is but for its size, and its size: `oneshot`, or `cipher enc` for
-    `cipher/…/enc/4096`. None where the key doesn't end with the size."""
-    *words, last = case.parameters.split("/")
-    if case.bytes is None or last != str(case.bytes):
-        return None
-    return family_name(case.workload, words), case.bytes
-
-
-def family_name(workload: str, words: Iterable[str]) -> str:
-    return " ".join((workload, *words))

@@ -6,9 +6,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
+from teemark.base import work
+from teemark.base.work import EMPTY_CALL, Work
 from teemark.model.counter import Counted, counted_cases
 from teemark.model.fit import Fit, fit
-from teemark.model.forms import AFALG_REQUEST, Form, family, tables_of
+from teemark.model.forms import AFALG_REQUEST, Form, tables_of
 from teemark.model.stats import (
     CaseStats,
     Dependence,
@@ -21,23 +23,13 @@ from teemark.model.stats import (
 )
 from teemark.run.reader import MeasuredCase, RunData
 
-EMPTY_CALL = "invoke/none/tee/none"
-DIRECT_CALL = "invoke/direct/tee/none"
-"""The empty call without the client library."""
-REFUSED_CALL = "invoke/refused/tee/none"
-"""The same call with a parameter too many: the TEE's core refuses it before it looks for a TA."""
-OTHER_CALLS = (DIRECT_CALL, REFUSED_CALL, "invoke/core/tee/none")
-"""Of `invoke`, the calls that aren't to a TA and through the client library. The last asks the core
-itself: runs have it that were made before there was `refused`."""
-LOG = "log"
-"""The workload whose calls write lines to the TEE's console; how many is its last word."""
-
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What the calls of one workload, algorithm and backend are made of; nanoseconds."""
+    """What calls are made of that differ in their size alone; in the run's unit."""
 
     workload: str
+    """As `Work.curve`: `oneshot`, `cipher enc`."""
     algorithm: str
     backend: str
     fit: Fit
@@ -65,6 +57,11 @@ class Cost:
         if not known:
             return None
         return float(np.interp(size, [x for x, _ in known], [n for _, n in known]))
+
+    def covers(self, case: Work) -> bool:
+        """Says whether a case is one of those that the cost is of, whatever its size."""
+        mine = (self.workload, self.algorithm, self.backend)
+        return (case.curve, case.algorithm, case.backend) == mine
 
     @property
     def call(self) -> Estimate:
@@ -146,7 +143,7 @@ class Models:
     def case(self, key: str) -> CaseStats | None:
         return self._by_key.get(key)
 
-    def cost(self, algorithm: str, backend: str, workload: str = "oneshot") -> Cost | None:
+    def cost(self, algorithm: str, backend: str, workload: str = work.ONESHOT.name) -> Cost | None:
         for cost in self.costs:
             if (cost.workload, cost.algorithm, cost.backend) == (workload, algorithm, backend):
                 return cost
@@ -171,8 +168,8 @@ def stats_of(run: RunData, sampling: Sampling | None = None) -> tuple[CaseStats,
 
 def _in_tee(run: RunData, measured: MeasuredCase) -> bool:
     """By what teebench says of the backend, or of the case: a TA computes."""
-    case = measured.case
-    return run.backend(case.backend).secure or case.ta_counter is not None
+    secure = run.backend(measured.work.backend).secure
+    return secure or measured.case.ta_counter is not None
 
 
 def costs_of(
@@ -183,21 +180,20 @@ def costs_of(
     ways = {one.case.case: one.crossing for one in counted if one.crossing is not None}
     groups: dict[tuple[str, str, str], list[tuple[int, MeasuredCase]]] = {}
     for measured in run.sound:
-        case = measured.case
-        found = family(case)
-        if found is not None and case.case in known:
-            groups.setdefault((found[0], case.algorithm, case.backend), []).append(
-                (found[1], measured)
+        case = measured.work
+        if measured.curve is not None and case.size is not None and measured.key in known:
+            groups.setdefault((measured.curve, case.algorithm, case.backend), []).append(
+                (case.size, measured)
             )
     made: dict[tuple[str, str, str], Cost] = {}
-    # What a page costs is known by shm before it is needed.
-    for name in sorted(groups, key=lambda name: not name[0].startswith("shm")):
-        workload, algorithm, backend = name
+    # What a page costs is known by calls that only carry a buffer before it is needed.
+    for name in sorted(groups, key=lambda name: groups[name][0][1].work.row is not work.SHM):
+        curve, algorithm, backend = name
         group = groups[name]
         group.sort(key=lambda pair: pair[0])
-        form = Form(workload.split()[0], algorithm, backend, _in_tee(run, group[0][1]))
+        form = Form.of(group[0][1].work, run.algorithm(algorithm), in_tee=_in_tee(run, group[0][1]))
         sizes = [size for size, _ in group]
-        keys = [measured.case.case for _, measured in group]
+        keys = [measured.key for _, measured in group]
         way = None
         if all(key in ways for key in keys):
             way = fit(
@@ -222,21 +218,25 @@ def costs_of(
             {"page": (page, pages)} if page is not None else {},
         )
         if found_fit is not None:
-            made[name] = Cost(workload, algorithm, backend, found_fit, form, way, samples, rpcs)
+            made[name] = Cost(curve, algorithm, backend, found_fit, form, way, samples, rpcs)
     return tuple(made[name] for name in groups if name in made)
+
+
+_CARRIED = work.SHM.work("allocated", work.TEE, "in", 0)
+"""A case of the calls that only carry a buffer as others do."""
 
 
 def _page(form: Form, way: Fit | None, made: Iterable[Cost]) -> Estimate | None:
     """What mapping a page takes on the way into the TEE, where that was measured apart from the
     work (by the TA's counter, or by calls that only carry a buffer) and shows."""
-    if not form.in_tee or form.workload in ("shm", "rng", "same-code", "storage", "call"):
+    if not form.mapped:
         return None
     if way is not None:
         return way.term("page")
     carried = [
         cost.fit.terms["page"]
         for cost in made
-        if cost.workload == "shm in" and cost.algorithm == "allocated"
+        if (cost.workload, cost.algorithm) == (_CARRIED.curve, _CARRIED.algorithm)
     ]
     return carried[0] if carried else None
 
@@ -303,11 +303,10 @@ def pieces_of(size: int, chunk: int) -> int:
 def streamed(models: Models) -> tuple[Streamed, ...]:
     found = []
     for stats in models.stats:
-        words = stats.parameters.split("/")
-        if stats.workload != "stream" or stats.bytes is None or len(words) != 2:
+        chunk = stats.work.chunk
+        if stats.work.row is not work.STREAM or stats.bytes is None or not chunk:
             continue
         cost = models.cost(stats.algorithm, stats.backend)
-        chunk = int(words[1])
         predicted = in_pieces(models, cost, stats.bytes, chunk) if cost else None
         if predicted is not None or (cost and cost.form.by_kernel):
             found.append(Streamed(stats, pieces_of(stats.bytes, chunk), predicted))
@@ -315,21 +314,18 @@ def streamed(models: Models) -> tuple[Streamed, ...]:
 
 
 def references_of(stats: Iterable[CaseStats]) -> Fit | None:
-    calls = [
-        one
-        for one in stats
-        if one.workload == "invoke" and one.backend == "tee" and one.key not in OTHER_CALLS
-    ]
+    empty = [(one, one.work.calls()) for one in stats if one.work.row is work.INVOKE]
+    known = [(one.estimate, calls.references) for one, calls in empty if calls is not None]
     return fit(
-        range(len(calls)),
-        [one.estimate for one in calls],
-        {"call": [1.0] * len(calls)},
-        {"reference": [float(one.algorithm.startswith("memref")) for one in calls]},
+        range(len(known)),
+        [time for time, _ in known],
+        {"call": [1.0] * len(known)},
+        {"reference": [float(len(references)) for _, references in known]},
     )
 
 
 def lines_of(stats: Iterable[CaseStats]) -> Fit | None:
-    calls = sorted((int(one.parameters), one.estimate) for one in stats if one.workload == LOG)
+    calls = sorted((one.work.count or 0, one.estimate) for one in stats if one.work.row is work.LOG)
     return fit(
         [count for count, _ in calls],
         [time for _, time in calls],

@@ -15,9 +15,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from teemark.base import work
 from teemark.base.interval import Interval
+from teemark.base.work import Work
 from teemark.model.fit import MAY_SAVE
-from teemark.model.forms import family_name
 from teemark.model.models import Cost, Models, in_pieces
 from teemark.model.stats import Estimate
 
@@ -35,51 +36,10 @@ class Unpredictable(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Task:
-    """What is asked for: a whole message in one call, or in pieces of `chunk` bytes."""
-
-    workload: str  # stream, or a family of models: `oneshot`, `cipher enc`
-    algorithm: str
-    backend: str
-    bytes: int
-    chunk: int | None = None
-
-    @classmethod
-    def of(cls, key: str, size: int | None = None, chunk: int | None = None) -> Task:
-        """Of `oneshot/sha256/tee`, with the size apart or at its end as in a case's key; ValueError
-        says what isn't right."""
-        words = key.split("/")
-        if len(words) < 3 or not all(words):
-            raise ValueError(f"{key!r} isn't WORKLOAD/ALGORITHM/BACKEND")
-        workload, algorithm, backend, *rest = words
-        numbers: list[int] = []
-        while rest and rest[-1].isdigit():
-            numbers.insert(0, int(rest.pop()))
-        streams = workload == "stream"
-        if len(numbers) > 1 + streams:
-            raise ValueError(f"{key!r} has too many sizes")
-        if numbers and size is not None:
-            raise ValueError(f"{key!r} names its size already")
-        if numbers:
-            size = numbers.pop(0)
-        if numbers and chunk is not None:
-            raise ValueError(f"{key!r} names the size of its pieces already")
-        if numbers:
-            chunk = numbers[0]
-        if size is None:
-            raise ValueError(f"{key!r}: of how many bytes?")
-        if streams and not chunk:
-            raise ValueError(f"{key!r}: in pieces of how many bytes?")
-        if chunk is not None and not streams:
-            raise ValueError(f"{key!r} is one call: only a stream has pieces")
-        return cls(family_name(workload, rest), algorithm, backend, size, chunk)
-
-
-@dataclass(frozen=True, slots=True)
 class Prediction:
     """Nanoseconds (on boards that count: instructions)."""
 
-    task: Task
+    task: Work
     figure: Estimate
     off: float
     """How far the model is off where that can be seen, relative: at sizes that it was fitted
@@ -100,12 +60,12 @@ class Prediction:
         return Interval(max(0.0, low - self.path), high + self.path)
 
 
-def predict(models: Models, task: Task) -> Prediction:
+def predict(models: Models, task: Work) -> Prediction:
     """Raises Unpredictable where the run gives no ground."""
     streams = task.chunk is not None
-    family = "oneshot" if streams else task.workload
-    key = f"{family}/{task.algorithm}/{task.backend}"
-    cost = models.cost(task.algorithm, task.backend, family)
+    curve = work.ONESHOT.name if streams else task.curve or task.workload
+    key = f"{curve}/{task.algorithm}/{task.backend}"
+    cost = models.cost(task.algorithm, task.backend, curve)
     if cost is None:
         raise Unpredictable(
             f"this run has no model of {key}", f"{key} at four sizes or more, and `feed` at 0 bytes"
@@ -116,7 +76,7 @@ def predict(models: Models, task: Task) -> Prediction:
             "more sizes around the one that is asked for",
         )
     sizes = sorted(int(point.x) for point in cost.fit.points)
-    within = task.chunk if task.chunk is not None else task.bytes
+    within = task.chunk if task.chunk is not None else task.size or 0
     if not sizes[0] <= within <= sizes[-1]:
         raise Unpredictable(
             f"{key} was measured from {sizes[0]} to {sizes[-1]} bytes",
@@ -146,19 +106,20 @@ def predict(models: Models, task: Task) -> Prediction:
     )
 
 
-def _figure(models: Models, cost: Cost, task: Task) -> Estimate:
+def _figure(models: Models, cost: Cost, task: Work) -> Estimate:
+    size = task.size or 0
     if task.chunk is None:
-        return cost.at(task.bytes)
-    found = in_pieces(models, cost, task.bytes, task.chunk)
+        return cost.at(size)
+    found = in_pieces(models, cost, size, task.chunk)
     if found is None and cost.form.by_kernel:
         raise Unpredictable(
             "AF_ALG takes whole messages 64 KiB at a time: what a smaller piece costs isn't known",
-            f"stream/{task.algorithm}/{task.backend}/{task.bytes}/{task.chunk}",
+            task.key,
         )
     if found is None:
         raise Unpredictable(
             "what a further call into the TEE takes isn't known",
-            "invoke/none/tee/none, and invoke with every kind of memref",
+            f"{work.EMPTY_CALL}, and {work.INVOKE.name} with every kind of memref",
         )
     return found
 

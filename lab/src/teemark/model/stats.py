@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING
 from zlib import crc32
 
 from teemark.base.interval import LEVEL, Interval
+from teemark.base.work import Work
 
 if TYPE_CHECKING:
     import numpy as np
@@ -481,11 +482,7 @@ class CpuTime:
 class CaseStats:
     """One call (repeat 1) of a case; times in nanoseconds."""
 
-    key: str
-    workload: str
-    algorithm: str
-    backend: str
-    parameters: str
+    work: Work
     bytes: int | None
     time: Summary
     cpu_share: float | None  # CPU time (user and system) per elapsed time; None: unknown
@@ -495,6 +492,26 @@ class CaseStats:
     """Where a device may do the work, so that it matters: AF_ALG, OpenSSL."""
     single: bool = False
     """Each sample is one call, so that quantiles of samples are quantiles of calls."""
+
+    @property
+    def key(self) -> str:
+        return self.work.key
+
+    @property
+    def workload(self) -> str:
+        return self.work.workload
+
+    @property
+    def algorithm(self) -> str:
+        return self.work.algorithm
+
+    @property
+    def backend(self) -> str:
+        return self.work.backend
+
+    @property
+    def parameters(self) -> str:
+        return self.work.parameters
 
     @property
     def estimate(self) -> Estimate:
@@ -599,11 +616,7 @@ def case_stats(measured: MeasuredCase, sampling: Sampling) -> CaseStats | None:
         return None
     loops = loops_of(measured)
     return CaseStats(
-        key=case.case,
-        workload=case.workload,
-        algorithm=case.algorithm,
-        backend=case.backend,
-        parameters=case.parameters,
+        work=measured.work,
         bytes=case.bytes,
         time=sampling.summary(starts, f"{case.case} x1", loops),
         cpu_share=cpu_share(measured.samples),

@@ -51,8 +51,9 @@ from msgspec import Struct
 from teemark.base import paths
 from teemark.base.checked import Wrong, convert, line_of, once, parse_toml, read_text
 from teemark.base.errors import UsageMistake
-from teemark.plan import work
+from teemark.base.work import CALL, TEE, Work
 from teemark.plan.calls import Call, Ta
+from teemark.plan.limits import excess
 from teemark.plan.words import (
     NONE,
     SOME,
@@ -79,10 +80,7 @@ TIMELINE = "+timeline"
 class Case:
     """One line for teebench."""
 
-    workload: str
-    algorithm: str
-    backend: str
-    parameters: str
+    work: Work
     samples: int | None = None
     min_us: int | None = None
     repeat: tuple[int, ...] = ()
@@ -93,7 +91,7 @@ class Case:
 
     @property
     def key(self) -> str:
-        return "/".join((self.workload, self.algorithm, self.backend, self.parameters))
+        return self.work.key
 
     @property
     def line(self) -> str:
@@ -252,7 +250,7 @@ class _Cases(Struct, frozen=True, forbid_unknown_fields=True):
                 raise Wrong(f"{word!r}, but there are no sizes", key="parameters")
         for case in self.expanded():
             most = max(case.repeat, default=1)
-            too_much = work.excess(case.workload, case.backend, case.parameters, most)
+            too_much = excess(case.work, most)
             if too_much:
                 hint = (
                     "a call into the TEE can't be ended from outside: fewer repetitions, "
@@ -267,7 +265,7 @@ class _Cases(Struct, frozen=True, forbid_unknown_fields=True):
         for algorithm, parameters, backend in product(self.algorithms, last, self.backends):
             repeat = self.repeat or ()
             how = (self.samples, self.min_us, repeat)
-            yield Case(self.workload, algorithm, backend, parameters, *how)
+            yield Case(Work.of(f"{self.workload}/{algorithm}/{backend}/{parameters}"), *how)
 
 
 class _Hashing(Struct, frozen=True, forbid_unknown_fields=True):
@@ -344,10 +342,7 @@ def parse(text: str, *, name: str, file: str) -> Plan:
             assert read.ta is not None
             cases.append(
                 Case(
-                    "call",
-                    call.name,
-                    "tee",
-                    NONE if size is None else str(size),
+                    CALL.work(call.name, TEE, NONE if size is None else size),
                     call.samples,
                     call.min_us,
                     call=f"{read.ta.uuid};{call.steps(size)}",

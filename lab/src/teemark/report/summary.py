@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from teemark.base import fmt
 from teemark.base.console import paragraph
 from teemark.base.console import terminal as text_terminal
+from teemark.base.work import CALL
 from teemark.page import figures, terminal
 from teemark.page.blocks import Column, Table
 from teemark.studies.answers import answers
@@ -44,8 +45,8 @@ def show(subject: Subject) -> None:
 def _calls(subject: Subject) -> Table | None:
     """Commands of the user's own TA that no line over sizes describes."""
     run = subject.run
-    fitted = {cost.algorithm for cost in subject.models.costs if cost.workload == "call"}
-    stats = [one for one in subject.models.stats if one.workload == "call"]
+    fitted = {cost.algorithm for cost in subject.models.costs if cost.workload == CALL.name}
+    stats = [one for one in subject.models.stats if one.work.row is CALL]
     alone = [one for one in stats if one.algorithm not in fitted]
     if not alone:
         return None
@@ -56,7 +57,7 @@ def _calls(subject: Subject) -> Table | None:
         if not run.icount:
             cells.append(figures.plus_minus(one.estimate))
         size = f"/{one.bytes}" if one.bytes is not None else ""
-        rows.append((f"call/{one.algorithm}{size}", *cells))
+        rows.append((f"{one.workload}/{one.algorithm}{size}", *cells))
     return Table((Column("", "left"), *map(Column, titles)), tuple(rows))
 
 
@@ -76,13 +77,14 @@ def _table(subject: Subject) -> Table | None:
     last = ""
     for cost in costs:
         group = f"{cost.workload}/{cost.algorithm}"
-        if cost.workload.startswith("shm"):
+        carried = cost.form.form == "buffer"
+        if carried:
             group = cost.workload
         if group != last:
             alone = ("",) * len(titles)
             rows += [("", *alone), (group, *alone)] if last else [(group, *alone)]
         last = group
-        name = cost.algorithm if cost.workload.startswith("shm") else cost.backend
+        name = cost.algorithm if carried else cost.backend
         cells = [figures.cell(run, cost.call), fmt.digits(cost.ns_per_byte)]
         if not counted:
             known = (cost.call, cost.byte)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain, pairwise
 from pathlib import Path
 from typing import Any, Literal, cast
@@ -19,8 +19,10 @@ import msgspec
 from teemark.base.checked import in_words
 from teemark.base.errors import DataError, UsageMistake
 from teemark.base.harmless import harmless_value, suspect
+from teemark.base.work import Work
 from teemark.run.records import (
     SCHEMA,
+    Algorithm,
     AnyRecord,
     Backend,
     Case,
@@ -36,6 +38,7 @@ from teemark.run.records import (
     Start,
     Teehash,
     Timeline,
+    algorithm_before,
 )
 
 RUN_FILE = "run.ndjson"
@@ -63,6 +66,21 @@ class MeasuredCase:
     starts: tuple[tuple[Sample, ...], ...] = ()
     ta_samples: tuple[Sample, ...] = ()
     first: tuple[First, ...] = ()
+    work: Work = field(init=False)
+    """Its key, parsed."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "work", Work.of(self.case.case))
+
+    @property
+    def key(self) -> str:
+        return self.case.case
+
+    @property
+    def curve(self) -> str | None:
+        """What the case is but for its size (`Work.curve`); None where one operation works on
+        another number of bytes than its key says."""
+        return self.work.curve if self.case.bytes == self.work.size else None
 
     @property
     def samples(self) -> tuple[Sample, ...]:
@@ -229,10 +247,17 @@ class RunData:
             told["changes"] = "yes" if self.commit.dirty else "no"
         return told | {f"label_{key}": value for key, value in self.labels.items()}
 
+    def algorithm(self, name: str) -> Algorithm:
+        """What the run says of an algorithm; what an old run leaves out is filled in."""
+        sent = next((one for one in self.machine.algorithms if one.name == name), None)
+        if sent is not None and sent.block_bytes is not None:
+            return sent
+        before = algorithm_before(name)
+        return before if sent is None else msgspec.structs.replace(before, title=sent.title)
+
     def title(self, algorithm: str) -> str:
         """As the run says that people write it; its bare name where it doesn't."""
-        titles = (one.title for one in self.machine.algorithms if one.name == algorithm)
-        return next(titles, algorithm)
+        return self.algorithm(algorithm).title
 
     def backend(self, name: str) -> Backend:
         """What the run says of a backend; its bare name where it doesn't."""
@@ -249,15 +274,13 @@ class RunData:
 
 def stands_for(asked: str, key: str) -> bool:
     """Was a case asked for by that key? `afalg:*` is any driver that the board found."""
-    if asked == key:
-        return True
-    one, other = asked.split("/", 3), key.split("/", 3)
-    family, _, driver = one[2].partition(":") if len(one) == 4 else ("", "", "")
+    if asked == key or f":{ANY_DRIVER}/" not in asked:
+        return asked == key
+    wanted, measured = Work.of(asked), Work.of(key)
     return (
-        driver == ANY_DRIVER
-        and len(other) == 4
-        and other[2].startswith(f"{family}:")
-        and (one[:2], one[3]) == (other[:2], other[3])
+        wanted.driver == ANY_DRIVER
+        and bool(measured.driver)
+        and replace(wanted, backend=wanted.by) == replace(measured, backend=measured.by)
     )
 
 

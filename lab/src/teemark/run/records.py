@@ -247,6 +247,43 @@ class Algorithm(Struct, frozen=True, kw_only=True):
 
     name: str
     title: Annotated[str, Meta(description="as people write it")]
+    class_: Annotated[str | None, Meta(description="digest, mac, cipher or aead")] = field(
+        name="class", default=None
+    )
+    block_bytes: Annotated[
+        Positive | None, Meta(description="that one application of its function takes")
+    ] = None
+    pad_bytes: Annotated[
+        Count | None, Meta(description="the least that padding adds before the cut into blocks")
+    ] = None
+    out_bytes: Annotated[
+        Count | None, Meta(description="of the digest, MAC or tag; 0: as the input")
+    ] = None
+
+    @property
+    def encrypts(self) -> bool:
+        """It encrypts: what goes in comes out as long as it was."""
+        return self.class_ in ("cipher", "aead")
+
+
+def algorithm_before(name: str) -> Algorithm:
+    """What teebench would have said of an algorithm, for runs made before it sent more than titles.
+    Those it had then stand here; nothing needs to be added for a new one."""
+    digest = name.removeprefix("hmac-")
+    kind = "digest" if digest == name else "mac"
+    if name.startswith("aes-"):
+        kind = "aead" if name.endswith("-gcm") else "cipher"
+        return Algorithm(name=name, title=name, class_=kind, block_bytes=16, pad_bytes=0)
+    sponge = {f"sha3-{bits}": 200 - bits // 4 for bits in (224, 256, 384, 512)}
+    if digest in sponge:
+        block, pad = sponge[digest], 1
+    elif digest in ("sha384", "sha512"):
+        block, pad = 128, 17
+    elif digest in ("sha1", "sha224", "sha256", "sm3"):
+        block, pad = 64, 9
+    else:
+        return Algorithm(name=name, title=name)
+    return Algorithm(name=name, title=name, class_=kind, block_bytes=block, pad_bytes=pad)
 
 
 class Machine(Record, frozen=True, kw_only=True, tag="machine"):

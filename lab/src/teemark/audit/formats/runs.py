@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 
 from teemark.audit.sheet import Cell, Sheet, known
+from teemark.base.work import CIPHER, FILE, ONESHOT, STREAM
 from teemark.model.models import stats_of
 from teemark.reference.span import Span
 from teemark.run.reader import RunData
@@ -29,7 +30,7 @@ def sheet(run: RunData) -> Sheet:
         time = Span(low * 1e-9, stats.time.median * 1e-9, high * 1e-9)
         text = f"{stats.time.median * 1e-3:.6g} µs"
         made.cells.append(Cell("cases", name, "time", known(time, "s", text), 1, stats.bytes))
-        if stats.bytes and stats.workload in ("oneshot", "stream", "cipher", "file") and low > 0:
+        if stats.bytes and stats.work.row in (ONESHOT, STREAM, CIPHER, FILE) and low > 0:
             rate = Span(stats.bytes / time.high, stats.bytes / time.mid, stats.bytes / time.low)
             text = f"{rate.mid * 1e-6:.6g} MB/s"
             made.cells.append(Cell("cases", name, "rate", known(rate, "B/s", text), 1, stats.bytes))

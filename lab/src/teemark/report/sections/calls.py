@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from teemark.base import fmt
+from teemark.base.work import CALL, EMPTY_CALL
 from teemark.findings.subject import Subject, section
-from teemark.model.models import EMPTY_CALL
 from teemark.model.stats import CaseStats
 from teemark.page import figures
 from teemark.page.blocks import Block, Cell, Code, Column, Section, Table
@@ -32,7 +32,7 @@ def _of(subject: Subject) -> list[Block]:
     by_ta: dict[str, list[tuple[Case, CaseStats]]] = {}
     for stats in subject.models.stats:
         case = run.cases[stats.key].case
-        if case.workload == "call":
+        if stats.work.row is CALL:
             by_ta.setdefault(case.ta or "?", []).append((case, stats))
     empty = subject.models.case(EMPTY_CALL)
     blocks: list[Block] = []

@@ -34,7 +34,8 @@ def _of(subject: Subject) -> list[Block]:
         named = subject.run.title(algorithm) if algorithm != "none" else ""
         title = f"{workload} · {named}" if named else workload
         samples = sum(stats.time.count for stats in group)
-        note = f"{fmt.plural(len(group), 'case')}, {fmt.plural(samples, 'sample')}"
+        many = f"{fmt.plural(len(group), 'case')}, {fmt.plural(samples, 'sample')}"
+        note = f"{group[0].work.row.title}: {many}"
         blocks.append(Fold(title, note, (_table(subject, group),), open=len(group) == 1))
     return blocks
 

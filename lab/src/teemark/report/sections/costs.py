@@ -8,7 +8,6 @@ from collections.abc import Iterable, Sequence
 from teemark.base import fmt
 from teemark.findings.subject import Subject, section
 from teemark.model.fit import MAY_SAVE, MISFIT, Fit
-from teemark.model.forms import family
 from teemark.model.models import Cost
 from teemark.model.stats import DRAWS, Estimate
 from teemark.page import charts, figures
@@ -115,7 +114,7 @@ def _cost_table(subject: Subject, key: tuple[str, str], ordered: Sequence[Cost])
         share = max(0.0, byte.value / largest) if largest > 0 else 0.0
         rows.append(
             (
-                "your TA" if key[0] == "call" else backend_cell(subject, cost.backend),
+                "your TA" if cost.form.form == "command" else backend_cell(subject, cost.backend),
                 *time_cells(subject, cost.call),
                 Bar(
                     fmt.digits(byte.value) if byte.value else fmt.NONE,
@@ -151,10 +150,7 @@ def cpu_a_byte(subject: Subject, cost: Cost) -> Estimate | None:
     found = [
         stats
         for stats in subject.models.stats
-        if (stats.algorithm, stats.backend) == (cost.algorithm, cost.backend)
-        and (family(subject.run.cases[stats.key].case) or ("",))[0] == cost.workload
-        and stats.cpu is not None
-        and stats.bytes
+        if cost.covers(stats.work) and stats.cpu is not None and stats.bytes
     ]
     longest = max(found, key=lambda stats: stats.bytes or 0, default=None)
     return longest.cpu.a_byte(longest.bytes) if longest is not None and longest.cpu else None

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from teemark.base import fmt
+from teemark.base.work import Work
 from teemark.findings.subject import Subject, section
 from teemark.model.counter import TOLERANCE, Counted
 from teemark.page import figures
@@ -89,10 +90,9 @@ def _calls(subject: Subject, group: Sequence[Counted]) -> Table:
 
 def _parameters(counted: Counted) -> str:
     """A bare size is read as one."""
-    case = counted.case
-    if case.bytes is not None and case.parameters == str(case.bytes):
-        return fmt.size(case.bytes)
-    return case.parameters
+    case = Work.of(counted.case.case)
+    whole = case.size is not None and case.curve == case.workload
+    return fmt.size(case.size or 0) if whole else case.parameters
 
 
 def _slopes(subject: Subject, judged: Sequence[Counted]) -> Table:

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 
 from teemark.base import fmt
 from teemark.base.finding import Finding
+from teemark.base.work import EMPTY_CALL
 from teemark.findings.subject import Subject, each
 from teemark.findings.verdict_words import Said
 from teemark.findings.verdicts import Confidence, main_algorithm, sure
-from teemark.model.models import EMPTY_CALL
 from teemark.page import figures
 from teemark.page.blocks import (
     Banner,

@@ -88,5 +88,5 @@ def _table(subject: Subject, name: str, group: Sequence[Offload]) -> Table:
 
 
 def _order(subject: Subject, one: Offload) -> tuple[str, int, int]:
-    case = subject.run.cases[one.key].case
-    return case.parameters.rpartition("/")[0], subject.run.place(case.backend), case.bytes or 0
+    case = subject.run.cases[one.key].work
+    return "/".join(case.words), subject.run.place(case.backend), case.size or 0

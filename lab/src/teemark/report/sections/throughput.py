@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from teemark.base import fmt
+from teemark.base.work import COPY_LIMIT
 from teemark.findings.subject import Subject, section
 from teemark.model.stats import CaseStats
 from teemark.page import charts
@@ -13,7 +14,7 @@ from teemark.page.blocks import Block, Chart, Column, Section, Strong, Table
 from teemark.report.cells import cpu_cell
 from teemark.run.records import Backend
 
-LIMIT = "copy-limit"
+LIMIT = COPY_LIMIT
 """The workload whose rates are drawn as a limit."""
 
 MEMCPY = Backend(name="memcpy", title="memcpy")
@@ -34,7 +35,7 @@ def curves(subject: Subject) -> dict[tuple[str, str], dict[str, list[CaseStats]]
     """Cases with a throughput, by workload and algorithm, then by backend; sizes rise."""
     found: dict[tuple[str, str], dict[str, list[CaseStats]]] = {}
     for stats in subject.models.stats:
-        if stats.throughput is not None and stats.parameters.isdigit():
+        if stats.throughput is not None and stats.work.curve == stats.workload:
             group = found.setdefault((stats.workload, stats.algorithm), {})
             group.setdefault(stats.backend, []).append(stats)
     return {
@@ -52,7 +53,7 @@ def _of(subject: Subject) -> list[Block]:
     for (workload, algorithm), group in curves(subject).items():
         key = f"throughput-{subject.label}-{workload}-{algorithm}"
         series = [_series(subject, backend, stats) for backend, stats in group.items()]
-        limit = copy_limit(subject, series) if workload != LIMIT else []
+        limit = copy_limit(subject, series) if workload != LIMIT.name else []
         name = subject.run.title(algorithm)
         blocks.append(
             Chart(
@@ -83,7 +84,7 @@ def copy_limit(subject: Subject, series: Sequence[charts.Series]) -> list[charts
         sorted(
             (float(stats.bytes), stats.throughput / (1 << 20))
             for stats in subject.models.stats
-            if stats.workload == LIMIT
+            if stats.work.row is LIMIT
             and stats.bytes
             and stats.throughput is not None
             and min(xs) <= stats.bytes <= max(xs)

@@ -7,6 +7,8 @@ before a board is reached.
 
 from __future__ import annotations
 
+from teemark.base.work import IN_TA, Work
+
 WORK_MAX = 8 << 20
 """Bytes: repetitions times the length."""
 REPEAT_MAX = 1 << 16
@@ -14,16 +16,16 @@ RANDOM_MAX = 64 << 10
 """Random bytes, repeated or not."""
 
 
-def excess(workload: str, backend: str, parameters: str, repeat: int) -> str | None:
-    """Why one call of a case would be too long; None where it wouldn't."""
-    size = parameters.rpartition("/")[2]
-    if not (backend == "tee" or backend.startswith("ta-")) or not size.isdecimal():
+def excess(case: Work, repeat: int) -> str | None:
+    """Returns why one call of a case would be too long; None where it wouldn't."""
+    size = case.size
+    if case.backend not in IN_TA or size is None:
         return None
-    work = repeat * int(size)
-    if workload == "rng":
-        if work > RANDOM_MAX or repeat > REPEAT_MAX:
+    total = repeat * size
+    if case.row.draws:
+        if total > RANDOM_MAX or repeat > REPEAT_MAX:
             return f"{repeat} times {size} random bytes in one call; {RANDOM_MAX} are the most"
-    elif repeat > 1 and (work > WORK_MAX or repeat > REPEAT_MAX):
+    elif repeat > 1 and (total > WORK_MAX or repeat > REPEAT_MAX):
         return (
             f"{repeat} repetitions of {size} bytes in one call; "
             f"{REPEAT_MAX} repetitions and {WORK_MAX} bytes in all are the most"

@@ -1,0 +1,301 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""A case's key as a typed `Work`, and one table with a row a workload.
+
+A key is WORKLOAD/ALGORITHM/BACKEND/PARAMETERS, such as `oneshot/sha256/tee/4096`. `Work.of` alone
+takes one apart, and `WORKLOADS` alone knows what a workload is: its parameters, its calls, what its
+cost may be made of, and what reports call it. A workload that the table lacks (one of a newer
+teebench) is measured and listed all the same; its cost over sizes is a call and its bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+NONE = "none"
+TEE = "tee"
+IN_TA = (TEE, "ta-c", "ta-ce")
+"""Backends that compute in a TA."""
+
+DIGEST_BYTES = 64
+"""Room for a digest in shared memory."""
+
+Form = Literal["message", "buffer", "storage", "command"]
+"""What a cost over sizes may be made of: model/forms.py has the terms of each."""
+
+Kind = Literal["empty call", "buffer", "digest", "stream", "storage", "console", "other"]
+"""How a call into the TEE is taken apart. `other`: nothing tells its work from its set-up."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """A reference to shared memory that a call carries. None: the key says it."""
+
+    memory: str | None = "allocated"
+    direction: str | None = "in"
+    bytes: int | None = None
+
+
+DATA = Reference()
+SMALL = Reference(direction="out", bytes=DIGEST_BYTES)
+
+Carried = Mapping[str, tuple[Reference, ...]]
+"""What a call carries, by algorithm; `*` stands for every algorithm that isn't named."""
+
+
+@dataclass(frozen=True, slots=True)
+class Workload:
+    """A row of the table."""
+
+    name: str
+    subject: str
+    """What stands second in a key."""
+    parameters: str
+    """What stands last, in teebench's words: capital letters stand for a value, | for a choice."""
+    title: str
+    """What is measured, as a report says it."""
+    form: Form = "message"
+    kind: Kind | None = None
+    """None: no call into the TEE, or one whose pieces aren't known."""
+    backends: tuple[str, ...] = (TEE,)
+    """Where a call goes into the TEE; `tee-` stands for every backend that begins so."""
+    carries: Carried = field(default_factory=lambda: {"*": ()})
+    mapped: bool = False
+    """The pages of a message are mapped for its call, which blocks alone don't tell."""
+    served: bool = False
+    """Other processes, or threads of the kernel, work while a call waits."""
+    draws: bool = False
+    """Its bytes are random ones, which a TEE may give slowly."""
+    least_ms: float = 0.3
+    """What a call takes at least, roughly: so is the time told that a plan needs."""
+
+    def __hash__(self) -> int:
+        return hash(self.name)
+
+    def work(self, algorithm: str, backend: str = TEE, *parameters: object) -> Work:
+        return Work.of("/".join((self.name, algorithm, backend, *map(str, parameters or (NONE,)))))
+
+    def key(self, algorithm: str, backend: str = TEE, *parameters: object) -> str:
+        return self.work(algorithm, backend, *parameters).key
+
+    @property
+    def sized(self) -> bool:
+        """Its keys end with a number of bytes, over which a cost is fitted."""
+        return self.parameters.endswith("BYTES")
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What one case does: its key, parsed."""
+
+    workload: str
+    algorithm: str
+    backend: str
+    parameters: str
+    size: int | None = None
+    """Bytes."""
+    chunk: int | None = None
+    """Bytes of a piece of a message."""
+    count: int | None = None
+    """Lines, questions, or KiB of a TA's memory."""
+    words: tuple[str, ...] = ()
+    """The parameters that are no numbers: a direction, a step."""
+
+    @classmethod
+    def of(cls, key: str) -> Work:
+        """Parses a key; ValueError says what isn't right with it."""
+        parts = key.split("/", 3)
+        if len(parts) != 4 or not all(parts):
+            raise ValueError(f"{key!r} is no case: a key is {KEY_FORM}")
+        workload, algorithm, backend, _ = parts
+        row = WORKLOADS.get(workload)
+        places = row.parameters.split("/") if row is not None else ["BYTES"]
+        given = parts[3].split("/")
+        if len(given) != len(places):  # of another teebench than the table's
+            return cls(workload, algorithm, backend, parts[3], words=tuple(given))
+        numbers: dict[str, int] = {}
+        words = []
+        if row is not None:
+            _number(row.subject, algorithm, numbers)
+        for place, value in zip(places, given, strict=True):
+            if not _number(place.rpartition("|")[2], value, numbers):
+                words.append(value)
+        return cls(
+            *(workload, algorithm, backend, parts[3]),
+            size=numbers.get("size"),
+            chunk=numbers.get("chunk"),
+            count=numbers.get("count"),
+            words=tuple(words),
+        )
+
+    @classmethod
+    def asked(cls, text: str, size: int | None = None, chunk: int | None = None) -> Work:
+        """Parses a key whose sizes stand at its end or come apart: `cipher/aes-128-cbc/tee/enc`;
+        ValueError says what isn't right."""
+        words = text.split("/")
+        if len(words) < 3 or not all(words):
+            raise ValueError(f"{text!r} isn't WORKLOAD/ALGORITHM/BACKEND")
+        numbers: list[int] = []
+        while len(words) > 3 and words[-1].isdecimal():
+            numbers.insert(0, int(words.pop()))
+        streams = words[0] == STREAM.name
+        if len(numbers) > 1 + streams:
+            raise ValueError(f"{text!r} has too many sizes")
+        if numbers and size is not None:
+            raise ValueError(f"{text!r} names its size already")
+        if len(numbers) > 1 and chunk is not None:
+            raise ValueError(f"{text!r} names the size of its pieces already")
+        size = numbers[0] if numbers else size
+        chunk = numbers[1] if len(numbers) > 1 else chunk
+        if size is None:
+            raise ValueError(f"{text!r}: of how many bytes?")
+        if streams and not chunk:
+            raise ValueError(f"{text!r}: in pieces of how many bytes?")
+        if chunk is not None and not streams:
+            raise ValueError(f"{text!r} is one call: only a stream has pieces")
+        sizes = (size,) if chunk is None else (size, chunk)
+        return cls.of("/".join((*words, *map(str, sizes))))
+
+    @property
+    def key(self) -> str:
+        return "/".join((self.workload, self.algorithm, self.backend, self.parameters))
+
+    @property
+    def row(self) -> Workload:
+        """The workload's row; a bare one for a workload that the table lacks."""
+        row = WORKLOADS.get(self.workload)
+        return row or Workload(self.workload, "ALGORITHM", "BYTES", self.workload)
+
+    @property
+    def way(self) -> str:
+        """The direction of a cipher or a buffer; an empty string for what has none."""
+        return self.words[0] if self.words else ""
+
+    @property
+    def curve(self) -> str | None:
+        """What the case is but for its size, such as `oneshot` or `cipher enc`; None for a case
+        whose key doesn't end with a size."""
+        sized = self.row.sized and self.size is not None
+        return " ".join((self.workload, *self.words)) if sized else None
+
+    @property
+    def driver(self) -> str:
+        """The kernel's driver that the backend names; an empty string without one."""
+        return self.backend.partition(":")[2]
+
+    @property
+    def by(self) -> str:
+        """The backend without the kernel's driver."""
+        return self.backend.partition(":")[0]
+
+    @property
+    def in_tee(self) -> bool:
+        """A call goes into the TEE, and what it is made of is known."""
+        names = self.row.backends
+        return self.backend in names or ("tee-" in names and self.backend.startswith("tee-"))
+
+    def calls(self) -> Calls | None:
+        """What the case's calls are; None for what isn't a call into the TEE, or isn't known in
+        its pieces."""
+        row, size = self.row, self.size or 0
+        carried = row.carries.get(self.algorithm, row.carries.get("*"))
+        if row.kind is None or carried is None or not self.in_tee:
+            return None
+        pieces: Iterable[int] = (size,)
+        count = 1
+        if row.kind == "stream":
+            if not self.chunk:
+                return None
+            whole, rest = divmod(size, self.chunk)
+            pieces = (*(self.chunk,) * whole, *((rest,) if rest or not whole else ()))
+            count = 1 + len(tuple(pieces))
+        references = []
+        for one in carried:
+            memory, way = one.memory or self.algorithm, one.direction or self.way
+            sizes = pieces if one.bytes is None else (one.bytes,)
+            references += [(memory, way, length) for length in sizes]
+        return Calls(row.kind, count, tuple(references))
+
+
+KEY_FORM = "WORKLOAD/ALGORITHM/BACKEND/PARAMETERS"
+_NUMBERS = {"BYTES": "size", "CHUNK": "chunk", "LINES": "count", "TIMES": "count", "KIB": "count"}
+
+
+def _number(place: str, value: str, numbers: dict[str, int]) -> bool:
+    """Notes a number under the name of its place; False for what is no number, or needs none."""
+    if place not in _NUMBERS or not (value.isdecimal() and value.isascii()):
+        return False
+    numbers[_NUMBERS[place]] = int(value)
+    return True
+
+
+@dataclass(frozen=True, slots=True)
+class Calls:
+    """How many calls one operation is, and the references that they carry together, each with its
+    kind of memory, its direction and its bytes."""
+
+    kind: Kind
+    count: int
+    references: tuple[tuple[str, str, int], ...]
+
+
+_EMPTY: Carried = {
+    **dict.fromkeys((NONE, "values", "increment"), ()),
+    **{f"memref-{way}": (Reference("allocated", way, 64),) for way in ("in", "out", "inout")},
+}
+
+INVOKE = Workload("invoke", "KIND", NONE, "empty calls", kind="empty call", carries=_EMPTY)
+SHM = Workload(
+    "shm", "KIND", "in|out|inout/BYTES", "calls that carry a buffer", "buffer", "buffer",
+    carries={"*": (Reference(None, None),)},
+)  # fmt: skip
+SESSION = Workload("session", "STEP", "none|digest", "sessions", served=True, least_ms=40)
+TA_SIZE = Workload(
+    "ta-size", "KIB", NONE, "empty calls to TAs with data", kind="empty call", least_ms=40
+)
+CALL = Workload("call", "NAME", "none|BYTES", "commands of your TA", "command", served=True)
+ONESHOT = Workload(
+    "oneshot", "ALGORITHM", "BYTES", "whole messages", kind="digest", backends=IN_TA,
+    carries={"*": (DATA, SMALL)}, mapped=True,
+)  # fmt: skip
+STREAM = Workload(
+    "stream", "ALGORITHM", "BYTES/CHUNK", "messages in pieces", kind="stream", backends=IN_TA,
+    carries={"*": (DATA, SMALL)}, mapped=True,
+)  # fmt: skip
+DIGEST_PARTS = Workload("digest-parts", "ALGORITHM", "allocate|reset|finish", "parts of a digest")
+CIPHER = Workload("cipher", "ALGORITHM", "enc|dec/BYTES", "ciphers", backends=IN_TA, mapped=True)
+CIPHER_STEPS = Workload(
+    "cipher-steps", "ALGORITHM", "enc|dec/BYTES/STEP/all|inv", "steps of a cipher",
+    backends=IN_TA,
+)  # fmt: skip
+STORAGE = Workload(
+    "storage", "OP", "BYTES", "stored objects and files", "storage", "storage", ("tee-",),
+    {"create": (SMALL, DATA), "read": (DATA,), "write": (DATA,), "open": (SMALL,), "*": ()},
+    served=True, least_ms=40,
+)  # fmt: skip
+FILE = Workload("file", "OP", "BYTES", "files", backends=IN_TA, mapped=True, served=True)
+RNG = Workload("rng", "random", "BYTES", "random bytes", draws=True, least_ms=2)
+SAME_CODE = Workload(
+    "same-code", "KERNEL", "BYTES", "the same code in both worlds", kind="other", backends=IN_TA,
+    carries={"*": (DATA,)},
+)  # fmt: skip
+LOG = Workload("log", "lines", "LINES", "lines on the TEE's console", kind="console")
+TIME = Workload("time", "CLOCK", "TIMES", "questions for the time", kind="other")
+COPY_LIMIT = Workload("copy-limit", "memcpy", "BYTES", "memcpy", backends=())
+
+WORKLOADS: Mapping[str, Workload] = {
+    row.name: row
+    for row in (
+        *(INVOKE, SHM, SESSION, TA_SIZE, CALL, ONESHOT, STREAM, DIGEST_PARTS, CIPHER),
+        *(CIPHER_STEPS, STORAGE, FILE, RNG, SAME_CODE, LOG, TIME, COPY_LIMIT),
+    )
+}
+
+EMPTY_CALL = INVOKE.key(NONE)
+DIRECT_CALL = INVOKE.key("direct")
+"""The empty call without the client library."""
+REFUSED_CALL = INVOKE.key("refused")
+"""The same call with a parameter too many: the TEE's core refuses it before it looks for a TA."""
+HARNESS = INVOKE.key(NONE, "empty")
+"""Calls nothing: what measuring costs."""
