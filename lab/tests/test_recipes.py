@@ -140,7 +140,7 @@ def test_a_digest_and_a_workload_touch_what_the_recipes_say(sources: Path) -> No
 
 def test_the_table_has_teebenchs_workloads() -> None:
     """Names and parameters are those of the C files: a mistake in either parses no key."""
-    found = {}
+    found: dict[str, str] = {}
     for file in (paths.root() / "host/src/teebench").glob("workload_*.c"):
         text = file.read_text(encoding="utf-8")
         rows = (
