@@ -181,6 +181,10 @@ torture: build venv-dev ## the virtual board's power cut POWER_CUTS (100) times 
 	@POWER_CUTS=$(or $(POWER_CUTS),100) $(PYTEST) -s -m board lab/tests/test_power_cut_board.py
 	@echo 'report: build/torture.txt'
 
+.PHONY: signals
+signals: venv-dev ## a run is told to end SIGNALS (50) times in each state of a board (half an hour)
+	@SIGNALS=$(or $(SIGNALS),50) $(PYTEST) -n 2 lab/tests/test_leaving.py
+
 .PHONY: fuzz
 fuzz: deps ## the fuzzers, FUZZ_SECONDS (60) or FUZZ_RUNS each
 	@$(MAKE) --no-print-directory -C ta/tests fuzz

@@ -5,8 +5,6 @@ from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Self
 
@@ -14,7 +12,6 @@ from teemark.base.errors import ConnectionLost
 from teemark.boards.board import Board
 from teemark.boards.config import BoardFile, SshConfig
 from teemark.boards.endpoint import Endpoint
-from teemark.boards.shell import Process
 from teemark.boards.ssh import Channel, Ssh, Stream
 
 
@@ -28,13 +25,41 @@ class LocalChannel(Channel):
         return status if status >= 0 else 128 - status
 
 
+class _Shell(Ssh):
+    """What ssh would start there starts here, by a shell with this environment; `greeting` is
+    what that shell does before each command."""
+
+    def __init__(self, folder: Path, env: dict[str, str]) -> None:
+        super().__init__("fake", Endpoint("nowhere"))
+        self._folder = folder
+        self._env = env
+        self.greeting = ""
+
+    def open_channel(
+        self,
+        command: str,
+        *,
+        stdin: Stream = subprocess.DEVNULL,
+        stdout: Stream = None,
+        stderr: Stream = None,
+        terminal: bool = False,
+    ) -> Channel:
+        argv = ["sh", "-c", self.greeting + command]
+        process = subprocess.Popen(argv, stdin=stdin, stdout=stdout, stderr=stderr, env=self._env)
+        return LocalChannel(self, process, self._folder / "log")
+
+
 class FakeBoard(Board):
-    """`programs` comes first in PATH."""
+    """`programs` is its folder of our programs, first in PATH."""
 
     def __init__(self, programs: Path, *, deterministic: bool = False) -> None:
-        config = SshConfig(address="nowhere", description="a board made up")
+        config = SshConfig(
+            address="nowhere", description="a board made up", directory=str(programs)
+        )
         super().__init__(BoardFile("fake", programs, config), Endpoint("nowhere"))
         self.programs = programs
+        self.shell = _Shell(programs, dict(os.environ))
+        self.ssh = self.shell
         self._deterministic = deterministic
 
     def __enter__(self) -> Self:
@@ -47,69 +72,6 @@ class FakeBoard(Board):
     @property
     def deterministic(self) -> bool:
         return self._deterministic
-
-    def start(
-        self,
-        argv: Sequence[str],
-        *,
-        stdin: Stream = subprocess.DEVNULL,
-        stdout: Stream = None,
-        stderr: Stream = None,
-        env: Mapping[str, str] | None = None,
-        terminal: bool = False,
-    ) -> Process:
-        environment = {**os.environ, **(env or {})}
-        environment["PATH"] = f"{self.programs}:{environment['PATH']}"
-        process = subprocess.Popen(
-            list(argv), stdin=stdin, stdout=stdout, stderr=stderr, env=environment
-        )
-        channel = LocalChannel(Ssh("fake", Endpoint("nowhere")), process, self.programs / "log")
-        return Process(self, argv, channel, "job")
-
-    @contextmanager
-    def stream(
-        self,
-        argv: Sequence[str],
-        *,
-        stdin: Stream = subprocess.DEVNULL,
-        stderr: Stream = None,
-        env: Mapping[str, str] | None = None,
-    ) -> Iterator[Process]:
-        process = self.start(argv, stdin=stdin, stdout=subprocess.PIPE, stderr=stderr, env=env)
-        try:
-            yield process
-        finally:
-            process._channel.process.kill()
-            process._channel.process.wait()
-
-    def push(self, local: Path, target: str, *, mode: int | None = None) -> None:
-        Path(target).write_bytes(local.read_bytes())
-
-    def pull(self, source: str, local: Path) -> list[str]:
-        local.write_bytes(Path(source).read_bytes())
-        return []
-
-
-class _Shell(Ssh):
-    """What ssh would start there starts here, by a shell with this environment."""
-
-    def __init__(self, folder: Path, env: dict[str, str]) -> None:
-        super().__init__("fake", Endpoint("nowhere"))
-        self._folder = folder
-        self._env = env
-
-    def open_channel(
-        self,
-        command: str,
-        *,
-        stdin: Stream = subprocess.DEVNULL,
-        stdout: Stream = None,
-        stderr: Stream = None,
-        terminal: bool = False,
-    ) -> Channel:
-        argv = ["sh", "-c", command]
-        process = subprocess.Popen(argv, stdin=stdin, stdout=stdout, stderr=stderr, env=self._env)
-        return LocalChannel(self, process, self._folder / "log")
 
 
 SUDO = """\

@@ -12,8 +12,9 @@ from pathlib import Path
 import pytest
 
 from teemark.base import errors, paths
+from teemark.base.scratch import start_time
 from teemark.boards import VirtualConfig, config, instances, qemu, virtual
-from teemark.boards.guard import guarded, start_time
+from teemark.boards.guard import guarded
 from teemark.boards.qemu import Images, Instance
 
 

@@ -25,6 +25,9 @@
  *   ta_torture work
  *	every command that repeats refuses more than one call may do, and does
  *	as much as it may
+ *   ta_torture opens CLIENTS SECONDS SEED calm|killed|restarted
+ *	CLIENTS processes open and close sessions of all TAs for so long; some
+ *	are killed, tee-supplicant is, too: no 30 s pass without an answer
  *   ta_torture hold
  *	calls that take as long as they can, until it is killed
  *
@@ -53,6 +56,7 @@ int main(int argc, char **argv)
 		{ "stranger", 1, meet_stranger },
 		{ "hostile", 1, check_hostile },
 		{ "work", 0, check_work },
+		{ "opens", 4, check_opens },
 		{ "hold", 0, hold },
 	};
 
@@ -75,6 +79,7 @@ int main(int argc, char **argv)
 			"       ta_torture keep|kept MARKER\n"
 			"       ta_torture stranger TIME_LOW\n"
 			"       ta_torture hostile CALLS\n"
+			"       ta_torture opens CLIENTS SECONDS SEED HOW\n"
 			"       ta_torture work|hold\n");
 	return 2;
 }

@@ -65,8 +65,9 @@ def parse_toml(text: str, type_: Any, file: str, *, lines: bool = False) -> Any:
     """Returns the table as a `type_`, or raises a ConfigError, which names the line if asked to."""
     try:
         data = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as problem:
-        raise ConfigError(f"{file}: not valid TOML: {problem}") from None
+    except (tomllib.TOMLDecodeError, RecursionError) as problem:
+        why = "nested too deep" if isinstance(problem, RecursionError) else problem
+        raise ConfigError(f"{file}: not valid TOML: {why}") from None
     return convert(data, type_, file, source=text if lines else None)
 
 

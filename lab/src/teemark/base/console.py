@@ -4,8 +4,11 @@ takes time."""
 
 from __future__ import annotations
 
+import codecs
 import contextlib
+import io
 import os
+import re
 import sys
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
@@ -16,6 +19,71 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 WIDTH = 80
+
+_INSTEAD = str.maketrans(
+    {
+        **dict.fromkeys("\N{EN DASH}\N{EM DASH}\N{MINUS SIGN}", "-"),
+        **dict.fromkeys("\N{LEFT SINGLE QUOTATION MARK}\N{RIGHT SINGLE QUOTATION MARK}", "'"),
+        **dict.fromkeys("\N{LEFT DOUBLE QUOTATION MARK}\N{RIGHT DOUBLE QUOTATION MARK}", '"'),
+        **dict.fromkeys("█▇▆▅▄▓▒", "#"),
+        "…": "...",
+        "µ": "u",
+        "\N{MULTIPLICATION SIGN}": "x",
+        "→": "->",
+        "≥": ">=",
+        "≤": "<=",
+        "≈": "~",
+        "±": "+-",
+        "•": "*",
+        "·": "*",
+        "│": "|",
+        "─": "-",
+        "✓": "+",
+        "✗": "x",
+    }
+)
+"""For a terminal whose encoding lacks the character."""
+
+_GROUPED = re.compile("( {2,}|[│|] )?\\b([0-9]+(?:\N{NARROW NO-BREAK SPACE}[0-9]{3})+)")
+_SPACES = str.maketrans("\N{NARROW NO-BREAK SPACE}\N{NO-BREAK SPACE}", "  ")
+
+
+class _Plain(io.TextIOWrapper):
+    """A stream whose numbers can be copied, searched and computed with: no spaces in them, and
+    no other spaces than plain ones. What was aligned to the right stays so."""
+
+    def write(self, text: str) -> int:
+        super().write(_GROUPED.sub(_ungrouped, text).translate(_SPACES))
+        return len(text)
+
+
+def _ungrouped(found: re.Match[str]) -> str:
+    before, number = found[1] or "", found[2]
+    plain = number.replace("\N{NARROW NO-BREAK SPACE}", "")
+    return before + " " * (len(number) - len(plain) if before else 0) + plain
+
+
+def _encodable(error: UnicodeError) -> tuple[str, int]:
+    assert isinstance(error, UnicodeEncodeError)
+    text = error.object[error.start : error.end].translate(_INSTEAD)
+    return text.encode("ascii", errors="replace").decode(), error.end
+
+
+def plain_streams() -> None:
+    """Makes stdout and stderr whole and plain: all is written or an error comes, also under
+    PYTHONUNBUFFERED, where Python alone loses what a full disk or a pipe doesn't take at once; and
+    no encoding lacks a character."""
+    codecs.register_error("teemark", _encodable)
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        raw = io.FileIO(stream.fileno(), "w", closefd=False)
+        new = _Plain(
+            io.BufferedWriter(raw),
+            encoding=stream.encoding,
+            errors="teemark",
+            line_buffering=name == "stderr" or stream.isatty(),
+        )
+        setattr(sys, name, new)
 
 
 def terminal(width: int = WIDTH, *, plain: bool = False) -> Console:
@@ -51,7 +119,6 @@ def table_row(console: Console, text: str, style: str | None = None, *, indent: 
 def wrapped(text: str, width: int, indent: str = "  ") -> str:
     """Each line of the text in lines of that width; a command in backticks stays on one, so that
     it can be copied."""
-    import re
     import textwrap
 
     glue = "\N{INFORMATION SEPARATOR ONE}"

@@ -21,7 +21,8 @@
         │   ├── NoSpace
         │   └── ReadOnly
         ├── NoTee                    no /dev/tee0, no libteec, no tee-supplicant
-        └── TaRefused                the TEE doesn't take a Trusted Application
+        ├── TaRefused                the TEE doesn't take a Trusted Application
+        └── TeeHangs                 the board answers, its TEE doesn't
 
 Messages begin in lower case and say what happened and to what; hints say what to do. Only
 `teemark.cli` prints them.
@@ -138,4 +139,8 @@ class NoTee(BoardError):
 
 
 class TaRefused(BoardError):
+    pass
+
+
+class TeeHangs(BoardError):
     pass

@@ -44,6 +44,15 @@ class Board(Shell):
         """Its clock counts instructions."""
         return False
 
+    def busy_seconds(self) -> float | None:
+        """CPU time that it took or wanted since it was switched on; None where only the board
+        itself could say."""
+        return None
+
+    def sleeping_threads(self) -> str:
+        """OP-TEE's threads that wait, by the secure world's log, in words; empty if unknown."""
+        return ""
+
     @property
     def firmware(self) -> tuple[Firmware, ...]:
         """What it booted, where that is known."""
@@ -84,11 +93,14 @@ class Board(Shell):
 
     def architecture(self) -> str:
         """aarch64, armhf, or native where it is like this machine's."""
-        return architecture(self.capture(["uname", "-m"]).text.strip())
+        form = {"machine": r"[\w.-]+"}
+        return architecture(
+            self.ask("its machine", form, 'echo "machine $(uname -m)"').one("machine")
+        )
 
     def require_tee(self) -> None:
         """Raise NoTee, with what to do, if a client application can't work here."""
-        found = self.script(_TEE_SCRIPT).text.split()
+        found = self.ask("its TEE", dict.fromkeys(_TEE_FACTS, ""), _TEE_SCRIPT).values
         if "device" not in found:
             raise NoTee(
                 f"{self.name}: there is no /dev/tee0",
@@ -121,6 +133,7 @@ def architecture(machine: str) -> str:
     return "native" if same else machine
 
 
+_TEE_FACTS = ("device", "usable", "libteec", "supplicant")
 _TEE_SCRIPT = """\
 [ -e /dev/tee0 ] && echo device
 [ -r /dev/tee0 ] && [ -w /dev/tee0 ] && echo usable

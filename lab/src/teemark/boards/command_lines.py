@@ -7,6 +7,8 @@ A command runs as
 
 - The shell stays, so that a command killed by a signal comes back as 128+n: ssh itself would make
   it 255. Its own stderr is closed to keep its "Segmentation fault" out of the command's.
+- What stands between two marks made of the token is the command's output: a shell may greet before
+  it and say goodbye after it.
 - The token in the environment marks the command and all its children, so that they can be
   found again and sent a signal over a second channel: without a terminal ssh passes on none.
 """
@@ -39,7 +41,12 @@ exit 1
 
 
 def new_job() -> str:
-    return secrets.token_hex(4)
+    return secrets.token_hex(8)
+
+
+def marks(job: str) -> tuple[bytes, bytes]:
+    """The lines before and after the output of a command that was asked to mark it."""
+    return f"<{job}\n".encode(), f"~{job}\n".encode()
 
 
 def quote_path(path: str) -> str:
@@ -58,8 +65,10 @@ def command_line(
     directory: str | None = None,
     sudo: bool = False,
     env: Mapping[str, str] | None = None,
+    marked: bool = False,
 ) -> str:
-    """The text for ssh to run `argv` on the board, with `directory` first in PATH."""
+    """The text for ssh to run `argv` on the board, with `directory` first in PATH; `marked` puts
+    its output between marks."""
     if not argv:
         raise BoardError("there is no command to run on the board")
     words = ["sudo", "-n"] if sudo else []
@@ -71,7 +80,12 @@ def command_line(
     words.append(f"TEEMARK_JOB={job}")
     words += [shlex.quote(f"{key}={value}") for key, value in (env or {}).items()]
     words += [shlex.quote(word) for word in argv]
-    text = f"exec 3>&2 2>/dev/null; (exec {' '.join(words)} 2>&3 3>&-); exit $?"
+    command = f"(exec {' '.join(words)} 2>&3 3>&-)"
+    if marked:
+        command = f"echo '<{job}'; {command}; s=$?; echo '~{job}'; exit $s"
+    else:
+        command += "; exit $?"
+    text = f"exec 3>&2 2>/dev/null; {command}"
     if len(text.encode()) > LONGEST:
         raise BoardError(
             f"the command is {len(text.encode())} bytes long; a board takes {LONGEST}",

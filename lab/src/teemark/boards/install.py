@@ -5,15 +5,15 @@ from __future__ import annotations
 
 import os
 import re
-import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from teemark.base import paths
-from teemark.base.errors import ConnectionLost, MissingOutput, ReadOnly
-from teemark.boards import build, command_lines
+from teemark.base import paths, scratch
+from teemark.base.errors import BoardError, ConnectionLost, MissingOutput, ReadOnly
+from teemark.base.leaving import signalled
+from teemark.boards import answers, build, command_lines
 from teemark.boards.board import Board, architecture
 from teemark.boards.ssh_messages import cannot_run, folder_error, transfer_error
 from teemark.boards.transfer import digest
@@ -30,14 +30,14 @@ TAS = (
 _TA_FILE = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\.ta")
 
 # $1 a folder, $2… names in it, "--" before the next folder: the machine, then a line
-# "digest/name/folder" for each that is there. A 64-bit kernel may have a 32-bit system. What comes
-# after -- is for boards with a TEE. One script: a slow board takes a while for each.
+# "file digest/name/folder" for each that is there. A 64-bit kernel may have a 32-bit system. What
+# comes after -- is for boards with a TEE. One script: a slow board takes a while for each.
 _LOOK = """\
 m=$(uname -m)
 if [ "$m" = aarch64 ] && [ -e /lib/ld-linux-armhf.so.3 ] && [ ! -e /lib/ld-linux-aarch64.so.1 ]
 then m=armv7l; fi
-echo "$m"
-[ -e /dev/tee0 ] && echo tee || echo no-tee
+echo "machine $m"
+[ -e /dev/tee0 ] && echo tee
 next=1
 for a; do
   if [ "$a" = -- ]; then
@@ -51,12 +51,12 @@ for a; do
     mkdir -p "$d" || exit 1
     n=$a
   elif [ -f "$d/$a" ]; then
-    s=$(sha256sum <"$d/$a") && echo "${s%% *}/$a/$n"
+    s=$(sha256sum <"$d/$a") && echo "file ${s%% *}/$a/$n"
   fi
 done
 exit 0
 """
-
+_LOOKED = {"machine": r"[\w.-]+", "tee": "", "file": "[0-9a-f]{64}/.+"}
 
 _RUN = command_lines.EXPAND + '"$t" --version >/dev/null\n'
 
@@ -121,9 +121,10 @@ def ensure_installed(
     if result.status != 0:
         folders = f"{board.directory} or {board.config.ta_directory}"
         raise folder_error(board.name, folders, result.complaint)
-    machine, tee, *lines = result.text.splitlines()
-    there = {tuple(line.split("/", 2)) for line in lines}
-    wanted = _items(board, _programs(machine, tell), tee=tee == "tee")
+    seen = answers.parse(board.name, "what is installed", result.text, _LOOKED)
+    machine = seen.one("machine")
+    there = {tuple(line.split("/", 2)) for line in seen.all("file")}
+    wanted = _items(board, _programs(machine, tell), tee=bool(seen.all("tee")))
     if require and not wanted:
         raise MissingOutput(
             f"{board.name}: nothing is built for {machine} boards",
@@ -162,7 +163,7 @@ def _try(board: Board, programs: list[Item]) -> None:
             raise cannot_run(board.name, item.target, done.status, done.complaint)
 
 
-# Arguments as of _LOOK; a line for each that went. What a command that was killed left, too.
+# Arguments as of _LOOK; a line "gone NAME" for each. What a command that was killed left, too.
 _REMOVE = """\
 next=1
 for a; do
@@ -172,25 +173,25 @@ for a; do
     case $a in "~/"*) d=$HOME/${a#"~/"};; *) d=$a;; esac
     n=$a
     for left in "$d"/.teemark.??????; do
-      [ -d "$left" ] && [ -O "$left" ] && rm -rf "$left" && echo "$left"
+      [ -d "$left" ] && [ -O "$left" ] && rm -rf "$left" && echo "gone $left"
     done
   elif [ -f "$d/$a" ]; then
     rm -f "$d/$a" || exit 1
-    echo "$n/$a"
+    echo "gone $n/$a"
   fi
 done
 case $1 in "~/"*) d=$HOME/${1#"~/"};; *) d=$1;; esac
-rmdir "$d" 2>/dev/null && echo "$1/"
+rmdir "$d" 2>/dev/null && echo "gone $1/"
 for d in /data /var/tmp "$HOME" /tmp; do
   for left in "$d"/teemark.??????; do
-    [ -d "$left" ] && [ -O "$left" ] && rm -rf "$left" && echo "$left"
+    [ -d "$left" ] && [ -O "$left" ] && rm -rf "$left" && echo "gone $left"
   done
 done
 exit 0
 """
 
 
-# $1 our folder, $2 that of the TAs, $3 a TA's file: "tee" if there is one, then the file's digest.
+# $1 our folder, $2 that of the TAs, $3 a TA's file: "tee" if there is one, then "digest DIGEST".
 # `guest-FILE` in our folder says that the TA is to go again, should nobody be left to take it.
 _GUEST = """\
 case $1 in "~/"*) d=$HOME/${1#"~/"};; *) d=$1;; esac
@@ -202,14 +203,14 @@ _GUEST_COMES = (
 [ -e /dev/tee0 ] || exit 0
 echo tee
 if [ -f "$t/$3" ]; then
-  s=$(sha256sum <"$t/$3") && echo "${s%% *}"
+  s=$(sha256sum <"$t/$3") && echo "digest ${s%% *}"
 else
   mkdir -p "$d" && : >"$d/guest-$3"
 fi
 """
 )
 _GUEST_GOES = _GUEST + 'rm -f "$t/$3" "$d/guest-$3"\n'
-_GUESTS = _GUEST + 'cd "$d" 2>/dev/null && ls\nexit 0\n'
+_GUESTS = _GUEST + 'cd "$d" 2>/dev/null && for f in guest-*; do echo "file $f"; done\nexit 0\n'
 
 
 @contextmanager
@@ -217,14 +218,15 @@ def guest(board: Board, ta: Path, *, tell: Callable[[str], None]) -> Iterator[No
     """A Trusted Application of the user's is on the board within this, if that has a TEE. Then all
     is as it was: the TA is taken away, or the one that was there before is back."""
     folders = (board.directory, board.config.ta_directory)
-    found = board.script(_GUEST_COMES, *folders, ta.name).text.split()
+    form = {"tee": "", "digest": "[0-9a-f]{64}"}
+    found = board.ask(f"the TA {ta.name}", form, _GUEST_COMES, *folders, ta.name)
     item = Item(ta, board.config.ta_directory, 0o444)
-    if not found or found[1:] == [digest(ta)]:
+    if not found.all("tee") or found.all("digest") == (digest(ta),):
         yield
         return
-    with tempfile.TemporaryDirectory(prefix="teemark-") as folder:
-        before = Path(folder) / ta.name
-        if found[1:]:
+    with scratch.folder() as folder:
+        before = folder / ta.name
+        if found.all("digest"):
             tell(f"keeping the {ta.name} that is on {board.name}")
             board.pull(item.target, before)
         try:
@@ -235,7 +237,7 @@ def guest(board: Board, ta: Path, *, tell: Callable[[str], None]) -> Iterator[No
         finally:
             if ta in board.guests:
                 board.guests.remove(ta)
-            with suppress(ConnectionLost):
+            with suppress(BoardError if signalled() else ConnectionLost):
                 if before.exists():
                     board.push(before, item.target, mode=item.mode)
                 else:
@@ -244,8 +246,9 @@ def guest(board: Board, ta: Path, *, tell: Callable[[str], None]) -> Iterator[No
 
 def _left_guests(board: Board) -> list[str]:
     """Files of TAs that were to go again, and didn't."""
-    listed = board.script(_GUESTS, board.directory, board.config.ta_directory).text.split()
-    names = [name.removeprefix("guest-") for name in listed if name.startswith("guest-")]
+    folders = (board.directory, board.config.ta_directory)
+    listed = board.ask("TAs that were left", {"file": ".+"}, _GUESTS, *folders).all("file")
+    names = [name.removeprefix("guest-") for name in listed]
     return [name for name in names if _TA_FILE.fullmatch(name)]
 
 
@@ -260,4 +263,4 @@ def remove(board: Board) -> list[str]:
     if result.status != 0:
         folders = f"{board.directory} or {board.config.ta_directory}"
         raise transfer_error(board.name, folders, result.complaint)
-    return result.text.splitlines()
+    return list(answers.parse(board.name, "what went", result.text, {"gone": ".+"}).all("gone"))

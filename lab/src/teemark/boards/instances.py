@@ -21,7 +21,8 @@ from pathlib import Path
 import msgspec
 
 from teemark.base import paths
-from teemark.boards.guard import start_time
+from teemark.base.leaving import patience
+from teemark.base.scratch import start_time
 from teemark.boards.qemu import Instance
 
 KEEP_LOGS = 24 * 3600
@@ -43,12 +44,12 @@ class Process(msgspec.Struct, frozen=True):
 
     def end(self) -> None:
         """Terminate it; kill it if it doesn't go within 3 s."""
-        for signum, patience in ((signal.SIGTERM, 3.0), (signal.SIGKILL, 3.0)):
+        for signum, seconds in ((signal.SIGTERM, 3.0), (signal.SIGKILL, 3.0)):
             if not self.alive:
                 return
             with contextlib.suppress(ProcessLookupError):
                 os.kill(self.pid, signum)
-            limit = time.monotonic() + patience
+            limit = time.monotonic() + patience(seconds)
             while self.alive and time.monotonic() < limit:
                 time.sleep(0.02)
 

@@ -13,20 +13,31 @@ import select
 import signal
 import subprocess
 import tempfile
-import threading
-from collections.abc import Iterator, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from types import FrameType, TracebackType
+from types import TracebackType
 from typing import IO, Self
 
+from teemark.base import leaving
 from teemark.base.errors import BoardError, CommandFailed
-from teemark.boards import command_lines
+from teemark.boards import answers, command_lines
 from teemark.boards.config import Config
 from teemark.boards.endpoint import Endpoint
 from teemark.boards.ssh import Channel, Ssh, Stream
 
-_ESCALATION = ("INT", "TERM", "KILL")
-"""What the first, second and third Ctrl-C send."""
+LINE_MAX = 4 << 20
+"""Bytes of a line of a command's output; the longest of our own programs are 40 KiB."""
+ANSWER_MAX = 16 << 20
+"""Bytes of an answer that is kept in memory."""
+COMPLAINT_MAX = 64 << 10
+"""Bytes of stderr that are kept: the last ones."""
+GREETING_MAX = 4 << 10
+"""Bytes that a shell says before a command, kept for the error if no command follows."""
+ASK_S = 120.0
+"""Seconds for a short command; a slow board needs a second or two."""
+_SIGNAL_S = 2.0
+"""Seconds until a board has passed on a signal, and the command has ended."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +47,7 @@ class Result:
     status: int
     stdout: bytes
     stderr: bytes
+    """Its end, COMPLAINT_MAX bytes at most."""
 
     @property
     def text(self) -> str:
@@ -49,66 +61,205 @@ class Result:
 class Process:
     """A command that runs on the board."""
 
-    def __init__(self, shell: Shell, argv: Sequence[str], channel: Channel, job: str) -> None:
+    def __init__(
+        self, shell: Shell, argv: Sequence[str], channel: Channel, job: str, *, marked: bool = False
+    ) -> None:
         self.argv = tuple(argv)
-        self.interrupts = 0
-        """How often Ctrl-C was passed on to the command."""
         self._shell = shell
         self._channel = channel
         self._job = job
-        self._senders: list[threading.Thread] = []
+        self._marked = marked
+        self._signalled: list[Channel] = []
+        self.stderr = b""
+        """The end of it, as far as the output was read."""
+        self._greeting = b""
+        self._begun = self._whole = not marked
 
     @property
     def stdin(self) -> IO[bytes] | None:
         return self._channel.process.stdin
 
     @property
-    def stdout(self) -> IO[bytes]:
-        out = self._channel.process.stdout
-        assert out is not None, "the command's output was not asked for"
-        return out
+    def words(self) -> str:
+        """The command in an error."""
+        return " ".join(" ".join(self.argv).split())[:80]
 
-    def lines(self) -> Iterator[bytes]:
-        """The command's output, a line at a time as it comes, newline included."""
-        yield from self.stdout
+    def error(self, what: str, hint: str | None = None) -> BoardError:
+        return BoardError(f"{self._shell.name}: `{self.words}` {what}", hint=hint)
 
-    def signal(self, name: str) -> None:
-        """Send a signal (INT, TERM, …) to the command and its children, without waiting."""
-        sender = threading.Thread(target=self._send, args=(name,), daemon=True)
-        self._senders.append(sender)
-        sender.start()
+    # -- reading -----------------------------------------------------------------------------
 
-    def _send(self, name: str) -> None:
-        with contextlib.suppress(BoardError, OSError):
-            self._shell.signal_job(self._job, name)
+    def chunks(self, tick: float | None = None, *, timeout: float | None = None) -> Iterator[bytes]:
+        """The command's output as it comes, to its end. b"" after `tick` seconds without any, and
+        when stderr had something, so that the caller can look at the time. BoardError if it takes
+        longer than `timeout` seconds."""
+        if leaving.signalled():
+            tick = 0.1
+        elif timeout is not None:
+            tick = min(tick or timeout, timeout / 8)
+        began = time.monotonic()
+        for data in self._between_marks(tick):
+            yield data
+            if leaving.signalled() and not leaving.patience(1):
+                raise self._late(leaving.PATIENCE_S)
+            if timeout is not None and time.monotonic() - began > timeout:
+                raise self._late(timeout)
+
+    def _between_marks(self, tick: float | None) -> Iterator[bytes]:
+        raw = self._raw(tick)
+        if not self._marked:
+            yield from raw
+            return
+        begin, end = command_lines.marks(self._job)
+        held = b""
+        for data in raw:
+            held += data
+            if not self._begun:
+                before, mark, after = held.partition(begin)
+                self._begun = bool(mark)
+                self._greeting = before[-GREETING_MAX:]
+                held = after if mark else held[-GREETING_MAX:]
+            if not self._begun or self._whole:
+                held = b"" if self._whole else held
+                yield b""
+                continue
+            said, mark, _ = held.partition(end)
+            self._whole = bool(mark)
+            keep = 0 if mark else _overlap(said, end)
+            held = said[len(said) - keep :]
+            yield said[: len(said) - keep]
+        if held and self._begun and not self._whole:
+            yield held
+
+    def _raw(self, tick: float | None) -> Iterator[bytes]:
+        process = self._channel.process
+        streams = {s.fileno() for s in (process.stdout, process.stderr) if s is not None}
+        out = process.stdout.fileno() if process.stdout is not None else -1
+        watch = select.poll()
+        for stream in streams:
+            watch.register(stream, select.POLLIN)
+        while streams:
+            events = watch.poll(None if tick is None else tick * 1000)
+            if not events:
+                yield b""
+            for stream, _ in events:
+                data = os.read(stream, 1 << 16)
+                if not data:
+                    streams.remove(stream)
+                    watch.unregister(stream)
+                elif stream == out:
+                    yield data
+                else:
+                    self.stderr = (self.stderr + data)[-COMPLAINT_MAX:]
+                    yield b""
+
+    def lines(self, tick: float | None = None, *, timeout: float | None = None) -> Iterator[bytes]:
+        """The command's output, a line at a time as it comes, newline included; with `tick` also
+        b"" as `chunks` gives it. BoardError for a line without end."""
+        held = b""
+        for data in self.chunks(tick, timeout=timeout):
+            if not data and tick is not None:
+                yield b""
+            *whole, held = (held + data).split(b"\n") if b"\n" in data else (held + data,)
+            if max(len(held), *map(len, whole), 0) > LINE_MAX:
+                raise self.error(f"sends a line of more than {LINE_MAX >> 20} MiB")
+            yield from (line + b"\n" for line in whole)
+        if held:
+            yield held
+
+    def copy(
+        self,
+        take: Callable[[bytes], object],
+        *,
+        timeout: float | None,
+        silence: float | None = None,
+    ) -> int:
+        """Gives all output to `take`; returns the exit status. BoardError if it takes longer than
+        `timeout` seconds, or nothing comes for `silence` seconds."""
+        heard = time.monotonic()
+        for data in self.chunks(silence and silence / 8, timeout=timeout):
+            now = time.monotonic()
+            if data:
+                heard = now
+                take(data)
+            if silence is not None and now - heard > silence:
+                raise self.error(
+                    f"says nothing for {silence:g} s", hint="the board may hang: see its console"
+                )
+        return self.wait(ASK_S)
+
+    # -- ending ------------------------------------------------------------------------------
 
     def wait(self, timeout: float | None = None) -> int:
         """The command's exit status; kills it and raises after `timeout` seconds."""
         try:
             status = self._channel.wait(timeout)
         except subprocess.TimeoutExpired:
-            self.abandon()
-            raise BoardError(
-                f"{self._shell.name}: `{' '.join(self.argv)[:80]}` took more than {timeout:g} s",
-                hint="the board may hang: look at its console",
-            ) from None
-        for sender in self._senders:
-            sender.join(2)
+            assert timeout is not None
+            raise self._late(timeout) from None
+        if not self._begun:
+            said = answers.shown(self._greeting.decode(errors="replace"))
+            raise self.error(
+                f"isn't run by the shell there (status {status}), which says {said}",
+                hint=f"what does `ssh {self._shell.endpoint} true` say? The account needs a shell",
+            )
         return status
 
+    def _late(self, timeout: float) -> BoardError:
+        self.abandon()
+        return self.error(
+            f"took more than {timeout:g} s", hint="the board may hang: look at its console"
+        )
+
+    @property
+    def whole(self) -> bool:
+        """All of its output came."""
+        return self._whole
+
+    def signal(self, name: str) -> None:
+        """Sends a signal (INT, TERM, …) to the command and its children, without waiting."""
+        argv = command_lines.signal_argv(self._job, name)
+        with contextlib.suppress(BoardError, OSError):
+            self._signalled.append(self._shell.open(argv, command_lines.new_job()))
+
+    def abandon(self) -> None:
+        """Ends the command, and closes its channel: whether or not the board hears of it."""
+        process = self._channel.process
+        if process.poll() is None:
+            self.signal("KILL" if self._signalled else "TERM")
+            _end(process, _SIGNAL_S)
+        for channel in self._signalled:
+            _end(channel.process, _SIGNAL_S)
+        for stream in (process.stdin, process.stdout, process.stderr):
+            if stream is not None:
+                with contextlib.suppress(OSError):
+                    stream.close()
+
+    @contextlib.contextmanager
+    def taking_interrupts(self) -> Iterator[None]:
+        """Within this the first signal that is to end us goes to the command, which has a moment
+        to end (teemark.base.leaving)."""
+
+        def tell(signum: int) -> None:
+            self.signal("INT" if signum == signal.SIGINT else "TERM")
+
+        with leaving.telling(tell):
+            yield
+
     def pass_output(self, output: int) -> int:
-        """Copy the command's output to the file descriptor `output` until it ends; its status.
-        OSError when that can't be written. When whoever reads it goes away, the command dies of
-        SIGPIPE as it would here; a dropbear is not told of it otherwise."""
-        source = self.stdout.fileno()
+        """Copies the command's output to the file descriptor `output` until it ends; returns its
+        status. OSError when that can't be written. When whoever reads it goes away, the command
+        dies of SIGPIPE as it would here; a dropbear is not told of it otherwise."""
+        out = self._channel.process.stdout
+        assert out is not None, "the command's output was not asked for"
         watch = select.poll()
-        watch.register(source, select.POLLIN)
+        watch.register(out, select.POLLIN)
         watch.register(output, 0)  # errors come unasked
         try:
             while True:
                 events = dict(watch.poll())
-                if source in events:
-                    data = os.read(source, 1 << 16)
+                if out.fileno() in events:
+                    data = os.read(out.fileno(), 1 << 16)
                     if not data:
                         return self.wait()
                     _write_all(output, data)
@@ -119,7 +270,7 @@ class Process:
         except BrokenPipeError:
             pass
         self.signal("PIPE")
-        self.stdout.close()
+        out.close()
         try:
             self._channel.process.wait(3)
         except subprocess.TimeoutExpired:
@@ -127,41 +278,19 @@ class Process:
             return 128 + signal.SIGPIPE
         return self.wait()
 
-    def abandon(self) -> None:
-        """Make an end of the command and of its channel."""
-        process = self._channel.process
-        if process.poll() is None:
-            self._send("TERM")
-            process.terminate()
-            try:
-                process.wait(5)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
-        for stream in (process.stdin, process.stdout, process.stderr):
-            if stream is not None:
-                with contextlib.suppress(OSError):
-                    stream.close()
 
-    @contextlib.contextmanager
-    def taking_interrupts(self) -> Iterator[None]:
-        """Within this, Ctrl-C goes to the command on the board and not to us: first INT, then
-        TERM, then KILL; after that it ends us too."""
-        if threading.current_thread() is not threading.main_thread():
-            yield
-            return
+def _overlap(said: bytes, end: bytes) -> int:
+    """How many bytes at the end of `said` may be the beginning of `end`."""
+    return next((n for n in range(min(len(end), len(said)), 0, -1) if said.endswith(end[:n])), 0)
 
-        def pass_on(_signum: int, _frame: FrameType | None) -> None:
-            if self.interrupts >= len(_ESCALATION):
-                raise KeyboardInterrupt
-            self.signal(_ESCALATION[self.interrupts])
-            self.interrupts += 1
 
-        before = signal.signal(signal.SIGINT, pass_on)
-        try:
-            yield
-        finally:
-            signal.signal(signal.SIGINT, before)
+def _end(process: subprocess.Popen[bytes], seconds: float) -> None:
+    """Waits so long for a process to end by itself; then kills it."""
+    try:
+        process.wait(leaving.patience(seconds))
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
 
 
 def _write_all(output: int, data: bytes) -> None:
@@ -195,6 +324,27 @@ class Shell:
     ) -> None:
         self.ssh.close()
 
+    def open(
+        self,
+        argv: Sequence[str],
+        job: str,
+        *,
+        stdin: Stream = subprocess.DEVNULL,
+        stdout: Stream = subprocess.DEVNULL,
+        stderr: Stream = subprocess.DEVNULL,
+        env: Mapping[str, str] | None = None,
+        terminal: bool = False,
+        marked: bool = False,
+    ) -> Channel:
+        """A channel on which a command runs; its streams are closed unless they are named."""
+        sudo = getattr(self.config, "sudo", False)
+        line = command_lines.command_line(
+            argv, job=job, directory=self.config.directory, sudo=sudo, env=env, marked=marked
+        )
+        return self.ssh.open_channel(
+            line, stdin=stdin, stdout=stdout, stderr=stderr, terminal=terminal
+        )
+
     def start(
         self,
         argv: Sequence[str],
@@ -204,17 +354,22 @@ class Shell:
         stderr: Stream = None,
         env: Mapping[str, str] | None = None,
         terminal: bool = False,
+        marked: bool = False,
     ) -> Process:
-        """Start a command; the caller waits for it. None streams are this process's own."""
+        """Starts a command; the caller waits for it. None streams are this process's own; `marked`
+        takes what it writes to the pipe `stdout` from between marks."""
         job = command_lines.new_job()
-        sudo = getattr(self.config, "sudo", False)
-        line = command_lines.command_line(
-            argv, job=job, directory=self.config.directory, sudo=sudo, env=env
+        channel = self.open(
+            argv,
+            job,
+            stdin=stdin,
+            stdout=stdout,
+            stderr=stderr,
+            env=env,
+            terminal=terminal,
+            marked=marked,
         )
-        channel = self.ssh.open_channel(
-            line, stdin=stdin, stdout=stdout, stderr=stderr, terminal=terminal
-        )
-        return Process(self, argv, channel, job)
+        return Process(self, argv, channel, job, marked=marked)
 
     def exec(
         self,
@@ -251,34 +406,60 @@ class Shell:
         stdin: bytes | IO[bytes] = b"",
         env: Mapping[str, str] | None = None,
         check: bool = True,
-        timeout: float | None = None,
+        timeout: float | None = ASK_S,
+        silence: float | None = None,
     ) -> Result:
-        """Run a command and keep its output; with `check`, a status other than 0 raises."""
-        with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
-            with contextlib.ExitStack() as stack:
-                if isinstance(stdin, bytes):
-                    source = stack.enter_context(tempfile.TemporaryFile())
-                    source.write(stdin)
-                    source.seek(0)
-                else:
-                    source = stdin  # type: ignore[assignment]
-                process = self.start(argv, stdin=source, stdout=out, stderr=err, env=env)
-                try:
-                    status = process.wait(timeout)
-                finally:
-                    process.abandon()
-            out.seek(0)
-            err.seek(0)
-            result = Result(status, out.read(), err.read())
+        """Runs a command and keeps its output; with `check`, a status other than 0 raises.
+        BoardError for one that takes longer than `timeout` seconds, says nothing for `silence`
+        seconds, or says more than ANSWER_MAX bytes."""
+        kept = bytearray()
+        with contextlib.ExitStack() as stack:
+            if isinstance(stdin, bytes):
+                source: IO[bytes] = stack.enter_context(tempfile.TemporaryFile())
+                source.write(stdin)
+                source.seek(0)
+            else:
+                source = stdin
+
+            def keep(data: bytes) -> None:
+                kept.extend(data)
+                if len(kept) > ANSWER_MAX:
+                    raise process.error(f"answers with more than {ANSWER_MAX >> 20} MiB")
+
+            pipe = subprocess.PIPE
+            process = self.start(argv, stdin=source, stdout=pipe, stderr=pipe, env=env, marked=True)
+            try:
+                status = process.copy(keep, timeout=timeout, silence=silence)
+            finally:
+                process.abandon()
+            result = Result(status, bytes(kept), process.stderr)
         if check and status != 0:
             raise self._failed(argv, status, result.complaint)
+        if status == 0 and not process.whole:
+            raise process.error("was cut off in its answer")
         return result
 
     def script(
-        self, text: str, *args: str, stdin: bytes | IO[bytes] = b"", check: bool = True
+        self,
+        text: str,
+        *args: str,
+        stdin: bytes | IO[bytes] = b"",
+        check: bool = True,
+        timeout: float | None = ASK_S,
     ) -> Result:
-        """Run a POSIX shell script with arguments $1, $2, …"""
-        return self.capture(command_lines.script(text, *args), stdin=stdin, check=check)
+        """Runs a POSIX shell script with arguments $1, $2, …"""
+        argv = command_lines.script(text, *args)
+        return self.capture(argv, stdin=stdin, check=check, timeout=timeout)
+
+    def start_script(self, text: str, *args: str) -> Process:
+        """Starts a script; its output, between marks, and its stderr are for the caller to read."""
+        pipe = subprocess.PIPE
+        argv = command_lines.script(text, *args)
+        return self.start(argv, stdout=pipe, stderr=pipe, marked=True)
+
+    def ask(self, about: str, form: Mapping[str, str], text: str, *args: str) -> answers.Answer:
+        """The answer of a script in the form of teemark.boards.answers."""
+        return answers.parse(self.name, about, self.script(text, *args).text, form)
 
     @contextlib.contextmanager
     def stream(
@@ -286,23 +467,20 @@ class Shell:
         argv: Sequence[str],
         *,
         stdin: Stream = subprocess.DEVNULL,
-        stderr: Stream = None,
         env: Mapping[str, str] | None = None,
     ) -> Iterator[Process]:
-        """A command whose output is read while it runs. Ctrl-C goes to the command, so that it
-        can end its output properly: read on until it does, then `wait`."""
-        process = self.start(argv, stdin=stdin, stdout=subprocess.PIPE, stderr=stderr, env=env)
+        """A command whose output is read while it runs. The first Ctrl-C goes to the command, so
+        that it can end its output properly: read on until it does, then `wait`."""
+        pipe = subprocess.PIPE
+        process = self.start(argv, stdin=stdin, stdout=pipe, stderr=pipe, env=env, marked=True)
         try:
             with process.taking_interrupts():
                 yield process
         finally:
             process.abandon()
 
-    def signal_job(self, job: str, name: str) -> None:
-        self.capture(command_lines.signal_argv(job, name), check=False, timeout=20)
-
     def _failed(self, argv: Sequence[str], status: int, complaint: str) -> CommandFailed:
-        said = f": {complaint.splitlines()[-1]}" if complaint else ""
+        said = f": {answers.last_line(complaint)}" if complaint else ""
         return CommandFailed(
             f"{self.name}: `{' '.join(argv)[:80]}` ended with status {status}{said}",
             argv=argv,

@@ -18,8 +18,10 @@ from itertools import count
 from pathlib import Path
 from typing import IO, TypeAlias
 
+from teemark.base import scratch
 from teemark.base.console import detail
 from teemark.base.errors import MissingOutput, TeemarkError
+from teemark.base.leaving import patience
 from teemark.boards.endpoint import Endpoint
 from teemark.boards.guard import guarded
 from teemark.boards.ssh_messages import channel_error, connect_error, lost_error
@@ -56,7 +58,7 @@ class Ssh:
                 "there is no ssh on this machine", hint="install it: apt install openssh-client"
             )
         self.close()
-        self._directory = Path(tempfile.mkdtemp(prefix="teemark-", dir=_short_directory()))
+        self._directory = scratch.make(_short_directory())
         log = self._directory / "master.log"
         argv = ["ssh", "-M", "-N", "-T", "-E", str(log), "-S", str(self._socket())]
         argv += ["-o", "LogLevel=DEBUG1"]  # which keys it tries, what it is shown
@@ -105,7 +107,7 @@ class Ssh:
                 stdin=subprocess.DEVNULL,
                 capture_output=True,
                 check=False,
-                timeout=self.endpoint.connect_timeout,
+                timeout=patience(self.endpoint.connect_timeout),
             )
         except subprocess.TimeoutExpired:
             return False
@@ -173,20 +175,19 @@ class Channel:
         if not said and self._ssh.answers():
             return None
         # The master may take a moment to notice that its connection broke, and another to end.
-        for _ in range(20):
-            if not self._ssh.connected:
-                break
+        limit = time.monotonic() + patience(1)
+        while self._ssh.connected and time.monotonic() < limit:
             time.sleep(0.05)
         return self._ssh.lost_error()
 
 
-def end(master: subprocess.Popen[bytes], patience: float = 5) -> None:
+def end(master: subprocess.Popen[bytes], seconds: float = 5) -> None:
     """End the master, by force when it takes too long.
 
     OpenSSH (9.2, for one) misses a SIGTERM that comes right before it waits for the network:
     asked again, it notices.
     """
-    limit = time.monotonic() + patience
+    limit = time.monotonic() + patience(seconds)
     while time.monotonic() < limit:
         master.terminate()
         with contextlib.suppress(subprocess.TimeoutExpired):
@@ -208,7 +209,7 @@ def _rejected(options: tuple[str, ...]) -> str | None:
 def _short_directory() -> str:
     """The socket's path must stay under 108 bytes, with 18 more while ssh makes it."""
     for name in (os.environ.get("XDG_RUNTIME_DIR"), tempfile.gettempdir()):
-        if name and len(os.fsencode(name)) < 60 and os.access(name, os.W_OK | os.X_OK):
+        if name and len(os.fsencode(name)) < 45 and os.access(name, os.W_OK | os.X_OK):
             return name
     return "/tmp"
 

@@ -7,13 +7,25 @@ from dataclasses import dataclass
 
 import msgspec
 
-from teemark.base.errors import CommandFailed, TaRefused
+from teemark.base.errors import (
+    BoardError,
+    CommandFailed,
+    ConnectError,
+    ConnectionLost,
+    TaRefused,
+    TeeHangs,
+)
+from teemark.boards.answers import from_json, last_line
 from teemark.boards.board import Board
 from teemark.boards.config import SshConfig
 
 PROGRAM = "teebench"
 
 _REFUSED = "ta-rejected"
+
+HANGS_S = 30.0
+"""Seconds without an answer after which the TEE is said to hang. To load a TA takes at most some
+seconds on the slowest boards."""
 
 
 class Answer(msgspec.Struct, frozen=True, kw_only=True):
@@ -45,22 +57,32 @@ def open_each(board: Board) -> dict[Ta, Answer]:
     tas = built(board)
     if not tas:
         return {}
-    result = board.capture([PROGRAM, "--open-tas", *(ta.uuid for ta in tas)], check=False)
+    argv = [PROGRAM, "--open-tas", *(ta.uuid for ta in tas)]
     try:
-        answers = [
-            msgspec.json.decode(line, type=Answer) for line in result.stdout.splitlines() if line
-        ]
-        by_uuid = {answer.ta: answer for answer in answers}
-        return {ta: by_uuid[ta.uuid] for ta in tas}
-    except (msgspec.DecodeError, KeyError):
-        said = f": {result.complaint.splitlines()[-1]}" if result.complaint else ""
+        result = board.capture(argv, check=False, silence=HANGS_S)
+    except BoardError as error:
+        if isinstance(error, ConnectError | ConnectionLost):
+            raise
+        raise TeeHangs(
+            f"{board.name}: the TEE doesn't answer: no session with a TA came back within "
+            f"{HANGS_S:g} s",
+            hint="see the secure world's console; only a reboot ends calls that hang",
+        ) from None
+    about = "which TAs the TEE takes"
+    lines = [line for line in result.stdout.split(b"\n") if line.strip()]
+    by_uuid = {
+        answer.ta: answer
+        for answer in (from_json(board.name, about, line, Answer) for line in lines)
+    }
+    if any(ta.uuid not in by_uuid for ta in tas):
         raise CommandFailed(
-            f"{board.name}: {PROGRAM} doesn't say which TAs the TEE takes; it ended with status "
-            f"{result.status}{said}",
-            argv=[PROGRAM],
+            f"{board.name}: {PROGRAM} doesn't say {about}; it ended with status {result.status}: "
+            f"{last_line(result.complaint)}",
+            argv=argv,
             status=result.status,
             stderr=result.complaint,
-        ) from None
+        )
+    return {ta: by_uuid[ta.uuid] for ta in tas}
 
 
 def refused(board: Board, answers: dict[Ta, Answer]) -> TaRefused | None:

@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import IO
 
 from teemark.base.errors import TeemarkError, TransferError, UsageMistake
-from teemark.boards import command_lines
-from teemark.boards.shell import Shell
+from teemark.boards import answers, command_lines
+from teemark.boards.shell import ASK_S, Shell
 from teemark.boards.ssh_messages import transfer_error
 from teemark.boards.unpack import unpack
 
@@ -61,16 +61,21 @@ _KIND = (
     command_lines.EXPAND
     + """\
 if [ -d "$t" ]; then echo folder
-elif [ -e "$t" ]; then echo file; stat -c %a "$t"
+elif [ -e "$t" ]; then echo "file $(stat -c %a "$t")"
 else echo "$t: No such file or directory" >&2; exit 1; fi
 """
 )
+_KINDS = {"folder": "", "file": "[0-7]{0,4}"}
 
 _READ = command_lines.EXPAND + 'exec cat <"$t"\n'
 
-_DIGEST = command_lines.EXPAND + 'sha256sum <"$t" 2>/dev/null || :\n'
+_DIGEST = command_lines.EXPAND + 's=$(sha256sum <"$t" 2>/dev/null) && echo "digest ${s%% *}"; :\n'
 
 _READ_FOLDER = command_lines.EXPAND + 'exec tar -cf - -C "$t" .\n'
+
+
+_SLOWEST = 10_000
+"""Bytes a second that any connection carries."""
 
 
 def digest(path: Path) -> str:
@@ -92,7 +97,8 @@ def _push_file(board: Shell, local: Path, target: str, mode: int | None) -> None
     octal = f"{state.st_mode & 0o777 if mode is None else mode:o}"
     with local.open("rb") as file:
         argv = (target, local.name, digest(local), str(state.st_size), octal)
-        result = board.script(PUSH_FILE, *argv, stdin=file, check=False)
+        timeout = ASK_S + state.st_size / _SLOWEST
+        result = board.script(PUSH_FILE, *argv, stdin=file, check=False, timeout=timeout)
     if result.status == 11:
         raise TransferError(
             f"{board.name}: {target} didn't arrive as {local} is here",
@@ -113,7 +119,8 @@ def _push_folder(board: Shell, local: Path, target: str) -> None:
     assert pack.stderr is not None
     try:
         name = local.resolve().name
-        result = board.script(_PUSH_FOLDER, target, name, "folder", stdin=pack.stdout, check=False)
+        argv = (target, name, "folder")
+        result = board.script(_PUSH_FOLDER, *argv, stdin=pack.stdout, check=False, timeout=None)
     finally:
         pack.stdout.close()
         complaint = pack.stderr.read().decode(errors="replace").strip()
@@ -132,18 +139,18 @@ def _push_folder(board: Shell, local: Path, target: str) -> None:
 
 def pull(board: Shell, source: str, local: Path) -> list[str]:
     """Returns what of a folder was left out, "NAME: WHY"."""
-    kind = board.script(_KIND, source, check=False)
-    if kind.status != 0:
-        raise transfer_error(board.name, source, kind.complaint)
-    words = kind.text.split()
+    asked = board.script(_KIND, source, check=False)
+    if asked.status != 0:
+        raise transfer_error(board.name, source, asked.complaint)
+    kind = answers.parse(board.name, source, asked.text, _KINDS)
     name = source.rstrip("/").rpartition("/")[2] or "root"
     place = local / name if local.is_dir() else local
     if not place.parent.is_dir():
         raise UsageMistake(f"there is no folder {place.parent} here")
-    if words[0] == "folder":
+    what, mode = kind.only()
+    if what == "folder":
         return _pull_folder(board, source, place)
-    mode = int(words[1], 8) if len(words) > 1 else 0o644
-    _pull_file(board, source, place, mode & 0o777)
+    _pull_file(board, source, place, int(mode or "644", 8) & 0o777)
     return []
 
 
@@ -153,7 +160,8 @@ def _pull_file(board: Shell, source: str, place: Path, mode: int) -> None:
     try:
         with os.fdopen(handle, "wb") as out:
             _read(board, command_lines.script(_READ, source), source, out)
-        there = board.script(_DIGEST, source).text.split()
+        form = {"digest": "[0-9a-f]{64}"}
+        there = board.ask(source, form, _DIGEST, source).all("digest")
         # Files that the kernel makes up, as in /proc, may differ each time they are read.
         if there and not source.startswith(("/proc/", "/sys/")) and there[0] != digest(beside):
             raise TransferError(
@@ -200,14 +208,12 @@ def _unpack(come: int, beside: Path) -> list[str]:
 
 
 def _read(board: Shell, argv: list[str], source: str, out: IO[bytes]) -> None:
-    """Run a command whose output is (a part of) `source` into `out`."""
-    with tempfile.TemporaryFile() as err:
-        process = board.start(argv, stdout=out, stderr=err)
-        try:
-            status = process.wait()
-        finally:
-            process.abandon()
-        err.seek(0)
-        complaint = err.read().decode(errors="replace").strip()
-    if status != 0:
-        raise transfer_error(board.name, source, complaint)
+    """Runs a command whose output is `source`, or a part of it, into `out`."""
+    pipe = subprocess.PIPE
+    process = board.start(argv, stdout=pipe, stderr=pipe, marked=True)
+    try:
+        status = process.copy(out.write, timeout=None, silence=ASK_S)
+    finally:
+        process.abandon()
+    if status != 0 or not process.whole:
+        raise transfer_error(board.name, source, process.stderr.decode(errors="replace"))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import shutil
 import socket
 import subprocess
@@ -20,6 +21,7 @@ from typing import Literal, Self
 
 from teemark.base import paths
 from teemark.base.errors import BoardError, BootError, ConnectError
+from teemark.base.leaving import patience
 from teemark.boards import instances
 from teemark.boards.board import Board
 from teemark.boards.config import BoardFile, VirtualConfig
@@ -36,6 +38,9 @@ READY = b"teemark: ready after"
 
 HOST_ALIAS = "teemark-vboard"
 """The name in the known_hosts file; the port is another at every boot."""
+
+_LOG_MAX = 1 << 20
+"""Bytes at the end of a console's log that are read for what it says."""
 
 _PORT_TAKEN = "host forwarding rule"
 _PORT_TRIES = 8
@@ -232,7 +237,7 @@ class VirtualBoard(Board):
         if self._qemu is not None:
             self._qemu.terminate()
             try:
-                self._qemu.wait(3)
+                self._qemu.wait(patience(3))
             except subprocess.TimeoutExpired:
                 self._qemu.kill()
                 self._qemu.wait()
@@ -289,6 +294,24 @@ class VirtualBoard(Board):
         if self._attached:
             self.keep = True
         self._power_on()
+
+    def busy_seconds(self) -> float | None:
+        if self._process is None:
+            return None
+        total = 0
+        for file in Path(f"/proc/{self._process.pid}/task").glob("*/schedstat"):
+            with contextlib.suppress(OSError):
+                ran, waited, _ = file.read_text(encoding="ascii").split()
+                total += int(ran) + int(waited)
+        return total / 1e9
+
+    def sleeping_threads(self) -> str:
+        log = _bytes(self.consoles()[1])[-_LOG_MAX:]
+        states = {thread: how for how, thread in re.findall(rb"(sleep|wake) +thread (\d+)", log)}
+        asleep = sorted(thread.decode() for thread, how in states.items() if how == b"sleep")
+        if not asleep:
+            return ""
+        return f"OP-TEE's thread {' and '.join(asleep)} sleeps, by {self.consoles()[1]}"
 
     def consoles(self) -> tuple[Path, Path]:
         """The logs of the normal and of the secure world's console."""

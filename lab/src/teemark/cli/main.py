@@ -13,12 +13,11 @@ import os
 import signal
 import sys
 from dataclasses import dataclass
-from types import FrameType
 from typing import NoReturn
 
 import click
 
-from teemark.base import console
+from teemark.base import console, leaving
 from teemark.base.errors import TeemarkError
 from teemark.version import __version__
 
@@ -125,11 +124,6 @@ def cli(*, verbose: bool) -> None:
         console.say_more()
 
 
-def _leave(signum: int, _frame: FrameType | None) -> NoReturn:
-    """SIGTERM and SIGHUP unwind the stack as Ctrl-C does, so that boards are released."""
-    raise SystemExit(128 + signum)
-
-
 def _say(message: str, hint: str | None = None) -> None:
     """A board's own words may be in it."""
     console.say(f"teemark: error: {message}")
@@ -186,6 +180,6 @@ def _have_streams() -> None:
 
 def main() -> NoReturn:
     _have_streams()
-    signal.signal(signal.SIGTERM, _leave)
-    signal.signal(signal.SIGHUP, _leave)
+    console.plain_streams()
+    leaving.install()
     sys.exit(run())

@@ -63,6 +63,13 @@ if TYPE_CHECKING:
     help="Start the programs N times, with new TA sessions, and measure the plan in each.",
 )
 @click.option(
+    "--limit",
+    "limit_minutes",
+    type=click.FloatRange(0, min_open=True),
+    metavar="MINUTES",
+    help="End a start that takes longer. [default: ten times the estimate, at least 10]",
+)
+@click.option(
     "--trace-events",
     is_flag=True,
     help="After the samples, trace some calls into the TEE by the kernel's tracepoints, for "
@@ -94,6 +101,7 @@ def command(
     out: Path | None,
     boots: int | None,
     rounds: int | None,
+    limit_minutes: float | None,
     trace_events: bool,
     commit_word: str,
     labels: tuple[str, ...],
@@ -102,15 +110,19 @@ def command(
     """Run a plan on a board, keep the raw records, and report.
 
     Writes run.ndjson, report.html and report.md into a new folder, and prints a summary. First it
-    installs the programs and Trusted Applications that the board lacks. Ctrl-C ends the run early:
-    what was measured until then is kept, and reported as incomplete. No run is ever overwritten.
+    installs the programs and Trusted Applications that the board lacks. Ctrl-C ends the run within
+    5 seconds, a second one at once: what was measured until then is kept, and `teemark report`
+    reports it as incomplete. No run is ever overwritten.
+
+    If the TEE stops answering, the run says so and goes on with the cases that need none.
 
     With --ta it builds a Trusted Application of your own with the board's kit, and leaves it on the
     board only while it is measured.
 
     Exit status: 0 fine; 1 if a case failed, the run is incomplete, or the board has a TEE that
-    couldn't be used; 2 for a mistake on the command line.
+    couldn't be used; 2 for a mistake on the command line; 128+n if signal n ended it.
     """
+    from teemark.base import leaving
     from teemark.base.console import say
     from teemark.boards import open_board
     from teemark.cli import ta_option
@@ -132,7 +144,13 @@ def command(
     starts = runner.Starts(boots or rounds or 1, "boot" if boots is not None else "round")
     say(f"{_title(asked, board)}: {_ahead(board, asked, starts)}")
     options = ("--trace-events",) if trace_events else ()
-    outcome = _measure(board, asked, out, starts, own, options=options, source=source)
+    limit_s = limit_minutes * 60 if limit_minutes else None
+    outcome = _measure(
+        board, asked, out, starts, own, options=options, source=source, limit_s=limit_s
+    )
+    if leaving.signalled():
+        _kept(outcome.file)
+        return 128 + leaving.signalled()
     run = reader.read(outcome.file)
     try:
         _show(outcome, run, as_json=as_json)
@@ -154,12 +172,14 @@ def _measure(
     *,
     options: tuple[str, ...],
     source: Origin,
+    limit_s: float | None,
 ) -> Outcome:
     from teemark.base import paths
     from teemark.base.console import working
     from teemark.boards import ensure_installed, own_ta
     from teemark.measure import runner
     from teemark.measure.progress import watching
+    from teemark.run.reader import RUN_FILE
     from teemark.run.writer import new_directory, point_latest
 
     built = own_ta.ready(own, asked.ta, board)
@@ -180,12 +200,35 @@ def _measure(
         default = runner.default_directory(paths.runs(), board.name, asked.name, now)
         directory = out or new_directory(default)
         with watching(asked, _title(asked, board), starts.count) as watcher:
-            outcome = runner.measure(
-                board, asked, directory, watcher, starts, options=options, origin=source
-            )
+            try:
+                outcome = runner.measure(
+                    board,
+                    asked,
+                    directory,
+                    watcher,
+                    starts,
+                    options=options,
+                    origin=source,
+                    limit_s=limit_s,
+                )
+            except SystemExit:
+                _kept(directory / RUN_FILE)
+                raise
     if out is None:
         point_latest(directory)
     return outcome
+
+
+def _kept(file: Path) -> None:
+    """The last words of a run that a signal ended."""
+    from teemark.base.console import say
+
+    if file.is_file():
+        folder = _short(file.parent)
+        say(
+            f"teemark: the run was ended early: what was measured is kept in {folder}; "
+            f"`teemark report {folder}` reports it"
+        )
 
 
 def _show(outcome: Outcome, run: RunData, *, as_json: bool) -> None:

@@ -3,14 +3,11 @@
 
 from __future__ import annotations
 
-import tempfile
-from pathlib import Path
+from typing import Any
 
-import msgspec
-
-from teemark.base.errors import CommandFailed, TeemarkError
-from teemark.base.harmless import harmless_value
-from teemark.boards import tas
+from teemark.base import scratch
+from teemark.base.errors import TeemarkError
+from teemark.boards import answers, tas
 from teemark.boards.board import Board
 from teemark.boards.config import SshConfig
 from teemark.boards.ta_key import signed_with_published_key
@@ -29,7 +26,7 @@ _OPENSSL = "openssl version -a 2>/dev/null; openssl list -providers 2>/dev/null;
 _PROGRAM = """\
 case $1 in "~/"*) d=$HOME/${1#"~/"};; *) d=$1;; esac
 f=$d/teebench
-[ -e "$f" ] || { echo absent; exit 0; }
+[ -e "$f" ] || { echo "absent"; exit 0; }
 [ -x "$f" ] && [ -r "$f" ] || { echo "mode $(ls -l "$f")"; exit 0; }
 while read -r _ point _ options _; do
   case $d/ in "${point%/}"/*) best=$point; found=$options;; esac
@@ -40,8 +37,8 @@ case ,$found, in *,noexec,*) echo "noexec $best $found";; *) echo fine;; esac
 
 def program(board: Board) -> Problem | None:
     """What keeps teebench from running on the board, after it was installed."""
-    said = board.script(_PROGRAM, board.directory).text.strip()
-    word, _, rest = said.partition(" ")
+    form = {"absent": "", "mode": ".+", "noexec": "/.*", "fine": ""}
+    word, rest = board.ask(PROGRAM, form, _PROGRAM, board.directory).only()
     match word:
         case "absent":
             return Problem(
@@ -78,20 +75,11 @@ def program(board: Board) -> Problem | None:
 
 def machine(board: Board) -> Machine:
     """What `teebench --machine` says."""
-    result = board.capture([PROGRAM, "--machine", "--json"], check=False)
-    try:
-        return msgspec.convert(
-            harmless_value(msgspec.json.decode(result.stdout)) | {"type": "machine"}, Machine
-        )
-    except (msgspec.DecodeError, msgspec.ValidationError, TypeError):
-        raise CommandFailed(
-            f"{board.name}: {PROGRAM} doesn't say what machine it is on; it ended with status "
-            f"{result.status}",
-            argv=[PROGRAM, "--machine", "--json"],
-            status=result.status,
-            stderr=result.complaint,
-            hint=f"`teemark setup {board.name}` installs this teemark's",
-        ) from None
+    argv = [PROGRAM, "--machine", "--json"]
+    result = board.capture(argv, timeout=60)
+    about = "what machine it is"
+    said = answers.from_json(board.name, about, result.stdout, dict[str, Any])
+    return answers.typed(board.name, about, said | {"type": "machine"}, Machine)
 
 
 def look(board: Board) -> Patient:
@@ -111,7 +99,7 @@ def look(board: Board) -> Patient:
 
 
 _INSTALLED = """\
-for f; do [ -f "$f" ] && s=$(sha256sum <"$f") && echo "${s%% *}/${f##*/}"; done
+for f; do [ -f "$f" ] && s=$(sha256sum <"$f") && echo "file ${s%% *}/${f##*/}"; done
 exit 0
 """
 
@@ -123,9 +111,10 @@ def _tas(board: Board) -> tuple[Ta, ...]:
     except TeemarkError:
         return ()  # no kit to build them with: nothing of ours is expected
     folder = board.config.ta_directory if isinstance(board.config, SshConfig) else _VIRTUAL
-    there = board.script(_INSTALLED, *(f"{folder}/{name}" for name in sorted(built))).text
+    files = (f"{folder}/{name}" for name in sorted(built))
+    there = board.ask("its TAs", {"file": "[0-9a-f]{64}/.+"}, _INSTALLED, *files).all("file")
     keys: dict[str, bool | None] = {}
-    for line in there.split():
+    for line in there:
         value, _, name = line.partition("/")
         same = name in built and digest(built[name]) == value
         keys[name] = (
@@ -152,8 +141,8 @@ _VIRTUAL = "/lib/optee_armtz"
 
 def _of_the_board(board: Board, path: str) -> bool | None:
     """Whose key a file that isn't ours carries; None where it can't be read."""
-    with tempfile.TemporaryDirectory(prefix="teemark-") as folder:
-        local = Path(folder) / "ta"
+    with scratch.folder() as folder:
+        local = folder / "ta"
         try:
             board.pull(path, local)
         except TeemarkError:

@@ -12,31 +12,35 @@ import contextlib
 import signal
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
+from teemark.base import leaving
 from teemark.base.errors import (
     BoardError,
     CommandFailed,
     ConnectError,
     ConnectionLost,
     DataError,
+    TeeHangs,
     TeemarkError,
 )
+from teemark.boards import command_lines
 from teemark.boards.install import built_tas
 from teemark.boards.quiet import quietly
 from teemark.boards.ta_key import all_signed_with_published_key
 from teemark.measure import teehash_steps
 from teemark.measure.origin import Origin
+from teemark.measure.watch import Watch
 from teemark.plan import check as plan_check
 from teemark.plan import plan
 from teemark.plan.plan import Case, Plan
-from teemark.run.reader import decode_line, stands_for
+from teemark.run.reader import ANY_DRIVER, decode_line, stands_for
 from teemark.run.records import SCHEMA, AnyRecord, End, Machine, Run, Start
 from teemark.run.records import Case as CaseRecord
 from teemark.run.writer import RunWriter
@@ -136,81 +140,153 @@ def measure(
     *,
     options: Sequence[str] = (),
     origin: Origin | None = None,
+    limit_s: float | None = None,
 ) -> Outcome:
-    """Run a plan on an open board that is set up; `options` are teebench's.
+    """Runs a plan on an open board that is set up; `options` are teebench's, a start may take
+    `limit_s` seconds (None: ten times its estimate).
 
-    A connection that drops, Ctrl-C, a full disk and a program that dies leave what was measured so
-    far in the file; its end record says what happened.
+    A connection that drops, Ctrl-C, a full disk, a board or a TEE that hangs and a program that
+    dies leave what was measured so far in the file; its end record says what happened. After a TEE
+    that hangs, the cases that need none are measured in a start of their own.
     """
     starts = starts or Starts()
-    cases = asked.cases
+    limit_s = limit_s or bound_s(asked, deterministic=board.deterministic)
     now = datetime.now(UTC)
     with RunWriter(directory) as writer:
         writer.record(header(board, asked, starts.count, now, origin))
         measured = False
         error: TeemarkError | None = None
-        for number in range(1, starts.count + 1):
-            sink = _Sink(writer, watcher)
-            start = Start(number=number, kind=starts.kind)
-            leaving: BaseException | None = None
-            try:
-                if number > 1:
-                    starts.again()
-                sink.begin(start)
-                _one_start(board, asked, cases, sink, watcher, options=options)
-                sink.close()
-            except TeemarkError as problem:
-                error = problem
-            except OSError as problem:
-                place = problem.filename or "a temporary file"
-                error = DataError(f"{place}: can't be written here: {problem.strerror}")
-            except (KeyboardInterrupt, SystemExit) as problem:
-                leaving = problem
-            measured = measured or sink.machine is not None
-            if not measured:
-                # No file that pretends to be a run.
-                writer.discard()
-                raise error or leaving or DataError(f"{board.name}: {PROGRAM} said nothing")
-            if error is not None or leaving is not None:
-                with contextlib.suppress(DataError):
-                    sink.broken_off(start, error, leaving)
-            if isinstance(leaving, SystemExit):
+        kind, again = starts.kind, starts.again
+        todo = [asked] * starts.count
+        for number in range(1, starts.count + 2):
+            part = todo.pop(0)
+            sink = _Sink(writer, watcher, _most_records(part), board.name)
+            start = Start(number=number, kind=kind)
+            broken, ending = _attempt(
+                board,
+                part,
+                sink,
+                start,
+                watcher,
+                again=again if number > 1 else None,
+                options=options,
+                limit_s=limit_s,
+            )
+            with leaving.undisturbed():
+                error = error or broken
+                measured = measured or sink.machine is not None
+                hangs = isinstance(broken, TeeHangs)
+                rest = without_tee(part) if hangs else None
+                if not measured and rest is None:
+                    # No file that pretends to be a run.
+                    writer.discard()
+                    raise error or ending or DataError(f"{board.name}: {PROGRAM} said nothing")
+                if broken is not None or ending is not None:
+                    with contextlib.suppress(DataError):
+                        sink.broken_off(start, broken, ending)
+            if rest is not None:
+                kind, again, todo = "round", lambda: None, [rest]
+            elif isinstance(ending, SystemExit):
                 writer.finish()
-                raise leaving
-            if not sink.complete:
+                raise ending
+            if not todo or (rest is None and not sink.complete):
                 break
         return Outcome(file=writer.finish(), error=error)
+
+
+def _attempt(
+    board: Board,
+    asked: Plan,
+    sink: _Sink,
+    start: Start,
+    watcher: Watcher,
+    *,
+    again: Callable[[], None] | None,
+    options: Sequence[str],
+    limit_s: float,
+) -> tuple[TeemarkError | None, BaseException | None]:
+    """Measures one start; returns what broke it off: an error, or the end of this process."""
+
+    def salvage() -> None:
+        """The last act of a process that can't end in order."""
+        if sink.machine is not None:
+            interrupted = leaving.signalled() == signal.SIGINT
+            sink.broken_off(start, None, KeyboardInterrupt() if interrupted else SystemExit())
+            sink.writer.finish()
+
+    with leaving.at_last(salvage):
+        try:
+            if again is not None:
+                again()
+            sink.begin(start)
+            _one_start(board, asked, sink, watcher, options=options, limit_s=limit_s)
+            sink.close()
+        except TeemarkError as problem:
+            return problem, None
+        except OSError as problem:
+            place = problem.filename or "a temporary file"
+            return DataError(f"{place}: can't be written here: {problem.strerror}"), None
+        except (KeyboardInterrupt, SystemExit) as problem:
+            return None, problem
+    return None, None
 
 
 def _one_start(
     board: Board,
     asked: Plan,
-    cases: Iterable[Case],
     sink: _Sink,
     watcher: Watcher,
     *,
     options: Sequence[str],
+    limit_s: float,
 ) -> None:
-    with tempfile.TemporaryFile() as complaints:
-        if board.deterministic:
-            status = _fetch(board, cases, sink, watcher, complaints, options=options)
-        else:
-            status = _stream(board, cases, sink, complaints, options=options)
-        problem = plan_check.mistake(asked, _text(complaints)) if status == _USAGE else None
-        if problem is not None:
-            raise problem
-        sink.judge(board.name, status, _text(complaints))
+    argv = [PROGRAM, *_allowed(board), *options]
+    lines = plan.case_lines(asked.cases).encode()
+    if board.deterministic:
+        watcher.quiet()
+    run = _fetch if board.deterministic else _stream
+    status, complaint = run(board, argv, lines, sink, Watch(board, limit_s))
+    problem = plan_check.mistake(asked, complaint) if status == _USAGE else None
+    if problem is not None:
+        raise problem
+    sink.judge(board.name, status, complaint)
     if sink.end is not None and sink.end.complete:
-        teehash_steps.run(board, asked.teehash, sink.take)
+        teehash_steps.run(board, asked.teehash, sink.take, limit_s)
+
+
+def without_tee(asked: Plan) -> Plan | None:
+    """The cases of a plan that need no TEE, as a plan; None if there is none, or no other."""
+    cases = tuple(case for case in asked.cases if not _needs_tee(case))
+    if not cases or len(cases) == len(asked.cases):
+        return None
+    return replace(asked, cases=cases, teehash=())
+
+
+def _needs_tee(case: Case) -> bool:
+    return case.backend == "tee" or case.backend.startswith(("ta-", "tee-"))
+
+
+def _most_records(asked: Plan) -> int:
+    """Records of one start beyond which the board sends nonsense: ten times those of the plan, and
+    of a case that stands for any driver so many as for thirty."""
+    samples = sum(
+        (case.samples or _DEFAULT_SAMPLES)
+        * max(1, len(case.repeat))
+        * (30 if case.backend.endswith(f":{ANY_DRIVER}") else 1)
+        for case in asked.cases
+    )
+    return 2000 + 10 * (samples + 10 * len(asked.cases) + sum(step.runs for step in asked.teehash))
 
 
 class _Sink:
     """Takes the raw lines of one start: to the file, and to whoever watches. The end record waits
     for the rest."""
 
-    def __init__(self, writer: RunWriter, watcher: Watcher) -> None:
-        self._writer = writer
+    def __init__(self, writer: RunWriter, watcher: Watcher, most: int, board: str) -> None:
+        self.writer = writer
         self._watcher = watcher
+        self._left = most
+        self._board = board
         self._begun = False
         self._wrong: DataError | None = None
         self.machine: Machine | None = None
@@ -220,7 +296,7 @@ class _Sink:
         """Everything was taken, and the end record says so."""
 
     def begin(self, start: Start) -> None:
-        self._writer.record(start)
+        self.writer.record(start)
         self._begun = True
         self._watcher.record(start)
 
@@ -228,14 +304,20 @@ class _Sink:
         for line in lines:
             if not line.endswith(b"\n"):
                 continue  # the connection broke in the middle of it
+            self._left -= 1
+            if self._left < 0:
+                raise BoardError(
+                    f"{self._board}: {PROGRAM} sends many more records than the plan asks for",
+                    hint=f"is it this teemark's? `teemark setup {self._board}` installs that",
+                )
             if self._look(line):
                 self._end_line = line
             else:
-                self._writer.line(line)
+                self.writer.line(line)
 
     def close(self) -> None:
         """Everything was taken: the end record goes last."""
-        self._writer.line(self._end_line)
+        self.writer.line(self._end_line)
         self.complete = self.end is not None and self.end.complete
 
     def broken_off(
@@ -245,7 +327,7 @@ class _Sink:
         if self._wrong is not None:
             return
         if not self._begun:
-            self._writer.last_record(start)
+            self.writer.last_record(start)
         message = error.message if error is not None else None
         reason = next((word for kind, word in _REASONS if isinstance(error, kind)), "stopped")
         if isinstance(leaving, KeyboardInterrupt):
@@ -254,7 +336,7 @@ class _Sink:
             message = "teemark was ended by a signal"
         # What teebench counted stays, where only what came after it was broken off.
         end = self.end or End(complete=False, reason=reason)
-        self._writer.last_record(
+        self.writer.last_record(
             msgspec.structs.replace(end, complete=False, reason=reason, message=message)
         )
 
@@ -263,7 +345,7 @@ class _Sink:
         if not line.strip() or self._wrong is not None:
             return False
         try:
-            record = decode_line(line, file=str(self._writer.final), number=self._writer.lines + 1)
+            record = decode_line(line, file=str(self.writer.final), number=self.writer.lines + 1)
         except DataError as error:
             self._wrong = error
             return False
@@ -323,72 +405,68 @@ def _signal_name(number: int) -> str:
 
 
 def _stream(
-    board: Board,
-    cases: Iterable[Case],
-    sink: _Sink,
-    complaints: IO[bytes],
-    *,
-    options: Sequence[str],
-) -> int:
+    board: Board, argv: list[str], cases: bytes, sink: _Sink, watch: Watch
+) -> tuple[int, str]:
     """Records come over the wire while the board measures."""
-    with tempfile.TemporaryFile() as lines:
-        lines.write(plan.case_lines(cases).encode())
-        lines.seek(0)
-        argv = [PROGRAM, *_allowed(board), *options]
-        with board.stream(argv, stdin=lines, stderr=complaints) as process:
-            sink.take(process.lines())
-            return process.wait()
+    with tempfile.TemporaryFile() as source:
+        source.write(cases)
+        source.seek(0)
+        with board.stream(argv, stdin=source) as process:
+            sink.take(_watched(process.lines(_TICK_S), watch))
+            return process.wait(_ENDING_S), _text(process.stderr)
 
 
 def _fetch(
-    board: Board,
-    cases: Iterable[Case],
-    sink: _Sink,
-    watcher: Watcher,
-    complaints: IO[bytes],
-    *,
-    options: Sequence[str],
-) -> int:
-    """Records stay on the board until the end."""
-    folder = board.script("mktemp -d").text.strip()
+    board: Board, argv: list[str], cases: bytes, sink: _Sink, watch: Watch
+) -> tuple[int, str]:
+    """Records stay on the board until the end, for packets would be measured."""
+    made = board.ask("a folder", {"folder": "/.+"}, 'echo "folder $(mktemp -d)"').one("folder")
     try:
-        with tempfile.TemporaryDirectory(prefix="teemark-") as local:
-            local_cases = Path(local) / "cases"
-            local_cases.write_text(plan.case_lines(cases), encoding="utf-8")
-            board.push(local_cases, f"{folder}/cases")
-            watcher.quiet()
-            places = ("--cases", f"{folder}/cases", "--output", f"{folder}/records")
-            command = quietly(PROGRAM, *places, *_QUIET_OPTIONS, *_allowed(board), *options)
-            leaving: SystemExit | None = None
-            with board.stream(command, stderr=complaints) as process:
-                try:
-                    status = process.wait()
-                except SystemExit as problem:  # what was measured is still on the board
-                    leaving = problem
-                    process.signal("TERM")
-                    status = process.wait(_ENDING_S)
-            left = board.script('cd "$1" && ls', folder).text.split()
-            for name in ("records", "records.partial"):
-                if name in left:
-                    board.pull(f"{folder}/{name}", Path(local) / name)
-                    with (Path(local) / name).open("rb") as stream:
-                        sink.take(stream)
-                    break
-            if leaving is not None:
-                raise leaving
-            return status
+        board.script('cat >"$1"', f"{made}/cases", stdin=cases)
+        places = ("--cases", f"{made}/cases", "--output", f"{made}/records")
+        command = quietly(*argv, *places, *_QUIET_OPTIONS)
+        ending: BaseException | None = None
+        status = 0
+        with board.stream(command) as process:
+            try:
+                for _ in _watched(process.chunks(_TICK_S), watch):
+                    pass
+                status = process.wait(_ENDING_S)
+            except (KeyboardInterrupt, SystemExit, TeeHangs) as problem:
+                ending = problem  # what was measured is still on the board
+            try:
+                script = 'cd "$1" && cat records 2>/dev/null || cat records.partial'
+                with board.stream(command_lines.script(script, made)) as read:
+                    sink.take(read.lines(timeout=_SENDING_S))
+            except BoardError:
+                if ending is None:
+                    raise
+        if ending is not None:
+            raise ending
+        return status, _text(process.stderr)
     finally:
         with contextlib.suppress(BoardError):
-            board.script('rm -rf "$1"', folder)
+            board.script('rm -rf "$1"', made, timeout=_ENDING_S)
 
 
-_ENDING_S = 60
-"""teebench ends after the step that is under way."""
+def _watched(parts: Iterable[bytes], watch: Watch) -> Iterator[bytes]:
+    """The parts of the output; while there is none, a look at the board."""
+    for part in parts:
+        if part:
+            watch.heard()
+            yield part
+        watch.look(PROGRAM)
 
 
-def _text(stream: IO[bytes]) -> str:
-    stream.seek(0)
-    return stream.read().decode(errors="replace").strip()
+def _text(stderr: bytes) -> str:
+    return stderr.decode(errors="replace").strip()
+
+
+_TICK_S = 1.0
+_ENDING_S = 30.0
+"""Seconds for what takes a moment, such as to end after the last output."""
+_SENDING_S = 600.0
+"""Seconds to send all that was measured: 6 MB over the slowest of connections."""
 
 
 _BYTE_NS = 60.0
@@ -400,6 +478,12 @@ _TICKS_S = 0.008
 
 _PREPARING_S = 0.05
 """A case's first call, its check, and finding out how many calls make a sample."""
+
+
+def bound_s(asked: Plan, *, deterministic: bool) -> float:
+    """Seconds after which a start of a plan is ended: ten times the estimate, ten minutes at
+    least."""
+    return max(600.0, 10 * seconds(asked, deterministic=deterministic))
 
 
 def seconds(asked: Plan, *, deterministic: bool) -> float:

@@ -16,12 +16,16 @@ from typing import Any
 import msgspec
 
 from teemark.base.errors import BoardError, CommandFailed
+from teemark.boards import answers
 from teemark.boards.board import Board
 from teemark.boards.quiet import quietly
 from teemark.plan.plan import Step
 from teemark.run.records import AnyRecord, Fail, Skip, Teehash, Timeline
 
 PROGRAM = "teehash"
+
+LIMIT_S = 1800.0
+"""Seconds for a run of teehash, where the caller names no limit."""
 
 _PATTERN = b"teemark\n"
 """What the files hold, again and again: the same on every board, and its digest known here."""
@@ -36,12 +40,14 @@ for d in /data /var/tmp "$HOME" /tmp; do
   set -- $(df -P -k "$d" | tail -n 1)
   [ "$4" -ge "$need" ] || continue
   if [ "$1" = tmpfs ]; then [ "$memory" ] || memory=$d; continue; fi
-  mktemp -d "$d/teemark.XXXXXX" && echo disk && exit 0
+  made=$(mktemp -d "$d/teemark.XXXXXX") && echo "disk $made" && exit 0
 done
-[ "$memory" ] && mktemp -d "$memory/teemark.XXXXXX" && echo tmpfs && exit 0
+[ "$memory" ] && made=$(mktemp -d "$memory/teemark.XXXXXX") && echo "tmpfs $made" && exit 0
 echo "no folder with $need KiB of room" >&2
 exit 1
 """
+
+_MEDIA = {"disk": "/.+", "tmpfs": "/.+"}
 
 _MAKE = 'yes teemark | head -c "$1" >"$2" && sync'
 _READ = 'cat "$1" >/dev/null'
@@ -53,13 +59,13 @@ class _Hashed(msgspec.Struct):
 
 
 class _Report(msgspec.Struct):
-    """Of teehash's report, what tells whether it is to be kept."""
+    """The fields of teehash's report that decide whether the report is kept."""
 
     files: tuple[_Hashed]
 
 
 def expected_digest(algorithm: str, size: int) -> str:
-    """Of the first `size` bytes of the pattern."""
+    """Returns the digest of the first `size` bytes of the pattern, in hex."""
     digest = hashlib.new(algorithm.replace("sha3-", "sha3_"))
     whole = _PATTERN * (1 << 17)
     for _ in range(size // len(whole)):
@@ -68,27 +74,33 @@ def expected_digest(algorithm: str, size: int) -> str:
     return digest.hexdigest()
 
 
-def run(board: Board, steps: Iterable[Step], take: Callable[[Iterable[bytes]], None]) -> None:
-    """Run all steps on the board and hand the lines of their records to `take`."""
-    take(msgspec.json.encode(record) + b"\n" for record in records(board, tuple(steps)))
+def run(
+    board: Board,
+    steps: Iterable[Step],
+    take: Callable[[Iterable[bytes]], None],
+    limit_s: float = LIMIT_S,
+) -> None:
+    """Runs all steps on the board and hands the lines of their records to `take`."""
+    found = records(board, tuple(steps), limit_s)
+    take(msgspec.json.encode(record) + b"\n" for record in found)
 
 
-def records(board: Board, steps: tuple[Step, ...]) -> Iterator[AnyRecord]:
+def records(board: Board, steps: tuple[Step, ...], limit_s: float = LIMIT_S) -> Iterator[AnyRecord]:
     """The records of all runs. Runs of different steps take turns, so that a slow minute of the
     board falls on all of them; a step that failed or can't run isn't tried again."""
     if not steps:
         return
     sizes = sorted({step.bytes for step in steps})
     try:
-        made = board.script(_FOLDER, str(sum(sizes)))
+        made = board.ask("a folder for files", _MEDIA, _FOLDER, str(sum(sizes)))
     except CommandFailed as error:
         for step in steps:
             yield Skip(case=step.key, code="no-room", reason=error.message)
         return
-    folder, medium = made.text.split()
+    medium, folder = made.only()
     try:
         for size in sizes:
-            board.script(_MAKE, str(size), f"{folder}/{size}")
+            board.script(_MAKE, str(size), f"{folder}/{size}", timeout=None)
         left = []
         for step in steps:
             if step.cache == "cold" and medium == "tmpfs":
@@ -100,7 +112,9 @@ def records(board: Board, steps: tuple[Step, ...]) -> Iterator[AnyRecord]:
             for step, digest in list(left):
                 if seq >= step.runs:
                     continue
-                record = _once(board, step, f"{folder}/{step.bytes}", digest, seq)
+                record = _once(
+                    board, step, f"{folder}/{step.bytes}", digest, seq=seq, limit_s=limit_s
+                )
                 if not isinstance(record, Teehash | Timeline):
                     left.remove((step, digest))
                 yield record
@@ -109,16 +123,19 @@ def records(board: Board, steps: tuple[Step, ...]) -> Iterator[AnyRecord]:
             board.script('rm -rf "$1"', folder)
 
 
-def _once(board: Board, step: Step, file: str, digest: str, seq: int) -> AnyRecord:
+def _once(
+    board: Board, step: Step, file: str, digest: str, *, seq: int, limit_s: float
+) -> AnyRecord:
     if step.cache == "warm":
-        board.script(_READ, file)
+        board.script(_READ, file, timeout=limit_s)
     argv = step.argv(file)
-    result = board.capture(quietly(*argv) if board.deterministic else argv, check=False)
+    words = quietly(*argv) if board.deterministic else argv
+    result = board.capture(words, check=False, timeout=limit_s)
     said = result.complaint.splitlines()[0] if result.complaint else "it said nothing"
     try:
-        report = msgspec.json.decode(result.stdout)
+        report = answers.from_json(board.name, "a file's digest", result.stdout, dict[str, Any])
         (hashed,) = msgspec.convert(report, _Report).files
-    except (msgspec.MsgspecError, ValueError):  # a ValueError for text that is no UTF-8, too
+    except (BoardError, msgspec.ValidationError):
         hashed = _Hashed(error=said)
     if result.status != 0 or hashed.error:
         reason = f"{PROGRAM} ended with status {result.status}: {hashed.error or said}"

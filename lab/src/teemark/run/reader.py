@@ -310,9 +310,10 @@ def decode_line(line: bytes, *, file: str, number: int) -> AnyRecord:
             ": ".join(filter(None, (where, "not a record of teemark", place, why))),
             hint="is this a run.ndjson, and untouched? see docs/run-format.md",
         ) from None
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        why = "nested too deep" if isinstance(error, RecursionError) else f"not JSON: {error}"
         raise DataError(
-            f"{file}:{number}: not JSON: {error}",
+            f"{file}:{number}: {why}",
             hint="a run.ndjson has one JSON object a line; see docs/run-format.md",
         ) from None
 

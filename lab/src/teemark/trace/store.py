@@ -42,8 +42,9 @@ def read(place: Path) -> Trace:
         raise UsageMistake(
             f"there is no trace in {place}", hint="`teemark trace CASE…` makes a run with one"
         ) from None
-    except (OSError, msgspec.DecodeError) as error:
-        raise DataError(f"{file}: can't be read: {error}") from None
+    except (OSError, msgspec.DecodeError, RecursionError) as error:
+        why = "nested too deep" if isinstance(error, RecursionError) else error
+        raise DataError(f"{file}: can't be read: {why}") from None
     if trace.schema != SCHEMA:
         raise DataError(f"{file}: made by another version of teemark (schema {trace.schema})")
     return trace

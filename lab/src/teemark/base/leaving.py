@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""How a command ends once a signal tells it to: soon, whatever a board does.
+
+After the first SIGINT, SIGTERM or SIGHUP a command on a board hears of it and may end by itself;
+then the stack unwinds, and nothing waits longer than `patience` allows. The second signal ends
+all waiting. A timer ends a process that is still there LAST_S after the first.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from types import FrameType
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+GRACE_S = 2.0
+"""Seconds that a command on the board has to end by itself after the first signal."""
+PATIENCE_S = 4.0
+"""Seconds from the first signal to the end of all waiting."""
+LAST_S = 4.6
+"""Seconds from the first signal to the end of the process."""
+AT_ONCE_S = 0.3
+"""The same from the second signal."""
+
+
+@dataclass(slots=True)
+class _State:
+    installed: bool = False
+    """The program's main function asked for it; otherwise this is a library."""
+    signum: int = 0
+    count: int = 0
+    waits_until: float = math.inf
+    ends_at: float = math.inf
+    tell: Callable[[int], None] | None = None
+    told: bool = False
+    """The command on the board heard of it and has its grace."""
+    busy: bool = False
+    last: list[Callable[[], None]] = field(default_factory=list)
+
+
+_state = _State()
+
+
+def install() -> None:
+    """Takes the signals for as long as the process lives."""
+    _state.installed = True
+    for signum in SIGNALS:
+        signal.signal(signum, _hear)
+    signal.signal(signal.SIGALRM, _alarm)
+
+
+def signalled() -> int:
+    """The signal that told this process to end; 0 without one."""
+    return _state.signum
+
+
+def patience(seconds: float) -> float:
+    """Returns how long to wait for what should take `seconds` at most (0 or more)."""
+    return max(0.0, min(seconds, _state.waits_until - time.monotonic()))
+
+
+@contextlib.contextmanager
+def telling(tell: Callable[[int], None]) -> Iterator[None]:
+    """Within this `tell` gets the first signal, and the caller goes on for GRACE_S. Only the main
+    thread of Python gets signals; in another this does nothing."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = {} if _state.installed else _borrow()
+    _state.tell, outer = tell, _state.tell
+    try:
+        yield
+    finally:
+        _state.tell = outer
+        if before:
+            _give_back(before)
+        elif _state.told:
+            _state.told = False
+            _set_timer()
+
+
+@contextlib.contextmanager
+def undisturbed() -> Iterator[None]:
+    """Signals are only counted within this: for what takes a moment and must not be half done."""
+    _state.busy = True
+    try:
+        yield
+    finally:
+        _state.busy = False
+
+
+@contextlib.contextmanager
+def at_last(act: Callable[[], None]) -> Iterator[None]:
+    """`act` runs if the timer has to end the process within this."""
+    _state.last.append(act)
+    try:
+        yield
+    finally:
+        _state.last.remove(act)
+
+
+def _borrow() -> dict[int, object]:
+    before: dict[int, object] = {signal.SIGINT: signal.signal(signal.SIGINT, _hear)}
+    before[signal.SIGALRM] = signal.signal(signal.SIGALRM, _alarm)
+    return before
+
+
+def _give_back(before: dict[int, object]) -> None:
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    for signum, handler in before.items():
+        signal.signal(signum, handler)  # type: ignore[arg-type]
+    _state.signum = _state.count = 0
+    _state.told = False
+    _state.waits_until = _state.ends_at = math.inf
+
+
+def _set_timer(seconds: float | None = None) -> None:
+    left = _state.ends_at - time.monotonic() if seconds is None else seconds
+    signal.setitimer(signal.ITIMER_REAL, max(0.01, left))
+
+
+def _hear(signum: int, _frame: FrameType | None) -> None:
+    now = time.monotonic()
+    _state.count += 1
+    if _state.count == 1:
+        _state.signum = signum
+        _state.waits_until, _state.ends_at = now + PATIENCE_S, now + LAST_S
+        if _state.tell is not None:
+            _state.told = True
+            _set_timer(GRACE_S)
+            _state.tell(signum)
+            return
+    elif _state.count == 2:
+        _state.waits_until, _state.ends_at = now, min(_state.ends_at, now + AT_ONCE_S)
+    else:
+        return  # the timer ends it any moment
+    _unwind()
+
+
+def _unwind() -> None:
+    _state.told = False
+    _set_timer()
+    if _state.busy:
+        return
+    if _state.signum == signal.SIGINT:
+        raise KeyboardInterrupt
+    raise SystemExit(128 + _state.signum)
+
+
+def _alarm(_signum: int, _frame: FrameType | None) -> None:
+    if _state.told:
+        _unwind()
+        return
+    for act in reversed(_state.last):
+        with contextlib.suppress(Exception):
+            act()
+    os._exit(128 + _state.signum)

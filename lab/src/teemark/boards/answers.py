@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The one place where what a board said becomes values, or an error with the board's name.
+
+A script answers in lines of a key and a value ("tee yes", "file DIGEST/NAME"); the caller says
+which keys there are and the form of each. A program answers in JSON; the caller names its type.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TypeVar
+
+import msgspec
+
+from teemark.base.errors import BoardError
+from teemark.base.harmless import harmless_line, harmless_value
+
+T = TypeVar("T")
+
+SHOWN = 60
+"""Characters of an answer that an error repeats."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The values of a script's answer, by key, in their order."""
+
+    board: str
+    about: str
+    values: Mapping[str, tuple[str, ...]]
+
+    def all(self, key: str) -> tuple[str, ...]:
+        return self.values.get(key, ())
+
+    def one(self, key: str) -> str:
+        """The only value of a key; BoardError without one, or with several."""
+        found = self.all(key)
+        if len(found) != 1:
+            raise _not_understood(self.board, self.about, f"{len(found)} times {key!r}")
+        return found[0]
+
+    def only(self) -> tuple[str, str]:
+        """The key and value of an answer of one line; BoardError for any other."""
+        pairs = [(key, value) for key, found in self.values.items() for value in found]
+        if len(pairs) != 1:
+            raise _not_understood(self.board, self.about, f"{len(pairs)} lines")
+        return pairs[0]
+
+
+def parse(board: str, about: str, text: str, form: Mapping[str, str]) -> Answer:
+    """The answer of a script about something; `form` has a pattern for each key's value.
+    BoardError for a line that is none of them."""
+    values: dict[str, list[str]] = {}
+    for line in text.split("\n"):
+        key, _, value = line.partition(" ")
+        if not line:
+            continue
+        if key not in form or re.fullmatch(form[key], value) is None:
+            raise _not_understood(board, about, shown(line))
+        values.setdefault(key, []).append(value)
+    return Answer(board, about, {key: tuple(found) for key, found in values.items()})
+
+
+def from_json(board: str, about: str, data: bytes, kind: type[T]) -> T:
+    """A JSON answer as a type, its texts harmless; BoardError if it isn't one."""
+    try:
+        return typed(board, about, harmless_value(msgspec.json.decode(data)), kind)
+    except (msgspec.DecodeError, ValueError, RecursionError) as error:
+        why = "it is nested too deep" if isinstance(error, RecursionError) else str(error)
+        said = shown(data[: 4 * SHOWN].decode(errors="replace"))
+        raise _not_understood(board, about, said, why) from None
+
+
+def typed(board: str, about: str, data: object, kind: type[T]) -> T:
+    """What came as JSON, as a type; BoardError if it isn't one."""
+    try:
+        return msgspec.convert(data, kind)
+    except msgspec.ValidationError as error:
+        raise _not_understood(board, about, shown(str(data)[: 4 * SHOWN]), str(error)) from None
+
+
+def shown(text: str) -> str:
+    """The beginning of what a board said, in quotes and harmless."""
+    line = harmless_line(text).strip()
+    return f'"{line[:SHOWN]}…"' if len(line) > SHOWN else f'"{line}"'
+
+
+def last_line(text: str, otherwise: str = "it said nothing") -> str:
+    """The last line of a complaint, in which programs say why."""
+    lines: list[str] = text.strip().splitlines()
+    return harmless_line(lines[-1])[:400] if lines else otherwise
+
+
+def _not_understood(board: str, about: str, said: str, why: str = "") -> BoardError:
+    return BoardError(
+        f"{board}: its answer about {about} can't be understood: {said}"
+        + (f" ({harmless_line(why)})" if why else ""),
+        hint=f"`teemark doctor {board}` looks at the board; `teemark shell {board}` shows what "
+        "its shell says",
+    )

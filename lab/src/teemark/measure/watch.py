@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Looks after a program on the board that says nothing for a while: is it busy, or is the board or
+its TEE stuck? Nothing is asked where a question would disturb, as long as the board computes."""
+
+from __future__ import annotations
+
+import time
+
+from teemark.base.errors import BoardError, ConnectError, ConnectionLost, TeeHangs
+from teemark.boards.board import Board
+
+SILENCE_S = 12.0
+"""Seconds without a word (or, on a board that counts instructions, almost without work) after
+which the board is asked."""
+ANSWER_S = 10.0
+"""Seconds for its answer: a session with a TA is opened, which takes some seconds at most."""
+_IDLE = 0.2
+"""Share of the time below which a board that computes isn't busy."""
+
+_TA = "0b7c9a52-31f4-4e0d-a866-5d902ce1743b"
+"""The bench TA."""
+
+# "alive" from the board itself, "tee" once its TEE answered, whatever it answered.
+_ASK = """\
+echo alive
+teebench --open-tas "$1" >/dev/null 2>&1
+echo tee
+"""
+
+
+class Watch:
+    """One program's silence. `until` is when it has to be done, by time.monotonic()."""
+
+    def __init__(self, board: Board, limit_s: float) -> None:
+        self._board = board
+        self._limit_s = limit_s
+        self._began = self._heard = time.monotonic()
+        self._busy = board.busy_seconds()
+
+    def heard(self) -> None:
+        """It said something."""
+        self._heard = time.monotonic()
+
+    def look(self, what: str) -> None:
+        """To be called every second or so. BoardError if `what` took too long or the board doesn't
+        answer; TeeHangs if the board answers and its TEE doesn't."""
+        now = time.monotonic()
+        if now - self._began > self._limit_s:
+            raise BoardError(
+                f"{self._board.name}: {what} took more than {self._limit_s / 60:.0f} minutes, ten "
+                "times as long as its plan should take",
+                hint="if it is right, allow it more: --limit MINUTES",
+            )
+        silent = now - self._heard
+        if silent < SILENCE_S:
+            return
+        busy, self._busy = self._busy, self._board.busy_seconds()
+        if self._board.deterministic and (
+            busy is None or self._busy is None or self._busy - busy > _IDLE * silent
+        ):
+            self._heard = now
+            return
+        self._ask(silent)
+        self._heard = time.monotonic()
+
+    def _ask(self, silent: float) -> None:
+        name, said = self._board.name, bytearray()
+        process = self._board.start_script(_ASK, _TA)
+        try:
+            process.copy(said.extend, timeout=ANSWER_S)
+        except (ConnectError, ConnectionLost):
+            raise
+        except BoardError:
+            if b"alive" in said:
+                told = self._board.sleeping_threads()
+                raise TeeHangs(
+                    f"{name}: the TEE doesn't answer: no record came for {silent:.0f} s, and a new "
+                    f"session isn't opened within {ANSWER_S:g} s{f'; {told}' if told else ''}",
+                    hint="only a reboot ends calls that hang; the secure world's console may say "
+                    "why (docs/findings.md has what is known)",
+                ) from None
+            raise BoardError(
+                f"{name}: the board doesn't answer any more: nothing came for "
+                f"{silent + ANSWER_S:.0f} s, not even from `echo`",
+                hint="it may hang, or have lost its network: look at its console",
+            ) from None
+        finally:
+            process.abandon()

@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""A signal ends `teemark run` soon, in whatever phase, on a board that lives, hangs or is gone;
+what it measured until then is a run that says that it is incomplete.
+
+The board is this machine over a real ssh server: frozen by SIGSTOP, dropped by SIGKILL. SIGNALS=50
+(make signals) sends so many in each state.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import sshserver
+from conftest import HOST
+from teemark.base import leaving, scratch
+from teemark.run import reader
+from teemark.run.reader import PARTIAL_FILE, RUN_FILE
+
+SIGNALS = int(os.environ.get("SIGNALS", "2"))
+pytestmark = pytest.mark.timeout(60 + 60 * SIGNALS)
+
+PLAN = """\
+summary = "Some seconds of what every machine has."
+[[cases]]
+workload = "oneshot"
+algorithms = ["sha256", "sha512"]
+backends = ["c"]
+sizes = [64, "4KiB", "64KiB"]
+samples = 400
+min_us = 2000
+"""
+WHOLE_S = 8.0
+"""Seconds that such a run takes, with reaching, installing and the report."""
+SLACK_S = 3.0
+"""Seconds by which a busy machine may be late."""
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[sshserver.SshServer]:
+    server = sshserver.start(tmp_path, HOST)
+    yield server
+    server.stop()
+
+
+def start(server: sshserver.SshServer, folder: Path) -> subprocess.Popen[bytes]:
+    (folder / "plan.toml").write_text(PLAN)
+    (folder / "board.toml").write_text(
+        f"""\
+kind = "ssh"
+address = "127.0.0.1"
+user = "{server.user}"
+port = {server.port}
+identity = "{server.identity}"
+directory = "~/programs"
+options = ["UserKnownHostsFile={server.known_hosts}", "HostKeyAlias={HOST}"]
+"""
+    )
+    (folder / "tmp").mkdir()
+    words = ["--board", f"{folder}/board.toml", "--plan", f"{folder}/plan.toml", "--out"]
+    environment = {**os.environ, "TMPDIR": str(folder / "tmp"), "XDG_RUNTIME_DIR": ""}
+    return subprocess.Popen(
+        [sys.executable, "-m", "teemark", "run", *words, f"{folder}/run"],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=(folder / "said").open("wb"),
+        env=environment,
+    )
+
+
+def disturb(server: sshserver.SshServer, state: str) -> list[int]:
+    """Freezes or kills whatever serves the connection, and what runs on it."""
+    served = sshserver.children(server.process.pid)
+    signum = {"frozen": signal.SIGSTOP, "dropped": signal.SIGKILL}.get(state)
+    for pid in served if signum else []:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signum)  # type: ignore[arg-type]
+    return served
+
+
+def check_what_is_left(folder: Path) -> str:
+    """Nothing half looks whole; returns what there is."""
+    run = folder / "run"
+    assert not (run / PARTIAL_FILE).exists()
+    if not (run / RUN_FILE).exists():
+        return "nothing"
+    data = reader.read(run)
+    assert data.end is not None
+    asked = {case.case.case: case.case.samples for case in data.cases.values()}
+    whole = all(len(case.samples) == asked[key] for key, case in data.cases.items())
+    assert data.incomplete or (len(data.cases) == 6 and whole)
+    return data.incomplete or "whole"
+
+
+@pytest.mark.parametrize("state", ["live", "frozen", "dropped"])
+@pytest.mark.parametrize("number", range(SIGNALS))
+def test_the_first_signal_ends_it_soon_and_the_second_at_once(
+    server: sshserver.SshServer, tmp_path: Path, state: str, number: int
+) -> None:
+    dice = random.Random(f"{state} {number}")
+    folder = tmp_path / "here"
+    folder.mkdir()
+    with start(server, folder) as process:
+        time.sleep(dice.uniform(0.5, WHOLE_S))
+        served = disturb(server, state)
+        time.sleep(dice.choice([0, 0.3]))
+        signum = dice.choice([signal.SIGINT, signal.SIGTERM])
+        over = process.poll() is not None
+        began = time.monotonic()
+        process.send_signal(signum)
+        twice = dice.random() < 0.4
+        if twice:
+            time.sleep(0.2)
+            process.send_signal(signum)
+        try:
+            status = process.wait(30)
+        finally:
+            took = time.monotonic() - began
+            process.kill()
+            for pid in served:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
+    said = (folder / "said").read_text()
+    limit = 0.2 + leaving.AT_ONCE_S if twice else leaving.LAST_S
+    assert took < limit + SLACK_S, said
+    assert "Traceback" not in said
+    left = check_what_is_left(folder)
+    if not over and state != "dropped":
+        assert status in (128 + signum, -signum, 1 if left == "whole" else 128 + signum), said
+    # A folder of ours that is left is swept by the next command.
+    scratch.make(str(folder / "tmp"))
+    assert len(list((folder / "tmp").glob("teemark-*"))) == 1
+
+
+def test_what_was_given_for_the_end_runs_when_all_else_hangs(tmp_path: Path) -> None:
+    """The timer ends a process whose every exit waits for something."""
+    mark = tmp_path / "mark"
+    code = (
+        "import sys, time; from pathlib import Path; from teemark.base import leaving\n"
+        "leaving.install()\n"
+        "leaving.LAST_S = 0.5\n"
+        "with leaving.at_last(lambda: Path(sys.argv[1]).write_text('end')):\n"
+        "    print('ready', flush=True)\n"
+        "    while True:\n"
+        "        try: time.sleep(60)\n"
+        "        except BaseException: pass\n"
+    )
+    argv = [sys.executable, "-c", code, str(mark)]
+    with subprocess.Popen(argv, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        process.terminate()
+        assert process.wait(20) == 128 + signal.SIGTERM
+    assert mark.read_text() == "end"
