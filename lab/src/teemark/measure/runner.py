@@ -30,6 +30,7 @@ from teemark.base.errors import (
     TeeHangs,
     TeemarkError,
 )
+from teemark.base.work import TEE
 from teemark.boards import command_lines
 from teemark.boards.install import built_tas
 from teemark.boards.quiet import quietly
@@ -263,7 +264,7 @@ def without_tee(asked: Plan) -> Plan | None:
 
 
 def _needs_tee(case: Case) -> bool:
-    return case.backend == "tee" or case.backend.startswith(("ta-", "tee-"))
+    return case.work.backend == TEE or case.work.backend.startswith(("ta-", "tee-"))
 
 
 def _most_records(asked: Plan) -> int:
@@ -272,7 +273,7 @@ def _most_records(asked: Plan) -> int:
     samples = sum(
         (case.samples or _DEFAULT_SAMPLES)
         * max(1, len(case.repeat))
-        * (30 if case.backend.endswith(f":{ANY_DRIVER}") else 1)
+        * (30 if case.work.backend.endswith(f":{ANY_DRIVER}") else 1)
         for case in asked.cases
     )
     return 2000 + 10 * (samples + 10 * len(asked.cases) + sum(step.runs for step in asked.teehash))
