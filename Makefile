@@ -5,6 +5,7 @@ PYTHON  ?= python3
 BOARD   ?= qemu-v8-icount
 PLAN    ?= quick
 REPORT  ?= runs/latest/report.html
+BUILD   := $(CURDIR)/build
 VENV    := .venv
 TEEMARK := $(VENV)/bin/teemark
 # Two jobs at a time, unless make was told how many.
@@ -36,6 +37,12 @@ run: build ## build all, boot the exact virtual board, run the plan, write the r
 .PHONY: build
 build: deps ## everything that make run needs
 	@$(MAKE) --no-print-directory $(PARALLEL) venv vboard
+	@$(MAKE) --no-print-directory board
+
+# The virtual board and what runs on it: all of `make build` but the Python environment. `teemark
+# vboard install` makes it in a folder of the user's, by BUILD=.
+.PHONY: board
+board: vboard
 	@$(MAKE) --no-print-directory vboard-ta host trace
 
 .PHONY: deps
@@ -81,15 +88,18 @@ lock: ## lab/requirements*.lock anew, of the newest versions (PYTHON=python3.11)
 	@cd lab && ../$(LOCK) --upgrade --extra dev -c requirements.lock \
 		-o requirements-dev.lock pyproject.toml
 
+# DEPS= leaves the system's packages alone.
+DEPS := deps
+
 .PHONY: vboard
-vboard: deps
+vboard: $(DEPS)
 	@$(MAKE) --no-print-directory -C vboard all
 
 # The virtual board's, whatever kit the environment names.
 .PHONY: vboard-ta
 vboard-ta: vboard
 	@env -u TA_SIGN_KEY $(MAKE) --no-print-directory $(PARALLEL) -C ta all \
-		TA_DEV_KIT_DIR='$(CURDIR)/build/vboard/ta_dev_kit'
+		TA_DEV_KIT_DIR='$(BUILD)/vboard/ta_dev_kit'
 
 .PHONY: ta
 ta: vboard
@@ -117,6 +127,21 @@ install: ## programs and TAs below DESTDIR (PREFIX=/usr/local, TADIR=/lib/optee_
 	@$(MAKE) --no-print-directory -C host install ARCH=$(ARCH)
 	@$(MAKE) --no-print-directory -C ta install
 
+# What people's boards run: any glibc since 2.28, or musl (vboard/scripts/libc).
+KINDS := aarch64-glibc aarch64-musl armhf-glibc armhf-musl
+
+.PHONY: host-boards $(KINDS)
+host-boards: $(KINDS)
+$(KINDS): vboard
+	@BUILD='$(BUILD)' vboard/scripts/libc $(subst -, ,$@)
+	@$(MAKE) --no-print-directory $(PARALLEL) -C host ARCH=$(firstword $(subst -, ,$@)) \
+		LIBC=$(lastword $(subst -, ,$@))
+
+.PHONY: dist
+dist: build ## a release in build/dist: the wheel that works alone, programs and TAs, the source
+	@$(MAKE) --no-print-directory host-boards
+	@mk/dist build '$(CURDIR)/$(VENV)/bin/python'
+
 .PHONY: man
 man: venv ## man pages of all programs, in build/man (man -l build/man/teemark-run.1)
 	@$(MAKE) --no-print-directory -C host man
@@ -141,7 +166,7 @@ test-deps:
 
 PYTEST := $(VENV)/bin/pytest -q -c lab/pyproject.toml --rootdir=lab
 # By two processes: many tests wait, for a connection or for a signal to arrive.
-PYTEST_UNIT := $(PYTEST) -n 2 -m 'not board and not quiet'
+PYTEST_UNIT := $(PYTEST) -n 2 -m 'not board and not quiet and not packages'
 
 # THOROUGH=1: more examples of each property, longer fuzzing. Two strands side by side; what they
 # need is built before.
@@ -175,6 +200,10 @@ unit-rest:
 test-board: build venv-dev host-armhf ## the tests on the virtual board (about 12 minutes)
 	@$(MAKE) --no-print-directory -C ta/tests board
 	@$(PYTEST) -n 2 --dist loadfile --no-loadscope-reorder -m board lab/tests
+
+.PHONY: test-packages
+test-packages: dist venv-dev ## the release, in places without a checkout (5 minutes)
+	@$(PYTEST) -m packages lab/tests
 
 .PHONY: torture
 torture: build venv-dev ## the virtual board's power cut POWER_CUTS (100) times (about half an hour)

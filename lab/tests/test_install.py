@@ -143,7 +143,7 @@ def test_programs_are_built_for_a_board_that_needs_them(
     told: list[str] = []
     installed = ensure_installed(board, tell=told.append)
     assert [item.local.name for item in installed] == ["teebench", "teehash"]
-    assert told[0] == "building the programs for armv7l boards …"
+    assert told[0] == "building the programs for armhf boards …"
     program = ssh_server.home / "our programs" / "teebench"
     case = "oneshot/sha256/c/64"
     argv = [*emulator.split(), str(program), "--samples", "1", "--min-us", "0", case]
@@ -205,3 +205,31 @@ def test_architecture_of_a_board_like_this_machine() -> None:
     if platform.machine() in ("aarch64", "armv7l", "armv8l"):
         pytest.skip("cross and native are the same here")
     assert architecture(platform.machine()) == "native"
+
+
+@pytest.mark.parametrize(
+    ("files", "machine"),
+    [
+        (["ld-linux-aarch64.so.1"], "aarch64 glibc"),
+        (["ld-linux-aarch64.so.1", "aarch64-linux-gnu/libc.so.6=GLIBC_2.34"], "aarch64 new"),
+        (["ld-linux-aarch64.so.1", "libc.so.6=GLIBC_2.33"], "aarch64 glibc"),
+        (["ld-musl-aarch64.so.1"], "aarch64 musl"),
+        (["ld-musl-aarch64.so.1", "ld-linux-aarch64.so.1"], "aarch64 glibc"),
+        (["ld-linux-armhf.so.3", "libc.so.6=GLIBC_2.34"], "armv7l new"),
+        (["ld-musl-armhf.so.1"], "armv7l musl"),
+    ],
+)
+def test_the_look_tells_machine_and_c_library(
+    tmp_path: Path, files: list[str], machine: str
+) -> None:
+    """A root with these loaders and libraries, under a 64-bit kernel."""
+    for file in files:
+        name, _, text = file.partition("=")
+        place = tmp_path / "lib" / name
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(text)
+    script = re.sub(r"(?<=[ ])(/(?:usr/)?lib)", rf"{tmp_path}\1", install._LOOK)
+    script = script.replace("$(uname -m)", "aarch64")
+    done = subprocess.run(["sh", "-c", script], capture_output=True, text=True, check=True)
+    seen = dict(line.split(" ", 1) for line in done.stdout.splitlines())
+    assert f"{seen['machine']} {seen['libc']}" == machine

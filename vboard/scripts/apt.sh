@@ -25,7 +25,7 @@ host_keyring() {
 		"install the package debian-archive-keyring"
 }
 
-write_config() {
+write_config() { # the architecture of the packages, arm64 unless named
 	mkdir -p "$apt/state/lists/partial" "$apt/cache/archives/partial"
 	: >"$apt/status"
 	# Proxies, retries and the like are the host's; its hooks and pins are not wanted.
@@ -40,8 +40,8 @@ write_config() {
 		Dir::State "$apt/state";
 		Dir::State::status "$apt/status";
 		Dir::Cache "$apt/cache";
-		APT::Architecture "arm64";
-		APT::Architectures { "arm64"; };
+		APT::Architecture "${1:-arm64}";
+		APT::Architectures { "${1:-arm64}"; };
 		APT::Sandbox::User "root";
 		Acquire::Languages "none";
 		Acquire::Retries "3";

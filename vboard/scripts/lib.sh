@@ -5,8 +5,10 @@ export LC_ALL=C
 
 name=$(basename "$0")
 room=$(cd "$(dirname "$0")/.." && pwd)
-mkdir -p "$room/../build/vboard/log"
-out=$(cd "$room/../build/vboard" && pwd)
+# BUILD names the folder of all that is built: build/ in a checkout, the user's cache elsewhere.
+mkdir -p "${BUILD:=$room/../build}/vboard/log"
+build=$(cd "$BUILD" && pwd)
+out=$build/vboard
 log=$out/log/$name.log
 : >"$log"
 

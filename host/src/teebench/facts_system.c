@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Board, memory, clock and kernel. */
 #include <errno.h>
+#ifdef __GLIBC__
 #include <gnu/libc-version.h>
+#endif
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -279,5 +281,9 @@ void facts_of_kernel(struct facts *f)
 	free(text);
 	facts_of_load(f);
 	add_os(f);
+#ifdef __GLIBC__
 	fact_string(f, "libc", gnu_get_libc_version(), NULL);
+#else
+	fact_string(f, "libc", "musl", NULL);
+#endif
 }

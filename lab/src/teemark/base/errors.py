@@ -59,8 +59,11 @@ class ConfigError(TeemarkError):
     pass
 
 
+_BUILD = "run `make build` first (outside a checkout: `teemark vboard install`)"
+
+
 class MissingOutput(TeemarkError):
-    def __init__(self, message: str, *, hint: str | None = "run `make build` first") -> None:
+    def __init__(self, message: str, *, hint: str | None = _BUILD) -> None:
         super().__init__(message, hint=hint)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 from functools import cache
+from importlib.metadata import version
 from pathlib import Path
 
 from teemark.base.errors import ConfigError
@@ -16,8 +17,9 @@ def _is_checkout(directory: Path) -> bool:
 
 @cache
 def root() -> Path:
-    """The checkout: $TEEMARK_ROOT, else the one this package is installed from, else the one
-    around the current directory."""
+    """Returns the folder that holds boards/, plans/, reference/ and the sources: the checkout that
+    $TEEMARK_ROOT names, else the one that this package is installed from, else what the wheel
+    brings, else the checkout around the current folder."""
     named = os.environ.get("TEEMARK_ROOT")
     if named:
         directory = Path(named).resolve()
@@ -27,15 +29,35 @@ def root() -> Path:
                 hint="set it to the folder that holds lab/ and boards/, or unset it",
             )
         return directory
-    here = Path(__file__).resolve()
+    for directory in Path(__file__).resolve().parents:
+        if _is_checkout(directory):
+            return directory
+    if _SHIPPED.is_dir():
+        return _SHIPPED
     cwd = Path.cwd()
-    for directory in (*here.parents, cwd, *cwd.parents):
+    for directory in (cwd, *cwd.parents):
         if _is_checkout(directory):
             return directory
     raise ConfigError(
         "no checkout of teemark found around this program or the current directory",
         hint="run it inside the checkout, or set TEEMARK_ROOT to it",
     )
+
+
+_SHIPPED = Path(__file__).resolve().parents[1] / "shipped"
+"""What the wheel brings in the place of a checkout (mk/dist fills it): data, sources, and the
+programs and TAs for boards."""
+
+
+def in_checkout() -> bool:
+    """Returns true if a checkout is used, false if all comes from the wheel."""
+    return root() != _SHIPPED
+
+
+def prebuilt() -> Path:
+    """The programs and TAs for boards that the wheel brings; there is no such folder in a
+    checkout."""
+    return root() / "prebuilt"
 
 
 def boards() -> Path:
@@ -57,11 +79,16 @@ def reference() -> Path:
 
 
 def runs() -> Path:
-    return root() / "runs"
+    """Returns the folder for runs: in the checkout, or else in the current folder."""
+    return (root() if in_checkout() else Path.cwd()) / "runs"
 
 
 def build() -> Path:
-    return root() / "build"
+    """Returns the folder for what is built: in the checkout, or else in the user's cache."""
+    if in_checkout():
+        return root() / "build"
+    cache = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
+    return Path(cache) / "teemark" / version("teemark")
 
 
 def vboard() -> Path:
@@ -85,9 +112,13 @@ def instances() -> Path:
 
 
 def built_tas() -> Path:
-    return build() / "ta"
+    """Returns the folder of the TAs for the virtual board's OP-TEE."""
+    shipped = prebuilt() / "ta"
+    return shipped if shipped.is_dir() else build() / "ta"
 
 
-def built_programs(architecture: str) -> Path:
-    """`architecture` is aarch64, armhf or native."""
-    return build() / "host" / architecture
+def built_programs(kind: str) -> Path:
+    """Returns the folder of the programs of a kind: aarch64, armhf or native, and with -glibc or
+    -musl behind it those for people's boards (host/Makefile)."""
+    shipped = prebuilt() / "host" / kind
+    return shipped if shipped.is_dir() else build() / "host" / kind

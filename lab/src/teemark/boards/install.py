@@ -29,14 +29,23 @@ TAS = (
 
 _TA_FILE = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\.ta")
 
-# $1 a folder, $2… names in it, "--" before the next folder: the machine, then a line
-# "file digest/name/folder" for each that is there. A 64-bit kernel may have a 32-bit system. What
-# comes after -- is for boards with a TEE. One script: a slow board takes a while for each.
+# Arguments: a folder, names in it, "--" before the next folder. The script prints the machine and
+# its C library, whether there is a TEE, then a line "file digest/name/folder" for each name that is
+# there. A 64-bit kernel may have a 32-bit system. The C library is `new` (glibc 2.34 or newer),
+# `glibc` or `musl`. What comes after -- is for boards with a TEE. It is one script, for a slow
+# board takes a while for each.
 _LOOK = """\
 m=$(uname -m)
-if [ "$m" = aarch64 ] && [ -e /lib/ld-linux-armhf.so.3 ] && [ ! -e /lib/ld-linux-aarch64.so.1 ]
-then m=armv7l; fi
+if [ "$m" = aarch64 ] && [ ! -e /lib/ld-linux-aarch64.so.1 ] && [ ! -e /lib/ld-musl-aarch64.so.1 ]
+then for l in /lib/ld-linux-armhf.so.3 /lib/ld-musl-armhf.so.1; do [ -e "$l" ] && m=armv7l; done; fi
+c=glibc
+for l in /lib/ld-musl-*.so.1; do [ -e "$l" ] && c=musl; done
+for l in /lib/ld-linux*.so.*; do [ -e "$l" ] && c=glibc; done
+[ $c = glibc ] && for l in /lib/libc.so.6 /lib64/libc.so.6 /usr/lib/libc.so.6 /lib/*/libc.so.6; do
+  [ -e "$l" ] && grep -q GLIBC_2.34 "$l" && c=new && break
+done
 echo "machine $m"
+echo "libc $c"
 [ -e /dev/tee0 ] && echo tee
 next=1
 for a; do
@@ -56,7 +65,7 @@ for a; do
 done
 exit 0
 """
-_LOOKED = {"machine": r"[\w.-]+", "tee": "", "file": "[0-9a-f]{64}/.+"}
+_LOOKED = {"machine": r"[\w.-]+", "libc": "new|glibc|musl", "tee": "", "file": "[0-9a-f]{64}/.+"}
 
 _RUN = command_lines.EXPAND + '"$t" --version >/dev/null\n'
 
@@ -79,22 +88,44 @@ def built_tas(board: Board) -> list[Path]:
     return sorted(board.tas.glob("*.ta"))
 
 
-_ON_DEMAND = {"armhf": "arm-linux-gnueabihf-gcc"}
-"""Architectures that `make build` doesn't build for, with their compilers."""
+_COMPILERS = {
+    "aarch64": "aarch64-linux-gnu-gcc",
+    "armhf": "arm-linux-gnueabihf-gcc",
+    "native": "gcc",
+}
+"""The compiler of the programs for an architecture."""
 
 
-def _programs(machine: str, tell: Callable[[str], None] | None) -> Path:
-    """The folder of the programs for a board; built, or built anew, if need be."""
+def _kind(machine: str, libc: str) -> str:
+    """Returns which programs a board gets, as paths.built_programs() names them: by `machine`,
+    which `uname -m` prints, and by its C library (`_LOOK`). A wheel brings one kind for any glibc;
+    what is built for the virtual board needs a new one."""
     which = architecture(machine)
-    folder = paths.built_programs(which)
-    if which in _ON_DEMAND:
-        if tell is not None:
-            tell(f"building the programs for {machine} boards …")
-        make = ["make", "--no-print-directory", f"-j{os.cpu_count() or 1}"]
-        make += ["-C", str(paths.root() / "host"), f"ARCH={which}"]
-        with build.alone(folder):
-            what = f"the programs can't be built for {machine} boards"
-            build.step([*make, f"BUILD={paths.build()}"], what, ("make", _ON_DEMAND[which]))
+    ours = paths.in_checkout() or paths.built_programs(which).is_dir()
+    if which == "native" or (libc == "new" and ours):
+        return which
+    return f"{which}-{'musl' if libc == 'musl' else 'glibc'}"
+
+
+def _programs(kind: str, tell: Callable[[str], None] | None) -> Path:
+    """Returns the folder of the programs of a kind; builds them if need be, but for those that
+    `make build` made or the wheel brought."""
+    folder = paths.built_programs(kind)
+    which, _, libc = kind.partition("-")
+    made = paths.in_checkout() and kind in ("aarch64", "native")
+    if made or folder.is_relative_to(paths.prebuilt()) or which not in _COMPILERS:
+        return folder
+    if tell is not None:
+        tell(f"building the programs for {kind} boards …")
+    failed = f"the programs can't be built for {kind} boards"
+    into = f"BUILD={paths.build()}"
+    with build.alone(folder):
+        if libc:
+            script = str(paths.root() / "vboard" / "scripts" / "libc")
+            build.step(["env", into, script, which, libc], failed, ("apt-get",))
+        make = ["make", "--no-print-directory", f"-j{os.cpu_count() or 1}", into]
+        make += ["-C", str(paths.root() / "host"), f"ARCH={which}", f"LIBC={libc}"]
+        build.step(make, failed, ("make", _COMPILERS[which]))
     return folder
 
 
@@ -124,7 +155,9 @@ def ensure_installed(
     seen = answers.parse(board.name, "what is installed", result.text, _LOOKED)
     machine = seen.one("machine")
     there = {tuple(line.split("/", 2)) for line in seen.all("file")}
-    wanted = _items(board, _programs(machine, tell), tee=bool(seen.all("tee")))
+    wanted = _items(
+        board, _programs(_kind(machine, seen.one("libc")), tell), tee=bool(seen.all("tee"))
+    )
     if require and not wanted:
         raise MissingOutput(
             f"{board.name}: nothing is built for {machine} boards",

@@ -208,6 +208,6 @@ def _short(*words: str) -> str:
 
 def _script(name: str, *args: str) -> None:
     build.step(
-        [str(paths.root() / "vboard" / "scripts" / name), *args],
+        ["env", f"BUILD={paths.build()}", str(paths.root() / "vboard/scripts" / name), *args],
         f"vboard/scripts/{name} failed",
     )

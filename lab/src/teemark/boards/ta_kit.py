@@ -90,6 +90,7 @@ class Kit:
     def _arguments(self) -> list[str]:
         """The kit, the key and the compiler, for make: there they win over the environment."""
         words = [f"TA_DEV_KIT_DIR={self.folder.absolute()}", f"CROSS_COMPILE={self._compiler()}"]
+        words.append(f"BUILD={paths.build()}")
         return words + ([f"TA_SIGN_KEY={self.key.absolute()}"] if self.key is not None else [])
 
     def _compiler(self) -> str:

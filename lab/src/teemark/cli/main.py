@@ -66,6 +66,7 @@ GROUPS: tuple[tuple[str, tuple[Row, ...]], ...] = (
             Row("board", "List the boards, or show one's settings."),
             Row("doctor", "Say what is wrong with a board, and the remedy."),
             Row("setup", "Install the programs and TAs on a board."),
+            Row("vboard", "Bring the virtual board to this machine."),
             Row("up", "Boot a virtual board and keep it up."),
             Row("down", "Stop a virtual board that was kept up."),
             Row("exec", "Run a command on a board."),

@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What `make dist` makes works where there is no checkout (`make test-packages`)."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import pwd
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from teemark.base import paths
+from teemark.boards import VirtualBoard
+
+pytestmark = [pytest.mark.packages, pytest.mark.timeout(900)]
+
+DIST = paths.build() / "dist"
+KINDS = ("aarch64-glibc", "aarch64-musl", "armhf-glibc", "armhf-musl")
+PLAN = """\
+summary = "Two cases."
+[[cases]]
+workload = "oneshot"
+algorithms = ["sha256"]
+backends = ["ce", "tee"]
+sizes = ["4KiB"]
+samples = 5
+"""
+
+Stranger = Callable[..., "subprocess.CompletedProcess[str]"]
+
+
+def tool(kind: str, name: str) -> str:
+    return ("aarch64-linux-gnu-" if kind.startswith("aarch64") else "arm-linux-gnueabihf-") + name
+
+
+@pytest.mark.parametrize("kind", ["aarch64-glibc", "armhf-glibc"])
+@pytest.mark.parametrize("program", ["teebench", "teehash"])
+def test_no_program_asks_for_a_glibc_newer_than_2_28(kind: str, program: str) -> None:
+    file = paths.build() / "host" / kind / program
+    table = subprocess.run(
+        [tool(kind, "objdump"), "-T", file], capture_output=True, text=True, check=True
+    ).stdout
+    wanted = {tuple(map(int, v.split("."))) for v in re.findall(r"GLIBC_([\d.]+)", table)}
+    assert wanted
+    assert max(wanted) <= (2, 28)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_known_answers_under_emulation(kind: str, tmp_path: Path) -> None:
+    """The programs for each C library hash a file with portable code, and with CE on aarch64."""
+    file = tmp_path / "file"
+    file.write_bytes(os.urandom(100_001))
+    architecture = kind.split("-", maxsplit=1)[0]
+    emulator = {"aarch64": "qemu-aarch64-static", "armhf": "qemu-arm-static"}[architecture]
+    root = paths.build() / "libc" / kind / "root"
+    program = paths.build() / "host" / kind / "teehash"
+    for backend in ("c", "ce") if architecture == "aarch64" else ("c",):
+        done = subprocess.run(
+            [emulator, "-L", root, program, f"--backend={backend}", file],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        assert done.stdout.split()[0] == hashlib.sha256(file.read_bytes()).hexdigest()
+
+
+def test_a_release_has_the_same_bytes_each_time() -> None:
+    before = (DIST / "SHA256SUMS").read_text()
+    subprocess.run(["mk/dist", "build", sys.executable], cwd=paths.root(), check=True)
+    assert (DIST / "SHA256SUMS").read_text() == before
+    subprocess.run(["sha256sum", "-c", "--quiet", "SHA256SUMS"], cwd=DIST, check=True)
+
+
+@pytest.fixture(scope="module")
+def stranger() -> Iterator[Stranger]:
+    """Runs the wheel's teemark in a folder and a home of its own: as nobody where the tests are
+    root's, with nothing of this environment."""
+    place = Path(tempfile.mkdtemp(prefix="teemark-packages-"))
+    place.chmod(0o755)
+    (wheel,) = DIST.glob("*.whl")
+    assert wheel.stat().st_size < 10e6
+    subprocess.run(["/usr/bin/python3", "-m", "venv", place / "venv"], check=True)
+    subprocess.run(
+        [place / "venv/bin/pip", "install", "-q", "--disable-pip-version-check", wheel], check=True
+    )
+    home = place / "home"
+    home.mkdir()
+    become: list[str] = []
+    if os.geteuid() == 0:
+        nobody = pwd.getpwnam("nobody")
+        os.chown(home, nobody.pw_uid, nobody.pw_gid)
+        become = ["setpriv", "--reuid=nobody", "--regid=nogroup", "--clear-groups"]
+
+    def run(*words: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [*become, place / "venv/bin/teemark", *words],
+            cwd=home,
+            env={"HOME": str(home), "PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8"},
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=600,
+        )
+
+    run.home = home  # type: ignore[attr-defined]
+    yield run
+    shutil.rmtree(place)
+
+
+def test_the_wheel_knows_its_plans_boards_and_figures(stranger: Stranger) -> None:
+    assert "quick" in stranger("plan", "list").stdout
+    assert "qemu-v8" in stranger("board", "list").stdout
+    home: Path = stranger.home  # type: ignore[attr-defined]
+    (home / "a.md").write_text("| size (MiB) | time (s) |\n|--|--|\n| 10 | 0.5 |\n")
+    audit = stranger("audit", "a.md")
+    assert audit.returncode == 0
+    assert "figure" in audit.stdout + audit.stderr
+    without = stranger("exec", "qemu-v8", "--", "true")
+    assert without.returncode != 0
+    assert "teemark vboard install" in without.stderr
+
+
+def test_the_wheel_measures_a_board_over_ssh(stranger: Stranger, qemu_v8: VirtualBoard) -> None:
+    """A board file that names an address and a key is all that it takes."""
+    home: Path = stranger.home  # type: ignore[attr-defined]
+    end = qemu_v8.endpoint
+    assert end.identity is not None
+    key = home / "key"
+    key.write_bytes(Path(end.identity).read_bytes())
+    key.chmod(0o600)
+    known = Path(str(end.known_hosts)).read_text().split(None, 1)[1]
+    (home / "known").write_text(f"[127.0.0.1]:{end.port} {known}")
+    (home / "desk.toml").write_text(
+        f'kind = "ssh"\naddress = "127.0.0.1"\nport = {end.port}\nuser = "root"\n'
+        f'identity = "{key}"\ndirectory = "/tmp/ours"\n'
+        f'options = ["UserKnownHostsFile={home}/known"]\n'
+    )
+    (home / "two.toml").write_text(PLAN)
+    if os.geteuid() == 0:
+        subprocess.run(["chown", "-R", "nobody:nogroup", home], check=True)
+    done = stranger("run", "--board", "./desk.toml", "--plan", "./two.toml")
+    assert done.returncode == 0, done.stderr
+    report = home / "runs/latest/report.html"
+    assert report.is_file()
+    assert "oneshot/sha256/tee/4096" in report.with_name("run.ndjson").read_text()
+    assert stranger("setup", "--remove", "./desk.toml").returncode == 0
