@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include <teemark/algorithms.h>
+#include <teemark/asym.h>
 
 #include "error.h"
 
@@ -71,6 +72,31 @@ enum keyed_step {
 	KEYED_SET_IV,
 	KEYED_CIPHER_BUFFER, /* goes on with the message */
 	KEYED_STEPS,
+};
+
+/*
+ * An operation with an asymmetric key. `in` and `out` are of the session's
+ * memory, ASYM_BUFFER_BYTES each. What goes in begins in->data; the key, as
+ * asym.h lays it out, begins at ASYM_KEY_AT there. `out` takes the result, or
+ * holds the signature that is to be verified.
+ */
+struct asym_job {
+	const struct asym_algorithm *alg;
+	enum asym_use use;
+	size_t key_len, in_len;
+	size_t out_len; /* of the signature to verify, or of the result */
+	const struct buffer *in, *out;
+};
+
+enum { ASYM_KEY_AT = ASYM_IN_MAX_BYTES, ASYM_BUFFER_BYTES = 4096 };
+
+/* Those of an operation, each a call of its own where it can be. */
+enum asym_step {
+	ASYM_ALLOCATE,
+	ASYM_IMPORT,
+	ASYM_PREPARE, /* gives the key to the operation */
+	ASYM_OPERATE, /* -EBADMSG: the signature is wrong */
+	ASYM_STEPS,
 };
 
 struct backend {
@@ -204,6 +230,28 @@ struct backend {
 	 */
 	int (*random)(struct session *session, const struct buffer *out,
 		      size_t len, uint32_t repeat, struct error *err);
+
+	/*
+	 * Asymmetric keys, in a session of open_asym(), which has one key at a
+	 * time. generate() takes the place of ASYM_IMPORT; public_key() writes
+	 * the public part of what was generated.
+	 */
+	int (*open_asym)(struct session **session, struct error *err);
+	int (*asym_step)(struct session *session, struct asym_job *job,
+			 enum asym_step step, struct error *err);
+	int (*generate)(struct session *session, const struct asym_job *job,
+			struct error *err);
+	int (*public_key)(struct session *session, const struct asym_job *job,
+			  uint8_t *out, struct error *err);
+	/*
+	 * Does the TEE say that it has the algorithm? That and what works are
+	 * two things. NULL: nobody says.
+	 */
+	int (*asym_says)(struct session *session,
+			 const struct asym_algorithm *alg, bool *says,
+			 struct error *err);
+	/* A new session in place of one whose TA has died; NULL: none dies. */
+	int (*asym_again)(struct session *session, struct error *err);
 
 	/* Of any session. */
 

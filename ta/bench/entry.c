@@ -26,6 +26,7 @@ void TA_CloseSessionEntryPoint(void *context)
 
 	cipher_close(&session->cipher);
 	mac_close(&session->mac);
+	asym_close(&session->asym);
 	object_close(session);
 	TEE_Free(session);
 }

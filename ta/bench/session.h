@@ -9,6 +9,7 @@
 #include <tee_internal_api.h>
 
 #include <teemark/algorithms.h>
+#include <teemark/asym.h>
 #include <teemark/ta_bench.h>
 
 #include "command.h"
@@ -29,10 +30,20 @@ struct mac {
 	TEE_OperationHandle operation;
 };
 
+struct asym {
+	const struct asym_algorithm *alg; /* NULL: nothing is allocated */
+	enum asym_use use;
+	bool have_key; /* the object has one */
+	bool prepared; /* the operation has it */
+	TEE_OperationHandle operation;
+	TEE_ObjectHandle key;
+};
+
 struct session {
 	struct clock clock;
 	struct cipher cipher;
 	struct mac mac;
+	struct asym asym;
 	TEE_ObjectHandle object; /* the one that is open, or null */
 	/* Never holds anything between two calls. */
 	uint8_t buffer[TA_BENCH_AE_DECRYPT_MAX + ALG_TAG_MAX_BYTES];
@@ -66,6 +77,15 @@ TEE_Result kernel_run(struct session *session, TEE_Param *params);
 TEE_Result ask(struct session *session, TEE_Param *params);
 TEE_Result digest_part(struct session *session, TEE_Param *params);
 
+TEE_Result asym_says(struct session *session, TEE_Param *params);
+TEE_Result asym_allocate(struct session *session, TEE_Param *params);
+TEE_Result asym_import(struct session *session, TEE_Param *params);
+TEE_Result asym_generate(struct session *session, TEE_Param *params);
+TEE_Result asym_public(struct session *session, TEE_Param *params);
+TEE_Result asym_prepare(struct session *session, TEE_Param *params);
+TEE_Result asym_operate(struct session *session, TEE_Param *params);
+TEE_Result asym_verify(struct session *session, TEE_Param *params);
+
 /* TEE_HANDLE_NULL is fine; before 3.20, OP-TEE's own function panics then. */
 static inline void operation_free(TEE_OperationHandle operation)
 {
@@ -76,6 +96,7 @@ static inline void operation_free(TEE_OperationHandle operation)
 /* They free and wipe; each accepts what is closed. */
 void cipher_close(struct cipher *cipher);
 void mac_close(struct mac *mac);
+void asym_close(struct asym *asym);
 void object_close(struct session *session);
 
 /*

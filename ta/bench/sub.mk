@@ -10,6 +10,7 @@ srcs-y += random.c
 srcs-y += kernel.c
 srcs-y += ask.c
 srcs-y += digest_part.c
+srcs-y += asym.c
 
 global-incdirs-y += ../../common/include
 global-incdirs-y += ../../common/src
@@ -17,8 +18,8 @@ global-incdirs-y += ../common
 cppflags-y += -DBYTES_UNALIGNED_OK=0	# the kit says -mstrict-align
 
 # What it shares: with the normal world, and with the other TAs.
-common := $(addprefix common/src/,algorithms.c kernels.c merkle_damgard.c \
-	sha256.c)
+common := $(addprefix common/src/,algorithms.c asym.c kernels.c \
+	merkle_damgard.c sha256.c)
 srcs_ext_base-y := ../..
 srcs_ext-y := $(common) ta/common/command.c ta/common/clock.c \
 	ta/common/startup.c

@@ -6,8 +6,8 @@
  *
  * Multi-instance as the digest TA, with the same rules for errors
  * (ta_digest.h). An object or operation belongs to its session and is
- * released and wiped when the session ends. A key goes in and never comes
- * out: no command returns one. Commands with a `repeat` are bounded by
+ * released and wiped when the session ends. A private key goes in and never
+ * comes out: no command returns one. (A shared secret does, to be compared.) Commands with a `repeat` are bounded by
  * ta_work.h: TEE_ERROR_BAD_PARAMETERS above.
  *
  * Besides the commands below it has the clock of ta_clock.h.
@@ -24,7 +24,7 @@
 /* clang-format on */
 #define TA_BENCH_UUID_TEXT "0b7c9a52-31f4-4e0d-a866-5d902ce1743b"
 
-#define TA_BENCH_ABI 2
+#define TA_BENCH_ABI 3
 
 #define TA_BENCH_OBJECT_MAX (4u << 20) /* bytes of a stored object */
 #define TA_BENCH_ID_MAX     64u        /* bytes of an object's name */
@@ -190,6 +190,39 @@ enum ta_bench_cmd {
 	 * [2] memref out: the digest
 	 */
 	TA_BENCH_CMD_DIGEST_PART = 70,
+
+	/*
+	 * An asymmetric algorithm of asym.h, each step a call of its own. A
+	 * call does one operation and repeats nothing: one signature takes
+	 * seconds on some boards, generating an RSA key minutes.
+	 * SAYS     [0] value in: a = struct asym_algorithm .id
+	 *          [1] value out: a = 1 if TEE_IsAlgorithmSupported() says
+	 *          so, else 0. What it says and what works may differ.
+	 * ALLOCATE [0] value in: a = .id, b = enum asym_use
+	 *          allocates the key object and the operation; drops those
+	 *          that were there
+	 * IMPORT   [0] memref in: the public part of the key and, for uses of
+	 *          the private key, the private part, with or without what the
+	 *          CRT needs: asym_private_bytes()
+	 * GENERATE makes a new key pair, for uses of the private key
+	 * PUBLIC   [0] memref out: the public part of such a key pair
+	 * PREPARE  gives the key to the operation
+	 * OPERATE  [0] memref in, [1] memref out: a digest or message and its
+	 *          signature; the public part of another's key and the shared
+	 *          secret; a plaintext and its ciphertext, or the reverse
+	 * VERIFY   [0] memref in: a digest or message, [1] memref in: its
+	 *          signature; TEE_ERROR_SIGNATURE_INVALID
+	 * A TEE may end the TA for what it doesn't like: another's key that is
+	 * no point of the curve, or an algorithm that it has only in part.
+	 */
+	TA_BENCH_CMD_ASYM_SAYS = 80,
+	TA_BENCH_CMD_ASYM_ALLOCATE = 81,
+	TA_BENCH_CMD_ASYM_IMPORT = 82,
+	TA_BENCH_CMD_ASYM_GENERATE = 83,
+	TA_BENCH_CMD_ASYM_PUBLIC = 84,
+	TA_BENCH_CMD_ASYM_PREPARE = 85,
+	TA_BENCH_CMD_ASYM_OPERATE = 86,
+	TA_BENCH_CMD_ASYM_VERIFY = 87,
 };
 
 #endif

@@ -12,6 +12,7 @@
 #include "backend.h"
 #include "cpu.h"
 #include "libcrypto.h"
+#include "openssl_asym.h"
 #include "shared_library.h"
 
 typedef struct evp_md_st EVP_MD;
@@ -119,6 +120,7 @@ struct session {
 	const EVP_MD *mds[IDS];
 	const EVP_CIPHER *ciphers[IDS];
 	const struct algorithm *stream; /* of the digest under way */
+	struct openssl_asym *asym;
 };
 
 extern const struct backend backend_openssl;
@@ -138,6 +140,7 @@ static void openssl_close(struct session *s)
 		evp.ctx_free(s->ctx);
 	if (s->hmac)
 		evp.hmac_free(s->hmac);
+	openssl_asym_close(s->asym);
 	for (size_t i = 0; i < IDS; i++) {
 		if (evp.md_fetch && evp.md_free)
 			evp.md_free((EVP_MD *)s->mds[i]);
@@ -166,6 +169,37 @@ static int openssl_open(struct session **session, struct error *err)
 	}
 	*session = s;
 	return 0;
+}
+
+static int openssl_open_asym(struct session **session, struct error *err)
+{
+	int ret = openssl_open(session, err);
+
+	if (!ret)
+		ret = openssl_asym_open(&(*session)->asym, err);
+	if (ret) {
+		openssl_close(*session);
+		*session = NULL;
+	}
+	return ret;
+}
+
+static int asym_step(struct session *s, struct asym_job *job,
+		     enum asym_step step, struct error *err)
+{
+	return openssl_asym_step(s->asym, job, step, err);
+}
+
+static int generate(struct session *s, const struct asym_job *job,
+		    struct error *err)
+{
+	return openssl_asym_generate(s->asym, job, err);
+}
+
+static int public_key(struct session *s, const struct asym_job *job,
+		      uint8_t *out, struct error *err)
+{
+	return openssl_asym_public_key(s->asym, job, out, err);
 }
 
 static const EVP_MD *find_md(struct session *s, const struct algorithm *alg)
@@ -467,4 +501,8 @@ const struct backend backend_openssl = {
 	.len_max = openssl_len_max,
 	.step = openssl_step,
 	.random = openssl_random,
+	.open_asym = openssl_open_asym,
+	.asym_step = asym_step,
+	.generate = generate,
+	.public_key = public_key,
 };

@@ -13,6 +13,7 @@
 
 #include "backend.h"
 #include "ta_session.h"
+#include "tee_asym.h"
 
 /* Where key and IV are in the small shared buffer. */
 enum { AT_KEY = 0, AT_IV = ALG_KEY_MAX_BYTES, SMALL_BYTES = 256 };
@@ -512,6 +513,37 @@ static int tee_random(struct session *s, const struct buffer *out, size_t len,
 			  "draw random bytes in the bench TA", err);
 }
 
+static int tee_asym_step(struct session *s, struct asym_job *job,
+			 enum asym_step step, struct error *err)
+{
+	return asym_ta_step(s->tee, job, step, err);
+}
+
+static int tee_generate(struct session *s, const struct asym_job *job,
+			struct error *err)
+{
+	(void)job;
+	return asym_ta_generate(s->tee, err);
+}
+
+static int tee_public_key(struct session *s, const struct asym_job *job,
+			  uint8_t *out, struct error *err)
+{
+	return asym_ta_public_key(s->tee, job, out, err);
+}
+
+static int tee_asym_says(struct session *s, const struct asym_algorithm *alg,
+			 bool *says, struct error *err)
+{
+	return asym_ta_says(s->tee, alg, says, err);
+}
+
+static int tee_asym_again(struct session *s, struct error *err)
+{
+	return tee_session_again(s->tee, &ta_bench_name.uuid, "the bench TA",
+				 err);
+}
+
 #define DIGESTS_OF_TA                                                     \
 	.crosses = true, .probe = tee_probe, .close = ta_close,           \
 	.buffer_alloc = ta_buffer_alloc, .buffer_free = ta_buffer_free,   \
@@ -534,6 +566,12 @@ const struct backend backend_tee = {
 	.arrange = tee_arrange,
 	.step = tee_step,
 	.random = tee_random,
+	.open_asym = bench_open,
+	.asym_step = tee_asym_step,
+	.generate = tee_generate,
+	.public_key = tee_public_key,
+	.asym_says = tee_asym_says,
+	.asym_again = tee_asym_again,
 };
 
 const struct backend backend_ta_c = {

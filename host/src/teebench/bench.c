@@ -250,6 +250,12 @@ static int get_ready(struct run *run, size_t i, struct measured *first,
 	plan->min_ns = o->min_ns > run->shortest_ns ? o->min_ns :
 						      run->shortest_ns;
 	for (unsigned r = 0; r < o->n_repeats; r++) {
+		/* One call is all that a sample has: none to find out by. */
+		if (measure_loops_max(&target) == 1) {
+			plan->loops[r] = 1;
+			plan->call_ns = first->ns;
+			continue;
+		}
 		ret = measure_calibrate(&run->measure, &target, plan->min_ns,
 					o->repeats[r], &plan->loops[r],
 					&call_ns, why);

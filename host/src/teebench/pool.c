@@ -10,7 +10,7 @@
 enum { MESSAGE_STEP = 1 << 20 };
 
 static const struct {
-	enum { OPEN, OPEN_KEYED, OPEN_RANDOM } by;
+	enum { OPEN, OPEN_KEYED, OPEN_RANDOM, OPEN_ASYM } by;
 	bool in, out, message;
 	size_t room; /* more than was reserved */
 } uses[DESK_USES] = {
@@ -21,6 +21,7 @@ static const struct {
 	[DESK_SAME_CODE] = { OPEN_KEYED, true, false, true, 0 },
 	[DESK_STORAGE] = { OPEN_KEYED, true, true, false, 0 },
 	[DESK_RANDOM] = { OPEN_RANDOM, false, true, false, 0 },
+	[DESK_ASYM] = { OPEN_ASYM, true, true, false, 0 },
 };
 
 void pool_message(uint8_t *data, size_t len)
@@ -77,6 +78,7 @@ static int open_desk(struct desk *desk, struct error *err)
 		[OPEN] = b->open,
 		[OPEN_KEYED] = b->open_keyed,
 		[OPEN_RANDOM] = b->open_random,
+		[OPEN_ASYM] = b->open_asym,
 	};
 	int ret;
 

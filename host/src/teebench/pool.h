@@ -18,6 +18,7 @@ enum desk_use {
 	DESK_SAME_CODE, /* `in` holds pool_message(): nobody writes to it */
 	DESK_STORAGE,   /* the object that is open is the owner's */
 	DESK_RANDOM,    /* to `out` */
+	DESK_ASYM,      /* `in` and `out` are the owner's, and the key */
 	DESK_USES,
 };
 

@@ -53,11 +53,12 @@ struct bench_case {
 
 	const struct workload *workload;
 	const struct algorithm *algorithm; /* set by parse(), or NULL */
+	const struct asym_algorithm *asym; /* set by parse(), or NULL */
 	const struct backend *backend;     /* set by parse(), or NULL */
 	int64_t bytes; /* of one operation; -1: has no such thing */
 	/*
-	 * Most calls in a sample, where ready() must make something for each;
-	 * set by parse(), 0: as many as it takes.
+	 * Most calls in a sample, where ready() must make something for each,
+	 * or one takes long; set by parse(), 0: as many as it takes.
 	 */
 	uint32_t loops_max;
 	void *state; /* the workload's own: case_prepare() */

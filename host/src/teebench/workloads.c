@@ -10,6 +10,8 @@ extern const struct workload workload_digest_parts;
 extern const struct workload workload_cipher, workload_cipher_steps;
 extern const struct workload workload_storage, workload_rng, workload_file;
 extern const struct workload workload_same_code, workload_copy_limit;
+extern const struct workload workload_sign, workload_verify, workload_derive,
+	workload_encrypt, workload_decrypt, workload_keygen, workload_key_steps;
 extern const struct workload workload_log, workload_time;
 
 /* clang-format off */
@@ -24,6 +26,13 @@ const struct workload *const workloads[] = {
 	&workload_digest_parts,
 	&workload_cipher,
 	&workload_cipher_steps,
+	&workload_sign,
+	&workload_verify,
+	&workload_derive,
+	&workload_encrypt,
+	&workload_decrypt,
+	&workload_keygen,
+	&workload_key_steps,
 	&workload_storage,
 	&workload_file,
 	&workload_rng,

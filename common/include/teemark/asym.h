@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The table of asymmetric algorithms: one row an algorithm, the same table in
+ * both worlds.
+ *
+ * To add an algorithm, add a row to common/src/asym.c, and a key and a
+ * published vector to host/src/teebench/asym_vectors.c.
+ */
+#ifndef TEEMARK_ASYM_H
+#define TEEMARK_ASYM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* What a key is made of. */
+enum asym_kind {
+	ASYM_RSA = 1, /* modulus, exponents; parts for the CRT */
+	ASYM_EC = 2,  /* a point's coordinates, a scalar */
+	ASYM_RAW = 3, /* a string of bytes each (RFC 7748, RFC 8032) */
+};
+
+/* What is done with a key. */
+enum asym_use {
+	ASYM_SIGN = 0,
+	ASYM_VERIFY = 1,
+	ASYM_DERIVE = 2,
+	ASYM_ENCRYPT = 3,
+	ASYM_DECRYPT = 4,
+	ASYM_USES
+};
+
+struct asym_algorithm {
+	uint16_t id; /* number on the wire to the TA; never reused */
+	uint8_t kind;
+	uint8_t uses;      /* bit mask of 1 << enum asym_use */
+	const char *name;  /* in case keys */
+	const char *title; /* as people write it: "ECDSA P-256" */
+	uint16_t bits;     /* of the key, as GlobalPlatform counts them */
+	/* of an RSA modulus, a coordinate, a raw key */
+	uint16_t value_bytes;
+	/* of what is signed: a digest; 0: a message of any length */
+	uint16_t digest_bytes;
+	uint16_t out_bytes; /* signature, secret or ciphertext */
+	uint32_t tee;       /* TEE_ALG_* */
+	uint32_t tee_pair;  /* TEE_TYPE_*_KEYPAIR */
+	uint32_t tee_curve; /* TEE_ECC_CURVE_*; 0: no such parameter */
+	/* TEE_ATTR_* of a raw key */
+	uint32_t tee_public_value, tee_private_value;
+	const char *evp;     /* type of key in OpenSSL */
+	const char *group;   /* OpenSSL's name of the curve, or "" */
+	const char *digest;  /* OpenSSL's name of the digest, or "" */
+	const char *padding; /* of RSA, OpenSSL's "pad-mode"; or "" */
+};
+
+#define ASYM_VALUE_MAX_BYTES 512u /* RSA-4096 */
+/* The public exponent of an RSA key on the wire. */
+#define ASYM_EXPONENT_BYTES    4u
+#define ASYM_PUBLIC_MAX_BYTES  (ASYM_VALUE_MAX_BYTES + ASYM_EXPONENT_BYTES)
+#define ASYM_PRIVATE_MAX_BYTES (ASYM_VALUE_MAX_BYTES * 7 / 2)
+/* What is signed, verified, encrypted or decrypted in one operation. */
+#define ASYM_IN_MAX_BYTES 512u
+
+extern const struct asym_algorithm asym_algorithms[];
+extern const size_t asym_algorithms_count;
+
+/* Both return NULL when there is no such row. */
+const struct asym_algorithm *asym_by_id(uint32_t id);
+const struct asym_algorithm *asym_by_name(const char *name);
+
+/* Does this use take the private key? */
+bool asym_is_private(enum asym_use use);
+
+/*
+ * Bytes of a key as it is sent. Its public part: RSA modulus and exponent, EC
+ * x and y, or the raw key. After it the private part: RSA private exponent,
+ * and with `crt` the primes p and q, d mod p-1, d mod q-1 and 1/q mod p; EC
+ * the scalar; or the raw key.
+ */
+size_t asym_public_bytes(const struct asym_algorithm *alg);
+size_t asym_private_bytes(const struct asym_algorithm *alg, bool crt);
+
+#endif

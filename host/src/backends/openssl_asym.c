@@ -1,0 +1,537 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * libcrypto's EVP_PKEY interface, 3.0 and later, opened at run time. Its few
+ * prototypes stand here (manual pages EVP_PKEY_fromdata(3), EVP_PKEY_sign(3),
+ * EVP_PKEY_derive(3), EVP_DigestSignInit(3), OSSL_PARAM(3), EVP_PKEY-RSA(7),
+ * EVP_PKEY-EC(7), EVP_PKEY-X25519(7)).
+ *
+ * OpenSSL writes ECDSA's signatures as ASN.1 and a TEE as two numbers: here
+ * they are two numbers, turned by a few hundred instructions in ASYM_OPERATE.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "openssl_asym.h"
+#include "shared_library.h"
+
+typedef struct evp_pkey_st EVP_PKEY;
+typedef struct evp_pkey_ctx_st EVP_PKEY_CTX;
+typedef struct evp_md_ctx_st EVP_MD_CTX;
+typedef struct bignum_st BIGNUM;
+
+/* As OSSL_PARAM of core.h. */
+struct param {
+	const char *key;
+	unsigned type;
+	void *data;
+	size_t len, returned;
+};
+
+enum { UNSIGNED = 2, TEXT = 4, BYTES = 5 };     /* types of core.h */
+enum { PUBLIC_KEY = 0x86, KEY_PAIR = 0x87 };    /* EVP_PKEY_* of evp.h */
+enum { POINT_UNCOMPRESSED = 4, PARTS_MAX = 9 }; /* SEC 1, 2.3.3 */
+
+typedef int init_function(EVP_PKEY_CTX *ctx, const struct param *params);
+typedef int operate_function(EVP_PKEY_CTX *ctx, unsigned char *out, size_t *len,
+			     const unsigned char *in, size_t in_len);
+
+static struct {
+	EVP_PKEY_CTX *(*by_name)(void *lib, const char *name,
+				 const char *query);
+	EVP_PKEY_CTX *(*by_key)(void *lib, EVP_PKEY *key, const char *query);
+	void (*ctx_free)(EVP_PKEY_CTX *ctx);
+	void (*free)(EVP_PKEY *key);
+	int (*fromdata_init)(EVP_PKEY_CTX *ctx);
+	int (*fromdata)(EVP_PKEY_CTX *ctx, EVP_PKEY **key, int selection,
+			struct param *params);
+	int (*keygen_init)(EVP_PKEY_CTX *ctx);
+	int (*set_params)(EVP_PKEY_CTX *ctx, const struct param *params);
+	int (*generate)(EVP_PKEY_CTX *ctx, EVP_PKEY **key);
+	int (*get_bytes)(const EVP_PKEY *key, const char *name,
+			 unsigned char *out, size_t room, size_t *len);
+	int (*get_number)(const EVP_PKEY *key, const char *name, BIGNUM **bn);
+	int (*number_bytes)(const BIGNUM *bn, unsigned char *out, int len);
+	void (*number_free)(BIGNUM *bn);
+	init_function *sign_init, *verify_init, *derive_init, *encrypt_init,
+		*decrypt_init;
+	operate_function *sign, *encrypt, *decrypt;
+	int (*verify)(EVP_PKEY_CTX *ctx, const unsigned char *signature,
+		      size_t len, const unsigned char *in, size_t in_len);
+	int (*set_peer)(EVP_PKEY_CTX *ctx, EVP_PKEY *peer);
+	int (*derive)(EVP_PKEY_CTX *ctx, unsigned char *out, size_t *len);
+	EVP_MD_CTX *(*md_new)(void);
+	void (*md_free)(EVP_MD_CTX *ctx);
+	int (*md_sign_init)(EVP_MD_CTX *ctx, EVP_PKEY_CTX **pctx,
+			    const char *md, void *lib, const char *query,
+			    EVP_PKEY *key, const struct param *params);
+	int (*md_verify_init)(EVP_MD_CTX *ctx, EVP_PKEY_CTX **pctx,
+			      const char *md, void *lib, const char *query,
+			      EVP_PKEY *key, const struct param *params);
+	int (*md_sign)(EVP_MD_CTX *ctx, unsigned char *out, size_t *len,
+		       const unsigned char *in, size_t in_len);
+	int (*md_verify)(EVP_MD_CTX *ctx, const unsigned char *signature,
+			 size_t len, const unsigned char *in, size_t in_len);
+} evp;
+
+static const struct symbol symbols[] = {
+	{ "EVP_PKEY_CTX_new_from_name", &evp.by_name, false },
+	{ "EVP_PKEY_CTX_new_from_pkey", &evp.by_key, false },
+	{ "EVP_PKEY_CTX_free", &evp.ctx_free, false },
+	{ "EVP_PKEY_free", &evp.free, false },
+	{ "EVP_PKEY_fromdata_init", &evp.fromdata_init, false },
+	{ "EVP_PKEY_fromdata", &evp.fromdata, false },
+	{ "EVP_PKEY_keygen_init", &evp.keygen_init, false },
+	{ "EVP_PKEY_CTX_set_params", &evp.set_params, false },
+	{ "EVP_PKEY_generate", &evp.generate, false },
+	{ "EVP_PKEY_get_octet_string_param", &evp.get_bytes, false },
+	{ "EVP_PKEY_get_bn_param", &evp.get_number, false },
+	{ "BN_bn2binpad", &evp.number_bytes, false },
+	{ "BN_free", &evp.number_free, false },
+	{ "EVP_PKEY_sign_init_ex", &evp.sign_init, false },
+	{ "EVP_PKEY_verify_init_ex", &evp.verify_init, false },
+	{ "EVP_PKEY_derive_init_ex", &evp.derive_init, false },
+	{ "EVP_PKEY_encrypt_init_ex", &evp.encrypt_init, false },
+	{ "EVP_PKEY_decrypt_init_ex", &evp.decrypt_init, false },
+	{ "EVP_PKEY_sign", &evp.sign, false },
+	{ "EVP_PKEY_verify", &evp.verify, false },
+	{ "EVP_PKEY_encrypt", &evp.encrypt, false },
+	{ "EVP_PKEY_decrypt", &evp.decrypt, false },
+	{ "EVP_PKEY_derive_set_peer", &evp.set_peer, false },
+	{ "EVP_PKEY_derive", &evp.derive, false },
+	{ "EVP_MD_CTX_new", &evp.md_new, false },
+	{ "EVP_MD_CTX_free", &evp.md_free, false },
+	{ "EVP_DigestSignInit_ex", &evp.md_sign_init, false },
+	{ "EVP_DigestVerifyInit_ex", &evp.md_verify_init, false },
+	{ "EVP_DigestSign", &evp.md_sign, false },
+	{ "EVP_DigestVerify", &evp.md_verify, false },
+	{ 0 },
+};
+
+static struct shared_library libcrypto = {
+	.title = "libcrypto 3.0",
+	.skip = "no-libcrypto",
+	.hint = "install OpenSSL's library, 3.0 or later (package libssl3)",
+	.names = (const char *const[]){ "libcrypto.so.3", NULL },
+	.symbols = symbols,
+};
+
+struct openssl_asym {
+	EVP_PKEY_CTX *maker; /* of keys */
+	EVP_PKEY *key, *peer;
+	EVP_PKEY_CTX *ctx; /* the key's */
+	EVP_MD_CTX *md_ctx;
+};
+
+static void drop_ctx(struct openssl_asym *a)
+{
+	evp.ctx_free(a->ctx);
+	a->ctx = NULL;
+}
+
+static void drop_key(struct openssl_asym *a)
+{
+	drop_ctx(a);
+	evp.free(a->key);
+	a->key = NULL;
+}
+
+int openssl_asym_open(struct openssl_asym **asym, struct error *err)
+{
+	int ret = shared_library_load(&libcrypto, err);
+
+	*asym = NULL;
+	if (ret)
+		return ret;
+	*asym = calloc(1, sizeof(**asym));
+	if (*asym)
+		(*asym)->md_ctx = evp.md_new();
+	if (!*asym || !(*asym)->md_ctx)
+		return error_set(err, -ENOMEM, "out of memory");
+	return 0;
+}
+
+void openssl_asym_close(struct openssl_asym *a)
+{
+	if (!a)
+		return;
+	drop_key(a);
+	evp.free(a->peer);
+	evp.ctx_free(a->maker);
+	evp.md_free(a->md_ctx);
+	free(a);
+}
+
+static int failed(struct error *err, const struct asym_job *job,
+		  const char *what)
+{
+	return error_set(err, -EIO, "libcrypto fails to %s for %s", what,
+			 job->alg->title);
+}
+
+/* EdDSA signs the message itself. */
+static bool signs_message(const struct asym_job *job)
+{
+	return (job->use == ASYM_SIGN || job->use == ASYM_VERIFY) &&
+	       !job->alg->digest_bytes;
+}
+
+static void add(struct param **next, const char *key, unsigned type,
+		const void *data, size_t len)
+{
+	*(*next)++ = (struct param){ key, type, (void *)data, len, 0 };
+}
+
+static void add_text(struct param **next, const char *key, const char *text)
+{
+	add(next, key, TEXT, text, strlen(text));
+}
+
+/* A number as asym.h has it, most significant byte first, turned about. */
+static void add_number(struct param **next, const char *key,
+		       const uint8_t *data, size_t len, uint8_t **room)
+{
+	uint8_t *turned = *room;
+
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+	for (size_t i = 0; i < len; i++)
+		turned[i] = data[len - 1 - i];
+#else
+	memcpy(turned, data, len);
+#endif
+	*room += len;
+	add(next, key, UNSIGNED, turned, len);
+}
+
+static int make_rsa(struct openssl_asym *a, const struct asym_algorithm *alg,
+		    const uint8_t *data, size_t len, EVP_PKEY **key)
+{
+	static const char *const names[] = {
+		"rsa-factor1",   "rsa-factor2",      "rsa-exponent1",
+		"rsa-exponent2", "rsa-coefficient1",
+	};
+	uint8_t numbers[ASYM_PUBLIC_MAX_BYTES + ASYM_PRIVATE_MAX_BYTES];
+	struct param params[PARTS_MAX] = { 0 }, *next = params;
+	uint8_t *room = numbers;
+	size_t n = alg->value_bytes, at = asym_public_bytes(alg);
+	bool private = len > at;
+	int ok;
+
+	add_number(&next, "n", data, n, &room);
+	add_number(&next, "e", data + n, ASYM_EXPONENT_BYTES, &room);
+	if (private)
+		add_number(&next, "d", data + at, n, &room);
+	at += n;
+	for (size_t i = 0; at < len && i < 5; i++, at += n / 2)
+		add_number(&next, names[i], data + at, n / 2, &room);
+	ok = evp.fromdata(a->maker, key, private ? KEY_PAIR : PUBLIC_KEY,
+			  params);
+	memset(numbers, 0, sizeof(numbers));
+	return ok;
+}
+
+static int make_other(struct openssl_asym *a, const struct asym_algorithm *alg,
+		      const uint8_t *data, size_t len, EVP_PKEY **key)
+{
+	uint8_t point[ASYM_PUBLIC_MAX_BYTES + 1] = { POINT_UNCOMPRESSED };
+	uint8_t scalar[ASYM_VALUE_MAX_BYTES], *room = scalar;
+	struct param params[PARTS_MAX] = { 0 }, *next = params;
+	size_t public = asym_public_bytes(alg);
+	bool private = len > public;
+	int ok;
+
+	if (alg->kind == ASYM_EC) {
+		memcpy(point + 1, data, public);
+		add_text(&next, "group", alg->group);
+		add(&next, "pub", BYTES, point, public + 1);
+		if (private)
+			add_number(&next, "priv", data + public,
+				   alg->value_bytes, &room);
+	} else {
+		add(&next, "pub", BYTES, data, public);
+		if (private)
+			add(&next, "priv", BYTES, data + public,
+			    alg->value_bytes);
+	}
+	ok = evp.fromdata(a->maker, key, private ? KEY_PAIR : PUBLIC_KEY,
+			  params);
+	memset(scalar, 0, sizeof(scalar));
+	return ok;
+}
+
+static int make_key(struct openssl_asym *a, const struct asym_job *job,
+		    const uint8_t *data, size_t len, EVP_PKEY **key,
+		    struct error *err)
+{
+	const struct asym_algorithm *alg = job->alg;
+
+	evp.free(*key);
+	*key = NULL;
+	if (evp.fromdata_init(a->maker) != 1 ||
+	    (alg->kind == ASYM_RSA ? make_rsa(a, alg, data, len, key) :
+				     make_other(a, alg, data, len, key)) != 1)
+		return failed(err, job, "import a key");
+	return 0;
+}
+
+static int allocate(struct openssl_asym *a, const struct asym_job *job,
+		    struct error *err)
+{
+	drop_key(a);
+	evp.ctx_free(a->maker);
+	a->maker = evp.by_name(NULL, job->alg->evp, NULL);
+	return a->maker ? 0 :
+			  error_skip(err, -EOPNOTSUPP, "unsupported-algorithm",
+				     "libcrypto has no %s", job->alg->title);
+}
+
+static int prepare(struct openssl_asym *a, const struct asym_job *job,
+		   struct error *err)
+{
+	init_function *const init[ASYM_USES] = {
+		[ASYM_SIGN] = evp.sign_init,
+		[ASYM_VERIFY] = evp.verify_init,
+		[ASYM_DERIVE] = evp.derive_init,
+		[ASYM_ENCRYPT] = evp.encrypt_init,
+		[ASYM_DECRYPT] = evp.decrypt_init,
+	};
+	const struct asym_algorithm *alg = job->alg;
+	struct param params[PARTS_MAX] = { 0 }, *next = params;
+
+	drop_ctx(a);
+	if (signs_message(job))
+		return 0;
+	a->ctx = evp.by_key(NULL, a->key, NULL);
+	if (alg->padding[0])
+		add_text(&next, "pad-mode", alg->padding);
+	if (alg->digest[0])
+		add_text(&next, "digest", alg->digest);
+	if (!strcmp(alg->padding, "pss"))
+		add_text(&next, "saltlen", "digest");
+	if (!a->ctx || init[job->use](a->ctx, params) != 1)
+		return failed(err, job, "prepare");
+	return 0;
+}
+
+/* ASN.1's INTEGER of len bytes: no leading zeros, and no sign. */
+static uint8_t *put_integer(uint8_t *at, const uint8_t *number, size_t len)
+{
+	while (len > 1 && !*number) {
+		number++;
+		len--;
+	}
+	*at++ = 0x02;
+	*at++ = (uint8_t)(len + (*number >> 7));
+	if (*number >> 7)
+		*at++ = 0;
+	memcpy(at, number, len);
+	return at + len;
+}
+
+/* Two numbers of n bytes each as ASN.1; returns the length. */
+static size_t to_asn1(uint8_t *out, const uint8_t *numbers, size_t n)
+{
+	uint8_t body[ASYM_IN_MAX_BYTES];
+	uint8_t *end =
+		put_integer(put_integer(body, numbers, n), numbers + n, n);
+	size_t len = (size_t)(end - body), head = 0;
+
+	out[head++] = 0x30;
+	if (len > 127)
+		out[head++] = 0x81;
+	out[head++] = (uint8_t)len;
+	memcpy(out + head, body, len);
+	return head + len;
+}
+
+/* The reverse; false for what is no such thing. */
+static bool from_asn1(uint8_t *numbers, size_t n, const uint8_t *in, size_t len)
+{
+	size_t at = len > 1 && in[1] == 0x81 ? 3 : 2;
+
+	memset(numbers, 0, 2 * n);
+	for (size_t i = 0; i < 2; i++) {
+		size_t bytes;
+
+		if (at + 2 > len || in[at] != 0x02 || at + 2 + in[at + 1] > len)
+			return false;
+		bytes = in[at + 1];
+		at += 2;
+		if (bytes && !in[at]) {
+			bytes--;
+			at++;
+		}
+		if (bytes > n)
+			return false;
+		memcpy(numbers + i * n + n - bytes, in + at, bytes);
+		at += bytes;
+	}
+	return at == len;
+}
+
+static int sign(struct openssl_asym *a, struct asym_job *job, struct error *err)
+{
+	const struct asym_algorithm *alg = job->alg;
+	uint8_t *out = job->out->data, asn1[ASYM_IN_MAX_BYTES];
+	bool ec = alg->kind == ASYM_EC;
+	size_t len = ec ? sizeof(asn1) : ASYM_VALUE_MAX_BYTES;
+	int ok;
+
+	if (signs_message(job))
+		ok = evp.md_sign_init(a->md_ctx, NULL, NULL, NULL, NULL, a->key,
+				      NULL) == 1 &&
+		     evp.md_sign(a->md_ctx, out, &len, job->in->data,
+				 job->in_len) == 1;
+	else
+		ok = evp.sign(a->ctx, ec ? asn1 : out, &len, job->in->data,
+			      job->in_len) == 1;
+	if (ok && ec) {
+		ok = from_asn1(out, alg->value_bytes, asn1, len);
+		len = 2u * alg->value_bytes;
+	}
+	job->out_len = len;
+	return ok ? 0 : failed(err, job, "sign");
+}
+
+static int verify(struct openssl_asym *a, const struct asym_job *job,
+		  struct error *err)
+{
+	const uint8_t *signature = job->out->data;
+	uint8_t asn1[ASYM_IN_MAX_BYTES];
+	size_t len = job->out_len;
+	int ok;
+
+	if (len != job->alg->out_bytes)
+		return error_set(err, -EINVAL,
+				 "no signature of %s has %zu bytes",
+				 job->alg->title, len);
+	if (job->alg->kind == ASYM_EC) {
+		len = to_asn1(asn1, signature, job->alg->value_bytes);
+		signature = asn1;
+	}
+	if (signs_message(job))
+		ok = evp.md_verify_init(a->md_ctx, NULL, NULL, NULL, NULL,
+					a->key, NULL) == 1 &&
+		     evp.md_verify(a->md_ctx, signature, len, job->in->data,
+				   job->in_len) == 1;
+	else
+		ok = evp.verify(a->ctx, signature, len, job->in->data,
+				job->in_len) == 1;
+	return ok ? 0 :
+		    error_set(err, -EBADMSG,
+			      "libcrypto refuses a signature "
+			      "of %s",
+			      job->alg->title);
+}
+
+static int derive(struct openssl_asym *a, struct asym_job *job,
+		  struct error *err)
+{
+	int ret = make_key(a, job, job->in->data, job->in_len, &a->peer, err);
+
+	job->out_len = ASYM_VALUE_MAX_BYTES;
+	if (!ret && (evp.set_peer(a->ctx, a->peer) != 1 ||
+		     evp.derive(a->ctx, job->out->data, &job->out_len) != 1))
+		ret = failed(err, job, "agree on a key");
+	return ret;
+}
+
+static int operate(struct openssl_asym *a, struct asym_job *job,
+		   struct error *err)
+{
+	operate_function *function = evp.encrypt;
+
+	switch (job->use) {
+	case ASYM_SIGN:
+		return sign(a, job, err);
+	case ASYM_VERIFY:
+		return verify(a, job, err);
+	case ASYM_DERIVE:
+		return derive(a, job, err);
+	case ASYM_DECRYPT:
+		function = evp.decrypt;
+		break;
+	case ASYM_ENCRYPT:
+	case ASYM_USES:
+		break;
+	}
+	job->out_len = ASYM_VALUE_MAX_BYTES;
+	return function(a->ctx, job->out->data, &job->out_len, job->in->data,
+			job->in_len) == 1 ?
+		       0 :
+		       failed(err, job, "encrypt or decrypt");
+}
+
+int openssl_asym_step(struct openssl_asym *a, struct asym_job *job,
+		      enum asym_step step, struct error *err)
+{
+	switch (step) {
+	case ASYM_ALLOCATE:
+		return allocate(a, job, err);
+	case ASYM_IMPORT:
+		drop_ctx(a);
+		return make_key(a, job, job->in->data + ASYM_KEY_AT,
+				job->key_len, &a->key, err);
+	case ASYM_PREPARE:
+		return prepare(a, job, err);
+	case ASYM_OPERATE:
+	case ASYM_STEPS:
+		break;
+	}
+	return operate(a, job, err);
+}
+
+int openssl_asym_generate(struct openssl_asym *a, const struct asym_job *job,
+			  struct error *err)
+{
+	struct param params[PARTS_MAX] = { 0 }, *next = params;
+	size_t bits = job->alg->bits;
+
+	drop_key(a);
+	if (job->alg->kind == ASYM_RSA)
+		add(&next, "bits", UNSIGNED, &bits, sizeof(bits));
+	else if (job->alg->kind == ASYM_EC)
+		add_text(&next, "group", job->alg->group);
+	if (evp.keygen_init(a->maker) != 1 ||
+	    (next != params && evp.set_params(a->maker, params) != 1) ||
+	    evp.generate(a->maker, &a->key) != 1)
+		return failed(err, job, "generate a key");
+	return 0;
+}
+
+static bool get_number(const EVP_PKEY *key, const char *name, uint8_t *out,
+		       size_t len)
+{
+	BIGNUM *number = NULL;
+	bool ok = evp.get_number(key, name, &number) == 1 &&
+		  evp.number_bytes(number, out, (int)len) == (int)len;
+
+	evp.number_free(number);
+	return ok;
+}
+
+int openssl_asym_public_key(struct openssl_asym *a, const struct asym_job *job,
+			    uint8_t *out, struct error *err)
+{
+	size_t n = job->alg->value_bytes, len = 0;
+	uint8_t point[ASYM_PUBLIC_MAX_BYTES + 1];
+	bool ok = false;
+
+	switch ((enum asym_kind)job->alg->kind) {
+	case ASYM_RSA:
+		ok = get_number(a->key, "n", out, n) &&
+		     get_number(a->key, "e", out + n, ASYM_EXPONENT_BYTES);
+		break;
+	case ASYM_EC:
+		ok = evp.get_bytes(a->key, "pub", point, sizeof(point), &len) ==
+			     1 &&
+		     len == 2 * n + 1;
+		if (ok)
+			memcpy(out, point + 1, 2 * n);
+		break;
+	case ASYM_RAW:
+		ok = evp.get_bytes(a->key, "pub", out, n, &len) == 1;
+		break;
+	}
+	return ok ? 0 : failed(err, job, "tell a public key");
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Asymmetric keys by libcrypto, for backend_openssl.c: as backend.h says. */
+#ifndef OPENSSL_ASYM_H
+#define OPENSSL_ASYM_H
+
+#include "backend.h"
+
+struct openssl_asym;
+
+/* -ENOENT and a skip where libcrypto is older than 3.0. close() takes NULL. */
+int openssl_asym_open(struct openssl_asym **asym, struct error *err);
+void openssl_asym_close(struct openssl_asym *asym);
+int openssl_asym_step(struct openssl_asym *asym, struct asym_job *job,
+		      enum asym_step step, struct error *err);
+int openssl_asym_generate(struct openssl_asym *asym, const struct asym_job *job,
+			  struct error *err);
+int openssl_asym_public_key(struct openssl_asym *asym,
+			    const struct asym_job *job, uint8_t *out,
+			    struct error *err);
+
+#endif

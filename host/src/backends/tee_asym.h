@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Asymmetric keys in the bench TA, for backend_ta.c: as backend.h says. */
+#ifndef TEE_ASYM_H
+#define TEE_ASYM_H
+
+#include "backend.h"
+#include "tee_client.h"
+
+int asym_ta_step(struct tee_session *tee, struct asym_job *job,
+		 enum asym_step step, struct error *err);
+int asym_ta_generate(struct tee_session *tee, struct error *err);
+int asym_ta_public_key(struct tee_session *tee, const struct asym_job *job,
+		       uint8_t *out, struct error *err);
+int asym_ta_says(struct tee_session *tee, const struct asym_algorithm *alg,
+		 bool *says, struct error *err);
+
+#endif

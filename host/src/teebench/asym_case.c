@@ -1,0 +1,488 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <string.h>
+
+#include <tee_client_api.h>
+
+#include "asym_case.h"
+#include "json.h"
+#include "known_answer.h"
+
+static const char *const step_names[ASYM_STEPS] = {
+	[ASYM_ALLOCATE] = "allocated",
+	[ASYM_IMPORT] = "given a key",
+	[ASYM_PREPARE] = "prepared",
+	[ASYM_OPERATE] = "used",
+};
+
+static int take_desk(struct pool *pool, const struct backend *backend,
+		     struct desk **desk, struct error *err)
+{
+	return pool_desk(pool, backend, DESK_ASYM, ASYM_BUFFER_BYTES, desk,
+			 err);
+}
+
+int asym_case_parse(struct bench_case *c, struct pool *pool, struct error *err)
+{
+	int ret = case_need_backend(c, err);
+
+	c->asym = asym_by_name(c->algorithm_name);
+	if (!ret && !c->asym)
+		ret = error_set(err, -EINVAL,
+				"\"%s\" is not an asymmetric algorithm",
+				c->algorithm_name);
+	for (size_t i = 0; !ret && backends[i]; i++)
+		if (backends[i]->asym_step)
+			ret = pool_reserve(pool, backends[i], DESK_ASYM,
+					   ASYM_BUFFER_BYTES, err);
+	/* One takes seconds on some boards: a sample is one of them. */
+	if (case_in_ta(c))
+		c->loops_max = 1;
+	return ret;
+}
+
+/* Lays the published key out for a use; returns its length. */
+static size_t put_key(const struct asym_case *k, enum asym_use use, uint8_t *at)
+{
+	const struct asym_key *key = asym_key_of(k->vector);
+	size_t room = ASYM_BUFFER_BYTES - ASYM_KEY_AT;
+	size_t len = vector_bytes(at, room, key->public);
+
+	if (!asym_is_private(use))
+		return len;
+	vector_bytes(at + len, room - len, key->private);
+	return len +
+	       asym_private_bytes(k->job.alg,
+				  k->job.alg->kind == ASYM_RSA && !k->plain);
+}
+
+/*
+ * One step on a desk. A TA that dies of it gets a new session, so that the
+ * other cases go on; whoever was on the desk begins anew.
+ */
+static int take(struct asym_case *k, struct desk *desk, struct asym_job *job,
+		enum asym_step step, struct error *err)
+{
+	struct error why = { 0 };
+	int ret = desk->backend->asym_step(desk->session, job, step, &why);
+
+	if (!ret)
+		return 0;
+	if (why.tee_result == TEEC_ERROR_TARGET_DEAD &&
+	    desk->backend->asym_again) {
+		struct error again = { 0 };
+
+		desk->owner = NULL;
+		if (desk->backend->asym_again(desk->session, &again))
+			why = again;
+		else if (!k->works)
+			error_skip(&why, -EHOSTDOWN, "ta-ended",
+				   "the TEE says that it has %s%s, and ends "
+				   "the TA when it is %s",
+				   k->says ? "" : "no ", job->alg->title,
+				   step_names[step]);
+	}
+	if (err)
+		*err = why;
+	return why.code;
+}
+
+static int lead_to(struct asym_case *k, struct desk *desk, struct asym_job *job,
+		   enum asym_step end, struct error *err)
+{
+	int ret = 0;
+
+	for (int i = ASYM_ALLOCATE; !ret && i < (int)end; i++)
+		ret = take(k, desk, job, (enum asym_step)i, err);
+	return ret;
+}
+
+/* Puts the case's things on its desk. */
+static void lay_out(struct asym_case *k)
+{
+	memcpy(k->desk->in.data, k->in, k->job.in_len);
+	k->job.key_len = put_key(k, k->job.use, k->desk->in.data + ASYM_KEY_AT);
+	if (k->job.use == ASYM_VERIFY) {
+		memcpy(k->desk->out.data, k->want, k->want_len);
+		k->job.out_len = k->want_len;
+	}
+}
+
+int asym_case_open(struct bench_case *c, struct pool *pool, enum asym_use use,
+		   struct error *err)
+{
+	struct asym_case *k = c->state;
+	const char *in, *want;
+	int ret;
+
+	if (!c->backend->asym_step)
+		return error_skip(err, -EOPNOTSUPP, "unsupported-algorithm",
+				  "backend %s has no asymmetric algorithms",
+				  c->backend->name);
+	k->vector = asym_vector_of(c->asym->name);
+	if (!k->vector || !asym_key_of(k->vector))
+		return error_set(err, -ENOENT,
+				 "no published vector of %s is known",
+				 c->asym->title);
+	ret = take_desk(pool, c->backend, &k->desk, err);
+	if (ret)
+		return ret;
+	k->pool = pool;
+	k->backend = c->backend;
+	k->job = (struct asym_job){
+		.alg = c->asym,
+		.use = use,
+		.in = &k->desk->in,
+		.out = &k->desk->out,
+	};
+	in = use == ASYM_DECRYPT ? k->vector->result : k->vector->in;
+	want = use == ASYM_DECRYPT ? k->vector->in : k->vector->result;
+	k->job.in_len = vector_bytes(k->in, sizeof(k->in), in);
+	k->want_len = vector_bytes(k->want, sizeof(k->want), want);
+	if (!k->backend->asym_says)
+		return 0;
+	k->says_known = true;
+	return k->backend->asym_says(k->desk->session, c->asym, &k->says, err);
+}
+
+void asym_case_teardown(void *state)
+{
+	struct asym_case *k = state;
+
+	/* Its address may be another case's soon. */
+	if (k->desk && k->desk->owner == k)
+		k->desk->owner = NULL;
+}
+
+int asym_case_ready(void *state, uint32_t loops, struct error *err)
+{
+	struct asym_case *k = state;
+	enum asym_step end = k->generate           ? ASYM_IMPORT :
+			     k->step == ASYM_STEPS ? ASYM_ALLOCATE :
+						     k->step;
+	int ret;
+
+	(void)loops;
+	if (k->desk->owner == k)
+		return 0;
+	lay_out(k);
+	ret = lead_to(k, k->desk, &k->job, end, err);
+	if (!ret)
+		k->desk->owner = k;
+	return ret;
+}
+
+int asym_case_run(void *state, uint32_t loops, uint32_t repeat,
+		  struct error *err)
+{
+	struct asym_case *k = state;
+	int ret = 0;
+
+	(void)repeat;
+	for (uint32_t i = 0; !ret && i < loops; i++) {
+		if (k->generate)
+			ret = k->backend->generate(k->desk->session, &k->job,
+						   err);
+		else if (k->step == ASYM_STEPS)
+			ret = lead_to(k, k->desk, &k->job, ASYM_STEPS, err);
+		else
+			ret = take(k, k->desk, &k->job, k->step, err);
+	}
+	k->works = k->works || !ret;
+	return ret;
+}
+
+/*
+ * Another backend's desk, of those that compute in this process if there is
+ * one; NULL: there is none.
+ */
+static struct desk *other_desk(const struct asym_case *k)
+{
+	struct desk *desk, *found = NULL;
+
+	for (size_t i = 0; backends[i]; i++) {
+		const struct backend *b = backends[i];
+
+		if (!b->asym_step || b == k->backend ||
+		    take_desk(k->pool, b, &desk, NULL))
+			continue;
+		if (!found || b->local)
+			found = desk;
+	}
+	return found;
+}
+
+/*
+ * An operation with the published key on a desk, whichever it is. public: that
+ * key instead, or NULL. out: the result, or the signature to verify.
+ */
+static int ask(struct asym_case *k, struct desk *desk, enum asym_use use,
+	       const uint8_t *public, const uint8_t *in, size_t in_len,
+	       uint8_t *out, size_t *out_len, struct error *err)
+{
+	struct asym_job job = {
+		.alg = k->job.alg,
+		.use = use,
+		.in_len = in_len,
+		.out_len = *out_len,
+		.in = &desk->in,
+		.out = &desk->out,
+	};
+	int ret;
+
+	desk->owner = NULL;
+	job.key_len = put_key(k, use, desk->in.data + ASYM_KEY_AT);
+	if (public)
+		memcpy(desk->in.data + ASYM_KEY_AT, public, job.key_len);
+	memcpy(desk->in.data, in, in_len);
+	if (use == ASYM_VERIFY)
+		memcpy(desk->out.data, out, *out_len);
+	ret = lead_to(k, desk, &job, ASYM_STEPS, err);
+	if (!ret && use != ASYM_VERIFY) {
+		memcpy(out, desk->out.data, job.out_len);
+		*out_len = job.out_len;
+	}
+	return ret;
+}
+
+/* PKCS #1 v1.5 and EdDSA: one key and one message have one signature. */
+static bool is_deterministic(const struct asym_case *k)
+{
+	const struct asym_algorithm *alg = k->job.alg;
+
+	return k->job.use == ASYM_DERIVE || k->job.use == ASYM_DECRYPT ||
+	       (k->job.use == ASYM_SIGN &&
+		(!strcmp(alg->padding, "pkcs1") || !alg->digest_bytes));
+}
+
+static int wrong(const struct asym_case *k, const char *what, struct error *err)
+{
+	return known_answer_wrong(err, "%s of %s by backend %s", what,
+				  k->job.alg->title, k->backend->name);
+}
+
+/* Compares with the published answer, and wipes it. */
+static int compare(struct asym_case *k, struct error *err)
+{
+	uint8_t *out = k->desk->out.data;
+	bool differs = k->job.out_len != k->want_len ||
+		       memcmp(out, k->want, k->want_len);
+
+	memset(out, 0, k->want_len);
+	return differs ? wrong(k, "wrong result", err) : 0;
+}
+
+/* The signature in out is right, says a desk; and with a bit flipped wrong. */
+static int check_signature(struct asym_case *k, struct desk *desk,
+			   const uint8_t *public, uint8_t *signature,
+			   size_t len, bool and_flipped, struct error *err)
+{
+	struct error why = { 0 };
+	int ret = ask(k, desk, ASYM_VERIFY, public, k->in, k->job.in_len,
+		      signature, &len, &why);
+
+	if (ret == -EBADMSG)
+		return wrong(k, "a wrong signature", err);
+	if (!ret && and_flipped) {
+		signature[len / 2] ^= 1;
+		ret = ask(k, desk, ASYM_VERIFY, public, k->in, k->job.in_len,
+			  signature, &len, &why);
+		signature[len / 2] ^= 1;
+		if (!ret)
+			return known_answer_wrong(
+				err,
+				"backend %s takes a flipped bit in a signature "
+				"of %s for right",
+				desk->backend->name, k->job.alg->title);
+		ret = ret == -EBADMSG ? 0 : ret;
+	}
+	if (ret && err)
+		*err = why;
+	return ret;
+}
+
+/* What was encrypted, decrypted, is the message. */
+static int check_encrypted(struct asym_case *k, struct desk *desk,
+			   uint8_t *sealed, size_t len, struct error *err)
+{
+	uint8_t plain[ASYM_IN_MAX_BYTES];
+	size_t plain_len = 0;
+	int ret = ask(k, desk, ASYM_DECRYPT, NULL, sealed, len, plain,
+		      &plain_len, err);
+
+	if (!ret &&
+	    (plain_len != k->job.in_len || memcmp(plain, k->in, plain_len)))
+		ret = wrong(k, "wrong ciphertext", err);
+	return ret;
+}
+
+/*
+ * Asks who can say whether a result that chance is part of is right. Another
+ * backend if there is one, but no TEE for what takes its private key or comes
+ * after every sample: seconds each. `first`: it is the case's first result.
+ */
+static int check_by_other(struct asym_case *k, bool first, struct error *err)
+{
+	bool seals = k->job.use == ASYM_ENCRYPT;
+	uint8_t result[ASYM_IN_MAX_BYTES];
+	size_t len = k->job.out_len;
+	struct desk *desk = other_desk(k);
+
+	if (desk && !desk->backend->local && (seals || !first))
+		desk = NULL;
+	if (desk && first)
+		k->checked_by = desk->backend->name;
+	if (len > sizeof(result))
+		return wrong(k, "too long a result", err);
+	memcpy(result, k->desk->out.data, len);
+	memset(k->desk->out.data, 0, len);
+	if (!desk)
+		desk = k->desk;
+	return seals ? check_encrypted(k, desk, result, len, err) :
+		       check_signature(k, desk, NULL, result, len, first, err);
+}
+
+/* A verification must refuse one bit flipped in the signature, or the message. */
+static int refuses_flips(struct asym_case *k, struct error *err)
+{
+	uint8_t *places[] = { k->desk->out.data + k->want_len / 2,
+			      k->desk->in.data + k->job.in_len / 2 };
+
+	for (size_t i = 0; i < 2; i++) {
+		struct error why = { 0 };
+		int ret;
+
+		*places[i] ^= 1;
+		ret = take(k, k->desk, &k->job, ASYM_OPERATE, &why);
+		*places[i] ^= 1;
+		if (!ret)
+			return wrong(k,
+				     "a flipped bit is taken for a right "
+				     "signature",
+				     err);
+		if (ret != -EBADMSG) {
+			*err = why;
+			return ret;
+		}
+	}
+	return 0;
+}
+
+static int check_result(struct asym_case *k, bool first, struct error *err)
+{
+	if (k->job.use == ASYM_VERIFY)
+		return first ? refuses_flips(k, err) : 0;
+	return is_deterministic(k) ? compare(k, err) :
+				     check_by_other(k, first, err);
+}
+
+/* Two sides agree: the key that was generated, and the published one. */
+static int check_agreement(struct asym_case *k, struct desk *other,
+			   struct error *err)
+{
+	uint8_t ours[ASYM_IN_MAX_BYTES], theirs[ASYM_IN_MAX_BYTES];
+	size_t len = 0, public = asym_public_bytes(k->job.alg);
+	int ret;
+
+	put_key(k, ASYM_VERIFY, k->desk->in.data);
+	k->job.in_len = public;
+	ret = take(k, k->desk, &k->job, ASYM_OPERATE, err);
+	if (ret)
+		return ret;
+	memcpy(ours, k->desk->out.data, k->job.out_len);
+	ret = ask(k, other, ASYM_DERIVE, NULL, k->public, public, theirs, &len,
+		  err);
+	if (!ret && (len != k->job.out_len || memcmp(ours, theirs, len)))
+		ret = wrong(k, "a key pair that agrees on another secret", err);
+	return ret;
+}
+
+/* Makes use of the key pair on the desk, and another backend of its public key. */
+static int use_generated(struct asym_case *k, struct error *err)
+{
+	struct desk *other = other_desk(k);
+	uint8_t signature[ASYM_IN_MAX_BYTES];
+	int ret = take(k, k->desk, &k->job, ASYM_PREPARE, err);
+
+	if (ret || !other)
+		return ret;
+	k->checked_by = other->backend->name;
+	if (k->job.use == ASYM_DERIVE)
+		return check_agreement(k, other, err);
+	memcpy(k->desk->in.data, k->in, k->job.in_len);
+	ret = take(k, k->desk, &k->job, ASYM_OPERATE, err);
+	if (ret)
+		return ret;
+	memcpy(signature, k->desk->out.data, k->job.out_len);
+	return check_signature(k, other, k->public, signature, k->job.out_len,
+			       true, err);
+}
+
+/* Another key than the last, which another backend takes for one. */
+static int check_generated(struct asym_case *k, struct error *err)
+{
+	uint8_t public[ASYM_PUBLIC_MAX_BYTES] = { 0 };
+	struct desk *other = other_desk(k);
+	size_t len = asym_public_bytes(k->job.alg);
+	int ret =
+		k->backend->public_key(k->desk->session, &k->job, public, err);
+
+	if (ret)
+		return ret;
+	if (!memcmp(public, k->public, len))
+		return wrong(k, "the same key pair as before", err);
+	memcpy(k->public, public, len);
+	if (other && other->backend->local) {
+		struct asym_job job = { .alg = k->job.alg,
+					.use = ASYM_VERIFY,
+					.key_len = len,
+					.in = &other->in,
+					.out = &other->out };
+
+		other->owner = NULL;
+		memcpy(other->in.data + ASYM_KEY_AT, public, len);
+		ret = lead_to(k, other, &job, ASYM_PREPARE, err);
+	}
+	return ret;
+}
+
+int asym_case_check(void *state, struct error *err)
+{
+	struct asym_case *k = state;
+
+	if (k->generate)
+		return check_generated(k, err);
+	return k->step >= ASYM_OPERATE ? check_result(k, false, err) : 0;
+}
+
+int asym_case_verify(void *state, struct error *err)
+{
+	struct asym_case *k = state;
+	int ret = 0;
+
+	if (k->generate) {
+		ret = check_generated(k, err);
+		if (!ret)
+			ret = use_generated(k, err);
+		k->desk->owner = NULL;
+		return ret;
+	}
+	/* From where the step has led to the end. */
+	for (int i = (int)k->step + 1; !ret && i < ASYM_STEPS; i++)
+		ret = take(k, k->desk, &k->job, (enum asym_step)i, err);
+	return ret ? ret : check_result(k, true, err);
+}
+
+struct tee_session *asym_case_ta(const void *state)
+{
+	return desk_ta(((const struct asym_case *)state)->desk);
+}
+
+void asym_case_facts(const void *state, struct json *json)
+{
+	const struct asym_case *k = state;
+
+	json_string_or_null(json, "checked_by", k->checked_by);
+	if (k->says_known)
+		json_bool(json, "tee_says", k->says);
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A case with an asymmetric key: what sign, verify, derive, encrypt, decrypt,
+ * keygen and key-steps have in common. Keys are published ones (asym_vectors.h)
+ * but for those that keygen makes.
+ */
+#ifndef ASYM_CASE_H
+#define ASYM_CASE_H
+
+#include "asym_vectors.h"
+#include "pool.h"
+#include "workload.h"
+
+/* The state of such a workload. */
+struct asym_case {
+	struct pool *pool;
+	struct desk *desk;
+	const struct backend *backend;
+	const struct asym_vector *vector;
+	struct asym_job job;
+	bool plain;    /* an RSA key without what the CRT needs */
+	bool generate; /* keygen */
+	/* key-steps: the step, ASYM_STEPS for all; else ASYM_OPERATE */
+	enum asym_step step;
+	uint8_t in[ASYM_IN_MAX_BYTES], want[ASYM_IN_MAX_BYTES];
+	size_t want_len;
+	/* The public key that was generated last. */
+	uint8_t public[ASYM_PUBLIC_MAX_BYTES];
+	bool works; /* it came back once: what ends the TA later is a failure */
+	bool says_known, says;  /* what the TEE says of the algorithm */
+	const char *checked_by; /* the other backend, or NULL */
+};
+
+/* For parse(): c->asym, c->backend, and a desk. */
+int asym_case_parse(struct bench_case *c, struct pool *pool, struct error *err);
+/* For prepare(), the other members set. */
+int asym_case_open(struct bench_case *c, struct pool *pool, enum asym_use use,
+		   struct error *err);
+/* For struct workload. */
+int asym_case_ready(void *state, uint32_t loops, struct error *err);
+int asym_case_run(void *state, uint32_t loops, uint32_t repeat,
+		  struct error *err);
+/*
+ * The result against the published one and the other backend's opinion, which
+ * must also refuse it with a bit flipped; a verification must refuse a flipped
+ * bit itself.
+ */
+int asym_case_verify(void *state, struct error *err);
+int asym_case_check(void *state, struct error *err);
+struct tee_session *asym_case_ta(const void *state);
+/* "checked_by", and of a TEE "tee_says" */
+void asym_case_facts(const void *state, struct json *json);
+void asym_case_teardown(void *state);
+
+#endif

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * sign/ALGORITHM/BACKEND/KEY, verify, derive, encrypt, decrypt: one operation
+ * with a published key, imported before. KEY: `crt` or `plain` for what takes
+ * an RSA private key, with or without what the CRT needs; else `none`.
+ *
+ * keygen/ALGORITHM/BACKEND/none: a new key pair.
+ *
+ * key-steps/ALGORITHM/BACKEND/USE/STEP: one step of an operation by itself:
+ * allocate, import, prepare, operate; whole: all four, as with a key that is
+ * imported each time. USE: sign, verify, derive, encrypt, decrypt; RSA keys
+ * with what the CRT needs.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "asym_case.h"
+#include "listing.h"
+
+static const char *const use_names[] = {
+	[ASYM_SIGN] = "sign",       [ASYM_VERIFY] = "verify",
+	[ASYM_DERIVE] = "derive",   [ASYM_ENCRYPT] = "encrypt",
+	[ASYM_DECRYPT] = "decrypt", NULL,
+};
+static const char *const step_words[] = {
+	[ASYM_ALLOCATE] = "allocate", [ASYM_IMPORT] = "import",
+	[ASYM_PREPARE] = "prepare",   [ASYM_OPERATE] = "operate",
+	[ASYM_STEPS] = "whole",       NULL,
+};
+static const char *const key_words[] = { "crt", "plain", NULL };
+
+static int need_use(const struct bench_case *c, enum asym_use use,
+		    struct error *err)
+{
+	if (c->asym->uses & 1u << use)
+		return 0;
+	return error_set(err, -EINVAL, "%s does not %s", c->asym->title,
+			 use_names[use]);
+}
+
+static enum asym_use use_of(const struct bench_case *c)
+{
+	return (enum asym_use)case_choice(c->workload_name, use_names, "",
+					  NULL);
+}
+
+static int operation_parse(struct bench_case *c, struct pool *pool,
+			   struct error *err)
+{
+	int ret = asym_case_parse(c, pool, err);
+
+	if (!ret)
+		ret = need_use(c, use_of(c), err);
+	if (ret)
+		return ret;
+	if (c->asym->kind != ASYM_RSA || !asym_is_private(use_of(c)))
+		return case_need_no_parameters(c, err);
+	ret = case_choice(c->parameters, key_words, "a kind of RSA key", err);
+	return ret < 0 ? ret : 0;
+}
+
+static int operation_prepare(struct bench_case *c, struct pool *pool,
+			     struct error *err)
+{
+	struct asym_case *k = c->state;
+
+	k->step = ASYM_OPERATE;
+	k->plain = !strcmp(c->parameters, "plain");
+	return asym_case_open(c, pool, use_of(c), err);
+}
+
+/* The first use of an algorithm that takes the private key. */
+static enum asym_use private_use(const struct asym_algorithm *alg)
+{
+	int use = ASYM_SIGN;
+
+	while (!asym_is_private((enum asym_use)use) || !(alg->uses & 1u << use))
+		use++;
+	return (enum asym_use)use;
+}
+
+static int keygen_parse(struct bench_case *c, struct pool *pool,
+			struct error *err)
+{
+	int ret = asym_case_parse(c, pool, err);
+
+	if (!ret && private_use(c->asym) == ASYM_DECRYPT)
+		ret = error_set(err, -EINVAL,
+				"a key pair of %s is made as one to sign by: "
+				"keygen/rsa-%u",
+				c->asym->title, c->asym->bits);
+	c->loops_max = 1; /* each sample is one of a distribution */
+	return ret ? ret : case_need_no_parameters(c, err);
+}
+
+static int keygen_prepare(struct bench_case *c, struct pool *pool,
+			  struct error *err)
+{
+	struct asym_case *k = c->state;
+
+	k->generate = true;
+	return asym_case_open(c, pool, private_use(c->asym), err);
+}
+
+/* "sign/import" */
+static int split(const struct bench_case *c, enum asym_use *use,
+		 enum asym_step *step, struct error *err)
+{
+	const char *slash = strchr(c->parameters, '/');
+	char word[16];
+	int ret;
+
+	if (!slash || slash - c->parameters >= (int)sizeof(word))
+		return error_set(err, -EINVAL, "\"%s\" is not USE/STEP",
+				 c->parameters);
+	snprintf(word, sizeof(word), "%.*s", (int)(slash - c->parameters),
+		 c->parameters);
+	ret = case_choice(word, use_names, "a USE", err);
+	if (ret < 0)
+		return ret;
+	*use = (enum asym_use)ret;
+	ret = case_choice(slash + 1, step_words, "a STEP", err);
+	if (ret < 0)
+		return ret;
+	*step = (enum asym_step)ret;
+	return 0;
+}
+
+static int steps_parse(struct bench_case *c, struct pool *pool,
+		       struct error *err)
+{
+	int ret = asym_case_parse(c, pool, err);
+	enum asym_step step = ASYM_STEPS;
+	enum asym_use use;
+
+	if (!ret)
+		ret = split(c, &use, &step, err);
+	if (!ret)
+		ret = need_use(c, use, err);
+	if (step < ASYM_OPERATE)
+		c->loops_max = 0; /* these are short */
+	return ret;
+}
+
+static int steps_prepare(struct bench_case *c, struct pool *pool,
+			 struct error *err)
+{
+	struct asym_case *k = c->state;
+	enum asym_use use;
+	int ret = split(c, &use, &k->step, err);
+
+	return ret ? ret : asym_case_open(c, pool, use, err);
+}
+
+/* Whether a backend has it is told by a key that it takes. */
+static void list(struct listing *listing, struct pool *pool, int use)
+{
+	for (size_t b = 0; backends[b]; b++) {
+		if (!backends[b]->asym_step)
+			continue;
+		for (size_t a = 0; a < asym_algorithms_count; a++) {
+			const struct asym_algorithm *alg = &asym_algorithms[a];
+			enum asym_use any = use < 0 ? private_use(alg) :
+						      (enum asym_use)use;
+			struct asym_case k = { .step = ASYM_OPERATE };
+			struct bench_case c = { .asym = alg,
+						.backend = backends[b],
+						.state = &k };
+			struct error why = { 0 };
+
+			if (!(alg->uses & 1u << any))
+				continue;
+			if (!asym_case_open(&c, pool, any, &why))
+				asym_case_ready(&k, 1, &why);
+			asym_case_teardown(&k);
+			listing_add(listing, alg->name, backends[b]->name,
+				    &why);
+		}
+	}
+}
+
+static void list_any(struct listing *listing, struct pool *pool)
+{
+	list(listing, pool, -1);
+}
+
+#define OF_ASYM                                                           \
+	.state_size = sizeof(struct asym_case), .ready = asym_case_ready, \
+	.run = asym_case_run, .verify = asym_case_verify,                 \
+	.check = asym_case_check, .ta = asym_case_ta,                     \
+	.facts = asym_case_facts, .teardown = asym_case_teardown
+
+#define OPERATION(name_, use_, summary_, parameters_)                        \
+	static void list_##name_(struct listing *listing, struct pool *pool) \
+	{                                                                    \
+		list(listing, pool, use_);                                   \
+	}                                                                    \
+	const struct workload workload_##name_ = {                           \
+		.name = #name_,                                              \
+		.summary = summary_,                                         \
+		.parameters = parameters_,                                   \
+		.parse = operation_parse,                                    \
+		.prepare = operation_prepare,                                \
+		.list = list_##name_,                                        \
+		OF_ASYM,                                                     \
+	}
+
+OPERATION(sign, ASYM_SIGN, "a digest signed", "crt|plain|none");
+OPERATION(verify, ASYM_VERIFY, "a signature verified", "none");
+OPERATION(derive, ASYM_DERIVE, "a shared secret agreed on", "none");
+OPERATION(encrypt, ASYM_ENCRYPT, "a short message encrypted", "none");
+OPERATION(decrypt, ASYM_DECRYPT, "a short message decrypted", "crt|plain");
+
+const struct workload workload_keygen = {
+	.name = "keygen",
+	.summary = "a new key pair",
+	.parameters = "none",
+	.parse = keygen_parse,
+	.prepare = keygen_prepare,
+	.list = list_any,
+	OF_ASYM,
+};
+
+const struct workload workload_key_steps = {
+	.name = "key-steps",
+	.summary = "one step of an operation with an asymmetric key",
+	.parameters = "USE/STEP",
+	.parse = steps_parse,
+	.prepare = steps_prepare,
+	.list = list_any,
+	OF_ASYM,
+};
