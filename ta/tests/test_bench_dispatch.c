@@ -11,7 +11,7 @@
 #include "shim.h"
 
 /* All that there are. */
-enum { CMDS = TA_BENCH_CMD_DIGEST_PART + 1 };
+enum { CMDS = TA_BENCH_CMD_ASYM_VERIFY + 1 };
 
 /*
  * All 65,536 types of all commands, in a new session and in a ready one. In

@@ -7,6 +7,8 @@
  *
  * OpenSSL writes ECDSA's signatures as ASN.1 and a TEE as two numbers: here
  * they are two numbers, turned by a few hundred instructions in ASYM_OPERATE.
+ * The other's public key in DERIVE is imported in ASYM_PREPARE: 100,000
+ * instructions for P-256.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -299,8 +301,12 @@ static int prepare(struct openssl_asym *a, const struct asym_job *job,
 	struct param params[PARTS_MAX] = { 0 }, *next = params;
 
 	drop_ctx(a);
-	if (signs_message(job))
-		return 0;
+	if (signs_message(job)) {
+		/* One that was used keeps its key, whatever is given. */
+		evp.md_free(a->md_ctx);
+		a->md_ctx = evp.md_new();
+		return a->md_ctx ? 0 : failed(err, job, "prepare");
+	}
 	a->ctx = evp.by_key(NULL, a->key, NULL);
 	if (alg->padding[0])
 		add_text(&next, "pad-mode", alg->padding);
@@ -310,7 +316,9 @@ static int prepare(struct openssl_asym *a, const struct asym_job *job,
 		add_text(&next, "saltlen", "digest");
 	if (!a->ctx || init[job->use](a->ctx, params) != 1)
 		return failed(err, job, "prepare");
-	return 0;
+	return job->use == ASYM_DERIVE ? make_key(a, job, job->in->data,
+						  job->in_len, &a->peer, err) :
+					 0;
 }
 
 /* ASN.1's INTEGER of len bytes: no leading zeros, and no sign. */
@@ -427,13 +435,12 @@ static int verify(struct openssl_asym *a, const struct asym_job *job,
 static int derive(struct openssl_asym *a, struct asym_job *job,
 		  struct error *err)
 {
-	int ret = make_key(a, job, job->in->data, job->in_len, &a->peer, err);
-
 	job->out_len = ASYM_VALUE_MAX_BYTES;
-	if (!ret && (evp.set_peer(a->ctx, a->peer) != 1 ||
-		     evp.derive(a->ctx, job->out->data, &job->out_len) != 1))
-		ret = failed(err, job, "agree on a key");
-	return ret;
+	return evp.set_peer(a->ctx, a->peer) == 1 &&
+			       evp.derive(a->ctx, job->out->data,
+					  &job->out_len) == 1 ?
+		       0 :
+		       failed(err, job, "agree on a key");
 }
 
 static int operate(struct openssl_asym *a, struct asym_job *job,

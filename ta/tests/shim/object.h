@@ -2,8 +2,11 @@
 #ifndef OBJECT_H
 #define OBJECT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+struct asym_algorithm;
 
 /* A key, or an open persistent object. */
 struct shim_object {
@@ -13,6 +16,12 @@ struct shim_object {
 	size_t key_len;         /* 0: empty */
 	struct shim_file *file; /* NULL: transient */
 	size_t position;
+
+	/* Of asymmetric keys: as asym.h lays them out; public, private. */
+	const struct asym_algorithm *asym; /* NULL: none */
+	bool pair;
+	uint8_t parts[4096];
+	size_t parts_len; /* 0: empty */
 };
 
 #endif

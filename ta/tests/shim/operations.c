@@ -12,6 +12,7 @@
 
 #include <teemark/algorithms.h>
 
+#include "asymmetric.h"
 #include "object.h"
 #include <tee_internal_api.h>
 
@@ -25,7 +26,14 @@ struct shim_operation {
 	EVP_MD_CTX *md; /* digests */
 	EVP_CIPHER_CTX *cipher;
 	HMAC_CTX *hmac;
+	struct shim_asym *asym; /* then alg is NULL */
 };
+
+struct shim_asym *shim_asym_in(TEE_OperationHandle operation);
+struct shim_asym *shim_asym_in(TEE_OperationHandle operation)
+{
+	return operation ? operation->asym : NULL;
+}
 
 static const struct algorithm *find(uint32_t tee)
 {
@@ -37,6 +45,8 @@ static const struct algorithm *find(uint32_t tee)
 
 TEE_Result TEE_IsAlgorithmSupported(uint32_t alg, uint32_t element)
 {
+	if (shim_asym_known(alg) && alg != shim_unsupported_alg)
+		return TEE_SUCCESS;
 	if (element != TEE_CRYPTO_ELEMENT_NONE || alg == shim_unsupported_alg ||
 	    !find(alg))
 		return TEE_ERROR_NOT_SUPPORTED;
@@ -99,6 +109,19 @@ TEE_Result TEE_AllocateOperation(TEE_OperationHandle *operation, uint32_t alg,
 
 	if (!operation)
 		shim_panic("TEE_AllocateOperation: null");
+	if (shim_asym_known(alg)) {
+		const struct asym_algorithm *asym =
+			shim_asym_of(alg, mode, max_key_size);
+
+		if (alg == shim_unsupported_alg || !asym)
+			return TEE_ERROR_NOT_SUPPORTED;
+		op = TEE_Malloc(sizeof(*op), TEE_MALLOC_FILL_ZERO);
+		if (!op)
+			return TEE_ERROR_OUT_OF_MEMORY;
+		op->asym = shim_asym_new(asym, mode);
+		*operation = op;
+		return TEE_SUCCESS;
+	}
 	if (TEE_IsAlgorithmSupported(alg, 0) != TEE_SUCCESS ||
 	    !mode_ok(row, mode))
 		return TEE_ERROR_NOT_SUPPORTED;
@@ -140,6 +163,7 @@ void TEE_FreeOperation(TEE_OperationHandle operation)
 	EVP_MD_CTX_free(operation->md);
 	EVP_CIPHER_CTX_free(operation->cipher);
 	HMAC_CTX_free(operation->hmac);
+	shim_asym_free(operation->asym);
 	OPENSSL_cleanse(operation, sizeof(*operation));
 	TEE_Free(operation);
 }
@@ -148,6 +172,8 @@ void TEE_ResetOperation(TEE_OperationHandle operation)
 {
 	if (!operation)
 		shim_panic("TEE_ResetOperation: null handle");
+	if (operation->asym)
+		return;
 	if (operation->md) {
 		if (EVP_DigestInit_ex(operation->md,
 				      EVP_get_digestbyname(operation->alg->evp),
@@ -199,15 +225,19 @@ TEE_Result TEE_DigestDoFinal(TEE_OperationHandle operation, const void *chunk,
 TEE_Result TEE_AllocateTransientObject(uint32_t type, uint32_t max_bits,
 				       TEE_ObjectHandle *object)
 {
+	const struct asym_algorithm *asym = shim_asym_of_type(type, max_bits);
 	struct shim_object *o = NULL;
 
-	if (max_bits % 8 || !key_size_ok(type, max_bits / 8))
+	if (!asym && type != TEE_TYPE_GENERIC_SECRET &&
+	    (max_bits % 8 || !key_size_ok(type, max_bits / 8)))
 		return TEE_ERROR_NOT_SUPPORTED;
 	o = TEE_Malloc(sizeof(*o), TEE_MALLOC_FILL_ZERO);
 	if (!o)
 		return TEE_ERROR_OUT_OF_MEMORY;
 	o->type = type;
 	o->max_key_bytes = max_bits / 8;
+	o->asym = asym;
+	o->pair = type >> 24 & 1;
 	*object = o;
 	return TEE_SUCCESS;
 }
@@ -220,6 +250,8 @@ void TEE_ResetTransientObject(TEE_ObjectHandle object)
 		shim_panic("TEE_ResetTransientObject: a persistent one");
 	OPENSSL_cleanse(object->key, sizeof(object->key));
 	object->key_len = 0;
+	OPENSSL_cleanse(object->parts, sizeof(object->parts));
+	object->parts_len = 0;
 }
 
 void TEE_FreeTransientObject(TEE_ObjectHandle object)
@@ -231,7 +263,7 @@ void TEE_FreeTransientObject(TEE_ObjectHandle object)
 void TEE_InitRefAttribute(TEE_Attribute *attribute, uint32_t id,
 			  const void *buffer, size_t len)
 {
-	if (!attribute || id != TEE_ATTR_SECRET_VALUE)
+	if (!attribute || !(id >> 31) || id >> 28 == 0xF)
 		shim_panic("TEE_InitRefAttribute");
 	attribute->attributeID = id;
 	attribute->content.ref.buffer = (void *)buffer;
@@ -244,6 +276,8 @@ TEE_Result TEE_PopulateTransientObject(TEE_ObjectHandle object,
 {
 	size_t len = attributes->content.ref.length;
 
+	if (object && object->asym)
+		return shim_asym_populate(object, attributes, count);
 	if (!object || object->file || object->key_len || count != 1)
 		shim_panic("TEE_PopulateTransientObject");
 	shim_not_shared(attributes->content.ref.buffer, len,
@@ -265,6 +299,10 @@ static void check_key(const struct shim_operation *op,
 TEE_Result TEE_SetOperationKey(TEE_OperationHandle operation,
 			       TEE_ObjectHandle key)
 {
+	if (operation && operation->asym) {
+		shim_asym_set_key(operation->asym, key);
+		return TEE_SUCCESS;
+	}
 	if (!operation || operation->md || operation->initialized ||
 	    is_xts(operation->alg))
 		shim_panic("TEE_SetOperationKey");

@@ -26,6 +26,7 @@ typedef uint32_t TEE_Result;
 #define TEE_ERROR_SHORT_BUFFER          0xFFFF0010u
 #define TEE_ERROR_STORAGE_NO_SPACE      0xFFFF3041u
 #define TEE_ERROR_MAC_INVALID           0xFFFF3071u
+#define TEE_ERROR_SIGNATURE_INVALID     0xFFFF3072u
 #define TEE_ERROR_SECURITY              0xFFFF000Fu
 
 #define TEE_NUM_PARAMS 4
@@ -58,8 +59,11 @@ typedef union {
 
 #define TEE_MODE_ENCRYPT 0
 #define TEE_MODE_DECRYPT 1
+#define TEE_MODE_SIGN    2
+#define TEE_MODE_VERIFY  3
 #define TEE_MODE_MAC     4
 #define TEE_MODE_DIGEST  5
+#define TEE_MODE_DERIVE  6
 
 #define TEE_ALG_AES_XTS     0x10000410u
 #define TEE_ALG_HMAC_SHA1   0x30000002u
@@ -76,7 +80,21 @@ typedef union {
 #define TEE_TYPE_HMAC_SHA384 0xA0000005u
 #define TEE_TYPE_HMAC_SHA512 0xA0000006u
 
-#define TEE_ATTR_SECRET_VALUE 0xC0000000u
+#define TEE_TYPE_GENERIC_SECRET 0xA0000000u
+
+#define TEE_ATTR_SECRET_VALUE         0xC0000000u
+#define TEE_ATTR_RSA_MODULUS          0xD0000130u
+#define TEE_ATTR_RSA_PUBLIC_EXPONENT  0xD0000230u
+#define TEE_ATTR_RSA_PRIVATE_EXPONENT 0xC0000330u
+#define TEE_ATTR_RSA_PRIME1           0xC0000430u
+#define TEE_ATTR_RSA_PRIME2           0xC0000530u
+#define TEE_ATTR_RSA_EXPONENT1        0xC0000630u
+#define TEE_ATTR_RSA_EXPONENT2        0xC0000730u
+#define TEE_ATTR_RSA_COEFFICIENT      0xC0000830u
+#define TEE_ATTR_ECC_PUBLIC_VALUE_X   0xD0000141u
+#define TEE_ATTR_ECC_PUBLIC_VALUE_Y   0xD0000241u
+#define TEE_ATTR_ECC_PRIVATE_VALUE    0xC0000341u
+#define TEE_ATTR_ECC_CURVE            0xF0000441u
 
 #define TEE_HANDLE_NULL 0
 
@@ -99,6 +117,10 @@ typedef struct {
 			void *buffer;
 			size_t length;
 		} ref;
+		struct {
+			uint32_t a;
+			uint32_t b;
+		} value;
 	} content;
 } TEE_Attribute;
 
@@ -168,6 +190,34 @@ void TEE_MACInit(TEE_OperationHandle operation, const void *iv, size_t len);
 TEE_Result TEE_MACComputeFinal(TEE_OperationHandle operation,
 			       const void *message, size_t len, void *mac,
 			       size_t *mac_len);
+
+void TEE_InitValueAttribute(TEE_Attribute *attribute, uint32_t id, uint32_t a,
+			    uint32_t b);
+TEE_Result TEE_GenerateKey(TEE_ObjectHandle object, uint32_t bits,
+			   const TEE_Attribute *attributes, uint32_t count);
+TEE_Result TEE_GetObjectBufferAttribute(TEE_ObjectHandle object, uint32_t id,
+					void *buffer, size_t *size);
+TEE_Result TEE_AsymmetricSignDigest(TEE_OperationHandle operation,
+				    const TEE_Attribute *attributes,
+				    uint32_t count, const void *digest,
+				    size_t digest_len, void *signature,
+				    size_t *signature_len);
+TEE_Result TEE_AsymmetricVerifyDigest(TEE_OperationHandle operation,
+				      const TEE_Attribute *attributes,
+				      uint32_t count, const void *digest,
+				      size_t digest_len, const void *signature,
+				      size_t signature_len);
+TEE_Result TEE_AsymmetricEncrypt(TEE_OperationHandle operation,
+				 const TEE_Attribute *attributes,
+				 uint32_t count, const void *src,
+				 size_t src_len, void *dst, size_t *dst_len);
+TEE_Result TEE_AsymmetricDecrypt(TEE_OperationHandle operation,
+				 const TEE_Attribute *attributes,
+				 uint32_t count, const void *src,
+				 size_t src_len, void *dst, size_t *dst_len);
+void TEE_DeriveKey(TEE_OperationHandle operation,
+		   const TEE_Attribute *attributes, uint32_t count,
+		   TEE_ObjectHandle derived);
 
 TEE_Result TEE_CreatePersistentObject(uint32_t storage, const void *id,
 				      size_t id_len, uint32_t flags,
