@@ -38,7 +38,7 @@ enum {
 	MARKERS = 0x70, /* the bits that all have in common */
 };
 
-enum { STEPS_MAX = 64 << 20 }; /* 512 MiB a window */
+enum { STEPS_MAX = 192 << 20 }; /* 1.5 GiB a window */
 
 static struct {
 	qemu_plugin_id_t id;

@@ -115,6 +115,12 @@ static void put_names(struct json *j)
 		json_u64(j, "out_bytes", algorithms[i].out_bytes);
 		json_object_end(j);
 	}
+	for (size_t i = 0; i < asym_algorithms_count; i++) {
+		json_object(j, NULL);
+		json_string(j, "name", asym_algorithms[i].name);
+		json_string(j, "title", asym_algorithms[i].title);
+		json_object_end(j);
+	}
 	json_array_end(j);
 }
 

@@ -414,6 +414,9 @@ class Case(Record, frozen=True, kw_only=True, tag="case"):
     checked_by: Annotated[
         str | None, Meta(description="other backend that computed the same, or understood it")
     ] = None
+    tee_says: Annotated[
+        bool | None, Meta(description="asymmetric: the TEE says that it has the algorithm")
+    ] = None
     rpcs_per_call: Annotated[
         float | None, Meta(description="calls of the TEE back to the normal world")
     ] = None
