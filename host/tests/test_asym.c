@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Cases with asymmetric keys by libcrypto: right ones pass, and wrong
+ * implementations, planted below the backend, fail before they are timed.
+ */
+#include "harness.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "asym_case.h"
+#include "cases.h"
+
+static enum {
+	RIGHT,
+	WRONG_RESULT,   /* a bit of each result is flipped */
+	ACCEPTS_ALL,    /* each signature is right */
+	REFUSES_ALL,    /* none is */
+	IGNORES_DIGEST, /* verifies with the published digest, whatever came */
+} fault;
+
+int __real_openssl_asym_step(void *asym, struct asym_job *job,
+			     enum asym_step step, struct error *err);
+int __wrap_openssl_asym_step(void *asym, struct asym_job *job,
+			     enum asym_step step, struct error *err);
+int __wrap_openssl_asym_step(void *asym, struct asym_job *job,
+			     enum asym_step step, struct error *err)
+{
+	static uint8_t first[ASYM_IN_MAX_BYTES];
+	static bool seen;
+	int ret;
+
+	if (step == ASYM_OPERATE && job->use == ASYM_VERIFY) {
+		if (fault == IGNORES_DIGEST && seen)
+			memcpy(job->in->data, first, job->in_len);
+		memcpy(first, job->in->data, job->in_len);
+		seen = fault == IGNORES_DIGEST;
+	}
+	ret = __real_openssl_asym_step(asym, job, step, err);
+	if (step != ASYM_OPERATE)
+		return ret;
+	if (job->use == ASYM_VERIFY) {
+		if (fault == ACCEPTS_ALL)
+			return 0;
+		if (fault == REFUSES_ALL)
+			return error_set(err, -EBADMSG, "planted");
+	} else if (fault == WRONG_RESULT && !ret) {
+		job->out->data[job->out_len / 2] ^= 4;
+	}
+	return ret;
+}
+
+/* As bench.c does it: 0, or what a case ends with; *why says why. */
+static int run_case(const char *key, struct error *why)
+{
+	const struct case_options defaults = { .samples = 1,
+					       .repeats = { 1 },
+					       .n_repeats = 1 };
+	struct cases cases = { 0 };
+	struct pool pool = { 0 };
+	struct bench_case *c;
+	int ret;
+
+	memset(why, 0, sizeof(*why));
+	if (cases_add_line(&cases, key, 0, &defaults, why))
+		fail_msg("%s: %s", key, why->what);
+	c = &cases.list[0];
+	if (case_parse(c, &pool, why))
+		fail_msg("%s: %s", key, why->what);
+	ret = case_prepare(c, &pool, why);
+	for (int turn = 0; !ret && turn < 2; turn++) {
+		ret = c->workload->ready(c->state, 1, why);
+		if (!ret)
+			ret = c->workload->run(c->state, 1, 1, why);
+		if (!ret)
+			ret = turn ? c->workload->check(c->state, why) :
+				     c->workload->verify(c->state, why);
+	}
+	case_teardown(c);
+	cases_free(&cases);
+	pool_close(&pool);
+	return ret;
+}
+
+static bool has_libcrypto(void)
+{
+	struct error err;
+
+	return run_case("sign/ed25519/openssl/none", &err) != -ENOENT;
+}
+
+static void test_every_algorithm(void **state)
+{
+	static const char *const uses[] = { "sign", "verify", "derive",
+					    "encrypt", "decrypt" };
+	char key[CASE_KEY_MAX];
+	struct error err;
+	unsigned ran = 0;
+
+	(void)state;
+	fault = RIGHT;
+	if (!has_libcrypto())
+		skip();
+	for (size_t a = 0; a < asym_algorithms_count; a++) {
+		const struct asym_algorithm *alg = &asym_algorithms[a];
+
+		for (unsigned use = 0; use < ASYM_USES; use++) {
+			bool rsa_private = alg->kind == ASYM_RSA &&
+					   asym_is_private(use);
+
+			if (!(alg->uses & 1u << use))
+				continue;
+			for (int plain = 0; plain <= rsa_private; plain++) {
+				snprintf(key, sizeof(key), "%s/%s/openssl/%s",
+					 uses[use], alg->name,
+					 !rsa_private ? "none" :
+					 plain        ? "plain" :
+							"crt");
+				if (run_case(key, &err))
+					fail_msg("%s: %s", key, err.what);
+				ran++;
+			}
+			for (const char *const *step =
+				     (const char *const[]){
+					     "allocate", "import", "prepare",
+					     "operate", "whole", NULL };
+			     *step; step++) {
+				snprintf(key, sizeof(key),
+					 "key-steps/%s/openssl/%s/%s",
+					 alg->name, uses[use], *step);
+				if (run_case(key, &err))
+					fail_msg("%s: %s", key, err.what);
+			}
+		}
+	}
+	assert_true(ran >= 30);
+	for (const char *const *name =
+		     (const char *const[]){ "ecdsa-p256", "ecdh-p384",
+					    "ed25519", "x448", "sm2",
+					    "rsa-2048", NULL };
+	     *name; name++) {
+		snprintf(key, sizeof(key), "keygen/%s/openssl/none", *name);
+		if (run_case(key, &err))
+			fail_msg("%s: %s", key, err.what);
+	}
+}
+
+static void test_wrong_implementations(void **state)
+{
+	static const struct {
+		int fault;
+		const char *key;
+	} rows[] = {
+		{ WRONG_RESULT, "sign/rsa-2048/openssl/crt" },
+		{ WRONG_RESULT, "sign/rsa-2048-pss/openssl/plain" },
+		{ WRONG_RESULT, "sign/ecdsa-p256/openssl/none" },
+		{ WRONG_RESULT, "sign/ed25519/openssl/none" },
+		{ WRONG_RESULT, "derive/ecdh-p256/openssl/none" },
+		{ WRONG_RESULT, "derive/x25519/openssl/none" },
+		{ WRONG_RESULT, "decrypt/rsa-2048-oaep/openssl/crt" },
+		{ WRONG_RESULT, "key-steps/ecdsa-p256/openssl/sign/import" },
+		{ WRONG_RESULT, "key-steps/ed25519/openssl/sign/whole" },
+		{ ACCEPTS_ALL, "verify/ecdsa-p256/openssl/none" },
+		{ ACCEPTS_ALL, "verify/rsa-2048/openssl/none" },
+		{ ACCEPTS_ALL, "sign/ecdsa-p256/openssl/none" },
+		{ REFUSES_ALL, "verify/ed25519/openssl/none" },
+		{ REFUSES_ALL, "sign/ecdsa-p384/openssl/none" },
+		{ IGNORES_DIGEST, "verify/ecdsa-p256/openssl/none" },
+	};
+	struct error err;
+
+	(void)state;
+	fault = RIGHT;
+	if (!has_libcrypto())
+		skip();
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		int ret;
+
+		fault = rows[i].fault;
+		ret = run_case(rows[i].key, &err);
+		fault = RIGHT;
+		if (ret != -EBADMSG || err.skip)
+			fail_msg("%s with fault %d: %d %s", rows[i].key,
+				 rows[i].fault, ret, err.what);
+	}
+	/* Encrypted wrongly, it can't be decrypted: whatever the error. */
+	fault = WRONG_RESULT;
+	assert_int_not_equal(run_case("encrypt/rsa-2048-oaep/openssl/none",
+				      &err),
+			     0);
+	fault = RIGHT;
+}
+
+static void bad(const char *key, const char *says)
+{
+	const struct case_options defaults = { .samples = 1 };
+	struct cases cases = { 0 };
+	struct pool pool = { 0 };
+	struct error err = { 0 };
+
+	if (!cases_add_line(&cases, key, 0, &defaults, &err))
+		assert_int_equal(case_parse(&cases.list[0], &pool, &err),
+				 -EINVAL);
+	if (!strstr(err.what, says))
+		fail_msg("%s: %s", key, err.what);
+	cases_free(&cases);
+	pool_close(&pool);
+}
+
+static void test_mistakes(void **state)
+{
+	(void)state;
+	bad("sign/sha256/openssl/none", "not an asymmetric algorithm");
+	bad("sign/ecdh-p256/openssl/none", "does not sign");
+	bad("sign/rsa-2048/openssl/none", "a kind of RSA key");
+	bad("sign/ecdsa-p256/openssl/crt", "no parameters");
+	bad("verify/rsa-2048/openssl/crt", "no parameters");
+	bad("keygen/rsa-2048-oaep/openssl/none", "keygen/rsa-2048");
+	bad("key-steps/ed25519/openssl/sign", "USE/STEP");
+	bad("key-steps/ed25519/openssl/derive/import", "does not derive");
+	bad("key-steps/ed25519/openssl/sign/hop", "a STEP");
+	bad("sign/ed25519/nobody/none", "no backend");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_every_algorithm),
+		cmocka_unit_test(test_wrong_implementations),
+		cmocka_unit_test(test_mistakes),
+	};
+
+	return cmocka_run_group_tests_name("asymmetric", tests, NULL, NULL);
+}
