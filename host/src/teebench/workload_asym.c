@@ -191,26 +191,73 @@ static void list_any(struct listing *listing, struct pool *pool)
 	.check = asym_case_check, .ta = asym_case_ta,                     \
 	.facts = asym_case_facts, .teardown = asym_case_teardown
 
-#define OPERATION(name_, use_, summary_, parameters_)                        \
-	static void list_##name_(struct listing *listing, struct pool *pool) \
-	{                                                                    \
-		list(listing, pool, use_);                                   \
-	}                                                                    \
-	const struct workload workload_##name_ = {                           \
-		.name = #name_,                                              \
-		.summary = summary_,                                         \
-		.parameters = parameters_,                                   \
-		.parse = operation_parse,                                    \
-		.prepare = operation_prepare,                                \
-		.list = list_##name_,                                        \
-		OF_ASYM,                                                     \
-	}
+#define OPERATION \
+	.parse = operation_parse, .prepare = operation_prepare, OF_ASYM
 
-OPERATION(sign, ASYM_SIGN, "a digest signed", "crt|plain|none");
-OPERATION(verify, ASYM_VERIFY, "a signature verified", "none");
-OPERATION(derive, ASYM_DERIVE, "a shared secret agreed on", "none");
-OPERATION(encrypt, ASYM_ENCRYPT, "a short message encrypted", "none");
-OPERATION(decrypt, ASYM_DECRYPT, "a short message decrypted", "crt|plain");
+static void list_sign(struct listing *listing, struct pool *pool)
+{
+	list(listing, pool, ASYM_SIGN);
+}
+
+const struct workload workload_sign = {
+	.name = "sign",
+	.summary = "a digest signed",
+	.parameters = "crt|plain|none",
+	.list = list_sign,
+	OPERATION,
+};
+
+static void list_verify(struct listing *listing, struct pool *pool)
+{
+	list(listing, pool, ASYM_VERIFY);
+}
+
+const struct workload workload_verify = {
+	.name = "verify",
+	.summary = "a signature verified",
+	.parameters = "none",
+	.list = list_verify,
+	OPERATION,
+};
+
+static void list_derive(struct listing *listing, struct pool *pool)
+{
+	list(listing, pool, ASYM_DERIVE);
+}
+
+const struct workload workload_derive = {
+	.name = "derive",
+	.summary = "a shared secret agreed on",
+	.parameters = "none",
+	.list = list_derive,
+	OPERATION,
+};
+
+static void list_encrypt(struct listing *listing, struct pool *pool)
+{
+	list(listing, pool, ASYM_ENCRYPT);
+}
+
+const struct workload workload_encrypt = {
+	.name = "encrypt",
+	.summary = "a short message encrypted",
+	.parameters = "none",
+	.list = list_encrypt,
+	OPERATION,
+};
+
+static void list_decrypt(struct listing *listing, struct pool *pool)
+{
+	list(listing, pool, ASYM_DECRYPT);
+}
+
+const struct workload workload_decrypt = {
+	.name = "decrypt",
+	.summary = "a short message decrypted",
+	.parameters = "crt|plain",
+	.list = list_decrypt,
+	OPERATION,
+};
 
 const struct workload workload_keygen = {
 	.name = "keygen",

@@ -269,6 +269,13 @@ CIPHER_STEPS = Workload(
     "cipher-steps", "ALGORITHM", "enc|dec/BYTES/STEP/all|inv", "steps of a cipher",
     backends=IN_TA,
 )  # fmt: skip
+SIGN = Workload("sign", "ALGORITHM", "crt|plain|none", "signatures", least_ms=20)
+VERIFY = Workload("verify", "ALGORITHM", NONE, "verifications of signatures", least_ms=20)
+DERIVE = Workload("derive", "ALGORITHM", NONE, "key agreements", least_ms=20)
+ENCRYPT = Workload("encrypt", "ALGORITHM", NONE, "short messages encrypted", least_ms=20)
+DECRYPT = Workload("decrypt", "ALGORITHM", "crt|plain", "short messages decrypted", least_ms=20)
+KEYGEN = Workload("keygen", "ALGORITHM", NONE, "new key pairs", least_ms=20)
+KEY_STEPS = Workload("key-steps", "ALGORITHM", "USE/STEP", "steps of a key's use")
 STORAGE = Workload(
     "storage", "OP", "BYTES", "stored objects and files", "storage", "storage", ("tee-",),
     {"create": (SMALL, DATA), "read": (DATA,), "write": (DATA,), "open": (SMALL,), "*": ()},
@@ -288,6 +295,7 @@ WORKLOADS: Mapping[str, Workload] = {
     row.name: row
     for row in (
         *(INVOKE, SHM, SESSION, TA_SIZE, CALL, ONESHOT, STREAM, DIGEST_PARTS, CIPHER),
+        *(SIGN, VERIFY, DERIVE, ENCRYPT, DECRYPT, KEYGEN, KEY_STEPS),
         *(CIPHER_STEPS, STORAGE, FILE, RNG, SAME_CODE, LOG, TIME, COPY_LIMIT),
     )
 }
