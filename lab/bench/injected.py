@@ -25,9 +25,9 @@ from inside import Both, Row
 
 from teemark.base import fmt
 from teemark.base.errors import TeemarkError
-from teemark.findings.causes import MORE, Status
-from teemark.findings.trace_causes import causes
-from teemark.model import models
+from teemark.base.finding import Status
+from teemark.findings.ground import SAME, Ground
+from teemark.findings.rules import judge
 from teemark.plan import plan
 from teemark.trace.roles import Role, roles
 
@@ -70,8 +70,6 @@ CALLS = (
         "log/lines/tee/0",
         "log/lines/tee/4",
         ("console",),
-        "console-traces",
-        {f"log/lines/tee/{n}": "log/lines/tee/0" for n in (1, 2, 4)},
     ),
     Injected(
         "a temporary reference in place of an allocated one",
@@ -164,8 +162,8 @@ def verdict(both: Both, rule: str, like: Mapping[str, str] | None = None) -> Sta
         for key, of in (like or {}).items()
     }
     run = replace(run, cases={**run.cases, **other})
-    found = causes(run, models.build(run), both.trace)
-    return next(cause.status for cause in found if cause.name == rule)
+    found = judge(Ground.of(run, both.trace))
+    return next(finding.status for finding in found if finding.key == rule)
 
 
 def verdicts(builds: Mapping[str, Both]) -> Iterator[tuple[str, str, bool, Status, Status]]:
@@ -173,7 +171,7 @@ def verdicts(builds: Mapping[str, Both]) -> Iterator[tuple[str, str, bool, Statu
     default = builds["default"]
     for one in CALLS:
         if one.rule is not None:
-            fires = _counted(default, one.there) > MORE * _counted(default, one.without)
+            fires = _counted(default, one.there) > SAME * _counted(default, one.without)
             found = verdict(default, one.rule)
             yield one.what, one.rule, fires, found, verdict(default, one.rule, one.like)
     for name, (rule, what) in RULES.items():
@@ -197,7 +195,7 @@ def main(arguments: Sequence[str]) -> int:
     say("\n| cause | rule | more than its threshold | with it | without |\n|---|---|---|---|---|")
     wrong = 0
     for what, rule, fires, there, without in verdicts(builds):
-        wrong += (there == "found") != fires or without != "absent"
+        wrong += (there == "found") != fires or without != "ruled out"
         say(f"| {what} | `{rule}` | {'yes' if fires else 'no'} | {there} | {without} |")
     say(f"\n{fmt.plural(wrong, 'rule')} said something else.")
     return 0 if not wrong and all(row.close for row in rows) else 1

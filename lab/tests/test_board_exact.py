@@ -19,7 +19,8 @@ from teemark.boards import VirtualBoard, ensure_installed, new_ta, own_ta
 from teemark.cli import main as cli
 from teemark.exact import gate
 from teemark.exact.baseline import held_against
-from teemark.findings import verdicts
+from teemark.findings import trust
+from teemark.findings.ground import Ground
 from teemark.measure import runner
 from teemark.model import models
 from teemark.model.breakdown import breakdowns
@@ -135,9 +136,9 @@ def test_two_boots_and_two_runs_in_one_boot_give_the_same_medians(
     assert {skip.code for skip in first.skips} == {"unsupported-algorithm"}
     assert len(first.cases) == len(quick.cases) - len(first.skips) > 70
     # What measuring itself costs, against the smallest case: a promise of 1 %.
-    share = verdicts.harness(first, models.build(first))
-    assert isinstance(share, verdicts.Ratio)
-    assert share.answer == "no", share.ratio
+    share = trust.harness(Ground.of(first))
+    assert share is not None
+    assert (share.severity, share.sure) == ("note", True), share.claim
     small = measured(
         qemu_v8_icount, plan.parse(SMALL, name="small", file="small"), tmp_path / "small"
     )
@@ -265,9 +266,9 @@ def test_a_ta_counts_what_the_slope_over_repetitions_says(qemu_v8_icount: Virtua
         # the way with a buffer and a digest costs more than an empty call, and not twice
         assert counted.crossing is not None
         assert call < counted.crossing.median < 2 * call
-    verdict = verdicts.two_clocks(run, built)
-    assert isinstance(verdict, verdicts.TwoClocks)
-    assert len(verdict.agree) == len(keys)
+    clocks = trust.two_clocks(Ground(run, built))
+    assert clocks is not None
+    assert f"{len(keys)} cases" in clocks.claim
 
 
 def test_what_counting_costs(qemu_v8_icount: VirtualBoard) -> None:
@@ -364,9 +365,9 @@ def test_injected_causes_are_put_where_they_are(
         assert found == pytest.approx(there - without, rel=0.05, abs=500), one.what
         if one.rule is not None:
             fired[one.rule] = injected.verdict(both, one.rule)
-            assert fired[one.rule] == ("found" if there > 1.05 * without else "absent"), one.rule
-            assert injected.verdict(both, one.rule, one.like) == "absent", one.rule
-    assert fired["console-traces"] == fired["tmpref-registration"] == "found"
+            assert fired[one.rule] == ("found" if there > 1.05 * without else "ruled out"), one.rule
+            assert injected.verdict(both, one.rule, one.like) == "ruled out", one.rule
+    assert fired["tmpref-registration"] == "found"
     assert fired["ree-time-rpc"] == "found"
 
 

@@ -331,7 +331,7 @@ def test_explain_prints_parts_and_json(tmp_path: Path) -> None:
     assert parts["client"]["measure"]
     known = sum(part["value"] for part in one["parts"] if part["value"] is not None)
     assert known == pytest.approx(one["total"]["value"])
-    assert any(verdict["key"] == "empty-call" for verdict in said["verdicts"])
+    assert any(finding["key"] == "empty-call" for finding in said["findings"])
 
 
 def test_a_case_that_isnt_there_is_a_wrong_word(tmp_path: Path) -> None:

@@ -11,9 +11,10 @@ import pytest
 
 from synthetic import INSIDE, TRUTH, Synthetic, run_from, work
 from teemark.base.errors import DataError
+from teemark.base.finding import Finding
 from teemark.export import FORMATS
-from teemark.findings import verdicts
-from teemark.findings.verdict_words import Said, say
+from teemark.findings import trust
+from teemark.findings.ground import Ground
 from teemark.measure.runner import Progress
 from teemark.model import models
 from teemark.model.counter import TOLERANCE, Slopes, counted_cases, slope_ratio
@@ -31,12 +32,11 @@ def run_of(**changes: object) -> RunData:
     return Synthetic(**changes).run()  # type: ignore[arg-type]
 
 
-def said(run: RunData, built: Models) -> Said | None:
-    verdict = verdicts.two_clocks(run, built)
-    return say(run, verdict) if verdict is not None else None
+def said(run: RunData, built: Models) -> Finding | None:
+    return trust.two_clocks(Ground(run, built))
 
 
-def judged(**changes: object) -> tuple[RunData, Models, Said | None]:
+def judged(**changes: object) -> tuple[RunData, Models, Finding | None]:
     run = run_of(**changes)
     built = models.build(run)
     return run, built, said(run, built)
@@ -109,7 +109,7 @@ def test_clocks_that_agree(noise: float, seed: int) -> None:
     assert {c.case.case for c in found} == REPEATED
     assert "disagree" not in {c.judgement for c in found}
     assert verdict is not None
-    assert verdict.kind == "finding"
+    assert verdict.severity == "note"
     if noise == 0:
         assert verdict.key == "ta-counter-agrees"
         assert f"{len(REPEATED)} cases" in verdict.claim
@@ -122,10 +122,10 @@ def test_clocks_that_disagree(speed: float) -> None:
     _, built, verdict = judged(counter=speed, noise=0.001)
     assert {c.judgement for c in built.counted if c.slopes} == {"disagree"}
     assert verdict is not None
-    assert (verdict.key, verdict.kind, verdict.confidence) == (
+    assert (verdict.key, verdict.severity, verdict.sure) == (
         "ta-counter-disagrees",
         "caution",
-        "high",
+        True,
     )
     assert all(key in verdict.evidence for key in REPEATED)
     assert f"{len(REPEATED)} cases of {len(REPEATED)}" in verdict.claim
@@ -181,7 +181,7 @@ def test_what_is_too_uncertain_is_left_undecided(changes: dict[str, object]) -> 
     _, built, verdict = judged(**({"counter": 1.0} | changes))
     assert {c.judgement for c in built.counted if c.slopes} == {"undecided"}
     assert verdict is not None
-    assert (verdict.key, verdict.confidence) == ("ta-counter-undecided", "low")
+    assert (verdict.key, verdict.sure) == ("ta-counter-undecided", False)
 
 
 def test_without_counter_or_repetitions_there_is_nothing_to_say() -> None:

@@ -18,7 +18,7 @@ from teemark.model.counter import Counted
 from teemark.model.fit import fit
 from teemark.model.stats import Estimate, estimate, exactly
 from teemark.page import figures
-from teemark.page.blocks import Block, Figures, Fold, Paragraph, Section, Table
+from teemark.page.blocks import Block, Findings, Fold, Paragraph, Section, Table
 from teemark.report.cells import misfit_cell
 from teemark.report.sections.cases import cases
 from teemark.report.sections.comparison import comparison
@@ -378,20 +378,43 @@ def test_side_by_side() -> None:
     assert comparison(subjects([EXACT])) is None
 
 
-def test_large_figures() -> None:
-    def large(run: RunData) -> list[tuple[str, ...]]:
+def test_the_first_sentences() -> None:
+    def first(run: RunData) -> list[tuple[str, bool]]:
         section = headline([subject(run)])
         assert section is not None
-        (found,) = (block for block in section.blocks if isinstance(block, Figures))
-        return [tuple(text(part) for part in item) for item in found.items]
+        found = next(block for block in section.blocks if isinstance(block, Findings))
+        return [(text((one.claim,)), one.sure) for one in found.items]
 
-    assert large(EXACT) == [
-        ("57 200", "instructions of an empty call into the TEE", "median"),
-        ("10.0", "instructions a byte of SHA-256", "TEE API"),
-        ("1.00", "instructions a byte of SHA-256", "OpenSSL"),
+    assert first(EXACT) == [
+        ("A call into the TEE costs 57 200 instructions before it does anything.", True),
+        (
+            "SHA-256 inside takes 10.0 instructions a byte, outside (OpenSSL) 1.00: 10 times as "
+            "much.",
+            True,
+        ),
     ]
-    assert large(NOISY)[0] == ("57.2 µs", "an empty call into the TEE", "median")
-    assert large(digests(0.3))[0][2] == "median, uncertain"
+    assert first(NOISY)[0] == ("A call into the TEE costs 57.2 µs before it does anything.", True)
+    assert not first(digests(0.3))[0][1]
+
+
+def test_every_kind_of_run_has_its_answer() -> None:
+    """Three sentences of a plan that calls and computes; what others measured, else."""
+    crypto = {
+        f"oneshot/sha256/{by}/{n}": base + 2.0 * n
+        for by, base in (("afalg", 4000), ("openssl", 900))
+        for n in (64, 1024, 4096, 65536)
+    }
+    stored = {
+        "storage/create/tee-ree-fs/7000": 70e6,
+        "storage/create/file-fsync/7000": 7e6,
+    }
+    for times, keys in (
+        (crypto, ["kernel-pays-off"]),
+        (stored, ["stored-objects"]),
+        (crypto | stored | {"invoke/none/tee/none": 57e3}, ["empty-call"]),
+    ):
+        run = run_of({key: [value] * 9 for key, value in times.items()}, icount=True)
+        assert [one.key for one in subject(run).found("answer")] == keys
 
 
 def test_all_cases() -> None:

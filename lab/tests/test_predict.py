@@ -12,8 +12,8 @@ import pytest
 from synthetic import Synthetic, run_of, run_with, scattered
 from teemark.base.work import Work
 from teemark.cli.main import run as teemark
-from teemark.findings.advice import Advice, advise
-from teemark.findings.advice_words import sentence
+from teemark.findings.choices import Choice, choices, choose, sentence
+from teemark.findings.ground import Ground
 from teemark.model import models
 from teemark.model.models import Models
 from teemark.model.predict import Prediction, Unpredictable, predict
@@ -176,7 +176,7 @@ def shm(kind: str, base: float, page: float) -> dict[str, float]:
 def test_the_kind_of_memory() -> None:
     times = shm("temporary", 110_000, 500) | shm("allocated", 60_000, 190)
     run = run_of({key: [ns] * 8 for key, ns in times.items()}, icount=True)
-    (found,) = advise(run, models.build(run))
+    (found,) = choose(Ground.of(run))
     assert (found.question, found.subject, found.choose, found.over) == (
         "memory",
         "inout",
@@ -185,7 +185,7 @@ def test_the_kind_of_memory() -> None:
     )
     assert (found.first, found.last) == (64, 1048576)
     assert found.saves == pytest.approx(1 - (60_000 + 256 * 190) / (110_000 + 256 * 500))
-    assert sentence(run, found) == (
+    assert sentence(Ground.of(run), found) == (
         "Memory for a call (inout): allocated takes the fewest instructions from 64\u00a0B to "
         "1\u00a0MiB; at 1\u00a0MiB it takes 54\u202f% less than temporary."
     )
@@ -194,25 +194,63 @@ def test_the_kind_of_memory() -> None:
 def test_nothing_is_advised_where_intervals_overlap() -> None:
     times = shm("temporary", 60_000, 190) | shm("allocated", 60_010, 190)
     run = run_of({key: scattered(ns, 0.02) for key, ns in times.items()})
-    assert not advise(run, models.build(run))
+    assert not choose(Ground.of(run))
+
+
+@pytest.mark.parametrize(("more", "chosen"), [(1.009, 0), (1.011, 1)])
+def test_a_hundredth_is_no_choice(more: float, chosen: int) -> None:
+    """Not even where both are counted."""
+    times = {"shm/registered/tee/inout/64": 60_000 * more, "shm/allocated/tee/inout/64": 60_000}
+    run = run_of({key: [ns] * 8 for key, ns in times.items()}, icount=True)
+    assert len(choose(Ground.of(run))) == chosen
+
+
+def test_code_that_is_there_to_be_compared_with_is_no_choice() -> None:
+    """Ours outside of the TEE: `c` and `ce`, however fast."""
+    truth = {"ce": 20_000, "c": 25_000, "openssl": 30_000, "afalg": 40_000, "ta-ce": 90_000}
+    times = {f"oneshot/sha256/{who}/16384": [ns] * 8 for who, ns in truth.items()}
+    found = choose(Ground.of(run_of(times, icount=True)))
+    assert [(one.choose, one.over) for one in found] == [("openssl", "afalg")]
+
+
+def test_what_another_finding_says_is_no_choice_of_the_report() -> None:
+    """Allocated memory in place of temporary, and OpenSSL in place of the kernel; `advise`, which
+    has no other findings, says both."""
+    times = {f"shm/{kind}/tee/in/64": ns for kind, ns in (("temporary", 9e4), ("allocated", 5e4))}
+    times |= {
+        f"oneshot/sha256/{who}/{n}": base + 2.0 * n
+        for who, base in (("afalg", 4000), ("openssl", 900))
+        for n in (64, 1024, 4096, 65536)
+    }
+    ground = Ground.of(run_of({key: [ns] * 8 for key, ns in times.items()}, icount=True))
+    assert [one.question for one in choose(ground)] == ["memory", "backend"]
+    assert not list(choices(ground))
+
+
+def test_pieces_that_no_stream_was_measured_of_are_predicted() -> None:
+    times = {f"oneshot/sha256/tee/{n}": digest(n) for n in SIZES} | INVOKE
+    stream = {"stream/sha256/tee/1048576/65536": digest(1048576) + 16 * 66_000}
+    for more, predicted in (({}, True), (stream, False)):
+        every = choices(Ground.of(run_with(times | more)))
+        (found,) = (one for one in every if one.key == "pieces/sha256/tee")
+        assert found.evidence.startswith("Predicted") is predicted
 
 
 def test_the_backend_changes_with_the_size() -> None:
-    """openssl has the dearer call and the cheaper byte; at 1 KiB they are as good as equal."""
+    """afalg has the dearer call and the cheaper byte; at 1 KiB they are as good as equal."""
     truth = {
-        ("c", 64): 300,
-        ("openssl", 64): 700,
-        ("c", 1024): 2000,
-        ("openssl", 1024): 2001,
-        ("c", 16384): 30_000,
-        ("openssl", 16384): 20_000,
+        ("openssl", 64): 300,
+        ("afalg", 64): 700,
+        ("openssl", 1024): 2000,
+        ("afalg", 1024): 2001,
+        ("openssl", 16384): 30_000,
+        ("afalg", 16384): 20_000,
     }
     times = {f"oneshot/sha256/{who}/{n}": scattered(ns, 0.01) for (who, n), ns in truth.items()}
-    run = run_of(times)
-    found = [one for one in advise(run, models.build(run)) if one.question == "backend"]
+    found = [one for one in choose(Ground.of(run_of(times))) if one.question == "backend"]
     assert [(one.choose, one.first, one.last) for one in found] == [
-        ("c", 64, 64),
-        ("openssl", 16384, 16384),
+        ("openssl", 64, 64),
+        ("afalg", 16384, 16384),
     ]
 
 
@@ -231,9 +269,9 @@ def test_one_call_where_no_pieces_are_good_enough() -> None:
     ]
 
 
-def advise_of(found: Models) -> tuple[Advice, ...]:
+def advise_of(found: Models) -> tuple[Choice, ...]:
     run = run_of({"oneshot/sha256/tee/64": [1] * 8}, icount=True)
-    return advise(run, found)
+    return choose(Ground(run, found))
 
 
 # -- the commands --------------------------------------------------------------------------------

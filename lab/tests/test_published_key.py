@@ -11,9 +11,8 @@ import pytest
 
 from synthetic import Synthetic, run_from
 from teemark.boards.ta_key import all_signed_with_published_key, signed_with_published_key
-from teemark.findings.verdict_words import say
-from teemark.findings.verdicts import judge
-from teemark.model import models
+from teemark.findings.ground import Ground
+from teemark.findings.rules import judge
 
 HEAD = bytes.fromhex(
     "4853544f01000000602a010030494170200000015256aeacd8a6a2e350e8b73f8cd7d09760b07c9aaa388cc0"
@@ -96,8 +95,8 @@ def test_the_caution(
     records[0] |= {"emulated": emulated, "tas_signed_with_published_key": signed}
     kept = [r for r in records if not r.get("case") or str(r["case"]).split("/")[2] in backends]
     run = run_from(kept)
-    keys = {verdict.key: verdict for verdict in judge(run, models.build(run))}
+    keys = {finding.key: finding for finding in judge(Ground.of(run))}
     assert ("published-key" in keys) is said
     if said:
-        assert keys["published-key"].kind == "caution"
-        assert say(run, keys["published-key"]).claim == "Anybody can sign TAs for this board."
+        assert keys["published-key"].severity == "caution"
+        assert keys["published-key"].claim == "Anybody can sign TAs for this board."

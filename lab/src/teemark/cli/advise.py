@@ -15,18 +15,19 @@ def command(source: Path, as_json: bool) -> None:
     """Say which kind of memory, which pieces of a stream and which backend cost least, from which
     size to which, and what that saves.
 
-    Only sizes that RUN measured are compared. Where intervals overlap nothing is advised.
+    Memory and backends are compared at sizes that RUN measured, pieces by its models. Where
+    intervals overlap nothing is advised.
     """
     from teemark.base.console import json_text, paragraph, terminal
     from teemark.cli.common import warn
-    from teemark.findings.advice import advise
-    from teemark.findings.advice_words import sentence
-    from teemark.model.models import build
+    from teemark.findings.choices import choose, sentence
+    from teemark.findings.ground import Ground
     from teemark.run import reader
 
     run = reader.read(source)
     warn(run)
-    found = advise(run, build(run))
+    ground = Ground.of(run)
+    found = choose(ground)
     if as_json:
         data = [
             {
@@ -47,7 +48,7 @@ def command(source: Path, as_json: bool) -> None:
         return
     console = terminal()
     for one in found:
-        paragraph(console, f"• {sentence(run, one)}")
+        paragraph(console, f"• {sentence(ground, one)}")
     if not found:
         paragraph(
             console,

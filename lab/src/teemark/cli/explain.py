@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
     type=click.Path(path_type=Path),
     help="A run of `teemark trace` on the same board: some causes show only inside a call.",
 )
-@click.option("--json", "as_json", is_flag=True, help="All cases, and verdicts, as JSON.")
+@click.option("--json", "as_json", is_flag=True, help="All cases, and findings, as JSON.")
 def command(
     run_path: Path, cases: tuple[str, ...], *, everything: bool, traced: Path | None, as_json: bool
 ) -> int:
@@ -82,7 +81,6 @@ def command(
 def _show(subject: Subject, chosen: Sequence[Breakdown]) -> None:
     from rich.text import Text
 
-    from teemark.base.finding import Finding
     from teemark.page import bars, figures, terminal
     from teemark.page.blocks import Findings
     from teemark.report.sections import breakdown, causes
@@ -96,28 +94,9 @@ def _show(subject: Subject, chosen: Sequence[Breakdown]) -> None:
         console.print(bar)
         terminal.show(console, breakdown.told(subject, one))
         console.print()
-    found = {cause.key for cause in subject.causes if cause.status == "found"}
-    verdicts = [
-        Finding(
-            key=verdict.key,
-            topic="answer",
-            severity="caution" if verdict.kind == "caution" else "note",
-            claim=f"{verdict.key}: {verdict.claim}",
-            remedy=verdict.advice or "",
-            sure=verdict.confidence == "high",
-        )
-        for verdict in subject.verdicts
-        if _RESTATED.get(verdict.key) not in found
-    ]
-    terminal.show(console, [Findings(tuple(verdicts)), *causes.told(subject)])
+    doubts = tuple(one for one in subject.found("board", "trust") if one.severity != "note")
+    terminal.show(console, [*causes.told(subject), Findings(doubts)])
 
-
-_RESTATED = {
-    "shared-buffers": "tmpref-registration",
-    "keep-the-session": "ta-load-first-call",
-    "extensions": "no-crypto-extensions-in-tee",
-}
-"""Verdicts of the report that a cause says again."""
 
 _STYLES = {
     "0": "blue",
@@ -136,10 +115,7 @@ def _as_json(subject: Subject) -> dict[str, object]:
         "run": subject.run.file,
         "unit": subject.run.unit,
         "breakdowns": [_breakdown(one) for one in subject.breakdowns],
-        "verdicts": [
-            *(asdict(verdict) | {"status": "found", "lacks": None} for verdict in subject.verdicts),
-            *({"kind": "cause"} | asdict(cause) for cause in subject.causes),
-        ],
+        "findings": subject.findings,
     }
 
 

@@ -363,5 +363,5 @@ def _summary(outcome: Outcome, subject: Subject, html: Path) -> dict[str, object
             }
             for answer in answers(subject)
         ],
-        "verdicts": subject.verdicts,
+        "findings": subject.findings,
     }

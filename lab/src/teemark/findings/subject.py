@@ -1,20 +1,18 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What a section is made from: a run with its models and verdicts."""
+"""What a section is made from: a run with its models and findings."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
+from teemark.base.finding import Finding, Topic
 from teemark.base.work import ONESHOT
-from teemark.findings.cause_words import SaidCause
-from teemark.findings.cause_words import say as say_cause
+from teemark.findings.ground import Ground
 from teemark.findings.notices import lacking
-from teemark.findings.trace_causes import causes
-from teemark.findings.verdict_words import Said, say
-from teemark.findings.verdicts import judge
-from teemark.model.breakdown import Breakdown, breakdowns
-from teemark.model.models import Models, build
+from teemark.findings.rules import judge
+from teemark.model.breakdown import Breakdown
+from teemark.model.models import Models
 from teemark.page.blocks import Block, Chart, Fold, Heading, Paragraph, Section, Strong, Table, Text
 from teemark.run.reader import RunData
 from teemark.trace.profile import Trace
@@ -24,14 +22,18 @@ from teemark.trace.profile import Trace
 class Subject:
     run: RunData
     models: Models
-    verdicts: tuple[Said, ...]
+    findings: tuple[Finding, ...]
     label: str
     """The run's name in a report of several."""
     breakdowns: tuple[Breakdown, ...] = ()
-    causes: tuple[SaidCause, ...] = ()
     trace: Trace | None = None
     against: Trace | None = None
     """The trace that this one is compared with."""
+
+    def found(self, *topics: Topic) -> tuple[Finding, ...]:
+        """Returns what is said of these topics: what is found, and what is undecided."""
+        said = (one for one in self.findings if one.topic in topics and one.claim)
+        return tuple(one for one in said if one.status in ("found", "undecided"))
 
     @property
     def emulated(self) -> bool:
@@ -65,18 +67,15 @@ SectionFunction = Callable[[Sequence[Subject]], Section | None]
 def subjects(
     runs: Sequence[RunData], traces: Sequence[Trace | None] = (), against: Trace | None = None
 ) -> tuple[Subject, ...]:
-    """Fit and judge every run; labels tell runs of the same board apart."""
+    """Fits and judges every run; labels tell runs of the same board apart."""
     made = []
     names = [run.name for run in runs]
     for number, run in enumerate(runs, 1):
-        models = build(run)
         label = run.name if names.count(run.name) == 1 else f"{run.name} ({number})"
-        said = tuple(say(run, verdict) for verdict in judge(run, models))
         trace = traces[number - 1] if traces else None
-        parts = breakdowns(run, models)
-        found = causes(run, models, trace)
-        why = tuple(say_cause(run, cause) for cause in found)
-        made.append(Subject(run, models, said, label, parts, why, trace, against))
+        ground = Ground.of(run, trace)
+        parts, found = ground.breakdowns, judge(ground)
+        made.append(Subject(run, ground.models, found, label, parts, trace, against))
     return tuple(made)
 
 

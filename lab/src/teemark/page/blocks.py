@@ -60,13 +60,6 @@ class Banner:
 
 
 @dataclass(frozen=True, slots=True)
-class Figures:
-    """A few large numbers in a row: value, what it is, a remark."""
-
-    items: tuple[tuple[str, str, str], ...]
-
-
-@dataclass(frozen=True, slots=True)
 class Facts:
     """Names with values."""
 
@@ -127,7 +120,7 @@ class Heading:
     text: str
 
 
-Block = Paragraph | Bullets | Findings | Banner | Figures | Facts | Table | Chart | Fold | Heading
+Block = Paragraph | Bullets | Findings | Banner | Facts | Table | Chart | Fold | Heading
 
 
 @dataclass(frozen=True, slots=True)

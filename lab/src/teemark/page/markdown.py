@@ -16,7 +16,6 @@ from teemark.page.blocks import (
     Chart,
     Code,
     Facts,
-    Figures,
     Findings,
     Fold,
     Heading,
@@ -97,11 +96,6 @@ def block(value: Block, level: int) -> str:  # noqa: PLR0911 - one branch a kind
             return "\n".join(_finding(item) for item in value.items)
         case Banner():
             return f"> **{escape(value.title)}.** {text(value.text)}"
-        case Figures():
-            return "\n".join(
-                f"- **{escape(number)}** {escape(what)}, {escape(remark)}"
-                for number, what, remark in value.items
-            )
         case Facts():
             rows = (f"| {escape(name)} | {text(value_).strip()} |" for name, value_ in value.rows)
             return "\n".join(["| | |", "|---|---|", *rows])

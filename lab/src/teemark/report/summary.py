@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from teemark.base import fmt
 from teemark.base.console import paragraph
 from teemark.base.console import terminal as text_terminal
+from teemark.base.finding import ranked
 from teemark.base.work import CALL
 from teemark.page import figures, terminal
 from teemark.page.blocks import Column, Table
@@ -20,17 +21,27 @@ _MARKS = {"yes": "=", "no": "≠", "undecided": "?", "not measured": "?"}
 """Before what a seed document concludes."""
 
 
+DEAREST = 3
+"""Causes that are shown; the report has all of them."""
+
+
 def show(subject: Subject) -> None:
     """To stdout, plain where that is no terminal."""
     console = text_terminal()
+    for finding in subject.found("answer"):
+        paragraph(console, f"• {finding.claim}{'' if finding.sure else ' (uncertain)'}")
     tables = (_table(subject), _calls(subject))
     terminal.show(console, [table for table in tables if table is not None])
     for answer in answers(subject):
         paragraph(console, f"{_MARKS[answer.outcome]} {answer.sentence}")
-    for verdict in subject.verdicts:
-        unsure = verdict.confidence == "low"
-        mark = "!" if verdict.kind == "caution" else "? uncertain:" if unsure else "•"
-        paragraph(console, f"{mark} {verdict.claim}")
+    causes = [one for one in ranked(subject.findings) if one.topic == "cause"]
+    for number, finding in enumerate(causes[:DEAREST], 1):
+        paragraph(console, f"{number} {finding.claim}")
+        if finding.advice:
+            paragraph(console, f"  → {finding.advice}")
+    for finding in subject.found("board", "trust"):
+        if finding.severity != "note" and finding.key != "emulated":
+            paragraph(console, f"! {finding.claim}")
     run = subject.run
     counts = f"{fmt.plural(len(run.sound), 'case')} measured"
     if run.skips:

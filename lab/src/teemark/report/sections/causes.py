@@ -1,30 +1,19 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Why calls cost what they cost: causes that the run shows, those it rules out, and those that it
-can't tell, with what it lacks. `teemark explain` prints the same blocks."""
+"""Why calls cost what they cost: the causes that the run shows, the dearest first, those that it
+rules out, and those that it can't tell, with the command that would. `teemark explain` prints the
+same blocks."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
-from teemark.base import fmt
-from teemark.base.finding import Finding
-from teemark.findings.cause_words import SaidCause
+from teemark.base.finding import Finding, ranked
 from teemark.findings.subject import Subject, section
-from teemark.page.blocks import (
-    Block,
-    Bullets,
-    Code,
-    Findings,
-    Fold,
-    Inline,
-    Section,
-    Strong,
-    Text,
-)
+from teemark.page.blocks import Block, Bullets, Code, Findings, Inline, Section, Strong, Text
 
 
 def why(subjects: Sequence[Subject]) -> Section | None:
-    """Of runs that call into the TEE."""
+    """Shows runs that call into the TEE."""
     called = [subject for subject in subjects if subject.breakdowns or subject.trace]
     return section(
         "causes",
@@ -37,53 +26,45 @@ def why(subjects: Sequence[Subject]) -> Section | None:
 
 
 def told(subject: Subject) -> list[Block]:
-    found = [cause for cause in subject.causes if cause.claim is not None]
-    blocks: list[Block] = []
-    if found:
-        blocks.append(Findings(tuple(_finding(cause) for cause in found)))
-    others = tuple(_others(subject.causes))
-    if others:
-        blocks.append(Bullets(others))
-    lacking: dict[str, list[str]] = {}
-    for cause in subject.causes:
-        if cause.lacks is not None:
-            lacking.setdefault(cause.lacks, []).append(cause.key)
-    if lacking:
-        missing = tuple(
-            (*_names(keys), f", for lack of {lacks}.") for lacks, keys in lacking.items()
-        )
-        number = fmt.plural(sum(map(len, lacking.values())), "cause")
-        blocks.append(Fold("Not checked", number, (Bullets(missing),)))
-    return blocks
+    causes = tuple(one for one in subject.findings if one.topic == "cause")
+    found = ranked(causes)
+    blocks: list[Block] = [Findings(found)] if found else []
+    others = tuple(_others(causes))
+    return [*blocks, Bullets(others)] if others else blocks
 
 
-def _finding(cause: SaidCause) -> Finding:
-    return Finding(
-        key=cause.key,
-        topic="cause",
-        claim=f"{cause.key}: {cause.claim}",
-        evidence=cause.evidence,
-        remedy=cause.advice or "",
-        sure=cause.confidence == "high",
+def _others(causes: Sequence[Finding]) -> Iterator[Text]:
+    out, open_, unknown = (
+        [one for one in causes if one.status == status]
+        for status in ("ruled out", "undecided", "not checked")
     )
+    silent = [one for one in out if not one.claim]
+    if silent:
+        yield Strong("Ruled out"), ": ", *_names(silent), "."
+    for one in open_:
+        if not one.claim:
+            yield Strong("Undecided"), ": ", Code(one.key), f" ({one.evidence})."
+    for one in (*out, *open_, *unknown):
+        if one.claim:
+            told = one.remedy if one.status == "undecided" else ""
+            yield (" ".join(part for part in (one.claim, told) if part),)
+    for command in dict.fromkeys(one.remedy for one in unknown):
+        these = [one for one in unknown if one.remedy == command]
+        if command:
+            yield Strong("Not checked"), ": ", *_names(these), "; ", Code(command), " tells."
+            continue
+        for one in these:
+            yield (
+                Strong("Can't be checked here"),
+                ": ",
+                Code(one.key),
+                f", for lack of {one.lacks}.",
+            )
 
 
-def _others(causes: Sequence[SaidCause]) -> list[Text]:
-    made: list[Text] = []
-    absent = [cause.key for cause in causes if cause.status == "absent"]
-    if absent:
-        made.append((Strong("Checked, not the case"), ": ", *_names(absent), "."))
-    made += [
-        (Strong("Undecided"), ": ", Code(cause.key), f" ({cause.evidence}).")
-        for cause in causes
-        if cause.status == "undecided"
-    ]
-    return made
-
-
-def _names(keys: Sequence[str]) -> list[Inline]:
+def _names(findings: Sequence[Finding]) -> list[Inline]:
     made: list[Inline] = []
-    for key in keys:
+    for one in findings:
         made += [", "] if made else []
-        made.append(Code(key))
+        made.append(Code(one.key))
     return made

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What was measured where, and what came out, in sentences and a few large figures."""
+"""What came out, in sentences, and what was measured where."""
 
 from __future__ import annotations
 
@@ -7,17 +7,13 @@ from collections.abc import Sequence
 
 from teemark.base import fmt
 from teemark.base.finding import Finding
-from teemark.base.work import EMPTY_CALL
 from teemark.findings.subject import Subject, each
-from teemark.findings.verdict_words import Said
-from teemark.findings.verdicts import Confidence, main_algorithm, sure
-from teemark.page import figures
 from teemark.page.blocks import (
     Banner,
     Block,
     Code,
-    Figures,
     Findings,
+    Fold,
     Heading,
     Paragraph,
     Section,
@@ -32,41 +28,29 @@ def headline(subjects: Sequence[Subject]) -> Section | None:
 
 
 def _of(subject: Subject) -> list[Block]:
-    blocks: list[Block] = []
-    if subject.emulated:
-        blocks.append(_emulated(subject))
-    blocks.append(Paragraph(_what(subject)))
-    large = _figures(subject)
-    if large:
-        blocks.append(Figures(large))
+    board = subject.found("board")
+    blocks: list[Block] = [_banner(one) for one in board if one.key == "emulated"]
+    first = (*subject.found("answer"), *(one for one in board if one.key != "emulated"))
     answered = tuple(_answered(answer) for answer in answers(subject))
     if answered:
         blocks += [Heading("What the document concludes"), Findings(answered)]
-    findings = tuple(_finding(verdict) for verdict in subject.verdicts)
-    if findings:
-        blocks += [Heading("What else the run shows")] if answered else []
-        blocks.append(Findings(findings))
+        blocks.append(Heading("What else the run shows"))
+    if first:
+        blocks.append(Findings(first))
+    trust = subject.found("trust")
+    doubts = tuple(one for one in trust if one.severity != "note")
+    if doubts:
+        blocks.append(Findings(doubts))
+    blocks.append(Paragraph(_what(subject)))
+    notes = tuple(one for one in trust if one.severity == "note")
+    if notes:
+        number = fmt.plural(len(notes), "check")
+        blocks.append(Fold("How well the figures are known", number, (Findings(notes),)))
     return blocks
 
 
-def _emulated(subject: Subject) -> Banner:
-    if subject.icount:
-        return Banner(
-            "Emulated board: this counts instructions",
-            (
-                "One nanosecond is one executed instruction; two boots agree to within 0.2 %. "
-                "There are no cache misses and no latencies in it: good for finding and comparing "
-                "work, not for predicting time on hardware.",
-            ),
-        )
-    return Banner(
-        "Emulated board: timings are not those of silicon",
-        (
-            "The software is real (OP-TEE, Linux, the Trusted Application), the processor is "
-            "emulated. What depends on the speed of particular instructions, on caches or on "
-            "memory looks different on hardware.",
-        ),
-    )
+def _banner(emulated: Finding) -> Banner:
+    return Banner(emulated.claim.rstrip("."), (emulated.remedy,))
 
 
 def _what(subject: Subject) -> Text:
@@ -76,7 +60,8 @@ def _what(subject: Subject) -> Text:
         Strong(fmt.plural(len(run.sound), "case")),
         " measured with ",
         Strong(fmt.plural(samples, "sample")),
-        ", every one after its output had been verified",
+        "; the output of each case was verified before it was timed, and that of each sample's "
+        "last call",
     ]
     if run.skips:
         text.append(f"; {fmt.plural(len(run.skips), 'case')} can't run on this machine")
@@ -100,37 +85,6 @@ def _day(started: str) -> str:
     return started.replace("T", " ").replace("Z", " UTC")
 
 
-def _figures(subject: Subject) -> tuple[tuple[str, str, str], ...]:
-    models = subject.models
-    made = []
-    call = models.case(EMPTY_CALL)
-    if call is not None:
-        how = _marked("median", sure(call))
-        number = figures.cell(subject.run, call.estimate)
-        unit = "instructions of " if call.estimate.exact else ""
-        made.append((number, f"{unit}an empty call into the TEE", how))
-    algorithm = main_algorithm(models, "tee") or main_algorithm(models)
-    if algorithm is None:
-        return tuple(made)
-    name = subject.run.title(algorithm)
-    for backend in ("tee", "ta-ce", "openssl", "c"):
-        cost = models.cost(algorithm, backend)
-        if cost is not None and cost.ns_per_byte > 0 and len(made) < 4:
-            made.append(
-                (
-                    fmt.digits(cost.ns_per_byte)
-                    + ("" if subject.icount else "\N{NO-BREAK SPACE}ns"),
-                    f"{'instructions ' if subject.icount else ''}a byte of {name}",
-                    _marked(subject.run.backend(backend).title, sure(cost)),
-                )
-            )
-    return tuple(made)
-
-
-def _marked(text: str, confidence: Confidence) -> str:
-    return text if confidence == "high" else f"{text}, uncertain"
-
-
 def _answered(answer: Answered) -> Finding:
     return Finding(
         key=answer.key,
@@ -138,16 +92,4 @@ def _answered(answer: Answered) -> Finding:
         claim=answer.sentence,
         evidence=answer.evidence,
         remedy=answer.advice,
-    )
-
-
-def _finding(verdict: Said) -> Finding:
-    return Finding(
-        key=verdict.key,
-        topic="answer",
-        severity="caution" if verdict.kind == "caution" else "note",
-        claim=verdict.claim,
-        evidence=verdict.evidence,
-        remedy=verdict.advice or "",
-        sure=verdict.confidence == "high",
     )

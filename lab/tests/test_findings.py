@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Verdicts on runs whose truth is known: both sides of each threshold, and undecided between."""
+"""Findings of runs whose truth is known: both sides of each threshold, and undecided between."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ import msgspec
 import pytest
 
 from synthetic import Synthetic, run_of, run_with, scattered
-from teemark.findings.verdict_words import Said, say
-from teemark.findings.verdicts import Rates, Ratio, Verdict, judge
+from teemark.base.finding import Finding
+from teemark.findings.ground import Ground
+from teemark.findings.rules import judge
 from teemark.model import models
 from teemark.page import figures
 from teemark.report import run_page
@@ -33,12 +34,8 @@ def digests(call: float, byte: float, backend: str) -> dict[str, float]:
     return {f"oneshot/sha256/{backend}/{n}": call + 64 * byte * blocks(n) for n in SIZES}
 
 
-def judged(of: RunData) -> dict[str, Verdict]:
-    return {verdict.key: verdict for verdict in judge(of, models.build(of))}
-
-
-def said(of: RunData) -> dict[str, Said]:
-    return {verdict.key: say(of, verdict) for verdict in judge(of, models.build(of))}
+def said(of: RunData) -> dict[str, Finding]:
+    return {finding.key: finding for finding in judge(Ground.of(of))}
 
 
 def plain(text: str | None) -> str:
@@ -50,10 +47,10 @@ def plain(text: str | None) -> str:
 
 def test_an_empty_call_with_its_interval() -> None:
     found = said(run_with({EMPTY: 57_200}, 0.02, loops=1))["empty-call"]
-    assert plain(found.claim) == "An empty call into the TEE takes 57.2 µs."
+    assert plain(found.claim) == "A call into the TEE costs 57.2 µs before it does anything."
     assert plain(found.evidence).startswith("95 % interval of the median 56.")
     assert "20 samples; 95 of 100 calls take less than 58.9" in plain(found.evidence)
-    assert found.confidence == "high"
+    assert found.sure
 
 
 def test_of_samples_of_many_calls_no_quantile_of_calls_is_said() -> None:
@@ -65,7 +62,10 @@ def test_of_samples_of_many_calls_no_quantile_of_calls_is_said() -> None:
 def test_an_exact_call_is_counted() -> None:
     times = [57_184.0] * 9 + [57_232.0] * 2
     found = said(run_of({EMPTY: times}, icount=True))["empty-call"]
-    assert plain(found.claim) == "An empty call into the TEE takes 57 184 instructions."
+    assert (
+        plain(found.claim)
+        == "A call into the TEE costs 57 184 instructions before it does anything."
+    )
     assert plain(found.evidence) == (
         "The median of 11 samples; within the run they lie between 57 184 and 57 232."
     )
@@ -76,32 +76,31 @@ def test_an_exact_call_is_counted() -> None:
 def test_too_few_samples_are_never_sure() -> None:
     """Not even when they are all alike."""
     found = said(run_with({EMPTY: 57_200}, 1e-9, count=5))["empty-call"]
-    assert (found.confidence, found.evidence) == (
-        "low",
-        "Too few samples for an interval; 5 samples.",
-    )
-    assert said(run_with({EMPTY: 57_200}, 1e-9, count=6))["empty-call"].confidence == "high"
+    assert not found.sure
+    assert found.evidence == "Too few samples for an interval; 5 samples."
+    assert said(run_with({EMPTY: 57_200}, 1e-9, count=6))["empty-call"].sure
 
 
-@pytest.mark.parametrize(("spread", "confidence"), [(0.1, "high"), (0.5, "low")])
-def test_a_call_that_is_known_badly(spread: float, confidence: str) -> None:
+@pytest.mark.parametrize(("spread", "sure"), [(0.1, True), (0.5, False)])
+def test_a_call_that_is_known_badly(spread: float, sure: bool) -> None:
     found = said(run_with({EMPTY: 57_200}, spread))
-    assert found["empty-call"].confidence == confidence
-    assert ("scatter" in found) == (confidence == "low")
+    assert found["empty-call"].sure is sure
+    assert ("scatter" in found) != sure
 
 
 # -- the way in and out ---------------------------------------------------------------------------
 
 
 def test_the_way_is_an_empty_call_where_no_counter_tells() -> None:
-    """Not the intercept, which has in it what every message costs inside."""
+    """Not the intercept, which has in it what every message costs inside: setting up 30,000, and
+    12 blocks of 2,560 make as much as the way."""
     found = said(run_with({EMPTY: 60_000} | digests(90_000, 40, "tee")))["call-outweighs-compute"]
-    assert plain(found.claim) == (
-        "Getting in and out of the TEE costs as much as the SHA-256 of 1.5 KiB."
+    assert (
+        plain(found.claim) == "Getting in and out of the TEE costs as much as the SHA-256 of 690 B."
     )
     assert "As long as an empty call, since the TA can't read a counter" in found.evidence
     assert "60 000 instructions" in plain(found.evidence)
-    assert "from 13 KiB a call on" in plain(found.advice)
+    assert "from 12 KiB a call on" in plain(found.advice)
 
 
 def test_the_way_is_by_the_counter_where_there_is_one() -> None:
@@ -113,13 +112,32 @@ def test_the_way_is_by_the_counter_where_there_is_one() -> None:
 
 
 def test_no_way_no_verdict() -> None:
-    assert "call-outweighs-compute" not in judged(run_with(digests(90_000, 40, "tee")))
-    assert "call-outweighs-compute" not in judged(run_with({EMPTY: 60_000}))
+    assert "call-outweighs-compute" not in said(run_with(digests(90_000, 40, "tee")))
+    assert "call-outweighs-compute" not in said(run_with({EMPTY: 60_000}))
 
 
 # -- rates ----------------------------------------------------------------------------------------
 
-RATES = {"same-code": ("ta-c", "c"), "extensions": ("tee", "ta-ce")}
+RATES = {
+    "same-code": ("ta-c", "c"),
+    "extensions": ("tee", "ta-ce"),
+    "inside-and-outside": ("tee", "openssl"),
+}
+SIDES = (
+    ("undecided", "undecided"),
+    ("only ", "faster"),
+    ("faster than", "faster"),
+    ("as fast", "same"),
+    ("as much, to within", "same"),
+    ("as much", "slower"),
+    ("as many", "slower"),
+    ("With the CPU's", "slower"),
+)
+"""Words of a claim, and what they mean; the first that is found counts."""
+
+
+def side_of(finding: Finding) -> str:
+    return next(side for words, side in SIDES if words in finding.claim)
 
 
 @pytest.mark.parametrize("key", RATES)
@@ -145,16 +163,14 @@ RATES = {"same-code": ("ta-c", "c"), "extensions": ("tee", "ta-ce")}
 def test_rates(key: str, ratio: float, spread: float, side: str) -> None:
     one, other = RATES[key]
     of = run_with(digests(80_000, 20 * ratio, one) | digests(90_000, 20, other), spread)
-    verdict = judged(of)[key]
-    assert isinstance(verdict, Rates)
-    assert verdict.side == side
-    assert verdict.ratio.value == pytest.approx(ratio, rel=0.05)
-    assert verdict.confidence == ("low" if side == "undecided" else "high")
-    words = say(of, verdict)
-    assert ("undecided" in words.claim) == (side == "undecided")
+    finding = said(of)[key]
+    assert side_of(finding) == side
+    assert finding.figures[0].value == pytest.approx(ratio, rel=0.05)
+    assert finding.sure == (side != "undecided")
+    assert (finding.status == "undecided") == (side == "undecided")
     if side == "undecided" and spread == 0.5:
-        assert plain(words.advice).startswith("About ")
-        assert plain(words.advice).endswith("more samples a case would decide.")
+        assert plain(finding.advice).startswith("About ")
+        assert plain(finding.advice).endswith("more samples a case would decide.")
 
 
 def test_a_small_difference_is_said_as_it_is() -> None:
@@ -177,20 +193,29 @@ def test_words_of_rates() -> None:
     assert plain(faster.claim).endswith(
         "takes only 0.50× as many instructions a byte in the TEE as outside."  # noqa: RUF001
     )
-    own = said(run_with(digests(8e4, 60, "tee") | digests(8e4, 2, "ta-ce")))["extensions"]
-    assert "CFG_CRYPTO_WITH_CE=y" in (own.advice or "")
-    assert plain(own.evidence) == (
-        "“TEE API” takes 60.0 instructions a byte, “CE, in the TA” 2.00 instructions a byte."
+    run = run_with(digests(8e4, 60, "tee") | digests(8e4, 2, "ta-ce") | digests(9e2, 2, "openssl"))
+    found = said(run)
+    cause = found["no-crypto-extensions-in-tee"]
+    assert "CFG_CRYPTO_WITH_CE=y" in cause.remedy
+    assert plain(cause.advice).endswith("It saves 97 % of a byte of SHA-256.")
+    assert plain(found["extensions"].claim) == (
+        "With the CPU's crypto instructions in the TA it takes 2.00 instructions a byte."
+    )
+    assert not found["extensions"].advice, "the cause says it"
+    assert plain(found["inside-and-outside"].claim) == (
+        "SHA-256 inside takes 60.0 instructions a byte, outside (OpenSSL) 2.00: 30 times as much."
     )
     same = said(run_with(digests(8e4, 2, "tee") | digests(8e4, 2, "ta-ce")))["extensions"]
-    assert same.advice is None
+    assert not same.advice
+    timed = said(run_with(digests(8e4, 60, "tee") | digests(8e4, 2, "ta-ce"), 0.01))["extensions"]
+    assert re.search(r"“TEE API” takes .* ns a byte \(95 % interval", plain(timed.evidence))
 
 
 def test_a_model_that_misses_makes_its_verdict_unsure() -> None:
     times = digests(8e4, 40, "ta-c") | digests(250, 20, "c")
     times["oneshot/sha256/c/4096"] *= 1.5
     found = said(run_with(times))
-    assert found["same-code"].confidence == "low"
+    assert not found["same-code"].sure
     assert "1 model of 2 is more than 10 % off" in plain(found["misfit"].claim)
     assert "SHA-256 by c" in found["misfit"].evidence
     assert "at 4 KiB" in plain(found["misfit"].evidence)
@@ -203,30 +228,29 @@ def test_a_model_that_misses_makes_its_verdict_unsure() -> None:
 def test_a_rate_below_zero_is_compared_with_nothing(wrong: str) -> None:
     times = digests(8e4, 40, "ta-c") | digests(250, 20, "c")
     times |= digests(5e8, -20, wrong)
-    assert "same-code" not in judged(run_with(times))
+    assert "same-code" not in said(run_with(times))
 
 
-@pytest.mark.parametrize(("off", "confidence"), [(1.0, "high"), (1.5, "low")])
-def test_the_way_against_a_model_that_misses(off: float, confidence: str) -> None:
+@pytest.mark.parametrize(("off", "sure"), [(1.0, True), (1.5, False)])
+def test_the_way_against_a_model_that_misses(off: float, sure: bool) -> None:
     times = {EMPTY: 60_000} | digests(60_000, 40, "tee")
     times["oneshot/sha256/tee/4096"] *= off
-    assert judged(run_with(times))["call-outweighs-compute"].confidence == confidence
+    assert said(run_with(times))["call-outweighs-compute"].sure is sure
 
 
 def test_against_openssl_at_both_ends() -> None:
     of = run_with(digests(80_000, 60, "tee") | digests(800, 2, "openssl"))
-    found = said(of)["tee-against-openssl"]
-    small = (80_000 + 2 * 64 * 60) / (800 + 2 * 64 * 2)
-    assert plain(found.claim) == (
-        f"SHA-256 through the TEE takes {small:.1f}× the instructions of OpenSSL at 56 B, and "  # noqa: RUF001
-        "30.0× at 1 MiB."  # noqa: RUF001
+    found = said(of)["inside-and-outside"]
+    assert plain(found.evidence) == (
+        "At 56 B: 87 680 instructions against 1056 instructions; at 1 MiB: 62 998 400 "
+        "instructions against 2 098 080 instructions (medians)."
     )
     noisy = said(run_with(digests(80_000, 60, "tee") | digests(800, 2, "openssl"), 0.5))
-    assert noisy["tee-against-openssl"].confidence == "low"
-    assert "interval" in noisy["tee-against-openssl"].claim
+    assert not noisy["inside-and-outside"].sure
+    assert "interval" in noisy["inside-and-outside"].claim
 
 
-def kernel(of: Callable[[int], float], spread: float) -> Said:
+def kernel(of: Callable[[int], float], spread: float) -> Finding:
     times = {f"oneshot/sha256/afalg/{n}": of(n) for n in SIZES}
     return said(run_with(times | digests(1000, 2, "openssl"), spread))["kernel-pays-off"]
 
@@ -239,7 +263,7 @@ def test_the_kernel_pays_off_between_two_measured_sizes(spread: float) -> None:
         "and 64 KiB."
     )
     assert "at 64 KiB" in plain(found.evidence)
-    assert found.confidence == "high"
+    assert found.sure
 
 
 @pytest.mark.parametrize("spread", [0.0, 0.03])
@@ -266,10 +290,10 @@ def test_the_kernel_may_be_faster_everywhere_or_lose_in_the_end() -> None:
 def test_the_kernel_as_fast_to_within_a_hundredth() -> None:
     found = kernel(lambda n: 3000 + 64 * 2 * blocks(n), 0.0)
     assert plain(found.claim) == (
-        "SHA-256 by the kernel (AF_ALG) is slower than by OpenSSL from 56 B to 64 KiB, and as fast "
-        "at 1 MiB, to within 1 %."
+        "OpenSSL beats the kernel (AF_ALG) at SHA-256 from 56 B to 64 KiB; at 1 MiB they are "
+        "equal, to within 1 %."
     )
-    assert found.confidence == "high"
+    assert found.sure
     alike = kernel(lambda n: 1000 + 64 * 2 * blocks(n), 0.0)
     assert "is as fast as by OpenSSL from 56 B to 1 MiB, to within" in plain(alike.claim)
 
@@ -280,58 +304,61 @@ def test_the_kernel_undecided() -> None:
         "Whether SHA-256 by the kernel (AF_ALG) is faster than by OpenSSL is undecided at every "
         "size."
     )
-    assert found.confidence == "low"
-    assert found.advice is not None
+    assert not found.sure
+    assert found.advice
 
 
 # -- ratios with a threshold ----------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    ("first", "answer"),
-    [(100e6, "yes"), (430_000, "yes"), (420_500, "undecided"), (400_000, None), (410_000, None)],
+    ("first", "status"),
+    [(100e6, "found"), (430_000, "found"), (420_500, "undecided"), (400_000, "ruled out")],
 )
-def test_a_session_is_worth_keeping(first: float, answer: str | None) -> None:
+def test_a_session_is_worth_keeping(first: float, status: str) -> None:
     times = {EMPTY: 400_000, "session/first-open/tee/none": first}
-    found = judged(run_with(times, 0.01)).get("keep-the-session")
-    if answer is None:
-        assert found is None
-    else:
-        assert isinstance(found, Ratio)
-        assert (found.answer, found.confidence) == (answer, "high" if answer == "yes" else "low")
+    found = said(run_with(times, 0.01))["ta-load-first-call"]
+    assert (found.status, found.sure) == (status, status != "undecided")
 
 
 def test_words_of_sessions() -> None:
     times = {EMPTY: 4e5, "session/first-open/tee/none": 1e8, "session/open/tee/none": 7e5}
-    found = said(run_with(times, 0.01))["keep-the-session"]
+    found = said(run_with(times, 0.01))["ta-load-first-call"]
     assert "as 250 empty calls" in found.claim
     assert "100 ms" in plain(found.evidence)
     assert "700 µs" in plain(found.evidence)
-    open_ = said(run_with({EMPTY: 4e5, "session/first-open/tee/none": 420_500}, 0.01))
-    assert "is undecided" in open_["keep-the-session"].claim
 
 
 @pytest.mark.parametrize(
-    ("temporary", "answer"),
-    [(3e6, "yes"), (1.1e6, "yes"), (1.05e6, "undecided"), (1e6, None), (5e5, None)],
+    ("temporary", "status"),
+    [
+        (3e6, "found"),
+        (1.1e6, "found"),
+        (1.05e6, "undecided"),
+        (1e6, "ruled out"),
+        (5e5, "ruled out"),
+    ],
 )
-def test_buffers_are_worth_allocating(temporary: float, answer: str | None) -> None:
+def test_buffers_are_worth_allocating(temporary: float, status: str) -> None:
+    times = {"shm/temporary/tee/in/1048576": temporary, "shm/allocated/tee/in/1048576": 1_000_000}
+    found = said(run_with(times, 0.01))["tmpref-registration"]
+    assert (found.status, found.sure) == (status, status != "undecided")
+    assert ("1 MiB" in plain(found.advice)) == (status == "found")
+
+
+def test_buffers_that_are_dearer_at_one_size_alone() -> None:
+    """1.72 times at 64 B, and the same at 1 MiB: the largest size alone would clear them."""
     times = {
-        "shm/temporary/tee/in/64": 900_000,
-        "shm/allocated/tee/in/64": 400_000,
-        "shm/temporary/tee/in/1048576": temporary,
+        "shm/temporary/tee/in/64": 98_000,
+        "shm/allocated/tee/in/64": 57_000,
+        "shm/temporary/tee/in/1048576": 1_041_000,
         "shm/allocated/tee/in/1048576": 1_000_000,
     }
-    of = run_with(times, 0.01)
-    found = judged(of).get("shared-buffers")
-    if answer is None:
-        assert found is None
-        return
-    assert isinstance(found, Ratio)
-    assert (found.answer, found.confidence) == (answer, "high" if answer == "yes" else "low")
-    words = say(of, found)
-    assert "1 MiB" in plain(words.claim)
-    assert ("undecided" in words.claim) == (answer == "undecided")
+    found = said(run_with(times))["tmpref-registration"]
+    assert (found.status, plain(found.advice).split(". ")[-1]) == (
+        "found",
+        "It saves 42 % of a call with 64 B in temporary memory.",
+    )
 
 
 @pytest.mark.parametrize(("plain_file", "answer"), [(7e6, "yes"), (7e7, "undecided"), (9e7, "no")])
@@ -343,33 +370,29 @@ def test_storage_is_compared_with_what_is_on_the_disk(plain_file: float, answer:
         "storage/create/file/7000": 4_000,
     }
     of = run_with(times, 0.02, rpcs_per_call=31)
-    found = judged(of)["stored-objects"]
-    assert isinstance(found, Ratio)
-    assert found.answer == answer
-    words = say(of, found)
-    assert "7000 B" in plain(words.claim)
-    assert "31.0 times" in words.evidence
-    if answer == "yes":
-        assert "10.0×" in words.claim  # noqa: RUF001
-    assert (words.advice is None) == (answer == "no")
+    found = said(of)["stored-objects"]
+    assert (found.status == "undecided") == (answer == "undecided") == (not found.sure)
+    assert "7000 B" in plain(found.claim)
+    assert "31.0 times" in found.evidence
+    assert ("10.0×" in found.claim) == (answer == "yes")  # noqa: RUF001
+    assert bool(found.advice) == (answer != "no")
     del times["storage/create/file-fsync/7000"]
-    assert "stored-objects" not in judged(run_with(times, 0.02))
+    assert "stored-objects" not in said(run_with(times, 0.02))
 
 
 @pytest.mark.parametrize(
-    ("own", "answer", "kind"),
-    [(5, "no", "finding"), (10, "undecided", "finding"), (20, "yes", "caution")],
+    ("own", "status", "severity"),
+    [(5, "found", "note"), (10, "undecided", "note"), (20, "found", "caution")],
 )
-def test_what_measuring_itself_adds(own: float, answer: str, kind: str) -> None:
+def test_what_measuring_itself_adds(own: float, status: str, severity: str) -> None:
     times = {"invoke/none/empty/none": own, "oneshot/sha256/c/0": 1000.0}
-    found = judged(run_with(times, 0.01, loops=1000))["harness"]
-    assert isinstance(found, Ratio)
-    assert (found.answer, found.kind) == (answer, kind)
-    assert found.confidence == ("low" if answer == "undecided" else "high")
+    found = said(run_with(times, 0.01, loops=1000))["harness"]
+    assert (found.status, found.severity) == (status, severity)
+    assert found.sure == (status != "undecided")
 
 
 def test_words_of_the_harness() -> None:
-    def words(own: float) -> Said:
+    def words(own: float) -> Finding:
         times = {"invoke/none/empty/none": own, "oneshot/sha256/c/0": 1000.0}
         return said(run_with(times, 0.01, loops=1000))["harness"]
 
@@ -381,9 +404,8 @@ def test_words_of_the_harness() -> None:
 def test_shared_buffers_that_are_known_badly() -> None:
     """Surely slower, by nobody knows how much."""
     times = {"shm/temporary/tee/in/64": 9e6, "shm/allocated/tee/in/64": 1e6}
-    found = judged(run_with(times, 0.3))["shared-buffers"]
-    assert isinstance(found, Ratio)
-    assert (found.answer, found.confidence) == ("yes", "low")
+    found = said(run_with(times, 0.3))["tmpref-registration"]
+    assert (found.status, found.sure) == ("found", False)
 
 
 def test_an_interval_that_holds_0_is_not_distinguishable_from_it() -> None:
@@ -415,7 +437,7 @@ def test_a_defect_of_the_tee_is_a_caution() -> None:
     )
     of = replace(run_with({EMPTY: 1.0}), skips=(skip,))
     found = said(of)["tee-defect"]
-    assert (found.kind, found.advice) == ("caution", "Create anew.")
+    assert (found.severity, found.advice) == ("caution", "Create anew.")
     assert found.claim.endswith("it loses objects.")
     assert key in found.evidence
     other = msgspec.structs.replace(skip, code="no-rpmb")
@@ -453,9 +475,10 @@ def test_what_waits_is_timed_on_a_board_that_counts() -> None:
         "1 case of 3 is timed, not counted: its samples lie more than 1 % apart."
     )
     assert "storage/create/tee-ree-fs/256 took 160 ms to 240 ms." in plain(found["waited"].evidence)
-    assert found["waited"].kind == "caution"
+    assert found["waited"].severity == "caution"
     assert "(95 % interval" in plain(found["stored-objects"].claim)
     assert plain(found["stored-objects"].evidence).startswith("205 ms against 195 µs (medians).")
+    assert not found["stored-objects"].sure, "nothing follows from such times"
     few = {key: values[:3] for key, values in times.items()}
     assert "is undecided" in said(run_of(few, icount=True))["stored-objects"].claim
     assert "waited" not in said(run_of({EMPTY: [57_200.0] * 7 + [58_000.0]}, icount=True))
@@ -497,20 +520,18 @@ def test_starts_are_what_decides_between_starts() -> None:
         return replace(measured, starts=samples)
 
     many = replace(of, cases={key: started(case) for key, case in of.cases.items()})
-    one, four = judged(of)["same-code"], judged(many)["same-code"]
-    assert isinstance(one, Rates)
-    assert isinstance(four, Rates)
-    assert (one.side, four.side) == ("same", "undecided")
-    assert re.search(r"About \d+ more starts? a case", plain(say(many, four).advice))
+    one, four = said(of)["same-code"], said(many)["same-code"]
+    assert (side_of(one), side_of(four)) == ("same", "undecided")
+    assert re.search(r"About \d+ more starts? a case", plain(four.advice))
 
 
-def test_every_verdict_has_words() -> None:
+def test_every_finding_has_words() -> None:
     for synthetic in (Synthetic(counter=1.0), Synthetic(identical=True), Synthetic(samples=3)):
-        of = synthetic.run()
-        for words in said(of).values():
-            assert words.claim.endswith(".")
-            assert words.evidence
-            assert "None" not in words.claim + words.evidence + (words.advice or "")
+        for finding in said(synthetic.run()).values():
+            if finding.status == "found" or finding.topic != "cause":
+                assert finding.claim.endswith(".")
+            assert finding.claim or finding.evidence or finding.lacks or finding.topic == "board"
+            assert "None" not in f"{finding.claim} {finding.evidence} {finding.advice}"
 
 
 def test_memcpy_is_drawn_as_a_limit() -> None:

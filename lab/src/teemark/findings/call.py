@@ -1,0 +1,231 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What a call into the TEE costs before the TA does anything, and what makes it dearer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from teemark.base import fmt
+from teemark.base.finding import Finding, Share
+from teemark.base.work import EMPTY_CALL, SESSION, TA_SIZE, TIME
+from teemark.findings.ground import (
+    EXPLAIN,
+    QUICK,
+    SAME,
+    STATUS,
+    Ground,
+    figure,
+    missing,
+    not_checked,
+    share_of,
+    signature,
+    sure,
+)
+from teemark.model.decide import above
+from teemark.model.models import Cost
+from teemark.model.stats import Estimate, estimate, exactly
+from teemark.page import figures
+
+RPC = 2.0
+"""A query slower than this many queries inside the TEE is taken to go to the normal world."""
+
+
+def empty_call(ground: Ground) -> Finding | None:
+    stats = ground.models.case(EMPTY_CALL)
+    if stats is None:
+        return None
+    time = stats.time
+    if time.estimate.exact:
+        low, high = figures.instructions(time.min), figures.instructions(time.max)
+        within = f"lie between {low} and {high}" if low != high else "are all alike"
+        evidence = f"The median of {fmt.plural(time.count, 'sample')}; within the run they {within}"
+    else:
+        evidence = (
+            f"{fmt.LEVEL} interval of the median {fmt.duration_interval(time.interval)}"
+            if time.interval
+            else "Too few samples for an interval"
+        )
+        evidence += f"; {fmt.plural(time.count, 'sample')}"
+        if stats.single and time.count >= 20:
+            evidence += f"; 95 of 100 calls take less than {figures.time(ground.run, time.p95)}"
+    return Finding(
+        key="empty-call",
+        topic="answer",
+        claim=f"A call into the TEE costs {figures.time(ground.run, time.estimate)} before it does "
+        "anything.",
+        evidence=f"{evidence}.",
+        figures=(figure(ground, EMPTY_CALL, stats.estimate),),
+        sure=sure(stats),
+    )
+
+
+def way_in_and_out(ground: Ground) -> Finding | None:
+    """Compares the way into the TEE and back with what a message costs inside, setting up included.
+
+    The way is told by the TA's counter where the run has one, otherwise by an empty call. A fit's
+    intercept would not do: it also contains what each message costs inside."""
+    models = ground.models
+    algorithm = ground.main_algorithm("tee")
+    cost = models.cost(algorithm, "tee") if algorithm else None
+    empty = models.case(EMPTY_CALL)
+    if cost is None or cost.ns_per_byte <= 0:
+        return None
+    way = cost.way.terms["call"] if cost.way else empty.estimate if empty else None
+    sizes = sorted(int(point.x) for point in cost.fit.points if point.x > 0)
+    if way is None or way.value <= 0 or not sizes:
+        return None
+    even, tenth = (_message(cost, sizes, way.scaled(times)) for times in (2, 10))
+    run = ground.run
+    known = even.interval
+    name = run.title(cost.algorithm)
+    if even.value > sizes[0]:
+        spread = (
+            f"{fmt.roughly_size(max(known.low, 0.0))}{fmt.TO}{fmt.roughly_size(known.high)}"
+            if known
+            else ""
+        )
+        size = f"{fmt.roughly_size(even.value)}{figures.known(run, known, spread)}"
+        claim = f"Getting in and out of the TEE costs as much as the {name} of {size}."
+    else:
+        size = fmt.size(sizes[0])
+        claim = f"Getting in and out of the TEE costs less than the {name} of even {size}."
+    by = (
+        "By the TA's counter"
+        if cost.way
+        else "As long as an empty call, since the TA can't read a counter"
+    )
+    return Finding(
+        key="call-outweighs-compute",
+        topic="choice",
+        claim=claim,
+        evidence=f"{by}, the way in and out, with the buffers that a digest needs, takes "
+        f"{figures.time(run, way)}; computing takes {ground.per_byte(cost)}, after it was set up.",
+        remedy=f"Hand over larger pieces: from {fmt.roughly_size(tenth.value)} a call on, the way "
+        "is less than a tenth of the time."
+        if tenth.value > sizes[0]
+        else "",
+        figures=(figure(ground, "the way in and out", way),),
+        sure=sure(cost, way, even),
+    )
+
+
+def _message(cost: Cost, sizes: Sequence[int], whole: Estimate) -> Estimate:
+    """Returns the bytes of a message that costs `whole`, from the next smaller size on that was
+    measured: a digest computes whole blocks."""
+    below = [size for size in sizes if cost.at(size).value <= whole.value]
+    size = below[-1] if below else sizes[0]
+    return exactly(float(size)) + (whole - cost.at(size)) / cost.byte
+
+
+def loading_the_ta(ground: Ground) -> Finding:
+    key = "ta-load-first-call"
+    names = SESSION.key("first-open"), SESSION.key("open")
+    first, warm = map(ground.models.case, names)
+    empty = ground.models.case(EMPTY_CALL)
+    other = warm or empty
+    if first is None or other is None or other.time.median <= 0:
+        return not_checked(key, missing((first, names[0]), (other, names[1])) or names[1], EXPLAIN)
+    ratio = first.estimate / other.estimate
+    known = [figure(ground, f"{first.key} over {other.key}", ratio, "times")]
+    known.append(figure(ground, "opening the first session", first.estimate))
+    if warm is not None:
+        what = "opening one while another session keeps the TA loaded"
+        known.append(figure(ground, what, warm.estimate))
+    waits = ground.waits(first, other)
+    calls = ""
+    if empty is not None and empty.time.median > 0 and not waits:
+        count = fmt.digits((first.estimate / empty.estimate).value)
+        calls = f", and takes as long as {count} empty calls"
+    return signature(
+        key,
+        STATUS[above(ratio, SAME)],
+        known,
+        claim=f"Opening the first session loads and checks the TA{calls}.",
+        remedy="Open one session early and keep it; or keep the TA (TA_FLAG_INSTANCE_KEEP_ALIVE).",
+        facts=[
+            "this board's clock goes on while it waits for its disk: nothing follows from these "
+            "times"
+        ]
+        if waits
+        else (),
+        certain=not waits,
+    )
+
+
+def ta_size(ground: Ground) -> Finding:
+    key = "ta-size-remap"
+    sizes = {one.work.count or 0: one for one in ground.models.stats if one.work.row is TA_SIZE}
+    if len(sizes) < 2 or sizes[min(sizes)].time.median <= 0:
+        return not_checked(key, "ta-size/KIB/tee/none of two sizes", EXPLAIN)
+    small, large = min(sizes), max(sizes)
+    few, many = sizes[small], sizes[large]
+    ratio, extra = many.estimate / few.estimate, many.estimate - few.estimate
+    return signature(
+        key,
+        STATUS[above(ratio, SAME)],
+        (
+            figure(ground, f"{many.key} over {few.key}", ratio, "times"),
+            figure(ground, "a KiB of the TA's data", extra.scaled(1 / (large - small))),
+        ),
+        claim="The more data a TA has, the longer a call to it takes.",
+        remedy="Keep TA_DATA_SIZE and TA_STACK_SIZE as small as the TA allows.",
+        costs=share_of(extra, many, f"a call to a TA with {fmt.size(large << 10)} of data"),
+    )
+
+
+def _query(ground: Ground, clock: str) -> Estimate | None:
+    """Returns what one query of the clock costs: the slope over their number in a call."""
+    asked = sorted(
+        (one.work.count or 0, one.estimate)
+        for one in ground.models.stats
+        if (one.work.row, one.algorithm) == (TIME, clock) and one.work.count is not None
+    )
+    if len(asked) < 2:
+        return None
+    (few, low), *_, (many, high) = asked
+    return (high - low).scaled(1 / (many - few))
+
+
+def ree_time(ground: Ground) -> Finding:
+    key = "ree-time-rpc"
+    ree, system = _query(ground, "ree"), _query(ground, "system")
+    if ree is None or system is None or system.value <= 0:
+        names = "time/ree/tee/N of two N", "time/system/tee/N of two N"
+        known = system is not None and system.value > 0
+        return not_checked(key, missing((ree, names[0]), (known, names[1])), EXPLAIN)
+    ratio = ree / system
+    return signature(
+        key,
+        STATUS[above(ratio, RPC)],
+        (
+            figure(ground, "TEE_GetREETime over TEE_GetSystemTime", ratio, "times"),
+            figure(ground, "TEE_GetREETime", ree),
+        ),
+        claim="A TA that asks for TEE_GetREETime goes to the normal world and back each time.",
+        remedy="Ask once a call, or use TEE_GetSystemTime.",
+        saves=Share(1 - 1 / ratio.value, "a query") if ratio.value > 1 else None,
+        topic="choice",
+    )
+
+
+def cold_cache(ground: Ground) -> Finding:
+    """Compares the first call of a case with its others, over all cases into the TEE."""
+    key = "cold-cache"
+    if ground.run.emulated:
+        return not_checked(key, "a CPU with caches: this one is emulated")
+    ratios = [
+        one.first_ns / one.time.median
+        for one in ground.models.stats
+        if one.first_ns and one.time.median > 0 and ground.run.backend(one.backend).secure
+    ]
+    if len(ratios) < 6:
+        return not_checked(key, "the first calls of six cases of the TEE", QUICK)
+    ratio = estimate([ratios], key)
+    return signature(
+        key,
+        STATUS[above(ratio, SAME)],
+        (figure(ground, "first call over the others", ratio, "times"),),
+        claim="A first call takes longer than those after it.",
+        remedy="Don't take the figures of repeated calls for one that comes alone.",
+        costs=Share(1 - 1 / ratio.value, "a first call") if ratio.value > 1 else None,
+    )

@@ -1,0 +1,225 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What to choose: the kind of memory, the size of the pieces, the backend.
+
+A choice is better than another only if it costs less by 1 % with all of both intervals. Memory and
+backends are compared at sizes that were measured, pieces by the models.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from teemark.base import fmt
+from teemark.base.finding import Figure, Finding
+from teemark.base.interval import Interval
+from teemark.base.work import ONESHOT, SHM, STREAM
+from teemark.findings.ground import Ground
+from teemark.model.decide import ALIKE
+from teemark.model.predict import Prediction, Unpredictable, predict
+from teemark.model.stats import Estimate
+from teemark.page import figures
+
+Question = Literal["memory", "backend", "backend-in-tee", "pieces"]
+
+NEARLY = 0.05
+"""Pieces that cost at most so much more than one call, relative, are as good as one call."""
+KINDS = ("temporary", "registered", "allocated")
+"""Kinds of memory that a program can choose; read-only memory isn't a choice."""
+TEST_CODE = ("c", "ce")
+"""Backends that exist to be compared with: our own code outside of the TEE is no choice."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """`choose` is better than `over` at the sizes from `first` to `last`, bytes. `subject` is what
+    it is about: `sha256`, or the direction of the memory."""
+
+    question: Question
+    subject: str
+    choose: str
+    over: str
+    first: int
+    last: int
+    ratio: Estimate
+    """Cost of `choose` over that of `over`, at `last`."""
+    undecided: tuple[int, ...] = ()
+    """Sizes in between at which none is better."""
+
+    @property
+    def saves(self) -> float:
+        """Share of the cost of `over`, at `last`."""
+        return 1 - self.ratio.value
+
+    @property
+    def saved(self) -> Interval | None:
+        """The interval of `saves`."""
+        ratio = self.ratio.interval
+        return None if ratio is None else Interval(1 - ratio.high, 1 - ratio.low)
+
+
+BySize = Mapping[str, Mapping[int, Estimate]]
+"""What each choice costs at each size."""
+
+
+def best(question: Question, subject: str, choices: BySize) -> tuple[Choice, ...]:
+    """Returns the best choice, size by size, over the next best one; neighbouring sizes with the
+    same best choice are one. Sizes at which none is better are left out."""
+    found: list[Choice] = []
+    open_: list[int] = []
+    for size in sorted(set[int]().union(*choices.values())):
+        ranked = sorted(
+            (costs[size].value, name) for name, costs in choices.items() if size in costs
+        )
+        if len(ranked) < 2:
+            continue
+        (_, first), (_, second) = ranked[:2]
+        mine, theirs = choices[first][size], choices[second][size]
+        a, b = mine.interval, theirs.interval
+        if a is None or b is None or a.high * ALIKE >= b.low:
+            open_.append(size)
+            continue
+        new = Choice(question, subject, first, second, size, size, mine / theirs)
+        last = found[-1] if found else None
+        if last is not None and last.choose == first:
+            skipped = (*last.undecided, *open_)
+            found[-1] = replace(new, first=last.first, undecided=skipped)
+        else:
+            found.append(new)
+        open_ = []
+    return tuple(found)
+
+
+def _memory(ground: Ground) -> Iterator[Choice]:
+    directions: dict[str, dict[str, dict[int, Estimate]]] = {}
+    for stats in ground.models.stats:
+        if stats.work.row is SHM and stats.algorithm in KINDS and stats.bytes is not None:
+            of_kind = directions.setdefault(stats.work.way, {}).setdefault(stats.algorithm, {})
+            of_kind[stats.bytes] = stats.estimate
+    for way, kinds in directions.items():
+        yield from best("memory", way, kinds)
+
+
+def _backends(ground: Ground) -> Iterator[Choice]:
+    """Compares all that have the algorithm, and those inside the TEE."""
+    algorithms: dict[str, dict[str, dict[int, Estimate]]] = {}
+    for stats in ground.models.stats:
+        if stats.work.row is ONESHOT and stats.bytes and stats.backend not in TEST_CODE:
+            of_backend = algorithms.setdefault(stats.algorithm, {}).setdefault(stats.backend, {})
+            of_backend[stats.bytes] = stats.estimate
+    for algorithm, known in algorithms.items():
+        yield from best("backend", algorithm, known)
+        secure = {name: costs for name, costs in known.items() if ground.run.backend(name).secure}
+        yield from best("backend-in-tee", algorithm, secure)
+
+
+def _pieces(ground: Ground) -> Iterator[Choice]:
+    """Yields the smallest pieces of a long message that cost hardly more than one call, over the
+    smallest that were measured; where none do, the one call over the largest pieces."""
+    models = ground.models
+    for cost in models.costs:
+        if cost.workload != ONESHOT.name or not cost.form.in_tee or not cost.fit.fits:
+            continue
+        sizes = sorted({int(point.x) for point in cost.fit.points if point.x >= 1024})
+        if len(sizes) < 2:
+            continue
+        try:
+            whole = predict(models, ONESHOT.work(cost.algorithm, cost.backend, sizes[-1]))
+            streams = [
+                predict(models, STREAM.work(cost.algorithm, cost.backend, sizes[-1], size))
+                for size in sizes[:-1]
+            ]
+        except Unpredictable:
+            continue
+        smallest, largest = streams[0], streams[-1]
+        enough = next((one for one in streams if _nearly(one, whole)), None)
+        if enough is smallest:
+            continue
+        chosen, other = (whole, largest) if enough is None else (enough, smallest)
+        yield Choice(
+            "pieces",
+            f"{cost.algorithm}/{cost.backend}",
+            str(chosen.task.chunk or sizes[-1]),
+            str(other.task.chunk),
+            sizes[-1],
+            sizes[-1],
+            chosen.figure / other.figure,
+        )
+
+
+def _nearly(stream: Prediction, whole: Prediction) -> bool:
+    known = (stream.figure / whole.figure).interval
+    return known is not None and known.high * (1 + stream.off) <= 1 + NEARLY
+
+
+def choose(ground: Ground) -> tuple[Choice, ...]:
+    return (*_memory(ground), *_pieces(ground), *_backends(ground))
+
+
+def choices(ground: Ground) -> Iterator[Finding]:
+    for choice in choose(ground):
+        if not _said(ground, choice):
+            yield Finding(
+                key=f"{choice.question}/{choice.subject}",
+                topic="choice",
+                claim=sentence(ground, choice),
+                evidence="Predicted by the models: the run measured no such stream."
+                if choice.question == "pieces" and not _measured(ground, choice)
+                else "",
+                figures=(Figure("saves", choice.saves, "share", choice.saved),),
+            )
+
+
+def _said(ground: Ground, choice: Choice) -> bool:
+    """Whether the rule on temporary memory, or that on the kernel's crypto, says it with more."""
+    both = {choice.choose, choice.over}
+    if choice.question == "memory":
+        return choice.subject == "in" and both == {"allocated", "temporary"}
+    if choice.question == "backend" and both == {"afalg", "openssl"}:
+        return choice.subject == ground.main_algorithm("afalg", "openssl")
+    return False
+
+
+def _measured(ground: Ground, choice: Choice) -> bool:
+    return any(
+        f"{one.measured.algorithm}/{one.measured.backend}" == choice.subject
+        for one in ground.models.streams
+    )
+
+
+def sentence(ground: Ground, choice: Choice) -> str:
+    run = ground.run
+    saved = fmt.share(choice.saves)
+    interval = choice.saved
+    known = figures.known(run, interval, f"{fmt.span(interval, 100.0)}{fmt.THIN}%")
+    if choice.question == "pieces":
+        algorithm, _, backend = choice.subject.partition("/")
+        name = f"{run.title(algorithm)} by {backend}"
+        less = f"{saved} less than"
+        if int(choice.choose) == choice.last:
+            return (
+                f"{name}: one call with {fmt.size(choice.last)} takes {less} pieces of "
+                f"{fmt.size(int(choice.over))}{known}."
+            )
+        return (
+            f"{name}, in pieces: those of {fmt.size(int(choice.choose))} take at most "
+            f"{fmt.percent(NEARLY, 1)} more than one call with {fmt.size(choice.last)}, and {less} "
+            f"those of {fmt.size(int(choice.over))}{known}."
+        )
+    what = {
+        "memory": f"Memory for a call ({choice.subject})",
+        "backend": run.title(choice.subject),
+        "backend-in-tee": f"{run.title(choice.subject)} inside the TEE",
+    }[choice.question]
+    where = (
+        f"at {fmt.size(choice.first)}"
+        if choice.first == choice.last
+        else f"from {fmt.size(choice.first)} to {fmt.size(choice.last)}"
+    )
+    sizes = ", ".join(map(fmt.size, choice.undecided))
+    leads = f"takes the fewest {figures.amount(run)}" if run.icount else "is fastest"
+    return (
+        f"{what}: {choice.choose} {leads} {where}{f', no better at {sizes}' if sizes else ''}; at "
+        f"{fmt.size(choice.last)} it takes {saved} less than {choice.over}{known}."
+    )

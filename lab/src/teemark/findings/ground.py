@@ -1,0 +1,220 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What rules stand on, and how they make findings of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from teemark.base import fmt
+from teemark.base.finding import Figure, Finding, Share, Status, Topic
+from teemark.base.work import EMPTY_CALL, SHM, Workload
+from teemark.model.breakdown import Breakdown, breakdowns
+from teemark.model.decide import Answer, Side, above, more, within
+from teemark.model.models import Cost, Models, build
+from teemark.model.stats import CaseStats, Estimate
+from teemark.page import figures
+from teemark.run.reader import RunData
+from teemark.trace.profile import Trace
+
+SAME = 1.05
+"""Two costs are the same if their ratio is within this either way, with all of its interval."""
+
+KNOWN = 0.10
+"""A figure whose interval reaches further than this either way is uncertain."""
+
+EXPLAIN = "teemark run --plan explain --trace-events"
+QUICK = "teemark run --plan quick"
+TRACE = f"teemark trace {EMPTY_CALL} --optee source"
+"""Commands that measure what a finding lacks."""
+
+STATUS: dict[Answer, Status] = {"yes": "found", "no": "ruled out", "undecided": "undecided"}
+
+
+@dataclass(frozen=True, slots=True)
+class Ground:
+    run: RunData
+    models: Models
+    breakdowns: tuple[Breakdown, ...] = ()
+    trace: Trace | None = None
+
+    @classmethod
+    def of(cls, run: RunData, trace: Trace | None = None) -> Ground:
+        models = build(run)
+        return cls(run, models, breakdowns(run, models), trace)
+
+    def by_size(self, workload: Workload, algorithm: str, backend: str) -> dict[int, CaseStats]:
+        """Returns the cases by their bytes, the smallest first; of buffers those that go in."""
+        found = {
+            one.bytes: one
+            for one in self.models.stats
+            if (one.work.row, one.algorithm, one.backend) == (workload, algorithm, backend)
+            and one.bytes is not None
+            and (workload is not SHM or one.work.way == "in")
+        }
+        return dict(sorted(found.items()))
+
+    def main_algorithm(self, *backends: str) -> str | None:
+        """Returns SHA-256 if these backends have it, otherwise the first algorithm they share."""
+        shared = [
+            cost.algorithm
+            for cost in self.models.costs
+            if all(self.models.cost(cost.algorithm, backend) for backend in backends)
+        ]
+        return "sha256" if "sha256" in shared else next(iter(shared), None)
+
+    def pair(self, one: str, other: str) -> tuple[Cost, Cost] | None:
+        """Returns the costs of an algorithm that both backends have, with rates above 0."""
+        algorithm = self.main_algorithm(one, other)
+        first = self.models.cost(algorithm, one) if algorithm else None
+        second = self.models.cost(algorithm, other) if algorithm else None
+        if first is None or second is None or first.ns_per_byte <= 0 or second.ns_per_byte <= 0:
+            return None
+        return first, second
+
+    def per_byte(self, cost: Cost) -> str:
+        interval = cost.byte.interval
+        text = f"{fmt.digits(cost.ns_per_byte)} {self.run.unit} a byte"
+        return text + figures.known(self.run, interval, fmt.span(interval))
+
+    def title(self, backend: str) -> str:
+        return self.run.backend(backend).title
+
+    def more(self, ratio: Estimate, thresholds: Sequence[float], samples: int) -> str:
+        """Says how many samples, or starts, would decide."""
+        starts = max((len(case.starts) for case in self.run.sound), default=1)
+        return figures.more(more(ratio, thresholds, samples), starts)
+
+    def against(self, one: CaseStats, other: CaseStats) -> str:
+        """Writes both as counts, or both as times."""
+        timed = self.run.icount and not (one.estimate.exact and other.estimate.exact)
+        first, second = (
+            fmt.duration(stats.time.median) if timed else figures.time(self.run, stats.estimate)
+            for stats in (one, other)
+        )
+        return f"{first} against {second}"
+
+    def waits(self, *cases: CaseStats) -> bool:
+        """Whether nothing follows from these times: this board counts instructions, and its clock
+        goes on while it waits for a disk."""
+        return self.run.icount and not all(one.estimate.exact for one in cases)
+
+
+Rule = Callable[[Ground], Finding | Iterable[Finding] | None]
+
+
+def is_known(figure: Estimate | Figure) -> bool:
+    """Whether the interval reaches no further than KNOWN either way."""
+    interval = figure.interval
+    return interval is not None and interval.width <= 2 * KNOWN * abs(figure.value)
+
+
+def sure(*known: Estimate | Cost | CaseStats) -> bool:
+    """Whether every figure is known; the rates of costs only where the fit misses nothing."""
+    for one in known:
+        if isinstance(one, Cost):
+            if not one.fit.fits or not is_known(one.byte):
+                return False
+        elif not is_known(one.estimate if isinstance(one, CaseStats) else one):
+            return False
+    return True
+
+
+def side_of(ratio: Estimate) -> Side:
+    """Says whether what the ratio is of takes more than the other, less, or the same."""
+    if within(ratio, 1 / SAME, SAME) == "yes":
+        return "same"
+    if above(ratio, SAME) == "yes":
+        return "slower"
+    return "faster" if above(ratio, 1 / SAME) == "no" else "undecided"
+
+
+Unit = Literal["cost", "times", "share", ""]
+
+
+def figure(ground: Ground, what: str, value: Estimate, unit: Unit = "cost") -> Figure:
+    """A cost is in instructions where they were counted, and otherwise in nanoseconds."""
+    counted = "instructions" if ground.run.icount and value.exact else "ns"
+    return Figure(what, value.value, counted if unit == "cost" else unit, value.interval)
+
+
+def written(one: Figure) -> str:
+    """Writes a figure with its interval: `a page: 189 instructions (exact)`."""
+    interval = one.interval
+    spread = interval is not None and interval.width > 0
+    match one.unit:
+        case "instructions":
+            text = f"{figures.instructions(one.value)} instructions (exact)"
+        case "ns":
+            text = f"{fmt.duration(one.value)} ({fmt.duration_interval(interval)})"
+        case "times":
+            text = fmt.factor(one.value)
+            if interval is None:
+                text += " (too few samples for an interval)"
+            elif spread:
+                text += f" ({fmt.LEVEL} interval {fmt.span(interval)})"
+        case "share":
+            text = fmt.percent(one.value)
+            if interval is not None and spread:
+                text += f" ({fmt.percent(interval.low)}{fmt.TO}{fmt.percent(interval.high)})"
+        case _:
+            text = fmt.digits(one.value)
+    return f"{one.what}: {text}"
+
+
+def not_checked(key: str, lacks: str, by: str = "", claim: str = "") -> Finding:
+    """`by` is the command that would tell."""
+    return Finding(
+        key=key,
+        topic="cause",
+        status="not checked",
+        claim=claim,
+        lacks=lacks,
+        remedy=by,
+        sure=False,
+    )
+
+
+def missing(*needs: tuple[object, str]) -> str:
+    """Returns the names of the needs that are empty, joined by "and"; "" if none is."""
+    return " and ".join(what for there, what in needs if not there)
+
+
+def signature(
+    key: str,
+    status: Status,
+    shown: Sequence[Figure] = (),
+    *,
+    claim: str,
+    remedy: str = "",
+    facts: Sequence[str] = (),
+    costs: Share | None = None,
+    saves: Share | None = None,
+    topic: Topic = "cause",
+    certain: bool = True,
+) -> Finding:
+    """A cause that its signature shows or rules out. `claim`, `remedy` and what it costs are said
+    only where it is found."""
+    found = status == "found"
+    if found and costs is not None and saves != costs:
+        facts = (*facts, f"costs {costs.words}")
+    return Finding(
+        key=key,
+        topic=topic,
+        status=status,
+        claim=claim if found else "",
+        evidence="; ".join((*map(written, shown), *facts)),
+        remedy=remedy if found else "",
+        figures=tuple(shown),
+        costs=costs if found else None,
+        saves=saves if found else None,
+        sure=certain and status != "undecided" and (not found or all(map(is_known, shown))),
+    )
+
+
+def share_of(extra: Estimate, whole: CaseStats, what: str) -> Share | None:
+    """The part of a call that `extra` is; None where it is none, or the call takes no time."""
+    if whole.time.median <= 0 or extra.value <= 0:
+        return None
+    return Share(min(extra.value / whole.time.median, 1.0), what)

@@ -1,0 +1,247 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Causes inside the core of OP-TEE, by a trace of the empty call; a run without one can't check
+most of them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+
+from teemark.base.finding import Figure, Finding, Share
+from teemark.base.interval import Interval
+from teemark.base.work import EMPTY_CALL, LOG, REFUSED_CALL
+from teemark.findings.ground import TRACE, Ground, figure, not_checked, signature, written
+from teemark.model.decide import above
+from teemark.trace.profile import CaseTrace, Node
+
+NAMES = "a trace with the names of the core"
+
+BYTEWISE = 1.0
+"""Instructions a byte: code that clears memory a word or more at a time takes fewer."""
+VECTORS = 0.01
+"""Share of an empty call that changing vector registers may take."""
+PAGE = 4096
+"""Bytes of a page table, which OP-TEE clears at every entry into a TA."""
+BUILT_FOR_SIZE = 3.5
+"""How many times the instructions of a refused call an empty one takes: 4.4 to 5.0 with cores that
+are built for size, 2.0 to 2.7 with CFG_CC_OPT_LEVEL=2 (docs/method.md)."""
+BUILT_FOR_SPEED = 2.0
+"""The least of the latter: so much of an empty call remains."""
+_SMC = "spectre-workaround-smc"
+
+
+def _core(call: CaseTrace, pattern: str) -> list[tuple[int, Node]]:
+    """Returns the places of the core's functions with such names, with their numbers."""
+    return [
+        (index, node)
+        for index, node in enumerate(call.nodes)
+        if call.functions[node.function].level == "S-EL1"
+        and re.fullmatch(pattern, call.functions[node.function].name)
+    ]
+
+
+def _count(call: CaseTrace, pattern: str) -> tuple[int, int]:
+    """Returns their instructions without what they call, and how often they were called."""
+    found = _core(call, pattern)
+    return sum(node.self for _, node in found), sum(node.calls for _, node in found)
+
+
+def below(call: CaseTrace, pattern: str) -> int:
+    """Returns their instructions, and those of all that they call."""
+    return sum(call.totals[index] for index, _ in _core(call, pattern))
+
+
+def _counted(what: str, value: float, unit: str = "share") -> Figure:
+    return Figure(what, value, unit, Interval(value, value))
+
+
+def size_from_outside(ground: Ground) -> Finding:
+    """Suspects the core by what the entry into a TA adds to the way through the driver, TF-A and
+    the core. It is no proof either way: what else an entry does counts as well, and in time caches
+    and TLBs do."""
+    key = "size-optimised-core"
+    empty, refused = map(ground.models.case, (EMPTY_CALL, REFUSED_CALL))
+    if not ground.run.icount or empty is None or refused is None or refused.time.median <= 0:
+        return not_checked(key, NAMES, TRACE)
+    ratio = empty.estimate / refused.estimate
+    shown = figure(ground, f"{EMPTY_CALL} over {REFUSED_CALL}", ratio, "times")
+    if above(ratio, BUILT_FOR_SIZE) != "yes":
+        return replace(not_checked(key, NAMES, TRACE), evidence=written(shown), figures=(shown,))
+    saves = Share(1 - BUILT_FOR_SPEED / ratio.value, "an empty call", at_most=True)
+    return signature(
+        key,
+        "found",
+        (shown,),
+        claim=f"OP-TEE's core looks built for size (confirm: {TRACE}).",
+        remedy="If it is, build OP-TEE with CFG_CC_OPT_LEVEL=2.",
+        costs=saves,
+        saves=saves,
+        certain=False,
+    )
+
+
+def size(call: CaseTrace) -> Finding:
+    """Judges by how memory is cleared: the largest block of an empty call is a page table."""
+    key = "size-optimised-core"
+    found = [node for _, node in _core(call, "memset")]
+    # A window may begin inside a function, or come back to it: then nothing in it is its call.
+    cleared = [node for node in found if node.calls]
+    if not cleared:
+        if found:
+            return not_checked(key, "a trace with a whole call of the core's memset", TRACE)
+        return signature(key, "ruled out", claim="", facts=("no memset in the core",))
+    a_byte = max(node.self / node.calls for node in cleared) / PAGE
+    share = sum(node.self for node in cleared) / call.instructions
+    what = "instructions of memset for a byte of a page table"
+    costs = Share(share, call.case)
+    return signature(
+        key,
+        "found" if a_byte > BYTEWISE else "ruled out",
+        (
+            _counted(what, a_byte, ""),
+            _counted(f"memset in the core, of {call.case}", share),
+        ),
+        claim="OP-TEE's core is built for size: it clears a page table byte by byte at every entry "
+        "into a TA.",
+        remedy="Build OP-TEE with CFG_CC_OPT_LEVEL=2.",
+        costs=costs,
+        saves=replace(costs, at_most=True),
+    )
+
+
+def debug(call: CaseTrace) -> Finding:
+    """Judges by functions that only a core with CFG_TEE_CORE_DEBUG has."""
+    taken, calls = _count(call, r"spinlock_count_(in|de)cr|have_spinlock|assert_have_no_spinlock")
+    return _seen(
+        call,
+        "core-debug",
+        calls > 0,
+        ("counting of locks", taken),
+        claim="OP-TEE's core counts and checks its locks.",
+        remedy="Build it with CFG_TEE_CORE_DEBUG=n, once you don't need its assertions any more.",
+        saves=True,
+    )
+
+
+def lazy_vfp(call: CaseTrace) -> Finding:
+    """A TA's first vector instruction in a call traps, and the core changes registers then."""
+    _, traps = _count(call, "thread_user_enable_vfp")
+    taken = below(call, "thread_user_(save|clear)_vfp|thread_lazy_(save|restore)_ns_vfp")
+    taken += below(call, "el0_sync_abort") if traps else 0
+    return _seen(
+        call,
+        "lazy-vfp",
+        traps > 0 and taken > VECTORS * call.instructions,
+        ("changing vector registers", taken),
+        claim="The TA's first vector instruction in a call traps into the core.",
+        remedy="Keep vector code out of short commands: build the TA's other files without it "
+        "(-mgeneral-regs-only).",
+        saves=True,
+    )
+
+
+def pager(call: CaseTrace) -> Finding:
+    taken, calls = _count(call, r"tee_pager_handle_fault|pager_.*fault.*")
+    return _seen(
+        call,
+        "pager",
+        calls > 0,
+        ("the core's pager", taken),
+        claim="OP-TEE's core is paged: a call loads and decrypts parts of it.",
+        remedy="Build OP-TEE with CFG_WITH_PAGER=n where its memory has room for all of it.",
+    )
+
+
+def spectre(call: CaseTrace) -> Finding:
+    """Judges by ways into EL3 that aren't part of the way in or out: each leg has one of the
+    core's. It is a price without a remedy: OP-TEE leaves it out where it isn't needed."""
+    out = sum(one.count for one in call.passes if (one.origin, one.target) == ("S-EL1", "EL3"))
+    back = sum(one.count for one in call.passes if (one.origin, one.target) == ("EL3", "EL1"))
+    extra = _counted("SMCs of the core besides its return", float(out - back), "")
+    return signature(
+        _SMC,
+        "found" if out > back else "ruled out",
+        (extra,),
+        claim="OP-TEE's core calls the firmware at each entry from a TA, against Spectre. It does "
+        "so by itself, only on CPUs that need it.",
+    )
+
+
+def _seen(
+    call: CaseTrace,
+    key: str,
+    seen: bool,
+    taken: tuple[str, int],
+    *,
+    claim: str,
+    remedy: str,
+    saves: bool = False,
+) -> Finding:
+    share = taken[1] / call.instructions
+    costs = Share(share, call.case) if share else None
+    return signature(
+        key,
+        "found" if seen else "ruled out",
+        (_counted(f"{taken[0]}, of {call.case}", share),),
+        claim=claim,
+        remedy=remedy,
+        costs=costs,
+        saves=costs if saves else None,
+    )
+
+
+def console(ground: Ground) -> Finding:
+    """Only a trace shows whether a call writes lines; what one would cost is a price, no loss."""
+    key = "console-traces"
+    lines = ground.models.lines
+    line = lines.term("line") if lines is not None else None
+    price = f" ({written(figure(ground, 'a line would cost', line))})" if line else ""
+    traced = [
+        case
+        for case in (ground.trace.cases if ground.trace is not None else ())
+        if not case.case.startswith(f"{LOG.name}/") and not case.core_nameless
+    ]
+    if not traced:
+        claim = f"Whether calls write to the TEE's console can't be seen from outside{price}."
+        return not_checked(key, "a trace with the names of the core", TRACE, claim if price else "")
+    worst, share = max(
+        ((case, below(case, "trace_ext_puts") / case.instructions) for case in traced),
+        key=lambda pair: pair[1],
+    )
+    costs = Share(share, worst.case)
+    return signature(
+        key,
+        "found" if share else "ruled out",
+        claim=f"A call writes to the TEE's console: {costs.words}.",
+        remedy="Build OP-TEE and the TAs with CFG_TEE_CORE_LOG_LEVEL and CFG_TEE_TA_LOG_LEVEL of 1 "
+        "or 0.",
+        facts=(f"console output is {costs.words}{price}",),
+        costs=costs,
+        saves=costs,
+    )
+
+
+RULES = {
+    "size-optimised-core": size,
+    "core-debug": debug,
+    "lazy-vfp": lazy_vfp,
+    "pager": pager,
+    _SMC: spectre,
+}
+
+
+def inside(ground: Ground) -> Iterator[Finding]:
+    """Yields what the trace says; it overrules what is suspected from outside."""
+    trace = ground.trace
+    call = trace.case(EMPTY_CALL) if trace is not None else None
+    for key, rule in RULES.items():
+        if trace is not None and call is not None and not call.core_nameless:
+            finding = rule(call)
+            if finding.status != "not checked" or key != "size-optimised-core":
+                yield replace(finding, evidence="; ".join((finding.evidence, trace.optee)))
+                continue
+        if key == "size-optimised-core":
+            yield size_from_outside(ground)
+        else:
+            yield not_checked(key, NAMES, TRACE)

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""All rules on a run, and what they find.
+
+To add one: a function `(ground) -> Finding | None` with its words in the file of its subject, a
+line in RULES, and a test on both sides of its threshold and without its data. It returns None where
+the run gives no ground for it, and a finding that is `not checked` where a user may miss it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from teemark.base.finding import Finding
+from teemark.findings import call, choices, crypto, inside_core, machine, memory, storage, trust
+from teemark.findings.ground import Ground, Rule
+
+RULES: tuple[Rule, ...] = (
+    machine.emulated,
+    call.empty_call,
+    crypto.inside_and_outside,
+    crypto.with_instructions,
+    machine.published_key,
+    machine.tee_defects,
+    crypto.no_extensions,
+    crypto.same_code,
+    inside_core.inside,
+    inside_core.console,
+    memory.temporary,
+    memory.read_only,
+    memory.pages,
+    storage.rpcs,
+    call.loading_the_ta,
+    call.ta_size,
+    call.cold_cache,
+    machine.cpu_frequency,
+    machine.contention,
+    trust.clock_step,
+    call.way_in_and_out,
+    crypto.kernel_pays,
+    crypto.cpu_time,
+    storage.stored_objects,
+    call.ree_time,
+    crypto.slow_random,
+    choices.choices,
+    trust.two_clocks,
+    trust.harness,
+    trust.misfits,
+    trust.waited,
+    trust.scatter,
+)
+
+
+def judge(ground: Ground) -> tuple[Finding, ...]:
+    """Returns the findings of all rules, in the order of the list."""
+    return tuple(_all(ground))
+
+
+def _all(ground: Ground) -> Iterator[Finding]:
+    for rule in RULES:
+        found = rule(ground)
+        if isinstance(found, Finding):
+            yield found
+        elif found is not None:
+            yield from found

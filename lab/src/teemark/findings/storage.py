@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The TEE's storage: against a file, and what its calls to the normal world cost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from teemark.base import fmt
+from teemark.base.finding import Finding, Share
+from teemark.base.work import EMPTY_CALL, STORAGE
+from teemark.findings.ground import (
+    EXPLAIN,
+    SAME,
+    STATUS,
+    Ground,
+    figure,
+    is_known,
+    not_checked,
+    signature,
+)
+from teemark.model.decide import above
+from teemark.model.stats import Estimate, exactly
+from teemark.page import figures
+
+BLOCK = 4096
+"""Bytes of a block of OP-TEE's storage."""
+EACH_BLOCK = 0.5
+"""RPCs a block from which more blocks are more RPCs."""
+
+
+def stored_objects(ground: Ground) -> Finding | None:
+    """Creating an object, against a file that is written through to the disk."""
+    for stored in ground.models.stats:
+        plain = ground.models.case(STORAGE.key("create", "file-fsync", stored.parameters))
+        if not stored.key.startswith("storage/create/tee-ree-fs/") or plain is None:
+            continue
+        if plain.time.median <= 0:
+            continue
+        ratio = stored.estimate / plain.estimate
+        answer = above(ratio, 1.0)
+        size = fmt.size(stored.bytes or 0)
+        evidence = f"{ground.against(stored, plain)} (medians)."
+        rpcs = ground.run.cases[stored.key].case.rpcs_per_call
+        if rpcs:
+            evidence += f" The TEE calls the normal world {fmt.digits(rpcs)} times for it."
+        if answer == "undecided":
+            claim = (
+                f"Whether creating an object of {size} in the TEE's storage takes longer than "
+                "writing a file through to the disk is undecided."
+            )
+            samples = min(stored.time.count, plain.time.count)
+            remedy = ground.more(ratio, (1.0,), samples)
+        else:
+            claim = (
+                f"Creating an object of {size} in the TEE's storage takes "
+                f"{figures.times(ground.run, ratio)} the time of a file that is written through to "
+                "the disk."
+            )
+            remedy = "Keep in one object what is read together, and read it once."
+        return Finding(
+            key="stored-objects",
+            topic="choice" if ground.models.case(EMPTY_CALL) else "answer",
+            status="undecided" if answer == "undecided" else "found",
+            claim=claim,
+            evidence=evidence,
+            remedy=remedy if answer != "no" else "",
+            figures=(figure(ground, f"{stored.key} over {plain.key}", ratio, "times"),),
+            sure=answer != "undecided" and is_known(ratio) and not ground.waits(stored, plain),
+        )
+    return None
+
+
+def _growth(ground: Ground) -> Iterator[tuple[float, str, float, int] | None]:
+    """Yields RPCs a block, the key of the largest object, its RPCs beyond those of the smallest
+    one, and its bytes; None where the TEE's storage was measured and its RPCs weren't counted."""
+    for cost in ground.models.costs:
+        if cost.workload != STORAGE.name or cost.algorithm not in ("read", "write"):
+            continue
+        if not cost.backend.startswith("tee"):
+            continue
+        known = [
+            (int(point.x), rpcs)
+            for point, rpcs in zip(cost.fit.points, cost.rpcs, strict=False)
+            if rpcs is not None
+        ]
+        if len(known) < 2:
+            yield None
+            continue
+        (small, few), *_, (large, many) = known
+        blocks = -(-large // BLOCK) - -(-small // BLOCK)
+        if blocks > 0:
+            key = STORAGE.key(cost.algorithm, cost.backend, large)
+            yield (many - few) / blocks, key, many - few, large
+
+
+def _served(ground: Ground, key: str) -> Estimate | None:
+    """Returns the share of the call that the normal world takes for the TEE, if it is known."""
+    for one in ground.breakdowns:
+        part = one.part("rpcs")
+        if one.key == key and part is not None and part.value is not None and one.total.value > 0:
+            return part.value / one.total
+    return None
+
+
+def rpcs(ground: Ground) -> Finding:
+    """Found where RPCs grow with the blocks, and are a good part of the largest read or write."""
+    key = "storage-rpc-per-block"
+    growth = list(_growth(ground))
+    counted = [one for one in growth if one is not None]
+    if not counted:
+        what = "storage/read|write/tee-ree-fs/BYTES of three sizes, with their RPCs"
+        counts = "the number of RPCs, which the kernel tells root alone"
+        return not_checked(key, counts if growth else what, EXPLAIN if not growth else "")
+    most, case, _, size = max(counted)
+    each = figure(ground, f"RPCs a block, {case}", exactly(most), "")
+    if most <= EACH_BLOCK:
+        return signature(key, "ruled out", (each,), claim="")
+    known = [(share, name) for _, name, *_ in counted if (share := _served(ground, name))]
+    if not known:
+        lacks = "what an RPC of the storage takes"
+        return not_checked(key, lacks, EXPLAIN)
+    share, case = max(known, key=lambda pair: pair[0].value)
+    return signature(
+        key,
+        STATUS[above(share, SAME - 1)],
+        (each, figure(ground, f"RPCs, of {case}", share, "share")),
+        claim="The TEE's storage calls the normal world for each block.",
+        remedy="Keep objects small, and read or write them whole.",
+        costs=Share(min(share.value, 1.0), f"a call with {fmt.size(size)}: {case}"),
+    )
