@@ -22,9 +22,9 @@ from teemark.cli import main as cli
 from teemark.cli.gate import command
 from teemark.exact import baseline as baselines
 from teemark.exact import gate
-from teemark.exact.baseline import BOOTS, OTHERS, Baseline, function_changes, held_against, listed
+from teemark.exact.baseline import OTHERS, Baseline, function_changes, held_against, listed
 from teemark.exact.record import Own
-from teemark.model.compare import KERNEL_LIMIT, LIMIT
+from teemark.model.compare import BOOTS, KERNEL_LIMIT, LIMIT
 from teemark.plan.plan import Plan
 from teemark.run.reader import RunData
 from teemark.trace.profile import CaseTrace, Function, Node, Sample
@@ -172,6 +172,34 @@ def test_what_got_dearer_is_measured_again_and_traced(
     assert len(boards.plans) == 2
     assert boards.traced == [[CASE]]
     assert said["functions"] == {CASE: "compress (S-EL0) +500, entry (S-EL1) +200, others -200"}
+    (change,) = said["changes"]
+    assert (change["traced"], change["by"]) == (CASE, "+0.20\N{NARROW NO-BREAK SPACE}%")
+
+
+def test_what_all_calls_have_more_is_one_change_with_its_functions(
+    file: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """60 instructions in each call into the TEE, within what boots differ by: every case that moved
+    has the functions of the one that was traced."""
+    records = EXACT.records()
+    for record in records:
+        secure = str(record.get("case")).split("/")[2:3] in (["tee"], ["ta-c"], ["ta-ce"])
+        if record["type"] == "sample" and secure:
+            record["ns"] = int(str(record["ns"])) + 60 * int(str(record["loops"]))
+    more = run_from(records)
+    empty = "invoke/none/tee/none"
+    functions = {CASE: FUNCTIONS[CASE], empty: {("S-EL1", "entry"): 800, OTHERS: 200}}
+    file.write_text(baselines.render(dataclasses.replace(BASE, functions=functions)))
+    boards = Boards(monkeypatch, more, more)
+    status, said = gated(file, capsys, "--fail-on", "0%")
+    assert (status, said["outcome"]) == (1, "fail")
+    (change,) = said["changes"]
+    moved = {case["case"] for case in said["cases"] if case["verdict"] == "worse"}
+    assert {name.split(" ")[0] for name in change["cases"]} == moved
+    assert len(moved) > 10
+    assert boards.traced == [[empty]]
+    assert (change["traced"], change["by"]) == (empty, "+60.0 instructions a call")
+    assert change["functions"].startswith("compress (S-EL0) +9500")
 
 
 def test_a_limit_lets_small_ones_pass(
@@ -213,14 +241,14 @@ def test_what_the_second_boot_does_not_call_dearer_is_no_regression(
         (0.002, 0.01, 0.002),
         (0.01, 0.002, 0.002),
         (0.01, 0.0, 0.0),
-        (-0.01, 0.002, -0.01),  # what seems cheaper isn't asked again
+        (-0.01, 0.002, -0.01),
         (-0.01, 0.0, -0.01),
         (0.0, 0.01, 0.0),
     ],
 )
 def test_two_boots_say_what_both_bear_out(first: float, second: float, said: float) -> None:
-    found, again = (held_against(BASE, dearer(share)) for share in (first, second))
-    (one,) = (one for one in gate.confirmed(found, again).pairs if one.name == CASE)
+    boots = (dearer(share) for share in (first, second))
+    (one,) = (one for one in held_against(BASE, *boots).pairs if one.name == CASE)
     assert one.change == pytest.approx(said, abs=1e-4)
 
 
@@ -310,6 +338,7 @@ def test_text_and_markdown(
     shown = capsys.readouterr().out
     assert shown.startswith("FAIL: ")
     assert f"in {CASE}: compress (S-EL0) +500" in shown
+    assert "Smallest change that would have been seen" in shown
     Boards(monkeypatch, dearer(0.01), dearer(0.01))
     assert cli.run(["gate", "--baseline", str(file), "-f", "markdown"]) == 1
     shown = capsys.readouterr().out

@@ -28,9 +28,14 @@ def put(folder: Path, made: list[Synthetic], **head: object) -> None:
 
 
 def test_exact_levels() -> None:
-    assert exact_changes([1000, 1000.5, 1000, 1002, 1002, 900]) == (3, 5)
-    assert exact_changes([1000, 1000]) == ()
-    assert exact_changes([1000, 1014, 986, 1016], limit=0.015) == (3,)
+    assert exact_changes([1000, 1000.5, 1000, 1002, 1002, 900], [1] * 6) == (3, 5)
+    assert exact_changes([1000, 1000], [1] * 2) == ()
+    assert exact_changes([1000, 1014, 986, 1016], [15] * 4) == (3,)
+
+
+def test_a_boot_that_the_next_one_takes_back_is_no_level() -> None:
+    assert exact_changes([1000, 1136, 1000, 1000], [1] * 4) == ()
+    assert exact_changes([1000, 1136, 1136, 1000], [1] * 4) == (1, 3)
 
 
 def test_levels_of_the_kernels_crypto_are_wider() -> None:

@@ -10,6 +10,7 @@ import io
 import os
 import re
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
@@ -150,7 +151,7 @@ def json_text(data: object) -> str:
 def working(what: str) -> Iterator[Callable[[str], None]]:
     """Show `what` with a spinner on stderr while the block runs, if stderr is a terminal; the
     block may change the words."""
-    if not sys.stderr.isatty():
+    if not sys.stderr.isatty() or threading.current_thread() is not threading.main_thread():
         yield lambda _what: None
         return
     from rich.console import Console

@@ -70,9 +70,9 @@ def unit_of(ns: float) -> tuple[float, str]:
     return best
 
 
-def duration(ns: float) -> str:
+def duration(ns: float, significant: int = 3) -> str:
     factor, name = unit_of(ns)
-    return f"{digits(ns / factor)}\N{NO-BREAK SPACE}{name}"
+    return f"{digits(ns / factor, significant)}\N{NO-BREAK SPACE}{name}"
 
 
 def duration_interval(interval: Interval | None) -> str:

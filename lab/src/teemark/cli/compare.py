@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -16,8 +17,7 @@ from teemark.cli.options import form_options, put, shown
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from teemark.model.compare import Difference, Limit
-    from teemark.page.blocks import Table
+    from teemark.model.compare import Limit
     from teemark.report.comparing import Compared
     from teemark.studies.against import Against
 
@@ -200,33 +200,18 @@ def _show(
     *,
     everything: bool,
 ) -> None:
-    """The worst first."""
+    """The answer first, the method last."""
     from teemark.base.console import paragraph
     from teemark.page import terminal
     from teemark.report import comparing
 
-    paragraph(console, f"base: {comparing.names(of.base.run)}")
-    paragraph(console, f"new:  {comparing.names(of.other.run)}")
     for why in forced:
         paragraph(console, f"! Compared by force: {why}.")
-    found = of.found
-    pairs = found.worst_first
-    if not everything:
-        pairs = tuple(one for one in pairs if one.verdict != "same")[:SHOWN]
-    if pairs:
-        terminal.show(console, [_table(of, pairs)])
-        if found.exact:
-            paragraph(console, "instructions a call", style="dim")
-    paragraph(console, comparing.outcome(found))
-    left = len(found.pairs) - len(found.of("same")) - len(pairs)
-    if left > 0:
-        paragraph(console, f"{left} that aren't the same are left out: --all lists them.")
-    for sentence in comparing.reasons(of):
-        paragraph(console, f"• {sentence}")
-    for remark in comparing.remarks(found):
+    terminal.show(console, comparing.blocks(of, limit, "--all lists them", everything=everything))
+    for remark in comparing.method(of):
         paragraph(console, remark, style="dim")
-    if limit is not None:
-        paragraph(console, comparing.result(found, limit))
+    paragraph(console, f"base: {comparing.names(of.base.run)}", style="dim")
+    paragraph(console, f"new:  {comparing.names(of.other.run)}", style="dim")
 
 
 def _show_held(console: Console, *, of: Against, forced: Sequence[str], everything: bool) -> None:
@@ -268,27 +253,6 @@ def _show_held(console: Console, *, of: Against, forced: Sequence[str], everythi
         paragraph(console, remark, style="dim")
 
 
-def _table(of: Compared, pairs: Sequence[Difference]) -> Table:
-    from teemark.page import figures
-    from teemark.page.blocks import Column, Table
-    from teemark.report import comparing
-
-    columns = (Column(title) for title in ("base", "new", "change"))
-    return Table(
-        (Column("case", "left"), *columns, Column("verdict", "left")),
-        tuple(
-            (
-                one.name,
-                figures.cell(of.base.run, one.first),
-                figures.cell(of.other.run, one.second),
-                comparing.change(one),
-                comparing.judgement(one),
-            )
-            for one in pairs
-        ),
-    )
-
-
 def _json(
     found: Sequence[Compared],
     forced: Sequence[str],
@@ -300,6 +264,7 @@ def _json(
 
     return {
         "base": found[0].base.run.file,
+        "base_origin": found[0].base.run.origin,
         "level": 1 - ALPHA,
         "same_within": MARGIN,
         "forced": list(forced),
@@ -307,6 +272,9 @@ def _json(
         "comparisons": [
             {
                 "new": one.other.run.file,
+                "new_origin": one.other.run.origin,
+                "verdict": comparing.verdict(one.found),
+                "counts": {said: len(one.found.of(said)) for said in comparing.SIGN},
                 "unit": one.other.run.unit,
                 "exact": one.found.exact,
                 "starts": one.found.starts,
@@ -318,20 +286,28 @@ def _json(
                         "base": pair.first.value,
                         "new": pair.second.value,
                         "difference": pair.added,
-                        "ratio": pair.ratio.value if pair.first.value else None,
-                        "ratio_low": pair.ratio.interval.low if pair.ratio.interval else None,
-                        "ratio_high": pair.ratio.interval.high if pair.ratio.interval else None,
+                        "ratio": pair.ratio,
+                        "ratio_low": pair.interval.low if pair.interval else None,
+                        "ratio_high": pair.interval.high if pair.interval else None,
                         "p": pair.p,
-                        "probability_larger": pair.larger,
                         "starts": pair.have or None,
-                        "more_starts": pair.more,
+                        "visible": pair.visible if math.isfinite(pair.visible) else None,
+                        "functions": one.functions.get(pair.case),
                         "reason": pair.reason,
                     }
                     for pair in one.found.worst_first
                 ],
                 "only_in_base": list(one.found.lost),
                 "only_in_new": list(one.found.new),
-                "reasons": comparing.reasons(one),
+                "changes": [
+                    {
+                        "what": comparing.subject(one.other.run, change),
+                        "by": comparing.amount(one.other.run, change),
+                        "worse": change.worse,
+                        "cases": [pair.name for pair in change.cases],
+                    }
+                    for change in one.changes
+                ],
                 "failures": list(failed),
             }
             for one, failed in zip(found, failures, strict=True)

@@ -79,8 +79,8 @@ def command(
 
     Two boots of the same code differ by the clock's step and at most 0.02 %, by 0.1 % where the
     timer ticks within a sample, and by 1.5 % in the kernel's crypto (afalg): more than that is
-    dearer. Then the plan is measured again on a
-    second boot, and what is dearer in both is traced to name the functions. A baseline
+    dearer; so is less, if all calls of a kind have it. Then the plan is measured again on a second
+    boot, and a case of each change is traced to name the functions. A baseline
     that was made with another compiler, OP-TEE, kernel or TF-A says nothing about this one: then
     nothing is measured, and the outcome is neither pass nor fail.
 
@@ -158,31 +158,33 @@ def _others(gated: Gated, place: Path) -> list[str]:
 def _lines(gated: Gated, before: Baseline, limit: Limit) -> list[str]:
     from teemark.base import fmt
     from teemark.exact.baseline import figures_of
+    from teemark.model.changes import changes
     from teemark.report import comparing
 
     found = gated.found
     assert found is not None
-    worse, better = found.of("worse"), found.of("better")
-    undecided = f", {len(found.of('undecided'))} undecided" if found.of("undecided") else ""
-    gone = f", {len(found.lost)} gone" if found.lost else ""
-    verdict = "FAIL" if _failed(found, limit) else "PASS"
-    lines = [
-        f"{verdict}: {fmt.plural(len(found.pairs), 'case')}: {len(worse)} dearer, {len(better)} "
-        f"cheaper, {len(found.of('same'))} the same{undecided}{gone}."
-    ]
-    moved = sorted((*worse, *better), key=lambda one: -one.change)
+    said = "FAIL" if _failed(found, limit) else "PASS"
+    gone = f" {len(found.lost)} gone." if found.lost else ""
+    lines = [f"{said}: {comparing.outcome(found)}{gone}"]
+    moved = [one for one in found.worst_first if one.moved]
     width = max((len(one.name) for one in moved), default=0)
-    for one in moved:
+    for change in changes(found):
+        case, why = gated.why(change)
         lines.append(
-            f"  {one.name:{width}} {one.verdict:6} {comparing.change(one):>8} "
-            f"{fmt.count(round(one.first.value)):>11} → "
-            f"{fmt.count(round(one.second.value))} instructions"
+            f"  {comparing.SIGN['worse' if change.worse else 'better']} "
+            f"{comparing.subject(found.second, change)}: {comparing.amount(found.second, change)}"
         )
+        lines += [f"    in {case}: {why}"] if why else []
+        for one in sorted(change.cases, key=lambda one: -abs(one.change)):
+            lines.append(
+                f"    {one.name:{width}} {one.verdict:6} {comparing.change(one):>8} "
+                f"{fmt.count(round(one.first.value)):>11} → "
+                f"{fmt.count(round(one.second.value))} instructions"
+            )
     lines += [f"  {case}: not measured any more" for case in found.lost]
     if found.lost:
         lines += [f"    {skip.case}: {skip.reason}" for skip in found.second.skips]
-    lines += [f"  in {case}: {words}" for case, words in gated.functions]
-    if any(map(limit.broken, worse)) and not gated.functions:
+    if any(map(limit.broken, moved)) and not gated.functions:
         why = "has no functions" if not before.functions else "has no functions of these cases"
         lines.append(f"  which functions isn't known: the baseline {why}")
     if scattered := figures_of(found.second)[1]:
@@ -192,13 +194,17 @@ def _lines(gated: Gated, before: Baseline, limit: Limit) -> list[str]:
         )
     if found.new:
         lines.append(f"  not in the baseline: {', '.join(found.new)}")
-    if better or found.new:
+    if found.of("better") or found.new:
         lines.append("  `--update` takes what is new or cheaper into the baseline.")
+    if seen := comparing.visible(found):
+        lines.append(f"  {seen}")
     return lines
 
 
 def _json(gated: Gated, limit: Limit) -> dict[str, object]:
     from teemark.exact.baseline import figures_of
+    from teemark.model.changes import changes
+    from teemark.report import comparing
 
     found = gated.found
     if found is None:
@@ -221,6 +227,16 @@ def _json(gated: Gated, limit: Limit) -> dict[str, object]:
                 "change": one.change,
             }
             for one in found.worst_first
+        ],
+        "changes": [
+            {
+                "what": comparing.subject(found.second, change),
+                "by": comparing.amount(found.second, change),
+                "cases": [one.name for one in change.cases],
+                "traced": gated.why(change)[0] or None,
+                "functions": gated.why(change)[1] or None,
+            }
+            for change in changes(found)
         ],
         "gone": list(found.lost),
         "not_in_baseline": list(found.new),

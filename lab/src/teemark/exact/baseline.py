@@ -22,26 +22,24 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from teemark.base.errors import DataError
 from teemark.model.compare import (
-    LIMIT,
-    TICK_NS,
     Comparison,
     Difference,
-    Verdict,
     file_times,
-    limit_of,
+    judged,
+    least,
+    shifted,
+    slack,
+    world_of,
 )
-from teemark.model.stats import call_times, exactly, loops_of, median, steady
+from teemark.model.stats import Estimate, call_times, exactly, loops_of, steady
 from teemark.run.reader import RunData
 
 OTHERS = ("", "others")
 """Level and name of what isn't listed."""
-
-BOOTS = 0.0002
-"""How far apart boots are that measure the same plan, besides the step of the clock."""
 
 LISTED = 0.01
 OWN_LISTED = 0.001
@@ -67,51 +65,45 @@ class Baseline:
 
 
 def figures_of(run: RunData) -> tuple[dict[str, float], dict[str, float]]:
-    """What is counted, and apart from it what is sampled even here: calls that wait for a disk
-    differ from boot to boot by any amount."""
+    """The figures that are counted, by key; and apart from them those that are sampled even here:
+    calls that wait for a disk differ from boot to boot by any amount."""
     found: dict[str, float] = {}
     scattered: dict[str, float] = {}
     for case in run.sound:
         for repeat in sorted({sample.repeat for sample in case.samples}):
             key = case.case.case + (f" x{repeat}" if repeat > 1 else "")
             kept = found if steady(case, repeat) else scattered
-            kept[key] = round(median(call_times(case.samples, repeat)), 3)
+            kept[key] = round(least([call_times(start, repeat) for start in case.starts]), 3)
     return found | {step: min(times) for step, times in file_times(run).items()}, scattered
 
 
-def slack(run: RunData, key: str, figure: float) -> float:
-    """How many instructions a call of the same code may differ from boot to boot: the clock's step,
-    and very little. Where a sample is so long that the timer ticks in it, LIMIT; by the kernel's
-    crypto, KERNEL_LIMIT."""
-    name, _, repeat = key.partition(" x")
-    case = run.cases.get(name)
-    limit = limit_of(key)
-    if case is None or limit > LIMIT:  # a step of teehash, which begins anywhere between two ticks
-        return limit * figure
-    loops = loops_of(case, int(repeat or 1))
-    if loops * figure >= TICK_NS:
-        return limit * figure
-    return (run.machine.clock.resolution_ns or 0) / loops + BOOTS * figure
-
-
-def held_against(baseline: Baseline, run: RunData) -> Comparison:
-    """The run beside the baseline, case by case; what scatters now is undecided."""
-    counted, scattered = figures_of(run)
-    now = counted | scattered
-    pairs = []
+def held_against(baseline: Baseline, *boots: RunData) -> Comparison:
+    """The boots beside the baseline, case by case, by the judge of `compare`: the smallest figure
+    of them counts, since one boot of many takes more than the others. What scatters in the last one
+    is undecided."""
+    run = boots[-1]
+    figures = [figures_of(boot) for boot in boots]
+    scattered = figures[-1][1]
+    pairs, lost = [], []
     for key, before in baseline.figures.items():
-        if key in now:
-            case, _, repeat = key.partition(" x")
-            more = now[key] - before
-            verdict: Verdict = "same"
-            if abs(more) > slack(run, key, before):
-                verdict = "worse" if more > 0 else "better"
-                verdict = "undecided" if key in scattered else verdict
-            pair = (exactly(before), exactly(now[key]))
-            pairs.append(Difference(case, int(repeat or 1), *pair, verdict, exact=True))
-    lost = tuple(key for key in baseline.figures if key not in now)
-    new = tuple(key for key in counted if key not in baseline.figures)
-    return Comparison(run, run, tuple(pairs), lost, new, 1)
+        counted = [found[key] for found, _ in figures if key in found]
+        if not counted and key not in scattered:
+            lost.append(key)
+            continue
+        name, _, words = key.partition(" x")
+        repeat = int(words or 1)
+        case = run.cases.get(name)
+        now = Estimate(scattered[key]) if key in scattered else exactly(min(counted))
+        one = Difference(name, repeat, exactly(before), now, "undecided", have=1)
+        loops = 1
+        if case is not None:
+            size = None if case.case.bytes is None else case.case.bytes * repeat
+            one = replace(one, work=case.work, size=size, world=world_of(run, case))
+            loops = loops_of(case, repeat)
+        resolution = float(run.machine.clock.resolution_ns or 0)
+        pairs.append(judged(one, *slack(one.work, before, loops, resolution)))
+    new = tuple(key for key in figures[-1][0] if key not in baseline.figures)
+    return Comparison(run, run, tuple(shifted(pairs)), tuple(lost), new)
 
 
 def _least(level: str, functions: Functions) -> float:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The gate: a plan on the exact board, held against what each case took before.
 
-A case that got dearer is measured once more on a fresh boot, since one boot of many differs from
-the others; what is dearer in both is traced, to name the functions.
+If a case got dearer, the plan is measured once more on a fresh boot, since one boot of many differs
+from the others, and meanwhile a case of each change is traced, to name the functions.
 """
 
 from __future__ import annotations
@@ -10,7 +10,8 @@ from __future__ import annotations
 import tempfile
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from teemark.base import fmt, paths
@@ -25,6 +26,7 @@ from teemark.exact import record
 from teemark.exact.baseline import Baseline, Functions, function_changes, held_against
 from teemark.exact.record import Own
 from teemark.measure import runner
+from teemark.model.changes import Change, changes
 from teemark.model.compare import Comparison, Limit
 from teemark.plan.plan import Plan
 from teemark.run import reader
@@ -32,8 +34,8 @@ from teemark.run.reader import RunData
 from teemark.trace.profile import CaseTrace
 from teemark.trace.window import HASHING
 
-TRACED = 3
-"""Of the cases that got dearer."""
+TRACED = 8
+"""Most changes of which a case is traced."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +46,15 @@ class Gated:
     found: Comparison | None = None
     other: Mapping[str, tuple[str, str]] | None = None
     """By name: as in the baseline, and as it is here."""
-    functions: tuple[tuple[str, str], ...] = ()
-    """Cases with what their functions take more or less, in words."""
+    functions: Mapping[str, str] = field(default_factory=dict)
+    """What the functions of a traced case take more or less, in words."""
+
+    def why(self, change: Change) -> tuple[str, str]:
+        """The case of a change that was traced, and what its functions take more or less; both ""
+        where none was."""
+        found = (one.case for one in change.cases if one.case in self.functions)
+        case = next(found, "")
+        return case, self.functions.get(case, "")
 
 
 def read(file: Path) -> Baseline:
@@ -90,18 +99,6 @@ def measure(board: VirtualBoard, asked: Plan, folder: Path) -> RunData:
     return run
 
 
-def confirmed(found: Comparison, again: Comparison) -> Comparison:
-    """Worse is what two boots call worse, by the smaller of the two differences; else what the
-    second says."""
-    second = {one.name: one for one in again.pairs}
-    pairs = []
-    for one in found.pairs:
-        other = second.get(one.name, one)
-        as_bad = other.verdict == "worse" and other.change >= one.change
-        pairs.append(one if one.verdict != "worse" or as_bad else other)
-    return replace(found, pairs=tuple(pairs))
-
-
 def traced(file: BoardFile, own: Own, keys: Sequence[str]) -> dict[str, Functions]:
     """Of each case, without what its functions call; calls of several operations aren't traced."""
     cases = {key: _parts(key) for key in keys if " x" not in key}
@@ -135,19 +132,34 @@ def added_up(parts: Sequence[CaseTrace]) -> Functions:
 
 
 def run(file: BoardFile, own: Own, baseline: Baseline, limit: Limit) -> Gated:
-    """Measure, again if something got dearer than the limit allows; then trace that."""
+    """Measures the plan. If something got dearer than the limit allows, it measures again on a
+    second boot, and at the same time traces a case of each change on a third."""
     other = differing(baseline, file)
     if other:
         return Gated(other=other)
     with tempfile.TemporaryDirectory(prefix="teemark-gate-") as folder:
-        found = held_against(baseline, _boot(file, own, Path(folder) / "first"))
-        worse = [one for one in found.pairs if limit.broken(one)]
-        if worse:
-            say(f"teemark: {fmt.plural(len(worse), 'case')} dearer: once more, on a fresh boot")
+        first = _boot(file, own, Path(folder) / "first")
+        found = held_against(baseline, first)
+        worse = {one.case for one in found.pairs if limit.broken(one)}
+        if not worse:
+            return Gated(found)
+        say(f"teemark: {fmt.plural(len(worse), 'case')} dearer: once more, on a fresh boot")
+        with ThreadPoolExecutor(1) as pool:
+            tracing = pool.submit(functions_of, file, own, baseline, to_trace(baseline, found))
             again = _boot(file, own, Path(folder) / "second")
-            found = confirmed(found, held_against(baseline, again))
-    dearer = [one.case for one in found.worst_first if limit.broken(one) and one.repeat == 1]
-    return Gated(found, functions=dearer_functions(file, own, baseline, dearer))
+            functions = tracing.result()
+    return Gated(held_against(baseline, first, again), functions=functions)
+
+
+def to_trace(baseline: Baseline, found: Comparison) -> list[str]:
+    """A case of each change, of those that the baseline has functions of: the shortest, whose trace
+    has least beside the change."""
+    wanted = []
+    for change in changes(found):
+        known = [one for one in change.cases if one.case in baseline.functions and one.repeat == 1]
+        if known:
+            wanted.append(min(known, key=lambda one: one.first.value).case)
+    return wanted[:TRACED]
 
 
 def _boot(file: BoardFile, own: Own, folder: Path) -> RunData:
@@ -159,23 +171,22 @@ def _boot(file: BoardFile, own: Own, folder: Path) -> RunData:
             return measure(board, own.plan, folder)
 
 
-def dearer_functions(
-    file: BoardFile, own: Own, baseline: Baseline, worse: Sequence[str]
-) -> tuple[tuple[str, str], ...]:
-    """Of the worst that the baseline has functions of."""
-    known = [case for case in worse if case in baseline.functions][:TRACED]
-    if not known:
-        return ()
+def functions_of(
+    file: BoardFile, own: Own, baseline: Baseline, cases: Sequence[str]
+) -> dict[str, str]:
+    """What the functions of these cases take more or less than in the baseline, in words."""
+    if not cases:
+        return {}
     try:
-        now = traced(file, own, known)
+        now = traced(file, own, cases)
     except TeemarkError as error:
         say(f"teemark: no functions: {error.message}")
-        return ()
-    return tuple(
-        (case, in_words(function_changes(baseline.functions[case], now[case])))
-        for case in known
+        return {}
+    return {
+        case: in_words(function_changes(baseline.functions[case], now[case]))
+        for case in cases
         if case in now
-    )
+    }
 
 
 def in_words(changes: Sequence[tuple[str, str, int]], most: int = 3) -> str:

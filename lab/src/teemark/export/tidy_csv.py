@@ -12,6 +12,7 @@ import io
 from collections.abc import Iterator
 from typing import Any
 
+from teemark.base.work import Work
 from teemark.run.reader import RunData
 
 OF_SAMPLE = (
@@ -89,6 +90,12 @@ def rows(run: RunData) -> Iterator[dict[str, Any]]:
             "ta_ns": counted.get((case.case, sample.seq)),
         }
     for one in run.unmeasured:
-        names = ("workload", "algorithm", "backend", "parameters")
-        words = dict(zip(names, one.case.split("/", 3), strict=False))
-        yield of_run | {"case": one.case, **words, "not_measured": one.why}
+        work = Work.of(one.case)
+        yield of_run | {
+            "case": one.case,
+            "workload": work.workload,
+            "algorithm": work.algorithm,
+            "backend": work.backend,
+            "parameters": work.parameters,
+            "not_measured": one.why,
+        }

@@ -1,66 +1,86 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Two runs of the same cases: which became better or worse, and which are the same.
+"""The one judge of two runs of the same cases: which became better or worse, and which are the
+same. `compare`, `gate` and `history` all ask it.
 
-Where times are sampled, starts are what is compared: in runs of one start nothing shows what
-differs from start to start, and nothing is decided; no rank test tells two or three starts from as
-many. A case is better or worse if two things agree:
-the 95 % interval of the ratio of its medians leaves 1 out, and a rank test says so, corrected for
-the number of cases. It is the same if the whole interval is within MARGIN of 1, else undecided. The
-clock of an emulated board runs with its machine, which is busier in one run than in the next: no
-number of starts shows that, and nothing is decided either (lab/bench/alarms.py).
+Where times are sampled, starts are what is compared: the samples of one start don't show what
+differs from start to start. The interval of a ratio is Student's, over the logarithms of the
+starts' medians, and so wide that all cases together hold with 1 - ALPHA (Bonferroni). A case is
+worse or better if that interval leaves 1 out, the same if it lies within MARGIN of 1, else
+undecided. A family's mean is judged in the same way, so that what all its cases share shows though
+none would alone. The clock of an emulated board runs with its machine, which is busier in one run
+than in the next: no number of starts shows that, and nothing is decided there.
 
-On a deterministic board, where an instruction is a nanosecond, two runs differ by what differed in
-the machine: nothing, or something that can be named. There a case is the same if its medians are
-equal, or so little apart that a reason which the samples themselves bear out explains it.
+Where instructions are counted, two boots of one build differ by the clock's step, by timer ticks,
+and by very little else: `slack`. What differs by more is better or worse. What differs by less, but
+in one direction in all calls of a kind, is found by a sign test over the cases (`shifts`).
 """
 
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from statistics import NormalDist
 from typing import Literal
 
-from teemark.base.interval import LEVEL
-from teemark.base.work import EMPTY_CALL, ONESHOT, Work
-from teemark.model.models import Cost, Models, sampling_of
-from teemark.model.ranks import false_discovery, least_p, mann_whitney
-from teemark.model.stats import Estimate, Sampling, Z, call_times, loops_of, median
+from teemark.base.interval import Interval
+from teemark.base.work import Work
+from teemark.model.forms import AFALG
+from teemark.model.models import in_tee
+from teemark.model.stats import Estimate, call_times, exactly, loops_of, median, steady
 from teemark.run.reader import MeasuredCase, RunData
 
+BOOTS = 0.0002
+"""Relative difference of two boots of one build, besides the step of the clock."""
+
 LIMIT = 0.001
-"""How far apart two exact medians may be where a reason is given."""
+"""Likewise where the timer ticks within a sample."""
 
 KERNEL_LIMIT = 0.015
 """Likewise for the kernel's crypto: two builds of the same sources differed by up to 1.02 % there,
 and by nothing elsewhere. A request takes pages, and which are at hand depends on what went before.
 """
 
-MARGIN = 0.01
-"""Cases whose whole interval is within that of the base are the same."""
-
-ALPHA = 1 - LEVEL
-"""Of the alarms, the share that may be false; without any difference, how often there is one."""
-
-MOST = 100_000
-"""More samples than that decide nothing."""
-
 TICK_NS = 4_000_000
 """The kernel's timer tick on the virtual boards (CONFIG_HZ=250)."""
 
+MARGIN = 0.01
+"""A sampled case is the same if its whole interval is within this share of 1."""
+
+ALPHA = 0.0005
+"""Probability that a comparison of two runs of one build calls any case better or worse."""
+
+POWER = 0.8
+"""Probability with which a change of the size that is printed as visible is called worse."""
+
+FEWEST = 4
+"""Fewer starts of a run decide nothing: one boot in ten may be far slower than the others, and two
+such in a row are no rarity."""
+
+FAMILY = 3
+"""Fewer cases than this aren't judged together."""
+
+SIGNS = 1e-4
+"""A shift is taken for real if its cases' signs are that improbable by chance."""
+
 EMULATED = "an emulated board's clock shows how busy its machine was, which differs from run to run"
 ONE_START = "runs of one start don't show what differs from start to start"
-FEW_STARTS = "no rank test can tell so few starts apart"
+FEW_STARTS = f"fewer than {FEWEST} starts don't show how far starts may lie apart"
 SCATTERED = "the samples of every case scatter, as where calls wait for a disk"
 
 Verdict = Literal["better", "worse", "same", "undecided"]
+World = Literal["tee", "kernel", "program"]
+Family = tuple[str, str, str]
+"""Workload, algorithm and backend."""
+
+Starts = Sequence[Sequence[float]]
+"""Values a call (nanoseconds or instructions), by start."""
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """Two medians of one case (at one `repeat`), nanoseconds a call."""
+    """One case in two runs, at one number of operations in a call; nanoseconds or instructions."""
 
     case: str
     repeat: int
@@ -69,26 +89,39 @@ class Difference:
     verdict: Verdict
     exact: bool = False
     reason: str | None = None
-    """Why exact medians differ a little; None: identical, or nothing that would explain it."""
+    """Why nothing is decided, where instructions are counted but this case's samples scatter."""
+    interval: Interval | None = None
+    """The ratio of second to first; it holds for all cases of the comparison together."""
+    p: float | None = None
+    """Of Student's test, corrected for all cases; None where figures are exact."""
     have: int = 0
     """Starts of the run with fewer."""
-    p: float | None = None
-    """Of the rank test, corrected for all cases; None where figures are exact."""
-    larger: float | None = None
-    """Effect size: how probable it is that a start of the second run takes longer."""
-    more: int | None = None
-    """About how many starts more of each run would decide; None: no number would, or nothing tells
-    how many."""
-    least_p: float = 0.0
-    """The smallest p that so many starts can have, not corrected; 0 where figures are exact."""
+    visible: float = math.inf
+    """The smallest relative change that would have been called worse in POWER of such pairs."""
+    scatter: float = 0.0
+    """Relative standard deviation from start to start."""
+    work: Work | None = None
+    """What the case does; None for a step of teehash."""
+    size: int | None = None
+    """Bytes that a call works on, all its operations together."""
+    world: World | None = None
+    step: float = 0.0
+    """What one step of the clock makes of a call."""
+    shift: float | None = None
+    """The common shift that this case is part of."""
 
     @property
     def name(self) -> str:
         return self.case + (f" ×{self.repeat}" if self.repeat > 1 else "")  # noqa: RUF001
 
     @property
-    def ratio(self) -> Estimate:
-        return self.second / self.first
+    def family(self) -> Family:
+        work = self.work
+        return (work.workload, work.algorithm, work.backend) if work else (self.case, "", "")
+
+    @property
+    def ratio(self) -> float | None:
+        return self.second.value / self.first.value if self.first.value else None
 
     @property
     def change(self) -> float:
@@ -98,32 +131,37 @@ class Difference:
 
     @property
     def added(self) -> float:
-        """Nanoseconds (instructions) a call; negative where there are fewer."""
+        """Nanoseconds or instructions a call; negative where there are fewer."""
         return self.second.value - self.first.value
 
     @property
-    def identical(self) -> bool:
-        return self.first.value == self.second.value
+    def moved(self) -> bool:
+        return self.verdict in ("better", "worse")
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Of a run with the one that it is held against."""
+    """A run beside the one that it is held against."""
 
     first: RunData
     second: RunData
     pairs: tuple[Difference, ...]
     """In the order of the first run."""
     lost: tuple[str, ...]
-    """What only the first run measured."""
+    """Cases that only the first run has."""
     new: tuple[str, ...]
-    """What only the second run measured."""
-    starts: int
-    """Of the run that has fewer."""
+    """Cases that only the second run has."""
+    families: tuple[Difference, ...] = ()
+    """Means of families of sampled cases; `case` is the family's key, and `repeat` their number."""
 
     @property
     def exact(self) -> bool:
         return self.first.icount and self.second.icount
+
+    @property
+    def starts(self) -> int:
+        """Starts of the run that has fewer."""
+        return min(len(run.starts) for run in (self.first, self.second))
 
     @property
     def blind(self) -> str | None:
@@ -138,29 +176,32 @@ class Comparison:
         return ONE_START if all(one.have < 2 for one in self.pairs) else FEW_STARTS
 
     @property
-    def sampled(self) -> tuple[Difference, ...]:
-        return tuple(one for one in self.pairs if not one.exact)
-
-    @property
     def too_few(self) -> tuple[Difference, ...]:
-        """Cases of so few starts that they are never called better or worse."""
-        return tuple(one for one in self.sampled if one.have < 2 or one.least_p > ALPHA)
+        """Sampled cases of so few starts that they are never called better or worse."""
+        return tuple(one for one in self.pairs if not one.exact and one.have < FEWEST)
 
     @property
     def worst_first(self) -> tuple[Difference, ...]:
-        order: tuple[Verdict, ...] = ("worse", "undecided", "better", "same")
+        order: tuple[Verdict, ...] = ("worse", "better", "undecided", "same")
         return tuple(
-            sorted(
-                self.pairs,
-                key=lambda one: (
-                    order.index(one.verdict),
-                    -abs(one.change) if one.verdict != "undecided" else -one.change,
-                ),
-            )
+            sorted(self.pairs, key=lambda one: (order.index(one.verdict), -abs(one.change)))
         )
 
-    def of(self, verdict: Verdict) -> tuple[Difference, ...]:
-        return tuple(one for one in self.pairs if one.verdict == verdict)
+    def verdicts(self) -> dict[str, Verdict]:
+        """The verdict on each case: the gravest of its numbers of operations in a call."""
+        found: dict[str, Verdict] = {}
+        for one in self.worst_first:
+            found.setdefault(one.case, one.verdict)
+        return found
+
+    def of(self, verdict: Verdict) -> tuple[str, ...]:
+        """The cases with that verdict."""
+        return tuple(case for case, said in self.verdicts().items() if said == verdict)
+
+    @property
+    def visible(self) -> tuple[float, ...]:
+        """What would have been seen of each case that can be judged, the smallest first."""
+        return tuple(sorted(one.visible for one in self.pairs if math.isfinite(one.visible)))
 
 
 def obstacles(first: RunData, second: RunData) -> dict[str, str]:
@@ -189,24 +230,67 @@ def obstacles(first: RunData, second: RunData) -> dict[str, str]:
     return found
 
 
+def other_machines(first: RunData, second: RunData) -> list[str]:
+    """What else differs between two runs, besides their commits: "NAME: BASE → NEW" each. Builds
+    and versions, the settings that teebench was given, the board, and the user's labels."""
+    told = []
+    for run in (first, second):
+        machine = run.machine
+        options = machine.settings
+        told.append(
+            {
+                "board": run.name,
+                "plan": run.plan or None,
+                "CPU": ", ".join(machine.cpu.models or ()) or None,
+                "OP-TEE": machine.tee.revision,
+                "kernel": machine.kernel.release,
+                "libcrypto": machine.crypto.libcrypto,
+                "teebench": machine.teebench,
+                "built for": machine.built_for,
+                "samples": options.samples,
+                "shortest sample (µs)": options.min_us,
+                "counter of the TA": options.ta_counter,
+                **{f"label {key}": value for key, value in run.labels.items()},
+            }
+        )
+    names = dict.fromkeys((*told[0], *told[1]))
+    pairs = [(name, told[0].get(name), told[1].get(name)) for name in names]
+    return [
+        f"{name}: {'none' if one is None else one} → {'none' if other is None else other}"
+        for name, one, other in pairs
+        if one != other
+    ]
+
+
+def measured(run: RunData) -> tuple[str, ...]:
+    """The cases that can be compared: those with samples, and teehash's steps."""
+    return (*(case.case.case for case in run.sound if any(case.starts)), *file_times(run))
+
+
 def compare(first: RunData, second: RunData) -> Comparison:
-    """Every case of both runs, and what one of them lacks."""
-    pairs = _judged([*_cases(first, second), *_hashing(first, second)])
+    """Judges every case of both runs, and names those that one of them lacks."""
+    exact = first.icount and second.icount
+    raw = [*_cases(first, second), *_hashing(first, second)]
+    families: list[Difference] = []
+    if exact:
+        pairs = shifted([_counted(one) for one in raw])
+    else:
+        pairs, families = sampled(raw)
     if first.emulated or second.emulated:
-        pairs = [
-            one if one.exact else replace(one, verdict="undecided", more=None) for one in pairs
-        ]
-    keys = [{case.case.case for case in run.sound if case.samples} for run in (first, second)]
-    for run, known in zip((first, second), keys, strict=True):
-        known |= {record.case for record in run.teehash}
+        pairs = [one if one.exact else replace(one, verdict="undecided") for one in pairs]
+        families = []
+    keys = [measured(run) for run in (first, second)]
     return Comparison(
         first,
         second,
         tuple(pairs),
-        tuple(sorted(keys[0] - keys[1])),
-        tuple(sorted(keys[1] - keys[0])),
-        min(len(run.starts) for run in (first, second)),
+        tuple(key for key in keys[0] if key not in keys[1]),
+        tuple(key for key in keys[1] if key not in keys[0]),
+        tuple(families),
     )
+
+
+# -- what is judged ------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,14 +300,31 @@ class _Pair:
     case: str
     repeat: int
     starts: tuple[Starts, Starts]
-    samplings: tuple[Sampling, Sampling]
-    loops: tuple[int, int]
-    reason: str | None = None
+    loops: int = 1
+    """Calls in the longest sample of the run with the shorter ones."""
+    resolution: float = 0.0
+    """A step of the clock, nanoseconds."""
+    steady: bool = True
+    work: Work | None = None
+    size: int | None = None
+    world: World | None = None
+
+    def difference(self, first: Estimate, second: Estimate) -> Difference:
+        return Difference(
+            self.case,
+            self.repeat,
+            first,
+            second,
+            "undecided",
+            work=self.work,
+            size=None if self.size is None else self.size * self.repeat,
+            world=self.world,
+            have=min(sum(map(bool, starts)) for starts in self.starts),
+        )
 
 
 def _cases(first: RunData, second: RunData) -> Iterator[_Pair]:
-    resolution = first.machine.clock.resolution_ns or 0
-    samplings = (sampling_of(first), sampling_of(second))
+    resolution = max(float(run.machine.clock.resolution_ns or 0) for run in (first, second))
     others = {case.case.case: case for case in second.sound}
     for case in first.sound:
         other = others.get(case.case.case)
@@ -231,32 +332,37 @@ def _cases(first: RunData, second: RunData) -> Iterator[_Pair]:
             continue
         repeats = [{sample.repeat for sample in one.samples} for one in (case, other)]
         for repeat in sorted(repeats[0] & repeats[1]):
-            local = first.backend(case.case.backend).local
-            starts, others_starts = (
-                [call_times(start, repeat) for start in one.starts] for one in (case, other)
+            both = (case, other)
+            one_starts, other_starts = (
+                [call_times(start, repeat) for start in one.starts] for one in both
             )
             yield _Pair(
                 case.case.case,
                 repeat,
-                (starts, others_starts),
-                samplings,
-                (loops_of(case, repeat), loops_of(other, repeat)),
-                _reason((case, other), repeat, resolution, local=local),
+                (one_starts, other_starts),
+                min(loops_of(one, repeat) for one in both),
+                resolution,
+                all(steady(one, repeat) for one in both),
+                case.work,
+                case.case.bytes,
+                world_of(first, case),
             )
+
+
+def world_of(run: RunData, case: MeasuredCase) -> World:
+    """Where the calls of a case go to: the TEE, the kernel, or nowhere out of the program."""
+    if in_tee(run, case):
+        return "tee"
+    return "program" if run.backend(case.case.backend).local else "kernel"
 
 
 def _hashing(first: RunData, second: RunData) -> Iterator[_Pair]:
     """teehash's steps. Each of its runs is a process of its own: a start."""
-    exact = first.icount and second.icount
     times = [file_times(run) for run in (first, second)]
-    samplings = (Sampling(first.icount), Sampling(second.icount))
     for case in times[0]:
         if case in times[1]:
-            # No tick of the timer can make it shorter.
-            of_both = [[min(found[case])] if exact else found[case] for found in times]
-            one, other = ([[value] for value in values] for values in of_both)
-            reason = "timer ticks ran within it" if exact and one != other else None
-            yield _Pair(case, 1, (one, other), samplings, (1, 1), reason)
+            one, other = ([[value] for value in found[case]] for found in times)
+            yield _Pair(case, 1, (one, other))
 
 
 def file_times(run: RunData) -> dict[str, list[float]]:
@@ -272,116 +378,276 @@ def file_times(run: RunData) -> dict[str, list[float]]:
     return found
 
 
-Starts = Sequence[Sequence[float]]
-"""Nanoseconds a call, by start."""
+# -- where instructions are counted --------------------------------------------------------------
 
 
-def compare_values(
-    values: Mapping[str, tuple[Starts, Starts]], sampling: Sampling
-) -> list[Difference]:
-    """The same verdicts on bare values of two runs, by case."""
-    return _judged(
-        [_Pair(case, 1, starts, (sampling, sampling), (1, 1)) for case, starts in values.items()]
+def least(starts: Starts) -> float:
+    """The smallest of the starts' medians: one boot of about forty takes more than the others."""
+    return min(median(values) for values in starts if values)
+
+
+def slack(work: Work | None, figure: float, loops: int, resolution: float) -> tuple[float, float]:
+    """How many instructions a call two boots of one build may differ, for a case that takes
+    `figure` and whose samples have `loops` calls; and what a step of the clock makes of a call,
+    infinite where pages at hand or timer ticks hide it. No work: a step of teehash, which begins
+    anywhere between two ticks."""
+    if work is not None and work.by == AFALG:
+        return KERNEL_LIMIT * figure, math.inf
+    if work is None or loops * figure >= TICK_NS:
+        return LIMIT * figure, math.inf
+    return resolution / loops + BOOTS * figure, resolution / loops
+
+
+def _counted(pair: _Pair) -> Difference:
+    if not pair.steady:
+        whole = (Estimate(median(v for one in starts for v in one)) for starts in pair.starts)
+        return judged(pair.difference(*whole), 0.0, math.inf)
+    one, other = (exactly(least(starts)) for starts in pair.starts)
+    allowed = slack(pair.work, one.value, pair.loops, pair.resolution)
+    return judged(pair.difference(one, other), *allowed)
+
+
+def judged(one: Difference, allowed: float, step: float) -> Difference:
+    """The verdict on counted figures of which `slack` allows so much."""
+    if not (one.first.exact and one.second.exact):
+        why = "its samples scatter, as where a call waits for a disk"
+        return replace(one, exact=True, verdict="undecided", reason=why)
+    verdict: Verdict = "same"
+    if abs(one.added) > allowed:
+        verdict = "worse" if one.added > 0 else "better"
+    visible = allowed / one.first.value if one.first.value else math.inf
+    return replace(one, exact=True, verdict=verdict, visible=visible, step=step)
+
+
+def shifted(pairs: Sequence[Difference]) -> list[Difference]:
+    """The same, with the cases that all calls of a kind have moved with, however little each of
+    them is: worse or better, too. A shift is what most calls into the TEE (or in the program) have
+    more or less, all of one sign, and more than boots differ in the shortest of them."""
+    found = list(pairs)
+    for world in ("tee", "program"):
+        members = [
+            one
+            for one in pairs
+            if one.world == world and one.exact and math.isfinite(one.step) and one.second.exact
+        ]
+        shift = common_shift(members)
+        if shift is None:
+            continue
+        for place, one in enumerate(found):
+            if one.world == world and one.second.exact and moves_with(one, shift):
+                verdict: Verdict = "worse" if shift > 0 else "better"
+                found[place] = replace(one, verdict=verdict, shift=shift)
+    return found
+
+
+def moves_with(one: Difference, shift: float) -> bool:
+    step = one.step if math.isfinite(one.step) else 0.0
+    return one.added * shift > 0 and abs(one.added - shift) <= max(abs(shift) / 4, step)
+
+
+def common_shift(members: Sequence[Difference]) -> float | None:
+    """Instructions a call that most members have more (or fewer, if negative); None without."""
+    signs = [one.added > 0 for one in members if one.added]
+    if not signs or sign_p(sum(signs), len(signs)) > SIGNS:
+        return None
+    shift = median(one.added for one in members)
+    boots = min(min(BOOTS * one.first.value, one.step) for one in members)
+    most = sum(moves_with(one, shift) for one in members) > len(members) / 2
+    return shift if most and abs(shift) > boots else None
+
+
+def sign_p(ups: int, count: int) -> float:
+    """Two-sided p-value of so many of `count` signs being up, where either is as likely."""
+    tail = min(ups, count - ups)
+    return min(1.0, 2 * math.fsum(math.comb(count, k) / 2**count for k in range(tail + 1)))
+
+
+# -- where times are sampled ---------------------------------------------------------------------
+
+
+def compare_values(values: Mapping[str, tuple[Starts, Starts]]) -> list[Difference]:
+    """The verdicts on bare values of two runs, by case."""
+    return sampled([_Pair(case, 1, starts) for case, starts in values.items()])[0]
+
+
+def sampled(pairs: Sequence[_Pair]) -> tuple[list[Difference], list[Difference]]:
+    """The verdicts on cases, and on the means of families."""
+    logs = [_logs(pair) for pair in pairs]
+    groups: dict[Family, list[int]] = {}
+    for place, (pair, found) in enumerate(zip(pairs, logs, strict=True)):
+        if found is not None and pair.repeat == 1 and pair.work is not None:
+            groups.setdefault(_difference(pair).family, []).append(place)
+    families = {}
+    for family, places in groups.items():
+        of_all = [found for place in places if (found := logs[place]) is not None]
+        shapes = {tuple(map(len, found)) for found in of_all}
+        if len(places) >= FAMILY and len(shapes) == 1:
+            families[family] = tuple(
+                [math.fsum(start) / len(start) for start in zip(*run, strict=True)]
+                for run in zip(*of_all, strict=True)
+            )
+    tests = sum(found is not None for found in logs) + len(families)
+    judged_cases = [
+        _tested(_difference(pair), found, tests, _grain(pair)) if found else _difference(pair)
+        for pair, found in zip(pairs, logs, strict=True)
+    ]
+    one = Estimate(1.0)
+    judged_families = []
+    for family, (before, after) in families.items():
+        ratio = Estimate(math.exp(math.fsum(after) / len(after) - math.fsum(before) / len(before)))
+        places, have = groups[family], min(len(before), len(after))
+        mean = Difference("/".join(family), len(places), one, ratio, "undecided", have=have)
+        mean = replace(mean, work=pairs[places[0]].work)
+        judged_families.append(_tested(mean, (before, after), tests, 0.0))
+    return judged_cases, judged_families
+
+
+def _difference(pair: _Pair) -> Difference:
+    """Each figure is the geometric mean of the starts' medians, as far as they are positive."""
+    figures = []
+    for starts in pair.starts:
+        medians = [median(values) for values in starts if values]
+        positive = min(medians) > 0
+        total = math.fsum(map(math.log, medians)) if positive else math.fsum(medians)
+        figures.append(math.exp(total / len(medians)) if positive else total / len(medians))
+    return pair.difference(*map(Estimate, figures))
+
+
+def _grain(pair: _Pair) -> float:
+    """A step of the clock, as a share of the case."""
+    figure = min(median(values) for starts in pair.starts for values in starts if values)
+    return pair.resolution / pair.loops / figure if figure > 0 else 0.0
+
+
+def _logs(pair: _Pair) -> tuple[list[float], list[float]] | None:
+    """The logarithms of the starts' medians of both runs; None where there is one start, or a time
+    of 0."""
+    found = [[median(values) for values in starts if values] for starts in pair.starts]
+    if min(map(len, found)) < 2 or min(map(min, found)) <= 0:
+        return None
+    one, other = ([math.log(value) for value in values] for values in found)
+    return one, other
+
+
+def _tested(
+    one: Difference, logs: tuple[Sequence[float], Sequence[float]], tests: int, grain: float
+) -> Difference:
+    """The verdict by Welch's form of Student's test. `grain` keeps starts that a coarse clock shows
+    as equal from having no scatter."""
+    parts = [_variance(values) + grain**2 / 12 for values in logs]
+    each = [part / len(values) for part, values in zip(parts, logs, strict=True)]
+    error = math.sqrt(sum(each))
+    off = sum(logs[1]) / len(logs[1]) - sum(logs[0]) / len(logs[0])
+    if error == 0:  # starts without any scatter, by a clock of unknown steps
+        verdict: Verdict = "same" if abs(off) <= math.log1p(MARGIN) else "undecided"
+        ratio = math.exp(off)
+        return replace(one, verdict=verdict, interval=Interval(ratio, ratio, 1 - ALPHA))
+    freedom = max(
+        int(sum(each) ** 2 / sum(e**2 / (len(v) - 1) for e, v in zip(each, logs, strict=True))), 1
+    )
+    reach = student(ALPHA / tests, freedom)
+    interval = Interval(
+        math.exp(min(off - reach * error, 500)), math.exp(min(off + reach * error, 500)), 1 - ALPHA
+    )
+    verdict = "undecided"
+    if interval.low >= 1 - MARGIN and interval.high <= 1 + MARGIN:
+        verdict = "same"
+    elif one.have >= FEWEST and interval.low > 1:
+        verdict = "worse"
+    elif one.have >= FEWEST and interval.high < 1:
+        verdict = "better"
+    return replace(
+        one,
+        verdict=verdict,
+        interval=interval,
+        p=min(1.0, tests * student_p(abs(off) / error, freedom)),
+        visible=_visible(error, freedom, reach) if one.have >= FEWEST else math.inf,
+        scatter=math.sqrt(sum(parts) / 2),
     )
 
 
-def _judged(pairs: Sequence[_Pair]) -> list[Difference]:
-    found, ps = [], []
-    for pair in pairs:
-        known = [
-            sampling.estimate(starts, f"{pair.case} x{pair.repeat}", loops)
-            for starts, sampling, loops in zip(pair.starts, pair.samplings, pair.loops, strict=True)
-        ]
-        # Starts of different runs share nothing.
-        before, after = replace(known[0], shared=False), known[1].drawn_apart()
-        one = Difference(pair.case, pair.repeat, before, after, "undecided")
-        if all(sampling.exact for sampling in pair.samplings):
-            found.append(_exactly(replace(one, exact=True, reason=pair.reason)))
-            continue
-        medians = [[median(values) for values in of_run if values] for of_run in pair.starts]
-        test = mann_whitney(*medians)
-        ps.append(test.p)
-        least = least_p(*map(len, medians))
-        found.append(
-            replace(one, have=min(map(len, medians)), larger=test.larger, p=test.p, least_p=least)
-        )
-    corrected = iter(false_discovery(ps))
-    return [one if one.exact else _sampled(one, next(corrected), len(ps)) for one in found]
+def _variance(values: Sequence[float]) -> float:
+    mean = math.fsum(values) / len(values)
+    return math.fsum((value - mean) ** 2 for value in values) / (len(values) - 1)
 
 
-def limit_of(key: str) -> float:
-    """LIMIT or KERNEL_LIMIT, by the backend in a case's key."""
-    return KERNEL_LIMIT if re.match(r"[^/]*/[^/]*/afalg\b", key) else LIMIT
+def _visible(error: float, freedom: int, reach: float) -> float:
+    """The relative change that is called worse in POWER of pairs whose difference has this standard
+    error."""
+    return math.expm1(min(_shift_seen(freedom, reach) * error, 500.0))
 
 
-def _exactly(one: Difference) -> Difference:
-    if one.identical or (one.reason is not None and abs(one.change) <= limit_of(one.case)):
-        return replace(one, verdict="same")
-    if not (one.first.exact and one.second.exact):
-        return replace(one, reason="its samples scatter, as where a call waits for a disk")
-    return replace(one, verdict="worse" if one.added > 0 else "better")
+@lru_cache(maxsize=4096)
+def _shift_seen(freedom: int, reach: float) -> float:
+    """The difference, in standard errors, that leaves an interval of `reach` estimated standard
+    errors in POWER of all pairs. An estimated error is the true one times a root of a chi square
+    (over its degrees of freedom), which E. Wilson and M. Hilferty (1931) approximate."""
+    normal = NormalDist()
+    spread = 2 / (9 * freedom)
+    points = (normal.inv_cdf((place + 0.5) / 50) for place in range(50))
+    errors = [max(1 - spread + z * math.sqrt(spread), 0.0) ** 1.5 for z in points]
+    low, high = 0.0, 4 * reach + 10
+    for _ in range(40):
+        middle = (low + high) / 2
+        seen = math.fsum(normal.cdf(middle - reach * error) for error in errors) / len(errors)
+        low, high = (middle, high) if seen < POWER else (low, middle)
+    return high
 
 
-def _sampled(one: Difference, p: float, cases: int) -> Difference:
-    interval = one.ratio.interval
-    verdict: Verdict = "undecided"
-    if interval is not None and one.have > 1:
-        if interval.low >= 1 - MARGIN and interval.high <= 1 + MARGIN:
-            verdict = "same"
-        elif p <= ALPHA and interval.low > 1:
-            verdict = "worse"
-        elif p <= ALPHA and interval.high < 1:
-            verdict = "better"
-    more = starts_more(one, cases) if verdict == "undecided" else None
-    return replace(one, verdict=verdict, p=p, more=more)
+def starts_to_see(share: float, scatter: float, tests: int) -> int | None:
+    """How many starts of each run show a change by `share` (0.05: 5 %) in POWER of such pairs, if
+    starts scatter by `scatter`; None: more than 10,000."""
+
+    def shows(starts: int) -> bool:
+        freedom = 2 * starts - 2
+        error = scatter * math.sqrt(2 / starts)
+        return _visible(error, freedom, student(ALPHA / tests, freedom)) <= share
+
+    high = FEWEST
+    while not shows(high):
+        high *= 2
+        if high > 10_000:
+            return None
+    low = max(high // 2, FEWEST - 1)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if shows(middle) else (middle, high)
+    return high
 
 
-def starts_needed(cases: int) -> int:
-    """Of each run, so that a case of so many can be called better or worse if no other differs."""
-    needed = 2
-    while least_p(needed, needed) > ALPHA / cases:
-        needed += 1
-    return needed
+def student_p(t: float, freedom: int) -> float:
+    """The two-sided p-value of Student's t. The finite series of Abramowitz and Stegun, Handbook of
+    Mathematical Functions (1964), 26.7.3 and 26.7.4; beyond 200 degrees that of the normal
+    distribution, with the argument of 26.7.8."""
+    if freedom > 200:
+        normal = t * (1 - 1 / (4 * freedom)) / math.sqrt(1 + t**2 / (2 * freedom))
+        return math.erfc(normal / math.sqrt(2))
+    angle = math.atan2(t, math.sqrt(freedom))
+    cosine, sine = math.cos(angle), math.sin(angle)
+    odd = freedom % 2
+    term, total = (cosine, cosine if freedom > 1 else 0.0) if odd else (1.0, 1.0)
+    for k in range(3 if odd else 2, freedom - 1, 2):
+        term *= cosine**2 * (k - 1) / k
+        total += term
+    inside = (angle + sine * total) * 2 / math.pi if odd else sine * total
+    return max(0.0, 1.0 - inside)
 
 
-def starts_more(one: Difference, cases: int) -> int | None:
-    """How many more starts of each run would decide a case of so many; None: no number would, or
-    nothing tells. The interval's width falls with the square root of the number of starts; the test
-    is taken at the level that it needs if no other case differs."""
-    interval, have = one.ratio.interval, one.have
-    least = starts_needed(cases)
-    if have < 2:
-        return least - have
-    if interval is None:
-        return None
-    off = abs(one.ratio.value - 1)
-    wider = NormalDist().inv_cdf(1 - ALPHA / cases / 2) / Z
-    half = interval.width / 2
-    needed = [max(have * (half * wider / off) ** 2, least)] if off > 0 else []
-    if off < MARGIN:
-        needed.append(have * (half / (MARGIN - off)) ** 2)
-    best = min(needed)
-    return max(math.ceil(best) - have, 1) if best < MOST else None
+@lru_cache(maxsize=4096)
+def student(p: float, freedom: int) -> float:
+    """The t whose two-sided p-value is `p`: the inverse of `student_p`."""
+    low, high = 0.0, 1.0
+    while student_p(high, freedom) > p:
+        low, high = high, 2 * high
+        if high > 1e8:
+            return high
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if student_p(middle, freedom) > p else (low, middle)
+    return high
 
 
-def _reason(
-    cases: Sequence[MeasuredCase], repeat: int, resolution: int, *, local: bool
-) -> str | None:
-    samples = [[s for s in case.samples if s.repeat == repeat] for case in cases]
-    calls = [median(s.ns / s.loops for s in of_run) for of_run in samples]
-    whole = [median(s.ns for s in of_run) for of_run in samples]
-    loops = {s.loops for of_run in samples for s in of_run}
-    if calls[0] == calls[1]:
-        return None
-    if len(loops) > 1:
-        return f"samples of {' and '.join(map(str, sorted(loops)))} calls"
-    if abs(whole[1] - whole[0]) <= resolution:
-        return f"the clock resolves {resolution} ns"
-    if max(whole) >= TICK_NS:
-        return "timer ticks and the kernel's threads ran within the sample"
-    if not local:
-        return "the way through kernel and TEE depends on what went before"
-    return None
+# -- how much worse is too much ------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -392,103 +658,21 @@ class Limit:
     instructions: float | None = None
 
     def broken(self, one: Difference) -> bool:
+        """Whether a case is known to be worse by more: where times are sampled, with its whole
+        interval."""
         if one.verdict != "worse":
             return False
-        if self.share is not None and one.change >= self.share:
-            return True
-        return self.instructions is not None and one.added >= self.instructions
+        if self.instructions is not None:
+            return one.added >= self.instructions
+        change = one.change if one.interval is None else one.interval.low - 1
+        return self.share is not None and change >= self.share
+
+    def possible(self, one: Difference) -> bool:
+        """Whether a case that doesn't break the limit may be worse by more all the same."""
+        reach = one.interval is not None and one.interval.high - 1 >= (self.share or 0.0)
+        return not self.broken(one) and (reach or (one.interval is None and not one.exact))
 
     def __str__(self) -> str:
         if self.share is not None:
             return f"{100 * self.share:g} %"
         return f"{self.instructions:g} instructions"
-
-
-# -- why ---------------------------------------------------------------------------------------
-
-Term = Literal["call", "byte"]
-
-PART = 0.1
-"""A term that makes less of the change than this, where it makes most, isn't named."""
-
-
-@dataclass(frozen=True, slots=True)
-class TermChange:
-    """What a term of a fit cost in both runs; `byte` is of a long message."""
-
-    term: Term
-    first: Estimate
-    second: Estimate
-
-    @property
-    def added(self) -> Estimate:
-        return self.second - self.first
-
-    def of(self, size: int) -> float:
-        """What it makes of a call with so many bytes."""
-        return self.added.value * (size if self.term == "byte" else 1)
-
-    @property
-    def sure(self) -> bool:
-        interval = self.added.interval
-        return interval is not None and 0 not in interval
-
-
-@dataclass(frozen=True, slots=True)
-class Explanation:
-    """Of all sizes of a workload, algorithm and backend: which term changed, and which didn't."""
-
-    workload: str
-    algorithm: str
-    backend: str
-    changed: tuple[TermChange, ...]
-    unchanged: tuple[Term, ...]
-    like_empty_call: bool = False
-    """The call's change is that of an empty call, to a tenth."""
-
-    @property
-    def name(self) -> str:
-        return "/".join((self.workload, self.algorithm, self.backend))
-
-
-def explain(found: Comparison, first: Models, second: Models) -> tuple[Explanation, ...]:
-    """Of every fit of both runs that has a case which became better or worse."""
-    moved = {one.case for one in found.pairs if one.verdict in ("better", "worse")}
-    empty = next((one for one in found.pairs if one.case == EMPTY_CALL), None)
-    said = []
-    for cost in first.costs:
-        other = second.cost(cost.algorithm, cost.backend, cost.workload)
-        if other is None or not any(cost.covers(Work.of(case)) for case in moved):
-            continue
-        one = _explained(found, cost, other)
-        call = next((change for change in one.changed if change.term == "call"), None)
-        if call is not None and empty is not None and empty.verdict in ("better", "worse"):
-            like = abs(call.added.value - empty.added) <= PART * abs(empty.added)
-            one = replace(one, like_empty_call=like and cost.workload == ONESHOT.name)
-        if one.changed:
-            said.append(one)
-    return tuple(said)
-
-
-def _explained(found: Comparison, cost: Cost, other: Cost) -> Explanation:
-    added = [  # bytes, what a call takes more, and how much of that matters
-        (case.size or 0, one.added, max(abs(one.added), LIMIT * one.first.value))
-        for one in found.pairs
-        if one.repeat == 1 and cost.covers(case := Work.of(one.case))
-    ]
-    terms: tuple[tuple[Term, Estimate, Estimate], ...] = (
-        ("call", cost.call, other.call),
-        ("byte", cost.byte, other.byte),
-    )
-    changed = [
-        change
-        for term, before, after in terms
-        if (change := TermChange(term, before, after.drawn_apart())).sure
-        if any(abs(change.of(size)) >= PART * scale for size, _, scale in added if scale)
-    ]
-    for change in changed:
-        if all(abs(more - change.of(size)) < PART * scale for size, more, scale in added):
-            changed = [change]  # It explains all: fits of two runs differ by a little, too.
-            break
-    unchanged = tuple(term for term, *_ in terms if term not in [one.term for one in changed])
-    return Explanation(cost.workload, cost.algorithm, cost.backend, tuple(changed), unchanged)

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Many runs of the same cases, in the order of time: where a case's level changed.
 
-Where instructions are counted, a level changes when a figure leaves it by more than boots differ;
-a figure of samples that scatter begins none. On an emulated board with a wall clock nothing is
+Where instructions are counted, a level changes when a figure leaves it by more than the judge of
+`compare` allows, and the next run doesn't return to it; a figure of samples that scatter begins
+none. On an emulated board with a wall clock nothing is
 found, as nothing is compared there. Where times are sampled on hardware, levels are those of PELT
 (R. Killick, P. Fearnhead, I. Eckley, 2012) for the mean, by the package ruptures. The scatter from
 run to run is estimated from neighbours, which a change of the level hardly moves.
@@ -15,8 +16,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from teemark.model.compare import LIMIT, file_times, limit_of
-from teemark.model.stats import call_times, centre, median, steady
+from teemark.model.compare import file_times, least, slack
+from teemark.model.stats import call_times, centre, loops_of, median, steady
 from teemark.run.reader import RunData
 
 FEWEST = 8
@@ -58,6 +59,7 @@ class Line:
 def lines(runs: Sequence[RunData]) -> tuple[Line, ...]:
     """Every case that two runs or more have. The runs are in their order, all of one kind."""
     found: dict[str, tuple[list[int], list[float]]] = {}
+    allowed: dict[str, list[float]] = {}
     scattered: set[tuple[str, int]] = set()
     counted = all(run.icount for run in runs)
     for number, run in enumerate(runs):
@@ -66,13 +68,17 @@ def lines(runs: Sequence[RunData]) -> tuple[Line, ...]:
             if any(starts):
                 places, values = found.setdefault(case.case.case, ([], []))
                 places.append(number)
-                values.append(centre(starts))
+                values.append(least(starts) if counted else centre(starts))
+                resolution = float(run.machine.clock.resolution_ns or 0)
+                more, _ = slack(case.work, values[-1], loops_of(case), resolution)
+                allowed.setdefault(case.case.case, []).append(more)
                 if counted and not steady(case):
                     scattered.add((case.case.case, number))
         for step, times in file_times(run).items():
             places, values = found.setdefault(step, ([], []))
             places.append(number)
             values.append(min(times) if run.icount else median(times))
+            allowed.setdefault(step, []).append(slack(None, values[-1], 1, 0.0)[0])
     blind = not counted and any(run.emulated for run in runs)
     said = []
     for key, (places, values) in found.items():
@@ -81,7 +87,7 @@ def lines(runs: Sequence[RunData]) -> tuple[Line, ...]:
         sure = [i for i, number in enumerate(places) if (key, number) not in scattered]
         changes: tuple[int, ...] = ()
         if counted:
-            levels = exact_changes([values[i] for i in sure], limit_of(key))
+            levels = exact_changes([values[i] for i in sure], [allowed[key][i] for i in sure])
             changes = tuple(sure[i] for i in levels)
         elif not blind:
             changes = sampled_changes(values)
@@ -90,11 +96,15 @@ def lines(runs: Sequence[RunData]) -> tuple[Line, ...]:
     return tuple(said)
 
 
-def exact_changes(values: Sequence[float], limit: float = LIMIT) -> tuple[int, ...]:
-    """Where a value leaves the level of those before it by more than this share."""
+def exact_changes(values: Sequence[float], allowed: Sequence[float]) -> tuple[int, ...]:
+    """Where a value leaves the level of those before it by more than is allowed of each. One that
+    the next run takes back begins no level: one boot of about forty takes more than the others."""
     found, level = [], values[0] if values else 0.0
     for place, value in enumerate(values):
-        if abs(value - level) > limit * level:
+        last = place + 1 == len(values)
+        if abs(value - level) > allowed[place] and (
+            last or abs(values[place + 1] - level) > allowed[place + 1]
+        ):
             found.append(place)
             level = value
     return tuple(found)

@@ -166,7 +166,7 @@ def stats_of(run: RunData, sampling: Sampling | None = None) -> tuple[CaseStats,
     return tuple(stats for case in run.sound if (stats := case_stats(case, of)) is not None)
 
 
-def _in_tee(run: RunData, measured: MeasuredCase) -> bool:
+def in_tee(run: RunData, measured: MeasuredCase) -> bool:
     """By what teebench says of the backend, or of the case: a TA computes."""
     secure = run.backend(measured.work.backend).secure
     return secure or measured.case.ta_counter is not None
@@ -191,7 +191,7 @@ def costs_of(
         curve, algorithm, backend = name
         group = groups[name]
         group.sort(key=lambda pair: pair[0])
-        form = Form.of(group[0][1].work, run.algorithm(algorithm), in_tee=_in_tee(run, group[0][1]))
+        form = Form.of(group[0][1].work, run.algorithm(algorithm), in_tee=in_tee(run, group[0][1]))
         sizes = [size for size, _ in group]
         keys = [measured.key for _, measured in group]
         way = None

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from teemark.base.finding import Finding
@@ -26,7 +26,15 @@ class Quiet:
     text: str
 
 
-Inline = str | Strong | Code | Quiet
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A verdict, in its colour; the sign in its text tells it without colours."""
+
+    text: str
+    verdict: Literal["worse", "better", "same", "undecided"]
+
+
+Inline = str | Strong | Code | Quiet | Mark
 Text = tuple[Inline, ...]
 
 
@@ -91,6 +99,8 @@ class Table:
     rows: tuple[tuple[Cell, ...], ...]
     caption: str = ""
     note: str = ""  # beside the caption, of lesser weight
+    stacked: bool = field(default=False, repr=False)
+    """On a phone each row becomes a card: the first cell as its title, the others under it."""
 
 
 @dataclass(frozen=True, slots=True)

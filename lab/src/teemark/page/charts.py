@@ -40,7 +40,7 @@ def colour(place: int) -> str:
 
 def known(name: str) -> str:
     """The name of a colour that the page has; never a word of the board's own."""
-    return name if name in STAND_INS else OTHER
+    return name if name in STAND_INS or name in ("worse", "better") else OTHER
 
 
 @dataclass(frozen=True, slots=True)

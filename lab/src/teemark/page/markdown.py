@@ -19,6 +19,7 @@ from teemark.page.blocks import (
     Findings,
     Fold,
     Heading,
+    Mark,
     Paragraph,
     Quiet,
     Section,
@@ -50,7 +51,7 @@ def text(parts: Text) -> str:
     made = []
     for part in parts:
         match part:
-            case Strong():
+            case Strong() | Mark():
                 made.append(f"{' ' * part.text[:1].isspace()}**{escape(part.text)}**")
             case Code():
                 made.append(code(part.text))

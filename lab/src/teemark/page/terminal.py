@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from teemark.base.console import paragraph
+from teemark.base.console import paragraph, wrapped
 from teemark.base.finding import Finding
 from teemark.page.blocks import (
     Bar,
@@ -16,6 +16,7 @@ from teemark.page.blocks import (
     Column,
     Findings,
     Fold,
+    Mark,
     Paragraph,
     Table,
     Text,
@@ -23,6 +24,8 @@ from teemark.page.blocks import (
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+STYLES = {"worse": "bold red", "better": "bold green", "same": "", "undecided": ""}
 
 NARROWEST = 11
 """Columns of a terminal for a column of words."""
@@ -41,12 +44,32 @@ def show(console: Console, blocks: Iterable[Block]) -> None:
                 for item in block.items:
                     paragraph(console, f"• {plain(item)}")
             case Paragraph():
-                paragraph(console, plain(block.text))
+                _paragraph(console, block.text)
             case Fold():
                 paragraph(console, f"{block.title}:")
                 show(console, block.blocks)
             case _:
                 pass
+
+
+def _paragraph(console: Console, text: Text) -> None:
+    """With its beginning in colour if that is a verdict."""
+    from rich.text import Text as Line
+
+    first = text[0] if text else ""
+    if not isinstance(first, Mark):
+        paragraph(console, plain(text))
+        return
+    line = Line(wrapped(plain(text), console.width, "  "))
+    line.stylize(STYLES[first.verdict], 0, len(first.text))
+    console.print(line, soft_wrap=True)
+
+
+def _verdict(cell: Cell) -> str:
+    """The verdict of a cell that is one, or that begins with one."""
+    if isinstance(cell, Bar):
+        return cell.series
+    return cell[0].verdict if isinstance(cell, tuple) and isinstance(cell[0], Mark) else ""
 
 
 def plain(text: Text) -> str:
@@ -81,8 +104,13 @@ def _table(console: Console, table: Table) -> None:
     made = rich.Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for column, title, width in zip(table.columns, titles, widths, strict=True):
         made.add_column(title, justify=column.align, overflow="fold", width=width)
-    for row in rows:
-        made.add_row(*map(Line, row))
+    for texts, row in zip(rows, table.rows, strict=True):
+        made.add_row(
+            *(
+                Line(text, STYLES.get(_verdict(cell), ""))
+                for text, cell in zip(texts, row, strict=True)
+            )
+        )
     console.print(made)
 
 

@@ -5,30 +5,42 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
 
 from teemark.base import fmt
+from teemark.base.work import NONE, ONESHOT
 from teemark.findings.subject import Subject
+from teemark.model.changes import Change, changes
 from teemark.model.compare import (
     ALPHA,
     EMULATED,
     FEW_STARTS,
     MARGIN,
+    POWER,
     SCATTERED,
     Comparison,
     Difference,
-    Explanation,
     Limit,
+    Verdict,
     compare,
-    explain,
-    starts_needed,
+    other_machines,
+    starts_to_see,
 )
+from teemark.model.stats import median
 from teemark.page import figures
+from teemark.page.blocks import Bar, Block, Cell, Code, Column, Mark, Paragraph, Quiet, Table, Text
 from teemark.run.reader import RunData
-from teemark.trace.difference import Change, changes
-from teemark.trace.profile import CaseTrace
+from teemark.trace.difference import Change as FunctionChange
+from teemark.trace.difference import changes as function_changes
 
 FUNCTIONS = 3
-"""Named for a case."""
+"""Functions that are named for a case."""
+
+SHOWN = 10
+"""Cases in a table, unless all are asked for."""
+
+SIGN: dict[Verdict, str] = {"worse": "▲", "better": "▼", "same": "=", "undecided": "?"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,26 +50,269 @@ class Compared:
     base: Subject
     other: Subject
     found: Comparison
-    explanations: tuple[Explanation, ...]
-    traces: tuple[tuple[CaseTrace, CaseTrace], ...]
-    """Of the cases of which both have one, and which differ."""
+    changes: tuple[Change, ...]
+    functions: dict[str, str]
+    """The functions that make the difference, in words, by case; of cases that both runs traced."""
 
 
 def compared(base: Subject, other: Subject) -> Compared:
     found = compare(base.run, other.run)
-    traces = []
+    functions = {}
     for case in other.trace.cases if other.trace is not None else ():
         before = base.trace.case(case.case) if base.trace is not None else None
-        if before is not None and changes(before, case):
-            traces.append((before, case))
-    return Compared(base, other, found, explain(found, base.models, other.models), tuple(traces))
+        if before is not None and (differing := function_changes(before, case)):
+            functions[case.case] = said_of(differing)
+    return Compared(base, other, found, changes(found), functions)
+
+
+# -- names ---------------------------------------------------------------------------------------
+
+
+def name(run: RunData) -> str:
+    """Which run that is, in as few words as tell: its commit, else its folder."""
+    return run.commit.short if run.commit is not None else Path(run.file).parent.name or run.file
+
+
+def pair_names(base: RunData, other: RunData) -> tuple[str, str]:
+    """The names of two runs, told apart: by their boards, if these differ."""
+    names = (base.name, other.name) if base.name != other.name else (name(base), name(other))
+    if names[0] != names[1]:
+        return names
+    whens = (when(base), when(other))
+    told = whens if whens[0] != whens[1] else ("base", "new")
+    return f"{names[0]} ({told[0]})", f"{names[1]} ({told[1]})"
+
+
+def when(run: RunData) -> str:
+    """Day and minute at which the run began, UTC; its file where it doesn't say."""
+    if run.run is None:
+        return run.file
+    try:
+        return f"{datetime.fromisoformat(run.run.started):%Y-%m-%d %H:%M}"
+    except ValueError:
+        return run.run.started
 
 
 def names(run: RunData) -> str:
-    """Which run that is."""
+    """Which run that is, with all that it says of itself."""
     if run.run is None:
         return run.file
-    return f"{run.run.plan} on {run.run.board}, {run.run.started} ({run.file})"
+    told = [f"{run.run.plan} on {run.run.board}", when(run)]
+    if run.commit is not None:
+        branch = f" of {run.commit.branch}" if run.commit.branch else ""
+        told.append(f"commit {run.commit.short}{branch}")
+    told += [f"{key}={value}" for key, value in run.labels.items()]
+    return f"{', '.join(told)} ({run.file})"
+
+
+# -- the answer ----------------------------------------------------------------------------------
+
+
+def verdict(found: Comparison) -> Verdict:
+    """The verdict on the whole: the gravest that any case or family has."""
+    said = {*found.verdicts().values(), *(one.verdict for one in found.families if one.moved)}
+    order: tuple[Verdict, ...] = ("worse", "better", "undecided", "same")
+    return next((one for one in order if one in said), "same")
+
+
+def headline(of: Compared) -> Text:
+    """The answer in a line: the verdict, of what, since what."""
+    found, (base, new) = of.found, pair_names(of.base.run, of.other.run)
+    said = verdict(found)
+    words = {"worse": "WORSE", "better": "BETTER", "same": "SAME", "undecided": "UNDECIDED"}[said]
+    if said == "worse" and found.of("better"):
+        words = "WORSE AND BETTER"
+    return (Mark(f"{SIGN[said]} {words}", said), f"  {base} → {new}: {outcome(found)}")
+
+
+def outcome(found: Comparison) -> str:
+    """How many cases became what."""
+    counts = [
+        f"{count} {said}"
+        for said in ("worse", "better", "same", "undecided")
+        if (count := len(found.of(said))) or said in ("worse", "better")
+    ]
+    return f"{fmt.plural(len(found.verdicts()), 'case')} compared: {', '.join(counts)}."
+
+
+def change_table(of: Compared) -> Table | None:
+    """The changes that cases share, with the functions that make them; None where nothing moved."""
+    rows: list[tuple[Cell, ...]] = []
+    run = of.other.run
+    for one in of.changes:
+        said: Verdict = "worse" if one.worse else "better"
+        why = next((of.functions[c.case] for c in one.cases if c.case in of.functions), "")
+        what = (Mark(SIGN[said], said), f" {subject(run, one)}")
+        rows.append((what, amount(run, one), why))
+    if not rows:
+        return None
+    columns = [Column("what changed", "left"), Column("by", "left"), Column("functions", "left")]
+    if not any(row[2] for row in rows):
+        columns, rows = columns[:2], [row[:2] for row in rows]
+    return Table(tuple(columns), tuple(rows), stacked=True)
+
+
+def subject(run: RunData, change: Change) -> str:
+    """Which cases changed so: `all 20 SHA-256 cases by tee`."""
+    count = len(change.cases)
+    if change.of_all is not None:
+        where = {"tee": "into the TEE", "program": "in the program", "kernel": "into the kernel"}
+        tells = min(change.cases, key=lambda one: one.first.value).name
+        return f"{fmt.plural(count, 'call')} {where[change.of_all]} ({tells} tells)"
+    if count == 1:
+        return change.cases[0].name
+    workloads, algorithms, backends = (
+        list(dict.fromkeys(family[place] for family in change.families)) for place in range(3)
+    )
+    titles = [run.title(one) for one in algorithms if one != NONE]
+    words = [] if workloads == [ONESHOT.name] else [_some(workloads)]
+    words += [_some(titles)] if titles else []
+    every = "all " if change.whole else ""
+    return f"{every}{count} {' '.join(words)} cases by {_some(backends)}"
+
+
+def amount(run: RunData, change: Change) -> str:
+    """How much more or less the cases of a change take."""
+    parts = []
+    if change.byte is not None:
+        parts.append(f"{added(run, change.byte)} a byte")
+    if change.call is not None:
+        parts.append(f"{added(run, change.call)} a call")
+    if change.share is not None:
+        shares = sorted(one.change for one in change.cases)
+        wide = run.icount and shares[-1] - shares[0] > 0.1 * abs(change.share)
+        parts.append(
+            f"{signed(shares[0])} to {signed(shares[-1])}" if wide else signed(change.share)
+        )
+    return " and ".join(parts)
+
+
+# -- tables --------------------------------------------------------------------------------------
+
+
+def case_table(of: Compared, pairs: Sequence[Difference]) -> Table:
+    """A row a case: both figures under the runs' names, the change, the verdict, the functions."""
+    base, new = pair_names(of.base.run, of.other.run)
+    largest = max((abs(one.change) for one in pairs), default=0.0) or 1.0
+    unit = " (instructions a call)" if of.found.exact else ""
+    columns = [
+        Column(f"case{unit}", "left"),
+        Column(base),
+        Column(new),
+        Column("change"),
+        Column("verdict", "left"),
+    ]
+    rows: list[tuple[Cell, ...]] = []
+    for one in pairs:
+        share = min(1.0, abs(one.change) / largest)
+        shown: Cell = Bar(change(one), share, one.verdict) if one.moved else change(one)
+        mark = (Mark(f"{SIGN[one.verdict]} {one.verdict}", one.verdict),)
+        rows.append(((Code(one.name),), *both(of, one), shown, mark))
+    if any(one.case in of.functions for one in pairs):
+        columns.append(Column("functions", "left"))
+        told = (of.functions.get(one.case, "") for one in pairs)
+        rows = [(*row, why) for row, why in zip(rows, told, strict=True)]
+    return Table(tuple(columns), tuple(rows), stacked=True)
+
+
+def both(of: Compared, one: Difference) -> tuple[str, str]:
+    """Both figures; those of a case that moved with as many digits as tell them apart."""
+    pair = ((of.base.run, one.first), (of.other.run, one.second))
+    shown = tuple(figures.cell(run, figure) for run, figure in pair)
+    for significant in range(4, 8):
+        if shown[0] != shown[1] or not one.moved:
+            break
+        shown = tuple(
+            fmt.digits(figure.value, significant)
+            if run.icount
+            else fmt.duration(figure.value, significant)
+            for run, figure in pair
+        )
+    return shown[0], shown[1]
+
+
+def change(one: Difference) -> str:
+    """How much more or less, relative; with half its interval where there is one. What is the same
+    has no share of its own: its digits mean nothing."""
+    if one.verdict == "same":
+        return ("0" if one.added == 0 else "as boots differ") if one.exact else "within 1 %"
+    if one.exact:
+        return signed(one.change)
+    if one.interval is None:
+        return f"{signed(one.change)} ±?"
+    return f"{signed(one.change)} ±{fmt.digits(50 * one.interval.width, 2)}"
+
+
+def signed(value: float) -> str:
+    """A relative difference to three digits, as far as a hundredth of a per cent."""
+    sign = "+" if value > 0 else fmt.MINUS
+    share = abs(value) * 100
+    digits = 3 if share >= 1 else 2 if share >= 0.1 else 1
+    return f"{sign}{fmt.digits(share, digits)}{fmt.THIN}%" if value else f"0{fmt.THIN}%"
+
+
+def added(run: RunData, cost: float) -> str:
+    """A difference in instructions or time, with its sign and unit."""
+    sign = "+" if cost > 0 else fmt.MINUS
+    if run.icount:
+        return f"{sign}{figures.instructions(abs(cost))} instructions"
+    return f"{sign}{fmt.duration(abs(cost))}"
+
+
+def rows_of(found: Comparison, *, everything: bool = False) -> tuple[Difference, ...]:
+    """The cases that moved, those with the largest change first; without any, the undecided."""
+    if everything:
+        return found.worst_first
+    moved = tuple(one for one in found.worst_first if one.moved)
+    if len(moved) > SHOWN:  # improvements are as visible as regressions
+        sides = [[one for one in moved if one.verdict == side] for side in ("worse", "better")]
+        half = SHOWN // 2
+        take = max(half, SHOWN - len(sides[1]))
+        moved = (*sides[0][:take], *sides[1][: SHOWN - min(take, len(sides[0]))])
+    return moved
+
+
+# -- how much could have been seen ---------------------------------------------------------------
+
+
+def visible(found: Comparison, limit: Limit | None = None) -> str:
+    """Which change would have been seen, and how many starts would show the limit; a sentence, or
+    "" where nothing is judged."""
+    seen = found.visible
+    if not seen or found.blind is not None:
+        return ""
+    if found.exact:
+        calls = [one for one in found.pairs if one.world == "tee" and one.visible < 1]
+        told = ""
+        if calls:
+            best = min(calls, key=lambda one: one.visible * one.first.value)
+            least = fmt.count(max(1, round(best.visible * best.first.value)))
+            told = f"of {least} instructions in {best.name}, "
+        return (
+            f"Smallest change that would have been seen: {told}of {fmt.percent(median(seen))} in "
+            f"half of the cases, of {fmt.percent(seen[-1])} in any."
+        )
+    tests = len(seen) + len(found.families)
+    often = f"{100 * POWER:.0f} of 100 such pairs of runs"
+    text = (
+        f"A case that takes {fmt.percent(median(seen))} more would have been called worse in "
+        f"{often}; half of the cases show less, all of them {fmt.percent(seen[-1])}."
+    )
+    if limit is not None and limit.share:
+        fails = (1 + limit.share) * (1 + median(seen)) - 1
+        scatter = median(one.scatter for one in found.pairs if one.scatter)
+        starts = starts_to_see(limit.share, scatter, tests)
+        text += (
+            f" To fail, that is to be known to be worse by {limit} or more, it must take "
+            f"{fmt.percent(fails)} more. "
+            + (
+                f"A case that takes {limit} more is called worse from {starts} starts of each run "
+                "on."
+                if starts is not None
+                else f"No number of starts up to 10,000 shows {limit}."
+            )
+        )
+    return text
 
 
 def failures(found: Comparison, limit: Limit) -> list[str]:
@@ -71,105 +326,63 @@ def failures(found: Comparison, limit: Limit) -> list[str]:
 
 
 def result(found: Comparison, limit: Limit) -> str:
-    """Pass or fail, a sentence."""
-    failed = failures(found, limit)
-    if failed:
-        return f"FAIL: {fmt.plural(len(failed), 'case')} worse by {limit} or more, or gone."
-    if found.of("undecided"):
-        sampled = found.sampled
-        few = any(one.least_p > ALPHA / len(sampled) for one in sampled)
+    """Pass or fail, a sentence. PASS says how many cases may be worse by the limit all the same."""
+    broken = {one.case for one in found.pairs if limit.broken(one)}
+    if broken or found.lost:
+        gone = f", {len(found.lost)} gone" if found.lost else ""
+        return f"FAIL: {fmt.plural(len(broken), 'case')} worse by {limit} or more{gone}."
+    unsure = {one.case for one in found.pairs if limit.possible(one)}
+    if unsure:
         return (
-            f"PASS: no case is known to be worse by {limit} or more; "
-            f"{len(found.of('undecided'))} undecided{f': {_alone(found)}' if few else ''}."
+            f"PASS: no case is known to be worse by {limit} or more; of "
+            f"{len(found.verdicts())}, {len(unsure)} may be."
         )
     return f"PASS: no case is worse by {limit} or more."
 
 
-def change(one: Difference) -> str:
-    """How much more or less, relative; with half its interval where there is one."""
-    if one.exact:
-        return "0" if one.identical else signed(one.change)
-    interval = one.ratio.interval
-    if interval is None:
-        return f"{signed(one.change)} ±?"
-    return f"{signed(one.change)} ±{fmt.digits(50 * interval.width, 2)}"
+# -- how it was judged ---------------------------------------------------------------------------
 
 
-def signed(value: float) -> str:
-    """A relative difference to three digits, as far as a hundredth of a per cent."""
-    sign = "+" if value > 0 else fmt.MINUS
-    share = abs(value) * 100
-    digits = 3 if share >= 1 else 2 if share >= 0.1 else 1
-    return f"{sign}{fmt.digits(share, digits)}{fmt.THIN}%" if value else f"0{fmt.THIN}%"
-
-
-def added(run: RunData, ns: float) -> str:
-    """A difference in instructions or time, with its sign and unit."""
-    sign = "+" if ns > 0 else fmt.MINUS
-    if run.icount:
-        return f"{sign}{figures.instructions(abs(ns))} instructions"
-    return f"{sign}{fmt.duration(abs(ns))}"
-
-
-def judgement(one: Difference) -> str:
-    """The verdict in a word, or in the few that a decision takes."""
-    if one.verdict == "same" and one.exact and not one.identical:
-        return "same (boots)"
-    return one.verdict
-
-
-def outcome(found: Comparison) -> str:
-    """How many cases became what."""
-    counts = [
-        f"{len(found.of(verdict))} {verdict}"
-        for verdict in ("worse", "better", "same", "undecided")
-    ]
-    return f"{fmt.plural(len(found.pairs), 'case')} compared: {', '.join(counts)}."
-
-
-def remarks(found: Comparison) -> list[str]:
+def method(of: Compared) -> list[str]:
     """What a reader must know of how it was judged."""
-    said = []
+    found, said = of.found, []
     if found.exact:
-        close = [one for one in found.of("same") if not one.identical]
-        if close:
-            worst = max(close, key=lambda one: abs(one.change))
+        apart = [one for one in found.pairs if one.verdict == "same" and one.added]
+        if apart:
+            ups = sum(one.added > 0 for one in apart)
             said.append(
-                f"{fmt.plural(len(close), 'case')} of those that are the same "
-                f"{'is' if len(close) == 1 else 'are'} apart by at most "
-                f"{fmt.percent(abs(worst.change))}, as two boots of one build are: "
-                f"{worst.name}: {worst.reason}."
+                f"{fmt.plural(len(apart), 'figure')} of cases that are the same "
+                f"{'differs' if len(apart) == 1 else 'differ'} as two boots of one build do: "
+                f"{ups} up, {len(apart) - ups} down, by the clock's step and by timer ticks."
+            )
+        if any(one.of_all is not None for one in of.changes) and found.starts < 2:
+            said.append(
+                "One boot of about forty takes more in all its calls than the others: "
+                "`teemark run --boots 2` tells that from a change."
+            )
+        scattered = [one for one in found.pairs if one.verdict == "undecided"]
+        if scattered:
+            said.append(
+                f"Undecided: {_some([one.name for one in scattered])}: {scattered[0].reason}."
             )
     elif found.blind is not None:
         said.append(f"Nothing is called better or worse: {found.blind}; {remedy(found)}.")
     else:
         said.append(
-            f"± is half of the 95{fmt.THIN}% interval. Better and worse: the interval leaves 0 "
-            f"out, and a rank test (Mann and Whitney) of the starts says so; its levels are "
-            "corrected for the number of cases (Benjamini and Hochberg), so that of all that is "
-            f"called better or worse 5{fmt.THIN}% may be chance. Same: the whole interval is "
-            f"within {fmt.percent(MARGIN)}. The starts of a run follow each other: what differs "
-            "from day to day isn't in their interval."
+            f"± is half of the interval in which all {len(found.pairs)} changes lie together: of "
+            f"{fmt.count(round(1 / ALPHA))} comparisons of one build with itself, one calls a case "
+            "better or worse. It is Student's, of the starts' medians. Worse and better: it leaves "
+            f"0 out. Same: it is within {fmt.percent(MARGIN)}. The starts of a run follow each "
+            "other: what differs from day to day isn't in it."
         )
-        undecided = found.of("undecided")
-        if undecided:
-            known = [one.more for one in undecided if one.more is not None]
-            if known:
-                said.append(
-                    f"Undecided: about {fmt.plural(max(known), 'start')} more of each run would "
-                    "decide "
-                    + (
-                        "all of them."
-                        if len(known) == len(undecided)
-                        else f"{len(known)} of {len(undecided)}; the others are too near to 1 %, "
-                        "or to a time of 0."
-                    )
-                )
-    for what, cases in (("the first", found.lost), ("the second", found.new)):
+    machines = other_machines(of.base.run, of.other.run)
+    if machines:
+        said.append(f"Not only the code may differ: {'; '.join(machines)}.")
+    for run, cases in zip(
+        pair_names(of.base.run, of.other.run), (found.lost, found.new), strict=True
+    ):
         if cases:
-            said.append(
-                f"Only {what} run measured {fmt.plural(len(cases), 'case')}: {_some(cases)}."
-            )
+            said.append(f"Only {run} has {fmt.plural(len(cases), 'case')}: {_some(cases)}.")
     return said
 
 
@@ -179,13 +392,7 @@ def remedy(found: Comparison) -> str:
         return "measure on qemu-v8-icount, which counts instructions, or on hardware"
     if found.blind == SCATTERED:
         return "measure cases that don't wait, too"
-    starts = starts_needed(len(found.sampled))
-    return f"measure both with `teemark run --rounds {starts}`: {_alone(found)}"
-
-
-def _alone(found: Comparison) -> str:
-    cases = len(found.sampled)
-    return f"a case that changes alone, of {cases}, shows from {starts_needed(cases)} starts on"
+    return "measure both with `teemark run --rounds 8`"
 
 
 def never_fails(found: Comparison) -> str | None:
@@ -193,77 +400,54 @@ def never_fails(found: Comparison) -> str | None:
     if found.blind is not None:
         return f"--fail-on could never fail: {found.blind}"
     if found.too_few:
-        names = _some([one.name for one in found.too_few])
-        return f"--fail-on could never fail for {names}: {FEW_STARTS}"
+        cases = _some([one.name for one in found.too_few])
+        return f"--fail-on could never fail for {cases}: {FEW_STARTS}"
     return None
 
 
 def _some(names: Sequence[str], most: int = 4) -> str:
-    more = f" and {len(names) - most} more" if len(names) > most else ""
-    return ", ".join(names[:most]) + more
+    """`a, b and c`; of many the first, and how many more."""
+    if len(names) > most:
+        return ", ".join(names[:most]) + f" and {len(names) - most} more"
+    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1]))) if names else ""
 
 
-def reasons(of: Compared) -> list[str]:
-    """Why cases changed: by the models, and by functions where both runs were traced."""
-    return explained(of) + [functions(before, after) for before, after in of.traces]
+# -- all of it -----------------------------------------------------------------------------------
 
 
-def explained(of: Compared) -> list[str]:
-    """Which term of the models changed: a sentence for each workload, algorithm and backend, and
-    one for all whose calls changed by the same."""
-    run = of.other.run
-    said = []
-    groups: list[list[Explanation]] = []
-    for one in of.explanations:
-        like = next((group for group in groups if _alike(group[0], one)), None)
-        if like is None:
-            groups.append([one])
-        else:
-            like.append(one)
-    for group in groups:
-        parts = []
-        for term in group[0].changed:
-            dear = "dearer" if term.added.value > 0 else "cheaper"
-            what = "a call" if term.term == "call" else "a byte"
-            part = f"{what} got {dear} by {added(run, term.added.value)[1:]}"
-            if len(group) == 1:
-                before, after = (
-                    figures.instructions(value) if run.icount else fmt.duration(value)
-                    for value in (term.first.value, term.second.value)
-                )
-                if before != after:  # to the digits that are shown
-                    part += f" ({before} → {after})"
-            parts.append(part)
-        text = f"{_some([one.name for one in group])}: {', '.join(parts)}"
-        if group[0].unchanged:
-            terms = " and ".join(f"the {_TERMS[term]}" for term in group[0].unchanged)
-            text += f"; {terms} didn't change"
-        if group[0].like_empty_call:
-            text += "; an empty call changed by as much"
-        said.append(f"{text}.")
+def blocks(
+    of: Compared, limit: Limit | None, rest: str, *, everything: bool = False
+) -> list[Block]:
+    """The answer, what changed, the cases, and what would have been seen. `rest` says where the
+    cases are that are left out."""
+    said: list[Block] = [Paragraph(headline(of))]
+    if (table := change_table(of)) is not None:
+        said.append(table)
+    rows = rows_of(of.found, everything=everything)
+    if rows:
+        said.append(case_table(of, rows))
+        left = sum(one.moved for one in of.found.pairs) - len(rows)
+        if left > 0:
+            said.append(Paragraph((Quiet(f"{left} more changed: {rest}."),)))
+    named = {one.case for change in of.changes for one in change.cases}
+    said += [
+        Paragraph((Code(case), f" as traced: {why}."))
+        for case, why in of.functions.items()
+        if case not in named
+    ]
+    if limit is not None:
+        text = result(of.found, limit)
+        failed = text.startswith("FAIL")
+        said.append(Paragraph((Mark(text, "worse" if failed else "same"),)))
+    if (seen := visible(of.found, limit)) != "":
+        said.append(Paragraph((seen,)))
     return said
 
 
-def _alike(one: Explanation, other: Explanation) -> bool:
-    """Only the call changed, by the same to a hundredth."""
-    if one.like_empty_call != other.like_empty_call:
-        return False
-    changed = [term for of_one in (one, other) for term in of_one.changed]
-    if [term.term for term in changed] != ["call", "call"]:
-        return False
-    first, second = (term.added.value for term in changed)
-    return abs(first - second) <= 0.01 * abs(first)
+# -- functions -----------------------------------------------------------------------------------
 
 
-_TERMS = {"call": "cost of a call", "byte": "rate"}
-
-
-def functions(before: CaseTrace, after: CaseTrace) -> str:
-    """Which functions make the difference, the largest first."""
-    return f"{after.case}: {said_of(changes(before, after))}."
-
-
-def said_of(found: Sequence[Change]) -> str:
+def said_of(found: Sequence[FunctionChange]) -> str:
     shown = [
         f"{one.function.name} ({one.function.level}) "
         f"{'+' if one.more > 0 else fmt.MINUS}{fmt.count(abs(one.more))}"

@@ -8,7 +8,7 @@ from typing import Literal
 
 from teemark.model.compare import Limit
 from teemark.page import html, markdown
-from teemark.page.blocks import Banner, Block, Bullets, Paragraph, Section, Strong
+from teemark.page.blocks import Banner, Facts, Paragraph, Section
 from teemark.report import comparing
 from teemark.report.comparing import Compared
 from teemark.report.sections.comparison import verdicts
@@ -24,17 +24,23 @@ def render(
     form: Literal["markdown", "html"],
 ) -> str:
     """`obstacles` are why the runs should not have been compared."""
-    sections = []
-    for number, one in enumerate(found, 1):
-        blocks: list[Block] = []
-        if limit is not None:
-            blocks.append(Paragraph((Strong(comparing.result(one.found, limit)),)))
-            failed = comparing.failures(one.found, limit)
-            if failed:
-                blocks.append(Bullets(tuple((case,) for case in failed)))
-        blocks += verdicts(one)
-        sections.append(Section(f"comparison-{number}", comparing.names(one.other.run), (*blocks,)))
-    title = f"What changed since {comparing.names(found[0].base.run)}"
+    sections = [
+        Section(
+            f"comparison-{number}",
+            " → ".join(comparing.pair_names(one.base.run, one.other.run)),
+            (
+                *verdicts(one, limit),
+                Facts(
+                    (
+                        ("base", (comparing.names(one.base.run),)),
+                        ("new", (comparing.names(one.other.run),)),
+                    )
+                ),
+            ),
+        )
+        for number, one in enumerate(found, 1)
+    ]
+    title = f"What changed since {comparing.name(found[0].base.run)}"
     return _page(title, sections, obstacles, form)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from teemark.base import fmt
 from teemark.findings.subject import Subject
-from teemark.model.compare import Difference
+from teemark.model.compare import Limit
 from teemark.page import figures
 from teemark.page.blocks import (
     Block,
@@ -17,17 +17,12 @@ from teemark.page.blocks import (
     Column,
     Fold,
     Heading,
-    Paragraph,
     Quiet,
     Section,
-    Strong,
     Table,
 )
 from teemark.report import comparing
 from teemark.report.comparing import Compared, compared
-
-SHOWN = 20
-"""Cases that differ, before the others are folded away."""
 
 
 def comparison(subjects: Sequence[Subject]) -> Section | None:
@@ -45,50 +40,17 @@ def comparison(subjects: Sequence[Subject]) -> Section | None:
     return Section("comparison", "Side by side", tuple(blocks))
 
 
-def verdicts(of: Compared) -> list[Block]:
-    """What became better or worse and why; then every case."""
-    blocks: list[Block] = [Paragraph((comparing.outcome(of.found),))]
-    moved = [one for one in of.found.worst_first if one.verdict in ("worse", "better")]
-    if moved:
-        blocks.append(_table(of, moved[:SHOWN]))
-    why = comparing.reasons(of)
-    if why:
-        blocks.append(Bullets(tuple((sentence,) for sentence in why)))
-    blocks += [Paragraph((Quiet(remark),)) for remark in comparing.remarks(of.found)]
-    note = fmt.plural(len(of.found.pairs), "case")
+def verdicts(of: Compared, limit: Limit | None = None) -> list[Block]:
+    """The answer and what changed; folded, every case and how it was judged."""
+    blocks = comparing.blocks(of, limit, "see “Every case”")
     if of.found.pairs:
-        blocks.append(Fold("Every case", note, (_table(of, of.found.worst_first),)))
+        cases = fmt.plural(len(of.found.verdicts()), "case")
+        table = comparing.case_table(of, of.found.worst_first)
+        blocks.append(Fold("Every case", f"{cases}, the worst first", (table,)))
+    method = Bullets(tuple((sentence,) for sentence in comparing.method(of)))
+    if method.items:
+        blocks.append(Fold("How this was judged", "", (method,)))
     return blocks
-
-
-def _table(of: Compared, pairs: Sequence[Difference]) -> Table:
-    rows: list[tuple[Cell, ...]] = [
-        (
-            (Code(one.name),),
-            figures.cell(of.base.run, one.first),
-            figures.cell(of.other.run, one.second),
-            comparing.change(one),
-            _verdict(one),
-        )
-        for one in pairs
-    ]
-    return Table(
-        (
-            Column("case", "left"),
-            Column(of.base.label, unit=figures.unit(of.base.run)),
-            Column(of.other.label, unit=figures.unit(of.other.run)),
-            Column("change"),
-            Column("verdict", "left"),
-        ),
-        tuple(rows),
-    )
-
-
-def _verdict(one: Difference) -> Cell:
-    text = comparing.judgement(one)
-    if one.verdict in ("worse", "better"):
-        return (Strong(text),)
-    return text if one.verdict == "same" else (Quiet(text),)
 
 
 def _costs(subjects: Sequence[Subject]) -> Table:
