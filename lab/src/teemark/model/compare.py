@@ -561,7 +561,9 @@ def _tested(
         verdict=verdict,
         interval=interval,
         p=min(1.0, tests * student_p(abs(off) / error, freedom)),
-        visible=_visible(error, freedom, reach) if one.have >= FEWEST else math.inf,
+        visible=_visible(error, (len(logs[0]), len(logs[1])), tests)
+        if one.have >= FEWEST
+        else math.inf,
         scatter=math.sqrt(sum(parts) / 2),
     )
 
@@ -571,25 +573,35 @@ def _variance(values: Sequence[float]) -> float:
     return math.fsum((value - mean) ** 2 for value in values) / (len(values) - 1)
 
 
-def _visible(error: float, freedom: int, reach: float) -> float:
-    """The relative change that is called worse in POWER of pairs whose difference has this standard
-    error."""
-    return math.expm1(min(_shift_seen(freedom, reach) * error, 500.0))
+def _visible(error: float, starts: tuple[int, int], tests: int) -> float:
+    """The relative change that is called worse in POWER of pairs of so many starts whose difference
+    has this standard error."""
+    return math.expm1(min(_shift_seen(*starts, tests) * error, 500.0))
 
 
 @lru_cache(maxsize=4096)
-def _shift_seen(freedom: int, reach: float) -> float:
-    """The difference, in standard errors, that leaves an interval of `reach` estimated standard
-    errors in POWER of all pairs. An estimated error is the true one times a root of a chi square
-    (over its degrees of freedom), which E. Wilson and M. Hilferty (1931) approximate."""
+def _shift_seen(one: int, other: int, tests: int) -> float:
+    """The difference, in true standard errors, that is called worse in POWER of all pairs: the mean
+    over what both runs' variances, and with them Welch's degrees of freedom, may turn out to be. A
+    chi square is as E. Wilson and M. Hilferty (1931) approximate it."""
     normal = NormalDist()
-    spread = 2 / (9 * freedom)
-    points = (normal.inv_cdf((place + 0.5) / 50) for place in range(50))
-    errors = [max(1 - spread + z * math.sqrt(spread), 0.0) ** 1.5 for z in points]
-    low, high = 0.0, 4 * reach + 10
+
+    def shares(starts: int) -> list[float]:
+        """An estimated variance of that many starts, over the true one and their number."""
+        spread = 2 / (9 * (starts - 1))
+        points = (normal.inv_cdf((place + 0.5) / 24) for place in range(24))
+        return [max(1 - spread + z * math.sqrt(spread), 0.01) ** 3 / starts for z in points]
+
+    reaches = []
+    for a in shares(one):
+        for b in shares(other):
+            freedom = (a + b) ** 2 / (a**2 / (one - 1) + b**2 / (other - 1))
+            reach = student(ALPHA / tests, max(int(freedom), 1))
+            reaches.append(reach * math.sqrt((a + b) / (1 / one + 1 / other)))
+    low, high = 0.0, max(reaches) + 10
     for _ in range(40):
         middle = (low + high) / 2
-        seen = math.fsum(normal.cdf(middle - reach * error) for error in errors) / len(errors)
+        seen = math.fsum(normal.cdf(middle - reach) for reach in reaches) / len(reaches)
         low, high = (middle, high) if seen < POWER else (low, middle)
     return high
 
@@ -599,9 +611,7 @@ def starts_to_see(share: float, scatter: float, tests: int) -> int | None:
     starts scatter by `scatter`; None: more than 10,000."""
 
     def shows(starts: int) -> bool:
-        freedom = 2 * starts - 2
-        error = scatter * math.sqrt(2 / starts)
-        return _visible(error, freedom, student(ALPHA / tests, freedom)) <= share
+        return _visible(scatter * math.sqrt(2 / starts), (starts, starts), tests) <= share
 
     high = FEWEST
     while not shows(high):
