@@ -222,6 +222,61 @@ def throughput(key: str, series: Sequence[Series], shape: Shape) -> str:
         return _svg(figure)
 
 
+def log_bars(
+    key: str,
+    groups: Sequence[tuple[str, Sequence[tuple[Backend, int, float]]]],
+    unit: str,
+    shape: Shape,
+) -> str:
+    """Draws horizontal bars on a logarithmic scale. A group has a name and a bar for each backend,
+    with the backend's place in the run and its value in `unit`."""
+    import matplotlib
+    from matplotlib.figure import Figure
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
+
+    bar = shape.font * 1.15
+    height = sum(len(bars) * bar + shape.font * 2.1 for _, bars in groups) + 46
+    values = [value for _, bars in groups for *_, value in bars if value > 0]
+    with matplotlib.rc_context(_style(key, shape)):
+        figure = Figure(figsize=(shape.width / 72, height / 72), dpi=72)
+        axes = figure.add_axes(
+            (0.01, 40 / height, 0.98 - shape.font * 8 / shape.width, 1 - 46 / height)
+        )
+        figure.patch.set_alpha(0)
+        axes.patch.set_alpha(0)
+        axes.set_xscale("log")
+        least = min(values) / 3
+        axes.set_xlim(least, max(values) * 1.2)
+        y = 0.0
+        for name, bars in groups:
+            y += shape.font * 1.3
+            axes.text(least, y, name, color=INK, fontsize=shape.font, va="bottom")
+            for backend, place, value in bars:
+                y += bar
+                axes.barh(
+                    y - bar / 2, value - least, bar * 0.8, left=least,
+                    color=STAND_INS[colour(place)], linewidth=0,
+                )  # fmt: skip
+                axes.text(
+                    value * 1.03, y - bar / 2, f"{fmt.digits(value)} {backend.title}",
+                    color=MUTED, fontsize=shape.font * 0.85, va="center", clip_on=False,
+                )  # fmt: skip
+            y += shape.font * 0.8
+        axes.set_ylim(y, 0)
+        for side in ("top", "right", "left"):
+            axes.spines[side].set_visible(False)
+        axes.spines["bottom"].set_color(MUTED)
+        axes.tick_params(which="both", colors=MUTED, labelsize=shape.font * 0.85, length=0)
+        axes.xaxis.set_major_locator(LogLocator(numticks=5))
+        axes.xaxis.set_minor_locator(NullLocator())
+        axes.yaxis.set_major_locator(NullLocator())
+        axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: fmt.digits(x)))
+        axes.grid(which="major", axis="x", color=GRID, linewidth=1)
+        axes.set_axisbelow(True)
+        axes.set_xlabel(unit, color=MUTED, fontsize=shape.font)
+        return _svg(figure)
+
+
 def _size(number: float) -> str:
     return fmt.size(round(number)).replace("\N{NO-BREAK SPACE}", " ")
 

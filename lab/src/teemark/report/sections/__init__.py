@@ -14,6 +14,7 @@ from teemark.report.sections.costs import costs, inside
 from teemark.report.sections.counter import by_its_own_clock
 from teemark.report.sections.first_use import first_use
 from teemark.report.sections.headline import headline
+from teemark.report.sections.keys import keys
 from teemark.report.sections.left_out import left_out
 from teemark.report.sections.machine import machine
 from teemark.report.sections.method import method
@@ -31,6 +32,7 @@ SECTIONS: tuple[SectionFunction, ...] = (
     traced,
     seed_tables,
     timeline,
+    keys,
     calls,
     throughput,
     offload,

@@ -1,0 +1,188 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What asymmetric keys cost: a signature inside and outside, a TLS handshake, a key that is kept."""
+
+from __future__ import annotations
+
+from teemark.base import fmt
+from teemark.base.finding import Finding
+from teemark.base.work import DERIVE, EMPTY_CALL, KEY_STEPS, KEYGEN, SIGN
+from teemark.findings.ground import SAME, Ground, figure, not_checked, sure
+from teemark.model.decide import above, within
+from teemark.model.stats import CaseStats, Estimate
+from teemark.page import figures
+
+PLAN = "teemark run --plan asymmetric"
+SIGNATURES = (
+    ("ecdsa-p256", "none"),
+    ("rsa-2048", "crt"),
+    ("ed25519", "none"),
+    ("ecdsa-p384", "none"),
+    ("rsa-3072", "crt"),
+)
+"""Which signature the first sentence is about: the first that was measured on both sides."""
+WAY = 0.01
+"""A call whose way into the TEE is a smaller share than this is all computing."""
+
+
+def _times(ground: Ground, ratio: Estimate) -> str:
+    known = figures.known(ground.run, ratio.interval, fmt.span(ratio.interval))
+    if ratio.interval is not None and not ratio.interval.width:
+        known = ""
+    return f"{fmt.digits(ratio.value, 2 if ratio.value < 99.5 else 3)} times{known}"
+
+
+def _pair(ground: Ground) -> tuple[CaseStats, CaseStats] | None:
+    for algorithm, key in SIGNATURES:
+        inside = ground.models.case(SIGN.key(algorithm, "tee", key))
+        outside = ground.models.case(SIGN.key(algorithm, "openssl", key))
+        if inside is not None and outside is not None and outside.estimate.value > 0:
+            return inside, outside
+    return None
+
+
+def signature_cost(ground: Ground) -> Finding | None:
+    """What a signature costs, and why: the way into the TEE, or computing there."""
+    pair = _pair(ground)
+    if pair is None:
+        return None
+    inside, outside = pair
+    ratio = inside.estimate / outside.estimate
+    name = ground.run.title(inside.algorithm)
+    why = ""
+    empty = ground.models.case(EMPTY_CALL)
+    if empty is not None and inside.estimate.value > 0:
+        share = empty.estimate.value / inside.estimate.value
+        reach = f"The way into the TEE is {fmt.percent(share)} of it"
+        why = f"{reach}; the rest is computing there." if share < WAY else f"{reach}."
+    return Finding(
+        key="signature",
+        topic="answer",
+        claim=f"A signature by {name} in the TEE costs {figures.time(ground.run, inside.estimate)}, "
+        f"{_times(ground, ratio)} what OpenSSL takes on the same board.{' ' * bool(why)}{why}",
+        why=why,
+        evidence=f"{ground.against(inside, outside)} (medians of "
+        f"{fmt.plural(inside.time.count, 'sample')} and {outside.time.count}).",
+        remedy=f"teemark trace {inside.key} --optee source takes it apart to the function; the "
+        "build of OP-TEE decides most of it (docs/findings.md).",
+        figures=(figure(ground, "tee over openssl", ratio, "times"),),
+        sure=sure(inside, outside),
+    )
+
+
+def handshake(ground: Ground) -> Finding | None:
+    """A TLS 1.3 server signs once, makes one key pair and agrees on one secret; only the signature
+    needs the key that the TEE holds."""
+    models = ground.models
+    parts = [models.case(SIGN.key("ecdsa-p256", backend)) for backend in ("tee", "openssl")]
+    # An ECDH key pair is made as one for ECDSA is.
+    rest = [
+        models.case(KEYGEN.key("ecdsa-p256", "openssl")),
+        models.case(DERIVE.key("ecdh-p256", "openssl")),
+    ]
+    if not (parts[0] and parts[1] and rest[0] and rest[1]):
+        return None
+    common = rest[0].estimate + rest[1].estimate
+    inside, outside = parts[0].estimate + common, parts[1].estimate + common
+    return Finding(
+        key="handshake",
+        topic="answer",
+        claim="The public-key part of a TLS 1.3 handshake costs a server with an ECDSA P-256 key "
+        f"in the TEE {figures.time(ground.run, inside)}, with the key outside "
+        f"{figures.time(ground.run, outside)}.",
+        evidence="One signature, and by OpenSSL in both cases one key pair and one key agreement "
+        "on P-256.",
+        remedy="Session resumption signs nothing: let clients resume.",
+        figures=(figure(ground, "inside", inside), figure(ground, "outside", outside)),
+        sure=sure(parts[0], parts[1], rest[0], rest[1]),
+    )
+
+
+def key_kept(ground: Ground) -> Finding | None:
+    """What importing a key each time adds to a use of it."""
+    for algorithm, key in SIGNATURES:
+        use = ground.models.case(SIGN.key(algorithm, "tee", key))
+        steps = [
+            ground.models.case(KEY_STEPS.key(algorithm, "tee", "sign", step))
+            for step in ("allocate", "import", "prepare")
+        ]
+        found = [one for one in steps if one is not None]
+        if use is None or len(found) < len(steps) or use.estimate.value <= 0:
+            continue
+        extra = sum((one.estimate for one in found[1:]), found[0].estimate)
+        return Finding(
+            key="key-kept",
+            topic="choice",
+            claim=f"Keeping a key of {ground.run.title(algorithm)} in the TEE prepared pays from "
+            f"the second signature on: importing it each time adds "
+            f"{figures.time(ground.run, extra)}, {fmt.percent(extra.value / use.estimate.value)} "
+            "of a signature.",
+            evidence="; ".join(
+                f"{one.work.words[-1]}: {figures.time(ground.run, one.estimate)}" for one in found
+            )
+            + ".",
+            figures=(figure(ground, "importing", extra),),
+            sure=sure(use, *found),
+        )
+    return None
+
+
+def rsa_of_any_size(ground: Ground) -> Finding | None:
+    """RSA that costs the same for any size computes with numbers of one size for all keys."""
+    large, small, plain = (
+        ground.models.case(SIGN.key(algorithm, "tee", key))
+        for algorithm, key in (("rsa-4096", "crt"), ("rsa-2048", "crt"), ("rsa-2048", "plain"))
+    )
+    key = "rsa-of-any-size"
+    if small is None:
+        return None
+    if large is None:
+        return not_checked(key, "RSA signatures of 2,048 and 4,096 bits in the TEE", PLAN)
+    same = within(large.estimate / small.estimate, 1 / SAME, SAME)
+    if same != "yes":
+        status = "ruled out" if same == "no" else "undecided"
+        return Finding(
+            key=key,
+            topic="cause",
+            status="ruled out" if status == "ruled out" else "undecided",
+            evidence=f"4,096 and 2,048 bits: {ground.against(large, small)}",
+        )
+    evidence = f"4,096 and 2,048 bits: {ground.against(large, small)}"
+    if plain is not None and above(small.estimate / plain.estimate, SAME) == "yes":
+        evidence += (
+            "; and with the parts for the Chinese remainder theorem, which should make it cheaper, "
+            f"dearer than without: {ground.against(small, plain)}"
+        )
+    return Finding(
+        key=key,
+        topic="cause",
+        claim="RSA in the TEE costs the same for keys of 2,048 and 4,096 bits: it seems to compute "
+        "with numbers of the largest size (CFG_CORE_BIGNUM_MAX_BITS) for every key.",
+        evidence=f"{evidence}.",
+        remedy="Build OP-TEE with CFG_CRYPTOLIB_NAME=mbedtls, whose numbers have the key's size; "
+        f"`teemark what-if {small.key} --option …` says what that saves (docs/findings.md).",
+        sure=sure(large, small),
+    )
+
+
+def says_and_does(ground: Ground) -> Finding | None:
+    """What the TEE says that it has, beside what worked."""
+    run = ground.run
+    denied = {one.work.algorithm for one in run.sound if one.case.tee_says is False}
+    ended = {skip.case.split("/")[1] for skip in run.skips if skip.code == "ta-ended"}
+    if not denied and not ended:
+        return None
+    said = []
+    if denied:
+        names = ", ".join(run.title(one) for one in sorted(denied - ended))
+        said.append(f"The TEE says that it hasn't {names}, but they work.")
+    if ended:
+        names = ", ".join(run.title(one) for one in sorted(ended))
+        said.append(f"Using {names} ends the TA.")
+    return Finding(
+        key="says-and-does",
+        topic="trust",
+        claim=" ".join(said),
+        evidence="TEE_IsAlgorithmSupported, and the operations themselves, in a session that is "
+        "thrown away when its TA ends.",
+        remedy="Try an algorithm on the board before relying on it.",
+    )
