@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What asymmetric keys cost: a signature inside and outside, a TLS handshake, a key that is kept."""
+"""What asymmetric keys cost: a signature, a TLS handshake, a key that is imported each time."""
 
 from __future__ import annotations
 
@@ -57,9 +57,9 @@ def signature_cost(ground: Ground) -> Finding | None:
     return Finding(
         key="signature",
         topic="answer",
-        claim=f"A signature by {name} in the TEE costs {figures.time(ground.run, inside.estimate)}, "
-        f"{_times(ground, ratio)} what OpenSSL takes on the same board.{' ' * bool(why)}{why}",
-        why=why,
+        claim=f"A signature by {name} in the TEE costs "
+        f"{figures.time(ground.run, inside.estimate)}, {_times(ground, ratio)} what OpenSSL "
+        f"takes on the same board.{f' {why}' if why else ''}",
         evidence=f"{ground.against(inside, outside)} (medians of "
         f"{fmt.plural(inside.time.count, 'sample')} and {outside.time.count}).",
         remedy=f"teemark trace {inside.key} --optee source takes it apart to the function; the "
@@ -139,11 +139,10 @@ def rsa_of_any_size(ground: Ground) -> Finding | None:
         return not_checked(key, "RSA signatures of 2,048 and 4,096 bits in the TEE", PLAN)
     same = within(large.estimate / small.estimate, 1 / SAME, SAME)
     if same != "yes":
-        status = "ruled out" if same == "no" else "undecided"
         return Finding(
             key=key,
             topic="cause",
-            status="ruled out" if status == "ruled out" else "undecided",
+            status="ruled out" if same == "no" else "undecided",
             evidence=f"4,096 and 2,048 bits: {ground.against(large, small)}",
         )
     evidence = f"4,096 and 2,048 bits: {ground.against(large, small)}"

@@ -11,11 +11,26 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from teemark.base.finding import Finding
-from teemark.findings import call, choices, crypto, inside_core, machine, memory, storage, trust
+from teemark.findings import (
+    call,
+    choices,
+    crypto,
+    inside_core,
+    keys,
+    machine,
+    memory,
+    storage,
+    trust,
+)
 from teemark.findings.ground import Ground, Rule
 
 RULES: tuple[Rule, ...] = (
     machine.emulated,
+    keys.signature_cost,
+    keys.handshake,
+    keys.rsa_of_any_size,
+    keys.key_kept,
+    keys.says_and_does,
     call.empty_call,
     crypto.inside_and_outside,
     crypto.with_instructions,

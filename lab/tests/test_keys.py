@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Findings on asymmetric keys: on both sides of each threshold, and without their data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pytest
+
+from synthetic import run_of, scattered
+from teemark.base.finding import Finding
+from teemark.findings import keys
+from teemark.findings.ground import Ground
+from teemark.findings.rules import judge
+from teemark.findings.subject import subjects
+from teemark.page.blocks import Chart, Table
+from teemark.report.sections.keys import keys as section
+
+P256 = {
+    "sign/ecdsa-p256/tee/none": 200e6,
+    "sign/ecdsa-p256/openssl/none": 0.2e6,
+    "keygen/ecdsa-p256/openssl/none": 0.1e6,
+    "derive/ecdh-p256/openssl/none": 0.5e6,
+    "invoke/none/tee/none": 60e3,
+}
+STEPS = {
+    f"key-steps/ecdsa-p256/tee/sign/{step}": 100e3 for step in ("allocate", "import", "prepare")
+}
+
+
+def ground(cases: Mapping[str, float]) -> Ground:
+    return Ground.of(run_of({key: scattered(ns, 0.001) for key, ns in cases.items()}))
+
+
+def without(cases: Mapping[str, float], key: str) -> dict[str, float]:
+    return {one: ns for one, ns in cases.items() if one != key}
+
+
+def test_a_signature_is_compared_with_openssl_and_told_why() -> None:
+    finding = keys.signature_cost(ground(P256))
+    assert finding is not None
+    assert finding.topic == "answer"
+    assert finding.figures[0].value == pytest.approx(1000, rel=0.01)
+    assert finding.claim.endswith("it; the rest is computing there.")
+
+
+def test_the_way_in_is_no_small_part_of_a_cheap_signature() -> None:
+    finding = keys.signature_cost(ground(P256 | {"invoke/none/tee/none": 20e6}))
+    assert finding is not None
+    assert "the rest" not in finding.claim
+
+
+@pytest.mark.parametrize("key", ["sign/ecdsa-p256/tee/none", "sign/ecdsa-p256/openssl/none"])
+def test_no_signature_on_one_side_is_no_ground(key: str) -> None:
+    assert keys.signature_cost(ground(without(P256, key))) is None
+    assert keys.handshake(ground(without(P256, key))) is None
+
+
+def test_a_handshake_has_one_signature_and_the_rest_outside() -> None:
+    finding = keys.handshake(ground(P256))
+    assert finding is not None
+    inside, outside = finding.figures
+    assert inside.value == pytest.approx(200.6e6, rel=0.01)
+    assert outside.value == pytest.approx(0.8e6, rel=0.01)
+
+
+def test_importing_a_key_each_time_is_what_the_steps_add_up_to() -> None:
+    finding = keys.key_kept(ground(P256 | STEPS))
+    assert finding is not None
+    assert finding.figures[0].value == pytest.approx(300e3, rel=0.01)
+    for step in STEPS:
+        assert keys.key_kept(ground(P256 | without(STEPS, step))) is None
+
+
+def rsa(small: float, large: float, plain: float | None = None) -> Finding | None:
+    cases = {"sign/rsa-2048/tee/crt": small, "sign/rsa-4096/tee/crt": large}
+    if plain is not None:
+        cases["sign/rsa-2048/tee/plain"] = plain
+    return keys.rsa_of_any_size(ground(cases))
+
+
+def test_rsa_that_costs_the_same_for_any_size_is_a_cause() -> None:
+    found, ruled_out = rsa(2e9, 2.01e9, 1e9), rsa(2e9, 14e9, 6e9)
+    assert found is not None
+    assert ruled_out is not None
+    assert found.status == "found"
+    assert "dearer than without" in found.evidence
+    assert ruled_out.status == "ruled out"
+    assert not ruled_out.claim
+    cheaper = rsa(2e9, 2.01e9, 6e9)
+    assert cheaper is not None
+    assert "dearer" not in cheaper.evidence
+
+
+def test_rsa_of_one_size_alone_says_what_would_tell() -> None:
+    finding = keys.rsa_of_any_size(ground({"sign/rsa-2048/tee/crt": 2e9}))
+    assert finding is not None
+    assert finding.status == "not checked"
+    assert finding.remedy == keys.PLAN
+    assert keys.rsa_of_any_size(ground(P256)) is None
+
+
+def test_the_first_answer_is_what_a_signature_costs() -> None:
+    answers = [one.key for one in judge(ground(P256)) if one.topic == "answer"]
+    assert answers[:2] == ["signature", "handshake"]
+
+
+def test_the_section_has_bars_and_the_distribution_of_key_pairs() -> None:
+    made = section(subjects([ground(P256).run]))
+    assert made is not None
+    _, chart, table = made.blocks
+    assert isinstance(chart, Chart)
+    assert isinstance(table, Table)
+    assert "sign: ecdsa-p256" in chart.wide
+    assert chart.data is not None
+    assert len(chart.data.rows) == 2
+    assert "a second" in [column.title for column in chart.data.columns]
+    assert len(table.rows) == 1
+    assert section(subjects([ground({"invoke/none/tee/none": 6e4}).run])) is None
