@@ -150,6 +150,11 @@ class Figure(Struct, frozen=True, kw_only=True):
         return printed(self.corrected, self.corrected_upper, self._digits) * self.factor
 
     @property
+    def printed_factor(self) -> float:
+        """Base units in one of the printed unit."""
+        return UNITS[self.unit][1]
+
+    @property
     def factor(self) -> float:
         """Of the corrected unit, to base units."""
         return UNITS[self.corrected_unit][1]

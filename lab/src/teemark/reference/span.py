@@ -7,9 +7,13 @@ no numbers inside those ranges would give it: so a check can't fire on mere roun
 
 from __future__ import annotations
 
+import ast
 import math
+import operator
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
+from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,3 +71,21 @@ def _last_place(value: Decimal) -> float:
     exponent = value.as_tuple().exponent
     assert isinstance(exponent, int)
     return math.pow(10, min(exponent, 0))
+
+
+SIGNS: Mapping[type[ast.operator], Callable[[Any, Any], Any]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+}
+
+
+def evaluate(node: ast.expr, names: Mapping[str, Span]) -> Span:
+    """A sum, difference, product or quotient of named spans. KeyError for anything else."""
+    if isinstance(node, ast.BinOp) and type(node.op) in SIGNS:
+        result: Span = SIGNS[type(node.op)](
+            evaluate(node.left, names), evaluate(node.right, names)
+        )
+        return result
+    return names[node.id if isinstance(node, ast.Name) else ""]

@@ -8,51 +8,43 @@ from types import MappingProxyType
 
 TEXT = "text"
 
-# Every unit that a document uses or a correction may have: dimension and size in base units.
-# "ms^2" is what one document prints over standard deviations, which are times.
+_PREFIXES = {"": 1.0, "k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9}
+_BINARY = {"Ki": 2.0**10, "Mi": 2.0**20, "Gi": 2.0**30}
+_SIZES = {f"{prefix}B": factor for prefix, factor in (_PREFIXES | _BINARY).items()}
+
 UNITS: Mapping[str, tuple[str, float]] = MappingProxyType(
     {
-        "ns": ("time", 1e-9),
-        "µs": ("time", 1e-6),
-        "μ s": ("time", 1e-6),
-        "us": ("time", 1e-6),
-        "ms": ("time", 1e-3),
-        "ms^2": ("time", 1e-3),
-        "s": ("time", 1.0),
-        "B": ("size", 1.0),
+        **{unit: ("time", factor) for unit, factor in (
+            ("ns", 1e-9), ("µs", 1e-6), ("μ s", 1e-6), ("us", 1e-6), ("ms", 1e-3), ("ms^2", 1e-3),
+            ("s", 1.0),
+        )},
         "bytes": ("size", 1.0),
-        "kB": ("size", 1e3),
-        "KB": ("size", 1e3),
-        "KiB": ("size", 1024.0),
-        "MB": ("size", 1e6),
-        "MiB": ("size", 1048576.0),
-        "GB": ("size", 1e9),
-        "GiB": ("size", 1024.0**3),
-        "B/s": ("rate", 1.0),
-        "kB/s": ("rate", 1e3),
-        "KB/s": ("rate", 1e3),
-        "MB/s": ("rate", 1e6),
-        "KiB/s": ("rate", 1024.0),
-        "MiB/s": ("rate", 1048576.0),
-        "GB/s": ("rate", 1e9),
-        "GiB/s": ("rate", 1024.0**3),
-        "µs/B": ("time per byte", 1e-6),
-        "μ s/Byte": ("time per byte", 1e-6),
+        **{unit: ("size", factor) for unit, factor in _SIZES.items()},
+        **{f"{unit}/s": ("rate", factor) for unit, factor in _SIZES.items()},
+        **{f"{p}bit/s": ("rate", factor / 8) for p, factor in _PREFIXES.items()},
+        **{unit: ("time per byte", factor) for unit, factor in (
+            ("ns/B", 1e-9), ("µs/B", 1e-6), ("μ s/Byte", 1e-6),
+        )},
         "/s": ("frequency", 1.0),
-        "MHz": ("frequency", 1e6),
-        "GHz": ("frequency", 1e9),
+        **{f"{prefix}Hz": ("frequency", factor) for prefix, factor in _PREFIXES.items() if prefix},
+        "cycles": ("cycles", 1.0),
+        "cycles/byte": ("cycles per byte", 1.0),
+        "W": ("power", 1.0),
+        "mW": ("power", 1e-3),
         "%": ("share", 0.01),
         "x": ("factor", 1.0),
         "ratio": ("factor", 1.0),
         "count": ("count", 1.0),
         "errno": ("error", 1.0),
     }
-)
+)  # fmt: skip
+"""Units with their dimension and their size in base units (seconds, bytes, bytes a second, hertz,
+watts). "ms^2" is what one document prints over standard deviations, which are times."""
 
-# Other spellings of the same unit: using the plain one needs no explanation.
 SPELLINGS = MappingProxyType({"us": "µs", "μ s": "µs", "μ s/Byte": "µs/B"})
+"""Other spellings of the same unit: using the plain one needs no explanation."""
 
 NOT_FOR_CORRECTED = frozenset({"us", "μ s", "μ s/Byte", "KB", "KB/s", "ms^2"})
 
 EXACT = frozenset({"count", "bytes", "B", "errno"})
-"""What is counted is printed whole."""
+"""Units of what is counted, which is printed whole."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 
-from teemark.audit.sheet import Cell, Lines, Sheet, given
+from teemark.audit.figure import Lines, Reading, cell
 from teemark.base.errors import DataError
 
 TABLE = "openssl speed"
@@ -19,7 +19,7 @@ _KEYS = re.compile(r"(?P<name>\S.*?)(?P<times>(?:\s+\d+\.\d+s)+)(?P<rates>(?:\s+
 _MACHINE = re.compile(r"\+(DT|R|H|F|DTP|R\d|F\d):(.*)")
 
 
-def take(sheet: Sheet, lines: Lines) -> Lines:
+def take(reading: Reading, lines: Lines) -> Lines:
     rest: Lines = []
     sizes: list[int] = []
     asked = ("", 0)
@@ -27,67 +27,67 @@ def take(sheet: Sheet, lines: Lines) -> Lines:
         text = line.strip()
         if found := _DOING.fullmatch(text):
             where = (number, found["name"], int(found["size"]))
-            _add(sheet, where, asked=f"{found['asked']} s")
-            _done(sheet, where, found["count"], found["time"])
+            _add(reading, where, asked=f"{found['asked']} s")
+            _done(reading, where, found["count"], found["time"])
         elif found := _TYPE.fullmatch(text):
             sizes = [int(size) for size in re.findall(r"\d+", found[1])]
         elif sizes and (found := _RATES.fullmatch(text)):
             rates = re.findall(r"(\S+)k(?!\S)", found[2])
-            _row(sheet, (number, found["name"]), sizes, [f"{rate} kB/s" for rate in rates])
+            _row(reading, (number, found["name"]), sizes, [f"{rate} kB/s" for rate in rates])
         elif found := _KEYS.fullmatch(text):
             times, rates = found["times"].replace("s", "").split(), found["rates"].split()
             for index, (time, rate) in enumerate(zip(times, rates, strict=False), 1):
                 key = (number, f"{found['name']}, line {number}, {index}", None)
-                _add(sheet, key, time=f"{time} s", per_second=f"{rate} /s")
+                _add(reading, key, time=f"{time} s", per_second=f"{rate} /s")
         elif found := _MACHINE.fullmatch(text):
             try:
-                sizes, asked = _machine(sheet, (number, found[1], found[2]), sizes, asked)
+                sizes, asked = _machine(reading, (number, found[1], found[2]), sizes, asked)
             except (ValueError, ArithmeticError, IndexError):
-                raise _wrong(sheet, number, text) from None
+                raise _wrong(reading, number, text) from None
         else:
             rest.append((number, line))
     return rest
 
 
 def _machine(
-    sheet: Sheet, said: tuple[int, str, str], sizes: list[int], asked: tuple[str, int]
+    reading: Reading, said: tuple[int, str, str], sizes: list[int], asked: tuple[str, int]
 ) -> tuple[list[int], tuple[str, int]]:
     """A line of -mr; the sizes of the head and what was announced last, from then on."""
     line, kind, cells = said[0], said[1], said[2].split(":")
     if kind == "DT":
         asked = (cells[0], int(cells[2]))
-        _add(sheet, (line, *asked), asked=f"{cells[1]} s")
+        _add(reading, (line, *asked), asked=f"{cells[1]} s")
     elif kind == "R" and cells[1] == asked[0]:
-        _done(sheet, (line, *asked), cells[0], cells[2])
+        _done(reading, (line, *asked), cells[0], cells[2])
     elif kind == "H":
         sizes = [int(size) for size in cells]
     elif kind == "F":
-        _row(sheet, (line, cells[1]), sizes, [f"{rate} B/s" for rate in cells[2:]])
+        _row(reading, (line, cells[1]), sizes, [f"{rate} B/s" for rate in cells[2:]])
     return sizes, asked
 
 
-def _wrong(sheet: Sheet, line: int, text: str) -> DataError:
+def _wrong(reading: Reading, line: int, text: str) -> DataError:
     return DataError(
-        f"{sheet.file}:{line}: not a line of openssl speed: {text[:60]!r}",
+        f"{reading.file}:{line}: not a line of openssl speed: {text[:60]!r}",
         hint="give its output whole and untouched",
     )
 
 
-def _row(sheet: Sheet, where: tuple[int, str], sizes: list[int], rates: list[str]) -> None:
+def _row(reading: Reading, where: tuple[int, str], sizes: list[int], rates: list[str]) -> None:
     line, name = where
     if len(rates) != len(sizes):
-        raise _wrong(sheet, line, f"{len(rates)} rates of {name} for {len(sizes)} sizes")
+        raise _wrong(reading, line, f"{len(rates)} rates of {name} for {len(sizes)} sizes")
     for size, rate in zip(sizes, rates, strict=True):
-        _add(sheet, (line, name, size), rate=rate)
+        _add(reading, (line, name, size), rate=rate)
 
 
-def _done(sheet: Sheet, where: tuple[int, str, int], count: str, time: str) -> None:
-    _add(sheet, where, operations=f"{count} count", size=f"{where[2]} bytes", time=f"{time} s")
+def _done(reading: Reading, where: tuple[int, str, int], count: str, time: str) -> None:
+    _add(reading, where, operations=f"{count} count", size=f"{where[2]} bytes", time=f"{time} s")
 
 
-def _add(sheet: Sheet, where: tuple[int, str, int | None], **columns: str) -> None:
+def _add(reading: Reading, where: tuple[int, str, int | None], **columns: str) -> None:
     line, name, size = where
     for column, text in columns.items():
         value, unit = text.split(" ")
         shown = column.replace("_", " ")
-        sheet.cells.append(Cell(TABLE, name, shown, given(value, unit), line, size))
+        reading.figures.append(cell(TABLE, name, shown, value, unit, line, size))

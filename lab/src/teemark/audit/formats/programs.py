@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 
-from teemark.audit.sheet import Cell, Lines, Sheet, given
+from teemark.audit.figure import Lines, Reading, cell
 from teemark.base.errors import DataError
 
 _N = r"(\d+(?:\.\d+)?(?:e[+-]?\d+)?)"
@@ -18,31 +18,32 @@ _CIPHER = re.compile(
 _TIME = re.compile(r"(real|user|sys)\s+(?:(\d+)m)?\s*(\d+\.\d+)s?$")
 
 
-def take(sheet: Sheet, lines: Lines) -> Lines:
+def take(reading: Reading, lines: Lines) -> Lines:
     rest: Lines = []
     test: tuple[str, int, str] | None = None
     ciphers = False
+    count = 1
     for number, line in lines:
         text = line.strip()
         if found := _STARTING.search(text):
             test = (found[1].strip(), int(found[2]), found[3])
         elif found := _XTEST.search(text):
-            _xtest(sheet, number, test, found)
+            _xtest(reading, number, test, found)
             test = None
         elif _HEAD.fullmatch(text):
             ciphers = True
         elif ciphers and text and not text.startswith("#"):
             if not (found := _CIPHER.fullmatch(text)):
                 raise DataError(
-                    f"{sheet.file}:{number}: not a line of cryptsetup benchmark: {text[:60]!r}",
+                    f"{reading.file}:{number}: not a line of cryptsetup benchmark: {text[:60]!r}",
                     hint="give its output whole and untouched",
                 )
-            _cipher(sheet, number, found)
+            _cipher(reading, number, found)
         elif found := _TIME.search(text):
-            seconds = str(60 * int(found[2] or 0) + float(found[3]))
-            digits = len(found[3].partition(".")[2])
-            value = given(f"{float(seconds):.{digits}f}", "s")
-            sheet.cells.append(Cell("time", f"{found[1]} of line {number}", "", value, number))
+            seconds = 60 * int(found[2] or 0) + float(found[3])
+            value = f"{seconds:.{len(found[3].partition('.')[2])}f}"
+            reading.figures.append(cell(f"time {count}", "", found[1], value, "s", number))
+            count += found[1] == "sys"
         else:
             rest.append((number, line))
         ciphers = ciphers and bool(text)
@@ -50,27 +51,25 @@ def take(sheet: Sheet, lines: Lines) -> Lines:
 
 
 def _xtest(
-    sheet: Sheet, line: int, test: tuple[str, int, str] | None, found: re.Match[str]
+    reading: Reading, line: int, test: tuple[str, int, str] | None, found: re.Match[str]
 ) -> None:
     name, size, loops = test or (f"test of line {line}", 0, "1")
     columns = [("min", "us"), ("max", "us"), ("mean", "us"), ("stdev", "us"), ("cv", "%")]
     if test is not None:
         columns.append(("rate", "MiB/s"))
-        for column, value in (
-            ("size", given(str(size), "bytes")),
-            ("operations", given(loops, "count")),
-        ):
-            sheet.cells.append(Cell("xtest", name, column, value, line, size))
+        for column, value, unit in (("size", str(size), "bytes"), ("operations", loops, "count")):
+            reading.figures.append(cell("xtest", name, column, value, unit, line, size))
     for (column, unit), text in zip(columns, found.groups(), strict=False):
         plain = format(float(text), "f") if "e" in text else text
-        sheet.cells.append(Cell("xtest", name, column, given(plain, unit), line, size or None))
+        reading.figures.append(cell("xtest", name, column, plain, unit, line, size or None))
 
 
-def _cipher(sheet: Sheet, line: int, found: re.Match[str]) -> None:
+def _cipher(reading: Reading, line: int, found: re.Match[str]) -> None:
     cipher, _, mode = found[1].partition("-")
     bits = int(found[2]) // (2 if mode == "xts" else 1)  # XTS takes two keys
     for column, text in (("Encryption", found[3]), ("Decryption", found[4])):
         if text != "N/A":
-            value = given(text.split()[0], "MiB/s")
-            name = f"{cipher}-{bits}-{mode}"
-            sheet.cells.append(Cell("cryptsetup benchmark", name, column, value, line))
+            made = cell(
+                "cryptsetup benchmark", f"{cipher}-{bits}-{mode}", column, text.split()[0], "MiB/s", line
+            )
+            reading.figures.append(made)

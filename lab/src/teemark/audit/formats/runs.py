@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 
-from teemark.audit.sheet import Cell, Sheet, known
+from teemark.audit.figure import Figure, Reading
 from teemark.base.work import CIPHER, FILE, ONESHOT, STREAM
 from teemark.model.models import stats_of
 from teemark.reference.span import Span
@@ -16,24 +16,26 @@ _PARTS = {
 }  # fmt: skip
 
 
-def sheet(run: RunData) -> Sheet:
+def read(run: RunData) -> Reading:
     machine = run.machine
-    made = Sheet(run.file, title=f"{run.plan or 'cases'} on {run.name}")
+    made = Reading(run.file, title=f"{run.plan or 'cases'} on {run.name}")
     made.emulated = run.emulated
     made.core = _core(machine.cpu.midr)
     made.clock_hz = _clock(machine.cpu.khz_max)
-    made.say(machine.board.model or "", 1)
+    made.said.append((machine.board.model or "", 1))
     for stats in stats_of(run):
         interval = stats.time.interval
         low, high = (interval.low, interval.high) if interval else (stats.time.min, stats.time.max)
         name = stats.key.replace("/", " ")
         time = Span(low * 1e-9, stats.time.median * 1e-9, high * 1e-9)
-        text = f"{stats.time.median * 1e-3:.6g} µs"
-        made.cells.append(Cell("cases", name, "time", known(time, "s", text), 1, stats.bytes))
+        figures = [("time", time, "s", f"{stats.time.median * 1e-3:.6g} µs")]
         if stats.bytes and stats.work.row in (ONESHOT, STREAM, CIPHER, FILE) and low > 0:
             rate = Span(stats.bytes / time.high, stats.bytes / time.mid, stats.bytes / time.low)
-            text = f"{rate.mid * 1e-6:.6g} MB/s"
-            made.cells.append(Cell("cases", name, "rate", known(rate, "B/s", text), 1, stats.bytes))
+            figures.append(("rate", rate, "B/s", f"{rate.mid * 1e-6:.6g} MB/s"))
+        made.figures += [
+            Figure(text, span, unit, "cases", name, column, 1, size=stats.bytes)
+            for column, span, unit, text in figures
+        ]
     return made
 
 

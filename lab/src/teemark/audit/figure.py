@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""A printed number with its unit, its place, and the words that say what it is of."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Literal
+
+from teemark.reference.span import Span, printed
+from teemark.reference.units import EXACT, UNITS
+
+Form = Literal["cell", "line"]
+"""A figure stands in a cell of a table, or in a line: a sentence, or "name: value"."""
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """One printed number. `span` is what it can stand for, in base units.
+
+    A cell's `row` and `column` are its headings. A line's `row` is its name ("Total time") or the
+    words before the number, its `column` the words behind it.
+    """
+
+    text: str
+    span: Span
+    unit: str
+    table: str
+    row: str
+    column: str
+    line: int
+    form: Form = "cell"
+    sentence: int = 0
+    """Number of the sentence that it stands in; for cells, of the row."""
+    block: int = 0
+    """Number of the list of "name: value" lines that it belongs to; 0: of none."""
+    head: int = 0
+    """Line of the column's heading."""
+    start: int = 0
+    """Where in its sentence it begins."""
+    digits: str = ""
+    size: int | None = None
+    """Bytes of the message that it is of, where the format says so."""
+
+    @property
+    def dimension(self) -> str:
+        return UNITS[self.unit][0]
+
+    @property
+    def name(self) -> str:
+        """Its headings or words, for a message."""
+        if self.form == "line":
+            return self.row or self.column or self.table
+        parts = [part for part in (self.row, self.column) if part]
+        return ", ".join(dict.fromkeys(parts))
+
+    @property
+    def words(self) -> str:
+        """All that says what it is, in small letters."""
+        return f"{self.row} {self.column}".lower()
+
+
+@dataclass(slots=True)
+class Reading:
+    """A text, read: its figures, its sentences, and the numbers whose meaning stays unknown."""
+
+    file: str
+    title: str = ""
+    lines: int = 0
+    figures: list[Figure] = field(default_factory=list)
+    said: list[tuple[str, int]] = field(default_factory=list)
+    """Everything that the text says, with the number of its line."""
+    unknown: list[tuple[str, int]] = field(default_factory=list)
+    """Numbers without a unit or a name, with their lines."""
+    emulated: bool = False
+    core: str = ""
+    clock_hz: float = 0.0
+    inferred: dict[str, str] = field(default_factory=dict)
+    """What the text doesn't say of its machine and was concluded, with the reason."""
+
+    def says(self, pattern: re.Pattern[str]) -> tuple[str, int] | None:
+        """The first sentence that has the pattern, with its line."""
+        return next((one for one in self.said if pattern.search(one[0])), None)
+
+
+Lines = list[tuple[int, str]]
+"""What is left of a text for the next reader: numbers of lines, and the lines."""
+
+
+def given(value: str, unit: str, about: str = "", upper: str = "") -> tuple[str, Span]:
+    """The number as it is shown, and what it can stand for in base units. `about` is "", "~", "<"
+    or ">"."""
+    number, high = Decimal(value), Decimal(upper) if upper else None
+    digits = 1.0 if about == "~" else 0.0 if unit in EXACT and "." not in value else 0.5
+    span = printed(number, high, digits) * UNITS[unit][1]
+    if about == "<":
+        span = Span(min(0.0, span.low), span.mid, span.high)
+    elif about == ">":
+        span = Span(span.low, span.mid, max(span.high, span.mid) * 1e9)
+    shown = value if not upper else f"{value} to {upper}"
+    return about + shown + ("" if unit in ("count", "errno", "ratio") else f" {unit}"), span
+
+
+def cell(
+    table: str, row: str, column: str, value: str, unit: str, line: int, size: int | None = None
+) -> Figure:
+    """A figure that a program printed in a place where only that can stand."""
+    text, span = given(value, unit)
+    return Figure(text, span, unit, table, row, column, line, sentence=line, digits=value, size=size)
+
+
+def of_dimension(figures: Sequence[Figure], *dimensions: str) -> Iterator[Figure]:
+    return (one for one in figures if one.dimension in dimensions)

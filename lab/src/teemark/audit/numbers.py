@@ -1,0 +1,247 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The numbers of a piece of text, with their units.
+
+Every pattern here reads a text once: none has a repeated part that may itself repeat, so that no
+text makes the time grow faster than its length.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from teemark.audit.figure import given
+from teemark.reference.span import Span
+from teemark.reference.units import UNITS
+
+SPELLINGS = {
+    "Bytes": "bytes", "byte": "bytes", "sec": "s", "secs": "s", "seconds": "s", "second": "s",
+    "µ s": "µs", "microseconds": "µs", "milliseconds": "ms", "nanoseconds": "ns", "percent": "%",
+    "µs/Byte": "µs/B", "µs/byte": "µs/B", "µs per byte": "µs/B", "µs per Byte": "µs/B",
+    "ns/byte": "ns/B", "ns per byte": "ns/B", "cycles per byte": "cycles/byte",
+    "cycles a byte": "cycles/byte", "cpb": "cycles/byte", "c/B": "cycles/byte",
+    "cycles/B": "cycles/byte", "times": "x", "×": "x", "-fold": "x", "fold": "x", ":1": "ratio",
+    "Mb/s": "Mbit/s", "Mbps": "Mbit/s", "Gbps": "Gbit/s", "Hz": "/s", "hz": "/s", "k": "kB/s",
+}  # fmt: skip
+_ONLY_IN_HEADS = ("k", "errno", "ratio", "count", "μ s", "μ s/Byte")
+_UNIT = re.compile(
+    "|".join(
+        re.escape(unit)
+        for unit in sorted({*UNITS, *SPELLINGS} - {*_ONLY_IN_HEADS}, key=len, reverse=True)
+    )
+)
+_PER_SECOND = re.compile(r"([A-Za-z]{1,20})(?:/s| per second| a second)(?![\w/])")
+_NUMBER = re.compile(r"\d{1,3}(?:[,\u202f\u2009]\d{3})+(?!\d)(?:\.\d+)?|\d+(?:\.\d+)?(?:e[+-]?\d\d?)?")
+_WORD = re.compile(r"[A-Za-z_.-]+")
+_FACTORS = {
+    "twice": 2, "double": 2, "doubled": 2, "doubles": 2, "twofold": 2, "threefold": 3, "fourfold": 4,
+    "fivefold": 5, "tenfold": 10, "hundredfold": 100, "halved": 0.5, "halves": 0.5,
+}  # fmt: skip
+_NUMERALS = {"two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "eight": 8, "ten": 10,
+             "hundred": 100}  # fmt: skip
+_NAMES = frozenset(
+    "version release linux kernel op-tee optee openssl gcc clang cmake python table figure fig "
+    "section chapter slide page line issue ticket pr revision step appendix ryzen core ghz of-line "
+    "tls yocto styhead raspberry pi model".split()
+)
+"""Words after which a number without a unit is part of a name."""
+_MONTHS = frozenset(
+    "january february march april may june july august september october november december".split()
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A number in a text: from `start` to `end`, with `noun` as what is counted. `unit` is empty
+    where none is named."""
+
+    start: int
+    end: int
+    value: str
+    unit: str
+    noun: str = ""
+    about: str = ""
+    upper: str = ""
+    sign: str = ""
+
+    @property
+    def printed(self) -> tuple[str, Span]:
+        unit = self.unit or "count"
+        text, span = given(self.value, unit, self.about, self.upper)
+        if self.sign == "-":
+            text, span = f"-{text}", Span(-span.high, -span.mid, -span.low)
+        return text, span
+
+
+def plain(text: str) -> str:
+    """The text without signs of emphasis, and with one letter for micro."""
+    return text.translate(_PLAIN).strip()
+
+
+_PLAIN = str.maketrans({"*": None, "`": None, "\N{GREEK SMALL LETTER MU}": "µ", "\N{MINUS SIGN}": "-",
+                        "\N{EN DASH}": "-", "\N{NO-BREAK SPACE}": " ", "\N{NARROW NO-BREAK SPACE}": " "})  # fmt: skip
+
+
+def unit_named(text: str) -> str:
+    """The unit that a heading is, or has in brackets; "" for none."""
+    inside = [text] + [part.partition(")")[0] for part in text.split("(")[1:]]
+    for part in inside:
+        name = SPELLINGS.get(part.strip(), part.strip())
+        if name in UNITS and name != "count":
+            return name
+    return ""
+
+
+def numbers(text: str) -> list[Number]:
+    """All numbers of a plain text that aren't part of a name, a date or a version."""
+    found = [*_digits(text), *_in_words(text)]
+    found.sort(key=lambda one: one.start)
+    return _inherited(text, _ranges(text, found))
+
+
+def _digits(text: str) -> Iterator[Number]:
+    hidden = _hidden(text)
+    for match in _NUMBER.finditer(text):
+        start, end = match.span()
+        if any(low <= start < high for low, high in hidden if low <= start):
+            continue
+        before, after = text[max(0, start - 24) : start], text[end : end + 1]
+        if _in_name(text, before, start, end):
+            continue
+        unit, end, noun = _unit_at(text, end)
+        if not unit and (after.isalpha() or after in "_" and after):
+            continue
+        words = _WORD.findall(before)
+        last = words[-1].strip(".").lower() if words and before.rstrip()[-1:].isalpha() else ""
+        following = _WORD.match(text, end + 1) if not unit else None
+        month = following is not None and following[0].lower() in _MONTHS
+        if not unit and (last in _NAMES or last in _MONTHS or month or _is_citation(text, start, end)):
+            continue
+        value = "".join(c for c in match[0] if c not in ",\u202f\u2009")
+        if "e" in value:
+            value = format(float(value), "f")
+        yield Number(start, end, value, unit, noun, _about(before), sign=_sign(before))
+
+
+def _hidden(text: str) -> list[tuple[int, int]]:
+    """Where words stand that have digits and are names: files, hashes, dates, times, versions."""
+    found = []
+    if any(c.isdigit() for c in text):
+        for match in re.finditer(r"\S+", text):
+            word = match[0].strip("()[]<>.,;:\"'")
+            digits = sum(c.isdigit() for c in word)
+            letters = sum(c.isalpha() for c in word)
+            tail = word.rpartition(".")[2]
+            named = letters and digits and (
+                (tail.isalpha() and 2 <= len(tail) <= 4 and "." in word and "/" not in word)
+                or word.startswith(("0x", "/", "+"))
+                or ("-" in word and len(word) > 20)
+                or (len(word) >= 16 and word.isalnum())
+            )
+            dotted = word.lstrip("v").split(".")
+            version = len(dotted) > 2 and all(part.isdigit() for part in dotted[:3])
+            dated = all(part.isdigit() for part in word.split("-")) and word.count("-") == 2
+            timed = all(part.isdigit() for part in word.split(":")) and 0 < word.count(":") < 3
+            if named or version or dated or timed or word.startswith(("#", "v1", "v2", "v3", "v4")):
+                found.append(match.span())
+    return found
+
+
+def _in_name(text: str, before: str, start: int, end: int) -> bool:
+    """Whether a number is glued to letters, as in SHA-256, or is a rest of something else."""
+    previous = before[-1:]
+    glued = previous.isalpha() or previous in ("_", ".", "#") and bool(previous)
+    if previous == "-":
+        glued = before[-2:-1].isalpha()
+    if previous == "/" and before[-2:-1].isalpha():
+        glued = True
+    listed = not text[:start].strip() and text[end : end + 2] in (". ", ") ")
+    return glued or listed or (previous == "[" and text[end : end + 1] in ("]", "."))
+
+
+def _is_citation(text: str, start: int, end: int) -> bool:
+    return text[max(0, start - 1) : start] == "[" and text[end : end + 1] == "]"
+
+
+def _unit_at(text: str, end: int) -> tuple[str, int, str]:
+    """The unit that follows, where it ends, and what is counted a second."""
+    at = end + 1 if text[end : end + 1] in (" ", "-") else end
+    if text[end : end + 1] == "-" and not text.startswith("-fold", end):
+        at = end
+    found = _PER_SECOND.match(text, at)
+    if found and found[1] not in UNITS and found[1] not in SPELLINGS:
+        return "/s", found.end(), found[1]
+    found = _UNIT.match(text, at) or (_UNIT.match(text, end) if at != end else None)
+    if found is None:
+        return "", end, ""
+    after = text[found.end() : found.end() + 1]
+    if after and (after.isalnum() or after in "_/^"):
+        return "", end, ""
+    unit = SPELLINGS.get(found[0], found[0])
+    if unit == "x" and text[found.end() : found.end() + 2].strip()[:1].isdigit():
+        return "", end, ""  # a product
+    return unit, found.end(), ""
+
+
+def _about(before: str) -> str:
+    text = before.rstrip()
+    if text.endswith(("~", "≈", "about", "approximately", "roughly", "around", "nearly")):
+        return "~"
+    if text.endswith(("<", "≤", "below", "under", "less than", "up to", "at most")):
+        return "<"
+    if text.endswith((">", "≥", "above", "over", "more than", "exceeds", "at least")):
+        return ">"
+    return ""
+
+
+def _sign(before: str) -> str:
+    if before.endswith("+"):
+        return "+"
+    alone = before.endswith("-") and (len(before) == 1 or before[-2] in " (|")
+    return "-" if alone else ""
+
+
+def _in_words(text: str) -> Iterator[Number]:
+    """ "twice", "tenfold", "three times"."""
+    for match in re.finditer(r"[a-z]+", text):
+        factor = _FACTORS.get(match[0])
+        end = match.end()
+        if factor is None and match[0] in _NUMERALS and text.startswith((" times", "-fold"), end):
+            factor, end = _NUMERALS[match[0]], end + len(" times")
+        if factor is not None:
+            yield Number(match.start(), end, str(factor), "x", about="" if factor < 1 else "~")
+
+
+def _ranges(text: str, found: list[Number]) -> list[Number]:
+    """Neighbours that are the ends of a range become one number."""
+    made: list[Number] = []
+    for one in found:
+        last = made[-1] if made else None
+        if last is not None and not last.upper and "=" not in text:
+            between = text[last.end : one.start].strip(" ~")
+            same = last.unit in ("", one.unit) and one.unit
+            source = text[: last.start].rstrip().endswith("from")
+            if same and between in ("-", "to", "…", "...") and not source:
+                if float(last.value) < float(one.value):
+                    about = last.about or one.about
+                    sign = "" if one.sign == "-" else one.sign
+                    made[-1] = replace(
+                        one, start=last.start, value=last.value, upper=one.value, about=about,
+                        sign=sign,
+                    )  # fmt: skip
+                    continue
+        made.append(one)
+    return made
+
+
+def _inherited(text: str, found: list[Number]) -> list[Number]:
+    """In "12.1, 12.3 and 12.0 ms" the last unit is that of all."""
+    for index in range(len(found) - 2, -1, -1):
+        one, after = found[index], found[index + 1]
+        between = text[one.end : after.start].strip()
+        joined = between in (",", "and", "or", "to", ", and", "/", "against", "vs", "vs.")
+        year = len(one.value) == 4 and one.value.startswith(("19", "20"))
+        if not one.unit and after.unit and joined and not year and after.unit != "/s":
+            found[index] = replace(one, unit=after.unit)
+    return found
