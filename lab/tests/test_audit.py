@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The audit finds what is wrong with the published documents, by rules, and nothing in tables
-that agree."""
+# ruff: noqa: E501, RUF001 (documents as they are)
+"""The audit: planted errors of made-up documents are found, and nothing else is."""
 
 from __future__ import annotations
 
 import re
+import time
 from pathlib import Path
 from random import Random
 
@@ -12,157 +13,135 @@ import pytest
 
 import consistent
 from synthetic import Synthetic
-from teemark.audit import RULES, audit, audit_published, formats, published
-from teemark.audit.arithmetic import IDENTITIES
-from teemark.audit.figures import papers
+from teemark.audit import RULES, Audited, audit
+from teemark.audit.formats import read
 from teemark.audit.words import number
 from teemark.base import fmt
 from teemark.cli import main as cli
 from teemark.reference.data import Reference
 
-HASH, SMALL, API = "rpi3-secure-hash", "rpi3-small-messages", "api-vs-custom"
-MQTT, BEAGLE = "mqtt-tz-blocks", "beaglebone-hw-crypto"
-RUNS = ("4.5MB cold", "4.5MB warm", "40MB", "100MB")
+DOCUMENTS = Path(__file__).parent / "documents"
+MARK = "‹planted›"
+DEVELOPED = ("release_note", "blog_post", "run_log")
+KEPT_BACK = ("thesis", "readme", "slides")
+"""Written before the rules were tuned: 30 of their 36 errors were found at the first try, without a
+false alarm. Five of the six others were words that the reader didn't know, one was a rule."""
 
 
-FOUND = {
-    (HASH, "published-speed", "runs"): ("90.9 cycles a byte", "(inferred: the BCM2837"),
-    (HASH, "console-line", "overhead-notes"): ("64 characters", "5.556 ms, 50 to 51 %"),
-    (HASH, "baseline-not-measured", ""): ("no figure of it",),
-    (HASH, "two-formulas", "single-shot"): ("−65.56 ms", "1.43 s"),  # noqa: RUF001
-    (HASH, "mean-called-latency", "runs"): ("85043.71 us, of which 48.86 ms is hashing",),
-    (HASH, "part-above-whole", "runs"): ("755.1 ms > 595306 us",),
-    (HASH, "part-above-whole", "single-shot"): ("279 ms > 209445 us",),
-    (HASH, "two-figures", "overhead-notes"): ("11.1 ms here, and 1.6 µs in “Secure Hash",),
-    (HASH, "two-figures", "profile"): ("12.6 % here, and 0.1 %",),
-    (HASH, "clock-step", "summary"): ("All 18 times", "± 2 ms, 50 %"),
-    (HASH, "left-out", "runs"): ("7 counted, 8 in the log",),
-    (SMALL, "published-speed", "metrics"): ("96 cycles", "and the board itself is inferred"),
-    (SMALL, "no-time-to-map", "metrics"): ("6.554 ns for each of 244 pages",),
-    (SMALL, "size-curve", "floor"): ("leaves 4 µs at most", "4.48 µs at least"),
-    (SMALL, "two-figures", "metrics"): ("1.6 µs here, and 11.1 ms",),
-    (API, "published-speed", "hash"): ("91.2 cycles a byte", "compiled C"),
-    (API, "derived", "hash"): ("12.55 MiB/s is printed, but size ÷ hashing = 12.27 MB/s",),
-    (API, "two-figures", "overhead"): ("is 12.52 ms here, and 1.6 µs",),
-    (API, "few-runs", "hash"): ("rest on 1 run of each. Below 6",),
-    (MQTT, "part-above-whole", "aes-steps"): ("2.497050 ms > 2.013820 ms, 12 standard errors",),
-    (MQTT, "pasted-rows", "aes-steps"): ("ENCRYPT set_iv (All) = DECRYPT prepare_aes (Inv)",),
-    (MQTT, "impossible-unit", "aes"): ("44 standard deviations", "1.334 ms"),
-    (MQTT, "deviation-above-mean", "aes"): ("as one of 100 at 4.06 ms",),
-    (MQTT, "deviation-above-mean", "storage"): ("create, NS avg",),
-    (BEAGLE, "published-speed", "openssl-speed"): ("37.6 cycles a byte: called hardware",),
-    (BEAGLE, "published-speed", "comparison"): ("133 cycles a byte, and the slowest",),
-    (BEAGLE, "above-peak", "analysis"): ("14.6 MB/s, and ~19.6 MB/s",),
-    (BEAGLE, "baseline-not-measured", "comparison"): ("~5 to 10 MB/s (SHA-256)",),
-    (BEAGLE, "openssl-route", ""): ("devcrypto",),
-    (BEAGLE, "error-cause", ""): ("EPROTONOSUPPORT",),
-    (BEAGLE, "mixed-units", "throughput"): ("147696 KB/s is 147.696 MB/s or 140.85 MiB/s",),
-    (BEAGLE, "few-runs", "file-operations"): ("differ by 20 %", "(inferred: one time"),
-}
-"""By document, rule and table: all there is, and what the evidence says."""
+def audited(reference: Reference, text: str) -> Audited:
+    (made,) = audit([read(text, "f")], reference)
+    return made
 
 
-@pytest.mark.parametrize("document", [HASH, SMALL, API, MQTT, BEAGLE])
-def test_what_is_wrong_with_the_published_documents(reference: Reference, document: str) -> None:
-    findings = audit_published(reference, document)
-    places = {(one.file, one.rule, one.table) for one in findings}
-    assert places == {place for place in FOUND if place[0] == document}
-    for place in places:
-        said = [one.evidence for one in findings if (one.file, one.rule, one.table) == place]
-        for words in FOUND[place]:
-            assert any(words in evidence for evidence in said), (place, words, said)
-    assert all(one.evidence.endswith(".") for one in findings)
+@pytest.mark.parametrize("name", [*DEVELOPED, *KEPT_BACK])
+def test_planted_errors_are_found_and_nothing_else(reference: Reference, name: str) -> None:
+    lines = (DOCUMENTS / f"{name}.txt").read_text(encoding="utf-8").splitlines()
+    planted = {number for number, line in enumerate(lines, 1) if MARK in line}
+    made = audited(reference, "\n".join(line.replace(MARK, "").rstrip() for line in lines))
+    found = {one.place.line for one in made.findings if one.place is not None}
+    assert len(planted) >= 11
+    assert found == planted, {one.claim for one in made.findings}
 
 
-def runs(row: str, *values: str) -> str:
-    """Of the four logs: one value for all, or one each."""
-    each = values if len(values) > 1 else values * 4
-    return "\n".join(f"{HASH}/runs/{row}/{run} = {v}" for run, v in zip(RUNS, each, strict=True))
+def test_a_document_put_right_has_no_finding_left(reference: Reference) -> None:
+    """The errors of a document, each put right by hand, leave nothing behind."""
+    text = (DOCUMENTS / "release_note.txt").read_text(encoding="utf-8").replace(f" {MARK}", "")
+    for wrong, right in (
+        ("speed-up of 3x", "speed-up of 4x"), ("(9x)", "(15x)"), ("reduction of 40 %", "reduction of 25 %"),
+        ("160 MB/s", "81.92 MB/s"), ("26.2 MB/s", "41.9 MB/s"), ("180 MB/s.", "145 MB/s."),
+        ("25 % |", "15 % |"), ("308", "288"), ("that is 2.5 ms", "that is 1.5 ms"),
+        ("mean 75", "mean 95"), ("140 %", "98 %"), ("(32 KiB)", "(64 KiB)"),
+    ):  # fmt: skip
+        assert wrong in text, wrong
+        text = text.replace(wrong, right)
+    made = audited(reference, text)
+    assert made.findings == ()
+    assert made.tested > 30
 
 
-OVERHEAD = f"{SMALL}/metrics/Overhead per operation/Value = "
-AGREE = {
-    (HASH, "mean-called-latency", "runs"): runs("Average IPC latency", "11000.00"),
-    (HASH, "part-above-whole", "runs"): runs(
-        "TEE Time Delta", "343000", "341000", "3250000", "8129000"
+CONTRADICTIONS = {
+    "a CPU load above its CPUs": ("CPU load: 240 %", "percent"),
+    "a factor of two rates": ("It went from 12 MB/s to 180 MB/s, 9x faster.", "factor"),
+    "cycles and clock": ("It takes 8.3 cycles a byte, at 1.2 GHz 180 MB/s.", "cycles"),
+    "size and time": ("It hashed 4,096 B in 100 µs, that is 80 MB/s.", "rate"),
+    "a file of a heading": (
+        "### Files (10MB file)\n| Operation | Time | Rate |\n|---|---|---|\n| SHA-1 | 0.437s | 42.9 MB/s |",
+        "rate",
     ),
-    (HASH, "clock-step", "summary"): runs("Hash Compute Time", "340123"),
-    (HASH, "left-out", "runs"): runs("RPC Count", "2")
-    + "\n"
-    + runs("Commands in the log", "7", "7", "43", "105"),
-    (HASH, "two-formulas", "single-shot"): f"{HASH}/single-shot/Total Execution Time/Medium File"
-    " = 279001",
-    (HASH, "two-figures", "overhead-notes"): OVERHEAD
-    + f"11100\n{SMALL}/metrics/Context Switch Overhead/Value = 11100",
-    (SMALL, "no-time-to-map", "metrics"): OVERHEAD
-    + f"400\n{SMALL}/metrics/Context Switch Overhead/Value = 400",
-    (SMALL, "size-curve", "floor"): f"{SMALL}/scalability/Time per byte/value = 0.05",
-    (API, "derived", "hash"): f"{API}/setup/File size/value = 42.9",
-    (API, "few-runs", "hash"): f"{API}/setup/Runs of each implementation/value = 30",
-    (BEAGLE, "above-peak", "analysis"): f"{BEAGLE}/analysis/AES-128-CBC peak/Throughput = 24.0",
-    (BEAGLE, "mixed-units", "throughput"): f"""{BEAGLE}/throughput/SHA-1/Throughput (MB/s) = 147.7
-        {BEAGLE}/throughput/SHA-256/Throughput (MB/s) = 26.6
-        {BEAGLE}/throughput/AES-128-CBC/Throughput (MB/s) = 15.0""",
-    (BEAGLE, "published-speed", "openssl-speed"): "\n".join(
-        f"{BEAGLE}/openssl-speed/{row}/16384 bytes = 400000"
-        for row in ("SHA-1", "SHA-256", "AES-128")
+    "a percentage in words": (
+        "| Metric | API | Own | Analysis |\n|---|---|---|---|\n"
+        "| Time | 3.26 s | 3.52 s | The API is ~18.2% faster |",
+        "factor",
     ),
-    (MQTT, "pasted-rows", "aes-steps"): "\n".join(
-        f"{MQTT}/aes-steps/ENCRYPT {step} (All)/aes128 avg = 1.9"
-        for step in ("set_iv", "set_key", "cipher_buffer")
+    "a claim wider than its table": (
+        "| A | Now | Before | Improvement |\n|---|---|---|---|\n| x | 26 MB/s | 5-10 MB/s | 2-5x |\n"
+        "| y | 15 MB/s | 5-10 MB/s | 1.5-3x |\n\nIt is a 2-5x improvement over software.",
+        "claimed-range",
     ),
-    (MQTT, "part-above-whole", "aes-steps"): "\n".join(
-        f"{MQTT}/aes-steps/ENCRYPT {step} (All)/{bits} avg = 3.2"
-        for step in ("set_key", "cipher_buffer")
-        for bits in ("aes128", "aes256")
+    "times of an emulator": ("Run in QEMU.\nTime: 3 s", "emulated"),
+    "a peak below": (
+        "## SHA-256\nPeak throughput: 14.6 MB/s\nfile throughput: 19.6 MB/s",
+        "above-peak",
     ),
-}
-"""What would have to be published for a rule to say nothing there."""
-
-CHANGE = re.compile(r"([\w-]+)/([\w-]+)/(.+)/(.+?) = (\S+)")
-
-
-@pytest.mark.parametrize("place", AGREE)
-def test_a_rule_is_silent_on_figures_that_agree(
-    reference: Reference, place: tuple[str, str, str]
-) -> None:
-    altered = reference
-    for *key, value in CHANGE.findall(AGREE[place].replace("(MB/s)", "(MB:s)")):
-        document, table, row, column = (part.replace("MB:s", "MB/s") for part in key)
-        altered = altered.changed((document, table, row, column), value)
-    assert place in FOUND
-    assert place[1:] not in {(one.rule, one.table) for one in audit_published(altered, place[0])}
+    "a speed that no software has": (
+        "SHA-256 on a Cortex-A53 at 1.2 GHz\n\nThroughput: 900 MB/s\n",
+        "published-speed",
+    ),
+    "CPU time of openssl": (
+        "Doing sha256 ops for 3s on 64 size blocks: 99 sha256 ops in 0.20s\n",
+        "cpu-time",
+    ),
+    "a unit of something else": ("| op | throughput (ms) |\n|---|---|\n| a | 5.0 |\n", "impossible-unit"),
+    "more in less time": ("type  16 bytes  64 bytes\nsha256  10.00k  500.00k\n", "size-curve"),
+    "a range wider than the words": ("tenfold: it fell from 85 ms to 30 ms, a tenfold gain", "factor"),
+}  # fmt: skip
 
 
-def test_derived_figures_are_recomputed(reference: Reference) -> None:
-    """Of figures that may follow from others, one three times too large is found but where the
-    document prints too little to recompute it."""
-    wanted = {quantity for quantity, _ in IDENTITIES} | {"factor"}
-    asked = found = 0
-    for document in reference.documents:
-        before = audit_published(reference, document)
-        for figure in papers(published.sheet(reference, document)).figures:
-            if figure.quantity in wanted:
-                key = (document, figure.cell.table, figure.cell.row, figure.cell.column)
-                printed = reference.get(*key)
-                wrong = (printed.upper or printed.number) * 3 + 1
-                after = audit_published(reference.changed(key, str(wrong)), document)
-                new = [one for one in after if one not in before and figure.name in one.evidence]
-                asked += 1
-                found += bool(new)
-    assert asked > 100
-    assert found >= 0.8 * asked
+@pytest.mark.parametrize("name", CONTRADICTIONS)
+def test_a_contradiction_is_found(reference: Reference, name: str) -> None:
+    text, rule = CONTRADICTIONS[name]
+    findings = audited(reference, text).findings
+    assert rule in [one.key for one in findings], findings
+    assert all(one.place is not None and one.place.line > 0 for one in findings)
+
+
+AGREE = (
+    "CPU load: 240 % on 4 cores",
+    "A quad-core board. CPU load: 240 %",
+    "It went from 12 MB/s to 180 MB/s, 15x faster.",
+    "We repeated it three times: 12 ms and 15 ms.",
+    "At 4 KiB an empty call takes 85 µs, and the throughput of SHA-256 is 20 MB/s.",
+    "Version 4.5.0 of 12 May 2025 on a Cortex-A53 hashes 1 MB in 80 ms.",
+    "The file of 40 MB (40MB file) took 3.26 s.\n\n| x | Time | Rate |\n|---|---|---|\n"
+    "| a | 3.26 s | 12.55 MiB/s |",
+    "Time in TEE: 579 ms\nRead I/O: 176 ms\nTotal time: 595 ms",
+    "| | median | mean | sd |\n|---|---|---|---|\n| a | 5 ms | 6 ms | 2 ms |\n| total | 9 ms | 12 ms | 3 ms |",
+    "Overhead: 240 % of the baseline",
+)
+
+
+@pytest.mark.parametrize("text", AGREE)
+def test_what_may_be_right_is_no_finding(reference: Reference, text: str) -> None:
+    assert audited(reference, text).findings == ()
+
+
+def test_it_says_how_much_it_read_and_what_it_did_not_understand(reference: Reference) -> None:
+    made = audited(reference, "Size: 4096 B\nTime: 100 µs\nRate: 40.96 MB/s\nWe tried 17 and 23.")
+    assert (made.figures, made.lines) == (3, 3)
+    assert made.tested >= 1
+    assert made.unknown == (("17", 4), ("23", 4))
+    assert made.summary == (
+        "f: read 3 figures in 3 lines; 1 could be tested: 0 findings; 2 numbers not "
+        "understood (line 4: 17, line 4: 23)."
+    )
 
 
 @pytest.mark.parametrize("maker", consistent.MAKERS)
 def test_tables_that_agree_give_no_alarm(reference: Reference, maker: object) -> None:
-    """25 of each of 10 kinds: at most one in a hundred may have a finding."""
+    """25 of each of 10 kinds."""
     assert callable(maker)
     texts = [maker(Random(seed)) for seed in range(25)]
-    alarms = [
-        finding for text in texts for finding in audit([formats.read(text, "made up")], reference)
-    ]
-    assert alarms == []
+    assert [one for text in texts for one in audited(reference, text).findings] == []
 
 
 DERIVED = {
@@ -187,57 +166,65 @@ def test_a_wrong_figure_among_right_ones_is_found(reference: Reference, name: st
             continue
         wrong = f"{float(place[1]) * 1.5:.2f}" if "." in place[1] else str(int(place[1]) * 2)
         altered = text[: place.start(1)] + wrong + text[place.end(1) :]
-        findings = audit([formats.read(altered, name)], reference)
-        assert {"derived", "factor"} & {one.rule for one in findings}, altered
+        assert audited(reference, altered).findings, altered
         tried += 1
     assert tried >= 10
-
-
-SAID = {
-    "published-speed": "SHA-256 on a Cortex-A53 at 1.2 GHz\n\nThroughput: 900 MB/s\n",
-    "cpu-time": "Doing sha256 ops for 3s on 64 size blocks: 99 sha256 ops in 0.20s\n",
-    "impossible-unit": "| op | throughput (ms) |\n|---|---|\n| a | 5.0 |\n",
-    "two-figures": "# A\n| f | Total Time |\n|---|---|\n| one | 5.0 s |\n\n# Conclusions\n"
-    "| f | Total Time |\n|---|---|\n| one | 9.0 s |\n",
-    "size-curve": "type  16 bytes  64 bytes\nsha256  10.00k  500.00k\n",
-    "openssl-route": "OpenSSL is using OMAP hardware accelerators.\nTime: 3 s\n",
-}
-
-
-@pytest.mark.parametrize("rule", SAID)
-def test_rules_that_no_document_or_another_one_shows(reference: Reference, rule: str) -> None:
-    findings = audit([formats.read(SAID[rule], "f")], reference)
-    assert [one.rule for one in findings] == [rule]
-    assert findings[0].line > 0
 
 
 def test_a_program_that_ran_twice_is_no_contradiction(reference: Reference) -> None:
     for maker in (consistent.openssl, consistent.tcrypt, consistent.xtest):
         text = "\n".join(maker(Random(seed)) for seed in (3, 4, 5))
-        assert audit([formats.read(text, "f")], reference) == ()
+        assert audited(reference, text).findings == ()
 
 
 def test_a_report_of_ours_gives_no_alarm(reference: Reference, tmp_path: Path) -> None:
-    """Many tables with the same headings, of different things."""
+    """Many tables with the same headings, of different things; medians, means and deviations."""
     Synthetic().write(tmp_path)
     assert cli.run(["report", str(tmp_path), "-o", str(tmp_path / "out")]) == 0
     text = (tmp_path / "out" / "report.md").read_text(encoding="utf-8")
-    sheet = formats.read(text, "f")
-    assert len(sheet.cells) > 200
-    assert audit([sheet], reference) == ()
+    made = audited(reference, text)
+    assert made.figures > 200
+    assert made.findings == ()
 
 
 def test_an_emulator_is_not_held_to_its_core(reference: Reference) -> None:
-    text = SAID["published-speed"] + "Run in QEMU.\n"
-    assert audit([formats.read(text, "f")], reference) == ()
+    text = CONTRADICTIONS["a speed that no software has"][0] + "Run in QEMU.\n"
+    assert [one.key for one in audited(reference, text).findings] == ["emulated"]
 
 
 def test_what_the_caller_knows_comes_first(reference: Reference) -> None:
-    sheet = formats.read("SHA-256\n\nThroughput: 900 MB/s\n", "f")
-    assert audit([sheet], reference) == ()
-    (finding,) = audit([sheet], reference, "cortex-a53", 1.2e9)
-    assert finding.rule == "published-speed"
-    assert "inferred" not in finding.evidence
+    text = "SHA-256\n\nThroughput: 900 MB/s\n"
+    assert audited(reference, text).findings == ()
+    (made,) = audit([read(text, "f")], reference, "cortex-a53", 1.2e9)
+    (finding,) = made.findings
+    assert finding.key == "published-speed"
+    assert "inferred" not in finding.claim
+
+
+ADVERSARIES = (
+    "1", "1.", "1,", "123,123,", "((()", "()", "- 1 - ", "1 + 1 = ", "1-2-", "a: ", "a=1 ", "1 ms ",
+    "1x ", "1 ms 2x ", "50 %, ", "|1", "| 1 ms ", "sha-256 ", "1.0s ", "1.0k ", "= ", "# ", "\t1", "of 1 ms, ",
+    "1 MB 1 ms 1 MB/s 5 calls ", "tcrypt: test 1 (1 byte blocks): ", "x | 1.234567 ms | 1.234567 ms\n",
+    "a: 1 ms\n", "test 1: 1 ms (1)\n", "[ 1.1] ", "=== a", "7 cores ", "10MB file ",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("piece", ADVERSARIES)
+def test_no_pattern_backtracks_without_bound(reference: Reference, piece: str) -> None:
+    """Issue 21, 5. Four times the text takes about four times the CPU time: quadratic work would
+    take sixteen times."""
+
+    def work(length: int) -> float:
+        text = f"Rate: 10 MB/s\n\n{piece * (length // len(piece))}"
+        times = []
+        for _ in range(3):
+            start = time.process_time()
+            audited(reference, text)
+            times.append(time.process_time() - start)
+        return min(times)
+
+    ratio = min(work(16_000) / work(4_000) for _ in range(2))
+    assert ratio < 9
 
 
 def test_sources_of_bounds_can_be_looked_up(reference: Reference) -> None:
@@ -259,10 +246,10 @@ def test_rules_have_names_of_their_own() -> None:
         (85043.71, "85'044"),
         (11.6186, "11.62"),
         (0.07589, "0.07589"),
-        (-65556, "−65'556"),  # noqa: RUF001
+        (-65556, "−65'556"),
         (1.5, "1.5"),
         (9.9999, "10"),
-        (0.00012, "1.2'×'10⁻⁴"),  # noqa: RUF001
+        (0.00012, "1.2'×'10⁻⁴"),
     ],
 )
 def test_numbers_are_written(value: float, text: str) -> None:

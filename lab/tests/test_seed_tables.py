@@ -492,7 +492,7 @@ def test_pure_hash_time_is_the_slope_inside() -> None:
 def test_every_finding_of_the_document_is_said_once(reference: Reference, name: str) -> None:
     text = plain(section(name).blocks)
     for finding in audit_published(reference, name):
-        assert text.count(finding.evidence) == 1, finding.rule
+        assert text.count(finding.claim) == 1, finding.key
 
 
 def plain(blocks: tuple[Block, ...]) -> str:
@@ -518,10 +518,11 @@ def test_the_source_stands_under_every_table_with_published_figures(
 def test_findings_stand_under_the_tables_that_they_concern(reference: Reference) -> None:
     """What concerns no table of a document that is shown stands at its end."""
     elsewhere = {
-        (name, finding.table)
+        (name, finding.place.table)
         for name in DOCUMENTS
         for finding in audit_published(reference, name)
-        if finding.table not in {table.table for table in SEEDS[name]}
+        if finding.place is not None
+        and finding.place.table not in {table.table for table in SEEDS[name]}
     }
     assert len(elsewhere) < 10, elsewhere
 

@@ -38,8 +38,9 @@ class Audited:
     @property
     def summary(self) -> str:
         """One sentence: what was read, tested and not understood."""
-        read = f"{self.file}: read {fmt.plural(self.figures, 'figure')} in {fmt.plural(self.lines, 'line')}"
-        tested = f"{self.tested} could be tested against others"
+        figures, lines = fmt.plural(self.figures, "figure"), fmt.plural(self.lines, "line")
+        read = f"{self.file}: read {figures} in {lines}"
+        tested = f"{self.tested} could be tested"
         found = fmt.plural(len(self.findings), "finding")
         text = f"{read}; {tested}: {found}"
         if self.unknown:

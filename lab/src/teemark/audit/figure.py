@@ -35,7 +35,9 @@ class Figure:
     sentence: int = 0
     """Number of the sentence that it stands in; for cells, of the row."""
     block: int = 0
-    """Number of the list of "name: value" lines that it belongs to; 0: of none."""
+    """Number of the list that it belongs to; 0: of none."""
+    named: bool = False
+    """It stands alone behind a name: "Total time: 5 ms"."""
     head: int = 0
     """Line of the column's heading."""
     start: int = 0
@@ -103,12 +105,14 @@ def given(value: str, unit: str, about: str = "", upper: str = "") -> tuple[str,
     return about + shown + ("" if unit in ("count", "errno", "ratio") else f" {unit}"), span
 
 
-def cell(
+def cell(  # noqa: PLR0917 - what a line of a program's table says, in its order
     table: str, row: str, column: str, value: str, unit: str, line: int, size: int | None = None
 ) -> Figure:
     """A figure that a program printed in a place where only that can stand."""
     text, span = given(value, unit)
-    return Figure(text, span, unit, table, row, column, line, sentence=line, digits=value, size=size)
+    return Figure(
+        text, span, unit, table, row, column, line, sentence=line, digits=value, size=size
+    )
 
 
 def of_dimension(figures: Sequence[Figure], *dimensions: str) -> Iterator[Figure]:

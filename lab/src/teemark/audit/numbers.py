@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
+# ruff: noqa: RUF001, SIM905 (signs of arithmetic; lists of words)
 """The numbers of a piece of text, with their units.
 
 Every pattern here reads a text once: none has a repeated part that may itself repeat, so that no
@@ -8,8 +9,10 @@ text makes the time grow faster than its length.
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from decimal import Decimal
 
 from teemark.audit.figure import given
 from teemark.reference.span import Span
@@ -32,12 +35,20 @@ _UNIT = re.compile(
     )
 )
 _PER_SECOND = re.compile(r"([A-Za-z]{1,20})(?:/s| per second| a second)(?![\w/])")
-_NUMBER = re.compile(r"\d{1,3}(?:[,\u202f\u2009]\d{3})+(?!\d)(?:\.\d+)?|\d+(?:\.\d+)?(?:e[+-]?\d\d?)?")
+_NUMBER = re.compile(
+    r"\d{1,3}(?:[,\u202f\u2009]\d{3})+(?!\d)(?:\.\d+)?|\d+(?:\.\d+)?(?:e[+-]?\d\d?)?"
+)
 _WORD = re.compile(r"[A-Za-z_.-]+")
 _FACTORS = {
-    "twice": 2, "double": 2, "doubled": 2, "doubles": 2, "twofold": 2, "threefold": 3, "fourfold": 4,
-    "fivefold": 5, "tenfold": 10, "hundredfold": 100, "halved": 0.5, "halves": 0.5,
+    "twice": 2, "double": 2, "doubled": 2, "doubles": 2, "twofold": 2, "threefold": 3,
+    "fourfold": 4, "fivefold": 5, "tenfold": 10, "hundredfold": 100, "halved": 0.5, "halves": 0.5,
 }  # fmt: skip
+_TIMES = re.compile(
+    r" times(?= (?:as|the|more|less|(?:fast|slow|high|low|larg|small|long|short|bett)e?r))|-fold"
+)
+"""What makes a number a factor; "five times" alone is a repetition."""
+LONGEST = 40
+"""Characters of a number; what is longer counts nothing."""
 _NUMERALS = {"two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "eight": 8, "ten": 10,
              "hundred": 100}  # fmt: skip
 _NAMES = frozenset(
@@ -79,8 +90,7 @@ def plain(text: str) -> str:
     return text.translate(_PLAIN).strip()
 
 
-_PLAIN = str.maketrans({"*": None, "`": None, "\N{GREEK SMALL LETTER MU}": "µ", "\N{MINUS SIGN}": "-",
-                        "\N{EN DASH}": "-", "\N{NO-BREAK SPACE}": " ", "\N{NARROW NO-BREAK SPACE}": " "})  # fmt: skip
+_PLAIN = str.maketrans({"*": None, "`": None, "μ": "µ", "−": "-", "–": "-", "\xa0": " "})
 
 
 def unit_named(text: str) -> str:
@@ -102,42 +112,52 @@ def numbers(text: str) -> list[Number]:
 
 def _digits(text: str) -> Iterator[Number]:
     hidden = _hidden(text)
+    past = 0
     for match in _NUMBER.finditer(text):
         start, end = match.span()
-        if any(low <= start < high for low, high in hidden if low <= start):
+        while hidden and hidden[0][1] <= start:
+            hidden.popleft()
+        if start < past or end - start > LONGEST or (hidden and hidden[0][0] <= start):
             continue
         before, after = text[max(0, start - 24) : start], text[end : end + 1]
         if _in_name(text, before, start, end):
             continue
         unit, end, noun = _unit_at(text, end)
-        if not unit and (after.isalpha() or after in "_" and after):
+        if not unit and (after.isalpha() or after == "_"):
             continue
-        words = _WORD.findall(before)
-        last = words[-1].strip(".").lower() if words and before.rstrip()[-1:].isalpha() else ""
+        words = _WORD.findall(before) if before.rstrip()[-1:].isalpha() else []
+        last = words[-1].strip(".").lower() if words else ""
         following = _WORD.match(text, end + 1) if not unit else None
         month = following is not None and following[0].lower() in _MONTHS
-        if not unit and (last in _NAMES or last in _MONTHS or month or _is_citation(text, start, end)):
+        if not unit and (
+            last in _NAMES or last in _MONTHS or month or _is_citation(text, start, end)
+        ):
             continue
         value = "".join(c for c in match[0] if c not in ",\u202f\u2009")
         if "e" in value:
-            value = format(float(value), "f")
+            value = format(Decimal(value), "f")
+        past = end
         yield Number(start, end, value, unit, noun, _about(before), sign=_sign(before))
 
 
-def _hidden(text: str) -> list[tuple[int, int]]:
+def _hidden(text: str) -> deque[tuple[int, int]]:
     """Where words stand that have digits and are names: files, hashes, dates, times, versions."""
-    found = []
+    found: deque[tuple[int, int]] = deque()
     if any(c.isdigit() for c in text):
         for match in re.finditer(r"\S+", text):
             word = match[0].strip("()[]<>.,;:\"'")
             digits = sum(c.isdigit() for c in word)
             letters = sum(c.isalpha() for c in word)
             tail = word.rpartition(".")[2]
-            named = letters and digits and (
-                (tail.isalpha() and 2 <= len(tail) <= 4 and "." in word and "/" not in word)
-                or word.startswith(("0x", "/", "+"))
-                or ("-" in word and len(word) > 20)
-                or (len(word) >= 16 and word.isalnum())
+            named = (
+                letters
+                and digits
+                and (
+                    (tail.isalpha() and 2 <= len(tail) <= 4 and "." in word and "/" not in word)
+                    or word.startswith(("0x", "/", "+"))
+                    or ("-" in word and len(word) > 20)
+                    or (len(word) >= 16 and word.isalnum())
+                )
             )
             dotted = word.lstrip("v").split(".")
             version = len(dotted) > 2 and all(part.isdigit() for part in dotted[:3])
@@ -151,12 +171,12 @@ def _hidden(text: str) -> list[tuple[int, int]]:
 def _in_name(text: str, before: str, start: int, end: int) -> bool:
     """Whether a number is glued to letters, as in SHA-256, or is a rest of something else."""
     previous = before[-1:]
-    glued = previous.isalpha() or previous in ("_", ".", "#") and bool(previous)
+    glued = previous.isalpha() or (bool(previous) and previous in "_.#")
     if previous == "-":
         glued = before[-2:-1].isalpha()
     if previous == "/" and before[-2:-1].isalpha():
         glued = True
-    listed = not text[:start].strip() and text[end : end + 2] in (". ", ") ")
+    listed = start < 8 and not text[:start].strip() and text[end : end + 2] in (". ", ") ")
     return glued or listed or (previous == "[" and text[end : end + 1] in ("]", "."))
 
 
@@ -166,7 +186,7 @@ def _is_citation(text: str, start: int, end: int) -> bool:
 
 def _unit_at(text: str, end: int) -> tuple[str, int, str]:
     """The unit that follows, where it ends, and what is counted a second."""
-    at = end + 1 if text[end : end + 1] in (" ", "-") else end
+    at = end + 1 if text[end : end + 1] in (" ", "-", "\u202f") else end
     if text[end : end + 1] == "-" and not text.startswith("-fold", end):
         at = end
     found = _PER_SECOND.match(text, at)
@@ -179,6 +199,12 @@ def _unit_at(text: str, end: int) -> tuple[str, int, str]:
     if after and (after.isalnum() or after in "_/^"):
         return "", end, ""
     unit = SPELLINGS.get(found[0], found[0])
+    if (
+        found[0] == "times"
+        and not _TIMES.match(text, at - 1)
+        and not text[max(0, end - 24) : end].rstrip("0123456789. ").endswith(" by")
+    ):
+        return "", end, ""
     if unit == "x" and text[found.end() : found.end() + 2].strip()[:1].isdigit():
         return "", end, ""  # a product
     return unit, found.end(), ""
@@ -207,8 +233,8 @@ def _in_words(text: str) -> Iterator[Number]:
     for match in re.finditer(r"[a-z]+", text):
         factor = _FACTORS.get(match[0])
         end = match.end()
-        if factor is None and match[0] in _NUMERALS and text.startswith((" times", "-fold"), end):
-            factor, end = _NUMERALS[match[0]], end + len(" times")
+        if factor is None and match[0] in _NUMERALS and (times := _TIMES.match(text, end)):
+            factor, end = _NUMERALS[match[0]], times.end()
         if factor is not None:
             yield Number(match.start(), end, str(factor), "x", about="" if factor < 1 else "~")
 
@@ -221,16 +247,15 @@ def _ranges(text: str, found: list[Number]) -> list[Number]:
         if last is not None and not last.upper and "=" not in text:
             between = text[last.end : one.start].strip(" ~")
             same = last.unit in ("", one.unit) and one.unit
-            source = text[: last.start].rstrip().endswith("from")
-            if same and between in ("-", "to", "…", "...") and not source:
-                if float(last.value) < float(one.value):
-                    about = last.about or one.about
-                    sign = "" if one.sign == "-" else one.sign
-                    made[-1] = replace(
-                        one, start=last.start, value=last.value, upper=one.value, about=about,
-                        sign=sign,
-                    )  # fmt: skip
-                    continue
+            source = "from" in text[max(0, last.start - 30) : last.start].split()
+            rises = float(last.value) < float(one.value)
+            if same and rises and between in ("-", "to", "…", "...") and not source:
+                sign = one.sign.replace("-", "")
+                made[-1] = replace(
+                    one, start=last.start, value=last.value, upper=one.value,
+                    about=last.about or one.about, sign=sign,
+                )  # fmt: skip
+                continue
         made.append(one)
     return made
 

@@ -12,7 +12,7 @@ from itertools import combinations, pairwise
 
 from teemark.audit.figure import Figure
 from teemark.audit.relations import is_factor
-from teemark.audit.rule import Case, Group, Rule, Tested, fits, quotient
+from teemark.audit.rule import Case, Group, Rule, Tested, fits, quotient, tested
 from teemark.audit.words import amount, listed
 from teemark.reference.span import Span, exact
 
@@ -35,17 +35,36 @@ _PHASES = (
 )
 _OVERLAP = re.compile(r"overlap|parallel|async|pipelin|thread", re.I)
 _OPPOSITES = (
-    ("voluntary", "involuntary"), ("user", "system"), ("hits", "misses"), ("used", "free"),
-    ("passed", "failed"), ("sent", "received"), ("reads", "writes"),
-)  # fmt: skip
+    ("voluntary", "involuntary"),
+    ("user", "system"),
+    ("hits", "misses"),
+    ("used", "free"),
+    ("passed", "failed"),
+    ("sent", "received"),
+    ("reads", "writes"),
+)
 _LOAD = re.compile(r"utili[sz]ation|\bload\b|\busage\b|\bcpu\b")
 _OF_A_WHOLE = re.compile(
     r"utili[sz]ation|\bload\b|usage|share|efficien|hit rate|\brate\b|duty|coverage|idle|busy|"
     r"probab|loss|of (?:the |all )?(?:time|total)|hashing|success|\bcpu\b"
 )
-_CORES = re.compile(r"\b(\w+)(?:-| )(?:\w+-?\w* )?(?:cores?|cpus?|threads?)\b", re.I)
-_WORDS = {"one": 1, "single": 1, "dual": 2, "two": 2, "quad": 4, "four": 4, "six": 6, "octa": 8,
-          "eight": 8}  # fmt: skip
+_DIFFERENCE = re.compile(r"change|delta|diff|overhead|Δ|offset")
+_CORES = re.compile(
+    r"\b(one|single|dual|two|quad|four|six|octa|eight|\d{1,3})[- ]"
+    r"(?:[\w-]{1,20} )?(?:cores?|cpus?)\b",
+    re.I,
+)
+_WORDS = {
+    "one": 1,
+    "single": 1,
+    "dual": 2,
+    "two": 2,
+    "quad": 4,
+    "four": 4,
+    "six": 6,
+    "octa": 8,
+    "eight": 8,
+}
 
 
 def _sum(spans: Sequence[Span]) -> Span:
@@ -61,17 +80,20 @@ def _sum(spans: Sequence[Span]) -> Span:
 def sums(case: Case) -> Iterator[Tested]:
     """A row or column "total" is the sum of the others."""
     shares = {id(one) for one in _share_columns(case)}
-    for group in case.of_kind("row", "column"):
+    for group in (*case.of_kind("row", "column"), *case.long):
         last = 0
         for index, total in enumerate(group.figures):
             if not _TOTAL.match(group.label(total).strip()):
                 continue
             parts = [
-                one for one in group.figures[last:index]
+                one
+                for one in group.figures[last:index]
                 if one.dimension == total.dimension and not _TOTAL.match(group.label(one).strip())
-            ]  # fmt: skip
+            ]
             last = index + 1
-            ranks = any(_RANKS.search(f"{one.words} {one.table.lower()}") for one in (total, *parts))
+            ranks = any(
+                _RANKS.search(f"{one.words} {one.table.lower()}") for one in (total, *parts)
+            )
             if len(parts) < 2 or total.dimension not in _ADDITIVE or ranks or id(total) in shares:
                 continue
             if any(is_factor(group, one) for one in parts):
@@ -82,7 +104,7 @@ def sums(case: Case) -> Iterator[Tested]:
                 f"{total.name}: {total.text} is printed, and the {len(parts)} parts are "
                 f"{amount(value, total.dimension)} together."
             )
-            yield Tested(total, "" if fits(value, total.span, room) else wrong)
+            yield tested(total, fits(value, total.span, room), wrong)
 
 
 def inside(case: Case) -> Iterator[Tested]:
@@ -93,14 +115,19 @@ def inside(case: Case) -> Iterator[Tested]:
             continue
         (whole,) = wholes
         parts = [
-            one for one in group.of("time")
-            if one is not whole and not _NO_PART.search(group.label(one))
+            one
+            for one in group.of("time")
+            if one is not whole
+            and not _NO_PART.search(group.label(one))
             and not _RANKS.search(f"{one.words}")
-        ]  # fmt: skip
+        ]
         for one in parts:
             over = one.span.low > whole.span.high * 1.001
-            yield Tested(one, f"{one.name}: {one.text} is more than the {whole.text} of "
-                              f"“{whole.name}”." if over else "")  # fmt: skip
+            yield tested(
+                one,
+                not over,
+                f"{one.name}: {one.text} is more than the {whole.text} of “{whole.name}”.",
+            )
         phases = []
         for pattern in _PHASES:
             found = [one for one in parts if pattern.search(group.label(one))]
@@ -111,60 +138,83 @@ def inside(case: Case) -> Iterator[Tested]:
             value = _sum([one.span for one in phases])
             over = value.low > whole.span.high * 1.02
             shown = " + ".join(f"{one.text} ({one.name})" for one in phases)
-            yield Tested(whole, f"{shown} are {amount(value, 'time')}, more than the {whole.text} "
-                                f"of “{whole.name}”." if over else "")  # fmt: skip
+            yield tested(
+                whole,
+                not over,
+                f"{shown} are {amount(value, 'time')}, more than the {whole.text} "
+                f"of “{whole.name}”.",
+            )
 
 
 def of_which(case: Case) -> Iterator[Tested]:
-    """ "400 µs, of which 120 µs …", "2.0 ms in total: 1.6 ms … and 0.9 ms", and shares of a time."""
+    """ "400 µs, of which 120 µs …", "2.0 ms in total: 1.6 ms … and 0.9 ms", shares of a time."""
     for group in case.of_kind("sentence"):
         ordered = sorted(group.figures, key=lambda one: one.start)
         words = " ".join(f"{one.row} {one.column}" for one in ordered).lower()
         for whole, after in pairwise(ordered):
-            starts = whole.row.lower() in ("of", "out of") or "of which" in f"{whole.column} {after.row}"
+            starts = (
+                whole.row.lower() in ("of", "out of") or "of which" in f"{whole.column} {after.row}"
+            )
             if starts or re.match(r"in total|altogether|together", whole.column.lower()):
                 parts = [one for one in ordered if one.start > whole.start]
                 parts = [one for one in parts if one.dimension == whole.dimension]
                 value = _sum([one.span for one in parts])
                 if parts:
                     over = value.low > whole.span.high * 1.001
-                    yield Tested(whole, f"{listed([one.text for one in parts])} are "
-                                 f"{amount(value, whole.dimension)}, more than the {whole.text} "
-                                 "that they are part of." if over else "")  # fmt: skip
+                    yield tested(
+                        whole,
+                        not over,
+                        f"{listed([one.text for one in parts])} are "
+                        f"{amount(value, whole.dimension)}, more than the {whole.text} "
+                        "that they are part of.",
+                    )
                 break
         shares = [one for one in group.of("share") if not is_factor(group, one)]
-        whole_of = re.search(r"of the (?:\w+ )?time|of the total|\bspent?\b|breakdown|profile", words)
+        whole_of = re.search(
+            r"of the (?:\w+ )?time|of the total|\bspent?\b|breakdown|profile", words
+        )
         if len(shares) > 2 and whole_of:
             value = _sum([one.span for one in shares])
             over = value.low > 1.0
-            yield Tested(shares[-1], f"{listed([one.text for one in shares])} are "
-                         f"{amount(value, 'share')} of one whole." if over else "")  # fmt: skip
+            yield tested(
+                shares[-1],
+                not over,
+                f"{listed([one.text for one in shares])} are "
+                f"{amount(value, 'share')} of one whole.",
+            )
 
 
 def _share_columns(case: Case) -> dict[Figure, str]:
     """Shares in a column that are of another column's sum or total, with what is wrong of each."""
     made: dict[Figure, str] = {}
-    rows = [group for group in case.of_kind("row", "sentence")]
+    rows = list(case.of_kind("row", "sentence"))
     pairs: dict[tuple[str, str, str], list[tuple[Figure, Figure]]] = {}
     for group in rows:
         for share in group.of("share"):
-            alone = share.form == "cell" or not share.row and share.column[:1] in (")", "")
+            alone = share.form == "cell" or (not share.row and share.column[:1] in (")", ""))
             if is_factor(group, share) or not alone:
                 continue
             for one in group.of("time", "size", "count", "cycles"):
-                where = (one.table, share.column, one.column) if one.form == "cell" else (
-                    one.table, f"block {one.block}", one.dimension)  # fmt: skip
+                where = (
+                    (one.table, share.column, one.column)
+                    if one.form == "cell"
+                    else (one.table, f"block {one.block}", one.dimension)
+                )
                 pairs.setdefault(where, []).append((one, share))
     for found in pairs.values():
-        parts = [pair for pair in found if not _TOTAL.match(pair[0].row.lower())]
-        totals = [one.span for one, _ in found if _TOTAL.match(one.row.lower())]
+        parts = [(one, share) for one, share in found if not _is_total(one, share)]
+        totals = [one.span for one, share in found if _is_total(one, share)]
         if len(parts) < 3:
             continue
         heading = [span for _, span in _in_heading(found[0][0])]
         best: list[Figure] = []
         wrong: dict[Figure, str] = {}
         for whole in [_sum([one.span for one, _ in parts]), *totals, *heading]:
-            good = [s for one, s in parts if fits(one.span / whole, s.span, 0.01)] if whole.low > 0 else []
+            good = (
+                [s for one, s in parts if fits(one.span / whole, s.span, 0.01)]
+                if whole.low > 0
+                else []
+            )
             if len(good) > len(best):
                 best = good
                 wrong = {
@@ -175,8 +225,12 @@ def _share_columns(case: Case) -> dict[Figure, str]:
                 }
         if len(best) >= max(2, 0.6 * len(parts)):
             made.update({share: wrong.get(share, "") for _, share in parts})
-            made.update({share: "" for one, share in found if _TOTAL.match(one.row.lower())})
+            made.update({share: "" for one, share in found if _is_total(one, share)})
     return made
+
+
+def _is_total(one: Figure, share: Figure) -> bool:
+    return bool(_TOTAL.match(one.row.lower())) or share.span.mid == 1.0
 
 
 def _in_heading(one: Figure) -> list[tuple[str, Span]]:
@@ -194,22 +248,36 @@ def shares(case: Case) -> Iterator[Tested]:
     for share, wrong in known.items():
         yield Tested(share, wrong)
     for group in case.of_kind("column", "block"):
-        label = group.figures[0].column.lower() if group.kind == "column" else group.figures[0].table
-        named = re.search(r"share|breakdown|portion|of total|of time|% of|percentage|profile", label.lower())
-        parts = [one for one in group.of("share") if not _TOTAL.match(group.label(one))]
+        label = (
+            group.figures[0].column.lower() if group.kind == "column" else group.figures[0].table
+        )
+        named = re.search(
+            r"share|breakdown|portion|of total|of time|% of|percentage|profile", label.lower()
+        )
+        parts = [one for one in group.of("share") if not _is_total(one, one)]
         if named and len(parts) > 2 and not any(one in known for one in parts):
             value = _sum([one.span for one in parts])
             over = value.low > 1.0
-            yield Tested(parts[-1], f"{listed([one.text for one in parts])} are "
-                         f"{amount(value, 'share')} of one whole." if over else "")  # fmt: skip
+            yield tested(
+                parts[-1],
+                not over,
+                f"{listed([one.text for one in parts])} are {amount(value, 'share')} of one whole.",
+            )
 
 
 def opposites(case: Case) -> Iterator[Tested]:
-    """Voluntary and involuntary switches are all switches; hits ÷ (hits + misses) is the hit rate."""
+    """Voluntary and involuntary switches are all; hits ÷ (hits + misses) is the hit rate."""
     for group in case.of_kind("block", "column"):
         for first, second in _OPPOSITES:
             one, other = (
-                next((f for f in group.of("count", "size", "time") if re.search(rf"\b{w}\b", group.label(f))), None)
+                next(
+                    (
+                        f
+                        for f in group.of("count", "size", "time")
+                        if re.search(rf"\b{w}\b", group.label(f))
+                    ),
+                    None,
+                )
                 for w in (first, second)
             )
             if one is None or other is None or one.dimension != other.dimension:
@@ -219,14 +287,24 @@ def opposites(case: Case) -> Iterator[Tested]:
             for whole in group.figures:
                 label = " ".join(re.sub(r"\b(?:total|all)\b", "", group.label(whole)).split())
                 if whole.dimension == one.dimension and label == rest and rest:
-                    yield Tested(other, "" if fits(both, whole.span, 0.002) else
-                                 f"{one.text} ({one.name}) + {other.text} ({other.name}) = "
-                                 f"{amount(both, one.dimension)}, and “{whole.name}” is {whole.text}.")  # fmt: skip
-                if whole.dimension == "share" and both.low > 0 and stem_in(first, group.label(whole)):
+                    yield tested(
+                        other,
+                        fits(both, whole.span, 0.002),
+                        f"{one.text} ({one.name}) + {other.text} ({other.name}) = "
+                        f"{amount(both, one.dimension)}, and “{whole.name}” is {whole.text}.",
+                    )
+                if (
+                    whole.dimension == "share"
+                    and both.low > 0
+                    and stem_in(first, group.label(whole))
+                ):
                     value = one.span / both
-                    yield Tested(whole, "" if fits(value, whole.span, 0.01) else
-                                 f"{whole.name}: {whole.text} is printed, but {one.text} of "
-                                 f"{amount(both, one.dimension)} are {amount(value, 'share')}.")  # fmt: skip
+                    yield tested(
+                        whole,
+                        fits(value, whole.span, 0.01),
+                        f"{whole.name}: {whole.text} is printed, but {one.text} of "
+                        f"{amount(both, one.dimension)} are {amount(value, 'share')}.",
+                    )
 
 
 def stem_in(word: str, label: str) -> bool:
@@ -238,22 +316,44 @@ def utilisation(case: Case) -> Iterator[Tested]:
     cpu = re.compile(r"\bcpu time|\bbusy\b")
     for group in case.of_kind("block", "row", "column"):
         busy, wholes = group.having(cpu, "time"), group.having(_WHOLE, "time")
-        near = [one for one in busy for s in group.of("share") if s.line == one.line and s.form == "line"]
+        near = [
+            one
+            for one in busy
+            for s in group.of("share")
+            if s.line == one.line and s.form == "line"
+        ]
         for share in group.of("share"):
             own = any(one.line == share.line for one in near) and share.form == "line"
-            if not (busy and wholes and (own or re.search(r"utili[sz]ation|cpu load|cpu usage", group.label(share)))):
+            if not (
+                busy
+                and wholes
+                and (own or re.search(r"utili[sz]ation|cpu load|cpu usage", group.label(share)))
+            ):
                 continue
             values = [q for a in busy for b in wholes if (q := quotient(a.span, b.span))]
             good = any(fits(value / exact(n), share.span) for value in values for n in range(1, 9))
             if values:
-                yield Tested(share, "" if good else f"{share.name}: {share.text} is printed, but "
-                             f"{busy[0].text} ÷ {wholes[0].text} = {amount(values[0], 'share')}.")  # fmt: skip
+                yield tested(
+                    share,
+                    good,
+                    f"{share.name}: {share.text} is printed, but "
+                    f"{busy[0].text} ÷ {wholes[0].text} = {amount(values[0], 'share')}.",
+                )
 
 
 # -- statistics ------------------------------------------------------------------------------------
 
-_ORDER = (r"\bmin", r"\bp0?[15]\b", r"\bmedian|\bp50", r"\bp75", r"\bp90", r"\bp95", r"\bp99\b",
-          r"\bp99\.?9", r"\bmax")  # fmt: skip
+_ORDER = (
+    r"\bmin",
+    r"\bp0?[15]\b",
+    r"\bmedian|\bp50",
+    r"\bp75",
+    r"\bp90",
+    r"\bp95",
+    r"\bp99\b",
+    r"\bp99\.?9",
+    r"\bmax",
+)
 _MEAN = re.compile(r"\b(?:mean|avg|average)\b")
 _SD = re.compile(r"\bst(?:andar)?d?[. ]*dev\w*|\bsd\b|\bstddev|\bdeviation|σ")
 _CV = re.compile(r"\bcv\b|coefficient of variation|relative (?:standard )?deviation")
@@ -266,9 +366,13 @@ def _series(case: Case) -> Iterator[tuple[Group, list[Figure]]]:
         subjects: dict[str, list[Figure]] = {}
         for one in group.figures:
             label = group.label(one)
-            if one.form == "cell" and one.size is not None or _STATS.search(label):
+            if (one.form == "cell" and one.size is not None) or _STATS.search(label):
                 rest = re.sub(r"\W+", " ", _STATS.sub("", label, count=1)).strip()
-                rest = "" if group.kind == "sentence" else re.sub(r"\(.*|\b(ns|us|µs|ms|s)\b", "", rest).strip()
+                rest = (
+                    ""
+                    if group.kind == "sentence"
+                    else re.sub(r"\(.*|\b(ns|us|µs|ms|s)\b", "", rest).strip()
+                )
                 subjects.setdefault(rest, []).append(one)
         for found in subjects.values():
             if len(found) > 1:
@@ -290,16 +394,31 @@ def order(case: Case) -> Iterator[Tested]:
             pairs.append((means[0], ranked[-1]))
         for low, high in pairs:
             if low.dimension == high.dimension:
-                over = low.span.low > high.span.high * 1.000001
+                over = low.span.low > high.span.high
+                if low.unit == high.unit and _decimals(low) == _decimals(high):
+                    over = low.span.mid > high.span.mid  # rounded alike, they keep their order
                 last = max(low, high, key=lambda one: (one.line, one.start))
-                yield Tested(last, f"{low.text} ({low.name}) is above {high.text} ({high.name})." if over else "")
+                yield tested(
+                    last, not over, f"{low.text} ({low.name}) is above {high.text} ({high.name})."
+                )
+
+
+def _decimals(one: Figure) -> int:
+    return len(one.digits.partition(".")[2])
 
 
 def spread(case: Case) -> Iterator[Tested]:
     """A deviation is less than the range, and ÷ mean it is the coefficient of variation."""
     for group, found in _series(case):
-        def one_of(pattern: re.Pattern[str], group: Group = group, found: list[Figure] = found) -> Figure | None:
-            which = [one for one in found if pattern.search(group.label(one)) and not _CV.search(group.label(one))]
+
+        def one_of(
+            pattern: re.Pattern[str], group: Group = group, found: list[Figure] = found
+        ) -> Figure | None:
+            which = [
+                one
+                for one in found
+                if pattern.search(group.label(one)) and not _CV.search(group.label(one))
+            ]
             return which[0] if len(which) == 1 else None
 
         sd, mean = one_of(_SD), one_of(_MEAN)
@@ -308,14 +427,26 @@ def spread(case: Case) -> Iterator[Tested]:
             continue
         if low is not None and high is not None and low.dimension == sd.dimension == high.dimension:
             over = sd.span.low > high.span.high - low.span.low
-            yield Tested(sd, f"{sd.name}: {sd.text} is more than all of the range from {low.text} to "
-                         f"{high.text}." if over else "")  # fmt: skip
+            yield tested(
+                sd,
+                not over,
+                f"{sd.name}: {sd.text} is more than all of the range from {low.text} to "
+                f"{high.text}.",
+            )
         if mean is None or mean.dimension != sd.dimension or mean.span.low <= 0:
             continue
-        for cv in [one for one in group.figures if _CV.search(group.label(one)) and one.dimension == "share"]:
+        for cv in [
+            one
+            for one in group.figures
+            if _CV.search(group.label(one)) and one.dimension == "share"
+        ]:
             value = sd.span / mean.span
-            yield Tested(cv, "" if fits(value, cv.span) else f"{cv.name}: {cv.text} is printed, but "
-                         f"{sd.text} ÷ {mean.text} = {amount(value, 'share')}.")  # fmt: skip
+            yield tested(
+                cv,
+                fits(value, cv.span),
+                f"{cv.name}: {cv.text} is printed, but "
+                f"{sd.text} ÷ {mean.text} = {amount(value, 'share')}.",
+            )
 
 
 def wide(case: Case) -> Iterator[Tested]:
@@ -328,30 +459,43 @@ def wide(case: Case) -> Iterator[Tested]:
             over = sds[0].span.low > means[0].span.high > 0 and sds[0].table not in seen
             if over:
                 seen.add(sds[0].table)
-            yield Tested(sds[0], f"{sds[0].name}: a deviation of {sds[0].text} is above the mean, "
-                         f"{means[0].text}, and no time is below zero: a few outliers make the "
-                         "mean. Give the median." if over else "")  # fmt: skip
+            yield tested(
+                sds[0],
+                not over,
+                f"{sds[0].name}: a deviation of {sds[0].text} is above the mean, "
+                f"{means[0].text}, and no time is below zero: a few outliers make the "
+                "mean. Give the median.",
+            )
 
 
-_RUN = re.compile(r"\b(?:run|trial|sample|measurement|repetition|rep|try|round|attempt)s? ?#?\d+|^#?\d+$")
+_RUN = re.compile(
+    r"\b(?:run|trial|sample|measurement|repetition|rep|try|round|attempt)s? ?#?\d+|^#?\d+$"
+)
 
 
 def repeats(case: Case) -> Iterator[Tested]:
     """The mean and the deviation of values that are listed."""
-    for group in case.of_kind("row", "column", "sentence"):
+    for group in (*case.of_kind("row", "column", "sentence"), *case.long):
         for target in group.figures:
             label = group.label(target)
-            is_mean, is_sd = bool(_MEAN.search(label)), bool(_SD.search(label)) and not _CV.search(label)
+            is_mean, is_sd = (
+                bool(_MEAN.search(label)),
+                bool(_SD.search(label)) and not _CV.search(label),
+            )
             if not is_mean and not is_sd:
                 continue
             if group.kind == "sentence":
                 values = [
-                    one for one in group.of(target.dimension)
-                    if one.start < target.start and not _STATS.search(one.row.lower())
-                    and re.fullmatch(r",|and|, and|, with .*|; .*|\. .*|, .*", one.column.strip() or ",")
-                ]  # fmt: skip
+                    one
+                    for one in group.of(target.dimension)
+                    if one.start < target.start
+                    and not _STATS.search(one.row.lower())
+                    and re.fullmatch(r"and|[,;.].*", one.column.strip() or ",")
+                ]
             else:
-                values = [one for one in group.of(target.dimension) if _RUN.search(group.label(one))]
+                values = [
+                    one for one in group.of(target.dimension) if _RUN.search(group.label(one))
+                ]
             if len(values) < 3:
                 continue
             mids = [one.span.mid for one in values]
@@ -360,16 +504,19 @@ def repeats(case: Case) -> Iterator[Tested]:
             results = [statistics.mean(mids)] if is_mean else [sample, statistics.pstdev(mids)]
             spans = [Span(value - room, value, value + room) for value in results]
             what = "mean" if is_mean else "standard deviation"
-            yield Tested(target, "" if any(fits(span, target.span) for span in spans) else
-                         f"{target.name}: {target.text} is printed, and the {what} of {len(mids)} "
-                         f"listed values is {amount(results[0], target.dimension)}.")  # fmt: skip
+            yield tested(
+                target,
+                any(fits(span, target.span) for span in spans),
+                f"{target.name}: {target.text} is printed, and the {what} of {len(mids)} "
+                f"listed values is {amount(results[0], target.dimension)}.",
+            )
 
 
 # -- bounds, units, copies -------------------------------------------------------------------------
 
 
 def percent(case: Case) -> Iterator[Tested]:
-    """Shares above 100 %, CPU loads above what the CPUs that are named can carry, negative times."""
+    """Shares above 100 %, CPU loads above what the named CPUs can carry, negative times."""
     for group in case.of_kind("row", "sentence"):
         for one in group.figures:
             label = f"{group.label(one)} {one.row[-60:]} {one.column[:25]}".lower()
@@ -378,10 +525,10 @@ def percent(case: Case) -> Iterator[Tested]:
                 cores = _cores(case) if _LOAD.search(label) else 1
                 over = one.span.low > cores * 1.0001
                 more = f" on {cores} CPUs" if cores > 1 else ""
-                yield Tested(one, f"{one.name}: {one.text} is more than the whole{more}." if over else "")
-            elif one.dimension in ("time", "rate", "size") and one.span.high < 0:
-                if not re.search(r"change|delta|diff|overhead|Δ|offset", label):
-                    yield Tested(one, f"{one.name}: {one.text} is less than nothing.")
+                yield tested(one, not over, f"{one.name}: {one.text} is more than the whole{more}.")
+            physical = one.dimension in ("time", "rate", "size")
+            if physical and one.span.high < 0 and not _DIFFERENCE.search(label):
+                yield Tested(one, f"{one.name}: {one.text} is less than nothing.")
 
 
 def _cores(case: Case) -> int:
@@ -390,7 +537,7 @@ def _cores(case: Case) -> int:
     for text, _ in case.reading.said:
         for match in _CORES.finditer(text):
             word = match[1].lower()
-            found.append(_WORDS.get(word, int(word) if word.isdecimal() and len(word) < 4 else 1))
+            found.append(_WORDS.get(word, int(word) if word.isdecimal() else 1))
     return max(found)
 
 
@@ -406,18 +553,23 @@ def units(case: Case) -> Iterator[Tested]:
     if squared:
         one = squared[0]
         root = amount(math.sqrt(abs(one.span.mid) * 1e3) * 1e-3, "time")
-        yield Tested(one, f"{len(squared)} standard deviations are headed “{one.unit}”, the unit of a "
-                     f"variance: as one, {one.text} would be a deviation of {root}. A deviation has "
-                     "the unit of its mean.", one.head)  # fmt: skip
+        yield Tested(
+            one,
+            f"{len(squared)} standard deviations are headed “{one.unit}”, the unit of a "
+            f"variance: as one, {one.text} would be a deviation of {root}. A deviation has "
+            "the unit of its mean.",
+            one.head,
+        )
     for group in case.of_kind("row", "block"):
         for one in group.figures:
             for pattern, wanted, wrong in _ASKED:
-                if pattern.search(group.label(one)) and not re.search(r" at | for |per |by ", group.label(one)):
-                    bad = one.dimension in wrong and one.column.strip() in ("", one.column)
-                    only = len([f for f in group.figures if group.label(f) == group.label(one)]) == 1
-                    if one.dimension == wanted or (bad and only):
-                        yield Tested(one, f"{one.name}: {one.text} is a {one.dimension}, and a "
-                                     f"{wanted} is named." if one.dimension != wanted else "")  # fmt: skip
+                if pattern.search(group.label(one)) and not re.search(
+                    r" at | for |per |by ", group.label(one)
+                ):
+                    same = [f for f in group.figures if group.label(f) == group.label(one)]
+                    if one.dimension in wrong and len(same) == 1:
+                        said = f"{one.text} is a {one.dimension}, and a {wanted} is named."
+                        yield Tested(one, f"{one.name}: {said}")
 
 
 def mixed_units(case: Case) -> Iterator[Tested]:
@@ -427,7 +579,9 @@ def mixed_units(case: Case) -> Iterator[Tested]:
     for group in case.of_kind("row"):
         for small, large in combinations(group.of("rate", "size"), 2):
             decimal = small.unit in ("kB/s", "KB/s", "kB", "KB") and large.unit in ("MB/s", "MB")
-            heads = [re.sub(r"\(?\b[kKM]B(?:/s)?\)?", "", one.column).strip() for one in (small, large)]
+            heads = [
+                re.sub(r"\(?\b[kKM]B(?:/s)?\)?", "", one.column).strip() for one in (small, large)
+            ]
             if not decimal or small.dimension != large.dimension or heads[0] != heads[1]:
                 continue
             if fits(small.span, large.span, 0.0005):
@@ -439,8 +593,10 @@ def mixed_units(case: Case) -> Iterator[Tested]:
                     f"{small.text} are {amount(small.span, small.dimension)}, not {large.text}"
                 )
     for where, shown in rows.items():
-        yield Tested(figures[where], f"{figures[where].name}: {'; '.join(shown)}; of decimal units, "
-                     "1000 make the next.")  # fmt: skip
+        yield Tested(
+            figures[where],
+            f"{figures[where].name}: {'; '.join(shown)}; of decimal units, 1000 make the next.",
+        )
 
 
 def pasted(case: Case) -> Iterator[Tested]:
@@ -452,15 +608,22 @@ def pasted(case: Case) -> Iterator[Tested]:
             rows.setdefault((one.row, one.sentence), []).append(one)
     for rows in tables.values():
         shown = []
-        for ((name, _), cells), ((again, _), others) in combinations(rows.items(), 2):
-            digits = [(one.column, one.digits) for one in cells]
+        first: dict[tuple[tuple[str, str], ...], tuple[str, Figure]] = {}
+        for (name, _), cells in rows.items():
+            digits = tuple((one.column, one.digits) for one in cells)
             known = sum(len(text.replace(".", "").strip("0")) for _, text in digits)
-            if len(cells) > 1 and known >= MANY_DIGITS and digits == [(o.column, o.digits) for o in others]:
-                names = f"{name or cells[0].line} = {again or others[0].line}"
-                shown.append((f"{names} ({cells[0].text})", others[0]))
+            if len(cells) > 1 and known >= MANY_DIGITS:
+                before, cell = first.setdefault(digits, (name, cells[0]))
+                if cell is not cells[0]:
+                    names = f"{before or f'line {cell.line}'} = {name or f'line {cells[0].line}'}"
+                    shown.append((f"{names} ({cells[0].text})", cells[0]))
         if shown:
-            yield Tested(shown[0][1], "Rows were pasted, their digits are the same in all columns: "
-                         + "; ".join(text for text, _ in shown) + ".")  # fmt: skip
+            yield Tested(
+                shown[0][1],
+                "Rows were pasted, their digits are the same in all columns: "
+                + "; ".join(text for text, _ in shown)
+                + ".",
+            )
 
 
 RULES: tuple[Rule, ...] = (

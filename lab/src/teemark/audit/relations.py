@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# ruff: noqa: RUF001 (the signs of arithmetic)
+# ruff: noqa: RUF001, RUF002 (the signs of arithmetic)
 """Rules on figures that follow from one another: rates, factors, means of calls, equations."""
 
 from __future__ import annotations
@@ -7,33 +7,50 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from itertools import permutations
+from itertools import pairwise, permutations
 
 from teemark.audit.figure import Figure
 from teemark.audit.numbers import Number, numbers
-from teemark.audit.rule import Case, Group, Rule, Tested, fits, loose, quotient, sizes_in, stem
+from teemark.audit.rule import (
+    BINARY,
+    Case,
+    Group,
+    Rule,
+    Tested,
+    fits,
+    loose,
+    sizes_in,
+    stem,
+    tested,
+)
 from teemark.audit.words import amount, listed
 from teemark.reference.span import Span, evaluate, exact
 
 STATISTIC = re.compile(
-    r"\b(?:min|max|minimum|maximum|median|p\d\d|st(?:andar)?d?[. -]*dev\w*|sd|deviation|cv)\b|\bstdev"
+    r"\b(?:min|max|minimum|maximum|median|p\d\d|st(?:andar)?d?[. -]*dev\w*|sd|deviation|cv)\b"
 )
-WHOLE = re.compile(r"\b(?:total|elapsed|wall|overall|duration|sum|took|takes|altogether)\b|^real$|\bin$")
+WHOLE = re.compile(
+    r"\b(?:total|elapsed|wall|overall|duration|sum|took|takes|altogether)\b|^real$|\bin$"
+)
 _TAKEN = re.compile(r"\b(?:in|took|take|takes|taking|within|for|over|needs|needed|lasted)$")
 _NOT_THE_WORK = re.compile(
     r"overhead|set-?up|open|boot|wait|switch|\bcpu\b|\buser\b|\bsys\b|delta|asked|mapping|"
-    r"\bper\b|latency|i/o|\bread\b|\bree\b|timeout"
+    r"\bper\b|\bcalls?\b|session|empty|latency|i/o|\bread\b|\bree\b|timeout"
 )
-_MEMORY = re.compile(r"memory|heap|stack|\bram\b|buffer|chunk|cache|limit|peak|code|state|footprint")
+_MEMORY = re.compile(
+    r"memory|heap|stack|\bram\b|buffer|chunk|cache|limit|peak|code|state|footprint"
+)
 _PARALLEL = re.compile(r"thread|parallel|concurren|client|worker|queue|pipelin|jobs|cores", re.I)
-_PER = re.compile(r"^(?:for )?(?:per|each|a|an|every)\b(?: (?:hash |single )?([a-z-]+))?")
+_PER = re.compile(r"^(?:for )?(?:per|each|a|an|every)\b(?: ([a-z-]+(?: [a-z-]+)?))?")
 _IN_LABEL = re.compile(r"\bper ([a-z-]+(?: [a-z-]+)?)|\b(latency)\b")
 _COMPARES = re.compile(
     r"faster|slower|quicker|more|less|higher|lower|smaller|larger|longer|shorter|better|worse|"
     r"speed-?up|improve|reduc|sav(?:e|ing)|gain|increase|decrease|change|\bdiff|delta|Δ|over\b|"
     r"margin|analysis|factor|overhead|saved|\bvs\b"
 )
-_SHRINKS = re.compile(r"shr[aiu]nk|reduc|smaller|larger|grew|grow|footprint|drop|fell|rose|sav", re.I)
+_SHRINKS = re.compile(
+    r"shr[aiu]nk|reduc|smaller|larger|grew|grow|footprint|drop|fell|rose|sav", re.I
+)
 
 
 def _nearest(values: list[tuple[Span, str]], wanted: Span) -> tuple[Span, str]:
@@ -61,13 +78,33 @@ def _proper_time(group: Group, one: Figure) -> bool:
 
 def rates(case: Case) -> Iterator[Tested]:
     """Size ÷ time, and messages a second × their size."""
-    for group in case.groups:
+    size = _of_document(case)
+    for group in case.of_kind("row", "column", "block", "sentence"):
         for rate in group.of("rate"):
             if STATISTIC.search(group.label(rate)):
                 continue
             values, sure = _rates(group, rate)
             if values and sure:
                 yield _verdict(rate, values)
+            elif size is not None and group.kind in ("row", "column") and not group.of("size"):
+                times = [one for one in group.of("time") if _proper_time(group, one)]
+                values = [(size[1] / one.span, f"{size[0]} ÷ {one.text}") for one in times]
+                if values:
+                    yield _verdict(rate, values, ROUGHLY)
+
+
+ROUGHLY = 0.1
+"""Share by which the one file that a text speaks of may differ from the size that names it."""
+
+
+def _of_document(case: Case) -> tuple[str, Span] | None:
+    """The size of the file, where the whole text speaks of files of one size."""
+    found = {}
+    for text, _ in case.reading.said:
+        for match in re.finditer(r"\b\d[\d.,]{0,12} ?[KMG]i?B(?= file)", text):
+            for shown, span, _ in sizes_in(match[0]):
+                found[shown] = Span(span.mid, span.mid, span.mid)
+    return found.popitem() if len(found) == 1 else None
 
 
 def _rates(group: Group, rate: Figure) -> tuple[list[tuple[Span, str]], bool]:
@@ -76,11 +113,11 @@ def _rates(group: Group, rate: Figure) -> tuple[list[tuple[Span, str]], bool]:
     if not found:
         headings = (rate.row, rate.column, rate.table) if rate.form == "cell" else (rate.table,)
         heading = next((sizes for text in headings if (sizes := sizes_in(text))), ())
-        found = [
-            (text, Span(span.low, span.mid, span.high * (1.0486 if unit[-2:] == "MB" else 1.0)), None)
-            for text, span, unit in heading
-        ] if len(heading) == 1 else []  # fmt: skip
-    times = [one for one in group.of("time") if one.span.low > 0]
+        if len(heading) == 1:
+            ((text, span, unit),) = heading
+            wide = BINARY if unit == "MB" else 1.0
+            found = [(text, Span(span.low, span.mid, span.high * wide), None)]
+    times = [one for one in group.of("time") if one.span.low > 0 and one.column != "asked"]
     counts = [(1.0, "")] + [(one.span.mid, f"{one.text} × ") for one in group.of("count")]
     values = [
         (exact(n) * size / time.span, f"{n_text}{text} ÷ {time.text}")
@@ -100,7 +137,7 @@ def _rates(group: Group, rate: Figure) -> tuple[list[tuple[Span, str]], bool]:
 
 def per_second(case: Case) -> Iterator[Tested]:
     """Operations a second are their number ÷ time, or 1 ÷ the time of one."""
-    for group in case.groups:
+    for group in case.of_kind("row", "column", "block", "sentence"):
         times = [one for one in group.of("time") if one.span.low > 0]
         counts = group.of("count")
         for one in group.of("frequency"):
@@ -130,21 +167,23 @@ def per_second(case: Case) -> Iterator[Tested]:
 
 def per_call(case: Case) -> Iterator[Tested]:
     """The time of one call is that of all ÷ their number."""
-    for group in case.of_kind("block", "sentence", "row", "column"):
+    for group in case.of_kind("list", "sentence", "row", "column"):
         counts = [one for one in group.of("count") if one.span.mid > 1]
         for one in group.of("time"):
             label = group.label(one)
             found = _PER.match(one.column.lower()) if one.form == "line" else None
-            noun = stem(found[1] or "") if found else ""
-            if not found and (named := _IN_LABEL.search(label)):
-                noun, found = stem(named[1] or "call"), named
-            if not found or "overhead" in label:
+            if not found and (found := _IN_LABEL.search(label)) and not found[1]:
+                nouns = {"call"}
+            elif found:
+                nouns = {stem(word) for word in (found[1] or "").split()}
+            else:
                 continue
-            fitting = [c for c in counts if stem(c.column or c.row) == noun or stem(c.row) == noun]
-            fitting = fitting or (counts if not noun and len(counts) == 1 else [])
+            fitting = [c for c in counts if {stem(c.column), stem(c.row)} & nouns]
+            fitting = fitting or (counts if not nouns and len(counts) == 1 else [])
             totals = [
                 other for other in group.of("time")
                 if other is not one and not _IN_LABEL.search(group.label(other))
+                and ("overhead" in group.label(other)) == ("overhead" in label)
             ]  # fmt: skip
             sure = any(WHOLE.search(group.label(total)) for total in totals)
             if fitting and totals and sure:
@@ -185,7 +224,9 @@ def is_factor(group: Group, one: Figure) -> bool:
     """Whether a figure compares two others."""
     if one.dimension == "factor":
         return True
-    words = group.label(one) if one.form == "cell" else f"{one.row[-30:]} {one.column[:30]}".lower()
+    words = f"{one.row[-30:]} {one.column[:30]}".lower()
+    if one.form == "cell":
+        words = group.label(one).replace("overhead", "")  # in a table it may be a share
     return one.dimension == "share" and (one.text[0] == "+" or bool(_COMPARES.search(words)))
 
 
@@ -200,7 +241,7 @@ def factors(case: Case) -> Iterator[Tested]:
                 if is_factor(group, one):
                     pairs = _pairs(_comparable(group, one)) + _to_baseline(rows, group, one)
                     yield from _compared(one, pairs)
-    blocks = {one.block: group for group in case.of_kind("block") for one in group.figures}
+    blocks = {one.block: group for group in case.of_kind("list") for one in group.figures}
     for group in case.of_kind("sentence"):
         for one in group.figures:
             if is_factor(group, one) and one.dimension in ("factor", "share"):
@@ -218,7 +259,9 @@ def _comparable(group: Group, factor: Figure) -> list[Figure]:
     known = ["time", "rate", "time per byte", "cycles", "cycles per byte", "power"]
     if group.kind == "row":
         known += ["size", "count"]
-    chosen = [one for one in group.of(*known) if not re.search(r"st\w*dev|\bsd\b", group.label(one))]
+    chosen = [
+        one for one in group.of(*known) if not re.search(r"st\w*dev|\bsd\b", group.label(one))
+    ]
     if not chosen and any(_SHRINKS.search(f"{one.row} {one.column}") for one in group.figures):
         chosen = group.of("size")
     return [one for one in chosen if one is not factor and one.span.low > 0]
@@ -257,7 +300,11 @@ def _in_list(block: Group, line: Group, factor: Figure) -> Pairs:
     if own:
         first = next((one for one in before if one.dimension == own[0].dimension), None)
         return [(own[0], first)] if first is not None else []
-    return _pairs(before) if "vs" in factor.row or not factor.row or "ratio" in factor.row.lower() else []
+    return (
+        _pairs(before)
+        if "vs" in factor.row or not factor.row or "ratio" in factor.row.lower()
+        else []
+    )
 
 
 def _compared(factor: Figure, pairs: Pairs) -> Iterator[Tested]:
@@ -279,7 +326,8 @@ def _compared(factor: Figure, pairs: Pairs) -> Iterator[Tested]:
     less = 1 if factor.dimension == "share" else 0
     value = amount(a.span / b.span - less, factor.dimension)
     yield Tested(
-        factor, f"{factor.name}: {factor.text} is printed, but {a.text} and {b.text} differ by {value}."
+        factor,
+        f"{factor.name}: {factor.text} is printed, but {a.text} and {b.text} differ by {value}.",
     )
 
 
@@ -299,8 +347,10 @@ def claims(case: Case) -> Iterator[Tested]:
             listed_ = columns.get(found[0][:6], []) if found else []
             if len(listed_) < 2 or " to " not in one.text:
                 continue
-            low, high = min(f.span.low for f in listed_), max(f.span.high for f in listed_)
-            if one.span.low > low * 1.2 or one.span.high < high / 1.2:
+            low = min(float(f.digits) for f in listed_)
+            high = max(float(f.text.rpartition("to ")[2].rstrip(" x")) for f in listed_)
+            claimed = float(one.text.rpartition("to ")[2].rstrip(" x"))
+            if float(one.digits) > low * 1.2 or claimed < high / 1.2:
                 shown = listed([f.text for f in listed_])
                 yield Tested(one, f"{one.text} is claimed, and the table has {shown}.")
             else:
@@ -324,17 +374,27 @@ def conversions(case: Case) -> Iterator[Tested]:
     """ "262144 KB (256 MB)": one thing in two units."""
     for group in case.of_kind("sentence"):
         ordered = sorted(group.figures, key=lambda one: one.start)
-        for one, other in zip(ordered, ordered[1:], strict=False):
+        for one, other in pairwise(ordered):
             same = one.dimension == other.dimension and one.unit != other.unit
             if same and one.column.strip() == "(" and not other.row and other.column[:1] == ")":
-                a, b = loose(one), loose(other)
-                wide = Span(a.low / 1.05, a.mid, a.high)
-                good = fits(wide, Span(b.low / 1.05, b.mid, b.high))
-                yield Tested(
+                decimal = {one.unit.partition("/")[0], other.unit.partition("/")[0]} & _DECIMAL
+                scales = [1.024**k for k in range(-3, 4)] if decimal else [1.0]
+                good = any(fits(_sharp(one) * scale, _sharp(other), 0.0005) for scale in scales)
+                yield tested(
                     other,
-                    "" if good else f"{one.text} are {amount(one.span, one.dimension)}, and the "
+                    good,
+                    f"{one.text} are {amount(one.span, one.dimension)}, and the "
                     f"brackets behind it say {other.text}.",
                 )
+
+
+_DECIMAL = {"kB", "KB", "MB", "GB"}
+
+
+def _sharp(one: Figure) -> Span:
+    """A size printed whole is one: 512 KiB are no 512.4."""
+    whole = one.dimension == "size" and "." not in one.digits
+    return exact(one.span.mid) if whole else one.span
 
 
 _SIGNS = {"+": "+", "-": "-", "×": "*", "x": "*", "*": "*", "÷": "/", "/": "/"}
@@ -402,7 +462,9 @@ def _formula(text: str, left: list[Number], result: Number, opening: str) -> ast
     at = left[0].start - (len(opening) - len(opening.rstrip("(")))
     for index, one in enumerate(left):
         gap = text[at : one.start]
-        written += "".join(_SIGNS.get(c, c) for c in re.sub(r"[A-Za-z%~≈]{2,}|[^()+\-×x*÷/]", "", gap))
+        written += "".join(
+            _SIGNS.get(c, c) for c in re.sub(r"[A-Za-z%~≈]{2,}|[^()+\-×x*÷/]", "", gap)
+        )
         written += f"n{index}"
         at = one.end
     written += ")" * text[at : result.start].count(")")

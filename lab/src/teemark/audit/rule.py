@@ -25,7 +25,11 @@ BINARY = 2**20 / 10**6
 NOMINAL = 0.05
 """Share by which a message may be larger or smaller than the round size that names it."""
 
-Kind = Literal["row", "column", "block", "sentence"]
+MANY = 80
+"""Figures of a group beyond which none is tried against each other."""
+
+Kind = Literal["row", "column", "block", "list", "sentence"]
+"""A block is what "name: value" lines give; a list has all figures of neighbouring lines."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,9 +42,14 @@ class Tested:
     table: str = ""
 
 
+def tested(figure: Figure, fits_: bool, wrong: str) -> Tested:
+    """The figure, and the sentence about it unless it fits."""
+    return Tested(figure, "" if fits_ else wrong)
+
+
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Figures that belong together: a row or a column of a table, a list, or a sentence."""
+    """Figures that belong together."""
 
     kind: Kind
     figures: Sequence[Figure]
@@ -72,9 +81,15 @@ class Case:
     readings: Sequence[Reading]
     reference: Reference
     groups: list[Group] = field(default_factory=list)
+    long: list[Group] = field(default_factory=list)
+    """Columns with more figures than pairs can be tried of."""
 
     def __post_init__(self) -> None:
-        self.groups = list(_groups(self.reading))
+        every = list(_groups(self.reading))
+        self.groups = [group for group in every if len(group.figures) <= MANY]
+        self.long = [
+            group for group in every if len(group.figures) > MANY and group.kind == "column"
+        ]
 
     def of_kind(self, *kinds: Kind) -> Iterator[Group]:
         return (group for group in self.groups if group.kind in kinds)
@@ -92,6 +107,8 @@ def _groups(reading: Reading) -> Iterator[Group]:
         if one.form == "line":
             made.setdefault(("sentence", one.sentence), []).append(one)
             if one.block:
+                made.setdefault(("list", one.block), []).append(one)
+            if one.named:
                 made.setdefault(("block", one.block), []).append(one)
         elif one.size is not None:
             made.setdefault(("row", one.table, one.row, one.size), []).append(one)
@@ -137,7 +154,9 @@ def sizes_in(text: str) -> tuple[tuple[str, Span, str], ...]:
     """Sizes that a heading names: as printed, in bytes, and their unit."""
     found = [one for one in numbers(text) if one.unit]
     return tuple(
-        (*one.printed, one.unit) for one in found if one.unit in ("bytes", "B") or one.unit[-1] == "B"
+        (*one.printed, one.unit)
+        for one in found
+        if one.unit in ("bytes", "B") or one.unit[-1] == "B"
     )
 
 

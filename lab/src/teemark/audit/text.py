@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
+# ruff: noqa: SIM905 (signs of arithmetic; lists of words)
 """Reads anybody's text: tables in Markdown or set with tabs and blanks, lines "name: value", and
 sentences."""
 
@@ -11,7 +12,10 @@ from teemark.audit.figure import Figure, Lines, Reading
 from teemark.audit.numbers import Number, numbers, plain, unit_named
 
 _RULE = re.compile(r"[|:\- +=]+")
-_HEADING = re.compile(r"#{1,6} (.+)|=+ (\S.*?) ?=*|(?:slide|table|figure) [\d.]+: (.+)|(\d[\d.]* [A-Z].{0,80})", re.I)
+_HEADING = re.compile(
+    r"#{1,6} (.+)|=+ (\S.*?) ?=*|(?:[Ss]lide|[Tt]able|[Ff]igure) [\d.]+: (.+)"
+    r"|(\d[\d.]* [A-Z][a-z].{0,80})"
+)
 _MINOR = re.compile(r"-{3,} (\S.*?) -{3,}")
 _NAMED = re.compile(r"([-*•] )?([A-Za-z/][^:=|]{0,60}?) ?[:=] ?(\S.*)")
 _PAIR = re.compile(r"([A-Za-z_]\w{0,30})=([^\s,;]{1,40})")
@@ -22,6 +26,7 @@ _SENTENCE = re.compile(r"(?<=[.!?]) (?=[A-Z„(])")
 _TIME = re.compile(r"(real|user|sys)\s+(\d+)m(\d+\.\d+)s")
 _NOUN = re.compile(r"[A-Za-z][A-Za-z-]*")
 _NO_NOUNS = frozenset("is was as has this its it his us yes always across less".split())
+_FACTOR = re.compile(r"(?:scaling )?factor|speed-?up|ratio|vs\.? .{1,40}|improvement|slow-?down")
 _STOPS = re.compile(r"[,;:]| and | then | while | where ")
 
 
@@ -30,6 +35,8 @@ class _State:
     """What of the lines before still holds."""
 
     reading: Reading
+    main: str = ""
+    """The heading; `table` is with the label of the list."""
     table: str = ""
     block: int = 0
     keys: dict[str, str] = field(default_factory=dict)
@@ -38,9 +45,16 @@ class _State:
 
     def heading(self, text: str, line: int) -> None:
         self.flush()
-        self.table = plain(text)
+        self.main = self.table = plain(text)
         self.new_block()
         self.reading.said.append((self.table, line))
+
+    def label(self, text: str, line: int) -> None:
+        """A line such as "40 MB file:" heads the list below it."""
+        self.flush()
+        self.table = f"{self.main}: {text.rstrip(': ')}".lstrip(": ")
+        self.new_block()
+        self.reading.said.append((text, line))
 
     def new_block(self) -> None:
         self.block += 1
@@ -79,12 +93,14 @@ class _State:
                     replace(figure, line=where, sentence=self.sentence, block=block)
                 )
 
-    def _figure(self, text: str, number: Number, before: int, after: int, key: str) -> Figure | None:
+    def _figure(
+        self, text: str, number: Number, before: int, after: int, key: str
+    ) -> Figure | None:
         """None for a number that nothing names."""
         behind = text[number.end : after]
         noun = number.noun or _noun(behind)
         ahead = text[before : number.start]
-        alone = key and not text[: number.start].strip("~≈<>≤≥+- ")
+        alone = key and not before and not ahead.strip("~≈<>≤≥+- ")
         if not number.unit and not noun and not alone:
             return None
         words = key if alone else _last_clause(ahead)
@@ -92,7 +108,7 @@ class _State:
         printed, span = replace(number, unit=unit).printed
         return Figure(
             printed, span, unit, self.table, words, noun if not number.unit else behind.strip(),
-            0, "line", start=number.start, digits=number.value,
+            0, "line", start=number.start, digits=number.value, named=bool(alone),
         )  # fmt: skip
 
 
@@ -101,16 +117,20 @@ def _implied(words: str) -> str:
     low = words.lower()
     if low.endswith((" per second", "/s")):
         return "/s"
+    if _FACTOR.fullmatch(low):
+        return "x"
     return "bytes" if low in ("size", "length", "bytes") or low.endswith("(bytes)") else "count"
 
 
 def _line(starts: list[tuple[int, int]], at: int) -> int:
-    return max((start, line) for start, line in [(-(10**9), starts[0][1]), *starts] if start <= at)[1]
+    return max((start, line) for start, line in [(-(10**9), starts[0][1]), *starts] if start <= at)[
+        1
+    ]
 
 
 def _last_clause(text: str) -> str:
     """The words before a number, back to the last comma."""
-    return _STOPS.split(text)[-1].strip(" (~≈<>+-=")[-60:].strip()
+    return _STOPS.split(text)[-1].strip(" (~≈<>+-=→")[-60:].strip()
 
 
 def _noun(behind: str) -> str:
@@ -141,7 +161,7 @@ def read(reading: Reading, lines: Lines) -> None:
     state.flush()
 
 
-def _one_line(state: _State, number: int, text: str) -> None:
+def _one_line(state: _State, number: int, text: str) -> None:  # noqa: PLR0912 - a branch a kind
     if not text:
         state.flush()
     elif _TRACE.search(text):
@@ -150,6 +170,8 @@ def _one_line(state: _State, number: int, text: str) -> None:
         _named(state, number, found[1], f"{60 * int(found[2]) + float(found[3]):.3f} s")
     elif (found := _HEADING.fullmatch(text)) and not re.search(r"\d ?= ", text):
         state.heading(next(group for group in found.groups() if group), number)
+    elif text.endswith(":") and len(text.split()) < 10 and text[:1] not in "|(":
+        state.label(text.removeprefix("- ").removeprefix("• "), number)
     elif found := _MINOR.fullmatch(text):
         state.flush()
         state.reading.said.append((found[1], number))
@@ -159,7 +181,8 @@ def _one_line(state: _State, number: int, text: str) -> None:
         for key, value in pairs:
             _named(state, number, key, value)
     elif (found := _NAMED.fullmatch(text)) and not any(c.isdigit() for c in found[2][:1]):
-        if state.paragraph and not found[1] and (len(found[2].split()) > 5):
+        counted = any(one.unit for one in numbers(found[2]))
+        if not found[1] and (counted or (state.paragraph and len(found[2].split()) > 5)):
             state.paragraph.append((number, text))
             return
         state.flush()
@@ -194,7 +217,6 @@ def _table(state: _State, lines: Lines, index: int) -> int:
         end = index + 2
         while end < len(lines) and "|" in lines[end][1]:
             end += 1
-        state.flush()
         _rows(state, (number, _cut(line)), [(n, _cut(row)) for n, row in lines[index + 2 : end]])
         return end - index
     heads = _GAP.split(plain(line))
@@ -211,7 +233,6 @@ def _table(state: _State, lines: Lines, index: int) -> int:
         end += 1
     if not any(numbers(text) for _, cells in rows for text in cells[1:]):
         return 0
-    state.flush()
     _rows(state, (number, heads), rows)
     return end - index
 
@@ -219,7 +240,11 @@ def _table(state: _State, lines: Lines, index: int) -> int:
 def _is_value(text: str) -> bool:
     """Whether a cell is a number and no size of a message, which may be a heading."""
     found = numbers(text)
-    return bool(found) and found[0].start <= 1 and found[0].unit not in ("bytes", "B", "KiB", "kB", "KB", "MB", "MiB")
+    return (
+        bool(found)
+        and found[0].start <= 1
+        and found[0].unit not in ("bytes", "B", "KiB", "kB", "KB", "MB", "MiB")
+    )
 
 
 def _cut(line: str) -> list[str]:
@@ -231,6 +256,7 @@ def _rows(state: _State, heads: tuple[int, list[str]], rows: list[tuple[int, lis
     """The figures of a table. A row with a name alone heads those below it."""
     reading = state.reading
     head_line, names = heads
+    state.flush()
     reading.said.append((" | ".join(names), head_line))
     section = ""
     table = f"{state.table or 'table'} (line {head_line})"
@@ -246,20 +272,29 @@ def _rows(state: _State, heads: tuple[int, list[str]], rows: list[tuple[int, lis
         for index, text in enumerate(cells[: len(names)]):
             if index == 0 and not first_is_value:
                 continue
-            for number in numbers(text):
+            for count, number in enumerate(numbers(text)):
                 unit = number.unit or units[index] or _implied(names[index]).replace("count", "")
-                counted = "" if unit else _noun(text[number.end :])
+                counted = "" if unit else _noun(text[number.end : number.end + 60])
                 made = replace(number, unit=unit)
                 shown, span = made.printed
-                alone = not text[: number.start].strip("~≈<>≤≥+- ")
-                words = "" if alone else text[: number.start].strip()
-                behind = text[number.end :].strip()
+                ahead = text[max(0, number.start - 60) : number.start]
+                words = ahead.strip() if count or ahead.strip("~≈<>≤≥+- ") else ""
+                behind = text[number.end : number.end + 60].strip()
                 column = f"{names[index]} {words} {behind or counted}".strip()
                 reading.figures.append(
                     Figure(
-                        shown, span, unit or "count", table, row, column, line, "cell",
-                        state.sentence, 0, head_line, index, made.value,
-                    )  # fmt: skip
+                        shown,
+                        span,
+                        unit or "count",
+                        table,
+                        row,
+                        column,
+                        line,
+                        sentence=state.sentence,
+                        head=head_line,
+                        start=index,
+                        digits=made.value,
+                    )
                 )
     state.new_block()
 

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# ruff: noqa: RUF001 (the signs of arithmetic)
 """Rules that need to know the world: the core and its clock, and what others published of it.
 Every bound is a row of reference/ with its source."""
 
@@ -12,7 +11,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from teemark.audit.figure import Figure, Reading
-from teemark.audit.rule import Case, Rule, Tested, sizes_in
+from teemark.audit.rule import Case, Rule, Tested, sizes_in, tested
 from teemark.audit.words import amount, listed, number
 from teemark.reference.data import Reference
 from teemark.reference.span import Span
@@ -29,8 +28,10 @@ BULK = 1024
 CALL_NOISE = 2.0
 """A call for more data that takes less than half the time is no noise."""
 
-_BOARDS = ((re.compile(r"raspberry pi 3|\brpi3\b", re.I), "rpi3"),
-           (re.compile(r"am335x|beaglebone", re.I), "am335x"))  # fmt: skip
+_BOARDS = (
+    (re.compile(r"raspberry pi 3|\brpi3\b", re.I), "rpi3"),
+    (re.compile(r"am335x|beaglebone", re.I), "am335x"),
+)
 _CORE = re.compile(r"\bcortex-(a\d+)\b", re.I)
 _CLOCK = re.compile(r"\b(\d(?:\.\d+)?) ?GHz\b|\b(\d{3,4}) ?MHz\b")
 _QEMU = re.compile(r"\bqemu", re.I)
@@ -208,7 +209,9 @@ _PEAK = re.compile(r"\b(?:peak|max(?:imum)?)\b", re.I)
 
 def peak(case: Case) -> Iterator[Tested]:
     """A rate called the peak of an algorithm, and one above it."""
-    speeds = [(_algorithm_named(one), one) for one in case.reading.figures if one.dimension == "rate"]
+    speeds = [
+        (_algorithm_named(one), one) for one in case.reading.figures if one.dimension == "rate"
+    ]
     for algorithm, top in speeds:
         if not algorithm or not _PEAK.search(f"{top.row} {top.column}"):
             continue
@@ -218,8 +221,12 @@ def peak(case: Case) -> Iterator[Tested]:
             if name == algorithm and one.span.low > top.span.high * (1 + CLOSE)
         }
         shown = listed([f"{one.text} ({one.name})" for one in above.values()]) if above else ""
-        yield Tested(top, f"{top.name}: {top.text}, and {shown} above it: one of them wasn't measured "
-                     "as it says." if above else "")  # fmt: skip
+        yield tested(
+            top,
+            not above,
+            f"{top.name}: {top.text}, and {shown} above it: one of them wasn't measured "
+            "as it says.",
+        )
 
 
 def _algorithm_named(one: Figure) -> str:
@@ -237,10 +244,18 @@ def cpu_time(case: Case) -> Iterator[Tested]:
         if asked and times:
             waited = 0 < times[0].span.high < 0.5 * asked[0].span.mid
             ratio = number(asked[0].span.mid / times[0].span.high, 2) if waited else ""
-            yield Tested(times[0], f"{asked[0].row}: {asked[0].text} were asked for and the rate is "
-                         f"over {times[0].text}: CPU time, not elapsed time. The process waited "
-                         "meanwhile, for a device or for others; by the clock it is "
-                         f"{ratio} times slower. Use -elapsed." if waited else "")  # fmt: skip
+            yield tested(
+                times[0],
+                not waited,
+                f"{asked[0].row}: {asked[0].text} were asked for and the rate is "
+                f"over {times[0].text}: CPU time, not elapsed time. The process waited "
+                "meanwhile, for a device or for others; by the clock it is "
+                f"{ratio} times slower. Use -elapsed.",
+            )
+
+
+def _time(point: tuple[int, Span, Figure]) -> float:
+    return point[1].mid
 
 
 def curve(case: Case) -> Iterator[Tested]:
@@ -250,17 +265,22 @@ def curve(case: Case) -> Iterator[Tested]:
     series: dict[tuple[str, str], list[tuple[int, Span, Figure]]] = {}
     for one in case.reading.figures:
         size = _size(one)
-        if size and one.dimension == "rate" and one.span.low > 0 and not sizes_in(one.table):
+        if size and one.dimension == "rate" and one.span.low > 0:
             span = Span(size, size, size) / one.span
             name = one.row if sizes_in(one.column) or one.size else one.column
             series.setdefault((name, one.table), []).append((size, span, one))
-    for points in series.values():
-        points.sort(key=lambda point: point[0])
+    for measured in series.values():
+        fastest = {size: (size, span, one) for size, span, one in sorted(measured, key=_time)[::-1]}
+        points = [fastest[size] for size in sorted(fastest)]
         for (n, before, one), (m, after, other) in pairwise(points):
             less = after.high * CALL_NOISE < before.low
-            yield Tested(other, f"{other.name}: {m} bytes take {amount(after, 'time')} and {n} bytes "
-                         f"{amount(before, 'time')} ({one.text}): more data in less than half the "
-                         "time." if less else "")  # fmt: skip
+            yield tested(
+                other,
+                not less,
+                f"{other.name}: {m} bytes take {amount(after, 'time')} and {n} bytes "
+                f"{amount(before, 'time')} ({one.text}): more data in less than half the "
+                "time.",
+            )
 
 
 def emulated(case: Case) -> Iterator[Tested]:
@@ -268,8 +288,11 @@ def emulated(case: Case) -> Iterator[Tested]:
     named = case.reading.says(_QEMU)
     times = [one for one in case.reading.figures if one.dimension in ("time", "rate")]
     if named is not None and times:
-        yield Tested(times[0], f"{len(times)} times and rates are of an emulator (QEMU): they say how fast "
-                     "the machine is that it ran on, and nothing of the hardware that it stands for.")  # fmt: skip
+        yield Tested(
+            times[0],
+            f"{len(times)} times and rates are of an emulator (QEMU): they say how fast "
+            "the machine is that it ran on, and nothing of the hardware that it stands for.",
+        )
 
 
 RULES: tuple[Rule, ...] = (

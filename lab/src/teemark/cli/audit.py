@@ -25,21 +25,21 @@ import click
     metavar="GHZ",
     help="Its clock, if they don't say.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Write the findings as JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Write what was read and found as JSON.")
 def command(files: tuple[Path, ...], core: str, ghz: float, as_json: bool) -> int:
     """Look for figures that can't be right.
 
-    FILE is the output of openssl speed, xtest's perf tests, kcapi-speed, `time`, cryptsetup
-    benchmark or tcrypt, a text with tables, or a run of teemark. Several are compared with each
-    other.
+    FILE is any text with figures in sentences, tables or "name: value" lines; the output of openssl
+    speed, xtest's perf tests, kcapi-speed, `time`, cryptsetup benchmark or tcrypt; or a run of
+    teemark. The last line of each file says how much of it was read, how much could be tested, and
+    which numbers weren't understood.
 
     Exit status: 0 fine; 1 if there are findings; 2 for a mistake on the command line.
     """
     import msgspec
 
     from teemark.audit import audit
-    from teemark.audit import files as audit_files
-    from teemark.base import fmt
+    from teemark.audit.formats import read_file
     from teemark.base.errors import UsageMistake
     from teemark.reference import data
 
@@ -49,15 +49,15 @@ def command(files: tuple[Path, ...], core: str, ghz: float, as_json: bool) -> in
         raise UsageMistake(
             f"--core {core}: nothing is published of it", hint=f"known: {', '.join(cores)}"
         )
-    sheets = [audit_files.read(file) for file in files]
-    findings = audit(sheets, reference, core.lower(), ghz * 1e9)
+    read = [read_file(file) for file in files]
+    audited = audit(read, reference, core.lower(), ghz * 1e9)
     if as_json:
-        found = {"findings": findings, "figures": sum(len(sheet.cells) for sheet in sheets)}
-        click.echo(msgspec.json.format(msgspec.json.encode(found)).decode())
+        click.echo(msgspec.json.format(msgspec.json.encode(audited)).decode())
     else:
-        for one in findings:
-            click.echo(f"{one.file}:{one.line}: {one.severity}: {one.evidence} [{one.rule}]")
-        count = sum(len(sheet.cells) for sheet in sheets)
-        said = f"{fmt.plural(len(findings), 'finding')} in {fmt.plural(count, 'figure')}"
-        click.echo(said, err=True)
-    return 1 if findings else 0
+        for one in audited:
+            for finding in one.findings:
+                line = finding.place.line if finding.place is not None else 0
+                said = f"{finding.severity}: {finding.claim} [{finding.key}]"
+                click.echo(f"{one.file}:{line}: {said}")
+            click.echo(one.summary, err=True)
+    return 1 if any(one.findings for one in audited) else 0

@@ -84,8 +84,6 @@ SIGNS: Mapping[type[ast.operator], Callable[[Any, Any], Any]] = {
 def evaluate(node: ast.expr, names: Mapping[str, Span]) -> Span:
     """A sum, difference, product or quotient of named spans. KeyError for anything else."""
     if isinstance(node, ast.BinOp) and type(node.op) in SIGNS:
-        result: Span = SIGNS[type(node.op)](
-            evaluate(node.left, names), evaluate(node.right, names)
-        )
+        result: Span = SIGNS[type(node.op)](evaluate(node.left, names), evaluate(node.right, names))
         return result
     return names[node.id if isinstance(node, ast.Name) else ""]

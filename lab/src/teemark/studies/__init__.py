@@ -45,7 +45,11 @@ def _of(subject: Subject) -> list[Block]:
     left = list(audit_published(reference, plan))
     made: list[Block] = []
     for table in declared.load(plan):
-        here = [finding for finding in left if finding.table == table.table]
+        here = [
+            finding
+            for finding in left
+            if finding.place is not None and finding.place.table == table.table
+        ]
         left = [finding for finding in left if finding not in here]
         made += blocks(table, lookup, reference, here)
     if left:

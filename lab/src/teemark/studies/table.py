@@ -7,8 +7,8 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from teemark.audit.finding import Finding
 from teemark.base import fmt
+from teemark.base.finding import Finding
 from teemark.page.blocks import (
     Bar,
     Block,
@@ -244,8 +244,8 @@ def _is_wide(value: Value) -> bool:
 
 
 def said(finding: Finding) -> Text:
-    rule = finding.rule.replace("-", " ").capitalize().replace("Openssl", "OpenSSL")
-    return (Strong(f"{rule}:"), f" {finding.evidence}")
+    rule = finding.key.replace("-", " ").capitalize().replace("Openssl", "OpenSSL")
+    return (Strong(f"{rule}:"), f" {finding.claim}")
 
 
 def _source(seed: SeedTable, reference: Reference) -> str:

@@ -26,6 +26,9 @@ KNOWN = (
     "openssl speed (-mr, -elapsed too), xtest's perf tests, kcapi-speed, time, cryptsetup "
     "benchmark, tcrypt, Markdown and aligned tables, name: value, sentences, and runs of teemark"
 )
+OF_A_PROGRAM = 400
+"""Characters of the longest line that these programs print; their patterns are tried on no "
+"other."""
 LONGEST = 20_000
 """Characters of a line that are read; a longer one is no text."""
 
@@ -36,9 +39,11 @@ def read(text: str, file: str) -> Reading:
     lines: Lines = [(number, line[:LONGEST]) for number, line in enumerate(text.splitlines(), 1)]
     filled = [one for one in lines if one[1].strip()]
     reading.lines = len(filled)
+    short = [one for one in lines if len(one[1]) <= OF_A_PROGRAM]
     for take in PARSERS:
-        lines = take(reading, lines)
-    free_text.read(reading, lines)
+        short = take(reading, short)
+    left = {number for number, _ in short}
+    free_text.read(reading, [one for one in lines if one[0] in left or len(one[1]) > OF_A_PROGRAM])
     if not reading.figures:
         number, line = filled[0] if filled else (1, "")
         what = f"no figure from here on: {line.strip()[:60]!r}" if filled else "the file is empty"

@@ -43,8 +43,13 @@ def take(reading: Reading, lines: Lines) -> Lines:
     return rest
 
 
-def _add(
-    reading: Reading, where: tuple[str, str, int, int], column: str, span: Span, text: str, unit: str
+def _add(  # noqa: PLR0917 - as above
+    reading: Reading,
+    where: tuple[str, str, int, int],
+    column: str,
+    span: Span,
+    text: str,
+    unit: str,
 ) -> None:
     """A figure whose last digits a program cut off."""
     table, name, line, size = where

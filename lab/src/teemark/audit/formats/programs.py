@@ -70,6 +70,11 @@ def _cipher(reading: Reading, line: int, found: re.Match[str]) -> None:
     for column, text in (("Encryption", found[3]), ("Decryption", found[4])):
         if text != "N/A":
             made = cell(
-                "cryptsetup benchmark", f"{cipher}-{bits}-{mode}", column, text.split()[0], "MiB/s", line
+                "cryptsetup benchmark",
+                f"{cipher}-{bits}-{mode}",
+                column,
+                text.split()[0],
+                "MiB/s",
+                line,
             )
             reading.figures.append(made)
