@@ -8,6 +8,7 @@ import pytest
 from synthetic import scattered
 from teemark.model.decide import MOST, Crossing, above, more, sides, within
 from teemark.model.stats import Estimate, estimate, exactly
+from teemark.page import figures
 
 
 def known(value: float, spread: float = 0.05, count: int = 20) -> Estimate:
@@ -69,7 +70,18 @@ def test_at_the_threshold_nothing_decides() -> None:
     figure = known(1.0)
     assert more(figure, (figure.value,), 20) is None
     assert more(figure, (figure.value * (1 + 1e-6),), 20) is None
-    assert MOST == 1_000_000
+    assert MOST == 10_000
+
+
+def test_a_number_that_nobody_can_follow_is_no_advice() -> None:
+    """Of 20 samples, with a figure 0.02 % off its threshold: 400,000 more."""
+    figure = known(1.0)
+    interval = figure.interval
+    assert interval is not None
+    reach = interval.high - figure.value
+    assert more(figure, (figure.value + reach / 141,), 20) is None
+    assert figures.more(None, 1) == "It is so near its threshold that more samples won't decide."
+    assert more(figure, (figure.value + reach / 20,), 20) == pytest.approx(20 * 399, rel=0.1)
 
 
 def series(*values: float, spread: float = 0.01) -> list[tuple[int, Estimate]]:

@@ -9,9 +9,10 @@ from typing import Any
 import msgspec
 import pytest
 
+from teemark.base.finding import Finding
 from teemark.cli import doctor
 from teemark.doctor.inventory import inventory
-from teemark.doctor.patient import Patient, Problem, Ta
+from teemark.doctor.patient import Patient, Ta
 from teemark.doctor.rules import examine, meaningful
 from teemark.run.records import Machine
 
@@ -93,16 +94,16 @@ def patient(tas: tuple[Ta, ...] = (), **changes: Any) -> Patient:
     return Patient("desk", machine(**changes), tas)
 
 
-def found(sick: Patient) -> dict[str, Problem]:
-    return {problem.name: problem for problem in examine(sick)}
+def found(sick: Patient) -> dict[str, Finding]:
+    return {problem.key: problem for problem in examine(sick)}
 
 
-def only(sick: Patient, *, well: bool) -> Problem:
+def only(sick: Patient, *, well: bool) -> Finding:
     problems = examine(sick)
     assert meaningful(problems) is well
     assert len(problems) == 1, problems
     (problem,) = problems
-    assert problem.cause and problem.evidence and problem.remedy  # noqa: PT018
+    assert problem.why and problem.evidence and problem.remedy  # noqa: PT018
     return problem
 
 
@@ -134,8 +135,8 @@ def test_a_raspberry_pi_3() -> None:
     )
     problems = found(pi)
     assert set(problems) == {"crypto-instructions", "governor", "temperature", "throttled"}
-    assert "without the ARMv8 Crypto Extensions" in problems["crypto-instructions"].cause
-    assert problems["throttled"].cause == "too little voltage, throttling"
+    assert "without the ARMv8 Crypto Extensions" in problems["crypto-instructions"].why
+    assert problems["throttled"].why == "too little voltage, throttling"
     assert "echo performance" in problems["governor"].remedy
     assert not meaningful(examine(pi))
 
@@ -152,7 +153,7 @@ def test_a_raspberry_pi_5_has_them() -> None:
 def test_hidden_or_absent() -> None:
     """Another core of that kind may have them: a 32-bit kernel or the firmware hides them."""
     sick = patient(cpu={"features": ["neon"]})
-    assert "hides them" in only(sick, well=True).cause
+    assert "hides them" in only(sick, well=True).why
 
 
 def test_a_beaglebone_black() -> None:
@@ -187,8 +188,8 @@ def test_a_beaglebone_black() -> None:
         },
         reasons={"tee.device": "no TEE device: there is no /dev/tee0"},
     )
-    problems = {(one.name, one.what): one for one in examine(bone)}
-    names = [one.name for one in examine(bone)]
+    problems = {(one.key, one.claim): one for one in examine(bone)}
+    names = [one.key for one in examine(bone)]
     assert sorted(names) == [
         "accelerator",
         "accelerator",
@@ -197,12 +198,12 @@ def test_a_beaglebone_black() -> None:
         "tee-driver",
     ]
     assert meaningful(examine(bone))  # software is measured as well as it is
-    netlink = next(one for one in problems.values() if one.name == "crypto-netlink")
+    netlink = next(one for one in problems.values() if one.key == "crypto-netlink")
     assert "errno 93" in netlink.evidence
     assert "CONFIG_CRYPTO_USER=m" in netlink.remedy
     assert "KERNEL_MODULE_AUTOLOAD" in netlink.remedy
     assert "BR2_LINUX_KERNEL_CONFIG_FRAGMENT_FILES" in netlink.remedy
-    remedies = [one.remedy for one in problems.values() if one.name == "accelerator"]
+    remedies = [one.remedy for one in problems.values() if one.key == "accelerator"]
     assert any(remedy.startswith("modprobe omap_sham") for remedy in remedies)
     assert any("CONFIG_CRYPTO_DEV_OMAP_AES=m" in remedy for remedy in remedies)
 
@@ -217,7 +218,7 @@ def test_a_pc_with_sha_ni() -> None:
         health={"devices": [], "modules_there": None},
     )
     problem = only(pc, well=True)
-    assert problem.name == "no-tee"
+    assert problem.key == "no-tee"
 
 
 # -- the TEE -------------------------------------------------------------------------------
@@ -230,39 +231,39 @@ def test_no_permission() -> None:
         reasons={"tee.device": "cannot open /dev/tee0: Permission denied"},
     )
     problem = only(sick, well=False)
-    assert problem.name == "tee-permission"
+    assert problem.key == "tee-permission"
     assert "usermod -aG tee ann" in problem.remedy
     assert 'SUBSYSTEM=="tee"' in problem.remedy
 
 
 def test_not_in_the_group() -> None:
     sick = patient(tee={"device": None}, health={"user": "ann"})
-    assert "ann isn't in the group tee" in only(sick, well=False).cause
+    assert "ann isn't in the group tee" in only(sick, well=False).why
 
 
 def test_the_device_is_gone() -> None:
     sick = patient(tee={"device": None}, health={"devices": []})
     problem = only(sick, well=False)
-    assert problem.name == "tee-firmware"
+    assert problem.key == "tee-firmware"
     assert "rmmod optee; modprobe optee" in problem.remedy
 
 
 def test_the_driver_is_not_loaded() -> None:
     sick = patient(tee={"device": None}, health={"devices": [], "modules": []})
     problem = only(sick, well=False)
-    assert problem.name == "tee-driver"
+    assert problem.key == "tee-driver"
     assert problem.remedy.startswith("modprobe optee")
 
 
 @pytest.mark.parametrize(("state", "remedy"), [("stopped", "-CONT"), ("not running", "systemctl")])
 def test_the_supplicant(state: str, remedy: str) -> None:
     problem = only(patient(tee={"supplicant": state}), well=False)
-    assert problem.name == "supplicant"
+    assert problem.key == "supplicant"
     assert remedy in problem.remedy
 
 
 def test_libteec() -> None:
-    assert only(patient(tee={"libteec": None}), well=False).name == "libteec"
+    assert only(patient(tee={"libteec": None}), well=False).key == "libteec"
 
 
 @pytest.mark.parametrize(
@@ -277,24 +278,24 @@ def test_libteec() -> None:
 def test_trusted_applications(code: str | None, reason: str, name: str, remedy: str) -> None:
     ta = Ta("5e5b", "digest", opened=False, code=code, reason=reason)
     problem = only(patient((ta,)), well=False)
-    assert problem.name == name
+    assert problem.key == name
     assert reason in problem.evidence
     assert remedy in problem.remedy
 
 
 def test_a_ta_too_large_is_no_illness() -> None:
     ta = Ta("6c1f", "size", opened=False, code="no-memory", reason="TEEC_ERROR_OUT_OF_MEMORY")
-    assert only(patient((ta,)), well=True).name == "ta-memory"
+    assert only(patient((ta,)), well=True).key == "ta-memory"
 
 
 def test_anybody_can_sign() -> None:
     ta = Ta("5e5b", "digest", opened=True, published_key=True)
-    assert only(patient((ta,)), well=True).name == "published-key"
+    assert only(patient((ta,)), well=True).key == "published-key"
 
 
 def test_without_a_supplicant_tas_are_not_blamed() -> None:
     ta = Ta("5e5b", "digest", opened=False, code="no-ta", reason="x")
-    assert only(patient((ta,), tee={"supplicant": "not running"}), well=False).name == "supplicant"
+    assert only(patient((ta,), tee={"supplicant": "not running"}), well=False).key == "supplicant"
 
 
 # -- the kernel's crypto --------------------------------------------------------------------
@@ -315,7 +316,7 @@ def test_without_a_supplicant_tas_are_not_blamed() -> None:
 def test_each_error_of_each_step(step: str, code: str, cause: str, remedy: str) -> None:
     problem = only(patient(health={"afalg_steps": [f"{step}: {code}"]}), well=True)
     assert problem.evidence.startswith(f"{step}: errno {code.split(maxsplit=1)[0]}")
-    assert cause in problem.cause
+    assert cause in problem.why
     assert remedy in problem.remedy
 
 
@@ -324,7 +325,7 @@ def test_a_driver_that_never_answers_is_named() -> None:
     drivers = ["sha256 omap-sha256 priority 400 ahash module omap_sham"]
     sick = patient(health={"afalg_steps": steps}, crypto={"kernel_drivers": drivers})
     problem = only(sick, well=False)
-    assert problem.cause.startswith("omap-sha256 takes what it is given and never completes it")
+    assert problem.why.startswith("omap-sha256 takes what it is given and never completes it")
     assert "rmmod omap_sham" in problem.remedy
 
 
@@ -344,13 +345,13 @@ def test_what_is_told_fits_a_terminal(
     first = next(number for number, line in enumerate(lines) if line.startswith("    do:"))
     assert all(len(line) <= 80 for line in lines[:first]), lines
     assert "modprobe af_alg" in lines[first]
-    assert any(line.startswith("    cause: the kernel has no AF_ALG") for line in lines)
+    assert any(line.startswith("    why:   the kernel has no AF_ALG") for line in lines)
 
 
 def test_netlink_apart() -> None:
     sick = patient(crypto={"netlink_errno": 93}, health={"modules": ["optee"]})
     problem = only(sick, well=True)
-    assert "-93" in problem.what
+    assert "-93" in problem.claim
     assert problem.remedy.startswith("modprobe crypto_user")
 
 
@@ -372,7 +373,7 @@ def test_netlink_apart() -> None:
     ],
 )
 def test_what_spoils_figures(changes: dict[str, Any], name: str) -> None:
-    assert only(patient(**changes), well=False).name == name
+    assert only(patient(**changes), well=False).key == name
 
 
 @pytest.mark.parametrize(
@@ -385,7 +386,7 @@ def test_what_spoils_figures(changes: dict[str, Any], name: str) -> None:
     ],
 )
 def test_what_is_worth_knowing(changes: dict[str, Any], name: str) -> None:
-    assert only(patient(**changes), well=True).name == name
+    assert only(patient(**changes), well=True).key == name
 
 
 def test_a_clock_that_cannot_change_needs_no_governor() -> None:
@@ -394,7 +395,7 @@ def test_a_clock_that_cannot_change_needs_no_governor() -> None:
 
 def test_problems_are_data() -> None:
     sick = patient(kernel={"load_average": 9.0})
-    assert json.loads(msgspec.json.encode(examine(sick)))[0]["name"] == "load"
+    assert json.loads(msgspec.json.encode(examine(sick)))[0]["key"] == "load"
 
 
 def test_facts_that_are_all_unknown_are_survived() -> None:

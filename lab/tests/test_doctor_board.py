@@ -26,7 +26,7 @@ DIGEST = "/lib/optee_armtz/5e5b2f0c-6d0a-4b57-9c1e-3a7f41d28860.ta"
 
 def examined(board: VirtualBoard) -> dict[str, dict[str, Any]]:
     patient, problems = doctor._examine(board)
-    return {one["name"]: one for one in doctor._document(board.name, patient, problems)["problems"]}
+    return {one["key"]: one for one in doctor._document(board.name, patient, problems)["findings"]}
 
 
 @pytest.fixture
@@ -84,7 +84,7 @@ def test_faults_of_the_kernels_crypto_and_of_the_folder(qemu_v8: VirtualBoard) -
     with fault(qemu_v8, hide, show) as found:
         assert "errno 93" in found["crypto-netlink"]["evidence"]
         assert found["crypto-netlink"]["remedy"].startswith("modprobe crypto_user")
-        assert found["crypto-netlink"]["severity"] == "limits"
+        assert found["crypto-netlink"]["severity"] == "note"
 
     hide = kernel + "mv algif_hash.ko* /tmp/ && rmmod algif_hash"
     show = kernel + "mv /tmp/algif_hash.ko* . && modprobe algif_hash"
@@ -101,7 +101,7 @@ def test_faults_of_the_kernels_crypto_and_of_the_folder(qemu_v8: VirtualBoard) -
 
     said = qemu_v8.script('su user -c "$1/teebench --machine --json"', qemu_v8.directory).stdout
     theirs = Patient("x", msgspec.convert(msgspec.json.decode(said), Machine))
-    denied = {one.name: one for one in examine(theirs)}["tee-permission"]
+    denied = {one.key: one for one in examine(theirs)}["tee-permission"]
     assert "usermod -aG tee user" in denied.remedy
     with fault(qemu_v8, "chmod 600 /dev/tee0", "chmod 660 /dev/tee0"):
         seen = qemu_v8.script('su user -c "$1/teebench --machine"', qemu_v8.directory).text
@@ -116,7 +116,7 @@ def test_faults_of_the_kernels_crypto_and_of_the_folder(qemu_v8: VirtualBoard) -
     # All is repaired: a clean bill again.
     told = CliRunner().invoke(cli.cli, ["doctor", "qemu-v8", "--json"], standalone_mode=False)
     document = json.loads(told.stdout)
-    names = {one["name"] for one in document["problems"]}
+    names = {one["name"] for one in document["findings"]}
     assert names <= {"published-key", "emulated", "load"}, names
     assert told.return_value == (0 if document["meaningful"] else 1)
     assert document["meaningful"] is ("load" not in names)

@@ -24,6 +24,7 @@ from teemark.report.sections.cases import cases
 from teemark.report.sections.comparison import comparison
 from teemark.report.sections.costs import costs, inside
 from teemark.report.sections.counter import _deviations, by_its_own_clock
+from teemark.report.sections.first_use import more
 from teemark.report.sections.headline import headline
 from teemark.run import reader
 from teemark.run.reader import RunData
@@ -145,7 +146,7 @@ def test_what_would_decide() -> None:
     assert figures.more(1, 1) == "About 1 more sample a case would decide."
     assert figures.more(20, 1) == "About 20 more samples a case would decide."
     assert figures.more(2, 3) == "About 2 more starts a case would decide."
-    assert "no number of samples" in figures.more(None, 1)
+    assert "more samples won't decide" in figures.more(None, 1)
 
 
 def test_misfits() -> None:
@@ -416,6 +417,21 @@ def test_every_kind_of_run_has_its_answer() -> None:
     ):
         run = run_of({key: [value] * 9 for key, value in times.items()}, icount=True)
         assert [one.key for one in subject(run).found("answer")] == keys
+
+
+@pytest.mark.parametrize(
+    ("first", "others", "step", "says"),
+    [
+        (820.0, 700.0, 201.0, "within the clock's step"),  # 17 % apart, or not at all
+        (4300.0, 4150.0, 201.0, "the same"),
+        (4500.0, 4150.0, 201.0, "+8.4 %"),
+        (3800.0, 4150.0, 201.0, "−8.4 %"),  # noqa: RUF001
+    ],
+)
+def test_a_first_call_is_the_same_only_if_the_clock_could_tell(
+    first: float, others: float, step: float, says: str
+) -> None:
+    assert text((more(first, others, step),)) == says
 
 
 def test_all_cases() -> None:

@@ -73,6 +73,12 @@ def test_counts_and_shares() -> None:
     ]
 
 
+def test_whole_percents_are_not_rounded_away() -> None:
+    shares = (0.1146, 0.996, 1.146, 36.5234, float("inf"))
+    assert [plain(fmt.percent(x)) for x in shares] == ["11'%", "100'%", "115'%", "3652'%", "–'%"]  # noqa: RUF001
+    assert plain(fmt.percent(1.146, 1)) == "115'%"
+
+
 def test_intervals() -> None:
     assert plain(fmt.duration_interval(Interval(995_000, 1_020_000))) == "0.995 … 1.02 ms"
     assert plain(fmt.duration_interval(Interval(75_500, 75_500))) == "75.5 µs"

@@ -10,7 +10,6 @@ import pytest
 
 from synthetic import MACHINE, run_from
 from teemark.findings.offload import Offload, offloads
-from teemark.findings.offload_words import knowledge
 from teemark.model.models import build
 
 DEVICE = "ITS-PCI-MSIX 1 Edge virtio4-virtqueues"
@@ -106,7 +105,7 @@ def judged(
             order += 1
     end = {"type": "end", "complete": True, "reason": "done"}
     run = run_from([*records, end])
-    return list(offloads(run, build(run), knowledge()))
+    return list(offloads(run, build(run)))
 
 
 def outcome(*cases: list[dict[str, Any]], core: str | None = None) -> str:
@@ -120,6 +119,21 @@ def test_a_device_that_interrupts_each_call() -> None:
     (text,) = [one.text for one in found.evidence if one.kind == "interrupts"]
     assert "virtqueues" in text
     assert "100 times in 100 calls" in text
+
+
+def test_how_cpu_time_was_split_isnt_said() -> None:
+    """A kernel that counts by ticks gives a program all of what it did for it: 100 % user."""
+    (found,) = judged(case("sha256-ce"))
+    (text,) = [one.text for one in found.evidence if one.kind == "CPU time"]
+    assert text == "the process had the CPU 100\N{NARROW NO-BREAK SPACE}% of the time"
+
+
+def test_who_did_the_work_is_a_finding() -> None:
+    (found,) = judged(case("virtio_crypto_aes_cbc", cpu=0.3, raised=1.0))
+    assert (found.finding.topic, found.finding.status) == ("worker", "found")
+    assert found.finding.claim.endswith("/16384: accelerator.")
+    (unknown,) = judged(case(None))
+    assert (unknown.finding.status, unknown.finding.sure) == ("undecided", False)
 
 
 def test_a_device_whose_driver_is_not_known() -> None:

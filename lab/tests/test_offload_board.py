@@ -13,7 +13,6 @@ import pytest
 from teemark.base import paths
 from teemark.boards import VirtualBoard
 from teemark.findings.offload import offloads
-from teemark.findings.offload_words import knowledge
 from teemark.model.models import build
 from teemark.run import reader
 
@@ -64,7 +63,7 @@ def outcomes(board: VirtualBoard, *cases: str) -> dict[str, tuple[str, str | Non
     """Who did the work, and the driver, as the report concludes from what the board says."""
     done = board.capture(["teebench", "--samples", "8", *cases], check=False)
     run = reader.parse((done.text + "\n").encode().splitlines(keepends=True), file="board")
-    return {one.key: (one.outcome, one.driver) for one in offloads(run, build(run), knowledge())}
+    return {one.key: (one.outcome, one.driver) for one in offloads(run, build(run))}
 
 
 def test_verdicts_follow_the_work_and_not_the_priority(qemu_v8: VirtualBoard) -> None:

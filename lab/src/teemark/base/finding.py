@@ -20,6 +20,9 @@ Severity = Literal["error", "caution", "note"]
 """error: nothing can be concluded, or a figure can't be right. caution: the figures mean less than
 they seem to. note: all others."""
 
+SEVERITIES: tuple[Severity, ...] = ("error", "caution", "note")
+"""The worst first."""
+
 Topic = Literal[
     "answer", "cause", "choice", "worker", "trust", "conclusion", "board", "document", "call"
 ]

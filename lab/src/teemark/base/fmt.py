@@ -115,6 +115,9 @@ def roughly_size(number: float) -> str:
 
 
 def percent(share: float, significant: int = 2) -> str:
+    """Writes a share in percent; whole percents are never rounded away: 1.146 is 115 %."""
+    if math.isfinite(share):
+        significant = max(significant, len(str(int(abs(share) * 100))))
     return f"{digits(share * 100, significant)}{THIN}%"
 
 

@@ -11,8 +11,9 @@ import click
 from teemark.cli import complete
 
 if TYPE_CHECKING:
+    from teemark.base.finding import Finding
     from teemark.boards import Board
-    from teemark.doctor.patient import Patient, Problem
+    from teemark.doctor.patient import Patient
 
 
 @click.command("doctor")
@@ -43,14 +44,14 @@ def command(board: str, as_json: bool, everything: bool) -> int:
     return 0 if meaningful(problems) else 1
 
 
-def _examine(target: Board) -> tuple[Patient | None, tuple[Problem, ...]]:
+def _examine(target: Board) -> tuple[Patient | None, tuple[Finding, ...]]:
     from teemark.base.errors import TeemarkError
     from teemark.boards import ensure_installed
     from teemark.doctor import look
     from teemark.doctor.rules import examine
 
     wrong = look.program(target)
-    if wrong is not None and wrong.name == look.ABSENT:
+    if wrong is not None and wrong.key == look.ABSENT:
         try:
             ensure_installed(target)
         except TeemarkError as error:
@@ -62,7 +63,7 @@ def _examine(target: Board) -> tuple[Patient | None, tuple[Problem, ...]]:
     return patient, examine(patient)
 
 
-def _document(name: str, patient: Patient | None, problems: tuple[Problem, ...]) -> dict[str, Any]:
+def _document(name: str, patient: Patient | None, problems: tuple[Finding, ...]) -> dict[str, Any]:
     import msgspec
 
     from teemark.doctor.rules import meaningful
@@ -70,18 +71,18 @@ def _document(name: str, patient: Patient | None, problems: tuple[Problem, ...])
     return {
         "board": name,
         "meaningful": meaningful(problems),
-        "problems": [msgspec.to_builtins(problem) for problem in problems],
+        "findings": [msgspec.to_builtins(problem) for problem in problems],
         "machine": msgspec.to_builtins(patient.machine) if patient else None,
         "tas": [msgspec.to_builtins(ta) for ta in patient.tas] if patient else [],
         "openssl": list(patient.openssl) if patient else [],
     }
 
 
-_HEADS = {"blocks": "✗", "distorts": "!", "limits": "·"}
+_HEADS = {"error": "✗", "caution": "!", "note": "·"}
 
 
 def _tell(
-    name: str, patient: Patient | None, problems: tuple[Problem, ...], *, everything: bool
+    name: str, patient: Patient | None, problems: tuple[Finding, ...], *, everything: bool
 ) -> None:
     from teemark.base import fmt
     from teemark.base.console import paragraph, table_row, terminal
@@ -95,15 +96,15 @@ def _tell(
             table_row(console, harmless(f"{label:<16} {value}"), indent=" " * 17)
         console.print()
     for problem in problems:
-        table_row(console, harmless(f"{_HEADS[problem.severity]} {problem.what}"), indent="  ")
-        for label, text in (("cause:", problem.cause), ("seen:", problem.evidence)):
+        table_row(console, harmless(f"{_HEADS[problem.severity]} {problem.claim}"), indent="  ")
+        for label, text in (("why:", problem.why), ("seen:", problem.evidence)):
             table_row(console, harmless(f"    {label:<7}{text}"), indent=" " * 11)
         # Commands among them: to be copied, so they aren't broken.
         remedy = problem.remedy.replace("\n", "\n" + " " * 11)
         console.print(harmless(f"    do:    {remedy}"), markup=False, soft_wrap=True)
     if problems:
         console.print()
-    bad = [problem for problem in problems if problem.severity != "limits"]
+    bad = [problem for problem in problems if problem.severity != "note"]
     if meaningful(problems):
         note = f" ({fmt.plural(len(problems), 'thing')} worth knowing)"
         said = f"{name} is well: a benchmark means something{note if problems else ''}."

@@ -7,12 +7,13 @@ from typing import Any
 
 from teemark.base import scratch
 from teemark.base.errors import TeemarkError
+from teemark.base.finding import Finding
 from teemark.boards import answers, tas
 from teemark.boards.board import Board
 from teemark.boards.config import SshConfig
 from teemark.boards.ta_key import signed_with_published_key
 from teemark.boards.transfer import digest
-from teemark.doctor.patient import Patient, Problem, Ta
+from teemark.doctor.patient import Patient, Ta, error
 from teemark.run.records import Machine
 
 PROGRAM = "teebench"
@@ -35,24 +36,22 @@ case ,$found, in *,noexec,*) echo "noexec $best $found";; *) echo fine;; esac
 """
 
 
-def program(board: Board) -> Problem | None:
+def program(board: Board) -> Finding | None:
     """What keeps teebench from running on the board, after it was installed."""
     form = {"absent": "", "mode": ".+", "noexec": "/.*", "fine": ""}
     word, rest = board.ask(PROGRAM, form, _PROGRAM, board.directory).only()
     match word:
         case "absent":
-            return Problem(
+            return error(
                 ABSENT,
-                "blocks",
                 "teebench isn't on the board",
                 f"nothing is installed in {board.directory}",
                 f"no file teebench in {board.directory}",
                 f"teemark setup {board.name}",
             )
         case "mode":
-            return Problem(
+            return error(
                 "program-mode",
-                "blocks",
                 "teebench can't be run",
                 "its file may not be read or executed by this user",
                 rest,
@@ -60,9 +59,8 @@ def program(board: Board) -> Problem | None:
             )
         case "noexec":
             point = rest.split()[0]
-            return Problem(
+            return error(
                 "noexec",
-                "blocks",
                 "teebench can't be run",
                 f"{point}, where {board.directory} is, is mounted noexec",
                 f"/proc/mounts: {rest}",

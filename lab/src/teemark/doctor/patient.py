@@ -1,29 +1,38 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What is known of a board, and what can be said of it. Data only."""
+"""What is known of a board, and the findings that can be made of it. Data only."""
 
 from __future__ import annotations
 
 import os
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, replace
 
+from teemark.base.finding import Finding
 from teemark.run.records import Machine
 
-Severity = Literal["blocks", "distorts", "limits"]
-"""blocks: what a benchmark needs can't be used. distorts: its figures would mean little. limits:
-worth knowing, no reason not to measure."""
+
+def error(key: str, claim: str, why: str, evidence: str, remedy: str) -> Finding:
+    """Something that a benchmark needs can't be used."""
+    return Finding(
+        key=key,
+        topic="board",
+        severity="error",
+        claim=claim,
+        why=why,
+        evidence=evidence,
+        remedy=remedy,
+    )
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
-    name: str
-    severity: Severity
-    what: str
-    cause: str
-    evidence: str
-    remedy: str
+def caution(key: str, claim: str, why: str, evidence: str, remedy: str) -> Finding:
+    """The figures of a benchmark would mean little."""
+    return replace(error(key, claim, why, evidence, remedy), severity="caution")
+
+
+def note(key: str, claim: str, why: str, evidence: str, remedy: str) -> Finding:
+    """Worth knowing, but no reason not to measure."""
+    return replace(error(key, claim, why, evidence, remedy), severity="note")
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,9 @@ from __future__ import annotations
 import errno
 from collections.abc import Callable, Iterator
 
+from teemark.base.finding import SEVERITIES, Finding
 from teemark.doctor import kernel
-from teemark.doctor.patient import Patient, Problem, Severity, Ta
+from teemark.doctor.patient import Patient, Ta, caution, error, note
 
 HOT = 80.0
 """Degrees Celsius from which boards slow down, or are about to."""
@@ -22,29 +23,27 @@ ROOM = 64 << 20
 TEE_GROUP = "tee"
 
 
-def tee_device(p: Patient) -> Iterator[Problem]:
+def tee_device(p: Patient) -> Iterator[Finding]:
     tee = p.machine.tee
     if tee.device is not None:
         return
     if not p.wants_tee and not (p.machine.built_for or "").startswith(("aarch64", "arm")):
-        yield Problem(
+        yield note(
             "no-tee",
-            "limits",
             "there is no TEE",
             "OP-TEE runs on Arm, and nothing of a TEE is installed",
             p.why_not("tee.device"),
             "its cases are skipped; all others are measured",
         )
         return
-    severity: Severity = "blocks" if p.wants_tee else "limits"
+    make = error if p.wants_tee else note
     found = p.device("/dev/tee0")
     evidence = p.why_not("tee.device")
     if found is not None:
         mode, owner, group = found
         evidence += f"; /dev/tee0 is {mode}, {owner}:{group}, and you are {p.machine.health.user}"
-        yield Problem(
+        yield make(
             "tee-permission",
-            severity,
             "the TEE can't be used by this user",
             "only root may open /dev/tee0"
             if group == "root" or mode[3:5] != "rw"
@@ -65,9 +64,8 @@ def tee_device(p: Patient) -> Iterator[Problem]:
     fixable = p.option("OPTEE") == "n" or not p.loaded("optee")
     built_in = p.option("OPTEE") == "y"
     if fixable and not built_in:
-        yield Problem(
+        yield make(
             "tee-driver",
-            severity,
             "there is no TEE device",
             kernel.cause(p, "OPTEE", "optee"),
             f"{evidence}; {kernel.state(p, 'OPTEE', 'optee')}",
@@ -75,9 +73,8 @@ def tee_device(p: Patient) -> Iterator[Problem]:
             + "\nthen dmesg | grep -i optee says whether the firmware has started OP-TEE",
         )
     else:
-        yield Problem(
+        yield make(
             "tee-firmware",
-            severity,
             "there is no TEE device, though the kernel has its driver",
             "the firmware didn't start OP-TEE, or the device tree has no node /firmware/optee, or "
             "the device was removed",
@@ -88,12 +85,11 @@ def tee_device(p: Patient) -> Iterator[Problem]:
         )
 
 
-def libteec(p: Patient) -> Iterator[Problem]:
+def libteec(p: Patient) -> Iterator[Finding]:
     tee = p.machine.tee
     if tee.device is not None and tee.libteec is None:
-        yield Problem(
+        yield error(
             "libteec",
-            "blocks",
             "programs can't speak with the TEE",
             "libteec, OP-TEE's client library, isn't installed",
             p.why_not("tee.libteec"),
@@ -102,14 +98,13 @@ def libteec(p: Patient) -> Iterator[Problem]:
         )
 
 
-def supplicant(p: Patient) -> Iterator[Problem]:
+def supplicant(p: Patient) -> Iterator[Finding]:
     state = p.machine.tee.supplicant
     if p.machine.tee.device is None or state in ("running", None):
         return
     stopped = state == "stopped"
-    yield Problem(
+    yield error(
         "supplicant",
-        "blocks",
         "the TEE can load no Trusted Application and has no storage",
         "tee-supplicant is stopped by a signal or a debugger"
         if stopped
@@ -122,7 +117,7 @@ def supplicant(p: Patient) -> Iterator[Problem]:
     )
 
 
-def trusted_applications(p: Patient) -> Iterator[Problem]:
+def trusted_applications(p: Patient) -> Iterator[Finding]:
     if p.machine.tee.device is None or p.machine.tee.supplicant not in ("running", None):
         return  # said above, and no TA could be loaded
     for code, all_of_it in _by_code(p.tas).items():
@@ -144,9 +139,8 @@ def trusted_applications(p: Patient) -> Iterator[Problem]:
                 cause = "they were built for another OP-TEE, or are older than this teemark"
                 remedy = f"teemark setup {p.name}"
             case "no-memory":
-                yield Problem(
+                yield note(
                     "ta-memory",
-                    "limits",
                     f"Trusted Applications that don't fit: {named}",
                     "the TEE's memory for Trusted Applications is too small for them",
                     evidence,
@@ -156,9 +150,8 @@ def trusted_applications(p: Patient) -> Iterator[Problem]:
             case _:
                 cause = "the TEE's answer, with who gave it, is the evidence"
                 remedy = first.hint or "OP-TEE's console says more"
-        yield Problem(
+        yield error(
             "ta-key" if code == "ta-rejected" else "ta",
-            "blocks",
             f"Trusted Applications can't be used: {named}",
             cause,
             evidence,
@@ -174,12 +167,11 @@ def _by_code(tas: tuple[Ta, ...]) -> dict[str, list[Ta]]:
     return found
 
 
-def published_key(p: Patient) -> Iterator[Problem]:
+def published_key(p: Patient) -> Iterator[Finding]:
     open_to_all = [ta for ta in p.tas if ta.opened and ta.published_key]
     if open_to_all:
-        yield Problem(
+        yield note(
             "published-key",
-            "limits",
             "anybody can sign Trusted Applications for this board",
             "its OP-TEE was built with the key that OP-TEE publishes, private half and all",
             f"a session was opened with {open_to_all[0].name}, signed with it",
@@ -217,7 +209,7 @@ _AFALG_ERRORS = {
 """Causes and remedies that no fact of the board changes."""
 
 
-def afalg(p: Patient) -> Iterator[Problem]:
+def afalg(p: Patient) -> Iterator[Finding]:
     """Each error of each step has its own cause."""
     for step, code, words in p.steps():
         if not code:
@@ -257,17 +249,16 @@ def afalg(p: Patient) -> Iterator[Problem]:
                     "dmesg may say more; the cases are skipped with this reason",
                 ),
             )
-        yield Problem(f"afalg-{kind}", "limits", _lost(kind), cause, evidence, remedy)
+        yield note(f"afalg-{kind}", _lost(kind), cause, evidence, remedy)
 
 
-def _never_answers(p: Patient, kind: str, evidence: str, driver: str) -> Problem:
+def _never_answers(p: Patient, kind: str, evidence: str, driver: str) -> Finding:
     """A run would wait for it as long."""
     listed = [line.split() for line in p.machine.crypto.kernel_drivers or ()]
     module = next((words[-1] for words in listed if words[1:2] == [driver]), None)
     unload = f"rmmod {module}, then" if module not in (None, "kernel") else "meanwhile"
-    return Problem(
+    return error(
         f"afalg-{kind}",
-        "blocks",
         f"a run that measures the kernel's crypto ({kind}) never ends",
         f"{driver} takes what it is given and never completes it: its hardware may have no clock, "
         "no power, no interrupt or no DMA channel",
@@ -283,10 +274,9 @@ def _lost(kind: str) -> str:
     return f"the kernel's crypto can't be measured over AF_ALG: {kind}"
 
 
-def _netlink(p: Patient, evidence: str) -> Problem:
-    return Problem(
+def _netlink(p: Patient, evidence: str) -> Finding:
+    return note(
         "crypto-netlink",
-        "limits",
         "libkcapi's programs fail with error -93; teemark needs no netlink",
         "libkcapi opens a NETLINK_CRYPTO socket; " + kernel.cause(p, "CRYPTO_USER", "crypto_user"),
         f"{evidence}; {kernel.state(p, 'CRYPTO_USER', 'crypto_user')}",
@@ -294,12 +284,11 @@ def _netlink(p: Patient, evidence: str) -> Problem:
     )
 
 
-def libcrypto(p: Patient) -> Iterator[Problem]:
+def libcrypto(p: Patient) -> Iterator[Finding]:
     crypto = p.machine.crypto
     if crypto.libcrypto is None:
-        yield Problem(
+        yield note(
             "libcrypto",
-            "limits",
             "OpenSSL can't be measured",
             "libcrypto isn't installed",
             p.why_not("crypto.libcrypto"),
@@ -307,9 +296,8 @@ def libcrypto(p: Patient) -> Iterator[Problem]:
             "Buildroot: BR2_PACKAGE_OPENSSL=y",
         )
     for line in p.machine.health.openssl_environment or ():
-        yield Problem(
+        yield caution(
             "openssl-environment",
-            "distorts",
             "OpenSSL isn't measured as programs find it",
             "the environment hides instructions of the CPU from it, or changes its settings",
             line,
@@ -317,7 +305,7 @@ def libcrypto(p: Patient) -> Iterator[Problem]:
         )
 
 
-def governor(p: Patient) -> Iterator[Problem]:
+def governor(p: Patient) -> Iterator[Finding]:
     cpu = p.machine.cpu
     found = [word.split()[-1] for word in cpu.governor or ()]
     slow = sorted({word for word in found if word != "performance"})
@@ -325,9 +313,8 @@ def governor(p: Patient) -> Iterator[Problem]:
     if slow and not fixed:
         now = ", ".join(cpu.khz_now or ())
         most = ", ".join(cpu.khz_max or ())
-        yield Problem(
+        yield caution(
             "governor",
-            "distorts",
             "the CPU's clock changes while it is measured",
             f"the cpufreq governor is {', '.join(slow)}",
             f"now {now} kHz, at most {most} kHz",
@@ -336,13 +323,12 @@ def governor(p: Patient) -> Iterator[Problem]:
         )
 
 
-def heat(p: Patient) -> Iterator[Problem]:
+def heat(p: Patient) -> Iterator[Finding]:
     for line in p.machine.cpu.temperature or ():
         number = line.removesuffix(" °C").split()[-1]
         if number.replace(".", "", 1).isdigit() and float(number) >= HOT:
-            yield Problem(
+            yield caution(
                 "temperature",
-                "distorts",
                 "the board is hot, and slows down or will",
                 "no cooling, or a load",
                 line,
@@ -353,9 +339,8 @@ def heat(p: Patient) -> Iterator[Problem]:
     if bits & 0xF:
         why = {1: "too little voltage", 2: "a capped clock", 4: "throttling", 8: "the heat limit"}
         now = ", ".join(text for bit, text in why.items() if bits & bit)
-        yield Problem(
+        yield caution(
             "throttled",
-            "distorts",
             "the firmware slows the CPU down now",
             now,
             f"get_throttled {word}",
@@ -363,12 +348,11 @@ def heat(p: Patient) -> Iterator[Problem]:
         )
 
 
-def load(p: Patient) -> Iterator[Problem]:
+def load(p: Patient) -> Iterator[Finding]:
     average, cpus = p.machine.kernel.load_average, p.machine.cpu.online or 1
     if average is not None and average > LOADED * cpus:
-        yield Problem(
+        yield caution(
             "load",
-            "distorts",
             "other programs use the CPUs",
             "processes that run beside the benchmark",
             f"load average {average:.2f} with {cpus} CPU{'s' if cpus > 1 else ''}",
@@ -379,12 +363,11 @@ def load(p: Patient) -> Iterator[Problem]:
 _SLOW_KERNELS = {"KASAN": "checks every access to memory", "LOCKDEP": "checks every lock"}
 
 
-def debug_kernel(p: Patient) -> Iterator[Problem]:
+def debug_kernel(p: Patient) -> Iterator[Finding]:
     for option, does in _SLOW_KERNELS.items():
         if p.option(option) == "y":
-            yield Problem(
+            yield caution(
                 "debug-kernel",
-                "distorts",
                 "the kernel is a debug build",
                 f"CONFIG_{option}=y {does}",
                 f"CONFIG_{option}=y in {p.machine.kernel.options_from}",
@@ -392,13 +375,12 @@ def debug_kernel(p: Patient) -> Iterator[Problem]:
             )
 
 
-def tracing(p: Patient) -> Iterator[Problem]:
+def tracing(p: Patient) -> Iterator[Finding]:
     health = p.machine.health
     on = health.trace_events not in (None, "0")
     if health.tracer not in (None, "nop") or on:
-        yield Problem(
+        yield caution(
             "tracing",
-            "distorts",
             "the kernel records traces while it is measured",
             "tracing was left on",
             f"current_tracer {health.tracer}, events/enable {health.trace_events}",
@@ -406,12 +388,11 @@ def tracing(p: Patient) -> Iterator[Problem]:
         )
 
 
-def clock(p: Patient) -> Iterator[Problem]:
+def clock(p: Patient) -> Iterator[Finding]:
     found = p.machine.clock
     if found.clocksource == "jiffies" or (found.resolution_ns or 0) > COARSE_NS:
-        yield Problem(
+        yield caution(
             "clock",
-            "distorts",
             "the clock is too coarse for short calls",
             f"the clocksource is {found.clocksource}",
             f"steps of {found.resolution_ns} ns",
@@ -420,16 +401,15 @@ def clock(p: Patient) -> Iterator[Problem]:
         )
 
 
-def room(p: Patient) -> Iterator[Problem]:
+def room(p: Patient) -> Iterator[Finding]:
     memory, disk = p.machine.memory.available_bytes, p.machine.health.disk_free_bytes
     for name, free, remedy in (
         ("memory", memory, "end other programs; smaller plans"),
         ("disk", disk, "make room, or TEEMARK_DIR=/another/folder in the environment"),
     ):
         if free is not None and free < ROOM:
-            yield Problem(
+            yield caution(
                 name,
-                "distorts",
                 f"there is little room: {name}",
                 "the largest messages and files of a plan don't fit",
                 f"{free >> 20} MiB free",
@@ -437,11 +417,10 @@ def room(p: Patient) -> Iterator[Problem]:
             )
 
 
-def emulated(p: Patient) -> Iterator[Problem]:
+def emulated(p: Patient) -> Iterator[Finding]:
     if p.machine.board.emulated and not p.icount:
-        yield Problem(
+        yield note(
             "emulated",
-            "limits",
             "its times are those of an emulator",
             "the CPU is software",
             p.machine.board.emulated_told_by or "it says so",
@@ -449,12 +428,11 @@ def emulated(p: Patient) -> Iterator[Problem]:
         )
 
 
-def shared_memory(p: Patient) -> Iterator[Problem]:
+def shared_memory(p: Patient) -> Iterator[Finding]:
     capabilities = p.machine.tee.capabilities
     if capabilities is not None and "registered memory" not in capabilities:
-        yield Problem(
+        yield note(
             "shared-memory",
-            "limits",
             "buffers are copied on each call",
             "OP-TEE was built without dynamic shared memory",
             f"capabilities: {', '.join(capabilities) or 'none'}",
@@ -465,7 +443,7 @@ def shared_memory(p: Patient) -> Iterator[Problem]:
 _SILICON = ("raspberrypi,3", "raspberrypi,4", "brcm,bcm2837", "brcm,bcm2711", "brcm,bcm2835")
 
 
-def crypto_instructions(p: Patient) -> Iterator[Problem]:
+def crypto_instructions(p: Patient) -> Iterator[Finding]:
     """Missing in silicon, or only hidden from programs?"""
     machine = p.machine
     features, built = machine.cpu.features, machine.built_for or ""
@@ -482,9 +460,8 @@ def crypto_instructions(p: Patient) -> Iterator[Problem]:
     else:
         cause = "the chip was made without them, or the firmware or a 32-bit kernel hides them"
         remedy = "the chip's manual says which; a 64-bit kernel and system show those there are"
-    yield Problem(
+    yield note(
         "crypto-instructions",
-        "limits",
         "the CPU has no crypto instructions for programs",
         cause,
         evidence,
@@ -501,7 +478,7 @@ _ENGINES = {
 }
 
 
-def accelerator(p: Patient) -> Iterator[Problem]:
+def accelerator(p: Patient) -> Iterator[Finding]:
     """A chip with an engine whose driver isn't built."""
     compatible = p.machine.board.compatible or ()
     for chip, drivers in _ENGINES.items():
@@ -513,9 +490,8 @@ def accelerator(p: Patient) -> Iterator[Problem]:
             if p.option(option) == "n" or (p.option(option) == "m" and not p.loaded(module))
         ]
         for option, module in lacking:
-            yield Problem(
+            yield note(
                 "accelerator",
-                "limits",
                 f"the chip's crypto engine isn't used: {module}",
                 kernel.cause(p, option, module),
                 kernel.state(p, option, module),
@@ -523,11 +499,10 @@ def accelerator(p: Patient) -> Iterator[Problem]:
             )
 
 
-def random_source(p: Patient) -> Iterator[Problem]:
+def random_source(p: Patient) -> Iterator[Finding]:
     if p.machine.crypto.hwrng is None:
-        yield Problem(
+        yield note(
             "hwrng",
-            "limits",
             "there is no hardware random source",
             "the chip has none that this kernel knows, or its driver isn't there",
             f"{p.why_not('crypto.hwrng')}; available: {p.machine.health.rng_available}",
@@ -535,11 +510,10 @@ def random_source(p: Patient) -> Iterator[Problem]:
         )
 
 
-def old_program(p: Patient) -> Iterator[Problem]:
+def old_program(p: Patient) -> Iterator[Finding]:
     if p.machine.health.afalg_steps is None:
-        yield Problem(
+        yield note(
             "old-program",
-            "limits",
             "half of this examination is missing",
             "the teebench on the board is older than this teemark",
             f"it is version {p.machine.teebench}, and says nothing of its health",
@@ -547,7 +521,7 @@ def old_program(p: Patient) -> Iterator[Problem]:
         )
 
 
-Rule = Callable[[Patient], Iterator[Problem]]
+Rule = Callable[[Patient], Iterator[Finding]]
 
 RULES: tuple[Rule, ...] = (
     old_program,
@@ -572,15 +546,13 @@ RULES: tuple[Rule, ...] = (
     emulated,
 )
 
-_ORDER = ("blocks", "distorts", "limits")
 
-
-def examine(patient: Patient) -> tuple[Problem, ...]:
+def examine(patient: Patient) -> tuple[Finding, ...]:
     """All that is wrong, the worst first."""
     found = [problem for rule in RULES for problem in rule(patient)]
-    return tuple(sorted(found, key=lambda problem: _ORDER.index(problem.severity)))
+    return tuple(sorted(found, key=lambda problem: SEVERITIES.index(problem.severity)))
 
 
-def meaningful(problems: tuple[Problem, ...]) -> bool:
+def meaningful(problems: tuple[Finding, ...]) -> bool:
     """Would a benchmark mean something?"""
-    return all(problem.severity == "limits" for problem in problems)
+    return all(problem.severity == "note" for problem in problems)

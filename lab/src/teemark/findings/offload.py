@@ -10,15 +10,20 @@ verdict is `unknown` where the pieces contradict each other or nothing speaks.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
+from functools import cache
 from typing import Literal
 
 from teemark.base import fmt
+from teemark.base.errors import ConfigError
+from teemark.base.finding import Finding
+from teemark.findings.ground import Ground
 from teemark.model.decide import above, within
 from teemark.model.models import Cost, Models
 from teemark.model.stats import CaseStats, Estimate, estimate
+from teemark.reference.data import KernelDriver, Reference, load
 from teemark.run.reader import MeasuredCase, RunData
 from teemark.run.records import InterruptLine, Masked, Watched
 
@@ -65,39 +70,23 @@ _STORAGE_AND_WIRES = re.compile(
 of the CPU they are the lines that no accelerator has."""
 
 
-@dataclass(frozen=True, slots=True)
-class KnownDriver:
-    """What a driver of the kernel is, by its source."""
-
-    pattern: str
-    kind: Kind
-    fallback_below: int | None
-    source: str
-
-
-@dataclass(frozen=True, slots=True)
-class KnownCycles:
-    """What a core is known to take."""
-
-    core: str
-    algorithm: str
-    implementation: str
-    cycles: float
-    source: str
-
-    @property
-    def kind(self) -> Kind:
-        return "cpu-instructions" if self.implementation in ("ce", "sha-ni") else "software"
+WORDS: dict[Outcome, str] = {
+    "accelerator": "accelerator",
+    "cpu-instructions": "CPU instructions",
+    "software": "software",
+    "mixed": "mixed",
+    "unknown": "unknown",
+}
+PROVEN: dict[Outcome, str] = WORDS | {"accelerator": "an accelerator"}
 
 
-@dataclass(frozen=True, slots=True)
-class Knowledge:
-    drivers: tuple[KnownDriver, ...] = ()
-    cycles: tuple[KnownCycles, ...] = ()
-
-    def driver(self, name: str) -> KnownDriver | None:
-        """The first line that fits, as the table orders them."""
-        return next((one for one in self.drivers if fnmatchcase(name, one.pattern)), None)
+@cache
+def knowledge() -> Reference:
+    """Returns what reference/ has of drivers and cores; nothing outside a checkout."""
+    try:
+        return load()
+    except ConfigError:
+        return Reference({}, {}, {})
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,16 +108,32 @@ class Offload:
     others: float | None = None
     """CPU time of everybody else a call, ns: kernel threads that feed a device."""
 
+    @property
+    def finding(self) -> Finding:
+        unknown = self.outcome == "unknown"
+        return Finding(
+            key=f"worker/{self.key}",
+            topic="worker",
+            status="undecided" if unknown else "found",
+            claim=f"{self.key}: {WORDS[self.outcome]}.",
+            evidence="; ".join(part.text for part in self.evidence) + ".",
+            sure=not unknown,
+        )
 
-def offloads(
-    run: RunData, models: Models, knowledge: Knowledge | None = None
-) -> tuple[Offload, ...]:
-    """A verdict on each case that a device may have worked on."""
-    known = knowledge or Knowledge()
+
+def offloads(run: RunData, models: Models, known: Reference | None = None) -> tuple[Offload, ...]:
+    """Judges each case that a device may have worked on, by `known` or else by reference/."""
+    known = known or knowledge()
     cases = [case for case in run.sound if _of_interest(case)]
     return tuple(
         judge(run, models, case, known) for case in cases if models.case(case.case.case) is not None
     )
+
+
+def workers(ground: Ground) -> Iterator[Finding]:
+    """Yields a finding a case: who did the work."""
+    for one in offloads(ground.run, ground.models):
+        yield one.finding
 
 
 def _of_interest(measured: MeasuredCase) -> bool:
@@ -138,7 +143,7 @@ def _of_interest(measured: MeasuredCase) -> bool:
     return looked and case.bytes is not None
 
 
-def judge(run: RunData, models: Models, measured: MeasuredCase, known: Knowledge) -> Offload:
+def judge(run: RunData, models: Models, measured: MeasuredCase, known: Reference) -> Offload:
     case, stats = measured.case, models.case(measured.case.case)
     assert stats is not None
     about = _Case(run, models, measured, stats, known)
@@ -192,7 +197,7 @@ class _Case:
     models: Models
     measured: MeasuredCase
     stats: CaseStats
-    known: Knowledge
+    known: Reference
 
     @property
     def driver(self) -> str | None:
@@ -200,8 +205,10 @@ class _Case:
         return found.name if found is not None else None
 
     @property
-    def row(self) -> KnownDriver | None:
-        return self.known.driver(self.driver) if self.driver is not None else None
+    def row(self) -> KernelDriver | None:
+        """The first row of the table that fits."""
+        rows = (one for one in self.known.drivers if fnmatchcase(self.driver or "", one.driver))
+        return next(rows, None)
 
     @property
     def rate(self) -> float | None:
@@ -246,10 +253,8 @@ class _Case:
         share = self.share
         if share is None:
             return None
-        user = sum(sample.user_us or 0 for sample in self.measured.samples)
-        system = sum(sample.sys_us or 0 for sample in self.measured.samples)
-        split = fmt.percent(user / (user + system), 2) if user + system else "none"
-        text = f"the process had the CPU {fmt.percent(share, 2)} of the time, {split} of it user"
+        # Not how it was split: a kernel that counts by ticks gives the program all of it.
+        text = f"the process had the CPU {fmt.percent(share, 2)} of the time"
         speaks: tuple[Kind, ...] = ()
         if share >= BUSY:
             speaks = ("cpu-instructions", "software")
@@ -353,19 +358,20 @@ class _Case:
         algorithm = self.measured.case.algorithm
         software = [
             row
-            for row in self.known.cycles
-            if (row.core, row.algorithm, row.kind) == (core, algorithm, "software")
+            for row in self.known.cycles_for(core, algorithm)
+            if row.implementation not in ("ce", "sha-ni")
         ]
         byte = self.stats.cpu.total.scaled(clock / 1e9 / size)
         if not software or byte.interval is None:
             return None
         fastest = min(software, key=lambda row: row.cycles)
+        least = float(fastest.cycles)
         text = f"{fmt.digits(byte.value)} CPU cycles a byte; the fastest published software takes "
-        text += f"{fastest.cycles:g} ({fastest.source})"
+        text += f"{least:g} ({fastest.source})"
         speaks: tuple[Kind, ...] = ()
-        if byte.interval.high < fastest.cycles / NEWER:
+        if byte.interval.high < least / NEWER:
             speaks = ("cpu-instructions", "accelerator")
-        elif byte.interval.low > fastest.cycles / NEWER:
+        elif byte.interval.low > least / NEWER:
             speaks = ("software",)
         return Evidence("cycles a byte", text, speaks, "hint")
 

@@ -19,6 +19,7 @@ from teemark.findings import (
     keys,
     machine,
     memory,
+    offload,
     storage,
     trust,
 )
@@ -57,6 +58,7 @@ RULES: tuple[Rule, ...] = (
     call.ree_time,
     crypto.slow_random,
     choices.choices,
+    offload.workers,
     trust.two_clocks,
     trust.harness,
     trust.misfits,

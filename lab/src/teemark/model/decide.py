@@ -14,8 +14,8 @@ from teemark.model.stats import ENOUGH, Estimate
 Answer = Literal["yes", "no", "undecided"]
 Side = Literal["faster", "slower", "same", "undecided"]
 
-MOST = 1_000_000
-"""More samples than that decide nothing: the figure is as good as at its threshold."""
+MOST = 10_000
+"""Samples of a case, or starts, beyond which nobody goes: what needs more stays undecided."""
 
 ALIKE = 1.01
 """Two things are as fast as each other when their ratio is within this either way, with all of its

@@ -7,8 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from teemark.base.interval import Interval
-from teemark.findings.offload import Outcome
-from teemark.findings.offload_words import PROVEN, WORDS, judged
+from teemark.findings.offload import PROVEN, WORDS, Outcome, offloads
 from teemark.findings.subject import Subject
 from teemark.model import stats
 from teemark.model.stats import Estimate, Summary, summarize
@@ -227,7 +226,7 @@ class Lookup:
     def done_by(self, key: str) -> str:
         """Who did the work of a case, by the evidence: an accelerator, the CPU's instructions …"""
         self._case(key)
-        for one in judged(self.subject.run, self.subject.models):
+        for one in offloads(self.subject.run, self.subject.models):
             if one.key == key:
                 return f"{WORDS[one.outcome]} ({one.driver})" if one.driver else WORDS[one.outcome]
         raise NotKnown("this run wasn't watched: it is of an older teebench")
@@ -250,7 +249,7 @@ class Lookup:
     def _fastest(self, outcome: Outcome, work: str, parameters: str) -> str:
         """The case of the kernel's fastest driver that an outcome is proven of."""
         found = {}
-        for one in judged(self.subject.run, self.subject.models):
+        for one in offloads(self.subject.run, self.subject.models):
             case = self.subject.run.cases[one.key].case
             mine = (f"{case.workload}/{case.algorithm}", case.parameters) == (work, parameters)
             if mine and one.driver is not None:

@@ -6,8 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from teemark.base import fmt
-from teemark.findings.offload import Offload
-from teemark.findings.offload_words import WORDS, judged
+from teemark.findings.offload import WORDS, Offload, offloads
 from teemark.findings.subject import Subject, section
 from teemark.page.blocks import Block, Bullets, Cell, Code, Column, Fold, Section, Strong, Table
 
@@ -26,7 +25,7 @@ def offload(subjects: Sequence[Subject]) -> Section | None:
 
 
 def _of(subject: Subject) -> list[Block]:
-    found = judged(subject.run, subject.models)
+    found = offloads(subject.run, subject.models)
     if not found:
         return []
     groups: dict[tuple[str, str], list[Offload]] = {}
@@ -43,7 +42,7 @@ def _of(subject: Subject) -> list[Block]:
                     Code(one.key),
                     " ",
                     Strong(WORDS[one.outcome]),
-                    ": " + "; ".join(part.text for part in one.evidence) + ".",
+                    f": {one.finding.evidence}",
                 )
                 for one in group
             )
