@@ -1,0 +1,488 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "client.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <openssl/core_names.h>
+#include <openssl/crypto.h>
+#include <openssl/ec.h>
+#include <openssl/evp.h>
+#include <openssl/rand.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+size_t tz_client_size(void)
+{
+	return sizeof(struct tz_client);
+}
+
+static void put32(uint8_t *p, uint32_t x)
+{
+	p[0] = (uint8_t)(x >> 24);
+	p[1] = (uint8_t)(x >> 16);
+	p[2] = (uint8_t)(x >> 8);
+	p[3] = (uint8_t)x;
+}
+
+static uint32_t get32(const uint8_t *p)
+{
+	return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 |
+	       (uint32_t)p[2] << 8 | p[3];
+}
+
+/* -- the file ------------------------------------------------------------- */
+
+static void print_hex(FILE *file, const char *name, const uint8_t *p, size_t n)
+{
+	fprintf(file, "%s ", name);
+	for (size_t i = 0; i < n; i++)
+		fprintf(file, "%02x", p[i]);
+	fputc('\n', file);
+}
+
+static bool parse_hex(const char *text, uint8_t *out, size_t n)
+{
+	if (strlen(text) != 2 * n)
+		return false;
+	for (size_t i = 0; i < n; i++) {
+		unsigned int byte = 0;
+
+		if (sscanf(text + 2 * i, "%2x", &byte) != 1)
+			return false;
+		out[i] = (uint8_t)byte;
+	}
+	return true;
+}
+
+int tz_client_save(const struct tz_client *client, struct error *err)
+{
+	char beside[sizeof(client->path) + 5];
+	FILE *file = NULL;
+	int fd = -1, rc = 0;
+
+	snprintf(beside, sizeof(beside), "%s.new", client->path);
+	fd = open(beside, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	file = fd < 0 ? NULL : fdopen(fd, "w");
+	if (!file) {
+		rc = error_set(err, -errno, "can't write %s: %s", beside,
+			       strerror(errno));
+		if (fd >= 0)
+			close(fd);
+		return rc;
+	}
+	fprintf(file, "teemq 1\nid %s\n", client->id);
+	print_hex(file, "key", client->key, sizeof(client->key));
+	fprintf(file, "epoch %u\n", client->epoch);
+	if (client->has_identity)
+		print_hex(file, "identity", client->identity,
+			  sizeof(client->identity));
+	if (fflush(file) || fsync(fd))
+		rc = -errno;
+	if (fclose(file) && !rc)
+		rc = -errno;
+	if (!rc && rename(beside, client->path))
+		rc = -errno;
+	if (rc) {
+		unlink(beside);
+		return error_set(err, rc, "can't write %s: %s", client->path,
+				 strerror(-rc));
+	}
+	return 0;
+}
+
+static int set_id(struct tz_client *client, const char *id, struct error *err)
+{
+	size_t len = strlen(id);
+
+	if (!len || len > TZ_ID_MAX || strpbrk(id, " \n/+#"))
+		return error_set(
+			err, -EINVAL,
+			"'%s' is no client id: 1 to %u bytes, no space, /, + or #",
+			id, TZ_ID_MAX);
+	memcpy(client->id, id, len + 1);
+	return 0;
+}
+
+static int set_path(struct tz_client *client, const char *path,
+		    struct error *err)
+{
+	if (strlen(path) >= sizeof(client->path))
+		return error_set(err, -ENAMETOOLONG, "the path is too long");
+	strcpy(client->path, path);
+	return 0;
+}
+
+int tz_client_make(struct tz_client *client, const char *id, const char *path,
+		   struct error *err)
+{
+	int rc = 0;
+
+	memset(client, 0, sizeof(*client));
+	rc = set_id(client, id, err);
+	if (!rc)
+		rc = set_path(client, path, err);
+	if (rc)
+		return rc;
+	if (!access(path, F_OK)) {
+		error_set(err, -EEXIST, "%s is there already", path);
+		error_hint(err, "a key that is replaced can't open what is on "
+				"its way: remove the file if you mean it");
+		return -EEXIST;
+	}
+	if (RAND_bytes(client->key, sizeof(client->key)) != 1)
+		return error_set(err, -EIO, "OpenSSL has no random bytes");
+	return tz_client_save(client, err);
+}
+
+int tz_client_load(struct tz_client *client, const char *path,
+		   struct error *err)
+{
+	char line[512], name[32], value[300];
+	unsigned int found = 0;
+	FILE *file = NULL;
+	int rc = 0;
+
+	memset(client, 0, sizeof(*client));
+	rc = set_path(client, path, err);
+	if (rc)
+		return rc;
+	file = fopen(path, "re");
+	if (!file)
+		return error_set(err, -errno, "can't read %s: %s", path,
+				 strerror(errno));
+	while (fgets(line, sizeof(line), file)) {
+		if (sscanf(line, "%31s %299s", name, value) != 2)
+			continue;
+		if (!strcmp(name, "teemq"))
+			found |= strcmp(value, "1") ? 0 : 1;
+		else if (!strcmp(name, "id"))
+			found |= set_id(client, value, NULL) ? 0 : 2;
+		else if (!strcmp(name, "key"))
+			found |= parse_hex(value, client->key, TZ_KEY_BYTES) ?
+					 4 :
+					 0;
+		else if (!strcmp(name, "epoch"))
+			client->epoch = (uint32_t)strtoul(value, NULL, 10);
+		else if (!strcmp(name, "identity"))
+			client->has_identity = parse_hex(value,
+							 client->identity,
+							 TZ_POINT_BYTES);
+	}
+	fclose(file);
+	OPENSSL_cleanse(line, sizeof(line));
+	OPENSSL_cleanse(value, sizeof(value));
+	if (found != 7) {
+		error_set(err, -EINVAL, "%s is no file of a client's key",
+			  path);
+		error_hint(err, "`teemq key ID FILE` makes one");
+		return -EINVAL;
+	}
+	return 0;
+}
+
+void tz_client_wipe(struct tz_client *client)
+{
+	OPENSSL_cleanse(client, sizeof(*client));
+}
+
+/* -- AES-256-GCM ---------------------------------------------------------- */
+
+struct part {
+	const void *at;
+	size_t len;
+};
+
+/* tag: written if encrypt, else compared. False: wrong tag, or no memory. */
+static bool gcm(bool encrypt, const uint8_t *key, const uint8_t *nonce,
+		const struct part *parts, size_t count, const uint8_t *in,
+		size_t len, uint8_t *out, uint8_t *tag)
+{
+	EVP_CIPHER_CTX *ctx = EVP_CIPHER_CTX_new();
+	uint8_t rest[16];
+	int n = 0;
+	bool ok = ctx && EVP_CipherInit_ex(ctx, EVP_aes_256_gcm(), NULL, key,
+					   nonce, encrypt) == 1;
+
+	for (size_t i = 0; ok && i < count; i++)
+		ok = EVP_CipherUpdate(ctx, NULL, &n, parts[i].at,
+				      (int)parts[i].len) == 1;
+	ok = ok && (!len || EVP_CipherUpdate(ctx, out, &n, in, (int)len) == 1);
+	if (ok && !encrypt)
+		ok = EVP_CIPHER_CTX_ctrl(ctx, EVP_CTRL_GCM_SET_TAG,
+					 TZ_TAG_BYTES, tag) == 1;
+	ok = ok && EVP_CipherFinal_ex(ctx, rest, &n) == 1;
+	if (ok && encrypt)
+		ok = EVP_CIPHER_CTX_ctrl(ctx, EVP_CTRL_GCM_GET_TAG,
+					 TZ_TAG_BYTES, tag) == 1;
+	EVP_CIPHER_CTX_free(ctx);
+	return ok;
+}
+
+/* head: complete. receiver: "" for messages that don't go to one. */
+static bool gcm_message(bool encrypt, const uint8_t *key, const uint8_t *head,
+			const char *topic, const char *receiver,
+			const uint8_t *in, size_t len, uint8_t *out,
+			uint8_t *tag)
+{
+	size_t topic_len = strlen(topic);
+	const uint8_t length[2] = { (uint8_t)(topic_len >> 8),
+				    (uint8_t)topic_len };
+	const struct part parts[] = {
+		{ head, TZ_FIXED + head[TZ_FIXED - 1] },
+		{ length, 2 },
+		{ topic, topic_len },
+		{ receiver, strlen(receiver) },
+	};
+
+	return gcm(encrypt, key, head + TZ_NONCE, parts, 4, in, len, out, tag);
+}
+
+/* -- messages ------------------------------------------------------------- */
+
+/* A counter and a salt that this key never had, also after a crash. */
+static int next_counter(struct tz_client *client, struct error *err)
+{
+	if (client->counter && client->counter != UINT32_MAX) {
+		client->counter++;
+		return 0;
+	}
+	if (client->epoch == UINT32_MAX)
+		return error_set(err, -EOVERFLOW,
+				 "%s has had all of its epochs: enrol it anew",
+				 client->id);
+	if (RAND_bytes(client->salt, sizeof(client->salt)) != 1)
+		return error_set(err, -EIO, "OpenSSL has no random bytes");
+	client->salt[0] &= 0x7f;
+	client->epoch++;
+	client->counter = 1;
+	return tz_client_save(client, err);
+}
+
+static int seal(struct tz_client *client, enum tz_direction direction,
+		const char *topic, const void *plain, size_t len, uint8_t *out,
+		struct error *err)
+{
+	size_t id_len = strlen(client->id), head_len = TZ_FIXED + id_len;
+	int rc = 0;
+
+	if (len > (256u << 10) || strlen(topic) > TZ_TOPIC_MAX)
+		return error_set(err, -EMSGSIZE,
+				 "a message has at most 262144 bytes, a topic "
+				 "%u",
+				 TZ_TOPIC_MAX);
+	rc = next_counter(client, err);
+	if (rc)
+		return rc;
+	out[0] = 'T';
+	out[1] = 'Z';
+	out[2] = TZ_VERSION;
+	out[3] = (uint8_t)direction;
+	put32(out + TZ_EPOCH, client->epoch);
+	put32(out + TZ_COUNTER, client->counter);
+	memcpy(out + TZ_NONCE, client->salt, sizeof(client->salt));
+	put32(out + TZ_NONCE + sizeof(client->salt), client->counter);
+	out[TZ_FIXED - 1] = (uint8_t)id_len;
+	memcpy(out + TZ_FIXED, client->id, id_len);
+	if (!gcm_message(true, client->key, out, topic, "", plain, len,
+			 out + head_len, out + head_len + len))
+		return error_set(err, -EIO, "OpenSSL could not encrypt");
+	return 0;
+}
+
+int tz_seal(struct tz_client *client, const char *topic, const void *plain,
+	    size_t len, uint8_t *out, struct error *err)
+{
+	return seal(client, TZ_TO_BROKER, topic, plain, len, out, err);
+}
+
+int tz_seal_order(struct tz_client *admin, const void *plain, size_t len,
+		  uint8_t *out, struct error *err)
+{
+	return seal(admin, TZ_ORDER, "", plain, len, out, err);
+}
+
+/* Did it come before? Remembers it. */
+static bool seen(struct tz_client *client, const char *sender, uint32_t epoch,
+		 uint32_t counter)
+{
+	struct tz_seen *s = NULL;
+	uint32_t back = 0;
+
+	for (int i = 0; i < TZ_SENDERS && !s; i++)
+		if (!strcmp(client->seen[i].sender, sender))
+			s = &client->seen[i];
+	if (!s) {
+		s = &client->seen[client->next_seen++ % TZ_SENDERS];
+		memset(s, 0, sizeof(*s));
+		strcpy(s->sender, sender);
+	}
+	if (epoch < s->epoch)
+		return true;
+	if (epoch > s->epoch || counter > s->counter) {
+		uint32_t ahead = counter - s->counter;
+
+		s->window = epoch == s->epoch && ahead < TZ_WINDOW ?
+				    s->window << ahead | 1 :
+				    1;
+		s->epoch = epoch;
+		s->counter = counter;
+		return false;
+	}
+	back = s->counter - counter;
+	if (back >= TZ_WINDOW || s->window >> back & 1)
+		return true;
+	s->window |= UINT64_C(1) << back;
+	return false;
+}
+
+/* The head's length; 0: no message in that direction. */
+static size_t parse(const uint8_t *message, size_t len,
+		    enum tz_direction direction)
+{
+	size_t id_len = 0;
+
+	if (len < TZ_FIXED + 1 + TZ_TAG_BYTES)
+		return 0;
+	id_len = message[TZ_FIXED - 1];
+	if (memcmp(message, "TZ", 2) || message[2] != TZ_VERSION ||
+	    message[3] != direction || !id_len || id_len > TZ_ID_MAX ||
+	    len < TZ_OVERHEAD(id_len) || len > TZ_MESSAGE_MAX)
+		return 0;
+	return TZ_FIXED + id_len;
+}
+
+int tz_open(struct tz_client *client, const char *topic, const uint8_t *message,
+	    size_t len, uint8_t *out, struct tz_opened *opened,
+	    struct error *err)
+{
+	size_t head_len = parse(message, len, TZ_FROM_BROKER);
+	uint8_t tag[TZ_TAG_BYTES];
+
+	if (!head_len)
+		return error_set(err, -EBADMSG,
+				 "%zu bytes that are no message from the "
+				 "broker's TA",
+				 len);
+	opened->len = len - head_len - TZ_TAG_BYTES;
+	memcpy(opened->sender, message + TZ_FIXED, head_len - TZ_FIXED);
+	opened->sender[head_len - TZ_FIXED] = 0;
+	memcpy(tag, message + len - TZ_TAG_BYTES, TZ_TAG_BYTES);
+	if (!gcm_message(false, client->key, message, topic, client->id,
+			 message + head_len, opened->len, out, tag)) {
+		OPENSSL_cleanse(out, opened->len);
+		return error_set(err, -EBADMSG,
+				 "%s can't open a message on %s: sealed for "
+				 "another client or topic, or changed",
+				 client->id, topic);
+	}
+	opened->repeated = seen(client, opened->sender,
+				get32(message + TZ_EPOCH),
+				get32(message + TZ_COUNTER));
+	return 0;
+}
+
+int tz_reencrypt(struct tz_client *sender, struct tz_client *receiver,
+		 const char *topic, const uint8_t *message, size_t len,
+		 uint8_t *plain, uint8_t *out, struct error *err)
+{
+	size_t head_len = parse(message, len, TZ_TO_BROKER);
+	size_t n = len - head_len - TZ_TAG_BYTES;
+	uint8_t tag[TZ_TAG_BYTES];
+
+	if (!head_len)
+		return error_set(err, -EBADMSG, "no message");
+	memcpy(tag, message + len - TZ_TAG_BYTES, TZ_TAG_BYTES);
+	if (!gcm_message(false, sender->key, message, topic, "",
+			 message + head_len, n, plain, tag))
+		return error_set(err, -EBADMSG, "forged");
+	if (!receiver->counter) {
+		RAND_bytes(receiver->salt, sizeof(receiver->salt));
+		receiver->salt[0] |= 0x80;
+	}
+	memcpy(out, message, head_len);
+	out[3] = TZ_FROM_BROKER;
+	memcpy(out + TZ_NONCE, receiver->salt, sizeof(receiver->salt));
+	put32(out + TZ_NONCE + sizeof(receiver->salt), ++receiver->counter);
+	if (!gcm_message(true, receiver->key, out, topic, receiver->id, plain,
+			 n, out + head_len, out + head_len + n))
+		return error_set(err, -EIO, "OpenSSL could not encrypt");
+	return 0;
+}
+
+/* -- enrolment ------------------------------------------------------------ */
+
+static EVP_PKEY *public_key(const uint8_t point[TZ_POINT_BYTES])
+{
+	uint8_t octets[1 + TZ_POINT_BYTES] = { 4 }; /* uncompressed */
+	char group[] = "P-256";
+	OSSL_PARAM params[] = {
+		OSSL_PARAM_construct_utf8_string(OSSL_PKEY_PARAM_GROUP_NAME,
+						 group, 0),
+		OSSL_PARAM_construct_octet_string(OSSL_PKEY_PARAM_PUB_KEY,
+						  octets, sizeof(octets)),
+		OSSL_PARAM_construct_end(),
+	};
+	EVP_PKEY_CTX *ctx = EVP_PKEY_CTX_new_from_name(NULL, "EC", NULL);
+	EVP_PKEY *key = NULL;
+
+	memcpy(octets + 1, point, TZ_POINT_BYTES);
+	if (!ctx || EVP_PKEY_fromdata_init(ctx) != 1 ||
+	    EVP_PKEY_fromdata(ctx, &key, EVP_PKEY_PUBLIC_KEY, params) != 1)
+		key = NULL;
+	EVP_PKEY_CTX_free(ctx);
+	return key;
+}
+
+static bool agree(EVP_PKEY *ours, EVP_PKEY *theirs, uint8_t x[32])
+{
+	EVP_PKEY_CTX *ctx = EVP_PKEY_CTX_new(ours, NULL);
+	size_t len = 32;
+	bool ok = ctx && EVP_PKEY_derive_init(ctx) == 1 &&
+		  EVP_PKEY_derive_set_peer(ctx, theirs) == 1 &&
+		  EVP_PKEY_derive(ctx, x, &len) == 1 && len == 32;
+
+	EVP_PKEY_CTX_free(ctx);
+	return ok;
+}
+
+int tz_wrap(const struct tz_client *client,
+	    const uint8_t identity[TZ_POINT_BYTES],
+	    uint8_t wrapped[TZ_WRAPPED_BYTES], struct error *err)
+{
+	static const uint8_t no_nonce[TZ_NONCE_BYTES];
+	const struct part id = { client->id, strlen(client->id) };
+	uint8_t point[1 + TZ_POINT_BYTES], x[32], kek[32];
+	EVP_PKEY *theirs = public_key(identity), *ours = EVP_EC_gen("P-256");
+	EVP_MD_CTX *md = EVP_MD_CTX_new();
+	size_t len = sizeof(point);
+	int rc = 0;
+
+	if (!theirs)
+		rc = error_set(err, -EINVAL,
+			       "the TA's enrolment key is no point of P-256");
+	else if (!ours || !md ||
+		 EVP_PKEY_get_octet_string_param(ours, OSSL_PKEY_PARAM_PUB_KEY,
+						 point, len, &len) != 1 ||
+		 len != sizeof(point) || !agree(ours, theirs, x) ||
+		 EVP_DigestInit_ex(md, EVP_sha256(), NULL) != 1 ||
+		 EVP_DigestUpdate(md, TZ_WRAP_LABEL,
+				  sizeof(TZ_WRAP_LABEL) - 1) != 1 ||
+		 EVP_DigestUpdate(md, x, sizeof(x)) != 1 ||
+		 EVP_DigestUpdate(md, point + 1, TZ_POINT_BYTES) != 1 ||
+		 EVP_DigestUpdate(md, identity, TZ_POINT_BYTES) != 1 ||
+		 EVP_DigestFinal_ex(md, kek, NULL) != 1 ||
+		 !gcm(true, kek, no_nonce, &id, 1, client->key, TZ_KEY_BYTES,
+		      wrapped + TZ_POINT_BYTES,
+		      wrapped + TZ_POINT_BYTES + TZ_KEY_BYTES))
+		rc = error_set(err, -EIO, "OpenSSL could not wrap the key");
+	else
+		memcpy(wrapped, point + 1, TZ_POINT_BYTES);
+	OPENSSL_cleanse(x, sizeof(x));
+	OPENSSL_cleanse(kek, sizeof(kek));
+	EVP_MD_CTX_free(md);
+	EVP_PKEY_free(ours);
+	EVP_PKEY_free(theirs);
+	return rc;
+}

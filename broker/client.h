@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What a client of MQTT-TZ does: it seals what it publishes and opens what it
+ * receives. Its MQTT library stays as it is. The protocol: docs/broker.md.
+ *
+ * Functions return 0 or -errno and fill *err. A struct tz_client serves one
+ * thread at a time.
+ */
+#ifndef TZ_CLIENT_H
+#define TZ_CLIENT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <teemark/ta_broker.h>
+
+#include "error.h"
+
+/* Bytes that a sealed message has more than its plaintext. */
+#define TZ_OVERHEAD(id_len) (TZ_FIXED + (id_len) + TZ_TAG_BYTES)
+
+/* Senders whose last counters an opening client remembers. */
+#define TZ_SENDERS 64
+
+struct tz_client {
+	char path[4096];
+	char id[TZ_ID_MAX + 1];
+	uint8_t key[TZ_KEY_BYTES];
+	uint32_t epoch;   /* of the last start that sealed something */
+	uint32_t counter; /* 0: nothing sealed since this start */
+	uint8_t salt[TZ_NONCE_BYTES - 4];
+	/* The TA that this key is for; the administrator's file has it. */
+	bool has_identity;
+	uint8_t identity[TZ_POINT_BYTES];
+	struct tz_seen {
+		char sender[TZ_ID_MAX + 1];
+		uint32_t epoch, counter;
+		uint64_t window;
+	} seen[TZ_SENDERS];
+	unsigned int next_seen;
+};
+
+/* For callers who can't say sizeof, such as teemq.py. */
+size_t tz_client_size(void);
+
+/* A new client with a random key, in a new file that only its owner reads. */
+int tz_client_make(struct tz_client *client, const char *id, const char *path,
+		   struct error *err);
+int tz_client_load(struct tz_client *client, const char *path,
+		   struct error *err);
+int tz_client_save(const struct tz_client *client, struct error *err);
+void tz_client_wipe(struct tz_client *client);
+
+/*
+ * Seals for the broker; out has room for len + TZ_OVERHEAD(). The first call
+ * after a start begins an epoch, and writes it to the client's file first.
+ */
+int tz_seal(struct tz_client *client, const char *topic, const void *plain,
+	    size_t len, uint8_t *out, struct error *err);
+
+/* The administrator's orders: plain is as ta_broker.h says. */
+int tz_seal_order(struct tz_client *admin, const void *plain, size_t len,
+		  uint8_t *out, struct error *err);
+
+struct tz_opened {
+	char sender[TZ_ID_MAX + 1];
+	size_t len;    /* of the plaintext */
+	bool repeated; /* this client opened the message before */
+};
+
+/*
+ * Opens what came from the broker; out has room for len bytes. -EBADMSG: not
+ * sealed for this client and topic, or changed on the way. What the sender
+ * sent once may come twice (QoS 1, retained, or a broker that means harm):
+ * `repeated` says so.
+ */
+int tz_open(struct tz_client *client, const char *topic, const uint8_t *message,
+	    size_t len, uint8_t *out, struct tz_opened *opened,
+	    struct error *err);
+
+/* Wraps the client's key to a TA's enrolment key. */
+int tz_wrap(const struct tz_client *client,
+	    const uint8_t identity[TZ_POINT_BYTES],
+	    uint8_t wrapped[TZ_WRAPPED_BYTES], struct error *err);
+
+/*
+ * What the TA does, in the normal world: opens the sender's message and seals
+ * it for the receiver. To measure and to show what a broker without a TEE holds.
+ */
+int tz_reencrypt(struct tz_client *sender, struct tz_client *receiver,
+		 const char *topic, const uint8_t *message, size_t len,
+		 uint8_t *plain, uint8_t *out, struct error *err);
+
+#endif

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The contract of the broker TA (ta/broker): messages, commands, parameters.
+ * docs/broker.md says what the protocol is for and what it doesn't do.
+ *
+ * The TA is one instance with any number of sessions, because what it has seen
+ * of each sender is one thing. It stays for as long as a session is open.
+ *
+ * A message is a head, the ciphertext, and a tag of 16 bytes:
+ *
+ *	 0  "TZ"
+ *	 2  TZ_VERSION
+ *	 3  enum tz_direction
+ *	 4  the sender's epoch, 4 bytes, big-endian: larger after each start
+ *	 8  the sender's counter in it, 4 bytes: from 1 on
+ *	12  the nonce of AES-256-GCM, 12 bytes
+ *	24  length of the sender's id: 1 … TZ_ID_MAX
+ *	25  the sender's id
+ *
+ * Authenticated besides: the head, the length of the topic in 2 bytes, the
+ * topic, and in messages to a receiver the receiver's id. The highest bit of
+ * the nonce is 1 in messages that the TA seals and 0 in all others, so that
+ * the two ends of a key never take the same.
+ */
+#ifndef TEEMARK_TA_BROKER_H
+#define TEEMARK_TA_BROKER_H
+
+#include <stdint.h>
+
+/* clang-format off */
+#define TA_BROKER_UUID \
+	{ 0x3d8e61f7, 0x50ba, 0x4c2d, \
+	  { 0x91, 0x7e, 0xb2, 0x0c, 0x6a, 0xf4, 0x18, 0xd5 } }
+/* clang-format on */
+#define TA_BROKER_UUID_TEXT "3d8e61f7-50ba-4c2d-917e-b20c6af418d5"
+
+#define TA_BROKER_ABI 1
+
+#define TZ_VERSION     1
+#define TZ_FIXED       25u /* bytes of a head before the id */
+#define TZ_EPOCH       4u
+#define TZ_COUNTER     8u
+#define TZ_NONCE       12u
+#define TZ_NONCE_BYTES 12u
+#define TZ_TAG_BYTES   16u
+#define TZ_KEY_BYTES   32u
+#define TZ_ID_MAX      32u
+#define TZ_HEAD_MAX    (TZ_FIXED + TZ_ID_MAX)
+#define TZ_TOPIC_MAX   512u
+#define TZ_RULES_MAX   188u
+#define TZ_MESSAGE_MAX (TZ_HEAD_MAX + (256u << 10) + TZ_TAG_BYTES)
+
+/* Clients that a TA knows; receivers of one call. */
+#define TZ_CLIENTS_MAX   1024u
+#define TZ_RECEIVERS_MAX 32u
+
+/* Counters of one epoch that a window of replayed messages holds. */
+#define TZ_WINDOW 64u
+
+enum tz_direction {
+	TZ_TO_BROKER = 1,   /* sealed by the sender */
+	TZ_FROM_BROKER = 2, /* sealed by the TA, for one receiver */
+	TZ_ORDER = 3,       /* sealed by the administrator, for the TA */
+};
+
+/*
+ * A client's key on its way to the TA: the public half of a key pair on P-256
+ * that was made for this alone (X and Y), and the client's key and a tag by
+ * AES-256-GCM with a nonce of zeros. That GCM's key is SHA-256 of
+ * TZ_WRAP_LABEL, X of the Diffie-Hellman point, the public half and the TA's;
+ * authenticated is the client's id.
+ */
+#define TZ_POINT_BYTES   64u
+#define TZ_WRAPPED_BYTES (TZ_POINT_BYTES + TZ_KEY_BYTES + TZ_TAG_BYTES)
+#define TZ_WRAP_LABEL    "teemark MQTT-TZ key 1"
+
+/*
+ * An order's plaintext: its letter, the length of a client's id, the id, for
+ * TZ_ENROL the wrapped key, for TZ_ENROL and TZ_POLICY the rules to the end. A
+ * rule is "r FILTER\n" (may read) or "w FILTER\n" (may publish), with MQTT's
+ * wildcards. Its topic is empty.
+ */
+enum tz_order {
+	TZ_ENROL = 'E',  /* a client, or a new key for one */
+	TZ_POLICY = 'P', /* new rules for one that is enrolled */
+	TZ_REVOKE = 'R',
+};
+
+/* Why a message was dropped. */
+enum tz_drop {
+	TZ_DROP_FORMAT,  /* TEE_ERROR_BAD_FORMAT: no message, or too long */
+	TZ_DROP_UNKNOWN, /* TEE_ERROR_ITEM_NOT_FOUND: nobody knows the sender */
+	TZ_DROP_FORGED,  /* TEE_ERROR_MAC_INVALID */
+	TZ_DROP_REPLAYED, /* TEE_ERROR_ACCESS_CONFLICT */
+	TZ_DROP_POLICY,   /* TEE_ERROR_ACCESS_DENIED: mayn't publish there */
+	TZ_DROP_REASONS,
+};
+
+/* What the instance did so far. */
+struct tz_statistics {
+	uint64_t messages; /* opened */
+	uint64_t copies;   /* sealed for receivers */
+	uint64_t dropped[TZ_DROP_REASONS];
+	uint64_t refused; /* receivers unknown, or without a rule */
+	uint64_t keys_cached, keys_loaded, keys_evicted;
+	uint64_t table_writes;
+};
+
+/* Flag of TA_BROKER_CMD_FORWARD: the message came just now from its sender. */
+#define TZ_FRESH 1u
+
+enum ta_broker_cmd {
+	/* Any parameters, nothing is touched. */
+	TA_BROKER_CMD_NOP = 0,
+
+	/* [0] value out: a = TA_BROKER_ABI, b = clients that are enrolled */
+	TA_BROKER_CMD_INFO = 1,
+
+	/* [0] memref out: the enrolment key's public half, made if need be */
+	TA_BROKER_CMD_IDENTITY = 2,
+
+	/*
+	 * Makes the administrator, once.
+	 * [0] memref in: length of the id, id, wrapped key
+	 * TEE_ERROR_ACCESS_DENIED: there is one
+	 */
+	TA_BROKER_CMD_CLAIM = 3,
+
+	/*
+	 * [0] memref in: a message in direction TZ_ORDER from the
+	 * administrator. It takes effect once, and is stored when this returns.
+	 */
+	TA_BROKER_CMD_ORDER = 4,
+
+	/*
+	 * Opens a message and seals it for each receiver that may have it.
+	 * [0] memref in: the message
+	 * [1] memref in: length of the topic in 2 bytes, big-endian, the topic;
+	 *     for each receiver the length of its id and the id
+	 * [2] memref out: the copy for receiver i at i times the message's
+	 *     length rounded up to 16; each is as long as the message
+	 * [3] value inout: a = flags; comes back a = bit i set: receiver i's
+	 *     copy is there
+	 * TZ_FRESH: a message that came before is dropped, and this one is
+	 * remembered. Without it a message may be opened again, for those who
+	 * get it later.
+	 */
+	TA_BROKER_CMD_FORWARD = 5,
+
+	/* [0] memref out: struct tz_statistics */
+	TA_BROKER_CMD_STATISTICS = 6,
+
+	/*
+	 * One client after the other.
+	 * [0] value inout: a = where to begin, 0 at first; comes back where to
+	 *     go on
+	 * [1] memref out: length of the id, id, 1 for the administrator or 0,
+	 *     rules
+	 * TEE_ERROR_ITEM_NOT_FOUND: no more
+	 */
+	TA_BROKER_CMD_LIST = 7,
+
+	/*
+	 * This session's messages go through the CPU's AES and PMULL. A client
+	 * that says so of a CPU without them ends the instance at the next.
+	 * TEE_ERROR_NOT_SUPPORTED: not compiled in
+	 */
+	TA_BROKER_CMD_EXTENSIONS = 8,
+};
+
+#endif

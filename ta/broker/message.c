@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "message.h"
+
+#include <bytes.h>
+
+static uint32_t number(const uint8_t *p)
+{
+	return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 |
+	       (uint32_t)p[2] << 8 | p[3];
+}
+
+TEE_Result message_parse(const struct input *in, enum tz_direction direction,
+			 struct message *message)
+{
+	uint8_t *head = message->head;
+
+	if (in->len < TZ_FIXED + 1 + TZ_TAG_BYTES || in->len > TZ_MESSAGE_MAX)
+		return TEE_ERROR_BAD_FORMAT;
+	TEE_MemMove(head, in->data, TZ_FIXED);
+	message->id.at = head + TZ_FIXED;
+	message->id.len = head[TZ_FIXED - 1];
+	message->head_len = TZ_FIXED + message->id.len;
+	if (head[0] != 'T' || head[1] != 'Z' || head[2] != TZ_VERSION ||
+	    head[3] != direction || !message->id.len ||
+	    message->id.len > TZ_ID_MAX ||
+	    in->len < message->head_len + TZ_TAG_BYTES)
+		return TEE_ERROR_BAD_FORMAT;
+	TEE_MemMove(head + TZ_FIXED, in->data + TZ_FIXED, message->id.len);
+	message->epoch = number(head + TZ_EPOCH);
+	message->counter = number(head + TZ_COUNTER);
+	message->sealed = in->data + message->head_len;
+	message->len = in->len - message->head_len - TZ_TAG_BYTES;
+	TEE_MemMove(message->tag, message->sealed + message->len, TZ_TAG_BYTES);
+	if (!message->counter || head[TZ_NONCE] & 0x80)
+		return TEE_ERROR_BAD_FORMAT;
+	return TEE_SUCCESS;
+}
+
+void message_begin(struct gcm_message *gcm, const struct cached *key,
+		   const uint8_t *head, const struct text *topic,
+		   const struct record *receiver)
+{
+	uint8_t all[TZ_HEAD_MAX + 2 + TZ_TOPIC_MAX + TZ_ID_MAX];
+	size_t len = TZ_FIXED + head[TZ_FIXED - 1];
+
+	TEE_MemMove(all, head, len);
+	all[len++] = (uint8_t)(topic->len >> 8);
+	all[len++] = (uint8_t)topic->len;
+	TEE_MemMove(all + len, topic->at, topic->len);
+	len += topic->len;
+	if (receiver) {
+		TEE_MemMove(all + len, receiver->id, receiver->id_len);
+		len += receiver->id_len;
+	}
+	key->class->begin(gcm, head + TZ_NONCE);
+	key->class->authenticate(gcm, &key->key, all, len);
+}
+
+void message_nonce(struct broker *broker, uint8_t nonce[TZ_NONCE_BYTES])
+{
+	if (!broker->nonces) {
+		TEE_GenerateRandom(broker->salt, sizeof(broker->salt));
+		broker->salt[0] |= 0x80;
+	}
+	broker->nonces++; /* to 0 after 2^32: then the salt is a new one */
+	TEE_MemMove(nonce, broker->salt, sizeof(broker->salt));
+	nonce[8] = (uint8_t)(broker->nonces >> 24);
+	nonce[9] = (uint8_t)(broker->nonces >> 16);
+	nonce[10] = (uint8_t)(broker->nonces >> 8);
+	nonce[11] = (uint8_t)broker->nonces;
+}
+
+bool same_tag(const uint8_t *a, const uint8_t *b)
+{
+	uint8_t difference = 0;
+
+	for (size_t i = 0; i < TZ_TAG_BYTES; i++)
+		difference |= a[i] ^ b[i];
+	return !difference;
+}
+
+bool message_came_before(const struct broker *broker, uint32_t row,
+			 const struct message *message)
+{
+	const struct row *last = &broker->table.rows[row];
+	uint32_t back = last->counter - message->counter;
+
+	if (message->epoch != last->epoch)
+		return message->epoch < last->epoch;
+	if (message->counter > last->counter)
+		return false;
+	return back >= TZ_WINDOW || broker->windows[row] >> back & 1;
+}
+
+void message_remember(struct broker *broker, uint32_t row,
+		      const struct message *message)
+{
+	struct row *last = &broker->table.rows[row];
+	uint64_t *window = &broker->windows[row];
+	uint32_t ahead = message->counter - last->counter;
+
+	if (message->epoch == last->epoch &&
+	    message->counter <= last->counter) {
+		*window |= UINT64_C(1) << (last->counter - message->counter);
+		return;
+	}
+	if (message->epoch != last->epoch || ahead >= TZ_WINDOW)
+		*window = 1;
+	else
+		*window = *window << ahead | 1;
+	last->epoch = message->epoch;
+	last->counter = message->counter;
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef USER_TA_HEADER_DEFINES_H
+#define USER_TA_HEADER_DEFINES_H
+
+#include <teemark/ta_broker.h>
+
+#define TA_UUID TA_BROKER_UUID
+
+/*
+ * One instance: what was seen of a sender is one thing. It isn't kept alive
+ * without a session, so that a new TA file is loaded with the next broker.
+ */
+#define TA_FLAGS \
+	(TA_FLAG_EXEC_DDR | TA_FLAG_SINGLE_INSTANCE | TA_FLAG_MULTI_SESSION)
+
+/* The heap holds a struct broker (broker.h) and what ECDH takes. */
+#define TA_STACK_SIZE (8 * 1024)
+#define TA_DATA_SIZE  (100 * 1024)
+
+#define TA_VERSION     "1.0"
+#define TA_DESCRIPTION "teemark: MQTT-TZ, messages sealed anew for each reader"
+
+#endif
