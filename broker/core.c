@@ -21,9 +21,9 @@ struct topic {
 
 struct copy {
 	char receiver[TZ_ID_MAX + 1];
-	size_t at; /* in the output */
-	bool made; /* false: the receiver may not have it */
-	bool taken;
+	size_t at;  /* in the output */
+	bool made;  /* false: the receiver may not have it */
+	bool taken; /* it was asked for */
 };
 
 struct tz_core {
@@ -240,7 +240,7 @@ static struct topic *place_of(struct tz_core *core, const char *topic)
 	return &core->topics[hash % TOPICS];
 }
 
-/* Those who took the topic's last message are expected to take the next. */
+/* Those who were to get the topic's last message are expected at the next. */
 static void remember(struct tz_core *core)
 {
 	struct topic *topic = place_of(core, core->topic);
@@ -350,7 +350,7 @@ static const void *tee_copy(struct tz_core *core, const char *topic,
 			return NULL;
 	}
 	core->counts.copies += copy->made && !copy->taken;
-	copy->taken |= copy->made;
+	copy->taken = true;
 	return copy->made ? (uint8_t *)core->out->buffer + copy->at : NULL;
 }
 

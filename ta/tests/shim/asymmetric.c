@@ -203,6 +203,10 @@ TEE_Result TEE_GenerateKey(TEE_ObjectHandle o, uint32_t bits,
 	     "public key");
 	o->parts_len = asym_public_bytes(o->asym);
 	shim_asym_free(a);
+	if (o->type == TEE_TYPE_ECDH_KEYPAIR && bits == 256) {
+		shim_agreement_pair(o->parts);
+		o->parts_len = 96;
+	}
 	return TEE_SUCCESS;
 }
 

@@ -23,4 +23,7 @@ void shim_asym_set_key(struct shim_asym *asym, const struct shim_object *key);
 TEE_Result shim_asym_populate(struct shim_object *object,
 			      const TEE_Attribute *attributes, uint32_t count);
 
+/* agreement.c */
+void shim_agreement_pair(uint8_t parts[96]);
+
 #endif

@@ -19,6 +19,7 @@ struct shim_file {
 	uint8_t *data;
 	size_t size;
 	bool open;
+	struct shim_object key; /* that is kept in it, if any */
 	struct shim_file *next;
 };
 
@@ -71,6 +72,7 @@ static TEE_Result open_file(struct shim_file *file, TEE_ObjectHandle *object)
 	*object = TEE_Malloc(sizeof(**object), TEE_MALLOC_FILL_ZERO);
 	if (!*object)
 		return TEE_ERROR_OUT_OF_MEMORY;
+	**object = file->key;
 	(*object)->file = file;
 	file->open = true;
 	return TEE_SUCCESS;
@@ -94,16 +96,17 @@ TEE_Result TEE_CreatePersistentObject(uint32_t storage, const void *id,
 	TEE_Result res = TEE_SUCCESS;
 
 	check_id(id, id_len);
-	if (attributes || (len && !data) ||
-	    flags != (FLAGS | TEE_DATA_FLAG_OVERWRITE))
+	if ((attributes && attributes->type != TEE_TYPE_ECDH_KEYPAIR) ||
+	    (len && !data) || (flags & ~TEE_DATA_FLAG_OVERWRITE) != FLAGS)
 		shim_panic("TEE_CreatePersistentObject");
 	*object = NULL;
-	if (storage != TEE_STORAGE_PRIVATE_REE)
+	if (storage != TEE_STORAGE_PRIVATE_REE &&
+	    storage != TEE_STORAGE_PRIVATE)
 		return TEE_ERROR_ITEM_NOT_FOUND;
 	if (shim_storage_result)
 		return shim_storage_result;
 	file = find(id, id_len);
-	if (file && file->open)
+	if (file && (file->open || !(flags & TEE_DATA_FLAG_OVERWRITE)))
 		return TEE_ERROR_ACCESS_CONFLICT;
 	if (!file) {
 		file = calloc(1, sizeof(*file));
@@ -116,6 +119,8 @@ TEE_Result TEE_CreatePersistentObject(uint32_t storage, const void *id,
 	resize(file, len);
 	if (len)
 		memcpy(file->data, data, len);
+	if (attributes)
+		file->key = *attributes;
 	res = open_file(file, object);
 	return res;
 }
@@ -130,7 +135,8 @@ TEE_Result TEE_OpenPersistentObject(uint32_t storage, const void *id,
 	if (flags != FLAGS)
 		shim_panic("TEE_OpenPersistentObject");
 	*object = NULL;
-	if (storage != TEE_STORAGE_PRIVATE_REE)
+	if (storage != TEE_STORAGE_PRIVATE_REE &&
+	    storage != TEE_STORAGE_PRIVATE)
 		return TEE_ERROR_ITEM_NOT_FOUND;
 	if (shim_storage_result)
 		return shim_storage_result;

@@ -1,0 +1,214 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""mosquitto with MQTT-TZ on a board, and clients there that publish and subscribe.
+
+All of it lives in one folder of the board; the packages come from Debian by vboard/scripts/broker.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Literal
+
+from teemark.base import paths
+from teemark.base.errors import BoardError, MissingOutput
+from teemark.boards import Board
+from teemark.boards.build import step
+from teemark.boards.shell import Process, Result
+
+Version = Literal["2.0", "2.1"]
+
+PLACE = "/data/mqtt-tz"
+"""The folder on the board. It survives a reboot."""
+
+PORT = 1883
+
+_START = """\
+loader="$2/lib/ld-linux-aarch64.so.1" libraries=$2/lib:/usr/lib/aarch64-linux-gnu
+[ -e "$loader" ] || loader=/lib/ld-linux-aarch64.so.1
+cd "$1" || exit 1
+setsid "$loader" --library-path "$libraries" "$2/bin/mosquitto" -c "$3" >>log 2>&1 </dev/null &
+echo $! >"$1/pid"
+for try in 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19; do
+  kill -0 "$(cat "$1/pid")" 2>/dev/null || break
+  grep -q ' running$' "$1/log" && exit 0
+  sleep 0.5
+done
+cat "$1/log" >&2
+exit 1
+"""
+
+_STOP = """\
+kill -"$2" "$(cat "$1/pid")" 2>/dev/null
+for try in 0 1 2 3 4 5 6 7 8 9; do kill -0 "$(cat "$1/pid")" 2>/dev/null || exit 0; sleep 0.3; done
+exit 1
+"""
+
+# What a process' memory holds: the hits of $2 and the bytes that were looked through.
+_SEARCH = """\
+while read -r range rights rest; do
+  case $rights in r*) ;; *) continue ;; esac
+  case $rest in *'[v'*) continue ;; esac
+  from=$((0x${range%-*} / 4096)) to=$((0x${range#*-} / 4096))
+  dd if="/proc/$1/mem" bs=4096 skip=$from count=$((to - from)) 2>/dev/null
+done <"/proc/$1/maps" >"$3"
+tr -c ' -~' '\\n' <"$3" | grep -c -F "$2"
+wc -c <"$3"
+rm -f "$3"
+"""
+
+
+def build(version: Version) -> Path:
+    """The folder of that mosquitto's packages; fetches them and builds the plugins if need be."""
+    folder = paths.vboard() / "broker" / version
+    script = paths.root() / "vboard" / "scripts" / "broker"
+    if not folder.is_dir():
+        step([str(script)], "mosquitto's packages couldn't be fetched", ("apt-get", "dpkg-deb"))
+    if not folder.is_dir():
+        raise MissingOutput(
+            f"there is no mosquitto {version} where this machine gets its packages",
+            hint=f"--mosquitto {'2.0' if version == '2.1' else '2.1'} takes the other one",
+        )
+    step(
+        ["make", "-s", "-C", str(paths.root() / "broker"), "ARCH=aarch64"],
+        "the broker's plugins couldn't be built",
+    )
+    return folder
+
+
+def _stage(folder: Path, target: Path) -> None:
+    """What the board needs of the unpacked packages: programs in bin, libraries in lib."""
+    (target / "bin").mkdir(parents=True)
+    (target / "lib").mkdir()
+    for program in (*folder.glob("usr/sbin/mosquitto"), *folder.glob("usr/bin/mosquitto_*")):
+        shutil.copy2(program, target / "bin")
+    for library in folder.glob("usr/lib/aarch64-linux-gnu/*.so.*"):
+        name, _, number = library.name.partition(".so.")
+        # Under the name that programs ask for: ldconfig makes some of these, and doesn't run here.
+        shutil.copy2(library, target / "lib" / f"{name}.so.{number.split('.')[0]}")
+
+
+class Desk:
+    """One mosquitto on a board, and the keys of its clients there."""
+
+    def __init__(self, board: Board, version: Version = "2.1") -> None:
+        self.board = board
+        self.version = version
+        self.place = PLACE
+        self.home = f"{PLACE}/{version}"
+
+    def install(self) -> None:
+        """Put mosquitto, the plugins and teemq on the board; build them first if need be."""
+        built = paths.root() / "build" / "broker" / "aarch64"
+        for version in {"2.0", self.version}:  # the clients are those of 2.0
+            folder = build("2.0" if version == "2.0" else self.version)
+            self.board.script('mkdir -p "$1"', self.place)
+            with tempfile.TemporaryDirectory() as scratch:
+                _stage(folder, Path(scratch) / version)
+                self.board.push(Path(scratch) / version, f"{self.place}/{version}")
+        for name in ("teemq", "mqtt_tz_20.so", "mqtt_tz_21.so"):
+            if (built / name).exists():
+                self.board.push(built / name, f"{self.place}/{name}")
+
+    def teemq(self, *argv: str, stdin: bytes = b"", check: bool = True) -> Result:
+        """Run teemq on the board, in the folder of the keys."""
+        script = 'cd "$1" && shift && exec ./teemq "$@"'
+        return self.board.script(script, self.place, *argv, stdin=stdin, check=check)
+
+    def claim(self) -> None:
+        """Become the TA's administrator, unless this folder's one is already."""
+        self.teemq("key", "admin", "admin", check=False)
+        done = self.teemq("claim", "admin", check=False)
+        known = any(line.startswith("admin ") for line in self.teemq("list").text.splitlines())
+        if done.status and not known:
+            raise BoardError(done.complaint.removeprefix("teemq: "))
+
+    def enrol(self, clients: Mapping[str, Sequence[str]]) -> None:
+        """Make a key for each client, and have the TA know it with those rules."""
+        for name, rules in clients.items():
+            self.teemq("key", name, name, check=False)
+            self.teemq("enrol", "admin", name, *rules)
+
+    # -- the broker -----------------------------------------------------------------------------
+
+    def start(
+        self, options: Mapping[str, str] | None = None, lines: Sequence[str] = (), *, tz: bool = True
+    ) -> None:
+        """Start mosquitto: with the plugin and its options, or (`tz` False) without it. `lines`
+        go into its configuration besides."""
+        plugin = f"{self.place}/mqtt_tz_{self.version.replace('.', '')}.so"
+        config = [
+            f"listener {PORT} 127.0.0.1",
+            "allow_anonymous true",
+            "user root",
+            f"persistence_location {self.place}/",
+            *(f"log_type {kind}" for kind in ("error", "warning", "notice", "information")),
+            *lines,
+        ]
+        if tz:
+            config += [f"plugin {plugin}"]
+            config += [f"plugin_opt_{name} {value}" for name, value in (options or {}).items()]
+        text = "\n".join(config) + "\n"
+        self.board.script('cat >"$1"', f"{self.place}/conf", stdin=text.encode())
+        self.board.script(': >"$1"', f"{self.place}/log")
+        self.board.script(_START, self.place, self.home, f"{self.place}/conf")
+
+    def stop(self, signal: str = "TERM") -> None:
+        """End it, and wait until it is gone."""
+        self.board.script(_STOP, self.place, signal)
+
+    @property
+    def pid(self) -> str:
+        """The broker's process."""
+        return self.board.capture(["cat", f"{self.place}/pid"]).text.strip()
+
+    def log(self) -> str:
+        return self.board.capture(["cat", f"{self.place}/log"]).text
+
+    def search(self, needle: str) -> tuple[int, int]:
+        """How often the broker's memory holds the text, and how many bytes were looked through."""
+        found = self.board.script(_SEARCH, self.pid, needle, f"{self.place}/memory").text.split()
+        return int(found[0]), int(found[1])
+
+    # -- clients --------------------------------------------------------------------------------
+
+    def client(self, program: Literal["pub", "sub"], *argv: str) -> list[str]:
+        """The command line of mosquitto_pub or _sub on the board."""
+        home = f"{self.place}/2.0"
+        where = ["-h", "127.0.0.1", "-p", str(PORT)]
+        return [
+            "env",
+            f"LD_LIBRARY_PATH={home}/lib",
+            f"{home}/bin/mosquitto_{program}",
+            *where,
+            *argv,
+        ]
+
+    def subscribe(self, name: str, topic: str, *argv: str, seconds: int = 10) -> Process:
+        """A subscriber that prints a line `QOS RETAIN HEX` a message, for so many seconds."""
+        script = 'out=$1; shift; exec "$@" >"$out"'
+        line = self.client(
+            "sub", "-i", name, "-t", topic, "-W", str(seconds), "-F", "%q %r %x", *argv
+        )
+        return self.board.start(["sh", "-c", script, "sh", f"{self.place}/{name}.got", *line])
+
+    def received(self, name: str) -> list[tuple[int, bool, bytes]]:
+        """QoS, retain flag and payload of each message that the subscriber got so far."""
+        text = self.board.capture(["cat", f"{self.place}/{name}.got"]).text
+        rows = [line.split(" ") for line in text.splitlines()]
+        return [(int(row[0]), row[1] == "1", bytes.fromhex(row[2])) for row in rows]
+
+    def publish(self, name: str, topic: str, payload: bytes, *argv: str) -> Result:
+        """Publish those bytes as they are."""
+        line = self.client("pub", "-i", name, "-t", topic, "-s", *argv)
+        return self.board.capture(line, stdin=payload, check=False)
+
+    def seal(self, name: str, topic: str, plain: bytes) -> bytes:
+        return self.teemq("seal", name, topic, stdin=plain).stdout
+
+    def opened(self, name: str, topic: str, payload: bytes) -> bytes | None:
+        """What the client makes of a payload; None if it can't open it."""
+        done = self.teemq("open", name, topic, stdin=payload, check=False)
+        return done.stdout if done.status == 0 else None

@@ -1,0 +1,475 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The broker TA: who gets what, and what nobody gets. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "../broker/policy.h"
+#include "broker_client.h"
+#include "shim.h"
+
+#define FRESH TZ_FRESH
+
+static const uint8_t text[] = "a plaintext that must not be anywhere else";
+#define LEN (sizeof(text) - 1)
+
+static int setup(void **state)
+{
+	struct world *world = malloc(sizeof(*world));
+
+	shim_secret_len = 0;
+	shim_storage_result = 0;
+	world_make(world);
+	*state = world;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	world_end(*state);
+	free(*state);
+	assert_int_equal(shim_allocations, 0);
+	return 0;
+}
+
+/* Does the client get the text from copy i of a message of that length? */
+static bool gets(struct tz_client *client, const char *topic, size_t len,
+		 unsigned int i)
+{
+	static uint8_t plain[TZ_MESSAGE_MAX];
+	struct tz_opened opened;
+
+	return !tz_open(client, topic, output + i * ((len + 15) / 16 * 16), len,
+			plain, &opened, NULL) &&
+	       opened.len == LEN && !memcmp(plain, text, LEN);
+}
+
+static void test_each_reader_gets_a_copy_of_its_own(void **state)
+{
+	struct world *w = *state;
+	size_t len = seal(&w->alice, "tz/c", text, LEN);
+	size_t step = (len + 15) / 16 * 16;
+	uint32_t done = 0;
+
+	assert_int_equal(call_forward(w, "tz/c", "bob,nobody,carol,alice", len,
+				      FRESH, &done),
+			 TEE_SUCCESS);
+	assert_int_equal(done, 5);
+	assert_true(gets(&w->bob, "tz/c", len, 0));
+	assert_true(gets(&w->carol, "tz/c", len, 2));
+	assert_false(gets(&w->carol, "tz/c", len, 0));
+	assert_false(gets(&w->bob, "tz/d", len, 0));
+	assert_memory_not_equal(output, output + 2 * step, len);
+	/* What the TA sealed is no message for the TA. */
+	memcpy(message, output, len);
+	assert_int_equal(call_forward(w, "tz/c", "bob", len, 0, &done),
+			 TEE_ERROR_BAD_FORMAT);
+	assert_int_equal(statistics(w).refused, 2);
+	assert_int_equal(statistics(w).copies, 2);
+}
+
+static void test_rules_decide_who_reads_and_who_publishes(void **state)
+{
+	struct world *w = *state;
+	uint32_t done = 0;
+	size_t len = seal(&w->alice, "tz/d", text, LEN);
+
+	assert_int_equal(call_forward(w, "tz/d", "carol", len, FRESH, &done),
+			 TEE_SUCCESS);
+	assert_int_equal(done, 0);
+	len = seal(&w->bob, "tz/c", text, LEN);
+	assert_int_equal(call_forward(w, "tz/c", "carol", len, FRESH, &done),
+			 TEE_ERROR_ACCESS_DENIED);
+	assert_int_equal(done, 0);
+	assert_int_equal(statistics(w).dropped[TZ_DROP_POLICY], 1);
+	/* New rules hold from the next message on, and the key stays. */
+	assert_int_equal(call_order(w, TZ_POLICY, &w->carol,
+				    "r tz/d\nw tz/c\n"),
+			 TEE_SUCCESS);
+	len = seal(&w->alice, "tz/d", text, LEN);
+	call_forward(w, "tz/d", "carol", len, FRESH, &done);
+	assert_true(gets(&w->carol, "tz/d", len, 0));
+	len = seal(&w->carol, "tz/c", text, LEN);
+	assert_int_equal(call_forward(w, "tz/c", "bob", len, FRESH, &done),
+			 TEE_SUCCESS);
+}
+
+/* Any bit of it, or the topic: nothing is sealed, and it may come after. */
+static void test_a_changed_message_gives_nothing(void **state)
+{
+	struct world *w = *state;
+	size_t len = seal(&w->alice, "tz/c", text, LEN);
+	uint32_t done = 0;
+
+	for (size_t bit = 0; bit < 8 * len; bit += 3) {
+		uint8_t before[TZ_TAG_BYTES];
+
+		message[bit / 8] ^= 1 << bit % 8;
+		memset(output, 0xee, 2 * len);
+		assert_int_not_equal(call_forward(w, "tz/c", "bob,carol", len,
+						  FRESH, &done),
+				     TEE_SUCCESS);
+		assert_int_equal(done, 0);
+		/* No tag, so that there is no message to open. */
+		memset(before, 0xee, sizeof(before));
+		assert_memory_equal(output + len - TZ_TAG_BYTES, before,
+				    TZ_TAG_BYTES);
+		message[bit / 8] ^= 1 << bit % 8;
+	}
+	assert_int_equal(call_forward(w, "tz/x", "bob", len, FRESH, &done),
+			 TEE_ERROR_MAC_INVALID);
+	assert_int_equal(call_forward(w, "tz/c", "bob", len - 1, FRESH, &done),
+			 TEE_ERROR_MAC_INVALID);
+	assert_int_equal(call_forward(w, "tz/c", "bob", len, FRESH, &done),
+			 TEE_SUCCESS);
+	assert_true(gets(&w->bob, "tz/c", len, 0));
+}
+
+static void test_a_message_comes_once(void **state)
+{
+	struct world *w = *state;
+	static uint8_t sent[200][200];
+	char path[sizeof(w->alice.path)];
+	size_t len = 0;
+	uint32_t done = 0;
+
+	for (int i = 0; i < 200; i++) {
+		len = seal(&w->alice, "tz/c", text, LEN);
+		memcpy(sent[i], message, len);
+	}
+#define SEND(i, flags)                  \
+	(memcpy(message, sent[i], len), \
+	 call_forward(w, "tz/c", "bob", len, flags, &done))
+	assert_int_equal(SEND(10, FRESH), TEE_SUCCESS);
+	assert_int_equal(SEND(10, FRESH), TEE_ERROR_ACCESS_CONFLICT);
+	assert_int_equal(SEND(10, 0), TEE_SUCCESS);    /* to a late reader */
+	assert_int_equal(SEND(5, FRESH), TEE_SUCCESS); /* out of order */
+	assert_int_equal(SEND(5, FRESH), TEE_ERROR_ACCESS_CONFLICT);
+	assert_int_equal(SEND(73, FRESH), TEE_SUCCESS);
+	assert_int_equal(SEND(10, FRESH), TEE_ERROR_ACCESS_CONFLICT);
+	assert_int_equal(SEND(11, FRESH), TEE_SUCCESS);
+	assert_int_equal(SEND(9, FRESH), TEE_ERROR_ACCESS_CONFLICT); /* 64 */
+	assert_int_equal(SEND(199, FRESH), TEE_SUCCESS);
+	assert_int_equal(SEND(135, FRESH), TEE_ERROR_ACCESS_CONFLICT);
+	assert_int_equal(SEND(136, FRESH), TEE_SUCCESS);
+	/* What was seen outlives the instance. */
+	world_restart(w);
+	assert_int_equal(SEND(199, FRESH), TEE_ERROR_ACCESS_CONFLICT);
+	assert_int_equal(SEND(198, FRESH), TEE_ERROR_ACCESS_CONFLICT);
+	/* A start of the sender: an epoch that is larger; the old one ended. */
+	strcpy(path, w->alice.path);
+	assert_int_equal(tz_client_load(&w->alice, path, NULL), 0);
+	len = seal(&w->alice, "tz/c", text, LEN);
+	assert_int_equal(call_forward(w, "tz/c", "bob", len, FRESH, &done),
+			 TEE_SUCCESS);
+	assert_int_equal(SEND(150, FRESH), TEE_ERROR_ACCESS_CONFLICT);
+}
+
+static void test_who_is_revoked_gets_nothing_more(void **state)
+{
+	struct world *w = *state;
+	uint8_t again[700], *sealed = again;
+	size_t len = seal(&w->alice, "tz/c", text, LEN), n = 0;
+	uint32_t done = 0;
+
+	call_forward(w, "tz/c", "bob,carol", len, FRESH, &done);
+	assert_int_equal(done, 3);
+	n = make_order(w, TZ_REVOKE, &w->bob, NULL, sealed);
+	assert_int_equal(give(w, sealed, n), TEE_SUCCESS);
+	call_forward(w, "tz/c", "bob,carol", len, 0, &done);
+	assert_int_equal(done, 2);
+	world_restart(w);
+	call_forward(w, "tz/c", "bob,carol", len, 0, &done);
+	assert_int_equal(done, 2);
+	/* Back with a new key: an old order doesn't revoke it again. */
+	new_client(w, &w->bob, "bob");
+	assert_int_equal(call_order(w, TZ_ENROL, &w->bob, "r tz/#\n"),
+			 TEE_SUCCESS);
+	assert_int_equal(give(w, sealed, n), TEE_ERROR_ACCESS_CONFLICT);
+	call_forward(w, "tz/c", "bob", len, 0, &done);
+	assert_true(gets(&w->bob, "tz/c", len, 0));
+	/* A sender, too. */
+	assert_int_equal(call_order(w, TZ_REVOKE, &w->alice, NULL),
+			 TEE_SUCCESS);
+	assert_int_equal(call_forward(w, "tz/c", "bob", len, 0, &done),
+			 TEE_ERROR_ITEM_NOT_FOUND);
+}
+
+static void test_only_the_administrator_orders(void **state)
+{
+	struct world *w = *state;
+	struct tz_client admin = w->admin;
+	uint8_t sealed[700], other[1 + 6 + TZ_WRAPPED_BYTES] = "\6mallor";
+	TEE_Param p[TEE_NUM_PARAMS] = { { .memref = { other,
+						      sizeof(other) } } };
+	size_t n = 0;
+
+	/* Claimed once, also after a restart. */
+	assert_int_equal(call(w, TA_BROKER_CMD_CLAIM, 0x0005, p),
+			 TEE_ERROR_ACCESS_DENIED);
+	world_restart(w);
+	assert_int_equal(call(w, TA_BROKER_CMD_CLAIM, 0x0005, p),
+			 TEE_ERROR_ACCESS_DENIED);
+	/* Alice is no administrator, whatever she calls herself. */
+	w->admin = w->alice;
+	memcpy(w->admin.identity, admin.identity, TZ_POINT_BYTES);
+	assert_int_equal(call_order(w, TZ_POLICY, &w->alice, "r #\n"),
+			 TEE_ERROR_ACCESS_DENIED);
+	strcpy(w->admin.id, "admin");
+	assert_int_equal(call_order(w, TZ_POLICY, &w->alice, "r #\n"),
+			 TEE_ERROR_MAC_INVALID);
+	w->admin = admin;
+	/* Nor does the administrator go by an order. */
+	assert_int_equal(call_order(w, TZ_REVOKE, &w->admin, NULL),
+			 TEE_ERROR_ACCESS_DENIED);
+	/* Twice the same; changed; a key that was wrapped for another id. */
+	n = make_order(w, TZ_POLICY, &w->bob, "r tz/c\n", sealed);
+	assert_int_equal(give(w, sealed, n), TEE_SUCCESS);
+	assert_int_equal(give(w, sealed, n), TEE_ERROR_ACCESS_CONFLICT);
+	n = make_order(w, TZ_POLICY, &w->bob, "r tz/c\n", sealed);
+	sealed[n - 20] ^= 1;
+	assert_int_equal(give(w, sealed, n), TEE_ERROR_MAC_INVALID);
+	assert_int_equal(call_order(w, TZ_POLICY, &w->bob, "x tz\n"),
+			 TEE_ERROR_BAD_FORMAT);
+	assert_int_equal(call_order(w, TZ_POLICY, &w->bob, "r tz"),
+			 TEE_ERROR_BAD_FORMAT);
+	assert_int_equal(call_order(w, 'X', &w->bob, ""), TEE_ERROR_BAD_FORMAT);
+	/* A message is no order, and an order no message. */
+	n = seal(&w->admin, "", "x", 1);
+	assert_int_equal(give(w, message, n), TEE_ERROR_BAD_FORMAT);
+}
+
+static void test_a_key_wrapped_for_another_client_is_refused(void **state)
+{
+	struct world *w = *state;
+	uint8_t plain[300] = "E\3dan", sealed[500];
+	struct tz_client dave;
+
+	new_client(w, &dave, "dave");
+	assert_int_equal(tz_wrap(&dave, w->admin.identity, plain + 5, NULL), 0);
+	assert_int_equal(tz_seal_order(&w->admin, plain, 5 + TZ_WRAPPED_BYTES,
+				       sealed, NULL),
+			 0);
+	assert_int_equal(give(w, sealed, 5 + TZ_WRAPPED_BYTES + TZ_OVERHEAD(5)),
+			 TEE_ERROR_MAC_INVALID);
+}
+
+static int by_bytes(const void *a, const void *b)
+{
+	return memcmp(a, b, TZ_NONCE_BYTES);
+}
+
+/* Over messages, receivers and restarts; and never one of a client's. */
+static void test_no_nonce_comes_twice(void **state)
+{
+	enum { COUNT = 3000 };
+	struct world *w = *state;
+	static uint8_t nonces[COUNT][TZ_NONCE_BYTES];
+	size_t n = 0;
+
+	while (n < COUNT) {
+		size_t len = seal(&w->alice, "tz/c", text, LEN);
+		uint32_t done = 0;
+
+		assert_false(message[TZ_NONCE] & 0x80);
+		call_forward(w, "tz/c", "bob,carol,bob", len, FRESH, &done);
+		assert_int_equal(done, 7);
+		for (int i = 0; i < 3; i++)
+			memcpy(nonces[n++],
+			       output + i * ((len + 15) / 16 * 16) + TZ_NONCE,
+			       TZ_NONCE_BYTES);
+		assert_true(nonces[n - 1][0] & 0x80);
+		if (n % 999 == 0)
+			world_restart(w);
+	}
+	qsort(nonces, COUNT, TZ_NONCE_BYTES, by_bytes);
+	for (n = 1; n < COUNT; n++)
+		assert_memory_not_equal(nonces[n - 1], nonces[n],
+					TZ_NONCE_BYTES);
+}
+
+static void test_more_clients_than_keys_are_kept(void **state)
+{
+	enum { COUNT = 150 };
+	struct world *w = *state;
+	static struct tz_client many[COUNT];
+	struct tz_statistics before, after;
+	uint32_t done = 0;
+	char id[32];
+
+	for (int i = 0; i < COUNT; i++) {
+		snprintf(id, sizeof(id), "client%d", i);
+		new_client(w, &many[i], id);
+		assert_int_equal(call_order(w, TZ_ENROL, &many[i], "r tz/#\n"),
+				 TEE_SUCCESS);
+	}
+	before = statistics(w);
+	for (int i = 0; i < COUNT; i++) {
+		size_t len = seal(&w->alice, "tz/c", text, LEN);
+
+		call_forward(w, "tz/c", many[i].id, len, FRESH, &done);
+		assert_true(gets(&many[i], "tz/c", len, 0));
+	}
+	after = statistics(w);
+	assert_in_range(after.keys_evicted - before.keys_evicted, 80, 151);
+	/* Alice's was used each time, and stayed. */
+	assert_in_range(after.keys_cached - before.keys_cached, 140, 215);
+}
+
+static void test_no_secret_is_left_in_memory(void **state)
+{
+	struct world *w = *state;
+	uint8_t key[TZ_KEY_BYTES];
+	uint32_t done = 0;
+
+	memcpy(key, w->bob.key, sizeof(key));
+	for (int i = 0; i < 2; i++) {
+		size_t len = seal(&w->alice, "tz/c", text, LEN);
+
+		shim_secret = i ? key : text;
+		shim_secret_len = 16;
+		call_forward(w, "tz/c", "bob,carol", len, FRESH, &done);
+		assert_int_equal(call_order(w, TZ_ENROL, &w->bob, "r tz/#\n"),
+				 TEE_SUCCESS);
+		world_restart(w);
+		shim_secret_len = 0;
+	}
+}
+
+static void test_storage_that_fails_changes_nothing(void **state)
+{
+	struct world *w = *state;
+	size_t len = seal(&w->alice, "tz/c", text, LEN);
+	uint32_t done = 0;
+
+	shim_storage_result = TEE_ERROR_STORAGE_NO_SPACE;
+	assert_int_equal(call_order(w, TZ_REVOKE, &w->bob, NULL),
+			 TEE_ERROR_STORAGE_NO_SPACE);
+	shim_storage_result = 0;
+	assert_int_equal(call_forward(w, "tz/c", "bob", len, FRESH, &done),
+			 TEE_SUCCESS);
+	assert_true(gets(&w->bob, "tz/c", len, 0));
+}
+
+static void test_sizes(void **state)
+{
+	static const size_t sizes[] = { 0,    1,    15,    16,     17,
+					63,   64,   2047,  2048,   2049,
+					4096, 5000, 65536, 262143, 262144 };
+	struct world *w = *state;
+	uint8_t *plain = malloc(262144), *back = malloc(TZ_MESSAGE_MAX);
+	char topic[TZ_TOPIC_MAX + 2];
+	struct tz_opened opened;
+	uint32_t done = 0;
+	size_t len = 0;
+
+	for (size_t i = 0; i < 262144; i++)
+		plain[i] = (uint8_t)(i * 7 + (i >> 9));
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		len = seal(&w->alice, "tz/c", plain, sizes[i]);
+		assert_int_equal(call_forward(w, "tz/c", "bob,carol", len,
+					      FRESH, &done),
+				 TEE_SUCCESS);
+		assert_int_equal(done, 3);
+		assert_int_equal(tz_open(&w->carol, "tz/c",
+					 output + (len + 15) / 16 * 16, len,
+					 back, &opened, NULL),
+				 0);
+		assert_int_equal(opened.len, sizes[i]);
+		assert_memory_equal(back, plain, sizes[i]);
+		assert_false(opened.repeated);
+	}
+	assert_int_equal(tz_open(&w->carol, "tz/c",
+				 output + (len + 15) / 16 * 16, len, back,
+				 &opened, NULL),
+			 0);
+	assert_true(opened.repeated);
+	assert_int_equal(call_forward(w, "tz/c", "bob", TZ_MESSAGE_MAX + 1, 0,
+				      &done),
+			 TEE_ERROR_BAD_FORMAT);
+	/* Nine copies don't fit. */
+	assert_int_equal(call_forward(w, "tz/c",
+				      "bob,bob,bob,bob,bob,bob,bob,bob,b", len,
+				      0, &done),
+			 TEE_ERROR_SHORT_BUFFER);
+	memset(topic, 'x', sizeof(topic));
+	topic[TZ_TOPIC_MAX + 1] = 0;
+	assert_int_equal(call_forward(w, topic, "bob", len, 0, &done),
+			 TEE_ERROR_BAD_PARAMETERS);
+	assert_int_equal(call_forward(w, "", "bob", len, 0, &done),
+			 TEE_ERROR_BAD_PARAMETERS);
+	free(plain);
+	free(back);
+}
+
+static bool allowed(const char *filter, const char *topic)
+{
+	struct record client = { 0 };
+	const struct text name = { (const uint8_t *)topic, strlen(topic) };
+
+	client.rules_len = (uint8_t)snprintf(client.rules, sizeof(client.rules),
+					     "w no\nr %s\n", filter);
+	assert_true(policy_is_valid(client.rules, client.rules_len));
+	assert_false(policy_allows(&client, 'w', &name));
+	return policy_allows(&client, 'r', &name);
+}
+
+static void test_filters(void **state)
+{
+	static const char *const yes[][2] = {
+		{ "a", "a" },           { "a/b", "a/b" },
+		{ "#", "a/b" },         { "a/#", "a" },
+		{ "a/#", "a/b/c" },     { "+", "a" },
+		{ "+/b", "a/b" },       { "a/+", "a/" },
+		{ "a/+/c", "a/b/c" },   { "+/+", "/a" },
+		{ "a/+/#", "a/b" },     { "/+", "/a" },
+		{ "$SYS/#", "$SYS/x" }, { "a//b", "a//b" },
+	};
+	static const char *const no[][2] = {
+		{ "a", "b" },     { "a", "ab" },       { "ab", "a" },
+		{ "a/b", "a" },   { "a", "a/b" },      { "+", "a/b" },
+		{ "a/+", "a" },   { "a/#", "ab" },     { "a/+", "a/b/c" },
+		{ "#", "$SYS" },  { "+/x", "$SYS/x" }, { "a/+/#", "a" },
+		{ "a/b/#", "a" }, { "a//b", "a/b" },
+	};
+	static const char *const wrong[] = { "r a",    "r \n",    "a\n",
+					     "r a#\n", "r #/a\n", "r a+\n",
+					     "r +a\n", "q a\n",   "r a\n\n" };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(yes) / sizeof(yes[0]); i++)
+		assert_true(allowed(yes[i][0], yes[i][1]));
+	for (size_t i = 0; i < sizeof(no) / sizeof(no[0]); i++)
+		assert_false(allowed(no[i][0], no[i][1]));
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
+		assert_false(policy_is_valid(wrong[i], strlen(wrong[i])));
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(test_each_reader_gets_a_copy_of_its_own),
+		TEST(test_rules_decide_who_reads_and_who_publishes),
+		TEST(test_a_changed_message_gives_nothing),
+		TEST(test_a_message_comes_once),
+		TEST(test_who_is_revoked_gets_nothing_more),
+		TEST(test_only_the_administrator_orders),
+		TEST(test_a_key_wrapped_for_another_client_is_refused),
+		TEST(test_no_nonce_comes_twice),
+		TEST(test_more_clients_than_keys_are_kept),
+		TEST(test_no_secret_is_left_in_memory),
+		TEST(test_storage_that_fails_changes_nothing),
+		TEST(test_sizes),
+		cmocka_unit_test(test_filters),
+	};
+
+	return cmocka_run_group_tests_name("broker TA", tests, NULL, NULL) != 0;
+}
