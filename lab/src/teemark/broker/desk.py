@@ -108,7 +108,7 @@ class Desk:
             with tempfile.TemporaryDirectory() as scratch:
                 _stage(folder, Path(scratch) / version)
                 self.board.push(Path(scratch) / version, f"{self.place}/{version}")
-        for name in ("teemq", "mqtt_tz_20.so", "mqtt_tz_21.so"):
+        for name in ("teemq", "tz_bench", "mqtt_tz_20.so", "mqtt_tz_21.so"):
             if (built / name).exists():
                 self.board.push(built / name, f"{self.place}/{name}")
 
