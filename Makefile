@@ -110,6 +110,13 @@ host: vboard
 	@$(MAKE) --no-print-directory $(PARALLEL) -C host ARCH=aarch64
 	@$(MAKE) --no-print-directory $(PARALLEL) -C host ARCH=native
 
+# mosquitto comes over the network: no other target needs it.
+.PHONY: broker
+broker: vboard-ta ## plugins and teemq of MQTT-TZ for the virtual board, with Debian's mosquitto
+	@test -d build/vboard/broker/2.0 || vboard/scripts/broker
+	@$(MAKE) --no-print-directory $(PARALLEL) -C broker ARCH=aarch64
+	@$(MAKE) --no-print-directory $(PARALLEL) -C broker ARCH=native
+
 .PHONY: trace
 trace:
 	@$(MAKE) --no-print-directory -C trace
@@ -214,6 +221,11 @@ torture: build venv-dev ## the virtual board's power cut POWER_CUTS (100) times 
 signals: venv-dev ## a run is told to end SIGNALS (50) times in each state of a board (half an hour)
 	@SIGNALS=$(or $(SIGNALS),50) $(PYTEST) -n 2 lab/tests/test_leaving.py
 
+.PHONY: soak
+soak: build broker venv-dev ## MQTT-TZ for MESSAGES (100000) messages, brokers killed, power cut (hours)
+	@SOAK=$(or $(MESSAGES),100000) $(PYTEST) -s -m board lab/tests/test_broker_soak.py
+	@echo 'report: build/soak.txt'
+
 .PHONY: fuzz
 fuzz: deps ## the fuzzers, FUZZ_SECONDS (60) or FUZZ_RUNS each
 	@$(MAKE) --no-print-directory -C ta/tests fuzz
@@ -257,7 +269,7 @@ picture: test-deps ## the README picture, of REPORT=runs/latest/report.html
 
 .PHONY: clean
 clean: ## remove what was built; downloads and the Python environment stay
-	@rm -rf build/ta build/kits build/host build/common build/tests build/lint build/trace
+	@rm -rf build/ta build/kits build/host build/broker build/common build/tests build/lint build/trace
 	@$(MAKE) --no-print-directory -C vboard clean
 
 .PHONY: distclean

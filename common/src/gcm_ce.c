@@ -208,14 +208,18 @@ static void crypt(struct gcm_message *m, const struct gcm_key *gcm_key,
 	for (; len - at >= 64; at += 64) {
 		uint8x16_t x[4], text[4];
 
+#pragma GCC unroll 4
 		for (int i = 0; i < 4; i++)
 			x[i] = next_counter(base, ++count);
+#pragma GCC unroll 13
 		for (int r = 0; r < ROUNDS - 1; r++) {
 			uint8x16_t k = load(key->rounds[r]);
 
+#pragma GCC unroll 4
 			for (int i = 0; i < 4; i++)
 				x[i] = vaesmcq_u8(vaeseq_u8(x[i], k));
 		}
+#pragma GCC unroll 4
 		for (int i = 0; i < 4; i++) {
 			text[i] = load(in + at + 16 * i);
 			x[i] = vaeseq_u8(x[i], load(key->rounds[ROUNDS - 1]));
@@ -223,7 +227,7 @@ static void crypt(struct gcm_message *m, const struct gcm_key *gcm_key,
 			x[i] = veorq_u8(x[i], text[i]);
 			store(out + at + 16 * i, x[i]);
 		}
-		y = hash_four(key, y, encrypt ? x : text);
+		y = encrypt ? hash_four(key, y, x) : hash_four(key, y, text);
 	}
 	for (; at < len; at += 16) {
 		size_t n = len - at < 16 ? len - at : 16;
@@ -239,6 +243,14 @@ static void crypt(struct gcm_message *m, const struct gcm_key *gcm_key,
 	store(m->counter, next_counter(base, count));
 	store(m->hash, y);
 	m->crypted += len;
+}
+
+static void copy(uint8_t *out, const uint8_t *in, size_t len)
+{
+	for (; len >= 16; len -= 16, in += 16, out += 16)
+		store(out, load(in));
+	for (; len; len--)
+		*out++ = *in++;
 }
 
 static void tag(struct gcm_message *m, const struct gcm_key *gcm_key,
@@ -261,6 +273,7 @@ static const struct gcm_class class = {
 	.begin = begin,
 	.authenticate = authenticate,
 	.crypt = crypt,
+	.copy = copy,
 	.tag = tag,
 };
 

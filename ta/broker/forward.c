@@ -89,7 +89,7 @@ static void pass_on(struct broker *broker, const struct cached *sender,
 		size_t n = message->len - at < CHUNK ? message->len - at :
 						       CHUNK;
 
-		TEE_MemMove(broker->sealed, message->sealed + at, n);
+		sender->class->copy(broker->sealed, message->sealed + at, n);
 		sender->class->crypt(gcm, &sender->key, false, broker->sealed,
 				     broker->plain, n);
 		for (size_t i = 0; i < copies; i++) {
@@ -101,8 +101,9 @@ static void pass_on(struct broker *broker, const struct cached *sender,
 						     &copy->receiver->key, true,
 						     broker->plain,
 						     broker->sealed, n);
-			TEE_MemMove(out + i * step + message->head_len + at,
-				    broker->sealed, n);
+			sender->class->copy(out + i * step + message->head_len +
+						    at,
+					    broker->sealed, n);
 		}
 	}
 	wipe(broker->plain, message->len < CHUNK ? message->len : CHUNK);

@@ -47,6 +47,8 @@ struct gcm_class {
 	void (*crypt)(struct gcm_message *message, const struct gcm_key *key,
 		      bool encrypt, const uint8_t *in, uint8_t *out,
 		      size_t len);
+	/* From and to any addresses, at the speed of aligned ones. */
+	void (*copy)(uint8_t *out, const uint8_t *in, size_t len);
 	void (*tag)(struct gcm_message *message, const struct gcm_key *key,
 		    uint8_t tag[GCM_TAG_BYTES]);
 };

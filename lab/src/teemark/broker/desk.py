@@ -134,7 +134,11 @@ class Desk:
     # -- the broker -----------------------------------------------------------------------------
 
     def start(
-        self, options: Mapping[str, str] | None = None, lines: Sequence[str] = (), *, tz: bool = True
+        self,
+        options: Mapping[str, str] | None = None,
+        lines: Sequence[str] = (),
+        *,
+        tz: bool = True,
     ) -> None:
         """Start mosquitto: with the plugin and its options, or (`tz` False) without it. `lines`
         go into its configuration besides."""
@@ -188,7 +192,7 @@ class Desk:
 
     def subscribe(self, name: str, topic: str, *argv: str, seconds: int = 10) -> Process:
         """A subscriber that prints a line `QOS RETAIN HEX` a message, for so many seconds."""
-        script = 'out=$1; shift; exec "$@" >"$out"'
+        script = 'out=$1; shift; exec "$@" >"$out" 2>/dev/null'
         line = self.client(
             "sub", "-i", name, "-t", topic, "-W", str(seconds), "-F", "%q %r %x", *argv
         )

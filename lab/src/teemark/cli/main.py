@@ -76,6 +76,10 @@ GROUPS: tuple[tuple[str, tuple[Row, ...]], ...] = (
         ),
     ),
     (
+        "MQTT-TZ",
+        (Row("broker", "Show or measure a broker that seals in the TEE."),),
+    ),
+    (
         "For other programs",
         (
             Row("schema", "Print the JSON Schema of run.ndjson."),

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""teemark broker demo|measure"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from teemark.cli import complete
+from teemark.cli.common import reached
+
+if TYPE_CHECKING:
+    from teemark.broker.desk import Version
+
+
+@click.group("broker")
+def command() -> None:
+    """MQTT-TZ: a broker whose messages are sealed anew in the TEE for each reader.
+
+    docs/broker.md says what it is and what it costs.
+    """
+
+
+def _which(default: str) -> str:
+    return f"A virtual board (default: {default})."
+
+
+_mosquitto = click.option(
+    "--mosquitto",
+    type=click.Choice(["2.1", "2.0"]),
+    default="2.1",
+    show_default=True,
+    help="The broker's version.",
+)
+
+
+@command.command("demo")
+@click.option("--board", default="qemu-v8", shell_complete=complete.boards, help=_which("qemu-v8"))
+@_mosquitto
+def demo(board: str, mosquitto: Version) -> int:
+    """Show a broker, three clients, and what each sees of a message.
+
+    One client has no key. The broker's memory is searched for the plaintext, and once more with a
+    broker that has the keys itself, where the search has to find it.
+    """
+    from teemark.broker import demo as scene
+    from teemark.broker.desk import Desk
+
+    with reached(board) as target:
+        desk = Desk(target, mosquitto)
+        desk.install()
+        return 0 if scene.show(desk, click.echo) else 1
+
+
+@command.command("measure")
+@click.option(
+    "--board",
+    default="qemu-v8-icount",
+    shell_complete=complete.boards,
+    help=_which("qemu-v8-icount"),
+)
+@_mosquitto
+@click.option("--csv", "file", type=click.Path(dir_okay=False), help="Write all values there.")
+def measure(board: str, mosquitto: Version, file: str | None) -> int:
+    """Measure what a message costs the broker: plain, in the normal world, in the TEE.
+
+    On a board that counts instructions, CPU time is instructions, exactly.
+    """
+    from teemark.broker import measure as bench
+    from teemark.broker.desk import Desk
+
+    with reached(board) as target:
+        desk = Desk(target, mosquitto)
+        desk.install()
+        rows = bench.measure(desk, click.echo)
+    bench.report(rows, "instructions" if target.deterministic else "ns", click.echo)
+    if file is not None:
+        bench.write(rows, file)
+    return 0
