@@ -5,8 +5,13 @@
 
 A run has two backends, each measured at seven sizes by 15 samples a size in random order, and one
 case with repetitions that a TA's counter sees too. Each interval should hold the truth in 95 % of
-the runs. Exit status 1: one does in fewer than 93 % or in more than 97 % (98 % where a clock's step
+the runs. Exit status 1: one does in fewer than 93 % or in more than 97 % (all, where a clock's step
 is as large as the scatter: what a step hides is bounded there, see COARSE in model/stats.py).
+
+In some worlds the model is false: bytes beyond a cache cost more, or each second size takes longer.
+There the fit's own intervals (call, byte) miss, as they must, and what reports print is held to
+the truth: `long` is a byte of a long message with the error of the model, `limit` the rate that no
+long message exceeds. These two may hold it more often than 97 %.
 """
 
 from __future__ import annotations
@@ -26,6 +31,7 @@ from teemark.base.interval import Interval
 from teemark.model.counter import slope_ratio
 from teemark.model.fit import fit
 from teemark.model.forms import Blocks, Form
+from teemark.model.models import Cost
 from teemark.model.stats import Dependence, Estimate, Sampling
 
 Array = NDArray[np.float64]
@@ -39,7 +45,18 @@ SAMPLES = 15
 SPREAD = 0.02
 GRID = 83_217.0  # steps of a clock are shares of it, so that no truth lies on one
 
-INTERVALS = ("median", "call", "byte", "page", "slope", "ratio", "counter", "quotient")
+INTERVALS = (
+    *("median", "call", "byte", "page", "slope", "ratio", "counter", "quotient"),
+    *("long", "limit"),
+)
+PRINTED = ("long", "limit")
+"""With the error of the model: these may hold the truth more often."""
+
+FITTED = ("call", "byte", "ratio")
+"""By the model alone, which misses where it is false."""
+
+LARGE = (0, 55, 64, 1024, 4096, 16384, 262144, 1048576)
+CACHE = 32768
 
 
 @dataclass(frozen=True)
@@ -53,6 +70,18 @@ class Scenario:
     shift: float = 0.0  # of a start, relative; a size has one of its own beside
     grain: float = 0.0  # of the clock, relative to GRID
     most: float = 0.97
+    knee: float = 0.0  # what a byte beyond the cache takes more, relative
+    uneven: float = 0.0  # what each second size takes more, relative
+    samples: int = SAMPLES
+    judged: tuple[str, ...] = INTERVALS  # of the others nothing is claimed
+
+    @property
+    def false(self) -> bool:
+        return bool(self.knee or self.uneven)
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        return LARGE if self.false else SIZES
 
 
 def _normal(rng: Rng, n: int) -> Array:
@@ -83,42 +112,60 @@ def _dependent(rng: Rng, n: int) -> Array:
     return 1 + SPREAD * own
 
 
+def _bimodal(rng: Rng, n: int) -> Array:
+    """Six in ten go one way, the others another that takes longer."""
+    one = SPREAD / 20 * (rng.random(n) - 5 / 6)  # so that the median of all is 1
+    return 1 + np.where(rng.random(n) < 0.6, one, 3 * SPREAD + one)
+
+
 SCENARIOS = (
     Scenario("normal", _normal),
     Scenario("lognormal", _lognormal),
     Scenario("heavy tails", _heavy),
-    Scenario("quantised", _normal, grain=SPREAD, most=0.98),
+    Scenario("quantised", _normal, grain=SPREAD, most=1.0),
     Scenario("drift", _drift),
     Scenario("dependent", _dependent),
     Scenario("4 starts", _normal, starts=4, shift=SPREAD),
     Scenario("10 starts", _lognormal, starts=10, shift=SPREAD),
+    Scenario("6 of two", _bimodal, samples=6, most=1.0, judged=("median",)),
+    *(Scenario(f"knee {knee:.0%}", _normal, knee=knee) for knee in (0.05, 0.1, 0.2)),
+    Scenario("uneven 5%", _normal, uneven=0.05),
 )
 
 
-def _truths(scale: float) -> list[float]:
-    """Of a backend that takes so many times as long, at each size."""
-    form = Form("message", Blocks(64, 9), in_tee=True, mapped=True)
-    base, _ = form.columns(SIZES, [None] * len(SIZES))
+FORM = Form("message", Blocks(64, 9), in_tee=True, mapped=True)
+
+
+def _truths(scenario: Scenario, scale: float) -> list[float]:
+    """Returns what each size takes in a backend that is so many times as slow."""
+    base, _ = FORM.columns(scenario.sizes, [None] * len(scenario.sizes))
     return [
-        scale * (CALL + BLOCK * blocks + PAGE * form.pages(size))
-        for size, blocks in zip(SIZES, base["block"], strict=True)
+        scale
+        * (
+            CALL
+            + (BLOCK * blocks + scenario.knee * BLOCK / 64 * max(0, size - CACHE))
+            * (1 + scenario.uneven * (place % 2))
+            + PAGE * FORM.pages(size)
+        )
+        for place, (size, blocks) in enumerate(zip(scenario.sizes, base["block"], strict=True))
     ]
 
 
-def _ways() -> list[float]:
-    return [WAY + PAGE * -(-size // 4096) for size in SIZES]
+def _ways(scenario: Scenario) -> list[float]:
+    return [WAY + PAGE * -(-size // 4096) for size in scenario.sizes]
 
 
 class Run:
     """One run that is made up: what each case took, start by start."""
 
     def __init__(self, scenario: Scenario, rng: Rng) -> None:
-        truths = [*_truths(1.0), *_truths(0.5), *_ways()]
+        self.scenario = scenario
+        truths = [*_truths(scenario, 1.0), *_truths(scenario, 0.5), *_ways(scenario)]
         truths += [WAY + n * OPERATION for n in REPEATS]
         self.starts: list[Values] = []
         orders: list[tuple[list[int], list[float]]] = []
         for _ in range(scenario.starts):
-            order = rng.permutation(np.repeat(np.arange(len(truths)), SAMPLES))
+            order = rng.permutation(np.repeat(np.arange(len(truths)), scenario.samples))
             noise = scenario.noise(rng, order.size)
             common = 1 + scenario.shift * rng.standard_normal()
             found: Values = []
@@ -155,22 +202,22 @@ class Run:
 
 def intervals(run: Run) -> Iterator[tuple[str, float, Interval | None]]:
     """Of each kind one: its name, the truth, and the interval."""
-    count = len(SIZES)
-    form = Form("message", Blocks(64, 9), in_tee=True, mapped=True)
-    pages = [float(form.pages(size)) for size in SIZES]
+    scenario = run.scenario
+    sizes, count = scenario.sizes, len(scenario.sizes)
+    pages = [float(FORM.pages(size)) for size in sizes]
     way = fit(
-        SIZES,
+        sizes,
         [run.estimate(2 * count + i) for i in range(count)],
         {"call": [1.0] * count, "page": pages},
     )
     assert way is not None
     yield "page", PAGE, way.terms["page"].interval
-    base, candidates = form.columns(SIZES, [None] * count)
+    base, candidates = FORM.columns(sizes, [None] * count)
     known = [[run.estimate(half * count + i) for i in range(count)] for half in (0, 1)]
     rates = []
     for half, scale in ((0, 1.0), (1, 0.5)):
         made = fit(
-            SIZES,
+            sizes,
             known[half],
             base,
             candidates,
@@ -180,14 +227,20 @@ def intervals(run: Run) -> Iterator[tuple[str, float, Interval | None]]:
         rates.append(made.terms["block"].scaled(1 / 64) + made.terms["page"].scaled(1 / 4096))
         if not half:
             yield "call", CALL, made.terms["call"].interval
-    truth = BLOCK / 64 + PAGE / 4096
+            cost = Cost("oneshot", "sha256", "tee", made, FORM)
+    truth = BLOCK / 64 * (1 + scenario.knee) + PAGE / 4096
+    yield "long", truth, cost.byte.interval
+    least = cost.least_byte
+    fastest = min(point.measured.value / point.x for point in cost.fit.points if point.x)
+    assert least is None or least <= fastest
+    yield "limit", truth, None if least is None else Interval(least, math.inf)
     yield "byte", truth, rates[0].interval
     yield "ratio", 2.0, (rates[0] / rates[1]).interval
-    yield "median", _truths(1.0)[0], known[0][0].interval
+    yield "median", _truths(scenario, 1.0)[0], known[0][0].interval
     one, other = known[0][2], known[1][3]
     yield (
         "quotient",
-        _truths(1.0)[2] / _truths(0.5)[3],
+        _truths(scenario, 1.0)[2] / _truths(scenario, 0.5)[3],
         (one / other).interval,
     )
     first = 3 * count
@@ -232,7 +285,10 @@ def main() -> int:
         cells = []
         for name in INTERVALS:
             share, _ = found.get(name, (math.nan, 0))
-            bad = not 0.93 <= share <= scenario.most
+            printed = name in PRINTED
+            bad = not 0.93 <= share <= (1.0 if printed else scenario.most)
+            if name not in scenario.judged or (scenario.false and name in FITTED):
+                bad = False
             good = good and not bad
             cells.append(f"{share:9.1%}{'!' if bad else ' '}")
         say(f"{scenario.name:12}" + "".join(cells))

@@ -26,8 +26,11 @@ from teemark.run import reader
 from teemark.run.reader import RunData
 
 LOW, HIGH = 0.93, 0.97
+WIDER = ("setup", "compute")
+"""With the error of a line: these may hold the truth more often."""
 SAMPLES = 25
 SIZE = 1048576
+SIZES = (0, 4096, 65536, SIZE)
 KEY = f"oneshot/sha256/tee/{SIZE}"
 
 SWITCH, ENTRY, REFERENCE, PAGE, LIBRARY = 30_000.0, 26_000.0, 9_000.0, 190.0, 500.0
@@ -60,7 +63,7 @@ CALLS: Mapping[tuple[str, int], float] = {
     ("invoke/direct/tee/none", 1): CALL - LIBRARY,
     ("invoke/refused/tee/none", 1): SWITCH - LIBRARY,
     **{(f"shm/allocated/tee/in/{n}", 1): CALL + carried(n) for n in (64, SIZE)},
-    **{(f"oneshot/sha256/tee/{n}", r): digest(n, r) for n in (0, SIZE) for r in (1, 2, 4)},
+    **{(f"oneshot/sha256/tee/{n}", r): digest(n, r) for n in SIZES for r in (1, 2, 4)},
 }
 
 
@@ -105,6 +108,10 @@ def coverage(runs: int, spread: float) -> dict[str, float]:
     return {name: held[name] / runs for name in PARTS}
 
 
+def good(name: str, share: float) -> bool:
+    return LOW <= share <= (1.0 if name in WIDER else HIGH)
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--runs", type=int, default=1000)
@@ -112,9 +119,9 @@ def main() -> int:
     asked = parser.parse_args()
     found = coverage(asked.runs, asked.spread)
     for name, share in found.items():
-        mark = "" if LOW <= share <= HIGH else "  !"
+        mark = "" if good(name, share) else "  !"
         say(f"{name:14} {share:7.1%}{mark}")
-    return 0 if all(LOW <= share <= HIGH for share in found.values()) else 1
+    return 0 if all(good(name, share) for name, share in found.items()) else 1
 
 
 if __name__ == "__main__":

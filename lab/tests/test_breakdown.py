@@ -198,7 +198,7 @@ def test_an_operation_of_another_form_is_not_split() -> None:
     assert setup is not None
     assert compute is not None
     assert setup.value is None
-    assert "is off by more than 10% at 64 bytes" in (setup.reason or "")
+    assert "no sum of a set-up and blocks describes it" in (setup.reason or "")
     assert compute.covers == ("setup",)
     assert compute.value is not None
     assert compute.value.value == pytest.approx(SETUP + BLOCK * blocks(65536) ** 1.3)
@@ -262,6 +262,53 @@ def test_rpcs_are_the_time_between_legs() -> None:
     part = one.part("rpcs")
     assert part is not None
     assert part.source == "tracepoints: 2 RPCs a call"
+
+
+def test_a_wait_in_a_call_that_asks_back_is_in_its_rpcs() -> None:
+    """The process waits while tee-supplicant has the CPU: that is the RPC, counted once."""
+    key = "storage/read/tee-ree-fs/4096"
+    calls = [[(0, 50_000, 0xFFFF0005), (120_000, 200_000, 0)]] * 8
+    cases = {EMPTY: {1: CALL}, key: {1: 205_000.0}}
+    one = apart(run_with(cases, runq=60_000, legs={key: calls}))[key]
+    assert values(one)["rpcs"] == pytest.approx(70_000)
+    assert one.part("run-queue") is None
+    part = one.part("rpcs")
+    assert part is not None
+    assert part.covers == ("run-queue",)
+
+
+def test_one_size_with_a_slope_or_a_counter_is_explained() -> None:
+    """What a report prints of an operation takes part in the table of the call's parts."""
+    key = "oneshot/sha256/tee/1048576"
+    keep = {key: times for key, times in truth().items() if "oneshot" not in key}
+    one = apart(run_with(keep | {key: truth()[key]}))[key]
+    compute = one.part("compute")
+    assert compute is not None
+    assert compute.value is not None
+    assert compute.value.value == pytest.approx(SETUP + BLOCK * blocks(1048576))
+    assert compute.source == "slope over repetitions"
+    assert compute.covers == ("setup",)
+    assert abs(one.unexplained.value) < 0.01 * one.total.value
+
+
+def test_nothing_is_left_by_construction_and_the_table_says_so() -> None:
+    found = apart(run_with(truth()))
+    for key, says in ((EMPTY, True), ("oneshot/sha256/tee/65536", False)):
+        assert ("by construction" in (found[key].parts[-1].source or "")) is says
+
+
+def test_a_set_up_that_two_sizes_tell_has_no_interval() -> None:
+    """A line goes through two points whatever they are: how far it is off nobody knows."""
+    cases = {
+        key: times
+        for key, times in truth().items()
+        if not key.startswith("oneshot") or key.endswith(("/0", "/1048576"))
+    }
+    setup = apart(run_with(cases))["oneshot/sha256/tee/1048576"].part("setup")
+    assert setup is not None
+    assert setup.value is not None
+    assert setup.value.value == pytest.approx(SETUP, rel=0.1)
+    assert setup.value.interval is None
 
 
 def test_sources_that_disagree_are_a_finding_and_not_averaged() -> None:

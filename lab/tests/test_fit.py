@@ -213,8 +213,8 @@ def test_models_of_a_run_find_the_truth() -> None:
     assert {(cost.algorithm, cost.backend) for cost in made.costs} == set(TRUTH)
     for cost in made.costs:
         call, rate = TRUTH[cost.algorithm, cost.backend]
-        assert cost.ns_per_byte == pytest.approx(rate, rel=0.03)
-        assert cost.call_ns == pytest.approx(call, rel=0.05, abs=60)
+        assert cost.slope.value == pytest.approx(rate, rel=0.03)
+        assert cost.call.value == pytest.approx(call, rel=0.05, abs=60)
         assert cost.fit.fits
         assert cost.samples == 20
         for size in SIZES:
@@ -236,7 +236,7 @@ def test_counted_instructions_are_exact() -> None:
     run = Synthetic(identical=True).run()
     for cost in models.build(run).costs:
         call, rate = TRUTH[cost.algorithm, cost.backend]
-        assert cost.ns_per_byte == pytest.approx(rate, rel=1e-3)
-        assert cost.call_ns == pytest.approx(call, rel=0.01)
+        assert cost.slope.value == pytest.approx(rate, rel=1e-3)
+        assert cost.call.value == pytest.approx(call, rel=0.01)
         assert cost.byte.interval is not None
         assert cost.byte.interval.width == 0

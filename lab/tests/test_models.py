@@ -116,7 +116,7 @@ def test_a_digest(spread: float) -> None:
         "again": pytest.approx(800, rel=0.05),
         "tail": pytest.approx(250, rel=0.2),
     }
-    assert cost.ns_per_byte == pytest.approx(1001 / 64, rel=0.01)
+    assert cost.slope.value == pytest.approx(1001 / 64, rel=0.01)
     assert cost.at(100).value == pytest.approx(2570 + 2 * 1001 + 1150, rel=0.01)
 
 
@@ -124,7 +124,7 @@ def test_a_digest_by_the_kernel_pays_pages() -> None:
     times = {f"oneshot/sha256/afalg/{n}": 3500 + 100 * blocks(n) + 800 * pages(n) for n in SIZES}
     cost, found = only(made(times))
     assert found["page"] == pytest.approx(800, rel=0.01)
-    assert cost.ns_per_byte == pytest.approx(100 / 64 + 800 / 4096, rel=0.01)
+    assert cost.slope.value == pytest.approx(100 / 64 + 800 / 4096, rel=0.01)
     assert cost.at(8192).value == pytest.approx(times["oneshot/sha256/afalg/8192"], rel=0.01)
 
 
@@ -141,7 +141,7 @@ def test_in_the_tee_a_page_is_told_only_by_what_measured_it() -> None:
         assert with_shm is not None
         assert with_shm.fit.terms["page"].value == pytest.approx(600, rel=0.001)
         assert with_shm.fit.terms["block"].value == pytest.approx(3800, rel=0.001)
-        assert with_shm.ns_per_byte == pytest.approx(3800 / 64 + 600 / 4096, rel=0.001)
+        assert with_shm.slope.value == pytest.approx(3800 / 64 + 600 / 4096, rel=0.001)
 
 
 @pytest.mark.parametrize(("page", "identical"), [(190.0, True), (0.0, True), (9000.0, False)])
@@ -181,7 +181,7 @@ def test_a_cipher_pays_pages_in_and_out_and_requests() -> None:
         "page": pytest.approx(500, rel=0.01),
         "request": pytest.approx(4_000, rel=0.02),
     }
-    assert cost.ns_per_byte == pytest.approx(28 / 16 + 1000 / 4096 + 4000 / 65536, rel=0.01)
+    assert cost.slope.value == pytest.approx(28 / 16 + 1000 / 4096 + 4000 / 65536, rel=0.01)
 
 
 def test_shared_memory_pays_pages_and_copies_bytes() -> None:
@@ -191,7 +191,7 @@ def test_shared_memory_pays_pages_and_copies_bytes() -> None:
     assert set(only(made(mapped))[1]) == {"call", "page"}
     cost, found = only(made(copied))
     assert found["byte"] == pytest.approx(0.2, rel=0.02)
-    assert cost.ns_per_byte == pytest.approx(0.2 + 50 / 4096, rel=0.02)
+    assert cost.slope.value == pytest.approx(0.2 + 50 / 4096, rel=0.02)
 
 
 @pytest.mark.parametrize(("table", "spread"), [(38_500, 0.0), (-141_000, 0.0), (0, 0.0)])
@@ -206,7 +206,7 @@ def test_a_large_buffer_fills_page_tables(table: float, spread: float) -> None:
     cost, found = only(made(times, spread))
     assert found["page"] == pytest.approx(800, rel=0.001)
     assert found.get("table", 0) == pytest.approx(table, rel=0.001)
-    assert cost.ns_per_byte == pytest.approx(800 / 4096 + table / 2097152, rel=0.001)
+    assert cost.slope.value == pytest.approx(800 / 4096 + table / 2097152, rel=0.001)
     assert cost.at(8 << 20).value == pytest.approx(116_400 + 800 * 2048 + 4 * table, rel=0.001)
 
 
@@ -255,7 +255,7 @@ def test_bytes_where_nothing_better_is_known() -> None:
     times = {f"copy-limit/memcpy/c/{n}": 40 + n / 16 for n in (64, 1024, 16384, 262144)}
     cost, found = only(made(times))
     assert found == {"call": pytest.approx(40), "byte": pytest.approx(1 / 16)}
-    assert cost.ns_per_byte == pytest.approx(1 / 16)
+    assert cost.slope.value == pytest.approx(1 / 16)
 
 
 def test_calls_that_go_another_way_say_nothing_of_references() -> None:

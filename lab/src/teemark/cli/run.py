@@ -346,8 +346,8 @@ def _summary(outcome: Outcome, subject: Subject, html: Path) -> dict[str, object
                 "workload": cost.workload,
                 "algorithm": cost.algorithm,
                 "backend": cost.backend,
-                "call_ns": cost.call_ns,
-                "ns_per_byte": cost.ns_per_byte,
+                "call_ns": cost.call.value,
+                "ns_per_byte": cost.slope.value,
                 "misfit": cost.fit.misfit,
                 "fits": cost.fit.fits,
             }

@@ -68,7 +68,7 @@ def way_in_and_out(ground: Ground) -> Finding | None:
     algorithm = ground.main_algorithm("tee")
     cost = models.cost(algorithm, "tee") if algorithm else None
     empty = models.case(EMPTY_CALL)
-    if cost is None or cost.ns_per_byte <= 0:
+    if cost is None or cost.slope.value <= 0:
         return None
     way = cost.way.terms["call"] if cost.way else empty.estimate if empty else None
     sizes = sorted(int(point.x) for point in cost.fit.points if point.x > 0)

@@ -73,8 +73,8 @@ def inside_and_outside(ground: Ground) -> Finding | None:
         key="inside-and-outside",
         topic="answer",
         status="undecided" if much.startswith("which") else "found",
-        claim=f"{name} inside takes {fmt.digits(inside.ns_per_byte)} {ground.run.unit} a byte, "
-        f"outside (OpenSSL) {fmt.digits(outside.ns_per_byte)}: {much}.",
+        claim=f"{name} inside takes {fmt.digits(inside.slope.value)} {ground.run.unit} a byte, "
+        f"outside (OpenSSL) {fmt.digits(outside.slope.value)}: {much}.",
         evidence=f"{evidence[:1].upper()}{evidence[1:]} (medians)." if evidence else "",
         remedy=remedy,
         figures=(figure(ground, "a byte, tee over openssl", ratio, "times"),),
@@ -91,7 +91,7 @@ def with_instructions(ground: Ground) -> Finding | None:
     ratio = own.byte / with_ce.byte
     side = side_of(ratio)
     name = ground.run.title(own.algorithm)
-    takes = f"{fmt.digits(with_ce.ns_per_byte)} {ground.run.unit} a byte"
+    takes = f"{fmt.digits(with_ce.slope.value)} {ground.run.unit} a byte"
     than = "the CPU's crypto instructions in a TA"
     remedy = ""
     if side == "slower":
@@ -121,7 +121,7 @@ def with_instructions(ground: Ground) -> Finding | None:
 def _rate(ground: Ground, algorithm: str, backend: str) -> Estimate | None:
     """Returns what a byte costs, by a fit that misses nothing."""
     cost = ground.models.cost(algorithm, backend)
-    return cost.byte if cost is not None and cost.fit.fits and cost.ns_per_byte > 0 else None
+    return cost.byte if cost is not None and cost.fit.fits and cost.slope.value > 0 else None
 
 
 def _algorithms(ground: Ground) -> tuple[str, ...]:

@@ -69,13 +69,13 @@ class Ground:
         algorithm = self.main_algorithm(one, other)
         first = self.models.cost(algorithm, one) if algorithm else None
         second = self.models.cost(algorithm, other) if algorithm else None
-        if first is None or second is None or first.ns_per_byte <= 0 or second.ns_per_byte <= 0:
+        if first is None or second is None or first.slope.value <= 0 or second.slope.value <= 0:
             return None
         return first, second
 
     def per_byte(self, cost: Cost) -> str:
         interval = cost.byte.interval
-        text = f"{fmt.digits(cost.ns_per_byte)} {self.run.unit} a byte"
+        text = f"{fmt.digits(cost.slope.value)} {self.run.unit} a byte"
         return text + figures.known(self.run, interval, fmt.span(interval))
 
     def title(self, backend: str) -> str:

@@ -312,7 +312,7 @@ class _Case:
         theirs = self.cost(other) if other is not None else None
         if mine is None or theirs is None or not (mine.fit.fits and theirs.fit.fits):
             return None
-        if theirs.call_ns <= 0 or mine.call_ns <= 0:
+        if theirs.call.value <= 0 or mine.call.value <= 0:
             return None
         ratio = mine.call / theirs.call
         text = f"a call's fixed cost is {fmt.factor(ratio.value)} that of the kernel's own C code"

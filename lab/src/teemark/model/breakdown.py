@@ -10,29 +10,17 @@ sources tell the same they are compared, not averaged. docs/method.md has the fo
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Literal
 
-import msgspec
-
 from teemark.base import work
-from teemark.base.work import (
-    DIGEST_BYTES,
-    DIRECT_CALL,
-    EMPTY_CALL,
-    REFUSED_CALL,
-    Calls,
-    Work,
-)
+from teemark.base.work import DIRECT_CALL, EMPTY_CALL, REFUSED_CALL, Calls
 from teemark.model.decide import Answer, within
-from teemark.model.fit import MISFIT
-from teemark.model.forms import Blocks, blocks_of
-from teemark.model.legs import traced_calls
-from teemark.model.models import Models, RepeatLine, repeat_lines, sampling_of
-from teemark.model.stats import CaseStats, Estimate, case_stats, exactly
-from teemark.run.reader import MeasuredCase, RunData
+from teemark.model.models import Models
+from teemark.model.sources import Sources, buffer
+from teemark.model.stats import CaseStats, Estimate, exactly
+from teemark.run.reader import RunData
 
 TOLERANCE = 0.05
 """Two sources that tell the same may be so far apart."""
@@ -121,179 +109,6 @@ class Breakdown:
         return found
 
 
-class _Run:
-    """What the parts of all its calls are made from."""
-
-    def __init__(self, run: RunData, models: Models) -> None:
-        self.run = run
-        self.models = models
-        self.sampling = sampling_of(run)
-        self.traced = traced_calls(run, self.sampling)
-
-    @cached_property
-    def event(self) -> Estimate | None:
-        """What the events of one leg cost, by a call of one leg with and without them."""
-        for key in (REFUSED_CALL, EMPTY_CALL):
-            traced, plain = self.traced.get(key), self.models.case(key)
-            if traced is not None and plain is not None:
-                return traced.event(plain.estimate)
-        return None
-
-    @cached_property
-    def empty(self) -> Estimate | None:
-        return self.time(EMPTY_CALL)
-
-    @cached_property
-    def entry(self) -> Estimate | None:
-        """What the TA takes in an empty call."""
-        direct, refused = self.time(DIRECT_CALL), self.time(REFUSED_CALL)
-        return None if direct is None or refused is None else direct - refused
-
-    @cached_property
-    def repeats(self) -> tuple[RepeatLine, ...]:
-        if not self._net:
-            return self.models.repeats
-        cases = [self._net.get(one.case.case, one) for one in self.run.sound]
-        return repeat_lines(cases, self.sampling)
-
-    @cached_property
-    def _net(self) -> Mapping[str, MeasuredCase]:
-        """Cases whose process waited for a CPU, without that."""
-        return {
-            one.case.case: _without_wait(one)
-            for one in self.run.sound
-            if any(sample.runq_ns for sample in one.samples)
-        }
-
-    def time(self, key: str) -> Estimate | None:
-        """Of a call, less what its process waited for a CPU."""
-        stats = self.models.case(key)
-        net = self._net.get(key)
-        if stats is not None and net is not None:
-            stats = case_stats(net, self.sampling)
-        return stats.estimate if stats is not None else None
-
-    def waited(self, stats: CaseStats) -> Estimate | None:
-        """For a CPU, in a call; None where the kernel doesn't say."""
-        if any(sample.runq_ns is None for sample in self.run.cases[stats.key].samples):
-            return None
-        rest = self.time(stats.key)
-        assert rest is not None
-        # By the same draws: the rest is spread as the call is.
-        return stats.estimate - rest
-
-    def mapping(self, memory: str, direction: str, size: int) -> tuple[Estimate, str] | None:
-        """What one reference adds to an empty call, and the case that tells."""
-        empty = self.empty
-        if empty is None:
-            return None
-        names = [buffer(memory, way, size) for way in (direction, "in", "inout", "out")]
-        if memory == "allocated" and size <= DIGEST_BYTES:
-            names.append(work.INVOKE.key(f"memref-{direction}"))
-            names += [buffer(memory, "in", n) for n in (64, 4096)]
-        for name in names:
-            found = self.time(name)
-            if found is not None:
-                return found - empty, name
-        like = work.SHM.work(memory, work.TEE, "in", size)
-        cost = self.models.cost(memory, work.TEE, like.curve or "")
-        if cost is None or not cost.fit.fits:
-            return None
-        return cost.at(size) - empty, f"the model of {like.key}"
-
-    # The operation: what a call does in the TA -------------------------------------------------
-
-    def operation(self, case: Work) -> _Slope | None:
-        """What it takes inside a call, by the slope over repetitions or else the TA's counter."""
-        size = case.size or 0
-        for line in self.repeats:
-            if line.key == case.key:
-                return _Slope(size, line.operation, "slope over repetitions")
-        for counted in self.models.counted:
-            if counted.case.case == case.key and counted.inside is not None:
-                return _Slope(size, counted.inside.estimate, "the TA's counter")
-        return None
-
-    def operations(self, algorithm: str, backend: str) -> list[_Slope]:
-        """Those on whole messages, by size."""
-        wanted = (work.ONESHOT.name, algorithm, backend)
-        found = [
-            self.operation(stats.work)
-            for stats in sorted(self.models.stats, key=lambda stats: stats.bytes or 0)
-            if (stats.workload, stats.algorithm, stats.backend) == wanted
-        ]
-        return [slope for slope in found if slope is not None]
-
-
-def buffer(memory: str, direction: str, size: int) -> str:
-    """The key of the case that only carries such a buffer."""
-    return work.SHM.key(memory, work.TEE, direction, size)
-
-
-def _without_wait(measured: MeasuredCase) -> MeasuredCase:
-    return replace(
-        measured,
-        starts=tuple(
-            tuple(
-                msgspec.structs.replace(one, ns=max(1, one.ns - one.runq_ns))
-                if one.runq_ns
-                else one
-                for one in start
-            )
-            for start in measured.starts
-        ),
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class _Slope:
-    size: int
-    value: Estimate
-    source: str
-
-
-@dataclass(frozen=True, slots=True)
-class _Line:
-    """What an operation takes: its set-up, and so much a block."""
-
-    setup: Estimate
-    block: Estimate
-    source: str
-
-
-def _of_whole(stats: CaseStats) -> str:
-    """The cases that hash whole messages as this one does."""
-    return f"{work.ONESHOT.name}/{stats.algorithm}/{stats.backend}"
-
-
-def _line(known: _Run, stats: CaseStats, blocks: Blocks, slopes: Sequence[_Slope]) -> _Line | None:
-    """Through the operation on the smallest message, which has few blocks in it, and on the
-    largest."""
-    if slopes:
-        small, large = slopes[0], slopes[-1]
-        few, many = blocks.of(small.size), blocks.of(large.size)
-        if many > 10 * few:
-            block = (large.value - small.value).scaled(1 / (many - few))
-            told = f"{large.source}, {small.size} and {large.size} bytes"
-            return _Line(small.value - block.scaled(few), block, told)
-    cost, empty = known.models.cost(stats.algorithm, stats.backend), known.empty
-    reference = known.mapping("allocated", "in", DIGEST_BYTES)
-    each = cost.fit.term("block") if cost is not None and cost.fit.fits else None
-    if cost is None or each is None or empty is None or reference is None:
-        return None
-    setup = cost.call - empty - reference[0].scaled(2)
-    return _Line(setup, each, f"the model of {_of_whole(stats)}")
-
-
-def _bent(line: _Line, blocks: Blocks, slopes: Iterable[_Slope]) -> _Slope | None:
-    """An operation that the line misses: it isn't made of a set-up and so much a block."""
-    for slope in slopes:
-        missed = (line.setup + line.block.scaled(blocks.of(slope.size))) / slope.value
-        if within(missed, 1 - MISFIT, 1 + MISFIT) == "no":
-            return slope
-    return None
-
-
 def _short(key: str) -> str:
     """As one says it: a TEE's case without what all of them have."""
     return key.removesuffix("/tee/none").replace("/tee/", "/")
@@ -302,7 +117,7 @@ def _short(key: str) -> str:
 # The parts -----------------------------------------------------------------------------------
 
 
-def _way(known: _Run, stats: CaseStats, calls: int) -> Iterator[Part]:
+def _way(known: Sources, stats: CaseStats, calls: int) -> Iterator[Part]:
     """Into the TEE and out again, as often as there are calls."""
     empty, entry = known.empty, known.entry
     if empty is None:
@@ -339,7 +154,7 @@ def _way(known: _Run, stats: CaseStats, calls: int) -> Iterator[Part]:
         yield Part("ta-entry", entry.scaled(calls), told)
 
 
-def _mapping(known: _Run, shape: Calls) -> Part:
+def _mapping(known: Sources, shape: Calls) -> Part:
     if not shape.references:
         return Part("mapping", exactly(0.0), "no reference to memory")
     total: Estimate | None = None
@@ -361,30 +176,30 @@ def _mapping(known: _Run, shape: Calls) -> Part:
     return Part("mapping", total, f"{' and '.join(map(_short, told))}, less {_short(EMPTY_CALL)}")
 
 
-def _digest(known: _Run, stats: CaseStats) -> Iterator[Part]:
+def _hashing(known: Sources, stats: CaseStats) -> Iterator[Part]:
+    """Set-up and compute of a message. Its own slope or counter tells both together; a line over
+    sizes tells them apart."""
     size = stats.bytes or 0
-    blocks = blocks_of(known.run.algorithm(stats.algorithm))
-    slopes = known.operations(stats.algorithm, stats.backend)
-    own = next((slope for slope in slopes if slope.size == size), None)
-    line = _line(known, stats, blocks, slopes) if blocks is not None else None
-    if blocks is None or line is None:
-        why = "no slope over repetitions, no counter in the TA, and no model over sizes"
-        what = f"measure {_of_whole(stats)} with repeat=1,2,4 at 0 and 64 KiB"
-        yield Part("setup", None, reason=why, measure=what)
-        yield Part("compute", None, reason=why, measure=what)
+    own = known.operation(stats.work)
+    if own is None:
+        own = next((one for one in known.whole(stats.work) if one.size == size), None)
+    line = known.hashing(stats.work)
+    if line is not None and line.line.fits:
+        setup = line.setup(size)
+        yield Part("setup", setup, line.source)
+        whole = line.all_of(size) if own is None else own.value
+        yield Part("compute", whole - setup, line.source if own is None else own.source)
         return
-    bent = _bent(line, blocks, slopes)
-    if bent is None:
-        whole = line.setup + line.block.scaled(blocks.of(size))
-        yield Part("setup", line.setup, own.source if own is not None else line.source)
-        rest = (own.value if own is not None else whole) - line.setup
-        yield Part("compute", rest, own.source if own is not None else line.source)
-        return
-    why = (
-        f"no set-up and so much a block: the line through {slopes[0].size} and {slopes[-1].size} "
-        f"bytes is off by more than {MISFIT:.0%} at {bent.size} bytes"
-    )
-    what = f"see what the code does at {bent.size} bytes (teemark trace)"
+    like = f"{work.ONESHOT.name}/{stats.algorithm}/{stats.backend}"
+    why = f"nothing tells it from computing: {like} was measured at too few sizes"
+    what = f"measure {like} at four sizes, and with repeat=1,2,4"
+    if line is not None:
+        worst = int(line.line.worst.x)
+        why = (
+            f"no sum of a set-up and blocks describes it: the line ({line.source}) is off by "
+            f"{line.line.misfit or 0:.0%} at {worst} bytes"
+        )
+        what = f"see what the code does at {worst} bytes (teemark trace)"
     yield Part("setup", None, reason=why, measure=what)
     if own is None:
         yield Part("compute", None, reason=why, measure=what)
@@ -392,17 +207,17 @@ def _digest(known: _Run, stats: CaseStats) -> Iterator[Part]:
         yield Part("compute", own.value, own.source, covers=("setup",))
 
 
-def _calls_back(known: _Run, stats: CaseStats) -> Part:
+def _calls_back(known: Sources, stats: CaseStats) -> Part:
     """What the normal world did for the TEE while the call was under way."""
     legs = known.traced.get(stats.key)
     if legs is not None:
-        value = legs.served(known.event, stats.estimate)
         told = f"tracepoints: {legs.rpcs:g} RPCs a call"
+        covers: tuple[Name, ...] = ()
         waited = known.waited(stats)
         if legs.rpcs and waited is not None and waited.value:
-            value -= waited
-            told += ", less the wait for a CPU"
-        return Part("rpcs", value, told)
+            told += "; the wait for a CPU, which tee-supplicant has meanwhile, is in them"
+            covers = ("run-queue",)
+        return Part("rpcs", legs.served(known.event, stats.estimate), told, covers=covers)
     rpcs = known.run.cases[stats.key].case.rpcs_per_call
     cost = known.models.cost(stats.algorithm, stats.backend, work.STORAGE.name)
     term = cost.fit.term("rpc") if cost is not None and cost.fit.fits else None
@@ -414,7 +229,7 @@ def _calls_back(known: _Run, stats: CaseStats) -> Part:
     )
 
 
-def _console(known: _Run, stats: CaseStats) -> Part:
+def _console(known: Sources, stats: CaseStats) -> Part:
     some = work.LOG.key(work.LOG.subject, work.TEE, "N")
     if stats.work.row is work.LOG:
         line = known.models.lines
@@ -431,7 +246,7 @@ def _console(known: _Run, stats: CaseStats) -> Part:
     )
 
 
-def _run_queue(known: _Run, stats: CaseStats) -> Part:
+def _run_queue(known: Sources, stats: CaseStats) -> Part:
     waited = known.waited(stats)
     if waited is None:
         return Part(
@@ -443,7 +258,7 @@ def _run_queue(known: _Run, stats: CaseStats) -> Part:
     return Part("run-queue", waited, "the kernel: run-queue wait")
 
 
-def _at_once(known: _Run, stats: CaseStats, parts: Sequence[Part]) -> Part:
+def _at_once(known: Sources, stats: CaseStats, parts: Sequence[Part]) -> Part:
     """Work and its set-up together: by its own slope, or else its time in the secure world, less
     the way there."""
     slope = known.operation(stats.work)
@@ -461,22 +276,28 @@ def _at_once(known: _Run, stats: CaseStats, parts: Sequence[Part]) -> Part:
     return Part("compute", dwell, "tracepoints, less the way there")
 
 
-def explain(known: _Run, stats: CaseStats) -> Breakdown | None:
+def explain(known: Sources, stats: CaseStats) -> Breakdown | None:
     shape = stats.work.calls()
     if shape is None:
         return None
     mac = shape.kind == "digest" and known.run.algorithm(stats.algorithm).class_ == "mac"
     parts = [*_way(known, stats, shape.count), _mapping(known, shape)]
     if shape.kind in ("digest", "stream"):
-        parts += _digest(known, stats)
+        parts += _hashing(known, stats)
     elif shape.kind in ("storage", "other"):
         parts.append(_at_once(known, stats, parts))
-    parts += [_calls_back(known, stats), _console(known, stats), _run_queue(known, stats)]
+    back = _calls_back(known, stats)
+    parts += [back, _console(known, stats)]
+    if "run-queue" not in back.covers:
+        parts.append(_run_queue(known, stats))
     left = stats.estimate
     for part in parts:
         if part.value is not None:
             left -= part.value
-    parts.append(Part("unexplained", left, "the call less its parts"))
+    told = "the call less its parts"
+    if _by_construction(stats, shape):
+        told = "0 by construction: its parts are differences with this very call"
+    parts.append(Part("unexplained", left, told))
     return Breakdown(
         stats.key,
         "MAC" if mac else shape.kind,
@@ -486,6 +307,11 @@ def explain(known: _Run, stats: CaseStats) -> Breakdown | None:
     )
 
 
+def _by_construction(stats: CaseStats, shape: Calls) -> bool:
+    """A part is what the call takes more than others, so that nothing can be left."""
+    return shape.kind == "buffer" or stats.key == EMPTY_CALL or stats.work.row is work.TA_SIZE
+
+
 # Two sources for the same --------------------------------------------------------------------
 
 
@@ -493,7 +319,9 @@ WAY: frozenset[Name] = frozenset(("client", "switch", "ta-entry", "mapping"))
 """Into the TA and out again."""
 
 
-def _checks(known: _Run, stats: CaseStats, shape: Calls, parts: Sequence[Part]) -> Iterator[Check]:
+def _checks(
+    known: Sources, stats: CaseStats, shape: Calls, parts: Sequence[Part]
+) -> Iterator[Check]:
     told: set[Name] = set()
     way = exactly(0.0)
     for part in parts:
@@ -538,7 +366,7 @@ def _checks(known: _Run, stats: CaseStats, shape: Calls, parts: Sequence[Part]) 
 
 
 def _inside(
-    known: _Run, stats: CaseStats, shape: Calls, by_name: Mapping[str, Part]
+    known: Sources, stats: CaseStats, shape: Calls, by_name: Mapping[str, Part]
 ) -> tuple[Estimate, str] | None:
     """The time in the secure world by another source than the call's own tracepoints."""
     if stats.key == EMPTY_CALL:
@@ -553,9 +381,9 @@ def _inside(
     if client is None or client.value is None or not shared or shape.kind == "storage":
         return None
     inside = stats.estimate - client.value
-    for name in ("rpcs", "run-queue"):
-        value = by_name[name].value
-        inside = inside if value is None else inside - value
+    for part in (by_name.get("rpcs"), by_name.get("run-queue")):
+        if part is not None and part.value is not None:
+            inside -= part.value
     return inside, "client's clock less the normal world's parts"
 
 
@@ -566,7 +394,7 @@ def _check(what: str, one: Estimate, source: str, other: Estimate, other_source:
 
 def breakdowns(run: RunData, models: Models) -> tuple[Breakdown, ...]:
     """Of every case that is a call into the TEE and whose pieces are known here."""
-    known = _Run(run, models)
+    known = Sources(run, models)
     found = (explain(known, stats) for stats in models.stats)
     return tuple(one for one in found if one is not None)
 

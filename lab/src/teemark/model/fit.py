@@ -13,7 +13,7 @@ Source: P. J. Huber, Robust Estimation of a Location Parameter (1964).
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING
@@ -116,6 +116,17 @@ class Fit:
     def fits(self) -> bool:
         """No point is off by more than MISFIT, whatever the scatter could explain of it."""
         return (self.misfit or 0.0) <= MISFIT
+
+    def off(self, part: Callable[[float], float]) -> float | None:
+        """Returns how far a part of the sum may be off because the model is false, relative: at
+        each point the error of a fit without it counts as far as the part (`part(x)`, in the unit
+        of the points) makes up that point. None where no point can be left out."""
+        known = [
+            point.error * min(1.0, abs(part(point.x)) / point.fitted)
+            for point in self.points
+            if point.left_out is not None and point.fitted > 0
+        ]
+        return max(known, default=None)
 
     @property
     def prediction_error(self) -> float | None:
@@ -222,6 +233,7 @@ def _solve(
     solution = inverse / y
     values = solution @ (y - apart)
     left = _left(measured, known)
+    counted = all(one.counted for one in left)
     leverage = np.einsum("ij,ji->i", relative, inverse)
     fitted = design @ values + apart
     left_out = [
@@ -229,7 +241,7 @@ def _solve(
         for i in range(len(y))
     ]
     terms = {
-        name: Estimate(float(values[i]), *_spread(solution[i], left))
+        name: Estimate(float(values[i]), *_spread(solution[i], left), counted)
         for i, name in enumerate(columns)
     }
     return Fit(

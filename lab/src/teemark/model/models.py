@@ -65,11 +65,34 @@ class Cost:
 
     @property
     def call(self) -> Estimate:
-        return self.fit.terms["call"]
+        """What each call takes, with the error of the model."""
+        call = self.fit.terms["call"]
+        return call.widened(self.fit.off(lambda _: call.value), f"{self.name} call")
 
     @property
     def byte(self) -> Estimate:
-        """Of a long message."""
+        """What a byte of a long message takes, with the error of the model."""
+        slope = self.slope
+        return slope.widened(self.fit.off(lambda size: slope.value * size), f"{self.name} byte")
+
+    @property
+    def least_byte(self) -> float | None:
+        """The least that a byte of a long message takes: no rate that was measured is faster. None
+        where nobody knows how far the model is off."""
+        interval = self.byte.interval
+        if interval is None:
+            return None
+        each = [point.measured.value / point.x for point in self.fit.points if point.x]
+        return max(0.0, min([interval.low, *each]))
+
+    @property
+    def name(self) -> str:
+        return f"{self.workload}/{self.algorithm}/{self.backend}"
+
+    @property
+    def slope(self) -> Estimate:
+        """What a byte of a long message takes as it was fitted: how far the model itself is off
+        isn't in it, which two runs of one program share."""
         parts = [
             term.scaled(share)
             for name, share in self.form.bytes_of.items()
@@ -79,14 +102,6 @@ class Cost:
         for part in parts[1:]:
             total += part
         return total
-
-    @property
-    def call_ns(self) -> float:
-        return self.call.value
-
-    @property
-    def ns_per_byte(self) -> float:
-        return self.byte.value
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +120,8 @@ class RepeatLine:
 
     @property
     def operation(self) -> Estimate:
-        return self.fit.terms["operation"]
+        """With the error of the line: the first in a call may cost more than those that follow."""
+        return self.fit.terms["operation"].widened(self.fit.misfit, f"{self.key} operation")
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +154,8 @@ class Models:
     """A call that writes to the TEE's console: `call`, and what a `line` adds."""
     references: Fit | None = None
     """An empty call: `call`, and what a memory `reference` adds."""
+    sampling: Sampling = field(default_factory=Sampling, repr=False)
+    """How the run was sampled: what every interval depends on."""
     _by_key: dict[str, CaseStats] = field(default_factory=dict, repr=False, compare=False)
 
     def case(self, key: str) -> CaseStats | None:
@@ -345,6 +363,7 @@ def build(run: RunData) -> Models:
         counted=counted,
         lines=lines_of(stats),
         references=references_of(stats),
+        sampling=sampling,
         _by_key={one.key: one for one in stats},
     )
     return replace(made, streams=streamed(made))

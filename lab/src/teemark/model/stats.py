@@ -50,7 +50,11 @@ kernel's crypto spreads by up to 0.8 % by the pages at hand; what waits for a di
 
 COARSE = 0.8
 """Where the middle half of the samples spans less of a clock's step, the median may be anywhere in
-it. That is a bound, not chance: such intervals hold the truth in more than 95 % (up to 98 %)."""
+it. That is a bound, not chance: such intervals hold the truth in 98 to 100 %."""
+
+SMOOTH = 10
+"""Fewer samples are not interpolated between, as two ways of taking a time would need more to be
+seen: the interval then ends at a sample, and holds the truth whatever the distribution."""
 
 EXACT_BINOMIAL = 400
 """Up to so many samples the binomial distribution is summed; beyond it is as good as normal."""
@@ -63,6 +67,9 @@ MAX_LAG = 1000
 
 VISIBLE = 1.3
 """Neighbours must be that many standard errors alike, for samples to count as dependent."""
+
+NEXT_TO_NOTHING = 1e-6
+"""Relative error of a model below which it isn't worth a word."""
 
 Z = 1.959963984540054
 
@@ -81,6 +88,8 @@ class Estimate:
     draws: Array | None = None
     freedom: float = math.inf
     shared: bool = False
+    counted: bool = False
+    """Made of counts of instructions alone: a number of them, though it may not be exact."""
 
     @property
     def interval(self) -> Interval | None:
@@ -118,9 +127,11 @@ class Estimate:
 
     def __add__(self, other: Estimate) -> Estimate:
         value = self.value + other.value
+        counted = self.counted and other.counted
         if self.draws is None or other.draws is None:
-            return Estimate(value)
-        return Estimate(value, self.draws + other.draws, *freedom_of((1, self), (1, other)))
+            return Estimate(value, counted=counted)
+        freedom = freedom_of((1, self), (1, other))
+        return Estimate(value, self.draws + other.draws, *freedom, counted)
 
     def __sub__(self, other: Estimate) -> Estimate:
         return self + other.scaled(-1.0)
@@ -142,7 +153,20 @@ class Estimate:
 
     def scaled(self, factor: float) -> Estimate:
         draws = None if self.draws is None else self.draws * factor
-        return Estimate(self.value * factor, draws, self.freedom, self.shared)
+        return Estimate(self.value * factor, draws, self.freedom, self.shared, self.counted)
+
+    def widened(self, share: float | None, label: str) -> Estimate:
+        """Returns the estimate with a further error, such as that of a model: 95 of 100 draws move
+        by less than `share` of the value. None: nobody knows the error, so there is no interval."""
+        import numpy as np
+
+        if share is None:
+            return Estimate(self.value, counted=self.counted)
+        if self.draws is None or share < NEXT_TO_NOTHING:
+            return self
+        rng = np.random.default_rng([SEED, crc32(label.encode())])
+        draws = self.draws + self.value * rng.uniform(-share / LEVEL, share / LEVEL, DRAWS)
+        return Estimate(self.value, draws, self.freedom, self.shared, self.counted)
 
 
 @cache
@@ -182,7 +206,7 @@ def exactly(value: float) -> Estimate:
     """A figure that is counted, not sampled, or known."""
     import numpy as np
 
-    return Estimate(value, np.array([value]))
+    return Estimate(value, np.array([value]), counted=True)
 
 
 def median(values: Iterable[float]) -> float:
@@ -323,6 +347,7 @@ def _places(n: int, dependence: float) -> Array | None:
         below = np.cumsum(np.exp(np.array(log) - n * math.log(2)))  # P(B < k), k from 1
         at = np.clip(np.searchsorted(below, tail, side="right") - 1, 0, len(below) - 2)
         share = np.clip((tail - below[at]) / (below[at + 1] - below[at]), 0.0, 1.0)
+        share *= n >= SMOOTH
         k = ranks[at]
         lower = k - 1 + (n - k) * share / (k + (n - 2 * k) * share)
     middle = (n - 1) / 2

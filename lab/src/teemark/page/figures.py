@@ -13,6 +13,7 @@ from teemark.model.stats import Estimate
 from teemark.run.reader import RunData
 
 NOTHING = "not distinguishable from 0"
+EXACT = "exact"
 
 
 def instructions(number: float) -> str:
@@ -23,7 +24,7 @@ def instructions(number: float) -> str:
 def time(run: RunData, figure: Estimate | float) -> str:
     """With its unit."""
     ns = figure.value if isinstance(figure, Estimate) else figure
-    if run.icount and (not isinstance(figure, Estimate) or figure.exact):
+    if run.icount and (not isinstance(figure, Estimate) or figure.counted):
         return f"{instructions(ns)} instructions"
     return fmt.duration(ns) if ns > 0 else NOTHING
 
@@ -31,7 +32,7 @@ def time(run: RunData, figure: Estimate | float) -> str:
 def cell(run: RunData, figure: Estimate | float) -> str:
     """For a column of times whose unit is `unit(run)`."""
     value = figure.value if isinstance(figure, Estimate) else figure
-    if run.icount and (not isinstance(figure, Estimate) or figure.exact):
+    if run.icount and (not isinstance(figure, Estimate) or figure.counted):
         return instructions(value)
     interval = figure.interval if isinstance(figure, Estimate) else None
     if value <= 0 and (interval is None or interval.high >= 0):
@@ -49,7 +50,7 @@ def between(run: RunData, figure: Estimate) -> str:
     interval = figure.interval
     if interval is None:
         return fmt.NONE
-    return "exact" if run.icount and interval.width < 1 else ends(run, interval)
+    return EXACT if run.icount and interval.width < 1 else ends(run, interval)
 
 
 def ends(run: RunData, interval: Interval) -> str:

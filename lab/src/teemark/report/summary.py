@@ -96,7 +96,7 @@ def _table(subject: Subject) -> Table | None:
             rows += [("", *alone), (group, *alone)] if last else [(group, *alone)]
         last = group
         name = cost.algorithm if carried else cost.backend
-        cells = [figures.cell(run, cost.call), fmt.digits(cost.ns_per_byte)]
+        cells = [figures.cell(run, cost.call), fmt.digits(cost.slope.value)]
         if not counted:
             known = (cost.call, cost.byte)
             cells = [
@@ -104,7 +104,7 @@ def _table(subject: Subject) -> Table | None:
                 for cell, figure in zip(cells, known, strict=True)
                 for text in (cell, figures.plus_minus(figure))
             ]
-        limit = fmt.rate(1e9 / cost.ns_per_byte) if cost.ns_per_byte > 0 else fmt.NONE
+        limit = fmt.rate(1e9 / cost.slope.value) if cost.slope.value > 0 else fmt.NONE
         misfit = figures.misfit(cost.fit) + ("" if cost.fit.fits else " !")
         rows.append((f"  {name}", *cells, limit, misfit))
     return Table((Column("", "left"), *map(Column, titles)), tuple(rows))

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from teemark.base import fmt
 from teemark.findings.subject import Subject, section
 from teemark.model.breakdown import TOLERANCE, Breakdown, Check, Part, shown
+from teemark.model.stats import Estimate
 from teemark.page import bars, figures
 from teemark.page.blocks import (
     Block,
@@ -31,7 +32,8 @@ def taken_apart(subjects: Sequence[Subject]) -> Section | None:
         "Where the time of a call goes",
         "Each part is measured by itself: as the difference between two calls that differ in it "
         "alone, as a slope over repetitions, or by the kernel's tracepoints. What all parts leave "
-        "of the call is unexplained, and isn't spread over them.",
+        "of the call is unexplained, and isn't spread over them. A counted call is exact; what two "
+        "counted calls differ by is called a difference, since they may differ in more than that.",
         subjects,
         _of,
     )
@@ -108,10 +110,22 @@ def _row(run: RunData, one: Breakdown, part: Part) -> tuple[Cell, ...]:
     return (
         part.title,
         figures.amount_cell(run, value),
-        (Quiet(figures.between(run, value)),),
+        (Quiet(_known_to(run, part, value)),),
         fmt.signed(share).lstrip("+"),
         part.source or "",
     )
+
+
+def _known_to(run: RunData, part: Part, value: Estimate) -> str:
+    """How well a part is known. A difference of exact counts isn't exact itself: the two calls may
+    differ in more than the part."""
+    told = figures.between(run, value)
+    itself = not value.value or part.name in COUNTED
+    return told if told != figures.EXACT or itself else "difference"
+
+
+COUNTED = ("run-queue",)
+"""Parts that are counted in the call itself."""
 
 
 def _said(check: Check, run: RunData, unit: str) -> Text:

@@ -67,8 +67,8 @@ def _costs(subjects: Sequence[Subject]) -> Table:
             if cost is None:
                 row += [fmt.NONE, fmt.NONE]
                 continue
-            byte: list[Quiet | str] = [fmt.digits(cost.ns_per_byte)]
-            if cost is not found[0] and found[0] is not None and found[0].ns_per_byte > 0:
+            byte: list[Quiet | str] = [fmt.digits(cost.slope.value)]
+            if cost is not found[0] and found[0] is not None and found[0].slope.value > 0:
                 ratio = cost.byte.drawn_apart() / found[0].byte
                 byte.append(Quiet(f" {figures.times(subject.run, ratio)}"))
             row += [figures.cell(subject.run, cost.call), tuple(byte)]

@@ -95,7 +95,7 @@ def _costs_of(subject: Subject) -> list[Block]:
 
 
 def _cost_table(subject: Subject, key: tuple[str, str], ordered: Sequence[Cost]) -> Table:
-    largest = max((cost.ns_per_byte for cost in ordered if cost.fit.fits), default=0.0)
+    largest = max((cost.slope.value for cost in ordered if cost.fit.fits), default=0.0)
     cpu = {cost.backend: cpu_a_byte(subject, cost) for cost in ordered}
     with_cpu = any(figure is not None for figure in cpu.values())
     rows: list[tuple[Cell, ...]] = []

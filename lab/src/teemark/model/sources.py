@@ -1,0 +1,221 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What a run measured apart: the sources from which the parts of all its calls are made."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import msgspec
+
+from teemark.base import work
+from teemark.base.work import DIGEST_BYTES, DIRECT_CALL, EMPTY_CALL, REFUSED_CALL, Work
+from teemark.model.fit import Fit, Point, fit
+from teemark.model.forms import Form, blocks_of
+from teemark.model.legs import traced_calls
+from teemark.model.models import Models, RepeatLine, repeat_lines
+from teemark.model.stats import CaseStats, Estimate, case_stats
+from teemark.run.reader import MeasuredCase, RunData
+from teemark.run.records import Sample
+
+SPREAD = 10
+"""A line through two messages tells a block from the set-up if the longer has so many times the
+blocks of the shorter."""
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """What one operation takes inside a call, and who says so."""
+
+    size: int
+    value: Estimate
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class Hashing:
+    """What hashing messages takes inside a call: its set-up, and all of it."""
+
+    line: Fit
+    form: Form
+    source: str
+    outside: Estimate | None = None
+    """What the line's `call` has besides the set-up: the way in and out."""
+
+    def _at(self, size: int) -> dict[str, float]:
+        base, candidates = self.form.columns([size], [None])
+        rows = {name: column[0] for name, column in {**base, **candidates}.items()}
+        return {name: rows.get(name, 0.0) for name in self.line.terms}
+
+    def _wide(self, row: Mapping[str, float], label: str) -> Estimate:
+        found = self.line.at(row) if self.outside is None else self.line.at(row) - self.outside
+        known = any(point.left_out is not None for point in self.line.points)
+        return found.widened(self.line.misfit if known else None, f"{self.source} {label}")
+
+    def setup(self, size: int) -> Estimate:
+        """All that isn't paid by the block; with the error of the line."""
+        return self._wide({**self._at(size), "block": 0.0}, "setup")
+
+    def all_of(self, size: int) -> Estimate:
+        return self._wide(self._at(size), "all")
+
+
+class Sources:
+    """Values are in the run's unit."""
+
+    def __init__(self, run: RunData, models: Models) -> None:
+        self.run = run
+        self.models = models
+        self.traced = traced_calls(run, models.sampling)
+
+    @cached_property
+    def event(self) -> Estimate | None:
+        """What the events of one leg cost, by a call of one leg with and without them."""
+        for key in (REFUSED_CALL, EMPTY_CALL):
+            traced, plain = self.traced.get(key), self.models.case(key)
+            if traced is not None and plain is not None:
+                return traced.event(plain.estimate)
+        return None
+
+    @cached_property
+    def empty(self) -> Estimate | None:
+        return self.time(EMPTY_CALL)
+
+    @cached_property
+    def entry(self) -> Estimate | None:
+        """What the TA takes in an empty call."""
+        direct, refused = self.time(DIRECT_CALL), self.time(REFUSED_CALL)
+        return None if direct is None or refused is None else direct - refused
+
+    @cached_property
+    def _repeats(self) -> tuple[RepeatLine, ...]:
+        if not self._net:
+            return self.models.repeats
+        cases = [self._net.get(one.key, one) for one in self.run.sound]
+        return repeat_lines(cases, self.models.sampling)
+
+    @cached_property
+    def _net(self) -> Mapping[str, MeasuredCase]:
+        """Cases whose process waited for a CPU, without that."""
+        return {
+            one.key: _without_wait(one)
+            for one in self.run.sound
+            if any(sample.runq_ns for sample in one.samples)
+        }
+
+    def time(self, key: str) -> Estimate | None:
+        """Returns what a call takes, less what its process waited for a CPU; None for a case that
+        the run lacks."""
+        stats = self.models.case(key)
+        net = self._net.get(key)
+        if stats is not None and net is not None:
+            stats = case_stats(net, self.models.sampling)
+        return stats.estimate if stats is not None else None
+
+    def waited(self, stats: CaseStats) -> Estimate | None:
+        """Returns the wait for a CPU in a call; None where the kernel doesn't say."""
+        if any(sample.runq_ns is None for sample in self.run.cases[stats.key].samples):
+            return None
+        rest = self.time(stats.key)
+        assert rest is not None
+        # By the same draws: the rest is spread as the call is.
+        return stats.estimate - rest
+
+    def mapping(self, memory: str, direction: str, size: int) -> tuple[Estimate, str] | None:
+        """What one reference adds to an empty call, and the case that tells."""
+        empty = self.empty
+        if empty is None:
+            return None
+        names = [buffer(memory, way, size) for way in (direction, "in", "inout", "out")]
+        if memory == "allocated" and size <= DIGEST_BYTES:
+            names.append(work.INVOKE.key(f"memref-{direction}"))
+            names += [buffer(memory, "in", n) for n in (64, 4096)]
+        for name in names:
+            found = self.time(name)
+            if found is not None:
+                return found - empty, name
+        like = work.SHM.work(memory, work.TEE, "in", size)
+        cost = self.models.cost(memory, work.TEE, like.curve or "")
+        if cost is None or not cost.fit.fits:
+            return None
+        return cost.at(size) - empty, f"the model of {like.key}"
+
+    # What a call does in the TA -------------------------------------------------------------------
+
+    def operation(self, case: Work) -> Operation | None:
+        """What a case takes inside a call, by the slope over repetitions or else the TA's
+        counter."""
+        size = case.size or 0
+        for line in self._repeats:
+            if line.key == case.key:
+                return Operation(size, line.operation, "slope over repetitions")
+        for counted in self.models.counted:
+            if counted.case.case == case.key and counted.inside is not None:
+                return Operation(size, counted.inside.estimate, "the TA's counter")
+        return None
+
+    def whole(self, case: Work) -> list[Operation]:
+        """The operations on whole messages by the same algorithm and backend; sizes rise."""
+        like = (work.ONESHOT, case.algorithm, case.backend)
+        found = [
+            self.operation(stats.work)
+            for stats in self.models.stats
+            if (stats.work.row, stats.algorithm, stats.backend) == like
+        ]
+        known = [one for one in found if one is not None]
+        return sorted(known, key=lambda one: one.size)
+
+    def hashing(self, case: Work) -> Hashing | None:
+        """What hashing takes by a line over the operations, else by the model over calls; None
+        where nothing tells the set-up from the blocks."""
+        blocks = blocks_of(self.run.algorithm(case.algorithm))
+        if blocks is None:
+            return None
+        form = Form("message", blocks)
+        known = self.whole(case)
+        if known and blocks.of(known[-1].size) > SPREAD * blocks.of(known[0].size):
+            line = _line(form, known)
+            if line is not None:
+                sizes = f"{known[0].size} to {known[-1].size} bytes"
+                if len(known) == 2:
+                    sizes = f"{known[0].size} and {known[-1].size} bytes"
+                return Hashing(line, form, f"{known[-1].source}, {sizes}")
+        cost = self.models.cost(case.algorithm, case.backend)
+        reference = self.mapping("allocated", "in", DIGEST_BYTES)
+        if cost is None or not cost.fit.fits or self.empty is None or reference is None:
+            return None
+        if cost.fit.term("block") is None:
+            return None
+        outside = self.empty + reference[0].scaled(2)
+        return Hashing(cost.fit, form, f"the model of {cost.name}", outside)
+
+
+def _line(form: Form, known: Sequence[Operation]) -> Fit | None:
+    """Through the operations; through the smallest and the largest alone where there aren't more
+    than a line needs."""
+    sizes = [one.size for one in known]
+    values = [one.value for one in known]
+    base, candidates = form.columns(sizes, [None] * len(sizes))
+    made = fit(sizes, values, base, candidates)
+    if made is not None or len(known) > len(base):
+        return made
+    few, many = (base["block"][place] for place in (0, -1))
+    block = (values[-1] - values[0]).scaled(1 / (many - few))
+    ends = tuple(Point(one.size, one.value, one.value.value, None) for one in known)
+    return Fit({"call": values[0] - block.scaled(few), "block": block}, ends)
+
+
+def buffer(memory: str, direction: str, size: int) -> str:
+    """The key of the case that only carries such a buffer."""
+    return work.SHM.key(memory, work.TEE, direction, size)
+
+
+def _without_wait(measured: MeasuredCase) -> MeasuredCase:
+    def net(start: Iterable[Sample]) -> tuple[Sample, ...]:
+        return tuple(
+            msgspec.structs.replace(one, ns=max(1, one.ns - one.runq_ns)) if one.runq_ns else one
+            for one in start
+        )
+
+    return replace(measured, starts=tuple(map(net, measured.starts)))
