@@ -72,7 +72,7 @@ def test_an_emulators_clock_shows_no_level(
         put(folder, made, emulated=emulated)
         assert cli.run(["history", str(folder)]) == 0
         shown = " ".join(capsys.readouterr().out.split())
-        assert ("cases: 0 changed." in shown) == emulated
+        assert ("0 of 44 cases changed." in shown) == emulated
         assert (f"No level is said to change: {EMULATED}." in shown) == emulated
 
 
@@ -118,15 +118,49 @@ def test_a_change_is_shown_with_its_run(tmp_path: Path, capsys: pytest.CaptureFi
     page = tmp_path / "history.html"
     assert cli.run(["history", str(tmp_path / "runs"), "-o", str(page)]) == 0
     shown = capsys.readouterr().out
-    (line,) = [line for line in shown.splitlines() if "ta-c/1048576" in line]
-    assert "+6.37" in line
-    assert "2026-01-03 00:00" in line
     said = " ".join(shown.replace(fmt.THIN, " ").split())
-    assert "by more than 0.1 %, by the kernel's crypto (afalg) by more than 1.5 %." in said
+    assert "5 of 44 cases changed, last with the run of 2026-01-03 00:00" in said
+    (row,) = [line for line in shown.splitlines() if "▲" in line]
+    assert "5 SHA-256 cases by" in row
+    assert "+1.00 instructions" in row
+    assert "2026-01-03 00:00" in row
     assert "sha256/tee/" not in shown
     text = page.read_text()
-    assert "<svg" in text
-    assert "New level from 2026-01-03T00:00:00Z on." in text
+    assert text.count("<svg") == 2  # wide and narrow
+    for name in ("01-01", "01-04", "▲ +6.4"):  # on the axis, and beside the new level
+        assert name in text
+    assert cli.run(["history", str(tmp_path / "runs"), "--all"]) == 0
+    assert "sha256/tee/" in capsys.readouterr().out
+
+
+def test_runs_are_shown_with_their_commits_and_labels(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    dearer = dataclasses.replace(EXACT, truth=DEARER)
+    for number, made in enumerate((EXACT, dearer)):
+        records = made.records()
+        records[0] |= {
+            "started": f"2026-01-0{number + 1}T00:00:00Z",
+            "commit": {"hash": f"{number}abcdef" + "0" * 33, "branch": "main"},
+            "labels": {"cc": "gcc-12"},
+        }
+        write(records, tmp_path / "runs" / f"r{number}")
+    page = tmp_path / "history.html"
+    assert cli.run(["history", str(tmp_path / "runs"), "-o", str(page)]) == 0
+    assert "2026-01-02 00:00, 1abcdef" in " ".join(capsys.readouterr().out.split())
+    for word in ("0abcdef", "1abcdef", "cc=gcc-12", "main"):
+        assert word in page.read_text()
+
+
+def test_cases_that_changed_in_other_families_are_drawn_in_small(tmp_path: Path) -> None:
+    truth = {**DEARER, ("sha256", "tee"): (500_000, 20.6)}
+    put(tmp_path / "runs", [EXACT, dataclasses.replace(EXACT, truth=truth)])
+    page = tmp_path / "history.html"
+    assert cli.run(["history", str(tmp_path / "runs"), "-o", str(page)]) == 0
+    text = page.read_text()
+    assert text.count("<svg") == 4
+    for title in ("oneshot/sha256/tee/0", "oneshot/sha256/ta-c/1048576"):
+        assert f"<h3>{title}</h3>" in text
 
 
 def test_boards_and_plans_are_not_mixed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

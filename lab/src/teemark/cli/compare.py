@@ -207,6 +207,8 @@ def _show(
 
     for why in forced:
         paragraph(console, f"! Compared by force: {why}.")
+    base, new = comparing.pair_names(of.base.run, of.other.run)
+    paragraph(console, f"{base} → {new}")
     terminal.show(console, comparing.blocks(of, limit, "--all lists them", everything=everything))
     for remark in comparing.method(of):
         paragraph(console, remark, style="dim")

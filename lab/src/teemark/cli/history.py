@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 @click.option(
     "--plan", metavar="NAME", shell_complete=complete.plans, help="Only runs of this plan."
 )
-@click.option("--all", "everything", is_flag=True, help="List cases that didn't change, too.")
+@click.option("--all", "everything", is_flag=True, help="List every case.")
 @click.option(
     "-o",
     "--output",
@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 def command(
     *, folder: Path, board: str | None, plan: str | None, everything: bool, output: Path | None
 ) -> int:
-    """Show the runs in the folders of DIR in the order of time: every case whose level changed, by
-    how much, and since which run.
+    """Show what changed over the runs in the folders of DIR, in the order of time: which cases, by
+    how much, and since which run and commit.
 
     Where times are sampled, finding a change takes 8 runs and the package ruptures. Runs that are
     incomplete are left out, and named. All must be of one board and plan: --board and
@@ -107,13 +107,13 @@ def _runs(folder: Path, board: str | None, plan: str | None) -> list[RunData]:
 
 def _remark(runs: Sequence[RunData], found: Sequence[Line]) -> str:
     from teemark.base import fmt
-    from teemark.model.compare import EMULATED, KERNEL_LIMIT, LIMIT
+    from teemark.model.compare import EMULATED
     from teemark.model.history import FEWEST
 
     if all(run.icount for run in runs):
         text = (
-            f"A level changes where instructions differ by more than {fmt.percent(LIMIT, 1)}, by "
-            f"the kernel's crypto (afalg) by more than {fmt.percent(KERNEL_LIMIT)}."
+            "A level changes where instructions differ by more than two boots of one build do, and "
+            "the next run doesn't take it back."
         )
         scattered = sum(line.scattered for line in found)
         if scattered:
@@ -130,34 +130,16 @@ def _remark(runs: Sequence[RunData], found: Sequence[Line]) -> str:
 
 
 def _show(runs: Sequence[RunData], found: Sequence[Line], remark: str, *, everything: bool) -> None:
-    from teemark.base import fmt
+    """The answer, what changed when, and with --all each case."""
     from teemark.base.console import paragraph
     from teemark.base.console import terminal as text_terminal
-    from teemark.page import figures, terminal
-    from teemark.page.blocks import Column, Table
-    from teemark.report import comparing
-    from teemark.report.history_page import when
+    from teemark.page import terminal
+    from teemark.report import history_page
 
     console = text_terminal()
-    changed = [line for line in found if line.changes]
-    shown = found if everything else changed
-    rows = tuple(
-        (
-            line.case,
-            figures.cell(runs[line.runs[-1]], line.values[-1]),
-            comparing.signed(line.last_change) if line.changes else "",
-            _minute(when(runs[line.runs[line.changes[-1]]])) if line.changes else "",
-        )
-        for line in sorted(shown, key=lambda line: -abs(line.last_change))
-    )
-    columns = (Column("case", "left"), Column("last"), Column("change"), Column("since", "left"))
-    if rows:
-        terminal.show(console, [Table(columns, rows)])
-    paragraph(
-        console, f"{len(runs)} runs, {fmt.plural(len(found), 'case')}: {len(changed)} changed."
-    )
-    paragraph(console, remark)
-
-
-def _minute(time: str) -> str:
-    return time[:16].replace("T", " ")
+    paragraph(console, history_page.answer(runs, found))
+    if (table := history_page.event_table(runs, found)) is not None:
+        terminal.show(console, [table])
+    if everything:
+        terminal.show(console, [history_page.case_table(found, runs)])
+    paragraph(console, remark, style="dim")

@@ -13,11 +13,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from teemark.model.compare import file_times, least, slack
-from teemark.model.stats import call_times, centre, loops_of, median, steady
+from teemark.model.changes import Change, changes
+from teemark.model.compare import (
+    Comparison,
+    Difference,
+    Verdict,
+    file_times,
+    least,
+    shifted,
+    slack,
+    world_of,
+)
+from teemark.model.stats import call_times, centre, exactly, loops_of, median, steady
 from teemark.run.reader import RunData
 
 FEWEST = 8
@@ -94,6 +104,40 @@ def lines(runs: Sequence[RunData]) -> tuple[Line, ...]:
         few = len(sure) < len(values)
         said.append(Line(key, tuple(places), tuple(values), changes, few))
     return tuple(said)
+
+
+def events(
+    runs: Sequence[RunData], found: Sequence[Line]
+) -> tuple[tuple[int, tuple[Change, ...]], ...]:
+    """What changed when: the number of each run with which levels begin, and what cases have more
+    or less from then on; the last run first."""
+    made = []
+    for number in sorted({line.runs[at] for line in found for at in line.changes}, reverse=True):
+        pairs = []
+        for line in found:
+            if number not in line.runs[1:]:
+                continue
+            at = line.runs.index(number)
+            levels = line.levels()
+            after = next(level for begin, end, level in levels if begin <= at < end)
+            before = next(level for begin, end, level in levels if begin <= at - 1 < end)
+            verdict: Verdict = "same"
+            if at in line.changes:
+                verdict = "worse" if after > before else "better"
+            case = runs[number].cases.get(line.case)
+            one = Difference(line.case, 1, exactly(before), exactly(after), verdict)
+            if case is not None:
+                one = replace(
+                    one,
+                    work=case.work,
+                    size=case.case.bytes,
+                    world=world_of(runs[number], case),
+                    exact=runs[number].icount,
+                )
+            pairs.append(one)
+        whole = Comparison(runs[number - 1], runs[number], tuple(shifted(pairs)), (), ())
+        made.append((number, changes(whole)))
+    return tuple(made)
 
 
 def exact_changes(values: Sequence[float], allowed: Sequence[float]) -> tuple[int, ...]:

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 INK = "#010101"
 MUTED = "#020202"
 GRID = "#030303"
+WORSE = "#040404"
+BETTER = "#050505"
 MARKERS = "osDsDo^"
 """Of backends, by their place in the run, as their colours: --c-0, --c-1, … of the page."""
 
@@ -83,6 +85,8 @@ def variables() -> dict[str, str]:
         INK: "var(--ink)",
         MUTED: "var(--muted)",
         GRID: "var(--rule)",
+        WORSE: "var(--c-worse)",
+        BETTER: "var(--c-better)",
         **{stand_in: f"var(--c-{name})" for name, stand_in in STAND_INS.items()},
     }
 
@@ -132,6 +136,8 @@ def _axes(shape: Shape) -> tuple[Any, Axes]:
 
 
 def _tick(value: float) -> str:
+    if value >= 1e6:
+        return f"{fmt.digits(value / 1e6, 4)} M"
     return fmt.count(round(value)) if value >= 1 else f"{value:g}"
 
 
@@ -145,33 +151,120 @@ def _style(key: str, shape: Shape) -> dict[Any, Any]:
     }
 
 
+@dataclass(frozen=True, slots=True)
+class Course:
+    """The values of a case, by the number of their run, and its levels: the first point of each,
+    where it ends, and how high it is."""
+
+    title: str
+    points: tuple[tuple[int, float], ...]
+    levels: tuple[tuple[int, int, float], ...]
+
+
+SMALL_HEIGHT = 104
+"""Of one of several small charts, CSS pixels."""
+
+
 def history(
-    key: str,
-    points: Sequence[tuple[int, float]],
-    levels: Sequence[tuple[int, int, float]],
-    unit: str,
-    shape: Shape,
+    key: str, courses: Sequence[Course], runs: Sequence[str], unit: str, shape: Shape
 ) -> str:
-    """Values by the number of their run, and each level: its first point, where it ends, and how
-    high it is."""
+    """One chart of a case, or several small ones over the same axis. `runs` names each run in two
+    lines: its day and its commit."""
     import matplotlib
+    from matplotlib.figure import Figure
+
+    columns = 1 if len(courses) == 1 or shape is NARROW else 2
+    rows = -(-len(courses) // columns)
+    height = shape.height if len(courses) == 1 else SMALL_HEIGHT * rows + 60
+    with matplotlib.rc_context(_style(key, shape)):
+        figure = Figure(figsize=(shape.width / 72, height / 72), dpi=72)
+        figure.patch.set_alpha(0)
+        left, right, gap = 4.8 * shape.font, shape.font * 2, shape.font * 6
+        wide = (shape.width - left - right - gap * (columns - 1)) / columns
+        tall = (height - 74) / rows
+        for number, course in enumerate(courses):
+            row, column = divmod(number, columns)
+            axes = figure.add_axes(
+                (
+                    (left + column * (wide + gap)) / shape.width,
+                    (48 + (rows - 1 - row) * tall) / height,
+                    wide / shape.width,
+                    (tall - (30 if rows > 1 else 0)) / height,
+                )
+            )
+            _course(axes, course, shape.font, small=len(courses) > 1)
+            last = number + columns >= len(courses)
+            _run_axis(axes, runs, wide, shape.font, named=last)
+            title = course.title if len(courses) > 1 else unit
+            _corner(axes, title, shape.font)
+        return _svg(figure)
+
+
+def _corner(axes: Axes, text: str, font: float) -> None:
+    axes.annotate(
+        text,
+        xy=(0, 1),
+        xytext=(0, 6),
+        xycoords="axes fraction",
+        textcoords="offset points",
+        color=MUTED,
+        fontsize=font,
+    )
+
+
+def _course(axes: Axes, course: Course, font: float, *, small: bool) -> None:
+    """Values as points, levels as lines, and beside each new level its change."""
     from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-    with matplotlib.rc_context(_style(key, shape)):
-        figure, axes = _axes(shape)
-        line = STAND_INS[colour(0)]
-        runs = [run for run, _ in points]
-        values = [value for _, value in points]
-        axes.plot(runs, values, color=line, marker="o", markersize=4.5, linewidth=0.8, zorder=3)
-        for begin, end, level in levels:
-            axes.plot((runs[begin], runs[end - 1]), (level, level), color=INK, linewidth=2)
-        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
-        axes.yaxis.set_major_formatter(FuncFormatter(lambda y, _: _tick(y)))
-        axes.set_xlabel("run", color=MUTED, fontsize=shape.font)
-        axes.text(
-            0, 1.03, unit, transform=axes.transAxes, color=MUTED, fontsize=shape.font, ha="left"
-        )
-        return _svg(figure)
+    axes.patch.set_alpha(0)
+    for side in ("top", "right", "left"):
+        axes.spines[side].set_visible(False)
+    axes.spines["bottom"].set_color(MUTED)
+    axes.tick_params(which="both", colors=MUTED, labelcolor=MUTED, labelsize=font, length=0)
+    axes.grid(which="major", axis="y", color=GRID, linewidth=1)
+    axes.set_axisbelow(True)
+    numbers = [number for number, _ in course.points]
+    values = [value for _, value in course.points]
+    line = STAND_INS[colour(3)]
+    axes.plot(numbers, values, color=line, marker="o", markersize=4, linewidth=0, zorder=3)
+    before = None
+    for begin, end, level in course.levels:
+        axes.plot((numbers[begin], numbers[end - 1]), (level, level), color=INK, linewidth=2)
+        if before:
+            worse = level > before
+            axes.annotate(
+                f"{'▲' if worse else '▼'} {'+' if worse else fmt.MINUS}"
+                f"{fmt.percent(abs(level / before - 1))}",
+                xy=(numbers[begin], level),
+                xytext=(0, 5),
+                textcoords="offset points",
+                color=WORSE if worse else BETTER,
+                fontsize=font,
+                ha="left" if begin < len(numbers) * 0.7 else "right",
+            )
+        before = level
+    low, high = min(values), max(values)
+    room = max(high - low, 0.01 * high) * 0.45
+    axes.set_ylim(low - room, high + room)
+    axes.yaxis.set_major_locator(MaxNLocator(2 if small else 5, min_n_ticks=2 if small else 3))
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda y, _: _tick(y)))
+
+
+def _run_axis(axes: Axes, runs: Sequence[str], wide: float, font: float, *, named: bool) -> None:
+    """A mark for each run, and the names of as many as there is room for, from the last one on at
+    equal distances."""
+    from matplotlib.ticker import FixedLocator
+
+    axes.set_xlim(-0.4, len(runs) - 0.6)
+    axes.xaxis.set_minor_locator(FixedLocator(list(range(len(runs)))))
+    axes.tick_params(which="minor", axis="x", length=3, color=MUTED)
+    if not named:
+        axes.set_xticks([])
+        return
+    most = max(2, int(wide / (font * 7)))
+    stride = max(1, -(-(len(runs) - 1) // (most - 1)))
+    places = list(range(len(runs) - 1, -1, -stride))
+    axes.set_xticks(places, [runs[place] for place in places])
 
 
 def throughput(key: str, series: Sequence[Series], shape: Shape) -> str:

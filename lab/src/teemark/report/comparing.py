@@ -116,13 +116,12 @@ def verdict(found: Comparison) -> Verdict:
 
 
 def headline(of: Compared) -> Text:
-    """The answer in a line: the verdict, of what, since what."""
-    found, (base, new) = of.found, pair_names(of.base.run, of.other.run)
-    said = verdict(found)
+    """The answer in a line: the verdict, and how many cases became what."""
+    said = verdict(of.found)
     words = {"worse": "WORSE", "better": "BETTER", "same": "SAME", "undecided": "UNDECIDED"}[said]
-    if said == "worse" and found.of("better"):
+    if said == "worse" and of.found.of("better"):
         words = "WORSE AND BETTER"
-    return (Mark(f"{SIGN[said]} {words}", said), f"  {base} → {new}: {outcome(found)}")
+    return (Mark(f"{SIGN[said]} {words}", said), f"  {outcome(of.found)}")
 
 
 def outcome(found: Comparison) -> str:
@@ -421,6 +420,10 @@ def blocks(
     """The answer, what changed, the cases, and what would have been seen. `rest` says where the
     cases are that are left out."""
     said: list[Block] = [Paragraph(headline(of))]
+    if limit is not None:
+        text = result(of.found, limit)
+        failed = text.startswith("FAIL")
+        said.append(Paragraph((Mark(text, "worse" if failed else "same"),)))
     if (table := change_table(of)) is not None:
         said.append(table)
     rows = rows_of(of.found, everything=everything)
@@ -435,10 +438,6 @@ def blocks(
         for case, why in of.functions.items()
         if case not in named
     ]
-    if limit is not None:
-        text = result(of.found, limit)
-        failed = text.startswith("FAIL")
-        said.append(Paragraph((Mark(text, "worse" if failed else "same"),)))
     if (seen := visible(of.found, limit)) != "":
         said.append(Paragraph((seen,)))
     return said

@@ -24,23 +24,14 @@ def render(
     form: Literal["markdown", "html"],
 ) -> str:
     """`obstacles` are why the runs should not have been compared."""
-    sections = [
-        Section(
-            f"comparison-{number}",
-            " → ".join(comparing.pair_names(one.base.run, one.other.run)),
-            (
-                *verdicts(one, limit),
-                Facts(
-                    (
-                        ("base", (comparing.names(one.base.run),)),
-                        ("new", (comparing.names(one.other.run),)),
-                    )
-                ),
-            ),
-        )
-        for number, one in enumerate(found, 1)
-    ]
-    title = f"What changed since {comparing.name(found[0].base.run)}"
+    titles = [" → ".join(comparing.pair_names(one.base.run, one.other.run)) for one in found]
+    sections = []
+    for number, (one, title) in enumerate(zip(found, titles, strict=True), 1):
+        runs = (("base", one.base.run), ("new", one.other.run))
+        facts = Facts(tuple((word, (comparing.names(run),)) for word, run in runs))
+        section = "What changed" if len(found) == 1 else title
+        sections.append(Section(f"comparison-{number}", section, (*verdicts(one, limit), facts)))
+    title = titles[0] if len(found) == 1 else f"Against {comparing.name(found[0].base.run)}"
     return _page(title, sections, obstacles, form)
 
 

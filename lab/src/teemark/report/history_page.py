@@ -1,75 +1,163 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Many runs as a page: each case's values as a line, its levels and where they changed."""
+"""Many runs as a page: what changed since which run, the case that changed most, and the others in
+small."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from teemark.model.history import Line
+from teemark.base import fmt
+from teemark.model.compare import Verdict
+from teemark.model.history import Line, events
 from teemark.page import charts, figures, html
-from teemark.page.blocks import Block, Chart, Code, Column, Fold, Paragraph, Section, Table
+from teemark.page.blocks import (
+    Block,
+    Cell,
+    Chart,
+    Code,
+    Column,
+    Fold,
+    Mark,
+    Paragraph,
+    Quiet,
+    Section,
+    Table,
+)
 from teemark.report import comparing
 from teemark.run.reader import RunData
 from teemark.version import __version__
 
-CHARTS = 12
-"""Lines that are drawn: those that changed most."""
+SMALL = 12
+"""Cases that are drawn in small: those that changed most, one of each family."""
 
 
 def render(title: str, runs: Sequence[RunData], found: Sequence[Line], remark: str) -> str:
-    changed = sorted(
-        (line for line in found if line.changes), key=lambda line: -abs(line.last_change)
-    )
-    blocks: list[Block] = [Paragraph((remark,))]
-    blocks += [_chart(line, number, runs) for number, line in enumerate(changed[:CHARTS])]
-    blocks.append(Fold("Every case", f"{len(found)} cases", (_table(found, runs),)))
-    sections = [Section("history", f"{len(runs)} runs", tuple(blocks))]
-    return html.render(title, "", sections, f"Made by teemark {__version__}.")
+    blocks: list[Block] = [Paragraph((answer(runs, found),))]
+    if (table := event_table(runs, found)) is not None:
+        blocks.append(table)
+    drawn = _drawn(found, runs)
+    if drawn:
+        blocks.append(_chart("history-1", drawn[:1], runs))
+    if len(drawn) > 1:
+        blocks.append(_chart("history-2", drawn[1 : SMALL + 1], runs))
+    blocks.append(Paragraph((Quiet(remark),)))
+    blocks.append(Fold("Every case", f"{len(found)} cases", (case_table(found, runs),)))
+    blocks.append(Fold("Every run", f"{len(runs)} runs", (_runs_table(runs),)))
+    section = Section("history", "What changed, and when", tuple(blocks))
+    return html.render(title, "", [section], f"Made by teemark {__version__}.")
 
 
-def when(run: RunData) -> str:
-    return run.run.started if run.run is not None else run.file
+def since(run: RunData) -> str:
+    """When a run was made, and of which commit."""
+    commit = f", {run.commit.short}" if run.commit is not None else ""
+    return f"{comparing.when(run)}{commit}"
 
 
-def _chart(line: Line, number: int, runs: Sequence[RunData]) -> Chart:
-    key = f"history-{number}"
+def answer(runs: Sequence[RunData], found: Sequence[Line]) -> str:
+    """One sentence: how many cases changed in how many runs, and when last."""
+    changed = [line for line in found if line.changes]
+    span = f"{len(runs)} runs, {comparing.when(runs[0])} to {comparing.when(runs[-1])}"
+    text = f"{span}: {len(changed)} of {fmt.plural(len(found), 'case')} changed"
+    if not changed:
+        return f"{text}."
+    last = max(line.runs[line.changes[-1]] for line in changed)
+    return f"{text}, last with the run of {since(runs[last])}."
+
+
+def event_table(runs: Sequence[RunData], found: Sequence[Line]) -> Table | None:
+    """A row for what cases have in common that changed with a run; None where nothing changed."""
+    rows: list[tuple[Cell, ...]] = []
+    for number, changes in events(runs, found):
+        for one in changes:
+            verdict: Verdict = "worse" if one.worse else "better"
+            sign = Mark(comparing.SIGN[verdict], verdict)
+            what = comparing.subject(runs[number], one)
+            rows.append(
+                ((sign, f" {what}"), comparing.amount(runs[number], one), since(runs[number]))
+            )
+    columns = (Column("what changed", "left"), Column("by", "left"), Column("since", "left"))
+    return Table(columns, tuple(rows), stacked=True) if rows else None
+
+
+def _drawn(found: Sequence[Line], runs: Sequence[RunData]) -> list[Line]:
+    """Of each family that changed, the case that changed most; the largest change first."""
+    best: dict[tuple[str, ...], Line] = {}
+    for line in sorted(found, key=lambda line: -abs(line.last_change)):
+        case = runs[-1].cases.get(line.case)
+        work = case.work if case is not None else None
+        family = (work.workload, work.algorithm, work.backend) if work else (line.case,)
+        if line.changes:
+            best.setdefault(family, line)
+    return list(best.values())
+
+
+def _chart(key: str, lines: Sequence[Line], runs: Sequence[RunData]) -> Chart:
     unit = "instructions a call" if runs[0].icount else "ns a call"
-    points = list(zip(line.runs, line.values, strict=True))
-    places = [line.runs[change] for change in line.changes]
+    courses = [
+        charts.Course(
+            line.case, tuple(zip(line.runs, line.values, strict=True)), tuple(line.levels())
+        )
+        for line in lines
+    ]
+    names = [_axis_name(run) for run in runs]
     return Chart(
-        title=line.case,
-        caption=tuple(f"New level from {when(runs[place])} on. " for place in places),
-        wide=charts.history(key, points, line.levels(), unit, charts.WIDE),
-        narrow=charts.history(key, points, line.levels(), unit, charts.NARROW),
-        data=Table(
-            (Column("run", "left"), Column(unit)),
-            tuple(
-                (when(runs[place]), figures.cell(runs[place], value))
-                for place, value in zip(line.runs, line.values, strict=True)
-            ),
+        title=lines[0].case if len(lines) == 1 else "Others that changed, one of each family",
+        caption=() if len(lines) == 1 else (f"{unit}; each over the runs above.",),
+        wide=charts.history(key, courses, names, unit, charts.WIDE),
+        narrow=charts.history(key, courses, names, unit, charts.NARROW),
+        data=_values_table(lines, runs, unit),
+    )
+
+
+def _axis_name(run: RunData) -> str:
+    """Day, and commit in a second line."""
+    commit = run.commit.hash[:7] + ("+" if run.commit.dirty else "") if run.commit else ""
+    return f"{comparing.when(run)[5:10]}\n{commit}"
+
+
+def _values_table(lines: Sequence[Line], runs: Sequence[RunData], unit: str) -> Table:
+    return Table(
+        (Column("case", "left"), Column("run", "left"), Column(unit)),
+        tuple(
+            ((Code(line.case),), since(runs[place]), figures.cell(runs[place], value))
+            for line in lines
+            for place, value in zip(line.runs, line.values, strict=True)
         ),
     )
 
 
-def _table(found: Sequence[Line], runs: Sequence[RunData]) -> Table:
-    return Table(
-        (
-            Column("case", "left"),
-            Column("runs"),
-            Column("first"),
-            Column("last"),
-            Column("last change"),
-            Column("since", "left"),
-        ),
-        tuple(
+def case_table(found: Sequence[Line], runs: Sequence[RunData]) -> Table:
+    """A row a case: its first and last value, and its last change."""
+    rows: list[tuple[Cell, ...]] = []
+    for line in sorted(found, key=lambda line: -abs(line.last_change)):
+        change: Cell = ""
+        if line.changes:
+            verdict: Verdict = "worse" if line.last_change > 0 else "better"
+            text = f"{comparing.SIGN[verdict]} {comparing.signed(line.last_change)}"
+            change = (Mark(text, verdict),)
+        rows.append(
             (
                 (Code(line.case),),
-                str(len(line.values)),
                 figures.cell(runs[line.runs[0]], line.values[0]),
                 figures.cell(runs[line.runs[-1]], line.values[-1]),
-                comparing.signed(line.last_change) if line.changes else "",
-                when(runs[line.runs[line.changes[-1]]]) if line.changes else "",
+                change,
+                since(runs[line.runs[line.changes[-1]]]) if line.changes else "",
             )
-            for line in found
-        ),
+        )
+    columns = [Column("case", "left"), Column("first"), Column("last"), Column("last change")]
+    return Table((*columns, Column("since", "left")), tuple(rows), stacked=True)
+
+
+def _runs_table(runs: Sequence[RunData]) -> Table:
+    rows = tuple(
+        (
+            comparing.when(run),
+            run.commit.short if run.commit is not None else fmt.NONE,
+            run.commit.branch or fmt.NONE if run.commit is not None else fmt.NONE,
+            ", ".join(f"{key}={value}" for key, value in run.labels.items()) or fmt.NONE,
+            run.file,
+        )
+        for run in runs
     )
+    titles = ("began (UTC)", "commit", "branch", "labels", "file")
+    return Table(tuple(Column(title, "left") for title in titles), rows, stacked=True)
