@@ -7,6 +7,8 @@
  *   begin   a window begins behind this instruction
  *   part    likewise; one that is recorded ends before
  *   end     it ends before this one, and is written to DIR/window-N
+ *   hold    it ends, but is written only if
+ *   keep    comes before the next begins
  *   disarm  back to looking for markers only, which costs nothing
  *
  *   qemu-system-aarch64 … -plugin ./libteetrace-1.so,dir=DIR
@@ -35,6 +37,8 @@ enum {
 	DISARM = 0x73,
 	OPEN = 0x74,
 	LAST_PART = 0x78,
+	HOLD = 0x79,
+	KEEP = 0x7a,
 	MARKERS = 0x70, /* the bits that all have in common */
 };
 
@@ -43,7 +47,7 @@ enum { STEPS_MAX = 192 << 20 }; /* 1.5 GiB a window */
 static struct {
 	qemu_plugin_id_t id;
 	char *dir;
-	bool armed, recording, full;
+	bool armed, recording, held, full;
 	unsigned windows;
 
 	struct window_block *blocks;
@@ -56,6 +60,9 @@ static struct {
 	uint32_t block;    /* that is executed now */
 	unsigned begun_by; /* the marker of the window */
 	uint64_t at_begin; /* count at the window's beginning */
+	uint64_t at_end;   /* at the end of the one that is held */
+	uint64_t written;  /* bytes of windows */
+	uint64_t room;     /* and how many are allowed; 0: any number */
 	uint64_t at_step;  /* and at the current step's */
 } trace;
 
@@ -169,7 +176,7 @@ static void write_window(void)
 		.blocks = trace.n_blocks,
 		.words = trace.n_words + (trace.n_words & 1),
 		.steps = trace.n_steps,
-		.instructions = count() - trace.at_begin,
+		.instructions = trace.at_end - trace.at_begin,
 		.flags = trace.full ? WINDOW_CUT : 0,
 		.marker = trace.begun_by,
 	};
@@ -177,6 +184,14 @@ static void write_window(void)
 	bool written;
 	FILE *f;
 
+	if (trace.room && trace.written > trace.room) {
+		/* Without blocks and steps: it says only that there was one. */
+		head.flags |= WINDOW_CUT;
+		head.blocks = head.words = head.steps = 0;
+	}
+	trace.written += sizeof(head) + head.blocks * sizeof(*trace.blocks) +
+			 head.words * sizeof(*trace.words) +
+			 head.steps * sizeof(*trace.steps);
 	/* There is always room for one more. */
 	trace.words = grow(trace.words, trace.n_words, 1, &trace.room_words,
 			   sizeof(*trace.words));
@@ -214,15 +229,32 @@ static void begin_window(unsigned marker)
 	trace.at_begin = count();
 	open_step();
 	trace.recording = true;
+	trace.held = false;
+}
+
+static void hold_window(void)
+{
+	if (!trace.recording)
+		return;
+	close_step();
+	trace.at_end = count();
+	trace.recording = false;
+	trace.held = true;
+}
+
+static void keep_window(void)
+{
+	if (trace.held)
+		write_window();
+	trace.held = false;
 }
 
 static void end_window(void)
 {
 	if (!trace.recording)
 		return;
-	close_step();
-	trace.recording = false;
-	write_window();
+	hold_window();
+	keep_window();
 }
 
 static void on_marker(unsigned int cpu, void *data)
@@ -242,6 +274,12 @@ static void on_marker(unsigned int cpu, void *data)
 		break;
 	case END:
 		end_window();
+		break;
+	case HOLD:
+		hold_window();
+		break;
+	case KEEP:
+		keep_window();
 		break;
 	default:
 		if (!trace.armed || marker > LAST_PART)
@@ -305,6 +343,10 @@ int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info *info,
 {
 	trace.id = id;
 	for (int i = 0; i < argc; i++) {
+		if (!strncmp(argv[i], "room=", 5)) {
+			trace.room = strtoull(argv[i] + 5, NULL, 10);
+			continue;
+		}
 		if (strncmp(argv[i], "dir=", 4)) {
 			fprintf(stderr, "teetrace: unknown option %s\n",
 				argv[i]);

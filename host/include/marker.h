@@ -20,6 +20,8 @@
 #define MARKER_BEGIN()  MARKER("#0x71") /* of what teebench measures */
 #define MARKER_END()    MARKER("#0x72")
 #define MARKER_DISARM() MARKER("#0x73") /* the last sample was taken */
+#define MARKER_HOLD()   MARKER("#0x79") /* as END, but it isn't kept yet */
+#define MARKER_KEEP()   MARKER("#0x7a") /* the window that is held */
 
 /* The parts of teehash's work. */
 #define MARKER_OPEN()  MARKER("#0x74") /* a session with its buffers */

@@ -36,6 +36,7 @@ GROUPS: tuple[tuple[str, tuple[Row, ...]], ...] = (
         (
             Row("run", "Run a plan on a board and report."),
             Row("plan", "List the plans, or show the cases of one."),
+            Row("watch", "Show a program's calls into the TEE."),
             Row("new-ta", "Make a Trusted Application to be measured."),
         ),
     ),

@@ -31,6 +31,35 @@ exact_board_option = click.option(
 )
 
 
+class WithProgram(click.Command):
+    """A command whose words behind `--` are a program and its arguments: `program(context)`."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        at = args.index("--") if "--" in args else len(args)
+        ctx.meta["program"] = tuple(args[at + 1 :])
+        return super().parse_args(ctx, args[:at])
+
+
+def program_options(command: Any) -> Any:
+    """--push and --names."""
+    command = click.option(
+        "--names",
+        "names",
+        metavar="FILE",
+        type=click.Path(exists=True, dir_okay=False, path_type=Path),
+        multiple=True,
+        help="A TA's header, or a names.toml: names of TAs and commands. May be repeated.",
+    )(command)
+    return click.option(
+        "--push",
+        "push",
+        metavar="FILE",
+        type=click.Path(exists=True, dir_okay=False, path_type=Path),
+        multiple=True,
+        help="A program, a library or a TA that is on the board meanwhile. May be repeated.",
+    )(command)
+
+
 def out_option(default: str) -> Callable[[Any], Any]:
     """-o and --out, of a command that makes a folder of its own."""
     return click.option(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from teemark.cli.options import exact_board_option, out_option
+from teemark.cli.options import WithProgram, exact_board_option, out_option, program_options
 from teemark.cli.ta_option import ta_option
 
 if TYPE_CHECKING:
@@ -34,10 +34,22 @@ class Asked:
     options: tuple[str, ...]
     tfa: str | None
     samples: int
+    push: tuple[Path, ...]
+    names: tuple[Path, ...]
+    every: int
 
 
-@click.command("trace")
-@click.argument("cases", nargs=-1, metavar="[CASE]...")
+@dataclass(frozen=True, slots=True)
+class Show:
+    """And of what is shown of it."""
+
+    output: str | None
+    function: str | None
+    top: int
+
+
+@click.command("trace", cls=WithProgram)
+@click.argument("cases", nargs=-1, metavar="[CASE]... [-- PROGRAM [ARG]...]")
 @click.option(
     "--plan",
     metavar="NAME",
@@ -67,6 +79,15 @@ class Asked:
     metavar="N",
     help="Calls of each case to record; the one in the middle is shown.",
 )
+@program_options
+@click.option(
+    "--every",
+    type=click.IntRange(0),
+    default=0,
+    metavar="N",
+    help="Of a program's calls of one kind, trace each N-th beside the first two and the dearest.",
+)
+@click.option("--xtest", metavar="TESTS", help="As -- xtest TESTS: 4001, or -t pkcs11 1000.")
 @click.option(
     "--read",
     "source",
@@ -89,14 +110,7 @@ class Asked:
     metavar="N",
     help="Functions to list.",
 )
-def command(
-    source: Path | None,
-    against: Path | None,
-    output: str | None,
-    function: str | None,
-    top: int,
-    **words: object,
-) -> int:
+def command(source: Path | None, against: Path | None, xtest: str | None, **words: object) -> int:
     """Record every instruction of one call of each CASE, from the program through kernel, TF-A and
     OP-TEE into the TA and back, and say where they went.
 
@@ -104,13 +118,27 @@ def command(
     that counts instructions. Writes a run like any other, with trace.json beside it and a flame
     graph in its report.
 
+    With -- PROGRAM: run that program on the board, as it is, and do the same with its own calls
+    into the TEE. It must be linked dynamically against libteec, and not be setuid.
+
     Exit status: 0 fine; 1 if a case failed or can't be traced; 2 for a mistake on the
     command line.
     """
     from teemark.base.errors import UsageMistake
     from teemark.trace import store
 
+    how = {name: words.pop(name) for name in ("output", "function", "top")}
+    show = Show(**how)  # type: ignore[arg-type]
     asked = Asked(**words)  # type: ignore[arg-type]
+    program = click.get_current_context().meta["program"]
+    if xtest is not None:
+        program = ("xtest", *xtest.split())
+    if program:
+        if asked.cases or asked.plan or asked.ta_path or source or against:
+            raise UsageMistake(
+                "a program is traced by itself: not with a CASE, --plan, --ta, --read or --against"
+            )
+        return _program(asked, program, show)
     other = store.read(against) if against is not None else None
     if source is not None:
         if asked.plan is not None:
@@ -120,14 +148,56 @@ def command(
         _report(folder, other)
     else:
         trace, folder, status = _record(asked, other)
-    if output is not None:
-        click.echo(_render(trace, output), nl=False)
+    if show.output is not None:
+        click.echo(_render(trace, show.output), nl=False)
         return status
     from teemark.trace import table
 
-    table.show(trace, top=top, against=other, function=function)
+    table.show(trace, top=show.top, against=other, function=show.function)
     click.echo(f"report: {folder / 'report.html'}")
     return status
+
+
+def _program(asked: Asked, argv: tuple[str, ...], how: Show) -> int:
+    from teemark.base import fmt, paths
+    from teemark.base.console import terminal
+    from teemark.boards import config
+    from teemark.exact import program as programs
+    from teemark.exact import record
+    from teemark.measure import runner
+    from teemark.measure.watching import Program
+    from teemark.page.terminal import show
+    from teemark.report import program_page
+    from teemark.run.writer import check_free, new_directory, point_latest
+    from teemark.trace import table
+
+    file = record.with_optee(config.find(asked.board), asked.optee, asked.options, asked.tfa)
+    if asked.out is not None:
+        check_free(asked.out)
+    default = runner.default_directory(paths.runs(), file.name, "program", datetime.now(UTC))
+    directory = asked.out or new_directory(default)
+    program = Program(argv, tuple(path.absolute() for path in asked.push))
+    traced = programs.record(file, program, directory, asked.names, asked.every)
+    if asked.out is None:
+        point_latest(directory)
+    programs.say_unread(traced)
+    title = f"{' '.join(argv)} on {file.name}"
+    made = program_page.sections(traced.ran, traced.names, exact=True, title=title)
+    made += program_page.traced(traced.trace, tuple(programs.subtests(traced.ran)))
+    page = program_page.write(made, title, traced.trace.optee, directory)
+    if how.output is not None:
+        click.echo(_render(traced.trace, how.output), nl=False)
+    else:
+        console = terminal(120)
+        for section in made:
+            if section.key in ("answer", "calls", "advice", "subtests"):
+                show(console, section.blocks)
+        table.show(traced.trace, top=how.top, function=how.function)
+        click.echo(f"report: {page}")
+    status = traced.ran.status
+    if status:
+        click.echo(f"{argv[0]} ended with status {fmt.count(status)}: {directory / 'output.txt'}")
+    return 1 if status else 0
 
 
 def _only(trace: Trace, keys: Sequence[str]) -> Trace:

@@ -146,6 +146,15 @@ def _by_part(run: RunData, recorded: Sequence[Window]) -> Mapping[str, list[Take
 
 def _case(key: str, taken: Sequence[Taken], named_by: Sources) -> CaseTrace:
     middle = sorted(taken, key=lambda pair: pair[0].instructions)[(len(taken) - 1) // 2][0]
+    samples = tuple(Sample(window.instructions, ns) for window, ns in taken)
+    return profile_of(key, middle, samples, named_by)
+
+
+def profile_of(
+    key: str, middle: Window, samples: tuple[Sample, ...], named_by: Sources
+) -> CaseTrace:
+    """One window with its names and its call tree, as the case `key`. Raises DataError if an
+    instruction would be missing."""
     places = locate(middle, named_by)
     tree = trees.build(middle, places)
     total = sum(node.self for node in tree.nodes)
@@ -158,7 +167,7 @@ def _case(key: str, taken: Sequence[Taken], named_by: Sources) -> CaseTrace:
     return CaseTrace(
         case=key,
         instructions=middle.instructions,
-        samples=tuple(Sample(window.instructions, ns) for window, ns in taken),
+        samples=samples,
         functions=functions,
         nodes=tuple(Node(n.parent, n.function, n.self, n.calls, n.unsure) for n in tree.nodes),
         unnamed=_unnamed(middle, places),

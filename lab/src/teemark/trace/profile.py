@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeVar
@@ -204,6 +204,29 @@ class CaseTrace(msgspec.Struct, frozen=True, dict=True):
             for sample in self.samples
             if sample.clock_ns is not None
         )
+
+
+def together(cases: Sequence[CaseTrace]) -> CaseTrace:
+    """All of them as one call, for one flame graph."""
+    nodes: list[Node] = []
+    functions = list(dict.fromkeys(function for case in cases for function in case.functions))
+    number = {function: index for index, function in enumerate(functions)}
+    for case in cases:
+        first = len(nodes)
+        nodes += [
+            Node(
+                node.parent + first if node.parent >= 0 else -1,
+                number[case.functions[node.function]],
+                node.self,
+                node.calls,
+                node.unsure,
+            )
+            for node in case.nodes
+        ]
+    total = sum(case.instructions for case in cases)
+    return CaseTrace(
+        "all traced calls", total, (Sample(total, None),), tuple(functions), tuple(nodes)
+    )
 
 
 class Trace(msgspec.Struct, frozen=True):

@@ -44,14 +44,15 @@ def _cases_of(subject: Subject) -> list[Block]:
             Fold(
                 case.case,
                 f"{fmt.count(case.instructions)} instructions",
-                tuple(_case(case, before)),
+                tuple(case_blocks(case, before)),
                 open=number == 0,
             )
         )
     return blocks
 
 
-def _case(case: CaseTrace, before: CaseTrace | None) -> list[Block]:
+def case_blocks(case: CaseTrace, before: CaseTrace | None) -> list[Block]:
+    """What is shown of a call, and how it differs from `before`."""
     said = tuple((remark,) for remark in table.remarks(case))
     blocks: list[Block] = [Bullets(said)] if said else []
     blocks.append(

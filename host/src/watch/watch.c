@@ -1,0 +1,438 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Preloaded into a program (LD_PRELOAD), it keeps each call of libteec in the
+ * file that TEEMARK_WATCH names: watch.h. With TEEMARK_WATCH_TRACE each call of
+ * a session stands between two marks for QEMU's plugin (marker.h), and of each
+ * kind of call the first two, every n-th and the dearest windows are kept.
+ *
+ * A call takes two readings of the clock more and a record in mapped memory, but
+ * no system call; a process's first one also keeps which files it has mapped.
+ */
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "marker.h"
+#include "tee_client_api.h"
+#include "watch.h"
+
+#define EXPORT __attribute__((visibility("default")))
+
+enum { KINDS = 256 };
+
+static struct watch_head *head; /* NULL: nothing is kept */
+static struct watch_call *calls;
+static bool tracing, output_is_file;
+static __thread uint32_t pid, tid;
+static __thread unsigned depth; /* libteec's calls of itself are no calls */
+
+/* A kind of call, for what is kept of it: by TA, function and command. */
+static struct kind {
+	uint64_t key, made, dearest_ns;
+} kinds[KINDS];
+
+/* The TA of a session, by the address of its struct. */
+static uint64_t tas[KINDS];
+
+EXPORT TEEC_Result TEEC_OpenSession(TEEC_Context *context,
+				    TEEC_Session *session,
+				    const TEEC_UUID *uuid, uint32_t method,
+				    const void *data, TEEC_Operation *op,
+				    uint32_t *origin);
+EXPORT void TEEC_CloseSession(TEEC_Session *session);
+EXPORT TEEC_Result TEEC_InvokeCommand(TEEC_Session *session, uint32_t command,
+				      TEEC_Operation *op, uint32_t *origin);
+EXPORT TEEC_Result TEEC_RegisterSharedMemory(TEEC_Context *context,
+					     TEEC_SharedMemory *memory);
+EXPORT TEEC_Result TEEC_AllocateSharedMemory(TEEC_Context *context,
+					     TEEC_SharedMemory *memory);
+EXPORT void TEEC_ReleaseSharedMemory(TEEC_SharedMemory *memory);
+
+/*
+ * The function of that name in libteec. A program that opens a library with
+ * libteec by dlopen() has it where only its own handle finds it.
+ */
+static void *real(const char *name)
+{
+	static const char *const files[] = { "libteec.so.2", "libteec.so.1",
+					     "libteec.so" };
+	void *found = dlsym(RTLD_NEXT, name);
+
+	for (size_t i = 0; !found && i < 3; i++) {
+		void *library = dlopen(files[i], RTLD_NOW | RTLD_LOCAL);
+
+		found = library ? dlsym(library, name) : NULL;
+	}
+	if (!found) {
+		fprintf(stderr, "teemark: no %s in libteec\n", name);
+		abort();
+	}
+	return found;
+}
+
+/* ISO C has no cast from an object's pointer to a function's. */
+#define REAL(function, name)                                          \
+	do {                                                          \
+		if (!(function)) {                                    \
+			void *found_ = real(name);                    \
+			memcpy(&(function), &found_, sizeof(found_)); \
+		}                                                     \
+	} while (0)
+
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static void forget_ids(void)
+{
+	pid = tid = 0;
+}
+
+/* Which file lies where in this process: at its first call, to FILE.maps.PID. */
+static void keep_maps(void)
+{
+	char path[4096], text[4096];
+	int from = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
+	ssize_t n;
+	int to;
+
+	snprintf(path, sizeof(path), "%s.maps.%u", getenv("TEEMARK_WATCH"),
+		 pid);
+	to = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	while (from >= 0 && to >= 0 && (n = read(from, text, sizeof(text))) > 0)
+		if (write(to, text, (size_t)n) != n)
+			break;
+	if (from >= 0)
+		close(from);
+	if (to >= 0)
+		close(to);
+}
+
+static struct watch_call *new_call(uint32_t function, void *caller)
+{
+	static struct watch_call lost;
+	struct watch_call *call = &lost;
+	uint64_t number;
+
+	if (depth || !head)
+		return NULL;
+	number = atomic_fetch_add((_Atomic uint64_t *)&head->calls, 1);
+	if (number < head->room)
+		call = &calls[number];
+	if (!tid) {
+		pid = (uint32_t)getpid();
+		tid = (uint32_t)syscall(SYS_gettid);
+		keep_maps();
+	}
+	call->pid = pid;
+	call->tid = tid;
+	call->function = function;
+	call->caller = (uintptr_t)caller;
+	call->window = -1;
+	if (output_is_file)
+		call->printed = (uint64_t)lseek(1, 0, SEEK_CUR);
+	return call;
+}
+
+static void keep_operation(struct watch_call *call, const TEEC_Operation *op)
+{
+	call->types = op ? op->paramTypes : 0;
+	for (unsigned i = 0; op && i < 4; i++) {
+		const TEEC_Parameter *p = &op->params[i];
+		uint32_t type = TEEC_PARAM_TYPE_GET(op->paramTypes, i);
+
+		if (type >= TEEC_MEMREF_WHOLE && p->memref.parent) {
+			call->params[i].memory = (uintptr_t)p->memref.parent;
+			call->params[i].size = type == TEEC_MEMREF_WHOLE ?
+						       p->memref.parent->size :
+						       p->memref.size;
+		} else if (type >= TEEC_MEMREF_TEMP_INPUT) {
+			call->params[i].size = p->tmpref.size;
+		}
+	}
+}
+
+/* One window at a time: QEMU's plugin sees one CPU, not threads. */
+static bool take_window(void)
+{
+	uint64_t free_ = 0, me = (uint64_t)getpid();
+
+	if (atomic_compare_exchange_strong((_Atomic uint64_t *)&head->owner,
+					   &free_, me))
+		return true;
+	/* A process that died in its window doesn't keep others from theirs. */
+	return kill((pid_t)free_, 0) && errno == ESRCH &&
+	       atomic_compare_exchange_strong((_Atomic uint64_t *)&head->owner,
+					      &free_, me);
+}
+
+static unsigned slot(uint64_t key)
+{
+	return (unsigned)(key * 0x9e3779b97f4a7c15u >> 40) % KINDS;
+}
+
+/* Only who has the window calls this, so that no two threads do at once. */
+static bool worth_keeping(const struct watch_call *call, uint64_t ns)
+{
+	uint64_t key, *ta = &tas[slot(call->handle)];
+	struct kind *kind;
+	unsigned at;
+
+	if (call->function == WATCH_OPEN)
+		memcpy(ta, call->uuid, sizeof(*ta));
+	key = *ta ^ (uint64_t)call->command << 8 ^ (call->function + 1);
+	at = slot(key);
+	for (unsigned i = 0; i < KINDS && kinds[at].key != key && kinds[at].key;
+	     i++)
+		at = (at + 1) % KINDS;
+	kind = &kinds[at];
+	kind->key = key;
+	kind->made++;
+	if (kind->made > 2 && (!head->every || kind->made % head->every) &&
+	    ns <= kind->dearest_ns + kind->dearest_ns / 20)
+		return false;
+	if (ns > kind->dearest_ns)
+		kind->dearest_ns = ns;
+	return true;
+}
+
+static bool begin(struct watch_call *call)
+{
+	bool window = call && tracing && take_window();
+
+	if (call)
+		call->begin_ns = now_ns();
+	if (window)
+		MARKER_BEGIN();
+	return window;
+}
+
+static void end(struct watch_call *call, bool window)
+{
+	if (window)
+		MARKER_HOLD();
+	if (!call)
+		return;
+	call->end_ns = now_ns();
+	if (!window)
+		return;
+	if (worth_keeping(call, call->end_ns - call->begin_ns)) {
+		MARKER_KEEP();
+		call->window = (int32_t)head->windows++;
+	}
+	atomic_store((_Atomic uint64_t *)&head->owner, 0);
+}
+
+TEEC_Result TEEC_OpenSession(TEEC_Context *context, TEEC_Session *session,
+			     const TEEC_UUID *uuid, uint32_t method,
+			     const void *data, TEEC_Operation *op,
+			     uint32_t *origin)
+{
+	static TEEC_Result (*next)(TEEC_Context *, TEEC_Session *,
+				   const TEEC_UUID *, uint32_t, const void *,
+				   TEEC_Operation *, uint32_t *);
+	struct watch_call *call =
+		new_call(WATCH_OPEN, __builtin_return_address(0));
+	uint32_t where = 0;
+	TEEC_Result result;
+	bool window;
+
+	REAL(next, "TEEC_OpenSession");
+	if (call) {
+		call->handle = (uintptr_t)session;
+		if (uuid)
+			memcpy(call->uuid, uuid, sizeof(call->uuid));
+		keep_operation(call, op);
+	}
+	window = begin(call);
+	depth++;
+	result = next(context, session, uuid, method, data, op, &where);
+	depth--;
+	end(call, window);
+	if (call) {
+		call->result = result;
+		call->origin = where;
+	}
+	if (origin)
+		*origin = where;
+	return result;
+}
+
+void TEEC_CloseSession(TEEC_Session *session)
+{
+	static void (*next)(TEEC_Session *);
+	struct watch_call *call =
+		new_call(WATCH_CLOSE, __builtin_return_address(0));
+	bool window;
+
+	REAL(next, "TEEC_CloseSession");
+	if (call)
+		call->handle = (uintptr_t)session;
+	window = begin(call);
+	depth++;
+	next(session);
+	depth--;
+	end(call, window);
+}
+
+TEEC_Result TEEC_InvokeCommand(TEEC_Session *session, uint32_t command,
+			       TEEC_Operation *op, uint32_t *origin)
+{
+	static TEEC_Result (*next)(TEEC_Session *, uint32_t, TEEC_Operation *,
+				   uint32_t *);
+	struct watch_call *call =
+		new_call(WATCH_INVOKE, __builtin_return_address(0));
+	uint32_t where = 0;
+	TEEC_Result result;
+	bool window;
+
+	REAL(next, "TEEC_InvokeCommand");
+	if (call) {
+		call->handle = (uintptr_t)session;
+		call->command = command;
+		keep_operation(call, op);
+	}
+	window = begin(call);
+	depth++;
+	result = next(session, command, op, &where);
+	depth--;
+	end(call, window);
+	if (call) {
+		call->result = result;
+		call->origin = where;
+	}
+	if (origin)
+		*origin = where;
+	return result;
+}
+
+static TEEC_Result
+share(TEEC_Result (*next)(TEEC_Context *, TEEC_SharedMemory *),
+      TEEC_Context *context, TEEC_SharedMemory *memory, struct watch_call *call)
+{
+	TEEC_Result result;
+
+	if (call) {
+		call->handle = (uintptr_t)memory;
+		call->size = memory ? memory->size : 0;
+		call->begin_ns = now_ns();
+	}
+	depth++;
+	result = next(context, memory);
+	depth--;
+	if (call) {
+		call->end_ns = now_ns();
+		call->result = result;
+	}
+	return result;
+}
+
+TEEC_Result TEEC_RegisterSharedMemory(TEEC_Context *context,
+				      TEEC_SharedMemory *memory)
+{
+	static TEEC_Result (*next)(TEEC_Context *, TEEC_SharedMemory *);
+
+	REAL(next, "TEEC_RegisterSharedMemory");
+	return share(next, context, memory,
+		     new_call(WATCH_REGISTER, __builtin_return_address(0)));
+}
+
+TEEC_Result TEEC_AllocateSharedMemory(TEEC_Context *context,
+				      TEEC_SharedMemory *memory)
+{
+	static TEEC_Result (*next)(TEEC_Context *, TEEC_SharedMemory *);
+
+	REAL(next, "TEEC_AllocateSharedMemory");
+	return share(next, context, memory,
+		     new_call(WATCH_ALLOCATE, __builtin_return_address(0)));
+}
+
+void TEEC_ReleaseSharedMemory(TEEC_SharedMemory *memory)
+{
+	static void (*next)(TEEC_SharedMemory *);
+	struct watch_call *call =
+		new_call(WATCH_RELEASE, __builtin_return_address(0));
+
+	REAL(next, "TEEC_ReleaseSharedMemory");
+	if (call) {
+		call->handle = (uintptr_t)memory;
+		call->begin_ns = now_ns();
+	}
+	depth++;
+	next(memory);
+	depth--;
+	if (call)
+		call->end_ns = now_ns();
+}
+
+/* What all this adds to a call, by calls that call nothing. */
+static uint64_t measure_own(void)
+{
+	enum { ROUNDS = 64 };
+	struct watch_call *last = calls;
+	uint64_t before = head->calls, begun;
+	TEEC_Operation op = { .paramTypes = TEEC_MEMREF_TEMP_INPUT };
+
+	new_call(WATCH_INVOKE, NULL); /* the first is dearer */
+	begun = now_ns();
+	for (unsigned i = 0; i < ROUNDS; i++) {
+		struct watch_call *call = new_call(WATCH_INVOKE, NULL);
+
+		keep_operation(call, &op);
+		call->begin_ns = now_ns();
+		call->end_ns = now_ns();
+		head->calls = before;
+	}
+	begun = (now_ns() - begun) / ROUNDS;
+	memset(last, 0, sizeof(*last));
+	return begun;
+}
+
+static __attribute__((constructor)) void watch_begin(void)
+{
+	const char *path = getenv("TEEMARK_WATCH");
+	int fd = path ? open(path, O_RDWR | O_CLOEXEC) : -1;
+	struct stat st;
+	void *map = MAP_FAILED;
+
+	if (fd >= 0 && !fstat(fd, &st) && st.st_size > (off_t)sizeof(*head))
+		map = mmap(NULL, (size_t)st.st_size, PROT_READ | PROT_WRITE,
+			   MAP_SHARED, fd, 0);
+	if (fd >= 0)
+		close(fd);
+	if (map == MAP_FAILED)
+		return; /* watched by nobody, or as another user */
+	head = map;
+	calls = (struct watch_call *)(head + 1);
+	if (memcmp(head->magic, WATCH_MAGIC, sizeof(head->magic))) {
+		head = NULL;
+		return;
+	}
+	pthread_atfork(NULL, NULL, forget_ids);
+	if (!atomic_fetch_add((_Atomic uint64_t *)&head->processes, 1))
+		head->own_ns = measure_own();
+	tracing = getenv("TEEMARK_WATCH_TRACE");
+	/* What is printed tells which subtest of xtest a call is of. */
+	output_is_file = tracing && !fstat(1, &st) && S_ISREG(st.st_mode);
+	if (output_is_file)
+		setvbuf(stdout, NULL, _IOLBF, 0);
+	if (tracing)
+		MARKER_ARM();
+}

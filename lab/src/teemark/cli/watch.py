@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""`teemark watch -- PROGRAM`: what a program calls in the TEE, on any board with clocks."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import click
+
+from teemark.cli import complete
+from teemark.cli.common import reached
+from teemark.cli.options import WithProgram, out_option, program_options
+
+
+@click.command("watch", cls=WithProgram)
+@click.option(
+    "--board",
+    metavar="NAME",
+    default="qemu-v8",
+    show_default=True,
+    shell_complete=complete.boards,
+    help="Where the program is.",
+)
+@program_options
+@out_option("runs/TIME-BOARD-watch")
+@click.argument("cases", nargs=-1, metavar="-- PROGRAM [ARG]...")
+def command(
+    board: str,
+    push: tuple[Path, ...],
+    names: tuple[Path, ...],
+    out: Path | None,
+    cases: tuple[str, ...],
+) -> int:
+    """Run a program on a board, as it is, and show its calls into the TEE: which TAs and commands,
+    what they take, what crosses, who calls, and what to change.
+
+    The program must be linked dynamically against libteec, and not be setuid; what is in its
+    buffers is never recorded. Threads and processes that it starts are watched, too. Where the
+    kernel's tracepoints can be used, the counts are held against theirs, and the time within the
+    TEE is told from that before and behind it. Writes report.html, and timeline.json for Perfetto
+    (ui.perfetto.dev) or chrome://tracing.
+
+    Exit status: 0 fine; 1 if the program failed or can't be watched; 2 for a mistake on the command
+    line.
+    """
+    from teemark.base import paths
+    from teemark.base.console import terminal, working
+    from teemark.base.errors import UsageMistake
+    from teemark.base.files import write_whole
+    from teemark.measure import runner, watching
+    from teemark.page.terminal import show
+    from teemark.report import program_page
+    from teemark.run.writer import check_free, new_directory, point_latest
+    from teemark.trace import names as known
+
+    argv = click.get_current_context().meta["program"]
+    if not argv or cases:
+        raise UsageMistake("there is no program", hint="teemark watch -- PROGRAM [ARG]…")
+    if out is not None:
+        check_free(out)
+    with reached(board) as target:
+        headers = sorted((target.kit.folder / "include").glob("*.h"))
+        listed = known.read([*headers, *names])
+        default = runner.default_directory(paths.runs(), target.name, "watch", datetime.now(UTC))
+        directory = out or new_directory(default)
+        program = watching.Program(argv, tuple(path.absolute() for path in push))
+        with working(f"running {argv[0]} on {target.name} …"):
+            ran = watching.run(target, program, directory)
+        exact = target.deterministic
+    if out is None:
+        point_latest(directory)
+    title = f"{' '.join(argv)} on {target.name}"
+    made = program_page.sections(ran, listed, exact=exact, title=title)
+    write_whole(directory / program_page.TIMELINE, program_page.timeline(ran, listed))
+    page = program_page.write(made, title, "", directory)
+    console = terminal(120)
+    for section in made:
+        console.print(f"\n{section.title}", markup=False)
+        show(console, section.blocks)
+    click.echo(f"report: {page}")
+    if ran.status:
+        click.echo(f"{argv[0]} ended with status {ran.status}: {directory / 'output.txt'}")
+    return 1 if ran.status else 0

@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Any program's calls into the TEE, instruction by instruction: on the exact board, with QEMU's
+plugin and the library that is preloaded into the program."""
+
+from __future__ import annotations
+
+import struct
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from teemark.base import fmt, paths
+from teemark.base.console import say, working
+from teemark.base.errors import DataError
+from teemark.boards import VirtualBoard
+from teemark.boards.config import BoardFile
+from teemark.boards.optee import Optee
+from teemark.exact.analyse import profile_of, sources
+from teemark.exact.record import plugin
+from teemark.measure import watching
+from teemark.measure.watching import Program, Ran
+from teemark.trace import calls, names, store, window
+from teemark.trace.names import Names
+from teemark.trace.places import Sources
+from teemark.trace.profile import SCHEMA, CaseTrace, Sample, Trace
+from teemark.trace.symbols import Elf, read_elf
+
+DISK = 2 << 30
+"""Bytes of windows that are written at most; what comes later is counted, but has no functions."""
+
+
+@dataclass(frozen=True, slots=True)
+class Traced:
+    ran: Ran
+    trace: Trace
+    names: Names
+    unread: tuple[str, ...]
+    """Calls whose window isn't whole, with the reason."""
+
+
+def known_names(optee: Optee, files: Sequence[Path]) -> Names:
+    """Names from the headers of OP-TEE's kit and of the TAs in its source, if that is there, and
+    from the user's files."""
+    kit = sorted((optee.kit.folder / "include").glob("*.h"))
+    tree = sorted((paths.optee_builds() / "src/tree/ta").glob("*/include/*.h"))
+    return names.read([*kit, *tree, *files])
+
+
+def record(
+    file: BoardFile, program: Program, directory: Path, files: Sequence[Path], every: int
+) -> Traced:
+    """Boots the board, runs the program on it, and keeps its calls and their trace in
+    `directory`."""
+    with ExitStack() as stack:
+        temporary = tempfile.TemporaryDirectory(prefix="trace-", dir=paths.build())
+        folder = Path(stack.enter_context(temporary))
+        comma = str(folder).replace(",", ",,")
+        board = VirtualBoard(file, plugin=f"{plugin()},dir={comma},room={DISK}")
+        with working(f"making the OP-TEE of {board.name} …"):
+            optee = board.optee
+        # OP-TEE takes only the TAs of its own version.
+        own = () if optee.elf is None else tuple(sorted(optee.images.parent.glob("ta/*/*.ta")))
+        program = replace(program, push=(*own, *program.push))
+        with working(f"running {program.argv[0]} on {board.name} …"), board:
+            ran = watching.run(board, program, directory, windows=True, every=every)
+            kernel = board.capture(["cat", "/proc/kallsyms"]).text
+        known = known_names(optee, files)
+        with working("reading the trace …"):
+            named_by = _sources(sources(optee, kernel), ran, program, folder)
+            cases, unread = _cases(ran, known, named_by, folder)
+    trace = Trace(schema=SCHEMA, optee=optee.what, cases=tuple(cases))
+    store.write(trace, directory)
+    return Traced(ran, trace, known, tuple(unread))
+
+
+def _cases(
+    ran: Ran, known: Names, named_by: Sources, folder: Path
+) -> tuple[list[CaseTrace], list[str]]:
+    cases, unread = [], []
+    for number, call in sorted(calls.windows_of(ran.watched.calls).items()):
+        key = f"{calls.name_of(call, known)} ({ran.watched.calls.index(call) + 1})"
+        try:
+            recorded = window.read(folder / f"window-{number}")
+            cases.append(
+                profile_of(key, recorded, (Sample(recorded.instructions, None),), named_by)
+            )
+        except (DataError, OSError) as error:
+            unread.append(f"{key}: {error}")
+        (folder / f"window-{number}").unlink(missing_ok=True)
+    return cases, unread
+
+
+def _sources(known: Sources, ran: Ran, program: Program, folder: Path) -> Sources:
+    """With the files that the program's processes had mapped, and the TAs that it called."""
+    root = paths.vboard() / "root"
+    pushed = {file.name: file for file in program.push}
+    mine = {elf.file for elf in known.programs}
+    programs = []
+    for name in sorted({name for maps in ran.maps.values() for name in maps.files}):
+        file = pushed.get(Path(name).name, root / name.lstrip("/"))
+        if file.is_file() and file.resolve() not in mine:
+            programs.append(read_elf(file.resolve(), Path(name).name))
+    tas = []
+    for ta in sorted({call.ta for call in ran.watched.calls if call.ta}):
+        file = pushed.get(f"{ta}.ta", root / "usr/lib/optee_armtz" / f"{ta}.ta")
+        if file.with_suffix(".elf").is_file():
+            tas.append(read_elf(file.with_suffix(".elf"), f"TA {ta[:8]}"))
+        elif file.is_file() and (elf := _signed(file, folder)) is not None:
+            tas.append(elf)
+    # The loader stands last: it is tried last, too.
+    return replace(known, programs=known.programs + tuple(programs), tas=(*tas, *known.tas))
+
+
+def _signed(file: Path, folder: Path) -> Elf | None:
+    """The program in a signed TA, which has no names; None where it is encrypted. The header is
+    `struct shdr` of OP-TEE's signed_hdr.h."""
+    data = file.read_bytes()
+    _, kind, size, _, digest, signature = struct.unpack_from("<IIIIHH", data)
+    start = data.find(b"\x7fELF", struct.calcsize("<IIIIHH") + digest + signature)
+    if kind > 1 or start < 0 or start > 4096 or start + size > len(data):
+        return None
+    elf = folder / f"{file.stem}.elf"
+    elf.write_bytes(data[start : start + size])
+    return read_elf(elf, f"TA {file.stem[:8]}")
+
+
+def subtests(ran: Ran) -> Iterator[tuple[str, int, int]]:
+    """Of xtest's output: each subtest with its calls, and their nanoseconds or instructions. What
+    is called before its line is the one's before."""
+    place, found = 0, [(0, "before the first")]
+    for line in ran.output.encode().splitlines(keepends=True):
+        words = line.decode(errors="replace").split()
+        if len(words) > 1 and words[0] == "o":
+            found.append((place, words[1]))
+        place += len(line)
+    for index, (start, name) in enumerate(found):
+        end = found[index + 1][0] if index + 1 < len(found) else place + 1
+        mine = [call for call in ran.watched.calls if start <= call.printed < end]
+        if mine:
+            yield name, len(mine), sum(call.ns for call in mine)
+
+
+def say_unread(traced: Traced) -> None:
+    for line in traced.unread:
+        say(f"teemark: {line}")
+    if traced.ran.watched.lost:
+        lost = fmt.plural(traced.ran.watched.lost, "call")
+        say(f"teemark: {lost} found no room: the first {fmt.count(watching.ROOM)} are shown")

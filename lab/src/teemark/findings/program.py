@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Advice on a watched program's calls: what it does again and again that it could do once. Each
+saving is computed from the program's own calls on that board, or it isn't given. Pure."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+
+from teemark.base import fmt
+from teemark.base.finding import Figure, Finding, Share, ranked
+from teemark.trace.calls import Call, Watched, name_of
+from teemark.trace.names import Names
+
+FEW = 3
+"""Fewer calls of a kind than this are no habit."""
+SMALL = 4096
+"""Pieces of at most so many bytes are small: a page."""
+
+
+def advice(watched: Watched, names: Names) -> tuple[Finding, ...]:
+    """The dearest first; none for a program that calls little."""
+    if not watched.inside:
+        return ()
+    rules = (_sessions, _temporary, _pieces, _memory)
+    return ranked(tuple(found for rule in rules for found in rule(watched, names)))
+
+
+def _share(ns: float, watched: Watched) -> Share:
+    return Share(ns / watched.inside, "the time in calls")
+
+
+def _sessions(watched: Watched, names: Names) -> Iterator[Finding]:
+    """A session that is opened for a call or two."""
+    by_ta: dict[tuple[int, str], dict[str, list[Call]]] = defaultdict(lambda: defaultdict(list))
+    for call in watched.calls:
+        if call.ta:
+            by_ta[call.process, call.ta][call.function].append(call)
+    for (_, ta), calls in by_ta.items():
+        opened, invoked = calls["open"], calls["invoke"]
+        if len(opened) < FEW or len(invoked) > 2 * len(opened):
+            continue
+        around = [*opened[1:], *calls["close"][1:]]
+        yield Finding(
+            key="program-session-per-call",
+            topic="choice",
+            claim=f"{names.ta(ta)}: {len(opened)} sessions are opened for "
+            f"{fmt.plural(len(invoked), 'command')}.",
+            evidence=f"Opening takes {fmt.duration(sum(c.ns for c in opened) / len(opened))}.",
+            remedy="Open one session and keep it; a TA with TA_FLAG_INSTANCE_KEEP_ALIVE stays "
+            "loaded between sessions.",
+            saves=_share(sum(call.ns for call in around), watched),
+            figures=(Figure("sessions", len(opened)), Figure("commands", len(invoked))),
+        )
+
+
+def _temporary(watched: Watched, names: Names) -> Iterator[Finding]:
+    """Temporary memory: libteec registers and releases it in each call."""
+    found: dict[str, list[Call]] = defaultdict(list)
+    for call in watched.calls:
+        if call.function == "invoke" and any(p.kind.startswith("temporary") for p in call.params):
+            found[name_of(call, names)].append(call)
+    for name, calls in found.items():
+        if len(calls) < FEW:
+            continue
+        sizes = [p.size or 0 for c in calls for p in c.params if p.kind.startswith("temporary")]
+        yield Finding(
+            key="program-temporary-memory",
+            topic="choice",
+            claim=f"{name}: {len(calls)} calls pass temporary memory, up to "
+            f"{fmt.size(max(sizes))}.",
+            evidence="Each is registered with the TEE for the call, and released behind it.",
+            remedy="Allocate shared memory once (TEEC_AllocateSharedMemory) and pass parts of it. "
+            "What that saves on this board, `teemark advise` says of a run of `--plan explain`.",
+            costs=_share(sum(call.ns for call in calls), watched),
+            figures=(Figure("calls", len(calls)),),
+        )
+
+
+def _pieces(watched: Watched, names: Names) -> Iterator[Finding]:
+    """Many commands of one kind with small input."""
+    found: dict[tuple[int, str], list[Call]] = defaultdict(list)
+    for call in watched.calls:
+        sizes = [p.size or 0 for p in call.params if p.size is not None and "in" in p.kind]
+        if call.function == "invoke" and call.session and 0 < max(sizes, default=0) <= SMALL:
+            found[call.session, name_of(call, names)].append(call)
+    for (_, name), calls in found.items():
+        if len(calls) < 16:
+            continue
+        cheapest = min(call.ns for call in calls)
+        total = sum(p.size or 0 for c in calls for p in c.params if p.size and "in" in p.kind)
+        fewer = max(1, -(-total // (16 * SMALL)))
+        yield Finding(
+            key="program-small-pieces",
+            topic="choice",
+            claim=f"{name}: {len(calls)} calls of one session carry {fmt.size(total)} in all.",
+            evidence=f"The cheapest of them takes {fmt.duration(cheapest)}.",
+            remedy="If they are pieces of one message, pass larger ones: with 64 KiB a call there "
+            f"would be {fewer}.",
+            saves=Share(
+                (len(calls) - fewer) * cheapest / watched.inside, "the time in calls", at_most=True
+            ),
+            figures=(Figure("calls", len(calls)),),
+        )
+
+
+def _memory(watched: Watched, _names: Names) -> Iterator[Finding]:
+    """Shared memory that is made anew for each command."""
+    made = [call for call in watched.calls if call.function in ("register", "allocate")]
+    gone = [call for call in watched.calls if call.function == "release"]
+    invoked = sum(call.function == "invoke" for call in watched.calls)
+    if len(made) >= FEW and 2 * len(made) >= invoked:
+        yield Finding(
+            key="program-memory-per-call",
+            topic="choice",
+            claim=f"Shared memory is made {len(made)} times for {fmt.plural(invoked, 'command')}.",
+            remedy="Make it once, as large as the largest call needs, and pass parts of it.",
+            saves=_share(sum(call.ns for call in (*made[1:], *gone[1:])), watched),
+            figures=(Figure("made", len(made)), Figure("commands", invoked)),
+        )

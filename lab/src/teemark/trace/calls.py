@@ -1,0 +1,221 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The calls that a program made into the TEE: the file that host/src/watch/watch.c writes
+(host/include/watch.h says what is in it). Pure, but for reading the file."""
+
+from __future__ import annotations
+
+import statistics
+import uuid
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+import numpy as np
+
+from teemark.base.errors import DataError
+from teemark.trace.names import Names
+
+Function = Literal["open", "close", "invoke", "register", "allocate", "release"]
+FUNCTIONS: tuple[Function, ...] = get_args(Function)
+
+MAGIC = b"TWATCH1"
+
+HEAD = np.dtype(
+    [("magic", "S8")]
+    + [(name, "<u8") for name in ("room", "calls", "processes", "windows", "owner", "own", "every")]
+)
+CALL = np.dtype(
+    [(name, "<u8") for name in ("begin", "end", "caller", "handle", "size")]
+    + [("params", [("size", "<u8"), ("memory", "<u8")], 4), ("uuid", "V16")]
+    + [(name, "<u4") for name in ("pid", "tid", "function", "command", "types")]
+    + [("result", "<u4"), ("origin", "<u4"), ("window", "<i4"), ("printed", "<u8")]
+)
+
+_TEMPORARY = {5: "in", 6: "out", 7: "inout"}
+_PARTIAL = {0xC: "inout", 0xD: "in", 0xE: "out", 0xF: "inout"}
+_VALUES = {1: "value in", 2: "value out", 3: "value inout"}
+
+
+@dataclass(frozen=True, slots=True)
+class Param:
+    """A parameter of a call; never what is in it."""
+
+    kind: str  # value in, temporary in, registered out, allocated inout …
+    size: int | None  # bytes; None of a value
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    function: Function
+    ta: str  # UUID; "" of shared memory, and where the session isn't known
+    command: int
+    begin: int  # ns
+    end: int
+    process: int
+    thread: int
+    caller: int  # address
+    params: tuple[Param, ...]
+    size: int  # of shared memory
+    result: int
+    window: int | None  # the number of its trace, if that was kept
+    printed: int
+    session: int
+    """Number of the session that it is a call of, 0: of none."""
+
+    @property
+    def ns(self) -> int:
+        return self.end - self.begin
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """All calls of one function, or of one command of a TA."""
+
+    name: str
+    calls: tuple[Call, ...]
+
+    @property
+    def total(self) -> int:
+        return sum(call.ns for call in self.calls)
+
+    @property
+    def median(self) -> float:
+        return statistics.median(call.ns for call in self.calls)
+
+    @property
+    def dearest(self) -> int:
+        return max(call.ns for call in self.calls)
+
+
+@dataclass(frozen=True)
+class Watched:
+    calls: tuple[Call, ...]
+    lost: int  # made, but found no room
+    processes: int
+    own_ns: int  # what a call takes longer because it is watched
+
+    @cached_property
+    def seconds(self) -> float:
+        """From the first call's beginning to the last one's end."""
+        if not self.calls:
+            return 0.0
+        return (max(c.end for c in self.calls) - min(c.begin for c in self.calls)) / 1e9
+
+    @property
+    def inside(self) -> int:
+        """ns in calls; of threads at the same time, all."""
+        return sum(call.ns for call in self.calls)
+
+    def kinds(self, names: Names) -> list[Kind]:
+        """The dearest first."""
+        found: dict[str, list[Call]] = defaultdict(list)
+        for call in self.calls:
+            found[name_of(call, names)].append(call)
+        kinds = [Kind(name, tuple(calls)) for name, calls in found.items()]
+        return sorted(kinds, key=lambda kind: (-kind.total, kind.name))
+
+
+def name_of(call: Call, names: Names) -> str:
+    if call.function in ("register", "allocate", "release"):
+        return f"{call.function} shared memory"
+    ta = names.ta(call.ta) if call.ta else "a session from before"
+    if call.function == "invoke":
+        return f"{ta}: {names.command(call.ta, call.command)}"
+    return f"{ta}: {call.function} session"
+
+
+def read(file: Path) -> Watched:
+    """DataError if it isn't such a file, or half of one."""
+    data = file.read_bytes()
+    if len(data) < HEAD.itemsize or not data.startswith(MAGIC + b"\0"):
+        raise DataError(f"{file}: no record of a program's calls")
+    head: Any = np.frombuffer(data, HEAD, 1)[0]
+    made, room = int(head["calls"]), int(head["room"])
+    if HEAD.itemsize + min(made, room) * CALL.itemsize > len(data):
+        raise DataError(f"{file}: its end is missing")
+    rows = np.frombuffer(data, CALL, min(made, room), HEAD.itemsize)
+    calls = _calls(rows[rows["end"] > 0])
+    return Watched(
+        calls, made - len(calls), processes=int(head["processes"]), own_ns=int(head["own"])
+    )
+
+
+def _calls(rows: Any) -> tuple[Call, ...]:
+    """In the order of their beginning, with the TA of each session and the kind of its memory."""
+    sessions: dict[tuple[int, int], tuple[int, str]] = {}
+    memory: dict[tuple[int, int], str] = {}
+    found: list[Call] = []
+    for row in rows[np.argsort(rows["begin"], kind="stable")]:
+        function = FUNCTIONS[int(row["function"])]
+        key = int(row["pid"]), int(row["handle"])
+        session, ta = sessions.get(key, (0, ""))
+        if function == "open":
+            ta = str(uuid.UUID(bytes_le=bytes(row["uuid"])))
+            session = 0 if row["result"] else len(found) + 1
+            sessions[key] = session, ta
+        elif function in ("register", "allocate"):
+            memory[key] = f"{function}d" if function == "allocate" else "registered"
+        found.append(
+            Call(
+                function=function,
+                ta=ta if function in ("open", "close", "invoke") else "",
+                command=int(row["command"]),
+                begin=int(row["begin"]),
+                end=int(row["end"]),
+                process=int(row["pid"]),
+                thread=int(row["tid"]),
+                caller=int(row["caller"]),
+                params=_params(row, key[0], memory),
+                size=int(row["size"]),
+                result=int(row["result"]),
+                window=int(row["window"]) if row["window"] >= 0 else None,
+                printed=int(row["printed"]),
+                session=session if function in ("open", "close", "invoke") else 0,
+            )
+        )
+    return tuple(found)
+
+
+def _params(row: Any, process: int, memory: Mapping[tuple[int, int], str]) -> tuple[Param, ...]:
+    found = []
+    for index in range(4):
+        kind = int(row["types"]) >> 4 * index & 0xF
+        size = int(row["params"][index]["size"])
+        if kind in _TEMPORARY:
+            found.append(Param(f"temporary {_TEMPORARY[kind]}", size))
+        elif kind in _PARTIAL:
+            how = memory.get((process, int(row["params"][index]["memory"])), "registered")
+            found.append(Param(f"{how} {_PARTIAL[kind]}", size))
+        elif kind in _VALUES:
+            found.append(Param(_VALUES[kind], None))
+    return tuple(found)
+
+
+class Maps:
+    """/proc/PID/maps: which file an address of a process belongs to."""
+
+    def __init__(self, text: str) -> None:
+        self._parts: list[tuple[int, int, int, str]] = []
+        for line in text.splitlines():
+            words = line.split(maxsplit=5)
+            if len(words) == 6 and "x" in words[1] and words[5].startswith("/"):
+                first, _, end = words[0].partition("-")
+                self._parts.append((int(first, 16), int(end, 16), int(words[2], 16), words[5]))
+
+    @property
+    def files(self) -> list[str]:
+        return list(dict.fromkeys(part[3] for part in self._parts))
+
+    def find(self, address: int) -> tuple[str, int] | None:
+        """The file, and the offset in it."""
+        for first, end, offset, file in self._parts:
+            if first <= address < end:
+                return file, address - first + offset
+        return None
+
+
+def windows_of(calls: Sequence[Call]) -> dict[int, Call]:
+    return {call.window: call for call in calls if call.window is not None}

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Names of TAs and of their commands: from C headers, or from a file of the user's.
+
+["fd02c9da-306c-48c7-a49c-bbd827ae86ee"]
+name = "pkcs11"
+commands = { 0 = "PING", 1 = "SLOT_LIST" }
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+import uuid
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from teemark.base.errors import UsageMistake
+from teemark.base.harmless import harmless, harmless_line
+
+_UUID = re.compile(
+    r"#define\s+(\w+?)_?UUID\w*\s*\\?\s*\{\s*(0x[0-9a-f]+)\s*,\s*(0x[0-9a-f]+)\s*,\s*"
+    r"(0x[0-9a-f]+)\s*,\s*\\?\s*\{((?:\s*\\?\s*0x[0-9a-f]+\s*,?){8})",
+    re.I,
+)
+_COMMAND = re.compile(
+    r"(?:^\s*#define\s+|\b)(\w*CMD_\w+)\s*(?:=|[ \t])\s*(0x[0-9a-f]+|\d+)\b", re.M | re.I
+)
+
+
+@dataclass(slots=True)
+class Names:
+    tas: dict[str, str] = field(default_factory=dict)
+    commands: dict[tuple[str, int], str] = field(default_factory=dict)
+
+    def ta(self, ta: str) -> str:
+        return self.tas.get(ta, ta)
+
+    def command(self, ta: str, number: int) -> str:
+        known = self.commands.get((ta, number))
+        return known if known is not None else f"command {number}"
+
+
+def read(files: Iterable[Path]) -> Names:
+    """A later file's names take the place of an earlier one's. UsageMistake where a file can't be
+    read; a header that names no TA has none."""
+    names = Names()
+    for file in files:
+        try:
+            text = harmless(file.read_text(encoding="utf-8", errors="replace"))
+        except OSError as error:
+            raise UsageMistake(f"{file}: can't be read: {error.strerror}") from None
+        if file.suffix == ".toml":
+            _toml(names, text, file)
+        else:
+            _header(names, text)
+    return names
+
+
+def _header(names: Names, text: str) -> None:
+    """A header with one TA: its UUID as an initializer, and its commands as macros or an enum."""
+    found = _UUID.findall(text)
+    if len(found) != 1:
+        return
+    name, low, mid, high, rest = found[0]
+    rest_bytes = [int(word, 16) for word in re.findall(r"0x[0-9a-fA-F]+", rest)]
+    parts = (int(low, 16), int(mid, 16), int(high, 16), rest_bytes[0], rest_bytes[1])
+    node = int.from_bytes(bytes(rest_bytes[2:]), "big")
+    try:
+        ta = str(uuid.UUID(fields=(*parts, node)))
+    except ValueError:
+        return
+    names.tas[ta] = re.sub(r"^(PTA|TA)_|_(PTA|TA)$", "", name).lower()
+    for command, number in _COMMAND.findall(text):
+        short = command.rpartition("CMD_")[2]
+        names.commands.setdefault((ta, int(number, 0)), short)
+
+
+def _toml(names: Names, text: str, file: Path) -> None:
+    try:
+        for key, entry in tomllib.loads(text).items():
+            ta = str(uuid.UUID(key))
+            if "name" in entry:
+                names.tas[ta] = harmless_line(str(entry["name"]))
+            for number, name in entry.get("commands", {}).items():
+                names.commands[ta, int(number, 0)] = harmless_line(str(name))
+    except (tomllib.TOMLDecodeError, ValueError, AttributeError, TypeError) as error:
+        raise UsageMistake(
+            f"{file}: no file of names: {error}",
+            hint='write ["UUID"], then name = "…" and commands = { 0 = "…" }',
+        ) from None

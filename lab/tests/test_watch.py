@@ -1,0 +1,338 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""A program's calls into the TEE: the library that is preloaded, on this machine with a libteec
+made here; what is read from its file; and what is said of it."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+from typing import cast
+
+import pytest
+
+from teemark.base import paths
+from teemark.base.console import terminal as console
+from teemark.base.errors import BoardError, CommandFailed, DataError, UsageMistake
+from teemark.boards.board import Board
+from teemark.boards.shell import Result
+from teemark.findings.program import advice
+from teemark.measure import watching
+from teemark.measure.watching import Program, Ran
+from teemark.page import terminal
+from teemark.report import program_page
+from teemark.trace import calls, names
+from teemark.trace.calls import Call, Maps, Param, Watched
+from teemark.trace.names import Names
+
+LIBRARY = paths.built_programs("native") / watching.LIBRARY
+needs_library = pytest.mark.skipif(not LIBRARY.is_file(), reason="build/host/native isn't built")
+
+TA = "0b7c9a52-31f4-4e0d-a866-5d902ce1743b"
+SECRET = "not to be found in any record"
+
+LIBTEEC = r"""
+#include "tee_client_api.h"
+TEEC_Result TEEC_RegisterSharedMemory(TEEC_Context *c, TEEC_SharedMemory *m) { return 0; }
+TEEC_Result TEEC_AllocateSharedMemory(TEEC_Context *c, TEEC_SharedMemory *m) { return 0; }
+void TEEC_ReleaseSharedMemory(TEEC_SharedMemory *m) {}
+TEEC_Result TEEC_OpenSession(TEEC_Context *c, TEEC_Session *s, const TEEC_UUID *u, uint32_t l,
+  const void *d, TEEC_Operation *o, uint32_t *e) { return 0; }
+void TEEC_CloseSession(TEEC_Session *s) {}
+TEEC_Result TEEC_InvokeCommand(TEEC_Session *s, uint32_t k, TEEC_Operation *o, uint32_t *e)
+{ TEEC_SharedMemory m = { 0 }; /* as libteec does with temporary memory */
+  TEEC_RegisterSharedMemory(0, &m); TEEC_ReleaseSharedMemory(&m);
+  if (e) *e = 4; return k == 9 ? 0xffff0006u : 0; }
+"""
+
+CLIENT = r"""
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "tee_client_api.h"
+TEEC_Result TEEC_OpenSession(TEEC_Context *, TEEC_Session *, const TEEC_UUID *, uint32_t,
+  const void *, TEEC_Operation *, uint32_t *);
+void TEEC_CloseSession(TEEC_Session *);
+TEEC_Result TEEC_InvokeCommand(TEEC_Session *, uint32_t, TEEC_Operation *, uint32_t *);
+TEEC_Result TEEC_AllocateSharedMemory(TEEC_Context *, TEEC_SharedMemory *);
+void TEEC_ReleaseSharedMemory(TEEC_SharedMemory *);
+static TEEC_Session s;
+static char secret[] = "SECRET";
+static void *work(void *no)
+{ TEEC_Operation o = { .paramTypes = TEEC_PARAM_TYPES(TEEC_MEMREF_TEMP_INPUT, TEEC_VALUE_OUTPUT,
+    0, 0) };
+  o.params[0].tmpref.buffer = secret; o.params[0].tmpref.size = sizeof(secret);
+  for (int i = 0; i < 10; i++) TEEC_InvokeCommand(&s, 1, &o, NULL);
+  return no; }
+int main(void)
+{ TEEC_UUID u = { 0x0b7c9a52, 0x31f4, 0x4e0d,
+    { 0xa8, 0x66, 0x5d, 0x90, 0x2c, 0xe1, 0x74, 0x3b } };
+  TEEC_SharedMemory m = { .size = 4096 };
+  TEEC_Operation o = { .paramTypes = TEEC_PARAM_TYPES(TEEC_MEMREF_WHOLE,
+    TEEC_MEMREF_PARTIAL_OUTPUT, 0, 0) };
+  uint32_t e = 0;
+  pthread_t t;
+  o.params[0].memref.parent = o.params[1].memref.parent = &m; o.params[1].memref.size = 100;
+  TEEC_OpenSession(NULL, &s, &u, 0, NULL, NULL, NULL);
+  TEEC_AllocateSharedMemory(NULL, &m);
+  if (TEEC_InvokeCommand(&s, 9, &o, &e) != 0xffff0006u || e != 4) return 3;
+  pthread_create(&t, NULL, work, NULL); work(NULL); pthread_join(t, NULL);
+  if (!fork()) { work(NULL); _exit(0); }
+  wait(NULL);
+  TEEC_ReleaseSharedMemory(&m); TEEC_CloseSession(&s);
+  puts(secret); return 5; }
+"""
+
+PLUGIN_USER = r"""
+#include <dlfcn.h>
+int main(int n, char **v) { void *h = dlopen(v[1], RTLD_NOW | RTLD_LOCAL);
+  return h ? ((int (*)(void))dlsym(h, "call"))() : 9; }
+"""
+
+
+class Here:
+    """This machine as a board: what watching.run needs of one."""
+
+    name = "here"
+
+    def __init__(self, path: str) -> None:
+        self.env = {**os.environ, "LD_LIBRARY_PATH": path}
+
+    def architecture(self) -> str:
+        return "native"
+
+    def push(self, local: Path, target: str, *, mode: int | None = None) -> None:
+        shutil.copy(local, target)
+        Path(target).chmod(mode or 0o644)
+
+    def capture(
+        self, argv: Sequence[str], *, stdin: bytes = b"", check: bool = True, **_: object
+    ) -> Result:
+        done = subprocess.run(argv, input=stdin, capture_output=True, check=False, env=self.env)
+        if check and done.returncode:
+            raise CommandFailed("failed", argv=list(argv), status=1, stderr="")
+        return Result(done.returncode, done.stdout, done.stderr)
+
+    def script(self, text: str, *args: str, stdin: bytes = b"", check: bool = True) -> Result:
+        return self.capture(["sh", "-c", text, "sh", *args], stdin=stdin, check=check)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = tmp_path_factory.mktemp("watch")
+    include = f"-I{paths.root()}/host/include"
+
+    def gcc(name: str, text: str, *options: str) -> None:
+        source = made / f"{name}.c"
+        source.write_text(text.replace("SECRET", SECRET))
+        argv = ["gcc", "-w", include, str(source), "-o", str(made / name), *options]
+        subprocess.run(argv, check=True)
+
+    gcc("libteec.so.2", LIBTEEC, "-shared", "-fPIC")
+    teec = str(made / "libteec.so.2")
+    gcc("client", CLIENT, teec, "-pthread")
+    gcc("libuser.so", CLIENT.replace("int main", "int call"), "-shared", "-fPIC", teec)
+    gcc("loader", PLUGIN_USER, "-ldl")
+    gcc("static", "int main(void) { return 0; }", "-static")
+    shutil.copy(made / "static", made / "setuid")
+    (made / "setuid").chmod(0o4755)
+    return made
+
+
+def watched_here(folder: Path, place: Path, *argv: str) -> Ran:
+    board = cast(Board, Here(str(folder)))
+    return watching.run(board, Program(argv, (folder / "client",)), place)
+
+
+@needs_library
+def test_every_call_of_threads_and_forks_is_kept_and_nothing_in_buffers(
+    folder: Path, tmp_path: Path
+) -> None:
+    ran = watched_here(folder, tmp_path, "client")  # pushed, and found by its name
+    assert ran.status == 5
+    assert ran.output == SECRET + "\n"
+    watched = ran.watched
+    by = {f: [c for c in watched.calls if c.function == f] for f in calls.FUNCTIONS}
+    # libteec's own calls of itself, within a command, are none of the program's
+    assert {f: len(found) for f, found in by.items()} == {
+        "open": 1, "close": 1, "invoke": 31, "register": 0, "allocate": 1, "release": 1,
+    }  # fmt: skip
+    assert (watched.lost, watched.processes) == (0, 1)
+    assert {call.ta for call in by["invoke"]} == {TA, ""}  # the child knows of no opening
+    threads = {call.thread for call in by["invoke"]}
+    assert len(threads) == 3
+    assert len({call.process for call in by["invoke"]}) == 2
+    (failed,) = [call for call in watched.calls if call.result]
+    assert (failed.command, failed.result) == (9, 0xFFFF0006)
+    assert failed.params == (Param("allocated inout", 4096), Param("allocated out", 100))
+    assert by["invoke"][-1].params == (
+        Param("temporary in", len(SECRET) + 1),
+        Param("value out", None),
+    )
+    assert by["allocate"][0].size == 4096
+    assert SECRET.encode() not in (tmp_path / "calls.bin").read_bytes()
+    at = ran.maps[failed.process].find(failed.caller)
+    assert at is not None
+    assert Path(at[0]).name == "client"
+    assert all(call.begin <= call.end for call in watched.calls)
+    assert 0 < watched.own_ns < 20_000
+
+
+@needs_library
+def test_libteec_in_a_library_that_is_opened_at_run_time(folder: Path, tmp_path: Path) -> None:
+    """As PKCS #11 modules are."""
+    loader, library = str(folder / "loader"), str(folder / "libuser.so")
+    ran = watched_here(folder, tmp_path, loader, library)
+    assert ran.status == 5
+    assert sum(call.function == "invoke" for call in ran.watched.calls) == 31
+
+
+@needs_library
+def test_what_cannot_be_watched_is_refused_with_the_reason(folder: Path, tmp_path: Path) -> None:
+    with pytest.raises(UsageMistake, match="is a static program"):
+        watched_here(folder, tmp_path, str(folder / "static"))
+    with pytest.raises(UsageMistake, match="is setuid or setgid"):
+        watched_here(folder, tmp_path, str(folder / "setuid"))
+    with pytest.raises(UsageMistake, match="has no program nonesuch"):
+        watched_here(folder, tmp_path, "nonesuch")
+    (tmp_path / "script").write_text(f"#!{folder}/static\n")
+    (tmp_path / "script").chmod(0o755)
+    with pytest.raises(BoardError, match=r"no process of .*script could be watched"):
+        watched_here(folder, tmp_path / "x", str(tmp_path / "script"))
+
+
+def test_half_a_file_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "calls.bin"
+    file.write_bytes(b"TWATCH1")
+    with pytest.raises(DataError, match="no record of a program's calls"):
+        calls.read(file)
+    head = bytearray(calls.HEAD.itemsize)
+    head[:8] = b"TWATCH1\0"
+    head[8] = head[16] = 9
+    file.write_bytes(head)
+    with pytest.raises(DataError, match="its end is missing"):
+        calls.read(file)
+
+
+def test_names_of_a_header_and_of_a_file(tmp_path: Path) -> None:
+    header = tmp_path / "my_ta.h"
+    header.write_text(
+        "#define TA_MY_UUID \\\n\t{ 0x0b7c9a52, 0x31f4, 0x4e0d, \\\n"
+        "\t\t{ 0xa8, 0x66, 0x5d, 0x90, 0x2c, 0xe1, 0x74, 0x3b } }\n"
+        "#define TA_MY_CMD_INC 0\n#define TA_MY_CMD_DEC\t0x10 /* x */\n"
+        "enum { MY_CMD_SIGN = 5, };\n"
+    )
+    found = names.read([header])
+    assert found.ta(TA) == "my"
+    assert [found.command(TA, number) for number in (0, 16, 5, 7)] == [
+        "INC", "DEC", "SIGN", "command 7",
+    ]  # fmt: skip
+    file = tmp_path / "names.toml"
+    file.write_text(f'["{TA}"]\nname = "mine"\ncommands = {{ 0 = "UP" }}\n')
+    both = names.read([header, file])
+    assert (both.ta(TA), both.command(TA, 0), both.command(TA, 5)) == ("mine", "UP", "SIGN")
+    file.write_text('["x"]\nname = 1\n')
+    with pytest.raises(UsageMistake, match="no file of names"):
+        names.read([file])
+
+
+def call(function: calls.Function, begin: int, ns: int = 1000, **more: object) -> Call:
+    known: dict[str, object] = {"ta": TA, "command": 1, "process": 1, "thread": 1, "caller": 16}
+    known |= {"params": (), "size": 0, "result": 0, "window": None, "printed": 0, "session": 1}
+    if function in ("register", "allocate", "release"):
+        known |= {"ta": "", "session": 0}
+    return Call(function=function, begin=begin, end=begin + ns, **{**known, **more})  # type: ignore[arg-type]
+
+
+def watched(*made: Call) -> Watched:
+    return Watched(made, lost=0, processes=1, own_ns=3)
+
+
+def keys(*made: Call) -> dict[str, float | None]:
+    return {f.key: f.saves.value if f.saves else None for f in advice(watched(*made), Names())}
+
+
+def test_a_session_for_each_call_is_told_with_what_it_costs() -> None:
+    one = (call("open", 0, 5000), call("invoke", 6000), call("close", 8000, 2000))
+    many = [c for number in range(4) for c in one for c in (call(c.function, number, c.ns),)]
+    assert keys(*many) == {"program-session-per-call": pytest.approx(21_000 / 32_000)}
+    assert keys(*many[:6]) == {}  # two sessions are no habit
+    assert keys(*many, *(call("invoke", n) for n in range(5))) == {}  # more than two a session
+
+
+def test_temporary_memory_and_small_pieces_are_told() -> None:
+    def pieces(count: int, kind: str, size: int) -> list[Call]:
+        return [call("invoke", n, params=(Param(kind, size),)) for n in range(count)]
+
+    assert keys(*pieces(3, "temporary out", 9)) == {"program-temporary-memory": None}
+    assert keys(*pieces(2, "temporary out", 9)) == {}
+    assert keys(*pieces(16, "registered in", 4096)) == {
+        "program-small-pieces": pytest.approx(15 / 16)
+    }
+    assert keys(*pieces(16, "registered in", 4097)) == {}
+    assert keys(*pieces(15, "registered in", 4096)) == {}
+
+
+def test_memory_that_is_made_for_each_command_is_told() -> None:
+    one = [call("allocate", 0, 700), call("invoke", 1), call("release", 2, 300)]
+    assert keys(*one * 3) == {"program-memory-per-call": pytest.approx(2000 / 6000)}
+    assert keys(*one * 2) == {}
+    assert keys(*one * 3, *[call("invoke", 1)] * 4) == {}
+
+
+EVENTS = """\
+   client-11    [000] .....    1.000010: optee_invoke_fn_begin: param=00000000 (4, 0, 0, 0)
+   client-11    [000] .....    1.000012: optee_invoke_fn_end: param=00000000 (ffff0005, 0, 0, 0)
+   client-11    [000] .....    1.000015: optee_invoke_fn_begin: param=00000000 (3, 0, 0, 0)
+   client-11    [000] .....    1.000019: optee_invoke_fn_end: param=00000000 (0, 0, 0, 0)
+   client-11    [000] .....    1.000030: optee_invoke_fn_begin: param=00000000 (3, 0, 0, 0)
+   client-11    [000] .....    1.000033: optee_invoke_fn_end: param=00000000 (0, 0, 0, 0)
+"""
+
+
+def ran(*made: Call, events: str | None = None) -> Ran:
+    legs = None if events is None else tuple(watching.legs(events))
+    return Ran(watched(*made), 0, "", {1: Maps("10-20 r-xp 0 0:0 0 /bin/it\n")}, legs, 0)
+
+
+def test_the_kernels_tracepoints_are_held_against_the_calls(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    one = call("invoke", 1_000_009_500, 10_000, thread=11)
+    with_events = ran(one, events=EVENTS)
+    assert with_events.legs is not None
+    assert [leg.rpc for leg in with_events.legs] == ["commands", "", ""]
+    made = program_page.sections(with_events, Names(), exact=False, title="it")
+    terminal.show(console(120), [block for section in made for block in section.blocks])
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "count 1 complete call within the 1 calls of sessions, as many; 1 more" in shown
+    assert "1 commands" in shown
+    assert "100 % 10.0 µs 10.0 µs 10.0 µs 6.00 µs 1 commands" in shown
+    assert "it+0x" in shown
+    without = program_page.sections(ran(one), Names(), exact=False, title="it")
+    terminal.show(console(120), without[0].blocks)
+    assert "nothing to hold the counts against" in " ".join(capsys.readouterr().out.split())
+
+
+def test_the_timeline_is_one_that_chrome_reads() -> None:
+    one = call("invoke", 1_000_009_500, 10_000, thread=11, params=(Param("temporary in", 7),))
+    events = json.loads(program_page.timeline(ran(one, events=EVENTS), Names()))["traceEvents"]
+    assert [event["name"] for event in events] == [
+        f"{TA}: command 1", "until an RPC: commands", "secure world", "secure world",
+    ]  # fmt: skip
+    assert (events[0]["ph"], events[0]["ts"], events[0]["dur"]) == ("X", 0, 10)
+    assert events[0]["args"]["parameters"] == ["temporary in 7"]
+    assert events[1]["ts"] == pytest.approx(0.5)
+    assert {event["pid"] for event in events} == {1}
+
+
+def test_a_program_that_calls_nothing_is_said(tmp_path: Path) -> None:
+    made = program_page.sections(ran(), Names(), exact=False, title="it")
+    page = program_page.write(made, "it", "", tmp_path)
+    assert "It called nothing in the TEE." in page.read_text()
