@@ -26,7 +26,6 @@ from teemark.model.compare import (
     common_shift,
     compare,
     compare_values,
-    measured,
     sign_p,
     starts_to_see,
     student,
@@ -363,7 +362,7 @@ def test_cases_are_counted_alike_everywhere() -> None:
     """A case with several numbers of operations in a call is one case."""
     found = compare(run(), run())
     count = len(run().sound)
-    assert len(measured(run())) == len(found.verdicts()) == len(found.of("same")) == count
+    assert len(run().measured) == len(found.verdicts()) == len(found.of("same")) == count
     assert len(found.pairs) > count
     assert outcome(found) == f"{count} cases compared: 0 worse, 0 better, {count} same."
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from synthetic import Synthetic
+from synthetic import Synthetic, run_of
 from teemark.base.errors import DataError, UsageMistake
 from teemark.run import reader, records
 
@@ -284,3 +284,12 @@ def test_backends_and_algorithms_are_called_as_the_run_says() -> None:
 )
 def test_any_driver_stands_for_those_there_are(key: str, *, meant: bool) -> None:
     assert reader.stands_for("oneshot/sha256/afalg:*/64", key) == meant
+
+
+def test_the_steps_of_teehash_are_counted_as_cases_and_their_runs_as_samples() -> None:
+    """A run of teehash alone isn't one of no case and no sample."""
+    report: dict[str, object] = {"files": [{"total_ns": 5}]}
+    step = "teehash/sha256/tee/stream/warm/1048576/65536/read"
+    run = run_of({"a/b/c/1": [1.0] * 8}, reports={step: [report] * 3})
+    assert run.measured == ("a/b/c/1", step)
+    assert run.samples == 8 + 3

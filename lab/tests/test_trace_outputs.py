@@ -453,3 +453,32 @@ def test_the_report_has_the_flame_graph() -> None:
     assert "Functions that make the difference" in made.html
     assert "entry &lt;std&gt;" in made.html
     assert 'id="trace"' not in run_page.make([run]).html
+
+
+def test_against_a_run_of_other_cases_or_another_build_says_so(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Instructions that differ by the build aren't taken for those of the code."""
+    base, new = trace(case(30)), trace(case(40))
+    extra = msgspec.structs.replace(new.cases[0], case="a/b/c/extra")
+    built = msgspec.structs.replace(
+        new, optee="4.10, CFG_CC_OPT_LEVEL=2", cases=(*new.cases, extra)
+    )
+    for name, one in (("base", base), ("new", built)):
+        (tmp_path / name).mkdir()
+        store.write(one, tmp_path / name)
+    for against, words in (
+        (
+            "base",
+            [
+                f"had another OP-TEE: {base.optee}; this one: 4.10, CFG_CC_OPT_LEVEL=2.",
+                "Only this run has a/b/c/extra.",
+            ],
+        ),
+        ("new", []),
+    ):
+        argv = ["trace", "--read", str(tmp_path / "new"), "--against", str(tmp_path / against)]
+        assert cli.run(argv) == 0
+        said = " ".join(capsys.readouterr().out.split())
+        assert all(word in said for word in words)
+        assert ("another OP-TEE" in said) == bool(words)

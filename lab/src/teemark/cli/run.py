@@ -324,7 +324,7 @@ def _summary(outcome: Outcome, subject: Subject, html: Path) -> dict[str, object
         "complete": run.incomplete is None,
         "incomplete": run.incomplete,
         "error": outcome.error.message if outcome.error else None,
-        "measured": len(run.sound),
+        "measured": len(run.measured),
         "skipped": len(run.skips),
         "tee_refused": sorted({skip.reason for skip in run.tee_refused}),
         "not_measured": [{"case": one.case, "reason": one.why} for one in run.unmeasured],

@@ -154,8 +154,28 @@ def command(source: Path | None, against: Path | None, xtest: str | None, **word
     from teemark.trace import table
 
     table.show(trace, top=show.top, against=other, function=show.function)
+    if other is not None and against is not None:
+        _say_what_else_differs(against, other, folder, trace)
     click.echo(f"report: {folder / 'report.html'}")
     return status
+
+
+def _say_what_else_differs(against: Path, other: Trace, folder: Path, trace: Trace) -> None:
+    """On stdout, below the tables: other cases, builds, flags or settings, so that nobody takes
+    their effect for that of the code."""
+    from teemark.base.errors import TeemarkError
+    from teemark.model.compare import other_machines
+    from teemark.run import reader
+    from teemark.trace.difference import other_cases
+
+    for sentence in other_cases(other, trace):
+        click.echo(sentence)
+    try:
+        runs = [reader.read(path) for path in (against, folder)]
+    except TeemarkError:  # a trace without its run
+        return
+    if machines := other_machines(*runs):
+        click.echo(f"Not only the code may differ: {'; '.join(machines)}.")
 
 
 def _program(asked: Asked, argv: tuple[str, ...], how: Show) -> int:

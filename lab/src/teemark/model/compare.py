@@ -262,11 +262,6 @@ def other_machines(first: RunData, second: RunData) -> list[str]:
     ]
 
 
-def measured(run: RunData) -> tuple[str, ...]:
-    """The cases that can be compared: those with samples, and teehash's steps."""
-    return (*(case.case.case for case in run.sound if any(case.starts)), *file_times(run))
-
-
 def compare(first: RunData, second: RunData) -> Comparison:
     """Judges every case of both runs, and names those that one of them lacks."""
     exact = first.icount and second.icount
@@ -279,7 +274,7 @@ def compare(first: RunData, second: RunData) -> Comparison:
     if first.emulated or second.emulated:
         pairs = [one if one.exact else replace(one, verdict="undecided") for one in pairs]
         families = []
-    keys = [measured(run) for run in (first, second)]
+    keys = [run.measured for run in (first, second)]
     return Comparison(
         first,
         second,

@@ -43,7 +43,7 @@ def show(subject: Subject) -> None:
         if finding.severity != "note" and finding.key != "emulated":
             paragraph(console, f"! {finding.claim}")
     run = subject.run
-    counts = f"{fmt.plural(len(run.sound), 'case')} measured"
+    counts = f"{fmt.plural(len(run.measured), 'case')} measured"
     if run.skips:
         counts += f", {len(run.skips)} can't run here"
     if run.fails:

@@ -147,6 +147,18 @@ class RunData:
         return (*self.teehash, *self.timelines)
 
     @property
+    def measured(self) -> tuple[str, ...]:
+        """The cases that were measured and didn't fail, teehash's steps included. Whatever counts
+        the cases of a run counts these."""
+        cases = (case.case.case for case in self.sound if any(case.starts))
+        return (*cases, *dict.fromkeys(record.case for record in self.teehash))
+
+    @property
+    def samples(self) -> int:
+        """Samples of all these; of teehash its runs."""
+        return sum(len(case.samples) for case in self.sound) + len(self.teehash)
+
+    @property
     def missing(self) -> tuple[Missing, ...]:
         """What an incomplete run lacks; () for a whole one."""
         if self.incomplete is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from teemark.trace.profile import CaseTrace, Function
+from teemark.trace.profile import CaseTrace, Function, Trace
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +19,20 @@ class Change:
     @property
     def more(self) -> int:
         return self.after - self.before
+
+
+def other_cases(before: Trace, after: Trace) -> list[str]:
+    """What two traces don't have in common, a sentence each: another OP-TEE or other options of it,
+    and cases that only one of them has."""
+    told = []
+    if before.optee != after.optee:
+        told.append(f"The other run had another OP-TEE: {before.optee}; this one: {after.optee}.")
+    keys = [[case.case for case in trace.cases] for trace in (before, after)]
+    for which, own, others in (("the other run", *keys), ("this run", *reversed(keys))):
+        alone = [key for key in own if key not in others]
+        if alone:
+            told.append(f"Only {which} has {', '.join(alone)}.")
+    return told
 
 
 def changes(before: CaseTrace, after: CaseTrace) -> list[Change]:

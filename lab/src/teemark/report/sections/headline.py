@@ -55,11 +55,10 @@ def _banner(emulated: Finding) -> Banner:
 
 def _what(subject: Subject) -> Text:
     run = subject.run
-    samples = sum(len(case.samples) for case in run.sound)
     text: list[str | Code | Strong] = [
-        Strong(fmt.plural(len(run.sound), "case")),
+        Strong(fmt.plural(len(run.measured), "case")),
         " measured with ",
-        Strong(fmt.plural(samples, "sample")),
+        Strong(fmt.plural(run.samples, "sample")),
         "; the output of each case was verified before it was timed, and that of each sample's "
         "last call",
     ]
