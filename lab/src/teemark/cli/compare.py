@@ -37,7 +37,8 @@ SHOWN = 20
 @click.option(
     "--fail-on",
     metavar="LIMIT",
-    help="Exit with 1 if a case is worse by so much: 5%, or 1000i (instructions a call).",
+    help="Exit with 1 if a case is known to be worse by so much: 5%, or 1000i (instructions a "
+    "call).",
 )
 @click.option("--force", is_flag=True, help="Compare what should not be compared.")
 @click.option("--all", "everything", is_flag=True, help="List every case.")
@@ -56,10 +57,10 @@ def command(
     """Say of every case that BASE and NEW both measured whether it became better or worse.
 
     BASE and NEW are runs: their folders, or their run.ndjson. Several NEWs are each compared with
-    BASE. Where instructions are counted, a
-    case is better or worse if it differs by more than two boots of the same code do. Where times
-    are sampled, a rank test and an interval of the starts decide (`teemark run --rounds 8`); where
-    they don't suffice, as in runs of one start, it is `undecided`.
+    BASE. Where instructions are counted, a case is better or worse if it differs by more than two
+    boots of the same code do, or if all calls into the TEE do. Where times are sampled, an interval
+    over the starts decides (`teemark run --rounds 8`); where that doesn't suffice, as in runs of
+    one start, the case is `undecided`. Each result says which change would have been seen.
 
     Runs of an emulated board and of hardware, of instructions and of times, of different plans, and
     truncated runs are refused without --force.
