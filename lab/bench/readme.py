@@ -36,7 +36,7 @@ BOARD = "qemu-v8-icount"
 PLAN = "quick"
 README = paths.root() / "README.md"
 PACKAGES = ("optee-os", "kernel", "openssl")
-GROUP = re.compile(r"^ *(?P<group>[a-z-]+/[a-z0-9-]+)(/| *$)")
+GROUP = re.compile(r"^ *(?P<group>[a-z-]+/[a-z0-9-]+)(/| *$| \()")
 """A line of the table that says of which algorithm it is, or those that follow it."""
 
 LEFT_OUT = ("oneshot/sha1", "oneshot/sha512")

@@ -16,6 +16,7 @@ from teemark.base.interval import Interval
 from teemark.findings.subject import Subject, subjects
 from teemark.model.counter import Counted
 from teemark.model.fit import fit
+from teemark.model.models import build
 from teemark.model.stats import Estimate, estimate, exactly
 from teemark.page import figures
 from teemark.page.blocks import Block, Findings, Fold, Paragraph, Section, Table
@@ -173,29 +174,32 @@ def test_misfits() -> None:
 def test_costs_of_counted_instructions() -> None:
     made = tables(costs([subject(EXACT)]))
     assert made[0] == [
-        ["<backend", "call instructions", "byte instructions", "limit MiB/s", "misfit"],
-        ["tee TEE API", "80 000", "10.0", "95.4", "none"],
-        ["openssl OpenSSL", "700", "1.00", "954", "none"],
+        [
+            "<backend",
+            *(f"{size} instructions" for size in ("0 B", "1 KiB", "64 KiB")),
+            *("byte instructions", "from … to", "limit MiB/s", "misfit"),
+        ],
+        ["tee TEE API", "80 640", "90 880", "736 000", "10.0", "10.0", "95.4", "none"],
+        ["openssl OpenSSL", "764", "1788", "66 300", "1.00", "1.00", "954", "none"],
     ]
     assert made[1] == [
         ["<backend", "call instructions", "block instructions"],
         ["tee", "80 000", "640"],
         ["openssl", "700", "64.0"],
     ]
-    assert "Intervals are" not in words(costs([subject(EXACT)]))
 
 
 def test_costs_with_intervals() -> None:
     made = tables(costs([subject(NOISY)]))
-    assert made[0][0] == ["<backend", "call", "95 %", "byte ns", "95 %", "limit MiB/s", "misfit"]
+    head = ["<backend", "0 B", "1 KiB", "64 KiB", "byte ns", "from … to", "limit MiB/s", "misfit"]
+    assert made[0][0] == head
     tee = made[0][1]
     assert tee[1].startswith(("79.", "80."))
-    assert tee[2].endswith(" µs")
-    assert " … " in tee[2]
-    assert " … " in tee[4]
-    assert tee[6] == "none"
+    assert tee[3].endswith(" µs")
+    assert " … " in tee[5]
+    assert tee[7] == "none"
     assert "block ns" in made[1][0]
-    assert "Intervals are 95 %" in words(costs([subject(NOISY)]))
+    assert "2000 draws" in words(costs([subject(NOISY)]))
 
 
 def test_terms_and_when_they_are_paid() -> None:
@@ -249,10 +253,25 @@ def test_what_no_model_describes_is_not_shown_as_one() -> None:
     times |= {f"storage/create/file-fsync/{n}": 9e5 for n in (256, 4096, 7000, 65536)}
     made = tables(costs([subject(run_of({k: [v] * 8 for k, v in times.items()}, icount=True))]))
     rows = {row[0].split()[0]: row[1:] for row in made[0][1:]}
-    assert rows["file"][:3] == ["–"] * 3  # noqa: RUF001
-    assert rows["file"][3] == "! 33 % at 4 KiB"
+    assert rows["file"][3:6] == ["–"] * 3  # noqa: RUF001
+    assert rows["file"][6] == "! 33 % at 4 KiB"
     # Here the size shows in nothing, which isn't the same as a byte that costs 0.
-    assert rows["file-fsync"] == ["900 000", "–", "–", "none"]  # noqa: RUF001
+    assert rows["file-fsync"] == [*["900 000"] * 3, "–", "–", "–", "none"]  # noqa: RUF001
+
+
+def test_no_measured_rate_exceeds_the_limit_and_the_interval_holds_a_knee() -> None:
+    """Bytes beyond 32 KiB cost a tenth more, which no term of the model says."""
+    sizes = (0, 64, 1024, 4096, 16384, 262144, 1048576)
+    times = {n: 500.0 + 10 * n + max(0, n - 32768) for n in sizes}
+    run = run_of({f"oneshot/random/c/{n}": [v] * 8 for n, v in times.items()}, icount=True)
+    (cost,) = build(run).costs
+    interval = cost.byte.interval
+    assert interval is not None
+    assert 11.0 in interval
+    assert 11.0 not in (cost.slope.interval or ())
+    assert not cost.byte.exact
+    assert cost.least_byte is not None
+    assert cost.least_byte <= min(time / size for size, time in times.items() if size)
 
 
 def test_what_a_small_piece_costs_the_kernel_is_not_known() -> None:

@@ -3,9 +3,13 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
+
 from teemark.base import fmt
 from teemark.findings.subject import Subject
 from teemark.model.fit import Fit
+from teemark.model.models import Cost
 from teemark.model.stats import Estimate
 from teemark.page import figures
 from teemark.page.blocks import Cell, Code, Column, Quiet, Strong
@@ -29,6 +33,18 @@ def time_cells(subject: Subject, figure: Estimate) -> tuple[Cell, ...]:
 def backend_cell(subject: Subject, backend: str) -> Cell:
     meaning = subject.run.backend(backend).title
     return (Code(backend), Quiet(f" {meaning}")) if meaning != backend else (Code(backend),)
+
+
+def shown_sizes(group: Sequence[Cost]) -> tuple[int, ...]:
+    """Up to three sizes that all of a group were measured at: the smallest, the largest, and the
+    one nearest to their geometric mean."""
+    common = set[int].intersection(*({int(point.x) for point in one.fit.points} for one in group))
+    if not common:
+        return ()
+    least, most = min(common), max(common)
+    middle = math.sqrt(max(least, 1) * max(most, 1))
+    near = min(common, key=lambda size: abs(math.log(max(size, 1) / middle)))
+    return tuple(sorted({least, near, most}))
 
 
 def misfit_cell(fit: Fit, unit: str) -> Cell:

@@ -12,10 +12,12 @@ from teemark.base.finding import ranked
 from teemark.base.work import CALL
 from teemark.page import figures, terminal
 from teemark.page.blocks import Column, Table
+from teemark.report.cells import shown_sizes
 from teemark.studies.answers import answers
 
 if TYPE_CHECKING:
     from teemark.findings.subject import Subject
+    from teemark.model.models import Cost
 
 _MARKS = {"yes": "=", "no": "≠", "undecided": "?", "not measured": "?"}
 """Before what a seed document concludes."""
@@ -72,39 +74,37 @@ def _calls(subject: Subject) -> Table | None:
     return Table((Column("", "left"), *map(Column, titles)), tuple(rows))
 
 
+def _of(cost: Cost) -> str:
+    return f"{cost.workload}/{cost.algorithm}"
+
+
 def _table(subject: Subject) -> Table | None:
     """Backends under the workload and algorithm that they share."""
     costs = subject.models.costs
     if not costs:
         return None
     run = subject.run
-    counted = run.icount
-    byte = "instructions a byte" if counted else "ns a byte"
-    titles = ["call, instructions" if counted else "a call", byte]
-    if not counted:
-        titles = [one for title in titles for one in (title, fmt.LEVEL)]
+    unit = "instructions" if run.icount else "ns"
+    titles = ["smallest" + (f", {unit}" if run.icount else ""), f"{unit} a further byte"]
     titles += ["limit, MiB/s", "misfit"]
-    rows: list[tuple[str, ...]] = []
-    last = ""
+    groups: dict[str, list[Cost]] = {}
     for cost in costs:
-        group = f"{cost.workload}/{cost.algorithm}"
         carried = cost.form.form == "buffer"
-        if carried:
-            group = cost.workload
-        if group != last:
-            alone = ("",) * len(titles)
-            rows += [("", *alone), (group, *alone)] if last else [(group, *alone)]
-        last = group
-        name = cost.algorithm if carried else cost.backend
-        cells = [figures.cell(run, cost.call), fmt.digits(cost.slope.value)]
-        if not counted:
-            known = (cost.call, cost.byte)
-            cells = [
-                text
-                for cell, figure in zip(cells, known, strict=True)
-                for text in (cell, figures.plus_minus(figure))
-            ]
-        limit = fmt.rate(1e9 / cost.slope.value) if cost.slope.value > 0 else fmt.NONE
-        misfit = figures.misfit(cost.fit) + ("" if cost.fit.fits else " !")
-        rows.append((f"  {name}", *cells, limit, misfit))
+        groups.setdefault(cost.workload if carried else _of(cost), []).append(cost)
+    rows: list[tuple[str, ...]] = []
+    for name, group in groups.items():
+        least = shown_sizes(group)[:1]
+        head = f"{name} ({fmt.size(least[0])})" if least else name
+        alone = ("",) * len(titles)
+        rows += [("", *alone), (head, *alone)] if rows else [(head, *alone)]
+        for cost in group:
+            measured = {int(point.x): point.measured for point in cost.fit.points}
+            byte = limit = fmt.NONE
+            if cost.fit.fits and cost.slope.value > 0:
+                byte = fmt.digits(cost.slope.value)
+                limit = fmt.rate(1e9 / cost.least_byte) if cost.least_byte else fmt.NONE
+            cells = figures.cell(run, measured[least[0]]) if least else fmt.NONE
+            misfit = figures.misfit(cost.fit) + ("" if cost.fit.fits else " !")
+            label = cost.algorithm if cost.form.form == "buffer" else cost.backend
+            rows.append((f"  {label}", cells, byte, limit, misfit))
     return Table((Column("", "left"), *map(Column, titles)), tuple(rows))

@@ -25,7 +25,14 @@ from teemark.page.blocks import (
     Strong,
     Table,
 )
-from teemark.report.cells import backend_cell, cpu_cell, interval_columns, misfit_cell, time_cells
+from teemark.report.cells import (
+    backend_cell,
+    cpu_cell,
+    interval_columns,
+    misfit_cell,
+    shown_sizes,
+    time_cells,
+)
 
 TERMS = {
     "block": "each block of the algorithm, those that padding fills included",
@@ -47,11 +54,6 @@ STREAM_OFF = 0.05
 
 
 def costs(subjects: Sequence[Subject]) -> Section | None:
-    drawn = (
-        ""
-        if all(one.icount for one in subjects)
-        else (f" Intervals are {fmt.LEVEL}: {fmt.count(DRAWS)} draws of what the medians may be.")
-    )
     cpu = (
         " “CPU” is the CPU time of the process a byte of the longest message: it falls where a "
         "device works, and what kernel threads take isn't in it."
@@ -61,14 +63,16 @@ def costs(subjects: Sequence[Subject]) -> Section | None:
     return section(
         "costs",
         "What a call costs, and what a byte",
-        "A model adds up what a call pays: the call itself, the blocks of the algorithm, and what "
+        "What whole calls take at up to three sizes, as they were measured. Between the sizes a "
+        "model adds up what a call pays: the call itself, the blocks of the algorithm, and what "
         "else shows in the samples. It weighs relative errors alike at all sizes, and a term is in "
-        "it only if it explains more than scatter and predicts sizes that were left out."
-        f"{drawn} “Byte” is what a byte of a long message takes, “limit” the rate that long "
-        f"messages come close to.{cpu} “Misfit” is how far the model is off at the size where it "
-        "is worst, beyond what the scatter of that median explains; more than "
-        f"{fmt.percent(MISFIT)} is marked: then no such sum describes these calls, and none is "
-        "shown.",
+        "it only if it explains more than scatter and predicts sizes that were left out. “Byte” "
+        "is what a further byte of a long message takes by the model, and beside it stands how far "
+        f"that may be off: {fmt.count(DRAWS)} draws of what the medians may be, and the error at "
+        "sizes that the model was fitted without. “Limit” is the rate that no long message "
+        f"exceeds.{cpu} “Misfit” is how far the model is off at the size where it is worst, beyond "
+        f"what the scatter of that median explains; more than {fmt.percent(MISFIT)} is marked: "
+        "then no such sum describes these calls, and none is shown.",
         subjects,
         _costs_of,
     )
@@ -98,31 +102,23 @@ def _cost_table(subject: Subject, key: tuple[str, str], ordered: Sequence[Cost])
     largest = max((cost.slope.value for cost in ordered if cost.fit.fits), default=0.0)
     cpu = {cost.backend: cpu_a_byte(subject, cost) for cost in ordered}
     with_cpu = any(figure is not None for figure in cpu.values())
+    sizes = shown_sizes(ordered)
     rows: list[tuple[Cell, ...]] = []
     for cost in ordered:
-        if not cost.fit.fits:
-            rows.append(
-                (
-                    backend_cell(subject, cost.backend),
-                    *[fmt.NONE] * (3 if subject.icount else 5),
-                    *((cpu_cell(cpu[cost.backend]),) if with_cpu else ()),
-                    misfit_cell(cost.fit, "size"),
-                )
+        measured = {int(point.x): point.measured for point in cost.fit.points}
+        byte: tuple[Cell, ...] = (fmt.NONE,) * 3
+        if cost.fit.fits and cost.slope.value > 0:
+            colour = charts.colour(subject.run.place(cost.backend))
+            byte = (
+                Bar(fmt.digits(cost.slope.value), cost.slope.value / largest, colour),
+                (Quiet(fmt.span(cost.byte.interval)),),
+                fmt.rate(1e9 / cost.least_byte) if cost.least_byte else fmt.NONE,
             )
-            continue
-        byte = cost.byte
-        share = max(0.0, byte.value / largest) if largest > 0 else 0.0
         rows.append(
             (
                 "your TA" if cost.form.form == "command" else backend_cell(subject, cost.backend),
-                *time_cells(subject, cost.call),
-                Bar(
-                    fmt.digits(byte.value) if byte.value else fmt.NONE,
-                    share,
-                    charts.colour(subject.run.place(cost.backend)),
-                ),
-                *(() if subject.icount else ((Quiet(fmt.span(byte.interval)),),)),
-                fmt.digits(1e9 / byte.value / (1 << 20)) if byte.value > 0 else fmt.NONE,
+                *(figures.cell(subject.run, measured[size]) for size in sizes),
+                *byte,
                 *((cpu_cell(cpu[cost.backend]),) if with_cpu else ()),
                 misfit_cell(cost.fit, "size"),
             )
@@ -130,11 +126,9 @@ def _cost_table(subject: Subject, key: tuple[str, str], ordered: Sequence[Cost])
     return Table(
         columns=(
             Column("backend", "left"),
-            *interval_columns(
-                subject,
-                Column("call", unit=figures.unit(subject.run)),
-                Column("byte", unit=subject.run.unit),
-            ),
+            *(Column(fmt.size(size), unit=figures.unit(subject.run)) for size in sizes),
+            Column("byte", unit=subject.run.unit),
+            Column("from … to"),
             Column("limit", unit="MiB/s"),
             *((Column("CPU, a byte", unit=subject.run.unit),) if with_cpu else ()),
             Column("misfit"),
@@ -168,7 +162,12 @@ def _terms(subject: Subject, name: str, fits: Iterable[tuple[str, Fit]]) -> Fold
             cells.append(_signed(subject, figure) if figure else fmt.NONE)
         rows.append(tuple(cells))
     unit = subject.run.unit
-    paid = Bullets(tuple((Strong(term), f": {TERMS[term]}.") for term in names if term in TERMS))
+    paid = Bullets(
+        (
+            ("A message takes the call, and each other term as often as it is paid.",),
+            *((Strong(term), f": {TERMS[term]}.") for term in names if term in TERMS),
+        )
+    )
     note = ("A term that is negative saves that much: another path through the code is shorter.",)
     table = Table(
         columns=(Column("backend", "left"), *(Column(term, unit=unit) for term in names)),
