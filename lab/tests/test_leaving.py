@@ -74,7 +74,13 @@ options = ["UserKnownHostsFile={server.known_hosts}", "HostKeyAlias={HOST}"]
         stdout=subprocess.DEVNULL,
         stderr=(folder / "said").open("wb"),
         env=environment,
+        preexec_fn=heard,  # noqa: PLW1509
     )
+
+
+def heard() -> None:
+    """A test that runs in the background has SIGINT ignored, and so would its children."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def disturb(server: sshserver.SshServer, state: str) -> list[int]:

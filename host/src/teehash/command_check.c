@@ -76,7 +76,8 @@ static enum line next_line(struct list *list, struct list_entry *entry)
 			list->read_error = errno ? -errno : -EIO;
 		return LINE_NONE;
 	}
-	if (read != LIST_LINE || !list_parse(&list->format, list->line, entry))
+	if (read != LIST_LINE ||
+	    !list_parse(&list->format, list->line, len, entry))
 		return LINE_IMPROPER;
 	/* The list itself can't be hashed while it is read. */
 	if (list->is_stdin && !strcmp(entry->name, "-"))

@@ -45,16 +45,16 @@ static bool parse_digest(struct list_entry *entry, const char *hex, size_t len)
 }
 
 /* After "TITLE": " (name) = hex", also "(name)= hex" as openssl writes it. */
-static bool parse_tagged(char *rest, bool escaped, struct list_entry *entry)
+static bool parse_tagged(char *rest, const char *end, bool escaped,
+			 struct list_entry *entry)
 {
-	char *close;
+	char *close = memrchr(rest, ')', (size_t)(end - rest));
 
 	if (*rest == ' ')
 		rest++;
 	if (*rest != '(')
 		return false;
 	entry->name = rest + 1;
-	close = strrchr(rest, ')');
 	if (!close)
 		return false;
 	*close = '\0';
@@ -65,10 +65,11 @@ static bool parse_tagged(char *rest, bool escaped, struct list_entry *entry)
 	if (*rest++ != '=')
 		return false;
 	rest += strspn(rest, " \t");
-	return *entry->name && parse_digest(entry, rest, strlen(rest));
+	return parse_digest(entry, rest, (size_t)(end - rest));
 }
 
-static bool parse_untagged(struct list_format *format, char *line, bool escaped,
+static bool parse_untagged(struct list_format *format, char *line,
+			   const char *end, bool escaped,
 			   struct list_entry *entry)
 {
 	size_t digits = strspn(line, "0123456789abcdefABCDEF");
@@ -84,7 +85,7 @@ static bool parse_untagged(struct list_format *format, char *line, bool escaped,
 	 * off as another.
 	 */
 	if (format->seen != LIST_REVERSED && (*rest == ' ' || *rest == '*') &&
-	    rest[1]) {
+	    rest + 1 < end) {
 		format->seen = LIST_STANDARD;
 		rest++;
 	} else if (format->seen == LIST_STANDARD) {
@@ -95,12 +96,13 @@ static bool parse_untagged(struct list_format *format, char *line, bool escaped,
 	entry->name = rest;
 	if (escaped && !unescape(rest))
 		return false;
-	return *rest;
+	return rest < end;
 }
 
-bool list_parse(struct list_format *format, char *line,
+bool list_parse(struct list_format *format, char *line, size_t length,
 		struct list_entry *entry)
 {
+	const char *end = line + length;
 	bool escaped = false;
 	size_t longest = 0;
 
@@ -123,10 +125,10 @@ bool list_parse(struct list_format *format, char *line,
 		}
 	}
 	if (!entry->alg)
-		return parse_untagged(format, line, escaped, entry);
+		return parse_untagged(format, line, end, escaped, entry);
 	if (format->only && entry->alg != format->only)
 		return false;
-	return parse_tagged(line + longest, escaped, entry);
+	return parse_tagged(line + longest, end, escaped, entry);
 }
 
 enum list_read list_read(FILE *in, char *line, size_t *len)
@@ -136,7 +138,7 @@ enum list_read list_read(FILE *in, char *line, size_t *len)
 	int c;
 
 	while ((c = getc(in)) != EOF && c != '\n') {
-		if (c == '\0' || n == LIST_LINE_MAX)
+		if (n == LIST_LINE_MAX)
 			bad = true;
 		else
 			line[n++] = (char)c;

@@ -30,13 +30,16 @@ struct list_format {
 	enum { LIST_UNKNOWN, LIST_STANDARD, LIST_REVERSED } seen;
 };
 
-/* Parses a line, which it changes. Returns false if it is improper. */
-bool list_parse(struct list_format *format, char *line,
+/*
+ * Parses a line, which it changes. Returns false if it is improper. A name ends
+ * at a NUL, as for sha256sum.
+ */
+bool list_parse(struct list_format *format, char *line, size_t length,
 		struct list_entry *entry);
 
 enum list_read {
 	LIST_LINE,
-	LIST_BAD_LINE, /* too long, or with a NUL in it */
+	LIST_BAD_LINE, /* too long */
 	LIST_END,      /* of the file, or a read error: ask ferror() */
 };
 

@@ -65,6 +65,14 @@ static void on_signal(int number)
 	errno = before;
 }
 
+/* Whoever read the output has gone: no more is said than sha256sum says. */
+static void on_pipe(int number)
+{
+	first = number;
+	last_words = NULL;
+	leave();
+}
+
 static void on_alarm(int number)
 {
 	(void)number;
@@ -73,9 +81,14 @@ static void on_alarm(int number)
 
 void signals_setup(void)
 {
-	static const int numbers[] = { SIGINT, SIGTERM, SIGHUP };
-	struct sigaction action = { .sa_handler = on_signal };
-	struct sigaction before;
+	static const struct {
+		int number;
+		void (*handler)(int);
+	} takes[] = { { SIGINT, on_signal },
+		      { SIGTERM, on_signal },
+		      { SIGHUP, on_signal },
+		      { SIGPIPE, on_pipe } };
+	struct sigaction action = { 0 }, before;
 
 	/*
 	 * No SA_RESTART: a read that waits must end. One handler at a time, so
@@ -83,16 +96,15 @@ void signals_setup(void)
 	 */
 	sigemptyset(&action.sa_mask);
 	sigaddset(&action.sa_mask, SIGALRM);
-	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
-		sigaddset(&action.sa_mask, numbers[i]);
-	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+	for (size_t i = 0; i < sizeof(takes) / sizeof(takes[0]); i++)
+		sigaddset(&action.sa_mask, takes[i].number);
+	for (size_t i = 0; i < sizeof(takes) / sizeof(takes[0]); i++) {
+		action.sa_handler = takes[i].handler;
 		/* What nohup or a shell had us ignore stays ignored. */
-		if (!sigaction(numbers[i], NULL, &before) &&
+		if (!sigaction(takes[i].number, NULL, &before) &&
 		    before.sa_handler != SIG_IGN)
-			sigaction(numbers[i], &action, NULL);
+			sigaction(takes[i].number, &action, NULL);
 	}
 	action.sa_handler = on_alarm;
 	sigaction(SIGALRM, &action, NULL);
-	/* A closed pipe is an error of write(), with a message. */
-	signal(SIGPIPE, SIG_IGN);
 }

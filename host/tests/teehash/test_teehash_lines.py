@@ -235,6 +235,20 @@ def test_what_a_size_is(bare: Program, argument: str, takes: str) -> None:
     assert done.said.splitlines()[0] == f"teehash: {option} takes {takes}, not '{value}'"
 
 
+@pytest.mark.parametrize(
+    "line",
+    [b"SHA256 (\0a) = %s", b"SHA256 (a\0b) = %s", b"SHA256 () = %s", b"%s  \0a", b"%s  a\0b"],
+)
+def test_a_name_ends_at_a_nul(teehash: Program, tmp_path: Path, line: bytes) -> None:
+    """As for sha256sum, which then fails where there is no such file: no line is passed over."""
+    (tmp_path / "a").write_bytes(b"a")
+    digest = hashlib.sha256(b"a").hexdigest().encode()
+    (tmp_path / "list").write_bytes(b"%s  a\n" % digest + line % digest + b"\n")
+    theirs = sha256sum("-c", "list", cwd=tmp_path)
+    ours = teehash("--backend=c", "-c", "list", cwd=tmp_path)
+    assert (ours.status, ours.out) == (theirs.status, theirs.out)
+
+
 def test_improper_lines_of_no_algorithm(teehash: Program) -> None:
     """Where a line may name any, the message names none."""
     told = teehash("-c", "-w", stdin=b"nonsense\n").err.splitlines()[0]

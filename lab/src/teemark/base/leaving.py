@@ -12,21 +12,23 @@ import contextlib
 import math
 import os
 import signal
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from types import FrameType
+from typing import NoReturn
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
-GRACE_S = 2.0
+GRACE_S = 2.8
 """Seconds that a command on the board has to end by itself after the first signal."""
-PATIENCE_S = 4.0
+PATIENCE_S = 4.2
 """Seconds from the first signal to the end of all waiting."""
 LAST_S = 4.6
 """Seconds from the first signal to the end of the process."""
-AT_ONCE_S = 0.3
+AT_ONCE_S = 0.5
 """The same from the second signal."""
 
 
@@ -49,11 +51,25 @@ _state = _State()
 
 
 def install() -> None:
-    """Takes the signals for as long as the process lives."""
+    """Takes the signals for as long as the process lives; what nohup or a shell had us ignore
+    stays ignored."""
     _state.installed = True
     for signum in SIGNALS:
-        signal.signal(signum, _hear)
+        if signal.getsignal(signum) != signal.SIG_IGN:
+            signal.signal(signum, _hear)
     signal.signal(signal.SIGALRM, _alarm)
+
+
+def finish(status: int) -> NoReturn:
+    """Ends the process. After a signal nothing may hold it up any more, such as a thread that
+    still waits for a board."""
+    if not _state.signum:
+        sys.exit(status)
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(OSError, ValueError):
+            stream.flush()
+    os._exit(status)
 
 
 def signalled() -> int:

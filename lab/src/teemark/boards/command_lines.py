@@ -27,11 +27,9 @@ LONGEST = 8000
 _SIGNAL_SCRIPT = """\
 for try in 1 2 3 4 5; do
   found=
-  for file in /proc/[0-9]*/environ; do
-    if grep -q "TEEMARK_JOB=$1" "$file" 2>/dev/null; then
-      pid=${file#/proc/}
-      kill -s "$2" "${pid%/environ}" 2>/dev/null && found=1
-    fi
+  for file in $(grep -ls "TEEMARK_JOB=$1" /proc/[0-9]*/environ 2>/dev/null); do
+    pid=${file#/proc/}
+    kill -s "$2" "${pid%/environ}" 2>/dev/null && found=1
   done
   [ "$found" ] && exit 0
   sleep 0.2 || sleep 1
@@ -97,6 +95,10 @@ def command_line(
 def script(text: str, *args: str) -> list[str]:
     """The argv of a shell script with arguments $1, $2, …"""
     return ["sh", "-c", text, "sh", *args]
+
+
+def is_script(argv: Sequence[str]) -> bool:
+    return tuple(argv[:2]) == ("sh", "-c") and tuple(argv[3:4]) == ("sh",)
 
 
 def signal_argv(job: str, signal: str) -> list[str]:

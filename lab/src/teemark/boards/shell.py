@@ -79,13 +79,8 @@ class Process:
     def stdin(self) -> IO[bytes] | None:
         return self._channel.process.stdin
 
-    @property
-    def words(self) -> str:
-        """The command in an error."""
-        return " ".join(" ".join(self.argv).split())[:80]
-
     def error(self, what: str, hint: str | None = None) -> BoardError:
-        return BoardError(f"{self._shell.name}: `{self.words}` {what}", hint=hint)
+        return BoardError(f"{self._shell.name}: {_words(self.argv)} {what}", hint=hint)
 
     # -- reading -----------------------------------------------------------------------------
 
@@ -229,7 +224,7 @@ class Process:
             self.signal("KILL" if self._signalled else "TERM")
             _end(process, _SIGNAL_S)
         for channel in self._signalled:
-            _end(channel.process, _SIGNAL_S)
+            _end(channel.process, 0.1)
         for stream in (process.stdin, process.stdout, process.stderr):
             if stream is not None:
                 with contextlib.suppress(OSError):
@@ -277,6 +272,13 @@ class Process:
             self.abandon()
             return 128 + signal.SIGPIPE
         return self.wait()
+
+
+def _words(argv: Sequence[str]) -> str:
+    """A command in an error."""
+    if command_lines.is_script(argv):
+        return "a script of teemark's"
+    return f"`{' '.join(' '.join(argv).split())[:80]}`"
 
 
 def _overlap(said: bytes, end: bytes) -> int:
@@ -482,7 +484,7 @@ class Shell:
     def _failed(self, argv: Sequence[str], status: int, complaint: str) -> CommandFailed:
         said = f": {answers.last_line(complaint)}" if complaint else ""
         return CommandFailed(
-            f"{self.name}: `{' '.join(argv)[:80]}` ended with status {status}{said}",
+            f"{self.name}: {_words(argv)} ended with status {status}{said}",
             argv=argv,
             status=status,
             stderr=complaint,

@@ -184,7 +184,7 @@ def _pull_folder(board: Shell, source: str, place: Path) -> list[str]:
     come, go = os.pipe()
     try:
         with ThreadPoolExecutor(1) as other:
-            unpacked = other.submit(_unpack, come, beside)
+            unpacked = other.submit(_unpack, come, beside, board.name)
             try:
                 with os.fdopen(go, "wb") as out:
                     _read(board, command_lines.script(_READ_FOLDER, source), source, out)
@@ -202,9 +202,9 @@ def _pull_folder(board: Shell, source: str, place: Path) -> list[str]:
         shutil.rmtree(beside, ignore_errors=True)
 
 
-def _unpack(come: int, beside: Path) -> list[str]:
+def _unpack(come: int, beside: Path, board: str) -> list[str]:
     with os.fdopen(come, "rb") as stream:
-        return unpack(stream, beside)
+        return unpack(stream, beside, board)
 
 
 def _read(board: Shell, argv: list[str], source: str, out: IO[bytes]) -> None:

@@ -16,8 +16,8 @@ from typing import IO
 from teemark.base.errors import TransferError
 
 
-def unpack(stream: IO[bytes], folder: Path) -> list[str]:
-    """Unpack into an empty folder; returns what was left out, "NAME: WHY"."""
+def unpack(stream: IO[bytes], folder: Path, board: str) -> list[str]:
+    """Unpacks what a board sent into an empty folder; returns what was left out, "NAME: WHY"."""
     left_out: list[str] = []
     links: dict[Path, tarfile.TarInfo] = {}  # made last: nothing is ever written through one
     try:
@@ -33,7 +33,7 @@ def unpack(stream: IO[bytes], folder: Path) -> list[str]:
                 place.unlink()
                 left_out.append(f"{link.name!r}: a link that leads out of the folder")
     except (tarfile.TarError, OSError, ValueError, OverflowError) as error:
-        raise TransferError(f"what the board sent can't be unpacked: {error}") from error
+        raise TransferError(f"{board}: what it sent can't be unpacked: {error}") from error
     return left_out
 
 

@@ -188,4 +188,8 @@ def main() -> NoReturn:
     _have_streams()
     console.plain_streams()
     leaving.install()
-    sys.exit(run())
+    try:
+        status = run()
+    except SystemExit as ending:
+        status = ending.code if isinstance(ending.code, int) else 1
+    leaving.finish(status)

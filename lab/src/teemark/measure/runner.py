@@ -31,7 +31,7 @@ from teemark.base.errors import (
     TeemarkError,
 )
 from teemark.base.work import TEE
-from teemark.boards import command_lines
+from teemark.boards import answers, command_lines
 from teemark.boards.install import built_tas
 from teemark.boards.quiet import quietly
 from teemark.boards.ta_key import all_signed_with_published_key
@@ -210,10 +210,12 @@ def _attempt(
 
     def salvage() -> None:
         """The last act of a process that can't end in order."""
-        if sink.machine is not None:
-            interrupted = leaving.signalled() == signal.SIGINT
-            sink.broken_off(start, None, KeyboardInterrupt() if interrupted else SystemExit())
-            sink.writer.finish()
+        if sink.machine is None and start.number == 1:
+            sink.writer.discard()
+            return
+        interrupted = leaving.signalled() == signal.SIGINT
+        sink.broken_off(start, None, KeyboardInterrupt() if interrupted else SystemExit())
+        sink.writer.finish()
 
     with leaving.at_last(salvage):
         try:
@@ -373,7 +375,7 @@ class _Sink:
             for line in complaint.splitlines()
             if ": hint: " not in line and not line.startswith("Try '")
         ]
-        said = f": {lines[-1]}" if lines else ""
+        said = f": {answers.last_line(lines[-1])}" if lines else ""
         how = f"ended with status {status}"
         if status > 128:
             how = f"was killed by {_signal_name(status - 128)}"

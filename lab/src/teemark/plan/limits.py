@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from teemark.base.work import IN_TA, Work
 
-WORK_MAX = 8 << 20
+WORK_MAX = 4 << 20
 """Bytes: repetitions times the length."""
-REPEAT_MAX = 1 << 16
+REPEAT_MAX = 1 << 11
 RANDOM_MAX = 64 << 10
 """Random bytes, repeated or not."""
 

@@ -312,7 +312,7 @@ def decode_line(line: bytes, *, file: str, number: int) -> AnyRecord:
     except msgspec.ValidationError as error:
         where = f"{file}:{number}"
         place, why = "", str(error)
-        with contextlib.suppress(msgspec.DecodeError, UnicodeDecodeError):
+        with contextlib.suppress(msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             data = msgspec.json.decode(line)
             schema = data.get("schema") if isinstance(data, dict) else None
             if isinstance(schema, int) and schema > SCHEMA:

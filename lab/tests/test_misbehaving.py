@@ -1,0 +1,401 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Boards that talk too much, hang or lie: each is answered in one sentence, with the board's name,
+in bounded memory and time.
+
+All of them are met by one process that may have 300 MB of address space.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import resource
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fake_board import FakeBoard, teebench
+from synthetic import Synthetic
+from teemark.base.errors import BoardError
+from teemark.boards import answers, transfer
+from teemark.boards.install import ensure_installed, remove
+from teemark.doctor import look
+from teemark.measure import runner, teehash_steps, watch
+from teemark.plan import plan
+
+pytestmark = pytest.mark.timeout(400)
+
+ADDRESS_SPACE = 300 << 20
+MOST_S = 20.0
+"""Seconds for each, on a busy machine; the limits below are lowered to some seconds."""
+
+PLAN = plan.parse(
+    'summary = "Small."\n[[cases]]\nworkload = "invoke"\nbackends = ["tee"]\nsamples = 12\n'
+    '[[cases]]\nworkload = "oneshot"\nalgorithms = ["sha256"]\nbackends = ["c"]\nsizes = [64]\n',
+    name="small",
+    file="small.toml",
+)
+DEEP = '{"a":' * 100_000 + "1" + "}" * 100_000
+
+
+@dataclass(frozen=True)
+class Board:
+    """How one misbehaves: what its shell does before each command, and its programs."""
+
+    name: str
+    does: str
+    """What is asked of it: a key of ACTS."""
+    says: str
+    """A pattern of the sentence; empty: nothing is wrong after all."""
+    greeting: str = ""
+    programs: Mapping[str, str] = field(default_factory=dict)
+
+
+def program(name: str, script: str) -> dict[str, str]:
+    return {name: script}
+
+
+def bench(script: str) -> dict[str, str]:
+    """teebench: the first 40 records that are right, and then this."""
+    return {"teebench": f'cat >/dev/null; head -n 40 "$HOME/output"; {script}'}
+
+
+FLOOD = "head -c 20000000 /dev/zero | tr '\\0' x"
+
+BOARDS = (
+    Board("greets", "setup", "", "echo 'Welcome to Poky!';"),
+    Board("greets without a line's end", "setup", "", "printf 'machine aarch64';"),
+    Board("greets when files are fetched", "pull", "", "echo 'Welcome to Poky!';"),
+    Board("greets when all is taken away", "remove", "", "echo 'Welcome to Poky!';"),
+    Board("says goodbye", "setup", "", "trap 'echo; echo machine sparc' EXIT;"),
+    Board("lets nobody in", "setup", "isn't run by the shell there", "echo no account; exit 1;"),
+    Board("greets without end", "setup", "took more than 2 s", "yes;"),
+    Board("complains without end", "setup", "took more than 2 s", "yes >&2;"),
+    Board("greets for 20 MB", "setup", "took more than|^$", f"{FLOOD};"),
+    Board("never answers", "setup", "took more than 2 s", "sleep 60;"),
+    Board("is a poet", "setup", "understood", programs=program("uname", "echo O machine; echo 2")),
+    Board("has no name", "setup", "understood", programs=program("uname", "echo")),
+    Board("steers terminals", "setup", "understood", programs=program("uname", r"printf '\033c'")),
+    Board("is no text", "setup", "understood", programs=program("uname", r"printf '\377\376'")),
+    Board(
+        "answers for 20 MB",
+        "setup",
+        "more than 16 MiB|took more than 2 s",
+        programs=program("uname", FLOOD),
+    ),
+    Board(
+        "hashes oddly", "setup", "understood|didn't arrive", programs=program("sha256sum", "echo x")
+    ),
+    Board("has odd modes", "pull", "understood", programs=program("stat", "echo rwxrwxrwx")),
+    Board(
+        "packs nonsense",
+        "pull folder",
+        "can't be unpacked",
+        programs=program("tar", "yes | head -c 9999"),
+    ),
+    Board("packs nothing", "pull folder", "can't be unpacked", programs=program("tar", ":")),
+    Board("sends a line without end", "run", "a line of more than 4 MiB", programs=bench(FLOOD)),
+    Board(
+        "complains for 20 MB",
+        "run",
+        "before its end record",
+        programs=bench(f"{FLOOD} >&2; exit 1"),
+    ),
+    Board(
+        "sends records without end",
+        "run",
+        "many more records",
+        programs=bench('while cat "$HOME/sample"; do :; done'),
+    ),
+    Board("sends deep JSON", "run", "nested too deep", programs=bench('cat "$HOME/deep record"')),
+    Board(
+        "sends no UTF-8",
+        "run",
+        "not JSON|not a record",
+        programs=bench(r"printf '{\"type\":\"\377\"}\n'"),
+    ),
+    Board(
+        "sends strangers",
+        "run",
+        "not a record of teemark",
+        programs=bench('echo \'{"type":"cake"}\''),
+    ),
+    Board(
+        "sends no number", "run", "not JSON", programs=bench('echo \'{"type":"sample","ns":NaN}\'')
+    ),
+    Board(
+        "sends a huge number",
+        "run",
+        "not a record|not JSON",
+        programs=bench('echo \'{"type":"skip","case":1e999}\''),
+    ),
+    Board("ends at once", "run", "before its end record", programs=program("teebench", ":")),
+    Board("crashes", "run", "was killed by SIGSEGV", programs=bench("kill -s SEGV $$")),
+    Board(
+        "colours its complaint",
+        "run",
+        "before its end record: .\\[31mred",
+        programs=bench(r"printf '\033[31mred\n' >&2; exit 1"),
+    ),
+    Board(
+        "falls silent", "run", "the board doesn't answer any more", "sleep 60 &&", bench("sleep 60")
+    ),
+    Board(
+        "has a TEE that hangs",
+        "run",
+        "the TEE doesn't answer: no record came",
+        programs=program(
+            "teebench",
+            "case $1 in --open-tas) sleep 60;; esac\n"
+            'grep -q tee && { head -n 40 "$HOME/output"; sleep 60; }\n'
+            'cat "$HOME/normal"',
+        ),
+    ),
+    Board(
+        "has a TEE that never opens",
+        "open",
+        "the TEE doesn't answer: no session",
+        programs=program("teebench", "sleep 60"),
+    ),
+    Board(
+        "opens TAs in rhyme",
+        "open",
+        "understood",
+        programs=program("teebench", "echo roses are red"),
+    ),
+    Board(
+        "opens TAs deeply",
+        "open",
+        "nested too deep",
+        programs=program("teebench", 'cat "$HOME/deep"'),
+    ),
+    Board(
+        "makes folders nowhere",
+        "quiet run",
+        "understood",
+        programs=program("mktemp", "echo rm -rf"),
+    ),
+    Board(
+        "keeps no records", "quiet run", "before its end record", programs=program("teebench", ":")
+    ),
+    Board(
+        "has a deep digest",
+        "hash",
+        "ended with status 0",
+        programs=program("teehash", 'cat "$HOME/deep"'),
+    ),
+    Board(
+        "hashes to a list", "hash", "ended with status 0", programs=program("teehash", "echo '[1]'")
+    ),
+    Board(
+        "has disks of rubber",
+        "hash",
+        "understood|no folder|Illegal|expr|number",
+        programs=program("df", "echo a b c d; echo a b c d"),
+    ),
+    Board(
+        "is a machine of its own kind",
+        "machine",
+        "understood",
+        programs=program("teebench", "echo '{\"tee\": 7}'"),
+    ),
+    Board(
+        "is a deep machine",
+        "machine",
+        "nested too deep",
+        programs=program("teebench", 'cat "$HOME/deep"'),
+    ),
+)
+
+
+def _run(board: FakeBoard, folder: Path) -> str:
+    outcome = runner.measure(board, PLAN, folder / "run", runner.Watcher(), limit_s=60)
+    return str(outcome.error.message) if outcome.error else ""
+
+
+def _quiet(board: FakeBoard, folder: Path) -> str:
+    quiet = FakeBoard(board.programs, deterministic=True)
+    quiet.ssh = board.ssh
+    return _run(quiet, folder)
+
+
+def _hash(board: FakeBoard, _folder: Path) -> str:
+    found = list(teehash_steps.records(board, (plan.Step(4096, runs=1),), 5))
+    return " ".join(str(getattr(record, "reason", "")) for record in found)
+
+
+def _pull(board: FakeBoard, folder: Path, what: str = "a file") -> str:
+    transfer.pull(board, str(folder / what), folder / "back")
+    if what == "a file":
+        assert (folder / "back").read_bytes() == (folder / what).read_bytes()
+    return ""
+
+
+def _remove(board: FakeBoard, _folder: Path) -> str:
+    gone = remove(board)
+    assert gone, "something was there"
+    assert not any("Poky" in name for name in gone)
+    return ""
+
+
+def _open(board: FakeBoard, _folder: Path) -> str:
+    from teemark.boards import tas
+
+    tas.open_each(board)
+    return ""
+
+
+ACTS: dict[str, Callable[[FakeBoard, Path], str]] = {
+    "setup": lambda board, _: str(ensure_installed(board) and ""),
+    "remove": _remove,
+    "pull": _pull,
+    "pull folder": lambda board, folder: _pull(board, folder, "a folder"),
+    "run": _run,
+    "quiet run": _quiet,
+    "hash": _hash,
+    "open": _open,
+    "machine": lambda board, _: str(look.machine(board) and ""),
+}
+
+
+def meet(board: Board, folder: Path) -> str:
+    """What teemark says of it."""
+    import os
+
+    folder.mkdir()
+    (folder / "a file").write_bytes(b"a\0file")
+    (folder / "a folder").mkdir()
+    programs = folder / "programs"
+    programs.mkdir()
+    lines = Synthetic(samples=6, algorithms=("sha256",)).lines()[1:]
+    (folder / "output").write_bytes(b"".join(lines))
+    (folder / "normal").write_bytes(b"".join(one for one in lines if b"/t" not in one))
+    sample = next(line for line in lines if b'"type": "sample"' in line)
+    (folder / "sample").write_bytes(sample * 1000)
+    (folder / "deep").write_text(DEEP + "\n")
+    head = '{"type":"teehash","case":"a/b/c/d","seq":0,"argv":[],"report":'
+    (folder / "deep record").write_text(head + DEEP + "}\n")
+    for name, script in board.programs.items():
+        teebench(programs, script)
+        if name != "teebench":
+            (programs / "teebench").rename(programs / name)
+    os.environ["HOME"] = str(folder)
+    fake = FakeBoard(programs)
+    fake.shell.greeting = board.greeting
+    if board.name == "falls silent":  # it hangs once teebench runs
+        fake.shell.greeting = f'if [ -e "{folder}/hangs" ]; then sleep 60; fi; : >"{folder}/hangs";'
+    try:
+        return ACTS[board.does](fake, folder)
+    except BoardError as error:
+        return error.message
+
+
+def main(folder: Path) -> None:
+    """In a process of its own: a line of JSON for each board."""
+    from teemark.base import paths
+    from teemark.boards import build, shell, tas
+
+    resource.setrlimit(resource.RLIMIT_AS, (ADDRESS_SPACE, ADDRESS_SPACE))
+    built = folder / "built"
+    built.mkdir()
+    for name in ("teebench", "teehash"):
+        (built / name).write_text("#!/bin/sh\necho built\n")
+    (folder / "tas").mkdir()
+    (folder / "tas" / "0b7c9a52-31f4-4e0d-a866-5d902ce1743b.ta").write_bytes(b"TA")
+    paths.built_programs = lambda architecture: built  # noqa: ARG005
+    paths.built_tas = lambda: folder / "tas"
+    build.step = lambda *_: None
+    FakeBoard.tas = folder / "tas"  # type: ignore[assignment, method-assign]
+    runner._TICK_S = 0.2
+    watch.SILENCE_S = 1.0
+    watch.ANSWER_S = 1.0
+    tas.HANGS_S = 2.0
+    for function in (shell.Shell.capture, shell.Shell.script):
+        assert function.__kwdefaults__
+        function.__kwdefaults__["timeout"] = 2.0
+    for number, board in enumerate(BOARDS):
+        began = time.monotonic()
+        said = meet(board, folder / str(number))
+        print(json.dumps([board.name, said, time.monotonic() - began]), flush=True)
+
+
+@pytest.fixture(scope="module")
+def met(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[str, float]]:
+    folder = tmp_path_factory.mktemp("boards")
+    done = subprocess.run(
+        [sys.executable, __file__, str(folder)],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=380,
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    return {name: (said, took) for name, said, took in map(json.loads, done.stdout.splitlines())}
+
+
+@pytest.mark.parametrize("board", BOARDS, ids=lambda board: board.name)
+def test_it_is_answered_in_a_sentence(met: dict[str, tuple[str, float]], board: Board) -> None:
+    said, took = met[board.name]
+    if not board.says:
+        assert said == ""
+    assert re.search(board.says, said), said
+    assert "\n" not in said
+    assert len(said) < 600
+    assert not re.search("[\x00-\x1f\x7f-\x9f]", said)
+    assert not board.says or board.does == "hash" or "fake" in said or "run.ndjson" in said
+    assert took < MOST_S
+
+
+def test_cases_without_a_tee_go_on_after_one_that_hangs(
+    met: dict[str, tuple[str, float]], tmp_path: Path
+) -> None:
+    assert "the TEE doesn't answer" in met["has a TEE that hangs"][0]
+    rest = runner.without_tee(PLAN)
+    assert rest is not None
+    assert [case.key for case in rest.cases] == ["oneshot/sha256/c/64"]
+    assert runner.without_tee(rest) is None
+
+
+FORM = {"machine": r"[\w.-]+", "tee": "", "file": "[0-9a-f]{64}/.+"}
+
+
+@given(st.text())
+def test_any_answer_becomes_values_or_an_error_with_the_boards_name(text: str) -> None:
+    def ask() -> None:
+        found = answers.parse("fake", "itself", text, FORM)
+        found.one("machine")
+        found.only()
+
+    message = complaint(ask)
+    assert message.startswith(
+        ("", "fake: its answer about itself can't be understood")[message > ""]
+    )
+    assert "\n" not in message
+
+
+def complaint(ask: Callable[[], object]) -> str:
+    """What is said of an answer; empty if it is understood. Nothing but a BoardError may come."""
+    try:
+        ask()
+    except BoardError as error:
+        return error.message
+    return ""
+
+
+@given(st.binary())
+def test_any_json_becomes_a_value_or_an_error(data: bytes) -> None:
+    for kind in (dict[str, int], teehash_steps._Report):
+        message = complaint(lambda kind=kind: answers.from_json("fake", "itself", data, kind))  # type: ignore[misc]
+        assert not message or message.startswith("fake: ")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))
