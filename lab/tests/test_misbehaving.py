@@ -309,7 +309,7 @@ def main(folder: Path) -> None:
         (built / name).write_text("#!/bin/sh\necho built\n")
     (folder / "tas").mkdir()
     (folder / "tas" / "0b7c9a52-31f4-4e0d-a866-5d902ce1743b.ta").write_bytes(b"TA")
-    paths.built_programs = lambda architecture: built  # noqa: ARG005
+    paths.built_programs = lambda kind: built  # noqa: ARG005
     paths.built_tas = lambda: folder / "tas"
     build.step = lambda *_: None
     FakeBoard.tas = folder / "tas"  # type: ignore[assignment, method-assign]
