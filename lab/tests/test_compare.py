@@ -27,10 +27,8 @@ from teemark.model.compare import (
     compare,
     compare_values,
     sign_p,
-    starts_to_see,
-    student,
-    student_p,
 )
+from teemark.model.power import starts_to_see, student, student_p
 from teemark.model.stats import exactly
 from teemark.report.comparing import amount, compared, method, outcome, result, subject, visible
 from teemark.run import reader

@@ -21,9 +21,6 @@ if TYPE_CHECKING:
     from teemark.report.comparing import Compared
     from teemark.studies.against import Against
 
-SHOWN = 20
-"""Cases or figures in the terminal, without --all."""
-
 
 @click.command("compare")
 @click.argument("base", type=click.Path(path_type=Path))
@@ -221,7 +218,7 @@ def _show_held(console: Console, *, of: Against, forced: Sequence[str], everythi
     """The same of a run and published figures."""
     from teemark.base.console import paragraph
     from teemark.page import terminal
-    from teemark.page.blocks import Column, Table
+    from teemark.page.blocks import Fold
     from teemark.report import comparing
     from teemark.studies import against
 
@@ -229,31 +226,12 @@ def _show_held(console: Console, *, of: Against, forced: Sequence[str], everythi
     paragraph(console, f"run:       {comparing.names(of.run)}")
     for why in forced:
         paragraph(console, f"! Compared by force: {why}.")
-    shown = of.compared
-    if not everything:
-        shown = tuple(one for one in shown if one.verdict != "same")[:SHOWN]
-    if shown:
-        figures = (Column(title) for title in ("published", "measured", "ratio"))
-        table = Table(
-            (Column("figure", "left"), *figures, Column("verdict", "left")),
-            tuple(
-                (
-                    one.name,
-                    one.figure.put_right,
-                    against.measured(one),
-                    against.ratio(one),
-                    one.verdict,
-                )
-                for one in shown
-            ),
-        )
-        terminal.show(console, [table])
-    paragraph(console, against.outcome(of))
-    left = len(of.compared) - len(of.of("same")) - len(shown)
-    if left > 0:
-        paragraph(console, f"{left} that aren't the same are left out: --all lists them.")
-    for remark in against.remarks(of):
-        paragraph(console, remark, style="dim")
+    blocks = against.blocks(of)
+    folds = [one for one in blocks if isinstance(one, Fold)]
+    terminal.show(console, blocks if everything else [one for one in blocks if one not in folds])
+    if folds and not everything:
+        titles = " and ".join(one.title for one in folds)
+        paragraph(console, f"{titles}: --all lists them.", style="dim")
 
 
 def _json(
@@ -262,7 +240,8 @@ def _json(
     limit: Limit | None,
     failures: Sequence[Sequence[str]],
 ) -> dict[str, object]:
-    from teemark.model.compare import ALPHA, MARGIN
+    from teemark.model.compare import MARGIN
+    from teemark.model.power import ALPHA
     from teemark.report import comparing
 
     return {

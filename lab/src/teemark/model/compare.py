@@ -20,14 +20,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
-from statistics import NormalDist
 from typing import Literal
 
 from teemark.base.interval import Interval
 from teemark.base.work import Work
 from teemark.model.forms import AFALG
 from teemark.model.models import in_tee
+from teemark.model.power import ALPHA, FEWEST, student, student_p, visible
 from teemark.model.stats import Estimate, call_times, exactly, loops_of, median, steady
 from teemark.run.reader import MeasuredCase, RunData
 
@@ -47,16 +46,6 @@ TICK_NS = 4_000_000
 
 MARGIN = 0.01
 """A sampled case is the same if its whole interval is within this share of 1."""
-
-ALPHA = 0.0005
-"""Probability that a comparison of two runs of one build calls any case better or worse."""
-
-POWER = 0.8
-"""Probability with which a change of the size that is printed as visible is called worse."""
-
-FEWEST = 4
-"""Fewer starts of a run decide nothing: one boot in ten may be far slower than the others, and two
-such in a row are no rarity."""
 
 FAMILY = 3
 """Fewer cases than this aren't judged together."""
@@ -556,7 +545,7 @@ def _tested(
         verdict=verdict,
         interval=interval,
         p=min(1.0, tests * student_p(abs(off) / error, freedom)),
-        visible=_visible(error, (len(logs[0]), len(logs[1])), tests)
+        visible=visible(error, (len(logs[0]), len(logs[1])), tests)
         if one.have >= FEWEST
         else math.inf,
         scatter=math.sqrt(sum(parts) / 2),
@@ -566,90 +555,6 @@ def _tested(
 def _variance(values: Sequence[float]) -> float:
     mean = math.fsum(values) / len(values)
     return math.fsum((value - mean) ** 2 for value in values) / (len(values) - 1)
-
-
-def _visible(error: float, starts: tuple[int, int], tests: int) -> float:
-    """The relative change that is called worse in POWER of pairs of so many starts whose difference
-    has this standard error."""
-    return math.expm1(min(_shift_seen(*starts, tests) * error, 500.0))
-
-
-@lru_cache(maxsize=4096)
-def _shift_seen(one: int, other: int, tests: int) -> float:
-    """The difference, in true standard errors, that is called worse in POWER of all pairs: the mean
-    over what both runs' variances, and with them Welch's degrees of freedom, may turn out to be. A
-    chi square is as E. Wilson and M. Hilferty (1931) approximate it."""
-    normal = NormalDist()
-
-    def shares(starts: int) -> list[float]:
-        """An estimated variance of that many starts, over the true one and their number."""
-        spread = 2 / (9 * (starts - 1))
-        points = (normal.inv_cdf((place + 0.5) / 24) for place in range(24))
-        return [max(1 - spread + z * math.sqrt(spread), 0.01) ** 3 / starts for z in points]
-
-    reaches = []
-    for a in shares(one):
-        for b in shares(other):
-            freedom = (a + b) ** 2 / (a**2 / (one - 1) + b**2 / (other - 1))
-            reach = student(ALPHA / tests, max(int(freedom), 1))
-            reaches.append(reach * math.sqrt((a + b) / (1 / one + 1 / other)))
-    low, high = 0.0, max(reaches) + 10
-    for _ in range(40):
-        middle = (low + high) / 2
-        seen = math.fsum(normal.cdf(middle - reach) for reach in reaches) / len(reaches)
-        low, high = (middle, high) if seen < POWER else (low, middle)
-    return high
-
-
-def starts_to_see(share: float, scatter: float, tests: int) -> int | None:
-    """How many starts of each run show a change by `share` (0.05: 5 %) in POWER of such pairs, if
-    starts scatter by `scatter`; None: more than 10,000."""
-
-    def shows(starts: int) -> bool:
-        return _visible(scatter * math.sqrt(2 / starts), (starts, starts), tests) <= share
-
-    high = FEWEST
-    while not shows(high):
-        high *= 2
-        if high > 10_000:
-            return None
-    low = max(high // 2, FEWEST - 1)
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if shows(middle) else (middle, high)
-    return high
-
-
-def student_p(t: float, freedom: int) -> float:
-    """The two-sided p-value of Student's t. The finite series of Abramowitz and Stegun, Handbook of
-    Mathematical Functions (1964), 26.7.3 and 26.7.4; beyond 200 degrees that of the normal
-    distribution, with the argument of 26.7.8."""
-    if freedom > 200:
-        normal = t * (1 - 1 / (4 * freedom)) / math.sqrt(1 + t**2 / (2 * freedom))
-        return math.erfc(normal / math.sqrt(2))
-    angle = math.atan2(t, math.sqrt(freedom))
-    cosine, sine = math.cos(angle), math.sin(angle)
-    odd = freedom % 2
-    term, total = (cosine, cosine if freedom > 1 else 0.0) if odd else (1.0, 1.0)
-    for k in range(3 if odd else 2, freedom - 1, 2):
-        term *= cosine**2 * (k - 1) / k
-        total += term
-    inside = (angle + sine * total) * 2 / math.pi if odd else sine * total
-    return max(0.0, 1.0 - inside)
-
-
-@lru_cache(maxsize=4096)
-def student(p: float, freedom: int) -> float:
-    """The t whose two-sided p-value is `p`: the inverse of `student_p`."""
-    low, high = 0.0, 1.0
-    while student_p(high, freedom) > p:
-        low, high = high, 2 * high
-        if high > 1e8:
-            return high
-    for _ in range(60):
-        middle = (low + high) / 2
-        low, high = (middle, high) if student_p(middle, freedom) > p else (low, middle)
-    return high
 
 
 # -- how much worse is too much ------------------------------------------------------------------

@@ -13,11 +13,9 @@ from teemark.base.work import NONE, ONESHOT
 from teemark.findings.subject import Subject
 from teemark.model.changes import Change, changes
 from teemark.model.compare import (
-    ALPHA,
     EMULATED,
     FEW_STARTS,
     MARGIN,
-    POWER,
     SCATTERED,
     Comparison,
     Difference,
@@ -25,8 +23,8 @@ from teemark.model.compare import (
     Verdict,
     compare,
     other_machines,
-    starts_to_see,
 )
+from teemark.model.power import ALPHA, POWER, starts_to_see
 from teemark.model.stats import median
 from teemark.page import figures
 from teemark.page.blocks import Bar, Block, Cell, Code, Column, Mark, Paragraph, Quiet, Table, Text
