@@ -182,6 +182,7 @@ test-unit: deps test-deps venv-dev ## the tests that need no virtual board (1 to
 	@$(MAKE) --no-print-directory $(PARALLEL) -C host ARCH=native
 	@$(MAKE) --no-print-directory $(PARALLEL) -C common/tests all
 	@$(MAKE) --no-print-directory $(PARALLEL) -C ta/tests all
+	@$(MAKE) --no-print-directory $(PARALLEL) -C broker/tests all
 	@$(MAKE) --no-print-directory $(PARALLEL) -C host/tests all
 	@$(MAKE) --no-print-directory $(PARALLEL) -C host/tests/teehash all
 	@$(MAKE) --no-print-directory -C trace
@@ -199,6 +200,7 @@ unit-host:
 unit-rest:
 	@$(MAKE) --no-print-directory -C common/tests test
 	@$(MAKE) --no-print-directory -C ta/tests test
+	@$(MAKE) --no-print-directory -C broker/tests test
 	@$(PYTEST_UNIT) lab/tests
 
 # Two strands, each with boards of its own; a file stays in one strand. What the board runs is built
@@ -248,6 +250,7 @@ lint: deps venv-dev ## ruff, mypy, clang-format, and no warning of gcc (changes 
 	@git ls-files '*.c' '*.h' | xargs clang-format --dry-run --Werror
 	@$(MAKE) --no-print-directory $(PARALLEL) -C host ARCH=native CI=true \
 		BUILD="$(CURDIR)/build/lint" SYSROOT="$(CURDIR)/build/vboard/sysroot"
+	@$(MAKE) --no-print-directory $(PARALLEL) -C broker ARCH=native CI=true
 	@$(MAKE) --no-print-directory -C trace CI=true BUILD="$(CURDIR)/build/lint"
 
 .PHONY: format

@@ -28,6 +28,7 @@
 static atomic_uint got, ready;
 static uint64_t sent_at;
 static size_t bytes;
+static unsigned int subscribers;
 static const char *topic = "plain/bench";
 static uint64_t *latency; /* one a copy of the message at hand */
 
@@ -96,7 +97,11 @@ static void on_message(struct mosquitto *mosq, void *user,
 		     (size_t)message->payloadlen, plain, &opened, &error) ||
 	     opened.len != bytes))
 		errx(1, "%s", error.what);
+	if (s->opens && opened.repeated)
+		errx(1, "%s got a message twice", s->client.id);
 	free(plain);
+	if (atomic_load(&got) == subscribers)
+		errx(1, "more copies came than there are subscribers");
 	latency[atomic_load(&got)] = took;
 	atomic_fetch_add(&got, 1);
 }
@@ -128,7 +133,7 @@ static void wait_for(atomic_uint *count, unsigned int value)
 
 int main(int argc, char **argv)
 {
-	unsigned int subscribers = 0, messages = 0;
+	unsigned int messages = 0;
 	struct subscriber *all = NULL;
 	struct tz_client publisher = { 0 };
 	struct mosquitto *pub = NULL;

@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""`make soak`: MQTT-TZ for SOAK messages, while clients come and go, the broker is killed and the
+power is cut. No message is opened by who may not, none comes twice, no key is lost, and neither
+the broker's memory nor the TA's keys grow. Without SOAK in the environment it is skipped."""
+
+from __future__ import annotations
+
+import os
+import random
+from dataclasses import dataclass, field
+
+import pytest
+
+from teemark.base import paths
+from teemark.boards import VirtualBoard
+from teemark.broker.desk import PLACE, Desk
+
+pytestmark = pytest.mark.board
+
+MESSAGES = int(os.environ.get("SOAK", "0"))
+READERS = 50
+KILLS = 20
+POWER_CUTS = 10
+TOPIC = "tz/soak"
+BATCH = 500
+"""Messages of one publisher in one go, to readers who stay for it."""
+
+
+@dataclass(slots=True)
+class Tally:
+    sent: int = 0
+    kills: int = 0
+    cuts: int = 0
+    got: int = 0
+    resident: list[int] = field(default_factory=list)
+    """KiB of the broker's process after each batch of one boot; a new boot begins anew."""
+
+
+def _resident(desk: Desk) -> int:
+    text = desk.board.capture(["cat", f"/proc/{desk.pid}/status"]).text
+    return int(next(line.split()[1] for line in text.splitlines() if line.startswith("VmRSS")))
+
+
+def _batch(desk: Desk, tally: Tally, chance: random.Random) -> None:
+    """Some readers come, and a stranger. tz_bench ends with an error if a reader misses a message,
+    can't open it, or gets it twice."""
+    readers = chance.randint(1, READERS)
+    stranger = desk.subscribe("stranger", TOPIC, seconds=15)
+    argv = ["env", f"LD_LIBRARY_PATH={PLACE}/2.0/lib", f"{PLACE}/tz_bench", desk.pid]
+    argv += [str(readers), str(BATCH), str(chance.choice((0, 64, 5000))), str(chance.randrange(3))]
+    desk.board.capture([*argv, PLACE, TOPIC], timeout=1800)
+    tally.sent += BATCH
+    tally.got += BATCH * readers
+    tally.resident.append(_resident(desk))
+    stranger.wait()
+    assert desk.received("stranger") == []
+
+
+def _restart(desk: Desk, tally: Tally, board: VirtualBoard, chance: random.Random) -> None:
+    """Kills the broker or cuts the power; then every client is known still."""
+    if tally.cuts < POWER_CUTS and chance.random() < POWER_CUTS / (KILLS + POWER_CUTS):
+        board.reboot("power-cut")
+        tally.cuts += 1
+    else:
+        desk.stop("KILL")
+        tally.kills += 1
+    tally.resident.clear()
+    desk.start()
+    known = {line.split()[0] for line in desk.teemq("list").text.splitlines()}
+    assert known == {"admin", "pub", *(f"sub{number + 1}" for number in range(READERS))}
+
+
+@pytest.mark.skipif(not MESSAGES, reason="make soak asks for it")
+def test_soak(qemu_v8: VirtualBoard) -> None:
+    desk, tally, chance = Desk(qemu_v8), Tally(), random.Random(1)
+    desk.install()
+    desk.claim()
+    readers = {f"sub{number + 1}": ["r:tz/soak"] for number in range(READERS)}
+    desk.enrol({"pub": ["w:tz/soak"]} | readers)
+    desk.start()
+    batches = max(1, MESSAGES // BATCH)
+    for number in range(batches):
+        _batch(desk, tally, chance)
+        if len(tally.resident) > 3:  # 50 clients' buffers may differ by so much
+            assert tally.resident[-1] <= tally.resident[2] + 1024, "the broker's memory grows"
+        if number % max(1, batches // (KILLS + POWER_CUTS)) == 0:
+            _restart(desk, tally, qemu_v8, chance)
+    desk.stop()
+    text = f"{tally.sent} messages sent, {tally.got} opened, {tally.kills} brokers killed, "
+    text += f"{tally.cuts} power cuts: none lost, none twice, none for the stranger\n"
+    (paths.root() / "build" / "soak.txt").write_text(text, encoding="utf-8")
+    print(text)
