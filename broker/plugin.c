@@ -17,9 +17,12 @@ bool plugin_is_ours(const struct plugin *plugin, const char *topic)
 	return !strncmp(topic, plugin->prefix, strlen(plugin->prefix));
 }
 
-static void complain(const char *what, struct mosquitto *client,
+/* The 1st, 2nd, 4th, 8th … only: whoever sends or subscribes can cause it. */
+static void complain(uint64_t times, const char *what, struct mosquitto *client,
 		     const char *topic, const struct error *err)
 {
+	if (times & (times - 1))
+		return;
 	mosquitto_log_printf(MOSQ_LOG_WARNING, "mqtt-tz: %s %s on %s: %s", what,
 			     mosquitto_client_id(client), topic,
 			     err->code ? err->what :
@@ -34,7 +37,8 @@ int plugin_arrived(struct plugin *plugin, struct mosquitto *client,
 	/* Of no bytes: it clears what was retained. */
 	if (!len || !tz_core_arrived(plugin->core, topic, payload, len, &err))
 		return MOSQ_ERR_SUCCESS;
-	complain("refused a message from", client, topic, &err);
+	complain(tz_core_counts(plugin->core)->refused,
+		 "refused a message from", client, topic, &err);
 	return MOSQ_ERR_ACL_DENIED;
 }
 
@@ -47,7 +51,8 @@ const void *plugin_copy(struct plugin *plugin, struct mosquitto *client,
 					len, &err);
 
 	if (!copy)
-		complain("no copy for", client, topic, &err);
+		complain(tz_core_counts(plugin->core)->denied, "no copy for",
+			 client, topic, &err);
 	return copy;
 }
 

@@ -39,13 +39,14 @@ WAYS = (
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One case: `cpu` has a value a message, `latency` one a copy, both in nanoseconds (on a board
-    that counts, instructions)."""
+    """One case, in nanoseconds (on a board that counts, instructions). `first` is the CPU time of its
+    first message, `cpu` that of each later one; `latency` has a value a copy."""
 
     way: str
     readers: int
     size: int
     qos: int
+    first: tuple[int, ...]
     cpu: tuple[int, ...]
     latency: tuple[int, ...]
 
@@ -75,9 +76,15 @@ def _case(desk: Desk, way: Way, readers: int, size: int, qos: int) -> Row:
             f"{way.name}, {readers} readers, {size} B, QoS {qos}: {done.complaint}",
             hint=f"the broker's log is {PLACE}/log on the board",
         )
-    cpu, latency = done.text.splitlines()
+    first, cpu, latency = done.text.splitlines()
     return Row(
-        way.name, readers, size, qos, _numbers(cpu, "cpu_ns"), _numbers(latency, "latency_ns")
+        way.name,
+        readers,
+        size,
+        qos,
+        _numbers(first, "first_ns"),
+        _numbers(cpu, "cpu_ns"),
+        _numbers(latency, "latency_ns"),
     )
 
 
@@ -122,6 +129,8 @@ def report(rows: Sequence[Row], unit: str, say: Callable[[str], None]) -> None:
             if row.way == way.name and row.size == 64 and row.qos == 0
         }
         say(f"  {cost[1]:10,.0f} {cost[8]:10,.0f} {per_byte(rows, way.name):8.2f}  {way.title}")
+    cold = next(row for row in rows if row.way == "tee").first[0]
+    say(f"  the first message after a start, whose keys come from storage: {cold:,}")
 
 
 def write(rows: Sequence[Row], file: str) -> None:
@@ -129,6 +138,7 @@ def write(rows: Sequence[Row], file: str) -> None:
     lines = [("way", "readers", "bytes", "qos", "measure", "value")]
     for row in rows:
         key = (row.way, str(row.readers), str(row.size), str(row.qos))
+        lines += [(*key, "first", str(value)) for value in row.first]
         lines += [(*key, "cpu", str(value)) for value in row.cpu]
         lines += [(*key, "latency", str(value)) for value in row.latency]
     with Path(file).open("w", encoding="utf-8", newline="") as out:
