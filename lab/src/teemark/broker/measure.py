@@ -39,8 +39,8 @@ WAYS = (
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One case, in nanoseconds (on a board that counts, instructions). `first` is the CPU time of its
-    first message, `cpu` that of each later one; `latency` has a value a copy."""
+    """One case, in nanoseconds (on a board that counts, instructions). `first` is the CPU time of
+    its first message, `cpu` that of each later one; `latency` has a value a copy."""
 
     way: str
     readers: int
