@@ -15,8 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../core.h"
-#include "../ta.h"
+#include "core.h"
+#include "ta.h"
 
 static unsigned int calls, asked_for, opened;
 static uint32_t fresh;
