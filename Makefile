@@ -149,6 +149,11 @@ dist: build ## a release in build/dist: the wheel that works alone, programs and
 	@$(MAKE) --no-print-directory host-boards
 	@mk/dist build '$(CURDIR)/$(VENV)/bin/python'
 
+.PHONY: deb
+deb: board ## Debian packages in build/deb, for arm64 and this machine's architecture
+	@TA_DEV_KIT_DIR='$(TA_DEV_KIT_DIR)' mk/deb '$(BUILD)' arm64
+	@mk/deb '$(BUILD)' $(shell dpkg --print-architecture)
+
 .PHONY: man
 man: venv ## man pages of all programs, in build/man (man -l build/man/teemark-run.1)
 	@$(MAKE) --no-print-directory -C host man

@@ -152,3 +152,125 @@ def test_the_wheel_measures_a_board_over_ssh(stranger: Stranger, qemu_v8: Virtua
     assert report.is_file()
     assert "oneshot/sha256/tee/4096" in report.with_name("run.ndjson").read_text()
     assert stranger("setup", "--remove", "./desk.toml").returncode == 0
+
+
+def make(*words: str, **env: str) -> None:
+    done = subprocess.run(
+        ["make", "-s", *words],
+        cwd=paths.root(),
+        env=os.environ | env,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+
+
+KIT = f"TA_DEV_KIT_DIR={paths.vboard() / 'ta_dev_kit'}"
+CROSS = "CROSS_COMPILE=aarch64-linux-gnu-"
+
+
+def machine_of(program: Path) -> str:
+    header = subprocess.run(
+        ["readelf", "-h", program], capture_output=True, text=True, check=True
+    ).stdout
+    found = re.search(r"Machine: +(\S+)", header)
+    assert found
+    return found[1]
+
+
+def test_the_form_of_optee_examples_builds_programs_and_tas(tmp_path: Path) -> None:
+    """As a folder of optee_examples: a link to ours, and their variables."""
+    link = tmp_path / "teemark"
+    link.symlink_to(paths.root() / "packaging/optee_examples/teemark")
+    make("-C", str(link), KIT, CROSS, f"O={tmp_path}/out")
+    try:
+        assert machine_of(link / "host/optee_example_teemark") == "AArch64"
+        assert len(list((link / "ta").glob("*.ta"))) == len(list(paths.built_tas().glob("*.ta")))
+    finally:
+        make("-C", str(link), "clean", f"O={tmp_path}/out")
+    assert not list((link / "ta").glob("*.ta"))
+
+
+RECIPES = {
+    "buildroot": (
+        {"CC": "aarch64-linux-gnu-gcc", "AR": "aarch64-linux-gnu-ar", "CFLAGS": "-Os"},
+        "lib/optee_armtz",
+    ),
+    "yocto": (
+        {
+            "CC": f"aarch64-linux-gnu-gcc --sysroot={paths.vboard() / 'sysroot'}",
+            "AR": "aarch64-linux-gnu-ar",
+            "CFLAGS": "-O2 -g -fstack-protector-strong -D_FORTIFY_SOURCE=2",
+        },
+        "usr/lib/optee_armtz",
+    ),
+}
+
+
+@pytest.mark.parametrize("recipe", RECIPES)
+def test_the_steps_of_a_recipe_install_programs_and_tas(tmp_path: Path, recipe: str) -> None:
+    """What teemark.mk and teemark_0.1.0.bb run, with the variables of their builders."""
+    environment, tas = RECIPES[recipe]
+    if recipe == "yocto":  # the cross compiler of this machine finds its own library so
+        sysroot = paths.vboard() / "sysroot/usr/lib/aarch64-linux-gnu"
+        environment |= {"LDFLAGS": f"-B{sysroot} -L{sysroot}"}
+    into = [f"DESTDIR={tmp_path}/root", f"BUILD={tmp_path}/build"]
+    make("-C", "host", "install", "ARCH=native", "PREFIX=/usr", *into, **environment)
+    make("-C", "ta", "install", KIT, CROSS, f"OUT={tmp_path}/ta", f"TADIR=/{tas}", *into)
+    for program in ("teebench", "teehash"):
+        assert machine_of(tmp_path / "root/usr/bin" / program) == "AArch64"
+    signed = list((tmp_path / "root" / tas).glob("*.ta"))
+    assert len(signed) == len(list(paths.built_tas().glob("*.ta")))
+    assert all(file.stat().st_mode & 0o777 == 0o444 for file in signed)
+
+
+CHROOT = """\
+set -e
+dpkg -i /debs/teebench_*.deb /debs/teehash_*.deb >/dev/null
+sh /debs/installed
+dpkg --purge teebench teehash >/dev/null
+! ls -d /usr/bin/teebench /usr/bin/teehash /usr/share/doc/teebench 2>/dev/null
+"""
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="a chroot is root's")
+def test_debian_packages_in_a_clean_chroot(tmp_path: Path) -> None:
+    """Those of this machine's architecture: installed, used as autopkgtest would, purged."""
+    for program in ("dh", "debootstrap", "lintian"):
+        if shutil.which(program) is None:
+            pytest.skip(f"there is no {program}")
+    native = subprocess.run(
+        ["dpkg", "--print-architecture"], capture_output=True, text=True, check=True
+    ).stdout.strip()
+    subprocess.run(["mk/deb", "build", native], cwd=paths.root(), check=True)
+    debs = paths.build() / "deb" / native
+    complaints = subprocess.run(
+        ["lintian", "--no-cfg", "--allow-root", *debs.glob("*.changes")],
+        capture_output=True,
+        text=True,
+        check=False,
+    ).stdout
+    assert complaints == ""
+    root = tmp_path / "root"
+    codename = subprocess.run(
+        ["sh", "-c", '. /etc/os-release; echo "$VERSION_CODENAME"'],
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout.strip()
+    site = subprocess.run(
+        ["apt-get", "indextargets", "--format", "$(SITE)"],
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout.split()[0]
+    subprocess.run(["debootstrap", "--variant=minbase", codename, root, site], check=True)
+    (root / "debs").mkdir()
+    for file in debs.glob("*.deb"):
+        shutil.copy(file, root / "debs")
+    shutil.copy(paths.root() / "packaging/debian/tests/installed", root / "debs")
+    done = subprocess.run(
+        ["chroot", root, "sh", "-c", CHROOT], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr

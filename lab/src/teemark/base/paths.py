@@ -5,10 +5,10 @@ from __future__ import annotations
 
 import os
 from functools import cache
-from importlib.metadata import version
 from pathlib import Path
 
 from teemark.base.errors import ConfigError
+from teemark.version import __version__
 
 
 def _is_checkout(directory: Path) -> bool:
@@ -88,7 +88,7 @@ def build() -> Path:
     if in_checkout():
         return root() / "build"
     cache = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
-    return Path(cache) / "teemark" / version("teemark")
+    return Path(cache) / "teemark" / __version__
 
 
 def vboard() -> Path:
