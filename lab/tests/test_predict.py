@@ -107,8 +107,23 @@ def test_small_pieces_by_the_kernel_have_no_ground() -> None:
     found = made(times)
     with pytest.raises(Unpredictable, match="64 KiB at a time"):
         predict(found, Work.asked("stream/sha256/afalg/1048576/4096"))
+    with pytest.raises(Unpredictable, match="64 KiB at a time"):
+        predict(found, Work.asked("stream/sha256/afalg/1048576/100000"))
     answer = predict(found, Work.asked("stream/sha256/afalg/1048576/65536"))
     assert answer.figure.value == pytest.approx(times["oneshot/sha256/afalg/1048576"], rel=1e-3)
+
+
+def test_a_piece_outside_the_tee_must_have_been_measured() -> None:
+    """Pieces of 64 bytes cost more than their bytes; those of 4 KiB bound larger ones."""
+    times = {f"oneshot/sha256/c/{n}": digest(n, 300, 100) for n in SIZES}
+    key = "stream/sha256/c/1048576/"
+    with pytest.raises(Unpredictable, match="no message in pieces as small") as raised:
+        predict(made(times), Work.asked(f"{key}64"))
+    assert raised.value.measure == f"{key}64"
+    known = made(times | {f"{key}4096": times["oneshot/sha256/c/1048576"] * 1.05})
+    assert predict(known, Work.asked(f"{key}65536")).off == pytest.approx(1 - 1 / 1.05, rel=0.01)
+    with pytest.raises(Unpredictable):
+        predict(known, Work.asked(f"{key}64"))
 
 
 @pytest.mark.parametrize(

@@ -286,10 +286,10 @@ def repeat_lines(cases: Sequence[MeasuredCase], sampling: Sampling) -> tuple[Rep
 
 def in_pieces(models: Models, cost: Cost, size: int, chunk: int) -> Estimate | None:
     """A message in pieces is the whole one, an empty call to begin it, and for each piece but the
-    last a way in and out with a memory reference. None where that way isn't known, and for AF_ALG,
-    which takes 64 KiB of a whole message at a time: what smaller requests cost, none tells."""
+    last a way in and out with a memory reference. None where that way isn't known, and for AF_ALG
+    unless its requests stay as they are: it takes 64 KiB of a whole message at a time."""
     pieces = pieces_of(size, chunk)
-    if cost.form.by_kernel and chunk < min(size, AFALG_REQUEST):
+    if cost.form.by_kernel and pieces > 1 and chunk % AFALG_REQUEST:
         return None
     predicted = cost.at(size)
     if not cost.form.in_tee:

@@ -19,7 +19,7 @@ from teemark.base import work
 from teemark.base.interval import Interval
 from teemark.base.work import Work
 from teemark.model.fit import MAY_SAVE
-from teemark.model.models import Cost, Models, in_pieces
+from teemark.model.models import Cost, Models, Streamed, in_pieces
 from teemark.model.stats import Estimate
 
 LEAST = 0.01
@@ -62,13 +62,14 @@ class Prediction:
 
 def predict(models: Models, task: Work) -> Prediction:
     """Raises Unpredictable where the run gives no ground."""
-    streams = task.chunk is not None
-    curve = work.ONESHOT.name if streams else task.curve or task.workload
+    streams, whole = task.chunk is not None, work.ONESHOT.name
+    curve = whole if streams else task.curve or task.workload
     key = f"{curve}/{task.algorithm}/{task.backend}"
     cost = models.cost(task.algorithm, task.backend, curve)
     if cost is None:
         raise Unpredictable(
-            f"this run has no model of {key}", f"{key} at four sizes or more, and `feed` at 0 bytes"
+            f"this run has no model of {key}",
+            f"{key} at five sizes or more" + (", 0 bytes among them" if curve == whole else ""),
         )
     if not cost.fit.fits:
         raise Unpredictable(
@@ -88,21 +89,35 @@ def predict(models: Models, task: Work) -> Prediction:
             f"no size of {key} can be left out, so that nobody knows how far the model is off",
             f"{key} at more sizes",
         )
-    checked = [
-        abs(one.off)
-        for one in models.streams
-        if streams
-        and one.off is not None
-        and (one.measured.algorithm, one.measured.backend) == (task.algorithm, task.backend)
-    ]
+    checked = _measured_pieces(models, cost, task) if streams else []
     paths = [abs(cost.fit.terms[name].value) for name in MAY_SAVE if name in cost.fit.terms]
     return Prediction(
         task,
         _figure(models, cost, task),
-        max((LEAST, off, *checked)),
+        max((LEAST, off, *(abs(one.off or 0.0) for one in checked))),
         (sizes[0], sizes[-1]),
         max(paths, default=0.0),
         len(checked),
+    )
+
+
+def _measured_pieces(models: Models, cost: Cost, task: Work) -> list[Streamed]:
+    """Streams of the same algorithm and backend that were measured. Outside the TEE no call tells
+    what a piece costs: pieces as small must be among them, unless AF_ALG cuts them itself."""
+    found = [
+        one
+        for one in models.streams
+        if one.off is not None
+        and (one.measured.algorithm, one.measured.backend) == (task.algorithm, task.backend)
+    ]
+    size, chunk = task.size or 0, task.chunk or 0
+    known = any((one.measured.work.chunk or 0) <= chunk for one in found)
+    if size <= chunk or cost.form.in_tee or cost.form.by_kernel or known:
+        return found
+    raise Unpredictable(
+        f"what a piece of {chunk} bytes costs isn't known: no message in pieces as small was "
+        "measured",
+        task.key,
     )
 
 
@@ -113,7 +128,8 @@ def _figure(models: Models, cost: Cost, task: Work) -> Estimate:
     found = in_pieces(models, cost, size, task.chunk)
     if found is None and cost.form.by_kernel:
         raise Unpredictable(
-            "AF_ALG takes whole messages 64 KiB at a time: what a smaller piece costs isn't known",
+            "AF_ALG takes whole messages 64 KiB at a time: what pieces of another size cost isn't "
+            "known",
             task.key,
         )
     if found is None:
