@@ -68,10 +68,9 @@ WORK: Mapping[str, Mapping[tuple[str, ...], tuple[Role, ...]]] = {
     # Ticks of the timer are in the slopes that tell both.
     "digest": {("setup", "compute"): ("command", "compute", *_BACK)},
     "stream": {("setup", "compute"): ("command", "compute", *_BACK)},
-    # With one CPU, who waits for tee-supplicant waits for the CPU that it has.
     "storage": {
         ("compute",): ("command", "compute", *_TICKS),
-        ("rpcs", "run-queue"): ("rpcs",),
+        ("rpcs",): ("rpcs",),
     },
 }
 """And of its work, by the kind of call: parts that only together are something inside."""
@@ -122,6 +121,8 @@ class Row:
 
 
 def compare(explained: Mapping[str, Breakdown], traced: Sequence[CaseTrace]) -> Iterator[Row]:
+    """What was inferred once, such as the way of an empty call, is compared once."""
+    seen: set[tuple[tuple[str, ...], float]] = set()
     for case in traced:
         one = explained.get(case.case)
         if one is None:
@@ -132,13 +133,11 @@ def compare(explained: Mapping[str, Breakdown], traced: Sequence[CaseTrace]) -> 
         for names, means in together.items():
             if case.slept and "rpcs" in names:
                 continue  # the clock went on without instructions
-            if all(name in parts for name in names):
-                yield Row(
-                    case.case,
-                    " + ".join(names),
-                    sum(value for name, value in parts.items() if name in names),
-                    sum(counted.get(role, 0) for role in means),
-                )
+            inferred = sum(value for name, value in parts.items() if name in names)
+            if all(name in parts for name in names) and (names, inferred) not in seen:
+                seen.add((names, inferred))
+                inside = sum(counted.get(role, 0) for role in means)
+                yield Row(case.case, " + ".join(names), inferred, inside)
 
 
 def table(rows: Sequence[Row]) -> None:

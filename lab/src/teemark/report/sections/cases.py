@@ -18,8 +18,9 @@ def cases(subjects: Sequence[Subject]) -> Section | None:
         "Counted figures are exact; what differs within the run stands under “from” and “to”. A "
         "figure with a unit of its own is of a case that waited for something: it is a time."
         if all(subject.icount for subject in subjects)
-        else f"The interval holds the median with {fmt.LEVEL} and assumes nothing of the "
-        "distribution; below six samples there is none."
+        else f"The interval holds the median with {fmt.LEVEL}; below six samples there is none. Of "
+        "one start it assumes nothing of the distribution; of several it takes their medians for a "
+        "sample of all starts (Student's t), and can't know of slow starts that it never met."
     )
     intro = f"What one call takes, in every case that was measured. {how}"
     return section("cases", "All cases", intro, subjects, _of)
