@@ -268,7 +268,22 @@ def test_no_id_is_there_twice() -> None:
     assert len(page.ids) == len(set(page.ids))
 
 
-def test_verdicts_of_the_synthetic_run(run: RunData) -> None:
+def test_a_fact_is_said_once(run: RunData) -> None:
+    """No option is advised twice, no sentence stands in two places."""
+    buffers = [
+        f"shm/{kind}/tee/in/{n}" for kind in ("temporary", "allocated") for n in (64, 1048576)
+    ]
+    both = replace(run, cases=run.cases | run_of(dict.fromkeys(buffers[:2], [2e5] * 9)).cases)
+    both = replace(both, cases=both.cases | run_of(dict.fromkeys(buffers[2:], [1e5] * 9)).cases)
+    made = run_page.make([both]).markdown
+    for words in ("CFG\\_CRYPTO\\_WITH\\_CE", "TEEC\\_AllocateSharedMemory"):
+        assert made.count(words) == 1, words
+    lines = [line for line in made.splitlines() if line.startswith(("- **", "  *"))]
+    said = [line for line in lines if "To know it: " not in line]  # of each call, a part's reason
+    assert len(said) == len(set(said))
+
+
+def test_findings_of_the_synthetic_run(run: RunData) -> None:
     keys = [one.key for one in subjects([run])[0].findings if one.status == "found"]
     assert keys == [
         "emulated",

@@ -18,9 +18,7 @@ from teemark.findings.ground import (
     figure,
     missing,
     not_checked,
-    side_of,
     signature,
-    sure,
 )
 from teemark.model.decide import ALIKE, Sides, above, sides
 from teemark.model.stats import CaseStats, Estimate
@@ -35,87 +33,52 @@ _ALIKE = fmt.percent(ALIKE - 1, 1)
 _SAME = fmt.percent(SAME - 1, 1)
 
 
-def _times(ground: Ground, ratio: Estimate) -> str:
-    """Writes `33 times`, with the interval unless it is exact."""
-    known = figures.known(ground.run, ratio.interval, fmt.span(ratio.interval))
-    return f"{fmt.digits(ratio.value, 2 if ratio.value < 99.5 else 3)} times{known}"
-
-
 def inside_and_outside(ground: Ground) -> Finding | None:
-    pair = ground.pair("tee", "openssl")
-    if pair is None:
+    rates = ground.rates("tee", "openssl")
+    if rates is None:
         return None
-    inside, outside = pair
-    ratio = inside.byte / outside.byte
-    name = ground.run.title(inside.algorithm)
-    remedy = ""
-    match side_of(ratio):
-        case "same":
-            much = f"as much, to within {_SAME}"
-            remedy = "Look at the call, not at the computing."
-        case "undecided":
-            much = f"which is dearer is undecided, the ratio is {_times(ground, ratio)}"
-            samples = min(inside.samples, outside.samples)
-            remedy = ground.more(ratio, (1 / SAME, SAME), samples)
-        case side:
-            only = "only " if side == "faster" else ""
-            much = f"{only}{_times(ground, ratio)} as much"
+    inside, outside = rates.one, rates.other
+    times = ground.times(rates.ratio)
+    much = {
+        "same": f"as much, to within {_SAME}",
+        "undecided": f"which is dearer is undecided, the ratio is {times}",
+        "faster": f"only {times} as much",
+        "slower": f"{times} as much",
+    }[rates.side]
     ours, theirs = (
         ground.by_size(ONESHOT, cost.algorithm, cost.backend) for cost in (inside, outside)
     )
-    sizes = [size for size in ours if size > 0 and size in theirs]
+    sizes = [size for size in ours if size and size in theirs and theirs[size].time.median > 0]
     at = [
-        f"at {fmt.size(size)}: {ground.against(ours[size], theirs[size])}"
+        f"at {fmt.size(size)} {ground.times(ours[size].estimate / theirs[size].estimate)} as much "
+        f"({ground.against(ours[size], theirs[size])})"
         for size in dict.fromkeys(sizes[:1] + sizes[-1:])
     ]
-    evidence = "; ".join(at)
-    return Finding(
-        key="inside-and-outside",
-        topic="answer",
-        status="undecided" if much.startswith("which") else "found",
-        claim=f"{name} inside takes {fmt.digits(inside.slope.value)} {ground.run.unit} a byte, "
+    return rates.finding(
+        "inside-and-outside",
+        "answer",
+        f"{rates.name} inside takes {fmt.digits(inside.slope.value)} {ground.run.unit} a byte, "
         f"outside (OpenSSL) {fmt.digits(outside.slope.value)}: {much}.",
-        evidence=f"{evidence[:1].upper()}{evidence[1:]} (medians)." if evidence else "",
-        remedy=remedy,
-        figures=(figure(ground, "a byte, tee over openssl", ratio, "times"),),
-        sure=not much.startswith("which") and sure(inside, outside, ratio),
+        evidence=f"A whole message takes {', '.join(at)}." if at else "",
+        remedy="Look at the call, not at the computing." if rates.side == "same" else "",
     )
 
 
 def with_instructions(ground: Ground) -> Finding | None:
     """Compares the TEE's own code with a TA that uses the CPU's crypto instructions."""
-    pair = ground.pair("tee", "ta-ce")
-    if pair is None:
+    rates = ground.rates("tee", "ta-ce")
+    if rates is None:
         return None
-    own, with_ce = pair
-    ratio = own.byte / with_ce.byte
-    side = side_of(ratio)
-    name = ground.run.title(own.algorithm)
-    takes = f"{fmt.digits(with_ce.slope.value)} {ground.run.unit} a byte"
+    takes = f"{fmt.digits(rates.other.slope.value)} {ground.run.unit} a byte"
     than = "the CPU's crypto instructions in a TA"
-    remedy = ""
-    if side == "slower":
-        claim = f"With the CPU's crypto instructions in the TA it takes {takes}."
-    elif side == "undecided":
-        claim = f"Whether the TEE's own {name} is as fast as {than} is undecided."
-        samples = min(own.samples, with_ce.samples)
-        remedy = ground.more(ratio, (1 / SAME, SAME), samples)
-    else:
-        as_fast = "as fast as" if side == "same" else "faster than"
-        claim = f"The TEE's own {name} is {as_fast} {than} ({takes})."
-    return Finding(
-        key="extensions",
-        topic="answer",
-        status="undecided" if side == "undecided" else "found",
-        claim=claim,
-        evidence=""
-        if ratio.exact
-        else f"“{ground.title('tee')}” takes {ground.per_byte(own)}, "
-        f"“{ground.title('ta-ce')}” {ground.per_byte(with_ce)}.",
-        remedy=remedy,
-        figures=(figure(ground, "a byte, tee over ta-ce", ratio, "times"),),
-        sure=side != "undecided" and sure(own, with_ce, ratio),
-    )
+    claim = {
+        "slower": f"With the CPU's crypto instructions in the TA it takes {takes}.",
+        "same": f"The TEE's own {rates.name} is as fast as {than} ({takes}).",
+        "faster": f"The TEE's own {rates.name} is faster than {than} ({takes}).",
+        "undecided": f"Whether the TEE's own {rates.name} is as fast as {than} is undecided.",
+    }[rates.side]
+    evidence = "" if rates.ratio.exact else rates.evidence
+    return rates.finding("extensions", "answer", claim, evidence=evidence)
 
 
 def _rate(ground: Ground, algorithm: str, backend: str) -> Estimate | None:
@@ -203,48 +166,34 @@ def _dear(ratio: Estimate) -> bool:
 
 def same_code(ground: Ground) -> Finding | None:
     """Compares one C source in both worlds: a cause where it is slower inside."""
-    pair = ground.pair("ta-c", "c")
-    if pair is None:
+    rates = ground.rates("ta-c", "c")
+    if rates is None:
         return None
-    inside, outside = pair
-    ratio = inside.byte / outside.byte
-    side = side_of(ratio)
-    what = f"The very same C source of {ground.run.title(inside.algorithm)}"
-    remedy = ""
-    status: Status = "ruled out"
+    run, ratio, side = ground.run, rates.ratio, rates.side
+    what = f"The very same C source of {rates.name}"
+    remedy = "Compare compiler flags of both builds"
+    many, less = ("many", "fewer") if run.icount else ("much", "less")
     if side == "same":
-        apart = abs(ratio.value - 1)
-        less = "fewer" if ground.run.icount else "less"
-        work = f"{fmt.share(apart)} {'more' if ratio.value > 1 else less} "
-        work += f"{figures.amount(ground.run)} a byte"
-        claim = f"{what} is as fast in the TEE as outside, to within {_SAME}: it takes {work}."
+        apart = f"{fmt.share(abs(ratio.value - 1))} {'more' if ratio.value > 1 else less}"
+        claim = f"{what} is as fast in the TEE as outside, to within {_SAME}: it takes {apart} "
+        claim += f"{figures.amount(run)} a byte."
     elif side == "undecided":
-        status = "undecided"
-        claim = (
-            f"Whether {what[:1].lower()}{what[1:]} is as fast in the TEE as outside, to within "
-            f"{_SAME}, is undecided: the ratio is {figures.times(ground.run, ratio)}."
-        )
-        remedy = ground.more(ratio, (1 / SAME, SAME), min(inside.samples, outside.samples))
+        claim = f"Whether {what[:1].lower()}{what[1:]} is as fast in the TEE as outside, to within "
+        claim += f"{_SAME}, is undecided: the ratio is {figures.times(run, ratio)}."
     else:
         only = "only " if side == "faster" else ""
-        much = "many" if ground.run.icount else "much"
-        amount = f"{only}{figures.times(ground.run, ratio)} as {much} {figures.amount(ground.run)}"
+        amount = f"{only}{figures.times(run, ratio)} as {many} {figures.amount(run)}"
         claim = f"{what} takes {amount} a byte in the TEE as outside."
-        remedy = "Compare compiler flags of both builds"
         remedy += "." if only else ", and whether the TA's pages are paged."
-        status = "ruled out" if only else "found"
-    saved = Share(1 - 1 / ratio.value, f"a byte by “{ground.title('ta-c')}”", at_most=True)
-    return Finding(
-        key=SAME_CODE.name,
-        topic="cause",
-        status=status,
-        claim=claim,
-        evidence=f"“{ground.title('ta-c')}” takes {ground.per_byte(inside)}, "
-        f"“{ground.title('c')}” {ground.per_byte(outside)}.",
-        remedy=remedy,
-        figures=(figure(ground, "a byte, ta-c over c", ratio, "times"),),
-        costs=saved if status == "found" else None,
-        sure=side != "undecided" and sure(inside, outside, ratio),
+    dear = Share(1 - 1 / ratio.value, f"a byte by “{ground.title('ta-c')}”", at_most=True)
+    return rates.finding(
+        SAME_CODE.name,
+        "cause",
+        claim,
+        status="found" if side == "slower" else "ruled out",
+        evidence=rates.evidence,
+        remedy=remedy if side in ("faster", "slower") else "",
+        costs=dear if side == "slower" else None,
     )
 
 
@@ -323,16 +272,18 @@ def _sizes(these: Sequence[int], all_sides: Sides) -> str:
 def kernel_pays(ground: Ground) -> Finding | None:
     """Says from which size on the kernel's crypto is faster than OpenSSL, between sizes that were
     measured."""
-    pair = ground.pair("afalg", "openssl")
-    if pair is None:
+    rates = ground.rates("afalg", "openssl")
+    if rates is None:
         return None
-    kernel, ssl = (ground.by_size(ONESHOT, cost.algorithm, cost.backend) for cost in pair)
+    kernel, ssl = (
+        ground.by_size(ONESHOT, cost.algorithm, cost.backend) for cost in (rates.one, rates.other)
+    )
     sizes = [size for size in kernel if size > 0 and size in ssl]
     found = sides(
         [(size, kernel[size].estimate) for size in sizes],
         [(size, ssl[size].estimate) for size in sizes],
     )
-    claim, shown = _paying(ground.run.title(pair[0].algorithm), found)
+    claim, shown = _paying(rates.name, found)
     pairs: dict[int, tuple[CaseStats, CaseStats]] = {n: (kernel[n], ssl[n]) for n in sizes}
     at = [f"at {fmt.size(n)}: {ground.against(*pairs[n])}" for n in dict.fromkeys(shown)]
     evidence = "; ".join(at)

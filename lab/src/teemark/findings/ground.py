@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from teemark.base import fmt
 from teemark.base.finding import Figure, Finding, Share, Status, Topic
@@ -64,14 +64,14 @@ class Ground:
         ]
         return "sha256" if "sha256" in shared else next(iter(shared), None)
 
-    def pair(self, one: str, other: str) -> tuple[Cost, Cost] | None:
-        """Returns the costs of an algorithm that both backends have, with rates above 0."""
+    def rates(self, one: str, other: str) -> Rates | None:
+        """Compares a byte by two backends, of an algorithm that both have."""
         algorithm = self.main_algorithm(one, other)
         first = self.models.cost(algorithm, one) if algorithm else None
         second = self.models.cost(algorithm, other) if algorithm else None
         if first is None or second is None or first.slope.value <= 0 or second.slope.value <= 0:
             return None
-        return first, second
+        return Rates(self, first, second, first.byte / second.byte)
 
     def per_byte(self, cost: Cost) -> str:
         interval = cost.byte.interval
@@ -80,6 +80,11 @@ class Ground:
 
     def title(self, backend: str) -> str:
         return self.run.backend(backend).title
+
+    def times(self, ratio: Estimate) -> str:
+        """Writes `33 times`, with the interval unless it is exact."""
+        known = figures.known(self.run, ratio.interval, fmt.span(ratio.interval))
+        return f"{fmt.digits(ratio.value, 2 if ratio.value < 99.5 else 3)} times{known}"
 
     def more(self, ratio: Estimate, thresholds: Sequence[float], samples: int) -> str:
         """Says how many samples, or starts, would decide."""
@@ -121,13 +126,52 @@ def sure(*known: Estimate | Cost | CaseStats) -> bool:
     return True
 
 
-def side_of(ratio: Estimate) -> Side:
-    """Says whether what the ratio is of takes more than the other, less, or the same."""
-    if within(ratio, 1 / SAME, SAME) == "yes":
-        return "same"
-    if above(ratio, SAME) == "yes":
-        return "slower"
-    return "faster" if above(ratio, 1 / SAME) == "no" else "undecided"
+@dataclass(frozen=True, slots=True)
+class Rates:
+    """What a byte costs by one backend and by another."""
+
+    ground: Ground
+    one: Cost
+    other: Cost
+    ratio: Estimate
+
+    @property
+    def name(self) -> str:
+        return self.ground.run.title(self.one.algorithm)
+
+    @property
+    def side(self) -> Side:
+        """Says whether the one takes more than the other, less, or the same."""
+        if within(self.ratio, 1 / SAME, SAME) == "yes":
+            return "same"
+        if above(self.ratio, SAME) == "yes":
+            return "slower"
+        return "faster" if above(self.ratio, 1 / SAME) == "no" else "undecided"
+
+    @property
+    def evidence(self) -> str:
+        both = (
+            f"“{self.ground.title(one.backend)}” takes {self.ground.per_byte(one)}"
+            for one in (self.one, self.other)
+        )
+        return f"{', '.join(both)}."
+
+    def finding(self, key: str, topic: Topic, claim: str, **more: Any) -> Finding:
+        """Makes a finding of it; an undecided one says what would decide."""
+        undecided = self.side == "undecided"
+        if undecided:
+            samples = min(self.one.samples, self.other.samples)
+            more |= {"remedy": self.ground.more(self.ratio, (1 / SAME, SAME), samples)}
+            more |= {"status": "undecided"}
+        what = f"a byte, {self.one.backend} over {self.other.backend}"
+        return Finding(
+            key=key,
+            topic=topic,
+            claim=claim,
+            figures=(figure(self.ground, what, self.ratio, "times"),),
+            sure=not undecided and sure(self.one, self.other, self.ratio),
+            **more,
+        )
 
 
 Unit = Literal["cost", "times", "share", ""]

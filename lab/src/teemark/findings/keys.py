@@ -8,7 +8,7 @@ from teemark.base.finding import Finding
 from teemark.base.work import DERIVE, EMPTY_CALL, KEY_STEPS, KEYGEN, SIGN
 from teemark.findings.ground import SAME, Ground, figure, not_checked, sure
 from teemark.model.decide import above, within
-from teemark.model.stats import CaseStats, Estimate
+from teemark.model.stats import CaseStats
 from teemark.page import figures
 
 PLAN = "teemark run --plan asymmetric"
@@ -22,13 +22,6 @@ SIGNATURES = (
 """Which signature the first sentence is about: the first that was measured on both sides."""
 WAY = 0.01
 """A call whose way into the TEE is a smaller share than this is all computing."""
-
-
-def _times(ground: Ground, ratio: Estimate) -> str:
-    known = figures.known(ground.run, ratio.interval, fmt.span(ratio.interval))
-    if ratio.interval is not None and not ratio.interval.width:
-        known = ""
-    return f"{fmt.digits(ratio.value, 2 if ratio.value < 99.5 else 3)} times{known}"
 
 
 def _pair(ground: Ground) -> tuple[CaseStats, CaseStats] | None:
@@ -58,7 +51,7 @@ def signature_cost(ground: Ground) -> Finding | None:
         key="signature",
         topic="answer",
         claim=f"A signature by {name} in the TEE costs "
-        f"{figures.time(ground.run, inside.estimate)}, {_times(ground, ratio)} what OpenSSL "
+        f"{figures.time(ground.run, inside.estimate)}, {ground.times(ratio)} what OpenSSL "
         f"takes on the same board.{f' {why}' if why else ''}",
         evidence=f"{ground.against(inside, outside)} (medians of "
         f"{fmt.plural(inside.time.count, 'sample')} and {outside.time.count}).",
