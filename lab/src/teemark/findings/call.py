@@ -76,15 +76,9 @@ def way_in_and_out(ground: Ground) -> Finding | None:
         return None
     even, tenth = (_message(cost, sizes, way.scaled(times)) for times in (2, 10))
     run = ground.run
-    known = even.interval
     name = run.title(cost.algorithm)
     if even.value > sizes[0]:
-        spread = (
-            f"{fmt.roughly_size(max(known.low, 0.0))}{fmt.TO}{fmt.roughly_size(known.high)}"
-            if known
-            else ""
-        )
-        size = f"{fmt.roughly_size(even.value)}{figures.known(run, known, spread)}"
+        size = f"{fmt.roughly_size(even.value)}{ground.known(even, fmt.roughly_size)}"
         claim = f"Getting in and out of the TEE costs as much as the {name} of {size}."
     else:
         size = fmt.size(sizes[0])

@@ -82,9 +82,21 @@ class Ground:
         return self.run.backend(backend).title
 
     def times(self, ratio: Estimate) -> str:
-        """Writes `33 times`, with the interval unless it is exact."""
-        known = figures.known(self.run, ratio.interval, fmt.span(ratio.interval))
-        return f"{fmt.digits(ratio.value, 2 if ratio.value < 99.5 else 3)} times{known}"
+        """Writes `33 times`, with the interval where its ends aren't written alike."""
+
+        def short(value: float) -> str:
+            return fmt.digits(value, 2 if value < 99.5 else 3)
+
+        return f"{short(ratio.value)} times{self.known(ratio, short)}"
+
+    def known(self, figure: Estimate, written: Callable[[float], str]) -> str:
+        """Writes the interval of a figure in brackets; nothing where its ends are written as the
+        figure is."""
+        interval = figure.interval
+        ends = [written(max(end, 0.0)) for end in (interval.low, interval.high)] if interval else []
+        if ends == [written(figure.value)] * 2:
+            return ""
+        return figures.known(self.run, interval, fmt.TO.join(ends))
 
     def more(self, ratio: Estimate, thresholds: Sequence[float], samples: int) -> str:
         """Says how many samples, or starts, would decide."""
