@@ -119,7 +119,7 @@ def _usable(base: Path, against: str, new: Sequence[Path], fail_on: str | None) 
 
 
 def _held(path: Path, name: str, *, force: bool) -> tuple[Against, tuple[str, ...]]:
-    """A run against published figures, and what was compared by force."""
+    """Returns a run beside published figures, and what was compared by force."""
     from teemark.base.errors import DataError
     from teemark.findings.subject import subjects
     from teemark.reference.data import load
@@ -198,7 +198,7 @@ def _show(
     *,
     everything: bool,
 ) -> None:
-    """The answer first, the method last."""
+    """Shows the answer first and the method last."""
     from teemark.base.console import paragraph
     from teemark.page import terminal
     from teemark.report import comparing
@@ -215,7 +215,7 @@ def _show(
 
 
 def _show_held(console: Console, *, of: Against, forced: Sequence[str], everything: bool) -> None:
-    """The same of a run and published figures."""
+    """Shows a run beside published figures."""
     from teemark.base.console import paragraph
     from teemark.page import terminal
     from teemark.page.blocks import Fold

@@ -65,7 +65,7 @@ def command(
 
 
 def _runs(folder: Path, board: str | None, plan: str | None) -> list[RunData]:
-    """Those that are whole, of one board and plan, by time."""
+    """Returns the runs that are whole, of one board and plan, in the order of time."""
     from teemark.base import fmt
     from teemark.base.console import say
     from teemark.base.errors import DataError, TeemarkError, UsageMistake
@@ -130,7 +130,7 @@ def _remark(runs: Sequence[RunData], found: Sequence[Line]) -> str:
 
 
 def _show(runs: Sequence[RunData], found: Sequence[Line], remark: str, *, everything: bool) -> None:
-    """The answer, what changed when, and with --all each case."""
+    """Shows the answer and what changed when; with `everything` each case."""
     from teemark.base.console import paragraph
     from teemark.base.console import terminal as text_terminal
     from teemark.page import terminal

@@ -65,8 +65,8 @@ class Baseline:
 
 
 def figures_of(run: RunData) -> tuple[dict[str, float], dict[str, float]]:
-    """The figures that are counted, by key; and apart from them those that are sampled even here:
-    calls that wait for a disk differ from boot to boot by any amount."""
+    """Returns the figures that are counted, by key; and apart from them those that are sampled even
+    here: calls that wait for a disk differ from boot to boot by any amount."""
     found: dict[str, float] = {}
     scattered: dict[str, float] = {}
     for case in run.sound:
@@ -78,8 +78,8 @@ def figures_of(run: RunData) -> tuple[dict[str, float], dict[str, float]]:
 
 
 def held_against(baseline: Baseline, *boots: RunData) -> Comparison:
-    """The boots beside the baseline, case by case, by the judge of `compare`: the smallest figure
-    of them counts, since one boot of many takes more than the others. What scatters in the last one
+    """Compares boots with the baseline, by the judge of `compare`. The smallest figure of the boots
+    counts, since one boot of many takes more than the others. A case that scatters in the last boot
     is undecided."""
     run = boots[-1]
     figures = [figures_of(boot) for boot in boots]
@@ -111,7 +111,7 @@ def _least(level: str, functions: Functions) -> float:
 
 
 def listed(functions: Functions) -> dict[tuple[str, str], int]:
-    """Those that are listed, the largest first, and the sum of the others."""
+    """Returns the functions that are listed, the largest first, and the sum of the others."""
     ordered = sorted(functions.items(), key=lambda item: (-item[1], item[0]))
     found = {
         key: count for key, count in ordered if count >= _least(key[0], functions) and key != OTHERS

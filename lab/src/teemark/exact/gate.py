@@ -40,8 +40,8 @@ TRACED = 8
 
 @dataclass(frozen=True, slots=True)
 class Gated:
-    """What came of it. `other` says what is of another version than in the baseline: then nothing
-    was measured, and nothing is known."""
+    """The outcome of a gate. `other` names what has another version than in the baseline: then
+    nothing was measured, and nothing is known."""
 
     found: Comparison | None = None
     other: Mapping[str, tuple[str, str]] | None = None
@@ -50,8 +50,8 @@ class Gated:
     """What the functions of a traced case take more or less, in words."""
 
     def why(self, change: Change) -> tuple[str, str]:
-        """The case of a change that was traced, and what its functions take more or less; both ""
-        where none was."""
+        """Returns the case of a change that was traced, and what its functions take more or less;
+        two empty strings where none was."""
         found = (one.case for one in change.cases if one.case in self.functions)
         case = next(found, "")
         return case, self.functions.get(case, "")
@@ -66,7 +66,7 @@ def read(file: Path) -> Baseline:
 
 
 def exact(file: BoardFile) -> BoardFile:
-    """The board, if it counts instructions."""
+    """Returns the board if it counts instructions; UsageMistake if not."""
     if not isinstance(file.config, VirtualConfig) or not file.config.icount:
         raise UsageMistake(
             f"{file.name} doesn't count instructions, so nothing is exact there",
@@ -76,7 +76,7 @@ def exact(file: BoardFile) -> BoardFile:
 
 
 def differing(baseline: Baseline, file: BoardFile) -> dict[str, tuple[str, str]]:
-    """What is of another version than in the baseline."""
+    """Returns what has another version than in the baseline, with both versions."""
     here = made_by(file)
     names = {**baseline.by, **here}
     pairs = {name: (baseline.by.get(name, "none"), here.get(name, "none")) for name in names}
@@ -84,8 +84,8 @@ def differing(baseline: Baseline, file: BoardFile) -> dict[str, tuple[str, str]]
 
 
 def measure(board: VirtualBoard, asked: Plan, folder: Path) -> RunData:
-    """The plan on an open board that is set up. DataError if a case failed, or the run isn't
-    whole."""
+    """Measures the plan on an open board that is set up. DataError if a case failed, or the run
+    isn't whole."""
     outcome = runner.measure(board, asked, folder, runner.Watcher())
     if outcome.error is not None:
         raise outcome.error
@@ -100,7 +100,8 @@ def measure(board: VirtualBoard, asked: Plan, folder: Path) -> RunData:
 
 
 def traced(file: BoardFile, own: Own, keys: Sequence[str]) -> dict[str, Functions]:
-    """Of each case, without what its functions call; calls of several operations aren't traced."""
+    """Returns the functions of each case, without what they call; calls of several operations
+    aren't traced."""
     cases = {key: _parts(key) for key in keys if " x" not in key}
     wanted = [part for parts in cases.values() for part in parts]
     if not wanted:
@@ -117,13 +118,13 @@ def traced(file: BoardFile, own: Own, keys: Sequence[str]) -> dict[str, Function
 
 
 def _parts(key: str) -> list[str]:
-    """What is traced of a case: of a step of teehash what its figure is of, its work between
+    """Returns the keys that are traced for a case: those of a step of teehash are its parts between
     opening and closing."""
     return [f"{key}/{part}" for part in HASHING] if key.startswith("teehash/") else [key]
 
 
 def added_up(parts: Sequence[CaseTrace]) -> Functions:
-    """Of parts of the same work, each as often as it is done; the last is done once."""
+    """Adds up the parts of one work, each as often as it is done; the last is done once."""
     found: Counter[tuple[str, str]] = Counter()
     for part in parts:
         times = len(part.samples) // len(parts[-1].samples)
@@ -152,8 +153,8 @@ def run(file: BoardFile, own: Own, baseline: Baseline, limit: Limit) -> Gated:
 
 
 def to_trace(baseline: Baseline, found: Comparison) -> list[str]:
-    """A case of each change, of those that the baseline has functions of: the shortest, whose trace
-    has least beside the change."""
+    """Returns a case of each change, of those that the baseline has functions of: the shortest,
+    whose trace has least beside the change."""
     wanted = []
     for change in changes(found):
         known = [one for one in change.cases if one.case in baseline.functions and one.repeat == 1]
@@ -174,7 +175,7 @@ def _boot(file: BoardFile, own: Own, folder: Path) -> RunData:
 def functions_of(
     file: BoardFile, own: Own, baseline: Baseline, cases: Sequence[str]
 ) -> dict[str, str]:
-    """What the functions of these cases take more or less than in the baseline, in words."""
+    """Returns what these cases' functions take more or less than in the baseline, in words."""
     if not cases:
         return {}
     try:
@@ -197,8 +198,8 @@ def in_words(changes: Sequence[tuple[str, str, int]], most: int = 3) -> str:
 
 
 def make(file: BoardFile, own: Own, *, functions: bool) -> Baseline:
-    """A baseline of what is there now: of two boots, since one of many is dearer than the others,
-    the smaller figure of each case that is counted in both."""
+    """Makes a baseline of what is there now, from two boots: the smaller figure of each case that
+    is counted in both, since one boot of many is dearer than the others."""
     with tempfile.TemporaryDirectory(prefix="teemark-gate-") as folder:
         one, other = (
             baselines.figures_of(_boot(file, own, Path(folder) / name))[0] for name in ("a", "b")

@@ -73,7 +73,8 @@ def _commit(word: str, folder: Path) -> Commit | None:
 
 
 def _own(folder: Path) -> bool:
-    """Whether the folder is in teemark's own checkout, which is the tool, not what is measured."""
+    """Tells whether the folder is in teemark's own checkout, which is the tool, not what is
+    measured."""
     try:
         return folder.resolve().is_relative_to(paths.root())
     except ConfigError:

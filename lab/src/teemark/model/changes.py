@@ -23,8 +23,8 @@ ONE_ROOF = 0.02
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What some cases have more, or less if negative: so much a call and so much a byte, in
-    nanoseconds or instructions, or a share of what they took. Just one kind of them is known."""
+    """A change that cases share: so much a call and so much a byte (nanoseconds or instructions),
+    or a share of what they took; negative where they take less."""
 
     cases: tuple[Difference, ...]
     worse: bool
@@ -75,8 +75,8 @@ def changes(found: Comparison) -> tuple[Change, ...]:
 
 
 def _common(group: Sequence[Difference], found: Comparison, *, worse: bool) -> Change:
-    """What cases of one family have in common. Where instructions are counted, that is the same
-    number in each, or the same share, or a line over the bytes."""
+    """Returns what cases of one family have in common. Where instructions are counted, that is the
+    same number in each, the same share, or a line over the bytes."""
     cases = tuple(group)
     added = [one.added for one in group]
     sized = [(float(one.size), one.added) for one in group if one.size is not None]
@@ -108,7 +108,7 @@ def _alike(values: Sequence[float]) -> bool:
 
 
 def _merged(alone: Sequence[Change]) -> list[Change]:
-    """The same, with one change for families that changed alike."""
+    """Returns the changes with one for all families that changed alike."""
     made: list[Change] = []
     for change in alone:
         for place, roof in enumerate(made):

@@ -154,7 +154,8 @@ class Comparison:
 
     @property
     def blind(self) -> str | None:
-        """Why nothing is called better or worse, whatever the figures are: half a sentence."""
+        """Half a sentence that says why nothing is called better or worse, whatever the figures
+        are; None if something may be."""
         if self.exact:
             counted = any(one.first.exact and one.second.exact for one in self.pairs)
             return None if counted or not self.pairs else SCATTERED
@@ -177,7 +178,8 @@ class Comparison:
         )
 
     def verdicts(self) -> dict[str, Verdict]:
-        """The verdict on each case: the gravest of its numbers of operations in a call."""
+        """The verdict on each case; a case with several numbers of operations in a call has the
+        gravest."""
         found: dict[str, Verdict] = {}
         for one in self.worst_first:
             found.setdefault(one.case, one.verdict)
@@ -189,12 +191,13 @@ class Comparison:
 
     @property
     def visible(self) -> tuple[float, ...]:
-        """What would have been seen of each case that can be judged, the smallest first."""
+        """The smallest change that would have been seen, for each case that can be judged; ordered."""
         return tuple(sorted(one.visible for one in self.pairs if math.isfinite(one.visible)))
 
 
 def obstacles(first: RunData, second: RunData) -> dict[str, str]:
-    """Why the two should not be compared, with what to do instead: half a sentence each."""
+    """Returns the reasons not to compare the two runs, each with what to do instead: half a
+    sentence each."""
     found = {}
     one, other = first.run, second.run
     kinds = ["an emulated board" if run.emulated else "hardware" for run in (first, second)]
@@ -220,8 +223,9 @@ def obstacles(first: RunData, second: RunData) -> dict[str, str]:
 
 
 def other_machines(first: RunData, second: RunData) -> list[str]:
-    """What else differs between two runs, besides their commits: "NAME: BASE → NEW" each. Builds
-    and versions, the settings that teebench was given, the board, and the user's labels."""
+    """Returns what else differs between two runs, besides their commits: "NAME: BASE → NEW" each.
+    It looks at builds and versions, the settings that teebench was given, the board, and the user's
+    labels."""
     told = []
     for run in (first, second):
         machine = run.machine
@@ -279,7 +283,7 @@ def compare(first: RunData, second: RunData) -> Comparison:
 
 @dataclass(frozen=True, slots=True)
 class _Pair:
-    """What is known of one case before it is judged."""
+    """A case of both runs before it is judged."""
 
     case: str
     repeat: int
@@ -334,7 +338,8 @@ def _cases(first: RunData, second: RunData) -> Iterator[_Pair]:
 
 
 def world_of(run: RunData, case: MeasuredCase) -> World:
-    """Where the calls of a case go to: the TEE, the kernel, or nowhere out of the program."""
+    """Returns where the calls of a case go: into the TEE, into the kernel, or nowhere out of the
+    program."""
     if in_tee(run, case):
         return "tee"
     return "program" if run.backend(case.case.backend).local else "kernel"
@@ -350,8 +355,8 @@ def _hashing(first: RunData, second: RunData) -> Iterator[_Pair]:
 
 
 def file_times(run: RunData) -> dict[str, list[float]]:
-    """By step: what each run of teehash took for its file, nanoseconds, without opening the TA's
-    session."""
+    """Returns what each run of teehash took for its file, by step: nanoseconds, without opening the
+    TA's session."""
     found: dict[str, list[float]] = {}
     for record in run.teehash:
         files = record.report.get("files")
@@ -366,15 +371,16 @@ def file_times(run: RunData) -> dict[str, list[float]]:
 
 
 def least(starts: Starts) -> float:
-    """The smallest of the starts' medians: one boot of about forty takes more than the others."""
+    """Returns the smallest of the starts' medians, since one boot of about forty takes more than
+    the others."""
     return min(median(values) for values in starts if values)
 
 
 def slack(work: Work | None, figure: float, loops: int, resolution: float) -> tuple[float, float]:
-    """How many instructions a call two boots of one build may differ, for a case that takes
-    `figure` and whose samples have `loops` calls; and what a step of the clock makes of a call,
-    infinite where pages at hand or timer ticks hide it. No work: a step of teehash, which begins
-    anywhere between two ticks."""
+    """Returns how many instructions a call two boots of one build may differ, and what a step of
+    the clock makes of a call: infinite where pages at hand or timer ticks hide it. The case takes
+    `figure` instructions, and its samples have `loops` calls. A step of teehash has no work, and
+    begins anywhere between two ticks."""
     if work is not None and work.by == AFALG:
         return KERNEL_LIMIT * figure, math.inf
     if work is None or loops * figure >= TICK_NS:
@@ -392,7 +398,7 @@ def _counted(pair: _Pair) -> Difference:
 
 
 def judged(one: Difference, allowed: float, step: float) -> Difference:
-    """The verdict on counted figures of which `slack` allows so much."""
+    """Returns the difference with its verdict; its counted figures may differ by `allowed`."""
     if not (one.first.exact and one.second.exact):
         why = "its samples scatter, as where a call waits for a disk"
         return replace(one, exact=True, verdict="undecided", reason=why)
@@ -404,9 +410,9 @@ def judged(one: Difference, allowed: float, step: float) -> Difference:
 
 
 def shifted(pairs: Sequence[Difference]) -> list[Difference]:
-    """The same, with the cases that all calls of a kind have moved with, however little each of
-    them is: worse or better, too. A shift is what most calls into the TEE (or in the program) have
-    more or less, all of one sign, and more than boots differ in the shortest of them."""
+    """Returns the pairs with the verdicts of common shifts: a case that moved with all calls of its
+    kind is worse or better, however little it moved. A common shift is what most calls into the TEE
+    (or in the program) have more or less, all of one sign, and more than boots differ."""
     found = list(pairs)
     for world in ("tee", "program"):
         members = [
@@ -450,12 +456,12 @@ def sign_p(ups: int, count: int) -> float:
 
 
 def compare_values(values: Mapping[str, tuple[Starts, Starts]]) -> list[Difference]:
-    """The verdicts on bare values of two runs, by case."""
+    """Returns the verdicts on bare values of two runs, by case."""
     return sampled([_Pair(case, 1, starts) for case, starts in values.items()])[0]
 
 
 def sampled(pairs: Sequence[_Pair]) -> tuple[list[Difference], list[Difference]]:
-    """The verdicts on cases, and on the means of families."""
+    """Returns the verdicts on cases, and on the means of families."""
     logs = [_logs(pair) for pair in pairs]
     groups: dict[Family, list[int]] = {}
     for place, (pair, found) in enumerate(zip(pairs, logs, strict=True)):
@@ -487,7 +493,8 @@ def sampled(pairs: Sequence[_Pair]) -> tuple[list[Difference], list[Difference]]
 
 
 def _difference(pair: _Pair) -> Difference:
-    """Each figure is the geometric mean of the starts' medians, as far as they are positive."""
+    """Returns a pair without a verdict; each figure is the geometric mean of the starts' medians,
+    if they are positive."""
     figures = []
     for starts in pair.starts:
         medians = [median(values) for values in starts if values]
@@ -498,14 +505,14 @@ def _difference(pair: _Pair) -> Difference:
 
 
 def _grain(pair: _Pair) -> float:
-    """A step of the clock, as a share of the case."""
+    """Returns a step of the clock as a share of the case."""
     figure = min(median(values) for starts in pair.starts for values in starts if values)
     return pair.resolution / pair.loops / figure if figure > 0 else 0.0
 
 
 def _logs(pair: _Pair) -> tuple[list[float], list[float]] | None:
-    """The logarithms of the starts' medians of both runs; None where there is one start, or a time
-    of 0."""
+    """Returns the logarithms of the starts' medians of both runs; None where there is one start, or
+    a time of 0."""
     found = [[median(values) for values in starts if values] for starts in pair.starts]
     if min(map(len, found)) < 2 or min(map(min, found)) <= 0:
         return None
@@ -516,8 +523,9 @@ def _logs(pair: _Pair) -> tuple[list[float], list[float]] | None:
 def _tested(
     one: Difference, logs: tuple[Sequence[float], Sequence[float]], tests: int, grain: float
 ) -> Difference:
-    """The verdict by Welch's form of Student's test. `grain` keeps starts that a coarse clock shows
-    as equal from having no scatter."""
+    """Returns the difference with its verdict, by Welch's form of Student's test. `grain` is a step
+    of the clock as a share: starts that a coarse clock shows as equal scatter by as much as it
+    hides."""
     parts = [_variance(values) + grain**2 / 12 for values in logs]
     each = [part / len(values) for part, values in zip(parts, logs, strict=True)]
     error = math.sqrt(sum(each))
@@ -568,8 +576,8 @@ class Limit:
     instructions: float | None = None
 
     def broken(self, one: Difference) -> bool:
-        """Whether a case is known to be worse by more: where times are sampled, with its whole
-        interval."""
+        """Tells whether a case is known to be worse by the limit or more; where times are sampled,
+        its whole interval must be."""
         if one.verdict != "worse":
             return False
         if self.instructions is not None:
@@ -578,7 +586,7 @@ class Limit:
         return self.share is not None and change >= self.share
 
     def possible(self, one: Difference) -> bool:
-        """Whether a case that doesn't break the limit may be worse by more all the same."""
+        """Tells whether a case that doesn't break the limit may be worse by as much."""
         reach = one.interval is not None and one.interval.high - 1 >= (self.share or 0.0)
         return not self.broken(one) and (reach or (one.interval is None and not one.exact))
 

@@ -55,7 +55,7 @@ class Line:
     """On a board that counts instructions, samples of some run scatter."""
 
     def levels(self) -> list[tuple[int, int, float]]:
-        """From where, to where (not included), and the median there."""
+        """Returns each level: its first place, the place after its last, and its median."""
         ends = (0, *self.changes, len(self.values))
         return [(a, b, median(self.values[a:b])) for a, b in pairwise(ends)]
 
@@ -109,8 +109,8 @@ def lines(runs: Sequence[RunData]) -> tuple[Line, ...]:
 def events(
     runs: Sequence[RunData], found: Sequence[Line]
 ) -> tuple[tuple[int, tuple[Change, ...]], ...]:
-    """What changed when: the number of each run with which levels begin, and what cases have more
-    or less from then on; the last run first."""
+    """Returns the number of each run with which levels begin, and what cases have more or less from
+    then on; the last run first."""
     made = []
     for number in sorted({line.runs[at] for line in found for at in line.changes}, reverse=True):
         pairs = []
@@ -141,8 +141,9 @@ def events(
 
 
 def exact_changes(values: Sequence[float], allowed: Sequence[float]) -> tuple[int, ...]:
-    """Where a value leaves the level of those before it by more than is allowed of each. One that
-    the next run takes back begins no level: one boot of about forty takes more than the others."""
+    """Returns the places where a value leaves the level of those before it by more than is allowed
+    of each. A value that the next run takes back begins no level: one boot of about forty takes
+    more than the others."""
     found, level = [], values[0] if values else 0.0
     for place, value in enumerate(values):
         last = place + 1 == len(values)

@@ -20,20 +20,21 @@ such in a row are no rarity."""
 
 
 def visible(error: float, starts: tuple[int, int], tests: int) -> float:
-    """The relative change that is called worse in POWER of pairs of so many starts whose difference
-    has this standard error."""
+    """Returns the relative change that is called worse in POWER of pairs of so many starts whose
+    difference has this standard error."""
     return math.expm1(min(_shift_seen(*starts, tests) * error, 500.0))
 
 
 @lru_cache(maxsize=4096)
 def _shift_seen(one: int, other: int, tests: int) -> float:
-    """The difference, in true standard errors, that is called worse in POWER of all pairs: the mean
-    over what both runs' variances, and with them Welch's degrees of freedom, may turn out to be. A
-    chi square is as E. Wilson and M. Hilferty (1931) approximate it."""
+    """Returns the difference, in true standard errors, that is called worse in POWER of all pairs:
+    the mean over what both runs' variances, and with them Welch's degrees of freedom, may turn out
+    to be. A chi square is approximated as by E. Wilson and M. Hilferty (1931)."""
     normal = NormalDist()
 
     def shares(starts: int) -> list[float]:
-        """An estimated variance of that many starts, over the true one and their number."""
+        """Returns what an estimated variance of that many starts may be, over the true one and
+        their number."""
         spread = 2 / (9 * (starts - 1))
         points = (normal.inv_cdf((place + 0.5) / 24) for place in range(24))
         return [max(1 - spread + z * math.sqrt(spread), 0.01) ** 3 / starts for z in points]
@@ -53,8 +54,8 @@ def _shift_seen(one: int, other: int, tests: int) -> float:
 
 
 def starts_to_see(share: float, scatter: float, tests: int) -> int | None:
-    """How many starts of each run show a change by `share` (0.05: 5 %) in POWER of such pairs, if
-    starts scatter by `scatter`; None: more than 10,000."""
+    """Returns how many starts of each run show a change by `share` (0.05: 5 %) in POWER of such
+    pairs, if starts scatter by `scatter`; None for more than 10,000."""
 
     def shows(starts: int) -> bool:
         return visible(scatter * math.sqrt(2 / starts), (starts, starts), tests) <= share
@@ -72,9 +73,9 @@ def starts_to_see(share: float, scatter: float, tests: int) -> int | None:
 
 
 def student_p(t: float, freedom: int) -> float:
-    """The two-sided p-value of Student's t. The finite series of Abramowitz and Stegun, Handbook of
-    Mathematical Functions (1964), 26.7.3 and 26.7.4; beyond 200 degrees that of the normal
-    distribution, with the argument of 26.7.8."""
+    """Returns the two-sided p-value of Student's t, by the finite series of Abramowitz and Stegun,
+    Handbook of Mathematical Functions (1964), 26.7.3 and 26.7.4; beyond 200 degrees of freedom by
+    the normal distribution, with the argument of 26.7.8."""
     if freedom > 200:
         normal = t * (1 - 1 / (4 * freedom)) / math.sqrt(1 + t**2 / (2 * freedom))
         return math.erfc(normal / math.sqrt(2))
@@ -91,7 +92,7 @@ def student_p(t: float, freedom: int) -> float:
 
 @lru_cache(maxsize=4096)
 def student(p: float, freedom: int) -> float:
-    """The t whose two-sided p-value is `p`: the inverse of `student_p`."""
+    """Returns the t whose two-sided p-value is `p`: the inverse of `student_p`."""
     low, high = 0.0, 1.0
     while student_p(high, freedom) > p:
         low, high = high, 2 * high

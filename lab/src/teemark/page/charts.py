@@ -251,8 +251,8 @@ def _course(axes: Axes, course: Course, font: float, *, small: bool) -> None:
 
 
 def _run_axis(axes: Axes, runs: Sequence[str], wide: float, font: float, *, named: bool) -> None:
-    """A mark for each run, and the names of as many as there is room for, from the last one on at
-    equal distances."""
+    """Marks each run, and names as many as there is room for, from the last one on at equal
+    distances."""
     from matplotlib.ticker import FixedLocator
 
     axes.set_xlim(-0.4, len(runs) - 0.6)

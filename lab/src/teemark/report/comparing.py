@@ -67,12 +67,12 @@ def compared(base: Subject, other: Subject) -> Compared:
 
 
 def name(run: RunData) -> str:
-    """Which run that is, in as few words as tell: its commit, else its folder."""
+    """Returns a short name of a run: its commit, else its folder."""
     return run.commit.short if run.commit is not None else Path(run.file).parent.name or run.file
 
 
 def pair_names(base: RunData, other: RunData) -> tuple[str, str]:
-    """The names of two runs, told apart: by their boards, if these differ."""
+    """Returns names that tell two runs apart: those of their boards, if these differ."""
     names = (base.name, other.name) if base.name != other.name else (name(base), name(other))
     if names[0] != names[1]:
         return names
@@ -92,7 +92,7 @@ def when(run: RunData) -> str:
 
 
 def names(run: RunData) -> str:
-    """Which run that is, with all that it says of itself."""
+    """Returns all that a run says of itself."""
     if run.run is None:
         return run.file
     told = [f"{run.run.plan} on {run.run.board}", when(run)]
@@ -107,14 +107,14 @@ def names(run: RunData) -> str:
 
 
 def verdict(found: Comparison) -> Verdict:
-    """The verdict on the whole: the gravest that any case or family has."""
+    """Returns the verdict on the whole: the gravest that any case or family has."""
     said = {*found.verdicts().values(), *(one.verdict for one in found.families if one.moved)}
     order: tuple[Verdict, ...] = ("worse", "better", "undecided", "same")
     return next((one for one in order if one in said), "same")
 
 
 def headline(of: Compared) -> Text:
-    """The answer in a line: the verdict, and how many cases became what."""
+    """Returns the answer in a line: the verdict, and how many cases became what."""
     said = verdict(of.found)
     words = {"worse": "WORSE", "better": "BETTER", "same": "SAME", "undecided": "UNDECIDED"}[said]
     if said == "worse" and of.found.of("better"):
@@ -123,7 +123,7 @@ def headline(of: Compared) -> Text:
 
 
 def outcome(found: Comparison) -> str:
-    """How many cases became what."""
+    """Says how many cases became what."""
     counts = [
         f"{count} {said}"
         for said in ("worse", "better", "same", "undecided")
@@ -133,7 +133,8 @@ def outcome(found: Comparison) -> str:
 
 
 def change_table(of: Compared) -> Table | None:
-    """The changes that cases share, with the functions that make them; None where nothing moved."""
+    """Returns the changes that cases share, with the functions that make them; None where nothing
+    moved."""
     rows: list[tuple[Cell, ...]] = []
     run = of.other.run
     for one in of.changes:
@@ -150,7 +151,7 @@ def change_table(of: Compared) -> Table | None:
 
 
 def subject(run: RunData, change: Change) -> str:
-    """Which cases changed so: `all 20 SHA-256 cases by tee`."""
+    """Says which cases changed so: `all 20 SHA-256 cases by tee`."""
     count = len(change.cases)
     if change.of_all is not None:
         where = {"tee": "into the TEE", "program": "in the program", "kernel": "into the kernel"}
@@ -169,7 +170,7 @@ def subject(run: RunData, change: Change) -> str:
 
 
 def amount(run: RunData, change: Change) -> str:
-    """How much more or less the cases of a change take."""
+    """Says how much more or less the cases of a change take."""
     parts = []
     if change.byte is not None:
         parts.append(f"{added(run, change.byte)} a byte")
@@ -188,7 +189,8 @@ def amount(run: RunData, change: Change) -> str:
 
 
 def case_table(of: Compared, pairs: Sequence[Difference]) -> Table:
-    """A row a case: both figures under the runs' names, the change, the verdict, the functions."""
+    """Returns a table with a row a case: both figures under the runs' names, the change, the
+    verdict, the functions."""
     base, new = pair_names(of.base.run, of.other.run)
     largest = max((abs(one.change) for one in pairs), default=0.0) or 1.0
     unit = " (instructions a call)" if of.found.exact else ""
@@ -213,7 +215,7 @@ def case_table(of: Compared, pairs: Sequence[Difference]) -> Table:
 
 
 def both(of: Compared, one: Difference) -> tuple[str, str]:
-    """Both figures; those of a case that moved with as many digits as tell them apart."""
+    """Returns both figures; those of a case that moved have as many digits as tell them apart."""
     pair = ((of.base.run, one.first), (of.other.run, one.second))
     shown = tuple(figures.cell(run, figure) for run, figure in pair)
     for significant in range(4, 8):
@@ -229,8 +231,8 @@ def both(of: Compared, one: Difference) -> tuple[str, str]:
 
 
 def change(one: Difference) -> str:
-    """How much more or less, relative; with half its interval where there is one. What is the same
-    has no share of its own: its digits mean nothing."""
+    """Returns the relative change, with half its interval where there is one. A case that is the
+    same has none: its digits would mean nothing."""
     if one.verdict == "same":
         return ("0" if one.added == 0 else "as boots differ") if one.exact else "within 1 %"
     if one.exact:
@@ -241,7 +243,7 @@ def change(one: Difference) -> str:
 
 
 def signed(value: float) -> str:
-    """A relative difference to three digits, as far as a hundredth of a per cent."""
+    """Returns a relative difference to three digits, as far as a hundredth of a per cent."""
     sign = "+" if value > 0 else fmt.MINUS
     share = abs(value) * 100
     digits = 3 if share >= 1 else 2 if share >= 0.1 else 1
@@ -249,7 +251,7 @@ def signed(value: float) -> str:
 
 
 def added(run: RunData, cost: float) -> str:
-    """A difference in instructions or time, with its sign and unit."""
+    """Returns a difference in instructions or time, with its sign and unit."""
     sign = "+" if cost > 0 else fmt.MINUS
     if run.icount:
         return f"{sign}{figures.instructions(abs(cost))} instructions"
@@ -257,7 +259,8 @@ def added(run: RunData, cost: float) -> str:
 
 
 def rows_of(found: Comparison, *, everything: bool = False) -> tuple[Difference, ...]:
-    """The cases that moved, those with the largest change first; without any, the undecided."""
+    """Returns the cases that moved, those with the largest change first, and as many better ones as
+    worse ones; with `everything` all cases."""
     if everything:
         return found.worst_first
     moved = tuple(one for one in found.worst_first if one.moved)
@@ -273,8 +276,8 @@ def rows_of(found: Comparison, *, everything: bool = False) -> tuple[Difference,
 
 
 def visible(found: Comparison, limit: Limit | None = None) -> str:
-    """Which change would have been seen, and how many starts would show the limit; a sentence, or
-    "" where nothing is judged."""
+    """Says which change would have been seen, and how many starts would show the limit; an empty
+    string where nothing is judged."""
     seen = found.visible
     if not seen or found.blind is not None:
         return ""
@@ -313,7 +316,7 @@ def visible(found: Comparison, limit: Limit | None = None) -> str:
 
 
 def failures(found: Comparison, limit: Limit) -> list[str]:
-    """Why a comparison fails: cases that are worse by the limit, and cases that are gone."""
+    """Lists why a comparison fails: cases that are worse by the limit, and cases that are gone."""
     said = [
         f"{one.name}: {change(one)} ({added(found.second, one.added)} a call)"
         for one in found.worst_first
@@ -341,7 +344,7 @@ def result(found: Comparison, limit: Limit) -> str:
 
 
 def method(of: Compared) -> list[str]:
-    """What a reader must know of how it was judged."""
+    """Says what a reader must know of how it was judged, a sentence each."""
     found, said = of.found, []
     if found.exact:
         apart = [one for one in found.pairs if one.verdict == "same" and one.added]
@@ -384,7 +387,7 @@ def method(of: Compared) -> list[str]:
 
 
 def remedy(found: Comparison) -> str:
-    """What to do where nothing is decided."""
+    """Says what to do where nothing is decided."""
     if found.blind == EMULATED:
         return "measure on qemu-v8-icount, which counts instructions, or on hardware"
     if found.blind == SCATTERED:
@@ -393,7 +396,7 @@ def remedy(found: Comparison) -> str:
 
 
 def never_fails(found: Comparison) -> str | None:
-    """Why a limit on some case, or on all of them, has no meaning."""
+    """Says why a limit on some case, or on all of them, has no meaning; None if it has."""
     if found.blind is not None:
         return f"--fail-on could never fail: {found.blind}"
     if found.too_few:
@@ -415,8 +418,8 @@ def _some(names: Sequence[str], most: int = 4) -> str:
 def blocks(
     of: Compared, limit: Limit | None, rest: str, *, everything: bool = False
 ) -> list[Block]:
-    """The answer, what changed, the cases, and what would have been seen. `rest` says where the
-    cases are that are left out."""
+    """Returns the answer, what changed, the cases, and what would have been seen. `rest` says where
+    the cases are that are left out."""
     said: list[Block] = [Paragraph(headline(of))]
     if limit is not None:
         text = result(of.found, limit)

@@ -65,7 +65,8 @@ def answer(runs: Sequence[RunData], found: Sequence[Line]) -> str:
 
 
 def event_table(runs: Sequence[RunData], found: Sequence[Line]) -> Table | None:
-    """A row for what cases have in common that changed with a run; None where nothing changed."""
+    """Returns a row for each change that cases share, with the run that brought it; None where
+    nothing changed."""
     rows: list[tuple[Cell, ...]] = []
     for number, changes in events(runs, found):
         for one in changes:
@@ -80,7 +81,7 @@ def event_table(runs: Sequence[RunData], found: Sequence[Line]) -> Table | None:
 
 
 def _drawn(found: Sequence[Line], runs: Sequence[RunData]) -> list[Line]:
-    """Of each family that changed, the case that changed most; the largest change first."""
+    """Returns the case of each family that changed most; the largest change first."""
     best: dict[tuple[str, ...], Line] = {}
     for line in sorted(found, key=lambda line: -abs(line.last_change)):
         case = runs[-1].cases.get(line.case)
@@ -127,7 +128,7 @@ def _values_table(lines: Sequence[Line], runs: Sequence[RunData], unit: str) -> 
 
 
 def case_table(found: Sequence[Line], runs: Sequence[RunData]) -> Table:
-    """A row a case: its first and last value, and its last change."""
+    """Returns a row a case: its first and last value, and its last change."""
     rows: list[tuple[Cell, ...]] = []
     for line in sorted(found, key=lambda line: -abs(line.last_change)):
         change: Cell = ""

@@ -41,7 +41,7 @@ def comparison(subjects: Sequence[Subject]) -> Section | None:
 
 
 def verdicts(of: Compared, limit: Limit | None = None) -> list[Block]:
-    """The answer and what changed; folded, every case and how it was judged."""
+    """Returns the answer and what changed; folded, every case and how it was judged."""
     blocks = comparing.blocks(of, limit, "see “Every case”")
     if of.found.pairs:
         cases = fmt.plural(len(of.found.verdicts()), "case")
