@@ -191,13 +191,12 @@ class Comparison:
 
     @property
     def visible(self) -> tuple[float, ...]:
-        """The smallest change that would have been seen, for each case that can be judged; ordered."""
+        """The smallest change that would have been seen in each case that is judged, ordered."""
         return tuple(sorted(one.visible for one in self.pairs if math.isfinite(one.visible)))
 
 
 def obstacles(first: RunData, second: RunData) -> dict[str, str]:
-    """Returns the reasons not to compare the two runs, each with what to do instead: half a
-    sentence each."""
+    """Returns the reasons not to compare the two runs, each with what to do instead."""
     found = {}
     one, other = first.run, second.run
     kinds = ["an emulated board" if run.emulated else "hardware" for run in (first, second)]
