@@ -9,7 +9,7 @@
 
 extern const struct backend backend_tee, backend_ta_c, backend_ta_ce, backend_c,
 	backend_ce, backend_openssl, backend_afalg, backend_getrandom,
-	backend_urandom, backend_hwrng, backend_empty;
+	backend_urandom, backend_hwrng, backend_pkcs11, backend_empty;
 
 /* clang-format off */
 const struct backend *const backends[] = {
@@ -23,6 +23,7 @@ const struct backend *const backends[] = {
 	&backend_getrandom,
 	&backend_urandom,
 	&backend_hwrng,
+	&backend_pkcs11,
 	&backend_empty,
 	NULL,
 };

@@ -13,6 +13,7 @@
 #include "machine.h"
 #include "masks.h"
 #include "open_tas.h"
+#include "pkcs11.h"
 #include "records.h"
 #include "stop.h"
 #include "trace.h"
@@ -47,6 +48,7 @@ static const char usage_text[] =
 	"      --align-tick MS    begin each sample just after a multiple of MS\n"
 	"      --cpu N            stay on this CPU, where they differ\n"
 	"      --quiet-until-end  write nothing while measuring\n"
+	"      --pkcs11-module FILE  for workload pkcs11, instead of OP-TEE's libckteec\n"
 	"      --no-ta-counter    don't have TAs count their own time, where a TA that is\n"
 	"                         sacrificed shows that they may\n"
 	"      --no-watch         don't find out who does the work in the kernel or\n"
@@ -96,6 +98,7 @@ enum {
 	OPT_CPU,
 	OPT_QUIET,
 	OPT_NO_TA_COUNTER,
+	OPT_PKCS11,
 	OPT_NO_WATCH,
 	OPT_TRACE_EVENTS,
 	OPT_ALLOW_RPMB,
@@ -116,6 +119,7 @@ static const struct option long_options[] = {
 	{ "align-tick", required_argument, NULL, OPT_ALIGN_TICK },
 	{ "cpu", required_argument, NULL, OPT_CPU },
 	{ "quiet-until-end", no_argument, NULL, OPT_QUIET },
+	{ "pkcs11-module", required_argument, NULL, OPT_PKCS11 },
 	{ "no-ta-counter", no_argument, NULL, OPT_NO_TA_COUNTER },
 	{ "no-watch", no_argument, NULL, OPT_NO_WATCH },
 	{ "trace-events", no_argument, NULL, OPT_TRACE_EVENTS },
@@ -279,6 +283,9 @@ static int parse_arguments(int argc, char **argv, struct arguments *a)
 			break;
 		case OPT_QUIET:
 			s->quiet_until_end = true;
+			break;
+		case OPT_PKCS11:
+			pkcs11_module(optarg);
 			break;
 		case OPT_NO_TA_COUNTER:
 			s->ta_counter = false;

@@ -11,7 +11,8 @@ extern const struct workload workload_cipher, workload_cipher_steps;
 extern const struct workload workload_storage, workload_rng, workload_file;
 extern const struct workload workload_same_code, workload_copy_limit;
 extern const struct workload workload_sign, workload_verify, workload_derive,
-	workload_encrypt, workload_decrypt, workload_keygen, workload_key_steps;
+	workload_encrypt, workload_decrypt, workload_keygen, workload_key_steps,
+	workload_pkcs11;
 extern const struct workload workload_log, workload_time;
 
 /* clang-format off */
@@ -33,6 +34,7 @@ const struct workload *const workloads[] = {
 	&workload_decrypt,
 	&workload_keygen,
 	&workload_key_steps,
+	&workload_pkcs11,
 	&workload_storage,
 	&workload_file,
 	&workload_rng,

@@ -276,6 +276,7 @@ ENCRYPT = Workload("encrypt", "ALGORITHM", NONE, "short messages encrypted", lea
 DECRYPT = Workload("decrypt", "ALGORITHM", "crt|plain", "short messages decrypted", least_ms=20)
 KEYGEN = Workload("keygen", "ALGORITHM", NONE, "new key pairs", least_ms=20)
 KEY_STEPS = Workload("key-steps", "ALGORITHM", "USE/STEP", "steps of a key's use")
+PKCS11 = Workload("pkcs11", "CALL", NONE, "calls of a PKCS #11 module", least_ms=20)
 STORAGE = Workload(
     "storage", "OP", "BYTES", "stored objects and files", "storage", "storage", ("tee-",),
     {"create": (SMALL, DATA), "read": (DATA,), "write": (DATA,), "open": (SMALL,), "*": ()},
@@ -295,7 +296,7 @@ WORKLOADS: Mapping[str, Workload] = {
     row.name: row
     for row in (
         *(INVOKE, SHM, SESSION, TA_SIZE, CALL, ONESHOT, STREAM, DIGEST_PARTS, CIPHER),
-        *(SIGN, VERIFY, DERIVE, ENCRYPT, DECRYPT, KEYGEN, KEY_STEPS),
+        *(SIGN, VERIFY, DERIVE, ENCRYPT, DECRYPT, KEYGEN, KEY_STEPS, PKCS11),
         *(CIPHER_STEPS, STORAGE, FILE, RNG, SAME_CODE, LOG, TIME, COPY_LIMIT),
     )
 }

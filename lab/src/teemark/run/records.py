@@ -322,6 +322,17 @@ class Fips140(Struct, frozen=True, kw_only=True):
     ]
 
 
+class Layers(Struct, frozen=True, kw_only=True):
+    """What some calls of a PKCS #11 module spent in libteec; the rest is the library's own."""
+
+    calls: Count
+    total_ns: Count
+    invoke_ns: Annotated[Count, Meta(description="in TEEC_InvokeCommand")]
+    invokes: Count
+    memory_ns: Annotated[Count, Meta(description="allocating, registering, releasing")]
+    allocations: Count
+
+
 class KernelDriver(Struct, frozen=True, kw_only=True):
     """Who computes in the kernel, as /proc/crypto has it."""
 
@@ -416,6 +427,9 @@ class Case(Record, frozen=True, kw_only=True, tag="case"):
     ] = None
     tee_says: Annotated[
         bool | None, Meta(description="asymmetric: the TEE says that it has the algorithm")
+    ] = None
+    layers: Annotated[
+        Layers | None, Meta(description="PKCS #11: where some calls spent their time")
     ] = None
     rpcs_per_call: Annotated[
         float | None, Meta(description="calls of the TEE back to the normal world")

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <string.h>
+
+#include "pkcs11.h"
+#include "shared_library.h"
+
+enum { SLOTS_MAX = 64, LABEL_BYTES = 32 };
+
+/* As CK_TOKEN_INFO. */
+struct token_info {
+	char label[LABEL_BYTES], maker[32], model[16], serial[16];
+	ck flags, numbers[10];
+	uint8_t versions[4];
+	char time[16];
+};
+
+static const char our_label[LABEL_BYTES + 1] =
+	"teemark                         ";
+/* They guard keys that are published or thrown away. */
+static const char so_pin[] = "teemark-so", user_pin[] = "teemark-user";
+
+struct pkcs11 p11;
+
+static const struct symbol symbols[] = {
+	{ "C_Initialize", &p11.initialize, false },
+	{ "C_Finalize", &p11.finalize, false },
+	{ "C_GetSlotList", &p11.slots, false },
+	{ "C_GetTokenInfo", &p11.token_info, false },
+	{ "C_InitToken", &p11.init_token, false },
+	{ "C_InitPIN", &p11.init_pin, false },
+	{ "C_OpenSession", &p11.open, false },
+	{ "C_CloseAllSessions", &p11.close_all, false },
+	{ "C_GetSessionInfo", &p11.session_info, false },
+	{ "C_Login", &p11.login, false },
+	{ "C_Logout", &p11.logout, false },
+	{ "C_CreateObject", &p11.create, false },
+	{ "C_DestroyObject", &p11.destroy, false },
+	{ "C_GetAttributeValue", &p11.get, false },
+	{ "C_FindObjectsInit", &p11.find_init, false },
+	{ "C_FindObjects", &p11.find, false },
+	{ "C_FindObjectsFinal", &p11.find_final, false },
+	{ "C_EncryptInit", &p11.encrypt_init, false },
+	{ "C_Encrypt", &p11.encrypt, false },
+	{ "C_DigestInit", &p11.digest_init, false },
+	{ "C_Digest", &p11.digest, false },
+	{ "C_SignInit", &p11.sign_init, false },
+	{ "C_Sign", &p11.sign, false },
+	{ "C_VerifyInit", &p11.verify_init, false },
+	{ "C_Verify", &p11.verify, false },
+	{ "C_GenerateKeyPair", &p11.generate_pair, false },
+	{ "C_GenerateRandom", &p11.random, false },
+	{ 0 },
+};
+
+static const char *names[] = { "libckteec.so.0", "libckteec.so", NULL };
+static struct shared_library module = {
+	.title = "the PKCS #11 module",
+	.skip = "no-pkcs11",
+	.hint = "install OP-TEE's libckteec (package libckteec0t64), or name "
+		"another module with --pkcs11-module",
+	.names = names,
+	.symbols = symbols,
+};
+
+static struct {
+	unsigned users;
+	ck slot, session;
+} token;
+
+void pkcs11_module(const char *file)
+{
+	names[0] = file;
+	names[1] = NULL;
+}
+
+int pkcs11_failed(struct error *err, const char *what, ck result)
+{
+	return error_set(err, -EIO,
+			 "the PKCS #11 module fails to %s: CKR 0x%lx", what,
+			 result);
+}
+
+/* Ours by its label; else one that nobody has initialised. */
+static int find_slot(bool *ours, struct error *err)
+{
+	ck list[SLOTS_MAX], count = SLOTS_MAX;
+	ck res = p11.slots(1, list, &count);
+	bool found = false;
+
+	if (res)
+		return pkcs11_failed(err, "list its tokens", res);
+	*ours = false;
+	for (ck i = 0; i < count && !*ours; i++) {
+		struct token_info info = { 0 };
+
+		if (p11.token_info(list[i], &info))
+			continue;
+		*ours = info.flags & CKF_TOKEN_INITIALIZED &&
+			!memcmp(info.label, our_label, LABEL_BYTES);
+		if (*ours ||
+		    (!found && !(info.flags & CKF_TOKEN_INITIALIZED))) {
+			token.slot = list[i];
+			found = true;
+		}
+	}
+	if (found)
+		return 0;
+	error_skip(err, -ENODEV, "no-token",
+		   "each of the module's %lu tokens is initialised, and none "
+		   "is called teemark",
+		   count);
+	error_hint(err, "tokens of others are left alone: free one, or name "
+			"another module with --pkcs11-module");
+	return -ENODEV;
+}
+
+/* Empty, with our PINs. No session may be open. */
+static ck clear_token(void)
+{
+	return p11.init_token(token.slot, so_pin, strlen(so_pin), our_label);
+}
+
+static ck set_user_pin(void)
+{
+	const ck flags = CKF_SERIAL_SESSION | CKF_RW_SESSION;
+	ck session, res = p11.open(token.slot, flags, NULL, NULL, &session);
+
+	if (!res)
+		res = p11.login(session, CKU_SO, so_pin, strlen(so_pin));
+	if (!res)
+		res = p11.init_pin(session, user_pin, strlen(user_pin));
+	if (!res)
+		res = p11.logout(session);
+	p11.close_all(token.slot);
+	return res;
+}
+
+static int make_token(struct error *err)
+{
+	const ck flags = CKF_SERIAL_SESSION | CKF_RW_SESSION;
+	bool ours = false;
+	ck res = p11.initialize(NULL);
+	int ret;
+
+	if (res)
+		return pkcs11_failed(err, "begin", res);
+	ret = find_slot(&ours, err);
+	if (ret)
+		goto out;
+	res = clear_token();
+	if (!res)
+		res = set_user_pin();
+	if (!res)
+		res = p11.open(token.slot, flags, NULL, NULL, &token.session);
+	if (!res)
+		res = p11.login(token.session, CKU_USER, user_pin,
+				strlen(user_pin));
+	if (res)
+		ret = pkcs11_failed(err, "make a token called teemark", res);
+out:
+	if (ret)
+		p11.finalize(NULL);
+	return ret;
+}
+
+int pkcs11_open(ck *session, struct error *err)
+{
+	int ret = shared_library_load(&module, err);
+
+	if (!ret && !token.users)
+		ret = make_token(err);
+	if (ret)
+		return ret;
+	token.users++;
+	*session = token.session;
+	return 0;
+}
+
+void pkcs11_close(void)
+{
+	if (!token.users || --token.users)
+		return;
+	p11.close_all(token.slot);
+	clear_token();
+	p11.finalize(NULL);
+}

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A PKCS #11 module and a token of ours in it. The few prototypes stand here
+ * (OASIS PKCS #11 2.40, its base specification and mechanisms), so that no
+ * header is needed to build.
+ *
+ * The token is found by its label, or made of one that nobody has initialised.
+ * Tokens of others are never touched. Its PINs are fixed and guard nothing:
+ * what is in the token is made here and destroyed here.
+ */
+#ifndef PKCS11_H
+#define PKCS11_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "error.h"
+
+typedef unsigned long ck;
+
+struct ck_attribute {
+	ck type;
+	void *value;
+	ck len;
+};
+struct ck_mechanism {
+	ck type;
+	void *parameter;
+	ck len;
+};
+
+enum {
+	CKU_SO = 0,
+	CKU_USER = 1,
+	CKF_RW_SESSION = 2,
+	CKF_SERIAL_SESSION = 4,
+	CKF_TOKEN_INITIALIZED = 0x400,
+	CKA_CLASS = 0,
+	CKA_TOKEN = 1,
+	CKA_PRIVATE = 2,
+	CKA_LABEL = 3,
+	CKA_VALUE = 0x11,
+	CKA_KEY_TYPE = 0x100,
+	CKA_ENCRYPT = 0x104,
+	CKA_SIGN = 0x108,
+	CKA_VERIFY = 0x10a,
+	CKA_EC_PARAMS = 0x180,
+	CKA_EC_POINT = 0x181,
+	CKO_SECRET_KEY = 4,
+	CKK_GENERIC_SECRET = 0x10,
+	CKK_AES = 0x1f,
+	CKM_SHA256 = 0x250,
+	CKM_SHA256_HMAC = 0x251,
+	CKM_EC_KEY_PAIR_GEN = 0x1040,
+	CKM_ECDSA = 0x1041,
+	CKM_AES_CBC = 0x1082,
+	CKR_SIGNATURE_INVALID = 0xc0,
+};
+
+struct pkcs11 {
+	ck (*initialize)(void *args);
+	ck (*finalize)(void *reserved);
+	ck (*slots)(unsigned char present, ck *list, ck *count);
+	ck (*token_info)(ck slot, void *info);
+	ck (*init_token)(ck slot, const char *pin, ck len, const char *label);
+	ck (*init_pin)(ck session, const char *pin, ck len);
+	ck (*open)(ck slot, ck flags, void *app, void *notify, ck *session);
+	ck (*close_all)(ck slot);
+	ck (*session_info)(ck session, void *info);
+	ck (*login)(ck session, ck user, const char *pin, ck len);
+	ck (*logout)(ck session);
+	ck (*create)(ck session, struct ck_attribute *list, ck count,
+		     ck *object);
+	ck (*destroy)(ck session, ck object);
+	ck (*get)(ck session, ck object, struct ck_attribute *list, ck count);
+	ck (*find_init)(ck session, struct ck_attribute *list, ck count);
+	ck (*find)(ck session, ck *list, ck room, ck *count);
+	ck (*find_final)(ck session);
+	ck (*encrypt_init)(ck session, struct ck_mechanism *how, ck key);
+	ck (*encrypt)(ck session, const void *in, ck len, void *out,
+		      ck *out_len);
+	ck (*digest_init)(ck session, struct ck_mechanism *how);
+	ck (*digest)(ck session, const void *in, ck len, void *out,
+		     ck *out_len);
+	ck (*sign_init)(ck session, struct ck_mechanism *how, ck key);
+	ck (*sign)(ck session, const void *in, ck len, void *out, ck *out_len);
+	ck (*verify_init)(ck session, struct ck_mechanism *how, ck key);
+	ck (*verify)(ck session, const void *in, ck len, const void *signature,
+		     ck signature_len);
+	ck (*generate_pair)(ck session, struct ck_mechanism *how,
+			    struct ck_attribute *public, ck public_count,
+			    struct ck_attribute *private, ck private_count,
+			    ck *public_key, ck *private_key);
+	ck (*random)(ck session, void *out, ck len);
+};
+extern struct pkcs11 p11;
+
+/* The module to load; NULL: libckteec. Before the first pkcs11_open(). */
+void pkcs11_module(const char *file);
+/*
+ * A read-write session of a user with our token; one for all, counted.
+ * err->skip "no-pkcs11", "no-token".
+ */
+int pkcs11_open(ck *session, struct error *err);
+/* The last one destroys what the token holds. */
+void pkcs11_close(void);
+/* -EIO: WHAT fails with CKR 0x… */
+int pkcs11_failed(struct error *err, const char *what, ck result);
+
+/*
+ * What the module spends in libteec: its functions, exported by this program,
+ * come before the library's when the module is bound.
+ */
+struct pkcs11_layers {
+	uint64_t invoke_ns, memory_ns;
+	unsigned invokes, allocations;
+};
+extern struct pkcs11_layers pkcs11_layers;
+
+#endif

@@ -1,0 +1,485 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * pkcs11/CALL/pkcs11/none: what a program does with a PKCS #11 module, mostly
+ * an Init and the call itself. By libckteec, OP-TEE's, or the module that
+ * --pkcs11-module names.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "asym_vectors.h"
+#include "clock.h"
+#include "json.h"
+#include "known_answer.h"
+#include "pkcs11.h"
+#include "workload.h"
+
+/* Calls whose layers are told apart, before the samples. */
+enum { LAYER_CALLS = 4, FIND_MAX = 1000, SIGNATURE_BYTES = 64 };
+
+enum call {
+	SESSION_INFO,
+	RANDOM,
+	DIGEST,
+	HMAC,
+	AES_CBC,
+	SIGN_INIT,
+	SIGN,
+	VERIFY,
+	PAIR_SESSION,
+	PAIR_TOKEN,
+	FIND_10,
+	FIND_100,
+};
+
+static const char *const calls[] = {
+	[SESSION_INFO] = "session-info",
+	[RANDOM] = "random-32",
+	[DIGEST] = "digest-sha256",
+	[HMAC] = "hmac-sha256",
+	[AES_CBC] = "aes-128-cbc",
+	[SIGN_INIT] = "sign-init",
+	[SIGN] = "sign-p256",
+	[VERIFY] = "verify-p256",
+	[PAIR_SESSION] = "keypair-session",
+	[PAIR_TOKEN] = "keypair-token",
+	[FIND_10] = "find-10",
+	[FIND_100] = "find-100",
+	NULL,
+};
+
+/* RFC 4231, 4.5; SP 800-38A, F.2.1; FIPS 180-4, "abc". */
+static const char *const secrets[] = {
+	[HMAC] = "0102030405060708090a0b0c0d0e0f10111213141516171819",
+	[AES_CBC] = "2b7e151628aed2a6abf7158809cf4f3c",
+};
+static const char *const messages[] = {
+	[HMAC] = "cdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcd"
+		 "cdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcd",
+	[AES_CBC] = "6bc1bee22e409f96e93d7e117393172a",
+	[DIGEST] = "616263",
+};
+static const char *const answers[] = {
+	[HMAC] = "82558a389a443c0ea4cc819899f2083a"
+		 "85f0faa3e578f8077a2e3ff46729665b",
+	[AES_CBC] = "7649abac8119b246cee98e9b12e9197d",
+	[DIGEST] = "ba7816bf8f01cfea414140de5dae2223"
+		   "b00361a396177a9cb410ff61f20015ad",
+};
+
+struct p11_case {
+	struct pool *pool;
+	enum call call;
+	bool opened, pair, key;
+	ck session, public_key, private_key, secret;
+	uint8_t in[64], out[256];
+	size_t in_len;
+	ck out_len;
+	const char *checked_by;
+	uint64_t total_ns;
+	struct pkcs11_layers layers;
+};
+
+static unsigned char yes = 1, no;
+/* The object identifier of P-256. */
+static uint8_t p256[] = { 6, 8, 0x2a, 0x86, 0x48, 0xce, 0x3d, 3, 1, 7 };
+
+static int p11_parse(struct bench_case *c, struct pool *pool, struct error *err)
+{
+	int ret = case_choice(c->algorithm_name, calls, "a CALL", err);
+
+	(void)pool;
+	if (ret >= 0)
+		ret = case_need_backend(c, err);
+	if (!ret && strcmp(c->backend_name, "pkcs11"))
+		ret = error_set(err, -EINVAL,
+				"workload pkcs11 is for backend pkcs11 only");
+	if (!strncmp(c->algorithm_name, "keypair", 7))
+		c->loops_max = 1; /* each sample is one of a distribution */
+	return ret ? ret : case_need_no_parameters(c, err);
+}
+
+static ck make_pair(struct p11_case *k, unsigned char *in_token)
+{
+	struct ck_attribute public[] = { { CKA_EC_PARAMS, p256, sizeof(p256) },
+					 { CKA_VERIFY, &yes, 1 },
+					 { CKA_TOKEN, in_token, 1 } };
+	struct ck_attribute private[] = { { CKA_SIGN, &yes, 1 },
+					  { CKA_PRIVATE, &yes, 1 },
+					  { CKA_TOKEN, in_token, 1 } };
+	struct ck_mechanism how = { CKM_EC_KEY_PAIR_GEN, NULL, 0 };
+
+	return p11.generate_pair(k->session, &how, public, 3, private, 3,
+				 &k->public_key, &k->private_key);
+}
+
+static void drop_pair(struct p11_case *k)
+{
+	if (!k->pair)
+		return;
+	p11.destroy(k->session, k->public_key);
+	p11.destroy(k->session, k->private_key);
+	k->pair = false;
+}
+
+static ck make_secret(struct p11_case *k, ck type, uint8_t *value, size_t len)
+{
+	ck class = CKO_SECRET_KEY;
+	struct ck_attribute list[] = {
+		{ CKA_CLASS, &class, sizeof(class) },
+		{ CKA_KEY_TYPE, &type, sizeof(type) },
+		{ CKA_TOKEN, &no, 1 },
+		{ type == CKK_AES ? CKA_ENCRYPT : CKA_SIGN, &yes, 1 },
+		{ CKA_VALUE, value, len },
+	};
+
+	return p11.create(k->session, list, 5, &k->secret);
+}
+
+static ck make_things(struct p11_case *k)
+{
+	uint8_t value[64] = { 1 };
+	ck res = 0;
+
+	switch (k->call) {
+	case HMAC:
+	case AES_CBC:
+		return make_secret(k,
+				   k->call == HMAC ? CKK_GENERIC_SECRET :
+						     CKK_AES,
+				   value,
+				   vector_bytes(value, sizeof(value),
+						secrets[k->call]));
+	case SIGN_INIT:
+	case SIGN:
+	case VERIFY:
+		memset(k->in, 0x5a, 32);
+		k->in_len = 32;
+		res = make_pair(k, &no);
+		k->pair = !res;
+		return res;
+	case FIND_10:
+	case FIND_100:
+		for (int i = 0; !res && i < (k->call == FIND_10 ? 10 : 100);
+		     i++)
+			res = make_secret(k, CKK_AES, value, 16);
+		return res;
+	case SESSION_INFO:
+	case RANDOM:
+	case DIGEST:
+	case PAIR_SESSION:
+	case PAIR_TOKEN:
+		break;
+	}
+	return 0;
+}
+
+static int p11_prepare(struct bench_case *c, struct pool *pool,
+		       struct error *err)
+{
+	struct p11_case *k = c->state;
+	int ret = pkcs11_open(&k->session, err);
+	ck res;
+
+	if (ret)
+		return ret;
+	k->opened = true;
+	k->pool = pool;
+	k->call = (enum call)case_choice(c->algorithm_name, calls, "", NULL);
+	if (k->call < SIGN_INIT && messages[k->call])
+		k->in_len =
+			vector_bytes(k->in, sizeof(k->in), messages[k->call]);
+	res = make_things(k);
+	return res ? pkcs11_failed(err, "make what the call needs", res) : 0;
+}
+
+static ck end_signing(struct p11_case *k)
+{
+	k->out_len = sizeof(k->out);
+	return p11.sign(k->session, k->in, k->in_len, k->out, &k->out_len);
+}
+
+static ck sign(struct p11_case *k, ck mechanism, ck key)
+{
+	struct ck_mechanism how = { mechanism, NULL, 0 };
+	ck res = p11.sign_init(k->session, &how, key);
+
+	return res || k->call == SIGN_INIT ? res : end_signing(k);
+}
+
+static ck verify(struct p11_case *k)
+{
+	struct ck_mechanism how = { CKM_ECDSA, NULL, 0 };
+	ck res = p11.verify_init(k->session, &how, k->public_key);
+
+	return res ? res :
+		     p11.verify(k->session, k->in, k->in_len, k->out,
+				SIGNATURE_BYTES);
+}
+
+static ck find_all(struct p11_case *k)
+{
+	static ck found[FIND_MAX];
+	ck type = CKK_AES, res;
+	struct ck_attribute like = { CKA_KEY_TYPE, &type, sizeof(type) };
+
+	k->out_len = 0;
+	res = p11.find_init(k->session, &like, 1);
+	if (!res)
+		res = p11.find(k->session, found, FIND_MAX, &k->out_len);
+	return res ? res : p11.find_final(k->session);
+}
+
+static ck call_once(struct p11_case *k)
+{
+	uint8_t iv[16];
+	struct ck_mechanism cbc = { CKM_AES_CBC, iv, sizeof(iv) };
+	struct ck_mechanism sha = { CKM_SHA256, NULL, 0 };
+	ck res;
+
+	switch (k->call) {
+	case SESSION_INFO:
+		return p11.session_info(k->session, k->out);
+	case RANDOM:
+		return p11.random(k->session, k->out, 32);
+	case DIGEST:
+		k->out_len = sizeof(k->out);
+		res = p11.digest_init(k->session, &sha);
+		return res ? res :
+			     p11.digest(k->session, k->in, k->in_len, k->out,
+					&k->out_len);
+	case HMAC:
+		return sign(k, CKM_SHA256_HMAC, k->secret);
+	case AES_CBC:
+		for (uint8_t i = 0; i < 16; i++)
+			iv[i] = i;
+		k->out_len = sizeof(k->out);
+		res = p11.encrypt_init(k->session, &cbc, k->secret);
+		return res ? res :
+			     p11.encrypt(k->session, k->in, k->in_len, k->out,
+					 &k->out_len);
+	case SIGN_INIT:
+	case SIGN:
+		return sign(k, CKM_ECDSA, k->private_key);
+	case VERIFY:
+		return verify(k);
+	case PAIR_SESSION:
+	case PAIR_TOKEN:
+		res = make_pair(k, k->call == PAIR_TOKEN ? &yes : &no);
+		k->pair = !res;
+		return res;
+	case FIND_10:
+	case FIND_100:
+		break;
+	}
+	return find_all(k);
+}
+
+/* Before every run: one loop, of what must be ended or is used up. */
+static int p11_ready(void *state, uint32_t loops, struct error *err)
+{
+	struct p11_case *k = state;
+	ck res = 0;
+
+	(void)loops;
+	if (k->call == PAIR_SESSION || k->call == PAIR_TOKEN)
+		drop_pair(k);
+	if (k->call == VERIFY && !k->key) { /* a signature to verify */
+		res = sign(k, CKM_ECDSA, k->private_key);
+		k->key = !res;
+	}
+	return res ? pkcs11_failed(err, "sign", res) : 0;
+}
+
+static int p11_run(void *state, uint32_t loops, uint32_t repeat,
+		   struct error *err)
+{
+	struct p11_case *k = state;
+	ck res = 0;
+
+	(void)repeat;
+	for (uint32_t i = 0; !res && i < loops; i++) {
+		/* One that was begun must be ended before the next. */
+		if (k->call == SIGN_INIT && i)
+			res = end_signing(k);
+		if (!res)
+			res = call_once(k);
+	}
+	return res ? pkcs11_failed(err, calls[k->call], res) : 0;
+}
+
+/* A signature over in, which libcrypto must take, and refuse altered. */
+static int check_signature(struct p11_case *k, struct error *err)
+{
+	const struct backend *openssl = backend_by_name("openssl");
+	uint8_t point[80];
+	struct ck_attribute want = { CKA_EC_POINT, point, sizeof(point) };
+	ck res = p11.get(k->session, k->public_key, &want, 1);
+	struct asym_job job = { .alg = asym_by_name("ecdsa-p256"),
+				.use = ASYM_VERIFY,
+				.key_len = 64,
+				.in_len = k->in_len,
+				.out_len = SIGNATURE_BYTES };
+	struct desk *desk;
+	int ret = 0;
+
+	/* An OCTET STRING with an uncompressed point. */
+	if (res || want.len != 67 || point[2] != 4)
+		return pkcs11_failed(err, "tell a public key", res);
+	if (pool_desk(k->pool, openssl, DESK_ASYM, ASYM_BUFFER_BYTES, &desk,
+		      NULL))
+		return 0;
+	desk->owner = NULL;
+	job.in = &desk->in;
+	job.out = &desk->out;
+	memcpy(desk->in.data, k->in, k->in_len);
+	memcpy(desk->in.data + ASYM_KEY_AT, point + 3, 64);
+	memcpy(desk->out.data, k->out, SIGNATURE_BYTES);
+	for (int i = 0; !ret && i < ASYM_STEPS; i++)
+		ret = openssl->asym_step(desk->session, &job, (enum asym_step)i,
+					 err);
+	if (ret)
+		return known_answer_wrong(err, "a wrong signature by the "
+					       "PKCS #11 module");
+	k->checked_by = openssl->name;
+	return 0;
+}
+
+static int p11_check(void *state, struct error *err)
+{
+	struct p11_case *k = state;
+	uint8_t want[64];
+	size_t len;
+	ck res = 0;
+
+	switch (k->call) {
+	case DIGEST:
+	case HMAC:
+	case AES_CBC:
+		len = vector_bytes(want, sizeof(want), answers[k->call]);
+		if (k->out_len != len || memcmp(k->out, want, len))
+			return known_answer_wrong(err,
+						  "wrong result of %s by the "
+						  "PKCS #11 module",
+						  calls[k->call]);
+		memset(k->out, 0, len);
+		return 0;
+	case SIGN_INIT:
+		res = end_signing(k);
+		if (res)
+			return pkcs11_failed(err, "sign", res);
+		return check_signature(k, err);
+	case SIGN:
+		return check_signature(k, err);
+	case FIND_10:
+	case FIND_100:
+		/* Those of other cases are found too. */
+		if (k->out_len < (k->call == FIND_10 ? 10 : 100))
+			return known_answer_wrong(err, "%lu objects found",
+						  k->out_len);
+		return 0;
+	case PAIR_SESSION:
+	case PAIR_TOKEN:
+	case SESSION_INFO:
+	case RANDOM:
+	case VERIFY:
+		break;
+	}
+	return 0;
+}
+
+/* Where a few calls spend their time. */
+static int take_layers(struct p11_case *k, struct error *err)
+{
+	int ret = 0;
+
+	memset(&k->layers, 0, sizeof(k->layers));
+	for (int i = 0; !ret && i < LAYER_CALLS; i++) {
+		struct pkcs11_layers before;
+		uint64_t begin;
+
+		ret = p11_ready(k, 1, err);
+		before = pkcs11_layers;
+		begin = clock_now_ns();
+		if (!ret)
+			ret = p11_run(k, 1, 1, err);
+		k->total_ns += clock_now_ns() - begin;
+		k->layers.invoke_ns +=
+			pkcs11_layers.invoke_ns - before.invoke_ns;
+		k->layers.memory_ns +=
+			pkcs11_layers.memory_ns - before.memory_ns;
+		k->layers.invokes += pkcs11_layers.invokes - before.invokes;
+		k->layers.allocations +=
+			pkcs11_layers.allocations - before.allocations;
+		if (!ret)
+			ret = p11_check(k, err);
+	}
+	return ret;
+}
+
+static int p11_verify(void *state, struct error *err)
+{
+	struct p11_case *k = state;
+	ck res;
+	int ret = p11_check(k, err);
+
+	if (!ret && (k->call == PAIR_SESSION || k->call == PAIR_TOKEN)) {
+		memset(k->in, 0x5a, 32);
+		k->in_len = 32;
+		res = sign(k, CKM_ECDSA, k->private_key);
+		ret = res ? pkcs11_failed(err, "sign", res) :
+			    check_signature(k, err);
+	}
+	if (!ret && k->call == VERIFY) {
+		k->out[SIGNATURE_BYTES / 2] ^= 1;
+		res = verify(k);
+		k->out[SIGNATURE_BYTES / 2] ^= 1;
+		if (res != CKR_SIGNATURE_INVALID)
+			ret = known_answer_wrong(err,
+						 "a flipped bit is taken for a "
+						 "right signature by the "
+						 "PKCS #11 module");
+	}
+	return ret ? ret : take_layers(k, err);
+}
+
+static void p11_facts(const void *state, struct json *json)
+{
+	const struct p11_case *k = state;
+
+	json_string_or_null(json, "checked_by", k->checked_by);
+	json_object(json, "layers");
+	json_u64(json, "calls", LAYER_CALLS);
+	json_u64(json, "total_ns", k->total_ns);
+	json_u64(json, "invoke_ns", k->layers.invoke_ns);
+	json_u64(json, "invokes", k->layers.invokes);
+	json_u64(json, "memory_ns", k->layers.memory_ns);
+	json_u64(json, "allocations", k->layers.allocations);
+	json_object_end(json);
+}
+
+static void p11_teardown(void *state)
+{
+	struct p11_case *k = state;
+
+	if (!k->opened)
+		return;
+	drop_pair(k);
+	pkcs11_close();
+}
+
+const struct workload workload_pkcs11 = {
+	.name = "pkcs11",
+	.summary = "a call of a PKCS #11 module, with its Init",
+	.parameters = "none",
+	.state_size = sizeof(struct p11_case),
+	.parse = p11_parse,
+	.prepare = p11_prepare,
+	.ready = p11_ready,
+	.run = p11_run,
+	.verify = p11_verify,
+	.check = p11_check,
+	.facts = p11_facts,
+	.teardown = p11_teardown,
+	.names = NULL,
+};
