@@ -166,15 +166,20 @@ out:
 
 int pkcs11_open(ck *session, struct error *err)
 {
+	const ck flags = CKF_SERIAL_SESSION | CKF_RW_SESSION;
 	int ret = shared_library_load(&module, err);
+	ck res;
 
 	if (!ret && !token.users)
 		ret = make_token(err);
 	if (ret)
 		return ret;
 	token.users++;
-	*session = token.session;
-	return 0;
+	res = p11.open(token.slot, flags, NULL, NULL, session);
+	if (!res)
+		return 0;
+	pkcs11_close();
+	return pkcs11_failed(err, "open a session", res);
 }
 
 void pkcs11_close(void)

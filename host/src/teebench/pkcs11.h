@@ -99,8 +99,8 @@ extern struct pkcs11 p11;
 /* The module to load; NULL: libckteec. Before the first pkcs11_open(). */
 void pkcs11_module(const char *file);
 /*
- * A read-write session of a user with our token; one for all, counted.
- * err->skip "no-pkcs11", "no-token".
+ * A read-write session with our token, its user logged in. An operation that
+ * was begun in it disturbs no other session. err->skip "no-pkcs11", "no-token".
  */
 int pkcs11_open(ck *session, struct error *err);
 /* The last one destroys what the token holds. */
