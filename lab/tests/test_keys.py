@@ -15,6 +15,7 @@ from teemark.findings.rules import judge
 from teemark.findings.subject import subjects
 from teemark.page.blocks import Chart, Table
 from teemark.report.sections.keys import keys as section
+from teemark.report.sections.pkcs11 import pkcs11 as by_layers
 
 P256 = {
     "sign/ecdsa-p256/tee/none": 200e6,
@@ -117,3 +118,36 @@ def test_the_section_has_bars_and_the_distribution_of_key_pairs() -> None:
     assert "a second" in [column.title for column in chart.data.columns]
     assert len(table.rows) == 1
     assert section(subjects([ground({"invoke/none/tee/none": 6e4}).run])) is None
+
+
+def layers(memory: int, invokes: int = 4) -> Ground:
+    told = {"calls": 4, "total_ns": 1000, "invoke_ns": 400, "invokes": invokes, "allocations": 12}
+    times = {"pkcs11/hmac-sha256/pkcs11/none": scattered(250, 0.01)}
+    return Ground.of(run_of(times, layers=told | {"memory_ns": memory}))
+
+
+def test_a_library_that_shares_memory_in_each_call_is_a_cause() -> None:
+    found, ruled_out = keys.pkcs11_memory(layers(560)), keys.pkcs11_memory(layers(90))
+    assert found is not None
+    assert found.status == "found"
+    assert found.costs is not None
+    assert found.costs.value == pytest.approx(0.56)
+    assert "hmac-sha256" in found.claim
+    assert ruled_out is not None
+    assert ruled_out.status == "ruled out"
+    assert keys.pkcs11_memory(layers(560, invokes=0)) is None
+    assert keys.pkcs11_memory(ground(P256)) is None
+
+
+def test_the_layers_of_a_call_add_up_to_it() -> None:
+    made = by_layers(subjects([layers(560).run]))
+    assert made is not None
+    table = made.blocks[1]
+    assert isinstance(table, Table)
+    assert table.rows[0][0] == "hmac-sha256"
+    assert [str(cell) for cell in table.rows[0][2:5]] == [
+        "100\u00a0ns",
+        "140\u00a0ns",
+        "10\u00a0ns",
+    ]
+    assert by_layers(subjects([ground(P256).run])) is None

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from teemark.base import fmt
-from teemark.base.finding import Finding
+from teemark.base.finding import Finding, Share
 from teemark.base.work import DERIVE, EMPTY_CALL, KEY_STEPS, KEYGEN, SIGN
 from teemark.findings.ground import SAME, Ground, figure, not_checked, sure
 from teemark.model.decide import above, within
@@ -20,6 +20,8 @@ SIGNATURES = (
     ("rsa-3072", "crt"),
 )
 """Which signature the first sentence is about: the first that was measured on both sides."""
+MEMORY = 0.1
+"""A larger share of a PKCS #11 call than this in sharing memory is a cause."""
 WAY = 0.01
 """A call whose way into the TEE is a smaller share than this is all computing."""
 
@@ -177,4 +179,33 @@ def says_and_does(ground: Ground) -> Finding | None:
         evidence="TEE_IsAlgorithmSupported, and the operations themselves, in a session that is "
         "thrown away when its TA ends.",
         remedy="Try an algorithm on the board before relying on it.",
+    )
+
+
+def pkcs11_memory(ground: Ground) -> Finding | None:
+    """A PKCS #11 library that shares memory anew in each call: the call that it costs most of."""
+    shares = {
+        one.work: one.case.layers.memory_ns / one.case.layers.total_ns
+        for one in ground.run.sound
+        if one.case.layers is not None and one.case.layers.invokes and one.case.layers.total_ns
+    }
+    if not shares:
+        return None
+    worst = max(shares, key=lambda work: shares[work])
+    share, name = shares[worst], worst.algorithm
+    found = share > MEMORY
+    return Finding(
+        key="pkcs11-memory",
+        topic="cause",
+        status="found" if found else "ruled out",
+        claim="The PKCS #11 library allocates memory to share with the TEE anew in each call: "
+        f"{fmt.percent(share)} of {name}."
+        if found
+        else "",
+        evidence=f"Time in TEEC_AllocateSharedMemory, TEEC_RegisterSharedMemory and "
+        f"TEEC_ReleaseSharedMemory: {fmt.percent(share)} of {worst.key}.",
+        remedy="Send larger pieces; a library that keeps its buffers would save all of it."
+        if found
+        else "",
+        costs=Share(share, f"a call of {name}") if found else None,
     )

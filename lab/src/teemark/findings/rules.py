@@ -30,6 +30,7 @@ RULES: tuple[Rule, ...] = (
     keys.signature_cost,
     keys.handshake,
     keys.rsa_of_any_size,
+    keys.pkcs11_memory,
     keys.key_kept,
     keys.says_and_does,
     call.empty_call,

@@ -19,6 +19,7 @@ from teemark.report.sections.left_out import left_out
 from teemark.report.sections.machine import machine
 from teemark.report.sections.method import method
 from teemark.report.sections.offload import offload
+from teemark.report.sections.pkcs11 import pkcs11
 from teemark.report.sections.throughput import throughput
 from teemark.report.sections.timeline import timeline
 from teemark.report.sections.trace import traced
@@ -33,6 +34,7 @@ SECTIONS: tuple[SectionFunction, ...] = (
     seed_tables,
     timeline,
     keys,
+    pkcs11,
     calls,
     throughput,
     offload,
