@@ -148,6 +148,6 @@ def test_the_layers_of_a_call_add_up_to_it() -> None:
     assert [str(cell) for cell in table.rows[0][2:5]] == [
         "100\u00a0ns",
         "140\u00a0ns",
-        "10\u00a0ns",
+        "10.0\u00a0ns",
     ]
     assert by_layers(subjects([ground(P256).run])) is None
