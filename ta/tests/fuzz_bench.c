@@ -114,6 +114,7 @@ static bool is_answer(TEE_Result res)
 	case TEE_ERROR_NOT_SUPPORTED:
 	case TEE_ERROR_OUT_OF_MEMORY:
 	case TEE_ERROR_SHORT_BUFFER:
+	case TEE_ERROR_SIGNATURE_INVALID:
 		return true;
 	default:
 		return false;
