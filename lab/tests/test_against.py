@@ -20,8 +20,8 @@ from teemark.studies.against import ORDER, Held, choose, hold, judge
 from teemark.studies.measured import exactly
 from test_seed_tables import DOCUMENTS, made_up, made_up_lines
 
-FLOOR = ("rpi3-small-messages", "floor", "Minimum execution time", "value")
-"""In µs; a made-up run takes 100.002, give or take 1 %."""
+SWITCH = ("rpi3-small-messages", "metrics", "Context Switch Overhead", "Value")
+"""In µs; a made-up run takes 2,197.152, give or take 1 %."""
 
 MOST = ("rpi3-small-messages", "metrics", "Max Throughput", "Value")
 STABLE = ("rpi3-small-messages", "memory", "Stable file size", "Fixed Behavior")
@@ -44,35 +44,35 @@ def put(tmp_path: Path) -> Callable[..., str]:
 
 
 def verdict_on(reference: Reference, text: str, **changes: Any) -> Held:
-    """Of the floor, had the document printed that."""
-    changed = reference.changed(FLOOR, text)
-    (subject,) = subjects([made_up(FLOOR[0], **changes)])
-    held = hold(subject, changed.documents[FLOOR[0]], changed).held
-    return next(one for one in held if one.figure.key == FLOOR)
+    """The verdict on a context switch, had the document printed that."""
+    changed = reference.changed(SWITCH, text)
+    (subject,) = subjects([made_up(SWITCH[0], **changes)])
+    held = hold(subject, changed.documents[SWITCH[0]], changed).held
+    return next(one for one in held if one.figure.key == SWITCH)
 
 
 @pytest.mark.parametrize(
     ("text", "verdict"),
     [
-        ("50", "worse"),
-        ("96", "worse"),
-        ("100", "same"),
-        ("100.0", "same"),
-        ("104", "better"),
-        ("400.0", "better"),
+        ("1100", "worse"),
+        ("2109", "worse"),
+        ("2197", "same"),
+        ("2197.0", "same"),
+        ("2285", "better"),
+        ("8788.0", "better"),
     ],
 )
 def test_a_time_is_judged_by_its_interval(reference: Reference, text: str, verdict: str) -> None:
     one = verdict_on(reference, text, spread=0.002)
     assert one.verdict == verdict
     assert one.ratio is not None
-    assert one.ratio == pytest.approx(100 / float(text), rel=0.003)
+    assert one.ratio == pytest.approx(2197 / float(text), rel=0.003)
     assert one.interval is not None
     assert one.interval.low <= one.ratio <= one.interval.high
 
 
 def test_what_is_too_near_is_undecided_and_says_what_would_decide(reference: Reference) -> None:
-    one = verdict_on(reference, "105", spread=0.2)
+    one = verdict_on(reference, "2307", spread=0.2)
     assert one.verdict == "undecided"
     assert one.more is not None
     assert one.more > 0
@@ -80,7 +80,7 @@ def test_what_is_too_near_is_undecided_and_says_what_would_decide(reference: Ref
 
 def test_a_printed_figure_is_all_that_rounds_to_it(reference: Reference) -> None:
     """1 µs is 0.5 to 1.5, 1.0 µs is 0.95 to 1.05; "about" allows a whole unit of the last digit."""
-    assert reference.get(*FLOOR).corrected_unit == "µs"
+    assert reference.get(*SWITCH).corrected_unit == "µs"
     cases: tuple[tuple[Literal["=", "~"], str, float, str], ...] = (
         ("=", "100", 100.5, "same"),
         ("=", "100", 101.4, "same"),
@@ -93,7 +93,7 @@ def test_a_printed_figure_is_all_that_rounds_to_it(reference: Reference) -> None
         ("~", "1", 0.4, "same"),
     )
     for relation, text, us, verdict in cases:
-        printed = reference.changed(FLOOR, text).get(*FLOOR)
+        printed = reference.changed(SWITCH, text).get(*SWITCH)
         printed = msgspec.structs.replace(printed, relation=relation)
         one = judge(Held(printed, "undecided", exactly(us * 1e-6)))
         assert one.verdict == verdict, (relation, text, us)
@@ -138,7 +138,7 @@ def test_a_mean_needs_the_runs_mean_on_the_same_side(reference: Reference) -> No
 def test_the_same_takes_the_mean_where_the_document_has_one(
     reference: Reference, mean: float, verdict: str
 ) -> None:
-    figure = reference.get(*FLOOR)
+    figure = reference.get(*SWITCH)
     printed = figure.base.mid
     value = replace(exactly(printed), mean=mean * printed)
     one = judge(Held(figure, "undecided", value, mean=True))
@@ -157,7 +157,7 @@ def test_every_set(put: Callable[..., str], capsys: pytest.CaptureFixture[str], 
     assert bool(found["forced"]) == emulated["emulated"]
     places = [ORDER.index(one["verdict"]) for one in found["figures"]]
     assert places == sorted(places)
-    assert len(set(places)) > 2
+    assert len(set(places)) > 1
     for one in found["figures"]:
         if one["verdict"] == "not compared":
             assert one["reason"]

@@ -24,7 +24,7 @@ from teemark.audit.rule import (
     tested,
 )
 from teemark.audit.words import amount, listed
-from teemark.reference.span import Span, evaluate, exact
+from teemark.reference.span import Span, exact, on_spans
 
 STATISTIC = re.compile(
     r"\b(?:min|max|minimum|maximum|median|p\d\d|st(?:andar)?d?[. -]*dev\w*|sd|deviation|cv)\b"
@@ -433,21 +433,22 @@ def _equation(text: str, line: int, left: list[Number], result: Number) -> Itera
         return
     unit = result.unit
     for scaled in (True, False):  # with the units of all, or as bare digits in the result's unit
-        names = {
-            f"n{index}": one.printed[1] if scaled else _bare(one)
-            for index, one in enumerate(left[first:])
-        }
+        spans = [one.printed[1] if scaled else _bare(one) for one in left[first:]]
         try:
-            value = evaluate(formula, names)
-        except (ZeroDivisionError, SyntaxError, KeyError):
+            value = on_spans(formula, lambda node, spans=spans: spans[_number(node)])  # type: ignore[misc]
+        except (ZeroDivisionError, ValueError):
             return
         wanted = result.printed[1] if scaled else _bare(result)
         if fits(value, wanted):
             yield Tested(None, line=line)
             return
     shown = text[left[first].start : result.end]
-    bare = evaluate(formula, {f"n{i}": _bare(one) for i, one in enumerate(left[first:])})
-    yield Tested(None, f"“{shown}”: it is {amount(bare, '')}{f' {unit}' if unit else ''}.", line)
+    yield Tested(None, f"“{shown}”: it is {amount(value, '')}{f' {unit}' if unit else ''}.", line)
+
+
+def _number(node: ast.expr) -> int:
+    """The place of n0, n1, …; ValueError for anything else."""
+    return int(ast.unparse(node).removeprefix("n"))
 
 
 def _bare(one: Number) -> Span:

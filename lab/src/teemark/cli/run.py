@@ -310,6 +310,8 @@ def _short(path: Path) -> str:
 
 
 def _summary(outcome: Outcome, subject: Subject, html: Path) -> dict[str, object]:
+    import msgspec
+
     from teemark.studies.answers import answers
 
     run = subject.run
@@ -353,15 +355,6 @@ def _summary(outcome: Outcome, subject: Subject, html: Path) -> dict[str, object
             }
             for cost in subject.models.costs
         ],
-        "answers": [
-            {
-                "key": answer.key,
-                "outcome": answer.outcome,
-                "claim": answer.claim,
-                "evidence": answer.evidence,
-                "advice": answer.advice or None,
-            }
-            for answer in answers(subject)
-        ],
+        "answers": [msgspec.to_builtins(answer) for answer in answers(subject)],
         "findings": subject.findings,
     }

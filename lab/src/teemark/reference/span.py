@@ -81,9 +81,10 @@ SIGNS: Mapping[type[ast.operator], Callable[[Any, Any], Any]] = {
 }
 
 
-def evaluate(node: ast.expr, names: Mapping[str, Span]) -> Span:
-    """A sum, difference, product or quotient of named spans. KeyError for anything else."""
+def on_spans(node: ast.expr, leaf: Callable[[ast.expr], Span]) -> Span:
+    """A sum, difference, product or quotient of what `leaf` makes of all other expressions."""
     if isinstance(node, ast.BinOp) and type(node.op) in SIGNS:
-        result: Span = SIGNS[type(node.op)](evaluate(node.left, names), evaluate(node.right, names))
+        sides = on_spans(node.left, leaf), on_spans(node.right, leaf)
+        result: Span = SIGNS[type(node.op)](*sides)
         return result
-    return names[node.id if isinstance(node, ast.Name) else ""]
+    return leaf(node)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from teemark.findings.subject import Subject
     from teemark.model.models import Cost
 
-_MARKS = {"yes": "=", "no": "≠", "undecided": "?", "not measured": "?"}
+_MARKS = {"found": "=", "ruled out": "≠", "undecided": "?", "not checked": "?"}
 """Before what a seed document concludes."""
 
 
@@ -35,7 +35,7 @@ def show(subject: Subject) -> None:
     tables = (_table(subject), _calls(subject))
     terminal.show(console, [table for table in tables if table is not None])
     for answer in answers(subject):
-        paragraph(console, f"{_MARKS[answer.outcome]} {answer.sentence}")
+        paragraph(console, f"{_MARKS[answer.status]} {answer.claim}")
     causes = [one for one in ranked(subject.findings) if one.topic == "cause"]
     for number, finding in enumerate(causes[:DEAREST], 1):
         paragraph(console, f"{number} {finding.claim}")

@@ -14,6 +14,7 @@ from teemark.reference.data import load
 from teemark.studies import declared
 from teemark.studies.declared import SEED_PLANS
 from teemark.studies.measured import Lookup
+from teemark.studies.mistakes import mistaken
 from teemark.studies.table import blocks, said
 
 _INTRO = (
@@ -42,7 +43,7 @@ def _of(subject: Subject) -> list[Block]:
     except ConfigError as error:
         return [Paragraph((f"The published figures can't be shown: {error.message}.",))]
     lookup = Lookup(subject)
-    left = list(audit_published(reference, plan))
+    left = [*audit_published(reference, plan), *mistaken(reference, plan)]
     made: list[Block] = []
     for table in declared.load(plan):
         here = [

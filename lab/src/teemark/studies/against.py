@@ -251,7 +251,7 @@ def ratio(one: Held) -> str:
 def measured(one: Held) -> str:
     """The run's median in the unit of the document, or a smaller one."""
     assert one.value is not None
-    factor, unit = unit_for(one.figure.corrected_unit, one.value.median)
+    factor, unit = unit_for(one.figure.corrected_unit)
     return number(one.value.median * factor) + unit
 
 

@@ -6,11 +6,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Literal
 
 from teemark.base import fmt
 from teemark.base.errors import ConfigError
+from teemark.base.finding import Finding, Status
 from teemark.findings.subject import Subject
 from teemark.model.decide import Answer, more, within
 from teemark.page import figures
@@ -21,31 +21,25 @@ from teemark.studies.measured import Lookup, NotKnown, Value
 
 Outcome = Answer | Literal["not measured"]
 
-HEADS: Mapping[Outcome, str] = {
+_HEADS: Mapping[Outcome, str] = {
     "yes": "Holds here",
     "no": "Does not hold here",
     "undecided": "Undecided here",
     "not measured": "Not measured here",
 }
+_STATUS: Mapping[Outcome, Status] = {
+    "yes": "found",
+    "no": "ruled out",
+    "undecided": "undecided",
+    "not measured": "not checked",
+}
+
+EMULATOR = "an emulated board can't give it: its times say nothing about hardware"
+COUNTED = "this board counts instructions, and the answer needs time: caches, disks and waiting"
 
 
-@dataclass(frozen=True, slots=True)
-class Answered:
-    """A conclusion of a document, and what the figures of a run say to it."""
-
-    key: str
-    outcome: Outcome
-    claim: str
-    evidence: str
-    advice: str
-
-    @property
-    def sentence(self) -> str:
-        return f"{HEADS[self.outcome]}: {self.claim}."
-
-
-def answers(subject: Subject) -> tuple[Answered, ...]:
-    """Of a run of a seed plan, all conclusions of its document, in its order; else none."""
+def answers(subject: Subject) -> tuple[Finding, ...]:
+    """All conclusions of the document whose plan was run, in its order; none for other plans."""
     plan = subject.run.plan
     if plan not in declared.SEED_PLANS:
         return ()
@@ -57,7 +51,7 @@ def answers(subject: Subject) -> tuple[Answered, ...]:
     return tuple(_answer(one, lookup) for one in conclusions)
 
 
-def _answer(conclusion: Conclusion, lookup: Lookup) -> Answered:
+def _answer(conclusion: Conclusion, lookup: Lookup) -> Finding:
     """One figure that contradicts is enough for "no"; "yes" needs them all."""
     checked = [_checked(check, lookup) for check in conclusion.checks]
     found = {outcome for outcome, _, _ in checked}
@@ -67,10 +61,16 @@ def _answer(conclusion: Conclusion, lookup: Lookup) -> Answered:
     elif found == {"yes"}:
         outcome = "yes"
     else:
-        outcome = "not measured" if found == {"not measured"} else "undecided"
-    advice = conclusion.advice if outcome in ("yes", "no") else _needs(checked)
-    said = " ".join(dict.fromkeys(words for _, words, _ in checked))
-    return Answered(conclusion.key, outcome, conclusion.claim, said, advice)
+        outcome = "undecided" if found - {"not measured"} else "not measured"
+    said = " ".join(dict.fromkeys(words for _, words, _ in checked)) or f"{conclusion.why}."
+    return Finding(
+        key=conclusion.key,
+        topic="conclusion",
+        status=_STATUS[outcome],
+        claim=f"{_HEADS[outcome]}: {conclusion.claim}.",
+        evidence=said,
+        remedy=conclusion.advice if outcome in ("yes", "no") else _needs(checked),
+    )
 
 
 Needs = int | None | Literal["", "some"]
@@ -90,6 +90,11 @@ def _needs(checked: list[tuple[Outcome, str, Needs]]) -> str:
 
 def _checked(check: Check, lookup: Lookup) -> tuple[Outcome, str, Needs]:
     """What a figure says, in words, and what would decide it."""
+    subject = lookup.subject
+    timed = check.figure.timed or check.hardware
+    if subject.emulated and timed and (check.hardware or not subject.icount):
+        reason = COUNTED if subject.icount else EMULATOR
+        return "not measured", f"{reason[:1].upper()}{reason[1:]}.", ""
     try:
         value = check.figure(lookup)
     except NotKnown as why:
@@ -97,6 +102,7 @@ def _checked(check: Check, lookup: Lookup) -> tuple[Outcome, str, Needs]:
         return "not measured", reason[:1].upper() + reason[1:], ""
     run = lookup.subject.run
     said = check.says.replace("{figure}", _figure(run, value, check.unit))
+    said += _beside(lookup, check, value)
     if isinstance(value, str) or check.equals:
         shown = value if isinstance(value, str) else str(value.median)
         if shown in check.open:
@@ -111,6 +117,20 @@ def _checked(check: Check, lookup: Lookup) -> tuple[Outcome, str, Needs]:
     if value.samples is not None:
         needs = more(value.known, thresholds, value.samples)
     return outcome, f"{said} ({bounds}).", needs
+
+
+def _beside(lookup: Lookup, check: Check, value: Value | str) -> str:
+    """The document's own figure, and ours as a multiple of it."""
+    run = lookup.subject.run
+    if check.published is None or isinstance(value, str):
+        return ""
+    printed = check.published(lookup)
+    if isinstance(printed, str) or (run.icount and check.unit == "time"):
+        return ""
+    text = f", where {run.plan} has {_WRITTEN[check.unit](run, printed.median)}"
+    if check.unit == "points" or printed.median <= 0:
+        return text
+    return f"{text}: {fmt.digits(value.median / printed.median)} times as much here"
 
 
 def _figure(run: RunData, value: Value | str, unit: Unit) -> str:

@@ -71,6 +71,25 @@ class Check:
     equals: str
     open: tuple[str, ...]
     unit: Unit
+    published: Formula | None
+    """The document's own figure for it."""
+    hardware: bool
+    """An emulated board can't give it, not even by counting instructions."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mistake:
+    """What a document says against itself and only a reader of it knows: a figure made of its own
+    figures that would have to be between `low` and `high`, and isn't."""
+
+    key: str
+    table: str
+    says: str
+    figure: Formula
+    low: float
+    high: float
+    unit: str
+    severity: Literal["error", "caution"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +100,8 @@ class Conclusion:
     claim: str
     checks: tuple[Check, ...]
     advice: str
+    why: str
+    """Why nothing here can answer it."""
 
 
 class _Row(Struct, frozen=True, forbid_unknown_fields=True):
@@ -130,6 +151,8 @@ class _Check(Struct, frozen=True, forbid_unknown_fields=True):
     equals: str = ""
     open: tuple[str, ...] = ()
     unit: Unit = "times"
+    published: str = ""
+    hardware: bool = False
     words: Names = field(name="with", default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -143,17 +166,30 @@ class _Check(Struct, frozen=True, forbid_unknown_fields=True):
 class _Answer(Struct, frozen=True, forbid_unknown_fields=True):
     key: str
     claim: str
-    checks: tuple[_Check, ...]
+    checks: tuple[_Check, ...] = ()
     advice: str = ""
+    why: str = ""
 
     def __post_init__(self) -> None:
-        if not self.checks:
-            raise Wrong("nothing is checked", key="checks")
+        if bool(self.checks) == bool(self.why):
+            raise Wrong("it needs checks, or else why there are none", key="checks")
+
+
+class _Mistake(Struct, frozen=True, forbid_unknown_fields=True):
+    key: str
+    table: str
+    says: str
+    printed: str
+    low: float = -math.inf
+    high: float = math.inf
+    unit: str = "factor"
+    severity: Literal["error", "caution"] = "error"
 
 
 class _File(Struct, frozen=True, forbid_unknown_fields=True):
     tables: tuple[_Table, ...]
     answers: tuple[_Answer, ...] = ()
+    mistakes: tuple[_Mistake, ...] = ()
     let: Names = {}
 
     def __post_init__(self) -> None:
@@ -175,9 +211,25 @@ def conclusions(document: str) -> tuple[Conclusion, ...]:
             one.claim,
             tuple(_check(check, words, f"{path}: {one.key}") for check in one.checks),
             one.advice,
+            one.why,
         )
         for one in file.answers
     )
+
+
+def mistakes(document: str) -> tuple[Mistake, ...]:
+    """What the document says against itself."""
+    file, words, path = _read(document)
+    made = []
+    for one in file.mistakes:
+        where = f"{path}: {one.key}"
+        formula = Formula.parse(_filled(one.printed, words, where), where)
+        made.append(
+            Mistake(
+                one.key, one.table, one.says, formula, one.low, one.high, one.unit, one.severity
+            )
+        )
+    return tuple(made)
 
 
 def _check(declared: _Check, words: Names, where: str) -> Check:
@@ -191,6 +243,10 @@ def _check(declared: _Check, words: Names, where: str) -> Check:
         declared.equals,
         declared.open,
         declared.unit,
+        Formula.parse(_filled(declared.published, here, where), where)
+        if declared.published
+        else None,
+        declared.hardware,
     )
 
 

@@ -13,6 +13,10 @@
     done_by(CASE)                        who did the work, by the evidence
     rate_by(OUTCOME, WORK, PARAMETERS)   of the kernel's fastest driver proven to be that
     driver_by(OUTCOME, WORK, PARAMETERS, WHAT)   its `name` or `priority`
+    timeline(STEP, WHAT)                 of one recorded pass without opening and closing: `cpu` and
+                                         `elapsed` seconds, their quotient `share`, or `switches`
+    published(TABLE, ROW, COLUMN)        what the document printed, its unit put right
+    constant(NAME)                       a number of reference/constants.csv
     max(…)                               the largest of those that are known
 
 and numbers with + - * / between them.
@@ -22,13 +26,15 @@ from __future__ import annotations
 
 import ast
 import inspect
-import operator
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from teemark.base.errors import ConfigError
-from teemark.studies.measured import Lookup, NotKnown, TeehashReport, Value, metric
+from teemark.reference.data import Reference
+from teemark.reference.span import SIGNS, Span, exact, on_spans
+from teemark.studies.measured import Lookup, NotKnown, TeehashReport, Value, exactly, metric
 
 _FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     "time": Lookup.time,
@@ -45,20 +51,27 @@ _FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     "done_by": Lookup.done_by,
     "rate_by": Lookup.rate_by,
     "driver_by": Lookup.driver_by,
+    "timeline": Lookup.timeline,
+    "published": Lookup.published,
+    "constant": Lookup.constant,
 }
 
-_OPERATORS: Mapping[type[ast.operator], Callable[[Any, Any], Any]] = {
-    ast.Add: operator.add,
-    ast.Sub: operator.sub,
-    ast.Mult: operator.mul,
-    ast.Div: operator.truediv,
-}
+_TIMED = re.compile(
+    r"\b(?:time|rate|inside|per_byte|rate_by|timeline)\(|_time\b|\bfirst\.|utilization|latency|"
+    r"run_queue|hash_rate|empty_call|io_to_compute"
+)
+"""Formulas that have this are of times; all others are of counts, sizes and facts."""
 
 
 @dataclass(frozen=True, slots=True)
 class Formula:
     text: str
     body: ast.expr
+
+    @property
+    def timed(self) -> bool:
+        """Whether it is of times, which on an emulated board are the emulator's."""
+        return bool(_TIMED.search(self.text))
 
     @classmethod
     def parse(cls, text: str, where: str) -> Formula:
@@ -77,10 +90,26 @@ class Formula:
     def __call__(self, lookup: Lookup) -> Value | str:
         """NotKnown says why there is none."""
         try:
-            value: Value | str = _evaluate(self.body, lambda call: _asked(lookup, call))
+            value: Value | str | float = _evaluate(self.body, lambda call: _asked(lookup, call))
         except ZeroDivisionError:
             raise NotKnown("it would be divided by zero") from None
-        return value
+        return exactly(value) if isinstance(value, int | float) else value
+
+    def printed(self, reference: Reference, document: str) -> Span:
+        """Its value by what a document printed, with the rounding of all its figures. It may have
+        published(), constant() and numbers only; KeyError for anything else."""
+
+        def leaf(node: ast.expr) -> Span:
+            match node:
+                case ast.Constant(value=int() | float() as value):
+                    return exact(value)
+                case ast.Call(func=ast.Name("published"), args=args):
+                    return reference.get(document, *map(ast.literal_eval, args)).base
+                case ast.Call(func=ast.Name("constant"), args=[ast.Constant(str(name))]):
+                    return exact(reference.constant(name))
+            raise KeyError(self.text)
+
+        return on_spans(self.body, leaf)
 
 
 def _is_formula(node: ast.expr, *, in_report: bool = False) -> bool:
@@ -88,7 +117,7 @@ def _is_formula(node: ast.expr, *, in_report: bool = False) -> bool:
     match node:
         case ast.BinOp(left, sign, right):
             sides = (_is_formula(side, in_report=in_report) for side in (left, right))
-            fits = type(sign) in _OPERATORS and all(sides)
+            fits = type(sign) in SIGNS and all(sides)
         case ast.Constant(value=int() | float()):
             fits = True
         case ast.Name() | ast.Attribute(value=ast.Name()):
@@ -114,7 +143,7 @@ def _takes(name: str, words: list[Any]) -> bool:
 def _evaluate(node: ast.expr, leaf: Callable[[ast.expr], Any]) -> Any:
     if isinstance(node, ast.BinOp):
         sides = _evaluate(node.left, leaf), _evaluate(node.right, leaf)
-        return _OPERATORS[type(node.op)](*sides)
+        return SIGNS[type(node.op)](*sides)
     return node.value if isinstance(node, ast.Constant) else leaf(node)
 
 

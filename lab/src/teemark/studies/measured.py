@@ -11,6 +11,8 @@ from teemark.findings.offload import PROVEN, WORDS, Outcome, offloads
 from teemark.findings.subject import Subject
 from teemark.model import stats
 from teemark.model.stats import Estimate, Summary, summarize
+from teemark.model.timeline import told
+from teemark.reference.data import load
 
 TeehashReport = Mapping[str, object]
 
@@ -263,6 +265,28 @@ class Lookup:
             f"no driver here is proven to be {PROVEN[outcome]}: "
             + ", ".join(sorted({f"{one.driver} is {WORDS[one.outcome]}" for one in found.values()}))
         )
+
+    def timeline(self, key: str, what: str) -> Value:
+        """Of the recorded pass of a step, what happened after opening and before closing."""
+        for record in self.subject.run.timelines:
+            if record.case == f"{key}+timeline":
+                costs = [one for one in told(record).costs if one.step not in ("open", "close")]
+                elapsed = sum(one.ns for one in costs) * 1e-9
+                cpu = sum(one.on for one in costs) * 1e-9
+                switches = float(sum(one.switches for one in costs))
+                known = {"elapsed": elapsed, "cpu": cpu, "switches": switches}
+                return exactly(cpu / elapsed if what == "share" else known[what])
+        raise self.absent(f"{key}+timeline")
+
+    def published(self, table: str, row: str, column: str) -> Value:
+        """What the document of the run's plan printed, with its unit put right."""
+        figure = load().get(self.subject.run.plan or "", table, row, column)
+        if figure.value is None:
+            raise NotKnown(f"{row} is no number in the document")
+        return exactly(figure.base.mid)
+
+    def constant(self, name: str) -> Value:
+        return exactly(load().constant(name))
 
     def _unknown(self, fact: str) -> NotKnown:
         """Why a fact of the machine is null."""

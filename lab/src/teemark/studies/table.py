@@ -34,15 +34,6 @@ as 48310000.rng."""
 _LAST = re.compile(r"\s(?=\S+$)")
 """The space before the last word."""
 
-_READABLE = 1e-3
-_SMALLER = (
-    ("s", "ms", "µs", "ns"),
-    ("GB", "MB", "kB", "B"),
-    ("GiB", "MiB", "KiB", "bytes"),
-    ("GB/s", "MB/s", "kB/s", "B/s"),
-    ("GiB/s", "MiB/s", "KiB/s"),
-)
-
 _MEDIAN, _INTERVAL = "median", "95 %"
 _MEAN = "mean\N{NO-BREAK SPACE}±\N{NO-BREAK SPACE}sd"
 
@@ -104,27 +95,32 @@ class _Cells:
         measured = {*(column for _, column in seed.cells), *seed.deviations}
         if not measured and seed.reasons:
             measured = set(seed.columns)  # each cell says why it is empty
+        kinds = {
+            "measured": measured,
+            "published": published,
+            "ratio": {name for name in measured & published if self._is_compared(name)},
+        }
+        slots = [(name, kind) for name in seed.columns for kind in kinds if name in kinds[kind]]
         columns = [Column(seed.corner, "left")]
-        for column in seed.columns:
-            if column in measured:
-                columns.append(Column(column))
-            if column in published:
-                title = "published" if column in measured else f"{column}: published"
-                columns.append(Column(title))
+        for name, kind in slots:
+            alone = kind == "published" and name not in measured
+            title = f"{name}: published" if alone else name if kind == "measured" else kind
+            columns.append(Column(title))
         rows: list[tuple[Cell, ...]] = []
         for row in seed.rows:
             cells: list[Cell] = [row]
             below: dict[str, list[Cell]] = {_MEDIAN: [], _INTERVAL: [], _MEAN: []}
-            for column in seed.columns:
-                if column in measured:
-                    cell, more = self._measured(row, column)
+            for name, kind in slots:
+                more: Mapping[str, str] = {}
+                if kind == "measured":
+                    cell, more = self._measured(row, name)
                     cells.append(cell)
-                    for title, line in below.items():
-                        line.append((Quiet(more.get(title, "")),))
-                if column in published:
-                    cells.append(_published(self._figure(row, column)))
-                    for line in below.values():
-                        line.append("")
+                elif kind == "published":
+                    cells.append(_published(self._figure(row, name)))
+                else:
+                    cells.append(self._ratio(row, name))
+                for title, line in below.items():
+                    line.append((Quiet(more.get(title, "")),) if kind == "measured" else "")
             rows.append(tuple(cells))
             for title, line in below.items():
                 if any(cell and cell != (Quiet(""),) for cell in line):
@@ -139,11 +135,15 @@ class _Cells:
             titles = ["median", "95 %", "mean", "sd"]
             if column in published:
                 titles.append("published")
+            if column in published and self._is_compared(column):
+                titles.append("ratio")
             rows: list[tuple[Cell, ...]] = []
             for row in seed.rows:
                 cells = [row, *self._statistics(row, column)]
                 if column in published:
                     cells.append(_published(self._figure(row, column)))
+                if "ratio" in titles:
+                    cells.append(self._ratio(row, column))
                 rows.append(tuple(cells))
             columns = (Column(seed.corner, "left"), *(Column(title) for title in titles))
             caption = column if len(seed.columns) > 1 else ""
@@ -165,6 +165,32 @@ class _Cells:
         except NotKnown as why:
             return self.why.mark(str(why))
 
+    def _quotient(self, row: str, column: str) -> float | None:
+        """What was measured, as a multiple of what was published. None where there is no number,
+        and for times of an emulated board, which say nothing beside those of hardware."""
+        figure = self._figure(row, column)
+        if figure is None or figure.value is None or figure.base.mid <= 0:
+            return None
+        timed = UNITS[figure.corrected_unit][0] in ("time", "rate", "time per byte")
+        if timed and self.lookup.subject.emulated and not figure.document.emulated:
+            return None
+        value = self._value(row, column)
+        if not isinstance(value, Value):
+            return None
+        if column in self.seed.deviations:
+            return value.sd / figure.base.mid if value.sd is not None else None
+        is_mean = column in self.seed.deviations.values() and value.mean is not None
+        return (value.mean if is_mean else value.median) / figure.base.mid  # type: ignore[operator]
+
+    def _is_compared(self, column: str) -> bool:
+        return any(self._quotient(row, column) is not None for row in self.seed.rows)
+
+    def _ratio(self, row: str, column: str) -> Cell:
+        quotient = self._quotient(row, column)
+        if quotient is None:
+            return (Quiet(fmt.NONE),)
+        return f"{fmt.digits(quotient)}{fmt.TIMES}"
+
     def _unit(self, row: str, column: str) -> str:
         figure = self._figure(row, column)
         if figure is not None and figure.value is not None:
@@ -181,9 +207,9 @@ class _Cells:
         if column in self.seed.deviations:
             if value.sd is None:
                 return self.why.mark("one sample has no standard deviation"), {}
-            factor, name = unit_for(unit, value.sd)
+            factor, name = unit_for(unit)
             return (fmt.digits(value.sd * factor) + name,), {}
-        factor, name = unit_for(unit, value.median)
+        factor, name = unit_for(unit)
         shown = value * factor
         more = {_INTERVAL: fmt.span(shown.interval) if _is_wide(shown) else ""}
         if shown.mean is None or not shown.sd:
@@ -197,7 +223,7 @@ class _Cells:
         value = self._value(row, column)
         if not isinstance(value, Value):
             return [value, "", "", ""]
-        factor, name = unit_for(self._unit(row, column), value.median)
+        factor, name = unit_for(self._unit(row, column))
         shown = value * factor
         return [
             number(shown.median) + name,
@@ -272,19 +298,12 @@ def _published(figure: Figure | None) -> Cell:
     return (shown,)
 
 
-def unit_for(unit: str, value: float) -> tuple[float, str]:
-    """What to multiply base units with, and what to write after the number: the document's unit,
-    or a smaller one where the value would begin with zeros to be counted."""
+def unit_for(unit: str) -> tuple[float, str]:
+    """What to multiply base units with, and what to write after the number: the document's unit in
+    all cells of a row or column, so that they can be compared."""
     if unit in ("", "count", "errno", "ratio"):
         return 1.0, ""
-    if value and abs(value) < _READABLE * UNITS[unit][1]:
-        smaller = next((units for units in _SMALLER if unit in units), ())
-        fits = (name for name in smaller if abs(value) >= UNITS[name][1])
-        unit = next(fits, smaller[-1] if smaller else unit)
-    factor = 1.0 / UNITS[unit][1]
-    if unit == "bytes" and value == 1:
-        unit = "byte"
-    return factor, unit if unit in ("%", "x") else f"\N{NO-BREAK SPACE}{unit}"
+    return 1.0 / UNITS[unit][1], unit if unit in ("%", "x") else f"\N{NO-BREAK SPACE}{unit}"
 
 
 def number(value: float) -> str:

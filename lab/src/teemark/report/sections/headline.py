@@ -20,7 +20,7 @@ from teemark.page.blocks import (
     Strong,
     Text,
 )
-from teemark.studies.answers import Answered, answers
+from teemark.studies.answers import answers
 
 
 def headline(subjects: Sequence[Subject]) -> Section | None:
@@ -31,7 +31,7 @@ def _of(subject: Subject) -> list[Block]:
     board = subject.found("board")
     blocks: list[Block] = [_banner(one) for one in board if one.key == "emulated"]
     first = (*subject.found("answer"), *(one for one in board if one.key != "emulated"))
-    answered = tuple(_answered(answer) for answer in answers(subject))
+    answered = answers(subject)
     if answered:
         blocks += [Heading("What the document concludes"), Findings(answered)]
         blocks.append(Heading("What else the run shows"))
@@ -82,13 +82,3 @@ def _what(subject: Subject) -> Text:
 def _day(started: str) -> str:
     """2026-01-02T03:04:05Z as people read it."""
     return started.replace("T", " ").replace("Z", " UTC")
-
-
-def _answered(answer: Answered) -> Finding:
-    return Finding(
-        key=answer.key,
-        topic="conclusion",
-        claim=answer.sentence,
-        evidence=answer.evidence,
-        remedy=answer.advice,
-    )
