@@ -351,7 +351,7 @@ def pass_of(key: str, busy: float) -> Timeline:
         steps=(("open", 0, 5 * ms), ("read", 5 * ms, 6 * ms), ("hash", 6 * ms, 15 * ms),
                ("close", 15 * ms, 16 * ms)),
         steps_left_out=0, switches_left_out=0, report={},
-        switches=(*switches, (7 * ms + away, 1, 0, "in")) if away else switches[:2],
+        switches=(*opening, *lost) if away else opening,
     )  # fmt: skip
 
 
