@@ -171,14 +171,14 @@ class _Cells:
         figure = self._figure(row, column)
         if figure is None or figure.value is None or figure.base.mid <= 0:
             return None
+        if column in self.seed.deviations:
+            return None  # how much two boards scatter isn't compared
         timed = UNITS[figure.corrected_unit][0] in ("time", "rate", "time per byte")
         if timed and self.lookup.subject.emulated and not figure.document.emulated:
             return None
         value = self._value(row, column)
         if not isinstance(value, Value):
             return None
-        if column in self.seed.deviations:
-            return value.sd / figure.base.mid if value.sd is not None else None
         is_mean = column in self.seed.deviations.values() and value.mean is not None
         return (value.mean if is_mean else value.median) / figure.base.mid  # type: ignore[operator]
 
