@@ -4,6 +4,7 @@ many files as the recipes say, and are measured, modelled and reported there."""
 
 from __future__ import annotations
 
+import ast
 import os
 import re
 import shutil
@@ -196,3 +197,32 @@ def test_what_a_call_carries() -> None:
     assert calls("storage/read/tee-ree-fs/64") == (1, (("allocated", "in", 64),))
     assert calls("storage/rename/tee-ree-fs/64") == (1, ())
     assert calls("storage/read/file/64") is None
+
+
+def _outside_of_the_table() -> list[Path]:
+    room = paths.root() / "lab/src/teemark"
+    return [file for file in sorted(room.rglob("*.py")) if file != room / "base/work.py"]
+
+
+def test_nobody_else_takes_a_key_apart_or_names_a_workload() -> None:
+    """A key has four parts, and a workload is compared by its row."""
+    found = []
+    for file in _outside_of_the_table():
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            match node:
+                case ast.Call(
+                    func=ast.Attribute(attr="split" | "rsplit"),
+                    args=[ast.Constant("/"), ast.Constant(3)],
+                ):
+                    found.append(f"{file}:{node.lineno}: {ast.unparse(node)}")
+                case ast.Compare() if any(
+                    isinstance(part, ast.Attribute) and part.attr == "workload"
+                    for part in ast.walk(node)
+                ) and any(
+                    isinstance(part, ast.Constant) and part.value in WORKLOADS
+                    for part in ast.walk(node)
+                ):
+                    found.append(f"{file}:{node.lineno}: {ast.unparse(node)}")
+                case _:
+                    pass
+    assert found == []

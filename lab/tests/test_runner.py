@@ -413,9 +413,9 @@ def test_run_command(command: tuple[FakeBoard, list[str]], tmp_path: Path) -> No
 def test_run_command_text(command: tuple[FakeBoard, list[str]]) -> None:
     result = CliRunner().invoke(cli.cli, command[1], standalone_mode=False)
     assert result.return_value == 0
-    assert "oneshot/sha256\n" in re.sub(" +\n", "\n", result.stdout)
+    assert "oneshot/sha256 (0\N{NO-BREAK SPACE}B)\n" in re.sub(" +\n", "\n", result.stdout)
     assert max(map(len, result.stdout.partition("•")[0].splitlines())) <= 80
-    assert "An empty call into the TEE takes" in result.stdout
+    assert "A call into the TEE costs" in result.stdout
     assert "report.html" in result.stdout
 
 
@@ -518,7 +518,7 @@ def test_ways_of_saying_how_long() -> None:
 
 
 def test_progress_counts_the_drivers_that_a_board_has() -> None:
-    asked = plan.Case(Work.of("oneshot/sha256/afalg:*/64"), samples=5)
+    asked = plan.CaseLine(Work.of("oneshot/sha256/afalg:*/64"), samples=5)
     progress = runner.Progress.of(plan.Plan("drivers", "each", cases=(asked,)))
     for driver in ("sha256-ce", "sha256-generic"):
         progress.see(

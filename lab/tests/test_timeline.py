@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from synthetic import Synthetic
 from teemark.findings.subject import subjects
-from teemark.model.timeline import Cost, told
+from teemark.model.timeline import StepCost, told
 from teemark.page import html, markdown
 from teemark.page.blocks import Chart
 from teemark.report.sections.timeline import NARROW, WIDE, render, timeline
@@ -70,12 +70,12 @@ def test_each_step_has_its_share() -> None:
     found = told(record())
     costs = {cost.step: cost for cost in found.costs}
     # 20 … 30 and 60 … 70 nobody had a CPU; 30 … 60 the other thread had
-    assert costs["open"] == Cost("open", 1, 100, 80, 0, 20, 1, 10)
-    assert costs["read"] == Cost("read", 1, 50, 50, 0, 0, 0, 0)
-    assert costs["hash"] == Cost("hash", 1, 200, 160, 40, 0, 1, 40)
-    assert costs["between"] == Cost("between", 1, 50, 50, 0, 0, 0, 0)
+    assert costs["open"] == StepCost("open", 1, 100, 80, 0, 20, 1, 10)
+    assert costs["read"] == StepCost("read", 1, 50, 50, 0, 0, 0, 0)
+    assert costs["hash"] == StepCost("hash", 1, 200, 160, 40, 0, 1, 40)
+    assert costs["between"] == StepCost("between", 1, 50, 50, 0, 0, 0, 0)
     assert [thread for thread, _ in found.threads] == [MAIN, OTHER]
-    assert found.total() == Cost("between", 1, 500, 440, 40, 20, 2, 40)
+    assert found.total() == StepCost("between", 1, 500, 440, 40, 20, 2, 40)
 
 
 def test_what_was_left_out_is_not_made_up() -> None:

@@ -335,9 +335,10 @@ def _summary(outcome: Outcome, subject: Subject, html: Path) -> dict[str, object
             {
                 "case": stats.key,
                 "bytes": stats.bytes,
-                "median_ns": stats.time.median,
-                "low_ns": stats.time.interval.low if stats.time.interval else None,
-                "high_ns": stats.time.interval.high if stats.time.interval else None,
+                "median": stats.time.median,
+                "low": stats.time.interval.low if stats.time.interval else None,
+                "high": stats.time.interval.high if stats.time.interval else None,
+                "unit": run.unit if stats.estimate.counted else "ns",
                 "samples": stats.time.count,
                 "bytes_per_second": stats.throughput,
             }
@@ -348,8 +349,10 @@ def _summary(outcome: Outcome, subject: Subject, html: Path) -> dict[str, object
                 "workload": cost.workload,
                 "algorithm": cost.algorithm,
                 "backend": cost.backend,
-                "call_ns": cost.call.value,
-                "ns_per_byte": cost.slope.value,
+                "call": cost.call.value,
+                "byte": cost.slope.value,
+                "least_byte": cost.least_byte,
+                "unit": run.unit,
                 "misfit": cost.fit.misfit,
                 "fits": cost.fit.fits,
             }

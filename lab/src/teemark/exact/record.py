@@ -28,7 +28,7 @@ from teemark.measure import runner
 from teemark.measure.runner import Outcome
 from teemark.measure.teehash_steps import PROGRAM
 from teemark.plan import check as plan_check
-from teemark.plan.plan import Case, Plan, step_of
+from teemark.plan.plan import CaseLine, Plan, step_of
 from teemark.run import reader
 from teemark.run.reader import RunData
 from teemark.trace import store
@@ -82,7 +82,7 @@ def plan_of(
                 hint="name the TA's folder by --ta, or its bench.toml by --plan"
                 + (f"; there are: {', '.join(calls)}" if calls else ""),
             )
-        cases.append(Case(asked, samples, min_us=0))
+        cases.append(CaseLine(asked, samples, min_us=0))
     summary = "One call of each case, instruction by instruction."
     own = known.ta if known is not None else None
     return Plan(name, summary, tuple(cases), tuple(steps.values()), ta=own)

@@ -208,9 +208,9 @@ def cold_cache(ground: Ground) -> Finding:
     if ground.run.emulated:
         return not_checked(key, "a CPU with caches: this one is emulated")
     ratios = [
-        one.first_ns / one.time.median
+        one.first_cost / one.time.median
         for one in ground.models.stats
-        if one.first_ns and one.time.median > 0 and ground.run.backend(one.backend).secure
+        if one.first_cost and one.time.median > 0 and ground.run.backend(one.backend).secure
     ]
     if len(ratios) < 6:
         return not_checked(key, "the first calls of six cases of the TEE", QUICK)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from teemark.base import fmt
 from teemark.base.finding import Finding, Share
-from teemark.base.work import DERIVE, EMPTY_CALL, KEY_STEPS, KEYGEN, SIGN
+from teemark.base.work import DERIVE, EMPTY_CALL, KEY_STEPS, KEYGEN, SIGN, Work
 from teemark.findings.ground import SAME, Ground, figure, not_checked, sure
 from teemark.model.decide import above, within
 from teemark.model.stats import CaseStats
@@ -162,7 +162,7 @@ def says_and_does(ground: Ground) -> Finding | None:
     """What the TEE says that it has, beside what worked."""
     run = ground.run
     denied = {one.work.algorithm for one in run.sound if one.case.tee_says is False}
-    ended = {skip.case.split("/")[1] for skip in run.skips if skip.code == "ta-ended"}
+    ended = {Work.of(skip.case).algorithm for skip in run.skips if skip.code == "ta-ended"}
     if not denied and not ended:
         return None
     said = []

@@ -40,7 +40,7 @@ from teemark.measure.origin import Origin
 from teemark.measure.watch import Watch
 from teemark.plan import check as plan_check
 from teemark.plan import plan
-from teemark.plan.plan import Case, Plan
+from teemark.plan.plan import CaseLine, Plan
 from teemark.run.reader import ANY_DRIVER, decode_line, stands_for
 from teemark.run.records import SCHEMA, AnyRecord, End, Machine, Run, Start
 from teemark.run.records import Case as CaseRecord
@@ -265,7 +265,7 @@ def without_tee(asked: Plan) -> Plan | None:
     return replace(asked, cases=cases, teehash=())
 
 
-def _needs_tee(case: Case) -> bool:
+def _needs_tee(case: CaseLine) -> bool:
     return case.work.backend == TEE or case.work.backend.startswith(("ta-", "tee-"))
 
 

@@ -511,8 +511,8 @@ class CaseStats:
     bytes: int | None
     time: Summary
     cpu_share: float | None  # CPU time (user and system) per elapsed time; None: unknown
-    first_ns: int | None  # the first call, kept apart
-    next_ns: int | None = None  # a call right after it, when loops were chosen
+    first_cost: int | None  # the first call, kept apart
+    next_cost: int | None = None  # a call right after it, when loops were chosen
     cpu: CpuTime | None = None
     """Where a device may do the work, so that it matters: AF_ALG, OpenSSL."""
     single: bool = False
@@ -645,8 +645,8 @@ def case_stats(measured: MeasuredCase, sampling: Sampling) -> CaseStats | None:
         bytes=case.bytes,
         time=sampling.summary(starts, f"{case.case} x1", loops),
         cpu_share=cpu_share(measured.samples),
-        first_ns=next((first.ns for first in measured.first if first.what == "call"), None),
-        next_ns=case.call_ns,
+        first_cost=next((first.ns for first in measured.first if first.what == "call"), None),
+        next_cost=case.call_ns,
         cpu=cpu_time(measured, sampling),
         single=loops == 1,
     )

@@ -42,7 +42,7 @@ class StepSpan(Span):
 
 
 @dataclass(frozen=True, slots=True)
-class Cost:
+class StepCost:
     """What a step took in all."""
 
     step: Step
@@ -65,11 +65,11 @@ class Told:
     threads: tuple[tuple[int, tuple[StateSpan, ...]], ...]
     """Of each thread, the one that hashes first."""
     steps: tuple[StepSpan, ...]
-    costs: tuple[Cost, ...]
+    costs: tuple[StepCost, ...]
 
-    def total(self) -> Cost:
+    def total(self) -> StepCost:
         each = self.costs
-        return Cost(
+        return StepCost(
             "between",
             1,
             self.ns,
@@ -148,7 +148,7 @@ def _steps(record: Timeline, until: int) -> Iterator[StepSpan]:
 
 def _costs(
     steps: tuple[StepSpan, ...], states: tuple[StateSpan, ...], outs: list[int]
-) -> Iterator[Cost]:
+) -> Iterator[StepCost]:
     pieces: dict[Step, list[StateSpan]] = {}
     times: dict[Step, int] = {}
     switches: dict[Step, int] = {}
@@ -174,7 +174,7 @@ def _costs(
         def spent(state: State, found: list[StateSpan] = found) -> int:
             return sum(one.ns for one in found if one.state == state)
 
-        yield Cost(
+        yield StepCost(
             name,
             times[name],
             sum(one.ns for one in found),

@@ -77,7 +77,7 @@ TIMELINE = "+timeline"
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
+class CaseLine:
     """One line for teebench."""
 
     work: Work
@@ -154,7 +154,7 @@ class Plan:
 
     name: str
     summary: str
-    cases: tuple[Case, ...] = ()
+    cases: tuple[CaseLine, ...] = ()
     teehash: tuple[Step, ...] = ()
     ta: str | None = None
     """UUID of the TA that its calls are of."""
@@ -217,7 +217,7 @@ _TABLE = re.compile(r"\s*\[.*\]\s*(#.*)?$")
 _CASES = re.compile(r"\s*\[\[\s*cases\s*\]\]")
 
 
-def case_lines(cases: Iterable[Case]) -> str:
+def case_lines(cases: Iterable[CaseLine]) -> str:
     """What teebench takes on stdin."""
     return "".join(case.line + "\n" for case in cases)
 
@@ -258,14 +258,14 @@ class _Cases(Struct, frozen=True, forbid_unknown_fields=True):
                 )
                 raise Wrong(f"{case.key}: {too_much}", hint)
 
-    def expanded(self) -> Iterator[Case]:
+    def expanded(self) -> Iterator[CaseLine]:
         sizes = self.sizes or ("",)
         words = self.parameters or ("{}" if self.sizes else NONE,)
         last = [word.replace("{}", str(size)) for word in words for size in sizes]
         for algorithm, parameters, backend in product(self.algorithms, last, self.backends):
             repeat = self.repeat or ()
             how = (self.samples, self.min_us, repeat)
-            yield Case(Work.of(f"{self.workload}/{algorithm}/{backend}/{parameters}"), *how)
+            yield CaseLine(Work.of(f"{self.workload}/{algorithm}/{backend}/{parameters}"), *how)
 
 
 class _Hashing(Struct, frozen=True, forbid_unknown_fields=True):
@@ -341,7 +341,7 @@ def parse(text: str, *, name: str, file: str) -> Plan:
         for size in call.sizes or (None,):
             assert read.ta is not None
             cases.append(
-                Case(
+                CaseLine(
                     CALL.work(call.name, TEE, NONE if size is None else size),
                     call.samples,
                     call.min_us,

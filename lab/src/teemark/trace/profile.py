@@ -119,7 +119,7 @@ class CaseTrace(msgspec.Struct, frozen=True, dict=True):
         return [(*key, count) for key, count in _sorted(found) if count]
 
     @cached_property
-    def costs(self) -> dict[Function, Cost]:
+    def costs(self) -> dict[Function, FunctionCost]:
         """What each function takes, all its places in the tree together."""
         own: Counter[Function] = Counter()
         calls: Counter[Function] = Counter()
@@ -133,7 +133,7 @@ class CaseTrace(msgspec.Struct, frozen=True, dict=True):
             calls[function] += node.calls
             if not self._inside_itself(index):
                 total[function] += self.totals[index]
-        return {f: Cost(f, own[f], total[f], calls[f], f in unsure) for f in own}
+        return {f: FunctionCost(f, own[f], total[f], calls[f], f in unsure) for f in own}
 
     def _inside_itself(self, index: int) -> bool:
         """A recursion is in its first call's total already."""
@@ -242,7 +242,7 @@ class Trace(msgspec.Struct, frozen=True):
 
 
 @dataclass(frozen=True, slots=True)
-class Cost:
+class FunctionCost:
     function: Function
     self: int
     total: int

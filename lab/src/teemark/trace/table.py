@@ -13,7 +13,7 @@ from teemark.base.errors import UsageMistake
 from teemark.page.blocks import Block, Bullets, Cell, Column, Paragraph, Table
 from teemark.page.terminal import show as show_blocks
 from teemark.trace.difference import changes
-from teemark.trace.profile import LEVELS, CaseTrace, Cost, Function, Trace
+from teemark.trace.profile import LEVELS, CaseTrace, Function, FunctionCost, Trace
 from teemark.trace.roles import roles
 
 HOW_TO_NAMES = (
@@ -89,7 +89,7 @@ def _cut(text: str, length: int) -> str:
     return text if len(text) <= length else text[:length].rsplit(",", 1)[0] + ", …"
 
 
-def _costs(case: CaseTrace, ranking: Ranking) -> list[tuple[Cost, int]]:
+def _costs(case: CaseTrace, ranking: Ranking) -> list[tuple[FunctionCost, int]]:
     """All functions with the figure that they are ranked by; roots of other threads have no figure
     with all they call."""
     alone = ranking == "by itself"

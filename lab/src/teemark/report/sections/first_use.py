@@ -67,14 +67,14 @@ def _first_of(subject: Subject) -> list[Block]:
     step = 2 * (clock.resolution_ns or 0) + (clock.reading_ns or 0)
     rows = []
     for stats in subject.models.stats:
-        if stats.first_ns is None or not stats.next_ns or stats.first_ns <= 10 * step:
+        if stats.first_cost is None or not stats.next_cost or stats.first_cost <= 10 * step:
             continue
         rows.append(
             (
                 (Code(stats.key),),
-                figures.cell(subject.run, stats.first_ns),
-                figures.cell(subject.run, stats.next_ns),
-                more(stats.first_ns, stats.next_ns, step),
+                figures.cell(subject.run, stats.first_cost),
+                figures.cell(subject.run, stats.next_cost),
+                more(stats.first_cost, stats.next_cost, step),
             )
         )
     if rows:

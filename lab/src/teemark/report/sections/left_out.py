@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from teemark.base import fmt
+from teemark.base.work import Work
 from teemark.findings.subject import Subject, each
 from teemark.page.blocks import Block, Code, Column, Quiet, Section, Table, Text
 from teemark.run.records import Fail
@@ -60,7 +61,8 @@ def _keys(keys: Sequence[str]) -> Text:
     """A few keys, or what they have in common."""
     if len(keys) <= 2:
         return (Code(", ".join(keys)),)
-    columns = zip(*(key.split("/", 3) for key in keys), strict=True)
+    works = [Work.of(key) for key in keys]
+    columns = zip(*((w.workload, w.algorithm, w.backend, w.parameters) for w in works), strict=True)
     return (Code("/".join(_one_of(list(dict.fromkeys(column))) for column in columns)),)
 
 

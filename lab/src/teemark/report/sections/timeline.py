@@ -9,7 +9,7 @@ from html import escape
 
 from teemark.base import fmt
 from teemark.findings.subject import Subject, section
-from teemark.model.timeline import Cost, Span, State, Step, Told, told
+from teemark.model.timeline import Span, State, Step, StepCost, Told, told
 from teemark.page.blocks import Block, Chart, Column, Paragraph, Section, Table, Text
 from teemark.run.records import Timeline
 
@@ -106,7 +106,7 @@ def _caption(record: Timeline, found: Told, subject: Subject) -> Text:
 def _table(found: Told, case: str, subject: Subject) -> Table:
     amount = _amount(subject)
 
-    def row(name: str, cost: Cost) -> tuple[str, ...]:
+    def row(name: str, cost: StepCost) -> tuple[str, ...]:
         return (
             name,
             fmt.count(cost.times),
