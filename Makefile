@@ -220,9 +220,10 @@ test-packages: dist venv-dev ## the release, in places without a checkout (5 min
 	@$(PYTEST) -m packages lab/tests
 
 .PHONY: torture
-torture: build venv-dev ## the virtual board's power cut POWER_CUTS (100) times (about half an hour)
+torture: build venv-dev ## the power cut POWER_CUTS (100) times, and sessions opened at once for OPENS_SECONDS (600) in each way
+	@OPENS_SECONDS=$(or $(OPENS_SECONDS),600) $(PYTEST) -s -m board lab/tests/test_opens_board.py
 	@POWER_CUTS=$(or $(POWER_CUTS),100) $(PYTEST) -s -m board lab/tests/test_power_cut_board.py
-	@echo 'report: build/torture.txt'
+	@echo 'reports: build/torture-opens.txt, build/torture.txt'
 
 .PHONY: signals
 signals: venv-dev ## a run is told to end SIGNALS (50) times in each state of a board (half an hour)

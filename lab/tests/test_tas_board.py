@@ -107,6 +107,12 @@ def test_one_call_does_so_much_and_no_more(qemu_v8: VirtualBoard, programs: Path
     assert qemu_v8.capture(command, timeout=120).text == "6 commands, 0 findings\n"
 
 
+def test_an_output_inside_the_input_ends_the_ta(qemu_v8: VirtualBoard, programs: Path) -> None:
+    """OP-TEE maps no more of the input than up to the output's last page (docs/findings.md)."""
+    text = qemu_v8.capture([str(programs / "ta_torture"), "nested"]).text
+    assert text == "in the middle: 0xffff3024\nin the last page: 0x00000000\n"
+
+
 HOLD = """\
 for i in 1 2 3 4; do "$1" hold >"/tmp/hold.$i" & pids="$pids $!"; done
 for i in 1 2 3 4; do

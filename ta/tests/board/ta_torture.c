@@ -28,6 +28,8 @@
  *   ta_torture opens CLIENTS SECONDS SEED calm|killed|restarted
  *	CLIENTS processes open and close sessions of all TAs for so long; some
  *	are killed, tee-supplicant is, too: no 30 s pass without an answer
+ *   ta_torture nested
+ *	what a TA gets whose output lies inside its input (docs/findings.md)
  *   ta_torture hold
  *	calls that take as long as they can, until it is killed
  *
@@ -57,6 +59,7 @@ int main(int argc, char **argv)
 		{ "hostile", 1, check_hostile },
 		{ "work", 0, check_work },
 		{ "opens", 4, check_opens },
+		{ "nested", 0, check_nested },
 		{ "hold", 0, hold },
 	};
 
@@ -80,6 +83,6 @@ int main(int argc, char **argv)
 			"       ta_torture stranger TIME_LOW\n"
 			"       ta_torture hostile CALLS\n"
 			"       ta_torture opens CLIENTS SECONDS SEED HOW\n"
-			"       ta_torture work|hold\n");
+			"       ta_torture nested|work|hold\n");
 	return 2;
 }

@@ -38,7 +38,8 @@ def command(board: str, cmd: tuple[str, ...]) -> int:
     """Run a command on a board: teemark exec BOARD -- CMD…
 
     Stdin, stdout and stderr pass through. The exit status is the command's, or 128+n if signal n
-    killed it. Ctrl-C reaches the command; pressed again it sends TERM, then KILL.
+    killed it. Ctrl-C reaches the command, which has some seconds to end; pressed again, or after
+    that, it is killed, and teemark ends whether the board answers or not.
 
     CMD is a program and its arguments, not a shell line; for that: teemark exec BOARD -- sh -c
     'LINE'.
