@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Sessions of all TAs opened and closed by many clients at once, on boards of the test's own.
 
-OPENS_SECONDS=3600 (make torture) does it for so long in each way. Where clients are killed the board
-is known to hang at times (docs/findings.md): that is counted, and said as it is.
+OPENS_SECONDS=3600 (make torture) does it for so long in each way. Where clients are killed the
+board is known to hang at times (docs/findings.md): that is counted, and said as it is.
 """
 
 from __future__ import annotations

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from teemark.base import errors
@@ -44,38 +43,6 @@ def _whom(failure: _Failure, found: re.Match[str]) -> str:
     if "host" not in names or f"{names['host']}:{names['port']}" in str(failure.to):
         return str(failure.to)
     return f"{names['host']}:{names['port']}"
-
-
-def _refused(failure: _Failure, found: re.Match[str]) -> errors.TeemarkError:
-    return failure.error(
-        errors.ConnectionRefused,
-        f"{_whom(failure, found)} refuses connections",
-        "is its ssh server running, and on the port that the board file says?",
-    )
-
-
-def _timeout(failure: _Failure, found: re.Match[str]) -> errors.TeemarkError:
-    return failure.error(
-        errors.ConnectTimeout,
-        f"{_whom(failure, found)} doesn't answer",
-        f"is it switched on, and is this machine on its network? try: ping {failure.to.address}",
-    )
-
-
-def _mute(failure: _Failure, _found: re.Match[str]) -> errors.TeemarkError:
-    return failure.error(
-        errors.ConnectTimeout,
-        f"{failure.to} takes the connection, but doesn't answer as an ssh server does",
-        "is it one, on the port that the board file says? It may also hang, or still be booting",
-    )
-
-
-def _no_server(failure: _Failure, _found: re.Match[str]) -> errors.TeemarkError:
-    return failure.error(
-        errors.ConnectError,
-        f"what answers at {failure.to} is no ssh server",
-        "check `address` and `port` in the board file",
-    )
 
 
 def _unknown(failure: _Failure, found: re.Match[str]) -> errors.TeemarkError:
@@ -147,14 +114,6 @@ def _changed(failure: _Failure, _found: re.Match[str]) -> errors.TeemarkError:
     )
 
 
-def _no_file(failure: _Failure, found: re.Match[str]) -> errors.TeemarkError:
-    return failure.error(
-        errors.KeyRefused,
-        f"there is no key file {found['file']}",
-        _where_named(failure, found["file"]),
-    )
-
-
 def _where_named(failure: _Failure, file: str) -> str:
     if str(failure.to.identity) == file:
         return "check `identity` in the board file"
@@ -188,23 +147,6 @@ def _locked(failure: _Failure, file: str) -> errors.TeemarkError:
         "it open",
         f"ssh-add {shlex.quote(file)} (start an agent first where there is none: "
         "eval $(ssh-agent)); teemark asks for no passphrase",
-    )
-
-
-def _agent(failure: _Failure, _found: re.Match[str]) -> errors.TeemarkError:
-    return failure.error(
-        errors.KeyRefused,
-        f"{failure.to} would take a key that ssh-agent has, but the agent doesn't sign with it",
-        "it may want a touch, a PIN or a confirmation: see `ssh-add -l`, and try "
-        f"{failure.to.by_hand()} true",
-    )
-
-
-def _too_many(failure: _Failure, _found: re.Match[str]) -> errors.TeemarkError:
-    return failure.error(
-        errors.KeyRefused,
-        f"{failure.to} has heard of too many keys before the right one",
-        'name it in the board file, and no other is tried: identity = "~/.ssh/…"',
     )
 
 
@@ -267,55 +209,91 @@ def _no_cipher(failure: _Failure, found: re.Match[str]) -> errors.TeemarkError:
     )
 
 
-def _closed(failure: _Failure, _found: re.Match[str]) -> errors.TeemarkError:
-    return failure.error(
-        errors.ConnectError,
-        f"{failure.to} closed the connection before it was ready",
-        "it may still be booting, or its ssh server lets nobody in: look at its log",
-    )
+# What ssh says when it can't connect; the first pattern that is heard decides. Below it either the
+# error with its hint, or the function that makes one. Names in braces are those of the pattern and:
+# to, whom (the machine that ssh names), address, by_hand, named (where a key file is named), option.
+_CONNECT = r"""
+^command-line:? line \d+: (?P<why>.+?)\.?$
+ConfigError: ssh doesn't accept{option} of `options` in the board file: {why}
+they are written as in `man ssh_config`: options = ["NAME=VALUE"]
+
+^(?P<file>/.+?):? line (?P<line>\d+): (?P<why>.+?)\.?$
+ConfigError: ssh doesn't accept its own configuration: {file}, line {line}: {why}
+mend it there (`man ssh_config`)
+
+remote host identification has changed|^host key for \S+ has changed
+_changed
+
+host key verification failed
+_not_known
+
+could not resolve hostname (?P<name>\S+?): (?P<why>.+)
+_unknown
+
+connect to (?:host|address) (?P<host>\S+) port (?P<port>\d+): connection refused
+ConnectionRefused: {whom} refuses connections
+is its ssh server running, and on the port that the board file says?
+
+(connect to (?:host|address) (?P<host>\S+) port (?P<port>\d+): ).*(timed out|no route|unreachable)
+ConnectTimeout: {whom} doesn't answer
+is it switched on, and is this machine on its network? try: ping {address}
+
+during banner exchange
+ConnectTimeout: {to} takes the connection, but doesn't answer as an ssh server does
+is it one, on the port that the board file says? It may also hang, or still be booting
+
+banner line contains invalid|invalid protocol|bad protocol
+ConnectError: what answers at {to} is no ssh server
+check `address` and `port` in the board file
+
+timed out|no route to host|network is unreachable
+ConnectTimeout: {to} doesn't answer
+is it switched on, and is this machine on its network? try: ping {address}
+
+^no such identity: (?P<file>.+): no such file
+KeyRefused: there is no key file {file}
+{named}
+
+^load key "(?P<file>.+)": (?P<why>.+)
+_unloadable
+
+agent refused operation
+KeyRefused: {to} would take a key that ssh-agent has, but the agent doesn't sign with it
+it may want a touch, a PIN or a confirmation: see `ssh-add -l`, and try {by_hand} true
+
+too many authentication failures
+KeyRefused: {to} has heard of too many keys before the right one
+name it in the board file, and no other is tried: identity = "~/.ssh/…"
+
+^(?:(?P<who>\S+): )?permission denied
+_denied
+
+no matching (?P<what>.+) found\. their offer: (?P<offer>.+)
+_no_cipher
+
+connection (closed|reset) by|kex_exchange_identification
+ConnectError: {to} closed the connection before it was ready
+it may still be booting, or its ssh server lets nobody in: look at its log
+"""
+_MAKERS = {
+    make.__name__: make
+    for make in (_changed, _not_known, _unknown, _unloadable, _denied, _no_cipher)
+}
 
 
-def _bad_option(failure: _Failure, found: re.Match[str]) -> errors.TeemarkError:
-    which = f' "{failure.rejected}"' if failure.rejected else ""
-    return failure.error(
-        errors.ConfigError,
-        f"ssh doesn't accept{which or ' an option'} of `options` in the board file: "
-        f"{found['why'].rstrip('.')}",
-        'they are written as in `man ssh_config`: options = ["NAME=VALUE"]',
-    )
-
-
-def _bad_configuration(failure: _Failure, found: re.Match[str]) -> errors.TeemarkError:
-    return failure.error(
-        errors.ConfigError,
-        f"ssh doesn't accept its own configuration: {found['file']}, line {found['line']}: "
-        f"{found['why'].rstrip('.')}",
-        "mend it there (`man ssh_config`)",
-    )
-
-
-_AT = r"connect to (?:host|address) (?P<host>\S+) port (?P<port>\d+): "
-
-# In order: the first that is heard decides.
-_CONNECT: tuple[tuple[str, Callable[[_Failure, re.Match[str]], errors.TeemarkError]], ...] = (
-    (r"^command-line:? line \d+: (?P<why>.+)", _bad_option),
-    (r"^(?P<file>/.+?):? line (?P<line>\d+): (?P<why>.+)", _bad_configuration),
-    (r"remote host identification has changed|^host key for \S+ has changed", _changed),
-    (r"host key verification failed", _not_known),
-    (r"could not resolve hostname (?P<name>\S+?): (?P<why>.+)", _unknown),
-    (_AT + "connection refused", _refused),
-    (_AT + ".*(timed out|no route to host|network is unreachable)", _timeout),
-    (r"during banner exchange", _mute),
-    (r"banner line contains invalid|invalid protocol|bad protocol", _no_server),
-    (r"timed out|no route to host|network is unreachable", _timeout),
-    (r"^no such identity: (?P<file>.+): no such file", _no_file),
-    (r'^load key "(?P<file>.+)": (?P<why>.+)', _unloadable),
-    (r"agent refused operation", _agent),
-    (r"too many authentication failures", _too_many),
-    (r"^(?:(?P<who>\S+): )?permission denied", _denied),
-    (r"no matching (?P<what>.+) found\. their offer: (?P<offer>.+)", _no_cipher),
-    (r"connection (closed|reset) by|kex_exchange_identification", _closed),
-)
+def _from_row(failure: _Failure, found: re.Match[str], row: list[str]) -> errors.TeemarkError:
+    if row[0] in _MAKERS:
+        return _MAKERS[row[0]](failure, found)
+    kind, _, what = row[0].partition(": ")
+    words = found.groupdict() | {
+        "to": str(failure.to),
+        "whom": _whom(failure, found),
+        "address": failure.to.address,
+        "by_hand": failure.to.by_hand(),
+        "named": _where_named(failure, found.groupdict().get("file", "")),
+        "option": f' "{failure.rejected}"' if failure.rejected else " an option",
+    }
+    return failure.error(getattr(errors, kind), what.format_map(words), row[1].format_map(words))
 
 
 def connect_error(
@@ -327,10 +305,11 @@ def connect_error(
     words = [line for line in lines if not _DEBUG.match(line)]
     debug = "\n".join(line for line in lines if _DEBUG.match(line))
     failure = _Failure(board, to, "\n".join(words), debug, rejected)
-    for pattern, make in _CONNECT:
+    for block in _CONNECT.strip().split("\n\n"):
+        pattern, *row = block.split("\n")
         found = failure.heard(pattern)
         if found:
-            return make(failure, found)
+            return _from_row(failure, found, row)
     last = next((line for line in reversed(words) if line.strip()), "without a word")
     return failure.error(
         errors.ConnectError, f"ssh to {to} failed: {last}", f"try it by hand: {to.by_hand('-v')}"
@@ -352,16 +331,12 @@ def channel_error(board: str, to: str, said: str) -> errors.BoardError | None:
     """A refusal of one command on a connection that lives, from what ssh wrote."""
     text = said.lower()
     if "exec request failed" in text:
-        return errors.BoardError(
-            f"{board}: the ssh server of {to} refuses to run the command",
-            hint="it may be too long, or the account may have no shell",
-        )
-    if "session open refused" in text or "open failed" in text:
-        return errors.BoardError(
-            f"{board}: the ssh server of {to} opens no more sessions",
-            hint="another program may hold them; MaxSessions in its configuration",
-        )
-    return None
+        what, hint = "refuses to run the command", "the account may have no shell"
+    elif "open failed" in text or "session open refused" in text:
+        what, hint = "opens no more sessions", "MaxSessions in its configuration"
+    else:
+        return None
+    return errors.BoardError(f"{board}: the ssh server of {to} {what}", hint=hint)
 
 
 def cannot_run(board: str, path: str, status: int, said: str) -> errors.BoardError:
@@ -390,31 +365,37 @@ def folder_error(board: str, folders: str, said: str) -> errors.TransferError:
     return transfer_error(board, named[1] if named else folders, said)
 
 
+# What the tools on the board say, the error and its hint.
+_TRANSFER = """
+no space left
+NoSpace: no space left for {path}
+free some on the board (`teemark exec BOARD -- df -h`), or name another folder
+
+read-only file system
+ReadOnly: {path} is on a read-only file system
+remount it for writing, or name another `directory` in the board file
+
+permission denied|operation not permitted
+TransferError: no permission for {path}
+log in as root, or set sudo = true in the board file
+
+a password is required|sudo: not found
+TransferError: sudo on the board asks for a password or isn't there
+allow it without one for this user (NOPASSWD), or log in as root
+"""
+
+
 def transfer_error(board: str, path: str, said: str) -> errors.TransferError:
     """Why a file could not be written or read, from what the tools on the board wrote."""
-    text = said.lower()
-    if "no space left" in text:
-        return errors.NoSpace(
-            f"{board}: no space left for {path}",
-            hint="free some on the board (`teemark exec BOARD -- df -h`), or name another folder",
-        )
-    if "read-only file system" in text:
-        return errors.ReadOnly(
-            f"{board}: {path} is on a read-only file system",
-            hint="remount it for writing, or name another `directory` in the board file",
-        )
-    if "permission denied" in text or "operation not permitted" in text:
-        return errors.TransferError(
-            f"{board}: no permission for {path}",
-            hint="log in as root, or set sudo = true in the board file",
-        )
-    if "a password is required" in text or "sudo: not found" in text:
-        return errors.TransferError(
-            f"{board}: sudo on the board asks for a password or isn't there",
-            hint="allow it without one for this user (NOPASSWD), or log in as root",
-        )
-    if "no such file or directory" in text or "not found" in text:
-        last = said.strip().splitlines()[-1]
-        return errors.TransferError(f"{board}: {path}: {last}")
-    last = said.strip().splitlines()[-1] if said.strip() else "no reason given"
-    return errors.TransferError(f"{board}: {path} could not be copied: {last}")
+    for block in _TRANSFER.strip().split("\n\n"):
+        pattern, error, hint = block.split("\n")
+        if re.search(pattern, said.lower()):
+            kind, _, what = error.partition(": ")
+            made: errors.TransferError = getattr(errors, kind)(
+                f"{board}: {what.format(path=path)}", hint=hint
+            )
+            return made
+    lines = said.strip().splitlines() or ["no reason given"]
+    if re.search("no such file or directory|not found", said.lower()):
+        return errors.TransferError(f"{board}: {path}: {lines[-1]}")
+    return errors.TransferError(f"{board}: {path} could not be copied: {lines[-1]}")
