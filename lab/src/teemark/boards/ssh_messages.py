@@ -211,7 +211,7 @@ def _no_cipher(failure: _Failure, found: re.Match[str]) -> errors.TeemarkError:
 
 # What ssh says when it can't connect; the first pattern that is heard decides. Below it either the
 # error with its hint, or the function that makes one. Names in braces are those of the pattern and:
-# to, whom (the machine that ssh names), address, by_hand, named (where a key file is named), option.
+# to, whom (the machine that ssh names), address, by_hand, named (where a key is named), option.
 _CONNECT = r"""
 ^command-line:? line \d+: (?P<why>.+?)\.?$
 ConfigError: ssh doesn't accept{option} of `options` in the board file: {why}
