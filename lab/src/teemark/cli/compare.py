@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -184,34 +183,24 @@ def _show_all(
     limit: Limit | None,
     everything: bool,
 ) -> None:
-    for number, one in enumerate(found):
-        if number:
-            console.print()
-        _show(console, one, forced, limit, everything=everything)
-
-
-def _show(
-    console: Console,
-    of: Compared,
-    forced: Sequence[str],
-    limit: Limit | None,
-    *,
-    everything: bool,
-) -> None:
-    """Shows the answer first and the method last."""
+    """Shows the answer first and the method last, a comparison after the other."""
     from teemark.base.console import paragraph
     from teemark.page import terminal
     from teemark.report import comparing
 
-    for why in forced:
-        paragraph(console, f"! Compared by force: {why}.")
-    base, new = comparing.pair_names(of.base.run, of.other.run)
-    paragraph(console, f"{base} → {new}")
-    terminal.show(console, comparing.blocks(of, limit, "--all lists them", everything=everything))
-    for remark in comparing.method(of):
-        paragraph(console, remark, style="dim")
-    paragraph(console, f"base: {comparing.names(of.base.run)}", style="dim")
-    paragraph(console, f"new:  {comparing.names(of.other.run)}", style="dim")
+    for number, of in enumerate(found):
+        if number:
+            console.print()
+        for why in forced:
+            paragraph(console, f"! Compared by force: {why}.")
+        base, new = comparing.pair_names(of.base.run, of.other.run)
+        paragraph(console, f"{base} → {new}")
+        rest = "--all lists them"
+        terminal.show(console, comparing.blocks(of, limit, rest, everything=everything))
+        for remark in comparing.method(of):
+            paragraph(console, remark, style="dim")
+        paragraph(console, f"base: {comparing.names(of.base.run)}", style="dim")
+        paragraph(console, f"new:  {comparing.names(of.other.run)}", style="dim")
 
 
 def _show_held(console: Console, *, of: Against, forced: Sequence[str], everything: bool) -> None:
@@ -261,35 +250,12 @@ def _json(
                 "exact": one.found.exact,
                 "starts": one.found.starts,
                 "cases": [
-                    {
-                        "case": pair.case,
-                        "repeat": pair.repeat,
-                        "verdict": pair.verdict,
-                        "base": pair.first.value,
-                        "new": pair.second.value,
-                        "difference": pair.added,
-                        "ratio": pair.ratio,
-                        "ratio_low": pair.interval.low if pair.interval else None,
-                        "ratio_high": pair.interval.high if pair.interval else None,
-                        "p": pair.p,
-                        "starts": pair.have or None,
-                        "visible": pair.visible if math.isfinite(pair.visible) else None,
-                        "functions": one.functions.get(pair.case),
-                        "reason": pair.reason,
-                    }
+                    comparing.case_data(pair) | {"functions": one.functions.get(pair.case)}
                     for pair in one.found.worst_first
                 ],
                 "only_in_base": list(one.found.lost),
                 "only_in_new": list(one.found.new),
-                "changes": [
-                    {
-                        "what": comparing.subject(one.other.run, change),
-                        "by": comparing.amount(one.other.run, change),
-                        "worse": change.worse,
-                        "cases": [pair.name for pair in change.cases],
-                    }
-                    for change in one.changes
-                ],
+                "changes": [comparing.change_data(one.other.run, change) for change in one.changes],
                 "failures": list(failed),
             }
             for one, failed in zip(found, failures, strict=True)

@@ -217,25 +217,10 @@ def _json(gated: Gated, limit: Limit) -> dict[str, object]:
         }
     return {
         "outcome": "fail" if _failed(found, limit) else "pass",
-        "cases": [
-            {
-                "case": one.case,
-                "repeat": one.repeat,
-                "verdict": one.verdict,
-                "base": one.first.value,
-                "new": one.second.value,
-                "change": one.change,
-            }
-            for one in found.worst_first
-        ],
+        "cases": [comparing.case_data(one) for one in found.worst_first],
         "changes": [
-            {
-                "what": comparing.subject(found.second, change),
-                "by": comparing.amount(found.second, change),
-                "cases": [one.name for one in change.cases],
-                "traced": gated.why(change)[0] or None,
-                "functions": gated.why(change)[1] or None,
-            }
+            comparing.change_data(found.second, change)
+            | dict(zip(("traced", "functions"), gated.why(change), strict=True))
             for change in changes(found)
         ],
         "gone": list(found.lost),

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -442,6 +443,38 @@ def blocks(
     if (seen := visible(of.found, limit)) != "":
         said.append(Paragraph((seen,)))
     return said
+
+
+# -- for scripts ---------------------------------------------------------------------------------
+
+
+def case_data(one: Difference) -> dict[str, object]:
+    """Returns what scripts are told of a case."""
+    return {
+        "case": one.case,
+        "repeat": one.repeat,
+        "verdict": one.verdict,
+        "base": one.first.value,
+        "new": one.second.value,
+        "difference": one.added,
+        "ratio": one.ratio,
+        "ratio_low": one.interval.low if one.interval else None,
+        "ratio_high": one.interval.high if one.interval else None,
+        "p": one.p,
+        "starts": one.have or None,
+        "visible": one.visible if math.isfinite(one.visible) else None,
+        "reason": one.reason,
+    }
+
+
+def change_data(run: RunData, change: Change) -> dict[str, object]:
+    """Returns what scripts are told of a change that cases share."""
+    return {
+        "what": subject(run, change),
+        "by": amount(run, change),
+        "worse": change.worse,
+        "cases": [one.name for one in change.cases],
+    }
 
 
 # -- functions -----------------------------------------------------------------------------------
