@@ -131,7 +131,8 @@ def test_what_all_calls_into_the_tee_have_more_is_no_boot(by: int, said: str) ->
     (change,) = changes(found)
     assert change.of_all == "tee"
     what, how = subject(found.second, change), amount(found.second, change)
-    assert what == f"{len(moving)} calls into the TEE (invoke/none/tee/none tells)"
+    count = len({one.case for one in moving})
+    assert what == f"{count} calls into the TEE (invoke/none/tee/none tells)"
     assert how[1:] == "50.0 instructions a call"
     base, other = subjects([found.first, found.second])
     assert "as two boots of one build" not in " ".join(method(compared(base, other)))
@@ -363,6 +364,10 @@ def test_cases_are_counted_alike_everywhere() -> None:
     assert len(run().measured) == len(found.verdicts()) == len(found.of("same")) == count
     assert len(found.pairs) > count
     assert outcome(found) == f"{count} cases compared: 0 worse, 0 better, {count} same."
+    found = compare(run(), every_call(9000))
+    (change,) = changes(found)
+    assert len(change.cases) > len(found.of("worse"))
+    assert subject(found.second, change).startswith(f"{len(found.of('worse'))} calls into the TEE")
 
 
 def replaced(made: Synthetic) -> Synthetic:

@@ -153,13 +153,13 @@ def change_table(of: Compared) -> Table | None:
 
 def subject(run: RunData, change: Change) -> str:
     """Says which cases changed so: `all 20 SHA-256 cases by tee`."""
-    count = len(change.cases)
+    count = len({one.case for one in change.cases})
     if change.of_all is not None:
         where = {"tee": "into the TEE", "program": "in the program", "kernel": "into the kernel"}
         tells = min(change.cases, key=lambda one: one.first.value).name
         return f"{fmt.plural(count, 'call')} {where[change.of_all]} ({tells} tells)"
     if count == 1:
-        return change.cases[0].name
+        return change.cases[0].case
     workloads, algorithms, backends = (
         list(dict.fromkeys(family[place] for family in change.families)) for place in range(3)
     )
@@ -370,7 +370,7 @@ def method(of: Compared) -> list[str]:
         said.append(f"Nothing is called better or worse: {found.blind}; {remedy(found)}.")
     else:
         said.append(
-            f"± is half of the interval in which all {len(found.pairs)} changes lie together: of "
+            "± is half of the interval. The changes of all cases lie in theirs together: of "
             f"{fmt.count(round(1 / ALPHA))} comparisons of one build with itself, one calls a case "
             "better or worse. It is Student's, of the starts' medians. Worse and better: it leaves "
             f"0 out. Same: it is within {fmt.percent(MARGIN)}. The starts of a run follow each "
@@ -431,7 +431,7 @@ def blocks(
     rows = rows_of(of.found, everything=everything)
     if rows:
         said.append(case_table(of, rows))
-        left = sum(one.moved for one in of.found.pairs) - len(rows)
+        left = len({one.case for one in of.found.pairs if one.moved} - {one.case for one in rows})
         if left > 0:
             said.append(Paragraph((Quiet(f"{left} more changed: {rest}."),)))
     named = {one.case for change in of.changes for one in change.cases}
