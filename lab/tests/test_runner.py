@@ -414,7 +414,7 @@ def test_run_command_text(command: tuple[FakeBoard, list[str]]) -> None:
     result = CliRunner().invoke(cli.cli, command[1], standalone_mode=False)
     assert result.return_value == 0
     assert "oneshot/sha256 (0\N{NO-BREAK SPACE}B)\n" in re.sub(" +\n", "\n", result.stdout)
-    assert max(map(len, result.stdout.partition("•")[0].splitlines())) <= 80
+    assert max(map(len, result.stdout.partition("report:")[0].splitlines())) <= 80
     assert "A call into the TEE costs" in result.stdout
     assert "report.html" in result.stdout
 
