@@ -80,7 +80,10 @@ def test_a_number_that_nobody_can_follow_is_no_advice() -> None:
     assert interval is not None
     reach = interval.high - figure.value
     assert more(figure, (figure.value + reach / 141,), 20) is None
-    assert figures.more(None, 1) == "It is so near its threshold that more samples won't decide."
+    assert (
+        figures.more(None, 1)
+        == "It is so near its threshold that no practical number of samples would decide."
+    )
     assert more(figure, (figure.value + reach / 20,), 20) == pytest.approx(20 * 399, rel=0.1)
 
 

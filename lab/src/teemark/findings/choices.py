@@ -157,9 +157,10 @@ def choose(ground: Ground) -> tuple[Choice, ...]:
     return (*_memory(ground), *_pieces(ground), *_backends(ground))
 
 
-def choices(ground: Ground) -> Iterator[Finding]:
+def choices(ground: Ground, *, alone: bool = False) -> Iterator[Finding]:
+    """Yields what to choose; `alone` with what the findings of other rules say as well."""
     for choice in choose(ground):
-        if not _said(ground, choice):
+        if alone or not _said(ground, choice):
             yield Finding(
                 key=f"{choice.question}/{choice.subject}",
                 topic="choice",

@@ -89,7 +89,7 @@ def amount(run: RunData) -> str:
 def more(number: int | None, starts: int) -> str:
     """What would decide an undecided question."""
     if number is None:
-        return "It is so near its threshold that more samples won't decide."
+        return "It is so near its threshold that no practical number of samples would decide."
     what = "start" if starts > 1 else "sample"
     return f"About {fmt.plural(number, f'more {what}')} a case would decide."
 
