@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Literal
@@ -113,7 +112,3 @@ def cell(  # noqa: PLR0917 - what a line of a program's table says, in its order
     return Figure(
         text, span, unit, table, row, column, line, sentence=line, digits=value, size=size
     )
-
-
-def of_dimension(figures: Sequence[Figure], *dimensions: str) -> Iterator[Figure]:
-    return (one for one in figures if one.dimension in dimensions)

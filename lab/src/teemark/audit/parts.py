@@ -8,10 +8,11 @@ import math
 import re
 import statistics
 from collections.abc import Iterator, Sequence
+from functools import partial
 from itertools import combinations, pairwise
 
 from teemark.audit.figure import Figure
-from teemark.audit.relations import is_factor
+from teemark.audit.relations import follows, is_factor
 from teemark.audit.rule import Case, Group, Rule, Tested, fits, quotient, tested
 from teemark.audit.words import amount, listed
 from teemark.reference.span import Span, exact
@@ -48,6 +49,8 @@ _OF_A_WHOLE = re.compile(
     r"utili[sz]ation|\bload\b|usage|share|efficien|hit rate|\brate\b|duty|coverage|idle|busy|"
     r"probab|loss|of (?:the |all )?(?:time|total)|hashing|success|\bcpu\b"
 )
+_CPU_TIME = re.compile(r"\bcpu time|\bbusy\b")
+_CPU_LOAD = re.compile(r"utili[sz]ation|cpu load|cpu usage")
 _DIFFERENCE = re.compile(r"change|delta|diff|overhead|Δ|offset")
 _CORES = re.compile(
     r"\b(one|single|dual|two|quad|four|six|octa|eight|\d{1,3})[- ]"
@@ -55,16 +58,9 @@ _CORES = re.compile(
     re.I,
 )
 _WORDS = {
-    "one": 1,
-    "single": 1,
-    "dual": 2,
-    "two": 2,
-    "quad": 4,
-    "four": 4,
-    "six": 6,
-    "octa": 8,
+    "one": 1, "single": 1, "dual": 2, "two": 2, "quad": 4, "four": 4, "six": 6, "octa": 8,
     "eight": 8,
-}
+}  # fmt: skip
 
 
 def _sum(spans: Sequence[Span]) -> Span:
@@ -174,14 +170,14 @@ def of_which(case: Case) -> Iterator[Tested]:
             r"of the (?:\w+ )?time|of the total|\bspent?\b|breakdown|profile", words
         )
         if len(shares) > 2 and whole_of:
-            value = _sum([one.span for one in shares])
-            over = value.low > 1.0
-            yield tested(
-                shares[-1],
-                not over,
-                f"{listed([one.text for one in shares])} are "
-                f"{amount(value, 'share')} of one whole.",
-            )
+            yield _of_one_whole(shares)
+
+
+def _of_one_whole(parts: Sequence[Figure]) -> Tested:
+    """Shares of one thing are no more than all of it."""
+    value = _sum([one.span for one in parts])
+    said = f"{listed([one.text for one in parts])} are {amount(value, 'share')} of one whole."
+    return tested(parts[-1], value.low <= 1.0, said)
 
 
 def _share_columns(case: Case) -> dict[Figure, str]:
@@ -256,32 +252,20 @@ def shares(case: Case) -> Iterator[Tested]:
         )
         parts = [one for one in group.of("share") if not _is_total(one, one)]
         if named and len(parts) > 2 and not any(one in known for one in parts):
-            value = _sum([one.span for one in parts])
-            over = value.low > 1.0
-            yield tested(
-                parts[-1],
-                not over,
-                f"{listed([one.text for one in parts])} are {amount(value, 'share')} of one whole.",
-            )
+            yield _of_one_whole(parts)
 
 
 def opposites(case: Case) -> Iterator[Tested]:
     """Voluntary and involuntary switches are all; hits ÷ (hits + misses) is the hit rate."""
     for group in case.of_kind("block", "column"):
         for first, second in _OPPOSITES:
-            one, other = (
-                next(
-                    (
-                        f
-                        for f in group.of("count", "size", "time")
-                        if re.search(rf"\b{w}\b", group.label(f))
-                    ),
-                    None,
-                )
-                for w in (first, second)
-            )
-            if one is None or other is None or one.dimension != other.dimension:
+            halves = [
+                group.having(re.compile(rf"\b{word}\b"), "count", "size", "time")
+                for word in (first, second)
+            ]
+            if not all(halves) or halves[0][0].dimension != halves[1][0].dimension:
                 continue
+            one, other = (found[0] for found in halves)
             rest = " ".join(group.label(one).replace(first, "").split())
             both = _sum([one.span, other.span])
             for whole in group.figures:
@@ -293,18 +277,10 @@ def opposites(case: Case) -> Iterator[Tested]:
                         f"{one.text} ({one.name}) + {other.text} ({other.name}) = "
                         f"{amount(both, one.dimension)}, and “{whole.name}” is {whole.text}.",
                     )
-                if (
-                    whole.dimension == "share"
-                    and both.low > 0
-                    and stem_in(first, group.label(whole))
-                ):
-                    value = one.span / both
-                    yield tested(
-                        whole,
-                        fits(value, whole.span, 0.01),
-                        f"{whole.name}: {whole.text} is printed, but {one.text} of "
-                        f"{amount(both, one.dimension)} are {amount(value, 'share')}.",
-                    )
+                named = stem_in(first, group.label(whole))
+                if whole.dimension == "share" and both.low > 0 and named:
+                    formula = f"{one.text} ÷ {amount(both, one.dimension)}"
+                    yield follows(whole, [(one.span / both, formula)], 0.01)
 
 
 def stem_in(word: str, label: str) -> bool:
@@ -313,47 +289,24 @@ def stem_in(word: str, label: str) -> bool:
 
 def utilisation(case: Case) -> Iterator[Tested]:
     """CPU time ÷ total time, of one CPU or of several."""
-    cpu = re.compile(r"\bcpu time|\bbusy\b")
     for group in case.of_kind("block", "row", "column"):
-        busy, wholes = group.having(cpu, "time"), group.having(_WHOLE, "time")
-        near = [
-            one
-            for one in busy
-            for s in group.of("share")
-            if s.line == one.line and s.form == "line"
-        ]
+        busy, wholes = group.having(_CPU_TIME, "time"), group.having(_WHOLE, "time")
         for share in group.of("share"):
-            own = any(one.line == share.line for one in near) and share.form == "line"
-            if not (
-                busy
-                and wholes
-                and (own or re.search(r"utili[sz]ation|cpu load|cpu usage", group.label(share)))
-            ):
-                continue
-            values = [q for a in busy for b in wholes if (q := quotient(a.span, b.span))]
-            good = any(fits(value / exact(n), share.span) for value in values for n in range(1, 9))
-            if values:
-                yield tested(
-                    share,
-                    good,
-                    f"{share.name}: {share.text} is printed, but "
-                    f"{busy[0].text} ÷ {wholes[0].text} = {amount(values[0], 'share')}.",
-                )
+            beside = share.form == "line" and any(one.line == share.line for one in busy)
+            if busy and wholes and (beside or _CPU_LOAD.search(group.label(share))):
+                yield follows(share, [
+                    (value / exact(n), f"{a.text} ÷ {b.text}")
+                    for a in busy for b in wholes for n in range(1, 9)
+                    if (value := quotient(a.span, b.span))
+                ])  # fmt: skip
 
 
 # -- statistics ------------------------------------------------------------------------------------
 
 _ORDER = (
-    r"\bmin",
-    r"\bp0?[15]\b",
-    r"\bmedian|\bp50",
-    r"\bp75",
-    r"\bp90",
-    r"\bp95",
-    r"\bp99\b",
-    r"\bp99\.?9",
-    r"\bmax",
-)
+    r"\bmin", r"\bp0?[15]\b", r"\bmedian|\bp50", r"\bp75", r"\bp90", r"\bp95", r"\bp99\b",
+    r"\bp99\.?9", r"\bmax",
+)  # fmt: skip
 _MEAN = re.compile(r"\b(?:mean|avg|average)\b")
 _SD = re.compile(r"\bst(?:andar)?d?[. ]*dev\w*|\bsd\b|\bstddev|\bdeviation|σ")
 _CV = re.compile(r"\bcv\b|coefficient of variation|relative (?:standard )?deviation")
@@ -407,20 +360,16 @@ def _decimals(one: Figure) -> int:
     return len(one.digits.partition(".")[2])
 
 
+def _only(group: Group, figures: Sequence[Figure], pattern: re.Pattern[str]) -> Figure | None:
+    """The one figure whose label has the pattern; None if there are several."""
+    which = [one for one in figures if pattern.search(group.label(one))]
+    return which[0] if len(which) == 1 else None
+
+
 def spread(case: Case) -> Iterator[Tested]:
     """A deviation is less than the range, and ÷ mean it is the coefficient of variation."""
     for group, found in _series(case):
-
-        def one_of(
-            pattern: re.Pattern[str], group: Group = group, found: list[Figure] = found
-        ) -> Figure | None:
-            which = [
-                one
-                for one in found
-                if pattern.search(group.label(one)) and not _CV.search(group.label(one))
-            ]
-            return which[0] if len(which) == 1 else None
-
+        one_of = partial(_only, group, [one for one in found if not _CV.search(group.label(one))])
         sd, mean = one_of(_SD), one_of(_MEAN)
         low, high = one_of(re.compile(_ORDER[0])), one_of(re.compile(_ORDER[-1]))
         if sd is None or (sd.dimension == "share"):
@@ -435,18 +384,8 @@ def spread(case: Case) -> Iterator[Tested]:
             )
         if mean is None or mean.dimension != sd.dimension or mean.span.low <= 0:
             continue
-        for cv in [
-            one
-            for one in group.figures
-            if _CV.search(group.label(one)) and one.dimension == "share"
-        ]:
-            value = sd.span / mean.span
-            yield tested(
-                cv,
-                fits(value, cv.span),
-                f"{cv.name}: {cv.text} is printed, but "
-                f"{sd.text} ÷ {mean.text} = {amount(value, 'share')}.",
-            )
+        for cv in group.having(_CV, "share"):
+            yield follows(cv, [(sd.span / mean.span, f"{sd.text} ÷ {mean.text}")])
 
 
 def wide(case: Case) -> Iterator[Tested]:

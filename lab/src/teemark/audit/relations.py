@@ -57,9 +57,9 @@ def _nearest(values: list[tuple[Span, str]], wanted: Span) -> tuple[Span, str]:
     return min(values, key=lambda one: abs(one[0].mid - wanted.mid))
 
 
-def _verdict(figure: Figure, values: list[tuple[Span, str]], slack: float = 0.005) -> Tested:
-    """One of the values has to be the figure's."""
-    if any(fits(value, loose(figure), slack) for value, _ in values):
+def follows(figure: Figure, values: list[tuple[Span, str]], slack: float = 0.005) -> Tested:
+    """One of the values, each with its formula, has to be the figure's."""
+    if not values or any(fits(value, loose(figure), slack) for value, _ in values):
         return Tested(figure)
     value, formula = _nearest(values, figure.span)
     return Tested(
@@ -85,12 +85,12 @@ def rates(case: Case) -> Iterator[Tested]:
                 continue
             values, sure = _rates(group, rate)
             if values and sure:
-                yield _verdict(rate, values)
+                yield follows(rate, values)
             elif size is not None and group.kind in ("row", "column") and not group.of("size"):
                 times = [one for one in group.of("time") if _proper_time(group, one)]
                 values = [(size[1] / one.span, f"{size[0]} ÷ {one.text}") for one in times]
                 if values:
-                    yield _verdict(rate, values, ROUGHLY)
+                    yield follows(rate, values, ROUGHLY)
 
 
 ROUGHLY = 0.1
@@ -158,11 +158,11 @@ def per_second(case: Case) -> Iterator[Tested]:
             ]
             named = [stem(count.column or count.row) for count in counts]
             if each and group.kind == "row":
-                yield _verdict(one, each + many, 0.01)
+                yield follows(one, each + many, 0.01)
             elif many and (group.kind == "sentence" or noun in named):
-                yield _verdict(one, many + each, 0.01)
+                yield follows(one, many + each, 0.01)
             elif each and group.kind == "sentence":
-                yield _verdict(one, each, 0.01)
+                yield follows(one, each, 0.01)
 
 
 def per_call(case: Case) -> Iterator[Tested]:
@@ -192,7 +192,7 @@ def per_call(case: Case) -> Iterator[Tested]:
                     for total in totals
                     for count in fitting
                 ]
-                yield _verdict(one, values)
+                yield follows(one, values)
 
 
 def cycles(case: Case) -> Iterator[Tested]:
@@ -204,14 +204,14 @@ def cycles(case: Case) -> Iterator[Tested]:
         slopes, rates_ = group.of("cycles per byte"), group.of("rate")
         for slope in slopes:
             if rates_ and len(slopes) >= len(rates_):
-                yield _verdict(slope, [
+                yield follows(slope, [
                     (clock / rate.span, f"{amount(clock, 'frequency')} ÷ {rate.text}")
                     for clock in clocks for rate in rates_ if rate.span.low > 0
                 ], 0.03)  # fmt: skip
         for count in group.of("cycles"):
             times = [one for one in group.of("time") if one.span.low > 0]
             if times:
-                yield _verdict(count, [
+                yield follows(count, [
                     (clock * time.span, f"{amount(clock, 'frequency')} × {time.text}")
                     for clock in clocks for time in times
                 ], 0.03)  # fmt: skip
@@ -367,7 +367,7 @@ def percent_of(case: Case) -> Iterator[Tested]:
         for part, share, whole in zip(ordered, ordered[1:], ordered[2:], strict=False):
             of = share.dimension == "share" and share.column.strip() == "of"
             if of and part.dimension == whole.dimension and whole.span.low > 0:
-                yield _verdict(share, [(part.span / whole.span, f"{part.text} ÷ {whole.text}")])
+                yield follows(share, [(part.span / whole.span, f"{part.text} ÷ {whole.text}")])
 
 
 def conversions(case: Case) -> Iterator[Tested]:
