@@ -56,9 +56,9 @@ def test_switches_of_one_stamp_keep_their_order() -> None:
     """A wait of no time, at 20 and at 200; by their words it would end before it began."""
     at_once = [(20, MAIN, 0, "wait"), (20, MAIN, 0, "in"), (200, MAIN, 0, "preempt")]
     found = told(record(switches=[*at_once, (200, MAIN, 1, "in")]))
-    assert {one.state for one in found.states} == {"on"}
+    assert {one.what for one in found.states} == {"on"}
     found = told(record(switches=[(300, MAIN, 0, "wait"), *at_once]))  # others are sorted
-    assert [one.state for one in found.states if one.begin >= 200] == ["preempt", "wait"]
+    assert [one.what for one in found.states if one.begin >= 200] == ["preempt", "wait"]
 
 
 def run(*records: Timeline) -> RunData:

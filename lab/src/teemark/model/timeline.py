@@ -3,28 +3,27 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from operator import itemgetter
-from typing import Literal
 
-from teemark.run.records import StepName, Timeline
+from teemark.run.records import Timeline
 
-State = Literal["on", "preempt", "wait"]
+STATES = ("on", "preempt", "wait")
 """Some thread has a CPU; none has, but one could go on; all wait for something."""
 
-Step = StepName | Literal["between"]
+STEPS = ("open", "read", "wait", "hash", "between", "report", "close")
 """What the thread that hashes does; between: nothing that was recorded as a step."""
-
-STEPS: tuple[Step, ...] = ("open", "read", "wait", "hash", "between", "report", "close")
 
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """Nanoseconds since the beginning."""
+    """A step, or a state; nanoseconds since the beginning."""
 
     begin: int
     end: int
+    what: str
 
     @property
     def ns(self) -> int:
@@ -32,20 +31,10 @@ class Span:
 
 
 @dataclass(frozen=True, slots=True)
-class StateSpan(Span):
-    state: State
-
-
-@dataclass(frozen=True, slots=True)
-class StepSpan(Span):
-    step: Step
-
-
-@dataclass(frozen=True, slots=True)
 class StepCost:
     """What a step took in all."""
 
-    step: Step
+    step: str
     times: int
     ns: int
     on: int
@@ -61,24 +50,15 @@ class Told:
     """What a timeline tells, of the time in which it has every switch."""
 
     ns: int
-    states: tuple[StateSpan, ...]
-    threads: tuple[tuple[int, tuple[StateSpan, ...]], ...]
-    """Of each thread, the one that hashes first."""
-    steps: tuple[StepSpan, ...]
+    states: tuple[Span, ...]
+    threads: tuple[tuple[int, tuple[Span, ...]], ...]
+    """The states of each thread; the one that hashes is the first."""
+    steps: tuple[Span, ...]
     costs: tuple[StepCost, ...]
 
     def total(self) -> StepCost:
-        each = self.costs
-        return StepCost(
-            "between",
-            1,
-            self.ns,
-            sum(one.on for one in each),
-            sum(one.preempted for one in each),
-            sum(one.waited for one in each),
-            sum(one.switches for one in each),
-            max((one.ns for one in self.states if one.state != "on"), default=0),
-        )
+        switches = sum(one.switches for one in self.costs)
+        return _cost("between", 1, self.states, switches)
 
 
 def told(record: Timeline) -> Told:
@@ -90,13 +70,7 @@ def told(record: Timeline) -> Told:
     threads = tuple(
         (
             name,
-            tuple(
-                _states(
-                    [one for one in switches if one[1] == name],
-                    {name} & {record.thread},
-                    until,
-                )
-            ),
+            tuple(_states((s for s in switches if s[1] == name), {name} & {record.thread}, until)),
         )
         for name in names
     )
@@ -107,10 +81,10 @@ def told(record: Timeline) -> Told:
 
 def _states(
     switches: Iterable[tuple[int, int, int, str]], running: set[int], until: int
-) -> Iterator[StateSpan]:
+) -> Iterator[Span]:
     """All threads taken together; neighbours differ."""
     on, ready = set(running), set[int]()
-    begin, state = 0, _state(on, ready)
+    begin, state = 0, "on" if on else "wait"
     for at, thread, _, kind in switches:
         on.discard(thread)
         ready.discard(thread)
@@ -118,69 +92,52 @@ def _states(
             on.add(thread)
         elif kind == "preempt":
             ready.add(thread)
-        now = _state(on, ready)
+        now = "on" if on else "preempt" if ready else "wait"
         if now != state:
             if at > begin:
-                yield StateSpan(begin, at, state)
+                yield Span(begin, at, state)
             begin, state = at, now
     if until > begin:
-        yield StateSpan(begin, until, state)
+        yield Span(begin, until, state)
 
 
-def _state(on: set[int], ready: set[int]) -> State:
-    return "on" if on else "preempt" if ready else "wait"
-
-
-def _steps(record: Timeline, until: int) -> Iterator[StepSpan]:
+def _steps(record: Timeline, until: int) -> Iterator[Span]:
     """In order, without a gap and without overlap."""
     at = 0
-    for step, begin, end in sorted(record.steps, key=lambda one: one[1:]):
+    stretches = sorted(record.steps, key=lambda one: one[1:])
+    for step, begin, end in (*stretches, ("between", until, until)):
         first, last = max(begin, at), min(end, until)
-        if first >= last:
-            continue
-        if first > at:
-            yield StepSpan(at, first, "between")
-        yield StepSpan(first, last, step)
-        at = last
-    if at < until:
-        yield StepSpan(at, until, "between")
+        if first > at and (first < last or first == until):
+            yield Span(at, min(first, until), "between")
+            at = first
+        if first < last:
+            yield Span(first, last, step)
+            at = last
 
 
 def _costs(
-    steps: tuple[StepSpan, ...], states: tuple[StateSpan, ...], outs: list[int]
+    steps: tuple[Span, ...], states: tuple[Span, ...], outs: list[int]
 ) -> Iterator[StepCost]:
-    pieces: dict[Step, list[StateSpan]] = {}
-    times: dict[Step, int] = {}
-    switches: dict[Step, int] = {}
-    state, out = 0, 0
-    for step in steps:
-        times[step.step] = times.get(step.step, 0) + 1
-        while state < len(states) and states[state].end <= step.begin:
-            state += 1
-        at = state
-        while at < len(states) and states[at].begin < step.end:
-            one = states[at]
-            cut = StateSpan(max(one.begin, step.begin), min(one.end, step.end), one.state)
-            pieces.setdefault(step.step, []).append(cut)
-            at += 1
-        while out < len(outs) and (outs[out] < step.end or step is steps[-1]):
-            switches[step.step] = switches.get(step.step, 0) + 1
-            out += 1
+    ends = [one.end for one in states]
     for name in STEPS:
-        if name not in times:
-            continue
-        found = pieces.get(name, [])
+        mine = [one for one in steps if one.what == name]
+        pieces: list[Span] = []
+        switches = 0
+        for step in mine:
+            last = len(outs) if step is steps[-1] else bisect_left(outs, step.end)
+            switches += last - bisect_left(outs, step.begin)
+            for at in range(bisect_right(ends, step.begin), bisect_left(ends, step.end) + 1):
+                one = states[at]
+                pieces.append(Span(max(one.begin, step.begin), min(one.end, step.end), one.what))
+        if mine:
+            yield _cost(name, len(mine), pieces, switches)
 
-        def spent(state: State, found: list[StateSpan] = found) -> int:
-            return sum(one.ns for one in found if one.state == state)
 
-        yield StepCost(
-            name,
-            times[name],
-            sum(one.ns for one in found),
-            spent("on"),
-            spent("preempt"),
-            spent("wait"),
-            switches.get(name, 0),
-            max((one.ns for one in found if one.state != "on"), default=0),
-        )
+def _cost(step: str, times: int, pieces: Iterable[Span], switches: int) -> StepCost:
+    spent = dict.fromkeys(STATES, 0)
+    gap = 0
+    for one in pieces:
+        spent[one.what] += one.ns
+        gap = max(gap, one.ns if one.what != "on" else 0)
+    on, ready, waited = spent.values()
+    return StepCost(step, times, on + ready + waited, on, ready, waited, switches, gap)

@@ -9,7 +9,7 @@ from html import escape
 
 from teemark.base import fmt
 from teemark.findings.subject import Subject, section
-from teemark.model.timeline import Span, State, Step, StepCost, Told, told
+from teemark.model.timeline import Span, StepCost, Told, told
 from teemark.page.blocks import Block, Chart, Column, Paragraph, Section, Table, Text
 from teemark.run.records import Timeline
 
@@ -30,7 +30,7 @@ INTRO = (
     "teehash could go on. “Ready”: one could, and the CPU was somebody else's."
 )
 
-NAMES: dict[Step, str] = {
+NAMES: dict[str, str] = {
     "open": "open the session",
     "read": "read the file",
     "wait": "wait for the reader thread",
@@ -39,7 +39,7 @@ NAMES: dict[Step, str] = {
     "report": "for the report",
     "close": "close the session",
 }
-COLOURS: dict[Step, str] = {
+COLOURS: dict[str, str] = {
     "open": "5",
     "read": "3",
     "wait": "other",
@@ -47,9 +47,9 @@ COLOURS: dict[Step, str] = {
     "report": "1",
     "close": "4",
 }
-_STATES: dict[State, str] = {"on": "on a CPU", "preempt": "ready, another ran", "wait": "waiting"}
-OFF: tuple[State, ...] = ("preempt", "wait")
-_FILLS: dict[State, str] = {
+_STATES: dict[str, str] = {"on": "on a CPU", "preempt": "ready, another ran", "wait": "waiting"}
+OFF: tuple[str, ...] = ("preempt", "wait")
+_FILLS: dict[str, str] = {
     "on": "var(--c-6)",
     "preempt": "var(--warn-edge)",
     "wait": "var(--paper)",
@@ -107,28 +107,16 @@ def _table(found: Told, case: str, subject: Subject) -> Table:
     amount = _amount(subject)
 
     def row(name: str, cost: StepCost) -> tuple[str, ...]:
-        return (
-            name,
-            fmt.count(cost.times),
-            amount(cost.ns),
-            amount(cost.on),
-            amount(cost.waited),
-            amount(cost.preempted),
-            fmt.count(cost.switches),
-            amount(cost.gap),
-        )
+        spent = map(amount, (cost.ns, cost.on, cost.waited, cost.preempted, cost.gap))
+        return (name, fmt.count(cost.times), *spent, fmt.count(cost.switches))
 
     unit = "instructions" if subject.icount else ""
+    spent = ("takes", "on a CPU", "waiting", "ready", "longest gap")
     return Table(
         (
-            Column("step", "left"),
-            Column("times"),
-            Column("takes", unit=unit),
-            Column("on a CPU", unit=unit),
-            Column("waiting", unit=unit),
-            Column("ready", unit=unit),
+            *(Column("step", "left"), Column("times")),
+            *(Column(name, unit=unit) for name in spent),
             Column("switches"),
-            Column("longest gap", unit=unit),
         ),
         (
             *(row(NAMES[cost.step], cost) for cost in found.costs),
@@ -147,21 +135,21 @@ def render(found: Told, case: str, width: int, amount: Amount = fmt.duration) ->
     picture = _Picture(width, width / found.ns, amount)
     picture.label("step")
     for step, colour in COLOURS.items():
-        spans = [one for one in found.steps if one.step == step]
+        spans = [one for one in found.steps if one.what == step]
         picture.bars(spans, f"var(--c-{colour})", NAMES[step])
     picture.y += ROW + GAP
     for number, (thread, states) in enumerate(found.threads[:LANES]):
         picture.label("thread that hashes" if number == 0 else f"thread {thread}")
         picture.box(0, width, _FILLS["on"])
         for state in OFF:
-            off = [one for one in states if one.state == state]
+            off = [one for one in states if one.what == state]
             picture.bars(off, _FILLS[state], _STATES[state], 1.0)
         picture.frame()
         picture.y += ROW + GAP
     picture.text(0, "0")
     picture.text(width, amount(found.ns), "end")
     picture.y += LABEL + GAP
-    present = {one.step for one in found.steps}
+    present = {one.what for one in found.steps}
     entries = [(f"var(--c-{of})", NAMES[step]) for step, of in COLOURS.items() if step in present]
     picture.legend([*entries, *((_FILLS[state], name) for state, name in _STATES.items())])
     total = found.total()
