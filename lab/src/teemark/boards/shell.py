@@ -331,21 +331,19 @@ class Shell:
         argv: Sequence[str],
         job: str,
         *,
-        stdin: Stream = subprocess.DEVNULL,
-        stdout: Stream = subprocess.DEVNULL,
-        stderr: Stream = subprocess.DEVNULL,
         env: Mapping[str, str] | None = None,
         terminal: bool = False,
         marked: bool = False,
+        **streams: Stream,
     ) -> Channel:
-        """A channel on which a command runs; its streams are closed unless they are named."""
+        """A channel on which a command runs; stdin, stdout and stderr are closed unless they are
+        named."""
         sudo = getattr(self.config, "sudo", False)
         line = command_lines.command_line(
             argv, job=job, directory=self.config.directory, sudo=sudo, env=env, marked=marked
         )
-        return self.ssh.open_channel(
-            line, stdin=stdin, stdout=stdout, stderr=stderr, terminal=terminal
-        )
+        closed = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.DEVNULL)
+        return self.ssh.open_channel(line, terminal=terminal, **(closed | streams))
 
     def start(
         self,
@@ -361,16 +359,8 @@ class Shell:
         """Starts a command; the caller waits for it. None streams are this process's own; `marked`
         takes what it writes to the pipe `stdout` from between marks."""
         job = command_lines.new_job()
-        channel = self.open(
-            argv,
-            job,
-            stdin=stdin,
-            stdout=stdout,
-            stderr=stderr,
-            env=env,
-            terminal=terminal,
-            marked=marked,
-        )
+        streams = {"stdin": stdin, "stdout": stdout, "stderr": stderr}
+        channel = self.open(argv, job, env=env, terminal=terminal, marked=marked, **streams)
         return Process(self, argv, channel, job, marked=marked)
 
     def exec(
