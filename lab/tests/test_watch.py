@@ -324,7 +324,7 @@ def test_the_timeline_is_one_that_chrome_reads() -> None:
     one = call("invoke", 1_000_009_500, 10_000, thread=11, params=(Param("temporary in", 7),))
     events = json.loads(program_page.timeline(ran(one, events=EVENTS), Names()))["traceEvents"]
     assert [event["name"] for event in events] == [
-        f"{TA}: command 1", "until an RPC: commands", "secure world", "secure world",
+        "TA 0b7c9a52: command 1", "until an RPC: commands", "secure world", "secure world",
     ]  # fmt: skip
     assert (events[0]["ph"], events[0]["ts"], events[0]["dur"]) == ("X", 0, 10)
     assert events[0]["args"]["parameters"] == ["temporary in 7"]

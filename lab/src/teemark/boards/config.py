@@ -89,10 +89,12 @@ class VirtualConfig(_AnyConfig, frozen=True, kw_only=True, tag="virtual"):
     devices: tuple[Literal["rng", "crypto"], ...] = ()
     kernel_args: tuple[Text, ...] = ()
     optee: Text = "debian"
-    """`debian`: its binary package; `source`: built from its source package; else the folder of
-    a build: …/out/arm-plat-vexpress."""
+    """`debian`: its binary package; `source`: built from its source package; else a source tree,
+    or the folder of a build: …/out/arm-plat-vexpress."""
     options: tuple[Text, ...] = ()
     """Of OP-TEE from source, such as "CFG_CRYPTO_WITH_CE=y"."""
+    patches: tuple[Text, ...] = ()
+    """Files of patches to OP-TEE's source, which is built with them."""
     tfa: Text | None = None
     """The folder of a build of TF-A: …/build/qemu/release."""
     rpmb: bool = False
@@ -113,12 +115,13 @@ class VirtualConfig(_AnyConfig, frozen=True, kw_only=True, tag="virtual"):
                 "leave rng out, or set icount = false",
                 "devices",
             )
-        if self.options and self.optee != "source":
-            raise Wrong(
-                "OP-TEE's options need a build of it",
-                'set optee = "source", or leave options out',
-                "options",
-            )
+        for key in ("options", "patches"):
+            if getattr(self, key) and self.optee == "debian":
+                raise Wrong(
+                    f"OP-TEE's {key} need a build of it",
+                    f'set optee = "source" or to a source tree, or leave {key} out',
+                    key,
+                )
         for option in self.options:
             if not _OPTION.fullmatch(option):
                 raise Wrong(

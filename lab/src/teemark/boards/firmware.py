@@ -30,9 +30,12 @@ def digest(files: Iterable[Path]) -> str:
     return found.hexdigest()
 
 
-def core(images: Iterable[Path], elf: Path | None, configuration: Path) -> Firmware:
+def core(
+    images: Iterable[Path], elf: Path | None, configuration: Path, source: Path | None = None
+) -> Firmware:
     """Returns the facts of OP-TEE's core: `images` are booted, `elf` has the same with symbols,
-    `configuration` is the build's conf.mk, which Debian's package hasn't."""
+    `configuration` is the build's conf.mk, which Debian's package hasn't; `source` is the tree,
+    where it doesn't lie around the build."""
     images = tuple(images)
     said = next((m for file in images if (m := _OPTEE.search(file.read_bytes()))), None)
     words = [harmless_line(part.decode("ascii")) for part in said.groups()] if said else []
@@ -46,7 +49,7 @@ def core(images: Iterable[Path], elf: Path | None, configuration: Path) -> Firmw
         compiler=words[1] if words else None,
         flags=_flags(elf) if elf is not None else None,
         configuration=settings,
-        commit=commit(configuration.parent, "core/arch/arm/kernel"),
+        commit=commit(source or configuration.parent, "core/arch/arm/kernel"),
     )
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Which OP-TEE and TF-A a virtual board boots: Debian's binary, a build from Debian's source
-package with options of one's own, or a folder with any build for QEMU.
+package with options of one's own, a source tree of one's own, or a folder with a build for QEMU.
 
 Builds are kept in build/optee, one folder for each version and set of options.
 """
@@ -8,15 +8,16 @@ Builds are kept in build/optee, one folder for each version and set of options.
 from __future__ import annotations
 
 import hashlib
+import shutil
 import struct
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from teemark.base import paths
 from teemark.base.errors import BoardError, MissingOutput
-from teemark.boards import build, firmware
+from teemark.boards import build, firmware, optee_tree
 from teemark.boards.config import VirtualConfig
 from teemark.boards.ta_kit import Kit, default_kit
 from teemark.run.records import Firmware
@@ -51,12 +52,14 @@ class Optee:
     elf: Path | None = None
     """The core with its symbols; Debian's package has none."""
     ldelf: Path | None = None
+    source: Path | None = None
+    """The user's source tree that it was built from."""
 
     def firmware(self) -> tuple[Firmware, ...]:
         """What is booted, by the files themselves."""
         core = (self.images / name for name in _IMAGES)
         return (
-            firmware.core(core, self.elf, self.images.parent / "conf.mk"),
+            firmware.core(core, self.elf, self.images.parent / "conf.mk", self.source),
             firmware.tfa((self.tfa_images / name for name in _TFA), self.tfa),
         )
 
@@ -74,7 +77,9 @@ class Optee:
 def resolve(recipe: VirtualConfig) -> Optee:
     """The OP-TEE of a board's recipe; built if need be, which takes a minute."""
     if recipe.optee not in (DEBIAN, SOURCE):
-        _check(Path(recipe.optee).expanduser())
+        folder = Path(recipe.optee).expanduser()
+        if not optee_tree.is_tree(folder):
+            _check(folder)
     if recipe.optee == DEBIAN and recipe.tfa is None:
         return _resolve(recipe)
     with build.alone(paths.optee_builds()):
@@ -97,9 +102,19 @@ def _resolve(recipe: VirtualConfig) -> Optee:
             tfa_images=tfa,
             kit=default_kit(),
         )
+    patches = tuple(Path(patch).expanduser() for patch in recipe.patches)
     if recipe.optee == SOURCE:
-        return _from_source(recipe.options, tfa)
+        return _from_source(recipe.options, patches, tfa)
     folder = Path(recipe.optee).expanduser()
+    if optee_tree.is_tree(folder):
+        version = optee_tree.version(folder)
+        source = _Source(folder, version, f"OP-TEE {version} of {folder}")
+        return _from_tree(source, recipe.options, patches, tfa)
+    if recipe.options or patches:
+        raise BoardError(
+            f"`optee` names {folder}, a finished build: it takes no options and no patches",
+            hint="name the source tree instead, the folder with core/ and mk/",
+        )
     place = paths.optee_builds() / f"own-{_short(str(folder.resolve()))}"
     return _variant(f"OP-TEE of {folder}", folder, tfa, place)
 
@@ -154,21 +169,52 @@ def _check(folder: Path) -> None:
         )
 
 
-def _from_source(options: Sequence[str], tfa: Path) -> Optee:
+@dataclass(frozen=True, slots=True)
+class _Source:
+    tree: Path
+    version: str
+    what: str  # in words
+
+
+def _from_source(options: Sequence[str], patches: Sequence[Path], tfa: Path) -> Optee:
     builds = paths.optee_builds()
     version_file = builds / "src" / "version"
     if not version_file.is_file():
         _script("optee-source")
     version = version_file.read_text().strip()
+    source = _Source(builds / "src" / "tree", version, f"OP-TEE {version} from source")
+    if patches:
+        return replace(_from_tree(source, options, patches, tfa), source=None)
     words = sorted(set(options))
-    out = builds / f"{version}-{_short(version, *words)}"
+    return _built(source, words, builds / f"{version}-{_short(version, *words)}", tfa)
+
+
+def _from_tree(
+    source: _Source, options: Sequence[str], patches: Sequence[Path], tfa: Path
+) -> Optee:
+    """Built from a copy, once for the contents of tree, patches and options."""
+    words = sorted(set(options))
+    name = optee_tree.digest(source.tree, patches, words)[:16]
+    out = paths.optee_builds() / f"tree-{name}"
+    copied = out.with_suffix(".src")
+    if not (out / "ready").is_file():
+        optee_tree.copy(source.tree, patches, copied)
+    what = source.what + "".join(f" with {patch.name}" for patch in patches)
+    try:
+        made = _built(replace(source, tree=copied, what=what), words, out, tfa)
+    finally:
+        shutil.rmtree(copied, ignore_errors=True)
+    return replace(made, source=source.tree)
+
+
+def _built(source: _Source, words: Sequence[str], out: Path, tfa: Path) -> Optee:
     ready = out / "ready"
     if not ready.is_file():
-        _script("optee", str(out), *words)
+        _script("optee", str(source.tree), source.version, str(out), *words)
         _check(out)
         ready.write_text(" ".join(words) + "\n")
-    what = f"OP-TEE {version} from source"
-    return _variant(what + (f" with {' '.join(words)}" if words else ""), out, tfa, out)
+    what = source.what + (f" with {' '.join(words)}" if words else "")
+    return _variant(what, out, tfa, out)
 
 
 def _variant(what: str, out: Path, tfa: Path, place: Path) -> Optee:

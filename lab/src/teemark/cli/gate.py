@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 import click
 
 from teemark.cli import complete
-from teemark.cli.options import form_options, put
+from teemark.cli.options import form_options, optee_option, patch_option, put
 from teemark.cli.ta_option import ta_option as with_ta
 
 if TYPE_CHECKING:
@@ -60,6 +60,8 @@ OF_TA = "--ta"
     is_flag=True,
     help="Exit with 0 if the baseline was made with another compiler, OP-TEE, kernel or TF-A.",
 )
+@optee_option
+@patch_option
 @form_options("markdown")
 def command(
     *,
@@ -71,6 +73,8 @@ def command(
     board: str | None,
     fail_on: str,
     skip_others: bool,
+    optee: str | None,
+    patches: tuple[Path, ...],
     form: Literal["text", "json", "markdown"],
     output: Path | None,
 ) -> int:
@@ -94,7 +98,7 @@ def command(
     from teemark.cli import ta_option
     from teemark.cli.common import parse_limit
     from teemark.exact import baseline as baselines
-    from teemark.exact import gate
+    from teemark.exact import gate, record
     from teemark.exact.record import Own
 
     if not update and (plan is not None or board is not None or no_functions):
@@ -107,6 +111,8 @@ def command(
     name = plan or (before.plan if before is not None else OF_TA if ta_path is not None else "gate")
     where = board or (before.board if before is not None else "qemu-v8-icount")
     file = gate.exact(config.find(where))
+    if optee is not None or patches:
+        file = record.with_optee(file, optee, (), None, patches)
     if name == OF_TA and ta_path is None:
         raise UsageMistake(f"{place} is of a Trusted Application", hint="name its folder by --ta")
     own = Own(*ta_option.load(ta_path, None if name == OF_TA else name))

@@ -59,6 +59,7 @@ GROUPS: tuple[tuple[str, tuple[Row, ...]], ...] = (
             Row("gate", "Fail where a call takes more instructions."),
             Row("trace", "Record a call instruction by instruction."),
             Row("what-if", "Compare builds of OP-TEE by traces."),
+            Row("pr", "Say what a change to OP-TEE costs or saves."),
         ),
     ),
     (

@@ -40,6 +40,21 @@ class WithProgram(click.Command):
         return super().parse_args(ctx, args[:at])
 
 
+optee_option = click.option(
+    "--optee",
+    metavar="WHICH",
+    help="debian, source, OP-TEE's source tree, or the folder of a build. [default: the board's]",
+)
+patch_option = click.option(
+    "--patch",
+    "patches",
+    metavar="FILE",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    multiple=True,
+    help="Build OP-TEE's source with this patch. May be repeated.",
+)
+
+
 def program_options(command: Any) -> Any:
     """--push and --names."""
     command = click.option(

@@ -10,7 +10,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from teemark.cli.options import WithProgram, exact_board_option, out_option, program_options
+from teemark.cli.options import (
+    WithProgram,
+    exact_board_option,
+    optee_option,
+    out_option,
+    patch_option,
+    program_options,
+)
 from teemark.cli.ta_option import ta_option
 
 if TYPE_CHECKING:
@@ -31,6 +38,7 @@ class Asked:
     board: str
     out: Path | None
     optee: str | None
+    patches: tuple[Path, ...]
     options: tuple[str, ...]
     tfa: str | None
     samples: int
@@ -58,11 +66,8 @@ class Show:
 @ta_option
 @exact_board_option
 @out_option("runs/TIME-BOARD-trace")
-@click.option(
-    "--optee",
-    metavar="WHICH",
-    help="debian, source, or the folder of a build. [default: the board's]",
-)
+@optee_option
+@patch_option
 @click.option(
     "--optee-option",
     "options",
@@ -191,7 +196,9 @@ def _program(asked: Asked, argv: tuple[str, ...], how: Show) -> int:
     from teemark.run.writer import check_free, new_directory, point_latest
     from teemark.trace import table
 
-    file = record.with_optee(config.find(asked.board), asked.optee, asked.options, asked.tfa)
+    file = record.with_optee(
+        config.find(asked.board), asked.optee, asked.options, asked.tfa, asked.patches
+    )
     if asked.out is not None:
         check_free(asked.out)
     default = runner.default_directory(paths.runs(), file.name, "program", datetime.now(UTC))
@@ -276,7 +283,9 @@ def _record(asked: Asked, against: Trace | None) -> tuple[Trace, Path, int]:
         raise UsageMistake(
             "no case to trace", hint="name one, such as invoke/none/tee/none, or a --plan"
         )
-    file = record.with_optee(config.find(asked.board), asked.optee, asked.options, asked.tfa)
+    file = record.with_optee(
+        config.find(asked.board), asked.optee, asked.options, asked.tfa, asked.patches
+    )
     if asked.out is not None:
         check_free(asked.out)
     default = runner.default_directory(paths.runs(), file.name, "trace", datetime.now(UTC))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from teemark.cli.options import exact_board_option, out_option
+from teemark.cli.options import exact_board_option, optee_option, out_option, patch_option
 from teemark.cli.ta_option import ta_option
 
 if TYPE_CHECKING:
@@ -29,11 +29,12 @@ FUNCTIONS = 4
     "options",
     metavar="NAME=VALUE",
     multiple=True,
-    required=True,
     help="An option of OP-TEE's build. May be repeated.",
 )
-@click.option("--each", is_flag=True, help="Try each option alone only.")
-@click.option("--together", is_flag=True, help="Try all options together only.")
+@click.option("--each", is_flag=True, help="Try each change alone only.")
+@click.option("--together", is_flag=True, help="Try all changes together only.")
+@optee_option
+@patch_option
 @ta_option
 @exact_board_option
 @out_option("runs/TIME-BOARD-what-if, with a folder for each variant")
@@ -41,15 +42,17 @@ def command(
     *,
     cases: tuple[str, ...],
     options: tuple[str, ...],
+    optee: str | None,
+    patches: tuple[Path, ...],
     ta_path: Path | None,
     board: str,
     out: Path | None,
     **modes: bool,
 ) -> int:
-    """Build OP-TEE with and without each option, trace each CASE on each, and say how many
-    instructions an option saves and in which functions.
+    """Build OP-TEE with and without each option and patch, trace each CASE on each, and say how
+    many instructions a change saves and in which functions.
 
-    Without --each or --together, each option is tried alone and then all of them together. Each
+    Without --each or --together, each change is tried alone and then all of them together. Each
     build is kept, so that another question is quicker.
 
     Exit status: 0 fine; 1 if a variant can't be built or a case failed; 2 for a mistake on the
@@ -67,12 +70,26 @@ def command(
 
     if modes["each"] and modes["together"]:
         raise UsageMistake("--each and --together exclude each other", hint="leave both out")
-    if len(set(options)) < len(options):
-        raise UsageMistake("an option is there twice")
+    # A patch goes by its file's name; no option looks like one.
+    by_name = {patch.name: patch for patch in patches}
+    changes = (*options, *by_name)
+    if not changes:
+        raise UsageMistake("nothing to change", hint="name an --option or a --patch")
+    if len(set(changes)) < len(options) + len(patches):
+        raise UsageMistake("a change is there twice")
     file = config.find(board)
     mine = file.config.options if isinstance(file.config, VirtualConfig) else ()
-    variants = whatif.plan_variants(options, **modes)
-    files = [record.with_optee(file, "source", (*mine, *added), None) for added in variants]
+    variants = whatif.plan_variants(changes, **modes)
+    files = [
+        record.with_optee(
+            file,
+            optee or "source",
+            (*mine, *(word for word in added if word not in by_name)),
+            None,
+            [by_name[word] for word in added if word in by_name],
+        )
+        for added in variants
+    ]
     own = record.Own(*ta_option.load(ta_path, None)) if ta_path is not None else None
     known = own.plan if own is not None else None
     record.plan_of(

@@ -107,10 +107,14 @@ def keys_of(asked: Plan) -> list[str]:
 
 
 def with_optee(
-    file: BoardFile, optee: str | None, options: Sequence[str], tfa: str | None
+    file: BoardFile,
+    optee: str | None,
+    options: Sequence[str],
+    tfa: str | None,
+    patches: Sequence[Path] = (),
 ) -> BoardFile:
-    """The board with what the command line says of its firmware; options alone mean a build
-    from source."""
+    """The board with what the command line says of its firmware; options or patches alone mean a
+    build from source."""
     if not isinstance(file.config, VirtualConfig) or not file.config.icount:
         raise UsageMistake(
             f"{file.name} can't be traced: instructions are recorded by QEMU, on a board that "
@@ -118,8 +122,10 @@ def with_optee(
             hint="use --board qemu-v8-icount, or a board file with icount = true",
         )
     config = msgspec.to_builtins(file.config)
-    if options and optee is None:
-        optee = "source"
+    if (options or patches) and optee is None:
+        # A board that names a tree of its own keeps it.
+        optee = "source" if file.config.optee == "debian" else file.config.optee
+    config["patches"] = [*config["patches"], *(str(patch.absolute()) for patch in patches)]
     if optee is not None:
         folder = optee not in ("debian", "source")
         config["optee"] = str(Path(optee).expanduser().absolute()) if folder else optee

@@ -5,12 +5,14 @@ saving is computed from the program's own calls on that board, or it isn't given
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from teemark.base import fmt
 from teemark.base.finding import Figure, Finding, Share, ranked
 from teemark.trace.calls import Call, Watched, name_of
 from teemark.trace.names import Names
+
+Cost = Callable[[float], str]
 
 FEW = 3
 """Fewer calls of a kind than this are no habit."""
@@ -18,19 +20,23 @@ SMALL = 4096
 """Pieces of at most so many bytes are small: a page."""
 
 
-def advice(watched: Watched, names: Names) -> tuple[Finding, ...]:
-    """The dearest first; none for a program that calls little."""
+def advice(watched: Watched, names: Names, *, exact: bool = False) -> tuple[Finding, ...]:
+    """The dearest first; none for a program that calls little. `exact`: times are instructions."""
     if not watched.inside:
         return ()
+
+    def cost(ns: float) -> str:
+        return f"{fmt.count(round(ns))} instructions" if exact else fmt.duration(ns)
+
     rules = (_sessions, _temporary, _pieces, _memory)
-    return ranked(tuple(found for rule in rules for found in rule(watched, names)))
+    return ranked(tuple(found for rule in rules for found in rule(watched, names, cost)))
 
 
 def _share(ns: float, watched: Watched) -> Share:
     return Share(ns / watched.inside, "the time in calls")
 
 
-def _sessions(watched: Watched, names: Names) -> Iterator[Finding]:
+def _sessions(watched: Watched, names: Names, cost: Cost) -> Iterator[Finding]:
     """A session that is opened for a call or two."""
     by_ta: dict[tuple[int, str], dict[str, list[Call]]] = defaultdict(lambda: defaultdict(list))
     for call in watched.calls:
@@ -46,7 +52,7 @@ def _sessions(watched: Watched, names: Names) -> Iterator[Finding]:
             topic="choice",
             claim=f"{names.ta(ta)}: {len(opened)} sessions are opened for "
             f"{fmt.plural(len(invoked), 'command')}.",
-            evidence=f"Opening takes {fmt.duration(sum(c.ns for c in opened) / len(opened))}.",
+            evidence=f"Opening takes {cost(sum(c.ns for c in opened) / len(opened))}.",
             remedy="Open one session and keep it; a TA with TA_FLAG_INSTANCE_KEEP_ALIVE stays "
             "loaded between sessions.",
             saves=_share(sum(call.ns for call in around), watched),
@@ -54,7 +60,7 @@ def _sessions(watched: Watched, names: Names) -> Iterator[Finding]:
         )
 
 
-def _temporary(watched: Watched, names: Names) -> Iterator[Finding]:
+def _temporary(watched: Watched, names: Names, _cost: Cost) -> Iterator[Finding]:
     """Temporary memory: libteec registers and releases it in each call."""
     found: dict[str, list[Call]] = defaultdict(list)
     for call in watched.calls:
@@ -77,7 +83,7 @@ def _temporary(watched: Watched, names: Names) -> Iterator[Finding]:
         )
 
 
-def _pieces(watched: Watched, names: Names) -> Iterator[Finding]:
+def _pieces(watched: Watched, names: Names, cost: Cost) -> Iterator[Finding]:
     """Many commands of one kind with small input."""
     found: dict[tuple[int, str], list[Call]] = defaultdict(list)
     for call in watched.calls:
@@ -94,7 +100,7 @@ def _pieces(watched: Watched, names: Names) -> Iterator[Finding]:
             key="program-small-pieces",
             topic="choice",
             claim=f"{name}: {len(calls)} calls of one session carry {fmt.size(total)} in all.",
-            evidence=f"The cheapest of them takes {fmt.duration(cheapest)}.",
+            evidence=f"The cheapest of them takes {cost(cheapest)}.",
             remedy="If they are pieces of one message, pass larger ones: with 64 KiB a call there "
             f"would be {fewer}.",
             saves=Share(
@@ -104,7 +110,7 @@ def _pieces(watched: Watched, names: Names) -> Iterator[Finding]:
         )
 
 
-def _memory(watched: Watched, _names: Names) -> Iterator[Finding]:
+def _memory(watched: Watched, _names: Names, _cost: Cost) -> Iterator[Finding]:
     """Shared memory that is made anew for each command."""
     made = [call for call in watched.calls if call.function in ("register", "allocate")]
     gone = [call for call in watched.calls if call.function == "release"]

@@ -41,10 +41,10 @@ def sections(ran: Ran, names: Names, *, exact: bool, title: str) -> list[Section
     kinds = ran.watched.kinds(names)
     legs = _by_call(ran)
     found = [
-        Section("answer", title, tuple(_answer(ran, kinds, exact=exact))),
+        Section("answer", title, tuple(_answer(ran, kinds, names, exact=exact))),
         Section("calls", "Calls by TA and command", (_kinds(ran, kinds, legs, exact=exact),)),
     ]
-    said = advice(ran.watched, names)
+    said = advice(ran.watched, names, exact=exact)
     if said:
         found.append(Section("advice", "What to change", (Findings(said),)))
     found.append(Section("sizes", "What crosses", (_params(kinds),)))
@@ -57,7 +57,7 @@ def _cost(ns: float, *, exact: bool) -> str:
     return fmt.count(round(ns)) if exact else fmt.duration(ns)
 
 
-def _answer(ran: Ran, kinds: Sequence[Kind], *, exact: bool) -> Iterator[Block]:
+def _answer(ran: Ran, kinds: Sequence[Kind], names: Names, *, exact: bool) -> Iterator[Block]:
     watched = ran.watched
     if not kinds:
         yield Paragraph(("It called nothing in the TEE.",))
@@ -91,6 +91,9 @@ def _answer(ran: Ran, kinds: Sequence[Kind], *, exact: bool) -> Iterator[Block]:
         codes = Counter(f"0x{call.result:08x}" for call in failed)
         worst = ", ".join(f"{code} {count} times" for code, count in codes.most_common(4))
         notes.append(f"{fmt.plural(len(failed), 'call')} failed: {worst}.")
+    nameless = sorted({call.ta for call in watched.calls if call.ta} - set(names.tas))
+    if nameless:
+        notes.append(f"Without names (--names gives them): {', '.join(nameless)}.")
     notes.append(_against_the_kernel(ran, exact=exact))
     yield Bullets(tuple((note,) for note in notes if note))
 

@@ -34,7 +34,7 @@ class Names:
     commands: dict[tuple[str, int], str] = field(default_factory=dict)
 
     def ta(self, ta: str) -> str:
-        return self.tas.get(ta, ta)
+        return self.tas.get(ta, f"TA {ta[:8]}")
 
     def command(self, ta: str, number: int) -> str:
         known = self.commands.get((ta, number))

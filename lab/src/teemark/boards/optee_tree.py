@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""A source tree of OP-TEE: what it holds, and a copy of it with patches to build from.
+
+The tree itself is never built in and never written to. A build is known by the contents of the
+files, the patches and the options, so that the same sources are built once, wherever they lie.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+from teemark.base.errors import BoardError
+from teemark.run.git import git
+
+_LEFT_OUT = frozenset({".git", "out"})
+
+
+def is_tree(folder: Path) -> bool:
+    """Whether the folder has OP-TEE's source, not the output of a build."""
+    return (folder / "mk" / "config.mk").is_file() and (folder / "core" / "core.mk").is_file()
+
+
+def files(tree: Path) -> list[Path]:
+    """The files of the tree, relative to it: with git, those that it knows or would add."""
+    listed = git(tree, "ls-files", "-coz", "--exclude-standard")
+    if listed is not None and (tree / ".git").exists():
+        found = {Path(name) for name in listed.split("\0") if name}
+    else:
+        found = {
+            path.relative_to(tree)
+            for path in tree.rglob("*")
+            if not _LEFT_OUT & set(path.relative_to(tree).parts[:1])
+        }
+    return sorted(path for path in found if (tree / path).is_file() or (tree / path).is_symlink())
+
+
+def digest(tree: Path, patches: Sequence[Path], options: Sequence[str]) -> str:
+    """Returns the SHA-256 of all that decides a build: paths, modes and contents of the files, the
+    patches in their order, the options as a set."""
+    found = hashlib.sha256()
+
+    def add(*parts: bytes) -> None:
+        for part in parts:
+            found.update(len(part).to_bytes(8, "little") + part)
+
+    for path in files(tree):
+        file = tree / path
+        if file.is_symlink():
+            add(bytes(path), b"link", bytes(file.readlink()))
+        else:
+            add(bytes(path), b"%o" % (file.stat().st_mode & 0o111), file.read_bytes())
+    for patch in patches:
+        add(b"patch", _patch(patch))
+    add(*(option.encode() for option in sorted(set(options))))
+    return found.hexdigest()
+
+
+def _patch(file: Path) -> bytes:
+    try:
+        return file.read_bytes()
+    except OSError as error:
+        raise BoardError(f"{file}: can't be read: {error.strerror}") from None
+
+
+def copy(tree: Path, patches: Sequence[Path], place: Path) -> None:
+    """Makes `place` a copy of the tree with the patches. BoardError where one doesn't fit: then
+    there is no copy."""
+    shutil.rmtree(place, ignore_errors=True)
+    for path in files(tree):
+        (place / path).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(tree / path, place / path, follow_symlinks=False)
+    for patch in patches:
+        argv = ["patch", "-p1", "--batch", "--forward", "--fuzz=0", "-d", str(place)]
+        try:
+            done = subprocess.run(argv, input=_patch(patch), capture_output=True, check=False)
+        except FileNotFoundError:
+            raise BoardError("there is no `patch` here", hint="apt install patch") from None
+        if done.returncode != 0:
+            shutil.rmtree(place, ignore_errors=True)
+            said = (done.stdout + done.stderr).decode(errors="replace").strip()
+            raise BoardError(
+                f"{patch} doesn't fit {tree}:\n{said[-800:]}",
+                hint="make it with `git diff`, in the tree's top folder",
+            )
+
+
+def check_out(tree: Path, commit: str, place: Path) -> str:
+    """Makes `place` the tree's files of a commit, and returns the commit's short name. BoardError
+    if there is no such commit."""
+    short = git(tree, "rev-parse", "--short", "--verify", "--quiet", f"{commit}^{{commit}}")
+    if not short:
+        raise BoardError(f"{tree} has no commit {commit}", hint="name a commit, tag or branch")
+    shutil.rmtree(place, ignore_errors=True)
+    place.mkdir(parents=True)
+    archive = subprocess.run(
+        ["git", "-C", str(tree), "archive", short], capture_output=True, check=True
+    )
+    subprocess.run(["tar", "-x", "-C", str(place)], input=archive.stdout, check=True)
+    return short
+
+
+def version(tree: Path) -> str:
+    """What the image is to say of itself."""
+    described = (
+        git(tree, "describe", "--always", "--dirty=-dev") if (tree / ".git").exists() else ""
+    )
+    return described or tree.name

@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""`teemark pr`: what a change to OP-TEE costs or saves, as one comment."""
+
+from __future__ import annotations
+
+import shlex
+from datetime import UTC, datetime
+from pathlib import Path
+
+import click
+
+from teemark.cli.options import exact_board_option, out_option
+
+
+@click.command("pr")
+@click.argument("base")
+@click.argument("head")
+@click.argument("cases", nargs=-1, metavar="[CASE]...")
+@click.option(
+    "--optee",
+    "tree",
+    metavar="TREE",
+    required=True,
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="A git tree of OP-TEE's source. Nothing is built or written in it.",
+)
+@click.option(
+    "--fail-on",
+    metavar="LIMIT",
+    default="0.1%",
+    show_default=True,
+    help="Exit with 1 where a call takes so much more: 0.2%.",
+)
+@exact_board_option
+@out_option("runs/TIME-BOARD-pr, with a folder for each commit")
+def command(
+    *,
+    base: str,
+    head: str,
+    cases: tuple[str, ...],
+    tree: Path,
+    fail_on: str,
+    board: str,
+    out: Path | None,
+) -> int:
+    """Build the commits BASE and HEAD of OP-TEE, trace each CASE with both, and print a comment
+    for the pull request: which calls changed, in which functions, and how to repeat it.
+
+    Without a CASE: an empty call, opening a session, a digest, and reading from storage. What was
+    built once is kept by the contents of its source.
+
+    Exit status: 0 fine; 1 if a call takes more than --fail-on more, or wasn't measured on both; 2
+    for a mistake on the command line.
+    """
+    from teemark.base import paths
+    from teemark.base.errors import UsageMistake
+    from teemark.boards import config
+    from teemark.cli.common import parse_limit
+    from teemark.exact import pull_request
+    from teemark.measure import runner
+    from teemark.page import markdown
+    from teemark.run.writer import new_directory
+
+    limit = parse_limit(fail_on)
+    if limit.share is None:
+        raise UsageMistake(f"{fail_on} is no share", hint="write a limit as 0.2%")
+    file = config.find(board)
+    default = runner.default_directory(paths.runs(), file.name, "pr", datetime.now(UTC))
+    directory = out or new_directory(default)
+    keys = cases or pull_request.CASES
+    found = pull_request.measure(file, tree.absolute(), (base, head), keys, directory)
+    again = ["teemark", "pr", "--optee", "TREE", found.base, found.head, *cases]
+    made = pull_request.blocks(found, limit.share, shlex.join(again))
+    click.echo("\n\n".join(markdown.block(block, 2) for block in made))
+    return 1 if found.dearer(limit.share) or found.gone else 0

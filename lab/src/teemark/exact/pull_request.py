@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Two commits of OP-TEE, each built and traced: one comment for a pull request."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from teemark.base import fmt, paths
+from teemark.base.errors import DataError, UsageMistake
+from teemark.boards import optee_tree
+from teemark.boards.config import BoardFile
+from teemark.exact import record, whatif
+from teemark.exact.record import Traced
+from teemark.exact.whatif import Cell, Variant
+from teemark.page.blocks import Block, Bullets, Code, Column, Paragraph, Strong, Table
+from teemark.page.blocks import Cell as TableCell
+from teemark.run.records import Firmware
+
+CASES = (
+    "invoke/none/tee/none",
+    "session/open/tee/none",
+    "oneshot/sha256/tee/4096",
+    "storage/read/tee-ree-fs/256",
+)
+FUNCTIONS = 5
+SAME = 0.001
+"""Share by which two boots of one code may differ, if the timer ticks within a call."""
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    base: str  # short names of the commits
+    head: str
+    cells: tuple[tuple[str, int, Cell], ...]  # case, instructions of the base, the head's
+    gone: tuple[str, ...]  # cases that one of the two has no trace of
+    settings: tuple[str, ...]  # of the build that differ
+
+    def dearer(self, limit: float) -> tuple[str, ...]:
+        """The cases that take more than `limit`, a share of the base's, more."""
+        return tuple(case for case, _, cell in self.cells if cell.share > limit)
+
+
+def measure(
+    file: BoardFile, tree: Path, commits: tuple[str, str], cases: Sequence[str], directory: Path
+) -> Compared:
+    """Raises UsageMistake if `tree` is no git tree of OP-TEE, BoardError if a commit isn't there or
+    can't be built, DataError if a case failed on both."""
+    if not optee_tree.is_tree(tree) or not (tree / ".git").exists():
+        raise UsageMistake(
+            f"{tree} is no git tree of OP-TEE's source", hint="name a clone of optee_os by --optee"
+        )
+    record.plan_of(cases, record.SAMPLES)  # a wrong case is said before anything is built
+    names, traced = [], []
+    for commit in commits:
+        place = paths.optee_builds() / "commits" / "checkout"
+        names.append(optee_tree.check_out(tree, commit, place))
+        variant = record.with_optee(file, str(place), (), None)
+        traced.append(record.record(variant, cases, directory / names[-1]))
+    return compared(names, traced)
+
+
+def compared(names: Sequence[str], traced: Sequence[Traced]) -> Compared:
+    """`traced` are the base's and the head's."""
+    variants = []
+    for name, one in zip(names, traced, strict=True):
+        if one.trace is None:
+            raise one.error or DataError(f"{name}: {one.run.incomplete}")
+        variants.append(Variant((name,), one.trace))
+    base, head = variants
+    cells, gone = [], []
+    for case in dict.fromkeys(case.case for one in variants for case in one.trace.cases):
+        before, cell = base.trace.case(case), whatif.compare(base, head, case)
+        if before is None or cell is None:
+            gone.append(case)
+        else:
+            cells.append((case, before.instructions, cell))
+    settings = _settings(*(_core(one) for one in traced))
+    return Compared(names[0], names[1], tuple(cells), tuple(gone), tuple(settings))
+
+
+def _core(one: Traced) -> Firmware | None:
+    known = one.run.run.firmware if one.run.run is not None else ()
+    return next((image for image in known if image.name == "OP-TEE"), None)
+
+
+def _settings(base: Firmware | None, head: Firmware | None) -> list[str]:
+    before, after = ((one.configuration if one else {}) for one in (base, head))
+    found = [
+        f"{name}: {before.get(name, 'not set')} → {after.get(name, 'not set')}"
+        for name in sorted({*before, *after})
+        if before.get(name) != after.get(name)
+    ]
+    if base and head and base.flags != head.flags:
+        found.append(f"compiler's flags: {base.flags} → {head.flags}")
+    return found
+
+
+def blocks(found: Compared, limit: float, again: str) -> list[Block]:
+    """The comment: its answer first. `again` is the command that repeats it."""
+    changed = [row for row in found.cells if abs(row[2].share) > SAME]
+    changed.sort(key=lambda row: -abs(row[2].share))
+    moved = [(case, cell) for case, _, cell in changed]
+    made: list[Block] = [Paragraph((Strong(_answer(found, moved, limit)),))]
+    rows: list[tuple[TableCell, ...]] = [
+        (case, fmt.count(base), fmt.count(cell.instructions), fmt.signed(cell.share, 2))
+        for case, base, cell in sorted(found.cells, key=lambda row: -abs(row[2].share))
+    ]
+    heads = (Column("call", "left"), Column(found.base), Column(found.head), Column("change"))
+    made.append(Table(heads, tuple(rows)))
+    said: list[tuple[str]] = []
+    for case, _, cell in changed:
+        rest = sum(c.more for c in cell.changed[FUNCTIONS:])
+        words = ", ".join(
+            f"{c.function.name} {fmt.change(c.more)}" for c in cell.changed[:FUNCTIONS]
+        )
+        said.append((f"{case}: {words}" + (f"; the rest {fmt.change(rest)}" if rest else ""),))
+    if said:
+        made.append(Bullets(tuple(said)))
+    if found.gone:
+        made.append(Paragraph((f"Not measured on both: {', '.join(found.gone)}.",)))
+    if found.settings:
+        settings = tuple((line,) for line in found.settings)
+        made += [Paragraph(("The builds' configurations differ:",)), Bullets(settings)]
+    made.append(
+        Paragraph(
+            (
+                "Instructions of a call on the board that counts them, through all exception "
+                "levels; caches and pipelines aren't in it. Again: ",
+                Code(again),
+            )
+        )
+    )
+    return made
+
+
+def _answer(found: Compared, moved: Sequence[tuple[str, Cell]], limit: float) -> str:
+    if not moved:
+        calls = fmt.plural(len(found.cells), "call")
+        return f"{found.head} changes none of {calls} against {found.base}."
+    dearer = sum(cell.share > 0 for _, cell in moved)
+    case, cell = moved[0]
+    words = f"{found.head} against {found.base}: {len(moved) - dearer} of {len(found.cells)} "
+    words += f"calls take fewer instructions, {dearer} more; most of all {case}, "
+    words += f"{fmt.signed(cell.share, 2)}."
+    over = found.dearer(limit)
+    return words + (f" Above the limit of {fmt.share(limit)}: {', '.join(over)}." if over else "")

@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""A source tree of OP-TEE: what decides a build of it; and the comment on two commits."""
+
+from __future__ import annotations
+
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from synthetic import Synthetic
+from teemark.base import fmt, paths
+from teemark.base.errors import BoardError, UsageMistake
+from teemark.boards import config, optee, optee_tree, ta_kit
+from teemark.boards.config import VirtualConfig
+from teemark.exact import pull_request, record
+from teemark.exact.record import Traced
+from teemark.page import markdown
+from teemark.run import reader
+from teemark.run.records import Firmware
+from teemark.trace.profile import SCHEMA, CaseTrace, Function, Node, Sample, Trace
+
+EMPTY = "invoke/none/tee/none"
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    made = tmp_path / "optee_os"
+    for name in ("mk/config.mk", "core/core.mk", "core/a.c"):
+        (made / name).parent.mkdir(parents=True, exist_ok=True)
+        (made / name).write_text(f"{name}\n")
+    git(made, "init", "-q", "-b", "main")
+    git(made, "add", ".")
+    git(made, "commit", "-qm", "base")
+    return made
+
+
+def git(tree: Path, *words: str) -> None:
+    name = ("-c", "user.name=x", "-c", "user.email=x@example.com")
+    subprocess.run(["git", "-C", str(tree), *name, *words], check=True, capture_output=True)
+
+
+def patch(folder: Path, before: str = "core/a.c", after: str = "faster") -> Path:
+    file = folder / "fast.patch"
+    file.write_text(f"--- a/core/a.c\n+++ b/core/a.c\n@@ -1 +1 @@\n-{before}\n+{after}\n")
+    return file
+
+
+def test_a_build_is_known_by_contents_not_by_times_or_places(tree: Path, tmp_path: Path) -> None:
+    first = optee_tree.digest(tree, (), ("A=y", "B=y"))
+    assert optee_tree.digest(tree, (), ("B=y", "A=y")) == first
+    (tree / "core/a.c").touch()
+    (tree / "out").mkdir()
+    (tree / ".gitignore").write_text("out\n")
+    ignoring = optee_tree.digest(tree, (), ("A=y", "B=y"))
+    (tree / "out/x").write_text("built")
+    assert optee_tree.digest(tree, (), ("A=y", "B=y")) == ignoring
+    optee_tree.copy(tree, (), tmp_path / "elsewhere")
+    assert optee_tree.digest(tmp_path / "elsewhere", (), ("A=y", "B=y")) == ignoring
+    others = [
+        optee_tree.digest(tree, (patch(tmp_path),), ("A=y", "B=y")),
+        optee_tree.digest(tree, (), ("A=n", "B=y")),
+    ]
+    (tree / "core/new.c").write_text("untracked")
+    others.append(optee_tree.digest(tree, (), ("A=y", "B=y")))
+    (tree / "core/new.c").chmod(0o755)
+    others.append(optee_tree.digest(tree, (), ("A=y", "B=y")))
+    assert len({first, ignoring, *others}) == 6
+
+
+def test_a_patch_is_in_the_copy_and_the_tree_stays_as_it_is(tree: Path, tmp_path: Path) -> None:
+    place = tmp_path / "copy"
+    optee_tree.copy(tree, (patch(tmp_path),), place)
+    assert (place / "core/a.c").read_text() == "faster\n"
+    assert (tree / "core/a.c").read_text() == "core/a.c\n"
+    with pytest.raises(BoardError, match="doesn't fit"):
+        optee_tree.copy(tree, (patch(tmp_path, before="another"),), place)
+    assert not place.exists()
+
+
+def test_a_tree_is_built_once_and_a_finished_build_takes_no_patch(
+    tree: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    built: list[str] = []
+
+    def script(name: str, *words: str) -> None:
+        if name == "optee":
+            source, _, out, *options = words
+            built.append((Path(source) / "core/a.c").read_text() + " ".join(options))
+            Path(out).mkdir(parents=True, exist_ok=True)
+
+    monkeypatch.setattr(optee, "_script", script)
+    monkeypatch.setattr(optee, "_check", lambda _: None)
+    kit, p = ta_kit.default_kit(), tmp_path
+    monkeypatch.setattr(optee, "_variant", lambda what, *_: optee.Optee(what, p, p, p, p, p, kit))
+    monkeypatch.setattr(paths, "optee_builds", lambda: tmp_path / "builds")
+
+    def made(*patches: Path) -> optee.Optee:
+        source = optee._Source(tree, "1", "OP-TEE 1")
+        return optee._from_tree(source, ("A=y",), patches, tmp_path)
+
+    assert made().source == tree
+    made()
+    assert made(patch(tmp_path)).what == "OP-TEE 1 with fast.patch with A=y"
+    assert built == ["core/a.c\nA=y", "faster\nA=y"]
+    assert not list((tmp_path / "builds").glob("*.src"))
+    recipe = config.find("qemu-v8-icount").config
+    assert isinstance(recipe, VirtualConfig)
+    monkeypatch.setattr(optee, "_tfa", lambda _: tmp_path)
+    own = msgspec.structs.replace(recipe, optee=str(tmp_path), patches=("/x.patch",))
+    with pytest.raises(BoardError, match="a finished build: it takes no options and no patches"):
+        optee.resolve(own)
+
+
+def test_a_patch_alone_means_a_build_from_source(tmp_path: Path) -> None:
+    file = record.with_optee(config.find("qemu-v8-icount"), None, (), None, [patch(tmp_path)])
+    assert isinstance(file.config, VirtualConfig)
+    assert file.config.optee == "source"
+    assert file.config.patches == (str(tmp_path / "fast.patch"),)
+
+
+def test_what_is_no_git_tree_of_op_tee_is_said(tree: Path, tmp_path: Path) -> None:
+    file = config.find("qemu-v8-icount")
+    with pytest.raises(UsageMistake, match="is no git tree of OP-TEE's source"):
+        pull_request.measure(file, tmp_path, ("a", "b"), (EMPTY,), tmp_path / "out")
+    with pytest.raises(BoardError, match="has no commit nonesuch"):
+        pull_request.measure(file, tree, ("nonesuch", "b"), (EMPTY,), tmp_path / "out")
+    (tree / "core/a.c").write_text("changed since\n")
+    short = optee_tree.check_out(tree, "main", tmp_path / "checkout")
+    assert (tmp_path / "checkout/core/a.c").read_text() == "core/a.c\n"
+    assert len(short) >= 7
+
+
+def traced(memset: int, setting: str = "y", key: str = EMPTY) -> Traced:
+    functions = (Function("EL0", "x", "main"), Function("S-EL1", "core: memset", "memset"))
+    case = CaseTrace(
+        key, 1000 + memset, (Sample(1000 + memset, None),), functions,
+        (Node(-1, 0, 1000, 1), Node(0, 1, memset, 3)),
+    )  # fmt: skip
+    run = reader.parse(Synthetic(algorithms=("sha256",)).lines(), file="x")
+    assert run.run is not None
+    core = Firmware(name="OP-TEE", sha256="0", configuration={"CFG_X": setting})
+    header = msgspec.structs.replace(run.run, firmware=(core,))
+    return Traced(replace(run, run=header), Trace(SCHEMA, "an OP-TEE", (case,)), None)
+
+
+def comment(base: Traced, head: Traced, limit: float = 0.001) -> tuple[str, tuple[str, ...]]:
+    found = pull_request.compared(("aaaaaaa", "bbbbbbb"), (base, head))
+    made = pull_request.blocks(found, limit, "teemark pr …")
+    text = "\n\n".join(markdown.block(block, 2) for block in made)
+    return text.replace(fmt.THIN, " ").replace("\\", ""), found.dearer(limit)
+
+
+def test_the_comment_says_first_what_changed_and_by_which_functions() -> None:
+    text, dearer = comment(traced(1000), traced(220))
+    first, *_ = text.splitlines()
+    assert "1 of 1 calls take fewer instructions, 0 more; most of all" in first
+    assert f"{fmt.MINUS}39 %" in first
+    assert f"memset {fmt.MINUS}780" in text
+    assert "`teemark pr …`" in text
+    assert "configurations differ" not in text
+    assert dearer == ()
+
+
+def test_what_is_dearer_than_the_limit_fails_and_what_boots_differ_by_does_not() -> None:
+    text, dearer = comment(traced(1000), traced(1003, setting="n"))
+    assert dearer == (EMPTY,)
+    assert "Above the limit" in text
+    assert "CFG_X: y → n" in text.replace("CFG_X", "CFG_X")
+    text, dearer = comment(traced(1000), traced(1001))
+    assert dearer == ()
+    assert "bbbbbbb changes none of 1 call against aaaaaaa" in text
+
+
+def test_a_case_that_only_one_has_is_said() -> None:
+    other = traced(1000, key="session/open/tee/none")
+    found = pull_request.compared(("a", "b"), (traced(1000), other))
+    assert found.gone == (EMPTY, "session/open/tee/none")
