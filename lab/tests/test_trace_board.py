@@ -18,12 +18,13 @@ from teemark.base.errors import BoardError, TeemarkError, UsageMistake
 from teemark.boards import config, optee
 from teemark.boards.config import VirtualConfig
 from teemark.cli import main as cli
+from teemark.exact import program as programs
 from teemark.exact import record
 from teemark.exact.record import Traced
-from teemark.measure import runner
+from teemark.measure import runner, watching
 from teemark.plan import plan
 from teemark.run import reader
-from teemark.trace import folded, store
+from teemark.trace import calls, folded, store
 from teemark.trace.profile import CLOCK_STEP_NS, CaseTrace, Trace
 from teemark.trace.roles import roles
 
@@ -296,6 +297,30 @@ def test_a_program_that_dies_in_a_window_leaves_a_run_without_a_trace(
     assert "killed by SIGKILL" in result.error.message
     assert reader.read(tmp_path / "run").incomplete
     assert not (tmp_path / "run/trace.json").exists()
+
+
+def test_xtest_as_it_is_to_the_instruction(tmp_path: Path) -> None:
+    """Its calls are counted by subtest, clocked to the guest's clock's step, and the first two and
+    the dearest of each kind are traced; watching costs less than 1 % of an empty call."""
+    file = record.with_optee(config.find(BOARD), None, (), None)
+    program = watching.Program(("xtest", "4001"))
+    traced = programs.record(file, program, tmp_path / "run", (), 0)
+    assert traced.ran.status == 0
+    assert traced.unread == ()
+    watched = traced.ran.watched
+    assert (watched.lost, watched.processes) == (0, 1)
+    assert watched.own_ns < 0.01 * 57144
+    tests = list(programs.subtests(traced.ran))
+    assert [name for name, _, _ in tests] == [f"regression_4001.{n}" for n in range(1, 22)]
+    assert sum(count for _, count, _ in tests) == len(watched.calls)
+    by_window = calls.windows_of(watched.calls)
+    assert len(by_window) == len(traced.trace.cases) >= 2 * 7
+    for call, case in zip(by_window.values(), traced.trace.cases, strict=True):
+        assert sum(node.self for node in case.nodes) == case.instructions
+        # the clock's own reading is in what it says
+        assert case.slept or 0 <= call.ns - case.instructions < 400
+    sign = max(traced.trace.cases, key=lambda case: case.instructions)
+    assert "open session" in sign.case
 
 
 def test_a_case_that_teebench_does_not_know(tmp_path: Path) -> None:
