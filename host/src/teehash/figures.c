@@ -409,7 +409,9 @@ static void fill_overlap(struct metrics *m, const struct findings *f)
 			    "meanwhile shows as short reads");
 	else if (!f->totals.streams)
 		metric_null(m, "overlap", title, "percent",
-			    "every file went in one call");
+			    f->totals.failed < f->totals.files ?
+				    "every file went in one call" :
+				    "no file was hashed");
 	else
 		metric_add(m, "overlap", title, "percent",
 			   100 * fmax(ahead - (double)all->wait_ns, 0) /

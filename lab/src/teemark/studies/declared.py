@@ -78,21 +78,6 @@ class Check:
 
 
 @dataclass(frozen=True, slots=True)
-class Mistake:
-    """What a document says against itself and only a reader of it knows: a figure made of its own
-    figures that would have to be between `low` and `high`, and isn't."""
-
-    key: str
-    table: str
-    says: str
-    figure: Formula
-    low: float
-    high: float
-    unit: str
-    severity: Literal["error", "caution"]
-
-
-@dataclass(frozen=True, slots=True)
 class Conclusion:
     """What a document concludes, in words that follow "Holds here: "; it holds if all checks do."""
 
@@ -175,7 +160,10 @@ class _Answer(Struct, frozen=True, forbid_unknown_fields=True):
             raise Wrong("it needs checks, or else why there are none", key="checks")
 
 
-class _Mistake(Struct, frozen=True, forbid_unknown_fields=True):
+class Mistake(Struct, frozen=True, forbid_unknown_fields=True):
+    """What a document says against itself and only a reader of it knows: a figure made of its own
+    figures (`printed`) that would have to be between `low` and `high`, and isn't."""
+
     key: str
     table: str
     says: str
@@ -185,11 +173,15 @@ class _Mistake(Struct, frozen=True, forbid_unknown_fields=True):
     unit: str = "factor"
     severity: Literal["error", "caution"] = "error"
 
+    @property
+    def figure(self) -> Formula:
+        return Formula.parse(self.printed, f"mistake {self.key}")
+
 
 class _File(Struct, frozen=True, forbid_unknown_fields=True):
     tables: tuple[_Table, ...]
     answers: tuple[_Answer, ...] = ()
-    mistakes: tuple[_Mistake, ...] = ()
+    mistakes: tuple[Mistake, ...] = ()
     let: Names = {}
 
     def __post_init__(self) -> None:
@@ -219,17 +211,7 @@ def conclusions(document: str) -> tuple[Conclusion, ...]:
 
 def mistakes(document: str) -> tuple[Mistake, ...]:
     """What the document says against itself."""
-    file, words, path = _read(document)
-    made = []
-    for one in file.mistakes:
-        where = f"{path}: {one.key}"
-        formula = Formula.parse(_filled(one.printed, words, where), where)
-        made.append(
-            Mistake(
-                one.key, one.table, one.says, formula, one.low, one.high, one.unit, one.severity
-            )
-        )
-    return tuple(made)
+    return _read(document)[0].mistakes
 
 
 def _check(declared: _Check, words: Names, where: str) -> Check:
