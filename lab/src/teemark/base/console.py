@@ -31,6 +31,8 @@ _INSTEAD = str.maketrans(
         "µ": "u",
         "\N{MULTIPLICATION SIGN}": "x",
         "→": "->",
+        "▲": "^",
+        "▼": "v",
         "≥": ">=",
         "≤": "<=",
         "≈": "~",
