@@ -15,7 +15,7 @@ from teemark.base import paths
 from teemark.boards import VirtualBoard
 from teemark.broker.desk import PLACE, Desk
 
-pytestmark = pytest.mark.board
+pytestmark = [pytest.mark.board, pytest.mark.timeout(0)]
 
 MESSAGES = int(os.environ.get("SOAK", "0"))
 READERS = 50
@@ -45,14 +45,14 @@ def _batch(desk: Desk, tally: Tally, chance: random.Random) -> None:
     """Some readers come, and a stranger. tz_bench ends with an error if a reader misses a message,
     can't open it, or gets it twice."""
     readers = chance.randint(1, READERS)
-    stranger = desk.subscribe("stranger", TOPIC, seconds=15)
+    stranger = desk.subscribe("stranger", TOPIC, seconds=1800)
     argv = ["env", f"LD_LIBRARY_PATH={PLACE}/2.0/lib", f"{PLACE}/tz_bench", desk.pid]
     argv += [str(readers), str(BATCH), str(chance.choice((0, 64, 5000))), str(chance.randrange(3))]
     desk.board.capture([*argv, PLACE, TOPIC], timeout=1800)
     tally.sent += BATCH
     tally.got += BATCH * readers
     tally.resident.append(_resident(desk))
-    stranger.wait()
+    desk.end(stranger)
     assert desk.received("stranger") == []
 
 

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -36,13 +35,11 @@ class Seen:
 def send(desk: Desk) -> Seen:
     """Alice publishes the secret while bob and mallory listen; then the broker's memory is
     searched for it."""
-    listeners = [desk.subscribe(name, TOPIC, seconds=6) for name in ("bob", "mallory")]
-    time.sleep(2)
+    listeners = [desk.subscribe(name, TOPIC) for name in ("bob", "mallory")]
     desk.publish("alice", TOPIC, desk.seal("alice", TOPIC, SECRET))
-    time.sleep(1)
     hits, searched = desk.search(SECRET.decode())
     for listener in listeners:
-        listener.wait()
+        desk.end(listener)
     got = desk.received("bob")
     payload = got[-1][2] if got else b""
     return Seen(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import shutil
 import tempfile
+import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Literal
@@ -148,7 +149,10 @@ class Desk:
             "allow_anonymous true",
             "user root",
             f"persistence_location {self.place}/",
-            *(f"log_type {kind}" for kind in ("error", "warning", "notice", "information")),
+            *(
+                f"log_type {kind}"
+                for kind in ("error", "warning", "notice", "information", "subscribe")
+            ),
             *lines,
         ]
         if tz:
@@ -190,13 +194,27 @@ class Desk:
             *argv,
         ]
 
-    def subscribe(self, name: str, topic: str, *argv: str, seconds: int = 10) -> Process:
-        """A subscriber that prints a line `QOS RETAIN HEX` a message, for so many seconds."""
+    def subscribe(
+        self, name: str, topic: str, *argv: str, count: int = 0, seconds: int = 90
+    ) -> Process:
+        """A subscriber that prints a line `QOS RETAIN HEX` a message; it listens when this returns,
+        and ends after `count` messages (0: `end` does it) or so many seconds."""
         script = 'out=$1; shift; exec "$@" >"$out" 2>/dev/null'
-        line = self.client(
-            "sub", "-i", name, "-t", topic, "-W", str(seconds), "-F", "%q %r %x", *argv
-        )
-        return self.board.start(["sh", "-c", script, "sh", f"{self.place}/{name}.got", *line])
+        many = ["-C", str(count)] if count else []
+        line = ["-i", name, "-t", topic, "-W", str(seconds), "-F", "%q %r %x", *many, *argv]
+        before = self.log().count(f": {name} ")
+        target = f"{self.place}/{name}.got"
+        process = self.board.start(["sh", "-c", script, "sh", target, *self.client("sub", *line)])
+        for _ in range(40):
+            if self.log().count(f": {name} ") > before:
+                break
+            time.sleep(0.25)
+        return process
+
+    def end(self, subscriber: Process) -> None:
+        """End a subscriber who got what he could get."""
+        subscriber.signal("TERM")
+        subscriber.wait(30)
 
     def received(self, name: str) -> list[tuple[int, bool, bytes]]:
         """QoS, retain flag and payload of each message that the subscriber got so far."""
