@@ -3,8 +3,8 @@
  * The table of asymmetric algorithms: one row an algorithm, the same table in
  * both worlds.
  *
- * To add an algorithm, add a row to common/src/asym.c, and a key and a
- * published vector to host/src/teebench/asym_vectors.c.
+ * To add an algorithm, add a row to common/src/asym.c, and a published key and
+ * answer to host/src/teebench/asym_keys.inc and asym_vectors.inc.
  */
 #ifndef TEEMARK_ASYM_H
 #define TEEMARK_ASYM_H
