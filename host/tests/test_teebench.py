@@ -203,7 +203,7 @@ def test_list() -> None:
     available = {backend["name"]: backend for backend in listed["backends"]}
     assert list(available) == [
         *("tee", "ta-c", "ta-ce", "c", "ce", "openssl", "afalg"),
-        *("getrandom", "urandom", "hwrng", "empty"),
+        *("getrandom", "urandom", "hwrng", "pkcs11", "empty"),
     ]
     assert available["c"]["available"] is True
     for backend in available.values():

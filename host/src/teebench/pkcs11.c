@@ -164,6 +164,11 @@ out:
 	return ret;
 }
 
+int pkcs11_probe(struct error *err)
+{
+	return shared_library_load(&module, err);
+}
+
 int pkcs11_open(ck *session, struct error *err)
 {
 	const ck flags = CKF_SERIAL_SESSION | CKF_RW_SESSION;

@@ -98,9 +98,12 @@ extern struct pkcs11 p11;
 
 /* The module to load; NULL: libckteec. Before the first pkcs11_open(). */
 void pkcs11_module(const char *file);
+/* Is there a module? Makes nothing. err->skip "no-pkcs11". */
+int pkcs11_probe(struct error *err);
 /*
  * A read-write session with our token, its user logged in. An operation that
- * was begun in it disturbs no other session. err->skip "no-pkcs11", "no-token".
+ * was begun in it disturbs no other session. err->skip as of
+ * pkcs11_probe(), or "no-token".
  */
 int pkcs11_open(ck *session, struct error *err);
 /* The last one destroys what the token holds. */

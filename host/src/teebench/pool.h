@@ -37,7 +37,7 @@ struct desk {
 	bool reported;             /* its opening was recorded */
 };
 
-enum { POOL_MAX = 160 }; /* 11 backends, the kernel's drivers apart */
+enum { POOL_MAX = 160 }; /* 12 backends, the kernel's drivers apart */
 
 struct pool {
 	struct desk desks[POOL_MAX];

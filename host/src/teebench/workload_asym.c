@@ -154,13 +154,16 @@ static int steps_prepare(struct bench_case *c, struct pool *pool,
 }
 
 /* Whether a backend has it is told by a key that it takes. */
-static void list(struct listing *listing, struct pool *pool, int use)
+static void asym_list(struct listing *listing, struct pool *pool)
 {
+	int use = case_choice(listing->workload, use_names, "", NULL);
+
 	for (size_t b = 0; backends[b]; b++) {
 		if (!backends[b]->asym_step)
 			continue;
 		for (size_t a = 0; a < asym_algorithms_count; a++) {
 			const struct asym_algorithm *alg = &asym_algorithms[a];
+			/* keygen and key-steps are of all uses. */
 			enum asym_use any = use < 0 ? private_use(alg) :
 						      (enum asym_use)use;
 			struct asym_case k = { .step = ASYM_OPERATE };
@@ -180,82 +183,48 @@ static void list(struct listing *listing, struct pool *pool, int use)
 	}
 }
 
-static void list_any(struct listing *listing, struct pool *pool)
-{
-	list(listing, pool, -1);
-}
-
 #define OF_ASYM                                                           \
 	.state_size = sizeof(struct asym_case), .ready = asym_case_ready, \
 	.run = asym_case_run, .verify = asym_case_verify,                 \
 	.check = asym_case_check, .ta = asym_case_ta,                     \
-	.facts = asym_case_facts, .teardown = asym_case_teardown
+	.facts = asym_case_facts, .teardown = asym_case_teardown,         \
+	.list = asym_list
 
 #define OPERATION \
 	.parse = operation_parse, .prepare = operation_prepare, OF_ASYM
-
-static void list_sign(struct listing *listing, struct pool *pool)
-{
-	list(listing, pool, ASYM_SIGN);
-}
 
 const struct workload workload_sign = {
 	.name = "sign",
 	.summary = "a digest signed",
 	.parameters = "crt|plain|none",
-	.list = list_sign,
 	OPERATION,
 };
-
-static void list_verify(struct listing *listing, struct pool *pool)
-{
-	list(listing, pool, ASYM_VERIFY);
-}
 
 const struct workload workload_verify = {
 	.name = "verify",
 	.summary = "a signature verified",
 	.parameters = "none",
-	.list = list_verify,
 	OPERATION,
 };
-
-static void list_derive(struct listing *listing, struct pool *pool)
-{
-	list(listing, pool, ASYM_DERIVE);
-}
 
 const struct workload workload_derive = {
 	.name = "derive",
 	.summary = "a shared secret agreed on",
 	.parameters = "none",
-	.list = list_derive,
 	OPERATION,
 };
-
-static void list_encrypt(struct listing *listing, struct pool *pool)
-{
-	list(listing, pool, ASYM_ENCRYPT);
-}
 
 const struct workload workload_encrypt = {
 	.name = "encrypt",
 	.summary = "a short message encrypted",
 	.parameters = "none",
-	.list = list_encrypt,
 	OPERATION,
 };
-
-static void list_decrypt(struct listing *listing, struct pool *pool)
-{
-	list(listing, pool, ASYM_DECRYPT);
-}
 
 const struct workload workload_decrypt = {
 	.name = "decrypt",
 	.summary = "a short message decrypted",
 	.parameters = "crt|plain",
-	.list = list_decrypt,
 	OPERATION,
 };
 
@@ -265,7 +234,6 @@ const struct workload workload_keygen = {
 	.parameters = "none",
 	.parse = keygen_parse,
 	.prepare = keygen_prepare,
-	.list = list_any,
 	OF_ASYM,
 };
 
@@ -275,6 +243,5 @@ const struct workload workload_key_steps = {
 	.parameters = "USE/STEP",
 	.parse = steps_parse,
 	.prepare = steps_prepare,
-	.list = list_any,
 	OF_ASYM,
 };

@@ -11,6 +11,7 @@
 #include "clock.h"
 #include "json.h"
 #include "known_answer.h"
+#include "listing.h"
 #include "pkcs11.h"
 #include "workload.h"
 
@@ -477,6 +478,16 @@ static void p11_teardown(void *state)
 	pkcs11_close();
 }
 
+static void p11_list(struct listing *listing, struct pool *pool)
+{
+	struct error why = { 0 };
+
+	(void)pool;
+	pkcs11_probe(&why);
+	for (const char *const *name = calls; *name; name++)
+		listing_add(listing, *name, "pkcs11", &why);
+}
+
 const struct workload workload_pkcs11 = {
 	.name = "pkcs11",
 	.summary = "a call of a PKCS #11 module, with its Init",
@@ -490,5 +501,5 @@ const struct workload workload_pkcs11 = {
 	.check = p11_check,
 	.facts = p11_facts,
 	.teardown = p11_teardown,
-	.names = NULL,
+	.list = p11_list,
 };
