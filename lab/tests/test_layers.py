@@ -96,6 +96,8 @@ def places(files: Iterable[Path], rooms: list[Room]) -> Iterator[tuple[Path, Pla
 def included(file: Path, text: str, near: list[Path]) -> Iterator[Path]:
     """The files that a C file includes by quotes: beside it, or else in `near`."""
     for name in INCLUDE.findall(text):
+        if name.endswith(".inc"):  # data, which uses nothing
+            continue
         beside = file.parent / name
         ends = [other for other in near if f"/{other}".endswith(f"/{name}")]
         found = [beside] if beside in near else ends
