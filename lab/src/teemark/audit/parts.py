@@ -153,7 +153,7 @@ def of_which(case: Case) -> Iterator[Tested]:
             )
             if starts or re.match(r"in total|altogether|together", whole.column.lower()):
                 parts = [one for one in ordered if one.start > whole.start]
-                parts = [one for one in parts if one.dimension == whole.dimension]
+                parts = [one for one in parts if one.dimension == whole.dimension != "count"]
                 value = _sum([one.span for one in parts])
                 if parts:
                     over = value.low > whole.span.high * 1.001
@@ -217,7 +217,7 @@ def _share_columns(case: Case) -> dict[Figure, str]:
                     s: f"{s.name}: {s.text} is printed, and {one.text} are "
                     f"{amount(one.span / whole, 'share')} of {amount(whole, one.dimension)}."
                     for one, s in parts
-                    if s not in good
+                    if s not in good and not fits(one.span / whole, s.span, 0.1)
                 }
         if len(best) >= max(2, 0.6 * len(parts)):
             made.update({share: wrong.get(share, "") for _, share in parts})

@@ -258,7 +258,10 @@ def _comparable(group: Group, factor: Figure) -> list[Figure]:
     """Figures that a factor may be of: no clocks; sizes where something shrinks."""
     known = ["time", "rate", "time per byte", "cycles", "cycles per byte", "power"]
     if group.kind == "row":
-        known += ["size", "count"]
+        known.append("size")
+    counts = group.of("count")
+    if group.kind == "row" and len(counts) == 2 and _ROOT.search(group.label(factor)):
+        known.append("count")
     chosen = [
         one for one in group.of(*known) if not re.search(r"st\w*dev|\bsd\b", group.label(one))
     ]
@@ -331,7 +334,7 @@ def _compared(factor: Figure, pairs: Pairs) -> Iterator[Tested]:
     )
 
 
-_ROOT = re.compile(r"improve\w*|speed-?up|gain|scaling|acceleration")
+_ROOT = re.compile(r"factor|improve\w*|speed-?up|gain|scaling|acceleration")
 
 
 def claims(case: Case) -> Iterator[Tested]:
