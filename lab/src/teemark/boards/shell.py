@@ -220,6 +220,10 @@ class Process:
     def abandon(self) -> None:
         """Ends the command, and closes its channel: whether or not the board hears of it."""
         process = self._channel.process
+        for channel in self._signalled:  # a slow board passes it on late
+            _wait(channel.process, 1)
+        if self._signalled:
+            _wait(process, 0.3)
         if process.poll() is None:
             self.signal("KILL" if self._signalled else "TERM")
             _end(process, _SIGNAL_S)
@@ -286,11 +290,15 @@ def _overlap(said: bytes, end: bytes) -> int:
     return next((n for n in range(min(len(end), len(said)), 0, -1) if said.endswith(end[:n])), 0)
 
 
+def _wait(process: subprocess.Popen[bytes], seconds: float) -> None:
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        process.wait(leaving.patience(seconds))
+
+
 def _end(process: subprocess.Popen[bytes], seconds: float) -> None:
     """Waits so long for a process to end by itself; then kills it."""
-    try:
-        process.wait(leaving.patience(seconds))
-    except subprocess.TimeoutExpired:
+    _wait(process, seconds)
+    if process.poll() is None:
         process.kill()
         process.wait()
 
@@ -387,6 +395,8 @@ class Shell:
                 status = process.pass_output(1) if copied else process.wait(timeout)
         finally:
             process.abandon()
+        if leaving.signalled() not in (0, signal.SIGINT):
+            return 128 + leaving.signalled()  # however the command there took it
         if check and status != 0:
             raise self._failed(argv, status, "")
         return status
