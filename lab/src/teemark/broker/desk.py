@@ -223,8 +223,8 @@ class Desk:
         return [(int(row[0]), row[1] == "1", bytes.fromhex(row[2])) for row in rows]
 
     def publish(self, name: str, topic: str, payload: bytes, *argv: str) -> Result:
-        """Publish those bytes as they are."""
-        line = self.client("pub", "-i", name, "-t", topic, "-s", *argv)
+        """Publish those bytes as they are; none clears what was retained (`-r`)."""
+        line = self.client("pub", "-i", name, "-t", topic, "-s" if payload else "-n", *argv)
         return self.board.capture(line, stdin=payload, check=False)
 
     def seal(self, name: str, topic: str, plain: bytes) -> bytes:
