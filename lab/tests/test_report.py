@@ -115,12 +115,29 @@ def test_what_the_page_says(made: run_page.Report) -> None:
         "116 cases measured with 1680 samples",
         "SHA-256 inside takes",
         "With the CPU's crypto instructions in the TA it takes",
-        "Throughput against block size",
+        "From small blocks to large ones",
         "opening a session; the first of all loads the TA",
         "ta-ce has no sha512: the CPU has no instructions for it",
         "1.93 ms",
     ):
         assert words in said
+
+
+def test_what_is_read_without_opening_a_fold(made: run_page.Report) -> None:
+    """The answer, what shows it and why: at most 2,500 words; the rest is there, closed."""
+    shown = re.sub(r"<style>.*?</style>|<svg.*?</svg>", "", made.html, flags=re.S)
+    inside = re.compile(
+        r"<details(?![^>]* open)[^>]*>(?:(?!<details|</details>).)*</details>", re.S
+    )
+    while inside.search(shown):
+        shown = inside.sub("", shown)
+    words = re.sub(r"<[^>]+>", " ", shown).split()
+    assert 200 < len(words) <= 2500
+    for key in ("headline", "throughput", "causes"):
+        assert f'id="{key}"' in shown
+    for key in ("cases", "offload", "costs", "machine"):
+        assert f'id="{key}"' in made.html
+        assert f'id="{key}"' not in shown
 
 
 def test_every_chart_of_an_emulated_board_says_so(made: run_page.Report) -> None:

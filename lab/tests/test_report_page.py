@@ -72,6 +72,7 @@ def test_no_label_of_a_chart_lies_over_another(
     chromium: browser.Browser, page: Path, width: int
 ) -> None:
     chromium.show(page, width=width)
+    chromium.evaluate("document.querySelectorAll('details').forEach(fold => fold.open = true)")
     assert chromium.evaluate("document.querySelectorAll('svg text').length") > 30
     assert chromium.evaluate(_OVERLAPS) == []
 

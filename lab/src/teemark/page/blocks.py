@@ -135,8 +135,10 @@ Block = Paragraph | Bullets | Findings | Banner | Facts | Table | Chart | Fold |
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """`key` is its anchor."""
+    """`key` is its anchor. With a `lead`, one line that says what is inside, the section is closed
+    until somebody opens it."""
 
     key: str
     title: str
     blocks: tuple[Block, ...]
+    lead: str = ""

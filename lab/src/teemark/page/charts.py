@@ -267,8 +267,9 @@ def _run_axis(axes: Axes, runs: Sequence[str], wide: float, font: float, *, name
     axes.set_xticks(places, [runs[place] for place in places])
 
 
-def throughput(key: str, series: Sequence[Series], shape: Shape) -> str:
-    """MiB/s against the bytes of one call, both logarithmic, each line named at its end."""
+def throughput(key: str, series: Sequence[Series], shape: Shape, unit: str = "MiB/s") -> str:
+    """Draws values in `unit` against the bytes of one call, both logarithmic, each line named at
+    its end."""
     import matplotlib
     from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
@@ -308,9 +309,7 @@ def throughput(key: str, series: Sequence[Series], shape: Shape) -> str:
         axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: _size(x)))
         axes.yaxis.set_major_formatter(FuncFormatter(lambda y, _: _tick(y)))
         axes.set_xlabel("bytes in one call", color=MUTED, fontsize=shape.font)
-        axes.text(
-            0, 1.03, "MiB/s", transform=axes.transAxes, color=MUTED, fontsize=shape.font, ha="right"
-        )
+        axes.text(0, 1.03, unit, transform=axes.transAxes, color=MUTED, fontsize=shape.font)
         _name_lines(axes, series, shape)
         return _svg(figure)
 

@@ -130,6 +130,10 @@ def render(
     parts = [f"# {escape(title)}", *(block(part, 1) for part in notices), escape(subtitle)]
     for section in sections:
         parts.append(f"## {escape(section.title)}")
-        parts += [block(part, 2) for part in section.blocks]
+        inner = [block(part, 2) for part in section.blocks]
+        if section.lead:
+            lead = f"<details><summary>{escape(section.lead)}</summary>"
+            inner = [lead, *inner, "</details>"]
+        parts += inner
     parts.append(f"---\n\n{escape(generator)}")
     return "\n\n".join(part for part in parts if part) + "\n"

@@ -11,6 +11,7 @@ from teemark.base.files import write_whole
 from teemark.findings.notices import notices
 from teemark.findings.subject import Subject, subjects
 from teemark.page import html, markdown
+from teemark.page.blocks import Section
 from teemark.report.sections import SECTIONS
 from teemark.run.reader import RunData
 from teemark.trace.profile import Trace
@@ -39,6 +40,9 @@ def make(
         for notice in notices(subject.run)
     ]
     sections = [section for function in SECTIONS if (section := function(about)) is not None]
+    answers = _answering(sections, about[0].run.run.plan if about and about[0].run.run else "")
+    sections = [s if s.key in answers else replace(s, lead=LEADS.get(s.key, "")) for s in sections]
+    sections.sort(key=lambda s: answers.index(s.key) if s.key in answers else len(answers))
     title = _title(about)
     subtitle = _subtitle(about)
     generator = f"Made by teemark {__version__} from run.ndjson."
@@ -47,6 +51,45 @@ def make(
         markdown=markdown.render(title, subtitle, sections, generator, banners),
         subjects=about,
     )
+
+
+LEADS = {
+    "explain": "each part of a call, with what told it",
+    "throughput": "every algorithm and size, as charts and tables",
+    "timeline": "who ran on each CPU while files were hashed",
+    "calls": "every command of the TA",
+    "offload": "CPU, its crypto instructions or an accelerator, for each algorithm and backend",
+    "costs": "whole calls at three sizes, and what a further byte adds",
+    "choices": "kind of memory, size of pieces, backend",
+    "inside": "what the TA itself takes, by repetitions",
+    "own-clock": "the TA's own clock beside the client's",
+    "first-use": "the first call of each case beside later ones",
+    "cases": "each case with its median and spread",
+    "left-out": "what can't be measured here, with the reason",
+    "machine": "the board, its software and settings",
+    "method": "how samples were taken",
+}
+"""What is in a section that is closed unless it answers what the run was made for."""
+
+_FIRST = (
+    "trace",
+    "published",
+    "keys",
+    "comparison",
+    "throughput",
+    "breakdown",
+    "calls",
+    "timeline",
+)
+"""What answers a run: the first of these that it has."""
+
+
+def _answering(sections: Sequence[Section], plan: str) -> list[str]:
+    """Returns the keys of the sections that come first, and open: what is said in short, what shows
+    it, and why it is so. A section that LEADS doesn't know is open, too."""
+    there = [section.key for section in sections]
+    shown = [key for key in (plan, *_FIRST) if key in there][:1]
+    return ["headline", *shown, "causes", *(key for key in there if key not in LEADS)]
 
 
 def _title(about: Sequence[Subject]) -> str:

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from teemark.base import fmt
@@ -12,12 +14,11 @@ from teemark.base.finding import ranked
 from teemark.base.work import CALL
 from teemark.page import figures, terminal
 from teemark.page.blocks import Column, Table
-from teemark.report.cells import shown_sizes
+from teemark.report.sections.throughput import ANSWERED, curves
 from teemark.studies.answers import answers
 
 if TYPE_CHECKING:
     from teemark.findings.subject import Subject
-    from teemark.model.models import Cost
 
 _MARKS = {"found": "=", "ruled out": "≠", "undecided": "?", "not checked": "?"}
 """Before what a seed document concludes."""
@@ -45,12 +46,12 @@ def show(subject: Subject) -> None:
         if finding.severity != "note" and finding.key != "emulated":
             paragraph(console, f"! {finding.claim}")
     run = subject.run
-    counts = f"{fmt.plural(len(run.measured), 'case')} measured"
+    counts = f"{fmt.plural(len(run.measured), 'case')} measured, each result verified"
     if run.skips:
-        counts += f", {len(run.skips)} can't run here"
+        counts += f"; {len(run.skips)} can't run here"
     if run.fails:
-        counts += f", {len(run.fails)} failed"
-    paragraph(console, counts + (" (emulated timings)" if subject.emulated else ""))
+        counts += f"; {len(run.fails)} failed"
+    paragraph(console, counts + (f" ({subject.caveat.lower()})" if subject.caveat else ""))
     for fail in run.fails:
         paragraph(console, f"failed: {fail.case}: {fail.reason}")
 
@@ -74,37 +75,37 @@ def _calls(subject: Subject) -> Table | None:
     return Table((Column("", "left"), *map(Column, titles)), tuple(rows))
 
 
-def _of(cost: Cost) -> str:
-    return f"{cost.workload}/{cost.algorithm}"
-
-
 def _table(subject: Subject) -> Table | None:
-    """Backends under the workload and algorithm that they share."""
-    costs = subject.models.costs
-    if not costs:
+    """What whole calls take, by backend and size, for the algorithm of the answer: rows by world,
+    up to four sizes that most backends were measured at."""
+    found = curves(subject)
+    if not found:
         return None
+    key = next((key for key in found if key[1] == ANSWERED), next(iter(found)))
+    group = found[key]
+    sizes = _sizes([{one.bytes or 0 for one in stats} for stats in group.values()])
     run = subject.run
-    unit = "instructions" if run.icount else "ns"
-    titles = ["smallest" + (f", {unit}" if run.icount else ""), f"{unit} a further byte"]
-    titles += ["limit, MiB/s", "misfit"]
-    groups: dict[str, list[Cost]] = {}
-    for cost in costs:
-        carried = cost.form.form == "buffer"
-        groups.setdefault(cost.workload if carried else _of(cost), []).append(cost)
     rows: list[tuple[str, ...]] = []
-    for name, group in groups.items():
-        least = shown_sizes(group)[:1]
-        head = f"{name} ({fmt.size(least[0])})" if least else name
-        alone = ("",) * len(titles)
-        rows += [("", *alone), (head, *alone)] if rows else [(head, *alone)]
-        for cost in group:
-            measured = {int(point.x): point.measured for point in cost.fit.points}
-            byte = limit = fmt.NONE
-            if cost.fit.fits and cost.slope.value > 0:
-                byte = fmt.digits(cost.slope.value)
-                limit = fmt.rate(1e9 / cost.least_byte) if cost.least_byte else fmt.NONE
-            cells = figures.cell(run, measured[least[0]]) if least else fmt.NONE
-            misfit = figures.misfit(cost.fit) + ("" if cost.fit.fits else " !")
-            label = cost.algorithm if cost.form.form == "buffer" else cost.backend
-            rows.append((f"  {label}", cells, byte, limit, misfit))
-    return Table((Column("", "left"), *map(Column, titles)), tuple(rows))
+    for world, secure in (("TEE", True), ("Linux", False)):
+        for backend in (name for name in group if run.backend(name).secure is secure):
+            taken = {one.bytes: one.estimate for one in group[backend]}
+            cells = [figures.cell(run, taken[n]) if n in taken else fmt.NONE for n in sizes]
+            again = bool(rows) and any(row[0] == world for row in rows)
+            rows.append(("" if again else world, run.backend(backend).title, *cells))
+    what = run.title(key[1])
+    unit = ", instructions" if run.icount else ""
+    columns = (Column(f"{what}{unit}", "left"), Column("", "left"))
+    return Table((*columns, *(Column(fmt.size(size)) for size in sizes)), tuple(rows))
+
+
+_SHOWN = (64, 4096, 65536, 1 << 20)
+"""Sizes that people ask for, bytes."""
+
+
+def _sizes(measured: Sequence[set[int]]) -> list[int]:
+    """Returns up to four sizes that more than half of the backends were measured at, the nearest
+    to those that people ask for."""
+    often = {size for size in set[int].union(*measured) if size}
+    often = {size for size in often if 2 * sum(size in one for one in measured) > len(measured)}
+    near = {min(often, key=lambda size: abs(math.log(size / wanted))) for wanted in _SHOWN if often}
+    return sorted(near)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Throughput against block size, a chart an algorithm."""
+"""Rate against block size, a chart an algorithm: MiB/s, or instructions a byte on a board that
+counts them, whose clock is an emulator's."""
 
 from __future__ import annotations
 
@@ -10,9 +11,14 @@ from teemark.base.work import COPY_LIMIT
 from teemark.findings.subject import Subject, section
 from teemark.model.stats import CaseStats
 from teemark.page import charts
-from teemark.page.blocks import Block, Chart, Column, Section, Strong, Table
+from teemark.page.blocks import Block, Chart, Column, Fold, Section, Strong, Table
 from teemark.report.cells import cpu_cell
 from teemark.run.records import Backend
+
+ANSWERED = "sha256"
+"""The algorithm whose chart is open, where the run has it."""
+
+NEAR = 1.2
 
 LIMIT = COPY_LIMIT
 """The workload whose rates are drawn as a limit."""
@@ -23,7 +29,7 @@ MEMCPY = Backend(name="memcpy", title="memcpy")
 def throughput(subjects: Sequence[Subject]) -> Section | None:
     return section(
         "throughput",
-        "Throughput against block size",
+        "From small blocks to large ones",
         "Small blocks pay for the call, large ones for the bytes. Solid lines compute in the "
         "secure world, dashed ones in the normal world.",
         subjects,
@@ -49,32 +55,62 @@ def curves(subject: Subject) -> dict[tuple[str, str], dict[str, list[CaseStats]]
 
 
 def _of(subject: Subject) -> list[Block]:
-    blocks: list[Block] = []
-    for (workload, algorithm), group in curves(subject).items():
-        key = f"throughput-{subject.label}-{workload}-{algorithm}"
-        series = [_series(subject, backend, stats) for backend, stats in group.items()]
-        limit = copy_limit(subject, series) if workload != LIMIT.name else []
-        name = subject.run.title(algorithm)
-        blocks.append(
-            Chart(
-                title=subject.curve(workload, algorithm),
-                caption=(
-                    f"{name}: MiB/s at the median"
-                    + (
-                        ". "
-                        if subject.icount
-                        else f"; a bar marks the {fmt.LEVEL} interval where it is wider than the "
-                        "mark. "
-                    ),
-                    "Dotted: memcpy() of as many bytes. " if limit else "",
-                    *((Strong(f"{subject.caveat}."),) if subject.caveat else ()),
-                ),
-                wide=charts.throughput(key, [*series, *limit], charts.WIDE),
-                narrow=charts.throughput(key, [*series, *limit], charts.NARROW),
-                data=_table(group),
-            )
-        )
-    return blocks
+    """The chart of the algorithm that the report answers with, and the others closed."""
+    drawn = {
+        (workload, algorithm): _chart(subject, workload, algorithm, group)
+        for (workload, algorithm), group in curves(subject).items()
+    }
+    if not drawn:
+        return []
+    first = next((key for key in drawn if key[1] == ANSWERED), next(iter(drawn)))
+    others = [key for key in drawn if key != first]
+    if not others:
+        return [drawn[first]]
+    names = ", ".join(subject.curve(*key) for key in others)
+    return [drawn[first], Fold("Others", names, tuple(drawn[key] for key in others))]
+
+
+def _chart(
+    subject: Subject, workload: str, algorithm: str, group: dict[str, list[CaseStats]]
+) -> Chart:
+    key = f"throughput-{subject.label}-{workload}-{algorithm}"
+    series = [_series(subject, backend, stats) for backend, stats in group.items()]
+    rates = workload != LIMIT.name and not subject.icount
+    limit = copy_limit(subject, series) if rates else []
+    unit = unit_of(subject)
+    interval = f"; a bar marks the {fmt.LEVEL} interval where it is wider than the mark. "
+    return Chart(
+        title=subject.curve(workload, algorithm),
+        caption=(
+            f"{subject.run.title(algorithm)}: {unit} at the median",
+            ". " if subject.icount else interval,
+            "Dotted: memcpy() of as many bytes. " if limit else "",
+            *((Strong(f"{subject.caveat}."),) if subject.caveat else ()),
+        ),
+        wide=charts.throughput(key, [*series, *limit], charts.WIDE, unit),
+        narrow=charts.throughput(key, [*series, *limit], charts.NARROW, unit),
+        data=_table(subject, group),
+    )
+
+
+def unit_of(subject: Subject) -> str:
+    return "instructions a byte" if subject.icount else "MiB/s"
+
+
+def rate(subject: Subject, mib_a_second: float) -> float:
+    """Returns a rate in the unit of `unit_of`: one instruction is one nanosecond on a board that
+    counts."""
+    return 1e9 / (mib_a_second * (1 << 20)) if subject.icount else mib_a_second
+
+
+def apart(sizes: Sequence[int]) -> set[int]:
+    """Returns the sizes that a chart shows: of those that lie closer than a factor of `NEAR`, the
+    largest. 55, 56 and 64 bytes, at the edges of a block, would make a zigzag."""
+    kept: list[int] = []
+    for size in sorted(sizes, reverse=True):
+        if not kept or size * NEAR <= kept[-1]:
+            kept.append(size)
+    return set(kept)
 
 
 def copy_limit(subject: Subject, series: Sequence[charts.Series]) -> list[charts.Series]:
@@ -96,10 +132,11 @@ def copy_limit(subject: Subject, series: Sequence[charts.Series]) -> list[charts
 def _series(subject: Subject, backend: str, stats: Sequence[CaseStats]) -> charts.Series:
     points = []
     bounds = []
+    shown = apart([one.bytes for one in stats if one.bytes])
     for one in stats:
-        if one.throughput is not None and one.bytes is not None:
-            points.append((float(one.bytes), one.throughput / (1 << 20)))
-            interval = one.throughput_interval
+        if one.throughput is not None and one.bytes in shown:
+            points.append((float(one.bytes), rate(subject, one.throughput / (1 << 20))))
+            interval = None if subject.icount else one.throughput_interval
             bounds.append(
                 (interval.low / (1 << 20), interval.high / (1 << 20)) if interval else None
             )
@@ -107,29 +144,35 @@ def _series(subject: Subject, backend: str, stats: Sequence[CaseStats]) -> chart
     return charts.Series(who, tuple(points), tuple(bounds), place=subject.run.place(backend))
 
 
-def _table(group: dict[str, list[CaseStats]]) -> Table:
+def _table(subject: Subject, group: dict[str, list[CaseStats]]) -> Table:
     sizes = sorted({stats.bytes or 0 for all_stats in group.values() for stats in all_stats})
     by_size = {
-        backend: {stats.bytes: stats.throughput for stats in all_stats}
+        backend: {stats.bytes: _shown(subject, stats) for stats in all_stats}
         for backend, all_stats in group.items()
     }
     cpu = {
         backend: {stats.bytes: stats.cpu.a_byte(stats.bytes) for stats in all_stats if stats.cpu}
         for backend, all_stats in group.items()
-        if any(stats.cpu for stats in all_stats)
+        if any(stats.cpu for stats in all_stats) and not subject.icount
     }
     return Table(
         columns=(
             Column("bytes"),
-            *(Column(backend, unit="MiB/s") for backend in group),
+            *(Column(backend, unit=unit_of(subject)) for backend in group),
             *(Column(f"{backend}: CPU", unit="ns/B") for backend in cpu),
         ),
         rows=tuple(
             (
                 fmt.size(size),
-                *(fmt.rate(by_size[backend].get(size)) for backend in group),
+                *(by_size[backend].get(size, fmt.NONE) for backend in group),
                 *(cpu_cell(cpu[backend].get(size)) for backend in cpu),
             )
             for size in sizes
         ),
     )
+
+
+def _shown(subject: Subject, stats: CaseStats) -> str:
+    if not subject.icount or stats.throughput is None:
+        return fmt.rate(stats.throughput)
+    return fmt.digits(rate(subject, stats.throughput / (1 << 20)))
