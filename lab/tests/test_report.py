@@ -135,7 +135,7 @@ def test_what_is_read_without_opening_a_fold(made: run_page.Report) -> None:
     assert 200 < len(words) <= 2500
     for key in ("headline", "throughput", "causes"):
         assert f'id="{key}"' in shown
-    for key in ("cases", "offload", "costs", "machine"):
+    for key in ("cases", "costs", "machine"):
         assert f'id="{key}"' in made.html
         assert f'id="{key}"' not in shown
 

@@ -413,9 +413,11 @@ def test_run_command(command: tuple[FakeBoard, list[str]], tmp_path: Path) -> No
 def test_run_command_text(command: tuple[FakeBoard, list[str]]) -> None:
     result = CliRunner().invoke(cli.cli, command[1], standalone_mode=False)
     assert result.return_value == 0
-    table = re.search(r"SHA-256.*?\n\n", re.sub(" +\n", "\n", result.stdout), re.S)
+    table = re.search(r"\n SHA-256\b.*?\n\n", re.sub(" +\n", "\n", result.stdout), re.S)
     assert table
-    assert re.search(r"TEE +TEE API .*\n(.*\n)* Linux +.*OpenSSL", table[0])
+    assert re.search(
+        r"TEE +TEE API .*\n(.*\n)* Linux +C, normal world .*\n(.*\n)* +OpenSSL ", table[0]
+    )
     assert len(result.stdout.splitlines()) <= 50
     assert max(map(len, result.stdout.partition("report:")[0].splitlines())) <= 80
     assert "A call into the TEE costs" in result.stdout
