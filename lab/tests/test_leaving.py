@@ -155,9 +155,8 @@ def test_what_was_given_for_the_end_runs_when_all_else_hangs(tmp_path: Path) -> 
         "leaving.install()\n"
         "leaving.LAST_S = 0.5\n"
         "with leaving.at_last(lambda: Path(sys.argv[1]).write_text('end')):\n"
-        "    print('ready', flush=True)\n"
         "    while True:\n"
-        "        try: time.sleep(60)\n"
+        "        try: print('ready', flush=True); time.sleep(60)\n"
         "        except BaseException: pass\n"
     )
     argv = [sys.executable, "-c", code, str(mark)]
