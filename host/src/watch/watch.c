@@ -240,6 +240,19 @@ static void end(struct watch_call *call, bool window)
 	atomic_store((_Atomic uint64_t *)&head->owner, 0);
 }
 
+static TEEC_Result finish(struct watch_call *call, bool window,
+			  TEEC_Result result, uint32_t where, uint32_t *origin)
+{
+	end(call, window);
+	if (call) {
+		call->result = result;
+		call->origin = where;
+	}
+	if (origin)
+		*origin = where;
+	return result;
+}
+
 TEEC_Result TEEC_OpenSession(TEEC_Context *context, TEEC_Session *session,
 			     const TEEC_UUID *uuid, uint32_t method,
 			     const void *data, TEEC_Operation *op,
@@ -265,14 +278,7 @@ TEEC_Result TEEC_OpenSession(TEEC_Context *context, TEEC_Session *session,
 	depth++;
 	result = next(context, session, uuid, method, data, op, &where);
 	depth--;
-	end(call, window);
-	if (call) {
-		call->result = result;
-		call->origin = where;
-	}
-	if (origin)
-		*origin = where;
-	return result;
+	return finish(call, window, result, where, origin);
 }
 
 void TEEC_CloseSession(TEEC_Session *session)
@@ -313,14 +319,7 @@ TEEC_Result TEEC_InvokeCommand(TEEC_Session *session, uint32_t command,
 	depth++;
 	result = next(session, command, op, &where);
 	depth--;
-	end(call, window);
-	if (call) {
-		call->result = result;
-		call->origin = where;
-	}
-	if (origin)
-		*origin = where;
-	return result;
+	return finish(call, window, result, where, origin);
 }
 
 static TEEC_Result
