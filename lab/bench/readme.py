@@ -19,7 +19,6 @@ import io
 import re
 import sys
 import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 
 from click import echo as say
@@ -36,10 +35,6 @@ BOARD = "qemu-v8-icount"
 PLAN = "quick"
 README = paths.root() / "README.md"
 PACKAGES = ("optee-os", "kernel", "openssl")
-GROUP = re.compile(r"^ *(?P<group>[a-z-]+/[a-z0-9-]+)(/| *$| \()")
-"""A line of the table that says of which algorithm it is, or those that follow it."""
-
-LEFT_OUT = ("oneshot/sha1", "oneshot/sha512")
 RULE, SENTENCE = re.compile(r"^ *─+ *$"), re.compile(r"^ *[•!?\d]")
 """Above the table's lines, and what comes below them."""
 
@@ -60,31 +55,18 @@ def made_by() -> str:
 
 
 def shown(run: RunData) -> str:
-    """What `teemark run` prints of it, two of three algorithms left out."""
+    """Returns what `teemark run` prints of it."""
     out = io.StringIO()
     with contextlib.redirect_stdout(out):
         summary.show(subjects([run])[0])
     lines = [
         f"$ .venv/bin/teemark run --board {BOARD} --plan {PLAN}",
-        *_shortened(out.getvalue().splitlines()),
+        *(line.rstrip() for line in out.getvalue().splitlines()),
         f"report: runs/20261122T100000Z-{BOARD}-{PLAN}/report.html",
         f"raw:    runs/20261122T100000Z-{BOARD}-{PLAN}/run.ndjson",
     ]
     text = "\n".join(f"    {line}".rstrip() for line in lines)
     return re.sub(r"\n{3,}", "\n\n", text) + "\n"
-
-
-def _shortened(lines: list[str]) -> Iterator[str]:
-    """Without the groups of the table that are left out."""
-    group = ""
-    for line in lines:
-        found = GROUP.match(line)
-        if found is not None:
-            group = found["group"]
-        elif SENTENCE.match(line) or RULE.match(line):
-            group = ""
-        if group not in LEFT_OUT:
-            yield line.rstrip()
 
 
 def stored(readme: str) -> tuple[str, str]:

@@ -107,7 +107,7 @@ def test_ctrl_c_reaches_the_command_and_its_status_comes_back(local: str) -> Non
 
 def test_terminated_exec_ends_the_command_there(local: str, tmp_path: Path) -> None:
     mark = tmp_path / "mark"
-    script = f"trap 'echo ended >{mark}; exit' TERM; echo ready; sleep 60 & wait"
+    script = f"trap 'echo ended >{mark}; exit 143' TERM; echo ready; sleep 60 & wait"
     argv = [*TEEMARK, "exec", local, "--", "sh", "-c", script]
     with subprocess.Popen(argv, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL) as process:
         assert process.stdout is not None

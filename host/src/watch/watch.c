@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Preloaded into a program (LD_PRELOAD), it keeps each call of libteec in the
- * file that TEEMARK_WATCH names: watch.h. With TEEMARK_WATCH_TRACE each call of
+ * file that TEEMARK_WATCH names: watch_record.h. With TEEMARK_WATCH_TRACE each call of
  * a session stands between two marks for QEMU's plugin (marker.h), and of each
  * kind of call the first two, every n-th and the dearest windows are kept.
  *
@@ -27,7 +27,7 @@
 
 #include "marker.h"
 #include "tee_client_api.h"
-#include "watch.h"
+#include "watch_record.h"
 
 #define EXPORT __attribute__((visibility("default")))
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The calls that a program made into the TEE: the file that host/src/watch/watch.c writes
-(host/include/watch.h says what is in it). Pure, but for reading the file."""
+(host/include/watch_record.h says what is in it). Pure, but for reading the file."""
 
 from __future__ import annotations
 

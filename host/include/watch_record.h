@@ -5,8 +5,8 @@
  * write into one file, which they have mapped. Written by watch.c, read by
  * teemark/trace/calls.py. What is in a buffer is never kept, only its size.
  */
-#ifndef WATCH_H
-#define WATCH_H
+#ifndef WATCH_RECORD_H
+#define WATCH_RECORD_H
 
 #include <stdint.h>
 
