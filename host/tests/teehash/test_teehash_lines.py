@@ -239,7 +239,9 @@ def test_what_a_size_is(bare: Program, argument: str, takes: str) -> None:
     "line",
     [b"SHA256 (\0a) = %s", b"SHA256 (a\0b) = %s", b"SHA256 () = %s", b"%s  \0a", b"%s  a\0b"],
 )
-def test_a_name_ends_at_a_nul(teehash: Program, tmp_path: Path, line: bytes) -> None:
+def test_a_name_ends_at_a_nul(
+    teehash: Program, sha256sum: Program, tmp_path: Path, line: bytes
+) -> None:
     """As for sha256sum, which then fails where there is no such file: no line is passed over."""
     (tmp_path / "a").write_bytes(b"a")
     digest = hashlib.sha256(b"a").hexdigest().encode()
