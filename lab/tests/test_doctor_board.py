@@ -116,7 +116,7 @@ def test_faults_of_the_kernels_crypto_and_of_the_folder(qemu_v8: VirtualBoard) -
     # All is repaired: a clean bill again.
     told = CliRunner().invoke(cli.cli, ["doctor", "qemu-v8", "--json"], standalone_mode=False)
     document = json.loads(told.stdout)
-    names = {one["name"] for one in document["findings"]}
+    names = {one["key"] for one in document["findings"]}
     assert names <= {"published-key", "emulated", "load"}, names
     assert told.return_value == (0 if document["meaningful"] else 1)
     assert document["meaningful"] is ("load" not in names)

@@ -543,7 +543,7 @@ def test_memcpy_is_drawn_as_a_limit() -> None:
     copies = {f"copy-limit/memcpy/c/{n}": 100 + n // 10 for n in (64, *sizes)}
 
     def page(times: Mapping[str, float]) -> str:
-        return run_page.make([run_with(times)]).html
+        return run_page.make([run_with(times, 0.001)]).html
 
     assert "Dotted: memcpy()" not in page(of_digests)
     with_limit = page({**of_digests, **copies})

@@ -96,7 +96,7 @@ def test_setup_of_a_board_whose_tee_takes_them() -> None:
     assert done.return_value == 0, done.output
     told = json.loads(done.stdout)
     assert told["tee"] is True
-    assert {ta["name"] for ta in told["tas"]} == {"bench", "digest", "probe", "size"}
+    assert {ta["name"] for ta in told["tas"]} == {"bench", "broker", "digest", "probe", "size"}
     assert all(ta["opened"] for ta in told["tas"])
 
 
