@@ -350,7 +350,7 @@ def test_it_is_answered_in_a_sentence(met: dict[str, tuple[str, float]], board: 
     assert "\n" not in said
     assert len(said) < 600
     assert not re.search("[\x00-\x1f\x7f-\x9f]", said)
-    assert not board.says or board.does == "hash" or "fake" in said or "run.ndjson" in said
+    assert not said or board.does == "hash" or "fake" in said or "run.ndjson" in said
     assert took < MOST_S
 
 
