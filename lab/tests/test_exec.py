@@ -96,7 +96,7 @@ def test_ctrl_c_reaches_the_command_and_its_status_comes_back(local: str) -> Non
     """A busy machine may take longer than the command's grace: one of three tries is enough."""
     script = "trap 'echo caught; exit 9' INT; echo ready; sleep 60"
     argv = [*TEEMARK, "exec", local, "--", "sh", "-c", script]
-    ended = []
+    ended: list[tuple[object, int]] = []
     while len(ended) < 3 and (b"caught\n", 9) not in ended:
         with subprocess.Popen(
             argv, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL, start_new_session=True
@@ -180,7 +180,7 @@ def test_shell_on_a_terminal(local: str) -> None:
 def test_ctrl_c_at_a_terminal(local: str) -> None:
     """One of three tries, as above."""
     script = "trap 'echo caught; exit 9' INT; echo ready; sleep 60"
-    ended = []
+    ended: list[tuple[object, int]] = []
     while len(ended) < 3 and (True, 9) not in ended:
         with terminal("exec", local, "--", "sh", "-c", script) as (pid, end):
             read_until(end, b"ready")
