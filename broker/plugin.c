@@ -34,7 +34,7 @@ int plugin_arrived(struct plugin *plugin, struct mosquitto *client,
 {
 	struct error err = { 0 };
 
-	/* Of no bytes: it clears what was retained. */
+	/* A message of no bytes clears the retained one. */
 	if (!len || !tz_core_arrived(plugin->core, topic, payload, len, &err))
 		return MOSQ_ERR_SUCCESS;
 	complain(tz_core_counts(plugin->core)->refused,

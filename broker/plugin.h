@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the plugins share: options, the log, beginning and end. */
+/* Both plugins share this: options, the log, beginning and end. */
 #ifndef TZ_PLUGIN_H
 #define TZ_PLUGIN_H
 

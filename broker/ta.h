@@ -10,7 +10,7 @@
 
 #include "tee_client.h"
 
-/* What the TA answers that libteec's header has no name for. */
+/* Results of the TA that libteec's header has no name for. */
 #define TZ_RESULT_REPLAYED 0xffff0003u /* TEE_ERROR_ACCESS_CONFLICT */
 #define TZ_RESULT_FORGED   0xffff3071u /* TEE_ERROR_MAC_INVALID */
 

@@ -13,14 +13,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What a key is made of. */
+/* The kind of a key. */
 enum asym_kind {
 	ASYM_RSA = 1, /* modulus, exponents; parts for the CRT */
 	ASYM_EC = 2,  /* a point's coordinates, a scalar */
 	ASYM_RAW = 3, /* a string of bytes each (RFC 7748, RFC 8032) */
 };
 
-/* What is done with a key. */
+/* An operation with a key. */
 enum asym_use {
 	ASYM_SIGN = 0,
 	ASYM_VERIFY = 1,
@@ -58,7 +58,7 @@ struct asym_algorithm {
 #define ASYM_EXPONENT_BYTES    4u
 #define ASYM_PUBLIC_MAX_BYTES  (ASYM_VALUE_MAX_BYTES + ASYM_EXPONENT_BYTES)
 #define ASYM_PRIVATE_MAX_BYTES (ASYM_VALUE_MAX_BYTES * 7 / 2)
-/* What is signed, verified, encrypted or decrypted in one operation. */
+/* The input that one operation signs, verifies, encrypts or decrypts. */
 #define ASYM_IN_MAX_BYTES 512u
 
 extern const struct asym_algorithm asym_algorithms[];

@@ -96,7 +96,7 @@ enum tz_drop {
 	TZ_DROP_REASONS,
 };
 
-/* What the instance did so far. */
+/* Counters of the instance since it began. */
 struct tz_statistics {
 	uint64_t messages; /* opened */
 	uint64_t copies;   /* sealed for receivers */

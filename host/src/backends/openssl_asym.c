@@ -22,7 +22,7 @@ typedef struct evp_pkey_ctx_st EVP_PKEY_CTX;
 typedef struct evp_md_ctx_st EVP_MD_CTX;
 typedef struct bignum_st BIGNUM;
 
-/* As OSSL_PARAM of core.h. */
+/* The layout of OSSL_PARAM (core.h of OpenSSL). */
 struct param {
 	const char *key;
 	unsigned type;

@@ -301,7 +301,7 @@ static int check_signature(struct asym_case *k, struct desk *desk,
 	return ret;
 }
 
-/* What was encrypted, decrypted, is the message. */
+/* Decrypting an encrypted message gives the message. */
 static int check_encrypted(struct asym_case *k, struct desk *desk,
 			   uint8_t *sealed, size_t len, struct error *err)
 {

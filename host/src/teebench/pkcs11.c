@@ -7,7 +7,7 @@
 
 enum { SLOTS_MAX = 64, LABEL_BYTES = 32 };
 
-/* As CK_TOKEN_INFO. */
+/* The layout of CK_TOKEN_INFO. */
 struct token_info {
 	char label[LABEL_BYTES], maker[32], model[16], serial[16];
 	ck flags, numbers[10];

@@ -381,7 +381,7 @@ void TEEC_ReleaseSharedMemory(TEEC_SharedMemory *memory)
 		call->end_ns = now_ns();
 }
 
-/* What all this adds to a call, by calls that call nothing. */
+/* Measures what watching adds to a call, by calls that call nothing. */
 static uint64_t measure_own(void)
 {
 	enum { ROUNDS = 64 };
@@ -428,7 +428,7 @@ static __attribute__((constructor)) void watch_begin(void)
 	if (!atomic_fetch_add((_Atomic uint64_t *)&head->processes, 1))
 		head->own_ns = measure_own();
 	tracing = getenv("TEEMARK_WATCH_TRACE");
-	/* What is printed tells which subtest of xtest a call is of. */
+	/* The printed lines tell to which subtest of xtest a call belongs. */
 	output_is_file = tracing && !fstat(1, &st) && S_ISREG(st.st_mode);
 	if (output_is_file)
 		setvbuf(stdout, NULL, _IOLBF, 0);
