@@ -251,7 +251,7 @@ def test_usage(put: Callable[..., str], capsys: pytest.CaptureFixture[str]) -> N
     run = put("api-vs-custom")
     for words, why in (
         ([run, run, "--against", "api"], "one run"),
-        ([run, "--against", "api", "--fail-on", "5%"], "--fail-on has no meaning"),
+        ([run, "--against", "api", "--fail-on", "5%"], "neither NEW nor --fail-on"),
         ([run], "no run to compare with"),
         ([run, "--against", "rpi3"], "rpi3-secure-hash or rpi3-small-messages"),
     ):

@@ -31,7 +31,7 @@ from teemark.plan import plan
 from teemark.run import reader
 from teemark.run.records import AnyRecord, Fail, Teehash
 from teemark.run.records import Case as CaseRecord
-from teemark.run.writer import new_directory, point_latest
+from teemark.run.writer import default_directory, new_directory, point_latest
 
 PLAN = plan.parse(
     'summary = "Small."\n[[cases]]\nworkload = "invoke"\nbackends = ["tee"]\nsamples = 12\n',
@@ -355,7 +355,7 @@ def test_directory_that_cannot_be_made(board: FakeBoard, tmp_path: Path) -> None
 
 def test_default_directory() -> None:
     now = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
-    found = runner.default_directory(Path("runs"), "qemu-v8", "quick", now)
+    found = default_directory(Path("runs"), "qemu-v8", "quick", now)
     assert str(found) == "runs/20260102T030405Z-qemu-v8-quick"
 
 

@@ -7,30 +7,29 @@ from pathlib import Path
 
 import click
 
+from teemark.base.console import paragraph, terminal
+from teemark.cli.options import json_option, put_json, run_argument
+from teemark.cli.reading import read
+from teemark.findings.choices import choices
+from teemark.findings.ground import Ground
+from teemark.page import terminal as terminal_page
+from teemark.page.blocks import Findings
+
 
 @click.command("advise")
-@click.argument("source", metavar="RUN", type=click.Path(path_type=Path))
-@click.option("--json", "as_json", is_flag=True, help="Write the advice as JSON.")
-def command(source: Path, as_json: bool) -> None:
+@run_argument
+@json_option("Write the advice as JSON.")
+def command(run_path: Path, as_json: bool) -> None:
     """Say which kind of memory, which pieces of a stream and which backend cost least, from which
     size to which, and what that saves.
 
     Memory and backends are compared at sizes that RUN measured, pieces by its models. What isn't
     better by 1 % is not advised.
     """
-    from teemark.base.console import json_text, paragraph, terminal
-    from teemark.cli.common import warn
-    from teemark.findings.choices import choices
-    from teemark.findings.ground import Ground
-    from teemark.page import terminal as terminal_page
-    from teemark.page.blocks import Findings
-    from teemark.run import reader
-
-    run = reader.read(source)
-    warn(run)
+    run = read(run_path)
     found = tuple(choices(Ground.of(run), alone=True))
     if as_json:
-        click.echo(json_text({"findings": found}), nl=False)
+        put_json({"findings": found})
         return
     console = terminal()
     terminal_page.show(console, [Findings(found)])

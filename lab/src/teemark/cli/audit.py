@@ -6,12 +6,17 @@ from __future__ import annotations
 from pathlib import Path
 
 import click
+import msgspec
+
+from teemark.audit import audit
+from teemark.audit.formats import read_file
+from teemark.base.errors import UsageMistake
+from teemark.cli.options import PATH, json_option
+from teemark.reference import data
 
 
 @click.command("audit")
-@click.argument(
-    "files", metavar="FILE...", nargs=-1, required=True, type=click.Path(path_type=Path)
-)
+@click.argument("files", metavar="FILE...", nargs=-1, required=True, type=PATH)
 @click.option(
     "--core",
     default="",
@@ -25,7 +30,7 @@ import click
     metavar="GHZ",
     help="Its clock, if they don't say.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Write what was read and found as JSON.")
+@json_option("Write what was read and found as JSON.")
 def command(files: tuple[Path, ...], core: str, ghz: float, as_json: bool) -> int:
     """Look for figures that can't be right.
 
@@ -36,13 +41,6 @@ def command(files: tuple[Path, ...], core: str, ghz: float, as_json: bool) -> in
 
     Exit status: 0 fine; 1 if there are findings; 2 for a mistake on the command line.
     """
-    import msgspec
-
-    from teemark.audit import audit
-    from teemark.audit.formats import read_file
-    from teemark.base.errors import UsageMistake
-    from teemark.reference import data
-
     reference = data.load()
     cores = sorted({row.core for row in reference.cycles})
     if core and core.lower() not in cores:

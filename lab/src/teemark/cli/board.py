@@ -3,13 +3,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import click
 
-from teemark.base.console import json_text, table_row, terminal
+from teemark.base.console import table_row, terminal
+from teemark.base.errors import ConfigError
 from teemark.base.harmless import harmless
-from teemark.cli import complete
+from teemark.boards import BoardFile, config, instances, open_board, settings
+from teemark.cli.options import board_argument, json_option, picked, put_json
 
 
 @click.group("board")
@@ -21,84 +24,67 @@ def command() -> None:
     """
 
 
-def _facts() -> list[dict[str, Any]]:
-    from teemark.base.errors import ConfigError
-    from teemark.boards import config, instances
-
-    rows: list[dict[str, Any]] = []
-    for name, board in config.available().items():
-        row: dict[str, Any] = {"name": name, "kind": None, "up": None, "address": None}
-        row |= {"file": None, "description": None, "error": None}
-        if isinstance(board, ConfigError):
-            row["error"] = board.message
-        else:
-            row |= {"kind": board.config.kind, "file": str(board.path)}
-            row["description"] = board.config.description or None
-            if isinstance(board.config, config.SshConfig):
-                row["address"] = board.config.address
-            else:
-                kept = instances.running_kept(name)
-                row["up"] = kept is not None
-                row["address"] = f"127.0.0.1:{kept.port}" if kept else None
-        rows.append(row)
-    return rows
+def _facts(name: str, board: BoardFile | ConfigError) -> dict[str, Any]:
+    known: dict[str, Any] = dict.fromkeys(("kind", "up", "address", "file", "description", "error"))
+    known = {"name": name} | known
+    if isinstance(board, ConfigError):
+        return known | {"error": board.message}
+    known |= {"kind": board.config.kind, "file": str(board.path)}
+    known["description"] = board.config.description or None
+    if isinstance(board.config, config.SshConfig):
+        return known | {"address": board.config.address}
+    kept = instances.running_kept(name)
+    return known | {"up": kept is not None, "address": f"127.0.0.1:{kept.port}" if kept else None}
 
 
 @command.command("list")
-@click.option("--json", "as_json", is_flag=True, help="One JSON array, for scripts.")
+@json_option("One JSON array, for scripts.")
 def list_boards(as_json: bool) -> int:
     """List the boards, their kind, and whether a virtual one is up.
 
     Whether a board over ssh is up isn't known without trying: `teemark exec BOARD -- true`.
     """
-    rows = _facts()
-    wrong = [row for row in rows if row["error"]]
+    rows = [_facts(name, board) for name, board in config.available().items()]
     if as_json:
-        click.echo(json_text(rows), nl=False)
-        return 1 if wrong else 0
-    table = [("NAME", "KIND", "UP", "WHERE", "WHAT")]
-    for row in rows:
-        up = {True: "up", False: "-", None: "?"}[row["up"]]
-        what = f"wrong: {row['error']}" if row["error"] else row["description"] or ""
-        table.append((row["name"], row["kind"] or "?", up, row["address"] or "-", what))
-    widths = [max(len(line[column]) for line in table) for column in range(4)]
-    console = terminal()
-    indent = " " * min(sum(widths) + 2 * len(widths), console.width // 2)
-    for number, line in enumerate(table):
-        cells = [cell.ljust(width) for cell, width in zip(line, widths, strict=False)]
-        text = harmless("  ".join([*cells, line[4]]).rstrip())
-        table_row(console, text, None if number else "bold", indent=indent)
-    return 1 if wrong else 0
+        put_json(rows)
+    else:
+        _table([("NAME", "KIND", "UP", "WHERE", "WHAT"), *map(_row, rows)])
+    return 1 if any(row["error"] for row in rows) else 0
+
+
+def _row(board: dict[str, Any]) -> tuple[str, ...]:
+    up = {True: "up", False: "-", None: "?"}[board["up"]]
+    what = f"wrong: {board['error']}" if board["error"] else board["description"] or ""
+    return board["name"], board["kind"] or "?", up, board["address"] or "-", what
 
 
 @command.command("show")
-@click.argument("board", shell_complete=complete.boards)
-@click.option("--json", "as_json", is_flag=True, help="One JSON object, for scripts.")
+@board_argument
+@json_option("One JSON object, for scripts.")
 def show(board: str, as_json: bool) -> None:
     """Show every setting of a board, and where it comes from.
 
     That is the board file, teemark's default or, for what a board file leaves to ssh, your ssh
     configuration (`ssh -G`). The board itself isn't asked.
     """
-    from teemark.boards import config, open_board, settings
-
     file = config.find(board)
     rows = settings.of(file, open_board(board))
     if as_json:
-        document = {
-            "name": file.name,
-            "file": str(file.path),
-            "settings": [
-                {"name": row.name, "value": row.value, "source": row.source} for row in rows
-            ],
-        }
-        click.echo(json_text(document), nl=False)
+        told = [picked(row, "name", "value", "source") for row in rows]
+        put_json({"name": file.name, "file": str(file.path), "settings": told})
         return
+    table_row(terminal(), f"{file.name}: {file.path}", indent="  ")
+    _table([("", row.name, row.shown, row.source) for row in rows], bold=False)
+
+
+def _table(rows: Sequence[tuple[str, ...]], *, bold: bool = True) -> None:
+    """Shows a line for each, the columns below each other; the last may be long. `bold` marks the
+    first line."""
     console = terminal()
-    table_row(console, f"{file.name}: {file.path}", indent="  ")
-    wide = max(len(row.name) for row in rows)
-    values = [harmless(row.shown) for row in rows]
-    room = min(44, max(map(len, values)))
-    for row, value in zip(rows, values, strict=True):
-        text = f"  {row.name.ljust(wide)}  {value.ljust(room)}  {row.source}"
-        table_row(console, text, indent=" " * (wide + 4))
+    rows = [tuple(map(harmless, row)) for row in rows]
+    widths = [min(44, max(map(len, column))) for column in list(zip(*rows, strict=True))[:-1]]
+    indent = " " * min(sum(widths) + 2 * len(widths), console.width // 2)
+    for number, row in enumerate(rows):
+        cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=False)]
+        text = "  ".join([*cells, row[-1]]).rstrip()
+        table_row(console, text, "bold" if bold and not number else None, indent=indent)

@@ -3,15 +3,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import click
 
-from teemark.cli import complete
-from teemark.cli.common import reached
-
-if TYPE_CHECKING:
-    from teemark.broker.desk import Version
+from teemark.broker import demo as scene
+from teemark.broker import measure as bench
+from teemark.broker.desk import Desk, Version
+from teemark.cli.options import board_option
+from teemark.cli.reach import reached
 
 
 @click.group("broker")
@@ -20,10 +18,6 @@ def command() -> None:
 
     docs/broker.md says what it is and what it costs.
     """
-
-
-def _which(default: str) -> str:
-    return f"A virtual board (default: {default})."
 
 
 _mosquitto = click.option(
@@ -36,7 +30,7 @@ _mosquitto = click.option(
 
 
 @command.command("demo")
-@click.option("--board", default="qemu-v8", shell_complete=complete.boards, help=_which("qemu-v8"))
+@board_option("qemu-v8", "A virtual board.")
 @_mosquitto
 def demo(board: str, mosquitto: Version) -> int:
     """Show a broker, three clients, and what each sees of a message.
@@ -44,9 +38,6 @@ def demo(board: str, mosquitto: Version) -> int:
     One client has no key. The broker's memory is searched for the plaintext, and once more with a
     broker that has the keys itself, where the search has to find it.
     """
-    from teemark.broker import demo as scene
-    from teemark.broker.desk import Desk
-
     with reached(board) as target:
         desk = Desk(target, mosquitto)
         desk.install()
@@ -54,12 +45,7 @@ def demo(board: str, mosquitto: Version) -> int:
 
 
 @command.command("measure")
-@click.option(
-    "--board",
-    default="qemu-v8-icount",
-    shell_complete=complete.boards,
-    help=_which("qemu-v8-icount"),
-)
+@board_option("qemu-v8-icount", "A virtual board.")
 @_mosquitto
 @click.option("--csv", "file", type=click.Path(dir_okay=False), help="Write all values there.")
 def measure(board: str, mosquitto: Version, file: str | None) -> int:
@@ -67,9 +53,6 @@ def measure(board: str, mosquitto: Version, file: str | None) -> int:
 
     On a board that counts instructions, CPU time is instructions, exactly.
     """
-    from teemark.broker import measure as bench
-    from teemark.broker.desk import Desk
-
     with reached(board) as target:
         desk = Desk(target, mosquitto)
         desk.install()

@@ -6,24 +6,40 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import click
+from rich.console import Console
 
+from teemark.base.console import json_text, paragraph
+from teemark.base.errors import DataError, UsageMistake
 from teemark.cli import complete
-from teemark.cli.options import form_options, put, shown
-
-if TYPE_CHECKING:
-    from rich.console import Console
-
-    from teemark.model.compare import Limit
-    from teemark.report.comparing import Compared
-    from teemark.studies.against import Against
+from teemark.cli.options import (
+    PATH,
+    all_option,
+    form_options,
+    parse_limit,
+    picked,
+    put,
+    shown,
+)
+from teemark.findings.subject import subjects
+from teemark.model.compare import MARGIN, Limit
+from teemark.model.power import ALPHA
+from teemark.page import terminal
+from teemark.page.blocks import Fold
+from teemark.reference.data import load
+from teemark.report import comparing, comparison_page
+from teemark.report.comparing import Compared, compared, never_fails
+from teemark.run import reader
+from teemark.studies import against as published
+from teemark.studies.against import Against, choose, hold
+from teemark.trace import store
 
 
 @click.command("compare")
-@click.argument("base", type=click.Path(path_type=Path))
-@click.argument("new", nargs=-1, metavar="[NEW]...", type=click.Path(path_type=Path))
+@click.argument("base", type=PATH)
+@click.argument("new", nargs=-1, metavar="[NEW]...", type=PATH)
 @click.option(
     "--against",
     shell_complete=complete.documents,
@@ -37,7 +53,7 @@ if TYPE_CHECKING:
     "call).",
 )
 @click.option("--force", is_flag=True, help="Compare what should not be compared.")
-@click.option("--all", "everything", is_flag=True, help="List every case.")
+@all_option
 @form_options("markdown", "html")
 def command(
     *,
@@ -67,15 +83,14 @@ def command(
     Exit status: 0 fine; 1 if the runs can't be compared or, with --fail-on, a case is worse by so
     much, or is missing in NEW; 2 for a mistake on the command line.
     """
-    from teemark.base.console import json_text
-    from teemark.base.errors import UsageMistake
-    from teemark.cli.common import parse_limit
-    from teemark.report import comparing, comparison_page
-    from teemark.studies import against as published
-
     failures: list[list[str]] = []
     if against is not None:
-        _usable(base, against, new, fail_on)
+        if new or fail_on is not None:
+            raise UsageMistake(
+                "--against compares one run with published figures: it takes neither NEW nor "
+                "--fail-on, for another board isn't a regression",
+                hint=f"teemark compare {base} --against {against}",
+            )
         held, forced = _held(base, against, force=force)
         data = published.as_json(held, forced)
         page = partial(comparison_page.render_against, held, forced)
@@ -103,8 +118,6 @@ def command(
 
 
 def _usable(base: Path, against: str, new: Sequence[Path], fail_on: str | None) -> None:
-    from teemark.base.errors import UsageMistake
-
     if new:
         raise UsageMistake(
             "--against compares one run with published figures, and here are more",
@@ -119,11 +132,7 @@ def _usable(base: Path, against: str, new: Sequence[Path], fail_on: str | None) 
 
 def _held(path: Path, name: str, *, force: bool) -> tuple[Against, tuple[str, ...]]:
     """Returns a run beside published figures, and what was compared by force."""
-    from teemark.base.errors import DataError
-    from teemark.findings.subject import subjects
-    from teemark.reference.data import load
-    from teemark.run import reader
-    from teemark.studies.against import choose, hold, obstacles, remedy
+    from teemark.studies.against import obstacles, remedy
 
     reference = load()
     (subject,) = subjects([reader.read(path)])
@@ -138,12 +147,8 @@ def _compared(
     paths: Sequence[Path], limit: Limit | None, *, force: bool
 ) -> tuple[list[Compared], tuple[str, ...]]:
     """Every run with the first, and what was compared by force."""
-    from teemark.base.errors import DataError, UsageMistake
-    from teemark.findings.subject import subjects
     from teemark.model.compare import obstacles
-    from teemark.report.comparing import compared, never_fails, remedy
-    from teemark.run import reader
-    from teemark.trace import store
+    from teemark.report.comparing import remedy
 
     runs = [reader.read(path) for path in paths]
     against: dict[str, str] = {}
@@ -184,10 +189,6 @@ def _show_all(
     everything: bool,
 ) -> None:
     """Shows the answer first and the method last, a comparison after the other."""
-    from teemark.base.console import paragraph
-    from teemark.page import terminal
-    from teemark.report import comparing
-
     for number, of in enumerate(found):
         if number:
             console.print()
@@ -205,10 +206,6 @@ def _show_all(
 
 def _show_held(console: Console, *, of: Against, forced: Sequence[str], everything: bool) -> None:
     """Shows a run beside published figures."""
-    from teemark.base.console import paragraph
-    from teemark.page import terminal
-    from teemark.page.blocks import Fold
-    from teemark.report import comparing
     from teemark.studies import against
 
     paragraph(console, f"published: {of.document.id}, on {of.document.system}")
@@ -229,16 +226,13 @@ def _json(
     limit: Limit | None,
     failures: Sequence[Sequence[str]],
 ) -> dict[str, object]:
-    from teemark.model.compare import MARGIN
-    from teemark.model.power import ALPHA
-    from teemark.report import comparing
-
+    base = found[0].base.run
     return {
-        "base": found[0].base.run.file,
-        "base_origin": found[0].base.run.origin,
+        "base": base.file,
+        "base_origin": base.origin,
         "level": 1 - ALPHA,
         "same_within": MARGIN,
-        "forced": list(forced),
+        "forced": forced,
         "fail_on": str(limit) if limit is not None else None,
         "comparisons": [
             {
@@ -247,16 +241,15 @@ def _json(
                 "verdict": comparing.verdict(one.found),
                 "counts": {said: len(one.found.of(said)) for said in comparing.SIGN},
                 "unit": one.other.run.unit,
-                "exact": one.found.exact,
-                "starts": one.found.starts,
+                **picked(one.found, "exact", "starts"),
                 "cases": [
                     comparing.case_data(pair) | {"functions": one.functions.get(pair.case)}
                     for pair in one.found.worst_first
                 ],
-                "only_in_base": list(one.found.lost),
-                "only_in_new": list(one.found.new),
+                "only_in_base": one.found.lost,
+                "only_in_new": one.found.new,
                 "changes": [comparing.change_data(one.other.run, change) for change in one.changes],
-                "failures": list(failed),
+                "failures": failed,
             }
             for one, failed in zip(found, failures, strict=True)
         ],

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import click
+from click.shell_completion import get_completion_class
 
 
 @click.command("completion")
@@ -15,8 +16,6 @@ def command(ctx: click.Context, shell: str) -> None:
 
     bash: eval "$(teemark completion bash)". zsh likewise. fish: teemark completion fish | source.
     """
-    from click.shell_completion import get_completion_class
-
     kind = get_completion_class(shell)
     assert kind is not None
     click.echo(kind(ctx.find_root().command, {}, "teemark", "_TEEMARK_COMPLETE").source())

@@ -4,21 +4,25 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
 
 import click
 
-from teemark.cli import complete
-
-if TYPE_CHECKING:
-    from teemark.base.finding import Finding
-    from teemark.boards import Board
-    from teemark.doctor.patient import Patient
+from teemark.base import fmt
+from teemark.base.console import paragraph, table_row, terminal, working
+from teemark.base.errors import TeemarkError
+from teemark.base.finding import Finding
+from teemark.base.harmless import harmless
+from teemark.boards import Board, ensure_installed, open_board
+from teemark.cli.options import board_argument, json_option, put_json
+from teemark.doctor import look
+from teemark.doctor.inventory import inventory
+from teemark.doctor.patient import Patient
+from teemark.doctor.rules import examine, meaningful
 
 
 @click.command("doctor")
-@click.argument("board", shell_complete=complete.boards)
-@click.option("--json", "as_json", is_flag=True, help="Everything that was found, as JSON.")
+@board_argument
+@json_option("Everything that was found, as JSON.")
 @click.option("--all", "everything", is_flag=True, help="The whole inventory of a healthy board.")
 def command(board: str, as_json: bool, everything: bool) -> int:
     """Say what is wrong with a board, why, and what to do about it.
@@ -30,26 +34,26 @@ def command(board: str, as_json: bool, everything: bool) -> int:
     Exit status: 0 if a benchmark would mean something; 1 if not; 2 for a mistake on the
     command line.
     """
-    from teemark.base.console import json_text, working
-    from teemark.boards import open_board
-    from teemark.doctor.rules import meaningful
-
     target = open_board(board)
     with working(f"reaching {target.name} …"), target:
         patient, problems = _examine(target)
     if as_json:
-        click.echo(json_text(_document(target.name, patient, problems)), nl=False)
+        put_json(
+            {
+                "board": target.name,
+                "meaningful": meaningful(problems),
+                "findings": problems,
+                "machine": patient.machine if patient else None,
+                "tas": patient.tas if patient else [],
+                "openssl": patient.openssl if patient else [],
+            }
+        )
     else:
         _tell(target.name, patient, problems, everything=everything)
     return 0 if meaningful(problems) else 1
 
 
 def _examine(target: Board) -> tuple[Patient | None, tuple[Finding, ...]]:
-    from teemark.base.errors import TeemarkError
-    from teemark.boards import ensure_installed
-    from teemark.doctor import look
-    from teemark.doctor.rules import examine
-
     wrong = look.program(target)
     if wrong is not None and wrong.key == look.ABSENT:
         try:
@@ -63,33 +67,12 @@ def _examine(target: Board) -> tuple[Patient | None, tuple[Finding, ...]]:
     return patient, examine(patient)
 
 
-def _document(name: str, patient: Patient | None, problems: tuple[Finding, ...]) -> dict[str, Any]:
-    import msgspec
-
-    from teemark.doctor.rules import meaningful
-
-    return {
-        "board": name,
-        "meaningful": meaningful(problems),
-        "findings": [msgspec.to_builtins(problem) for problem in problems],
-        "machine": msgspec.to_builtins(patient.machine) if patient else None,
-        "tas": [msgspec.to_builtins(ta) for ta in patient.tas] if patient else [],
-        "openssl": list(patient.openssl) if patient else [],
-    }
-
-
 _HEADS = {"error": "✗", "caution": "!", "note": "·"}
 
 
 def _tell(
     name: str, patient: Patient | None, problems: tuple[Finding, ...], *, everything: bool
 ) -> None:
-    from teemark.base import fmt
-    from teemark.base.console import paragraph, table_row, terminal
-    from teemark.base.harmless import harmless
-    from teemark.doctor.inventory import inventory
-    from teemark.doctor.rules import meaningful
-
     console = terminal()
     if patient is not None:
         for label, value in inventory(patient, everything=everything):
@@ -104,13 +87,10 @@ def _tell(
         console.print(harmless(f"    do:    {remedy}"), markup=False, soft_wrap=True)
     if problems:
         console.print()
-    bad = [problem for problem in problems if problem.severity != "note"]
     if meaningful(problems):
-        note = f" ({fmt.plural(len(problems), 'thing')} worth knowing)"
-        said = f"{name} is well: a benchmark means something{note if problems else ''}."
-    else:
-        said = (
-            f"{name} needs attention: {fmt.plural(len(bad), 'problem')} to solve before a "
-            "benchmark means something."
-        )
-    paragraph(console, said)
+        note = f" ({fmt.plural(len(problems), 'thing')} worth knowing)" if problems else ""
+        paragraph(console, f"{name} is well: a benchmark means something{note}.")
+        return
+    bad = fmt.plural(sum(problem.severity != "note" for problem in problems), "problem")
+    means = "to solve before a benchmark means something"
+    paragraph(console, f"{name} needs attention: {bad} {means}.")

@@ -3,34 +3,39 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
+from rich.text import Text
 
-from teemark.base.console import json_text, paragraph
+from teemark.base.console import paragraph
 from teemark.base.console import terminal as text_terminal
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from teemark.findings.subject import Subject
-    from teemark.model.breakdown import Breakdown
-    from teemark.model.stats import Estimate
+from teemark.base.errors import DataError
+from teemark.cli.options import PATH, json_option, picked, put_json, run_argument
+from teemark.cli.reading import low_high, warn
+from teemark.findings.subject import Subject, subjects
+from teemark.model.breakdown import Breakdown
+from teemark.model.stats import Estimate
+from teemark.page import bars, figures, terminal
+from teemark.page.blocks import Findings
+from teemark.report.sections import causes
+from teemark.run import reader
+from teemark.trace import store
 
 
 @click.command("explain")
-@click.argument("run_path", metavar="RUN", type=click.Path(path_type=Path))
+@run_argument
 @click.option("--case", "cases", metavar="KEY", multiple=True, help="Take this case apart.")
 @click.option("--all", "everything", is_flag=True, help="Take every case apart.")
 @click.option(
     "--trace",
     "traced",
     metavar="RUN",
-    type=click.Path(path_type=Path),
+    type=PATH,
     help="A run of `teemark trace` on the same board: some causes show only inside a call.",
 )
-@click.option("--json", "as_json", is_flag=True, help="All cases, and findings, as JSON.")
+@json_option("All cases, and findings, as JSON.")
 def command(
     run_path: Path, cases: tuple[str, ...], *, everything: bool, traced: Path | None, as_json: bool
 ) -> int:
@@ -44,12 +49,7 @@ def command(
     Exit status: 0 fine; 1 if two sources disagree, or the run is incomplete; 2 for a mistake on
     the command line.
     """
-    from teemark.base.errors import DataError
-    from teemark.cli.common import warn
-    from teemark.findings.subject import subjects
     from teemark.model import breakdown
-    from teemark.run import reader
-    from teemark.trace import store
 
     run = reader.read(run_path)
     inside = store.read(traced) if traced else store.find(reader.locate(run_path).parent)
@@ -68,7 +68,13 @@ def command(
                 f"(there are: {', '.join(list(found)[:8])}{', …' if len(found) > 8 else ''})"
             )
     if as_json:
-        click.echo(json_text(_as_json(subject)), nl=False)
+        data = {
+            "run": subject.run.file,
+            "unit": subject.run.unit,
+            "breakdowns": [_breakdown(one) for one in subject.breakdowns],
+            "findings": subject.findings,
+        }
+        put_json(data)
     else:
         chosen: Sequence[Breakdown] = tuple(found[key] for key in cases)
         if not chosen:
@@ -79,11 +85,7 @@ def command(
 
 
 def _show(subject: Subject, chosen: Sequence[Breakdown]) -> None:
-    from rich.text import Text
-
-    from teemark.page import bars, figures, terminal
-    from teemark.page.blocks import Findings
-    from teemark.report.sections import breakdown, causes
+    from teemark.report.sections import breakdown
 
     console = text_terminal(100)
     for one in chosen:
@@ -98,44 +100,20 @@ def _show(subject: Subject, chosen: Sequence[Breakdown]) -> None:
     terminal.show(console, [*causes.told(subject), Findings(doubts)])
 
 
+_COLOURS = ("blue", "cyan", "magenta", "yellow", "green", "bright_green", "red")
 _STYLES = {
-    "0": "blue",
-    "1": "cyan",
-    "2": "magenta",
-    "3": "yellow",
-    "4": "green",
-    "5": "bright_green",
-    "6": "red",
+    **dict(zip("0123456", _COLOURS, strict=True)),
     "other": "dim",
 }
 
 
-def _as_json(subject: Subject) -> dict[str, object]:
-    return {
-        "run": subject.run.file,
-        "unit": subject.run.unit,
-        "breakdowns": [_breakdown(one) for one in subject.breakdowns],
-        "findings": subject.findings,
-    }
-
-
 def _breakdown(one: Breakdown) -> dict[str, object]:
+    parts = ("name", "title", "source", "reason", "measure", "covers")
     return {
         "case": one.key,
         "kind": one.kind,
         "total": _figure(one.total),
-        "parts": [
-            {
-                "name": part.name,
-                "title": part.title,
-                **_figure(part.value),
-                "source": part.source,
-                "reason": part.reason,
-                "measure": part.measure,
-                "covers": list(part.covers),
-            }
-            for part in one.parts
-        ],
+        "parts": [picked(part, *parts) | _figure(part.value) for part in one.parts],
         "checks": [
             {
                 "what": check.what,
@@ -149,9 +127,6 @@ def _breakdown(one: Breakdown) -> dict[str, object]:
 
 
 def _figure(value: Estimate | None) -> dict[str, float | None]:
-    interval = value.interval if value is not None else None
-    return {
-        "value": value.value if value is not None else None,
-        "low": interval.low if interval is not None else None,
-        "high": interval.high if interval is not None else None,
-    }
+    if value is None:
+        return {"value": None, **low_high(None)}
+    return {"value": value.value, **low_high(value.interval)}

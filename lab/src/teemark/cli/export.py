@@ -7,15 +7,17 @@ from pathlib import Path
 
 import click
 
-from teemark.cli.options import output_option, put
+from teemark.base.console import say
+from teemark.cli.options import output_option, put, run_argument
 from teemark.export import FORMATS
+from teemark.run import reader
 
 
 @click.command(
     "export",
     epilog="Formats: " + "; ".join(f"{row.name} ({row.help})" for row in FORMATS) + ".",
 )
-@click.argument("run_path", metavar="RUN", type=click.Path(path_type=Path))
+@run_argument
 @click.option(
     "-f",
     "--format",
@@ -33,14 +35,10 @@ def command(run_path: Path, name: str, output: Path | None) -> int:
     Exit status: 0 fine; 1 if the run has failed cases, is incomplete, or couldn't use a TEE that is
     there (the export is written all the same); 2 for a mistake on the command line.
     """
-    from teemark.run import reader
-
     run = reader.read(run_path)
     render = next(row.render for row in FORMATS if row.name == name)
     put(render(run), output)
     if name == "bmf" and run.commit is not None:
-        from teemark.base.console import say
-
         branch = f" --branch {run.commit.branch}" if run.commit.branch else ""
         say(f"teemark: BMF has no place for a commit: bencher run --hash {run.commit.hash}{branch}")
     return 0 if run.as_asked else 1

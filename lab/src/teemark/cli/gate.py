@@ -5,19 +5,34 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import click
 
+from teemark.base import fmt
+from teemark.base.console import json_text
+from teemark.base.errors import UsageMistake
+from teemark.base.files import write_whole
+from teemark.boards import config
 from teemark.cli import complete
-from teemark.cli.options import form_options, optee_option, patch_option, put
-from teemark.cli.ta_option import ta_option as with_ta
-
-if TYPE_CHECKING:
-    from teemark.exact.baseline import Baseline
-    from teemark.exact.gate import Gated
-    from teemark.model.compare import Comparison, Limit
-
+from teemark.cli.options import (
+    form_options,
+    load,
+    optee_option,
+    parse_limit,
+    patch_option,
+    put,
+    ta_option,
+)
+from teemark.exact import baseline as baselines
+from teemark.exact import gate, record
+from teemark.exact.baseline import Baseline, figures_of
+from teemark.exact.gate import Gated
+from teemark.exact.record import Own
+from teemark.model.changes import changes
+from teemark.model.compare import Comparison, Limit
+from teemark.page import markdown
+from teemark.report import comparing
 
 OF_TA = "--ta"
 """In a baseline: the plan is the bench.toml of the TA."""
@@ -36,7 +51,7 @@ OF_TA = "--ta"
 @click.option(
     "--no-functions", is_flag=True, help="With --update: don't trace, so that no function is named."
 )
-@with_ta
+@ta_option
 @click.option(
     "--plan",
     metavar="NAME",
@@ -91,16 +106,6 @@ def command(
     Exit status: 0 if nothing got dearer; 1 if something did, isn't measured any more, or can't be
     compared; 2 for a mistake on the command line.
     """
-    from teemark.base.console import json_text
-    from teemark.base.errors import UsageMistake
-    from teemark.base.files import write_whole
-    from teemark.boards import config
-    from teemark.cli import ta_option
-    from teemark.cli.common import parse_limit
-    from teemark.exact import baseline as baselines
-    from teemark.exact import gate, record
-    from teemark.exact.record import Own
-
     if not update and (plan is not None or board is not None or no_functions):
         raise UsageMistake(
             "--plan, --board and --no-functions belong to --update",
@@ -115,7 +120,7 @@ def command(
         file = record.with_optee(file, optee, (), None, patches)
     if name == OF_TA and ta_path is None:
         raise UsageMistake(f"{place} is of a Trusted Application", hint="name its folder by --ta")
-    own = Own(*ta_option.load(ta_path, None if name == OF_TA else name))
+    own = Own(*load(ta_path, None if name == OF_TA else name))
     if update:
         made = replace(gate.make(file, own, functions=not no_functions), plan=name)
         write_whole(place, baselines.render(made))
@@ -143,7 +148,6 @@ def _rendered(gated: Gated, before: Baseline, place: Path, limit: Limit, form: s
     lines = _others(gated, place) if gated.found is None else _lines(gated, before, limit)
     if form == "text":
         return "\n".join(lines) + "\n"
-    from teemark.page import markdown
 
     first, *rest = lines
     said = [f"## {markdown.escape(first)}", ""]
@@ -162,11 +166,6 @@ def _others(gated: Gated, place: Path) -> list[str]:
 
 
 def _lines(gated: Gated, before: Baseline, limit: Limit) -> list[str]:
-    from teemark.base import fmt
-    from teemark.exact.baseline import figures_of
-    from teemark.model.changes import changes
-    from teemark.report import comparing
-
     found = gated.found
     assert found is not None
     said = "FAIL" if _failed(found, limit) else "PASS"
@@ -208,10 +207,6 @@ def _lines(gated: Gated, before: Baseline, limit: Limit) -> list[str]:
 
 
 def _json(gated: Gated, limit: Limit) -> dict[str, object]:
-    from teemark.exact.baseline import figures_of
-    from teemark.model.changes import changes
-    from teemark.report import comparing
-
     found = gated.found
     if found is None:
         return {

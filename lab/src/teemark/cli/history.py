@@ -5,26 +5,34 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
+from teemark.base import fmt
+from teemark.base.console import paragraph, say
+from teemark.base.console import terminal as text_terminal
+from teemark.base.errors import DataError, MissingOutput, TeemarkError, UsageMistake
+from teemark.base.files import write_whole
 from teemark.cli import complete
-
-if TYPE_CHECKING:
-    from teemark.model.history import Line
-    from teemark.run.reader import RunData
+from teemark.cli.options import PATH, all_option
+from teemark.model import history
+from teemark.model.compare import EMULATED
+from teemark.model.history import FEWEST, Line
+from teemark.page import terminal
+from teemark.report import history_page
+from teemark.run import reader
+from teemark.run.reader import RunData
 
 
 @click.command("history")
-@click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
+@click.argument("folder", metavar="DIR", type=PATH)
 @click.option(
     "--board", metavar="NAME", shell_complete=complete.boards, help="Only runs of this board."
 )
 @click.option(
     "--plan", metavar="NAME", shell_complete=complete.plans, help="Only runs of this plan."
 )
-@click.option("--all", "everything", is_flag=True, help="List every case.")
+@all_option
 @click.option(
     "-o",
     "--output",
@@ -41,11 +49,6 @@ def command(
     incomplete are left out, and named. All must be of one board and plan: --board and
     --plan choose.
     """
-    from teemark.base.errors import MissingOutput
-    from teemark.base.files import write_whole
-    from teemark.model import history
-    from teemark.report import history_page
-
     runs = _runs(folder, board, plan)
     try:
         found = history.lines(runs)
@@ -66,11 +69,6 @@ def command(
 
 def _runs(folder: Path, board: str | None, plan: str | None) -> list[RunData]:
     """Returns the runs that are whole, of one board and plan, in the order of time."""
-    from teemark.base import fmt
-    from teemark.base.console import say
-    from teemark.base.errors import DataError, TeemarkError, UsageMistake
-    from teemark.run import reader
-
     if not folder.is_dir():
         raise UsageMistake(f"{folder} is no folder", hint="name the one that has the runs' folders")
     runs = []
@@ -106,10 +104,6 @@ def _runs(folder: Path, board: str | None, plan: str | None) -> list[RunData]:
 
 
 def _remark(runs: Sequence[RunData], found: Sequence[Line]) -> str:
-    from teemark.base import fmt
-    from teemark.model.compare import EMULATED
-    from teemark.model.history import FEWEST
-
     if all(run.icount for run in runs):
         text = (
             "A level changes where instructions differ by more than two boots of one build do, and "
@@ -131,11 +125,6 @@ def _remark(runs: Sequence[RunData], found: Sequence[Line]) -> str:
 
 def _show(runs: Sequence[RunData], found: Sequence[Line], remark: str, *, everything: bool) -> None:
     """Shows the answer and what changed when; with `everything` each case."""
-    from teemark.base.console import paragraph
-    from teemark.base.console import terminal as text_terminal
-    from teemark.page import terminal
-    from teemark.report import history_page
-
     console = text_terminal()
     paragraph(console, history_page.answer(runs, found))
     if (table := history_page.event_table(runs, found)) is not None:

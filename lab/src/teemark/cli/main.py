@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The command line: one table of subcommands, one place that prints errors.
 
-To add a subcommand: a file in teemark/cli/ that defines `command` (a click command whose
-function returns an exit status, or None for 0), and one row here. The row holds the short help,
-so that `teemark --help` imports none of them.
+To add a subcommand: a file in teemark/cli/ that defines a click command of its name, whose function
+returns an exit status (None for 0), and one row here. The row holds the short help, so that
+`teemark --help` imports none of them.
 """
 
 from __future__ import annotations
@@ -24,10 +24,12 @@ from teemark.version import __version__
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A subcommand; its module in teemark.commands has its name, with _ for -."""
+    """A subcommand, which its module in teemark.cli defines: that of its name (_ for -), unless it
+    says another."""
 
     name: str
     help: str
+    module: str = ""
 
 
 GROUPS: tuple[tuple[str, tuple[Row, ...]], ...] = (
@@ -69,12 +71,12 @@ GROUPS: tuple[tuple[str, tuple[Row, ...]], ...] = (
             Row("doctor", "Say what is wrong with a board, and the remedy."),
             Row("setup", "Install the programs and TAs on a board."),
             Row("vboard", "Bring the virtual board to this machine."),
-            Row("up", "Boot a virtual board and keep it up."),
-            Row("down", "Stop a virtual board that was kept up."),
-            Row("exec", "Run a command on a board."),
-            Row("shell", "Open a shell on a board."),
-            Row("push", "Copy files to a board."),
-            Row("pull", "Copy a file or folder from a board."),
+            Row("up", "Boot a virtual board and keep it up.", "reach"),
+            Row("down", "Stop a virtual board that was kept up.", "reach"),
+            Row("exec", "Run a command on a board.", "reach"),
+            Row("shell", "Open a shell on a board.", "reach"),
+            Row("push", "Copy files to a board.", "reach"),
+            Row("pull", "Copy a file or folder from a board.", "reach"),
         ),
     ),
     (
@@ -103,10 +105,10 @@ class LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         for row in TABLE:
             if row.name == cmd_name:
-                module = f"teemark.cli.{row.name.replace('-', '_')}"
-                command = importlib.import_module(module).command
-                assert isinstance(command, click.Command)
-                return command
+                name = row.module or row.name.replace("-", "_")
+                module = vars(importlib.import_module(f"teemark.cli.{name}"))
+                commands = (one for one in module.values() if isinstance(one, click.Command))
+                return next(one for one in commands if one.name == cmd_name)
         return None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

@@ -7,18 +7,19 @@ from pathlib import Path
 
 import click
 
+from teemark.base.console import say
+from teemark.boards import new_ta
+from teemark.cli.options import PATH
+
 
 @click.command("new-ta")
-@click.argument("name", type=click.Path(path_type=Path))
+@click.argument("name", type=PATH)
 def command(name: Path) -> int:
     """Make a folder NAME with a Trusted Application, its client and its benchmark.
 
     The folder has the form of optee_examples and builds with any development kit of OP-TEE's.
     `teemark run --ta NAME` measures what its bench.toml says.
     """
-    from teemark.base.console import say
-    from teemark.boards import new_ta
-
     uuid = new_ta.make(name)
     say(f"made {name}: TA {uuid}")
     say(f"its commands are in {name / 'ta' / 'entry.c'}, what is measured in {name / 'bench.toml'}")

@@ -1,34 +1,118 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Options that several subcommands have, and what becomes of them."""
+"""Options and arguments that several subcommands have."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from teemark.base.console import json_text, terminal
+from teemark.base.errors import UsageMistake
+from teemark.base.files import write_whole
 from teemark.cli import complete
 
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from teemark.boards.own_ta import OwnTa
+    from teemark.model.compare import Limit
+    from teemark.plan.plan import Plan
+
+Option = Callable[[Any], Any]
+
+PATH = click.Path(path_type=Path)
+FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+
+
+def together(*options: Option) -> Option:
+    """Several options as one decorator, in the order of the help."""
+    return lambda command: reduce(lambda made, add: add(made), reversed(options), command)
+
+
+def several(*names: str, help: str, metavar: str, kind: click.Path | None = None) -> Option:  # noqa: A002
+    """An option that may be repeated; its value is a tuple."""
+    said = f"{help} May be repeated."
+    return click.option(*names, multiple=True, metavar=metavar, type=kind, help=said)
+
+
+def board_option(default: str, help: str) -> Option:  # noqa: A002
+    return click.option(
+        "--board",
+        metavar="NAME",
+        default=default,
+        show_default=True,
+        shell_complete=complete.boards,
+        help=help,
+    )
+
+
+def json_option(help: str) -> Option:  # noqa: A002
+    return click.option("--json", "as_json", is_flag=True, help=help)
+
+
+def out_option(default: str) -> Option:
+    """-o and --out, of a command that makes a folder of its own."""
+    kind = click.Path(file_okay=False, path_type=Path)
+    return click.option("-o", "--out", type=kind, help=f"Folder of the run. [default: {default}]")
+
+
+run_argument = click.argument("run_path", metavar="RUN", type=PATH)
+board_argument = click.argument("board", shell_complete=complete.boards)
+exact_board_option = board_option("qemu-v8-icount", "One that counts instructions.")
+all_option = click.option("--all", "everything", is_flag=True, help="List every case.")
 output_option = click.option(
     "-o",
     "--output",
     type=click.Path(dir_okay=False, path_type=Path),
     help="Write to this file instead of stdout.",
 )
-
-exact_board_option = click.option(
-    "--board",
-    metavar="NAME",
-    default="qemu-v8-icount",
-    show_default=True,
-    shell_complete=complete.boards,
-    help="One that counts instructions.",
+optee_option = click.option(
+    "--optee",
+    metavar="WHICH",
+    help="debian, source, OP-TEE's source tree, or the folder of a build. [default: the board's]",
 )
+patch_option = several(
+    "--patch", "patches", metavar="FILE", kind=FILE, help="Build OP-TEE's source with this patch."
+)
+only_option = several(
+    "--only", metavar="PATTERN", help="Only cases of the plan like this: 'oneshot/*/tee/*'."
+)
+program_options = together(
+    several(
+        "--push",
+        metavar="FILE",
+        kind=FILE,
+        help="A program, a library or a TA that is on the board meanwhile.",
+    ),
+    several(
+        "--names",
+        metavar="FILE",
+        kind=FILE,
+        help="A TA's header, or a names.toml: names of TAs and commands.",
+    ),
+)
+ta_option = click.option(
+    "--ta",
+    "ta_path",
+    metavar="DIR",
+    type=PATH,
+    help="A Trusted Application of your own: its folder, or its signed UUID.ta (docs/own-ta.md).",
+)
+
+
+def form_options(*more: str) -> Option:
+    """-f, --json and -o: the parameters `form` and `output`."""
+    choice = click.Choice(("text", "json", *more))
+    return together(
+        click.option("-f", "--format", "form", type=choice, default="text"),
+        click.option("--json", "form", flag_value="json", help="As --format json."),
+        output_option,
+    )
 
 
 class WithProgram(click.Command):
@@ -40,79 +124,62 @@ class WithProgram(click.Command):
         return super().parse_args(ctx, args[:at])
 
 
-optee_option = click.option(
-    "--optee",
-    metavar="WHICH",
-    help="debian, source, OP-TEE's source tree, or the folder of a build. [default: the board's]",
-)
-patch_option = click.option(
-    "--patch",
-    "patches",
-    metavar="FILE",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    multiple=True,
-    help="Build OP-TEE's source with this patch. May be repeated.",
-)
+def load(ta_path: Path | None, plan_word: str | None) -> tuple[OwnTa | None, Plan]:
+    """The TA and the plan that a command line names; without a plan it is the TA's own."""
+    from teemark.boards import own_ta
+    from teemark.plan import plan
 
-
-def program_options(command: Any) -> Any:
-    """--push and --names."""
-    command = click.option(
-        "--names",
-        "names",
-        metavar="FILE",
-        type=click.Path(exists=True, dir_okay=False, path_type=Path),
-        multiple=True,
-        help="A TA's header, or a names.toml: names of TAs and commands. May be repeated.",
-    )(command)
-    return click.option(
-        "--push",
-        "push",
-        metavar="FILE",
-        type=click.Path(exists=True, dir_okay=False, path_type=Path),
-        multiple=True,
-        help="A program, a library or a TA that is on the board meanwhile. May be repeated.",
-    )(command)
-
-
-def out_option(default: str) -> Callable[[Any], Any]:
-    """-o and --out, of a command that makes a folder of its own."""
-    return click.option(
-        "-o",
-        "--out",
-        type=click.Path(file_okay=False, path_type=Path),
-        help=f"Folder of the run. [default: {default}]",
-    )
-
-
-def form_options(*more: str) -> Callable[[Any], Any]:
-    """-f, --json and -o: the parameters `form` and `output`."""
-
-    def add(command: Any) -> Any:
-        choice = click.Choice(("text", "json", *more))
-        command = output_option(command)
-        command = click.option("--json", "form", flag_value="json", help="As --format json.")(
-            command
+    if ta_path is None:
+        if plan_word is None:
+            raise UsageMistake("no plan", hint="name one by --plan")
+        return None, plan.load(plan_word)
+    own = own_ta.find(ta_path)
+    beside = ta_path if ta_path.is_dir() else ta_path.parent
+    if plan_word is None and not (beside / plan.BENCH).is_file():
+        raise UsageMistake(
+            f"{ta_path} has no {plan.BENCH}", hint="write one (docs/own-ta.md), or name a --plan"
         )
-        return click.option("-f", "--format", "form", type=choice, default="text")(command)
+    asked = plan.load(plan_word or str(beside / plan.BENCH))
+    if asked.ta is None:
+        raise UsageMistake(
+            f"plan {asked.name} calls no Trusted Application of yours",
+            hint="it needs [ta] and [[call]]: docs/own-ta.md",
+        )
+    return own, asked
 
-    return add
+
+def parse_limit(text: str) -> Limit:
+    """`5%` or `1000i`; UsageMistake for anything else."""
+    from teemark.model.compare import Limit
+
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)(%|i)", text.strip())
+    if match is None:
+        raise UsageMistake(
+            f"--fail-on {text} is no limit", hint="a share such as 5%, or instructions: 1000i"
+        )
+    number = float(match[1])
+    return Limit(share=number / 100) if match[2] == "%" else Limit(instructions=number)
 
 
 def put(text: str, output: Path | None) -> None:
     """Into the file, whole or not at all; to stdout without one."""
-    from teemark.base.files import write_whole
-
     if output is not None:
         write_whole(output, text)
     else:
         click.echo(text, nl=False)
 
 
+def put_json(data: object) -> None:
+    click.echo(json_text(data), nl=False)
+
+
+def picked(thing: object, *names: str) -> dict[str, Any]:
+    """These attributes of a thing by name, for JSON."""
+    return {name: getattr(thing, name) for name in names}
+
+
 def shown(show: Callable[[Console], None], *, plain: bool) -> str:
     """What is printed to a terminal; `plain` for a file."""
-    from teemark.base.console import terminal
-
     console = terminal(plain=plain)
     with console.capture() as said:
         show(console)

@@ -5,7 +5,12 @@ from __future__ import annotations
 
 import click
 
+from teemark.base.console import say
+from teemark.base.errors import TeemarkError
 from teemark.cli import complete
+from teemark.cli.options import json_option, only_option, picked, put_json
+from teemark.plan import check as plan_check
+from teemark.plan import plan
 
 
 @click.group("plan")
@@ -14,13 +19,9 @@ def command() -> None:
 
 
 @command.command("list")
-@click.option("--json", "as_json", is_flag=True, help="One JSON array, for scripts.")
+@json_option("One JSON array, for scripts.")
 def list_plans(as_json: bool) -> int:
     """List the plans: name, number of cases, summary."""
-    from teemark.base.console import json_text
-    from teemark.base.errors import TeemarkError
-    from teemark.plan import plan
-
     rows = []
     status = 0
     for name in plan.available():
@@ -32,10 +33,7 @@ def list_plans(as_json: bool) -> int:
             continue
         rows.append((name, len(found.cases), found.summary))
     if as_json:
-        table = [
-            {"name": name, "cases": cases, "summary": summary} for name, cases, summary in rows
-        ]
-        click.echo(json_text(table), nl=False)
+        put_json([dict(zip(("name", "cases", "summary"), row, strict=True)) for row in rows])
         return status
     for name, cases, summary in rows:
         click.echo(f"{name:<22} {cases:>5} cases  {summary}")
@@ -44,23 +42,14 @@ def list_plans(as_json: bool) -> int:
 
 @command.command("show")
 @click.argument("name", shell_complete=complete.plans)
-@click.option(
-    "--only",
-    multiple=True,
-    metavar="PATTERN",
-    help="Only cases like this: 'oneshot/*/tee/*'. May be repeated.",
-)
-@click.option("--json", "as_json", is_flag=True, help="One JSON object, for scripts.")
+@only_option
+@json_option("One JSON object, for scripts.")
 def show(name: str, only: tuple[str, ...], as_json: bool) -> None:
     """Print the cases of plan NAME, in the form that teebench reads.
 
     NAME may be a .toml file. A case that teebench wouldn't take is an error that names the plan's
     line: no board is needed for that.
     """
-    from teemark.base.console import json_text, say
-    from teemark.plan import check as plan_check
-    from teemark.plan import plan
-
     found = plan.load(name)
     if only:
         found = plan.select(found, only)
@@ -68,20 +57,8 @@ def show(name: str, only: tuple[str, ...], as_json: bool) -> None:
         say("teemark: names of cases weren't checked: `make host` builds what knows them")
     cases = found.cases
     if as_json:
-        document = {
-            "name": found.name,
-            "summary": found.summary,
-            "cases": [
-                {
-                    "case": case.key,
-                    "samples": case.samples,
-                    "min_us": case.min_us,
-                    "repeat": list(case.repeat),
-                }
-                for case in cases
-            ],
-        }
-        click.echo(json_text(document), nl=False)
+        told = [{"case": case.key, **picked(case, "samples", "min_us", "repeat")} for case in cases]
+        put_json({"name": found.name, "summary": found.summary, "cases": told})
         return
     click.echo(f"# {found.name}: {found.summary}")
     click.echo(plan.case_lines(cases), nl=False)

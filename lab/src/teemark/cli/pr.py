@@ -4,12 +4,16 @@
 from __future__ import annotations
 
 import shlex
-from datetime import UTC, datetime
 from pathlib import Path
 
 import click
 
-from teemark.cli.options import exact_board_option, out_option
+from teemark.base.errors import UsageMistake
+from teemark.boards import config
+from teemark.cli.options import exact_board_option, out_option, parse_limit
+from teemark.exact import pull_request
+from teemark.page import markdown
+from teemark.run.writer import directory_for
 
 
 @click.command("pr")
@@ -52,21 +56,11 @@ def command(
     Exit status: 0 fine; 1 if a call takes more than --fail-on more, or wasn't measured on both; 2
     for a mistake on the command line.
     """
-    from teemark.base import paths
-    from teemark.base.errors import UsageMistake
-    from teemark.boards import config
-    from teemark.cli.common import parse_limit
-    from teemark.exact import pull_request
-    from teemark.measure import runner
-    from teemark.page import markdown
-    from teemark.run.writer import new_directory
-
     limit = parse_limit(fail_on)
     if limit.share is None:
         raise UsageMistake(f"{fail_on} is no share", hint="write a limit as 0.2%")
     file = config.find(board)
-    default = runner.default_directory(paths.runs(), file.name, "pr", datetime.now(UTC))
-    directory = out or new_directory(default)
+    directory = directory_for(out, file.name, "pr")
     keys = cases or pull_request.CASES
     found = pull_request.measure(file, tree.absolute(), (base, head), keys, directory)
     again = ["teemark", "pr", "--optee", "TREE", found.base, found.head, *cases]

@@ -4,25 +4,31 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
-if TYPE_CHECKING:
-    from teemark.base.work import Work
-    from teemark.model.models import Cost, Models
-    from teemark.model.predict import Prediction, Unpredictable
-    from teemark.run.reader import RunData
+from teemark.base import fmt
+from teemark.base.console import paragraph
+from teemark.base.console import terminal as text_terminal
+from teemark.base.errors import UsageMistake
+from teemark.base.work import Work
+from teemark.cli.options import json_option, picked, put_json, run_argument
+from teemark.cli.reading import low_high, read
+from teemark.model.models import Cost, Models, build
+from teemark.model.predict import Prediction, Unpredictable, catalogue, predict
+from teemark.page.blocks import Column, Table
+from teemark.plan.words import parse_size
+from teemark.run.reader import RunData
 
 
 @click.command("predict")
-@click.argument("source", metavar="RUN", type=click.Path(path_type=Path))
+@run_argument
 @click.argument("keys", metavar="[CASE]...", nargs=-1)
 @click.option("--bytes", "size", metavar="SIZE", help="Size of the message: 4096, 64K, 37MiB.")
 @click.option("--chunk", metavar="SIZE", help="Size of the pieces of a stream.")
-@click.option("--json", "as_json", is_flag=True, help="Write the predictions as JSON.")
+@json_option("Write the predictions as JSON.")
 def command(
-    source: Path, keys: tuple[str, ...], size: str | None, chunk: str | None, as_json: bool
+    run_path: Path, keys: tuple[str, ...], size: str | None, chunk: str | None, as_json: bool
 ) -> int:
     """Say what each CASE would take, and how far off that may be.
 
@@ -33,15 +39,6 @@ def command(
     Exit status: 0 fine; 1 if RUN gives no ground for an answer: then it says what to measure first;
     2 for a mistake on the command line.
     """
-    from teemark.base.console import json_text
-    from teemark.base.errors import UsageMistake
-    from teemark.base.work import Work
-    from teemark.cli.common import warn
-    from teemark.model.models import build
-    from teemark.model.predict import Unpredictable, predict
-    from teemark.plan.words import parse_size
-    from teemark.run import reader
-
     if not keys and (size or chunk):
         raise UsageMistake(
             "--bytes and --chunk say nothing without a CASE",
@@ -54,8 +51,7 @@ def command(
         raise UsageMistake(
             str(error), hint="for example: stream/sha256/tee --bytes 37M --chunk 64K"
         ) from None
-    run = reader.read(source)
-    warn(run)
+    run = read(run_path)
     models = build(run)
     if not tasks:
         _catalogue(run, models, as_json)
@@ -68,7 +64,7 @@ def command(
             found.append((task, error))
     if as_json:
         data = {"unit": run.unit, "predictions": [_as_data(*one) for one in found]}
-        click.echo(json_text(data), nl=False)
+        put_json(data)
     else:
         for task, answer in found:
             _say(run, task, answer)
@@ -76,8 +72,6 @@ def command(
 
 
 def _as_data(task: Work, answer: Prediction | Unpredictable) -> dict[str, object]:
-    from teemark.model.predict import Unpredictable
-
     of_task: dict[str, object] = {
         "workload": task.curve or task.workload,
         "algorithm": task.algorithm,
@@ -87,21 +81,15 @@ def _as_data(task: Work, answer: Prediction | Unpredictable) -> dict[str, object
     }
     if isinstance(answer, Unpredictable):
         return of_task | {"value": None, "reason": answer.why, "measure": answer.measure}
-    interval = answer.interval
     return of_task | {
         "value": answer.figure.value,
-        "low": interval.low if interval else None,
-        "high": interval.high if interval else None,
-        "off": answer.off,
-        "fitted": answer.fitted,
-        "streams": answer.streams,
+        **low_high(answer.interval),
+        **picked(answer, "off", "fitted", "streams"),
     }
 
 
 def _say(run: RunData, task: Work, answer: Prediction | Unpredictable) -> None:
-    from teemark.base import fmt
-    from teemark.base.console import paragraph, terminal
-    from teemark.model.predict import Unpredictable
+    from teemark.base.console import terminal
     from teemark.page import figures
 
     console = terminal()
@@ -136,29 +124,18 @@ def _model(cost: Cost, sizes: tuple[int, int], off: float) -> dict[str, object]:
         "off": off,
         "misfit": cost.fit.misfit,
         "terms": {
-            name: {
-                "value": term.value,
-                "low": term.interval.low if term.interval else None,
-                "high": term.interval.high if term.interval else None,
-            }
+            name: {"value": term.value, **low_high(term.interval)}
             for name, term in cost.fit.terms.items()
         },
     }
 
 
 def _catalogue(run: RunData, models: Models, as_json: bool) -> None:
-    from teemark.base import fmt
-    from teemark.base.console import json_text, paragraph
-    from teemark.base.console import terminal as text_terminal
-    from teemark.model.predict import catalogue
     from teemark.page import terminal
-    from teemark.page.blocks import Column, Table
 
     known = list(catalogue(models))
     if as_json:
-        click.echo(
-            json_text({"unit": run.unit, "models": [_model(*one) for one in known]}), nl=False
-        )
+        put_json({"unit": run.unit, "models": [_model(*one) for one in known]})
         return
     console = text_terminal()
     if not known:

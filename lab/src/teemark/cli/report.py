@@ -7,18 +7,22 @@ from pathlib import Path
 
 import click
 
+from teemark.cli.options import PATH, json_option, put_json
+from teemark.cli.reading import warn
+from teemark.report import run_page
+from teemark.run import reader
+from teemark.trace import store
+
 
 @click.command("report")
-@click.argument(
-    "run_paths", metavar="RUN...", nargs=-1, required=True, type=click.Path(path_type=Path)
-)
+@click.argument("run_paths", metavar="RUN...", nargs=-1, required=True, type=PATH)
 @click.option(
     "-o",
     "--out",
     type=click.Path(file_okay=False, path_type=Path),
     help="Folder for report.html and report.md. [default: the first run's own]",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print what was written as JSON.")
+@json_option("Print what was written as JSON.")
 def command(run_paths: tuple[Path, ...], out: Path | None, as_json: bool) -> int:
     """Make report.html and report.md from one or more runs.
 
@@ -28,12 +32,6 @@ def command(run_paths: tuple[Path, ...], out: Path | None, as_json: bool) -> int
     Exit status: 0 fine; 1 if a run has failed cases, is incomplete, or couldn't use a TEE that is
     there; 2 for a mistake on the command line.
     """
-    from teemark.base.console import json_text
-    from teemark.cli.common import warn
-    from teemark.report import run_page
-    from teemark.run import reader
-    from teemark.trace import store
-
     runs = [reader.read(path) for path in run_paths]
     made = run_page.make(runs, [store.find(reader.locate(path).parent) for path in run_paths])
     folder = out or reader.locate(run_paths[0]).parent
@@ -42,7 +40,7 @@ def command(run_paths: tuple[Path, ...], out: Path | None, as_json: bool) -> int
         warn(run)
     if as_json:
         files = {"html": str(html), "markdown": str(html.with_suffix(".md"))}
-        click.echo(json_text(files), nl=False)
+        put_json(files)
     else:
         click.echo(f"{html}\n{html.with_suffix('.md')}")
     return 0 if all(run.as_asked for run in runs) else 1

@@ -5,36 +5,45 @@ from __future__ import annotations
 
 import contextlib
 from dataclasses import replace
-from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 import click
 
+from teemark.base import fmt, leaving, paths
+from teemark.base.console import say, working
+from teemark.base.errors import UsageMistake
+from teemark.boards import Board, VirtualConfig, ensure_installed, instances, open_board, own_ta
+from teemark.boards.own_ta import Built
 from teemark.cli import complete
-from teemark.cli.options import out_option
-from teemark.cli.ta_option import ta_option
-
-if TYPE_CHECKING:
-    from teemark.boards import Board
-    from teemark.boards.own_ta import OwnTa
-    from teemark.findings.subject import Subject
-    from teemark.measure.origin import Origin
-    from teemark.measure.runner import Outcome, Starts
-    from teemark.plan.plan import Plan
-    from teemark.run.reader import RunData
+from teemark.cli.options import (
+    board_option,
+    json_option,
+    load,
+    only_option,
+    out_option,
+    picked,
+    put_json,
+    several,
+    ta_option,
+)
+from teemark.cli.reading import low_high
+from teemark.findings.notices import notices
+from teemark.findings.subject import Subject
+from teemark.measure import origin, runner
+from teemark.measure.progress import watching
+from teemark.measure.runner import Outcome, Starts
+from teemark.plan import check as plan_check
+from teemark.plan import plan
+from teemark.plan.plan import Plan
+from teemark.run import reader
+from teemark.run.reader import RUN_FILE, RunData
+from teemark.run.writer import check_free, directory_for, point_latest
+from teemark.studies.answers import answers
 
 
 @click.command("run")
-@click.option(
-    "--board",
-    "board_word",
-    shell_complete=complete.boards,
-    metavar="NAME",
-    default="qemu-v8-icount",
-    show_default=True,
-    help="Where to measure: see `teemark board list`.",
-)
+@board_option("qemu-v8-icount", "Where to measure: see `teemark board list`.")
 @click.option(
     "--plan",
     "plan_word",
@@ -43,12 +52,7 @@ if TYPE_CHECKING:
     help="What to measure: see `teemark plan list`. [default: quick; with --ta, DIR/bench.toml]",
 )
 @ta_option
-@click.option(
-    "--only",
-    multiple=True,
-    metavar="PATTERN",
-    help="Only cases of the plan like this: 'oneshot/*/tee/*'. May be repeated.",
-)
+@only_option
 @out_option("runs/TIME-BOARD-PLAN")
 @click.option(
     "--boots",
@@ -84,17 +88,16 @@ if TYPE_CHECKING:
     help="The source that is measured: a commit, or a folder in a git repository. auto: the "
     "repository around the current folder, unless it is teemark's own.",
 )
-@click.option(
+@several(
     "--label",
     "labels",
-    multiple=True,
     metavar="KEY=VALUE",
-    help="Kept in the run and shown by compare, history and exports. May be repeated.",
+    help="Kept in the run and shown by compare, history and exports.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print a summary for scripts on stdout.")
+@json_option("Print a summary for scripts on stdout.")
 def command(
     *,
-    board_word: str,
+    board: str,
     plan_word: str | None,
     ta_path: Path | None,
     only: tuple[str, ...],
@@ -122,32 +125,22 @@ def command(
     Exit status: 0 fine; 1 if a case failed, the run is incomplete, or the board has a TEE that
     couldn't be used; 2 for a mistake on the command line; 128+n if signal n ended it.
     """
-    from teemark.base import leaving
-    from teemark.base.console import say
-    from teemark.boards import open_board
-    from teemark.cli import ta_option
-    from teemark.measure import origin, runner
-    from teemark.plan import check as plan_check
-    from teemark.plan import plan
-    from teemark.run import reader
-    from teemark.run.writer import check_free
-
-    own, asked = ta_option.load(ta_path, plan_word or (None if ta_path else "quick"))
+    own, asked = load(ta_path, plan_word or (None if ta_path else "quick"))
     if only:
         asked = plan.select(asked, only)
     plan_check.check(asked)
     source = origin.find(commit_word, labels)
-    board = open_board(board_word)
-    _check_starts(board, boots, rounds)
+    target = open_board(board)
+    _check_starts(target, boots, rounds)
     if out is not None:
         check_free(out)
-    starts = runner.Starts(boots or rounds or 1, "boot" if boots is not None else "round")
-    say(f"{_title(asked, board)}: {_ahead(board, asked, starts)}")
+    starts = Starts(boots or rounds or 1, "boot" if boots is not None else "round")
+    say(f"{asked.name} on {target.name}: {_ahead(target, asked, starts)}")
     options = ("--trace-events",) if trace_events else ()
     limit_s = limit_minutes * 60 if limit_minutes else None
-    outcome = _measure(
-        board, asked, out, starts, own, options=options, source=source, limit_s=limit_s
-    )
+    built = own_ta.ready(own, asked.ta, target)
+    how = {"options": options, "origin": source, "limit_s": limit_s}
+    outcome = _measure(target, asked, out, starts, built, **how)
     if leaving.signalled():
         _kept(outcome.file)
         return 128 + leaving.signalled()
@@ -159,30 +152,10 @@ def command(
     return 0 if run.as_asked else 1
 
 
-def _title(asked: Plan, board: Board) -> str:
-    return f"{asked.name} on {board.name}"
-
-
 def _measure(
-    board: Board,
-    asked: Plan,
-    out: Path | None,
-    starts: Starts,
-    own: OwnTa | None,
-    *,
-    options: tuple[str, ...],
-    source: Origin,
-    limit_s: float | None,
+    board: Board, asked: Plan, out: Path | None, starts: Starts, built: Built | None, **how: Any
 ) -> Outcome:
-    from teemark.base import paths
-    from teemark.base.console import working
-    from teemark.boards import ensure_installed, own_ta
-    from teemark.measure import runner
-    from teemark.measure.progress import watching
-    from teemark.run.reader import RUN_FILE
-    from teemark.run.writer import new_directory, point_latest
-
-    built = own_ta.ready(own, asked.ta, board)
+    """`how` is for runner.measure."""
     with contextlib.ExitStack() as stack:
 
         def boot() -> None:
@@ -196,21 +169,10 @@ def _measure(
         boot()
         if starts.kind == "boot":
             starts = replace(starts, again=boot)
-        now = datetime.now(UTC)
-        default = runner.default_directory(paths.runs(), board.name, asked.name, now)
-        directory = out or new_directory(default)
-        with watching(asked, _title(asked, board), starts.count) as watcher:
+        directory = directory_for(out, board.name, asked.name)
+        with watching(asked, f"{asked.name} on {board.name}", starts.count) as watcher:
             try:
-                outcome = runner.measure(
-                    board,
-                    asked,
-                    directory,
-                    watcher,
-                    starts,
-                    options=options,
-                    origin=source,
-                    limit_s=limit_s,
-                )
+                outcome = runner.measure(board, asked, directory, watcher, starts, **how)
             except SystemExit:
                 _kept(directory / RUN_FILE)
                 raise
@@ -221,8 +183,6 @@ def _measure(
 
 def _kept(file: Path) -> None:
     """The last words of a run that a signal ended."""
-    from teemark.base.console import say
-
     if file.is_file():
         folder = _short(file.parent)
         say(
@@ -233,8 +193,7 @@ def _kept(file: Path) -> None:
 
 def _show(outcome: Outcome, run: RunData, *, as_json: bool) -> None:
     """The report, and its summary on stdout."""
-    from teemark.base.console import json_text, working
-    from teemark.report import run_page
+    from teemark.report import run_page  # takes half a second
     from teemark.report.summary import show
 
     with working("making the report …"):
@@ -242,18 +201,14 @@ def _show(outcome: Outcome, run: RunData, *, as_json: bool) -> None:
         html = run_page.write(made, outcome.file.parent)
     subject = made.subjects[0]
     if as_json:
-        click.echo(json_text(_summary(outcome, subject, html)), nl=False)
+        put_json(_summary(outcome, subject, html))
         return
     show(subject)
-    click.echo(f"report: {_short(html)}")
-    click.echo(f"raw:    {_short(outcome.file)}")
+    click.echo(f"report: {_short(html)}\nraw:    {_short(outcome.file)}")
 
 
 def _tell(outcome: Outcome, run: RunData, asked: Plan) -> None:
     """What wasn't measured, and why: the last that is said."""
-    from teemark.base.console import say
-    from teemark.findings.notices import notices
-
     places = {case.key: case.place for case in asked.cases if case.place}
     for fail in run.fails:
         if fail.case in places:
@@ -270,23 +225,19 @@ def _tell(outcome: Outcome, run: RunData, asked: Plan) -> None:
 
 def _ahead(board: Board, asked: Plan, starts: Starts) -> str:
     """How much there is to do, before anything is booted or copied."""
-    from teemark.base import fmt, paths
-    from teemark.measure import runner
-
-    cases = fmt.plural(len(asked.cases), "case")
-    steps = f" and {fmt.plural(len(asked.teehash), 'way')} to hash a file" if asked.teehash else ""
-    often = f", {starts.count} times" if starts.count > 1 else ""
+    what = fmt.plural(len(asked.cases), "case")
+    if asked.teehash:
+        what += f" and {fmt.plural(len(asked.teehash), 'way')} to hash a file"
+    if starts.count > 1:
+        what += f", {starts.count} times"
     took = runner.took_before(paths.runs(), board.name, asked, starts.count)
     if took is not None:
-        return f"{cases}{steps}{often}: {fmt.roughly_minutes(took)}, as it took the last time"
+        return f"{what}: {fmt.roughly_minutes(took)}, as it took the last time"
     guess = starts.count * runner.seconds(asked, deterministic=board.deterministic)
-    return f"{cases}{steps}{often}: {fmt.roughly_minutes(guess)} of measuring, at a guess"
+    return f"{what}: {fmt.roughly_minutes(guess)} of measuring, at a guess"
 
 
 def _check_starts(board: Board, boots: int | None, rounds: int | None) -> None:
-    from teemark.base.errors import UsageMistake
-    from teemark.boards import VirtualConfig, instances
-
     if boots is None:
         return
     if rounds is not None:
@@ -304,16 +255,11 @@ def _check_starts(board: Board, boots: int | None, rounds: int | None) -> None:
 
 def _short(path: Path) -> str:
     """From the current directory where it lies below."""
-    absolute = path.absolute()
-    cwd = Path.cwd()
-    return str(absolute.relative_to(cwd)) if absolute.is_relative_to(cwd) else str(absolute)
+    absolute, cwd = path.absolute(), Path.cwd()
+    return str(absolute.relative_to(cwd) if absolute.is_relative_to(cwd) else absolute)
 
 
 def _summary(outcome: Outcome, subject: Subject, html: Path) -> dict[str, object]:
-    import msgspec
-
-    from teemark.studies.answers import answers
-
     run = subject.run
     return {
         "run": str(outcome.file),
@@ -329,15 +275,14 @@ def _summary(outcome: Outcome, subject: Subject, html: Path) -> dict[str, object
         "measured": len(run.measured),
         "skipped": len(run.skips),
         "tee_refused": sorted({skip.reason for skip in run.tee_refused}),
-        "not_measured": [{"case": one.case, "reason": one.why} for one in run.unmeasured],
-        "failed": [{"case": fail.case, "reason": fail.reason} for fail in run.fails],
+        "not_measured": run.unmeasured,
+        "failed": [picked(fail, "case", "reason") for fail in run.fails],
         "cases": [
             {
                 "case": stats.key,
                 "bytes": stats.bytes,
                 "median": stats.time.median,
-                "low": stats.time.interval.low if stats.time.interval else None,
-                "high": stats.time.interval.high if stats.time.interval else None,
+                **low_high(stats.time.interval),
                 "unit": run.unit if stats.estimate.counted else "ns",
                 "samples": stats.time.count,
                 "bytes_per_second": stats.throughput,
@@ -345,19 +290,11 @@ def _summary(outcome: Outcome, subject: Subject, html: Path) -> dict[str, object
             for stats in subject.models.stats
         ],
         "lines": [
-            {
-                "workload": cost.workload,
-                "algorithm": cost.algorithm,
-                "backend": cost.backend,
-                "call": cost.call.value,
-                "byte": cost.slope.value,
-                "least_byte": cost.least_byte,
-                "unit": run.unit,
-                "misfit": cost.fit.misfit,
-                "fits": cost.fit.fits,
-            }
+            picked(cost, "workload", "algorithm", "backend", "least_byte")
+            | picked(cost.fit, "misfit", "fits")
+            | {"call": cost.call.value, "byte": cost.slope.value, "unit": run.unit}
             for cost in subject.models.costs
         ],
-        "answers": [msgspec.to_builtins(answer) for answer in answers(subject)],
+        "answers": answers(subject),
         "findings": subject.findings,
     }

@@ -4,20 +4,19 @@
 from __future__ import annotations
 
 import contextlib
-from typing import TYPE_CHECKING
 
 import click
 
-from teemark.cli import complete
-
-if TYPE_CHECKING:
-    from teemark.boards import Board
+from teemark.base.console import say, working
+from teemark.base.errors import NoTee, TaRefused
+from teemark.boards import Board, ensure_installed, install, open_board, tas
+from teemark.cli.options import board_argument, json_option, picked, put_json
 
 
 @click.command("setup")
-@click.argument("board", shell_complete=complete.boards)
+@board_argument
 @click.option("--remove", is_flag=True, help="Take away again all that was put there.")
-@click.option("--json", "as_json", is_flag=True, help="What was installed or removed, as JSON.")
+@json_option("What was installed or removed, as JSON.")
 def command(board: str, remove: bool, as_json: bool) -> int:
     """Install teebench, teehash and the Trusted Applications on a board, unless it has the same.
 
@@ -25,15 +24,11 @@ def command(board: str, remove: bool, as_json: bool) -> int:
 
     Exit status: 0 fine; 1 if the board's TEE can't be used; 2 for a mistake on the command line.
     """
-    from teemark.base.console import json_text, say, working
-    from teemark.base.errors import NoTee, TaRefused
-    from teemark.boards import ensure_installed, open_board, tas
-
     target = open_board(board)
     if remove:
         return _remove(target, as_json)
     problem: NoTee | TaRefused | None = None
-    answers: dict[tas.Ta, tas.Answer] = {}
+    opened: dict[tas.Ta, tas.Answer] = {}
     with contextlib.ExitStack() as stack:
         with working(f"reaching {target.name} …"):
             stack.enter_context(target)
@@ -42,34 +37,29 @@ def command(board: str, remove: bool, as_json: bool) -> int:
         try:
             target.require_tee()
             with working("opening a session with each TA …"):
-                answers = tas.open_each(target)
-            problem = tas.refused(target, answers)
+                opened = tas.open_each(target)
+            problem = tas.refused(target, opened)
         except NoTee as error:
             problem = error
     if as_json:
-        state = {"message": problem.message, "hint": problem.hint} if problem else None
-        document = {
-            "installed": [item.target for item in installed],
-            "tee": state is None,
-            "tas": [
-                {
-                    "uuid": ta.uuid,
-                    "name": ta.name,
-                    "opened": answer.opened,
-                    "reason": answer.reason,
-                }
-                for ta, answer in answers.items()
-            ],
-            "problem": state,
-        }
-        click.echo(json_text(document), nl=False)
+        put_json(
+            {
+                "installed": [item.target for item in installed],
+                "tee": problem is None,
+                "tas": [
+                    picked(ta, "uuid", "name") | picked(answer, "opened", "reason")
+                    for ta, answer in opened.items()
+                ],
+                "problem": picked(problem, "message", "hint") if problem else None,
+            }
+        )
         return 1 if problem else 0
     for item in installed:
         say(f"installed {item.target}")
     if not installed:
         say(f"{target.name}: everything was in place")
-    for ta, answer in answers.items():
-        came = "a session was opened" if answer.opened else f"{answer.reason}"
+    for ta, answer in opened.items():
+        came = "a session was opened" if answer.opened else answer.reason
         say(f"TA {ta.uuid} ({ta.name}): {came}")
     if problem:
         raise problem
@@ -77,13 +67,10 @@ def command(board: str, remove: bool, as_json: bool) -> int:
 
 
 def _remove(target: Board, as_json: bool) -> int:
-    from teemark.base.console import json_text, say, working
-    from teemark.boards import install
-
     with working(f"removing what is ours from {target.name} …"), target:
         removed = install.remove(target)
     if as_json:
-        click.echo(json_text({"removed": removed}), nl=False)
+        put_json({"removed": removed})
         return 0
     for item in removed:
         say(f"removed {item}")

@@ -3,34 +3,46 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
+from msgspec.structs import replace
 
+from teemark.base import fmt
+from teemark.base.console import say, terminal
+from teemark.base.errors import DataError, TeemarkError, UsageMistake
+from teemark.boards import BoardFile, config
 from teemark.cli.options import (
     WithProgram,
     exact_board_option,
+    load,
     optee_option,
     out_option,
     patch_option,
     program_options,
+    several,
+    ta_option,
 )
-from teemark.cli.ta_option import ta_option
+from teemark.exact import program as programs
+from teemark.exact import record
+from teemark.measure.watching import Program
+from teemark.model.compare import other_machines
+from teemark.page.terminal import show
+from teemark.report import program_page, run_page
+from teemark.run import reader
+from teemark.run.writer import directory_for, point_latest
+from teemark.trace import folded, speedscope, store, table
+from teemark.trace.difference import other_cases
+from teemark.trace.profile import Trace
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from teemark.trace.profile import Trace
-
-FORMATS = ("folded", "speedscope", "json")
+_RENDER = {"folded": folded.render, "speedscope": speedscope.render, "json": store.render}
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """What the command line says of a recording."""
+class _Asked:
+    """What the command line says of a recording, and of what is shown of it."""
 
     cases: tuple[str, ...]
     plan: str | None
@@ -45,15 +57,13 @@ class Asked:
     push: tuple[Path, ...]
     names: tuple[Path, ...]
     every: int
-
-
-@dataclass(frozen=True, slots=True)
-class Show:
-    """And of what is shown of it."""
-
     output: str | None
     function: str | None
     top: int
+
+    def board_file(self) -> BoardFile:
+        file = config.find(self.board)
+        return record.with_optee(file, self.optee, self.options, self.tfa, self.patches)
 
 
 @click.command("trace", cls=WithProgram)
@@ -68,12 +78,11 @@ class Show:
 @out_option("runs/TIME-BOARD-trace")
 @optee_option
 @patch_option
-@click.option(
+@several(
     "--optee-option",
     "options",
     metavar="NAME=VALUE",
-    multiple=True,
-    help="An option of OP-TEE's build from source: CFG_CRYPTO_WITH_CE=y. May be repeated.",
+    help="An option of OP-TEE's build from source: CFG_CRYPTO_WITH_CE=y.",
 )
 @click.option("--tfa", metavar="FOLDER", help="A build of TF-A: …/build/qemu/release.")
 @click.option(
@@ -101,7 +110,9 @@ class Show:
     help="Record nothing: show the trace of RUN again, or of its CASEs.",
 )
 @click.option("--against", metavar="RUN", type=Path, help="Compare with that run's trace.")
-@click.option("--format", "output", type=click.Choice(FORMATS), help="Print it for another tool.")
+@click.option(
+    "--format", "output", type=click.Choice(list(_RENDER)), help="Print it for another tool."
+)
 @click.option(
     "--function",
     metavar="NAME",
@@ -129,12 +140,7 @@ def command(source: Path | None, against: Path | None, xtest: str | None, **word
     Exit status: 0 fine; 1 if a case failed or can't be traced; 2 for a mistake on the
     command line.
     """
-    from teemark.base.errors import UsageMistake
-    from teemark.trace import store
-
-    how = {name: words.pop(name) for name in ("output", "function", "top")}
-    show = Show(**how)  # type: ignore[arg-type]
-    asked = Asked(**words)  # type: ignore[arg-type]
+    asked = _Asked(**words)  # type: ignore[arg-type]
     program = click.get_current_context().meta["program"]
     if xtest is not None:
         program = ("xtest", *xtest.split())
@@ -143,7 +149,7 @@ def command(source: Path | None, against: Path | None, xtest: str | None, **word
             raise UsageMistake(
                 "a program is traced by itself: not with a CASE, --plan, --ta, --read or --against"
             )
-        return _program(asked, program, show)
+        return _program(asked, program)
     other = store.read(against) if against is not None else None
     if source is not None:
         if asked.plan is not None:
@@ -153,12 +159,10 @@ def command(source: Path | None, against: Path | None, xtest: str | None, **word
         _report(folder, other)
     else:
         trace, folder, status = _record(asked, other)
-    if show.output is not None:
-        click.echo(_render(trace, show.output), nl=False)
+    if asked.output is not None:
+        click.echo(_RENDER[asked.output](trace), nl=False)
         return status
-    from teemark.trace import table
-
-    table.show(trace, top=show.top, against=other, function=show.function)
+    table.show(trace, top=asked.top, against=other, function=asked.function)
     if other is not None and against is not None:
         _say_what_else_differs(against, other, folder, trace)
     click.echo(f"report: {folder / 'report.html'}")
@@ -168,11 +172,6 @@ def command(source: Path | None, against: Path | None, xtest: str | None, **word
 def _say_what_else_differs(against: Path, other: Trace, folder: Path, trace: Trace) -> None:
     """On stdout, below the tables: other cases, builds, flags or settings, so that nobody takes
     their effect for that of the code."""
-    from teemark.base.errors import TeemarkError
-    from teemark.model.compare import other_machines
-    from teemark.run import reader
-    from teemark.trace.difference import other_cases
-
     for sentence in other_cases(other, trace):
         click.echo(sentence)
     try:
@@ -183,26 +182,9 @@ def _say_what_else_differs(against: Path, other: Trace, folder: Path, trace: Tra
         click.echo(f"Not only the code may differ: {'; '.join(machines)}.")
 
 
-def _program(asked: Asked, argv: tuple[str, ...], how: Show) -> int:
-    from teemark.base import fmt, paths
-    from teemark.base.console import terminal
-    from teemark.boards import config
-    from teemark.exact import program as programs
-    from teemark.exact import record
-    from teemark.measure import runner
-    from teemark.measure.watching import Program
-    from teemark.page.terminal import show
-    from teemark.report import program_page
-    from teemark.run.writer import check_free, new_directory, point_latest
-    from teemark.trace import table
-
-    file = record.with_optee(
-        config.find(asked.board), asked.optee, asked.options, asked.tfa, asked.patches
-    )
-    if asked.out is not None:
-        check_free(asked.out)
-    default = runner.default_directory(paths.runs(), file.name, "program", datetime.now(UTC))
-    directory = asked.out or new_directory(default)
+def _program(asked: _Asked, argv: tuple[str, ...]) -> int:
+    file = asked.board_file()
+    directory = directory_for(asked.out, file.name, "program")
     program = Program(argv, tuple(path.absolute() for path in asked.push))
     traced = programs.record(file, program, directory, asked.names, asked.every)
     if asked.out is None:
@@ -212,14 +194,14 @@ def _program(asked: Asked, argv: tuple[str, ...], how: Show) -> int:
     made = program_page.sections(traced.ran, traced.names, exact=True, title=title)
     made += program_page.traced(traced.trace, tuple(programs.subtests(traced.ran)))
     page = program_page.write(made, title, traced.trace.optee, directory)
-    if how.output is not None:
-        click.echo(_render(traced.trace, how.output), nl=False)
+    if asked.output is not None:
+        click.echo(_RENDER[asked.output](traced.trace), nl=False)
     else:
         console = terminal(120)
         for section in made:
             if section.key in ("answer", "calls", "advice", "subtests"):
                 show(console, section.blocks)
-        table.show(traced.trace, top=how.top, function=how.function)
+        table.show(traced.trace, top=asked.top, function=asked.function)
         click.echo(f"report: {page}")
     status = traced.ran.status
     if status:
@@ -229,10 +211,6 @@ def _program(asked: Asked, argv: tuple[str, ...], how: Show) -> int:
 
 def _only(trace: Trace, keys: Sequence[str]) -> Trace:
     """These cases of a trace, or all; a step of teehash stands for its parts."""
-    from msgspec.structs import replace
-
-    from teemark.base.errors import UsageMistake
-
     for key in keys:
         if not any(f"{case.case}/".startswith(f"{key}/") for case in trace.cases):
             raise UsageMistake(
@@ -244,63 +222,35 @@ def _only(trace: Trace, keys: Sequence[str]) -> Trace:
     return replace(trace, cases=cases)
 
 
-def _render(trace: Trace, output: str) -> str:
-    from teemark.trace import folded, speedscope, store
-
-    if output == "folded":
-        return folded.render(trace)
-    return speedscope.render(trace) if output == "speedscope" else store.render(trace)
-
-
 def _report(directory: Path, against: Trace | None) -> None:
     """Where the run's own file is beside the trace."""
-    from teemark.report import run_page
-    from teemark.run import reader
-    from teemark.trace import store
-
     if (directory / reader.RUN_FILE).is_file():
         made = run_page.make([reader.read(directory)], [store.find(directory)], against)
         run_page.write(made, directory)
 
 
-def _record(asked: Asked, against: Trace | None) -> tuple[Trace, Path, int]:
-    from teemark.base import paths
-    from teemark.base.console import say
-    from teemark.base.errors import DataError, UsageMistake
-    from teemark.boards import config
-    from teemark.cli import ta_option
-    from teemark.exact import record
-    from teemark.measure import runner
-    from teemark.run.writer import check_free, new_directory, point_latest
-
+def _record(asked: _Asked, against: Trace | None) -> tuple[Trace, Path, int]:
     keys = list(asked.cases)
     own = None
     if asked.plan is not None or asked.ta_path is not None:
-        own = record.Own(*ta_option.load(asked.ta_path, asked.plan))
+        own = record.Own(*load(asked.ta_path, asked.plan))
         if not keys or (asked.plan is not None and own.plan.ta is None):
             keys += record.keys_of(own.plan)
     if not keys:
         raise UsageMistake(
             "no case to trace", hint="name one, such as invoke/none/tee/none, or a --plan"
         )
-    file = record.with_optee(
-        config.find(asked.board), asked.optee, asked.options, asked.tfa, asked.patches
-    )
-    if asked.out is not None:
-        check_free(asked.out)
-    default = runner.default_directory(paths.runs(), file.name, "trace", datetime.now(UTC))
-    directory = asked.out or new_directory(default)
+    file = asked.board_file()
+    directory = directory_for(asked.out, file.name, "trace")
     traced = record.record(file, keys, directory, asked.samples, own)
     if asked.out is None:
         point_latest(directory)
     _report(directory, against)
     if traced.error is not None:
         raise traced.error
-    for skip in traced.run.skips:
-        say(f"teemark: {skip.case} can't run here: {skip.reason}")
-    for fail in traced.run.fails:
-        say(f"teemark: {fail.case} failed: {fail.reason}")
+    for kind, troubles in (("can't run here", traced.run.skips), ("failed", traced.run.fails)):
+        for one in troubles:
+            say(f"teemark: {one.case} {kind}: {one.reason}")
     if traced.trace is None:
         raise DataError(f"{directory}: the run is incomplete: {traced.run.incomplete}")
-    whole = not traced.run.fails and not traced.run.skips
-    return traced.trace, directory, 0 if whole else 1
+    return traced.trace, directory, 1 if traced.run.fails or traced.run.skips else 0

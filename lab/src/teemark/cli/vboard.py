@@ -3,7 +3,14 @@
 
 from __future__ import annotations
 
+import shutil
+
 import click
+
+from teemark.base import paths
+from teemark.base.console import say
+from teemark.base.errors import MissingOutput
+from teemark.boards import build
 
 
 @click.group("vboard")
@@ -21,13 +28,6 @@ def install(packages: bool) -> None:
     In a checkout it goes to build/, elsewhere to the user's cache folder. Nothing else on this
     machine is changed, but for missing packages with --packages.
     """
-    import shutil
-
-    from teemark.base import paths
-    from teemark.base.console import say
-    from teemark.base.errors import MissingOutput
-    from teemark.boards import build
-
     if shutil.which("apt-get") is None:
         raise MissingOutput(
             "the virtual board is made of Debian's packages, and there is no apt-get here",

@@ -3,25 +3,24 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from pathlib import Path
 
 import click
 
-from teemark.cli import complete
-from teemark.cli.common import reached
-from teemark.cli.options import WithProgram, out_option, program_options
+from teemark.base.console import terminal, working
+from teemark.base.errors import UsageMistake
+from teemark.base.files import write_whole
+from teemark.cli.options import WithProgram, board_option, out_option, program_options
+from teemark.cli.reach import reached
+from teemark.measure import watching
+from teemark.page.terminal import show
+from teemark.report import program_page
+from teemark.run.writer import check_free, directory_for, point_latest
+from teemark.trace import names as known
 
 
 @click.command("watch", cls=WithProgram)
-@click.option(
-    "--board",
-    metavar="NAME",
-    default="qemu-v8",
-    show_default=True,
-    shell_complete=complete.boards,
-    help="Where the program is.",
-)
+@board_option("qemu-v8", "Where the program is.")
 @program_options
 @out_option("runs/TIME-BOARD-watch")
 @click.argument("cases", nargs=-1, metavar="-- PROGRAM [ARG]...")
@@ -44,16 +43,6 @@ def command(
     Exit status: 0 fine; 1 if the program failed or can't be watched; 2 for a mistake on the command
     line.
     """
-    from teemark.base import paths
-    from teemark.base.console import terminal, working
-    from teemark.base.errors import UsageMistake
-    from teemark.base.files import write_whole
-    from teemark.measure import runner, watching
-    from teemark.page.terminal import show
-    from teemark.report import program_page
-    from teemark.run.writer import check_free, new_directory, point_latest
-    from teemark.trace import names as known
-
     argv = click.get_current_context().meta["program"]
     if not argv or cases:
         raise UsageMistake("there is no program", hint="teemark watch -- PROGRAM [ARG]…")
@@ -62,8 +51,7 @@ def command(
     with reached(board) as target:
         headers = sorted((target.kit.folder / "include").glob("*.h"))
         listed = known.read([*headers, *names])
-        default = runner.default_directory(paths.runs(), target.name, "watch", datetime.now(UTC))
-        directory = out or new_directory(default)
+        directory = directory_for(out, target.name, "watch")
         program = watching.Program(argv, tuple(path.absolute() for path in push))
         with working(f"running {argv[0]} on {target.name} …"):
             ran = watching.run(target, program, directory)

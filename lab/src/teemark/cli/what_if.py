@@ -4,19 +4,32 @@
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
+from rich import box
+from rich.table import Table
+from rich.text import Text
 
-from teemark.cli.options import exact_board_option, optee_option, out_option, patch_option
-from teemark.cli.ta_option import ta_option
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from teemark.exact.whatif import Cell, Variant
+from teemark.base import fmt
+from teemark.base.console import paragraph, say, terminal
+from teemark.base.errors import DataError, TeemarkError, UsageMistake
+from teemark.boards import config
+from teemark.boards.config import VirtualConfig
+from teemark.cli.options import (
+    exact_board_option,
+    load,
+    optee_option,
+    out_option,
+    patch_option,
+    several,
+    ta_option,
+)
+from teemark.exact import record, whatif
+from teemark.exact.whatif import Cell, Variant
+from teemark.report import run_page
+from teemark.run.writer import directory_for
 
 FUNCTIONS = 4
 """Shown for a variant and case."""
@@ -24,13 +37,7 @@ FUNCTIONS = 4
 
 @click.command("what-if")
 @click.argument("cases", nargs=-1, required=True, metavar="CASE...")
-@click.option(
-    "--option",
-    "options",
-    metavar="NAME=VALUE",
-    multiple=True,
-    help="An option of OP-TEE's build. May be repeated.",
-)
+@several("--option", "options", metavar="NAME=VALUE", help="An option of OP-TEE's build.")
 @click.option("--each", is_flag=True, help="Try each change alone only.")
 @click.option("--together", is_flag=True, help="Try all changes together only.")
 @optee_option
@@ -58,16 +65,6 @@ def command(
     Exit status: 0 fine; 1 if a variant can't be built or a case failed; 2 for a mistake on the
     command line.
     """
-    from teemark.base import paths
-    from teemark.base.console import say
-    from teemark.base.errors import DataError, TeemarkError, UsageMistake
-    from teemark.boards import config
-    from teemark.boards.config import VirtualConfig
-    from teemark.cli import ta_option
-    from teemark.exact import record, whatif
-    from teemark.measure import runner
-    from teemark.report import run_page
-
     if modes["each"] and modes["together"]:
         raise UsageMistake("--each and --together exclude each other", hint="leave both out")
     # A patch goes by its file's name; no option looks like one.
@@ -90,13 +87,11 @@ def command(
         )
         for added in variants
     ]
-    own = record.Own(*ta_option.load(ta_path, None)) if ta_path is not None else None
+    own = record.Own(*load(ta_path, None)) if ta_path is not None else None
     known = own.plan if own is not None else None
-    record.plan_of(
-        cases, record.SAMPLES, known=known
-    )  # a wrong case is said before anything is built
-    default = runner.default_directory(paths.runs(), file.name, "what-if", datetime.now(UTC))
-    folder = out or default
+    # A wrong case is said before anything is built.
+    record.plan_of(cases, record.SAMPLES, known=known)
+    folder = directory_for(out, file.name, "what-if")
     if folder.exists() and any(folder.iterdir()):
         raise UsageMistake(f"{folder} isn't empty", hint="name another folder with --out")
     made: list[Variant] = []
@@ -124,14 +119,6 @@ def command(
 
 
 def _show(variants: Sequence[Variant], cases: Sequence[str]) -> None:
-    from rich import box
-    from rich.table import Table
-    from rich.text import Text
-
-    from teemark.base import fmt
-    from teemark.base.console import paragraph, terminal
-    from teemark.exact import whatif
-
     console = terminal(140)
     baseline, *others = variants
     paragraph(console, f"{baseline.trace.optee}, instructions of a call")
@@ -165,6 +152,4 @@ def _show(variants: Sequence[Variant], cases: Sequence[str]) -> None:
 
 
 def _cell(cell: Cell, baseline: bool) -> str:
-    from teemark.base import fmt
-
     return fmt.count(cell.instructions) + ("" if baseline else f"\n{fmt.signed(cell.share, 3)}")

@@ -56,7 +56,7 @@ def render(run: RunData) -> str:
             "run_name": case.case,
             "run_type": "iteration",
             "error_occurred": True,
-            "error_message": case.why,
+            "error_message": case.reason,
         }
         for case in run.unmeasured
     ]

@@ -97,5 +97,5 @@ def rows(run: RunData) -> Iterator[dict[str, Any]]:
             "algorithm": work.algorithm,
             "backend": work.backend,
             "parameters": work.parameters,
-            "not_measured": one.why,
+            "not_measured": one.reason,
         }

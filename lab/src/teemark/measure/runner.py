@@ -95,11 +95,6 @@ class Outcome:
     error: TeemarkError | None = None  # why it is incomplete
 
 
-def default_directory(runs: Path, board: str, name: str, now: datetime) -> Path:
-    """runs/<UTC timestamp>-<board>-<plan>"""
-    return runs / f"{now.astimezone(UTC):%Y%m%dT%H%M%SZ}-{board}-{name}"
-
-
 def header(
     board: Board, asked: Plan, starts: int, now: datetime, origin: Origin | None = None
 ) -> Run:

@@ -111,7 +111,7 @@ class Missing:
 @dataclass(frozen=True, slots=True)
 class Unmeasured:
     case: str
-    why: str
+    reason: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +184,7 @@ class RunData:
         found |= {fail.case: fail.reason for fail in self.fails}
         lost = [case.case for case in self.missing if case.samples == 0]
         found |= dict.fromkeys(lost, f"the run is incomplete: {self.incomplete}")
-        return tuple(Unmeasured(case, why) for case, why in found.items())
+        return tuple(Unmeasured(*row) for row in found.items())
 
     @property
     def tee_refused(self) -> tuple[Skip, ...]:

@@ -8,12 +8,14 @@ import errno
 import itertools
 import os
 import time
+from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 import msgspec
 
+from teemark.base import paths
 from teemark.base.errors import DataError, UsageMistake
 from teemark.run.reader import PARTIAL_FILE, RUN_FILE
 from teemark.run.records import Record
@@ -142,6 +144,20 @@ def check_free(directory: Path) -> None:
     for name in (RUN_FILE, PARTIAL_FILE):
         if (directory / name).exists():
             raise _taken(directory / name)
+
+
+def default_directory(runs: Path, board: str, name: str, now: datetime) -> Path:
+    """runs/<UTC timestamp>-<board>-<plan>"""
+    return runs / f"{now.astimezone(UTC):%Y%m%dT%H%M%SZ}-{board}-{name}"
+
+
+def directory_for(out: Path | None, board: str, name: str) -> Path:
+    """Returns `out`, which must have no run, or else a new folder in runs/."""
+    if out is not None:
+        check_free(out)
+        return out
+    wanted = default_directory(paths.runs(), board, name, datetime.now(UTC))
+    return new_directory(wanted)
 
 
 def new_directory(wanted: Path) -> Path:

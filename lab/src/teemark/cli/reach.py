@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What is done on a board by hand: up, down, exec, shell, push, pull."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+
+from teemark.base.console import say, working
+from teemark.base.errors import UsageMistake
+from teemark.boards import (
+    Board,
+    BoardFile,
+    VirtualBoard,
+    VirtualConfig,
+    config,
+    ensure_installed,
+    instances,
+    open_board,
+)
+from teemark.boards.command_lines import EXISTS_FOLDER
+from teemark.boards.virtual import take_down
+from teemark.cli.options import PATH, board_argument
+
+
+@contextlib.contextmanager
+def reached(name: str) -> Iterator[Board]:
+    """The board; on a virtual one is what we install."""
+    target = open_board(name)
+    with contextlib.ExitStack() as stack:
+        with working(f"reaching {target.name} …"):
+            stack.enter_context(target)
+            if isinstance(target.config, VirtualConfig):
+                ensure_installed(target)
+        yield target
+
+
+def _virtual(board: str, why_not: str, hint: str | None = None) -> BoardFile:
+    file = config.find(board)
+    if not isinstance(file.config, VirtualConfig):
+        raise UsageMistake(f"{file.name} is no virtual board: {why_not}", hint=hint)
+    return file
+
+
+@click.command("up")
+@board_argument
+def up(board: str) -> None:
+    """Boot a virtual board and keep it up until `teemark down`.
+
+    Every command that names the board then uses it, without a boot.
+    """
+    hint = f"try: teemark exec {board} -- true"
+    file = _virtual(board, "it is up when it is switched on", hint)
+    with instances.lock(file.name):
+        target = VirtualBoard(file, keep=True)
+        with working(f"booting {file.name} …") as tell, target:
+            ensure_installed(target, tell=tell)
+    where = f"127.0.0.1:{target.endpoint.port}"
+    if target.boot_seconds is None:
+        say(f"{file.name} was up already, at {where}")
+    else:
+        say(f"{file.name} is up at {where} after {target.boot_seconds:.1f} s")
+    say(f"consoles: {' and '.join(map(str, target.consoles()))}")
+
+
+@click.command("down")
+@board_argument
+def down(board: str) -> None:
+    """Stop a virtual board that `teemark up` keeps up; its data disk is gone then.
+
+    It is no error if the board isn't up.
+    """
+    name = _virtual(board, "teemark can't switch it off").name
+    say(f"{name} is down" if take_down(name) else f"{name} wasn't up")
+
+
+@contextlib.contextmanager
+def _own_blocking_mode() -> Iterator[None]:
+    """ssh makes the streams it is given non-blocking; they may be shared with others."""
+    before: dict[int, bool] = {}
+    for fd in (0, 1, 2):
+        with contextlib.suppress(OSError):
+            before[fd] = os.get_blocking(fd)
+    try:
+        yield
+    finally:
+        for fd, blocking in before.items():
+            with contextlib.suppress(OSError):
+                os.set_blocking(fd, blocking)
+
+
+@click.command("exec", context_settings={"allow_interspersed_args": False})
+@board_argument
+@click.argument("cmd", nargs=-1, required=True, type=click.UNPROCESSED)
+def execute(board: str, cmd: tuple[str, ...]) -> int:
+    """Run a command on a board: teemark exec BOARD -- CMD…
+
+    Stdin, stdout and stderr pass through. The exit status is the command's, or 128+n if signal n
+    killed it. Ctrl-C reaches the command, which has some seconds to end; pressed again, or after
+    that, it is killed, and teemark ends whether the board answers or not.
+
+    CMD is a program and its arguments, not a shell line; for that: teemark exec BOARD -- sh -c
+    'LINE'.
+
+    A virtual board that isn't up is booted, and ended afterwards. On a virtual board teebench,
+    teehash and the Trusted Applications are installed first; on others, `teemark setup` does it.
+    """
+    argv = cmd[1:] if cmd[0] == "--" else cmd
+    if not argv:
+        raise click.UsageError("there is no command after --")
+    with reached(board) as target, _own_blocking_mode():
+        return target.exec(argv, stdin=None)
+
+
+@click.command("shell")
+@board_argument
+def shell(board: str) -> int:
+    """Open a shell on a board, with teebench and teehash in its PATH.
+
+    A virtual board that isn't up is booted, and ended with the shell.
+    """
+    if not sys.stdin.isatty():
+        raise UsageMistake(
+            "a shell needs a terminal",
+            hint=f"to feed commands from a file: teemark exec {board} -- sh <FILE",
+        )
+    with reached(board) as target:
+        return target.exec(["sh", "-c", 'exec "${SHELL:-/bin/sh}" -i'], stdin=None, terminal=True)
+
+
+@click.command("push")
+@board_argument
+@click.argument("local", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
+@click.argument("remote")
+def push(board: str, local: tuple[Path, ...], remote: str) -> None:
+    """Copy files or folders to a board: teemark push BOARD LOCAL… REMOTE
+
+    REMOTE is a file's new name, or a folder that is there; ~/ is the home directory on the
+    board. Each file is written beside its place, checked by digest, then renamed.
+
+    What is pushed to a virtual board lasts while it is up: see `teemark up`.
+    """
+    target = open_board(board)
+    with working(f"copying to {target.name} …"), target:
+        folder = len(local) > 1 or remote.endswith("/")
+        if folder and target.script(EXISTS_FOLDER, remote, check=False).status != 0:
+            raise UsageMistake(
+                f"{target.name}: {remote} is no folder",
+                hint=f"make it first: teemark exec {board} -- mkdir -p {remote}",
+            )
+        for path in local:
+            target.push(path, remote)
+
+
+@click.command("pull")
+@board_argument
+@click.argument("remote")
+@click.argument("local", default=".", type=PATH)
+def pull(board: str, remote: str, local: Path) -> None:
+    """Copy a file or folder from a board: teemark pull BOARD REMOTE [LOCAL]
+
+    LOCAL is its new name, or a folder that is there (default: the current one). Of a folder
+    come files, folders, and links that stay in it; what is left out is named.
+    """
+    target = open_board(board)
+    with working(f"copying from {target.name} …"), target:
+        left_out = target.pull(remote, local)
+    for item in left_out:
+        say(f"left out {item}")

@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Runs that a command is given, and figures in JSON."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from teemark.base.console import say
+from teemark.base.interval import Interval
+from teemark.findings.notices import notices
+from teemark.run import reader
+from teemark.run.reader import RunData
+
+
+def read(path: Path) -> RunData:
+    """The run at a path. What it lacks is said on stderr: all that is told of it must be read with
+    that in mind."""
+    run = reader.read(path)
+    warn(run)
+    return run
+
+
+def warn(run: RunData) -> None:
+    for notice in notices(run):
+        say(f"teemark: {run.file}: {notice.plain}")
+    for fail in run.fails:
+        say(f"teemark: {run.file}: failed: {fail.case}: {fail.reason}")
+
+
+def low_high(interval: Interval | None) -> dict[str, float | None]:
+    return {
+        "low": interval.low if interval is not None else None,
+        "high": interval.high if interval is not None else None,
+    }
