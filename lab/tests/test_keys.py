@@ -15,7 +15,7 @@ from teemark.findings.rules import judge
 from teemark.findings.subject import subjects
 from teemark.page.blocks import Chart, Table
 from teemark.report.sections.keys import keys as section
-from teemark.report.sections.pkcs11 import pkcs11 as by_layers
+from teemark.report.sections.keys import pkcs11 as by_layers
 
 P256 = {
     "sign/ecdsa-p256/tee/none": 200e6,

@@ -14,10 +14,15 @@ from synthetic import Synthetic, run_of
 from teemark.findings.subject import SectionFunction, Subject, subjects
 from teemark.page import markdown
 from teemark.report.sections.comparison import comparison
-from teemark.report.sections.costs import costs, inside
-from teemark.report.sections.counter import by_its_own_clock
+from teemark.report.sections.costs import costs
+from teemark.report.sections.inside import by_its_own_clock, inside
 
-SECTIONS = {one.__name__: one for one in (costs, inside, by_its_own_clock, comparison)}
+SECTIONS: dict[str, SectionFunction] = {
+    "costs": costs,
+    "inside": inside,
+    "by_its_own_clock": by_its_own_clock,
+    "comparison": comparison,
+}
 GOLDEN = Path(__file__).parent / "golden"
 
 

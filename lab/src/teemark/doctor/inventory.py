@@ -5,64 +5,77 @@ from __future__ import annotations
 
 from collections import Counter
 
+import msgspec
+
 from teemark.base import fmt
 from teemark.doctor.patient import Patient
+from teemark.run.records import HealthFacts, Machine
+
+GROUPS = ("board", "cpu", "memory", "clock", "kernel", "tee", "ta_counter", "crypto", "health")
 
 
 def inventory(p: Patient, *, everything: bool = False) -> list[tuple[str, str]]:
-    """What one wants to know first; with `everything`, all that was found."""
+    """Returns what one wants to know first; with `everything`, all that was found."""
     m = p.machine
+    cores = f"{m.cpu.online} {fmt.TIMES} " if m.cpu.online else ""
+    step = f", steps of {m.clock.resolution_ns} ns" if m.clock.resolution_ns is not None else ""
+    features = "no crypto instructions, no NEON" if m.cpu.features is not None else "not told"
     found = [
         ("board", m.board.model or p.why_not("board.model")),
-        ("CPU", _cpu(p)),
-        ("instructions", " ".join(m.cpu.features or ()) or "no crypto instructions, no NEON"),
-        ("clock", _clock(p)),
+        ("CPU", cores + _all(m.cpu.models)),
+        ("instructions", " ".join(m.cpu.features or ()) or features),
+        ("CPU clock", _cpu_clock(p)),
+        ("clock", f"{m.clock.clocksource or 'not told'}{step}"),
         ("memory", f"{_bytes(m.memory.available_bytes)} of {_bytes(m.memory.total_bytes)} free"),
-        ("disk", f"{_bytes(m.health.disk_free_bytes)} free"),
-        ("kernel", f"{m.kernel.release} {m.kernel.machine}, {m.kernel.os or 'system not told'}"),
+        ("kernel", " ".join(filter(None, (m.kernel.release, m.kernel.machine))) or "not told"),
+        ("system", m.kernel.os or p.why_not("kernel.os")),
         ("TEE", _tee(p)),
-        ("TAs", _tas(p)),
+        ("clock in TAs", m.ta_counter.name or p.why_not("ta_counter.name")),
         ("kernel crypto", _afalg(p)),
         ("OpenSSL", _openssl(p)),
-        ("random", f"hwrng {m.crypto.hwrng or 'none'}; available {m.health.rng_available}"),
-        ("tracing", f"tracer {m.health.tracer}" if m.health.tracer else "not to be seen"),
+        ("random", f"hwrng {m.crypto.hwrng or 'none'}"),
     ]
-    if not everything:
-        return found
-    found += [
-        (f"driver {number}", line) for number, line in enumerate(m.crypto.kernel_drivers or (), 1)
-    ]
-    found += [("option", line) for line in m.kernel.options or (p.why_not("kernel.options"),)]
-    found += [("device", line) for line in m.health.devices or ()]
-    found += [("module", line) for line in m.health.modules or ()]
-    found += [("AF_ALG", line) for line in m.health.afalg_steps or ()]
-    found += [
-        ("netlink", f"{step}: {f'{code} {words}' if code else 'ok'}")
-        for step, code, words in p.steps()
-        if step == "netlink socket"
-    ]
-    found += [("openssl", line) for line in p.openssl]
-    found += [("vulnerability", line) for line in m.cpu.vulnerabilities or ()]
-    found += [
-        (f"TA {ta.name}", f"{ta.uuid}: {'opened' if ta.opened else ta.reason}") for ta in p.tas
-    ]
+    if m.health != HealthFacts():  # only `teebench --machine` tells these
+        found += [
+            ("disk", f"{_bytes(m.health.disk_free_bytes)} free"),
+            ("TAs", _tas(p)),
+            ("random sources", m.health.rng_available or "not told"),
+            ("tracing", f"tracer {m.health.tracer}" if m.health.tracer else "not to be seen"),
+        ]
+    if everything:
+        found += [(name, value or why) for name, value, why in facts(m)]
+        found += [("openssl", line) for line in p.openssl]
+        told = {ta.name: "opened" if ta.opened else str(ta.reason) for ta in p.tas}
+        found += [(f"TA {ta.name}", f"{ta.uuid}: {told[ta.name]}") for ta in p.tas]
     return found
+
+
+def facts(m: Machine) -> list[tuple[str, str, str]]:
+    """Returns the name of each fact, its value, and why there is none."""
+    found = []
+    groups = GROUPS if m.health != HealthFacts() else GROUPS[:-1]
+    for group in groups:
+        for name, value in msgspec.structs.asdict(getattr(m, group)).items():
+            key = f"{group}.{name}"
+            text = " · ".join(map(str, value)) or "none" if isinstance(value, tuple) else str(value)
+            why = "" if value is not None else f"not known: {m.reasons.get(key, 'no reason given')}"
+            found.append((key, "" if why else text, why))
+    return found
+
+
+def _all(values: tuple[str, ...] | None) -> str:
+    return ", ".join(values or ("not told",))
 
 
 def _bytes(number: int | None) -> str:
     return fmt.roughly_size(number) if number is not None else "unknown"
 
 
-def _cpu(p: Patient) -> str:
+def _cpu_clock(p: Patient) -> str:
     cpu = p.machine.cpu
-    return f"{cpu.online} {fmt.TIMES} {', '.join(cpu.models or ('not told',))}"
-
-
-def _clock(p: Patient) -> str:
-    cpu, clock = p.machine.cpu, p.machine.clock
-    governor = f"governor {', '.join(cpu.governor)}" if cpu.governor else "no cpufreq"
-    heat = f"; {', '.join(cpu.temperature)}" if cpu.temperature else ""
-    return f"{governor}; {clock.clocksource}, steps of {clock.resolution_ns} ns{heat}"
+    mhz = [f"{int(khz) / 1000:g} MHz" if khz.isdigit() else khz for khz in cpu.khz_now or ()]
+    governor = f"governor {_all(cpu.governor)}" if cpu.governor else p.why_not("cpu.governor")
+    return "; ".join((*([", ".join(mhz)] if mhz else ()), governor, *(cpu.temperature or ())))
 
 
 def _tee(p: Patient) -> str:
@@ -70,13 +83,11 @@ def _tee(p: Patient) -> str:
     if tee.device is None:
         return f"none: {p.why_not('tee.device')}"
     words = [f"{tee.implementation} {tee.revision or ''}".strip(), tee.device]
-    permissions = p.device(tee.device)
-    if permissions:
-        words.append(" ".join(permissions))
+    words += [" ".join(p.device(tee.device) or ())]
     dynamic = "registered memory" in (tee.capabilities or ())
-    words.append(f"{'dynamic' if dynamic else 'static'} shared memory")
-    words.append(f"tee-supplicant {tee.supplicant}")
-    return ", ".join(words)
+    words += [f"{'dynamic' if dynamic else 'static'} shared memory"]
+    words += [f"tee-supplicant {tee.supplicant}"]
+    return ", ".join(filter(None, words))
 
 
 def _tas(p: Patient) -> str:
@@ -91,8 +102,9 @@ def _tas(p: Patient) -> str:
 
 def _afalg(p: Patient) -> str:
     bad = [f"{step} errno {code}" for step, code, _ in p.steps() if code]
+    works = "works" if p.machine.crypto.afalg else p.why_not("crypto.afalg")
     drivers = len(p.machine.crypto.kernel_drivers or ())
-    return f"{fmt.plural(drivers, 'driver')}; AF_ALG " + (", ".join(bad) if bad else "works")
+    return f"{fmt.plural(drivers, 'driver')}; AF_ALG {', '.join(bad) or works}"
 
 
 def _openssl(p: Patient) -> str:

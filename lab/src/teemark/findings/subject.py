@@ -61,9 +61,6 @@ class Subject:
         return name if workload == ONESHOT.name else f"{name}, {workload}"
 
 
-SectionFunction = Callable[[Sequence[Subject]], Section | None]
-
-
 def subjects(
     runs: Sequence[RunData], traces: Sequence[Trace | None] = (), against: Trace | None = None
 ) -> tuple[Subject, ...]:
@@ -79,28 +76,33 @@ def subjects(
     return tuple(made)
 
 
-def each(subjects: Sequence[Subject], blocks: Callable[[Subject], Sequence[Block]]) -> list[Block]:
-    """The blocks of every subject, under its name when there are several. Tables and charts of an
-    incomplete run say so."""
-    made: list[Block] = []
-    for subject in subjects:
-        its = [_marked(block, lacking(subject.run)) for block in blocks(subject)]
-        if its and len(subjects) > 1:
-            made.append(Heading(subject.label))
-        made += its
-    return made
+SectionFunction = Callable[[Sequence[Subject]], Section | None]
 
 
-def section(
-    key: str,
-    title: str,
-    intro: str,
-    subjects: Sequence[Subject],
-    blocks: Callable[[Subject], Sequence[Block]],
-) -> Section | None:
-    """An introduction and the blocks of every subject; None where no subject has any."""
-    made = each(subjects, blocks)
-    return Section(key, title, (Paragraph((intro,)), *made)) if made else None
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A section of a report. `blocks` makes those of a run; `intro` is what comes before them, made
+    of all runs or always the same; `lead` says in a line what is inside while it is closed."""
+
+    key: str
+    title: str
+    blocks: Callable[[Subject], Sequence[Block]]
+    intro: str | Callable[[Sequence[Subject]], Block] = ""
+    lead: str = ""
+
+    def __call__(self, subjects: Sequence[Subject]) -> Section | None:
+        """Returns the blocks of every subject, under its name when there are several; None where no
+        subject has any. Tables and charts of an incomplete run say so."""
+        made: list[Block] = []
+        for subject in subjects:
+            its = [_marked(block, lacking(subject.run)) for block in self.blocks(subject)]
+            if its and len(subjects) > 1:
+                made.append(Heading(subject.label))
+            made += its
+        if made and self.intro:
+            first = Paragraph((self.intro,)) if isinstance(self.intro, str) else None
+            made.insert(0, first or self.intro(subjects))  # type: ignore[operator]
+        return Section(self.key, self.title, tuple(made), self.lead) if made else None
 
 
 def _marked(block: Block, lacking: str) -> Block:

@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
+from teemark.base import fmt
 from teemark.base.finding import Finding
 
 
@@ -79,6 +80,8 @@ class Column:
     title: str
     align: Literal["left", "right"] = "right"
     unit: str = ""
+    optional: bool = field(default=False, repr=False)
+    """A table whose rows say nothing in this column is shown without it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +104,16 @@ class Table:
     note: str = ""  # beside the caption, of lesser weight
     stacked: bool = field(default=False, repr=False)
     """On a phone each row becomes a card: the first cell as its title, the others under it."""
+
+    def __post_init__(self) -> None:
+        shown = [
+            place
+            for place, column in enumerate(self.columns)
+            if not column.optional or any(row[place] not in ("", fmt.NONE) for row in self.rows)
+        ]
+        rows = tuple(tuple(row[place] for place in shown) for row in self.rows)
+        object.__setattr__(self, "columns", tuple(self.columns[place] for place in shown))
+        object.__setattr__(self, "rows", rows)
 
 
 @dataclass(frozen=True, slots=True)

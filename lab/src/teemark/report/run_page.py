@@ -41,7 +41,7 @@ def make(
     ]
     sections = [section for function in SECTIONS if (section := function(about)) is not None]
     answers = _answering(sections, about[0].run.run.plan if about and about[0].run.run else "")
-    sections = [s if s.key in answers else replace(s, lead=LEADS.get(s.key, "")) for s in sections]
+    sections = [replace(s, lead="") if s.key in answers else s for s in sections]
     sections.sort(key=lambda s: answers.index(s.key) if s.key in answers else len(answers))
     title = _title(about)
     subtitle = _subtitle(about)
@@ -52,24 +52,6 @@ def make(
         subjects=about,
     )
 
-
-LEADS = {
-    "explain": "each part of a call, with what told it",
-    "throughput": "every algorithm and size, as charts and tables",
-    "timeline": "who ran on each CPU while files were hashed",
-    "calls": "every command of the TA",
-    "offload": "CPU, its crypto instructions or an accelerator, for each algorithm and backend",
-    "costs": "whole calls at three sizes, and what a further byte adds",
-    "choices": "kind of memory, size of pieces, backend",
-    "inside": "what the TA itself takes, by repetitions",
-    "own-clock": "the TA's own clock beside the client's",
-    "first-use": "the first call of each case beside later ones",
-    "cases": "each case with its median and spread",
-    "left-out": "what can't be measured here, with the reason",
-    "machine": "the board, its software and settings",
-    "method": "how samples were taken",
-}
-"""What is in a section that is closed unless it answers what the run was made for."""
 
 _FIRST = (
     "trace",
@@ -86,10 +68,10 @@ _FIRST = (
 
 def _answering(sections: Sequence[Section], plan: str) -> list[str]:
     """Returns the keys of the sections that come first, and open: what is said in short, what shows
-    it, and why it is so. A section that LEADS doesn't know is open, too."""
+    it, why it is so, and those that have no lead."""
     there = [section.key for section in sections]
     shown = [key for key in (plan, *_FIRST) if key in there][:1]
-    return ["headline", *shown, "causes", *(key for key in there if key not in LEADS)]
+    return ["headline", *shown, "causes", *(one.key for one in sections if not one.lead)]
 
 
 def _title(about: Sequence[Subject]) -> str:

@@ -3,13 +3,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import cache
 
 from teemark.audit import audit_published
 from teemark.base.errors import ConfigError
-from teemark.findings.subject import Subject, section
-from teemark.page.blocks import Block, Bullets, Heading, Paragraph, Section
+from teemark.findings.subject import Part, Subject
+from teemark.page.blocks import Block, Bullets, Heading, Paragraph
 from teemark.reference.data import load
 from teemark.studies import declared
 from teemark.studies.declared import SEED_PLANS
@@ -27,11 +26,6 @@ _INTRO = (
 )
 
 _reference = cache(load)
-
-
-def seed_tables(subjects: Sequence[Subject]) -> Section | None:
-    """None when no run is of a seed plan."""
-    return section("published", "The published tables, measured again", _INTRO, subjects, _of)
 
 
 def _of(subject: Subject) -> list[Block]:
@@ -59,3 +53,6 @@ def _of(subject: Subject) -> list[Block]:
             Bullets(tuple(said(finding) for finding in left)),
         ]
     return made
+
+
+seed_tables = Part("published", "The published tables, measured again", _of, _INTRO)

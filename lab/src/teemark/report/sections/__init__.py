@@ -1,25 +1,19 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The sections of a report, in order. To add one: a function here or in a file beside, one line."""
+"""The sections of a report, in order. To add one: a `Part` here or in a file beside, one line."""
 
 from __future__ import annotations
 
 from teemark.findings.subject import SectionFunction
 from teemark.report.sections.breakdown import taken_apart
-from teemark.report.sections.calls import calls
-from teemark.report.sections.cases import cases
-from teemark.report.sections.causes import why
-from teemark.report.sections.choices import choices
+from teemark.report.sections.cases import calls, cases, first_use, left_out
+from teemark.report.sections.causes import choices, why
 from teemark.report.sections.comparison import comparison
-from teemark.report.sections.costs import costs, inside
-from teemark.report.sections.counter import by_its_own_clock
-from teemark.report.sections.first_use import first_use
+from teemark.report.sections.costs import costs
 from teemark.report.sections.headline import headline
-from teemark.report.sections.keys import keys
-from teemark.report.sections.left_out import left_out
-from teemark.report.sections.machine import machine
-from teemark.report.sections.method import method
+from teemark.report.sections.inside import by_its_own_clock, inside
+from teemark.report.sections.keys import keys, pkcs11
+from teemark.report.sections.machine import machine, method
 from teemark.report.sections.offload import offload
-from teemark.report.sections.pkcs11 import pkcs11
 from teemark.report.sections.throughput import throughput
 from teemark.report.sections.timeline import timeline
 from teemark.report.sections.trace import traced

@@ -1,19 +1,22 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Every case that ran: the table, folded by workload and algorithm."""
+"""Every case that ran, commands of the user's own TA, first calls, and what was left out."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from teemark.base import fmt
-from teemark.findings.subject import Subject, section
+from teemark.base.work import CALL, EMPTY_CALL, NONE, Work
+from teemark.findings.subject import Part, Subject
 from teemark.model.stats import CaseStats
 from teemark.page import figures
-from teemark.page.blocks import Block, Cell, Code, Column, Fold, Section, Table
-from teemark.report.cells import interval_columns, time_cells
+from teemark.page.blocks import Block, Cell, Code, Column, Fold, Paragraph, Quiet, Table, Text
+from teemark.report.cells import time_cells, timed
+
+# -- every case ----------------------------------------------------------------------------------
 
 
-def cases(subjects: Sequence[Subject]) -> Section | None:
+def _intro(subjects: Sequence[Subject]) -> Paragraph:
     how = (
         "Counted figures are exact; what differs within the run stands under “from” and “to”. A "
         "figure with a unit of its own is of a case that waited for something: it is a time."
@@ -22,18 +25,16 @@ def cases(subjects: Sequence[Subject]) -> Section | None:
         "one start it assumes nothing of the distribution; of several it takes their medians for a "
         "sample of all starts (Student's t), and can't know of slow starts that it never met."
     )
-    intro = f"What one call takes, in every case that was measured. {how}"
-    return section("cases", "All cases", intro, subjects, _of)
+    return Paragraph((f"What one call takes, in every case that was measured. {how}",))
 
 
-def _of(subject: Subject) -> list[Block]:
+def _all(subject: Subject) -> list[Block]:
     groups: dict[tuple[str, str], list[CaseStats]] = {}
     for stats in subject.models.stats:
         groups.setdefault((stats.workload, stats.algorithm), []).append(stats)
     blocks: list[Block] = []
     for (workload, algorithm), group in groups.items():
-        named = subject.run.title(algorithm) if algorithm != "none" else ""
-        title = f"{workload} · {named}" if named else workload
+        title = workload if algorithm == NONE else f"{workload} · {subject.run.title(algorithm)}"
         samples = sum(stats.time.count for stats in group)
         many = f"{fmt.plural(len(group), 'case')}, {fmt.plural(samples, 'sample')}"
         note = f"{group[0].work.row.title}: {many}"
@@ -42,58 +43,211 @@ def _of(subject: Subject) -> list[Block]:
 
 
 def _table(subject: Subject, group: Sequence[CaseStats]) -> Table:
-    unit = figures.unit(subject.run)
-    with_rate = any(stats.throughput is not None for stats in group)
-    ordered = sorted(group, key=lambda s: (subject.run.place(s.backend), s.bytes or 0))
+    run, unit, each = subject.run, figures.unit(subject.run), f"{subject.run.unit}/B"
     # a size tells cases of a backend apart, or all that follows the backend's name does
-    sized = any(stats.bytes is not None for stats in group) and len(
-        {(stats.backend, stats.bytes) for stats in group}
-    ) == len(group)
-    columns = [
+    sizes = {(stats.backend, stats.bytes) for stats in group if stats.bytes is not None}
+    sized = len(sizes) == len(group)
+    rows: list[tuple[Cell, ...]] = []
+    for stats in sorted(group, key=lambda one: (run.place(one.backend), one.bytes or 0)):
+        time, cpu = stats.time, stats.cpu if stats.bytes else None
+        shown = figures.instructions if time.estimate.exact else fmt.duration
+        relative = time.sd / time.mean if time.sd is not None and time.mean > 0 else None
+        ends: tuple[Cell, ...] = (shown(time.min), shown(time.max), "", "")
+        if not run.icount:
+            sd = fmt.percent(relative) if relative is not None else fmt.NONE
+            ends = ("", "", figures.cell(run, time.p95), sd)
+        rows.append(
+            (
+                (Code(stats.backend),),
+                fmt.size(stats.bytes or 0) if sized else stats.parameters,
+                *time_cells(subject, time.estimate),
+                fmt.rate(stats.throughput),
+                *(
+                    fmt.digits(part / (stats.bytes or 1)) if cpu is not None else fmt.NONE
+                    for part in ((cpu.user, cpu.system) if cpu is not None else (0, 0))
+                ),
+                *ends,
+                fmt.count(time.count),
+            )
+        )
+    columns = (
         Column("backend", "left"),
         Column("bytes") if sized else Column("parameters", "left"),
-        *interval_columns(subject, Column("median", unit=unit)),
-    ]
-    if with_rate:
-        columns.append(Column("rate", unit="MiB/s"))
-    with_cpu = any(stats.cpu is not None and stats.bytes for stats in group)
-    if with_cpu:
-        each = f"{subject.run.unit}/B"
-        columns += [Column("CPU, user", unit=each), Column("system", unit=each)]
-    columns += (
-        [Column("from", unit=unit), Column("to", unit=unit)]
-        if subject.icount
-        else [Column("p95"), Column("sd")]
+        *timed("median", unit=unit),
+        Column("rate", unit="MiB/s", optional=True),
+        Column("CPU, user", unit=each, optional=True),
+        Column("system", unit=each, optional=True),
+        Column("from", unit=unit, optional=True),
+        Column("to", unit=unit, optional=True),
+        Column("p95", optional=True),
+        Column("sd", optional=True),
+        Column("samples"),
     )
-    columns.append(Column("samples"))
-    rows = []
-    for stats in ordered:
-        time = stats.time
-        row: list[Cell] = [
-            (Code(stats.backend),),
-            fmt.size(stats.bytes) if sized and stats.bytes is not None else stats.parameters,
-            *time_cells(subject, time.estimate),
+    return Table(columns, tuple(rows))
+
+
+# -- commands of the user's own TA ---------------------------------------------------------------
+
+
+def call_tables(subject: Subject) -> list[Block]:
+    """Returns a table for each TA of the user's."""
+    run, unit = subject.run, figures.unit(subject.run)
+    empty = subject.models.case(EMPTY_CALL)
+    by_ta: dict[str, list[tuple[Cell, ...]]] = {}
+    for stats in subject.models.stats:
+        case = run.cases[stats.key].case
+        if stats.work.row is not CALL:
+            continue
+        beyond = stats.estimate - empty.estimate if empty is not None else None
+        by_ta.setdefault(case.ta or "?", []).append(
+            (
+                (Code(case.algorithm),),
+                fmt.count(case.command or 0),
+                fmt.size(stats.bytes) if stats.bytes is not None else fmt.NONE,
+                *time_cells(subject, stats.estimate),
+                *(time_cells(subject, beyond) if beyond is not None else ("", "")),
+                fmt.count(stats.time.count),
+                ", ".join(case.unchecked) or fmt.NONE,
+            )
+        )
+    median, interval, *beyond_columns = timed("median", "beyond an empty call", unit=unit)
+    columns = (
+        Column("call", "left"),
+        Column("command"),
+        Column("bytes", optional=True),
+        median,
+        interval,
+        *(Column(one.title, unit=one.unit, optional=True) for one in beyond_columns),
+        Column("samples"),
+        Column("not compared", "left"),
+    )
+    return [Table(columns, tuple(rows), caption=f"TA {ta}") for ta, rows in by_ta.items()]
+
+
+# -- the first time ------------------------------------------------------------------------------
+
+FIRST = {
+    "context": "first contact with the TEE (context)",
+    "session": "opening a session; the first of all loads the TA",
+    "invoke": "first empty call",
+    "call": "first call",
+}
+ALIKE = 0.05
+"""Share by which a first call may differ from the next ones and still be the same."""
+
+
+def _first_intro(subjects: Sequence[Subject]) -> Paragraph:
+    racing = (
+        " A clock that counts instructions races while the board waits for its disk, so what loads "
+        "a file takes any time here."
+    )
+    once = "What happens once is kept apart from all that is repeated: no sample above contains it."
+    return Paragraph((once + (racing if any(one.icount for one in subjects) else ""),))
+
+
+def more(first: float, others: float, step: float) -> str:
+    """Writes how much more the first call takes. What lies within a step of the clock is the same
+    only if the step is small beside the call."""
+    if abs(first - others) > step:
+        return fmt.signed(first / others - 1)
+    return "the same" if step <= ALIKE * others else "within the clock's step"
+
+
+def _first(subject: Subject) -> list[Block]:
+    run, unit, blocks = subject.run, figures.unit(subject.run), list[Block]()
+    if run.first:
+        rows: list[tuple[Cell, ...]] = [
+            (
+                (FIRST.get(one.what, one.what), Quiet(f" {one.backend}" if one.backend else "")),
+                figures.cell(run, one.ns),
+            )
+            for one in run.first
         ]
-        if with_rate:
-            row.append(fmt.rate(stats.throughput))
-        if with_cpu:
-            row += cpu_cells(stats)
-        if subject.icount:
-            shown = figures.instructions if time.estimate.exact else fmt.duration
-            row += [shown(time.min), shown(time.max)]
-        else:
-            relative = time.sd / time.mean if time.sd is not None and time.mean > 0 else None
-            row += [
-                figures.cell(subject.run, time.p95),
-                fmt.percent(relative) if relative is not None else fmt.NONE,
-            ]
-        row.append(fmt.count(time.count))
-        rows.append(tuple(row))
-    return Table(tuple(columns), tuple(rows))
+        blocks.append(Table((Column("what", "left"), Column("time", unit=unit)), tuple(rows)))
+    # One call by one reading of the clock: what is apart by less is its step.
+    step = 2 * (run.machine.clock.resolution_ns or 0) + (run.machine.clock.reading_ns or 0)
+    rows = [
+        (
+            (Code(stats.key),),
+            figures.cell(run, stats.first_cost),
+            figures.cell(run, stats.next_cost),
+            more(stats.first_cost, stats.next_cost, step),
+        )
+        for stats in subject.models.stats
+        if stats.first_cost is not None and stats.next_cost and stats.first_cost > 10 * step
+    ]
+    if rows:
+        titles = ("first call", "calls right after it")
+        columns = (*(Column(title, unit=unit) for title in titles), Column("more"))
+        note = "Both before any sample was taken, so in the same state of machine and TA."
+        table = Table((Column("case", "left"), *columns), tuple(rows), note=note)
+        blocks.append(Fold("First call of every case", fmt.plural(len(rows), "case"), (table,)))
+    return blocks
 
 
-def cpu_cells(stats: CaseStats) -> list[Cell]:
-    """CPU time a byte, user and system."""
-    if stats.cpu is None or not stats.bytes:
-        return [fmt.NONE, fmt.NONE]
-    return [fmt.digits(part / stats.bytes) for part in (stats.cpu.user, stats.cpu.system)]
+# -- what is missing -----------------------------------------------------------------------------
+
+
+def _left_out(subject: Subject) -> list[Block]:
+    run, blocks = subject.run, list[Block]()
+    if run.fails:
+        rows: list[tuple[Cell, ...]] = []
+        for fail in run.fails:
+            tee = f" ({fail.tee_result} from {fail.tee_origin})" if fail.tee_result else ""
+            rows.append(((Code(fail.case),), (fail.reason, Quiet(tee))))
+        blocks.append(Table((Column("failed", "left"), Column("why", "left")), tuple(rows)))
+    reasons: dict[Text, list[str]] = {}
+    for skip in run.skips:
+        hint = f". {skip.hint[:1].upper()}{skip.hint[1:]}" if skip.hint else ""
+        why = (skip.reason, Quiet(f" ({skip.code})"), Quiet(hint))
+        reasons.setdefault(why, []).append(skip.case)
+    if reasons:
+        titles = ("cases", "can't run because", "which")
+        blocks.append(
+            Table(
+                tuple(Column(title, "left") for title in titles),
+                tuple((fmt.count(len(keys)), why, _keys(keys)) for why, keys in reasons.items()),
+            )
+        )
+    return blocks
+
+
+def _keys(keys: Sequence[str]) -> Text:
+    """Writes a few keys, or what they have in common."""
+    if len(keys) <= 2:
+        return (Code(", ".join(keys)),)
+    works = [Work.of(key) for key in keys]
+    columns = zip(*((w.workload, w.algorithm, w.backend, w.parameters) for w in works), strict=True)
+    return (Code("/".join(_one_of(list(dict.fromkeys(column))) for column in columns)),)
+
+
+def _one_of(names: Sequence[str]) -> str:
+    """Writes one word, a few in braces, or a star for many."""
+    if len(names) == 1:
+        return names[0]
+    return "{" + ",".join(names) + "}" if len(names) <= 6 else "*"
+
+
+cases = Part("cases", "All cases", _all, _intro, "each case with its median and spread")
+calls = Part(
+    "calls",
+    "Calls of your Trusted Application",
+    call_tables,
+    "The median of each command. Its return code was compared in every call, and what it gives "
+    "back before the first sample and after each. “Beyond an empty call” is what is left of the "
+    "median without that of an empty call to teemark's own TA.",
+    "every command of the TA",
+)
+first_use = Part(
+    "first-use",
+    "The first time",
+    _first,
+    _first_intro,
+    "the first call of each case beside later ones",
+)
+left_out = Part(
+    "left-out",
+    "Left out",
+    _left_out,
+    lead="what can't be measured here, with the reason",
+)

@@ -1,35 +1,24 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Why calls cost what they cost: the causes that the run shows, the dearest first, those that it
-rules out, and those that it can't tell, with the command that would. `teemark explain` prints the
-same blocks."""
+rules out, and those that it can't tell, with the command that would; and what to choose. `teemark
+explain` prints the same blocks."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
 from teemark.base.finding import Finding, ranked
-from teemark.findings.subject import Subject, section
-from teemark.page.blocks import Block, Bullets, Code, Findings, Inline, Section, Strong, Text
-
-
-def why(subjects: Sequence[Subject]) -> Section | None:
-    """Shows runs that call into the TEE."""
-    called = [subject for subject in subjects if subject.breakdowns or subject.trace]
-    return section(
-        "causes",
-        "Why it costs that",
-        "Each known cause of lost time has a signature that a run shows or doesn't. A signature is "
-        "no proof: another cause may leave the same one.",
-        called,
-        told,
-    )
+from teemark.findings.subject import Part, Subject
+from teemark.page.blocks import Block, Bullets, Code, Findings, Inline, Strong, Text
 
 
 def told(subject: Subject) -> list[Block]:
+    """Returns the causes of a run that calls into the TEE."""
+    if not subject.breakdowns and not subject.trace:
+        return []
     causes = tuple(one for one in subject.findings if one.topic == "cause")
-    found = ranked(causes)
+    found, others = ranked(causes), tuple(_others(causes))
     blocks: list[Block] = [Findings(found)] if found else []
-    others = tuple(_others(causes))
     return [*blocks, Bullets(others)] if others else blocks
 
 
@@ -46,25 +35,40 @@ def _others(causes: Sequence[Finding]) -> Iterator[Text]:
             yield Strong("Undecided"), ": ", Code(one.key), f" ({one.evidence})."
     for one in (*out, *open_, *unknown):
         if one.claim:
-            told = one.remedy if one.status == "undecided" else ""
-            yield (" ".join(part for part in (one.claim, told) if part),)
+            yield (" ".join((one.claim, one.remedy * (one.status == "undecided"))).strip(),)
     for command in dict.fromkeys(one.remedy for one in unknown):
         these = [one for one in unknown if one.remedy == command]
         if command:
             yield Strong("Not checked"), ": ", *_names(these), "; ", Code(command), " tells."
             continue
         for one in these:
-            yield (
-                Strong("Can't be checked here"),
-                ": ",
-                Code(one.key),
-                f", for lack of {one.lacks}.",
-            )
+            lack = f", for lack of {one.lacks}."
+            yield Strong("Can't be checked here"), ": ", Code(one.key), lack
 
 
 def _names(findings: Sequence[Finding]) -> list[Inline]:
-    made: list[Inline] = []
-    for one in findings:
-        made += [", "] if made else []
-        made.append(Code(one.key))
-    return made
+    parts: list[Inline] = [part for one in findings for part in (", ", Code(one.key))]
+    return parts[1:]
+
+
+def _choices(subject: Subject) -> list[Block]:
+    found = subject.found("choice")
+    return [Findings(found)] if found else []
+
+
+why = Part(
+    "causes",
+    "Why it costs that",
+    told,
+    "Each known cause of lost time has a signature that a run shows or doesn't. A signature is no "
+    "proof: another cause may leave the same one.",
+)
+choices = Part(
+    "choices",
+    "What to choose",
+    _choices,
+    "Memory and backends are compared at sizes that were measured, pieces of a message by the "
+    "models; nothing is advised that isn't better by 1 %. “teemark predict” gives a figure for "
+    "sizes in between.",
+    "kind of memory, size of pieces, backend",
+)

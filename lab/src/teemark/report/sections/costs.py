@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import math
+from collections.abc import Sequence
 
 from teemark.base import fmt
-from teemark.findings.subject import Subject, section
+from teemark.findings.subject import Part, Subject
 from teemark.model.fit import MAY_SAVE, MISFIT, Fit
 from teemark.model.models import Cost
 from teemark.model.stats import DRAWS, Estimate
@@ -21,18 +22,10 @@ from teemark.page.blocks import (
     Fold,
     Paragraph,
     Quiet,
-    Section,
     Strong,
     Table,
 )
-from teemark.report.cells import (
-    backend_cell,
-    cpu_cell,
-    interval_columns,
-    misfit_cell,
-    shown_sizes,
-    time_cells,
-)
+from teemark.report.cells import backend_cell, cpu_cell, misfit_cell
 
 TERMS = {
     "block": "each block of the algorithm, those that padding fills included",
@@ -53,16 +46,11 @@ STREAM_OFF = 0.05
 """A prediction that is further off is marked."""
 
 
-def costs(subjects: Sequence[Subject]) -> Section | None:
-    cpu = (
-        " “CPU” is the CPU time of the process a byte of the longest message: it falls where a "
-        "device works, and what kernel threads take isn't in it."
-        if any(stats.cpu for one in subjects for stats in one.models.stats)
-        else ""
-    )
-    return section(
-        "costs",
-        "What a call costs, and what a byte",
+def _intro(subjects: Sequence[Subject]) -> Paragraph:
+    cpu = any(stats.cpu for one in subjects for stats in one.models.stats)
+    told = " “CPU” is the CPU time of the process a byte of the longest message: it falls where a "
+    told += "device works, and what kernel threads take isn't in it."
+    text = (
         "What whole calls take at up to three sizes, as they were measured. Between the sizes a "
         "model adds up what a call pays: the call itself, the blocks of the algorithm, and what "
         "else shows in the samples. It weighs relative errors alike at all sizes, and a term is in "
@@ -70,45 +58,40 @@ def costs(subjects: Sequence[Subject]) -> Section | None:
         "is what a further byte of a long message takes by the model, and beside it stands how far "
         f"that may be off: {fmt.count(DRAWS)} draws of what the medians may be, and the error at "
         "sizes that the model was fitted without. “Limit” is the rate that no long message "
-        f"exceeds.{cpu} “Misfit” is how far the model is off at the size where it is worst, beyond "
-        f"what the scatter of that median explains; more than {fmt.percent(MISFIT)} is marked: "
-        "then no such sum describes these calls, and none is shown.",
-        subjects,
-        _costs_of,
+        f"exceeds.{told if cpu else ''} “Misfit” is how far the model is off at the size where it "
+        "is worst, beyond what the scatter of that median explains; more than "
+        f"{fmt.percent(MISFIT)} is marked: then no such sum describes these calls, and none is "
+        "shown."
     )
+    return Paragraph((text,))
 
 
-def _costs_of(subject: Subject) -> list[Block]:
+def _of(subject: Subject) -> list[Block]:
     groups: dict[tuple[str, str], list[Cost]] = {}
     for cost in subject.models.costs:
         groups.setdefault((cost.workload, cost.algorithm), []).append(cost)
     blocks: list[Block] = []
     for key, group in groups.items():
-        ordered = sorted(group, key=lambda cost: subject.run.place(cost.backend))
-        blocks.append(_cost_table(subject, key, ordered))
-        fits = [(cost.backend, cost.fit) for cost in ordered if cost.fit.fits]
-        if any(len(fit.terms) > 1 for _, fit in fits):
-            blocks.append(_terms(subject, f"What {subject.curve(*key)} is made of", fits))
-    references = subject.models.references
-    if references is not None and len(references.terms) > 1:
-        fits = [("tee", references)]
-        blocks.append(_terms(subject, "What an empty call is made of", fits))
-    if subject.models.streams:
-        blocks.append(_streams(subject))
-    return blocks
+        group.sort(key=lambda cost: subject.run.place(cost.backend))
+        blocks.append(_cost_table(subject, key, group))
+        fits = {cost.backend: cost.fit for cost in group if cost.fit.fits}
+        blocks += _terms(subject, f"What {subject.curve(*key)} is made of", fits)
+    if subject.models.references is not None:
+        fits = {"tee": subject.models.references}
+        blocks += _terms(subject, "What an empty call is made of", fits)
+    return [*blocks, _streams(subject)] if subject.models.streams else blocks
 
 
-def _cost_table(subject: Subject, key: tuple[str, str], ordered: Sequence[Cost]) -> Table:
-    largest = max((cost.slope.value for cost in ordered if cost.fit.fits), default=0.0)
-    cpu = {cost.backend: cpu_a_byte(subject, cost) for cost in ordered}
-    with_cpu = any(figure is not None for figure in cpu.values())
-    sizes = shown_sizes(ordered)
+def _cost_table(subject: Subject, key: tuple[str, str], group: Sequence[Cost]) -> Table:
+    run = subject.run
+    largest = max((cost.slope.value for cost in group if cost.fit.fits), default=0.0)
+    sizes = _shown_sizes(group)
     rows: list[tuple[Cell, ...]] = []
-    for cost in ordered:
+    for cost in group:
         measured = {int(point.x): point.measured for point in cost.fit.points}
         byte: tuple[Cell, ...] = (fmt.NONE,) * 3
         if cost.fit.fits and cost.slope.value > 0:
-            colour = charts.colour(subject.run.place(cost.backend))
+            colour = charts.colour(run.place(cost.backend))
             byte = (
                 Bar(fmt.digits(cost.slope.value), cost.slope.value / largest, colour),
                 (Quiet(fmt.span(cost.byte.interval)),),
@@ -117,20 +100,20 @@ def _cost_table(subject: Subject, key: tuple[str, str], ordered: Sequence[Cost])
         rows.append(
             (
                 "your TA" if cost.form.form == "command" else backend_cell(subject, cost.backend),
-                *(figures.cell(subject.run, measured[size]) for size in sizes),
+                *(figures.cell(run, measured[size]) for size in sizes),
                 *byte,
-                *((cpu_cell(cpu[cost.backend]),) if with_cpu else ()),
+                cpu_cell(_cpu_a_byte(subject, cost)),
                 misfit_cell(cost.fit, "size"),
             )
         )
     return Table(
         columns=(
             Column("backend", "left"),
-            *(Column(fmt.size(size), unit=figures.unit(subject.run)) for size in sizes),
-            Column("byte", unit=subject.run.unit),
+            *(Column(fmt.size(size), unit=figures.unit(run)) for size in sizes),
+            Column("byte", unit=run.unit),
             Column("from … to"),
             Column("limit", unit="MiB/s"),
-            *((Column("CPU, a byte", unit=subject.run.unit),) if with_cpu else ()),
+            Column("CPU, a byte", unit=run.unit, optional=True),
             Column("misfit"),
         ),
         rows=tuple(rows),
@@ -139,78 +122,76 @@ def _cost_table(subject: Subject, key: tuple[str, str], ordered: Sequence[Cost])
     )
 
 
-def cpu_a_byte(subject: Subject, cost: Cost) -> Estimate | None:
-    """CPU time of teebench's process, of the longest message; None where it isn't of interest."""
-    found = [
-        stats
-        for stats in subject.models.stats
-        if cost.covers(stats.work) and stats.cpu is not None and stats.bytes
-    ]
-    longest = max(found, key=lambda stats: stats.bytes or 0, default=None)
+def _shown_sizes(group: Sequence[Cost]) -> tuple[int, ...]:
+    """Returns up to three sizes that all of a group were measured at: the smallest, the largest,
+    and the one nearest to their geometric mean."""
+    common = set[int].intersection(*({int(point.x) for point in one.fit.points} for one in group))
+    if not common:
+        return ()
+    least, most = min(common), max(common)
+    middle = math.sqrt(max(least, 1) * max(most, 1))
+    near = min(common, key=lambda size: abs(math.log(max(size, 1) / middle)))
+    return tuple(sorted({least, near, most}))
+
+
+def _cpu_a_byte(subject: Subject, cost: Cost) -> Estimate | None:
+    """Returns the CPU time of teebench's process a byte of the longest message, if it is known."""
+    stats = [one for one in subject.models.stats if cost.covers(one.work) and one.cpu and one.bytes]
+    longest = max(stats, key=lambda one: one.bytes or 0, default=None)
     return longest.cpu.a_byte(longest.bytes) if longest is not None and longest.cpu else None
 
 
-def _terms(subject: Subject, name: str, fits: Iterable[tuple[str, Fit]]) -> Fold:
-    """A column for each term, and when it is paid."""
-    shown = list(fits)
-    names = [term for term in ("call", *TERMS) if any(fit.term(term) for _, fit in shown)]
-    rows: list[tuple[Cell, ...]] = []
-    for backend, fit in shown:
-        cells: list[Cell] = [(Code(backend),)]
-        for term in names:
-            figure = fit.term(term)
-            cells.append(_signed(subject, figure) if figure else fmt.NONE)
-        rows.append(tuple(cells))
-    unit = subject.run.unit
+def _terms(subject: Subject, name: str, fits: dict[str, Fit]) -> list[Block]:
+    """Returns a column for each term, and when it is paid; nothing if there is a call alone."""
+    names = [term for term in ("call", *TERMS) if any(fit.term(term) for fit in fits.values())]
+    if not any(len(fit.terms) > 1 for fit in fits.values()):
+        return []
+    table = Table(
+        (Column("backend", "left"), *(Column(term, unit=subject.run.unit) for term in names)),
+        tuple(
+            ((Code(backend),), *(_term(subject, fit.term(term)) for term in names))
+            for backend, fit in fits.items()
+        ),
+    )
     paid = Bullets(
         (
             ("A message takes the call, and each other term as often as it is paid.",),
             *((Strong(term), f": {TERMS[term]}.") for term in names if term in TERMS),
         )
     )
+    saves = any(
+        fit.terms[one].value < 0 for fit in fits.values() for one in MAY_SAVE & {*fit.terms}
+    )
     note = ("A term that is negative saves that much: another path through the code is shorter.",)
-    table = Table(
-        columns=(Column("backend", "left"), *(Column(term, unit=unit) for term in names)),
-        rows=tuple(rows),
-    )
-    negative = any(
-        fit.terms[name].value < 0 for _, fit in shown for name in MAY_SAVE & set(fit.terms)
-    )
-    return Fold(
-        name,
-        fmt.plural(len(names), "term"),
-        (table, paid, *((Paragraph(note),) if negative else ())),
-    )
+    blocks = (table, paid, Paragraph(note)) if saves else (table, paid)
+    return [Fold(name, fmt.plural(len(names), "term"), blocks)]
 
 
-def _signed(subject: Subject, figure: Estimate) -> Cell:
-    text = fmt.digits(figure.value)
+def _term(subject: Subject, figure: Estimate | None) -> Cell:
+    if figure is None:
+        return fmt.NONE
     if subject.icount:
         sign = fmt.MINUS if figure.value < 0 else ""
         return sign + figures.instructions(abs(figure.value))
-    return (text, Quiet(f" {fmt.span(figure.interval)}"))
+    return (fmt.digits(figure.value), Quiet(f" {fmt.span(figure.interval)}"))
 
 
 def _streams(subject: Subject) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for one in subject.models.streams:
-        stats = one.measured
-        off = one.off
-        signed = fmt.NONE if off is None else fmt.signed(off)
+        signed = fmt.NONE if one.off is None else fmt.signed(one.off)
         rows.append(
             (
-                (Code(stats.key),),
+                (Code(one.measured.key),),
                 fmt.count(one.pieces),
-                figures.cell(subject.run, stats.estimate),
+                figures.cell(subject.run, one.measured.estimate),
                 fmt.NONE if one.predicted is None else figures.cell(subject.run, one.predicted),
-                (Strong(f"! {signed}"),) if abs(off or 0.0) > STREAM_OFF else signed,
+                (Strong(f"! {signed}"),) if abs(one.off or 0.0) > STREAM_OFF else signed,
             )
         )
     unit = figures.unit(subject.run)
     unknown = (
         "AF_ALG takes whole messages 64 KiB at a time: what a smaller piece costs isn't known. "
-        if any(one.predicted is None for one in subject.models.streams)
-        else ""
     )
     return Table(
         columns=(
@@ -223,56 +204,15 @@ def _streams(subject: Subject) -> Table:
         rows=tuple(rows),
         caption="In pieces, as the models of whole messages predict it: one more way in and out "
         "a piece",
-        note=f"{unknown}{subject.caveat}",
+        note=(unknown if any(one.predicted is None for one in subject.models.streams) else "")
+        + subject.caveat,
     )
 
 
-def inside(subjects: Sequence[Subject]) -> Section | None:
-    """In-TA cost as a slope over repetitions in one call."""
-    return section(
-        "inside",
-        "Inside the call",
-        "Here one call does its work n times over before it returns. The slope over n is what the "
-        "work itself takes, with no clock needed where it runs; what is left at n = 0 is the price "
-        "of the call alone.",
-        subjects,
-        _inside_of,
-    )
-
-
-def _inside_of(subject: Subject) -> list[Block]:
-    repeats = subject.models.repeats
-    if not repeats:
-        return []
-    rows: list[tuple[Cell, ...]] = []
-    for repeat in repeats:
-        operation = repeat.operation
-        rows.append(
-            (
-                backend_cell(subject, repeat.backend),
-                subject.run.title(repeat.algorithm),
-                fmt.size(repeat.bytes) if repeat.bytes is not None else fmt.NONE,
-                *time_cells(subject, operation),
-                fmt.digits(operation.value / repeat.bytes) if repeat.bytes else fmt.NONE,
-                *time_cells(subject, repeat.crossing),
-                misfit_cell(repeat.fit, "repeat"),
-            )
-        )
-    unit = figures.unit(subject.run)
-    counts = sorted({int(point.x) for repeat in repeats for point in repeat.fit.points})
-    return [
-        Table(
-            columns=(
-                Column("backend", "left"),
-                Column("algorithm", "left"),
-                Column("bytes"),
-                *interval_columns(subject, Column("operation", unit=unit)),
-                Column("byte", unit=subject.run.unit),
-                *interval_columns(subject, Column("call", unit=unit)),
-                Column("misfit"),
-            ),
-            rows=tuple(rows),
-            caption=f"Slope over n = {', '.join(map(str, counts))}",
-            note=subject.caveat,
-        )
-    ]
+costs = Part(
+    "costs",
+    "What a call costs, and what a byte",
+    _of,
+    _intro,
+    "whole calls at three sizes, and what a further byte adds",
+)

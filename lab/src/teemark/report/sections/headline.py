@@ -3,11 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from teemark.base import fmt
-from teemark.base.finding import Finding
-from teemark.findings.subject import Subject, each
+from teemark.findings.subject import Part, Subject
 from teemark.page.blocks import (
     Banner,
     Block,
@@ -16,20 +13,17 @@ from teemark.page.blocks import (
     Fold,
     Heading,
     Paragraph,
-    Section,
     Strong,
     Text,
 )
 from teemark.studies.answers import answers
 
 
-def headline(subjects: Sequence[Subject]) -> Section | None:
-    return Section("headline", "In short", tuple(each(subjects, _of)))
-
-
 def _of(subject: Subject) -> list[Block]:
     board = subject.found("board")
-    blocks: list[Block] = [_banner(one) for one in board if one.key == "emulated"]
+    blocks: list[Block] = [
+        Banner(one.claim.rstrip("."), (one.remedy,)) for one in board if one.key == "emulated"
+    ]
     first = (*subject.found("answer"), *(one for one in board if one.key != "emulated"))
     answered = answers(subject)
     if answered:
@@ -49,10 +43,6 @@ def _of(subject: Subject) -> list[Block]:
     return blocks
 
 
-def _banner(emulated: Finding) -> Banner:
-    return Banner(emulated.claim.rstrip("."), (emulated.remedy,))
-
-
 def _what(subject: Subject) -> Text:
     run = subject.run
     text: list[str | Code | Strong] = [
@@ -67,7 +57,8 @@ def _what(subject: Subject) -> Text:
     text.append(".")
     if run.run is not None:
         text += [" Plan ", Code(run.run.plan), " on board ", Code(run.run.board)]
-        text += [f", started {_day(run.run.started)}."]
+        day = run.run.started.replace("T", " ").replace("Z", " UTC")
+        text += [f", started {day}."]
     starts = max((len(case.starts) for case in run.sound), default=1)
     if starts > 1:
         text.append(f" Intervals hold what differs between its {starts} starts.")
@@ -79,6 +70,4 @@ def _what(subject: Subject) -> Text:
     return tuple(text)
 
 
-def _day(started: str) -> str:
-    """2026-01-02T03:04:05Z as people read it."""
-    return started.replace("T", " ").replace("Z", " UTC")
+headline = Part("headline", "In short", _of)

@@ -1,131 +1,138 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Asymmetric keys: the TEE beside OpenSSL, and key pairs as a distribution."""
+"""Asymmetric keys: the TEE beside OpenSSL, key pairs as a distribution, and PKCS #11 by layers."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from teemark.base import fmt
-from teemark.base.work import DECRYPT, DERIVE, ENCRYPT, KEYGEN, SIGN, VERIFY
-from teemark.findings.subject import Subject, section
+from teemark.base.work import DECRYPT, DERIVE, ENCRYPT, KEYGEN, PKCS11, SIGN, VERIFY
+from teemark.findings.subject import Part, Subject
 from teemark.model.stats import CaseStats
 from teemark.page import charts, figures
-from teemark.page.blocks import Block, Cell, Chart, Column, Section, Table
+from teemark.page.blocks import Block, Cell, Chart, Column, Table
 
 USES = (SIGN, VERIFY, DERIVE, ENCRYPT, DECRYPT)
 BACKENDS = ("tee", "openssl")
 
 
-def keys(subjects: Sequence[Subject]) -> Section | None:
-    return section(
-        "keys",
-        "Signatures, key agreements and key pairs",
-        "One operation with a key that is kept, in the TEE and by OpenSSL on the same board. Every "
-        "result was checked by the other side, or against a published one.",
-        subjects,
-        _of,
-    )
-
-
 def _of(subject: Subject) -> list[Block]:
-    stats = [one for one in subject.models.stats if one.work.row in USES]
+    rows: dict[str, dict[str, CaseStats]] = {}
+    for one in subject.models.stats:
+        if one.work.row in USES:
+            kind = {"crt": ", with CRT", "plain": ", without CRT"}.get(one.parameters, "")
+            name = f"{one.workload}: {subject.run.title(one.algorithm)}{kind}"
+            rows.setdefault(name, {})[one.backend] = one
     made = [one for one in subject.models.stats if one.work.row is KEYGEN]
-    blocks: list[Block] = []
-    rows = _rows(stats)
-    if rows:
-        blocks.append(_chart(subject, rows))
-    if made:
-        blocks.append(_distributions(subject, made))
-    return blocks
+    blocks: list[Block] = [_chart(subject, rows)] if rows else []
+    return [*blocks, _distributions(subject, made)] if made else blocks
 
 
-Row = tuple[str, str, str]
-"""Workload, algorithm, kind of key."""
-
-
-def _rows(stats: Sequence[CaseStats]) -> dict[Row, dict[str, CaseStats]]:
-    found: dict[Row, dict[str, CaseStats]] = {}
-    for one in stats:
-        row = found.setdefault((one.workload, one.algorithm, one.parameters), {})
-        row[one.backend] = one
-    return found
-
-
-def _name(subject: Subject, row: Row) -> str:
-    workload, algorithm, key = row
-    kind = {"crt": ", with CRT", "plain": ", without CRT"}.get(key, "")
-    return f"{workload}: {subject.run.title(algorithm)}{kind}"
-
-
-def _chart(subject: Subject, rows: dict[Row, dict[str, CaseStats]]) -> Chart:
+def _chart(subject: Subject, rows: dict[str, dict[str, CaseStats]]) -> Chart:
+    run = subject.run
     bars = [
-        (
-            _name(subject, row),
-            [
-                (subject.run.backend(backend), subject.run.place(backend), one.time.median)
-                for backend, one in by.items()
-            ],
-        )
-        for row, by in rows.items()
+        (name, [(run.backend(key), run.place(key), one.time.median) for key, one in by.items()])
+        for name, by in rows.items()
     ]
     unit = "instructions" if subject.icount else "ns"
-    return Chart(
-        title="One operation",
-        caption=(f"{unit.capitalize()} of one operation, on a logarithmic scale.", *subject.remark),
-        wide=charts.log_bars(f"keys-{subject.label}", bars, unit, charts.WIDE),
-        narrow=charts.log_bars(f"keys-{subject.label}", bars, unit, charts.NARROW),
-        data=_table(subject, rows),
+    wide, narrow = (
+        charts.log_bars(f"keys-{subject.label}", bars, unit, shape)
+        for shape in (charts.WIDE, charts.NARROW)
     )
+    caption = f"{unit.capitalize()} of one operation, on a logarithmic scale."
+    table = _table(subject, rows)
+    return Chart("One operation", (caption, *subject.remark), wide, narrow, table)
 
 
-def _table(subject: Subject, rows: dict[Row, dict[str, CaseStats]]) -> Table:
-    """Operations a second only where the board has a clock."""
-    present = [one for one in BACKENDS if any(one in by for by in rows.values())]
-    timed = not subject.icount
-    columns = [Column("", "left")]
-    for backend in present:
-        columns.append(Column(subject.run.backend(backend).title, unit=figures.unit(subject.run)))
-        if timed:
-            columns.append(Column("a second"))
-    columns.append(Column("ratio"))
+def _table(subject: Subject, rows: dict[str, dict[str, CaseStats]]) -> Table:
+    """Returns both sides; operations a second only where the board has a clock."""
+    run, columns = subject.run, [Column("", "left")]
+    for backend in BACKENDS:
+        title = run.backend(backend).title
+        columns.append(Column(title, unit=figures.unit(run), optional=True))
+        columns.append(Column("a second", optional=True))
     cells = []
-    for row, by in rows.items():
-        line: list[Cell] = [_name(subject, row)]
-        for backend in present:
+    for name, by in rows.items():
+        line: list[Cell] = [name]
+        for backend in BACKENDS:
             one = by.get(backend)
-            line.append(figures.cell(subject.run, one.estimate) if one else fmt.NONE)
-            if timed:
-                line.append(fmt.digits(1e9 / one.time.median) if one else fmt.NONE)
-        tee, openssl = by.get("tee"), by.get("openssl")
+            timed = one is not None and not subject.icount
+            line.append(figures.cell(run, one.estimate) if one else fmt.NONE)
+            line.append(fmt.digits(1e9 / one.time.median) if one and timed else fmt.NONE)
+        tee, openssl = (by.get(backend) for backend in BACKENDS)
         known = tee is not None and openssl is not None and openssl.estimate.value > 0
         ratio = tee.estimate / openssl.estimate if known and tee and openssl else None
-        line.append(figures.times(subject.run, ratio) if ratio is not None else fmt.NONE)
+        line.append(figures.times(run, ratio) if ratio is not None else fmt.NONE)
         cells.append(tuple(line))
-    return Table(tuple(columns), tuple(cells))
+    return Table((*columns, Column("ratio")), tuple(cells))
 
 
 def _distributions(subject: Subject, made: Sequence[CaseStats]) -> Table:
-    unit = figures.unit(subject.run)
-    columns = (
-        Column("key pair", "left"),
-        Column("by", "left"),
-        *(Column(name, unit=unit) for name in ("median", "least", "most")),
-        Column(f"{fmt.LEVEL} of the median", "left"),
-        Column("samples"),
-    )
-    rows = []
+    run = subject.run
+    rows: list[tuple[Cell, ...]] = []
     for one in made:
-        time = one.time
+        time, interval = one.time, one.estimate.interval
         shown = figures.instructions if time.estimate.exact else fmt.duration
-        interval = time.estimate.interval
         rows.append(
             (
-                subject.run.title(one.algorithm),
-                subject.run.backend(one.backend).title,
+                run.title(one.algorithm),
+                run.backend(one.backend).title,
                 *(shown(value) for value in (time.median, time.min, time.max)),
-                figures.ends(subject.run, interval) if interval else "too few samples",
+                figures.ends(run, interval) if interval else "too few samples",
                 fmt.count(time.count),
             )
         )
+    columns = (
+        Column("key pair", "left"),
+        Column("by", "left"),
+        *(Column(name, unit=figures.unit(run)) for name in ("median", "least", "most")),
+        Column(f"{fmt.LEVEL} of the median", "left"),
+        Column("samples"),
+    )
     note = "each sample is one key pair: a distribution, not a cost to hold others against"
     return Table(columns, tuple(rows), caption="New key pairs", note=note)
+
+
+def _layers(subject: Subject) -> list[Block]:
+    shown = figures.instructions if subject.icount else fmt.duration
+    rows: list[tuple[Cell, ...]] = []
+    for case in subject.run.sound:
+        layers, stats = case.case.layers, subject.models.case(case.key)
+        if case.work.row is not PKCS11 or layers is None or stats is None:
+            continue
+        rest = layers.total_ns - layers.invoke_ns - layers.memory_ns
+        parts = (layers.invoke_ns, layers.memory_ns, rest)
+        rows.append(
+            (
+                case.work.algorithm,
+                figures.cell(subject.run, stats.estimate),
+                *(shown(part / layers.calls) for part in parts),
+                fmt.percent(layers.memory_ns / layers.total_ns) if layers.total_ns else fmt.NONE,
+                fmt.digits(layers.invokes / layers.calls),
+            )
+        )
+    unit, timed = figures.unit(subject.run), ("median", "in the TEE", "shared memory", "library")
+    columns = (
+        Column("call", "left"),
+        *(Column(name, unit=unit) for name in timed),
+        Column("shared memory"),
+        Column("calls into the TEE"),
+    )
+    note = "layers are means of a few calls before the samples"
+    return [Table(columns, tuple(rows), note=note)] if rows else []
+
+
+keys = Part(
+    "keys",
+    "Signatures, key agreements and key pairs",
+    _of,
+    "One operation with a key that is kept, in the TEE and by OpenSSL on the same board. Every "
+    "result was checked by the other side, or against a published one.",
+)
+pkcs11 = Part(
+    "pkcs11",
+    "PKCS #11, layer by layer",
+    _layers,
+    "A call of the module with its Init. What it takes in the TEE is all of TEEC_InvokeCommand, "
+    "the way included; shared memory is allocated and released around it.",
+)

@@ -1,115 +1,99 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Facts of the machine, as it told them."""
+"""The machine, as it told of itself, and how was measured: what a reader needs to believe the
+figures, or to doubt them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-import msgspec
-
 from teemark.base import fmt
-from teemark.findings.subject import Subject, each
-from teemark.page.blocks import Block, Code, Column, Facts, Fold, Quiet, Section, Table, Text
-from teemark.run.records import Machine
-
-GROUPS = ("board", "cpu", "memory", "clock", "kernel", "tee", "ta_counter", "crypto")
-
-
-def machine(subjects: Sequence[Subject]) -> Section | None:
-    return Section("machine", "The machine", tuple(each(subjects, _of)))
+from teemark.doctor.inventory import facts, inventory
+from teemark.doctor.patient import Patient
+from teemark.findings.subject import Part, Subject
+from teemark.page.blocks import Block, Bullets, Code, Column, Facts, Fold, Quiet, Table, Text
 
 
-def _of(subject: Subject) -> list[Block]:
-    facts = subject.run.machine
-    return [
-        Facts(tuple(row for row in _short(facts) if row[1])),
-        Fold("Everything the machine told", _count(facts), (_everything(facts),)),
-    ]
-
-
-def _short(m: Machine) -> list[tuple[str, Text]]:
-    """What one wants to know first."""
-    unknown = m.reasons
-    cores = f"{m.cpu.online} {fmt.TIMES} " if m.cpu.online else ""
-    features = " ".join(m.cpu.features or ())
-    return [
-        ("board", _known(m.board.model, unknown.get("board.model"))),
-        ("CPU", (cores + ", ".join(m.cpu.models),) if m.cpu.models else ("not told",)),
-        ("CPU features", (Code(features),) if features else ("none told",)),
-        ("CPU clock", _known(_clock(m), unknown.get("cpu.khz_now"))),
-        ("governor", _known(_join(m.cpu.governor), unknown.get("cpu.governor"))),
-        ("memory", (_memory(m),)),
-        ("kernel", (f"{m.kernel.release or 'not told'} {m.kernel.machine or ''}".strip(),)),
-        ("system", _known(m.kernel.os, unknown.get("kernel.os"))),
-        ("TEE", _known(m.tee.implementation, unknown.get("tee.implementation"))),
-        ("TEE revision", _known(m.tee.revision, unknown.get("tee.revision"))),
-        ("clock in TAs", _known(_ta_counter(m), unknown.get("ta_counter.name"))),
-        ("libcrypto", _known(m.crypto.libcrypto, unknown.get("crypto.libcrypto"))),
-        ("AF_ALG", _known("yes" if m.crypto.afalg else None, unknown.get("crypto.afalg"))),
-    ]
-
-
-def _known(value: str | None, why_not: str | None) -> Text:
-    if value:
-        return (value,)
-    return (Quiet(f"not known: {why_not}" if why_not else "not told"),)
-
-
-def _join(values: Sequence[str] | None) -> str | None:
-    return ", ".join(values) if values else None
-
-
-def _clock(m: Machine) -> str | None:
-    """MHz where the kernel gave one figure for all cores; as told otherwise."""
-    if not m.cpu.khz_now:
-        return None
-    return ", ".join(
-        f"{fmt.digits(int(khz) / 1000, 4)} MHz" if khz.isdigit() else khz for khz in m.cpu.khz_now
+def _machine(subject: Subject) -> list[Block]:
+    told = facts(subject.run.machine)
+    unknown = sum(not value for _, value, _ in told)
+    rows = tuple(
+        ((Code(name),), (Code(value) if value else Quiet(why),)) for name, value, why in told
     )
-
-
-def _ta_counter(m: Machine) -> str | None:
-    counter = m.ta_counter
-    if counter.name is None or not counter.hz:
-        return None
-    return f"{counter.name}, {fmt.digits(counter.hz / 1e6, 4)} MHz"
-
-
-def _memory(m: Machine) -> str:
-    total, available = m.memory.total_bytes, m.memory.available_bytes
-    if total is None:
-        return "not told"
-    free = f", {fmt.roughly_size(available)} available" if available is not None else ""
-    return fmt.roughly_size(total) + free
-
-
-def _facts(m: Machine) -> list[tuple[str, str, object]]:
-    """Group, name, value of every fact."""
+    table = Table((Column("fact", "left"), Column("value", "left")), rows)
+    short = inventory(Patient(subject.run.name, subject.run.machine))
+    note = f"{fmt.plural(len(told), 'fact')}, {unknown} not known"
     return [
-        (group, name, value)
-        for group in GROUPS
-        for name, value in msgspec.structs.asdict(getattr(m, group)).items()
+        Facts(tuple((label, (value,)) for label, value in short)),
+        Fold("Everything the machine told", note, (table,)),
     ]
 
 
-def _count(m: Machine) -> str:
-    facts = _facts(m)
-    unknown = sum(value is None for _, _, value in facts)
-    return f"{fmt.plural(len(facts), 'fact')}, {unknown} not known"
+RULES: tuple[Text, ...] = (
+    (
+        "Clock: ",
+        Code("CLOCK_MONOTONIC_RAW"),
+        " of the normal world, read before and after a sample; nothing but the measured calls lies "
+        "between. A sample repeats its call until it is long against the clock's resolution.",
+    ),
+    (
+        "Where a TA may read a counter, it counts how long it worked in the same calls. That is "
+        "shown apart, and in no other figure.",
+    ),
+    (
+        "Samples of all cases are taken in random order, so that a drift (temperature, other work) "
+        "affects all of them alike. The order comes from a recorded seed.",
+    ),
+    (
+        "Every output was compared with a known answer before anything was timed. First calls are "
+        "kept apart.",
+    ),
+    (
+        "Medians with intervals by the sign test, between order statistics; where samples depend "
+        "on their neighbours in time the intervals are wider for it. In a run of several starts "
+        "the value is the mean of the starts' medians, with Student's t over them. Nothing was "
+        "averaged away, no sample was thrown out. The raw samples are in ",
+        Code("run.ndjson"),
+        ", from which this report can be made again.",
+    ),
+    (f"1 MiB/s is {fmt.count(1 << 20)} bytes a second.",),
+)
 
 
-def _everything(m: Machine) -> Table:
-    rows = []
-    for group, name, value in _facts(m):
-        key = f"{group}.{name}"
-        shown: Text
-        if value is None:
-            shown = (Quiet(f"not known: {m.reasons.get(key, 'no reason given')}"),)
-        elif isinstance(value, tuple):
-            shown = (Code(" · ".join(map(str, value))),) if value else (Quiet("none"),)
-        elif isinstance(value, bool):
-            shown = ("yes" if value else "no",)
-        else:
-            shown = (Code(str(value)),)
-        rows.append(((Code(key),), shown))
-    return Table((Column("fact", "left"), Column("value", "left")), tuple(rows))
+def _rules(_: Sequence[Subject]) -> Bullets:
+    return Bullets(RULES)
+
+
+def _method(subject: Subject) -> list[Block]:
+    run, end = subject.run.run, subject.run.end
+    settings, clock = subject.run.machine.settings, subject.run.machine.clock
+    rows: list[tuple[str, Text]] = []
+    if run is not None:
+        rows += [
+            ("board", (Code(run.board), f" {run.board_summary or ''}")),
+            ("plan", (Code(run.plan), f" {run.plan_summary or ''}")),
+            ("started", (run.started,)),
+            ("teemark", (run.teemark, f", teebench {subject.run.machine.teebench}")),
+        ]
+    if end is not None:
+        took = f", after {fmt.duration(end.duration_ns)}" if end.duration_ns is not None else ""
+        rows.append(("ended", (f"{'' if end.complete else 'incomplete: '}{end.reason}{took}",)))
+        if end.thrown_away is not None:
+            rows.append(("taken again, too short", (fmt.count(end.thrown_away),)))
+    if settings.seed is not None:
+        rows.append(("seed of the order", (Code(str(settings.seed)),)))
+    if clock.resolution_ns is not None:
+        reading = f", one reading takes {clock.reading_ns} ns" if clock.reading_ns else ""
+        steps = f" steps by {clock.resolution_ns} ns{reading}"
+        rows.append(("clock", (Code(clock.name or ""), steps)))
+    shortest = [one.case.min_ns for one in subject.run.sound if one.case.min_ns is not None]
+    if shortest:
+        rows.append(("shortest sample allowed", (fmt.duration(min(shortest)),)))
+    cases = subject.run.cases.values()
+    sources = {one.source for case in cases for one in (*case.samples, *case.ta_samples)}
+    if sources:
+        rows.append(("source of times", (Code(", ".join(sorted(sources))),)))
+    return [Facts(tuple(rows))]
+
+
+machine = Part("machine", "The machine", _machine, lead="the board, its software and settings")
+method = Part("method", "How it was measured", _method, _rules, "how samples were taken")

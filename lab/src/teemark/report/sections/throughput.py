@@ -8,10 +8,10 @@ from collections.abc import Sequence
 
 from teemark.base import fmt
 from teemark.base.work import COPY_LIMIT
-from teemark.findings.subject import Subject, section
+from teemark.findings.subject import Part, Subject
 from teemark.model.stats import CaseStats
 from teemark.page import charts
-from teemark.page.blocks import Block, Chart, Column, Fold, Section, Strong, Table
+from teemark.page.blocks import Block, Chart, Column, Fold, Strong, Table
 from teemark.report.cells import cpu_cell
 from teemark.run.records import Backend
 
@@ -24,17 +24,6 @@ LIMIT = COPY_LIMIT
 """The workload whose rates are drawn as a limit."""
 
 MEMCPY = Backend(name="memcpy", title="memcpy")
-
-
-def throughput(subjects: Sequence[Subject]) -> Section | None:
-    return section(
-        "throughput",
-        "From small blocks to large ones",
-        "Small blocks pay for the call, large ones for the bytes. Solid lines compute in the "
-        "secure world, dashed ones in the normal world.",
-        subjects,
-        _of,
-    )
 
 
 def curves(subject: Subject) -> dict[tuple[str, str], dict[str, list[CaseStats]]]:
@@ -176,3 +165,13 @@ def _shown(subject: Subject, stats: CaseStats) -> str:
     if not subject.icount or stats.throughput is None:
         return fmt.rate(stats.throughput)
     return fmt.digits(rate(subject, stats.throughput / (1 << 20)))
+
+
+throughput = Part(
+    "throughput",
+    "From small blocks to large ones",
+    _of,
+    "Small blocks pay for the call, large ones for the bytes. Solid lines compute in the secure "
+    "world, dashed ones in the normal world.",
+    "every algorithm and size, as charts and tables",
+)

@@ -3,14 +3,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from html import escape
 
 from teemark.base import fmt
-from teemark.findings.subject import Subject, section
+from teemark.findings.subject import Part, Subject
 from teemark.model.timeline import Span, StepCost, Told, told
-from teemark.page.blocks import Block, Chart, Column, Paragraph, Section, Table, Text
+from teemark.page.blocks import Block, Chart, Column, Paragraph, Table, Text
 from teemark.run.records import Timeline
 
 Amount = Callable[[int], str]
@@ -54,10 +54,6 @@ _FILLS: dict[str, str] = {
     "preempt": "var(--warn-edge)",
     "wait": "var(--paper)",
 }
-
-
-def timeline(subjects: Sequence[Subject]) -> Section | None:
-    return section("timeline", "On the CPU and off it", INTRO, subjects, _of)
 
 
 def _of(subject: Subject) -> list[Block]:
@@ -234,3 +230,12 @@ def _close(spans: Iterable[Span], scale: float) -> list[list[Span]]:
         else:
             made.append([one])
     return made
+
+
+timeline = Part(
+    "timeline",
+    "On the CPU and off it",
+    _of,
+    INTRO,
+    "who ran on each CPU while files were hashed",
+)

@@ -3,11 +3,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from teemark.base import fmt
-from teemark.findings.subject import Subject, section
-from teemark.page.blocks import Block, Bullets, Chart, Fold, Paragraph, Section
+from teemark.findings.subject import Part, Subject
+from teemark.page.blocks import Block, Bullets, Chart, Fold, Paragraph
 from teemark.trace import flame, table
 from teemark.trace.profile import CaseTrace
 
@@ -28,10 +26,6 @@ HOW_TO_COMPARE = (
     "Widths are this trace's; red takes more than in the other one, blue less. What is gone "
     "altogether is in the table."
 )
-
-
-def traced(subjects: Sequence[Subject]) -> Section | None:
-    return section("trace", "Instruction by instruction", INTRO, subjects, _cases_of)
 
 
 def _cases_of(subject: Subject) -> list[Block]:
@@ -75,3 +69,6 @@ def case_blocks(case: CaseTrace, before: CaseTrace | None) -> list[Block]:
             )
         )
     return [*blocks, *(table.functions(case, ranking, TOP) for ranking in table.RANKINGS)]
+
+
+traced = Part("trace", "Instruction by instruction", _cases_of, INTRO)
