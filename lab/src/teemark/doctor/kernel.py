@@ -6,7 +6,7 @@ from __future__ import annotations
 from teemark.doctor.patient import Patient
 
 
-def state(patient: Patient, option: str, module: str) -> str:
+def _state(patient: Patient, option: str, module: str) -> str:
     """What is known of an option and its module, as evidence."""
     value = patient.option(option)
     known = {
@@ -21,7 +21,7 @@ def state(patient: Patient, option: str, module: str) -> str:
     return f"{known}; module {module} is {'there, not loaded' if there else 'not there'}"
 
 
-def remedy(patient: Patient, option: str, module: str) -> str:
+def _remedy(patient: Patient, option: str, module: str) -> str:
     """Load it where it is there; else build it: the fragment, and Yocto's and Buildroot's lines."""
     load = f"modprobe {module}   # at each boot: echo {module} > /etc/modules-load.d/{module}.conf"
     if patient.there(module) or patient.option(option) == "m":
@@ -37,9 +37,15 @@ def remedy(patient: Patient, option: str, module: str) -> str:
     )
 
 
-def cause(patient: Patient, option: str, module: str) -> str:
+def _cause(patient: Patient, option: str, module: str) -> str:
     if patient.there(module):
         return f"the kernel's module {module} isn't loaded"
     if patient.option(option) == "n":
         return f"the kernel was built without CONFIG_{option}"
     return f"the kernel lacks {module}: it isn't loaded, or CONFIG_{option} isn't built"
+
+
+def lacking(patient: Patient, option: str, module: str) -> tuple[str, str, str]:
+    """Returns the evidence, the cause and the remedy of a module that the kernel lacks."""
+    about = (patient, option, module)
+    return _state(*about), _cause(*about), _remedy(*about)

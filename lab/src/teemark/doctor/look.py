@@ -13,7 +13,7 @@ from teemark.boards.board import Board
 from teemark.boards.config import SshConfig
 from teemark.boards.ta_key import signed_with_published_key
 from teemark.boards.transfer import digest
-from teemark.doctor.patient import Patient, Ta, error
+from teemark.doctor.patient import Patient, Ta, problem
 from teemark.run.records import Machine
 
 PROGRAM = "teebench"
@@ -40,35 +40,21 @@ def program(board: Board) -> Finding | None:
     """What keeps teebench from running on the board, after it was installed."""
     form = {"absent": "", "mode": ".+", "noexec": "/.*", "fine": ""}
     word, rest = board.ask(PROGRAM, form, _PROGRAM, board.directory).only()
-    match word:
-        case "absent":
-            return error(
-                ABSENT,
-                "teebench isn't on the board",
-                f"nothing is installed in {board.directory}",
-                f"no file teebench in {board.directory}",
-                f"teemark setup {board.name}",
-            )
-        case "mode":
-            return error(
-                "program-mode",
-                "teebench can't be run",
-                "its file may not be read or executed by this user",
-                rest,
-                f"teemark setup {board.name}, or chmod 755",
-            )
-        case "noexec":
-            point = rest.split()[0]
-            return error(
-                "noexec",
-                "teebench can't be run",
-                f"{point}, where {board.directory} is, is mounted noexec",
-                f"/proc/mounts: {rest}",
-                f"mount -o remount,exec {point}\n"
-                'or in the board file another folder: directory = "/usr/local/lib/teemark"',
-            )
-        case _:
-            return None
+    setup, folder = f"teemark setup {board.name}", board.directory
+    if word == "absent":
+        claim, why = "teebench isn't on the board", f"nothing is installed in {folder}"
+        return problem(ABSENT, claim, why, f"no file teebench in {folder}", setup)
+    claim = "teebench can't be run"
+    if word == "mode":
+        why = "its file may not be read or executed by this user"
+        return problem("program-mode", claim, why, rest, f"{setup}, or chmod 755")
+    if word == "noexec":
+        point = rest.split()[0]
+        why = f"{point}, where {folder} is, is mounted noexec"
+        remedy = f"mount -o remount,exec {point}\n"
+        remedy += 'or in the board file another folder: directory = "/usr/local/lib/teemark"'
+        return problem("noexec", claim, why, f"/proc/mounts: {rest}", remedy)
+    return None
 
 
 def machine(board: Board) -> Machine:

@@ -6,33 +6,26 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from teemark.base.finding import Finding
+from teemark.base.finding import Finding, Severity
 from teemark.run.records import Machine
 
 
-def error(key: str, claim: str, why: str, evidence: str, remedy: str) -> Finding:
-    """Something that a benchmark needs can't be used."""
+def problem(
+    key: str, claim: str, why: str, evidence: str, remedy: str, *, severity: Severity = "error"
+) -> Finding:
+    """An error: something can't be used. A caution: figures would mean little. A note: worth
+    knowing, but no reason not to measure."""
     return Finding(
         key=key,
         topic="board",
-        severity="error",
+        severity=severity,
         claim=claim,
         why=why,
         evidence=evidence,
         remedy=remedy,
     )
-
-
-def caution(key: str, claim: str, why: str, evidence: str, remedy: str) -> Finding:
-    """The figures of a benchmark would mean little."""
-    return replace(error(key, claim, why, evidence, remedy), severity="caution")
-
-
-def note(key: str, claim: str, why: str, evidence: str, remedy: str) -> Finding:
-    """Worth knowing, but no reason not to measure."""
-    return replace(error(key, claim, why, evidence, remedy), severity="note")
 
 
 @dataclass(frozen=True, slots=True)
