@@ -25,10 +25,9 @@
  * A jump to another function (a tail call) makes a node below the jumping one,
  * but no frame: both return at once.
  */
-#include <errno.h>
+#include <err.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -37,6 +36,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "window.h"
@@ -72,6 +72,7 @@ struct table_block {
 
 struct node {
 	uint32_t parent, function;
+	uint32_t first, next; /* of its children; the parent's next */
 	uint64_t self, calls;
 	bool unsure; /* a return was lost while it was on the stack */
 };
@@ -132,30 +133,15 @@ struct last { /* the step before this one */
 static struct {
 	struct node *nodes;
 	size_t n_nodes, room_nodes;
-	uint32_t *index; /* open hash of nodes by parent and function */
-	size_t room_index;
+	uint32_t roots; /* the first of them */
 	struct links passes, lost;
 
 	struct thread *threads;
-	size_t n_threads, current;
+	size_t n_threads, room_threads, current;
 	uint32_t functions;
 	struct last last;
-	bool trial;      /* only looking whether a stack fits */
-	bool trial_lost; /* it doesn't */
-} walk;
-
-static void __attribute__((noreturn, format(printf, 1, 2)))
-die(const char *format, ...)
-{
-	va_list list;
-
-	va_start(list, format);
-	fputs("teetrace-walk: ", stderr);
-	vfprintf(stderr, format, list);
-	fputc('\n', stderr);
-	va_end(list);
-	exit(1);
-}
+	bool lost_one; /* a return, in any thread */
+} walk = { .roots = NO_NODE };
 
 static void *grow(void *items, size_t n, size_t *room, size_t size)
 {
@@ -164,15 +150,13 @@ static void *grow(void *items, size_t n, size_t *room, size_t size)
 	*room = *room ? *room * 2 : 64;
 	items = realloc(items, *room * size);
 	if (!items)
-		die("out of memory");
+		errx(1, "out of memory");
 	return items;
 }
 
 static void count_link(struct links *links, uint32_t from, uint32_t to,
 		       uint8_t kind)
 {
-	if (walk.trial)
-		return;
 	for (size_t i = 0; i < links->n; i++) {
 		struct link *link = &links->list[i];
 
@@ -189,53 +173,33 @@ static void count_link(struct links *links, uint32_t from, uint32_t to,
 
 /* The tree. */
 
-static uint64_t hash(uint32_t parent, uint32_t function)
+static uint32_t *children(uint32_t parent)
 {
-	uint64_t x = ((uint64_t)parent << 32 | function) * 0x9e3779b97f4a7c15u;
-
-	return x ^ x >> 29;
+	return parent == NO_NODE ? &walk.roots : &walk.nodes[parent].first;
 }
 
-static void index_node(uint32_t node)
-{
-	uint64_t at = hash(walk.nodes[node].parent, walk.nodes[node].function);
-
-	while (walk.index[at & (walk.room_index - 1)] != NO_NODE)
-		at++;
-	walk.index[at & (walk.room_index - 1)] = node;
-}
-
-static void grow_index(void)
-{
-	if (2 * walk.n_nodes < walk.room_index)
-		return;
-	walk.room_index = walk.room_index ? 4 * walk.room_index : 4096;
-	walk.index = realloc(walk.index, walk.room_index * sizeof(*walk.index));
-	if (!walk.index)
-		die("out of memory");
-	memset(walk.index, 0xff, walk.room_index * sizeof(*walk.index));
-	for (size_t i = 0; i < walk.n_nodes; i++)
-		index_node((uint32_t)i);
-}
-
+/* It comes first among its siblings from then on: most come again soon. */
 static uint32_t child(uint32_t parent, uint32_t function)
 {
-	uint64_t at = hash(parent, function);
-	uint32_t node;
+	uint32_t *at = children(parent), node;
 
-	grow_index();
-	while ((node = walk.index[at & (walk.room_index - 1)]) != NO_NODE) {
-		if (walk.nodes[node].parent == parent &&
-		    walk.nodes[node].function == function)
-			return node;
-		at++;
+	while (*at != NO_NODE && walk.nodes[*at].function != function)
+		at = &walk.nodes[*at].next;
+	node = *at;
+	if (node == NO_NODE) {
+		walk.nodes = grow(walk.nodes, walk.n_nodes, &walk.room_nodes,
+				  sizeof(*walk.nodes));
+		node = (uint32_t)walk.n_nodes++;
+		walk.nodes[node] = (struct node){ .parent = parent,
+						  .function = function,
+						  .first = NO_NODE };
+	} else {
+		*at = walk.nodes[node].next;
 	}
-	walk.nodes = grow(walk.nodes, walk.n_nodes, &walk.room_nodes,
-			  sizeof(*walk.nodes));
-	walk.nodes[walk.n_nodes] =
-		(struct node){ parent, function, 0, 0, false };
-	index_node((uint32_t)walk.n_nodes);
-	return (uint32_t)walk.n_nodes++;
+	at = children(parent);
+	walk.nodes[node].next = *at;
+	*at = node;
+	return node;
 }
 
 /* The stack. */
@@ -283,7 +247,7 @@ static void push(const struct table_block *b, struct frame back)
 	back.opaque = b->flags & OPAQUE;
 	if (back.opaque && above && above->function == b->function) {
 		back.node = above->node;
-	} else if (!walk.trial) {
+	} else {
 		back.node = child(parent, b->function);
 		walk.nodes[back.node].calls++;
 	}
@@ -320,7 +284,7 @@ static void jump(const struct table_block *b)
 	frame->function = b->function;
 	frame->domain = b->domain;
 	frame->opaque = b->flags & OPAQUE;
-	if (walk.trial || frame->function == walk.nodes[node].function)
+	if (frame->function == walk.nodes[node].function)
 		return;
 	/* Back to one of those that jumped here: a part that lies apart. */
 	while (node != frame->first && walk.nodes[node].function != b->function)
@@ -464,7 +428,7 @@ static void put_back(size_t which, size_t n)
 
 		if (f.opaque && above && above->function == f.function) {
 			f.first = f.node = parent;
-		} else if (!walk.trial) {
+		} else {
 			f.node = chain(parent, f.first, f.node);
 			f.first = child(parent, walk.nodes[f.first].function);
 		}
@@ -561,7 +525,7 @@ static void doubt_stack(void)
 {
 	const struct stack *s = &thread()->stack;
 
-	for (size_t i = 1; i < s->n && !walk.trial; i++) {
+	for (size_t i = 1; i < s->n; i++) {
 		uint32_t node = s->frames[i].node;
 
 		for (; node != s->frames[i].first;
@@ -579,7 +543,7 @@ static void lose(const struct table_block *b)
 {
 	struct thread *t = thread();
 
-	walk.trial_lost = true;
+	walk.lost_one = true;
 	if (t->other) {
 		/* It was met in the middle: what called it is not known. */
 		t->stack.n = 1;
@@ -708,8 +672,7 @@ static void advance(const struct table_block *b, uint64_t address,
 		else
 			replace_top(b);
 	}
-	if (!walk.trial)
-		walk.nodes[top()->node].self += instructions;
+	walk.nodes[top()->node].self += instructions;
 	walk.last = (struct last){
 		.address = address,
 		.end = address + 4 * (uint64_t)instructions,
@@ -725,18 +688,6 @@ static void advance(const struct table_block *b, uint64_t address,
 static bool switches(void)
 {
 	return walk.last.flags & SWITCH && walk.last.kind == RETURN;
-}
-
-static struct stack copy(const struct stack *s)
-{
-	struct stack c = { .n = s->n, .room = s->n + 64 };
-
-	c.frames = malloc(c.room * sizeof(*c.frames));
-	if (!c.frames)
-		die("out of memory");
-	if (s->n)
-		memcpy(c.frames, s->frames, s->n * sizeof(*c.frames));
-	return c;
 }
 
 struct steps {
@@ -760,20 +711,15 @@ static void step(const struct steps *steps, size_t i)
 
 enum { TRIAL_STEPS = 100000 };
 
-/* Does what follows return to where thread t was left? */
-static bool fits(const struct steps *steps, size_t i, size_t t)
+/* In a process of its own: does what follows return to where thread t was? */
+static void __attribute__((noreturn))
+try(const struct steps *steps, size_t i, size_t t)
 {
-	struct last before = walk.last;
-	struct thread was = walk.threads[t];
 	size_t end = steps->n - i > TRIAL_STEPS ? i + TRIAL_STEPS : steps->n;
 
 	walk.current = t;
-	walk.threads[t].stack = copy(&was.stack);
-	for (size_t k = 0; k < was.n_kept; k++)
-		walk.threads[t].kept[k] = copy(&was.kept[k]);
-	walk.trial = true;
-	walk.trial_lost = false;
-	while (i < end && !walk.trial_lost) {
+	walk.lost_one = false;
+	while (i < end && !walk.lost_one) {
 		uint8_t domain = walk.last.domain;
 
 		step(steps, i++);
@@ -781,23 +727,26 @@ static bool fits(const struct steps *steps, size_t i, size_t t)
 		    (domain == KERNEL && walk.last.domain == PROGRAM))
 			break;
 	}
-	walk.trial = false;
-	free(walk.threads[t].stack.frames);
-	drop_kept(&walk.threads[t], 0);
-	walk.threads[t] = was;
-	walk.last = before;
-	return !walk.trial_lost;
+	_exit(walk.lost_one);
+}
+
+static bool fits(const struct steps *steps, size_t i, size_t t)
+{
+	int status;
+	pid_t child = fork();
+
+	if (!child)
+		try(steps, i, t);
+	if (child < 0 || waitpid(child, &status, 0) != child ||
+	    !WIFEXITED(status))
+		err(1, "cannot try a thread's stack");
+	return !WEXITSTATUS(status);
 }
 
 static void new_thread(bool other)
 {
-	struct thread *more =
-		realloc(walk.threads,
-			(walk.n_threads + 1) * sizeof(*walk.threads));
-
-	if (!more)
-		die("out of memory");
-	walk.threads = more;
+	walk.threads = grow(walk.threads, walk.n_threads, &walk.room_threads,
+			    sizeof(*walk.threads));
 	walk.current = walk.n_threads++;
 	walk.threads[walk.current] = (struct thread){ .other = other };
 	if (other)
@@ -831,11 +780,11 @@ static const void *map(const char *path, size_t *size)
 	int fd = open(path, O_RDONLY);
 
 	if (fd < 0 || fstat(fd, &st))
-		die("%s: %s", path, strerror(errno));
+		err(1, "%s", path);
 	*size = (size_t)st.st_size;
 	data = *size ? mmap(NULL, *size, PROT_READ, MAP_PRIVATE, fd, 0) : NULL;
 	if (!data || data == MAP_FAILED)
-		die("%s: cannot be read", path);
+		errx(1, "%s: cannot be read", path);
 	close(fd);
 	return data;
 }
@@ -853,12 +802,12 @@ static void open_files(const char *window, const char *table,
 	    size != sizeof(*head) + head->blocks * sizeof(struct window_block) +
 			    head->words * 4 +
 			    head->steps * sizeof(struct window_step))
-		die("%s: not a whole window", window);
+		errx(1, "%s: not a whole window", window);
 	known = map(table, &size);
 	if (size < sizeof(*known) || memcmp(known->magic, TABLE_MAGIC, 8) ||
 	    known->blocks != head->blocks || known->functions > UINT32_MAX ||
 	    size != sizeof(*known) + known->blocks * sizeof(struct table_block))
-		die("%s: not the table of this window", table);
+		errx(1, "%s: not the table of this window", table);
 	steps->blocks = (const struct window_block *)(head + 1);
 	steps->list =
 		(const struct window_step *)((const char *)(steps->blocks +
@@ -869,11 +818,11 @@ static void open_files(const char *window, const char *table,
 	walk.functions = (uint32_t)known->functions;
 	for (size_t i = 0; i < steps->n; i++)
 		if (steps->list[i].block >= head->blocks)
-			die("%s: not a whole window", window);
+			errx(1, "%s: not a whole window", window);
 	for (size_t i = 0; i < head->blocks; i++)
 		if (steps->table[i].domain >= DOMAINS ||
 		    steps->table[i].kind >= KINDS)
-			die("%s: not the table of this window", table);
+			errx(1, "%s: not the table of this window", table);
 }
 
 /* The whole window. */
@@ -917,6 +866,6 @@ int main(int argc, char **argv)
 	print_links("lost", &walk.lost);
 	printf("end %zu\n", thread()->stack.n);
 	if (fflush(stdout) || ferror(stdout))
-		die("cannot write: %s", strerror(errno));
+		err(1, "cannot write");
 	return 0;
 }

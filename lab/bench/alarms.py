@@ -26,11 +26,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain, combinations
 from pathlib import Path
+from statistics import median
 
 from click import echo as say
 
 from teemark.model.compare import Difference, Limit, compare, compare_values
-from teemark.model.stats import call_times, median
+from teemark.model.stats import call_times
 from teemark.run import reader
 from teemark.run.reader import RunData
 

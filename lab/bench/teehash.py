@@ -25,13 +25,14 @@ import sys
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 
 from teemark.boards import Board, ensure_installed, open_board
-from teemark.model.stats import call_times, median
+from teemark.model.stats import call_times
 from teemark.run.reader import parse
 
 MIB = 1 << 20

@@ -25,7 +25,6 @@ from teemark.export import (
     Format,
     bmf,
     github_action_benchmark,
-    google_benchmark,
     junit,
     lava,
     openmetrics,
@@ -58,18 +57,6 @@ def test_csv_tells_starts_apart() -> None:
     rows = [row for row in table(run) if not row["not_measured"]]
     assert [row["start"] for row in rows] == ["1"] * (len(rows) // 2) + ["2"] * (len(rows) // 2)
     assert [int(row["seq"]) for row in rows] == list(range(len(rows)))
-
-
-def test_google_benchmark_gives_time_and_rate_of_one_call(run: RunData) -> None:
-    document = json.loads(google_benchmark.render(run))
-    assert document["context"]["teemark_emulated"] is True
-    key = "oneshot/sha256/tee/65536"
-    entries = [entry for entry in document["benchmarks"] if entry["name"] == key]
-    samples = [sample for sample in run.cases[key].samples if sample.repeat == 1]
-    assert len(entries) == len(samples) == entries[0]["repetitions"]
-    first = entries[0]
-    assert first["real_time"] == samples[0].ns / samples[0].loops
-    assert first["bytes_per_second"] == pytest.approx(65536 * 1e9 / first["real_time"])
 
 
 def test_junit_counts_cases_failures_skips_and_an_incomplete_run(run: RunData) -> None:
@@ -108,10 +95,6 @@ def test_exports_carry_what_was_not_measured(cut: RunData) -> None:
     rows = {row["case"]: row["not_measured"] for row in table(cut) if row["not_measured"]}
     assert set(rows) == none | {skip.case for skip in cut.skips}
     assert "the run is incomplete: cut off" in rows[never.case]
-
-    benchmarks = json.loads(google_benchmark.render(cut))["benchmarks"]
-    errors = {one["name"]: one["error_message"] for one in benchmarks if "error_occurred" in one}
-    assert errors == rows
 
     suite = ET.fromstring(junit.render(cut))
     by_name = {

@@ -14,6 +14,7 @@ import json
 import platform
 import re
 import shutil
+import statistics
 from pathlib import Path
 
 import pytest
@@ -51,7 +52,7 @@ def ours(board: Board) -> dict[str, float]:
     argv = ["teebench", "--samples", "200", "--min-us", "2000", *CASES.values()]
     run = reader.parse(board.capture(argv).stdout.splitlines(keepends=True), file="teebench")
     return {
-        name: SIZE / stats.median(stats.call_times(run.cases[case].samples)) * 1e9
+        name: SIZE / statistics.median(stats.call_times(run.cases[case].samples)) * 1e9
         for name, case in CASES.items()
     }
 
@@ -127,7 +128,7 @@ def test_rounds_on_it_are_starts(
     case = run.cases[CASES["sha256"]]
     assert [len(samples) for samples in case.starts] == [20, 20, 20]
     (found,) = models.build(run).stats
-    medians = [stats.median(stats.call_times(samples)) for samples in case.starts]
+    medians = [statistics.median(stats.call_times(samples)) for samples in case.starts]
     assert found.estimate.value == pytest.approx(sum(medians) / 3)
     assert (found.estimate.freedom, found.estimate.shared) == (2, True)
     page = (tmp_path / "run" / "report.md").read_text()

@@ -3,19 +3,16 @@
 
 from __future__ import annotations
 
-import json
 import re
 import struct
 import subprocess
 from pathlib import Path
 from xml.etree import ElementTree
 
-import jsonschema
 import msgspec
 import pytest
 from click.testing import CliRunner
 
-import browser
 from synthetic import Synthetic
 from teemark.base import fmt, paths
 from teemark.base.errors import BoardError, ConfigError, DataError, UsageMistake
@@ -25,7 +22,7 @@ from teemark.cli import main as cli
 from teemark.exact import record, whatif
 from teemark.report import run_page
 from teemark.run import reader
-from teemark.trace import flame, folded, speedscope, store, table
+from teemark.trace import flame, folded, store, table
 from teemark.trace.components import component
 from teemark.trace.difference import changes
 from teemark.trace.places import Domain
@@ -150,25 +147,6 @@ def test_folded_stacks_of_two_cases_begin_with_the_case() -> None:
     assert all(line.startswith(("a/b/c/d;", "invoke/none/tee/none;")) for line in two.splitlines())
 
 
-def test_speedscope_holds_all_stacks() -> None:
-    document = json.loads(speedscope.render(trace()))
-    (profile,) = document["profiles"]
-    assert profile["endValue"] == sum(profile["weights"]) == 120
-    names = [frame["name"] for frame in document["shared"]["frames"]]
-    stacks = [[names[i] for i in sample] for sample in profile["samples"]]
-    assert ["main_[EL0]", "entry_<std>_[S-EL1]", "memset_[S-EL1]"] in stacks
-
-
-def test_speedscopes_own_schema_accepts_it() -> None:
-    file = browser.SPEEDSCOPE / "file-format-schema.json"
-    if not file.exists():
-        pytest.skip("there is no speedscope (`make test-deps` installs it, with npm)")
-    schema = json.loads(file.read_text())
-    jsonschema.validate(json.loads(speedscope.render(trace(case(), case(key="a/b/c/d")))), schema)
-    with pytest.raises(jsonschema.ValidationError):
-        jsonschema.validate({"profiles": [{"type": "sampled"}]}, schema)
-
-
 def boxes(svg: str) -> dict[str, float]:
     """Widths by the first word of the title."""
     root = ElementTree.fromstring(svg)
@@ -219,7 +197,7 @@ def test_a_trace_comes_back_as_it_was_stored(tmp_path: Path) -> None:
 
 def test_the_command_shows_a_stored_trace(tmp_path: Path) -> None:
     store.write(trace(), tmp_path)
-    for output, beginning in (("folded", "["), ("speedscope", "{"), ("json", "{")):
+    for output, beginning in (("folded", "["), ("json", "{")):
         done = CliRunner().invoke(
             cli.cli, ["trace", "--read", str(tmp_path), "--format", output], standalone_mode=False
         )

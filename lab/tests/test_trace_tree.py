@@ -276,7 +276,7 @@ def test_a_return_to_nowhere_is_told(tmp_path: Path) -> None:
     m.run("leaf", 0x2000, RET, flags=Flag.ENTRY)
     m.run("stranger", 0x7000, NOP)
     _, built = with_lost(m, tmp_path)
-    assert [(lost.kind, lost.count) for lost in built.lost] == [("return", 1)]
+    assert [(lost.by, lost.count) for lost in built.lost] == [("return", 1)]
     assert {m.functions[n.function].name: n.unsure for n in built.nodes} == {
         "main": False,
         "leaf": True,

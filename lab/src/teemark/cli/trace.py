@@ -33,11 +33,11 @@ from teemark.page.terminal import show
 from teemark.report import program_page, run_page
 from teemark.run import reader
 from teemark.run.writer import directory_for, point_latest
-from teemark.trace import folded, speedscope, store, table
+from teemark.trace import folded, store, table
 from teemark.trace.difference import other_cases
 from teemark.trace.profile import Trace
 
-_RENDER = {"folded": folded.render, "speedscope": speedscope.render, "json": store.render}
+_RENDER = {"folded": folded.render, "json": store.render}
 
 
 @dataclass(frozen=True, slots=True)

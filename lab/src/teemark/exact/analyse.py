@@ -20,18 +20,8 @@ from teemark.run.records import Fail
 from teemark.trace import tree as trees
 from teemark.trace import window as windows
 from teemark.trace.components import component, core_sources
-from teemark.trace.places import LEVELS, OPAQUE_CORE, Domain, Places, Sources, locate
-from teemark.trace.profile import (
-    SCHEMA,
-    CaseTrace,
-    Function,
-    Lost,
-    Node,
-    Pass,
-    Sample,
-    Trace,
-    Unnamed,
-)
+from teemark.trace.places import LEVELS, OPAQUE_CORE, Places, Sources, locate
+from teemark.trace.profile import SCHEMA, CaseTrace, Function, Sample, Trace, Unnamed
 from teemark.trace.symbols import Elf, kallsyms, read_elf
 from teemark.trace.window import SAMPLE, TEEHASH_PARTS, Window
 
@@ -162,22 +152,15 @@ def profile_of(
         raise DataError(
             f"{key}: {total} instructions in the call tree, {middle.instructions} in the window"
         )
-    functions = _functions(places, tree, named_by.core)
-    names = [function.name for function in functions]
     return CaseTrace(
         case=key,
         instructions=middle.instructions,
         samples=samples,
-        functions=functions,
-        nodes=tuple(Node(n.parent, n.function, n.self, n.calls, n.unsure) for n in tree.nodes),
+        functions=_functions(places, tree, named_by.core),
+        nodes=tree.nodes,
         unnamed=_unnamed(middle, places),
-        passes=tuple(
-            Pass(LEVELS[p.origin], LEVELS[p.target], p.kind, p.count) for p in tree.passes
-        ),
-        lost=tuple(
-            Lost(names[lost.origin], names[lost.target], lost.kind, lost.count)
-            for lost in tree.lost
-        ),
+        passes=tree.passes,
+        lost=tree.lost,
     )
 
 
@@ -186,9 +169,7 @@ def _functions(places: Places, tree: trees.Tree, core: Elf | None) -> tuple[Func
     made = [
         Function(
             LEVELS[function.domain],
-            component(
-                function, found.get(function.address) if function.domain is Domain.CORE else None
-            ),
+            component(function, found.get(function.address)),
             function.name,
             function.named,
         )

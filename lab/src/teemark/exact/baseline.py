@@ -27,15 +27,22 @@ from dataclasses import dataclass, field, replace
 from teemark.base.errors import DataError
 from teemark.model.compare import (
     Comparison,
-    Difference,
+    difference_of,
     file_times,
     judged,
     least,
     shifted,
     slack,
-    world_of,
 )
-from teemark.model.stats import Estimate, call_times, exactly, loops_of, steady
+from teemark.model.stats import (
+    Estimate,
+    call_times,
+    exactly,
+    loops_of,
+    repeats_of,
+    resolution_of,
+    steady,
+)
 from teemark.run.reader import RunData
 
 OTHERS = ("", "others")
@@ -70,7 +77,7 @@ def figures_of(run: RunData) -> tuple[dict[str, float], dict[str, float]]:
     found: dict[str, float] = {}
     scattered: dict[str, float] = {}
     for case in run.sound:
-        for repeat in sorted({sample.repeat for sample in case.samples}):
+        for repeat in repeats_of(case):
             key = case.case.case + (f" x{repeat}" if repeat > 1 else "")
             kept = found if steady(case, repeat) else scattered
             kept[key] = round(least([call_times(start, repeat) for start in case.starts]), 3)
@@ -91,17 +98,12 @@ def held_against(baseline: Baseline, *boots: RunData) -> Comparison:
             lost.append(key)
             continue
         name, _, words = key.partition(" x")
-        repeat = int(words or 1)
-        case = run.cases.get(name)
         now = Estimate(scattered[key]) if key in scattered else exactly(min(counted))
-        one = Difference(name, repeat, exactly(before), now, "undecided", have=1)
-        loops = 1
-        if case is not None:
-            size = None if case.case.bytes is None else case.case.bytes * repeat
-            one = replace(one, work=case.work, size=size, world=world_of(run, case))
-            loops = loops_of(case, repeat)
-        resolution = float(run.machine.clock.resolution_ns or 0)
-        pairs.append(judged(one, *slack(one.work, before, loops, resolution)))
+        one = difference_of(run, name, int(words or 1))
+        one = replace(one, first=exactly(before), second=now, have=1)
+        case = run.cases.get(name)
+        loops = 1 if case is None else loops_of(case, one.repeat)
+        pairs.append(judged(one, *slack(one.work, before, loops, resolution_of(run))))
     new = tuple(key for key in figures[-1][0] if key not in baseline.figures)
     return Comparison(run, run, tuple(shifted(pairs)), tuple(lost), new)
 

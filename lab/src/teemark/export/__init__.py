@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from teemark.export import (
     bmf,
     github_action_benchmark,
-    google_benchmark,
     junit,
     lava,
     openmetrics,
@@ -30,11 +29,6 @@ class Format:
 
 FORMATS: tuple[Format, ...] = (
     Format("csv", "tidy CSV: one row for each raw sample", tidy_csv.render),
-    Format(
-        "google-benchmark",
-        "Google Benchmark JSON: one entry for each sample",
-        google_benchmark.render,
-    ),
     Format("junit", "JUnit XML, for CI: one test for each case", junit.render),
     Format("bmf", "Bencher Metric Format: medians with their intervals", bmf.render),
     Format(

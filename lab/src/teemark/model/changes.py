@@ -6,9 +6,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from statistics import median
 
 from teemark.model.compare import Comparison, Difference, Family, World
-from teemark.model.stats import median
 
 ALIKE = 0.1
 """Cases changed alike if each is as far from the common change as this share of it, at most."""

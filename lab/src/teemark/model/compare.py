@@ -20,14 +20,23 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from statistics import fmean, geometric_mean, median, variance
+from typing import Any, Literal
 
 from teemark.base.interval import Interval
 from teemark.base.work import Work
 from teemark.model.forms import AFALG
 from teemark.model.models import in_tee
 from teemark.model.power import ALPHA, FEWEST, student, student_p, visible
-from teemark.model.stats import Estimate, call_times, exactly, loops_of, median, steady
+from teemark.model.stats import (
+    Estimate,
+    call_times,
+    exactly,
+    loops_of,
+    repeats_of,
+    resolution_of,
+    steady,
+)
 from teemark.run.reader import MeasuredCase, RunData
 
 BOOTS = 0.0002
@@ -65,6 +74,9 @@ Family = tuple[str, str, str]
 
 Starts = Sequence[Sequence[float]]
 """Values a call (nanoseconds or instructions), by start."""
+
+Logs = tuple[Sequence[float], Sequence[float]]
+"""Of both runs, the logarithms of the starts' medians."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,24 +210,23 @@ class Comparison:
 def obstacles(first: RunData, second: RunData) -> dict[str, str]:
     """Returns the reasons not to compare the two runs, each with what to do instead."""
     found = {}
-    one, other = first.run, second.run
-    kinds = ["an emulated board" if run.emulated else "hardware" for run in (first, second)]
-    if kinds[0] != kinds[1]:
+    runs = (first, second)
+    one, other = ("an emulated board" if run.emulated else "hardware" for run in runs)
+    if one != other:
         found[
-            f"BASE is a run of {kinds[0]} and NEW one of {kinds[1]}: an emulator's times say "
-            "nothing about hardware"
+            f"BASE is a run of {one} and NEW one of {other}: an emulator's times say nothing about "
+            "hardware"
         ] = "measure both on one board"
-    units = ["instructions" if run.icount else "time" for run in (first, second)]
-    if units[0] != units[1]:
+    one, other = ("instructions" if run.icount else "time" for run in runs)
+    if one != other:
+        why = f"BASE is measured in {one} and NEW in {other}: their ratio has no meaning"
+        found[why] = "measure both on one board"
+    if first.run is not None and second.run is not None and first.plan != second.plan:
         found[
-            f"BASE is measured in {units[0]} and NEW in {units[1]}: their ratio has no meaning"
-        ] = "measure both on one board"
-    if one is not None and other is not None and one.plan != other.plan:
-        found[
-            f"BASE is a run of plan {one.plan} and NEW one of plan {other.plan}: what was measured "
-            "beside a case may change it"
+            f"BASE is a run of plan {first.plan} and NEW one of plan {second.plan}: what was "
+            "measured beside a case may change it"
         ] = "measure both with one plan"
-    for run in (first, second):
+    for run in runs:
         if run.incomplete:
             found[f"{run.file} is truncated: {run.incomplete}"] = f"measure {run.file} again"
     return found
@@ -225,56 +236,49 @@ def other_machines(first: RunData, second: RunData) -> list[str]:
     """Returns what else differs between two runs, besides their commits: "NAME: BASE → NEW" each.
     It looks at builds and versions, the settings that teebench was given, the board, and the user's
     labels."""
-    told = []
-    for run in (first, second):
-        machine = run.machine
-        options = machine.settings
-        told.append(
-            {
-                "board": run.name,
-                "plan": run.plan or None,
-                "CPU": ", ".join(machine.cpu.models or ()) or None,
-                "OP-TEE": machine.tee.revision,
-                "kernel": machine.kernel.release,
-                "libcrypto": machine.crypto.libcrypto,
-                "teebench": machine.teebench,
-                "built for": machine.built_for,
-                "samples": options.samples,
-                "shortest sample (µs)": options.min_us,
-                "counter of the TA": options.ta_counter,
-                **{f"label {key}": value for key, value in run.labels.items()},
-            }
-        )
-    names = dict.fromkeys((*told[0], *told[1]))
-    pairs = [(name, told[0].get(name), told[1].get(name)) for name in names]
+    before, after = _described(first), _described(second)
     return [
-        f"{name}: {'none' if one is None else one} → {'none' if other is None else other}"
-        for name, one, other in pairs
-        if one != other
+        f"{name}: {before.get(name) or 'none'} → {after.get(name) or 'none'}"
+        for name in dict.fromkeys((*before, *after))
+        if before.get(name) != after.get(name)
     ]
+
+
+def _described(run: RunData) -> dict[str, str]:
+    machine = run.machine
+    options = machine.settings
+    values = {
+        "board": run.name,
+        "plan": run.plan or None,
+        "CPU": ", ".join(machine.cpu.models or ()) or None,
+        "OP-TEE": machine.tee.revision,
+        "kernel": machine.kernel.release,
+        "libcrypto": machine.crypto.libcrypto,
+        "teebench": machine.teebench,
+        "built for": machine.built_for,
+        "samples": options.samples,
+        "shortest sample (µs)": options.min_us,
+        "counter of the TA": options.ta_counter,
+        **{f"label {key}": value for key, value in run.labels.items()},
+    }
+    return {name: str(value) for name, value in values.items() if value is not None}
 
 
 def compare(first: RunData, second: RunData) -> Comparison:
     """Judges every case of both runs, and names those that one of them lacks."""
-    exact = first.icount and second.icount
     raw = [*_cases(first, second), *_hashing(first, second)]
     families: list[Difference] = []
-    if exact:
+    if first.icount and second.icount:
         pairs = shifted([_counted(one) for one in raw])
     else:
         pairs, families = sampled(raw)
     if first.emulated or second.emulated:
         pairs = [one if one.exact else replace(one, verdict="undecided") for one in pairs]
         families = []
-    keys = [run.measured for run in (first, second)]
-    return Comparison(
-        first,
-        second,
-        tuple(pairs),
-        tuple(key for key in keys[0] if key not in keys[1]),
-        tuple(key for key in keys[1] if key not in keys[0]),
-        tuple(families),
-    )
+    before, after = first.measured, second.measured
+    lost = tuple(key for key in before if key not in after)
+    new = tuple(key for key in after if key not in before)
+    return Comparison(first, second, tuple(pairs), lost, new, tuple(families))
 
 
 # -- what is judged ------------------------------------------------------------------------------
@@ -284,59 +288,57 @@ def compare(first: RunData, second: RunData) -> Comparison:
 class _Pair:
     """A case of both runs before it is judged."""
 
-    case: str
-    repeat: int
+    one: Difference
+    """Without a verdict."""
+    medians: tuple[Sequence[float], Sequence[float]]
+    """Of the starts."""
     starts: tuple[Starts, Starts]
     loops: int = 1
     """Calls in the longest sample of the run with the shorter ones."""
     resolution: float = 0.0
     """A step of the clock, nanoseconds."""
     steady: bool = True
-    work: Work | None = None
-    size: int | None = None
-    world: World | None = None
 
-    def difference(self, first: Estimate, second: Estimate) -> Difference:
-        return Difference(
-            self.case,
-            self.repeat,
-            first,
-            second,
-            "undecided",
-            work=self.work,
-            size=None if self.size is None else self.size * self.repeat,
-            world=self.world,
-            have=min(sum(map(bool, starts)) for starts in self.starts),
-        )
+    @property
+    def grain(self) -> float:
+        """A step of the clock as a share of the case."""
+        figure = min(map(min, self.medians))
+        return self.resolution / self.loops / figure if figure > 0 else 0.0
+
+    @property
+    def logs(self) -> Logs | None:
+        """Logarithms of the starts' medians; None where there is one start, or a time of 0."""
+        if self.one.have < 2 or min(map(min, self.medians)) <= 0:
+            return None
+        before, after = ([math.log(value) for value in values] for values in self.medians)
+        return before, after
 
 
-def _cases(first: RunData, second: RunData) -> Iterator[_Pair]:
-    resolution = max(float(run.machine.clock.resolution_ns or 0) for run in (first, second))
-    others = {case.case.case: case for case in second.sound}
-    for case in first.sound:
-        other = others.get(case.case.case)
-        if other is None:
-            continue
-        repeats = [{sample.repeat for sample in one.samples} for one in (case, other)]
-        for repeat in sorted(repeats[0] & repeats[1]):
-            both = (case, other)
-            one_starts, other_starts = (
-                [call_times(start, repeat) for start in one.starts] for one in both
-            )
-            yield _Pair(
-                case.case.case,
-                repeat,
-                (one_starts, other_starts),
-                min(loops_of(one, repeat) for one in both),
-                resolution,
-                all(steady(one, repeat) for one in both),
-                case.work,
-                case.case.bytes,
-                world_of(first, case),
-            )
+def _pair(one: Difference, starts: tuple[Starts, Starts], *how: Any) -> _Pair:
+    """Each figure is the geometric mean of the starts' medians, if they are positive."""
+    before, after = ([median(values) for values in run if values] for run in starts)
+    first, second = (
+        Estimate(geometric_mean(values) if min(values) > 0 else fmean(values))
+        for values in (before, after)
+    )
+    have = min(len(before), len(after))
+    return _Pair(replace(one, first=first, second=second, have=have), (before, after), starts, *how)
 
 
-def world_of(run: RunData, case: MeasuredCase) -> World:
+_UNKNOWN = Estimate(math.nan)
+
+
+def difference_of(run: RunData, key: str, repeat: int = 1) -> Difference:
+    """Returns a case of `run` as a difference without figures and verdict."""
+    case = run.cases.get(key)
+    made = Difference(key, repeat, _UNKNOWN, _UNKNOWN, "undecided")
+    if case is None:  # a step of teehash
+        return made
+    size = None if case.case.bytes is None else case.case.bytes * repeat
+    return replace(made, work=case.work, size=size, world=_world(run, case))
+
+
+def _world(run: RunData, case: MeasuredCase) -> World:
     """Returns where the calls of a case go: into the TEE, into the kernel, or nowhere out of the
     program."""
     if in_tee(run, case):
@@ -344,13 +346,30 @@ def world_of(run: RunData, case: MeasuredCase) -> World:
     return "program" if run.backend(case.case.backend).local else "kernel"
 
 
+def _cases(first: RunData, second: RunData) -> Iterator[_Pair]:
+    step = max(resolution_of(first), resolution_of(second))
+    others = {case.key: case for case in second.sound}
+    for case in first.sound:
+        other = others.get(case.key)
+        if other is None:
+            continue
+        for repeat in sorted({*repeats_of(case)} & {*repeats_of(other)}):
+            before, after = (
+                [call_times(start, repeat) for start in one.starts] for one in (case, other)
+            )
+            loops = min(loops_of(case, repeat), loops_of(other, repeat))
+            counts = steady(case, repeat) and steady(other, repeat)
+            one = difference_of(first, case.key, repeat)
+            yield _pair(one, (before, after), loops, step, counts)
+
+
 def _hashing(first: RunData, second: RunData) -> Iterator[_Pair]:
     """teehash's steps. Each of its runs is a process of its own: a start."""
-    times = [file_times(run) for run in (first, second)]
-    for case in times[0]:
-        if case in times[1]:
-            one, other = ([[value] for value in found[case]] for found in times)
-            yield _Pair(case, 1, (one, other))
+    before, after = file_times(first), file_times(second)
+    for case in before:
+        if case in after:
+            starts = [[value] for value in before[case]], [[value] for value in after[case]]
+            yield _pair(difference_of(first, case), starts)
 
 
 def file_times(run: RunData) -> dict[str, list[float]]:
@@ -389,11 +408,13 @@ def slack(work: Work | None, figure: float, loops: int, resolution: float) -> tu
 
 def _counted(pair: _Pair) -> Difference:
     if not pair.steady:
-        whole = (Estimate(median(v for one in starts for v in one)) for starts in pair.starts)
-        return judged(pair.difference(*whole), 0.0, math.inf)
-    one, other = (exactly(least(starts)) for starts in pair.starts)
-    allowed = slack(pair.work, one.value, pair.loops, pair.resolution)
-    return judged(pair.difference(one, other), *allowed)
+        before, after = (
+            Estimate(median(v for one in starts for v in one)) for starts in pair.starts
+        )
+        return judged(replace(pair.one, first=before, second=after), 0.0, math.inf)
+    before, after = (exactly(min(medians)) for medians in pair.medians)
+    allowed = slack(pair.one.work, before.value, pair.loops, pair.resolution)
+    return judged(replace(pair.one, first=before, second=after), *allowed)
 
 
 def judged(one: Difference, allowed: float, step: float) -> Difference:
@@ -414,18 +435,16 @@ def shifted(pairs: Sequence[Difference]) -> list[Difference]:
     (or in the program) have more or less, all of one sign, and more than boots differ."""
     found = list(pairs)
     for world in ("tee", "program"):
-        members = [
-            one
-            for one in pairs
-            if one.world == world and one.exact and math.isfinite(one.step) and one.second.exact
-        ]
-        shift = common_shift(members)
-        if shift is None:
-            continue
-        for place, one in enumerate(found):
-            if one.world == world and one.second.exact and moves_with(one, shift):
-                verdict: Verdict = "worse" if shift > 0 else "better"
-                found[place] = replace(one, verdict=verdict, shift=shift)
+        counted = [one for one in pairs if one.world == world and one.exact and one.second.exact]
+        shift = common_shift([one for one in counted if math.isfinite(one.step)])
+        if shift is not None:
+            verdict: Verdict = "worse" if shift > 0 else "better"
+            found = [
+                replace(one, verdict=verdict, shift=shift)
+                if one.world == world and one.second.exact and moves_with(one, shift)
+                else one
+                for one in found
+            ]
     return found
 
 
@@ -456,112 +475,67 @@ def sign_p(ups: int, count: int) -> float:
 
 def compare_values(values: Mapping[str, tuple[Starts, Starts]]) -> list[Difference]:
     """Returns the verdicts on bare values of two runs, by case."""
-    return sampled([_Pair(case, 1, starts) for case, starts in values.items()])[0]
+    bare = Difference("", 1, _UNKNOWN, _UNKNOWN, "undecided")
+    return sampled([_pair(replace(bare, case=case), both) for case, both in values.items()])[0]
 
 
 def sampled(pairs: Sequence[_Pair]) -> tuple[list[Difference], list[Difference]]:
     """Returns the verdicts on cases, and on the means of families."""
-    logs = [_logs(pair) for pair in pairs]
-    groups: dict[Family, list[int]] = {}
-    for place, (pair, found) in enumerate(zip(pairs, logs, strict=True)):
-        if found is not None and pair.repeat == 1 and pair.work is not None:
-            groups.setdefault(_difference(pair).family, []).append(place)
-    families = {}
-    for family, places in groups.items():
-        of_all = [found for place in places if (found := logs[place]) is not None]
-        shapes = {tuple(map(len, found)) for found in of_all}
-        if len(places) >= FAMILY and len(shapes) == 1:
-            families[family] = tuple(
-                [math.fsum(start) / len(start) for start in zip(*run, strict=True)]
-                for run in zip(*of_all, strict=True)
+    known = [(pair, pair.logs) for pair in pairs]
+    groups: dict[Family, list[Logs]] = {}
+    for pair, logs in known:
+        if logs is not None and pair.one.repeat == 1 and pair.one.work is not None:
+            groups.setdefault(pair.one.family, []).append(logs)
+    means = []
+    for family, members in groups.items():
+        if len(members) >= FAMILY and len({tuple(map(len, logs)) for logs in members}) == 1:
+            before, after = (
+                [fmean(start) for start in zip(*run, strict=True)]
+                for run in zip(*members, strict=True)
             )
-    tests = sum(found is not None for found in logs) + len(families)
-    judged_cases = [
-        _tested(_difference(pair), found, tests, _grain(pair)) if found else _difference(pair)
-        for pair, found in zip(pairs, logs, strict=True)
-    ]
-    one = Estimate(1.0)
-    judged_families = []
-    for family, (before, after) in families.items():
-        ratio = Estimate(math.exp(math.fsum(after) / len(after) - math.fsum(before) / len(before)))
-        places, have = groups[family], min(len(before), len(after))
-        mean = Difference("/".join(family), len(places), one, ratio, "undecided", have=have)
-        mean = replace(mean, work=pairs[places[0]].work)
-        judged_families.append(_tested(mean, (before, after), tests, 0.0))
-    return judged_cases, judged_families
+            ratio = Estimate(math.exp(fmean(after) - fmean(before)))
+            mean = Difference("/".join(family), len(members), Estimate(1.0), ratio, "undecided")
+            work = next(pair.one.work for pair in pairs if pair.one.family == family)
+            have = min(len(before), len(after))
+            means.append((replace(mean, have=have, work=work), (before, after)))
+    tests = sum(logs is not None for _, logs in known) + len(means)
+    return (
+        [_tested(p.one, logs, tests, p.grain) if logs else p.one for p, logs in known],
+        [_tested(mean, logs, tests, 0.0) for mean, logs in means],
+    )
 
 
-def _difference(pair: _Pair) -> Difference:
-    """Returns a pair without a verdict; each figure is the geometric mean of the starts' medians,
-    if they are positive."""
-    figures = []
-    for starts in pair.starts:
-        medians = [median(values) for values in starts if values]
-        positive = min(medians) > 0
-        total = math.fsum(map(math.log, medians)) if positive else math.fsum(medians)
-        figures.append(math.exp(total / len(medians)) if positive else total / len(medians))
-    return pair.difference(*map(Estimate, figures))
-
-
-def _grain(pair: _Pair) -> float:
-    """Returns a step of the clock as a share of the case."""
-    figure = min(median(values) for starts in pair.starts for values in starts if values)
-    return pair.resolution / pair.loops / figure if figure > 0 else 0.0
-
-
-def _logs(pair: _Pair) -> tuple[list[float], list[float]] | None:
-    """Returns the logarithms of the starts' medians of both runs; None where there is one start, or
-    a time of 0."""
-    found = [[median(values) for values in starts if values] for starts in pair.starts]
-    if min(map(len, found)) < 2 or min(map(min, found)) <= 0:
-        return None
-    one, other = ([math.log(value) for value in values] for values in found)
-    return one, other
-
-
-def _tested(
-    one: Difference, logs: tuple[Sequence[float], Sequence[float]], tests: int, grain: float
-) -> Difference:
+def _tested(one: Difference, logs: Logs, tests: int, grain: float) -> Difference:
     """Returns the difference with its verdict, by Welch's form of Student's test. `grain` is a step
     of the clock as a share: starts that a coarse clock shows as equal scatter by as much as it
     hides."""
-    parts = [_variance(values) + grain**2 / 12 for values in logs]
-    each = [part / len(values) for part, values in zip(parts, logs, strict=True)]
+    before, after = (len(values) for values in logs)
+    parts = [variance(values) + grain**2 / 12 for values in logs]
+    each = parts[0] / before, parts[1] / after
     error = math.sqrt(sum(each))
-    off = sum(logs[1]) / len(logs[1]) - sum(logs[0]) / len(logs[0])
+    off = fmean(logs[1]) - fmean(logs[0])
     if error == 0:  # starts without any scatter, by a clock of unknown steps
         verdict: Verdict = "same" if abs(off) <= math.log1p(MARGIN) else "undecided"
         ratio = math.exp(off)
         return replace(one, verdict=verdict, interval=Interval(ratio, ratio, 1 - ALPHA))
-    freedom = max(
-        int(sum(each) ** 2 / sum(e**2 / (len(v) - 1) for e, v in zip(each, logs, strict=True))), 1
-    )
-    reach = student(ALPHA / tests, freedom)
-    interval = Interval(
-        math.exp(min(off - reach * error, 500)), math.exp(min(off + reach * error, 500)), 1 - ALPHA
-    )
+    freedom = sum(each) ** 2 / (each[0] ** 2 / (before - 1) + each[1] ** 2 / (after - 1))
+    freedom = max(int(freedom), 1)
+    reach = student(ALPHA / tests, freedom) * error
+    low, high = (math.exp(min(end, 500)) for end in (off - reach, off + reach))
+    enough = one.have >= FEWEST
     verdict = "undecided"
-    if interval.low >= 1 - MARGIN and interval.high <= 1 + MARGIN:
+    if low >= 1 - MARGIN and high <= 1 + MARGIN:
         verdict = "same"
-    elif one.have >= FEWEST and interval.low > 1:
-        verdict = "worse"
-    elif one.have >= FEWEST and interval.high < 1:
-        verdict = "better"
+    elif enough and (low > 1 or high < 1):
+        verdict = "worse" if low > 1 else "better"
     return replace(
         one,
         verdict=verdict,
-        interval=interval,
+        interval=Interval(low, high, 1 - ALPHA),
         p=min(1.0, tests * student_p(abs(off) / error, freedom)),
-        visible=visible(error, (len(logs[0]), len(logs[1])), tests)
-        if one.have >= FEWEST
-        else math.inf,
+        visible=visible(error, (before, after), tests) if enough else math.inf,
         scatter=math.sqrt(sum(parts) / 2),
     )
-
-
-def _variance(values: Sequence[float]) -> float:
-    mean = math.fsum(values) / len(values)
-    return math.fsum((value - mean) ** 2 for value in values) / (len(values) - 1)
 
 
 # -- how much worse is too much ------------------------------------------------------------------

@@ -10,11 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from statistics import median
 from typing import Literal
 
 from teemark.model.decide import Answer, within
 from teemark.model.fit import ROUNDING, Fit, fit
-from teemark.model.stats import Estimate, Sampling, Summary, exactly, median
+from teemark.model.stats import Estimate, Sampling, Summary, exactly
 from teemark.run.reader import MeasuredCase
 from teemark.run.records import Case, Sample
 

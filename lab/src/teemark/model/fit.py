@@ -16,15 +16,10 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING
 
-from teemark.model.stats import Estimate, freedom_of
+import numpy as np
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Array = NDArray[np.float64]
+from teemark.model.stats import Array, Estimate, freedom_of
 
 MISFIT = 0.10
 """A fit that misses a median by more than this share of it is no description."""
@@ -204,8 +199,6 @@ def _solve(
     robust: bool,
 ) -> Fit | None:
     """Through all points by all terms."""
-    import numpy as np
-
     y = np.array([one.value for one in measured])
     design = np.array(list(columns.values()), dtype=np.float64).T
     if len(y) <= design.shape[1]:
@@ -265,8 +258,6 @@ def _left(measured: Sequence[Estimate], known: Known) -> list[Estimate]:
 
 def _spread(row: Array, points: Sequence[Estimate]) -> tuple[Array | None, float, bool]:
     """Draws of a sum of so much of each point, and their degrees of freedom."""
-    import numpy as np
-
     draws = [one.draws for one in points]
     known = [one for one in draws if one is not None]
     if len(known) < len(draws):

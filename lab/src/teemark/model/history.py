@@ -15,19 +15,22 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from statistics import median
+from typing import NamedTuple
+
+import numpy as np
 
 from teemark.model.changes import Change, changes
 from teemark.model.compare import (
     Comparison,
-    Difference,
     Verdict,
+    difference_of,
     file_times,
     least,
     shifted,
     slack,
-    world_of,
 )
-from teemark.model.stats import call_times, centre, exactly, loops_of, median, steady
+from teemark.model.stats import call_times, centre, exactly, loops_of, resolution_of, steady
 from teemark.run.reader import RunData
 
 FEWEST = 8
@@ -68,42 +71,46 @@ class Line:
 
 def lines(runs: Sequence[RunData]) -> tuple[Line, ...]:
     """Every case that two runs or more have. The runs are in their order, all of one kind."""
-    found: dict[str, tuple[list[int], list[float]]] = {}
-    allowed: dict[str, list[float]] = {}
-    scattered: set[tuple[str, int]] = set()
+    found: dict[str, list[_Value]] = {}
     counted = all(run.icount for run in runs)
     for number, run in enumerate(runs):
         for case in run.sound:
             starts = [call_times(start) for start in case.starts]
             if any(starts):
-                places, values = found.setdefault(case.case.case, ([], []))
-                places.append(number)
-                values.append(least(starts) if counted else centre(starts))
-                resolution = float(run.machine.clock.resolution_ns or 0)
-                more, _ = slack(case.work, values[-1], loops_of(case), resolution)
-                allowed.setdefault(case.case.case, []).append(more)
-                if counted and not steady(case):
-                    scattered.add((case.case.case, number))
+                value = least(starts) if counted else centre(starts)
+                allowed, _ = slack(case.work, value, loops_of(case), resolution_of(run))
+                made = _Value(number, value, allowed, steady(case) or not counted)
+                found.setdefault(case.key, []).append(made)
         for step, times in file_times(run).items():
-            places, values = found.setdefault(step, ([], []))
-            places.append(number)
-            values.append(min(times) if run.icount else median(times))
-            allowed.setdefault(step, []).append(slack(None, values[-1], 1, 0.0)[0])
+            value = min(times) if run.icount else median(times)
+            allowed, _ = slack(None, value, 1, 0.0)
+            found.setdefault(step, []).append(_Value(number, value, allowed))
     blind = not counted and any(run.emulated for run in runs)
-    said = []
-    for key, (places, values) in found.items():
+    known = []
+    for key, values in found.items():
         if len(values) < 2:
             continue
-        sure = [i for i, number in enumerate(places) if (key, number) not in scattered]
+        sure = [place for place, one in enumerate(values) if one.sure]
+        figures = tuple(one.value for one in values)
         changes: tuple[int, ...] = ()
         if counted:
-            levels = exact_changes([values[i] for i in sure], [allowed[key][i] for i in sure])
-            changes = tuple(sure[i] for i in levels)
+            kept = [values[place] for place in sure]
+            levels = exact_changes([one.value for one in kept], [one.allowed for one in kept])
+            changes = tuple(sure[place] for place in levels)
         elif not blind:
-            changes = sampled_changes(values)
-        few = len(sure) < len(values)
-        said.append(Line(key, tuple(places), tuple(values), changes, few))
-    return tuple(said)
+            changes = sampled_changes(figures)
+        places = tuple(one.run for one in values)
+        known.append(Line(key, places, figures, changes, len(sure) < len(values)))
+    return tuple(known)
+
+
+class _Value(NamedTuple):
+    """A case's figure in one run, and how much two boots of one build may differ in it."""
+
+    run: int
+    value: float
+    allowed: float
+    sure: bool = True
 
 
 def events(
@@ -113,29 +120,24 @@ def events(
     then on; the last run first."""
     made = []
     for number in sorted({line.runs[at] for line in found for at in line.changes}, reverse=True):
+        run = runs[number]
         pairs = []
         for line in found:
             if number not in line.runs[1:]:
                 continue
             at = line.runs.index(number)
-            levels = line.levels()
-            after = next(level for begin, end, level in levels if begin <= at < end)
-            before = next(level for begin, end, level in levels if begin <= at - 1 < end)
+            before, after = (
+                next(level for begin, end, level in line.levels() if begin <= place < end)
+                for place in (at - 1, at)
+            )
             verdict: Verdict = "same"
             if at in line.changes:
                 verdict = "worse" if after > before else "better"
-            case = runs[number].cases.get(line.case)
-            one = Difference(line.case, 1, exactly(before), exactly(after), verdict)
-            if case is not None:
-                one = replace(
-                    one,
-                    work=case.work,
-                    size=case.case.bytes,
-                    world=world_of(runs[number], case),
-                    exact=runs[number].icount,
-                )
-            pairs.append(one)
-        whole = Comparison(runs[number - 1], runs[number], tuple(shifted(pairs)), (), ())
+            one = difference_of(run, line.case)
+            exact = run.icount and one.work is not None
+            one = replace(one, first=exactly(before), second=exactly(after))
+            pairs.append(replace(one, verdict=verdict, exact=exact))
+        whole = Comparison(runs[number - 1], run, tuple(shifted(pairs)), (), ())
         made.append((number, changes(whole)))
     return tuple(made)
 
@@ -157,7 +159,6 @@ def exact_changes(values: Sequence[float], allowed: Sequence[float]) -> tuple[in
 
 def sampled_changes(values: Sequence[float]) -> tuple[int, ...]:
     """() for too few runs. ImportError without ruptures."""
-    import numpy as np
     import ruptures
 
     count = len(values)

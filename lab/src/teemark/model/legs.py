@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
 
+import numpy as np
+
 from teemark.model.stats import DRAWS, SEED, Estimate, Sampling, exactly
 from teemark.run.reader import RunData
 from teemark.run.records import Leg
@@ -59,8 +61,6 @@ class Traced:
 
     def _estimate(self, values: Sequence[float], what: str) -> Estimate:
         """Of one value a call; their mean is what a coarse clock leaves unharmed."""
-        import numpy as np
-
         mean = sum(values) / len(values)
         if self.sampling.exact and len(set(values)) == 1 and not self.grain:
             return exactly(mean)
@@ -104,8 +104,6 @@ class Traced:
 
 def _half(event: Estimate, times: float) -> Estimate:
     """Half of so many events, from nothing to all of them."""
-    import numpy as np
-
     share = np.random.default_rng([SEED, DRAWS]).uniform(0.0, 1.0, DRAWS)
     draws = None if event.draws is None else event.draws * share * times
     return Estimate(event.value / 2 * times, draws, event.freedom, event.shared)

@@ -6,6 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
+import numpy as np
+
 from teemark.base import work
 from teemark.base.work import EMPTY_CALL, Work
 from teemark.model.counter import Counted, counted_cases
@@ -20,6 +22,8 @@ from teemark.model.stats import (
     case_stats,
     exactly,
     loops_of,
+    repeats_of,
+    resolution_of,
 )
 from teemark.run.reader import MeasuredCase, RunData
 
@@ -49,8 +53,6 @@ class Cost:
 
     def _rpcs_at(self, size: int) -> float | None:
         """In proportion between the sizes that were measured."""
-        import numpy as np
-
         known = [
             (p.x, n) for p, n in zip(self.fit.points, self.rpcs, strict=False) if n is not None
         ]
@@ -172,10 +174,10 @@ def sampling_of(run: RunData) -> Sampling:
     cases: list[tuple[list[int], list[float]]] = []
     if not run.icount:
         for measured in run.sound:
-            for repeat in sorted({sample.repeat for sample in measured.samples}):
+            for repeat in repeats_of(measured):
                 of_it = [sample for sample in measured.starts[0] if sample.repeat == repeat]
                 cases.append(([sample.seq for sample in of_it], call_times(of_it, repeat)))
-    return Sampling(run.icount, float(run.machine.clock.resolution_ns or 0), Dependence(cases))
+    return Sampling(run.icount, resolution_of(run), Dependence(cases))
 
 
 def stats_of(run: RunData, sampling: Sampling | None = None) -> tuple[CaseStats, ...]:
@@ -264,7 +266,7 @@ def repeat_lines(cases: Sequence[MeasuredCase], sampling: Sampling) -> tuple[Rep
     lines = []
     for measured in cases:
         case = measured.case
-        counts = sorted({sample.repeat for sample in measured.samples})
+        counts = repeats_of(measured)
         if len(counts) < 3:
             continue
         line = fit(

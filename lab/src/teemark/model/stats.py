@@ -22,21 +22,18 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
-from statistics import NormalDist
-from typing import TYPE_CHECKING
+from statistics import NormalDist, median
 from zlib import crc32
+
+import numpy as np
+from numpy.typing import NDArray
 
 from teemark.base.interval import LEVEL, Interval
 from teemark.base.work import Work
+from teemark.run.reader import MeasuredCase, RunData
+from teemark.run.records import Sample
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from teemark.run.reader import MeasuredCase
-    from teemark.run.records import Sample
-
-    Array = NDArray[np.float64]
+Array = NDArray[np.float64]
 
 DRAWS = 2000
 SEED = 20260101
@@ -171,8 +168,6 @@ class Estimate:
 
 @cache
 def _apart_order(draws: int) -> NDArray[np.intp]:
-    import numpy as np
-
     return np.random.default_rng([SEED, draws]).permutation(draws)
 
 
@@ -204,15 +199,7 @@ _STUDENT: dict[float, float] = {1: 12.7062, 2: 4.3027, 3: 3.1824}
 
 def exactly(value: float) -> Estimate:
     """A figure that is counted, not sampled, or known."""
-    import numpy as np
-
     return Estimate(value, np.array([value]), counted=True)
-
-
-def median(values: Iterable[float]) -> float:
-    ordered = sorted(values)
-    n = len(ordered)
-    return ordered[n // 2] if n % 2 else (ordered[n // 2 - 1] + ordered[n // 2]) / 2
 
 
 def quantile(values: Sequence[float], q: float) -> float:
@@ -233,24 +220,19 @@ def centre(starts: Sequence[Sequence[float]]) -> float:
 def estimate(
     starts: Sequence[Sequence[float]],
     label: str,
-    *,
     dependence: float = 1.0,
     common: float = 0.0,
     grain: float = 0.0,
+    *,
     exact: bool = False,
     of: float = 0.0,
 ) -> Estimate:
-    """What the median of these samples is, one sequence a start of the machine.
-
-    `label` names the case: different ones are drawn independently, the same one always alike.
-    `dependence` is how many samples are worth one independent one, and `common` the share of the
-    median's variance that neighbours in time of other cases have too: that is drawn alike for all.
-    `exact` is for a clock that counts instructions: what it counts has no interval. `of` is what
-    the clocks counted where the values are differences of them.
-    `grain` is the step of the clock in the unit of the values. ValueError when there is no sample.
-    """
-    import numpy as np
-
+    """Returns the median of these samples, one sequence a start of the machine; ValueError without
+    a sample. `label` names the case: different ones are drawn independently, the same one always
+    alike. `dependence` samples are worth one independent one; `common` is the share of the median's
+    variance that neighbours in time of other cases have too, drawn alike for all. `grain` is the
+    step of the clock in the unit of the values. `exact`: the clock counts instructions, and what it
+    counts has no interval. `of` is what the clocks counted where values are differences of them."""
     found = [values for values in starts if values]
     if not found:
         raise ValueError("no values to estimate from")
@@ -298,8 +280,6 @@ def _steady(values: Sequence[float], of: float) -> bool:
 
 def _apart(ordered: Array, grain: float) -> Array:
     """Equal values evenly over the step of the clock that they share (a grouped median)."""
-    import numpy as np
-
     _, first, counts = np.unique(ordered, return_index=True, return_counts=True)
     place = np.arange(ordered.size) - np.repeat(first, counts)
     return np.sort(ordered + ((place + 0.5) / np.repeat(counts, counts) - 0.5) * grain)
@@ -309,8 +289,6 @@ def _apart(ordered: Array, grain: float) -> Array:
 def _start_weights(starts: int) -> Array:
     """Rows of weights, so that weights times what the starts are off their mean is spread as the
     mean's error is."""
-    import numpy as np
-
     rng = np.random.default_rng([SEED, starts])
     half = rng.standard_normal((DRAWS // 2, starts))
     weights = np.concatenate([half, -half])
@@ -322,8 +300,6 @@ def _start_weights(starts: int) -> Array:
 @cache
 def _common_shifts() -> Array:
     """Standard normal, as many as draws: what a disturbance does to all cases of a run."""
-    import numpy as np
-
     middles = (np.arange(DRAWS) + 0.5) / DRAWS
     quantiles = np.array([NormalDist().inv_cdf(p) for p in middles])
     return np.random.default_rng([SEED]).permutation(quantiles)
@@ -333,8 +309,6 @@ def _common_shifts() -> Array:
 def _places(n: int, dependence: float) -> Array | None:
     """Ranks (from 0) of the draws of a median of n samples; None where the interval would have to
     reach beyond the samples."""
-    import numpy as np
-
     if n < ENOUGH:
         return None
     tail = (np.arange(DRAWS // 2) + 0.5) / DRAWS
@@ -408,8 +382,6 @@ class Dependence:
 
 def _normal_scores(values: Sequence[float]) -> Array:
     """Ties share their mean rank."""
-    import numpy as np
-
     found = np.asarray(values, dtype=np.float64)
     ordered = np.sort(found)
     rank = (np.searchsorted(ordered, found) + np.searchsorted(ordered, found, side="right")) / 2
@@ -420,8 +392,6 @@ def _normal_scores(values: Sequence[float]) -> Array:
 @cache
 def _normal_quantiles() -> tuple[Array, Array]:
     """At a thousand places between 0 and 1, closer towards the ends."""
-    import numpy as np
-
     places = (1 - np.cos(np.linspace(0, math.pi, 1002)[1:-1])) / 2
     return places, np.array([NormalDist().inv_cdf(place) for place in places])
 
@@ -444,10 +414,6 @@ class Summary:
     estimate: Estimate
     starts: int = 1
 
-    @property
-    def identical(self) -> bool:
-        return self.min == self.max
-
 
 def summarize(values: Sequence[float], known: Estimate | None = None, starts: int = 1) -> Summary:
     """Of the values of all starts; `known` is what their median is, where that was worked out.
@@ -460,23 +426,23 @@ def summarize(values: Sequence[float], known: Estimate | None = None, starts: in
     # fsum rounds once, but its quotient may still leave the range by one bit
     mean = min(max(math.fsum(values) / n, low), high)
     sd = math.sqrt(math.fsum((v - mean) ** 2 for v in values) / (n - 1)) if n > 1 else None
-    return Summary(
-        count=n,
-        median=known.value,
-        interval=known.interval,
-        mean=mean,
-        sd=sd,
-        min=low,
-        p95=quantile(values, 0.95),
-        max=high,
-        estimate=known,
-        starts=starts,
-    )
+    p95 = quantile(values, 0.95)
+    return Summary(n, known.value, known.interval, mean, sd, low, p95, high, known, starts)
 
 
 def loops_of(measured: MeasuredCase, repeat: int = 1) -> int:
     """Calls in the longest sample with that many operations in a call."""
     return max((sample.loops for sample in measured.samples if sample.repeat == repeat), default=1)
+
+
+def repeats_of(measured: MeasuredCase) -> list[int]:
+    """Numbers of operations in a call that the case has samples of, rising."""
+    return sorted({sample.repeat for sample in measured.samples})
+
+
+def resolution_of(run: RunData) -> float:
+    """A step of the run's clock, in its unit."""
+    return float(run.machine.clock.resolution_ns or 0)
 
 
 def call_times(samples: Iterable[Sample], repeat: int = 1) -> list[float]:
@@ -510,7 +476,6 @@ class CaseStats:
     work: Work
     bytes: int | None
     time: Summary
-    cpu_share: float | None  # CPU time (user and system) per elapsed time; None: unknown
     first_cost: int | None  # the first call, kept apart
     next_cost: int | None = None  # a call right after it, when loops were chosen
     cpu: CpuTime | None = None
@@ -554,18 +519,6 @@ class CaseStats:
             return None
         whole = self.bytes * 1e9
         return Interval(whole / interval.high, whole / interval.low, interval.level)
-
-
-def cpu_share(samples: Sequence[Sample]) -> float | None:
-    """CPU time of the process over elapsed time, of all samples together."""
-    cpu_us = 0
-    elapsed_ns = 0
-    for sample in samples:
-        if sample.user_us is None or sample.sys_us is None:
-            return None
-        cpu_us += sample.user_us + sample.sys_us
-        elapsed_ns += sample.ns
-    return cpu_us * 1000 / elapsed_ns if elapsed_ns else None
 
 
 USAGE_NS = 1000
@@ -613,24 +566,17 @@ class Sampling:
     ) -> Estimate:
         """The median of the values of each start, of samples of so many calls."""
         longest = max(map(len, starts))
+        depends, common = self.dependence.of(longest), self.dependence.common(longest)
         return estimate(
-            starts,
-            label,
-            dependence=self.dependence.of(longest),
-            common=self.dependence.common(longest),
-            grain=self.resolution_ns / loops,
-            exact=self.exact,
-            of=of,
+            *(starts, label, depends, common, self.resolution_ns / loops), exact=self.exact, of=of
         )
 
     def summary(
         self, starts: Sequence[Sequence[float]], label: str, loops: int = 1, of: float = 0.0
     ) -> Summary:
-        return summarize(
-            [value for start in starts for value in start],
-            self.estimate(starts, label, loops, of),
-            sum(map(bool, starts)),
-        )
+        values = [value for start in starts for value in start]
+        known = self.estimate(starts, label, loops, of)
+        return summarize(values, known, sum(map(bool, starts)))
 
 
 def case_stats(measured: MeasuredCase, sampling: Sampling) -> CaseStats | None:
@@ -644,7 +590,6 @@ def case_stats(measured: MeasuredCase, sampling: Sampling) -> CaseStats | None:
         work=measured.work,
         bytes=case.bytes,
         time=sampling.summary(starts, f"{case.case} x1", loops),
-        cpu_share=cpu_share(measured.samples),
         first_cost=next((first.ns for first in measured.first if first.what == "call"), None),
         next_cost=case.call_ns,
         cpu=cpu_time(measured, sampling),

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from statistics import median
 
 from teemark.base import fmt
 from teemark.base.work import NONE, ONESHOT
@@ -26,7 +27,6 @@ from teemark.model.compare import (
     other_machines,
 )
 from teemark.model.power import ALPHA, POWER, starts_to_see
-from teemark.model.stats import median
 from teemark.page import figures
 from teemark.page.blocks import Bar, Block, Cell, Code, Column, Mark, Paragraph, Quiet, Table, Text
 from teemark.run.reader import RunData

@@ -8,8 +8,7 @@
     components  which part of the system a function belongs to
     profile     a traced case: what is kept, and what is computed from it
     store       trace.json in a run's folder
-    folded      stacks for flamegraph.pl and its like
-    speedscope  the same for speedscope
+    folded      stacks for flamegraph.pl, speedscope and their like
     difference  two traces of a case
     roles       the parts of a call, as `teemark explain` names them
     table       a traced case on a terminal

@@ -6,13 +6,15 @@ from __future__ import annotations
 import struct
 import subprocess
 import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from teemark.base import paths
 from teemark.base.errors import DataError, MissingOutput
-from teemark.trace.places import Domain, Places
+from teemark.trace.places import LEVELS, Domain, Places
+from teemark.trace.profile import Lost, Node, Pass
 from teemark.trace.window import Window
 
 PROGRAM = "teetrace-walk"
@@ -25,39 +27,9 @@ _KINDS = ("jump", "call", "return", "ERET", "SVC", "SMC", "interrupt or fault")
 
 
 @dataclass(frozen=True, slots=True)
-class Node:
-    parent: int  # -1: a root
-    function: int
-    """A number of Places.functions; from their count on: another thread's root."""
-    self: int
-    calls: int
-    unsure: bool
-    """A return was lost while it was on the stack: what is below it may not all be its own."""
-
-
-@dataclass(frozen=True, slots=True)
-class Pass:
-    """How often one level went to another."""
-
-    origin: Domain
-    target: Domain
-    kind: str
-    count: int
-
-
-@dataclass(frozen=True, slots=True)
-class Lost:
-    """Returns to a place that nothing in the window had called from."""
-
-    origin: int
-    target: int
-    kind: str
-    count: int
-
-
-@dataclass(frozen=True, slots=True)
 class Tree:
     nodes: tuple[Node, ...]
+    """Functions are numbers of Places.functions; from their count on, roots of other threads."""
     passes: tuple[Pass, ...]
     lost: tuple[Lost, ...]
 
@@ -74,7 +46,7 @@ def build(window: Window, places: Places) -> Tree:
         )
     if done.returncode != 0:
         raise DataError(done.stderr.decode(errors="replace").strip() or f"{program} failed")
-    return parse(done.stdout.decode())
+    return _parse(done.stdout.decode(), [function.name for function in places.functions])
 
 
 def _table(places: Places) -> bytes:
@@ -87,7 +59,7 @@ def _table(places: Places) -> bytes:
     return _HEAD.pack(b"TTABLE1\0", len(blocks), len(places.functions)) + blocks.tobytes()
 
 
-def parse(text: str) -> Tree:
+def _parse(text: str, names: Sequence[str]) -> Tree:
     nodes, passes, lost = [], [], []
     for line in text.splitlines():
         what, *words = line.split()
@@ -95,10 +67,11 @@ def parse(text: str) -> Tree:
         if what == "node":
             parent, function, own, calls, unsure = numbers
             nodes.append(Node(parent, function, own, calls, bool(unsure)))
-        elif what == "pass":
+        elif what != "end":
             origin, target, kind, count = numbers
-            passes.append(Pass(Domain(origin), Domain(target), _KINDS[kind], count))
-        elif what == "lost":
-            origin, target, kind, count = numbers
-            lost.append(Lost(origin, target, _KINDS[kind], count))
+            if what == "pass":
+                levels = LEVELS[Domain(origin)], LEVELS[Domain(target)]
+                passes.append(Pass(*levels, _KINDS[kind], count))
+            else:
+                lost.append(Lost(names[origin], names[target], _KINDS[kind], count))
     return Tree(tuple(nodes), tuple(passes), tuple(lost))
