@@ -7,6 +7,87 @@
  */
 #include "session.h"
 
+/* The parts of a key, in the order in which they are sent (asym.h). */
+enum part { PUBLIC, PRIVATE, CRT };
+
+static const struct field {
+	uint8_t kind, part;
+	uint32_t id; /* TEE_ATTR_*; 0: the algorithm's row has it */
+} fields[] = {
+	{ ASYM_RSA, PUBLIC, TEE_ATTR_RSA_MODULUS },
+	{ ASYM_RSA, PUBLIC, TEE_ATTR_RSA_PUBLIC_EXPONENT },
+	{ ASYM_RSA, PRIVATE, TEE_ATTR_RSA_PRIVATE_EXPONENT },
+	{ ASYM_RSA, CRT, TEE_ATTR_RSA_PRIME1 },
+	{ ASYM_RSA, CRT, TEE_ATTR_RSA_PRIME2 },
+	{ ASYM_RSA, CRT, TEE_ATTR_RSA_EXPONENT1 },
+	{ ASYM_RSA, CRT, TEE_ATTR_RSA_EXPONENT2 },
+	{ ASYM_RSA, CRT, TEE_ATTR_RSA_COEFFICIENT },
+	{ ASYM_EC, PUBLIC, TEE_ATTR_ECC_PUBLIC_VALUE_X },
+	{ ASYM_EC, PUBLIC, TEE_ATTR_ECC_PUBLIC_VALUE_Y },
+	{ ASYM_EC, PRIVATE, TEE_ATTR_ECC_PRIVATE_VALUE },
+	{ ASYM_RAW, PUBLIC, 0 },
+	{ ASYM_RAW, PRIVATE, 0 },
+};
+#define FIELDS (sizeof(fields) / sizeof(fields[0]))
+
+/* More than any key has: the fields of RSA, or a few and a curve. */
+#define ATTRIBUTES_MAX 9
+
+/* The next field of such a key up to that part; NULL: no more. */
+static const struct field *next_field(const struct asym_algorithm *alg,
+				      enum part most, const struct field *last)
+{
+	const struct field *field = last ? last + 1 : fields;
+
+	for (; field < fields + FIELDS; field++)
+		if (field->kind == alg->kind && field->part <= most)
+			return field;
+	return NULL;
+}
+
+static uint32_t id_of(const struct asym_algorithm *alg,
+		      const struct field *field)
+{
+	if (field->id)
+		return field->id;
+	return field->part == PUBLIC ? alg->tee_public_value :
+				       alg->tee_private_value;
+}
+
+static size_t bytes_of(const struct asym_algorithm *alg,
+		       const struct field *field)
+{
+	if (field->id == TEE_ATTR_RSA_PUBLIC_EXPONENT)
+		return ASYM_EXPONENT_BYTES;
+	return field->part == CRT ? alg->value_bytes / 2u : alg->value_bytes;
+}
+
+/* The attributes of a key that lies at `at`; returns how many. */
+static uint32_t split(const struct asym_algorithm *alg, enum part most,
+		      uint8_t *at, TEE_Attribute list[ATTRIBUTES_MAX])
+{
+	const struct field *field = NULL;
+	uint32_t count = 0;
+
+	while ((field = next_field(alg, most, field))) {
+		TEE_InitRefAttribute(&list[count++], id_of(alg, field), at,
+				     bytes_of(alg, field));
+		at += bytes_of(alg, field);
+	}
+	return count;
+}
+
+/* The curve; SM2 is bound to its own, and OP-TEE takes no such attribute. */
+static uint32_t add_curve(const struct asym_algorithm *alg, uint32_t count,
+			  TEE_Attribute list[ATTRIBUTES_MAX])
+{
+	if (alg->kind != ASYM_EC || alg->tee_curve == 0x400)
+		return count;
+	TEE_InitValueAttribute(&list[count], TEE_ATTR_ECC_CURVE, alg->tee_curve,
+			       0);
+	return count + 1;
+}
+
 void asym_close(struct asym *asym)
 {
 	operation_free(asym->operation);
@@ -19,120 +100,44 @@ TEE_Result asym_says(struct session *session, TEE_Param *params)
 	const struct asym_algorithm *alg = asym_by_id(params[0].value.a);
 
 	(void)session;
-
 	if (!alg)
 		return TEE_ERROR_NOT_SUPPORTED;
-	params[1].value.a =
-		TEE_IsAlgorithmSupported(alg->tee, alg->tee_curve) ==
-		TEE_SUCCESS;
+	params[1].value.a = !TEE_IsAlgorithmSupported(alg->tee, alg->tee_curve);
 	params[1].value.b = 0;
 	return TEE_SUCCESS;
 }
 
-static uint32_t mode_of(enum asym_use use)
-{
-	switch (use) {
-	case ASYM_SIGN:
-		return TEE_MODE_SIGN;
-	case ASYM_VERIFY:
-		return TEE_MODE_VERIFY;
-	case ASYM_DERIVE:
-		return TEE_MODE_DERIVE;
-	case ASYM_ENCRYPT:
-		return TEE_MODE_ENCRYPT;
-	case ASYM_DECRYPT:
-	case ASYM_USES:
-		break;
-	}
-	return TEE_MODE_DECRYPT;
-}
-
 TEE_Result asym_allocate(struct session *session, TEE_Param *params)
 {
+	static const uint32_t modes[ASYM_USES] = {
+		[ASYM_SIGN] = TEE_MODE_SIGN,
+		[ASYM_VERIFY] = TEE_MODE_VERIFY,
+		[ASYM_DERIVE] = TEE_MODE_DERIVE,
+		[ASYM_ENCRYPT] = TEE_MODE_ENCRYPT,
+		[ASYM_DECRYPT] = TEE_MODE_DECRYPT,
+	};
 	const struct asym_algorithm *alg = asym_by_id(params[0].value.a);
-	uint32_t use = params[0].value.b;
+	uint32_t use = params[0].value.b, type = 0;
 	struct asym *asym = &session->asym;
-	uint32_t type = 0;
 	TEE_Result res = TEE_SUCCESS;
 
 	if (!alg || use >= ASYM_USES || !(alg->uses & 1u << use))
 		return TEE_ERROR_NOT_SUPPORTED;
-
 	asym_close(asym);
 	/* The types of pairs and of public keys differ in this bit. */
 	type = asym_is_private(use) ? alg->tee_pair :
 				      alg->tee_pair & ~0x01000000u;
 	res = TEE_AllocateTransientObject(type, alg->bits, &asym->key);
-	if (res == TEE_SUCCESS)
+	if (!res)
 		res = TEE_AllocateOperation(&asym->operation, alg->tee,
-					    mode_of(use), alg->bits);
-	if (res != TEE_SUCCESS) {
+					    modes[use], alg->bits);
+	if (res) {
 		asym_close(asym);
 		return res;
 	}
 	asym->alg = alg;
 	asym->use = use;
 	return TEE_SUCCESS;
-}
-
-/* Attributes that are being collected, and the key's next bytes. */
-struct parts {
-	TEE_Attribute list[9];
-	uint32_t count;
-	uint8_t *at;
-};
-
-static void add(struct parts *parts, uint32_t id, size_t len)
-{
-	TEE_InitRefAttribute(&parts->list[parts->count++], id, parts->at, len);
-	parts->at += len;
-}
-
-static void add_curve(struct parts *parts, const struct asym_algorithm *alg)
-{
-	TEE_InitValueAttribute(&parts->list[parts->count++], TEE_ATTR_ECC_CURVE,
-			       alg->tee_curve, 0);
-}
-
-/* SM2 is bound to its curve; OP-TEE takes no such attribute there. */
-static bool takes_curve(const struct asym_algorithm *alg)
-{
-	return alg->kind == ASYM_EC && alg->tee_curve != 0x400;
-}
-
-static void split(struct parts *parts, const struct asym_algorithm *alg,
-		  bool private, bool crt)
-{
-	static const uint32_t crt_ids[] = {
-		TEE_ATTR_RSA_PRIME1,      TEE_ATTR_RSA_PRIME2,
-		TEE_ATTR_RSA_EXPONENT1,   TEE_ATTR_RSA_EXPONENT2,
-		TEE_ATTR_RSA_COEFFICIENT,
-	};
-	size_t len = alg->value_bytes;
-
-	switch ((enum asym_kind)alg->kind) {
-	case ASYM_RSA:
-		add(parts, TEE_ATTR_RSA_MODULUS, len);
-		add(parts, TEE_ATTR_RSA_PUBLIC_EXPONENT, ASYM_EXPONENT_BYTES);
-		if (private)
-			add(parts, TEE_ATTR_RSA_PRIVATE_EXPONENT, len);
-		for (size_t i = 0; crt && i < 5; i++)
-			add(parts, crt_ids[i], len / 2);
-		break;
-	case ASYM_EC:
-		add(parts, TEE_ATTR_ECC_PUBLIC_VALUE_X, len);
-		add(parts, TEE_ATTR_ECC_PUBLIC_VALUE_Y, len);
-		if (private)
-			add(parts, TEE_ATTR_ECC_PRIVATE_VALUE, len);
-		if (takes_curve(alg))
-			add_curve(parts, alg);
-		break;
-	case ASYM_RAW:
-		add(parts, alg->tee_public_value, len);
-		if (private)
-			add(parts, alg->tee_private_value, len);
-		break;
-	}
 }
 
 /* The object takes another key; the operation keeps its own copy. */
@@ -146,32 +151,33 @@ TEE_Result asym_import(struct session *session, TEE_Param *params)
 {
 	struct asym *asym = &session->asym;
 	const struct asym_algorithm *alg = asym->alg;
-	struct parts parts = { .at = session->buffer };
-	struct input in = { 0 };
-	bool private = false, crt = false;
+	const struct input in = input_of(&params[0]);
+	TEE_Attribute list[ATTRIBUTES_MAX];
+	enum part most = PUBLIC;
 	size_t len = 0;
+	uint32_t count = 0;
 	TEE_Result res = TEE_SUCCESS;
 
 	if (!alg)
 		return TEE_ERROR_BAD_STATE;
-	res = get_input(&in, &params[0]);
-	if (res != TEE_SUCCESS)
-		return res;
-	private = asym_is_private(asym->use);
 	len = asym_public_bytes(alg);
-	if (private) {
-		crt = alg->kind == ASYM_RSA &&
-		      in.len == len + asym_private_bytes(alg, true);
-		len += asym_private_bytes(alg, crt);
+	if (asym_is_private(asym->use)) {
+		most = alg->kind == ASYM_RSA &&
+				       in.len ==
+					       len + asym_private_bytes(alg,
+									true) ?
+			       CRT :
+			       PRIVATE;
+		len += asym_private_bytes(alg, most == CRT);
 	}
 	if (in.len != len)
 		return TEE_ERROR_BAD_PARAMETERS;
-
 	TEE_MemMove(session->buffer, in.data, len);
 	empty_key(asym);
-	split(&parts, alg, private, crt);
-	res = TEE_PopulateTransientObject(asym->key, parts.list, parts.count);
-	asym->have_key = res == TEE_SUCCESS;
+	count = split(alg, most, session->buffer, list);
+	res = TEE_PopulateTransientObject(asym->key, list,
+					  add_curve(alg, count, list));
+	asym->have_key = !res;
 	TEE_MemFill(session->buffer, 0, len);
 	return res;
 }
@@ -179,19 +185,16 @@ TEE_Result asym_import(struct session *session, TEE_Param *params)
 TEE_Result asym_generate(struct session *session, TEE_Param *params)
 {
 	struct asym *asym = &session->asym;
-	struct parts parts = { .at = session->buffer };
+	TEE_Attribute list[ATTRIBUTES_MAX];
 	TEE_Result res = TEE_SUCCESS;
 
 	(void)params;
-
 	if (!asym->alg || !asym_is_private(asym->use))
 		return TEE_ERROR_BAD_STATE;
 	empty_key(asym);
-	if (takes_curve(asym->alg))
-		add_curve(&parts, asym->alg);
-	res = TEE_GenerateKey(asym->key, asym->alg->bits, parts.list,
-			      parts.count);
-	asym->have_key = res == TEE_SUCCESS;
+	res = TEE_GenerateKey(asym->key, asym->alg->bits, list,
+			      add_curve(asym->alg, 0, list));
+	asym->have_key = !res;
 	return res;
 }
 
@@ -202,7 +205,7 @@ static TEE_Result get_number(const struct asym *asym, uint32_t id, uint8_t *out,
 	tee_size got = len;
 	TEE_Result res = TEE_GetObjectBufferAttribute(asym->key, id, out, &got);
 
-	if (res != TEE_SUCCESS)
+	if (res)
 		return res;
 	if (got > len)
 		return TEE_ERROR_GENERIC;
@@ -214,38 +217,26 @@ static TEE_Result get_number(const struct asym *asym, uint32_t id, uint8_t *out,
 TEE_Result asym_public(struct session *session, TEE_Param *params)
 {
 	struct asym *asym = &session->asym;
-	const struct asym_algorithm *alg = asym->alg;
-	uint8_t *out = session->buffer;
+	const struct field *field = NULL;
+	size_t len = 0, at = 0;
 	TEE_Result res = TEE_SUCCESS;
-	size_t len = 0, one = 0;
 
 	if (!asym->have_key)
 		return TEE_ERROR_BAD_STATE;
-	len = asym_public_bytes(alg);
-	one = alg->value_bytes;
+	len = asym_public_bytes(asym->alg);
 	res = check_output(&params[0], len);
-	if (res != TEE_SUCCESS)
+	if (res)
 		return res;
-	switch ((enum asym_kind)alg->kind) {
-	case ASYM_RSA:
-		res = get_number(asym, TEE_ATTR_RSA_MODULUS, out, one);
-		if (res == TEE_SUCCESS)
-			res = get_number(asym, TEE_ATTR_RSA_PUBLIC_EXPONENT,
-					 out + one, ASYM_EXPONENT_BYTES);
-		break;
-	case ASYM_EC:
-		res = get_number(asym, TEE_ATTR_ECC_PUBLIC_VALUE_X, out, one);
-		if (res == TEE_SUCCESS)
-			res = get_number(asym, TEE_ATTR_ECC_PUBLIC_VALUE_Y,
-					 out + one, one);
-		break;
-	case ASYM_RAW:
-		res = get_number(asym, alg->tee_public_value, out, one);
-		break;
+	while (!res && (field = next_field(asym->alg, PUBLIC, field))) {
+		size_t n = bytes_of(asym->alg, field);
+
+		res = get_number(asym, id_of(asym->alg, field),
+				 session->buffer + at, n);
+		at += n;
 	}
-	if (res == TEE_SUCCESS)
-		put_output(&params[0], out, len);
-	TEE_MemFill(out, 0, len);
+	if (!res)
+		put_output(&params[0], session->buffer, len);
+	TEE_MemFill(session->buffer, 0, len);
 	return res;
 }
 
@@ -255,48 +246,44 @@ TEE_Result asym_prepare(struct session *session, TEE_Param *params)
 	TEE_Result res = TEE_SUCCESS;
 
 	(void)params;
-
 	if (!asym->have_key)
 		return TEE_ERROR_BAD_STATE;
 	if (asym->prepared)
 		TEE_ResetOperation(asym->operation);
 	res = TEE_SetOperationKey(asym->operation, asym->key);
-	asym->prepared = res == TEE_SUCCESS;
+	asym->prepared = !res;
 	return res;
+}
+
+/* Does the operation take so many bytes? */
+static bool length_ok(const struct asym *asym, size_t len)
+{
+	const struct asym_algorithm *alg = asym->alg;
+
+	if (len > ASYM_IN_MAX_BYTES)
+		return false;
+	switch (asym->use) {
+	case ASYM_SIGN:
+	case ASYM_VERIFY:
+		return !alg->digest_bytes || len == alg->digest_bytes;
+	case ASYM_DERIVE:
+		return len == asym_public_bytes(alg);
+	case ASYM_ENCRYPT: /* RFC 8017, 7.1.1; by SHA-256 */
+		return len + 2 * 32 + 2 <= alg->value_bytes;
+	default:
+		return len == alg->out_bytes;
+	}
 }
 
 /* A copy of what goes in, of a length that the operation takes. */
 static TEE_Result take_in(const struct asym *asym, const TEE_Param *param,
 			  uint8_t copy[ASYM_IN_MAX_BYTES], size_t *len)
 {
-	const struct asym_algorithm *alg = asym->alg;
-	struct input in = { 0 };
-	bool fits = false;
-	TEE_Result res = TEE_SUCCESS;
+	const struct input in = input_of(param);
 
 	if (!asym->prepared)
 		return TEE_ERROR_BAD_STATE;
-	res = get_input(&in, param);
-	if (res != TEE_SUCCESS)
-		return res;
-	switch (asym->use) {
-	case ASYM_SIGN:
-	case ASYM_VERIFY:
-		fits = !alg->digest_bytes || in.len == alg->digest_bytes;
-		break;
-	case ASYM_DERIVE:
-		fits = in.len == asym_public_bytes(alg);
-		break;
-	case ASYM_ENCRYPT: /* RFC 8017, 7.1.1; by SHA-256 */
-		fits = in.len + 2 * 32 + 2 <= alg->value_bytes;
-		break;
-	case ASYM_DECRYPT:
-		fits = in.len == alg->out_bytes;
-		break;
-	case ASYM_USES:
-		break;
-	}
-	if (!fits || in.len > ASYM_IN_MAX_BYTES)
+	if (!length_ok(asym, in.len))
 		return TEE_ERROR_BAD_PARAMETERS;
 	if (in.len)
 		TEE_MemMove(copy, in.data, in.len);
@@ -307,22 +294,17 @@ static TEE_Result take_in(const struct asym *asym, const TEE_Param *param,
 static TEE_Result derive(const struct asym *asym, uint8_t *peer, uint8_t *out,
 			 tee_size *out_len)
 {
-	const struct asym_algorithm *alg = asym->alg;
-	struct parts parts = { .at = peer };
 	TEE_ObjectHandle secret = TEE_HANDLE_NULL;
-	TEE_Result res = TEE_AllocateTransientObject(TEE_TYPE_GENERIC_SECRET,
-						     8u * alg->value_bytes,
-						     &secret);
+	TEE_Attribute list[ATTRIBUTES_MAX];
+	TEE_Result res =
+		TEE_AllocateTransientObject(TEE_TYPE_GENERIC_SECRET,
+					    8u * asym->alg->value_bytes,
+					    &secret);
 
-	if (res != TEE_SUCCESS)
+	if (res)
 		return res;
-	if (alg->kind == ASYM_EC) {
-		add(&parts, TEE_ATTR_ECC_PUBLIC_VALUE_X, alg->value_bytes);
-		add(&parts, TEE_ATTR_ECC_PUBLIC_VALUE_Y, alg->value_bytes);
-	} else {
-		add(&parts, alg->tee_public_value, alg->value_bytes);
-	}
-	TEE_DeriveKey(asym->operation, parts.list, parts.count, secret);
+	TEE_DeriveKey(asym->operation, list,
+		      split(asym->alg, PUBLIC, peer, list), secret);
 	res = TEE_GetObjectBufferAttribute(secret, TEE_ATTR_SECRET_VALUE, out,
 					   out_len);
 	TEE_FreeTransientObject(secret);
@@ -331,49 +313,35 @@ static TEE_Result derive(const struct asym *asym, uint8_t *peer, uint8_t *out,
 
 TEE_Result asym_operate(struct session *session, TEE_Param *params)
 {
+	static const __typeof__(&TEE_AsymmetricEncrypt) functions[ASYM_USES] = {
+		[ASYM_SIGN] = TEE_AsymmetricSignDigest,
+		[ASYM_ENCRYPT] = TEE_AsymmetricEncrypt,
+		[ASYM_DECRYPT] = TEE_AsymmetricDecrypt,
+	};
 	struct asym *asym = &session->asym;
-	uint8_t *in = session->buffer;
-	uint8_t *out = session->buffer + ASYM_IN_MAX_BYTES;
+	uint8_t *in = session->buffer, *out = in + ASYM_IN_MAX_BYTES;
 	tee_size out_len = ASYM_VALUE_MAX_BYTES;
 	size_t len = 0;
 	TEE_Result res = take_in(asym, &params[0], in, &len);
 
-	if (res != TEE_SUCCESS)
+	if (res)
 		return res;
-	/* Of a plaintext the length is known in the end. */
+	/* A plaintext's length is known in the end. */
 	if (asym->use != ASYM_DECRYPT)
 		res = check_output(&params[1], asym->alg->out_bytes);
-	if (res != TEE_SUCCESS)
-		goto out;
-	switch (asym->use) {
-	case ASYM_SIGN:
-		res = TEE_AsymmetricSignDigest(asym->operation, NULL, 0, in,
-					       len, out, &out_len);
-		break;
-	case ASYM_DERIVE:
+	if (!res && asym->use == ASYM_DERIVE)
 		res = derive(asym, in, out, &out_len);
-		break;
-	case ASYM_ENCRYPT:
-		res = TEE_AsymmetricEncrypt(asym->operation, NULL, 0, in, len,
-					    out, &out_len);
-		break;
-	case ASYM_DECRYPT:
-		res = TEE_AsymmetricDecrypt(asym->operation, NULL, 0, in, len,
-					    out, &out_len);
-		if (res == TEE_SUCCESS)
-			res = check_output(&params[1], out_len);
-		break;
-	case ASYM_VERIFY:
-	case ASYM_USES:
+	else if (!res && functions[asym->use])
+		res = functions[asym->use](asym->operation, NULL, 0, in, len,
+					   out, &out_len);
+	else if (!res)
 		res = TEE_ERROR_BAD_STATE;
-		break;
-	}
-	if (res == TEE_SUCCESS && asym->use != ASYM_DECRYPT &&
-	    out_len != asym->alg->out_bytes)
+	if (!res && asym->use == ASYM_DECRYPT)
+		res = check_output(&params[1], out_len);
+	else if (!res && out_len != asym->alg->out_bytes)
 		res = TEE_ERROR_GENERIC;
-	if (res == TEE_SUCCESS)
+	if (!res)
 		put_output(&params[1], out, out_len);
-out:
 	TEE_MemFill(in, 0, ASYM_IN_MAX_BYTES + ASYM_VALUE_MAX_BYTES);
 	return res;
 }
@@ -381,20 +349,17 @@ out:
 TEE_Result asym_verify(struct session *session, TEE_Param *params)
 {
 	struct asym *asym = &session->asym;
-	uint8_t *in = session->buffer;
-	uint8_t *signature = session->buffer + ASYM_IN_MAX_BYTES;
-	struct input given = { 0 };
+	const struct input given = input_of(&params[1]);
+	uint8_t *in = session->buffer, *signature = in + ASYM_IN_MAX_BYTES;
 	size_t len = 0;
 	TEE_Result res = TEE_SUCCESS;
 
 	if (asym->use != ASYM_VERIFY)
 		return TEE_ERROR_BAD_STATE;
 	res = take_in(asym, &params[0], in, &len);
-	if (res == TEE_SUCCESS)
-		res = get_input(&given, &params[1]);
-	if (res == TEE_SUCCESS && given.len != asym->alg->out_bytes)
+	if (!res && given.len != asym->alg->out_bytes)
 		res = TEE_ERROR_BAD_PARAMETERS;
-	if (res != TEE_SUCCESS)
+	if (res)
 		return res;
 	TEE_MemMove(signature, given.data, given.len);
 	return TEE_AsymmetricVerifyDigest(asym->operation, NULL, 0, in, len,

@@ -38,7 +38,7 @@ TEE_Result key_object_fill(TEE_ObjectHandle *key, uint32_t type,
 		TEE_ResetTransientObject(*key);
 	else
 		res = TEE_AllocateTransientObject(type, len * 8, key);
-	if (res != TEE_SUCCESS)
+	if (res)
 		return res;
 	TEE_InitRefAttribute(&attribute, TEE_ATTR_SECRET_VALUE, (void *)data,
 			     len);
@@ -73,11 +73,11 @@ TEE_Result cipher_prepare(struct session *session, TEE_Param *params)
 					    TEE_MODE_ENCRYPT :
 					    TEE_MODE_DECRYPT,
 				    alg->key_bytes * 8);
-	for (size_t i = 0; i < n && res == TEE_SUCCESS; i++)
+	for (size_t i = 0; i < n && !res; i++)
 		res = TEE_AllocateTransientObject(TEE_TYPE_AES,
 						  alg->key_bytes * 8 / n,
 						  &cipher->keys[i]);
-	if (res != TEE_SUCCESS) {
+	if (res) {
 		cipher_close(cipher);
 		return res;
 	}
@@ -91,15 +91,12 @@ TEE_Result cipher_set_key(struct session *session, TEE_Param *params)
 {
 	struct cipher *cipher = &session->cipher;
 	uint8_t key[ALG_KEY_MAX_BYTES] = { 0 };
-	struct input in = { 0 };
+	const struct input in = input_of(&params[0]);
 	TEE_Result res = TEE_SUCCESS;
 	size_t n = 0, len = 0;
 
 	if (!cipher->alg)
 		return TEE_ERROR_BAD_STATE;
-	res = get_input(&in, &params[0]);
-	if (res != TEE_SUCCESS)
-		return res;
 	if (in.len != cipher->alg->key_bytes)
 		return TEE_ERROR_BAD_PARAMETERS;
 
@@ -115,16 +112,16 @@ TEE_Result cipher_set_key(struct session *session, TEE_Param *params)
 	/* Some take no two keys of XTS that are one, and panic much later. */
 	if (n == 2 && !TEE_MemCompare(key, key + len, len))
 		res = TEE_ERROR_BAD_PARAMETERS;
-	for (size_t i = 0; i < n && res == TEE_SUCCESS; i++)
+	for (size_t i = 0; i < n && !res; i++)
 		res = key_object_fill(&cipher->keys[i], TEE_TYPE_AES,
 				      key + i * len, len);
-	if (res == TEE_SUCCESS)
+	if (!res)
 		res = n == 2 ? TEE_SetOperationKey2(cipher->operation,
 						    cipher->keys[0],
 						    cipher->keys[1]) :
 			       TEE_SetOperationKey(cipher->operation,
 						   cipher->keys[0]);
-	cipher->keyed = res == TEE_SUCCESS;
+	cipher->keyed = !res;
 	for (size_t i = 0; i < n; i++)
 		TEE_ResetTransientObject(cipher->keys[i]);
 	TEE_MemFill(key, 0, sizeof(key));
@@ -146,20 +143,16 @@ static TEE_Result begin(struct cipher *cipher)
 	} else {
 		TEE_CipherInit(cipher->operation, len ? cipher->iv : NULL, len);
 	}
-	cipher->begun = res == TEE_SUCCESS;
+	cipher->begun = !res;
 	return res;
 }
 
 static TEE_Result take_iv(struct cipher *cipher, const TEE_Param *param)
 {
-	struct input in = { 0 };
-	TEE_Result res = TEE_SUCCESS;
+	const struct input in = input_of(param);
 
 	if (!cipher->keyed)
 		return TEE_ERROR_BAD_STATE;
-	res = get_input(&in, param);
-	if (res != TEE_SUCCESS)
-		return res;
 	if (in.len != cipher->alg->iv_bytes)
 		return TEE_ERROR_BAD_PARAMETERS;
 	if (in.len)
@@ -172,7 +165,7 @@ TEE_Result cipher_set_iv(struct session *session, TEE_Param *params)
 {
 	TEE_Result res = take_iv(&session->cipher, &params[0]);
 
-	return res == TEE_SUCCESS ? begin(&session->cipher) : res;
+	return !res ? begin(&session->cipher) : res;
 }
 
 /* A length that the cipher takes; XTS has no empty message. */
@@ -199,7 +192,7 @@ static TEE_Result update(struct cipher *cipher, const struct input *in,
 		res = TEE_CipherUpdate(cipher->operation, in->data, in->len,
 				       out, &len);
 	}
-	if (res == TEE_SUCCESS && len != in->len)
+	if (!res && len != in->len)
 		res = TEE_ERROR_GENERIC;
 	return res;
 }
@@ -207,32 +200,28 @@ static TEE_Result update(struct cipher *cipher, const struct input *in,
 TEE_Result cipher_update(struct session *session, TEE_Param *params)
 {
 	struct cipher *cipher = &session->cipher;
+	const struct input in = input_of(&params[0]);
 	uint32_t repeat = params[2].value.a;
-	struct input in = { 0 };
 	TEE_Result res = TEE_SUCCESS;
 
-	if (!ta_work_ok(repeat, params[0].memref.size))
+	if (!ta_work_ok(repeat, in.len))
 		return TEE_ERROR_BAD_PARAMETERS;
 	if (!cipher->have_iv || (repeat == 1 && !cipher->begun))
 		return TEE_ERROR_BAD_STATE;
 	if (is_aead(cipher->alg))
 		return TEE_ERROR_NOT_SUPPORTED;
-	res = get_input(&in, &params[0]);
-	if (res != TEE_SUCCESS)
-		return res;
 	if (!length_ok(cipher->alg, in.len))
 		return TEE_ERROR_BAD_PARAMETERS;
 	res = check_output(&params[1], in.len);
-	if (res != TEE_SUCCESS)
+	if (res)
 		return res;
-
-	for (uint32_t i = 0; i < repeat && res == TEE_SUCCESS; i++) {
+	for (uint32_t i = 0; i < repeat && !res; i++) {
 		if (repeat > 1)
 			res = begin(cipher);
-		if (res == TEE_SUCCESS)
+		if (!res)
 			res = update(cipher, &in, params[1].memref.buffer);
 	}
-	if (res == TEE_SUCCESS)
+	if (!res)
 		params[1].memref.size = in.len;
 	return res;
 }
@@ -250,7 +239,7 @@ static TEE_Result encrypt_final(struct cipher *cipher, const struct input *in,
 	TEE_Result res = TEE_AEEncryptFinal(cipher->operation, in->data,
 					    in->len, out, &len, tag, &tag_len);
 
-	if (res == TEE_SUCCESS && (len != in->len || tag_len != TAG_BYTES))
+	if (!res && (len != in->len || tag_len != TAG_BYTES))
 		res = TEE_ERROR_GENERIC;
 	cipher->begun = false;
 	return res;
@@ -264,10 +253,10 @@ static TEE_Result decrypt_final(struct cipher *cipher, uint8_t *data,
 	TEE_Result res = TEE_AEDecryptFinal(cipher->operation, data, len, data,
 					    &out_len, tag, TAG_BYTES);
 
-	if (res == TEE_SUCCESS && out_len != len)
+	if (!res && out_len != len)
 		res = TEE_ERROR_GENERIC;
 	/* The TEE calls a message with a wrong tag begun still. */
-	if (res != TEE_SUCCESS)
+	if (res)
 		TEE_ResetOperation(cipher->operation);
 	cipher->begun = false;
 	return res;
@@ -277,21 +266,17 @@ static TEE_Result decrypt_final(struct cipher *cipher, uint8_t *data,
 static TEE_Result message_len(const struct cipher *cipher, size_t len,
 			      size_t *out_len)
 {
+	bool ok = length_ok(cipher->alg, len);
+
 	*out_len = len;
-	if (!is_aead(cipher->alg)) {
-		if (!length_ok(cipher->alg, len))
-			return TEE_ERROR_BAD_PARAMETERS;
-	} else if (cipher->encrypt) {
+	if (is_aead(cipher->alg) && cipher->encrypt) {
 		*out_len = len + TAG_BYTES;
-		if (*out_len < len)
-			return TEE_ERROR_BAD_PARAMETERS;
-	} else {
-		if (len < TAG_BYTES ||
-		    len - TAG_BYTES > TA_BENCH_AE_DECRYPT_MAX)
-			return TEE_ERROR_BAD_PARAMETERS;
+		ok = *out_len >= len;
+	} else if (is_aead(cipher->alg)) {
 		*out_len = len - TAG_BYTES;
+		ok = len >= TAG_BYTES && *out_len <= TA_BENCH_AE_DECRYPT_MAX;
 	}
-	return TEE_SUCCESS;
+	return ok ? TEE_SUCCESS : TEE_ERROR_BAD_PARAMETERS;
 }
 
 static TEE_Result one_message(struct session *session, const struct input *in,
@@ -301,13 +286,13 @@ static TEE_Result one_message(struct session *session, const struct input *in,
 	uint8_t tag[TAG_BYTES] = { 0 };
 	TEE_Result res = begin(cipher);
 
-	if (res != TEE_SUCCESS)
+	if (res)
 		return res;
 	if (!is_aead(cipher->alg)) {
 		res = update(cipher, in, out);
 	} else if (cipher->encrypt) {
 		res = encrypt_final(cipher, in, out, tag);
-		if (res == TEE_SUCCESS)
+		if (!res)
 			TEE_MemMove(out + in->len, tag, sizeof(tag));
 	} else {
 		size_t len = in->len - TAG_BYTES;
@@ -315,7 +300,7 @@ static TEE_Result one_message(struct session *session, const struct input *in,
 		TEE_MemMove(session->buffer, in->data, in->len);
 		res = decrypt_final(cipher, session->buffer, len,
 				    session->buffer + len);
-		if (res == TEE_SUCCESS && len)
+		if (!res && len)
 			TEE_MemMove(out, session->buffer, len);
 	}
 	return res;
@@ -324,26 +309,24 @@ static TEE_Result one_message(struct session *session, const struct input *in,
 TEE_Result cipher_message(struct session *session, TEE_Param *params)
 {
 	struct cipher *cipher = &session->cipher;
+	const struct input in = input_of(&params[1]);
 	uint32_t repeat = params[3].value.a;
-	struct input in = { 0 };
 	size_t out_len = 0;
 	TEE_Result res = TEE_SUCCESS;
 
-	if (!ta_work_ok(repeat, params[1].memref.size))
+	if (!ta_work_ok(repeat, in.len))
 		return TEE_ERROR_BAD_PARAMETERS;
 	if (!cipher->keyed)
 		return TEE_ERROR_BAD_STATE;
-	res = get_input(&in, &params[1]);
-	if (res == TEE_SUCCESS)
-		res = message_len(cipher, in.len, &out_len);
-	if (res == TEE_SUCCESS)
+	res = message_len(cipher, in.len, &out_len);
+	if (!res)
 		res = check_output(&params[2], out_len);
-	if (res == TEE_SUCCESS)
+	if (!res)
 		res = take_iv(cipher, &params[0]);
-	if (res != TEE_SUCCESS)
+	if (res)
 		return res;
 
-	for (uint32_t i = 0; i < repeat && res == TEE_SUCCESS; i++)
+	for (uint32_t i = 0; i < repeat && !res; i++)
 		res = one_message(session, &in, params[2].memref.buffer);
 	if (is_aead(cipher->alg) && !cipher->encrypt)
 		TEE_MemFill(session->buffer, 0, in.len);
@@ -351,7 +334,7 @@ TEE_Result cipher_message(struct session *session, TEE_Param *params)
 	if (cipher->begun)
 		TEE_ResetOperation(cipher->operation);
 	cipher->begun = false;
-	if (res == TEE_SUCCESS)
+	if (!res)
 		params[2].memref.size = out_len;
 	return res;
 }

@@ -25,18 +25,12 @@ static uint64_t sha256(const uint8_t *data, size_t len)
 
 TEE_Result kernel_run(struct session *session, TEE_Param *params)
 {
-	uint32_t kernel = params[0].value.a;
-	uint32_t repeat = params[0].value.b;
-	struct input in = { 0 };
+	const struct input in = input_of(&params[1]);
+	uint32_t kernel = params[0].value.a, repeat = params[0].value.b;
 	uint64_t result = 0;
-	TEE_Result res = TEE_SUCCESS;
 
-	if (!ta_work_ok(repeat, params[1].memref.size))
+	if (!ta_work_ok(repeat, in.len))
 		return TEE_ERROR_BAD_PARAMETERS;
-	res = get_input(&in, &params[1]);
-	if (res != TEE_SUCCESS)
-		return res;
-
 	for (uint32_t i = 0; i < repeat; i++) {
 		switch (kernel) {
 		case TA_BENCH_KERNEL_MEMCPY:

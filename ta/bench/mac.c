@@ -23,29 +23,25 @@ void mac_close(struct mac *mac)
 TEE_Result mac_set_key(struct session *session, TEE_Param *params)
 {
 	const struct algorithm *alg = algorithm_by_id(params[0].value.a);
+	const struct input in = input_of(&params[1]);
 	struct mac *mac = &session->mac;
 	TEE_ObjectHandle object = TEE_HANDLE_NULL;
 	uint8_t key[ALG_KEY_MAX_BYTES] = { 0 };
-	struct input in = { 0 };
 	TEE_Result res = TEE_SUCCESS;
 
 	if (!alg || alg->class != ALG_MAC)
 		return TEE_ERROR_NOT_SUPPORTED;
-	res = get_input(&in, &params[1]);
-	if (res != TEE_SUCCESS)
-		return res;
 	if (!in.len || in.len > sizeof(key))
 		return TEE_ERROR_BAD_PARAMETERS;
-
 	mac_close(mac);
 	TEE_MemMove(key, in.data, in.len);
 	res = key_object_fill(&object, HMAC_TYPE(alg->tee), key, in.len);
-	if (res == TEE_SUCCESS)
+	if (!res)
 		res = TEE_AllocateOperation(&mac->operation, alg->tee,
 					    TEE_MODE_MAC, in.len * 8);
-	if (res == TEE_SUCCESS)
+	if (!res)
 		res = TEE_SetOperationKey(mac->operation, object);
-	if (res == TEE_SUCCESS)
+	if (!res)
 		mac->alg = alg;
 	else
 		mac_close(mac);
@@ -56,32 +52,29 @@ TEE_Result mac_set_key(struct session *session, TEE_Param *params)
 
 TEE_Result mac_message(struct session *session, TEE_Param *params)
 {
+	const struct input in = input_of(&params[0]);
 	struct mac *mac = &session->mac;
 	uint32_t repeat = params[2].value.a;
 	uint8_t out[ALG_DIGEST_MAX_BYTES] = { 0 };
-	struct input in = { 0 };
 	TEE_Result res = TEE_SUCCESS;
 
-	if (!ta_work_ok(repeat, params[0].memref.size))
+	if (!ta_work_ok(repeat, in.len))
 		return TEE_ERROR_BAD_PARAMETERS;
 	if (!mac->alg)
 		return TEE_ERROR_BAD_STATE;
-	res = get_input(&in, &params[0]);
-	if (res == TEE_SUCCESS)
-		res = check_output(&params[1], mac->alg->out_bytes);
-	if (res != TEE_SUCCESS)
+	res = check_output(&params[1], mac->alg->out_bytes);
+	if (res)
 		return res;
-
-	for (uint32_t i = 0; i < repeat && res == TEE_SUCCESS; i++) {
+	for (uint32_t i = 0; i < repeat && !res; i++) {
 		tee_size len = mac->alg->out_bytes;
 
 		TEE_MACInit(mac->operation, NULL, 0);
 		res = TEE_MACComputeFinal(mac->operation, in.data, in.len, out,
 					  &len);
-		if (res == TEE_SUCCESS && len != mac->alg->out_bytes)
+		if (!res && len != mac->alg->out_bytes)
 			res = TEE_ERROR_GENERIC;
 	}
-	if (res == TEE_SUCCESS)
+	if (!res)
 		put_output(&params[1], out, mac->alg->out_bytes);
 	TEE_MemFill(out, 0, sizeof(out));
 	return res;

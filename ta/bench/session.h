@@ -6,8 +6,6 @@
 #ifndef SESSION_H
 #define SESSION_H
 
-#include <tee_internal_api.h>
-
 #include <teemark/algorithms.h>
 #include <teemark/asym.h>
 #include <teemark/ta_bench.h>
@@ -50,48 +48,16 @@ struct session {
 };
 COMMAND_SESSION(struct session);
 
-extern const struct command commands[];
-
 /* The handlers, by the file that has them. */
-TEE_Result cipher_prepare(struct session *session, TEE_Param *params);
-TEE_Result cipher_set_key(struct session *session, TEE_Param *params);
-TEE_Result cipher_set_iv(struct session *session, TEE_Param *params);
-TEE_Result cipher_update(struct session *session, TEE_Param *params);
-TEE_Result cipher_message(struct session *session, TEE_Param *params);
-
-TEE_Result mac_set_key(struct session *session, TEE_Param *params);
-TEE_Result mac_message(struct session *session, TEE_Param *params);
-
-TEE_Result storage_create(struct session *session, TEE_Param *params);
-TEE_Result storage_open(struct session *session, TEE_Param *params);
-TEE_Result storage_read(struct session *session, TEE_Param *params);
-TEE_Result storage_fetch(struct session *session, TEE_Param *params);
-TEE_Result storage_write(struct session *session, TEE_Param *params);
-TEE_Result storage_rename(struct session *session, TEE_Param *params);
-TEE_Result storage_truncate(struct session *session, TEE_Param *params);
-TEE_Result storage_delete(struct session *session, TEE_Param *params);
-TEE_Result storage_close(struct session *session, TEE_Param *params);
-
-TEE_Result random_fill(struct session *session, TEE_Param *params);
-TEE_Result kernel_run(struct session *session, TEE_Param *params);
-TEE_Result ask(struct session *session, TEE_Param *params);
-TEE_Result digest_part(struct session *session, TEE_Param *params);
-
-TEE_Result asym_says(struct session *session, TEE_Param *params);
-TEE_Result asym_allocate(struct session *session, TEE_Param *params);
-TEE_Result asym_import(struct session *session, TEE_Param *params);
-TEE_Result asym_generate(struct session *session, TEE_Param *params);
-TEE_Result asym_public(struct session *session, TEE_Param *params);
-TEE_Result asym_prepare(struct session *session, TEE_Param *params);
-TEE_Result asym_operate(struct session *session, TEE_Param *params);
-TEE_Result asym_verify(struct session *session, TEE_Param *params);
-
-/* TEE_HANDLE_NULL is fine; before 3.20, OP-TEE's own function panics then. */
-static inline void operation_free(TEE_OperationHandle operation)
-{
-	if (operation != TEE_HANDLE_NULL)
-		TEE_FreeOperation(operation);
-}
+handler cipher_prepare, cipher_set_key, cipher_set_iv, cipher_update,
+	cipher_message;
+handler mac_set_key, mac_message;
+handler storage_create, storage_open, storage_read, storage_fetch,
+	storage_write, storage_rename, storage_truncate, storage_delete,
+	storage_close;
+handler kernel_run;
+handler asym_says, asym_allocate, asym_import, asym_generate, asym_public,
+	asym_prepare, asym_operate, asym_verify;
 
 /* They free and wipe; each accepts what is closed. */
 void cipher_close(struct cipher *cipher);

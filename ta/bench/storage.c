@@ -16,40 +16,32 @@
 	(TEE_DATA_FLAG_ACCESS_READ | TEE_DATA_FLAG_ACCESS_WRITE | \
 	 TEE_DATA_FLAG_ACCESS_WRITE_META)
 
-/* A name in memory of the TA: the TEE takes no other. */
-struct name {
-	uint8_t bytes[TA_BENCH_ID_MAX];
+/* A name in memory of the TA, as the TEE takes no other, and where it is. */
+struct place {
+	uint8_t name[TA_BENCH_ID_MAX];
 	size_t len;
+	uint32_t storage;
 };
 
 _Static_assert(TA_BENCH_ID_MAX <= TEE_OBJECT_ID_MAX_LEN, "names too long");
 
-static TEE_Result get_name(struct name *name, const TEE_Param *param)
+static TEE_Result get_place(struct place *place, const TEE_Param *name,
+			    uint32_t storage)
 {
-	struct input in = { 0 };
-	TEE_Result res = get_input(&in, param);
+	static const uint32_t storages[] = {
+		[TA_BENCH_STORAGE_REE_FS] = TEE_STORAGE_PRIVATE_REE,
+		[TA_BENCH_STORAGE_RPMB] = TEE_STORAGE_PRIVATE_RPMB,
+	};
+	const struct input in = input_of(name);
 
-	if (res != TEE_SUCCESS)
-		return res;
-	if (!in.len || in.len > sizeof(name->bytes))
+	if (!in.len || in.len > sizeof(place->name))
 		return TEE_ERROR_BAD_PARAMETERS;
-	TEE_MemMove(name->bytes, in.data, in.len);
-	name->len = in.len;
-	return TEE_SUCCESS;
-}
-
-static TEE_Result get_storage(uint32_t *id, uint32_t storage)
-{
-	switch (storage) {
-	case TA_BENCH_STORAGE_REE_FS:
-		*id = TEE_STORAGE_PRIVATE_REE;
-		return TEE_SUCCESS;
-	case TA_BENCH_STORAGE_RPMB:
-		*id = TEE_STORAGE_PRIVATE_RPMB;
-		return TEE_SUCCESS;
-	default:
+	if (storage > TA_BENCH_STORAGE_RPMB)
 		return TEE_ERROR_NOT_SUPPORTED;
-	}
+	TEE_MemMove(place->name, in.data, in.len);
+	place->len = in.len;
+	place->storage = storages[storage];
+	return TEE_SUCCESS;
 }
 
 /* [offset, offset + len) within the largest object */
@@ -75,43 +67,33 @@ void object_close(struct session *session)
 
 TEE_Result storage_create(struct session *session, TEE_Param *params)
 {
-	struct name name = { 0 };
-	struct input in = { 0 };
-	uint32_t storage = 0;
-	TEE_Result res = get_name(&name, &params[0]);
+	const struct input in = input_of(&params[1]);
+	struct place at = { 0 };
+	TEE_Result res = get_place(&at, &params[0], params[2].value.a);
 
-	if (res == TEE_SUCCESS)
-		res = get_input(&in, &params[1]);
-	if (res == TEE_SUCCESS && in.len > TA_BENCH_OBJECT_MAX)
-		res = TEE_ERROR_BAD_PARAMETERS;
-	if (res == TEE_SUCCESS)
-		res = get_storage(&storage, params[2].value.a);
-	if (res != TEE_SUCCESS)
+	if (in.len > TA_BENCH_OBJECT_MAX)
+		return TEE_ERROR_BAD_PARAMETERS;
+	if (res)
 		return res;
-
 	object_close(session);
-	return TEE_CreatePersistentObject(storage, name.bytes, name.len,
+	return TEE_CreatePersistentObject(at.storage, at.name, at.len,
 					  ACCESS_ALL | TEE_DATA_FLAG_OVERWRITE,
 					  TEE_HANDLE_NULL, in.data, in.len,
 					  &session->object);
 }
 
 /* The object of that name, instead of the one that was open. */
-static TEE_Result open_named(struct session *session, const TEE_Param *param,
-			     uint32_t in)
+static TEE_Result open_named(struct session *session, const TEE_Param *name,
+			     uint32_t storage)
 {
-	struct name name = { 0 };
-	uint32_t storage = 0;
-	TEE_Result res = get_name(&name, param);
+	struct place at = { 0 };
+	TEE_Result res = get_place(&at, name, storage);
 
-	if (res == TEE_SUCCESS)
-		res = get_storage(&storage, in);
-	if (res != TEE_SUCCESS)
+	if (res)
 		return res;
-
 	object_close(session);
-	return TEE_OpenPersistentObject(storage, name.bytes, name.len,
-					ACCESS_ALL, &session->object);
+	return TEE_OpenPersistentObject(at.storage, at.name, at.len, ACCESS_ALL,
+					&session->object);
 }
 
 TEE_Result storage_open(struct session *session, TEE_Param *params)
@@ -119,87 +101,83 @@ TEE_Result storage_open(struct session *session, TEE_Param *params)
 	TEE_ObjectInfo info = { 0 };
 	TEE_Result res = open_named(session, &params[0], params[1].value.a);
 
-	if (res != TEE_SUCCESS)
+	if (!res)
+		res = result_of(session,
+				TEE_GetObjectInfo1(session->object, &info));
+	if (res)
 		return res;
-
-	res = TEE_GetObjectInfo1(session->object, &info);
-	if (res != TEE_SUCCESS)
-		return result_of(session, res);
 	params[2].value.a = info.dataSize;
 	params[2].value.b = 0;
 	return TEE_SUCCESS;
 }
 
-TEE_Result storage_read(struct session *session, TEE_Param *params)
+/* Reads from where the object stands, into the parameter. */
+static TEE_Result read(struct session *session, TEE_Param *param)
 {
-	uint32_t offset = params[1].value.a;
 	tee_size count = 0;
-	TEE_Result res = TEE_SUCCESS;
+	TEE_Result res = TEE_ReadObjectData(session->object,
+					    param->memref.buffer,
+					    param->memref.size, &count);
 
+	if (!res)
+		param->memref.size = count;
+	return res;
+}
+
+/* Is there an object to read or write at these places? And goes there. */
+static TEE_Result seek(struct session *session, uint32_t offset, size_t len)
+{
 	if (!session->object)
 		return TEE_ERROR_BAD_STATE;
-	if (!range_ok(offset, params[0].memref.size) ||
-	    (params[0].memref.size && !params[0].memref.buffer))
+	if (!range_ok(offset, len))
 		return TEE_ERROR_BAD_PARAMETERS;
-	if (!params[0].memref.size)
-		return TEE_SUCCESS;
+	return len ? TEE_SeekObjectData(session->object, offset,
+					TEE_DATA_SEEK_SET) :
+		     TEE_SUCCESS;
+}
 
-	res = TEE_SeekObjectData(session->object, offset, TEE_DATA_SEEK_SET);
-	if (res == TEE_SUCCESS)
-		res = TEE_ReadObjectData(session->object,
-					 params[0].memref.buffer,
-					 params[0].memref.size, &count);
-	if (res == TEE_SUCCESS)
-		params[0].memref.size = count;
+TEE_Result storage_read(struct session *session, TEE_Param *params)
+{
+	size_t len = params[0].memref.size;
+	TEE_Result res = seek(session, params[1].value.a, len);
+
+	if (!res && len)
+		res = read(session, &params[0]);
 	return result_of(session, res);
 }
 
 TEE_Result storage_write(struct session *session, TEE_Param *params)
 {
-	uint32_t offset = params[1].value.a;
-	struct input in = { 0 };
-	TEE_Result res = TEE_SUCCESS;
+	const struct input in = input_of(&params[0]);
+	TEE_Result res = seek(session, params[1].value.a, in.len);
 
-	if (!session->object)
-		return TEE_ERROR_BAD_STATE;
-	res = get_input(&in, &params[0]);
-	if (res != TEE_SUCCESS)
-		return res;
-	if (!range_ok(offset, in.len))
-		return TEE_ERROR_BAD_PARAMETERS;
-	if (!in.len)
-		return TEE_SUCCESS;
-
-	res = TEE_SeekObjectData(session->object, offset, TEE_DATA_SEEK_SET);
-	if (res == TEE_SUCCESS)
+	if (!res && in.len)
 		res = TEE_WriteObjectData(session->object, in.data, in.len);
 	return result_of(session, res);
 }
 
 TEE_Result storage_rename(struct session *session, TEE_Param *params)
 {
-	struct name name = { 0 };
+	struct place to = { 0 };
 	TEE_Result res = TEE_SUCCESS;
 
 	if (!session->object)
 		return TEE_ERROR_BAD_STATE;
-	res = get_name(&name, &params[0]);
-	if (res != TEE_SUCCESS)
+	res = get_place(&to, &params[0], TA_BENCH_STORAGE_REE_FS);
+	if (res)
 		return res;
-	res = TEE_RenamePersistentObject(session->object, name.bytes, name.len);
+	res = TEE_RenamePersistentObject(session->object, to.name, to.len);
 	return result_of(session, res);
 }
 
 TEE_Result storage_truncate(struct session *session, TEE_Param *params)
 {
-	TEE_Result res = TEE_SUCCESS;
-
 	if (!session->object)
 		return TEE_ERROR_BAD_STATE;
 	if (params[0].value.a > TA_BENCH_OBJECT_MAX)
 		return TEE_ERROR_BAD_PARAMETERS;
-	res = TEE_TruncateObjectData(session->object, params[0].value.a);
-	return result_of(session, res);
+	return result_of(session, TEE_TruncateObjectData(session->object,
+							 params[0].value.a));
 }
 
 TEE_Result storage_delete(struct session *session, TEE_Param *params)
@@ -207,7 +185,6 @@ TEE_Result storage_delete(struct session *session, TEE_Param *params)
 	TEE_Result res = TEE_SUCCESS;
 
 	(void)params;
-
 	if (!session->object)
 		return TEE_ERROR_BAD_STATE;
 	res = TEE_CloseAndDeletePersistentObject1(session->object);
@@ -218,7 +195,6 @@ TEE_Result storage_delete(struct session *session, TEE_Param *params)
 TEE_Result storage_close(struct session *session, TEE_Param *params)
 {
 	(void)params;
-
 	if (!session->object)
 		return TEE_ERROR_BAD_STATE;
 	object_close(session);
@@ -227,21 +203,14 @@ TEE_Result storage_close(struct session *session, TEE_Param *params)
 
 TEE_Result storage_fetch(struct session *session, TEE_Param *params)
 {
-	tee_size count = 0;
 	TEE_Result res = TEE_SUCCESS;
 
-	if (!range_ok(0, params[1].memref.size) || !params[1].memref.size ||
-	    !params[1].memref.buffer)
+	if (!range_ok(0, params[1].memref.size) || !params[1].memref.size)
 		return TEE_ERROR_BAD_PARAMETERS;
 	res = open_named(session, &params[0], params[2].value.a);
-	if (res != TEE_SUCCESS)
+	if (res)
 		return res;
-
-	res = TEE_ReadObjectData(session->object, params[1].memref.buffer,
-				 params[1].memref.size, &count);
-	if (res == TEE_SUCCESS)
-		params[1].memref.size = count;
-	if (res != TEE_ERROR_CORRUPT_OBJECT)
-		object_close(session);
-	return result_of(session, res);
+	res = result_of(session, read(session, &params[1]));
+	object_close(session);
+	return res;
 }

@@ -1,15 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause
 include $(sub-dir)/../../common/sources.mk
 
-srcs-y += entry.c
 srcs-y += commands.c
 srcs-y += cipher.c
 srcs-y += mac.c
 srcs-y += storage.c
-srcs-y += random.c
 srcs-y += kernel.c
-srcs-y += ask.c
-srcs-y += digest_part.c
 srcs-y += asym.c
 
 global-incdirs-y += ../../common/include
@@ -21,6 +17,5 @@ cppflags-y += -DBYTES_UNALIGNED_OK=0	# the kit says -mstrict-align
 common := $(addprefix common/src/,algorithms.c asym.c kernels.c \
 	merkle_damgard.c sha256.c)
 srcs_ext_base-y := ../..
-srcs_ext-y := $(common) ta/common/command.c ta/common/clock.c \
-	ta/common/startup.c
+srcs_ext-y := $(common) ta/common/command.c ta/common/startup.c
 $(foreach s,$(common),$(eval cflags-$(s)-y := $(COMMON_CFLAGS)))

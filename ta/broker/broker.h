@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the instance has, for all of its sessions. */
+/* What the instance has for all of its sessions, and what each file does. */
 #ifndef BROKER_H
 #define BROKER_H
 
-#include <tee_internal_api.h>
-
 #include <teemark/gcm.h>
 #include <teemark/ta_broker.h>
+
+#include <bytes.h>
 
 #include "command.h"
 
@@ -15,9 +15,6 @@
 
 /* Bytes of a message that are opened at a time: all the plaintext there is. */
 #define CHUNK 2048u
-
-/* Messages after which the table of what was seen is stored. */
-#define SAVE_EVERY 16384u
 
 /* A client as it is stored. */
 struct record {
@@ -55,7 +52,8 @@ struct copy {
 	uint8_t head[TZ_HEAD_MAX];
 };
 
-struct broker {
+/* The one instance's; sessions share it. */
+extern struct broker {
 	unsigned int sessions;
 	TEE_ObjectHandle registry; /* null: nobody claimed this TA */
 	struct table table;
@@ -70,11 +68,10 @@ struct broker {
 	uint8_t names[2 + TZ_TOPIC_MAX + TZ_RECEIVERS_MAX * (1 + TZ_ID_MAX)];
 	uint8_t sealed[CHUNK], plain[CHUNK];
 	struct copy copies[TZ_RECEIVERS_MAX];
-};
+} broker;
 
 struct session {
 	struct clock clock;
-	struct broker *broker;
 	const struct gcm_class *class;
 };
 COMMAND_SESSION(struct session);
@@ -84,5 +81,96 @@ struct text {
 	const uint8_t *at;
 	size_t len;
 };
+
+/* -- forward.c ------------------------------------------------------------ */
+
+handler forward;
+
+/* -- message.c: a message's head, what is authenticated with it, its nonce - */
+
+/* A message as it came: head and tag are copies, the ciphertext is not. */
+struct message {
+	uint8_t head[TZ_HEAD_MAX];
+	size_t head_len;
+	struct text id; /* in head */
+	uint32_t epoch, counter;
+	const uint8_t *sealed; /* memory of the normal world */
+	size_t len;
+	uint8_t tag[TZ_TAG_BYTES];
+};
+
+/* TEE_ERROR_BAD_FORMAT: no message in that direction. */
+TEE_Result message_parse(struct input in, enum tz_direction direction,
+			 struct message *message);
+
+/* Begins to open or to seal. receiver: NULL, or whom it is sealed for. */
+void message_begin(struct gcm_message *gcm, const struct cached *key,
+		   const uint8_t *head, const struct text *topic,
+		   const struct record *receiver);
+
+/* A nonce that this TA never made before, and never makes again. */
+void message_nonce(uint8_t nonce[TZ_NONCE_BYTES]);
+
+/* Takes as long for any two. */
+bool same_tag(const uint8_t *a, const uint8_t *b);
+
+/* Did this counter of the sender come before, or is it too old to tell? */
+bool message_came_before(uint32_t row, const struct message *message);
+/* Remembers it; only once the tag was found right. */
+void message_remember(uint32_t row, const struct message *message);
+
+/* -- identity.c: a key pair on P-256 that never leaves the TEE -------------- */
+
+/* Gives the public half, X and Y; makes the key pair if there is none. */
+TEE_Result identity_public(uint8_t point[TZ_POINT_BYTES]);
+
+/*
+ * Unwraps the key of that client (ta_broker.h says how it was wrapped).
+ * TEE_ERROR_MAC_INVALID: for another client or another TA. A point that isn't
+ * on the curve ends the instance: OP-TEE panics.
+ */
+TEE_Result identity_unwrap(const struct gcm_class *class, const struct text *id,
+			   const uint8_t wrapped[TZ_WRAPPED_BYTES],
+			   uint8_t key[TZ_KEY_BYTES]);
+
+/* -- policy.c: who may read or publish what, by MQTT's topic filters -------- */
+
+/* Does each line hold 'r' or 'w', a space and a filter that MQTT allows? */
+bool policy_is_valid(const char *rules, size_t len);
+
+/* May the client do this ('r': read, 'w': publish) with the topic? */
+bool policy_allows(const struct record *client, char what,
+		   const struct text *topic);
+
+/* -- clients.c: the clients as they are stored, and their expanded keys ----- */
+
+/* Reads the table, if anybody claimed this TA. */
+TEE_Result clients_open(void);
+/* Stores the table if something came since, and forgets all. */
+void clients_close(void);
+
+/* Stores the table now and then; to be called for each message. */
+void clients_count_message(void);
+
+TEE_Result clients_read(uint32_t row, struct record *record);
+
+/*
+ * Puts a client into a free row and frees its old one (TZ_CLIENTS_MAX: it had
+ * none), in one step. keep_seen: what was seen of the client stays known, as
+ * its key is the same.
+ */
+TEE_Result clients_put(const struct record *record, uint32_t old,
+		       bool keep_seen);
+TEE_Result clients_drop(uint32_t row);
+
+/* A new call begins: what it gets by cache_get() stays until it ends. */
+void cache_begin(void);
+
+/*
+ * The client's expanded key; the one that wasn't used for longest makes room.
+ * TEE_ERROR_ITEM_NOT_FOUND: no such client.
+ */
+TEE_Result cache_get(struct session *session, const struct text *id,
+		     struct cached **cached);
 
 #endif

@@ -9,13 +9,7 @@
  * that no other message has, and if the tag turns out wrong they get no tag of
  * their own: nobody can tell them from random bytes, and no receiver opens them.
  */
-#include <bytes.h>
-
-#include "cache.h"
-#include "commands.h"
-#include "message.h"
-#include "policy.h"
-#include "registry.h"
+#include "broker.h"
 
 /* What there is besides the message, in the TA's own memory. */
 struct names {
@@ -24,18 +18,17 @@ struct names {
 	size_t count;
 };
 
-static TEE_Result parse_names(struct broker *broker, const struct input *in,
-			      struct names *names)
+static TEE_Result parse_names(struct input in, struct names *names)
 {
-	const uint8_t *at = broker->names, *end = at + in->len;
+	const uint8_t *at = broker.names, *end = at + in.len;
 
-	if (in->len < 3 || in->len > sizeof(broker->names))
+	if (in.len < 3 || in.len > sizeof(broker.names))
 		return TEE_ERROR_BAD_PARAMETERS;
-	TEE_MemMove(broker->names, in->data, in->len);
+	TEE_MemMove(broker.names, in.data, in.len);
 	names->topic.len = (size_t)at[0] << 8 | at[1];
 	names->topic.at = at + 2;
 	if (!names->topic.len || names->topic.len > TZ_TOPIC_MAX ||
-	    names->topic.len > in->len - 2)
+	    names->topic.len > in.len - 2)
 		return TEE_ERROR_BAD_PARAMETERS;
 	at += 2 + names->topic.len;
 	for (names->count = 0; at < end; names->count++) {
@@ -56,10 +49,8 @@ static TEE_Result begin_copies(struct session *session,
 			       const struct message *message,
 			       const struct names *names)
 {
-	struct broker *broker = session->broker;
-
 	for (size_t i = 0; i < names->count; i++) {
-		struct copy *copy = &broker->copies[i];
+		struct copy *copy = &broker.copies[i];
 		TEE_Result res = cache_get(session, &names->receivers[i],
 					   &copy->receiver);
 
@@ -68,12 +59,12 @@ static TEE_Result begin_copies(struct session *session,
 		if (res || !policy_allows(&copy->receiver->client, 'r',
 					  &names->topic)) {
 			copy->receiver = NULL;
-			broker->statistics.refused++;
+			broker.statistics.refused++;
 			continue;
 		}
 		TEE_MemMove(copy->head, message->head, message->head_len);
 		copy->head[3] = TZ_FROM_BROKER;
-		message_nonce(broker, copy->head + TZ_NONCE);
+		message_nonce(copy->head + TZ_NONCE);
 		message_begin(&copy->gcm, copy->receiver, copy->head,
 			      &names->topic, &copy->receiver->client);
 	}
@@ -81,42 +72,41 @@ static TEE_Result begin_copies(struct session *session,
 }
 
 /* Opens the message, and seals what is in it: all but the tags. */
-static void pass_on(struct broker *broker, const struct cached *sender,
-		    struct gcm_message *gcm, const struct message *message,
-		    size_t copies, uint8_t *out, size_t step)
+static void pass_on(const struct cached *sender, struct gcm_message *gcm,
+		    const struct message *message, size_t copies, uint8_t *out,
+		    size_t step)
 {
 	for (size_t at = 0; at < message->len; at += CHUNK) {
 		size_t n = message->len - at < CHUNK ? message->len - at :
 						       CHUNK;
 
-		sender->class->copy(broker->sealed, message->sealed + at, n);
-		sender->class->crypt(gcm, &sender->key, false, broker->sealed,
-				     broker->plain, n);
+		sender->class->copy(broker.sealed, message->sealed + at, n);
+		sender->class->crypt(gcm, &sender->key, false, broker.sealed,
+				     broker.plain, n);
 		for (size_t i = 0; i < copies; i++) {
-			struct copy *copy = &broker->copies[i];
+			struct copy *copy = &broker.copies[i];
 
 			if (!copy->receiver)
 				continue;
 			copy->receiver->class->crypt(&copy->gcm,
 						     &copy->receiver->key, true,
-						     broker->plain,
-						     broker->sealed, n);
+						     broker.plain,
+						     broker.sealed, n);
 			sender->class->copy(out + i * step + message->head_len +
 						    at,
-					    broker->sealed, n);
+					    broker.sealed, n);
 		}
 	}
-	wipe(broker->plain, message->len < CHUNK ? message->len : CHUNK);
+	wipe(broker.plain, message->len < CHUNK ? message->len : CHUNK);
 }
 
-static uint32_t finish_copies(struct broker *broker,
-			      const struct message *message, size_t copies,
+static uint32_t finish_copies(const struct message *message, size_t copies,
 			      uint8_t *out, size_t step)
 {
 	uint32_t done = 0;
 
 	for (size_t i = 0; i < copies; i++) {
-		struct copy *copy = &broker->copies[i];
+		struct copy *copy = &broker.copies[i];
 		uint8_t *at = out + i * step, tag[TZ_TAG_BYTES];
 
 		if (!copy->receiver)
@@ -126,13 +116,13 @@ static uint32_t finish_copies(struct broker *broker,
 		TEE_MemMove(at, copy->head, message->head_len);
 		TEE_MemMove(at + message->head_len + message->len, tag,
 			    TZ_TAG_BYTES);
-		broker->statistics.copies++;
+		broker.statistics.copies++;
 		done |= UINT32_C(1) << i;
 	}
 	return done;
 }
 
-static TEE_Result drop(struct broker *broker, enum tz_drop reason)
+static TEE_Result drop(enum tz_drop reason)
 {
 	static const TEE_Result results[TZ_DROP_REASONS] = {
 		[TZ_DROP_FORMAT] = TEE_ERROR_BAD_FORMAT,
@@ -142,7 +132,7 @@ static TEE_Result drop(struct broker *broker, enum tz_drop reason)
 		[TZ_DROP_POLICY] = TEE_ERROR_ACCESS_DENIED,
 	};
 
-	broker->statistics.dropped[reason]++;
+	broker.statistics.dropped[reason]++;
 	return results[reason];
 }
 
@@ -151,65 +141,58 @@ static TEE_Result open_and_seal(struct session *session,
 				const struct names *names, bool fresh,
 				uint8_t *out, size_t step, uint32_t *done)
 {
-	struct broker *broker = session->broker;
 	struct cached *sender = NULL;
 	struct gcm_message gcm;
 	uint8_t tag[TZ_TAG_BYTES];
 	TEE_Result res = cache_get(session, &message->id, &sender);
 
 	if (res)
-		return res == TEE_ERROR_ITEM_NOT_FOUND ?
-			       drop(broker, TZ_DROP_UNKNOWN) :
-			       res;
+		return res == TEE_ERROR_ITEM_NOT_FOUND ? drop(TZ_DROP_UNKNOWN) :
+							 res;
 	if (!policy_allows(&sender->client, 'w', &names->topic))
-		return drop(broker, TZ_DROP_POLICY);
-	if (fresh && message_came_before(broker, sender->row, message))
-		return drop(broker, TZ_DROP_REPLAYED);
+		return drop(TZ_DROP_POLICY);
+	if (fresh && message_came_before(sender->row, message))
+		return drop(TZ_DROP_REPLAYED);
 	res = begin_copies(session, message, names);
 	if (res)
 		return res;
 	message_begin(&gcm, sender, message->head, &names->topic, NULL);
-	pass_on(broker, sender, &gcm, message, names->count, out, step);
+	pass_on(sender, &gcm, message, names->count, out, step);
 	sender->class->tag(&gcm, &sender->key, tag);
 	if (!same_tag(tag, message->tag))
-		return drop(broker, TZ_DROP_FORGED);
-	*done = finish_copies(broker, message, names->count, out, step);
-	broker->statistics.messages++;
+		return drop(TZ_DROP_FORGED);
+	*done = finish_copies(message, names->count, out, step);
+	broker.statistics.messages++;
 	if (!fresh)
 		return TEE_SUCCESS;
-	message_remember(broker, sender->row, message);
-	if (++broker->unsaved >= SAVE_EVERY)
-		registry_save(broker); /* if not, at the next message */
+	message_remember(sender->row, message);
+	clients_count_message();
 	return TEE_SUCCESS;
 }
 
 TEE_Result forward(struct session *session, TEE_Param *params)
 {
-	struct broker *broker = session->broker;
 	uint32_t flags = params[3].value.a, done = 0;
 	size_t step = (params[0].memref.size + 15) / 16 * 16;
-	struct input in, names_in;
 	struct message message;
 	struct names names;
-	TEE_Result res = get_input(&in, &params[0]);
+	TEE_Result res = TEE_SUCCESS;
 
 	params[3].value.a = 0;
-	if (!res)
-		res = get_input(&names_in, &params[1]);
-	if (res || flags & ~TZ_FRESH)
+	if (flags & ~TZ_FRESH)
 		return TEE_ERROR_BAD_PARAMETERS;
-	if (message_parse(&in, TZ_TO_BROKER, &message))
-		return drop(broker, TZ_DROP_FORMAT);
-	res = parse_names(broker, &names_in, &names);
+	if (message_parse(input_of(&params[0]), TZ_TO_BROKER, &message))
+		return drop(TZ_DROP_FORMAT);
+	res = parse_names(input_of(&params[1]), &names);
 	if (!res)
 		res = check_output(&params[2], names.count * step);
 	if (res)
 		return res;
-	cache_begin(broker);
+	cache_begin();
 	res = open_and_seal(session, &message, &names, flags & TZ_FRESH,
 			    params[2].memref.buffer, step, &done);
 	params[2].memref.size = done ? names.count * step : 0;
 	params[3].value.a = done;
-	wipe(broker->copies, names.count * sizeof(broker->copies[0]));
+	wipe(broker.copies, names.count * sizeof(broker.copies[0]));
 	return res;
 }

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "identity.h"
+#include "broker.h"
 
-#include <bytes.h>
+static char name[] = "identity";
 
-#include "message.h"
-
-#define NAME "identity"
 #define BITS 256
 
 #define FLAGS                                                     \
@@ -14,7 +11,6 @@
 
 static TEE_Result make(TEE_ObjectHandle *object)
 {
-	char name[] = NAME;
 	TEE_ObjectHandle pair = TEE_HANDLE_NULL;
 	TEE_Attribute curve = { 0 };
 	TEE_Result res =
@@ -35,7 +31,6 @@ static TEE_Result make(TEE_ObjectHandle *object)
 
 static TEE_Result get(TEE_ObjectHandle *object)
 {
-	char name[] = NAME;
 	TEE_Result res = TEE_OpenPersistentObject(TEE_STORAGE_PRIVATE, name,
 						  sizeof(name) - 1, FLAGS,
 						  object);
@@ -111,20 +106,32 @@ static TEE_Result agree(TEE_ObjectHandle pair, uint8_t theirs[TZ_POINT_BYTES],
 	return res;
 }
 
-static TEE_Result digest(const struct text *parts, size_t count,
-			 uint8_t out[32])
+/* The key that wraps a client's: SHA-256, as ta_broker.h says, of `secret`. */
+struct secret {
+	char label[sizeof(TZ_WRAP_LABEL) - 1];
+	uint8_t x[TZ_POINT_BYTES / 2];
+	uint8_t theirs[TZ_POINT_BYTES], ours[TZ_POINT_BYTES];
+};
+
+static TEE_Result wrapping_key(struct secret *secret, uint8_t kek[32])
 {
+	TEE_ObjectHandle pair = TEE_HANDLE_NULL;
 	TEE_OperationHandle sha = TEE_HANDLE_NULL;
-	tee_size len = 32;
-	TEE_Result res =
-		TEE_AllocateOperation(&sha, TEE_ALG_SHA256, TEE_MODE_DIGEST, 0);
+	TEE_Result res = get(&pair);
 
 	if (res)
 		return res;
-	for (size_t i = 0; i < count; i++)
-		TEE_DigestUpdate(sha, parts[i].at, parts[i].len);
-	res = TEE_DigestDoFinal(sha, NULL, 0, out, &len);
-	TEE_FreeOperation(sha);
+	TEE_MemMove(secret->label, TZ_WRAP_LABEL, sizeof(secret->label));
+	res = point_of(pair, secret->ours);
+	if (!res)
+		res = agree(pair, secret->theirs, secret->x);
+	TEE_CloseObject(pair);
+	if (!res)
+		res = TEE_AllocateOperation(&sha, TEE_ALG_SHA256,
+					    TEE_MODE_DIGEST, 0);
+	if (!res)
+		res = operation_digest(sha, secret, sizeof(*secret), kek, 32);
+	operation_free(sha);
 	return res;
 }
 
@@ -133,28 +140,14 @@ TEE_Result identity_unwrap(const struct gcm_class *class, const struct text *id,
 			   uint8_t key[TZ_KEY_BYTES])
 {
 	static const uint8_t no_nonce[TZ_NONCE_BYTES];
-	TEE_ObjectHandle pair = TEE_HANDLE_NULL;
-	uint8_t ours[TZ_POINT_BYTES], theirs[TZ_POINT_BYTES];
-	uint8_t x[TZ_POINT_BYTES / 2], kek[32], tag[TZ_TAG_BYTES];
+	uint8_t kek[32], tag[TZ_TAG_BYTES];
+	struct secret secret;
 	struct gcm_message gcm;
 	struct gcm_key expanded;
-	const struct text parts[] = {
-		{ (const uint8_t *)TZ_WRAP_LABEL, sizeof(TZ_WRAP_LABEL) - 1 },
-		{ x, sizeof(x) },
-		{ theirs, sizeof(theirs) },
-		{ ours, sizeof(ours) },
-	};
-	TEE_Result res = get(&pair);
+	TEE_Result res = TEE_SUCCESS;
 
-	if (res)
-		return res;
-	TEE_MemMove(theirs, wrapped, sizeof(theirs));
-	res = point_of(pair, ours);
-	if (!res)
-		res = agree(pair, theirs, x);
-	TEE_CloseObject(pair);
-	if (!res)
-		res = digest(parts, sizeof(parts) / sizeof(parts[0]), kek);
+	TEE_MemMove(secret.theirs, wrapped, sizeof(secret.theirs));
+	res = wrapping_key(&secret, kek);
 	if (res)
 		goto out;
 	class->set_key(&expanded, kek);
@@ -169,7 +162,7 @@ TEE_Result identity_unwrap(const struct gcm_class *class, const struct text *id,
 	}
 	wipe(&expanded, sizeof(expanded));
 out:
-	wipe(x, sizeof(x));
+	wipe(&secret, sizeof(secret));
 	wipe(kek, sizeof(kek));
 	return res;
 }

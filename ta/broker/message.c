@@ -1,35 +1,35 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "message.h"
+#include "broker.h"
 
-#include <bytes.h>
-
-static uint32_t number(const uint8_t *p)
+static uint32_t get32(const uint8_t *p)
 {
-	return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 |
-	       (uint32_t)p[2] << 8 | p[3];
+	uint32_t x = 0;
+
+	memcpy(&x, p, sizeof(x));
+	return BYTES_BE32(x);
 }
 
-TEE_Result message_parse(const struct input *in, enum tz_direction direction,
+TEE_Result message_parse(struct input in, enum tz_direction direction,
 			 struct message *message)
 {
 	uint8_t *head = message->head;
 
-	if (in->len < TZ_FIXED + 1 + TZ_TAG_BYTES || in->len > TZ_MESSAGE_MAX)
+	if (in.len < TZ_FIXED + 1 + TZ_TAG_BYTES || in.len > TZ_MESSAGE_MAX)
 		return TEE_ERROR_BAD_FORMAT;
-	TEE_MemMove(head, in->data, TZ_FIXED);
+	TEE_MemMove(head, in.data, TZ_FIXED);
 	message->id.at = head + TZ_FIXED;
 	message->id.len = head[TZ_FIXED - 1];
 	message->head_len = TZ_FIXED + message->id.len;
 	if (head[0] != 'T' || head[1] != 'Z' || head[2] != TZ_VERSION ||
 	    head[3] != direction || !message->id.len ||
 	    message->id.len > TZ_ID_MAX ||
-	    in->len < message->head_len + TZ_TAG_BYTES)
+	    in.len < message->head_len + TZ_TAG_BYTES)
 		return TEE_ERROR_BAD_FORMAT;
-	TEE_MemMove(head + TZ_FIXED, in->data + TZ_FIXED, message->id.len);
-	message->epoch = number(head + TZ_EPOCH);
-	message->counter = number(head + TZ_COUNTER);
-	message->sealed = in->data + message->head_len;
-	message->len = in->len - message->head_len - TZ_TAG_BYTES;
+	TEE_MemMove(head + TZ_FIXED, in.data + TZ_FIXED, message->id.len);
+	message->epoch = get32(head + TZ_EPOCH);
+	message->counter = get32(head + TZ_COUNTER);
+	message->sealed = in.data + message->head_len;
+	message->len = in.len - message->head_len - TZ_TAG_BYTES;
 	TEE_MemMove(message->tag, message->sealed + message->len, TZ_TAG_BYTES);
 	if (!message->counter || head[TZ_NONCE] & 0x80)
 		return TEE_ERROR_BAD_FORMAT;
@@ -56,18 +56,18 @@ void message_begin(struct gcm_message *gcm, const struct cached *key,
 	key->class->authenticate(gcm, &key->key, all, len);
 }
 
-void message_nonce(struct broker *broker, uint8_t nonce[TZ_NONCE_BYTES])
+void message_nonce(uint8_t nonce[TZ_NONCE_BYTES])
 {
-	if (!broker->nonces) {
-		TEE_GenerateRandom(broker->salt, sizeof(broker->salt));
-		broker->salt[0] |= 0x80;
+	uint32_t number = 0;
+
+	if (!broker.nonces) {
+		TEE_GenerateRandom(broker.salt, sizeof(broker.salt));
+		broker.salt[0] |= 0x80;
 	}
-	broker->nonces++; /* to 0 after 2^32: then the salt is a new one */
-	TEE_MemMove(nonce, broker->salt, sizeof(broker->salt));
-	nonce[8] = (uint8_t)(broker->nonces >> 24);
-	nonce[9] = (uint8_t)(broker->nonces >> 16);
-	nonce[10] = (uint8_t)(broker->nonces >> 8);
-	nonce[11] = (uint8_t)broker->nonces;
+	broker.nonces++; /* to 0 after 2^32: then the salt is a new one */
+	TEE_MemMove(nonce, broker.salt, sizeof(broker.salt));
+	number = BYTES_BE32(broker.nonces);
+	memcpy(nonce + sizeof(broker.salt), &number, sizeof(number));
 }
 
 bool same_tag(const uint8_t *a, const uint8_t *b)
@@ -79,24 +79,22 @@ bool same_tag(const uint8_t *a, const uint8_t *b)
 	return !difference;
 }
 
-bool message_came_before(const struct broker *broker, uint32_t row,
-			 const struct message *message)
+bool message_came_before(uint32_t row, const struct message *message)
 {
-	const struct row *last = &broker->table.rows[row];
+	const struct row *last = &broker.table.rows[row];
 	uint32_t back = last->counter - message->counter;
 
 	if (message->epoch != last->epoch)
 		return message->epoch < last->epoch;
 	if (message->counter > last->counter)
 		return false;
-	return back >= TZ_WINDOW || broker->windows[row] >> back & 1;
+	return back >= TZ_WINDOW || broker.windows[row] >> back & 1;
 }
 
-void message_remember(struct broker *broker, uint32_t row,
-		      const struct message *message)
+void message_remember(uint32_t row, const struct message *message)
 {
-	struct row *last = &broker->table.rows[row];
-	uint64_t *window = &broker->windows[row];
+	struct row *last = &broker.table.rows[row];
+	uint64_t *window = &broker.windows[row];
 	uint32_t ahead = message->counter - last->counter;
 
 	if (message->epoch == last->epoch &&

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "policy.h"
+#include "broker.h"
 
-/* Length of the level that begins at `from`. */
-static size_t level_len(const char *text, size_t from, size_t len)
+/* Bytes up to the next separator, or to the end. */
+static size_t length_to(char separator, const char *text, size_t len)
 {
 	size_t n = 0;
 
-	while (from + n < len && text[from + n] != '/')
+	while (n < len && text[n] != separator)
 		n++;
 	return n;
 }
@@ -40,8 +40,8 @@ static bool matches(const char *filter, size_t filter_len, const char *topic,
 	if (topic[0] == '$' && (filter[0] == '+' || filter[0] == '#'))
 		return false;
 	for (;;) {
-		size_t fn = level_len(filter, f, filter_len);
-		size_t tn = level_len(topic, t, topic_len);
+		size_t fn = length_to('/', filter + f, filter_len - f);
+		size_t tn = length_to('/', topic + t, topic_len - t);
 
 		if (fn == 1 && filter[f] == '#')
 			return true;
@@ -60,19 +60,10 @@ static bool matches(const char *filter, size_t filter_len, const char *topic,
 	}
 }
 
-static size_t line_len(const char *rules, size_t len)
-{
-	size_t n = 0;
-
-	while (n < len && rules[n] != '\n')
-		n++;
-	return n;
-}
-
 bool policy_is_valid(const char *rules, size_t len)
 {
 	for (size_t at = 0; at < len;) {
-		size_t n = line_len(rules + at, len - at);
+		size_t n = length_to('\n', rules + at, len - at);
 
 		if (at + n == len || n < 3 || rules[at + 1] != ' ' ||
 		    (rules[at] != 'r' && rules[at] != 'w') ||
@@ -89,7 +80,7 @@ bool policy_allows(const struct record *client, char what,
 	const char *rules = client->rules;
 
 	for (size_t at = 0; at < client->rules_len;) {
-		size_t n = line_len(rules + at, client->rules_len - at);
+		size_t n = length_to('\n', rules + at, client->rules_len - at);
 
 		if (rules[at] == what &&
 		    matches(rules + at + 2, n - 2, (const char *)topic->at,

@@ -1,12 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
 include $(sub-dir)/../../common/sources.mk
 
-srcs-y += entry.c
+srcs-y += commands.c
 srcs-y += forward.c
 srcs-y += message.c
-srcs-y += orders.c
-srcs-y += cache.c
-srcs-y += registry.c
+srcs-y += clients.c
 srcs-y += identity.c
 srcs-y += policy.c
 
@@ -19,7 +17,7 @@ cppflags-y += -DBYTES_UNALIGNED_OK=0	# the kit says -mstrict-align
 common := $(addprefix common/src/,$(COMMON_GCM_SRCS))
 common-ce := $(addprefix common/src/,$(COMMON_GCM_CE_SRCS))
 srcs_ext_base-y := ../..
-srcs_ext-y := $(common) $(common-ce) ta/common/command.c ta/common/clock.c
+srcs_ext-y := $(common) $(common-ce) ta/common/command.c ta/common/startup.c
 $(foreach s,$(common) $(common-ce),$(eval cflags-$(s)-y := $(COMMON_CFLAGS)))
 ifeq ($(CFG_ARM64_$(sm)),y)
 $(foreach s,$(common-ce),$(eval cflags-$(s)-y += $(COMMON_CE_CFLAGS)))

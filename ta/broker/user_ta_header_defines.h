@@ -13,9 +13,9 @@
 #define TA_FLAGS \
 	(TA_FLAG_EXEC_DDR | TA_FLAG_SINGLE_INSTANCE | TA_FLAG_MULTI_SESSION)
 
-/* The heap holds a struct broker (broker.h) and what ECDH takes. */
+/* The heap holds sessions and what ECDH takes; a struct broker is beside it. */
 #define TA_STACK_SIZE (8 * 1024)
-#define TA_DATA_SIZE  (100 * 1024)
+#define TA_DATA_SIZE  (24 * 1024)
 
 #define TA_VERSION     "1.0"
 #define TA_DESCRIPTION "teemark: MQTT-TZ, messages sealed anew for each reader"

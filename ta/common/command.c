@@ -1,8 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "command.h"
 
-/* Four types that exist, and nothing besides. */
-static bool types_exist(uint32_t types)
+#include "counter.h"
+
+/*
+ * Are there four types that exist, and nothing besides? And, where buffers are
+ * touched, does each that has a size have an address?
+ */
+static bool params_ok(uint32_t types, const TEE_Param params[TEE_NUM_PARAMS],
+		      bool touched)
 {
 	for (uint32_t i = 0; i < TEE_NUM_PARAMS; i++) {
 		switch (TEE_PARAM_TYPE_GET(types, i)) {
@@ -10,9 +16,13 @@ static bool types_exist(uint32_t types)
 		case TEE_PARAM_TYPE_VALUE_INPUT:
 		case TEE_PARAM_TYPE_VALUE_OUTPUT:
 		case TEE_PARAM_TYPE_VALUE_INOUT:
+			break;
 		case TEE_PARAM_TYPE_MEMREF_INPUT:
 		case TEE_PARAM_TYPE_MEMREF_OUTPUT:
 		case TEE_PARAM_TYPE_MEMREF_INOUT:
+			if (touched && params[i].memref.size &&
+			    !params[i].memref.buffer)
+				return false;
 			break;
 		default:
 			return false;
@@ -21,11 +31,17 @@ static bool types_exist(uint32_t types)
 	return types >> 16 == 0;
 }
 
+static uint64_t clock_read(const struct clock *clock)
+{
+	return clock->counter == TA_CLOCK_PHYSICAL ? counter_physical() :
+						     counter_virtual();
+}
+
 /* Timed by the session's clock: all but the command that is about the clock. */
 static TEE_Result run(const struct command *command, struct session *session,
 		      TEE_Param params[TEE_NUM_PARAMS])
 {
-	struct clock *clock = command_clock(session);
+	struct clock *clock = (struct clock *)session;
 	TEE_Result res = TEE_SUCCESS;
 	uint64_t begin = 0;
 
@@ -37,20 +53,20 @@ static TEE_Result run(const struct command *command, struct session *session,
 	return res;
 }
 
-TEE_Result command_run(const struct command *commands, struct session *session,
-		       uint32_t id, uint32_t types,
+TEE_Result command_run(struct session *session, uint32_t id, uint32_t types,
 		       TEE_Param params[TEE_NUM_PARAMS])
 {
 	TEE_Result res = TEE_ERROR_NOT_SUPPORTED;
 
-	for (const struct command *command = commands; command->run;
-	     command++) {
-		if (command->id != id)
+	for (const struct command *row = commands; row->run; row++) {
+		bool any = row->types == ANY_TYPES;
+
+		if (row->id != id)
 			continue;
 		res = TEE_ERROR_BAD_PARAMETERS;
-		if (command->any_types ? types_exist(types) :
-					 command->types == types)
-			return run(command, session, params);
+		if ((any || row->types == types) &&
+		    params_ok(types, params, !any))
+			return run(row, session, params);
 	}
 	return res;
 }
@@ -64,5 +80,16 @@ TEE_Result command_nop(struct session *session, TEE_Param *params)
 
 TEE_Result command_clock_switch(struct session *session, TEE_Param *params)
 {
-	return clock_switch(command_clock(session), params);
+	struct clock *clock = (struct clock *)session;
+	bool was_on = clock->counter != TA_CLOCK_OFF;
+	uint32_t counter = params[0].value.a;
+
+	if (counter > TA_CLOCK_PHYSICAL)
+		return TEE_ERROR_BAD_PARAMETERS;
+	params[1].value.a = (uint32_t)clock->ticks;
+	params[1].value.b = (uint32_t)(clock->ticks >> 32);
+	params[2].value.a = was_on ? counter_frequency() : 0;
+	params[2].value.b = 0;
+	*clock = (struct clock){ .counter = counter };
+	return TEE_SUCCESS;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Commands of a TA as a table: which parameter types each takes, who runs it.
- * A handler is called with the types of its row and with nothing else checked.
+ * A handler is called with the types of its row, and each of its buffers has
+ * an address if it has a size; nothing else is checked.
  *
  * Shared memory belongs to the normal world and may change at any time. So
  * what decides something (a name, a key, an IV) is copied first, and the rest
@@ -12,7 +13,7 @@
 
 #include <tee_internal_api.h>
 
-#include "clock.h"
+#include <teemark/ta_clock.h>
 
 #define NONE        TEE_PARAM_TYPE_NONE
 #define VALUE_IN    TEE_PARAM_TYPE_VALUE_INPUT
@@ -26,6 +27,12 @@
 /* size_t since OP-TEE 3.20, uint32_t before: as in a memref. */
 typedef __typeof__(((TEE_Param *)0)->memref.size) tee_size;
 
+/* A session's clock (teemark/ta_clock.h); all zeros when it is new: off. */
+struct clock {
+	uint32_t counter; /* enum ta_clock */
+	uint64_t ticks;   /* since it was last asked */
+};
+
 /* Each TA's own; its first member is its clock: COMMAND_SESSION(). */
 struct session;
 
@@ -33,53 +40,55 @@ struct session;
 	_Static_assert(__builtin_offsetof(type, clock) == 0, \
 		       "a session begins with its clock")
 
-static inline struct clock *command_clock(struct session *session)
-{
-	return (struct clock *)session;
-}
+typedef TEE_Result handler(struct session *session, TEE_Param *params);
 
 /* The row of an id may come more than once, with other types. */
 struct command {
 	uint32_t id;
-	uint32_t types;
-	bool any_types; /* whatever types there are; touches no parameter */
-	TEE_Result (*run)(struct session *session, TEE_Param *params);
+	uint32_t types; /* or ANY_TYPES */
+	handler *run;
 };
 
-/* Finds the row by id and types, and runs it; the last row has no `run`. */
-TEE_Result command_run(const struct command *commands, struct session *session,
-		       uint32_t id, uint32_t types,
-		       TEE_Param params[TEE_NUM_PARAMS]);
+/* Whatever types there are; the handler touches no parameter. */
+#define ANY_TYPES UINT32_MAX
 
-/* The empty call: its row has any_types. */
-TEE_Result command_nop(struct session *session, TEE_Param *params);
+/* The empty call, and TA_CLOCK_CMD, which every TA has. */
+handler command_nop, command_clock_switch;
 
-/* TA_CLOCK_CMD; a row of every TA that has sessions. */
-TEE_Result command_clock_switch(struct session *session, TEE_Param *params);
-
-#define COMMAND_CLOCK_ROW                                             \
-	{                                                             \
-		.id = TA_CLOCK_CMD,                                   \
-		.types = TYPES(VALUE_IN, VALUE_OUT, VALUE_OUT, NONE), \
-		.run = command_clock_switch,                          \
+#define COMMAND_CLOCK_ROW                                                  \
+	{                                                                  \
+		TA_CLOCK_CMD, TYPES(VALUE_IN, VALUE_OUT, VALUE_OUT, NONE), \
+			command_clock_switch                               \
 	}
 
-/* A buffer as the client gave it. */
+/* What each TA has; startup.c calls it. The last row of the table has no `run`. */
+extern const struct command commands[];
+extern const size_t session_bytes;
+
+/* A session comes all zeros; one that fails to open isn't closed. */
+TEE_Result session_open(struct session *session);
+/* Frees what the session holds; its own memory is freed after it. */
+void session_close(struct session *session);
+
+/* Finds the row by id and types, and runs it. */
+TEE_Result command_run(struct session *session, uint32_t id, uint32_t types,
+		       TEE_Param params[TEE_NUM_PARAMS]);
+
+/*
+ * A buffer as the client gave it. An empty one's address need not be one that
+ * may be read, so it has none here.
+ */
 struct input {
 	const uint8_t *data;
 	size_t len;
 };
 
-static inline TEE_Result get_input(struct input *in, const TEE_Param *param)
+static inline struct input input_of(const TEE_Param *param)
 {
-	in->data = param->memref.buffer;
-	in->len = param->memref.size;
-	if (in->len && !in->data)
-		return TEE_ERROR_BAD_PARAMETERS;
-	/* An empty buffer's address need not be one that may be read. */
-	if (!in->len)
-		in->data = NULL;
-	return TEE_SUCCESS;
+	return (struct input){
+		param->memref.size ? param->memref.buffer : NULL,
+		param->memref.size,
+	};
 }
 
 /*
@@ -88,13 +97,10 @@ static inline TEE_Result get_input(struct input *in, const TEE_Param *param)
  */
 static inline TEE_Result check_output(TEE_Param *param, size_t len)
 {
-	if (param->memref.size < len) {
-		param->memref.size = len;
-		return TEE_ERROR_SHORT_BUFFER;
-	}
-	if (len && !param->memref.buffer)
-		return TEE_ERROR_BAD_PARAMETERS;
-	return TEE_SUCCESS;
+	if (param->memref.size >= len)
+		return TEE_SUCCESS;
+	param->memref.size = len;
+	return TEE_ERROR_SHORT_BUFFER;
 }
 
 /* After check_output(). */
@@ -103,6 +109,24 @@ static inline void put_output(TEE_Param *param, const void *data, size_t len)
 	if (len)
 		TEE_MemMove(param->memref.buffer, data, len);
 	param->memref.size = len;
+}
+
+/* TEE_HANDLE_NULL is fine; before 3.20, OP-TEE's own function panics then. */
+static inline void operation_free(TEE_OperationHandle operation)
+{
+	if (operation != TEE_HANDLE_NULL)
+		TEE_FreeOperation(operation);
+}
+
+/* The digest of the operation's message, which ends with these bytes. */
+static inline TEE_Result operation_digest(TEE_OperationHandle operation,
+					  const void *data, size_t len,
+					  uint8_t *digest, size_t digest_bytes)
+{
+	tee_size got = digest_bytes;
+	TEE_Result res = TEE_DigestDoFinal(operation, data, len, digest, &got);
+
+	return !res && got != digest_bytes ? TEE_ERROR_GENERIC : res;
 }
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What OP-TEE calls when an instance begins and ends. */
-#include <tee_internal_api.h>
+/* What OP-TEE calls: the life of an instance and of its sessions. */
+#include "command.h"
 
 TEE_Result TA_CreateEntryPoint(void)
 {
@@ -9,6 +9,40 @@ TEE_Result TA_CreateEntryPoint(void)
 
 void TA_DestroyEntryPoint(void)
 {
+}
+
+TEE_Result TA_OpenSessionEntryPoint(uint32_t types,
+				    TEE_Param params[TEE_NUM_PARAMS],
+				    void **context)
+{
+	struct session *session = NULL;
+	TEE_Result res = TEE_SUCCESS;
+
+	(void)params;
+	if (types != TYPES(NONE, NONE, NONE, NONE))
+		return TEE_ERROR_BAD_PARAMETERS;
+	session = TEE_Malloc(session_bytes, TEE_MALLOC_FILL_ZERO);
+	if (!session)
+		return TEE_ERROR_OUT_OF_MEMORY;
+	res = session_open(session);
+	if (res)
+		TEE_Free(session);
+	else
+		*context = session;
+	return res;
+}
+
+void TA_CloseSessionEntryPoint(void *context)
+{
+	session_close(context);
+	TEE_Free(context);
+}
+
+TEE_Result TA_InvokeCommandEntryPoint(void *context, uint32_t cmd,
+				      uint32_t types,
+				      TEE_Param params[TEE_NUM_PARAMS])
+{
+	return command_run(context, cmd, types, params);
 }
 
 /*

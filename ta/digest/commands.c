@@ -5,7 +5,36 @@
  * Shared memory is read by the digests alone, which decide nothing by it, and
  * the only thing written there is a finished digest.
  */
-#include "commands.h"
+#include "slot.h"
+#include "stack.h"
+
+/* What a session has; it has nothing else, and shares nothing. */
+struct session {
+	struct clock clock;
+	struct digest_slot oneshot; /* kept for the next call */
+	struct digest_slot stream;
+	bool streaming; /* between INIT and FINAL */
+	struct stack_region stack;
+	uint32_t digests;
+	uint32_t updates;
+	uint64_t bytes;
+};
+COMMAND_SESSION(struct session);
+
+const size_t session_bytes = sizeof(struct session);
+
+TEE_Result session_open(struct session *session)
+{
+	stack_region_find(&session->stack);
+	stack_paint(&session->stack);
+	return TEE_SUCCESS;
+}
+
+void session_close(struct session *session)
+{
+	digest_slot_close(&session->oneshot);
+	digest_slot_close(&session->stream);
+}
 
 static TEE_Result info(struct session *session, TEE_Param *params)
 {
@@ -19,36 +48,29 @@ static TEE_Result info(struct session *session, TEE_Param *params)
 static TEE_Result oneshot(struct session *session, TEE_Param *params)
 {
 	struct digest_slot *slot = &session->oneshot;
+	const struct input in = input_of(&params[1]);
 	uint32_t repeat = params[3].value.a;
 	uint8_t digest[ALG_DIGEST_MAX_BYTES] = { 0 };
-	struct input in = { 0 };
 	TEE_Result res = TEE_SUCCESS;
 
-	if (!ta_work_ok(repeat, params[1].memref.size))
+	if (!ta_work_ok(repeat, in.len))
 		return TEE_ERROR_BAD_PARAMETERS;
-	res = get_input(&in, &params[1]);
-	if (res != TEE_SUCCESS)
-		return res;
 	res = digest_slot_open(slot, params[0].value.a, params[0].value.b);
-	if (res != TEE_SUCCESS)
+	if (!res)
+		res = check_output(&params[2], slot->alg->out_bytes);
+	if (res)
 		return res;
-	res = check_output(&params[2], slot->alg->out_bytes);
-	if (res != TEE_SUCCESS)
-		return res;
-
-	for (uint32_t i = 0; i < repeat && res == TEE_SUCCESS; i++) {
-		slot->impl->begin(slot);
-		res = slot->impl->final(slot, in.data, in.len, digest);
+	for (uint32_t i = 0; i < repeat && !res; i++) {
+		digest_slot_begin(slot);
+		res = digest_slot_final(slot, in.data, in.len, digest);
 	}
-	if (res != TEE_SUCCESS) {
+	if (res) {
 		digest_slot_close(slot);
-		goto out;
+	} else {
+		put_output(&params[2], digest, slot->alg->out_bytes);
+		session->digests += repeat;
+		session->bytes += (uint64_t)repeat * in.len;
 	}
-
-	put_output(&params[2], digest, slot->alg->out_bytes);
-	session->digests += repeat;
-	session->bytes += (uint64_t)repeat * in.len;
-out:
 	TEE_MemFill(digest, 0, sizeof(digest));
 	return res;
 }
@@ -56,31 +78,22 @@ out:
 static TEE_Result init(struct session *session, TEE_Param *params)
 {
 	struct digest_slot *slot = &session->stream;
-	TEE_Result res = TEE_SUCCESS;
+	TEE_Result res =
+		digest_slot_open(slot, params[0].value.a, params[0].value.b);
 
-	session->streaming = false;
-	res = digest_slot_open(slot, params[0].value.a, params[0].value.b);
-	if (res != TEE_SUCCESS)
-		return res;
-
-	slot->impl->begin(slot);
-	session->streaming = true;
-	return TEE_SUCCESS;
+	session->streaming = !res;
+	if (!res)
+		digest_slot_begin(slot);
+	return res;
 }
 
 static TEE_Result update(struct session *session, TEE_Param *params)
 {
-	struct digest_slot *slot = &session->stream;
-	struct input in = { 0 };
-	TEE_Result res = TEE_SUCCESS;
+	const struct input in = input_of(&params[0]);
 
 	if (!session->streaming)
 		return TEE_ERROR_BAD_STATE;
-	res = get_input(&in, &params[0]);
-	if (res != TEE_SUCCESS)
-		return res;
-
-	slot->impl->update(slot, in.data, in.len);
+	digest_slot_update(&session->stream, in.data, in.len);
 	session->updates++;
 	session->bytes += in.len;
 	return TEE_SUCCESS;
@@ -90,25 +103,18 @@ static TEE_Result update(struct session *session, TEE_Param *params)
 static TEE_Result final(struct session *session, TEE_Param *params)
 {
 	struct digest_slot *slot = &session->stream;
+	const struct input in = input_of(&params[0]);
 	uint8_t digest[ALG_DIGEST_MAX_BYTES] = { 0 };
-	struct input in = { 0 };
 	TEE_Result res = TEE_SUCCESS;
 
 	if (!session->streaming)
 		return TEE_ERROR_BAD_STATE;
 	res = check_output(&params[1], slot->alg->out_bytes);
-	if (res == TEE_ERROR_SHORT_BUFFER)
+	if (res)
 		return res;
-
 	session->streaming = false;
-	if (res != TEE_SUCCESS)
-		return res;
-	res = get_input(&in, &params[0]);
-	if (res != TEE_SUCCESS)
-		return res;
-
-	res = slot->impl->final(slot, in.data, in.len, digest);
-	if (res == TEE_SUCCESS) {
+	res = digest_slot_final(slot, in.data, in.len, digest);
+	if (!res) {
 		put_output(&params[1], digest, slot->alg->out_bytes);
 		session->digests++;
 		session->bytes += in.len;
@@ -168,32 +174,21 @@ static TEE_Result heap(struct session *session, TEE_Param *params)
 	return TEE_SUCCESS;
 }
 
+#define ROW(name, run, ...)                                   \
+	{                                                     \
+		TA_DIGEST_CMD_##name, TYPES(__VA_ARGS__), run \
+	}
+
 const struct command commands[] = {
-	{ .id = TA_DIGEST_CMD_NOP, .any_types = true, .run = command_nop },
-	{ .id = TA_DIGEST_CMD_INFO,
-	  .types = TYPES(VALUE_OUT, NONE, NONE, NONE),
-	  .run = info },
-	{ .id = TA_DIGEST_CMD_ONESHOT,
-	  .types = TYPES(VALUE_IN, MEMREF_IN, MEMREF_OUT, VALUE_IN),
-	  .run = oneshot },
-	{ .id = TA_DIGEST_CMD_INIT,
-	  .types = TYPES(VALUE_IN, NONE, NONE, NONE),
-	  .run = init },
-	{ .id = TA_DIGEST_CMD_UPDATE,
-	  .types = TYPES(MEMREF_IN, NONE, NONE, NONE),
-	  .run = update },
-	{ .id = TA_DIGEST_CMD_FINAL,
-	  .types = TYPES(MEMREF_IN, MEMREF_OUT, NONE, NONE),
-	  .run = final },
-	{ .id = TA_DIGEST_CMD_FINAL,
-	  .types = TYPES(NONE, MEMREF_OUT, NONE, NONE),
-	  .run = final_without_input },
-	{ .id = TA_DIGEST_CMD_STATS,
-	  .types = TYPES(VALUE_OUT, VALUE_OUT, VALUE_OUT, NONE),
-	  .run = stats },
-	{ .id = TA_DIGEST_CMD_HEAP,
-	  .types = TYPES(VALUE_OUT, NONE, NONE, NONE),
-	  .run = heap },
+	{ TA_DIGEST_CMD_NOP, ANY_TYPES, command_nop },
+	ROW(INFO, info, VALUE_OUT, NONE, NONE, NONE),
+	ROW(ONESHOT, oneshot, VALUE_IN, MEMREF_IN, MEMREF_OUT, VALUE_IN),
+	ROW(INIT, init, VALUE_IN, NONE, NONE, NONE),
+	ROW(UPDATE, update, MEMREF_IN, NONE, NONE, NONE),
+	ROW(FINAL, final, MEMREF_IN, MEMREF_OUT, NONE, NONE),
+	ROW(FINAL, final_without_input, NONE, MEMREF_OUT, NONE, NONE),
+	ROW(STATS, stats, VALUE_OUT, VALUE_OUT, VALUE_OUT, NONE),
+	ROW(HEAP, heap, VALUE_OUT, NONE, NONE, NONE),
 	COMMAND_CLOCK_ROW,
 	{ 0 },
 };

@@ -1,15 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
 include $(sub-dir)/../../common/sources.mk
 
-srcs-y += entry.c
 srcs-y += commands.c
+srcs-y += slot.c
 srcs-y += stack.c
 srcs-y += stack_region.c
-
-# Who computes: to add one, its file here and its line in impl.c.
-srcs-y += impl.c
-srcs-y += impl_tee.c
-srcs-y += impl_common.c
 
 global-incdirs-y += ../../common/include
 global-incdirs-y += ../common
@@ -19,8 +14,7 @@ cppflags-y += -DBYTES_UNALIGNED_OK=0	# the kit says -mstrict-align
 common := $(addprefix common/src/,$(COMMON_DIGEST_SRCS))
 common-ce := $(addprefix common/src/,$(COMMON_CE_SRCS))
 srcs_ext_base-y := ../..
-srcs_ext-y := $(common) $(common-ce) ta/common/command.c ta/common/clock.c \
-	ta/common/startup.c
+srcs_ext-y := $(common) $(common-ce) ta/common/command.c ta/common/startup.c
 $(foreach s,$(common) $(common-ce),$(eval cflags-$(s)-y := $(COMMON_CFLAGS)))
 ifeq ($(CFG_ARM64_$(sm)),y)
 $(foreach s,$(common-ce),$(eval cflags-$(s)-y += $(COMMON_CE_CFLAGS)))

@@ -126,7 +126,9 @@ static void call(void *session, struct bytes_left *in)
 	uint8_t which = next(in), picked = next(in);
 	const struct command *command = pick(which);
 	uint32_t id = which < 240 ? command->id : which;
-	uint32_t types = picked < 240 ? command->types : 0;
+	uint32_t types = picked < 240 && command->types != ANY_TYPES ?
+				 command->types :
+				 0;
 	TEE_Param p[TEE_NUM_PARAMS] = { 0 };
 	size_t sizes[TEE_NUM_PARAMS] = { 0 };
 	void *owned[TEE_NUM_PARAMS] = { NULL };

@@ -105,8 +105,7 @@ static void want_oneshot(struct model *model, const TEE_Param *p,
 	uint32_t repeat = p[3].value.a;
 
 	if (!repeat || repeat > TA_REPEAT_MAX ||
-	    (repeat > 1 && p[1].memref.size > TA_WORK_MAX / repeat) ||
-	    bad_memref(&p[1])) {
+	    (repeat > 1 && p[1].memref.size > TA_WORK_MAX / repeat)) {
 		want->res = TEE_ERROR_BAD_PARAMETERS;
 		return;
 	}
@@ -117,10 +116,6 @@ static void want_oneshot(struct model *model, const TEE_Param *p,
 	want->digest_len = alg->out_bytes;
 	if (p[2].memref.size < alg->out_bytes) {
 		want->res = TEE_ERROR_SHORT_BUFFER;
-		return;
-	}
-	if (!p[2].memref.buffer) {
-		want->res = TEE_ERROR_BAD_PARAMETERS;
 		return;
 	}
 	CHECK(EVP_Digest(p[1].memref.buffer, p[1].memref.size, want->digest,
@@ -149,10 +144,6 @@ static void want_update(struct model *model, const TEE_Param *p,
 		want->res = TEE_ERROR_BAD_STATE;
 		return;
 	}
-	if (bad_memref(&p[0])) {
-		want->res = TEE_ERROR_BAD_PARAMETERS;
-		return;
-	}
 	CHECK(EVP_DigestUpdate(model->ctx, p[0].memref.buffer,
 			       p[0].memref.size));
 	model->updates++;
@@ -172,10 +163,6 @@ static void want_final(struct model *model, const TEE_Param *p, bool input,
 		return;
 	}
 	model->streaming = false;
-	if (!p[1].memref.buffer || (input && bad_memref(&p[0]))) {
-		want->res = TEE_ERROR_BAD_PARAMETERS;
-		return;
-	}
 	if (input) {
 		CHECK(EVP_DigestUpdate(model->ctx, p[0].memref.buffer,
 				       p[0].memref.size));
@@ -239,6 +226,12 @@ static void predict(struct model *model, uint32_t cmd, uint32_t types,
 	    !(cmd == TA_DIGEST_CMD_FINAL && types == 0x0060)) {
 		want->res = TEE_ERROR_BAD_PARAMETERS;
 		return;
+	}
+	for (int i = 0; i < TEE_NUM_PARAMS; i++) {
+		if (is_memref(types, i) && bad_memref(&p[i])) {
+			want->res = TEE_ERROR_BAD_PARAMETERS;
+			return;
+		}
 	}
 
 	want->ran = true;

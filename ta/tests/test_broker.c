@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../broker/policy.h"
+#include "../broker/broker.h"
 #include "broker_client.h"
 #include "shim.h"
 

@@ -71,7 +71,7 @@ enum ta_digest_cmd {
 
 	/*
 	 * Ends the stream, also when it fails. Two refusals leave it as it
-	 * was: of the parameter types, and TEE_ERROR_SHORT_BUFFER.
+	 * was: TEE_ERROR_BAD_PARAMETERS and TEE_ERROR_SHORT_BUFFER.
 	 * [0] memref in: the last bytes, may be empty; or none
 	 * [1] memref out: the digest
 	 */

@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The clients as they are stored: one object with the table, then a record for
+ * each row. A write of OP-TEE's is done or not done, also when the power
+ * fails, and each change ends with one write of the table: before it, the
+ * change didn't happen.
+ */
+#include "broker.h"
+
+#define FORMAT 0x315a5154u /* "TQZ1" */
+
+/* Messages after which the table of what was seen is stored. */
+#define SAVE_EVERY 16384u
+
+#define FLAGS                                                     \
+	(TEE_DATA_FLAG_ACCESS_READ | TEE_DATA_FLAG_ACCESS_WRITE | \
+	 TEE_DATA_FLAG_ACCESS_WRITE_META)
+
+static char name[] = "registry";
+
+static size_t place_of(uint32_t row)
+{
+	return sizeof(struct table) + row * sizeof(struct record);
+}
+
+static TEE_Result seek(size_t at)
+{
+	return TEE_SeekObjectData(broker.registry, (intmax_t)at,
+				  TEE_DATA_SEEK_SET);
+}
+
+static TEE_Result write_at(size_t at, const void *data, size_t len)
+{
+	TEE_Result res = seek(at);
+
+	return res ? res : TEE_WriteObjectData(broker.registry, data, len);
+}
+
+static TEE_Result read_at(size_t at, void *data, size_t len)
+{
+	tee_size count = 0;
+	TEE_Result res = seek(at);
+
+	if (!res)
+		res = TEE_ReadObjectData(broker.registry, data, len, &count);
+	return !res && count != len ? TEE_ERROR_CORRUPT_OBJECT : res;
+}
+
+static TEE_Result save(void)
+{
+	TEE_Result res = write_at(0, &broker.table, sizeof(broker.table));
+
+	broker.statistics.table_writes++;
+	if (!res)
+		broker.unsaved = 0;
+	return res;
+}
+
+TEE_Result clients_open(void)
+{
+	TEE_Result res = TEE_SUCCESS;
+
+	if (broker.registry != TEE_HANDLE_NULL)
+		return TEE_SUCCESS;
+	/* What was seen within a window isn't stored: all of it counts. */
+	TEE_MemFill(broker.windows, 0xff, sizeof(broker.windows));
+	res = TEE_OpenPersistentObject(TEE_STORAGE_PRIVATE, name,
+				       sizeof(name) - 1, FLAGS,
+				       &broker.registry);
+	if (res == TEE_ERROR_ITEM_NOT_FOUND)
+		return TEE_SUCCESS;
+	if (!res)
+		res = read_at(0, &broker.table, sizeof(broker.table));
+	if (!res && (broker.table.format != FORMAT ||
+		     broker.table.used > TZ_CLIENTS_MAX))
+		res = TEE_ERROR_CORRUPT_OBJECT;
+	if (res) {
+		TEE_CloseObject(broker.registry);
+		broker.registry = TEE_HANDLE_NULL;
+		wipe(&broker.table, sizeof(broker.table));
+	}
+	return res;
+}
+
+void clients_close(void)
+{
+	if (broker.unsaved)
+		save();
+	TEE_CloseObject(broker.registry);
+	wipe(&broker, sizeof(broker));
+}
+
+void clients_count_message(void)
+{
+	if (++broker.unsaved >= SAVE_EVERY)
+		save(); /* if it fails, at the next message */
+}
+
+/* FNV-1a; never 0. */
+static uint32_t tag_of(const struct text *id)
+{
+	uint32_t tag = 2166136261u;
+
+	for (size_t i = 0; i < id->len; i++)
+		tag = (tag ^ id->at[i]) * 16777619u;
+	return tag ? tag : 1;
+}
+
+/* The first row with that tag, from `row` on; TZ_CLIENTS_MAX: none. */
+static uint32_t find(uint32_t tag, uint32_t row)
+{
+	for (; row < broker.table.used; row++)
+		if (broker.table.rows[row].tag == tag)
+			return row;
+	return TZ_CLIENTS_MAX;
+}
+
+TEE_Result clients_read(uint32_t row, struct record *record)
+{
+	TEE_Result res = read_at(place_of(row), record, sizeof(*record));
+
+	if (!res && (!record->id_len || record->id_len > TZ_ID_MAX ||
+		     record->rules_len > TZ_RULES_MAX))
+		res = TEE_ERROR_CORRUPT_OBJECT;
+	return res;
+}
+
+/* -- expanded keys -------------------------------------------------------- */
+
+static void forget(struct cached *cached)
+{
+	wipe(cached, sizeof(*cached));
+}
+
+static void forget_row(uint32_t row)
+{
+	for (size_t i = 0; i < CACHED_KEYS; i++)
+		if (broker.cache[i].stamp && broker.cache[i].row == row)
+			forget(&broker.cache[i]);
+}
+
+void cache_begin(void)
+{
+	if (++broker.stamp)
+		return;
+	/* After 2^32 calls stamps begin anew. */
+	wipe(broker.cache, sizeof(broker.cache));
+	broker.stamp = 1;
+}
+
+static bool is(const struct cached *cached, const struct text *id)
+{
+	return cached->client.id_len == id->len &&
+	       !TEE_MemCompare(cached->client.id, id->at, id->len);
+}
+
+static TEE_Result load(struct session *session, uint32_t row, uint32_t tag,
+		       struct cached **out)
+{
+	struct cached *cached = &broker.cache[0];
+	TEE_Result res = TEE_SUCCESS;
+
+	for (size_t i = 1; i < CACHED_KEYS; i++)
+		if (broker.cache[i].stamp < cached->stamp)
+			cached = &broker.cache[i];
+	if (cached->stamp == broker.stamp)
+		return TEE_ERROR_OUT_OF_MEMORY; /* all are this call's own */
+	broker.statistics.keys_evicted += cached->stamp != 0;
+	forget(cached);
+	res = clients_read(row, &cached->client);
+	if (res) {
+		forget(cached);
+		return res;
+	}
+	broker.statistics.keys_loaded++;
+	cached->row = row;
+	cached->tag = tag;
+	cached->class = session->class;
+	cached->class->set_key(&cached->key, cached->client.key);
+	wipe(cached->client.key, sizeof(cached->client.key));
+	cached->stamp = broker.stamp;
+	*out = cached;
+	return TEE_SUCCESS;
+}
+
+TEE_Result cache_get(struct session *session, const struct text *id,
+		     struct cached **out)
+{
+	uint32_t tag = tag_of(id), row = 0;
+
+	for (size_t i = 0; i < CACHED_KEYS; i++) {
+		struct cached *cached = &broker.cache[i];
+
+		if (!cached->stamp || cached->tag != tag ||
+		    cached->class != session->class || !is(cached, id))
+			continue;
+		cached->stamp = broker.stamp;
+		broker.statistics.keys_cached++;
+		*out = cached;
+		return TEE_SUCCESS;
+	}
+	for (; (row = find(tag, row)) != TZ_CLIENTS_MAX; row++) {
+		TEE_Result res = load(session, row, tag, out);
+
+		if (res || is(*out, id))
+			return res;
+	}
+	return TEE_ERROR_ITEM_NOT_FOUND;
+}
+
+/* -- changes -------------------------------------------------------------- */
+
+static TEE_Result create(void)
+{
+	broker.table.format = FORMAT;
+	return TEE_CreatePersistentObject(TEE_STORAGE_PRIVATE, name,
+					  sizeof(name) - 1, FLAGS,
+					  TEE_HANDLE_NULL, &broker.table,
+					  sizeof(broker.table),
+					  &broker.registry);
+}
+
+TEE_Result clients_put(const struct record *record, uint32_t old,
+		       bool keep_seen)
+{
+	struct table *table = &broker.table;
+	const struct text id = { record->id, record->id_len };
+	struct row before = { 0 };
+	uint32_t used = table->used, row = find(0, 0);
+	TEE_Result res = TEE_SUCCESS;
+
+	if (row == TZ_CLIENTS_MAX)
+		row = used;
+	if (row == TZ_CLIENTS_MAX)
+		return TEE_ERROR_STORAGE_NO_SPACE;
+	if (broker.registry == TEE_HANDLE_NULL)
+		res = create();
+	if (!res)
+		res = write_at(place_of(row), record, sizeof(*record));
+	if (res)
+		return res;
+	if (old != TZ_CLIENTS_MAX) {
+		before = table->rows[old];
+		table->rows[old] = (struct row){ 0 };
+	}
+	if (keep_seen)
+		table->rows[row] = before;
+	table->rows[row].tag = tag_of(&id);
+	if (row == used)
+		table->used++;
+	res = save();
+	if (res) { /* as it was */
+		table->rows[row] = (struct row){ 0 };
+		table->used = used;
+		if (old != TZ_CLIENTS_MAX)
+			table->rows[old] = before;
+		return res;
+	}
+	broker.windows[row] = keep_seen ? broker.windows[old] : ~UINT64_C(0);
+	forget_row(old);
+	forget_row(row);
+	return TEE_SUCCESS;
+}
+
+TEE_Result clients_drop(uint32_t row)
+{
+	static const struct record nobody;
+	struct row before = broker.table.rows[row];
+	TEE_Result res = TEE_SUCCESS;
+
+	broker.table.rows[row] = (struct row){ 0 };
+	res = save();
+	if (res) {
+		broker.table.rows[row] = before;
+		return res;
+	}
+	forget_row(row);
+	/* The key goes too; the client is gone already. */
+	return write_at(place_of(row), &nobody, sizeof(nobody));
+}

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The commands of ta_broker.h. Who is a client: the administrator is claimed
+ * once, and orders the rest.
+ */
+#include "broker.h"
+
+#define ORDER_MAX (2 + TZ_ID_MAX + TZ_WRAPPED_BYTES + TZ_RULES_MAX)
+
+struct broker broker;
+
+const size_t session_bytes = sizeof(struct session);
+
+TEE_Result session_open(struct session *session)
+{
+	TEE_Result res = clients_open();
+
+	session->class = &gcm_c;
+	broker.sessions += !res;
+	return res;
+}
+
+/*
+ * With the last session the instance ends; OP-TEE doesn't wait for what an
+ * instance would store then, so it is stored here.
+ */
+void session_close(struct session *session)
+{
+	(void)session;
+	if (!--broker.sessions)
+		clients_close();
+}
+
+static TEE_Result info(struct session *session, TEE_Param *params)
+{
+	(void)session;
+	params[0].value.a = TA_BROKER_ABI;
+	params[0].value.b = 0;
+	for (uint32_t row = 0; row < broker.table.used; row++)
+		params[0].value.b += broker.table.rows[row].tag != 0;
+	return TEE_SUCCESS;
+}
+
+static TEE_Result extensions(struct session *session, TEE_Param *params)
+{
+	(void)params;
+	if (!gcm_ce)
+		return TEE_ERROR_NOT_SUPPORTED;
+	session->class = gcm_ce;
+	return TEE_SUCCESS;
+}
+
+static TEE_Result statistics(struct session *session, TEE_Param *params)
+{
+	TEE_Result res = check_output(&params[0], sizeof(broker.statistics));
+
+	(void)session;
+	if (!res)
+		put_output(&params[0], &broker.statistics,
+			   sizeof(broker.statistics));
+	return res;
+}
+
+static TEE_Result identity(struct session *session, TEE_Param *params)
+{
+	uint8_t point[TZ_POINT_BYTES];
+	TEE_Result res = check_output(&params[0], sizeof(point));
+
+	(void)session;
+	if (!res)
+		res = identity_public(point);
+	if (!res)
+		put_output(&params[0], point, sizeof(point));
+	return res;
+}
+
+/*
+ * A client as a claim or an order names it, in the TA's own memory: length of
+ * the id, id, the wrapped key if there is one, rules.
+ */
+static TEE_Result parse_client(struct session *session, struct text text,
+			       bool with_key, struct record *record)
+{
+	size_t id_len = text.len ? text.at[0] : 0;
+	size_t before = 1 + id_len + (with_key ? TZ_WRAPPED_BYTES : 0);
+	const struct text id = { text.at + 1, id_len };
+
+	if (!id_len || id_len > TZ_ID_MAX || before > text.len ||
+	    text.len - before > TZ_RULES_MAX)
+		return TEE_ERROR_BAD_FORMAT;
+	record->id_len = (uint8_t)id_len;
+	TEE_MemMove(record->id, id.at, id_len);
+	record->rules_len = (uint8_t)(text.len - before);
+	TEE_MemMove(record->rules, text.at + before, record->rules_len);
+	if (!policy_is_valid(record->rules, record->rules_len))
+		return TEE_ERROR_BAD_FORMAT;
+	return with_key ? identity_unwrap(session->class, &id, id.at + id_len,
+					  record->key) :
+			  TEE_SUCCESS;
+}
+
+static TEE_Result claim(struct session *session, TEE_Param *params)
+{
+	uint8_t bytes[1 + TZ_ID_MAX + TZ_WRAPPED_BYTES];
+	const struct input in = input_of(&params[0]);
+	struct record record = { .admin = 1 };
+	TEE_Result res = TEE_SUCCESS;
+
+	if (in.len > sizeof(bytes))
+		return TEE_ERROR_BAD_PARAMETERS;
+	if (broker.table.used)
+		return TEE_ERROR_ACCESS_DENIED;
+	if (in.len)
+		TEE_MemMove(bytes, in.data, in.len);
+	res = parse_client(session, (struct text){ bytes, in.len }, true,
+			   &record);
+	if (!res && record.rules_len)
+		res = TEE_ERROR_BAD_FORMAT;
+	if (!res)
+		res = clients_put(&record, TZ_CLIENTS_MAX, false);
+	wipe(&record, sizeof(record));
+	return res;
+}
+
+/* The client's row, and its record with the key. */
+static TEE_Result look_up(struct session *session, const struct record *who,
+			  uint32_t *row, struct record *record)
+{
+	const struct text id = { who->id, who->id_len };
+	struct cached *cached = NULL;
+	TEE_Result res = cache_get(session, &id, &cached);
+
+	if (res)
+		return res;
+	*row = cached->row;
+	return clients_read(*row, record);
+}
+
+/* text: the order without its letter. */
+static TEE_Result obey(struct session *session, uint8_t letter,
+		       struct text text)
+{
+	struct record new = { 0 }, old = { 0 };
+	uint32_t row = TZ_CLIENTS_MAX;
+	TEE_Result res = TEE_ERROR_BAD_FORMAT;
+
+	if (letter == TZ_ENROL || letter == TZ_POLICY || letter == TZ_REVOKE)
+		res = parse_client(session, text, letter == TZ_ENROL, &new);
+	if (!res && letter == TZ_REVOKE && new.rules_len)
+		res = TEE_ERROR_BAD_FORMAT;
+	if (res)
+		goto out;
+	res = look_up(session, &new, &row, &old);
+	if (letter == TZ_ENROL && res == TEE_ERROR_ITEM_NOT_FOUND)
+		res = TEE_SUCCESS;
+	if (!res && old.admin)
+		res = TEE_ERROR_ACCESS_DENIED;
+	if (res)
+		goto out;
+	if (letter == TZ_POLICY)
+		TEE_MemMove(new.key, old.key, sizeof(new.key));
+	res = letter == TZ_REVOKE ? clients_drop(row) :
+				    clients_put(&new, row, letter == TZ_POLICY);
+out:
+	wipe(&new, sizeof(new));
+	wipe(&old, sizeof(old));
+	return res;
+}
+
+static TEE_Result order(struct session *session, TEE_Param *params)
+{
+	static const struct text no_topic = { (const uint8_t *)"", 0 };
+	struct cached *admin = NULL;
+	struct gcm_message gcm;
+	struct message message;
+	struct row before;
+	uint8_t bytes[ORDER_MAX], tag[TZ_TAG_BYTES];
+	uint32_t row = 0;
+	TEE_Result res = TEE_SUCCESS;
+
+	if (message_parse(input_of(&params[0]), TZ_ORDER, &message) ||
+	    !message.len || message.len > ORDER_MAX)
+		return TEE_ERROR_BAD_FORMAT;
+	cache_begin();
+	res = cache_get(session, &message.id, &admin);
+	if (res)
+		return res;
+	if (!admin->client.admin)
+		return TEE_ERROR_ACCESS_DENIED;
+	row = admin->row;
+	TEE_MemMove(bytes, message.sealed, message.len);
+	message_begin(&gcm, admin, message.head, &no_topic, NULL);
+	admin->class->crypt(&gcm, &admin->key, false, bytes, bytes,
+			    message.len);
+	admin->class->tag(&gcm, &admin->key, tag);
+	if (!same_tag(tag, message.tag)) {
+		res = TEE_ERROR_MAC_INVALID;
+	} else if (message_came_before(row, &message)) {
+		res = TEE_ERROR_ACCESS_CONFLICT;
+	} else {
+		/* Stored with the change, in the one write that makes it. */
+		before = broker.table.rows[row];
+		message_remember(row, &message);
+		res = obey(session, bytes[0],
+			   (struct text){ bytes + 1, message.len - 1 });
+		if (res)
+			broker.table.rows[row] = before;
+	}
+	wipe(bytes, sizeof(bytes));
+	return res;
+}
+
+static TEE_Result list(struct session *session, TEE_Param *params)
+{
+	uint32_t row = params[0].value.a;
+	uint8_t bytes[2 + TZ_ID_MAX + TZ_RULES_MAX];
+	struct record record;
+	size_t len = 0;
+	TEE_Result res = check_output(&params[1], sizeof(bytes));
+
+	(void)session;
+	if (res)
+		return res;
+	while (row < broker.table.used && !broker.table.rows[row].tag)
+		row++;
+	if (row >= broker.table.used)
+		return TEE_ERROR_ITEM_NOT_FOUND;
+	res = clients_read(row, &record);
+	if (res)
+		return res;
+	bytes[len++] = record.id_len;
+	TEE_MemMove(bytes + len, record.id, record.id_len);
+	len += record.id_len;
+	bytes[len++] = record.admin;
+	TEE_MemMove(bytes + len, record.rules, record.rules_len);
+	len += record.rules_len;
+	wipe(&record, sizeof(record));
+	params[0].value.a = row + 1;
+	put_output(&params[1], bytes, len);
+	return TEE_SUCCESS;
+}
+
+#define ROW(name, run, ...)                                   \
+	{                                                     \
+		TA_BROKER_CMD_##name, TYPES(__VA_ARGS__), run \
+	}
+
+const struct command commands[] = {
+	{ TA_BROKER_CMD_NOP, ANY_TYPES, command_nop },
+	ROW(INFO, info, VALUE_OUT, NONE, NONE, NONE),
+	ROW(IDENTITY, identity, MEMREF_OUT, NONE, NONE, NONE),
+	ROW(CLAIM, claim, MEMREF_IN, NONE, NONE, NONE),
+	ROW(ORDER, order, MEMREF_IN, NONE, NONE, NONE),
+	ROW(FORWARD, forward, MEMREF_IN, MEMREF_IN, MEMREF_OUT, VALUE_INOUT),
+	ROW(STATISTICS, statistics, MEMREF_OUT, NONE, NONE, NONE),
+	ROW(EXTENSIONS, extensions, NONE, NONE, NONE, NONE),
+	ROW(LIST, list, VALUE_INOUT, MEMREF_OUT, NONE, NONE),
+	COMMAND_CLOCK_ROW,
+	{ 0 },
+};
