@@ -165,7 +165,7 @@ man: venv ## man pages of all programs, in build/man (man -l build/man/teemark-r
 # Built first: without libteec's header, which comes with the virtual board's packages, the unit
 # test that compares ours with it is skipped.
 .PHONY: test
-test: build ## all tests, those on the real OP-TEE included
+test: build ## each thing is tested once, on the real OP-TEE too (10 minutes)
 	@$(MAKE) --no-print-directory test-unit
 	@$(MAKE) --no-print-directory test-board
 
@@ -193,7 +193,6 @@ test-unit: deps test-deps venv-dev ## the tests that need no virtual board (1 to
 	@$(MAKE) --no-print-directory -C trace
 	@$(MAKE) --no-print-directory $(PARALLEL) -C host/tests/fuzz all
 	@$(MAKE) --no-print-directory $(PARALLEL) --output-sync=target unit-host unit-rest
-	@$(PYTEST) -m quiet lab/tests/test_real_machine.py
 
 .PHONY: unit-host
 unit-host:
@@ -210,10 +209,21 @@ unit-rest:
 
 # Two strands, each with boards of its own; a file stays in one strand. What the board runs is built
 # before, or both would build it.
+PYTEST_BOARD := $(PYTEST) -n 2 --dist loadfile --no-loadscope-reorder
+
 .PHONY: test-board
-test-board: build venv-dev host-armhf ## the tests on the virtual board (about 12 minutes)
-	@$(MAKE) --no-print-directory -C ta/tests board
-	@$(PYTEST) -n 2 --dist loadfile --no-loadscope-reorder -m board lab/tests
+test-board: board-programs ## what claims to work on a TEE, once each, on the virtual board (5 minutes)
+	@$(PYTEST_BOARD) -m 'board and not exhaustive' lab/tests
+
+.PHONY: test-long
+test-long: board-programs ## all that make test leaves out: every type, boot, plan, cut (an hour)
+	@THOROUGH=1 $(PYTEST_BOARD) -m board lab/tests
+
+.PHONY: board-programs
+board-programs: build venv-dev host-armhf
+	@$(MAKE) --no-print-directory $(PARALLEL) -C ta/tests board
+	@$(MAKE) --no-print-directory $(PARALLEL) -C host ARCH=aarch64 tests
+	@$(MAKE) --no-print-directory broker || echo '[broker] no mosquitto: its tests are skipped'
 
 .PHONY: test-packages
 test-packages: dist venv-dev ## the release, in places without a checkout (5 minutes)
@@ -240,7 +250,8 @@ fuzz: deps ## the fuzzers, FUZZ_SECONDS (60) or FUZZ_RUNS each
 	@$(MAKE) --no-print-directory -C host/tests/fuzz fuzz
 
 .PHONY: bench
-bench: build ## how fast teehash is, beside the TA itself and the simple way (5 minutes)
+bench: build venv-dev ## how fast teehash is, and teebench beside openssl, on a quiet machine (5 minutes)
+	@$(PYTEST) -m quiet lab/tests/test_real_machine.py
 	@$(VENV)/bin/python lab/bench/teehash.py
 
 .PHONY: mutants

@@ -5,6 +5,7 @@ session)."""
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -22,9 +23,25 @@ from teemark.reference.data import Reference, load
 
 HOST = "test-host"
 
+THOROUGH = bool(os.environ.get("THOROUGH"))
+"""`make test-long` is under way: counts are those of the exhaustive tests."""
+
+
+def often(few: int, many: int) -> int:
+    """How often to do a thing: `few` times in `make test`, `many` in `make test-long`."""
+    return many if THOROUGH else few
+
+
 settings.register_profile("quick", max_examples=50, deadline=None)
 settings.register_profile("thorough", max_examples=500, deadline=None)
-settings.load_profile("thorough" if os.environ.get("THOROUGH") else "quick")
+settings.load_profile("thorough" if THOROUGH else "quick")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    # A shell that begins the tests in the background has SIGINT ignored, and so has whatever
+    # they begin.
+    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from conftest import often
 from teemark.boards import VirtualBoard
 
 pytestmark = [pytest.mark.board, pytest.mark.timeout(600)]
@@ -23,8 +24,9 @@ def ta_check(ta_programs: Path) -> str:
 
 def test_every_parameter_type_is_answered(qemu_v8: VirtualBoard, ta_check: str) -> None:
     """Every type that the driver passes on, on every command, and all 65,536 on the first, with
-    memory, without, and with none of a size: no panic."""
-    lines = qemu_v8.capture([ta_check, "types"]).text.splitlines()
+    memory, without, and with none of a size: no panic. In `make test` it is each 31st type."""
+    step = often(31, 1)
+    lines = qemu_v8.capture([ta_check, "types", "digest", str(step)]).text.splitlines()
     counts = [
         tuple(map(int, found.groups()))
         for line in lines
@@ -34,8 +36,10 @@ def test_every_parameter_type_is_answered(qemu_v8: VirtualBoard, ta_check: str) 
     assert [(command, bad) for command, _, _, bad in counts] == [
         (n, 0) for n in (0, 1, CLOCK, 2, 3, 4, 5, 6, 7, UNKNOWN)
     ]
-    assert all(calls >= 7**4 for _, calls, _, _ in counts)
-    assert counts[0][1] >= 65536
+    assert all(calls >= 7**4 // step // 2 for _, calls, _, _ in counts)
+    assert counts[0][1] >= 65536 // step
+    if step > 1:
+        return
     successes = {command: right for command, _, right, _ in counts}
     # NOP: any types that exist, of all three kinds of memory. The unknown command: never.
     assert (successes[0], successes.pop(UNKNOWN)) == (3 * 7**4, 0)

@@ -18,6 +18,7 @@ from pathlib import Path
 
 import pytest
 
+from conftest import often
 from teemark.base import paths
 from teemark.base.errors import ConnectionLost
 from teemark.boards import VirtualBoard, open_board
@@ -25,7 +26,7 @@ from teemark.measure import runner
 from teemark.plan import plan
 from teemark.run import reader
 
-CUTS = int(os.environ.get("POWER_CUTS", "8"))
+CUTS = int(os.environ.get("POWER_CUTS", often(2, 8)))
 pytestmark = [pytest.mark.board, pytest.mark.long(150), pytest.mark.timeout(300 + 90 * CUTS)]
 
 PLAN = plan.parse(
@@ -191,7 +192,7 @@ def test_power_cuts(board: VirtualBoard, tmp_path: Path) -> None:
             f"{seen['report']} reports and {seen['records']} records, none of them half; "
             f"{CUTS} runs, all incomplete and said so."
         )
-    assert all(seen.values()), f"never written in {CUTS} cuts: {seen}"
+    assert CUTS < 8 or all(seen.values()), f"never written in {CUTS} cuts: {seen}"
 
 
 def _has_sample(directory: Path) -> bool:

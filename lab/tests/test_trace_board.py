@@ -104,11 +104,22 @@ def check_teehash(result: Traced, step: str) -> None:
     assert hashing > 16384
 
 
-def test_every_case_of_the_plan_is_exact(tmp_path: Path) -> None:
+LOOPS = [f"same-code/intloop/ta-c/{steps}" for steps in (4096, 65536)]
+COPIES = [f"same-code/memcpy/ta-c/{size}" for size in (32768, 65536, 131072)]
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Traced]:
+    """The folder and the outcome of one boot that traces the plan `trace`, loops and copies."""
+    folder = tmp_path_factory.mktemp("recorded") / "run"
+    return folder, traced(folder, *record.keys_of(plan.load("trace")), *LOOPS, *COPIES)
+
+
+def test_every_case_of_the_plan_is_exact(recorded: tuple[Path, Traced]) -> None:
     asked = plan.load("trace")
-    keys = [case.key for case in asked.cases]
+    keys = [*(case.key for case in asked.cases), *LOOPS, *COPIES]
     (step,) = (step.key for step in asked.teehash)
-    result = traced(tmp_path / "run", *record.keys_of(asked))
+    folder, result = recorded
     trace = sound(result)
     check_teehash(result, step)
     assert [case.case for case in trace.cases if not case.case.startswith(step)] == keys
@@ -131,9 +142,10 @@ def test_every_case_of_the_plan_is_exact(tmp_path: Path) -> None:
             continue
         others = dict(case.others())
         assert 0 < others["[tee-supplicant]"] < 0.2 * case.instructions, case.case
-    assert store.read(tmp_path / "run") == trace
+    assert store.read(folder) == trace
 
 
+@pytest.mark.exhaustive
 def test_two_boots_give_the_same_stacks(tmp_path: Path) -> None:
     texts = [folded.render(sound(traced(tmp_path / name, EMPTY, CE))) for name in ("one", "two")]
     assert texts[0] == texts[1]
@@ -179,19 +191,16 @@ def below(case: CaseTrace, *names: str) -> tuple[int, int]:
     return found, calls
 
 
-def test_work_put_into_a_ta_is_seen_at_its_place_with_its_number(tmp_path: Path) -> None:
-    loops = [f"same-code/intloop/ta-c/{steps}" for steps in (4096, 65536)]
-    copies = [f"same-code/memcpy/ta-c/{size}" for size in (32768, 65536, 131072)]
-    trace = sound(traced(tmp_path / "run", *loops, *copies, samples=1))
-    cases = {case.case: case for case in trace.cases}
-    for case in cases.values():
-        check_exact(case)
+def test_work_put_into_a_ta_is_seen_at_its_place_with_its_number(
+    recorded: tuple[Path, Traced],
+) -> None:
+    cases = {case.case: case for case in sound(recorded[1]).cases}
     place = ("measure_once", "TEEC_InvokeCommand", "__utee_entry")
-    few, many = (below(cases[key], *place, "kernel_intloop") for key in loops)
+    few, many = (below(cases[key], *place, "kernel_intloop") for key in LOOPS)
     assert few[1] == many[1] == 1
     assert many[0] - few[0] == (65536 - 4096) * loop_length("kernel_intloop")
     # twice the bytes are twice the work, to the instruction
-    small, medium, large = (below(cases[key], *place, "kernel_memcpy")[0] for key in copies)
+    small, medium, large = (below(cases[key], *place, "kernel_memcpy")[0] for key in COPIES)
     assert small > 32768 // 8
     assert large - medium == 2 * (medium - small)
 
@@ -235,6 +244,7 @@ def check_roles(empty: CaseTrace, hashed: CaseTrace) -> None:
     assert of_hashed["compute"] > 3_000_000 > 100 * of_hashed["command"]
 
 
+@pytest.mark.exhaustive
 @pytest.mark.usefixtures("source")
 def test_an_op_tee_from_source_has_names(tmp_path: Path) -> None:
     asked = [f"{what}/tee/{times}" for what in ASKED for times in (1, 4)]
@@ -256,6 +266,7 @@ def test_an_op_tee_from_source_has_names(tmp_path: Path) -> None:
     assert calls == 1025
 
 
+@pytest.mark.exhaustive
 @pytest.mark.usefixtures("source")
 def test_a_folder_of_ones_own_and_a_tee_elf_that_does_not_fit(tmp_path: Path) -> None:
     """The very build by its folder; then with another build's symbols, which is said."""
@@ -278,6 +289,7 @@ def test_a_folder_of_ones_own_and_a_tee_elf_that_does_not_fit(tmp_path: Path) ->
         traced(tmp_path / "wrong", EMPTY, which=str(own), samples=1)
 
 
+@pytest.mark.exhaustive
 def test_a_program_that_dies_in_a_window_leaves_a_run_without_a_trace(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -323,6 +335,7 @@ def test_xtest_as_it_is_to_the_instruction(tmp_path: Path) -> None:
     assert "open session" in sign.case
 
 
+@pytest.mark.exhaustive
 def test_a_case_that_teebench_does_not_know(tmp_path: Path) -> None:
     done = CliRunner().invoke(
         cli.cli,

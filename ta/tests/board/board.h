@@ -4,6 +4,7 @@
 #define BOARD_H
 
 #include <stdarg.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -22,10 +23,11 @@ die(const char *format, ...)
 }
 
 /*
- * All 65,536 parameter types on every command of a TA (and on some that there
- * are not), with memory, with none, and with none of a size. 1: a call got
- * anything but a success or an error that a TA may return.
+ * Each step-th of the 65,536 parameter types (an odd step meets every type in
+ * every place) on every command of a TA and on some that there are not, with
+ * memory, with none, and with none of a size. 1: a call got anything but a
+ * success or an error that a TA may return.
  */
-int check_types(const char *ta);
+int check_types(const char *ta, uint32_t step);
 
 #endif

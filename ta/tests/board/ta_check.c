@@ -2,9 +2,9 @@
 /*
  * Checks of the TAs on a real TEE, from a client that means harm.
  *
- *   ta_check types [TA]
- *                     every parameter type on every command of digest (which
- *                     is meant without one), bench, probe or size
+ *   ta_check types TA STEP
+ *                     each STEPth parameter type (1: all) on every command of
+ *                     digest, bench, probe or size
  *   ta_check apart    an instance that dies takes no session along
  *   ta_check probe    what a TA may do here: "NAME yes|no|absent VALUE…"
  *   ta_check stack    stack high-water of every algorithm and implementation
@@ -227,8 +227,8 @@ int main(int argc, char **argv)
 	};
 	TEEC_Result res;
 
-	if (argc >= 2 && argc <= 3 && !strcmp(argv[1], "types"))
-		return check_types(argc == 3 ? argv[2] : "digest");
+	if (argc == 4 && !strcmp(argv[1], "types") && atoi(argv[3]) > 0)
+		return check_types(argv[2], atoi(argv[3]));
 	for (size_t i = 0; argc == 2 && i < sizeof(checks) / sizeof(*checks);
 	     i++) {
 		int status;
@@ -242,6 +242,6 @@ int main(int argc, char **argv)
 		TEEC_FinalizeContext(&context);
 		return status;
 	}
-	fprintf(stderr, "usage: ta_check types [TA]|apart|probe|stack\n");
+	fprintf(stderr, "usage: ta_check types TA STEP|apart|probe|stack\n");
 	return 2;
 }

@@ -22,9 +22,9 @@
  *	CALLS calls of all kinds on memory that a thread changes meanwhile, and
  *	in which input and output overlap: each is answered, no TA dies, what a
  *	wrong tag covers stays inside
- *   ta_torture work
- *	every command that repeats refuses more than one call may do, and does
- *	as much as it may
+ *   ta_torture work COMMANDS
+ *	each of so many commands that repeat (there are 6) refuses more than one
+ *	call may do, and does as much as it may
  *   ta_torture opens CLIENTS SECONDS SEED calm|killed|restarted
  *	CLIENTS processes open and close sessions of all TAs for so long; some
  *	are killed, tee-supplicant is, too: no 30 s pass without an answer
@@ -57,7 +57,7 @@ int main(int argc, char **argv)
 		{ "kept", 1, kept },
 		{ "stranger", 1, meet_stranger },
 		{ "hostile", 1, check_hostile },
-		{ "work", 0, check_work },
+		{ "work", 1, check_work },
 		{ "opens", 4, check_opens },
 		{ "nested", 0, check_nested },
 		{ "hold", 0, hold },
@@ -83,6 +83,7 @@ int main(int argc, char **argv)
 			"       ta_torture stranger TIME_LOW\n"
 			"       ta_torture hostile CALLS\n"
 			"       ta_torture opens CLIENTS SECONDS SEED HOW\n"
-			"       ta_torture nested|work|hold\n");
+			"       ta_torture work COMMANDS\n"
+			"       ta_torture nested|hold\n");
 	return 2;
 }

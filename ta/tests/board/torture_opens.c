@@ -22,8 +22,8 @@
 
 enum {
 	MOST_CLIENTS = 16,
-	SILENCE_S = 30, /* without any call that came back: the TEE hangs */
-	KILL_MS = 400, /* mean time between two clients that are killed */
+	SILENCE_S = 30,     /* without any call that came back: the TEE hangs */
+	KILL_MS = 400,      /* mean time between two clients that are killed */
 	RESTART_MS = 20000, /* the same for tee-supplicant */
 };
 
@@ -194,7 +194,8 @@ int check_opens(char **argv)
 	int count = atoi(argv[0]), killed = 0, restarts = 0, status = 0;
 	bool restart = !strcmp(argv[3], "restarted");
 	bool kills = restart || !strcmp(argv[3], "killed");
-	uint64_t begin = now_ms(), end = begin + 1000 * strtoull(argv[1], 0, 10);
+	uint64_t begin = now_ms(),
+		 end = begin + 1000 * strtoull(argv[1], 0, 10);
 	uint64_t moved = begin, told = begin;
 	pid_t clients[MOST_CLIENTS];
 	unsigned int seen = 0;
