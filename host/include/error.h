@@ -26,12 +26,18 @@ struct error {
 	char hint[224]; /* what to do about it, may be empty */
 };
 
-/* Each returns err->code (-errno), to be returned on. err may be NULL. */
-int error_set(struct error *err, int code, const char *fmt, ...)
-	__attribute__((format(printf, 3, 4)));
-/* As error_set(), for what this machine cannot do; word is a literal. */
+/*
+ * Each returns err->code (-errno), to be returned on. err may be NULL. A hint
+ * may follow the sentence in fmt, after a newline.
+ *
+ * error_skip() is for what this machine cannot do; word is a literal.
+ * error_errno() takes the code from errno, and ends the sentence with its text.
+ */
+#define error_set(err, code, ...) error_skip(err, code, NULL, __VA_ARGS__)
 int error_skip(struct error *err, int code, const char *word, const char *fmt,
 	       ...) __attribute__((format(printf, 4, 5)));
+int error_errno(struct error *err, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
 /*
  * The sentence is completed by the result's name, its number and who returned
  * it. A general hint is given; replace it with error_hint() where more is

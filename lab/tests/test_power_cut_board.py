@@ -54,7 +54,8 @@ WRITE = """\
 cd /data/files && rm -f /data/list || exit
 (while :; do /data/bin/objects create turn 300; /data/bin/objects create turn 7000; done) &
 (while :; do
-  /data/bin/teehash --report=json --report-file=/data/report -- * >>/data/list
+  /data/bin/teehash -- * >>/data/list
+  /data/bin/teehash --report=json -- * >/data/part && mv /data/part /data/report
   sync
 done) &
 (while :; do

@@ -258,7 +258,7 @@ def test_closed_descriptors(board: VirtualBoard) -> None:
     done = run(
         board,
         "teehash good >&-; echo $?; teehash <&-; echo $?; teehash good 2>&-; echo $?\n"
-        "teehash --report=json --report-file=R good >&-; echo $?; ls R 2>/dev/null",
+        "teehash --report=json good >&-; echo $?",
     )
     assert done.text.splitlines() == ["1", "1", GOOD.rstrip(), "0", "1"]
     assert done.complaint.count("write error: Bad file descriptor") == 2

@@ -14,59 +14,41 @@ static int afalg_socket(struct error *err)
 
 	if (fd >= 0)
 		return fd;
-	switch (errno) {
-	case EAFNOSUPPORT:
-		error_skip(err, -EAFNOSUPPORT, "no-afalg",
-			   "the kernel has no AF_ALG sockets: %s",
-			   strerror(EAFNOSUPPORT));
-		error_hint(err, "modprobe af_alg algif_hash, or build the "
-				"kernel with CONFIG_CRYPTO_USER_API_HASH");
-		return -EAFNOSUPPORT;
-	case EPERM:
-	case EACCES:
-		error_skip(err, -EPERM, "no-afalg",
-			   "AF_ALG sockets are forbidden here: %s",
-			   strerror(EPERM));
-		error_hint(err, "a seccomp filter or security module denies "
-				"them (containers and systemd's "
-				"RestrictAddressFamilies do)");
-		return -EPERM;
-	default:
-		return error_set(err, -errno,
-				 "cannot make an AF_ALG socket: "
-				 "%s",
-				 strerror(errno));
-	}
+	if (errno == EAFNOSUPPORT)
+		return error_skip(err, -EAFNOSUPPORT, "no-afalg",
+				  "the kernel has no AF_ALG sockets: %s\n"
+				  "modprobe af_alg algif_hash, or build the "
+				  "kernel with CONFIG_CRYPTO_USER_API_HASH",
+				  strerror(EAFNOSUPPORT));
+	if (errno == EPERM || errno == EACCES)
+		return error_skip(err, -EPERM, "no-afalg",
+				  "AF_ALG sockets are forbidden here: %s\n"
+				  "a seccomp filter or security module denies "
+				  "them (containers and systemd's "
+				  "RestrictAddressFamilies do)",
+				  strerror(EPERM));
+	return error_errno(err, "cannot make an AF_ALG socket");
 }
 
-static int bind_failed(int code, const char *type, const char *name,
-		       struct error *err)
+/* errno is that of bind(). */
+static int bind_failed(const char *type, const char *name, struct error *err)
 {
-	switch (code) {
-	case ENOENT:
-		error_skip(err, -EOPNOTSUPP, "unsupported-algorithm",
-			   "the kernel offers no %s \"%s\" over AF_ALG: %s",
-			   type, name, strerror(code));
-		error_hint(err,
-			   "the algorithm's module or algif_%s is not "
-			   "loaded or not built, or the kernel restricts "
-			   "AF_ALG (sysctl crypto.af_alg_restrict)",
-			   type);
-		return -EOPNOTSUPP;
-	case EACCES:
-	case EPERM:
-		error_skip(err, -EPERM, "no-afalg",
-			   "binding AF_ALG to \"%s\" is forbidden: %s", name,
-			   strerror(code));
-		error_hint(err, "a security module or "
-				"crypto.af_alg_restrict denies it");
-		return -EPERM;
-	default:
-		return error_set(err, -code,
-				 "cannot bind an AF_ALG socket to "
-				 "%s \"%s\": %s",
-				 type, name, strerror(code));
-	}
+	if (errno == ENOENT)
+		return error_skip(err, -EOPNOTSUPP, "unsupported-algorithm",
+				  "the kernel offers no %s \"%s\" over AF_ALG: "
+				  "%s\nthe algorithm's module or algif_%s is "
+				  "not loaded or not built, or the kernel "
+				  "restricts AF_ALG (sysctl "
+				  "crypto.af_alg_restrict)",
+				  type, name, strerror(ENOENT), type);
+	if (errno == EACCES || errno == EPERM)
+		return error_skip(err, -EPERM, "no-afalg",
+				  "binding AF_ALG to \"%s\" is forbidden: %s\n"
+				  "a security module or crypto.af_alg_restrict "
+				  "denies it",
+				  name, strerror(errno));
+	return error_errno(err, "cannot bind an AF_ALG socket to %s \"%s\"",
+			   type, name);
 }
 
 int afalg_probe(struct error *err)
@@ -84,7 +66,7 @@ int afalg_bind(struct afalg *s, const char *type, const char *name,
 {
 	struct sockaddr_alg sa = { .salg_family = AF_ALG };
 	long page = sysconf(_SC_PAGESIZE);
-	int fd, code;
+	int fd, ret;
 
 	*s = (struct afalg){
 		.bound = -1,
@@ -103,9 +85,9 @@ int afalg_bind(struct afalg *s, const char *type, const char *name,
 	if (fd < 0)
 		return fd;
 	if (bind(fd, (struct sockaddr *)&sa, sizeof(sa))) {
-		code = errno;
+		ret = bind_failed(type, name, err);
 		close(fd);
-		return bind_failed(code, type, name, err);
+		return ret;
 	}
 	s->bound = fd;
 	return 0;
@@ -129,20 +111,17 @@ int afalg_set_key(struct afalg *s, const void *key, size_t len,
 		return error_skip(err, -EOPNOTSUPP, "unsupported-algorithm",
 				  "the kernel takes no key of %zu bytes for %s",
 				  len, s->title);
-	return error_set(err, -errno,
-			 "the kernel does not take the key of %s: %s", s->title,
-			 strerror(errno));
+	return error_errno(err, "the kernel does not take the key of %s",
+			   s->title);
 }
 
 int afalg_accept(struct afalg *s, struct error *err)
 {
 	drop_operation(s);
 	s->op = accept4(s->bound, NULL, NULL, SOCK_CLOEXEC);
-	if (s->op < 0)
-		return error_set(err, -errno,
-				 "cannot begin an AF_ALG operation: %s",
-				 strerror(errno));
-	return 0;
+	return s->op < 0 ?
+		       error_errno(err, "cannot begin an AF_ALG operation") :
+		       0;
 }
 
 void afalg_close(struct afalg *s)
@@ -159,9 +138,8 @@ int afalg_not_taken(const struct afalg *s, ssize_t sent, size_t len,
 		    struct error *err)
 {
 	if (sent < 0)
-		return error_set(err, -errno,
-				 "the kernel does not take data for %s: %s",
-				 s->title, strerror(errno));
+		return error_errno(err, "the kernel does not take data for %s",
+				   s->title);
 	return error_set(err, -EIO, "the kernel took %zd of %zu bytes for %s",
 			 sent, len, s->title);
 }
@@ -197,10 +175,9 @@ int afalg_receive(const struct afalg *s, uint8_t *data, size_t len,
 			return error_set(err, -EBADMSG,
 					 "the tag of %s is wrong", s->title);
 		if (got < 0)
-			return error_set(err, -errno,
-					 "the kernel returns no result of %s: "
-					 "%s",
-					 s->title, strerror(errno));
+			return error_errno(err,
+					   "the kernel returns no result of %s",
+					   s->title);
 		if (!got && len)
 			return error_set(err, -EIO,
 					 "the kernel's result of %s lacks %zu "

@@ -98,52 +98,56 @@ const char *tee_result_name(uint32_t result)
 
 const char *tee_origin_name(uint32_t origin)
 {
-	switch (origin) {
-	case 1:
-		return "client API";
-	case 2:
-		return "communication";
-	case 3:
-		return "TEE";
-	case 4:
-		return "trusted application";
-	default:
-		return "unknown origin";
-	}
+	static const char *const names[] = { "unknown origin", "client API",
+					     "communication", "TEE",
+					     "trusted application" };
+
+	return names[origin < sizeof(names) / sizeof(*names) ? origin : 0];
 }
 
-/* One line, always: a newline in a file name must not break the output. */
-static void one_line(char *text)
+/* One line, always: a newline in a name must not break the output. */
+static void put_line(char *line, size_t room, const char *text)
 {
-	for (; *text; text++)
-		if ((unsigned char)*text < 0x20 || *text == 0x7f)
-			*text = '?';
+	snprintf(line, room, "%s", text);
+	for (; *line; line++)
+		if ((unsigned char)*line < 0x20 || *line == 0x7f)
+			*line = '?';
 }
 
-static int fill(struct error *err, int code, const char *skip, const char *fmt,
+/* err may be NULL, and so may word. Returns code. */
+static int fill(struct error *err, int code, const char *word, const char *fmt,
 		va_list ap) __attribute__((format(printf, 4, 0)));
 
-static int fill(struct error *err, int code, const char *skip, const char *fmt,
+static int fill(struct error *err, int code, const char *word, const char *fmt,
 		va_list ap)
 {
+	char text[sizeof(err->what) + sizeof(err->hint)];
+	char *hint;
+
 	if (!err)
 		return code;
-	memset(err, 0, sizeof(*err));
-	err->code = code;
-	err->skip = skip;
-	vsnprintf(err->what, sizeof(err->what), fmt, ap);
-	one_line(err->what);
+	*err = (struct error){ .code = code, .skip = word };
+	vsnprintf(text, sizeof(text), fmt, ap);
+	hint = strchr(fmt, '\n') ? strrchr(text, '\n') : NULL;
+	if (hint) {
+		*hint = '\0';
+		put_line(err->hint, sizeof(err->hint), hint + 1);
+	}
+	put_line(err->what, sizeof(err->what), text);
 	return code;
 }
 
-int error_set(struct error *err, int code, const char *fmt, ...)
+static void add_to_what(struct error *err, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
+static void add_to_what(struct error *err, const char *fmt, ...)
 {
+	size_t len = strlen(err->what);
 	va_list ap;
 
 	va_start(ap, fmt);
-	fill(err, code, NULL, fmt, ap);
+	vsnprintf(err->what + len, sizeof(err->what) - len, fmt, ap);
 	va_end(ap);
-	return code;
 }
 
 int error_skip(struct error *err, int code, const char *word, const char *fmt,
@@ -157,44 +161,52 @@ int error_skip(struct error *err, int code, const char *word, const char *fmt,
 	return code;
 }
 
+int error_errno(struct error *err, const char *fmt, ...)
+{
+	int code = errno;
+	va_list ap;
+
+	va_start(ap, fmt);
+	fill(err, -code, NULL, fmt, ap);
+	va_end(ap);
+	if (err)
+		add_to_what(err, ": %s", strerror(code));
+	return -code;
+}
+
 int error_tee(struct error *err, uint32_t result, uint32_t origin,
 	      const char *fmt, ...)
 {
 	const struct tee_result *row = tee_result_find(result);
-	int code = row ? row->code : -EIO;
-	size_t len;
+	/* A success may be reported as an error. */
+	int code = row && row->code ? row->code : -EIO;
 	va_list ap;
 
-	if (!code) /* a success that is reported as an error */
-		code = -EIO;
-	if (!err)
-		return code;
 	va_start(ap, fmt);
 	fill(err, code, NULL, fmt, ap);
 	va_end(ap);
-
+	if (!err)
+		return code;
 	err->tee_result = result;
 	err->tee_origin = origin;
-	len = strlen(err->what);
-	snprintf(err->what + len, sizeof(err->what) - len,
-		 ": %s (0x%08x, from: %s)",
-		 row ? row->name : "an unnamed TEE result", (unsigned)result,
-		 tee_origin_name(origin));
+	add_to_what(err, ": %s (0x%08x, from: %s)",
+		    row ? row->name : "an unnamed TEE result", (unsigned)result,
+		    tee_origin_name(origin));
 	if (row && hint_for(row, origin))
-		error_hint(err, "%s", hint_for(row, origin));
+		put_line(err->hint, sizeof(err->hint), hint_for(row, origin));
 	return code;
 }
 
 void error_hint(struct error *err, const char *fmt, ...)
 {
+	char text[sizeof(err->hint)];
 	va_list ap;
 
-	if (!err)
-		return;
 	va_start(ap, fmt);
-	vsnprintf(err->hint, sizeof(err->hint), fmt, ap);
+	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	one_line(err->hint);
+	if (err)
+		put_line(err->hint, sizeof(err->hint), text);
 }
 
 void error_skip_word(struct error *err, const char *word)

@@ -2,26 +2,25 @@
 /* The format: Linux, kernel/irq/proc.c; a column for each CPU. */
 #include <ctype.h>
 #include <errno.h>
-#include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "interrupts.h"
 
 static struct interrupt_line *add(struct interrupts *all)
 {
+	size_t room = all->room ? all->room * 2 : 64;
+
 	if (all->count == all->room) {
-		size_t room = all->room ? all->room * 2 : 64;
-		struct interrupt_line *list =
-			realloc(all->list, room * sizeof(*list));
+		void *list = realloc(all->list, room * sizeof(*all->list));
 
 		if (!list)
 			return NULL;
 		all->list = list;
 		all->room = room;
 	}
-	memset(&all->list[all->count], 0, sizeof(*all->list));
+	all->list[all->count] = (struct interrupt_line){ 0 };
 	return &all->list[all->count++];
 }
 
@@ -47,16 +46,14 @@ static const char *skip_blank(const char *at)
 	return at + strspn(at, " \t");
 }
 
-static void parse_line(const char *text, size_t cpus,
-		       struct interrupt_line *line)
+static void parse_line(const char *at, size_t cpus, struct interrupt_line *line)
 {
-	const char *end = end_of(text), *at = skip_blank(text);
-	size_t len = strcspn(at, ":\n"), room = sizeof(line->name) - 1;
-	bool blank = false;
-	size_t n = 0;
+	const char *end = end_of(at);
+	size_t len, n = 0, room = sizeof(line->name) - 1;
 
-	snprintf(line->line, sizeof(line->line), "%.*s",
-		 len < 15 ? (int)len : 15, at);
+	at = skip_blank(at);
+	len = strcspn(at, ":\n");
+	snprintf(line->line, sizeof(line->line), "%.*s", (int)len, at);
 	at += len + (at[len] == ':');
 	/* Some lines have one count for the machine. */
 	for (size_t i = 0; i < cpus; i++) {
@@ -70,14 +67,11 @@ static void parse_line(const char *text, size_t cpus,
 	}
 	/* Blanks that only align go. */
 	for (at = skip_blank(at); at < end && n < room; at++) {
-		if (*at == ' ' || *at == '\t') {
-			blank = true;
-			continue;
-		}
-		if (blank && n + 1 < room)
+		if (*at != ' ' && *at != '\t')
+			line->name[n++] = *at;
+		else if (skip_blank(at) < end && n + 1 < room &&
+			 line->name[n - 1] != ' ')
 			line->name[n++] = ' ';
-		blank = false;
-		line->name[n++] = *at;
 	}
 }
 
@@ -105,37 +99,20 @@ int interrupts_parse(const char *text, struct interrupts *now,
 
 int interrupts_read(struct interrupts *now, struct error *err)
 {
-	enum { MOST = 1 << 20 };
-	int fd = open("/proc/interrupts", O_RDONLY | O_CLOEXEC), ret;
-	size_t len = 0;
-	ssize_t n = 0;
-	char *text;
+	FILE *file = fopen("/proc/interrupts", "re");
+	size_t room = 0;
+	char *text = NULL;
+	int ret;
 
 	*now = (struct interrupts){ 0 };
-	if (fd < 0)
-		return error_set(err, -errno,
-				 "cannot read /proc/interrupts: %s",
-				 strerror(errno));
-	text = malloc(MOST + 1);
-	while (text && len < MOST &&
-	       (n = read(fd, text + len, MOST - len)) != 0) {
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			break;
-		len += (size_t)n;
-	}
-	if (!text)
-		ret = error_set(err, -ENOMEM, "out of memory");
-	else if (n < 0)
-		ret = error_set(err, -errno, "cannot read /proc/interrupts: %s",
-				strerror(errno));
-	else {
-		text[len] = '\0';
+	/* There is no NUL in it: this is all of the file. */
+	if (file && getdelim(&text, &room, '\0', file) >= 0)
 		ret = interrupts_parse(text, now, err);
-	}
+	else
+		ret = error_errno(err, "cannot read /proc/interrupts");
 	free(text);
-	close(fd);
+	if (file)
+		fclose(file);
 	return ret;
 }
 

@@ -10,17 +10,17 @@
 
 static struct kernel_driver *add(struct kernel_drivers *d)
 {
+	size_t room = d->room ? d->room * 2 : 64;
+
 	if (d->count == d->room) {
-		size_t room = d->room ? d->room * 2 : 64;
-		struct kernel_driver *list =
-			realloc(d->list, room * sizeof(*list));
+		void *list = realloc(d->list, room * sizeof(*d->list));
 
 		if (!list)
 			return NULL;
 		d->list = list;
 		d->room = room;
 	}
-	memset(&d->list[d->count], 0, sizeof(*d->list));
+	d->list[d->count] = (struct kernel_driver){ 0 };
 	return &d->list[d->count++];
 }
 
@@ -28,26 +28,31 @@ static void take(struct kernel_driver *d, const char *key, const char *value)
 {
 	const struct {
 		const char *key;
-		char *text;
+		char *text; /* or: */
+		int *number;
+		bool *yes;
 		size_t size;
-	} texts[] = {
-		{ "name", d->name, sizeof(d->name) },
-		{ "driver", d->driver, sizeof(d->driver) },
-		{ "module", d->module, sizeof(d->module) },
-		{ "type", d->type, sizeof(d->type) },
+	} rows[] = {
+		{ "name", d->name, NULL, NULL, sizeof(d->name) },
+		{ "driver", d->driver, NULL, NULL, sizeof(d->driver) },
+		{ "module", d->module, NULL, NULL, sizeof(d->module) },
+		{ "type", d->type, NULL, NULL, sizeof(d->type) },
+		{ "priority", NULL, &d->priority, NULL, 0 },
+		{ "refcnt", NULL, &d->refcount, NULL, 0 },
+		{ "async", NULL, NULL, &d->async, 0 },
+		{ "internal", NULL, NULL, &d->internal, 0 },
 	};
 
-	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
-		if (!strcmp(key, texts[i].key))
-			snprintf(texts[i].text, texts[i].size, "%s", value);
-	if (!strcmp(key, "priority"))
-		d->priority = atoi(value);
-	else if (!strcmp(key, "refcnt"))
-		d->refcount = atoi(value);
-	else if (!strcmp(key, "async"))
-		d->async = !strcmp(value, "yes");
-	else if (!strcmp(key, "internal"))
-		d->internal = !strcmp(value, "yes");
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		if (strcmp(key, rows[i].key))
+			continue;
+		if (rows[i].text)
+			snprintf(rows[i].text, rows[i].size, "%s", value);
+		else if (rows[i].number)
+			*rows[i].number = atoi(value);
+		else
+			*rows[i].yes = !strcmp(value, "yes");
+	}
 }
 
 int kernel_drivers_read(struct kernel_drivers *drivers, struct error *err)
@@ -59,8 +64,7 @@ int kernel_drivers_read(struct kernel_drivers *drivers, struct error *err)
 
 	*drivers = (struct kernel_drivers){ 0 };
 	if (!file)
-		return error_set(err, -errno, "cannot read /proc/crypto: %s",
-				 strerror(errno));
+		return error_errno(err, "cannot read /proc/crypto");
 	while (!ret && fgets(line, sizeof(line), file)) {
 		if (sscanf(line, "%31s : %127[^\n]", key, value) != 2) {
 			d = NULL; /* an empty line ends one */
@@ -192,36 +196,29 @@ int kernel_drivers_of(const char *type, const char *name,
 int kernel_driver_bound(const char *type, const char *name,
 			struct kernel_driver *driver, struct error *err)
 {
-	struct kernel_drivers before, after;
-	const struct kernel_driver *bound = NULL;
+	struct kernel_drivers before = { 0 }, after = { 0 };
 	struct afalg first = { 0 }, second = { 0 };
 	unsigned n = 0;
 	int ret = afalg_bind(&first, type, name, name, err);
 
-	if (ret)
-		return ret;
-	ret = kernel_drivers_read(&before, err);
-	if (ret)
-		goto close_first;
-	ret = afalg_bind(&second, type, name, name, err);
+	if (!ret)
+		ret = kernel_drivers_read(&before, err);
+	if (!ret)
+		ret = afalg_bind(&second, type, name, name, err);
 	if (!ret)
 		ret = kernel_drivers_read(&after, err);
-	if (ret)
-		goto out;
-	for (size_t i = 0; i < after.count; i++) {
+	for (size_t i = 0; !ret && i < after.count; i++) {
 		const struct kernel_driver *now = &after.list[i], *then;
 
 		if (strcmp(now->name, name) || !of_type(now->type, type))
 			continue;
 		then = kernel_driver_find(&before, name, now->driver);
 		if (then && now->refcount > then->refcount) {
-			bound = now;
+			*driver = *now;
 			n++;
 		}
 	}
-	if (n == 1)
-		*driver = *bound;
-	else
+	if (!ret && n != 1)
 		ret = error_set(err, -ENOENT,
 				n ? "the reference counts of several drivers "
 				    "of %s rise" :
@@ -229,10 +226,8 @@ int kernel_driver_bound(const char *type, const char *name,
 				    "socket for %s",
 				name);
 	kernel_drivers_free(&after);
-out:
 	afalg_close(&second);
 	kernel_drivers_free(&before);
-close_first:
 	afalg_close(&first);
 	return ret;
 }

@@ -60,8 +60,6 @@ int shared_library_load(struct shared_library *library, struct error *err)
 	pthread_mutex_unlock(&lock);
 	if (library->name)
 		return 0;
-	error_skip(err, -ENOENT, library->skip, "cannot load %s: %s",
-		   library->title, library->why);
-	error_hint(err, "%s", library->hint);
-	return -ENOENT;
+	return error_skip(err, -ENOENT, library->skip, "cannot load %s: %s\n%s",
+			  library->title, library->why, library->hint);
 }

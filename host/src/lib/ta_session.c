@@ -41,12 +41,10 @@ static int greet(const struct ta_name *ta, struct tee_session *tee,
 	*more = op.params[0].value.b;
 	if (op.params[0].value.a == ta->abi)
 		return 0;
-	error_skip(err, -EPROTO, "ta-version",
-		   "the installed %s speaks version %u, this program version "
-		   "%u",
-		   ta->name, op.params[0].value.a, ta->abi);
-	error_hint(err, "install program and TA from one build");
-	return -EPROTO;
+	return error_skip(err, -EPROTO, "ta-version",
+			  "the installed %s speaks version %u, this program "
+			  "version %u\ninstall program and TA from one build",
+			  ta->name, op.params[0].value.a, ta->abi);
 }
 
 int ta_session_open(const struct ta_name *ta, struct tee_session **tee,

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <grp.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -18,32 +19,23 @@
 
 enum { DEVICES = 32 }; /* the kernel's TEE_NUM_DEVICES */
 
-static const char *group_name(gid_t gid)
-{
-	const struct group *group = getgrgid(gid);
-
-	return group ? group->gr_name : NULL;
-}
-
 static int no_permission(struct error *err, const char *path)
 {
-	const char *group;
+	struct group *group = NULL;
 	struct stat st;
 
-	error_skip(err, -EACCES, "no-permission", "cannot open %s: %s", path,
-		   strerror(EACCES));
-	if (!stat(path, &st) && st.st_gid && st.st_mode & S_IRGRP &&
-	    (group = group_name(st.st_gid)))
-		error_hint(err,
-			   "run as root, or join the group that owns it: "
-			   "usermod -aG %s USER, then log in again",
-			   group);
-	else
-		error_hint(err,
-			   "run as root, or give %s a group (a udev rule) "
-			   "that you are a member of",
-			   path);
-	return -EACCES;
+	if (!stat(path, &st) && st.st_gid && st.st_mode & S_IRGRP)
+		group = getgrgid(st.st_gid);
+	if (group)
+		return error_skip(err, -EACCES, "no-permission",
+				  "cannot open %s: %s\nrun as root, or join "
+				  "the group that owns it: usermod -aG %s USER, "
+				  "then log in again",
+				  path, strerror(EACCES), group->gr_name);
+	return error_skip(err, -EACCES, "no-permission",
+			  "cannot open %s: %s\nrun as root, or give %s a "
+			  "group (a udev rule) that you are a member of",
+			  path, strerror(EACCES), path);
 }
 
 int tee_device_open(char *path, size_t path_size, struct error *err)
@@ -74,51 +66,50 @@ int tee_device_open(char *path, size_t path_size, struct error *err)
 			*err = denied;
 		return denied.code;
 	}
-	error_skip(err, -ENODEV, "no-tee",
-		   other ? "the TEE devices of this machine do not speak the "
-			   "GlobalPlatform API" :
-			   "no TEE device: there is no /dev/tee0");
-	error_hint(err, "the kernel needs the optee driver (modprobe optee; "
-			"CONFIG_OPTEE) and the firmware must have started "
-			"OP-TEE: dmesg | grep -i optee");
-	return -ENODEV;
+	return error_skip(err, -ENODEV, "no-tee",
+			  "%s\nthe kernel needs the optee driver (modprobe "
+			  "optee; CONFIG_OPTEE) and the firmware must have "
+			  "started OP-TEE: dmesg | grep -i optee",
+			  other ? "the TEE devices of this machine do not "
+				  "speak the GlobalPlatform API" :
+				  "no TEE device: there is no /dev/tee0");
+}
+
+/* "PID (comm) S …": comm holds at most 15 characters. S, or '\0'. */
+static char state_of(const char *pid)
+{
+	char path[300], comm[17] = "", state = '\0';
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%s/stat", pid);
+	file = fopen(path, "re");
+	if (!file)
+		return '\0';
+	if (fscanf(file, "%*d (%16[^)]) %c", comm, &state) != 2 ||
+	    strcmp(comm, "tee-supplicant"))
+		state = '\0';
+	fclose(file);
+	return state;
 }
 
 enum supplicant tee_supplicant_state(void)
 {
 	DIR *proc = opendir("/proc");
-	enum supplicant state = SUPPLICANT_ABSENT;
+	enum supplicant found = SUPPLICANT_ABSENT;
 	struct dirent *entry;
 
 	if (!proc)
 		return SUPPLICANT_UNKNOWN;
-	while ((entry = readdir(proc))) {
-		/* "PID (comm) S …"; comm holds at most 15 characters */
-		char path[300], text[64] = "", *close_paren;
-		ssize_t len;
-		int fd;
+	while (found != SUPPLICANT_RUNNING && (entry = readdir(proc))) {
+		char state = isdigit((unsigned char)entry->d_name[0]) ?
+				     state_of(entry->d_name) :
+				     '\0';
 
-		if (!isdigit((unsigned char)entry->d_name[0]))
-			continue;
-		snprintf(path, sizeof(path), "/proc/%s/stat", entry->d_name);
-		fd = open(path, O_RDONLY | O_CLOEXEC);
-		if (fd < 0)
-			continue;
-		len = read(fd, text, sizeof(text) - 1);
-		close(fd);
-		if (len <= 0 || !strstr(text, "(tee-supplicant)"))
-			continue;
-		close_paren = strrchr(text, ')');
-		if (!close_paren || close_paren[1] != ' ')
-			continue;
-		if (close_paren[2] == 'Z' || close_paren[2] == 'X')
-			continue;
-		if (close_paren[2] != 'T' && close_paren[2] != 't') {
-			state = SUPPLICANT_RUNNING;
-			break;
-		}
-		state = SUPPLICANT_STOPPED;
+		if (state == 'T' || state == 't')
+			found = SUPPLICANT_STOPPED;
+		else if (state && state != 'Z' && state != 'X')
+			found = SUPPLICANT_RUNNING;
 	}
 	closedir(proc);
-	return state;
+	return found;
 }

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <errno.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "commands.h"
-#include "complain.h"
 #include "stop.h"
 
 /* Prints what ends the work, unless a signal does. Returns the error's code. */
 static int explain(const struct error *err)
 {
-	if (err->code != -EINTR && !stop_signal())
+	if (err->code != -EINTR && !stop_by_signal())
 		complain_error(NULL, err);
 	return err->code;
 }
@@ -22,12 +22,8 @@ int command_begin(struct command *command, const struct options *opt,
 
 	memset(command, 0, sizeof(*command));
 	command->opt = opt;
-	if (report_begin(&command->report, &opt->report,
-			 settings.session.backend, &err))
+	if (report_begin(&command->report, &opt->report, &settings, &err))
 		return explain(&err);
-	settings.session.counter = report_counter(command->report);
-	settings.session.timeline = report_timeline(command->report);
-	settings.stream.ask_page_cache = command->report;
 	if (settings.jobs > jobs)
 		settings.jobs = (unsigned int)jobs;
 	progress_begin(opt->progress, total);
@@ -44,44 +40,28 @@ int command_work(struct command *command, const struct work *work)
 	return err.code ? explain(&err) : ret;
 }
 
-static void complain_shortage(const struct run *run)
-{
-	if (run->opened == run->settings.jobs || !run->opened)
-		return;
-	complain("only %u of %u sessions could be opened", run->opened,
-		 run->settings.jobs);
-	complain_error(NULL, &run->shortage);
-}
-
-static int write_report(struct command *command)
-{
-	struct error err = { 0 };
-
-	if (report_write(command->report, &command->run, &err))
-		return explain(&err);
-	return 0;
-}
-
 enum status command_end(struct command *command, int ret)
 {
 	struct run *run = &command->run;
 	struct hash_session *session = run_settle(run);
-	bool report = command->report && !ret;
+	struct report *report = command->report;
+	struct error err = { 0 };
 
 	progress_end();
-	if (ret != -EINTR)
-		complain_shortage(run);
-	if (report)
-		report_measure(command->report, session, command->opt->alg);
+	if (ret != -EINTR && run->opened && run->opened < run->settings.jobs) {
+		complain("only %u of %u sessions could be opened", run->opened,
+			 run->settings.jobs);
+		complain_error(NULL, &run->shortage);
+	}
+	if (report && !ret)
+		report_measure(report, session, command->opt->alg);
 	run_end(run);
-	if (report)
-		report_closed(command->report, &run->settings);
-	if (report)
-		ret = write_report(command);
-	else if (command->report && !stop_signal())
+	if (report && ret && !stop_by_signal())
 		complain("no report is written: the work came to no end");
-	report_free(command->report);
-	if (ret && stop_signal())
+	else if (report && !ret && report_write(report, run, &err))
+		ret = explain(&err);
+	report_free(report);
+	if (ret && stop_by_signal())
 		return STATUS_STOPPED;
 	return ret || command->failed ? STATUS_FAILED : STATUS_OK;
 }
@@ -92,21 +72,75 @@ void command_complain(struct command *command, const struct message *m)
 	complain_error(m->err.skip ? NULL : m->name, &m->err);
 }
 
-bool command_line_begin(const struct command *command)
+int command_line(const struct command *command, const struct message *m,
+		 const char *verdict)
 {
-	if (report_takes_stdout(command->report))
-		return false;
-	progress_hide();
-	return true;
-}
+	const struct options *opt = command->opt;
+	int ret;
 
-int command_line_end(int ret)
-{
+	if (opt->report.kind == REPORT_JSON)
+		return 0;
+	progress_hide();
+	ret = verdict ? result_print(stdout, m->name, verdict) :
+			line_print(stdout, &opt->style, m->name, m->alg,
+				   m->digest);
 	progress_show();
 	/* A signal in the midst of a write is no failure of it. */
-	if (ret && stop_signal())
+	if (ret && stop_by_signal())
 		return -EINTR;
 	if (ret)
 		complain("write error: %s", strerror(-ret));
 	return ret;
+}
+
+struct hash {
+	struct command command;
+	size_t next; /* place in the names */
+};
+
+static int next_name(void *ctx, struct message *m)
+{
+	struct hash *hash = ctx;
+	const struct options *opt = hash->command.opt;
+
+	if (hash->next == opt->names_count)
+		return 0;
+	m->name = opt->names[hash->next++];
+	m->alg = opt->alg;
+	return 1;
+}
+
+static int done(void *ctx, struct message *m)
+{
+	struct command *command = &((struct hash *)ctx)->command;
+
+	if (m->ret == -EINTR)
+		return m->ret;
+	report_file(command->report, m, NULL);
+	if (!m->ret)
+		return command_line(command, m, NULL);
+	command_complain(command, m);
+	/* What this machine can't do is the same for every file. */
+	return m->err.skip ? m->ret : 0;
+}
+
+enum status command_hash(const struct options *opt)
+{
+	struct hash hash = { .next = 0 };
+	const struct work work = { next_name, done, &hash };
+	uint64_t total = 0;
+	bool pipes = false;
+	struct stat st;
+	int ret;
+
+	for (size_t i = 0; i < opt->names_count; i++)
+		if (source_is_shared(opt->names[i]))
+			pipes = true;
+		else if (!stat(opt->names[i], &st) && S_ISREG(st.st_mode))
+			total += (uint64_t)st.st_size;
+	ret = command_begin(&hash.command, opt, pipes ? 1 : opt->names_count,
+			    pipes ? 0 : total);
+	if (!ret)
+		ret = command_work(&hash.command, &work);
+	return command_end(&hash.command, ret);
 }

@@ -7,7 +7,6 @@
 #include <sys/stat.h>
 
 #include "commands.h"
-#include "complain.h"
 #include "list.h"
 #include "stop.h"
 
@@ -160,10 +159,9 @@ static int judge(struct check *check, const struct message *m)
 		list->matched++;
 	}
 	report_file(command->report, m, verdict);
-	if (opt->status || (opt->quiet && !strcmp(verdict, "OK")) ||
-	    !command_line_begin(command))
+	if (opt->status || (opt->quiet && !strcmp(verdict, "OK")))
 		return 0;
-	return command_line_end(result_print(stdout, m->name, verdict));
+	return command_line(command, m, verdict);
 }
 
 static int done(void *ctx, struct message *m)

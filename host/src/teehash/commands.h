@@ -15,9 +15,6 @@ enum status {
 
 enum status command_hash(const struct options *opt);
 enum status command_check(const struct options *opt);
-enum status command_help(void);
-enum status command_version(void);
-enum status command_list(void);
 
 /* What hashing and checking share: a run, its report, its lines. */
 struct command {
@@ -40,9 +37,11 @@ enum status command_end(struct command *command, int ret);
 
 /* Says why a message could not be hashed. */
 void command_complain(struct command *command, const struct message *m);
-/* Before a line on stdout. Returns false if there are to be no lines. */
-bool command_line_begin(const struct command *command);
-/* After it. ret: of the write. Returns 0, or -errno after having said why. */
-int command_line_end(int ret);
+/*
+ * A line on stdout, unless a report takes its place: of a check with a verdict,
+ * or of a digest if that is NULL. Returns 0, or -errno after having said why.
+ */
+int command_line(const struct command *command, const struct message *m,
+		 const char *verdict);
 
 #endif

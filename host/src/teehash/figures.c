@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <inttypes.h>
 #include <math.h>
+#include <stdarg.h>
+#include <string.h>
 
 #include "figures.h"
 
-static const char client[] = "client clock, CLOCK_MONOTONIC_RAW";
 static const char rusage[] = "getrusage(), all threads";
-static const char ticks[] = "1 us; some kernels split by timer tick";
+static const char rusage_step[] = "1 us; some kernels split by timer tick";
 static const char as_parts[] = "as its parts";
 static const char is_model[] = "model, not a measurement";
 
@@ -24,450 +25,492 @@ static void add_stats(struct file_stats *sum, const struct file_stats *s)
 	sum->calls += s->calls;
 }
 
-void figures_add_file(struct totals *t, const struct message *m)
+void figures_add_file(struct findings *f, const struct message *m)
 {
 	const struct page_cache *cache = &m->stats.cache;
-	struct page_cache *sum = &t->all.cache;
+	struct page_cache *sum = &f->totals.all.cache;
 
-	t->files++;
-	add_stats(&t->all, &m->stats);
+	f->totals.files++;
+	add_stats(&f->totals.all, &m->stats);
 	if (m->ret) {
-		t->failed++;
+		f->totals.failed++;
 	} else {
-		add_stats(&t->good, &m->stats);
-		t->oneshots += m->stats.way == WAY_ONESHOT;
-		t->streams += m->stats.way == WAY_STREAM;
+		add_stats(&f->totals.good, &m->stats);
+		f->totals.oneshots += m->stats.way == WAY_ONESHOT;
+		f->totals.streams += m->stats.way == WAY_STREAM;
 	}
 	if (cache->pages >= 0) {
-		t->files_asked++;
+		f->totals.asked++;
 		sum->pages += cache->pages;
 		sum->cached += cache->cached;
-		sum->source = cache->source;
 	} else if (cache->reason) {
 		sum->reason = cache->reason;
 	}
 }
 
-uint64_t figures_parts(const struct findings *f, struct part parts[PARTS_COUNT])
+void print_value(FILE *out, const char *unit, double value)
 {
-	const struct file_stats *all = &f->totals.all;
-	uint64_t whole = f->startup_ns + f->run.pool.work_ns;
-	const struct part known[PARTS_COUNT - 1] = {
-		{ "startup", "before the first file", (int64_t)f->startup_ns },
-		{ "open_session", "library, session, TA load, buffers",
-		  (int64_t)f->run.sessions.open_ns },
-		{ "open_files", "opening files", (int64_t)all->open_ns },
-		{ "setup", "larger buffer, new session",
-		  (int64_t)all->setup_ns },
-		{ "read", "reading, in the thread that hashes",
-		  (int64_t)all->inline_ns },
-		{ "wait", "waiting for the reader thread",
-		  (int64_t)all->wait_ns },
-		{ "calls", "calls that hash", (int64_t)all->call_ns },
-		{ "between", "between files: lists, output, waiting for work",
-		  (int64_t)f->run.pool.idle_ns },
+	static const struct {
+		const char *unit;
+		double least, divisor;
+		int digits;
+		const char *shown;
+	} rows[] = {
+		{ "ns", 1e9, 1e9, 3, "s" },
+		{ "ns", 1e6, 1e6, 3, "ms" },
+		{ "ns", -HUGE_VAL, 1e3, 3, "us" },
+		{ "bytes", 1 << 20, 1 << 20, 1, "MiB" },
+		{ "bytes", 1 << 10, 1 << 10, 1, "KiB" },
+		{ "bytes", -HUGE_VAL, 1, 0, "bytes" },
+		{ "bytes/s", -HUGE_VAL, 1 << 20, 2, "MiB/s" },
+		{ "percent", -HUGE_VAL, 1, 2, "%" },
+		{ "ratio", -HUGE_VAL, 1, 4, "" },
 	};
-	int64_t rest = (int64_t)whole;
 
-	for (unsigned int i = 0; i < PARTS_COUNT - 1; i++) {
-		parts[i] = known[i];
-		rest -= known[i].ns;
-	}
-	parts[PARTS_COUNT - 1] =
-		(struct part){ "unexplained", "unexplained rest", rest };
-	return whole;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		if (!strcmp(rows[i].unit, unit) && value >= rows[i].least) {
+			fprintf(out, "%.*f %s", rows[i].digits,
+				value / rows[i].divisor, rows[i].shown);
+			return;
+		}
+	fprintf(out, "%.0f", value); /* a count */
 }
 
-bool figures_counted(const struct findings *f)
+static void figure(struct sheet *s, const char *key, const char *title,
+		   const char *unit, double value, const char *why,
+		   const char *resolution, const char *source, ...)
+	__attribute__((format(printf, 8, 9)));
+
+/* why: there is no such figure. One that is not finite divides by nothing. */
+static void figure(struct sheet *s, const char *key, const char *title,
+		   const char *unit, double value, const char *why,
+		   const char *resolution, const char *source, ...)
+{
+	char text[384];
+	va_list args;
+
+	va_start(args, source);
+	vsnprintf(text, sizeof(text), source, args);
+	va_end(args);
+	if (why && !*why)
+		why = "unknown";
+	else if (!why && !isfinite(value))
+		why = "nothing to divide by";
+	if (s->text) {
+		fprintf(s->text, "  %-34s ", title);
+		if (why) {
+			fprintf(s->text, "not measured  [%s]\n", why);
+		} else {
+			print_value(s->text, unit, value);
+			fprintf(s->text, "  [%s; %s]\n", text, resolution);
+		}
+		return;
+	}
+	json_object(s->json, key);
+	if (!why && value == floor(value))
+		json_u64(s->json, "value", (uint64_t)value);
+	else
+		json_double(s->json, "value", why ? NAN : value);
+	json_string(s->json, "unit", unit);
+	json_string_or_null(s->json, "source", why ? NULL : text);
+	json_string_or_null(s->json, "resolution", why ? NULL : resolution);
+	json_string_or_null(s->json, "reason", why);
+	json_object_end(s->json);
+}
+
+/* What is counted is exact. */
+static void count(struct sheet *s, const char *key, const char *title,
+		  uint64_t value, const char *source)
+{
+	figure(s, key, title, "count", (double)value, NULL, "1", "%s", source);
+}
+
+static void group(struct sheet *s, const char *key, const char *title)
+{
+	if (s->text)
+		fprintf(s->text, "\n%s\n", title);
+	else
+		json_object(s->json, key);
+}
+
+static void group_end(struct sheet *s)
+{
+	if (s->json)
+		json_object_end(s->json);
+}
+
+/* Returns true if the TA counted the time inside, in all sessions. */
+static bool counted(const struct findings *f)
 {
 	return f->counter.clock != TA_CLOCK_OFF && !f->run.sessions.uncounted;
 }
 
-double figures_compute_ns(const struct findings *f)
+/*
+ * Returns how much of the time in calls was computing. In a TA as its own
+ * counter says, else as far as it can be estimated, else NAN.
+ */
+static double compute_ns(const struct findings *f)
 {
 	if (!f->has_tee)
 		return (double)f->totals.all.call_ns;
-	if (figures_counted(f))
+	if (counted(f))
 		return (double)f->run.sessions.inside_ns;
 	if (!f->inside.has_slope)
-		return -1;
+		return NAN;
 	return f->inside.digest_ns / (double)f->inside.bytes *
 	       (double)f->totals.all.bytes;
 }
 
-/* What is counted is exact. */
-static void count(struct metrics *m, const char *key, const char *title,
-		  uint64_t value, const char *source)
-{
-	metric_add(m, key, title, "count", (double)value, source, "1");
-}
-
-static const char *ns_resolution(struct metrics *m, const struct findings *f)
-{
-	return metrics_note(m, "%" PRIu64 " ns", f->clock.resolution_ns);
-}
-
-static void fill_page_cache(struct metrics *m, const struct totals *t)
-{
-	const struct page_cache *cache = &t->all.cache;
-	const char *title = "cached before it was read";
-	const char *key = "page_cache_before";
-
-	if (cache->pages)
-		metric_add(m, key, title, "percent",
-			   100.0 * (double)cache->cached / (double)cache->pages,
-			   metrics_note(m,
-					"%s(), %" PRId64 " of %" PRId64
-					" pages, %" PRIu64 " of %" PRIu64
-					" files",
-					cache->source, cache->cached,
-					cache->pages, t->files_asked, t->files),
-			   "1 page");
-	else
-		metric_null(m, key, title, "percent",
-			    t->files_asked ? "the files have no pages" :
-			    cache->reason  ? cache->reason :
-					     "no file was opened");
-}
-
-static void fill_runq(struct metrics *m, const struct findings *f)
-{
-	const char *title = "ready, but another ran";
-	int64_t main_ns = f->cost.usage.runq_ns;
-	int64_t pool_ns = f->run.pool.runq_ns;
-
-	if (main_ns < 0 || pool_ns < 0)
-		metric_null(m, "run_queue_wait", title, "ns",
-			    "this kernel has no schedstat "
-			    "(CONFIG_SCHED_INFO)");
-	else
-		metric_add(m, "run_queue_wait", title, "ns",
-			   (double)main_ns + (double)pool_ns +
-				   (double)f->run.sessions.reader_runq_ns,
-			   "/proc/thread-self/schedstat, all threads", "1 ns");
-}
-
 static double cpu_ns(const struct findings *f)
 {
-	return 1000.0 * (double)(f->cost.usage.user_us + f->cost.usage.sys_us);
+	return 1000.0 * (double)(f->usage.user_us + f->usage.sys_us);
 }
 
-static void fill_host(struct metrics *m, const struct findings *f)
+static void write_host(struct sheet *s, const struct findings *f)
 {
 	const struct session_stats *sessions = &f->run.sessions;
-	const struct usage *usage = &f->cost.usage;
+	const struct usage *usage = &f->usage;
 	const struct file_stats *all = &f->totals.all;
-	const char *ns = ns_resolution(m, f);
+	const struct page_cache *cache = &all->cache;
 
-	m->group = GROUP_HOST;
-	metric_add(m, "total_time", "total time", "ns",
-		   (double)f->cost.total_ns, client, ns);
-	metric_add(m, "file_read_time", "time in read()", "ns",
-		   (double)all->read_ns,
-		   "client clock around read(), whichever thread", ns);
-	metric_add(m, "cpu_time", "CPU time", "ns", cpu_ns(f),
-		   "getrusage(), all threads; time in the TEE counts, as "
-		   "system time",
-		   "1 us");
-	metric_add(m, "user_time", "of it in user mode", "ns",
-		   (double)usage->user_us * 1000, rusage, ticks);
-	metric_add(m, "system_time", "of it in the kernel and the TEE", "ns",
-		   (double)usage->sys_us * 1000, rusage, ticks);
-	fill_runq(m, f);
-	count(m, "context_switches", "context switches",
+	group(s, "host", "Normal world");
+	figure(s, "total_time", "total time", "ns", (double)f->total_ns, NULL,
+	       s->tick, "client clock, CLOCK_MONOTONIC_RAW");
+	figure(s, "file_read_time", "time in read()", "ns",
+	       (double)all->read_ns, NULL, s->tick,
+	       "client clock around read(), whichever thread");
+	figure(s, "cpu_time", "CPU time", "ns", cpu_ns(f), NULL, "1 us",
+	       "%s; time in the TEE counts, as system time", rusage);
+	figure(s, "user_time", "of it in user mode", "ns",
+	       (double)usage->user_us * 1000, NULL, rusage_step, rusage);
+	figure(s, "system_time", "of it in the kernel and the TEE", "ns",
+	       (double)usage->sys_us * 1000, NULL, rusage_step, rusage);
+	figure(s, "run_queue_wait", "ready, but another ran", "ns",
+	       (double)usage->runq_ns + (double)f->run.pool.runq_ns +
+		       (double)sessions->reader_runq_ns,
+	       usage->runq_ns < 0 || f->run.pool.runq_ns < 0 ?
+		       "this kernel has no schedstat (CONFIG_SCHED_INFO)" :
+		       NULL,
+	       "1 ns", "/proc/thread-self/schedstat, all threads");
+	count(s, "context_switches", "context switches",
 	      (uint64_t)(usage->nvcsw + usage->nivcsw), rusage);
-	count(m, "voluntary_context_switches", "of them voluntary (it waited)",
+	count(s, "voluntary_context_switches", "of them voluntary (it waited)",
 	      (uint64_t)usage->nvcsw, rusage);
-	count(m, "involuntary_context_switches", "of them involuntary",
+	count(s, "involuntary_context_switches", "of them involuntary",
 	      (uint64_t)usage->nivcsw, rusage);
-	if (f->cost.peak_bytes < 0)
-		metric_null(m, "peak_memory", "peak resident memory", "bytes",
-			    "/proc/self/status has no VmHWM");
-	else
-		metric_add(m, "peak_memory", "peak resident memory", "bytes",
-			   (double)f->cost.peak_bytes,
-			   "VmHWM of /proc/self/status", "1 page");
-	metric_add(m, "buffer_memory", "of it buffers, all sessions", "bytes",
-		   (double)sessions->buffer_bytes,
-		   metrics_note(m, "%u slots of %zu bytes a session",
-				sessions->slots, sessions->chunk),
-		   "1 byte");
-	fill_page_cache(m, &f->totals);
-	count(m, "reads", "calls of read()", all->reads, "counted");
+	figure(s, "peak_memory", "peak resident memory", "bytes",
+	       (double)f->peak_bytes,
+	       f->peak_bytes < 0 ? "/proc/self/status has no VmHWM" : NULL,
+	       "1 page", "VmHWM of /proc/self/status");
+	figure(s, "buffer_memory", "of it buffers, all sessions", "bytes",
+	       (double)sessions->buffer_bytes, NULL, "1 byte",
+	       "%u slots of %zu bytes a session", sessions->slots,
+	       sessions->chunk);
+	figure(s, "page_cache_before", "cached before it was read", "percent",
+	       100.0 * (double)cache->cached / (double)cache->pages,
+	       cache->pages    ? NULL :
+	       f->totals.asked ? "the files have no pages" :
+	       !cache->reason  ? "no file was opened" :
+				 cache->reason,
+	       "1 page",
+	       "mincore(), %" PRId64 " of %" PRId64 " pages, %" PRIu64
+	       " of %" PRIu64 " files",
+	       cache->cached, cache->pages, f->totals.asked, f->totals.files);
+	count(s, "reads", "calls of read()", all->reads, "counted");
+	group_end(s);
 }
 
-static void fill_peak(struct metrics *m, const struct findings *f,
-		      const char *key, const char *title, int64_t peak,
-		      int64_t size, const char *reason, const char *source)
+static void write_peak(struct sheet *s, const struct findings *f,
+		       const char *key, const char *title, int64_t peak,
+		       int64_t size, const char *why, const char *source)
 {
 	if (!f->has_tee)
-		reason = "no Trusted Application is involved";
+		why = "no Trusted Application is involved";
 	else if (!f->inside.has_facts)
-		reason = f->inside.reason;
-	if (f->inside.has_facts && peak >= 0)
-		metric_add(m, key, title, "bytes", (double)peak,
-			   metrics_note(m, "%s; of %" PRId64, source, size),
-			   "1 byte");
-	else
-		metric_null(m, key, title, "bytes", reason);
+		why = f->inside.reason;
+	else if (peak >= 0)
+		why = NULL;
+	figure(s, key, title, "bytes", (double)peak, why, "1 byte",
+	       "%s; of %" PRId64, source, size);
 }
 
-static void fill_switch(struct metrics *m, const struct findings *f,
-			const char *key, const char *title, uint64_t value,
-			const char *source)
+static void write_switches(struct sheet *s, const struct findings *f)
 {
-	const struct trace_counts *s = &f->switches;
+	static const char source[] = "tracepoint optee:optee_invoke_fn_end";
+	const struct trace_counts *c = &f->switches;
+	const char *why = NULL;
+	char lost[64];
 
-	if (f->has_tee && s->known && !s->lost)
-		count(m, key, title, value, source);
-	else
-		metric_null(m, key, title, "count",
-			    !f->has_tee ? "no call leaves the normal world" :
-			    !s->known   ? s->reason :
-					  metrics_note(m,
-						       "%" PRIu64
-						       " events found no room "
-							 "in the trace buffer",
-						       s->lost));
-}
-
-static void fill_switches(struct metrics *m, const struct findings *f)
-{
-	const struct trace_counts *s = &f->switches;
-	const char *source = "tracepoint optee:optee_invoke_fn_end";
-
-	fill_switch(m, f, "world_switches", "returns from the secure world",
-		    s->returns, source);
-	fill_switch(m, f, "rpc_count", "requests of the TEE (RPC)",
-		    s->alloc + s->free + s->command + s->other,
-		    metrics_note(m,
-				 "%s, TA load included: %" PRIu64
-				 " commands, %" PRIu64
-				 " memory wanted, %" PRIu64
-				 " given back, %" PRIu64 " other",
-				 source, s->command, s->alloc, s->free,
-				 s->other));
-	fill_switch(m, f, "secure_interruptions",
-		    "interrupts taken while in the TEE", s->interrupts, source);
-}
-
-static void fill_compute(struct metrics *m, const struct findings *f)
-{
-	const char *key = "hash_compute_time";
-	double compute = figures_compute_ns(f);
-
+	snprintf(lost, sizeof(lost),
+		 "%" PRIu64 " events found no room in the trace buffer",
+		 c->lost);
 	if (!f->has_tee)
-		metric_add(m, key, "time computing", "ns", compute,
-			   "client clock around the calls",
-			   ns_resolution(m, f));
-	else if (figures_counted(f))
-		metric_add(m, key, "time in the TA", "ns", compute,
-			   metrics_note(m,
-					"%s, read by the TA around its commands",
-					ta_counter_name(f->counter.clock)),
-			   metrics_note(m, "%.1f ns a command",
-					1e9 / f->counter.hz));
-	else if (compute < 0)
-		metric_null(m, key, "time computing in the TA", "ns",
-			    f->inside.reason);
-	else
-		metric_add(m, key, "time computing in the TA", "ns", compute,
-			   metrics_note(m,
-					"estimate: slope of repeated digests "
-					"of %" PRIu64 " bytes inside the TA "
-					"after the work, times the bytes; %s",
-					f->inside.bytes,
-					f->counter.clock == TA_CLOCK_OFF ?
-						f->counter.reason :
-						"a session that counted "
-						"itself was lost"),
-			   is_model);
+		why = "no call leaves the normal world";
+	else if (!c->known)
+		why = c->reason;
+	else if (c->lost)
+		why = lost;
+	figure(s, "world_switches", "returns from the secure world", "count",
+	       (double)c->returns, why, "1", source);
+	figure(s, "rpc_count", "requests of the TEE (RPC)", "count",
+	       (double)(c->alloc + c->free + c->command + c->other), why, "1",
+	       "%s, TA load included: %" PRIu64 " commands, %" PRIu64
+	       " memory wanted, %" PRIu64 " given back, %" PRIu64 " other",
+	       source, c->command, c->alloc, c->free, c->other);
+	figure(s, "secure_interruptions", "interrupts taken while in the TEE",
+	       "count", (double)c->interrupts, why, "1", source);
+}
+
+static void write_compute(struct sheet *s, const struct findings *f)
+{
+	static const char key[] = "hash_compute_time";
+	double compute = compute_ns(f);
+	char step[32];
+
+	if (!f->has_tee) {
+		figure(s, key, "time computing", "ns", compute, NULL, s->tick,
+		       "client clock around the calls");
+	} else if (counted(f)) {
+		snprintf(step, sizeof(step), "%.1f ns a command",
+			 1e9 / f->counter.hz);
+		figure(s, key, "time in the TA", "ns", compute, NULL, step,
+		       "%s, read by the TA around its commands",
+		       ta_counter_name(f->counter.clock));
+	} else {
+		figure(s, key, "time computing in the TA", "ns", compute,
+		       isnan(compute) ? f->inside.reason : NULL, is_model,
+		       "estimate: slope of repeated digests of %" PRIu64
+		       " bytes inside the TA after the work, times the bytes; "
+		       "%s",
+		       f->inside.bytes,
+		       f->counter.clock == TA_CLOCK_OFF ?
+			       f->counter.reason :
+			       "a session that counted itself was lost");
+	}
 }
 
 /* What ticks in ms may be off by 1 at either end. */
-static void fill_clock(struct metrics *m, const struct findings *f,
-		       const char *key, const char *title,
-		       const struct tee_clock *clock, const char *call)
+static void write_clock(struct sheet *s, const struct findings *f,
+			const char *key, const char *title,
+			const struct tee_clock *clock, const char *call)
 {
+	const char *why = NULL;
+	char below[64];
+
+	snprintf(below, sizeof(below), "less than one tick (1 ms) of %s", call);
 	if (!f->has_tee)
-		metric_null(m, key, title, "ns", "no TEE is involved");
-	else if (clock->known && !clock->ms)
-		metric_null(m, key, title, "ns",
-			    metrics_note(m, "less than one tick (1 ms) of %s",
-					 call));
-	else if (clock->known)
-		metric_add(m, key, title, "ns", 1e6 * clock->ms,
-			   metrics_note(m,
-					"%s, asked by the bench TA before and "
-					"after the file was hashed once more",
-					call),
-			   "1 ms");
-	else
-		metric_null(m, key, title, "ns",
-			    *clock->reason ?
-				    clock->reason :
-				    "asked with --timeline only: the clock "
-				    "ticks in ms, and the file is hashed once "
-				    "more for it");
+		why = "no TEE is involved";
+	else if (!clock->known)
+		why = *clock->reason ? clock->reason :
+				       "asked with --timeline only: the clock "
+				       "ticks in ms, and the file is hashed "
+				       "once more for it";
+	else if (!clock->ms)
+		why = below;
+	figure(s, key, title, "ns", 1e6 * clock->ms, why, "1 ms",
+	       "%s, asked by the bench TA before and after the file was hashed "
+	       "once more",
+	       call);
 }
 
-static void fill_tee(struct metrics *m, const struct findings *f)
+static void write_tee(struct sheet *s, const struct findings *f)
 {
 	const struct file_stats *all = &f->totals.all;
 	const struct session_facts *facts = &f->inside.facts;
-	const char *ns = ns_resolution(m, f);
 	uint64_t work = f->run.pool.work_ns;
 
-	m->group = GROUP_TEE;
-	count(m, "invoke_count",
+	group(s, "tee", "TEE");
+	count(s, "invoke_count",
 	      f->has_tee ? "calls into the TEE for the files" :
 			   "calls of the backend",
 	      all->calls, "counted; opening the session not included");
-	count(m, "hash_operations", "digests finished",
+	count(s, "hash_operations", "digests finished",
 	      f->totals.files - f->totals.failed, "counted");
-	metric_add(m, "hashed_bytes", "bytes of these", "bytes",
-		   (double)f->totals.good.bytes, "counted", "1 byte");
-	fill_compute(m, f);
-	metric_add(m, "tee_time",
-		   f->has_tee ? "time in calls into the TEE" :
-				"time in calls of the backend",
-		   "ns", (double)all->call_ns,
-		   "client clock around each call, crossing included", ns);
-	metric_add(m, "ree_time", "time outside of calls", "ns",
-		   work > all->call_ns ? (double)(work - all->call_ns) : 0,
-		   "workers' time less time in calls", ns);
-	fill_clock(m, f, "tee_clock_delta", "a message, by the TEE's clock",
-		   &f->clocks.system, "TEE_GetSystemTime()");
-	fill_clock(m, f, "ree_clock_delta", "a message, by the REE's clock",
-		   &f->clocks.ree, "TEE_GetREETime()");
-	fill_peak(m, f, "ta_heap_high_water", "heap high-water",
-		  facts->heap_peak, facts->heap_size, facts->heap_reason,
-		  "the heap statistics of the TA's library, first session");
-	fill_peak(m, f, "ta_stack_high_water", "stack high-water",
-		  facts->stack_peak, facts->stack_size, facts->stack_reason,
-		  "the TA's painted stack, first session");
-	fill_switches(m, f);
-	count(m, "secure_storage_accesses", "accesses to secure storage", 0,
+	figure(s, "hashed_bytes", "bytes of these", "bytes",
+	       (double)f->totals.good.bytes, NULL, "1 byte", "counted");
+	write_compute(s, f);
+	figure(s, "tee_time",
+	       f->has_tee ? "time in calls into the TEE" :
+			    "time in calls of the backend",
+	       "ns", (double)all->call_ns, NULL, s->tick,
+	       "client clock around each call, crossing included");
+	figure(s, "ree_time", "time outside of calls", "ns",
+	       work > all->call_ns ? (double)(work - all->call_ns) : 0, NULL,
+	       s->tick, "workers' time less time in calls");
+	write_clock(s, f, "tee_clock_delta", "a message, by the TEE's clock",
+		    &f->clocks.system, "TEE_GetSystemTime()");
+	write_clock(s, f, "ree_clock_delta", "a message, by the REE's clock",
+		    &f->clocks.ree, "TEE_GetREETime()");
+	write_peak(s, f, "ta_heap_high_water", "heap high-water",
+		   facts->heap_peak, facts->heap_size, facts->heap_reason,
+		   "the heap statistics of the TA's library, first session");
+	write_peak(s, f, "ta_stack_high_water", "stack high-water",
+		   facts->stack_peak, facts->stack_size, facts->stack_reason,
+		   "the TA's painted stack, first session");
+	write_switches(s, f);
+	count(s, "secure_storage_accesses", "accesses to secure storage", 0,
 	      "by its code: the digest TA opens no storage object");
+	group_end(s);
 }
 
-static void once(struct metrics *m, const struct findings *f, const char *key,
-		 const char *title, uint64_t ns)
+static void write_first(struct sheet *s, const struct findings *f)
 {
-	if (ns)
-		metric_add(m, key, title, "ns", (double)ns, client,
-			   ns_resolution(m, f));
-	else
-		metric_null(m, key, title, "ns",
-			    f->has_tee ? "the backend does not tell" :
-					 "this backend has no such step");
+	const struct session_stats *of = &f->run.sessions;
+	const struct {
+		const char *key, *title;
+		uint64_t ns;
+	} rows[] = {
+		{ "context_open", "connecting to the TEE", of->context_ns },
+		{ "session_open", "opening a session: TA load",
+		  of->session_ns },
+		{ "first_invoke", "first call", of->first_call_ns },
+		{ "buffer_alloc", "allocating the buffers", of->buffer_ns },
+		{ "open_all", "all of opening", of->open_ns },
+		{ "close", "closing, not in the total", f->run.close_ns },
+	};
+
+	group(s, "first", "First use (once a session)");
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		figure(s, rows[i].key, rows[i].title, "ns", (double)rows[i].ns,
+		       rows[i].ns ? NULL :
+		       f->has_tee ? "the backend does not tell" :
+				    "this backend has no such step",
+		       s->tick, "client clock, CLOCK_MONOTONIC_RAW");
+	count(s, "sessions", "sessions opened", of->sessions, "counted");
+	group_end(s);
 }
 
-static void fill_first(struct metrics *m, const struct findings *f)
-{
-	const struct session_stats *s = &f->run.sessions;
-
-	m->group = GROUP_FIRST;
-	once(m, f, "context_open", "connecting to the TEE", s->context_ns);
-	once(m, f, "session_open", "opening a session: TA load", s->session_ns);
-	once(m, f, "first_invoke", "first call", s->first_call_ns);
-	once(m, f, "buffer_alloc", "allocating the buffers", s->buffer_ns);
-	once(m, f, "open_all", "all of opening", s->open_ns);
-	once(m, f, "close", "closing, not in the total", f->run.close_ns);
-	count(m, "sessions", "sessions opened", s->sessions, "counted");
-}
-
-static void fill_overhead(struct metrics *m, const struct findings *f)
-{
-	const struct file_stats *all = &f->totals.all;
-	const char *title = "of a call not computing";
-	double compute = figures_compute_ns(f);
-	double calls = (double)all->call_ns;
-
-	if (f->has_tee && compute >= 0 && compute <= calls)
-		metric_add(m, "overhead_per_call", title, "ns",
-			   (calls - compute) / (double)all->calls,
-			   "time in calls less computing, by calls",
-			   figures_counted(f) ? as_parts : is_model);
-	else
-		metric_null(m, "overhead_per_call", title, "ns",
-			    f->has_tee && compute >= 0 ?
-				    "the estimate of computing exceeds the "
-				    "time in calls: too noisy" :
-				    f->inside.reason);
-}
-
-static void fill_overlap(struct metrics *m, const struct findings *f)
-{
-	const struct file_stats *all = &f->totals.all;
-	const char *title = "read while a call was under way";
-	double ahead = (double)(all->read_ns - all->inline_ns);
-
-	if (f->run.sessions.slots < 2)
-		metric_null(m, "overlap", title, "percent",
-			    "no reader thread: what the kernel reads ahead "
-			    "meanwhile shows as short reads");
-	else if (!f->totals.streams)
-		metric_null(m, "overlap", title, "percent",
-			    f->totals.failed < f->totals.files ?
-				    "every file went in one call" :
-				    "no file was hashed");
-	else
-		metric_add(m, "overlap", title, "percent",
-			   100 * fmax(ahead - (double)all->wait_ns, 0) /
-				   fmin((double)all->read_ns,
-					(double)all->call_ns),
-			   "reader thread's time less waiting for it, by the "
-			   "shorter of reading and calls",
-			   as_parts);
-}
-
-static void fill_derived(struct metrics *m, const struct findings *f)
+static void write_derived(struct sheet *s, const struct findings *f)
 {
 	const struct file_stats *all = &f->totals.all;
 	const struct file_stats *good = &f->totals.good;
-	double compute = figures_compute_ns(f);
-	double total = (double)f->cost.total_ns;
+	double total = (double)f->total_ns, compute = compute_ns(f);
+	double calls = (double)all->call_ns, read = (double)all->read_ns;
+	bool estimated = f->has_tee && !isnan(compute);
+	const char *why = NULL;
 
-	m->group = GROUP_DERIVED;
-	metric_add(m, "hash_rate", "first byte read to digest", "bytes/s",
-		   (double)good->bytes / (double)good->hash_ns * 1e9,
-		   "bytes by the time from the first read() to the digest",
-		   as_parts);
-	metric_add(m, "time_per_operation", "total time per digest", "ns",
-		   total / (double)(f->totals.files - f->totals.failed),
-		   "total time by digests finished", as_parts);
-	metric_add(m, "latency_per_call", "mean time of a call", "ns",
-		   (double)all->call_ns / (double)all->calls,
-		   "time in calls by calls, hashing included", as_parts);
-	if (f->inside.has_nop)
-		metric_add(m, "empty_call", "an empty call", "ns",
-			   (double)f->inside.nop_ns,
-			   "client clock, median of 31 after the work",
-			   ns_resolution(m, f));
-	else
-		metric_null(m, "empty_call", "an empty call", "ns",
-			    f->inside.reason);
-	fill_overhead(m, f);
-	metric_add(m, "cpu_utilization", "CPU utilisation", "percent",
-		   100 * cpu_ns(f) / total,
-		   "CPU time by total time; 100 % is one CPU", as_parts);
-	if (compute < 0)
-		metric_null(m, "io_to_compute_ratio", "reading to computing",
-			    "ratio", f->inside.reason);
-	else
-		metric_add(m, "io_to_compute_ratio", "reading to computing",
-			   "ratio", (double)all->read_ns / compute,
-			   "time in read() by time computing", as_parts);
-	fill_overlap(m, f);
+	group(s, "derived", "Derived");
+	figure(s, "hash_rate", "first byte read to digest", "bytes/s",
+	       (double)good->bytes / (double)good->hash_ns * 1e9, NULL,
+	       as_parts,
+	       "bytes by the time from the first read() to the digest");
+	figure(s, "time_per_operation", "total time per digest", "ns",
+	       total / (double)(f->totals.files - f->totals.failed), NULL,
+	       as_parts, "total time by digests finished");
+	figure(s, "latency_per_call", "mean time of a call", "ns",
+	       calls / (double)all->calls, NULL, as_parts,
+	       "time in calls by calls, hashing included");
+	figure(s, "empty_call", "an empty call", "ns", (double)f->inside.nop_ns,
+	       f->inside.nop_ns ? NULL : f->inside.reason, s->tick,
+	       "client clock, median of 31 after the work");
+	if (!estimated)
+		why = f->inside.reason;
+	else if (compute > calls)
+		why = "the estimate of computing exceeds the time in calls: "
+		      "too noisy";
+	figure(s, "overhead_per_call", "of a call not computing", "ns",
+	       (calls - compute) / (double)all->calls, why,
+	       counted(f) ? as_parts : is_model,
+	       "time in calls less computing, by calls");
+	figure(s, "cpu_utilization", "CPU utilisation", "percent",
+	       100 * cpu_ns(f) / total, NULL, as_parts,
+	       "CPU time by total time; 100 %% is one CPU");
+	figure(s, "io_to_compute_ratio", "reading to computing", "ratio",
+	       read / compute, isnan(compute) ? f->inside.reason : NULL,
+	       as_parts, "time in read() by time computing");
+	why = NULL;
+	if (f->run.sessions.slots < 2)
+		why = "no reader thread: what the kernel reads ahead meanwhile "
+		      "shows as short reads";
+	else if (!f->totals.streams)
+		why = f->totals.failed < f->totals.files ?
+			      "every file went in one call" :
+			      "no file was hashed";
+	figure(s, "overlap", "read while a call was under way", "percent",
+	       100 *
+		       fmax(read - (double)all->inline_ns -
+				    (double)all->wait_ns,
+			    0) /
+		       fmin(read, calls),
+	       why, as_parts,
+	       "reader thread's time less waiting for it, by the shorter of "
+	       "reading and calls");
+	group_end(s);
 }
 
-void figures_fill(struct metrics *metrics, const struct findings *f)
+static void write_part(struct sheet *s, const char *key, const char *title,
+		       int64_t ns, uint64_t whole)
 {
-	metrics->count = 0;
-	metrics->notes_count = 0;
-	fill_host(metrics, f);
-	fill_tee(metrics, f);
-	fill_first(metrics, f);
-	fill_derived(metrics, f);
+	if (s->text) {
+		fprintf(s->text, "  %-48s %12.3f ms %6.2f %%\n", title,
+			(double)ns / 1e6,
+			whole ? 100.0 * (double)ns / (double)whole : 0.0);
+		return;
+	}
+	json_object(s->json, NULL);
+	json_string(s->json, "part", key);
+	json_string(s->json, "what", title);
+	json_i64(s->json, "ns", ns);
+	json_object_end(s->json);
+}
+
+/* The last part is what none of the others explains. */
+static void write_parts(struct sheet *s, const struct findings *f)
+{
+	const struct file_stats *all = &f->totals.all;
+	const struct {
+		const char *key, *title;
+		uint64_t ns;
+	} parts[] = {
+		{ "startup", "before the first file", f->startup_ns },
+		{ "open_session", "library, session, TA load, buffers",
+		  f->run.sessions.open_ns },
+		{ "open_files", "opening files", all->open_ns },
+		{ "setup", "larger buffer, new session", all->setup_ns },
+		{ "read", "reading, in the thread that hashes",
+		  all->inline_ns },
+		{ "wait", "waiting for the reader thread", all->wait_ns },
+		{ "between", "between files: lists, output, waiting for work",
+		  f->run.pool.idle_ns },
+		{ "calls", "calls that hash", all->call_ns },
+	};
+	uint64_t whole = f->startup_ns + f->run.pool.work_ns;
+	int64_t rest = (int64_t)whole;
+	double compute = compute_ns(f);
+
+	if (s->text) {
+		fputs("\nWhere the time went (sum over the workers)\n",
+		      s->text);
+	} else {
+		json_object(s->json, "breakdown");
+		json_string(s->json, "of", "the workers' time, summed");
+		json_u64(s->json, "total_ns", whole);
+		json_array(s->json, "parts");
+	}
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+		write_part(s, parts[i].key, parts[i].title,
+			   (int64_t)parts[i].ns, whole);
+		rest -= (int64_t)parts[i].ns;
+	}
+	if (s->text && f->has_tee && !isnan(compute))
+		fprintf(s->text, "  %-48s %12.3f ms%s\n", "  of them in the TA",
+			compute / 1e6, counted(f) ? "" : " (estimate)");
+	write_part(s, "unexplained", "unexplained rest", rest, whole);
+	if (s->text) {
+		write_part(s, "", "sum", (int64_t)whole, whole);
+	} else {
+		json_array_end(s->json);
+		json_object_end(s->json);
+	}
+}
+
+void figures_write(struct sheet *s, const struct findings *f)
+{
+	snprintf(s->tick, sizeof(s->tick), "%" PRIu64 " ns",
+		 f->clock.resolution_ns);
+	write_host(s, f);
+	write_tee(s, f);
+	write_first(s, f);
+	write_derived(s, f);
+	write_parts(s, f);
 }

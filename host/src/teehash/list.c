@@ -2,46 +2,37 @@
 #include <string.h>
 
 #include "list.h"
-#include "output.h"
 
-static bool is_blank(char c)
-{
-	return c == ' ' || c == '\t';
-}
+static const char digits[] = "0123456789abcdefABCDEF";
 
 /* Unescapes in place. Returns false if an escape is none of ours. */
 static bool unescape(char *name)
 {
-	char *to = name;
+	static const char from[] = "nr\\", to[] = "\n\r\\";
+	char *end = name;
 
 	for (; *name; name++) {
-		if (*name != '\\') {
-			*to++ = *name;
-			continue;
-		}
-		switch (*++name) {
-		case 'n':
-			*to++ = '\n';
-			break;
-		case 'r':
-			*to++ = '\r';
-			break;
-		case '\\':
-			*to++ = '\\';
-			break;
-		default:
+		const char *escape = NULL;
+
+		if (*name == '\\' &&
+		    (!*++name || !(escape = strchr(from, *name))))
 			return false;
-		}
+		*end++ = escape ? to[escape - from] : *name;
 	}
-	*to = '\0';
+	*end = '\0';
 	return true;
 }
 
 /* Reads the digest of exactly len digits at hex. */
 static bool parse_digest(struct list_entry *entry, const char *hex, size_t len)
 {
-	return len == 2u * entry->alg->out_bytes &&
-	       hex_decode(entry->digest, entry->alg->out_bytes, hex);
+	size_t bytes = entry->alg->out_bytes;
+
+	if (len != 2 * bytes || strspn(hex, digits) < len)
+		return false;
+	for (size_t i = 0; i < bytes; i++)
+		sscanf(hex + 2 * i, "%2hhx", &entry->digest[i]);
+	return true;
 }
 
 /* After "TITLE": " (name) = hex", also "(name)= hex" as openssl writes it. */
@@ -58,11 +49,9 @@ static bool parse_tagged(char *rest, const char *end, bool escaped,
 	if (!close)
 		return false;
 	*close = '\0';
-	if (escaped && !unescape(entry->name))
-		return false;
 	rest = close + 1;
 	rest += strspn(rest, " \t");
-	if (*rest++ != '=')
+	if ((escaped && !unescape(entry->name)) || *rest++ != '=')
 		return false;
 	rest += strspn(rest, " \t");
 	return parse_digest(entry, rest, (size_t)(end - rest));
@@ -72,11 +61,11 @@ static bool parse_untagged(struct list_format *format, char *line,
 			   const char *end, bool escaped,
 			   struct list_entry *entry)
 {
-	size_t digits = strspn(line, "0123456789abcdefABCDEF");
-	char *rest = line + digits;
+	size_t len = strspn(line, digits);
+	char *rest = line + len;
 
 	entry->alg = format->untagged;
-	if (!parse_digest(entry, line, digits) || !is_blank(*rest))
+	if (!parse_digest(entry, line, len) || (*rest != ' ' && *rest != '\t'))
 		return false;
 	rest++;
 	/*

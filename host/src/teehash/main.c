@@ -6,14 +6,13 @@
 #include <unistd.h>
 
 #include "commands.h"
-#include "complain.h"
 #include "signals.h"
 #include "stop.h"
 
 /*
  * A standard descriptor that is closed would be given to the next file that is
- * opened, and lines would go there: into a report, or to the TEE's device. It
- * gets a file that refuses instead.
+ * opened, and lines would go there: to the TEE's device, say. It gets a file
+ * that refuses instead.
  */
 static int fill_descriptors(void)
 {
@@ -25,12 +24,32 @@ static int fill_descriptors(void)
 	return 0;
 }
 
-static enum status refuse(const struct error *err)
+static void show_help(void)
 {
-	if (err->what[0])
-		complain("%s", err->what);
-	fputs("Try 'teehash --help' for more information.\n", stderr);
-	return STATUS_USAGE;
+	fputs(options_help, stdout);
+	fputs("\nAlgorithms:", stdout);
+	for (size_t i = 0; i < algorithms_count; i++)
+		if (algorithms[i].class == ALG_DIGEST)
+			printf(" %s", algorithms[i].name);
+	fputs("\nBackends:  ", stdout);
+	for (const struct backend *const *b = backends; *b; b++)
+		if ((*b)->digest)
+			printf(" %s", (*b)->name);
+	putchar('\n');
+}
+
+static void show_list(void)
+{
+	for (const struct backend *const *b = backends; *b; b++) {
+		struct error err = { 0 };
+
+		if (!(*b)->digest)
+			continue;
+		if ((*b)->probe(&err))
+			printf("%-8s not here: %s\n", (*b)->name, err.what);
+		else
+			printf("%-8s %s\n", (*b)->name, (*b)->summary);
+	}
 }
 
 static enum status run_command(const struct options *opt)
@@ -41,13 +60,19 @@ static enum status run_command(const struct options *opt)
 	case COMMAND_CHECK:
 		return command_check(opt);
 	case COMMAND_HELP:
-		return command_help();
+		show_help();
+		break;
 	case COMMAND_VERSION:
-		return command_version();
+		printf("teehash %s\n", TEEMARK_VERSION);
+		break;
 	case COMMAND_LIST:
-		return command_list();
+		show_list();
+		break;
 	}
-	return STATUS_USAGE;
+	if (!fflush(stdout) && !ferror(stdout))
+		return STATUS_OK;
+	complain("write error: %s", strerror(errno));
+	return STATUS_FAILED;
 }
 
 /* Nothing may be lost unseen: a full disk shows at the last write. */
@@ -68,7 +93,7 @@ int main(int argc, char **argv)
 		"teehash: interrupted: no report is written\n";
 	struct error err = { 0 };
 	struct options opt;
-	enum status status;
+	enum status status = STATUS_USAGE;
 
 	if (fill_descriptors())
 		return STATUS_FAILED;
@@ -78,7 +103,9 @@ int main(int argc, char **argv)
 	 */
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	if (options_parse(&opt, argc, argv, &err)) {
-		status = refuse(&err);
+		if (err.what[0])
+			complain("%s", err.what);
+		fputs("Try 'teehash --help' for more information.\n", stderr);
 	} else {
 		if (opt.report.kind != REPORT_NONE)
 			signals_last_words(no_report);
@@ -89,5 +116,5 @@ int main(int argc, char **argv)
 		return (int)status;
 	if (opt.report.kind != REPORT_NONE)
 		fputs(no_report, stderr);
-	signals_die_of(stop_signal());
+	signals_die_of(atomic_load(&stop_reason));
 }

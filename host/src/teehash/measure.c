@@ -25,17 +25,15 @@ static uint64_t median(uint64_t *values, size_t count)
 	return values[count / 2];
 }
 
-static void measure_nop(struct hash_session *session, struct inside *inside)
+/* Returns 0 if the session did not answer. */
+static uint64_t median_nop(struct hash_session *session)
 {
 	uint64_t ns[NOPS];
 
-	for (size_t i = 0; i < NOPS; i++) {
-		ns[i] = session_time_nop(session);
-		if (!ns[i])
-			return;
-	}
-	inside->nop_ns = median(ns, NOPS);
-	inside->has_nop = true;
+	for (size_t i = 0; i < NOPS; i++)
+		if (!(ns[i] = session_time_nop(session)))
+			return 0;
+	return median(ns, NOPS);
 }
 
 static void measure_slope(struct hash_session *session,
@@ -82,16 +80,14 @@ void measure_inside(struct hash_session *session, const struct algorithm *alg,
 	}
 	/* First the facts: they are to be those of the work. */
 	inside->has_facts = session_ask(session, &inside->facts);
-	if (session->settings->timeline) {
+	if (session->settings->timeline)
 		strcpy(inside->reason, "the run is one with a timeline");
-		return;
-	}
-	if (!session->settings->backend->nop) {
+	else if (!session->settings->backend->nop)
 		strcpy(inside->reason, "not a call into another world");
+	if (*inside->reason)
 		return;
-	}
 	if (len > session->buffer.size)
 		len = session->buffer.size;
-	measure_nop(session, inside);
+	inside->nop_ns = median_nop(session);
 	measure_slope(session, alg, len, inside);
 }

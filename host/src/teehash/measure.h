@@ -10,8 +10,7 @@
 #include "session.h"
 
 struct inside {
-	bool has_nop;
-	uint64_t nop_ns; /* an empty call, median */
+	uint64_t nop_ns; /* an empty call, median; 0: none */
 	bool has_slope;
 	double digest_ns; /* a digest inside, without the crossing */
 	uint64_t bytes;   /* of that digest */

@@ -9,55 +9,6 @@
 
 #include "options.h"
 
-enum {
-	OPT_TAG = 256,
-	OPT_IGNORE_MISSING,
-	OPT_QUIET,
-	OPT_STATUS,
-	OPT_STRICT,
-	OPT_BACKEND,
-	OPT_CHUNK,
-	OPT_ONESHOT_LIMIT,
-	OPT_MODE,
-	OPT_READER,
-	OPT_COLD,
-	OPT_REPORT,
-	OPT_REPORT_FILE,
-	OPT_TIMELINE,
-	OPT_PROGRESS,
-	OPT_LIST,
-	OPT_HELP,
-};
-
-static const struct option long_options[] = {
-	{ "algorithm", required_argument, NULL, 'a' },
-	{ "backend", required_argument, NULL, OPT_BACKEND },
-	{ "binary", no_argument, NULL, 'b' },
-	{ "check", no_argument, NULL, 'c' },
-	{ "chunk", required_argument, NULL, OPT_CHUNK },
-	{ "cold", no_argument, NULL, OPT_COLD },
-	{ "help", no_argument, NULL, OPT_HELP },
-	{ "ignore-missing", no_argument, NULL, OPT_IGNORE_MISSING },
-	{ "jobs", required_argument, NULL, 'j' },
-	{ "list", no_argument, NULL, OPT_LIST },
-	{ "mode", required_argument, NULL, OPT_MODE },
-	{ "oneshot-limit", required_argument, NULL, OPT_ONESHOT_LIMIT },
-	{ "progress", required_argument, NULL, OPT_PROGRESS },
-	{ "quiet", no_argument, NULL, OPT_QUIET },
-	{ "reader", required_argument, NULL, OPT_READER },
-	{ "report", optional_argument, NULL, OPT_REPORT },
-	{ "report-file", required_argument, NULL, OPT_REPORT_FILE },
-	{ "status", no_argument, NULL, OPT_STATUS },
-	{ "strict", no_argument, NULL, OPT_STRICT },
-	{ "tag", no_argument, NULL, OPT_TAG },
-	{ "text", no_argument, NULL, 't' },
-	{ "timeline", no_argument, NULL, OPT_TIMELINE },
-	{ "version", no_argument, NULL, 'V' },
-	{ "warn", no_argument, NULL, 'w' },
-	{ "zero", no_argument, NULL, 'z' },
-	{ NULL, 0, NULL, 0 },
-};
-
 const char options_help[] =
 	"Usage: teehash [OPTION]... [FILE]...\n"
 	"Print or check message digests that a Trusted Application computes.\n"
@@ -101,7 +52,6 @@ const char options_help[] =
 	"                        digest lines, which are in it)\n"
 	"      --timeline        with --report=json and one file: when its threads had a\n"
 	"                        CPU, step by step; then asks the TEE's own clocks\n"
-	"      --report-file=FILE  write the report there, whole and when all is done\n"
 	"      --progress=WHEN   auto (default: if standard error is a terminal),\n"
 	"                        always or never\n"
 	"      --help            show this\n"
@@ -110,6 +60,61 @@ const char options_help[] =
 	"A list of sha256sum can be checked by teehash and the other way round.\n"
 	"Exit status: 0 all well, 1 a file failed or did not match, 2 a mistake on the\n"
 	"command line. Ctrl-C ends a shell's loop, too.\n";
+
+enum kind {
+	COMMAND,   /* sets opt->command to .min */
+	FLAG,      /* a bool; with `check` it is for --check alone */
+	MARK,      /* --binary, --text or --tag: opt->mark */
+	VERBOSITY, /* of --quiet, --status and --warn the last counts */
+	WORD,      /* one of words, as an int */
+	SIZE,      /* a size_t from min to max */
+	JOBS,
+	ALGORITHM,
+	BACKEND,
+};
+
+struct row {
+	const char *name;
+	enum kind kind;
+	char letter; /* 0: none */
+	size_t at;   /* offset in struct options */
+	const char *const *words;
+	uint64_t min, max;
+	bool check;
+};
+
+#define AT(field) offsetof(struct options, field)
+
+static const struct row rows[] = {
+	{ "algorithm", ALGORITHM, .letter = 'a', .at = AT(alg) },
+	{ "backend", BACKEND, .at = AT(run.session.backend) },
+	{ "binary", MARK, .letter = 'b', .min = MARK_BINARY },
+	{ "check", COMMAND, .letter = 'c', .min = COMMAND_CHECK },
+	{ "chunk", SIZE, .at = AT(run.session.chunk), .min = SESSION_CHUNK_MIN,
+	  .max = SESSION_CHUNK_MAX },
+	{ "cold", FLAG, .at = AT(run.stream.cold) },
+	{ "help", COMMAND, .min = COMMAND_HELP },
+	{ "ignore-missing", FLAG, .at = AT(ignore_missing), .check = true },
+	{ "jobs", JOBS, .letter = 'j', .at = AT(run.jobs) },
+	{ "list", COMMAND, .min = COMMAND_LIST },
+	{ "mode", WORD, .at = AT(run.stream.mode), .words = hash_modes },
+	{ "oneshot-limit", SIZE, .at = AT(run.stream.oneshot_limit),
+	  .max = ONESHOT_LIMIT_MAX },
+	{ "progress", WORD, .at = AT(progress), .words = progress_kinds },
+	{ "quiet", VERBOSITY, .at = AT(quiet), .check = true },
+	{ "reader", WORD, .at = AT(run.reader), .words = reader_kinds },
+	{ "report", WORD, .at = AT(report.kind), .words = report_kinds },
+	{ "status", VERBOSITY, .at = AT(status), .check = true },
+	{ "strict", FLAG, .at = AT(strict), .check = true },
+	{ "tag", MARK, .min = MARK_TAG },
+	{ "text", MARK, .letter = 't', .min = MARK_TEXT },
+	{ "timeline", FLAG, .at = AT(report.timeline) },
+	{ "version", COMMAND, .letter = 'V', .min = COMMAND_VERSION },
+	{ "warn", VERBOSITY, .letter = 'w', .at = AT(warn), .check = true },
+	{ "zero", FLAG, .letter = 'z', .at = AT(style.zero) },
+};
+
+enum { ROWS = sizeof(rows) / sizeof(rows[0]), FIRST = 256 };
 
 static const char units[] = "KMG";
 
@@ -139,6 +144,37 @@ static int parse_size(const char *text, uint64_t *value)
 	return 0;
 }
 
+/* The largest unit that it is a multiple of, as parse_size() reads it. */
+static void size_text(char *text, size_t room, uint64_t size)
+{
+	char unit[2] = "";
+
+	for (size_t n = 0; size && size % 1024 == 0 && units[n]; n++) {
+		size /= 1024;
+		unit[0] = units[n];
+	}
+	snprintf(text, room, "%" PRIu64 "%s", size, unit);
+}
+
+static int parse_bounded(const struct row *row, const char *text, size_t *value,
+			 struct error *err)
+{
+	char least[24];
+	char most[24];
+	uint64_t n = 0;
+
+	if (!parse_size(text, &n) && n >= row->min && n <= row->max) {
+		*value = (size_t)n;
+		return 0;
+	}
+	size_text(least, sizeof(least), row->min);
+	size_text(most, sizeof(most), row->max);
+	return error_set(err, -EINVAL,
+			 "--%s takes a size from %s to %s, in bytes or with K, "
+			 "M or G (times 1024), not '%s'",
+			 row->name, least, most, text);
+}
+
 /* A list of names at the end of a sentence. */
 static void add_name(struct error *err, const char *name)
 {
@@ -147,16 +183,16 @@ static void add_name(struct error *err, const char *name)
 	snprintf(err->what + len, sizeof(err->what) - len, " %s", name);
 }
 
-/* The place of a word among those that an option takes, or -EINVAL. */
-static int parse_word(const char *const *words, const char *option,
-		      const char *text, struct error *err)
+static int parse_word(const struct row *row, const char *text, int *value,
+		      struct error *err)
 {
-	for (int i = 0; words[i]; i++)
-		if (!strcmp(words[i], text))
-			return i;
-	error_set(err, -EINVAL, "--%s knows no '%s'; it takes:", option, text);
-	for (int i = 0; words[i]; i++)
-		add_name(err, words[i]);
+	for (*value = 0; row->words[*value]; ++*value)
+		if (!strcmp(row->words[*value], text))
+			return 0;
+	error_set(err, -EINVAL, "--%s knows no '%s'; it takes:", row->name,
+		  text);
+	for (int i = 0; row->words[i]; i++)
+		add_name(err, row->words[i]);
 	return -EINVAL;
 }
 
@@ -173,37 +209,6 @@ static int parse_jobs(const char *text, unsigned int *jobs, struct error *err)
 				 RUN_JOBS_MAX, text);
 	*jobs = (unsigned int)n;
 	return 0;
-}
-
-/* The largest unit that it is a multiple of, as parse_size() reads it. */
-static void size_text(char *text, size_t room, uint64_t size)
-{
-	char unit[2] = "";
-
-	for (size_t n = 0; size && size % 1024 == 0 && units[n]; n++) {
-		size /= 1024;
-		unit[0] = units[n];
-	}
-	snprintf(text, room, "%" PRIu64 "%s", size, unit);
-}
-
-static int parse_bounded(const char *option, const char *text, uint64_t min,
-			 uint64_t max, size_t *value, struct error *err)
-{
-	char least[24];
-	char most[24];
-	uint64_t n = 0;
-
-	if (!parse_size(text, &n) && n >= min && n <= max) {
-		*value = (size_t)n;
-		return 0;
-	}
-	size_text(least, sizeof(least), min);
-	size_text(most, sizeof(most), max);
-	return error_set(err, -EINVAL,
-			 "--%s takes a size from %s to %s, in bytes or with K, "
-			 "M or G (times 1024), not '%s'",
-			 option, least, most, text);
 }
 
 static int parse_algorithm(struct options *opt, const char *text,
@@ -234,34 +239,64 @@ static int parse_backend(struct options *opt, const char *text,
 	return -EINVAL;
 }
 
-/* Combinations that sha256sum refuses too. */
-static int check_combinations(const struct options *opt, bool text, bool binary,
-			      struct error *err)
+/* 0, or -EINVAL with the reason. text: NULL without one. */
+static int take(struct options *opt, const struct row *row, const char *text,
+		struct error *err)
 {
-	const char *only = opt->ignore_missing ? "ignore-missing" :
-			   opt->status         ? "status" :
-			   opt->warn           ? "warn" :
-			   opt->quiet          ? "quiet" :
-			   opt->strict         ? "strict" :
-						 NULL;
-	bool check = opt->command == COMMAND_CHECK;
+	void *at = (char *)opt + row->at;
 
+	if (row->check)
+		opt->check_only = row->name;
+	switch (row->kind) {
+	case COMMAND:
+		opt->command = (enum command_kind)row->min;
+		return 0;
+	case MARK:
+		opt->style.tag |= row->min == MARK_TAG;
+		/* --tag takes back a --text, not a --binary. */
+		if (row->min != MARK_TAG || opt->mark == MARK_TEXT)
+			opt->mark = (enum mark)row->min;
+		return 0;
+	case VERBOSITY:
+		opt->quiet = opt->status = opt->warn = false;
+		*(bool *)at = true;
+		return 0;
+	case FLAG:
+		*(bool *)at = true;
+		return 0;
+	case WORD:
+		return parse_word(row, text ? text : *row->words, at, err);
+	case SIZE:
+		return parse_bounded(row, text, at, err);
+	case JOBS:
+		return parse_jobs(text, &opt->run.jobs, err);
+	case ALGORITHM:
+		return parse_algorithm(opt, text, err);
+	case BACKEND:
+		return parse_backend(opt, text, err);
+	}
+	return -EINVAL;
+}
+
+/* Combinations that sha256sum refuses too. */
+static int check_combinations(const struct options *opt, struct error *err)
+{
+	bool check = opt->command == COMMAND_CHECK;
+	bool marked = opt->mark == MARK_TEXT || opt->mark == MARK_BINARY;
 	const struct {
 		bool wrong;
 		const char *why;
 	} rules[] = {
-		{ opt->style.tag && text,
+		{ opt->style.tag && opt->mark == MARK_TEXT,
 		  "--tag does not support --text mode" },
 		{ check && opt->style.zero,
 		  "the --zero option is not supported when verifying "
 		  "checksums" },
 		{ check && opt->style.tag,
 		  "the --tag option is meaningless when verifying checksums" },
-		{ check && (text || binary),
+		{ check && marked,
 		  "the --binary and --text options are meaningless when "
 		  "verifying checksums" },
-		{ opt->report.file && opt->report.kind == REPORT_NONE,
-		  "--report-file is meaningful only with --report" },
 		{ opt->report.timeline && opt->report.kind != REPORT_JSON,
 		  "--timeline is meaningful only with --report=json" },
 		{ opt->report.timeline && (check || opt->names_count != 1 ||
@@ -273,32 +308,38 @@ static int check_combinations(const struct options *opt, bool text, bool binary,
 	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++)
 		if (rules[i].wrong)
 			return error_set(err, -EINVAL, "%s", rules[i].why);
-	if (!check && only)
+	if (!check && opt->check_only)
 		return error_set(err, -EINVAL,
 				 "the --%s option is meaningful only when "
 				 "verifying checksums",
-				 only);
+				 opt->check_only);
 	return 0;
 }
 
-/* The last of --quiet, --status and --warn counts. */
-static void set_verbosity(struct options *opt, bool *which)
+/* What getopt_long() takes, made of the rows. */
+static void make_getopt(struct option *longs, char *letters)
 {
-	opt->quiet = false;
-	opt->status = false;
-	opt->warn = false;
-	*which = true;
+	for (size_t i = 0; i < ROWS; i++) {
+		bool bare = rows[i].kind <= VERBOSITY;
+
+		longs[i].name = rows[i].name;
+		longs[i].has_arg = bare ? no_argument : required_argument;
+		longs[i].val = FIRST + (int)i;
+		if (rows[i].words == report_kinds)
+			longs[i].has_arg = optional_argument;
+		if (rows[i].letter)
+			*letters++ = rows[i].letter;
+		if (rows[i].letter && !bare)
+			*letters++ = ':';
+	}
 }
 
 int options_parse(struct options *opt, int argc, char **argv, struct error *err)
 {
 	static char dash[] = "-";
 	static char *only_stdin[] = { dash, NULL };
-	struct session_settings *session = &opt->run.session;
-	struct stream_settings *stream = &opt->run.stream;
-	bool binary = false;
-	bool text = false;
-	int ret = 0;
+	struct option longs[ROWS + 1] = { 0 };
+	char letters[2 * ROWS + 1] = "";
 	int c;
 
 	*opt = (struct options){
@@ -308,107 +349,22 @@ int options_parse(struct options *opt, int argc, char **argv, struct error *err)
 		.run.session.backend = backend_by_name("tee"),
 		.run.stream.oneshot_limit = ONESHOT_LIMIT,
 	};
-	while (ret >= 0 && (c = getopt_long(argc, argv, "a:bcj:twzV",
-					    long_options, NULL)) != -1) {
-		switch (c) {
-		case 'a':
-			ret = parse_algorithm(opt, optarg, err);
-			break;
-		case 'b':
-			binary = true;
-			text = false;
-			break;
-		case 'c':
-			opt->command = COMMAND_CHECK;
-			break;
-		case 'j':
-			ret = parse_jobs(optarg, &opt->run.jobs, err);
-			break;
-		case 't':
-			text = true;
-			binary = false;
-			break;
-		case 'w':
-			set_verbosity(opt, &opt->warn);
-			break;
-		case 'z':
-			opt->style.zero = true;
-			break;
-		case OPT_TAG:
-			opt->style.tag = true;
-			text = false;
-			break;
-		case OPT_IGNORE_MISSING:
-			opt->ignore_missing = true;
-			break;
-		case OPT_QUIET:
-			set_verbosity(opt, &opt->quiet);
-			break;
-		case OPT_STATUS:
-			set_verbosity(opt, &opt->status);
-			break;
-		case OPT_STRICT:
-			opt->strict = true;
-			break;
-		case OPT_BACKEND:
-			ret = parse_backend(opt, optarg, err);
-			break;
-		case OPT_CHUNK:
-			ret = parse_bounded("chunk", optarg, SESSION_CHUNK_MIN,
-					    SESSION_CHUNK_MAX, &session->chunk,
-					    err);
-			break;
-		case OPT_ONESHOT_LIMIT:
-			ret = parse_bounded("oneshot-limit", optarg, 0,
-					    ONESHOT_LIMIT_MAX,
-					    &stream->oneshot_limit, err);
-			break;
-		case OPT_MODE:
-			ret = parse_word(hash_modes, "mode", optarg, err);
-			stream->mode = (enum hash_mode)ret;
-			break;
-		case OPT_READER:
-			ret = parse_word(reader_kinds, "reader", optarg, err);
-			opt->run.reader = (enum reader_kind)ret;
-			break;
-		case OPT_COLD:
-			stream->cold = true;
-			break;
-		case OPT_REPORT:
-			ret = optarg ? parse_word(report_kinds, "report",
-						  optarg, err) :
-				       REPORT_TEXT;
-			opt->report.kind = (enum report_kind)ret;
-			break;
-		case OPT_TIMELINE:
-			opt->report.timeline = true;
-			break;
-		case OPT_REPORT_FILE:
-			opt->report.file = optarg;
-			break;
-		case OPT_PROGRESS:
-			ret = parse_word(progress_kinds, "progress", optarg,
-					 err);
-			opt->progress = (enum progress_kind)ret;
-			break;
-		case OPT_LIST:
-			opt->command = COMMAND_LIST;
-			return 0;
-		case OPT_HELP:
-			opt->command = COMMAND_HELP;
-			return 0;
-		case 'V':
-			opt->command = COMMAND_VERSION;
-			return 0;
-		default:
+	make_getopt(longs, letters);
+	while ((c = getopt_long(argc, argv, letters, longs, NULL)) != -1) {
+		size_t i = c >= FIRST ? (size_t)(c - FIRST) : 0;
+
+		while (c < FIRST && i < ROWS && rows[i].letter != c)
+			i++;
+		if (i == ROWS)
 			return -EINVAL; /* getopt has said why */
-		}
+		if (take(opt, &rows[i], optarg, err))
+			return -EINVAL;
+		if (opt->command > COMMAND_CHECK)
+			return 0;
 	}
-	if (ret < 0)
-		return ret;
-	opt->style.binary = binary;
-	session->plain = stream->mode == MODE_TMPREF;
+	opt->style.binary = opt->mark == MARK_BINARY;
+	opt->run.session.plain = opt->run.stream.mode == MODE_TMPREF;
 	opt->names = optind < argc ? argv + optind : only_stdin;
 	opt->names_count = optind < argc ? (size_t)(argc - optind) : 1;
-	return check_combinations(opt, text, binary, err);
+	return check_combinations(opt, err);
 }

@@ -16,8 +16,18 @@ enum command_kind {
 	COMMAND_LIST,
 };
 
+enum mark {
+	MARK_NONE,
+	MARK_BINARY,
+	MARK_TEXT,
+	MARK_TAG,
+};
+
+/* The parser sets enumerations by their offset, as an int. */
 struct options {
 	enum command_kind command;
+	enum mark mark;         /* the last of --binary, --text and --tag */
+	const char *check_only; /* an option that only --check takes */
 	const struct algorithm *alg;
 	bool alg_given;
 	struct line_style style;

@@ -1,63 +1,31 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <errno.h>
+#include <stdarg.h>
 #include <string.h>
 
 #include "output.h"
+#include "progress.h"
 #include "utf8.h"
 
 void hex_encode(char *hex, const uint8_t *bytes, size_t len)
 {
-	static const char digits[] = "0123456789abcdef";
-
-	for (size_t i = 0; i < len; i++) {
-		*hex++ = digits[bytes[i] >> 4];
-		*hex++ = digits[bytes[i] & 15];
-	}
 	*hex = '\0';
+	for (size_t i = 0; i < len; i++)
+		snprintf(hex + 2 * i, 3, "%02x", bytes[i]);
 }
 
-static int hex_value(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	if (c >= 'a' && c <= 'f')
-		return c - 'a' + 10;
-	if (c >= 'A' && c <= 'F')
-		return c - 'A' + 10;
-	return -1;
-}
-
-bool hex_decode(uint8_t *bytes, size_t len, const char *hex)
-{
-	for (size_t i = 0; i < len; i++) {
-		int high = hex_value(hex[2 * i]);
-		int low = high < 0 ? -1 : hex_value(hex[2 * i + 1]);
-
-		if (low < 0)
-			return false;
-		bytes[i] = (uint8_t)(high << 4 | low);
-	}
-	return true;
-}
-
+/* As a list has it, so that no name looks like another. */
 static void print_escaped(FILE *out, const char *name)
 {
-	for (; *name; name++) {
-		switch (*name) {
-		case '\n':
+	for (; *name; name++)
+		if (*name == '\n')
 			fputs("\\n", out);
-			break;
-		case '\r':
+		else if (*name == '\r')
 			fputs("\\r", out);
-			break;
-		case '\\':
+		else if (*name == '\\')
 			fputs("\\\\", out);
-			break;
-		default:
+		else
 			putc(*name, out);
-			break;
-		}
-	}
 }
 
 static bool must_escape(const char *name)
@@ -98,13 +66,9 @@ int line_print(FILE *out, const struct line_style *style, const char *name,
 int result_print(FILE *out, const char *name, const char *verdict)
 {
 	errno = 0;
-	/* As a list has it, so that no name looks like another. */
-	if (must_escape(name)) {
+	if (must_escape(name))
 		putc('\\', out);
-		print_escaped(out, name);
-	} else {
-		fputs(name, out);
-	}
+	print_escaped(out, name);
 	fprintf(out, ": %s\n", verdict);
 	return written(out);
 }
@@ -122,37 +86,54 @@ static size_t printable(const char *s)
 	return len;
 }
 
-static bool name_is_plain(const char *name)
-{
-	if (!*name || strpbrk(name, ": '\"\\"))
-		return false;
-	while (*name) {
-		size_t len = printable(name);
-
-		if (!len)
-			return false;
-		name += len;
-	}
-	return true;
-}
-
 void name_print_safe(FILE *out, const char *name)
 {
-	if (name_is_plain(name)) {
+	const char *at = name;
+	size_t len = 0;
+
+	while (*at && (len = printable(at)))
+		at += len;
+	if (len && !*at && !strpbrk(name, ": '\"\\")) {
 		fputs(name, out);
 		return;
 	}
 	putc('\'', out);
-	while (*name) {
-		size_t len = printable(name);
-
+	for (; *name; name += len ? len : 1) {
+		len = printable(name);
 		if (*name == '\\' || *name == '\'')
 			putc('\\', out);
 		if (len)
 			fwrite(name, 1, len, out);
 		else
 			fprintf(out, "\\%03o", (unsigned char)*name);
-		name += len ? len : 1;
 	}
 	putc('\'', out);
+}
+
+void complain_name(const char *name, const char *fmt, ...)
+{
+	va_list args;
+
+	progress_hide();
+	fputs("teehash: ", stderr);
+	if (name) {
+		name_print_safe(stderr, name);
+		fputs(": ", stderr);
+	}
+	va_start(args, fmt);
+	vfprintf(stderr, fmt, args);
+	va_end(args);
+	putc('\n', stderr);
+	progress_show();
+}
+
+void complain_error(const char *name, const struct error *err)
+{
+	static char last_hint[sizeof(err->hint)];
+
+	complain_name(name, "%s", err->what);
+	if (!err->hint[0] || !strcmp(err->hint, last_hint))
+		return;
+	complain("hint: %s", err->hint);
+	memcpy(last_hint, err->hint, sizeof(last_hint));
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The lines of sha256sum: digest lines and results of a check. */
+/* The lines of sha256sum: digest lines, results of a check, messages. */
 #ifndef TEEHASH_OUTPUT_H
 #define TEEHASH_OUTPUT_H
 
@@ -9,6 +9,8 @@
 #include <stdio.h>
 
 #include <teemark/algorithms.h>
+
+#include "error.h"
 
 struct line_style {
 	bool tag;    /* "SHA256 (name) = hex" */
@@ -20,8 +22,6 @@ struct line_style {
 
 /* hex: at least 2 * len + 1 characters. */
 void hex_encode(char *hex, const uint8_t *bytes, size_t len);
-/* Reads len bytes from 2 * len digits. Returns false if one is no digit. */
-bool hex_decode(uint8_t *bytes, size_t len, const char *hex);
 
 /* These two return 0, or the -errno of a write. */
 int line_print(FILE *out, const struct line_style *style, const char *name,
@@ -31,5 +31,17 @@ int result_print(FILE *out, const char *name, const char *verdict);
 
 /* For messages: control characters and invalid UTF-8 as \ooo, in quotes. */
 void name_print_safe(FILE *out, const char *name);
+/*
+ * "teehash: NAME: …\n" on stderr, without NAME if it is NULL. What would upset
+ * a terminal in NAME is escaped.
+ */
+void complain_name(const char *name, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+#define complain(...) complain_name(NULL, __VA_ARGS__)
+/*
+ * The same from an error; name may be NULL. Its hint follows, unless it is the
+ * one given last.
+ */
+void complain_error(const char *name, const struct error *err);
 
 #endif

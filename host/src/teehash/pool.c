@@ -191,7 +191,7 @@ int pool_run(struct pool *p, const struct work *work,
 		ret = work->done(work->ctx, oldest);
 		if (ret && !failed) {
 			failed = ret;
-			stop_by_failure(); /* for what is under way */
+			stop_for(STOP_FAILURE); /* for what is under way */
 		}
 	}
 	return failed ? failed : more;

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "outfile.h"
+#include "figures.h"
+#include "output.h"
 #include "report.h"
-#include "report_form.h"
 #include "stop.h"
+#include "utf8.h"
 
 const char *const report_kinds[] = {
 	[REPORT_TEXT] = "text",
@@ -17,8 +19,6 @@ const char *const report_kinds[] = {
 
 struct report {
 	const struct report_settings *settings;
-	struct outfile file;
-	bool written; /* or it was tried */
 	uint64_t begin_ns;
 	struct usage_meter meter;
 	struct usage before;
@@ -26,7 +26,6 @@ struct report {
 	struct timeline *timeline;
 	struct message hashed; /* with a timeline: the one file */
 	struct findings found;
-	struct metrics metrics;
 	struct json json;
 	FILE *out; /* of the text */
 	char *text;
@@ -40,129 +39,166 @@ static int64_t peak_bytes(void)
 	long long kib = -1;
 	char line[128];
 
-	if (!f)
-		return -1;
-	while (fgets(line, sizeof(line), f))
-		if (sscanf(line, "VmHWM: %lld", &kib) == 1)
-			break;
-	fclose(f);
+	while (f && kib < 0 && fgets(line, sizeof(line), f))
+		sscanf(line, "VmHWM: %lld", &kib);
+	if (f)
+		fclose(f);
 	return kib < 0 ? -1 : kib * 1024;
 }
 
-static int cannot_write(const struct report_settings *settings, int code,
-			struct error *err)
-{
-	if (stop_asked())
-		return error_set(err, -EINTR, "interrupted");
-	if (!settings->file && settings->kind == REPORT_JSON)
-		return error_set(err, code, "write error: %s", strerror(-code));
-	return error_set(err, code, "cannot write the report%s%s: %s",
-			 settings->file ? " to " : "",
-			 settings->file ? settings->file : "", strerror(-code));
-}
-
-static int open_out(struct report *r)
-{
-	const struct report_settings *settings = r->settings;
-
-	if (settings->file)
-		return outfile_open(&r->file, settings->file);
-	return outfile_use(&r->file, settings->kind == REPORT_JSON ?
-					     STDOUT_FILENO :
-					     STDERR_FILENO);
-}
-
 int report_begin(struct report **report, const struct report_settings *settings,
-		 const struct backend *backend, struct error *err)
+		 struct run_settings *run, struct error *err)
 {
 	struct report *r;
-	int ret;
 
 	*report = NULL;
 	if (settings->kind == REPORT_NONE)
 		return 0;
-	r = calloc(1, sizeof(*r));
+	*report = r = calloc(1, sizeof(*r));
 	if (!r)
 		return error_set(err, -ENOMEM, "out of memory");
 	r->settings = settings;
-	if (settings->timeline) {
+	r->meter.schedstat_fd = -1;
+	if (settings->kind == REPORT_TEXT)
+		r->out = open_memstream(&r->text, &r->len);
+	if (settings->timeline)
 		r->timeline = calloc(1, sizeof(*r->timeline));
-		if (!r->timeline) {
-			free(r);
-			return error_set(err, -ENOMEM, "out of memory");
-		}
+	if ((settings->kind == REPORT_TEXT && !r->out) ||
+	    (settings->timeline && !r->timeline)) {
+		report_free(r);
+		*report = NULL;
+		return error_set(err, -ENOMEM, "out of memory");
 	}
-	r->out = open_memstream(&r->text, &r->len);
-	ret = r->out ? open_out(r) : -ENOMEM;
-	if (ret) {
-		if (r->out)
-			fclose(r->out);
-		free(r->text);
-		free(r->timeline);
-		free(r);
-		return cannot_write(settings, ret, err);
-	}
-	if (settings->kind == REPORT_JSON)
-		json_begin(&r->json);
-	r->found.has_tee = backend->crosses;
+	json_object(&r->json, NULL);
+	json_u64(&r->json, "schema", 1);
+	json_string(&r->json, "program", "teehash");
+	json_array(&r->json, "files");
+	r->found.has_tee = run->session.backend->crosses;
 	if (r->found.has_tee) {
 		ta_counter_find(&r->found.counter);
 		r->trace = trace_begin(&r->found.switches);
 	}
+	if (r->found.counter.clock != TA_CLOCK_OFF)
+		run->session.counter = &r->found.counter;
+	run->session.timeline = r->timeline;
+	run->stream.ask_page_cache = true;
 	usage_open(&r->meter);
 	/* What the report itself takes to begin is not the work's. */
 	if (r->timeline)
 		timeline_begin(r->timeline);
 	usage_read(&r->meter, &r->before);
 	r->begin_ns = clock_now_ns();
-	*report = r;
 	return 0;
 }
 
-const struct ta_counter *report_counter(const struct report *report)
+static void text_file(FILE *out, const struct message *m, const char *verdict)
 {
-	if (!report || report->found.counter.clock == TA_CLOCK_OFF)
-		return NULL;
-	return &report->found.counter;
-}
+	const struct file_stats *s = &m->stats;
 
-struct timeline *report_timeline(const struct report *report)
-{
-	return report ? report->timeline : NULL;
-}
-
-bool report_takes_stdout(const struct report *report)
-{
-	return report && report->settings->kind == REPORT_JSON &&
-	       !report->settings->file;
-}
-
-void report_file(struct report *report, const struct message *m,
-		 const char *verdict)
-{
-	if (!report)
+	fputs("  ", out);
+	name_print_safe(out, m->name);
+	if (m->ret) {
+		fprintf(out, ": %s\n", m->err.what);
 		return;
-	if (report->timeline)
-		report->hashed = *m;
-	figures_add_file(&report->found.totals, m);
-	if (report->settings->kind == REPORT_JSON)
-		json_file(&report->json, m, verdict);
-	else
-		text_file(report->out, m, verdict);
+	}
+	fputs(": ", out);
+	print_value(out, "bytes", (double)s->bytes);
+	fprintf(out, ", %s, %" PRIu64 " calls, read ", hash_ways[s->way],
+		s->calls);
+	print_value(out, "ns", (double)s->read_ns);
+	fputs(", in calls ", out);
+	print_value(out, "ns", (double)s->call_ns);
+	fputs(", total ", out);
+	print_value(out, "ns", (double)s->total_ns);
+	if (s->cache.pages > 0)
+		fprintf(out, ", %.0f %% was cached",
+			100.0 * (double)s->cache.cached /
+				(double)s->cache.pages);
+	fprintf(out, "%s%s\n", verdict ? ", " : "", verdict ? verdict : "");
 }
 
-void report_measure(struct report *report, struct hash_session *session,
+/* A name is bytes; JSON is UTF-8: what would be lost is also given in hex. */
+static void json_name(struct json *j, const char *name)
+{
+	size_t len = strlen(name), at = 0;
+	char *hex = NULL;
+
+	json_string(j, "name", name);
+	while (at < len && utf8_length(name + at, len - at))
+		at += utf8_length(name + at, len - at);
+	if (at < len)
+		hex = malloc(2 * len + 1);
+	if (hex) {
+		hex_encode(hex, (const uint8_t *)name, len);
+		json_string(j, "name_hex", hex);
+	}
+	free(hex);
+}
+
+static void json_file(struct json *j, const struct message *m,
+		      const char *verdict)
+{
+	const struct file_stats *s = &m->stats;
+	const struct {
+		const char *key;
+		uint64_t value;
+	} rows[] = {
+		{ "bytes", s->bytes },     { "total_ns", s->total_ns },
+		{ "open_ns", s->open_ns }, { "hash_ns", s->hash_ns },
+		{ "read_ns", s->read_ns }, { "wait_ns", s->wait_ns },
+		{ "call_ns", s->call_ns }, { "calls", s->calls },
+		{ "reads", s->reads },
+	};
+	char hex[HEX_MAX];
+
+	hex_encode(hex, m->digest, m->alg->out_bytes);
+	json_object(j, NULL);
+	json_name(j, m->name);
+	json_string(j, "algorithm", m->alg->name);
+	json_string_or_null(j, "digest", m->ret ? NULL : hex);
+	if (verdict)
+		json_string(j, "verdict", verdict);
+	json_string_or_null(j, "error", m->ret ? m->err.what : NULL);
+	json_string_or_null(j, "way", hash_ways[s->way]);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		json_u64(j, rows[i].key, rows[i].value);
+	json_object(j, "pages_cached_before");
+	if (s->cache.pages < 0) {
+		json_null(j, "cached");
+		json_null(j, "pages");
+		json_string(j, "reason",
+			    s->cache.reason ? s->cache.reason : "not opened");
+	} else {
+		json_i64(j, "cached", s->cache.cached);
+		json_i64(j, "pages", s->cache.pages);
+		json_string(j, "source", "mincore");
+	}
+	json_object_end(j);
+	json_object_end(j);
+}
+
+void report_file(struct report *r, const struct message *m, const char *verdict)
+{
+	if (!r)
+		return;
+	r->hashed = *m;
+	figures_add_file(&r->found, m);
+	if (r->out)
+		text_file(r->out, m, verdict);
+	else
+		json_file(&r->json, m, verdict);
+}
+
+void report_measure(struct report *r, struct hash_session *session,
 		    const struct algorithm *alg)
 {
-	struct report *r = report;
-	struct cost *cost = &r->found.cost;
 	const struct file_stats *all = &r->found.totals.all;
 	uint64_t begin = clock_now_ns();
 	struct usage now;
 
 	usage_read(&r->meter, &now);
-	cost->usage = usage_between(&r->before, &now);
-	cost->peak_bytes = peak_bytes();
+	r->found.usage = usage_between(&r->before, &now);
+	r->found.peak_bytes = peak_bytes();
 	trace_end(r->trace, &r->found.switches);
 	r->trace = NULL;
 	measure_inside(session, alg, all->calls ? all->bytes / all->calls : 0,
@@ -170,59 +206,97 @@ void report_measure(struct report *report, struct hash_session *session,
 	timeline_add(r->timeline, TIMELINE_REPORT, begin, clock_now_ns());
 }
 
-void report_closed(struct report *report, const struct run_settings *settings)
+static void json_end(struct json *j, const struct findings *f,
+		     const struct timeline *timeline)
 {
-	if (!report->timeline)
-		return;
-	timeline_end(report->timeline);
-	if (report->found.has_tee)
-		tee_clocks_measure(&report->found.clocks, &settings->session,
-				   &settings->stream, &report->hashed);
+	const struct run_settings *settings = f->settings;
+	const struct {
+		const char *key;
+		uint64_t value;
+	} rows[] = {
+		{ "workers", f->run.workers },
+		{ "chunk", f->run.sessions.chunk },
+		{ "slots", f->run.sessions.slots },
+		{ "files_total", f->totals.files },
+		{ "files_failed", f->totals.failed },
+		{ "files_oneshot", f->totals.oneshots },
+		{ "files_stream", f->totals.streams },
+	};
+
+	json_array_end(j);
+	/* Only a report of work that came to its end is ever written. */
+	json_bool(j, "complete", true);
+	json_string(j, "backend", settings->session.backend->name);
+	json_string(j, "mode", hash_modes[settings->stream.mode]);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		json_u64(j, rows[i].key, rows[i].value);
+	figures_write(&(struct sheet){ .json = j }, f);
+	if (timeline)
+		timeline_json(j, timeline);
+	json_object_end(j);
 }
 
-int report_write(struct report *report, const struct run *run,
-		 struct error *err)
+static void text_end(FILE *out, const struct findings *f)
 {
-	struct report *r = report;
-	struct findings *f = &r->found;
-	bool json = r->settings->kind == REPORT_JSON;
-	int ret;
+	fprintf(out,
+		"\n%" PRIu64 " files, %" PRIu64 " failed, %" PRIu64
+		" in one call, %" PRIu64
+		" streamed; backend %s, mode %s, %u worker%s\n",
+		f->totals.files, f->totals.failed, f->totals.oneshots,
+		f->totals.streams, f->settings->session.backend->name,
+		hash_modes[f->settings->stream.mode], f->run.workers,
+		f->run.workers == 1 ? "" : "s");
+	figures_write(&(struct sheet){ .text = out }, f);
+}
 
+int report_write(struct report *r, const struct run *run, struct error *err)
+{
+	struct findings *f = &r->found;
+	bool failed;
+
+	if (r->timeline) {
+		timeline_end(r->timeline);
+		if (f->has_tee)
+			tee_clocks_measure(&f->clocks, &run->settings.session,
+					   &run->settings.stream, &r->hashed);
+	}
 	f->settings = &run->settings;
 	f->run = run->stats;
-	f->cost.total_ns = f->run.end_ns - r->begin_ns;
+	f->total_ns = f->run.end_ns - r->begin_ns;
 	f->startup_ns = f->run.begin_ns - r->begin_ns;
 	clock_measure(&f->clock);
-	figures_fill(&r->metrics, f);
-	if (json) {
-		json_end(&r->json, f, &r->metrics, r->timeline);
-		fputs(r->json.failed ? "" : r->json.text, r->out);
-		putc('\n', r->out);
+	if (r->out) {
+		text_end(r->out, f);
+		failed = fflush(r->out);
 	} else {
-		text_end(r->out, f, &r->metrics);
+		json_end(&r->json, f, r->timeline);
+		failed = r->json.failed;
 	}
-	r->written = true;
-	if (fflush(r->out) || r->json.failed) {
-		outfile_drop(&r->file);
-		ret = -ENOMEM;
-	} else {
-		ret = outfile_write(&r->file, r->text, r->len);
-	}
-	return ret ? cannot_write(r->settings, ret, err) : 0;
+	if (failed)
+		return error_set(err, -ENOMEM, "out of memory");
+	errno = 0;
+	if (r->out)
+		failed = fputs(r->text, stderr) < 0;
+	else
+		failed = puts(r->json.text) < 0 || fflush(stdout);
+	if (!failed)
+		return 0;
+	if (stop_asked())
+		return error_set(err, -EINTR, "interrupted");
+	return error_set(err, -errno, "%s: %s",
+			 r->out ? "cannot write the report" : "write error",
+			 strerror(errno));
 }
 
-void report_free(struct report *report)
+void report_free(struct report *r)
 {
-	struct report *r = report;
-
 	if (!r)
 		return;
-	if (!r->written)
-		outfile_drop(&r->file);
 	trace_end(r->trace, &r->found.switches);
 	timeline_free(r->timeline);
 	usage_close(&r->meter);
-	fclose(r->out);
+	if (r->out)
+		fclose(r->out);
 	free(r->text);
 	json_free(&r->json);
 	free(r);

@@ -6,7 +6,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "outfile.h"
 #include "progress.h"
 #include "signals.h"
 #include "stop.h"
@@ -15,6 +14,7 @@
 /* A call that takes longer may never return: loading a TA without supplicant. */
 #define PATIENCE_SECONDS 3
 
+atomic_int stop_reason;
 static volatile sig_atomic_t first; /* the signal that came first; 0: none */
 static const char *volatile last_words;
 
@@ -44,7 +44,6 @@ static void leave(void)
 	const char *words = last_words;
 
 	progress_abandon();
-	outfile_abandon();
 	trace_abandon();
 	/* A terminal that is stopped must not keep the program. */
 	if (words && poll(&room, 1, 0) == 1 &&
@@ -60,7 +59,7 @@ static void on_signal(int number)
 	if (first)
 		leave();
 	first = number;
-	stop_by_signal(number);
+	stop_for(number);
 	alarm(PATIENCE_SECONDS);
 	errno = before;
 }

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <poll.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "clock.h"
@@ -14,15 +15,10 @@
 
 _Static_assert(sizeof(off_t) >= 8, "files may be larger than 2 GiB");
 
-/* As sha256sum says it, so that scripts recognise it. */
-static int explain_open(int code, struct error *err)
-{
-	return error_set(err, code, "%s", strerror(-code));
-}
-
 int source_open(struct source *source, const char *name, struct error *err)
 {
 	off_t place;
+	int code = 0;
 
 	*source = (struct source){ .fd = -1 };
 	if (!strcmp(name, "-")) {
@@ -33,19 +29,16 @@ int source_open(struct source *source, const char *name, struct error *err)
 			source->fd =
 				open(name, O_RDONLY | O_CLOEXEC | O_NOCTTY);
 		while (source->fd < 0 && errno == EINTR && !stop_asked());
-		if (source->fd < 0)
-			return explain_open(-errno, err);
-		source->owned = true;
+		source->owned = source->fd >= 0;
 	}
-	if (fstat(source->fd, &source->before)) {
-		int code = -errno;
-
+	if (source->fd < 0 || fstat(source->fd, &source->before))
+		code = -errno;
+	else if (S_ISDIR(source->before.st_mode))
+		code = -EISDIR;
+	if (code) {
 		source_close(source);
-		return explain_open(code, err);
-	}
-	if (S_ISDIR(source->before.st_mode)) {
-		source_close(source);
-		return explain_open(-EISDIR, err);
+		/* As sha256sum says it, so that scripts recognise it. */
+		return error_set(err, code, "%s", strerror(-code));
 	}
 	source->regular = S_ISREG(source->before.st_mode);
 	place = source->regular ? lseek(source->fd, 0, SEEK_CUR) : 0;
@@ -162,11 +155,6 @@ int source_error(const struct source *source, int code, struct error *err)
 			 source->bytes, strerror(-code));
 }
 
-static bool same_time(const struct timespec *a, const struct timespec *b)
-{
-	return a->tv_sec == b->tv_sec && a->tv_nsec == b->tv_nsec;
-}
-
 int source_unchanged(const struct source *source, struct error *err)
 {
 	struct stat now;
@@ -177,7 +165,8 @@ int source_unchanged(const struct source *source, struct error *err)
 		return error_set(err, -errno, "cannot ask for its size: %s",
 				 strerror(errno));
 	if (now.st_size == source->before.st_size &&
-	    same_time(&now.st_mtim, &source->before.st_mtim))
+	    now.st_mtim.tv_sec == source->before.st_mtim.tv_sec &&
+	    now.st_mtim.tv_nsec == source->before.st_mtim.tv_nsec)
 		return 0;
 	error_set(err, -ESTALE,
 		  "changed while being read (size %" PRId64 " before, %" PRId64
@@ -187,7 +176,7 @@ int source_unchanged(const struct source *source, struct error *err)
 	return -ESTALE;
 }
 
-void source_drop_cache(struct source *source)
+void source_drop_cache(const struct source *source)
 {
 	if (!source->regular)
 		return;
@@ -202,4 +191,54 @@ void source_will_need(const struct source *source, size_t len)
 		posix_fadvise(source->fd,
 			      (off_t)(source->start + source->bytes),
 			      (off_t)len, POSIX_FADV_WILLNEED);
+}
+
+/* mincore() takes a vector of a byte a page; this much at a time. */
+enum { WINDOW_PAGES = 16384 };
+
+/* Counts the cached pages of a window. Returns -1 if the kernel won't tell. */
+static int64_t cached_pages(int fd, uint64_t at, uint64_t len, uint64_t pages,
+			    unsigned char *seen)
+{
+	void *map = mmap(NULL, len, PROT_READ, MAP_SHARED, fd, (off_t)at);
+	int64_t cached = 0;
+
+	if (map == MAP_FAILED)
+		return -1;
+	if (mincore(map, len, seen))
+		cached = -1;
+	for (uint64_t i = 0; cached >= 0 && i < pages; i++)
+		cached += seen[i] & 1;
+	munmap(map, len);
+	return cached;
+}
+
+void source_ask_cache(const struct source *source, struct page_cache *cache)
+{
+	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+	uint64_t size = (uint64_t)source->before.st_size;
+	uid_t user = geteuid();
+	unsigned char seen[WINDOW_PAGES];
+
+	*cache = (struct page_cache){ .pages = -1 };
+	if (!source->regular)
+		cache->reason = "not a regular file";
+	else if (user && user != source->before.st_uid)
+		/* For privacy, the kernel calls all of another's cached. */
+		cache->reason = "the file belongs to another user";
+	for (uint64_t at = 0; !cache->reason && at < size;) {
+		uint64_t len = WINDOW_PAGES * page;
+		int64_t cached;
+
+		if (len > size - at)
+			len = size - at;
+		cached = cached_pages(source->fd, at, len,
+				      (len + page - 1) / page, seen);
+		if (cached < 0)
+			cache->reason = "the file system has no mincore()";
+		cache->cached += cached;
+		at += len;
+	}
+	if (!cache->reason)
+		cache->pages = (int64_t)((size + page - 1) / page);
 }

@@ -11,6 +11,13 @@
 
 #include "error.h"
 
+/* How much of a file is in the kernel's page cache. */
+struct page_cache {
+	int64_t pages;      /* of the file; -1: not asked or not known */
+	int64_t cached;     /* of these in the cache */
+	const char *reason; /* why it is not known */
+};
+
 struct source {
 	int fd;
 	bool regular;
@@ -55,7 +62,8 @@ int source_error(const struct source *source, int code, struct error *err);
 /* -ESTALE when the file is not what it was when it was opened. */
 int source_unchanged(const struct source *source, struct error *err);
 
-void source_drop_cache(struct source *source);
+void source_drop_cache(const struct source *source);
+void source_ask_cache(const struct source *source, struct page_cache *cache);
 /* Starts reading len bytes from the current place into the page cache. */
 void source_will_need(const struct source *source, size_t len);
 

@@ -6,14 +6,30 @@
 #ifndef TEEHASH_STOP_H
 #define TEEHASH_STOP_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 
-/* Sets the flag. Async-signal-safe; only the first call counts. */
-void stop_by_signal(int number);
-void stop_by_failure(void);
+#define STOP_FAILURE (-1)
 
-bool stop_asked(void);
-/* The number of the signal that set the flag, or 0. */
-int stop_signal(void);
+/* 0, the number of the signal that came first, or STOP_FAILURE. */
+extern atomic_int stop_reason;
+
+/* Sets the flag. Async-signal-safe; only the first call counts. */
+static inline void stop_for(int reason)
+{
+	int none = 0;
+
+	atomic_compare_exchange_strong(&stop_reason, &none, reason);
+}
+
+static inline bool stop_asked(void)
+{
+	return atomic_load(&stop_reason);
+}
+
+static inline bool stop_by_signal(void)
+{
+	return atomic_load(&stop_reason) > 0;
+}
 
 #endif

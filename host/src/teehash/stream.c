@@ -337,7 +337,7 @@ void stream_hash(struct hash_session *session,
 	if (settings->cold)
 		source_drop_cache(&st.source);
 	if (settings->ask_page_cache)
-		page_cache_ask(st.source.fd, &st.source.before, &stats->cache);
+		source_ask_cache(&st.source, &stats->cache);
 	stats->open_ns = clock_now_ns() - begin;
 	m->ret = hash_opened(&st);
 	source_close(&st.source);

@@ -3,7 +3,6 @@
 #ifndef TEEHASH_STREAM_H
 #define TEEHASH_STREAM_H
 
-#include "page_cache.h"
 #include "session.h"
 
 enum hash_mode {

@@ -199,7 +199,7 @@ def test_standard_input(teehash: Program, sha256sum: Program, tmp_path: Path) ->
         ["--quiet"], ["--status"], ["--warn"], ["--strict"], ["--ignore-missing"],
         ["-a", "md5"], ["--backend=none"], ["-j0"], ["-jx"], ["-j", "65"], ["--chunk=0"],
         ["--chunk=-1"], ["--chunk=1X"], ["--chunk=99999999999999999999"], ["--mode=fast"],
-        ["--report=xml"], ["--reader=2"], ["--progress=maybe"], ["--report-file=x"],
+        ["--report=xml"], ["--reader=2"], ["--progress=maybe"],
     ],
 )  # fmt: skip
 def test_mistakes_on_the_command_line(bare: Program, arguments: list[str]) -> None:

@@ -199,9 +199,6 @@ def test_the_digest_lines_with_a_report(teehash: Program, tmp_path: Path) -> Non
     text = teehash("--report", "a", cwd=tmp_path)
     assert text.out == line
     assert b"Where the time went" in text.err
-    filed = teehash("--report=json", "--report-file=r", "a", cwd=tmp_path)
-    assert (filed.out, filed.err) == (line, b"")
-    check((tmp_path / "r").read_bytes())
     assert not teehash("--report=json", "a", cwd=tmp_path).out.startswith(line)
 
 

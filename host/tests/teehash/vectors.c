@@ -48,6 +48,16 @@ static void digest(struct run *run, const struct algorithm *alg, size_t len,
 		fail(run, alg->name, "failed:");
 }
 
+/* Reads len bytes. Returns false if these are no 2 * len digits. */
+static bool hex_decode(uint8_t *bytes, size_t len, const char *hex)
+{
+	if (strspn(hex, "0123456789abcdefABCDEF") < 2 * len)
+		return false;
+	for (size_t i = 0; i < len; i++)
+		sscanf(hex + 2 * i, "%2hhx", &bytes[i]);
+	return true;
+}
+
 /* In one call, and again as a stream in two pieces. */
 static void example(struct run *run, const struct algorithm *alg,
 		    const char *repeat, const char *message, const char *hex)
