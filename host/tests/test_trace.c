@@ -119,6 +119,7 @@ int __wrap_mkdir(const char *path, mode_t mode)
 		"set_event_pid",
 		"options/event-fork",
 		"events/optee/optee_invoke_fn_end/enable",
+		"events/optee/enable",
 	};
 	char folder[300];
 

@@ -108,7 +108,7 @@ const char *tee_origin_name(uint32_t origin)
 /* One line, always: a newline in a name must not break the output. */
 static void put_line(char *line, size_t room, const char *text)
 {
-	snprintf(line, room, "%s", text);
+	snprintf(line, room, "%.*s", (int)room - 1, text);
 	for (; *line; line++)
 		if ((unsigned char)*line < 0x20 || *line == 0x7f)
 			*line = '?';

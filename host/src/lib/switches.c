@@ -83,12 +83,11 @@ static int refused(int code, struct error *err)
 				  "this process may record no context switches "
 				  "(a container or a security module forbids "
 				  "it)");
-	error_skip(err, code, "no-perf",
-		   "kernel.perf_event_paranoid is %d: only root may record "
-		   "context switches",
-		   paranoid);
-	error_hint(err, "as root: sysctl kernel.perf_event_paranoid=2");
-	return code;
+	return error_skip(err, code, "no-perf",
+			  "kernel.perf_event_paranoid is %d: only root may "
+			  "record context switches\n"
+			  "as root: sysctl kernel.perf_event_paranoid=2",
+			  paranoid);
 }
 
 static int open_event(struct ring *ring, int cpu)
@@ -126,12 +125,11 @@ static int map_ring(struct ring *ring, size_t page_bytes, struct error *err)
 				  "no memory for the record of context "
 				  "switches: %s",
 				  strerror(errno));
-	error_skip(err, -EPERM, "no-perf",
-		   "other perf events of this user have taken the memory that "
-		   "kernel.perf_event_mlock_kb allows");
-	error_hint(err, "end this user's other perf programs, or give more as "
-			"root: sysctl kernel.perf_event_mlock_kb=2048");
-	return -EPERM;
+	return error_skip(err, -EPERM, "no-perf",
+			  "other perf events of this user have taken the "
+			  "memory that kernel.perf_event_mlock_kb allows\n"
+			  "end this user's other perf programs, or give more "
+			  "as root: sysctl kernel.perf_event_mlock_kb=2048");
 }
 
 static void close_rings(struct switches *s)
@@ -192,24 +190,13 @@ static void copy(uint8_t *to, const uint8_t *data, size_t size, uint64_t from,
 	memcpy(to + first, data, len - first);
 }
 
-static void add(struct switch_list *list, const struct trailer *t,
-		enum switch_kind kind)
-{
-	list->list[list->count] =
-		(struct switch_event){ .ns = t->ns,
-				       .tid = t->tid,
-				       .cpu = t->cpu,
-				       .kind = kind,
-				       .place = (uint32_t)list->count };
-	list->count++;
-}
-
 int switches_parse(const uint8_t *data, size_t size, uint64_t head,
 		   struct switch_list *list, uint64_t *full)
 {
 	uint8_t record[RECORD_MAX];
 	struct perf_event_header header;
 	struct trailer t = { 0 };
+	enum switch_kind kind;
 	uint64_t at = 0;
 
 	*full = UINT64_MAX;
@@ -224,17 +211,21 @@ int switches_parse(const uint8_t *data, size_t size, uint64_t head,
 			return -EPROTO;
 		copy(record, data, size, at, header.size);
 		memcpy(&t, record + header.size - sizeof(t), sizeof(t));
-		if (header.type == PERF_RECORD_EXIT)
-			add(list, &t, SWITCH_EXIT);
-		else if (header.type != PERF_RECORD_SWITCH)
-			; /* FORK, LOST, THROTTLE */
-		else if (!(header.misc & PERF_RECORD_MISC_SWITCH_OUT))
-			add(list, &t, SWITCH_IN);
-		else if (header.misc & SWITCH_OUT_PREEMPT)
-			add(list, &t, SWITCH_PREEMPT);
-		else
-			add(list, &t, SWITCH_WAIT);
 		at += header.size;
+		if (header.type == PERF_RECORD_EXIT)
+			kind = SWITCH_EXIT;
+		else if (header.type != PERF_RECORD_SWITCH)
+			continue; /* FORK, LOST, THROTTLE */
+		else if (!(header.misc & PERF_RECORD_MISC_SWITCH_OUT))
+			kind = SWITCH_IN;
+		else
+			kind = header.misc & SWITCH_OUT_PREEMPT ?
+				       SWITCH_PREEMPT :
+				       SWITCH_WAIT;
+		list->list[list->count] =
+			(struct switch_event){ t.ns, t.tid, t.cpu, kind,
+					       (uint32_t)list->count };
+		list->count++;
 	}
 	if (size - head < ROOM_MIN)
 		*full = t.ns;

@@ -6,7 +6,6 @@
 #include <inttypes.h>
 #include <sched.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,61 +40,58 @@ static const char *const roots[] = {
 	NULL,
 };
 
-static void set_reason(struct trace_counts *counts, const char *fmt, ...)
-	__attribute__((format(printf, 2, 3)));
-
-static void set_reason(struct trace_counts *counts, const char *fmt, ...)
+/* A file of the instance. flags: those of open(). Returns -1 with errno. */
+static int open_file(const struct trace *trace, const char *name, int flags)
 {
-	va_list args;
+	char path[192];
 
-	va_start(args, fmt);
-	vsnprintf(counts->reason, sizeof(counts->reason), fmt, args);
-	va_end(args);
+	snprintf(path, sizeof(path), "%s/%s", trace->dir, name);
+	return open(path, flags | O_CLOEXEC);
 }
 
+/* 0, or -1 with errno. */
 static int write_to(const struct trace *trace, const char *name,
 		    const char *text)
 {
-	char path[192];
-	ssize_t n;
-	int fd;
+	int fd = open_file(trace, name, O_WRONLY);
+	ssize_t n = fd < 0 ? -1 : write(fd, text, strlen(text));
 
-	snprintf(path, sizeof(path), "%s/%s", trace->dir, name);
-	fd = open(path, O_WRONLY | O_CLOEXEC);
-	if (fd < 0)
-		return -errno;
-	n = write(fd, text, strlen(text));
-	if (n < 0) {
-		int code = -errno;
-
+	if (fd >= 0)
 		close(fd);
-		return code;
-	}
-	close(fd);
-	return 0;
+	return n < 0 ? -1 : 0;
 }
 
-static const char *find_root(struct trace_counts *counts)
+static int enable(const struct trace *trace, const char *event)
+{
+	char name[64];
+
+	snprintf(name, sizeof(name), "events/optee/optee_invoke_fn_%s/enable",
+		 event);
+	return write_to(trace, name, "1");
+}
+
+/* NULL with the reason. */
+static const char *find_root(struct error *err)
 {
 	char path[128];
 
 	for (const char *const *root = roots; *root; root++) {
 		snprintf(path, sizeof(path), "%s/instances", *root);
-		if (!access(path, W_OK)) {
-			snprintf(path, sizeof(path),
-				 "%s/events/optee/optee_invoke_fn_end", *root);
-			if (!access(path, F_OK))
-				return *root;
-			set_reason(counts, "this kernel has no tracepoint "
-					   "optee:optee_invoke_fn_end");
-			return NULL;
-		}
+		if (access(path, W_OK))
+			continue;
+		snprintf(path, sizeof(path),
+			 "%s/events/optee/optee_invoke_fn_end", *root);
+		if (!access(path, F_OK))
+			return *root;
+		error_set(err, -EOPNOTSUPP,
+			  "this kernel has no tracepoint "
+			  "optee:optee_invoke_fn_end");
+		return NULL;
 	}
-	if (geteuid())
-		set_reason(counts, "tracefs is for root only");
-	else
-		set_reason(counts, "tracefs is not mounted: mount -t tracefs "
-				   "tracefs /sys/kernel/tracing");
+	error_set(err, -EOPNOTSUPP, "%s",
+		  geteuid() ? "tracefs is for root only" :
+			      "tracefs is not mounted: mount -t tracefs "
+			      "tracefs /sys/kernel/tracing");
 	return NULL;
 }
 
@@ -131,10 +127,59 @@ static void remove_stale(const char *root)
 	closedir(dir);
 }
 
-static void remove_own(const struct trace *trace)
+static FILE *open_events(const struct trace *trace)
 {
+	char path[192];
+
+	snprintf(path, sizeof(path), "%s/trace", trace->dir);
+	return fopen(path, "re");
+}
+
+/* NULL with the reason. */
+static struct trace *make_instance(struct error *err)
+{
+	const char *root = find_root(err);
+	struct trace *trace;
+	char pid[16];
+
+	if (!root)
+		return NULL;
+	trace = calloc(1, sizeof(*trace));
+	if (!trace) {
+		error_set(err, -ENOMEM, "out of memory");
+		return NULL;
+	}
+	remove_stale(root);
+	snprintf(pid, sizeof(pid), "%d", (int)getpid());
+	snprintf(trace->dir, sizeof(trace->dir), "%s/instances/" NAME "%s",
+		 root, pid);
+	memcpy(own_dir, trace->dir, sizeof(own_dir));
+	own_dir_there = 1;
+	if (mkdir(trace->dir, 0700)) {
+		error_errno(err, "no trace instance");
+		own_dir_there = 0;
+		free(trace);
+		return NULL;
+	}
+	/* event-fork: threads begun later are counted too. */
+	if (!write_to(trace, "buffer_size_kb", BUFFER_KB) &&
+	    !write_to(trace, "set_event_pid", pid) &&
+	    !write_to(trace, "options/event-fork", "1") &&
+	    !enable(trace, "end"))
+		return trace;
+	error_set(err, -EIO, "the trace instance could not be set up");
+	trace_legs_close(trace);
+	return NULL;
+}
+
+void trace_legs_close(struct trace *trace)
+{
+	if (!trace)
+		return;
+	write_to(trace, "events/optee/enable", "0");
 	rmdir(trace->dir);
 	own_dir_there = 0;
+	free(trace);
 }
 
 void trace_abandon(void)
@@ -150,113 +195,53 @@ void trace_abandon(void)
 	rmdir(own_dir);
 }
 
-static FILE *open_events(const struct trace *trace)
-{
-	char path[192];
+struct event {
+	bool begin; /* a way into the secure world; else back */
+	uint64_t ns;
+	uint32_t ret; /* a0, of the way back */
+};
 
-	snprintf(path, sizeof(path), "%s/trace", trace->dir);
-	return fopen(path, "re");
+/*
+ * "  NAME-PID [CPU] FLAGS SECONDS.MICROS: EVENT: param=… ret (a0, …": a name
+ * may hold anything, so that the line is read from its end. Returns false if it
+ * is no such event.
+ */
+static bool parse_event(char *line, struct event *e)
+{
+	static const char mark[] = ": optee_invoke_fn_";
+	char *at = NULL, *stamp, *point, *bracket;
+
+	for (char *found = line; (found = strstr(found, mark)); found++)
+		at = found;
+	if (!at)
+		return false;
+	*at = '\0';
+	at += sizeof(mark) - 1;
+	e->begin = !strncmp(at, "begin: ", 7);
+	bracket = strstr(at, " ret (");
+	if (!e->begin && (strncmp(at, "end: ", 5) || !bracket))
+		return false;
+	e->ret = e->begin ? 0 : (uint32_t)strtoul(bracket + 6, NULL, 16);
+	stamp = strrchr(line, ' ');
+	if (!stamp || !isdigit((unsigned char)stamp[1]))
+		return false;
+	e->ns = strtoull(stamp + 1, &point, 10) * 1000000000u;
+	if (*point != '.' || strspn(point + 1, "0123456789") != 6 ||
+	    point[7] != '\0')
+		return false;
+	e->ns += strtoull(point + 1, NULL, 10) * TRACE_STEP_NS;
+	return true;
 }
 
-static struct trace *give_up(struct trace *trace, struct trace_counts *counts)
+/* Returns false at the end of the trace. */
+static bool next_event(FILE *f, struct event *e)
 {
-	set_reason(counts, "the trace instance could not be set up");
-	remove_own(trace);
-	free(trace);
-	return NULL;
-}
-
-static struct trace *make_instance(struct trace_counts *counts)
-{
-	const char *root = find_root(counts);
-	struct trace *trace;
-	char pid[16];
-
-	if (!root)
-		return NULL;
-	trace = calloc(1, sizeof(*trace));
-	if (!trace)
-		return NULL;
-	remove_stale(root);
-	snprintf(trace->dir, sizeof(trace->dir), "%s/instances/" NAME "%d",
-		 root, (int)getpid());
-	memcpy(own_dir, trace->dir, sizeof(own_dir));
-	own_dir_there = 1;
-	if (mkdir(trace->dir, 0700)) {
-		set_reason(counts, "no trace instance: %s", strerror(errno));
-		own_dir_there = 0;
-		free(trace);
-		return NULL;
-	}
-	snprintf(pid, sizeof(pid), "%d", (int)getpid());
-	/* event-fork: threads begun later are counted too. */
-	if (write_to(trace, "buffer_size_kb", BUFFER_KB) ||
-	    write_to(trace, "set_event_pid", pid) ||
-	    write_to(trace, "options/event-fork", "1"))
-		return give_up(trace, counts);
-	return trace;
-}
-
-struct trace *trace_begin(struct trace_counts *counts)
-{
-	struct trace *trace = make_instance(counts);
-
-	if (trace &&
-	    write_to(trace, "events/optee/optee_invoke_fn_end/enable", "1"))
-		return give_up(trace, counts);
-	return trace;
-}
-
-static void count_return(struct trace_counts *counts, unsigned long a0)
-{
-	counts->returns++;
-	if ((a0 & 0xffff0000u) != RETURN_RPC || (a0 & 0xffffu) == 0xffffu) {
-		counts->complete++;
-		return;
-	}
-	switch (a0 & 0xffffu) {
-	case RPC_ALLOC:
-		counts->alloc++;
-		break;
-	case RPC_FREE:
-		counts->free++;
-		break;
-	case RPC_INTERRUPT:
-		counts->interrupts++;
-		break;
-	case RPC_COMMAND:
-		counts->command++;
-		break;
-	default:
-		counts->other++;
-		break;
-	}
-}
-
-static void read_events(const struct trace *trace, struct trace_counts *counts)
-{
-	FILE *f = open_events(trace);
 	char line[512];
 
-	if (!f) {
-		set_reason(counts, "cannot read the trace: %s",
-			   strerror(errno));
-		return;
-	}
-	while (fgets(line, sizeof(line), f)) {
-		const char *at = strstr(line, "optee_invoke_fn_end:");
-
-		/* "param=… ret (a0, a1, a2, a3)" */
-		at = at ? strstr(at, " ret (") : NULL;
-		at = at ? strchr(at, '(') : NULL;
-		if (at)
-			count_return(counts, strtoul(at + 1, NULL, 16));
-	}
-	/* A call that ended is there at least, or the format is another. */
-	counts->known = !ferror(f) && counts->complete;
-	if (!counts->known)
-		set_reason(counts, "the trace could not be understood");
-	fclose(f);
+	while (fgets(line, sizeof(line), f))
+		if (parse_event(line, e))
+			return true;
+	return false;
 }
 
 /* "overrun: N" of every CPU's buffer. */
@@ -284,15 +269,57 @@ static uint64_t count_lost(const struct trace *trace)
 	return lost;
 }
 
+struct trace *trace_begin(struct trace_counts *counts)
+{
+	struct error err = { 0 };
+	struct trace *trace = make_instance(&err);
+
+	snprintf(counts->reason, sizeof(counts->reason), "%.159s", err.what);
+	return trace;
+}
+
+static void count_return(struct trace_counts *counts, uint32_t a0)
+{
+	uint64_t *const by_request[] = {
+		[RPC_ALLOC] = &counts->alloc,
+		[RPC_FREE] = &counts->free,
+		[RPC_INTERRUPT] = &counts->interrupts,
+		[RPC_COMMAND] = &counts->command,
+	};
+	uint32_t request = a0 & 0xffffu;
+	uint64_t *count = &counts->other;
+
+	counts->returns++;
+	if ((a0 & 0xffff0000u) != RETURN_RPC || request == 0xffffu)
+		count = &counts->complete;
+	else if (request <= RPC_COMMAND && by_request[request])
+		count = by_request[request];
+	++*count;
+}
+
 void trace_end(struct trace *trace, struct trace_counts *counts)
 {
+	const char *why = "cannot read the trace";
+	struct event e;
+	FILE *f;
+
 	if (!trace)
 		return;
-	write_to(trace, "events/optee/optee_invoke_fn_end/enable", "0");
-	read_events(trace, counts);
+	write_to(trace, "events/optee/enable", "0");
+	f = open_events(trace);
+	while (f && next_event(f, &e))
+		if (!e.begin)
+			count_return(counts, e.ret);
+	if (f) {
+		/* A call that ended is there, or the format is another. */
+		counts->known = !ferror(f) && counts->complete;
+		why = "the trace could not be understood";
+		fclose(f);
+	}
+	if (!counts->known)
+		snprintf(counts->reason, sizeof(counts->reason), "%s", why);
 	counts->lost = count_lost(trace);
-	remove_own(trace);
-	free(trace);
+	trace_legs_close(trace);
 }
 
 /* Seen by this process alone, and gone with it. */
@@ -311,120 +338,64 @@ static void mount_for_us(void)
 
 int trace_legs_open(struct trace **trace, struct error *err)
 {
-	struct trace_counts why = { .reason = "out of memory" };
-
-	*trace = NULL;
 	mount_for_us();
-	*trace = make_instance(&why);
+	*trace = make_instance(err);
 	if (!*trace)
-		return error_set(err, -EOPNOTSUPP, "%s", why.reason);
-	/* Off between calls, on with both events. An older kernel keeps its clock. */
+		return -EOPNOTSUPP;
+	/* Off between calls. An older kernel keeps its clock. */
 	write_to(*trace, "trace_clock", "mono_raw");
-	if (write_to(*trace, "tracing_on", "0") ||
-	    write_to(*trace, "events/optee/optee_invoke_fn_begin/enable",
-		     "1") ||
-	    write_to(*trace, "events/optee/optee_invoke_fn_end/enable", "1")) {
-		trace_legs_close(*trace);
-		*trace = NULL;
-		return error_set(err, -EOPNOTSUPP,
-				 "the kernel's tracepoints of OP-TEE could not "
-				 "be switched on");
-	}
-	return 0;
+	if (!write_to(*trace, "tracing_on", "0") && !enable(*trace, "begin"))
+		return 0;
+	trace_legs_close(*trace);
+	*trace = NULL;
+	return error_set(err, -EOPNOTSUPP,
+			 "the kernel's tracepoints of OP-TEE could not be "
+			 "switched on");
 }
 
 int trace_legs_start(struct trace *trace, struct error *err)
 {
-	char path[128];
-	int fd;
-
 	/* Truncating empties the buffers. */
-	snprintf(path, sizeof(path), "%s/trace", trace->dir);
-	fd = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC);
+	int fd = open_file(trace, "trace", O_WRONLY | O_TRUNC);
+
 	if (fd >= 0)
 		close(fd);
 	if (fd < 0 || write_to(trace, "tracing_on", "1"))
-		return error_set(err, -EIO, "the trace could not be begun: %s",
-				 strerror(errno));
+		return error_errno(err, "the trace could not be begun");
 	return 0;
-}
-
-/*
- * "  NAME-PID [CPU] FLAGS SECONDS.MICROS: EVENT: param=… ret (a0, …": a name
- * may hold anything, so that the line is read from its end. *begin tells which
- * event; false: neither.
- */
-static bool parse_event(char *line, bool *begin, uint64_t *ns, uint32_t *ret)
-{
-	static const char begins[] = ": optee_invoke_fn_begin: param=";
-	static const char ends[] = ": optee_invoke_fn_end: param=";
-	char *at = NULL, *found, *stamp, *point;
-
-	for (found = line; (found = strstr(found, begins)); found++)
-		at = found;
-	*begin = at != NULL;
-	if (!at)
-		for (found = line; (found = strstr(found, ends)); found++)
-			at = found;
-	if (!at)
-		return false;
-	*ret = 0;
-	if (!*begin) {
-		char *bracket = strstr(at, " ret (");
-
-		if (!bracket)
-			return false;
-		*ret = (uint32_t)strtoul(bracket + 6, NULL, 16);
-	}
-	*at = '\0';
-	stamp = strrchr(line, ' ');
-	if (!stamp || !isdigit((unsigned char)stamp[1]))
-		return false;
-	*ns = strtoull(stamp + 1, &point, 10) * 1000000000u;
-	if (*point != '.' || strspn(point + 1, "0123456789") != 6 ||
-	    point[7] != '\0')
-		return false;
-	*ns += strtoull(point + 1, NULL, 10) * TRACE_STEP_NS;
-	return true;
 }
 
 static int read_legs(FILE *f, struct trace_legs *legs, struct error *err)
 {
 	struct trace_leg leg = { 0 };
-	bool open = false, begin;
-	char line[512];
-	uint64_t ns;
-	uint32_t ret;
+	const char *wrong = NULL;
+	bool open = false;
+	struct event e;
 
 	legs->count = 0;
-	while (fgets(line, sizeof(line), f)) {
-		if (!parse_event(line, &begin, &ns, &ret))
-			continue;
-		if (begin == open)
-			return error_set(err, -EPROTO,
-					 "the trace does not go in and out of "
-					 "the secure world by turns");
-		if (begin) {
-			leg.begin_ns = ns;
-		} else if (ns < leg.begin_ns) {
-			return error_set(err, -EPROTO,
-					 "the trace's clock runs backwards");
-		} else if (legs->count == TRACE_LEGS_MAX) {
+	while (!wrong && next_event(f, &e)) {
+		if (e.begin == open)
+			wrong = "the trace does not go in and out of the secure "
+				"world by turns";
+		else if (e.begin)
+			leg.begin_ns = e.ns;
+		else if (e.ns < leg.begin_ns)
+			wrong = "the trace's clock runs backwards";
+		else if (legs->count == TRACE_LEGS_MAX)
 			return error_set(err, -E2BIG,
 					 "more than %d ways into the secure "
 					 "world in one call",
 					 TRACE_LEGS_MAX);
-		} else {
-			leg.end_ns = ns;
-			leg.ret = ret;
-			legs->list[legs->count++] = leg;
-		}
-		open = begin;
+		else
+			legs->list[legs->count++] =
+				(struct trace_leg){ leg.begin_ns, e.ns, e.ret };
+		open = e.begin;
 	}
-	if (ferror(f) || open)
-		return error_set(err, -EPROTO,
-				 "the trace could not be understood");
-	return 0;
+	if (!wrong && (ferror(f) || open))
+		wrong = "the trace could not be understood";
+	else if (!wrong && !legs->count)
+		wrong = "no way into the secure world was traced";
+	return wrong ? error_set(err, -EPROTO, "%s", wrong) : 0;
 }
 
 int trace_legs_stop(struct trace *trace, struct trace_legs *legs,
@@ -437,26 +408,15 @@ int trace_legs_stop(struct trace *trace, struct trace_legs *legs,
 	write_to(trace, "tracing_on", "0");
 	f = open_events(trace);
 	if (!f)
-		return error_set(err, -errno, "cannot read the trace: %s",
-				 strerror(errno));
+		return error_errno(err, "cannot read the trace");
 	ret = read_legs(f, legs, err);
 	fclose(f);
-	lost = ret ? 0 : count_lost(trace);
+	/* Where some are lost, the rest may make no sense. */
+	lost = count_lost(trace);
 	if (lost)
 		return error_set(err, -ENOBUFS,
-				 "%llu events found no room in the trace buffer",
-				 (unsigned long long)lost);
-	if (!ret && !legs->count)
-		return error_set(err, -EPROTO,
-				 "no way into the secure world was traced");
+				 "%" PRIu64
+				 " events found no room in the trace buffer",
+				 lost);
 	return ret;
-}
-
-void trace_legs_close(struct trace *trace)
-{
-	if (!trace)
-		return;
-	write_to(trace, "events/optee/enable", "0");
-	remove_own(trace);
-	free(trace);
 }
