@@ -237,7 +237,9 @@ def test_a_reader_that_goes_away_ends_all_workers(
         big.truncate(1 << 40)  # hours
     with (directory / "first").open("wb") as first:
         first.truncate(40 << 20)  # when its line is printed, others are under way
-    (directory / "list").write_bytes(b"".join(b"0" * 64 + b"  %s\n" % n for n in (b"first", b"big")))
+    (directory / "list").write_bytes(
+        b"".join(b"0" * 64 + b"  %s\n" % n for n in (b"first", b"big"))
+    )
     names = ["list"] if "-c" in options else ["first", "big", "big", "big"]
     reading, writing = os.pipe()
     os.close(reading)

@@ -90,9 +90,7 @@ def bars(text: bytes) -> int:
 
 @pytest.mark.parametrize("options", [["--reader=thread"], ["--reader=inline"], ["-j2"]])
 @pytest.mark.parametrize("width", [100, 65])
-def test_what_it_tells(
-    teehash: Program, directory: Path, options: list[str], width: int
-) -> None:
+def test_what_it_tells(teehash: Program, directory: Path, options: list[str], width: int) -> None:
     with screen(teehash, directory, width, *options, "good", "big") as shown:
         begin = time.monotonic()
         shown.read_until(lambda text: bars(text) >= 4)
@@ -123,15 +121,11 @@ def test_what_it_tells(
             assert bar.count("=") == pytest.approx(share * len(bar), abs=1.1)
         # time left, rate and what is left agree; it was rounded to seconds
         left = (TOTAL - bytes_of(done, unit)) / bytes_of(rate, rate_unit)
-        assert int(minutes) * 60 + int(seconds) == pytest.approx(
-            left, abs=1 + 0.02 * left
-        )
+        assert int(minutes) * 60 + int(seconds) == pytest.approx(left, abs=1 + 0.02 * left)
         before = share
     # the rate is that since the beginning
     done, unit, rate, rate_unit = found[-1].group(3, 4, 7, 8)
-    assert bytes_of(done, unit) / bytes_of(rate, rate_unit) == pytest.approx(
-        took, rel=0.5, abs=0.5
-    )
+    assert bytes_of(done, unit) / bytes_of(rate, rate_unit) == pytest.approx(took, rel=0.5, abs=0.5)
 
 
 def test_a_pipe_has_no_total(teehash: Program, directory: Path) -> None:
@@ -162,9 +156,7 @@ def test_the_end_leaves_nothing(teehash: Program, directory: Path) -> None:
 
 @pytest.mark.parametrize("options", [["--reader=thread", "--mode=stream"], ["--reader=inline"],
                                      ["-j2"], ["-j2", "--reader=thread"]])  # fmt: skip
-def test_ctrl_c_leaves_nothing(
-    teehash: Program, directory: Path, options: list[str]
-) -> None:
+def test_ctrl_c_leaves_nothing(teehash: Program, directory: Path, options: list[str]) -> None:
     with screen(teehash, directory, 80, *options, "good", "big", "big") as shown:
         shown.read_until(lambda text: bars(text) >= 2)
         os.write(shown.terminal, b"\x03")
@@ -178,9 +170,7 @@ def test_ctrl_c_leaves_nothing(
 
 
 @pytest.mark.parametrize("presses", [1, 2])
-def test_ctrl_c_in_a_call_that_does_not_return(
-    tee: Program, directory: Path, presses: int
-) -> None:
+def test_ctrl_c_in_a_call_that_does_not_return(tee: Program, directory: Path, presses: int) -> None:
     """From within a signal handler."""
     with screen(tee, directory, 80, "-j2", "big", "big", FAKE_HANG="1") as shown:
         shown.read_until(lambda text: text.count(CLEAR) >= 2)
@@ -204,7 +194,11 @@ def test_none_in_a_pipe(teehash: Program, directory: Path) -> None:
             fifo.flush()
             time.sleep(1.5)
 
-    for options, shown in (([], False), (["--progress=never"], False), (["--progress=always"], True)):
+    for options, shown in (
+        ([], False),
+        (["--progress=never"], False),
+        (["--progress=always"], True),
+    ):
         with subprocess.Popen(
             [teehash.path, *teehash.arguments, *options, "fifo"], cwd=directory,
             stdout=subprocess.PIPE, stderr=subprocess.PIPE,

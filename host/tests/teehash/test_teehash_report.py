@@ -202,9 +202,7 @@ def test_the_digest_lines_with_a_report(teehash: Program, tmp_path: Path) -> Non
     assert not teehash("--report=json", "a", cwd=tmp_path).out.startswith(line)
 
 
-def test_a_file_that_failed_has_no_rate(
-    native: Program, built: Path, tmp_path: Path
-) -> None:
+def test_a_file_that_failed_has_no_rate(native: Program, built: Path, tmp_path: Path) -> None:
     """What was read of it is in its own entry; no digest, no bytes hashed."""
     (tmp_path / "bad").write_bytes(bytes(300_000))
     faulty = Program(native.path, native.arguments, {"LD_PRELOAD": str(built / "libfault.so")})
@@ -218,9 +216,7 @@ def test_a_file_that_failed_has_no_rate(
 
 
 @pytest.mark.parametrize("kind", ["text", "json"])
-def test_no_report_of_work_that_could_not_begin(
-    tee: Program, tmp_path: Path, kind: str
-) -> None:
+def test_no_report_of_work_that_could_not_begin(tee: Program, tmp_path: Path, kind: str) -> None:
     (tmp_path / "a").write_bytes(b"a")
     done = tee(f"--report={kind}", "a", cwd=tmp_path, FAKE_NO_TEE="1")
     assert (done.status, done.out) == (1, b"")
