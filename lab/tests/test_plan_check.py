@@ -46,20 +46,20 @@ def read(text: str) -> plan.Plan:
     [
         (
             ('"sha256"', '"sha257"'),
-            'mine.toml:14: oneshot/sha257/tee/0: "sha257" is not a digest or MAC',
+            'mine.toml:10: oneshot/sha257/tee/0: "sha257" is not a digest or MAC',
         ),
         (
             ('"tee", "c"', '"tee", "cc"'),
-            'mine.toml:16: oneshot/sha1/cc/0: there is no backend "cc"',
+            'mine.toml:10: oneshot/sha1/cc/0: there is no backend "cc"',
         ),
         (
             ('"oneshot"', '"onshot"'),
-            'mine.toml:11: onshot/sha1/tee/0: there is no workload "onshot"',
+            'mine.toml:10: onshot/sha1/tee/0: there is no workload "onshot"',
         ),
-        (('["tee"]\n', '["te"]\n'), 'mine.toml:5: invoke/none/te/none: there is no backend "te"'),
+        (('["tee"]\n', '["te"]\n'), 'mine.toml:3: invoke/none/te/none: there is no backend "te"'),
         (
             ('sizes = [0, "4KiB"]', 'parameters = ["all"]'),
-            'mine.toml:17: oneshot/sha1/tee/all: the number of bytes is "all"',
+            'mine.toml:10: oneshot/sha1/tee/all: the number of bytes is "all"',
         ),
         (
             ("samples = 5", "samples = 2000000"),
@@ -88,10 +88,10 @@ def test_plan_show_finds_it_without_a_board(
     file.write_text(GOOD.replace('"sha1"', '"sha9"'))
     assert cli.run(["plan", "show", str(file)]) == 1
     said = capsys.readouterr()
-    assert f'{file}:13: oneshot/sha9/tee/0: "sha9" is not a digest' in said.err
+    assert f'{file}:10: oneshot/sha9/tee/0: "sha9" is not a digest' in said.err
     assert said.out == ""
     assert cli.run(["run", "--board", "no-such-board", "--plan", str(file)]) == 1
-    assert f"{file}:13: " in capsys.readouterr().err
+    assert f"{file}:10: " in capsys.readouterr().err
 
 
 def test_an_older_teebench_on_the_board_finds_it(tmp_path: Path) -> None:
@@ -103,7 +103,7 @@ def test_an_older_teebench_on_the_board_finds_it(tmp_path: Path) -> None:
     teebench(tmp_path, script)
     with pytest.raises(errors.ConfigError) as caught:
         runner.measure(FakeBoard(tmp_path), read(GOOD), tmp_path / "run", runner.Watcher())
-    assert caught.value.message == 'mine.toml:16: oneshot/sha1/c/0: there is no backend "c"'
+    assert caught.value.message == 'mine.toml:10: oneshot/sha1/c/0: there is no backend "c"'
     assert caught.value.hint == "no hint"
     assert not (tmp_path / "run").exists()
     teebench(tmp_path, "echo 'teebench: sorry' >&2\necho \"Try 'teebench --help'.\" >&2\nexit 2\n")

@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Checked input: msgspec finds what is wrong, and this says it in the words of the file.
-
-A message is `FILE: PLACE: WHY`, with what is allowed there as its hint. What msgspec's types can't
-say stands in a `__post_init__` that raises `Wrong`, or in a class with a `read` method that does.
-"""
+"""Checked input: msgspec finds what is wrong, and this says it in the words of the file, as
+`FILE: PLACE: WHY` with what is allowed there as the hint. What types can't say stands in a
+`__post_init__` that raises `Wrong`, or in a class with a `read` method that does."""
 
 from __future__ import annotations
 
@@ -137,8 +135,7 @@ def in_words(
     if text.startswith("Invalid"):
         return place, f"{_shown(value)} isn't known", _known(kind)
     known = _known(kind) if path else None
-    wanted = _expected(text, kind)
-    return place, f"must be {wanted}, not {_shown(value)}", known or _written(wanted, kind, value)
+    return place, f"must be {_expected(text, kind)}, not {_shown(value)}", known
 
 
 def _joined(place: str, key: str) -> str:
@@ -172,30 +169,6 @@ def _expected(text: str, kind: inspect.Type) -> str:
         if isinstance(member, inspect.IntType) and None not in (member.ge, member.le):
             return f"{words} from {member.ge} to {member.le}"
     return words + ends.get(match[2], " with something in it")
-
-
-_YES_NO = {"yes": "true", "true": "true", "on": "true", "no": "false", "false": "false"}
-_YES_NO |= {"off": "false"}
-
-
-def _written(wanted: str, kind: inspect.Type, value: object) -> str | None:
-    """How a value that is right but for its type is written, in TOML and in JSON."""
-    if wanted.startswith("a list") and isinstance(value, str | int):
-        tables = any(
-            isinstance(_below(member, value, ""), inspect.StructType) for member in _members(kind)
-        )
-        return None if tables else f"put it into brackets: [{_quoted(value)}]"
-    if wanted.startswith("a text") and isinstance(value, int | float):
-        return f'write it in quotes: "{value}"'
-    if wanted.startswith("a whole number") and isinstance(value, str) and value.isdecimal():
-        return f"write it without quotes: {value}"
-    if wanted == "true or false" and str(value).lower() in _YES_NO:
-        return f"write {_YES_NO[str(value).lower()]}, without quotes"
-    return None
-
-
-def _quoted(value: str | int) -> str:
-    return f'"{value}"' if isinstance(value, str) else str(value)
 
 
 def _members(kind: inspect.Type, value: object = None) -> Iterator[inspect.Type]:

@@ -1,9 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""A finding: a named conclusion with what it stands on.
-
-Runs, boards, documents and traces yield this one type. Its words are complete: a page, a terminal
-and JSON show the same fields. The rules are in findings/, doctor/, audit/ and studies/.
-"""
+"""A finding: a named conclusion with what it stands on. Runs, boards, documents and traces yield
+this one type; a page, a terminal and JSON show the same fields."""
 
 from __future__ import annotations
 
@@ -20,8 +17,7 @@ Severity = Literal["error", "caution", "note"]
 """error: nothing can be concluded, or a figure can't be right. caution: the figures mean less than
 they seem to. note: all others."""
 
-SEVERITIES: tuple[Severity, ...] = ("error", "caution", "note")
-"""The worst first."""
+SEVERITIES: tuple[Severity, ...] = ("error", "caution", "note")  # The worst first
 
 Topic = Literal[
     "answer", "cause", "choice", "worker", "trust", "conclusion", "board", "document", "call"
@@ -47,8 +43,7 @@ class Share:
 
     value: float
     of: str
-    at_most: bool = False
-    """Only an upper bound is known."""
+    at_most: bool = False  # Only an upper bound is known
 
     @property
     def words(self) -> str:
@@ -72,20 +67,15 @@ class Finding:
     severity: Severity = "note"
     claim: str = ""
     """A sentence. Empty where the name says enough: a cause that is ruled out or wasn't checked."""
-    why: str = ""
-    """Why it is so, where that is known apart from the claim."""
+    why: str = ""  # Why it is so, where that is known apart from the claim
     evidence: str = ""
-    remedy: str = ""
-    """What to change; of an undecided finding, what would decide it."""
-    lacks: str = ""
-    """What would have to be measured to check it, and the command that measures it."""
+    remedy: str = ""  # What to change; of an undecided finding, what would decide it
+    lacks: str = ""  # What would have to be measured to check it, and the command that measures it
     figures: tuple[Figure, ...] = ()
-    costs: Share | None = None
-    """What it costs, of the call at hand that it costs most."""
+    costs: Share | None = None  # What it costs, of the call at hand that it costs most
     saves: Share | None = None
     """What the remedy would save, where a model, a trace or a build tells."""
-    sure: bool = True
-    """False if a figure is known badly, or nothing is decided."""
+    sure: bool = True  # False if a figure is known badly, or nothing is decided
     place: Place | None = None
 
     @property

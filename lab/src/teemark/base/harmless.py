@@ -1,11 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The one place that makes a board's words harmless.
-
-A board may be hostile, or only broken: what it says must neither steer a terminal (escape
-sequences) nor show other words than it holds (bidirectional overrides, invisible characters). All
-such characters become U+FFFD where text from a board enters: in the reader of records, and where
-errors are printed. That text is no markup is the business of whoever renders it.
-"""
+"""The one place that makes a board's words harmless: they must neither steer a terminal (escape
+sequences) nor show other words than they hold (bidirectional overrides, invisible characters). All
+such characters become U+FFFD where records are read and where errors are printed. That text is no
+markup is the business of whoever renders it."""
 
 from __future__ import annotations
 

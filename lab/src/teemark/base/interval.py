@@ -5,8 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-LEVEL = 0.95
-"""Probability with which an interval of a report holds the truth."""
+LEVEL = 0.95  # Probability with which an interval of a report holds the truth
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,10 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""How a command ends once a signal tells it to: soon, whatever a board does.
-
-After the first SIGINT, SIGTERM or SIGHUP a command on a board hears of it and may end by itself;
-then the stack unwinds, and nothing waits longer than `patience` allows. The second signal ends
-all waiting. A timer ends a process that is still there LAST_S after the first.
-"""
+"""How a command ends once a signal tells it to: soon, whatever a board does. After the first
+SIGINT, SIGTERM or SIGHUP a command on a board hears of it and may end by itself; then the stack
+unwinds, and nothing waits longer than `patience` allows. The second signal ends all waiting. A
+timer ends a process that is still there LAST_S after the first."""
 
 from __future__ import annotations
 
@@ -22,27 +20,21 @@ from typing import NoReturn
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
-GRACE_S = 2.8
-"""Seconds that a command on the board has to end by itself after the first signal."""
-PATIENCE_S = 4.2
-"""Seconds from the first signal to the end of all waiting."""
-LAST_S = 4.6
-"""Seconds from the first signal to the end of the process."""
-AT_ONCE_S = 0.5
-"""The same from the second signal."""
+GRACE_S = 2.8  # Seconds that a command on the board has to end by itself after the first signal
+PATIENCE_S = 4.2  # Seconds from the first signal to the end of all waiting
+LAST_S = 4.6  # Seconds from the first signal to the end of the process
+AT_ONCE_S = 0.5  # The same from the second signal
 
 
 @dataclass(slots=True)
 class _State:
-    installed: bool = False
-    """The program's main function asked for it; otherwise this is a library."""
+    installed: bool = False  # The program's main function asked for it; otherwise this is a library
     signum: int = 0
     count: int = 0
     waits_until: float = math.inf
     ends_at: float = math.inf
     tell: Callable[[int], None] | None = None
-    told: bool = False
-    """The command on the board heard of it and has its grace."""
+    told: bool = False  # The command on the board heard of it and has its grace
     busy: bool = False
     last: list[Callable[[], None]] = field(default_factory=list)
 

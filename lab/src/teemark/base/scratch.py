@@ -15,10 +15,8 @@ _NAME = re.compile(r"teemark-(\d+)\.(\d+)-\w+")
 
 
 def start_time(pid: int) -> int | None:
-    """When a process started (clock ticks since boot), or None if there is no such process.
-
-    A pid alone may be another process by now; with the start time it is that one.
-    """
+    """When a process started (clock ticks since boot), or None if there is no such process. A pid
+    alone may be another process by now."""
     try:
         stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
     except OSError:

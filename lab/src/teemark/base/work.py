@@ -1,11 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""A case's key as a typed `Work`, and one table with a row a workload.
-
-A key is WORKLOAD/ALGORITHM/BACKEND/PARAMETERS, such as `oneshot/sha256/tee/4096`. `Work.of` alone
-takes one apart, and `WORKLOADS` alone knows what a workload is: its parameters, its calls, what its
-cost may be made of, and what reports call it. A workload that the table lacks (one of a newer
-teebench) is measured and listed all the same; its cost over sizes is a call and its bytes.
-"""
+"""A case's key as a typed `Work`, and one table with a row a workload. `Work.of` alone takes a key
+apart (`oneshot/sha256/tee/4096`), and `WORKLOADS` alone knows what a workload is. One that the
+table lacks (of a newer teebench) is measured and listed all the same; its cost over sizes is a call
+and its bytes."""
 
 from __future__ import annotations
 
@@ -15,11 +12,8 @@ from typing import Literal
 
 NONE = "none"
 TEE = "tee"
-IN_TA = (TEE, "ta-c", "ta-ce")
-"""Backends that compute in a TA."""
-
-DIGEST_BYTES = 64
-"""Room for a digest in shared memory."""
+IN_TA = (TEE, "ta-c", "ta-ce")  # Backends that compute in a TA
+DIGEST_BYTES = 64  # Room for a digest in shared memory
 
 Form = Literal["message", "buffer", "storage", "command"]
 """What a cost over sizes may be made of: model/forms.py has the terms of each."""
@@ -49,24 +43,19 @@ class Workload:
     """A row of the table."""
 
     name: str
-    subject: str
-    """What stands second in a key."""
+    subject: str  # What stands second in a key
     parameters: str
     """What stands last, in teebench's words: capital letters stand for a value, | for a choice."""
-    title: str
-    """What is measured, as a report says it."""
+    title: str  # What is measured, as a report says it
     form: Form = "message"
-    kind: Kind | None = None
-    """None: no call into the TEE, or one whose pieces aren't known."""
+    kind: Kind | None = None  # None: no call into the TEE, or one whose pieces aren't known
     backends: tuple[str, ...] = (TEE,)
     """Where a call goes into the TEE; `tee-` stands for every backend that begins so."""
     carries: Carried = field(default_factory=lambda: {"*": ()})
     mapped: bool = False
     """The pages of a message are mapped for its call, which blocks alone don't tell."""
-    served: bool = False
-    """Other processes, or threads of the kernel, work while a call waits."""
-    draws: bool = False
-    """Its bytes are random ones, which a TEE may give slowly."""
+    served: bool = False  # Other processes, or threads of the kernel, work while a call waits
+    draws: bool = False  # Its bytes are random ones, which a TEE may give slowly
     least_ms: float = 0.3
     """What a call takes at least, roughly: so is the time told that a plan needs."""
 
@@ -93,14 +82,10 @@ class Work:
     algorithm: str
     backend: str
     parameters: str
-    size: int | None = None
-    """Bytes."""
-    chunk: int | None = None
-    """Bytes of a piece of a message."""
-    count: int | None = None
-    """Lines, questions, or KiB of a TA's memory."""
-    words: tuple[str, ...] = ()
-    """The parameters that are no numbers: a direction, a step."""
+    size: int | None = None  # Bytes
+    chunk: int | None = None  # Bytes of a piece of a message
+    count: int | None = None  # Lines, questions, or KiB of a TA's memory
+    words: tuple[str, ...] = ()  # The parameters that are no numbers: a direction, a step
 
     @classmethod
     def of(cls, key: str) -> Work:
@@ -302,9 +287,7 @@ WORKLOADS: Mapping[str, Workload] = {
 }
 
 EMPTY_CALL = INVOKE.key(NONE)
-DIRECT_CALL = INVOKE.key("direct")
-"""The empty call without the client library."""
+DIRECT_CALL = INVOKE.key("direct")  # The empty call without the client library
 REFUSED_CALL = INVOKE.key("refused")
 """The same call with a parameter too many: the TEE's core refuses it before it looks for a TA."""
-HARNESS = INVOKE.key(NONE, "empty")
-"""Calls nothing: what measuring costs."""
+HARNESS = INVOKE.key(NONE, "empty")  # Calls nothing: what measuring costs

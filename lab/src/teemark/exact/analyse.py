@@ -25,13 +25,11 @@ from teemark.trace.profile import SCHEMA, CaseTrace, Function, Sample, Trace, Un
 from teemark.trace.symbols import Elf, kallsyms, read_elf
 from teemark.trace.window import SAMPLE, TEEHASH_PARTS, Window
 
-CALIBRATION = HARNESS
-"""The case that calls nothing: its clock shows what reading the clock takes."""
+CALIBRATION = HARNESS  # The case that calls nothing: its clock shows what reading the clock takes
 
 UNNAMED_KEPT = 20
 
-Taken = tuple[Window, int | None]
-"""A window, and the ns that a clock said of it."""
+Taken = tuple[Window, int | None]  # A window, and the ns that a clock said of it
 
 _LIBRARIES = ("libteec.so.2", "libc.so.6", "libcrypto.so.3", "ld-linux-aarch64.so.1")
 _PROGRAMS = ("usr/sbin/tee-supplicant", "usr/bin/busybox", "usr/sbin/dropbear")

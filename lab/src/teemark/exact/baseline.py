@@ -1,22 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """What each case took on the exact board, in a text file that is committed: what a gate holds a
-run against. Pure.
-
-    # comment
-    plan gate
-    board qemu-v8-icount
-    by compiler aarch64-linux-gnu-gcc (Debian 12.2.0-14) 12.2.0
-    by optee 4.5.0-2
-    57228 invoke/none/tee/none
-    258768 oneshot/sha1/c/16384
-
-    functions invoke/none/tee/none
-    1044 S-EL1 thread_alloc_and_run
+run against. docs/ci.md shows the file.
 
 `by` is what else decides the figures. Of a traced case the functions are listed that take a
 hundredth of it or more, those of programs and TAs that take a thousandth, without what they call,
-and the sum of all others.
-"""
+and the sum of all others."""
 
 from __future__ import annotations
 
@@ -45,8 +33,7 @@ from teemark.model.stats import (
 )
 from teemark.run.reader import RunData
 
-OTHERS = ("", "others")
-"""Level and name of what isn't listed."""
+OTHERS = ("", "others")  # Level and name of what isn't listed
 
 LISTED = 0.01
 OWN_LISTED = 0.001
@@ -57,8 +44,7 @@ GROWN = 1.5
 
 HEAD = "# Instructions a call. `teemark gate --baseline FILE --update` writes this file.\n"
 
-Functions = Mapping[tuple[str, str], int]
-"""Instructions by level and name."""
+Functions = Mapping[tuple[str, str], int]  # Instructions by level and name
 
 
 @dataclass(frozen=True, slots=True)

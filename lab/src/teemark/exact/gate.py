@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The gate: a plan on the exact board, held against what each case took before.
-
-If a case got dearer, the plan is measured once more on a fresh boot, since one boot of many differs
-from the others, and meanwhile a case of each change is traced, to name the functions.
-"""
+"""The gate: a plan on the exact board, held against what each case took before. If a case got
+dearer, the plan is measured once more on a fresh boot, since one boot of many differs from the
+others, and meanwhile a case of each change is traced, to name the functions."""
 
 from __future__ import annotations
 
@@ -34,8 +32,7 @@ from teemark.run.reader import RunData
 from teemark.trace.profile import CaseTrace
 from teemark.trace.window import HASHING
 
-TRACED = 8
-"""Most changes of which a case is traced."""
+TRACED = 8  # Most changes of which a case is traced
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,8 +36,7 @@ class Traced:
     ran: Ran
     trace: Trace
     names: Names
-    unread: tuple[str, ...]
-    """Calls whose window isn't whole, with the reason."""
+    unread: tuple[str, ...]  # Calls whose window isn't whole, with the reason
 
 
 def known_names(optee: Optee, files: Sequence[Path]) -> Names:

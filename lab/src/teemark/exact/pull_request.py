@@ -25,8 +25,7 @@ CASES = (
     "storage/read/tee-ree-fs/256",
 )
 FUNCTIONS = 5
-SAME = 0.001
-"""Share by which two boots of one code may differ, if the timer ticks within a call."""
+SAME = 0.001  # Share by which two boots of one code may differ, if the timer ticks within a call
 
 
 @dataclass(frozen=True, slots=True)

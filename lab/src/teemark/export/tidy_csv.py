@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Tidy CSV: a row a raw sample, in the order in which they were taken.
-
-`seq` counts over all starts; `ns` is by the client's clock, `ta_ns` by the TA's in the same calls,
-where it counted. `unit` is the unit of both: nanoseconds, or instructions on a board that counts
-them. A case that wasn't measured has a row without a sample, and the reason in `not_measured`."""
+"""Tidy CSV: a row a raw sample, in the order in which they were taken. `seq` counts over all
+starts; `ns` is by the client's clock, `ta_ns` by the TA's in the same calls, both in `unit`. A case
+that wasn't measured has a row without a sample, and the reason in `not_measured`."""
 
 from __future__ import annotations
 

@@ -195,7 +195,7 @@ def console(ground: Ground) -> Finding:
     """Only a trace shows whether a call writes lines; what one would cost is a price, no loss."""
     key = "console-traces"
     lines = ground.models.lines
-    line = lines.term("line") if lines is not None else None
+    line = lines.terms.get("line") if lines is not None else None
     price = f" ({written(figure(ground, 'a line would cost', line))})" if line else ""
     traced = [
         case

@@ -1,17 +1,13 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Where the time of one call goes: parts, each from a source of its own, and what they leave.
-
-A part is a difference or a slope of what the run measured apart: an empty call less one that the
-TEE's core refuses is what the TA takes of it; a call that only carries a buffer less an empty one
-is its mapping; the slope over repetitions is the operation. Nothing is spread over the rest to make
-the sum fit: what the parts leave of the call is `unexplained`, and may be negative. Where two
-sources tell the same they are compared, not averaged. docs/method.md has the formulas.
-"""
+"""Where the time of one call goes: parts, each a difference or a slope of what the run measured
+apart. Nothing is spread over the rest to make the sum fit: what the parts leave of the call is
+`unexplained`, and may be negative. Where two sources tell the same they are compared, not averaged.
+docs/method.md has the formulas."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from teemark.base import work
@@ -19,11 +15,10 @@ from teemark.base.work import DIRECT_CALL, EMPTY_CALL, REFUSED_CALL, Calls
 from teemark.model.decide import Answer, within
 from teemark.model.models import Models
 from teemark.model.sources import Sources, buffer
-from teemark.model.stats import CaseStats, Estimate, exactly
+from teemark.model.stats import CaseStats, Estimate, added, exactly
 from teemark.run.reader import RunData
 
-TOLERANCE = 0.05
-"""Two sources that tell the same may be so far apart."""
+TOLERANCE = 0.05  # Two sources that tell the same may be so far apart
 
 Name = Literal[
     "client", "switch", "client-switch", "ta-entry", "client-switch-entry", "mapping", "setup",
@@ -62,6 +57,10 @@ class Part:
     def title(self) -> str:
         return TITLES[self.name]
 
+    @property
+    def all_names(self) -> frozenset[Name]:
+        return frozenset((self.name, *self.covers))
+
 
 @dataclass(frozen=True, slots=True)
 class Check:
@@ -85,8 +84,7 @@ class Breakdown:
     what they leave."""
 
     key: str
-    kind: str
-    """As in base/work.py; "MAC" for a digest with a key."""
+    kind: str  # As in base/work.py; "MAC" for a digest with a key
     stats: CaseStats
     parts: tuple[Part, ...]
     checks: tuple[Check, ...] = ()
@@ -104,9 +102,7 @@ class Breakdown:
 
     @property
     def unexplained(self) -> Estimate:
-        found = self.parts[-1].value
-        assert found is not None
-        return found
+        return self.parts[-1].value or exactly(0.0)
 
 
 def _short(key: str) -> str:
@@ -116,35 +112,39 @@ def _short(key: str) -> str:
 
 # The parts -----------------------------------------------------------------------------------
 
+_EVENTS = "run with --trace-events"
+
+
+def _unknown(name: Name, reason: str, measure: str) -> Part:
+    return Part(name, None, None, reason, measure)
+
 
 def _way(known: Sources, stats: CaseStats, calls: int) -> Iterator[Part]:
     """Into the TEE and out again, as often as there are calls."""
     empty, entry = known.empty, known.entry
     if empty is None:
-        why = f"the run has no {EMPTY_CALL}"
         for name in ("client", "switch", "ta-entry"):
-            yield Part(name, None, reason=why, measure=f"measure {EMPTY_CALL}")
+            yield _unknown(name, f"the run has no {EMPTY_CALL}", f"measure {EMPTY_CALL}")
         return
     legs = known.traced.get(EMPTY_CALL)
     key, told = _short(EMPTY_CALL), f"{_short(DIRECT_CALL)} less {_short(REFUSED_CALL)}"
     joint: Name = "client-switch-entry" if entry is None else "client-switch"
     inner: tuple[Name, ...] = ("switch", "ta-entry") if entry is None else ("switch",)
     less = "" if entry is None else f", less ({told})"
+    inside = empty if legs is None else legs.dwell(known.event)
+    rest = (inside if entry is None else inside - entry).scaled(calls)
     if legs is None:
         why = known.run.untraced(EMPTY_CALL)
-        yield Part("client", None, reason=why, measure="run with --trace-events")
-        yield Part("switch", None, reason=why, measure="run with --trace-events")
-        rest = empty if entry is None else empty - entry
-        yield Part(joint, rest.scaled(calls), key + less, covers=("client", *inner))
+        yield _unknown("client", why, _EVENTS)
+        yield _unknown("switch", why, _EVENTS)
+        yield Part(joint, rest, key + less, covers=("client", *inner))
     else:
-        dwell = legs.dwell(known.event)
-        rest = dwell if entry is None else dwell - entry
-        yield Part("client", (empty - dwell).scaled(calls), f"{key}, less its tracepoints")
+        yield Part("client", (empty - inside).scaled(calls), f"{key}, less its tracepoints")
         covers = inner if entry is None else ()
-        yield Part("switch", rest.scaled(calls), f"tracepoints of {key}{less}", covers=covers)
+        yield Part("switch", rest, f"tracepoints of {key}{less}", covers=covers)
     if entry is None:
         why = f"the run lacks {DIRECT_CALL} or {REFUSED_CALL}, which tell it"
-        yield Part("ta-entry", None, reason=why, measure="measure both (plan explain)")
+        yield _unknown("ta-entry", why, "measure both (plan explain)")
     elif stats.work.row is work.TA_SIZE:
         # All that another TA's empty call takes more or less is that TA's.
         own = known.time(stats.key)
@@ -157,23 +157,17 @@ def _way(known: Sources, stats: CaseStats, calls: int) -> Iterator[Part]:
 def _mapping(known: Sources, shape: Calls) -> Part:
     if not shape.references:
         return Part("mapping", exactly(0.0), "no reference to memory")
-    total: Estimate | None = None
+    shares: list[Estimate] = []
     told: list[str] = []
     for reference in dict.fromkeys(shape.references):
         found = known.mapping(*reference)
         if found is None:
-            memory, direction, size = reference
-            key = buffer(memory, direction, size)
-            return Part(
-                "mapping",
-                None,
-                reason=f"the run has no {key}, which only carries the buffer",
-                measure=f"measure {key} and {EMPTY_CALL} (plan explain)",
-            )
-        share = found[0].scaled(shape.references.count(reference))
-        total = share if total is None else total + share
-        told.append(found[1])
-    return Part("mapping", total, f"{' and '.join(map(_short, told))}, less {_short(EMPTY_CALL)}")
+            key = buffer(*reference)
+            why = f"the run has no {key}, which only carries the buffer"
+            return _unknown("mapping", why, f"measure {key} and {EMPTY_CALL} (plan explain)")
+        shares.append(found[0].scaled(shape.references.count(reference)))
+        told.append(_short(found[1]))
+    return Part("mapping", added(shares), f"{' and '.join(told)}, less {_short(EMPTY_CALL)}")
 
 
 def _hashing(known: Sources, stats: CaseStats) -> Iterator[Part]:
@@ -200,9 +194,9 @@ def _hashing(known: Sources, stats: CaseStats) -> Iterator[Part]:
             f"{line.line.misfit or 0:.0%} at {worst} bytes"
         )
         what = f"see what the code does at {worst} bytes (teemark trace)"
-    yield Part("setup", None, reason=why, measure=what)
+    yield _unknown("setup", why, what)
     if own is None:
-        yield Part("compute", None, reason=why, measure=what)
+        yield _unknown("compute", why, what)
     else:
         yield Part("compute", own.value, own.source, covers=("setup",))
 
@@ -220,41 +214,32 @@ def _calls_back(known: Sources, stats: CaseStats) -> Part:
         return Part("rpcs", legs.served(known.event, stats.estimate), told, covers=covers)
     rpcs = known.run.cases[stats.key].case.rpcs_per_call
     cost = known.models.cost(stats.algorithm, stats.backend, work.STORAGE.name)
-    term = cost.fit.term("rpc") if cost is not None and cost.fit.fits else None
+    term = cost.fit.terms.get("rpc") if cost is not None and cost.fit.fits else None
     if rpcs is not None and (term is not None or rpcs == 0):
         value = exactly(0.0) if term is None else term.scaled(rpcs)
         return Part("rpcs", value, "RPCs counted by tracepoint, times the model's term")
-    return Part(
-        "rpcs", None, reason=known.run.untraced(stats.key), measure="run with --trace-events"
-    )
+    return _unknown("rpcs", known.run.untraced(stats.key), _EVENTS)
 
 
 def _console(known: Sources, stats: CaseStats) -> Part:
     some = work.LOG.key(work.LOG.subject, work.TEE, "N")
-    if stats.work.row is work.LOG:
-        line = known.models.lines
-        if line is not None and line.fits:
-            cost = line.terms["line"].scaled(stats.work.count or 0)
-            return Part("console", cost, f"slope over N of {some}")
+    if stats.work.row is not work.LOG:
+        why = "who writes lines to the console in a call can't be seen from outside"
+        what = f"{some} tells what a line costs; what is unexplained bounds their number"
+        return _unknown("console", why, what)
+    line = known.models.lines
+    if line is None or not line.fits:
         why = "no slope: too few numbers of lines, or not the same for each line"
-        return Part("console", None, reason=why, measure=f"measure {some}, N = 0, 1, 2 and 4")
-    return Part(
-        "console",
-        None,
-        reason="who writes lines to the console in a call can't be seen from outside",
-        measure=f"{some} tells what a line costs; what is unexplained bounds their number",
-    )
+        return _unknown("console", why, f"measure {some}, N = 0, 1, 2 and 4")
+    cost = line.terms["line"].scaled(stats.work.count or 0)
+    return Part("console", cost, f"slope over N of {some}")
 
 
 def _run_queue(known: Sources, stats: CaseStats) -> Part:
     waited = known.waited(stats)
     if waited is None:
-        return Part(
-            "run-queue",
-            None,
-            reason="this kernel doesn't tell: no /proc/self/schedstat",
-            measure="a kernel with CONFIG_SCHED_INFO",
-        )
+        why = "this kernel doesn't tell: no /proc/self/schedstat"
+        return _unknown("run-queue", why, "a kernel with CONFIG_SCHED_INFO")
     return Part("run-queue", waited, "the kernel: run-queue wait")
 
 
@@ -266,14 +251,12 @@ def _at_once(known: Sources, stats: CaseStats, parts: Sequence[Part]) -> Part:
         return Part("compute", slope.value, slope.source, covers=("setup",))
     legs = known.traced.get(stats.key)
     if legs is None:
-        why = known.run.untraced(stats.key)
-        return Part("compute", None, reason=why, measure="run with --trace-events")
-    dwell = legs.working(known.event)
-    taken = {"switch", "ta-entry", "mapping"}
+        return _unknown("compute", known.run.untraced(stats.key), _EVENTS)
+    inside = legs.working(known.event)
     for part in parts:
-        if part.name in taken and part.value is not None:
-            dwell -= part.value
-    return Part("compute", dwell, "tracepoints, less the way there")
+        if part.name in ("switch", "ta-entry", "mapping") and part.value is not None:
+            inside -= part.value
+    return Part("compute", inside, "tracepoints, less the way there")
 
 
 def explain(known: Sources, stats: CaseStats) -> Breakdown | None:
@@ -295,21 +278,11 @@ def explain(known: Sources, stats: CaseStats) -> Breakdown | None:
         if part.value is not None:
             left -= part.value
     told = "the call less its parts"
-    if _by_construction(stats, shape):
+    if shape.kind == "buffer" or stats.key == EMPTY_CALL or stats.work.row is work.TA_SIZE:
         told = "0 by construction: its parts are differences with this very call"
     parts.append(Part("unexplained", left, told))
-    return Breakdown(
-        stats.key,
-        "MAC" if mac else shape.kind,
-        stats,
-        tuple(parts),
-        tuple(_checks(known, stats, shape, parts)),
-    )
-
-
-def _by_construction(stats: CaseStats, shape: Calls) -> bool:
-    """A part is what the call takes more than others, so that nothing can be left."""
-    return shape.kind == "buffer" or stats.key == EMPTY_CALL or stats.work.row is work.TA_SIZE
+    checks = tuple(_checks(known, stats, shape, parts))
+    return Breakdown(stats.key, "MAC" if mac else shape.kind, stats, tuple(parts), checks)
 
 
 # Two sources for the same --------------------------------------------------------------------
@@ -322,47 +295,32 @@ WAY: frozenset[Name] = frozenset(("client", "switch", "ta-entry", "mapping"))
 def _checks(
     known: Sources, stats: CaseStats, shape: Calls, parts: Sequence[Part]
 ) -> Iterator[Check]:
-    told: set[Name] = set()
-    way = exactly(0.0)
-    for part in parts:
-        names = {part.name, *part.covers}
-        if part.value is not None and names & WAY:
-            told |= names
-            way += part.value
+    way = [part for part in parts if part.value is not None and part.all_names & WAY]
+    told = frozenset[Name]().union(*(part.all_names for part in way))
     counted = next((one for one in known.models.counted if one.case.case == stats.key), None)
     if counted is not None and counted.crossing is not None and told >= WAY and shape.count == 1:
         yield _check(
             "the way in and out",
-            way,
+            added([exactly(0.0), *(part.value for part in way if part.value is not None)]),
             "sum of its parts, each by the client's clock",
             counted.crossing.estimate,
             "client's clock less the TA's counter, call by call",
         )
     if counted is not None and counted.slopes is not None and counted.judgement is not None:
-        first, ratio = exactly(counted.slopes.first), counted.slopes.ratio
-        words: dict[str, Answer] = {"agree": "yes", "disagree": "no", "undecided": "undecided"}
+        ratio = counted.slopes.ratio
         yield Check(
             "one operation",
-            first,
+            exactly(counted.slopes.first),
             "slope over repetitions, client's clock",
-            Estimate(
-                ratio.value * first.value,
-                None if ratio.draws is None else ratio.draws * first.value,
-                ratio.freedom,
-                ratio.shared,
-            ),
+            replace(ratio.scaled(counted.slopes.first), counted=False),
             "slope over repetitions, the TA's counter",
-            words[counted.judgement],
+            within(ratio, 1 - TOLERANCE, 1 + TOLERANCE),
         )
     legs = known.traced.get(stats.key)
     inside = _inside(known, stats, shape, {part.name: part for part in parts})
     if legs is not None and inside is not None:
-        yield _check(
-            "time in the secure world",
-            *inside,
-            legs.dwell(known.event),
-            "tracepoints, less what tracing adds",
-        )
+        traced = legs.dwell(known.event), "tracepoints, less what tracing adds"
+        yield _check("time in the secure world", *inside, *traced)
 
 
 def _inside(
@@ -404,22 +362,19 @@ def shown(all_of_them: Sequence[Breakdown]) -> tuple[Breakdown, ...]:
     stream, a storage operation, lines on the console."""
     chosen: dict[str, Breakdown] = {}
     for one in all_of_them:
-        stats = one.stats
-        if one.kind == "other" or (one.kind == "empty call" and one.key != EMPTY_CALL):
-            continue
-        if one.kind == "buffer" and stats.algorithm != "temporary":
-            continue
-        old = chosen.get(one.kind)
-        if old is None or _weight(one) > _weight(old):
+        left_out = (
+            one.kind == "other"
+            or (one.kind == "empty call" and one.key != EMPTY_CALL)
+            or (one.kind == "buffer" and one.stats.algorithm != "temporary")
+        )
+        if not left_out and _weight(one) > _weight(chosen.get(one.kind)):
             chosen[one.kind] = one
     return tuple(chosen.values())
 
 
-def _weight(one: Breakdown) -> tuple[bool, bool, bool, int]:
-    stats = one.stats
-    return (
-        stats.algorithm == "sha256",
-        stats.backend == "tee",
-        stats.algorithm == "read",
-        stats.bytes or 0,
-    )
+def _weight(one: Breakdown | None) -> tuple[bool | int, ...]:
+    if one is None:
+        return ()
+    stats, case = one.stats, one.stats.work
+    sha256, tee = case.algorithm == "sha256", case.backend == "tee"
+    return sha256, tee, case.algorithm == "read", stats.bytes or 0

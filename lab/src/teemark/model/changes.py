@@ -17,8 +17,7 @@ PADDING = 256
 """Bytes that a digest may add to a message: its largest block, and padding. So many bytes' worth of
 an intercept is no change of the call."""
 
-ONE_ROOF = 0.02
-"""Families changed alike if their terms differ by this share, at most."""
+ONE_ROOF = 0.02  # Families changed alike if their terms differ by this share, at most
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,10 +30,8 @@ class Change:
     call: float | None = None
     byte: float | None = None
     share: float | None = None
-    of_all: World | None = None
-    """All calls into the TEE, or all in the program, moved so."""
-    whole: bool = False
-    """The families' other cases moved as well, or there are none."""
+    of_all: World | None = None  # All calls into the TEE, or all in the program, moved so
+    whole: bool = False  # The families' other cases moved as well, or there are none
 
     @property
     def families(self) -> tuple[Family, ...]:

@@ -1,19 +1,15 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The one judge of two runs of the same cases: which became better or worse, and which are the
-same. `compare`, `gate` and `history` all ask it.
+"""The one judge of two runs of the same cases. `compare`, `gate` and `history` all ask it.
 
-Where times are sampled, starts are what is compared: the samples of one start don't show what
-differs from start to start. The interval of a ratio is Student's, over the logarithms of the
-starts' medians, and so wide that all cases together hold with 1 - ALPHA (Bonferroni). A case is
-worse or better if that interval leaves 1 out, the same if it lies within MARGIN of 1, else
-undecided. A family's mean is judged in the same way, so that what all its cases share shows though
-none would alone. The clock of an emulated board runs with its machine, which is busier in one run
-than in the next: no number of starts shows that, and nothing is decided there.
+Where times are sampled, starts are compared. The interval of a ratio is Student's, over the
+logarithms of the starts' medians, so wide that all cases together hold with 1 - ALPHA (Bonferroni).
+A case is worse or better if that interval leaves 1 out, the same if it lies within MARGIN of 1,
+else undecided. A family's mean is judged in the same way. The clock of an emulated board shows how
+busy its machine is: nothing is decided there.
 
-Where instructions are counted, two boots of one build differ by the clock's step, by timer ticks,
-and by very little else: `slack`. What differs by more is better or worse. What differs by less, but
-in one direction in all calls of a kind, is found by a sign test over the cases (`shifts`).
-"""
+Where instructions are counted, two boots of one build differ by very little: `slack`. What differs
+by more is better or worse; what differs by less, but in one direction in all calls of a kind, is
+found by a sign test over the cases (`shifted`)."""
 
 from __future__ import annotations
 
@@ -39,28 +35,18 @@ from teemark.model.stats import (
 )
 from teemark.run.reader import MeasuredCase, RunData
 
-BOOTS = 0.0002
-"""Relative difference of two boots of one build, besides the step of the clock."""
-
-LIMIT = 0.001
-"""Likewise where the timer ticks within a sample."""
+BOOTS = 0.0002  # Relative difference of two boots of one build, besides the step of the clock
+LIMIT = 0.001  # Likewise where the timer ticks within a sample
 
 KERNEL_LIMIT = 0.015
 """Likewise for the kernel's crypto: two builds of the same sources differed by up to 1.02 % there,
 and by nothing elsewhere. A request takes pages, and which are at hand depends on what went before.
 """
 
-TICK_NS = 4_000_000
-"""The kernel's timer tick on the virtual boards (CONFIG_HZ=250)."""
-
-MARGIN = 0.01
-"""A sampled case is the same if its whole interval is within this share of 1."""
-
-FAMILY = 3
-"""Fewer cases than this aren't judged together."""
-
-SIGNS = 1e-4
-"""A shift is taken for real if its cases' signs are that improbable by chance."""
+TICK_NS = 4_000_000  # The kernel's timer tick on the virtual boards (CONFIG_HZ=250)
+MARGIN = 0.01  # A sampled case is the same if its whole interval is within this share of 1
+FAMILY = 3  # Fewer cases than this aren't judged together
+SIGNS = 1e-4  # A shift is taken for real if its cases' signs are that improbable by chance
 
 EMULATED = "an emulated board's clock shows how busy its machine was, which differs from run to run"
 ONE_START = "runs of one start don't show what differs from start to start"
@@ -69,11 +55,9 @@ SCATTERED = "the samples of every case scatter, as where calls wait for a disk"
 
 Verdict = Literal["better", "worse", "same", "undecided"]
 World = Literal["tee", "kernel", "program"]
-Family = tuple[str, str, str]
-"""Workload, algorithm and backend."""
+Family = tuple[str, str, str]  # Workload, algorithm and backend
 
-Starts = Sequence[Sequence[float]]
-"""Values a call (nanoseconds or instructions), by start."""
+Starts = Sequence[Sequence[float]]  # Values a call (nanoseconds or instructions), by start
 
 Logs = tuple[Sequence[float], Sequence[float]]
 """Of both runs, the logarithms of the starts' medians."""
@@ -95,21 +79,15 @@ class Difference:
     """The ratio of second to first; it holds for all cases of the comparison together."""
     p: float | None = None
     """Of Student's test, corrected for all cases; None where figures are exact."""
-    have: int = 0
-    """Starts of the run with fewer."""
+    have: int = 0  # Starts of the run with fewer
     visible: float = math.inf
     """The smallest relative change that would have been called worse in POWER of such pairs."""
-    scatter: float = 0.0
-    """Relative standard deviation from start to start."""
-    work: Work | None = None
-    """What the case does; None for a step of teehash."""
-    size: int | None = None
-    """Bytes that a call works on, all its operations together."""
+    scatter: float = 0.0  # Relative standard deviation from start to start
+    work: Work | None = None  # What the case does; None for a step of teehash
+    size: int | None = None  # Bytes that a call works on, all its operations together
     world: World | None = None
-    step: float = 0.0
-    """What one step of the clock makes of a call."""
-    shift: float | None = None
-    """The common shift that this case is part of."""
+    step: float = 0.0  # What one step of the clock makes of a call
+    shift: float | None = None  # The common shift that this case is part of
 
     @property
     def name(self) -> str:
@@ -146,12 +124,9 @@ class Comparison:
 
     first: RunData
     second: RunData
-    pairs: tuple[Difference, ...]
-    """In the order of the first run."""
-    lost: tuple[str, ...]
-    """Cases that only the first run has."""
-    new: tuple[str, ...]
-    """Cases that only the second run has."""
+    pairs: tuple[Difference, ...]  # In the order of the first run
+    lost: tuple[str, ...]  # Cases that only the first run has
+    new: tuple[str, ...]  # Cases that only the second run has
     families: tuple[Difference, ...] = ()
     """Means of families of sampled cases; `case` is the family's key, and `repeat` their number."""
 
@@ -288,15 +263,11 @@ def compare(first: RunData, second: RunData) -> Comparison:
 class _Pair:
     """A case of both runs before it is judged."""
 
-    one: Difference
-    """Without a verdict."""
-    medians: tuple[Sequence[float], Sequence[float]]
-    """Of the starts."""
+    one: Difference  # Without a verdict
+    medians: tuple[Sequence[float], Sequence[float]]  # Of the starts
     starts: tuple[Starts, Starts]
-    loops: int = 1
-    """Calls in the longest sample of the run with the shorter ones."""
-    resolution: float = 0.0
-    """A step of the clock, nanoseconds."""
+    loops: int = 1  # Calls in the longest sample of the run with the shorter ones
+    resolution: float = 0.0  # A step of the clock, nanoseconds
     steady: bool = True
 
     @property

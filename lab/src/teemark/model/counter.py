@@ -1,10 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What a TA counted of its own time, beside what the client saw of the same calls.
-
-Two things come of it: how much of a call was inside the TA, the rest being the way in and out; and
-a check. What one operation takes is the slope over repetitions by either clock, and these two must
-agree: the client's slope rests on the assumption that all repetitions cost the same and the way
-nothing more, the TA's on its counter being right."""
+"""What a TA counted of its own time, beside what the client saw of the same calls: how much of a
+call was inside the TA, and a check. What one operation takes is the slope over repetitions by
+either clock, and the two must agree: the client's rests on the assumption that all repetitions cost
+the same and the way nothing more, the TA's on its counter being right."""
 
 from __future__ import annotations
 
@@ -13,17 +11,14 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Literal
 
-from teemark.model.decide import Answer, within
-from teemark.model.fit import ROUNDING, Fit, fit
-from teemark.model.stats import Estimate, Sampling, Summary, exactly
+from teemark.model.decide import within
+from teemark.model.fit import ROUNDING, line
+from teemark.model.stats import Estimate, Sampling, Summary, exactly, repeats_of
 from teemark.run.reader import MeasuredCase
 from teemark.run.records import Case, Sample
 
-TOLERANCE = 0.05
-"""The two slopes may be so far apart."""
-
-REPEATS = 3
-"""Through two points there is always a line."""
+TOLERANCE = 0.05  # The two slopes may be so far apart
+REPEATS = 3  # Through two points there is always a line
 
 Pairs = Sequence[Sequence[tuple[float, float]]]
 """Times of the same calls by both clocks, client's first; a sequence a start."""
@@ -69,19 +64,15 @@ class Counted:
             return None
         if self.slopes is None:
             return "undecided"
-        answer: Answer = within(self.slopes.ratio, 1 - TOLERANCE, 1 + TOLERANCE)
-        words: dict[Answer, Literal["agree", "disagree", "undecided"]]
-        words = {"yes": "agree", "no": "disagree", "undecided": "undecided"}
-        return words[answer]
+        answer = within(self.slopes.ratio, 1 - TOLERANCE, 1 + TOLERANCE)
+        return "agree" if answer == "yes" else "disagree" if answer == "no" else "undecided"
 
 
 def slope_ratio(pairs: Mapping[int, Pairs], label: str, sampling: Sampling) -> Slopes | None:
-    """Of two lines, each through the medians of its half of the pairs at each x.
-
-    What disturbs a call disturbs both its clocks, and not the ratio: what is drawn is the median of
-    second - ratio * first, whose slope is nothing at the right ratio. None when there are fewer
-    than three x, or a median that isn't positive, or the first slope can't be told from none.
-    """
+    """Returns two slopes, each through the medians of its half of the pairs at each x, and their
+    ratio. What disturbs a call disturbs both its clocks, and not the ratio: what is drawn is the
+    median of second - ratio * first, whose slope is nothing at the right ratio. None for fewer than
+    three x, a median that isn't positive, or a first slope that can't be told from none."""
     xs = sorted(x for x in pairs if any(pairs[x]))
     if len(xs) < REPEATS:
         return None
@@ -91,29 +82,25 @@ def slope_ratio(pairs: Mapping[int, Pairs], label: str, sampling: Sampling) -> S
         whole = median(a for start in pairs[x] for a, _ in start)
         return sampling.estimate(starts, f"{label} x{x}", of=whole)
 
-    def line(points: Sequence[Estimate]) -> Fit | None:
-        columns = {"call": [1.0] * len(xs), "slope": [float(x) for x in xs]}
-        return fit(xs, points, columns, robust=False)
-
     by_first = [median_of(x, 0, 1) for x in xs]
-    lines = line(by_first), line([median_of(x, 1, 0) for x in xs])
-    if lines[0] is None or lines[1] is None:
+    one = line(xs, by_first, "slope", robust=False)
+    other = line(xs, [median_of(x, 1, 0) for x in xs], "slope", robust=False)
+    if one is None or other is None:
         return None
-    first, second = (one.terms["slope"] for one in lines if one is not None)
+    first, second = one.terms["slope"], other.terms["slope"]
     interval = first.interval
-    if first.value * (xs[-1] - xs[0]) <= ROUNDING * max(one.value for one in by_first) or (
+    if first.value * (xs[-1] - xs[0]) <= ROUNDING * max(time.value for time in by_first) or (
         interval and interval.low <= 0
     ):
         return None
     # Moved to where the first clock's medians are, for the fit weighs by these.
     ratio = second.value / first.value
-    moved = ratio * lines[0].terms["call"].value - lines[1].terms["call"].value
-    apart = line(
-        [
-            median_of(x, 1, -ratio) + exactly(one.value + moved)
-            for x, one in zip(xs, by_first, strict=True)
-        ]
-    )
+    moved = ratio * one.terms["call"].value - other.terms["call"].value
+    rests = [
+        median_of(x, 1, -ratio) + exactly(time.value + moved)
+        for x, time in zip(xs, by_first, strict=True)
+    ]
+    apart = line(xs, rests, "slope", robust=False)
     if apart is None:
         return None
     off = (apart.terms["slope"] - exactly(first.value)).scaled(1 / first.value)
@@ -124,16 +111,12 @@ def _pairs(
     samples: Sequence[Sample], by_ta: Mapping[int, Sample], repeat: int
 ) -> list[tuple[float, float]]:
     """Of those samples of so many repetitions that both clocks have."""
-    found = []
-    for sample in samples:
-        twin = by_ta.get(sample.seq)
-        if (
-            sample.repeat == repeat
-            and twin is not None
-            and (twin.repeat, twin.loops) == (sample.repeat, sample.loops)
-        ):
-            found.append((sample.ns / sample.loops, twin.ns / twin.loops))
-    return found
+    known = [(sample, by_ta.get(sample.seq)) for sample in samples if sample.repeat == repeat]
+    return [
+        (sample.ns / sample.loops, twin.ns / twin.loops)
+        for sample, twin in known
+        if twin is not None and (twin.repeat, twin.loops) == (repeat, sample.loops)
+    ]
 
 
 def counted(measured: MeasuredCase, sampling: Sampling) -> Counted | None:
@@ -142,7 +125,7 @@ def counted(measured: MeasuredCase, sampling: Sampling) -> Counted | None:
         return None
     by_ta = {sample.seq: sample for sample in measured.ta_samples}
     pairs: dict[int, Pairs] = {}
-    for repeat in sorted({sample.repeat for sample in measured.samples}):
+    for repeat in repeats_of(measured):
         starts = [_pairs(start, by_ta, repeat) for start in measured.starts]
         if any(starts):
             pairs[repeat] = starts

@@ -1,14 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The one fit: a sum of terms through medians, with what is known of each.
+"""The one fit: measured = sum over terms of (how often it is paid) * (what it costs).
 
-    measured = sum over terms of (how often it is paid) * (what it costs)
-
-It minimises relative errors: a 1 % miss weighs the same at 64 bytes and at 1 MiB, as times that
-range over orders of magnitude ask for. Huber's loss (linear beyond 1.345 standard errors) keeps one
-disturbed point from bending it. Once the weights are found the fit is linear in the medians, so
-that the draws of the medians become draws of the terms.
-Source: P. J. Huber, Robust Estimation of a Location Parameter (1964).
-"""
+It minimises relative errors, since times range over orders of magnitude. Huber's loss (linear
+beyond 1.345 standard errors) keeps one disturbed point from bending it. Once the weights are found
+the fit is linear in the medians, so that the draws of the medians become draws of the terms.
+Source: P. J. Huber, Robust Estimation of a Location Parameter (1964)."""
 
 from __future__ import annotations
 
@@ -19,16 +15,11 @@ from itertools import combinations
 
 import numpy as np
 
-from teemark.model.stats import Array, Estimate, freedom_of
+from teemark.model.stats import Array, Estimate, added, freedom_of
 
-MISFIT = 0.10
-"""A fit that misses a median by more than this share of it is no description."""
-
-ROUNDING = 1e-9
-"""What is smaller, relative to what was measured, is an error of arithmetic."""
-
-BETTER = 0.98
-"""A term must bring the error of prediction down to this share of what it was."""
+MISFIT = 0.10  # A fit that misses a median by more than this share of it is no description
+ROUNDING = 1e-9  # What is smaller, relative to what was measured, is an error of arithmetic
+BETTER = 0.98  # A term must bring the error of prediction down to this share of what it was
 
 CLEAR = 1.5
 """Of several candidates one is beyond its 95 % by chance; few are beyond so many times that."""
@@ -41,8 +32,7 @@ SCATTER = 2.0
 
 _HUBER = 1.345
 _ROUNDS = 50
-_SEEN = 1e-6
-"""A point without which the fit has no answer has one less its leverage below this."""
+_SEEN = 1e-6  # A point without which the fit has no answer has one less its leverage below this
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +42,7 @@ class Point:
     x: float
     measured: Estimate
     fitted: float
-    left_out: float | None
-    """What a fit without this point says of it; None where it says nothing."""
+    left_out: float | None  # What a fit without this point says of it; None where it says nothing
 
     @property
     def residual(self) -> float:
@@ -82,16 +71,9 @@ class Fit:
     terms: Mapping[str, Estimate]
     points: tuple[Point, ...]
 
-    def term(self, name: str) -> Estimate | None:
-        return self.terms.get(name)
-
     def at(self, row: Mapping[str, float]) -> Estimate:
         """What so many of each term cost together."""
-        parts = [term.scaled(row[name]) for name, term in self.terms.items()]
-        total = parts[0]
-        for part in parts[1:]:
-            total += part
-        return total
+        return added(term.scaled(row[name]) for name, term in self.terms.items())
 
     @property
     def worst(self) -> Point:
@@ -116,12 +98,14 @@ class Fit:
         """Returns how far a part of the sum may be off because the model is false, relative: at
         each point the error of a fit without it counts as far as the part (`part(x)`, in the unit
         of the points) makes up that point. None where no point can be left out."""
-        known = [
-            point.error * min(1.0, abs(part(point.x)) / point.fitted)
-            for point in self.points
-            if point.left_out is not None and point.fitted > 0
-        ]
-        return max(known, default=None)
+        return max(
+            (
+                point.error * min(1.0, abs(part(point.x)) / point.fitted)
+                for point in self.points
+                if point.left_out is not None and point.fitted > 0
+            ),
+            default=None,
+        )
 
     @property
     def prediction_error(self) -> float | None:
@@ -130,8 +114,7 @@ class Fit:
         return max(known, default=None)
 
 
-Columns = Mapping[str, Sequence[float]]
-"""By term: how often each point pays it."""
+Columns = Mapping[str, Sequence[float]]  # By term: how often each point pays it
 
 Known = Mapping[str, tuple[Estimate, Sequence[float]]]
 """Terms that were measured apart, and how often each point pays them."""
@@ -146,13 +129,11 @@ def fit(
     *,
     robust: bool = True,
 ) -> Fit | None:
-    """The terms of `base`, and those candidates that explain more than the samples' scatter.
-
-    Of all sets of candidates that can be told apart, whose intervals leave zero out, and none of
-    whose costs (MAY_SAVE apart) is negative, the one that best predicts points that are left out;
-    a larger set must do so clearly better. None where there are not more points than terms in the
-    base, or these can't be told apart, or a median isn't positive.
-    """
+    """Returns the terms of `base`, and those candidates that explain more than the samples'
+    scatter: of all sets that can be told apart, whose intervals leave zero out, and none of whose
+    costs (MAY_SAVE apart) is negative, the one that best predicts points that are left out; a
+    larger set must do so clearly better. None if there are no more points than terms in the base,
+    these can't be told apart, or a median isn't positive."""
     if any(one.value <= 0 for one in measured):
         return None
     candidates, known = candidates or {}, known or {}
@@ -171,6 +152,14 @@ def fit(
             ):
                 best = tried
     return best
+
+
+def line(
+    xs: Sequence[float], measured: Sequence[Estimate], slope: str, *, robust: bool = True
+) -> Fit | None:
+    """A `call`, and so much for each x by the name of `slope`; None as `fit`."""
+    columns = {"call": [1.0] * len(xs), slope: [float(x) for x in xs]}
+    return fit(xs, measured, columns, robust=robust)
 
 
 def _is_clear(name: str, term: Estimate) -> bool:
@@ -207,9 +196,7 @@ def _solve(
     norms = np.linalg.norm(relative, axis=0)
     if np.any(norms == 0) or np.linalg.matrix_rank(relative / norms) < design.shape[1]:
         return None
-    apart = np.zeros_like(y)
-    for term, paid in known.values():
-        apart += term.value * np.asarray(paid)
+    apart = sum((term.value * np.asarray(paid) for term, paid in known.values()), np.zeros_like(y))
     # What scatter explains is no disturbance.
     errors = np.maximum(SCATTER * np.array([one.variance**0.5 for one in measured]) / y, ROUNDING)
     weights = np.ones_like(y)
@@ -225,7 +212,9 @@ def _solve(
             break
     solution = inverse / y
     values = solution @ (y - apart)
-    left = _left(measured, known)
+    left = list(measured)
+    for term, paid in known.values():
+        left = [one - term.scaled(times) for one, times in zip(left, paid, strict=True)]
     counted = all(one.counted for one in left)
     leverage = np.einsum("ij,ji->i", relative, inverse)
     fitted = design @ values + apart
@@ -246,23 +235,10 @@ def _solve(
     )
 
 
-def _left(measured: Sequence[Estimate], known: Known) -> list[Estimate]:
-    """What the known terms leave of each point."""
-    found = []
-    for i, one in enumerate(measured):
-        for term, paid in known.values():
-            one -= term.scaled(paid[i])  # noqa: PLW2901
-        found.append(one)
-    return found
-
-
 def _spread(row: Array, points: Sequence[Estimate]) -> tuple[Array | None, float, bool]:
     """Draws of a sum of so much of each point, and their degrees of freedom."""
-    draws = [one.draws for one in points]
-    known = [one for one in draws if one is not None]
-    if len(known) < len(draws):
+    draws = [one.draws for one in points if one.draws is not None]
+    if len(draws) < len(points):
         return None, math.inf, False
-    return (
-        row @ np.array(np.broadcast_arrays(*known)),
-        *freedom_of(*zip(row.tolist(), points, strict=True)),
-    )
+    total = row @ np.array(np.broadcast_arrays(*draws))
+    return total, *freedom_of(*zip(row.tolist(), points, strict=True))

@@ -28,11 +28,8 @@ from teemark.model.fit import Columns
 from teemark.run.records import Algorithm
 
 PAGE = 4096
-AFALG_REQUEST = 16 * PAGE
-"""A send() to an AF_ALG socket takes no more."""
-
-PAGE_TABLE = 512 * PAGE
-"""What one page table maps."""
+AFALG_REQUEST = 16 * PAGE  # A send() to an AF_ALG socket takes no more
+PAGE_TABLE = 512 * PAGE  # What one page table maps
 
 AFALG = "afalg"
 """The backend that asks the kernel through AF_ALG, with or without the name of a driver."""
@@ -62,13 +59,10 @@ class Form:
 
     form: work.Form
     blocks: Blocks | None = None
-    cipher: bool = False
-    """Messages go in and out."""
-    by_kernel: bool = False
-    """Asked through AF_ALG, whichever driver."""
+    cipher: bool = False  # Messages go in and out
+    by_kernel: bool = False  # Asked through AF_ALG, whichever driver
     in_tee: bool = False
-    mapped: bool = False
-    """A call maps the pages of its message in the TEE."""
+    mapped: bool = False  # A call maps the pages of its message in the TEE
 
     @classmethod
     def of(cls, case: Work, algorithm: Algorithm, *, in_tee: bool) -> Form:

@@ -2,12 +2,10 @@
 """Many runs of the same cases, in the order of time: where a case's level changed.
 
 Where instructions are counted, a level changes when a figure leaves it by more than the judge of
-`compare` allows, and the next run doesn't return to it; a figure of samples that scatter begins
-none. On an emulated board with a wall clock nothing is
-found, as nothing is compared there. Where times are sampled on hardware, levels are those of PELT
-(R. Killick, P. Fearnhead, I. Eckley, 2012) for the mean, by the package ruptures. The scatter from
-run to run is estimated from neighbours, which a change of the level hardly moves.
-"""
+`compare` allows, and the next run doesn't return to it. On an emulated board with a wall clock
+nothing is found. Where times are sampled on hardware, levels are those of PELT (R. Killick,
+P. Fearnhead, I. Eckley, 2012) for the mean, by the package ruptures; the scatter from run to run is
+estimated from neighbours, which a change of the level hardly moves."""
 
 from __future__ import annotations
 
@@ -33,8 +31,7 @@ from teemark.model.compare import (
 from teemark.model.stats import call_times, centre, exactly, loops_of, resolution_of, steady
 from teemark.run.reader import RunData
 
-FEWEST = 8
-"""Fewer sampled runs have no change points: their scatter isn't known."""
+FEWEST = 8  # Fewer sampled runs have no change points: their scatter isn't known
 
 PENALTY = 5.0
 """Times the logarithm of the number of runs. By simulation: a false change in at most 3 % of
@@ -52,10 +49,8 @@ class Line:
     case: str
     runs: tuple[int, ...]
     values: tuple[float, ...]
-    changes: tuple[int, ...]
-    """Where in `values` a new level begins."""
-    scattered: bool = False
-    """On a board that counts instructions, samples of some run scatter."""
+    changes: tuple[int, ...]  # Where in `values` a new level begins
+    scattered: bool = False  # On a board that counts instructions, samples of some run scatter
 
     def levels(self) -> list[tuple[int, int, float]]:
         """Returns each level: its first place, the place after its last, and its median."""

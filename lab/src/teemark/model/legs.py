@@ -1,11 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Calls whose ways between the worlds the kernel traced: how long each was in the secure world.
 
-An event costs time, and a leg from `begin` to `end` holds the second half of the one and the first
-half of the other. What a call takes more with events than without is what its events cost; how much
-of that lies inside the legs isn't known: half of it is taken off, and the interval goes from
-nothing to all of it.
-"""
+A leg from `begin` to `end` holds half of what either event costs. What a call takes more with
+events than without is what they cost; how much of that lies inside the legs isn't known: half of it
+is taken off, and the interval goes from nothing to all of it."""
 
 from __future__ import annotations
 
@@ -20,8 +18,7 @@ from teemark.model.stats import DRAWS, SEED, Estimate, Sampling, exactly
 from teemark.run.reader import RunData
 from teemark.run.records import Leg
 
-INTERRUPT = 0xFFFF0004
-"""What the secure world returns with when the normal world's interrupt came."""
+INTERRUPT = 0xFFFF0004  # What the secure world returns with when the normal world's interrupt came
 
 Why = Literal["rpc", "interrupt"]
 
@@ -31,12 +28,9 @@ class Traced:
     """The traced calls of one case."""
 
     key: str
-    ns: tuple[int, ...]
-    """What each took, events included."""
-    ways: tuple[tuple[Leg, ...], ...]
-    """The legs of each."""
-    grain: float
-    """What a stamp is rounded to, nanoseconds."""
+    ns: tuple[int, ...]  # What each took, events included
+    ways: tuple[tuple[Leg, ...], ...]  # The legs of each
+    grain: float  # What a stamp is rounded to, nanoseconds
     sampling: Sampling
 
     @property

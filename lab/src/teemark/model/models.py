@@ -11,13 +11,14 @@ import numpy as np
 from teemark.base import work
 from teemark.base.work import EMPTY_CALL, Work
 from teemark.model.counter import Counted, counted_cases
-from teemark.model.fit import Fit, fit
+from teemark.model.fit import Fit, fit, line
 from teemark.model.forms import AFALG_REQUEST, Form, tables_of
 from teemark.model.stats import (
     CaseStats,
     Dependence,
     Estimate,
     Sampling,
+    added,
     call_times,
     case_stats,
     exactly,
@@ -32,16 +33,13 @@ from teemark.run.reader import MeasuredCase, RunData
 class Cost:
     """What calls are made of that differ in their size alone; in the run's unit."""
 
-    workload: str
-    """As `Work.curve`: `oneshot`, `cipher enc`."""
+    workload: str  # As `Work.curve`: `oneshot`, `cipher enc`
     algorithm: str
     backend: str
     fit: Fit
     form: Form
-    way: Fit | None = None
-    """In and out, by the TA's counter: `call` and `page`."""
-    samples: int = 0
-    """Of the size that has the fewest."""
+    way: Fit | None = None  # In and out, by the TA's counter: `call` and `page`
+    samples: int = 0  # Of the size that has the fewest
     rpcs: tuple[float | None, ...] = ()
     """How often the TEE called back to the normal world, by size as in `fit.points`."""
 
@@ -98,12 +96,9 @@ class Cost:
         parts = [
             term.scaled(share)
             for name, share in self.form.bytes_of.items()
-            if (term := self.fit.term(name)) is not None
+            if (term := self.fit.terms.get(name)) is not None
         ]
-        total = parts[0] if parts else Estimate(0.0)
-        for part in parts[1:]:
-            total += part
-        return total
+        return added(parts) if parts else Estimate(0.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,8 +127,7 @@ class Streamed:
 
     measured: CaseStats
     pieces: int
-    predicted: Estimate | None
-    """None where nothing that was measured tells what a piece costs."""
+    predicted: Estimate | None  # None where nothing that was measured tells what a piece costs
 
     @property
     def off(self) -> float | None:
@@ -154,8 +148,7 @@ class Models:
     streams: tuple[Streamed, ...] = ()
     lines: Fit | None = None
     """A call that writes to the TEE's console: `call`, and what a `line` adds."""
-    references: Fit | None = None
-    """An empty call: `call`, and what a memory `reference` adds."""
+    references: Fit | None = None  # An empty call: `call`, and what a memory `reference` adds
     sampling: Sampling = field(default_factory=Sampling, repr=False)
     """How the run was sampled: what every interval depends on."""
     _by_key: dict[str, CaseStats] = field(default_factory=dict, repr=False, compare=False)
@@ -198,47 +191,36 @@ def costs_of(
     """A fit over sizes for every workload, algorithm and backend that has enough of them."""
     known = {one.key: one for one in stats}
     ways = {one.case.case: one.crossing for one in counted if one.crossing is not None}
-    groups: dict[tuple[str, str, str], list[tuple[int, MeasuredCase]]] = {}
+    groups: dict[tuple[str, str, str], list[MeasuredCase]] = {}
     for measured in run.sound:
         case = measured.work
         if measured.curve is not None and case.size is not None and measured.key in known:
-            groups.setdefault((measured.curve, case.algorithm, case.backend), []).append(
-                (case.size, measured)
-            )
+            name = (measured.curve, case.algorithm, case.backend)
+            groups.setdefault(name, []).append(measured)
     made: dict[tuple[str, str, str], Cost] = {}
     # What a page costs is known by calls that only carry a buffer before it is needed.
-    for name in sorted(groups, key=lambda name: groups[name][0][1].work.row is not work.SHM):
-        curve, algorithm, backend = name
-        group = groups[name]
-        group.sort(key=lambda pair: pair[0])
-        form = Form.of(group[0][1].work, run.algorithm(algorithm), in_tee=in_tee(run, group[0][1]))
-        sizes = [size for size, _ in group]
-        keys = [measured.key for _, measured in group]
+    for name in sorted(groups, key=lambda name: groups[name][0].work.row is not work.SHM):
+        group = sorted(groups[name], key=lambda measured: measured.work.size or 0)
+        algorithm = run.algorithm(group[0].work.algorithm)
+        form = Form.of(group[0].work, algorithm, in_tee=in_tee(run, group[0]))
+        sizes = [measured.work.size or 0 for measured in group]
+        here = [known[measured.key] for measured in group]
+        pages = [float(form.pages(size)) for size in sizes]
         way = None
-        if all(key in ways for key in keys):
+        if all(measured.key in ways for measured in group):
             way = fit(
                 sizes,
-                [ways[key].estimate for key in keys],
-                {"call": [1.0] * len(keys)},
-                {
-                    "page": [float(form.pages(n)) for n in sizes],
-                    "table": [float(tables_of(n)) for n in sizes],
-                },
+                [ways[measured.key].estimate for measured in group],
+                {"call": [1.0] * len(group)},
+                {"page": pages, "table": [float(tables_of(size)) for size in sizes]},
             )
-        rpcs = tuple(measured.case.rpcs_per_call for _, measured in group)
+        rpcs = tuple(measured.case.rpcs_per_call for measured in group)
         base, candidates = form.columns(sizes, rpcs)
         page = _page(form, way, made.values())
-        samples = min(known[key].time.count for key in keys)
-        pages = [float(form.pages(size)) for size in sizes]
-        found_fit = fit(
-            sizes,
-            [known[key].estimate for key in keys],
-            base,
-            candidates,
-            {"page": (page, pages)} if page is not None else {},
-        )
-        if found_fit is not None:
-            made[name] = Cost(curve, algorithm, backend, found_fit, form, way, samples, rpcs)
+        apart = {"page": (page, pages)} if page is not None else {}
+        found = fit(sizes, [one.estimate for one in here], base, candidates, apart)
+        if found is not None:
+            made[name] = Cost(*name, found, form, way, min(one.time.count for one in here), rpcs)
     return tuple(made[name] for name in groups if name in made)
 
 
@@ -252,7 +234,7 @@ def _page(form: Form, way: Fit | None, made: Iterable[Cost]) -> Estimate | None:
     if not form.mapped:
         return None
     if way is not None:
-        return way.term("page")
+        return way.terms.get("page")
     carried = [
         cost.fit.terms["page"]
         for cost in made
@@ -265,24 +247,20 @@ def repeat_lines(cases: Sequence[MeasuredCase], sampling: Sampling) -> tuple[Rep
     """A line over the repetitions inside one call, for every case that has three or more."""
     lines = []
     for measured in cases:
-        case = measured.case
-        counts = repeats_of(measured)
+        case, counts = measured.case, repeats_of(measured)
         if len(counts) < 3:
             continue
-        line = fit(
-            counts,
-            [
-                sampling.estimate(
-                    [call_times(start, n) for start in measured.starts],
-                    f"{case.case} x{n}",
-                    loops_of(measured, n),
-                )
-                for n in counts
-            ],
-            {"call": [1.0] * len(counts), "operation": [float(n) for n in counts]},
-        )
-        if line is not None:
-            lines.append(RepeatLine(case.case, case.algorithm, case.backend, case.bytes, line))
+        times = [
+            sampling.estimate(
+                [call_times(start, n) for start in measured.starts],
+                f"{case.case} x{n}",
+                loops_of(measured, n),
+            )
+            for n in counts
+        ]
+        found = line(counts, times, "operation")
+        if found is not None:
+            lines.append(RepeatLine(case.case, case.algorithm, case.backend, case.bytes, found))
     return tuple(lines)
 
 
@@ -300,7 +278,7 @@ def in_pieces(models: Models, cost: Cost, size: int, chunk: int) -> Estimate | N
     if empty is None or reference is None:
         return None
     predicted += empty.estimate + (empty.estimate + reference).scaled(pieces - 1)
-    page = cost.fit.term("page")
+    page = cost.fit.terms.get("page")
     more = pieces * cost.form.pages(chunk) - cost.form.pages(size)
     return predicted + page.scaled(more) if page is not None and more > 0 else predicted
 
@@ -309,7 +287,7 @@ def _reference(models: Models, cost: Cost) -> Estimate | None:
     """What a memory reference adds to an empty call: by calls with one, else by the way of a whole
     message, which has two: the message and its digest."""
     if models.references is not None:
-        return models.references.term("reference") or exactly(0.0)
+        return models.references.terms.get("reference") or exactly(0.0)
     empty = models.case(EMPTY_CALL)
     if cost.way is None or empty is None:
         return None
@@ -346,11 +324,7 @@ def references_of(stats: Iterable[CaseStats]) -> Fit | None:
 
 def lines_of(stats: Iterable[CaseStats]) -> Fit | None:
     calls = sorted((one.work.count or 0, one.estimate) for one in stats if one.work.row is work.LOG)
-    return fit(
-        [count for count, _ in calls],
-        [time for _, time in calls],
-        {"call": [1.0] * len(calls), "line": [float(count) for count, _ in calls]},
-    )
+    return line([count for count, _ in calls], [time for _, time in calls], "line")
 
 
 def build(run: RunData) -> Models:

@@ -1,14 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """What would a call take that wasn't measured? Between the sizes that were, the models say.
 
-An interval of a prediction holds three things. How well the medians are known: their draws. How
-well the model describes what lies between them: the largest error at a size that it was fitted
-without; of n sizes, a new one is further off about once in n + 1. And which way a message takes
-through the code: a size may take, or leave out, one path that the model doesn't know, which is
-taken to cost what the dearest of those costs that it does know.
-Source: R. F. Barber et al., Predictive inference with the jackknife+ (2021), of which this is the
-form with the largest residual.
-"""
+An interval of a prediction holds how well the medians are known (their draws), how well the model
+describes what lies between them (the largest error at a size that it was fitted without), and one
+path through the code that the model doesn't know, taken to cost what the dearest known one does.
+Source: R. F. Barber et al., Predictive inference with the jackknife+ (2021): the form with the
+largest residual."""
 
 from __future__ import annotations
 
@@ -44,12 +41,9 @@ class Prediction:
     off: float
     """How far the model is off where that can be seen, relative: at sizes that it was fitted
     without, and at streams that were measured."""
-    fitted: tuple[int, int]
-    """The smallest and the largest size that the model was fitted to."""
-    path: float = 0.0
-    """What a path through the code costs that only some sizes take."""
-    streams: int = 0
-    """So many measured streams of this algorithm and backend have a part in `off`."""
+    fitted: tuple[int, int]  # The smallest and the largest size that the model was fitted to
+    path: float = 0.0  # What a path through the code costs that only some sizes take
+    streams: int = 0  # So many measured streams of this algorithm and backend have a part in `off`
 
     @property
     def interval(self) -> Interval | None:

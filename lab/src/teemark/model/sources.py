@@ -185,7 +185,7 @@ class Sources:
         reference = self.mapping("allocated", "in", DIGEST_BYTES)
         if cost is None or not cost.fit.fits or self.empty is None or reference is None:
             return None
-        if cost.fit.term("block") is None:
+        if cost.fit.terms.get("block") is None:
             return None
         outside = self.empty + reference[0].scaled(2)
         return Hashing(cost.fit, form, f"the model of {cost.name}", outside)

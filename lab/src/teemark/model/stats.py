@@ -1,27 +1,25 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Medians, and how well they are known.
 
-What is known of a median is kept as draws: values that it could as well have, by the sign test.
-Of n independent samples the number below the median is Binomial(n, 1/2), whatever the
-distribution; so each draw is an order statistic at a random rank, between two of them as
-Hettmansperger and Sheather interpolate. Whatever is computed from medians is computed from their
-draws, and the middle 95 % of the result is its interval.
+What is known of a median is kept as draws: values that it could as well have. Of n independent
+samples the number below the median is Binomial(n, 1/2); so each draw is an order statistic at a
+random rank, between two of them as Hettmansperger and Sheather interpolate. Whatever is computed
+from medians is computed from their draws; the middle 95 % of the result is its interval.
 
-A run of several starts shows what differs between them. There the draws are Student's t over the
-starts' medians, with the same random numbers in all cases, so that what a start does to all of them
-cancels where it should. In a run of one start, samples may depend on their neighbours in time;
-`Dependence` finds out how much they do, and widens the ranks.
+In a run of several starts the draws are Student's t over the starts' medians, with the same random
+numbers in all cases, so that what a start does to all of them cancels where it should. In a run of
+one start `Dependence` finds out how much samples depend on their neighbours, and widens the ranks.
 Sources: W. J. Conover, Practical Nonparametric Statistics, 3rd ed., section 3.2;
 T. Hettmansperger and S. Sheather, Confidence intervals based on interpolated order statistics
-(1986); C. Geyer, Practical Markov Chain Monte Carlo (1992), section 3.3.
-"""
+(1986); C. Geyer, Practical Markov Chain Monte Carlo (1992), section 3.3."""
 
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, reduce
 from statistics import NormalDist, median
 from zlib import crc32
 
@@ -38,8 +36,7 @@ Array = NDArray[np.float64]
 DRAWS = 2000
 SEED = 20260101
 
-ENOUGH = 6
-"""Fewer samples of one start have no interval: the sign test can't reach 95 %."""
+ENOUGH = 6  # Fewer samples of one start have no interval: the sign test can't reach 95 %
 
 STEADY = 0.01
 """The middle half of the samples of what is counted lies this near together, as a share. The
@@ -65,21 +62,17 @@ MAX_LAG = 1000
 VISIBLE = 1.3
 """Neighbours must be that many standard errors alike, for samples to count as dependent."""
 
-NEXT_TO_NOTHING = 1e-6
-"""Relative error of a model below which it isn't worth a word."""
+NEXT_TO_NOTHING = 1e-6  # Relative error of a model below which it isn't worth a word
 
 Z = 1.959963984540054
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Estimate:
-    """A figure, with values that it could as well have.
-
-    `draws` is None where there are too few samples to say. Of an exact figure it is that figure
-    alone. They are spread as the figure itself is from run to run; how badly the spread is known
-    from so few samples, `freedom` says: its degrees of freedom, as of Student's t. What is made of
-    many medians has more (Welch and Satterthwaite), unless all are of the same starts: these are
-    `shared`."""
+    """A figure, with values that it could as well have: `draws`, None for too few samples, one
+    value for an exact figure. They are spread as the figure is from run to run; `freedom` says how
+    well the spread is known, as degrees of freedom of Student's t. What is made of many medians has
+    more (Welch and Satterthwaite), unless all are of the same starts: these are `shared`."""
 
     value: float
     draws: Array | None = None
@@ -146,7 +139,8 @@ class Estimate:
         as draws of cases with the same label are alike, and starts share theirs."""
         if self.draws is None or self.draws.size == 1:
             return self
-        return Estimate(self.value, self.draws[_apart_order(self.draws.size)], self.freedom)
+        order = np.random.default_rng([SEED, self.draws.size]).permutation(self.draws.size)
+        return Estimate(self.value, self.draws[order], self.freedom)
 
     def scaled(self, factor: float) -> Estimate:
         draws = None if self.draws is None else self.draws * factor
@@ -164,11 +158,6 @@ class Estimate:
         rng = np.random.default_rng([SEED, crc32(label.encode())])
         draws = self.draws + self.value * rng.uniform(-share / LEVEL, share / LEVEL, DRAWS)
         return Estimate(self.value, draws, self.freedom, self.shared, self.counted)
-
-
-@cache
-def _apart_order(draws: int) -> NDArray[np.intp]:
-    return np.random.default_rng([SEED, draws]).permutation(draws)
 
 
 def freedom_of(*parts: tuple[float, Estimate]) -> tuple[float, bool]:
@@ -200,6 +189,11 @@ _STUDENT: dict[float, float] = {1: 12.7062, 2: 4.3027, 3: 3.1824}
 def exactly(value: float) -> Estimate:
     """A figure that is counted, not sampled, or known."""
     return Estimate(value, np.array([value]), counted=True)
+
+
+def added(parts: Iterable[Estimate]) -> Estimate:
+    """The sum of one part or more."""
+    return reduce(operator.add, parts)
 
 
 def quantile(values: Sequence[float], q: float) -> float:
@@ -333,11 +327,9 @@ def _places(n: int, dependence: float) -> Array | None:
 
 
 class Dependence:
-    """How much the samples of a run depend on their neighbours in time.
-
-    All cases together, in the order in which their samples were taken, as normal scores of their
-    ranks within their cases: a first-order autoregression, where it is visible at all. A trend over
-    the whole run is no dependence: cases take turns in random order, so each sees all of it."""
+    """How much the samples of a run depend on their neighbours in time: a first-order
+    autoregression of their normal scores within their cases, where it is visible at all. A trend
+    over the run is no dependence: cases take turns in random order, so each sees all of it."""
 
     def __init__(self, cases: Iterable[tuple[Sequence[int], Sequence[float]]]) -> None:
         """Of each case: the places of its samples in the run, and their values."""
@@ -521,8 +513,7 @@ class CaseStats:
         return Interval(whole / interval.high, whole / interval.low, interval.level)
 
 
-USAGE_NS = 1000
-"""What the CPU time of a sample is known to."""
+USAGE_NS = 1000  # What the CPU time of a sample is known to
 
 
 def cpu_time(measured: MeasuredCase, sampling: Sampling) -> CpuTime | None:

@@ -41,8 +41,7 @@ class StepCost:
     preempted: int
     waited: int
     switches: int
-    gap: int
-    """The longest stretch without a CPU."""
+    gap: int  # The longest stretch without a CPU
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,16 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Calls of any Trusted Application, as a plan describes them: docs/own-ta.md.
-
-    [ta]
-    uuid = "8aaaf200-2450-11e4-abe2-0002a5d5c51b"
-
-    [[call]]
-    name = "increment"
-    command = 0
-    p0 = { type = "value-inout", a = 41, expect_a = 42 }
-
-A `Call` becomes a description for teebench, one word (host/src/teebench/call.h).
-"""
+"""Calls of any Trusted Application, as a plan describes them (docs/own-ta.md). A `Call` becomes a
+description for teebench, one word (host/src/teebench/call.h)."""
 
 from __future__ import annotations
 
@@ -25,8 +15,7 @@ from teemark.plan.words import NONE, Micros, Name, Positive, Size, Sizes
 
 ANY = "any"
 
-BYTES_MAX = 64 << 20
-"""Of one parameter; as the two below, in teebench too."""
+BYTES_MAX = 64 << 20  # Of one parameter; as the two below, in teebench too
 STEPS_MAX = 16
 TEXT_MAX = 256 << 10
 
@@ -206,8 +195,7 @@ class ValueInout(_Param, frozen=True, tag="value-inout"):
     expect_a: _Wanted
     a: _U32 = 0
     b: _U32 = 0
-    expect_b: _Wanted | None = None
-    """None: as it went in."""
+    expect_b: _Wanted | None = None  # None: as it went in
 
     def described(self, size: int | None, key: str) -> str:
         b = self.b if self.expect_b is None else self.expect_b
@@ -246,8 +234,7 @@ class _Written(_Param, frozen=True):
     """Memory that the TA writes to."""
 
     expect: Expect | None = None
-    expect_each: dict[str, Expect] | None = None
-    """By size."""
+    expect_each: dict[str, Expect] | None = None  # By size
     expect_size: Length | None = None
 
     def __post_init__(self) -> None:
@@ -345,10 +332,8 @@ class Call(Step, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     name: Name
     sizes: Sizes | None = None
-    setup: tuple[Step, ...] = ()
-    """Once, in a session of its own."""
-    before: tuple[Step, ...] = ()
-    """Before every call, and not timed."""
+    setup: tuple[Step, ...] = ()  # Once, in a session of its own
+    before: tuple[Step, ...] = ()  # Before every call, and not timed
     samples: Positive | None = None
     min_us: Micros | None = None
 

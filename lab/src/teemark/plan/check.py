@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What teebench finds wrong with a plan's cases, said of the plan's own lines.
-
-Which workloads, algorithms and backends there are, and what each takes, only teebench knows. The
-one that is built for this machine looks at a plan before any board does.
-"""
+"""What teebench finds wrong with a plan's cases, said of the plan's own lines. Only teebench knows
+what workloads, algorithms and backends there are; the one that is built for this machine looks at a
+plan before any board does."""
 
 from __future__ import annotations
 
@@ -48,6 +46,6 @@ def mistake(asked: Plan, said: str) -> ConfigError | None:
     case = asked.cases[int(found[1]) - 1]
     why = found[2].removeprefix(f"{case.key}: ")
     hint = _HINT.search(said)
-    place = asked.place(case.key, re.findall(r'"([^"]+)"', why))
+    place = asked.place(case.key)
     known = hint[1] if hint else "docs/workloads.md says what cases there are"
     return ConfigError(f"{place}: {case.key}: {why}", hint=known)

@@ -1,39 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""A plan: which cases to run, and which files to hash. `parse` is pure; `load` reads the file.
-
-    summary = "One sentence."
-
-    [[cases]]
-    workload = "oneshot"
-    algorithms = ["sha256", "sha512"]
-    backends = ["tee", "ta-c"]
-    sizes = [0, 64, "4KiB"]     # or `parameters`, words; "enc/{}" with sizes: {} is the size
-    samples = 30
-    min_us = 1000
-    repeat = [1, 2, 4]
-
-    [[teehash]]
-    sizes = [4488896, "4MiB"]       # of the file, which is made on the board
-    algorithms = ["sha256"]
-    backends = ["tee", "c"]
-    modes = ["stream", "oneshot"]   # one call or many
-    caches = ["warm", "cold"]       # is the file in the page cache before?
-    chunk = "1MiB"                  # a call when streaming
-    reader = "inline"               # who reads: thread, inline or auto
-    runs = 8
-    timeline = false                # true: one run more of each, which records its context switches
-
-    [ta]                            # a Trusted Application of your own: docs/own-ta.md
-    uuid = "8aaaf200-2450-11e4-abe2-0002a5d5c51b"
-
-    [[call]]
-    name = "increment"
-    command = 0
-    p0 = { type = "value-inout", a = 41, expect_a = 42 }
-
-A block stands for every combination of its lists. A key that comes out twice is a mistake, as its
-samples could not be told apart.
-"""
+"""A plan: which cases to run, and which files to hash. docs/plans.md describes the file,
+docs/own-ta.md its `[ta]` and `[[call]]`. A block stands for every combination of its lists. A key
+that comes out twice is a mistake, as its samples could not be told apart."""
 
 from __future__ import annotations
 
@@ -42,18 +10,17 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
-from itertools import product
+from itertools import product, repeat
 from pathlib import Path
 from typing import Annotated, Literal
 
 from msgspec import Struct
 
 from teemark.base import paths
-from teemark.base.checked import Wrong, convert, line_of, once, parse_toml, read_text
+from teemark.base.checked import Wrong, convert, once, parse_toml, read_text
 from teemark.base.errors import UsageMistake
 from teemark.base.work import CALL, TEE, Work
 from teemark.plan.calls import Call, Ta
-from teemark.plan.limits import excess
 from teemark.plan.words import (
     NONE,
     SOME,
@@ -68,12 +35,10 @@ from teemark.plan.words import (
     Text,
 )
 
-BENCH = "bench.toml"
-"""The plan in the folder of a TA; its name is the folder's."""
+BENCH = "bench.toml"  # The plan in the folder of a TA; its name is the folder's
 
 
-TIMELINE = "+timeline"
-"""Ends the key of a step that records its timeline."""
+TIMELINE = "+timeline"  # Ends the key of a step that records its timeline
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,10 +49,8 @@ class CaseLine:
     samples: int | None = None
     min_us: int | None = None
     repeat: tuple[int, ...] = ()
-    call: str = ""
-    """Of workload call: what is called, in teebench's words."""
-    place: str = ""
-    """Where in the plan's file it stands, if it is of workload call."""
+    call: str = ""  # Of workload call: what is called, in teebench's words
+    place: str = ""  # FILE:LINE of its block
 
     @property
     def key(self) -> str:
@@ -156,14 +119,12 @@ class Plan:
     summary: str
     cases: tuple[CaseLine, ...] = ()
     teehash: tuple[Step, ...] = ()
-    ta: str | None = None
-    """UUID of the TA that its calls are of."""
-    source: Source | None = None
+    ta: str | None = None  # UUID of the TA that its calls are of
 
-    def place(self, key: str, words: Iterable[str]) -> str:
-        """FILE:LINE of a case: the line of its block that has one of the words, else its first."""
-        own = next((case.place for case in self.cases if case.key == key and case.place), None)
-        return own or (self.source.place(key, words) if self.source else self.name)
+    def place(self, key: str) -> str:
+        """FILE:LINE of the block that a case is of."""
+        own = next((case.place for case in self.cases if case.key == key), "")
+        return own or self.name
 
 
 def select(asked: Plan, patterns: Sequence[str]) -> Plan:
@@ -187,34 +148,6 @@ def select(asked: Plan, patterns: Sequence[str]) -> Plan:
         cases=tuple(case for case in asked.cases if matches(case.key)),
         teehash=tuple(step for step in asked.teehash if matches(step.key)),
     )
-
-
-@dataclass(frozen=True, slots=True)
-class Source:
-    """The file that a plan was read from."""
-
-    file: str
-    text: str
-    blocks: tuple[frozenset[str], ...]
-    """The keys of each `[[cases]]` block."""
-
-    def place(self, key: str, words: Iterable[str]) -> str:
-        block = next((n for n, keys in enumerate(self.blocks) if key in keys), len(self.blocks))
-        lines = self.text.splitlines()
-        tables = [n for n, line in enumerate(lines) if _TABLE.match(line)] + [len(lines)]
-        heads = [n for n in tables[:-1] if _CASES.match(lines[n])]
-        if block >= len(heads):
-            return self.file  # written in another way
-        first = heads[block]
-        quoted = [f'"{word}"' for word in words] + [f"'{word}'" for word in words]
-        for number in range(first, tables[tables.index(first) + 1]):
-            if any(word in lines[number] for word in quoted):
-                return f"{self.file}:{number + 1}"
-        return f"{self.file}:{first + 1}"
-
-
-_TABLE = re.compile(r"\s*\[.*\]\s*(#.*)?$")
-_CASES = re.compile(r"\s*\[\[\s*cases\s*\]\]")
 
 
 def case_lines(cases: Iterable[CaseLine]) -> str:
@@ -248,15 +181,6 @@ class _Cases(Struct, frozen=True, forbid_unknown_fields=True):
                 raise Wrong(f"{word!r} has no place for the sizes", hint, "parameters")
             if not self.sizes and "{}" in word:
                 raise Wrong(f"{word!r}, but there are no sizes", key="parameters")
-        for case in self.expanded():
-            most = max(case.repeat, default=1)
-            too_much = excess(case.work, most)
-            if too_much:
-                hint = (
-                    "a call into the TEE can't be ended from outside: fewer repetitions, "
-                    "or smaller messages"
-                )
-                raise Wrong(f"{case.key}: {too_much}", hint)
 
     def expanded(self) -> Iterator[CaseLine]:
         sizes = self.sizes or ("",)
@@ -335,32 +259,25 @@ class _File(Struct, frozen=True, forbid_unknown_fields=True):
 def parse(text: str, *, name: str, file: str) -> Plan:
     """A plan from its TOML text; ConfigError names the file and the key."""
     read: _File = parse_toml(text, _File, file, lines=True)
-    cases = [case for block in read.cases or () for case in block.expanded()]
-    for number, call in enumerate(read.call or (), 1):
-        place = f"{file}:{line_of(text, f'call[{number}]')}"
+    cases = []
+    for place, block in zip(_places(text, file, "cases"), read.cases or (), strict=False):
+        cases += [replace(case, place=place) for case in block.expanded()]
+    uuid = read.ta.uuid if read.ta is not None else None
+    for place, call in zip(_places(text, file, "call"), read.call or (), strict=False):
         for size in call.sizes or (None,):
-            assert read.ta is not None
-            cases.append(
-                CaseLine(
-                    CALL.work(call.name, TEE, NONE if size is None else size),
-                    call.samples,
-                    call.min_us,
-                    call=f"{read.ta.uuid};{call.steps(size)}",
-                    place=place,
-                )
-            )
-    return Plan(
-        name=name,
-        summary=read.summary,
-        cases=tuple(cases),
-        teehash=tuple(step for block in read.teehash for step in block.expanded()),
-        ta=read.ta.uuid if read.ta is not None else None,
-        source=Source(
-            file,
-            text,
-            tuple(frozenset(case.key for case in block.expanded()) for block in read.cases or ()),
-        ),
-    )
+            work = CALL.work(call.name, TEE, NONE if size is None else size)
+            steps = f"{uuid};{call.steps(size)}"
+            cases.append(CaseLine(work, call.samples, call.min_us, call=steps, place=place))
+    hashing = tuple(step for block in read.teehash for step in block.expanded())
+    return Plan(name, read.summary, tuple(cases), hashing, uuid)
+
+
+def _places(text: str, file: str, table: str) -> Iterator[str]:
+    """FILE:LINE of each `[[table]]` block; FILE for those that are written in another way."""
+    for number, line in enumerate(text.splitlines(), 1):
+        if re.match(rf"\s*\[\[\s*{table}\s*\]\]", line):
+            yield f"{file}:{number}"
+    yield from repeat(file)
 
 
 def available() -> tuple[str, ...]:

@@ -62,8 +62,7 @@ class Call:
     result: int
     window: int | None  # the number of its trace, if that was kept
     printed: int
-    session: int
-    """Number of the session that it is a call of, 0: of none."""
+    session: int  # Number of the session that it is a call of, 0: of none
 
     @property
     def ns(self) -> int:

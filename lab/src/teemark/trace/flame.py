@@ -1,10 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """A flame graph as inline SVG: the caller above, what it calls below, as wide as it takes
-instructions. The same bytes for the same trace; readable without JavaScript, and in both themes.
-
-With a second trace, widths are the new one's, and colours say what became more (red) or less
-(blue).
-"""
+instructions; readable without JavaScript, and in both themes. With a second trace, widths are the
+new one's, and colours say what became more (red) or less (blue)."""
 
 from __future__ import annotations
 
@@ -34,8 +31,7 @@ _ROW = 18
 _HEAD = 26
 _LETTER = 6.3  # of the font below, on average
 _FONT = 11
-_THIN = 0.4
-"""Narrower frames are left out: nobody sees them."""
+_THIN = 0.4  # Narrower frames are left out: nobody sees them
 
 
 @dataclass(slots=True)

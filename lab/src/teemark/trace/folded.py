@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Folded stacks: `frame;frame;frame count` lines, sorted, as flamegraph.pl and others read them.
-
-Frames carry their exception level. Of several cases, the case is the first frame.
-"""
+Frames carry their exception level. Of several cases, the case is the first frame."""
 
 from __future__ import annotations
 

@@ -1,9 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Names of TAs and of their commands: from C headers, or from a file of the user's.
-
-["fd02c9da-306c-48c7-a49c-bbd827ae86ee"]
-name = "pkcs11"
-commands = { 0 = "PING", 1 = "SLOT_LIST" }
+"""Names of TAs and of their commands: from C headers, or from a TOML file with tables such as
+["fd02c9da-306c-48c7-a49c-bbd827ae86ee"] that have `name = "pkcs11"`, `commands = { 0 = "PING" }`.
 """
 
 from __future__ import annotations

@@ -1,13 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Where a block of instructions belongs: exception level, file, function.
 
-QEMU's plugin tells a block's virtual address and where it lies in QEMU's own memory. The secure
-RAM of QEMU's machine is one piece of that memory, and TF-A runs with virtual addresses equal to
-physical ones: any block of TF-A therefore gives the physical address of all blocks in secure RAM.
-Virtual addresses alone don't tell: OP-TEE's vectors run inside a TA's range of addresses.
-
-Whatever is said of a block is checked by its instructions, which must be those of the file.
-"""
+QEMU's plugin tells a block's virtual address and where it lies in QEMU's own memory. Secure RAM is
+one piece of that memory, and TF-A runs with virtual addresses equal to physical ones: any block of
+TF-A therefore gives the physical address of all blocks in secure RAM. Virtual addresses alone don't
+tell: OP-TEE's vectors run inside a TA's range of addresses. Whatever is said of a block is checked
+by its instructions, which must be those of the file."""
 
 from __future__ import annotations
 
@@ -89,14 +87,10 @@ class Sources:
 
     kernel: Table
     tfa: Elf
-    core: Elf | None
-    """OP-TEE's tee.elf; None: the core is one block."""
-    core_code: range
-    """Where the core's code lies; its link addresses are physical ones."""
-    programs: tuple[Elf, ...]
-    """Programs and libraries of the normal world."""
-    tas: tuple[Elf, ...]
-    """Trusted Applications, and ldelf where its file is there."""
+    core: Elf | None  # OP-TEE's tee.elf; None: the core is one block
+    core_code: range  # Where the core's code lies; its link addresses are physical ones
+    programs: tuple[Elf, ...]  # Programs and libraries of the normal world
+    tas: tuple[Elf, ...]  # Trusted Applications, and ldelf where its file is there
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,11 +16,8 @@ SCHEMA = 1
 
 _Key = TypeVar("_Key", bound=Hashable)
 
-LEVELS = ("EL0", "EL1", "EL3", "S-EL1", "S-EL0")
-"""From the program inwards, in the order of a call."""
-
-CLOCK_STEP_NS = 16
-"""The guest's counter runs at 62.5 MHz."""
+LEVELS = ("EL0", "EL1", "EL3", "S-EL1", "S-EL0")  # From the program inwards, in the order of a call
+CLOCK_STEP_NS = 16  # The guest's counter runs at 62.5 MHz
 
 INTERRUPT = re.compile(r"el[01][th]?_(64|32)_(irq|fiq)")
 _SLEEP = frozenset({"cpu_do_idle", "default_idle_call", "arch_cpu_idle", "do_idle"})
@@ -233,8 +230,7 @@ class Trace(msgspec.Struct, frozen=True):
     """All traced cases of a run."""
 
     schema: int
-    optee: str
-    """Which OP-TEE it was, in words."""
+    optee: str  # Which OP-TEE it was, in words
     cases: tuple[CaseTrace, ...]
 
     def case(self, key: str) -> CaseTrace | None:

@@ -1,11 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The parts of a traced call as `teemark explain` names them, counted: what it infers from outside
-is held against this (lab/bench/inside.py). Pure.
-
-A place in the call tree has the role of the place above it, unless its function begins another:
-the first rule that fits. Names are those of Linux and of OP-TEE's core, so it takes a core that has
-names (--optee source).
-"""
+"""The parts of a traced call as `teemark explain` names them, counted; lab/bench/inside.py holds
+what it infers against this. A place in the call tree has the role of the place above it, unless its
+function begins another: the first rule that fits. It takes a core that has names."""
 
 from __future__ import annotations
 
@@ -89,8 +85,7 @@ _RULES = (
     _rule("S-EL1", r"mobj_reg_shm_get_by_cookie", "mapping", "ta-entry", caller=r"copy_in_params"),
 )
 
-_ONCE = re.compile(r"thread_alloc_and_run")
-"""Of the way in, what is there for the first leg alone."""
+_ONCE = re.compile(r"thread_alloc_and_run")  # Of the way in, what is there for the first leg alone
 
 _FRAME = re.compile(
     r"TA_\w+|__?utee_\w+|__ta_entry|ta_header_get_session|(from|to)_utee_params|"

@@ -77,8 +77,7 @@ class Elf:
     name: str
     codes: tuple[Code, ...]
     table: Table = field(compare=False)
-    end: int
-    """Behind the last byte that it has in memory."""
+    end: int  # Behind the last byte that it has in memory
 
     def holds(self, address: int, words: NDArray[np.uint32]) -> bool:
         """Are these the instructions there?"""

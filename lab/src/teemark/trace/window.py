@@ -17,13 +17,11 @@ from teemark.base.errors import DataError
 MAGIC = b"TTRACE3\0"
 CUT = 1
 
-SAMPLE = 0x71
-"""The marker of what teebench measures: host/include/marker.h has them all."""
+SAMPLE = 0x71  # The marker of what teebench measures: host/include/marker.h has them all
 
 TEEHASH_PARTS = {0x74: "open", 0x75: "first", 0x76: "step", 0x77: "last", 0x78: "close"}
 """teehash's, in the order of its work."""
-HASHING = ("first", "step", "last")
-"""Those that work on a file."""
+HASHING = ("first", "step", "last")  # Those that work on a file
 
 _HEAD = struct.Struct("<8s6Q")
 BLOCK = np.dtype([("vaddr", "<u8"), ("haddr", "<u8"), ("instructions", "<u4"), ("word", "<u4")])
@@ -39,8 +37,7 @@ class Window:
     words: NDArray[np.uint32]  # their instructions
     steps: NDArray[Any]  # the blocks in the order in which they were executed
     instructions: int
-    marker: int
-    """It began there."""
+    marker: int  # It began there
 
     def used(self) -> NDArray[np.intp]:
         """The blocks that were executed."""

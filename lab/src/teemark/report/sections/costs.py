@@ -143,13 +143,13 @@ def _cpu_a_byte(subject: Subject, cost: Cost) -> Estimate | None:
 
 def _terms(subject: Subject, name: str, fits: dict[str, Fit]) -> list[Block]:
     """Returns a column for each term, and when it is paid; nothing if there is a call alone."""
-    names = [term for term in ("call", *TERMS) if any(fit.term(term) for fit in fits.values())]
+    names = [term for term in ("call", *TERMS) if any(fit.terms.get(term) for fit in fits.values())]
     if not any(len(fit.terms) > 1 for fit in fits.values()):
         return []
     table = Table(
         (Column("backend", "left"), *(Column(term, unit=subject.run.unit) for term in names)),
         tuple(
-            ((Code(backend),), *(_term(subject, fit.term(term)) for term in names))
+            ((Code(backend),), *(_term(subject, fit.terms.get(term)) for term in names))
             for backend, fit in fits.items()
         ),
     )
