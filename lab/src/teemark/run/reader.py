@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, pairwise
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Any, Literal, TypeVar, cast
 
 import msgspec
 
@@ -32,14 +32,19 @@ from teemark.run.records import (
     First,
     Legs,
     Machine,
+    Record,
     Run,
     Sample,
     Skip,
     Start,
     Teehash,
     Timeline,
+    Trouble,
     algorithm_before,
 )
+
+R = TypeVar("R", bound=Record)
+T = TypeVar("T", bound=Trouble)
 
 RUN_FILE = "run.ndjson"
 PARTIAL_FILE = "run.ndjson.partial"
@@ -349,7 +354,7 @@ class _Start:
     cases: set[str] = field(default_factory=set)
 
 
-class Collector:
+class _Collector:
     """Puts records together in their order; DataError at the first that doesn't fit."""
 
     def __init__(self, file: str) -> None:
@@ -360,12 +365,7 @@ class Collector:
         self._cases: dict[str, Case] = {}
         self._samples: dict[str, dict[int, list[Sample]]] = {}  # by case, then by start
         self._ta_samples: dict[str, list[Sample]] = {}
-        self._case_first: dict[str, list[First]] = {}
-        self._first: list[First] = []
-        self._legs: list[Legs] = []
-        self._skips: dict[str, Skip] = {}
-        self._fails: dict[str, Fail] = {}
-        self._hashed: list[Teehash | Timeline] = []
+        self._others: dict[type[Record], list[Any]] = {}
 
     @property
     def machine(self) -> Machine | None:
@@ -373,105 +373,102 @@ class Collector:
 
     def add(self, record: AnyRecord, number: int) -> None:
         where = f"{self.file}:{number}"
-        if isinstance(record, Run):
-            self._add_run(record, where)
-        elif isinstance(record, Start):
-            self._add_start(record, where)
-        elif isinstance(record, Machine):
-            self._add_machine(record, where)
-        else:
-            start = self._starts[-1] if self._starts else None
-            failed = isinstance(record, End) and not record.complete  # before it measured
-            if start is None or (start.machine is None and not failed):
-                raise DataError(
-                    f"{where}: a {_type(record)} record before the machine record",
-                    hint="the beginning of the file is missing",
-                )
-            self._add_to(start, record, where)
-
-    def _add_run(self, record: Run, where: str) -> None:
-        if record.schema > SCHEMA:
+        start = self._starts[-1] if self._starts else None
+        if isinstance(record, Run | Machine) and record.schema > SCHEMA:
             raise _newer(where, record.schema)
-        if self.run is not None or self._starts:
-            raise DataError(f"{where}: a run record that isn't the first line")
-        self.run = record
+        # Nearly all records are samples: they are checked first, and quickly.
+        if (
+            not (isinstance(record, Sample) and start is not None and start.end is None)
+            or record.case not in start.cases
+        ):
+            self._check_place(record, start, where)
+        match record:
+            case Run():
+                self.run = record
+            case Start():
+                self._starts.append(_Start(record.number, record.kind, self._next_seq))
+            case Machine():
+                if start is None:  # schema 1: no start records, one start
+                    start = _Start(1, "round", 0)
+                    self._starts.append(start)
+                start.machine = record
+            case _:
+                assert start is not None
+                self._add_to(start, record)
 
-    def _add_start(self, record: Start, where: str) -> None:
-        if self._starts and self._starts[-1].end is None:
-            raise DataError(f"{where}: a start record before the end of the start before it")
-        if record.number != len(self._starts) + 1:
-            raise DataError(
-                f"{where}: start {record.number} after {_start_name(len(self._starts))}",
-                hint="a part of the file is missing",
-            )
-        self._starts.append(_Start(record.number, record.kind, self._next_seq))
+    def _check_place(self, record: AnyRecord, start: _Start | None, where: str) -> None:
+        kind = record.__struct_config__.tag
+        case = getattr(record, "case", None)
+        begins = isinstance(record, Run | Start | Machine)
+        unsound = isinstance(record, End) and not record.complete  # may come before the machine
+        machine = start.machine if start is not None else None
+        cases = start.cases if start is not None else ()
+        rules = (
+            (kind == "run" and (self.run or start), "a run record that isn't the first line"),
+            (kind == "machine" and machine, "a second machine record"),
+            (
+                kind == "start" and start and start.end is None,
+                "a start record before the end of the start before it",
+            ),
+            (
+                isinstance(record, Start) and record.number != len(self._starts) + 1,
+                f"{kind} {getattr(record, 'number', '')} after start {len(self._starts) or 'none'}",
+            ),
+            (
+                not begins and not machine and not (start and unsound),
+                f"a {kind} record before the machine record",
+            ),
+            (not begins and start and start.end, f"a {kind} record after the end record"),
+            (kind == "case" and case in cases, f"a second case record of {case}"),
+            (
+                kind in ("sample", "legs") and case not in cases,
+                f"a {kind} of {case}, which has no case record before it",
+            ),
+        )
+        for applies, wrong in rules:
+            if applies:
+                hint = "is a part of the file missing, or are two runs in it? A file holds one"
+                raise DataError(f"{where}: {wrong}", hint=hint)
 
-    def _add_machine(self, record: Machine, where: str) -> None:
-        if record.schema > SCHEMA:
-            raise _newer(where, record.schema)
-        if not self._starts:  # schema 1: no start records, one start
-            self._starts.append(_Start(1, "round", 0))
-        start = self._starts[-1]
-        if start.machine is not None:
-            raise DataError(
-                f"{where}: a second machine record",
-                hint="two runs in one file? a file holds one",
-            )
-        start.machine = record
-
-    def _add_to(self, start: _Start, record: AnyRecord, where: str) -> None:
-        if start.end is not None:
-            raise DataError(f"{where}: a {_type(record)} record after the end record")
+    def _add_to(self, start: _Start, record: AnyRecord) -> None:
         match record:
             case Case():
-                if record.case in start.cases:
-                    raise DataError(f"{where}: a second case record of {record.case}")
                 start.cases.add(record.case)
                 self._cases.setdefault(record.case, record)
             case Sample():
-                if record.case not in start.cases:
-                    raise DataError(
-                        f"{where}: a sample of {record.case}, which has no case record before it"
-                    )
                 # One string for all samples of a case: a million of them are 75 MB.
                 msgspec.structs.force_setattr(record, "case", self._cases[record.case].case)
-                self._add_sample(start, record)
-            case First():
-                self._add_first(record)
-            case Legs():
-                if record.case not in start.cases:
-                    raise DataError(
-                        f"{where}: legs of {record.case}, which has no case record before it"
-                    )
-                self._legs.append(record)
-            case Skip():
-                self._skips.setdefault(record.case, record)
-            case Fail():
-                self._fails.setdefault(record.case, record)
-            case Teehash() | Timeline():
-                self._hashed.append(record)
+                if start.offset:
+                    record = msgspec.structs.replace(record, seq=record.seq + start.offset)
+                self._next_seq = max(self._next_seq, record.seq + 1)
+                if record.source == "ta-counter":
+                    self._ta_samples.setdefault(record.case, []).append(record)
+                else:
+                    by_start = self._samples.setdefault(record.case, {})
+                    by_start.setdefault(start.number, []).append(record)
             case End():
                 start.end = record
+            case _:
+                self._others.setdefault(type(record), []).append(record)
 
-    def _add_sample(self, start: _Start, record: Sample) -> None:
-        if start.offset:
-            record = msgspec.structs.replace(record, seq=record.seq + start.offset)
-        self._next_seq = max(self._next_seq, record.seq + 1)
-        if record.source == "ta-counter":
-            self._ta_samples.setdefault(record.case, []).append(record)
-        else:
-            by_start = self._samples.setdefault(record.case, {})
-            by_start.setdefault(start.number, []).append(record)
+    def _all(self, kind: type[R]) -> tuple[R, ...]:
+        return tuple(self._others.get(kind, ()))
 
-    def _add_first(self, record: First) -> None:
-        if record.case is None:
-            self._first.append(record)
-        else:
-            self._case_first.setdefault(record.case, []).append(record)
+    def _by_case(self, kind: type[T]) -> tuple[T, ...]:
+        """The first of each case."""
+        first: dict[str, T] = {}
+        for one in self._all(kind):
+            first.setdefault(one.case, one)
+        return tuple(first.values())
 
     def data(self, cut: str | None = None) -> RunData:
         """What was collected. `cut` says that the file ends in mid-line."""
-        starts = self._started()
+        offsets = [start.offset for start in self._starts] + [self._next_seq]
+        starts = tuple(
+            StartData(start.number, start.kind, start.machine, range(*seqs), start.end)
+            for start, seqs in zip(self._starts, pairwise(offsets), strict=True)
+            if start.machine is not None
+        )
         if not starts:
             raise DataError(
                 f"{self.file}: no machine record, so there is no run in it",
@@ -479,6 +476,9 @@ class Collector:
             )
         ends = [start.end for start in self._starts if start.end is not None]
         asked = self.run.starts if self.run is not None else len(starts)
+        first: dict[str | None, list[First]] = {}
+        for one in self._all(First):
+            first.setdefault(one.case, []).append(one)
         return RunData(
             file=self.file,
             machine=starts[0].machine,
@@ -489,51 +489,30 @@ class Collector:
                     case=case,
                     starts=tuple(map(tuple, self._samples.get(key, {}).values())),
                     ta_samples=tuple(self._ta_samples.get(key, ())),
-                    first=tuple(self._case_first.get(key, ())),
+                    first=tuple(first.get(key, ())),
                 )
                 for key, case in self._cases.items()
             },
-            first=tuple(self._first),
-            legs=tuple(self._legs),
-            skips=tuple(self._skips.values()),
-            fails=tuple(self._fails.values()),
-            teehash=tuple(one for one in self._hashed if isinstance(one, Teehash)),
-            timelines=tuple(one for one in self._hashed if isinstance(one, Timeline)),
+            first=tuple(first.get(None, ())),
+            legs=self._all(Legs),
+            skips=self._by_case(Skip),
+            fails=self._by_case(Fail),
+            teehash=self._all(Teehash),
+            timelines=self._all(Timeline),
             end=_together(ends) if len(ends) == len(self._starts) else None,
             incomplete=_incomplete(cut, ends, len(self._starts), asked),
         )
 
-    def _started(self) -> tuple[StartData, ...]:
-        offsets = [start.offset for start in self._starts] + [self._next_seq]
-        return tuple(
-            StartData(start.number, start.kind, start.machine, range(*seqs), start.end)
-            for start, seqs in zip(self._starts, pairwise(offsets), strict=True)
-            if start.machine is not None
-        )
-
-
-def _start_name(number: int) -> str:
-    return "no start" if number == 0 else f"start {number}"
-
 
 def _together(ends: Sequence[End]) -> End:
     """One end for all starts: the sums, and what the last one says."""
-
-    def total(values: Iterable[int | None]) -> int | None:
-        known = [value for value in values if value is not None]
-        return sum(known) if known else None
-
-    last = ends[-1]
     if len(ends) == 1:
-        return last
-    return msgspec.structs.replace(
-        last,
-        complete=all(end.complete for end in ends),
-        samples=total(end.samples for end in ends),
-        ta_samples=total(end.ta_samples for end in ends),
-        thrown_away=total(end.thrown_away for end in ends),
-        duration_ns=total(end.duration_ns for end in ends),
-    )
+        return ends[0]
+    sums: dict[str, Any] = {}
+    for name in ("samples", "ta_samples", "thrown_away", "duration_ns"):
+        known = [value for end in ends if (value := getattr(end, name)) is not None]
+        sums[name] = sum(known) if known else None
+    return msgspec.structs.replace(ends[-1], complete=all(end.complete for end in ends), **sums)
 
 
 _SIGNALS = {
@@ -558,13 +537,9 @@ def _incomplete(cut: str | None, ends: Sequence[End], starts: int, asked: int) -
     return f"{starts} of {asked} starts were measured" if starts < asked else None
 
 
-def _type(record: AnyRecord) -> str:
-    return str(record.__struct_config__.tag)
-
-
 def parse(lines: Iterable[bytes], *, file: str) -> RunData:
     """A run from its lines. Only the very last line may be cut off, and only without newline."""
-    collector = Collector(file)
+    collector = _Collector(file)
     number = 0
     cut: str | None = None
     for number, line in enumerate(lines, 1):

@@ -8,13 +8,19 @@ A record type that isn't known, or a field that changes its meaning, needs a new
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 from msgspec import Meta, Struct, field
 
 SCHEMA = 4
 """2: `start` records. Files of schema 1 have none, and are read as one start. 3: `legs` records.
 4: `timeline` records."""
+
+
+def says(text: str) -> Meta:
+    """Describes a field, for the schema."""
+    return Meta(description=text)
+
 
 Count = Annotated[int, Meta(ge=0)]
 Positive = Annotated[int, Meta(ge=1)]
@@ -25,7 +31,7 @@ Key = Annotated[
         description="workload/algorithm/backend/parameters",
     ),
 ]
-Facts = Annotated[dict[str, Any], Meta(description="a group of facts by name; null where unknown")]
+Facts = Annotated[dict[str, Any], says("a group of facts by name; null where unknown")]
 Texts = tuple[str, ...]
 
 
@@ -36,9 +42,9 @@ class Record(Struct, frozen=True, kw_only=True, tag_field="type"):
 class Commit(Struct, frozen=True, kw_only=True):
     """The git commit of the source tree that a run measured."""
 
-    hash: Annotated[str, Meta(description="40 hexadecimal digits, or as many as were given")]
-    branch: Annotated[str | None, Meta(description="null: none was checked out")] = None
-    dirty: Annotated[bool, Meta(description="tracked files were changed since the commit")] = False
+    hash: Annotated[str, says("40 hexadecimal digits, or as many as were given")]
+    branch: Annotated[str | None, says("null: none was checked out")] = None
+    dirty: Annotated[bool, says("tracked files were changed since the commit")] = False
 
     @property
     def short(self) -> str:
@@ -49,56 +55,49 @@ class Commit(Struct, frozen=True, kw_only=True):
 class Firmware(Struct, frozen=True, kw_only=True):
     """What a virtual board booted, by the files themselves; null where they don't say it."""
 
-    name: Annotated[str, Meta(description="OP-TEE or TF-A")]
-    sha256: Annotated[str, Meta(description="of the images that were packed, one behind the other")]
-    version: Annotated[str | None, Meta(description="that the image has in it")] = None
+    name: Annotated[str, says("OP-TEE or TF-A")]
+    sha256: Annotated[str, says("of the images that were packed, one behind the other")]
+    version: Annotated[str | None, says("that the image has in it")] = None
     compiler: str | None = None
-    flags: Annotated[str | None, Meta(description="of the compiler, for its first C file")] = None
-    configuration: Annotated[dict[str, str], Meta(description="CFG_ variables of the build")] = {}
-    commit: Annotated[
-        Commit | None,
-        Meta(description="of the source tree at boot; null: no repository"),
-    ] = None
+    flags: Annotated[str | None, says("of the compiler, for its first C file")] = None
+    configuration: Annotated[dict[str, str], says("CFG_ variables of the build")] = {}
+    commit: Annotated[Commit | None, says("of the source tree at boot; null: no repository")] = None
 
 
 class Run(Record, frozen=True, kw_only=True, tag="run"):
     """First line of a run that `teemark run` made: what was asked, of which board."""
 
     schema: Positive
-    teemark: Annotated[str, Meta(description="version of teemark")]
-    board: Annotated[str, Meta(description="name of the board")]
+    teemark: Annotated[str, says("version of teemark")]
+    board: Annotated[str, says("name of the board")]
     board_summary: str | None = None
-    plan: Annotated[str, Meta(description="name of the plan")]
+    plan: Annotated[str, says("name of the plan")]
     plan_summary: str | None = None
-    started: Annotated[str, Meta(description="UTC, ISO 8601")]
-    emulated: Annotated[bool, Meta(description="the board's CPU is emulated")]
-    icount: Annotated[
-        bool, Meta(description="the board's clock counts instructions, 1 ns each")
-    ] = False
-    cases: Annotated[Count, Meta(description="cases asked for")]
-    starts: Annotated[Positive, Meta(description="starts asked for")] = 1
-    asked: Annotated[Texts | None, Meta(description="keys of the cases asked for")] = None
+    started: Annotated[str, says("UTC, ISO 8601")]
+    emulated: Annotated[bool, says("the board's CPU is emulated")]
+    icount: Annotated[bool, says("the board's clock counts instructions, 1 ns each")] = False
+    cases: Annotated[Count, says("cases asked for")]
+    starts: Annotated[Positive, says("starts asked for")] = 1
+    asked: Annotated[Texts | None, says("keys of the cases asked for")] = None
     tas_signed_with_published_key: Annotated[
-        bool | None,
-        Meta(description="the TAs' key is the one that OP-TEE publishes; null: no TAs here"),
+        bool | None, says("the TAs' key is the one that OP-TEE publishes; null: no TAs here")
     ] = None
     commit: Annotated[
-        Commit | None, Meta(description="what was measured; null: not asked for, or no repository")
+        Commit | None, says("what was measured; null: not asked for, or no repository")
     ] = None
-    labels: Annotated[dict[str, str], Meta(description="by the user: --label KEY=VALUE")] = {}
+    labels: Annotated[dict[str, str], says("by the user: --label KEY=VALUE")] = {}
     firmware: Annotated[
-        tuple[Firmware, ...],
-        Meta(description="what a virtual board booted; empty for others"),
+        tuple[Firmware, ...], says("what a virtual board booted; empty for others")
     ] = ()
 
 
 class Start(Record, frozen=True, kw_only=True, tag="start"):
     """Begins one start: all that teebench said in it follows, from `machine` to `end`."""
 
-    number: Annotated[Positive, Meta(description="from 1, without a gap")]
+    number: Annotated[Positive, says("from 1, without a gap")]
     kind: Annotated[
         Literal["boot", "round"],
-        Meta(description="what is new: boot: the whole board; round: teebench and its sessions"),
+        says("what is new: boot: the whole board; round: teebench and its sessions"),
     ]
 
 
@@ -107,18 +106,18 @@ class Group(Struct, frozen=True, kw_only=True):
 
 
 class BoardFacts(Group, frozen=True, kw_only=True):
-    model: Annotated[str | None, Meta(description="by the device tree")] = None
+    model: Annotated[str | None, says("by the device tree")] = None
     compatible: Texts | None = None
-    virtual: Annotated[bool | None, Meta(description="a virtual machine")] = None
+    virtual: Annotated[bool | None, says("a virtual machine")] = None
     virtual_told_by: str | None = None
-    emulated: Annotated[bool | None, Meta(description="its CPU is software")] = None
+    emulated: Annotated[bool | None, says("its CPU is software")] = None
     emulated_told_by: str | None = None
 
 
 class CpuFacts(Group, frozen=True, kw_only=True):
     models: Texts | None = None
-    midr: Annotated[Texts | None, Meta(description="main id registers, as the kernel says")] = None
-    features: Annotated[Texts | None, Meta(description="by hwcap")] = None
+    midr: Annotated[Texts | None, says("main id registers, as the kernel says")] = None
+    features: Annotated[Texts | None, says("by hwcap")] = None
     online: int | None = None
     configured: int | None = None
     governor: Texts | None = None
@@ -137,9 +136,9 @@ class MemoryFacts(Group, frozen=True, kw_only=True):
 
 class ClockFacts(Group, frozen=True, kw_only=True):
     name: str | None = None
-    nominal_ns: Annotated[Count | None, Meta(description="as clock_getres() says")] = None
-    resolution_ns: Annotated[Count | None, Meta(description="smallest step seen")] = None
-    reading_ns: Annotated[Count | None, Meta(description="what one reading takes")] = None
+    nominal_ns: Annotated[Count | None, says("as clock_getres() says")] = None
+    resolution_ns: Annotated[Count | None, says("smallest step seen")] = None
+    reading_ns: Annotated[Count | None, says("what one reading takes")] = None
     clocksource: str | None = None
 
 
@@ -150,13 +149,13 @@ class KernelFacts(Group, frozen=True, kw_only=True):
     options: Texts | None = None
     options_from: str | None = None
     cmdline: str | None = None
-    load_average: Annotated[float | None, Meta(description="of the last minute")] = None
+    load_average: Annotated[float | None, says("of the last minute")] = None
     os: str | None = None
     libc: str | None = None
 
 
 class TeeFacts(Group, frozen=True, kw_only=True):
-    libteec: Annotated[str | None, Meta(description="file it was loaded from")] = None
+    libteec: Annotated[str | None, says("file it was loaded from")] = None
     supplicant: str | None = None
     device: str | None = None
     implementation: str | None = None
@@ -168,23 +167,22 @@ class TeeFacts(Group, frozen=True, kw_only=True):
 class TaCounterFacts(Group, frozen=True, kw_only=True):
     """The counter that a TA may read here, as a sacrificed TA showed."""
 
-    name: Annotated[str | None, Meta(description="CNTVCT_EL0 or CNTPCT_EL0")] = None
-    hz: Annotated[Count | None, Meta(description="its frequency, by the firmware")] = None
-    resolution_ns: Annotated[float | None, Meta(description="what a tick is")] = None
+    name: Annotated[str | None, says("CNTVCT_EL0 or CNTPCT_EL0")] = None
+    hz: Annotated[Count | None, says("its frequency, by the firmware")] = None
+    resolution_ns: Annotated[float | None, says("what a tick is")] = None
 
 
 class CryptoFacts(Group, frozen=True, kw_only=True):
-    libcrypto: Annotated[str | None, Meta(description="version")] = None
+    libcrypto: Annotated[str | None, says("version")] = None
     libcrypto_file: str | None = None
-    afalg: Annotated[bool | None, Meta(description="AF_ALG sockets can be had")] = None
+    afalg: Annotated[bool | None, says("AF_ALG sockets can be had")] = None
     kernel_drivers: Texts | None = None
-    hwrng: Annotated[str | None, Meta(description="what feeds /dev/hwrng")] = None
+    hwrng: Annotated[str | None, says("what feeds /dev/hwrng")] = None
     netlink_errno: Annotated[
-        Count | None,
-        Meta(description="of a NETLINK_CRYPTO socket, which libkcapi needs; 0: it can be had"),
+        Count | None, says("of a NETLINK_CRYPTO socket, which libkcapi needs; 0: it can be had")
     ] = None
     driver_log: Annotated[
-        Texts | None, Meta(description="lines of the kernel's log that name crypto drivers")
+        Texts | None, says("lines of the kernel's log that name crypto drivers")
     ] = None
 
 
@@ -194,40 +192,35 @@ class HealthFacts(Group, frozen=True, kw_only=True):
     user: str | None = None
     root: bool | None = None
     afalg_steps: Annotated[
-        Texts | None, Meta(description="each step of an AF_ALG socket: ok, or errno and its words")
+        Texts | None, says("each step of an AF_ALG socket: ok, or errno and its words")
     ] = None
-    devices: Annotated[Texts | None, Meta(description="path, permissions, owner, group")] = None
-    modules: Annotated[Texts | None, Meta(description="loaded, of the TEE and of crypto")] = None
-    modules_there: Annotated[Texts | None, Meta(description="that could be loaded")] = None
-    tracer: Annotated[str | None, Meta(description="current_tracer of tracefs")] = None
-    trace_events: Annotated[str | None, Meta(description="events/enable of tracefs")] = None
-    throttled: Annotated[str | None, Meta(description="by a Raspberry Pi's firmware")] = None
-    disk_free_bytes: Annotated[Count | None, Meta(description="where cases write their files")] = (
-        None
-    )
+    devices: Annotated[Texts | None, says("path, permissions, owner, group")] = None
+    modules: Annotated[Texts | None, says("loaded, of the TEE and of crypto")] = None
+    modules_there: Annotated[Texts | None, says("that could be loaded")] = None
+    tracer: Annotated[str | None, says("current_tracer of tracefs")] = None
+    trace_events: Annotated[str | None, says("events/enable of tracefs")] = None
+    throttled: Annotated[str | None, says("by a Raspberry Pi's firmware")] = None
+    disk_free_bytes: Annotated[Count | None, says("where cases write their files")] = None
     openssl_environment: Annotated[
-        Texts | None, Meta(description="of teebench, which it would be measured with")
+        Texts | None, says("of teebench, which it would be measured with")
     ] = None
-    rng_available: Annotated[str | None, Meta(description="hardware random sources")] = None
+    rng_available: Annotated[str | None, says("hardware random sources")] = None
 
 
 class SettingsFacts(Group, frozen=True, kw_only=True):
     """How teebench was told to measure."""
 
-    seed: Annotated[Count | None, Meta(description="of the random order of samples")] = None
-    samples: Annotated[Positive | None, Meta(description="where a case doesn't say")] = None
-    min_us: Annotated[Count | None, Meta(description="shortest sample, likewise")] = None
-    settle_s: Annotated[Count | None, Meta(description="wait before the first call")] = None
+    seed: Annotated[Count | None, says("of the random order of samples")] = None
+    samples: Annotated[Positive | None, says("where a case doesn't say")] = None
+    min_us: Annotated[Count | None, says("shortest sample, likewise")] = None
+    settle_s: Annotated[Count | None, says("wait before the first call")] = None
     align_tick_ms: Annotated[
-        Count | None, Meta(description="samples begin just after a multiple of this; 0: at once")
+        Count | None, says("samples begin just after a multiple of this; 0: at once")
     ] = None
     quiet_until_end: bool | None = None
-    ta_counter: Annotated[
-        bool | None, Meta(description="false: TAs were not to count their time")
-    ] = None
+    ta_counter: Annotated[bool | None, says("false: TAs were not to count their time")] = None
     trace_events: Annotated[
-        bool | None,
-        Meta(description="calls were traced by the kernel's tracepoints; null: not asked for"),
+        bool | None, says("calls were traced by the kernel's tracepoints; null: not asked for")
     ] = None
 
 
@@ -235,30 +228,26 @@ class Backend(Struct, frozen=True, kw_only=True):
     """What the name of a backend in a case's key stands for."""
 
     name: str
-    title: Annotated[str, Meta(description="as reports call it")]
-    secure: Annotated[bool, Meta(description="works in the secure world")] = False
-    local: Annotated[bool, Meta(description="works in teebench's process: no kernel, no TEE")] = (
-        False
-    )
+    title: Annotated[str, says("as reports call it")]
+    secure: Annotated[bool, says("works in the secure world")] = False
+    local: Annotated[bool, says("works in teebench's process: no kernel, no TEE")] = False
 
 
 class Algorithm(Struct, frozen=True, kw_only=True):
     """What the name of an algorithm in a case's key stands for."""
 
     name: str
-    title: Annotated[str, Meta(description="as people write it")]
-    class_: Annotated[str | None, Meta(description="digest, mac, cipher or aead")] = field(
+    title: Annotated[str, says("as people write it")]
+    class_: Annotated[str | None, says("digest, mac, cipher or aead")] = field(
         name="class", default=None
     )
-    block_bytes: Annotated[
-        Positive | None, Meta(description="that one application of its function takes")
-    ] = None
+    block_bytes: Annotated[Positive | None, says("that one application of its function takes")] = (
+        None
+    )
     pad_bytes: Annotated[
-        Count | None, Meta(description="the least that padding adds before the cut into blocks")
+        Count | None, says("the least that padding adds before the cut into blocks")
     ] = None
-    out_bytes: Annotated[
-        Count | None, Meta(description="of the digest, MAC or tag; 0: as the input")
-    ] = None
+    out_bytes: Annotated[Count | None, says("of the digest, MAC or tag; 0: as the input")] = None
 
     @property
     def encrypts(self) -> bool:
@@ -291,13 +280,13 @@ class Machine(Record, frozen=True, kw_only=True, tag="machine"):
     """First line of teebench: facts of the machine."""
 
     schema: Positive
-    teebench: Annotated[str, Meta(description="version of teebench")]
-    built_for: Annotated[str | None, Meta(description="architecture of teebench")] = None
-    pid: Annotated[int | None, Meta(description="of teebench")] = None
+    teebench: Annotated[str, says("version of teebench")]
+    built_for: Annotated[str | None, says("architecture of teebench")] = None
+    pid: Annotated[int | None, says("of teebench")] = None
     backends: Annotated[
-        tuple[Backend, ...], Meta(description="all that teebench has, in the order of reports")
+        tuple[Backend, ...], says("all that teebench has, in the order of reports")
     ] = ()
-    algorithms: Annotated[tuple[Algorithm, ...], Meta(description="all that teebench has")] = ()
+    algorithms: Annotated[tuple[Algorithm, ...], says("all that teebench has")] = ()
     board: BoardFacts = BoardFacts()
     cpu: CpuFacts = CpuFacts()
     memory: MemoryFacts = MemoryFacts()
@@ -308,9 +297,7 @@ class Machine(Record, frozen=True, kw_only=True, tag="machine"):
     crypto: CryptoFacts = CryptoFacts()
     health: HealthFacts = HealthFacts()
     settings: SettingsFacts = SettingsFacts()
-    reasons: Annotated[
-        dict[str, str], Meta(description="why a fact is null: group.name to a sentence")
-    ] = {}
+    reasons: Annotated[dict[str, str], says("why a fact is null: group.name to a sentence")] = {}
 
 
 class Fips140(Struct, frozen=True, kw_only=True):
@@ -318,9 +305,7 @@ class Fips140(Struct, frozen=True, kw_only=True):
 
     blocks: Count
     failed: Count
-    failed_at_most: Annotated[
-        Count, Meta(description="more fail of a good source once in a million times")
-    ]
+    failed_at_most: Annotated[Count, says("more fail of a good source once in a million times")]
 
 
 class Layers(Struct, frozen=True, kw_only=True):
@@ -328,60 +313,60 @@ class Layers(Struct, frozen=True, kw_only=True):
 
     calls: Count
     total_ns: Count
-    invoke_ns: Annotated[Count, Meta(description="in TEEC_InvokeCommand")]
+    invoke_ns: Annotated[Count, says("in TEEC_InvokeCommand")]
     invokes: Count
-    memory_ns: Annotated[Count, Meta(description="allocating, registering, releasing")]
+    memory_ns: Annotated[Count, says("allocating, registering, releasing")]
     allocations: Count
 
 
 class KernelDriver(Struct, frozen=True, kw_only=True):
     """Who computes in the kernel, as /proc/crypto has it."""
 
-    name: Annotated[str, Meta(description="of the driver, such as sha256-ce")]
-    module: Annotated[str | None, Meta(description="kernel: it is built in")] = None
+    name: Annotated[str, says("of the driver, such as sha256-ce")]
+    module: Annotated[str | None, says("kernel: it is built in")] = None
     type: str | None = None
     priority: int | None = None
     async_: Annotated[
-        bool | None, Meta(description="it may complete later: by an interrupt or another thread")
+        bool | None, says("it may complete later: by an interrupt or another thread")
     ] = field(name="async", default=None)
 
 
 class InterruptLine(Struct, frozen=True, kw_only=True):
     """A line of /proc/interrupts that rose, all CPUs together."""
 
-    line: Annotated[str, Meta(description="its number or name")]
-    name: Annotated[str, Meta(description="controller, kind and device, as the kernel says")]
-    count: Annotated[Count, Meta(description="times it was raised in the stretch")]
-    idle: Annotated[Count, Meta(description="times in idle_ns without anything to do")] = 0
+    line: Annotated[str, says("its number or name")]
+    name: Annotated[str, says("controller, kind and device, as the kernel says")]
+    count: Annotated[Count, says("times it was raised in the stretch")]
+    idle: Annotated[Count, says("times in idle_ns without anything to do")] = 0
 
 
 class Watched(Struct, frozen=True, kw_only=True):
     """What the machine did in a stretch of calls of its own, before the samples."""
 
     calls: Positive
-    ns: Annotated[Count, Meta(description="wall time of the stretch")]
-    user_us: Annotated[Count, Meta(description="CPU time of teebench in user mode")]
-    sys_us: Annotated[Count, Meta(description="CPU time of teebench in the kernel")]
+    ns: Annotated[Count, says("wall time of the stretch")]
+    user_us: Annotated[Count, says("CPU time of teebench in user mode")]
+    sys_us: Annotated[Count, says("CPU time of teebench in the kernel")]
     others_ns: Annotated[
         Count | None,
-        Meta(
-            description="CPU time of kernel threads and of the first thread of each other process; "
+        says(
+            "CPU time of kernel threads and of the first thread of each other process; "
             "null: not looked for, as no interrupt line rose with the calls, or the kernel "
             "counts none"
         ),
     ] = None
-    idle_ns: Annotated[Count, Meta(description="how long the machine was looked at idle")] = 0
+    idle_ns: Annotated[Count, says("how long the machine was looked at idle")] = 0
     interrupts: tuple[InterruptLine, ...] = ()
 
 
 class Masked(Struct, frozen=True, kw_only=True):
     """The same calls in processes of their own, with the CPU's crypto instructions and without."""
 
-    variable: Annotated[str, Meta(description="of the environment, that hides them")]
+    variable: Annotated[str, says("of the environment, that hides them")]
     value: str
-    calls: Annotated[Positive, Meta(description="calls in each of the stretches")]
-    plain_ns: Annotated[tuple[Count, ...], Meta(description="each stretch as it is")]
-    masked_ns: Annotated[tuple[Count, ...], Meta(description="each stretch with them hidden")]
+    calls: Annotated[Positive, says("calls in each of the stretches")]
+    plain_ns: Annotated[tuple[Count, ...], says("each stretch as it is")]
+    masked_ns: Annotated[tuple[Count, ...], says("each stretch with them hidden")]
 
 
 class Case(Record, frozen=True, kw_only=True, tag="case"):
@@ -392,69 +377,55 @@ class Case(Record, frozen=True, kw_only=True, tag="case"):
     algorithm: str
     backend: str
     parameters: str
-    bytes: Annotated[Count | None, Meta(description="bytes one operation works on")]
-    verified: Annotated[bool, Meta(description="the output equalled a known answer")]
-    samples: Annotated[Positive, Meta(description="samples asked for, of each repeat")]
-    repeat: Annotated[tuple[Positive, ...], Meta(description="operations in one call, each")]
+    bytes: Annotated[Count | None, says("bytes one operation works on")]
+    verified: Annotated[bool, says("the output equalled a known answer")]
+    samples: Annotated[Positive, says("samples asked for, of each repeat")]
+    repeat: Annotated[tuple[Positive, ...], says("operations in one call, each")]
     loops: Annotated[
-        tuple[Positive, ...],
-        Meta(description="calls in one sample at the beginning, of each repeat"),
+        tuple[Positive, ...], says("calls in one sample at the beginning, of each repeat")
     ]
-    min_ns: Annotated[Count | None, Meta(description="a sample is at least as long")] = None
-    call_ns: Annotated[Count | None, Meta(description="a call, as found when choosing loops")] = (
-        None
-    )
+    min_ns: Annotated[Count | None, says("a sample is at least as long")] = None
+    call_ns: Annotated[Count | None, says("a call, as found when choosing loops")] = None
     ta_counter: Annotated[
-        bool | None,
-        Meta(description="a TA computes; true: it counts its time along, in samples of its own"),
+        bool | None, says("a TA computes; true: it counts its time along, in samples of its own")
     ] = None
-    ta_counter_reason: Annotated[
-        str | None, Meta(description="why this TA doesn't, where others may")
-    ] = None
+    ta_counter_reason: Annotated[str | None, says("why this TA doesn't, where others may")] = None
     kernel_driver: Annotated[
-        KernelDriver | None, Meta(description="of the kernel, that computes it; AF_ALG only")
+        KernelDriver | None, says("of the kernel, that computes it; AF_ALG only")
     ] = None
-    kernel_driver_reason: Annotated[str | None, Meta(description="why it isn't known")] = None
+    kernel_driver_reason: Annotated[str | None, says("why it isn't known")] = None
     watched: Annotated[
-        Watched | None, Meta(description="only where a device may do the work: AF_ALG, OpenSSL")
+        Watched | None, says("only where a device may do the work: AF_ALG, OpenSSL")
     ] = None
-    watched_reason: Annotated[str | None, Meta(description="why it is null")] = None
-    masked: Annotated[
-        Masked | None, Meta(description="OpenSSL only, the longest message of each kind")
-    ] = None
-    masked_reason: Annotated[str | None, Meta(description="why it is null")] = None
+    watched_reason: Annotated[str | None, says("why it is null")] = None
+    masked: Annotated[Masked | None, says("OpenSSL only, the longest message of each kind")] = None
+    masked_reason: Annotated[str | None, says("why it is null")] = None
     checked_by: Annotated[
-        str | None, Meta(description="other backend that computed the same, or understood it")
+        str | None, says("other backend that computed the same, or understood it")
     ] = None
-    tee_says: Annotated[
-        bool | None, Meta(description="asymmetric: the TEE says that it has the algorithm")
-    ] = None
-    layers: Annotated[
-        Layers | None, Meta(description="PKCS #11: where some calls spent their time")
-    ] = None
-    rpcs_per_call: Annotated[
-        float | None, Meta(description="calls of the TEE back to the normal world")
-    ] = None
-    rpcs_source: Annotated[str | None, Meta(description="who counted them")] = None
-    rpcs_reason: Annotated[str | None, Meta(description="why they aren't known")] = None
-    file_system: Annotated[str | None, Meta(description="in which the files lie")] = None
-    fips: Annotated[Fips140 | None, Meta(description="blocks of 20 000 bits through its tests")] = (
+    tee_says: Annotated[bool | None, says("asymmetric: the TEE says that it has the algorithm")] = (
         None
     )
-    hwrng: Annotated[str | None, Meta(description="what feeds /dev/hwrng")] = None
-    ta: Annotated[str | None, Meta(description="UUID of the TA that is called")] = None
-    command: Annotated[Count | None, Meta(description="number of its command")] = None
+    layers: Annotated[Layers | None, says("PKCS #11: where some calls spent their time")] = None
+    rpcs_per_call: Annotated[float | None, says("calls of the TEE back to the normal world")] = None
+    rpcs_source: Annotated[str | None, says("who counted them")] = None
+    rpcs_reason: Annotated[str | None, says("why they aren't known")] = None
+    file_system: Annotated[str | None, says("in which the files lie")] = None
+    fips: Annotated[Fips140 | None, says("blocks of 20 000 bits through its tests")] = None
+    hwrng: Annotated[str | None, says("what feeds /dev/hwrng")] = None
+    ta: Annotated[str | None, says("UUID of the TA that is called")] = None
+    command: Annotated[Count | None, says("number of its command")] = None
     unchecked: Annotated[
-        Texts, Meta(description="what the TA gives back and nothing was expected of, such as p1")
+        Texts, says("what the TA gives back and nothing was expected of, such as p1")
     ] = ()
 
 
 class First(Record, frozen=True, kw_only=True, tag="first"):
     """Something done for the first time, kept apart from the samples."""
 
-    case: Annotated[Key | None, Meta(description="null: of the whole program")]
+    case: Annotated[Key | None, says("null: of the whole program")]
     backend: str | None = None
-    what: Annotated[str, Meta(description="context, session, invoke, call")]
+    what: Annotated[str, says("context, session, invoke, call")]
     ns: Count
     source: str | None = None
 
@@ -467,24 +438,22 @@ class Sample(Record, frozen=True, kw_only=True, tag="sample", gc=False):
     client's of the same calls, with its seq and without usage."""
 
     case: Key
-    seq: Annotated[
-        Count, Meta(description="order in which the samples of a start were taken, from 0")
-    ]
-    repeat: Annotated[Positive, Meta(description="operations in one call")]
-    loops: Annotated[Positive, Meta(description="calls in this sample")]
-    ns: Annotated[Count, Meta(description="total time, nanoseconds")]
+    seq: Annotated[Count, says("order in which the samples of a start were taken, from 0")]
+    repeat: Annotated[Positive, says("operations in one call")]
+    loops: Annotated[Positive, says("calls in this sample")]
+    ns: Annotated[Count, says("total time, nanoseconds")]
     source: Annotated[
         Source,
-        Meta(
-            description="where the time is from: the client's clock, around its calls, or the "
+        says(
+            "where the time is from: the client's clock, around its calls, or the "
             "TA's counter, around what it did in them"
         ),
     ]
-    user_us: Annotated[Count | None, Meta(description="CPU time in user mode")] = None
-    sys_us: Annotated[Count | None, Meta(description="CPU time in the kernel, TEE included")] = None
-    nvcsw: Annotated[Count | None, Meta(description="voluntary context switches")] = None
-    nivcsw: Annotated[Count | None, Meta(description="involuntary context switches")] = None
-    runq_ns: Annotated[Count | None, Meta(description="time waiting for a CPU")] = None
+    user_us: Annotated[Count | None, says("CPU time in user mode")] = None
+    sys_us: Annotated[Count | None, says("CPU time in the kernel, TEE included")] = None
+    nvcsw: Annotated[Count | None, says("voluntary context switches")] = None
+    nivcsw: Annotated[Count | None, says("involuntary context switches")] = None
+    runq_ns: Annotated[Count | None, says("time waiting for a CPU")] = None
 
 
 Leg = tuple[Count, Count, Count]
@@ -495,35 +464,35 @@ class Legs(Record, frozen=True, kw_only=True, tag="legs", gc=False):
     the secure world. Events cost time, so that it is no sample."""
 
     case: Key
-    seq: Annotated[Count, Meta(description="which traced call of the case, from 0")]
-    repeat: Annotated[Positive, Meta(description="operations in the call")]
-    ns: Annotated[Count | None, Meta(description="the call by the client's clock, events included")]
+    seq: Annotated[Count, says("which traced call of the case, from 0")]
+    repeat: Annotated[Positive, says("operations in the call")]
+    ns: Annotated[Count | None, says("the call by the client's clock, events included")]
     legs: Annotated[
         tuple[Leg, ...] | None,
-        Meta(
-            description="begin and end in nanoseconds since the first begin, and what the secure "
+        says(
+            "begin and end in nanoseconds since the first begin, and what the secure "
             "world returned (a0): 0 is done, 0xffff0000 + n asks for something"
         ),
     ]
-    resolution_ns: Annotated[Count, Meta(description="what a stamp is rounded to")]
-    source: Annotated[str, Meta(description="which tracepoints")]
-    reason: Annotated[str | None, Meta(description="why there are no legs of this case")] = None
+    resolution_ns: Annotated[Count, says("what a stamp is rounded to")]
+    source: Annotated[str, says("which tracepoints")]
+    reason: Annotated[str | None, says("why there are no legs of this case")] = None
 
 
 class Trouble(Record, frozen=True, kw_only=True):
     """What `skip` and `fail` share."""
 
     case: Key
-    reason: Annotated[str, Meta(description="a sentence for people")]
-    hint: Annotated[str | None, Meta(description="what to do about it")] = None
-    tee_result: Annotated[str | None, Meta(description="TEE result, by name")] = None
-    tee_origin: Annotated[str | None, Meta(description="where that came from")] = None
+    reason: Annotated[str, says("a sentence for people")]
+    hint: Annotated[str | None, says("what to do about it")] = None
+    tee_result: Annotated[str | None, says("TEE result, by name")] = None
+    tee_origin: Annotated[str | None, says("where that came from")] = None
 
 
 class Skip(Trouble, frozen=True, kw_only=True, tag="skip"):
     """A case that this machine can't run, and why."""
 
-    code: Annotated[str, Meta(description="a word for machines, such as no-tee")]
+    code: Annotated[str, says("a word for machines, such as no-tee")]
 
 
 class Fail(Trouble, frozen=True, kw_only=True, tag="fail"):
@@ -534,9 +503,9 @@ class Teehash(Record, frozen=True, kw_only=True, tag="teehash"):
     """One run of teehash on a file, its digest checked."""
 
     case: Key
-    seq: Annotated[Count, Meta(description="which run of this case, from 0")]
-    argv: Annotated[tuple[str, ...], Meta(description="the command line on the board")]
-    report: Annotated[Facts, Meta(description="what `teehash --report=json` said")]
+    seq: Annotated[Count, says("which run of this case, from 0")]
+    argv: Annotated[tuple[str, ...], says("the command line on the board")]
+    report: Annotated[Facts, says("what `teehash --report=json` said")]
 
 
 Switched = Literal["in", "wait", "preempt", "exit"]
@@ -550,30 +519,28 @@ class Timeline(Record, frozen=True, kw_only=True, tag="timeline"):
     there was room for, all of them. Times are nanoseconds since its beginning."""
 
     case: Key
-    argv: Annotated[tuple[str, ...], Meta(description="the command line on the board")]
-    source: Annotated[str, Meta(description="who recorded it")]
-    ns: Annotated[Positive, Meta(description="the whole, from the session's opening to its close")]
-    whole_until_ns: Annotated[Count, Meta(description="no switch before this is left out")]
-    thread: Annotated[Count, Meta(description="the one that hashes; it has a CPU at the beginning")]
+    argv: Annotated[tuple[str, ...], says("the command line on the board")]
+    source: Annotated[str, says("who recorded it")]
+    ns: Annotated[Positive, says("the whole, from the session's opening to its close")]
+    whole_until_ns: Annotated[Count, says("no switch before this is left out")]
+    thread: Annotated[Count, says("the one that hashes; it has a CPU at the beginning")]
     steps: Annotated[
         tuple[Stretch, ...],
-        Meta(
-            description="what that thread did, from and to: open the session; read; wait for the "
+        says(
+            "what that thread did, from and to: open the session; read; wait for the "
             "thread that reads; hash, which is a call; what the report asks; close the session"
         ),
     ]
     steps_left_out: Count
     switches: Annotated[
         tuple[Switch, ...],
-        Meta(
-            description="when, which thread, on which CPU; in: it has the CPU; wait: it left it to "
+        says(
+            "when, which thread, on which CPU; in: it has the CPU; wait: it left it to "
             "wait for something; preempt: it had to leave and could go on; exit: it ended"
         ),
     ]
-    switches_left_out: Annotated[
-        Count, Meta(description="context switches of the process that had no room")
-    ]
-    report: Annotated[Facts, Meta(description="what else `teehash --report=json` said")]
+    switches_left_out: Annotated[Count, says("context switches of the process that had no room")]
+    report: Annotated[Facts, says("what else `teehash --report=json` said")]
 
 
 class End(Record, frozen=True, kw_only=True, tag="end"):
@@ -582,19 +549,19 @@ class End(Record, frozen=True, kw_only=True, tag="end"):
     complete: bool
     reason: Annotated[
         str,
-        Meta(
-            description="done; interrupted, terminated, hung-up by a signal; connection-lost, "
+        says(
+            "done; interrupted, terminated, hung-up by a signal; connection-lost, "
             "program-failed, no-space, stopped where teemark had to write this record"
         ),
     ]
-    message: Annotated[str | None, Meta(description="what happened, a sentence for people")] = None
+    message: Annotated[str | None, says("what happened, a sentence for people")] = None
     cases: Count | None = None
-    samples: Annotated[Count | None, Meta(description="by the client's clock")] = None
-    ta_samples: Annotated[Count | None, Meta(description="by the TA's counter, beside them")] = None
+    samples: Annotated[Count | None, says("by the client's clock")] = None
+    ta_samples: Annotated[Count | None, says("by the TA's counter, beside them")] = None
     skipped: Count | None = None
     failed: Count | None = None
     thrown_away: Annotated[
-        Count | None, Meta(description="samples too short for the clock, taken again longer")
+        Count | None, says("samples too short for the clock, taken again longer")
     ] = None
     duration_ns: Count | None = None
 
@@ -603,17 +570,4 @@ AnyRecord = (
     Run | Start | Machine | Case | First | Sample | Legs | Teehash | Timeline | Skip | Fail | End
 )
 
-TYPES: tuple[type[Record], ...] = (
-    Run,
-    Start,
-    Machine,
-    Case,
-    First,
-    Sample,
-    Legs,
-    Teehash,
-    Timeline,
-    Skip,
-    Fail,
-    End,
-)
+TYPES: tuple[type[Record], ...] = get_args(AnyRecord)
