@@ -135,7 +135,7 @@ class Lent:
 @pytest.fixture
 def lent(qemu_v8: VirtualBoard, monkeypatch: pytest.MonkeyPatch) -> VirtualBoard:
     """The board qemu-v8 is the one that commands open; it stays up."""
-    monkeypatch.setattr(boards, "open_board", lambda _name: Lent(qemu_v8))
+    monkeypatch.setattr(boards, "make_board", lambda _file: Lent(qemu_v8))
     return qemu_v8
 
 

@@ -28,7 +28,9 @@ SHA = {
 
 
 def bench(board: VirtualBoard, *arguments: str, **env: str) -> list[dict[str, Any]]:
-    done = board.capture(["teebench", "--samples", "2", *arguments], env=env, check=False)
+    words = [f"{name}={value}" for name, value in env.items()]
+    argv = ["env", *words, "teebench", "--samples", "2", *arguments]
+    done = board.capture(argv, check=False)
     assert done.status == 0, done.complaint
     return [json.loads(line) for line in done.text.splitlines()]
 

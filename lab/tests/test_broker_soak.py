@@ -59,7 +59,7 @@ def _batch(desk: Desk, tally: Tally, chance: random.Random) -> None:
 def _restart(desk: Desk, tally: Tally, board: VirtualBoard, chance: random.Random) -> None:
     """Kills the broker or cuts the power; then every client is known still."""
     if tally.cuts < POWER_CUTS and chance.random() < POWER_CUTS / (KILLS + POWER_CUTS):
-        board.reboot("power-cut")
+        board.reboot()
         tally.cuts += 1
     else:
         desk.stop("KILL")

@@ -172,7 +172,7 @@ def test_power_cuts(board: VirtualBoard, tmp_path: Path) -> None:
             assert isinstance(outcome.error, ConnectionLost)
             run_cut = reader.read(outcome.file)
             assert run_cut.incomplete
-            board.reboot("power-cut")
+            board.reboot()
             board.script(READY)
             check_kept(board, range(max(0, n - 2), n + 1))
             found = look(board, truth)

@@ -75,5 +75,5 @@ def test_readme_shows_what_the_exact_board_gives(
     if found := differences(tmp_path / "run"):
         # One boot of about forty counts a little more, and why isn't known (test_board_exact).
         warnings.warn(f"README and the first boot differ: {found}", stacklevel=1)
-        qemu_v8_icount.reboot("power-cut")
+        qemu_v8_icount.reboot()
         assert differences(tmp_path / "again") == []

@@ -18,7 +18,6 @@ import msgspec
 import pytest
 from click.testing import CliRunner
 
-import teemark.boards
 from fake_board import FakeBoard, teebench
 from synthetic import Synthetic
 from teemark.base import fmt
@@ -26,6 +25,7 @@ from teemark.base.errors import BootError, CommandFailed, ConnectionLost, DataEr
 from teemark.base.work import Work
 from teemark.boards.shell import Process
 from teemark.cli import main as cli
+from teemark.cli import run as run_command
 from teemark.measure import runner, teehash_steps
 from teemark.plan import plan
 from teemark.run import reader
@@ -390,8 +390,8 @@ def test_progress_counts_hashed_files_apart() -> None:
 def command(
     board: FakeBoard, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> tuple[FakeBoard, list[str]]:
-    monkeypatch.setattr(teemark.boards, "open_board", lambda _word: FakeBoard(board.programs))
-    monkeypatch.setattr(teemark.boards, "ensure_installed", lambda _board, **_: [])
+    monkeypatch.setattr(run_command, "open_board", lambda _word: FakeBoard(board.programs))
+    monkeypatch.setattr(run_command, "ensure_installed", lambda _board, **_: [])
     args = ["run", "--board", "fake", "--plan", "quick", "--out", str(tmp_path / "out")]
     return board, args
 

@@ -78,10 +78,6 @@ def test_path_begins_with_our_folder(board: Board, ssh_server: sshserver.SshServ
     assert "/usr/bin" in path.split(":")
 
 
-def test_environment_is_passed(board: Board) -> None:
-    assert board.capture(["sh", "-c", 'printf %s "$A"'], env={"A": "x 'y\" $z"}).text == "x 'y\" $z"
-
-
 def test_lines_come_while_the_command_runs(board: Board) -> None:
     script = "echo one; read x; echo got $x"
     with board.stream(["sh", "-c", script], stdin=subprocess.PIPE) as process:

@@ -262,7 +262,7 @@ def _reboot_twice(board: VirtualBoard) -> None:
     assert board.capture(["cat", "/data/file"]).text == "kept\n"
     assert board.exec(["test", "-e", "/root/file"]) == 1
     board.script("echo cut >/data/other; sync")
-    board.reboot("power-cut")
+    board.reboot()
     assert board.capture(["cat", "/data/file", "/data/other"]).text == "kept\ncut\n"
 
 

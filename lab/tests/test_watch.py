@@ -116,7 +116,7 @@ class Here:
     ) -> Result:
         done = subprocess.run(argv, input=stdin, capture_output=True, check=False, env=self.env)
         if check and done.returncode:
-            raise CommandFailed("failed", argv=list(argv), status=1, stderr="")
+            raise CommandFailed("failed", status=1)
         return Result(done.returncode, done.stdout, done.stderr)
 
     def script(self, text: str, *args: str, stdin: bytes = b"", check: bool = True) -> Result:

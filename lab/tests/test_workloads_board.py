@@ -158,10 +158,10 @@ Records = list[dict[str, Any]]
 
 def bench(board: VirtualBoard, *keys: str, options: tuple[str, ...] = (), **env: str) -> Records:
     """Two samples of each, which must not fail."""
+    words = [f"{name}={value}" for name, value in env.items()]
     done = board.capture(
-        ["teebench", "--samples", "2", "--min-us", "0", "--cases", "-", *options],
+        ["env", *words, "teebench", "--samples", "2", "--min-us", "0", "--cases", "-", *options],
         stdin="\n".join(keys).encode(),
-        env=env,
         check=False,
         timeout=600,
     )
@@ -426,6 +426,7 @@ def test_stored_objects_survive_a_reboot(qemu_v8: VirtualBoard, objects: Path) -
 
     assert do("create") == [0, 0]
     try:
+        qemu_v8.script("sync")
         qemu_v8.reboot()
     finally:
         ensure_installed(qemu_v8)

@@ -30,8 +30,6 @@ Messages begin in lower case and say what happened and to what; hints say what t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 
 class TeemarkError(Exception):
     """What, why (the message) and what to do (the hint)."""
@@ -110,19 +108,9 @@ class ConnectionLost(BoardError):
 class CommandFailed(BoardError):
     """A command of ours ended with a status that it shouldn't have."""
 
-    def __init__(
-        self,
-        message: str,
-        *,
-        argv: Sequence[str],
-        status: int,
-        stderr: str = "",
-        hint: str | None = None,
-    ) -> None:
+    def __init__(self, message: str, *, status: int, hint: str | None = None) -> None:
         super().__init__(message, hint=hint)
-        self.argv = tuple(argv)
         self.status = status
-        self.stderr = stderr
 
 
 class TransferError(BoardError):

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import secrets
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from teemark.base.errors import BoardError
 
@@ -62,7 +62,6 @@ def command_line(
     job: str,
     directory: str | None = None,
     sudo: bool = False,
-    env: Mapping[str, str] | None = None,
     marked: bool = False,
 ) -> str:
     """The text for ssh to run `argv` on the board, with `directory` first in PATH; `marked` puts
@@ -76,7 +75,6 @@ def command_line(
     if sudo:
         words.append('HOME="$HOME"')  # sudo's would be another, and ~/ in paths two places
     words.append(f"TEEMARK_JOB={job}")
-    words += [shlex.quote(f"{key}={value}") for key, value in (env or {}).items()]
     words += [shlex.quote(word) for word in argv]
     command = f"(exec {' '.join(words)} 2>&3 3>&-)"
     if marked:

@@ -16,8 +16,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from types import TracebackType
-from typing import IO, Self
+from typing import IO, Any, Self
 
 from teemark.base import leaving
 from teemark.base.errors import BoardError, CommandFailed
@@ -214,8 +213,10 @@ class Process:
     def signal(self, name: str) -> None:
         """Sends a signal (INT, TERM, …) to the command and its children, without waiting."""
         argv = command_lines.signal_argv(self._job, name)
+        none = subprocess.DEVNULL
         with contextlib.suppress(BoardError, OSError):
-            self._signalled.append(self._shell.open(argv, command_lines.new_job()))
+            told = self._shell.start(argv, stdout=none, stderr=none, marked=False)
+            self._signalled.append(told._channel)
 
     def abandon(self) -> None:
         """Ends the command, and closes its channel: whether or not the board hears of it."""
@@ -326,69 +327,61 @@ class Shell:
         self.ssh.connect()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_ending: object) -> None:
         self.ssh.close()
-
-    def open(
-        self,
-        argv: Sequence[str],
-        job: str,
-        *,
-        env: Mapping[str, str] | None = None,
-        terminal: bool = False,
-        marked: bool = False,
-        **streams: Stream,
-    ) -> Channel:
-        """A channel on which a command runs; stdin, stdout and stderr are closed unless they are
-        named."""
-        sudo = getattr(self.config, "sudo", False)
-        line = command_lines.command_line(
-            argv, job=job, directory=self.config.directory, sudo=sudo, env=env, marked=marked
-        )
-        closed = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.DEVNULL)
-        return self.ssh.open_channel(line, terminal=terminal, **(closed | streams))
 
     def start(
         self,
         argv: Sequence[str],
         *,
         stdin: Stream = subprocess.DEVNULL,
-        stdout: Stream = None,
-        stderr: Stream = None,
-        env: Mapping[str, str] | None = None,
+        stdout: Stream = subprocess.PIPE,
+        stderr: Stream = subprocess.PIPE,
         terminal: bool = False,
-        marked: bool = False,
+        marked: bool = True,
     ) -> Process:
-        """Starts a command; the caller waits for it. None streams are this process's own; `marked`
-        takes what it writes to the pipe `stdout` from between marks."""
+        """Starts a command; the caller reads it and waits for it. None streams are this process's
+        own; `marked` takes what it writes to stdout from between marks."""
         job = command_lines.new_job()
-        streams = {"stdin": stdin, "stdout": stdout, "stderr": stderr}
-        channel = self.open(argv, job, env=env, terminal=terminal, marked=marked, **streams)
+        line = command_lines.command_line(
+            argv,
+            job=job,
+            directory=self.config.directory,
+            sudo=getattr(self.config, "sudo", False),
+            marked=marked,
+        )
+        channel = self.ssh.open_channel(
+            line, stdin=stdin, stdout=stdout, stderr=stderr, terminal=terminal
+        )
         return Process(self, argv, channel, job, marked=marked)
+
+    @contextlib.contextmanager
+    def stream(
+        self, argv: Sequence[str], *, stdin: Stream = subprocess.DEVNULL
+    ) -> Iterator[Process]:
+        """A command whose output is read while it runs. The first Ctrl-C goes to the command, so
+        that it can end its output properly: read on until it does, then `wait`."""
+        process = self.start(argv, stdin=stdin)
+        try:
+            with process.taking_interrupts():
+                yield process
+        finally:
+            process.abandon()
 
     def exec(
         self,
         argv: Sequence[str],
         *,
         stdin: Stream = subprocess.DEVNULL,
-        stdout: Stream = None,
-        stderr: Stream = None,
-        env: Mapping[str, str] | None = None,
         terminal: bool = False,
-        check: bool = False,
         timeout: float | None = None,
     ) -> int:
-        """Run a command to its end and return its exit status. Ctrl-C reaches it."""
-        copied = stdout is None and timeout is None and not terminal
-        if copied:
-            stdout = subprocess.PIPE
+        """Runs a command to its end, with this process's own streams, and returns its exit status.
+        Ctrl-C reaches it."""
+        copied = timeout is None and not terminal
+        stdout = subprocess.PIPE if copied else None
         process = self.start(
-            argv, stdin=stdin, stdout=stdout, stderr=stderr, env=env, terminal=terminal
+            argv, stdin=stdin, stdout=stdout, stderr=None, terminal=terminal, marked=False
         )
         try:
             with process.taking_interrupts():
@@ -397,8 +390,6 @@ class Shell:
             process.abandon()
         if leaving.signalled() not in (0, signal.SIGINT):
             return 128 + leaving.signalled()  # however the command there took it
-        if check and status != 0:
-            raise self._failed(argv, status, "")
         return status
 
     def capture(
@@ -406,7 +397,6 @@ class Shell:
         argv: Sequence[str],
         *,
         stdin: bytes | IO[bytes] = b"",
-        env: Mapping[str, str] | None = None,
         check: bool = True,
         timeout: float | None = ASK_S,
         silence: float | None = None,
@@ -415,77 +405,41 @@ class Shell:
         BoardError for one that takes longer than `timeout` seconds, says nothing for `silence`
         seconds, or says more than ANSWER_MAX bytes."""
         kept = bytearray()
-        with contextlib.ExitStack() as stack:
-            if isinstance(stdin, bytes):
-                source: IO[bytes] = stack.enter_context(tempfile.TemporaryFile())
-                source.write(stdin)
-                source.seek(0)
-            else:
-                source = stdin
 
-            def keep(data: bytes) -> None:
-                kept.extend(data)
-                if len(kept) > ANSWER_MAX:
-                    raise process.error(f"answers with more than {ANSWER_MAX >> 20} MiB")
+        def keep(data: bytes) -> None:
+            kept.extend(data)
+            if len(kept) > ANSWER_MAX:
+                raise process.error(f"answers with more than {ANSWER_MAX >> 20} MiB")
 
-            pipe = subprocess.PIPE
-            process = self.start(argv, stdin=source, stdout=pipe, stderr=pipe, env=env, marked=True)
+        with as_file(stdin) if isinstance(stdin, bytes) else contextlib.nullcontext(stdin) as file:
+            process = self.start(argv, stdin=file)
             try:
                 status = process.copy(keep, timeout=timeout, silence=silence)
             finally:
                 process.abandon()
-            result = Result(status, bytes(kept), process.stderr)
+        result = Result(status, bytes(kept), process.stderr)
         if check and status != 0:
-            raise self._failed(argv, status, result.complaint)
+            said = f": {answers.last_line(result.complaint)}" if result.complaint else ""
+            raise CommandFailed(
+                f"{self.name}: {_words(argv)} ended with status {status}{said}", status=status
+            )
         if status == 0 and not process.whole:
             raise process.error("was cut off in its answer")
         return result
 
-    def script(
-        self,
-        text: str,
-        *args: str,
-        stdin: bytes | IO[bytes] = b"",
-        check: bool = True,
-        timeout: float | None = ASK_S,
-    ) -> Result:
-        """Runs a POSIX shell script with arguments $1, $2, …"""
-        argv = command_lines.script(text, *args)
-        return self.capture(argv, stdin=stdin, check=check, timeout=timeout)
-
-    def start_script(self, text: str, *args: str) -> Process:
-        """Starts a script; its output, between marks, and its stderr are for the caller to read."""
-        pipe = subprocess.PIPE
-        argv = command_lines.script(text, *args)
-        return self.start(argv, stdout=pipe, stderr=pipe, marked=True)
+    def script(self, text: str, *args: str, **how: Any) -> Result:
+        """Runs a POSIX shell script with arguments $1, $2, …; `how` is for `capture`."""
+        return self.capture(command_lines.script(text, *args), **how)
 
     def ask(self, about: str, form: Mapping[str, str], text: str, *args: str) -> answers.Answer:
         """The answer of a script in the form of teemark.boards.answers."""
         return answers.parse(self.name, about, self.script(text, *args).text, form)
 
-    @contextlib.contextmanager
-    def stream(
-        self,
-        argv: Sequence[str],
-        *,
-        stdin: Stream = subprocess.DEVNULL,
-        env: Mapping[str, str] | None = None,
-    ) -> Iterator[Process]:
-        """A command whose output is read while it runs. The first Ctrl-C goes to the command, so
-        that it can end its output properly: read on until it does, then `wait`."""
-        pipe = subprocess.PIPE
-        process = self.start(argv, stdin=stdin, stdout=pipe, stderr=pipe, env=env, marked=True)
-        try:
-            with process.taking_interrupts():
-                yield process
-        finally:
-            process.abandon()
 
-    def _failed(self, argv: Sequence[str], status: int, complaint: str) -> CommandFailed:
-        said = f": {answers.last_line(complaint)}" if complaint else ""
-        return CommandFailed(
-            f"{self.name}: {_words(argv)} ended with status {status}{said}",
-            argv=argv,
-            status=status,
-            stderr=complaint,
-        )
+@contextlib.contextmanager
+def as_file(data: bytes) -> Iterator[IO[bytes]]:
+    """A file that a command can have as its stdin."""
+    with tempfile.TemporaryFile() as file:
+        file.write(data)
+        file.seek(0)
+        yield file

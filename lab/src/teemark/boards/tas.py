@@ -78,9 +78,7 @@ def open_each(board: Board) -> dict[Ta, Answer]:
         raise CommandFailed(
             f"{board.name}: {PROGRAM} doesn't say {about}; it ended with status {result.status}: "
             f"{last_line(result.complaint)}",
-            argv=argv,
             status=result.status,
-            stderr=result.complaint,
         )
     return {ta: by_uuid[ta.uuid] for ta in tas}
 

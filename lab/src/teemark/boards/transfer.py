@@ -209,8 +209,7 @@ def _unpack(come: int, beside: Path, board: str) -> list[str]:
 
 def _read(board: Shell, argv: list[str], source: str, out: IO[bytes]) -> None:
     """Runs a command whose output is `source`, or a part of it, into `out`."""
-    pipe = subprocess.PIPE
-    process = board.start(argv, stdout=pipe, stderr=pipe, marked=True)
+    process = board.start(argv)
     try:
         status = process.copy(out.write, timeout=None, silence=ASK_S)
     finally:

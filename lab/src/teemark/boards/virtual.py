@@ -16,12 +16,10 @@ import subprocess
 import time
 from functools import cached_property
 from pathlib import Path
-from types import TracebackType
-from typing import Literal, Self
+from typing import Self
 
 from teemark.base import paths
-from teemark.base.errors import BoardError, BootError, ConnectError
-from teemark.base.leaving import patience
+from teemark.base.errors import BootError, ConnectError
 from teemark.boards import instances
 from teemark.boards.board import Board
 from teemark.boards.config import BoardFile, VirtualConfig
@@ -30,6 +28,7 @@ from teemark.boards.guard import guarded
 from teemark.boards.instances import Process, State
 from teemark.boards.optee import Optee, resolve
 from teemark.boards.qemu import Images, Instance, command, require
+from teemark.boards.ssh import end
 from teemark.boards.ta_kit import Kit
 from teemark.run.records import Firmware
 
@@ -42,7 +41,7 @@ HOST_ALIAS = "teemark-vboard"
 _LOG_MAX = 1 << 20
 """Bytes at the end of a console's log that are read for what it says."""
 
-_PORT_TAKEN = "host forwarding rule"
+_PORT_TAKEN = b"host forwarding rule"
 _PORT_TRIES = 8
 
 
@@ -87,8 +86,6 @@ class VirtualBoard(Board):
     def deterministic(self) -> bool:
         return self.recipe.icount
 
-    # -- power -------------------------------------------------------------------------------
-
     @cached_property
     def optee(self) -> Optee:
         """What it boots; built if need be."""
@@ -121,9 +118,13 @@ class VirtualBoard(Board):
         self.instance = instances.kept_instance(self.name)
         self._attached = True
         self._process = kept.qemu
-        self.ssh.lost_hint = " and ".join(map(str, self.consoles()))
-        self.ssh.endpoint = self.endpoint = _endpoint(self.recipe, self.images, kept.port)
+        self._listens_at(kept.port)
         self.ssh.connect()
+
+    def _listens_at(self, port: int) -> None:
+        self.ssh.endpoint = self.endpoint = _endpoint(self.recipe, self.images, port)
+        self.ssh.lost = False
+        self.ssh.lost_hint = " and ".join(map(str, self.consoles()))
 
     def _boot(self) -> None:
         self.instance = instances.new_instance(self.name, kept=self.keep)
@@ -138,22 +139,17 @@ class VirtualBoard(Board):
             raise
 
     def _power_on(self) -> None:
-        """Start QEMU on this instance's data disk and wait for the first command answered."""
+        """Starts QEMU on this instance's data disk and waits for the first command answered."""
         began = time.monotonic()
         limit = began + self.recipe.boot_timeout
-        for tries_left in reversed(range(_PORT_TRIES)):
+        for _ in range(_PORT_TRIES):
             port = free_port()
             self._launch(port)
-            try:
-                self._wait_for_console(limit)
-            except _PortTakenError:
-                if tries_left == 0:
-                    raise self._boot_error("finds no free port on 127.0.0.1") from None
-                continue
-            break
-        self.ssh.endpoint = self.endpoint = _endpoint(self.recipe, self.images, port)
-        self.ssh.lost = False
-        self.ssh.lost_hint = " and ".join(map(str, self.consoles()))
+            if self._wait_for_console(limit):
+                break
+        else:
+            raise self._boot_error("finds no free port on 127.0.0.1")
+        self._listens_at(port)
         self._wait_for_ssh(limit)
         self.boot_seconds = time.monotonic() - began
         self._note(port, ready=True)
@@ -182,43 +178,38 @@ class VirtualBoard(Board):
             new = State(self.name, self.keep or self._attached, ready, port, self._process, me)
             instances.write(self.instance, new)
 
-    def _wait_for_console(self, limit: float) -> None:
-        """Until the console says that the ssh server listens. Reading a file doesn't disturb
-        the guest, as knocking at its port would."""
+    def _wait_for_console(self, limit: float) -> bool:
+        """Waits until the console says that the ssh server listens; false if the port was taken.
+        To read a file doesn't disturb the guest, as to knock at its port would."""
         assert self.instance is not None
         assert self._qemu is not None
         while READY not in _bytes(self.instance.console):
             if self._qemu.poll() is not None:
-                said = _bytes(self.instance.qemu_log).decode(errors="replace")
-                if _PORT_TAKEN in said:
-                    raise _PortTakenError
+                if _PORT_TAKEN in _bytes(self.instance.qemu_log):
+                    return False
                 raise self._boot_error("ended while it booted")
             if time.monotonic() > limit:
                 raise self._boot_error(f"wasn't up after {self.recipe.boot_timeout} s")
             time.sleep(0.05)
+        return True
 
     def _wait_for_ssh(self, limit: float) -> None:
-        while True:
+        while not self.ssh.connected:
             try:
                 self.ssh.connect()
             except ConnectError as error:
                 if time.monotonic() > limit or not self.running:
                     raise self._boot_error(f"doesn't answer ssh ({error})") from None
                 time.sleep(0.1)
-            else:
-                break
         self.capture(["true"], timeout=max(5.0, limit - time.monotonic()))
 
     def _boot_error(self, what: str) -> BootError:
         assert self.instance is not None
         parts = [f"{self.name} {what}"]
-        for title, path in (
-            ("QEMU", self.instance.qemu_log),
-            ("console", self.instance.console),
-            ("secure console", self.instance.secure_console),
-        ):
-            last = _last_lines(path)
-            if last:
+        logs = {"QEMU": self.instance.qemu_log, "console": self.instance.console}
+        for title, path in (logs | {"secure console": self.instance.secure_console}).items():
+            said = _bytes(path).decode(errors="replace").replace("\r", "")
+            if last := "\n".join(said.splitlines()[-12:]):
                 parts.append(f"-- {title}, last lines of {path}:\n{last}")
         return BootError(
             "\n".join(parts),
@@ -235,29 +226,18 @@ class VirtualBoard(Board):
     def _power_off(self) -> None:
         self.ssh.close()
         if self._qemu is not None:
-            self._qemu.terminate()
-            try:
-                self._qemu.wait(patience(3))
-            except subprocess.TimeoutExpired:
-                self._qemu.kill()
-                self._qemu.wait()
+            end(self._qemu, 3)
             self._qemu = None
         elif self._process is not None:
             self._process.end()
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *ending: object) -> None:
         self.ssh.close()
-        if self._attached or self.keep:
-            return
-        self._power_off()
-        self._clear(error)
+        if not (self._attached or self.keep):
+            self._power_off()
+            self._clear(ending[1])
 
-    def _clear(self, error: BaseException | None) -> None:
+    def _clear(self, error: object) -> None:
         """Remove the instance's files. Its logs stay for a day if it crashed."""
         if self.instance is None:
             return
@@ -273,26 +253,12 @@ class VirtualBoard(Board):
             self._qemu.kill()
             self._qemu.wait()
 
-    def reboot(self, how: Literal["clean", "power-cut"] = "clean") -> None:
-        """Boot again with the same data disk: after a proper `reboot` in the guest, or after a
-        cut of its power. Programs in the root file system are gone: it starts anew too."""
-        if how == "clean":
-            with contextlib.suppress(BoardError):
-                self.capture(["reboot"], check=False, timeout=20)
-            limit = time.monotonic() + 30
-            while self.running and time.monotonic() < limit:
-                time.sleep(0.05)
-            if self.running:
-                raise BoardError(
-                    f"{self.name}: the guest didn't reboot within 30 s",
-                    hint=f"see {self.consoles()[0]}",
-                )
-            self.ssh.close()
-        else:
-            self.cut_power()
+    def reboot(self) -> None:
+        """Cuts the power, and boots again with the same data disk. Programs in the root file system
+        are gone: it starts anew too."""
+        self.cut_power()
         self._power_off()
-        if self._attached:
-            self.keep = True
+        self.keep = self.keep or self._attached
         self._power_on()
 
     def busy_seconds(self) -> float | None:
@@ -319,10 +285,6 @@ class VirtualBoard(Board):
         return self.instance.console, self.instance.secure_console
 
 
-class _PortTakenError(Exception):
-    pass
-
-
 def take_down(name: str) -> bool:
     """End the board that `teemark up` keeps up. False if it wasn't up."""
     with instances.lock(name):
@@ -346,8 +308,3 @@ def _bytes(path: Path) -> bytes:
         return path.read_bytes()
     except OSError:
         return b""
-
-
-def _last_lines(path: Path, lines: int = 12) -> str:
-    text = _bytes(path).decode(errors="replace").replace("\r", "")
-    return "\n".join(text.splitlines()[-lines:])

@@ -17,6 +17,7 @@ from teemark.base import paths
 from teemark.base.errors import BoardError, MissingOutput
 from teemark.boards import Board
 from teemark.boards.build import step
+from teemark.boards.command_lines import script as script_argv
 from teemark.boards.shell import Process, Result
 
 Version = Literal["2.0", "2.1"]
@@ -204,7 +205,8 @@ class Desk:
         line = ["-i", name, "-t", topic, "-W", str(seconds), "-F", "%q %r %x", *many, *argv]
         before = self.log().count(f": {name} ")
         target = f"{self.place}/{name}.got"
-        process = self.board.start(["sh", "-c", script, "sh", target, *self.client("sub", *line)])
+        words = self.client("sub", *line)
+        process = self.board.start(script_argv(script, target, *words), marked=False)
         for _ in range(40):
             if self.log().count(f": {name} ") > before:
                 break

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import contextlib
 import signal
-import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -34,6 +33,7 @@ from teemark.base.work import TEE
 from teemark.boards import answers, command_lines
 from teemark.boards.install import built_tas
 from teemark.boards.quiet import quietly
+from teemark.boards.shell import as_file
 from teemark.boards.ta_key import all_signed_with_published_key
 from teemark.measure import teehash_steps
 from teemark.measure.origin import Origin
@@ -376,9 +376,7 @@ class _Sink:
             how = f"was killed by {_signal_name(status - 128)}"
         raise CommandFailed(
             f"{board}: {PROGRAM} {how} before its end record{said}",
-            argv=[PROGRAM],
             status=status,
-            stderr=complaint,
             hint=f"see `teemark setup {board}`" if status in (126, 127) else None,
         )
 
@@ -406,12 +404,9 @@ def _stream(
     board: Board, argv: list[str], cases: bytes, sink: _Sink, watch: Watch
 ) -> tuple[int, str]:
     """Records come over the wire while the board measures."""
-    with tempfile.TemporaryFile() as source:
-        source.write(cases)
-        source.seek(0)
-        with board.stream(argv, stdin=source) as process:
-            sink.take(_watched(process.lines(_TICK_S), watch))
-            return process.wait(_ENDING_S), _text(process.stderr)
+    with as_file(cases) as source, board.stream(argv, stdin=source) as process:
+        sink.take(_watched(process.lines(_TICK_S), watch))
+        return process.wait(_ENDING_S), _text(process.stderr)
 
 
 def _fetch(

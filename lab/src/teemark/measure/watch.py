@@ -7,6 +7,7 @@ from __future__ import annotations
 import time
 
 from teemark.base.errors import BoardError, ConnectError, ConnectionLost, TeeHangs
+from teemark.boards import command_lines
 from teemark.boards.board import Board
 
 SILENCE_S = 12.0
@@ -65,7 +66,7 @@ class Watch:
 
     def _ask(self, silent: float) -> None:
         name, said = self._board.name, bytearray()
-        process = self._board.start_script(_ASK, _TA)
+        process = self._board.start(command_lines.script(_ASK, _TA))
         try:
             process.copy(said.extend, timeout=ANSWER_S)
         except (ConnectError, ConnectionLost):
