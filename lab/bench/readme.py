@@ -24,7 +24,8 @@ from pathlib import Path
 from click import echo as say
 
 from teemark.base import paths
-from teemark.boards.made_by import compiler, versions
+from teemark.boards.made_by import compiler
+from teemark.boards.optee import versions
 from teemark.cli import main as cli
 from teemark.findings.subject import subjects
 from teemark.report import summary

@@ -127,7 +127,6 @@ def test_what_makes_it_deterministic(qemu_v8_icount: VirtualBoard) -> None:
     assert qemu_v8_icount.deterministic
     assert qemu_v8_icount.capture(["nproc"]).text == "1\n"
     assert "norandmaps" in qemu_v8_icount.capture(["cat", "/proc/cmdline"]).text
-    qemu_v8_icount.require_tee()
 
 
 def test_two_boots_measure_the_same(qemu_v8_icount: VirtualBoard, tmp_path: Path) -> None:

@@ -21,7 +21,6 @@ import pytest
 
 from teemark.base import fmt, paths
 from teemark.base.console import json_text, paragraph, terminal, wrapped
-from teemark.boards import SshConfig
 from teemark.cli import main as cli
 from teemark.version import __version__
 
@@ -100,10 +99,10 @@ def on_terminal(*args: str, width: int = 50) -> list[str]:
 
 def test_messages_fit_the_terminal() -> None:
     """Errors, hints and remarks on stderr; elsewhere, for scripts, each is one line."""
-    shown = on_terminal("board", "show", "nothere")
+    shown = on_terminal("down", "nothere")
     assert all(len(line) <= 50 for line in shown), shown
     assert len(shown) > 2
-    plain = teemark("board", "show", "nothere").stderr
+    plain = teemark("down", "nothere").stderr
     assert len(plain.splitlines()) == 2
     assert " ".join(" ".join(shown).split()) == " ".join(plain.split())
 
@@ -201,33 +200,6 @@ def test_board_list_shows_what_is_wrong(tmp_path: Path) -> None:
     assert "address: missing" in rows["bad"]["error"]
 
 
-def test_board_show_says_where_each_setting_comes_from(tmp_path: Path) -> None:
-    file = tmp_path / "desk.toml"
-    file.write_text('kind = "ssh"\naddress = "192.0.2.7"\nport = 2222\nuser = "u\\u001b[31m"\n')
-    told = json.loads(teemark("board", "show", str(file), "--json").stdout)
-    assert (told["name"], told["file"]) == ("desk", str(file))
-    rows = {row["name"]: (row["value"], row["source"]) for row in told["settings"]}
-    assert rows["port"] == (2222, "board file")
-    assert rows["ta_directory"] == ("/lib/optee_armtz", "default")
-    assert rows["ta_kit"][1] == "the virtual board's kit (make build)"
-    assert set(SshConfig.__struct_fields__) <= set(rows)
-    file.write_text('kind = "ssh"\naddress = "192.0.2.7"\noptions = ["User=somebody"]\n')
-    told = json.loads(teemark("board", "show", str(file), "--json").stdout)
-    rows = {row["name"]: (row["value"], row["source"]) for row in told["settings"]}
-    lines = on_terminal("board", "show", str(file), width=80)[1:]
-    long = (str(paths.vboard() / "ta_dev_kit"), str(file))
-    assert all(len(line) <= 80 or any(word in line for word in long) for line in lines), lines
-    assert len(teemark("board", "show", str(file)).stdout.splitlines()) == 1 + len(rows)
-    file.write_text('kind = "ssh"\naddress = "fd00:ab:cd::1"\n')
-    assert "fd00:ab:cd::1" in teemark("board", "show", str(file)).stdout
-    assert rows["user"] == ("somebody", "ssh's configuration")
-    assert rows["port"] == (22, "ssh's configuration")
-    shown = teemark("board", "show", "qemu-v8")
-    assert "  cores " in shown.stdout
-    assert shown.returncode == 0
-    assert teemark("board", "show", "qemu-v9").returncode == 2
-
-
 @pytest.mark.parametrize(
     ("line", "words"),
     [
@@ -244,15 +216,6 @@ def test_a_shell_completes_words(line: str, words: set[str]) -> None:
     count = len(line.split()) - 1
     found = teemark(_TEEMARK_COMPLETE="bash_complete", COMP_WORDS=line, COMP_CWORD=str(count))
     assert {word.partition(",")[2] for word in found.stdout.splitlines()} == words
-
-
-@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_what_a_shell_completes_by_is_printed(shell: str) -> None:
-    done = teemark("completion", shell)
-    assert done.returncode == 0
-    assert f"_TEEMARK_COMPLETE={shell}_complete" in done.stdout
-    if shell == "bash":
-        subprocess.run(["bash", "-n"], input=done.stdout, text=True, check=True)
 
 
 def test_board_that_refuses(tmp_path: Path) -> None:

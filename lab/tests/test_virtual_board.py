@@ -30,6 +30,7 @@ from teemark.boards import (
     ensure_installed,
     instances,
     open_board,
+    tas,
     virtual,
 )
 from teemark.boards.qemu import Instance
@@ -80,7 +81,6 @@ def wait_for(what: str, condition: object, seconds: float = 150) -> None:
 
 
 def test_it_is_op_tee(qemu_v8: VirtualBoard) -> None:
-    qemu_v8.require_tee()
     assert qemu_v8.emulated
     assert not qemu_v8.deterministic
     assert qemu_v8.architecture() == "aarch64"
@@ -267,10 +267,11 @@ def _reboot_twice(board: VirtualBoard) -> None:
 
 
 def _lose_tee_and_kernel(board: VirtualBoard) -> None:
-    board.require_tee()
+    opened = tas.open_each(board)
+    assert tas.absent(opened) is None
+    assert tas.refused(board, opened) is None
     board.script("killall tee-supplicant")
-    with pytest.raises(errors.NoTee, match="tee-supplicant isn't running"):
-        board.require_tee()
+    assert {answer.code for answer in tas.open_each(board).values()} == {"no-supplicant"}
     process = board.start(["sh", "-c", "sleep 1; echo c >/proc/sysrq-trigger"])
     with pytest.raises(errors.ConnectionLost, match="broke off") as caught:
         process.wait(30)

@@ -14,8 +14,8 @@ import pytest
 from teemark.base import errors, paths
 from teemark.base.scratch import start_time
 from teemark.boards import VirtualConfig, config, instances, qemu, virtual
-from teemark.boards.guard import guarded
 from teemark.boards.qemu import Images, Instance
+from teemark.boards.ssh import guarded
 
 
 def command(recipe: VirtualConfig) -> list[str]:
@@ -180,7 +180,7 @@ def test_take_down_ends_it(instance_folder: Path) -> None:
 
 def test_guarded_child_dies_with_a_killed_parent() -> None:
     code = (
-        "import subprocess, sys, time; from teemark.boards.guard import guarded\n"
+        "import subprocess, sys, time; from teemark.boards.ssh import guarded\n"
         "p = subprocess.Popen(guarded(['sleep', '60']), start_new_session=True)\n"
         "print(p.pid, flush=True); time.sleep(60)"
     )

@@ -20,7 +20,6 @@
         ├── TransferError            a file didn't arrive as it was sent
         │   ├── NoSpace
         │   └── ReadOnly
-        ├── NoTee                    no /dev/tee0, no libteec, no tee-supplicant
         ├── TaRefused                the TEE doesn't take a Trusted Application
         └── TeeHangs                 the board answers, its TEE doesn't
 
@@ -122,10 +121,6 @@ class NoSpace(TransferError):
 
 
 class ReadOnly(TransferError):
-    pass
-
-
-class NoTee(BoardError):
     pass
 
 

@@ -9,9 +9,14 @@ from teemark.base.errors import DataError
 
 
 def write_whole(path: Path, text: str) -> None:
-    """Writes beside `path`, then renames; makes the folder. DataError says why it can't."""
+    """Writes beside `path`, then renames; makes the folder. Into a device, a pipe or what a link
+    leads to, such as /dev/stdout, it writes straight: those must stay. DataError says why it
+    can't."""
     fresh = path.with_name(f".{path.name}.new")
     try:
+        if path.is_symlink() or (path.exists() and not path.is_file()):
+            path.write_text(text, encoding="utf-8")
+            return
         path.parent.mkdir(parents=True, exist_ok=True)
         fresh.write_text(text, encoding="utf-8")
         fresh.replace(path)

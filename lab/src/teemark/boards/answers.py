@@ -43,10 +43,10 @@ class Answer:
 
     def only(self) -> tuple[str, str]:
         """The key and value of an answer of one line; BoardError for any other."""
-        pairs = [(key, value) for key, found in self.values.items() for value in found]
-        if len(pairs) != 1:
-            raise _not_understood(self.board, self.about, f"{len(pairs)} lines")
-        return pairs[0]
+        if len(self.values) != 1:
+            raise _not_understood(self.board, self.about, f"{len(self.values)} answers")
+        key = next(iter(self.values))
+        return key, self.one(key)
 
 
 def parse(board: str, about: str, text: str, form: Mapping[str, str]) -> Answer:

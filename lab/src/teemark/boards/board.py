@@ -16,7 +16,6 @@ import platform
 from functools import cached_property
 from pathlib import Path
 
-from teemark.base.errors import NoTee
 from teemark.boards import transfer
 from teemark.boards.config import BoardFile, SshConfig
 from teemark.boards.endpoint import Endpoint
@@ -98,32 +97,6 @@ class Board(Shell):
             self.ask("its machine", form, 'echo "machine $(uname -m)"').one("machine")
         )
 
-    def require_tee(self) -> None:
-        """Raise NoTee, with what to do, if a client application can't work here."""
-        found = self.ask("its TEE", dict.fromkeys(_TEE_FACTS, ""), _TEE_SCRIPT).values
-        if "device" not in found:
-            raise NoTee(
-                f"{self.name}: there is no /dev/tee0",
-                hint="OP-TEE isn't in this board's firmware, or the kernel's optee driver isn't "
-                "loaded: see `dmesg | grep -i optee` there",
-            )
-        if "usable" not in found:
-            raise NoTee(
-                f"{self.name}: /dev/tee0 is there, but not for this user",
-                hint="log in as root, set sudo = true in the board file, or add the user to the "
-                "group of the device",
-            )
-        if "libteec" not in found:
-            raise NoTee(
-                f"{self.name}: there is no libteec.so.1 or libteec.so.2",
-                hint="install OP-TEE's client library on the board (Debian: libteec2)",
-            )
-        if "supplicant" not in found:
-            raise NoTee(
-                f"{self.name}: tee-supplicant isn't running, so no TA can be loaded",
-                hint="start it on the board: tee-supplicant -d",
-            )
-
 
 def architecture(machine: str) -> str:
     """What `uname -m` says as the name of a folder in build/host."""
@@ -131,18 +104,3 @@ def architecture(machine: str) -> str:
         return "armhf"
     same = machine == platform.machine() and machine != "aarch64"
     return "native" if same else machine
-
-
-_TEE_FACTS = ("device", "usable", "libteec", "supplicant")
-_TEE_SCRIPT = """\
-[ -e /dev/tee0 ] && echo device
-[ -r /dev/tee0 ] && [ -w /dev/tee0 ] && echo usable
-for d in /lib /usr/lib /lib64 /usr/lib64 /lib/*-linux-gnu* /usr/lib/*-linux-gnu* /usr/local/lib \
-    /vendor/lib*; do
-  for f in "$d"/libteec.so*; do [ -e "$f" ] && { echo libteec; break 2; }; done
-done
-for f in /proc/[0-9]*/comm; do
-  read -r c <"$f" 2>/dev/null && case $c in tee-supplicant*) echo supplicant; break;; esac
-done
-exit 0
-"""

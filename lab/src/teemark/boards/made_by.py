@@ -6,23 +6,13 @@ from __future__ import annotations
 
 import subprocess
 
-from teemark.base import paths
 from teemark.base.errors import MissingOutput
 from teemark.boards.config import BoardFile, VirtualConfig
-from teemark.boards.optee import DEBIAN, resolve
+from teemark.boards.optee import DEBIAN, resolve, versions
 
 COMPILER = "aarch64-linux-gnu-gcc"
 
 _PACKAGES = ("tf-a", "kernel", "libc", "optee-client", "openssl")
-
-
-def versions() -> dict[str, str]:
-    """Of the virtual board's packages."""
-    file = paths.vboard() / "VERSIONS"
-    if not file.is_file():
-        raise MissingOutput(f"the virtual board isn't built: there is no {file}")
-    lines = file.read_text(encoding="utf-8").splitlines()
-    return dict(line.split("=", 1) for line in lines if "=" in line)
 
 
 def compiler() -> str:

@@ -90,18 +90,11 @@ def _resolve(recipe: VirtualConfig) -> Optee:
     tfa = _tfa(recipe)
     if recipe.optee == DEBIAN:
         images = paths.vboard() / "firmware/usr/lib/optee/vexpress-qemu_armv8a"
-        flash = paths.vboard() / "flash.bin"
-        if recipe.tfa is not None:
-            flash = _pack(tfa, images, paths.optee_builds() / f"debian-{_short(str(tfa))}")
-        return Optee(
-            what=f"Debian's OP-TEE {_version()}",
-            flash=flash,
-            tas=default_kit().ours(),
-            images=images,
-            tfa=_bl31(tfa),
-            tfa_images=tfa,
-            kit=default_kit(),
-        )
+        what = f"Debian's OP-TEE {versions()['optee-os']}"
+        if recipe.tfa is None:
+            return _made(what, images, tfa, default_kit(), paths.vboard() / "flash.bin")
+        flash = _pack(tfa, images, paths.optee_builds() / f"debian-{_short(str(tfa))}")
+        return _made(what, images, tfa, default_kit(), flash)
     patches = tuple(Path(patch).expanduser() for patch in recipe.patches)
     if recipe.optee == SOURCE:
         return _from_source(recipe.options, patches, tfa)
@@ -117,6 +110,10 @@ def _resolve(recipe: VirtualConfig) -> Optee:
         )
     place = paths.optee_builds() / f"own-{_short(str(folder.resolve()))}"
     return _variant(f"OP-TEE of {folder}", folder, tfa, place)
+
+
+def _made(what: str, images: Path, tfa: Path, kit: Kit, flash: Path) -> Optee:
+    return Optee(what, flash, kit.ours(), images, _bl31(tfa), tfa, kit)
 
 
 def _tfa(recipe: VirtualConfig) -> Path:
@@ -142,16 +139,13 @@ def _bl31(folder: Path) -> Path:
     )
 
 
-def _version() -> str:
-    """Of Debian's binary package."""
+def versions() -> dict[str, str]:
+    """The versions of the virtual board's packages, by name."""
     file = paths.vboard() / "VERSIONS"
     if not file.is_file():
         raise MissingOutput(f"the virtual board isn't built: there is no {file}")
-    for line in file.read_text().splitlines():
-        name, _, value = line.partition("=")
-        if name == "optee-os":
-            return value
-    return ""
+    lines = file.read_text(encoding="utf-8").splitlines()
+    return dict(line.split("=", 1) for line in lines if "=" in line)
 
 
 def _check(folder: Path) -> None:
@@ -218,20 +212,9 @@ def _built(source: _Source, words: Sequence[str], out: Path, tfa: Path) -> Optee
 
 
 def _variant(what: str, out: Path, tfa: Path, place: Path) -> Optee:
-    images = out / "core"
-    kit = Kit(out / "export-ta_arm64")
-    ldelf = out / "ldelf" / "ldelf.elf"
-    return Optee(
-        what=what,
-        flash=_pack(tfa, images, place),
-        tas=kit.ours(),
-        images=images,
-        tfa=_bl31(tfa),
-        tfa_images=tfa,
-        kit=kit,
-        elf=images / "tee.elf",
-        ldelf=ldelf if ldelf.is_file() else None,
-    )
+    images, ldelf = out / "core", out / "ldelf" / "ldelf.elf"
+    made = _made(what, images, tfa, Kit(out / "export-ta_arm64"), _pack(tfa, images, place))
+    return replace(made, elf=images / "tee.elf", ldelf=ldelf if ldelf.is_file() else None)
 
 
 def _pack(tfa: Path, images: Path, place: Path) -> Path:

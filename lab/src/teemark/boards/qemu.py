@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import shutil
-from dataclasses import dataclass
 from pathlib import Path
 
 from teemark.base.errors import MissingOutput
@@ -16,78 +15,36 @@ KERNEL_ARGS = ("console=ttyAMA0", "quiet", "panic=-1")
 """`panic=-1` with -no-reboot: a kernel that panics ends QEMU, and we notice."""
 
 
-@dataclass(frozen=True, slots=True)
 class Images:
     """What `make build` leaves in build/vboard; `firmware` is another flash image."""
 
-    directory: Path
-    firmware: Path | None = None
-
-    @property
-    def flash(self) -> Path:
-        return self.firmware or self.directory / "flash.bin"
-
-    @property
-    def environment(self) -> Path:
-        """U-Boot's: where to load the kernel, and nothing else to try."""
-        return self.directory / "uboot-env.img"
-
-    @property
-    def kernel(self) -> Path:
-        return self.directory / "Image"
-
-    @property
-    def initrd(self) -> Path:
-        return self.directory / "initrd.img"
-
-    @property
-    def root(self) -> Path:
-        return self.directory / "root.img"
-
-    @property
-    def data(self) -> Path:
-        return self.directory / "data.img"
-
-    @property
-    def identity(self) -> Path:
-        return self.directory / "ssh" / "id_ed25519"
-
-    @property
-    def known_hosts(self) -> Path:
-        return self.directory / "ssh" / "known_hosts"
+    def __init__(self, directory: Path, firmware: Path | None = None) -> None:
+        self.directory = directory
+        self.flash = firmware or directory / "flash.bin"
+        self.environment = directory / "uboot-env.img"  # where to load the kernel, nothing else
+        self.kernel = directory / "Image"
+        self.initrd = directory / "initrd.img"
+        self.root = directory / "root.img"
+        self.data = directory / "data.img"
+        self.identity = directory / "ssh" / "id_ed25519"
+        self.known_hosts = directory / "ssh" / "known_hosts"
 
     def check(self) -> None:
-        needed = (self.flash, self.environment, self.kernel, self.initrd, self.root, self.data)
-        for path in (*needed, self.identity, self.known_hosts):
-            if not path.is_file():
+        for path in vars(self).values():
+            if not path.exists():
                 raise MissingOutput(f"the virtual board isn't built: there is no {path}")
 
 
-@dataclass(frozen=True, slots=True)
 class Instance:
     """Where one running virtual board has its files."""
 
-    directory: Path
-
-    @property
-    def data(self) -> Path:
-        return self.directory / "data.img"
-
-    @property
-    def console(self) -> Path:
-        return self.directory / "console.log"
-
-    @property
-    def secure_console(self) -> Path:
-        return self.directory / "secure.log"
-
-    @property
-    def qemu_log(self) -> Path:
-        return self.directory / "qemu.log"
-
-    @property
-    def state(self) -> Path:
-        return self.directory / "state.json"
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+        self.data = directory / "data.img"
+        self.console = directory / "console.log"
+        self.secure_console = directory / "secure.log"
+        self.qemu_log = directory / "qemu.log"
+        self.state = directory / "state.json"
 
 
 def _comma(path: Path) -> str:

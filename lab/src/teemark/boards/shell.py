@@ -78,6 +78,10 @@ class Process:
     def stdin(self) -> IO[bytes] | None:
         return self._channel.process.stdin
 
+    @property
+    def complaint(self) -> str:
+        return self.stderr.decode(errors="replace").strip()
+
     def error(self, what: str, hint: str | None = None) -> BoardError:
         return BoardError(f"{self._shell.name}: {_words(self.argv)} {what}", hint=hint)
 

@@ -14,6 +14,7 @@ import shutil
 import subprocess
 import tempfile
 import time
+from collections.abc import Sequence
 from itertools import count
 from pathlib import Path
 from typing import IO, TypeAlias
@@ -23,7 +24,6 @@ from teemark.base.console import detail
 from teemark.base.errors import MissingOutput, TeemarkError
 from teemark.base.leaving import patience
 from teemark.boards.endpoint import Endpoint
-from teemark.boards.guard import guarded
 from teemark.boards.ssh_messages import channel_error, connect_error, lost_error
 
 Stream: TypeAlias = IO[bytes] | int | None
@@ -179,6 +179,17 @@ class Channel:
         while self._ssh.connected and time.monotonic() < limit:
             time.sleep(0.05)
         return self._ssh.lost_error()
+
+
+# The kernel sends the signal only if we die after it was asked for; sh looks whether we did
+# before, and then becomes the program.
+_CHECK = '[ "$PPID" = "$1" ] || exit 1; shift; exec "$@"'
+
+
+def guarded(argv: Sequence[str]) -> list[str]:
+    """`argv` so that it is killed when the thread that starts it ends, however it ends."""
+    me = str(os.getpid())
+    return ["setpriv", "--pdeathsig", "KILL", "sh", "-c", _CHECK, "sh", me, *argv]
 
 
 def end(master: subprocess.Popen[bytes], seconds: float = 5) -> None:

@@ -22,6 +22,7 @@ from teemark.boards.config import SshConfig
 PROGRAM = "teebench"
 
 _REFUSED = "ta-rejected"
+NO_TEE = "no-tee"
 
 HANGS_S = 30.0
 """Seconds without an answer after which the TEE is said to hang. To load a TA takes at most some
@@ -81,6 +82,12 @@ def open_each(board: Board) -> dict[Ta, Answer]:
             status=result.status,
         )
     return {ta: by_uuid[ta.uuid] for ta in tas}
+
+
+def absent(answers: dict[Ta, Answer]) -> str | None:
+    """Why the board has no TEE; None if it has one."""
+    reasons = {answer.reason for answer in answers.values() if answer.code == NO_TEE}
+    return next(iter(reasons), None)
 
 
 def refused(board: Board, answers: dict[Ta, Answer]) -> TaRefused | None:

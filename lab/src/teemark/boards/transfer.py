@@ -215,4 +215,4 @@ def _read(board: Shell, argv: list[str], source: str, out: IO[bytes]) -> None:
     finally:
         process.abandon()
     if status != 0 or not process.whole:
-        raise transfer_error(board.name, source, process.stderr.decode(errors="replace"))
+        raise transfer_error(board.name, source, process.complaint)

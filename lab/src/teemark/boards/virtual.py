@@ -24,11 +24,10 @@ from teemark.boards import instances
 from teemark.boards.board import Board
 from teemark.boards.config import BoardFile, VirtualConfig
 from teemark.boards.endpoint import Endpoint
-from teemark.boards.guard import guarded
 from teemark.boards.instances import Process, State
 from teemark.boards.optee import Optee, resolve
 from teemark.boards.qemu import Images, Instance, command, require
-from teemark.boards.ssh import end
+from teemark.boards.ssh import end, guarded
 from teemark.boards.ta_kit import Kit
 from teemark.run.records import Firmware
 

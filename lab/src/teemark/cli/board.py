@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import click
@@ -11,13 +10,13 @@ import click
 from teemark.base.console import table_row, terminal
 from teemark.base.errors import ConfigError
 from teemark.base.harmless import harmless
-from teemark.boards import BoardFile, config, instances, open_board, settings
-from teemark.cli.options import board_argument, json_option, picked, put_json
+from teemark.boards import BoardFile, config, instances
+from teemark.cli.options import json_option, put_json
 
 
 @click.group("board")
 def command() -> None:
-    """List the boards, or show the settings of one.
+    """List the boards.
 
     A board is one TOML file: in boards/ of the checkout, or in ~/.config/teemark/boards; or name
     the file itself. docs/boards.md says what goes into it.
@@ -48,7 +47,14 @@ def list_boards(as_json: bool) -> int:
     if as_json:
         put_json(rows)
     else:
-        _table([("NAME", "KIND", "UP", "WHERE", "WHAT"), *map(_row, rows)])
+        table = [("NAME", "KIND", "UP", "WHERE", "WHAT"), *map(_row, rows)]
+        widths = [max(map(len, column)) for column in list(zip(*table, strict=True))[:-1]]
+        console = terminal()
+        indent = " " * min(sum(widths) + 2 * len(widths), console.width // 2)
+        for number, line in enumerate(table):
+            cells = [cell.ljust(width) for cell, width in zip(line, widths, strict=False)]
+            text = harmless("  ".join([*cells, line[-1]]).rstrip())
+            table_row(console, text, None if number else "bold", indent=indent)
     return 1 if any(row["error"] for row in rows) else 0
 
 
@@ -56,35 +62,3 @@ def _row(board: dict[str, Any]) -> tuple[str, ...]:
     up = {True: "up", False: "-", None: "?"}[board["up"]]
     what = f"wrong: {board['error']}" if board["error"] else board["description"] or ""
     return board["name"], board["kind"] or "?", up, board["address"] or "-", what
-
-
-@command.command("show")
-@board_argument
-@json_option("One JSON object, for scripts.")
-def show(board: str, as_json: bool) -> None:
-    """Show every setting of a board, and where it comes from.
-
-    That is the board file, teemark's default or, for what a board file leaves to ssh, your ssh
-    configuration (`ssh -G`). The board itself isn't asked.
-    """
-    file = config.find(board)
-    rows = settings.of(file, open_board(board))
-    if as_json:
-        told = [picked(row, "name", "value", "source") for row in rows]
-        put_json({"name": file.name, "file": str(file.path), "settings": told})
-        return
-    table_row(terminal(), f"{file.name}: {file.path}", indent="  ")
-    _table([("", row.name, row.shown, row.source) for row in rows], bold=False)
-
-
-def _table(rows: Sequence[tuple[str, ...]], *, bold: bool = True) -> None:
-    """Shows a line for each, the columns below each other; the last may be long. `bold` marks the
-    first line."""
-    console = terminal()
-    rows = [tuple(map(harmless, row)) for row in rows]
-    widths = [min(44, max(map(len, column))) for column in list(zip(*rows, strict=True))[:-1]]
-    indent = " " * min(sum(widths) + 2 * len(widths), console.width // 2)
-    for number, row in enumerate(rows):
-        cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=False)]
-        text = "  ".join([*cells, row[-1]]).rstrip()
-        table_row(console, text, "bold" if bold and not number else None, indent=indent)

@@ -67,7 +67,7 @@ GROUPS: tuple[tuple[str, tuple[Row, ...]], ...] = (
     (
         "Boards",
         (
-            Row("board", "List the boards, or show one's settings."),
+            Row("board", "List the boards."),
             Row("doctor", "Say what is wrong with a board, and the remedy."),
             Row("setup", "Install the programs and TAs on a board."),
             Row("vboard", "Bring the virtual board to this machine."),
@@ -85,10 +85,7 @@ GROUPS: tuple[tuple[str, tuple[Row, ...]], ...] = (
     ),
     (
         "For other programs",
-        (
-            Row("schema", "Print the JSON Schema of run.ndjson."),
-            Row("completion", "Let a shell complete teemark's words."),
-        ),
+        (Row("schema", "Print the JSON Schema of run.ndjson."),),
     ),
 )
 """In the order of the help, under its headings."""

@@ -8,7 +8,6 @@ import contextlib
 import click
 
 from teemark.base.console import say, working
-from teemark.base.errors import NoTee, TaRefused
 from teemark.boards import Board, ensure_installed, install, open_board, tas
 from teemark.cli.options import board_argument, json_option, picked, put_json
 
@@ -20,32 +19,29 @@ from teemark.cli.options import board_argument, json_option, picked, put_json
 def command(board: str, remove: bool, as_json: bool) -> int:
     """Install teebench, teehash and the Trusted Applications on a board, unless it has the same.
 
-    Then open a session with each Trusted Application, and say what came back.
+    Then open a session with each Trusted Application, and say what came back. On a board without a
+    TEE the programs alone are installed.
 
     Exit status: 0 fine; 1 if the board's TEE can't be used; 2 for a mistake on the command line.
     """
     target = open_board(board)
     if remove:
         return _remove(target, as_json)
-    problem: NoTee | TaRefused | None = None
-    opened: dict[tas.Ta, tas.Answer] = {}
     with contextlib.ExitStack() as stack:
         with working(f"reaching {target.name} …"):
             stack.enter_context(target)
         with working(f"looking at {target.name} …") as tell:
             installed = ensure_installed(target, require=True, tell=tell)
-        try:
-            target.require_tee()
-            with working("opening a session with each TA …"):
-                opened = tas.open_each(target)
-            problem = tas.refused(target, opened)
-        except NoTee as error:
-            problem = error
+        with working("opening a session with each TA …"):
+            opened = tas.open_each(target)
+    absent = tas.absent(opened)
+    problem = tas.refused(target, opened) if absent is None else None
     if as_json:
         put_json(
             {
                 "installed": [item.target for item in installed],
-                "tee": problem is None,
+                "tee": problem is None and absent is None,
+                "no_tee": absent,
                 "tas": [
                     picked(ta, "uuid", "name") | picked(answer, "opened", "reason")
                     for ta, answer in opened.items()
@@ -58,6 +54,10 @@ def command(board: str, remove: bool, as_json: bool) -> int:
         say(f"installed {item.target}")
     if not installed:
         say(f"{target.name}: everything was in place")
+    if absent is not None:
+        say(f"{target.name} has no TEE: {absent}")
+        say("teemark run measures what needs none, and skips the rest")
+        return 0
     for ta, answer in opened.items():
         came = "a session was opened" if answer.opened else answer.reason
         say(f"TA {ta.uuid} ({ta.name}): {came}")

@@ -31,8 +31,8 @@ from teemark.base.errors import (
 )
 from teemark.base.work import TEE
 from teemark.boards import answers, command_lines
+from teemark.boards.command_lines import quietly
 from teemark.boards.install import built_tas
-from teemark.boards.quiet import quietly
 from teemark.boards.shell import as_file
 from teemark.boards.ta_key import all_signed_with_published_key
 from teemark.measure import teehash_steps
@@ -147,109 +147,35 @@ def measure(
     """
     starts = starts or Starts()
     limit_s = limit_s or bound_s(asked, deterministic=board.deterministic)
-    now = datetime.now(UTC)
     with RunWriter(directory) as writer:
-        writer.record(header(board, asked, starts.count, now, origin))
+        writer.record(header(board, asked, starts.count, datetime.now(UTC), origin))
         measured = False
         error: TeemarkError | None = None
         kind, again = starts.kind, starts.again
         todo = [asked] * starts.count
         for number in range(1, starts.count + 2):
-            part = todo.pop(0)
-            sink = _Sink(writer, watcher, _most_records(part), board.name)
             start = Start(number=number, kind=kind)
-            broken, ending = _attempt(
-                board,
-                part,
-                sink,
-                start,
-                watcher,
-                again=again if number > 1 else None,
-                options=options,
-                limit_s=limit_s,
-            )
+            attempt = _Attempt(board, todo.pop(0), writer, watcher, start, options, limit_s)
+            broken, ending = attempt.run(again if number > 1 else None)
             with leaving.undisturbed():
                 error = error or broken
-                measured = measured or sink.machine is not None
-                hangs = isinstance(broken, TeeHangs)
-                rest = without_tee(part) if hangs else None
+                measured = measured or attempt.machine is not None
+                rest = without_tee(attempt.asked) if isinstance(broken, TeeHangs) else None
                 if not measured and rest is None:
                     # No file that pretends to be a run.
                     writer.discard()
                     raise error or ending or DataError(f"{board.name}: {PROGRAM} said nothing")
                 if broken is not None or ending is not None:
                     with contextlib.suppress(DataError):
-                        sink.broken_off(start, broken, ending)
+                        attempt.broken_off(broken, ending)
             if rest is not None:
                 kind, again, todo = "round", lambda: None, [rest]
             elif isinstance(ending, SystemExit):
                 writer.finish()
                 raise ending
-            if not todo or (rest is None and not sink.complete):
+            if not todo or (rest is None and not attempt.complete):
                 break
         return Outcome(file=writer.finish(), error=error)
-
-
-def _attempt(
-    board: Board,
-    asked: Plan,
-    sink: _Sink,
-    start: Start,
-    watcher: Watcher,
-    *,
-    again: Callable[[], None] | None,
-    options: Sequence[str],
-    limit_s: float,
-) -> tuple[TeemarkError | None, BaseException | None]:
-    """Measures one start; returns what broke it off: an error, or the end of this process."""
-
-    def salvage() -> None:
-        """The last act of a process that can't end in order."""
-        if sink.machine is None and start.number == 1:
-            sink.writer.discard()
-            return
-        interrupted = leaving.signalled() == signal.SIGINT
-        sink.broken_off(start, None, KeyboardInterrupt() if interrupted else SystemExit())
-        sink.writer.finish()
-
-    with leaving.at_last(salvage):
-        try:
-            if again is not None:
-                again()
-            sink.begin(start)
-            _one_start(board, asked, sink, watcher, options=options, limit_s=limit_s)
-            sink.close()
-        except TeemarkError as problem:
-            return problem, None
-        except OSError as problem:
-            place = problem.filename or "a temporary file"
-            return DataError(f"{place}: can't be written here: {problem.strerror}"), None
-        except (KeyboardInterrupt, SystemExit) as problem:
-            return None, problem
-    return None, None
-
-
-def _one_start(
-    board: Board,
-    asked: Plan,
-    sink: _Sink,
-    watcher: Watcher,
-    *,
-    options: Sequence[str],
-    limit_s: float,
-) -> None:
-    argv = [PROGRAM, *_allowed(board), *options]
-    lines = plan.case_lines(asked.cases).encode()
-    if board.deterministic:
-        watcher.quiet()
-    run = _fetch if board.deterministic else _stream
-    status, complaint = run(board, argv, lines, sink, Watch(board, limit_s))
-    problem = plan_check.mistake(asked, complaint) if status == _USAGE else None
-    if problem is not None:
-        raise problem
-    sink.judge(board.name, status, complaint)
-    if sink.end is not None and sink.end.complete:
-        teehash_steps.run(board, asked.teehash, sink.take, limit_s)
 
 
 def without_tee(asked: Plan) -> Plan | None:
@@ -276,56 +202,164 @@ def _most_records(asked: Plan) -> int:
     return 2000 + 10 * (samples + 10 * len(asked.cases) + sum(step.runs for step in asked.teehash))
 
 
-class _Sink:
-    """Takes the raw lines of one start: to the file, and to whoever watches. The end record waits
-    for the rest."""
+@dataclass(slots=True)
+class _Attempt:
+    """One start: its raw lines go to the file, and its records to whoever watches. The end record
+    waits for the rest."""
 
-    def __init__(self, writer: RunWriter, watcher: Watcher, most: int, board: str) -> None:
-        self.writer = writer
-        self._watcher = watcher
-        self._left = most
-        self._board = board
-        self._begun = False
-        self._wrong: DataError | None = None
-        self.machine: Machine | None = None
-        self.end: End | None = None
-        self._end_line = b""
-        self.complete = False
-        """Everything was taken, and the end record says so."""
+    board: Board
+    asked: Plan
+    writer: RunWriter
+    watcher: Watcher
+    start: Start
+    options: Sequence[str]
+    limit_s: float
+    machine: Machine | None = None
+    end: End | None = None
+    complete: bool = False  # everything was taken, and the end record says so
+    _taken: int = 0
+    _begun: bool = False
+    _wrong: DataError | None = None
+    _end_line: bytes = b""
 
-    def begin(self, start: Start) -> None:
-        self.writer.record(start)
-        self._begun = True
-        self._watcher.record(start)
+    def run(
+        self, again: Callable[[], None] | None
+    ) -> tuple[TeemarkError | None, BaseException | None]:
+        """Measures; returns what broke it off: an error, or the end of this process."""
+        with leaving.at_last(self._salvage):
+            try:
+                if again is not None:
+                    again()
+                self.writer.record(self.start)
+                self._begun = True
+                self.watcher.record(self.start)
+                self._measure()
+                self.writer.line(self._end_line)
+                self.complete = self.end is not None and self.end.complete
+            except TeemarkError as problem:
+                return problem, None
+            except OSError as problem:
+                place = problem.filename or "a temporary file"
+                return DataError(f"{place}: can't be written here: {problem.strerror}"), None
+            except (KeyboardInterrupt, SystemExit) as problem:
+                return None, problem
+        return None, None
 
-    def take(self, lines: Iterable[bytes]) -> None:
+    def _measure(self) -> None:
+        lines = plan.case_lines(self.asked.cases).encode()
+        # What the board file lets teebench do that it doesn't do unasked.
+        allowed = ["--allow-rpmb"] if self.board.config.rpmb else []
+        argv = [PROGRAM, *allowed, *self.options]
+        run = self._stream
+        if self.board.deterministic:
+            self.watcher.quiet()
+            run = self._fetch
+        status, complaint = run(argv, lines, Watch(self.board, self.limit_s))
+        problem = plan_check.mistake(self.asked, complaint) if status == _USAGE else None
+        if problem is not None:
+            raise problem
+        self._judge(status, complaint)
+        if self.end is not None and self.end.complete:
+            teehash_steps.run(self.board, self.asked.teehash, self._take, self.limit_s)
+
+    def _stream(self, argv: list[str], cases: bytes, watch: Watch) -> tuple[int, str]:
+        """Records come over the wire while the board measures."""
+        with as_file(cases) as source, self.board.stream(argv, stdin=source) as process:
+            self._take(_watched(process.lines(_TICK_S), watch))
+            return process.wait(_ENDING_S), process.complaint
+
+    def _fetch(self, argv: list[str], cases: bytes, watch: Watch) -> tuple[int, str]:
+        """Records stay on the board until the end, for packets would be measured."""
+        board = self.board
+        made = board.ask("a folder", {"folder": "/.+"}, 'echo "folder $(mktemp -d)"').one("folder")
+        try:
+            board.script('cat >"$1"', f"{made}/cases", stdin=cases)
+            places = ("--cases", f"{made}/cases", "--output", f"{made}/records")
+            ending: BaseException | None = None
+            status = 0
+            with board.stream(quietly(*argv, *places, *_QUIET_OPTIONS)) as process:
+                try:
+                    for _ in _watched(process.chunks(_TICK_S), watch):
+                        pass
+                    status = process.wait(_ENDING_S)
+                except (KeyboardInterrupt, SystemExit, TeeHangs) as problem:
+                    ending = problem  # what was measured is still on the board
+                try:
+                    script = 'cd "$1" && cat records 2>/dev/null || cat records.partial'
+                    with board.stream(command_lines.script(script, made)) as read:
+                        self._take(read.lines(timeout=_SENDING_S))
+                except BoardError:
+                    if ending is None:
+                        raise
+            if ending is not None:
+                raise ending
+            return status, process.complaint
+        finally:
+            with contextlib.suppress(BoardError):
+                board.script('rm -rf "$1"', made, timeout=_ENDING_S)
+
+    def _take(self, lines: Iterable[bytes]) -> None:
+        most = _most_records(self.asked)
         for line in lines:
             if not line.endswith(b"\n"):
                 continue  # the connection broke in the middle of it
-            self._left -= 1
-            if self._left < 0:
+            self._taken += 1
+            if self._taken > most:
                 raise BoardError(
-                    f"{self._board}: {PROGRAM} sends many more records than the plan asks for",
-                    hint=f"is it this teemark's? `teemark setup {self._board}` installs that",
+                    f"{self.board.name}: {PROGRAM} sends many more records than the plan asks for",
+                    hint=f"is it this teemark's? `teemark setup {self.board.name}` installs that",
                 )
-            if self._look(line):
+            if self._is_end(line):
                 self._end_line = line
             else:
                 self.writer.line(line)
 
-    def close(self) -> None:
-        """Everything was taken: the end record goes last."""
-        self.writer.line(self._end_line)
-        self.complete = self.end is not None and self.end.complete
+    def _is_end(self, line: bytes) -> bool:
+        if not line.strip() or self._wrong is not None:
+            return False
+        file, number = str(self.writer.final), self.writer.lines + 1
+        try:
+            record = decode_line(line, file=file, number=number)
+        except DataError as error:
+            self._wrong = error
+            return False
+        if isinstance(record, Machine):
+            self.machine = record
+        elif isinstance(record, End):
+            self.end = record
+        self.watcher.record(record)
+        return isinstance(record, End)
 
-    def broken_off(
-        self, start: Start, error: TeemarkError | None, leaving: BaseException | None
-    ) -> None:
-        """The end record that teebench couldn't write. After nonsense there is none."""
+    def _judge(self, status: int, complaint: str) -> None:
+        """Raises what is wrong, now that the program ended, unless the records say it."""
+        name = self.board.name
+        if self._wrong is not None:
+            raise self._wrong
+        if self.end is not None:
+            return
+        if status == SSH_FAILED:
+            raise ConnectionLost(
+                f"{name}: the connection ended before {PROGRAM} did",
+                hint="did the board crash, reboot or lose its network? Look at its console",
+            )
+        lines = complaint.splitlines()
+        lines = [one for one in lines if ": hint: " not in one and not one.startswith("Try '")]
+        said = f": {answers.last_line(lines[-1])}" if lines else ""
+        how = f"ended with status {status}"
+        if status > 128:
+            how = f"was killed by {_signal_name(status - 128)}"
+        raise CommandFailed(
+            f"{name}: {PROGRAM} {how} before its end record{said}",
+            status=status,
+            hint=f"see `teemark setup {name}`" if status in (126, 127) else None,
+        )
+
+    def broken_off(self, error: TeemarkError | None, leaving: BaseException | None) -> None:
+        """Writes the end record that teebench couldn't write. After nonsense there is none."""
         if self._wrong is not None:
             return
         if not self._begun:
-            self.writer.last_record(start)
+            self.writer.last_record(self.start)
         message = error.message if error is not None else None
         reason = next((word for kind, word in _REASONS if isinstance(error, kind)), "stopped")
         if isinstance(leaving, KeyboardInterrupt):
@@ -334,56 +368,17 @@ class _Sink:
             message = "teemark was ended by a signal"
         # What teebench counted stays, where only what came after it was broken off.
         end = self.end or End(complete=False, reason=reason)
-        self.writer.last_record(
-            msgspec.structs.replace(end, complete=False, reason=reason, message=message)
-        )
+        end = msgspec.structs.replace(end, complete=False, reason=reason, message=message)
+        self.writer.last_record(end)
 
-    def _look(self, line: bytes) -> bool:
-        """Is it the end record?"""
-        if not line.strip() or self._wrong is not None:
-            return False
-        try:
-            record = decode_line(line, file=str(self.writer.final), number=self.writer.lines + 1)
-        except DataError as error:
-            self._wrong = error
-            return False
-        if isinstance(record, Machine):
-            self.machine = record
-        elif isinstance(record, End):
-            self.end = record
-        self._watcher.record(record)
-        return isinstance(record, End)
-
-    def judge(self, board: str, status: int, complaint: str) -> None:
-        """Raises what is wrong, now that the program ended, unless the records say it."""
-        if self._wrong is not None:
-            raise self._wrong
-        if self.end is not None:
+    def _salvage(self) -> None:
+        """The last act of a process that can't end in order."""
+        if self.machine is None and self.start.number == 1:
+            self.writer.discard()
             return
-        if status == SSH_FAILED:
-            raise ConnectionLost(
-                f"{board}: the connection ended before {PROGRAM} did",
-                hint="did the board crash, reboot or lose its network? Look at its console",
-            )
-        lines = [
-            line
-            for line in complaint.splitlines()
-            if ": hint: " not in line and not line.startswith("Try '")
-        ]
-        said = f": {answers.last_line(lines[-1])}" if lines else ""
-        how = f"ended with status {status}"
-        if status > 128:
-            how = f"was killed by {_signal_name(status - 128)}"
-        raise CommandFailed(
-            f"{board}: {PROGRAM} {how} before its end record{said}",
-            status=status,
-            hint=f"see `teemark setup {board}`" if status in (126, 127) else None,
-        )
-
-
-def _allowed(board: Board) -> tuple[str, ...]:
-    """What the board file lets teebench do that it doesn't do unasked."""
-    return ("--allow-rpmb",) if board.config.rpmb else ()
+        interrupted = leaving.signalled() == signal.SIGINT
+        self.broken_off(None, KeyboardInterrupt() if interrupted else SystemExit())
+        self.writer.finish()
 
 
 _REASONS: tuple[tuple[type[TeemarkError], str], ...] = (
@@ -400,48 +395,6 @@ def _signal_name(number: int) -> str:
         return f"signal {number}"
 
 
-def _stream(
-    board: Board, argv: list[str], cases: bytes, sink: _Sink, watch: Watch
-) -> tuple[int, str]:
-    """Records come over the wire while the board measures."""
-    with as_file(cases) as source, board.stream(argv, stdin=source) as process:
-        sink.take(_watched(process.lines(_TICK_S), watch))
-        return process.wait(_ENDING_S), _text(process.stderr)
-
-
-def _fetch(
-    board: Board, argv: list[str], cases: bytes, sink: _Sink, watch: Watch
-) -> tuple[int, str]:
-    """Records stay on the board until the end, for packets would be measured."""
-    made = board.ask("a folder", {"folder": "/.+"}, 'echo "folder $(mktemp -d)"').one("folder")
-    try:
-        board.script('cat >"$1"', f"{made}/cases", stdin=cases)
-        places = ("--cases", f"{made}/cases", "--output", f"{made}/records")
-        command = quietly(*argv, *places, *_QUIET_OPTIONS)
-        ending: BaseException | None = None
-        status = 0
-        with board.stream(command) as process:
-            try:
-                for _ in _watched(process.chunks(_TICK_S), watch):
-                    pass
-                status = process.wait(_ENDING_S)
-            except (KeyboardInterrupt, SystemExit, TeeHangs) as problem:
-                ending = problem  # what was measured is still on the board
-            try:
-                script = 'cd "$1" && cat records 2>/dev/null || cat records.partial'
-                with board.stream(command_lines.script(script, made)) as read:
-                    sink.take(read.lines(timeout=_SENDING_S))
-            except BoardError:
-                if ending is None:
-                    raise
-        if ending is not None:
-            raise ending
-        return status, _text(process.stderr)
-    finally:
-        with contextlib.suppress(BoardError):
-            board.script('rm -rf "$1"', made, timeout=_ENDING_S)
-
-
 def _watched(parts: Iterable[bytes], watch: Watch) -> Iterator[bytes]:
     """The parts of the output; while there is none, a look at the board."""
     for part in parts:
@@ -449,10 +402,6 @@ def _watched(parts: Iterable[bytes], watch: Watch) -> Iterator[bytes]:
             watch.heard()
             yield part
         watch.look(PROGRAM)
-
-
-def _text(stderr: bytes) -> str:
-    return stderr.decode(errors="replace").strip()
 
 
 _TICK_S = 1.0
