@@ -101,13 +101,6 @@ BOARDS = (
         "hashes oddly", "setup", "understood|didn't arrive", programs=program("sha256sum", "echo x")
     ),
     Board("has odd modes", "pull", "understood", programs=program("stat", "echo rwxrwxrwx")),
-    Board(
-        "packs nonsense",
-        "pull folder",
-        "can't be unpacked",
-        programs=program("tar", "yes | head -c 9999"),
-    ),
-    Board("packs nothing", "pull folder", "can't be unpacked", programs=program("tar", ":")),
     Board("sends a line without end", "run", "a line of more than 4 MiB", programs=bench(FLOOD)),
     Board(
         "complains for 20 MB",
@@ -238,10 +231,9 @@ def _hash(board: FakeBoard, _folder: Path) -> str:
     return " ".join(str(getattr(record, "reason", "")) for record in found)
 
 
-def _pull(board: FakeBoard, folder: Path, what: str = "a file") -> str:
-    transfer.pull(board, str(folder / what), folder / "back")
-    if what == "a file":
-        assert (folder / "back").read_bytes() == (folder / what).read_bytes()
+def _pull(board: FakeBoard, folder: Path) -> str:
+    transfer.pull(board, str(folder / "a file"), folder / "back")
+    assert (folder / "back").read_bytes() == (folder / "a file").read_bytes()
     return ""
 
 
@@ -261,7 +253,6 @@ ACTS: dict[str, Callable[[FakeBoard, Path], str]] = {
     "setup": lambda board, _: str(ensure_installed(board) and ""),
     "remove": _remove,
     "pull": _pull,
-    "pull folder": lambda board, folder: _pull(board, folder, "a folder"),
     "run": _run,
     "quiet run": _quiet,
     "hash": _hash,
@@ -274,7 +265,6 @@ def meet(board: Board, folder: Path) -> str:
     """What teemark says of it."""
     folder.mkdir()
     (folder / "a file").write_bytes(b"a\0file")
-    (folder / "a folder").mkdir()
     programs = folder / "programs"
     programs.mkdir()
     lines = Synthetic(samples=6, algorithms=("sha256",)).lines()[1:]

@@ -76,19 +76,14 @@ class Board(Shell):
         """The folder of our Trusted Applications that belong on this board; built if need be."""
         return self.kit.ours()
 
-    # -- files -------------------------------------------------------------------------------
-
     def push(self, local: Path, target: str, *, mode: int | None = None) -> None:
-        """Copy a file or folder to the board: written beside its place, checked by digest, then
-        renamed, so that a reader sees the old one or the new one. `mode` None keeps the file's."""
+        """Copies a file to the board: written beside its place, checked by digest, then renamed, so
+        that a reader sees the old one or the new one. `mode` None keeps the file's."""
         transfer.push(self, local, target, mode=mode)
 
-    def pull(self, source: str, local: Path) -> list[str]:
-        """Copy a file or folder from the board, checked and renamed as for `push`. Returns what
-        of a folder was left out, and why (teemark.boards.unpack)."""
-        return transfer.pull(self, source, local)
-
-    # -- facts -------------------------------------------------------------------------------
+    def pull(self, source: str, local: Path) -> None:
+        """Copies a file from the board, checked and renamed as for `push`."""
+        transfer.pull(self, source, local)
 
     def architecture(self) -> str:
         """aarch64, armhf, or native where it is like this machine's."""

@@ -7,6 +7,7 @@ All of it lives in one folder of the board; the packages come from Debian by vbo
 from __future__ import annotations
 
 import shutil
+import tarfile
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
@@ -82,7 +83,7 @@ def build(version: Version) -> Path:
 
 def _stage(folder: Path, target: Path) -> None:
     """What the board needs of the unpacked packages: programs in bin, libraries in lib."""
-    (target / "bin").mkdir(parents=True)
+    (target / "bin").mkdir()
     (target / "lib").mkdir()
     for program in (*folder.glob("usr/sbin/mosquitto"), *folder.glob("usr/bin/mosquitto_*")):
         shutil.copy2(program, target / "bin")
@@ -106,10 +107,15 @@ class Desk:
         built = paths.root() / "build" / "broker" / "aarch64"
         for version in {"2.0", self.version}:  # the clients are those of 2.0
             folder = build("2.0" if version == "2.0" else self.version)
-            self.board.script('mkdir -p "$1"', self.place)
-            with tempfile.TemporaryDirectory() as scratch:
-                _stage(folder, Path(scratch) / version)
-                self.board.push(Path(scratch) / version, f"{self.place}/{version}")
+            with tempfile.TemporaryDirectory() as scratch, tempfile.TemporaryFile() as packed:
+                _stage(folder, Path(scratch))
+                with tarfile.open(fileobj=packed, mode="w") as archive:
+                    archive.add(scratch, ".")
+                packed.seek(0)
+                place = f"{self.place}/{version}"
+                self.board.script(
+                    'mkdir -p "$1" && tar -xC "$1"', place, stdin=packed, timeout=None
+                )
         for name in ("teemq", "tz_bench", "mqtt_tz_20.so", "mqtt_tz_21.so"):
             if (built / name).exists():
                 self.board.push(built / name, f"{self.place}/{name}")

@@ -76,7 +76,7 @@ GROUPS: tuple[tuple[str, tuple[Row, ...]], ...] = (
             Row("exec", "Run a command on a board.", "reach"),
             Row("shell", "Open a shell on a board.", "reach"),
             Row("push", "Copy files to a board.", "reach"),
-            Row("pull", "Copy a file or folder from a board.", "reach"),
+            Row("pull", "Copy a file from a board.", "reach"),
         ),
     ),
     (

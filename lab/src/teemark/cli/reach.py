@@ -138,7 +138,7 @@ def shell(board: str) -> int:
 @click.argument("local", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
 @click.argument("remote")
 def push(board: str, local: tuple[Path, ...], remote: str) -> None:
-    """Copy files or folders to a board: teemark push BOARD LOCAL… REMOTE
+    """Copy files to a board: teemark push BOARD LOCAL… REMOTE
 
     REMOTE is a file's new name, or a folder that is there; ~/ is the home directory on the
     board. Each file is written beside its place, checked by digest, then renamed.
@@ -162,13 +162,11 @@ def push(board: str, local: tuple[Path, ...], remote: str) -> None:
 @click.argument("remote")
 @click.argument("local", default=".", type=PATH)
 def pull(board: str, remote: str, local: Path) -> None:
-    """Copy a file or folder from a board: teemark pull BOARD REMOTE [LOCAL]
+    """Copy a file from a board: teemark pull BOARD REMOTE [LOCAL]
 
-    LOCAL is its new name, or a folder that is there (default: the current one). Of a folder
-    come files, folders, and links that stay in it; what is left out is named.
+    LOCAL is its new name, or a folder that is there (default: the current one). A folder comes as
+    an archive: teemark exec BOARD -- tar -cC FOLDER . >FILE
     """
     target = open_board(board)
     with working(f"copying from {target.name} …"), target:
-        left_out = target.pull(remote, local)
-    for item in left_out:
-        say(f"left out {item}")
+        target.pull(remote, local)

@@ -79,16 +79,10 @@ class Run(Record, frozen=True, kw_only=True, tag="run"):
     cases: Annotated[Count, says("cases asked for")]
     starts: Annotated[Positive, says("starts asked for")] = 1
     asked: Annotated[Texts | None, says("keys of the cases asked for")] = None
-    tas_signed_with_published_key: Annotated[
-        bool | None, says("the TAs' key is the one that OP-TEE publishes; null: no TAs here")
-    ] = None
-    commit: Annotated[
-        Commit | None, says("what was measured; null: not asked for, or no repository")
-    ] = None
+    tas_signed_with_published_key: Annotated[bool | None, says("null: no TAs here")] = None
+    commit: Annotated[Commit | None, says("what was measured; null: unknown")] = None
     labels: Annotated[dict[str, str], says("by the user: --label KEY=VALUE")] = {}
-    firmware: Annotated[
-        tuple[Firmware, ...], says("what a virtual board booted; empty for others")
-    ] = ()
+    firmware: Annotated[tuple[Firmware, ...], says("of a virtual board")] = ()
 
 
 class Start(Record, frozen=True, kw_only=True, tag="start"):
@@ -178,12 +172,10 @@ class CryptoFacts(Group, frozen=True, kw_only=True):
     afalg: Annotated[bool | None, says("AF_ALG sockets can be had")] = None
     kernel_drivers: Texts | None = None
     hwrng: Annotated[str | None, says("what feeds /dev/hwrng")] = None
-    netlink_errno: Annotated[
-        Count | None, says("of a NETLINK_CRYPTO socket, which libkcapi needs; 0: it can be had")
-    ] = None
-    driver_log: Annotated[
-        Texts | None, says("lines of the kernel's log that name crypto drivers")
-    ] = None
+    netlink_errno: Annotated[Count | None, says("of a NETLINK_CRYPTO socket; 0: it can be had")] = (
+        None
+    )
+    driver_log: Annotated[Texts | None, says("the kernel's log of crypto drivers")] = None
 
 
 class HealthFacts(Group, frozen=True, kw_only=True):
@@ -191,9 +183,7 @@ class HealthFacts(Group, frozen=True, kw_only=True):
 
     user: str | None = None
     root: bool | None = None
-    afalg_steps: Annotated[
-        Texts | None, says("each step of an AF_ALG socket: ok, or errno and its words")
-    ] = None
+    afalg_steps: Annotated[Texts | None, says("of a socket: ok, or errno and its words")] = None
     devices: Annotated[Texts | None, says("path, permissions, owner, group")] = None
     modules: Annotated[Texts | None, says("loaded, of the TEE and of crypto")] = None
     modules_there: Annotated[Texts | None, says("that could be loaded")] = None
@@ -201,9 +191,7 @@ class HealthFacts(Group, frozen=True, kw_only=True):
     trace_events: Annotated[str | None, says("events/enable of tracefs")] = None
     throttled: Annotated[str | None, says("by a Raspberry Pi's firmware")] = None
     disk_free_bytes: Annotated[Count | None, says("where cases write their files")] = None
-    openssl_environment: Annotated[
-        Texts | None, says("of teebench, which it would be measured with")
-    ] = None
+    openssl_environment: Annotated[Texts | None, says("variables that teebench has")] = None
     rng_available: Annotated[str | None, says("hardware random sources")] = None
 
 
@@ -214,14 +202,10 @@ class SettingsFacts(Group, frozen=True, kw_only=True):
     samples: Annotated[Positive | None, says("where a case doesn't say")] = None
     min_us: Annotated[Count | None, says("shortest sample, likewise")] = None
     settle_s: Annotated[Count | None, says("wait before the first call")] = None
-    align_tick_ms: Annotated[
-        Count | None, says("samples begin just after a multiple of this; 0: at once")
-    ] = None
+    align_tick_ms: Annotated[Count | None, says("samples begin after a multiple")] = None
     quiet_until_end: bool | None = None
     ta_counter: Annotated[bool | None, says("false: TAs were not to count their time")] = None
-    trace_events: Annotated[
-        bool | None, says("calls were traced by the kernel's tracepoints; null: not asked for")
-    ] = None
+    trace_events: Annotated[bool | None, says("by the kernel's tracepoints")] = None
 
 
 class Backend(Struct, frozen=True, kw_only=True):
@@ -241,12 +225,8 @@ class Algorithm(Struct, frozen=True, kw_only=True):
     class_: Annotated[str | None, says("digest, mac, cipher or aead")] = field(
         name="class", default=None
     )
-    block_bytes: Annotated[Positive | None, says("that one application of its function takes")] = (
-        None
-    )
-    pad_bytes: Annotated[
-        Count | None, says("the least that padding adds before the cut into blocks")
-    ] = None
+    block_bytes: Annotated[Positive | None, says("that its function takes at once")] = None
+    pad_bytes: Annotated[Count | None, says("the least that padding adds")] = None
     out_bytes: Annotated[Count | None, says("of the digest, MAC or tag; 0: as the input")] = None
 
     @property
@@ -283,9 +263,7 @@ class Machine(Record, frozen=True, kw_only=True, tag="machine"):
     teebench: Annotated[str, says("version of teebench")]
     built_for: Annotated[str | None, says("architecture of teebench")] = None
     pid: Annotated[int | None, says("of teebench")] = None
-    backends: Annotated[
-        tuple[Backend, ...], says("all that teebench has, in the order of reports")
-    ] = ()
+    backends: Annotated[tuple[Backend, ...], says("in the order of reports")] = ()
     algorithms: Annotated[tuple[Algorithm, ...], says("all that teebench has")] = ()
     board: BoardFacts = BoardFacts()
     cpu: CpuFacts = CpuFacts()
@@ -326,9 +304,9 @@ class KernelDriver(Struct, frozen=True, kw_only=True):
     module: Annotated[str | None, says("kernel: it is built in")] = None
     type: str | None = None
     priority: int | None = None
-    async_: Annotated[
-        bool | None, says("it may complete later: by an interrupt or another thread")
-    ] = field(name="async", default=None)
+    async_: Annotated[bool | None, says("it may complete later")] = field(
+        name="async", default=None
+    )
 
 
 class InterruptLine(Struct, frozen=True, kw_only=True):
@@ -381,31 +359,19 @@ class Case(Record, frozen=True, kw_only=True, tag="case"):
     verified: Annotated[bool, says("the output equalled a known answer")]
     samples: Annotated[Positive, says("samples asked for, of each repeat")]
     repeat: Annotated[tuple[Positive, ...], says("operations in one call, each")]
-    loops: Annotated[
-        tuple[Positive, ...], says("calls in one sample at the beginning, of each repeat")
-    ]
+    loops: Annotated[tuple[Positive, ...], says("calls in one sample, of each repeat")]
     min_ns: Annotated[Count | None, says("a sample is at least as long")] = None
     call_ns: Annotated[Count | None, says("a call, as found when choosing loops")] = None
-    ta_counter: Annotated[
-        bool | None, says("a TA computes; true: it counts its time along, in samples of its own")
-    ] = None
+    ta_counter: Annotated[bool | None, says("a TA computes; true: it counts its time")] = None
     ta_counter_reason: Annotated[str | None, says("why this TA doesn't, where others may")] = None
-    kernel_driver: Annotated[
-        KernelDriver | None, says("of the kernel, that computes it; AF_ALG only")
-    ] = None
+    kernel_driver: Annotated[KernelDriver | None, says("AF_ALG only")] = None
     kernel_driver_reason: Annotated[str | None, says("why it isn't known")] = None
-    watched: Annotated[
-        Watched | None, says("only where a device may do the work: AF_ALG, OpenSSL")
-    ] = None
+    watched: Annotated[Watched | None, says("where a device may do the work")] = None
     watched_reason: Annotated[str | None, says("why it is null")] = None
     masked: Annotated[Masked | None, says("OpenSSL only, the longest message of each kind")] = None
     masked_reason: Annotated[str | None, says("why it is null")] = None
-    checked_by: Annotated[
-        str | None, says("other backend that computed the same, or understood it")
-    ] = None
-    tee_says: Annotated[bool | None, says("asymmetric: the TEE says that it has the algorithm")] = (
-        None
-    )
+    checked_by: Annotated[str | None, says("backend that computed the same")] = None
+    tee_says: Annotated[bool | None, says("asymmetric: by the TEE's own words")] = None
     layers: Annotated[Layers | None, says("PKCS #11: where some calls spent their time")] = None
     rpcs_per_call: Annotated[float | None, says("calls of the TEE back to the normal world")] = None
     rpcs_source: Annotated[str | None, says("who counted them")] = None
@@ -415,9 +381,7 @@ class Case(Record, frozen=True, kw_only=True, tag="case"):
     hwrng: Annotated[str | None, says("what feeds /dev/hwrng")] = None
     ta: Annotated[str | None, says("UUID of the TA that is called")] = None
     command: Annotated[Count | None, says("number of its command")] = None
-    unchecked: Annotated[
-        Texts, says("what the TA gives back and nothing was expected of, such as p1")
-    ] = ()
+    unchecked: Annotated[Texts, says("what nothing was expected of, such as p1")] = ()
 
 
 class First(Record, frozen=True, kw_only=True, tag="first"):
@@ -560,9 +524,7 @@ class End(Record, frozen=True, kw_only=True, tag="end"):
     ta_samples: Annotated[Count | None, says("by the TA's counter, beside them")] = None
     skipped: Count | None = None
     failed: Count | None = None
-    thrown_away: Annotated[
-        Count | None, says("samples too short for the clock, taken again longer")
-    ] = None
+    thrown_away: Annotated[Count | None, says("samples that were too short")] = None
     duration_ns: Count | None = None
 
 
