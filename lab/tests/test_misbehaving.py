@@ -280,9 +280,8 @@ def meet(board: Board, folder: Path) -> str:
         if name != "teebench":
             (programs / "teebench").rename(programs / name)
     os.environ["HOME"] = str(folder)
-    for function in (shell.Shell.capture, shell.Shell.script):
-        assert function.__kwdefaults__
-        function.__kwdefaults__["timeout"] = 2.0 if board.hangs else 100.0
+    assert shell.Shell.capture.__kwdefaults__
+    shell.Shell.capture.__kwdefaults__["timeout"] = 2.0 if board.hangs else 100.0
     watch.SILENCE_S = watch.ANSWER_S = 1.0 if board.hangs else 100.0
     tas.HANGS_S = 2.0 if board.hangs else 100.0
     fake = FakeBoard(programs)
