@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import socket
 import subprocess
 import sys
 import time
@@ -24,7 +25,7 @@ TOPIC = "tz/c"
 CLIENTS = {"alice": ["w:tz/#"], "bob": ["r:tz/#"], "carol": ["r:tz/c"]}
 
 
-@pytest.fixture(scope="module", params=["2.1", "2.0"])
+@pytest.fixture(scope="module", params=["2.1", pytest.param("2.0", marks=pytest.mark.exhaustive)])
 def desk(request: pytest.FixtureRequest, qemu_v8: VirtualBoard) -> Desk:
     desk = Desk(qemu_v8, request.param)
     try:
@@ -160,6 +161,16 @@ print(got[1])
 """
 
 
+def until_it_listens(port: int) -> None:
+    limit = time.monotonic() + 60
+    while time.monotonic() < limit:
+        with socket.socket() as probe:
+            if probe.connect_ex(("127.0.0.1", port)) == 0:
+                return
+        time.sleep(0.05)
+    pytest.fail("ssh forwards no port")
+
+
 def test_paho_on_the_workstation_only_wraps_its_payloads(running: Desk, tmp_path: Path) -> None:
     pytest.importorskip("paho.mqtt.client")
     root = paths.root()
@@ -178,7 +189,7 @@ def test_paho_on_the_workstation_only_wraps_its_payloads(running: Desk, tmp_path
     line += ["-L", f"127.0.0.1:{port}:127.0.0.1:{PORT}", f"{where.user}@{where.address}"]
     forward = subprocess.Popen(line)
     try:
-        time.sleep(3)
+        until_it_listens(port)
         done = subprocess.run(
             [sys.executable, "-c", PAHO, str(port), TOPIC],
             cwd=tmp_path,
