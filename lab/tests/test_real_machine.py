@@ -4,8 +4,8 @@
 How fast it is, `openssl speed` says too, with the same libcrypto. Others may use this machine,
 which makes both slower, by more than 5 % and not at the same time. So both are asked in turns, and
 the best round of each counts: what others take away only makes a round worse. `make bench` runs
-it, with no other test beside it: a machine that is busy throughout has no good round. Two figures that
-differ by more than 5 % in truth stay apart, however often they are asked.
+it, with no other test beside it: a machine that is busy throughout has no good round. Two
+figures that differ by more than 5 % in truth stay apart, however often they are asked.
 """
 
 from __future__ import annotations
