@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import statistics
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from teemark.base import paths
@@ -38,17 +38,15 @@ _PROGRAMS = ("usr/sbin/tee-supplicant", "usr/bin/busybox", "usr/sbin/dropbear")
 def sources(optee: Optee, kernel: str, own: Built | None = None) -> Sources:
     """What the virtual board's names come from; `kernel` is its /proc/kallsyms, `own` a TA of the
     user's."""
-    root = paths.vboard() / "root"
-    built = paths.built_programs("aarch64")
+    root, built = paths.vboard() / "root", paths.built_programs("aarch64")
     programs = [built / "teebench", built / "teehash"]
     programs += [root / "usr/lib/aarch64-linux-gnu" / name for name in _LIBRARIES]
     programs += [root / name for name in _PROGRAMS]
-    tas = [
-        read_elf(file, f"TA {file.relative_to(optee.tas).parts[0]}")
-        for file in sorted(optee.tas.rglob("*.elf"))
-        if not file.name.endswith(".stripped.elf")
-        and file.relative_to(optee.tas).parts[0] != ta_kit.OWN
-    ]
+    tas = []
+    for file in sorted(optee.tas.rglob("*.elf")):
+        name = file.relative_to(optee.tas).parts[0]
+        if name != ta_kit.OWN and not file.name.endswith(".stripped.elf"):
+            tas.append(read_elf(file, f"TA {name}"))
     if own is not None and own.elf is not None:
         tas.append(read_elf(own.elf, f"TA {own.name}"))
     if optee.ldelf is not None:
@@ -69,20 +67,14 @@ def analyse(
     """Every case of the run that `keys` names; `files` are the windows in their order."""
     recorded = [windows.read(file) for file in files]
     by_case = _by_case(run, [window for window in recorded if window.marker == SAMPLE])
-    sound = {case.case.case for case in run.sound}
+    sound = {case.key for case in run.sound}
     by_case = {key: taken for key, taken in by_case.items() if key in sound}
     by_case |= _by_part(run, [window for window in recorded if window.marker != SAMPLE])
-    cases = [
-        _case(key, by_case[key], named_by) for key in dict.fromkeys(_whole(keys)) if key in by_case
-    ]
+    # A step of teehash stands for all its parts.
+    whole = [(key, *(f"{key}/{part}" for part in TEEHASH_PARTS.values())) for key in keys]
+    wanted = dict.fromkeys(key for group in whole for key in group)
+    cases = [_case(key, by_case[key], named_by) for key in wanted if key in by_case]
     return Trace(schema=SCHEMA, optee=what, cases=tuple(cases))
-
-
-def _whole(keys: Sequence[str]) -> Iterator[str]:
-    """A step of teehash stands for all its parts."""
-    for key in keys:
-        yield key
-        yield from (f"{key}/{part}" for part in TEEHASH_PARTS.values())
 
 
 def _unclear(windows: int, expected: str, fails: Sequence[Fail]) -> DataError:
@@ -108,9 +100,7 @@ def _by_case(run: RunData, recorded: Sequence[Window]) -> Mapping[str, list[Take
     if CALIBRATION not in found:
         raise DataError(f"the run has no samples of {CALIBRATION}")
     reading = statistics.fmean(ns - window.instructions for window, ns in found[CALIBRATION])
-    return {
-        key: [(window, round(ns - reading)) for window, ns in taken] for key, taken in found.items()
-    }
+    return {key: [(one, round(ns - reading)) for one, ns in taken] for key, taken in found.items()}
 
 
 def _by_part(run: RunData, recorded: Sequence[Window]) -> Mapping[str, list[Taken]]:

@@ -129,37 +129,35 @@ def parse(text: str, file: str) -> Baseline:
     by: dict[str, str] = {}
     figures: dict[str, float] = {}
     functions: dict[str, dict[tuple[str, str], int]] = {}
-    case = ""
+    kept: dict[tuple[str, str], int] | None = None  # of the case whose functions are listed
     for number, line in enumerate(text.splitlines(), 1):
         first, _, rest = line.partition(" ")
+        name, _, value = rest.partition(" ")
         if not first or first.startswith("#"):
             continue
         try:
-            if first in ("plan", "board") and rest:
+            if first == "functions" and rest and rest not in functions:
+                kept = functions[rest] = {}
+            elif kept is not None and value:
+                kept["" if name == "-" else name, value] = int(first)
+            elif first in ("plan", "board") and rest:
                 words[first] = rest
             elif first == "by" and rest:
-                name, _, by[name] = rest.partition(" ")
-            elif first == "functions" and rest and rest not in functions:
-                case = rest
-                functions[case] = {}
-            elif case:
-                level, name = rest.split(" ", 1)
-                functions[case]["" if level == "-" else level, name] = int(first)
-            elif rest and rest not in figures and 0 < float(first) < math.inf:
+                by[name] = value
+            elif kept is None and rest not in ("", *figures) and 0 < float(first) < math.inf:
                 figures[rest] = float(first)
             else:
                 raise ValueError
         except ValueError:
-            raise DataError(
-                f"{file}:{number}: not a line of a baseline: {line[:80]!r}",
-                hint="`teemark gate --update` writes the whole file",
-            ) from None
+            why = f"{file}:{number}: not a line of a baseline: {line[:80]!r}"
+            raise DataError(why, hint=_REMEDY) from None
     if set(words) != {"plan", "board"} or not figures:
-        raise DataError(
-            f"{file}: no baseline: it has no plan, no board or no case",
-            hint="`teemark gate --update` writes one",
-        )
+        why = f"{file}: no baseline: it has no plan, no board or no case"
+        raise DataError(why, hint=_REMEDY)
     return Baseline(words["plan"], words["board"], by, figures, functions)
+
+
+_REMEDY = "`teemark gate --update` writes the whole file"
 
 
 def function_changes(before: Functions, after: Functions) -> list[tuple[str, str, int]]:

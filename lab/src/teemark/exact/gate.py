@@ -15,7 +15,7 @@ from pathlib import Path
 from teemark.base import fmt, paths
 from teemark.base.checked import read_text
 from teemark.base.console import say, working
-from teemark.base.errors import DataError, TeemarkError, UsageMistake
+from teemark.base.errors import DataError, UsageMistake
 from teemark.boards import VirtualBoard, VirtualConfig, ensure_installed, own_ta
 from teemark.boards.config import BoardFile
 from teemark.boards.made_by import made_by
@@ -74,10 +74,12 @@ def exact(file: BoardFile) -> BoardFile:
 
 def differing(baseline: Baseline, file: BoardFile) -> dict[str, tuple[str, str]]:
     """Returns what has another version than in the baseline, with both versions."""
-    here = made_by(file)
-    names = {**baseline.by, **here}
-    pairs = {name: (baseline.by.get(name, "none"), here.get(name, "none")) for name in names}
-    return {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
+    was, here = baseline.by, made_by(file)
+    return {
+        name: (was.get(name, "none"), here.get(name, "none"))
+        for name in {**was, **here}
+        if was.get(name) != here.get(name)
+    }
 
 
 def measure(board: VirtualBoard, asked: Plan, folder: Path) -> RunData:
@@ -99,25 +101,24 @@ def measure(board: VirtualBoard, asked: Plan, folder: Path) -> RunData:
 def traced(file: BoardFile, own: Own, keys: Sequence[str]) -> dict[str, Functions]:
     """Returns the functions of each case, without what they call; calls of several operations
     aren't traced."""
-    cases = {key: _parts(key) for key in keys if " x" not in key}
+    # Those of a step of teehash are its parts between opening and closing.
+    cases = {
+        key: [f"{key}/{part}" for part in HASHING] if key.startswith("teehash/") else [key]
+        for key in keys
+        if " x" not in key
+    }
     wanted = [part for parts in cases.values() for part in parts]
     if not wanted:
         return {}
     with tempfile.TemporaryDirectory(prefix="gate-", dir=paths.build()) as folder:
-        trace = record.record(file, wanted, Path(folder) / "trace", own=own)
-    if trace.trace is None:
-        raise trace.error or DataError("the trace is incomplete")
-    return {
-        key: added_up(found)
+        done = record.record(file, wanted, Path(folder) / "trace", own=own)
+    if done.trace is None:
+        raise done.error or DataError("the trace is incomplete")
+    found = {
+        key: [case for part in parts if (case := done.trace.case(part)) is not None]
         for key, parts in cases.items()
-        if (found := [case for part in parts if (case := trace.trace.case(part)) is not None])
     }
-
-
-def _parts(key: str) -> list[str]:
-    """Returns the keys that are traced for a case: those of a step of teehash are its parts between
-    opening and closing."""
-    return [f"{key}/{part}" for part in HASHING] if key.startswith("teehash/") else [key]
+    return {key: added_up(parts) for key, parts in found.items() if parts}
 
 
 def added_up(parts: Sequence[CaseTrace]) -> Functions:
@@ -177,8 +178,8 @@ def functions_of(
         return {}
     try:
         now = traced(file, own, cases)
-    except TeemarkError as error:
-        say(f"teemark: no functions: {error.message}")
+    except Exception as error:
+        say(f"teemark: no functions: {error or type(error).__name__}")
         return {}
     return {
         case: in_words(function_changes(baseline.functions[case], now[case]))

@@ -128,14 +128,14 @@ def _signed(file: Path, folder: Path) -> Elf | None:
 def subtests(ran: Ran) -> Iterator[tuple[str, int, int]]:
     """Of xtest's output: each subtest with its calls, and their nanoseconds or instructions. What
     is called before its line is the one's before."""
-    place, found = 0, [(0, "before the first")]
+    place, starts, names = 0, [0], ["before the first"]
     for line in ran.output.encode().splitlines(keepends=True):
         words = line.decode(errors="replace").split()
         if len(words) > 1 and words[0] == "o":
-            found.append((place, words[1]))
+            starts.append(place)
+            names.append(words[1])
         place += len(line)
-    for index, (start, name) in enumerate(found):
-        end = found[index + 1][0] if index + 1 < len(found) else place + 1
+    for name, start, end in zip(names, starts, [*starts[1:], place + 1], strict=True):
         mine = [call for call in ran.watched.calls if start <= call.printed < end]
         if mine:
             yield name, len(mine), sum(call.ns for call in mine)

@@ -16,7 +16,6 @@ from teemark.exact.record import Traced
 from teemark.exact.whatif import Cell, Variant
 from teemark.page.blocks import Block, Bullets, Code, Column, Paragraph, Strong, Table
 from teemark.page.blocks import Cell as TableCell
-from teemark.run.records import Firmware
 
 CASES = (
     "invoke/none/tee/none",
@@ -75,25 +74,23 @@ def compared(names: Sequence[str], traced: Sequence[Traced]) -> Compared:
             gone.append(case)
         else:
             cells.append((case, before.instructions, cell))
-    settings = _settings(*(_core(one) for one in traced))
-    return Compared(names[0], names[1], tuple(cells), tuple(gone), tuple(settings))
+    return Compared(names[0], names[1], tuple(cells), tuple(gone), _settings(traced))
 
 
-def _core(one: Traced) -> Firmware | None:
-    known = one.run.run.firmware if one.run.run is not None else ()
-    return next((image for image in known if image.name == "OP-TEE"), None)
-
-
-def _settings(base: Firmware | None, head: Firmware | None) -> list[str]:
-    before, after = ((one.configuration if one else {}) for one in (base, head))
-    found = [
+def _settings(traced: Sequence[Traced]) -> tuple[str, ...]:
+    """What differs in how the two cores were built."""
+    said = []
+    for one in traced:
+        known = one.run.run.firmware if one.run.run is not None else ()
+        core = next((image for image in known if image.name == "OP-TEE"), None)
+        flags = {"compiler's flags": core.flags} if core is not None and core.flags else {}
+        said.append(({**core.configuration} if core is not None else {}) | flags)
+    before, after = said
+    return tuple(
         f"{name}: {before.get(name, 'not set')} → {after.get(name, 'not set')}"
         for name in sorted({*before, *after})
         if before.get(name) != after.get(name)
-    ]
-    if base and head and base.flags != head.flags:
-        found.append(f"compiler's flags: {base.flags} → {head.flags}")
-    return found
+    )
 
 
 def blocks(found: Compared, limit: float, again: str) -> list[Block]:
@@ -122,16 +119,11 @@ def blocks(found: Compared, limit: float, again: str) -> list[Block]:
     if found.settings:
         settings = tuple((line,) for line in found.settings)
         made += [Paragraph(("The builds' configurations differ:",)), Bullets(settings)]
-    made.append(
-        Paragraph(
-            (
-                "Instructions of a call on the board that counts them, through all exception "
-                "levels; caches and pipelines aren't in it. Again: ",
-                Code(again),
-            )
-        )
+    why = (
+        "Instructions of a call on the board that counts them, through all exception levels; "
+        "caches and pipelines aren't in it. Again: "
     )
-    return made
+    return [*made, Paragraph((why, Code(again)))]
 
 
 def _answer(found: Compared, moved: Sequence[tuple[str, Cell]], limit: float) -> str:

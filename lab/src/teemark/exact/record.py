@@ -67,22 +67,17 @@ def plan_of(
             steps[step.key] = step
             continue
         try:
-            asked = Work.of(key)
+            asked = CaseLine(Work.of(key))
         except ValueError as error:
             raise UsageMistake(
                 str(error),
                 hint=f"such as {EMPTY_CALL}; `teemark plan show NAME` prints the cases of a plan",
             ) from None
-        if key in calls:
-            cases.append(replace(calls[key], samples=samples, min_us=0))
-            continue
-        if asked.row is CALL:
-            raise UsageMistake(
-                f"{key}: no plan says what that calls",
-                hint="name the TA's folder by --ta, or its bench.toml by --plan"
-                + (f"; there are: {', '.join(calls)}" if calls else ""),
-            )
-        cases.append(CaseLine(asked, samples, min_us=0))
+        if key not in calls and asked.work.row is CALL:
+            hint = "name the TA's folder by --ta, or its bench.toml by --plan"
+            hint += f"; there are: {', '.join(calls)}" if calls else ""
+            raise UsageMistake(f"{key}: no plan says what that calls", hint=hint)
+        cases.append(replace(calls.get(key, asked), samples=samples, min_us=0))
     summary = "One call of each case, instruction by instruction."
     own = known.ta if known is not None else None
     return Plan(name, summary, tuple(cases), tuple(steps.values()), ta=own)
@@ -96,10 +91,8 @@ def _split(key: str) -> tuple[str, str]:
 
 def _as_recorded(key: str) -> str:
     """The key with the sizes in bytes, as the run has it."""
-    if not key.startswith(f"{PROGRAM}/"):
-        return key
     step, part = _split(key)
-    return step_of(step, 1).key + part
+    return step_of(step, 1).key + part if key.startswith(f"{PROGRAM}/") else key
 
 
 def keys_of(asked: Plan) -> list[str]:

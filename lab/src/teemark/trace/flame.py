@@ -9,23 +9,17 @@ from dataclasses import dataclass, field
 from xml.sax.saxutils import escape
 
 from teemark.base import fmt
-from teemark.trace.profile import LEVELS, CaseTrace, Function
+from teemark.trace.profile import CaseTrace, Function
 
-COLOURS = {
-    "EL0": "#a8d88f",
-    "EL1": "#f5cb6f",
-    "EL3": "#ccaee6",
-    "S-EL1": "#f2998a",
-    "S-EL0": "#93c3ee",
-    "": "#c9c9c9",
+_LEVELS = {
+    "EL0": ("#a8d88f", "EL0 programs"),
+    "EL1": ("#f5cb6f", "EL1 kernel"),
+    "EL3": ("#ccaee6", "EL3 TF-A"),
+    "S-EL1": ("#f2998a", "S-EL1 OP-TEE's core"),
+    "S-EL0": ("#93c3ee", "S-EL0 TAs"),
+    "": ("#c9c9c9", "another process"),
 }
-MEANING = {
-    "EL0": "programs",
-    "EL1": "kernel",
-    "EL3": "TF-A",
-    "S-EL1": "OP-TEE's core",
-    "S-EL0": "TAs",
-}
+"""Colour and words of each level."""
 
 _ROW = 18
 _HEAD = 26
@@ -71,16 +65,13 @@ def render(case: CaseTrace, width: int, against: CaseTrace | None = None) -> str
     root.total = case.instructions
     whole = case.instructions
     drawing = _Drawing(whole, width / whole if whole else 0.0, against is not None)
-    depth = drawing.draw(root, 0.0, 0)
-    height = _HEAD + (depth + 1) * _ROW
+    height = _HEAD + (drawing.draw(root, 0.0, 0) + 1) * _ROW
     label = escape(f"Flame graph of {case.case}", {'"': "&quot;"})
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" '
         f'width="{width}" height="{height}" role="img" aria-label="{label}" '
         f'font-family="ui-monospace,Menlo,Consolas,monospace" font-size="{_FONT}">'
-        + _legend(case, width, against is not None)
-        + "".join(drawing.parts)
-        + "</svg>"
+        + "".join((_legend(case, width, against is not None), *drawing.parts, "</svg>"))
     )
 
 
@@ -88,12 +79,8 @@ def _legend(case: CaseTrace, width: int, differs: bool) -> str:
     if differs:
         entries = [("#e8705f", "more than before"), ("#6fa3dd", "less"), ("#d9d9d9", "the same")]
     else:
-        there = case.levels()
-        entries = [
-            (COLOURS[level], f"{level} {MEANING[level]}") for level in LEVELS if level in there
-        ]
-        if case.others():
-            entries.append((COLOURS[""], "another process"))
+        there = {*case.levels(), *("" for _ in case.others())}
+        entries = [entry for level, entry in _LEVELS.items() if level in there]
     parts, x, y = [], 0.0, 2
     for colour, text in entries:
         if x + 30 + len(text) * _LETTER > width:
@@ -127,7 +114,7 @@ class _Drawing:
         width = frame.total * self.scale
         y = _HEAD + depth * _ROW
         name = frame.function.name
-        colour = _difference_colour(frame) if self.differs else COLOURS[frame.function.level]
+        colour = _difference_colour(frame) if self.differs else _LEVELS[frame.function.level][0]
         room = int((width - 5) / _LETTER)
         text = ""
         if room >= 3:

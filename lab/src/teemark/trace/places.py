@@ -149,65 +149,45 @@ class _Locator:
         self.anchor = anchor(window, sources.tfa)
         self.numbers: dict[Function, int] = {}
         self.files: dict[Path, int] = {}
-        self.kernel_vectors = [
-            range(symbol.address, symbol.address + 0x800)
-            for symbol in sources.kernel.named("vectors")
-        ] + [
-            range(symbol.address, sources.kernel.end(symbol))
-            for symbol in sources.kernel.named("__bp_harden_el1_vectors")
+        kernel = sources.kernel
+        self.kernel_vectors = [range(s.address, s.address + 0x800) for s in kernel.named("vectors")]
+        hardened = kernel.named("__bp_harden_el1_vectors")
+        self.kernel_vectors += [range(symbol.address, kernel.end(symbol)) for symbol in hardened]
+        # with the copies for Spectre: tables of 2 KiB
+        tables = sources.core.table.named("thread_excp_vect") if sources.core is not None else []
+        self.core_vectors = [
+            range(symbol.address, symbol.address + max(symbol.size & ~0x7FF, 0x800))
+            for symbol in tables
         ]
-        self.core_vectors: list[range] = []
-        if sources.core is not None:
-            # with the copies for Spectre: tables of 2 KiB
-            self.core_vectors = [
-                range(symbol.address, symbol.address + max(symbol.size & ~0x7FF, 0x800))
-                for symbol in sources.core.table.named("thread_excp_vect")
-            ]
 
     def locate(self) -> Places:
         window = self.window
         count = len(window.blocks)
-        places = Places(
-            functions=(),
-            function=np.full(count, -1, np.int64),
-            domain=np.zeros(count, np.uint8),
-            address=np.zeros(count, np.uint64),
-            kind=np.zeros(count, np.uint8),
-            flags=np.zeros(count, np.uint16),
-        )
+        function = np.full(count, -1, np.int64)
+        domain, kind = np.zeros(count, np.uint8), np.zeros(count, np.uint8)
+        addresses, flags = np.zeros(count, np.uint64), np.zeros(count, np.uint16)
         used = window.used().tolist()
         physical = {block: self._physical(block) for block in used}
         domains = {block: self._domain(block, physical[block]) for block in used}
         self._check_core(used, domains, physical)
-        bases = {
-            domain: _bases(window, [b for b in used if domains[b] is domain], elfs)
-            for domain, elfs in (
-                (Domain.PROGRAM, self.sources.programs),
-                (Domain.TA, self.sources.tas),
-            )
-        }
+        files: dict[int, tuple[Elf, int]] = {}
+        elfs = {Domain.PROGRAM: self.sources.programs, Domain.TA: self.sources.tas}
+        for of, known in elfs.items():
+            files |= _bases(window, [block for block in used if domains[block] is of], known)
         for block in used:
-            domain = domains[block]
-            vaddr = int(window.blocks["vaddr"][block])
-            address = physical[block] if domain in (Domain.TFA, Domain.CORE) else vaddr
-            at = -1 if address is None else address
-            function, flags = self._function(block, domain, at, bases)
-            if domain in bases and block in bases[domain]:
-                elf, base = bases[domain][block]
-                at = _in_file(self.files.setdefault(elf.file, len(self.files) + 1), at - base)
-            places.function[block] = self.numbers.setdefault(function, len(self.numbers))
-            places.domain[block] = domain
-            places.address[block] = at
-            places.kind[block] = kind_of(int(window.code(block)[-1]))
-            places.flags[block] = flags
-        return Places(
-            tuple(self.numbers),
-            places.function,
-            places.domain,
-            places.address,
-            places.kind,
-            places.flags,
-        )
+            at = int(window.blocks["vaddr"][block])
+            if domains[block] in (Domain.TFA, Domain.CORE):
+                at = physical[block] or 0
+            file = files.get(block)
+            found, flags[block] = self._function(domains[block], at, file)
+            if file is not None:  # no other file has the address then
+                number = self.files.setdefault(file[0].file, len(self.files) + 1)
+                at = number << 48 | at - file[1]
+            function[block] = self.numbers.setdefault(found, len(self.numbers))
+            domain[block] = domains[block]
+            addresses[block] = at
+            kind[block] = kind_of(int(window.code(block)[-1]))
+        return Places(tuple(self.numbers), function, domain, addresses, kind, flags)
 
     def _physical(self, block: int) -> int | None:
         """The address in secure RAM, None outside."""
@@ -240,11 +220,7 @@ class _Locator:
             )
 
     def _function(
-        self,
-        block: int,
-        domain: Domain,
-        address: int,
-        bases: dict[Domain, dict[int, tuple[Elf, int]]],
+        self, domain: Domain, address: int, file: tuple[Elf, int] | None
     ) -> tuple[Function, int]:
         if domain is Domain.KERNEL:
             return self._kernel(address)
@@ -252,21 +228,20 @@ class _Locator:
             return _named(domain, self.sources.tfa, "TF-A", address)
         if domain is Domain.CORE:
             if self.sources.core is None:
-                return Function(domain, "core", OPAQUE_CORE, 0, named=False), Flag.OPAQUE
+                return _unnamed(domain, "core", OPAQUE_CORE)
             function, flags = _named(domain, self.sources.core, "core", address)
             inside = any(address in table for table in self.core_vectors)
             return function, flags | (Flag.VECTOR if inside and not address & 0x7F else 0)
-        known = bases[domain].get(block)
-        if known is None:
+        if file is None:
             name = "[no file]" if domain is Domain.PROGRAM else "[ldelf or a TA without its file]"
-            return Function(domain, name, name, 0, named=False), Flag.OPAQUE
-        elf, base = known
+            return _unnamed(domain, name, name)
+        elf, base = file
         return _named(domain, elf, elf.name, address - base)
 
     def _kernel(self, address: int) -> tuple[Function, int]:
         symbol = self.sources.kernel.find(address)
         if symbol is None:
-            return Function(Domain.KERNEL, "kernel", "[kernel]", 0, named=False), Flag.OPAQUE
+            return _unnamed(Domain.KERNEL, "kernel", "[kernel]")
         name, _, module = symbol.name.partition(" ")
         flags = Flag.ENTRY if address == symbol.address else 0
         if any(address in table for table in self.kernel_vectors):
@@ -277,15 +252,14 @@ class _Locator:
         return Function(Domain.KERNEL, module, name, symbol.address), flags
 
 
-def _in_file(number: int, address: int) -> int:
-    """An address that no other file has."""
-    return number << 48 | address
+def _unnamed(domain: Domain, module: str, name: str) -> tuple[Function, int]:
+    return Function(domain, module, name, 0, named=False), Flag.OPAQUE
 
 
 def _named(domain: Domain, elf: Elf, module: str, address: int) -> tuple[Function, int]:
     symbol = elf.table.find(address)
     if symbol is None:
-        return Function(domain, module, f"[{module}]", 0, named=False), Flag.OPAQUE
+        return _unnamed(domain, module, f"[{module}]")
     flags = Flag.ENTRY if address == symbol.address else 0
     return Function(domain, module, symbol.name, symbol.address), flags
 

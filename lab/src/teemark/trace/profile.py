@@ -97,10 +97,6 @@ class CaseTrace(msgspec.Struct, frozen=True, dict=True):
                 totals[self.nodes[index].parent] += totals[index]
         return tuple(totals)
 
-    @cached_property
-    def roots(self) -> tuple[int, ...]:
-        return tuple(index for index, node in enumerate(self.nodes) if node.parent < 0)
-
     def levels(self) -> dict[str, int]:
         found: Counter[str] = Counter()
         for node in self.nodes:
@@ -118,29 +114,19 @@ class CaseTrace(msgspec.Struct, frozen=True, dict=True):
     @cached_property
     def costs(self) -> dict[Function, FunctionCost]:
         """What each function takes, all its places in the tree together."""
-        own: Counter[Function] = Counter()
-        calls: Counter[Function] = Counter()
-        total: Counter[Function] = Counter()
-        unsure: set[Function] = set()
-        for index, node in enumerate(self.nodes):
+        found: dict[Function, FunctionCost] = {}
+        above: list[frozenset[Function]] = []  # the functions on the stack
+        for node, whole in zip(self.nodes, self.totals, strict=True):
+            stack = above[node.parent] if node.parent >= 0 else frozenset()
             function = self.functions[node.function]
-            if node.unsure:
-                unsure.add(function)
-            own[function] += node.self
-            calls[function] += node.calls
-            if not self._inside_itself(index):
-                total[function] += self.totals[index]
-        return {f: FunctionCost(f, own[f], total[f], calls[f], f in unsure) for f in own}
-
-    def _inside_itself(self, index: int) -> bool:
-        """A recursion is in its first call's total already."""
-        function = self.functions[self.nodes[index].function]
-        parent = self.nodes[index].parent
-        while parent >= 0:
-            if self.functions[self.nodes[parent].function] == function:
-                return True
-            parent = self.nodes[parent].parent
-        return False
+            above.append(stack | {function})
+            cost = found.setdefault(function, FunctionCost(function))
+            cost.self += node.self
+            cost.calls += node.calls
+            cost.unsure |= node.unsure
+            if function not in stack:  # a recursion is in its first call's total already
+                cost.total += whole
+        return found
 
     @cached_property
     def own(self) -> dict[tuple[str, str], int]:
@@ -162,15 +148,12 @@ class CaseTrace(msgspec.Struct, frozen=True, dict=True):
     @property
     def nameless(self) -> int:
         """Instructions of code without a symbol."""
-        return sum(node.self for node in self.nodes if not self.functions[node.function].named)
+        return sum(one.self for one in self.costs.values() if not one.function.named)
 
     @property
     def core_nameless(self) -> int:
-        return sum(
-            node.self
-            for node in self.nodes
-            if not (function := self.functions[node.function]).named and function.level == "S-EL1"
-        )
+        nameless = (one for one in self.costs.values() if not one.function.named)
+        return sum(one.self for one in nameless if one.function.level == "S-EL1")
 
     def interrupts(self) -> tuple[int, int]:
         """How many there were, and what the kernel did for them."""
@@ -184,10 +167,10 @@ class CaseTrace(msgspec.Struct, frozen=True, dict=True):
     def others(self) -> list[tuple[str, int]]:
         """Other threads in the window, with their instructions."""
         found: Counter[str] = Counter()
-        for root in self.roots:
-            if self.functions[self.nodes[root].function].level == "":
-                found[self.functions[self.nodes[root].function].name] += self.totals[root]
-        return [(name, count) for name, count in _sorted(found)]
+        for node, total in zip(self.nodes, self.totals, strict=True):
+            if node.parent < 0 and not self.functions[node.function].level:
+                found[self.functions[node.function].name] += total
+        return _sorted(found)
 
     @property
     def slept(self) -> bool:
@@ -210,20 +193,13 @@ def together(cases: Sequence[CaseTrace]) -> CaseTrace:
     number = {function: index for index, function in enumerate(functions)}
     for case in cases:
         first = len(nodes)
-        nodes += [
-            Node(
-                node.parent + first if node.parent >= 0 else -1,
-                number[case.functions[node.function]],
-                node.self,
-                node.calls,
-                node.unsure,
-            )
-            for node in case.nodes
-        ]
+        for node in case.nodes:
+            parent = node.parent + first if node.parent >= 0 else -1
+            function = number[case.functions[node.function]]
+            nodes.append(Node(parent, function, node.self, node.calls, node.unsure))
     total = sum(case.instructions for case in cases)
-    return CaseTrace(
-        "all traced calls", total, (Sample(total, None),), tuple(functions), tuple(nodes)
-    )
+    sample = (Sample(total, None),)
+    return CaseTrace("all traced calls", total, sample, tuple(functions), tuple(nodes))
 
 
 class Trace(msgspec.Struct, frozen=True):
@@ -237,12 +213,12 @@ class Trace(msgspec.Struct, frozen=True):
         return next((case for case in self.cases if case.case == key), None)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class FunctionCost:
     function: Function
-    self: int
-    total: int
-    calls: int
+    self: int = 0
+    total: int = 0
+    calls: int = 0
     unsure: bool = False
     """`total` may hold calls that aren't its own, or lack some: a return was lost inside."""
 

@@ -13,7 +13,7 @@ from teemark.base.errors import UsageMistake
 from teemark.page.blocks import Block, Bullets, Cell, Column, Paragraph, Table
 from teemark.page.terminal import show as show_blocks
 from teemark.trace.difference import changes
-from teemark.trace.profile import LEVELS, CaseTrace, Function, FunctionCost, Trace
+from teemark.trace.profile import LEVELS, CaseTrace, Function, Trace
 from teemark.trace.roles import roles
 
 HOW_TO_NAMES = (
@@ -89,15 +89,6 @@ def _cut(text: str, length: int) -> str:
     return text if len(text) <= length else text[:length].rsplit(",", 1)[0] + ", …"
 
 
-def _costs(case: CaseTrace, ranking: Ranking) -> list[tuple[FunctionCost, int]]:
-    """All functions with the figure that they are ranked by; roots of other threads have no figure
-    with all they call."""
-    alone = ranking == "by itself"
-    costs = [(cost, cost.self if alone else cost.total) for cost in case.costs.values()]
-    costs = [(cost, count) for cost, count in costs if alone or cost.function.level]
-    return sorted(costs, key=lambda pair: (-pair[1], pair[0].function.name))
-
-
 def _columns(words: Sequence[str], figures: Sequence[str]) -> tuple[Column, ...]:
     return (*(Column(word, "left") for word in words), *map(Column, figures))
 
@@ -107,24 +98,29 @@ def _place(function: Function) -> tuple[str, str, str]:
 
 
 _PLACE = ("function", "level", "component")
+_FIGURES = ("instructions", "share", "calls")
 
 
 def functions(case: CaseTrace, ranking: Ranking, top: int) -> Table:
-    """The functions that take most."""
-    return Table(
-        _columns(_PLACE, ("instructions", "share", "calls")),
-        tuple(
-            (
-                *_place(cost.function),
-                fmt.count(count) + _doubt(cost.unsure and ranking != "by itself"),
-                share(count, case.instructions),
-                fmt.count(cost.calls),
-            )
-            for cost, count in _costs(case, ranking)[:top]
-        ),
-        caption=f"Functions {ranking}",
-        note="a tail call is below the function that jumped" if ranking != "by itself" else "",
+    """The functions that take most; roots of other threads have no figure with all they call."""
+    alone = ranking == "by itself"
+    costs = [
+        (cost, cost.self if alone else cost.total)
+        for cost in case.costs.values()
+        if alone or cost.function.level
+    ]
+    costs.sort(key=lambda pair: (-pair[1], pair[0].function.name))
+    rows = tuple(
+        (
+            *_place(cost.function),
+            fmt.count(count) + ("" if alone else _doubt(cost.unsure)),
+            share(count, case.instructions),
+            fmt.count(cost.calls),
+        )
+        for cost, count in costs[:top]
     )
+    note = "" if alone else "a tail call is below the function that jumped"
+    return Table(_columns(_PLACE, _FIGURES), rows, caption=f"Functions {ranking}", note=note)
 
 
 def _doubt(unsure: bool) -> str:
@@ -132,14 +128,12 @@ def _doubt(unsure: bool) -> str:
 
 
 def components(case: CaseTrace) -> Table:
-    return Table(
-        _columns(("level", "component"), ("instructions", "share")),
-        tuple(
-            (level, component, fmt.count(count), share(count, case.instructions))
-            for level, component, count in case.components()
-        ),
-        caption="By level and component",
+    rows = tuple(
+        (level, component, fmt.count(count), share(count, case.instructions))
+        for level, component, count in case.components()
     )
+    heads = _columns(("level", "component"), _FIGURES[:2])
+    return Table(heads, rows, caption="By level and component")
 
 
 def differences(before: CaseTrace, after: CaseTrace, top: int) -> Table:
@@ -162,18 +156,6 @@ def differences(before: CaseTrace, after: CaseTrace, top: int) -> Table:
 def neighbours(case: CaseTrace, name: str, top: int) -> list[Block]:
     """Who calls the functions of that name and what those call, each with all that is called from
     there. Raises UsageMistake if nothing in the call has the name."""
-    mine = {number for number, f in enumerate(case.functions) if f.name == name}
-    callers: Counter[Function] = Counter()
-    callees: Counter[Function] = Counter()
-    calls: Counter[tuple[str, Function]] = Counter()
-    for index, node in enumerate(case.nodes):
-        above = case.nodes[node.parent].function if node.parent >= 0 else None
-        if node.function in mine and above is not None and above not in mine:
-            callers[case.functions[above]] += case.totals[index]
-            calls["callers", case.functions[above]] += node.calls
-        elif above in mine and node.function not in mine:
-            callees[case.functions[node.function]] += case.totals[index]
-            calls["callees", case.functions[node.function]] += node.calls
     costs = [cost for function, cost in case.costs.items() if function.name == name]
     if not costs:
         near = sorted(f.name for f in case.functions if name.lower() in f.name.lower())[:8]
@@ -181,33 +163,31 @@ def neighbours(case: CaseTrace, name: str, top: int) -> list[Block]:
             f"{case.case}: no function {name} was executed",
             hint=f"there are: {', '.join(near)}" if near else "`--format folded` lists all",
         )
+    totals: dict[str, Counter[Function]] = {"called by": Counter(), "it calls": Counter()}
+    calls: Counter[tuple[str, Function]] = Counter()
+    for index, node in enumerate(case.nodes):
+        if node.parent < 0:
+            continue
+        caller, function = (case.functions[at.function] for at in (case.nodes[node.parent], node))
+        if (caller.name == name) != (function.name == name):
+            which, other = ("it calls", function) if caller.name == name else ("called by", caller)
+            totals[which][other] += case.totals[index]
+            calls[which, other] += node.calls
     total, alone = sum(cost.total for cost in costs), sum(cost.self for cost in costs)
     doubt = _doubt(any(cost.unsure for cost in costs))
-    blocks: list[Block] = [
-        Paragraph(
-            (
-                f"{case.case}: {name} takes {fmt.count(total)}{doubt} instructions "
-                f"({share(total, case.instructions)}) with all it calls, {fmt.count(alone)} by "
-                f"itself, in {fmt.plural(sum(cost.calls for cost in costs), 'call')}.",
-            )
-        )
-    ]
-    for title, which, found in (
-        ("called by", "callers", callers),
-        ("it calls", "callees", callees),
-    ):
+    said = (
+        f"{case.case}: {name} takes {fmt.count(total)}{doubt} instructions "
+        f"({share(total, case.instructions)}) with all it calls, {fmt.count(alone)} by itself, in "
+        f"{fmt.plural(sum(cost.calls for cost in costs), 'call')}."
+    )
+    blocks: list[Block] = [Paragraph((said,))]
+    for which, found in totals.items():
         rows = tuple(
-            (
-                *_place(function),
-                fmt.count(count),
-                share(count, total),
-                fmt.count(calls[which, function]),
-            )
-            for function, count in found.most_common(top)
+            (*_place(one), fmt.count(count), share(count, total), fmt.count(calls[which, one]))
+            for one, count in found.most_common(top)
         )
         if rows:
-            heads = (title, *_PLACE[1:])
-            blocks.append(Table(_columns(heads, ("instructions", "share", "calls")), rows))
+            blocks.append(Table(_columns((which, *_PLACE[1:]), _FIGURES), rows))
     return blocks
 
 
@@ -241,14 +221,8 @@ def _overview(trace: Trace) -> Table:
         levels = case.levels()
         inside = ["tick"] if case.interrupts()[0] else []
         inside += [name.strip("[]") for name, _ in case.others()]
-        rows.append(
-            (
-                case.case,
-                ", ".join(inside),
-                fmt.count(case.instructions),
-                *(fmt.count(levels[level]) if level in levels else "" for level in LEVELS),
-            )
-        )
+        counts = (fmt.count(levels[level]) if level in levels else "" for level in LEVELS)
+        rows.append((case.case, ", ".join(inside), fmt.count(case.instructions), *counts))
     return Table(_columns(("case", "inside"), ("instructions", *LEVELS)), tuple(rows))
 
 
