@@ -63,11 +63,7 @@ def change(value: int) -> str:
 
 def unit_of(ns: float) -> tuple[float, str]:
     """The unit in which a time is best read: its nanoseconds and its name."""
-    best = _TIMES[0]
-    for factor, name in _TIMES:
-        if abs(ns) >= factor * 0.9995:
-            best = (factor, name)
-    return best
+    return next((one for one in reversed(_TIMES) if abs(ns) >= one[0] * 0.9995), _TIMES[0])
 
 
 def duration(ns: float, significant: int = 3) -> str:
@@ -99,19 +95,20 @@ def rate(bytes_per_second: float | None) -> str:
     return NONE if bytes_per_second is None else digits(bytes_per_second / (1 << 20))
 
 
+_SIZES = ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"), (1, "B"))
+
+
 def size(number: int) -> str:
-    for factor, name in ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")):
-        if number >= factor and number % factor == 0:
-            return f"{number // factor}\N{NO-BREAK SPACE}{name}"
-    return f"{grouped(str(number))}\N{NO-BREAK SPACE}B"
+    factor, name = next(
+        (one for one in _SIZES if number >= one[0] and not number % one[0]), _SIZES[-1]
+    )
+    return f"{grouped(str(number // factor))}\N{NO-BREAK SPACE}{name}"
 
 
 def roughly_size(number: float) -> str:
     """A size that need not be whole."""
-    for factor, name in ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")):
-        if number >= factor:
-            return f"{digits(number / factor, 2)}\N{NO-BREAK SPACE}{name}"
-    return f"{digits(number, 2)}\N{NO-BREAK SPACE}B"
+    factor, name = next((one for one in _SIZES if number >= one[0]), _SIZES[-1])
+    return f"{digits(number / factor, 2)}\N{NO-BREAK SPACE}{name}"
 
 
 def percent(share: float, significant: int = 2) -> str:

@@ -55,9 +55,8 @@ def plan_variants(
 ) -> tuple[tuple[str, ...], ...]:
     """The sets of options to build: none, each alone, all together."""
     single = [(option,) for option in options] if each or not together else []
-    everything = tuple(options)
-    joint = [everything] if (together or not each) and everything not in single else []
-    return ((), *single, *joint)
+    joint = [tuple(options)] if together or not each else []
+    return tuple(dict.fromkeys(((), *single, *joint)))
 
 
 def compare(baseline: Variant, other: Variant, case: str) -> Cell | None:

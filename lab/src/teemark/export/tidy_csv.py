@@ -14,37 +14,15 @@ from teemark.base.work import Work
 from teemark.run.reader import RunData
 
 OF_SAMPLE = (
-    "seq",
-    "repeat",
-    "loops",
-    "ns",
-    "source",
-    "user_us",
-    "sys_us",
-    "nvcsw",
-    "nivcsw",
-    "runq_ns",
+    *("seq", "repeat", "loops", "ns", "source"),
+    *("user_us", "sys_us", "nvcsw", "nivcsw", "runq_ns"),
 )
 """Columns that are fields of a sample."""
 
+_OF_CASE = ("workload", "algorithm", "backend", "parameters")
 COLUMNS = (
-    "board",
-    "plan",
-    "commit",
-    "branch",
-    "changes",
-    "emulated",
-    "case",
-    "workload",
-    "algorithm",
-    "backend",
-    "parameters",
-    "bytes",
-    "start",
-    *OF_SAMPLE,
-    "unit",
-    "ta_ns",
-    "not_measured",
+    *("board", "plan", "commit", "branch", "changes", "emulated", "case", *_OF_CASE, "bytes"),
+    *("start", *OF_SAMPLE, "unit", "ta_ns", "not_measured"),
 )
 
 
@@ -78,11 +56,7 @@ def rows(run: RunData) -> Iterator[dict[str, Any]]:
         start = next(start.number for start in run.starts if sample.seq in start.seqs)
         yield of_run | {
             "case": case.case,
-            "workload": case.workload,
-            "algorithm": case.algorithm,
-            "backend": case.backend,
-            "parameters": case.parameters,
-            "bytes": case.bytes,
+            **{name: getattr(case, name) for name in (*_OF_CASE, "bytes")},
             "start": start,
             **{name: getattr(sample, name) for name in OF_SAMPLE},
             "ta_ns": counted.get((case.case, sample.seq)),
@@ -91,9 +65,6 @@ def rows(run: RunData) -> Iterator[dict[str, Any]]:
         work = Work.of(one.case)
         yield of_run | {
             "case": one.case,
-            "workload": work.workload,
-            "algorithm": work.algorithm,
-            "backend": work.backend,
-            "parameters": work.parameters,
+            **{name: getattr(work, name) for name in _OF_CASE},
             "not_measured": one.reason,
         }

@@ -31,7 +31,7 @@ EACH_BLOCK = 0.5
 def stored_objects(ground: Ground) -> Finding | None:
     """Creating an object, against a file that is written through to the disk."""
     for stored in ground.models.stats:
-        plain = ground.models.case(STORAGE.key("create", "file-fsync", stored.parameters))
+        plain = ground.models.case(STORAGE.key("create", "file-fsync", stored.work.parameters))
         if not stored.key.startswith("storage/create/tee-ree-fs/") or plain is None:
             continue
         if plain.time.median <= 0:

@@ -117,21 +117,15 @@ def _measured_pieces(models: Models, cost: Cost, task: Work) -> list[Streamed]:
 
 def _figure(models: Models, cost: Cost, task: Work) -> Estimate:
     size = task.size or 0
-    if task.chunk is None:
-        return cost.at(size)
-    found = in_pieces(models, cost, size, task.chunk)
-    if found is None and cost.form.by_kernel:
-        raise Unpredictable(
-            "AF_ALG takes whole messages 64 KiB at a time: what pieces of another size cost isn't "
-            "known",
-            task.key,
-        )
-    if found is None:
-        raise Unpredictable(
-            "what a further call into the TEE takes isn't known",
-            f"{work.EMPTY_CALL}, and {work.INVOKE.name} with every kind of memref",
-        )
-    return found
+    found = cost.at(size) if task.chunk is None else in_pieces(models, cost, size, task.chunk)
+    if found is not None:
+        return found
+    if cost.form.by_kernel:
+        why = "AF_ALG takes whole messages 64 KiB at a time: what pieces of another size cost "
+        why += "isn't known"
+        raise Unpredictable(why, task.key)
+    way = f"{work.EMPTY_CALL}, and {work.INVOKE.name} with every kind of memref"
+    raise Unpredictable("what a further call into the TEE takes isn't known", way)
 
 
 def catalogue(models: Models) -> Iterable[tuple[Cost, tuple[int, int], float]]:

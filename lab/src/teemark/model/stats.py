@@ -480,20 +480,12 @@ class CaseStats:
         return self.work.key
 
     @property
-    def workload(self) -> str:
-        return self.work.workload
-
-    @property
     def algorithm(self) -> str:
         return self.work.algorithm
 
     @property
     def backend(self) -> str:
         return self.work.backend
-
-    @property
-    def parameters(self) -> str:
-        return self.work.parameters
 
     @property
     def estimate(self) -> Estimate:

@@ -93,15 +93,9 @@ class Step:
         )
 
     def argv(self, file: str) -> list[str]:
-        words = [
-            "teehash",
-            f"--algorithm={self.algorithm}",
-            f"--backend={self.backend}",
-            f"--mode={self.mode}",
-            f"--chunk={self.chunk}",
-            f"--reader={self.reader}",
-            "--report=json",
-        ]
+        words = ["teehash", "--report=json"]
+        for name in ("algorithm", "backend", "mode", "chunk", "reader"):
+            words.append(f"--{name}={getattr(self, name)}")
         if self.mode == "oneshot":
             words.append(f"--oneshot-limit={self.bytes}")
         if self.cache == "cold":
@@ -220,22 +214,16 @@ STEP_FORM = "teehash/ALGORITHM/BACKEND/MODE/CACHE/BYTES/CHUNK/READER"
 
 def step_of(key: str, runs: int) -> Step:
     """The step that has this key; UsageMistake for what is none."""
-    names = STEP_FORM.split("/")
-    words = key.split("/")
-    if len(words) != len(names):
-        raise UsageMistake(f"{key!r} is no step of teehash", hint=f"its key is {STEP_FORM}")
-    said = dict(zip(names, words, strict=True))
-    block = {
-        "sizes": [said["BYTES"]],
-        "algorithms": [said["ALGORITHM"]],
-        "backends": [said["BACKEND"]],
-        "modes": [said["MODE"]],
-        "caches": [said["CACHE"]],
-        "chunk": said["CHUNK"],
-        "reader": said["READER"],
-        "runs": runs,
+    fields = ("algorithms", "backends", "modes", "caches", "sizes", "chunk", "reader")
+    form, words = f"its key is {STEP_FORM}", key.split("/")[1:]
+    if len(words) != len(fields):
+        raise UsageMistake(f"{key!r} is no step of teehash", hint=form)
+    block: dict[str, object] = {
+        name: [word] if name.endswith("s") else word
+        for name, word in zip(fields, words, strict=True)
     }
-    read: _Hashing = convert(block, _Hashing, key, error=UsageMistake, hint=f"a key is {STEP_FORM}")
+    block["runs"] = runs
+    read: _Hashing = convert(block, _Hashing, key, error=UsageMistake, hint=form)
     return next(read.expanded())
 
 

@@ -71,7 +71,7 @@ def _calls(subject: Subject) -> Table | None:
         if not run.icount:
             cells.append(figures.plus_minus(one.estimate))
         size = f"/{one.bytes}" if one.bytes is not None else ""
-        rows.append((f"{one.workload}/{one.algorithm}{size}", *cells))
+        rows.append((f"{one.work.workload}/{one.algorithm}{size}", *cells))
     return Table((Column("", "left"), *map(Column, titles)), tuple(rows))
 
 

@@ -16,7 +16,6 @@ _LOCKS = re.compile(
     r"get_core_pos|get_core_pos_mpidr|thread_get_core_local|thread_get_id|have_spinlock|"
     r"spinlock_count|cpu_spin_|mutex_|spinlock|assert_have|thread_get_tsd|wq_|condvar)"
 )
-_MEMORY = frozenset({"memset", "memcpy", "memmove", "memcmp"})
 
 # By the beginning of a source file's path in OP-TEE, the first that fits.
 _CORE = (
@@ -47,29 +46,18 @@ _CORE = (
 
 def component(function: Function, source: str | None) -> str:
     """`source` is the file of an OP-TEE core function, if it is known."""
-    module = function.module
-    match function.domain:
-        case Domain.KERNEL:
-            return module if module == "kernel" else f"kernel: {module} driver"
-        case Domain.TA if function.name.startswith(("_utee_", "utee_")):
-            return f"{module}: system call stubs"
-        case Domain.CORE:
-            return _core_component(function, source)
-        case _:
-            return module
-
-
-def _core_component(function: Function, source: str | None) -> str:
-    if not function.named:
-        return "OP-TEE core"
-    if _LOCKS.match(function.name):
+    module, name = function.module, function.name
+    if function.domain is Domain.KERNEL:
+        return module if module == "kernel" else f"kernel: {module} driver"
+    if function.domain is Domain.TA and name.startswith(("_utee_", "utee_")):
+        return f"{module}: system call stubs"
+    if function.domain is not Domain.CORE or not function.named:
+        return module if function.domain is not Domain.CORE else "OP-TEE core"
+    if _LOCKS.match(name):
         return "core: locks, masks, per-core data"
-    if function.name in _MEMORY:
-        return f"core: {function.name}"
-    for beginning, what in _CORE:
-        if source is not None and source.startswith(beginning):
-            return what
-    return "core: other"
+    if name in ("memset", "memcpy", "memmove", "memcmp"):
+        return f"core: {name}"
+    return next((what for begin, what in _CORE if (source or "").startswith(begin)), "core: other")
 
 
 def core_sources(elf: Path, functions: Iterable[Function]) -> Mapping[int, str]:

@@ -59,12 +59,12 @@ def _header(names: Names, text: str) -> None:
     found = _UUID.findall(text)
     if len(found) != 1:
         return
-    name, low, mid, high, rest = found[0]
-    rest_bytes = [int(word, 16) for word in re.findall(r"0x[0-9a-fA-F]+", rest)]
-    parts = (int(low, 16), int(mid, 16), int(high, 16), rest_bytes[0], rest_bytes[1])
-    node = int.from_bytes(bytes(rest_bytes[2:]), "big")
+    name, *parts = found[0]
+    numbers = [int(word, 16) for word in re.findall(r"0x[0-9a-fA-F]+", " ".join(parts))]
+    node = int.from_bytes(bytes(numbers[5:]), "big")
     try:
-        ta = str(uuid.UUID(fields=(*parts, node)))
+        low, mid, high, *clock = numbers[:5]
+        ta = str(uuid.UUID(fields=(low, mid, high, clock[0], clock[1], node)))
     except ValueError:
         return
     names.tas[ta] = re.sub(r"^(PTA|TA)_|_(PTA|TA)$", "", name).lower()

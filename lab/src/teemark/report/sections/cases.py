@@ -31,7 +31,7 @@ def _intro(subjects: Sequence[Subject]) -> Paragraph:
 def _all(subject: Subject) -> list[Block]:
     groups: dict[tuple[str, str], list[CaseStats]] = {}
     for stats in subject.models.stats:
-        groups.setdefault((stats.workload, stats.algorithm), []).append(stats)
+        groups.setdefault((stats.work.workload, stats.algorithm), []).append(stats)
     blocks: list[Block] = []
     for (workload, algorithm), group in groups.items():
         title = workload if algorithm == NONE else f"{workload} · {subject.run.title(algorithm)}"
@@ -59,7 +59,7 @@ def _table(subject: Subject, group: Sequence[CaseStats]) -> Table:
         rows.append(
             (
                 (Code(stats.backend),),
-                fmt.size(stats.bytes or 0) if sized else stats.parameters,
+                fmt.size(stats.bytes or 0) if sized else stats.work.parameters,
                 *time_cells(subject, time.estimate),
                 fmt.rate(stats.throughput),
                 *(

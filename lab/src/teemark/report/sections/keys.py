@@ -20,8 +20,8 @@ def _of(subject: Subject) -> list[Block]:
     rows: dict[str, dict[str, CaseStats]] = {}
     for one in subject.models.stats:
         if one.work.row in USES:
-            kind = {"crt": ", with CRT", "plain": ", without CRT"}.get(one.parameters, "")
-            name = f"{one.workload}: {subject.run.title(one.algorithm)}{kind}"
+            kind = {"crt": ", with CRT", "plain": ", without CRT"}.get(one.work.parameters, "")
+            name = f"{one.work.workload}: {subject.run.title(one.algorithm)}{kind}"
             rows.setdefault(name, {})[one.backend] = one
     made = [one for one in subject.models.stats if one.work.row is KEYGEN]
     blocks: list[Block] = [_chart(subject, rows)] if rows else []

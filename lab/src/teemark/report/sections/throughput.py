@@ -30,8 +30,8 @@ def curves(subject: Subject) -> dict[tuple[str, str], dict[str, list[CaseStats]]
     """Cases with a throughput, by workload and algorithm, then by backend; sizes rise."""
     found: dict[tuple[str, str], dict[str, list[CaseStats]]] = {}
     for stats in subject.models.stats:
-        if stats.throughput is not None and stats.work.curve == stats.workload:
-            group = found.setdefault((stats.workload, stats.algorithm), {})
+        if stats.throughput is not None and stats.work.curve == stats.work.workload:
+            group = found.setdefault((stats.work.workload, stats.algorithm), {})
             group.setdefault(stats.backend, []).append(stats)
     return {
         key: {
