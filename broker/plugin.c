@@ -1,5 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
+ * The plugin, compiled for mosquitto 2.0 and for 2.1, whose events differ.
+ *
+ * 2.0 has ACL_CHECK alone. For each receiver that a message is about to go to
+ * it is asked: the copy is published to that client, and the message itself
+ * denied. A copy that waits for a client who is away is asked about again when
+ * the client comes back, hence the direction in its head.
+ *
+ * In 2.1 MESSAGE_IN refuses what the TA doesn't open, ACL_CHECK those who may
+ * not read, and MESSAGE_OUT puts the copy in the message's place. A message
+ * must not be denied at MESSAGE_OUT: with QoS 1 and 2 it would stay in the
+ * client's window of messages under way, for good.
+ *
  * Options in mosquitto.conf, each as plugin_opt_NAME VALUE:
  *   prefix      topics that begin so are MQTT-TZ's (tz/)
  *   others      allow or defer: the answer about all other topics (allow)
@@ -7,12 +19,28 @@
  *   expect      have copies made ahead, in one call (true)
  *   keys        a folder of key files: no TEE, to compare
  */
-#include "plugin.h"
-
+#include <mosquitto.h>
+#if LIBMOSQUITTO_MAJOR == 2 && LIBMOSQUITTO_MINOR == 0
+#include <mosquitto_broker.h>
+#include <mosquitto_plugin.h>
+#define ACL_CHECK_ALONE 1
+#else
+#define ACL_CHECK_ALONE 0
+#endif
 #include <stdlib.h>
 #include <string.h>
 
-bool plugin_is_ours(const struct plugin *plugin, const char *topic)
+#include "core.h"
+
+struct plugin {
+	mosquitto_plugin_id_t *id;
+	struct tz_core *core;
+	char *prefix; /* of the topics that are MQTT-TZ's */
+	int others;   /* what is answered about all other topics */
+	char *keys;
+};
+
+static bool is_ours(const struct plugin *plugin, const char *topic)
 {
 	return !strncmp(topic, plugin->prefix, strlen(plugin->prefix));
 }
@@ -29,7 +57,8 @@ static void complain(uint64_t times, const char *what, struct mosquitto *client,
 					 "not enrolled, or no rule for it");
 }
 
-int plugin_arrived(struct plugin *plugin, struct mosquitto *client,
+/* mosquitto's answer about a message that a client sent. */
+static int arrived(struct plugin *plugin, struct mosquitto *client,
 		   const char *topic, const void *payload, size_t len)
 {
 	struct error err = { 0 };
@@ -42,8 +71,9 @@ int plugin_arrived(struct plugin *plugin, struct mosquitto *client,
 	return MOSQ_ERR_ACL_DENIED;
 }
 
-const void *plugin_copy(struct plugin *plugin, struct mosquitto *client,
-			const char *topic, const void *payload, size_t len)
+/* The copy for a client; NULL, and why in the log. */
+static const void *copy_for(struct plugin *plugin, struct mosquitto *client,
+			    const char *topic, const void *payload, size_t len)
 {
 	struct error err = { 0 };
 	const void *copy = tz_core_copy(plugin->core, topic,
@@ -56,10 +86,82 @@ const void *plugin_copy(struct plugin *plugin, struct mosquitto *client,
 	return copy;
 }
 
-static void report(const struct plugin *plugin)
+#if ACL_CHECK_ALONE
+static int on_acl(int event, void *data, void *user)
 {
+	struct mosquitto_evt_acl_check *e = data;
+	bool is_copy = tz_core_is_copy(e->payload, e->payloadlen);
+	const void *copy = NULL;
+
+	(void)event;
+	if (!is_ours(user, e->topic))
+		return ((struct plugin *)user)->others;
+	if (e->access == MOSQ_ACL_WRITE)
+		return is_copy ? MOSQ_ERR_ACL_DENIED :
+				 arrived(user, e->client, e->topic, e->payload,
+					 e->payloadlen);
+	/* Anybody may subscribe: a copy is made for those who may read. */
+	if (e->access != MOSQ_ACL_READ || is_copy || !e->payloadlen)
+		return MOSQ_ERR_SUCCESS;
+	copy = copy_for(user, e->client, e->topic, e->payload, e->payloadlen);
+	if (copy)
+		mosquitto_broker_publish_copy(mosquitto_client_id(e->client),
+					      e->topic, (int)e->payloadlen,
+					      copy, e->qos, false, NULL);
+	return MOSQ_ERR_ACL_DENIED;
+}
+#else
+static int on_acl(int event, void *data, void *user)
+{
+	struct mosquitto_evt_acl_check *e = data;
+
+	(void)event;
+	if (!is_ours(user, e->topic))
+		return ((struct plugin *)user)->others;
+	/* The copy stays for MESSAGE_OUT. */
+	return e->access != MOSQ_ACL_READ || !e->payloadlen ||
+			       copy_for(user, e->client, e->topic, e->payload,
+					e->payloadlen) ?
+		       MOSQ_ERR_SUCCESS :
+		       MOSQ_ERR_ACL_DENIED;
+}
+
+static int on_in(int event, void *data, void *user)
+{
+	struct mosquitto_evt_message *e = data;
+
+	(void)event;
+	return is_ours(user, e->topic) ? arrived(user, e->client, e->topic,
+						 e->payload, e->payloadlen) :
+					 MOSQ_ERR_SUCCESS;
+}
+
+static int on_out(int event, void *data, void *user)
+{
+	struct mosquitto_evt_message *e = data;
+	const void *copy = NULL;
+	void *payload = NULL;
+
+	(void)event;
+	if (!is_ours(user, e->topic) || !e->payloadlen)
+		return MOSQ_ERR_SUCCESS;
+	copy = copy_for(user, e->client, e->topic, e->payload, e->payloadlen);
+	payload = copy ? mosquitto_malloc(e->payloadlen) : NULL;
+	if (!payload) /* revoked since it was queued */
+		return MOSQ_ERR_ACL_DENIED;
+	memcpy(payload, copy, e->payloadlen);
+	e->payload = payload;
+	return MOSQ_ERR_SUCCESS;
+}
+#endif
+
+static int report(int event, void *data, void *user)
+{
+	const struct plugin *plugin = user;
 	const struct tz_counts *n = tz_core_counts(plugin->core);
 
+	(void)event;
+	(void)data;
 	mosquitto_log_printf(
 		MOSQ_LOG_NOTICE,
 		"mqtt-tz: %llu arrived, %llu refused, %llu copies (%llu "
@@ -67,15 +169,21 @@ static void report(const struct plugin *plugin)
 		(unsigned long long)n->arrived, (unsigned long long)n->refused,
 		(unsigned long long)n->copies, (unsigned long long)n->expected,
 		(unsigned long long)n->denied, (unsigned long long)n->calls);
-}
-
-static int on_reload(int event, void *data, void *user)
-{
-	(void)event;
-	(void)data;
-	report(user);
 	return MOSQ_ERR_SUCCESS;
 }
+
+static const struct event {
+	int event;
+	MOSQ_FUNC_generic_callback run;
+} events[] = {
+	{ MOSQ_EVT_RELOAD, report },
+	{ MOSQ_EVT_ACL_CHECK, on_acl },
+#if !ACL_CHECK_ALONE
+	{ MOSQ_EVT_MESSAGE_IN, on_in },
+	{ MOSQ_EVT_MESSAGE_OUT, on_out },
+#endif
+};
+#define EVENTS (sizeof(events) / sizeof(events[0]))
 
 int mosquitto_plugin_version(int count, const int *versions)
 {
@@ -90,48 +198,42 @@ int mosquitto_plugin_init(mosquitto_plugin_id_t *id, void **user,
 {
 	struct plugin *plugin = calloc(1, sizeof(*plugin));
 	struct tz_core_options options = { .extensions = true, .expect = true };
+	const char *prefix = "tz/";
 	struct error err = { 0 };
 	int rc = MOSQ_ERR_SUCCESS;
 
 	if (!plugin)
 		return MOSQ_ERR_NOMEM;
 	plugin->id = id;
-	plugin->prefix = "tz/";
 	for (int i = 0; i < count; i++) {
-		const char *value = opts[i].value;
+		const char *name = opts[i].key, *value = opts[i].value;
 
-		if (!strcmp(opts[i].key, "prefix"))
-			plugin->prefix = value;
-		else if (!strcmp(opts[i].key, "others"))
+		if (!strcmp(name, "prefix"))
+			prefix = value;
+		else if (!strcmp(name, "others"))
 			plugin->others = strcmp(value, "defer") ?
 						 MOSQ_ERR_SUCCESS :
 						 MOSQ_ERR_PLUGIN_DEFER;
-		else if (!strcmp(opts[i].key, "extensions"))
+		else if (!strcmp(name, "extensions"))
 			options.extensions = !strcmp(value, "true");
-		else if (!strcmp(opts[i].key, "expect"))
+		else if (!strcmp(name, "expect"))
 			options.expect = !strcmp(value, "true");
-		else if (!strcmp(opts[i].key, "keys"))
-			options.keys = value;
+		else if (!strcmp(name, "keys"))
+			options.keys = plugin->keys = strdup(value);
 		else
 			mosquitto_log_printf(MOSQ_LOG_WARNING,
 					     "mqtt-tz: no option is called %s",
-					     opts[i].key);
+					     name);
 	}
-	/* mosquitto frees the values after this call. */
-	plugin->prefix = strdup(plugin->prefix);
-	options.keys = plugin->keys = options.keys ? strdup(options.keys) :
-						     NULL;
+	plugin->prefix = strdup(prefix); /* mosquitto frees the values */
 	if (tz_core_open(&plugin->core, &options, &err)) {
 		mosquitto_log_printf(MOSQ_LOG_ERR, "mqtt-tz: %s%s%s", err.what,
 				     *err.hint ? "; " : "", err.hint);
 		return MOSQ_ERR_UNKNOWN;
 	}
-	for (const struct event *e = plugin_events; e->event && !rc; e++)
-		rc = mosquitto_callback_register(id, e->event, e->run, NULL,
-						 plugin);
-	if (!rc)
-		rc = mosquitto_callback_register(id, MOSQ_EVT_RELOAD, on_reload,
-						 NULL, plugin);
+	for (size_t i = 0; i < EVENTS && !rc; i++)
+		rc = mosquitto_callback_register(id, events[i].event,
+						 events[i].run, NULL, plugin);
 	*user = plugin;
 	return rc;
 }
@@ -144,14 +246,12 @@ int mosquitto_plugin_cleanup(void *user, struct mosquitto_opt *opts, int count)
 	(void)count;
 	if (!plugin)
 		return MOSQ_ERR_SUCCESS;
-	report(plugin);
-	for (const struct event *e = plugin_events; e->event; e++)
-		mosquitto_callback_unregister(plugin->id, e->event, e->run,
-					      NULL);
-	mosquitto_callback_unregister(plugin->id, MOSQ_EVT_RELOAD, on_reload,
-				      NULL);
+	report(0, NULL, plugin);
+	for (size_t i = 0; i < EVENTS; i++)
+		mosquitto_callback_unregister(plugin->id, events[i].event,
+					      events[i].run, NULL);
 	tz_core_close(plugin->core);
-	free((char *)plugin->prefix);
+	free(plugin->prefix);
 	free(plugin->keys);
 	free(plugin);
 	return MOSQ_ERR_SUCCESS;

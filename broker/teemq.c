@@ -13,21 +13,32 @@
 
 #define ORDER_MAX (2 + TZ_ID_MAX + TZ_WRAPPED_BYTES + TZ_RULES_MAX)
 
+/* What main() gets for a command, as its row says, and puts away after it. */
+struct job {
+	char **argv;             /* without --print; ends with NULL */
+	bool print;              /* --print was given */
+	struct tz_client me;     /* KEY: of the file argv[0] */
+	struct tee_session *tee; /* TEE: a session with the TA */
+	uint8_t *in;             /* STDIN: all of standard input … */
+	size_t len;
+	uint8_t *out; /* … and room for what is made of it */
+};
+
+enum { KEY = 1, TEE = 2, STDIN = 4, PRINT = 8 };
+
 /* Reads stdin to its end; at most a message with all that it has besides. */
-static int read_all(uint8_t **data, size_t *len, struct error *err)
+static int read_all(struct job *job, struct error *err)
 {
-	*data = malloc(TZ_MESSAGE_MAX + 1);
-	if (!*data)
+	job->in = malloc(TZ_MESSAGE_MAX + 1);
+	job->out = malloc(TZ_MESSAGE_MAX + TZ_OVERHEAD(TZ_ID_MAX));
+	if (!job->in || !job->out)
 		return error_set(err, -ENOMEM, "out of memory");
-	*len = fread(*data, 1, TZ_MESSAGE_MAX + 1, stdin);
-	if (ferror(stdin) || *len > TZ_MESSAGE_MAX) {
-		free(*data);
-		*data = NULL;
+	job->len = fread(job->in, 1, TZ_MESSAGE_MAX + 1, stdin);
+	if (ferror(stdin) || job->len > TZ_MESSAGE_MAX)
 		return error_set(err, -EMSGSIZE,
 				 "can't read standard input, or it is longer "
 				 "than %u bytes",
 				 TZ_MESSAGE_MAX);
-	}
 	return 0;
 }
 
@@ -39,89 +50,103 @@ static int write_all(const void *data, size_t len, struct error *err)
 	return 0;
 }
 
-/* -- keys ----------------------------------------------------------------- */
-
-static int do_key(char **argv, struct error *err)
+/* A command of the TA with one buffer of ours that goes in. */
+static int put(struct job *job, uint32_t command, const void *data, size_t len,
+	       const char *doing, struct error *err)
 {
-	struct tz_client client;
-	int rc = tz_client_make(&client, argv[0], argv[1], err);
+	TEEC_Operation op = { .paramTypes = TEEC_MEMREF_TEMP_INPUT };
 
-	tz_client_wipe(&client);
+	op.params[0].tmpref.buffer = (void *)data;
+	op.params[0].tmpref.size = len;
+	return tee_invoke(job->tee, command, &op, doing, err);
+}
+
+/* One whose answer has len bytes. */
+static int get(struct job *job, uint32_t command, void *data, size_t len,
+	       const char *doing, struct error *err)
+{
+	TEEC_Operation op = { .paramTypes = TEEC_MEMREF_TEMP_OUTPUT };
+	int rc = 0;
+
+	op.params[0].tmpref.buffer = data;
+	op.params[0].tmpref.size = len;
+	rc = tee_invoke(job->tee, command, &op, doing, err);
+	if (!rc && op.params[0].tmpref.size != len)
+		return error_set(err, -EPROTO,
+				 "the broker TA gave %zu bytes where %zu were "
+				 "due",
+				 op.params[0].tmpref.size, len);
 	return rc;
 }
 
-static int do_identity(char **argv, struct error *err)
-{
-	struct tee_session *tee = NULL;
-	uint8_t point[TZ_POINT_BYTES];
-	int rc = tz_ta_open(&tee, false, err);
+/* -- keys ----------------------------------------------------------------- */
 
-	(void)argv;
-	if (rc)
-		return rc;
-	rc = tz_ta_get(tee, TA_BROKER_CMD_IDENTITY, point, sizeof(point),
-		       "read the enrolment key", err);
-	tee_session_close(tee);
+static int do_key(struct job *job, struct error *err)
+{
+	return tz_client_make(&job->me, job->argv[0], job->argv[1], err);
+}
+
+static int get_identity(struct job *job, uint8_t point[TZ_POINT_BYTES],
+			struct error *err)
+{
+	return get(job, TA_BROKER_CMD_IDENTITY, point, TZ_POINT_BYTES,
+		   "read the enrolment key", err);
+}
+
+static int do_identity(struct job *job, struct error *err)
+{
+	uint8_t point[TZ_POINT_BYTES];
+	int rc = get_identity(job, point, err);
+
 	for (size_t i = 0; !rc && i < sizeof(point); i++)
 		printf("%02x", point[i]);
 	puts("");
 	return rc;
 }
 
-static int do_claim(char **argv, struct error *err)
+static int do_claim(struct job *job, struct error *err)
 {
 	uint8_t bytes[1 + TZ_ID_MAX + TZ_WRAPPED_BYTES];
-	struct tee_session *tee = NULL;
-	struct tz_client admin;
-	size_t len = 0;
-	int rc = tz_client_load(&admin, argv[0], err);
+	struct tz_client *admin = &job->me;
+	size_t len = strlen(admin->id);
+	int rc = get_identity(job, admin->identity, err);
 
+	bytes[0] = (uint8_t)len;
+	memcpy(bytes + 1, admin->id, len);
 	if (!rc)
-		rc = tz_ta_open(&tee, false, err);
+		rc = tz_wrap(admin, admin->identity, bytes + 1 + len, err);
 	if (rc)
 		return rc;
-	rc = tz_ta_get(tee, TA_BROKER_CMD_IDENTITY, admin.identity,
-		       TZ_POINT_BYTES, "read the enrolment key", err);
-	if (rc)
-		goto out;
-	len = strlen(admin.id);
-	bytes[0] = (uint8_t)len;
-	memcpy(bytes + 1, admin.id, len);
-	rc = tz_wrap(&admin, admin.identity, bytes + 1 + len, err);
-	if (rc)
-		goto out;
-	rc = tz_ta_put(tee, TA_BROKER_CMD_CLAIM, bytes,
-		       1 + len + TZ_WRAPPED_BYTES, "claim the broker TA", err);
+	rc = put(job, TA_BROKER_CMD_CLAIM, bytes, 1 + len + TZ_WRAPPED_BYTES,
+		 "claim the broker TA", err);
 	if (rc && err->tee_result == TEEC_ERROR_ACCESS_DENIED) {
 		error_set(err, rc, "the broker TA has an administrator");
 		error_hint(err, "if it isn't you, somebody else claimed it "
 				"first: don't enrol a client there");
 	}
-	admin.has_identity = !rc;
-	if (!rc)
-		rc = tz_client_save(&admin, err);
-out:
-	tee_session_close(tee);
-	tz_client_wipe(&admin);
-	return rc;
-}
-
-static int submit(const uint8_t *order, size_t len, struct error *err)
-{
-	struct tee_session *tee = NULL;
-	int rc = tz_ta_open(&tee, false, err);
-
 	if (rc)
 		return rc;
-	rc = tz_ta_put(tee, TA_BROKER_CMD_ORDER, order, len, "obey an order",
-		       err);
+	admin->has_identity = true;
+	return tz_client_save(admin, err);
+}
+
+static int submit(struct job *job, const uint8_t *order, size_t len,
+		  struct error *err)
+{
+	int rc =
+		put(job, TA_BROKER_CMD_ORDER, order, len, "obey an order", err);
+
 	if (rc && err->tee_result == TZ_RESULT_REPLAYED)
 		error_hint(err, "the order, or a later one, came before");
 	if (rc && err->tee_result == TZ_RESULT_FORGED)
 		error_hint(err, "it isn't from this TA's administrator, or "
 				"was changed");
-	tee_session_close(tee);
 	return rc;
+}
+
+static int do_submit(struct job *job, struct error *err)
+{
+	return submit(job, job->in, job->len, err);
 }
 
 /* Adds the rules "r:FILTER" and "w:FILTER" as lines. */
@@ -151,230 +176,170 @@ static int put_rules(char **rules, uint8_t *out, size_t *len, struct error *err)
 	return 0;
 }
 
-/* An order of the administrator in that file, to the TA or (print) to stdout. */
-static int give(char letter, char *admin_file, const char *id,
-		const char *key_file, char **rules, bool print,
-		struct error *err)
+/* An order about that id, to the TA or to stdout; client: whose key goes along. */
+static int give(struct job *job, enum tz_order letter, const char *id,
+		const struct tz_client *client, struct error *err)
 {
-	uint8_t plain[ORDER_MAX] = { (uint8_t)letter };
+	uint8_t plain[ORDER_MAX] = { (uint8_t)letter, (uint8_t)strlen(id) };
 	uint8_t order[ORDER_MAX + TZ_OVERHEAD(TZ_ID_MAX)];
-	struct tz_client admin, client = { 0 };
-	size_t len = 2;
-	int rc = tz_client_load(&admin, admin_file, err);
+	size_t len = 2 + strlen(id);
+	int rc = 0;
 
-	if (!rc && key_file) {
-		rc = tz_client_load(&client, key_file, err);
-		id = client.id;
-	}
-	if (rc)
-		goto out;
-	if (strlen(id) > TZ_ID_MAX) {
-		rc = error_set(err, -EINVAL, "'%s' is no client id", id);
-		goto out;
-	}
-	plain[1] = (uint8_t)strlen(id);
-	memcpy(plain + 2, id, plain[1]);
-	len += plain[1];
-	if (key_file && !admin.has_identity) {
-		rc = error_set(err, -EINVAL, "%s never claimed a TA",
-			       admin_file);
+	if (strlen(id) > TZ_ID_MAX)
+		return error_set(err, -EINVAL, "'%s' is no client id", id);
+	memcpy(plain + 2, id, strlen(id));
+	if (client && !job->me.has_identity) {
+		error_set(err, -EINVAL, "%s never claimed a TA", job->argv[0]);
 		error_hint(err, "`teemq claim %s` on the board does",
-			   admin_file);
-	} else if (key_file) {
-		rc = tz_wrap(&client, admin.identity, plain + len, err);
+			   job->argv[0]);
+		return -EINVAL;
+	}
+	if (client) {
+		rc = tz_wrap(client, job->me.identity, plain + len, err);
 		len += TZ_WRAPPED_BYTES;
 	}
 	if (!rc)
-		rc = put_rules(rules, plain, &len, err);
+		rc = put_rules(job->argv + 2, plain, &len, err);
 	if (!rc)
-		rc = tz_seal_order(&admin, plain, len, order, err);
-	len += TZ_OVERHEAD(strlen(admin.id));
+		rc = tz_seal_order(&job->me, plain, len, order, err);
+	len += TZ_OVERHEAD(strlen(job->me.id));
+	if (rc)
+		return rc;
+	return job->print ? write_all(order, len, err) :
+			    submit(job, order, len, err);
+}
+
+static int do_enrol(struct job *job, struct error *err)
+{
+	struct tz_client client;
+	int rc = tz_client_load(&client, job->argv[1], err);
+
 	if (!rc)
-		rc = print ? write_all(order, len, err) :
-			     submit(order, len, err);
-out:
-	tz_client_wipe(&admin);
+		rc = give(job, TZ_ENROL, client.id, &client, err);
 	tz_client_wipe(&client);
 	return rc;
 }
 
-static bool take_print(char ***argv)
+static int do_policy(struct job *job, struct error *err)
 {
-	if (!**argv || strcmp(**argv, "--print"))
-		return false;
-	++*argv;
-	return true;
+	return give(job, TZ_POLICY, job->argv[1], NULL, err);
 }
 
-static int do_enrol(char **argv, struct error *err)
+static int do_revoke(struct job *job, struct error *err)
 {
-	bool print = take_print(&argv);
-
-	return give(TZ_ENROL, argv[0], NULL, argv[1], argv + 2, print, err);
-}
-
-static int do_policy(char **argv, struct error *err)
-{
-	bool print = take_print(&argv);
-
-	return give(TZ_POLICY, argv[0], argv[1], NULL, argv + 2, print, err);
-}
-
-static int do_revoke(char **argv, struct error *err)
-{
-	char *none[] = { NULL };
-	bool print = take_print(&argv);
-
-	return give(TZ_REVOKE, argv[0], argv[1], NULL, none, print, err);
-}
-
-static int do_submit(char **argv, struct error *err)
-{
-	uint8_t *data = NULL;
-	size_t len = 0;
-	int rc = read_all(&data, &len, err);
-
-	(void)argv;
-	if (!rc)
-		rc = submit(data, len, err);
-	free(data);
-	return rc;
+	return give(job, TZ_REVOKE, job->argv[1], NULL, err);
 }
 
 /* -- what the TA says ----------------------------------------------------- */
 
-static int do_list(char **argv, struct error *err)
+static int do_list(struct job *job, struct error *err)
 {
-	struct tee_session *tee = NULL;
-	uint32_t row = 0;
-	int rc = tz_ta_open(&tee, false, err);
+	char bytes[2 + TZ_ID_MAX + TZ_RULES_MAX + 1];
+	TEEC_Operation op = {
+		.paramTypes = TEEC_PARAM_TYPES(TEEC_VALUE_INOUT,
+					       TEEC_MEMREF_TEMP_OUTPUT,
+					       TEEC_NONE, TEEC_NONE),
+	};
 
-	(void)argv;
-	while (!rc) {
-		uint8_t bytes[2 + TZ_ID_MAX + TZ_RULES_MAX + 1];
-		size_t len = sizeof(bytes) - 1, n = 0;
+	for (;;) {
+		int rc = 0, n = 0;
 
-		rc = tz_ta_list(tee, &row, bytes, &len, err);
+		op.params[1].tmpref.buffer = bytes;
+		op.params[1].tmpref.size = sizeof(bytes) - 1;
+		rc = tee_invoke(job->tee, TA_BROKER_CMD_LIST, &op,
+				"list the clients", err);
+		if (rc && err->tee_result == TEEC_ERROR_ITEM_NOT_FOUND)
+			return 0;
 		if (rc)
-			break;
-		bytes[len] = 0;
+			return rc;
+		bytes[op.params[1].tmpref.size] = 0;
 		n = bytes[0];
-		printf("%.*s%s", (int)n, bytes + 1,
+		printf("%.*s%s", n, bytes + 1,
 		       bytes[1 + n] ? " administrator" : "");
-		for (char *rule = strtok((char *)bytes + 2 + n, "\n"); rule;
+		for (char *rule = strtok(bytes + 2 + n, "\n"); rule;
 		     rule = strtok(NULL, "\n"))
 			printf(" %c:%s", rule[0], rule + 2);
 		puts("");
 	}
-	tee_session_close(tee);
-	return rc == -ENOENT ? 0 : rc;
 }
 
-static int do_statistics(char **argv, struct error *err)
+static int do_statistics(struct job *job, struct error *err)
 {
-	static const char *const reasons[TZ_DROP_REASONS] = {
-		[TZ_DROP_FORMAT] = "no message",
-		[TZ_DROP_UNKNOWN] = "unknown sender",
-		[TZ_DROP_FORGED] = "forged",
-		[TZ_DROP_REPLAYED] = "replayed",
-		[TZ_DROP_POLICY] = "no rule to publish",
+	/* In the order of struct tz_statistics. */
+	static const char *const lines[] = {
+		"messages opened",
+		"copies sealed",
+		"dropped: no message",
+		"dropped: unknown sender",
+		"dropped: forged",
+		"dropped: replayed",
+		"dropped: no rule to publish",
+		"receivers refused",
+		"keys cached",
+		"keys loaded",
+		"keys evicted",
+		"table writes",
 	};
-	struct tz_statistics all;
-	struct tee_session *tee = NULL;
-	int rc = tz_ta_open(&tee, false, err);
+	uint64_t counts[sizeof(lines) / sizeof(lines[0])];
+	int rc = get(job, TA_BROKER_CMD_STATISTICS, counts, sizeof(counts),
+		     "read the statistics", err);
 
-	(void)argv;
-	if (!rc)
-		rc = tz_ta_get(tee, TA_BROKER_CMD_STATISTICS, &all, sizeof(all),
-			       "read the statistics", err);
-	tee_session_close(tee);
-	if (rc)
-		return rc;
-#define LINE(name, n) printf("%-20s %llu\n", name, (unsigned long long)(n))
-	LINE("messages opened", all.messages);
-	LINE("copies sealed", all.copies);
-	for (int i = 0; i < TZ_DROP_REASONS; i++)
-		printf("dropped: %-19s %llu\n", reasons[i],
-		       (unsigned long long)all.dropped[i]);
-	LINE("receivers refused", all.refused);
-	LINE("keys cached", all.keys_cached);
-	LINE("keys loaded", all.keys_loaded);
-	LINE("keys evicted", all.keys_evicted);
-	LINE("table writes", all.table_writes);
-	return 0;
+	_Static_assert(sizeof(counts) == sizeof(struct tz_statistics),
+		       "a line for each counter");
+	for (size_t i = 0; !rc && i < sizeof(lines) / sizeof(lines[0]); i++)
+		printf("%-28s %llu\n", lines[i], (unsigned long long)counts[i]);
+	return rc;
 }
 
 /* -- messages ------------------------------------------------------------- */
 
-static int do_seal(char **argv, struct error *err)
+static int do_seal(struct job *job, struct error *err)
 {
-	struct tz_client client;
-	uint8_t *plain = NULL, *out = NULL;
-	size_t len = 0;
-	int rc = tz_client_load(&client, argv[0], err);
+	int rc = tz_seal(&job->me, job->argv[1], job->in, job->len, job->out,
+			 err);
 
-	if (!rc)
-		rc = read_all(&plain, &len, err);
-	out = rc ? NULL : malloc(len + TZ_OVERHEAD(TZ_ID_MAX));
-	if (!rc && !out)
-		rc = error_set(err, -ENOMEM, "out of memory");
-	if (!rc)
-		rc = tz_seal(&client, argv[1], plain, len, out, err);
-	if (!rc)
-		rc = write_all(out, len + TZ_OVERHEAD(strlen(client.id)), err);
-	free(plain);
-	free(out);
-	tz_client_wipe(&client);
-	return rc;
+	return rc ? rc :
+		    write_all(job->out,
+			      job->len + TZ_OVERHEAD(strlen(job->me.id)), err);
 }
 
-static int do_open(char **argv, struct error *err)
+static int do_open(struct job *job, struct error *err)
 {
-	struct tz_client client;
 	struct tz_opened opened;
-	uint8_t *message = NULL, *out = NULL;
-	size_t len = 0;
-	int rc = tz_client_load(&client, argv[0], err);
+	int rc = tz_open(&job->me, job->argv[1], job->in, job->len, job->out,
+			 &opened, err);
 
-	if (!rc)
-		rc = read_all(&message, &len, err);
-	out = rc ? NULL : malloc(len + 1);
-	if (!rc && !out)
-		rc = error_set(err, -ENOMEM, "out of memory");
-	if (!rc)
-		rc = tz_open(&client, argv[1], message, len, out, &opened, err);
-	if (!rc)
-		rc = write_all(out, opened.len, err);
-	free(message);
-	free(out);
-	tz_client_wipe(&client);
-	return rc;
+	return rc ? rc : write_all(job->out, opened.len, err);
 }
 
 static const struct command {
 	const char *name;
 	int least, most; /* arguments, without --print */
-	int (*run)(char **argv, struct error *err);
+	int needs;
+	int (*run)(struct job *job, struct error *err);
 	const char *usage, *help;
 } commands[] = {
-	{ "key", 2, 2, do_key, "ID FILE", "make a client's key" },
-	{ "identity", 0, 0, do_identity, "", "print the TA's enrolment key" },
-	{ "claim", 1, 1, do_claim, "ADMIN-FILE",
+	{ "key", 2, 2, 0, do_key, "ID FILE", "make a client's key" },
+	{ "identity", 0, 0, TEE, do_identity, "",
+	  "print the TA's enrolment key" },
+	{ "claim", 1, 1, KEY | TEE, do_claim, "ADMIN-FILE",
 	  "become the administrator of this board's TA, once" },
-	{ "enrol", 2, 64, do_enrol, "[--print] ADMIN-FILE KEY-FILE [RULE]…",
+	{ "enrol", 2, 64, KEY | TEE | PRINT, do_enrol,
+	  "[--print] ADMIN-FILE KEY-FILE [RULE]…",
 	  "make a client known; a rule is r:FILTER or w:FILTER" },
-	{ "policy", 2, 64, do_policy, "[--print] ADMIN-FILE ID [RULE]…",
-	  "give a client other rules" },
-	{ "revoke", 2, 2, do_revoke, "[--print] ADMIN-FILE ID",
+	{ "policy", 2, 64, KEY | TEE | PRINT, do_policy,
+	  "[--print] ADMIN-FILE ID [RULE]…", "give a client other rules" },
+	{ "revoke", 2, 2, KEY | TEE | PRINT, do_revoke,
+	  "[--print] ADMIN-FILE ID",
 	  "forget a client, from the next message on" },
-	{ "submit", 0, 0, do_submit, "",
+	{ "submit", 0, 0, TEE | STDIN, do_submit, "",
 	  "pass an order of --print from standard input to the TA" },
-	{ "list", 0, 0, do_list, "", "list the clients and their rules" },
-	{ "statistics", 0, 0, do_statistics, "",
+	{ "list", 0, 0, TEE, do_list, "", "list the clients and their rules" },
+	{ "statistics", 0, 0, TEE, do_statistics, "",
 	  "print what the TA opened, sealed and dropped" },
-	{ "seal", 2, 2, do_seal, "KEY-FILE TOPIC",
+	{ "seal", 2, 2, KEY | STDIN, do_seal, "KEY-FILE TOPIC",
 	  "seal standard input for the broker" },
-	{ "open", 2, 2, do_open, "KEY-FILE TOPIC",
+	{ "open", 2, 2, KEY | STDIN, do_open, "KEY-FILE TOPIC",
 	  "open a message of the broker's from standard input" },
 };
 #define COMMANDS (sizeof(commands) / sizeof(commands[0]))
@@ -387,9 +352,31 @@ static void usage(FILE *to)
 			commands[i].usage, commands[i].help);
 }
 
+static int run(const struct command *command, struct job *job,
+	       struct error *err)
+{
+	int rc = 0;
+
+	if (command->needs & KEY)
+		rc = tz_client_load(&job->me, job->argv[0], err);
+	if (!rc && command->needs & STDIN)
+		rc = read_all(job, err);
+	if (!rc && command->needs & TEE && !job->print)
+		rc = tz_ta_open(&job->tee, false, err);
+	if (!rc)
+		rc = command->run(job, err);
+	if (job->tee)
+		tee_session_close(job->tee);
+	free(job->in);
+	free(job->out);
+	tz_client_wipe(&job->me);
+	return rc;
+}
+
 int main(int argc, char **argv)
 {
 	const struct command *command = NULL;
+	struct job job = { .argv = argv + 2 };
 	struct error err = { 0 };
 	int args = argc - 2;
 
@@ -401,8 +388,12 @@ int main(int argc, char **argv)
 	for (size_t i = 0; argc > 1 && i < COMMANDS; i++)
 		if (!strcmp(argv[1], commands[i].name))
 			command = &commands[i];
-	if (args > 0 && !strcmp(argv[2], "--print"))
+	if (command && command->needs & PRINT && args > 0 &&
+	    !strcmp(argv[2], "--print")) {
+		job.print = true;
+		job.argv++;
 		args--;
+	}
 	if (!command || args < command->least || args > command->most) {
 		if (command)
 			fprintf(stderr, "Usage: teemq %s %s\n", command->name,
@@ -411,7 +402,7 @@ int main(int argc, char **argv)
 			usage(stderr);
 		return 2;
 	}
-	if (!command->run(argv + 2, &err))
+	if (!run(command, &job, &err))
 		return 0;
 	error_print(stderr, "teemq", &err);
 	return err.code == -EINVAL || err.code == -E2BIG ? 2 : 1;
