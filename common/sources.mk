@@ -13,11 +13,11 @@ COMMON_SRCS := $(COMMON_DIGEST_SRCS) kernels.c hmac.c cipher.c aes.c \
 
 # Compiled with COMMON_CE_CFLAGS on aarch64 and without them elsewhere, where
 # they come out empty. Run them only where the CPU has the instructions.
-COMMON_CE_SRCS := digest_ce.c sha1_ce.c sha256_ce.c
+COMMON_CE_SRCS := sha_ce.c
 COMMON_CE_CFLAGS := -march=armv8-a+crypto
 
 # AES-256-GCM as the broker's TA and its tests have it; the second list is compiled as COMMON_CE_SRCS.
-COMMON_GCM_SRCS := gcm.c aes.c aes_gcm.c aes_modes.c
+COMMON_GCM_SRCS := aes.c aes_gcm.c aes_modes.c
 COMMON_GCM_CE_SRCS := gcm_ce.c
 
 # What the sources want whatever the rest is compiled with.

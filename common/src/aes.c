@@ -110,7 +110,10 @@ static void store(struct aes_block *block, uint32_t *s, const uint32_t *key)
 	memcpy(block, s, AES_BLOCK);
 }
 
-void aes_encrypt(const struct aes_key *key, struct aes_block *block)
+/* step: from which column ShiftRows takes the next byte; 3 is back by one. */
+static inline __attribute__((always_inline)) void
+crypt(const struct aes_key *key, struct aes_block *block, const uint32_t *table,
+      const uint8_t *box, size_t step)
 {
 	const uint32_t *k = key->words;
 	uint32_t s[4], t[4];
@@ -118,36 +121,26 @@ void aes_encrypt(const struct aes_key *key, struct aes_block *block)
 	load(s, block, k);
 	for (unsigned int round = 1; round < key->rounds; round++) {
 		k += 4;
-		t[0] = ROUND(mix, s[0], s[1], s[2], s[3]) ^ k[0];
-		t[1] = ROUND(mix, s[1], s[2], s[3], s[0]) ^ k[1];
-		t[2] = ROUND(mix, s[2], s[3], s[0], s[1]) ^ k[2];
-		t[3] = ROUND(mix, s[3], s[0], s[1], s[2]) ^ k[3];
+#pragma GCC unroll 4
+		for (size_t i = 0; i < 4; i++)
+			t[i] = ROUND(table, s[i], s[(i + step) % 4],
+				     s[(i + 2) % 4], s[(i + 3 * step) % 4]) ^
+			       k[i];
 		memcpy(s, t, sizeof(s));
 	}
-	t[0] = LAST_ROUND(sbox, s[0], s[1], s[2], s[3]);
-	t[1] = LAST_ROUND(sbox, s[1], s[2], s[3], s[0]);
-	t[2] = LAST_ROUND(sbox, s[2], s[3], s[0], s[1]);
-	t[3] = LAST_ROUND(sbox, s[3], s[0], s[1], s[2]);
+#pragma GCC unroll 4
+	for (size_t i = 0; i < 4; i++)
+		t[i] = LAST_ROUND(box, s[i], s[(i + step) % 4], s[(i + 2) % 4],
+				  s[(i + 3 * step) % 4]);
 	store(block, t, k + 4);
+}
+
+void aes_encrypt(const struct aes_key *key, struct aes_block *block)
+{
+	crypt(key, block, mix, sbox, 1);
 }
 
 void aes_decrypt(const struct aes_key *key, struct aes_block *block)
 {
-	const uint32_t *k = key->words;
-	uint32_t s[4], t[4];
-
-	load(s, block, k);
-	for (unsigned int round = 1; round < key->rounds; round++) {
-		k += 4;
-		t[0] = ROUND(inv_mix, s[0], s[3], s[2], s[1]) ^ k[0];
-		t[1] = ROUND(inv_mix, s[1], s[0], s[3], s[2]) ^ k[1];
-		t[2] = ROUND(inv_mix, s[2], s[1], s[0], s[3]) ^ k[2];
-		t[3] = ROUND(inv_mix, s[3], s[2], s[1], s[0]) ^ k[3];
-		memcpy(s, t, sizeof(s));
-	}
-	t[0] = LAST_ROUND(inv_sbox, s[0], s[3], s[2], s[1]);
-	t[1] = LAST_ROUND(inv_sbox, s[1], s[0], s[3], s[2]);
-	t[2] = LAST_ROUND(inv_sbox, s[2], s[1], s[0], s[3]);
-	t[3] = LAST_ROUND(inv_sbox, s[3], s[2], s[1], s[0]);
-	store(block, t, k + 4);
+	crypt(key, block, inv_mix, inv_sbox, 3);
 }

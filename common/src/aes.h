@@ -38,11 +38,6 @@ struct ghash_key {
 	uint64_t high[16], low[16];
 };
 
-void ghash_set_key(struct ghash_key *key, const struct aes_block *h);
-/* y = (y xor block) * H */
-void ghash(const struct ghash_key *key, struct aes_block *y,
-	   const struct aes_block *block);
-
 /* What union cipher_ctx holds. */
 struct aes_state {
 	const struct aes_mode *mode;

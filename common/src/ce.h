@@ -7,8 +7,10 @@
 #ifndef CE_H
 #define CE_H
 
-#include <arm_neon.h>
 #include <stdint.h>
+
+#if defined(__aarch64__) && defined(__ARM_NEON)
+#include <arm_neon.h>
 
 static inline uint32x4_t ce_load4(const uint32_t *p)
 {
@@ -44,5 +46,6 @@ static inline void ce_load_block(const uint8_t *p, uint32x4_t *m0,
 	*m2 = vreinterpretq_u32_u8(vrev32q_u8(b2));
 	*m3 = vreinterpretq_u32_u8(vrev32q_u8(b3));
 }
+#endif
 
 #endif

@@ -9,6 +9,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <teemark/digest.h>
 
@@ -45,8 +46,13 @@ void md_update(struct md *md, const void *data, size_t len, size_t block,
 void md_final(struct md *md, uint8_t *out, size_t out_bytes, size_t block,
 	      md_compress *compress);
 
-/* The class of a digest: the first out_bytes of what init and compress make. */
-#define MD_CLASS(name, id, begin, out_bytes, block, compress)              \
+/* The class of a digest: the first out_bytes of what initial and compress make. */
+#define MD_CLASS(name, id, initial, out_bytes, block, compress)            \
+	static void name##_init(union digest_ctx *ctx)                     \
+	{                                                                  \
+		memcpy(&md_of(ctx)->h, initial, sizeof(initial));          \
+		md_of(ctx)->bytes = 0;                                     \
+	}                                                                  \
 	static void name##_update(union digest_ctx *ctx, const void *data, \
 				  size_t len)                              \
 	{                                                                  \
@@ -58,15 +64,13 @@ void md_final(struct md *md, uint8_t *out, size_t out_bytes, size_t block,
 	}                                                                  \
 	const struct digest_class name = {                                 \
 		.alg_id = id,                                              \
-		.init = begin,                                             \
+		.init = name##_init,                                       \
 		.update = name##_update,                                   \
 		.final = name##_final,                                     \
 	}
 
-/* Initial values, shared with the ce code. */
-void sha1_init(union digest_ctx *ctx);
-void sha224_init(union digest_ctx *ctx);
-void sha256_init(union digest_ctx *ctx);
+/* Initial values, shared with the ce code; of SHA-1 the last three aren't used. */
+extern const uint32_t sha1_initial[8], sha224_initial[8], sha256_initial[8];
 
 /* Round constants (FIPS 180-4, 4.2.2). */
 extern const uint32_t sha256_k[64];

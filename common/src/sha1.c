@@ -67,20 +67,8 @@ static void sha1_compress(struct md *md, const uint8_t *p, size_t count)
 	}
 }
 
-void sha1_init(union digest_ctx *ctx)
-{
-	struct md *md = md_of(ctx);
+const uint32_t sha1_initial[8] = {
+	0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476, 0xc3d2e1f0,
+};
 
-	md->h.w32[0] = 0x67452301;
-	md->h.w32[1] = 0xefcdab89;
-	md->h.w32[2] = 0x98badcfe;
-	md->h.w32[3] = 0x10325476;
-	md->h.w32[4] = 0xc3d2e1f0;
-	/* Not used; defined, because all eight words are written out. */
-	md->h.w32[5] = 0;
-	md->h.w32[6] = 0;
-	md->h.w32[7] = 0;
-	md->bytes = 0;
-}
-
-MD_CLASS(sha1_c, 1, sha1_init, 20, 64, sha1_compress);
+MD_CLASS(sha1_c, 1, sha1_initial, 20, 64, sha1_compress);

@@ -36,29 +36,15 @@ const uint32_t sha256_k[64] = {
 #define SIGMA1(x)       (ror32(x, 17) ^ ror32(x, 19) ^ (x) >> 10)
 #include "sha2_compress.h"
 
-void sha224_init(union digest_ctx *ctx)
-{
-	static const uint32_t initial[8] = {
-		0xc1059ed8, 0x367cd507, 0x3070dd17, 0xf70e5939,
-		0xffc00b31, 0x68581511, 0x64f98fa7, 0xbefa4fa4,
-	};
-	struct md *md = md_of(ctx);
+const uint32_t sha224_initial[8] = {
+	0xc1059ed8, 0x367cd507, 0x3070dd17, 0xf70e5939,
+	0xffc00b31, 0x68581511, 0x64f98fa7, 0xbefa4fa4,
+};
 
-	memcpy(md->h.w32, initial, sizeof(initial));
-	md->bytes = 0;
-}
+const uint32_t sha256_initial[8] = {
+	0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
+	0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19,
+};
 
-void sha256_init(union digest_ctx *ctx)
-{
-	static const uint32_t initial[8] = {
-		0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
-		0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19,
-	};
-	struct md *md = md_of(ctx);
-
-	memcpy(md->h.w32, initial, sizeof(initial));
-	md->bytes = 0;
-}
-
-MD_CLASS(sha224_c, 2, sha224_init, 28, 64, sha256_compress);
-MD_CLASS(sha256_c, 3, sha256_init, 32, 64, sha256_compress);
+MD_CLASS(sha224_c, 2, sha224_initial, 28, 64, sha256_compress);
+MD_CLASS(sha256_c, 3, sha256_initial, 32, 64, sha256_compress);

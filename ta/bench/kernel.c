@@ -3,10 +3,10 @@
  * The same code as in the normal world. It reads shared memory and decides
  * nothing by it.
  */
+#include <teemark/digest.h>
 #include <teemark/kernels.h>
 
 #include "bytes.h"
-#include "digest_classes.h"
 #include "session.h"
 
 _Static_assert(KERNEL_COPY_BYTES <= sizeof(((struct session *)0)->buffer),

@@ -30,6 +30,11 @@ struct digest_class {
 	void (*final)(union digest_ctx *ctx, uint8_t *out);
 };
 
+/* The classes that exist: these, and those of the list where there can be any. */
+extern const struct digest_class sha1_c, sha224_c, sha256_c, sha384_c, sha512_c,
+	sha3_224_c, sha3_256_c, sha3_384_c, sha3_512_c;
+extern const struct digest_class *const digest_ce_classes[]; /* ends with NULL */
+
 /*
  * NULL when this code has no such algorithm, or was compiled for a CPU that
  * can have no such instructions. Whether the CPU at hand has them is the

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The digests with ARMv8 Crypto Extensions; none where there can be none. */
+#include "ce.h"
+#include "merkle_damgard.h"
+
+/*
+ * Set where the compiler was told that it may use SHA-1 and SHA-256
+ * instructions. (__ARM_FEATURE_CRYPTO is what older compilers say.)
+ */
+#if defined(__aarch64__) && defined(__ARM_NEON) && \
+	(defined(__ARM_FEATURE_SHA2) || defined(__ARM_FEATURE_CRYPTO))
+/*
+ * SHA-1 with the instructions of FEAT_SHA1: SHA1C, SHA1P and SHA1M do four
+ * rounds with Ch, Parity and Maj, SHA1H makes the e of the next four, SHA1SU0
+ * and SHA1SU1 make four words of the message schedule.
+ *
+ * Four rounds of kind (c, p or m) with four words m of the schedule.
+ */
+#define SHA1_ROUNDS4(kind, m, k)                                      \
+	do {                                                          \
+		uint32x4_t mk = vaddq_u32(m, k);                      \
+		uint32_t after = vsha1h_u32(vgetq_lane_u32(abcd, 0)); \
+                                                                      \
+		abcd = vsha1##kind##q_u32(abcd, e, mk);               \
+		e = after;                                            \
+	} while (0)
+
+/* The same, and m becomes the words of sixteen rounds later. */
+#define SHA1_ROUNDS4_EXPAND(kind, m, m1, m2, m3, k)              \
+	do {                                                     \
+		SHA1_ROUNDS4(kind, m, k);                        \
+		m = vsha1su1q_u32(vsha1su0q_u32(m, m1, m2), m3); \
+	} while (0)
+
+static void sha1_ce_compress(struct md *md, const uint8_t *p, size_t count)
+{
+	const uint32x4_t k0 = vdupq_n_u32(0x5a827999);
+	const uint32x4_t k1 = vdupq_n_u32(0x6ed9eba1);
+	const uint32x4_t k2 = vdupq_n_u32(0x8f1bbcdc);
+	const uint32x4_t k3 = vdupq_n_u32(0xca62c1d6);
+	uint32x4_t abcd = ce_load4(md->h.w32);
+	uint32_t e = md->h.w32[4];
+
+	for (; count; count--, p += 64) {
+		uint32x4_t abcd0 = abcd;
+		uint32_t e0 = e;
+		uint32x4_t m0, m1, m2, m3;
+
+		ce_load_block(p, &m0, &m1, &m2, &m3);
+		SHA1_ROUNDS4_EXPAND(c, m0, m1, m2, m3, k0);
+		SHA1_ROUNDS4_EXPAND(c, m1, m2, m3, m0, k0);
+		SHA1_ROUNDS4_EXPAND(c, m2, m3, m0, m1, k0);
+		SHA1_ROUNDS4_EXPAND(c, m3, m0, m1, m2, k0);
+		SHA1_ROUNDS4_EXPAND(c, m0, m1, m2, m3, k0);
+		SHA1_ROUNDS4_EXPAND(p, m1, m2, m3, m0, k1);
+		SHA1_ROUNDS4_EXPAND(p, m2, m3, m0, m1, k1);
+		SHA1_ROUNDS4_EXPAND(p, m3, m0, m1, m2, k1);
+		SHA1_ROUNDS4_EXPAND(p, m0, m1, m2, m3, k1);
+		SHA1_ROUNDS4_EXPAND(p, m1, m2, m3, m0, k1);
+		SHA1_ROUNDS4_EXPAND(m, m2, m3, m0, m1, k2);
+		SHA1_ROUNDS4_EXPAND(m, m3, m0, m1, m2, k2);
+		SHA1_ROUNDS4_EXPAND(m, m0, m1, m2, m3, k2);
+		SHA1_ROUNDS4_EXPAND(m, m1, m2, m3, m0, k2);
+		SHA1_ROUNDS4_EXPAND(m, m2, m3, m0, m1, k2);
+		SHA1_ROUNDS4_EXPAND(p, m3, m0, m1, m2, k3);
+		SHA1_ROUNDS4(p, m0, k3);
+		SHA1_ROUNDS4(p, m1, k3);
+		SHA1_ROUNDS4(p, m2, k3);
+		SHA1_ROUNDS4(p, m3, k3);
+
+		abcd = vaddq_u32(abcd, abcd0);
+		e += e0;
+	}
+
+	ce_store4(md->h.w32, abcd);
+	md->h.w32[4] = e;
+}
+
+MD_CLASS(sha1_ce, 1, sha1_initial, 20, 64, sha1_ce_compress);
+
+/*
+ * SHA-224 and SHA-256 with the instructions of FEAT_SHA256: SHA256H and
+ * SHA256H2 do four rounds, SHA256SU0 and SHA256SU1 make four words of the
+ * message schedule. The sixteen vectors of round constants are loaded once and
+ * stay in registers: the compiler takes them out of the loop.
+ *
+ * Four rounds, from 4 * i on, with four words m of the schedule.
+ */
+#define SHA256_ROUNDS4(m, i)                                 \
+	do {                                                 \
+		uint32x4_t k = ce_load4(sha256_k + 4 * (i)); \
+		uint32x4_t mk = vaddq_u32(m, k);             \
+		uint32x4_t before = abcd;                    \
+                                                             \
+		abcd = vsha256hq_u32(abcd, efgh, mk);        \
+		efgh = vsha256h2q_u32(efgh, before, mk);     \
+	} while (0)
+
+#define SHA256_ROUNDS4_EXPAND(m, m1, m2, m3, i)                      \
+	do {                                                         \
+		SHA256_ROUNDS4(m, i);                                \
+		m = vsha256su1q_u32(vsha256su0q_u32(m, m1), m2, m3); \
+	} while (0)
+
+static void sha256_ce_compress(struct md *md, const uint8_t *p, size_t count)
+{
+	uint32x4_t abcd = ce_load4(md->h.w32);
+	uint32x4_t efgh = ce_load4(md->h.w32 + 4);
+	for (; count; count--, p += 64) {
+		uint32x4_t abcd0 = abcd;
+		uint32x4_t efgh0 = efgh;
+		uint32x4_t m0, m1, m2, m3;
+
+		ce_load_block(p, &m0, &m1, &m2, &m3);
+		SHA256_ROUNDS4_EXPAND(m0, m1, m2, m3, 0);
+		SHA256_ROUNDS4_EXPAND(m1, m2, m3, m0, 1);
+		SHA256_ROUNDS4_EXPAND(m2, m3, m0, m1, 2);
+		SHA256_ROUNDS4_EXPAND(m3, m0, m1, m2, 3);
+		SHA256_ROUNDS4_EXPAND(m0, m1, m2, m3, 4);
+		SHA256_ROUNDS4_EXPAND(m1, m2, m3, m0, 5);
+		SHA256_ROUNDS4_EXPAND(m2, m3, m0, m1, 6);
+		SHA256_ROUNDS4_EXPAND(m3, m0, m1, m2, 7);
+		SHA256_ROUNDS4_EXPAND(m0, m1, m2, m3, 8);
+		SHA256_ROUNDS4_EXPAND(m1, m2, m3, m0, 9);
+		SHA256_ROUNDS4_EXPAND(m2, m3, m0, m1, 10);
+		SHA256_ROUNDS4_EXPAND(m3, m0, m1, m2, 11);
+		SHA256_ROUNDS4(m0, 12);
+		SHA256_ROUNDS4(m1, 13);
+		SHA256_ROUNDS4(m2, 14);
+		SHA256_ROUNDS4(m3, 15);
+
+		abcd = vaddq_u32(abcd, abcd0);
+		efgh = vaddq_u32(efgh, efgh0);
+	}
+
+	ce_store4(md->h.w32, abcd);
+	ce_store4(md->h.w32 + 4, efgh);
+}
+
+MD_CLASS(sha224_ce, 2, sha224_initial, 28, 64, sha256_ce_compress);
+MD_CLASS(sha256_ce, 3, sha256_initial, 32, 64, sha256_ce_compress);
+#endif
+
+const struct digest_class *const digest_ce_classes[] = {
+#ifdef SHA256_ROUNDS4
+	&sha1_ce,
+	&sha224_ce,
+	&sha256_ce,
+#endif
+	NULL,
+};
