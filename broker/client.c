@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "client.h"
 
+#include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <openssl/core_names.h>
 #include <openssl/crypto.h>
 #include <openssl/ec.h>
 #include <openssl/evp.h>
@@ -20,16 +20,16 @@ size_t tz_client_size(void)
 
 static void put32(uint8_t *p, uint32_t x)
 {
-	p[0] = (uint8_t)(x >> 24);
-	p[1] = (uint8_t)(x >> 16);
-	p[2] = (uint8_t)(x >> 8);
-	p[3] = (uint8_t)x;
+	x = htobe32(x);
+	memcpy(p, &x, sizeof(x));
 }
 
 static uint32_t get32(const uint8_t *p)
 {
-	return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 |
-	       (uint32_t)p[2] << 8 | p[3];
+	uint32_t x = 0;
+
+	memcpy(&x, p, sizeof(x));
+	return be32toh(x);
 }
 
 /* -- the file ------------------------------------------------------------- */
@@ -44,16 +44,9 @@ static void print_hex(FILE *file, const char *name, const uint8_t *p, size_t n)
 
 static bool parse_hex(const char *text, uint8_t *out, size_t n)
 {
-	if (strlen(text) != 2 * n)
-		return false;
-	for (size_t i = 0; i < n; i++) {
-		unsigned int byte = 0;
+	size_t got = 0;
 
-		if (sscanf(text + 2 * i, "%2x", &byte) != 1)
-			return false;
-		out[i] = (uint8_t)byte;
-	}
-	return true;
+	return OPENSSL_hexstr2buf_ex(out, n, &got, text, '\0') == 1 && got == n;
 }
 
 int tz_client_save(const struct tz_client *client, struct error *err)
@@ -105,9 +98,9 @@ static int set_id(struct tz_client *client, const char *id, struct error *err)
 	return 0;
 }
 
-static int set_path(struct tz_client *client, const char *path,
-		    struct error *err)
+static int begin(struct tz_client *client, const char *path, struct error *err)
 {
+	memset(client, 0, sizeof(*client));
 	if (strlen(path) >= sizeof(client->path))
 		return error_set(err, -ENAMETOOLONG, "the path is too long");
 	strcpy(client->path, path);
@@ -119,10 +112,9 @@ int tz_client_make(struct tz_client *client, const char *id, const char *path,
 {
 	int rc = 0;
 
-	memset(client, 0, sizeof(*client));
-	rc = set_id(client, id, err);
+	rc = begin(client, path, err);
 	if (!rc)
-		rc = set_path(client, path, err);
+		rc = set_id(client, id, err);
 	if (rc)
 		return rc;
 	if (!access(path, F_OK)) {
@@ -144,8 +136,7 @@ int tz_client_load(struct tz_client *client, const char *path,
 	FILE *file = NULL;
 	int rc = 0;
 
-	memset(client, 0, sizeof(*client));
-	rc = set_path(client, path, err);
+	rc = begin(client, path, err);
 	if (rc)
 		return rc;
 	file = fopen(path, "re");
@@ -189,33 +180,26 @@ void tz_client_wipe(struct tz_client *client)
 
 /* -- AES-256-GCM ---------------------------------------------------------- */
 
-struct part {
-	const void *at;
-	size_t len;
-};
-
 /* tag: written if encrypt, else compared. False: wrong tag, or no memory. */
 static bool gcm(bool encrypt, const uint8_t *key, const uint8_t *nonce,
-		const struct part *parts, size_t count, const uint8_t *in,
-		size_t len, uint8_t *out, uint8_t *tag)
+		const void *authenticated, size_t authenticated_len,
+		const uint8_t *in, size_t len, uint8_t *out, uint8_t *tag)
 {
 	EVP_CIPHER_CTX *ctx = EVP_CIPHER_CTX_new();
 	uint8_t rest[16];
 	int n = 0;
-	bool ok = ctx && EVP_CipherInit_ex(ctx, EVP_aes_256_gcm(), NULL, key,
-					   nonce, encrypt) == 1;
+	bool ok = ctx &&
+		  EVP_CipherInit_ex(ctx, EVP_aes_256_gcm(), NULL, key, nonce,
+				    encrypt) == 1 &&
+		  EVP_CipherUpdate(ctx, NULL, &n, authenticated,
+				   (int)authenticated_len) == 1 &&
+		  (!len || EVP_CipherUpdate(ctx, out, &n, in, (int)len) == 1) &&
+		  (encrypt || EVP_CIPHER_CTX_ctrl(ctx, EVP_CTRL_GCM_SET_TAG,
+						  TZ_TAG_BYTES, tag) == 1) &&
+		  EVP_CipherFinal_ex(ctx, rest, &n) == 1 &&
+		  (!encrypt || EVP_CIPHER_CTX_ctrl(ctx, EVP_CTRL_GCM_GET_TAG,
+						   TZ_TAG_BYTES, tag) == 1);
 
-	for (size_t i = 0; ok && i < count; i++)
-		ok = EVP_CipherUpdate(ctx, NULL, &n, parts[i].at,
-				      (int)parts[i].len) == 1;
-	ok = ok && (!len || EVP_CipherUpdate(ctx, out, &n, in, (int)len) == 1);
-	if (ok && !encrypt)
-		ok = EVP_CIPHER_CTX_ctrl(ctx, EVP_CTRL_GCM_SET_TAG,
-					 TZ_TAG_BYTES, tag) == 1;
-	ok = ok && EVP_CipherFinal_ex(ctx, rest, &n) == 1;
-	if (ok && encrypt)
-		ok = EVP_CIPHER_CTX_ctrl(ctx, EVP_CTRL_GCM_GET_TAG,
-					 TZ_TAG_BYTES, tag) == 1;
 	EVP_CIPHER_CTX_free(ctx);
 	return ok;
 }
@@ -226,17 +210,19 @@ static bool gcm_message(bool encrypt, const uint8_t *key, const uint8_t *head,
 			const uint8_t *in, size_t len, uint8_t *out,
 			uint8_t *tag)
 {
-	size_t topic_len = strlen(topic);
-	const uint8_t length[2] = { (uint8_t)(topic_len >> 8),
-				    (uint8_t)topic_len };
-	const struct part parts[] = {
-		{ head, TZ_FIXED + head[TZ_FIXED - 1] },
-		{ length, 2 },
-		{ topic, topic_len },
-		{ receiver, strlen(receiver) },
-	};
+	uint8_t all[TZ_HEAD_MAX + 2 + TZ_TOPIC_MAX + TZ_ID_MAX];
+	size_t topic_len = strlen(topic), receiver_len = strlen(receiver);
+	size_t at = TZ_FIXED + head[TZ_FIXED - 1];
 
-	return gcm(encrypt, key, head + TZ_NONCE, parts, 4, in, len, out, tag);
+	if (topic_len > TZ_TOPIC_MAX)
+		return false;
+	memcpy(all, head, at);
+	all[at++] = (uint8_t)(topic_len >> 8);
+	all[at++] = (uint8_t)topic_len;
+	memcpy(all + at, topic, topic_len);
+	memcpy(all + at + topic_len, receiver, receiver_len);
+	return gcm(encrypt, key, head + TZ_NONCE, all,
+		   at + topic_len + receiver_len, in, len, out, tag);
 }
 
 /* -- messages ------------------------------------------------------------- */
@@ -413,36 +399,24 @@ int tz_reencrypt(struct tz_client *sender, struct tz_client *receiver,
 
 /* -- enrolment ------------------------------------------------------------ */
 
-static EVP_PKEY *public_key(const uint8_t point[TZ_POINT_BYTES])
+/* X of the point that `ours` and the TA's key come to. */
+static bool agree(EVP_PKEY *ours, const uint8_t identity[TZ_POINT_BYTES],
+		  uint8_t x[32])
 {
 	uint8_t octets[1 + TZ_POINT_BYTES] = { 4 }; /* uncompressed */
-	char group[] = "P-256";
-	OSSL_PARAM params[] = {
-		OSSL_PARAM_construct_utf8_string(OSSL_PKEY_PARAM_GROUP_NAME,
-						 group, 0),
-		OSSL_PARAM_construct_octet_string(OSSL_PKEY_PARAM_PUB_KEY,
-						  octets, sizeof(octets)),
-		OSSL_PARAM_construct_end(),
-	};
-	EVP_PKEY_CTX *ctx = EVP_PKEY_CTX_new_from_name(NULL, "EC", NULL);
-	EVP_PKEY *key = NULL;
-
-	memcpy(octets + 1, point, TZ_POINT_BYTES);
-	if (!ctx || EVP_PKEY_fromdata_init(ctx) != 1 ||
-	    EVP_PKEY_fromdata(ctx, &key, EVP_PKEY_PUBLIC_KEY, params) != 1)
-		key = NULL;
-	EVP_PKEY_CTX_free(ctx);
-	return key;
-}
-
-static bool agree(EVP_PKEY *ours, EVP_PKEY *theirs, uint8_t x[32])
-{
 	EVP_PKEY_CTX *ctx = EVP_PKEY_CTX_new(ours, NULL);
+	EVP_PKEY *theirs = EVP_PKEY_new();
 	size_t len = 32;
-	bool ok = ctx && EVP_PKEY_derive_init(ctx) == 1 &&
-		  EVP_PKEY_derive_set_peer(ctx, theirs) == 1 &&
-		  EVP_PKEY_derive(ctx, x, &len) == 1 && len == 32;
+	bool ok = false;
 
+	memcpy(octets + 1, identity, TZ_POINT_BYTES);
+	ok = ctx && theirs && EVP_PKEY_copy_parameters(theirs, ours) == 1 &&
+	     EVP_PKEY_set1_encoded_public_key(theirs, octets, sizeof(octets)) ==
+		     1 &&
+	     EVP_PKEY_derive_init(ctx) == 1 &&
+	     EVP_PKEY_derive_set_peer(ctx, theirs) == 1 &&
+	     EVP_PKEY_derive(ctx, x, &len) == 1 && len == 32;
+	EVP_PKEY_free(theirs);
 	EVP_PKEY_CTX_free(ctx);
 	return ok;
 }
@@ -452,37 +426,36 @@ int tz_wrap(const struct tz_client *client,
 	    uint8_t wrapped[TZ_WRAPPED_BYTES], struct error *err)
 {
 	static const uint8_t no_nonce[TZ_NONCE_BYTES];
-	const struct part id = { client->id, strlen(client->id) };
-	uint8_t point[1 + TZ_POINT_BYTES], x[32], kek[32];
-	EVP_PKEY *theirs = public_key(identity), *ours = EVP_EC_gen("P-256");
-	EVP_MD_CTX *md = EVP_MD_CTX_new();
-	size_t len = sizeof(point);
+	struct {
+		char label[sizeof(TZ_WRAP_LABEL) - 1];
+		uint8_t x[32], ours[TZ_POINT_BYTES], theirs[TZ_POINT_BYTES];
+	} secret;
+	uint8_t *point = NULL, kek[32];
+	EVP_PKEY *ours = EVP_EC_gen("P-256");
 	int rc = 0;
 
-	if (!theirs)
+	memcpy(secret.label, TZ_WRAP_LABEL, sizeof(secret.label));
+	memcpy(secret.theirs, identity, TZ_POINT_BYTES);
+	if (!ours || EVP_PKEY_get1_encoded_public_key(ours, &point) !=
+			     1 + TZ_POINT_BYTES) {
+		rc = error_set(err, -EIO, "OpenSSL could not make a key");
+	} else if (!agree(ours, identity, secret.x)) {
 		rc = error_set(err, -EINVAL,
 			       "the TA's enrolment key is no point of P-256");
-	else if (!ours || !md ||
-		 EVP_PKEY_get_octet_string_param(ours, OSSL_PKEY_PARAM_PUB_KEY,
-						 point, len, &len) != 1 ||
-		 len != sizeof(point) || !agree(ours, theirs, x) ||
-		 EVP_DigestInit_ex(md, EVP_sha256(), NULL) != 1 ||
-		 EVP_DigestUpdate(md, TZ_WRAP_LABEL,
-				  sizeof(TZ_WRAP_LABEL) - 1) != 1 ||
-		 EVP_DigestUpdate(md, x, sizeof(x)) != 1 ||
-		 EVP_DigestUpdate(md, point + 1, TZ_POINT_BYTES) != 1 ||
-		 EVP_DigestUpdate(md, identity, TZ_POINT_BYTES) != 1 ||
-		 EVP_DigestFinal_ex(md, kek, NULL) != 1 ||
-		 !gcm(true, kek, no_nonce, &id, 1, client->key, TZ_KEY_BYTES,
-		      wrapped + TZ_POINT_BYTES,
-		      wrapped + TZ_POINT_BYTES + TZ_KEY_BYTES))
-		rc = error_set(err, -EIO, "OpenSSL could not wrap the key");
-	else
-		memcpy(wrapped, point + 1, TZ_POINT_BYTES);
-	OPENSSL_cleanse(x, sizeof(x));
+	} else {
+		memcpy(secret.ours, point + 1, TZ_POINT_BYTES);
+		memcpy(wrapped, secret.ours, TZ_POINT_BYTES);
+		if (EVP_Q_digest(NULL, "SHA256", NULL, &secret, sizeof(secret),
+				 kek, NULL) != 1 ||
+		    !gcm(true, kek, no_nonce, client->id, strlen(client->id),
+			 client->key, TZ_KEY_BYTES, wrapped + TZ_POINT_BYTES,
+			 wrapped + TZ_POINT_BYTES + TZ_KEY_BYTES))
+			rc = error_set(err, -EIO,
+				       "OpenSSL could not wrap the key");
+	}
+	OPENSSL_cleanse(&secret, sizeof(secret));
 	OPENSSL_cleanse(kek, sizeof(kek));
-	EVP_MD_CTX_free(md);
+	OPENSSL_free(point);
 	EVP_PKEY_free(ours);
-	EVP_PKEY_free(theirs);
 	return rc;
 }

@@ -38,9 +38,11 @@ struct tz_core {
 	struct copy copies[TZ_RECEIVERS_MAX];
 	struct topic topics[TOPICS];
 	/* In the normal world */
-	struct tz_client *clients;
-	size_t clients_count;
-	uint8_t *plain, *sealed;
+	struct known {
+		struct known *next;
+		struct tz_client client;
+	} * known;
+	uint8_t plain[TZ_MESSAGE_MAX], sealed[TZ_MESSAGE_MAX];
 	char sealed_for[TZ_ID_MAX + 1];
 	uint8_t sealed_head[TZ_FIXED];
 };
@@ -138,24 +140,25 @@ static int call(struct tz_core *core, bool fresh, unsigned int first,
 
 static struct tz_client *client(struct tz_core *core, const char *id, size_t n)
 {
+	struct known *known = core->known;
 	char path[4200];
-	struct tz_client *more = NULL;
 
-	for (size_t i = 0; i < core->clients_count; i++)
-		if (strlen(core->clients[i].id) == n &&
-		    !memcmp(core->clients[i].id, id, n))
-			return &core->clients[i];
+	while (known && (strlen(known->client.id) != n ||
+			 memcmp(known->client.id, id, n)))
+		known = known->next;
+	if (known)
+		return &known->client;
 	if (memchr(id, '/', n) || n > TZ_ID_MAX)
 		return NULL;
 	snprintf(path, sizeof(path), "%s/%.*s", core->options.keys, (int)n, id);
-	more = reallocarray(core->clients, core->clients_count + 1,
-			    sizeof(*more));
-	if (!more)
+	known = malloc(sizeof(*known));
+	if (!known || tz_client_load(&known->client, path, NULL)) {
+		free(known);
 		return NULL;
-	core->clients = more;
-	if (tz_client_load(&more[core->clients_count], path, NULL))
-		return NULL;
-	return &more[core->clients_count++];
+	}
+	known->next = core->known;
+	core->known = known;
+	return &known->client;
 }
 
 static const void *normal_copy(struct tz_core *core, const char *topic,
@@ -170,12 +173,8 @@ static const void *normal_copy(struct tz_core *core, const char *topic,
 	if (len > TZ_FIXED && message[TZ_FIXED - 1] <= len - TZ_FIXED)
 		from = client(core, (const char *)message + TZ_FIXED,
 			      message[TZ_FIXED - 1]);
-	if (from && client(core, receiver, strlen(receiver)))
+	if (from)
 		to = client(core, receiver, strlen(receiver));
-	/* Loading the second may have moved the first. */
-	if (to)
-		from = client(core, (const char *)message + TZ_FIXED,
-			      message[TZ_FIXED - 1]);
 	if (!to || tz_reencrypt(from, to, topic, message, len, core->plain,
 				core->sealed, err))
 		return NULL;
@@ -196,14 +195,8 @@ int tz_core_open(struct tz_core **out, const struct tz_core_options *options,
 	if (!core)
 		return error_set(err, -ENOMEM, "out of memory");
 	core->options = *options;
-	if (options->keys) {
-		core->plain = malloc(TZ_MESSAGE_MAX);
-		core->sealed = malloc(TZ_MESSAGE_MAX);
-		if (!core->plain || !core->sealed)
-			rc = error_set(err, -ENOMEM, "out of memory");
-	} else {
+	if (!options->keys)
 		rc = open_tee(core, err);
-	}
 	if (rc)
 		tz_core_close(core);
 	else
@@ -217,9 +210,10 @@ void tz_core_close(struct tz_core *core)
 		return;
 	if (core->tee)
 		close_tee(core);
-	free(core->clients);
-	free(core->plain);
-	free(core->sealed);
+	for (struct known *next; core->known; core->known = next) {
+		next = core->known->next;
+		free(core->known);
+	}
 	free(core);
 }
 

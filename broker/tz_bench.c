@@ -29,14 +29,13 @@ static atomic_uint got, ready;
 static uint64_t sent_at;
 static size_t bytes;
 static unsigned int subscribers;
-static const char *topic = "plain/bench";
+static int qos;
+static const char *topic = "plain/bench", *folder;
 static uint64_t *latency; /* one a copy of the message at hand */
 
-struct subscriber {
+struct person {
 	struct mosquitto *mosq;
 	struct tz_client client;
-	bool opens;
-	int qos;
 };
 
 static uint64_t now(void)
@@ -65,154 +64,142 @@ static uint64_t cpu_of(const char *pid)
 static void on_subscribe(struct mosquitto *mosq, void *user, int mid, int n,
 			 const int *granted)
 {
-	(void)mosq;
-	(void)user;
-	(void)mid;
-	(void)n;
-	(void)granted;
+	(void)mosq, (void)user, (void)mid, (void)n, (void)granted;
 	atomic_fetch_add(&ready, 1);
 }
 
 static void on_connect(struct mosquitto *mosq, void *user, int rc)
 {
-	const struct subscriber *s = user;
-
+	(void)user;
 	if (rc)
 		errx(1, "the broker refuses a connection");
-	mosquitto_subscribe(mosq, NULL, topic, s->qos);
+	mosquitto_subscribe(mosq, NULL, topic, qos);
 }
 
 static void on_message(struct mosquitto *mosq, void *user,
 		       const struct mosquitto_message *message)
 {
 	uint64_t took = now() - sent_at;
-	struct subscriber *s = user;
+	struct person *person = user;
+	size_t len = (size_t)message->payloadlen;
+	uint8_t *plain = malloc(len + 1);
 	struct tz_opened opened;
-	uint8_t *plain = malloc((size_t)message->payloadlen + 1);
 	struct error error = { 0 };
 
 	(void)mosq;
-	if (s->opens &&
-	    (tz_open(&s->client, topic, message->payload,
-		     (size_t)message->payloadlen, plain, &opened, &error) ||
-	     opened.len != bytes))
-		errx(1, "%s", error.what);
-	if (s->opens && opened.repeated)
-		errx(1, "%s got a message twice", s->client.id);
+	if (folder) {
+		if (tz_open(&person->client, topic, message->payload, len,
+			    plain, &opened, &error) ||
+		    opened.len != bytes)
+			errx(1, "%s", error.what);
+		if (opened.repeated)
+			errx(1, "%s got a message twice", person->client.id);
+	}
 	free(plain);
 	if (atomic_load(&got) == subscribers)
 		errx(1, "more copies came than there are subscribers");
-	latency[atomic_load(&got)] = took;
-	atomic_fetch_add(&got, 1);
+	latency[atomic_fetch_add(&got, 1)] = took;
 }
 
-static struct mosquitto *connect_as(const char *id, struct subscriber *s)
+static void come(struct person *person, const char *id, bool subscribes)
 {
-	struct mosquitto *mosq = mosquitto_new(id, true, s);
+	struct error error = { 0 };
+	char path[300];
 
-	if (s) {
-		mosquitto_connect_callback_set(mosq, on_connect);
-		mosquitto_subscribe_callback_set(mosq, on_subscribe);
-		mosquitto_message_callback_set(mosq, on_message);
+	snprintf(path, sizeof(path), "%s/%s", folder ? folder : "", id);
+	if (folder && tz_client_load(&person->client, path, &error))
+		errx(1, "%s", error.what);
+	person->mosq = mosquitto_new(id, true, person);
+	if (subscribes) {
+		mosquitto_connect_callback_set(person->mosq, on_connect);
+		mosquitto_subscribe_callback_set(person->mosq, on_subscribe);
+		mosquitto_message_callback_set(person->mosq, on_message);
 	}
-	if (mosquitto_connect(mosq, "127.0.0.1", 1883, 600) ||
-	    mosquitto_loop_start(mosq))
+	if (mosquitto_connect(person->mosq, "127.0.0.1", 1883, 600) ||
+	    mosquitto_loop_start(person->mosq))
 		errx(1, "no broker on 127.0.0.1:1883");
-	return mosq;
 }
 
-static void wait_for(atomic_uint *count, unsigned int value)
+static void wait_for(atomic_uint *count)
 {
-	for (int i = 0; atomic_load(count) < value; i++) {
+	for (int i = 0; atomic_load(count) < subscribers; i++) {
 		if (i == 20000)
 			errx(1, "only %u of %u came", atomic_load(count),
-			     value);
+			     subscribers);
 		usleep(1000);
 	}
 }
 
+/* One message to all subscribers; returns the broker's CPU time for it. */
+static uint64_t send_one(struct person *pub, const char *pid,
+			 const uint8_t *plain, uint8_t *sealed)
+{
+	size_t len = bytes + (folder ? TZ_OVERHEAD(strlen(pub->client.id)) : 0);
+	struct error error = { 0 };
+	uint64_t before = 0;
+
+	if (folder &&
+	    tz_seal(&pub->client, topic, plain, bytes, sealed, &error))
+		errx(1, "%s", error.what);
+	usleep(20000); /* the broker waits again */
+	before = cpu_of(pid);
+	atomic_store(&got, 0);
+	sent_at = now();
+	if (mosquitto_publish(pub->mosq, NULL, topic, (int)len,
+			      folder ? sealed : plain, qos, false))
+		errx(1, "can't publish");
+	wait_for(&got);
+	usleep(20000);
+	return cpu_of(pid) - before;
+}
+
+static void print(const char *name, const uint64_t *values, size_t count)
+{
+	printf("%s", name);
+	for (size_t i = 0; i < count; i++)
+		printf(" %llu", (unsigned long long)values[i]);
+	puts("");
+}
+
 int main(int argc, char **argv)
 {
-	unsigned int messages = 0;
-	struct subscriber *all = NULL;
-	struct tz_client publisher = { 0 };
-	struct mosquitto *pub = NULL;
-	uint64_t *cpu = NULL, *latencies = NULL, first = 0;
+	struct person *people = NULL;
+	uint64_t *cpu = NULL, *latencies = NULL;
 	uint8_t *plain = NULL, *sealed = NULL;
-	struct error error = { 0 };
-	size_t len = 0, kept = 0;
+	size_t messages = 0;
 
 	if (argc != 6 && argc != 8)
 		errx(2, "see the top of tz_bench.c");
 	subscribers = (unsigned int)atoi(argv[2]);
-	messages = (unsigned int)atoi(argv[3]) + WARM_UP;
+	messages = (size_t)atol(argv[3]);
 	bytes = (size_t)atol(argv[4]);
-	if (argc == 8)
+	qos = atoi(argv[5]);
+	if (argc == 8) {
+		folder = argv[6];
 		topic = argv[7];
+	}
 	mosquitto_lib_init();
-	all = calloc(subscribers, sizeof(*all));
-	latency = calloc(subscribers, sizeof(*latency));
-	latencies = calloc((size_t)subscribers * messages, sizeof(*latencies));
-	cpu = calloc(messages, sizeof(*cpu));
+	people = calloc(subscribers + 1, sizeof(*people));
+	latencies =
+		calloc(subscribers * (messages + WARM_UP), sizeof(*latencies));
+	cpu = calloc(messages + WARM_UP, sizeof(*cpu));
 	plain = calloc(1, bytes + 1);
 	sealed = malloc(bytes + TZ_OVERHEAD(TZ_ID_MAX));
-	for (unsigned int i = 0; i < subscribers; i++) {
-		char id[16], path[300];
+	come(&people[0], "pub", false);
+	for (unsigned int i = 1; i <= subscribers; i++) {
+		char id[16];
 
-		snprintf(id, sizeof(id), "sub%u", i + 1);
-		all[i].qos = atoi(argv[5]);
-		all[i].opens = argc == 8;
-		if (argc == 8) {
-			snprintf(path, sizeof(path), "%s/%s", argv[6], id);
-			if (tz_client_load(&all[i].client, path, &error))
-				errx(1, "%s", error.what);
-		}
-		all[i].mosq = connect_as(id, &all[i]);
+		snprintf(id, sizeof(id), "sub%u", i);
+		come(&people[i], id, true);
 	}
-	if (argc == 8) {
-		char path[300];
-
-		snprintf(path, sizeof(path), "%s/pub", argv[6]);
-		if (tz_client_load(&publisher, path, &error))
-			errx(1, "%s", error.what);
+	wait_for(&ready);
+	for (size_t m = 0; m < messages + WARM_UP; m++) {
+		latency = latencies + m * subscribers;
+		cpu[m] = send_one(&people[0], argv[1], plain, sealed);
 	}
-	pub = connect_as("pub", NULL);
-	wait_for(&ready, subscribers);
-	for (unsigned int m = 0; m < messages; m++) {
-		const void *payload = plain;
-		uint64_t before = 0;
-
-		len = bytes;
-		if (argc == 8) {
-			if (tz_seal(&publisher, topic, plain, bytes, sealed,
-				    &error))
-				errx(1, "%s", error.what);
-			payload = sealed;
-			len += TZ_OVERHEAD(strlen(publisher.id));
-		}
-		usleep(20000); /* the broker waits again */
-		before = cpu_of(argv[1]);
-		atomic_store(&got, 0);
-		sent_at = now();
-		if (mosquitto_publish(pub, NULL, topic, (int)len, payload,
-				      atoi(argv[5]), false))
-			errx(1, "can't publish");
-		wait_for(&got, subscribers);
-		usleep(20000);
-		if (m == 0)
-			first = cpu_of(argv[1]) - before;
-		if (m < WARM_UP)
-			continue;
-		cpu[m - WARM_UP] = cpu_of(argv[1]) - before;
-		memcpy(latencies + kept, latency, subscribers * sizeof(*cpu));
-		kept += subscribers;
-	}
-	printf("first_ns %llu\ncpu_ns", (unsigned long long)first);
-	for (unsigned int m = 0; m < messages - WARM_UP; m++)
-		printf(" %llu", (unsigned long long)cpu[m]);
-	printf("\nlatency_ns");
-	for (size_t i = 0; i < kept; i++)
-		printf(" %llu", (unsigned long long)latencies[i]);
-	puts("");
+	print("first_ns", cpu, 1);
+	print("cpu_ns", cpu + WARM_UP, messages);
+	print("latency_ns", latencies + WARM_UP * subscribers,
+	      messages * subscribers);
 	return 0;
 }
