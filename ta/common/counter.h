@@ -15,67 +15,34 @@ uint64_t counter_virtual(void);
 uint64_t counter_physical(void);
 uint32_t counter_frequency(void);
 
+#else
 /* ISB: the count is not read before what stands before it. */
-#elif defined(__aarch64__)
-#define COUNTER_READ(name)                                        \
-	({                                                        \
-		uint64_t count_;                                  \
-                                                                  \
-		__asm__ volatile("isb\n\tmrs	%0, " name "_el0" \
-				 : "=r"(count_)                   \
-				 :                                \
-				 : "memory");                     \
-		count_;                                           \
-	})
-
-static inline uint64_t counter_virtual(void)
-{
-	return COUNTER_READ("cntvct");
-}
-
-static inline uint64_t counter_physical(void)
-{
-	return COUNTER_READ("cntpct");
-}
-
-static inline uint32_t counter_frequency(void)
-{
-	return (uint32_t)COUNTER_READ("cntfrq");
-}
-
+#if defined(__aarch64__)
+#define COUNTER_VIRTUAL   "mrs	%0, cntvct_el0"
+#define COUNTER_PHYSICAL  "mrs	%0, cntpct_el0"
+#define COUNTER_FREQUENCY "mrs	%0, cntfrq_el0"
 #elif defined(__arm__)
-static inline uint64_t counter_virtual(void)
-{
-	uint64_t count;
-
-	__asm__ volatile("isb\n\tmrrc	p15, 1, %Q0, %R0, c14"
-			 : "=r"(count)
-			 :
-			 : "memory");
-	return count;
-}
-
-static inline uint64_t counter_physical(void)
-{
-	uint64_t count;
-
-	__asm__ volatile("isb\n\tmrrc	p15, 0, %Q0, %R0, c14"
-			 : "=r"(count)
-			 :
-			 : "memory");
-	return count;
-}
-
-static inline uint32_t counter_frequency(void)
-{
-	uint32_t hz;
-
-	__asm__ volatile("mrc	p15, 0, %0, c14, c0, 0" : "=r"(hz));
-	return hz;
-}
-
+#define COUNTER_VIRTUAL   "mrrc	p15, 1, %Q0, %R0, c14"
+#define COUNTER_PHYSICAL  "mrrc	p15, 0, %Q0, %R0, c14"
+#define COUNTER_FREQUENCY "mov	%R0, #0\n\tmrc	p15, 0, %Q0, c14, c0, 0"
 #else
 #error "only Arm CPUs are known here: add the counter of this one"
+#endif
+
+#define COUNTER_FUNCTION(type, name, instruction)      \
+	static inline type name(void)                  \
+	{                                              \
+		uint64_t count;                        \
+                                                       \
+		__asm__ volatile("isb\n\t" instruction \
+				 : "=r"(count)         \
+				 :                     \
+				 : "memory");          \
+		return (type)count;                    \
+	}
+COUNTER_FUNCTION(uint64_t, counter_virtual, COUNTER_VIRTUAL)
+COUNTER_FUNCTION(uint64_t, counter_physical, COUNTER_PHYSICAL)
+COUNTER_FUNCTION(uint32_t, counter_frequency, COUNTER_FREQUENCY)
 #endif
 
 #endif
