@@ -176,6 +176,22 @@ def test_what_got_dearer_is_measured_again_and_traced(
     assert (change["traced"], change["by"]) == (CASE, "+0.20\N{NARROW NO-BREAK SPACE}%")
 
 
+def test_the_verdict_stands_whatever_fails_while_functions_are_named(
+    file: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    boards = Boards(monkeypatch, dearer(0.002), dearer(0.002))
+
+    def trace(*_: object) -> dict[str, baselines.Functions]:
+        raise ValueError("a window that nobody thought of")
+
+    monkeypatch.setattr(gate, "traced", trace)
+    assert cli.run(["gate", "--baseline", str(file), "--json"]) == 1
+    out = capsys.readouterr()
+    said = json.loads(out.out)
+    assert (said["outcome"], said["functions"], boards.runs) == ("fail", {}, [])
+    assert "no functions: a window that nobody thought of" in out.err
+
+
 def test_what_all_calls_have_more_is_one_change_with_its_functions(
     file: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -1,31 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Every error that a user can cause or meet, in one tree.
-
-    TeemarkError                     exit status 1; `hint` says what to do about it
-    ├── UsageMistake                 exit status 2: a word on the command line is wrong
-    │   └── UnknownBoard
-    ├── ConfigError                  a TOML file is wrong: names the file and the key
-    ├── MissingOutput                what `make build` makes isn't there
-    ├── DataError                    a run file can't be read or makes no sense
-    └── BoardError                   something between us and a board
-        ├── BootError                a virtual board didn't come up
-        ├── ConnectError             no connection
-        │   ├── AddressUnknown
-        │   ├── ConnectionRefused
-        │   ├── ConnectTimeout
-        │   ├── HostKeyMismatch
-        │   └── KeyRefused
-        ├── ConnectionLost           there was one, and it went away
-        ├── CommandFailed            the board ran our command, which failed
-        ├── TransferError            a file didn't arrive as it was sent
-        │   ├── NoSpace
-        │   └── ReadOnly
-        ├── TaRefused                the TEE doesn't take a Trusted Application
-        └── TeeHangs                 the board answers, its TEE doesn't
-
-Messages begin in lower case and say what happened and to what; hints say what to do. Only
-`teemark.cli` prints them.
-"""
+"""Every error that a user can cause or meet, in one tree. Messages begin in lower case and say what
+happened and to what; hints say what to do. Only `teemark.cli` prints them, and exits with the
+error's status."""
 
 from __future__ import annotations
 
@@ -45,15 +21,17 @@ class TeemarkError(Exception):
 
 
 class UsageMistake(TeemarkError):
+    """A word on the command line is wrong."""
+
     exit_status = 2
 
 
 class UnknownBoard(UsageMistake):
-    pass
+    """No board has that name."""
 
 
 class ConfigError(TeemarkError):
-    pass
+    """A TOML file is wrong: names the file and the key."""
 
 
 _BUILD = "run `make build` first (outside a checkout: `teemark vboard install`)"
@@ -65,43 +43,43 @@ class MissingOutput(TeemarkError):
 
 
 class DataError(TeemarkError):
-    pass
+    """A run file can't be read or makes no sense."""
 
 
 class BoardError(TeemarkError):
-    pass
+    """Something between us and a board."""
 
 
 class BootError(BoardError):
-    pass
+    """A virtual board didn't come up."""
 
 
 class ConnectError(BoardError):
-    pass
+    """There is no connection."""
 
 
 class AddressUnknown(ConnectError):
-    pass
+    """The name has no address."""
 
 
 class ConnectionRefused(ConnectError):
-    pass
+    """Nobody listens at the port."""
 
 
 class ConnectTimeout(ConnectError):
-    pass
+    """Nobody answers."""
 
 
 class HostKeyMismatch(ConnectError):
-    pass
+    """The board's host key isn't the known one."""
 
 
 class KeyRefused(ConnectError):
-    pass
+    """The board doesn't take our key."""
 
 
 class ConnectionLost(BoardError):
-    pass
+    """There was a connection, and it went away."""
 
 
 class CommandFailed(BoardError):
@@ -113,20 +91,20 @@ class CommandFailed(BoardError):
 
 
 class TransferError(BoardError):
-    pass
+    """A file didn't arrive as it was sent."""
 
 
 class NoSpace(TransferError):
-    pass
+    """The board's disk is full."""
 
 
 class ReadOnly(TransferError):
-    pass
+    """The board's file system can't be written."""
 
 
 class TaRefused(BoardError):
-    pass
+    """The TEE doesn't take a Trusted Application."""
 
 
 class TeeHangs(BoardError):
-    pass
+    """The board answers, its TEE doesn't."""

@@ -51,21 +51,13 @@ def render(run: RunData) -> str:
         got = "" if case.asked is None else f"{case.samples} of {case.asked} samples; "
         message = f"not measured as asked: {got}the run is incomplete: {run.incomplete}"
         ET.SubElement(_test(suite, case.case), "error", message=_text(message))
-    for name, problem in _of_the_run(run):
-        counts["errors"] += 1
-        ET.SubElement(_test(suite, name), "error", message=_text(problem))
+    refused = run.tee_refused[0].reason if run.tee_refused else None
+    for name, problem in (("run/complete", run.incomplete), ("run/tee", refused)):
+        if problem is not None:
+            counts["errors"] += 1
+            ET.SubElement(_test(suite, name), "error", message=_text(problem))
     counts["tests"] = len(suite.findall("testcase"))
     for name, count in counts.items():
         suite.set(name, str(count))
     ET.indent(suite)
     return ET.tostring(suite, encoding="unicode", xml_declaration=True) + "\n"
-
-
-def _of_the_run(run: RunData) -> list[tuple[str, str]]:
-    """What is no single case's fault."""
-    problems = []
-    if run.incomplete is not None:
-        problems.append(("run/complete", run.incomplete))
-    if run.tee_refused:
-        problems.append(("run/tee", run.tee_refused[0].reason))
-    return problems

@@ -17,12 +17,11 @@ _HELP = {
 }
 
 
-def _label(text: str) -> str:
-    return text.replace("\\", r"\\").replace("\n", r"\n").replace('"', r"\"")
-
-
 def _labels(labels: Mapping[str, str]) -> str:
-    return "{" + ",".join(f'{name}="{_label(value)}"' for name, value in labels.items()) + "}"
+    escapes = str.maketrans({"\\": r"\\", "\n": r"\n", '"': r"\""})
+    return (
+        "{" + ",".join(f'{name}="{text.translate(escapes)}"' for name, text in labels.items()) + "}"
+    )
 
 
 def render(run: RunData) -> str:

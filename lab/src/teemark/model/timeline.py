@@ -66,12 +66,9 @@ def told(record: Timeline) -> Told:
     switches = sorted((one for one in record.switches if one[0] <= until), key=itemgetter(0))
     states = tuple(_states(switches, {record.thread}, until))
     names = dict.fromkeys((record.thread, *(thread for _, thread, _, _ in switches)))
+    own = {name: [one for one in switches if one[1] == name] for name in names}
     threads = tuple(
-        (
-            name,
-            tuple(_states((s for s in switches if s[1] == name), {name} & {record.thread}, until)),
-        )
-        for name in names
+        (name, tuple(_states(mine, {name} & {record.thread}, until))) for name, mine in own.items()
     )
     steps = tuple(_steps(record, until))
     outs = [at for at, _, _, kind in switches if kind in ("wait", "preempt")]

@@ -34,9 +34,12 @@ CALL = np.dtype(
     + [("result", "<u4"), ("origin", "<u4"), ("window", "<i4"), ("printed", "<u8")]
 )
 
-_TEMPORARY = {5: "in", 6: "out", 7: "inout"}
+_KINDS = {
+    kind: f"{what} {way}"
+    for first, what in ((1, "value"), (5, "temporary"))
+    for kind, way in enumerate(("in", "out", "inout"), first)
+}
 _PARTIAL = {0xC: "inout", 0xD: "in", 0xE: "out", 0xF: "inout"}
-_VALUES = {1: "value in", 2: "value out", 3: "value inout"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,13 +186,11 @@ def _params(row: Any, process: int, memory: Mapping[tuple[int, int], str]) -> tu
     for index in range(4):
         kind = int(row["types"]) >> 4 * index & 0xF
         size = int(row["params"][index]["size"])
-        if kind in _TEMPORARY:
-            found.append(Param(f"temporary {_TEMPORARY[kind]}", size))
+        if kind in _KINDS:
+            found.append(Param(_KINDS[kind], size if kind >= 5 else None))
         elif kind in _PARTIAL:
             how = memory.get((process, int(row["params"][index]["memory"])), "registered")
             found.append(Param(f"{how} {_PARTIAL[kind]}", size))
-        elif kind in _VALUES:
-            found.append(Param(_VALUES[kind], None))
     return tuple(found)
 
 

@@ -90,30 +90,24 @@ class Elf:
 
 @lru_cache(maxsize=64)
 def _read(file: Path, name: str, _changed: int) -> Elf:
-    try:
-        with file.open("rb") as stream:
-            elf = ELFFile(stream)
-            codes = []
-            for segment in elf.iter_segments("PT_LOAD"):
-                if segment["p_flags"] & 1:
-                    data = segment.data()
-                    words = np.frombuffer(data[: len(data) & ~3], dtype="<u4")
-                    codes.append(Code(int(segment["p_vaddr"]), words))
-            end = max(
-                (int(s["p_vaddr"]) + int(s["p_memsz"]) for s in elf.iter_segments("PT_LOAD")),
-                default=0,
-            )
-            return Elf(file, name, tuple(codes), Table(_functions(elf)), end)
-    except ELFError as error:
-        raise DataError(f"{file}: no ELF file: {error}") from None
-    except OSError as error:
-        raise DataError(f"{file}: can't be read: {error.strerror}") from None
+    with file.open("rb") as stream:
+        elf = ELFFile(stream)
+        codes, end = [], 0
+        for segment in elf.iter_segments("PT_LOAD"):
+            begin = int(segment["p_vaddr"])
+            end = max(end, begin + int(segment["p_memsz"]))
+            if segment["p_flags"] & 1:
+                data = segment.data()
+                codes.append(Code(begin, np.frombuffer(data[: len(data) & ~3], dtype="<u4")))
+        return Elf(file, name, tuple(codes), Table(_functions(elf)), end)
 
 
 def read_elf(file: Path, name: str | None = None) -> Elf:
-    """`name` is what it is shown as, else the file's own."""
+    """`name` is what it is shown as, else the file's own. DataError if it can't be read."""
     try:
         return _read(file, name or file.name, file.stat().st_mtime_ns)
+    except ELFError as error:
+        raise DataError(f"{file}: no ELF file: {error}") from None
     except OSError as error:
         raise DataError(f"{file}: can't be read: {error.strerror}") from None
 
