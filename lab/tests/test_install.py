@@ -77,28 +77,23 @@ def test_everything_is_taken_away_again(
     tas.mkdir()
     (tas / f"{install.TAS[3]}.ta").write_bytes(b"TA")
     (tas / "8aaaf200-2450-11e4-abe2-0002a5d5c51b.ta").write_bytes(b"somebody else's")
-    # A guest that a teemark left, which was killed; and what a hostile board would have us remove.
-    guest = "9bbbf200-2450-11e4-abe2-0002a5d5c51b.ta"
-    (tas / guest).write_bytes(b"TA")
     programs = ssh_server.home / "our programs"
-    (programs / f"guest-{guest}").write_bytes(b"")
-    (programs / "guest-notes").write_text("mine")
+    (programs / "notes").write_text("mine")
     (tas / ".teemark.Ab3dE9").mkdir()
     (ssh_server.home / "teemark.Ab3dE9").mkdir()
     (ssh_server.home / "teemark.notes").write_text("mine")
     try:
         removed = install.remove(board)
         assert removed == [
-            *(f"~/our programs/{name}" for name in ("teebench", "teehash", f"guest-{guest}")),
+            *("~/our programs/teebench", "~/our programs/teehash"),
             str(tas / ".teemark.Ab3dE9"),
             str(tas / f"{install.TAS[3]}.ta"),
-            str(tas / guest),
             str(ssh_server.home / "teemark.Ab3dE9"),
         ]
         assert [path.name for path in tas.iterdir()] == ["8aaaf200-2450-11e4-abe2-0002a5d5c51b.ta"]
         assert (ssh_server.home / "teemark.notes").exists()
-        assert [path.name for path in programs.iterdir()] == ["guest-notes"]
-        (programs / "guest-notes").unlink()
+        assert [path.name for path in programs.iterdir()] == ["notes"]
+        (programs / "notes").unlink()
         assert install.remove(board) == ["~/our programs/"]
         assert install.remove(board) == []
     finally:

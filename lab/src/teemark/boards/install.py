@@ -4,14 +4,13 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from teemark.base import paths, scratch
-from teemark.base.errors import BoardError, ConnectionLost, MissingOutput, ReadOnly
+from teemark.base.errors import BoardError, ConnectionLost, MissingOutput
 from teemark.base.leaving import signalled
 from teemark.boards import answers, build, command_lines
 from teemark.boards.board import Board, architecture
@@ -27,8 +26,6 @@ TAS = (
     *(f"6c1f9d34-2b7a-4e58-9d03-71a4e5{kib:06}" for kib in (32, 64, 256, 1024, 4096, 8192)),
 )
 """All of ours, those that aren't built here too."""
-
-_TA_FILE = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\.ta")
 
 # Arguments: a folder, names in it, "--" before the next folder. The script prints the machine and
 # its C library, whether there is a TEE, then a line "file digest/name/folder" for each name that is
@@ -80,6 +77,10 @@ class Item:
     mode: int
 
     @property
+    def place(self) -> tuple[str, str]:
+        return self.local.name, self.directory
+
+    @property
     def target(self) -> str:
         return f"{self.directory.rstrip('/')}/{self.local.name}"
 
@@ -108,7 +109,7 @@ def _kind(machine: str, libc: str) -> str:
     return f"{which}-{'musl' if libc == 'musl' else 'glibc'}"
 
 
-def _programs(kind: str, tell: Callable[[str], None] | None) -> Path:
+def _programs(kind: str, tell: Callable[[str], None]) -> Path:
     """Returns the folder of the programs of a kind; builds them if need be, but for those that
     `make build` made or the wheel brought."""
     folder = paths.built_programs(kind)
@@ -116,8 +117,7 @@ def _programs(kind: str, tell: Callable[[str], None] | None) -> Path:
     made = paths.in_checkout() and kind in ("aarch64", "native")
     if made or folder.is_relative_to(paths.prebuilt()) or which not in _COMPILERS:
         return folder
-    if tell is not None:
-        tell(f"building the programs for {kind} boards …")
+    tell(f"building the programs for {kind} boards …")
     failed = f"the programs can't be built for {kind} boards"
     into = f"BUILD={paths.build()}"
     with build.alone(folder):
@@ -130,24 +130,14 @@ def _programs(kind: str, tell: Callable[[str], None] | None) -> Path:
     return folder
 
 
-def _items(board: Board, programs: Path, *, tee: bool) -> list[Item]:
-    """What belongs on this board. Without a TEE, TAs have no place there."""
-    found = [
-        Item(programs / name, board.directory, 0o755)
-        for name in PROGRAMS
-        if (programs / name).is_file()
-    ]
-    wanted = built_tas(board) if tee else []
-    return found + [Item(ta, board.config.ta_directory, 0o444) for ta in wanted]
-
-
 def ensure_installed(
-    board: Board, *, require: bool = False, tell: Callable[[str], None] | None = None
+    board: Board, *, require: bool = False, tell: Callable[[str], None] = lambda _: None
 ) -> list[Item]:
     """Install what is missing or differs; return that. With `require`, having nothing to
     install is an error. `tell` hears what is being copied."""
     asked = [board.directory, *PROGRAMS]
-    if tas := built_tas(board):
+    tas = built_tas(board)
+    if tas:
         asked += ["--", board.config.ta_directory, *(ta.name for ta in tas)]
     result = board.script(_LOOK, *asked, check=False)
     if result.status != 0:
@@ -156,45 +146,28 @@ def ensure_installed(
     seen = answers.parse(board.name, "what is installed", result.text, _LOOKED)
     machine = seen.one("machine")
     there = {tuple(line.split("/", 2)) for line in seen.all("file")}
-    wanted = _items(
-        board, _programs(_kind(machine, seen.one("libc")), tell), tee=bool(seen.all("tee"))
-    )
+    programs = _programs(_kind(machine, seen.one("libc")), tell)
+    ours = [programs / name for name in PROGRAMS if (programs / name).is_file()]
+    wanted = [Item(program, board.directory, 0o755) for program in ours]
+    if seen.all("tee"):  # without one, TAs have no place there
+        wanted += [Item(ta, board.config.ta_directory, 0o444) for ta in tas]
     if require and not wanted:
         raise MissingOutput(
             f"{board.name}: nothing is built for {machine} boards",
             hint="run `make build` first; programs are built for aarch64, armhf (ARMv7, hard "
             "float) and this machine's own architecture",
         )
-    missing = [
-        item
-        for item in wanted
-        if (digest(item.local), item.local.name, item.directory) not in there
-    ]
+    missing = [item for item in wanted if (digest(item.local), *item.place) not in there]
     for number, item in enumerate(missing, 1):
-        if tell is not None:
-            tell(f"installing {item.local.name} on {board.name} ({number} of {len(missing)})")
-        _push(board, item)
-    if require or any(item.local.name in PROGRAMS for item in missing):
-        _try(board, [item for item in wanted if item.local.name in PROGRAMS])
-    return missing
-
-
-def _push(board: Board, item: Item) -> None:
-    try:
+        tell(f"installing {item.local.name} on {board.name} ({number} of {len(missing)})")
         board.push(item.local, item.target, mode=item.mode)
-    except ReadOnly as problem:
-        if item.directory != board.config.ta_directory:
-            raise
-        hint = f"remount it for writing: teemark exec {board.name} -- mount -o remount,rw /"
-        raise ReadOnly(problem.message, hint=hint) from None
-
-
-def _try(board: Board, programs: list[Item]) -> None:
-    """Do they run there? A file system may be mounted noexec, a loader missing."""
-    for item in programs:
-        done = board.script(_RUN, item.target, check=False)
-        if done.status != 0:
-            raise cannot_run(board.name, item.target, done.status, done.complaint)
+    if require or any(item.local in ours for item in missing):
+        # Do they run there? A file system may be mounted noexec, a loader missing.
+        for item in wanted[: len(ours)]:
+            done = board.script(_RUN, item.target, check=False)
+            if done.status != 0:
+                raise cannot_run(board.name, item.target, done.status, done.complaint)
+    return missing
 
 
 # Arguments as of _LOOK; a line "gone NAME" for each. What a command that was killed left, too.
@@ -225,36 +198,26 @@ exit 0
 """
 
 
-# $1 our folder, $2 that of the TAs, $3 a TA's file: "tee" if there is one, then "digest DIGEST".
-# `guest-FILE` in our folder says that the TA is to go again, should nobody be left to take it.
-_GUEST = """\
-case $1 in "~/"*) d=$HOME/${1#"~/"};; *) d=$1;; esac
-case $2 in "~/"*) t=$HOME/${2#"~/"};; *) t=$2;; esac
-"""
+# $1 a TA's file: "tee" if there is one, then "digest DIGEST" if the file is there.
 _GUEST_COMES = (
-    _GUEST
+    command_lines.EXPAND
     + """\
 [ -e /dev/tee0 ] || exit 0
 echo tee
-if [ -f "$t/$3" ]; then
-  s=$(sha256sum <"$t/$3") && echo "digest ${s%% *}"
-else
-  mkdir -p "$d" && : >"$d/guest-$3"
-fi
+[ -f "$t" ] && s=$(sha256sum <"$t") && echo "digest ${s%% *}"
+exit 0
 """
 )
-_GUEST_GOES = _GUEST + 'rm -f "$t/$3" "$d/guest-$3"\n'
-_GUESTS = _GUEST + 'cd "$d" 2>/dev/null && for f in guest-*; do echo "file $f"; done\nexit 0\n'
+_GUEST_GOES = command_lines.EXPAND + 'rm -f "$t"\n'
 
 
 @contextmanager
 def guest(board: Board, ta: Path, *, tell: Callable[[str], None]) -> Iterator[None]:
     """A Trusted Application of the user's is on the board within this, if that has a TEE. Then all
     is as it was: the TA is taken away, or the one that was there before is back."""
-    folders = (board.directory, board.config.ta_directory)
     form = {"tee": "", "digest": "[0-9a-f]{64}"}
-    found = board.ask(f"the TA {ta.name}", form, _GUEST_COMES, *folders, ta.name)
     item = Item(ta, board.config.ta_directory, 0o444)
+    found = board.ask(f"the TA {ta.name}", form, _GUEST_COMES, item.target)
     if not found.all("tee") or found.all("digest") == (digest(ta),):
         yield
         return
@@ -275,24 +238,14 @@ def guest(board: Board, ta: Path, *, tell: Callable[[str], None]) -> Iterator[No
                 if before.exists():
                     board.push(before, item.target, mode=item.mode)
                 else:
-                    board.script(_GUEST_GOES, *folders, ta.name)
-
-
-def _left_guests(board: Board) -> list[str]:
-    """Files of TAs that were to go again, and didn't."""
-    folders = (board.directory, board.config.ta_directory)
-    listed = board.ask("TAs that were left", {"file": ".+"}, _GUESTS, *folders).all("file")
-    names = [name.removeprefix("guest-") for name in listed]
-    return [name for name in names if _TA_FILE.fullmatch(name)]
+                    board.script(_GUEST_GOES, item.target)
 
 
 def remove(board: Board) -> list[str]:
-    """Take away what `ensure_installed` and commands that were killed left on a board; return
+    """Takes away what `ensure_installed` and commands that were killed left on a board; returns
     what went."""
-    guests = _left_guests(board)
-    names = [*(f"{uuid}.ta" for uuid in TAS), *guests]
-    ours = [*PROGRAMS, *(f"guest-{name}" for name in guests)]
-    asked = [board.directory, *ours, "--", board.config.ta_directory, *names]
+    tas = (f"{uuid}.ta" for uuid in TAS)
+    asked = [board.directory, *PROGRAMS, "--", board.config.ta_directory, *tas]
     result = board.script(_REMOVE, *asked, check=False)
     if result.status != 0:
         folders = f"{board.directory} or {board.config.ta_directory}"

@@ -80,9 +80,7 @@ class Ssh:
                 said = _text(log)
                 detail(said)
                 self.close()
-                rejected = _rejected(self.endpoint.options) if ended else None
-                words = said if ended else "timed out"
-                raise connect_error(self.board, self.endpoint, words, rejected)
+                raise connect_error(self.board, self.endpoint, said if ended else "timed out")
             time.sleep(pause)
             pause = min(pause * 1.5, 0.05)
         detail(_text(log))
@@ -206,15 +204,6 @@ def end(master: subprocess.Popen[bytes], seconds: float = 5) -> None:
             return
     master.kill()
     master.wait()
-
-
-def _rejected(options: tuple[str, ...]) -> str | None:
-    """The first that ssh doesn't take."""
-    for option in options:
-        argv = ["ssh", "-F", "none", "-G", "-o", option, "--", "any"]
-        if subprocess.run(argv, capture_output=True, check=False).returncode != 0:
-            return option
-    return None
 
 
 def _short_directory() -> str:

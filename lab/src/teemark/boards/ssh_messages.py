@@ -16,7 +16,7 @@ from teemark.boards.endpoint import Endpoint
 # braces are groups of the patterns, or methods of _Failure.
 _CONNECT = r"""
 ^command-line:? line \d+: (?P<why>.+?)\.?$
-ConfigError: ssh doesn't accept {option} of `options` in the board file: {why}
+ConfigError: ssh doesn't accept the `options` in the board file: {why}
 they are written as in `man ssh_config`: options = ["NAME=VALUE"]
 
 ^(?P<file>/.+?):? line (?P<line>\d+): (?P<why>.+?)\.?$
@@ -32,7 +32,8 @@ host key verification failed
 HostKeyMismatch: the host key of {to} isn't known yet{fingerprint}
 compare it with the board's own: on its console, `ssh-keygen -lf
   /etc/ssh/ssh_host_{key_type}_key.pub` (dropbear: `dropbearkey -y -f
-  /etc/dropbear/dropbear_{key_type}_host_key`). If it is the same, {trust}
+  /etc/dropbear/dropbear_{key_type}_host_key`). If it is the same, connect
+  once by hand, and answer yes: {trust} true
 
 could not resolve hostname (?P<name>\S+?): .*temporary
 AddressUnknown: no address known for {named_host}
@@ -143,13 +144,12 @@ _DEBUG = re.compile(r"debug\d: |OpenSSH_|Authenticated to |Transferred: |Bytes p
 class _Failure(dict[str, str]):
     """A connection that wasn't made: the words of a row, which are looked up when they are used."""
 
-    def __init__(self, to: Endpoint, said: str, rejected: str | None) -> None:
+    def __init__(self, to: Endpoint, said: str) -> None:
         super().__init__(to=str(to), address=to.address)
         lines = said.replace("\r", "").splitlines()
         self.endpoint = to
         self.words = "\n".join(line for line in lines if not _DEBUG.match(line))
         self.debug = "\n".join(line for line in lines if _DEBUG.match(line))
-        self.rejected = rejected
 
     def __missing__(self, name: str) -> str:
         return str(getattr(self, name)())
@@ -165,9 +165,6 @@ class _Failure(dict[str, str]):
             groups |= {name: text for name, text in found.groupdict().items() if text}
         self.update(groups)
         return True
-
-    def option(self) -> str:
-        return f'"{self.rejected}"' if self.rejected else "an option"
 
     def who(self) -> str:
         return self["to"]
@@ -228,18 +225,7 @@ class _Failure(dict[str, str]):
         return shlex.join(["ssh-keygen", *file, "-R", name[1] if name else plain])
 
     def trust(self) -> str:
-        """The command that makes a host key known: one that needs no typing where it goes into the
-        file and under the name where ssh will look for it."""
-        at = _last(r"^debug1: Connecting to (\S+) \[.*\] port (\d+)", self.debug)
-        asked = _last(r"host key is known for (\S+) and", self.words)
-        if at and not self.endpoint.options and not self.endpoint.known_hosts:
-            host, port = at[1], at[2]
-            if asked is None or asked[1] == (host if port == "22" else f"[{host}]:{port}"):
-                words = ["ssh-keyscan", *(["-t", self["key_type"]] if self["fingerprint"] else [])]
-                words += [*(["-p", port] if port != "22" else []), host]
-                return f"take it: {shlex.join(words)} >>~/.ssh/known_hosts"
-        by_hand = self.endpoint.by_hand("-o", "StrictHostKeyChecking=ask")
-        return f"connect once by hand, and answer yes: {by_hand} true"
+        return self.endpoint.by_hand("-o", "StrictHostKeyChecking=ask")
 
 
 def _last(pattern: str, text: str) -> re.Match[str] | None:
@@ -255,12 +241,9 @@ def _rows(table: str) -> Iterator[tuple[list[str], type[errors.TeemarkError], st
         yield patterns, getattr(errors, kind), what, hint
 
 
-def connect_error(
-    board: str, to: Endpoint, said: str, rejected: str | None = None
-) -> errors.TeemarkError:
-    """Why ssh could not connect, from what it wrote with LogLevel=DEBUG1. `rejected` is the
-    option of the board file that it doesn't take."""
-    failure = _Failure(to, said, rejected)
+def connect_error(board: str, to: Endpoint, said: str) -> errors.TeemarkError:
+    """Why ssh could not connect, from what it wrote with LogLevel=DEBUG1."""
+    failure = _Failure(to, said)
     _, kind, what, hint = next(row for row in _rows(_CONNECT) if failure.fits(row[0]))
     return kind(f"{board}: {what.format_map(failure)}", hint=hint.format_map(failure))
 
@@ -273,39 +256,61 @@ def lost_error(board: str, to: str, where: str | None = None) -> errors.Connecti
     )
 
 
-def channel_error(board: str, to: str, said: str) -> errors.BoardError | None:
+_CHANNEL = """
+exec request failed
+BoardError: the ssh server of {to} refuses to run the command
+the account may have no shell
+
+open failed|session open refused
+BoardError: the ssh server of {to} opens no more sessions
+MaxSessions in its configuration
+"""
+
+
+def channel_error(board: str, to: str, said: str) -> errors.TeemarkError | None:
     """A refusal of one command on a connection that lives, from what ssh wrote."""
-    text = said.lower()
-    if "exec request failed" in text:
-        what, hint = "refuses to run the command", "the account may have no shell"
-    elif "open failed" in text or "session open refused" in text:
-        what, hint = "opens no more sessions", "MaxSessions in its configuration"
-    else:
-        return None
-    return errors.BoardError(f"{board}: the ssh server of {to} {what}", hint=hint)
+    return _told(_CHANNEL, board, said, to=to)
 
 
-def cannot_run(board: str, path: str, status: int, said: str) -> errors.BoardError:
+# The status and the last words of a program of ours that doesn't run.
+_CANNOT_RUN = """
+^126 .*permission denied
+BoardError: {path} was installed, but doesn't run: {said}
+its file system is mounted noexec: name another `directory` in the board file, or remount it there
+  (mount -o remount,exec …)
+
+^12[67]\\b
+BoardError: {path} was installed, but doesn't run: {said}
+the file is there, so it is its loader that isn't, or it is for another machine: the programs are
+  built for glibc on the architecture that `uname -m` says
+
+glibc
+BoardError: {path} was installed, but doesn't run: {said}
+the board's C library is older than the one that the programs were built with
+
+^
+BoardError: {path} was installed, but doesn't run: {said}
+try it by hand: `teemark shell`
+"""
+
+
+def cannot_run(board: str, path: str, status: int, said: str) -> errors.TeemarkError:
     """Why a program of ours that was put on the board doesn't run there."""
     last = said.strip().splitlines()[-1] if said.strip() else f"status {status}"
-    text = last.lower()
-    hint = "try it by hand: `teemark shell`"
-    if status == 126 and "permission denied" in text:
-        hint = (
-            "its file system is mounted noexec: name another `directory` in the board file, or "
-            "remount it there (mount -o remount,exec …)"
-        )
-    elif status in (126, 127):
-        hint = (
-            "the file is there, so it is its loader that isn't, or it is for another machine: the "
-            "programs are built for glibc on the architecture that `uname -m` says"
-        )
-    elif "glibc" in text:
-        hint = "the board's C library is older than the one that the programs were built with"
-    return errors.BoardError(f"{board}: {path} was installed, but doesn't run: {last}", hint=hint)
+    error = _told(_CANNOT_RUN, board, f"{status} {last}", path=path, said=last)
+    assert error is not None
+    return error
 
 
-def folder_error(board: str, folders: str, said: str) -> errors.TransferError:
+def _told(table: str, board: str, text: str, **names: str) -> errors.TeemarkError | None:
+    """The error of the first row of a table that fits."""
+    for (pattern,), kind, what, hint in _rows(table):
+        if re.search(pattern, text.lower()):
+            return kind(f"{board}: {what.format_map(names)}", hint=hint)
+    return None
+
+
+def folder_error(board: str, folders: str, said: str) -> errors.TeemarkError:
     """Why a folder could not be made, from what mkdir wrote."""
     named = re.search(r"directory [^/]?(/.+?)\W?: ", said)
     return transfer_error(board, named[1] if named else folders, said)
@@ -331,12 +336,9 @@ allow it without one for this user (NOPASSWD), or log in as root
 """
 
 
-def transfer_error(board: str, path: str, said: str) -> errors.TransferError:
+def transfer_error(board: str, path: str, said: str) -> errors.TeemarkError:
     """Why a file could not be written or read, from what the tools on the board wrote."""
-    for (pattern,), kind, what, hint in _rows(_TRANSFER):
-        if re.search(pattern, said.lower()):
-            assert issubclass(kind, errors.TransferError)
-            return kind(f"{board}: {what.format(path=path)}", hint=hint)
     last = (said.strip().splitlines() or ["no reason given"])[-1]
     gone = re.search("no such file or directory|not found", said.lower())
-    return errors.TransferError(f"{board}: {path}{'' if gone else ' could not be copied'}: {last}")
+    otherwise = f"{board}: {path}{'' if gone else ' could not be copied'}: {last}"
+    return _told(_TRANSFER, board, said, path=path) or errors.TransferError(otherwise)

@@ -32,65 +32,47 @@ class Row:
     module: str = ""
 
 
-GROUPS: tuple[tuple[str, tuple[Row, ...]], ...] = (
-    (
-        "Measure",
-        (
-            Row("run", "Run a plan on a board and report."),
-            Row("plan", "List the plans, or show the cases of one."),
-            Row("watch", "Show a program's calls into the TEE."),
-            Row("new-ta", "Make a Trusted Application to be measured."),
-        ),
+GROUPS: dict[str, tuple[Row, ...]] = {
+    "Measure": (
+        Row("run", "Run a plan on a board and report."),
+        Row("plan", "List the plans, or show the cases of one."),
+        Row("watch", "Show a program's calls into the TEE."),
+        Row("new-ta", "Make a Trusted Application to be measured."),
     ),
-    (
-        "Read runs",
-        (
-            Row("report", "Make the reports again from a run."),
-            Row("explain", "Say where the time of a call goes."),
-            Row("advise", "Say what to choose: memory, pieces, backend."),
-            Row("predict", "Say what a call takes that wasn't measured."),
-            Row("compare", "Say what became better or worse."),
-            Row("history", "Show many runs, and where their levels changed."),
-            Row("audit", "Look for figures that can't be right."),
-            Row("export", "Print a run in another tool's format."),
-        ),
+    "Read runs": (
+        Row("report", "Make the reports again from a run."),
+        Row("explain", "Say where the time of a call goes."),
+        Row("advise", "Say what to choose: memory, pieces, backend."),
+        Row("predict", "Say what a call takes that wasn't measured."),
+        Row("compare", "Say what became better or worse."),
+        Row("history", "Show many runs, and where their levels changed."),
+        Row("audit", "Look for figures that can't be right."),
+        Row("export", "Print a run in another tool's format."),
     ),
-    (
-        "On the board that counts instructions",
-        (
-            Row("gate", "Fail where a call takes more instructions."),
-            Row("trace", "Record a call instruction by instruction."),
-            Row("what-if", "Compare builds of OP-TEE by traces."),
-            Row("pr", "Say what a change to OP-TEE costs or saves."),
-        ),
+    "On the board that counts instructions": (
+        Row("gate", "Fail where a call takes more instructions."),
+        Row("trace", "Record a call instruction by instruction."),
+        Row("what-if", "Compare builds of OP-TEE by traces."),
+        Row("pr", "Say what a change to OP-TEE costs or saves."),
     ),
-    (
-        "Boards",
-        (
-            Row("board", "List the boards."),
-            Row("doctor", "Say what is wrong with a board, and the remedy."),
-            Row("setup", "Install the programs and TAs on a board."),
-            Row("vboard", "Bring the virtual board to this machine."),
-            Row("up", "Boot a virtual board and keep it up.", "reach"),
-            Row("down", "Stop a virtual board that was kept up.", "reach"),
-            Row("exec", "Run a command on a board.", "reach"),
-            Row("shell", "Open a shell on a board.", "reach"),
-            Row("push", "Copy files to a board.", "reach"),
-            Row("pull", "Copy a file from a board.", "reach"),
-        ),
+    "Boards": (
+        Row("board", "List the boards."),
+        Row("doctor", "Say what is wrong with a board, and the remedy."),
+        Row("setup", "Install the programs and TAs on a board."),
+        Row("vboard", "Bring the virtual board to this machine."),
+        Row("up", "Boot a virtual board and keep it up.", "reach"),
+        Row("down", "Stop a virtual board that was kept up.", "reach"),
+        Row("exec", "Run a command on a board.", "reach"),
+        Row("shell", "Open a shell on a board.", "reach"),
+        Row("push", "Copy files to a board.", "reach"),
+        Row("pull", "Copy a file from a board.", "reach"),
     ),
-    (
-        "MQTT-TZ",
-        (Row("broker", "Show or measure a broker that seals in the TEE."),),
-    ),
-    (
-        "For other programs",
-        (Row("schema", "Print the JSON Schema of run.ndjson."),),
-    ),
-)
+    "MQTT-TZ": (Row("broker", "Show or measure a broker that seals in the TEE."),),
+    "For other programs": (Row("schema", "Print the JSON Schema of run.ndjson."),),
+}
 """In the order of the help, under its headings."""
 
-TABLE = tuple(row for _, rows in GROUPS for row in rows)
+TABLE = tuple(row for rows in GROUPS.values() for row in rows)
 
 
 class LazyGroup(click.Group):
@@ -110,7 +92,7 @@ class LazyGroup(click.Group):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         width = max(len(row.name) for row in TABLE)
-        for heading, rows in GROUPS:
+        for heading, rows in GROUPS.items():
             with formatter.section(heading):
                 formatter.write_dl([(row.name.ljust(width), row.help) for row in rows])
 

@@ -54,49 +54,33 @@ class Bar(Watcher):
         self._task: TaskID = bars.add_task(f"{title}: starting", total=None, note="")
 
     def record(self, record: AnyRecord) -> None:
-        self._progress.see(record)
+        seen = self._progress
+        seen.see(record)
         now = time.monotonic()
         if now - self._drawn < 0.1:
             return
         self._drawn = now
-        seen = self._progress
-        title = self._title + which_start(seen)
         if seen.hashed:
-            self._bars.update(
-                self._task,
-                description=f"{title}: hashing files",
-                total=seen.files_expected,
-                completed=seen.hashed,
-                note=seen.current,
-            )
-            return
-        if seen.samples == 0:
+            self._draw("hashing files", seen.hashed, seen.files_expected)
+        elif seen.samples == 0:
             known = seen.cases + seen.skipped + seen.failed
-            self._bars.update(
-                self._task,
-                description=f"{title}: checking",
-                total=known + max(0, len(seen.asked) - seen.cases),
-                completed=known,
-                note=seen.current,
-            )
-            return
-        left = seen.seconds_left(now)
-        note = f"{_left(left)}  {seen.current}" if left is not None else seen.current
+            self._draw("checking", known, known + max(0, len(seen.asked) - seen.cases))
+        else:
+            left = seen.seconds_left(now)
+            note = f"{_left(left)}  {seen.current}" if left is not None else seen.current
+            self._draw(f"measuring {seen.cases} cases", seen.samples, seen.expected, note)
+
+    def _draw(self, what: str, done: int, total: int | None, note: str | None = None) -> None:
         self._bars.update(
             self._task,
-            description=f"{title}: measuring {seen.cases} cases",
-            total=seen.expected,
-            completed=seen.samples,
-            note=note,
+            description=f"{self._title}{which_start(self._progress)}: {what}",
+            total=total,
+            completed=done,
+            note=self._progress.current if note is None else note,
         )
 
     def quiet(self) -> None:
-        self._bars.update(
-            self._task,
-            description=f"{self._title}{which_start(self._progress)}: measuring",
-            total=None,
-            note="nothing on the wire until it is done",
-        )
+        self._draw("measuring", 0, None, "nothing on the wire until it is done")
 
 
 def which_start(seen: Progress) -> str:

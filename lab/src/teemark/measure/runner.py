@@ -42,7 +42,19 @@ from teemark.plan import check as plan_check
 from teemark.plan import plan
 from teemark.plan.plan import CaseLine, Plan
 from teemark.run.reader import ANY_DRIVER, decode_line, stands_for
-from teemark.run.records import SCHEMA, AnyRecord, End, Machine, Run, Start
+from teemark.run.records import (
+    SCHEMA,
+    AnyRecord,
+    End,
+    Fail,
+    Machine,
+    Run,
+    Sample,
+    Skip,
+    Start,
+    Teehash,
+    Timeline,
+)
 from teemark.run.records import Case as CaseRecord
 from teemark.run.writer import RunWriter
 from teemark.version import __version__
@@ -100,7 +112,6 @@ def header(
 ) -> Run:
     """The record that goes before all others."""
     origin = origin or Origin()
-    cases = asked.cases
     return Run(
         schema=SCHEMA,
         teemark=__version__,
@@ -111,7 +122,7 @@ def header(
         started=now.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z"),
         emulated=board.emulated,
         icount=board.deterministic,
-        cases=len(cases),
+        cases=len(asked.cases),
         starts=starts,
         asked=_keys(asked),
         tas_signed_with_published_key=all_signed_with_published_key(
@@ -347,7 +358,8 @@ class _Attempt:
         said = f": {answers.last_line(lines[-1])}" if lines else ""
         how = f"ended with status {status}"
         if status > 128:
-            how = f"was killed by {_signal_name(status - 128)}"
+            known = {one.value: one.name for one in signal.Signals}
+            how = f"was killed by {known.get(status - 128, f'signal {status - 128}')}"
         raise CommandFailed(
             f"{name}: {PROGRAM} {how} before its end record{said}",
             status=status,
@@ -386,13 +398,6 @@ _REASONS: tuple[tuple[type[TeemarkError], str], ...] = (
     (ConnectError, "connection-lost"),
     (CommandFailed, "program-failed"),
 )
-
-
-def _signal_name(number: int) -> str:
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return f"signal {number}"
 
 
 def _watched(parts: Iterable[bytes], watch: Watch) -> Iterator[bytes]:
@@ -457,14 +462,14 @@ def took_before(runs: Path, board: str, asked: Plan, starts: int) -> float | Non
                 first = decode_line(lines.readline(), file=str(file), number=1)
                 lines.seek(max(0, file.stat().st_size - 4096))
                 last = decode_line(lines.read().splitlines()[-1], file=str(file), number=0)
-            began = datetime.fromisoformat(first.started) if isinstance(first, Run) else None
+            if not isinstance(first, Run):
+                continue
+            began = datetime.fromisoformat(first.started).timestamp()
         except (OSError, ValueError, IndexError, DataError):
-            continue
-        if not isinstance(first, Run) or began is None:
             continue
         whole = isinstance(last, End) and last.complete
         if whole and first.asked == wanted and first.starts == starts:
-            took = file.stat().st_mtime - began.timestamp()
+            took = file.stat().st_mtime - began
             return took if 0 < took < 86400 else None
     return None
 
@@ -499,36 +504,32 @@ class Progress:
         )
 
     def see(self, record: AnyRecord) -> None:
-        kind = record.__struct_config__.tag
-        key = getattr(record, "case", None)
-        if isinstance(record, Start):
-            self.start = record.number
-            self.cases = self.skipped = self.failed = 0
-        elif kind == "sample":
-            # what a TA counted along is no sample of its own
-            self.samples += getattr(record, "source", "") != "ta-counter"
-            self.current = key or ""
-            if self.began is None:
-                self.began = time.monotonic()
-        elif kind in ("teehash", "timeline"):
-            self.hashed += 1
-            self.current = key or ""
-        elif isinstance(record, CaseRecord):
-            self.cases += 1
-            self.current = record.case
-            self._count(record)
-        elif kind in ("skip", "fail"):
-            self.skipped += kind == "skip"
-            self.failed += kind == "fail"
-            self.asked.pop(key or "", None)
-            self.files.pop(key or "", None)
+        key = getattr(record, "case", None) or ""
+        self.current = key or self.current
+        match record:
+            case Start():
+                self.start = record.number
+                self.cases = self.skipped = self.failed = 0
+            case Sample():
+                # what a TA counted along is no sample of its own
+                self.samples += record.source != "ta-counter"
+                self.began = self.began or time.monotonic()
+            case Teehash() | Timeline():
+                self.hashed += 1
+            case CaseRecord():
+                self.cases += 1
+                self._count(record)
+            case Skip() | Fail():
+                self.skipped += isinstance(record, Skip)
+                self.failed += isinstance(record, Fail)
+                self.asked.pop(key, None)
+                self.files.pop(key, None)
 
     def _count(self, found: CaseRecord) -> None:
         """A case of each driver, where any driver was asked for."""
         if found.case in self.asked:
             return
-        for key in [key for key in self.asked if stands_for(key, found.case)]:
-            self._any.add(key)
+        self._any |= {key for key in self.asked if stands_for(key, found.case)}
         if any(stands_for(key, found.case) for key in self._any):
             self.asked[found.case] = found.samples * len(found.repeat)
         for key in self._any:
