@@ -6,13 +6,13 @@ from __future__ import annotations
 import os
 import subprocess
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 from teemark.base.errors import ConnectionLost
 from teemark.boards.board import Board
 from teemark.boards.config import BoardFile, SshConfig
 from teemark.boards.endpoint import Endpoint
-from teemark.boards.ssh import Channel, Ssh, Stream
+from teemark.boards.ssh import Channel, Ssh
 
 
 class LocalChannel(Channel):
@@ -35,17 +35,9 @@ class _Shell(Ssh):
         self._env = env
         self.greeting = ""
 
-    def open_channel(
-        self,
-        command: str,
-        *,
-        stdin: Stream = subprocess.DEVNULL,
-        stdout: Stream = None,
-        stderr: Stream = None,
-        terminal: bool = False,
-    ) -> Channel:
+    def open_channel(self, command: str, *, terminal: bool = False, **streams: Any) -> Channel:
         argv = ["sh", "-c", self.greeting + command]
-        process = subprocess.Popen(argv, stdin=stdin, stdout=stdout, stderr=stderr, env=self._env)
+        process = subprocess.Popen(argv, env=self._env, **streams)
         return LocalChannel(self, process, self._folder / "log")
 
 

@@ -104,37 +104,22 @@ class VirtualConfig(_AnyConfig, frozen=True, kw_only=True, tag="virtual"):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.icount and self.cores != 1:
-            raise Wrong(
-                f"{self.cores}, but icount needs 1",
-                "instructions are counted on one core: set cores = 1, or icount = false",
-                "cores",
-            )
+            hint = "instructions are counted on one core: set cores = 1, or icount = false"
+            raise Wrong(f"{self.cores}, but icount needs 1", hint, "cores")
         if self.icount and "rng" in self.devices:
-            raise Wrong(
-                "rng brings the host's randomness into an icount board",
-                "leave rng out, or set icount = false",
-                "devices",
-            )
+            hint = "leave rng out, or set icount = false"
+            raise Wrong("rng brings the host's randomness into an icount board", hint, "devices")
         for key in ("options", "patches"):
             if getattr(self, key) and self.optee == "debian":
-                raise Wrong(
-                    f"OP-TEE's {key} need a build of it",
-                    f'set optee = "source" or to a source tree, or leave {key} out',
-                    key,
-                )
+                hint = f'set optee = "source" or to a source tree, or leave {key} out'
+                raise Wrong(f"OP-TEE's {key} need a build of it", hint, key)
         for option in self.options:
             if not _OPTION.fullmatch(option):
-                raise Wrong(
-                    f"{option!r} is no option of OP-TEE's build",
-                    'they look like "CFG_CRYPTO_WITH_CE=y"',
-                    "options",
-                )
+                hint = 'they look like "CFG_CRYPTO_WITH_CE=y"'
+                raise Wrong(f"{option!r} is no option of OP-TEE's build", hint, "options")
         if self.optee not in ("debian", "source") and not self.optee.startswith(("/", "~/")):
-            raise Wrong(
-                f"{self.optee!r} is neither debian nor source nor a folder",
-                "a folder's path begins with / or ~/",
-                "optee",
-            )
+            hint = "a folder's path begins with / or ~/"
+            raise Wrong(f"{self.optee!r} is neither debian nor source nor a folder", hint, "optee")
 
 
 Config = SshConfig | VirtualConfig

@@ -6,7 +6,8 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from contextlib import nullcontext
 from pathlib import Path
 
 from elftools.common.exceptions import ELFError
@@ -47,7 +48,7 @@ def core(
         sha256=digest(images),
         version=" ".join([words[0], words[2]]) if words else None,
         compiler=words[1] if words else None,
-        flags=_flags(elf) if elf is not None else None,
+        flags=_told(elf, _flags),
         configuration=settings,
         commit=commit(source or configuration.parent, "core/arch/arm/kernel"),
     )
@@ -60,8 +61,8 @@ def tfa(images: Iterable[Path], elf: Path) -> Firmware:
         name="TF-A",
         sha256=digest(images),
         version=harmless_line(said[1].decode("ascii")) if said else None,
-        compiler=_comment(elf),
-        flags=_flags(elf),
+        compiler=_told(elf, _comment),
+        flags=_told(elf, _flags),
         commit=commit(elf.parent, "bl31"),
     )
 
@@ -73,27 +74,24 @@ def commit(folder: Path, mark: str) -> Commit | None:
     return head(folder) if top and (Path(top) / mark).exists() else None
 
 
-def _flags(elf: Path) -> str | None:
-    """Returns the compiler's flags of the first C file, which the debugging information tells."""
-    try:
-        with elf.open("rb") as stream:
-            file = ELFFile(stream)
-            units = file.get_dwarf_info().iter_CUs() if file.has_dwarf_info() else ()
-            for unit in units:
-                made_by = unit.get_top_DIE().attributes.get("DW_AT_producer")
-                if made_by is not None and b" C" in made_by.value:
-                    return harmless_line(made_by.value.decode(errors="replace"))
-    except (OSError, ELFError):
-        pass
-    return None
+def _flags(file: ELFFile) -> str:
+    """The compiler's flags of the first C file, which the debugging information tells."""
+    for unit in file.get_dwarf_info().iter_CUs() if file.has_dwarf_info() else ():
+        made_by = unit.get_top_DIE().attributes.get("DW_AT_producer")
+        if made_by is not None and b" C" in made_by.value:
+            return str(made_by.value.decode(errors="replace"))
+    return ""
 
 
-def _comment(elf: Path) -> str | None:
-    """Returns what the compiler wrote of itself into the file."""
+def _comment(file: ELFFile) -> str:
+    """What the compiler wrote of itself into the file."""
+    section = file.get_section_by_name(".comment")
+    return section.data().split(b"\0")[0].decode(errors="replace") if section else ""
+
+
+def _told(elf: Path | None, read: Callable[[ELFFile], str]) -> str | None:
     try:
-        with elf.open("rb") as stream:
-            section = ELFFile(stream).get_section_by_name(".comment")
-            words = section.data().split(b"\0")[0] if section is not None else b""
+        with elf.open("rb") if elf is not None else nullcontext() as stream:
+            return (harmless_line(read(ELFFile(stream))) or None) if stream else None
     except (OSError, ELFError):
         return None
-    return harmless_line(words.decode(errors="replace")) or None

@@ -15,7 +15,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import IO, Any, Self
 
 from teemark.base import leaving
@@ -57,22 +57,24 @@ class Result:
         return self.stderr.decode(errors="replace").strip()
 
 
+@dataclass(eq=False, slots=True)
 class Process:
-    """A command that runs on the board."""
+    """A command that runs on the board. `whole` says that all of its output came; `stderr` is the
+    end of it, as far as the output was read."""
 
-    def __init__(
-        self, shell: Shell, argv: Sequence[str], channel: Channel, job: str, *, marked: bool = False
-    ) -> None:
-        self.argv = tuple(argv)
-        self._shell = shell
-        self._channel = channel
-        self._job = job
-        self._marked = marked
-        self._signalled: list[Channel] = []
-        self.stderr = b""
-        """The end of it, as far as the output was read."""
-        self._greeting = b""
-        self._begun = self._whole = not marked
+    _shell: Shell
+    argv: Sequence[str]
+    _channel: Channel
+    _job: str
+    _marked: bool
+    whole: bool = False
+    stderr: bytes = b""
+    _greeting: bytes = b""
+    _begun: bool = False
+    _signalled: list[Channel] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self._begun = self.whole = not self._marked
 
     @property
     def stdin(self) -> IO[bytes] | None:
@@ -84,8 +86,6 @@ class Process:
 
     def error(self, what: str, hint: str | None = None) -> BoardError:
         return BoardError(f"{self._shell.name}: {_words(self.argv)} {what}", hint=hint)
-
-    # -- reading -----------------------------------------------------------------------------
 
     def chunks(self, tick: float | None = None, *, timeout: float | None = None) -> Iterator[bytes]:
         """The command's output as it comes, to its end. b"" after `tick` seconds without any, and
@@ -117,16 +117,16 @@ class Process:
                 self._begun = bool(mark)
                 self._greeting = before[-GREETING_MAX:]
                 held = after if mark else held[-GREETING_MAX:]
-            if not self._begun or self._whole:
-                held = b"" if self._whole else held
+            if not self._begun or self.whole:
+                held = b"" if self.whole else held
                 yield b""
                 continue
             said, mark, _ = held.partition(end)
-            self._whole = bool(mark)
+            self.whole = bool(mark)
             keep = 0 if mark else _overlap(said, end)
             held = said[len(said) - keep :]
             yield said[: len(said) - keep]
-        if held and self._begun and not self._whole:
+        if held and self._begun and not self.whole:
             yield held
 
     def _raw(self, tick: float | None) -> Iterator[bytes]:
@@ -166,11 +166,7 @@ class Process:
             yield held
 
     def copy(
-        self,
-        take: Callable[[bytes], object],
-        *,
-        timeout: float | None,
-        silence: float | None = None,
+        self, take: Callable[[bytes], object], timeout: float | None, silence: float | None = None
     ) -> int:
         """Gives all output to `take`; returns the exit status. BoardError if it takes longer than
         `timeout` seconds, or nothing comes for `silence` seconds."""
@@ -181,12 +177,9 @@ class Process:
                 heard = now
                 take(data)
             if silence is not None and now - heard > silence:
-                raise self.error(
-                    f"says nothing for {silence:g} s", hint="the board may hang: see its console"
-                )
+                what = f"says nothing for {silence:g} s"
+                raise self.error(what, "the board may hang: see its console")
         return self.wait(ASK_S)
-
-    # -- ending ------------------------------------------------------------------------------
 
     def wait(self, timeout: float | None = None) -> int:
         """The command's exit status; kills it and raises after `timeout` seconds."""
@@ -205,14 +198,7 @@ class Process:
 
     def _late(self, timeout: float) -> BoardError:
         self.abandon()
-        return self.error(
-            f"took more than {timeout:g} s", hint="the board may hang: look at its console"
-        )
-
-    @property
-    def whole(self) -> bool:
-        """All of its output came."""
-        return self._whole
+        return self.error(f"took more than {timeout:g} s", "the board may hang: see its console")
 
     def signal(self, name: str) -> None:
         """Sends a signal (INT, TERM, …) to the command and its children, without waiting."""
@@ -257,22 +243,14 @@ class Process:
         out = self._channel.process.stdout
         assert out is not None, "the command's output was not asked for"
         watch = select.poll()
-        watch.register(out, select.POLLIN)
         watch.register(output, 0)  # errors come unasked
-        try:
-            while True:
-                events = dict(watch.poll())
-                if out.fileno() in events:
-                    data = os.read(out.fileno(), 1 << 16)
-                    if not data:
-                        return self.wait()
-                    _write_all(output, data)
-                elif events.get(output, 0) & select.POLLERR:
+        with contextlib.suppress(BrokenPipeError):
+            for data in self._raw(0.2):
+                _write_all(output, data)
+                if any(event & select.POLLERR for _, event in watch.poll(0)):
                     break
-                else:
-                    watch.unregister(output)
-        except BrokenPipeError:
-            pass
+            else:
+                return self.wait()
         self.signal("PIPE")
         out.close()
         try:
@@ -357,7 +335,7 @@ class Shell:
         channel = self.ssh.open_channel(
             line, stdin=stdin, stdout=stdout, stderr=stderr, terminal=terminal
         )
-        return Process(self, argv, channel, job, marked=marked)
+        return Process(self, tuple(argv), channel, job, marked)
 
     @contextlib.contextmanager
     def stream(

@@ -17,7 +17,7 @@ import time
 from collections.abc import Sequence
 from itertools import count
 from pathlib import Path
-from typing import IO, TypeAlias
+from typing import IO, Any, TypeAlias
 
 from teemark.base import scratch
 from teemark.base.console import detail
@@ -115,16 +115,9 @@ class Ssh:
         self.lost = True
         return lost_error(self.board, str(self.endpoint), self.lost_hint)
 
-    def open_channel(
-        self,
-        command: str,
-        *,
-        stdin: Stream = subprocess.DEVNULL,
-        stdout: Stream = None,
-        stderr: Stream = None,
-        terminal: bool = False,
-    ) -> Channel:
-        """Start a command line on the board; None streams are this process's own."""
+    def open_channel(self, command: str, *, terminal: bool = False, **streams: Any) -> Channel:
+        """Starts a command line on the board. `streams` are stdin, stdout and stderr; None is this
+        process's own."""
         if not self.connected:
             raise self.lost_error()
         assert self._directory is not None
@@ -133,13 +126,7 @@ class Ssh:
         argv += ["-o", "ControlMaster=no", *self.endpoint.arguments()]
         # If the master goes away just now, no second connection is made behind our back.
         argv += ["-o", "ProxyCommand=false", "--", self.endpoint.address, command]
-        process = subprocess.Popen(
-            argv,
-            stdin=stdin,
-            stdout=stdout,
-            stderr=stderr,
-            start_new_session=not terminal,
-        )
+        process = subprocess.Popen(argv, start_new_session=not terminal, **streams)
         return Channel(self, process, log)
 
 

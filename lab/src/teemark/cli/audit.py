@@ -11,25 +11,14 @@ import msgspec
 from teemark.audit import audit
 from teemark.audit.formats import read_file
 from teemark.base.errors import UsageMistake
-from teemark.cli.options import PATH, json_option
+from teemark.cli.options import PATH, json_option, option
 from teemark.reference import data
 
 
 @click.command("audit")
 @click.argument("files", metavar="FILE...", nargs=-1, required=True, type=PATH)
-@click.option(
-    "--core",
-    default="",
-    metavar="NAME",
-    help="The core that gave the figures, if they don't say: cortex-a53.",
-)
-@click.option(
-    "--ghz",
-    default=0.0,
-    type=click.FloatRange(0),
-    metavar="GHZ",
-    help="Its clock, if they don't say.",
-)
+@option("--core NAME", "The core that gave the figures, if they don't say: cortex-a53.", default="")
+@option("--ghz GHZ", "Its clock, if they don't say.", kind=click.FloatRange(0), default=0.0)
 @json_option("Write what was read and found as JSON.")
 def command(files: tuple[Path, ...], core: str, ghz: float, as_json: bool) -> int:
     """Look for figures that can't be right.

@@ -8,7 +8,7 @@ import click
 from teemark.broker import demo as scene
 from teemark.broker import measure as bench
 from teemark.broker.desk import Desk, Version
-from teemark.cli.options import board_option
+from teemark.cli.options import board_option, option
 from teemark.cli.reach import reached
 
 
@@ -47,7 +47,7 @@ def demo(board: str, mosquitto: Version) -> int:
 @command.command("measure")
 @board_option("qemu-v8-icount", "A virtual board.")
 @_mosquitto
-@click.option("--csv", "file", type=click.Path(dir_okay=False), help="Write all values there.")
+@option("--csv FILE", "Write all values there.", "file", kind=click.Path(dir_okay=False))
 def measure(board: str, mosquitto: Version, file: str | None) -> int:
     """Measure what a message costs the broker: plain, in the normal world, in the TEE.
 

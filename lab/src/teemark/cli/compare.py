@@ -18,6 +18,7 @@ from teemark.cli.options import (
     PATH,
     all_option,
     form_options,
+    option,
     parse_limit,
     picked,
     put,
@@ -40,19 +41,16 @@ from teemark.trace import store
 @click.command("compare")
 @click.argument("base", type=PATH)
 @click.argument("new", nargs=-1, metavar="[NEW]...", type=PATH)
-@click.option(
-    "--against",
-    shell_complete=complete.documents,
-    metavar="SET",
-    help="Compare BASE with published figures: rpi3-secure-hash, mqtt-tz-blocks, …",
+@option(
+    "--against SET",
+    "Compare BASE with published figures: rpi3-secure-hash, mqtt-tz-blocks, …",
+    complete=complete.documents,
 )
-@click.option(
-    "--fail-on",
-    metavar="LIMIT",
-    help="Exit with 1 if a case is known to be worse by so much: 5%, or 1000i (instructions a "
-    "call).",
+@option(
+    "--fail-on LIMIT",
+    "Exit with 1 if a case is known to be worse by so much: 5%, or 1000i (instructions a call).",
 )
-@click.option("--force", is_flag=True, help="Compare what should not be compared.")
+@option("--force", "Compare what should not be compared.")
 @all_option
 @form_options("markdown", "html")
 def command(

@@ -13,7 +13,7 @@ from teemark.base.errors import TeemarkError
 from teemark.base.finding import Finding
 from teemark.base.harmless import harmless
 from teemark.boards import Board, ensure_installed, open_board
-from teemark.cli.options import board_argument, json_option, put_json
+from teemark.cli.options import board_argument, json_option, option, put_json
 from teemark.doctor import look
 from teemark.doctor.inventory import inventory
 from teemark.doctor.patient import Patient
@@ -23,7 +23,7 @@ from teemark.doctor.rules import examine, meaningful
 @click.command("doctor")
 @board_argument
 @json_option("Everything that was found, as JSON.")
-@click.option("--all", "everything", is_flag=True, help="The whole inventory of a healthy board.")
+@option("--all", "The whole inventory of a healthy board.", "everything")
 def command(board: str, as_json: bool, everything: bool) -> int:
     """Say what is wrong with a board, why, and what to do about it.
 

@@ -12,7 +12,14 @@ from rich.text import Text
 from teemark.base.console import paragraph
 from teemark.base.console import terminal as text_terminal
 from teemark.base.errors import DataError
-from teemark.cli.options import PATH, json_option, picked, put_json, run_argument
+from teemark.cli.options import (
+    json_option,
+    option,
+    picked,
+    put_json,
+    run_argument,
+    several,
+)
 from teemark.cli.reading import low_high, warn
 from teemark.findings.subject import Subject, subjects
 from teemark.model.breakdown import Breakdown
@@ -26,14 +33,12 @@ from teemark.trace import store
 
 @click.command("explain")
 @run_argument
-@click.option("--case", "cases", metavar="KEY", multiple=True, help="Take this case apart.")
-@click.option("--all", "everything", is_flag=True, help="Take every case apart.")
-@click.option(
-    "--trace",
+@several("--case KEY", "Take this case apart.", "cases")
+@option("--all", "Take every case apart.", "everything")
+@option(
+    "--trace RUN",
+    "A run of `teemark trace` on the same board: some causes show only inside a call.",
     "traced",
-    metavar="RUN",
-    type=PATH,
-    help="A run of `teemark trace` on the same board: some causes show only inside a call.",
 )
 @json_option("All cases, and findings, as JSON.")
 def command(

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from teemark.base.console import say
-from teemark.cli.options import output_option, put, run_argument
+from teemark.cli.options import option, output_option, put, run_argument
 from teemark.export import FORMATS
 from teemark.run import reader
 
@@ -18,13 +18,12 @@ from teemark.run import reader
     epilog="Formats: " + "; ".join(f"{row.name} ({row.help})" for row in FORMATS) + ".",
 )
 @run_argument
-@click.option(
-    "-f",
-    "--format",
+@option(
+    "-f --format WHICH",
+    "What to write.",
     "name",
-    type=click.Choice([row.name for row in FORMATS]),
+    kind=click.Choice([row.name for row in FORMATS]),
     required=True,
-    help="What to write.",
 )
 @output_option
 def command(run_path: Path, name: str, output: Path | None) -> int:

@@ -16,9 +16,11 @@ from teemark.base.files import write_whole
 from teemark.boards import config
 from teemark.cli import complete
 from teemark.cli.options import (
+    OUTPUT,
     form_options,
     load,
     optee_option,
+    option,
     parse_limit,
     patch_option,
     put,
@@ -39,41 +41,34 @@ OF_TA = "--ta"
 
 
 @click.command("gate")
-@click.option(
-    "--baseline",
+@option(
+    "--baseline FILE",
+    "What each case took: a text file to be committed.",
     "place",
-    metavar="FILE",
+    kind=OUTPUT,
     required=True,
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="What each case took: a text file to be committed.",
 )
-@click.option("--update", is_flag=True, help="Measure, and write the baseline anew.")
-@click.option(
-    "--no-functions", is_flag=True, help="With --update: don't trace, so that no function is named."
-)
+@option("--update", "Measure, and write the baseline anew.")
+@option("--no-functions", "With --update: don't trace, so that no function is named.")
 @ta_option
-@click.option(
-    "--plan",
-    metavar="NAME",
-    shell_complete=complete.plans,
-    help="With --update: what to measure. [default: as before; at first: gate]",
+@option(
+    "--plan NAME",
+    "With --update: what to measure. [default: as before; at first: gate]",
+    complete=complete.plans,
 )
-@click.option(
-    "--board",
-    metavar="NAME",
-    shell_complete=complete.boards,
-    help="With --update: where. [default: as before; at first: qemu-v8-icount]",
+@option(
+    "--board NAME",
+    "With --update: where. [default: as before; at first: qemu-v8-icount]",
+    complete=complete.boards,
 )
-@click.option(
-    "--fail-on",
-    metavar="LIMIT",
+@option(
+    "--fail-on LIMIT",
+    "Fail only where a case got so much dearer: 0.2%, or 1000i (instructions a call).",
     default="0%",
-    help="Fail only where a case got so much dearer: 0.2%, or 1000i (instructions a call).",
 )
-@click.option(
+@option(
     "--skip-others",
-    is_flag=True,
-    help="Exit with 0 if the baseline was made with another compiler, OP-TEE, kernel or TF-A.",
+    "Exit with 0 if the baseline was made with another compiler, OP-TEE, kernel or TF-A.",
 )
 @optee_option
 @patch_option

@@ -14,7 +14,7 @@ from teemark.base.console import terminal as text_terminal
 from teemark.base.errors import DataError, MissingOutput, TeemarkError, UsageMistake
 from teemark.base.files import write_whole
 from teemark.cli import complete
-from teemark.cli.options import PATH, all_option
+from teemark.cli.options import OUTPUT, PATH, all_option, option
 from teemark.model import history
 from teemark.model.compare import EMULATED
 from teemark.model.history import FEWEST, Line
@@ -26,19 +26,10 @@ from teemark.run.reader import RunData
 
 @click.command("history")
 @click.argument("folder", metavar="DIR", type=PATH)
-@click.option(
-    "--board", metavar="NAME", shell_complete=complete.boards, help="Only runs of this board."
-)
-@click.option(
-    "--plan", metavar="NAME", shell_complete=complete.plans, help="Only runs of this plan."
-)
+@option("--board NAME", "Only runs of this board.", complete=complete.boards)
+@option("--plan NAME", "Only runs of this plan.", complete=complete.plans)
 @all_option
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="Write a page with plots to this file.",
-)
+@option("-o --output FILE", "Write a page with plots to this file.", kind=OUTPUT)
 def command(
     *, folder: Path, board: str | None, plan: str | None, everything: bool, output: Path | None
 ) -> int:

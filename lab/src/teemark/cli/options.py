@@ -27,6 +27,7 @@ Option = Callable[[Any], Any]
 
 PATH = click.Path(path_type=Path)
 FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+OUTPUT = click.Path(dir_okay=False, path_type=Path)
 
 
 def together(*options: Option) -> Option:
@@ -34,74 +35,79 @@ def together(*options: Option) -> Option:
     return lambda command: reduce(lambda made, add: add(made), reversed(options), command)
 
 
-def several(*names: str, help: str, metavar: str, kind: click.Path | None = None) -> Option:  # noqa: A002
-    """An option that may be repeated; its value is a tuple."""
-    said = f"{help} May be repeated."
-    return click.option(*names, multiple=True, metavar=metavar, type=kind, help=said)
-
-
-def board_option(default: str, help: str) -> Option:  # noqa: A002
+def option(
+    words: str,
+    help: str,  # noqa: A002
+    name: str = "",
+    *,
+    kind: click.ParamType[Any] | None = None,
+    default: Any = None,
+    complete: Any = None,
+    **more: Any,
+) -> Option:
+    """An option by its words in the help, "-o --out DIR"; one without a value is a flag. The value
+    of an N is a number from 1 on, that of a RUN a path."""
+    flags = [word for word in words.split() if word.startswith("-")]
+    metavar = next((word for word in words.split() if not word.startswith("-")), None)
+    if metavar is None:
+        return click.option(*flags, *filter(None, (name,)), is_flag=True, help=help)
     return click.option(
-        "--board",
-        metavar="NAME",
+        *flags,
+        *filter(None, (name,)),
+        metavar=metavar,
+        type=kind or {"N": click.IntRange(1), "RUN": PATH}.get(metavar),
         default=default,
-        show_default=True,
-        shell_complete=complete.boards,
+        show_default=bool(default),
+        shell_complete=complete,
         help=help,
+        **more,
     )
 
 
+def several(words: str, help: str, name: str = "", **more: Any) -> Option:  # noqa: A002
+    """An option that may be repeated; its value is a tuple."""
+    return option(words, f"{help} May be repeated.", name, multiple=True, **more)
+
+
+def board_option(default: str | None, help: str) -> Option:  # noqa: A002
+    return option("--board NAME", help, default=default, complete=complete.boards)
+
+
 def json_option(help: str) -> Option:  # noqa: A002
-    return click.option("--json", "as_json", is_flag=True, help=help)
+    return option("--json", help, "as_json")
 
 
 def out_option(default: str) -> Option:
     """-o and --out, of a command that makes a folder of its own."""
-    kind = click.Path(file_okay=False, path_type=Path)
-    return click.option("-o", "--out", type=kind, help=f"Folder of the run. [default: {default}]")
+    return option("-o --out DIR", f"Folder of the run. [default: {default}]", kind=PATH)
 
 
 run_argument = click.argument("run_path", metavar="RUN", type=PATH)
 board_argument = click.argument("board", shell_complete=complete.boards)
 exact_board_option = board_option("qemu-v8-icount", "One that counts instructions.")
-all_option = click.option("--all", "everything", is_flag=True, help="List every case.")
-output_option = click.option(
-    "-o",
-    "--output",
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="Write to this file instead of stdout.",
-)
-optee_option = click.option(
-    "--optee",
-    metavar="WHICH",
-    help="debian, source, OP-TEE's source tree, or the folder of a build. [default: the board's]",
+all_option = option("--all", "List every case.", "everything")
+output_option = option("-o --output FILE", "Write to this file instead of stdout.", kind=OUTPUT)
+optee_option = option(
+    "--optee WHICH",
+    "debian, source, OP-TEE's source tree, or the folder of a build. [default: the board's]",
 )
 patch_option = several(
-    "--patch", "patches", metavar="FILE", kind=FILE, help="Build OP-TEE's source with this patch."
+    "--patch FILE", "Build OP-TEE's source with this patch.", "patches", kind=FILE
 )
-only_option = several(
-    "--only", metavar="PATTERN", help="Only cases of the plan like this: 'oneshot/*/tee/*'."
-)
+only_option = several("--only PATTERN", "Only cases of the plan like this: 'oneshot/*/tee/*'.")
 program_options = together(
     several(
-        "--push",
-        metavar="FILE",
-        kind=FILE,
-        help="A program, a library or a TA that is on the board meanwhile.",
+        "--push FILE", "A program, a library or a TA that is on the board meanwhile.", kind=FILE
     ),
     several(
-        "--names",
-        metavar="FILE",
-        kind=FILE,
-        help="A TA's header, or a names.toml: names of TAs and commands.",
+        "--names FILE", "A TA's header, or a names.toml: names of TAs and commands.", kind=FILE
     ),
 )
-ta_option = click.option(
-    "--ta",
+ta_option = option(
+    "--ta DIR",
+    "A Trusted Application of your own: its folder, or its signed UUID.ta (docs/own-ta.md).",
     "ta_path",
-    metavar="DIR",
-    type=PATH,
-    help="A Trusted Application of your own: its folder, or its signed UUID.ta (docs/own-ta.md).",
+    kind=PATH,
 )
 
 

@@ -10,7 +10,7 @@ import click
 
 from teemark.base.errors import UsageMistake
 from teemark.boards import config
-from teemark.cli.options import exact_board_option, out_option, parse_limit
+from teemark.cli.options import exact_board_option, option, out_option, parse_limit
 from teemark.exact import pull_request
 from teemark.page import markdown
 from teemark.run.writer import directory_for
@@ -20,21 +20,14 @@ from teemark.run.writer import directory_for
 @click.argument("base")
 @click.argument("head")
 @click.argument("cases", nargs=-1, metavar="[CASE]...")
-@click.option(
-    "--optee",
+@option(
+    "--optee TREE",
+    "A git tree of OP-TEE's source. Nothing is built or written in it.",
     "tree",
-    metavar="TREE",
+    kind=click.Path(exists=True, file_okay=False, path_type=Path),
     required=True,
-    type=click.Path(exists=True, file_okay=False, path_type=Path),
-    help="A git tree of OP-TEE's source. Nothing is built or written in it.",
 )
-@click.option(
-    "--fail-on",
-    metavar="LIMIT",
-    default="0.1%",
-    show_default=True,
-    help="Exit with 1 where a call takes so much more: 0.2%.",
-)
+@option("--fail-on LIMIT", "Exit with 1 where a call takes so much more: 0.2%.", default="0.1%")
 @exact_board_option
 @out_option("runs/TIME-BOARD-pr, with a folder for each commit")
 def command(

@@ -12,7 +12,7 @@ from teemark.base.console import paragraph
 from teemark.base.console import terminal as text_terminal
 from teemark.base.errors import UsageMistake
 from teemark.base.work import Work
-from teemark.cli.options import json_option, picked, put_json, run_argument
+from teemark.cli.options import json_option, option, picked, put_json, run_argument
 from teemark.cli.reading import low_high, read
 from teemark.model.models import Cost, Models, build
 from teemark.model.predict import Prediction, Unpredictable, catalogue, predict
@@ -24,8 +24,8 @@ from teemark.run.reader import RunData
 @click.command("predict")
 @run_argument
 @click.argument("keys", metavar="[CASE]...", nargs=-1)
-@click.option("--bytes", "size", metavar="SIZE", help="Size of the message: 4096, 64K, 37MiB.")
-@click.option("--chunk", metavar="SIZE", help="Size of the pieces of a stream.")
+@option("--bytes SIZE", "Size of the message: 4096, 64K, 37MiB.", "size")
+@option("--chunk SIZE", "Size of the pieces of a stream.")
 @json_option("Write the predictions as JSON.")
 def command(
     run_path: Path, keys: tuple[str, ...], size: str | None, chunk: str | None, as_json: bool

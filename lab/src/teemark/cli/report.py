@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from teemark.cli.options import PATH, json_option, put_json
+from teemark.cli.options import PATH, json_option, option, put_json
 from teemark.cli.reading import warn
 from teemark.report import run_page
 from teemark.run import reader
@@ -16,11 +16,10 @@ from teemark.trace import store
 
 @click.command("report")
 @click.argument("run_paths", metavar="RUN...", nargs=-1, required=True, type=PATH)
-@click.option(
-    "-o",
-    "--out",
-    type=click.Path(file_okay=False, path_type=Path),
-    help="Folder for report.html and report.md. [default: the first run's own]",
+@option(
+    "-o --out FILE",
+    "Folder for report.html and report.md. [default: the first run's own]",
+    kind=click.Path(file_okay=False, path_type=Path),
 )
 @json_option("Print what was written as JSON.")
 def command(run_paths: tuple[Path, ...], out: Path | None, as_json: bool) -> int:

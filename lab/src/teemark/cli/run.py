@@ -21,6 +21,7 @@ from teemark.cli.options import (
     json_option,
     load,
     only_option,
+    option,
     out_option,
     picked,
     put_json,
@@ -44,55 +45,38 @@ from teemark.studies.answers import answers
 
 @click.command("run")
 @board_option("qemu-v8-icount", "Where to measure: see `teemark board list`.")
-@click.option(
-    "--plan",
+@option(
+    "--plan NAME",
+    "What to measure: see `teemark plan list`. [default: quick; with --ta, DIR/bench.toml]",
     "plan_word",
-    shell_complete=complete.plans,
-    metavar="NAME",
-    help="What to measure: see `teemark plan list`. [default: quick; with --ta, DIR/bench.toml]",
+    complete=complete.plans,
 )
 @ta_option
 @only_option
 @out_option("runs/TIME-BOARD-PLAN")
-@click.option(
-    "--boots",
-    type=click.IntRange(1),
-    metavar="N",
-    help="Boot a virtual board N times, and measure the plan in each boot.",
+@option("--boots N", "Boot a virtual board N times, and measure the plan in each boot.")
+@option(
+    "--rounds N", "Start the programs N times, with new TA sessions, and measure the plan in each."
 )
-@click.option(
-    "--rounds",
-    type=click.IntRange(1),
-    metavar="N",
-    help="Start the programs N times, with new TA sessions, and measure the plan in each.",
-)
-@click.option(
-    "--limit",
+@option(
+    "--limit MINUTES",
+    "End a start that takes longer. [default: ten times the estimate, at least 10]",
     "limit_minutes",
-    type=click.FloatRange(0, min_open=True),
-    metavar="MINUTES",
-    help="End a start that takes longer. [default: ten times the estimate, at least 10]",
+    kind=click.FloatRange(0, min_open=True),
 )
-@click.option(
+@option(
     "--trace-events",
-    is_flag=True,
-    help="After the samples, trace some calls into the TEE by the kernel's tracepoints, for "
-    "`teemark explain`; needs root on the board.",
+    "Then trace some calls into the TEE by the kernel's tracepoints, for `explain`; needs root.",
 )
-@click.option(
-    "--commit",
-    "commit_word",
-    metavar="auto|REF|none",
-    default="auto",
-    show_default=True,
-    help="The source that is measured: a commit, or a folder in a git repository. auto: the "
+@option(
+    "--commit auto|REF|none",
+    "The source that is measured: a commit, or a folder in a git repository. auto: the "
     "repository around the current folder, unless it is teemark's own.",
+    "commit_word",
+    default="auto",
 )
 @several(
-    "--label",
-    "labels",
-    metavar="KEY=VALUE",
-    help="Kept in the run and shown by compare, history and exports.",
+    "--label KEY=VALUE", "Kept in the run and shown by compare, history and exports.", "labels"
 )
 @json_option("Print a summary for scripts on stdout.")
 def command(

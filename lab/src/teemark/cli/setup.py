@@ -9,12 +9,18 @@ import click
 
 from teemark.base.console import say, working
 from teemark.boards import Board, ensure_installed, install, open_board, tas
-from teemark.cli.options import board_argument, json_option, picked, put_json
+from teemark.cli.options import (
+    board_argument,
+    json_option,
+    option,
+    picked,
+    put_json,
+)
 
 
 @click.command("setup")
 @board_argument
-@click.option("--remove", is_flag=True, help="Take away again all that was put there.")
+@option("--remove", "Take away again all that was put there.")
 @json_option("What was installed or removed, as JSON.")
 def command(board: str, remove: bool, as_json: bool) -> int:
     """Install teebench, teehash and the Trusted Applications on a board, unless it has the same.

@@ -19,6 +19,7 @@ from teemark.cli.options import (
     exact_board_option,
     load,
     optee_option,
+    option,
     out_option,
     patch_option,
     program_options,
@@ -68,10 +69,9 @@ class _Asked:
 
 @click.command("trace", cls=WithProgram)
 @click.argument("cases", nargs=-1, metavar="[CASE]... [-- PROGRAM [ARG]...]")
-@click.option(
-    "--plan",
-    metavar="NAME",
-    help="The plan's cases, or those of them that are named. [default with --ta: DIR/bench.toml]",
+@option(
+    "--plan NAME",
+    "The plan's cases, or those of them that are named. [default with --ta: DIR/bench.toml]",
 )
 @ta_option
 @exact_board_option
@@ -79,53 +79,32 @@ class _Asked:
 @optee_option
 @patch_option
 @several(
-    "--optee-option",
+    "--optee-option NAME=VALUE",
+    "An option of OP-TEE's build from source: CFG_CRYPTO_WITH_CE=y.",
     "options",
-    metavar="NAME=VALUE",
-    help="An option of OP-TEE's build from source: CFG_CRYPTO_WITH_CE=y.",
 )
-@click.option("--tfa", metavar="FOLDER", help="A build of TF-A: …/build/qemu/release.")
-@click.option(
-    "--samples",
-    type=click.IntRange(1, 100),
+@option("--tfa FOLDER", "A build of TF-A: …/build/qemu/release.")
+@option(
+    "--samples N",
+    "Calls of each case to record; the one in the middle is shown.",
+    kind=click.IntRange(1, 100),
     default=3,
-    show_default=True,
-    metavar="N",
-    help="Calls of each case to record; the one in the middle is shown.",
 )
 @program_options
-@click.option(
-    "--every",
-    type=click.IntRange(0),
+@option(
+    "--every N",
+    "Of a program's calls of one kind, trace each N-th beside the first two and the dearest.",
+    kind=click.IntRange(0),
     default=0,
-    metavar="N",
-    help="Of a program's calls of one kind, trace each N-th beside the first two and the dearest.",
 )
-@click.option("--xtest", metavar="TESTS", help="As -- xtest TESTS: 4001, or -t pkcs11 1000.")
-@click.option(
-    "--read",
-    "source",
-    metavar="RUN",
-    type=Path,
-    help="Record nothing: show the trace of RUN again, or of its CASEs.",
+@option("--xtest TESTS", "As -- xtest TESTS: 4001, or -t pkcs11 1000.")
+@option("--read RUN", "Record nothing: show the trace of RUN again, or of its CASEs.", "source")
+@option("--against RUN", "Compare with that run's trace.")
+@option("--format WHICH", "Print it for another tool.", "output", kind=click.Choice(list(_RENDER)))
+@option(
+    "--function NAME", "Show who calls this function and what it calls, instead of all functions."
 )
-@click.option("--against", metavar="RUN", type=Path, help="Compare with that run's trace.")
-@click.option(
-    "--format", "output", type=click.Choice(list(_RENDER)), help="Print it for another tool."
-)
-@click.option(
-    "--function",
-    metavar="NAME",
-    help="Show who calls this function and what it calls, instead of all functions.",
-)
-@click.option(
-    "--top",
-    type=click.IntRange(1),
-    default=12,
-    show_default=True,
-    metavar="N",
-    help="Functions to list.",
-)
+@option("--top N", "Functions to list.", default=12)
 def command(source: Path | None, against: Path | None, xtest: str | None, **words: object) -> int:
     """Record every instruction of one call of each CASE, from the program through kernel, TF-A and
     OP-TEE into the TA and back, and say where they went.

@@ -11,6 +11,7 @@ from teemark.base import paths
 from teemark.base.console import say
 from teemark.base.errors import MissingOutput
 from teemark.boards import build
+from teemark.cli.options import option
 
 
 @click.group("vboard")
@@ -19,9 +20,7 @@ def command() -> None:
 
 
 @command.command("install")
-@click.option(
-    "--packages", is_flag=True, help="Install this machine's packages that are missing (sudo)."
-)
+@option("--packages", "Install this machine's packages that are missing (sudo).")
 def install(packages: bool) -> None:
     """Build the virtual board from Debian's packages: 130 MB, two minutes.
 

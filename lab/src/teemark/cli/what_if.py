@@ -21,6 +21,7 @@ from teemark.cli.options import (
     exact_board_option,
     load,
     optee_option,
+    option,
     out_option,
     patch_option,
     several,
@@ -37,9 +38,9 @@ FUNCTIONS = 4
 
 @click.command("what-if")
 @click.argument("cases", nargs=-1, required=True, metavar="CASE...")
-@several("--option", "options", metavar="NAME=VALUE", help="An option of OP-TEE's build.")
-@click.option("--each", is_flag=True, help="Try each change alone only.")
-@click.option("--together", is_flag=True, help="Try all changes together only.")
+@several("--option NAME=VALUE", "An option of OP-TEE's build.", "options")
+@option("--each", "Try each change alone only.")
+@option("--together", "Try all changes together only.")
 @optee_option
 @patch_option
 @ta_option

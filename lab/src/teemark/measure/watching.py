@@ -159,15 +159,9 @@ def run(
             hint="a library is preloaded: programs that are static, have capabilities or run as "
             "another user don't load it",
         )
-    traced = texts["overrun"].status == 0
-    return Ran(
-        watched,
-        status,
-        texts["out"].stdout.decode(errors="replace"),
-        maps,
-        tuple(legs(texts["events"].text)) if traced else None,
-        sum(int(word) for word in re.findall(r"overrun: (\d+)", texts["overrun"].text)),
-    )
+    traced = tuple(legs(texts["events"].text)) if texts["overrun"].status == 0 else None
+    overrun = sum(int(word) for word in re.findall(r"overrun: (\d+)", texts["overrun"].text))
+    return Ran(watched, status, texts["out"].text, maps, traced, overrun)
 
 
 @contextmanager
