@@ -10,7 +10,7 @@ import os
 import re
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,7 @@ from click.testing import CliRunner
 
 from fake_board import FakeBoard, teebench
 from synthetic import Synthetic
-from teemark.base import fmt
+from teemark.base import fmt, paths
 from teemark.base.errors import BootError, CommandFailed, ConnectionLost, DataError, UsageMistake
 from teemark.base.work import Work
 from teemark.boards.shell import Process
@@ -31,7 +31,7 @@ from teemark.plan import plan
 from teemark.run import reader
 from teemark.run.records import AnyRecord, Fail, Teehash
 from teemark.run.records import Case as CaseRecord
-from teemark.run.writer import default_directory, new_directory, point_latest
+from teemark.run.writer import directory_for, new_directory, point_latest
 
 PLAN = plan.parse(
     'summary = "Small."\n[[cases]]\nworkload = "invoke"\nbackends = ["tee"]\nsamples = 12\n',
@@ -299,7 +299,7 @@ def test_what_teebench_counted_stays_where_only_teehash_was_broken_off(
     def broken(*_args: object) -> None:
         raise problem
 
-    monkeypatch.setattr(teehash_steps, "run", broken)
+    monkeypatch.setattr(teehash_steps, "records", broken)
     runner.measure(board, PLAN, tmp_path / "run", Recorder())
     run = reader.read(tmp_path / "run")
     assert run.incomplete is not None
@@ -353,10 +353,14 @@ def test_directory_that_cannot_be_made(board: FakeBoard, tmp_path: Path) -> None
         runner.measure(board, PLAN, tmp_path / "file" / "run", Recorder())
 
 
-def test_default_directory() -> None:
-    now = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
-    found = default_directory(Path("runs"), "qemu-v8", "quick", now)
-    assert str(found) == "runs/20260102T030405Z-qemu-v8-quick"
+def test_a_new_folder_says_when_where_and_what(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(paths, "runs", lambda: tmp_path)
+    found = directory_for(None, "qemu-v8", "quick")
+    assert re.fullmatch(r"\d{8}T\d{6}Z-qemu-v8-quick", found.name)
+    assert found.is_dir()
+    assert directory_for(tmp_path / "mine", "qemu-v8", "quick") == tmp_path / "mine"
 
 
 def test_latest_is_replaced(tmp_path: Path) -> None:

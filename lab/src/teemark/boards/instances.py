@@ -21,6 +21,7 @@ from pathlib import Path
 import msgspec
 
 from teemark.base import paths
+from teemark.base.files import write_whole
 from teemark.base.leaving import patience
 from teemark.base.scratch import start_time
 from teemark.boards.qemu import Instance
@@ -73,9 +74,7 @@ class State(msgspec.Struct, frozen=True):
 
 
 def write(instance: Instance, state: State) -> None:
-    beside = instance.state.with_suffix(".new")
-    beside.write_bytes(msgspec.json.encode(state) + b"\n")
-    beside.replace(instance.state)
+    write_whole(instance.state, msgspec.json.encode(state).decode() + "\n")
 
 
 def read(instance: Instance) -> State | None:
@@ -104,9 +103,7 @@ def new_instance(name: str, *, kept: bool) -> Instance:
 def running_kept(name: str) -> State | None:
     """The board that `teemark up` keeps up, if it is up."""
     state = read(kept_instance(name))
-    if state is None or not (state.ready and state.kept and state.qemu.alive):
-        return None
-    return state
+    return state if state and state.ready and state.kept and state.qemu.alive else None
 
 
 def sweep() -> None:

@@ -70,11 +70,9 @@ def open_each(board: Board) -> dict[Ta, Answer]:
             hint="see the secure world's console; only a reboot ends calls that hang",
         ) from None
     about = "which TAs the TEE takes"
-    lines = [line for line in result.stdout.split(b"\n") if line.strip()]
-    by_uuid = {
-        answer.ta: answer
-        for answer in (from_json(board.name, about, line, Answer) for line in lines)
-    }
+    lines = (line for line in result.stdout.split(b"\n") if line.strip())
+    answers = [from_json(board.name, about, line, Answer) for line in lines]
+    by_uuid = {answer.ta: answer for answer in answers}
     if any(ta.uuid not in by_uuid for ta in tas):
         raise CommandFailed(
             f"{board.name}: {PROGRAM} doesn't say {about}; it ended with status {result.status}: "
@@ -93,11 +91,10 @@ def absent(answers: dict[Ta, Answer]) -> str | None:
 def refused(board: Board, answers: dict[Ta, Answer]) -> TaRefused | None:
     """The error where one is of no use. A TA that is too large for the TEE's memory is none: the
     cases that need it are skipped."""
-    bad = [(ta, answer) for ta, answer in answers.items() if not answer.opened]
-    bad = [(ta, answer) for ta, answer in bad if not answer.memory]
+    bad = [answer for answer in answers.values() if not (answer.opened or answer.memory)]
     if not bad:
         return None
-    _, first = bad[0]
+    first = bad[0]
     hint = first.hint
     if first.code == _REFUSED and isinstance(board.config, SshConfig):
         hint = (

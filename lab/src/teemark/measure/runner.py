@@ -271,7 +271,8 @@ class _Attempt:
             raise problem
         self._judge(status, complaint)
         if self.end is not None and self.end.complete:
-            teehash_steps.run(self.board, self.asked.teehash, self._take, self.limit_s)
+            found = teehash_steps.records(self.board, self.asked.teehash, self.limit_s)
+            self._take(msgspec.json.encode(record) + b"\n" for record in found)
 
     def _stream(self, argv: list[str], cases: bytes, watch: Watch) -> tuple[int, str]:
         """Records come over the wire while the board measures."""

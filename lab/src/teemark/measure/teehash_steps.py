@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import msgspec
@@ -74,18 +74,7 @@ def expected_digest(algorithm: str, size: int) -> str:
     return digest.hexdigest()
 
 
-def run(
-    board: Board,
-    steps: Iterable[Step],
-    take: Callable[[Iterable[bytes]], None],
-    limit_s: float = LIMIT_S,
-) -> None:
-    """Runs all steps on the board and hands the lines of their records to `take`."""
-    found = records(board, tuple(steps), limit_s)
-    take(msgspec.json.encode(record) + b"\n" for record in found)
-
-
-def records(board: Board, steps: tuple[Step, ...], limit_s: float = LIMIT_S) -> Iterator[AnyRecord]:
+def records(board: Board, steps: Sequence[Step], limit_s: float = LIMIT_S) -> Iterator[AnyRecord]:
     """The records of all runs. Runs of different steps take turns, so that a slow minute of the
     board falls on all of them; a step that failed or can't run isn't tried again."""
     if not steps:

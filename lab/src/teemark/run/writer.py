@@ -10,7 +10,6 @@ import os
 import time
 from datetime import UTC, datetime
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 
 import msgspec
@@ -62,12 +61,7 @@ class RunWriter:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_ending: object) -> None:
         self.close()
 
     def record(self, record: Record) -> None:
@@ -83,7 +77,11 @@ class RunWriter:
             with contextlib.suppress(OSError):
                 self._stream.truncate(self._whole)
                 self._stream.seek(self._whole)
-            raise _unwritten(self.partial, error) from None
+            full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+            raise DataError(
+                f"{self.partial}: can't be written: {error.strerror}",
+                hint="make room there" if full else None,
+            ) from None
 
     def last_record(self, record: Record) -> None:
         """As `record`, with the room that was held back."""
@@ -132,13 +130,6 @@ def _taken(path: Path) -> UsageMistake:
     )
 
 
-def _unwritten(path: Path, error: OSError) -> DataError:
-    full = error.errno in (errno.ENOSPC, errno.EDQUOT)
-    return DataError(
-        f"{path}: can't be written: {error.strerror}", hint="make room there" if full else None
-    )
-
-
 def check_free(directory: Path) -> None:
     """UsageMistake where there is a run, or the beginning of one."""
     for name in (RUN_FILE, PARTIAL_FILE):
@@ -146,18 +137,12 @@ def check_free(directory: Path) -> None:
             raise _taken(directory / name)
 
 
-def default_directory(runs: Path, board: str, name: str, now: datetime) -> Path:
-    """runs/<UTC timestamp>-<board>-<plan>"""
-    return runs / f"{now.astimezone(UTC):%Y%m%dT%H%M%SZ}-{board}-{name}"
-
-
 def directory_for(out: Path | None, board: str, name: str) -> Path:
-    """Returns `out`, which must have no run, or else a new folder in runs/."""
+    """Returns `out`, which must have no run, or else a new folder runs/UTC-BOARD-NAME."""
     if out is not None:
         check_free(out)
         return out
-    wanted = default_directory(paths.runs(), board, name, datetime.now(UTC))
-    return new_directory(wanted)
+    return new_directory(paths.runs() / f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{board}-{name}")
 
 
 def new_directory(wanted: Path) -> Path:
