@@ -209,8 +209,8 @@ def test_a_figure_and_its_interval_have_one_unit() -> None:
     """On a board that counts instructions, what waits is a time."""
     run = run_of({EMPTY: [1000.0] * 12}, icount=True)
     on = Ground.of(run)
-    waited = ground.figure(on, "opening", estimate([[25e6, 26e6, 27e6] * 8], "x"))
-    counted = ground.figure(on, "a page", exactly(189.0))
+    waited = on.figure("opening", estimate([[25e6, 26e6, 27e6] * 8], "x"))
+    counted = on.figure("a page", exactly(189.0))
     assert (waited.unit, counted.unit) == ("ns", "instructions")
     assert ground.written(waited) == (
         f"opening: 26.0\N{NO-BREAK SPACE}ms (25.0{fmt.TO}27.0\N{NO-BREAK SPACE}ms)"

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What a call into the TEE costs before the TA does anything, and what makes it dearer."""
+"""What a call into the TEE costs before the TA does anything, and what makes it dearer: sessions,
+the size of a TA, the kind of memory that a buffer is in."""
 
 from __future__ import annotations
 
@@ -7,23 +8,22 @@ from collections.abc import Sequence
 
 from teemark.base import fmt
 from teemark.base.finding import Finding, Share
-from teemark.base.work import EMPTY_CALL, SESSION, TA_SIZE, TIME
+from teemark.base.work import EMPTY_CALL, SESSION, SHM, TA_SIZE, TIME
 from teemark.findings.ground import (
     EXPLAIN,
     QUICK,
     SAME,
     STATUS,
     Ground,
-    figure,
     missing,
     not_checked,
     share_of,
     signature,
     sure,
 )
-from teemark.model.decide import above
+from teemark.model.decide import Answer, above
 from teemark.model.models import Cost
-from teemark.model.stats import Estimate, estimate, exactly
+from teemark.model.stats import CaseStats, Estimate, estimate, exactly
 from teemark.page import figures
 
 RPC = 2.0
@@ -54,7 +54,7 @@ def empty_call(ground: Ground) -> Finding | None:
         claim=f"A call into the TEE costs {figures.time(ground.run, time.estimate)} before it does "
         "anything.",
         evidence=f"{evidence}.",
-        figures=(figure(ground, EMPTY_CALL, stats.estimate),),
+        figures=(ground.figure(EMPTY_CALL, stats.estimate),),
         sure=sure(stats),
     )
 
@@ -98,7 +98,7 @@ def way_in_and_out(ground: Ground) -> Finding | None:
         "is less than a tenth of the time."
         if tenth.value > sizes[0]
         else "",
-        figures=(figure(ground, "the way in and out", way),),
+        figures=(ground.figure("the way in and out", way),),
         sure=sure(cost, way, even),
     )
 
@@ -120,11 +120,11 @@ def loading_the_ta(ground: Ground) -> Finding:
     if first is None or other is None or other.time.median <= 0:
         return not_checked(key, missing((first, names[0]), (other, names[1])) or names[1], EXPLAIN)
     ratio = first.estimate / other.estimate
-    known = [figure(ground, f"{first.key} over {other.key}", ratio, "times")]
-    known.append(figure(ground, "opening the first session", first.estimate))
+    known = [ground.figure(f"{first.key} over {other.key}", ratio, "times")]
+    known.append(ground.figure("opening the first session", first.estimate))
     if warm is not None:
         what = "opening one while another session keeps the TA loaded"
-        known.append(figure(ground, what, warm.estimate))
+        known.append(ground.figure(what, warm.estimate))
     waits = ground.waits(first, other)
     calls = ""
     if empty is not None and empty.time.median > 0 and not waits:
@@ -132,7 +132,7 @@ def loading_the_ta(ground: Ground) -> Finding:
         calls = f", and takes as long as {count} empty calls"
     return signature(
         key,
-        STATUS[above(ratio, SAME)],
+        (ratio, SAME),
         known,
         claim=f"Opening the first session loads and checks the TA{calls}.",
         remedy="Open one session early and keep it; or keep the TA (TA_FLAG_INSTANCE_KEEP_ALIVE).",
@@ -156,10 +156,10 @@ def ta_size(ground: Ground) -> Finding:
     ratio, extra = many.estimate / few.estimate, many.estimate - few.estimate
     return signature(
         key,
-        STATUS[above(ratio, SAME)],
+        (ratio, SAME),
         (
-            figure(ground, f"{many.key} over {few.key}", ratio, "times"),
-            figure(ground, "a KiB of the TA's data", extra.scaled(1 / (large - small))),
+            ground.figure(f"{many.key} over {few.key}", ratio, "times"),
+            ground.figure("a KiB of the TA's data", extra.scaled(1 / (large - small))),
         ),
         claim="The more data a TA has, the longer a call to it takes.",
         remedy="Keep TA_DATA_SIZE and TA_STACK_SIZE as small as the TA allows.",
@@ -190,10 +190,10 @@ def ree_time(ground: Ground) -> Finding:
     ratio = ree / system
     return signature(
         key,
-        STATUS[above(ratio, RPC)],
+        (ratio, RPC),
         (
-            figure(ground, "TEE_GetREETime over TEE_GetSystemTime", ratio, "times"),
-            figure(ground, "TEE_GetREETime", ree),
+            ground.figure("TEE_GetREETime over TEE_GetSystemTime", ratio, "times"),
+            ground.figure("TEE_GetREETime", ree),
         ),
         claim="A TA that asks for TEE_GetREETime goes to the normal world and back each time.",
         remedy="Ask once a call, or use TEE_GetSystemTime.",
@@ -217,9 +217,105 @@ def cold_cache(ground: Ground) -> Finding:
     ratio = estimate([ratios], key)
     return signature(
         key,
-        STATUS[above(ratio, SAME)],
-        (figure(ground, "first call over the others", ratio, "times"),),
+        (ratio, SAME),
+        (ground.figure("first call over the others", ratio, "times"),),
         claim="A first call takes longer than those after it.",
         remedy="Don't take the figures of repeated calls for one that comes alone.",
         costs=Share(1 - 1 / ratio.value, "a first call") if ratio.value > 1 else None,
+    )
+
+
+# -- memory: what it costs to hand a buffer to the TEE, by its kind -------------------------------
+
+PAGE = 4096
+"""Bytes that the TEE maps at a time."""
+
+Pair = tuple[CaseStats, CaseStats]
+
+
+def _pairs(ground: Ground, memory: str) -> tuple[list[Pair], str]:
+    """Returns calls with this memory and with allocated memory, by size; and what is missing."""
+    ours, allocated = (ground.by_size(SHM, kind, "tee") for kind in (memory, "allocated"))
+    shared = [size for size in ours if size in allocated and allocated[size].time.median > 0]
+    names = [f"shm/{kind}/tee/in/N" for kind in (memory, "allocated")]
+    lacks = missing((ours, names[0]), (allocated, names[1])) or " and ".join(names)
+    return [(ours[size], allocated[size]) for size in shared], lacks
+
+
+def temporary(ground: Ground) -> Finding:
+    """Judges all sizes: found where one is surely dearer, ruled out where none can be."""
+    key = "tmpref-registration"
+    pairs, lacks = _pairs(ground, "temporary")
+    if not pairs:
+        return not_checked(key, f"{lacks} of one size", EXPLAIN)
+    ratios = [(one, other, one.estimate / other.estimate) for one, other in pairs]
+    answers = [above(ratio, SAME) for *_, ratio in ratios]
+    answer: Answer = "undecided" if "undecided" in answers else "no"
+    if "yes" in answers:
+        answer = "yes"
+        ratios = [row for row, said in zip(ratios, answers, strict=True) if said == "yes"]
+    one, other, ratio = max(ratios, key=lambda row: row[2].value)
+    size = fmt.size(one.bytes or 0)
+    extra = one.estimate - other.estimate
+    costs = share_of(extra, one, f"a call with {size} in temporary memory")
+    return signature(
+        key,
+        STATUS[answer],
+        (
+            ground.figure(f"{one.key} over {other.key}", ratio, "times"),
+            ground.figure("difference a call", extra),
+        ),
+        claim="A temporary reference is registered and released by every call.",
+        remedy="Allocate shared memory once (TEEC_AllocateSharedMemory) and use it for many calls.",
+        costs=costs,
+        saves=costs,
+    )
+
+
+def read_only(ground: Ground) -> Finding:
+    """Judges by what a byte more costs beyond what it costs in allocated memory."""
+    key = "shadow-copy"
+    pairs, lacks = _pairs(ground, "registered-ro")
+    if len(pairs) < 2:
+        return not_checked(key, f"{lacks} of two sizes", EXPLAIN)
+    (small, small_other), *_, (large, other) = pairs
+    extra = (large.estimate - other.estimate) - (small.estimate - small_other.estimate)
+    share = extra / other.estimate
+    bytes_more = (large.bytes or 0) - (small.bytes or 0)
+    costs = share_of(extra, large, f"a call with {fmt.size(large.bytes or 0)} of read-only memory")
+    return signature(
+        key,
+        (share, SAME - 1),
+        (
+            ground.figure(f"grows by, of {other.key}", share, "share"),
+            ground.figure("a byte", extra.scaled(1 / bytes_more)),
+        ),
+        claim="Read-only memory can't be shared: the client library copies it in every call.",
+        remedy="Hand over writable memory, best allocated by TEEC_AllocateSharedMemory.",
+        costs=costs,
+        saves=costs,
+    )
+
+
+def pages(ground: Ground) -> Finding:
+    key = "per-page-mapping"
+    found = ground.by_size(SHM, "allocated", "tee")
+    if len(found) < 2 or next(iter(found.values())).time.median <= 0:
+        lacks = "shm/allocated/tee/in/N of two sizes, such as 4 KiB and 1 MiB"
+        return not_checked(key, lacks, EXPLAIN)
+    (small, first), *_, (large, last) = found.items()
+    more = -(-large // PAGE) - -(-small // PAGE)
+    if more < 1:
+        return not_checked(key, "shm/allocated/tee/in/N of sizes that lie pages apart", EXPLAIN)
+    ratio, extra = last.estimate / first.estimate, last.estimate - first.estimate
+    return signature(
+        key,
+        (ratio, SAME),
+        (
+            ground.figure(f"{last.key} over {first.key}", ratio, "times"),
+            ground.figure("a page", extra.scaled(1 / more)),
+        ),
+        claim="The TEE maps a buffer page by page in every call, whether or not the TA reads it.",
+        remedy="Hand over no more of a buffer than the TA needs.",
+        costs=share_of(extra, last, f"a call that only carries {fmt.size(large)}"),
     )

@@ -14,7 +14,7 @@ from typing import Literal
 from teemark.base import fmt
 from teemark.base.finding import Figure, Finding
 from teemark.base.interval import Interval
-from teemark.base.work import ONESHOT, SHM, STREAM
+from teemark.base.work import EMPTY_CALL, ONESHOT, SHM, STREAM
 from teemark.findings.ground import Ground
 from teemark.model.decide import ALIKE
 from teemark.model.predict import Prediction, Unpredictable, predict
@@ -91,27 +91,22 @@ def best(question: Question, subject: str, choices: BySize) -> tuple[Choice, ...
     return tuple(found)
 
 
-def _memory(ground: Ground) -> Iterator[Choice]:
-    directions: dict[str, dict[str, dict[int, Estimate]]] = {}
+def _measured(ground: Ground) -> Iterator[Choice]:
+    """Compares kinds of memory, all backends that have an algorithm, and those inside the TEE."""
+    asked: dict[tuple[Question, str], dict[str, dict[int, Estimate]]] = {}
     for stats in ground.models.stats:
+        name, questions = stats.backend, list[tuple[Question, str]]()
         if stats.work.row is SHM and stats.algorithm in KINDS and stats.bytes is not None:
-            of_kind = directions.setdefault(stats.work.way, {}).setdefault(stats.algorithm, {})
-            of_kind[stats.bytes] = stats.estimate
-    for way, kinds in directions.items():
-        yield from best("memory", way, kinds)
-
-
-def _backends(ground: Ground) -> Iterator[Choice]:
-    """Compares all that have the algorithm, and those inside the TEE."""
-    algorithms: dict[str, dict[str, dict[int, Estimate]]] = {}
-    for stats in ground.models.stats:
-        if stats.work.row is ONESHOT and stats.bytes and stats.backend not in TEST_CODE:
-            of_backend = algorithms.setdefault(stats.algorithm, {}).setdefault(stats.backend, {})
-            of_backend[stats.bytes] = stats.estimate
-    for algorithm, known in algorithms.items():
-        yield from best("backend", algorithm, known)
-        secure = {name: costs for name, costs in known.items() if ground.run.backend(name).secure}
-        yield from best("backend-in-tee", algorithm, secure)
+            name, questions = stats.algorithm, [("memory", stats.work.way)]
+        elif stats.work.row is ONESHOT and stats.bytes and name not in TEST_CODE:
+            questions = [("backend", stats.algorithm)]
+            if ground.run.backend(name).secure:
+                questions.append(("backend-in-tee", stats.algorithm))
+        for key in questions:
+            asked.setdefault(key, {}).setdefault(name, {})[stats.bytes or 0] = stats.estimate
+    order = ("memory", "backend", "backend-in-tee")
+    for (question, subject), known in sorted(asked.items(), key=lambda one: order.index(one[0][0])):
+        yield from best(question, subject, known)
 
 
 def _pieces(ground: Ground) -> Iterator[Choice]:
@@ -154,73 +149,53 @@ def _nearly(stream: Prediction, whole: Prediction) -> bool:
 
 
 def choose(ground: Ground) -> tuple[Choice, ...]:
-    return (*_memory(ground), *_pieces(ground), *_backends(ground))
+    """Returns all that is better by 1 % or more, with what the models predict of pieces."""
+    return (*_measured(ground), *_pieces(ground))
 
 
 def choices(ground: Ground, *, alone: bool = False) -> Iterator[Finding]:
-    """Yields what to choose; `alone` with what the findings of other rules say as well."""
+    """Yields what to choose; `alone` with what the rule on temporary memory says as well."""
+    streams = {f"{one.measured.algorithm}/{one.measured.backend}" for one in ground.models.streams}
+    kernel = ground.models.case(EMPTY_CALL) is None
     for choice in choose(ground):
-        if alone or not _said(ground, choice):
-            yield Finding(
-                key=f"{choice.question}/{choice.subject}",
-                topic="choice",
-                claim=sentence(ground, choice),
-                evidence="Predicted by the models: the run measured no such stream."
-                if choice.question == "pieces" and not _measured(ground, choice)
-                else "",
-                figures=(Figure("saves", choice.saves, "share", choice.saved),),
-            )
-
-
-def _said(ground: Ground, choice: Choice) -> bool:
-    """Whether the rule on temporary memory, or that on the kernel's crypto, says it with more."""
-    both = {choice.choose, choice.over}
-    if choice.question == "memory":
-        return choice.subject == "in" and both == {"allocated", "temporary"}
-    if choice.question == "backend" and both == {"afalg", "openssl"}:
-        return choice.subject == ground.main_algorithm("afalg", "openssl")
-    return False
-
-
-def _measured(ground: Ground, choice: Choice) -> bool:
-    return any(
-        f"{one.measured.algorithm}/{one.measured.backend}" == choice.subject
-        for one in ground.models.streams
-    )
+        registered = choice.question == "memory" and choice.subject == "in"
+        if not alone and registered and {choice.choose, choice.over} == {"allocated", "temporary"}:
+            continue
+        predicted = choice.question == "pieces" and choice.subject not in streams
+        yield Finding(
+            key=f"{choice.question}/{choice.subject}",
+            topic="answer" if kernel and choice.question == "backend" else "choice",
+            claim=sentence(ground, choice),
+            evidence="Predicted by the models: the run measured no such stream." * predicted,
+            figures=(Figure("saves", choice.saves, "share", choice.saved),),
+        )
 
 
 def sentence(ground: Ground, choice: Choice) -> str:
-    run = ground.run
-    saved = fmt.share(choice.saves)
+    """Says what to choose, where, and what it saves."""
+    run, last = ground.run, fmt.size(choice.last)
     interval = choice.saved
     known = figures.known(run, interval, f"{fmt.span(interval, 100.0)}{fmt.THIN}%")
+    less = f"{fmt.share(choice.saves)} less than"
     if choice.question == "pieces":
         algorithm, _, backend = choice.subject.partition("/")
-        name = f"{run.title(algorithm)} by {backend}"
-        less = f"{saved} less than"
+        name, over = f"{run.title(algorithm)} by {backend}", fmt.size(int(choice.over))
         if int(choice.choose) == choice.last:
-            return (
-                f"{name}: one call with {fmt.size(choice.last)} takes {less} pieces of "
-                f"{fmt.size(int(choice.over))}{known}."
-            )
+            return f"{name}: one call with {last} takes {less} pieces of {over}{known}."
         return (
             f"{name}, in pieces: those of {fmt.size(int(choice.choose))} take at most "
-            f"{fmt.percent(NEARLY, 1)} more than one call with {fmt.size(choice.last)}, and {less} "
-            f"those of {fmt.size(int(choice.over))}{known}."
+            f"{fmt.percent(NEARLY, 1)} more than one call with {last}, and {less} those of "
+            f"{over}{known}."
         )
-    what = {
-        "memory": f"Memory for a call ({choice.subject})",
-        "backend": run.title(choice.subject),
-        "backend-in-tee": f"{run.title(choice.subject)} inside the TEE",
-    }[choice.question]
-    where = (
-        f"at {fmt.size(choice.first)}"
-        if choice.first == choice.last
-        else f"from {fmt.size(choice.first)} to {fmt.size(choice.last)}"
-    )
+    what = f"Memory for a call ({choice.subject})"
+    if choice.question != "memory":
+        inside = " inside the TEE" if choice.question == "backend-in-tee" else ""
+        what = f"{run.title(choice.subject)}{inside}"
+    first = fmt.size(choice.first)
+    where = f"at {last}" if choice.first == choice.last else f"from {first} to {last}"
     sizes = ", ".join(map(fmt.size, choice.undecided))
     leads = f"takes the fewest {figures.amount(run)}" if run.icount else "is fastest"
     return (
         f"{what}: {choice.choose} {leads} {where}{f', no better at {sizes}' if sizes else ''}; at "
-        f"{fmt.size(choice.last)} it takes {saved} less than {choice.over}{known}."
+        f"{last} it takes {less} {choice.over}{known}."
     )

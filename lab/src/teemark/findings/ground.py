@@ -32,6 +32,9 @@ TRACE = f"teemark trace {EMPTY_CALL} --optee source"
 STATUS: dict[Answer, Status] = {"yes": "found", "no": "ruled out", "undecided": "undecided"}
 
 
+Unit = Literal["cost", "times", "share", ""]
+
+
 @dataclass(frozen=True, slots=True)
 class Ground:
     run: RunData
@@ -117,6 +120,11 @@ class Ground:
         goes on while it waits for a disk."""
         return self.run.icount and not all(one.estimate.exact for one in cases)
 
+    def figure(self, what: str, value: Estimate, unit: Unit = "cost") -> Figure:
+        """A cost is in instructions where they were counted, and otherwise in nanoseconds."""
+        counted = "instructions" if self.run.icount and value.exact else "ns"
+        return Figure(what, value.value, counted if unit == "cost" else unit, value.interval)
+
 
 Rule = Callable[[Ground], Finding | Iterable[Finding] | None]
 
@@ -180,19 +188,10 @@ class Rates:
             key=key,
             topic=topic,
             claim=claim,
-            figures=(figure(self.ground, what, self.ratio, "times"),),
+            figures=(self.ground.figure(what, self.ratio, "times"),),
             sure=not undecided and sure(self.one, self.other, self.ratio),
             **more,
         )
-
-
-Unit = Literal["cost", "times", "share", ""]
-
-
-def figure(ground: Ground, what: str, value: Estimate, unit: Unit = "cost") -> Figure:
-    """A cost is in instructions where they were counted, and otherwise in nanoseconds."""
-    counted = "instructions" if ground.run.icount and value.exact else "ns"
-    return Figure(what, value.value, counted if unit == "cost" else unit, value.interval)
 
 
 def written(one: Figure) -> str:
@@ -239,7 +238,7 @@ def missing(*needs: tuple[object, str]) -> str:
 
 def signature(
     key: str,
-    status: Status,
+    status: Status | tuple[Estimate, float],
     shown: Sequence[Figure] = (),
     *,
     claim: str,
@@ -250,8 +249,10 @@ def signature(
     topic: Topic = "cause",
     certain: bool = True,
 ) -> Finding:
-    """A cause that its signature shows or rules out. `claim`, `remedy` and what it costs are said
-    only where it is found."""
+    """A cause that its signature shows or rules out: a ratio with the bound above which it does, or
+    a status. `claim`, `remedy` and what it costs are said only where it is found."""
+    if isinstance(status, tuple):
+        status = STATUS[above(*status)]
     found = status == "found"
     if found and costs is not None and saves != costs:
         facts = (*facts, f"costs {costs.words}")

@@ -11,7 +11,7 @@ from dataclasses import replace
 from teemark.base.finding import Figure, Finding, Share
 from teemark.base.interval import Interval
 from teemark.base.work import EMPTY_CALL, LOG, REFUSED_CALL
-from teemark.findings.ground import TRACE, Ground, figure, not_checked, signature, written
+from teemark.findings.ground import TRACE, Ground, not_checked, signature, written
 from teemark.model.decide import above
 from teemark.trace.profile import CaseTrace, Node
 
@@ -65,7 +65,7 @@ def size_from_outside(ground: Ground) -> Finding:
     if not ground.run.icount or empty is None or refused is None or refused.time.median <= 0:
         return not_checked(key, NAMES, TRACE)
     ratio = empty.estimate / refused.estimate
-    shown = figure(ground, f"{EMPTY_CALL} over {REFUSED_CALL}", ratio, "times")
+    shown = ground.figure(f"{EMPTY_CALL} over {REFUSED_CALL}", ratio, "times")
     if above(ratio, BUILT_FOR_SIZE) != "yes":
         return replace(not_checked(key, NAMES, TRACE), evidence=written(shown), figures=(shown,))
     saves = Share(1 - BUILT_FOR_SPEED / ratio.value, "an empty call", at_most=True)
@@ -196,7 +196,7 @@ def console(ground: Ground) -> Finding:
     key = "console-traces"
     lines = ground.models.lines
     line = lines.terms.get("line") if lines is not None else None
-    price = f" ({written(figure(ground, 'a line would cost', line))})" if line else ""
+    price = f" ({written(ground.figure('a line would cost', line))})" if line else ""
     traced = [
         case
         for case in (ground.trace.cases if ground.trace is not None else ())

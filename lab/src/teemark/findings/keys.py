@@ -6,7 +6,7 @@ from __future__ import annotations
 from teemark.base import fmt
 from teemark.base.finding import Finding, Share
 from teemark.base.work import DERIVE, EMPTY_CALL, KEY_STEPS, KEYGEN, SIGN, Work
-from teemark.findings.ground import SAME, Ground, figure, not_checked, sure
+from teemark.findings.ground import SAME, Ground, not_checked, sure
 from teemark.model.decide import above, within
 from teemark.model.stats import CaseStats
 from teemark.page import figures
@@ -59,7 +59,7 @@ def signature_cost(ground: Ground) -> Finding | None:
         f"{fmt.plural(inside.time.count, 'sample')} and {outside.time.count}).",
         remedy=f"teemark trace {inside.key} --optee source takes it apart to the function; the "
         "build of OP-TEE decides most of it (docs/findings.md).",
-        figures=(figure(ground, "tee over openssl", ratio, "times"),),
+        figures=(ground.figure("tee over openssl", ratio, "times"),),
         sure=sure(inside, outside),
     )
 
@@ -87,7 +87,7 @@ def handshake(ground: Ground) -> Finding | None:
         evidence="One signature, and by OpenSSL in both cases one key pair and one key agreement "
         "on P-256.",
         remedy="Session resumption signs nothing: let clients resume.",
-        figures=(figure(ground, "inside", inside), figure(ground, "outside", outside)),
+        figures=(ground.figure("inside", inside), ground.figure("outside", outside)),
         sure=sure(parts[0], parts[1], rest[0], rest[1]),
     )
 
@@ -115,7 +115,7 @@ def key_kept(ground: Ground) -> Finding | None:
                 f"{one.work.words[-1]}: {figures.time(ground.run, one.estimate)}" for one in found
             )
             + ".",
-            figures=(figure(ground, "importing", extra),),
+            figures=(ground.figure("importing", extra),),
             sure=sure(use, *found),
         )
     return None

@@ -11,22 +11,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from teemark.base.finding import Finding
-from teemark.findings import (
-    call,
-    choices,
-    crypto,
-    inside_core,
-    keys,
-    machine,
-    memory,
-    offload,
-    storage,
-    trust,
-)
+from teemark.findings import call, choices, crypto, inside_core, keys, offload, storage, trust
 from teemark.findings.ground import Ground, Rule
 
 RULES: tuple[Rule, ...] = (
-    machine.emulated,
+    trust.emulated,
     keys.signature_cost,
     keys.handshake,
     keys.rsa_of_any_size,
@@ -36,24 +25,23 @@ RULES: tuple[Rule, ...] = (
     call.empty_call,
     crypto.inside_and_outside,
     crypto.with_instructions,
-    machine.published_key,
-    machine.tee_defects,
+    trust.published_key,
+    trust.tee_defects,
     crypto.no_extensions,
     crypto.same_code,
     inside_core.inside,
     inside_core.console,
-    memory.temporary,
-    memory.read_only,
-    memory.pages,
+    call.temporary,
+    call.read_only,
+    call.pages,
     storage.rpcs,
     call.loading_the_ta,
     call.ta_size,
     call.cold_cache,
-    machine.cpu_frequency,
-    machine.contention,
+    trust.cpu_frequency,
+    trust.contention,
     trust.clock_step,
     call.way_in_and_out,
-    crypto.kernel_pays,
     crypto.cpu_time,
     storage.stored_objects,
     call.ree_time,

@@ -11,9 +11,7 @@ from teemark.base.work import EMPTY_CALL, STORAGE
 from teemark.findings.ground import (
     EXPLAIN,
     SAME,
-    STATUS,
     Ground,
-    figure,
     is_known,
     not_checked,
     signature,
@@ -64,7 +62,7 @@ def stored_objects(ground: Ground) -> Finding | None:
             claim=claim,
             evidence=evidence,
             remedy=remedy if answer != "no" else "",
-            figures=(figure(ground, f"{stored.key} over {plain.key}", ratio, "times"),),
+            figures=(ground.figure(f"{stored.key} over {plain.key}", ratio, "times"),),
             sure=answer != "undecided" and is_known(ratio) and not ground.waits(stored, plain),
         )
     return None
@@ -112,7 +110,7 @@ def rpcs(ground: Ground) -> Finding:
         counts = "the number of RPCs, which the kernel tells root alone"
         return not_checked(key, counts if growth else what, EXPLAIN if not growth else "")
     most, case, _, size = max(counted)
-    each = figure(ground, f"RPCs a block, {case}", exactly(most), "")
+    each = ground.figure(f"RPCs a block, {case}", exactly(most), "")
     if most <= EACH_BLOCK:
         return signature(key, "ruled out", (each,), claim="")
     known = [(share, name) for _, name, *_ in counted if (share := _served(ground, name))]
@@ -122,8 +120,8 @@ def rpcs(ground: Ground) -> Finding:
     share, case = max(known, key=lambda pair: pair[0].value)
     return signature(
         key,
-        STATUS[above(share, SAME - 1)],
-        (each, figure(ground, f"RPCs, of {case}", share, "share")),
+        (share, SAME - 1),
+        (each, ground.figure(f"RPCs, of {case}", share, "share")),
         claim="The TEE's storage calls the normal world for each block.",
         remedy="Keep objects small, and read or write them whole.",
         costs=Share(min(share.value, 1.0), f"a call with {fmt.size(size)}: {case}"),

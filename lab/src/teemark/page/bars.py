@@ -42,28 +42,45 @@ def widths(one: Breakdown) -> list[tuple[Part, float]]:
     return [(part, value / total) for part, value in found] if total > 0 else []
 
 
+def box(
+    x: float, y: float, width: float, height: float, fill: str, *, name: str = "", **more: str
+) -> str:
+    """Draws a rectangle; `name` shows when one points at it, `more` are attributes of SVG."""
+    said = "".join(f' {key.replace("_", "-")}="{value}"' for key, value in more.items())
+    title = f"<title>{escape(name)}</title>" if name else ""
+    return (
+        f'<rect x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{height:g}" '
+        f'fill="{fill}"{said}>{title}</rect>'
+    )
+
+
+def label(x: float, y: float, said: str, anchor: str = "start", ink: str = "muted") -> str:
+    """Writes text whose first baseline lies a line below `y`."""
+    return (
+        f'<text x="{x:.1f}" y="{y + FONT:.1f}" font-size="{FONT}" text-anchor="{anchor}" '
+        f'fill="var(--{ink})">{escape(said)}</text>'
+    )
+
+
+def picture(width: int, height: float, parts: Sequence[str], spoken: str = "") -> str:
+    """Returns the parts as one drawing; `spoken` is what it says to whoever can't see it."""
+    role = f' role="img" aria-label="{escape(spoken)}"' if spoken else ""
+    head = f'<svg viewBox="0 0 {width} {height:.0f}" xmlns="http://www.w3.org/2000/svg"{role}>'
+    return f"{head}{''.join(parts)}</svg>"
+
+
 def render(one: Breakdown, width: int) -> str:
-    """The words in it are our own."""
-    pieces = []
-    at = 0.0
+    """Draws the parts of a call side by side. The words in it are our own."""
+    pieces, at = [], 0.0
     for part, share in widths(one):
-        wide = share * width
+        wide, fill = share * width, f"var(--c-{COLOURS[part.name]})"
         name = f"{part.title}: {fmt.percent(share)}"
-        fill = f"var(--c-{COLOURS[part.name]})"
-        pieces.append(
-            f'<g><title>{escape(name)}</title><rect x="{at:.1f}" y="0" width="{wide:.1f}" '
-            f'height="{HEIGHT}" fill="{fill}" fill-opacity="0.75" stroke="var(--paper)"/>'
-        )
-        label = part.title
-        if len(label) * FONT * 0.55 + 8 < wide:
-            pieces.append(
-                f'<text x="{at + 6:.1f}" y="{HEIGHT / 2 + FONT / 3:.1f}" font-size="{FONT}" '
-                f'fill="var(--ink)">{escape(label)}</text>'
-            )
-        pieces.append("</g>")
+        drawn = {"fill_opacity": "0.75", "stroke": "var(--paper)"}
+        pieces.append(box(at, 0, wide, HEIGHT, fill, name=name, **drawn))
+        if len(part.title) * FONT * 0.55 + 8 < wide:
+            pieces.append(label(at + 6, HEIGHT / 2 - FONT * 2 / 3, part.title, ink="ink"))
         at += wide
-    head = f'<svg viewBox="0 0 {width} {HEIGHT}" xmlns="http://www.w3.org/2000/svg">'
-    return head + "".join(pieces) + "</svg>"
+    return picture(width, HEIGHT, pieces)
 
 
 def line(one: Breakdown, cells: int) -> Sequence[tuple[Part, str]]:

@@ -7,10 +7,11 @@ afterwards), so that a chart follows the light or dark theme. Text stays text in
 
 from __future__ import annotations
 
+import contextlib
 import io
 import re
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -79,16 +80,15 @@ class Series:
         return MARKERS[self.place] if self.place < len(MARKERS) else "o"
 
 
-def variables() -> dict[str, str]:
-    """Stand-in colours and what they become."""
-    return {
-        INK: "var(--ink)",
-        MUTED: "var(--muted)",
-        GRID: "var(--rule)",
-        WORSE: "var(--c-worse)",
-        BETTER: "var(--c-better)",
-        **{stand_in: f"var(--c-{name})" for name, stand_in in STAND_INS.items()},
-    }
+VARIABLES = {
+    INK: "var(--ink)",
+    MUTED: "var(--muted)",
+    GRID: "var(--rule)",
+    WORSE: "var(--c-worse)",
+    BETTER: "var(--c-better)",
+    **{stand_in: f"var(--c-{name})" for name, stand_in in STAND_INS.items()},
+}
+"""Stand-in colours and what they become."""
 
 
 def spread(places: Sequence[float], gap: float) -> list[float]:
@@ -115,40 +115,43 @@ def spread(places: Sequence[float], gap: float) -> list[float]:
     return moved
 
 
-def _axes(shape: Shape) -> tuple[Any, Axes]:
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(shape.width / 72, shape.height / 72), dpi=72)
-    left = 4.8 * shape.font / shape.width
-    axes = figure.add_axes(
-        (left, 50 / shape.height, 1 - left - shape.label / shape.width, 1 - 74 / shape.height)
-    )
-    figure.patch.set_alpha(0)
-    axes.patch.set_alpha(0)
-    for side in ("top", "right", "left"):
-        axes.spines[side].set_visible(False)
-    axes.spines["bottom"].set_color(MUTED)
-    axes.tick_params(which="both", colors=MUTED, labelcolor=MUTED, labelsize=shape.font, length=0)
-    axes.tick_params(which="major", axis="x", length=4)
-    axes.grid(which="major", axis="y", color=GRID, linewidth=1)
-    axes.set_axisbelow(True)
-    return figure, axes
-
-
 def _tick(value: float) -> str:
     if value >= 1e6:
         return f"{fmt.digits(value / 1e6, 4)} M"
     return fmt.count(round(value)) if value >= 1 else f"{value:g}"
 
 
-def _style(key: str, shape: Shape) -> dict[Any, Any]:
-    return {
+@contextlib.contextmanager
+def _figure(key: str, shape: Shape, height: float) -> Iterator[Any]:
+    """Yields an empty figure of this height, pixels, whose text stays text."""
+    import matplotlib
+    from matplotlib.figure import Figure
+
+    style: dict[Any, Any] = {
         "svg.fonttype": "none",
         "svg.hashsalt": f"teemark-{key}-{shape.name}",
         "font.size": shape.font,
         "text.parse_math": False,  # a name with dollars in it is no formula
         "path.simplify": False,
     }
+    with matplotlib.rc_context(style):
+        figure = Figure(figsize=(shape.width / 72, height / 72), dpi=72)
+        figure.patch.set_alpha(0)
+        yield figure
+
+
+def _axes(figure: Any, box: tuple[float, float, float, float], font: float, grid: str) -> Axes:
+    """Adds axes in this part of the figure: left, bottom, width and height, pixels."""
+    wide, tall = figure.get_size_inches() * 72
+    axes: Axes = figure.add_axes((box[0] / wide, box[1] / tall, box[2] / wide, box[3] / tall))
+    axes.patch.set_alpha(0)
+    for side in ("top", "right", "left"):
+        axes.spines[side].set_visible(False)
+    axes.spines["bottom"].set_color(MUTED)
+    axes.tick_params(which="both", colors=MUTED, labelcolor=MUTED, labelsize=font, length=0)
+    axes.grid(which="major", axis=grid, color=GRID, linewidth=1)  # type: ignore[arg-type]
+    axes.set_axisbelow(True)
+    return axes
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,61 +171,39 @@ SMALL_HEIGHT = 104
 def history(
     key: str, courses: Sequence[Course], runs: Sequence[str], unit: str, shape: Shape
 ) -> str:
-    """One chart of a case, or several small ones over the same axis. `runs` names each run in two
-    lines: its day and its commit."""
-    import matplotlib
-    from matplotlib.figure import Figure
-
-    columns = 1 if len(courses) == 1 or shape is NARROW else 2
+    """Draws one chart of a case, or several small ones over the same axis. `runs` names each run in
+    two lines: its day and its commit."""
+    single, font = len(courses) == 1, shape.font
+    columns = 1 if single or shape is NARROW else 2
     rows = -(-len(courses) // columns)
-    height = shape.height if len(courses) == 1 else SMALL_HEIGHT * rows + 60
-    with matplotlib.rc_context(_style(key, shape)):
-        figure = Figure(figsize=(shape.width / 72, height / 72), dpi=72)
-        figure.patch.set_alpha(0)
-        left, right, gap = 4.8 * shape.font, shape.font * 2, shape.font * 6
-        wide = (shape.width - left - right - gap * (columns - 1)) / columns
-        tall = (height - 74) / rows
+    height = shape.height if single else SMALL_HEIGHT * rows + 60
+    left, gap = 4.8 * font, font * 6
+    wide = (shape.width - left - font * 2 - gap * (columns - 1)) / columns
+    tall = (height - 74) / rows
+    with _figure(key, shape, height) as figure:
         for number, course in enumerate(courses):
             row, column = divmod(number, columns)
-            axes = figure.add_axes(
-                (
-                    (left + column * (wide + gap)) / shape.width,
-                    (48 + (rows - 1 - row) * tall) / height,
-                    wide / shape.width,
-                    (tall - (30 if rows > 1 else 0)) / height,
-                )
+            bottom = 48 + (rows - 1 - row) * tall
+            place = (left + column * (wide + gap), bottom, wide, tall - (30 if rows > 1 else 0))
+            axes = _axes(figure, place, font, "y")
+            _course(axes, course, font, small=not single)
+            _run_axis(axes, runs, wide, font, named=number + columns >= len(courses))
+            axes.annotate(
+                unit if single else course.title,
+                xy=(0, 1),
+                xytext=(0, 6),
+                xycoords="axes fraction",
+                textcoords="offset points",
+                color=MUTED,
+                fontsize=font,
             )
-            _course(axes, course, shape.font, small=len(courses) > 1)
-            last = number + columns >= len(courses)
-            _run_axis(axes, runs, wide, shape.font, named=last)
-            title = course.title if len(courses) > 1 else unit
-            _corner(axes, title, shape.font)
         return _svg(figure)
 
 
-def _corner(axes: Axes, text: str, font: float) -> None:
-    axes.annotate(
-        text,
-        xy=(0, 1),
-        xytext=(0, 6),
-        xycoords="axes fraction",
-        textcoords="offset points",
-        color=MUTED,
-        fontsize=font,
-    )
-
-
 def _course(axes: Axes, course: Course, font: float, *, small: bool) -> None:
-    """Values as points, levels as lines, and beside each new level its change."""
+    """Draws values as points, levels as lines, and beside each new level its change."""
     from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-    axes.patch.set_alpha(0)
-    for side in ("top", "right", "left"):
-        axes.spines[side].set_visible(False)
-    axes.spines["bottom"].set_color(MUTED)
-    axes.tick_params(which="both", colors=MUTED, labelcolor=MUTED, labelsize=font, length=0)
-    axes.grid(which="major", axis="y", color=GRID, linewidth=1)
-    axes.set_axisbelow(True)
     numbers = [number for number, _ in course.points]
     values = [value for _, value in course.points]
     line = STAND_INS[colour(3)]
@@ -231,14 +212,13 @@ def _course(axes: Axes, course: Course, font: float, *, small: bool) -> None:
     for begin, end, level in course.levels:
         axes.plot((numbers[begin], numbers[end - 1]), (level, level), color=INK, linewidth=2)
         if before:
-            worse = level > before
+            sign = f"▲ +{fmt.percent(level / before - 1)}" if level > before else ""
             axes.annotate(
-                f"{'▲' if worse else '▼'} {'+' if worse else fmt.MINUS}"
-                f"{fmt.percent(abs(level / before - 1))}",
+                sign or f"▼ {fmt.MINUS}{fmt.percent(1 - level / before)}",
                 xy=(numbers[begin], level),
                 xytext=(0, 5),
                 textcoords="offset points",
-                color=WORSE if worse else BETTER,
+                color=WORSE if sign else BETTER,
                 fontsize=font,
                 ha="left" if begin < len(numbers) * 0.7 else "right",
             )
@@ -257,35 +237,32 @@ def _run_axis(axes: Axes, runs: Sequence[str], wide: float, font: float, *, name
 
     axes.set_xlim(-0.4, len(runs) - 0.6)
     axes.xaxis.set_minor_locator(FixedLocator(list(range(len(runs)))))
+    axes.tick_params(which="major", axis="x", length=4)
     axes.tick_params(which="minor", axis="x", length=3, color=MUTED)
-    if not named:
-        axes.set_xticks([])
-        return
     most = max(2, int(wide / (font * 7)))
     stride = max(1, -(-(len(runs) - 1) // (most - 1)))
-    places = list(range(len(runs) - 1, -1, -stride))
+    places = list(range(len(runs) - 1, -1, -stride)) if named else []
     axes.set_xticks(places, [runs[place] for place in places])
 
 
 def throughput(key: str, series: Sequence[Series], shape: Shape, unit: str = "MiB/s") -> str:
     """Draws values in `unit` against the bytes of one call, both logarithmic, each line named at
     its end."""
-    import matplotlib
     from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
-    with matplotlib.rc_context(_style(key, shape)):
-        figure, axes = _axes(shape)
+    left = 4.8 * shape.font
+    room = (left, 50, shape.width - left - shape.label, shape.height - 74)
+    with _figure(key, shape, shape.height) as figure:
+        axes = _axes(figure, room, shape.font, "y")
+        axes.tick_params(which="major", axis="x", length=4)
         axes.set_xscale("log", base=2)
         axes.set_yscale("log")
         for one in series:
-            stand_in = one.stand_in
-            xs = [x for x, _ in one.points]
-            ys = [y for _, y in one.points]
             secure = one.backend.secure
             axes.plot(
-                xs,
-                ys,
-                color=stand_in,
+                [x for x, _ in one.points],
+                [y for _, y in one.points],
+                color=one.stand_in,
                 linewidth=2.2 if secure else 1.5,
                 linestyle=":" if one.limit else "-" if secure else (0, (5, 2.5)),
                 marker="" if one.limit else one.marker,
@@ -296,14 +273,13 @@ def throughput(key: str, series: Sequence[Series], shape: Shape, unit: str = "Mi
             )
             for (x, _), bounds in zip(one.points, one.low_high, strict=False):
                 if bounds is not None and bounds[1] > bounds[0] * 1.02:
-                    axes.plot((x, x), bounds, color=stand_in, linewidth=1.2, alpha=0.6)
+                    axes.plot((x, x), bounds, color=one.stand_in, linewidth=1.2, alpha=0.6)
         all_y = [y for one in series for _, y in one.points]
         axes.set_ylim(min(all_y) / 1.4, max(all_y) * 1.4)
         all_x = sorted({x for one in series for x, _ in one.points})
         axes.set_xlim(all_x[0] / 1.25, all_x[-1] * 1.1)
         places = [float(axes.transData.transform((x, 1.0))[0]) for x in all_x]
-        named = legible(all_x, places, shape.font)
-        axes.xaxis.set_major_locator(FixedLocator(named))
+        axes.xaxis.set_major_locator(FixedLocator(legible(all_x, places, shape.font)))
         axes.xaxis.set_minor_locator(NullLocator())
         axes.yaxis.set_minor_locator(NullLocator())
         axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: _size(x)))
@@ -322,49 +298,35 @@ def log_bars(
 ) -> str:
     """Draws horizontal bars on a logarithmic scale. A group has a name and a bar for each backend,
     with the backend's place in the run and its value in `unit`."""
-    import matplotlib
-    from matplotlib.figure import Figure
     from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
-    bar = shape.font * 1.15
+    bar, small = shape.font * 1.15, shape.font * 0.85
     height = sum(len(bars) * bar + shape.font * 2.1 for _, bars in groups) + 46
     values = [value for _, bars in groups for *_, value in bars if value > 0]
-    with matplotlib.rc_context(_style(key, shape)):
-        figure = Figure(figsize=(shape.width / 72, height / 72), dpi=72)
-        axes = figure.add_axes(
-            (0.01, 40 / height, 0.98 - shape.font * 8 / shape.width, 1 - 46 / height)
-        )
-        figure.patch.set_alpha(0)
-        axes.patch.set_alpha(0)
+    room = (0.01 * shape.width, 40, 0.98 * shape.width - shape.font * 8, height - 46)
+    least, y = min(values) / 3, 0.0
+    with _figure(key, shape, height) as figure:
+        axes = _axes(figure, room, small, "x")
         axes.set_xscale("log")
-        least = min(values) / 3
         axes.set_xlim(least, max(values) * 1.2)
-        y = 0.0
         for name, bars in groups:
             y += shape.font * 1.3
             axes.text(least, y, name, color=INK, fontsize=shape.font, va="bottom")
             for backend, place, value in bars:
                 y += bar
+                fill = STAND_INS[colour(place)]
                 axes.barh(
-                    y - bar / 2, value - least, bar * 0.8, left=least,
-                    color=STAND_INS[colour(place)], linewidth=0,
-                )  # fmt: skip
-                axes.text(
-                    value * 1.03, y - bar / 2, f"{fmt.digits(value)} {backend.title}",
-                    color=MUTED, fontsize=shape.font * 0.85, va="center", clip_on=False,
-                )  # fmt: skip
+                    y - bar / 2, value - least, bar * 0.8, left=least, color=fill, linewidth=0
+                )
+                said = f"{fmt.digits(value)} {backend.title}"
+                about = {"color": MUTED, "fontsize": small, "va": "center", "clip_on": False}
+                axes.text(value * 1.03, y - bar / 2, said, **about)  # type: ignore[arg-type]
             y += shape.font * 0.8
         axes.set_ylim(y, 0)
-        for side in ("top", "right", "left"):
-            axes.spines[side].set_visible(False)
-        axes.spines["bottom"].set_color(MUTED)
-        axes.tick_params(which="both", colors=MUTED, labelsize=shape.font * 0.85, length=0)
         axes.xaxis.set_major_locator(LogLocator(numticks=5))
         axes.xaxis.set_minor_locator(NullLocator())
         axes.yaxis.set_major_locator(NullLocator())
         axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: fmt.digits(x)))
-        axes.grid(which="major", axis="x", color=GRID, linewidth=1)
-        axes.set_axisbelow(True)
         axes.set_xlabel(unit, color=MUTED, fontsize=shape.font)
         return _svg(figure)
 
@@ -400,6 +362,7 @@ def _name_lines(axes: Axes, series: Sequence[Series], shape: Shape) -> None:
     places = spread(pixels, shape.font + 4)
     # All of them moved up or down together where they would leave the picture.
     lift = max(0.0, shape.font - min(places)) - max(0.0, max(places) - (shape.height - shape.font))
+    leader = {"arrowstyle": "-", "linewidth": 0.8, "shrinkA": 0, "relpos": (0, 0.5)}
     for one, end, place, wanted in zip(series, ends, pixels, places, strict=True):
         moved = wanted + lift
         name = one.backend.name
@@ -415,21 +378,14 @@ def _name_lines(axes: Axes, series: Sequence[Series], shape: Shape) -> None:
             va="center",
             ha="left",
             annotation_clip=False,
-            arrowprops=_leader(one.stand_in) if abs(place - moved) > 2 else None,
+            arrowprops=leader | {"color": one.stand_in} if abs(place - moved) > 2 else None,
         )
 
 
-def _leader(stand_in: str) -> dict[str, Any]:
-    return {
-        "arrowstyle": "-",
-        "color": stand_in,
-        "linewidth": 0.8,
-        "shrinkA": 0,
-        "relpos": (0, 0.5),
-    }
-
-
-_NAMED = re.compile(r' id="[a-zA-Z0-9_.]+_\d+"')
+_UNWANTED = (
+    r"<metadata>.*?</metadata>\s*|<!--.*?-->\s*|<defs>\s*<style.*?</style>\s*</defs>\s*"
+    r'| id="[a-zA-Z0-9_.]+_\d+"| font-family: [^;]*;| transform="rotate\(-0 [^"]*\)"'
+)
 
 
 def _svg(figure: Any) -> str:
@@ -449,15 +405,10 @@ def _svg(figure: Any) -> str:
 def clean(svg: str) -> str:
     """What matplotlib wrote, fit for a page: no prolog, no fixed size, page colours, page font."""
     svg = svg[svg.index("<svg") :]
-    svg = re.sub(r"<metadata>.*?</metadata>\s*", "", svg, flags=re.S)
-    svg = re.sub(r"<!--.*?-->\s*", "", svg, flags=re.S)
-    svg = _NAMED.sub("", svg)
-    svg = re.sub(r'(<svg[^>]*?) height="[^"]*"', r"\1", svg, count=1)
-    svg = re.sub(r'(<svg[^>]*?) width="[^"]*"', r"\1", svg, count=1)
-    svg = re.sub(r"<defs>\s*<style.*?</style>\s*</defs>\s*", "", svg, flags=re.S)
-    svg = re.sub(r" font-family: [^;]*;", "", svg)
-    svg = re.sub(r' transform="rotate\(-0 [^"]*\)"', "", svg)
+    for size in ("height", "width"):
+        svg = re.sub(rf'(<svg[^>]*?) {size}="[^"]*"', r"\1", svg, count=1)
+    svg = re.sub(_UNWANTED, "", svg, flags=re.S)
     svg = re.sub(r"(\d+\.\d)\d+", r"\1", svg)
-    for stand_in, variable in variables().items():
+    for stand_in, variable in VARIABLES.items():
         svg = svg.replace(stand_in, variable)
     return re.sub(r"\n\s*", "\n", svg).strip()

@@ -39,6 +39,8 @@ FUNCTIONS = 3
 SHOWN = 10
 """Cases in a table, unless all are asked for."""
 
+FUNCTION_COLUMN = Column("functions", "left", optional=True)
+
 SIGN: dict[Verdict, str] = {"worse": "▲", "better": "▼", "same": "=", "undecided": "?"}
 
 
@@ -117,9 +119,7 @@ def verdict(found: Comparison) -> Verdict:
 def headline(of: Compared) -> Text:
     """Returns the answer in a line: the verdict, and how many cases became what."""
     said = verdict(of.found)
-    words = {"worse": "WORSE", "better": "BETTER", "same": "SAME", "undecided": "UNDECIDED"}[said]
-    if said == "worse" and of.found.of("better"):
-        words = "WORSE AND BETTER"
+    words = "WORSE AND BETTER" if said == "worse" and of.found.of("better") else said.upper()
     return (Mark(f"{SIGN[said]} {words}", said), f"  {outcome(of.found)}")
 
 
@@ -136,19 +136,13 @@ def outcome(found: Comparison) -> str:
 def change_table(of: Compared) -> Table | None:
     """Returns the changes that cases share, with the functions that make them; None where nothing
     moved."""
-    rows: list[tuple[Cell, ...]] = []
-    run = of.other.run
+    run, rows = of.other.run, list[tuple[Cell, ...]]()
     for one in of.changes:
         said: Verdict = "worse" if one.worse else "better"
         why = next((of.functions[c.case] for c in one.cases if c.case in of.functions), "")
-        what = (Mark(SIGN[said], said), f" {subject(run, one)}")
-        rows.append((what, amount(run, one), why))
-    if not rows:
-        return None
-    columns = [Column("what changed", "left"), Column("by", "left"), Column("functions", "left")]
-    if not any(row[2] for row in rows):
-        columns, rows = columns[:2], [row[:2] for row in rows]
-    return Table(tuple(columns), tuple(rows), stacked=True)
+        rows.append(((Mark(SIGN[said], said), f" {subject(run, one)}"), amount(run, one), why))
+    columns = (Column("what changed", "left"), Column("by", "left"), FUNCTION_COLUMN)
+    return Table(columns, tuple(rows), stacked=True) if rows else None
 
 
 def subject(run: RunData, change: Change) -> str:
@@ -194,41 +188,29 @@ def case_table(of: Compared, pairs: Sequence[Difference]) -> Table:
     verdict, the functions."""
     base, new = pair_names(of.base.run, of.other.run)
     largest = max((abs(one.change) for one in pairs), default=0.0) or 1.0
-    unit = " (instructions a call)" if of.found.exact else ""
-    columns = [
-        Column(f"case{unit}", "left"),
-        Column(base),
-        Column(new),
-        Column("change"),
-        Column("verdict", "left"),
-    ]
     rows: list[tuple[Cell, ...]] = []
     for one in pairs:
         share = min(1.0, abs(one.change) / largest)
         shown: Cell = Bar(change(one), share, one.verdict) if one.moved else change(one)
         mark = (Mark(f"{SIGN[one.verdict]} {one.verdict}", one.verdict),)
-        rows.append(((Code(one.name),), *both(of, one), shown, mark))
-    if any(one.case in of.functions for one in pairs):
-        columns.append(Column("functions", "left"))
-        told = (of.functions.get(one.case, "") for one in pairs)
-        rows = [(*row, why) for row, why in zip(rows, told, strict=True)]
-    return Table(tuple(columns), tuple(rows), stacked=True)
+        why = of.functions.get(one.case, "")
+        rows.append(((Code(one.name),), *both(of, one), shown, mark, why))
+    unit = " (instructions a call)" if of.found.exact else ""
+    figures_ = (Column(base), Column(new), Column("change"), Column("verdict", "left"))
+    columns = (Column(f"case{unit}", "left"), *figures_, FUNCTION_COLUMN)
+    return Table(columns, tuple(rows), stacked=True)
 
 
 def both(of: Compared, one: Difference) -> tuple[str, str]:
     """Returns both figures; those of a case that moved have as many digits as tell them apart."""
     pair = ((of.base.run, one.first), (of.other.run, one.second))
-    shown = tuple(figures.cell(run, figure) for run, figure in pair)
+    first, second = (figures.cell(run, figure) for run, figure in pair)
+    write = fmt.digits if of.other.run.icount else fmt.duration
     for significant in range(4, 8):
-        if shown[0] != shown[1] or not one.moved:
+        if first != second or not one.moved:
             break
-        shown = tuple(
-            fmt.digits(figure.value, significant)
-            if run.icount
-            else fmt.duration(figure.value, significant)
-            for run, figure in pair
-        )
-    return shown[0], shown[1]
+        first, second = (write(figure.value, significant) for _, figure in pair)
+    return first, second
 
 
 def change(one: Difference) -> str:
@@ -262,15 +244,14 @@ def added(run: RunData, cost: float) -> str:
 def rows_of(found: Comparison, *, everything: bool = False) -> tuple[Difference, ...]:
     """Returns the cases that moved, those with the largest change first, and as many better ones as
     worse ones; with `everything` all cases."""
-    if everything:
-        return found.worst_first
-    moved = tuple(one for one in found.worst_first if one.moved)
-    if len(moved) > SHOWN:  # improvements are as visible as regressions
-        sides = [[one for one in moved if one.verdict == side] for side in ("worse", "better")]
-        half = SHOWN // 2
-        take = max(half, SHOWN - len(sides[1]))
-        moved = (*sides[0][:take], *sides[1][: SHOWN - min(take, len(sides[0]))])
-    return moved
+    moved = tuple(one for one in found.worst_first if one.moved or everything)
+    if everything or len(moved) <= SHOWN:
+        return moved
+    worse, better = (
+        tuple(one for one in moved if one.verdict == side) for side in ("worse", "better")
+    )
+    take = max(SHOWN // 2, SHOWN - len(better))
+    return (*worse[:take], *better[: SHOWN - min(take, len(worse))])
 
 
 # -- how much could have been seen ---------------------------------------------------------------
@@ -282,38 +263,32 @@ def visible(found: Comparison, limit: Limit | None = None) -> str:
     seen = found.visible
     if not seen or found.blind is not None:
         return ""
+    half, all_ = fmt.percent(median(seen)), fmt.percent(seen[-1])
     if found.exact:
         calls = [one for one in found.pairs if one.world == "tee" and one.visible < 1]
+        best = min(calls, key=lambda one: one.visible * one.first.value, default=None)
         told = ""
-        if calls:
-            best = min(calls, key=lambda one: one.visible * one.first.value)
+        if best is not None:
             least = fmt.count(max(1, round(best.visible * best.first.value)))
             told = f"of {least} instructions in {best.name}, "
         return (
-            f"Smallest change that would have been seen: {told}of {fmt.percent(median(seen))} in "
-            f"half of the cases, of {fmt.percent(seen[-1])} in any."
+            f"Smallest change that would have been seen: {told}of {half} in half of the cases, of "
+            f"{all_} in any."
         )
-    tests = len(seen) + len(found.families)
-    often = f"{100 * POWER:.0f} of 100 such pairs of runs"
     text = (
-        f"A case that takes {fmt.percent(median(seen))} more would have been called worse in "
-        f"{often}; half of the cases show less, all of them {fmt.percent(seen[-1])}."
+        f"A case that takes {half} more would have been called worse in {100 * POWER:.0f} of 100 "
+        f"such pairs of runs; half of the cases show less, all of them {all_}."
     )
-    if limit is not None and limit.share:
-        fails = (1 + limit.share) * (1 + median(seen)) - 1
-        scatter = median(one.scatter for one in found.pairs if one.scatter)
-        starts = starts_to_see(limit.share, scatter, tests)
-        text += (
-            f" To fail, that is to be known to be worse by {limit} or more, it must take "
-            f"{fmt.percent(fails)} more. "
-            + (
-                f"A case that takes {limit} more is called worse from {starts} starts of each run "
-                "on."
-                if starts is not None
-                else f"No number of starts up to 10,000 shows {limit}."
-            )
-        )
-    return text
+    if limit is None or not limit.share:
+        return text
+    fails = (1 + limit.share) * (1 + median(seen)) - 1
+    scatter = median(one.scatter for one in found.pairs if one.scatter)
+    starts = starts_to_see(limit.share, scatter, len(seen) + len(found.families))
+    shows = f"A case that takes {limit} more is called worse from {starts} starts of each run on."
+    return (
+        f"{text} To fail, that is to be known to be worse by {limit} or more, it must take "
+        f"{fmt.percent(fails)} more. "
+    ) + (shows if starts is not None else f"No number of starts up to 10,000 shows {limit}.")
 
 
 def failures(found: Comparison, limit: Limit) -> list[str]:
@@ -389,11 +364,10 @@ def method(of: Compared) -> list[str]:
 
 def remedy(found: Comparison) -> str:
     """Says what to do where nothing is decided."""
-    if found.blind == EMULATED:
-        return "measure on qemu-v8-icount, which counts instructions, or on hardware"
-    if found.blind == SCATTERED:
-        return "measure cases that don't wait, too"
-    return "measure both with `teemark run --rounds 8`"
+    return {
+        EMULATED: "measure on qemu-v8-icount, which counts instructions, or on hardware",
+        SCATTERED: "measure cases that don't wait, too",
+    }.get(found.blind or "", "measure both with `teemark run --rounds 8`")
 
 
 def never_fails(found: Comparison) -> str | None:
@@ -424,25 +398,20 @@ def blocks(
     said: list[Block] = [Paragraph(headline(of))]
     if limit is not None:
         text = result(of.found, limit)
-        failed = text.startswith("FAIL")
-        said.append(Paragraph((Mark(text, "worse" if failed else "same"),)))
-    if (table := change_table(of)) is not None:
-        said.append(table)
+        said.append(Paragraph((Mark(text, "worse" if text.startswith("FAIL") else "same"),)))
+    table = change_table(of)
+    said += [table] if table is not None else []
     rows = rows_of(of.found, everything=everything)
     if rows:
         said.append(case_table(of, rows))
         left = len({one.case for one in of.found.pairs if one.moved} - {one.case for one in rows})
-        if left > 0:
-            said.append(Paragraph((Quiet(f"{left} more changed: {rest}."),)))
+        said += [Paragraph((Quiet(f"{left} more changed: {rest}."),))] if left > 0 else []
     named = {one.case for change in of.changes for one in change.cases}
-    said += [
-        Paragraph((Code(case), f" as traced: {why}."))
-        for case, why in of.functions.items()
-        if case not in named
-    ]
-    if (seen := visible(of.found, limit)) != "":
-        said.append(Paragraph((seen,)))
-    return said
+    for case, why in of.functions.items():
+        if case not in named:
+            said.append(Paragraph((Code(case), f" as traced: {why}.")))
+    seen = visible(of.found, limit)
+    return [*said, Paragraph((seen,))] if seen else said
 
 
 # -- for scripts ---------------------------------------------------------------------------------
@@ -469,26 +438,22 @@ def case_data(one: Difference) -> dict[str, object]:
 
 def change_data(run: RunData, change: Change) -> dict[str, object]:
     """Returns what scripts are told of a change that cases share."""
-    return {
-        "what": subject(run, change),
-        "by": amount(run, change),
-        "worse": change.worse,
-        "cases": [one.name for one in change.cases],
-    }
+    cases = [one.name for one in change.cases]
+    words = {"what": subject(run, change), "by": amount(run, change)}
+    return {**words, "worse": change.worse, "cases": cases}
 
 
 # -- functions -----------------------------------------------------------------------------------
 
 
 def said_of(found: Sequence[FunctionChange]) -> str:
+    """Names the functions that changed most, and what the others changed together."""
     shown = [
-        f"{one.function.name} ({one.function.level}) "
-        f"{'+' if one.more > 0 else fmt.MINUS}{fmt.count(abs(one.more))}"
+        f"{one.function.name} ({one.function.level}) {fmt.change(one.more)}"
         for one in found[:FUNCTIONS]
     ]
     rest = found[FUNCTIONS:]
     if rest:
-        total = sum(one.more for one in rest)
-        sign = "+" if total >= 0 else fmt.MINUS
-        shown.append(f"{fmt.plural(len(rest), 'function')} more {sign}{fmt.count(abs(total))}")
+        total = fmt.change(sum(one.more for one in rest))
+        shown.append(f"{fmt.plural(len(rest), 'function')} more {total}")
     return ", ".join(shown)

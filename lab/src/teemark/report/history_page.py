@@ -32,14 +32,11 @@ SMALL = 12
 
 
 def render(title: str, runs: Sequence[RunData], found: Sequence[Line], remark: str) -> str:
-    blocks: list[Block] = [Paragraph((answer(runs, found),))]
-    if (table := event_table(runs, found)) is not None:
-        blocks.append(table)
-    drawn = _drawn(found, runs)
-    if drawn:
-        blocks.append(_chart("history-1", drawn[:1], runs))
-    if len(drawn) > 1:
-        blocks.append(_chart("history-2", drawn[1 : SMALL + 1], runs))
+    """Returns the page; `remark` says how changes were told from scatter."""
+    table, drawn = event_table(runs, found), _drawn(found, runs)
+    blocks: list[Block] = [Paragraph((answer(runs, found),)), *([table] if table else ())]
+    for number, lines in enumerate((drawn[:1], drawn[1 : SMALL + 1]), 1):
+        blocks += [_chart(f"history-{number}", lines, runs)] if lines else []
     blocks.append(Paragraph((Quiet(remark),)))
     blocks.append(Fold("Every case", f"{len(found)} cases", (case_table(found, runs),)))
     blocks.append(Fold("Every run", f"{len(runs)} runs", (_runs_table(runs),)))
@@ -106,7 +103,14 @@ def _chart(key: str, lines: Sequence[Line], runs: Sequence[RunData]) -> Chart:
         caption=() if len(lines) == 1 else (f"{unit}; each over the runs above.",),
         wide=charts.history(key, courses, names, unit, charts.WIDE),
         narrow=charts.history(key, courses, names, unit, charts.NARROW),
-        data=_values_table(lines, runs, unit),
+        data=Table(
+            (Column("case", "left"), Column("run", "left"), Column(unit)),
+            tuple(
+                ((Code(line.case),), since(runs[place]), figures.cell(runs[place], value))
+                for line in lines
+                for place, value in zip(line.runs, line.values, strict=True)
+            ),
+        ),
     )
 
 
@@ -116,32 +120,18 @@ def _axis_name(run: RunData) -> str:
     return f"{comparing.when(run)[5:10]}\n{commit}"
 
 
-def _values_table(lines: Sequence[Line], runs: Sequence[RunData], unit: str) -> Table:
-    return Table(
-        (Column("case", "left"), Column("run", "left"), Column(unit)),
-        tuple(
-            ((Code(line.case),), since(runs[place]), figures.cell(runs[place], value))
-            for line in lines
-            for place, value in zip(line.runs, line.values, strict=True)
-        ),
-    )
-
-
 def case_table(found: Sequence[Line], runs: Sequence[RunData]) -> Table:
     """Returns a row a case: its first and last value, and its last change."""
     rows: list[tuple[Cell, ...]] = []
     for line in sorted(found, key=lambda line: -abs(line.last_change)):
-        change: Cell = ""
-        if line.changes:
-            verdict: Verdict = "worse" if line.last_change > 0 else "better"
-            text = f"{comparing.SIGN[verdict]} {comparing.signed(line.last_change)}"
-            change = (Mark(text, verdict),)
+        verdict: Verdict = "worse" if line.last_change > 0 else "better"
+        text = f"{comparing.SIGN[verdict]} {comparing.signed(line.last_change)}"
+        ends = ((line.runs[place], line.values[place]) for place in (0, -1))
         rows.append(
             (
                 (Code(line.case),),
-                figures.cell(runs[line.runs[0]], line.values[0]),
-                figures.cell(runs[line.runs[-1]], line.values[-1]),
-                change,
+                *(figures.cell(runs[run], value) for run, value in ends),
+                (Mark(text, verdict),) if line.changes else "",
                 since(runs[line.runs[line.changes[-1]]]) if line.changes else "",
             )
         )
@@ -154,7 +144,7 @@ def _runs_table(runs: Sequence[RunData]) -> Table:
         (
             comparing.when(run),
             run.commit.short if run.commit is not None else fmt.NONE,
-            run.commit.branch or fmt.NONE if run.commit is not None else fmt.NONE,
+            (run.commit.branch if run.commit is not None else None) or fmt.NONE,
             ", ".join(f"{key}={value}" for key, value in run.labels.items()) or fmt.NONE,
             run.file,
         )

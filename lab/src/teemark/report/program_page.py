@@ -13,7 +13,7 @@ from pathlib import Path
 
 from teemark.base import fmt
 from teemark.base.files import write_whole
-from teemark.findings.program import advice
+from teemark.findings.program import Cost, advice
 from teemark.measure.watching import Leg, Ran
 from teemark.page import html, markdown
 from teemark.page.blocks import (
@@ -38,47 +38,43 @@ TIMELINE = "timeline.json"
 
 
 def sections(ran: Ran, names: Names, *, exact: bool, title: str) -> list[Section]:
-    kinds = ran.watched.kinds(names)
-    legs = _by_call(ran)
-    found = [
-        Section("answer", title, tuple(_answer(ran, kinds, names, exact=exact))),
-        Section("calls", "Calls by TA and command", (_kinds(ran, kinds, legs, exact=exact),)),
-    ]
+    """Returns the answer first, then what supports it; `exact`: times are instructions."""
+    kinds, legs = ran.watched.kinds(names), _by_call(ran)
+
+    def cost(ns: float) -> str:
+        return fmt.count(round(ns)) if exact else fmt.duration(ns)
+
     said = advice(ran.watched, names, exact=exact)
-    if said:
-        found.append(Section("advice", "What to change", (Findings(said),)))
-    found.append(Section("sizes", "What crosses", (_params(kinds),)))
-    found.append(Section("spread", "How long calls take", (_histogram(ran, exact=exact),)))
-    found.append(Section("callers", "Who calls", (_callers(ran, names),)))
-    return found
+    found = (
+        ("answer", title, tuple(_answer(ran, kinds, names, cost, exact=exact))),
+        ("calls", "Calls by TA and command", (_kinds(ran, kinds, legs, cost, exact=exact),)),
+        ("advice", "What to change", (Findings(said),) if said else ()),
+        ("sizes", "What crosses", (_params(kinds),)),
+        ("spread", "How long calls take", (_histogram(ran, cost),)),
+        ("callers", "Who calls", (_callers(ran, names),)),
+    )
+    return [Section(key, head, blocks) for key, head, blocks in found if blocks]
 
 
-def _cost(ns: float, *, exact: bool) -> str:
-    return fmt.count(round(ns)) if exact else fmt.duration(ns)
-
-
-def _answer(ran: Ran, kinds: Sequence[Kind], names: Names, *, exact: bool) -> Iterator[Block]:
+def _answer(
+    ran: Ran, kinds: Sequence[Kind], names: Names, cost: Cost, *, exact: bool
+) -> Iterator[Block]:
     watched = ran.watched
     if not kinds:
         yield Paragraph(("It called nothing in the TEE.",))
         return
-    whole = watched.seconds * 1e9
-    dearest = kinds[0]
     unit = " instructions" if exact else ""
+    whole, inside = watched.seconds * 1e9, watched.inside
     yield Paragraph(
         (
-            f"{fmt.plural(len(watched.calls), 'call')} of libteec took "
-            f"{_cost(watched.inside, exact=exact)}{unit}, "
-            f"{fmt.share(watched.inside / whole if whole else 0)} of the time from the first to "
-            f"the last; {fmt.share(dearest.total / watched.inside if watched.inside else 0)} of "
-            f"that is {dearest.name}.",
+            f"{fmt.plural(len(watched.calls), 'call')} of libteec took {cost(inside)}{unit}, "
+            f"{fmt.share(inside / whole if whole else 0)} of the time from the first to the last; "
+            f"{fmt.share(kinds[0].total / inside if inside else 0)} of that is {kinds[0].name}.",
         )
     )
-    notes = [f"Watching adds {_cost(watched.own_ns, exact=exact)}{unit} to each call."]
-    invokes = [call.ns for call in watched.calls if call.function == "invoke"]
-    if invokes:
-        share = fmt.share(watched.own_ns / min(invokes)) if min(invokes) else "?"
-        notes[0] = f"{notes[0][:-1]}, {share} of the cheapest command."
+    least = min((call.ns for call in watched.calls if call.function == "invoke"), default=0)
+    of = f", {fmt.share(watched.own_ns / least)} of the cheapest command" if least else ""
+    notes = [f"Watching adds {cost(watched.own_ns)}{unit} to each call{of}."]
     if watched.lost:
         notes.append(
             f"{fmt.plural(watched.lost, 'call')} more found no room, or never ended: the table has "
@@ -86,11 +82,10 @@ def _answer(ran: Ran, kinds: Sequence[Kind], names: Names, *, exact: bool) -> It
         )
     if watched.processes > 1:
         notes.append(f"{watched.processes} processes loaded libteec's watcher; all are in it.")
-    failed = [call for call in watched.calls if call.result]
-    if failed:
-        codes = Counter(f"0x{call.result:08x}" for call in failed)
+    codes = Counter(f"0x{call.result:08x}" for call in watched.calls if call.result)
+    if codes:
         worst = ", ".join(f"{code} {count} times" for code, count in codes.most_common(4))
-        notes.append(f"{fmt.plural(len(failed), 'call')} failed: {worst}.")
+        notes.append(f"{fmt.plural(codes.total(), 'call')} failed: {worst}.")
     nameless = sorted({call.ta for call in watched.calls if call.ta} - set(names.tas))
     if nameless:
         notes.append(f"Without names (--names gives them): {', '.join(nameless)}.")
@@ -99,24 +94,21 @@ def _answer(ran: Ran, kinds: Sequence[Kind], names: Names, *, exact: bool) -> It
 
 
 def _against_the_kernel(ran: Ran, *, exact: bool) -> str:
-    if ran.legs is None and exact:
-        return ""
     if ran.legs is None:
-        return (
+        why = (
             "The kernel's tracepoints can't be used here (no root, or no tracefs): nothing to hold "
-            "the counts against."
         )
+        return "" if exact else f"{why}the counts against."
     sessions = [c for c in ran.watched.calls if c.function in ("open", "close", "invoke")]
     mine = _by_call(ran)
     inside = sum(leg.complete for call in sessions for leg in mine.get(call, ()))
     elsewhere = sum(leg.complete for leg in ran.legs) - inside
-    said = (
+    apart = ", as many" if inside == len(sessions) else f": {inside - len(sessions):+d}"
+    return (
         f"The kernel's tracepoints count {fmt.plural(inside, 'complete call')} within the "
-        f"{len(sessions)} calls of sessions"
-    )
-    said += ", as many" if inside == len(sessions) else f": {inside - len(sessions):+d}"
-    said += f"; {elsewhere} more are shared memory's and others'."
-    return said + (f" {ran.overrun} events found no room." if ran.overrun else "")
+        f"{len(sessions)} calls of sessions{apart}; {elsewhere} more are shared memory's and "
+        "others'."
+    ) + (f" {ran.overrun} events found no room." if ran.overrun else "")
 
 
 def _by_call(ran: Ran) -> dict[Call, list[Leg]]:
@@ -133,56 +125,55 @@ def _by_call(ran: Ran) -> dict[Call, list[Leg]]:
     return found
 
 
-def _kinds(ran: Ran, kinds: Sequence[Kind], legs: dict[Call, list[Leg]], *, exact: bool) -> Table:
-    whole = ran.watched.inside
-    columns = [Column("call", "left"), Column("calls"), Column("total"), Column("share")]
-    columns += [Column("first"), Column("median"), Column("dearest")]
-    if ran.legs is not None:
-        columns += [Column("in the TEE"), Column("RPCs")]
+def _kinds(
+    ran: Ran, kinds: Sequence[Kind], legs: dict[Call, list[Leg]], cost: Cost, *, exact: bool
+) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for kind in kinds:
-        costs = (kind.total, kind.calls[0].ns, kind.median, kind.dearest)
-        total, first, median, dearest = (_cost(cost, exact=exact) for cost in costs)
-        row = [kind.name, fmt.count(len(kind.calls)), total]
-        row += [fmt.share(kind.total / whole) if whole else "", first, median, dearest]
-        if ran.legs is not None:
-            mine = [leg for call in kind.calls for leg in legs.get(call, ())]
-            rpcs = Counter(leg.rpc for leg in mine if leg.rpc)
-            row.append(_cost(sum(leg.end - leg.begin for leg in mine), exact=exact))
-            row.append(", ".join(f"{count} {what}" for what, count in rpcs.most_common()))
-        rows.append(tuple(row))
-    return Table(tuple(columns), tuple(rows), note="instructions" if exact else "")
+        mine = [leg for call in kind.calls for leg in legs.get(call, ())]
+        rpcs = Counter(leg.rpc for leg in mine if leg.rpc).most_common()
+        rows.append(
+            (
+                kind.name,
+                fmt.count(len(kind.calls)),
+                cost(kind.total),
+                fmt.share(kind.total / ran.watched.inside) if ran.watched.inside else "",
+                *(cost(ns) for ns in (kind.calls[0].ns, kind.median, kind.dearest)),
+                cost(sum(leg.end - leg.begin for leg in mine)) if ran.legs is not None else "",
+                ", ".join(f"{count} {what}" for what, count in rpcs),
+            )
+        )
+    plain = ("calls", "total", "share", "first", "median", "dearest")
+    traced = (Column("in the TEE", optional=True), Column("RPCs", optional=True))
+    columns = (Column("call", "left"), *map(Column, plain), *traced)
+    return Table(columns, tuple(rows), note="instructions" if exact else "")
 
 
 def _params(kinds: Sequence[Kind]) -> Table:
-    """Kinds of parameters and their sizes; what is in a buffer is never recorded."""
-    rows: list[tuple[Cell, ...]] = []
+    """Shows kinds of parameters and their sizes; what is in a buffer is never recorded."""
+    found: dict[tuple[str, str], list[int | None]] = defaultdict(list)
     for kind in kinds:
-        found: dict[str, list[int | None]] = defaultdict(list)
         for call in kind.calls:
             if call.size:
-                found["memory"].append(call.size)
+                found[kind.name, "memory"].append(call.size)
             for param in call.params:
-                found[param.kind].append(param.size)
-        for what, sizes in found.items():
-            known = [size for size in sizes if size is not None]
-            span = ""
-            if known:
-                span = fmt.size(min(known))
-                span += f"{fmt.TO}{fmt.size(max(known))}" if min(known) != max(known) else ""
-            rows.append((kind.name, what, fmt.count(len(sizes)), span))
+                found[kind.name, param.kind].append(param.size)
+    rows: list[tuple[Cell, ...]] = []
+    for (name, what), sizes in found.items():
+        ends = sorted({size for size in sizes if size is not None})
+        span = fmt.TO.join(map(fmt.size, dict.fromkeys((ends[0], ends[-1])))) if ends else ""
+        rows.append((name, what, fmt.count(len(sizes)), span))
     columns = (Column("call", "left"), Column("parameter", "left"), Column("times"), Column("size"))
     return Table(columns, tuple(rows))
 
 
-def _histogram(ran: Ran, *, exact: bool) -> Table:
-    """By powers of two."""
+def _histogram(ran: Ran, cost: Cost) -> Table:
+    """Counts calls by powers of two."""
     found = Counter(int(math.log2(max(call.ns, 1))) for call in ran.watched.calls)
-    most = max(found.values(), default=1)
     rows: list[tuple[Cell, ...]] = [
         (
-            f"{_cost(2**power, exact=exact)}{fmt.TO}{_cost(2 ** (power + 1), exact=exact)}",
-            Bar(fmt.count(found[power]), found[power] / most),
+            f"{cost(2**power)}{fmt.TO}{cost(2 ** (power + 1))}",
+            Bar(fmt.count(found[power]), found[power] / max(found.values())),
         )
         for power in range(min(found, default=0), max(found, default=-1) + 1)
     ]
@@ -190,14 +181,14 @@ def _histogram(ran: Ran, *, exact: bool) -> Table:
 
 
 def _callers(ran: Ran, names: Names) -> Table:
-    found: dict[tuple[str, str], list[Call]] = defaultdict(list)
+    found: dict[tuple[str, str], list[int]] = defaultdict(list)
     for call in ran.watched.calls:
         maps = ran.maps.get(call.process)
         at = maps.find(call.caller) if maps is not None else None
         where = f"{Path(at[0]).name}+0x{at[1]:x}" if at is not None else f"0x{call.caller:x}"
-        found[where, name_of(call, names)].append(call)
-    rows = sorted(found.items(), key=lambda item: -sum(call.ns for call in item[1]))
-    shown = tuple((where, what, fmt.count(len(calls))) for (where, what), calls in rows[:30])
+        found[where, name_of(call, names)].append(call.ns)
+    rows = sorted(found.items(), key=lambda item: -sum(item[1]))[:30]
+    shown = tuple((where, what, fmt.count(len(calls))) for (where, what), calls in rows)
     return Table((Column("from", "left"), Column("call", "left"), Column("calls")), shown)
 
 
@@ -217,28 +208,26 @@ def traced(trace: Trace, subtests: Sequence[tuple[str, int, int]]) -> list[Secti
 
 
 def timeline(ran: Ran, names: Names) -> str:
-    """Chrome's trace events, as Perfetto reads them; times in µs."""
+    """Returns Chrome's trace events, as Perfetto reads them; times in µs."""
     start = min((call.begin for call in ran.watched.calls), default=0)
-    events = []
+    events: list[dict[str, object]] = []
+
+    def add(
+        name: str, kind: str, place: tuple[int, int], span: tuple[int, int], **args: object
+    ) -> None:
+        begin, ns = span
+        at = {"pid": place[0], "tid": place[1], "ts": (begin - start) / 1000, "dur": ns / 1000}
+        events.append({"name": name, "cat": kind, "ph": "X", **at, "args": args})
+
     for call in ran.watched.calls:
-        event = {"name": name_of(call, names), "cat": call.function, "ph": "X"}
-        place = {"pid": call.process, "tid": call.thread, "ts": (call.begin - start) / 1000}
         params = [f"{p.kind} {p.size}" if p.size is not None else p.kind for p in call.params]
-        details = {"result": f"0x{call.result:08x}", "parameters": params}
-        events.append({**event, **place, "dur": call.ns / 1000, "args": details})
+        place, span = (call.process, call.thread), (call.begin, call.ns)
+        result = f"0x{call.result:08x}"
+        add(name_of(call, names), call.function, place, span, result=result, parameters=params)
     for leg in ran.legs or ():
-        events.append(
-            {
-                "name": "secure world" if leg.complete else f"until an RPC: {leg.rpc}",
-                "cat": "leg",
-                "ph": "X",
-                "pid": next((c.process for c in ran.watched.calls if c.thread == leg.thread), 0),
-                "tid": leg.thread,
-                "ts": (leg.begin - start) / 1000,
-                "dur": (leg.end - leg.begin) / 1000,
-                "args": {},
-            }
-        )
+        name = "secure world" if leg.complete else f"until an RPC: {leg.rpc}"
+        process = next((c.process for c in ran.watched.calls if c.thread == leg.thread), 0)
+        add(name, "leg", (process, leg.thread), (leg.begin, leg.end - leg.begin))
     return json.dumps({"traceEvents": events, "displayTimeUnit": "ns"}) + "\n"
 
 

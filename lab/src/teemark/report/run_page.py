@@ -44,7 +44,8 @@ def make(
     sections = [replace(s, lead="") if s.key in answers else s for s in sections]
     sections.sort(key=lambda s: answers.index(s.key) if s.key in answers else len(answers))
     title = _title(about)
-    subtitle = _subtitle(about)
+    summaries = (one.run.run.board_summary for one in about if one.run.run is not None)
+    subtitle = "; ".join(dict.fromkeys(filter(None, summaries)))
     generator = f"Made by teemark {__version__} from run.ndjson."
     return Report(
         html=html.render(title, subtitle, sections, generator, banners),
@@ -75,23 +76,11 @@ def _answering(sections: Sequence[Section], plan: str) -> list[str]:
 
 
 def _title(about: Sequence[Subject]) -> str:
-    names = _list([subject.label for subject in about])
+    *names, last = (subject.label for subject in about)
+    names = [f"{', '.join(names)} and {last}" if names else last]
     if all(subject.run.without_tee for subject in about):
-        return f"The cost of crypto on {names}, without a TEE"
-    return f"The cost of trusted execution on {names}"
-
-
-def _list(names: Sequence[str]) -> str:
-    return names[0] if len(names) == 1 else ", ".join(names[:-1]) + " and " + names[-1]
-
-
-def _subtitle(about: Sequence[Subject]) -> str:
-    said = []
-    for subject in about:
-        run = subject.run.run
-        if run is not None and run.board_summary and run.board_summary not in said:
-            said.append(run.board_summary)
-    return "; ".join(said)
+        return f"The cost of crypto on {names[0]}, without a TEE"
+    return f"The cost of trusted execution on {names[0]}"
 
 
 def write(report: Report, directory: Path) -> Path:

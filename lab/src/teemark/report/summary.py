@@ -11,9 +11,9 @@ from teemark.base import fmt
 from teemark.base.console import paragraph
 from teemark.base.console import terminal as text_terminal
 from teemark.base.finding import ranked
-from teemark.base.work import CALL
 from teemark.page import figures, terminal
 from teemark.page.blocks import Column, Table
+from teemark.report.sections.cases import call_tables
 from teemark.report.sections.throughput import ANSWERED, curves
 from teemark.studies.answers import answers
 
@@ -33,8 +33,8 @@ def show(subject: Subject) -> None:
     console = text_terminal()
     for finding in subject.found("answer"):
         paragraph(console, f"• {finding.claim}{'' if finding.sure else ' (uncertain)'}")
-    tables = (_table(subject), _calls(subject))
-    terminal.show(console, [table for table in tables if table is not None])
+    table = _table(subject)
+    terminal.show(console, [*([table] if table is not None else ()), *call_tables(subject)])
     for answer in answers(subject):
         paragraph(console, f"{_MARKS[answer.status]} {answer.claim}")
     causes = [one for one in ranked(subject.findings) if one.topic == "cause"]
@@ -54,25 +54,6 @@ def show(subject: Subject) -> None:
     paragraph(console, counts + (f" ({subject.caveat.lower()})" if subject.caveat else ""))
     for fail in run.fails:
         paragraph(console, f"failed: {fail.case}: {fail.reason}")
-
-
-def _calls(subject: Subject) -> Table | None:
-    """Commands of the user's own TA that no line over sizes describes."""
-    run = subject.run
-    fitted = {cost.algorithm for cost in subject.models.costs if cost.workload == CALL.name}
-    stats = [one for one in subject.models.stats if one.work.row is CALL]
-    alone = [one for one in stats if one.algorithm not in fitted]
-    if not alone:
-        return None
-    titles = ["median, instructions"] if run.icount else ["median", fmt.LEVEL]
-    rows = []
-    for one in alone:
-        cells = [figures.cell(run, one.estimate)]
-        if not run.icount:
-            cells.append(figures.plus_minus(one.estimate))
-        size = f"/{one.bytes}" if one.bytes is not None else ""
-        rows.append((f"{one.work.workload}/{one.algorithm}{size}", *cells))
-    return Table((Column("", "left"), *map(Column, titles)), tuple(rows))
 
 
 def _table(subject: Subject) -> Table | None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Several runs side by side: what a call and a byte cost in each, and which cases differ."""
+"""Several runs side by side: which cases differ, and by how much."""
 
 from __future__ import annotations
 
@@ -8,19 +8,7 @@ from collections.abc import Sequence
 from teemark.base import fmt
 from teemark.findings.subject import Subject
 from teemark.model.compare import Limit
-from teemark.page import figures
-from teemark.page.blocks import (
-    Block,
-    Bullets,
-    Cell,
-    Code,
-    Column,
-    Fold,
-    Heading,
-    Quiet,
-    Section,
-    Table,
-)
+from teemark.page.blocks import Block, Bullets, Fold, Heading, Section
 from teemark.report import comparing
 from teemark.report.comparing import Compared, compared
 
@@ -33,10 +21,6 @@ def comparison(subjects: Sequence[Subject]) -> Section | None:
     blocks: list[Block] = []
     for other in subjects[1:]:
         blocks += [Heading(f"{other.label} against {base.label}"), *verdicts(compared(base, other))]
-    costs = _costs(subjects)
-    if costs.rows:
-        note = f"factors of the cost of a byte are against {base.label}"
-        blocks.append(Fold("What a call and a byte cost", note, (costs,)))
     return Section("comparison", "Side by side", tuple(blocks))
 
 
@@ -51,32 +35,3 @@ def verdicts(of: Compared, limit: Limit | None = None) -> list[Block]:
     if method.items:
         blocks.append(Fold("How this was judged", "", (method,)))
     return blocks
-
-
-def _costs(subjects: Sequence[Subject]) -> Table:
-    keys = list(
-        dict.fromkeys(
-            (c.workload, c.algorithm, c.backend) for s in subjects for c in s.models.costs
-        )
-    )
-    rows: list[tuple[Cell, ...]] = []
-    for workload, algorithm, backend in keys:
-        found = [s.models.cost(algorithm, backend, workload) for s in subjects]
-        row: list[Cell] = [(Code(f"{workload}/{algorithm}/{backend}"),)]
-        for subject, cost in zip(subjects, found, strict=True):
-            if cost is None:
-                row += [fmt.NONE, fmt.NONE]
-                continue
-            byte: list[Quiet | str] = [fmt.digits(cost.slope.value)]
-            if cost is not found[0] and found[0] is not None and found[0].slope.value > 0:
-                ratio = cost.byte.drawn_apart() / found[0].byte
-                byte.append(Quiet(f" {figures.times(subject.run, ratio)}"))
-            row += [figures.cell(subject.run, cost.call), tuple(byte)]
-        rows.append(tuple(row))
-    columns = [Column("case", "left")]
-    for subject in subjects:
-        columns += [
-            Column(f"{subject.label}: call", unit=figures.unit(subject.run)),
-            Column(f"{subject.label}: byte", unit=subject.run.unit),
-        ]
-    return Table(tuple(columns), tuple(rows))

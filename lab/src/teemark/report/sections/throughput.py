@@ -11,7 +11,7 @@ from teemark.base.work import COPY_LIMIT
 from teemark.findings.subject import Part, Subject
 from teemark.model.stats import CaseStats
 from teemark.page import charts
-from teemark.page.blocks import Block, Chart, Column, Fold, Strong, Table
+from teemark.page.blocks import Block, Cell, Chart, Column, Fold, Strong, Table
 from teemark.report.cells import cpu_cell
 from teemark.run.records import Backend
 
@@ -44,19 +44,18 @@ def curves(subject: Subject) -> dict[tuple[str, str], dict[str, list[CaseStats]]
 
 
 def _of(subject: Subject) -> list[Block]:
-    """The chart of the algorithm that the report answers with, and the others closed."""
-    drawn = {
-        (workload, algorithm): _chart(subject, workload, algorithm, group)
-        for (workload, algorithm), group in curves(subject).items()
-    }
-    if not drawn:
+    """Draws the algorithm that the report answers with, and the others closed."""
+    found = curves(subject)
+    if not found:
         return []
-    first = next((key for key in drawn if key[1] == ANSWERED), next(iter(drawn)))
-    others = [key for key in drawn if key != first]
-    if not others:
-        return [drawn[first]]
-    names = ", ".join(subject.curve(*key) for key in others)
-    return [drawn[first], Fold("Others", names, tuple(drawn[key] for key in others))]
+    first = next((key for key in found if key[1] == ANSWERED), next(iter(found)))
+    others = [key for key in found if key != first]
+    blocks: list[Block] = [_chart(subject, *first, found[first])]
+    if others:
+        names = ", ".join(subject.curve(*key) for key in others)
+        drawn = tuple(_chart(subject, *key, found[key]) for key in others)
+        blocks.append(Fold("Others", names, drawn))
+    return blocks
 
 
 def _chart(
@@ -68,18 +67,17 @@ def _chart(
     limit = copy_limit(subject, series) if rates else []
     unit = unit_of(subject)
     interval = f"; a bar marks the {fmt.LEVEL} interval where it is wider than the mark. "
-    return Chart(
-        title=subject.curve(workload, algorithm),
-        caption=(
-            f"{subject.run.title(algorithm)}: {unit} at the median",
-            ". " if subject.icount else interval,
-            "Dotted: memcpy() of as many bytes. " if limit else "",
-            *((Strong(f"{subject.caveat}."),) if subject.caveat else ()),
-        ),
-        wide=charts.throughput(key, [*series, *limit], charts.WIDE, unit),
-        narrow=charts.throughput(key, [*series, *limit], charts.NARROW, unit),
-        data=_table(subject, group),
+    caption = (
+        f"{subject.run.title(algorithm)}: {unit} at the median",
+        ". " if subject.icount else interval,
+        "Dotted: memcpy() of as many bytes. " if limit else "",
+        *((Strong(f"{subject.caveat}."),) if subject.caveat else ()),
     )
+    wide, narrow = (
+        charts.throughput(key, [*series, *limit], shape, unit)
+        for shape in (charts.WIDE, charts.NARROW)
+    )
+    return Chart(subject.curve(workload, algorithm), caption, wide, narrow, _table(subject, group))
 
 
 def unit_of(subject: Subject) -> str:
@@ -119,52 +117,45 @@ def copy_limit(subject: Subject, series: Sequence[charts.Series]) -> list[charts
 
 
 def _series(subject: Subject, backend: str, stats: Sequence[CaseStats]) -> charts.Series:
-    points = []
-    bounds = []
     shown = apart([one.bytes for one in stats if one.bytes])
+    points, bounds = [], []
     for one in stats:
         if one.throughput is not None and one.bytes in shown:
             points.append((float(one.bytes), rate(subject, one.throughput / (1 << 20))))
-            interval = None if subject.icount else one.throughput_interval
-            bounds.append(
-                (interval.low / (1 << 20), interval.high / (1 << 20)) if interval else None
-            )
+            known = None if subject.icount else one.throughput_interval
+            bounds.append((known.low / (1 << 20), known.high / (1 << 20)) if known else None)
     who = subject.run.backend(backend)
     return charts.Series(who, tuple(points), tuple(bounds), place=subject.run.place(backend))
 
 
 def _table(subject: Subject, group: dict[str, list[CaseStats]]) -> Table:
-    sizes = sorted({stats.bytes or 0 for all_stats in group.values() for stats in all_stats})
-    by_size = {
-        backend: {stats.bytes: _shown(subject, stats) for stats in all_stats}
-        for backend, all_stats in group.items()
-    }
-    cpu = {
-        backend: {stats.bytes: stats.cpu.a_byte(stats.bytes) for stats in all_stats if stats.cpu}
-        for backend, all_stats in group.items()
-        if any(stats.cpu for stats in all_stats) and not subject.icount
-    }
-    return Table(
-        columns=(
-            Column("bytes"),
-            *(Column(backend, unit=unit_of(subject)) for backend in group),
-            *(Column(f"{backend}: CPU", unit="ns/B") for backend in cpu),
-        ),
-        rows=tuple(
-            (
-                fmt.size(size),
-                *(by_size[backend].get(size, fmt.NONE) for backend in group),
-                *(cpu_cell(cpu[backend].get(size)) for backend in cpu),
-            )
-            for size in sizes
-        ),
+    sizes = sorted({one.bytes or 0 for stats in group.values() for one in stats})
+    by = {backend: {one.bytes: one for one in stats} for backend, stats in group.items()}
+
+    def shown(one: CaseStats | None) -> str:
+        if one is None or one.throughput is None or not subject.icount:
+            return fmt.rate(one.throughput) if one is not None else fmt.NONE
+        return fmt.digits(rate(subject, one.throughput / (1 << 20)))
+
+    def cpu(one: CaseStats | None) -> Cell:
+        if one is None or one.cpu is None or subject.icount:
+            return fmt.NONE
+        return cpu_cell(one.cpu.a_byte(one.bytes))
+
+    rows = tuple(
+        (
+            fmt.size(size),
+            *(shown(by[backend].get(size)) for backend in group),
+            *(cpu(by[backend].get(size)) for backend in group),
+        )
+        for size in sizes
     )
-
-
-def _shown(subject: Subject, stats: CaseStats) -> str:
-    if not subject.icount or stats.throughput is None:
-        return fmt.rate(stats.throughput)
-    return fmt.digits(rate(subject, stats.throughput / (1 << 20)))
+    columns = (
+        Column("bytes"),
+        *(Column(backend, unit=unit_of(subject)) for backend in group),
+        *(Column(f"{backend}: CPU", unit="ns/B", optional=True) for backend in group),
+    )
+    return Table(columns, rows)
 
 
 throughput = Part(
