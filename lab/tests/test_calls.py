@@ -178,7 +178,7 @@ def test_the_report_of_calls(capsys: pytest.CaptureFixture[str]) -> None:
         made.markdown
     )
     summary.show(made.subjects[0])
-    assert "call/increment" in capsys.readouterr().out
+    assert "increment" in capsys.readouterr().out
 
 
 def test_a_trace_takes_calls_from_a_plan() -> None:

@@ -392,7 +392,7 @@ def test_every_kind_of_run_has_its_answer() -> None:
         "storage/create/file-fsync/7000": 7e6,
     }
     for times, keys in (
-        (crypto, ["kernel-pays-off"]),
+        (crypto, ["backend/sha256"]),
         (stored, ["stored-objects"]),
         (crypto | stored | {"invoke/none/tee/none": 57e3}, ["empty-call"]),
     ):

@@ -229,16 +229,10 @@ def test_code_that_is_there_to_be_compared_with_is_no_choice() -> None:
 
 
 def test_what_another_finding_says_is_no_choice_of_the_report() -> None:
-    """Allocated memory in place of temporary, and OpenSSL in place of the kernel; `advise`, which
-    has no other findings, says both."""
+    """Allocated memory in place of temporary; `advise`, which has no other findings, says it."""
     times = {f"shm/{kind}/tee/in/64": ns for kind, ns in (("temporary", 9e4), ("allocated", 5e4))}
-    times |= {
-        f"oneshot/sha256/{who}/{n}": base + 2.0 * n
-        for who, base in (("afalg", 4000), ("openssl", 900))
-        for n in (64, 1024, 4096, 65536)
-    }
     ground = Ground.of(run_of({key: [ns] * 8 for key, ns in times.items()}, icount=True))
-    assert [one.question for one in choose(ground)] == ["memory", "backend"]
+    assert [one.question for one in choose(ground)] == ["memory"]
     assert not list(choices(ground))
 
 

@@ -4,11 +4,10 @@
 from __future__ import annotations
 
 from teemark.base import fmt
-from teemark.base.finding import Finding, Share
+from teemark.base.finding import Finding, Share, Status
 from teemark.base.work import DERIVE, EMPTY_CALL, KEY_STEPS, KEYGEN, SIGN, Work
 from teemark.findings.ground import SAME, Ground, not_checked, sure
 from teemark.model.decide import above, within
-from teemark.model.stats import CaseStats
 from teemark.page import figures
 
 PLAN = "teemark run --plan asymmetric"
@@ -26,35 +25,28 @@ WAY = 0.01
 """A call whose way into the TEE is a smaller share than this is all computing."""
 
 
-def _pair(ground: Ground) -> tuple[CaseStats, CaseStats] | None:
-    for algorithm, key in SIGNATURES:
-        inside = ground.models.case(SIGN.key(algorithm, "tee", key))
-        outside = ground.models.case(SIGN.key(algorithm, "openssl", key))
-        if inside is not None and outside is not None and outside.estimate.value > 0:
-            return inside, outside
-    return None
-
-
 def signature_cost(ground: Ground) -> Finding | None:
-    """What a signature costs, and why: the way into the TEE, or computing there."""
-    pair = _pair(ground)
-    if pair is None:
+    """Says what a signature costs, and why: the way into the TEE, or computing there."""
+    case = ground.models.case
+    pairs = (
+        (case(SIGN.key(name, "tee", key)), case(SIGN.key(name, "openssl", key)))
+        for name, key in SIGNATURES
+    )
+    inside, outside = next((pair for pair in pairs if all(pair)), (None, None))
+    if inside is None or outside is None or outside.estimate.value <= 0:
         return None
-    inside, outside = pair
-    ratio = inside.estimate / outside.estimate
-    name = ground.run.title(inside.algorithm)
-    why = ""
-    empty = ground.models.case(EMPTY_CALL)
+    empty, why = case(EMPTY_CALL), ""
     if empty is not None and inside.estimate.value > 0:
         share = empty.estimate.value / inside.estimate.value
-        reach = f"The way into the TEE is {fmt.percent(share)} of it"
-        why = f"{reach}; the rest is computing there." if share < WAY else f"{reach}."
+        rest = "; the rest is computing there" if share < WAY else ""
+        why = f" The way into the TEE is {fmt.percent(share)} of it{rest}."
+    ratio = inside.estimate / outside.estimate
     return Finding(
         key="signature",
         topic="answer",
-        claim=f"A signature by {name} in the TEE costs "
+        claim=f"A signature by {ground.run.title(inside.algorithm)} in the TEE costs "
         f"{figures.time(ground.run, inside.estimate)}, {ground.times(ratio)} what OpenSSL "
-        f"takes on the same board.{f' {why}' if why else ''}",
+        f"takes on the same board.{why}",
         evidence=f"{ground.against(inside, outside)} (medians of "
         f"{fmt.plural(inside.time.count, 'sample')} and {outside.time.count}).",
         remedy=f"teemark trace {inside.key} --optee source takes it apart to the function; the "
@@ -66,17 +58,16 @@ def signature_cost(ground: Ground) -> Finding | None:
 
 def handshake(ground: Ground) -> Finding | None:
     """A TLS 1.3 server signs once, makes one key pair and agrees on one secret; only the signature
-    needs the key that the TEE holds."""
-    models = ground.models
-    parts = [models.case(SIGN.key("ecdsa-p256", backend)) for backend in ("tee", "openssl")]
-    # An ECDH key pair is made as one for ECDSA is.
-    rest = [
-        models.case(KEYGEN.key("ecdsa-p256", "openssl")),
-        models.case(DERIVE.key("ecdh-p256", "openssl")),
-    ]
-    if not (parts[0] and parts[1] and rest[0] and rest[1]):
+    needs the key that the TEE holds. An ECDH key pair is made as one for ECDSA is."""
+    keys = (
+        *(SIGN.key("ecdsa-p256", backend) for backend in ("tee", "openssl")),
+        KEYGEN.key("ecdsa-p256", "openssl"),
+        DERIVE.key("ecdh-p256", "openssl"),
+    )
+    parts = [one for key in keys if (one := ground.models.case(key)) is not None]
+    if len(parts) < len(keys):
         return None
-    common = rest[0].estimate + rest[1].estimate
+    common = parts[2].estimate + parts[3].estimate
     inside, outside = parts[0].estimate + common, parts[1].estimate + common
     return Finding(
         key="handshake",
@@ -88,7 +79,7 @@ def handshake(ground: Ground) -> Finding | None:
         "on P-256.",
         remedy="Session resumption signs nothing: let clients resume.",
         figures=(ground.figure("inside", inside), ground.figure("outside", outside)),
-        sure=sure(parts[0], parts[1], rest[0], rest[1]),
+        sure=sure(*parts),
     )
 
 
@@ -133,14 +124,10 @@ def rsa_of_any_size(ground: Ground) -> Finding | None:
     if large is None:
         return not_checked(key, "RSA signatures of 2,048 and 4,096 bits in the TEE", PLAN)
     same = within(large.estimate / small.estimate, 1 / SAME, SAME)
-    if same != "yes":
-        return Finding(
-            key=key,
-            topic="cause",
-            status="ruled out" if same == "no" else "undecided",
-            evidence=f"4,096 and 2,048 bits: {ground.against(large, small)}",
-        )
     evidence = f"4,096 and 2,048 bits: {ground.against(large, small)}"
+    if same != "yes":
+        status: Status = "ruled out" if same == "no" else "undecided"
+        return Finding(key=key, topic="cause", status=status, evidence=evidence)
     if plain is not None and above(small.estimate / plain.estimate, SAME) == "yes":
         evidence += (
             "; and with the parts for the Chinese remainder theorem, which should make it cheaper, "

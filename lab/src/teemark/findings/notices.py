@@ -4,52 +4,34 @@ The report begins with it, and `teemark run` ends with it on the terminal."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from teemark.base import fmt
 from teemark.page.blocks import Banner
 from teemark.run.reader import RunData
-from teemark.run.records import Skip
 
 
 def notices(run: RunData) -> tuple[Banner, ...]:
-    """In the order of their weight."""
-    found = []
+    """Returns them in the order of their weight."""
+    found: list[tuple[str, str]] = []
     if run.tee_refused:
-        found.append(_refused(run, run.tee_refused))
+        whys = list(dict.fromkeys((skip.reason, skip.hint or "") for skip in run.tee_refused))
+        said = " ".join(f"{sentence(reason)} {sentence(hint)}".strip() for reason, hint in whys[:3])
+        if len(whys) > 3:
+            said += f" And {fmt.plural(len(whys) - 3, 'reason')} more."
+        left = _of(len(run.tee_refused), run)
+        found.append(
+            ("The TEE couldn't be used", f"It is there, but {left} weren't measured. {said}")
+        )
     if run.incomplete is not None:
-        found.append(_incomplete(run, run.incomplete))
+        why = f"{sentence(run.incomplete)} {sentence(lacking(run))}".strip()
+        found.append(("This run is incomplete", why))
     if run.fails:
-        found.append(
-            Banner(
-                f"{fmt.plural(len(run.fails), 'case')} failed",
-                ("Each had a wrong output or an error; its samples count for nothing.",),
-            )
-        )
+        why = "Each had a wrong output or an error; its samples count for nothing."
+        found.append((f"{fmt.plural(len(run.fails), 'case')} failed", why))
     if run.without_tee:
-        cases = sum(skip.code == "no-tee" for skip in run.skips)
-        found.append(
-            Banner(
-                "This machine has no TEE",
-                (f"{fmt.plural(cases, 'case')} that need one couldn't run. The rest did.",),
-            )
-        )
-    return tuple(found)
-
-
-def _refused(run: RunData, refused: Sequence[Skip]) -> Banner:
-    whys = list(dict.fromkeys((skip.reason, skip.hint or "") for skip in refused))
-    said = " ".join(f"{sentence(reason)} {sentence(hint)}".strip() for reason, hint in whys[:3])
-    if len(whys) > 3:
-        said += f" And {fmt.plural(len(whys) - 3, 'reason')} more."
-    return Banner(
-        "The TEE couldn't be used",
-        (f"It is there, but {_of(len(refused), run)} weren't measured. {said}",),
-    )
-
-
-def _incomplete(run: RunData, why: str) -> Banner:
-    return Banner("This run is incomplete", (f"{sentence(why)} {sentence(lacking(run))}".strip(),))
+        cases = fmt.plural(sum(skip.code == "no-tee" for skip in run.skips), "case")
+        why = f"{cases} that need one couldn't run. The rest did."
+        found.append(("This machine has no TEE", why))
+    return tuple(Banner(title, (text,)) for title, text in found)
 
 
 def lacking(run: RunData) -> str:
