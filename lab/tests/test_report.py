@@ -312,7 +312,6 @@ def test_findings_of_the_synthetic_run(run: RunData) -> None:
         "extensions",
         "no-crypto-extensions-in-tee",
         "call-outweighs-compute",
-        "backend/sha256",
         *(key for key in keys if "/" in key),
         "harness",
     ]
