@@ -15,6 +15,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
+from settling import until_it_settles
 
 HERE = Path(__file__).resolve().parent
 BUILT = HERE.parents[1] / "build" / "tests" / "host"
@@ -179,6 +180,8 @@ def test_interrupted_while_it_compares(tmp_path: Path) -> None:
             [TEEBENCH, "--samples=99999", "--output", tmp_path / "run", "file/sha256/openssl/65536"],
             env={"TEEMARK_DIR": str(tmp_path)}, start_new_session=True,
         ) as process:  # fmt: skip
+            while not (tmp_path / "run.partial").exists():
+                time.sleep(0.02)
             time.sleep(seconds)
             os.killpg(process.pid, signal.SIGINT)
             assert process.wait(20) == 130
@@ -314,7 +317,7 @@ def test_interrupted_while_it_prepares(tmp_path: Path, case: str, seconds: float
         process.send_signal(signal.SIGINT)
         began = time.monotonic()
         assert process.wait(60) == 130
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < 30
     found = records(output.read_bytes())
     assert [record["type"] for record in found] == ["machine", "end"]
     assert found[-1]["complete"] is False
@@ -377,7 +380,7 @@ def test_without_looking_who_does_the_work() -> None:
 
 def test_settling_is_interrupted_too() -> None:
     with subprocess.Popen([TEEBENCH, "--settle", "1000", C], stdout=subprocess.PIPE) as process:
-        time.sleep(0.3)
+        until_it_settles(process)
         process.send_signal(signal.SIGINT)
         out, _ = process.communicate(timeout=20)
     assert process.returncode == 130
@@ -389,7 +392,7 @@ def test_nohup_is_respected() -> None:
         ["nohup", TEEBENCH, "--settle", "1", *FAST, C],
         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
     ) as process:  # fmt: skip
-        time.sleep(0.4)
+        until_it_settles(process)
         process.send_signal(signal.SIGHUP)
         out, _ = process.communicate(timeout=20)
     assert process.returncode == 0

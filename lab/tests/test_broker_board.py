@@ -56,6 +56,18 @@ def send(desk: Desk, text: bytes, *argv: str, topic: str = TOPIC) -> bytes:
     return payload
 
 
+def test_a_message_is_opened_by_its_reader_and_no_plaintext_is_in_the_broker(desk: Desk) -> None:
+    """As the demo sends it, which also shows that the search finds what is there."""
+    desk.teemq("key", "mallory", "mallory", check=False)
+    desk.start()
+    seen = demo.send(desk)
+    desk.stop()
+    assert seen.bob == demo.SECRET
+    assert (seen.mallory, seen.hits) == (0, 0)
+    assert seen.searched > 1_000_000
+
+
+@pytest.mark.exhaustive
 def test_demo_shows_who_sees_what_and_finds_no_plaintext_in_the_broker(desk: Desk) -> None:
     said: list[str] = []
     assert demo.show(desk, said.append), "\n".join(said)
@@ -73,6 +85,7 @@ def test_messages_wait_for_a_reader_who_is_away_also_over_a_restart(running: Des
     assert opened(running, "bob") == [b"one", b"two"]
 
 
+@pytest.mark.exhaustive
 def test_junk_and_what_a_reader_may_not_have_leave_room_for_what_he_may(running: Desk) -> None:
     """22 of each at QoS 1: more than the client's window holds."""
     reader = running.subscribe("carol", "tz/#", "-q", "1", count=1, seconds=200)
@@ -110,6 +123,7 @@ def test_retained_messages_and_quality_of_service(running: Desk) -> None:
     assert running.received("bob")[0][0] == (0 if new else 1)
 
 
+@pytest.mark.exhaustive
 def test_overlapping_and_shared_subscriptions(running: Desk) -> None:
     both = running.subscribe("bob", TOPIC, "-t", "tz/#", count=4)
     one = running.subscribe("carol", f"$share/group/{TOPIC}", count=2)

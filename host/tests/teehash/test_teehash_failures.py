@@ -14,7 +14,8 @@ import time
 from pathlib import Path
 
 import pytest
-from teehash_program import Program, until_it_settles
+from settling import until_it_settles
+from teehash_program import Program
 
 GOOD = hashlib.sha256(b"good").hexdigest().encode() + b"  good\n"
 
