@@ -32,7 +32,7 @@ struct trace_counts {
 
 /*
  * Begins to count for this process and its threads; NULL if it can't. One at a
- * time in a process.
+ * time in a process. What a program that died left in the kernel is removed.
  */
 struct trace *trace_begin(struct trace_counts *counts);
 void trace_end(struct trace *trace, struct trace_counts *counts);
@@ -60,8 +60,5 @@ int trace_legs_start(struct trace *trace, struct error *err);
 int trace_legs_stop(struct trace *trace, struct trace_legs *legs,
 		    struct error *err);
 void trace_legs_close(struct trace *trace);
-
-/* For who leaves: nothing stays in the kernel. Async-signal-safe. */
-void trace_abandon(void);
 
 #endif

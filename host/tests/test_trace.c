@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Who leaves at once, from a signal handler, leaves no instance of the kernel's
- * tracing behind. The instance is a folder of the test's own, which can't be
- * removed while a file in it is open, as the kernel has it.
+ * What is counted, and that no instance of the kernel's tracing is left behind.
+ * The instance is a folder of the test's own, which can't be removed while a file
+ * in it is open, as the kernel has it.
  */
 #include "harness.h"
 
@@ -35,13 +35,8 @@ int __real_mkdir(const char *path, mode_t mode);
 int __wrap_mkdir(const char *path, mode_t mode);
 int __real_rmdir(const char *path);
 int __wrap_rmdir(const char *path);
-ssize_t __real_write(int fd, const void *data, size_t len);
-ssize_t __wrap_write(int fd, const void *data, size_t len);
 
 static char root[] = "/tmp/test_trace.XXXXXX";
-
-/* Where the signal comes: while a file of the instance is open for the n-th time. */
-static unsigned opened, signal_at;
 
 static const char *mine(const char *path)
 {
@@ -51,12 +46,6 @@ static const char *mine(const char *path)
 		return path;
 	snprintf(other, sizeof(other), "%s%s", root, path + strlen(ROOT));
 	return other;
-}
-
-static void is_open(void)
-{
-	if (++opened == signal_at)
-		trace_abandon();
 }
 
 int __wrap_access(const char *path, int mode)
@@ -71,11 +60,7 @@ int __wrap_open(const char *path, int flags, ...)
 
 FILE *__wrap_fopen(const char *path, const char *mode)
 {
-	FILE *f = __real_fopen(mine(path), mode);
-
-	if (f)
-		is_open();
-	return f;
+	return __real_fopen(mine(path), mode);
 }
 
 DIR *__wrap_opendir(const char *path)
@@ -86,12 +71,6 @@ DIR *__wrap_opendir(const char *path)
 int __wrap_stat(const char *path, struct stat *st)
 {
 	return __real_stat(mine(path), st);
-}
-
-ssize_t __wrap_write(int fd, const void *data, size_t len)
-{
-	is_open();
-	return __real_write(fd, data, len);
 }
 
 static void make(const char *folder, const char *name, const char *text)
@@ -185,74 +164,26 @@ static unsigned instances(void)
 	return n;
 }
 
-/* A whole use; or until the signal comes, after which the program ends. */
-static struct trace_counts use(unsigned at)
-{
-	struct trace_counts counts = { 0 };
-	struct trace *trace;
-
-	opened = 0;
-	signal_at = at;
-	trace = trace_begin(&counts);
-	if (trace && !(at && opened >= at)) {
-		assert_int_equal(instances(), 1);
-		trace_end(trace, &counts);
-	} else {
-		free(trace);
-	}
-	assert_int_equal(instances(), 0);
-	return counts;
-}
-
 static void test_what_is_counted(void **state)
 {
-	struct trace_counts counts = use(0);
+	struct trace_counts counts = { 0 };
+	struct trace *trace = trace_begin(&counts);
 
 	(void)state;
+	assert_non_null(trace);
+	assert_int_equal(instances(), 1);
+	trace_end(trace, &counts);
+	assert_int_equal(instances(), 0);
 	assert_true(counts.known);
 	assert_int_equal(counts.complete, 1);
 	assert_int_equal(counts.returns, 1);
 	assert_int_equal(counts.lost, 3);
 }
 
-static void test_abandoned_at_every_step(void **state)
-{
-	int other = __real_open("/dev/null", O_RDONLY);
-	unsigned steps;
-
-	(void)state;
-	use(0);
-	steps = opened;
-	assert_true(steps >= 7); /* 5 files are written, 2 or more read */
-	for (unsigned n = 1; n <= steps; n++) {
-		use(n);
-		assert_true(opened >= n);
-	}
-	/* What is no file of tracefs stays open. */
-	assert_int_equal(close(other), 0);
-}
-
-static int prepare(void **state)
-{
-	(void)state;
-	if (!mkdtemp(root))
-		return -1;
-	make(root, "instances/.keep", "");
-	make(root, "events/optee/optee_invoke_fn_end", "");
-	return 0;
-}
-
-static int clean(void **state)
-{
-	(void)state;
-	return nftw(root, take_away, 8, FTW_DEPTH | FTW_PHYS);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_what_is_counted),
-		cmocka_unit_test(test_abandoned_at_every_step),
 	};
 
 	return cmocka_run_group_tests(tests, prepare, clean);

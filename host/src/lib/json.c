@@ -2,6 +2,7 @@
 /* Grammar and escapes: RFC 8259. */
 #include <inttypes.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -89,37 +90,44 @@ static void begin_value(struct json *j, const char *key)
 	j->comma = true;
 }
 
-static void begin_group(struct json *j, const char *key, const char *bracket)
-{
-	begin_value(j, key);
-	put_text(j, bracket);
-	j->comma = false;
-}
+/* A value that needs no quotes, or a bracket. */
+static void put_value(struct json *j, const char *key, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
 
-static void end_group(struct json *j, const char *bracket)
+static void put_value(struct json *j, const char *key, const char *fmt, ...)
 {
-	put_text(j, bracket);
-	j->comma = true;
+	char text[32];
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(text, sizeof(text), fmt, args);
+	va_end(args);
+	begin_value(j, key);
+	put_text(j, text);
 }
 
 void json_object(struct json *j, const char *key)
 {
-	begin_group(j, key, "{");
+	put_value(j, key, "{");
+	j->comma = false;
 }
 
 void json_object_end(struct json *j)
 {
-	end_group(j, "}");
+	put_text(j, "}");
+	j->comma = true;
 }
 
 void json_array(struct json *j, const char *key)
 {
-	begin_group(j, key, "[");
+	put_value(j, key, "[");
+	j->comma = false;
 }
 
 void json_array_end(struct json *j)
 {
-	end_group(j, "]");
+	put_text(j, "]");
+	j->comma = true;
 }
 
 void json_bytes(struct json *j, const char *key, const void *value, size_t len)
@@ -135,45 +143,30 @@ void json_string(struct json *j, const char *key, const char *value)
 
 void json_i64(struct json *j, const char *key, int64_t value)
 {
-	char text[24];
-
-	begin_value(j, key);
-	snprintf(text, sizeof(text), "%" PRId64, value);
-	put_text(j, text);
+	put_value(j, key, "%" PRId64, value);
 }
 
 void json_u64(struct json *j, const char *key, uint64_t value)
 {
-	char text[24];
-
-	begin_value(j, key);
-	snprintf(text, sizeof(text), "%" PRIu64, value);
-	put_text(j, text);
+	put_value(j, key, "%" PRIu64, value);
 }
 
 void json_double(struct json *j, const char *key, double value)
 {
-	char text[32];
-
-	if (!isfinite(value)) {
+	if (isfinite(value))
+		put_value(j, key, "%.15g", value);
+	else
 		json_null(j, key);
-		return;
-	}
-	begin_value(j, key);
-	snprintf(text, sizeof(text), "%.15g", value);
-	put_text(j, text);
 }
 
 void json_bool(struct json *j, const char *key, bool value)
 {
-	begin_value(j, key);
-	put_text(j, value ? "true" : "false");
+	put_value(j, key, "%s", value ? "true" : "false");
 }
 
 void json_null(struct json *j, const char *key)
 {
-	begin_value(j, key);
-	put_text(j, "null");
+	put_value(j, key, "null");
 }
 
 void json_i64_or_null(struct json *j, const char *key, int64_t value)

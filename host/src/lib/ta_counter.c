@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,15 +15,13 @@
 
 const char *ta_counter_name(enum ta_clock clock)
 {
-	switch (clock) {
-	case TA_CLOCK_VIRTUAL:
-		return "CNTVCT_EL0";
-	case TA_CLOCK_PHYSICAL:
-		return "CNTPCT_EL0";
-	case TA_CLOCK_OFF:
-		break;
-	}
-	return "none";
+	static const char *const names[] = {
+		[TA_CLOCK_OFF] = "none",
+		[TA_CLOCK_VIRTUAL] = "CNTVCT_EL0",
+		[TA_CLOCK_PHYSICAL] = "CNTPCT_EL0",
+	};
+
+	return names[clock];
 }
 
 uint64_t ta_counter_ns(const struct ta_counter *counter, uint64_t ticks)
@@ -69,110 +68,101 @@ static int read_in_ta(struct tee_session *tee, enum ta_clock clock,
 }
 
 /* Do the counter and the client's clock agree on the time between? */
-static int compare(struct ta_counter *counter, enum ta_clock clock,
-		   const struct reading *a, const struct reading *b)
+static int compare(enum ta_clock clock, const struct reading *a,
+		   const struct reading *b, struct error *err)
 {
 	struct ta_counter tried = { .clock = clock, .hz = b->hz };
 	uint64_t least = b->before_ns - a->after_ns;
 	uint64_t most = b->after_ns - a->before_ns;
 	uint64_t ns;
 
-	if (!b->hz) {
-		snprintf(counter->reason, sizeof(counter->reason),
-			 "%s can be read in a TA, but the firmware does not "
-			 "say its frequency (CNTFRQ_EL0 is 0)",
-			 ta_counter_name(clock));
-		return -ENODATA;
-	}
+	if (!b->hz)
+		return error_set(err, -ENODATA,
+				 "%s can be read in a TA, but the firmware "
+				 "does not say its frequency (CNTFRQ_EL0 is 0)",
+				 ta_counter_name(clock));
 	ns = ta_counter_ns(&tried, b->count - a->count);
-	if (ns < least - least * STEP_PERCENT / 100 ||
-	    ns > most + most * STEP_PERCENT / 100) {
-		snprintf(counter->reason, sizeof(counter->reason),
+	if (ns >= least - least * STEP_PERCENT / 100 &&
+	    ns <= most + most * STEP_PERCENT / 100)
+		return 0;
+	return error_set(err, -ERANGE,
 			 "%s in a TA is not in step with CLOCK_MONOTONIC_RAW: "
-			 "at %u Hz it says %llu ns where at least %llu and at "
-			 "most %llu have passed",
-			 ta_counter_name(clock), b->hz, (unsigned long long)ns,
-			 (unsigned long long)least, (unsigned long long)most);
-		return -ERANGE;
-	}
-	counter->clock = clock;
-	counter->hz = b->hz;
-	return 0;
+			 "at %u Hz it says %" PRIu64
+			 " ns where at least %" PRIu64 " and at most %" PRIu64
+			 " have passed",
+			 ta_counter_name(clock), b->hz, ns, least, most);
 }
 
-/*
- * In an instance of its own, which may die. False: there is no use in trying
- * another counter, since one was found or no TA can be asked.
- */
-static bool try_counter(struct ta_counter *counter, enum ta_clock clock)
+/* In an instance of its own, which may die. */
+static int try_counter(enum ta_clock clock, uint32_t *hz, struct error *err)
 {
 	const struct timespec pause = { .tv_nsec = BETWEEN_NS };
-	struct reading first, second;
-	struct error err = { 0 };
+	struct reading first, second = { 0 };
 	struct tee_session *tee;
 	int ret = tee_session_open(&tee, &probe_uuid, TA_PROBE_UUID_TEXT,
-				   "the probe TA", &err);
+				   "the probe TA", err);
 
+	if (ret)
+		return ret;
+	ret = read_in_ta(tee, clock, &first, err);
 	if (!ret) {
-		ret = read_in_ta(tee, clock, &first, &err);
-		if (!ret) {
-			nanosleep(&pause, NULL); /* a signal may shorten it */
-			ret = read_in_ta(tee, clock, &second, &err);
-		}
-		tee_session_close(tee);
+		nanosleep(&pause, NULL); /* a signal may shorten it */
+		ret = read_in_ta(tee, clock, &second, err);
 	}
+	tee_session_close(tee);
 	if (!ret)
-		return compare(counter, clock, &first, &second) != 0;
-	if (err.tee_result == TEEC_ERROR_TARGET_DEAD) {
-		snprintf(counter->reason, sizeof(counter->reason),
-			 "this TEE ends a TA that reads CNTVCT_EL0 or "
-			 "CNTPCT_EL0");
-		return true;
-	}
-	snprintf(counter->reason, sizeof(counter->reason), "%s", err.what);
-	return false;
+		ret = compare(clock, &first, &second, err);
+	*hz = second.hz;
+	return ret;
 }
 
 /*
  * Nobody is kept waiting for a TA that is of use, but not needed; whoever needs
  * one waits then, and says what to do.
  */
-static bool anybody_to_load_it(struct ta_counter *counter)
+static int anybody_to_load_it(struct error *err)
 {
-	struct error err = { 0 };
+	enum supplicant state;
+	int ret = tee_probe(err);
 
-	if (tee_probe(&err)) {
-		snprintf(counter->reason, sizeof(counter->reason), "%s",
-			 err.what);
-		return false;
-	}
-	switch (tee_supplicant_state()) {
-	case SUPPLICANT_ABSENT:
-	case SUPPLICANT_STOPPED:
-		snprintf(counter->reason, sizeof(counter->reason),
+	if (ret)
+		return ret;
+	state = tee_supplicant_state();
+	if (state != SUPPLICANT_ABSENT && state != SUPPLICANT_STOPPED)
+		return 0;
+	return error_set(err, -ENOENT,
 			 "not looked for: tee-supplicant, which loads TAs, is "
 			 "not running");
-		return false;
-	case SUPPLICANT_UNKNOWN:
-	case SUPPLICANT_RUNNING:
-		break;
-	}
-	return true;
 }
 
 void ta_counter_find(struct ta_counter *counter)
 {
-	struct ta_counter other = { 0 };
+	static const enum ta_clock clocks[] = { TA_CLOCK_VIRTUAL,
+						TA_CLOCK_PHYSICAL };
+	struct error err = { 0 };
+	const char *why = err.what;
+	int ret = anybody_to_load_it(&err);
 
-	memset(counter, 0, sizeof(*counter));
-	if (!anybody_to_load_it(counter))
-		return;
-	if (!try_counter(counter, TA_CLOCK_VIRTUAL))
-		return;
-	/* Why the virtual one cannot be used is what matters. */
-	try_counter(&other, TA_CLOCK_PHYSICAL);
-	if (other.clock)
-		*counter = other;
+	*counter = (struct ta_counter){ 0 };
+	for (size_t i = 0; i < 2; i++) {
+		bool dead;
+
+		if (!ret && !try_counter(clocks[i], &counter->hz, &err)) {
+			counter->clock = clocks[i];
+			counter->reason[0] = '\0';
+			return;
+		}
+		dead = err.tee_result == TEEC_ERROR_TARGET_DEAD;
+		if (dead)
+			why = "this TEE ends a TA that reads CNTVCT_EL0 or "
+			      "CNTPCT_EL0";
+		/* Why the virtual one cannot be used is what matters. */
+		if (!i)
+			snprintf(counter->reason, sizeof(counter->reason), "%s",
+				 why);
+		if (ret || err.skip || (err.tee_result && !dead))
+			return; /* no TA can be asked */
+	}
 }
 
 static int switch_clock(const struct ta_counter *counter,

@@ -30,10 +30,6 @@ struct trace {
 	char dir[96]; /* an instance of our own */
 };
 
-/* For trace_abandon(): who handles a signal finds it here alone. */
-static char own_dir[96];
-static volatile sig_atomic_t own_dir_there;
-
 static const char *const roots[] = {
 	"/sys/kernel/tracing",
 	"/sys/kernel/debug/tracing",
@@ -153,11 +149,8 @@ static struct trace *make_instance(struct error *err)
 	snprintf(pid, sizeof(pid), "%d", (int)getpid());
 	snprintf(trace->dir, sizeof(trace->dir), "%s/instances/" NAME "%s",
 		 root, pid);
-	memcpy(own_dir, trace->dir, sizeof(own_dir));
-	own_dir_there = 1;
 	if (mkdir(trace->dir, 0700)) {
 		error_errno(err, "no trace instance");
-		own_dir_there = 0;
 		free(trace);
 		return NULL;
 	}
@@ -178,21 +171,7 @@ void trace_legs_close(struct trace *trace)
 		return;
 	write_to(trace, "events/optee/enable", "0");
 	rmdir(trace->dir);
-	own_dir_there = 0;
 	free(trace);
-}
-
-void trace_abandon(void)
-{
-	struct stat own, file;
-
-	if (!own_dir_there || stat(own_dir, &own))
-		return;
-	/* An instance that has a file open can't be removed. */
-	for (int fd = 3; fd < 1024; fd++)
-		if (!fstat(fd, &file) && file.st_dev == own.st_dev)
-			close(fd);
-	rmdir(own_dir);
 }
 
 struct event {

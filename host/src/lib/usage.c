@@ -37,6 +37,17 @@ static int64_t read_runq(int fd)
 	return (int64_t)strtoull(end, NULL, 10);
 }
 
+int64_t usage_thread_runq_ns(void)
+{
+	struct usage_meter meter;
+	int64_t ns;
+
+	usage_open(&meter);
+	ns = read_runq(meter.schedstat_fd);
+	usage_close(&meter);
+	return ns;
+}
+
 void usage_read(const struct usage_meter *meter, struct usage *usage)
 {
 	struct rusage ru = { 0 };

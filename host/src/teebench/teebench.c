@@ -16,7 +16,6 @@
 #include "pkcs11.h"
 #include "records.h"
 #include "stop.h"
-#include "trace.h"
 
 static const char usage_text[] =
 	"Usage: teebench [OPTION]... [KEY]...\n"
@@ -142,7 +141,6 @@ static bool caught[ENDING];
 /* The program ends where it is; nothing of it stays in the kernel. */
 static void leave_at_once(int sig)
 {
-	trace_abandon();
 	signal(sig, SIG_DFL);
 	raise(sig);
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <errno.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "commands.h"
 #include "stop.h"
@@ -15,7 +14,7 @@ static int explain(const struct error *err)
 }
 
 int command_begin(struct command *command, const struct options *opt,
-		  size_t jobs, uint64_t total)
+		  size_t jobs)
 {
 	struct run_settings settings = opt->run;
 	struct error err = { 0 };
@@ -26,7 +25,6 @@ int command_begin(struct command *command, const struct options *opt,
 		return explain(&err);
 	if (settings.jobs > jobs)
 		settings.jobs = (unsigned int)jobs;
-	progress_begin(opt->progress, total);
 	run_begin(&command->run, &settings);
 	return 0;
 }
@@ -47,7 +45,6 @@ enum status command_end(struct command *command, int ret)
 	struct report *report = command->report;
 	struct error err = { 0 };
 
-	progress_end();
 	if (ret != -EINTR && run->opened && run->opened < run->settings.jobs) {
 		complain("only %u of %u sessions could be opened", run->opened,
 			 run->settings.jobs);
@@ -80,11 +77,9 @@ int command_line(const struct command *command, const struct message *m,
 
 	if (opt->report.kind == REPORT_JSON)
 		return 0;
-	progress_hide();
 	ret = verdict ? result_print(stdout, m->name, verdict) :
 			line_print(stdout, &opt->style, m->name, m->alg,
 				   m->digest);
-	progress_show();
 	/* A signal in the midst of a write is no failure of it. */
 	if (ret && stop_by_signal())
 		return -EINTR;
@@ -128,18 +123,13 @@ enum status command_hash(const struct options *opt)
 {
 	struct hash hash = { .next = 0 };
 	const struct work work = { next_name, done, &hash };
-	uint64_t total = 0;
-	bool pipes = false;
-	struct stat st;
+	size_t jobs = opt->names_count;
 	int ret;
 
 	for (size_t i = 0; i < opt->names_count; i++)
 		if (source_is_shared(opt->names[i]))
-			pipes = true;
-		else if (!stat(opt->names[i], &st) && S_ISREG(st.st_mode))
-			total += (uint64_t)st.st_size;
-	ret = command_begin(&hash.command, opt, pipes ? 1 : opt->names_count,
-			    pipes ? 0 : total);
+			jobs = 1;
+	ret = command_begin(&hash.command, opt, jobs);
 	if (!ret)
 		ret = command_work(&hash.command, &work);
 	return command_end(&hash.command, ret);

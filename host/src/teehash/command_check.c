@@ -260,7 +260,7 @@ enum status command_check(const struct options *opt)
 	for (size_t i = 0; i < opt->names_count && jobs > 1; i++)
 		if (list_has_pipes(&check->list, opt, opt->names[i]))
 			jobs = 1;
-	ret = command_begin(&check->command, opt, jobs, 0);
+	ret = command_begin(&check->command, opt, jobs);
 	for (size_t i = 0; i < opt->names_count && !ret; i++)
 		ret = check_list(check, opt->names[i]);
 	status = command_end(&check->command, ret);

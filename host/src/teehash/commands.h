@@ -25,11 +25,11 @@ struct command {
 };
 
 /*
- * jobs: how many files can be hashed at a time. total: bytes to come, 0 if not
- * known. Returns 0, or -errno after having said why.
+ * jobs: how many files can be hashed at a time. Returns 0, or -errno after
+ * having said why.
  */
 int command_begin(struct command *command, const struct options *opt,
-		  size_t jobs, uint64_t total);
+		  size_t jobs);
 /* Hashes; 0, or -errno after having said why. */
 int command_work(struct command *command, const struct work *work);
 /* ret: of the last of these two. */

@@ -186,9 +186,9 @@ static void write_host(struct sheet *s, const struct findings *f)
 	figure(s, "system_time", "of it in the kernel and the TEE", "ns",
 	       (double)usage->sys_us * 1000, NULL, rusage_step, rusage);
 	figure(s, "run_queue_wait", "ready, but another ran", "ns",
-	       (double)usage->runq_ns + (double)f->run.pool.runq_ns +
+	       (double)usage->runq_ns + (double)f->run.runq_ns +
 		       (double)sessions->reader_runq_ns,
-	       usage->runq_ns < 0 || f->run.pool.runq_ns < 0 ?
+	       usage->runq_ns < 0 || f->run.runq_ns < 0 ?
 		       "this kernel has no schedstat (CONFIG_SCHED_INFO)" :
 		       NULL,
 	       "1 ns", "/proc/thread-self/schedstat, all threads");
@@ -317,7 +317,7 @@ static void write_tee(struct sheet *s, const struct findings *f)
 {
 	const struct file_stats *all = &f->totals.all;
 	const struct session_facts *facts = &f->inside.facts;
-	uint64_t work = f->run.pool.work_ns;
+	uint64_t work = f->run.work_ns;
 
 	group(s, "tee", "TEE");
 	count(s, "invoke_count",
@@ -471,10 +471,10 @@ static void write_parts(struct sheet *s, const struct findings *f)
 		  all->inline_ns },
 		{ "wait", "waiting for the reader thread", all->wait_ns },
 		{ "between", "between files: lists, output, waiting for work",
-		  f->run.pool.idle_ns },
+		  f->run.idle_ns },
 		{ "calls", "calls that hash", all->call_ns },
 	};
-	uint64_t whole = f->startup_ns + f->run.pool.work_ns;
+	uint64_t whole = f->startup_ns + f->run.work_ns;
 	int64_t rest = (int64_t)whole;
 	double compute = compute_ns(f);
 

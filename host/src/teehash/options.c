@@ -52,8 +52,6 @@ const char options_help[] =
 	"                        digest lines, which are in it)\n"
 	"      --timeline        with --report=json and one file: when its threads had a\n"
 	"                        CPU, step by step; then asks the TEE's own clocks\n"
-	"      --progress=WHEN   auto (default: if standard error is a terminal),\n"
-	"                        always or never\n"
 	"      --help            show this\n"
 	"  -V, --version         show the version\n"
 	"\n"
@@ -100,7 +98,6 @@ static const struct row rows[] = {
 	{ "mode", WORD, .at = AT(run.stream.mode), .words = hash_modes },
 	{ "oneshot-limit", SIZE, .at = AT(run.stream.oneshot_limit),
 	  .max = ONESHOT_LIMIT_MAX },
-	{ "progress", WORD, .at = AT(progress), .words = progress_kinds },
 	{ "quiet", VERBOSITY, .at = AT(quiet), .check = true },
 	{ "reader", WORD, .at = AT(run.reader), .words = reader_kinds },
 	{ "report", WORD, .at = AT(report.kind), .words = report_kinds },

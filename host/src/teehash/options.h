@@ -4,7 +4,6 @@
 #define TEEHASH_OPTIONS_H
 
 #include "output.h"
-#include "progress.h"
 #include "report.h"
 #include "run.h"
 
@@ -40,7 +39,6 @@ struct options {
 	/* our own */
 	struct run_settings run;
 	struct report_settings report;
-	enum progress_kind progress;
 
 	char **names; /* of argv; "-" if none were given */
 	size_t names_count;

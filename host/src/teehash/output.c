@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "output.h"
-#include "progress.h"
 #include "utf8.h"
 
 void hex_encode(char *hex, const uint8_t *bytes, size_t len)
@@ -114,7 +113,6 @@ void complain_name(const char *name, const char *fmt, ...)
 {
 	va_list args;
 
-	progress_hide();
 	fputs("teehash: ", stderr);
 	if (name) {
 		name_print_safe(stderr, name);
@@ -124,7 +122,6 @@ void complain_name(const char *name, const char *fmt, ...)
 	vfprintf(stderr, fmt, args);
 	va_end(args);
 	putc('\n', stderr);
-	progress_show();
 }
 
 void complain_error(const char *name, const struct error *err)

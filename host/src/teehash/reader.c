@@ -5,14 +5,13 @@
  * when a signal arrives, which a condition variable doesn't.
  */
 #include <errno.h>
-#include <pthread.h>
 #include <semaphore.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "reader.h"
 #include "stop.h"
+#include "thread.h"
 #include "usage.h"
 
 struct slot {
@@ -33,7 +32,7 @@ struct reader {
 	size_t chunk;
 	unsigned int next; /* slot that the user takes next */
 	struct slot slot[READER_SLOTS];
-	uint64_t runq_ns;
+	int64_t runq_ns;
 };
 
 static void wait_for(sem_t *sem)
@@ -63,13 +62,8 @@ static void read_message(struct reader *r)
 
 static void *reader_main(void *arg)
 {
-	struct usage_meter meter;
-	struct usage before;
-	struct usage now;
 	struct reader *r = arg;
 
-	usage_open(&meter);
-	usage_read(&meter, &before);
 	for (;;) {
 		wait_for(&r->work);
 		if (r->quit)
@@ -77,10 +71,7 @@ static void *reader_main(void *arg)
 		read_message(r);
 		sem_post(&r->idle);
 	}
-	usage_read(&meter, &now);
-	if (now.runq_ns >= 0 && before.runq_ns >= 0)
-		r->runq_ns = (uint64_t)(now.runq_ns - before.runq_ns);
-	usage_close(&meter);
+	r->runq_ns = usage_thread_runq_ns();
 	return NULL;
 }
 
@@ -88,8 +79,6 @@ int reader_create(struct reader **reader, uint8_t *base, size_t chunk,
 		  struct error *err)
 {
 	struct reader *r = calloc(1, sizeof(*r));
-	sigset_t all;
-	sigset_t old;
 	int ret;
 
 	*reader = NULL;
@@ -101,11 +90,7 @@ int reader_create(struct reader **reader, uint8_t *base, size_t chunk,
 	sem_init(&r->idle, 0, 0);
 	sem_init(&r->empty, 0, 0);
 	sem_init(&r->filled, 0, 0);
-	/* Signals are for the thread that prints. */
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	ret = pthread_create(&r->thread, NULL, reader_main, r);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	ret = thread_start(&r->thread, reader_main, r);
 	if (ret) {
 		free(r);
 		return error_set(err, -ret, "cannot start a reader thread: %s",
@@ -117,7 +102,7 @@ int reader_create(struct reader **reader, uint8_t *base, size_t chunk,
 
 uint64_t reader_destroy(struct reader *reader)
 {
-	uint64_t runq_ns;
+	int64_t runq_ns;
 
 	if (!reader)
 		return 0;
@@ -130,7 +115,7 @@ uint64_t reader_destroy(struct reader *reader)
 	sem_destroy(&reader->filled);
 	runq_ns = reader->runq_ns;
 	free(reader);
-	return runq_ns;
+	return runq_ns > 0 ? (uint64_t)runq_ns : 0;
 }
 
 void reader_start(struct reader *reader, struct source *source)

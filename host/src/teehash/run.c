@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <errno.h>
+#include <pthread.h>
 #include <sched.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "clock.h"
 #include "run.h"
 #include "stop.h"
+#include "thread.h"
+#include "usage.h"
 
 const char *const reader_kinds[] = {
 	[READER_AUTO] = "auto",
@@ -36,6 +40,180 @@ void run_begin(struct run *run, const struct run_settings *settings)
 	run->turn_ns = run->stats.begin_ns;
 }
 
+struct worker {
+	struct pool *pool;
+	pthread_t thread;
+	struct hash_session *session;
+	uint64_t work_ns, idle_ns;
+	int64_t runq_ns;
+};
+
+/*
+ * A ring of messages between the calling thread and the workers: head is the
+ * oldest, from taken on none has a worker yet, tail is the next to be filled.
+ */
+struct pool {
+	const struct stream_settings *settings;
+	pthread_mutex_t lock;
+	pthread_cond_t ready;  /* for the workers: a message, or over */
+	pthread_cond_t hashed; /* for the calling thread */
+	bool over;
+	size_t head, taken, tail;
+	struct place {
+		struct message m;
+		bool hashed;
+	} ring[4 * RUN_JOBS_MAX];
+	unsigned int count, started;
+	struct worker workers[RUN_JOBS_MAX];
+};
+
+static struct place *place_at(struct pool *p, size_t index)
+{
+	return &p->ring[index % (4 * p->count)];
+}
+
+/* Waits for a message. Returns NULL when there will be no more. */
+static struct place *take(struct worker *w)
+{
+	struct pool *p = w->pool;
+	uint64_t begin = clock_now_ns();
+	struct place *place = NULL;
+
+	pthread_mutex_lock(&p->lock);
+	while (p->taken == p->tail && !p->over)
+		pthread_cond_wait(&p->ready, &p->lock);
+	if (p->taken < p->tail)
+		place = place_at(p, p->taken++);
+	pthread_mutex_unlock(&p->lock);
+	w->idle_ns += clock_now_ns() - begin;
+	return place;
+}
+
+static void *worker_main(void *arg)
+{
+	struct worker *w = arg;
+	struct pool *p = w->pool;
+	uint64_t begin = clock_now_ns();
+	struct place *place;
+
+	while ((place = take(w))) {
+		stream_hash(w->session, p->settings, &place->m);
+		pthread_mutex_lock(&p->lock);
+		place->hashed = true;
+		pthread_cond_signal(&p->hashed);
+		pthread_mutex_unlock(&p->lock);
+	}
+	w->runq_ns = usage_thread_runq_ns();
+	w->work_ns = clock_now_ns() - begin;
+	return NULL;
+}
+
+/* A worker for each session, or for as many as there can be threads. */
+static int start_pool(struct run *r, struct error *err)
+{
+	struct pool *p = calloc(1, sizeof(*p));
+	unsigned int started = 0;
+	int ret = 0;
+
+	if (!p)
+		return error_set(err, -ENOMEM, "out of memory");
+	pthread_mutex_init(&p->lock, NULL);
+	pthread_cond_init(&p->ready, NULL);
+	pthread_cond_init(&p->hashed, NULL);
+	p->settings = &r->settings.stream;
+	p->count = r->opened;
+	while (started < r->opened && !ret) {
+		struct worker *w = &p->workers[started];
+
+		w->pool = p;
+		w->session = r->sessions[started];
+		ret = thread_start(&w->thread, worker_main, w);
+		started += !ret;
+	}
+	if (!started) {
+		free(p);
+		return error_set(err, -ret, "cannot start a thread: %s",
+				 strerror(ret));
+	}
+	r->pool = p;
+	p->started = started;
+	return 0;
+}
+
+static void add_message(struct pool *p, const struct message *m)
+{
+	*place_at(p, p->tail) = (struct place){ *m, false };
+	pthread_mutex_lock(&p->lock);
+	p->tail++;
+	pthread_cond_signal(&p->ready);
+	pthread_mutex_unlock(&p->lock);
+}
+
+static struct message *wait_for_oldest(struct pool *p)
+{
+	struct place *place = place_at(p, p->head);
+
+	pthread_mutex_lock(&p->lock);
+	while (!place->hashed)
+		pthread_cond_wait(&p->hashed, &p->lock);
+	pthread_mutex_unlock(&p->lock);
+	return &place->m;
+}
+
+static int work_together(struct pool *p, const struct work *work,
+			 const struct message *first)
+{
+	int more = 1;
+	int failed = 0;
+
+	add_message(p, first);
+	for (; p->head < p->tail; p->head++) {
+		struct message *oldest;
+		int ret;
+
+		while (more > 0 && p->tail - p->head < 4 * p->count) {
+			struct message m = { 0 };
+
+			more = stop_asked() ? -EINTR :
+					      work->next(work->ctx, &m);
+			if (more > 0)
+				add_message(p, &m);
+		}
+		oldest = wait_for_oldest(p);
+		if (failed)
+			oldest->ret = -EINTR;
+		ret = work->done(work->ctx, oldest);
+		if (ret && !failed) {
+			failed = ret;
+			stop_for(STOP_FAILURE); /* for what is under way */
+		}
+	}
+	return failed ? failed : more;
+}
+
+static void stop_pool(struct pool *p, struct run_stats *stats)
+{
+	pthread_mutex_lock(&p->lock);
+	p->over = true;
+	pthread_cond_broadcast(&p->ready);
+	pthread_mutex_unlock(&p->lock);
+	for (unsigned int i = 0; i < p->started; i++) {
+		const struct worker *w = &p->workers[i];
+
+		pthread_join(w->thread, NULL);
+		stats->work_ns += w->work_ns;
+		stats->idle_ns += w->idle_ns;
+		if (w->runq_ns < 0)
+			stats->runq_ns = -1;
+		else if (stats->runq_ns >= 0)
+			stats->runq_ns += w->runq_ns;
+	}
+	pthread_cond_destroy(&p->ready);
+	pthread_cond_destroy(&p->hashed);
+	pthread_mutex_destroy(&p->lock);
+	free(p);
+}
+
 /*
  * One more. A TEE may open more sessions than it has memory to work in: such a
  * one is closed again, unless it is the only one.
@@ -64,7 +242,7 @@ static int open_sessions(struct run *r, const struct algorithm *alg,
 	uint64_t begin = clock_now_ns();
 	int ret = 0;
 
-	r->stats.pool.idle_ns += begin - r->turn_ns;
+	r->stats.idle_ns += begin - r->turn_ns;
 	while (r->opened < r->settings.jobs && !ret && !stop_asked())
 		ret = add_session(r, alg);
 	if (stop_asked())
@@ -75,17 +253,16 @@ static int open_sessions(struct run *r, const struct algorithm *alg,
 	}
 	ret = 0;
 	if (r->opened > 1)
-		ret = pool_start(&r->pool, r->sessions, r->opened,
-				 &r->settings.stream, err);
+		ret = start_pool(r, err);
 	r->turn_ns = clock_now_ns();
-	r->stats.pool.work_ns = r->turn_ns - r->stats.begin_ns;
+	r->stats.work_ns = r->turn_ns - r->stats.begin_ns;
 	return ret;
 }
 
 /* One worker: the calling thread itself. */
 static int work_alone(struct run *r, const struct work *work, struct message *m)
 {
-	struct pool_stats *stats = &r->stats.pool;
+	struct run_stats *stats = &r->stats;
 	int ret = 1;
 
 	while (ret > 0) {
@@ -112,7 +289,7 @@ int run_work(struct run *run, const struct work *work, struct error *err)
 		return ret;
 	ret = run->opened ? 0 : open_sessions(run, first.alg, err);
 	if (!ret && run->pool)
-		return pool_run(run->pool, work, &first);
+		return work_together(run->pool, work, &first);
 	if (!ret)
 		return work_alone(run, work, &first);
 	first.ret = -EINTR;
@@ -145,10 +322,10 @@ struct hash_session *run_settle(struct run *run)
 
 	stats->end_ns = clock_now_ns();
 	if (run->pool) {
-		pool_stop(run->pool, &stats->pool);
+		stop_pool(run->pool, stats);
 	} else {
-		stats->pool.idle_ns += stats->end_ns - run->turn_ns;
-		stats->pool.work_ns = stats->end_ns - stats->begin_ns;
+		stats->idle_ns += stats->end_ns - run->turn_ns;
+		stats->work_ns = stats->end_ns - stats->begin_ns;
 	}
 	run->pool = NULL;
 	stats->workers = run->opened;

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Many messages through one session or through several, a worker for each.
- * All sessions are opened before the first message is hashed.
+ * All sessions are opened before the first message is hashed, and what they
+ * hash keeps its order. Each message is read by one worker alone and ends there,
+ * so that none may be a source that others read from, too.
  */
 #ifndef TEEHASH_RUN_H
 #define TEEHASH_RUN_H
 
-#include "pool.h"
+#include "stream.h"
 
 #define RUN_JOBS_MAX 64
 
@@ -26,14 +28,31 @@ struct run_settings {
 	struct stream_settings stream;
 };
 
+/*
+ * Where messages come from and go to, in the calling thread. next() fills in a
+ * zeroed message: 1, 0 when there are no more, or -errno. done() gets each of
+ * them once, in their order, also when the work is stopped: those that were not
+ * hashed then have -EINTR. 0, or -errno to stop the work.
+ */
+struct work {
+	int (*next)(void *ctx, struct message *m);
+	int (*done)(void *ctx, struct message *m);
+	void *ctx;
+};
+
+/* Sums over the workers. */
 struct run_stats {
 	unsigned int workers; /* sessions that did the work */
 	uint64_t begin_ns;    /* client's clock */
 	uint64_t end_ns;
-	uint64_t close_ns;             /* closing the sessions, after end_ns */
-	struct pool_stats pool;        /* opening the sessions included */
+	uint64_t close_ns; /* closing the sessions, after end_ns */
+	uint64_t work_ns; /* begin … end of each, opening the session included */
+	uint64_t idle_ns; /* of these: waited for a message */
+	int64_t runq_ns;  /* ready, but another ran; -1: not known */
 	struct session_stats sessions; /* sums; chunk and slots of the first */
 };
+
+struct pool;
 
 struct run {
 	struct run_settings settings;

@@ -6,10 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "progress.h"
 #include "signals.h"
 #include "stop.h"
-#include "trace.h"
 
 /* A call that takes longer may never return: loading a TA without supplicant. */
 #define PATIENCE_SECONDS 3
@@ -43,8 +41,6 @@ static void leave(void)
 	struct pollfd room = { .fd = STDERR_FILENO, .events = POLLOUT };
 	const char *words = last_words;
 
-	progress_abandon();
-	trace_abandon();
 	/* A terminal that is stopped must not keep the program. */
 	if (words && poll(&room, 1, 0) == 1 &&
 	    write(STDERR_FILENO, words, strlen(words)) < 0)

@@ -6,7 +6,6 @@
 
 #include "clock.h"
 #include "marker.h"
-#include "progress.h"
 #include "stop.h"
 #include "stream.h"
 
@@ -61,7 +60,6 @@ static int hash_piece(struct stream *st, size_t offset, size_t len, bool last)
 		else
 			ret = session_update(s, alg, offset, n, err);
 		if (!ret) {
-			progress_add(n);
 			offset += n;
 			len -= n;
 		} else if (session_take_less(s, n, err)) {
@@ -275,8 +273,6 @@ static int hash_source(struct stream *st)
 		MARKER_LAST();
 		ret = session_digest(s, st->m->alg, len, st->out, &st->m->err);
 		MARKER_END();
-		if (!ret)
-			progress_add(len);
 		if (!ret || mode == MODE_ONESHOT ||
 		    !session_take_less(s, len, &st->m->err))
 			return ret;

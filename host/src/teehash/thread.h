@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef TEEHASH_THREAD_H
+#define TEEHASH_THREAD_H
+
+#include <pthread.h>
+#include <signal.h>
+
+/* Starts a thread that gets no signal: they are for the one that prints. */
+static inline int thread_start(pthread_t *thread, void *(*work)(void *),
+			       void *arg)
+{
+	sigset_t all, old;
+	int ret;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	ret = pthread_create(thread, NULL, work, arg);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	return ret;
+}
+
+#endif
