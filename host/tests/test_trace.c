@@ -180,6 +180,22 @@ static void test_what_is_counted(void **state)
 	assert_int_equal(counts.lost, 3);
 }
 
+static int prepare(void **state)
+{
+	(void)state;
+	if (!mkdtemp(root))
+		return -1;
+	make(root, "instances/.keep", "");
+	make(root, "events/optee/optee_invoke_fn_end", "");
+	return 0;
+}
+
+static int clean(void **state)
+{
+	(void)state;
+	return nftw(root, take_away, 8, FTW_DEPTH | FTW_PHYS);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {

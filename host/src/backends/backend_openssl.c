@@ -113,6 +113,7 @@ const char *libcrypto_file(struct error *err)
 enum { IDS = 64 }; /* of algorithms */
 
 struct session {
+	struct openssl_keys keys; /* first: openssl_asym.c finds it there */
 	EVP_MD_CTX *md_ctx;
 	EVP_CIPHER_CTX *ctx;
 	HMAC_CTX *hmac; /* made when there is a use for it */
@@ -120,7 +121,6 @@ struct session {
 	const EVP_MD *mds[IDS];
 	const EVP_CIPHER *ciphers[IDS];
 	const struct algorithm *stream; /* of the digest under way */
-	struct openssl_asym *asym;
 };
 
 extern const struct backend backend_openssl;
@@ -140,7 +140,7 @@ static void openssl_close(struct session *s)
 		evp.ctx_free(s->ctx);
 	if (s->hmac)
 		evp.hmac_free(s->hmac);
-	openssl_asym_close(s->asym);
+	openssl_asym_close(s->keys.asym);
 	for (size_t i = 0; i < IDS; i++) {
 		if (evp.md_fetch && evp.md_free)
 			evp.md_free((EVP_MD *)s->mds[i]);
@@ -176,30 +176,12 @@ static int openssl_open_asym(struct session **session, struct error *err)
 	int ret = openssl_open(session, err);
 
 	if (!ret)
-		ret = openssl_asym_open(&(*session)->asym, err);
+		ret = openssl_asym_open(&(*session)->keys.asym, err);
 	if (ret) {
 		openssl_close(*session);
 		*session = NULL;
 	}
 	return ret;
-}
-
-static int asym_step(struct session *s, struct asym_job *job,
-		     enum asym_step step, struct error *err)
-{
-	return openssl_asym_step(s->asym, job, step, err);
-}
-
-static int generate(struct session *s, const struct asym_job *job,
-		    struct error *err)
-{
-	return openssl_asym_generate(s->asym, job, err);
-}
-
-static int public_key(struct session *s, const struct asym_job *job,
-		      uint8_t *out, struct error *err)
-{
-	return openssl_asym_public_key(s->asym, job, out, err);
 }
 
 static const EVP_MD *find_md(struct session *s, const struct algorithm *alg)
@@ -232,11 +214,6 @@ static int failed(struct error *err, const struct algorithm *alg,
 			 alg->title);
 }
 
-static int digest_failed(struct error *err, const struct algorithm *alg)
-{
-	return failed(err, alg, "compute the digest");
-}
-
 static int openssl_supports(struct session *s, const struct algorithm *alg,
 			    struct error *err)
 {
@@ -259,7 +236,7 @@ static int openssl_digest(struct session *s, const struct algorithm *alg,
 		if (evp.md_init(s->md_ctx, md, NULL) != 1 ||
 		    evp.md_update(s->md_ctx, in->data + offset, len) != 1 ||
 		    evp.md_final(s->md_ctx, out, NULL) != 1)
-			return digest_failed(err, alg);
+			return failed(err, alg, "compute the digest");
 	return 0;
 }
 
@@ -271,7 +248,7 @@ static int openssl_digest_init(struct session *s, const struct algorithm *alg,
 	if (ret)
 		return ret;
 	if (evp.md_init(s->md_ctx, find_md(s, alg), NULL) != 1)
-		return digest_failed(err, alg);
+		return failed(err, alg, "compute the digest");
 	s->stream = alg;
 	return 0;
 }
@@ -282,7 +259,7 @@ static int openssl_digest_update(struct session *s, const struct buffer *in,
 	if (!s->stream)
 		return error_set(err, -EPROTO, "no message was begun");
 	if (evp.md_update(s->md_ctx, in->data + offset, len) != 1)
-		return digest_failed(err, s->stream);
+		return failed(err, s->stream, "compute the digest");
 	return 0;
 }
 
@@ -298,7 +275,7 @@ static int openssl_digest_final(struct session *s, const struct buffer *in,
 	else if (!alg)
 		ret = error_set(err, -EPROTO, "no message was begun");
 	if (!ret && evp.md_final(s->md_ctx, out, NULL) != 1)
-		ret = digest_failed(err, alg);
+		ret = failed(err, alg, "compute the digest");
 	s->stream = NULL;
 	return ret;
 }
@@ -502,7 +479,7 @@ const struct backend backend_openssl = {
 	.step = openssl_step,
 	.random = openssl_random,
 	.open_asym = openssl_open_asym,
-	.asym_step = asym_step,
-	.generate = generate,
-	.public_key = public_key,
+	.asym_step = openssl_asym_step,
+	.generate = openssl_asym_generate,
+	.public_key = openssl_asym_public_key,
 };

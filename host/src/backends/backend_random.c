@@ -52,25 +52,9 @@ static int getrandom_open(struct session **session, struct error *err)
 
 	*session = NULL;
 	if (getrandom(&byte, 1, GRND_NONBLOCK) == 1)
-		return new_session(session, -1, NULL, err);
+		return new_session(session, -1, "getrandom()", err);
 	return error_skip(err, -errno, "no-getrandom",
 			  "getrandom() gives nothing: %s", strerror(errno));
-}
-
-static int draw_getrandom(struct session *s, const struct buffer *out,
-			  size_t len, uint32_t repeat, struct error *err)
-{
-	(void)s;
-	for (uint32_t i = 0; i < repeat; i++)
-		for (size_t at = 0; at < len;) {
-			ssize_t n = getrandom(out->data + at, len - at, 0);
-
-			if (n < 0)
-				return error_set(err, -errno, "getrandom: %s",
-						 strerror(errno));
-			at += (size_t)n;
-		}
-	return 0;
 }
 
 static int no_device(struct error *err, const char *path, int code)
@@ -140,18 +124,19 @@ static int hwrng_open(struct session **session, struct error *err)
 					      strerror(code));
 }
 
-static int draw_device(struct session *s, const struct buffer *out, size_t len,
-		       uint32_t repeat, struct error *err)
+static int draw(struct session *s, const struct buffer *out, size_t len,
+		uint32_t repeat, struct error *err)
 {
 	for (uint32_t i = 0; i < repeat; i++)
 		for (size_t at = 0; at < len;) {
-			ssize_t n = read(s->fd, out->data + at, len - at);
+			uint8_t *to = out->data + at;
+			ssize_t n = s->fd < 0 ? getrandom(to, len - at, 0) :
+						read(s->fd, to, len - at);
 
 			/* EINTR: the run is to end */
 			if (n < 0)
-				return error_set(err, -errno,
-						 "cannot read %s: %s", s->path,
-						 strerror(errno));
+				return error_errno(err, "cannot read %s",
+						   s->path);
 			if (!n)
 				return error_set(err, -EIO,
 						 "%s has come to its end",
@@ -163,38 +148,31 @@ static int draw_device(struct session *s, const struct buffer *out, size_t len,
 
 extern const struct backend backend_getrandom, backend_urandom, backend_hwrng;
 
+#define RANDOM_ALONE                                               \
+	.close = close_source, .buffer_alloc = buffer_alloc_plain, \
+	.buffer_free = buffer_free_plain, .probe = probe_always,   \
+	.random = draw
+
 const struct backend backend_getrandom = {
 	.name = "getrandom",
 	.title = "getrandom()",
 	.summary = "the kernel's random bytes, by a system call",
-	.probe = probe_always,
 	.open_random = getrandom_open,
-	.close = close_source,
-	.buffer_alloc = buffer_alloc_plain,
-	.buffer_free = buffer_free_plain,
-	.random = draw_getrandom,
+	RANDOM_ALONE,
 };
 
 const struct backend backend_urandom = {
 	.name = "urandom",
 	.title = "/dev/urandom",
 	.summary = "the kernel's random bytes, from a device",
-	.probe = probe_always,
 	.open_random = urandom_open,
-	.close = close_source,
-	.buffer_alloc = buffer_alloc_plain,
-	.buffer_free = buffer_free_plain,
-	.random = draw_device,
+	RANDOM_ALONE,
 };
 
 const struct backend backend_hwrng = {
 	.name = "hwrng",
 	.title = "/dev/hwrng",
 	.summary = "random bytes of the hardware",
-	.probe = probe_always,
 	.open_random = hwrng_open,
-	.close = close_source,
-	.buffer_alloc = buffer_alloc_plain,
-	.buffer_free = buffer_free_plain,
-	.random = draw_device,
+	RANDOM_ALONE,
 };

@@ -19,7 +19,7 @@
 enum { AT_KEY = 0, AT_IV = ALG_KEY_MAX_BYTES, SMALL_BYTES = 256 };
 
 struct session {
-	struct tee_session *tee;
+	struct ta_session ta; /* first: tee_asym.c finds it there */
 	/*
 	 * Where the TA puts the digest, or takes key and IV from: a temporary
 	 * reference costs more.
@@ -56,9 +56,9 @@ static void ta_close(struct session *s)
 		return;
 	if (s->small)
 		memset(s->small->buffer, 0, s->small->size);
-	if (s->tee)
-		tee_shm_free(s->tee, s->small);
-	tee_session_close(s->tee);
+	if (s->ta.tee)
+		tee_shm_free(s->ta.tee, s->small);
+	tee_session_close(s->ta.tee);
 	free(s);
 }
 
@@ -73,9 +73,9 @@ static int open_session(struct session **session, const struct ta_name *ta,
 	*session = s;
 	if (!s)
 		return error_set(err, -ENOMEM, "out of memory");
-	ret = ta_session_open(ta, &s->tee, more, err);
+	ret = ta_session_open(ta, &s->ta.tee, more, err);
 	if (!ret)
-		ret = tee_shm_alloc(s->tee, small, flags, &s->small, err);
+		ret = tee_shm_alloc(s->ta.tee, small, flags, &s->small, err);
 	if (ret) {
 		ta_close(s);
 		*session = NULL;
@@ -107,7 +107,7 @@ static int ta_buffer_alloc(struct session *s, size_t size,
 			   struct buffer *buffer, struct error *err)
 {
 	TEEC_SharedMemory *shm;
-	int ret = tee_shm_alloc(s->tee, size ? size : 1,
+	int ret = tee_shm_alloc(s->ta.tee, size ? size : 1,
 				TEEC_MEM_INPUT | TEEC_MEM_OUTPUT, &shm, err);
 
 	if (ret)
@@ -123,7 +123,7 @@ static void ta_buffer_free(struct session *s, struct buffer *buffer)
 	if (buffer && !buffer->priv) {
 		buffer_free_plain(s, buffer);
 	} else if (buffer) {
-		tee_shm_free(s->tee, buffer->priv);
+		tee_shm_free(s->ta.tee, buffer->priv);
 		memset(buffer, 0, sizeof(*buffer));
 	}
 }
@@ -179,7 +179,7 @@ static int ta_digest(struct session *s, const struct algorithm *alg,
 	set_input(&op, 1, in, offset, len);
 	set_out(s, &op, 2);
 	tee_set_value(&op, 3, repeat, 0);
-	ret = tee_invoke(s->tee, TA_DIGEST_CMD_ONESHOT, &op,
+	ret = tee_invoke(s->ta.tee, TA_DIGEST_CMD_ONESHOT, &op,
 			 "hash a message in the digest TA", err);
 	if (ret)
 		return ret;
@@ -193,7 +193,7 @@ static int ta_digest_init(struct session *s, const struct algorithm *alg,
 
 	s->alg = alg;
 	tee_set_value(&op, 0, alg->id, (uint32_t)s->impl);
-	return tee_invoke(s->tee, TA_DIGEST_CMD_INIT, &op,
+	return tee_invoke(s->ta.tee, TA_DIGEST_CMD_INIT, &op,
 			  "begin a message in the digest TA", err);
 }
 
@@ -203,7 +203,7 @@ static int ta_digest_update(struct session *s, const struct buffer *in,
 	TEEC_Operation op = { 0 };
 
 	set_input(&op, 0, in, offset, len);
-	return tee_invoke(s->tee, TA_DIGEST_CMD_UPDATE, &op,
+	return tee_invoke(s->ta.tee, TA_DIGEST_CMD_UPDATE, &op,
 			  "hash a piece of a message in the digest TA", err);
 }
 
@@ -217,7 +217,7 @@ static int ta_digest_final(struct session *s, const struct buffer *in,
 	if (in && len)
 		set_input(&op, 0, in, offset, len);
 	set_out(s, &op, 1);
-	ret = tee_invoke(s->tee, TA_DIGEST_CMD_FINAL, &op,
+	ret = tee_invoke(s->ta.tee, TA_DIGEST_CMD_FINAL, &op,
 			 "end a message in the digest TA", err);
 	if (ret)
 		return ret;
@@ -260,61 +260,48 @@ static int ta_nop(struct session *s, uint32_t calls, struct error *err)
 {
 	TEEC_Operation op = { 0 };
 
-	return tee_invoke_times(s->tee, TA_DIGEST_CMD_NOP, &op, calls,
+	return tee_invoke_times(s->ta.tee, TA_DIGEST_CMD_NOP, &op, calls,
 				"make an empty call to the digest TA", err);
 }
 
 static void ta_open_cost(const struct session *s, struct open_cost *cost)
 {
-	cost->context_ns = s->tee->context_ns;
-	cost->session_ns = s->tee->open_ns;
-	cost->invoke_ns = s->tee->first_ns;
+	cost->context_ns = s->ta.tee->context_ns;
+	cost->session_ns = s->ta.tee->open_ns;
+	cost->invoke_ns = s->ta.tee->first_ns;
 }
 
-static void heap_facts(struct session *s, struct session_facts *facts)
+/* Asks for a peak and a size. The reason has room for 160 characters. */
+static void ask_fact(struct session *s, uint32_t command, uint32_t types,
+		     int64_t *peak, int64_t *size, char *reason)
 {
-	TEEC_Operation op = { .paramTypes = TEEC_VALUE_OUTPUT };
+	TEEC_Operation op = { .paramTypes = types };
 	struct error err = { 0 };
-	int ret = tee_invoke(s->tee, TA_DIGEST_CMD_HEAP, &op,
-			     "ask the digest TA for its heap", &err);
+	int ret = tee_invoke(s->ta.tee, command, &op,
+			     "ask the digest TA for its memory", &err);
 
-	if (!ret) {
-		facts->heap_peak = op.params[0].value.a;
-		facts->heap_size = op.params[0].value.b;
-	} else if (ret == -EOPNOTSUPP) {
-		snprintf(facts->heap_reason, sizeof(facts->heap_reason),
+	*peak = ret ? -1 : (int64_t)op.params[0].value.a;
+	*size = ret ? -1 : (int64_t)op.params[0].value.b;
+	snprintf(reason, 160, "%.150s",
+		 ret == -EOPNOTSUPP ?
 			 "the TA's library keeps no statistics of its heap "
-			 "(OP-TEE built without CFG_WITH_STATS)");
-	} else {
-		snprintf(facts->heap_reason, sizeof(facts->heap_reason),
-			 "%.150s", err.what);
-	}
+			 "(OP-TEE built without CFG_WITH_STATS)" :
+			 err.what);
 }
 
 static void ta_facts(struct session *s, struct session_facts *facts)
 {
-	TEEC_Operation op = {
-		.paramTypes = TEEC_PARAM_TYPES(TEEC_VALUE_OUTPUT,
-					       TEEC_VALUE_OUTPUT,
-					       TEEC_VALUE_OUTPUT, TEEC_NONE),
-	};
-	struct error err = { 0 };
-
-	*facts = (struct session_facts){ -1, -1, -1, -1, "", "" };
-	if (tee_invoke(s->tee, TA_DIGEST_CMD_STATS, &op,
-		       "ask the digest TA for its statistics", &err)) {
-		snprintf(facts->stack_reason, sizeof(facts->stack_reason),
-			 "%.150s", err.what);
-	} else {
-		facts->stack_peak = op.params[0].value.a;
-		facts->stack_size = op.params[0].value.b;
-	}
-	heap_facts(s, facts);
+	ask_fact(s, TA_DIGEST_CMD_STATS,
+		 TEEC_PARAM_TYPES(TEEC_VALUE_OUTPUT, TEEC_VALUE_OUTPUT,
+				  TEEC_VALUE_OUTPUT, TEEC_NONE),
+		 &facts->stack_peak, &facts->stack_size, facts->stack_reason);
+	ask_fact(s, TA_DIGEST_CMD_HEAP, TEEC_VALUE_OUTPUT, &facts->heap_peak,
+		 &facts->heap_size, facts->heap_reason);
 }
 
 static struct tee_session *ta_tee(struct session *s)
 {
-	return s->tee;
+	return s->ta.tee;
 }
 
 static int ta_open_tee(struct session **session, struct error *err)
@@ -343,17 +330,11 @@ static int bench_open(struct session **session, struct error *err)
 	return ret;
 }
 
-/* Puts the key where the TA takes it from. */
-static void put_key(struct session *s, const struct keyed_job *job)
+/* Puts key or IV where the TA takes it from. */
+static void put_small(struct session *s, size_t at, const uint8_t *data,
+		      size_t len)
 {
-	memcpy((uint8_t *)s->small->buffer + AT_KEY, job->key,
-	       job->alg->key_bytes);
-}
-
-static void put_iv(struct session *s, const struct keyed_job *job)
-{
-	memcpy((uint8_t *)s->small->buffer + AT_IV, job->iv,
-	       job->alg->iv_bytes);
+	memcpy((uint8_t *)s->small->buffer + at, data, len);
 }
 
 static void set_small(struct session *s, TEEC_Operation *op, unsigned i,
@@ -406,11 +387,11 @@ static void tee_arrange(struct session *s, const struct keyed_job *job,
 		break;
 	case KEYED_SET_KEY:
 		set_small(s, op, 0, AT_KEY, alg->key_bytes);
-		put_key(s, job);
+		put_small(s, AT_KEY, job->key, job->alg->key_bytes);
 		break;
 	case KEYED_SET_IV:
 		set_small(s, op, 0, AT_IV, alg->iv_bytes);
-		put_iv(s, job);
+		put_small(s, AT_IV, job->iv, job->alg->iv_bytes);
 		break;
 	case KEYED_CIPHER_BUFFER:
 		set_message(op, 0, job, job->len, 1);
@@ -424,7 +405,7 @@ static int tee_step(struct session *s, const struct keyed_job *job,
 		    enum keyed_step step, struct error *err)
 {
 	(void)job;
-	return tee_invoke(s->tee, steps[step].command, &s->step,
+	return tee_invoke(s->ta.tee, steps[step].command, &s->step,
 			  steps[step].doing, err);
 }
 
@@ -433,10 +414,10 @@ static int set_mac_key(struct session *s, const struct keyed_job *job,
 {
 	TEEC_Operation op = { 0 };
 
-	put_key(s, job);
+	put_small(s, AT_KEY, job->key, job->alg->key_bytes);
 	tee_set_value(&op, 0, job->alg->id, 0);
 	set_small(s, &op, 1, AT_KEY, job->alg->key_bytes);
-	return tee_invoke(s->tee, TA_BENCH_CMD_MAC_SET_KEY, &op,
+	return tee_invoke(s->ta.tee, TA_BENCH_CMD_MAC_SET_KEY, &op,
 			  steps[KEYED_SET_KEY].doing, err);
 }
 
@@ -481,9 +462,9 @@ static int tee_message(struct session *s, const struct keyed_job *job,
 	} else {
 		set_small(s, &op, 0, AT_IV, job->alg->iv_bytes);
 		set_message(&op, 1, job, want, repeat);
-		put_iv(s, job);
+		put_small(s, AT_IV, job->iv, job->alg->iv_bytes);
 	}
-	ret = tee_invoke(s->tee,
+	ret = tee_invoke(s->ta.tee,
 			 is_mac ? TA_BENCH_CMD_MAC :
 				  TA_BENCH_CMD_CIPHER_MESSAGE,
 			 &op, "send a message through the bench TA", err);
@@ -509,39 +490,8 @@ static int tee_random(struct session *s, const struct buffer *out, size_t len,
 
 	tee_set_memref(&op, 0, TEEC_MEMREF_PARTIAL_OUTPUT, out->priv, 0, len);
 	tee_set_value(&op, 1, repeat, 0);
-	return tee_invoke(s->tee, TA_BENCH_CMD_RANDOM, &op,
+	return tee_invoke(s->ta.tee, TA_BENCH_CMD_RANDOM, &op,
 			  "draw random bytes in the bench TA", err);
-}
-
-static int tee_asym_step(struct session *s, struct asym_job *job,
-			 enum asym_step step, struct error *err)
-{
-	return asym_ta_step(s->tee, job, step, err);
-}
-
-static int tee_generate(struct session *s, const struct asym_job *job,
-			struct error *err)
-{
-	(void)job;
-	return asym_ta_generate(s->tee, err);
-}
-
-static int tee_public_key(struct session *s, const struct asym_job *job,
-			  uint8_t *out, struct error *err)
-{
-	return asym_ta_public_key(s->tee, job, out, err);
-}
-
-static int tee_asym_says(struct session *s, const struct asym_algorithm *alg,
-			 bool *says, struct error *err)
-{
-	return asym_ta_says(s->tee, alg, says, err);
-}
-
-static int tee_asym_again(struct session *s, struct error *err)
-{
-	return tee_session_again(s->tee, &ta_bench_name.uuid, "the bench TA",
-				 err);
 }
 
 #define DIGESTS_OF_TA                                                     \
@@ -567,11 +517,11 @@ const struct backend backend_tee = {
 	.step = tee_step,
 	.random = tee_random,
 	.open_asym = bench_open,
-	.asym_step = tee_asym_step,
-	.generate = tee_generate,
-	.public_key = tee_public_key,
-	.asym_says = tee_asym_says,
-	.asym_again = tee_asym_again,
+	.asym_step = asym_ta_step,
+	.generate = asym_ta_generate,
+	.public_key = asym_ta_public_key,
+	.asym_says = asym_ta_says,
+	.asym_again = asym_ta_again,
 };
 
 const struct backend backend_ta_c = {

@@ -205,75 +205,58 @@ static void add_number(struct param **next, const char *key,
 	add(next, key, UNSIGNED, turned, len);
 }
 
-static int make_rsa(struct openssl_asym *a, const struct asym_algorithm *alg,
-		    const uint8_t *data, size_t len, EVP_PKEY **key)
+/* The key's parts; `numbers` and `point` take what is turned about. */
+static void list_parts(const struct asym_algorithm *alg, const uint8_t *data,
+		       size_t len, struct param *next, uint8_t *numbers,
+		       uint8_t *point)
 {
-	static const char *const names[] = {
+	static const char *const factors[] = {
 		"rsa-factor1",   "rsa-factor2",      "rsa-exponent1",
 		"rsa-exponent2", "rsa-coefficient1",
 	};
-	uint8_t numbers[ASYM_PUBLIC_MAX_BYTES + ASYM_PRIVATE_MAX_BYTES];
-	struct param params[PARTS_MAX] = { 0 }, *next = params;
-	uint8_t *room = numbers;
 	size_t n = alg->value_bytes, at = asym_public_bytes(alg);
-	bool private = len > at;
-	int ok;
 
-	add_number(&next, "n", data, n, &room);
-	add_number(&next, "e", data + n, ASYM_EXPONENT_BYTES, &room);
-	if (private)
-		add_number(&next, "d", data + at, n, &room);
-	at += n;
-	for (size_t i = 0; at < len && i < 5; i++, at += n / 2)
-		add_number(&next, names[i], data + at, n / 2, &room);
-	ok = evp.fromdata(a->maker, key, private ? KEY_PAIR : PUBLIC_KEY,
-			  params);
-	memset(numbers, 0, sizeof(numbers));
-	return ok;
-}
-
-static int make_other(struct openssl_asym *a, const struct asym_algorithm *alg,
-		      const uint8_t *data, size_t len, EVP_PKEY **key)
-{
-	uint8_t point[ASYM_PUBLIC_MAX_BYTES + 1] = { POINT_UNCOMPRESSED };
-	uint8_t scalar[ASYM_VALUE_MAX_BYTES], *room = scalar;
-	struct param params[PARTS_MAX] = { 0 }, *next = params;
-	size_t public = asym_public_bytes(alg);
-	bool private = len > public;
-	int ok;
-
-	if (alg->kind == ASYM_EC) {
-		memcpy(point + 1, data, public);
+	if (alg->kind == ASYM_RSA) {
+		add_number(&next, "n", data, n, &numbers);
+		add_number(&next, "e", data + n, ASYM_EXPONENT_BYTES, &numbers);
+		if (len > at)
+			add_number(&next, "d", data + at, n, &numbers);
+		at += n;
+		for (size_t i = 0; at < len && i < 5; i++, at += n / 2)
+			add_number(&next, factors[i], data + at, n / 2,
+				   &numbers);
+	} else if (alg->kind == ASYM_EC) {
+		*point = POINT_UNCOMPRESSED;
+		memcpy(point + 1, data, at);
 		add_text(&next, "group", alg->group);
-		add(&next, "pub", BYTES, point, public + 1);
-		if (private)
-			add_number(&next, "priv", data + public,
-				   alg->value_bytes, &room);
+		add(&next, "pub", BYTES, point, at + 1);
+		if (len > at)
+			add_number(&next, "priv", data + at, n, &numbers);
 	} else {
-		add(&next, "pub", BYTES, data, public);
-		if (private)
-			add(&next, "priv", BYTES, data + public,
-			    alg->value_bytes);
+		add(&next, "pub", BYTES, data, at);
+		if (len > at)
+			add(&next, "priv", BYTES, data + at, n);
 	}
-	ok = evp.fromdata(a->maker, key, private ? KEY_PAIR : PUBLIC_KEY,
-			  params);
-	memset(scalar, 0, sizeof(scalar));
-	return ok;
 }
 
 static int make_key(struct openssl_asym *a, const struct asym_job *job,
 		    const uint8_t *data, size_t len, EVP_PKEY **key,
 		    struct error *err)
 {
-	const struct asym_algorithm *alg = job->alg;
+	uint8_t numbers[ASYM_PUBLIC_MAX_BYTES + ASYM_PRIVATE_MAX_BYTES];
+	uint8_t point[ASYM_PUBLIC_MAX_BYTES + 1];
+	struct param params[PARTS_MAX] = { 0 };
+	bool private = len > asym_public_bytes(job->alg);
+	int ok;
 
 	evp.free(*key);
 	*key = NULL;
-	if (evp.fromdata_init(a->maker) != 1 ||
-	    (alg->kind == ASYM_RSA ? make_rsa(a, alg, data, len, key) :
-				     make_other(a, alg, data, len, key)) != 1)
-		return failed(err, job, "import a key");
-	return 0;
+	list_parts(job->alg, data, len, params, numbers, point);
+	ok = evp.fromdata_init(a->maker) == 1 &&
+	     evp.fromdata(a->maker, key, private ? KEY_PAIR : PUBLIC_KEY,
+			  params) == 1;
+	memset(numbers, 0, sizeof(numbers));
+	return ok ? 0 : failed(err, job, "import a key");
 }
 
 static int allocate(struct openssl_asym *a, const struct asym_job *job,
@@ -469,9 +452,11 @@ static int operate(struct openssl_asym *a, struct asym_job *job,
 		       failed(err, job, "encrypt or decrypt");
 }
 
-int openssl_asym_step(struct openssl_asym *a, struct asym_job *job,
+int openssl_asym_step(struct session *s, struct asym_job *job,
 		      enum asym_step step, struct error *err)
 {
+	struct openssl_asym *a = ((struct openssl_keys *)s)->asym;
+
 	switch (step) {
 	case ASYM_ALLOCATE:
 		return allocate(a, job, err);
@@ -488,9 +473,10 @@ int openssl_asym_step(struct openssl_asym *a, struct asym_job *job,
 	return operate(a, job, err);
 }
 
-int openssl_asym_generate(struct openssl_asym *a, const struct asym_job *job,
+int openssl_asym_generate(struct session *s, const struct asym_job *job,
 			  struct error *err)
 {
+	struct openssl_asym *a = ((struct openssl_keys *)s)->asym;
 	struct param params[PARTS_MAX] = { 0 }, *next = params;
 	size_t bits = job->alg->bits;
 
@@ -517,9 +503,10 @@ static bool get_number(const EVP_PKEY *key, const char *name, uint8_t *out,
 	return ok;
 }
 
-int openssl_asym_public_key(struct openssl_asym *a, const struct asym_job *job,
+int openssl_asym_public_key(struct session *s, const struct asym_job *job,
 			    uint8_t *out, struct error *err)
 {
+	struct openssl_asym *a = ((struct openssl_keys *)s)->asym;
 	size_t n = job->alg->value_bytes, len = 0;
 	uint8_t point[ASYM_PUBLIC_MAX_BYTES + 1];
 	bool ok = false;

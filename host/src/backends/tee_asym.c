@@ -4,6 +4,7 @@
 
 #include <teemark/ta_bench.h>
 
+#include "ta_session.h"
 #include "tee_asym.h"
 
 static const struct {
@@ -24,8 +25,13 @@ static const struct {
 			   "use its key" },
 };
 
-int asym_ta_step(struct tee_session *tee, struct asym_job *job,
-		 enum asym_step step, struct error *err)
+static struct tee_session *tee_of(struct session *s)
+{
+	return ((struct ta_session *)s)->tee;
+}
+
+int asym_ta_step(struct session *s, struct asym_job *job, enum asym_step step,
+		 struct error *err)
 {
 	uint32_t command = steps[step].command;
 	bool verify = step == ASYM_OPERATE && job->use == ASYM_VERIFY;
@@ -48,7 +54,7 @@ int asym_ta_step(struct tee_session *tee, struct asym_job *job,
 	}
 	if (verify)
 		command = TA_BENCH_CMD_ASYM_VERIFY;
-	ret = tee_invoke(tee, command, &op, steps[step].doing, err);
+	ret = tee_invoke(tee_of(s), command, &op, steps[step].doing, err);
 	if (!ret && step == ASYM_OPERATE && !verify)
 		job->out_len = op.params[1].memref.size;
 	if (ret != -EOPNOTSUPP)
@@ -58,15 +64,17 @@ int asym_ta_step(struct tee_session *tee, struct asym_job *job,
 			  job->alg->title, steps[step].refuses);
 }
 
-int asym_ta_generate(struct tee_session *tee, struct error *err)
+int asym_ta_generate(struct session *s, const struct asym_job *job,
+		     struct error *err)
 {
 	TEEC_Operation op = { 0 };
 
-	return tee_invoke(tee, TA_BENCH_CMD_ASYM_GENERATE, &op,
+	(void)job;
+	return tee_invoke(tee_of(s), TA_BENCH_CMD_ASYM_GENERATE, &op,
 			  "generate a key pair in the bench TA", err);
 }
 
-int asym_ta_public_key(struct tee_session *tee, const struct asym_job *job,
+int asym_ta_public_key(struct session *s, const struct asym_job *job,
 		       uint8_t *out, struct error *err)
 {
 	size_t len = asym_public_bytes(job->alg);
@@ -75,14 +83,14 @@ int asym_ta_public_key(struct tee_session *tee, const struct asym_job *job,
 
 	tee_set_memref(&op, 0, TEEC_MEMREF_PARTIAL_OUTPUT, job->out->priv, 0,
 		       len);
-	ret = tee_invoke(tee, TA_BENCH_CMD_ASYM_PUBLIC, &op,
+	ret = tee_invoke(tee_of(s), TA_BENCH_CMD_ASYM_PUBLIC, &op,
 			 "ask the bench TA for a public key", err);
 	if (!ret)
 		memcpy(out, job->out->data, len);
 	return ret;
 }
 
-int asym_ta_says(struct tee_session *tee, const struct asym_algorithm *alg,
+int asym_ta_says(struct session *s, const struct asym_algorithm *alg,
 		 bool *says, struct error *err)
 {
 	TEEC_Operation op = { 0 };
@@ -90,8 +98,14 @@ int asym_ta_says(struct tee_session *tee, const struct asym_algorithm *alg,
 
 	tee_set_value(&op, 0, alg->id, 0);
 	tee_set_type(&op, 1, TEEC_VALUE_OUTPUT);
-	ret = tee_invoke(tee, TA_BENCH_CMD_ASYM_SAYS, &op,
+	ret = tee_invoke(tee_of(s), TA_BENCH_CMD_ASYM_SAYS, &op,
 			 "ask the bench TA for an algorithm", err);
 	*says = !ret && op.params[1].value.a;
 	return ret;
+}
+
+int asym_ta_again(struct session *s, struct error *err)
+{
+	return tee_session_again(tee_of(s), &ta_bench_name.uuid, "the bench TA",
+				 err);
 }

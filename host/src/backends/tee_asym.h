@@ -6,12 +6,19 @@
 #include "backend.h"
 #include "tee_client.h"
 
-int asym_ta_step(struct tee_session *tee, struct asym_job *job,
-		 enum asym_step step, struct error *err);
-int asym_ta_generate(struct tee_session *tee, struct error *err);
-int asym_ta_public_key(struct tee_session *tee, const struct asym_job *job,
+/* What a session of `tee` begins with. */
+struct ta_session {
+	struct tee_session *tee;
+};
+
+int asym_ta_step(struct session *s, struct asym_job *job, enum asym_step step,
+		 struct error *err);
+int asym_ta_generate(struct session *s, const struct asym_job *job,
+		     struct error *err);
+int asym_ta_public_key(struct session *s, const struct asym_job *job,
 		       uint8_t *out, struct error *err);
-int asym_ta_says(struct tee_session *tee, const struct asym_algorithm *alg,
+int asym_ta_says(struct session *s, const struct asym_algorithm *alg,
 		 bool *says, struct error *err);
+int asym_ta_again(struct session *s, struct error *err);
 
 #endif

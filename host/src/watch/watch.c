@@ -213,45 +213,57 @@ static bool worth_keeping(const struct watch_call *call, uint64_t ns)
 	return true;
 }
 
-static bool begin(struct watch_call *call)
-{
-	bool window = call && tracing && take_window();
+/* A call that is under way; call: NULL if it isn't kept. */
+struct watched {
+	struct watch_call *call;
+	bool window;
+};
 
-	if (call)
-		call->begin_ns = now_ns();
-	if (window)
-		MARKER_BEGIN();
-	return window;
-}
-
-static void end(struct watch_call *call, bool window)
+/* All that begins a call; handle: what it is about. */
+static struct watched begin(struct watch_call *call, const void *handle,
+			    uint32_t command, const TEEC_Operation *op)
 {
-	if (window)
-		MARKER_HOLD();
-	if (!call)
-		return;
-	call->end_ns = now_ns();
-	if (!window)
-		return;
-	if (worth_keeping(call, call->end_ns - call->begin_ns)) {
-		MARKER_KEEP();
-		call->window = (int32_t)head->windows++;
-	}
-	atomic_store((_Atomic uint64_t *)&head->owner, 0);
-}
+	struct watched w = { call, false };
 
-static TEEC_Result finish(struct watch_call *call, bool window,
-			  TEEC_Result result, uint32_t where, uint32_t *origin)
-{
-	end(call, window);
 	if (call) {
+		call->handle = (uintptr_t)handle;
+		call->command = command;
+		keep_operation(call, op);
+		w.window = tracing && call->function <= WATCH_INVOKE &&
+			   take_window();
+		call->begin_ns = now_ns();
+	}
+	depth++;
+	if (w.window)
+		MARKER_BEGIN();
+	return w;
+}
+
+static TEEC_Result end(struct watched w, TEEC_Result result, uint32_t where,
+		       uint32_t *origin)
+{
+	struct watch_call *call = w.call;
+
+	if (w.window)
+		MARKER_HOLD();
+	depth--;
+	if (call) {
+		call->end_ns = now_ns();
 		call->result = result;
 		call->origin = where;
 	}
+	if (w.window && worth_keeping(call, call->end_ns - call->begin_ns)) {
+		MARKER_KEEP();
+		call->window = (int32_t)head->windows++;
+	}
+	if (w.window)
+		atomic_store((_Atomic uint64_t *)&head->owner, 0);
 	if (origin)
 		*origin = where;
 	return result;
 }
+
+#define NEW_CALL(function) new_call(function, __builtin_return_address(0))
 
 TEEC_Result TEEC_OpenSession(TEEC_Context *context, TEEC_Session *session,
 			     const TEEC_UUID *uuid, uint32_t method,
@@ -261,41 +273,29 @@ TEEC_Result TEEC_OpenSession(TEEC_Context *context, TEEC_Session *session,
 	static TEEC_Result (*next)(TEEC_Context *, TEEC_Session *,
 				   const TEEC_UUID *, uint32_t, const void *,
 				   TEEC_Operation *, uint32_t *);
-	struct watch_call *call =
-		new_call(WATCH_OPEN, __builtin_return_address(0));
+	struct watch_call *call = NEW_CALL(WATCH_OPEN);
 	uint32_t where = 0;
+	struct watched w;
 	TEEC_Result result;
-	bool window;
 
 	REAL(next, "TEEC_OpenSession");
-	if (call) {
-		call->handle = (uintptr_t)session;
-		if (uuid)
-			memcpy(call->uuid, uuid, sizeof(call->uuid));
-		keep_operation(call, op);
-	}
-	window = begin(call);
-	depth++;
+	if (call && uuid)
+		memcpy(call->uuid, uuid, sizeof(call->uuid));
+	w = begin(call, session, 0, op);
 	result = next(context, session, uuid, method, data, op, &where);
-	depth--;
-	return finish(call, window, result, where, origin);
+	return end(w, result, where, origin);
 }
 
 void TEEC_CloseSession(TEEC_Session *session)
 {
 	static void (*next)(TEEC_Session *);
-	struct watch_call *call =
-		new_call(WATCH_CLOSE, __builtin_return_address(0));
-	bool window;
+	struct watch_call *call = NEW_CALL(WATCH_CLOSE);
+	struct watched w;
 
 	REAL(next, "TEEC_CloseSession");
-	if (call)
-		call->handle = (uintptr_t)session;
-	window = begin(call);
-	depth++;
+	w = begin(call, session, 0, NULL);
 	next(session);
-	depth--;
-	end(call, window);
+	end(w, TEEC_SUCCESS, 0, NULL);
 }
 
 TEEC_Result TEEC_InvokeCommand(TEEC_Session *session, uint32_t command,
@@ -303,44 +303,27 @@ TEEC_Result TEEC_InvokeCommand(TEEC_Session *session, uint32_t command,
 {
 	static TEEC_Result (*next)(TEEC_Session *, uint32_t, TEEC_Operation *,
 				   uint32_t *);
-	struct watch_call *call =
-		new_call(WATCH_INVOKE, __builtin_return_address(0));
+	struct watch_call *call = NEW_CALL(WATCH_INVOKE);
 	uint32_t where = 0;
+	struct watched w;
 	TEEC_Result result;
-	bool window;
 
 	REAL(next, "TEEC_InvokeCommand");
-	if (call) {
-		call->handle = (uintptr_t)session;
-		call->command = command;
-		keep_operation(call, op);
-	}
-	window = begin(call);
-	depth++;
+	w = begin(call, session, command, op);
 	result = next(session, command, op, &where);
-	depth--;
-	return finish(call, window, result, where, origin);
+	return end(w, result, where, origin);
 }
 
 static TEEC_Result
 share(TEEC_Result (*next)(TEEC_Context *, TEEC_SharedMemory *),
       TEEC_Context *context, TEEC_SharedMemory *memory, struct watch_call *call)
 {
-	TEEC_Result result;
+	struct watched w;
 
-	if (call) {
-		call->handle = (uintptr_t)memory;
+	if (call)
 		call->size = memory ? memory->size : 0;
-		call->begin_ns = now_ns();
-	}
-	depth++;
-	result = next(context, memory);
-	depth--;
-	if (call) {
-		call->end_ns = now_ns();
-		call->result = result;
-	}
-	return result;
+	w = begin(call, memory, 0, NULL);
+	return end(w, next(context, memory), 0, NULL);
 }
 
 TEEC_Result TEEC_RegisterSharedMemory(TEEC_Context *context,
@@ -349,8 +332,7 @@ TEEC_Result TEEC_RegisterSharedMemory(TEEC_Context *context,
 	static TEEC_Result (*next)(TEEC_Context *, TEEC_SharedMemory *);
 
 	REAL(next, "TEEC_RegisterSharedMemory");
-	return share(next, context, memory,
-		     new_call(WATCH_REGISTER, __builtin_return_address(0)));
+	return share(next, context, memory, NEW_CALL(WATCH_REGISTER));
 }
 
 TEEC_Result TEEC_AllocateSharedMemory(TEEC_Context *context,
@@ -359,26 +341,19 @@ TEEC_Result TEEC_AllocateSharedMemory(TEEC_Context *context,
 	static TEEC_Result (*next)(TEEC_Context *, TEEC_SharedMemory *);
 
 	REAL(next, "TEEC_AllocateSharedMemory");
-	return share(next, context, memory,
-		     new_call(WATCH_ALLOCATE, __builtin_return_address(0)));
+	return share(next, context, memory, NEW_CALL(WATCH_ALLOCATE));
 }
 
 void TEEC_ReleaseSharedMemory(TEEC_SharedMemory *memory)
 {
 	static void (*next)(TEEC_SharedMemory *);
-	struct watch_call *call =
-		new_call(WATCH_RELEASE, __builtin_return_address(0));
+	struct watch_call *call = NEW_CALL(WATCH_RELEASE);
+	struct watched w;
 
 	REAL(next, "TEEC_ReleaseSharedMemory");
-	if (call) {
-		call->handle = (uintptr_t)memory;
-		call->begin_ns = now_ns();
-	}
-	depth++;
+	w = begin(call, memory, 0, NULL);
 	next(memory);
-	depth--;
-	if (call)
-		call->end_ns = now_ns();
+	end(w, TEEC_SUCCESS, 0, NULL);
 }
 
 /* Measures what watching adds to a call, by calls that call nothing. */
