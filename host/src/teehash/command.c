@@ -51,7 +51,7 @@ enum status command_end(struct command *command, int ret)
 		complain_error(NULL, &run->shortage);
 	}
 	if (report && !ret)
-		report_measure(report, session, command->opt->alg);
+		report_measure(report, session);
 	run_end(run);
 	if (report && ret && !stop_by_signal())
 		complain("no report is written: the work came to no end");

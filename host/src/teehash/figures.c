@@ -9,7 +9,6 @@
 static const char rusage[] = "getrusage(), all threads";
 static const char rusage_step[] = "1 us; some kernels split by timer tick";
 static const char as_parts[] = "as its parts";
-static const char is_model[] = "model, not a measurement";
 
 static void add_stats(struct file_stats *sum, const struct file_stats *s)
 {
@@ -145,20 +144,22 @@ static bool counted(const struct findings *f)
 	return f->counter.clock != TA_CLOCK_OFF && !f->run.sessions.uncounted;
 }
 
-/*
- * Returns how much of the time in calls was computing. In a TA as its own
- * counter says, else as far as it can be estimated, else NAN.
- */
+/* Returns how much of the time in calls was computing, NAN if nobody counted. */
 static double compute_ns(const struct findings *f)
 {
 	if (!f->has_tee)
 		return (double)f->totals.all.call_ns;
-	if (counted(f))
-		return (double)f->run.sessions.inside_ns;
-	if (!f->inside.has_slope)
-		return NAN;
-	return f->inside.digest_ns / (double)f->inside.bytes *
-	       (double)f->totals.all.bytes;
+	return counted(f) ? (double)f->run.sessions.inside_ns : NAN;
+}
+
+/* Why there is no such figure. */
+static const char *not_counted(const struct findings *f)
+{
+	if (!f->has_tee || counted(f))
+		return NULL;
+	return f->counter.clock == TA_CLOCK_OFF ?
+		       f->counter.reason :
+		       "a session that counted itself was lost";
 }
 
 static double cpu_ns(const struct findings *f)
@@ -226,8 +227,8 @@ static void write_peak(struct sheet *s, const struct findings *f,
 {
 	if (!f->has_tee)
 		why = "no Trusted Application is involved";
-	else if (!f->inside.has_facts)
-		why = f->inside.reason;
+	else if (f->why)
+		why = f->why;
 	else if (peak >= 0)
 		why = NULL;
 	figure(s, key, title, "bytes", (double)peak, why, "1 byte",
@@ -263,30 +264,18 @@ static void write_switches(struct sheet *s, const struct findings *f)
 
 static void write_compute(struct sheet *s, const struct findings *f)
 {
-	static const char key[] = "hash_compute_time";
-	double compute = compute_ns(f);
 	char step[32];
 
-	if (!f->has_tee) {
-		figure(s, key, "time computing", "ns", compute, NULL, s->tick,
-		       "client clock around the calls");
-	} else if (counted(f)) {
-		snprintf(step, sizeof(step), "%.1f ns a command",
-			 1e9 / f->counter.hz);
-		figure(s, key, "time in the TA", "ns", compute, NULL, step,
+	snprintf(step, sizeof(step), "%.1f ns a command", 1e9 / f->counter.hz);
+	if (f->has_tee)
+		figure(s, "hash_compute_time", "time in the TA", "ns",
+		       compute_ns(f), not_counted(f), step,
 		       "%s, read by the TA around its commands",
 		       ta_counter_name(f->counter.clock));
-	} else {
-		figure(s, key, "time computing in the TA", "ns", compute,
-		       isnan(compute) ? f->inside.reason : NULL, is_model,
-		       "estimate: slope of repeated digests of %" PRIu64
-		       " bytes inside the TA after the work, times the bytes; "
-		       "%s",
-		       f->inside.bytes,
-		       f->counter.clock == TA_CLOCK_OFF ?
-			       f->counter.reason :
-			       "a session that counted itself was lost");
-	}
+	else
+		figure(s, "hash_compute_time", "time computing", "ns",
+		       compute_ns(f), NULL, s->tick,
+		       "client clock around the calls");
 }
 
 /* What ticks in ms may be off by 1 at either end. */
@@ -316,7 +305,7 @@ static void write_clock(struct sheet *s, const struct findings *f,
 static void write_tee(struct sheet *s, const struct findings *f)
 {
 	const struct file_stats *all = &f->totals.all;
-	const struct session_facts *facts = &f->inside.facts;
+	const struct session_facts *facts = &f->facts;
 	uint64_t work = f->run.work_ns;
 
 	group(s, "tee", "TEE");
@@ -386,7 +375,6 @@ static void write_derived(struct sheet *s, const struct findings *f)
 	const struct file_stats *good = &f->totals.good;
 	double total = (double)f->total_ns, compute = compute_ns(f);
 	double calls = (double)all->call_ns, read = (double)all->read_ns;
-	bool estimated = f->has_tee && !isnan(compute);
 	const char *why = NULL;
 
 	group(s, "derived", "Derived");
@@ -400,24 +388,21 @@ static void write_derived(struct sheet *s, const struct findings *f)
 	figure(s, "latency_per_call", "mean time of a call", "ns",
 	       calls / (double)all->calls, NULL, as_parts,
 	       "time in calls by calls, hashing included");
-	figure(s, "empty_call", "an empty call", "ns", (double)f->inside.nop_ns,
-	       f->inside.nop_ns ? NULL : f->inside.reason, s->tick,
-	       "client clock, median of 31 after the work");
-	if (!estimated)
-		why = f->inside.reason;
-	else if (compute > calls)
-		why = "the estimate of computing exceeds the time in calls: "
-		      "too noisy";
+	figure(s, "empty_call", "an empty call", "ns", (double)f->nop_ns,
+	       f->nop_ns ? NULL :
+	       f->why    ? f->why :
+			   "not a call into another world",
+	       s->tick, "client clock, median of %d after the work", NOPS);
 	figure(s, "overhead_per_call", "of a call not computing", "ns",
-	       (calls - compute) / (double)all->calls, why,
-	       counted(f) ? as_parts : is_model,
-	       "time in calls less computing, by calls");
+	       (calls - compute) / (double)all->calls,
+	       f->has_tee ? not_counted(f) : "not a call into another world",
+	       as_parts, "time in calls less computing, by calls");
 	figure(s, "cpu_utilization", "CPU utilisation", "percent",
 	       100 * cpu_ns(f) / total, NULL, as_parts,
 	       "CPU time by total time; 100 %% is one CPU");
 	figure(s, "io_to_compute_ratio", "reading to computing", "ratio",
-	       read / compute, isnan(compute) ? f->inside.reason : NULL,
-	       as_parts, "time in read() by time computing");
+	       read / compute, not_counted(f), as_parts,
+	       "time in read() by time computing");
 	why = NULL;
 	if (f->run.sessions.slots < 2)
 		why = "no reader thread: what the kernel reads ahead meanwhile "

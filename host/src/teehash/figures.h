@@ -5,11 +5,13 @@
 
 #include "clock.h"
 #include "json.h"
-#include "measure.h"
 #include "run.h"
 #include "tee_clocks.h"
 #include "trace.h"
 #include "usage.h"
+
+/* Empty calls that are timed. */
+enum { NOPS = 31 };
 
 struct findings {
 	const struct run_settings *settings;
@@ -23,7 +25,9 @@ struct findings {
 	struct usage usage;
 	int64_t peak_bytes; /* -1: not known */
 	struct run_stats run;
-	struct inside inside;
+	uint64_t nop_ns; /* an empty call after the work, median; 0: none */
+	const char *why; /* no session was asked for it, and the facts */
+	struct session_facts facts; /* without `why` */
 	struct trace_counts switches;
 	struct tee_clocks clocks; /* of a run with a timeline */
 	struct clock_facts clock;

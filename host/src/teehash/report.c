@@ -189,10 +189,41 @@ void report_file(struct report *r, const struct message *m, const char *verdict)
 		json_file(&r->json, m, verdict);
 }
 
-void report_measure(struct report *r, struct hash_session *session,
-		    const struct algorithm *alg)
+static int by_size(const void *a, const void *b)
 {
-	const struct file_stats *all = &r->found.totals.all;
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* What is asked of the session after the work; the facts first, of the work. */
+static void ask_session(struct findings *f, struct hash_session *s)
+{
+	const struct backend *b;
+	uint64_t ns[NOPS];
+
+	if (!s || !s->open || s->broken) {
+		f->why = "the last session broke";
+		return;
+	}
+	b = s->settings->backend;
+	if (b->facts)
+		b->facts(s->open, &f->facts);
+	for (size_t i = 0; b->nop && i < NOPS; i++) {
+		uint64_t begin = clock_now_ns();
+
+		if (b->nop(s->open, 1, NULL))
+			return;
+		ns[i] = clock_now_ns() - begin;
+	}
+	if (!b->nop)
+		return;
+	qsort(ns, NOPS, sizeof(*ns), by_size);
+	f->nop_ns = ns[NOPS / 2];
+}
+
+void report_measure(struct report *r, struct hash_session *session)
+{
 	uint64_t begin = clock_now_ns();
 	struct usage now;
 
@@ -201,8 +232,7 @@ void report_measure(struct report *r, struct hash_session *session,
 	r->found.peak_bytes = peak_bytes();
 	trace_end(r->trace, &r->found.switches);
 	r->trace = NULL;
-	measure_inside(session, alg, all->calls ? all->bytes / all->calls : 0,
-		       &r->found.inside);
+	ask_session(&r->found, session);
 	timeline_add(r->timeline, TIMELINE_REPORT, begin, clock_now_ns());
 }
 

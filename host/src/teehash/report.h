@@ -39,8 +39,7 @@ void report_file(struct report *report, const struct message *m,
  * The work is done. Asks the session, if there is one; these extra measurements
  * are in no total.
  */
-void report_measure(struct report *report, struct hash_session *session,
-		    const struct algorithm *alg);
+void report_measure(struct report *report, struct hash_session *session);
 /* The sessions are closed. 0, -EINTR when told to stop, or -errno. */
 int report_write(struct report *report, const struct run *run,
 		 struct error *err);

@@ -311,33 +311,3 @@ bool session_is_starved(struct hash_session *s, const struct algorithm *alg,
 	s->broken = ret && ret != -EOPNOTSUPP;
 	return false;
 }
-
-uint64_t session_time_digests(struct hash_session *s,
-			      const struct algorithm *alg, size_t len,
-			      uint32_t repeat)
-{
-	uint8_t out[ALG_DIGEST_MAX_BYTES];
-	uint64_t begin = clock_now_ns();
-
-	if (s->settings->backend->digest(s->open, alg, &s->buffer, 0, len, out,
-					 repeat, NULL))
-		return 0;
-	return clock_now_ns() - begin;
-}
-
-uint64_t session_time_nop(struct hash_session *s)
-{
-	uint64_t begin = clock_now_ns();
-
-	if (s->settings->backend->nop(s->open, 1, NULL))
-		return 0;
-	return clock_now_ns() - begin;
-}
-
-bool session_ask(struct hash_session *s, struct session_facts *facts)
-{
-	if (!s->settings->backend->facts)
-		return false;
-	s->settings->backend->facts(s->open, facts);
-	return true;
-}

@@ -116,16 +116,4 @@ bool session_take_less(struct hash_session *session, size_t len,
 bool session_is_starved(struct hash_session *session,
 			const struct algorithm *alg, struct error *err);
 
-/*
- * For measurements after the work, in no stats: a call with `repeat` digests
- * of the buffer's first len bytes, and an empty call. Both return the time it
- * took in ns, 0 if it failed.
- */
-uint64_t session_time_digests(struct hash_session *session,
-			      const struct algorithm *alg, size_t len,
-			      uint32_t repeat);
-uint64_t session_time_nop(struct hash_session *session);
-/* Asks the TA about itself. Returns false if there is no TA. */
-bool session_ask(struct hash_session *session, struct session_facts *facts);
-
 #endif

@@ -86,8 +86,8 @@ def test_the_tee_s_figures(tee: Program, tmp_path: Path) -> None:
     # init, one update, final
     assert report["tee"]["invoke_count"]["value"] == 3
     compute = report["tee"]["hash_compute_time"]
-    assert compute["value"] > 0
-    assert "estimate" in compute["source"]
+    assert compute["value"] is None
+    assert compute["reason"]
     assert report["derived"]["empty_call"]["value"] > 0
     assert report["first"]["session_open"]["value"] > 0
 
@@ -116,7 +116,6 @@ def test_a_timeline(teehash: Program, tmp_path: Path, reader: str) -> None:
     if found["switches_left_out"] == 0 and found["whole_until_ns"] == found["ns"]:
         outs = [one for one in found["switches"] if one[3] in ("wait", "preempt")]
         assert len(outs) >= report["host"]["context_switches"]["value"] - 3
-    assert report["derived"]["empty_call"]["reason"]
     assert report["tee"]["ree_clock_delta"]["reason"] == "no TEE is involved"
 
 
