@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include <ctype.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -56,9 +58,9 @@ int tee_probe(struct error *err)
 	return shared_library_load(&libteec, err);
 }
 
-/* One TEEC_OpenSession(), possibly in a thread that may have to be left. */
+/* A session; its opening possibly in a thread that may have to be left. */
 struct opening {
-	struct tee_session *s;
+	struct tee_session s; /* first: what the caller gets */
 	TEEC_UUID uuid;
 	TEEC_Result result;
 	uint32_t origin;
@@ -70,8 +72,9 @@ struct opening {
 
 static void free_opening(struct opening *o)
 {
-	if (!o)
-		return;
+	if (o->result == TEEC_SUCCESS)
+		api.close_session(&o->s.session);
+	api.finalize_context(&o->s.context);
 	pthread_cond_destroy(&o->changed);
 	pthread_mutex_destroy(&o->lock);
 	free(o);
@@ -80,29 +83,23 @@ static void free_opening(struct opening *o)
 static void *open_session(void *arg)
 {
 	struct opening *o = arg;
-	struct tee_session *s = o->s;
 	uint64_t begin = clock_now_ns();
 	uint32_t origin = 0;
-	TEEC_Result result;
+	TEEC_Result result = api.open_session(&o->s.context, &o->s.session,
+					      &o->uuid, TEEC_LOGIN_PUBLIC, NULL,
+					      NULL, &origin);
 	bool abandoned;
 
-	result = s->api->open_session(&s->context, &s->session, &o->uuid,
-				      TEEC_LOGIN_PUBLIC, NULL, NULL, &origin);
 	pthread_mutex_lock(&o->lock);
-	s->open_ns = clock_now_ns() - begin;
+	o->s.open_ns = clock_now_ns() - begin;
 	o->result = result;
 	o->origin = origin;
 	o->done = true;
 	abandoned = o->abandoned;
 	pthread_cond_signal(&o->changed);
 	pthread_mutex_unlock(&o->lock);
-	if (abandoned) {
-		if (result == TEEC_SUCCESS)
-			s->api->close_session(&s->session);
-		s->api->finalize_context(&s->context);
-		free(s);
+	if (abandoned)
 		free_opening(o);
-	}
 	return NULL;
 }
 
@@ -133,22 +130,15 @@ static void look_on(struct opening *o)
 }
 
 /*
- * 0 when the call came back (with whatever result), -ETIMEDOUT when not; o and
- * its session then belong to the thread that hangs.
+ * 0 when the call came back (with whatever result), -ETIMEDOUT when not; o then
+ * belongs to the thread that hangs.
  */
 static int open_session_watched(struct opening *o, unsigned seconds,
 				enum supplicant supplicant)
 {
-	pthread_condattr_t attr;
 	struct timespec end;
 	pthread_t thread;
 	int err = 0;
-
-	pthread_condattr_init(&attr);
-	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-	pthread_cond_destroy(&o->changed);
-	pthread_cond_init(&o->changed, &attr);
-	pthread_condattr_destroy(&attr);
 
 	if (pthread_create(&thread, NULL, open_session, o)) {
 		open_session(o); /* without a watch, then */
@@ -174,61 +164,51 @@ static int open_session_watched(struct opening *o, unsigned seconds,
 static int timed_out(struct error *err, const char *name, unsigned seconds,
 		     enum supplicant supplicant)
 {
-	error_skip(err, -ETIMEDOUT, "no-supplicant",
-		   "no answer within %u s when loading %s%s", seconds, name,
-		   supplicant == SUPPLICANT_ABSENT ?
-			   ": tee-supplicant is not running" :
-		   supplicant == SUPPLICANT_STOPPED ?
-			   ": tee-supplicant is stopped" :
-			   "");
 	if (supplicant == SUPPLICANT_STOPPED)
-		error_hint(err, "let it go on: kill -CONT $(pidof "
-				"tee-supplicant)");
-	else
-		error_hint(err,
-			   "start it (tee-supplicant -d, or systemctl "
-			   "start tee-supplicant), it loads TAs for the "
-			   "TEE; TEEMARK_TEE_TIMEOUT=SECONDS waits longer");
-	return -ETIMEDOUT;
+		return error_skip(err, -ETIMEDOUT, "no-supplicant",
+				  "no answer within %u s when loading %s: "
+				  "tee-supplicant is stopped\n"
+				  "let it go on: kill -CONT $(pidof "
+				  "tee-supplicant)",
+				  seconds, name);
+	return error_skip(err, -ETIMEDOUT, "no-supplicant",
+			  "no answer within %u s when loading %s%s\n"
+			  "start it (tee-supplicant -d, or systemctl start "
+			  "tee-supplicant), it loads TAs for the TEE; "
+			  "TEEMARK_TEE_TIMEOUT=SECONDS waits longer",
+			  seconds, name,
+			  supplicant == SUPPLICANT_ABSENT ?
+				  ": tee-supplicant is not running" :
+				  "");
 }
 
 static int refused(struct error *err, const struct opening *o,
-		   const char *uuid_text, const char *name,
-		   enum supplicant supplicant)
+		   const char *uuid_text, const char *name)
 {
+	bool served = tee_supplicant_state() == SUPPLICANT_RUNNING;
 	int code = error_tee(err, o->result, o->origin,
-			     "cannot open a session "
-			     "with %s",
-			     name);
+			     "cannot open a session with %s", name);
 
-	switch (o->result) {
-	case TEEC_ERROR_ITEM_NOT_FOUND:
+	if (o->result == TEEC_ERROR_ITEM_NOT_FOUND) {
 		error_skip_word(err, "no-ta");
 		error_hint(err,
 			   "the TA is not installed: put %s.ta into "
 			   "/lib/optee_armtz%s",
 			   uuid_text,
-			   supplicant == SUPPLICANT_RUNNING ?
-				   "" :
-				   ", and start tee-supplicant, which loads it");
-		break;
-	case TEEC_ERROR_SECURITY:
+			   served ? "" :
+				    ", and start tee-supplicant, which loads "
+				    "it");
+	} else if (o->result == TEEC_ERROR_SECURITY) {
 		error_skip_word(err, "ta-rejected");
 		error_hint(err,
 			   "OP-TEE rejects the signature of %s.ta: sign it "
 			   "with the key that this board's OP-TEE was built "
 			   "with",
 			   uuid_text);
-		break;
-	case TEEC_ERROR_COMMUNICATION:
-		if (supplicant == SUPPLICANT_RUNNING)
-			break;
+	} else if (o->result == TEEC_ERROR_COMMUNICATION && !served) {
 		error_skip_word(err, "no-supplicant");
 		error_hint(err, "start tee-supplicant, it loads TAs for the "
 				"TEE");
-		break;
-	default:
-		break;
 	}
 	return code;
 }
@@ -236,74 +216,56 @@ static int refused(struct error *err, const struct opening *o,
 int tee_session_open(struct tee_session **session, const TEEC_UUID *uuid,
 		     const char *uuid_text, const char *name, struct error *err)
 {
-	enum supplicant supplicant = SUPPLICANT_UNKNOWN;
-	struct tee_session *s = NULL;
-	struct opening *o = NULL;
-	bool context = false;
-	unsigned seconds;
+	pthread_condattr_t attr;
+	struct opening *o;
 	TEEC_Result res;
 	uint64_t begin;
-	int ret;
+	int ret = tee_probe(err);
 
 	*session = NULL;
-	ret = tee_probe(err);
 	if (ret)
 		return ret;
-	s = calloc(1, sizeof(*s));
 	o = calloc(1, sizeof(*o));
-	if (!s || !o) {
-		ret = error_set(err, -ENOMEM, "out of memory");
-		goto out;
-	}
-	s->api = &api;
-	o->s = s;
+	if (!o)
+		return error_set(err, -ENOMEM, "out of memory");
+	o->s.api = &api;
 	o->uuid = *uuid;
-	pthread_mutex_init(&o->lock, NULL);
-	pthread_cond_init(&o->changed, NULL);
-
 	begin = clock_now_ns();
-	res = api.initialize_context(NULL, &s->context);
-	s->context_ns = clock_now_ns() - begin;
+	res = api.initialize_context(NULL, &o->s.context);
+	o->s.context_ns = clock_now_ns() - begin;
 	if (res != TEEC_SUCCESS) {
-		ret = error_tee(err, res, TEEC_ORIGIN_API,
-				"cannot connect to the TEE");
-		goto out;
+		free(o);
+		return error_tee(err, res, TEEC_ORIGIN_API,
+				 "cannot connect to the TEE");
 	}
-	context = true;
-
+	pthread_mutex_init(&o->lock, NULL);
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(&o->changed, &attr);
+	pthread_condattr_destroy(&attr);
 	if (atomic_load(&answered)) {
 		open_session(o);
 	} else {
-		supplicant = tee_supplicant_state();
-		seconds = timeout_seconds(supplicant);
-		ret = open_session_watched(o, seconds, supplicant);
-		if (ret) { /* s and o are the hanging thread's */
+		enum supplicant supplicant = tee_supplicant_state();
+		unsigned seconds = timeout_seconds(supplicant);
+
+		if (open_session_watched(o, seconds, supplicant))
 			return timed_out(err, name, seconds, supplicant);
-		}
 	}
 	if (o->result != TEEC_SUCCESS) {
-		ret = refused(err, o, uuid_text, name, tee_supplicant_state());
-		goto out;
+		ret = refused(err, o, uuid_text, name);
+		free_opening(o);
+		return ret;
 	}
 	atomic_store(&answered, true);
-	*session = s;
-	ret = 0;
-out:
-	if (ret && context)
-		api.finalize_context(&s->context);
-	free_opening(o);
-	if (ret)
-		free(s);
-	return ret;
+	*session = &o->s;
+	return 0;
 }
 
 void tee_session_close(struct tee_session *session)
 {
-	if (!session)
-		return;
-	session->api->close_session(&session->session);
-	session->api->finalize_context(&session->context);
-	free(session);
+	if (session)
+		free_opening((struct opening *)session);
 }
 
 int tee_session_again(struct tee_session *session, const TEEC_UUID *uuid,
@@ -325,28 +287,20 @@ int tee_session_again(struct tee_session *session, const TEEC_UUID *uuid,
 bool tee_uuid(const char *text, TEEC_UUID *uuid)
 {
 	static const char pattern[] = "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx";
-	uint8_t b[16] = { 0 };
-	size_t n = 0;
+	uint8_t *b = uuid->clockSeqAndNode;
 
 	if (strlen(text) != sizeof(pattern) - 1)
 		return false;
-	for (size_t i = 0; pattern[i];) {
-		if (pattern[i] == '-') {
-			if (text[i++] != '-')
-				return false;
-			continue;
-		}
-		if (strspn(text + i, "0123456789abcdefABCDEF") < 2 ||
-		    sscanf(text + i, "%2hhx", &b[n++]) != 1)
+	for (size_t i = 0; pattern[i]; i++)
+		if (pattern[i] == '-' ? text[i] != '-' :
+					!isxdigit((unsigned char)text[i]))
 			return false;
-		i += 2;
-	}
-	uuid->timeLow = (uint32_t)b[0] << 24 | (uint32_t)b[1] << 16 |
-			(uint32_t)b[2] << 8 | b[3];
-	uuid->timeMid = (uint16_t)(b[4] << 8 | b[5]);
-	uuid->timeHiAndVersion = (uint16_t)(b[6] << 8 | b[7]);
-	memcpy(uuid->clockSeqAndNode, b + 8, sizeof(uuid->clockSeqAndNode));
-	return true;
+	return sscanf(text,
+		      "%8" SCNx32 "-%4" SCNx16 "-%4" SCNx16
+		      "-%2hhx%2hhx-%2hhx%2hhx%2hhx%2hhx%2hhx%2hhx",
+		      &uuid->timeLow, &uuid->timeMid, &uuid->timeHiAndVersion,
+		      &b[0], &b[1], &b[2], &b[3], &b[4], &b[5], &b[6],
+		      &b[7]) == 11;
 }
 
 int tee_invoke(struct tee_session *session, uint32_t command,
