@@ -287,8 +287,8 @@ int report_write(struct report *r, const struct run *run, struct error *err)
 	if (r->timeline) {
 		timeline_end(r->timeline);
 		if (f->has_tee)
-			tee_clocks_measure(&f->clocks, &run->settings.session,
-					   &run->settings.stream, &r->hashed);
+			tee_clocks_measure(&f->clocks, &run->settings,
+					   &r->hashed);
 	}
 	f->settings = &run->settings;
 	f->run = run->stats;

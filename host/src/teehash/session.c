@@ -75,14 +75,12 @@ static int get_slots(struct hash_session *s, struct error *err)
 static void start_counting(struct hash_session *s)
 {
 	const struct session_settings *settings = s->settings;
-	struct error unused = { 0 };
 
 	if (!settings->counter)
 		return;
 	s->counting = settings->backend->tee &&
 		      !ta_counter_start(settings->counter,
-					settings->backend->tee(s->open),
-					&unused);
+					settings->backend->tee(s->open), NULL);
 	if (!s->counting)
 		s->stats.uncounted++;
 }
@@ -90,7 +88,6 @@ static void start_counting(struct hash_session *s)
 static void stop_counting(struct hash_session *s)
 {
 	const struct session_settings *settings = s->settings;
-	struct error unused = { 0 };
 	uint64_t ns = 0;
 
 	if (!s->counting)
@@ -99,7 +96,7 @@ static void stop_counting(struct hash_session *s)
 	/* What a TA that died had counted is lost. */
 	if (s->broken ||
 	    ta_counter_stop(settings->counter, settings->backend->tee(s->open),
-			    &ns, &unused))
+			    &ns, NULL))
 		s->stats.uncounted++;
 	s->stats.inside_ns += ns;
 }
@@ -248,37 +245,31 @@ int session_digest(struct hash_session *s, const struct algorithm *alg,
 		   size_t len, uint8_t *out, struct error *err)
 {
 	uint64_t begin = clock_now_ns();
-	int ret = s->settings->backend->digest(s->open, alg, &s->buffer, 0, len,
-					       out, 1, err);
 
-	return account(s, alg, begin, ret, err);
+	return account(s, alg, begin,
+		       s->settings->backend->digest(s->open, alg, &s->buffer, 0,
+						    len, out, 1, err),
+		       err);
 }
 
 int session_begin(struct hash_session *s, const struct algorithm *alg,
 		  struct error *err)
 {
 	uint64_t begin = clock_now_ns();
-	int ret = s->settings->backend->digest_init(s->open, alg, err);
 
-	return account(s, alg, begin, ret, err);
+	return account(s, alg, begin,
+		       s->settings->backend->digest_init(s->open, alg, err),
+		       err);
 }
 
-int session_update(struct hash_session *s, const struct algorithm *alg,
-		   size_t offset, size_t len, struct error *err)
-{
-	uint64_t begin = clock_now_ns();
-	int ret = s->settings->backend->digest_update(s->open, &s->buffer,
-						      offset, len, err);
-
-	return account(s, alg, begin, ret, err);
-}
-
-int session_final(struct hash_session *s, const struct algorithm *alg,
+int session_piece(struct hash_session *s, const struct algorithm *alg,
 		  size_t offset, size_t len, uint8_t *out, struct error *err)
 {
+	const struct backend *b = s->settings->backend;
 	uint64_t begin = clock_now_ns();
-	int ret = s->settings->backend->digest_final(s->open, &s->buffer,
-						     offset, len, out, err);
+	int ret = out ? b->digest_final(s->open, &s->buffer, offset, len, out,
+					err) :
+			b->digest_update(s->open, &s->buffer, offset, len, err);
 
 	return account(s, alg, begin, ret, err);
 }

@@ -95,9 +95,8 @@ int session_digest(struct hash_session *session, const struct algorithm *alg,
 		   size_t len, uint8_t *out, struct error *err);
 int session_begin(struct hash_session *session, const struct algorithm *alg,
 		  struct error *err);
-int session_update(struct hash_session *session, const struct algorithm *alg,
-		   size_t offset, size_t len, struct error *err);
-int session_final(struct hash_session *session, const struct algorithm *alg,
+/* out: of the last piece; NULL: others follow. */
+int session_piece(struct hash_session *session, const struct algorithm *alg,
 		  size_t offset, size_t len, uint8_t *out, struct error *err);
 
 /*

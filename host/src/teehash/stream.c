@@ -45,30 +45,22 @@ static int check_stop(struct stream *st)
 static int hash_piece(struct stream *st, size_t offset, size_t len, bool last)
 {
 	struct hash_session *s = st->session;
-	const struct algorithm *alg = st->m->alg;
 	struct error *err = &st->m->err;
-	bool more = true;
+	int ret;
 
-	while (more) {
+	for (;;) {
 		size_t most = s->chunk < s->most ? s->chunk : s->most;
 		size_t n = len < most ? len : most;
-		int ret;
 
-		more = n < len;
-		if (last && !more)
-			ret = session_final(s, alg, offset, n, st->out, err);
-		else
-			ret = session_update(s, alg, offset, n, err);
-		if (!ret) {
-			offset += n;
-			len -= n;
-		} else if (session_take_less(s, n, err)) {
-			more = true;
-		} else {
+		ret = session_piece(s, st->m->alg, offset, n,
+				    last && n == len ? st->out : NULL, err);
+		if (ret && !session_take_less(s, n, err))
 			return ret;
-		}
+		if (!ret && n == len)
+			return 0;
+		offset += ret ? 0 : n;
+		len -= ret ? 0 : n;
 	}
-	return 0;
 }
 
 static int hash_last(struct stream *st, size_t offset, size_t len)

@@ -5,14 +5,10 @@
 #include <teemark/ta_bench.h>
 
 #include "clock.h"
-#include "source.h"
 #include "ta_session.h"
 #include "tee_clocks.h"
 
-struct times {
-	uint32_t system_ms, ree_ms;
-};
-
+/* Modulo 2^32 ms, which is 49 days. */
 static int ask(struct tee_session *tee, enum ta_bench_ask what, uint32_t *ms,
 	       struct error *err)
 {
@@ -25,40 +21,6 @@ static int ask(struct tee_session *tee, enum ta_bench_ask what, uint32_t *ms,
 			 "ask the bench TA for the time", err);
 	*ms = op.params[1].value.b;
 	return ret;
-}
-
-/*
- * Between two questions for the time; the TEE's own clock is the inner one.
- * passed: what went by; around_ns: by the client's clock, questions included.
- */
-static int hash_between(struct tee_session *tee, struct hash_session *session,
-			const struct stream_settings *stream, struct message *m,
-			struct times *passed, uint64_t *around_ns,
-			struct error *err)
-{
-	struct times before, after;
-	uint64_t begin = clock_now_ns();
-	int ret = ask(tee, TA_BENCH_ASK_REE_TIME, &before.ree_ms, err);
-
-	if (!ret)
-		ret = ask(tee, TA_BENCH_ASK_SYSTEM_TIME, &before.system_ms,
-			  err);
-	if (ret)
-		return ret;
-	stream_hash(session, stream, m);
-	*err = m->err;
-	ret = m->ret;
-	if (!ret)
-		ret = ask(tee, TA_BENCH_ASK_SYSTEM_TIME, &after.system_ms, err);
-	if (!ret)
-		ret = ask(tee, TA_BENCH_ASK_REE_TIME, &after.ree_ms, err);
-	if (ret)
-		return ret;
-	*around_ns = clock_now_ns() - begin;
-	/* Modulo 2^32 ms, which is 49 days. */
-	passed->system_ms = after.system_ms - before.system_ms;
-	passed->ree_ms = after.ree_ms - before.ree_ms;
-	return 0;
 }
 
 /*
@@ -83,22 +45,46 @@ static void judge(struct tee_clock *clock, uint32_t ms, uint64_t least_ns,
 			 (double)most_ns / tick);
 }
 
+/* The TEE's own clock is the inner one of the two. */
+static int hash_between(struct tee_session *tee, struct hash_session *session,
+			const struct stream_settings *stream, struct message *m,
+			struct tee_clocks *clocks, struct error *err)
+{
+	uint32_t ree, system, ree_after, system_after;
+	uint64_t begin = clock_now_ns();
+	int ret = ask(tee, TA_BENCH_ASK_REE_TIME, &ree, err);
+
+	if (!ret)
+		ret = ask(tee, TA_BENCH_ASK_SYSTEM_TIME, &system, err);
+	if (!ret) {
+		stream_hash(session, stream, m);
+		*err = m->err;
+		ret = m->ret;
+	}
+	if (!ret)
+		ret = ask(tee, TA_BENCH_ASK_SYSTEM_TIME, &system_after, err);
+	if (!ret)
+		ret = ask(tee, TA_BENCH_ASK_REE_TIME, &ree_after, err);
+	if (ret)
+		return ret;
+	begin = clock_now_ns() - begin;
+	judge(&clocks->system, system_after - system, m->stats.total_ns, begin);
+	judge(&clocks->ree, ree_after - ree, m->stats.total_ns, begin);
+	return 0;
+}
+
 void tee_clocks_measure(struct tee_clocks *clocks,
-			const struct session_settings *settings,
-			const struct stream_settings *stream,
+			const struct run_settings *settings,
 			const struct message *hashed)
 {
-	struct session_settings plain = *settings;
+	struct session_settings plain = settings->session;
 	struct message m = { .name = hashed->name, .alg = hashed->alg };
 	struct hash_session *session = NULL;
 	struct tee_session *tee = NULL;
 	struct error err = { 0 };
-	struct times passed;
-	uint64_t around_ns;
 	uint32_t unused;
 	int ret = 0;
 
-	memset(clocks, 0, sizeof(*clocks));
 	plain.counter = NULL;
 	plain.timeline = NULL;
 	if (hashed->ret)
@@ -112,20 +98,17 @@ void tee_clocks_measure(struct tee_clocks *clocks,
 	if (!ret)
 		ret = session_open(&session, &plain, &err);
 	if (!ret)
-		ret = hash_between(tee, session, stream, &m, &passed,
-				   &around_ns, &err);
+		ret = hash_between(tee, session, &settings->stream, &m, clocks,
+				   &err);
 	if (!ret && memcmp(m.digest, hashed->digest, m.alg->out_bytes))
 		ret = error_set(&err, -ESTALE,
 				"the file had changed when it was hashed once "
 				"more for it");
 	if (ret) {
-		snprintf(clocks->system.reason, sizeof(clocks->system.reason),
-			 "%s", err.what);
-		clocks->ree = clocks->system;
-	} else {
-		judge(&clocks->system, passed.system_ms, m.stats.total_ns,
-		      around_ns);
-		judge(&clocks->ree, passed.ree_ms, m.stats.total_ns, around_ns);
+		clocks->ree = (struct tee_clock){ 0 };
+		snprintf(clocks->ree.reason, sizeof(clocks->ree.reason), "%s",
+			 err.what);
+		clocks->system = clocks->ree;
 	}
 	session_close(session);
 	tee_session_close(tee);

@@ -7,7 +7,7 @@
 #ifndef TEEHASH_TEE_CLOCKS_H
 #define TEEHASH_TEE_CLOCKS_H
 
-#include "stream.h"
+#include "run.h"
 
 struct tee_clock {
 	bool known;
@@ -16,14 +16,13 @@ struct tee_clock {
 };
 
 struct tee_clocks {
-	struct tee_clock system; /* TEE_GetSystemTime() */
 	struct tee_clock ree;    /* TEE_GetREETime() */
+	struct tee_clock system; /* TEE_GetSystemTime() */
 };
 
-/* hashed: the message, as it was hashed before. */
+/* hashed: the message, as it was hashed before with these settings. */
 void tee_clocks_measure(struct tee_clocks *clocks,
-			const struct session_settings *session,
-			const struct stream_settings *stream,
+			const struct run_settings *settings,
 			const struct message *hashed);
 
 #endif

@@ -37,9 +37,8 @@ void timeline_add(struct timeline *t, enum timeline_step step,
 		t->stretches_left_out++;
 		return;
 	}
-	t->stretches[t->count].step = step;
-	t->stretches[t->count].begin_ns = begin_ns;
-	t->stretches[t->count++].end_ns = end_ns;
+	t->stretches[t->count++] =
+		(struct stretch){ step, { begin_ns, end_ns } };
 }
 
 void timeline_end(struct timeline *t)
@@ -59,36 +58,52 @@ void timeline_free(struct timeline *t)
 	free(t);
 }
 
-/* Since the beginning. */
-static void since(struct json *json, const struct timeline *t, uint64_t ns)
+/* Times since the beginning. */
+static void put_times(struct json *json, const struct timeline *t,
+		      const uint64_t *ns, size_t count)
 {
-	json_u64(json, NULL, ns > t->begin_ns ? ns - t->begin_ns : 0);
+	for (size_t i = 0; i < count; i++)
+		json_u64(json, NULL,
+			 ns[i] > t->begin_ns ? ns[i] - t->begin_ns : 0);
 }
 
-static void events(struct json *json, const struct timeline *t)
+static void put_steps(struct json *json, const struct timeline *t)
 {
-	json_array(json, "switches");
-	for (size_t i = 0; i < t->events.count; i++) {
-		const struct switch_event *e = &t->events.list[i];
-
-		if (e->ns > t->end_ns)
-			break;
+	json_array(json, "steps");
+	for (size_t i = 0; i < t->count; i++) {
 		json_array(json, NULL);
-		since(json, t, e->ns);
+		json_string(json, NULL, step_names[t->stretches[i].step]);
+		put_times(json, t, t->stretches[i].ns, 2);
+		json_array_end(json);
+	}
+	json_array_end(json);
+	json_u64(json, "steps_left_out", t->stretches_left_out);
+}
+
+static void put_switches(struct json *json, const struct timeline *t)
+{
+	const struct switch_event *e = t->events.list;
+
+	json_array(json, "switches");
+	for (size_t i = 0; i < t->events.count && e->ns <= t->end_ns;
+	     i++, e++) {
+		json_array(json, NULL);
+		put_times(json, t, &e->ns, 1);
 		json_u64(json, NULL, e->tid);
 		json_u64(json, NULL, e->cpu);
 		json_string(json, NULL, kind_names[e->kind]);
 		json_array_end(json);
 	}
 	json_array_end(json);
+	json_u64(json, "switches_left_out", t->events.left_out);
 }
 
 void timeline_json(struct json *json, const struct timeline *t)
 {
-	uint64_t until = t->events.whole_until_ns < t->end_ns ?
-				 t->events.whole_until_ns :
-				 t->end_ns;
+	uint64_t until = t->events.whole_until_ns;
 
+	if (until > t->end_ns)
+		until = t->end_ns;
 	json_object(json, "timeline");
 	json_string_or_null(json, "reason",
 			    t->events.list ? NULL : t->why.what);
@@ -101,19 +116,8 @@ void timeline_json(struct json *json, const struct timeline *t)
 		json_u64(json, "whole_until_ns",
 			 until > t->begin_ns ? until - t->begin_ns : 0);
 		json_u64(json, "thread", t->tid);
-		json_array(json, "steps");
-		for (size_t i = 0; i < t->count; i++) {
-			json_array(json, NULL);
-			json_string(json, NULL,
-				    step_names[t->stretches[i].step]);
-			since(json, t, t->stretches[i].begin_ns);
-			since(json, t, t->stretches[i].end_ns);
-			json_array_end(json);
-		}
-		json_array_end(json);
-		json_u64(json, "steps_left_out", t->stretches_left_out);
-		events(json, t);
-		json_u64(json, "switches_left_out", t->events.left_out);
+		put_steps(json, t);
+		put_switches(json, t);
 	}
 	json_object_end(json);
 }

@@ -29,9 +29,9 @@ struct timeline {
 	struct error why; /* nothing was recorded */
 	uint32_t tid;     /* of the thread that hashes */
 	uint64_t begin_ns, end_ns;
-	struct {
+	struct stretch {
 		enum timeline_step step;
-		uint64_t begin_ns, end_ns;
+		uint64_t ns[2]; /* begin and end */
 	} stretches[TIMELINE_STRETCHES];
 	size_t count;
 	uint64_t stretches_left_out;

@@ -210,27 +210,3 @@ def test_memory_is_small_and_constant(native: Program, built: Path, tmp_path: Pa
         second = peak(native, "--algorithm=sha1", f"--reader={reader}", large)
         assert max(first, second) - empty < 4 << 20
         assert abs(first - second) < 1.5 * (1 << 20)
-
-
-def test_progress_bar(teehash: Program, tmp_path: Path) -> None:
-    (tmp_path / "f").write_bytes(bytes(100))
-    assert teehash("f", cwd=tmp_path).err == b""  # none in a pipe
-    reading, writing = os.pipe()
-
-    def feed() -> None:
-        for _ in range(9):
-            os.write(writing, bytes(70_000))
-            time.sleep(0.1)
-        os.close(writing)
-
-    thread = threading.Thread(target=feed)
-    thread.start()
-    done = subprocess.run(
-        [teehash.path, "--backend=c", "--chunk=4096", "--progress=always", "--reader=inline"],
-        stdin=reading, capture_output=True, check=True, timeout=60,
-    )  # fmt: skip
-    thread.join()
-    os.close(reading)
-    assert b"KiB/s" in done.stderr
-    assert done.stderr.endswith(b"\r\x1b[K")  # cleared before the digest
-    assert done.stdout == hashlib.sha256(bytes(630_000)).hexdigest().encode() + b"  -\n"
