@@ -15,7 +15,7 @@ import consistent
 from synthetic import Synthetic
 from teemark.audit import RULES, Audited, audit
 from teemark.audit.formats import read
-from teemark.audit.words import number
+from teemark.audit.rule import number
 from teemark.base import fmt
 from teemark.cli import main as cli
 from teemark.reference.data import Reference

@@ -17,7 +17,6 @@ from hypothesis import strategies as st
 import consistent
 from synthetic import Synthetic
 from teemark.audit import audit, formats
-from teemark.audit.formats import runs
 from teemark.audit.numbers import numbers, plain
 from teemark.base.errors import DataError
 from teemark.cli import main as cli
@@ -198,7 +197,7 @@ def test_figures_that_are_all_alike_make_no_traceback(maker: object, digit: str)
 
 
 def test_a_run_is_audited() -> None:
-    reading = runs.read(Synthetic().run())
+    reading = formats.read_run(Synthetic().run())
     assert "oneshot sha256 tee 4096" in {one.row for one in reading.figures}
     (made,) = audit([reading], REFERENCE)
     assert made.findings == ()

@@ -2,7 +2,7 @@
 """An audit of anybody's figures. In layers, each of which knows those before it only:
 
 figure, numbers   what a printed number is, and how one is found in a text
-text, formats/    readers: they make a Reading of a text
+text, formats     readers: they make a Reading of a text
 rule              which figures belong together, and what a rule is
 relations, parts, world   the rules
 """
@@ -17,7 +17,7 @@ from teemark.audit.figure import Figure, Reading
 from teemark.audit.rule import Case, Rule
 from teemark.base import fmt
 from teemark.base.finding import Finding, Place
-from teemark.reference.data import Document, Reference
+from teemark.reference.data import Reference
 
 RULES: tuple[Rule, ...] = (*relations.RULES, *parts.RULES, *world.RULES)
 
@@ -39,10 +39,8 @@ class Audited:
     def summary(self) -> str:
         """One sentence: what was read, tested and not understood."""
         figures, lines = fmt.plural(self.figures, "figure"), fmt.plural(self.lines, "line")
-        read = f"{self.file}: read {figures} in {lines}"
-        tested = f"{self.tested} could be tested"
         found = fmt.plural(len(self.findings), "finding")
-        text = f"{read}; {tested}: {found}"
+        text = f"{self.file}: read {figures} in {lines}; {self.tested} could be tested: {found}"
         if self.unknown:
             shown = ", ".join(f"line {line}: {value}" for value, line in self.unknown[:5])
             more = ", …" if len(self.unknown) > 5 else ""
@@ -57,51 +55,44 @@ def audit(
     say; what the caller knows comes first."""
     for reading in readings:
         world.place(reading, reference, core, clock_hz)
-    return tuple(_audit(Case(reading, readings, reference)) for reading in readings)
+    return tuple(_audit(Case(reading, reference)) for reading in readings)
 
 
 def _audit(case: Case) -> Audited:
     reading = case.reading
-    tested: set[int] = set()
+    tested: set[object] = set()
     found: dict[tuple[str, int, str], Finding] = {}
     for rule in RULES:
         for one in rule.look(case):
             figure = one.figure
             line = one.line or (figure.line if figure is not None else 0)
-            table = figure.table if figure is not None else ""
             tested.add(id(figure) if figure is not None else -line)
             if one.wrong:
-                place = Place(reading.file, line, table)
+                place = Place(reading.file, line, figure.table if figure is not None else "")
+                key = (rule.name, line, figure.text if figure is not None else one.wrong)
                 made = Finding(key=rule.name, topic="document", severity=rule.severity,
                                claim=one.wrong, place=place)  # fmt: skip
-                found.setdefault((rule.name, line, figure.text if figure else one.wrong), made)
+                found.setdefault(key, made)
     lines = len({one.line for one in reading.figures})
-    return Audited(
-        reading.file, len(reading.figures), lines, len(tested), tuple(reading.unknown),
-        tuple(sorted(found.values(), key=lambda one: one.place.line if one.place else 0)),
-    )  # fmt: skip
+    findings = sorted(found.values(), key=lambda one: one.place.line if one.place else 0)
+    return Audited(reading.file, len(reading.figures), lines, len(tested), tuple(reading.unknown),
+                   tuple(findings))  # fmt: skip
 
 
 def audit_published(reference: Reference, document: str) -> tuple[Finding, ...]:
-    """What a document of reference/ says against itself, by the same rules."""
-    (made,) = audit([reading_of(reference, reference.documents[document])], reference)
-    return made.findings
-
-
-def reading_of(reference: Reference, about: Document) -> Reading:
-    """The figures of a document of reference/, as they were printed."""
-    made = Reading(about.id, about.title)
-    made.said.append((about.system, 0))
+    """What a document of reference/ says against itself, by the same rules, as it was printed."""
+    about = reference.documents[document]
+    reading = Reading(about.id, about.title)
+    reading.said.append((about.system, 0))
     rows: dict[tuple[str, str], int] = {}
-    for figure in reference.figures.values():
-        if figure.document.id != about.id:
-            continue
-        if figure.value is None:
-            made.said.append((f"{figure.row}, {figure.column}: {figure.text}", 0))
-            continue
-        sentence = rows.setdefault((figure.table, figure.row), len(rows) + 1)
-        made.figures.append(
-            Figure(figure.published, figure.span * figure.printed_factor, figure.unit, figure.table,
-                   figure.row, figure.column, 0, sentence=sentence, digits=figure.text)
-        )  # fmt: skip
-    return made
+    for one in reference.figures.values():
+        if one.document.id == document and one.value is None:
+            reading.said.append((f"{one.row}, {one.column}: {one.text}", 0))
+        elif one.document.id == document:
+            sentence = rows.setdefault((one.table, one.row), len(rows) + 1)
+            span = one.span * one.printed_factor
+            place = (one.table, one.row, one.column, 0)
+            made = Figure(one.published, span, one.unit, *place, sentence=sentence, digits=one.text)
+            reading.figures.append(made)
+    (audited,) = audit([reading], reference)
+    return audited.findings

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Literal
@@ -54,8 +53,7 @@ class Figure:
         """Its headings or words, for a message."""
         if self.form == "line":
             return self.row or self.column or self.table
-        parts = [part for part in (self.row, self.column) if part]
-        return ", ".join(dict.fromkeys(parts))
+        return ", ".join(dict.fromkeys(filter(None, (self.row, self.column))))
 
     @property
     def words(self) -> str:
@@ -69,7 +67,6 @@ class Reading:
 
     file: str
     title: str = ""
-    lines: int = 0
     figures: list[Figure] = field(default_factory=list)
     said: list[tuple[str, int]] = field(default_factory=list)
     """Everything that the text says, with the number of its line."""
@@ -80,10 +77,6 @@ class Reading:
     clock_hz: float = 0.0
     inferred: dict[str, str] = field(default_factory=dict)
     """What the text doesn't say of its machine and was concluded, with the reason."""
-
-    def says(self, pattern: re.Pattern[str]) -> tuple[str, int] | None:
-        """The first sentence that has the pattern, with its line."""
-        return next((one for one in self.said if pattern.search(one[0])), None)
 
 
 Lines = list[tuple[int, str]]
@@ -102,13 +95,3 @@ def given(value: str, unit: str, about: str = "", upper: str = "") -> tuple[str,
         span = Span(span.low, span.mid, max(span.high, span.mid) * 1e9)
     shown = value if not upper else f"{value} to {upper}"
     return about + shown + ("" if unit in ("count", "errno", "ratio") else f" {unit}"), span
-
-
-def cell(  # noqa: PLR0917 - what a line of a program's table says, in its order
-    table: str, row: str, column: str, value: str, unit: str, line: int, size: int | None = None
-) -> Figure:
-    """A figure that a program printed in a place where only that can stand."""
-    text, span = given(value, unit)
-    return Figure(
-        text, span, unit, table, row, column, line, sentence=line, digits=value, size=size
-    )

@@ -12,9 +12,10 @@ from typing import Literal
 
 from teemark.audit.figure import Figure, Reading
 from teemark.audit.numbers import numbers
+from teemark.base import fmt
 from teemark.base.finding import Severity
 from teemark.reference.data import Reference
-from teemark.reference.span import Span
+from teemark.reference.span import Span, exact
 
 SLACK = 0.005
 """Share by which a figure may miss what follows from others, beyond the rounding of all of them:
@@ -39,12 +40,11 @@ class Tested:
     figure: Figure | None
     wrong: str = ""
     line: int = 0
-    table: str = ""
 
 
-def tested(figure: Figure, fits_: bool, wrong: str) -> Tested:
-    """The figure, and the sentence about it unless it fits."""
-    return Tested(figure, "" if fits_ else wrong)
+def tested(figure: Figure, good: bool, wrong: str) -> Tested:
+    """The figure, and the sentence about it unless it is good."""
+    return Tested(figure, "" if good else wrong)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,38 +58,33 @@ class Group:
         """The words that tell a figure from the others of the group, in small letters."""
         if self.kind == "row":
             return figure.column.lower()
-        if self.kind == "column":
-            return figure.row.lower()
-        if self.kind == "sentence":
-            return figure.row.lower()
-        return (figure.row or figure.column).lower()
+        alone = self.kind in ("column", "sentence")
+        return (figure.row if alone else figure.row or figure.column).lower()
 
     def of(self, *dimensions: str) -> list[Figure]:
         return [one for one in self.figures if one.dimension in dimensions]
 
     def having(self, pattern: re.Pattern[str], *dimensions: str) -> list[Figure]:
-        """Figures whose label has the pattern."""
-        chosen = self.of(*dimensions) if dimensions else self.figures
-        return [one for one in chosen if pattern.search(self.label(one))]
+        """Figures of the dimensions whose label has the pattern."""
+        return [one for one in self.of(*dimensions) if pattern.search(self.label(one))]
 
 
 @dataclass(slots=True)
 class Case:
-    """A reading with its groups, all readings that are audited together, and what is known."""
+    """A reading with its groups, and what is known."""
 
     reading: Reading
-    readings: Sequence[Reading]
     reference: Reference
     groups: list[Group] = field(default_factory=list)
     long: list[Group] = field(default_factory=list)
     """Columns with more figures than pairs can be tried of."""
 
     def __post_init__(self) -> None:
-        every = list(_groups(self.reading))
-        self.groups = [group for group in every if len(group.figures) <= MANY]
-        self.long = [
-            group for group in every if len(group.figures) > MANY and group.kind == "column"
-        ]
+        for group in _groups(self.reading):
+            if len(group.figures) <= MANY:
+                self.groups.append(group)
+            elif group.kind == "column":
+                self.long.append(group)
 
     def of_kind(self, *kinds: Kind) -> Iterator[Group]:
         return (group for group in self.groups if group.kind in kinds)
@@ -98,25 +93,24 @@ class Case:
         """Clocks of the group; else the one that the document names."""
         own = [one.span for one in group.of("frequency") if one.unit != "/s"]
         document = self.reading.clock_hz
-        return own or ([Span(document, document, document)] if document else [])
+        return own or ([exact(document)] if document else [])
 
 
 def _groups(reading: Reading) -> Iterator[Group]:
-    made: dict[tuple[object, ...], list[Figure]] = {}
+    made: dict[tuple[Kind, object], list[Figure]] = {}
     for one in reading.figures:
+        keys: list[tuple[Kind, object]]
         if one.form == "line":
-            made.setdefault(("sentence", one.sentence), []).append(one)
-            if one.block:
-                made.setdefault(("list", one.block), []).append(one)
-            if one.named:
-                made.setdefault(("block", one.block), []).append(one)
+            keys = [("sentence", one.sentence)]
+            keys += [("list", one.block)] if one.block else []
+            keys += [("block", one.block)] if one.named else []
         elif one.size is not None:
-            made.setdefault(("row", one.table, one.row, one.size), []).append(one)
+            keys = [("row", (one.table, one.row, one.size))]
         else:
-            made.setdefault(("row", one.table, one.sentence), []).append(one)
-            made.setdefault(("column", one.table, one.column), []).append(one)
-    for (kind, *_), figures in made.items():
-        yield Group(kind, figures)  # type: ignore[arg-type]
+            keys = [("row", (one.table, one.sentence)), ("column", (one.table, one.column))]
+        for key in keys:
+            made.setdefault(key, []).append(one)
+    return (Group(kind, figures) for (kind, _), figures in made.items())
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,28 +133,53 @@ def loose(figure: Figure) -> Span:
         room = min(span.high - span.mid, NOMINAL * span.mid) if figure.unit == unit else math.inf
         low, high = max(span.low, span.mid - room), min(span.high, span.mid + room)
         return Span(low, span.mid, high * BINARY)
-    if unit in ("KiB", "MiB", "GiB") and figure.unit == unit and "." not in figure.digits:
-        return Span(span.mid, span.mid, span.mid)
-    return span
-
-
-def quotient(one: Span, other: Span) -> Span | None:
-    """None where the divisor may be nothing."""
-    return one / other if other.low > 0 else None
+    whole = unit in ("KiB", "MiB", "GiB") and figure.unit == unit and "." not in figure.digits
+    return exact(span.mid) if whole else span
 
 
 @cache
 def sizes_in(text: str) -> tuple[tuple[str, Span, str], ...]:
     """Sizes that a heading names: as printed, in bytes, and their unit."""
-    found = [one for one in numbers(text) if one.unit]
-    return tuple(
-        (*one.printed, one.unit)
-        for one in found
-        if one.unit in ("bytes", "B") or one.unit[-1] == "B"
-    )
+    sizes = [one for one in numbers(text) if one.unit == "bytes" or one.unit[-1:] == "B"]
+    return tuple((*one.printed, one.unit) for one in sizes)
 
 
 def stem(noun: str) -> str:
     """The last word of a noun without its plural: "hash operations" is an operation."""
     words = noun.lower().split()
     return words[-1].strip(".,;:()").removesuffix("s") if words else ""
+
+
+# -- numbers as the audit writes them --------------------------------------------------------------
+
+
+def number(value: float, digits: int = 4) -> str:
+    """With so many significant digits, those before the point all the same, and no zeros at the
+    end: 85 044 or 0.0759."""
+    if abs(value) >= 10 ** (digits - 1):
+        return fmt.count(round(value))
+    text, power, rest = fmt.digits(value, digits).partition(f"{fmt.THIN}{fmt.TIMES}")
+    return (text.rstrip("0").rstrip(".") if "." in text else text) + power + rest
+
+
+_NAMES = {
+    "time": ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns")),
+    "rate": ((1e6, "MB/s"), (1e3, "kB/s"), (1.0, "bytes/s")),
+    "size": ((1e6, "MB"), (1e3, "kB"), (1.0, "bytes")),
+    "time per byte": ((1e-6, "µs/B"), (1e-9, "ns/B")),
+    "share": ((0.01, "%"),),
+    "factor": ((1.0, "x"),),
+}
+
+
+def amount(value: float | Span, dimension: str, digits: int = 4) -> str:
+    """In the unit that reads best: 5.556 ms, 12.5 MB/s, 99.86 %."""
+    value = value.mid if isinstance(value, Span) else value
+    names = _NAMES.get(dimension, ((1.0, ""),))
+    size, name = next((one for one in names if abs(value) >= one[0]), names[-1])
+    return f"{number(value / size, digits)} {name}".rstrip()
+
+
+def listed(items: Sequence[str]) -> str:
+    """a, b and c"""
+    return items[0] if len(items) == 1 else ", ".join(items[:-1]) + " and " + items[-1]

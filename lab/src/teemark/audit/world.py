@@ -11,10 +11,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from teemark.audit.figure import Figure, Reading
-from teemark.audit.rule import Case, Rule, Tested, sizes_in, tested
-from teemark.audit.words import amount, listed, number
+from teemark.audit.rule import Case, Rule, Tested, amount, listed, number, sizes_in, tested
 from teemark.reference.data import Reference
-from teemark.reference.span import Span
+from teemark.reference.span import Span, exact
 
 FASTER = 1.15
 """A newer implementation may beat the published one by so much."""
@@ -33,14 +32,15 @@ _BOARDS = (
     (re.compile(r"am335x|beaglebone", re.I), "am335x"),
 )
 _CORE = re.compile(r"\bcortex-(a\d+)\b", re.I)
-_CLOCK = re.compile(r"\b(\d(?:\.\d+)?) ?GHz\b|\b(\d{3,4}) ?MHz\b")
+_CLOCK = re.compile(r"\b(\d(?:\.\d+)?)(?= ?GHz\b)|\b\d{3,4}(?= ?MHz\b)")
 _QEMU = re.compile(r"\bqemu", re.I)
-ALGORITHM = re.compile(
+_ALGORITHM = re.compile(
     r"\b(sha)-?(1|224|256|384|512)\b|\b(aes)-?(128|192|256)(?:[ -]?(cbc|ecb|ctr|gcm|xts)\b)?", re.I
 )
 _MODE = re.compile(r"\b(?:cbc|ecb|ctr|gcm|xts)\b", re.I)
 _CLAIM = re.compile(r"hardware|hw accel|accelerat", re.I)
 _SOFTWARE = re.compile(r"software|generic|typical", re.I)
+_PEAK = re.compile(r"\b(?:peak|max(?:imum)?)\b", re.I)
 _INSTRUCTIONS = ("ce", "sha-ni")
 
 
@@ -48,8 +48,12 @@ def place(reading: Reading, reference: Reference, core: str = "", clock_hz: floa
     """Fill in core and clock; what the caller knows comes first."""
     texts = [reading.title, *(text for text, _ in reading.said)]
     cores = {match[1].lower() for text in texts for match in _CORE.finditer(text)}
-    clocks = {_hertz(match) for text in texts for match in _CLOCK.finditer(text)}
-    stated = "cortex-" + next(iter(cores)) if len(cores) == 1 else ""
+    clocks = {
+        float(match[0]) * (1e9 if match[1] else 1e6)
+        for text in texts
+        for match in _CLOCK.finditer(text)
+    }
+    stated = f"cortex-{next(iter(cores))}" if len(cores) == 1 else ""
     reading.core = core or reading.core or stated
     reading.clock_hz = clock_hz or reading.clock_hz or (clocks.pop() if len(clocks) == 1 else 0.0)
     reading.emulated = reading.emulated or any(_QEMU.search(text) for text in texts)
@@ -60,33 +64,26 @@ def place(reading: Reading, reference: Reference, core: str = "", clock_hz: floa
             continue
         if not reading.core:
             reading.core = known
-            reading.inferred["core"] = reference.constants[f"{board}-core"].source
-            if "(inferred" in named:
-                reading.inferred["core"] += ", and the board itself is inferred"
+            why = ", and the board itself is inferred" if "(inferred" in named else ""
+            reading.inferred["core"] = reference.constants[f"{board}-core"].source + why
         if not reading.clock_hz:
             reading.clock_hz = reference.constant(f"{board}-clock") * 1e9
             reading.inferred["clock"] = reference.constants[f"{board}-clock"].source
 
 
-def _hertz(match: re.Match[str]) -> float:
-    return float(match[1]) * 1e9 if match[1] else float(match[2]) * 1e6
-
-
-def algorithm_in(text: str) -> str:
-    found = ALGORITHM.search(text)
-    if found is None:
-        return ""
-    sha, digest, aes, bits, mode = found.groups()
-    if sha:
-        return f"sha{digest}"
-    return f"{aes}-{bits}".lower() + (f"-{mode.lower()}" if mode else "")
+def _algorithms(*texts: str) -> list[str]:
+    """The first algorithm that each text names, where it names one."""
+    found = (match.groups() for text in texts if (match := _ALGORITHM.search(text)))
+    return [
+        f"sha{digest}" if sha else f"aes-{bits}" + (f"-{mode.lower()}" if mode else "")
+        for sha, digest, _, bits, mode in found
+    ]
 
 
 @dataclass(frozen=True, slots=True)
 class _Speed:
     """A rate and how it came about."""
 
-    rate: Span
     algorithm: str
     kind: str  # "hardware" as it claims, "software" as it says, or ""
     figure: Figure
@@ -95,7 +92,7 @@ class _Speed:
     @property
     def rank(self) -> tuple[bool, float]:
         """Files, which are read as well, come after messages."""
-        return self.in_memory, self.rate.mid
+        return self.in_memory, self.figure.span.mid
 
 
 def _size(one: Figure) -> int | None:
@@ -111,47 +108,48 @@ def _size(one: Figure) -> int | None:
 
 def _algorithm(reading: Reading, one: Figure) -> str:
     """The algorithm that a figure is of; AES without a mode is CBC where no other is spoken of."""
-    texts = (one.row, one.column, one.table)
-    name = next((found for text in texts if (found := algorithm_in(text))), "")
+    texts = [text for text, _ in reading.said]
+    name = next(iter(_algorithms(one.row, one.column, one.table)), "")
     if not name:
-        named = Counter(found for text, _ in reading.said if (found := algorithm_in(text)))
-        ((first, count), (_, others)) = (*named.most_common(2), ("", 0), ("", 0))[:2]
+        named = Counter(_algorithms(*texts)).most_common(2)
+        ((first, count), (_, others)) = (*named, ("", 0), ("", 0))[:2]
         name = first if count >= 2 * others else ""
     if re.fullmatch(r"aes-\d+", name):
-        modes = {mode.lower() for text, _ in reading.said for mode in _MODE.findall(text)}
+        modes = {mode.lower() for text in texts for mode in _MODE.findall(text)}
         return f"{name}-cbc" if modes == {"cbc"} else name
     return name
 
 
 def _speeds(case: Case) -> Iterator[_Speed]:
-    for one in case.reading.figures:
-        if one.dimension == "rate" and one.span.low > 0:
-            size, algorithm = _size(one), _algorithm(case.reading, one)
-            if algorithm and (size or BULK) >= BULK:
-                words = f"{one.row} {one.column}"
-                where = f"{case.reading.title} {one.table} {words}"
-                kind = "software" if _SOFTWARE.search(words) else ""
-                kind = kind or ("hardware" if _CLAIM.search(where) else "")
-                yield _Speed(one.span, algorithm, kind, one, size is not None)
+    for one in _rates(case):
+        size, algorithm = _size(one), _algorithm(case.reading, one)
+        if algorithm and (size or BULK) >= BULK:
+            words = f"{one.row} {one.column}"
+            claims = _CLAIM.search(f"{case.reading.title} {one.table} {words}")
+            kind = "software" if _SOFTWARE.search(words) else "hardware" if claims else ""
+            yield _Speed(algorithm, kind, one, size is not None)
+
+
+def _rates(case: Case) -> Iterator[Figure]:
+    return (one for one in case.reading.figures if one.dimension == "rate" and one.span.low > 0)
 
 
 def published(case: Case) -> Iterator[Tested]:
     """The highest rate of each algorithm against what the core is known to do."""
-    reading = case.reading
+    reading, reference = case.reading, case.reference
     if reading.emulated or not reading.core or not reading.clock_hz:
         return
     best: dict[tuple[str, str], _Speed] = {}
     for speed in _speeds(case):
-        of_kind = best.get((speed.algorithm, speed.kind))
-        if of_kind is None or speed.rank > of_kind.rank:
-            best[speed.algorithm, speed.kind] = speed
+        key = (speed.algorithm, speed.kind)
+        best[key] = max(best.get(key, speed), speed, key=lambda one: one.rank)
     for speed in best.values():
         known = [
             (reading.clock_hz / float(row.cycles), row.implementation, row.source)
-            for row in case.reference.cycles_for(reading.core, speed.algorithm)
+            for row in reference.cycles_for(reading.core, speed.algorithm)
         ] + [
             (row.bytes_per_second * reading.clock_hz / row.clock_hz, row.implementation, row.source)
-            for row in case.reference.rates
+            for row in reference.rates
             if (row.core, row.algorithm) == (reading.core, speed.algorithm)
         ]
         if known:
@@ -161,7 +159,7 @@ def published(case: Case) -> Iterator[Tested]:
 def _against(reading: Reading, speed: _Speed, known: list[tuple[float, str, str]]) -> str:
     """What is wrong with a rate on a core of which something is known; or nothing."""
     software = sorted(one for one in known if one[1] not in _INSTRUCTIONS)
-    rate, claimed = speed.rate, speed.kind == "hardware"
+    rate, claimed = speed.figure.span, speed.kind == "hardware"
     close = [one for one in software if 1 / FASTER <= rate.mid / one[0] <= 1 + CLOSE]
     slowest = software[0] if software else (0.0, "", "")
     said = ""
@@ -173,9 +171,9 @@ def _against(reading: Reading, speed: _Speed, known: list[tuple[float, str, str]
         reached = listed([_cited(reading, one) for one in close])
         said = f": called hardware, and software reaches {reached}. Nothing here needs hardware"
     elif claimed and rate.high < CLAIMED_SLOWER * slowest[0]:
+        least, most = (number(one[0] / rate.mid, 2) for one in (slowest, software[-1]))
         said = f": called hardware, and software reaches {_cited(reading, slowest)}"
-        said += f" to {_cited(reading, software[-1])}, {number(slowest[0] / rate.mid, 2)} to "
-        said += f"{number(software[-1][0] / rate.mid, 2)} times as much"
+        said += f" to {_cited(reading, software[-1])}, {least} to {most} times as much"
     elif rate.high < SLOWER * slowest[0]:
         clock = number(reading.clock_hz * rate.mid / slowest[0] / 1e6, 3)
         said = f", and the slowest published software has {_cited(reading, slowest)}. It would run "
@@ -198,101 +196,68 @@ _WHOSE = {"scalar": "assembly", "neon": "NEON", "compiler": "compiled C", "ce": 
 
 def _cited(reading: Reading, one: tuple[float, str, str]) -> str:
     rate, who, source = one
-    return (
-        f"{amount(rate, 'rate')} = {number(reading.clock_hz / rate, 3)} cycles a byte "
-        f"({_WHOSE.get(who, who)}; {source})"
-    )
-
-
-_PEAK = re.compile(r"\b(?:peak|max(?:imum)?)\b", re.I)
+    cycles = number(reading.clock_hz / rate, 3)
+    return f"{amount(rate, 'rate')} = {cycles} cycles a byte ({_WHOSE.get(who, who)}; {source})"
 
 
 def peak(case: Case) -> Iterator[Tested]:
     """A rate called the peak of an algorithm, and one above it."""
-    speeds = [
-        (_algorithm_named(one), one) for one in case.reading.figures if one.dimension == "rate"
-    ]
-    for algorithm, top in speeds:
-        if not algorithm or not _PEAK.search(f"{top.row} {top.column}"):
-            continue
-        above = {
-            one.text: one
-            for name, one in speeds
-            if name == algorithm and one.span.low > top.span.high * (1 + CLOSE)
-        }
-        shown = listed([f"{one.text} ({one.name})" for one in above.values()]) if above else ""
-        yield tested(
-            top,
-            not above,
-            f"{top.name}: {top.text}, and {shown} above it: one of them wasn't measured "
-            "as it says.",
-        )
-
-
-def _algorithm_named(one: Figure) -> str:
-    """The algorithm that a figure or its heading names, without a mode."""
-    texts = (one.row, one.column, one.table)
-    name = next((found for text in texts if (found := algorithm_in(text))), "")
-    return "-".join(name.split("-")[:2])
+    named: dict[str, list[Figure]] = {}
+    for one in case.reading.figures:
+        if one.dimension == "rate":
+            for name in _algorithms(one.row, one.column, one.table)[:1]:
+                named.setdefault("-".join(name.split("-")[:2]), []).append(one)
+    for rates in named.values():
+        for top in rates:
+            if not _PEAK.search(top.words):
+                continue
+            limit = top.span.high * (1 + CLOSE)
+            above = {one.text: f"{one.text} ({one.name})" for one in rates if one.span.low > limit}
+            shown = listed([*above.values()] or [""])
+            wrong = f"{top.name}: {top.text}, and {shown} above it: one of them wasn't measured "
+            yield tested(top, not above, f"{wrong}as it says.")
 
 
 def cpu_time(case: Case) -> Iterator[Tested]:
     """openssl speed divides by the CPU time of user mode unless -elapsed is given."""
     for group in case.of_kind("row"):
-        asked = [one for one in group.figures if one.column == "asked"]
-        times = [one for one in group.figures if one.column == "time"]
-        if asked and times:
-            waited = 0 < times[0].span.high < 0.5 * asked[0].span.mid
-            ratio = number(asked[0].span.mid / times[0].span.high, 2) if waited else ""
-            yield tested(
-                times[0],
-                not waited,
-                f"{asked[0].row}: {asked[0].text} were asked for and the rate is "
-                f"over {times[0].text}: CPU time, not elapsed time. The process waited "
-                "meanwhile, for a device or for others; by the clock it is "
-                f"{ratio} times slower. Use -elapsed.",
+        columns = {one.column: one for one in reversed(group.figures)}
+        asked, time = columns.get("asked"), columns.get("time")
+        if asked is not None and time is not None:
+            waited = 0 < time.span.high < 0.5 * asked.span.mid
+            ratio = number(asked.span.mid / time.span.high, 2) if waited else ""
+            wrong = f"{asked.row}: {asked.text} were asked for and the rate is over {time.text}: "
+            wrong += (
+                "CPU time, not elapsed time. The process waited meanwhile, for a device or for "
             )
-
-
-def _time(point: tuple[int, Span, Figure]) -> float:
-    return point[1].mid
+            wrong += f"others; by the clock it is {ratio} times slower. Use -elapsed."
+            yield tested(time, not waited, wrong)
 
 
 def curve(case: Case) -> Iterator[Tested]:
     """Larger messages take no less than half the time of smaller ones."""
-    if case.reading.emulated:
-        return
-    series: dict[tuple[str, str], list[tuple[int, Span, Figure]]] = {}
-    for one in case.reading.figures:
-        size = _size(one)
-        if size and one.dimension == "rate" and one.span.low > 0:
-            span = Span(size, size, size) / one.span
+    series: dict[tuple[str, str], dict[int, tuple[Span, Figure]]] = {}
+    for one in _rates(case) if not case.reading.emulated else ():
+        if size := _size(one):
             name = one.row if sizes_in(one.column) or one.size else one.column
-            series.setdefault((name, one.table), []).append((size, span, one))
-    for measured in series.values():
-        fastest = {size: (size, span, one) for size, span, one in sorted(measured, key=_time)[::-1]}
-        points = [fastest[size] for size in sorted(fastest)]
-        for (n, before, one), (m, after, other) in pairwise(points):
-            less = after.high * CALL_NOISE < before.low
-            yield tested(
-                other,
-                not less,
-                f"{other.name}: {m} bytes take {amount(after, 'time')} and {n} bytes "
-                f"{amount(before, 'time')} ({one.text}): more data in less than half the "
-                "time.",
-            )
+            points = series.setdefault((name, one.table), {})
+            point = exact(size) / one.span, one
+            points[size] = min(points.get(size, point), point, key=lambda known: known[0].mid)
+    for points in series.values():
+        for n, m in pairwise(sorted(points)):
+            (before, one), (after, other) = points[n], points[m]
+            wrong = f"{other.name}: {m} bytes take {amount(after, 'time')} and {n} bytes "
+            wrong += f"{amount(before, 'time')} ({one.text}): more data in less than half the time."
+            yield tested(other, after.high * CALL_NOISE >= before.low, wrong)
 
 
 def emulated(case: Case) -> Iterator[Tested]:
     """Times of an emulator, in a text that names one."""
-    named = case.reading.says(_QEMU)
     times = [one for one in case.reading.figures if one.dimension in ("time", "rate")]
-    if named is not None and times:
-        yield Tested(
-            times[0],
-            f"{len(times)} times and rates are of an emulator (QEMU): they say how fast "
-            "the machine is that it ran on, and nothing of the hardware that it stands for.",
-        )
+    if times and any(_QEMU.search(text) for text, _ in case.reading.said):
+        wrong = f"{len(times)} times and rates are of an emulator (QEMU): they say how fast the "
+        wrong += "machine is that it ran on, and nothing of the hardware that it stands for."
+        yield Tested(times[0], wrong)
 
 
 RULES: tuple[Rule, ...] = (

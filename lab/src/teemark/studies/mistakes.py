@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from teemark.audit.words import amount
+from teemark.audit.rule import amount
 from teemark.base.errors import ConfigError
 from teemark.base.finding import Finding, Place
 from teemark.reference.data import Reference
