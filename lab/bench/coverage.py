@@ -20,8 +20,9 @@ import argparse
 import math
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from click import echo as say
@@ -29,7 +30,7 @@ from numpy.typing import NDArray
 
 from teemark.base.interval import Interval
 from teemark.model.counter import slope_ratio
-from teemark.model.fit import fit
+from teemark.model.fit import Fit, fit
 from teemark.model.forms import Blocks, Form
 from teemark.model.models import Cost
 from teemark.model.stats import Dependence, Estimate, Sampling
@@ -139,20 +140,12 @@ FORM = Form("message", Blocks(64, 9), in_tee=True, mapped=True)
 def _truths(scenario: Scenario, scale: float) -> list[float]:
     """Returns what each size takes in a backend that is so many times as slow."""
     base, _ = FORM.columns(scenario.sizes, [None] * len(scenario.sizes))
-    return [
-        scale
-        * (
-            CALL
-            + (BLOCK * blocks + scenario.knee * BLOCK / 64 * max(0, size - CACHE))
-            * (1 + scenario.uneven * (place % 2))
-            + PAGE * FORM.pages(size)
-        )
-        for place, (size, blocks) in enumerate(zip(scenario.sizes, base["block"], strict=True))
-    ]
-
-
-def _ways(scenario: Scenario) -> list[float]:
-    return [WAY + PAGE * -(-size // 4096) for size in scenario.sizes]
+    made = []
+    for place, (size, blocks) in enumerate(zip(scenario.sizes, base["block"], strict=True)):
+        beyond = scenario.knee * BLOCK / 64 * max(0, size - CACHE)
+        work = (BLOCK * blocks + beyond) * (1 + scenario.uneven * (place % 2))
+        made.append(scale * (CALL + work + PAGE * FORM.pages(size)))
+    return made
 
 
 class Run:
@@ -160,7 +153,8 @@ class Run:
 
     def __init__(self, scenario: Scenario, rng: Rng) -> None:
         self.scenario = scenario
-        truths = [*_truths(scenario, 1.0), *_truths(scenario, 0.5), *_ways(scenario)]
+        ways = [WAY + PAGE * -(-size // 4096) for size in scenario.sizes]
+        truths = [*_truths(scenario, 1.0), *_truths(scenario, 0.5), *ways]
         truths += [WAY + n * OPERATION for n in REPEATS]
         self.starts: list[Values] = []
         orders: list[tuple[list[int], list[float]]] = []
@@ -200,60 +194,47 @@ class Run:
         ]
 
 
+def _fitted(xs: Sequence[int], known: list[Estimate], *columns: Any) -> Fit:
+    made = fit(xs, known, *columns)
+    assert made is not None
+    return made
+
+
 def intervals(run: Run) -> Iterator[tuple[str, float, Interval | None]]:
     """Of each kind one: its name, the truth, and the interval."""
     scenario = run.scenario
     sizes, count = scenario.sizes, len(scenario.sizes)
+    known = [[run.estimate(part * count + i) for i in range(count)] for part in range(3)]
     pages = [float(FORM.pages(size)) for size in sizes]
-    way = fit(
-        sizes,
-        [run.estimate(2 * count + i) for i in range(count)],
-        {"call": [1.0] * count, "page": pages},
-    )
-    assert way is not None
-    yield "page", PAGE, way.terms["page"].interval
+    page = _fitted(sizes, known[2], {"call": [1.0] * count, "page": pages}).terms["page"]
+    yield "page", PAGE, page.interval
     base, candidates = FORM.columns(sizes, [None] * count)
-    known = [[run.estimate(half * count + i) for i in range(count)] for half in (0, 1)]
-    rates = []
-    for half, scale in ((0, 1.0), (1, 0.5)):
-        made = fit(
-            sizes,
-            known[half],
-            base,
-            candidates,
-            {"page": (way.terms["page"].scaled(scale), pages)},
-        )
-        assert made is not None
-        rates.append(made.terms["block"].scaled(1 / 64) + made.terms["page"].scaled(1 / 4096))
-        if not half:
-            yield "call", CALL, made.terms["call"].interval
-            cost = Cost("oneshot", "sha256", "tee", made, FORM)
+    costs = [
+        Cost("oneshot", "sha256", "tee", _fitted(
+            sizes, known[half], base, candidates, {"page": (page.scaled(scale), pages)}
+        ), FORM)
+        for half, scale in ((0, 1.0), (1, 0.5))
+    ]  # fmt: skip
+    terms = [cost.fit.terms for cost in costs]
+    rates = [one["block"].scaled(1 / 64) + one["page"].scaled(1 / 4096) for one in terms]
+    yield "call", CALL, terms[0]["call"].interval
     truth = BLOCK / 64 * (1 + scenario.knee) + PAGE / 4096
-    yield "long", truth, cost.byte.interval
-    least = cost.least_byte
-    fastest = min(point.measured.value / point.x for point in cost.fit.points if point.x)
+    yield "long", truth, costs[0].byte.interval
+    least = costs[0].least_byte
+    fastest = min(point.measured.value / point.x for point in costs[0].fit.points if point.x)
     assert least is None or least <= fastest
     yield "limit", truth, None if least is None else Interval(least, math.inf)
     yield "byte", truth, rates[0].interval
     yield "ratio", 2.0, (rates[0] / rates[1]).interval
-    yield "median", _truths(scenario, 1.0)[0], known[0][0].interval
-    one, other = known[0][2], known[1][3]
-    yield (
-        "quotient",
-        _truths(scenario, 1.0)[2] / _truths(scenario, 0.5)[3],
-        (one / other).interval,
-    )
-    first = 3 * count
-    line = fit(
-        REPEATS,
-        [run.estimate(first + i) for i in range(len(REPEATS))],
-        {"call": [1.0] * len(REPEATS), "operation": [float(n) for n in REPEATS]},
-    )
-    assert line is not None
+    truths = _truths(scenario, 1.0), _truths(scenario, 0.5)
+    yield "median", truths[0][0], known[0][0].interval
+    yield "quotient", truths[0][2] / truths[1][3], (known[0][2] / known[1][3]).interval
+    repeated = [run.estimate(3 * count + i) for i in range(len(REPEATS))]
+    columns = {"call": [1.0] * len(REPEATS), "operation": [float(n) for n in REPEATS]}
+    line = _fitted(REPEATS, repeated, columns)
     yield "slope", OPERATION, line.terms["operation"].interval
-    slopes = slope_ratio(
-        {n: run.pairs(first + i, n) for i, n in enumerate(REPEATS)}, "pairs", run.sampling
-    )
+    pairs = {n: run.pairs(3 * count + i, n) for i, n in enumerate(REPEATS)}
+    slopes = slope_ratio(pairs, "pairs", run.sampling)
     yield "counter", 1.0, slopes.ratio.interval if slopes else None
 
 

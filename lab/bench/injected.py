@@ -14,6 +14,7 @@ a rule says something else.
 from __future__ import annotations
 
 import argparse
+import operator
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -29,7 +30,6 @@ from teemark.base.finding import Status
 from teemark.findings.ground import SAME, Ground
 from teemark.findings.rules import judge
 from teemark.plan import plan
-from teemark.trace.roles import Role, roles
 
 PLAN = Path(__file__).with_name("injected.toml")
 
@@ -109,21 +109,14 @@ RULES: Mapping[str, tuple[str, str]] = {
 
 
 def _value(both: Both, case: str, parts: Sequence[str]) -> float:
-    found = both.parts[case]
-    values = [part.value for part in found.parts if part.name in parts]
+    values = [part.value for part in both.parts[case].parts if part.name in parts]
     return sum(value.value for value in values if value is not None)
-
-
-def _counted(both: Both, case: str) -> int:
-    traced = both.trace.case(case)
-    assert traced is not None, case
-    return traced.instructions
 
 
 def attributed(both: Both) -> Iterator[Row]:
     """What a call has more than another, by the trace, and by its part."""
     for one in CALLS:
-        count = _counted(both, one.there) - _counted(both, one.without)
+        count = both.traced(one.there).instructions - both.traced(one.without).instructions
         yield Row(one.what, " + ".join(one.parts), more(both, one), count)
 
 
@@ -132,26 +125,19 @@ def more(both: Both, one: Injected) -> float:
     return _value(both, one.there, one.parts) - _value(both, one.without, one.parts)
 
 
-PARTS: tuple[tuple[str, tuple[str, ...], tuple[Role, ...]], ...] = (
-    *((EMPTY, (name,), means) for name, means in inside.WAY.items()),
-    *((HASH, names, means) for names, means in inside.WORK["digest"].items()),
-)
-
-
 def between(builds: Mapping[str, Both]) -> Iterator[Row]:
     """What a build saves, part by part."""
-    default = builds["default"]
-    for name in RULES:
-        for case, names, means in PARTS:
-            less = _value(default, case, names) - _value(builds[name], case, names)
-            count = _part(default, case, means) - _part(builds[name], case, means)
-            yield Row(f"{case}, {' '.join(BUILDS[name])}", " + ".join(names), less, count)
-
-
-def _part(both: Both, case: str, means: Sequence[Role]) -> int:
-    traced = both.trace.case(case)
-    assert traced is not None, case
-    return sum(roles(traced).get(role, 0) for role in means)
+    way = [(EMPTY, (name,), means) for name, means in inside.WAY.items()]
+    work = [(HASH, names, means) for names, means in inside.WORK["digest"].items()]
+    for build in RULES:
+        pair = (builds["default"], builds[build])
+        for case, names, means in (*way, *work):
+            inferred, counted = (
+                (_value(both, case, names) for both in pair),
+                (both.counted(case, means) for both in pair),
+            )
+            where = f"{case}, {' '.join(BUILDS[build])}"
+            yield Row(where, " + ".join(names), operator.sub(*inferred), operator.sub(*counted))
 
 
 def verdict(both: Both, rule: str, like: Mapping[str, str] | None = None) -> Status:
@@ -171,7 +157,10 @@ def verdicts(builds: Mapping[str, Both]) -> Iterator[tuple[str, str, bool, Statu
     default = builds["default"]
     for one in CALLS:
         if one.rule is not None:
-            fires = _counted(default, one.there) > SAME * _counted(default, one.without)
+            fires = (
+                default.traced(one.there).instructions
+                > SAME * default.traced(one.without).instructions
+            )
             found = verdict(default, one.rule)
             yield one.what, one.rule, fires, found, verdict(default, one.rule, one.like)
     for name, (rule, what) in RULES.items():

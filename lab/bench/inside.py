@@ -15,6 +15,7 @@ import argparse
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from click import echo as say
@@ -91,17 +92,27 @@ def measured(out: Path, asked: plan.Plan, keys: Sequence[str], options: Sequence
     return Both(reader.read(out / "run"), store.read(out / "trace"))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Both:
     """The same calls from outside and from inside."""
 
     run: RunData
     trace: Trace
 
-    @property
+    @cached_property
     def parts(self) -> Mapping[str, Breakdown]:
         found = breakdowns(self.run, models.build(self.run))
         return {one.key: one for one in found}
+
+    def traced(self, case: str) -> CaseTrace:
+        found = self.trace.case(case)
+        assert found is not None, case
+        return found
+
+    def counted(self, case: str, means: Sequence[Role]) -> int:
+        """Instructions of a call that belong to these roles."""
+        found = roles(self.traced(case))
+        return sum(found.get(role, 0) for role in means)
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,24 +131,22 @@ class Row:
         return abs(self.off) <= max(SHARE * self.counted, COUNT)
 
 
-def compare(explained: Mapping[str, Breakdown], traced: Sequence[CaseTrace]) -> Iterator[Row]:
+def compare(both: Both) -> Iterator[Row]:
     """What was inferred once, such as the way of an empty call, is compared once."""
     seen: set[tuple[tuple[str, ...], float]] = set()
-    for case in traced:
-        one = explained.get(case.case)
+    for case in both.trace.cases:
+        one = both.parts.get(case.case)
         if one is None:
             continue
-        counted = roles(case)
         parts = {part.name: part.value.value for part in one.parts if part.value is not None}
         together = {(name,): means for name, means in WAY.items()} | dict(WORK.get(one.kind, {}))
         for names, means in together.items():
             if case.slept and "rpcs" in names:
                 continue  # the clock went on without instructions
-            inferred = sum(value for name, value in parts.items() if name in names)
-            if all(name in parts for name in names) and (names, inferred) not in seen:
+            inferred = sum(parts.get(name, 0.0) for name in names)
+            if parts.keys() >= set(names) and (names, inferred) not in seen:
                 seen.add((names, inferred))
-                inside = sum(counted.get(role, 0) for role in means)
-                yield Row(case.case, " + ".join(names), inferred, inside)
+                yield Row(case.case, " + ".join(names), inferred, both.counted(case.case, means))
 
 
 def table(rows: Sequence[Row]) -> None:
@@ -164,7 +173,7 @@ def main(arguments: Sequence[str]) -> int:
     except TeemarkError as error:
         say(f"inside: {error.message}", err=True)
         return 2
-    rows = list(compare(both.parts, both.trace.cases))
+    rows = list(compare(both))
     table(rows)
     return 0 if all(row.close for row in rows) else 1
 

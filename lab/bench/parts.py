@@ -12,13 +12,13 @@ fewer than 93 % or in more than 97 %.
 from __future__ import annotations
 
 import argparse
-import json
 import random
 import sys
 from collections import Counter
 from collections.abc import Mapping
 
 from click import echo as say
+from simulated import lines
 
 from teemark.model import models
 from teemark.model.breakdown import Breakdown, breakdowns
@@ -70,27 +70,10 @@ CALLS: Mapping[tuple[str, int], float] = {
 def simulated(seed: int, spread: float) -> RunData:
     """A run whose samples scatter so much about their truth, as a share of it."""
     rng = random.Random(seed)
-    records: list[dict[str, object]] = [{"type": "machine", "schema": 1, "teebench": "0.1.0"}]
-    for key in dict.fromkeys(key for key, _ in CALLS):
-        workload, algorithm, backend, parameters = key.split("/", 3)
-        repeats = [repeat for of, repeat in CALLS if of == key]
-        size = parameters.split("/")[-1]
-        records.append(
-            {"type": "case", "case": key, "workload": workload, "algorithm": algorithm}
-            | {"backend": backend, "parameters": parameters, "verified": True}
-            | {"bytes": int(size) if size.isdigit() else None, "samples": SAMPLES}
-            | {"repeat": repeats, "loops": [1] * len(repeats)}
-        )
     order = list(CALLS) * SAMPLES
     rng.shuffle(order)
-    for seq, (key, repeat) in enumerate(order):
-        ns = CALLS[key, repeat] * max(0.1, rng.gauss(1.0, spread))
-        records.append(
-            {"type": "sample", "case": key, "seq": seq, "repeat": repeat, "loops": 1}
-            | {"ns": round(ns), "source": "client-clock", "runq_ns": 0}
-        )
-    records.append({"type": "end", "complete": True, "reason": "done"})
-    return reader.parse([json.dumps(one).encode() + b"\n" for one in records], file="simulated")
+    made = lines(CALLS, order, lambda: max(0.1, rng.gauss(1.0, spread)))
+    return reader.parse((line.encode() for line in made), file="simulated")
 
 
 def apart(run: RunData) -> Breakdown:

@@ -89,12 +89,8 @@ def differences(one: str, other: str) -> list[str]:
     first, second = _unwrapped(one), _unwrapped(other)
     if len(first) != len(second):
         words = [{_words(line): line for line in lines} for lines in (first, second)]
-        return [
-            f"only {where}: {line.strip()}"
-            for where, mine, others in (("here", *words), ("there", *reversed(words)))
-            for key, line in mine.items()
-            if key not in others
-        ] or [f"{len(first)} lines and sentences, and {len(second)}"]
+        left = [words[n][key] for n in (0, 1) for key in words[n].keys() - words[1 - n].keys()]
+        return [f"only in one: {line.strip()}" for line in left] or ["a line is there twice"]
     found = []
     table = False
     for a, b in zip(first, second, strict=True):
@@ -107,14 +103,11 @@ def differences(one: str, other: str) -> list[str]:
 def _unwrapped(text: str) -> list[str]:
     """Its lines, where a sentence that was wrapped is one: another figure may wrap it elsewhere."""
     lines: list[str] = []
-    sentence = False
     for line in text.splitlines():
-        continues = sentence and re.match(r" {6}\S", line) is not None
-        if continues:
+        if lines and SENTENCE.match(lines[-1]) and re.match(r" {6}\S", line):
             lines[-1] += f" {line.strip()}"
         else:
             lines.append(line)
-            sentence = SENTENCE.match(line) is not None
     return lines
 
 
@@ -125,17 +118,14 @@ def _words(line: str) -> str:
 
 def _close(one: str, other: str) -> bool:
     """Every figure equal, or apart by what two boots are or by one in the last digit shown."""
-    pairs = zip(NUMBER.findall(one), NUMBER.findall(other), strict=True)
-    return all(_close_figures(a, b) for a, b in pairs)
-
-
-def _close_figures(one: str, other: str) -> bool:
-    digits = [text.removesuffix("%").replace(SPACE, "") for text in (one, other)]
-    values = [float(text) for text in digits]
-    decimals = min(len(text.partition(".")[2]) for text in digits)
-    last = 1.001 * 10.0**-decimals
-    allowed = PERCENT if one.endswith("%") else RELATIVE * max(values)
-    return abs(values[0] - values[1]) <= max(allowed, last)
+    for pair in zip(NUMBER.findall(one), NUMBER.findall(other), strict=True):
+        digits = [text.removesuffix("%").replace(SPACE, "") for text in pair]
+        values = [float(text) for text in digits]
+        last = 1.001 * 10.0 ** -min(len(text.partition(".")[2]) for text in digits)
+        allowed = PERCENT if pair[0].endswith("%") else RELATIVE * max(values)
+        if abs(values[0] - values[1]) > max(allowed, last):
+            return False
+    return True
 
 
 def measure() -> RunData:

@@ -12,6 +12,8 @@ from teemark.base import paths
 
 def load(name: str) -> ModuleType:
     file = paths.root() / "lab/bench" / f"{name}.py"
+    if str(file.parent) not in sys.path:
+        sys.path.append(str(file.parent))  # where they find each other
     spec = importlib.util.spec_from_file_location(f"bench_{name}", file)
     assert spec is not None
     assert spec.loader is not None

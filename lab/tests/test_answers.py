@@ -20,10 +20,8 @@ from teemark.report.run_page import make
 from teemark.run.reader import RunData
 from teemark.run.records import Skip, Switch, Timeline
 from teemark.studies import declared
-from teemark.studies.answers import answers
-from teemark.studies.formula import _FUNCTIONS
+from teemark.studies.answers import answers, mistaken
 from teemark.studies.measured import TRIED, Lookup, Value
-from teemark.studies.mistakes import mistaken
 
 DOCUMENTS = tuple(load().documents)
 STEP = re.compile(
@@ -253,7 +251,6 @@ def _accelerator(monkeypatch: pytest.MonkeyPatch) -> None:
         return lookup.rate(f"{work}/afalg/{parameters}")
 
     monkeypatch.setattr(Lookup, "rate_by", rate_by)
-    monkeypatch.setitem(_FUNCTIONS, "rate_by", rate_by)
 
 
 @pytest.mark.parametrize(
@@ -267,7 +264,7 @@ def _accelerator(monkeypatch: pytest.MonkeyPatch) -> None:
 )
 def test_who_did_the_work(monkeypatch: pytest.MonkeyPatch, words: str, outcome: str) -> None:
     told = iter(words.split())
-    monkeypatch.setitem(_FUNCTIONS, "done_by", lambda _lookup, _case: next(told))
+    monkeypatch.setattr(Lookup, "done_by", lambda _lookup, _case: next(told))
     found = answer("beaglebone-hw-crypto", "openssl-accelerated", run("beaglebone-hw-crypto"))
     assert found.status == outcome
 

@@ -115,6 +115,8 @@ def test_figures_are_where_they_belong(name: str) -> None:
         ("-93 errors", -93, -93),
         ("1.2e-3 s", 0.00115, 0.00125),
         ("85\u202f044 bytes", 85044, 85044),
+        ("85\xa0044 bytes", 85044, 85044),
+        ("12\xa0ms", 0.0115, 0.0125),
     ],
 )
 def test_printed_numbers_stand_for_what_rounds_to_them(text: str, low: float, high: float) -> None:

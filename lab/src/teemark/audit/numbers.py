@@ -28,15 +28,13 @@ SPELLINGS = {
     "Mb/s": "Mbit/s", "Mbps": "Mbit/s", "Gbps": "Gbit/s", "Hz": "/s", "hz": "/s", "k": "kB/s",
 }  # fmt: skip
 _ONLY_IN_HEADS = ("k", "errno", "ratio", "count", "μ s", "μ s/Byte")
-_UNIT = re.compile(
-    "|".join(
-        re.escape(unit)
-        for unit in sorted({*UNITS, *SPELLINGS} - {*_ONLY_IN_HEADS}, key=len, reverse=True)
-    )
-)
+_SPELLED = sorted({*UNITS, *SPELLINGS} - {*_ONLY_IN_HEADS}, key=len, reverse=True)
+_UNIT = re.compile("|".join(map(re.escape, _SPELLED)))
 _PER_SECOND = re.compile(r"([A-Za-z]{1,20})(?:/s| per second| a second)(?![\w/])")
+_SPACES = "\xa0\u202f\u2009"
+"""Spaces that don't break: between thousands, or before a unit."""
 _NUMBER = re.compile(
-    r"\d{1,3}(?:[,\u202f\u2009]\d{3})+(?!\d)(?:\.\d+)?|\d+(?:\.\d+)?(?:e[+-]?\d\d?)?"
+    rf"\d{{1,3}}(?:[,{_SPACES}]\d{{3}})+(?!\d)(?:\.\d+)?|\d+(?:\.\d+)?(?:e[+-]?\d\d?)?"
 )
 _WORD = re.compile(r"[A-Za-z_.-]+")
 _FACTORS = {
@@ -51,15 +49,20 @@ LONGEST = 40
 """Characters of a number; what is longer counts nothing."""
 _NUMERALS = {"two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "eight": 8, "ten": 10,
              "hundred": 100}  # fmt: skip
-_NAMES = frozenset(
+_MONTHS = frozenset(
+    "january february march april may june july august september october november december".split()
+)
+_NAMES = _MONTHS | frozenset(
     "version release linux kernel op-tee optee openssl gcc clang cmake python table figure fig "
     "section chapter slide page line issue ticket pr revision step appendix ryzen core ghz of-line "
     "tls yocto styhead raspberry pi model".split()
 )
 """Words after which a number without a unit is part of a name."""
-_MONTHS = frozenset(
-    "january february march april may june july august september october november december".split()
-)
+_ABOUT = {
+    "~": ("~", "≈", "about", "approximately", "roughly", "around", "nearly"),
+    "<": ("<", "≤", "below", "under", "less than", "up to", "at most"),
+    ">": (">", "≥", "above", "over", "more than", "exceeds", "at least"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,25 +81,23 @@ class Number:
 
     @property
     def printed(self) -> tuple[str, Span]:
-        unit = self.unit or "count"
-        text, span = given(self.value, unit, self.about, self.upper)
-        if self.sign == "-":
-            text, span = f"-{text}", Span(-span.high, -span.mid, -span.low)
-        return text, span
+        text, span = given(self.value, self.unit or "count", self.about, self.upper)
+        return (f"-{text}", span * -1) if self.sign == "-" else (text, span)
 
 
 def plain(text: str) -> str:
     """The text without signs of emphasis, and with one letter for micro."""
-    return text.translate(_PLAIN).strip()
+    return _NO_BREAK.sub(" ", text.translate(_PLAIN)).strip()
 
 
-_PLAIN = str.maketrans({"*": None, "`": None, "μ": "µ", "−": "-", "–": "-", "\xa0": " "})
+_PLAIN = str.maketrans({"*": None, "`": None, "μ": "µ", "−": "-", "–": "-"})
+_NO_BREAK = re.compile(r"(?<!\d)\xa0|\xa0(?!\d{3}(?!\d))")
+"""A space that doesn't break, unless it may stand between thousands."""
 
 
 def unit_named(text: str) -> str:
     """The unit that a heading is, or has in brackets; "" for none."""
-    inside = [text] + [part.partition(")")[0] for part in text.split("(")[1:]]
-    for part in inside:
+    for part in (text, *(part.partition(")")[0] for part in text.split("(")[1:])):
         name = SPELLINGS.get(part.strip(), part.strip())
         if name in UNITS and name != "count":
             return name
@@ -105,8 +106,7 @@ def unit_named(text: str) -> str:
 
 def numbers(text: str) -> list[Number]:
     """All numbers of a plain text that aren't part of a name, a date or a version."""
-    found = [*_digits(text), *_in_words(text)]
-    found.sort(key=lambda one: one.start)
+    found = sorted((*_digits(text), *_in_words(text)), key=lambda one: one.start)
     return _inherited(text, _ranges(text, found))
 
 
@@ -120,120 +120,81 @@ def _digits(text: str) -> Iterator[Number]:
         if start < past or end - start > LONGEST or (hidden and hidden[0][0] <= start):
             continue
         before, after = text[max(0, start - 24) : start], text[end : end + 1]
-        if _in_name(text, before, start, end):
-            continue
-        unit, end, noun = _unit_at(text, end)
-        if not unit and (after.isalpha() or after == "_"):
+        unit, past_unit, noun = _unit_at(text, end)
+        if _in_name(text, before, start, end) or (not unit and (after.isalpha() or after == "_")):
             continue
         words = _WORD.findall(before) if before.rstrip()[-1:].isalpha() else []
-        last = words[-1].strip(".").lower() if words else ""
-        following = _WORD.match(text, end + 1) if not unit else None
+        following = _WORD.match(text, end + 1)
         month = following is not None and following[0].lower() in _MONTHS
-        if not unit and (
-            last in _NAMES or last in _MONTHS or month or _is_citation(text, start, end)
-        ):
+        named = bool(words) and words[-1].strip(".").lower() in _NAMES
+        cited = before[-1:] == "[" and after == "]"
+        if not unit and (named or month or cited):
             continue
-        value = "".join(c for c in match[0] if c not in ",\u202f\u2009")
-        if "e" in value:
-            value = format(Decimal(value), "f")
-        past = end
-        yield Number(start, end, value, unit, noun, _about(before), sign=_sign(before))
+        value = re.sub(rf"[,{_SPACES}]", "", match[0])
+        past = past_unit
+        about = next((sign for sign, end in _ABOUT.items() if before.rstrip().endswith(end)), "")
+        alone = before.endswith("-") and (len(before) == 1 or before[-2] in " (|")
+        yield Number(start, past, format(Decimal(value), "f") if "e" in value else value, unit,
+                     noun, about, sign="+" if before.endswith("+") else "-" * alone)  # fmt: skip
 
 
 def _hidden(text: str) -> deque[tuple[int, int]]:
     """Where words stand that have digits and are names: files, hashes, dates, times, versions."""
     found: deque[tuple[int, int]] = deque()
-    if any(c.isdigit() for c in text):
-        for match in re.finditer(r"\S+", text):
-            word = match[0].strip("()[]<>.,;:\"'")
-            digits = sum(c.isdigit() for c in word)
-            letters = sum(c.isalpha() for c in word)
-            tail = word.rpartition(".")[2]
-            named = (
-                letters
-                and digits
-                and (
-                    (tail.isalpha() and 2 <= len(tail) <= 4 and "." in word and "/" not in word)
-                    or word.startswith(("0x", "/", "+"))
-                    or ("-" in word and len(word) > 20)
-                    or (len(word) >= 16 and word.isalnum())
-                )
-            )
-            dotted = word.lstrip("v").split(".")
-            version = len(dotted) > 2 and all(part.isdigit() for part in dotted[:3])
-            dated = all(part.isdigit() for part in word.split("-")) and word.count("-") == 2
-            timed = all(part.isdigit() for part in word.split(":")) and 0 < word.count(":") < 3
-            if named or version or dated or timed or word.startswith(("#", "v1", "v2", "v3", "v4")):
-                found.append(match.span())
+    for match in re.finditer(r"\S+", text):
+        word = match[0].strip("()[]<>.,;:\"'")
+        digits, letters = (any(map(kind, word)) for kind in (str.isdigit, str.isalpha))
+        tail = word.rpartition(".")[2]
+        named = (
+            (tail.isalpha() and 2 <= len(tail) <= 4 and "." in word and "/" not in word)
+            or word.startswith(("0x", "/", "+"))
+            or ("-" in word and len(word) > 20)
+            or (len(word) >= 16 and word.isalnum())
+        )
+        version = re.match(r"v*\d+\.\d+\.\d+(?:\.|$)", word)
+        dated = re.fullmatch(r"\d+-\d+-\d+|\d+:\d+(?::\d+)?", word)
+        if (digits and letters and named) or version or dated or word.startswith(_VERSIONS):
+            found.append(match.span())
     return found
+
+
+_VERSIONS = ("#", "v1", "v2", "v3", "v4")
 
 
 def _in_name(text: str, before: str, start: int, end: int) -> bool:
     """Whether a number is glued to letters, as in SHA-256, or is a rest of something else."""
     previous = before[-1:]
     glued = previous.isalpha() or (bool(previous) and previous in "_.#")
-    if previous == "-":
-        glued = before[-2:-1].isalpha()
-    if previous == "/" and before[-2:-1].isalpha():
-        glued = True
+    glued |= bool(previous) and previous in "-/" and before[-2:-1].isalpha()
     listed = start < 8 and not text[:start].strip() and text[end : end + 2] in (". ", ") ")
     return glued or listed or (previous == "[" and text[end : end + 1] in ("]", "."))
 
 
-def _is_citation(text: str, start: int, end: int) -> bool:
-    return text[max(0, start - 1) : start] == "[" and text[end : end + 1] == "]"
-
-
 def _unit_at(text: str, end: int) -> tuple[str, int, str]:
     """The unit that follows, where it ends, and what is counted a second."""
-    at = end + 1 if text[end : end + 1] in (" ", "-", "\u202f") else end
-    if text[end : end + 1] == "-" and not text.startswith("-fold", end):
-        at = end
+    fold = text.startswith("-fold", end)
+    at = end + (text[end : end + 1] in (" ", *_SPACES) or fold)
     found = _PER_SECOND.match(text, at)
     if found and found[1] not in UNITS and found[1] not in SPELLINGS:
         return "/s", found.end(), found[1]
-    found = _UNIT.match(text, at) or (_UNIT.match(text, end) if at != end else None)
+    found = _UNIT.match(text, at) or _UNIT.match(text, end)
     if found is None:
         return "", end, ""
-    after = text[found.end() : found.end() + 1]
-    if after and (after.isalnum() or after in "_/^"):
-        return "", end, ""
+    after = text[found.end() : found.end() + 2]
     unit = SPELLINGS.get(found[0], found[0])
-    if (
-        found[0] == "times"
-        and not _TIMES.match(text, at - 1)
-        and not text[max(0, end - 24) : end].rstrip("0123456789. ").endswith(" by")
-    ):
+    repeated = found[0] == "times" and not _TIMES.match(text, at - 1)
+    repeated &= not text[max(0, end - 24) : end].rstrip("0123456789. ").endswith(" by")
+    product = unit == "x" and after.strip()[:1].isdigit()
+    if after[:1].isalnum() or after[:1] in tuple("_/^") or repeated or product:
         return "", end, ""
-    if unit == "x" and text[found.end() : found.end() + 2].strip()[:1].isdigit():
-        return "", end, ""  # a product
     return unit, found.end(), ""
-
-
-def _about(before: str) -> str:
-    text = before.rstrip()
-    if text.endswith(("~", "≈", "about", "approximately", "roughly", "around", "nearly")):
-        return "~"
-    if text.endswith(("<", "≤", "below", "under", "less than", "up to", "at most")):
-        return "<"
-    if text.endswith((">", "≥", "above", "over", "more than", "exceeds", "at least")):
-        return ">"
-    return ""
-
-
-def _sign(before: str) -> str:
-    if before.endswith("+"):
-        return "+"
-    alone = before.endswith("-") and (len(before) == 1 or before[-2] in " (|")
-    return "-" if alone else ""
 
 
 def _in_words(text: str) -> Iterator[Number]:
     """ "twice", "tenfold", "three times"."""
     for match in re.finditer(r"[a-z]+", text):
-        factor = _FACTORS.get(match[0])
-        end = match.end()
-        if factor is None and match[0] in _NUMERALS and (times := _TIMES.match(text, end)):
+        factor, end = _FACTORS.get(match[0]), match.end()
+        if match[0] in _NUMERALS and (times := _TIMES.match(text, end)):
             factor, end = _NUMERALS[match[0]], times.end()
         if factor is not None:
             yield Number(match.start(), end, str(factor), "x", about="" if factor < 1 else "~")
@@ -243,19 +204,16 @@ def _ranges(text: str, found: list[Number]) -> list[Number]:
     """Neighbours that are the ends of a range become one number."""
     made: list[Number] = []
     for one in found:
-        last = made[-1] if made else None
-        if last is not None and not last.upper and "=" not in text:
+        last = made[-1] if made and "=" not in text else None
+        if last is not None and not last.upper:
             between = text[last.end : one.start].strip(" ~")
             same = last.unit in ("", one.unit) and one.unit
             source = "from" in text[max(0, last.start - 30) : last.start].split()
             rises = float(last.value) < float(one.value)
             if same and rises and between in ("-", "to", "…", "...") and not source:
-                sign = one.sign.replace("-", "")
-                made[-1] = replace(
-                    one, start=last.start, value=last.value, upper=one.value,
-                    about=last.about or one.about, sign=sign,
-                )  # fmt: skip
-                continue
+                made.pop()
+                one = replace(one, start=last.start, value=last.value, upper=one.value,  # noqa: PLW2901
+                              about=last.about or one.about, sign=one.sign.strip("-"))  # fmt: skip
         made.append(one)
     return made
 

@@ -25,7 +25,7 @@ from teemark.audit.rule import (
     stem,
     tested,
 )
-from teemark.reference.span import Span, exact, on_spans
+from teemark.reference.span import Span, evaluated, exact
 
 STATISTIC = re.compile(
     r"\b(?:min|max|minimum|maximum|median|p\d\d|st(?:andar)?d?[. -]*dev\w*|sd|deviation|cv)\b"
@@ -386,7 +386,7 @@ def _equation(text: str, line: int, left: list[Number], result: Number) -> Itera
     for scaled in (True, False):  # with the units of all, or as bare digits in the result's unit
         spans = [one.printed[1] if scaled else _bare(one) for one in chain]
         try:
-            value = on_spans(formula, lambda node: spans[int(ast.unparse(node)[1:])])  # noqa: B023
+            value = evaluated(formula, lambda node: spans[int(ast.unparse(node)[1:])])  # noqa: B023
         except (ZeroDivisionError, ValueError):
             return
         if fits(value, result.printed[1] if scaled else _bare(result)):

@@ -81,10 +81,8 @@ SIGNS: Mapping[type[ast.operator], Callable[[Any, Any], Any]] = {
 }
 
 
-def on_spans(node: ast.expr, leaf: Callable[[ast.expr], Span]) -> Span:
+def evaluated(node: ast.expr, leaf: Callable[[ast.expr], Any]) -> Any:
     """A sum, difference, product or quotient of what `leaf` makes of all other expressions."""
     if isinstance(node, ast.BinOp) and type(node.op) in SIGNS:
-        sides = on_spans(node.left, leaf), on_spans(node.right, leaf)
-        result: Span = SIGNS[type(node.op)](*sides)
-        return result
+        return SIGNS[type(node.op)](evaluated(node.left, leaf), evaluated(node.right, leaf))
     return leaf(node)

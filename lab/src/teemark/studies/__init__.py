@@ -11,9 +11,9 @@ from teemark.findings.subject import Part, Subject
 from teemark.page.blocks import Block, Bullets, Heading, Paragraph
 from teemark.reference.data import load
 from teemark.studies import declared
+from teemark.studies.answers import mistaken
 from teemark.studies.declared import SEED_PLANS
 from teemark.studies.measured import Lookup
-from teemark.studies.mistakes import mistaken
 from teemark.studies.table import blocks, said
 
 _INTRO = (

@@ -1,41 +1,39 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What a document concluded, judged by the figures of this run: it holds here, it doesn't, or it
-is undecided. Which conclusions, and by which figures, stands in reference/DOCUMENT.toml."""
+"""What a document says, judged: its conclusions by what a run measured, the [[answers]] of
+reference/DOCUMENT.toml; and its own figures by each other where no general rule can know, the
+[[mistakes]]."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Literal
 
+from teemark.audit.rule import amount
 from teemark.base import fmt
 from teemark.base.errors import ConfigError
-from teemark.base.finding import Finding, Status
+from teemark.base.finding import Finding, Place, Status
 from teemark.findings.subject import Subject
 from teemark.model.decide import Answer, more, within
 from teemark.page import figures
+from teemark.reference.data import Reference
 from teemark.run.reader import RunData
 from teemark.studies import declared
 from teemark.studies.declared import Check, Conclusion, Unit
+from teemark.studies.formula import Formula
 from teemark.studies.measured import Lookup, NotKnown, Value
 
 Outcome = Answer | Literal["not measured"]
 
-_HEADS: Mapping[Outcome, str] = {
-    "yes": "Holds here",
-    "no": "Does not hold here",
-    "undecided": "Undecided here",
-    "not measured": "Not measured here",
-}
-_STATUS: Mapping[Outcome, Status] = {
-    "yes": "found",
-    "no": "ruled out",
-    "undecided": "undecided",
-    "not measured": "not checked",
+_OUTCOMES: Mapping[Outcome, tuple[Status, str]] = {
+    "yes": ("found", "Holds here"),
+    "no": ("ruled out", "Does not hold here"),
+    "undecided": ("undecided", "Undecided here"),
+    "not measured": ("not checked", "Not measured here"),
 }
 
-EMULATOR = "an emulated board can't give it: its times say nothing about hardware"
-COUNTED = "this board counts instructions, and the answer needs time: caches, disks and waiting"
+EMULATOR = "An emulated board can't give it: its times say nothing about hardware."
+COUNTED = "This board counts instructions, and the answer needs time: caches, disks and waiting."
 
 
 def answers(subject: Subject) -> tuple[Finding, ...]:
@@ -51,24 +49,34 @@ def answers(subject: Subject) -> tuple[Finding, ...]:
     return tuple(_answer(one, lookup) for one in conclusions)
 
 
+def mistaken(reference: Reference, document: str) -> Iterator[Finding]:
+    """Each mistake of a document that its printed figures bear out, with the rounding of all of
+    them. A figure that can't be computed is a ConfigError."""
+    for one in declared.mistakes(document):
+        try:
+            value = one.figure.printed(reference, document)
+        except (KeyError, ZeroDivisionError) as error:
+            raise ConfigError(f"{document}.toml: mistake {one.key}: {error}") from None
+        if value.high < one.low or value.low > one.high:
+            said = one.says.replace("{figure}", amount(value, one.unit, 3))
+            yield Finding(key=one.key, topic="document", severity=one.severity, claim=said,
+                          place=Place(document, 0, one.table))  # fmt: skip
+
+
 def _answer(conclusion: Conclusion, lookup: Lookup) -> Finding:
     """One figure that contradicts is enough for "no"; "yes" needs them all."""
     checked = [_checked(check, lookup) for check in conclusion.checks]
     found = {outcome for outcome, _, _ in checked}
-    outcome: Outcome
-    if "no" in found:
-        outcome = "no"
-    elif found == {"yes"}:
-        outcome = "yes"
-    else:
-        outcome = "undecided" if found - {"not measured"} else "not measured"
-    said = " ".join(dict.fromkeys(words for _, words, _ in checked)) or f"{conclusion.why}."
+    outcome: Outcome = "undecided" if found - {"not measured"} else "not measured"
+    if "no" in found or found == {"yes"}:
+        outcome = "no" if "no" in found else "yes"
+    status, head = _OUTCOMES[outcome]
     return Finding(
         key=conclusion.key,
         topic="conclusion",
-        status=_STATUS[outcome],
-        claim=f"{_HEADS[outcome]}: {conclusion.claim}.",
-        evidence=said,
+        status=status,
+        claim=f"{head}: {conclusion.claim}.",
+        evidence=" ".join(dict.fromkeys(said for _, said, _ in checked)) or f"{conclusion.why}.",
         remedy=conclusion.advice if outcome in ("yes", "no") else _needs(checked),
     )
 
@@ -80,52 +88,44 @@ Needs = int | None | Literal["", "some"]
 def _needs(checked: list[tuple[Outcome, str, Needs]]) -> str:
     """What would decide all figures: as much as the one that needs most."""
     needs = [one for _, _, one in checked if one != ""]
-    if None in needs:
-        return figures.more(None, 1)
     numbers = [one for one in needs if isinstance(one, int)]
-    if numbers:
-        return figures.more(max(numbers), 1)
+    if numbers or None in needs:
+        return figures.more(None if None in needs else max(numbers), 1)
     return "More samples would decide." if needs else ""
 
 
 def _checked(check: Check, lookup: Lookup) -> tuple[Outcome, str, Needs]:
     """What a figure says, in words, and what would decide it."""
-    subject = lookup.subject
-    timed = check.figure.timed or check.hardware
-    if subject.emulated and timed and (check.hardware or not subject.icount):
-        reason = COUNTED if subject.icount else EMULATOR
-        return "not measured", f"{reason[:1].upper()}{reason[1:]}.", ""
+    subject, run = lookup.subject, lookup.subject.run
+    timed = check.hardware or (check.figure.timed and not subject.icount)
+    if subject.emulated and timed:
+        return "not measured", COUNTED if subject.icount else EMULATOR, ""
     try:
         value = check.figure(lookup)
     except NotKnown as why:
         reason = f"{why}."
         return "not measured", reason[:1].upper() + reason[1:], ""
-    run = lookup.subject.run
     said = check.says.replace("{figure}", _figure(run, value, check.unit))
     said += _beside(lookup, check, value)
     if isinstance(value, str) or check.equals:
         shown = value if isinstance(value, str) else str(value.median)
-        if shown in check.open:
-            return "undecided", f"{said}.", ""
-        return ("yes" if shown == check.equals else "no"), f"{said}.", ""
+        same: Outcome = "yes" if shown == check.equals else "no"
+        return "undecided" if shown in check.open else same, f"{said}.", ""
     outcome = within(value.known, check.low, check.high)
-    bounds = _bounds(run, check)
-    if outcome != "undecided":
-        return outcome, f"{said} ({bounds}).", ""
-    thresholds = [one for one in (check.low, check.high) if math.isfinite(one)]
-    needs: Needs = "some"
-    if value.samples is not None:
-        needs = more(value.known, thresholds, value.samples)
-    return outcome, f"{said} ({bounds}).", needs
+    needs: Needs = ""
+    if outcome == "undecided":
+        ends = [one for one in (check.low, check.high) if math.isfinite(one)]
+        needs = "some" if value.samples is None else more(value.known, ends, value.samples)
+    return outcome, f"{said} ({_bounds(run, check)}).", needs
 
 
 def _beside(lookup: Lookup, check: Check, value: Value | str) -> str:
     """The document's own figure, and ours as a multiple of it."""
     run = lookup.subject.run
-    if check.published is None or isinstance(value, str):
+    if not check.published or isinstance(value, str) or (run.icount and check.unit == "time"):
         return ""
-    printed = check.published(lookup)
-    if isinstance(printed, str) or (run.icount and check.unit == "time"):
+    printed = Formula.parse(check.published, check.says)(lookup)
+    if isinstance(printed, str):
         return ""
     text = f", where {run.plan} has {_WRITTEN[check.unit](run, printed.median)}"
     if check.unit == "points" or printed.median <= 0:
@@ -136,16 +136,14 @@ def _beside(lookup: Lookup, check: Check, value: Value | str) -> str:
 def _figure(run: RunData, value: Value | str, unit: Unit) -> str:
     if isinstance(value, str):
         return value
-    written = _WRITTEN[unit]
-    interval = value.interval
-    text = written(run, value.median)
+    text, interval = _WRITTEN[unit](run, value.median), value.interval
     if interval is None:
         return f"{text} [too few samples for an interval]"
     if interval.low == interval.high:
         return text
     # an interval of few samples may reach below zero, and no factor does
     least = max(interval.low, 0.0) if unit == "times" and value.median > 0 else interval.low
-    low, high = (written(run, end) for end in (least, interval.high))
+    low, high = (_WRITTEN[unit](run, end) for end in (least, interval.high))
     return f"{text} [{low}{fmt.TO}{high}]"
 
 

@@ -11,20 +11,16 @@ from dataclasses import dataclass
 from typing import Literal
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from teemark.base import paths
 from teemark.base.checked import Wrong, once, parse_toml, read_text
 from teemark.base.errors import ConfigError
 from teemark.studies.formula import Formula
 
-SEED_PLANS = frozenset(
-    {
-        "api-vs-custom",
-        "beaglebone-hw-crypto",
-        "mqtt-tz-blocks",
-        "rpi3-secure-hash",
-        "rpi3-small-messages",
-    }
+SEED_PLANS = (
+    *("api-vs-custom", "beaglebone-hw-crypto", "mqtt-tz-blocks"),
+    *("rpi3-secure-hash", "rpi3-small-messages"),
 )
 """Plans with the name of a document. The figures themselves are in the checkout, and a report can
 be made without one: then it says what it can't show."""
@@ -35,64 +31,11 @@ Unit = Literal["times", "%", "points", "time"]
 """How a figure of a conclusion is written: a factor, a share, a difference of shares, seconds."""
 
 
-@dataclass(frozen=True, slots=True)
-class SeedTable:
-    """One table of a document.
-
-    `cells` gives the formula of each measured cell by row and column. A column in `deviations`
-    shows the standard deviation of the column that it names. `units`, by row or column, are for
-    cells with no published number. `reasons`, by row, say why nothing is measured there. A `tall`
-    table has a column for each statistic.
-    """
-
-    document: str
-    table: str
-    title: str
-    rows: tuple[str, ...]
-    columns: tuple[str, ...]
-    cells: Mapping[tuple[str, str], Formula]
-    deviations: Mapping[str, str]
-    units: Mapping[str, str]
-    reasons: Mapping[str, str]
-    note: str
-    corner: str
-    tall: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Check:
-    """A conclusion needs this figure between `low` and `high`, or that it `equals` a word; a word
-    of `open` leaves it undecided. `says` is a sentence with the figure in the place of {figure}."""
-
-    figure: Formula
-    says: str
-    low: float
-    high: float
-    equals: str
-    open: tuple[str, ...]
-    unit: Unit
-    published: Formula | None
-    """The document's own figure for it."""
-    hardware: bool
-    """An emulated board can't give it, not even by counting instructions."""
-
-
-@dataclass(frozen=True, slots=True)
-class Conclusion:
-    """What a document concludes, in words that follow "Holds here: "; it holds if all checks do."""
-
-    key: str
-    claim: str
-    checks: tuple[Check, ...]
-    advice: str
-    why: str
-    """Why nothing here can answer it."""
-
-
 class _Row(Struct, frozen=True, forbid_unknown_fields=True):
     name: str
     measured: str | Names = ""
     why: str = ""
+    """Why nothing is measured there."""
     unit: str = ""
     words: Names = field(name="with", default_factory=dict)
 
@@ -103,6 +46,7 @@ class _Column(Struct, frozen=True, forbid_unknown_fields=True):
     unit: str = ""
     words: Names = field(name="with", default_factory=dict)
     sd_of: str = ""
+    """The column whose standard deviations it shows."""
 
 
 class _Table(Struct, frozen=True, forbid_unknown_fields=True):
@@ -112,23 +56,71 @@ class _Table(Struct, frozen=True, forbid_unknown_fields=True):
     columns: tuple[str | _Column, ...]
     corner: str = "metric"
     tall: bool = False
+    """It has a column for each statistic."""
     measured: str = ""
     note: str = ""
 
     def __post_init__(self) -> None:
-        rows, columns = (tuple(map(_name, lines)) for lines in (self.rows, self.columns))
-        once("rows", rows)
-        once("columns", columns)
-        for column in self.columns:
-            if isinstance(column, _Column) and column.sd_of not in (*columns, ""):
+        columns = self.each_column
+        once("rows", tuple(row.name for row in self.each_row))
+        once("columns", tuple(column.name for column in columns))
+        for column in columns:
+            if column.sd_of not in ("", *(other.name for other in columns)):
                 raise Wrong(f"sd_of: there is no column {column.sd_of!r}", key="columns")
 
+    @property
+    def each_row(self) -> tuple[_Row, ...]:
+        return tuple(_Row(row) if isinstance(row, str) else row for row in self.rows)
 
-def _name(line: str | _Row | _Column) -> str:
-    return line if isinstance(line, str) else line.name
+    @property
+    def each_column(self) -> tuple[_Column, ...]:
+        return tuple(_Column(one) if isinstance(one, str) else one for one in self.columns)
 
 
-class _Check(Struct, frozen=True, forbid_unknown_fields=True):
+@dataclass(frozen=True, slots=True)
+class SeedTable:
+    """One table of a document.
+
+    `cells` gives the formula of each measured cell by row and column. A column in `deviations`
+    shows the standard deviation of the column that it names. `units`, by row or column, are for
+    cells with no published number. `reasons`, by row, say why nothing is measured there.
+    """
+
+    document: str
+    declared: _Table
+    cells: Mapping[tuple[str, str], Formula]
+
+    @property
+    def table(self) -> str:
+        return self.declared.table
+
+    @property
+    def rows(self) -> tuple[str, ...]:
+        return tuple(row.name for row in self.declared.each_row)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return tuple(column.name for column in self.declared.each_column)
+
+    @property
+    def deviations(self) -> Names:
+        return {one.name: one.sd_of for one in self.declared.each_column if one.sd_of}
+
+    @property
+    def units(self) -> Names:
+        lines: list[_Row | _Column] = [*self.declared.each_row, *self.declared.each_column]
+        return {one.name: one.unit for one in lines if one.unit}
+
+    @property
+    def reasons(self) -> Names:
+        return {row.name: row.why for row in self.declared.each_row if row.why}
+
+
+class Check(Struct, frozen=True, forbid_unknown_fields=True):
+    """A conclusion needs what is `measured` between `low` and `high`, or that it `equals` a word; a
+    word of `open` leaves it undecided. `says` is a sentence with the figure in the place of
+    {figure}."""
+
     measured: str
     says: str
     low: float = -math.inf
@@ -137,7 +129,9 @@ class _Check(Struct, frozen=True, forbid_unknown_fields=True):
     open: tuple[str, ...] = ()
     unit: Unit = "times"
     published: str = ""
+    """The document's own figure for it."""
     hardware: bool = False
+    """An emulated board can't give it, not even by counting instructions."""
     words: Names = field(name="with", default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -147,13 +141,20 @@ class _Check(Struct, frozen=True, forbid_unknown_fields=True):
         if self.low > self.high:
             raise Wrong("low is above high", key="low")
 
+    @property
+    def figure(self) -> Formula:
+        return Formula.parse(self.measured, self.says)
 
-class _Answer(Struct, frozen=True, forbid_unknown_fields=True):
+
+class Conclusion(Struct, frozen=True, forbid_unknown_fields=True):
+    """What a document concludes, in words that follow "Holds here: "; it holds if all checks do."""
+
     key: str
     claim: str
-    checks: tuple[_Check, ...] = ()
+    checks: tuple[Check, ...] = ()
     advice: str = ""
     why: str = ""
+    """Why nothing here can answer it."""
 
     def __post_init__(self) -> None:
         if bool(self.checks) == bool(self.why):
@@ -180,7 +181,7 @@ class Mistake(Struct, frozen=True, forbid_unknown_fields=True):
 
 class _File(Struct, frozen=True, forbid_unknown_fields=True):
     tables: tuple[_Table, ...]
-    answers: tuple[_Answer, ...] = ()
+    answers: tuple[Conclusion, ...] = ()
     mistakes: tuple[Mistake, ...] = ()
     let: Names = {}
 
@@ -191,19 +192,16 @@ class _File(Struct, frozen=True, forbid_unknown_fields=True):
 def load(document: str) -> tuple[SeedTable, ...]:
     """The tables of a document."""
     file, words, path = _read(document)
-    return tuple(_table(one, document, words, path) for one in file.tables)
+    return tuple(SeedTable(document, one, _cells(one, words, path)) for one in file.tables)
 
 
 def conclusions(document: str) -> tuple[Conclusion, ...]:
     """What it concludes, and what each conclusion is judged by."""
     file, words, path = _read(document)
     return tuple(
-        Conclusion(
-            one.key,
-            one.claim,
-            tuple(_check(check, words, f"{path}: {one.key}") for check in one.checks),
-            one.advice,
-            one.why,
+        replace(
+            one,
+            checks=tuple(_filled_check(check, words, f"{path}: {one.key}") for check in one.checks),
         )
         for one in file.answers
     )
@@ -214,68 +212,49 @@ def mistakes(document: str) -> tuple[Mistake, ...]:
     return _read(document)[0].mistakes
 
 
-def _check(declared: _Check, words: Names, where: str) -> Check:
-    here = dict(words)
-    here |= {name: _filled(value, here, where) for name, value in declared.words.items()}
-    return Check(
-        Formula.parse(_filled(declared.measured, here, where), where),
-        _filled(declared.says, here | {"figure": "{figure}"}, where),
-        declared.low,
-        declared.high,
-        declared.equals,
-        declared.open,
-        declared.unit,
-        Formula.parse(_filled(declared.published, here, where), where)
-        if declared.published
-        else None,
-        declared.hardware,
-    )
-
-
 def _read(document: str) -> tuple[_File, Names, str]:
     """The file, its words, and its path for messages."""
     path = paths.reference() / f"{document}.toml"
     file: _File = parse_toml(read_text(path), _File, str(path))
-    words: Names = {}
-    for name, text in file.let.items():
-        words[name] = _filled(text, words, f"{path}: let.{name}")
-    return file, words, str(path)
+    return file, _with({}, file.let, f"{path}: let"), str(path)
 
 
-def _table(declared: _Table, document: str, words: Names, file: str) -> SeedTable:
-    rows = [_Row(row) if isinstance(row, str) else row for row in declared.rows]
-    columns = [_Column(one) if isinstance(one, str) else one for one in declared.columns]
+def _filled_check(check: Check, words: Names, where: str) -> Check:
+    words = _with(words, check.words, where)
+    measured, published = (_filled(one, words, where) for one in (check.measured, check.published))
+    for formula in filter(None, (measured, published)):
+        Formula.parse(formula, where)
+    says = _filled(check.says, words | {"figure": "{figure}"}, where)
+    return replace(check, measured=measured, published=published, says=says)
+
+
+def _cells(table: _Table, words: Names, file: str) -> dict[tuple[str, str], Formula]:
+    """The formulas of all cells that are measured. A row's goes before a column's, and that before
+    the table's."""
     cells = {}
-    for row in rows:
-        for column in columns:
-            if isinstance(row.measured, dict):
-                text = row.measured.get(column.name, "")
+    for row in table.each_row:
+        for column in table.each_column:
+            if isinstance(row.measured, str):
+                text = row.measured or column.measured or table.measured
             else:
-                text = row.measured or column.measured or declared.measured
+                text = row.measured.get(column.name, "")
             if text and not column.sd_of and not row.why:
-                where = f"{file}: {declared.table}: {row.name} / {column.name}"
-                here = {**words, "row": row.name, "column": column.name}
-                own = {**row.words, **column.words}.items()
-                here |= {name: _filled(value, here, where) for name, value in own}
+                where = f"{file}: {table.table}: {row.name} / {column.name}"
+                here = words | {"row": row.name, "column": column.name}
+                here = _with(here, row.words | column.words, where)
                 cells[row.name, column.name] = Formula.parse(_filled(text, here, where), where)
-    return SeedTable(
-        document=document,
-        table=declared.table,
-        title=declared.title,
-        rows=tuple(row.name for row in rows),
-        columns=tuple(column.name for column in columns),
-        cells=cells,
-        deviations={column.name: column.sd_of for column in columns if column.sd_of},
-        units={row.name: row.unit for row in rows if row.unit}
-        | {column.name: column.unit for column in columns if column.unit},
-        reasons={row.name: row.why for row in rows if row.why},
-        note=declared.note,
-        corner=declared.corner,
-        tall=declared.tall,
-    )
+    return cells
 
 
-def _filled(text: str, words: Mapping[str, str], where: str) -> str:
+def _with(words: Names, more: Names, where: str) -> Names:
+    """The words with more, each of which may use those before it."""
+    words = dict(words)
+    for name, text in more.items():
+        words[name] = _filled(text, words, where)
+    return words
+
+
+def _filled(text: str, words: Names, where: str) -> str:
     try:
         return text.format_map(words)
     except (LookupError, ValueError, AttributeError) as error:

@@ -27,34 +27,17 @@ from __future__ import annotations
 import ast
 import inspect
 import re
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from teemark.base.errors import ConfigError
 from teemark.reference.data import Reference
-from teemark.reference.span import SIGNS, Span, exact, on_spans
+from teemark.reference.span import SIGNS, Span, evaluated, exact
 from teemark.studies.measured import Lookup, NotKnown, TeehashReport, Value, exactly, metric
 
-_FUNCTIONS: Mapping[str, Callable[..., Any]] = {
-    "time": Lookup.time,
-    "rate": Lookup.rate,
-    "size": Lookup.size,
-    "inside": Lookup.inside,
-    "per_byte": Lookup.per_byte,
-    "ran": Lookup.ran,
-    "samples": Lookup.samples,
-    "verified": Lookup.verified,
-    "fact": Lookup.fact,
-    "option": Lookup.option,
-    "driver": Lookup.driver,
-    "done_by": Lookup.done_by,
-    "rate_by": Lookup.rate_by,
-    "driver_by": Lookup.driver_by,
-    "timeline": Lookup.timeline,
-    "published": Lookup.published,
-    "constant": Lookup.constant,
-}
+FUNCTIONS = tuple(
+    name for name in vars(Lookup) if name[0] != "_" and name not in ("absent", "teehash")
+)
 
 _TIMED = re.compile(
     r"\b(?:time|rate|inside|per_byte|rate_by|timeline)\(|_time\b|\bfirst\.|utilization|latency|"
@@ -81,16 +64,14 @@ class Formula:
         except SyntaxError:
             body = ast.expr()
         if not _is_formula(body):
-            raise ConfigError(
-                f"{where}: {text}: that is no formula",
-                hint="there are numbers, + - * / teehash max " + " ".join(_FUNCTIONS),
-            )
+            hint = "there are numbers, + - * / teehash max " + " ".join(FUNCTIONS)
+            raise ConfigError(f"{where}: {text}: that is no formula", hint=hint)
         return cls(text, body)
 
     def __call__(self, lookup: Lookup) -> Value | str:
         """NotKnown says why there is none."""
         try:
-            value: Value | str | float = _evaluate(self.body, lambda call: _asked(lookup, call))
+            value = evaluated(self.body, lambda node: _asked(lookup, node))
         except ZeroDivisionError:
             raise NotKnown("it would be divided by zero") from None
         return exactly(value) if isinstance(value, int | float) else value
@@ -109,59 +90,56 @@ class Formula:
                     return exact(reference.constant(name))
             raise KeyError(self.text)
 
-        return on_spans(self.body, leaf)
+        value: Span = evaluated(self.body, leaf)
+        return value
 
 
 def _is_formula(node: ast.expr, *, in_report: bool = False) -> bool:
-    fits = False
     match node:
         case ast.BinOp(left, sign, right):
             sides = (_is_formula(side, in_report=in_report) for side in (left, right))
-            fits = type(sign) in SIGNS and all(sides)
+            return type(sign) in SIGNS and all(sides)
         case ast.Constant(value=int() | float()):
-            fits = True
+            return True
         case ast.Name() | ast.Attribute(value=ast.Name()):
-            fits = in_report
+            return in_report
+        case ast.Call(keywords=[]) if not in_report:
+            return _is_call(node)
+    return False
+
+
+def _is_call(node: ast.Call) -> bool:
+    match node:
         case ast.Call(func=ast.Name("max"), args=[_, *_] as args):
-            fits = not in_report and all(map(_is_formula, args))
+            return all(map(_is_formula, args))
         case ast.Call(func=ast.Name("teehash"), args=[ast.Constant(str()), figure]):
-            fits = not in_report and _is_formula(figure, in_report=True)
-        case ast.Call(func=ast.Name(name), args=args, keywords=[]) if name in _FUNCTIONS:
+            return _is_formula(figure, in_report=True)
+        case ast.Call(func=ast.Name(name), args=args) if name in FUNCTIONS:
             words = [arg.value for arg in args if isinstance(arg, ast.Constant)]
-            fits = not in_report and len(words) == len(args) and _takes(name, words)
-    return fits
+            try:
+                inspect.signature(getattr(Lookup, name)).bind(None, *words)
+            except TypeError:
+                return False
+            return len(words) == len(args)
+    return False
 
 
-def _takes(name: str, words: list[Any]) -> bool:
-    try:
-        inspect.signature(_FUNCTIONS[name]).bind(None, *words)
-    except TypeError:
-        return False
-    return True
-
-
-def _evaluate(node: ast.expr, leaf: Callable[[ast.expr], Any]) -> Any:
-    if isinstance(node, ast.BinOp):
-        sides = _evaluate(node.left, leaf), _evaluate(node.right, leaf)
-        return SIGNS[type(node.op)](*sides)
-    return node.value if isinstance(node, ast.Constant) else leaf(node)
-
-
-def _asked(lookup: Lookup, call: ast.expr) -> Any:
-    """What a function gives."""
-    assert isinstance(call, ast.Call)
-    name = ast.unparse(call.func)
+def _asked(lookup: Lookup, node: ast.expr) -> Any:
+    """The value of a number or a function."""
+    if not isinstance(node, ast.Call):
+        return ast.literal_eval(node)
+    name = ast.unparse(node.func)
     if name == "teehash":
-        step, figure = call.args
-        name = ast.unparse(figure)
-        return lookup.teehash(ast.literal_eval(step), name, lambda one: _figure(one, figure))
+        step, figure = node.args
+        title = ast.unparse(figure)
+        return lookup.teehash(ast.literal_eval(step), title, lambda one: _figure(one, figure))
     if name != "max":
-        return _FUNCTIONS[name](lookup, *map(ast.literal_eval, call.args))
+        return getattr(lookup, name)(*map(ast.literal_eval, node.args))
     known: list[Value] = []
     reasons: list[NotKnown] = []
-    for arg in call.args:
+    for arg in node.args:
         try:
-            known.append(_evaluate(arg, lambda inner: _asked(lookup, inner)))
+            known.append(evaluated(arg, lambda inner: _asked(lookup, inner)))
         except NotKnown as why:
             reasons.append(why)
     if not known:
@@ -173,8 +151,10 @@ def _figure(report: TeehashReport, node: ast.expr) -> float:
     """What one report of teehash gives."""
 
     def named(leaf: ast.expr) -> float:
+        if isinstance(leaf, ast.Constant):
+            return float(leaf.value)  # type: ignore[arg-type]
         group, _, name = ast.unparse(leaf).partition(".")
         value = report.get(group)
         return float(value) if isinstance(value, int | float) else metric(report, group, name)
 
-    return float(_evaluate(node, named))
+    return float(evaluated(node, named))

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from teemark.base import fmt
@@ -34,43 +34,20 @@ as 48310000.rng."""
 _LAST = re.compile(r"\s(?=\S+$)")
 """The space before the last word."""
 
-_MEDIAN, _INTERVAL = "median", "95 %"
 _MEAN = "mean\N{NO-BREAK SPACE}±\N{NO-BREAK SPACE}sd"
-
-
-@dataclass(slots=True)
-class _Reasons:
-    """Why cells are empty, each said once below the table."""
-
-    said: list[str] = field(default_factory=list)
-
-    def mark(self, reason: str) -> Text:
-        if reason not in self.said:
-            self.said.append(reason)
-        return (Quiet(f"{fmt.NONE} [{self.said.index(reason) + 1}]"),)
-
-    def blocks(self) -> list[Block]:
-        if not self.said:
-            return []
-        items = ((f"[{number}] {reason}.",) for number, reason in enumerate(self.said, 1))
-        return [Bullets(tuple(items))]
 
 
 def blocks(
     seed: SeedTable, lookup: Lookup, reference: Reference, findings: Sequence[Finding]
 ) -> list[Block]:
     """Heading, table, reasons, source and findings."""
-    reasons = _Reasons()
-    table = _Cells(seed, lookup, reference, reasons)
-    made: list[Block] = [
-        Heading(seed.title),
-        *(table.tall() if seed.tall else (table.wide(),)),
-        *reasons.blocks(),
-        Paragraph((Quiet(_source(seed, reference)),)),
-    ]
-    if findings:
-        made.append(Bullets(tuple(said(finding) for finding in findings)))
-    return made
+    cells = _Cells(seed, lookup, reference)
+    tables = cells.tall() if seed.declared.tall else [cells.wide()]
+    reasons = tuple((f"[{number}] {why}.",) for number, why in enumerate(cells.reasons, 1))
+    said_ = tuple(said(finding) for finding in findings)
+    source = Paragraph((Quiet(_source(seed, reference)),))
+    bullets = [[Bullets(items)] if items else [] for items in (reasons, said_)]
+    return [Heading(seed.declared.title), *tables, *bullets[0], source, *bullets[1]]
 
 
 @dataclass(slots=True)
@@ -80,7 +57,13 @@ class _Cells:
     seed: SeedTable
     lookup: Lookup
     reference: Reference
-    why: _Reasons
+    reasons: list[str] = field(default_factory=list)
+    """Why cells are empty, each said once below the table."""
+
+    def _why(self, reason: str) -> Text:
+        if reason not in self.reasons:
+            self.reasons.append(reason)
+        return (Quiet(f"{fmt.NONE} [{self.reasons.index(reason) + 1}]"),)
 
     def _published(self) -> set[str]:
         figures = self.reference.table(self.seed.document, self.seed.table)
@@ -95,35 +78,27 @@ class _Cells:
         measured = {*(column for _, column in seed.cells), *seed.deviations}
         if not measured and seed.reasons:
             measured = set(seed.columns)  # each cell says why it is empty
-        kinds = {
-            "measured": measured,
-            "published": published,
-            "ratio": {name for name in measured & published if self._is_compared(name)},
-        }
-        slots = [(name, kind) for name in seed.columns for kind in kinds if name in kinds[kind]]
-        columns = [Column(seed.corner, "left")]
-        for name, kind in slots:
-            alone = kind == "published" and name not in measured
-            title = f"{name}: published" if alone else name if kind == "measured" else kind
-            columns.append(Column(title))
+        slots: list[tuple[str, Callable[[str, str], list[Cell]]]] = []
+        columns = [Column(seed.declared.corner, "left")]
+        for name in seed.columns:
+            alone = f"{name}: published" if name not in measured else "published"
+            for title, there, cell in (
+                (name, name in measured, self._measured),
+                (alone, name in published, self._as_published),
+                ("ratio", name in measured & published and self._is_compared(name), self._ratio),
+            ):
+                if there:
+                    slots.append((name, cell))
+                    columns.append(Column(title))
         rows: list[tuple[Cell, ...]] = []
         for row in seed.rows:
-            cells: list[Cell] = [row]
-            below: dict[str, list[Cell]] = {_MEDIAN: [], _INTERVAL: [], _MEAN: []}
-            for name, kind in slots:
-                more: Mapping[str, str] = {}
-                if kind == "measured":
-                    cell, more = self._measured(row, name)
-                    cells.append(cell)
-                elif kind == "published":
-                    cells.append(_published(self._figure(row, name)))
-                else:
-                    cells.append(self._ratio(row, name))
-                for title, line in below.items():
-                    line.append((Quiet(more.get(title, "")),) if kind == "measured" else "")
-            rows.append(tuple(cells))
-            for title, line in below.items():
-                if any(cell and cell != (Quiet(""),) for cell in line):
+            cells = [cell(row, name) for name, cell in slots]
+            rows.append((row, *(cell[0] for cell in cells)))
+            for place, title in enumerate(("median", "95 %", _MEAN), 1):
+                line: list[Cell] = [
+                    "" if len(cell) == 1 else (Quiet(str(cell[place])),) for cell in cells
+                ]
+                if any(cell not in ("", (Quiet(""),)) for cell in line):
                     rows.append(((Quiet(f"\N{NO-BREAK SPACE}\N{NO-BREAK SPACE}{title}"),), *line))
         return _units_to_head(columns, rows)
 
@@ -133,104 +108,107 @@ class _Cells:
         tables = []
         for column in seed.columns:
             titles = ["median", "95 %", "mean", "sd"]
+            more: list[Callable[[str, str], list[Cell]]] = [self._statistics]
             if column in published:
                 titles.append("published")
+                more.append(self._as_published)
             if column in published and self._is_compared(column):
                 titles.append("ratio")
-            rows: list[tuple[Cell, ...]] = []
-            for row in seed.rows:
-                cells = [row, *self._statistics(row, column)]
-                if column in published:
-                    cells.append(_published(self._figure(row, column)))
-                if "ratio" in titles:
-                    cells.append(self._ratio(row, column))
-                rows.append(tuple(cells))
-            columns = (Column(seed.corner, "left"), *(Column(title) for title in titles))
-            caption = column if len(seed.columns) > 1 else ""
-            tables.append(Table(columns, tuple(rows), caption))
+                more.append(self._ratio)
+            rows = [(row, *(cell for of in more for cell in of(row, column))) for row in seed.rows]
+            columns = (Column(seed.declared.corner, "left"), *map(Column, titles))
+            tables.append(Table(columns, tuple(rows), column if len(seed.columns) > 1 else ""))
         return tables
 
     def _value(self, row: str, column: str) -> Value | Cell:
         """What was measured, or what to write in its place."""
         formula = self.seed.cells.get((row, self.seed.deviations.get(column, column)))
-        if formula is None:
-            figure = self._figure(row, column)
-            if row in self.seed.reasons and figure is not None:
-                return self.why.mark(self.seed.reasons[row])
-            if figure is None or figure.value is None:
-                return ""
-            return self.why.mark("a statement of the document; nothing to measure")
+        figure = self._figure(row, column)
         try:
-            return formula(self.lookup)
+            if formula is not None:
+                return formula(self.lookup)
         except NotKnown as why:
-            return self.why.mark(str(why))
+            return self._why(str(why))
+        if figure is not None and row in self.seed.reasons:
+            return self._why(self.seed.reasons[row])
+        if figure is None or figure.value is None:
+            return ""
+        return self._why("a statement of the document; nothing to measure")
 
     def _quotient(self, row: str, column: str) -> float | None:
         """What was measured, as a multiple of what was published. None where there is no number,
-        and for times of an emulated board, which say nothing beside those of hardware."""
-        figure = self._figure(row, column)
-        if figure is None or figure.value is None or figure.base.mid <= 0:
+        of deviations, and for times of an emulated board, which say nothing beside those of
+        hardware."""
+        figure, deviations = self._figure(row, column), self.seed.deviations
+        if figure is None or figure.value is None or figure.base.mid <= 0 or column in deviations:
             return None
-        if column in self.seed.deviations:
-            return None  # how much two boards scatter isn't compared
         timed = UNITS[figure.corrected_unit][0] in ("time", "rate", "time per byte")
         if timed and self.lookup.subject.emulated and not figure.document.emulated:
             return None
         value = self._value(row, column)
         if not isinstance(value, Value):
             return None
-        is_mean = column in self.seed.deviations.values() and value.mean is not None
-        return (value.mean if is_mean else value.median) / figure.base.mid  # type: ignore[operator]
+        mean = value.mean if column in deviations.values() else None
+        return (value.median if mean is None else mean) / figure.base.mid
 
     def _is_compared(self, column: str) -> bool:
         return any(self._quotient(row, column) is not None for row in self.seed.rows)
 
-    def _ratio(self, row: str, column: str) -> Cell:
+    def _ratio(self, row: str, column: str) -> list[Cell]:
         quotient = self._quotient(row, column)
-        if quotient is None:
-            return (Quiet(fmt.NONE),)
-        return f"{fmt.digits(quotient)}{fmt.TIMES}"
+        return [(Quiet(fmt.NONE),) if quotient is None else f"{fmt.digits(quotient)}{fmt.TIMES}"]
 
-    def _unit(self, row: str, column: str) -> str:
+    def _as_published(self, row: str, column: str) -> list[Cell]:
         figure = self._figure(row, column)
-        if figure is not None and figure.value is not None:
-            return figure.corrected_unit
-        return self.seed.units.get(row, self.seed.units.get(column, ""))
+        if figure is None:
+            return [(Quiet(fmt.NONE),)]
+        shown = _LONG.sub(lambda match: fmt.count(int(match.group())), figure.put_right)
+        if figure.corrected != figure.value:
+            return [(shown, Quiet(f" (printed: {figure.published})"))]
+        return [(shown,)]
 
-    def _measured(self, row: str, column: str) -> tuple[Cell, Mapping[str, str]]:
-        """Median, mean or deviation, and what stands below it. A column whose deviations have a
-        column of their own is one of means."""
-        value = self._value(row, column)
+    def _shown(self, row: str, column: str) -> tuple[Value, str] | Cell:
+        """The value in the document's unit and that unit, or what to write in its place."""
+        value, figure = self._value(row, column), self._figure(row, column)
         if not isinstance(value, Value):
-            return value, {}
-        unit = self._unit(row, column)
+            return value
+        unit = self.seed.units.get(row, self.seed.units.get(column, ""))
+        if figure is not None and figure.value is not None:
+            unit = figure.corrected_unit
+        factor, name = unit_for(unit)
+        return value * factor, name
+
+    def _measured(self, row: str, column: str) -> list[Cell]:
+        """Median, mean or deviation, and what stands below it: median, interval, mean with
+        deviation. A column whose deviations have a column of their own is one of means."""
+        shown = self._shown(row, column)
+        if not isinstance(shown, tuple) or not isinstance(shown[0], Value):
+            return [shown, "", "", ""]
+        value, unit = shown
         if column in self.seed.deviations:
             if value.sd is None:
-                return self.why.mark("one sample has no standard deviation"), {}
-            factor, name = unit_for(unit)
-            return (fmt.digits(value.sd * factor) + name,), {}
-        factor, name = unit_for(unit)
-        shown = value * factor
-        more = {_INTERVAL: fmt.span(shown.interval) if _is_wide(shown) else ""}
-        if shown.mean is None or not shown.sd:
-            return (number(shown.median) + name,), more
+                return [self._why("one sample has no standard deviation"), "", "", ""]
+            return [(fmt.digits(value.sd) + unit,), "", "", ""]
+        if value.mean is None or not value.sd:
+            return [(number(value.median) + unit,), "", _interval(value), ""]
         if column in self.seed.deviations.values():
-            return (number(shown.mean) + name,), more | {_MEDIAN: number(shown.median)}
-        more[_MEAN] = f"{fmt.digits(shown.mean)} ± {fmt.digits(shown.sd)}"
-        return (number(shown.median) + name,), more
+            return [(number(value.mean) + unit,), number(value.median), _interval(value), ""]
+        mean = f"{fmt.digits(value.mean)} ± {fmt.digits(value.sd)}"
+        return [(number(value.median) + unit,), "", _interval(value), mean]
 
     def _statistics(self, row: str, column: str) -> list[Cell]:
-        value = self._value(row, column)
-        if not isinstance(value, Value):
-            return [value, "", "", ""]
-        factor, name = unit_for(self._unit(row, column))
-        shown = value * factor
-        return [
-            number(shown.median) + name,
-            (Quiet(fmt.span(shown.interval) if _is_wide(shown) else ""),),
-            number(shown.mean) if shown.mean is not None else "",
-            fmt.digits(shown.sd) if shown.sd is not None else "",
-        ]
+        shown = self._shown(row, column)
+        if not isinstance(shown, tuple) or not isinstance(shown[0], Value):
+            return [shown, "", "", ""]
+        value, unit = shown
+        mean = number(value.mean) if value.mean is not None else ""
+        sd = fmt.digits(value.sd) if value.sd is not None else ""
+        return [number(value.median) + unit, (Quiet(_interval(value)),), mean, sd]
+
+
+def _interval(value: Value) -> str:
+    wide = value.interval is not None and value.interval.low != value.interval.high
+    return fmt.span(value.interval) if wide else ""
 
 
 def _units_to_head(columns: Sequence[Column], rows: Sequence[tuple[Cell, ...]]) -> Table:
@@ -265,10 +243,6 @@ def _only_text(cell: Cell) -> str | None:
     return piece if isinstance(piece, str) and not more and len(cell) == 1 else None
 
 
-def _is_wide(value: Value) -> bool:
-    return value.interval is not None and value.interval.low != value.interval.high
-
-
 def said(finding: Finding) -> Text:
     rule = finding.key.replace("-", " ").capitalize().replace("Openssl", "OpenSSL")
     return (Strong(f"{rule}:"), f" {finding.claim}")
@@ -286,16 +260,7 @@ def _source(seed: SeedTable, reference: Reference) -> str:
         f"Printed as {unit}: {note}."
         for unit, note in dict.fromkeys((f.unit, f.note) for f in figures if f.was_corrected)
     ]
-    return " ".join([*parts, seed.note]).strip()
-
-
-def _published(figure: Figure | None) -> Cell:
-    if figure is None:
-        return (Quiet(fmt.NONE),)
-    shown = _LONG.sub(lambda match: fmt.count(int(match.group())), figure.put_right)
-    if figure.corrected != figure.value:
-        return (shown, Quiet(f" (printed: {figure.published})"))
-    return (shown,)
+    return " ".join([*parts, seed.declared.note]).strip()
 
 
 def unit_for(unit: str) -> tuple[float, str]:
