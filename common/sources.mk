@@ -17,7 +17,7 @@ COMMON_CE_SRCS := sha_ce.c
 COMMON_CE_CFLAGS := -march=armv8-a+crypto
 
 # AES-256-GCM as the broker's TA and its tests have it; the second list is compiled as COMMON_CE_SRCS.
-COMMON_GCM_SRCS := aes.c aes_gcm.c aes_modes.c
+COMMON_GCM_SRCS := aes.c aes_gcm.c
 COMMON_GCM_CE_SRCS := gcm_ce.c
 
 # What the sources want whatever the rest is compiled with.

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include <teemark/cipher.h>
+#include <teemark/gcm.h>
 
 #include "bytes.h"
 
@@ -44,15 +45,13 @@ struct aes_state {
 	bool encrypt;
 	struct aes_key key;
 	struct aes_block iv;     /* chaining value, counter, tweak */
-	struct aes_block stream; /* CTR, GCM: key stream … */
+	struct aes_block stream; /* CTR: key stream … */
 	unsigned int used;       /* … of which so many bytes are used */
 	union {
 		struct aes_key tweak; /* XTS: the second key */
 		struct {
 			struct ghash_key key;
-			struct aes_block mask;     /* of the tag */
-			struct aes_block y, begun; /* ciphertext of a block */
-			uint64_t len;
+			struct gcm_message message;
 		} gcm;
 	};
 };
@@ -72,10 +71,6 @@ struct aes_mode {
 };
 
 extern const struct aes_mode aes_ecb, aes_cbc, aes_ctr, aes_xts, aes_gcm;
-
-/* CTR, which GCM is built on; count_bytes of the counter block count. */
-void aes_ctr_update(struct aes_state *state, const uint8_t *in, uint8_t *out,
-		    size_t len, unsigned int count_bytes);
 
 static inline struct aes_block aes_get(const uint8_t *p)
 {

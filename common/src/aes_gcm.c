@@ -76,79 +76,113 @@ static void expand(struct aes_key *aes, struct ghash_key *hash,
 	wipe(&h, sizeof(h));
 }
 
-/* -- the mode: messages in pieces of any length, no further data ----------- */
+static void begin(struct gcm_message *m, const uint8_t nonce[GCM_NONCE_BYTES])
+{
+	memset(m, 0, sizeof(*m));
+	memcpy(m->counter, nonce, GCM_NONCE_BYTES);
+	m->counter[15] = 1;
+}
 
-static void gcm_set_key(struct aes_state *state, const uint8_t *key,
-			size_t key_len)
+static struct aes_block key_stream(const struct gcm_message *m,
+				   const struct aes_key *aes)
+{
+	struct aes_block stream = aes_get(m->counter);
+
+	aes_encrypt(aes, &stream);
+	return stream;
+}
+
+/* Takes a block, or what there is of one, after the bytes at its beginning. */
+static void hash_block(struct gcm_message *m, const struct ghash_key *key,
+		       const struct aes_block *block, bool complete)
+{
+	struct aes_block y = aes_get(m->hash);
+
+	if (complete)
+		ghash(key, &y, block);
+	else
+		aes_xor(&y, block);
+	aes_put(m->hash, &y);
+}
+
+/* Pieces of any length: m->crypted says where in a block the last one ended. */
+static void crypt_pieces(struct gcm_message *m, const struct aes_key *aes,
+			 const struct ghash_key *key, bool encrypt,
+			 const uint8_t *in, uint8_t *out, size_t len)
+{
+	while (len) {
+		size_t at = m->crypted % AES_BLOCK;
+		size_t n = AES_BLOCK - at < len ? AES_BLOCK - at : len;
+		struct aes_block text = { 0 }, given = { 0 }, stream;
+
+		for (int i = 15; !at && i >= 12 && ++m->counter[i] == 0; i--)
+			;
+		stream = key_stream(m, aes);
+		memcpy((uint8_t *)&given + at, in, n);
+		text = given;
+		aes_xor(&text, &stream);
+		memcpy(out, (uint8_t *)&text + at, n);
+		if (encrypt)
+			memcpy((uint8_t *)&given + at, out, n);
+		hash_block(m, key, &given, at + n == AES_BLOCK);
+		m->crypted += n;
+		in += n;
+		out += n;
+		len -= n;
+	}
+}
+
+static void finish(struct gcm_message *m, const struct aes_key *aes,
+		   const struct ghash_key *key, uint8_t out[GCM_TAG_BYTES])
+{
+	static const struct aes_block nothing;
+	const struct aes_block lengths = { { BYTES_BE64(m->authenticated * 8),
+					     BYTES_BE64(m->crypted * 8) } };
+	struct aes_block y;
+
+	if (m->crypted % AES_BLOCK)
+		hash_block(m, key, &nothing, true);
+	hash_block(m, key, &lengths, true);
+	memset(m->counter + 12, 0, 3);
+	m->counter[15] = 1;
+	y = key_stream(m, aes);
+	hash_block(m, key, &y, false);
+	memcpy(out, m->hash, GCM_TAG_BYTES);
+}
+
+/* -- the mode ------------------------------------------------------------- */
+
+static void mode_set_key(struct aes_state *state, const uint8_t *key,
+			 size_t key_len)
 {
 	expand(&state->key, &state->gcm.key, key, key_len);
 }
 
-static void gcm_begin(struct aes_state *state, const uint8_t *iv)
+static void mode_begin(struct aes_state *state, const uint8_t *iv)
 {
-	uint8_t counter[AES_BLOCK] = { 0 };
-
-	memcpy(counter, iv, 12);
-	counter[15] = 1;
-	state->gcm.mask = aes_get(counter);
-	aes_encrypt(&state->key, &state->gcm.mask);
-	counter[15] = 2;
-	state->iv = aes_get(counter);
-	state->used = AES_BLOCK;
-	state->gcm.y = (struct aes_block){ 0 };
-	state->gcm.begun = (struct aes_block){ 0 };
-	state->gcm.len = 0;
+	begin(&state->gcm.message, iv);
 }
 
-/* Hashes whole blocks; keeps what is left for the next time. */
-static void gcm_hash(struct aes_state *state, const uint8_t *data, size_t len)
+static void mode_update(struct aes_state *state, const uint8_t *in,
+			uint8_t *out, size_t len)
 {
-	uint8_t *begun = (uint8_t *)&state->gcm.begun;
-
-	while (len) {
-		size_t at = state->gcm.len % AES_BLOCK;
-		size_t n = AES_BLOCK - at < len ? AES_BLOCK - at : len;
-
-		memcpy(begun + at, data, n);
-		state->gcm.len += n;
-		data += n;
-		len -= n;
-		if (at + n < AES_BLOCK)
-			return;
-		ghash(&state->gcm.key, &state->gcm.y, &state->gcm.begun);
-		state->gcm.begun = (struct aes_block){ 0 };
-	}
+	crypt_pieces(&state->gcm.message, &state->key, &state->gcm.key,
+		     state->encrypt, in, out, len);
 }
 
-static void gcm_update(struct aes_state *state, const uint8_t *in, uint8_t *out,
-		       size_t len)
+static void mode_tag(struct aes_state *state, uint8_t *tag)
 {
-	if (!state->encrypt)
-		gcm_hash(state, in, len);
-	aes_ctr_update(state, in, out, len, 4);
-	if (state->encrypt)
-		gcm_hash(state, out, len);
-}
-
-static void gcm_tag(struct aes_state *state, uint8_t *tag)
-{
-	struct aes_block lengths = { { 0, BYTES_BE64(state->gcm.len * 8) } };
-
-	if (state->gcm.len % AES_BLOCK)
-		ghash(&state->gcm.key, &state->gcm.y, &state->gcm.begun);
-	ghash(&state->gcm.key, &state->gcm.y, &lengths);
-	aes_xor(&state->gcm.y, &state->gcm.mask);
-	aes_put(tag, &state->gcm.y);
+	finish(&state->gcm.message, &state->key, &state->gcm.key, tag);
 }
 
 const struct aes_mode aes_gcm = {
-	.set_key = gcm_set_key,
-	.begin = gcm_begin,
-	.update = gcm_update,
-	.tag = gcm_tag,
+	.set_key = mode_set_key,
+	.begin = mode_begin,
+	.update = mode_update,
+	.tag = mode_tag,
 };
 
-/* -- the class: one key for many messages, by blocks ------------------------ */
+/* -- the class: one key for many messages --------------------------------- */
 
 struct key {
 	struct aes_key aes;
@@ -170,78 +204,29 @@ static void set_key(struct gcm_key *key, const uint8_t bytes[GCM_KEY_BYTES])
 	expand(&k->aes, &k->ghash, bytes, GCM_KEY_BYTES);
 }
 
-static void begin(struct gcm_message *m, const uint8_t nonce[GCM_NONCE_BYTES])
-{
-	memset(m, 0, sizeof(*m));
-	memcpy(m->counter, nonce, GCM_NONCE_BYTES);
-	m->counter[15] = 1;
-}
-
-static struct aes_block block_of(const uint8_t *data, size_t len)
-{
-	struct aes_block block = { 0 };
-
-	memcpy(&block, data, len < AES_BLOCK ? len : AES_BLOCK);
-	return block;
-}
-
-static void hash(struct gcm_message *m, const struct key *key,
-		 const uint8_t *data, size_t len)
-{
-	struct aes_block y = aes_get(m->hash);
-
-	for (size_t at = 0; at < len; at += AES_BLOCK) {
-		struct aes_block block = block_of(data + at, len - at);
-
-		ghash(&key->ghash, &y, &block);
-	}
-	aes_put(m->hash, &y);
-}
-
 static void authenticate(struct gcm_message *m, const struct gcm_key *key,
 			 const uint8_t *data, size_t len)
 {
-	hash(m, of(key), data, len);
+	for (size_t at = 0; at < len; at += AES_BLOCK) {
+		struct aes_block block = { 0 };
+
+		memcpy(&block, data + at,
+		       len - at < AES_BLOCK ? len - at : AES_BLOCK);
+		hash_block(m, &of(key)->ghash, &block, true);
+	}
 	m->authenticated = len;
 }
 
 static void crypt(struct gcm_message *m, const struct gcm_key *key,
 		  bool encrypt, const uint8_t *in, uint8_t *out, size_t len)
 {
-	if (!encrypt)
-		hash(m, of(key), in, len);
-	for (size_t at = 0; at < len; at += AES_BLOCK) {
-		size_t n = len - at < AES_BLOCK ? len - at : AES_BLOCK;
-		struct aes_block text = block_of(in + at, n), stream;
-
-		for (int i = 15; i >= 12 && ++m->counter[i] == 0; i--)
-			;
-		stream = aes_get(m->counter);
-		aes_encrypt(&of(key)->aes, &stream);
-		aes_xor(&text, &stream);
-		memcpy(out + at, &text, n);
-	}
-	if (encrypt)
-		hash(m, of(key), out, len);
-	m->crypted += len;
+	crypt_pieces(m, &of(key)->aes, &of(key)->ghash, encrypt, in, out, len);
 }
 
 static void tag(struct gcm_message *m, const struct gcm_key *key,
 		uint8_t out[GCM_TAG_BYTES])
 {
-	uint8_t lengths[AES_BLOCK];
-	struct aes_block mask, y;
-
-	store_be64(lengths, m->authenticated * 8);
-	store_be64(lengths + 8, m->crypted * 8);
-	hash(m, of(key), lengths, sizeof(lengths));
-	memset(m->counter + 12, 0, 3);
-	m->counter[15] = 1;
-	mask = aes_get(m->counter);
-	aes_encrypt(&of(key)->aes, &mask);
-	y = aes_get(m->hash);
-	aes_xor(&y, &mask);
-	aes_put(out, &y);
+	finish(m, &of(key)->aes, &of(key)->ghash, out);
 }
 
 static void copy(uint8_t *out, const uint8_t *in, size_t len)

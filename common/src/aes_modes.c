@@ -67,23 +67,18 @@ static void cbc_update(struct aes_state *state, const uint8_t *in, uint8_t *out,
 	}
 }
 
-static void count(struct aes_block *counter, unsigned int bytes)
+static void next_stream(struct aes_state *state)
 {
-	uint8_t *p = (uint8_t *)counter;
+	uint8_t *counter = (uint8_t *)&state->iv;
 
-	for (unsigned int i = 0; i < bytes && ++p[AES_BLOCK - 1 - i] == 0; i++)
+	state->stream = state->iv;
+	aes_encrypt(&state->key, &state->stream);
+	for (int i = AES_BLOCK - 1; i >= 0 && ++counter[i] == 0; i--)
 		;
 }
 
-static void next_stream(struct aes_state *state, unsigned int count_bytes)
-{
-	state->stream = state->iv;
-	aes_encrypt(&state->key, &state->stream);
-	count(&state->iv, count_bytes);
-}
-
-void aes_ctr_update(struct aes_state *state, const uint8_t *in, uint8_t *out,
-		    size_t len, unsigned int count_bytes)
+static void ctr_update(struct aes_state *state, const uint8_t *in, uint8_t *out,
+		       size_t len)
 {
 	const uint8_t *stream = (const uint8_t *)&state->stream;
 	size_t i = 0;
@@ -93,12 +88,12 @@ void aes_ctr_update(struct aes_state *state, const uint8_t *in, uint8_t *out,
 	for (; len - i >= AES_BLOCK; i += AES_BLOCK) {
 		struct aes_block block = aes_get(in + i);
 
-		next_stream(state, count_bytes);
+		next_stream(state);
 		aes_xor(&block, &state->stream);
 		aes_put(out + i, &block);
 	}
 	if (i < len) {
-		next_stream(state, count_bytes);
+		next_stream(state);
 		state->used = 0;
 	}
 	for (; i < len; i++)
@@ -109,12 +104,6 @@ static void ctr_begin(struct aes_state *state, const uint8_t *iv)
 {
 	begin(state, iv);
 	state->used = AES_BLOCK;
-}
-
-static void ctr_update(struct aes_state *state, const uint8_t *in, uint8_t *out,
-		       size_t len)
-{
-	aes_ctr_update(state, in, out, len, AES_BLOCK);
 }
 
 static void xts_set_key(struct aes_state *state, const uint8_t *key,

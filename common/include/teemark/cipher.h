@@ -21,7 +21,7 @@
 
 /* Large and aligned enough for every mode's state. */
 union cipher_ctx {
-	uint64_t align[112];
+	_Alignas(16) uint64_t align[112];
 };
 
 /* false, and nothing done: no such cipher here. */
