@@ -86,30 +86,13 @@ static int do_key(struct job *job, struct error *err)
 	return tz_client_make(&job->me, job->argv[0], job->argv[1], err);
 }
 
-static int get_identity(struct job *job, uint8_t point[TZ_POINT_BYTES],
-			struct error *err)
-{
-	return get(job, TA_BROKER_CMD_IDENTITY, point, TZ_POINT_BYTES,
-		   "read the enrolment key", err);
-}
-
-static int do_identity(struct job *job, struct error *err)
-{
-	uint8_t point[TZ_POINT_BYTES];
-	int rc = get_identity(job, point, err);
-
-	for (size_t i = 0; !rc && i < sizeof(point); i++)
-		printf("%02x", point[i]);
-	puts("");
-	return rc;
-}
-
 static int do_claim(struct job *job, struct error *err)
 {
 	uint8_t bytes[1 + TZ_ID_MAX + TZ_WRAPPED_BYTES];
 	struct tz_client *admin = &job->me;
 	size_t len = strlen(admin->id);
-	int rc = get_identity(job, admin->identity, err);
+	int rc = get(job, TA_BROKER_CMD_IDENTITY, admin->identity,
+		     TZ_POINT_BYTES, "read the enrolment key", err);
 
 	bytes[0] = (uint8_t)len;
 	memcpy(bytes + 1, admin->id, len);
@@ -320,8 +303,6 @@ static const struct command {
 	const char *usage, *help;
 } commands[] = {
 	{ "key", 2, 2, 0, do_key, "ID FILE", "make a client's key" },
-	{ "identity", 0, 0, TEE, do_identity, "",
-	  "print the TA's enrolment key" },
 	{ "claim", 1, 1, KEY | TEE, do_claim, "ADMIN-FILE",
 	  "become the administrator of this board's TA, once" },
 	{ "enrol", 2, 64, KEY | TEE | PRINT, do_enrol,

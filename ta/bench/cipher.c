@@ -226,42 +226,6 @@ TEE_Result cipher_update(struct session *session, TEE_Param *params)
 	return res;
 }
 
-/*
- * tag is memory of the TA: the normal world can read the ciphertext while it is
- * made and change it before the tag is. It would learn the tag of another
- * message, for which it can ask as well.
- */
-static TEE_Result encrypt_final(struct cipher *cipher, const struct input *in,
-				uint8_t *out, uint8_t *tag)
-{
-	tee_size len = in->len;
-	tee_size tag_len = TAG_BYTES;
-	TEE_Result res = TEE_AEEncryptFinal(cipher->operation, in->data,
-					    in->len, out, &len, tag, &tag_len);
-
-	if (!res && (len != in->len || tag_len != TAG_BYTES))
-		res = TEE_ERROR_GENERIC;
-	cipher->begun = false;
-	return res;
-}
-
-/* data, len bytes, and the tag are memory of the TA. */
-static TEE_Result decrypt_final(struct cipher *cipher, uint8_t *data,
-				size_t len, uint8_t *tag)
-{
-	tee_size out_len = len;
-	TEE_Result res = TEE_AEDecryptFinal(cipher->operation, data, len, data,
-					    &out_len, tag, TAG_BYTES);
-
-	if (!res && out_len != len)
-		res = TEE_ERROR_GENERIC;
-	/* The TEE calls a message with a wrong tag begun still. */
-	if (res)
-		TEE_ResetOperation(cipher->operation);
-	cipher->begun = false;
-	return res;
-}
-
 /* The output's length, or an error where there can be no such message. */
 static TEE_Result message_len(const struct cipher *cipher, size_t len,
 			      size_t *out_len)
@@ -279,31 +243,61 @@ static TEE_Result message_len(const struct cipher *cipher, size_t len,
 	return ok ? TEE_SUCCESS : TEE_ERROR_BAD_PARAMETERS;
 }
 
+/*
+ * The tag is made in memory of the TA: the normal world can read the ciphertext
+ * while it is made and change it before the tag is. It would learn the tag of
+ * another message, for which it can ask as well.
+ */
+static TEE_Result encrypt_aead(struct cipher *cipher, const struct input *in,
+			       uint8_t *out)
+{
+	uint8_t tag[TAG_BYTES] = { 0 };
+	tee_size len = in->len, tag_len = TAG_BYTES;
+	TEE_Result res = TEE_AEEncryptFinal(cipher->operation, in->data,
+					    in->len, out, &len, tag, &tag_len);
+
+	if (!res && (len != in->len || tag_len != TAG_BYTES))
+		res = TEE_ERROR_GENERIC;
+	if (!res)
+		TEE_MemMove(out + in->len, tag, sizeof(tag));
+	return res;
+}
+
+/* In the session's buffer; the plaintext leaves it if the tag is right. */
+static TEE_Result decrypt_aead(struct session *session, const struct input *in,
+			       uint8_t *out)
+{
+	uint8_t *data = session->buffer;
+	size_t len = in->len - TAG_BYTES;
+	tee_size out_len = len;
+	TEE_Result res = TEE_SUCCESS;
+
+	TEE_MemMove(data, in->data, in->len);
+	res = TEE_AEDecryptFinal(session->cipher.operation, data, len, data,
+				 &out_len, data + len, TAG_BYTES);
+	if (!res && out_len != len)
+		res = TEE_ERROR_GENERIC;
+	/* After a wrong tag the TEE still treats the message as begun. */
+	if (res)
+		TEE_ResetOperation(session->cipher.operation);
+	else if (len)
+		TEE_MemMove(out, data, len);
+	return res;
+}
+
 static TEE_Result one_message(struct session *session, const struct input *in,
 			      uint8_t *out)
 {
 	struct cipher *cipher = &session->cipher;
-	uint8_t tag[TAG_BYTES] = { 0 };
 	TEE_Result res = begin(cipher);
 
 	if (res)
 		return res;
-	if (!is_aead(cipher->alg)) {
-		res = update(cipher, in, out);
-	} else if (cipher->encrypt) {
-		res = encrypt_final(cipher, in, out, tag);
-		if (!res)
-			TEE_MemMove(out + in->len, tag, sizeof(tag));
-	} else {
-		size_t len = in->len - TAG_BYTES;
-
-		TEE_MemMove(session->buffer, in->data, in->len);
-		res = decrypt_final(cipher, session->buffer, len,
-				    session->buffer + len);
-		if (!res && len)
-			TEE_MemMove(out, session->buffer, len);
-	}
-	return res;
+	if (!is_aead(cipher->alg))
+		return update(cipher, in, out);
+	cipher->begun = false;
+	return cipher->encrypt ? encrypt_aead(cipher, in, out) :
+				 decrypt_aead(session, in, out);
 }
 
 TEE_Result cipher_message(struct session *session, TEE_Param *params)
