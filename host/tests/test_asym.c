@@ -214,12 +214,12 @@ static void test_mistakes(void **state)
 	bad("sign/sha256/openssl/none", "not an asymmetric algorithm");
 	bad("sign/ecdh-p256/openssl/none", "does not sign");
 	bad("sign/rsa-2048/openssl/none", "a kind of RSA key");
-	bad("sign/ecdsa-p256/openssl/crt", "no parameters");
-	bad("verify/rsa-2048/openssl/crt", "no parameters");
+	bad("sign/ecdsa-p256/openssl/crt", "write \"none\"");
+	bad("verify/rsa-2048/openssl/crt", "the parameters none");
 	bad("keygen/rsa-2048-oaep/openssl/none", "keygen/rsa-2048");
 	bad("key-steps/ed25519/openssl/sign", "USE/STEP");
 	bad("key-steps/ed25519/openssl/derive/import", "does not derive");
-	bad("key-steps/ed25519/openssl/sign/hop", "a STEP");
+	bad("key-steps/ed25519/openssl/sign/hop", "not STEP");
 	bad("sign/ed25519/nobody/none", "no backend");
 }
 

@@ -195,7 +195,7 @@ static int parse_one(const char *key, struct error *err)
 	int ret = cases_add_line(&cases, key, 1, &defaults, err);
 
 	if (!ret)
-		ret = cases.list[0].workload->parse(&cases.list[0], &pool, err);
+		ret = case_parse(&cases.list[0], &pool, err);
 	cases_free(&cases);
 	return ret;
 }

@@ -48,22 +48,19 @@ static const char *prepare(uint64_t (*costs)(size_t len), unsigned at)
 		.backend = &source,
 		.bytes = 1 << 20,
 		.options = { .samples = 3 },
-		.state = calloc(1, rng->state_size),
 	};
 	struct error err = { 0 };
 	struct pool pool = { 0 };
 	int ret;
 
-	assert_non_null(c.state);
 	source.random = draw;
 	now = draws = 0;
 	bench_signal = 0;
 	signal_at = at;
 	cost = costs;
-	ret = rng->prepare(&c, &pool, &err);
+	ret = case_prepare(&c, &pool, &err);
 	assert_int_equal(!ret, !err.skip);
-	rng->teardown(c.state);
-	free(c.state);
+	case_teardown(&c);
 	pool_close(&pool);
 	bench_signal = 0;
 	return err.skip;

@@ -26,7 +26,7 @@ DIGEST = {
         '"sha512-256", 128, 17, 1, 32, 0, 0 },\n',
     ),
     # FIPS 180-4, SHA512_256.pdf of NIST's examples.
-    "host/src/teebench/vectors.c": (
+    "host/src/teebench/vectors.inc": (
         '\t{ "sha224", "", "", MESSAGE_ABC,',
         '\t{ "sha512-256", "", "", MESSAGE_ABC,\n'
         '\t  "53048e2681941ef99b2e29b76b4c7dabe4c2d0c634fc6d46e0e2f13107e7af23" },\n',

@@ -3,7 +3,7 @@
  * The algorithm table: one row an algorithm, the same table in both worlds.
  *
  * To add an algorithm, add a row to common/src/algorithms.c, and a published
- * vector to host/src/teebench/vectors.c. Backends look up the column that is
+ * vector to host/src/teebench/vectors.inc. Backends look up the column that is
  * theirs; help texts, lists and reports show what is here.
  */
 #ifndef TEEMARK_ALGORITHMS_H

@@ -24,13 +24,8 @@ static int take_desk(struct pool *pool, const struct backend *backend,
 
 int asym_case_parse(struct bench_case *c, struct pool *pool, struct error *err)
 {
-	int ret = case_need_backend(c, err);
+	int ret = 0;
 
-	c->asym = asym_by_name(c->algorithm_name);
-	if (!ret && !c->asym)
-		ret = error_set(err, -EINVAL,
-				"\"%s\" is not an asymmetric algorithm",
-				c->algorithm_name);
 	for (size_t i = 0; !ret && backends[i]; i++)
 		if (backends[i]->asym_step)
 			ret = pool_reserve(pool, backends[i], DESK_ASYM,

@@ -8,7 +8,6 @@
 #define ASYM_CASE_H
 
 #include "asym_vectors.h"
-#include "pool.h"
 #include "workload.h"
 
 /* The state of such a workload. */
@@ -31,7 +30,7 @@ struct asym_case {
 	const char *checked_by; /* the other backend, or NULL */
 };
 
-/* For parse(): c->asym, c->backend, and a desk. */
+/* For parse(): desks. */
 int asym_case_parse(struct bench_case *c, struct pool *pool, struct error *err);
 /* For prepare(), the other members set. */
 int asym_case_open(struct bench_case *c, struct pool *pool, enum asym_use use,

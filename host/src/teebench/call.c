@@ -17,7 +17,7 @@ static char *next(char **text, const char *sep)
 
 static int lacks(const char *what, struct error *err)
 {
-	return error_set(err, -EINVAL, "call: %s is missing", what);
+	return case_wrong(err, "call: %s is missing", what);
 }
 
 static int number(char **rest, const char *what, uint64_t max, uint64_t *value,
@@ -65,10 +65,10 @@ static int result(char **rest, uint32_t *value, struct error *err)
 		return lacks("the expected result", err);
 	if (strncmp(word, "0x", 2) || strlen(word) != 10 ||
 	    strspn(word + 2, hex_digits) != 8)
-		return error_set(err, -EINVAL,
-				 "call: the expected result is \"%.40s\", not "
-				 "0x and 8 hex digits",
-				 word);
+		return case_wrong(err,
+				  "call: the expected result is \"%.40s\", not "
+				  "0x and 8 hex digits",
+				  word);
 	*value = (uint32_t)strtoul(word + 2, NULL, 16);
 	return 0;
 }
@@ -173,14 +173,14 @@ static int content(struct call_param *p, char **rest, struct error *err)
 	if (!word)
 		return lacks("the content of memory", err);
 	if (!content_word(word, &p->content))
-		return error_set(err, -EINVAL,
-				 "call: \"%.40s\" is no content (message, "
-				 "fill-XX, hex-XX...)",
-				 word);
+		return case_wrong(err,
+				  "call: \"%.40s\" is no content (message, "
+				  "fill-XX, hex-XX...)",
+				  word);
 	if (p->content.kind == CALL_HEX && p->content.bytes != p->size)
-		return error_set(err, -EINVAL,
-				 "call: %zu bytes of content for memory of %zu",
-				 p->content.bytes, p->size);
+		return case_wrong(err,
+				  "call: %zu bytes of content for memory of %zu",
+				  p->content.bytes, p->size);
 	return 0;
 }
 
@@ -191,10 +191,10 @@ static int want(struct call_param *p, char **rest, struct error *err)
 	if (!word)
 		return lacks("what memory is to hold", err);
 	if (!want_word(word, &p->want))
-		return error_set(err, -EINVAL,
-				 "call: \"%.40s\" is nothing that memory can "
-				 "be expected to hold",
-				 word);
+		return case_wrong(err,
+				  "call: \"%.40s\" is nothing that memory can "
+				  "be expected to hold",
+				  word);
 	return wanted(rest, "expected size", UINT32_MAX, &p->want_size, err);
 }
 
@@ -235,9 +235,9 @@ static int parameter(struct call_step *step, char *item, struct error *err)
 	int ret = -EINVAL;
 
 	if (step->n_params == CALL_PARAMS)
-		return error_set(err, -EINVAL,
-				 "call: a command has more than %d parameters",
-				 CALL_PARAMS);
+		return case_wrong(err,
+				  "call: a command has more than %d parameters",
+				  CALL_PARAMS);
 	step->n_params++;
 	word = next(&item, ":");
 	if (!strcmp(word, "none") && !item)
@@ -257,17 +257,17 @@ static int parameter(struct call_step *step, char *item, struct error *err)
 		else
 			break;
 		if (!ret && item)
-			ret = error_set(err, -EINVAL,
-					"call: \"%.40s\" is too much after a "
-					"parameter",
-					item);
+			ret = case_wrong(err,
+					 "call: \"%.40s\" is too much after a "
+					 "parameter",
+					 item);
 		return ret;
 	}
-	return error_set(err, -EINVAL,
-			 "call: \"%.40s\" is no type of a parameter (none, "
-			 "value-in, value-out, value-inout, memory-in, "
-			 "memory-out, memory-inout)",
-			 word);
+	return case_wrong(err,
+			  "call: \"%.40s\" is no type of a parameter (none, "
+			  "value-in, value-out, value-inout, memory-in, "
+			  "memory-out, memory-inout)",
+			  word);
 }
 
 /* -1: item begins no step. */
@@ -288,9 +288,8 @@ static int add_step(struct call *call, unsigned when, char *item,
 	int ret;
 
 	if (call->n_steps == CALL_STEPS_MAX)
-		return error_set(err, -EINVAL,
-				 "call: there are more than %d commands",
-				 CALL_STEPS_MAX);
+		return case_wrong(err, "call: there are more than %d commands",
+				  CALL_STEPS_MAX);
 	call->n_steps++;
 	step->when = when;
 	next(&item, ":");
@@ -298,9 +297,9 @@ static int add_step(struct call *call, unsigned when, char *item,
 	if (!ret)
 		ret = result(&item, &step->result, err);
 	if (!ret && item)
-		ret = error_set(err, -EINVAL,
-				"call: \"%.40s\" is too much after a command",
-				item);
+		ret = case_wrong(err,
+				 "call: \"%.40s\" is too much after a command",
+				 item);
 	return ret;
 }
 
@@ -332,20 +331,20 @@ static int settle_size(struct call_step *step, unsigned i, struct error *err)
 	}
 	if ((p->want.kind == CALL_SAME || p->want.kind == CALL_DIGEST) &&
 	    (of->type != CALL_MEMORY || !of->in))
-		return error_set(err, -EINVAL,
-				 "call: p%u is compared with p%u, into which "
-				 "nothing goes",
-				 i, p->want.of);
+		return case_wrong(err,
+				  "call: p%u is compared with p%u, into which "
+				  "nothing goes",
+				  i, p->want.of);
 	if (!p->want_size.any && p->want_size.value != bytes)
-		return error_set(err, -EINVAL,
-				 "call: %zu bytes are expected in p%u, and a "
-				 "size of %u",
-				 bytes, i, p->want_size.value);
+		return case_wrong(err,
+				  "call: %zu bytes are expected in p%u, and a "
+				  "size of %u",
+				  bytes, i, p->want_size.value);
 	if (bytes > p->size)
-		return error_set(err, -EINVAL,
-				 "call: %zu bytes are expected in p%u, which "
-				 "has room for %zu",
-				 bytes, i, p->size);
+		return case_wrong(err,
+				  "call: %zu bytes are expected in p%u, which "
+				  "has room for %zu",
+				  bytes, i, p->size);
 	p->want_size = (struct call_number){ .value = (uint32_t)bytes };
 	return 0;
 }
@@ -357,25 +356,24 @@ int call_parse(struct call *call, const char *text, struct error *err)
 
 	memset(call, 0, sizeof(*call));
 	if (strlen(text) > CALL_TEXT_MAX)
-		return error_set(err, -EINVAL,
-				 "call: its description has more than %d bytes",
-				 CALL_TEXT_MAX);
+		return case_wrong(err,
+				  "call: its description has more than %d bytes",
+				  CALL_TEXT_MAX);
 	rest = call->text = strdup(text);
 	if (!rest)
-		return error_set(err, -ENOMEM, "out of memory");
+		return no_memory(err);
 	item = next(&rest, ";");
 	if (!tee_uuid(item, &call->uuid))
-		return error_set(err, -EINVAL, "call: \"%.40s\" is no UUID",
-				 item);
+		return case_wrong(err, "call: \"%.40s\" is no UUID", item);
 	strcpy(call->uuid_text, item);
 	while (!ret && (item = next(&rest, ";"))) {
 		struct call_step *last = &call->steps[call->n_steps];
 		int when = step_word(item);
 
 		if (call->n_steps && last[-1].when == CALL_RUN && when >= 0)
-			ret = error_set(err, -EINVAL,
-					"call: a command after the one to "
-					"measure");
+			ret = case_wrong(err,
+					 "call: a command after the one to "
+					 "measure");
 		else if (when >= 0)
 			ret = add_step(call, (unsigned)when, item, err);
 		else if (!call->n_steps)

@@ -4,8 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <teemark/ta_work.h>
-
 #include "cases.h"
 #include "kernel_crypto.h"
 #include "pool.h"
@@ -23,29 +21,26 @@ int parse_repeats(const char *text, struct case_options *options,
 
 	new.n_repeats = 0;
 	if (strlen(text) >= sizeof(copy))
-		return error_set(err, -EINVAL, "repeat's list is too long");
+		return case_wrong(err, "repeat's list is too long");
 	strcpy(copy, text);
 	if (!*text || text[0] == ',' || text[strlen(text) - 1] == ',' ||
 	    strstr(text, ",,"))
-		return error_set(err, -EINVAL,
-				 "repeat is \"%s\", not a list "
-				 "like 1,2,4,8",
-				 text);
+		return case_wrong(err,
+				  "repeat is \"%s\", not a list like 1,2,4,8",
+				  text);
 	for (item = strtok_r(copy, ",", &save); item;
 	     item = strtok_r(NULL, ",", &save)) {
 		ret = case_number(item, "repeat", 1u << 20, &n, err);
 		if (ret)
 			return ret;
 		if (new.n_repeats == CASE_REPEATS_MAX)
-			return error_set(err, -EINVAL,
-					 "repeat has more than "
-					 "%d values",
-					 CASE_REPEATS_MAX);
+			return case_wrong(err, "repeat has more than %d values",
+					  CASE_REPEATS_MAX);
 		if (!n || (new.n_repeats &&n <= new.repeats[new.n_repeats - 1]))
-			return error_set(err, -EINVAL,
-					 "repeat is \"%s\": it "
-					 "must ascend from 1 or more",
-					 text);
+			return case_wrong(err,
+					  "repeat is \"%s\": it must ascend "
+					  "from 1 or more",
+					  text);
 		new.repeats[new.n_repeats++] = (uint32_t)n;
 	}
 	*options = new;
@@ -63,7 +58,7 @@ int parse_option(const char *name, const char *value,
 	if (!strcmp(name, "samples")) {
 		ret = case_number(value, name, 1000000, &n, err);
 		if (!ret && !n)
-			ret = error_set(err, -EINVAL, "samples is 0");
+			ret = case_wrong(err, "samples is 0");
 		if (!ret)
 			options->samples = (uint32_t)n;
 		return ret;
@@ -80,10 +75,10 @@ int parse_option(const char *name, const char *value,
 			options->loops = (uint32_t)n;
 		return ret;
 	}
-	return error_set(err, -EINVAL,
-			 "there is no option \"%s\" (samples, "
-			 "min_us, repeat, loops)",
-			 name);
+	return case_wrong(err,
+			  "there is no option \"%s\" (samples, min_us, repeat, "
+			  "loops)",
+			  name);
 }
 
 static int split_key(struct bench_case *c, struct error *err)
@@ -94,26 +89,23 @@ static int split_key(struct bench_case *c, struct error *err)
 
 	c->parts = p;
 	if (!p)
-		return error_set(err, -ENOMEM, "out of memory");
+		return no_memory(err);
 	for (size_t i = 0; i < sizeof(fields) / sizeof(*fields); i++) {
 		char *slash = strchr(p, '/');
 
 		*fields[i] = p;
 		if (i < 3 && !slash)
-			return error_set(err, -EINVAL,
-					 "\"%s\" is not "
-					 "workload/algorithm/backend/"
-					 "parameters",
-					 c->key);
+			return case_wrong(err,
+					  "\"%s\" is not "
+					  "workload/algorithm/backend/parameters",
+					  c->key);
 		if (i < 3) {
 			*slash = '\0';
 			p = slash + 1;
 		}
 		if (!**fields[i])
-			return error_set(err, -EINVAL,
-					 "\"%s\" has an empty "
-					 "part",
-					 c->key);
+			return case_wrong(err, "\"%s\" has an empty part",
+					  c->key);
 	}
 	return 0;
 }
@@ -130,11 +122,11 @@ static int check_parts(const struct bench_case *c, struct error *err)
 	}
 	if (!extra)
 		return 0;
-	return error_set(err, -EINVAL,
-			 "%s: %s takes ALGORITHM/BACKEND/%s; there is \"%s\" "
-			 "too many",
-			 c->key, c->workload_name, c->workload->parameters,
-			 extra);
+	return case_wrong(err,
+			  "%s: %s takes ALGORITHM/BACKEND/%s; there is \"%s\" "
+			  "too many",
+			  c->key, c->workload_name, c->workload->parameters,
+			  extra);
 }
 
 static bool was_seen(const char *const *seen, size_t n, const char *name)
@@ -155,23 +147,22 @@ static int parse_words(struct bench_case *c, char *text, struct error *err)
 
 	word = strtok_r(text, blank, &save);
 	if (strlen(word) >= sizeof(c->key))
-		return error_set(err, -EINVAL,
-				 "the case's key is longer than "
-				 "%zu bytes",
-				 sizeof(c->key) - 1);
+		return case_wrong(err,
+				  "the case's key is longer than %zu bytes",
+				  sizeof(c->key) - 1);
 	for (const char *p = word; *p; p++)
 		if (!isgraph((unsigned char)*p))
-			return error_set(err, -EINVAL,
-					 "the case's key has a "
-					 "byte that is not printable ASCII");
+			return case_wrong(err,
+					  "the case's key has a byte that is "
+					  "not printable ASCII");
 	strcpy(c->key, word);
 	ret = split_key(c, err);
 	if (ret)
 		return ret;
 	c->workload = workload_by_name(c->workload_name);
 	if (!c->workload)
-		return error_set(err, -EINVAL, "there is no workload \"%s\"",
-				 c->workload_name);
+		return case_wrong(err, "there is no workload \"%s\"",
+				  c->workload_name);
 	ret = check_parts(c, err);
 	if (ret)
 		return ret;
@@ -179,18 +170,15 @@ static int parse_words(struct bench_case *c, char *text, struct error *err)
 	while ((word = strtok_r(NULL, blank, &save))) {
 		equals = strchr(word, '=');
 		if (!equals)
-			return error_set(err, -EINVAL,
-					 "\"%s\" is not "
-					 "option=value",
-					 word);
+			return case_wrong(err, "\"%s\" is not option=value",
+					  word);
 		*equals = '\0';
 		if (was_seen(seen, n, word))
-			return error_set(err, -EINVAL, "\"%s\" is there twice",
-					 word);
+			return case_wrong(err, "\"%s\" is there twice", word);
 		if (c->workload->option && !strcmp(word, c->workload->option)) {
 			c->own = strdup(equals + 1);
 			if (!c->own)
-				return error_set(err, -ENOMEM, "out of memory");
+				return no_memory(err);
 		} else {
 			ret = parse_option(word, equals + 1, &c->options, err);
 		}
@@ -217,7 +205,7 @@ static int append(struct cases *cases, const struct bench_case *c,
 			realloc(cases->list, room * sizeof(*list));
 
 		if (!list)
-			return error_set(err, -ENOMEM, "out of memory");
+			return no_memory(err);
 		cases->list = list;
 		cases->room = room;
 	}
@@ -241,7 +229,7 @@ int cases_add_line(struct cases *cases, const char *text, unsigned line,
 		return 0;
 	copy = strndup(text, len);
 	if (!copy)
-		return error_set(err, -ENOMEM, "out of memory");
+		return no_memory(err);
 	ret = parse_words(&c, copy, err);
 	free(copy);
 	if (!ret && !c.workload->repeats) {
@@ -251,11 +239,10 @@ int cases_add_line(struct cases *cases, const char *text, unsigned line,
 	for (size_t i = 0; !ret && i < cases->count; i++) {
 		if (strcmp(cases->list[i].key, c.key))
 			continue;
-		ret = error_set(err, -EINVAL, "\"%s\" is there twice", c.key);
+		ret = case_wrong(err, "\"%s\" is there twice", c.key);
 		if (cases->list[i].line)
 			error_set(err, ret,
-				  "\"%s\" is there twice, first in "
-				  "line %u",
+				  "\"%s\" is there twice, first in line %u",
 				  c.key, cases->list[i].line);
 	}
 	if (!ret)
@@ -338,7 +325,7 @@ static void find_drivers(const struct bench_case *c,
 	struct pool unused = { 0 };
 
 	*found = (struct kernel_drivers){ 0 };
-	if (!c->workload->parse(&copy, &unused, NULL) && copy.backend &&
+	if (!case_parse(&copy, &unused, NULL) && copy.backend &&
 	    copy.backend->drivers_of &&
 	    copy.backend->drivers_of(copy.algorithm, found, NULL))
 		kernel_drivers_free(found);
@@ -380,45 +367,6 @@ int cases_expand(struct cases *cases, struct error *err)
 	cases_free(cases);
 	*cases = all;
 	return 0;
-}
-
-/* Of a case that a TA computes: may one call do so much? */
-static int check_work(const struct bench_case *c, struct error *err)
-{
-	uint32_t most = c->options.repeats[c->options.n_repeats - 1];
-	/* Without a length it is the repetitions alone. */
-	uint64_t bytes = c->bytes < 0 ? 0 : (uint64_t)c->bytes;
-
-	if (!case_in_ta(c))
-		return 0;
-	if (c->workload->draws) {
-		if (ta_work_random_ok(most, bytes))
-			return 0;
-		error_set(err, -EINVAL,
-			  "%u times %lld random bytes are more than one call "
-			  "into a TA may draw: %u",
-			  most, (long long)c->bytes, TA_WORK_RANDOM_MAX);
-		error_hint(err, "a call can't be ended from outside, and a "
-				"hardware source may be slow: draw more in "
-				"many calls");
-		return -EINVAL;
-	}
-	if (ta_work_ok(most, bytes))
-		return 0;
-	error_set(err, -EINVAL,
-		  "%u repetitions of %lld bytes are more than one call into a "
-		  "TA may do: %u repetitions, %u bytes in all",
-		  most, (long long)c->bytes, TA_REPEAT_MAX, TA_WORK_MAX);
-	error_hint(err, "a call can't be ended from outside; longer work is "
-			"many calls: fewer repetitions, and a larger min_us");
-	return -EINVAL;
-}
-
-int case_parse(struct bench_case *c, struct pool *pool, struct error *err)
-{
-	int ret = c->workload->parse(c, pool, err);
-
-	return ret ? ret : check_work(c, err);
 }
 
 void cases_free(struct cases *cases)

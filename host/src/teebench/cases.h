@@ -25,11 +25,6 @@ int cases_read(struct cases *cases, FILE *stream, const char *name,
  * Before case_parse().
  */
 int cases_expand(struct cases *cases, struct error *err);
-/*
- * What the workload finds wrong with a case, and more work than one call into
- * a TA may do: for all cases, before anything is measured.
- */
-int case_parse(struct bench_case *c, struct pool *pool, struct error *err);
 void cases_free(struct cases *cases);
 
 /* "1,2,4,8": ascending, distinct, not 0. */

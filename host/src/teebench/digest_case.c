@@ -13,8 +13,8 @@ static size_t room(const struct bench_case *c)
 					       KNOWN_ANSWER_BYTES;
 }
 
-int digest_case_reserve(const struct bench_case *c, struct pool *pool,
-			struct error *err)
+int digest_case_parse(struct bench_case *c, struct pool *pool,
+		      struct error *err)
 {
 	return pool_reserve(pool, c->backend, DESK_DIGEST, room(c), err);
 }

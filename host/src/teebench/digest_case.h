@@ -3,7 +3,6 @@
 #ifndef DIGEST_CASE_H
 #define DIGEST_CASE_H
 
-#include "pool.h"
 #include "workload.h"
 
 /* The beginning of the state of such a workload. */
@@ -20,8 +19,8 @@ struct digest_case {
 };
 
 /* For parse(). */
-int digest_case_reserve(const struct bench_case *c, struct pool *pool,
-			struct error *err);
+int digest_case_parse(struct bench_case *c, struct pool *pool,
+		      struct error *err);
 /*
  * For prepare(): opens the desk, whose buffers have room for `need` bytes.
  */
@@ -40,5 +39,11 @@ int digest_case_verify_data(struct digest_case *d, const uint8_t *data,
 			    struct error *err);
 struct tee_session *digest_case_ta(const void *state);
 void digest_case_facts(const void *state, struct json *json);
+
+/* What is left to say of a workload whose state is of that type. */
+#define DIGEST_CASE(type)                                         \
+	.state_size = sizeof(type), .verify = digest_case_verify, \
+	.check = digest_case_check, .ta = digest_case_ta,         \
+	.facts = digest_case_facts
 
 #endif

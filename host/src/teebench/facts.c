@@ -183,3 +183,32 @@ void lines_add(struct lines *lines, const char *fmt, ...)
 	memcpy(lines->text + lines->len, line, n + 1);
 	lines->len += n;
 }
+
+void fact_file(struct facts *f, const char *name, const char *path,
+	       const char *why_not)
+{
+	char *text = read_line(path);
+
+	fact_string(f, name, text, why_not ? why_not : cannot_read(path));
+	free(text);
+}
+
+void fact_lines(struct facts *f, const char *name, struct lines *lines,
+		const char *why_not)
+{
+	fact_list(f, name, lines->text, why_not);
+	free(lines->text);
+}
+
+void facts_unknown(struct facts *f, const char *const *names, const char *why)
+{
+	for (; *names; names++)
+		fact_unknown(f, *names, why);
+}
+
+bool has_word(const char *text, const char *const *words)
+{
+	while (*words && !strstr(text, *words))
+		words++;
+	return *words;
+}

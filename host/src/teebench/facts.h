@@ -77,6 +77,17 @@ struct lines {
 void lines_add(struct lines *lines, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
+/* The first line of a file; else why_not, NULL: that it can't be read. */
+void fact_file(struct facts *f, const char *name, const char *path,
+	       const char *why_not);
+/* fact_list(), and the lines are freed. */
+void fact_lines(struct facts *f, const char *name, struct lines *lines,
+		const char *why_not);
+/* `why` for each of the names, which a NULL ends. */
+void facts_unknown(struct facts *f, const char *const *names, const char *why);
+/* Is one of the words, which a NULL ends, in the text? */
+bool has_word(const char *text, const char *const *words);
+
 void facts_of_cpu(struct facts *f);
 void facts_of_clock(struct facts *f);
 void facts_of_board(struct facts *f);

@@ -132,13 +132,11 @@ static void add_models(struct facts *f, const char *cpuinfo)
 	if (!n && cpuinfo &&
 	    cpuinfo_value(cpuinfo, "model name", name, sizeof(name)))
 		lines_add(&models, "%s", name);
-	fact_list(f, "models", models.text,
-		  "neither midr_el1 in /sys nor "
-		  "/proc/cpuinfo names the CPU");
+	fact_lines(f, "models", &models,
+		   "neither midr_el1 in /sys nor /proc/cpuinfo names the CPU");
 	fact_list(f, "midr", midrs.text,
 		  strstr(cpu_built_for(), "x86") ? "not an ARM CPU" :
 						   "the kernel shows no MIDR");
-	free(models.text);
 	free(midrs.text);
 }
 
@@ -162,8 +160,7 @@ static void add_features(struct facts *f, const char *cpuinfo)
 				if (!strcmp(word, x86[i]))
 					lines_add(&have, "%s", word);
 	}
-	fact_list(f, "features", have.text, NULL);
-	free(have.text);
+	fact_lines(f, "features", &have, NULL);
 }
 
 /* "VALUE" when all CPUs say the same, else "cpu0 VALUE", "cpu1 VALUE", … */
@@ -216,11 +213,10 @@ static void add_vulnerabilities(struct facts *f)
 			lines_add(&lines, "%s: %s", entry->d_name, text);
 		free(text);
 	}
-	fact_list(f, "vulnerabilities", lines.text,
-		  dir ? NULL : "the kernel does not list them");
+	fact_lines(f, "vulnerabilities", &lines,
+		   dir ? NULL : "the kernel does not list them");
 	if (dir)
 		closedir(dir);
-	free(lines.text);
 }
 
 static void add_temperature(struct facts *f)
@@ -243,8 +239,7 @@ static void add_temperature(struct facts *f)
 			  (double)milli / 1000);
 		free(type);
 	}
-	fact_list(f, "temperature", lines.text, "no thermal zone in /sys");
-	free(lines.text);
+	fact_lines(f, "temperature", &lines, "no thermal zone in /sys");
 }
 
 static const char no_cpufreq[] = "no cpufreq driver: the kernel neither "

@@ -24,16 +24,14 @@
 
 static const char *implementation_name(unsigned id)
 {
-	switch (id) {
-	case TEE_IMPL_ID_OPTEE:
-		return "OP-TEE";
-	case 2: /* TEE_IMPL_ID_AMDTEE, in newer headers */
-		return "AMD-TEE";
-	case 3: /* TEE_IMPL_ID_TSTEE */
-		return "Arm Trusted Services";
-	default:
-		return "an implementation that is not known here";
-	}
+	static const char *const names[] = {
+		[TEE_IMPL_ID_OPTEE] = "OP-TEE",
+		[2] = "AMD-TEE",              /* TEE_IMPL_ID_AMDTEE */
+		[3] = "Arm Trusted Services", /* TEE_IMPL_ID_TSTEE */
+	};
+	const char *name = id < 4 ? names[id] : NULL;
+
+	return name ? name : "an implementation that is not known here";
 }
 
 /* NULL: this user may not read it. The caller frees. */
@@ -61,8 +59,8 @@ static void add_revision(struct facts *f, const char *device)
 {
 	static const char mark[] = "optee: revision ";
 	char path[64], *text, *line = NULL;
-	const char *why = "the kernel's log no longer holds \"optee: "
-			  "revision\"";
+	const char *why =
+		"the kernel's log no longer holds \"optee: revision\"";
 
 	snprintf(path, sizeof(path), "/sys/class/tee/%s/revision",
 		 strrchr(device, '/') + 1);
@@ -91,59 +89,57 @@ static void add_revision(struct facts *f, const char *device)
 	free(text);
 }
 
-static const char *supplicant_name(enum supplicant state)
+static void add_capabilities(struct facts *f, uint32_t all)
 {
-	switch (state) {
-	case SUPPLICANT_RUNNING:
-		return "running";
-	case SUPPLICANT_STOPPED:
-		return "stopped";
-	case SUPPLICANT_ABSENT:
-		return "not running";
-	case SUPPLICANT_UNKNOWN:
-		break;
-	}
-	return NULL;
+	static const struct {
+		uint32_t bit;
+		const char *name;
+	} known[] = {
+		{ TEE_GEN_CAP_GP, "GlobalPlatform" },
+		{ TEE_GEN_CAP_PRIVILEGED, "privileged" },
+		{ TEE_GEN_CAP_REG_MEM, "registered memory" },
+		/* TEE_GEN_CAP_MEMREF_NULL, of newer headers */
+		{ 1 << 3, "null memory references" },
+	};
+	struct lines caps = { 0 };
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
+		if (all & known[i].bit)
+			lines_add(&caps, "%s", known[i].name);
+	fact_lines(f, "capabilities", &caps, "the device names none");
 }
 
 void facts_of_tee(struct facts *f)
 {
+	static const char *const supplicants[] = {
+		[SUPPLICANT_RUNNING] = "running",
+		[SUPPLICANT_STOPPED] = "stopped",
+		[SUPPLICANT_ABSENT] = "not running",
+		[SUPPLICANT_UNKNOWN] = NULL,
+	};
+	static const char *const of_device[] = { "device", "implementation",
+						 "capabilities", "revision",
+						 NULL };
 	struct tee_ioctl_version_data version = { 0 };
 	struct error err = { 0 }, missing = { 0 };
 	char device[32];
 	int fd = tee_device_open(device, sizeof(device), &err);
 
 	fact_string(f, "libteec", tee_library_file(&missing), missing.what);
-	fact_string(f, "supplicant", supplicant_name(tee_supplicant_state()),
+	fact_string(f, "supplicant", supplicants[tee_supplicant_state()],
 		    "cannot read /proc");
 	if (fd < 0) {
-		fact_unknown(f, "device", err.what);
-		fact_unknown(f, "implementation", err.what);
-		fact_unknown(f, "capabilities", err.what);
-		fact_unknown(f, "revision", err.what);
+		facts_unknown(f, of_device, err.what);
 		return;
 	}
 	fact_string(f, "device", device, NULL);
-	if (!ioctl(fd, TEE_IOC_VERSION, &version)) {
-		struct lines caps = { 0 };
-
-		fact_string(f, "implementation",
-			    implementation_name(version.impl_id), NULL);
-		if (version.gen_caps & TEE_GEN_CAP_GP)
-			lines_add(&caps, "GlobalPlatform");
-		if (version.gen_caps & TEE_GEN_CAP_PRIVILEGED)
-			lines_add(&caps, "privileged");
-		if (version.gen_caps & TEE_GEN_CAP_REG_MEM)
-			lines_add(&caps, "registered memory");
-		if (version.gen_caps & 1 << 3) /* TEE_GEN_CAP_MEMREF_NULL */
-			lines_add(&caps, "null memory references");
-		fact_list(f, "capabilities", caps.text,
-			  "the device names "
-			  "none");
-		free(caps.text);
-	} else {
+	if (ioctl(fd, TEE_IOC_VERSION, &version)) {
 		fact_unknown(f, "implementation", strerror(errno));
 		fact_unknown(f, "capabilities", strerror(errno));
+	} else {
+		fact_string(f, "implementation",
+			    implementation_name(version.impl_id), NULL);
+		add_capabilities(f, version.gen_caps);
 	}
 	close(fd);
 	add_revision(f, device);
@@ -153,10 +149,11 @@ void facts_of_ta_counter(struct facts *f)
 {
 	const struct ta_counter *counter = f->ta_counter;
 
+	static const char *const all[] = { "name", "hz", "resolution_ns",
+					   NULL };
+
 	if (!counter->clock) {
-		fact_unknown(f, "name", counter->reason);
-		fact_unknown(f, "hz", counter->reason);
-		fact_unknown(f, "resolution_ns", counter->reason);
+		facts_unknown(f, all, counter->reason);
 		return;
 	}
 	fact_string(f, "name", ta_counter_name(counter->clock), NULL);
@@ -192,29 +189,22 @@ static void add_drivers(struct facts *f)
 				  d->name, d->driver, d->priority, d->type,
 				  d->module);
 	}
-	fact_list(f, "kernel_drivers", lines.text,
-		  "/proc/crypto lists none of the algorithms measured (their "
-		  "modules are loaded on first use)");
+	fact_lines(f, "kernel_drivers", &lines,
+		   "/proc/crypto lists none of the algorithms measured (their "
+		   "modules are loaded on first use)");
 	kernel_drivers_free(&all);
-	free(lines.text);
 }
 
 static bool names_driver(const char *line)
 {
-	static const char *const no[] = { "WARNING", "Modules linked",
-					  "CPU: ", "+0x" }; /* of a trace */
+	static const char *const of_a_trace[] = { "WARNING", "Modules linked",
+						  "CPU: ", "+0x", NULL };
 	static const char *const words[] = {
-		"hw accel", "crypto", "accelerat", "-sham",        "-aes",
-		"-des",     "hwrng",  "caam",      "requests pump"
+		"hw accel", "crypto", "accelerat", "-sham",         "-aes",
+		"-des",     "hwrng",  "caam",      "requests pump", NULL
 	};
 
-	for (size_t i = 0; i < sizeof(no) / sizeof(*no); i++)
-		if (strstr(line, no[i]))
-			return false;
-	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
-		if (strstr(line, words[i]))
-			return true;
-	return false;
+	return !has_word(line, of_a_trace) && has_word(line, words);
 }
 
 /* What the kernel has logged of crypto drivers, the first so many lines. */
@@ -234,10 +224,9 @@ static void add_driver_log(struct facts *f)
 		lines_add(&found, "%s", said + 1 + strspn(said + 1, " "));
 		count++;
 	}
-	fact_list(f, "driver_log", found.text,
-		  text ? "no line of the kernel's log names a crypto driver" :
-			 log_unreadable);
-	free(found.text);
+	fact_lines(f, "driver_log", &found,
+		   text ? "no line of the kernel's log names a crypto driver" :
+			  log_unreadable);
 	free(text);
 }
 

@@ -195,8 +195,7 @@ static void add_afalg_steps(struct facts *f)
 		add_attempt(&lines, "aead", "gcm(aes)");
 		add_attempt(&lines, "rng", "stdrng");
 	}
-	fact_list(f, "afalg_steps", lines.text, "nothing was tried");
-	free(lines.text);
+	fact_lines(f, "afalg_steps", &lines, "nothing was tried");
 }
 
 static void name_mode(mode_t mode, char text[10])
@@ -234,23 +233,13 @@ static void add_devices(struct facts *f)
 			  user ? user->pw_name : uid,
 			  group ? group->gr_name : gid);
 	}
-	fact_list(f, "devices", lines.text, NULL);
-	free(lines.text);
+	fact_lines(f, "devices", &lines, NULL);
 }
 
-static bool is_of_interest(const char *module)
-{
-	static const char *const words[] = {
-		"tee", "optee", "alg",   "crypto", "sha",
-		"aes", "ghash", "omap",  "caam",   "virtio_crypto",
-		"rng", "drbg",  "kcapi",
-	};
-
-	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
-		if (strstr(module, words[i]))
-			return true;
-	return false;
-}
+static const char *const of_interest[] = {
+	"tee",  "optee", "alg",           "crypto", "sha",  "aes",   "ghash",
+	"omap", "caam",  "virtio_crypto", "rng",    "drbg", "kcapi", NULL,
+};
 
 static void add_modules(struct facts *f)
 {
@@ -261,13 +250,13 @@ static void add_modules(struct facts *f)
 	FILE *file = fopen(facts_path("/proc/modules"), "re");
 
 	while (file && getline(&line, &room, file) >= 0)
-		if (sscanf(line, "%63s", name) == 1 && is_of_interest(name))
+		if (sscanf(line, "%63s", name) == 1 &&
+		    has_word(name, of_interest))
 			lines_add(&loaded, "%s", name);
-	fact_list(f, "modules", loaded.text,
-		  file ? NULL : "the kernel has no modules");
+	fact_lines(f, "modules", &loaded,
+		   file ? NULL : "the kernel has no modules");
 	if (file)
 		fclose(file);
-	free(loaded.text);
 	/* A line "kernel/crypto/af_alg.ko.xz: …" for each. */
 	file = NULL;
 	if (!uname(&u)) {
@@ -284,47 +273,32 @@ static void add_modules(struct facts *f)
 		if (!dot)
 			continue;
 		*dot = '\0';
-		if (is_of_interest(slash + 1))
+		if (has_word(slash + 1, of_interest))
 			lines_add(&there, "%s", slash + 1);
 	}
-	fact_list(f, "modules_there", there.text,
-		  file ? NULL :
-			 "no list of modules for this kernel in "
-			 "/lib/modules");
+	fact_lines(f, "modules_there", &there,
+		   file ? NULL :
+			  "no list of modules for this kernel in /lib/modules");
 	if (file)
 		fclose(file);
-	free(there.text);
 	free(line);
 }
 
 static void add_tracing(struct facts *f)
 {
-	static const char *const mounts[] = { "/sys/kernel/tracing",
-					      "/sys/kernel/debug/tracing" };
-	char path[80], *tracer = NULL, *on = NULL;
+	static const char why[] =
+		"tracefs isn't mounted, or only root may read it";
+	bool debug =
+		access(facts_path("/sys/kernel/tracing/current_tracer"), R_OK);
 
-	for (size_t i = 0; i < 2 && !tracer; i++) {
-		snprintf(path, sizeof(path), "%s/current_tracer", mounts[i]);
-		tracer = read_line(path);
-		snprintf(path, sizeof(path), "%s/events/enable", mounts[i]);
-		on = tracer ? read_line(path) : NULL;
-	}
-	fact_string(f, "tracer", tracer,
-		    "tracefs isn't mounted, or only root may read it");
-	fact_string(f, "trace_events", on,
-		    "tracefs isn't mounted, or only root may read it");
-	free(tracer);
-	free(on);
-}
-
-/* Raspberry Pi's firmware says whether it slows the CPU down. */
-static void add_throttled(struct facts *f)
-{
-	char *text = read_line("/sys/devices/platform/soc/soc:firmware/"
-			       "get_throttled");
-
-	fact_string(f, "throttled", text, "no firmware here that tells");
-	free(text);
+	fact_file(f, "tracer",
+		  debug ? "/sys/kernel/debug/tracing/current_tracer" :
+			  "/sys/kernel/tracing/current_tracer",
+		  why);
+	fact_file(f, "trace_events",
+		  debug ? "/sys/kernel/debug/tracing/events/enable" :
+			  "/sys/kernel/tracing/events/enable",
+		  why);
 }
 
 /* Of the folder that cases write to. */
@@ -351,8 +325,7 @@ static void add_masks(struct facts *f)
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
 		if (getenv(names[i]))
 			lines_add(&lines, "%s=%s", names[i], getenv(names[i]));
-	fact_list(f, "openssl_environment", lines.text, NULL);
-	free(lines.text);
+	fact_lines(f, "openssl_environment", &lines, NULL);
 }
 
 static void add_user(struct facts *f)
@@ -366,17 +339,17 @@ static void add_user(struct facts *f)
 
 void facts_of_health(struct facts *f)
 {
-	char *rngs = read_line("/sys/class/misc/hw_random/rng_available");
-
 	add_user(f);
 	add_afalg_steps(f);
 	add_devices(f);
 	add_modules(f);
 	add_tracing(f);
-	add_throttled(f);
+	/* Raspberry Pi's firmware says whether it slows the CPU down. */
+	fact_file(f, "throttled",
+		  "/sys/devices/platform/soc/soc:firmware/get_throttled",
+		  "no firmware here that tells");
 	add_disk(f);
 	add_masks(f);
-	fact_string(f, "rng_available", rngs,
-		    "the kernel knows no hardware random source");
-	free(rngs);
+	fact_file(f, "rng_available", "/sys/class/misc/hw_random/rng_available",
+		  "the kernel knows no hardware random source");
 }

@@ -15,38 +15,31 @@
 
 #define DEVICE_TREE "/proc/device-tree"
 
-/* A line of /proc/meminfo, in bytes; -1 when there is none. */
-static int64_t meminfo(const char *text, const char *name)
+/* A line of /proc/meminfo, in bytes. */
+static void add_meminfo(struct facts *f, const char *name, const char *text,
+			const char *of_line)
 {
-	const char *line = text ? strstr(text, name) : NULL;
+	const char *line = text ? strstr(text, of_line) : NULL;
 
-	return line ? strtoll(line + strlen(name), NULL, 10) * 1024 : -1;
+	if (line)
+		fact_number(f, name,
+			    strtoll(line + strlen(of_line), NULL, 10) * 1024);
+	else
+		fact_unknown(f, name, cannot_read("/proc/meminfo"));
 }
 
 void facts_of_memory(struct facts *f)
 {
 	char *text = read_whole("/proc/meminfo", 8192);
-	int64_t total = meminfo(text, "MemTotal:");
-	int64_t available = meminfo(text, "MemAvailable:");
 
-	if (total >= 0)
-		fact_number(f, "total_bytes", total);
-	else
-		fact_unknown(f, "total_bytes", cannot_read("/proc/meminfo"));
-	if (available >= 0)
-		fact_number(f, "available_bytes", available);
-	else
-		fact_unknown(f, "available_bytes",
-			     cannot_read("/proc/meminfo"));
+	add_meminfo(f, "total_bytes", text, "MemTotal:");
+	add_meminfo(f, "available_bytes", text, "MemAvailable:");
 	fact_number(f, "page_bytes", sysconf(_SC_PAGESIZE));
 	free(text);
 }
 
 void facts_of_clock(struct facts *f)
 {
-	const char *path = "/sys/devices/system/clocksource/clocksource0/"
-			   "current_clocksource";
-	char *source = read_line(path);
 	struct clock_facts c;
 
 	clock_measure(&c);
@@ -54,8 +47,24 @@ void facts_of_clock(struct facts *f)
 	fact_number(f, "nominal_ns", (int64_t)c.nominal_ns);
 	fact_number(f, "resolution_ns", (int64_t)c.resolution_ns);
 	fact_number(f, "reading_ns", (int64_t)c.cost_ns);
-	fact_string(f, "clocksource", source, cannot_read(path));
-	free(source);
+	fact_file(f, "clocksource",
+		  "/sys/devices/system/clocksource/clocksource0/"
+		  "current_clocksource",
+		  NULL);
+}
+
+/* A yes or no, and what tells it; not known: why. */
+static void add_told(struct facts *f, const char *name, const char *by_name,
+		     bool known, bool value, const char *by)
+{
+	if (known)
+		fact_bool(f, name, value);
+	else
+		fact_unknown(f, name, by);
+	if (known)
+		fact_string(f, by_name, by, NULL);
+	else
+		fact_unknown(f, by_name, by);
 }
 
 /*
@@ -70,39 +79,23 @@ static void add_virtual(struct facts *f, const char *compatible)
 	char *vendor = read_line("/sys/class/dmi/id/sys_vendor");
 	bool flag = cpuinfo && strstr(cpuinfo, " hypervisor");
 	bool qemu = vendor && strstr(vendor, "QEMU");
+	bool emulated = dummy && !access("/dev/tee0", F_OK);
 
-	if (dummy || flag || qemu) {
-		fact_bool(f, "virtual", true);
-		fact_string(f, "virtual_told_by",
-			    dummy ? "device tree compatible linux,dummy-virt" :
-			    flag  ? "hypervisor flag in /proc/cpuinfo" :
-				    "DMI system vendor QEMU",
-			    NULL);
-	} else if (compatible) {
-		fact_bool(f, "virtual", false);
-		fact_string(f, "virtual_told_by",
-			    "device tree compatible "
-			    "names a real board",
-			    NULL);
-	} else {
-		fact_unknown(f, "virtual", "nothing tells");
-		fact_unknown(f, "virtual_told_by", "nothing tells");
-	}
-	if (dummy && !access("/dev/tee0", F_OK)) {
-		fact_bool(f, "emulated", true);
-		fact_string(f, "emulated_told_by",
-			    "QEMU's board with a secure "
-			    "world, which KVM cannot give to a guest",
-			    NULL);
-	} else if (compatible && !dummy && !flag && !qemu) {
-		fact_bool(f, "emulated", false);
-		fact_string(f, "emulated_told_by", "not virtual", NULL);
-	} else {
-		fact_unknown(f, "emulated",
-			     "a guest cannot tell emulation "
-			     "from virtualization");
-		fact_unknown(f, "emulated_told_by", "nothing tells");
-	}
+	add_told(f, "virtual", "virtual_told_by",
+		 dummy || flag || qemu || compatible, dummy || flag || qemu,
+		 dummy      ? "device tree compatible linux,dummy-virt" :
+		 flag       ? "hypervisor flag in /proc/cpuinfo" :
+		 qemu       ? "DMI system vendor QEMU" :
+		 compatible ? "device tree compatible names a real board" :
+			      "nothing tells");
+	add_told(f, "emulated", "emulated_told_by",
+		 emulated || (compatible && !dummy && !flag && !qemu), emulated,
+		 emulated ?
+			 "QEMU's board with a secure world, which KVM cannot "
+			 "give to a guest" :
+		 compatible && !dummy && !flag && !qemu ?
+			 "not virtual" :
+			 "a guest cannot tell emulation from virtualization");
 	free(cpuinfo);
 	free(vendor);
 }
@@ -176,63 +169,33 @@ static void option_value(const char *config, const char *name, char *value,
 
 static void add_options(struct facts *f, const char *release)
 {
-	static const char *const names[] = {
-		"OPTEE",
-		"TEE",
-		"RPMB",
-		"CRYPTO_HW",
-		"CRYPTO_ENGINE",
-		"CRYPTO_DEV_OMAP",
-		"CRYPTO_DEV_OMAP_SHAM",
-		"CRYPTO_DEV_OMAP_AES",
-		"CRYPTO_DEV_OMAP_DES",
-		"CRYPTO_USER",
-		"CRYPTO_USER_API",
-		"CRYPTO_USER_API_HASH",
-		"CRYPTO_USER_API_SKCIPHER",
-		"CRYPTO_USER_API_RNG",
-		"CRYPTO_USER_API_AEAD",
-		"CRYPTO_SHA256_ARM64",
-		"CRYPTO_SHA2_ARM64_CE",
-		"CRYPTO_SHA1_ARM64_CE",
-		"CRYPTO_AES_ARM64_CE",
-		"CRYPTO_DEV_VIRTIO",
-		"HW_RANDOM",
-		"HW_RANDOM_OPTEE",
-		"HZ",
-		"NO_HZ_FULL",
-		"NO_HZ_IDLE",
-		"PREEMPT",
-		"PREEMPT_RT",
-		"PREEMPT_DYNAMIC",
-		"PREEMPT_VOLUNTARY",
-		"PREEMPT_NONE",
-		"SCHEDSTATS",
-		"SCHED_INFO",
-		"CPU_FREQ",
-		"ARM64_4K_PAGES",
-		"ARM64_64K_PAGES",
-		"VIRT_CPU_ACCOUNTING_GEN",
-		"TICK_CPU_ACCOUNTING",
-		"KASAN",
-		"LOCKDEP",
-		"DEBUG_PREEMPT",
-	};
+	char names[] =
+		"OPTEE TEE RPMB CRYPTO_HW CRYPTO_ENGINE CRYPTO_DEV_OMAP "
+		"CRYPTO_DEV_OMAP_SHAM CRYPTO_DEV_OMAP_AES CRYPTO_DEV_OMAP_DES "
+		"CRYPTO_USER CRYPTO_USER_API CRYPTO_USER_API_HASH "
+		"CRYPTO_USER_API_SKCIPHER CRYPTO_USER_API_RNG "
+		"CRYPTO_USER_API_AEAD CRYPTO_SHA256_ARM64 CRYPTO_SHA2_ARM64_CE "
+		"CRYPTO_SHA1_ARM64_CE CRYPTO_AES_ARM64_CE CRYPTO_DEV_VIRTIO "
+		"HW_RANDOM HW_RANDOM_OPTEE HZ NO_HZ_FULL NO_HZ_IDLE PREEMPT "
+		"PREEMPT_RT PREEMPT_DYNAMIC PREEMPT_VOLUNTARY PREEMPT_NONE "
+		"SCHEDSTATS SCHED_INFO CPU_FREQ ARM64_4K_PAGES ARM64_64K_PAGES "
+		"VIRT_CPU_ACCOUNTING_GEN TICK_CPU_ACCOUNTING KASAN LOCKDEP "
+		"DEBUG_PREEMPT";
+	char *save = NULL;
 	struct lines lines = { 0 };
 	char found[256], value[80];
 	char *config = read_config(release, found, sizeof(found));
 
-	if (config)
-		for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
-			option_value(config, names[i], value, sizeof(value));
-			lines_add(&lines, "CONFIG_%s=%s", names[i], value);
-		}
-	fact_list(f, "options", lines.text,
-		  "neither /proc/config.gz nor "
-		  "/boot/config-RELEASE can be read");
+	for (char *name = config ? strtok_r(names, " ", &save) : NULL; name;
+	     name = strtok_r(NULL, " ", &save)) {
+		option_value(config, name, value, sizeof(value));
+		lines_add(&lines, "CONFIG_%s=%s", name, value);
+	}
+	fact_lines(f, "options", &lines,
+		   "neither /proc/config.gz nor /boot/config-RELEASE can be "
+		   "read");
 	fact_string(f, "options_from", config ? found : NULL,
 		    "there is none to be read");
-	free(lines.text);
 	free(config);
 }
 
@@ -266,7 +229,6 @@ void facts_of_load(struct facts *f)
 void facts_of_kernel(struct facts *f)
 {
 	struct utsname u;
-	char *text;
 
 	if (!uname(&u)) {
 		fact_string(f, "release", u.release, "uname() is silent");
@@ -276,9 +238,7 @@ void facts_of_kernel(struct facts *f)
 	} else {
 		fact_unknown(f, "release", "uname() failed");
 	}
-	text = read_line("/proc/cmdline");
-	fact_string(f, "cmdline", text, "cannot read /proc/cmdline");
-	free(text);
+	fact_file(f, "cmdline", "/proc/cmdline", NULL);
 	facts_of_load(f);
 	add_os(f);
 #ifdef __GLIBC__

@@ -8,26 +8,34 @@
 #include "known_answer.h"
 #include "prng.h"
 
-int keyed_case_reserve(const struct bench_case *c, struct pool *pool,
-		       uint64_t bytes, struct error *err)
+static size_t room(size_t bytes)
 {
-	size_t size = bytes > KNOWN_ANSWER_BYTES ? bytes : KNOWN_ANSWER_BYTES;
-	int ret = pool_reserve(pool, c->backend, DESK_KEYED, size, err);
-	const struct backend *referee;
-	size_t next = 0;
+	return bytes > KNOWN_ANSWER_BYTES ? bytes : KNOWN_ANSWER_BYTES;
+}
 
+int keyed_case_reserve(const struct bench_case *c, struct pool *pool,
+		       size_t bytes, struct error *err)
+{
+	const struct backend *backend = c->backend;
+	size_t next = 0;
+	int ret = 0;
+
+	do
+		ret = pool_reserve(pool, backend, DESK_KEYED, room(bytes), err);
 	while (!ret &&
-	       (referee = known_answer_referee(c->backend, DESK_KEYED, &next)))
-		ret = pool_reserve(pool, referee, DESK_KEYED, size, err);
+	       (backend = known_answer_referee(c->backend, DESK_KEYED, &next)));
 	return ret;
+}
+
+int keyed_case_parse(struct bench_case *c, struct pool *pool, struct error *err)
+{
+	return keyed_case_reserve(c, pool, (size_t)c->bytes, err);
 }
 
 static int take_desk(struct pool *pool, const struct backend *backend,
 		     size_t len, struct desk **desk, struct error *err)
 {
-	return pool_desk(pool, backend, DESK_KEYED,
-			 len > KNOWN_ANSWER_BYTES ? len : KNOWN_ANSWER_BYTES,
-			 desk, err);
+	return pool_desk(pool, backend, DESK_KEYED, room(len), desk, err);
 }
 
 static int set_up(struct desk *desk, struct keyed_job *job, struct error *err)
@@ -93,7 +101,7 @@ static int fill(struct keyed_case *k, size_t bytes, struct error *err)
 	k->in = malloc(k->job.len ? k->job.len : 1);
 	if (!message || !k->in) {
 		free(message);
-		return error_set(err, -ENOMEM, "out of memory");
+		return no_memory(err);
 	}
 	pool_message(message, bytes);
 	if (k->job.decrypt) {
@@ -155,6 +163,14 @@ int keyed_case_open(struct bench_case *c, struct pool *pool, bool decrypt,
 	return ret ? ret : fill(k, bytes, err);
 }
 
+int keyed_case_prepare(struct bench_case *c, struct pool *pool,
+		       struct error *err)
+{
+	bool decrypt = !strncmp(c->parameters, "dec/", 4);
+
+	return keyed_case_open(c, pool, decrypt, (size_t)c->bytes, err);
+}
+
 void keyed_case_teardown(void *state)
 {
 	struct keyed_case *k = state;
@@ -182,8 +198,7 @@ int keyed_case_ready(void *state, uint32_t loops, struct error *err)
 	return 0;
 }
 
-int keyed_case_run(void *state, uint32_t loops, uint32_t repeat,
-		   struct error *err)
+static int run(void *state, uint32_t loops, uint32_t repeat, struct error *err)
 {
 	struct keyed_case *k = state;
 	int ret = 0;
@@ -240,7 +255,7 @@ static int find_want(struct keyed_case *k, struct error *err)
 
 	k->want = malloc(k->want_len ? k->want_len : 1);
 	if (!k->want)
-		return error_set(err, -ENOMEM, "out of memory");
+		return no_memory(err);
 	if (other) {
 		ret = compute(other, &job, k->in, err);
 		k->checked_by = other->backend->name;
@@ -275,3 +290,15 @@ void keyed_case_facts(const void *state, struct json *json)
 
 	json_string_or_null(json, "checked_by", k->checked_by);
 }
+
+const struct workload keyed_case_workload = {
+	.state_size = sizeof(struct keyed_case),
+	.prepare = keyed_case_prepare,
+	.ready = keyed_case_ready,
+	.run = run,
+	.verify = keyed_case_verify,
+	.check = keyed_case_check,
+	.ta = keyed_case_ta,
+	.facts = keyed_case_facts,
+	.teardown = keyed_case_teardown,
+};

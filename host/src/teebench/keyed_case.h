@@ -6,7 +6,6 @@
 #ifndef KEYED_CASE_H
 #define KEYED_CASE_H
 
-#include "pool.h"
 #include "workload.h"
 
 /* The beginning of the state of such a workload. */
@@ -23,9 +22,9 @@ struct keyed_case {
 	const char *checked_by; /* the other backend, or NULL */
 };
 
-/* For parse(): memory for messages of so many bytes. */
+/* Reserves memory for messages of so many bytes, here and for who checks. */
 int keyed_case_reserve(const struct bench_case *c, struct pool *pool,
-		       uint64_t bytes, struct error *err);
+		       size_t bytes, struct error *err);
 /*
  * For prepare(). bytes: of what is encrypted or authenticated, or comes of
  * decrypting.
@@ -37,10 +36,13 @@ int keyed_case_open(struct bench_case *c, struct pool *pool, bool decrypt,
 struct desk *keyed_case_other(const struct keyed_case *k,
 			      struct keyed_job *job);
 
-/* For struct workload, as the rest: makes the desk this case's. */
+/* For struct workload, as the rest: BYTES, and "enc|dec" where it begins so. */
+int keyed_case_parse(struct bench_case *c, struct pool *pool,
+		     struct error *err);
+int keyed_case_prepare(struct bench_case *c, struct pool *pool,
+		       struct error *err);
+/* Makes the desk this case's. */
 int keyed_case_ready(void *state, uint32_t loops, struct error *err);
-int keyed_case_run(void *state, uint32_t loops, uint32_t repeat,
-		   struct error *err);
 /*
  * Is the result on the desk right? Wipes it, so that a run that writes nothing
  * does not pass by the one before.
@@ -52,8 +54,10 @@ int keyed_case_check(void *state, struct error *err);
  */
 int keyed_case_verify(void *state, struct error *err);
 struct tee_session *keyed_case_ta(const void *state);
-/* "checked_by" */
 void keyed_case_facts(const void *state, struct json *json);
 void keyed_case_teardown(void *state);
+
+/* Whole messages; after the parse of a case that it becomes. */
+extern const struct workload keyed_case_workload;
 
 #endif

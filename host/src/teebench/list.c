@@ -183,15 +183,8 @@ int list_print(bool as_json, bool allow_rpmb, struct error *err)
 	struct json j = { 0 };
 	int ret = 0;
 
-	for (size_t i = 0; workloads[i]; i++) {
-		listing.workload = workloads[i]->name;
-		if (workloads[i]->names)
-			listing_add_names(&listing, &pool,
-					  backend_by_name("tee"), DESK_DIGEST,
-					  workloads[i]->names);
-		else
-			workloads[i]->list(&listing, &pool);
-	}
+	for (size_t i = 0; workloads[i]; i++)
+		listing_add_workload(&listing, &pool, workloads[i]);
 	if (listing.failed) {
 		ret = error_set(err, -ENOMEM, "out of memory");
 	} else if (as_json) {

@@ -55,36 +55,45 @@ static int has(const struct desk *desk, const struct algorithm *alg,
 }
 
 void listing_add_algorithms(struct listing *listing, struct pool *pool,
-			    enum desk_use use,
+			    const struct backend *backend, unsigned classes,
 			    bool (*wanted)(const struct algorithm *alg))
 {
-	for (size_t b = 0; backends[b]; b++) {
-		struct error opening = { 0 };
+	for (size_t a = 0; a < algorithms_count; a++) {
+		const struct algorithm *alg = &algorithms[a];
+		bool digest = alg->class == ALG_DIGEST;
+		struct error why = { 0 };
 		struct desk *desk;
 
-		if (use == DESK_KEYED ? !backends[b]->message :
-					!backends[b]->digest)
+		if (!(classes & 1u << alg->class) || (wanted && !wanted(alg)) ||
+		    (digest ? !backend->digest : !backend->message))
 			continue;
-		pool_desk(pool, backends[b], use, 0, &desk, &opening);
-		for (size_t a = 0; a < algorithms_count; a++) {
-			struct error why = opening;
-
-			if (!wanted(&algorithms[a]))
-				continue;
-			if (desk)
-				has(desk, &algorithms[a], &why);
-			listing_add(listing, algorithms[a].name,
-				    backends[b]->name, &why);
-		}
+		if (!pool_desk(pool, backend, digest ? DESK_DIGEST : DESK_KEYED,
+			       0, &desk, &why))
+			has(desk, alg, &why);
+		listing_add(listing, alg->name, backend->name, &why);
 	}
 }
 
-static bool is_digest(const struct algorithm *alg)
+void listing_add_workload(struct listing *listing, struct pool *pool,
+			  const struct workload *w)
 {
-	return alg->class == ALG_DIGEST;
-}
+	enum desk_use use = w->desk ? w->desk : DESK_DIGEST;
 
-void listing_add_digests(struct listing *listing, struct pool *pool)
-{
-	listing_add_algorithms(listing, pool, DESK_DIGEST, is_digest);
+	listing->workload = w->name;
+	if (w->list) {
+		w->list(listing, pool);
+		return;
+	}
+	for (size_t b = 0; backends[b]; b++) {
+		if (w->backend ? strcmp(w->backend, backends[b]->name) :
+		    w->names   ? !w->serves(backends[b]) :
+				 false)
+			continue;
+		if (w->names)
+			listing_add_names(listing, pool, backends[b], use,
+					  w->names);
+		else
+			listing_add_algorithms(listing, pool, backends[b],
+					       w->classes, NULL);
+	}
 }

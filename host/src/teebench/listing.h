@@ -26,15 +26,17 @@ void listing_add(struct listing *listing, const char *algorithm,
 
 /*
  * For struct workload .list: names (NULL-terminated) of one backend, which it
- * can if there is such a desk; the wanted algorithms by every backend that
- * has such a use (DESK_DIGEST, DESK_KEYED); every digest.
+ * can if there is such a desk; the wanted algorithms (NULL: all) of classes
+ * that a backend has at all.
  */
 void listing_add_names(struct listing *listing, struct pool *pool,
 		       const struct backend *backend, enum desk_use use,
 		       const char *const *names);
 void listing_add_algorithms(struct listing *listing, struct pool *pool,
-			    enum desk_use use,
+			    const struct backend *backend, unsigned classes,
 			    bool (*wanted)(const struct algorithm *alg));
-void listing_add_digests(struct listing *listing, struct pool *pool);
+/* All of a workload. */
+void listing_add_workload(struct listing *listing, struct pool *pool,
+			  const struct workload *workload);
 
 #endif

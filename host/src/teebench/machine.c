@@ -13,7 +13,7 @@
 #include "facts.h"
 #include "machine.h"
 #include "sink.h"
-#include "stores.h"
+#include "storage.h"
 
 static const struct {
 	const char *group;

@@ -131,9 +131,9 @@ static int time_calls(struct bench_case *c, uint32_t calls, struct error *err)
 	int ret;
 
 	if (calls > measure_loops_max(&target))
-		return error_set(err, -EINVAL,
-				 "%s takes no more than %u calls in a row",
-				 c->key, measure_loops_max(&target));
+		return case_wrong(err,
+				  "%s takes no more than %u calls in a row",
+				  c->key, measure_loops_max(&target));
 	ret = measure_once(&measure, &target, 1, 1, &one, err);
 	for (unsigned i = 0; !ret && i < MASKS_STRETCHES; i++) {
 		ret = measure_once(&measure, &target, calls, 1, &one, err);
@@ -155,11 +155,11 @@ int masks_stretch(const char *key, const char *calls, struct error *err)
 			      &n, err);
 
 	if (!ret && !n)
-		ret = error_set(err, -EINVAL, "the number of calls is 0");
+		ret = case_wrong(err, "the number of calls is 0");
 	if (!ret)
 		ret = cases_add_line(&cases, key, 0, &defaults, err);
 	if (!ret && !cases.count)
-		ret = error_set(err, -EINVAL, "the case is empty");
+		ret = case_wrong(err, "the case is empty");
 	if (!ret)
 		ret = case_parse(&cases.list[0], &pool, err);
 	if (!ret)

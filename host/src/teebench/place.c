@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/vfs.h>
@@ -7,6 +8,9 @@
 
 #include "json.h"
 #include "place.h"
+#include "stop.h"
+
+enum { PIECE = 4 << 20 }; /* between two looks at whether to stop */
 
 const char *place_directory(void)
 {
@@ -26,6 +30,60 @@ int place_probe(struct error *err)
 		   place_directory(), strerror(-code));
 	error_hint(err, "name another: TEEMARK_DIR=/some/folder");
 	return code;
+}
+
+int place_open(struct error *err)
+{
+	int ret = place_probe(err);
+	int dir = ret ? ret :
+			open(place_directory(),
+			     O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	return ret || dir >= 0 ? dir : place_failed(err, "reach the folder of");
+}
+
+int place_failed(struct error *err, const char *what)
+{
+	int code = -errno;
+
+	return error_set(err, code, "cannot %s a file in %s: %s", what,
+			 place_directory(), strerror(-code));
+}
+
+ssize_t place_read(int fd, uint8_t *data, size_t len, off_t at,
+		   struct error *err)
+{
+	size_t done = 0;
+
+	while (done < len) {
+		size_t want = len - done < PIECE ? len - done : PIECE;
+		ssize_t n = pread(fd, data + done, want, at + (off_t)done);
+
+		if (n < 0 && errno != EINTR)
+			return place_failed(err, "read");
+		if (!n)
+			break;
+		done += n > 0 ? (size_t)n : 0;
+		if (done < len && stop_check(err))
+			return -ECANCELED;
+	}
+	return (ssize_t)done;
+}
+
+int place_write(int fd, const uint8_t *data, size_t len, off_t at,
+		struct error *err)
+{
+	for (size_t done = 0; done < len;) {
+		size_t want = len - done < PIECE ? len - done : PIECE;
+		ssize_t n = pwrite(fd, data + done, want, at + (off_t)done);
+
+		if (n < 0 && errno != EINTR)
+			return place_failed(err, "write");
+		done += n > 0 ? (size_t)n : 0;
+		if (done < len && stop_check(err))
+			return -ECANCELED;
+	}
+	return 0;
 }
 
 /* Numbers: statfs(2). */

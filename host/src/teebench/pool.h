@@ -11,6 +11,7 @@
 
 /* What a desk is for. Those that would disturb each other are apart. */
 enum desk_use {
+	DESK_NONE,      /* a case without one */
 	DESK_DIGEST,    /* `in` holds pool_message(): nobody writes to it */
 	DESK_PIECES,    /* digests of what is read into `in` */
 	DESK_SHM,       /* one shared buffer at a time, the owner's */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "storage.h"
 
@@ -16,37 +18,96 @@ const char *const storage_ops[] = {
 	[STORAGE_OPS] = NULL,
 };
 
-/* From the key, so that a run that was killed leaves what the next removes. */
-static void make_name(struct storage_job *job, const char *key)
+int storage_begin(struct object *o, const struct bench_case *c,
+		  const struct store *store, struct error *err)
 {
 	uint64_t hash = 0xcbf29ce484222325u; /* FNV-1a */
 
-	for (const char *p = key; *p; p++)
+	o->store = store;
+	o->op = (enum storage_op)c->name;
+	o->bytes = (size_t)c->bytes;
+	/* By the key: a run that was killed leaves what the next removes. */
+	for (const char *p = c->key; *p; p++)
 		hash = (hash ^ (uint8_t)*p) * 0x100000001b3u;
-	snprintf(job->name, sizeof(job->name), "teemark-%016llx",
+	snprintf(o->name, sizeof(o->name), "teemark-%016llx",
 		 (unsigned long long)hash);
+	o->data = malloc(o->bytes);
+	if (!o->data)
+		return no_memory(err);
+	pool_message(o->data, o->bytes);
+	return 0;
 }
 
-void storage_job_of(const struct bench_case *c, struct storage_job *job)
+int storage_ready(void *state, uint32_t loops, struct error *err)
 {
-	job->op = (enum storage_op)case_choice(c->algorithm_name, storage_ops,
-					       "", NULL);
-	job->bytes = (size_t)c->bytes;
-	make_name(job, c->key);
+	struct object *o = state;
+	const struct store *store = o->store;
+	int ret;
+
+	o->loops = loops;
+	switch (o->op) {
+	case STORAGE_CREATE:
+		return store->forget(o, err);
+	case STORAGE_OPEN:
+	case STORAGE_OPEN_READ_CLOSE:
+		return store->shut(o, err);
+	case STORAGE_TRUNCATE:
+	case STORAGE_DELETE:
+		return store->make(o, loops, err);
+	case STORAGE_READ:
+	case STORAGE_WRITE:
+	case STORAGE_RENAME:
+	case STORAGE_OPS:
+		break;
+	}
+	ret = store->hold(o, err);
+	/* Others than before, so that not writing is seen. */
+	for (size_t i = 0; o->op == STORAGE_WRITE && i < o->bytes; i++)
+		o->data[i] ^= 0xff;
+	return ret;
 }
 
-int storage_wrong(struct error *err, const struct storage_job *job,
-		  const char *what)
+/* -EBADMSG: what was found wrong with what the operation stored. */
+static int wrong(struct error *err, const struct object *o, const char *what)
 {
 	return error_set(err, -EBADMSG, "%s an object of %zu bytes: %s",
-			 storage_ops[job->op], job->bytes, what);
+			 storage_ops[o->op], o->bytes, what);
 }
 
-uint32_t storage_loops_max(enum storage_op op, uint32_t made_max)
+/* Object i holds the first len of our bytes, and no more. */
+static int holds(struct object *o, uint32_t i, size_t len, struct error *err)
 {
-	return op == STORAGE_READ || op == STORAGE_WRITE ||
-			       op == STORAGE_RENAME ||
-			       op == STORAGE_OPEN_READ_CLOSE ?
-		       0 :
-		       made_max;
+	size_t got = 0;
+	int ret;
+
+	memset(o->back, 0, o->bytes);
+	ret = o->store->read_back(o, i, &got, err);
+	if (!ret && got != len)
+		ret = wrong(err, o, "its size is another");
+	if (!ret && memcmp(o->back, o->data, len))
+		ret = wrong(err, o, "it does not hold what was stored");
+	return ret;
+}
+
+int storage_check(void *state, struct error *err)
+{
+	struct object *o = state;
+	bool many = o->op == STORAGE_CREATE || o->op == STORAGE_TRUNCATE;
+	size_t len = o->op == STORAGE_TRUNCATE ? o->bytes / 2 : o->bytes;
+	int ret = 0;
+
+	if (o->op == STORAGE_READ || o->op == STORAGE_OPEN_READ_CLOSE) {
+		/* What the timed call read. */
+		if (memcmp(o->back, o->data, o->bytes))
+			ret = wrong(err, o, "other bytes than were stored");
+		memset(o->back, 0, o->bytes);
+	} else if (o->op == STORAGE_DELETE) {
+		for (uint32_t i = 0; !ret && i < o->loops; i++)
+			if (o->store->is_there(o, i, NULL) != -ENOENT)
+				ret = wrong(err, o, "it is still there");
+	} else {
+		for (uint32_t i = 0; !ret && i < (many ? o->loops : 1); i++)
+			ret = holds(o, i, len, err);
+	}
+	return ret;
 }

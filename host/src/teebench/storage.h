@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What is stored, for those who store: the bench TA, or files beside it. */
+/*
+ * What is stored, for those who store: the bench TA, files, or arrays beside
+ * it. What every operation needs before a call and is checked for after it is
+ * the same for all (storage.c); a store brings the steps.
+ */
 #ifndef STORAGE_H
 #define STORAGE_H
 
-#include "pool.h"
 #include "workload.h"
 
 enum storage_op {
@@ -18,10 +21,15 @@ enum storage_op {
 	STORAGE_OPS,
 };
 
-struct storage_job {
+/* The beginning of the state of a store's workload. */
+struct object {
+	const struct store *store;
 	enum storage_op op;
 	size_t bytes;
-	char name[32]; /* that no other case has */
+	char name[32];  /* that no other case has */
+	uint8_t *data;  /* what it should hold */
+	uint8_t *back;  /* where it is read to */
+	uint32_t loops; /* of the last run */
 };
 
 struct store {
@@ -31,30 +39,40 @@ struct store {
 	/* So many objects it can make beforehand, for as many calls. */
 	uint32_t made_max;
 	/* For parse(); or NULL. */
-	int (*reserve)(struct pool *pool, const struct storage_job *job,
-		       struct error *err);
+	int (*reserve)(struct pool *pool, size_t bytes, struct error *err);
 	/* Can it store here, as far as can be told without storing? */
 	int (*probe)(struct pool *pool, struct error *err);
 	/* Why it has no such operation, or NULL; .lacks NULL: it has all. */
 	const char *(*lacks)(enum storage_op op);
 	/* What becomes of a case once it is parsed. */
 	const struct workload *workload;
+
+	/*
+	 * Steps, untimed. forget(): no object is there. make(): so many are,
+	 * open where the operation wants that. shut(): the object is closed.
+	 * hold(): it is open. read_back(): all of object i, opened anew, to
+	 * ->back; its length to *len. is_there(): -ENOENT, or another answer.
+	 */
+	int (*forget)(struct object *o, struct error *err);
+	int (*make)(struct object *o, uint32_t count, struct error *err);
+	int (*shut)(struct object *o, struct error *err);
+	int (*hold)(struct object *o, struct error *err);
+	int (*read_back)(struct object *o, uint32_t i, size_t *len,
+			 struct error *err);
+	int (*is_there)(struct object *o, uint32_t i, struct error *err);
 };
 
+/* All of them, NULL-terminated. */
+extern const struct store *const stores[];
 /* "create", …; NULL-terminated */
 extern const char *const storage_ops[];
 
-/* What a case is to do. */
-void storage_job_of(const struct bench_case *c, struct storage_job *job);
+/* For a store's prepare(): what the case is to do, and its bytes. */
+int storage_begin(struct object *o, const struct bench_case *c,
+		  const struct store *store, struct error *err);
 
-/* -EBADMSG: what was found wrong with what the operation stored. */
-int storage_wrong(struct error *err, const struct storage_job *job,
-		  const char *what);
-
-/*
- * Most calls of an operation in a sample, of who can make so many objects
- * beforehand; 0: any.
- */
-uint32_t storage_loops_max(enum storage_op op, uint32_t made_max);
+/* For struct workload: by the store's steps. */
+int storage_ready(void *state, uint32_t loops, struct error *err);
+int storage_check(void *state, struct error *err);
 
 #endif

@@ -14,45 +14,61 @@
 enum { ARRAYS_MAX = 64 };
 
 struct arrays {
-	struct storage_job job;
+	struct object o;
 	uint8_t *made[ARRAYS_MAX]; /* NULL: deleted, or never created */
-	uint8_t *data, *back;
-	uint32_t loops; /* of the last run */
 };
 
-static void delete_all(struct arrays *a)
+static int forget(struct object *o, struct error *err)
 {
+	struct arrays *a = (struct arrays *)o;
+
+	(void)err;
 	for (size_t i = 0; i < ARRAYS_MAX; i++) {
 		free(a->made[i]);
 		a->made[i] = NULL;
 	}
+	return 0;
 }
 
 static int create(struct arrays *a, uint32_t i, struct error *err)
 {
-	a->made[i] = malloc(a->job.bytes);
+	a->made[i] = malloc(a->o.bytes);
 	if (!a->made[i])
-		return error_set(err, -ENOMEM, "out of memory");
-	memcpy(a->made[i], a->data, a->job.bytes);
+		return no_memory(err);
+	memcpy(a->made[i], a->o.data, a->o.bytes);
 	return 0;
 }
 
-static int memory_ready(void *state, uint32_t loops, struct error *err)
+static int make(struct object *o, uint32_t count, struct error *err)
 {
-	struct arrays *a = state;
-	int ret = 0;
+	int ret = forget(o, err);
 
-	a->loops = loops;
-	if (a->job.op == STORAGE_CREATE || a->job.op == STORAGE_DELETE)
-		delete_all(a);
-	if (a->job.op == STORAGE_DELETE)
-		for (uint32_t i = 0; !ret && i < loops; i++)
-			ret = create(a, i, err);
-	/* Others than before, so that not writing is seen. */
-	if (a->job.op == STORAGE_WRITE)
-		for (size_t i = 0; i < a->job.bytes; i++)
-			a->data[i] ^= 0xff;
+	for (uint32_t i = 0; !ret && i < count; i++)
+		ret = create((struct arrays *)o, i, err);
 	return ret;
+}
+
+/* An array is neither open nor closed. */
+static int leave(struct object *o, struct error *err)
+{
+	(void)o;
+	(void)err;
+	return 0;
+}
+
+static int read_back(struct object *o, uint32_t i, size_t *len,
+		     struct error *err)
+{
+	(void)err;
+	memcpy(o->back, ((struct arrays *)o)->made[i], o->bytes);
+	*len = o->bytes;
+	return 0;
+}
+
+static int is_there(struct object *o, uint32_t i, struct error *err)
+{
+	(void)err;
+	return ((struct arrays *)o)->made[i] ? 0 : -ENOENT;
 }
 
 /* The compiler must not leave out a copy that nobody seems to read. */
@@ -70,55 +86,27 @@ static int memory_run(void *state, uint32_t loops, uint32_t repeat,
 
 	(void)repeat;
 	for (uint32_t i = 0; !ret && i < loops; i++) {
-		if (a->job.op == STORAGE_CREATE) {
+		if (a->o.op == STORAGE_CREATE) {
 			ret = create(a, i, err);
-		} else if (a->job.op == STORAGE_WRITE) {
-			copy(a->made[0], a->data, a->job.bytes);
-		} else if (a->job.op == STORAGE_DELETE) {
+		} else if (a->o.op == STORAGE_WRITE) {
+			copy(a->made[0], a->o.data, a->o.bytes);
+		} else if (a->o.op == STORAGE_DELETE) {
 			free(a->made[i]);
 			a->made[i] = NULL;
 		} else {
-			copy(a->back, a->made[0], a->job.bytes);
+			copy(a->o.back, a->made[0], a->o.bytes);
 		}
 	}
 	return ret;
-}
-
-static int memory_check(void *state, struct error *err)
-{
-	struct arrays *a = state;
-	uint32_t first = a->job.op == STORAGE_CREATE ? a->loops : 1;
-	bool differs = false;
-
-	if (a->job.op == STORAGE_DELETE) {
-		for (size_t i = 0; i < ARRAYS_MAX; i++)
-			differs |= a->made[i] != NULL;
-		return differs ? storage_wrong(err, &a->job,
-					       "it is still there") :
-				 0;
-	}
-	if (a->job.op == STORAGE_CREATE || a->job.op == STORAGE_WRITE) {
-		for (uint32_t i = 0; i < first; i++)
-			differs |= memcmp(a->made[i], a->data, a->job.bytes);
-		return differs ?
-			       storage_wrong(err, &a->job,
-					     "it does not hold what was stored") :
-			       0;
-	}
-	differs = memcmp(a->back, a->data, a->job.bytes);
-	memset(a->back, 0, a->job.bytes);
-	return differs ? storage_wrong(err, &a->job,
-				       "other bytes than were stored") :
-			 0;
 }
 
 static void memory_teardown(void *state)
 {
 	struct arrays *a = state;
 
-	delete_all(a);
-	free(a->data);
-	free(a->back);
+	forget(&a->o, NULL);
+	free(a->o.data);
+	free(a->o.back);
 }
 
 static const char *memory_lacks(enum storage_op op)
@@ -130,23 +118,23 @@ static const char *memory_lacks(enum storage_op op)
 		       NULL;
 }
 
+extern const struct store storage_memory;
+
 static int memory_prepare(struct bench_case *c, struct pool *pool,
 			  struct error *err)
 {
-	struct arrays *a = c->state;
-	const char *lacks;
+	const char *lacks = memory_lacks((enum storage_op)c->name);
+	struct object *o = c->state;
+	int ret;
 
 	(void)pool;
-	storage_job_of(c, &a->job);
-	lacks = memory_lacks(a->job.op);
 	if (lacks)
 		return error_skip(err, -EOPNOTSUPP, "no-step", "%s", lacks);
-	a->data = malloc(a->job.bytes);
-	a->back = calloc(1, a->job.bytes);
-	if (!a->data || !a->back)
-		return error_set(err, -ENOMEM, "out of memory");
-	pool_message(a->data, a->job.bytes);
-	return create(a, 0, err);
+	ret = storage_begin(o, c, &storage_memory, err);
+	o->back = calloc(1, o->bytes);
+	if (!ret && !o->back)
+		ret = no_memory(err);
+	return ret ? ret : create(c->state, 0, err);
 }
 
 static int memory_probe(struct pool *pool, struct error *err)
@@ -157,17 +145,14 @@ static int memory_probe(struct pool *pool, struct error *err)
 }
 
 static const struct workload memory_workload = {
-	.name = "storage",
 	.state_size = sizeof(struct arrays),
 	.prepare = memory_prepare,
-	.ready = memory_ready,
+	.ready = storage_ready,
 	.run = memory_run,
-	.verify = memory_check,
-	.check = memory_check,
+	.verify = storage_check,
+	.check = storage_check,
 	.teardown = memory_teardown,
 };
-
-extern const struct store storage_memory;
 
 const struct store storage_memory = {
 	.name = "memory",
@@ -176,4 +161,10 @@ const struct store storage_memory = {
 	.probe = memory_probe,
 	.lacks = memory_lacks,
 	.workload = &memory_workload,
+	.forget = forget,
+	.make = make,
+	.shut = leave,
+	.hold = leave,
+	.read_back = read_back,
+	.is_there = is_there,
 };

@@ -15,33 +15,6 @@
 #include "tee_client.h"
 #include "tee_device.h"
 
-/* What can be told without opening anything. */
-static int probe(bool rpmb, const struct pool *pool, struct error *err)
-{
-	int ret = tee_probe(err);
-
-	if (ret)
-		return ret;
-	if (rpmb && !pool->allow_rpmb) {
-		error_skip(err, -EPERM, "rpmb-not-allowed",
-			   "an RPMB partition is left alone unless allowed: "
-			   "its first use may program a key that can't be "
-			   "changed");
-		error_hint(err, "where that is wanted: --allow-rpmb, or rpmb = "
-				"true in the board file");
-		return -EPERM;
-	}
-	if (tee_supplicant_state() == SUPPLICANT_ABSENT) {
-		error_skip(err, -ENOENT, "no-supplicant",
-			   "tee-supplicant is not running, which keeps the "
-			   "TEE's files");
-		error_hint(err, "start it: tee-supplicant -d, or systemctl "
-				"start tee-supplicant");
-		return -ENOENT;
-	}
-	return 0;
-}
-
 enum {
 	NAME_BYTES = 64, /* one of two is in the shared memory at a time */
 	PAGE = 4096,
@@ -51,10 +24,9 @@ enum {
 #define RESULT_CORRUPT_OBJECT 0xF0100001u /* TEE_ERROR_CORRUPT_OBJECT */
 
 struct tee_object {
+	struct object o;
 	struct desk *desk; /* whose owner has his object open */
-	struct storage_job job;
 	uint32_t storage;
-	uint8_t *data; /* what it should hold */
 	char names[2][NAME_BYTES];
 	unsigned name; /* which of them it has */
 	bool exists;
@@ -71,26 +43,45 @@ static const struct backend *ta_backend(void)
 }
 
 /* Where the name is in `in`: on a page of its own, behind the data. */
-static size_t name_at(const struct storage_job *job)
+static size_t name_at(size_t bytes)
 {
-	return (job->bytes + PAGE - 1) / PAGE * PAGE;
+	return (bytes + PAGE - 1) / PAGE * PAGE;
 }
 
-static size_t room(const struct storage_job *job)
+static int tee_reserve(struct pool *pool, size_t bytes, struct error *err)
 {
-	return name_at(job) + NAME_BYTES;
+	return pool_reserve(pool, ta_backend(), DESK_STORAGE,
+			    name_at(bytes) + NAME_BYTES, err);
 }
 
-static int tee_reserve(struct pool *pool, const struct storage_job *job,
-		       struct error *err)
+/* What can be told without opening anything. */
+static int can_store(bool rpmb, const struct pool *pool, struct error *err)
 {
-	return pool_reserve(pool, ta_backend(), DESK_STORAGE, room(job), err);
+	int ret = tee_probe(err);
+
+	if (ret)
+		return ret;
+	if (rpmb && !pool->allow_rpmb) {
+		ret = error_skip(err, -EPERM, "rpmb-not-allowed",
+				 "an RPMB partition is left alone unless "
+				 "allowed: its first use may program a key "
+				 "that can't be changed");
+		error_hint(err, "where that is wanted: --allow-rpmb, or rpmb = "
+				"true in the board file");
+	} else if (tee_supplicant_state() == SUPPLICANT_ABSENT) {
+		ret = error_skip(err, -ENOENT, "no-supplicant",
+				 "tee-supplicant is not running, which keeps "
+				 "the TEE's files");
+		error_hint(err, "start it: tee-supplicant -d, or systemctl "
+				"start tee-supplicant");
+	}
+	return ret;
 }
 
 static int probe_desk(bool rpmb, struct pool *pool, struct error *err)
 {
 	struct desk *desk;
-	int ret = probe(rpmb, pool, err);
+	int ret = can_store(rpmb, pool, err);
 
 	return ret ? ret :
 		     pool_desk(pool, ta_backend(), DESK_STORAGE, 0, &desk, err);
@@ -108,108 +99,130 @@ static int rpmb_probe(struct pool *pool, struct error *err)
 
 static void set_name(struct tee_object *o, TEEC_Operation *op, unsigned name)
 {
-	size_t len = strlen(o->names[name]);
+	size_t at = name_at(o->o.bytes), len = strlen(o->names[name]);
 
-	memcpy(o->desk->in.data + name_at(&o->job), o->names[name], len);
-	tee_set_memref(op, 0, TEEC_MEMREF_PARTIAL_INPUT, o->desk->in.priv,
-		       name_at(&o->job), len);
+	memcpy(o->desk->in.data + at, o->names[name], len);
+	tee_set_memref(op, 0, TEEC_MEMREF_PARTIAL_INPUT, o->desk->in.priv, at,
+		       len);
 }
 
 static void set_data(struct tee_object *o, TEEC_Operation *op, unsigned i)
 {
-	memcpy(o->desk->in.data, o->data, o->job.bytes);
+	memcpy(o->desk->in.data, o->o.data, o->o.bytes);
 	tee_set_memref(op, i, TEEC_MEMREF_PARTIAL_INPUT, o->desk->in.priv, 0,
-		       o->job.bytes);
+		       o->o.bytes);
 }
 
-/* From the beginning on. */
-static void arrange_read(struct tee_object *o, TEEC_Operation *op)
+/* The parameters of an operation of the object that it leads to. */
+static void arrange(struct tee_object *o, enum storage_op what,
+		    TEEC_Operation *op)
 {
-	tee_set_memref(op, 0, TEEC_MEMREF_PARTIAL_OUTPUT, o->desk->out.priv, 0,
-		       o->job.bytes);
-	tee_set_value(op, 1, 0, 0);
-}
+	uint32_t half = (uint32_t)(o->o.bytes / 2);
+	bool fetch = what == STORAGE_OPEN_READ_CLOSE;
 
-/* All of it, by name, into the shared memory. */
-static void arrange_fetch(struct tee_object *o, TEEC_Operation *op)
-{
 	memset(op, 0, sizeof(*op));
-	set_name(o, op, o->name);
-	tee_set_memref(op, 1, TEEC_MEMREF_PARTIAL_OUTPUT, o->desk->out.priv, 0,
-		       o->job.bytes);
-	tee_set_value(op, 2, o->storage, 0);
-}
-
-static int call(struct tee_object *o, uint32_t command, TEEC_Operation *op,
-		const char *doing, struct error *err)
-{
-	return tee_invoke(desk_ta(o->desk), command, op, doing, err);
-}
-
-static void arrange_create(struct tee_object *o, TEEC_Operation *op)
-{
-	memset(op, 0, sizeof(*op));
-	set_name(o, op, 0);
-	set_data(o, op, 1);
-	tee_set_value(op, 2, o->storage, 0);
-}
-
-static int create(struct tee_object *o, TEEC_Operation *op, struct error *err)
-{
-	int ret = call(o, TA_BENCH_CMD_STORAGE_CREATE, op,
-		       "create an object of the bench TA", err);
-
-	if (!ret) {
-		o->desk->owner = o;
-		o->exists = o->open = true;
-		o->name = 0;
+	switch (what) {
+	case STORAGE_CREATE:
+		set_name(o, op, 0);
+		set_data(o, op, 1);
+		tee_set_value(op, 2, o->storage, 0);
+		break;
+	case STORAGE_OPEN:
+		set_name(o, op, o->name);
+		tee_set_value(op, 1, o->storage, 0);
+		tee_set_type(op, 2, TEEC_VALUE_OUTPUT);
+		break;
+	case STORAGE_READ:
+	case STORAGE_OPEN_READ_CLOSE:
+		if (fetch)
+			set_name(o, op, o->name);
+		tee_set_memref(op, fetch, TEEC_MEMREF_PARTIAL_OUTPUT,
+			       o->desk->out.priv, 0, o->o.bytes);
+		tee_set_value(op, fetch + 1, fetch ? o->storage : 0, 0);
+		break;
+	case STORAGE_WRITE:
+		set_data(o, op, 0);
+		tee_set_value(op, 1, 0, 0);
+		break;
+	case STORAGE_TRUNCATE:
+		tee_set_value(op, 0, half, 0);
+		break;
+	case STORAGE_RENAME:
+	case STORAGE_DELETE:
+	case STORAGE_OPS:
+		break;
 	}
-	return ret;
 }
 
-static void arrange_open(struct tee_object *o, TEEC_Operation *op)
+static void set_state(struct tee_object *o, bool open)
 {
-	memset(op, 0, sizeof(*op));
-	set_name(o, op, o->name);
-	tee_set_value(op, 1, o->storage, 0);
-	tee_set_type(op, 2, TEEC_VALUE_OUTPUT);
+	o->desk->owner = open ? o : NULL;
+	o->open = open;
 }
 
-static int open_object(struct tee_object *o, TEEC_Operation *op,
-		       struct error *err)
+/* The call itself, and what then is open. */
+static int call(struct tee_object *o, enum storage_op what, TEEC_Operation *op,
+		struct error *err)
 {
+	static const struct {
+		uint32_t command;
+		const char *doing;
+	} calls[] = {
+		[STORAGE_CREATE] = { TA_BENCH_CMD_STORAGE_CREATE,
+				     "create an object of the bench TA" },
+		[STORAGE_OPEN] = { TA_BENCH_CMD_STORAGE_OPEN,
+				   "open an object of the bench TA" },
+		[STORAGE_READ] = { TA_BENCH_CMD_STORAGE_READ,
+				   "read an object of the bench TA" },
+		[STORAGE_WRITE] = { TA_BENCH_CMD_STORAGE_WRITE,
+				    "write an object of the bench TA" },
+		[STORAGE_RENAME] = { TA_BENCH_CMD_STORAGE_RENAME,
+				     "rename an object of the bench TA" },
+		[STORAGE_TRUNCATE] = { TA_BENCH_CMD_STORAGE_TRUNCATE,
+				       "truncate an object of the bench TA" },
+		[STORAGE_DELETE] = { TA_BENCH_CMD_STORAGE_DELETE,
+				     "delete an object of the bench TA" },
+		[STORAGE_OPEN_READ_CLOSE] = { TA_BENCH_CMD_STORAGE_FETCH,
+					      "open, read and close an object "
+					      "of the bench TA" },
+		[STORAGE_OPS] = { TA_BENCH_CMD_STORAGE_CLOSE,
+				  "close an object of the bench TA" },
+	};
 	int ret;
 
-	o->desk->owner = NULL;
-	ret = call(o, TA_BENCH_CMD_STORAGE_OPEN, op,
-		   "open an object of the bench TA", err);
-	if (!ret) {
-		o->desk->owner = o;
-		o->exists = o->open = true;
+	if (what == STORAGE_OPEN || what == STORAGE_OPEN_READ_CLOSE ||
+	    what == STORAGE_OPS)
+		set_state(o, false);
+	if (what == STORAGE_RENAME) {
+		o->name = !o->name;
+		set_name(o, op, o->name);
+	}
+	ret = tee_invoke(desk_ta(o->desk), calls[what].command, op,
+			 calls[what].doing, err);
+	if (ret)
+		return ret;
+	if (what == STORAGE_CREATE || what == STORAGE_OPEN) {
+		set_state(o, true);
+		o->exists = true;
+	}
+	if (what == STORAGE_CREATE)
+		o->name = 0;
+	if (what == STORAGE_OPEN)
 		o->size = op->params[2].value.a;
+	if (what == STORAGE_DELETE) {
+		set_state(o, false);
+		o->exists = false;
 	}
-	return ret;
+	return 0;
 }
 
-static int fetch(struct tee_object *o, TEEC_Operation *op, struct error *err)
+/* The same of parameters that are arranged first. */
+static int take(struct tee_object *o, enum storage_op what, struct error *err)
 {
-	o->desk->owner = NULL;
-	o->open = false;
-	return call(o, TA_BENCH_CMD_STORAGE_FETCH, op,
-		    "open, read and close an object of the bench TA", err);
-}
+	TEEC_Operation op;
 
-static int delete_object(struct tee_object *o, struct error *err)
-{
-	TEEC_Operation op = { 0 };
-	int ret = call(o, TA_BENCH_CMD_STORAGE_DELETE, &op,
-		       "delete an object of the bench TA", err);
-
-	if (!ret) {
-		o->exists = o->open = false;
-		o->desk->owner = NULL;
-	}
-	return ret;
+	arrange(o, what, &op);
+	return call(o, what, &op, err);
 }
 
 static bool mine(const struct tee_object *o)
@@ -217,174 +230,81 @@ static bool mine(const struct tee_object *o)
 	return o->open && o->desk->owner == o;
 }
 
-static int ensure_open(struct tee_object *o, struct error *err)
+static int hold(struct object *object, struct error *err)
 {
-	TEEC_Operation op;
+	struct tee_object *o = (struct tee_object *)object;
 
-	if (mine(o))
-		return 0;
-	arrange_open(o, &op);
-	return open_object(o, &op, err);
+	return mine(o) ? 0 : take(o, STORAGE_OPEN, err);
+}
+
+static int shut(struct object *object, struct error *err)
+{
+	struct tee_object *o = (struct tee_object *)object;
+
+	return mine(o) ? take(o, STORAGE_OPS, err) : 0;
+}
+
+static int is_there(struct object *o, uint32_t i, struct error *err)
+{
+	(void)i;
+	return hold(o, err);
 }
 
 /* Whether there was one or not. */
-static int ensure_absent(struct tee_object *o, struct error *err)
+static int forget(struct object *o, struct error *err)
 {
 	struct error why = { 0 };
-	int ret = ensure_open(o, &why);
+	int ret = hold(o, &why);
 
 	if (ret == -ENOENT)
 		return 0;
-	if (ret) {
+	if (ret && err)
 		*err = why;
-		return ret;
-	}
-	return delete_object(o, err);
+	return ret ? ret : take((struct tee_object *)o, STORAGE_DELETE, err);
 }
 
-static int ensure_closed(struct tee_object *o, struct error *err)
+static int make(struct object *o, uint32_t count, struct error *err)
 {
-	TEEC_Operation op = { 0 };
-
-	if (!mine(o))
-		return 0;
-	o->open = false;
-	o->desk->owner = NULL;
-	return call(o, TA_BENCH_CMD_STORAGE_CLOSE, &op,
-		    "close an object of the bench TA", err);
+	(void)count;
+	return take((struct tee_object *)o, STORAGE_CREATE, err);
 }
 
-static int make(struct tee_object *o, struct error *err)
+static int read_back(struct object *object, uint32_t i, size_t *len,
+		     struct error *err)
 {
-	TEEC_Operation op;
+	struct tee_object *o = (struct tee_object *)object;
+	int ret = shut(object, err);
 
-	arrange_create(o, &op);
-	return create(o, &op, err);
+	(void)i;
+	if (!ret)
+		ret = hold(object, err);
+	if (!ret)
+		ret = stop_check(err);
+	if (!ret)
+		ret = take(o, STORAGE_READ, err);
+	*len = o->size;
+	return ret;
 }
 
 static int tee_ready(void *state, uint32_t loops, struct error *err)
 {
 	struct tee_object *o = state;
-	TEEC_Operation *op = &o->op;
-	int ret = 0;
+	int ret = storage_ready(state, loops, err);
 
-	(void)loops;
-	switch (o->job.op) {
-	case STORAGE_CREATE:
-		ret = ensure_absent(o, err);
-		arrange_create(o, op);
-		return ret;
-	case STORAGE_OPEN:
-		ret = ensure_closed(o, err);
-		arrange_open(o, op);
-		return ret;
-	case STORAGE_OPEN_READ_CLOSE:
-		ret = ensure_closed(o, err);
-		arrange_fetch(o, op);
-		return ret;
-	case STORAGE_TRUNCATE:
-	case STORAGE_DELETE:
-		ret = make(o, err);
-		break;
-	case STORAGE_READ:
-	case STORAGE_WRITE:
-	case STORAGE_RENAME:
-	case STORAGE_OPS:
-		ret = ensure_open(o, err);
-		break;
-	}
-	memset(op, 0, sizeof(*op));
-	if (o->job.op == STORAGE_TRUNCATE) {
-		tee_set_value(op, 0, (uint32_t)(o->job.bytes / 2), 0);
-	} else if (o->job.op == STORAGE_READ) {
-		arrange_read(o, op);
-	} else if (o->job.op == STORAGE_WRITE) {
-		/* Others than before, so that not writing is seen. */
-		for (size_t i = 0; i < o->job.bytes; i++)
-			o->data[i] ^= 0xff;
-		set_data(o, op, 0);
-		tee_set_value(op, 1, 0, 0);
-	}
+	arrange(o, o->o.op, &o->op);
 	return ret;
-}
-
-static int run_once(struct tee_object *o, struct error *err)
-{
-	switch (o->job.op) {
-	case STORAGE_CREATE:
-		return create(o, &o->op, err);
-	case STORAGE_OPEN:
-		return open_object(o, &o->op, err);
-	case STORAGE_READ:
-		return call(o, TA_BENCH_CMD_STORAGE_READ, &o->op,
-			    "read an object of the bench TA", err);
-	case STORAGE_WRITE:
-		return call(o, TA_BENCH_CMD_STORAGE_WRITE, &o->op,
-			    "write an object of the bench TA", err);
-	case STORAGE_RENAME:
-		o->name = !o->name;
-		set_name(o, &o->op, o->name);
-		return call(o, TA_BENCH_CMD_STORAGE_RENAME, &o->op,
-			    "rename an object of the bench TA", err);
-	case STORAGE_TRUNCATE:
-		return call(o, TA_BENCH_CMD_STORAGE_TRUNCATE, &o->op,
-			    "truncate an object of the bench TA", err);
-	case STORAGE_DELETE:
-		return delete_object(o, err);
-	case STORAGE_OPEN_READ_CLOSE:
-		return fetch(o, &o->op, err);
-	case STORAGE_OPS:
-		break;
-	}
-	return error_set(err, -EINVAL, "no such operation");
 }
 
 static int tee_run(void *state, uint32_t loops, uint32_t repeat,
 		   struct error *err)
 {
+	struct tee_object *o = state;
 	int ret = 0;
 
 	(void)repeat;
 	for (uint32_t i = 0; !ret && i < loops; i++)
-		ret = run_once(state, err);
+		ret = call(o, o->o.op, &o->op, err);
 	return ret;
-}
-
-/* Opened anew, it holds the first `len` of our bytes, and no more. */
-static int holds(struct tee_object *o, size_t len, struct error *err)
-{
-	TEEC_Operation op = { 0 };
-	int ret = ensure_closed(o, err);
-
-	if (!ret)
-		ret = ensure_open(o, err);
-	if (!ret)
-		ret = stop_check(err);
-	if (ret)
-		return ret;
-	if (o->size != len)
-		return storage_wrong(err, &o->job, "its size is another");
-	memset(o->desk->out.data, 0, o->job.bytes);
-	arrange_read(o, &op);
-	ret = call(o, TA_BENCH_CMD_STORAGE_READ, &op,
-		   "read an object of the bench TA", err);
-	if (ret)
-		return ret;
-	if (op.params[0].memref.size != len ||
-	    memcmp(o->desk->out.data, o->data, len))
-		return storage_wrong(err, &o->job,
-				     "it does not hold what was stored");
-	return 0;
-}
-
-static int is_gone(struct tee_object *o, struct error *err)
-{
-	struct error why = { 0 };
-	int ret = ensure_open(o, &why);
-
-	if (ret == -ENOENT)
-		return 0;
-	return storage_wrong(err, &o->job, "it is still there");
 }
 
 /*
@@ -392,50 +312,27 @@ static int is_gone(struct tee_object *o, struct error *err)
  * the hashes no longer fit; the TEE finds it corrupt when it is opened next,
  * and removes it.
  */
-static int truncated(struct tee_object *o, struct error *err)
-{
-	int ret = holds(o, o->job.bytes / 2, err);
-
-	if (!ret || !err || err->tee_result != RESULT_CORRUPT_OBJECT)
-		return ret;
-	o->exists = false;
-	error_skip(err, -EIO, "tee-defect",
-		   "this TEE destroys an object of %zu bytes when it is made "
-		   "shorter: it is corrupt when opened next",
-		   o->job.bytes);
-	error_hint(err, "a defect of the TEE: create the shorter object anew "
-			"instead of truncating it");
-	return -EIO;
-}
-
-static int check(struct tee_object *o, struct error *err)
-{
-	int differs;
-
-	if (o->job.op == STORAGE_TRUNCATE)
-		return truncated(o, err);
-	if (o->job.op == STORAGE_DELETE)
-		return is_gone(o, err);
-	if (o->job.op != STORAGE_READ && o->job.op != STORAGE_OPEN_READ_CLOSE)
-		return holds(o, o->job.bytes, err);
-	/* What the timed call read. */
-	differs = memcmp(o->desk->out.data, o->data, o->job.bytes);
-	memset(o->desk->out.data, 0, o->job.bytes);
-	return differs ? storage_wrong(err, &o->job,
-				       "other bytes than were stored") :
-			 0;
-}
-
 static int tee_check(void *state, struct error *err)
 {
 	struct tee_object *o = state;
-	int ret = check(o, err);
+	int ret = storage_check(state, err);
 
+	if (ret && o->o.op == STORAGE_TRUNCATE && err &&
+	    err->tee_result == RESULT_CORRUPT_OBJECT) {
+		o->exists = false;
+		ret = error_skip(err, -EIO, "tee-defect",
+				 "this TEE destroys an object of %zu bytes "
+				 "when it is made shorter: it is corrupt when "
+				 "opened next",
+				 o->o.bytes);
+		error_hint(err, "a defect of the TEE: create the shorter "
+				"object anew instead of truncating it");
+	}
 	/*
 	 * The hash tree of a large object takes most of OP-TEE's heap while it
 	 * is open; other cases need some.
 	 */
-	return !ret && o->job.bytes > LARGE ? ensure_closed(o, err) : ret;
+	return !ret && o->o.bytes > LARGE ? shut(&o->o, err) : ret;
 }
 
 /* Right once, and once more while the TEE's calls back are counted. */
@@ -468,51 +365,48 @@ static void tee_teardown(void *state)
 
 	if (o->desk) {
 		if (o->exists)
-			ensure_absent(o, &(struct error){ 0 });
+			forget(&o->o, NULL);
 		if (o->desk->owner == o)
 			o->desk->owner = NULL;
 	}
-	free(o->data);
+	free(o->o.data);
 }
+
+extern const struct store storage_ree_fs, storage_rpmb;
 
 static int tee_prepare(struct bench_case *c, struct pool *pool,
 		       struct error *err)
 {
+	bool rpmb = !strcmp(c->backend_name, storage_rpmb.name);
 	struct tee_object *o = c->state;
-	int ret;
+	int ret = can_store(rpmb, pool, err);
 
-	o->storage = strcmp(c->backend_name, "tee-rpmb") ?
-			     TA_BENCH_STORAGE_REE_FS :
-			     TA_BENCH_STORAGE_RPMB;
-	ret = probe(o->storage == TA_BENCH_STORAGE_RPMB, pool, err);
+	if (!ret)
+		ret = storage_begin(&o->o, c, &storage_ree_fs, err);
+	if (!ret)
+		ret = pool_desk(pool, ta_backend(), DESK_STORAGE,
+				name_at(o->o.bytes) + NAME_BYTES, &o->desk,
+				err);
 	if (ret)
 		return ret;
-	storage_job_of(c, &o->job);
-	snprintf(o->names[0], NAME_BYTES, "%s", o->job.name);
-	snprintf(o->names[1], NAME_BYTES, "%s-renamed", o->job.name);
-	o->data = malloc(o->job.bytes);
-	if (!o->data)
-		return error_set(err, -ENOMEM, "out of memory");
-	pool_message(o->data, o->job.bytes);
-	ret = pool_desk(pool, ta_backend(), DESK_STORAGE, room(&o->job),
-			&o->desk, err);
-	if (ret)
-		return ret;
+	o->storage = rpmb ? TA_BENCH_STORAGE_RPMB : TA_BENCH_STORAGE_REE_FS;
+	o->o.back = o->desk->out.data;
+	snprintf(o->names[0], NAME_BYTES, "%s", o->o.name);
+	snprintf(o->names[1], NAME_BYTES, "%s-renamed", o->o.name);
 	/* A run that was killed may have left it under its other name. */
-	if (o->job.op == STORAGE_RENAME) {
+	if (o->o.op == STORAGE_RENAME) {
 		o->name = 1;
-		ret = ensure_absent(o, err);
+		ret = forget(&o->o, err);
 		o->name = 0;
 	}
 	if (!ret)
-		ret = make(o, err);
+		ret = make(&o->o, 1, err);
 	if (ret && error_tee_memory(err)) {
 		error_skip_word(err, "tee-memory");
-		error_hint(err, "OP-TEE's heap has no room for the hash tree "
-				"of an object of this size "
-				"(CFG_CORE_HEAP_SIZE)");
-	} else if (ret && o->storage == TA_BENCH_STORAGE_RPMB && err &&
-		   err->tee_result) {
+		error_hint(err,
+			   "OP-TEE's heap has no room for the hash tree of an "
+			   "object of this size (CFG_CORE_HEAP_SIZE)");
+	} else if (ret && rpmb && err && err->tee_result) {
 		error_skip_word(err, "no-rpmb");
 		error_hint(err, "this TEE keeps nothing in an RPMB partition: "
 				"the board has none, or OP-TEE was built "
@@ -522,7 +416,6 @@ static int tee_prepare(struct bench_case *c, struct pool *pool,
 }
 
 static const struct workload tee_workload = {
-	.name = "storage",
 	.state_size = sizeof(struct tee_object),
 	.prepare = tee_prepare,
 	.ready = tee_ready,
@@ -533,24 +426,22 @@ static const struct workload tee_workload = {
 	.teardown = tee_teardown,
 };
 
-extern const struct store storage_ree_fs, storage_rpmb;
+#define OBJECTS                                                    \
+	.secure = true, .made_max = 1, .reserve = tee_reserve,     \
+	.workload = &tee_workload, .forget = forget, .make = make, \
+	.shut = shut, .hold = hold, .read_back = read_back,        \
+	.is_there = is_there
 
 const struct store storage_ree_fs = {
 	.name = "tee-ree-fs",
 	.title = "TEE storage in files",
-	.secure = true,
-	.made_max = 1,
-	.reserve = tee_reserve,
 	.probe = ree_fs_probe,
-	.workload = &tee_workload,
+	OBJECTS,
 };
 
 const struct store storage_rpmb = {
 	.name = "tee-rpmb",
 	.title = "TEE storage in RPMB",
-	.secure = true,
-	.made_max = 1,
-	.reserve = tee_reserve,
 	.probe = rpmb_probe,
-	.workload = &tee_workload,
+	OBJECTS,
 };

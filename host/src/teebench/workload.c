@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include <ctype.h>
 #include <errno.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include <teemark/ta_work.h>
 
 #include "workload.h"
 
@@ -22,79 +26,31 @@ int case_number(const char *text, const char *what, uint64_t max,
 		n = n * 10 + digit;
 	}
 	if (too_large || n > max)
-		return error_set(err, -EINVAL,
-				 "%s is too large, at most %llu is possible: "
-				 "%s",
-				 what, (unsigned long long)max, text);
+		return case_wrong(err,
+				  "%s is too large, at most %llu is possible: "
+				  "%s",
+				  what, (unsigned long long)max, text);
 	*value = n;
 	return 0;
 bad:
-	return error_set(err, -EINVAL, "%s is \"%s\", not a decimal number",
-			 what, text);
+	return case_wrong(err, "%s is \"%s\", not a decimal number", what,
+			  text);
 }
 
-int case_need_algorithm(struct bench_case *c, enum alg_class class,
-			enum alg_class or_class, const char *what,
-			struct error *err)
+int case_wrong(struct error *err, const char *fmt, ...)
 {
-	c->algorithm = algorithm_by_name(c->algorithm_name);
-	if (c->algorithm &&
-	    (c->algorithm->class == class || c->algorithm->class == or_class))
-		return case_need_backend(c, err);
-	return error_set(err, -EINVAL, "\"%s\" is not %s", c->algorithm_name,
-			 what);
+	char what[sizeof(err->what)];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(what, sizeof(what), fmt, ap);
+	va_end(ap);
+	return error_set(err, -EINVAL, "%s", what);
 }
 
-int case_need_backend(struct bench_case *c, struct error *err)
+int no_memory(struct error *err)
 {
-	c->backend = backend_by_name(c->backend_name);
-	if (!c->backend)
-		return error_set(err, -EINVAL, "there is no backend \"%s\"",
-				 c->backend_name);
-	return 0;
-}
-
-int case_need_tee(struct bench_case *c, struct error *err)
-{
-	c->backend = backend_by_name("tee");
-	if (strcmp(c->backend_name, c->backend->name))
-		return error_set(err, -EINVAL,
-				 "workload %s is for backend tee only, not "
-				 "for \"%s\"",
-				 c->workload_name, c->backend_name);
-	return 0;
-}
-
-int case_need_no_parameters(const struct bench_case *c, struct error *err)
-{
-	if (strcmp(c->parameters, "none"))
-		return error_set(err, -EINVAL,
-				 "workload %s has no parameters \"%s\": "
-				 "write \"none\"",
-				 c->workload_name, c->parameters);
-	return 0;
-}
-
-int case_need_blocks(const struct bench_case *c, uint64_t bytes,
-		     struct error *err)
-{
-	if (bytes && bytes % c->algorithm->unit_bytes == 0)
-		return 0;
-	return error_set(err, -EINVAL,
-			 "a message of %s has a multiple of %u bytes, not %llu",
-			 c->algorithm->title, c->algorithm->unit_bytes,
-			 (unsigned long long)bytes);
-}
-
-int case_bytes(struct bench_case *c, const char *text, uint64_t max,
-	       struct error *err)
-{
-	uint64_t bytes;
-	int ret = case_number(text, "the number of bytes", max, &bytes, err);
-
-	if (!ret)
-		c->bytes = (int64_t)bytes;
-	return ret;
+	return error_set(err, -ENOMEM, "out of memory");
 }
 
 int case_choice(const char *text, const char *const *names, const char *what,
@@ -109,8 +65,174 @@ int case_choice(const char *text, const char *const *names, const char *what,
 	for (size_t i = 0; names[i] && len < sizeof(all); i++)
 		len += (size_t)snprintf(all + len, sizeof(all) - len, "%s%s",
 					i ? ", " : "", names[i]);
-	return error_set(err, -EINVAL, "\"%s\" is not %s (%s)", text, what,
-			 all);
+	return case_wrong(err, "\"%s\" is not %s (%s)", text, what, all);
+}
+
+static int parse_algorithm(struct bench_case *c, struct error *err)
+{
+	static const char *const classes[] = {
+		[1u << ALG_DIGEST] = "a digest",
+		[1u << ALG_DIGEST | 1u << ALG_MAC] = "a digest or MAC",
+		[1u << ALG_CIPHER | 1u << ALG_AEAD] = "a cipher",
+	};
+	const struct workload *w = c->workload;
+	const char *name = c->algorithm_name;
+
+	if (w->names && w->what) {
+		c->name = case_choice(name, w->names, w->what, err);
+		return c->name < 0 ? c->name : 0;
+	}
+	if (w->asym) {
+		c->asym = asym_by_name(name);
+		return c->asym ? 0 :
+				 case_wrong(err,
+					    "\"%s\" is not an asymmetric "
+					    "algorithm",
+					    name);
+	}
+	if (!w->classes)
+		return 0;
+	c->algorithm = algorithm_by_name(name);
+	if (c->algorithm && w->classes & 1u << c->algorithm->class)
+		return 0;
+	return case_wrong(err, "\"%s\" is not %s", name, classes[w->classes]);
+}
+
+static int parse_backend(struct bench_case *c, struct error *err)
+{
+	const char *only = c->workload->backend;
+
+	if (only && !*only)
+		return 0;
+	if (only && strcmp(c->backend_name, only))
+		return case_wrong(err,
+				  "workload %s is for backend %s only, not for "
+				  "\"%s\"",
+				  c->workload_name, only, c->backend_name);
+	c->backend = backend_by_name(c->backend_name);
+	return c->backend ? 0 :
+			    case_wrong(err, "there is no backend \"%s\"",
+				       c->backend_name);
+}
+
+static int parse_number(struct bench_case *c, const char *what,
+			const char *text, uint64_t *number, struct error *err)
+{
+	const struct workload *w = c->workload;
+	int ret = case_number(text, what, w->most, number, err);
+
+	if (!ret && *number < w->least)
+		ret = case_wrong(err, "%s is %s, and %llu at least", what, text,
+				 (unsigned long long)w->least);
+	if (!ret && !strcmp(what, "BYTES"))
+		c->bytes = (int64_t)*number;
+	return ret;
+}
+
+/* One part, by its alternatives; both texts are cut to pieces. */
+static int parse_part(struct bench_case *c, char *syntax, const char *text,
+		      struct case_part *part, struct error *err)
+{
+	const struct workload *w = c->workload;
+	char *save = NULL, *word = strtok_r(syntax, "|", &save);
+
+	for (part->word = 0; word; word = strtok_r(NULL, "|", &save)) {
+		if (!strcmp(word, text))
+			return 0;
+		if (isupper((unsigned char)*word))
+			break;
+		part->word++;
+	}
+	for (size_t i = 0; word && i < 2 && w->terms[i].name; i++)
+		if (!strcmp(word, w->terms[i].name)) {
+			part->word =
+				case_choice(text, w->terms[i].words, word, err);
+			return part->word < 0 ? part->word : 0;
+		}
+	part->word = -1;
+	return word ? parse_number(c, word, text, &part->number, err) :
+		      case_wrong(err, "%s takes the parameters %s, not \"%s\"",
+				 w->name, w->parameters, c->parameters);
+}
+
+static int parse_parameters(struct bench_case *c, struct error *err)
+{
+	const struct workload *w = c->workload;
+	char syntax[CASE_KEY_MAX], text[CASE_KEY_MAX];
+	char *syntax_rest = syntax, *rest = text;
+	int ret = 0;
+
+	snprintf(syntax, sizeof(syntax), "%s", w->parameters);
+	snprintf(text, sizeof(text), "%s", c->parameters);
+	for (size_t i = 0; !ret && syntax_rest && i < CASE_PARTS_MAX; i++) {
+		char *form = strsep(&syntax_rest, "/");
+
+		if (!rest)
+			return case_wrong(err, "\"%s\" is not %s",
+					  c->parameters, w->parameters);
+		ret = parse_part(c, form, strsep(&rest, "/"), &c->part[i], err);
+	}
+	if (ret || !w->blocks || !c->algorithm ||
+	    (c->bytes > 0 && c->bytes % c->algorithm->unit_bytes == 0))
+		return ret;
+	return case_wrong(err,
+			  "a message of %s has a multiple of %u bytes, not %lld",
+			  c->algorithm->title, c->algorithm->unit_bytes,
+			  (long long)c->bytes);
+}
+
+/* Of a case that a TA computes: may one call do so much? */
+static int check_work(const struct bench_case *c, struct error *err)
+{
+	uint32_t most = c->options.repeats[c->options.n_repeats - 1];
+	/* Without a length it is the repetitions alone. */
+	uint64_t bytes = c->bytes < 0 ? 0 : (uint64_t)c->bytes;
+
+	if (!case_in_ta(c) ||
+	    (c->workload->draws ? ta_work_random_ok(most, bytes) :
+				  ta_work_ok(most, bytes)))
+		return 0;
+	if (c->workload->draws) {
+		case_wrong(err,
+			   "%u times %lld random bytes are more than one call "
+			   "into a TA may draw: %u",
+			   most, (long long)c->bytes, TA_WORK_RANDOM_MAX);
+		error_hint(err, "a call can't be ended from outside, and a "
+				"hardware source may be slow: draw more in "
+				"many calls");
+		return -EINVAL;
+	}
+	case_wrong(err,
+		   "%u repetitions of %lld bytes are more than one call into a "
+		   "TA may do: %u repetitions, %u bytes in all",
+		   most, (long long)c->bytes, TA_REPEAT_MAX, TA_WORK_MAX);
+	error_hint(err, "a call can't be ended from outside; longer work is "
+			"many calls: fewer repetitions, and a larger min_us");
+	return -EINVAL;
+}
+
+static size_t desk_room(const struct bench_case *c)
+{
+	size_t least = c->workload->desk_room;
+
+	return c->bytes > (int64_t)least ? (size_t)c->bytes : least;
+}
+
+int case_parse(struct bench_case *c, struct pool *pool, struct error *err)
+{
+	const struct workload *w = c->workload;
+	int ret = parse_algorithm(c, err);
+
+	if (!ret)
+		ret = parse_backend(c, err);
+	if (!ret)
+		ret = parse_parameters(c, err);
+	if (!ret && w->desk)
+		ret = pool_reserve(pool, c->backend, w->desk, desk_room(c),
+				   err);
+	if (!ret && w->parse)
+		ret = w->parse(c, pool, err);
+	return ret ? ret : check_work(c, err);
 }
 
 bool case_in_ta(const struct bench_case *c)
@@ -137,10 +259,16 @@ struct measure_target case_target(const struct bench_case *c)
 
 int case_prepare(struct bench_case *c, struct pool *pool, struct error *err)
 {
-	c->state = calloc(1, c->workload->state_size);
+	const struct workload *w = c->workload;
+	int ret = 0;
+
+	c->state = calloc(1, w->state_size);
 	if (!c->state)
-		return error_set(err, -ENOMEM, "out of memory");
-	return c->workload->prepare(c, pool, err);
+		return no_memory(err);
+	if (w->desk)
+		ret = pool_desk(pool, c->backend, w->desk, desk_room(c),
+				&c->desk, err);
+	return ret ? ret : w->prepare(c, pool, err);
 }
 
 void case_teardown(struct bench_case *c)

@@ -4,9 +4,10 @@
  *
  * To add one: a file that defines a `const struct workload`, and a line in
  * workloads[] (workloads.c). It knows nothing of clocks, loops or records; the
- * measuring core knows nothing of it.
+ * measuring core knows nothing of it. What its keys may say is data: the
+ * members up to `desk`, from which case_parse() and --list work.
  *
- * A case goes through: parse() for all cases first, then for each case
+ * A case goes through: case_parse() for all cases first, then for each case
  * prepare(), one run() that is timed apart as the first call, verify(), and
  * then many run()s with a check() after each; teardown() at the end. Cases
  * take turns, sample by sample.
@@ -20,13 +21,19 @@
 
 #include <teemark/algorithms.h>
 
-#include "backend.h"
-#include "error.h"
 #include "measure.h"
+#include "pool.h"
 
 enum {
 	CASE_KEY_MAX = 160,
 	CASE_REPEATS_MAX = 16,
+	CASE_PARTS_MAX = 4,
+};
+
+/* One part of a case's parameters. */
+struct case_part {
+	int word;        /* index of the alternative; -1: a number */
+	uint64_t number; /* 0: a word */
 };
 
 /* What a case line may set; the program's options give the rest. */
@@ -52,27 +59,63 @@ struct bench_case {
 	char *own;
 
 	const struct workload *workload;
-	const struct algorithm *algorithm; /* set by parse(), or NULL */
-	const struct asym_algorithm *asym; /* set by parse(), or NULL */
-	const struct backend *backend;     /* set by parse(), or NULL */
+	/* Set by case_parse(), where the workload has such a thing. */
+	const struct algorithm *algorithm;
+	const struct asym_algorithm *asym;
+	int name; /* index of the algorithm among the workload's names */
+	const struct backend *backend;
+	struct case_part part[CASE_PARTS_MAX];
 	int64_t bytes; /* of one operation; -1: has no such thing */
 	/*
 	 * Most calls in a sample, where ready() must make something for each,
 	 * or one takes long; set by parse(), 0: as many as it takes.
 	 */
 	uint32_t loops_max;
-	void *state; /* the workload's own: case_prepare() */
+	/* By case_prepare(): the workload's desk, and its own state. */
+	struct desk *desk;
+	void *state;
 };
 
 struct json;
 struct tee_session;
-struct pool;    /* sessions and buffers that cases share: pool.h */
 struct listing; /* what --list collects: listing.h */
 
 struct workload {
 	const char *name;
-	const char *summary;    /* one line for --list */
-	const char *parameters; /* their syntax, for --list: "BYTES" */
+	const char *summary; /* one line for --list */
+
+	/*
+	 * The ALGORITHM of its keys: one of `names` (NULL-terminated), which
+	 * are `what` (NULL: others will do, too); or a row of the algorithm
+	 * table with a class of `classes` (bits 1u << ALG_…); or one of
+	 * asym.h's table.
+	 */
+	const char *const *names;
+	const char *what;
+	unsigned classes;
+	bool asym;
+
+	/* The only backend; NULL: any; "": parse() looks for it. */
+	const char *backend;
+	/* For --list, of `names` without a backend: those that have them. */
+	bool (*serves)(const struct backend *backend);
+
+	/*
+	 * The syntax of its parameters, as in "enc|dec/BYTES": words in small
+	 * letters, and numbers from `least` to `most`, of which BYTES becomes
+	 * the case's. Other capitals stand for the words of `terms`.
+	 */
+	const char *parameters;
+	struct {
+		const char *name;
+		const char *const *words; /* NULL-terminated */
+	} terms[2];
+	uint64_t least, most;
+	bool blocks; /* BYTES is a multiple of the algorithm's blocks, not 0 */
+
+	/* Of the desk that case_prepare() opens: room for BYTES, or more. */
+	enum desk_use desk;
+	size_t desk_room;
 
 	/* An option of a case line that only this workload has, or NULL. */
 	const char *option;
@@ -85,9 +128,9 @@ struct workload {
 	size_t state_size; /* bytes of c->state */
 
 	/*
-	 * Checks the key's parts, fills algorithm, backend and bytes, and
-	 * reserves in the pool. 0, or -errno with what is wrong: a usage
-	 * error, nothing is measured then. Must not need the TEE.
+	 * What else is to be checked of a key, or reserved in the pool; or
+	 * NULL. -errno with what is wrong: a usage error, nothing is measured
+	 * then. Must not need the TEE.
 	 */
 	int (*parse)(struct bench_case *c, struct pool *pool,
 		     struct error *err);
@@ -137,44 +180,38 @@ struct workload {
 	void (*teardown)(void *state);
 
 	/*
-	 * What it can run here and what not, with reasons; or, instead, names
-	 * (NULL-terminated) that backend tee has, if it is there.
+	 * What it can run here and what not, with reasons; NULL: each of its
+	 * algorithms by each backend that has such.
 	 */
-	const char *const *names;
 	void (*list)(struct listing *listing, struct pool *pool);
 };
 
-/* Helpers for parse(); each -EINVAL with the sentence. */
-/* c->algorithm, of one of two classes: "NAME" is not WHAT; and c->backend. */
-int case_need_algorithm(struct bench_case *c, enum alg_class class,
-			enum alg_class or_class, const char *what,
-			struct error *err);
-int case_need_backend(struct bench_case *c, struct error *err);
-/* Of workloads that are about the TEE itself. */
-int case_need_tee(struct bench_case *c, struct error *err);
-int case_need_no_parameters(const struct bench_case *c, struct error *err);
-/* bytes is a multiple of the cipher's blocks, and not 0. */
-int case_need_blocks(const struct bench_case *c, uint64_t bytes,
-		     struct error *err);
 /* A decimal number without sign, leading zeros or suffix, at most max. */
 int case_number(const char *text, const char *what, uint64_t max,
 		uint64_t *value, struct error *err);
-/* c->bytes, from that text. */
-int case_bytes(struct bench_case *c, const char *text, uint64_t max,
-	       struct error *err);
 /*
  * The index of text in a NULL-terminated list, or -EINVAL: "TEXT" is not WHAT,
  * with all that are.
  */
 int case_choice(const char *text, const char *const *names, const char *what,
 		struct error *err);
+/* -EINVAL with the sentence. */
+int case_wrong(struct error *err, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+int no_memory(struct error *err); /* -ENOMEM with the sentence */
+
+/*
+ * What is wrong with the key, or more work than one call into a TA may do:
+ * -EINVAL. For all cases, before anything is measured.
+ */
+int case_parse(struct bench_case *c, struct pool *pool, struct error *err);
 
 /* Does a TA compute it? By the key alone: nothing is opened yet. */
 bool case_in_ta(const struct bench_case *c);
 /* Does it call the TEE? That, or its storage. */
 bool case_calls_tee(const struct bench_case *c);
 
-/* Makes c->state and prepares it; ends and frees it, if there is one. */
+/* Opens c->desk, makes c->state and prepares it; ends and frees it. */
 int case_prepare(struct bench_case *c, struct pool *pool, struct error *err);
 void case_teardown(struct bench_case *c);
 /* What is measured of a case that is prepared. */

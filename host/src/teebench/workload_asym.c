@@ -11,8 +11,6 @@
  * imported each time. USE: sign, verify, derive, encrypt, decrypt; RSA keys
  * with what the CRT needs.
  */
-#include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "asym_case.h"
@@ -28,15 +26,14 @@ static const char *const step_words[] = {
 	[ASYM_PREPARE] = "prepare",   [ASYM_OPERATE] = "operate",
 	[ASYM_STEPS] = "whole",       NULL,
 };
-static const char *const key_words[] = { "crt", "plain", NULL };
 
 static int need_use(const struct bench_case *c, enum asym_use use,
 		    struct error *err)
 {
 	if (c->asym->uses & 1u << use)
 		return 0;
-	return error_set(err, -EINVAL, "%s does not %s", c->asym->title,
-			 use_names[use]);
+	return case_wrong(err, "%s does not %s", c->asym->title,
+			  use_names[use]);
 }
 
 static enum asym_use use_of(const struct bench_case *c)
@@ -48,16 +45,18 @@ static enum asym_use use_of(const struct bench_case *c)
 static int operation_parse(struct bench_case *c, struct pool *pool,
 			   struct error *err)
 {
-	int ret = asym_case_parse(c, pool, err);
+	enum asym_use use = use_of(c);
+	bool rsa = c->asym->kind == ASYM_RSA && asym_is_private(use);
+	int ret = need_use(c, use, err);
 
-	if (!ret)
-		ret = need_use(c, use_of(c), err);
-	if (ret)
-		return ret;
-	if (c->asym->kind != ASYM_RSA || !asym_is_private(use_of(c)))
-		return case_need_no_parameters(c, err);
-	ret = case_choice(c->parameters, key_words, "a kind of RSA key", err);
-	return ret < 0 ? ret : 0;
+	if (!ret && rsa != !!strcmp(c->parameters, "none"))
+		ret = case_wrong(err,
+				 rsa ? "\"%s\" is not a kind of RSA key (crt, "
+				       "plain)" :
+				       "\"%s\" is of RSA's private keys: write "
+				       "\"none\"",
+				 c->parameters);
+	return ret ? ret : asym_case_parse(c, pool, err);
 }
 
 static int operation_prepare(struct bench_case *c, struct pool *pool,
@@ -83,15 +82,13 @@ static enum asym_use private_use(const struct asym_algorithm *alg)
 static int keygen_parse(struct bench_case *c, struct pool *pool,
 			struct error *err)
 {
-	int ret = asym_case_parse(c, pool, err);
-
-	if (!ret && private_use(c->asym) == ASYM_DECRYPT)
-		ret = error_set(err, -EINVAL,
-				"a key pair of %s is made as one to sign by: "
-				"keygen/rsa-%u",
-				c->asym->title, c->asym->bits);
+	if (private_use(c->asym) == ASYM_DECRYPT)
+		return case_wrong(err,
+				  "a key pair of %s is made as one to sign by: "
+				  "keygen/rsa-%u",
+				  c->asym->title, c->asym->bits);
 	c->loops_max = 1; /* each sample is one of a distribution */
-	return ret ? ret : case_need_no_parameters(c, err);
+	return asym_case_parse(c, pool, err);
 }
 
 static int keygen_prepare(struct bench_case *c, struct pool *pool,
@@ -103,42 +100,14 @@ static int keygen_prepare(struct bench_case *c, struct pool *pool,
 	return asym_case_open(c, pool, private_use(c->asym), err);
 }
 
-/* "sign/import" */
-static int split(const struct bench_case *c, enum asym_use *use,
-		 enum asym_step *step, struct error *err)
-{
-	const char *slash = strchr(c->parameters, '/');
-	char word[16];
-	int ret;
-
-	if (!slash || slash - c->parameters >= (int)sizeof(word))
-		return error_set(err, -EINVAL, "\"%s\" is not USE/STEP",
-				 c->parameters);
-	snprintf(word, sizeof(word), "%.*s", (int)(slash - c->parameters),
-		 c->parameters);
-	ret = case_choice(word, use_names, "a USE", err);
-	if (ret < 0)
-		return ret;
-	*use = (enum asym_use)ret;
-	ret = case_choice(slash + 1, step_words, "a STEP", err);
-	if (ret < 0)
-		return ret;
-	*step = (enum asym_step)ret;
-	return 0;
-}
-
 static int steps_parse(struct bench_case *c, struct pool *pool,
 		       struct error *err)
 {
-	int ret = asym_case_parse(c, pool, err);
-	enum asym_step step = ASYM_STEPS;
-	enum asym_use use;
+	int ret = need_use(c, (enum asym_use)c->part[0].word, err);
 
 	if (!ret)
-		ret = split(c, &use, &step, err);
-	if (!ret)
-		ret = need_use(c, use, err);
-	if (step < ASYM_OPERATE)
+		ret = asym_case_parse(c, pool, err);
+	if (c->part[1].word < ASYM_OPERATE)
 		c->loops_max = 0; /* these are short */
 	return ret;
 }
@@ -146,11 +115,8 @@ static int steps_parse(struct bench_case *c, struct pool *pool,
 static int steps_prepare(struct bench_case *c, struct pool *pool,
 			 struct error *err)
 {
-	struct asym_case *k = c->state;
-	enum asym_use use;
-	int ret = split(c, &use, &k->step, err);
-
-	return ret ? ret : asym_case_open(c, pool, use, err);
+	((struct asym_case *)c->state)->step = (enum asym_step)c->part[1].word;
+	return asym_case_open(c, pool, (enum asym_use)c->part[0].word, err);
 }
 
 /* Whether a backend has it is told by a key that it takes. */
@@ -184,6 +150,8 @@ static void asym_list(struct listing *listing, struct pool *pool)
 }
 
 #define OF_ASYM                                                           \
+	.asym = true,                                                     \
+	.terms = { { "USE", use_names }, { "STEP", step_words } },        \
 	.state_size = sizeof(struct asym_case), .ready = asym_case_ready, \
 	.run = asym_case_run, .verify = asym_case_verify,                 \
 	.check = asym_case_check, .ta = asym_case_ta,                     \

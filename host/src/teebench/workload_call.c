@@ -14,7 +14,6 @@
 #include "call.h"
 #include "json.h"
 #include "known_answer.h"
-#include "pool.h"
 #include "tee_client.h"
 #include "workload.h"
 
@@ -77,20 +76,16 @@ static int call_case_parse(struct bench_case *c, struct pool *pool,
 			   struct error *err)
 {
 	struct call call;
-	int ret = case_need_tee(c, err);
+	int ret;
 
 	(void)pool;
-	if (!ret && strcmp(c->parameters, "none"))
-		ret = case_bytes(c, c->parameters, CALL_BYTES_MAX, err);
-	if (!ret && !c->own) {
-		ret = error_set(err, -EINVAL,
-				"what to call isn't said: call=UUID;run:"
-				"COMMAND:0x00000000;...");
+	if (!c->own) {
+		case_wrong(err, "what to call isn't said: "
+				"call=UUID;run:COMMAND:0x00000000;...");
 		error_hint(err, "`teemark plan show FILE` writes it from a "
 				"bench.toml");
+		return -EINVAL;
 	}
-	if (ret)
-		return ret;
 	ret = call_parse(&call, c->own, err);
 	/* What must be made ready for each call. */
 	if (!ret && has_steps(&call, CALL_BEFORE))
@@ -415,8 +410,8 @@ static int check_sha256(struct pool *pool, const char *name, unsigned i,
 		snprintf(text + 2 * k, 3, "%02x", got[k]);
 	if (memcmp(wanted, got, sizeof(wanted)))
 		return error_set(err, -EBADMSG,
-				 "%s: the %zu bytes of p%u have the "
-				 "SHA-256 %s, which isn't the expected one",
+				 "%s: the %zu bytes of p%u have the SHA-256 "
+				 "%s, which isn't the expected one",
 				 name, bytes, i, text);
 	ret = room_for(bytes, &m->want, err);
 	if (ret)
@@ -441,8 +436,7 @@ static int check_memory(struct call_case *s, struct step *step, unsigned i,
 		return ret;
 	if (bytes > p->size)
 		return error_set(err, -EBADMSG,
-				 "%s: p%u has %zu bytes, and room for "
-				 "%zu",
+				 "%s: p%u has %zu bytes, and room for %zu",
 				 name, i, bytes, p->size);
 	if (!m->want)
 		return check_sha256(s->pool, name, i, &p->want, m, bytes, err);
@@ -605,6 +599,9 @@ const struct workload workload_call = {
 	.name = "call",
 	.summary = "a command of any TA, as call=… describes it",
 	.parameters = "none|BYTES",
+	.names = (const char *const[]){ "NAME", NULL },
+	.backend = "tee",
+	.most = CALL_BYTES_MAX,
 	.option = "call",
 	.state_size = sizeof(struct call_case),
 	.parse = call_case_parse,
@@ -615,5 +612,4 @@ const struct workload workload_call = {
 	.check = call_check,
 	.facts = call_facts,
 	.teardown = call_teardown,
-	.names = (const char *const[]){ "NAME", NULL },
 };

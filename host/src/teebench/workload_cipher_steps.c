@@ -7,14 +7,10 @@
  * STEP whole (all only): the four of them, one after the other.
  */
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "keyed_case.h"
 #include "listing.h"
-#include "workload.h"
-
-enum { BYTES_MAX = 1 << 28 };
 
 #define WHOLE KEYED_STEPS /* all of them */
 
@@ -24,50 +20,11 @@ static const char *const steps[] = {
 	[WHOLE] = "whole",           NULL,
 };
 
-/* What the key's parameters say. */
-struct what {
-	bool decrypt;
-	bool all; /* with what leads to the call */
-	enum keyed_step step;
-};
-
 struct steps {
 	struct keyed_case k;
-	struct what what;
+	enum keyed_step step;
+	bool all; /* with what leads to the call */
 };
-
-/* "enc/4096/set-key/inv" */
-static int split(struct bench_case *c, struct what *what, struct error *err)
-{
-	char text[CASE_KEY_MAX], *save = NULL;
-	const char *part[5] = { NULL };
-	size_t n = 0;
-	int step;
-
-	snprintf(text, sizeof(text), "%s", c->parameters);
-	for (char *p = strtok_r(text, "/", &save); p && n < 5;
-	     p = strtok_r(NULL, "/", &save))
-		part[n++] = p;
-	if (n != 4)
-		goto bad;
-	what->decrypt = !strcmp(part[0], "dec");
-	what->all = !strcmp(part[3], "all");
-	if ((!what->decrypt && strcmp(part[0], "enc")) ||
-	    (!what->all && strcmp(part[3], "inv")))
-		goto bad;
-	step = case_choice(part[2], steps, "a STEP", err);
-	if (step < 0)
-		return step;
-	what->step = (enum keyed_step)step;
-	if (what->step == WHOLE && !what->all)
-		return error_set(err, -EINVAL,
-				 "STEP whole has no call alone: only whole/all");
-	return case_bytes(c, part[1], BYTES_MAX, err);
-bad:
-	return error_set(err, -EINVAL,
-			 "\"%s\" is not enc|dec/BYTES/STEP/all|inv",
-			 c->parameters);
-}
 
 static bool goes_on(const struct algorithm *alg)
 {
@@ -77,19 +34,15 @@ static bool goes_on(const struct algorithm *alg)
 static int steps_parse(struct bench_case *c, struct pool *pool,
 		       struct error *err)
 {
-	struct what what;
-	int ret = case_need_algorithm(c, ALG_CIPHER, ALG_AEAD, "a cipher", err);
-
-	if (!ret)
-		ret = split(c, &what, err);
-	if (!ret && !goes_on(c->algorithm))
-		ret = error_set(err, -EINVAL,
-				"cipher-steps is for modes that go on with a "
-				"message (ecb, cbc, ctr), not for %s",
-				c->algorithm->title);
-	if (!ret)
-		ret = case_need_blocks(c, (uint64_t)c->bytes, err);
-	return ret ? ret : keyed_case_reserve(c, pool, (uint64_t)c->bytes, err);
+	if (!goes_on(c->algorithm))
+		return case_wrong(err,
+				  "cipher-steps is for modes that go on with a "
+				  "message (ecb, cbc, ctr), not for %s",
+				  c->algorithm->title);
+	if (c->part[2].word == WHOLE && c->part[3].word)
+		return case_wrong(err, "STEP whole has no call alone: only "
+				       "whole/all");
+	return keyed_case_parse(c, pool, err);
 }
 
 static void arrange(const struct keyed_case *k, enum keyed_step step)
@@ -112,17 +65,16 @@ static int steps_prepare(struct bench_case *c, struct pool *pool,
 			 struct error *err)
 {
 	struct steps *s = c->state;
-	int ret = split(c, &s->what, err);
+	int ret = keyed_case_prepare(c, pool, err);
 	const char *none;
 
-	if (!ret)
-		ret = keyed_case_open(c, pool, s->what.decrypt,
-				      (size_t)c->bytes, err);
-	if (s->what.step != KEYED_CIPHER_BUFFER && s->what.step != WHOLE)
+	s->step = (enum keyed_step)c->part[2].word;
+	s->all = !c->part[3].word;
+	if (s->step != KEYED_CIPHER_BUFFER && s->step != WHOLE)
 		c->bytes = -1; /* the message is for the steps that follow */
-	if (ret || s->what.step == WHOLE)
+	if (ret || s->step == WHOLE)
 		return ret;
-	none = c->backend->no_step[s->what.step];
+	none = c->backend->no_step[s->step];
 	return none ? error_skip(err, -EOPNOTSUPP, "no-step", "%s", none) : 0;
 }
 
@@ -134,15 +86,15 @@ static int steps_ready(void *state, uint32_t loops, struct error *err)
 	bool mine = k->desk->owner == k;
 	int ret = keyed_case_ready(k, loops, err);
 
-	if (s->what.step == WHOLE)
+	if (s->step == WHOLE)
 		return ret;
 	if (!mine)
-		for (int i = KEYED_PREPARE; !ret && i < (int)s->what.step; i++)
+		for (int i = KEYED_PREPARE; !ret && i < (int)s->step; i++)
 			ret = take(k, (enum keyed_step)i, err);
-	if (!ret && s->what.step == KEYED_CIPHER_BUFFER)
+	if (!ret && s->step == KEYED_CIPHER_BUFFER)
 		ret = take(k, KEYED_SET_IV, err);
 	if (!ret)
-		arrange(k, s->what.step);
+		arrange(k, s->step);
 	return ret;
 }
 
@@ -165,12 +117,12 @@ static int steps_run(void *state, uint32_t loops, uint32_t repeat,
 	int ret = 0;
 
 	(void)repeat;
-	if (s->what.step == WHOLE)
+	if (s->step == WHOLE)
 		return run_whole(k, loops, err);
 	for (uint32_t i = 0; !ret && i < loops; i++) {
-		if (s->what.all)
-			arrange(k, s->what.step);
-		ret = k->backend->step(k->session, &k->job, s->what.step, err);
+		if (s->all)
+			arrange(k, s->step);
+		ret = k->backend->step(k->session, &k->job, s->step, err);
 	}
 	return ret;
 }
@@ -178,8 +130,7 @@ static int steps_run(void *state, uint32_t loops, uint32_t repeat,
 /* From where the step has led to the end of a message. */
 static int finish(struct steps *s, struct error *err)
 {
-	int from = s->what.step == KEYED_CIPHER_BUFFER ? KEYED_SET_IV :
-							 s->what.step + 1;
+	int from = s->step == KEYED_CIPHER_BUFFER ? KEYED_SET_IV : s->step + 1;
 	int ret = 0;
 
 	for (int i = from; !ret && i <= KEYED_CIPHER_BUFFER; i++)
@@ -205,13 +156,19 @@ static int steps_verify(void *state, struct error *err)
 
 static void steps_list(struct listing *listing, struct pool *pool)
 {
-	listing_add_algorithms(listing, pool, DESK_KEYED, goes_on);
+	for (size_t b = 0; backends[b]; b++)
+		listing_add_algorithms(listing, pool, backends[b],
+				       1u << ALG_CIPHER, goes_on);
 }
 
 const struct workload workload_cipher_steps = {
 	.name = "cipher-steps",
 	.summary = "one step of a cipher",
 	.parameters = "enc|dec/BYTES/STEP/all|inv",
+	.terms = { { "STEP", steps } },
+	.classes = 1u << ALG_CIPHER | 1u << ALG_AEAD,
+	.most = 1 << 28,
+	.blocks = true,
 	.state_size = sizeof(struct steps),
 	.parse = steps_parse,
 	.prepare = steps_prepare,

@@ -4,35 +4,15 @@
  * all, the line that plots draw as a limit.
  */
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "backend.h"
-#include "listing.h"
-#include "pool.h"
 #include "workload.h"
 
-enum { BYTES_MAX = 1 << 28 };
+static const char *const names[] = { "memcpy", NULL };
 
 struct copy {
 	struct buffer from, to;
 };
-
-static int copy_parse(struct bench_case *c, struct pool *pool,
-		      struct error *err)
-{
-	int ret;
-
-	(void)pool;
-	if (strcmp(c->algorithm_name, "memcpy") || strcmp(c->backend_name, "c"))
-		return error_set(err, -EINVAL,
-				 "copy-limit has memcpy/c, not \"%s/%s\"",
-				 c->algorithm_name, c->backend_name);
-	ret = case_bytes(c, c->parameters, BYTES_MAX, err);
-	if (!ret && !c->bytes)
-		ret = error_set(err, -EINVAL, "there is nothing to copy");
-	return ret;
-}
 
 static int copy_prepare(struct bench_case *c, struct pool *pool,
 			struct error *err)
@@ -86,23 +66,20 @@ static void copy_teardown(void *state)
 	buffer_free_plain(NULL, &s->to);
 }
 
-static void copy_list(struct listing *listing, struct pool *pool)
-{
-	(void)pool;
-	listing_add(listing, "memcpy", "c", NULL);
-}
-
 const struct workload workload_copy_limit = {
 	.name = "copy-limit",
 	.summary = "memcpy(): as fast as data move",
 	.parameters = "BYTES",
+	.names = names,
+	.what = "what copies",
+	.backend = "c",
+	.least = 1,
+	.most = 1 << 28,
 	.repeats = true,
 	.state_size = sizeof(struct copy),
-	.parse = copy_parse,
 	.prepare = copy_prepare,
 	.run = copy_run,
 	.verify = copy_check,
 	.check = copy_check,
 	.teardown = copy_teardown,
-	.list = copy_list,
 };

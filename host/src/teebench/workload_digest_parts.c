@@ -6,22 +6,15 @@
 #include <errno.h>
 #include <string.h>
 
-#include <teemark/algorithms.h>
 #include <teemark/ta_bench.h>
 
-#include "backend.h"
 #include "known_answer.h"
-#include "listing.h"
-#include "pool.h"
 #include "tee_client.h"
 #include "workload.h"
 
-static const char *const parts[] = {
-	[TA_BENCH_DIGEST_ALLOCATE] = "allocate",
-	[TA_BENCH_DIGEST_RESET] = "reset",
-	[TA_BENCH_DIGEST_FINISH] = "finish",
-	NULL,
-};
+_Static_assert(TA_BENCH_DIGEST_ALLOCATE == 0 && TA_BENCH_DIGEST_RESET == 1 &&
+		       TA_BENCH_DIGEST_FINISH == 2,
+	       "the parts are those of .parameters, in that order");
 
 struct digest_part {
 	const struct algorithm *alg;
@@ -30,36 +23,17 @@ struct digest_part {
 	uint8_t want[ALG_DIGEST_MAX_BYTES]; /* of the empty message */
 };
 
-static int part_parse(struct bench_case *c, struct pool *pool,
-		      struct error *err)
-{
-	int ret =
-		case_need_algorithm(c, ALG_DIGEST, ALG_DIGEST, "a digest", err);
-
-	if (!ret)
-		ret = case_need_tee(c, err);
-	if (!ret)
-		ret = case_choice(c->parameters, parts, "a part of a digest",
-				  err);
-	return ret < 0 ? ret :
-			 pool_reserve(pool, c->backend, DESK_RANDOM,
-				      ALG_DIGEST_MAX_BYTES, err);
-}
-
 static int part_prepare(struct bench_case *c, struct pool *pool,
 			struct error *err)
 {
 	static const uint8_t nothing[1];
 	struct digest_part *d = c->state;
-	int ret;
 
 	d->alg = c->algorithm;
-	d->part = (uint32_t)case_choice(c->parameters, parts, "", err);
-	ret = pool_desk(pool, c->backend, DESK_RANDOM, ALG_DIGEST_MAX_BYTES,
-			&d->desk, err);
-	return ret ? ret :
-		     known_answer_digest(pool, c->backend, d->alg, nothing, 0,
-					 d->want, NULL, err);
+	d->part = (uint32_t)c->part[0].word;
+	d->desk = c->desk;
+	return known_answer_digest(pool, c->backend, d->alg, nothing, 0,
+				   d->want, NULL, err);
 }
 
 static int part_run(void *state, uint32_t loops, uint32_t repeat,
@@ -101,36 +75,19 @@ static struct tee_session *part_ta(const void *state)
 	return desk_ta(((const struct digest_part *)state)->desk);
 }
 
-/* The digests that the TEE has. */
-static void part_list(struct listing *listing, struct pool *pool)
-{
-	const struct backend *tee = backend_by_name("tee");
-	struct error opening = { 0 };
-	struct desk *desk;
-
-	pool_desk(pool, tee, DESK_DIGEST, 0, &desk, &opening);
-	for (size_t i = 0; i < algorithms_count; i++) {
-		struct error why = opening;
-
-		if (algorithms[i].class != ALG_DIGEST)
-			continue;
-		if (desk)
-			tee->supports(desk->session, &algorithms[i], &why);
-		listing_add(listing, algorithms[i].name, tee->name, &why);
-	}
-}
-
 const struct workload workload_digest_parts = {
 	.name = "digest-parts",
 	.summary = "what a digest costs besides its bytes",
-	.parameters = "allocate|reset|finish",
+	.parameters = "allocate|reset|finish", /* by TA_BENCH_DIGEST_… */
+	.classes = 1u << ALG_DIGEST,
+	.backend = "tee",
+	.desk = DESK_RANDOM,
+	.desk_room = ALG_DIGEST_MAX_BYTES,
 	.repeats = true,
 	.state_size = sizeof(struct digest_part),
-	.parse = part_parse,
 	.prepare = part_prepare,
 	.run = part_run,
 	.verify = part_check,
 	.check = part_check,
 	.ta = part_ta,
-	.list = part_list,
 };

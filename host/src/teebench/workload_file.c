@@ -20,24 +20,17 @@
 #include "stop.h"
 #include "workload.h"
 
-enum { PIECE = 1 << 20, BYTES_MAX = 1 << 30, NAME_BYTES = 64 };
+enum { PIECE = 1 << 20, NAME_BYTES = 64 };
 
-static const struct op {
-	const char *algorithm;
-	bool decrypt;
-} ops[] = {
-	{ "sha1", false },
-	{ "sha256", false },
-	{ "aes-128-cbc", false },
-	{ "aes-128-cbc", true },
-};
-
+/* The word after the last hyphen is the direction of what has one. */
 static const char *const names[] = {
 	"sha1", "sha256", "aes-128-cbc-enc", "aes-128-cbc-dec", NULL,
 };
 
-_Static_assert(sizeof(names) / sizeof(*names) - 1 == sizeof(ops) / sizeof(*ops),
-	       "an operation without a name");
+static const struct algorithm *algorithm_of(const char *name)
+{
+	return algorithm_by_name(name[0] == 'a' ? "aes-128-cbc" : name);
+}
 
 /* The files of a case. */
 struct files {
@@ -63,71 +56,32 @@ static const struct workload crypt_workload;
 static int file_parse(struct bench_case *c, struct pool *pool,
 		      struct error *err)
 {
-	int op = case_choice(c->algorithm_name, names, "an operation on a file",
-			     err);
-	int ret = op < 0 ? op : case_need_backend(c, err);
-
-	if (!ret)
-		ret = case_bytes(c, c->parameters, BYTES_MAX, err);
-	if (ret)
-		return ret;
-	c->algorithm = algorithm_by_name(ops[op].algorithm);
+	c->algorithm = algorithm_of(names[c->name]);
 	if (c->algorithm->class == ALG_DIGEST)
 		return pool_reserve(pool, c->backend, DESK_PIECES, PIECE, err);
 	c->workload = &crypt_workload;
-	ret = case_need_blocks(c, (uint64_t)c->bytes, err);
-	return ret ? ret : keyed_case_reserve(c, pool, PIECE, err);
+	if (c->bytes <= 0 || c->bytes % c->algorithm->unit_bytes)
+		return case_wrong(err, "a file has a multiple of %u bytes",
+				  c->algorithm->unit_bytes);
+	return keyed_case_reserve(c, pool, PIECE, err);
 }
 
-static int failed(struct error *err, const struct files *f, const char *what)
-{
-	int code = -errno;
-
-	return error_set(err, code, "cannot %s a file of %zu bytes in %s: %s",
-			 what, f->bytes, place_directory(), strerror(-code));
-}
-
-/* The bytes of a piece, of fewer at the end. */
-static int read_piece(const struct files *f, int fd, uint8_t *data, size_t len,
+/* The bytes of a piece. */
+static int read_piece(int fd, uint8_t *data, size_t len, size_t at,
 		      struct error *err)
 {
-	while (len) {
-		ssize_t n = read(fd, data, len < PIECE ? len : PIECE);
+	ssize_t n = place_read(fd, data, len, (off_t)at, err);
 
-		if (n < 0)
-			return failed(err, f, "read");
-		if (!n)
-			return error_set(err, -EIO,
-					 "the file has become shorter");
-		data += n;
-		len -= (size_t)n;
-		if (len && stop_check(err))
-			return -ECANCELED;
-	}
-	return 0;
-}
-
-static int write_piece(const struct files *f, int fd, const uint8_t *data,
-		       size_t len, struct error *err)
-{
-	while (len) {
-		ssize_t n = write(fd, data, len < PIECE ? len : PIECE);
-
-		if (n < 0)
-			return failed(err, f, "write");
-		data += n;
-		len -= (size_t)n;
-		if (len && stop_check(err))
-			return -ECANCELED;
-	}
-	return 0;
+	if (n >= 0 && (size_t)n < len)
+		return error_set(err, -EIO, "the file has become shorter");
+	return n < 0 ? (int)n : 0;
 }
 
 static int open_from(const struct files *f, const char *name, struct error *err)
 {
 	int fd = openat(f->dir, name, O_RDONLY | O_CLOEXEC);
 
-	return fd < 0 ? failed(err, f, "open") : fd;
+	return fd < 0 ? place_failed(err, "open") : fd;
 }
 
 static int open_to(const struct files *f, const char *name, struct error *err)
@@ -135,7 +89,7 @@ static int open_to(const struct files *f, const char *name, struct error *err)
 	int fd = openat(f->dir, name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC,
 			0600);
 
-	return fd < 0 ? failed(err, f, "create") : fd;
+	return fd < 0 ? place_failed(err, "create") : fd;
 }
 
 static int make_file(const struct files *f, const char *name, struct error *err)
@@ -144,12 +98,12 @@ static int make_file(const struct files *f, const char *name, struct error *err)
 	int fd, ret;
 
 	if (!message)
-		return error_set(err, -ENOMEM, "out of memory");
+		return no_memory(err);
 	pool_message(message, f->bytes);
 	fd = open_to(f, name, err);
-	ret = fd < 0 ? fd : write_piece(f, fd, message, f->bytes, err);
+	ret = fd < 0 ? fd : place_write(fd, message, f->bytes, 0, err);
 	if (fd >= 0 && close(fd) && !ret)
-		ret = failed(err, f, "close");
+		ret = place_failed(err, "close");
 	free(message);
 	return ret;
 }
@@ -163,10 +117,10 @@ static int read_file(const struct files *f, const char *name, uint8_t **data,
 
 	*data = malloc(f->bytes + 1);
 	if (!*data)
-		ret = error_set(err, -ENOMEM, "out of memory");
+		ret = no_memory(err);
 	if (!ret)
-		ret = read_piece(f, fd, *data, f->bytes, err);
-	if (!ret && read(fd, *data + f->bytes, 1) != 0)
+		ret = read_piece(fd, *data, f->bytes, 0, err);
+	if (!ret && place_read(fd, *data + f->bytes, 1, (off_t)f->bytes, err))
 		ret = error_set(err, -EBADMSG, "the file is too long");
 	if (fd >= 0)
 		close(fd);
@@ -181,9 +135,9 @@ static int open_files(struct files *f, const struct bench_case *c,
 	snprintf(f->from, sizeof(f->from), "teemark-%s-%s-%zu-%d",
 		 c->algorithm_name, c->backend_name, f->bytes, (int)getpid());
 	snprintf(f->to, sizeof(f->to), "%.56s.out", f->from);
-	f->dir = open(place_directory(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	f->dir = place_open(err);
 	f->open = f->dir >= 0;
-	return f->open ? 0 : failed(err, f, "reach the folder of");
+	return f->open ? 0 : f->dir;
 }
 
 static void remove_files(const struct files *f)
@@ -199,12 +153,10 @@ static int hash_prepare(struct bench_case *c, struct pool *pool,
 			struct error *err)
 {
 	struct hashing *h = c->state;
-	int ret = place_probe(err);
+	int ret = open_files(&h->files, c, err);
 
 	if (!ret)
 		ret = digest_case_open(c, pool, DESK_PIECES, PIECE, err);
-	if (!ret)
-		ret = open_files(&h->files, c, err);
 	return ret ? ret : make_file(&h->files, h->files.from, err);
 }
 
@@ -220,7 +172,7 @@ static int hash(struct hashing *h, int from, struct error *err)
 		if (ret)
 			return ret;
 		n = h->d.bytes - at < PIECE ? h->d.bytes - at : PIECE;
-		ret = read_piece(&h->files, from, in->data, n, err);
+		ret = read_piece(from, in->data, n, at, err);
 		if (!ret)
 			ret = b->digest_update(h->d.session, in, 0, n, err);
 	}
@@ -278,8 +230,7 @@ static void file_list(struct listing *listing, struct pool *pool)
 			continue;
 		pool_desk(pool, backends[b], DESK_DIGEST, 0, &desk, &opening);
 		for (size_t i = 0; names[i]; i++) {
-			const struct algorithm *alg =
-				algorithm_by_name(ops[i].algorithm);
+			const struct algorithm *alg = algorithm_of(names[i]);
 			struct error why = opening;
 
 			if (alg->class != ALG_DIGEST && !backends[b]->message)
@@ -295,6 +246,9 @@ const struct workload workload_file = {
 	.name = "file",
 	.summary = "a file hashed, or encrypted or decrypted into another",
 	.parameters = "BYTES",
+	.names = names,
+	.what = "an operation on a file",
+	.most = 1 << 30,
 	.state_size = sizeof(struct hashing),
 	.parse = file_parse,
 	.prepare = hash_prepare,
@@ -331,13 +285,13 @@ static int crypt_pieces(const struct files *f, struct desk *desk,
 		if (ret)
 			return ret;
 		piece.len = f->bytes - at < PIECE ? f->bytes - at : PIECE;
-		ret = read_piece(f, from, job->in->data, piece.len, err);
+		ret = read_piece(from, job->in->data, piece.len, at, err);
 		if (!ret)
 			ret = desk->backend->message(desk->session, &piece, 1,
 						     err);
 		if (!ret)
-			ret = write_piece(f, to, job->out->data, piece.len,
-					  err);
+			ret = place_write(to, job->out->data, piece.len,
+					  (off_t)at, err);
 		memcpy(chain, ciphertext->data + piece.len - job->alg->iv_bytes,
 		       job->alg->iv_bytes);
 	}
@@ -356,7 +310,7 @@ static int crypt_files(const struct files *f, struct desk *desk,
 	to = open_to(f, to_name, err);
 	ret = to < 0 ? to : crypt_pieces(f, desk, job, from, to, err);
 	if (to >= 0 && close(to) && !ret)
-		ret = failed(err, f, "close");
+		ret = place_failed(err, "close");
 	close(from);
 	return ret;
 }
@@ -391,18 +345,15 @@ static int make_ciphertext(struct crypting *c, struct error *err)
 static int crypt_prepare(struct bench_case *c, struct pool *pool,
 			 struct error *err)
 {
-	bool decrypt =
-		ops[case_choice(c->algorithm_name, names, "", err)].decrypt;
+	bool decrypt = !strcmp(c->algorithm_name, "aes-128-cbc-dec");
 	struct crypting *state = c->state;
-	int ret = place_probe(err);
+	int ret = open_files(&state->files, c, err);
 
 	if (!ret)
 		ret = keyed_case_open(c, pool, decrypt,
 				      c->bytes < PIECE ? (size_t)c->bytes :
 							 PIECE,
 				      err);
-	if (!ret)
-		ret = open_files(&state->files, c, err);
 	if (!ret)
 		ret = decrypt ?
 			      make_ciphertext(state, err) :
@@ -480,7 +431,7 @@ static int crypt_verify(void *state, struct error *err)
 	int ret;
 
 	if (!message)
-		return error_set(err, -ENOMEM, "out of memory");
+		return no_memory(err);
 	pool_message(message, c->files.bytes);
 	ret = understood(c, decrypt ? c->files.from : c->files.to, message,
 			 err);

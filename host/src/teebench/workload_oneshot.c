@@ -1,32 +1,34 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * oneshot/ALGORITHM/BACKEND/BYTES: the digest or the MAC of a whole message,
- * one call. A MAC's key is set before.
+ * Whole messages:
+ *
+ * oneshot/ALGORITHM/BACKEND/BYTES: the digest or the MAC in one call. A MAC's
+ * key is set before.
+ *
+ * stream/ALGORITHM/BACKEND/BYTES/CHUNK: the digest of a message that comes in
+ * pieces: begin, a call for every CHUNK bytes, the last of them ending it.
+ *
+ * cipher/ALGORITHM/BACKEND/enc|dec/BYTES: a message whose key was set before:
+ * the IV, the bytes, and an AEAD's tag. In the TEE one call.
  */
 #include "digest_case.h"
 #include "keyed_case.h"
 #include "listing.h"
-#include "workload.h"
-
-enum { BYTES_MAX = 1 << 30 };
-
-static const struct workload mac_workload;
 
 static int oneshot_parse(struct bench_case *c, struct pool *pool,
 			 struct error *err)
 {
-	int ret;
-
-	ret = case_need_algorithm(c, ALG_DIGEST, ALG_MAC, "a digest or MAC",
-				  err);
-	if (!ret)
-		ret = case_bytes(c, c->parameters, BYTES_MAX, err);
-	if (ret)
-		return ret;
 	if (c->algorithm->class == ALG_DIGEST)
-		return digest_case_reserve(c, pool, err);
-	c->workload = &mac_workload;
-	return keyed_case_reserve(c, pool, (uint64_t)c->bytes, err);
+		return digest_case_parse(c, pool, err);
+	c->workload = &keyed_case_workload;
+	return keyed_case_parse(c, pool, err);
+}
+
+static int cipher_parse(struct bench_case *c, struct pool *pool,
+			struct error *err)
+{
+	c->workload = &keyed_case_workload;
+	return keyed_case_parse(c, pool, err);
 }
 
 static int oneshot_prepare(struct bench_case *c, struct pool *pool,
@@ -52,50 +54,84 @@ static int oneshot_run(void *state, uint32_t loops, uint32_t repeat,
 	return ret;
 }
 
-static bool is_mac(const struct algorithm *alg)
+struct stream {
+	struct digest_case d;
+	size_t chunk;
+};
+
+static int stream_parse(struct bench_case *c, struct pool *pool,
+			struct error *err)
 {
-	return alg->class == ALG_MAC;
+	if (!c->part[1].number)
+		return case_wrong(err, "the chunk is 0 bytes");
+	return digest_case_parse(c, pool, err);
 }
 
-static void oneshot_list(struct listing *listing, struct pool *pool)
+static int stream_prepare(struct bench_case *c, struct pool *pool,
+			  struct error *err)
 {
-	listing_add_digests(listing, pool);
-	listing_add_algorithms(listing, pool, DESK_KEYED, is_mac);
+	((struct stream *)c->state)->chunk = (size_t)c->part[1].number;
+	return digest_case_open(c, pool, DESK_DIGEST, 0, err);
+}
+
+static int stream_once(struct stream *s, struct error *err)
+{
+	const struct backend *b = s->d.backend;
+	const struct buffer *in = &s->d.desk->in;
+	size_t at = 0, bytes = s->d.bytes;
+	int ret = b->digest_init(s->d.session, s->d.alg, err);
+
+	for (; !ret && bytes - at > s->chunk; at += s->chunk)
+		ret = b->digest_update(s->d.session, in, at, s->chunk, err);
+	if (!ret)
+		ret = b->digest_final(s->d.session, in, at, bytes - at,
+				      s->d.out, err);
+	return ret;
+}
+
+static int stream_run(void *state, uint32_t loops, uint32_t repeat,
+		      struct error *err)
+{
+	int ret = 0;
+
+	(void)repeat;
+	for (uint32_t i = 0; !ret && i < loops; i++)
+		ret = stream_once(state, err);
+	return ret;
 }
 
 const struct workload workload_oneshot = {
 	.name = "oneshot",
 	.summary = "digest or MAC of a whole message in one call",
 	.parameters = "BYTES",
+	.classes = 1u << ALG_DIGEST | 1u << ALG_MAC,
+	.most = 1 << 30,
 	.repeats = true,
-	.state_size = sizeof(struct digest_case),
 	.parse = oneshot_parse,
 	.prepare = oneshot_prepare,
 	.run = oneshot_run,
-	.verify = digest_case_verify,
-	.check = digest_case_check,
-	.ta = digest_case_ta,
-	.facts = digest_case_facts,
-	.list = oneshot_list,
+	DIGEST_CASE(struct digest_case),
 };
 
-/* The same of a MAC, once its case is parsed. */
+const struct workload workload_stream = {
+	.name = "stream",
+	.summary = "digest of a message in pieces, a call each",
+	.parameters = "BYTES/CHUNK",
+	.classes = 1u << ALG_DIGEST,
+	.most = 1 << 30,
+	.parse = stream_parse,
+	.prepare = stream_prepare,
+	.run = stream_run,
+	DIGEST_CASE(struct stream),
+};
 
-static int mac_prepare(struct bench_case *c, struct pool *pool,
-		       struct error *err)
-{
-	return keyed_case_open(c, pool, false, (size_t)c->bytes, err);
-}
-
-static const struct workload mac_workload = {
-	.name = "oneshot",
-	.state_size = sizeof(struct keyed_case),
-	.prepare = mac_prepare,
-	.ready = keyed_case_ready,
-	.run = keyed_case_run,
-	.verify = keyed_case_verify,
-	.check = keyed_case_check,
-	.ta = keyed_case_ta,
-	.facts = keyed_case_facts,
-	.teardown = keyed_case_teardown,
+const struct workload workload_cipher = {
+	.name = "cipher",
+	.summary = "a message encrypted or decrypted",
+	.parameters = "enc|dec/BYTES",
+	.classes = 1u << ALG_CIPHER | 1u << ALG_AEAD,
+	.most = 1 << 28,
+	.blocks = true,
+	.repeats = true,
+	.parse = cipher_parse,
 };

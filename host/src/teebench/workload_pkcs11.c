@@ -92,17 +92,11 @@ static uint8_t p256[] = { 6, 8, 0x2a, 0x86, 0x48, 0xce, 0x3d, 3, 1, 7 };
 
 static int p11_parse(struct bench_case *c, struct pool *pool, struct error *err)
 {
-	int ret = case_choice(c->algorithm_name, calls, "a CALL", err);
-
 	(void)pool;
-	if (ret >= 0)
-		ret = case_need_backend(c, err);
-	if (!ret && strcmp(c->backend_name, "pkcs11"))
-		ret = error_set(err, -EINVAL,
-				"workload pkcs11 is for backend pkcs11 only");
+	(void)err;
 	if (!strncmp(c->algorithm_name, "keypair", 7))
 		c->loops_max = 1; /* each sample is one of a distribution */
-	return ret ? ret : case_need_no_parameters(c, err);
+	return 0;
 }
 
 static ck make_pair(struct p11_case *k, unsigned char *in_token)
@@ -191,7 +185,7 @@ static int p11_prepare(struct bench_case *c, struct pool *pool,
 		return ret;
 	k->opened = true;
 	k->pool = pool;
-	k->call = (enum call)case_choice(c->algorithm_name, calls, "", NULL);
+	k->call = (enum call)c->name;
 	if (k->call < SIGN_INIT && messages[k->call])
 		k->in_len =
 			vector_bytes(k->in, sizeof(k->in), messages[k->call]);
@@ -349,8 +343,8 @@ static int check_signature(struct p11_case *k, struct error *err)
 		ret = openssl->asym_step(desk->session, &job, (enum asym_step)i,
 					 err);
 	if (ret)
-		return known_answer_wrong(err, "a wrong signature by the "
-					       "PKCS #11 module");
+		return known_answer_wrong(err, "a wrong signature by the PKCS "
+					       "#11 module");
 	k->checked_by = openssl->name;
 	return 0;
 }
@@ -447,8 +441,8 @@ static int p11_verify(void *state, struct error *err)
 		if (res != CKR_SIGNATURE_INVALID)
 			ret = known_answer_wrong(err,
 						 "a flipped bit is taken for a "
-						 "right signature by the "
-						 "PKCS #11 module");
+						 "right signature by the PKCS "
+						 "#11 module");
 	}
 	return ret ? ret : take_layers(k, err);
 }
@@ -492,6 +486,9 @@ const struct workload workload_pkcs11 = {
 	.name = "pkcs11",
 	.summary = "a call of a PKCS #11 module, with its Init",
 	.parameters = "none",
+	.names = calls,
+	.what = "a CALL",
+	.backend = "pkcs11",
 	.state_size = sizeof(struct p11_case),
 	.parse = p11_parse,
 	.prepare = p11_prepare,

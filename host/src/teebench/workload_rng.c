@@ -12,16 +12,13 @@
 #include "facts.h"
 #include "fips140.h"
 #include "json.h"
-#include "listing.h"
-#include "pool.h"
 #include "rpcs.h"
 #include "stop.h"
 #include "workload.h"
 
-enum {
-	BYTES_MAX = 1 << 24,
-	BLOCKS_MAX = 100, /* of the tests; fewer from a slow source */
-};
+enum { BLOCKS_MAX = 100 }; /* of the tests; fewer from a slow source */
+
+static const char *const names[] = { "random", NULL };
 
 #define TEST_NS 1000000000u  /* no block is drawn after so long */
 #define CASE_NS 60000000000u /* a case that would take longer is left out */
@@ -37,28 +34,6 @@ struct rng {
 	struct rpcs rpcs;
 	unsigned blocks, failed;
 };
-
-static int rng_parse(struct bench_case *c, struct pool *pool, struct error *err)
-{
-	size_t room = FIPS140_BYTES;
-	int ret;
-
-	if (strcmp(c->algorithm_name, "random"))
-		return error_set(err, -EINVAL,
-				 "workload rng has \"random\", not \"%s\"",
-				 c->algorithm_name);
-	ret = case_need_backend(c, err);
-	if (!ret)
-		ret = case_bytes(c, c->parameters, BYTES_MAX, err);
-	/* Two draws of so few may well be equal. */
-	if (!ret && c->bytes < 16)
-		ret = error_set(err, -EINVAL, "16 bytes are the least");
-	if (ret)
-		return ret;
-	if (room < (size_t)c->bytes)
-		room = (size_t)c->bytes;
-	return pool_reserve(pool, c->backend, DESK_RANDOM, room, err);
-}
 
 static int draw(struct rng *r, size_t len, struct error *err)
 {
@@ -150,16 +125,12 @@ static int rng_prepare(struct bench_case *c, struct pool *pool,
 {
 	struct rng *r = c->state;
 	size_t bytes = (size_t)c->bytes;
-	int ret;
 
+	(void)pool;
 	r->before = calloc(1, bytes);
 	if (!r->before)
-		return error_set(err, -ENOMEM, "out of memory");
-	ret = pool_desk(pool, c->backend, DESK_RANDOM,
-			bytes > FIPS140_BYTES ? bytes : FIPS140_BYTES, &r->desk,
-			err);
-	if (ret)
-		return ret;
+		return no_memory(err);
+	r->desk = c->desk;
 	r->backend = c->backend;
 	r->session = r->desk->session;
 	r->bytes = bytes;
@@ -246,24 +217,25 @@ static void rng_teardown(void *state)
 	free(((struct rng *)state)->before);
 }
 
-static void rng_list(struct listing *listing, struct pool *pool)
+static bool gives_random(const struct backend *backend)
 {
-	for (size_t b = 0; backends[b]; b++)
-		if (backends[b]->random)
-			listing_add_names(listing, pool, backends[b],
-					  DESK_RANDOM,
-					  (const char *const[]){ "random",
-								 NULL });
+	return backend->random;
 }
 
 const struct workload workload_rng = {
 	.name = "rng",
 	.summary = "random bytes",
 	.parameters = "BYTES",
+	.names = names,
+	.what = "what workload rng draws",
+	.serves = gives_random,
+	.least = 16, /* two draws of fewer may well be equal */
+	.most = 1 << 24,
+	.desk = DESK_RANDOM,
+	.desk_room = FIPS140_BYTES,
 	.repeats = true,
 	.draws = true,
 	.state_size = sizeof(struct rng),
-	.parse = rng_parse,
 	.prepare = rng_prepare,
 	.ready = rng_ready,
 	.run = rng_run,
@@ -272,5 +244,4 @@ const struct workload workload_rng = {
 	.ta = rng_ta,
 	.facts = rng_facts,
 	.teardown = rng_teardown,
-	.list = rng_list,
 };

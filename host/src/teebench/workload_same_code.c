@@ -12,13 +12,8 @@
 #include <teemark/kernels.h>
 #include <teemark/ta_bench.h>
 
-#include "backend.h"
-#include "listing.h"
-#include "pool.h"
 #include "tee_client.h"
 #include "workload.h"
-
-enum { BYTES_MAX = 1 << 28 };
 
 static const char *const kernels[] = {
 	[TA_BENCH_KERNEL_MEMCPY] = "memcpy",
@@ -48,24 +43,22 @@ static bool in_ta(const struct bench_case *c)
 	return !strcmp(c->backend_name, "ta-c");
 }
 
+static bool runs_it(const struct backend *backend)
+{
+	return !strcmp(backend->name, "c") || !strcmp(backend->name, "ta-c");
+}
+
 static int same_parse(struct bench_case *c, struct pool *pool,
 		      struct error *err)
 {
-	int ret = case_choice(c->algorithm_name, kernels,
-			      "a code for both worlds", err);
-
-	if (ret < 0)
-		return ret;
-	if (strcmp(c->backend_name, "c") && !in_ta(c))
-		return error_set(err, -EINVAL,
-				 "the same code runs in backends c and ta-c, "
-				 "not in \"%s\"",
-				 c->backend_name);
-	ret = case_bytes(c, c->parameters, BYTES_MAX, err);
-	return ret || !in_ta(c) ?
-		       ret :
-		       pool_reserve(pool, ta_backend(), DESK_SAME_CODE,
-				    (size_t)c->bytes, err);
+	if (!runs_it(c->backend))
+		return case_wrong(err,
+				  "the same code runs in backends c and ta-c, "
+				  "not in \"%s\"",
+				  c->backend_name);
+	return in_ta(c) ? pool_reserve(pool, ta_backend(), DESK_SAME_CODE,
+				       (size_t)c->bytes, err) :
+			  0;
 }
 
 static uint64_t sha256(const struct same_code *s)
@@ -104,7 +97,7 @@ static int same_prepare(struct bench_case *c, struct pool *pool,
 	struct same_code *s = c->state;
 	int ret;
 
-	s->kernel = (uint32_t)case_choice(c->algorithm_name, kernels, "", err);
+	s->kernel = (uint32_t)c->name;
 	s->bytes = (size_t)c->bytes;
 	s->sha256 = digest_class_find(DIGEST_CODE_C,
 				      algorithm_by_name("sha256")->id);
@@ -164,8 +157,7 @@ static int same_check(void *state, struct error *err)
 	if (result == s->want)
 		return 0;
 	return error_set(err, -EBADMSG,
-			 "%s of %zu bytes gives %016llx in %s, and %016llx "
-			 "here",
+			 "%s of %zu bytes gives %016llx in %s, and %016llx here",
 			 kernels[s->kernel], s->bytes,
 			 (unsigned long long)result,
 			 s->desk ? "the TA" : "a run",
@@ -227,18 +219,14 @@ static void same_teardown(void *state)
 	buffer_free_plain(NULL, &s->copy);
 }
 
-static void same_list(struct listing *listing, struct pool *pool)
-{
-	listing_add_names(listing, pool, backend_by_name("c"), DESK_DIGEST,
-			  kernels);
-	listing_add_names(listing, pool, backend_by_name("ta-c"), DESK_DIGEST,
-			  kernels);
-}
-
 const struct workload workload_same_code = {
 	.name = "same-code",
 	.summary = "one source compiled for both worlds",
 	.parameters = "BYTES",
+	.names = kernels,
+	.what = "a code for both worlds",
+	.serves = runs_it,
+	.most = 1 << 28,
 	.repeats = true,
 	.state_size = sizeof(struct same_code),
 	.parse = same_parse,
@@ -248,5 +236,4 @@ const struct workload workload_same_code = {
 	.check = same_check,
 	.ta = same_ta,
 	.teardown = same_teardown,
-	.list = same_list,
 };

@@ -22,23 +22,6 @@
 #include "workload.h"
 
 static const char *const steps[] = { "first-open", "open", "close", NULL };
-static const char *const parameters[] = { "none", "digest", NULL };
-
-static int session_parse(struct bench_case *c, struct pool *pool,
-			 struct error *err)
-{
-	int ret = case_choice(c->algorithm_name, steps, "a step of a session",
-			      err);
-
-	if (ret >= 0)
-		ret = case_need_tee(c, err);
-	if (!ret)
-		ret = case_choice(c->parameters, parameters,
-				  "a TA that workload session opens", err);
-	c->loops_max = 1;
-	return ret < 0 ? ret :
-			 pool_reserve(pool, c->backend, DESK_DIGEST, 0, err);
-}
 
 /* A session that may be open or not, in a context that stays. */
 struct seat {
@@ -59,7 +42,7 @@ struct ta {
 	struct seat timed;  /* is opened and closed */
 };
 
-/* By the index of their parameters. */
+/* In the order of .parameters. */
 static struct ta tas[] = {
 	{ .uuid = TA_SIZE_UUID(TA_SIZE_SESSION), .nop = TA_SIZE_CMD_NOP },
 	{ .uuid = TA_DIGEST_UUID, .nop = TA_DIGEST_CMD_NOP },
@@ -102,14 +85,13 @@ static int session_prepare(struct bench_case *c, struct pool *pool,
 			   struct error *err)
 {
 	struct steps *s = c->state;
-	struct desk *desk;
-	int ret = pool_desk(pool, c->backend, DESK_DIGEST, 0, &desk, err);
+	int ret;
 
-	if (ret)
-		return ret;
-	s->ta = &tas[case_choice(c->parameters, parameters, "", err)];
+	(void)pool;
+	c->loops_max = 1;
+	s->ta = &tas[c->part[0].word];
 	s->step = c->algorithm_name[0];
-	lender = desk_ta(desk);
+	lender = desk_ta(c->desk);
 	ret = sit(s->ta, &s->ta->keeper, err);
 	if (ret == -ENOENT)
 		error_skip_word(err, "no-ta");
@@ -189,13 +171,15 @@ const struct workload workload_session = {
 	.name = "session",
 	.summary = "opening and closing a session",
 	.parameters = "none|digest",
+	.names = steps,
+	.what = "a step of a session",
+	.backend = "tee",
+	.desk = DESK_DIGEST,
 	.state_size = sizeof(struct steps),
-	.parse = session_parse,
 	.prepare = session_prepare,
 	.ready = session_ready,
 	.run = session_run,
 	.verify = session_check,
 	.check = session_check,
 	.teardown = session_teardown,
-	.names = steps,
 };

@@ -19,67 +19,28 @@
 #include <teemark/ta_digest.h>
 
 #include "known_answer.h"
-#include "pool.h"
 #include "tee_client.h"
 #include "workload.h"
 
-enum { BYTES_MAX = 64 << 20 };
+enum { TEMPORARY, REGISTERED, ALLOCATED, READ_ONLY };
 
 static const char *const kinds[] = {
-	"temporary", "registered", "allocated", "registered-ro", NULL,
+	[TEMPORARY] = "temporary",
+	[REGISTERED] = "registered",
+	[ALLOCATED] = "allocated",
+	[READ_ONLY] = "registered-ro",
+	NULL,
 };
 
-static const struct direction {
-	const char *name;
-	bool in, out;
-} directions[] = {
-	{ "in", true, false },
-	{ "out", false, true },
-	{ "inout", true, true },
-};
-
-static const struct direction *split(const char *parameters, const char **bytes)
-{
-	for (size_t i = 0; i < sizeof(directions) / sizeof(*directions); i++) {
-		size_t len = strlen(directions[i].name);
-
-		if (strncmp(parameters, directions[i].name, len) ||
-		    parameters[len] != '/')
-			continue;
-		*bytes = parameters + len + 1;
-		return &directions[i];
-	}
-	return NULL;
-}
+enum { IN, OUT, INOUT }; /* in the order of .parameters */
 
 static int shm_parse(struct bench_case *c, struct pool *pool, struct error *err)
 {
-	const struct direction *direction;
-	const char *text;
-	int ret =
-		case_choice(c->algorithm_name, kinds, "a kind of memory", err);
-
-	if (ret >= 0)
-		ret = case_need_tee(c, err);
-	if (ret)
-		return ret;
-	direction = split(c->parameters, &text);
-	if (!direction)
-		return error_set(err, -EINVAL,
-				 "\"%s\" is not DIRECTION/BYTES (in, out, "
-				 "inout)",
-				 c->parameters);
-	if (direction->out && !strcmp(c->algorithm_name, "registered-ro"))
-		return error_set(err, -EINVAL,
-				 "memory that can only be read has direction "
-				 "in, not %s",
-				 direction->name);
-	ret = case_bytes(c, text, BYTES_MAX, err);
-	if (!ret && c->bytes < ALG_DIGEST_MAX_BYTES)
-		ret = error_set(err, -EINVAL,
-				"the buffer has at least %d bytes",
-				ALG_DIGEST_MAX_BYTES);
-	return ret ? ret : pool_reserve(pool, c->backend, DESK_SHM, 0, err);
+	(void)pool;
+	if (c->part[0].word != IN && c->name == READ_ONLY)
+		return case_wrong(err, "memory that can only be read has "
+				       "direction in");
+	return 0;
 }
 
 /*
@@ -90,9 +51,8 @@ struct shm {
 	struct pool *pool;
 	struct desk *desk;
 	struct tee_session *tee;
-	const char *kind;
-	const struct direction *direction;
-	bool temporary, read_only;
+	int kind;
+	bool into, back; /* the directions in which bytes cross */
 	size_t bytes, mapped;
 	uint8_t *plain; /* mmap()ed; NULL for allocated */
 	TEEC_SharedMemory shm;
@@ -101,12 +61,6 @@ struct shm {
 	uint8_t *data;
 	TEEC_Operation op;
 };
-
-static uint32_t flags_of(const struct shm *s)
-{
-	return (s->direction->in ? TEEC_MEM_INPUT : 0u) |
-	       (s->direction->out ? TEEC_MEM_OUTPUT : 0u);
-}
 
 static void set_temporary(TEEC_Operation *op, unsigned i, uint32_t type,
 			  void *data, size_t len)
@@ -120,18 +74,18 @@ static void set_temporary(TEEC_Operation *op, unsigned i, uint32_t type,
 static void set_buffer(struct shm *s, TEEC_Operation *op, unsigned i, bool in,
 		       bool out)
 {
-	if (s->temporary)
-		set_temporary(op, i,
-			      in && out ? TEEC_MEMREF_TEMP_INOUT :
-			      in        ? TEEC_MEMREF_TEMP_INPUT :
-					  TEEC_MEMREF_TEMP_OUTPUT,
-			      s->data, s->bytes);
+	static const uint32_t types[2][3] = {
+		{ TEEC_MEMREF_TEMP_INPUT, TEEC_MEMREF_TEMP_OUTPUT,
+		  TEEC_MEMREF_TEMP_INOUT },
+		{ TEEC_MEMREF_PARTIAL_INPUT, TEEC_MEMREF_PARTIAL_OUTPUT,
+		  TEEC_MEMREF_PARTIAL_INOUT },
+	};
+	uint32_t type = types[s->kind != TEMPORARY][in && out ? INOUT : out];
+
+	if (s->kind == TEMPORARY)
+		set_temporary(op, i, type, s->data, s->bytes);
 	else
-		tee_set_memref(op, i,
-			       in && out ? TEEC_MEMREF_PARTIAL_INOUT :
-			       in        ? TEEC_MEMREF_PARTIAL_INPUT :
-					   TEEC_MEMREF_PARTIAL_OUTPUT,
-			       &s->shm, 0, s->bytes);
+		tee_set_memref(op, i, type, &s->shm, 0, s->bytes);
 }
 
 static int map_plain(struct shm *s, struct error *err)
@@ -149,7 +103,7 @@ static int map_plain(struct shm *s, struct error *err)
 	s->plain = memory;
 	s->data = s->plain;
 	pool_message(s->data, s->bytes);
-	if (s->read_only && mprotect(s->plain, s->mapped, PROT_READ))
+	if (s->kind == READ_ONLY && mprotect(s->plain, s->mapped, PROT_READ))
 		return error_set(err, -errno, "mprotect: %s", strerror(errno));
 	return 0;
 }
@@ -178,21 +132,20 @@ static void blame_size(struct shm *s, struct error *err)
 	free(page.buffer);
 }
 
-static int make_buffer(struct shm *s, const char *kind, struct error *err)
+static int make_buffer(struct shm *s, struct error *err)
 {
-	bool allocated = !strcmp(kind, "allocated");
+	bool allocated = s->kind == ALLOCATED;
 	TEEC_Result res;
 	int ret;
 
-	s->temporary = !strcmp(kind, "temporary");
-	s->read_only = !strcmp(kind, "registered-ro");
 	if (!allocated) {
 		ret = map_plain(s, err);
-		if (ret || s->temporary)
+		if (ret || s->kind == TEMPORARY)
 			return ret;
 	}
 	s->shm.size = s->bytes;
-	s->shm.flags = flags_of(s);
+	s->shm.flags = (s->into ? TEEC_MEM_INPUT : 0u) |
+		       (s->back ? TEEC_MEM_OUTPUT : 0u);
 	s->shm.buffer = s->plain;
 	res = allocated ?
 		      s->tee->api->allocate_memory(&s->tee->context, &s->shm) :
@@ -238,10 +191,10 @@ static int claim(struct shm *s, struct error *err)
 	if (s->desk->owner)
 		drop_buffer((struct shm *)s->desk->owner);
 	s->desk->owner = s;
-	ret = make_buffer(s, s->kind, err);
+	ret = make_buffer(s, err);
 	if (ret)
 		return ret;
-	set_buffer(s, &s->op, 0, s->direction->in, s->direction->out);
+	set_buffer(s, &s->op, 0, s->into, s->back);
 	return 0;
 }
 
@@ -249,16 +202,13 @@ static int shm_prepare(struct bench_case *c, struct pool *pool,
 		       struct error *err)
 {
 	struct shm *s = c->state;
-	const char *text;
-	int ret;
 
-	ret = pool_desk(pool, c->backend, DESK_SHM, 0, &s->desk, err);
-	if (ret)
-		return ret;
 	s->pool = pool;
+	s->desk = c->desk;
 	s->tee = desk_ta(s->desk);
-	s->kind = c->algorithm_name;
-	s->direction = split(c->parameters, &text);
+	s->kind = c->name;
+	s->into = c->part[0].word != OUT;
+	s->back = c->part[0].word != IN;
 	s->bytes = (size_t)c->bytes;
 	return claim(s, err);
 }
@@ -328,7 +278,7 @@ static int unchanged(const struct shm *s, struct error *err)
 	int differs;
 
 	if (!message)
-		return error_set(err, -ENOMEM, "out of memory");
+		return no_memory(err);
 	pool_message(message, s->bytes);
 	differs = memcmp(message, s->data, s->bytes);
 	free(message);
@@ -344,11 +294,11 @@ static int shm_verify(void *state, struct error *err)
 	int ret = unchanged(s, err);
 
 	s->crossed = true;
-	if (!ret && s->direction->in)
+	if (!ret && s->into)
 		ret = cross(s, false, err);
-	if (!ret && s->direction->out)
+	if (!ret && s->back)
 		ret = cross(s, true, err);
-	if (!ret && s->read_only && s->shm.buffer != s->plain)
+	if (!ret && s->kind == READ_ONLY && s->shm.buffer != s->plain)
 		ret = error_set(err, -EPROTO,
 				"registering moved the buffer of the client");
 	return ret;
@@ -366,6 +316,12 @@ const struct workload workload_shm = {
 	.name = "shm",
 	.summary = "an empty call that carries a buffer, by kind of memory",
 	.parameters = "in|out|inout/BYTES",
+	.names = kinds,
+	.what = "a kind of memory",
+	.backend = "tee",
+	.least = ALG_DIGEST_MAX_BYTES,
+	.most = 64 << 20,
+	.desk = DESK_SHM,
 	.state_size = sizeof(struct shm),
 	.parse = shm_parse,
 	.prepare = shm_prepare,
@@ -373,5 +329,4 @@ const struct workload workload_shm = {
 	.run = shm_run,
 	.verify = shm_verify,
 	.teardown = shm_teardown,
-	.names = kinds,
 };

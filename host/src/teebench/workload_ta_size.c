@@ -4,14 +4,11 @@
  * a TA's memory on every call.
  */
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
+#include <stdio.h>
 
 #include <teemark/ta_size.h>
 
-#include "pool.h"
-#include "tee_client.h"
-#include "workload.h"
+#include "tee_call.h"
 
 static const unsigned sizes[] = TA_SIZE_ALL;
 static const char *const names[] = {
@@ -22,31 +19,13 @@ _Static_assert(sizeof(sizes) / sizeof(*sizes) ==
 		       sizeof(names) / sizeof(*names) - 1,
 	       "a size without a name");
 
-static int size_parse(struct bench_case *c, struct pool *pool,
-		      struct error *err)
-{
-	int ret = case_choice(c->algorithm_name, names,
-			      "the KiB of data that a TA here has", err);
-
-	(void)pool;
-	if (ret >= 0)
-		ret = case_need_tee(c, err);
-	return ret ? ret : case_need_no_parameters(c, err);
-}
-
-struct sized {
-	struct tee_session *tee;
-	TEEC_Operation op;
-};
-
 static int size_prepare(struct bench_case *c, struct pool *pool,
 			struct error *err)
 {
-	static const TEEC_UUID base = TA_SIZE_UUID(0);
-	unsigned kib = sizes[case_choice(c->algorithm_name, names, "", err)];
-	TEEC_UUID uuid = base;
+	unsigned kib = sizes[c->name];
+	TEEC_UUID uuid = TA_SIZE_UUID(0);
 	char text[64], name[40];
-	struct sized *s = c->state;
+	struct tee_call *s = c->state;
 	int ret;
 
 	(void)pool;
@@ -55,6 +34,8 @@ static int size_prepare(struct bench_case *c, struct pool *pool,
 	uuid.clockSeqAndNode[7] = TA_SIZE_BCD_(kib, 1);
 	snprintf(text, sizeof(text), TA_SIZE_UUID_FORMAT, kib);
 	snprintf(name, sizeof(name), "the size TA of %u KiB", kib);
+	s->command = TA_SIZE_CMD_NOP;
+	s->doing = "make an empty call to a size TA";
 	ret = tee_session_open(&s->tee, &uuid, text, name, err);
 	if (ret && error_tee_memory(err)) {
 		error_skip_word(err, "ta-too-large");
@@ -64,20 +45,10 @@ static int size_prepare(struct bench_case *c, struct pool *pool,
 	return ret;
 }
 
-static int size_run(void *state, uint32_t loops, uint32_t repeat,
-		    struct error *err)
-{
-	struct sized *s = state;
-
-	(void)repeat;
-	return tee_invoke_times(s->tee, TA_SIZE_CMD_NOP, &s->op, loops,
-				"make an empty call to a size TA", err);
-}
-
 /* It has no result but its success; another command must fail. */
 static int size_verify(void *state, struct error *err)
 {
-	struct sized *s = state;
+	struct tee_call *s = state;
 	struct error refused = { 0 };
 
 	if (tee_invoke(s->tee, TA_SIZE_CMD_NOP + 1, &s->op, "test", &refused) !=
@@ -85,23 +56,24 @@ static int size_verify(void *state, struct error *err)
 		return error_set(err, -EPROTO,
 				 "what answers is not the size TA: it takes a "
 				 "command that there is not");
-	return size_run(s, 1, 1, err);
+	return tee_call_run(s, 1, 1, err);
 }
 
 static void size_teardown(void *state)
 {
-	tee_session_close(((struct sized *)state)->tee);
+	tee_session_close(((struct tee_call *)state)->tee);
 }
 
 const struct workload workload_ta_size = {
 	.name = "ta-size",
 	.summary = "an empty call, by the TA's size of data in KiB",
 	.parameters = "none",
-	.state_size = sizeof(struct sized),
-	.parse = size_parse,
+	.names = names,
+	.what = "the KiB of data that a TA here has",
+	.backend = "tee",
+	.state_size = sizeof(struct tee_call),
 	.prepare = size_prepare,
-	.run = size_run,
+	.run = tee_call_run,
 	.verify = size_verify,
 	.teardown = size_teardown,
-	.names = names,
 };
