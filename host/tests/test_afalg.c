@@ -246,7 +246,9 @@ static void test_a_driver_is_bound_by_its_name(void **state)
 
 static void test_any_driver_is_a_case_of_each(void **state)
 {
-	const struct case_options defaults = { .samples = 3 };
+	const struct case_options defaults = { .samples = 3,
+					       .repeats = { 1 },
+					       .n_repeats = 1 };
 	struct cases cases = { 0 };
 
 	(void)state;

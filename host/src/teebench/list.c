@@ -86,58 +86,28 @@ static void print_json(const struct listing *listing, struct pool *pool,
 	json_object_end(j);
 }
 
-/* Is row i the first of its workload with its algorithm, or its backend? */
-static bool is_first(const struct listing *listing, size_t i, bool of_backend)
+/* Of a workload: an algorithm a line, with the backends that have it. */
+static void print_rows(const struct listing *listing, const char *workload)
 {
-	const struct listing_row *row = &listing->rows[i];
+	const struct listing_row *rows = listing->rows;
 
-	for (const struct listing_row *k = listing->rows; k < row; k++)
-		if (!strcmp(k->workload, row->workload) &&
-		    !strcmp(of_backend ? k->backend : k->algorithm,
-			    of_backend ? row->backend : row->algorithm))
-			return false;
-	return true;
-}
-
-static const char *word_for(const struct listing *listing,
-			    const struct listing_row *like, const char *backend)
-{
 	for (size_t i = 0; i < listing->count; i++) {
-		const struct listing_row *row = &listing->rows[i];
+		const char *name = rows[i].algorithm;
+		bool seen = strcmp(rows[i].workload, workload);
 
-		if (!strcmp(row->workload, like->workload) &&
-		    !strcmp(row->algorithm, like->algorithm) &&
-		    !strcmp(row->backend, backend))
-			return row->why.code ? "-" : "yes";
+		for (size_t k = 0; k < i && !seen; k++)
+			seen = !strcmp(rows[k].workload, workload) &&
+			       !strcmp(rows[k].algorithm, name);
+		if (seen)
+			continue;
+		printf("  %-15s", name);
+		for (size_t k = i; k < listing->count; k++)
+			if (!strcmp(rows[k].workload, workload) &&
+			    !strcmp(rows[k].algorithm, name) &&
+			    !rows[k].why.code)
+				printf(" %s", rows[k].backend);
+		printf("\n");
 	}
-	return "";
-}
-
-/* A line of the table, of an algorithm's first row; NULL: the head. */
-static void print_line(const struct listing *listing, const char *workload,
-		       const struct listing_row *algorithm)
-{
-	printf("  %-15s", algorithm ? algorithm->algorithm : "");
-	for (size_t b = 0; b < listing->count; b++) {
-		const struct listing_row *row = &listing->rows[b];
-
-		if (!strcmp(row->workload, workload) &&
-		    is_first(listing, b, true))
-			printf(" %10s", algorithm ? word_for(listing, algorithm,
-							     row->backend) :
-						    row->backend);
-	}
-	printf("\n");
-}
-
-/* The algorithms of a workload, a backend a column. */
-static void print_table(const struct listing *listing, const char *workload)
-{
-	print_line(listing, workload, NULL);
-	for (size_t i = 0; i < listing->count; i++)
-		if (!strcmp(listing->rows[i].workload, workload) &&
-		    is_first(listing, i, false))
-			print_line(listing, workload, &listing->rows[i]);
 }
 
 static void print_text(const struct listing *listing, struct pool *pool)
@@ -159,7 +129,7 @@ static void print_text(const struct listing *listing, struct pool *pool)
 		printf("\nWorkload %s: %s (parameters: %s)\n",
 		       workloads[i]->name, workloads[i]->summary,
 		       workloads[i]->parameters);
-		print_table(listing, workloads[i]->name);
+		print_rows(listing, workloads[i]->name);
 	}
 	for (size_t i = 0, any = 0; i < listing->count; i++) {
 		const struct listing_row *row = &listing->rows[i];

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -178,54 +177,35 @@ void machine_put(struct json *j, const struct ta_counter *counter)
 	put_all(j, counter, false);
 }
 
-static void print_text(const char *text, int indent)
+/* A value as JSON has it. */
+static void print_fact(const struct fact *fact, struct json *j)
 {
-	for (bool first = true; first || *text; first = false) {
-		size_t len = strcspn(text, "\n");
-
-		printf("%*s%.*s\n", first ? 0 : indent, "", (int)len, text);
-		text += len + (text[len] == '\n');
-	}
-}
-
-static void print_fact(const struct fact *fact)
-{
-	const char *text = fact->text ? fact->text : "";
-
-	printf("  %-18s ", fact->name);
-	switch (fact->kind) {
-	case FACT_STRING:
-	case FACT_LIST:
-		print_text(text, 21);
-		break;
-	case FACT_NUMBER:
-		printf("%" PRId64 "\n", fact->number);
-		break;
-	case FACT_DECIMAL:
-		printf("%g\n", fact->decimal);
-		break;
-	case FACT_BOOL:
-		printf("%s\n", fact->number ? "yes" : "no");
-		break;
-	case FACT_UNKNOWN:
-		printf("unknown (%s)\n", text);
-		break;
-	}
+	json_reset(j);
+	put_fact(j, &(struct fact){ .kind = fact->kind,
+				    .text = fact->text,
+				    .number = fact->number,
+				    .decimal = fact->decimal });
+	if (fact->kind == FACT_UNKNOWN)
+		printf("  %-18s unknown (%s)\n", fact->name, fact->text);
+	else if (!j->failed)
+		printf("  %-18s %s\n", fact->name, j->text);
 }
 
 static int print_human(const struct ta_counter *counter, struct error *err)
 {
 	struct facts f = { .ta_counter = counter };
+	struct json j = { 0 };
 	int ret = 0;
 
 	collect(&f, true);
 	for (size_t i = 0; i < f.count; i++) {
 		if (i == 0 || strcmp(f.list[i].group, f.list[i - 1].group))
 			printf("%s%s\n", i ? "\n" : "", f.list[i].group);
-		print_fact(&f.list[i]);
+		print_fact(&f.list[i], &j);
 	}
-	if (f.failed)
+	if (f.failed || j.failed)
 		ret = error_set(err, -ENOMEM, "out of memory");
+	json_free(&j);
 	facts_free(&f);
 	return ret;
 }

@@ -3,6 +3,7 @@
 #include <getopt.h>
 #include <sched.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -86,53 +87,56 @@ struct arguments {
 	bool list, machine, json, allow_rpmb, check, open_tas;
 };
 
-enum {
-	OPT_SAMPLES = 256,
-	OPT_MIN_US,
-	OPT_REPEAT,
-	OPT_LOOPS,
-	OPT_SEED,
-	OPT_SETTLE,
-	OPT_ALIGN_TICK,
-	OPT_CPU,
-	OPT_QUIET,
-	OPT_NO_TA_COUNTER,
-	OPT_PKCS11,
-	OPT_NO_WATCH,
-	OPT_TRACE_EVENTS,
-	OPT_ALLOW_RPMB,
-	OPT_CHECK,
-	OPT_OPEN_TAS,
-	OPT_STRETCH,
+enum kind {
+	TEXT,
+	FLAG,
+	NO_FLAG,
+	NUMBER,
+	CASE_OPTION,
+	CPU,
+	MODULE,
+	HELP,
+	VERSION
 };
 
-static const struct option long_options[] = {
-	{ "cases", required_argument, NULL, 'c' },
-	{ "output", required_argument, NULL, 'o' },
-	{ "samples", required_argument, NULL, OPT_SAMPLES },
-	{ "min-us", required_argument, NULL, OPT_MIN_US },
-	{ "repeat", required_argument, NULL, OPT_REPEAT },
-	{ "loops", required_argument, NULL, OPT_LOOPS },
-	{ "seed", required_argument, NULL, OPT_SEED },
-	{ "settle", required_argument, NULL, OPT_SETTLE },
-	{ "align-tick", required_argument, NULL, OPT_ALIGN_TICK },
-	{ "cpu", required_argument, NULL, OPT_CPU },
-	{ "quiet-until-end", no_argument, NULL, OPT_QUIET },
-	{ "pkcs11-module", required_argument, NULL, OPT_PKCS11 },
-	{ "no-ta-counter", no_argument, NULL, OPT_NO_TA_COUNTER },
-	{ "no-watch", no_argument, NULL, OPT_NO_WATCH },
-	{ "trace-events", no_argument, NULL, OPT_TRACE_EVENTS },
-	{ "allow-rpmb", no_argument, NULL, OPT_ALLOW_RPMB },
-	{ "check", no_argument, NULL, OPT_CHECK },
-	{ "open-tas", no_argument, NULL, OPT_OPEN_TAS },
-	{ "stretch", required_argument, NULL, OPT_STRETCH },
-	{ "list", no_argument, NULL, 'l' },
-	{ "machine", no_argument, NULL, 'm' },
-	{ "json", no_argument, NULL, 'j' },
-	{ "help", no_argument, NULL, 'h' },
-	{ "version", no_argument, NULL, 'V' },
-	{ 0 },
+#define ARGUMENT(member) offsetof(struct arguments, member)
+#define SETTING(member)  offsetof(struct arguments, settings.member)
+
+static const struct choice {
+	const char *name;
+	char letter; /* 0: none */
+	enum kind kind;
+	size_t at; /* in struct arguments: what it sets */
+	uint64_t most, scale;
+} choices[] = {
+	{ "cases", 'c', TEXT, ARGUMENT(cases_path), 0, 0 },
+	{ "output", 'o', TEXT, ARGUMENT(output), 0, 0 },
+	{ "samples", 0, CASE_OPTION, 0, 0,
+	  0 }, /* case lines call them the same */
+	{ "min-us", 0, CASE_OPTION, 0, 0, 0 },
+	{ "repeat", 0, CASE_OPTION, 0, 0, 0 },
+	{ "loops", 0, CASE_OPTION, 0, 0, 0 },
+	{ "seed", 0, NUMBER, SETTING(seed), UINT64_MAX, 1 },
+	{ "settle", 0, NUMBER, SETTING(settle_ns), 86400, 1000000000 },
+	{ "align-tick", 0, NUMBER, SETTING(align_ns), 10000, 1000000 },
+	{ "cpu", 0, CPU, 0, 0, 0 },
+	{ "quiet-until-end", 0, FLAG, SETTING(quiet_until_end), 0, 0 },
+	{ "pkcs11-module", 0, MODULE, 0, 0, 0 },
+	{ "no-ta-counter", 0, NO_FLAG, SETTING(ta_counter), 0, 0 },
+	{ "no-watch", 0, NO_FLAG, SETTING(watch), 0, 0 },
+	{ "trace-events", 0, FLAG, SETTING(trace_events), 0, 0 },
+	{ "allow-rpmb", 0, FLAG, ARGUMENT(allow_rpmb), 0, 0 },
+	{ "check", 0, FLAG, ARGUMENT(check), 0, 0 },
+	{ "open-tas", 0, FLAG, ARGUMENT(open_tas), 0, 0 },
+	{ "stretch", 0, TEXT, ARGUMENT(stretch), 0, 0 },
+	{ "list", 'l', FLAG, ARGUMENT(list), 0, 0 },
+	{ "machine", 'm', FLAG, ARGUMENT(machine), 0, 0 },
+	{ "json", 'j', FLAG, ARGUMENT(json), 0, 0 },
+	{ "help", 'h', HELP, 0, 0, 0 },
+	{ "version", 'V', VERSION, 0, 0, 0 },
 };
+
+enum { CHOICES = sizeof(choices) / sizeof(*choices) };
 
 static const int ending[] = { SIGINT, SIGTERM, SIGHUP };
 enum { ENDING = sizeof(ending) / sizeof(*ending) };
@@ -183,16 +187,6 @@ static int complain(const struct error *err, int status)
 	return status;
 }
 
-static int number(const char *text, const char *what, uint64_t max,
-		  uint64_t scale, uint64_t *value, struct error *err)
-{
-	int ret = case_number(text, what, max, value, err);
-
-	if (!ret)
-		*value *= scale;
-	return ret;
-}
-
 /* "0-3,6": the CPUs of a set. */
 static void name_cpus(const cpu_set_t *set, char *text, size_t room)
 {
@@ -220,7 +214,7 @@ static int parse_cpu(const char *text, int *cpu, struct error *err)
 	char cpus[120];
 	cpu_set_t set;
 	uint64_t n;
-	int ret = number(text, "--cpu", UINT32_MAX, 1, &n, err);
+	int ret = case_number(text, "--cpu", UINT32_MAX, &n, err);
 
 	if (ret)
 		return ret;
@@ -238,95 +232,86 @@ static int parse_cpu(const char *text, int *cpu, struct error *err)
 			 (unsigned long long)n, cpus);
 }
 
+static int set_number(const struct choice *c, uint64_t *number,
+		      struct error *err)
+{
+	char what[32];
+	int ret;
+
+	snprintf(what, sizeof(what), "--%s", c->name);
+	ret = case_number(optarg, what, c->most, number, err);
+	*number *= c->scale;
+	return ret;
+}
+
+static int take(const struct choice *c, struct arguments *a, struct error *err)
+{
+	void *at = (char *)a + c->at;
+
+	switch (c->kind) {
+	case TEXT:
+		*(const char **)at = optarg;
+		break;
+	case FLAG:
+	case NO_FLAG:
+		*(bool *)at = c->kind == FLAG;
+		break;
+	case NUMBER:
+		return set_number(c, at, err);
+	case CASE_OPTION:
+		return parse_option(strcmp(c->name, "min-us") ? c->name :
+								"min_us",
+				    optarg, &a->settings.defaults, err);
+	case CPU:
+		return parse_cpu(optarg, &a->settings.cpu, err);
+	case MODULE:
+		pkcs11_module(optarg);
+		break;
+	case HELP:
+		fputs(usage_text, stdout);
+		break;
+	case VERSION:
+		printf("teebench %s\n", TEEMARK_VERSION);
+		break;
+	}
+	return 0;
+}
+
 /* -1: go on; otherwise the status to exit with. */
 static int parse_arguments(int argc, char **argv, struct arguments *a)
 {
-	/* As case lines call OPT_SAMPLES and what follows it. */
-	static const char *const case_option[] = { "samples", "min_us",
-						   "repeat", "loops" };
-	struct bench_settings *s = &a->settings;
+	struct option options[CHOICES + 1] = { 0 };
 	struct error err = { 0 };
-	int opt, ret = 0;
+	int ret = 0, i = 0;
 
-	while (!ret && (opt = getopt_long(argc, argv, "c:o:lmjhV", long_options,
-					  NULL)) != -1) {
-		switch (opt) {
-		case 'c':
-			a->cases_path = optarg;
+	for (size_t k = 0; k < CHOICES; k++)
+		options[k] =
+			(struct option){ choices[k].name,
+					 choices[k].kind != FLAG &&
+						 choices[k].kind != NO_FLAG &&
+						 choices[k].kind < HELP,
+					 NULL, choices[k].letter };
+	for (;;) {
+		int opt = getopt_long(argc, argv, "c:o:lmjhV", options, &i);
+
+		if (opt == -1)
 			break;
-		case 'o':
-			a->output = strcmp(optarg, "-") ? optarg : NULL;
-			break;
-		case OPT_SAMPLES:
-		case OPT_MIN_US:
-		case OPT_REPEAT:
-		case OPT_LOOPS:
-			ret = parse_option(case_option[opt - OPT_SAMPLES],
-					   optarg, &s->defaults, &err);
-			break;
-		case OPT_SEED:
-			ret = number(optarg, "--seed", UINT64_MAX, 1, &s->seed,
-				     &err);
-			break;
-		case OPT_SETTLE:
-			ret = number(optarg, "--settle", 86400, 1000000000u,
-				     &s->settle_ns, &err);
-			break;
-		case OPT_ALIGN_TICK:
-			ret = number(optarg, "--align-tick", 10000, 1000000,
-				     &s->align_ns, &err);
-			break;
-		case OPT_CPU:
-			ret = parse_cpu(optarg, &s->cpu, &err);
-			break;
-		case OPT_QUIET:
-			s->quiet_until_end = true;
-			break;
-		case OPT_PKCS11:
-			pkcs11_module(optarg);
-			break;
-		case OPT_NO_TA_COUNTER:
-			s->ta_counter = false;
-			break;
-		case OPT_NO_WATCH:
-			s->watch = false;
-			break;
-		case OPT_TRACE_EVENTS:
-			s->trace_events = true;
-			break;
-		case OPT_ALLOW_RPMB:
-			a->allow_rpmb = true;
-			break;
-		case OPT_CHECK:
-			a->check = true;
-			break;
-		case OPT_OPEN_TAS:
-			a->open_tas = true;
-			break;
-		case OPT_STRETCH:
-			a->stretch = optarg;
-			break;
-		case 'l':
-			a->list = true;
-			break;
-		case 'm':
-			a->machine = true;
-			break;
-		case 'j':
-			a->json = true;
-			break;
-		case 'h':
-			fputs(usage_text, stdout);
-			return 0;
-		case 'V':
-			printf("teebench %s\n", TEEMARK_VERSION);
-			return 0;
-		default:
+		if (opt == '?') {
 			fprintf(stderr, "Try 'teebench --help'.\n");
 			return EXIT_USAGE;
 		}
+		for (size_t k = 0; opt && k < CHOICES; k++)
+			if (choices[k].letter == opt)
+				i = (int)k;
+		ret = take(&choices[i], a, &err);
+		if (ret)
+			return complain(&err, EXIT_USAGE);
+		if (choices[i].kind == HELP || choices[i].kind == VERSION)
+			return 0;
 	}
-	return ret ? complain(&err, EXIT_USAGE) : -1;
+	if (a->output && !strcmp(a->output, "-"))
+		a->output = NULL;
+	return -1;
 }
 
 static int collect_cases(const struct arguments *a, char **keys,

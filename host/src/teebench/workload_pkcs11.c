@@ -16,65 +16,64 @@
 #include "workload.h"
 
 /* Calls whose layers are told apart, before the samples. */
-enum { LAYER_CALLS = 4, FIND_MAX = 1000, SIGNATURE_BYTES = 64 };
+enum { LAYER_CALLS = 4, FIND_MAX = 4096, SIGNATURE_BYTES = 64 };
 
-enum call {
-	SESSION_INFO,
-	RANDOM,
-	DIGEST,
-	HMAC,
-	AES_CBC,
-	SIGN_INIT,
-	SIGN,
-	VERIFY,
-	PAIR_SESSION,
-	PAIR_TOKEN,
-	FIND_10,
-	FIND_100,
-};
-
-static const char *const calls[] = {
-	[SESSION_INFO] = "session-info",
-	[RANDOM] = "random-32",
-	[DIGEST] = "digest-sha256",
-	[HMAC] = "hmac-sha256",
-	[AES_CBC] = "aes-128-cbc",
-	[SIGN_INIT] = "sign-init",
-	[SIGN] = "sign-p256",
-	[VERIFY] = "verify-p256",
-	[PAIR_SESSION] = "keypair-session",
-	[PAIR_TOKEN] = "keypair-token",
-	[FIND_10] = "find-10",
-	[FIND_100] = "find-100",
-	NULL,
+static const char *const names[] = {
+	"session-info",  "random-32",   "digest-sha256",
+	"hmac-sha256",   "aes-128-cbc", "sign-init",
+	"sign-p256",     "verify-p256", "keypair-session",
+	"keypair-token", "find-10",     "find-100",
+	"find-1000",     NULL,
 };
 
 /*
- * RFC 4231, 4.5, its key filled up with zeros, which HMAC does anyway, to the
- * length that some modules want; SP 800-38A, F.2.1; FIPS 180-4, "abc".
+ * What each does, in the order of names. Vectors: FIPS 180-4, "abc"; RFC 4231,
+ * 4.5, its key filled up with zeros, which HMAC does anyway, to the length that
+ * some modules want; SP 800-38A, F.2.1.
  */
-static const char *const secrets[] = {
-	[HMAC] = "0102030405060708090a0b0c0d0e0f10"
-		 "11121314151617181900000000000000",
-	[AES_CBC] = "2b7e151628aed2a6abf7158809cf4f3c",
-};
-static const char *const messages[] = {
-	[HMAC] = "cdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcd"
-		 "cdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcd",
-	[AES_CBC] = "6bc1bee22e409f96e93d7e117393172a",
-	[DIGEST] = "616263",
-};
-static const char *const answers[] = {
-	[HMAC] = "82558a389a443c0ea4cc819899f2083a"
-		 "85f0faa3e578f8077a2e3ff46729665b",
-	[AES_CBC] = "7649abac8119b246cee98e9b12e9197d",
-	[DIGEST] = "ba7816bf8f01cfea414140de5dae2223"
-		   "b00361a396177a9cb410ff61f20015ad",
+static const struct action {
+	enum {
+		INFO,
+		RANDOM,
+		DIGEST,
+		HMAC,
+		ENCRYPT,
+		SIGN_INIT,
+		SIGN,
+		VERIFY,
+		PAIR,
+		FIND
+	} what;
+	unsigned objects; /* to be found */
+	bool in_token;    /* the key pair */
+	const char *message, *answer, *secret;
+} actions[] = {
+	{ .what = INFO },
+	{ .what = RANDOM },
+	{ DIGEST, 0, false, "616263",
+	  "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad",
+	  NULL },
+	{ HMAC, 0, false,
+	  "cdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcd"
+	  "cdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcd",
+	  "82558a389a443c0ea4cc819899f2083a85f0faa3e578f8077a2e3ff46729665b",
+	  "0102030405060708090a0b0c0d0e0f1011121314151617181900000000000000" },
+	{ ENCRYPT, 0, false, "6bc1bee22e409f96e93d7e117393172a",
+	  "7649abac8119b246cee98e9b12e9197d",
+	  "2b7e151628aed2a6abf7158809cf4f3c" },
+	{ .what = SIGN_INIT },
+	{ .what = SIGN },
+	{ .what = VERIFY },
+	{ .what = PAIR },
+	{ .what = PAIR, .in_token = true },
+	{ .what = FIND, .objects = 10 },
+	{ .what = FIND, .objects = 100 },
+	{ .what = FIND, .objects = 1000 },
 };
 
 struct p11_case {
 	struct pool *pool;
-	enum call call;
+	const struct action *is;
 	bool opened, pair, begun;
 	bool signed_once; /* out is a signature to verify */
 	ck session, public_key, private_key, secret;
@@ -94,7 +93,7 @@ static int p11_parse(struct bench_case *c, struct pool *pool, struct error *err)
 {
 	(void)pool;
 	(void)err;
-	if (!strncmp(c->algorithm_name, "keypair", 7))
+	if (actions[c->name].what == PAIR)
 		c->loops_max = 1; /* each sample is one of a distribution */
 	return 0;
 }
@@ -139,39 +138,28 @@ static ck make_secret(struct p11_case *k, ck type, uint8_t *value, size_t len)
 static ck make_things(struct p11_case *k)
 {
 	uint8_t value[64] = { 1 };
+	const struct action *is = k->is;
 	ck res = 0;
 
-	switch (k->call) {
-	case HMAC:
-	case AES_CBC:
+	if (is->message)
+		k->in_len = vector_bytes(k->in, sizeof(k->in), is->message);
+	else
+		k->in_len = 32;
+	if (is->secret)
 		return make_secret(k,
-				   k->call == HMAC ? CKK_GENERIC_SECRET :
-						     CKK_AES,
+				   is->what == HMAC ? CKK_GENERIC_SECRET :
+						      CKK_AES,
 				   value,
 				   vector_bytes(value, sizeof(value),
-						secrets[k->call]));
-	case SIGN_INIT:
-	case SIGN:
-	case VERIFY:
-		memset(k->in, 0x5a, 32);
-		k->in_len = 32;
+						is->secret));
+	if (is->what == SIGN_INIT || is->what == SIGN || is->what == VERIFY) {
+		memset(k->in, 0x5a, k->in_len);
 		res = make_pair(k, &no);
 		k->pair = !res;
-		return res;
-	case FIND_10:
-	case FIND_100:
-		for (int i = 0; !res && i < (k->call == FIND_10 ? 10 : 100);
-		     i++)
-			res = make_secret(k, CKK_AES, value, 16);
-		return res;
-	case SESSION_INFO:
-	case RANDOM:
-	case DIGEST:
-	case PAIR_SESSION:
-	case PAIR_TOKEN:
-		break;
 	}
-	return 0;
+	for (unsigned i = 0; !res && i < is->objects; i++)
+		res = make_secret(k, CKK_AES, value, 16);
+	return res;
 }
 
 static int p11_prepare(struct bench_case *c, struct pool *pool,
@@ -185,10 +173,7 @@ static int p11_prepare(struct bench_case *c, struct pool *pool,
 		return ret;
 	k->opened = true;
 	k->pool = pool;
-	k->call = (enum call)c->name;
-	if (k->call < SIGN_INIT && messages[k->call])
-		k->in_len =
-			vector_bytes(k->in, sizeof(k->in), messages[k->call]);
+	k->is = &actions[c->name];
 	res = make_things(k);
 	return res ? pkcs11_failed(err, "make what the call needs", res) : 0;
 }
@@ -206,7 +191,7 @@ static ck sign(struct p11_case *k, ck mechanism, ck key)
 	ck res = p11.sign_init(k->session, &how, key);
 
 	k->begun = !res;
-	return res || k->call == SIGN_INIT ? res : end_signing(k);
+	return res || k->is->what == SIGN_INIT ? res : end_signing(k);
 }
 
 static ck verify(struct p11_case *k)
@@ -239,8 +224,8 @@ static ck call_once(struct p11_case *k)
 	struct ck_mechanism sha = { CKM_SHA256, NULL, 0 };
 	ck res;
 
-	switch (k->call) {
-	case SESSION_INFO:
+	switch (k->is->what) {
+	case INFO:
 		return p11.session_info(k->session, k->out);
 	case RANDOM:
 		return p11.random(k->session, k->out, 32);
@@ -252,7 +237,7 @@ static ck call_once(struct p11_case *k)
 					&k->out_len);
 	case HMAC:
 		return sign(k, CKM_SHA256_HMAC, k->secret);
-	case AES_CBC:
+	case ENCRYPT:
 		for (uint8_t i = 0; i < 16; i++)
 			iv[i] = i;
 		k->out_len = sizeof(k->out);
@@ -265,13 +250,11 @@ static ck call_once(struct p11_case *k)
 		return sign(k, CKM_ECDSA, k->private_key);
 	case VERIFY:
 		return verify(k);
-	case PAIR_SESSION:
-	case PAIR_TOKEN:
-		res = make_pair(k, k->call == PAIR_TOKEN ? &yes : &no);
+	case PAIR:
+		res = make_pair(k, k->is->in_token ? &yes : &no);
 		k->pair = !res;
 		return res;
-	case FIND_10:
-	case FIND_100:
+	case FIND:
 		break;
 	}
 	return find_all(k);
@@ -284,9 +267,9 @@ static int p11_ready(void *state, uint32_t loops, struct error *err)
 	ck res = 0;
 
 	(void)loops;
-	if (k->call == PAIR_SESSION || k->call == PAIR_TOKEN)
+	if (k->is->what == PAIR)
 		drop_pair(k);
-	if (k->call == VERIFY && !k->signed_once) {
+	if (k->is->what == VERIFY && !k->signed_once) {
 		res = sign(k, CKM_ECDSA, k->private_key);
 		k->signed_once = !res;
 	}
@@ -309,7 +292,7 @@ static int p11_run(void *state, uint32_t loops, uint32_t repeat,
 		if (!res)
 			res = call_once(k);
 	}
-	return res ? pkcs11_failed(err, calls[k->call], res) : 0;
+	return res ? pkcs11_failed(err, names[k->is - actions], res) : 0;
 }
 
 /* A signature over in, which libcrypto must take, and refuse altered. */
@@ -353,43 +336,27 @@ static int p11_check(void *state, struct error *err)
 {
 	struct p11_case *k = state;
 	uint8_t want[64];
-	size_t len;
-	ck res = 0;
+	ck res;
 
-	switch (k->call) {
-	case DIGEST:
-	case HMAC:
-	case AES_CBC:
-		len = vector_bytes(want, sizeof(want), answers[k->call]);
+	if (k->is->answer) {
+		size_t len = vector_bytes(want, sizeof(want), k->is->answer);
+
 		if (k->out_len != len || memcmp(k->out, want, len))
-			return known_answer_wrong(err,
-						  "wrong result of %s by the "
-						  "PKCS #11 module",
-						  calls[k->call]);
+			return known_answer_wrong(
+				err,
+				"wrong result of %s by the PKCS #11 module",
+				names[k->is - actions]);
 		memset(k->out, 0, len);
-		return 0;
-	case SIGN_INIT:
-		res = end_signing(k);
-		if (res)
-			return pkcs11_failed(err, "sign", res);
-		return check_signature(k, err);
-	case SIGN:
-		return check_signature(k, err);
-	case FIND_10:
-	case FIND_100:
-		/* Those of other cases are found too. */
-		if (k->out_len < (k->call == FIND_10 ? 10 : 100))
-			return known_answer_wrong(err, "%lu objects found",
-						  k->out_len);
-		return 0;
-	case PAIR_SESSION:
-	case PAIR_TOKEN:
-	case SESSION_INFO:
-	case RANDOM:
-	case VERIFY:
-		break;
 	}
-	return 0;
+	res = k->is->what == SIGN_INIT ? end_signing(k) : 0;
+	if (res)
+		return pkcs11_failed(err, "sign", res);
+	if (k->is->what == SIGN_INIT || k->is->what == SIGN)
+		return check_signature(k, err);
+	/* Those of other cases are found too. */
+	return k->out_len >= k->is->objects ?
+		       0 :
+		       known_answer_wrong(err, "%lu objects found", k->out_len);
 }
 
 /* Where a few calls spend their time. */
@@ -427,14 +394,13 @@ static int p11_verify(void *state, struct error *err)
 	ck res;
 	int ret = p11_check(k, err);
 
-	if (!ret && (k->call == PAIR_SESSION || k->call == PAIR_TOKEN)) {
-		memset(k->in, 0x5a, 32);
-		k->in_len = 32;
+	if (!ret && (k->is->what == PAIR)) {
+		memset(k->in, 0x5a, k->in_len);
 		res = sign(k, CKM_ECDSA, k->private_key);
 		ret = res ? pkcs11_failed(err, "sign", res) :
 			    check_signature(k, err);
 	}
-	if (!ret && k->call == VERIFY) {
+	if (!ret && k->is->what == VERIFY) {
 		k->out[SIGNATURE_BYTES / 2] ^= 1;
 		res = verify(k);
 		k->out[SIGNATURE_BYTES / 2] ^= 1;
@@ -478,7 +444,7 @@ static void p11_list(struct listing *listing, struct pool *pool)
 
 	(void)pool;
 	pkcs11_probe(&why);
-	for (const char *const *name = calls; *name; name++)
+	for (const char *const *name = names; *name; name++)
 		listing_add(listing, *name, "pkcs11", &why);
 }
 
@@ -486,7 +452,7 @@ const struct workload workload_pkcs11 = {
 	.name = "pkcs11",
 	.summary = "a call of a PKCS #11 module, with its Init",
 	.parameters = "none",
-	.names = calls,
+	.names = names,
 	.what = "a CALL",
 	.backend = "pkcs11",
 	.state_size = sizeof(struct p11_case),
