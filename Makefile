@@ -178,7 +178,7 @@ test-deps:
 
 PYTEST := $(VENV)/bin/pytest -q -c lab/pyproject.toml --rootdir=lab
 # By two processes: many tests wait, for a connection or for a signal to arrive.
-PYTEST_UNIT := $(PYTEST) -n 2 -m 'not board and not quiet and not packages'
+PYTEST_UNIT := $(PYTEST) -n 2 -m 'not board and not quiet and not packages and not exhaustive'
 
 # THOROUGH=1: more examples of each property, longer fuzzing. Two strands side by side; what they
 # need is built before.
@@ -217,7 +217,7 @@ test-board: board-programs ## what claims to work on a TEE, once each, on the vi
 
 .PHONY: test-long
 test-long: board-programs ## all that make test leaves out: every type, boot, plan, cut (an hour)
-	@THOROUGH=1 $(PYTEST_BOARD) -m board lab/tests
+	@THOROUGH=1 $(PYTEST_BOARD) -m 'board or exhaustive' lab/tests
 
 .PHONY: board-programs
 board-programs: build venv-dev host-armhf

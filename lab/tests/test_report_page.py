@@ -36,7 +36,7 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return run_page.write(run_page.make([one, two]), tmp_path_factory.mktemp("page"))
 
 
-@pytest.mark.parametrize(("width", "dark"), [(390, False), (390, True), (1440, False)])
+@pytest.mark.parametrize(("width", "dark"), [(390, True), (1440, False)])
 def test_axe_core_has_no_objection(
     chromium: browser.Browser, page: Path, width: int, dark: bool
 ) -> None:

@@ -236,6 +236,7 @@ def test_board_dies_with_its_killed_command(
     assert list(paths.instances().glob(f"{name}*")) == []
 
 
+@pytest.mark.exhaustive
 def test_data_outlives_a_reboot_and_a_power_cut(monkeypatch: pytest.MonkeyPatch) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))

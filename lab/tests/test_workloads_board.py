@@ -418,6 +418,7 @@ def objects() -> Path:
     return paths.root() / "build" / "host" / "aarch64" / "tests" / "objects"
 
 
+@pytest.mark.exhaustive
 def test_stored_objects_survive_a_reboot(qemu_v8: VirtualBoard, objects: Path) -> None:
     def do(what: str) -> list[int]:
         qemu_v8.push(objects, "/tmp/objects", mode=0o755)
@@ -458,6 +459,7 @@ def test_what_is_too_large_for_the_tee_is_a_skip(qemu_v8: VirtualBoard) -> None:
     assert set(by_key(records, "case")) == set(small)
 
 
+@pytest.mark.exhaustive
 def test_a_signal_while_the_tee_prepares(qemu_v8: VirtualBoard) -> None:
     """Storing and reading a megabyte again and again before anything is measured."""
     script = (
@@ -504,7 +506,10 @@ def test_ways_into_the_secure_world_are_traced(qemu_v8: VirtualBoard) -> None:
 
 
 # Not INT: a shell without a terminal has its background jobs ignore it.
-@pytest.mark.parametrize("signals", ["HUP", "TERM", "TERM TERM"])
+@pytest.mark.parametrize(
+    "signals",
+    [*(pytest.param(one, marks=pytest.mark.exhaustive) for one in ("HUP", "TERM")), "TERM TERM"],
+)
 def test_tracing_ends_with_who_is_told_to_end(qemu_v8: VirtualBoard, signals: str) -> None:
     done = qemu_v8.script(
         "teebench --trace-events --samples 1 --min-us 0 storage/write/tee-ree-fs/65536 "
