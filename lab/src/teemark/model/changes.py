@@ -99,9 +99,9 @@ def _common(group: Sequence[Difference], found: Comparison, *, worse: bool) -> C
     return Change(cases, worse, share=median(shares))
 
 
-def _alike(values: Sequence[float]) -> bool:
+def _alike(values: Sequence[float], within: float = ALIKE) -> bool:
     middle = median(values)
-    return all(abs(value - middle) <= ALIKE * abs(middle) for value in values)
+    return all(abs(value - middle) <= within * abs(middle) for value in values)
 
 
 def _merged(alone: Sequence[Change]) -> list[Change]:
@@ -119,14 +119,8 @@ def _merged(alone: Sequence[Change]) -> list[Change]:
 
 
 def _same(one: Change, other: Change) -> bool:
-    terms = (
-        (one.call, other.call, ONE_ROOF),
-        (one.byte, other.byte, ONE_ROOF),
-        (one.share, other.share, ALIKE),
+    terms = (one.call, other.call, ONE_ROOF), (one.byte, other.byte, ONE_ROOF)
+    return all(
+        a == b or (a is not None and b is not None and abs(a - b) <= within * max(abs(a), abs(b)))
+        for a, b, within in (*terms, (one.share, other.share, ALIKE))
     )
-    for a, b, within in terms:
-        if (a is None) != (b is None):
-            return False
-        if a is not None and b is not None and abs(a - b) > within * max(abs(a), abs(b)):
-            return False
-    return True

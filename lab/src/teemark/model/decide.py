@@ -7,6 +7,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from operator import itemgetter
 from typing import Literal
 
 from teemark.model.stats import ENOUGH, Estimate
@@ -52,12 +53,9 @@ def more(figure: Estimate, thresholds: Sequence[float], have: int) -> int | None
     needed = 1.0
     for threshold in thresholds:
         if threshold in interval:
+            end = interval.low if threshold < figure.value else interval.high
             gap = abs(figure.value - threshold)
-            reach = (
-                threshold - interval.low if threshold < figure.value else interval.high - threshold
-            )
-            half = gap + reach
-            needed = max(needed, math.inf if gap == 0 else (half / gap) ** 2)
+            needed = max(needed, (1 + abs(threshold - end) / gap) ** 2 if gap else math.inf)
     return math.ceil(have * (needed - 1)) if have * needed < MOST else None
 
 
@@ -93,13 +91,8 @@ class Sides:
 def sides(one: Sequence[tuple[int, Estimate]], other: Sequence[tuple[int, Estimate]]) -> Sides:
     """Whether `one` is faster than `other` at the sizes both have."""
     others = dict(other)
-    return Sides(
-        tuple(
-            (size, _side(mine, others[size]))
-            for size, mine in sorted(one, key=lambda pair: pair[0])
-            if size in others
-        )
-    )
+    both = sorted(((size, mine) for size, mine in one if size in others), key=itemgetter(0))
+    return Sides(tuple((size, _side(mine, others[size])) for size, mine in both))
 
 
 def _side(one: Estimate, other: Estimate) -> Side:

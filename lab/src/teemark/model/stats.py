@@ -84,18 +84,14 @@ class Estimate:
     @property
     def interval(self) -> Interval | None:
         """The middle 95 % of the draws, as much wider as the spread is uncertain."""
-        import numpy as np
-
         if self.draws is None:
             return None
         if self.draws.size == 1:
             return Interval(float(self.draws[0]), float(self.draws[0]))
         tail = (1 - LEVEL) / 2
         low, high = np.quantile(self.draws, (tail, 1 - tail)) - self.value
-        wider = student(self.freedom)
-        return Interval(
-            self.value + min(float(low) * wider, 0.0), self.value + max(float(high) * wider, 0.0)
-        )
+        below, above = np.array((min(low, 0.0), max(high, 0.0))) * student(self.freedom)
+        return Interval(self.value + float(below), self.value + float(above))
 
     @property
     def exact(self) -> bool:
@@ -107,10 +103,9 @@ class Estimate:
         return 0.0 if self.draws is None else float(self.draws.var())
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Estimate) and (self.value, self.interval) == (
-            other.value,
-            other.interval,
-        )
+        if not isinstance(other, Estimate):
+            return False
+        return (self.value, self.interval) == (other.value, other.interval)
 
     def __hash__(self) -> int:
         return hash(self.value)
@@ -149,8 +144,6 @@ class Estimate:
     def widened(self, share: float | None, label: str) -> Estimate:
         """Returns the estimate with a further error, such as that of a model: 95 of 100 draws move
         by less than `share` of the value. None: nobody knows the error, so there is no interval."""
-        import numpy as np
-
         if share is None:
             return Estimate(self.value, counted=self.counted)
         if self.draws is None or share < NEXT_TO_NOTHING:
@@ -198,11 +191,7 @@ def added(parts: Iterable[Estimate]) -> Estimate:
 
 def quantile(values: Sequence[float], q: float) -> float:
     """Linear between the neighbouring order statistics (Hyndman and Fan's type 7)."""
-    ordered = sorted(values)
-    place = q * (len(ordered) - 1)
-    below = math.floor(place)
-    above = min(below + 1, len(ordered) - 1)
-    return ordered[below] + (ordered[above] - ordered[below]) * (place - below)
+    return float(np.quantile(np.asarray(values, dtype=np.float64), q))
 
 
 def centre(starts: Sequence[Sequence[float]]) -> float:
@@ -243,18 +232,15 @@ def estimate(
     rng = np.random.default_rng([SEED, crc32(label.encode())])
     places = rng.permutation(places)
     if common > 0:
-        middle, last = (len(found[0]) - 1) / 2, len(found[0]) - 1
-        apart = (places - middle) * math.sqrt(1 - common) + _common_shifts() * math.sqrt(
-            common * dependence * len(found[0])
-        ) / 2
-        places = np.clip(middle + apart, 0, last)
+        count = len(found[0])
+        middle, shared = (count - 1) / 2, math.sqrt(common * dependence * count) / 2
+        apart = (places - middle) * math.sqrt(1 - common) + _common_shifts() * shared
+        places = np.clip(middle + apart, 0, count - 1)
     ordered = np.sort(np.asarray(found[0], dtype=np.float64))
     if grain > 0:
         ordered = _apart(ordered, grain)
         value = median(ordered.tolist())
-    below = np.minimum(places.astype(np.intp), ordered.size - 2)
-    share = places - below
-    drawn = ordered[below] * (1 - share) + ordered[below + 1] * share
+    drawn = np.interp(places, np.arange(ordered.size), ordered)
     half = ordered.size // 4
     if ordered[-1 - half] - ordered[half] < COARSE * grain:
         # The clock is coarser than what it measures: the median may be anywhere in a step.
@@ -268,8 +254,8 @@ def estimate(
 def _steady(values: Sequence[float], of: float) -> bool:
     """Whether they are one count, but for a few. On a board that counts instructions the clock goes
     on while the processor waits, for a disk as a rule: such times are sampled, not counted."""
-    low, middle, high = (quantile(values, q) for q in (0.25, 0.5, 0.75))
-    return high - low <= STEADY * max(abs(middle), of)
+    low, middle, high = np.quantile(np.asarray(values, dtype=np.float64), (0.25, 0.5, 0.75))
+    return bool(high - low <= STEADY * max(abs(middle), of))
 
 
 def _apart(ordered: Array, grain: float) -> Array:
@@ -291,12 +277,16 @@ def _start_weights(starts: int) -> Array:
     return weights / math.sqrt(starts * (starts - 1))
 
 
+def _normal(probabilities: Array) -> Array:
+    """Quantiles of the normal distribution."""
+    return np.array([NormalDist().inv_cdf(p) for p in probabilities])
+
+
 @cache
 def _common_shifts() -> Array:
     """Standard normal, as many as draws: what a disturbance does to all cases of a run."""
-    middles = (np.arange(DRAWS) + 0.5) / DRAWS
-    quantiles = np.array([NormalDist().inv_cdf(p) for p in middles])
-    return np.random.default_rng([SEED]).permutation(quantiles)
+    shifts = _normal((np.arange(DRAWS) + 0.5) / DRAWS)
+    return np.random.default_rng([SEED]).permutation(shifts)
 
 
 @cache
@@ -307,8 +297,7 @@ def _places(n: int, dependence: float) -> Array | None:
         return None
     tail = (np.arange(DRAWS // 2) + 0.5) / DRAWS
     if n > EXACT_BINOMIAL:
-        deviations = np.array([NormalDist().inv_cdf(p) for p in tail])
-        lower = (n - 1) / 2 + deviations * math.sqrt(n) / 2
+        lower = (n - 1) / 2 + _normal(tail) * math.sqrt(n) / 2
     else:
         ranks = np.arange(1, n // 2 + 1)
         log = [math.lgamma(n + 1) - math.lgamma(k) - math.lgamma(n - k + 2) for k in ranks]
@@ -333,8 +322,6 @@ class Dependence:
 
     def __init__(self, cases: Iterable[tuple[Sequence[int], Sequence[float]]]) -> None:
         """Of each case: the places of its samples in the run, and their values."""
-        import numpy as np
-
         self._per_sample = 0.0
         found = [(order, values) for order, values in cases if len(values) > 1]
         total = sum(len(values) for _, values in found)
@@ -385,7 +372,7 @@ def _normal_scores(values: Sequence[float]) -> Array:
 def _normal_quantiles() -> tuple[Array, Array]:
     """At a thousand places between 0 and 1, closer towards the ends."""
     places = (1 - np.cos(np.linspace(0, math.pi, 1002)[1:-1])) / 2
-    return places, np.array([NormalDist().inv_cdf(place) for place in places])
+    return places, _normal(places)
 
 
 INDEPENDENT = Dependence(())
