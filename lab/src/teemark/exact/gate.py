@@ -49,8 +49,7 @@ class Gated:
     def why(self, change: Change) -> tuple[str, str]:
         """Returns the case of a change that was traced, and what its functions take more or less;
         two empty strings where none was."""
-        found = (one.case for one in change.cases if one.case in self.functions)
-        case = next(found, "")
+        case = next((one.case for one in change.cases if one.case in self.functions), "")
         return case, self.functions.get(case, "")
 
 
@@ -153,12 +152,12 @@ def run(file: BoardFile, own: Own, baseline: Baseline, limit: Limit) -> Gated:
 def to_trace(baseline: Baseline, found: Comparison) -> list[str]:
     """Returns a case of each change, of those that the baseline has functions of: the shortest,
     whose trace has least beside the change."""
-    wanted = []
-    for change in changes(found):
-        known = [one for one in change.cases if one.case in baseline.functions and one.repeat == 1]
-        if known:
-            wanted.append(min(known, key=lambda one: one.first.value).case)
-    return wanted[:TRACED]
+    listed = (
+        [one for one in change.cases if one.case in baseline.functions and one.repeat == 1]
+        for change in changes(found)
+    )
+    shortest = [min(known, key=lambda one: one.first.value).case for known in listed if known]
+    return shortest[:TRACED]
 
 
 def _boot(file: BoardFile, own: Own, folder: Path) -> RunData:

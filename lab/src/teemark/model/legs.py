@@ -74,15 +74,13 @@ class Traced:
 
     def dwell(self, event: Estimate | None) -> Estimate:
         """In the secure world, of a call; `event` is what the events of a leg cost."""
-        found = self._estimate(
-            [float(sum(end - begin for begin, end, _ in way)) for way in self.ways], "in"
-        )
-        return found - _half(event, self.legs) if event is not None else found
+        inside = [float(sum(end - begin for begin, end, _ in way)) for way in self.ways]
+        return self._estimate(inside, "in") - _half(event, self.legs)
 
     def working(self, event: Estimate | None) -> Estimate:
         """In the secure world, and in the interrupts that came meanwhile."""
         found = self._estimate([float(_without_rpcs(way)) for way in self.ways], "working")
-        return found - _half(event, self.rpcs + 1) if event is not None else found
+        return found - _half(event, self.rpcs + 1)
 
     def served(self, event: Estimate | None, untraced: Estimate) -> Estimate:
         """In the normal world between two legs of a call, to serve an RPC; without what tracing
@@ -96,8 +94,10 @@ class Traced:
         return found - _half(event, self.rpcs) - changes
 
 
-def _half(event: Estimate, times: float) -> Estimate:
-    """Half of so many events, from nothing to all of them."""
+def _half(event: Estimate | None, times: float) -> Estimate:
+    """Half of so many events, from nothing to all of them; 0 if nobody knows what one costs."""
+    if event is None:
+        return exactly(0.0)
     share = np.random.default_rng([SEED, DRAWS]).uniform(0.0, 1.0, DRAWS)
     draws = None if event.draws is None else event.draws * share * times
     return Estimate(event.value / 2 * times, draws, event.freedom, event.shared)

@@ -158,13 +158,9 @@ class Sources:
     def whole(self, case: Work) -> list[Operation]:
         """The operations on whole messages by the same algorithm and backend; sizes rise."""
         like = (work.ONESHOT, case.algorithm, case.backend)
-        found = [
-            self.operation(stats.work)
-            for stats in self.models.stats
-            if (stats.work.row, stats.algorithm, stats.backend) == like
-        ]
-        known = [one for one in found if one is not None]
-        return sorted(known, key=lambda one: one.size)
+        cases = (stats.work for stats in self.models.stats)
+        found = (self.operation(of) for of in cases if (of.row, of.algorithm, of.backend) == like)
+        return sorted((one for one in found if one is not None), key=lambda one: one.size)
 
     def hashing(self, case: Work) -> Hashing | None:
         """What hashing takes by a line over the operations, else by the model over calls; None
@@ -177,15 +173,13 @@ class Sources:
         if known and blocks.of(known[-1].size) > SPREAD * blocks.of(known[0].size):
             line = _line(form, known)
             if line is not None:
-                sizes = f"{known[0].size} to {known[-1].size} bytes"
-                if len(known) == 2:
-                    sizes = f"{known[0].size} and {known[-1].size} bytes"
-                return Hashing(line, form, f"{known[-1].source}, {sizes}")
+                to = "and" if len(known) == 2 else "to"
+                source = f"{known[-1].source}, {known[0].size} {to} {known[-1].size} bytes"
+                return Hashing(line, form, source)
         cost = self.models.cost(case.algorithm, case.backend)
         reference = self.mapping("allocated", "in", DIGEST_BYTES)
-        if cost is None or not cost.fit.fits or self.empty is None or reference is None:
-            return None
-        if cost.fit.terms.get("block") is None:
+        told = cost is not None and cost.fit.fits and "block" in cost.fit.terms
+        if cost is None or not told or self.empty is None or reference is None:
             return None
         outside = self.empty + reference[0].scaled(2)
         return Hashing(cost.fit, form, f"the model of {cost.name}", outside)

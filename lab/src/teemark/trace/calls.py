@@ -140,9 +140,7 @@ def read(file: Path) -> Watched:
         raise DataError(f"{file}: its end is missing")
     rows = np.frombuffer(data, CALL, min(made, room), HEAD.itemsize)
     calls = _calls(rows[rows["end"] > 0])
-    return Watched(
-        calls, made - len(calls), processes=int(head["processes"]), own_ns=int(head["own"])
-    )
+    return Watched(calls, made - len(calls), int(head["processes"]), int(head["own"]))
 
 
 def _calls(rows: Any) -> tuple[Call, ...]:
@@ -160,25 +158,24 @@ def _calls(rows: Any) -> tuple[Call, ...]:
             sessions[key] = session, ta
         elif function in ("register", "allocate"):
             memory[key] = f"{function}d" if function == "allocate" else "registered"
+        mine = function in ("open", "close", "invoke")
+        numbers = {name: int(row[name]) for name in _NUMBERS}
         found.append(
             Call(
                 function=function,
-                ta=ta if function in ("open", "close", "invoke") else "",
-                command=int(row["command"]),
-                begin=int(row["begin"]),
-                end=int(row["end"]),
-                process=int(row["pid"]),
+                ta=ta if mine else "",
+                process=key[0],
                 thread=int(row["tid"]),
-                caller=int(row["caller"]),
                 params=_params(row, key[0], memory),
-                size=int(row["size"]),
-                result=int(row["result"]),
                 window=int(row["window"]) if row["window"] >= 0 else None,
-                printed=int(row["printed"]),
-                session=session if function in ("open", "close", "invoke") else 0,
+                session=session if mine else 0,
+                **numbers,
             )
         )
     return tuple(found)
+
+
+_NUMBERS = ("command", "begin", "end", "caller", "size", "result", "printed")
 
 
 def _params(row: Any, process: int, memory: Mapping[tuple[int, int], str]) -> tuple[Param, ...]:

@@ -104,31 +104,28 @@ class _Drawing:
         """Draws a frame and all below; returns how deep that goes."""
         self._box(frame, x, depth)
         deepest = depth
-        for child in sorted(frame.below.values(), key=lambda f: (-f.total, _order(f.function))):
+        for child in sorted(frame.below.values(), key=_order):
             if child.total * self.scale >= _THIN:
                 deepest = max(deepest, self.draw(child, x, depth + 1))
             x += child.total * self.scale
         return deepest
 
     def _box(self, frame: _Frame, x: float, depth: int) -> None:
-        width = frame.total * self.scale
-        y = _HEAD + depth * _ROW
-        name = frame.function.name
-        colour = _difference_colour(frame) if self.differs else _LEVELS[frame.function.level][0]
+        width, y = frame.total * self.scale, _HEAD + depth * _ROW
+        name, level = frame.function.name, frame.function.level
+        colour = _difference_colour(frame) if self.differs else _LEVELS[level][0]
         room = int((width - 5) / _LETTER)
-        text = ""
-        if room >= 3:
-            shown = name if len(name) <= room else name[: room - 1] + "…"
-            text = f'<text x="{x + 3:.1f}" y="{y + 13}" fill="#1b1b1b">{escape(shown)}</text>'
+        shown = name if len(name) <= room else name[: room - 1] + "…"
+        text = f'<text x="{x + 3:.1f}" y="{y + 13}" fill="#1b1b1b">{escape(shown)}</text>'
         self.parts.append(
             f"<g><title>{escape(_title(frame, self.whole, self.differs))}</title>"
             f'<rect x="{x:.2f}" y="{y}" width="{max(width - 0.3, 0.3):.2f}" '
-            f'height="{_ROW - 1}" fill="{colour}"/>{text}</g>'
+            f'height="{_ROW - 1}" fill="{colour}"/>{text if room >= 3 else ""}</g>'
         )
 
 
-def _order(function: Function) -> tuple[str, str]:
-    return function.level, function.name
+def _order(frame: _Frame) -> tuple[int, str, str]:
+    return -frame.total, frame.function.level, frame.function.name
 
 
 def _title(frame: _Frame, whole: int, differs: bool) -> str:
@@ -146,9 +143,8 @@ def _title(frame: _Frame, whole: int, differs: bool) -> str:
 
 def _difference_colour(frame: _Frame) -> str:
     """From blue (all gone) over grey to red (twice as much or more)."""
-    if frame.total == frame.before:
-        return "#d9d9d9"
-    share = (frame.total - frame.before) / max(frame.total, frame.before)
-    target = (232, 112, 95) if share > 0 else (111, 163, 221)
-    mix = 0.25 + 0.75 * abs(share)
+    more = frame.total - frame.before
+    share = more / max(frame.total, frame.before, 1)
+    mix = 0.25 + 0.75 * abs(share) if more else 0.0
+    target = (232, 112, 95) if more > 0 else (111, 163, 221)
     return "#" + "".join(f"{round(217 + (t - 217) * mix):02x}" for t in target)
