@@ -5,20 +5,17 @@ plugin and the library that is preloaded into the program."""
 from __future__ import annotations
 
 import struct
-import tempfile
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from teemark.base import fmt, paths
 from teemark.base.console import say, working
 from teemark.base.errors import DataError
-from teemark.boards import VirtualBoard
 from teemark.boards.config import BoardFile
 from teemark.boards.optee import Optee
 from teemark.exact.analyse import profile_of, sources
-from teemark.exact.record import plugin
+from teemark.exact.record import recording
 from teemark.measure import watching
 from teemark.measure.watching import Program, Ran
 from teemark.trace import calls, names, store, window
@@ -52,11 +49,7 @@ def record(
 ) -> Traced:
     """Boots the board, runs the program on it, and keeps its calls and their trace in
     `directory`."""
-    with ExitStack() as stack:
-        temporary = tempfile.TemporaryDirectory(prefix="trace-", dir=paths.build())
-        folder = Path(stack.enter_context(temporary))
-        comma = str(folder).replace(",", ",,")
-        board = VirtualBoard(file, plugin=f"{plugin()},dir={comma},room={DISK}")
+    with recording(file, f"room={DISK}") as (board, folder):
         with working(f"making the OP-TEE of {board.name} …"):
             optee = board.optee
         # OP-TEE takes only the TAs of its own version.

@@ -6,8 +6,8 @@ from __future__ import annotations
 import re
 import subprocess
 import tempfile
-from collections.abc import Sequence
-from contextlib import ExitStack
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -145,6 +145,15 @@ def plugin() -> Path:
     return file
 
 
+@contextmanager
+def recording(file: BoardFile, *options: str) -> Iterator[tuple[VirtualBoard, Path]]:
+    """A board, not yet booted, whose plugin writes its windows to the folder."""
+    # Not in /tmp, which may be in memory: a window of a TA that is loaded has 50 MB.
+    with tempfile.TemporaryDirectory(prefix="trace-", dir=paths.build()) as folder:
+        said = (str(plugin()), f"dir={folder.replace(',', ',,')}", *options)
+        yield VirtualBoard(file, plugin=",".join(said)), Path(folder)
+
+
 def record(
     file: BoardFile,
     keys: Sequence[str],
@@ -161,12 +170,7 @@ def record(
         raise UsageMistake(
             said, hint=error.hint or "`teemark plan show trace` prints cases that there are"
         ) from None
-    with ExitStack() as stack:
-        # Not in /tmp, which may be in memory: a window of a TA that is loaded has 50 MB.
-        temporary = tempfile.TemporaryDirectory(prefix="trace-", dir=paths.build())
-        folder = Path(stack.enter_context(temporary))
-        comma = str(folder).replace(",", ",,")
-        board = VirtualBoard(file, plugin=f"{plugin()},dir={comma}")
+    with recording(file) as (board, folder):
         with working(f"making the OP-TEE of {board.name} …"):
             what = board.optee.what
         if board.recipe.optee != "debian":
