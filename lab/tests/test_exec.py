@@ -128,8 +128,8 @@ def test_push_and_pull(local: str, tmp_path: Path) -> None:
     files = [str(tmp_path / "a"), str(tmp_path / "b")]
     assert teemark("push", local, *files, str(there)).returncode == 0
     assert (there / "b").read_bytes() == NOISE
-    assert teemark("pull", local, str(there), str(tmp_path / "back")).returncode == 0
-    assert (tmp_path / "back" / "a").read_bytes() == NOISE
+    assert teemark("pull", local, str(there / "a"), str(tmp_path / "back")).returncode == 0
+    assert (tmp_path / "back").read_bytes() == NOISE
     wrong = teemark("push", local, *files, str(tmp_path / "none"))
     assert wrong.returncode == 2
     assert b"is no folder\nhint: make it first" in wrong.stderr

@@ -13,10 +13,9 @@ from click.testing import CliRunner
 
 from synthetic import Synthetic
 from teemark.base import paths
-from teemark.cli.schema import command
+from teemark.cli.schema import command, json_schema
 from teemark.run import reader
 from teemark.run.records import TYPES
-from teemark.run.schema import json_schema
 
 DOCS = paths.root() / "docs"
 

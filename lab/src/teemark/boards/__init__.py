@@ -1,14 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Boards: how to reach a machine, and everything done over that reach.
 
-    with open_board("qemu-v8") as board:
-        ensure_installed(board)
-        board.exec(["teebench", "--list"])
-
-`open_board` takes a name or the path of a board file; what it gives is a `Board`
-(teemark.boards.board), and for a virtual board a `VirtualBoard`, booted on entering and ended on
-leaving.
-"""
+`open_board` takes a name or the path of a board file; what it gives is a `Board`, to be entered
+with `with`. A virtual board is booted on entering and ended on leaving."""
 
 from __future__ import annotations
 

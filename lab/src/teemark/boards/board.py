@@ -2,11 +2,7 @@
 """A board that can be used: run commands there, copy files there and back.
 
 with open_board("qemu-v8") as board:
-    status = board.exec(["uname", "-a"])
     text = board.capture(["teehash", "--version"]).text
-    with board.stream(["teebench", "--cases", "-"], stdin=cases) as process:
-        for line in process.lines():
-            ...
     board.push(Path("data.bin"), "/data/data.bin")
 """
 

@@ -25,6 +25,7 @@ from teemark.cli.options import (
     shown,
 )
 from teemark.findings.subject import subjects
+from teemark.model import compare
 from teemark.model.compare import MARGIN, Limit
 from teemark.model.power import ALPHA
 from teemark.page import terminal
@@ -105,39 +106,19 @@ def command(
         data = _json(found, forced, limit, failures)
         page = partial(comparison_page.render, found, forced, limit)
         show = partial(_show_all, found=found, forced=forced, limit=limit, everything=everything)
-    if form == "json":
-        text = json_text(data)
-    elif form == "text":
-        text = shown(show, plain=output is not None)
-    else:
-        text = page(form)
-    put(text, output)
+    forms = {"json": lambda _: json_text(data), "text": lambda _: shown(show, plain=bool(output))}
+    put(forms.get(form, page)(form), output)
     return 1 if any(failures) else 0
-
-
-def _usable(base: Path, against: str, new: Sequence[Path], fail_on: str | None) -> None:
-    if new:
-        raise UsageMistake(
-            "--against compares one run with published figures, and here are more",
-            hint=f"teemark compare {base} --against {against}",
-        )
-    if fail_on is not None:
-        raise UsageMistake(
-            "--fail-on has no meaning with --against: another board isn't a regression",
-            hint="compare with a run of your own: teemark compare BASE NEW --fail-on 5%",
-        )
 
 
 def _held(path: Path, name: str, *, force: bool) -> tuple[Against, tuple[str, ...]]:
     """Returns a run beside published figures, and what was compared by force."""
-    from teemark.studies.against import obstacles, remedy
-
     reference = load()
     (subject,) = subjects([reader.read(path)])
     document = choose(name, subject.run, reference)
-    forced = obstacles(subject, document)
+    forced = published.obstacles(subject, document)
     if forced and not force:
-        raise DataError("; ".join(forced), hint=remedy(subject, document))
+        raise DataError("; ".join(forced), hint=published.remedy(subject, document))
     return hold(subject, document, reference), forced
 
 
@@ -145,13 +126,10 @@ def _compared(
     paths: Sequence[Path], limit: Limit | None, *, force: bool
 ) -> tuple[list[Compared], tuple[str, ...]]:
     """Every run with the first, and what was compared by force."""
-    from teemark.model.compare import obstacles
-    from teemark.report.comparing import remedy
-
     runs = [reader.read(path) for path in paths]
     against: dict[str, str] = {}
     for run in runs[1:]:
-        against |= obstacles(runs[0], run)
+        against |= compare.obstacles(runs[0], run)
     if against and not force:
         remedies = ", ".join(dict.fromkeys(against.values()))
         raise DataError(
@@ -171,11 +149,8 @@ def _compared(
                 hint="`teemark report` shows what is in a run",
             )
         if limit is not None and (why := never_fails(one.found)) is not None:
-            raise UsageMistake(why, hint=remedy(one.found))
+            raise UsageMistake(why, hint=comparing.remedy(one.found))
     return found, tuple(against)
-
-
-# -- how it is shown -----------------------------------------------------------------------------
 
 
 def _show_all(
@@ -204,13 +179,11 @@ def _show_all(
 
 def _show_held(console: Console, *, of: Against, forced: Sequence[str], everything: bool) -> None:
     """Shows a run beside published figures."""
-    from teemark.studies import against
-
     paragraph(console, f"published: {of.document.id}, on {of.document.system}")
     paragraph(console, f"run:       {comparing.names(of.run)}")
     for why in forced:
         paragraph(console, f"! Compared by force: {why}.")
-    blocks = against.blocks(of)
+    blocks = published.blocks(of)
     folds = [one for one in blocks if isinstance(one, Fold)]
     terminal.show(console, blocks if everything else [one for one in blocks if one not in folds])
     if folds and not everything:
