@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 
 from synthetic import scattered
-from teemark.model.decide import MOST, Crossing, above, more, sides, within
+from teemark.model.decide import MOST, above, more, within
 from teemark.model.stats import Estimate, estimate, exactly
 from teemark.page import figures
 
@@ -85,52 +85,3 @@ def test_a_number_that_nobody_can_follow_is_no_advice() -> None:
         == "It is so near its threshold that no practical number of samples would decide."
     )
     assert more(figure, (figure.value + reach / 20,), 20) == pytest.approx(20 * 399, rel=0.1)
-
-
-def series(*values: float, spread: float = 0.01) -> list[tuple[int, Estimate]]:
-    return [(64 << i, known(value, spread)) for i, value in enumerate(values)]
-
-
-def test_sides_cross_between_measured_sizes() -> None:
-    found = sides(series(200, 201, 99, 98), series(100, 150, 100.1, 150))
-    assert found.answers == ((64, "slower"), (128, "slower"), (256, "undecided"), (512, "faster"))
-    # 256 is undecided: so it is somewhere between its neighbours.
-    assert found.crossings == (Crossing(128, 512, faster=True),)
-    back = sides(series(100, 150, 150), series(200, 201, 101))
-    assert back.crossings == (Crossing(128, 256, faster=False),)
-
-
-def test_no_crossing_is_made_up() -> None:
-    """Approaching each other isn't crossing."""
-    closer = sides(series(200, 300, 500, 900), series(100, 220, 450, 890))
-    assert [said for _, said in closer.answers][:3] == ["slower"] * 3
-    assert closer.crossings == ()
-    level = sides(series(100, 200), series(100, 200))
-    assert level.sizes("undecided") == (64, 128)
-    assert level.crossings == ()
-
-
-@pytest.mark.parametrize("factor", [1.0, 0.991, 1.009])
-def test_what_is_within_a_hundredth_is_as_fast(factor: float) -> None:
-    """Exact counts differ by less for no reason of theirs, and that is no crossing."""
-    found = sides(series(300, 100, 100 * factor, spread=0), series(200, 100, 100, spread=0))
-    assert found.answers == ((64, "slower"), (128, "same"), (256, "same"))
-    assert found.crossings == ()
-    assert sides(series(100 * factor), series(100)).sizes("undecided") == (64,)  # known to 1 %
-
-
-@pytest.mark.parametrize(("factor", "side"), [(0.989, "faster"), (1.011, "slower")])
-def test_a_hundredth_and_more_is_not(factor: float, side: str) -> None:
-    found = sides(series(100 * factor, spread=0), series(100, spread=0))
-    assert found.answers == ((64, side),)
-
-
-def test_sizes_that_only_one_has_are_left_out() -> None:
-    one = series(100, 200, 300)
-    assert sides(one, one[1:]).answers == ((128, "undecided"), (256, "undecided"))
-    few = [(64, estimate([[1.0] * 3], "few"))]
-    assert sides(few, series(100)).answers == ((64, "undecided"),)
-    assert sides(list(reversed(series(200, 300))), series(100, 100)).answers == (
-        (64, "slower"),
-        (128, "slower"),
-    )

@@ -125,10 +125,6 @@ def test_spreads() -> None:
     assert figures.known(NOISY, None, "x") == " (too few samples for an interval)"
     assert figures.known(EXACT, Interval(900.0, 900.0), "x") == ""
     assert text(figures.known(EXACT, interval, "x")) == " (95 % interval x)"
-    ten = estimate([scattered(1000, 0.05, 40)], "x")
-    assert text(figures.plus_minus(ten)) == "±2.0 %"
-    assert figures.plus_minus(Estimate(3.0)) == "–"  # noqa: RUF001
-    assert figures.plus_minus(exactly(0.0)) == "–"  # noqa: RUF001
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from teemark.findings.ground import (
     not_checked,
     signature,
 )
-from teemark.model.decide import ALIKE, above
+from teemark.model.decide import above
 from teemark.model.stats import Estimate
 from teemark.page import figures
 
@@ -27,7 +27,6 @@ EXTENSIONS = 1.5
 SLOW_SOURCE = 10.0
 """How many times as much a random byte of the TEE may cost as one of the kernel."""
 
-_ALIKE = fmt.percent(ALIKE - 1, 1)
 _SAME = fmt.percent(SAME - 1, 1)
 
 

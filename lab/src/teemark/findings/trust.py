@@ -4,8 +4,6 @@ machine."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from teemark.base import fmt
 from teemark.base.finding import Finding, Share, Status
 from teemark.base.work import EMPTY_CALL, HARNESS
@@ -15,7 +13,6 @@ from teemark.model.decide import above
 from teemark.model.fit import MISFIT
 from teemark.model.stats import STEADY, exactly
 from teemark.page import figures
-from teemark.run.reader import MeasuredCase
 
 HARNESS_SHARE = 0.01
 """Share of the smallest case that measuring itself may take."""
@@ -31,29 +28,32 @@ def harness(ground: Ground) -> Finding | None:
     smallest = min(others, key=lambda one: one.time.median)
     ratio = own.estimate / smallest.estimate
     answer = above(ratio, HARNESS_SHARE)
-    adds, remedy = fmt.percent(ratio.value), ""
-    interval = own.time.interval
-    if own.time.median <= 0 or (interval is not None and interval.low <= 0):
-        claim = "What measuring itself adds is not distinguishable from 0."
-    elif answer == "no":
-        claim = f"Measuring itself adds {adds} to the smallest case."
-    elif answer == "yes":
-        claim = f"Measuring itself is {adds} of the smallest case."
-        remedy = "Nothing was subtracted: take it off where such small times matter."
-    else:
-        bound = fmt.percent(HARNESS_SHARE, 1)
-        claim = f"Whether measuring itself is more than {bound} of the smallest case is open."
-        samples = min(own.time.count, smallest.time.count)
-        remedy = ground.more(ratio, (HARNESS_SHARE,), samples)
+    adds, bound, interval = (
+        fmt.percent(ratio.value),
+        fmt.percent(HARNESS_SHARE, 1),
+        own.time.interval,
+    )
+    nothing = own.time.median <= 0 or (interval is not None and interval.low <= 0)
+    claim = {
+        "no": f"Measuring itself adds {adds} to the smallest case.",
+        "yes": f"Measuring itself is {adds} of the smallest case.",
+        "undecided": f"Whether measuring itself is more than {bound} of the smallest case is open.",
+    }[answer]
+    samples = min(own.time.count, smallest.time.count)
+    remedy = {
+        "no": "",
+        "yes": "Nothing was subtracted: take it off where such small times matter.",
+        "undecided": ground.more(ratio, (HARNESS_SHARE,), samples),
+    }[answer]
     return Finding(
         key="harness",
         topic="trust",
         status="undecided" if answer == "undecided" else "found",
         severity="caution" if answer == "yes" else "note",
-        claim=claim,
+        claim="What measuring itself adds is not distinguishable from 0." if nothing else claim,
         evidence=f"An empty backend takes {figures.time(ground.run, own.estimate)} a call; the "
         f"smallest case, {smallest.key}, {figures.time(ground.run, smallest.estimate)}.",
-        remedy=remedy,
+        remedy="" if nothing else remedy,
         figures=(ground.figure("measuring, of the smallest case", ratio, "share"),),
         sure=answer != "undecided",
     )
@@ -67,16 +67,14 @@ def two_clocks(ground: Ground) -> Finding | None:
     )
     if not (agree or apart or undecided):
         return None
-    bound = fmt.percent(TOLERANCE, 1)
-    evidence = remedy = ""
+    bound, what = fmt.percent(TOLERANCE, 1), "the client's clock on what an operation takes"
+    verdict = "disagrees" if apart else "agrees" if agree else "undecided"
     if apart:
-        judged = len(agree) + len(apart) + len(undecided)
-        claim = (
-            f"The client's clock and the TA's counter differ by more than {bound} on what an "
-            f"operation takes inside the TA, in {fmt.plural(len(apart), 'case')} of "
-            f"{fmt.count(judged)}."
-        )
-        evidence = ", ".join(map(_apart, apart)) + "."
+        judged = fmt.count(len(agree) + len(apart) + len(undecided))
+        claim = "The client's clock and the TA's counter differ by more than "
+        claim += f"{bound} on what an operation takes inside the TA, in "
+        claim += f"{fmt.plural(len(apart), 'case')} of {judged}."
+        evidence = f"{', '.join(map(_apart, apart))}."
         remedy = (
             "Don't rely on either before the reason is known: repetitions that don't cost the "
             "same (caches, a clock frequency that changes), or a counter that doesn't run as the "
@@ -84,37 +82,37 @@ def two_clocks(ground: Ground) -> Finding | None:
         )
     elif agree:
         worst = max(agree, key=lambda case: abs(case.deviation or 0.0))
-        claim = (
-            "The TA's own counter agrees with the client's clock on what an operation takes: "
-            f"{fmt.plural(len(agree), 'case')}, at most {fmt.share(abs(worst.deviation or 0.0))} "
-            "apart."
-        )
-        evidence = f"Furthest apart: {_apart(worst)}; {bound} is allowed."
+        most, cases = fmt.share(abs(worst.deviation or 0.0)), fmt.plural(len(agree), "case")
+        claim = f"The TA's own counter agrees with {what}: {cases}, at most {most} apart."
+        evidence, remedy = f"Furthest apart: {_apart(worst)}; {bound} is allowed.", ""
     else:
-        claim = (
-            "Whether the TA's counter agrees with the client's clock on what an operation takes, "
-            f"to within {bound}, is undecided."
-        )
-        remedy = "More samples decide it."
+        claim = f"Whether the TA's counter agrees with {what}, to within {bound}, is undecided."
+        evidence, remedy = "", "More samples decide it."
     if undecided:
         names = ", ".join(case.case.case for case in undecided)
         evidence += f" Undecided, with too few or too scattered samples: {names}."
-    verdict = "disagrees" if apart else "agrees" if agree else "undecided"
     return Finding(
         key=f"ta-counter-{verdict}",
         topic="trust",
-        status="found" if apart or agree else "undecided",
+        status="undecided" if verdict == "undecided" else "found",
         severity="caution" if apart else "note",
         claim=claim,
         evidence=evidence.strip(),
         remedy=remedy,
-        sure=bool(apart or agree),
+        sure=verdict != "undecided",
     )
 
 
 def _apart(case: Counted) -> str:
     """Writes how far the TA's figure is from the client's: `oneshot/sha256/tee/4096 +0.12 %`."""
     return f"{case.case.case} {fmt.signed(case.deviation or 0.0)}"
+
+
+def _doubt(key: str, claim: str, evidence: str, remedy: str = "") -> Finding:
+    """Makes a finding that figures mean less than they seem to."""
+    return Finding(
+        key=key, topic="trust", severity="caution", claim=claim, evidence=evidence, remedy=remedy
+    )
 
 
 def misfits(ground: Ground) -> Finding | None:
@@ -125,74 +123,61 @@ def misfits(ground: Ground) -> Finding | None:
     worst = max(bad, key=lambda cost: cost.fit.misfit or 0.0)
     point = worst.fit.worst
     are, them = ("is", "it") if len(bad) == 1 else ("are", "them")
-    return Finding(
-        key="misfit",
-        topic="trust",
-        severity="caution",
-        claim=f"{fmt.plural(len(bad), 'model')} of {fmt.count(len(costs))} {are} more than "
+    return _doubt(
+        "misfit",
+        f"{fmt.plural(len(bad), 'model')} of {fmt.count(len(costs))} {are} more than "
         f"{fmt.percent(MISFIT)} off somewhere, beyond what scatter explains: don't calculate with "
         f"{them}.",
-        evidence=f"The worst is {ground.run.title(worst.algorithm)} by {worst.backend}, "
+        f"The worst is {ground.run.title(worst.algorithm)} by {worst.backend}, "
         f"{fmt.percent(abs(point.residual))} off at {fmt.size(int(point.x))}.",
     )
 
 
 def waited(ground: Ground) -> Finding | None:
-    """Cases that were timed though the board counts: their samples are too far apart."""
+    """Tells of cases that were timed though the board counts: their samples are too far apart."""
     cases = [one for one in ground.models.stats if ground.waits(one)]
     if not cases:
         return None
     worst = max(cases, key=lambda one: one.time.max / max(one.time.min, 1.0))
     are, their = ("is", "its") if len(cases) == 1 else ("are", "their")
-    return Finding(
-        key="waited",
-        topic="trust",
-        severity="caution",
-        claim=f"{fmt.plural(len(cases), 'case')} of {fmt.count(len(ground.models.stats))} {are} "
+    return _doubt(
+        "waited",
+        f"{fmt.plural(len(cases), 'case')} of {fmt.count(len(ground.models.stats))} {are} "
         f"timed, not counted: {their} samples lie more than {fmt.percent(STEADY, 1)} apart.",
-        evidence="Where the processor waits, for a disk as a rule, the clock goes on as that of "
-        "the machine that emulates this board. Others find memory laid out differently from call "
-        f"to call. {worst.key} took {fmt.duration(worst.time.min)} to "
-        f"{fmt.duration(worst.time.max)}.",
-        remedy="Measure on hardware what waits for a disk: nothing follows from these times.",
+        "Where the processor waits, for a disk as a rule, the clock goes on as that of the machine "
+        "that emulates this board. Others find memory laid out differently from call to call. "
+        f"{worst.key} took {fmt.duration(worst.time.min)} to {fmt.duration(worst.time.max)}.",
+        "Measure on hardware what waits for a disk: nothing follows from these times.",
     )
 
 
 def scatter(ground: Ground) -> Finding | None:
-    """Medians that are known badly, and those that have no interval at all."""
+    """Tells of medians that are known badly, and of those that have no interval at all."""
     stats = ground.models.stats
     without = [one for one in stats if one.time.interval is None]
-    wide = [one for one in stats if one.time.interval is not None and not is_known(one.estimate)]
-    if not wide and not without:
-        return None
-    of = fmt.count(len(stats))
+    widths = {
+        one.key: one.time.interval.width / max(one.time.median, 1e-9)
+        for one in stats
+        if one.time.interval is not None and not is_known(one.estimate)
+    }
     parts, evidence = [], []
-    if wide:
-        spans = {
-            one.key: one.time.interval.width / one.time.median
-            if one.time.interval is not None and one.time.median > 0
-            else float("inf")
-            for one in wide
-        }
-        key, width = max(spans.items(), key=lambda pair: pair[1])
-        is_ = "is" if len(wide) == 1 else "are"
-        better = f"known to no better than {fmt.percent(KNOWN)} either way"
-        parts.append(f"{fmt.plural(len(wide), 'median')} of {of} {is_} {better}")
+    if widths:
+        key, width = max(widths.items(), key=lambda pair: pair[1])
+        are = "is" if len(widths) == 1 else "are"
+        parts.append(
+            f"{fmt.plural(len(widths), 'median')} of {fmt.count(len(stats))} {are} known to no "
+            f"better than {fmt.percent(KNOWN)} either way"
+        )
         reach = f"{fmt.percent(width)} of" if width < 10 else "more than ten times"
         evidence.append(f"The interval of {key} spans {reach} the median.")
     if without:
         has = "has" if len(without) == 1 else "have"
-        medians = fmt.plural(len(without), "median")
-        parts.append(f"{medians} of {of} {has} too few samples for an interval")
+        medians = f"{fmt.plural(len(without), 'median')} of {fmt.count(len(stats))}"
+        parts.append(f"{medians} {has} too few samples for an interval")
         evidence.append(f"{without[0].key} has {fmt.plural(without[0].time.count, 'sample')}.")
-    return Finding(
-        key="scatter",
-        topic="trust",
-        severity="caution",
-        claim=f"{', and '.join(parts)}.",
-        evidence=" ".join(evidence),
-        remedy="More samples narrow intervals, and so does a machine that does nothing else.",
-    )
+    remedy = "More samples narrow intervals, and so does a machine that does nothing else."
+    claim = f"{', and '.join(parts)}."
+    return _doubt("scatter", claim, " ".join(evidence), remedy) if parts else None
 
 
 def clock_step(ground: Ground) -> Finding:
@@ -224,27 +209,35 @@ WAITED = 0.01
 def cpu_frequency(ground: Ground) -> Finding:
     """Compares each CPU with its own highest frequency. teebench reads both before the load begins:
     they don't tell what a governor raises with the load."""
-    key = "cpu-frequency"
-    run = ground.run
+    key, run = "cpu-frequency", ground.run
     cpu = run.machine.cpu
-    now, most, governors = map(_by_cpu, (cpu.khz_now, cpu.khz_max, cpu.governor))
-    pairs = {one: (_khz(now, one), _khz(most, one)) for one in sorted(now.keys() | most.keys())}
-    known = [(khz / top, one, khz, top) for one, (khz, top) in pairs.items() if khz and top]
+    now, most, governors = (
+        # "VALUE" of all, here under "", or "cpu0 VALUE"
+        {which: value for which, _, value in (text.rpartition(" ") for text in told or ())}
+        for told in (cpu.khz_now, cpu.khz_max, cpu.governor)
+    )
+
+    def khz(told: dict[str, str], which: str) -> int:
+        value = told.get(which) or told.get("", "")
+        return int(value) if value.isdigit() else 0
+
+    pairs = [(one, khz(now, one), khz(most, one)) for one in sorted(now.keys() | most.keys())]
+    known = [(here / top, one, here, top) for one, here, top in pairs if here and top]
     if not known:
         why = run.machine.reasons.get("cpu.khz_now") or "the kernel doesn't say"
         return not_checked(key, f"the CPUs' frequencies ({why})")
-    share, slowest, khz, top = min(known)
+    share, slowest, here, top = min(known)
     of = f"{slowest}: " if slowest else ""
-    facts = [f"{of}{khz / 1000:g} of {top / 1000:g} MHz when the run began"]
+    facts = [f"{of}{here / 1000:g} of {top / 1000:g} MHz when the run began"]
     if governors:
         facts.append(f"governor {', '.join(dict.fromkeys(governors.values()))}")
-    slowed = [_of_cpu(governors, one) for share, one, *_ in known if share < SLOWED]
-    status: Status = "ruled out"
-    if slowed:
-        status = "found" if "performance" in slowed else "undecided"
+    slowed = [
+        governors.get(one) or governors.get("", "") for less, one, *_ in known if less < SLOWED
+    ]
+    status: Status = "undecided" if slowed else "ruled out"
     return signature(
         key,
-        status,
+        "found" if "performance" in slowed else status,
         claim="The CPU ran below its highest frequency.",
         remedy="Set the governor `performance`, and see to its cooling and power.",
         facts=facts,
@@ -252,37 +245,29 @@ def cpu_frequency(ground: Ground) -> Finding:
     )
 
 
-def _by_cpu(told: Iterable[str] | None) -> dict[str, str]:
-    """Splits what teebench says of CPUs: "VALUE" of all, here under "", or "cpu0 VALUE"."""
-    words = (text.rpartition(" ") for text in told or ())
-    return {cpu: value for cpu, _, value in words}
-
-
-def _of_cpu(told: dict[str, str], cpu: str) -> str:
-    return told.get(cpu) or told.get("", "")
-
-
-def _khz(told: dict[str, str], cpu: str) -> int:
-    """Returns 0 where it isn't told."""
-    value = _of_cpu(told, cpu)
-    return int(value) if value.isdigit() else 0
-
-
 def contention(ground: Ground) -> Finding:
     """Judges calls that their process and the TEE alone do, all together and each by itself: what
-    another process serves waits for a CPU behind that."""
+    tee-supplicant or the kernel's threads serve (storage, files, a driver's queue) waits for a CPU
+    behind that, and of a command of any TA nobody knows."""
     key = "contention"
-    alone = [case for case in ground.run.sound if not _served(case)]
+    alone = [
+        one
+        for one in ground.run.sound
+        if not one.work.row.served and one.work.by not in ("afalg", "hwrng")
+        if not one.case.rpcs_per_call
+    ]
     if not alone:
         return not_checked(key, f"calls that no other process serves, such as {EMPTY_CALL}")
-    waits = {one.case.case: wait for one in alone if (wait := _wait(one)) is not None}
+    waits: dict[str, tuple[int, int]] = {}
+    for case in alone:
+        told = [(one.ns, one.runq_ns) for one in case.samples if one.runq_ns is not None]
+        if told:
+            waits[case.case.case] = (sum(ns for ns, _ in told), sum(wait for _, wait in told))
     total = sum(ns for ns, _ in waits.values())
     if not total:
         return not_checked(key, "the wait for a CPU: a kernel with CONFIG_SCHED_INFO")
     share = sum(wait for _, wait in waits.values()) / total
-    worst, most = max(
-        ((case, wait / ns) for case, (ns, wait) in waits.items()), key=lambda pair: pair[1]
-    )
+    most, worst = max((wait / ns, case) for case, (ns, wait) in waits.items())
     shown = [ground.figure("waiting for a CPU, of all these calls", exactly(share), "share")]
     if most > WAITED:
         shown.append(ground.figure(f"of {worst}", exactly(most), "share"))
@@ -296,34 +281,21 @@ def contention(ground: Ground) -> Finding:
     )
 
 
-def _wait(measured: MeasuredCase) -> tuple[int, int] | None:
-    """Returns the time of all samples and how much of it they waited, ns; None if unknown."""
-    told = [(one.ns, one.runq_ns) for one in measured.samples if one.runq_ns is not None]
-    return (sum(ns for ns, _ in told), sum(wait for _, wait in told)) if told else None
-
-
-def _served(measured: MeasuredCase) -> bool:
-    """Whether tee-supplicant or the kernel's threads serve it: storage, files, a driver's queue.
-    Of a command of any TA nobody knows."""
-    return (
-        measured.work.row.served
-        or measured.work.by in ("afalg", "hwrng")
-        or bool(measured.case.rpcs_per_call)
-    )
-
-
 def emulated(ground: Ground) -> Finding:
-    key = "emulated"
-    run = ground.run
+    key, run = "emulated", ground.run
     by_board = run.run.emulated if run.run is not None else None
-    told = run.machine.board.emulated
+    told, by = run.machine.board.emulated, run.machine.board.emulated_told_by
     if by_board is None and told is None:
         return not_checked(key, "a machine that says what it is")
-    facts = ["as its board file says"] if by_board else []
-    if told and run.machine.board.emulated_told_by:
-        facts.append(run.machine.board.emulated_told_by)
     if not (by_board or told):
         return Finding(key=key, topic="board", status="ruled out")
+    facts = ("as its board file says" if by_board else "", by if told and by else "")
+    claim = "Emulated board: timings are not those of silicon."
+    remedy = (
+        "The software is real (OP-TEE, Linux, the Trusted Application), the processor is emulated. "
+        "What depends on the speed of particular instructions, on caches or on memory looks "
+        "different on hardware: measure there for times."
+    )
     if run.icount:
         claim = "Emulated board: this counts instructions."
         remedy = (
@@ -331,19 +303,12 @@ def emulated(ground: Ground) -> Finding:
             "are no cache misses and no latencies in it: good for finding and comparing work, not "
             "for predicting time on hardware."
         )
-    else:
-        claim = "Emulated board: timings are not those of silicon."
-        remedy = (
-            "The software is real (OP-TEE, Linux, the Trusted Application), the processor is "
-            "emulated. What depends on the speed of particular instructions, on caches or on "
-            "memory looks different on hardware: measure there for times."
-        )
     return Finding(
         key=key,
         topic="board",
         severity="caution",
         claim=claim,
-        evidence="; ".join(facts),
+        evidence="; ".join(filter(None, facts)),
         remedy=remedy,
     )
 

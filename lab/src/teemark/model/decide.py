@@ -5,9 +5,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
-from itertools import pairwise
-from operator import itemgetter
 from typing import Literal
 
 from teemark.model.stats import ENOUGH, Estimate
@@ -57,50 +54,3 @@ def more(figure: Estimate, thresholds: Sequence[float], have: int) -> int | None
             gap = abs(figure.value - threshold)
             needed = max(needed, (1 + abs(threshold - end) / gap) ** 2 if gap else math.inf)
     return math.ceil(have * (needed - 1)) if have * needed < MOST else None
-
-
-@dataclass(frozen=True, slots=True)
-class Crossing:
-    """Between two measured sizes, where one thing becomes the faster one."""
-
-    after: int
-    before: int
-    faster: bool  # from here on; else it becomes the slower one
-
-
-@dataclass(frozen=True, slots=True)
-class Sides:
-    """At each size, whether one thing is faster than another."""
-
-    answers: tuple[tuple[int, Side], ...]
-
-    def sizes(self, *which: Side) -> tuple[int, ...]:
-        return tuple(size for size, said in self.answers if said in which)
-
-    @property
-    def crossings(self) -> tuple[Crossing, ...]:
-        """Only between sizes where one is the faster: nothing is extrapolated."""
-        apart = [pair for pair in self.answers if pair[1] in ("faster", "slower")]
-        return tuple(
-            Crossing(a, b, said == "faster")
-            for (a, was), (b, said) in pairwise(apart)
-            if was != said
-        )
-
-
-def sides(one: Sequence[tuple[int, Estimate]], other: Sequence[tuple[int, Estimate]]) -> Sides:
-    """Whether `one` is faster than `other` at the sizes both have."""
-    others = dict(other)
-    both = sorted(((size, mine) for size, mine in one if size in others), key=itemgetter(0))
-    return Sides(tuple((size, _side(mine, others[size])) for size, mine in both))
-
-
-def _side(one: Estimate, other: Estimate) -> Side:
-    a, b = one.interval, other.interval
-    if a is None or b is None:
-        return "undecided"
-    if a.high <= b.low * ALIKE and b.high <= a.low * ALIKE:
-        return "same"
-    if a.overlaps(b):
-        return "undecided"
-    return "faster" if a.high < b.low else "slower"

@@ -66,8 +66,6 @@ class Series:
     backend: Backend
     points: tuple[tuple[float, float], ...]
     low_high: tuple[tuple[float, float] | None, ...] = ()
-    limit: bool = False
-    """Not measured for its own sake, but what the others can't get above."""
     place: int = len(MARKERS)
     """Of the backend in the run."""
 
@@ -264,8 +262,8 @@ def throughput(key: str, series: Sequence[Series], shape: Shape, unit: str = "Mi
                 [y for _, y in one.points],
                 color=one.stand_in,
                 linewidth=2.2 if secure else 1.5,
-                linestyle=":" if one.limit else "-" if secure else (0, (5, 2.5)),
-                marker="" if one.limit else one.marker,
+                linestyle="-" if secure else (0, (5, 2.5)),
+                marker=one.marker,
                 markersize=4.5,
                 markeredgewidth=0,
                 clip_on=False,

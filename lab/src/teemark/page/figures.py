@@ -100,11 +100,3 @@ def misfit(fit: Fit) -> str:
     if found is None:
         return "?"
     return fmt.share(found) if found else "none"
-
-
-def plus_minus(figure: Estimate) -> str:
-    """Half its interval, relative."""
-    interval = figure.interval
-    if interval is None or figure.value == 0:
-        return fmt.NONE
-    return f"±{fmt.share(interval.width / 2 / abs(figure.value))}"

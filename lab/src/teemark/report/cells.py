@@ -35,8 +35,3 @@ def misfit_cell(fit: Fit, unit: str) -> Cell:
         return text
     place = fmt.size(int(fit.worst.x)) if unit == "size" else f"n = {fit.worst.x:g}"
     return (Strong(f"! {text}"), Quiet(f" at {place}"))
-
-
-def cpu_cell(figure: Estimate | None) -> Cell:
-    """CPU time a byte."""
-    return fmt.digits(figure.value) if figure is not None else fmt.NONE

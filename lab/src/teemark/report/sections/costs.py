@@ -25,7 +25,7 @@ from teemark.page.blocks import (
     Strong,
     Table,
 )
-from teemark.report.cells import backend_cell, cpu_cell, misfit_cell
+from teemark.report.cells import backend_cell, misfit_cell
 
 TERMS = {
     "block": "each block of the algorithm, those that padding fills included",
@@ -44,26 +44,6 @@ TERMS = {
 
 STREAM_OFF = 0.05
 """A prediction that is further off is marked."""
-
-
-def _intro(subjects: Sequence[Subject]) -> Paragraph:
-    cpu = any(stats.cpu for one in subjects for stats in one.models.stats)
-    told = " “CPU” is the CPU time of the process a byte of the longest message: it falls where a "
-    told += "device works, and what kernel threads take isn't in it."
-    text = (
-        "What whole calls take at up to three sizes, as they were measured. Between the sizes a "
-        "model adds up what a call pays: the call itself, the blocks of the algorithm, and what "
-        "else shows in the samples. It weighs relative errors alike at all sizes, and a term is in "
-        "it only if it explains more than scatter and predicts sizes that were left out. “Byte” "
-        "is what a further byte of a long message takes by the model, and beside it stands how far "
-        f"that may be off: {fmt.count(DRAWS)} draws of what the medians may be, and the error at "
-        "sizes that the model was fitted without. “Limit” is the rate that no long message "
-        f"exceeds.{told if cpu else ''} “Misfit” is how far the model is off at the size where it "
-        "is worst, beyond what the scatter of that median explains; more than "
-        f"{fmt.percent(MISFIT)} is marked: then no such sum describes these calls, and none is "
-        "shown."
-    )
-    return Paragraph((text,))
 
 
 def _of(subject: Subject) -> list[Block]:
@@ -102,7 +82,6 @@ def _cost_table(subject: Subject, key: tuple[str, str], group: Sequence[Cost]) -
                 "your TA" if cost.form.form == "command" else backend_cell(subject, cost.backend),
                 *(figures.cell(run, measured[size]) for size in sizes),
                 *byte,
-                cpu_cell(_cpu_a_byte(subject, cost)),
                 misfit_cell(cost.fit, "size"),
             )
         )
@@ -113,7 +92,6 @@ def _cost_table(subject: Subject, key: tuple[str, str], group: Sequence[Cost]) -
             Column("byte", unit=run.unit),
             Column("from … to"),
             Column("limit", unit="MiB/s"),
-            Column("CPU, a byte", unit=run.unit, optional=True),
             Column("misfit"),
         ),
         rows=tuple(rows),
@@ -132,13 +110,6 @@ def _shown_sizes(group: Sequence[Cost]) -> tuple[int, ...]:
     middle = math.sqrt(max(least, 1) * max(most, 1))
     near = min(common, key=lambda size: abs(math.log(max(size, 1) / middle)))
     return tuple(sorted({least, near, most}))
-
-
-def _cpu_a_byte(subject: Subject, cost: Cost) -> Estimate | None:
-    """Returns the CPU time of teebench's process a byte of the longest message, if it is known."""
-    stats = [one for one in subject.models.stats if cost.covers(one.work) and one.cpu and one.bytes]
-    longest = max(stats, key=lambda one: one.bytes or 0, default=None)
-    return longest.cpu.a_byte(longest.bytes) if longest is not None and longest.cpu else None
 
 
 def _terms(subject: Subject, name: str, fits: dict[str, Fit]) -> list[Block]:
@@ -213,6 +184,15 @@ costs = Part(
     "costs",
     "What a call costs, and what a byte",
     _of,
-    _intro,
+    "What whole calls take at up to three sizes, as they were measured. Between the sizes a model "
+    "adds up what a call pays: the call itself, the blocks of the algorithm, and what else shows "
+    "in the samples. It weighs relative errors alike at all sizes, and a term is in it only if it "
+    "explains more than scatter and predicts sizes that were left out. “Byte” is what a further "
+    "byte of a long message takes by the model, and beside it stands how far that may be off: "
+    f"{fmt.count(DRAWS)} draws of what the medians may be, and the error at sizes that the model "
+    "was fitted without. “Limit” is the rate that no long message exceeds. “Misfit” is how far the "
+    "model is off at the size where it is worst, beyond what the scatter of that median explains; "
+    f"more than {fmt.percent(MISFIT)} is marked: then no such sum describes these calls, and none "
+    "is shown.",
     "whole calls at three sizes, and what a further byte adds",
 )

@@ -7,23 +7,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from teemark.base import fmt
-from teemark.base.work import COPY_LIMIT
 from teemark.findings.subject import Part, Subject
 from teemark.model.stats import CaseStats
 from teemark.page import charts
-from teemark.page.blocks import Block, Cell, Chart, Column, Fold, Strong, Table
-from teemark.report.cells import cpu_cell
-from teemark.run.records import Backend
+from teemark.page.blocks import Block, Chart, Column, Fold, Strong, Table
 
 ANSWERED = "sha256"
 """The algorithm whose chart is open, where the run has it."""
 
 NEAR = 1.2
-
-LIMIT = COPY_LIMIT
-"""The workload whose rates are drawn as a limit."""
-
-MEMCPY = Backend(name="memcpy", title="memcpy")
 
 
 def curves(subject: Subject) -> dict[tuple[str, str], dict[str, list[CaseStats]]]:
@@ -63,19 +55,15 @@ def _chart(
 ) -> Chart:
     key = f"throughput-{subject.label}-{workload}-{algorithm}"
     series = [_series(subject, backend, stats) for backend, stats in group.items()]
-    rates = workload != LIMIT.name and not subject.icount
-    limit = copy_limit(subject, series) if rates else []
     unit = unit_of(subject)
     interval = f"; a bar marks the {fmt.LEVEL} interval where it is wider than the mark. "
     caption = (
         f"{subject.run.title(algorithm)}: {unit} at the median",
         ". " if subject.icount else interval,
-        "Dotted: memcpy() of as many bytes. " if limit else "",
         *((Strong(f"{subject.caveat}."),) if subject.caveat else ()),
     )
     wide, narrow = (
-        charts.throughput(key, [*series, *limit], shape, unit)
-        for shape in (charts.WIDE, charts.NARROW)
+        charts.throughput(key, series, shape, unit) for shape in (charts.WIDE, charts.NARROW)
     )
     return Chart(subject.curve(workload, algorithm), caption, wide, narrow, _table(subject, group))
 
@@ -100,22 +88,6 @@ def apart(sizes: Sequence[int]) -> set[int]:
     return set(kept)
 
 
-def copy_limit(subject: Subject, series: Sequence[charts.Series]) -> list[charts.Series]:
-    """As fast as data move, at the sizes that the series span; empty where it wasn't measured."""
-    xs = [x for one in series for x, _ in one.points]
-    points = tuple(
-        sorted(
-            (float(stats.bytes), stats.throughput / (1 << 20))
-            for stats in subject.models.stats
-            if stats.work.row is LIMIT
-            and stats.bytes
-            and stats.throughput is not None
-            and min(xs) <= stats.bytes <= max(xs)
-        )
-    )
-    return [charts.Series(MEMCPY, points, limit=True)] if len(points) > 1 else []
-
-
 def _series(subject: Subject, backend: str, stats: Sequence[CaseStats]) -> charts.Series:
     shown = apart([one.bytes for one in stats if one.bytes])
     points, bounds = [], []
@@ -137,23 +109,16 @@ def _table(subject: Subject, group: dict[str, list[CaseStats]]) -> Table:
             return fmt.rate(one.throughput) if one is not None else fmt.NONE
         return fmt.digits(rate(subject, one.throughput / (1 << 20)))
 
-    def cpu(one: CaseStats | None) -> Cell:
-        if one is None or one.cpu is None or subject.icount:
-            return fmt.NONE
-        return cpu_cell(one.cpu.a_byte(one.bytes))
-
     rows = tuple(
         (
             fmt.size(size),
             *(shown(by[backend].get(size)) for backend in group),
-            *(cpu(by[backend].get(size)) for backend in group),
         )
         for size in sizes
     )
     columns = (
         Column("bytes"),
         *(Column(backend, unit=unit_of(subject)) for backend in group),
-        *(Column(f"{backend}: CPU", unit="ns/B", optional=True) for backend in group),
     )
     return Table(columns, rows)
 
