@@ -27,7 +27,6 @@ enum {
 struct session {
 	struct afalg socket;
 	const struct algorithm *alg; /* of the socket; NULL: none */
-	bool begun;                  /* a digest's message is under way */
 	bool sent;                   /* and some of it was sent */
 	bool random;                 /* of open_random() */
 	const char *driver;          /* to bind to; NULL: the kernel's choice */
@@ -37,7 +36,7 @@ static void drop_algorithm(struct session *s)
 {
 	afalg_close(&s->socket);
 	s->alg = NULL;
-	s->begun = s->sent = false;
+	s->sent = false;
 }
 
 static void close_session(struct session *s)
@@ -174,10 +173,8 @@ static int use_digest(struct session *s, const struct algorithm *alg,
 {
 	int ret = 0;
 
-	if (s->alg == alg && !s->sent) {
-		s->begun = false;
+	if (s->alg == alg && !s->sent)
 		return 0;
-	}
 	if (alg->class != ALG_DIGEST)
 		return backend_lacks(&backend_afalg, alg, err);
 	if (s->alg != alg)
@@ -186,7 +183,7 @@ static int use_digest(struct session *s, const struct algorithm *alg,
 		ret = afalg_accept(&s->socket, err);
 	if (ret)
 		drop_algorithm(s);
-	s->begun = s->sent = false;
+	s->sent = false;
 	return ret;
 }
 
@@ -210,20 +207,9 @@ static int digest(struct session *s, const struct algorithm *alg,
 	return ret;
 }
 
-static int digest_init(struct session *s, const struct algorithm *alg,
-		       struct error *err)
-{
-	int ret = use_digest(s, alg, err);
-
-	s->begun = !ret;
-	return ret;
-}
-
 static int digest_update(struct session *s, const struct buffer *in,
 			 size_t offset, size_t len, struct error *err)
 {
-	if (!s->begun)
-		return error_set(err, -EPROTO, "no message was begun");
 	if (!len)
 		return 0;
 	s->sent = true;
@@ -236,9 +222,6 @@ static int digest_final(struct session *s, const struct buffer *in,
 {
 	int ret;
 
-	if (!s->begun)
-		return error_set(err, -EPROTO, "no message was begun");
-	s->begun = false;
 	s->sent = true;
 	ret = afalg_send(&s->socket,
 			 in && len ? in->data + offset : (uint8_t *)"",
@@ -466,7 +449,7 @@ const struct backend backend_afalg = {
 	.buffer_free = buffer_free_plain,
 	.supports = use_digest,
 	.digest = digest,
-	.digest_init = digest_init,
+	.digest_init = use_digest,
 	.digest_update = digest_update,
 	.digest_final = digest_final,
 	.set_up = set_up,

@@ -217,7 +217,6 @@ static int failed(struct error *err, const struct algorithm *alg,
 static int openssl_supports(struct session *s, const struct algorithm *alg,
 			    struct error *err)
 {
-	s->stream = NULL;
 	if (alg->class == ALG_DIGEST && find_md(s, alg))
 		return 0;
 	return backend_lacks(&backend_openssl, alg, err);
@@ -231,7 +230,6 @@ static int openssl_digest(struct session *s, const struct algorithm *alg,
 
 	if (!md)
 		return openssl_supports(s, alg, err);
-	s->stream = NULL;
 	for (uint32_t i = 0; i < repeat; i++)
 		if (evp.md_init(s->md_ctx, md, NULL) != 1 ||
 		    evp.md_update(s->md_ctx, in->data + offset, len) != 1 ||
@@ -256,8 +254,6 @@ static int openssl_digest_init(struct session *s, const struct algorithm *alg,
 static int openssl_digest_update(struct session *s, const struct buffer *in,
 				 size_t offset, size_t len, struct error *err)
 {
-	if (!s->stream)
-		return error_set(err, -EPROTO, "no message was begun");
 	if (evp.md_update(s->md_ctx, in->data + offset, len) != 1)
 		return failed(err, s->stream, "compute the digest");
 	return 0;
@@ -272,11 +268,8 @@ static int openssl_digest_final(struct session *s, const struct buffer *in,
 
 	if (in && len)
 		ret = openssl_digest_update(s, in, offset, len, err);
-	else if (!alg)
-		ret = error_set(err, -EPROTO, "no message was begun");
 	if (!ret && evp.md_final(s->md_ctx, out, NULL) != 1)
 		ret = failed(err, alg, "compute the digest");
-	s->stream = NULL;
 	return ret;
 }
 

@@ -1,32 +1,49 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A thread that reads ahead: while one slot of a buffer is hashed, it fills the
- * other.
+ * A thread that reads a message ahead: while one slot of a buffer is hashed, it
+ * fills the other.
+ *
+ * Two semaphores count the slots that are free and those that are filled, so
+ * that a side which need not wait makes no system call; and sem_wait() returns
+ * when a signal arrives, which a condition variable doesn't.
  */
 #ifndef TEEHASH_READER_H
 #define TEEHASH_READER_H
+
+#include <pthread.h>
+#include <semaphore.h>
 
 #include "source.h"
 
 #define READER_SLOTS 2
 
-struct reader;
+struct reader {
+	pthread_t thread;
+	sem_t empty, filled;
+	struct source *source;
+	uint8_t *base; /* READER_SLOTS slots of chunk bytes each */
+	size_t chunk;
+	unsigned int next; /* slot that the user takes next */
+	struct {
+		size_t len;
+		bool eof;
+		int ret;
+	} slot[READER_SLOTS];
+	int64_t runq_ns; /* the thread's wait for a CPU, once it was stopped */
+};
 
-/* base: READER_SLOTS slots of chunk bytes each. */
-int reader_create(struct reader **reader, uint8_t *base, size_t chunk,
-		  struct error *err);
-/* Returns the thread's run-queue wait in ns; 0 where it is not known. */
-uint64_t reader_destroy(struct reader *reader);
-
-/* Begins with the second slot: the first is the caller's already. */
-void reader_start(struct reader *reader, struct source *source);
+/*
+ * Source, base and chunk are set. Begins with the second slot: the first is the
+ * caller's already. 0, or -errno with the reason.
+ */
+int reader_start(struct reader *reader, struct error *err);
 /*
  * Gives the slot back that the caller has, and waits for the next. 0, -EINTR
  * when told to stop, or the -errno of read().
  */
 int reader_next(struct reader *reader, unsigned int *slot, size_t *len,
 		bool *eof);
-/* The thread has done with the source when this returns. */
+/* The thread has ended when this returns. */
 void reader_stop(struct reader *reader);
 
 #endif

@@ -26,15 +26,8 @@ static size_t default_chunk(const struct session_settings *settings)
 	return settings->threaded ? CHUNK_THREADED : CHUNK_INLINE;
 }
 
-static void stop_reader(struct hash_session *s)
-{
-	s->stats.reader_runq_ns += reader_destroy(s->reader);
-	s->reader = NULL;
-}
-
 static void drop_buffer(struct hash_session *s)
 {
-	stop_reader(s);
 	if (s->buffer.data)
 		s->settings->backend->buffer_free(s->open, &s->buffer);
 	memset(&s->buffer, 0, sizeof(s->buffer));
@@ -85,7 +78,7 @@ static void start_counting(struct hash_session *s)
 		s->stats.uncounted++;
 }
 
-static void stop_counting(struct hash_session *s)
+void session_settle(struct hash_session *s)
 {
 	const struct session_settings *settings = s->settings;
 	uint64_t ns = 0;
@@ -101,15 +94,9 @@ static void stop_counting(struct hash_session *s)
 	s->stats.inside_ns += ns;
 }
 
-void session_settle(struct hash_session *session)
-{
-	stop_reader(session);
-	stop_counting(session);
-}
-
 static void shut(struct hash_session *s)
 {
-	stop_counting(s);
+	session_settle(s);
 	drop_buffer(s);
 	s->settings->backend->close(s->open);
 	s->open = NULL;
@@ -204,17 +191,6 @@ int session_grow(struct hash_session *s, size_t size, size_t keep,
 	if (!ret && keep)
 		memcpy(s->buffer.data, kept, keep);
 	free(kept);
-	return ret;
-}
-
-int session_reader(struct hash_session *s, struct reader **reader,
-		   struct error *err)
-{
-	int ret = 0;
-
-	if (!s->reader)
-		ret = reader_create(&s->reader, s->buffer.data, s->chunk, err);
-	*reader = s->reader;
 	return ret;
 }
 

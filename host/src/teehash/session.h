@@ -57,8 +57,7 @@ struct hash_session {
 	struct buffer buffer; /* all slots */
 	size_t chunk;         /* bytes of a slot */
 	size_t most;          /* that a call may carry, as far as is known */
-	struct reader *reader;
-	bool counting; /* the TA counts the time inside */
+	bool counting;        /* the TA counts the time inside */
 	struct session_stats stats;
 };
 
@@ -67,10 +66,7 @@ int session_open(struct hash_session **session,
 		 const struct session_settings *settings, struct error *err);
 void session_close(struct hash_session *session);
 
-/*
- * Ends what counts beside the work: the reader thread, and the TA's counting of
- * the time inside. stats is complete then.
- */
+/* Ends the TA's counting of the time inside: stats is complete then. */
 void session_settle(struct hash_session *session);
 
 /* After a failure of the backend: a new session in place of the broken one. */
@@ -82,10 +78,6 @@ int session_ensure(struct hash_session *session, struct error *err);
  */
 int session_grow(struct hash_session *session, size_t size, size_t keep,
 		 struct error *err);
-
-/* The thread that reads into the slots. */
-int session_reader(struct hash_session *session, struct reader **reader,
-		   struct error *err);
 
 /*
  * A message in one call, out of the buffer's beginning; or in pieces of the

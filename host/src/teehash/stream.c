@@ -134,16 +134,16 @@ static int stream_inline(struct stream *st, size_t len)
 static int stream_threaded(struct stream *st, size_t len)
 {
 	struct hash_session *s = st->session;
-	struct reader *reader;
+	struct reader reader = { .source = &st->source,
+				 .base = s->buffer.data,
+				 .chunk = s->chunk };
 	unsigned int slot = 0;
 	uint64_t begin, end;
 	bool eof = false;
-	int ret;
+	int ret = reader_start(&reader, &st->m->err);
 
-	ret = session_reader(s, &reader, &st->m->err);
 	if (ret)
 		return ret;
-	reader_start(reader, &st->source);
 	while (!ret && !eof) {
 		MARKER_STEP();
 		ret = check_stop(st);
@@ -152,14 +152,16 @@ static int stream_threaded(struct stream *st, size_t len)
 		if (ret)
 			break;
 		begin = clock_now_ns();
-		ret = reader_next(reader, &slot, &len, &eof);
+		ret = reader_next(&reader, &slot, &len, &eof);
 		end = clock_now_ns();
 		st->m->stats.wait_ns += end - begin;
 		timeline_add(s->settings->timeline, TIMELINE_WAIT, begin, end);
 		if (ret)
 			source_error(&st->source, ret, &st->m->err);
 	}
-	reader_stop(reader);
+	reader_stop(&reader);
+	if (reader.runq_ns > 0)
+		s->stats.reader_runq_ns += (uint64_t)reader.runq_ns;
 	return ret ? ret : hash_last(st, slot * s->chunk, len);
 }
 
