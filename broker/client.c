@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "client.h"
 
-#include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <openssl/crypto.h>
@@ -16,20 +15,6 @@
 size_t tz_client_size(void)
 {
 	return sizeof(struct tz_client);
-}
-
-static void put32(uint8_t *p, uint32_t x)
-{
-	x = htobe32(x);
-	memcpy(p, &x, sizeof(x));
-}
-
-static uint32_t get32(const uint8_t *p)
-{
-	uint32_t x = 0;
-
-	memcpy(&x, p, sizeof(x));
-	return be32toh(x);
 }
 
 /* -- the file ------------------------------------------------------------- */
@@ -210,19 +195,14 @@ static bool gcm_message(bool encrypt, const uint8_t *key, const uint8_t *head,
 			const uint8_t *in, size_t len, uint8_t *out,
 			uint8_t *tag)
 {
-	uint8_t all[TZ_HEAD_MAX + 2 + TZ_TOPIC_MAX + TZ_ID_MAX];
-	size_t topic_len = strlen(topic), receiver_len = strlen(receiver);
-	size_t at = TZ_FIXED + head[TZ_FIXED - 1];
+	uint8_t all[TZ_AUTHENTICATED_MAX];
+	size_t n = 0;
 
-	if (topic_len > TZ_TOPIC_MAX)
+	if (strlen(topic) > TZ_TOPIC_MAX)
 		return false;
-	memcpy(all, head, at);
-	all[at++] = (uint8_t)(topic_len >> 8);
-	all[at++] = (uint8_t)topic_len;
-	memcpy(all + at, topic, topic_len);
-	memcpy(all + at + topic_len, receiver, receiver_len);
-	return gcm(encrypt, key, head + TZ_NONCE, all,
-		   at + topic_len + receiver_len, in, len, out, tag);
+	n = tz_authenticated(all, head, topic, strlen(topic), receiver,
+			     strlen(receiver));
+	return gcm(encrypt, key, head + TZ_NONCE, all, n, in, len, out, tag);
 }
 
 /* -- messages ------------------------------------------------------------- */
@@ -265,10 +245,10 @@ static int seal(struct tz_client *client, enum tz_direction direction,
 	out[1] = 'Z';
 	out[2] = TZ_VERSION;
 	out[3] = (uint8_t)direction;
-	put32(out + TZ_EPOCH, client->epoch);
-	put32(out + TZ_COUNTER, client->counter);
+	tz_put32(out + TZ_EPOCH, client->epoch);
+	tz_put32(out + TZ_COUNTER, client->counter);
 	memcpy(out + TZ_NONCE, client->salt, sizeof(client->salt));
-	put32(out + TZ_NONCE + sizeof(client->salt), client->counter);
+	tz_put32(out + TZ_NONCE + sizeof(client->salt), client->counter);
 	out[TZ_FIXED - 1] = (uint8_t)id_len;
 	memcpy(out + TZ_FIXED, client->id, id_len);
 	if (!gcm_message(true, client->key, out, topic, "", plain, len,
@@ -289,12 +269,11 @@ int tz_seal_order(struct tz_client *admin, const void *plain, size_t len,
 	return seal(admin, TZ_ORDER, "", plain, len, out, err);
 }
 
-/* Did it come before? Remembers it. */
-static bool seen(struct tz_client *client, const char *sender, uint32_t epoch,
-		 uint32_t counter)
+/* Did this come before? Remembers it if not. */
+static bool seen(struct tz_client *client, const char *sender,
+		 const struct tz_last *now)
 {
 	struct tz_seen *s = NULL;
-	uint32_t back = 0;
 
 	for (int i = 0; i < TZ_SENDERS && !s; i++)
 		if (!strcmp(client->seen[i].sender, sender))
@@ -304,46 +283,17 @@ static bool seen(struct tz_client *client, const char *sender, uint32_t epoch,
 		memset(s, 0, sizeof(*s));
 		strcpy(s->sender, sender);
 	}
-	if (epoch < s->epoch)
+	if (tz_came_before(&s->last, s->window, now))
 		return true;
-	if (epoch > s->epoch || counter > s->counter) {
-		uint32_t ahead = counter - s->counter;
-
-		s->window = epoch == s->epoch && ahead < TZ_WINDOW ?
-				    s->window << ahead | 1 :
-				    1;
-		s->epoch = epoch;
-		s->counter = counter;
-		return false;
-	}
-	back = s->counter - counter;
-	if (back >= TZ_WINDOW || s->window >> back & 1)
-		return true;
-	s->window |= UINT64_C(1) << back;
+	tz_remember(&s->last, &s->window, now);
 	return false;
-}
-
-/* The head's length; 0: no message in that direction. */
-static size_t parse(const uint8_t *message, size_t len,
-		    enum tz_direction direction)
-{
-	size_t id_len = 0;
-
-	if (len < TZ_FIXED + 1 + TZ_TAG_BYTES)
-		return 0;
-	id_len = message[TZ_FIXED - 1];
-	if (memcmp(message, "TZ", 2) || message[2] != TZ_VERSION ||
-	    message[3] != direction || !id_len || id_len > TZ_ID_MAX ||
-	    len < TZ_OVERHEAD(id_len) || len > TZ_MESSAGE_MAX)
-		return 0;
-	return TZ_FIXED + id_len;
 }
 
 int tz_open(struct tz_client *client, const char *topic, const uint8_t *message,
 	    size_t len, uint8_t *out, struct tz_opened *opened,
 	    struct error *err)
 {
-	size_t head_len = parse(message, len, TZ_FROM_BROKER);
+	size_t head_len = tz_head_len(message, len, TZ_FROM_BROKER);
 	uint8_t tag[TZ_TAG_BYTES];
 
 	if (!head_len)
@@ -363,9 +313,10 @@ int tz_open(struct tz_client *client, const char *topic, const uint8_t *message,
 				 "another client or topic, or changed",
 				 client->id, topic);
 	}
-	opened->repeated = seen(client, opened->sender,
-				get32(message + TZ_EPOCH),
-				get32(message + TZ_COUNTER));
+	opened->repeated =
+		seen(client, opened->sender,
+		     &(struct tz_last){ tz_get32(message + TZ_EPOCH),
+					tz_get32(message + TZ_COUNTER) });
 	return 0;
 }
 
@@ -373,7 +324,7 @@ int tz_reencrypt(struct tz_client *sender, struct tz_client *receiver,
 		 const char *topic, const uint8_t *message, size_t len,
 		 uint8_t *plain, uint8_t *out, struct error *err)
 {
-	size_t head_len = parse(message, len, TZ_TO_BROKER);
+	size_t head_len = tz_head_len(message, len, TZ_TO_BROKER);
 	size_t n = len - head_len - TZ_TAG_BYTES;
 	uint8_t tag[TZ_TAG_BYTES];
 
@@ -390,7 +341,7 @@ int tz_reencrypt(struct tz_client *sender, struct tz_client *receiver,
 	memcpy(out, message, head_len);
 	out[3] = TZ_FROM_BROKER;
 	memcpy(out + TZ_NONCE, receiver->salt, sizeof(receiver->salt));
-	put32(out + TZ_NONCE + sizeof(receiver->salt), ++receiver->counter);
+	tz_put32(out + TZ_NONCE + sizeof(receiver->salt), ++receiver->counter);
 	if (!gcm_message(true, receiver->key, out, topic, receiver->id, plain,
 			 n, out + head_len, out + head_len + n))
 		return error_set(err, -EIO, "OpenSSL could not encrypt");

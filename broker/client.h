@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <teemark/ta_broker.h>
+#include <teemark/tz_message.h>
 
 #include "error.h"
 
@@ -35,7 +35,7 @@ struct tz_client {
 	uint8_t identity[TZ_POINT_BYTES];
 	struct tz_seen {
 		char sender[TZ_ID_MAX + 1];
-		uint32_t epoch, counter;
+		struct tz_last last;
 		uint64_t window;
 	} seen[TZ_SENDERS];
 	unsigned int next_seen;

@@ -4,7 +4,7 @@
 #define BROKER_H
 
 #include <teemark/gcm.h>
-#include <teemark/ta_broker.h>
+#include <teemark/tz_message.h>
 
 #include <bytes.h>
 
@@ -33,7 +33,7 @@ struct table {
 	uint32_t used; /* rows that ever held a client */
 	struct row {
 		uint32_t tag; /* of the id; 0: free */
-		uint32_t epoch, counter;
+		struct tz_last last;
 	} rows[TZ_CLIENTS_MAX];
 };
 
@@ -57,7 +57,7 @@ extern struct broker {
 	unsigned int sessions;
 	TEE_ObjectHandle registry; /* null: nobody claimed this TA */
 	struct table table;
-	uint64_t windows[TZ_CLIENTS_MAX]; /* bit i: the last counter - i came */
+	uint64_t windows[TZ_CLIENTS_MAX]; /* tz_came_before() */
 	uint32_t unsaved; /* messages since the table was stored */
 	struct cached cache[CACHED_KEYS];
 	uint32_t stamp;
@@ -93,7 +93,7 @@ struct message {
 	uint8_t head[TZ_HEAD_MAX];
 	size_t head_len;
 	struct text id; /* in head */
-	uint32_t epoch, counter;
+	struct tz_last is;
 	const uint8_t *sealed; /* memory of the normal world */
 	size_t len;
 	uint8_t tag[TZ_TAG_BYTES];
@@ -113,11 +113,6 @@ void message_nonce(uint8_t nonce[TZ_NONCE_BYTES]);
 
 /* Takes as long for any two. */
 bool same_tag(const uint8_t *a, const uint8_t *b);
-
-/* Did this counter of the sender come before, or is it too old to tell? */
-bool message_came_before(uint32_t row, const struct message *message);
-/* Remembers it; only once the tag was found right. */
-void message_remember(uint32_t row, const struct message *message);
 
 /* -- identity.c: a key pair on P-256 that never leaves the TEE -------------- */
 

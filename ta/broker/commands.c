@@ -173,9 +173,9 @@ static TEE_Result order(struct session *session, TEE_Param *params)
 	struct cached *admin = NULL;
 	struct gcm_message gcm;
 	struct message message;
-	struct row before;
+	struct tz_last before, *last = NULL;
+	uint64_t *window = NULL;
 	uint8_t bytes[ORDER_MAX], tag[TZ_TAG_BYTES];
-	uint32_t row = 0;
 	TEE_Result res = TEE_SUCCESS;
 
 	if (message_parse(input_of(&params[0]), TZ_ORDER, &message) ||
@@ -187,7 +187,8 @@ static TEE_Result order(struct session *session, TEE_Param *params)
 		return res;
 	if (!admin->client.admin)
 		return TEE_ERROR_ACCESS_DENIED;
-	row = admin->row;
+	last = &broker.table.rows[admin->row].last;
+	window = &broker.windows[admin->row];
 	TEE_MemMove(bytes, message.sealed, message.len);
 	message_begin(&gcm, admin, message.head, &no_topic, NULL);
 	admin->class->crypt(&gcm, &admin->key, false, bytes, bytes,
@@ -195,16 +196,16 @@ static TEE_Result order(struct session *session, TEE_Param *params)
 	admin->class->tag(&gcm, &admin->key, tag);
 	if (!same_tag(tag, message.tag)) {
 		res = TEE_ERROR_MAC_INVALID;
-	} else if (message_came_before(row, &message)) {
+	} else if (tz_came_before(last, *window, &message.is)) {
 		res = TEE_ERROR_ACCESS_CONFLICT;
 	} else {
 		/* Stored with the change, in the one write that makes it. */
-		before = broker.table.rows[row];
-		message_remember(row, &message);
+		before = *last;
+		tz_remember(last, window, &message.is);
 		res = obey(session, bytes[0],
 			   (struct text){ bytes + 1, message.len - 1 });
 		if (res)
-			broker.table.rows[row] = before;
+			*last = before;
 	}
 	wipe(bytes, sizeof(bytes));
 	return res;

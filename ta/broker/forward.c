@@ -151,7 +151,8 @@ static TEE_Result open_and_seal(struct session *session,
 							 res;
 	if (!policy_allows(&sender->client, 'w', &names->topic))
 		return drop(TZ_DROP_POLICY);
-	if (fresh && message_came_before(sender->row, message))
+	if (fresh && tz_came_before(&broker.table.rows[sender->row].last,
+				    broker.windows[sender->row], &message->is))
 		return drop(TZ_DROP_REPLAYED);
 	res = begin_copies(session, message, names);
 	if (res)
@@ -165,7 +166,8 @@ static TEE_Result open_and_seal(struct session *session,
 	broker.statistics.messages++;
 	if (!fresh)
 		return TEE_SUCCESS;
-	message_remember(sender->row, message);
+	tz_remember(&broker.table.rows[sender->row].last,
+		    &broker.windows[sender->row], &message->is);
 	clients_count_message();
 	return TEE_SUCCESS;
 }

@@ -14,7 +14,7 @@
 #include "openssl_asym.h"
 
 struct shim_asym {
-	struct openssl_asym *libcrypto;
+	struct openssl_keys keys;
 	struct buffer in, out;
 	struct asym_job job;
 	bool has_key;
@@ -65,6 +65,11 @@ bool shim_asym_known(uint32_t tee)
 	return false;
 }
 
+static struct session *session_of(struct shim_asym *a)
+{
+	return (struct session *)&a->keys;
+}
+
 static void must(int ret, const char *what)
 {
 	if (ret)
@@ -87,8 +92,8 @@ struct shim_asym *shim_asym_new(const struct asym_algorithm *alg, uint32_t mode)
 				    .use = (enum asym_use)use_of(alg, mode),
 				    .in = &a->in,
 				    .out = &a->out };
-	must(openssl_asym_open(&a->libcrypto, NULL), "libcrypto");
-	must(openssl_asym_step(a->libcrypto, &a->job, ASYM_ALLOCATE, NULL),
+	must(openssl_asym_open(&a->keys.asym, NULL), "libcrypto");
+	must(openssl_asym_step(session_of(a), &a->job, ASYM_ALLOCATE, NULL),
 	     "allocate");
 	return a;
 }
@@ -97,7 +102,7 @@ void shim_asym_free(struct shim_asym *a)
 {
 	if (!a)
 		return;
-	openssl_asym_close(a->libcrypto);
+	openssl_asym_close(a->keys.asym);
 	free(a->in.data);
 	free(a->out.data);
 	free(a);
@@ -114,7 +119,7 @@ void shim_asym_set_key(struct shim_asym *a, const struct shim_object *key)
 				 key->parts_len :
 				 asym_public_bytes(a->job.alg);
 	memcpy(a->in.data + ASYM_KEY_AT, key->parts, a->job.key_len);
-	must(openssl_asym_step(a->libcrypto, &a->job, ASYM_IMPORT, NULL),
+	must(openssl_asym_step(session_of(a), &a->job, ASYM_IMPORT, NULL),
 	     "import");
 	a->has_key = true;
 }
@@ -198,8 +203,8 @@ TEE_Result TEE_GenerateKey(TEE_ObjectHandle o, uint32_t bits,
 		shim_panic("TEE_GenerateKey");
 	a = shim_asym_new(o->asym,
 			  o->asym->uses & 1 ? TEE_MODE_SIGN : TEE_MODE_DERIVE);
-	must(openssl_asym_generate(a->libcrypto, &a->job, NULL), "generate");
-	must(openssl_asym_public_key(a->libcrypto, &a->job, o->parts, NULL),
+	must(openssl_asym_generate(session_of(a), &a->job, NULL), "generate");
+	must(openssl_asym_public_key(session_of(a), &a->job, o->parts, NULL),
 	     "public key");
 	o->parts_len = asym_public_bytes(o->asym);
 	shim_asym_free(a);
@@ -266,9 +271,9 @@ static TEE_Result operate(struct shim_asym *a, enum asym_use use,
 	if (in_len)
 		memcpy(a->in.data, in, in_len);
 	a->job.in_len = in_len;
-	ret = openssl_asym_step(a->libcrypto, &a->job, ASYM_PREPARE, NULL);
+	ret = openssl_asym_step(session_of(a), &a->job, ASYM_PREPARE, NULL);
 	if (!ret)
-		ret = openssl_asym_step(a->libcrypto, &a->job, ASYM_OPERATE,
+		ret = openssl_asym_step(session_of(a), &a->job, ASYM_OPERATE,
 					NULL);
 	return ret ? refused : TEE_SUCCESS;
 }
@@ -361,7 +366,8 @@ void TEE_DeriveKey(TEE_OperationHandle operation, const TEE_Attribute *list,
 		n += list[i].content.ref.length;
 	}
 	/* Any bytes are another's raw key; libcrypto refuses some, a TEE none. */
-	if (operate(a, ASYM_DERIVE, peer, n, TEE_ERROR_GENERIC) != TEE_SUCCESS) {
+	if (operate(a, ASYM_DERIVE, peer, n, TEE_ERROR_GENERIC) !=
+	    TEE_SUCCESS) {
 		if (a->job.alg->kind != ASYM_RAW)
 			shim_panic("TEE_DeriveKey: another's key");
 		memset(a->out.data, 0, a->job.alg->out_bytes);

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A message of MQTT-TZ (ta_broker.h) as its client and the TA both see it. */
+#ifndef TEEMARK_TZ_MESSAGE_H
+#define TEEMARK_TZ_MESSAGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <teemark/ta_broker.h>
+
+static inline void tz_put32(uint8_t *p, uint32_t x)
+{
+	for (int i = 0; i < 4; i++)
+		p[i] = (uint8_t)(x >> (24 - 8 * i));
+}
+
+static inline uint32_t tz_get32(const uint8_t *p)
+{
+	return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 |
+	       (uint32_t)p[2] << 8 | p[3];
+}
+
+/* Bytes of the head of a message of len bytes; 0: none in that direction. */
+static inline size_t tz_head_len(const uint8_t *head, size_t len,
+				 enum tz_direction direction)
+{
+	size_t head_len = 0;
+
+	if (len < TZ_FIXED + 1 + TZ_TAG_BYTES || len > TZ_MESSAGE_MAX)
+		return 0;
+	head_len = TZ_FIXED + head[TZ_FIXED - 1];
+	if (head[0] != 'T' || head[1] != 'Z' || head[2] != TZ_VERSION ||
+	    head[3] != direction || head_len == TZ_FIXED ||
+	    head_len > TZ_HEAD_MAX || len < head_len + TZ_TAG_BYTES)
+		return 0;
+	return head_len;
+}
+
+#define TZ_AUTHENTICATED_MAX (TZ_HEAD_MAX + 2 + TZ_TOPIC_MAX + TZ_ID_MAX)
+
+/*
+ * Puts together what is authenticated besides the ciphertext; returns its
+ * length. The head is complete, topic and receiver's id no longer than allowed.
+ */
+static inline size_t tz_authenticated(uint8_t out[TZ_AUTHENTICATED_MAX],
+				      const uint8_t *head, const void *topic,
+				      size_t topic_len, const void *receiver,
+				      size_t receiver_len)
+{
+	size_t len = TZ_FIXED + head[TZ_FIXED - 1];
+
+	memcpy(out, head, len);
+	out[len++] = (uint8_t)(topic_len >> 8);
+	out[len++] = (uint8_t)topic_len;
+	memcpy(out + len, topic, topic_len);
+	memcpy(out + len + topic_len, receiver, receiver_len);
+	return len + topic_len + receiver_len;
+}
+
+/* A sender's last message; all zeros: there was none. */
+struct tz_last {
+	uint32_t epoch, counter;
+};
+
+/*
+ * Did this one come before, or is it too old to tell? Bit i of the window says
+ * that the last counter - i came.
+ */
+static inline bool tz_came_before(const struct tz_last *last, uint64_t window,
+				  const struct tz_last *now)
+{
+	uint32_t back = last->counter - now->counter;
+
+	if (now->epoch != last->epoch)
+		return now->epoch < last->epoch;
+	if (now->counter > last->counter)
+		return false;
+	return back >= TZ_WINDOW || window >> back & 1;
+}
+
+/* Remembers one that did not come before. */
+static inline void tz_remember(struct tz_last *last, uint64_t *window,
+			       const struct tz_last *now)
+{
+	uint32_t ahead = now->counter - last->counter;
+
+	if (now->epoch == last->epoch && now->counter <= last->counter) {
+		*window |= UINT64_C(1) << (last->counter - now->counter);
+		return;
+	}
+	if (now->epoch != last->epoch || ahead >= TZ_WINDOW)
+		*window = 1;
+	else
+		*window = *window << ahead | 1;
+	*last = *now;
+}
+
+#endif
