@@ -82,43 +82,35 @@ class Form:
         self, sizes: Sequence[int], rpcs: Sequence[float | None]
     ) -> tuple[Columns, Columns]:
         """What is always there, and candidates."""
-        ones = [1.0] * len(sizes)
-        byte = [float(n) for n in sizes]
-        pages = [float(self.pages(n)) for n in sizes]
+        rows = [self.row(n, calls) for n, calls in zip(sizes, rpcs, strict=True)]
+        base, candidates = (
+            {name: [row[name] for row in part] for name in part[0] if all(name in r for r in part)}
+            for part in zip(*rows, strict=True)
+        )
+        return base, candidates
+
+    def row(self, n: int, rpcs: float | None = None) -> tuple[dict[str, float], dict[str, float]]:
+        """How often a case of n bytes pays each term: those that are always there, and candidates;
+        `rpcs` is the number of its RPCs, if it is known."""
+        blocks, pages = self.blocks, float(self.pages(n))
+        call = {"call": 1.0}
         own_pages = {"page": pages} if self.by_kernel else {}
-        match self.form:
-            case "buffer":
-                return {"call": ones, "page": pages}, {
-                    "byte": byte,
-                    "table": [float(tables_of(n)) for n in sizes],
-                }
-            case "storage":
-                found: dict[str, Sequence[float]] = {
-                    # The TEE writes a head before the data: it never ends with a block.
-                    "block": [n // PAGE + 1.0 for n in sizes] if self.in_tee else pages,
-                    "byte": byte,
-                }
-                if all(count is not None for count in rpcs):
-                    found["rpc"] = [float(count or 0) for count in rpcs]
-                return {"call": ones}, found
-            case "command":
-                fed = [float(n > 0) for n in sizes]
-                return {"call": ones, "byte": byte}, {"feed": fed, "page": pages}
-            case "message":
-                pass
-        blocks = self.blocks
+        if self.form == "buffer":
+            return {**call, "page": pages}, {"byte": float(n), "table": float(tables_of(n))}
+        if self.form == "storage":
+            # The TEE writes a head before the data: it never ends with a block.
+            found = {"block": n // PAGE + 1.0 if self.in_tee else pages, "byte": float(n)}
+            return call, found | ({"rpc": rpcs} if rpcs is not None else {})
+        if self.form == "command":
+            return {**call, "byte": float(n)}, {"feed": float(n > 0), "page": pages}
         if blocks is None:
-            return {"call": ones, "byte": byte}, own_pages
-        base = {"call": ones, "block": [float(blocks.of(n)) for n in sizes]}
+            return {**call, "byte": float(n)}, own_pages
+        base = {**call, "block": float(blocks.of(n))}
         if self.cipher:
-            requests = {"request": [float(-(-n // AFALG_REQUEST)) for n in sizes]}
-            return base, own_pages | (requests if self.by_kernel else {})
-        return base, {
-            "feed": [float(n > 0) for n in sizes],
-            "again": [float(blocks.of(n) > 1) for n in sizes],
-            "tail": [float(n % blocks.bytes > 0) for n in sizes],
-            **own_pages,
-        }
+            requests = {"request": float(-(-n // AFALG_REQUEST))} if self.by_kernel else {}
+            return base, own_pages | requests
+        shown = {"feed": n > 0, "again": blocks.of(n) > 1, "tail": n % blocks.bytes > 0}
+        return base, {name: float(there) for name, there in shown.items()} | own_pages
 
     def pages(self, n: int) -> int:
         """Of shared memory that a message of n bytes takes; a cipher's goes in and out."""

@@ -45,9 +45,8 @@ class Cost:
 
     def at(self, size: int) -> Estimate:
         """What a message of so many bytes takes, as fitted."""
-        base, candidates = self.form.columns([size], [self._rpcs_at(size)])
-        row = {name: column[0] for name, column in {**base, **candidates}.items()}
-        return self.fit.at({"page": self.form.pages(size), **row})
+        base, candidates = self.form.row(size, self._rpcs_at(size))
+        return self.fit.at({"page": self.form.pages(size), **base, **candidates})
 
     def _rpcs_at(self, size: int) -> float | None:
         """In proportion between the sizes that were measured."""

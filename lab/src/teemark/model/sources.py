@@ -44,9 +44,9 @@ class Hashing:
     """What the line's `call` has besides the set-up: the way in and out."""
 
     def _at(self, size: int) -> dict[str, float]:
-        base, candidates = self.form.columns([size], [None])
-        rows = {name: column[0] for name, column in {**base, **candidates}.items()}
-        return {name: rows.get(name, 0.0) for name in self.line.terms}
+        base, candidates = self.form.row(size)
+        row = base | candidates
+        return {name: row.get(name, 0.0) for name in self.line.terms}
 
     def _wide(self, row: Mapping[str, float], label: str) -> Estimate:
         found = self.line.at(row) if self.outside is None else self.line.at(row) - self.outside
