@@ -76,6 +76,16 @@ def test_the_plans_line_and_teebenchs_words(wrong: tuple[str, str], said: str) -
     assert caught.value.hint
 
 
+def test_bounds_of_a_call_are_teebenchs_to_say() -> None:
+    text = (
+        'summary = "x"\n[ta]\nuuid = "8aaaf200-2450-11e4-abe2-0002a5d5c51b"\n\n[[call]]\n'
+        'name = "x"\ncommand = 0\np0 = { type = "memory-in", content = "zeros", size = "SIZE" }\n'
+    )
+    assert plan_check.check(read(text.replace("SIZE", "64MiB"))) is True
+    with pytest.raises(errors.ConfigError, match="^mine.toml:5: call/x/tee/none: .*68157440"):
+        plan_check.check(read(text.replace("SIZE", "65MiB")))
+
+
 def test_every_plan_of_the_checkout_is_right() -> None:
     for name in plan.available():
         assert plan_check.check(plan.load(name)) is True, name
