@@ -82,7 +82,7 @@ def test_bounds_of_a_call_are_teebenchs_to_say() -> None:
         'name = "x"\ncommand = 0\np0 = { type = "memory-in", content = "zeros", size = "SIZE" }\n'
     )
     assert plan_check.check(read(text.replace("SIZE", "64MiB"))) is True
-    with pytest.raises(errors.ConfigError, match="^mine.toml:5: call/x/tee/none: .*68157440"):
+    with pytest.raises(errors.ConfigError, match=r"^mine\.toml:5: call/x/tee/none: .*68157440"):
         plan_check.check(read(text.replace("SIZE", "65MiB")))
 
 

@@ -28,7 +28,6 @@ AT_ONCE_S = 0.5  # The same from the second signal
 
 @dataclass(slots=True)
 class _State:
-    installed: bool = False  # The program's main function asked for it; otherwise this is a library
     signum: int = 0
     count: int = 0
     waits_until: float = math.inf
@@ -45,7 +44,6 @@ _state = _State()
 def install() -> None:
     """Takes the signals for as long as the process lives; what nohup or a shell had us ignore
     stays ignored."""
-    _state.installed = True
     for signum in SIGNALS:
         if signal.getsignal(signum) != signal.SIG_IGN:
             signal.signal(signum, _hear)
@@ -81,15 +79,12 @@ def telling(tell: Callable[[int], None]) -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = {} if _state.installed else _borrow()
     _state.tell, outer = tell, _state.tell
     try:
         yield
     finally:
         _state.tell = outer
-        if before:
-            _give_back(before)
-        elif _state.told:
+        if _state.told:
             _state.told = False
             _set_timer()
 
@@ -112,21 +107,6 @@ def at_last(act: Callable[[], None]) -> Iterator[None]:
         yield
     finally:
         _state.last.remove(act)
-
-
-def _borrow() -> dict[int, object]:
-    before: dict[int, object] = {signal.SIGINT: signal.signal(signal.SIGINT, _hear)}
-    before[signal.SIGALRM] = signal.signal(signal.SIGALRM, _alarm)
-    return before
-
-
-def _give_back(before: dict[int, object]) -> None:
-    signal.setitimer(signal.ITIMER_REAL, 0)
-    for signum, handler in before.items():
-        signal.signal(signum, handler)  # type: ignore[arg-type]
-    _state.signum = _state.count = 0
-    _state.told = False
-    _state.waits_until = _state.ends_at = math.inf
 
 
 def _set_timer(seconds: float | None = None) -> None:
