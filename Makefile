@@ -278,7 +278,7 @@ format: deps venv-dev ## format the sources
 
 .PHONY: readme
 readme: build ## the run that README shows, measured anew on the exact board
-	@$(VENV)/bin/python lab/bench/readme.py --write
+	@$(VENV)/bin/python lab/bench/readme.py
 
 .PHONY: picture
 picture: test-deps ## the README picture, of REPORT=runs/latest/report.html

@@ -15,7 +15,7 @@ import pytest
 from teemark.base.errors import UsageMistake
 from teemark.cli import main as cli
 from teemark.findings.subject import subjects
-from teemark.reference.data import Reference
+from teemark.reference.data import Number, Reference
 from teemark.studies.against import ORDER, Held, choose, hold, judge
 from teemark.studies.measured import exactly
 from test_seed_tables import DOCUMENTS, made_up, made_up_lines
@@ -43,9 +43,18 @@ def put(tmp_path: Path) -> Callable[..., str]:
     return write
 
 
+def with_switch(reference: Reference, text: str) -> Reference:
+    """The figures, had the document printed that of a context switch."""
+    figure = msgspec.structs.replace(
+        reference.get(*SWITCH), text=text, corrected=Number.read(text),
+        upper=None, corrected_upper=None,
+    )  # fmt: skip
+    return replace(reference, figures={**reference.figures, SWITCH: figure})
+
+
 def verdict_on(reference: Reference, text: str, **changes: Any) -> Held:
     """The verdict on a context switch, had the document printed that."""
-    changed = reference.changed(SWITCH, text)
+    changed = with_switch(reference, text)
     (subject,) = subjects([made_up(SWITCH[0], **changes)])
     held = hold(subject, changed.documents[SWITCH[0]], changed).held
     return next(one for one in held if one.figure.key == SWITCH)
@@ -93,7 +102,7 @@ def test_a_printed_figure_is_all_that_rounds_to_it(reference: Reference) -> None
         ("~", "1", 0.4, "same"),
     )
     for relation, text, us, verdict in cases:
-        printed = reference.changed(SWITCH, text).get(*SWITCH)
+        printed = with_switch(reference, text).get(*SWITCH)
         printed = msgspec.structs.replace(printed, relation=relation)
         one = judge(Held(printed, "undecided", exactly(us * 1e-6)))
         assert one.verdict == verdict, (relation, text, us)

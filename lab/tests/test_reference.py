@@ -117,7 +117,7 @@ def parse(*rows: str) -> dict[data.Key, data.Figure]:
 def test_a_good_row() -> None:
     (figure,) = parse(GOOD).values()
     assert figure.key == ("d", "t", "r", "c")
-    assert figure.number == Decimal("12.50")
+    assert figure.value == Decimal("12.50")
     assert figure.base.mid == pytest.approx(0.0125)
 
 

@@ -18,6 +18,7 @@ from teemark.audit.rule import Case, Rule
 from teemark.base import fmt
 from teemark.base.finding import Finding, Place
 from teemark.reference.data import Reference
+from teemark.reference.units import UNITS
 
 RULES: tuple[Rule, ...] = (*relations.RULES, *parts.RULES, *world.RULES)
 
@@ -90,7 +91,7 @@ def audit_published(reference: Reference, document: str) -> tuple[Finding, ...]:
             reading.said.append((f"{one.row}, {one.column}: {one.text}", 0))
         elif one.document.id == document:
             sentence = rows.setdefault((one.table, one.row), len(rows) + 1)
-            span = one.span * one.printed_factor
+            span = one.span * UNITS[one.unit][1]
             place = (one.table, one.row, one.column, 0)
             made = Figure(one.published, span, one.unit, *place, sentence=sentence, digits=one.text)
             reading.figures.append(made)

@@ -19,7 +19,6 @@ from teemark.audit.rule import (
     Tested,
     amount,
     fits,
-    listed,
     loose,
     sizes_in,
     stem,
@@ -298,28 +297,6 @@ def _compared(factor: Figure, pairs: Pairs) -> Tested:
     return tested(factor, any(fits(value, span) for value in ways), wrong)
 
 
-def claims(case: Case) -> Iterator[Tested]:
-    """A range of factors that is claimed for what a table lists."""
-    columns: dict[str, list[Figure]] = {}
-    for group in case.of_kind("column"):
-        if found := _ROOT.search(group.figures[0].column.lower()):
-            columns.setdefault(found[0][:6], []).extend(group.of("factor"))
-    for group in case.of_kind("sentence"):
-        for one in group.of("factor"):
-            found = _ROOT.search(one.words)
-            table = columns.get(found[0][:6], []) if found else []
-            if len(table) < 2 or " to " not in one.text:
-                continue
-            wrong = f"{one.text} is claimed, and the table has {listed([f.text for f in table])}."
-            low = min(float(f.digits) for f in table)
-            good = float(one.digits) <= low * 1.2 and _upper(one) >= max(map(_upper, table)) / 1.2
-            yield tested(one, good, wrong)
-
-
-def _upper(one: Figure) -> float:
-    return float(one.text.rpartition("to ")[2].rstrip(" x"))
-
-
 # -- what is written out ---------------------------------------------------------------------------
 
 
@@ -421,7 +398,6 @@ RULES: tuple[Rule, ...] = (
     Rule("per-call", "error", per_call),
     Rule("cycles", "error", cycles),
     Rule("factor", "error", factors),
-    Rule("claimed-range", "error", claims),
     Rule("percent-of", "error", percent_of),
     Rule("conversion", "error", conversions),
     Rule("equation", "error", equations),

@@ -40,7 +40,6 @@ _ALGORITHM = re.compile(
 _MODE = re.compile(r"\b(?:cbc|ecb|ctr|gcm|xts)\b", re.I)
 _CLAIM = re.compile(r"hardware|hw accel|accelerat", re.I)
 _SOFTWARE = re.compile(r"software|generic|typical", re.I)
-_PEAK = re.compile(r"\b(?:peak|max(?:imum)?)\b", re.I)
 _INSTRUCTIONS = ("ce", "sha-ni")
 
 
@@ -200,24 +199,6 @@ def _cited(reading: Reading, one: tuple[float, str, str]) -> str:
     return f"{amount(rate, 'rate')} = {cycles} cycles a byte ({_WHOSE.get(who, who)}; {source})"
 
 
-def peak(case: Case) -> Iterator[Tested]:
-    """A rate called the peak of an algorithm, and one above it."""
-    named: dict[str, list[Figure]] = {}
-    for one in case.reading.figures:
-        if one.dimension == "rate":
-            for name in _algorithms(one.row, one.column, one.table)[:1]:
-                named.setdefault("-".join(name.split("-")[:2]), []).append(one)
-    for rates in named.values():
-        for top in rates:
-            if not _PEAK.search(top.words):
-                continue
-            limit = top.span.high * (1 + CLOSE)
-            above = {one.text: f"{one.text} ({one.name})" for one in rates if one.span.low > limit}
-            shown = listed([*above.values()] or [""])
-            wrong = f"{top.name}: {top.text}, and {shown} above it: one of them wasn't measured "
-            yield tested(top, not above, f"{wrong}as it says.")
-
-
 def cpu_time(case: Case) -> Iterator[Tested]:
     """openssl speed divides by the CPU time of user mode unless -elapsed is given."""
     for group in case.of_kind("row"):
@@ -262,7 +243,6 @@ def emulated(case: Case) -> Iterator[Tested]:
 
 RULES: tuple[Rule, ...] = (
     Rule("published-speed", "caution", published),
-    Rule("above-peak", "error", peak),
     Rule("cpu-time", "caution", cpu_time),
     Rule("size-curve", "error", curve),
     Rule("emulated", "caution", emulated),

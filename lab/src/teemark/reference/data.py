@@ -11,7 +11,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, Literal, Self
@@ -93,8 +93,7 @@ class Figure(Struct, frozen=True, kw_only=True):
 
     def __post_init__(self) -> None:
         if self.unit == TEXT:
-            numbers = (self.upper, self.corrected, self.corrected_upper)
-            if self.corrected_unit != TEXT or numbers != (None, None, None):
+            if self.corrected_unit != TEXT or self._ends[1:] != (None, None, None):
                 raise Wrong("words have no upper end and no corrected value")
             return
         for key in ("unit", "corrected_unit"):
@@ -104,16 +103,18 @@ class Figure(Struct, frozen=True, kw_only=True):
             raise Wrong(f"{self.corrected_unit} is no corrected unit")
         if UNITS[self.unit][0] != UNITS[self.corrected_unit][0]:
             raise Wrong(f"{self.unit} and {self.corrected_unit} are no units of the same thing")
-        for low, high in (
-            (Number.read(self.text), self.upper),
-            (self.corrected, self.corrected_upper),
-        ):
-            if low is None:
-                raise Wrong("missing", key="corrected")
-            if high is not None and low >= high:
+        Number.read(self.text)
+        if self.corrected is None:
+            raise Wrong("missing", key="corrected")
+        for low, high in (self._ends[:2], self._ends[2:]):
+            if low is not None and high is not None and low >= high:
                 raise Wrong(f"a range from {low} to {high}")
         if self.was_corrected and not self.note:
             raise Wrong("corrected, but the note doesn't say why")
+
+    @property
+    def _ends(self) -> tuple[Decimal | None, ...]:
+        return (self.value, self.upper, self.corrected, self.corrected_upper)
 
     @property
     def value(self) -> Decimal | None:
@@ -124,83 +125,47 @@ class Figure(Struct, frozen=True, kw_only=True):
     def key(self) -> Key:
         return (self.document.id, self.table, self.row, self.column)
 
-    @property
-    def number(self) -> Decimal:
-        if self.value is None:
+    def _span(self, value: Decimal | None, upper: Decimal | None) -> Span:
+        """Counts are exact, and "about" allows a whole unit of the last digit."""
+        if value is None:
             raise DataError(f"{'/'.join(self.key)}: {self.text!r} is no number")
-        return self.value
-
-    @property
-    def _digits(self) -> float:
-        """How far the last digit may be off: counts are exact, "about" allows a whole one."""
-        if self.unit in EXACT and self.relation == "=":
-            return 0.0
-        return 1.0 if self.relation == "~" else 0.5
+        counted = self.unit in EXACT and self.relation == "="
+        return printed(value, upper, 0.0 if counted else 1.0 if self.relation == "~" else 0.5)
 
     @property
     def span(self) -> Span:
         """As printed, in its printed unit."""
-        return printed(self.number, self.upper, self._digits)
+        return self._span(self.value, self.upper)
 
     @property
     def base(self) -> Span:
         """Corrected, in base units (seconds, bytes, bytes per second)."""
-        if self.corrected is None:
-            raise DataError(f"{'/'.join(self.key)}: {self.text!r} is no number")
-        return printed(self.corrected, self.corrected_upper, self._digits) * self.factor
-
-    @property
-    def printed_factor(self) -> float:
-        """Base units in one of the printed unit."""
-        return UNITS[self.unit][1]
-
-    @property
-    def factor(self) -> float:
-        """Of the corrected unit, to base units."""
-        return UNITS[self.corrected_unit][1]
-
-    @property
-    def inferred(self) -> str:
-        """Why, of what the document doesn't say."""
-        found = self.note.startswith("inferred: ")
-        return self.note.removeprefix("inferred: ") if found else ""
+        span = self._span(self.corrected, self.corrected_upper)
+        return span * UNITS[self.corrected_unit][1]
 
     @property
     def published(self) -> str:
         """As printed, for people."""
-        shown = RELATIONS[self.relation] + _range(self.text, self.upper) + _unit(self.unit)
-        return shown + " (inferred)" * bool(self.inferred)
+        return self._shown(self.text, self.upper, self.unit)
 
     @property
     def put_right(self) -> str:
         """With the unit corrected, for people."""
         if self.corrected is None:
             return self.text
-        return (
-            RELATIONS[self.relation]
-            + _range(str(self.corrected), self.corrected_upper)
-            + _unit(self.corrected_unit)
-            + " (inferred)" * bool(self.inferred)
-        )
+        return self._shown(str(self.corrected), self.corrected_upper, self.corrected_unit)
+
+    def _shown(self, low: str, upper: Decimal | None, unit: str) -> str:
+        number = low if upper is None else f"{low} to {upper}"
+        name = "" if unit in (TEXT, "count", "errno", "ratio") else f" {unit}"
+        name = unit if unit in ("%", "x") else name
+        inferred = " (inferred)" * self.note.startswith("inferred: ")
+        return RELATIONS[self.relation] + number + name + inferred
 
     @property
     def was_corrected(self) -> bool:
         plain = SPELLINGS.get(self.unit, self.unit)
-        return (self.corrected, self.corrected_upper, self.corrected_unit) != (
-            self.value,
-            self.upper,
-            plain,
-        )
-
-
-def _range(low: str, upper: Decimal | None) -> str:
-    return low if upper is None else f"{low} to {upper}"
-
-
-def _unit(unit: str) -> str:
-    if unit in (TEXT, "count", "errno", "ratio"):
-        return ""
-    return unit if unit in ("%", "x") else f" {unit}"
+        return (*self._ends[2:], self.corrected_unit) != (*self._ends[:2], plain)
 
 
 class Constant(Struct, frozen=True, kw_only=True):
@@ -308,10 +273,6 @@ class Reference:
             figure for figure in self.figures.values() if figure.key[:2] == (document, table)
         )
 
-    def tables(self, document: str) -> tuple[str, ...]:
-        """Names, in the order of the document."""
-        return tuple(dict.fromkeys(key[1] for key in self.figures if key[0] == document))
-
     def constant(self, name: str) -> float:
         constant = self.constants.get(name)
         if constant is None or constant.value is None:
@@ -326,15 +287,6 @@ class Reference:
 
     def cycles_for(self, core: str, algorithm: str) -> tuple[CyclesPerByte, ...]:
         return tuple(row for row in self.cycles if (row.core, row.algorithm) == (core, algorithm))
-
-    def changed(self, key: Key, text: str) -> Reference:
-        """The same with one figure altered, published and corrected (for tests and what-ifs)."""
-        figure = self.get(*key)
-        corrected = None if figure.value is None else Number.read(text)
-        altered = msgspec.structs.replace(
-            figure, text=text, upper=None, corrected=corrected, corrected_upper=None
-        )
-        return replace(self, figures={**self.figures, key: altered})
 
 
 def columns(type_: type[Struct]) -> tuple[str, ...]:

@@ -20,7 +20,7 @@ from teemark.base.interval import LEVEL, Interval
 from teemark.findings.subject import Subject
 from teemark.model.compare import MARGIN
 from teemark.model.decide import more
-from teemark.page.blocks import Block, Bullets, Cell, Column, Fold, Paragraph, Strong, Table
+from teemark.page.blocks import Block, Bullets, Column, Fold, Paragraph, Strong, Table
 from teemark.reference.data import Document, Figure, Reference
 from teemark.reference.span import Span
 from teemark.reference.units import UNITS
@@ -102,46 +102,46 @@ class Against:
 def choose(name: str, run: RunData, reference: Reference) -> Document:
     """The document of that name. Where it is the beginning of several, the run's plan decides."""
     known = reference.documents
-    if name in known:
-        return known[name]
     fitting = [one for one in known if name and one.startswith(name)]
-    plan = run.plan
-    if len(fitting) == 1 or plan in fitting:
-        return known[plan if plan in fitting else fitting[0]]
+    for chosen in (name, run.plan, *fitting[: len(fitting) == 1]):
+        if chosen in fitting:
+            return known[chosen]
+    why, hint = "no set of published figures has that name", f"there are {', '.join(known)}"
     if fitting:
-        raise UsageMistake(
-            f"--against {name}: that may be {' or '.join(fitting)}", hint="name one of them"
-        )
-    raise UsageMistake(
-        f"--against {name}: no set of published figures has that name",
-        hint=f"there are {', '.join(known)}",
-    )
+        why, hint = f"that may be {' or '.join(fitting)}", "name one of them"
+    raise UsageMistake(f"--against {name}: {why}", hint=hint)
 
 
 def obstacles(subject: Subject, document: Document) -> tuple[str, ...]:
     """Why the two should not be compared: a sentence each."""
-    run, plan = subject.run, subject.run.plan
-    found = []
-    if plan != document.id:
-        of = f"is of the plan {plan}" if plan else "doesn't say of which plan it is"
-        found.append(
-            f"{run.file} {of}: the figures of {document.id} are measured by the plan {document.id}"
+    run, plan, name = subject.run, subject.run.plan, document.id
+    of = f"is of the plan {plan}" if plan else "doesn't say of which plan it is"
+    nothing = "say nothing about hardware"
+    return tuple(
+        why
+        for there, why in (
+            (
+                plan != name,
+                f"{run.file} {of}: the figures of {name} are measured by the plan {name}",
+            ),
+            (
+                run.icount,
+                "the run counts instructions, and the published figures are times of a board",
+            ),
+            (
+                subject.emulated and not run.icount,
+                "the run is of an emulated board: an emulator's times depend on the machine that "
+                f"it runs on, and {nothing}",
+            ),
+            (
+                bool(document.emulated) and not subject.emulated,
+                f"the figures of {name} are of an emulated board, and the run is of real hardware: "
+                f"an emulator's times {nothing}",
+            ),
+            (bool(run.incomplete), f"{run.file} is truncated: {run.incomplete}"),
         )
-    if run.icount:
-        found.append("the run counts instructions, and the published figures are times of a board")
-    elif subject.emulated:
-        found.append(
-            "the run is of an emulated board: an emulator's times depend on the machine that it "
-            "runs on, and say nothing about hardware"
-        )
-    if document.emulated and not subject.emulated:
-        found.append(
-            f"the figures of {document.id} are of an emulated board, and the run is of real "
-            "hardware: an emulator's times say nothing about hardware"
-        )
-    if run.incomplete:
-        found.append(f"{run.file} is truncated: {run.incomplete}")
-    return tuple(found)
+        if there
+    )
 
 
 def remedy(subject: Subject, document: Document) -> str:
@@ -175,53 +175,50 @@ def hold(subject: Subject, document: Document, reference: Reference) -> Against:
 
 def _held(table: SeedTable, figure: Figure, lookup: Lookup) -> Held | None:
     """None where the tables have no formula for it."""
-    measures = table.deviations.get(figure.column, figure.column)
-    formula = table.cells.get((figure.row, measures))
+    deviations = table.deviations
+    formula = table.cells.get((figure.row, deviations.get(figure.column, figure.column)))
     if formula is None:
         return None
-    if figure.column in table.deviations:
-        reason = "it is a standard deviation, which has no interval here"
-        return Held(figure, "not compared", reason=reason)
     try:
         value = formula(lookup)
     except NotKnown as why:
         return Held(figure, "not compared", reason=str(why))
+    if figure.column in deviations:
+        reason = "it is a standard deviation, which has no interval here"
+        return Held(figure, "not compared", reason=reason)
     if isinstance(value, str):
         return Held(figure, "not compared", reason=f"the run has no number for it but {value!r}")
-    one = Held(figure, "undecided", value, mean=figure.column in table.deviations.values())
-    return judge(one)
+    return judge(Held(figure, "undecided", value, mean=figure.column in deviations.values()))
 
 
 def judge(one: Held) -> Held:
     """With its verdict."""
     value, figure = one.value, one.figure
     assert value is not None
-    interval = value.interval
-    printed = _allowed(figure)
+    interval, printed = value.interval, _allowed(figure)
     ends = [end for end in printed if math.isfinite(end)]
     needed = more(value.known, ends, value.samples) if value.samples is not None else None
     undecided = replace(one, verdict="undecided", more=needed or None)
     if interval is None:
         return replace(undecided, reason="too few samples for an interval")
-    low, high = (end + sign * MARGIN * abs(end) for end, sign in zip(printed, (-1, 1), strict=True))
     slack = _NOTHING * max(abs(interval.low), abs(interval.high))
-    mean = value.mean if one.mean else None
-    if low - slack <= interval.low and interval.high <= high + slack:
-        if mean is not None and not low - slack <= mean <= high + slack:
-            return replace(one, verdict="undecided", reason=MEAN)
-        return replace(one, verdict="same")
-    side = (interval.low > printed[1] + slack) - (interval.high < printed[0] - slack)
-    if mean is not None and side:
+    low, high = printed[0] - slack, printed[1] + slack
+    side = (interval.low > high) - (interval.high < low)
+    # the same: at most MARGIN outside of what rounds to the printed figure
+    least, most = low - MARGIN * abs(printed[0]), high + MARGIN * abs(printed[1])
+    same = least <= interval.low and interval.high <= most
+    if one.mean and value.mean is not None and (same or side):
+        mean = value.mean
         away = (mean > printed[1]) - (mean < printed[0])
-        if away != side:
+        if not least <= mean <= most if same else away != side:
             return replace(one, verdict="undecided", reason=MEAN)
-    if side:
-        direction = _WORSE.get(UNITS[figure.corrected_unit][0], 0) * side
-        verdict: Verdict = "differs"
-        if direction:
-            verdict = "worse" if direction > 0 else "better"
-        return replace(one, verdict=verdict)
-    return undecided
+    if same:
+        return replace(one, verdict="same")
+    if not side:
+        return undecided
+    direction = _WORSE.get(UNITS[figure.corrected_unit][0], 0) * side
+    verdicts: Mapping[int, Verdict] = {-1: "better", 0: "differs", 1: "worse"}
+    return replace(one, verdict=verdicts[direction])
 
 
 def _allowed(figure: Figure) -> tuple[float, float]:
@@ -286,55 +283,37 @@ def remarks(of: Against) -> list[str]:
             "`teemark run --rounds 5` measures it."
         )
     undecided = of.of("undecided")
-    for which, would in (
-        ([one for one in undecided if one.interval is not None], "would decide {}"),
-        ([one for one in undecided if one.interval is None], "would give {} an interval"),
-    ):
-        needed = [one.more for one in which if one.more is not None]
-        if needed:
-            some = f"{len(needed)} of {len(undecided)}"
-            samples = fmt.plural(max(needed), "sample")
-            said.append(f"Undecided: about {samples} more of each {would.format(some)}.")
+    for spread, would in ((True, "would decide"), (False, "would give an interval to")):
+        some = [one.more for one in undecided if (one.interval is not None) == spread and one.more]
+        if some:
+            samples, count = fmt.plural(max(some), "sample"), f"{len(some)} of {len(undecided)}"
+            said.append(f"Undecided: about {samples} more of each {would} {count}.")
     return said
 
 
 def blocks(of: Against) -> tuple[Block, ...]:
     """For a page or a merge request."""
     made: list[Block] = [Paragraph((Strong(outcome(of)),))]
+    same, left = of.of("same"), of.of("not compared")
     shown = [one for one in of.compared if one.verdict != "same"]
-    same = of.of("same")
     if shown:
         made.append(_table(shown))
     if same:
-        made.append(
-            Fold(
-                f"{fmt.plural(len(same), 'figure')} the same",
-                "by rounding and interval",
-                (_table(same),),
-            )
-        )
-    left = of.of("not compared")
+        title = f"{fmt.plural(len(same), 'figure')} the same"
+        made.append(Fold(title, "by rounding and interval", (_table(same),)))
     if left:
         items = tuple((f"{one.name}: {one.reason}.",) for one in left)
-        made.append(
-            Fold(
-                f"{fmt.plural(len(left), 'figure')} not compared", "with reasons", (Bullets(items),)
-            )
-        )
-    made += [Paragraph((remark,)) for remark in remarks(of)]
-    return tuple(made)
+        title = f"{fmt.plural(len(left), 'figure')} not compared"
+        made.append(Fold(title, "with reasons", (Bullets(items),)))
+    return (*made, *(Paragraph((remark,)) for remark in remarks(of)))
 
 
 def _table(held: Sequence[Held]) -> Table:
-    columns = (
-        Column("", "left"),
-        *(Column(title) for title in ("published", "measured", "ratio")),
-        Column("verdict", "left"),
-    )
-    rows: list[tuple[Cell, ...]] = [
+    titles = (Column(title) for title in ("published", "measured", "ratio"))
+    columns = (Column("", "left"), *titles, Column("verdict", "left"))
+    return Table(columns, tuple(
         (one.name, one.figure.put_right, measured(one), ratio(one), one.verdict) for one in held
-    ]
-    return Table(columns, tuple(rows))
+    ))  # fmt: skip
 
 
 def as_json(of: Against, forced: Sequence[str]) -> dict[str, object]:
@@ -355,25 +334,23 @@ def _figure_json(one: Held) -> dict[str, object]:
     low, high = (end if math.isfinite(end) else None for end in _allowed(figure))
     interval = value.interval if value is not None else None
     return {
-        "table": figure.table,
-        "row": figure.row,
-        "column": figure.column,
-        "place": figure.place,
+        **{name: getattr(figure, name) for name in ("table", "row", "column", "place")},
         "published": figure.published,
         "dimension": UNITS[figure.corrected_unit][0],
         "verdict": one.verdict,
         "printed": figure.base.mid,
         "printed_low": low,
         "printed_high": high,
-        "measured": value.median if value is not None else None,
-        "measured_low": interval.low if interval is not None else None,
-        "measured_high": interval.high if interval is not None else None,
+        **_ends("measured", value.median if value is not None else None, interval),
         "mean": value.mean if value is not None else None,
         "published_is_mean": one.mean,
-        "ratio": one.ratio,
-        "ratio_low": one.interval.low if one.interval is not None else None,
-        "ratio_high": one.interval.high if one.interval is not None else None,
+        **_ends("ratio", one.ratio, one.interval),
         "samples": value.samples if value is not None else None,
         "more_samples": one.more,
         "reason": one.reason or None,
     }
+
+
+def _ends(name: str, value: float | None, interval: Interval | None) -> dict[str, float | None]:
+    low, high = (interval.low, interval.high) if interval is not None else (None, None)
+    return {name: value, f"{name}_low": low, f"{name}_high": high}

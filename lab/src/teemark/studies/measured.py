@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
@@ -111,15 +112,13 @@ class Lookup:
 
     def absent(self, key: str) -> NotKnown:
         """Why there is nothing of a case."""
-        for skip in self.subject.run.skips:
-            if skip.case == key:
-                return NotKnown(skip.reason.rstrip("."))
-        for fail in self.subject.run.fails:
-            if fail.case == key:
-                return NotKnown(f"it failed: {fail.reason.rstrip('.')}")
-        if self.subject.run.incomplete:
-            return NotKnown(f"the run is incomplete: {self.subject.run.incomplete}")
-        return NotKnown("this run has nothing of it: its plan doesn't ask, or it was cut off")
+        run = self.subject.run
+        why = next((skip.reason for skip in run.skips if skip.case == key), "")
+        why = why or next((f"it failed: {f.reason}" for f in run.fails if f.case == key), "")
+        if not why and run.incomplete:
+            why = f"the run is incomplete: {run.incomplete}"
+        why = why or "this run has nothing of it: its plan doesn't ask, or it was cut off"
+        return NotKnown(why.rstrip("."))
 
     def _case(self, key: str) -> stats.CaseStats:
         found = self.subject.models.case(key)
@@ -210,13 +209,9 @@ class Lookup:
         that have it in their names."""
         if self.machine.crypto.kernel_drivers is None:
             raise self._unknown("crypto.kernel_drivers")
-        found = []
-        for line in self.machine.crypto.kernel_drivers:
-            words = line.split()
-            if words[:1] == [algorithm] and words[2:3] == ["priority"] and kind in words[1]:
-                found += [
-                    (int(priority), words[1]) for priority in words[3:4] if priority.isdigit()
-                ]
+        pattern = re.compile(rf"{re.escape(algorithm)}\s+(\S*)\s+priority\s+(\d+)(?!\S)")
+        lines = filter(None, map(pattern.match, self.machine.crypto.kernel_drivers))
+        found = [(int(line[2]), line[1]) for line in lines if kind in line[1]]
         if not found:
             named = f"{kind} driver".strip()
             raise NotKnown(
@@ -250,21 +245,19 @@ class Lookup:
 
     def _fastest(self, outcome: Outcome, work: str, parameters: str) -> str:
         """The case of the kernel's fastest driver that an outcome is proven of."""
-        found = {}
+        found = []
         for one in offloads(self.subject.run, self.subject.models):
             case = self.subject.run.cases[one.key].case
             mine = (f"{case.workload}/{case.algorithm}", case.parameters) == (work, parameters)
             if mine and one.driver is not None:
-                found[one.key] = one
-        fitting = [one.key for one in found.values() if one.outcome == outcome]
-        if fitting:
-            return max(fitting, key=lambda key: self.rate(key).median)
+                found.append(one)
         if not found:
             raise NotKnown("no driver of the kernel was measured")
-        raise NotKnown(
-            f"no driver here is proven to be {PROVEN[outcome]}: "
-            + ", ".join(sorted({f"{one.driver} is {WORDS[one.outcome]}" for one in found.values()}))
-        )
+        fitting = [one.key for one in found if one.outcome == outcome]
+        if not fitting:
+            are = ", ".join(sorted({f"{one.driver} is {WORDS[one.outcome]}" for one in found}))
+            raise NotKnown(f"no driver here is proven to be {PROVEN[outcome]}: {are}")
+        return max(fitting, key=lambda key: self.rate(key).median)
 
     def timeline(self, key: str, what: str) -> Value:
         """Of the recorded pass of a step, what happened after opening and before closing."""
