@@ -16,10 +16,11 @@ from typing import Literal
 
 from teemark.base import fmt
 from teemark.base.errors import DataError, UsageMistake
-from teemark.base.interval import LEVEL, Interval
+from teemark.base.interval import LEVEL
 from teemark.findings.subject import Subject
 from teemark.model.compare import MARGIN
 from teemark.model.decide import more
+from teemark.model.stats import Estimate
 from teemark.page.blocks import Block, Bullets, Column, Fold, Paragraph, Strong, Table
 from teemark.reference.data import Document, Figure, Reference
 from teemark.reference.span import Span
@@ -65,23 +66,16 @@ class Held:
         return f"{figure.table}: {figure.row}{column}"
 
     @property
-    def ratio(self) -> float | None:
-        """Of the run's figure to the printed one."""
+    def ratio(self) -> Estimate | None:
+        """Of the run's figure to the printed one, with an interval by the spread of the run."""
         printed = self.figure.base.mid if self.value is not None else 0.0
-        return self.value.median / printed if self.value is not None and printed > 0 else None
-
-    @property
-    def interval(self) -> Interval | None:
-        """Of the ratio, by the spread of the run alone."""
-        if self.ratio is None or self.value is None or self.value.interval is None:
-            return None
-        printed, of = self.figure.base.mid, self.value.interval
-        return Interval(of.low / printed, of.high / printed, of.level)
+        return self.value.known.scaled(1 / printed) if self.value and printed > 0 else None
 
     @property
     def distance(self) -> float:
         """How far from the printed figure, as a logarithm; infinite where there is no ratio."""
-        return abs(math.log(self.ratio)) if self.ratio is not None and self.ratio > 0 else math.inf
+        ratio = self.ratio.value if self.ratio is not None else 0.0
+        return abs(math.log(ratio)) if ratio > 0 else math.inf
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,32 +110,17 @@ def obstacles(subject: Subject, document: Document) -> tuple[str, ...]:
     """Why the two should not be compared: a sentence each."""
     run, plan, name = subject.run, subject.run.plan, document.id
     of = f"is of the plan {plan}" if plan else "doesn't say of which plan it is"
-    nothing = "say nothing about hardware"
-    return tuple(
-        why
-        for there, why in (
-            (
-                plan != name,
-                f"{run.file} {of}: the figures of {name} are measured by the plan {name}",
-            ),
-            (
-                run.icount,
-                "the run counts instructions, and the published figures are times of a board",
-            ),
-            (
-                subject.emulated and not run.icount,
-                "the run is of an emulated board: an emulator's times depend on the machine that "
-                f"it runs on, and {nothing}",
-            ),
-            (
-                bool(document.emulated) and not subject.emulated,
-                f"the figures of {name} are of an emulated board, and the run is of real hardware: "
-                f"an emulator's times {nothing}",
-            ),
-            (bool(run.incomplete), f"{run.file} is truncated: {run.incomplete}"),
-        )
-        if there
-    )
+    nothing = "an emulator's times say nothing about hardware"
+    found = {
+        f"{run.file} {of}: the figures of {name} are measured by the plan {name}": plan != name,
+        "the run counts instructions, and the published figures are times of a board": run.icount,
+        f"the run is of an emulated board, and its times depend on the machine that it runs on: "
+        f"{nothing}": subject.emulated and not run.icount,
+        f"the figures of {name} are of an emulated board, and the run is of real hardware: "
+        f"{nothing}": document.emulated and not subject.emulated,
+        f"{run.file} is truncated: {run.incomplete}": run.incomplete,
+    }
+    return tuple(why for why, there in found.items() if there)
 
 
 def remedy(subject: Subject, document: Document) -> str:
@@ -238,10 +217,10 @@ def ratio(one: Held) -> str:
     """With half of its interval where there is one."""
     if one.ratio is None:
         return fmt.NONE
-    text = f"{fmt.digits(one.ratio)}{fmt.TIMES}"
-    if one.interval is None:
+    text, interval = f"{fmt.digits(one.ratio.value)}{fmt.TIMES}", one.ratio.interval
+    if interval is None:
         return f"{text} ±?"
-    share = one.interval.width / 2 / one.ratio if one.ratio else 0.0
+    share = interval.width / 2 / one.ratio.value if one.ratio.value else 0.0
     return f"{text} ±{fmt.percent(share)}" if share > _NOTHING else text
 
 
@@ -282,9 +261,13 @@ def remarks(of: Against) -> list[str]:
             "The run has one start: what differs from start to start is in no interval. "
             "`teemark run --rounds 5` measures it."
         )
-    undecided = of.of("undecided")
     for spread, would in ((True, "would decide"), (False, "would give an interval to")):
-        some = [one.more for one in undecided if (one.interval is not None) == spread and one.more]
+        undecided = of.of("undecided")
+        some = [
+            one.more
+            for one in undecided
+            if one.more and one.value and (one.value.interval is not None) == spread
+        ]
         if some:
             samples, count = fmt.plural(max(some), "sample"), f"{len(some)} of {len(undecided)}"
             said.append(f"Undecided: about {samples} more of each {would} {count}.")
@@ -332,25 +315,25 @@ def as_json(of: Against, forced: Sequence[str]) -> dict[str, object]:
 def _figure_json(one: Held) -> dict[str, object]:
     figure, value = one.figure, one.value
     low, high = (end if math.isfinite(end) else None for end in _allowed(figure))
-    interval = value.interval if value is not None else None
+    names = ("table", "row", "column", "place", "published")
     return {
-        **{name: getattr(figure, name) for name in ("table", "row", "column", "place")},
-        "published": figure.published,
+        **{name: getattr(figure, name) for name in names},
         "dimension": UNITS[figure.corrected_unit][0],
         "verdict": one.verdict,
         "printed": figure.base.mid,
         "printed_low": low,
         "printed_high": high,
-        **_ends("measured", value.median if value is not None else None, interval),
-        "mean": value.mean if value is not None else None,
+        **_ends("measured", value.known if value else None),
+        **_ends("ratio", one.ratio),
+        "mean": value.mean if value else None,
         "published_is_mean": one.mean,
-        **_ends("ratio", one.ratio, one.interval),
-        "samples": value.samples if value is not None else None,
+        "samples": value.samples if value else None,
         "more_samples": one.more,
         "reason": one.reason or None,
     }
 
 
-def _ends(name: str, value: float | None, interval: Interval | None) -> dict[str, float | None]:
-    low, high = (interval.low, interval.high) if interval is not None else (None, None)
-    return {name: value, f"{name}_low": low, f"{name}_high": high}
+def _ends(name: str, known: Estimate | None) -> dict[str, float | None]:
+    of = known.interval if known is not None else None
+    low, high = (of.low, of.high) if of is not None else (None, None)
+    return {name: known.value if known else None, f"{name}_low": low, f"{name}_high": high}
