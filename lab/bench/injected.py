@@ -3,114 +3,73 @@
 
     python lab/bench/injected.py OUT
 
-Each cause is there in one of two calls, or in one of two builds of OP-TEE. What it takes is what a
-trace counts more in that call; what `explain` makes of it is the difference of the part that it
-belongs to. And the rule on that cause fires with it, and not without. Runs and traces are kept in
-OUT, and read again if they are there (the first time: half an hour, four builds of OP-TEE). Prints
-tables in Markdown; status 1 if a part is off by more than 5 % and by more than 500 instructions, or
-a rule says something else.
+Each cause of causes.toml is there in one of two calls, or in one of two builds of OP-TEE. What it
+takes is what a trace counts more in that call; what `explain` makes of it is the difference of the
+part that it belongs to. And the rule on that cause fires with it, and not without. Runs and traces
+are kept in OUT, and read again if they are there (the first time: half an hour, four builds of
+OP-TEE). Prints tables in Markdown; status 1 if a part is off by more than 5 % and by more than 500
+instructions, or a rule says something else.
 """
 
 from __future__ import annotations
 
 import argparse
-import operator
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 
 import inside
 from click import echo as say
 from inside import Both, Row
+from msgspec import Struct
 
 from teemark.base import fmt
+from teemark.base.checked import parse_toml, read_text
 from teemark.base.errors import TeemarkError
 from teemark.base.finding import Status
 from teemark.findings.ground import SAME, Ground
 from teemark.findings.rules import judge
 from teemark.plan import plan
 
-PLAN = Path(__file__).with_name("injected.toml")
+PLAN, CAUSES = (Path(__file__).with_name(name) for name in ("injected.toml", "causes.toml"))
 
 EMPTY = "invoke/none/tee/none"
 HASH = "oneshot/sha256/tee/65536"
-BUILDS: Mapping[str, tuple[str, ...]] = {
-    "default": (),
-    "ce": ("CFG_CRYPTO_WITH_CE=y",),
-    "debug": ("CFG_TEE_CORE_DEBUG=n",),
-    "o2": ("CFG_CC_OPT_LEVEL=2",),
-}
 
 
-@dataclass(frozen=True, slots=True)
-class Injected:
-    """A cause that `there` has and `without` hasn't: `parts` is where it belongs. `rule` is what
-    fires if it is more than a rule's threshold; `like` makes a run without it: cases that take the
-    samples of others."""
+class Injected(Struct, frozen=True):
+    """A call with a cause, and one without."""
 
     what: str
     without: str
     there: str
     parts: tuple[str, ...]
-    rule: str | None = None
-    like: Mapping[str, str] = field(default_factory=dict)
+    rule: str = ""
+    like: Mapping[str, str] = {}
 
 
-CALLS = (
-    # Its buffer grows with it.
-    Injected(
-        "a loop of 65,472 rounds",
-        "same-code/intloop/ta-c/64",
-        "same-code/intloop/ta-c/65536",
-        ("mapping", "compute"),
-    ),
-    Injected(
-        "4 lines on the console",
-        "log/lines/tee/0",
-        "log/lines/tee/4",
-        ("console",),
-    ),
-    Injected(
-        "a temporary reference in place of an allocated one",
-        "shm/allocated/tee/in/65536",
-        "shm/temporary/tee/in/65536",
-        ("mapping",),
-        "tmpref-registration",
-        {f"shm/temporary/tee/in/{n}": f"shm/allocated/tee/in/{n}" for n in (64, 65536)},
-    ),
-    # The way back into the secure world is no time that the normal world takes.
-    Injected(
-        "4 RPCs",
-        "time/ree/tee/0",
-        "time/ree/tee/4",
-        ("compute", "rpcs"),
-        "ree-time-rpc",
-        {f"time/ree/tee/{n}": f"time/system/tee/{n}" for n in (0, 4)},
-    ),
-    Injected(
-        "8 MiB of a TA's data",
-        "ta-size/32/tee/none",
-        "ta-size/8192/tee/none",
-        ("ta-entry",),
-        "ta-size-remap",
-        {"ta-size/8192/tee/none": "ta-size/32/tee/none"},
-    ),
-)
+class Build(Struct, frozen=True):
+    """A build without a cause that the default has."""
 
+    what: str
+    option: str
+    rule: str
+
+
+class _Causes(Struct, frozen=True):
+    calls: tuple[Injected, ...]
+    builds: tuple[Build, ...]
+
+
+_CAUSES: _Causes = parse_toml(read_text(CAUSES), _Causes, str(CAUSES))
+CALLS, BUILDS = _CAUSES.calls, _CAUSES.builds
 KEYS = (EMPTY, HASH, *(key for one in CALLS for key in (one.without, one.there)))
 
-RULES: Mapping[str, tuple[str, str]] = {
-    "ce": ("no-crypto-extensions-in-tee", "a core without Crypto Extensions"),
-    "debug": ("core-debug", "a core that checks its locks"),
-    "o2": ("size-optimised-core", "a core built for size"),
-}
-"""What the default build has, and the other build hasn't."""
 
-
-def _value(both: Both, case: str, parts: Sequence[str]) -> float:
-    values = [part.value for part in both.parts[case].parts if part.name in parts]
-    return sum(value.value for value in values if value is not None)
+def more(both: Both, one: Injected) -> float:
+    """What the parts that it belongs to have more with it."""
+    return both.inferred(one.there, one.parts) - both.inferred(one.without, one.parts)
 
 
 def attributed(both: Both) -> Iterator[Row]:
@@ -120,70 +79,57 @@ def attributed(both: Both) -> Iterator[Row]:
         yield Row(one.what, " + ".join(one.parts), more(both, one), count)
 
 
-def more(both: Both, one: Injected) -> float:
-    """What the parts that it belongs to have more with it."""
-    return _value(both, one.there, one.parts) - _value(both, one.without, one.parts)
-
-
-def between(builds: Mapping[str, Both]) -> Iterator[Row]:
+def between(default: Both, build: Build, other: Both) -> Iterator[Row]:
     """What a build saves, part by part."""
     way = [(EMPTY, (name,), means) for name, means in inside.WAY.items()]
     work = [(HASH, names, means) for names, means in inside.WORK["digest"].items()]
-    for build in RULES:
-        pair = (builds["default"], builds[build])
-        for case, names, means in (*way, *work):
-            inferred, counted = (
-                (_value(both, case, names) for both in pair),
-                (both.counted(case, means) for both in pair),
-            )
-            where = f"{case}, {' '.join(BUILDS[build])}"
-            yield Row(where, " + ".join(names), operator.sub(*inferred), operator.sub(*counted))
+    for case, names, means in (*way, *work):
+        less = default.inferred(case, names) - other.inferred(case, names)
+        count = default.counted(case, means) - other.counted(case, means)
+        yield Row(f"{case}, {build.option}", " + ".join(names), less, count)
 
 
 def verdict(both: Both, rule: str, like: Mapping[str, str] | None = None) -> Status:
     """What the rule says of the run, some cases of which take the samples of others."""
-    run = both.run
-    other = {
-        key: replace(run.cases[key], starts=run.cases[of].starts)
-        for key, of in (like or {}).items()
-    }
-    run = replace(run, cases={**run.cases, **other})
-    found = judge(Ground.of(run, both.trace))
+    cases = dict(both.run.cases)
+    for key, of in (like or {}).items():
+        cases[key] = replace(cases[key], starts=both.run.cases[of].starts)
+    found = judge(Ground.of(replace(both.run, cases=cases), both.trace))
     return next(finding.status for finding in found if finding.key == rule)
 
 
-def verdicts(builds: Mapping[str, Both]) -> Iterator[tuple[str, str, bool, Status, Status]]:
+def verdicts(
+    default: Both, builds: Sequence[tuple[Build, Both]]
+) -> Iterator[tuple[str, str, bool, Status, Status]]:
     """Whether the rule should fire, what it says, and what it says without the cause."""
-    default = builds["default"]
     for one in CALLS:
-        if one.rule is not None:
-            fires = (
-                default.traced(one.there).instructions
-                > SAME * default.traced(one.without).instructions
-            )
-            found = verdict(default, one.rule)
-            yield one.what, one.rule, fires, found, verdict(default, one.rule, one.like)
-    for name, (rule, what) in RULES.items():
-        yield what, rule, True, verdict(default, rule), verdict(builds[name], rule)
+        if one.rule:
+            there, without = (default.traced(key) for key in (one.there, one.without))
+            fires = there.instructions > SAME * without.instructions
+            said = verdict(default, one.rule), verdict(default, one.rule, one.like)
+            yield one.what, one.rule, fires, *said
+    for build, other in builds:
+        yield build.what, build.rule, True, verdict(default, build.rule), verdict(other, build.rule)
 
 
 def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("out", metavar="OUT", type=Path)
-    asked = parser.parse_args(arguments)
+    asked, calls = parser.parse_args(arguments), plan.load(str(PLAN))
     try:
-        builds = {
-            name: inside.measured(asked.out / name, plan.load(str(PLAN)), KEYS, options)
-            for name, options in BUILDS.items()
-        }
+        default = inside.measured(asked.out / "default", calls, KEYS, ())
+        builds = [
+            (one, inside.measured(asked.out / one.rule, calls, KEYS, (one.option,)))
+            for one in BUILDS
+        ]
     except TeemarkError as error:
         say(f"injected: {error.message}", err=True)
         return 2
-    rows = [*attributed(builds["default"]), *between(builds)]
+    rows = [*attributed(default), *(row for pair in builds for row in between(default, *pair))]
     inside.table(rows)
     say("\n| cause | rule | more than its threshold | with it | without |\n|---|---|---|---|---|")
     wrong = 0
-    for what, rule, fires, there, without in verdicts(builds):
+    for what, rule, fires, there, without in verdicts(default, builds):
         wrong += (there == "found") != fires or without != "ruled out"
         say(f"| {what} | `{rule}` | {'yes' if fires else 'no'} | {there} | {without} |")
     say(f"\n{fmt.plural(wrong, 'rule')} said something else.")

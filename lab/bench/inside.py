@@ -55,24 +55,19 @@ KEYS = (
     "storage/write/tee-ree-fs/256",
 )
 
-WAY: Mapping[str, tuple[Role, ...]] = {
-    "client": ("client",),
-    "switch": ("switch",),
-    "ta-entry": ("ta-entry",),
-    "mapping": ("mapping",),
+WAY: Mapping[Role, tuple[Role, ...]] = {
+    part: (part,) for part in ("client", "switch", "ta-entry", "mapping")
 }
 """What is counted of the parts that every call has."""
 
 _TICKS: tuple[Role, ...] = ("interrupts", "resumed")
-_BACK: tuple[Role, ...] = ("rpcs", *_TICKS)
+_DIGEST: Mapping[tuple[str, ...], tuple[Role, ...]] = {
+    ("setup", "compute"): ("command", "compute", "rpcs", *_TICKS)
+}
 WORK: Mapping[str, Mapping[tuple[str, ...], tuple[Role, ...]]] = {
-    # Ticks of the timer are in the slopes that tell both.
-    "digest": {("setup", "compute"): ("command", "compute", *_BACK)},
-    "stream": {("setup", "compute"): ("command", "compute", *_BACK)},
-    "storage": {
-        ("compute",): ("command", "compute", *_TICKS),
-        ("rpcs",): ("rpcs",),
-    },
+    "digest": _DIGEST,  # ticks of the timer are in the slopes that tell both
+    "stream": _DIGEST,
+    "storage": {("compute",): ("command", "compute", *_TICKS), ("rpcs",): ("rpcs",)},
 }
 """And of its work, by the kind of call: parts that only together are something inside."""
 
@@ -108,6 +103,11 @@ class Both:
         found = self.trace.case(case)
         assert found is not None, case
         return found
+
+    def inferred(self, case: str, parts: Sequence[str]) -> float:
+        """What `explain` says that these parts of a call take."""
+        values = [part.value for part in self.parts[case].parts if part.name in parts]
+        return sum(value.value for value in values if value is not None)
 
     def counted(self, case: str, means: Sequence[Role]) -> int:
         """Instructions of a call that belong to these roles."""
