@@ -74,7 +74,7 @@ WORK: Mapping[str, Mapping[tuple[str, ...], tuple[Role, ...]]] = {
 
 def measured(out: Path, asked: plan.Plan, keys: Sequence[str], options: Sequence[str]) -> Both:
     """The run and the trace in `out`, made if they aren't there."""
-    file = record.with_optee(config.find(BOARD), "source", options, None)
+    file = record.with_optee(config.find(BOARD), "source", options)
     if not (out / "run").is_dir():
         out.mkdir(parents=True, exist_ok=True)
         with VirtualBoard(file) as board:

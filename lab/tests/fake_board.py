@@ -52,18 +52,10 @@ class FakeBoard(Board):
         self.programs = programs
         self.shell = _Shell(programs, dict(os.environ))
         self.ssh = self.shell
-        self._deterministic = deterministic
+        self.emulated = self.deterministic = deterministic
 
     def __enter__(self) -> Self:
         return self
-
-    @property
-    def emulated(self) -> bool:
-        return self._deterministic
-
-    @property
-    def deterministic(self) -> bool:
-        return self._deterministic
 
 
 SUDO = """\

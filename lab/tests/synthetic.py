@@ -13,8 +13,11 @@ from pathlib import Path
 from statistics import NormalDist
 from typing import Any
 
+import msgspec
+
 from teemark.run import reader
 from teemark.run.reader import RunData
+from teemark.run.records import Algorithm
 
 SIZES = (0, 64, 1024, 4096, 65536, 1048576)
 
@@ -315,6 +318,36 @@ def scattered(median: float, spread: float, count: int = 20, seed: int = 1) -> l
     return values
 
 
+_BLOCKS: dict[str, tuple[int, int]] = {
+    **dict.fromkeys(("sha1", "sha224", "sha256", "sm3"), (64, 9)),
+    **dict.fromkeys(("sha384", "sha512"), (128, 17)),
+    **{f"sha3-{bits}": (200 - bits // 4, 1) for bits in (224, 256, 384, 512)},
+}
+
+
+def known_algorithm(name: str) -> Algorithm:
+    """What teebench says of an algorithm."""
+    digest = name.removeprefix("hmac-")
+    kind = "digest" if digest == name else "mac"
+    known = _BLOCKS.get(digest)
+    if name.startswith("aes-"):
+        kind, known = "aead" if name.endswith("-gcm") else "cipher", (16, 0)
+    if known is None:
+        return Algorithm(name=name, title=name)
+    block, pad = known
+    return Algorithm(name=name, title=name, class_=kind, block_bytes=block, pad_bytes=pad)
+
+
+_TITLES = {
+    "sha1": "SHA-1",
+    "sha256": "SHA-256",
+    "sha512": "SHA-512",
+    "aes-128-cbc": "AES-128-CBC",
+}
+_DIGESTS = tuple(name for name in _BLOCKS if name not in _TITLES)
+_OTHERS = (*_DIGESTS, *(f"hmac-{name}" for name in _BLOCKS), "aes-256-gcm", "aes-256-cbc")
+"""More that teebench has; they go by their names."""
+
 MACHINE: dict[str, object] = {
     "type": "machine",
     "schema": 1,
@@ -335,9 +368,7 @@ MACHINE: dict[str, object] = {
         )
     ],
     "algorithms": [
-        {"name": "sha1", "title": "SHA-1"},
-        {"name": "sha256", "title": "SHA-256"},
-        {"name": "sha512", "title": "SHA-512"},
-        {"name": "aes-128-cbc", "title": "AES-128-CBC"},
+        msgspec.to_builtins(known_algorithm(name)) | {"title": _TITLES.get(name, name)}
+        for name in (*_TITLES, *_OTHERS)
     ],
 }

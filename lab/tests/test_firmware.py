@@ -6,15 +6,13 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-from dataclasses import replace
 from pathlib import Path
 
 import msgspec
 import pytest
 
 from teemark.base import paths
-from teemark.boards import config, firmware, made_by, optee
-from teemark.boards.config import VirtualConfig
+from teemark.boards import firmware, optee
 from teemark.run.records import Firmware
 
 IMAGES = ("tee-header_v2.bin", "tee-pager_v2.bin", "tee-pageable_v2.bin")
@@ -54,24 +52,25 @@ def packed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 def test_an_image_that_is_older_than_the_flash_is_packed_if_its_contents_are_others(
-    tmp_path: Path, packed: list[str]
+    tmp_path: Path, packed: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As `cp -a`, tar and the caches of CI leave it."""
     core, tf = build(tmp_path / "out", b"old").joinpath("core"), tfa(tmp_path / "tfa")
-    first = optee._pack(tf, core, tmp_path / "place")
-    assert optee._pack(tf, core, tmp_path / "place") == first
+    monkeypatch.setattr(optee, "tfa", lambda: tf)
+    first = optee._pack(core, tmp_path / "place")
+    assert optee._pack(core, tmp_path / "place") == first
     assert packed == ["old"]
     (core / IMAGES[1]).write_bytes(b"new")
     os.utime(core / IMAGES[1], (1, 1))
-    second = optee._pack(tf, core, tmp_path / "place")
+    second = optee._pack(core, tmp_path / "place")
     assert packed == ["old", "new"]
     assert second.read_text() == "new"
     assert first.read_text() == "old"  # a board may boot it just now
     os.utime(first, (1, 1))
-    assert optee._pack(tf, core, tmp_path / "place") == second
+    assert optee._pack(core, tmp_path / "place") == second
     assert not first.exists()
     (tf / "fip.bin").write_bytes(b"another")
-    assert optee._pack(tf, core, tmp_path / "place") != second
+    assert optee._pack(core, tmp_path / "place") != second
 
 
 def test_a_run_says_what_was_booted_by_the_files_themselves(tmp_path: Path) -> None:
@@ -127,15 +126,3 @@ def test_of_tf_a_version_and_compiler(tmp_path: Path) -> None:
     assert found.compiler.startswith("GCC:")
     assert found.flags is not None
     assert "-O2" in found.flags
-
-
-def test_a_tf_a_of_ones_own_is_not_called_debians(monkeypatch: pytest.MonkeyPatch) -> None:
-    file = config.find("qemu-v8-icount")
-    assert isinstance(file.config, VirtualConfig)
-    monkeypatch.setattr(made_by, "compiler", lambda: "gcc")
-    monkeypatch.setattr(
-        made_by, "versions", lambda: dict.fromkeys((*made_by._PACKAGES, "optee-os"), "1")
-    )
-    own = replace(file, config=msgspec.structs.replace(file.config, tfa="/my/tfa"))
-    assert made_by.made_by(file)["tf-a"] == "1"
-    assert made_by.made_by(own)["tf-a"] == "a build of one's own"

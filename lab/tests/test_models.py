@@ -9,13 +9,13 @@ from dataclasses import replace
 import msgspec
 import pytest
 
-from synthetic import MACHINE, Synthetic, run_of, run_with
+from synthetic import MACHINE, Synthetic, known_algorithm, run_of, run_with
 from teemark.base.work import Work
 from teemark.model import models
 from teemark.model.forms import Form, blocks_of
 from teemark.model.models import Cost, Models
 from teemark.run.reader import MeasuredCase
-from teemark.run.records import Case, Machine, algorithm_before
+from teemark.run.records import Case, Machine
 
 
 def case(key: str, size: int | None) -> Case:
@@ -66,15 +66,15 @@ def test_family(key: str, size: int | None, name: str | None) -> None:
 )
 def test_blocks_with_their_padding(algorithm: str, last: int, bytes_: int) -> None:
     """`last` is the longest message that fits one block with its padding (FIPS 180-4, 202)."""
-    blocks = blocks_of(algorithm_before(algorithm))
+    blocks = blocks_of(known_algorithm(algorithm))
     assert blocks is not None
     assert blocks.bytes == bytes_
     assert (blocks.of(last), blocks.of(last + 1), blocks.of(last + bytes_)) == (1, 2, 2)
 
 
 def test_what_has_no_blocks() -> None:
-    assert blocks_of(algorithm_before("random")) is None
-    assert blocks_of(algorithm_before("memcpy")) is None
+    assert blocks_of(known_algorithm("random")) is None
+    assert blocks_of(known_algorithm("memcpy")) is None
 
 
 SIZES = (0, 55, 56, 64, 1024, 4096, 8192, 16384, 262144)
@@ -327,6 +327,6 @@ def test_failed_and_repeated_cases() -> None:
 def test_form_of_the_tee_has_no_page_of_its_own() -> None:
     for backend, in_tee, has in (("tee", True, False), ("afalg", False, True), ("c", False, False)):
         case = Work.of(f"oneshot/sha256/{backend}/0")
-        form = Form.of(case, algorithm_before("sha256"), in_tee=in_tee)
+        form = Form.of(case, known_algorithm("sha256"), in_tee=in_tee)
         _, candidates = form.columns([0, 5000], [None] * 2)
         assert ("page" in candidates) is has

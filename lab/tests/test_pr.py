@@ -94,12 +94,12 @@ def test_a_tree_is_built_once_and_a_finished_build_takes_no_patch(
     monkeypatch.setattr(optee, "_script", script)
     monkeypatch.setattr(optee, "_check", lambda _: None)
     kit, p = ta_kit.default_kit(), tmp_path
-    monkeypatch.setattr(optee, "_variant", lambda what, *_: optee.Optee(what, p, p, p, p, p, kit))
+    monkeypatch.setattr(optee, "_variant", lambda what, *_: optee.Optee(what, p, p, p, kit))
     monkeypatch.setattr(paths, "optee_builds", lambda: tmp_path / "builds")
 
     def made(*patches: Path) -> optee.Optee:
         source = optee._Source(tree, "1", "OP-TEE 1")
-        return optee._from_tree(source, ("A=y",), patches, tmp_path)
+        return optee._from_tree(source, ("A=y",), patches)
 
     assert made().source == tree
     made()
@@ -108,14 +108,14 @@ def test_a_tree_is_built_once_and_a_finished_build_takes_no_patch(
     assert not list((tmp_path / "builds").glob("*.src"))
     recipe = config.find("qemu-v8-icount").config
     assert isinstance(recipe, VirtualConfig)
-    monkeypatch.setattr(optee, "_tfa", lambda _: tmp_path)
+    monkeypatch.setattr(optee, "tfa", lambda: tmp_path)
     own = msgspec.structs.replace(recipe, optee=str(tmp_path), patches=("/x.patch",))
     with pytest.raises(BoardError, match="a finished build: it takes no options and no patches"):
         optee.resolve(own)
 
 
 def test_a_patch_alone_means_a_build_from_source(tmp_path: Path) -> None:
-    file = record.with_optee(config.find("qemu-v8-icount"), None, (), None, [patch(tmp_path)])
+    file = record.with_optee(config.find("qemu-v8-icount"), None, (), [patch(tmp_path)])
     assert isinstance(file.config, VirtualConfig)
     assert file.config.optee == "source"
     assert file.config.patches == (str(tmp_path / "fast.patch"),)

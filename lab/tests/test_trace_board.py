@@ -36,9 +36,7 @@ CE = "oneshot/sha256/ta-ce/64"
 
 
 def traced(folder: Path, *keys: str, which: str | None = None, samples: int = 3) -> Traced:
-    return record.record(
-        record.with_optee(config.find(BOARD), which, (), None), keys, folder, samples
-    )
+    return record.record(record.with_optee(config.find(BOARD), which, ()), keys, folder, samples)
 
 
 def sound(result: Traced) -> Trace:
@@ -314,7 +312,7 @@ def test_a_program_that_dies_in_a_window_leaves_a_run_without_a_trace(
 def test_xtest_as_it_is_to_the_instruction(tmp_path: Path) -> None:
     """Its calls are counted by subtest, clocked to the guest's clock's step, and the first two and
     the dearest of each kind are traced; watching costs less than 1 % of an empty call."""
-    file = record.with_optee(config.find(BOARD), None, (), None)
+    file = record.with_optee(config.find(BOARD), None, ())
     program = watching.Program(("xtest", "4001"))
     traced = programs.record(file, program, tmp_path / "run", (), 0)
     assert traced.ran.status == 0

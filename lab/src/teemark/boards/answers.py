@@ -94,9 +94,8 @@ def last_line(text: str, otherwise: str = "it said nothing") -> str:
 
 
 def _not_understood(board: str, about: str, said: str, why: str = "") -> BoardError:
+    because = f" ({harmless_line(why)})" if why else ""
     return BoardError(
-        f"{board}: its answer about {about} can't be understood: {said}"
-        + (f" ({harmless_line(why)})" if why else ""),
-        hint=f"`teemark doctor {board}` looks at the board; `teemark shell {board}` shows what "
-        "its shell says",
+        f"{board}: its answer about {about} can't be understood: {said}{because}",
+        hint=f"`teemark doctor {board}` looks at it, `teemark shell {board}` shows what it says",
     )

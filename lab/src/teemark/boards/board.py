@@ -23,21 +23,16 @@ from teemark.run.records import Firmware
 class Board(Shell):
     """A board over ssh. Virtual boards add power (teemark.boards.virtual)."""
 
+    emulated = False
+    """Its timings are not those of silicon."""
+    deterministic = False
+    """Its clock counts instructions."""
+
     def __init__(self, file: BoardFile, endpoint: Endpoint) -> None:
         super().__init__(file.name, file.config, endpoint)
         self.file = file
         self.guests: list[Path] = []
         """Trusted Applications of the user's that are on it for now."""
-
-    @property
-    def emulated(self) -> bool:
-        """Its timings are not those of silicon."""
-        return False
-
-    @property
-    def deterministic(self) -> bool:
-        """Its clock counts instructions."""
-        return False
 
     def busy_seconds(self) -> float | None:
         """CPU time that it took or wanted since it was switched on; None where only the board
@@ -83,10 +78,8 @@ class Board(Shell):
 
     def architecture(self) -> str:
         """aarch64, armhf, or native where it is like this machine's."""
-        form = {"machine": r"[\w.-]+"}
-        return architecture(
-            self.ask("its machine", form, 'echo "machine $(uname -m)"').one("machine")
-        )
+        said = self.ask("its machine", {"machine": r"[\w.-]+"}, 'echo "machine $(uname -m)"')
+        return architecture(said.one("machine"))
 
 
 def architecture(machine: str) -> str:

@@ -95,8 +95,6 @@ class VirtualConfig(_AnyConfig, frozen=True, kw_only=True, tag="virtual"):
     """Of OP-TEE from source, such as "CFG_CRYPTO_WITH_CE=y"."""
     patches: tuple[Text, ...] = ()
     """Files of patches to OP-TEE's source, which is built with them."""
-    tfa: Text | None = None
-    """The folder of a build of TF-A: …/build/qemu/release."""
     rpmb: bool = False
     boot_timeout: Seconds = 120
     directory: Text = "/opt/teemark"

@@ -35,10 +35,7 @@ class Endpoint:
         options += ["TCPKeepAlive=no", "ForwardX11=no", "ForwardAgent=no", "PermitLocalCommand=no"]
         options += ["ControlPersist=no", "RemoteCommand=none", "ClearAllForwardings=yes"]
         options += ["LogLevel=INFO"]
-        if self.keepalive:
-            options += ["ServerAliveInterval=15", "ServerAliveCountMax=4"]
-        else:
-            options += ["ServerAliveInterval=0"]
+        options += [f"ServerAliveInterval={15 if self.keepalive else 0}", "ServerAliveCountMax=4"]
         if self.identity:
             options += [f"IdentityFile={_quoted(self.identity)}", "IdentitiesOnly=yes"]
         if self.known_hosts:
@@ -50,8 +47,7 @@ class Endpoint:
                 "UpdateHostKeys=no",
             ]
         words = ["-F", "none"] if self.known_hosts else []
-        for option in options:
-            words += ["-o", option]
+        words += [word for option in options for word in ("-o", option)]
         if self.user:
             words += ["-l", self.user]
         if self.port:

@@ -33,7 +33,4 @@ def made_by(file: BoardFile) -> dict[str, str]:
         found["optee"] = known["optee-os"]
     elif file.config.optee == "source":
         found["optee"] = resolve(file.config).what
-    packages = {name: known[name] for name in _PACKAGES}
-    if file.config.tfa is not None:
-        packages["tf-a"] = "a build of one's own"
-    return found | packages
+    return found | {name: known[name] for name in _PACKAGES}

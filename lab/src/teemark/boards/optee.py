@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Which OP-TEE and TF-A a virtual board boots: Debian's binary, a build from Debian's source
+"""Which OP-TEE a virtual board boots: Debian's binary, a build from Debian's source
 package with options of one's own, a source tree of one's own, or a folder with a build for QEMU.
 
 Builds are kept in build/optee, one folder for each version and set of options.
@@ -43,10 +43,6 @@ class Optee:
     """The folder of our TAs, built with the kit that belongs to this OP-TEE."""
     images: Path
     """The folder of the core's images."""
-    tfa: Path
-    """TF-A's bl31.elf, with symbols."""
-    tfa_images: Path
-    """The folder of what is booted of TF-A."""
     kit: Kit
     """Builds the TAs that it takes: it may refuse those of another version's."""
     elf: Path | None = None
@@ -55,12 +51,17 @@ class Optee:
     source: Path | None = None
     """The user's source tree that it was built from."""
 
+    @property
+    def tfa(self) -> Path:
+        """TF-A's bl31.elf, with symbols."""
+        return tfa() / "bl31.elf"
+
     def firmware(self) -> tuple[Firmware, ...]:
         """What is booted, by the files themselves."""
         core = (self.images / name for name in _IMAGES)
         return (
             firmware.core(core, self.elf, self.images.parent / "conf.mk", self.source),
-            firmware.tfa((self.tfa_images / name for name in _TFA), self.tfa),
+            firmware.tfa((tfa() / name for name in _TFA), self.tfa),
         )
 
     def core_code(self) -> range:
@@ -80,63 +81,41 @@ def resolve(recipe: VirtualConfig) -> Optee:
         folder = Path(recipe.optee).expanduser()
         if not optee_tree.is_tree(folder):
             _check(folder)
-    if recipe.optee == DEBIAN and recipe.tfa is None:
+    if recipe.optee == DEBIAN:
         return _resolve(recipe)
     with build.alone(paths.optee_builds()):
         return _resolve(recipe)
 
 
 def _resolve(recipe: VirtualConfig) -> Optee:
-    tfa = _tfa(recipe)
     if recipe.optee == DEBIAN:
         images = paths.vboard() / "firmware/usr/lib/optee/vexpress-qemu_armv8a"
         what = f"Debian's OP-TEE {versions()['optee-os']}"
-        if recipe.tfa is None:
-            return _made(what, images, tfa, default_kit(), paths.vboard() / "flash.bin")
-        flash = _pack(tfa, images, paths.optee_builds() / f"debian-{_short(str(tfa))}")
-        return _made(what, images, tfa, default_kit(), flash)
+        return _made(what, images, default_kit(), paths.vboard() / "flash.bin")
     patches = tuple(Path(patch).expanduser() for patch in recipe.patches)
     if recipe.optee == SOURCE:
-        return _from_source(recipe.options, patches, tfa)
+        return _from_source(recipe.options, patches)
     folder = Path(recipe.optee).expanduser()
     if optee_tree.is_tree(folder):
         version = optee_tree.version(folder)
         source = _Source(folder, version, f"OP-TEE {version} of {folder}")
-        return _from_tree(source, recipe.options, patches, tfa)
+        return _from_tree(source, recipe.options, patches)
     if recipe.options or patches:
         raise BoardError(
             f"`optee` names {folder}, a finished build: it takes no options and no patches",
             hint="name the source tree instead, the folder with core/ and mk/",
         )
     place = paths.optee_builds() / f"own-{_short(str(folder.resolve()))}"
-    return _variant(f"OP-TEE of {folder}", folder, tfa, place)
+    return _variant(f"OP-TEE of {folder}", folder, place)
 
 
-def _made(what: str, images: Path, tfa: Path, kit: Kit, flash: Path) -> Optee:
-    return Optee(what, flash, kit.ours(), images, _bl31(tfa), tfa, kit)
+def _made(what: str, images: Path, kit: Kit, flash: Path) -> Optee:
+    return Optee(what, flash, kit.ours(), images, kit)
 
 
-def _tfa(recipe: VirtualConfig) -> Path:
-    folder = Path(recipe.tfa).expanduser() if recipe.tfa else paths.vboard() / "tf-a"
-    for name in _TFA:
-        if not (folder / name).is_file():
-            if recipe.tfa is None:
-                raise MissingOutput(f"the virtual board isn't built: there is no {folder / name}")
-            raise BoardError(
-                f"`tfa` names {folder}, which has no {name}",
-                hint="name the output of TF-A's build for QEMU: …/build/qemu/release",
-            )
-    _bl31(folder)
-    return folder
-
-
-def _bl31(folder: Path) -> Path:
-    for file in (folder / "bl31.elf", folder / "bl31" / "bl31.elf"):
-        if file.is_file():
-            return file
-    raise BoardError(
-        f"{folder} has no bl31.elf", hint="name the output of TF-A's build: …/build/qemu/release"
-    )
+def tfa() -> Path:
+    """The folder of Debian's build of TF-A, with bl31.elf and what is booted of it."""
+    return paths.vboard() / "tf-a"
 
 
 def versions() -> dict[str, str]:
@@ -170,7 +149,7 @@ class _Source:
     what: str  # in words
 
 
-def _from_source(options: Sequence[str], patches: Sequence[Path], tfa: Path) -> Optee:
+def _from_source(options: Sequence[str], patches: Sequence[Path]) -> Optee:
     builds = paths.optee_builds()
     version_file = builds / "src" / "version"
     if not version_file.is_file():
@@ -178,14 +157,12 @@ def _from_source(options: Sequence[str], patches: Sequence[Path], tfa: Path) -> 
     version = version_file.read_text().strip()
     source = _Source(builds / "src" / "tree", version, f"OP-TEE {version} from source")
     if patches:
-        return replace(_from_tree(source, options, patches, tfa), source=None)
+        return replace(_from_tree(source, options, patches), source=None)
     words = sorted(set(options))
-    return _built(source, words, builds / f"{version}-{_short(version, *words)}", tfa)
+    return _built(source, words, builds / f"{version}-{_short(version, *words)}")
 
 
-def _from_tree(
-    source: _Source, options: Sequence[str], patches: Sequence[Path], tfa: Path
-) -> Optee:
+def _from_tree(source: _Source, options: Sequence[str], patches: Sequence[Path]) -> Optee:
     """Built from a copy, once for the contents of tree, patches and options."""
     words = sorted(set(options))
     name = optee_tree.digest(source.tree, patches, words)[:16]
@@ -195,35 +172,35 @@ def _from_tree(
         optee_tree.copy(source.tree, patches, copied)
     what = source.what + "".join(f" with {patch.name}" for patch in patches)
     try:
-        made = _built(replace(source, tree=copied, what=what), words, out, tfa)
+        made = _built(replace(source, tree=copied, what=what), words, out)
     finally:
         shutil.rmtree(copied, ignore_errors=True)
     return replace(made, source=source.tree)
 
 
-def _built(source: _Source, words: Sequence[str], out: Path, tfa: Path) -> Optee:
+def _built(source: _Source, words: Sequence[str], out: Path) -> Optee:
     ready = out / "ready"
     if not ready.is_file():
         _script("optee", str(source.tree), source.version, str(out), *words)
         _check(out)
         ready.write_text(" ".join(words) + "\n")
     what = source.what + (f" with {' '.join(words)}" if words else "")
-    return _variant(what, out, tfa, out)
+    return _variant(what, out, out)
 
 
-def _variant(what: str, out: Path, tfa: Path, place: Path) -> Optee:
+def _variant(what: str, out: Path, place: Path) -> Optee:
     images, ldelf = out / "core", out / "ldelf" / "ldelf.elf"
-    made = _made(what, images, tfa, Kit(out / "export-ta_arm64"), _pack(tfa, images, place))
+    made = _made(what, images, Kit(out / "export-ta_arm64"), _pack(images, place))
     return replace(made, elf=images / "tee.elf", ldelf=ldelf if ldelf.is_file() else None)
 
 
-def _pack(tfa: Path, images: Path, place: Path) -> Path:
+def _pack(images: Path, place: Path) -> Path:
     """Returns a flash image of them, which has their contents' digest in its name: a copied tree's
     times say nothing. Those that were packed before stay for a day, since a board may boot them."""
-    parts = [*(tfa / name for name in _TFA), *(images / name for name in _IMAGES)]
+    parts = [*(tfa() / name for name in _TFA), *(images / name for name in _IMAGES)]
     flash = place / f"flash-{firmware.digest(parts)[:16]}.bin"
     if not flash.is_file():
-        _script("flash", str(tfa), str(images), str(flash))
+        _script("flash", str(tfa()), str(images), str(flash))
     flash.touch()
     for other in place.glob("flash-*.bin"):
         if time.time() - other.stat().st_mtime > KEEP_FLASH:

@@ -63,9 +63,12 @@ class VirtualBoard(Board):
     leaves the kept one alone. With `keep`, what is booted here stays up. With `plugin`, the value
     of QEMU's option, it is always one that is booted here."""
 
+    emulated = True
+
     def __init__(self, file: BoardFile, *, keep: bool = False, plugin: str | None = None) -> None:
         assert isinstance(file.config, VirtualConfig)
         self.recipe = file.config
+        self.deterministic = self.recipe.icount
         self.images = Images(paths.vboard())
         self.keep = keep
         self.plugin = plugin
@@ -76,14 +79,6 @@ class VirtualBoard(Board):
         self._process: Process | None = None
         self._attached = False
         super().__init__(file, _endpoint(self.recipe, self.images, 1))
-
-    @property
-    def emulated(self) -> bool:
-        return True
-
-    @property
-    def deterministic(self) -> bool:
-        return self.recipe.icount
 
     @cached_property
     def optee(self) -> Optee:

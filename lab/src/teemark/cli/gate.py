@@ -112,7 +112,7 @@ def command(
     where = board or (before.board if before is not None else "qemu-v8-icount")
     file = gate.exact(config.find(where))
     if optee is not None or patches:
-        file = record.with_optee(file, optee, (), None, patches)
+        file = record.with_optee(file, optee, (), patches)
     if name == OF_TA and ta_path is None:
         raise UsageMistake(f"{place} is of a Trusted Application", hint="name its folder by --ta")
     own = Own(*load(ta_path, None if name == OF_TA else name))

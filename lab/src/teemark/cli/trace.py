@@ -53,7 +53,6 @@ class _Asked:
     optee: str | None
     patches: tuple[Path, ...]
     options: tuple[str, ...]
-    tfa: str | None
     samples: int
     push: tuple[Path, ...]
     names: tuple[Path, ...]
@@ -64,7 +63,7 @@ class _Asked:
 
     def board_file(self) -> BoardFile:
         file = config.find(self.board)
-        return record.with_optee(file, self.optee, self.options, self.tfa, self.patches)
+        return record.with_optee(file, self.optee, self.options, self.patches)
 
 
 @click.command("trace", cls=WithProgram)
@@ -83,7 +82,6 @@ class _Asked:
     "An option of OP-TEE's build from source: CFG_CRYPTO_WITH_CE=y.",
     "options",
 )
-@option("--tfa FOLDER", "A build of TF-A: …/build/qemu/release.")
 @option(
     "--samples N",
     "Calls of each case to record; the one in the middle is shown.",

@@ -83,7 +83,6 @@ def command(
             file,
             optee or "source",
             (*mine, *(word for word in added if word not in by_name)),
-            None,
             [by_name[word] for word in added if word in by_name],
         )
         for added in variants

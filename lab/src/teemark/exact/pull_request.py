@@ -54,7 +54,7 @@ def measure(
     for commit in commits:
         place = paths.optee_builds() / "commits" / "checkout"
         names.append(optee_tree.check_out(tree, commit, place))
-        variant = record.with_optee(file, str(place), (), None)
+        variant = record.with_optee(file, str(place), ())
         traced.append(record.record(variant, cases, directory / names[-1]))
     return compared(names, traced)
 

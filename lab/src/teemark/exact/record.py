@@ -103,7 +103,6 @@ def with_optee(
     file: BoardFile,
     optee: str | None,
     options: Sequence[str],
-    tfa: str | None,
     patches: Sequence[Path] = (),
 ) -> BoardFile:
     """The board with what the command line says of its firmware; options or patches alone mean a
@@ -123,8 +122,6 @@ def with_optee(
         folder = optee not in ("debian", "source")
         config["optee"] = str(Path(optee).expanduser().absolute()) if folder else optee
         config["options"] = options
-    if tfa is not None:
-        config["tfa"] = str(Path(tfa).expanduser().absolute())
     try:
         return replace(file, config=convert(config, VirtualConfig, file.name))
     except ConfigError as error:

@@ -49,13 +49,7 @@ def _commit(word: str, folder: Path) -> Commit | None:
         return None if _own(folder) else head(folder)
     if Path(word).is_dir():
         found = head(Path(word))
-        if found is None:
-            raise UsageMistake(
-                f"--commit {word}: that folder is in no git repository with a commit",
-                hint="name a folder of the source, a commit, or none",
-            )
-        return found
-    if word == "HEAD":
+    elif word == "HEAD":
         found = head(folder)
     else:
         digits = git(folder, "rev-parse", "--verify", "--quiet", f"{word}^{{commit}}")
@@ -63,7 +57,7 @@ def _commit(word: str, folder: Path) -> Commit | None:
         branch = name.removeprefix("refs/heads/") if name.startswith("refs/heads/") else None
         found = Commit(hash=digits, branch=branch) if digits else None
     if found is None and _HASH.fullmatch(word):  # such as CI's, of a repository that isn't here
-        return Commit(hash=word)
+        found = Commit(hash=word)
     if found is None:
         raise UsageMistake(
             f"--commit {word}: no commit of that name in {folder}",

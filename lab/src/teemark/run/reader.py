@@ -40,7 +40,6 @@ from teemark.run.records import (
     Teehash,
     Timeline,
     Trouble,
-    algorithm_before,
 )
 
 R = TypeVar("R", bound=Record)
@@ -265,15 +264,12 @@ class RunData:
         return told | {f"label_{key}": value for key, value in self.labels.items()}
 
     def algorithm(self, name: str) -> Algorithm:
-        """What the run says of an algorithm; what an old run leaves out is filled in."""
-        sent = next((one for one in self.machine.algorithms if one.name == name), None)
-        if sent is not None and sent.block_bytes is not None:
-            return sent
-        before = algorithm_before(name)
-        return before if sent is None else msgspec.structs.replace(before, title=sent.title)
+        """What the run says of an algorithm; its bare name where it doesn't."""
+        found = (one for one in self.machine.algorithms if one.name == name)
+        return next(found, Algorithm(name=name, title=name))
 
     def title(self, algorithm: str) -> str:
-        """As the run says that people write it; its bare name where it doesn't."""
+        """As the run says that people write it."""
         return self.algorithm(algorithm).title
 
     def backend(self, name: str) -> Backend:

@@ -235,27 +235,6 @@ class Algorithm(Struct, frozen=True, kw_only=True):
         return self.class_ in ("cipher", "aead")
 
 
-_BLOCKS_BEFORE: dict[str, tuple[int, int]] = {
-    **dict.fromkeys(("sha1", "sha224", "sha256", "sm3"), (64, 9)),
-    **dict.fromkeys(("sha384", "sha512"), (128, 17)),
-    **{f"sha3-{bits}": (200 - bits // 4, 1) for bits in (224, 256, 384, 512)},
-}
-
-
-def algorithm_before(name: str) -> Algorithm:
-    """What teebench would have said of an algorithm, for runs made before it sent more than titles.
-    Those it had then stand here; nothing needs to be added for a new one."""
-    digest = name.removeprefix("hmac-")
-    kind = "digest" if digest == name else "mac"
-    known = _BLOCKS_BEFORE.get(digest)
-    if name.startswith("aes-"):
-        kind, known = "aead" if name.endswith("-gcm") else "cipher", (16, 0)
-    if known is None:
-        return Algorithm(name=name, title=name)
-    block, pad = known
-    return Algorithm(name=name, title=name, class_=kind, block_bytes=block, pad_bytes=pad)
-
-
 class Machine(Record, frozen=True, kw_only=True, tag="machine"):
     """First line of teebench: facts of the machine."""
 
