@@ -229,6 +229,10 @@ board-programs: build venv-dev host-armhf
 test-packages: dist venv-dev ## the release, in places without a checkout (5 minutes)
 	@$(PYTEST) -m packages lab/tests
 
+.PHONY: zoo
+zoo: build venv-dev ## setup and the plan quick on virtual boards that differ (docs/boards.md)
+	@THOROUGH=1 $(PYTEST) -m board lab/tests/test_zoo_board.py
+
 .PHONY: torture
 torture: build venv-dev ## the power cut POWER_CUTS (100) times, and sessions opened at once for OPENS_SECONDS (600) in each way
 	@OPENS_SECONDS=$(or $(OPENS_SECONDS),600) $(PYTEST) -s -m board lab/tests/test_opens_board.py

@@ -42,6 +42,13 @@ def test_wall_clock_board() -> None:
     assert any(word.startswith("virtio-crypto") for word in after(words, "-device"))
 
 
+def test_board_without_a_tee() -> None:
+    words = command(recipe("qemu-bare"))
+    assert after(words, "-machine") == ["virt,secure=off,gic-version=3"]
+    assert "-bios" not in words
+    assert not any("pflash" in word for word in words)
+
+
 def test_deterministic_board() -> None:
     words = command(recipe("qemu-v8-icount"))
     assert after(words, "-icount") == ["shift=0,sleep=on"]

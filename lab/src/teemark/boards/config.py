@@ -88,6 +88,8 @@ class VirtualConfig(_AnyConfig, frozen=True, kw_only=True, tag="virtual"):
     """Guest time is counted in instructions, so that two boots measure the same."""
     devices: tuple[Literal["rng", "crypto"], ...] = ()
     kernel_args: tuple[Text, ...] = ()
+    tee: bool = True
+    """False: no secure world, and no boot loader: QEMU begins with the kernel."""
     optee: Text = "debian"
     """`debian`: its binary package; `source`: built from its source package; else a source tree,
     or the folder of a build: …/out/arm-plat-vexpress."""

@@ -63,7 +63,8 @@ def command(
     the value of QEMU's option."""
     words = [PROGRAM, "-nodefaults", "-no-user-config", "-no-reboot"]
     words += ["-display", "none", "-monitor", "none"]
-    words += ["-machine", "virt,secure=on,gic-version=3", "-cpu", recipe.cpu]
+    secure = "on" if recipe.tee else "off"
+    words += ["-machine", f"virt,secure={secure},gic-version=3", "-cpu", recipe.cpu]
     words += ["-smp", str(recipe.cores), "-m", str(recipe.memory)]
     if recipe.icount:
         # sleep=on: an idle guest waits in real time; its clock would leap from timer to timer
@@ -71,10 +72,10 @@ def command(
         # a fixed one; without any the kernel takes seconds to gather its own.
         words += ["-icount", "shift=0,sleep=on", "-seed", "42"]
         words += ["-rtc", "base=2026-01-01,clock=vm"]
-    environment = f"file={_comma(images.environment)},format=raw,if=pflash,unit=1,readonly=on"
-    words += ["-drive", environment]
-    words += ["-bios", str(images.flash), "-kernel", str(images.kernel)]
-    words += ["-initrd", str(images.initrd)]
+    if recipe.tee:
+        environment = f"file={_comma(images.environment)},format=raw,if=pflash,unit=1,readonly=on"
+        words += ["-drive", environment, "-bios", str(images.flash)]
+    words += ["-kernel", str(images.kernel), "-initrd", str(images.initrd)]
     words += ["-append", " ".join((*KERNEL_ARGS, *recipe.kernel_args))]
     words += ["-serial", f"file:{_comma(instance.console)}"]
     words += ["-serial", f"file:{_comma(instance.secure_console)}"]
