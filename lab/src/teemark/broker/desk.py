@@ -156,10 +156,7 @@ class Desk:
             "allow_anonymous true",
             "user root",
             f"persistence_location {self.place}/",
-            *(
-                f"log_type {kind}"
-                for kind in ("error", "warning", "notice", "information", "subscribe")
-            ),
+            *map("log_type {}".format, ("error", "warning", "notice", "information", "subscribe")),
             *lines,
         ]
         if tz:

@@ -15,7 +15,9 @@ from teemark.broker.desk import PLACE, Desk
 READERS = 32
 SIZES = (64, 1024, 4096, 16384, 65536, 262144)
 MESSAGES = 7
-"""Of each case; three more warm up."""
+"""Messages of each case; three more warm up."""
+
+_MEASURES = ("first", "cpu", "latency")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,16 +41,17 @@ WAYS = (
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One case, in nanoseconds (on a board that counts, instructions). `first` is the CPU time of
-    its first message, `cpu` that of each later one; `latency` has a value a copy."""
+    """One case. Its values are nanoseconds (on a board that counts, instructions): `first` is the
+    CPU time of its first message, `cpu` that of each later one; `latency` has a value a copy."""
 
     way: str
     readers: int
     size: int
     qos: int
-    first: tuple[int, ...]
-    cpu: tuple[int, ...]
-    latency: tuple[int, ...]
+    values: Mapping[str, tuple[int, ...]]
+
+    def median(self, measure: str) -> float:
+        return statistics.median(self.values[measure])
 
 
 def _cases(way: Way) -> Iterator[tuple[int, int, int]]:
@@ -57,13 +60,6 @@ def _cases(way: Way) -> Iterator[tuple[int, int, int]]:
     yield from ((1, size, 0) for size in SIZES[1:])
     if way.name in ("plain", "normal", "tee"):
         yield from ((readers, 64, qos) for qos in (1, 2) for readers in (1, 8))
-
-
-def _numbers(line: str, name: str) -> tuple[int, ...]:
-    words = line.split()
-    if not words or words[0] != name:
-        raise BoardError(f"tz_bench said `{line[:60]}` where {name} was due")
-    return tuple(map(int, words[1:]))
 
 
 def _case(desk: Desk, way: Way, readers: int, size: int, qos: int) -> Row:
@@ -76,16 +72,11 @@ def _case(desk: Desk, way: Way, readers: int, size: int, qos: int) -> Row:
             f"{way.name}, {readers} readers, {size} B, QoS {qos}: {done.complaint}",
             hint=f"the broker's log is {PLACE}/log on the board",
         )
-    first, cpu, latency = done.text.splitlines()
-    return Row(
-        way.name,
-        readers,
-        size,
-        qos,
-        _numbers(first, "first_ns"),
-        _numbers(cpu, "cpu_ns"),
-        _numbers(latency, "latency_ns"),
-    )
+    lines = [line.split() for line in done.text.splitlines() if line]
+    if [line[0] for line in lines] != [f"{name}_ns" for name in _MEASURES]:
+        raise BoardError(f"tz_bench said `{done.text[:60]}` where its measures were due")
+    values = {name: tuple(map(int, line[1:])) for name, line in zip(_MEASURES, lines, strict=True)}
+    return Row(way.name, readers, size, qos, values)
 
 
 def measure(desk: Desk, say: Callable[[str], None]) -> list[Row]:
@@ -104,32 +95,20 @@ def measure(desk: Desk, say: Callable[[str], None]) -> list[Row]:
 
 
 def _line(row: Row) -> str:
-    cpu, latency = statistics.median(row.cpu), statistics.median(row.latency)
     case = f"{row.way:9} {row.readers:2} readers {row.size:6} B  QoS {row.qos}"
-    return f"{case}  CPU {cpu:12,.0f}  latency {latency:12,.0f}"
-
-
-def per_byte(rows: Sequence[Row], way: str) -> float:
-    """What a byte costs the broker with one reader: the slope between 1 KiB and 64 KiB."""
-    cost = {
-        row.size: statistics.median(row.cpu)
-        for row in rows
-        if row.way == way and row.readers == 1 and row.qos == 0
-    }
-    return (cost[65536] - cost[1024]) / (65536 - 1024)
+    return f"{case}  CPU {row.median('cpu'):12,.0f}  latency {row.median('latency'):12,.0f}"
 
 
 def report(rows: Sequence[Row], unit: str, say: Callable[[str], None]) -> None:
-    """The answer: a message of 64 bytes for 1 and 8 readers, and a byte, each way."""
+    """The answer each way: a message of 64 bytes for 1 and 8 readers, and a byte (the slope between
+    1 KiB and 64 KiB with one reader)."""
     say(f"\nCPU of the broker, {unit}: 64 B for 1 and 8 readers; a byte of a longer message")
+    cpu = {(row.way, row.readers, row.size): row.median("cpu") for row in rows if not row.qos}
     for way in WAYS:
-        cost = {
-            row.readers: statistics.median(row.cpu)
-            for row in rows
-            if row.way == way.name and row.size == 64 and row.qos == 0
-        }
-        say(f"  {cost[1]:10,.0f} {cost[8]:10,.0f} {per_byte(rows, way.name):8.2f}  {way.title}")
-    cold = next(row for row in rows if row.way == "tee").first[0]
+        byte = (cpu[way.name, 1, 65536] - cpu[way.name, 1, 1024]) / (65536 - 1024)
+        few, many = (cpu[way.name, readers, 64] for readers in (1, 8))
+        say(f"  {few:10,.0f} {many:10,.0f} {byte:8.2f}  {way.title}")
+    cold = next(row for row in rows if row.way == "tee").values["first"][0]
     say(f"  the first message after a start, whose keys come from storage: {cold:,}")
 
 
@@ -138,8 +117,6 @@ def write(rows: Sequence[Row], file: str) -> None:
     lines = [("way", "readers", "bytes", "qos", "measure", "value")]
     for row in rows:
         key = (row.way, str(row.readers), str(row.size), str(row.qos))
-        lines += [(*key, "first", str(value)) for value in row.first]
-        lines += [(*key, "cpu", str(value)) for value in row.cpu]
-        lines += [(*key, "latency", str(value)) for value in row.latency]
+        lines += [(*key, name, str(x)) for name in _MEASURES for x in row.values[name]]
     with Path(file).open("w", encoding="utf-8", newline="") as out:
         csv.writer(out).writerows(lines)
