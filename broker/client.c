@@ -165,11 +165,12 @@ void tz_client_wipe(struct tz_client *client)
 
 /* -- AES-256-GCM ---------------------------------------------------------- */
 
-/* tag: written if encrypt, else compared. False: wrong tag, or no memory. */
+/* The tag comes after the ciphertext. False: a wrong one, or no memory. */
 static bool gcm(bool encrypt, const uint8_t *key, const uint8_t *nonce,
 		const void *authenticated, size_t authenticated_len,
-		const uint8_t *in, size_t len, uint8_t *out, uint8_t *tag)
+		const uint8_t *in, size_t len, uint8_t *out)
 {
+	uint8_t *tag = encrypt ? out + len : (uint8_t *)in + len;
 	EVP_CIPHER_CTX *ctx = EVP_CIPHER_CTX_new();
 	uint8_t rest[16];
 	int n = 0;
@@ -192,8 +193,7 @@ static bool gcm(bool encrypt, const uint8_t *key, const uint8_t *nonce,
 /* head: complete. receiver: "" for messages that don't go to one. */
 static bool gcm_message(bool encrypt, const uint8_t *key, const uint8_t *head,
 			const char *topic, const char *receiver,
-			const uint8_t *in, size_t len, uint8_t *out,
-			uint8_t *tag)
+			const uint8_t *in, size_t len, uint8_t *out)
 {
 	uint8_t all[TZ_AUTHENTICATED_MAX];
 	size_t n = 0;
@@ -202,7 +202,7 @@ static bool gcm_message(bool encrypt, const uint8_t *key, const uint8_t *head,
 		return false;
 	n = tz_authenticated(all, head, topic, strlen(topic), receiver,
 			     strlen(receiver));
-	return gcm(encrypt, key, head + TZ_NONCE, all, n, in, len, out, tag);
+	return gcm(encrypt, key, head + TZ_NONCE, all, n, in, len, out);
 }
 
 /* -- messages ------------------------------------------------------------- */
@@ -252,7 +252,7 @@ static int seal(struct tz_client *client, enum tz_direction direction,
 	out[TZ_FIXED - 1] = (uint8_t)id_len;
 	memcpy(out + TZ_FIXED, client->id, id_len);
 	if (!gcm_message(true, client->key, out, topic, "", plain, len,
-			 out + head_len, out + head_len + len))
+			 out + head_len))
 		return error_set(err, -EIO, "OpenSSL could not encrypt");
 	return 0;
 }
@@ -294,7 +294,6 @@ int tz_open(struct tz_client *client, const char *topic, const uint8_t *message,
 	    struct error *err)
 {
 	size_t head_len = tz_head_len(message, len, TZ_FROM_BROKER);
-	uint8_t tag[TZ_TAG_BYTES];
 
 	if (!head_len)
 		return error_set(err, -EBADMSG,
@@ -304,9 +303,8 @@ int tz_open(struct tz_client *client, const char *topic, const uint8_t *message,
 	opened->len = len - head_len - TZ_TAG_BYTES;
 	memcpy(opened->sender, message + TZ_FIXED, head_len - TZ_FIXED);
 	opened->sender[head_len - TZ_FIXED] = 0;
-	memcpy(tag, message + len - TZ_TAG_BYTES, TZ_TAG_BYTES);
 	if (!gcm_message(false, client->key, message, topic, client->id,
-			 message + head_len, opened->len, out, tag)) {
+			 message + head_len, opened->len, out)) {
 		OPENSSL_cleanse(out, opened->len);
 		return error_set(err, -EBADMSG,
 				 "%s can't open a message on %s: sealed for "
@@ -326,13 +324,11 @@ int tz_reencrypt(struct tz_client *sender, struct tz_client *receiver,
 {
 	size_t head_len = tz_head_len(message, len, TZ_TO_BROKER);
 	size_t n = len - head_len - TZ_TAG_BYTES;
-	uint8_t tag[TZ_TAG_BYTES];
 
 	if (!head_len)
 		return error_set(err, -EBADMSG, "no message");
-	memcpy(tag, message + len - TZ_TAG_BYTES, TZ_TAG_BYTES);
 	if (!gcm_message(false, sender->key, message, topic, "",
-			 message + head_len, n, plain, tag))
+			 message + head_len, n, plain))
 		return error_set(err, -EBADMSG, "forged");
 	if (!receiver->counter) {
 		RAND_bytes(receiver->salt, sizeof(receiver->salt));
@@ -343,7 +339,7 @@ int tz_reencrypt(struct tz_client *sender, struct tz_client *receiver,
 	memcpy(out + TZ_NONCE, receiver->salt, sizeof(receiver->salt));
 	tz_put32(out + TZ_NONCE + sizeof(receiver->salt), ++receiver->counter);
 	if (!gcm_message(true, receiver->key, out, topic, receiver->id, plain,
-			 n, out + head_len, out + head_len + n))
+			 n, out + head_len))
 		return error_set(err, -EIO, "OpenSSL could not encrypt");
 	return 0;
 }
@@ -399,8 +395,7 @@ int tz_wrap(const struct tz_client *client,
 		if (EVP_Q_digest(NULL, "SHA256", NULL, &secret, sizeof(secret),
 				 kek, NULL) != 1 ||
 		    !gcm(true, kek, no_nonce, client->id, strlen(client->id),
-			 client->key, TZ_KEY_BYTES, wrapped + TZ_POINT_BYTES,
-			 wrapped + TZ_POINT_BYTES + TZ_KEY_BYTES))
+			 client->key, TZ_KEY_BYTES, wrapped + TZ_POINT_BYTES))
 			rc = error_set(err, -EIO,
 				       "OpenSSL could not wrap the key");
 	}

@@ -76,13 +76,6 @@ static void expand(struct aes_key *aes, struct ghash_key *hash,
 	wipe(&h, sizeof(h));
 }
 
-static void begin(struct gcm_message *m, const uint8_t nonce[GCM_NONCE_BYTES])
-{
-	memset(m, 0, sizeof(*m));
-	memcpy(m->counter, nonce, GCM_NONCE_BYTES);
-	m->counter[15] = 1;
-}
-
 static struct aes_block key_stream(const struct gcm_message *m,
 				   const struct aes_key *aes)
 {
@@ -160,7 +153,7 @@ static void mode_set_key(struct aes_state *state, const uint8_t *key,
 
 static void mode_begin(struct aes_state *state, const uint8_t *iv)
 {
-	begin(&state->gcm.message, iv);
+	gcm_begin(&state->gcm.message, iv);
 }
 
 static void mode_update(struct aes_state *state, const uint8_t *in,
@@ -236,7 +229,6 @@ static void copy(uint8_t *out, const uint8_t *in, size_t len)
 
 const struct gcm_class gcm_c = {
 	.set_key = set_key,
-	.begin = begin,
 	.authenticate = authenticate,
 	.crypt = crypt,
 	.copy = copy,

@@ -58,17 +58,14 @@ const size_t algorithms_count = sizeof(algorithms) / sizeof(algorithms[0]);
 
 const char *algorithm_class(enum alg_class class)
 {
-	switch (class) {
-	case ALG_DIGEST:
-		return "digest";
-	case ALG_MAC:
-		return "mac";
-	case ALG_CIPHER:
-		return "cipher";
-	case ALG_AEAD:
-		return "aead";
-	}
-	return "";
+	static const char *const names[] = {
+		[ALG_DIGEST] = "digest",
+		[ALG_MAC] = "mac",
+		[ALG_CIPHER] = "cipher",
+		[ALG_AEAD] = "aead",
+	};
+
+	return names[class];
 }
 
 const struct algorithm *algorithm_by_id(uint32_t id)

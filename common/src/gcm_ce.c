@@ -143,13 +143,6 @@ static void set_key(struct gcm_key *key, const uint8_t bytes[GCM_KEY_BYTES])
 	}
 }
 
-static void begin(struct gcm_message *m, const uint8_t nonce[GCM_NONCE_BYTES])
-{
-	memset(m, 0, sizeof(*m));
-	memcpy(m->counter, nonce, GCM_NONCE_BYTES);
-	m->counter[15] = 1;
-}
-
 static uint8x16_t load_part(const uint8_t *data, size_t len)
 {
 	uint8_t block[16] = { 0 };
@@ -270,7 +263,6 @@ static void tag(struct gcm_message *m, const struct gcm_key *gcm_key,
 
 static const struct gcm_class class = {
 	.set_key = set_key,
-	.begin = begin,
 	.authenticate = authenticate,
 	.crypt = crypt,
 	.copy = copy,

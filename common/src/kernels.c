@@ -23,14 +23,9 @@ static void copy(uint8_t *dst, const uint8_t *src, size_t len)
 			const bytes_u64 *from = (const void *)(src + i);
 			bytes_u64 *to = (void *)(dst + i);
 
-			to[0] = from[0];
-			to[1] = from[1];
-			to[2] = from[2];
-			to[3] = from[3];
-			to[4] = from[4];
-			to[5] = from[5];
-			to[6] = from[6];
-			to[7] = from[7];
+#pragma GCC unroll 8
+			for (size_t word = 0; word < LINE / 8; word++)
+				to[word] = from[word];
 			barrier();
 		}
 	}

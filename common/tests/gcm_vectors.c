@@ -44,7 +44,7 @@ static void seal(const struct gcm_class *class, bool encrypt,
 	struct gcm_message m;
 
 	class->set_key(&expanded, key);
-	class->begin(&m, nonce);
+	gcm_begin(&m, nonce);
 	class->authenticate(&m, &expanded, aad, aad_len);
 	memcpy(out->text, in, len);
 	for (size_t at = 0; at < len;) {

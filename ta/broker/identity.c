@@ -151,7 +151,7 @@ TEE_Result identity_unwrap(const struct gcm_class *class, const struct text *id,
 	if (res)
 		goto out;
 	class->set_key(&expanded, kek);
-	class->begin(&gcm, no_nonce);
+	gcm_begin(&gcm, no_nonce);
 	class->authenticate(&gcm, &expanded, id->at, id->len);
 	class->crypt(&gcm, &expanded, false, wrapped + TZ_POINT_BYTES, key,
 		     TZ_KEY_BYTES);

@@ -35,7 +35,7 @@ void message_begin(struct gcm_message *gcm, const struct cached *key,
 				      receiver ? receiver->id : all,
 				      receiver ? receiver->id_len : 0);
 
-	key->class->begin(gcm, head + TZ_NONCE);
+	gcm_begin(gcm, head + TZ_NONCE);
 	key->class->authenticate(gcm, &key->key, all, len);
 }
 

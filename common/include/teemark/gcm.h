@@ -4,7 +4,7 @@
  * authenticated only. One key serves any number of messages, several at a
  * time; a message goes:
  *
- *	begin  authenticate  crypt…  tag
+ *	gcm_begin()  authenticate  crypt…  tag
  *
  * The caller owns key and message, and wipes both.
  */
@@ -14,6 +14,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #define GCM_KEY_BYTES   32
 #define GCM_NONCE_BYTES 12
@@ -30,11 +31,18 @@ struct gcm_message {
 	uint64_t authenticated, crypted;  /* bytes */
 };
 
+static inline void gcm_begin(struct gcm_message *message,
+			     const uint8_t nonce[GCM_NONCE_BYTES])
+{
+	memset(message, 0, sizeof(*message));
+	memcpy(message->counter, nonce, GCM_NONCE_BYTES);
+	message->counter[15] = 1;
+}
+
+/* What differs by who computes; each message goes to one that its key is of. */
 struct gcm_class {
 	void (*set_key)(struct gcm_key *key,
 			const uint8_t bytes[GCM_KEY_BYTES]);
-	void (*begin)(struct gcm_message *message,
-		      const uint8_t nonce[GCM_NONCE_BYTES]);
 	/* Once for each message, before crypt; len may be 0. */
 	void (*authenticate)(struct gcm_message *message,
 			     const struct gcm_key *key, const uint8_t *data,
