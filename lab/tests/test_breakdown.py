@@ -366,8 +366,12 @@ def test_explain_prints_parts_and_json(tmp_path: Path) -> None:
     file = Synthetic(identical=True, counter=1.0).write(tmp_path)
     done = CliRunner().invoke(command, [str(file)], standalone_mode=False)
     assert done.exception is None
-    assert "unexplained" in done.output
+    assert "unexplained" not in done.output  # nothing under half a per cent is drawn
     assert "oneshot/sha256/tee/1048576" in done.output
+    assert len(done.output.splitlines()) <= 40
+    key = "oneshot/sha256/tee/4096"
+    done = CliRunner().invoke(command, [str(file), "--case", key], standalone_mode=False)
+    assert "unexplained" in done.output
     done = CliRunner().invoke(command, [str(file), "--json"], standalone_mode=False)
     said = json.loads(done.output)
     one = next(b for b in said["breakdowns"] if b["case"] == "oneshot/sha256/tee/4096")

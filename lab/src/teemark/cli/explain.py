@@ -47,9 +47,9 @@ def command(
     """Say where the time of a call into the TEE goes, part by part, and what to change.
 
     RUN is a run's folder, or its run.ndjson; `teemark run --plan explain --trace-events` measures
-    all that is needed. Without --case or --all, one call of each kind is shown: an empty call, a
-    buffer, a digest, a stream, a storage operation. Then come the causes of lost time that the run
-    shows, those that it rules out, and those that it can't check, with what it lacks.
+    all that is needed. Without --case or --all, one call of each kind is shown as a bar: an empty
+    call, a buffer, a digest, a stream, a storage operation. Then come the causes of lost time that
+    the run shows, those that it rules out, and those that it can't check, with what it lacks.
 
     Exit status: 0 fine; 1 if two sources disagree, or the run is incomplete; 2 for a mistake on
     the command line.
@@ -84,26 +84,52 @@ def command(
         chosen: Sequence[Breakdown] = tuple(found[key] for key in cases)
         if not chosen:
             chosen = subject.breakdowns if everything else breakdown.shown(subject.breakdowns)
-        _show(subject, chosen)
+        _show(subject, chosen, whole=everything or bool(cases))
     apart = any(check.answer == "no" for one in subject.breakdowns for check in one.checks)
     return 1 if apart or not subject.run.as_asked else 0
 
 
-def _show(subject: Subject, chosen: Sequence[Breakdown]) -> None:
+def _show(subject: Subject, chosen: Sequence[Breakdown], *, whole: bool) -> None:
+    """Prints a bar and its parts for each call, then the causes; `whole` with what told each part,
+    and what each cause stands on."""
+
+    from teemark.base import fmt
+    from teemark.report import summary
     from teemark.report.sections import breakdown
 
     console = text_terminal(100)
     for one in chosen:
         paragraph(console, f"{one.key}: {figures.time(subject.run, one.total)}")
-        bar = Text("  ")
-        for part, blocks in bars.line(one, console.width - 4):
-            bar.append(blocks, style=_STYLES.get(bars.COLOURS[part.name], ""))
-        console.print(bar)
-        terminal.show(console, breakdown.told(subject, one))
-        console.print()
+        parts = [(part, share) for part, share in bars.widths(one) if share >= LEAST]
+        style = {part.name: _STYLES.get(bars.COLOURS[part.name], "") for part, _ in parts}
+        drawn = [pair for pair in bars.line(one, console.width - 4) if pair[0].name in style]
+        if len(parts) > 1:
+            bar = ((cells, style[part.name]) for part, cells in drawn)
+            console.print(Text.assemble("  ", *bar))
+        if whole:
+            terminal.show(console, breakdown.told(subject, one))
+            console.print()
+            continue
+        signs = {part.name: cells[0] for part, cells in drawn}
+        named = [
+            f"{signs.get(part.name, '')} {part.title} {fmt.percent(share)}" for part, share in parts
+        ]
+        paragraph(console, f"  {', '.join(named)}")
     doubts = tuple(one for one in subject.found("board", "trust") if one.severity != "note")
-    terminal.show(console, [*causes.told(subject), Findings(doubts)])
+    if whole:
+        terminal.show(console, [*causes.told(subject), Findings(doubts)])
+        return
+    summary.dearest(console, subject)
+    terminal.show(
+        console, [block for block in causes.told(subject) if not isinstance(block, Findings)]
+    )
+    for doubt in doubts:
+        paragraph(console, f"! {doubt.claim}")
+    paragraph(console, "`--case KEY` or `--all` shows what told each part, and what can't be told.")
 
+
+LEAST = 0.005
+"""A part with a smaller share of the call is not shown in its bar."""
 
 _COLOURS = ("blue", "cyan", "magenta", "yellow", "green", "bright_green", "red")
 _STYLES = {

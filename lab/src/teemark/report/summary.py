@@ -18,6 +18,8 @@ from teemark.report.sections.throughput import ANSWERED, curves
 from teemark.studies.answers import answers
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from teemark.findings.subject import Subject
 
 _MARKS = {"found": "=", "ruled out": "≠", "undecided": "?", "not checked": "?"}
@@ -37,11 +39,7 @@ def show(subject: Subject) -> None:
     terminal.show(console, [*([table] if table is not None else ()), *call_tables(subject)])
     for answer in answers(subject):
         paragraph(console, f"{_MARKS[answer.status]} {answer.claim}")
-    causes = [one for one in ranked(subject.findings) if one.topic == "cause"]
-    for number, finding in enumerate(causes[:DEAREST], 1):
-        paragraph(console, f"{number} {finding.claim}")
-        if finding.advice:
-            paragraph(console, f"  → {finding.advice}")
+    dearest(console, subject)
     for finding in subject.found("board", "trust"):
         if finding.severity != "note" and finding.key != "emulated":
             paragraph(console, f"! {finding.claim}")
@@ -54,6 +52,15 @@ def show(subject: Subject) -> None:
     paragraph(console, counts + (f" ({subject.caveat.lower()})" if subject.caveat else ""))
     for fail in run.fails:
         paragraph(console, f"failed: {fail.case}: {fail.reason}")
+
+
+def dearest(console: Console, subject: Subject) -> None:
+    """Prints the dearest causes and what would help."""
+    causes = [one for one in ranked(subject.findings) if one.topic == "cause"]
+    for number, finding in enumerate(causes[:DEAREST], 1):
+        paragraph(console, f"{number} {finding.claim}")
+        if finding.advice:
+            paragraph(console, f"  → {finding.advice}")
 
 
 def _table(subject: Subject) -> Table | None:

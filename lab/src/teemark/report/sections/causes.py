@@ -36,14 +36,12 @@ def _others(causes: Sequence[Finding]) -> Iterator[Text]:
     for one in (*out, *open_, *unknown):
         if one.claim:
             yield (" ".join((one.claim, one.remedy * (one.status == "undecided"))).strip(),)
-    for command in dict.fromkeys(one.remedy for one in unknown):
+    for command in filter(None, dict.fromkeys(one.remedy for one in unknown)):
         these = [one for one in unknown if one.remedy == command]
-        if command:
-            yield Strong("Not checked"), ": ", *_names(these), "; ", Code(command), " tells."
-            continue
-        for one in these:
-            lack = f", for lack of {one.lacks}."
-            yield Strong("Can't be checked here"), ": ", Code(one.key), lack
+        yield Strong("Not checked"), ": ", *_names(these), "; ", Code(command), " tells."
+    lacking = [f"{one.key} (for lack of {one.lacks})" for one in unknown if not one.remedy]
+    if lacking:
+        yield Strong("Can't be checked here"), f": {', '.join(lacking)}."
 
 
 def _names(findings: Sequence[Finding]) -> list[Inline]:
