@@ -35,9 +35,8 @@ static int come_to(enum step step, struct error *err)
 	return 0;
 }
 
-static int prepare(struct bench_case *c, struct pool *pool, struct error *err)
+static int prepare(struct bench_case *c, struct error *err)
 {
-	(void)pool;
 	(void)c;
 	return come_to(PREPARE, err);
 }

@@ -22,13 +22,13 @@ static int take_desk(struct pool *pool, const struct backend *backend,
 			 err);
 }
 
-int asym_case_parse(struct bench_case *c, struct pool *pool, struct error *err)
+int asym_case_parse(struct bench_case *c, struct error *err)
 {
 	int ret = 0;
 
 	for (size_t i = 0; !ret && backends[i]; i++)
 		if (backends[i]->asym_step)
-			ret = pool_reserve(pool, backends[i], DESK_ASYM,
+			ret = pool_reserve(c->pool, backends[i], DESK_ASYM,
 					   ASYM_BUFFER_BYTES, err);
 	/* One takes seconds on some boards: a sample is one of them. */
 	if (case_in_ta(c))
@@ -103,8 +103,7 @@ static void lay_out(struct asym_case *k)
 	}
 }
 
-int asym_case_open(struct bench_case *c, struct pool *pool, enum asym_use use,
-		   struct error *err)
+int asym_case_open(struct bench_case *c, enum asym_use use, struct error *err)
 {
 	struct asym_case *k = c->state;
 	const char *in, *want;
@@ -119,10 +118,10 @@ int asym_case_open(struct bench_case *c, struct pool *pool, enum asym_use use,
 		return error_set(err, -ENOENT,
 				 "no published vector of %s is known",
 				 c->asym->title);
-	ret = take_desk(pool, c->backend, &k->desk, err);
+	ret = take_desk(c->pool, c->backend, &k->desk, err);
 	if (ret)
 		return ret;
-	k->pool = pool;
+	k->pool = c->pool;
 	k->backend = c->backend;
 	k->job = (struct asym_job){
 		.alg = c->asym,

@@ -31,10 +31,9 @@ struct asym_case {
 };
 
 /* For parse(): desks. */
-int asym_case_parse(struct bench_case *c, struct pool *pool, struct error *err);
+int asym_case_parse(struct bench_case *c, struct error *err);
 /* For prepare(), the other members set. */
-int asym_case_open(struct bench_case *c, struct pool *pool, enum asym_use use,
-		   struct error *err);
+int asym_case_open(struct bench_case *c, enum asym_use use, struct error *err);
 /* For struct workload. */
 int asym_case_ready(void *state, uint32_t loops, struct error *err);
 int asym_case_run(void *state, uint32_t loops, uint32_t repeat,

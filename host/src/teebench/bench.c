@@ -7,15 +7,10 @@
 
 #include "bench.h"
 #include "clock.h"
-#include "kernel_crypto.h"
 #include "marker.h"
-#include "masks.h"
-#include "measure.h"
 #include "prng.h"
-#include "records.h"
 #include "stop.h"
 #include "ta_counter.h"
-#include "watch.h"
 
 /*
  * A case whose call takes longer than this needs no warming before a sample:
@@ -23,18 +18,6 @@
  * when another case called last.
  */
 enum { WARM_BELOW_NS = 20000000 };
-
-struct plan {      /* what was found out about one case */
-	bool live; /* prepared, verified and not failed since */
-	uint32_t loops[CASE_REPEATS_MAX];
-	uint64_t call_ns; /* of the first repeat */
-	uint64_t min_ns;
-	bool in_ta;             /* a TA computes */
-	struct tee_session *ta; /* whose clock runs along, or NULL */
-	struct error ta_error;  /* why it does not, though there is one */
-	struct watched watched; /* of backends that may have a device work */
-	struct masks masks;     /* with the CPU's instructions and without */
-};
 
 struct turn {       /* one sample to be taken */
 	uint32_t c; /* which case */
@@ -51,7 +34,7 @@ struct run {
 	uint64_t shortest_ns; /* no sample may be shorter */
 	struct ta_counter counter;
 	struct watched_idle idle;
-	struct plan *plans;
+	struct case_plan *plans;
 	struct turn *turns;
 	size_t n_turns;
 	struct end_facts end;
@@ -99,7 +82,7 @@ static void find_counter(struct run *run)
 static void find_ta(struct run *run, size_t i)
 {
 	const struct bench_case *c = &run->cases->list[i];
-	struct plan *plan = &run->plans[i];
+	struct case_plan *plan = &run->plans[i];
 	struct tee_session *ta = c->workload->ta ? c->workload->ta(c->state) :
 						   NULL;
 	uint64_t ns;
@@ -126,10 +109,11 @@ static void settle(uint64_t ns)
 /* Records what opening the sessions took, once each. */
 static int report_openings(struct run *run, struct error *err)
 {
-	for (size_t i = 0; i < run->pool->count; i++) {
+	int ret = 0;
+
+	for (size_t i = 0; !ret && i < run->pool->count; i++) {
 		struct desk *desk = &run->pool->desks[i];
 		struct open_cost cost = { 0 };
-		int ret;
 
 		if (!desk->session || desk->use != DESK_DIGEST ||
 		    desk->reported || !desk->backend->open_cost)
@@ -144,24 +128,17 @@ static int report_openings(struct run *run, struct error *err)
 		if (!ret)
 			ret = record_opening(&run->records, desk->backend,
 					     "invoke", cost.invoke_ns, err);
-		if (ret)
-			return ret;
 	}
-	return 0;
+	return ret;
 }
 
 static int drop(struct run *run, size_t i, const struct error *why,
 		struct error *err)
 {
-	struct bench_case *c = &run->cases->list[i];
-
 	run->plans[i].live = false;
-	if (why->skip) {
-		run->end.skipped++;
-		return record_skip(&run->records, c, why, err);
-	}
-	run->end.failed++;
-	return record_fail(&run->records, c, why, err);
+	run->end.skipped += why->skip != NULL;
+	run->end.failed += !why->skip;
+	return record_out(&run->records, &run->cases->list[i], why, err);
 }
 
 /*
@@ -206,7 +183,7 @@ static bool is_longest(const struct cases *cases, const struct bench_case *c)
 static void compare_masks(struct run *run, size_t i)
 {
 	const struct bench_case *c = &run->cases->list[i];
-	struct plan *plan = &run->plans[i];
+	struct case_plan *plan = &run->plans[i];
 	const char *variable, *value;
 
 	if (!c->backend || !c->backend->mask || !plan->watched.known ||
@@ -223,7 +200,7 @@ static int get_ready(struct run *run, size_t i, struct measured *first,
 		     struct error *why)
 {
 	struct bench_case *c = &run->cases->list[i];
-	struct plan *plan = &run->plans[i];
+	struct case_plan *plan = &run->plans[i];
 	const struct case_options *o = &c->options;
 	struct measure_target target;
 	uint64_t call_ns;
@@ -280,36 +257,6 @@ static int get_ready(struct run *run, size_t i, struct measured *first,
 	return ret;
 }
 
-/* Records the case, with the kernel's driver and what the machine did. */
-static int put_case(struct run *run, size_t i, struct error *err)
-{
-	const struct bench_case *c = &run->cases->list[i];
-	const struct plan *plan = &run->plans[i];
-	struct kernel_driver driver;
-	struct error no_driver = { 0 };
-	struct case_facts facts = {
-		.loops = plan->loops,
-		.min_ns = plan->min_ns,
-		.call_ns = plan->call_ns,
-		.in_ta = plan->in_ta,
-		.ta_counter = plan->ta != NULL,
-		.why_none = plan->ta_error.what,
-	};
-
-	if (c->backend && c->backend->may_offload) {
-		facts.watched = &plan->watched;
-		facts.idle = &run->idle;
-		facts.masks = plan->masks.tried ? &plan->masks : NULL;
-	}
-	if (c->backend && c->backend->driver_of) {
-		facts.no_driver = no_driver.what;
-		if (!c->backend->driver_of(c->algorithm, c->backend->driver,
-					   &driver, &no_driver))
-			facts.driver = &driver;
-	}
-	return record_case(&run->records, c, &facts, err);
-}
-
 static int prepare_case(struct run *run, size_t i, struct error *err)
 {
 	struct bench_case *c = &run->cases->list[i];
@@ -331,7 +278,8 @@ static int prepare_case(struct run *run, size_t i, struct error *err)
 	run->n_turns += (size_t)c->options.samples * c->options.n_repeats;
 	ret = record_first_call(&run->records, c, &first, err);
 	if (!ret)
-		ret = put_case(run, i, err);
+		ret = record_case(&run->records, c, &run->plans[i], &run->idle,
+				  err);
 	return ret;
 }
 
@@ -373,7 +321,7 @@ static int take_sample(struct run *run, const struct turn *turn,
 		       struct measured *sample, struct error *why)
 {
 	struct bench_case *c = &run->cases->list[turn->c];
-	struct plan *plan = &run->plans[turn->c];
+	struct case_plan *plan = &run->plans[turn->c];
 	struct measure_target target = case_target(c);
 	uint32_t repeat = c->options.repeats[turn->r];
 	uint32_t *loops = &plan->loops[turn->r];
@@ -417,17 +365,16 @@ static int put_sample(struct run *run, const struct turn *turn,
 		      const struct measured *sample, struct error *err)
 {
 	const struct bench_case *c = &run->cases->list[turn->c];
-	const struct plan *plan = &run->plans[turn->c];
-	uint32_t repeat = c->options.repeats[turn->r];
-	uint64_t seq = run->end.samples++;
-	int ret = record_sample(&run->records, c, seq, repeat,
-				plan->loops[turn->r], sample, err);
+	const struct case_plan *plan = &run->plans[turn->c];
+	const struct calls calls = { c, run->end.samples++,
+				     c->options.repeats[turn->r],
+				     plan->loops[turn->r] };
+	int ret = record_sample(&run->records, &calls, sample, false, err);
 
 	if (ret || !plan->ta)
 		return ret;
 	run->end.ta_samples++;
-	return record_ta_sample(&run->records, c, seq, repeat,
-				plan->loops[turn->r], sample, err);
+	return record_sample(&run->records, &calls, sample, true, err);
 }
 
 static int take_all(struct run *run, struct error *err)
@@ -493,28 +440,31 @@ static int trace_case(struct run *run, size_t i, struct trace *trace,
 		      struct trace_legs *legs, struct error *err)
 {
 	const struct bench_case *c = &run->cases->list[i];
-	uint32_t repeat = c->options.repeats[0];
-	uint64_t spent = 0, ns = 0, seq = 0;
+	struct calls calls = { c, 0, c->options.repeats[0], 1 };
+	uint64_t spent = 0, ns = 0;
 	bool warm = false;
 	int ret = 0;
 
-	while (!ret && seq < TRACED_MOST) {
+	while (!ret && calls.seq < TRACED_MOST && !bench_signal &&
+	       (calls.seq < TRACED_LEAST || spent <= TRACED_NS)) {
 		struct error why = { 0 };
-		int code;
+		int code =
+			trace_call(run, c, calls.seq, trace, legs, &ns, &why);
 
-		if (bench_signal || (seq >= TRACED_LEAST && spent > TRACED_NS))
-			break;
-		code = trace_call(run, c, seq, trace, legs, &ns, &why);
 		if (bench_signal)
 			break; /* the signal may have cut into it */
 		spent += ns;
-		if (code)
-			return record_no_legs(&run->records, c, repeat, &why,
-					      err);
+		if (code) {
+			calls.seq = 0;
+			return record_legs(&run->records, &calls, 0, NULL, &why,
+					   err);
+		}
 		/* The first comes after other cases: it is another call. */
-		if (warm)
-			ret = record_legs(&run->records, c, seq++, repeat, ns,
-					  legs, err);
+		if (warm) {
+			ret = record_legs(&run->records, &calls, ns, legs, NULL,
+					  err);
+			calls.seq++;
+		}
 		warm = true;
 	}
 	return ret;
@@ -528,6 +478,7 @@ static int trace_all(struct run *run, struct error *err)
 	};
 	struct trace *trace = NULL;
 	struct error why = { 0 };
+	struct calls calls;
 	int ret = 0, code;
 
 	code = legs.list ? trace_legs_open(&trace, &why) :
@@ -538,8 +489,9 @@ static int trace_all(struct run *run, struct error *err)
 
 		if (!run->plans[i].live || !case_calls_tee(c))
 			continue;
-		ret = code ? record_no_legs(&run->records, c,
-					    c->options.repeats[0], &why, err) :
+		calls = (struct calls){ c, 0, c->options.repeats[0], 1 };
+		ret = code ? record_legs(&run->records, &calls, 0, NULL, &why,
+					 err) :
 			     trace_case(run, i, trace, &legs, err);
 	}
 	trace_legs_close(trace);
@@ -549,16 +501,10 @@ static int trace_all(struct run *run, struct error *err)
 
 static const char *signal_reason(int sig)
 {
-	switch (sig) {
-	case 0:
-		return "done";
-	case SIGINT:
-		return "interrupted";
-	case SIGTERM:
-		return "terminated";
-	default:
-		return "hung-up";
-	}
+	return !sig           ? "done" :
+	       sig == SIGINT  ? "interrupted" :
+	       sig == SIGTERM ? "terminated" :
+				"hung-up";
 }
 
 static int stay_on(int cpu, struct error *err)

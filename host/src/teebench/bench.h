@@ -4,9 +4,7 @@
 #define BENCH_H
 
 #include "cases.h"
-#include "pool.h"
-#include "settings.h"
-#include "sink.h"
+#include "records.h"
 
 struct bench_result {
 	unsigned failed; /* cases */

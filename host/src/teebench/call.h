@@ -73,6 +73,7 @@ struct call_param {
 	bool in, out;
 	uint32_t a, b;
 	struct call_number want_a, want_b;
+	/* As struct tee_memory has them. */
 	enum { CALL_TEMPORARY, CALL_REGISTERED, CALL_ALLOCATED } memory;
 	size_t size;
 	struct call_bytes content, want;

@@ -50,28 +50,28 @@ int parse_repeats(const char *text, struct case_options *options,
 int parse_option(const char *name, const char *value,
 		 struct case_options *options, struct error *err)
 {
+	static const struct {
+		const char *name;
+		uint64_t least, most;
+	} numbers[] = { { "samples", 1, 1000000 },
+			{ "min_us", 0, 60000000 },
+			{ "loops", 0, 1u << 24 } };
 	uint64_t n;
 	int ret;
 
 	if (!strcmp(name, "repeat"))
 		return parse_repeats(value, options, err);
-	if (!strcmp(name, "samples")) {
-		ret = case_number(value, name, 1000000, &n, err);
-		if (!ret && !n)
-			ret = case_wrong(err, "samples is 0");
-		if (!ret)
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++) {
+		if (strcmp(name, numbers[i].name))
+			continue;
+		ret = case_number(value, name, numbers[i].most, &n, err);
+		if (!ret && n < numbers[i].least)
+			ret = case_wrong(err, "%s is 0", name);
+		if (!ret && i == 0)
 			options->samples = (uint32_t)n;
-		return ret;
-	}
-	if (!strcmp(name, "min_us")) {
-		ret = case_number(value, name, 60000000, &n, err);
-		if (!ret)
+		else if (!ret && i == 1)
 			options->min_ns = n * 1000;
-		return ret;
-	}
-	if (!strcmp(name, "loops")) {
-		ret = case_number(value, name, 1u << 24, &n, err);
-		if (!ret)
+		else if (!ret)
 			options->loops = (uint32_t)n;
 		return ret;
 	}
@@ -213,12 +213,21 @@ static int append(struct cases *cases, const struct bench_case *c,
 	return 0;
 }
 
+static const struct bench_case *find(const struct cases *cases, const char *key)
+{
+	for (size_t i = 0; i < cases->count; i++)
+		if (!strcmp(cases->list[i].key, key))
+			return &cases->list[i];
+	return NULL;
+}
+
 int cases_add_line(struct cases *cases, const char *text, unsigned line,
 		   const struct case_options *defaults, struct error *err)
 {
 	struct bench_case c = { .line = line,
 				.options = *defaults,
 				.bytes = -1 };
+	const struct bench_case *twice;
 	size_t len = strcspn(text, "#\n");
 	char *copy;
 	int ret = 0;
@@ -236,15 +245,12 @@ int cases_add_line(struct cases *cases, const char *text, unsigned line,
 		c.options.n_repeats = 1;
 		c.options.repeats[0] = 1;
 	}
-	for (size_t i = 0; !ret && i < cases->count; i++) {
-		if (strcmp(cases->list[i].key, c.key))
-			continue;
+	twice = ret ? NULL : find(cases, c.key);
+	if (twice && twice->line)
+		ret = case_wrong(err, "\"%s\" is there twice, first in line %u",
+				 c.key, twice->line);
+	else if (twice)
 		ret = case_wrong(err, "\"%s\" is there twice", c.key);
-		if (cases->list[i].line)
-			error_set(err, ret,
-				  "\"%s\" is there twice, first in line %u",
-				  c.key, cases->list[i].line);
-	}
 	if (!ret)
 		ret = append(cases, &c, err);
 	if (ret)
@@ -283,14 +289,6 @@ int cases_read(struct cases *cases, FILE *stream, const char *name,
 	return ret;
 }
 
-static bool is_there(const struct cases *cases, const char *key)
-{
-	for (size_t i = 0; i < cases->count; i++)
-		if (!strcmp(cases->list[i].key, key))
-			return true;
-	return false;
-}
-
 /* The same case with a driver instead of the asterisk. */
 static int add_driven(struct cases *to, const struct cases *from,
 		      const struct bench_case *c, const char *driver,
@@ -307,7 +305,7 @@ static int add_driven(struct cases *to, const struct cases *from,
 		     c->workload_name, c->algorithm_name, prefix,
 		     c->backend_name, driver,
 		     c->parameters) >= (int)sizeof(one.key) ||
-	    is_there(from, one.key) || is_there(to, one.key))
+	    find(from, one.key) || find(to, one.key))
 		return 0;
 	ret = split_key(&one, err);
 	if (!ret)

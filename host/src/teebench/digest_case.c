@@ -13,27 +13,26 @@ static size_t room(const struct bench_case *c)
 					       KNOWN_ANSWER_BYTES;
 }
 
-int digest_case_parse(struct bench_case *c, struct pool *pool,
-		      struct error *err)
+int digest_case_parse(struct bench_case *c, struct error *err)
 {
-	return pool_reserve(pool, c->backend, DESK_DIGEST, room(c), err);
+	return pool_reserve(c->pool, c->backend, DESK_DIGEST, room(c), err);
 }
 
-int digest_case_open(struct bench_case *c, struct pool *pool, enum desk_use use,
-		     size_t need, struct error *err)
+int digest_case_open(struct bench_case *c, enum desk_use use, size_t need,
+		     struct error *err)
 {
 	struct digest_case *d = c->state;
 	int ret;
 
 	if (!c->backend->digest)
 		return backend_lacks(c->backend, c->algorithm, err);
-	d->pool = pool;
+	d->pool = c->pool;
 	d->backend = c->backend;
 	d->alg = c->algorithm;
 	d->bytes = (size_t)c->bytes;
 	if (use == DESK_DIGEST)
 		need = room(c);
-	ret = pool_desk(pool, c->backend, use, need, &d->desk, err);
+	ret = pool_desk(c->pool, c->backend, use, need, &d->desk, err);
 	if (ret)
 		return ret;
 	d->session = d->desk->session;

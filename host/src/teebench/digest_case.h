@@ -19,13 +19,12 @@ struct digest_case {
 };
 
 /* For parse(). */
-int digest_case_parse(struct bench_case *c, struct pool *pool,
-		      struct error *err);
+int digest_case_parse(struct bench_case *c, struct error *err);
 /*
  * For prepare(): opens the desk, whose buffers have room for `need` bytes.
  */
-int digest_case_open(struct bench_case *c, struct pool *pool, enum desk_use use,
-		     size_t need, struct error *err);
+int digest_case_open(struct bench_case *c, enum desk_use use, size_t need,
+		     struct error *err);
 
 /*
  * Is the digest right? Wipes it, so that a run that writes none does not pass

@@ -61,43 +61,41 @@ static bool cpuinfo_value(const char *cpuinfo, const char *name, char *value,
 {
 	size_t len = strlen(name);
 
-	for (const char *line = cpuinfo; line && *line;) {
-		const char *colon = strchr(line, ':');
-		const char *end = line + strcspn(line, "\n");
-		size_t blank = len + strspn(line + (end - line < (long)len ?
-							    end - line :
-							    (long)len),
-					    " \t");
+	for (const char *at = cpuinfo; (at = strstr(at, name)); at += len) {
+		const char *p = at + len + strspn(at + len, " \t");
 
-		if (colon && colon < end && !strncmp(line, name, len) &&
-		    line + blank == colon) {
-			colon += 1 + strspn(colon + 1, " \t");
-			if (colon > end)
-				colon = end;
-			snprintf(value, size, "%.*s", (int)(end - colon),
-				 colon);
-			return true;
-		}
-		line = *end ? end + 1 : NULL;
+		if ((at > cpuinfo && at[-1] != '\n') || *p != ':')
+			continue;
+		p += 1 + strspn(p + 1, " \t");
+		snprintf(value, size, "%.*s", (int)strcspn(p, "\n"), p);
+		return true;
 	}
 	return false;
+}
+
+/* One of its numbers. */
+static bool cpuinfo_number(const char *cpuinfo, const char *name,
+			   unsigned *number)
+{
+	char text[16];
+	bool found = cpuinfo_value(cpuinfo, name, text, sizeof(text));
+
+	*number = found ? (unsigned)strtoul(text, NULL, 0) : 0;
+	return found;
 }
 
 /* 32-bit kernels have no midr_el1 in /sys, but say its fields. */
 static bool midr_of_cpuinfo(const char *cpuinfo, unsigned *midr)
 {
-	char implementer[16], variant[16], part[16], revision[16];
+	unsigned implementer, variant, part, revision;
 
-	if (!cpuinfo_value(cpuinfo, "CPU implementer", implementer,
-			   sizeof(implementer)) ||
-	    !cpuinfo_value(cpuinfo, "CPU variant", variant, sizeof(variant)) ||
-	    !cpuinfo_value(cpuinfo, "CPU part", part, sizeof(part)) ||
-	    !cpuinfo_value(cpuinfo, "CPU revision", revision, sizeof(revision)))
+	if (!cpuinfo_number(cpuinfo, "CPU implementer", &implementer) ||
+	    !cpuinfo_number(cpuinfo, "CPU variant", &variant) ||
+	    !cpuinfo_number(cpuinfo, "CPU part", &part) ||
+	    !cpuinfo_number(cpuinfo, "CPU revision", &revision))
 		return false;
-	*midr = (unsigned)(strtoul(implementer, NULL, 0) << 24 |
-			   strtoul(variant, NULL, 0) << 20 | 0xfu << 16 |
-			   strtoul(part, NULL, 0) << 4 |
-			   strtoul(revision, NULL, 0));
+	*midr = implementer << 24 | variant << 20 | 0xfu << 16 | part << 4 |
+		revision;
 	return true;
 }
 

@@ -13,23 +13,24 @@ static size_t room(size_t bytes)
 	return bytes > KNOWN_ANSWER_BYTES ? bytes : KNOWN_ANSWER_BYTES;
 }
 
-int keyed_case_reserve(const struct bench_case *c, struct pool *pool,
-		       size_t bytes, struct error *err)
+int keyed_case_reserve(const struct bench_case *c, size_t bytes,
+		       struct error *err)
 {
 	const struct backend *backend = c->backend;
 	size_t next = 0;
 	int ret = 0;
 
 	do
-		ret = pool_reserve(pool, backend, DESK_KEYED, room(bytes), err);
+		ret = pool_reserve(c->pool, backend, DESK_KEYED, room(bytes),
+				   err);
 	while (!ret &&
 	       (backend = known_answer_referee(c->backend, DESK_KEYED, &next)));
 	return ret;
 }
 
-int keyed_case_parse(struct bench_case *c, struct pool *pool, struct error *err)
+int keyed_case_parse(struct bench_case *c, struct error *err)
 {
-	return keyed_case_reserve(c, pool, (size_t)c->bytes, err);
+	return keyed_case_reserve(c, (size_t)c->bytes, err);
 }
 
 static int take_desk(struct pool *pool, const struct backend *backend,
@@ -129,8 +130,8 @@ static int check_length(const struct keyed_case *k, struct error *err)
 			  k->job.alg->title, max);
 }
 
-int keyed_case_open(struct bench_case *c, struct pool *pool, bool decrypt,
-		    size_t bytes, struct error *err)
+int keyed_case_open(struct bench_case *c, bool decrypt, size_t bytes,
+		    struct error *err)
 {
 	const struct algorithm *alg = c->algorithm;
 	struct keyed_case *k = c->state;
@@ -139,10 +140,10 @@ int keyed_case_open(struct bench_case *c, struct pool *pool, bool decrypt,
 
 	if (!c->backend->message)
 		return backend_lacks(c->backend, alg, err);
-	ret = take_desk(pool, c->backend, bytes, &k->desk, err);
+	ret = take_desk(c->pool, c->backend, bytes, &k->desk, err);
 	if (ret)
 		return ret;
-	k->pool = pool;
+	k->pool = c->pool;
 	k->backend = c->backend;
 	k->session = k->desk->session;
 	prng_seed(&prng, 0x6b657973); /* "keys" */
@@ -163,12 +164,11 @@ int keyed_case_open(struct bench_case *c, struct pool *pool, bool decrypt,
 	return ret ? ret : fill(k, bytes, err);
 }
 
-int keyed_case_prepare(struct bench_case *c, struct pool *pool,
-		       struct error *err)
+int keyed_case_prepare(struct bench_case *c, struct error *err)
 {
 	bool decrypt = !strncmp(c->parameters, "dec/", 4);
 
-	return keyed_case_open(c, pool, decrypt, (size_t)c->bytes, err);
+	return keyed_case_open(c, decrypt, (size_t)c->bytes, err);
 }
 
 void keyed_case_teardown(void *state)

@@ -22,35 +22,9 @@ static const char so_pin[] = "teemark-so", user_pin[] = "teemark-user";
 
 struct pkcs11 p11;
 
+#define SYMBOL(member, name, parameters) { "C_" #name, &p11.member, false },
 static const struct symbol symbols[] = {
-	{ "C_Initialize", &p11.initialize, false },
-	{ "C_Finalize", &p11.finalize, false },
-	{ "C_GetSlotList", &p11.slots, false },
-	{ "C_GetTokenInfo", &p11.token_info, false },
-	{ "C_InitToken", &p11.init_token, false },
-	{ "C_InitPIN", &p11.init_pin, false },
-	{ "C_OpenSession", &p11.open, false },
-	{ "C_CloseAllSessions", &p11.close_all, false },
-	{ "C_GetSessionInfo", &p11.session_info, false },
-	{ "C_Login", &p11.login, false },
-	{ "C_Logout", &p11.logout, false },
-	{ "C_CreateObject", &p11.create, false },
-	{ "C_DestroyObject", &p11.destroy, false },
-	{ "C_GetAttributeValue", &p11.get, false },
-	{ "C_FindObjectsInit", &p11.find_init, false },
-	{ "C_FindObjects", &p11.find, false },
-	{ "C_FindObjectsFinal", &p11.find_final, false },
-	{ "C_EncryptInit", &p11.encrypt_init, false },
-	{ "C_Encrypt", &p11.encrypt, false },
-	{ "C_DigestInit", &p11.digest_init, false },
-	{ "C_Digest", &p11.digest, false },
-	{ "C_SignInit", &p11.sign_init, false },
-	{ "C_Sign", &p11.sign, false },
-	{ "C_VerifyInit", &p11.verify_init, false },
-	{ "C_Verify", &p11.verify, false },
-	{ "C_GenerateKeyPair", &p11.generate_pair, false },
-	{ "C_GenerateRandom", &p11.random, false },
-	{ 0 },
+	PKCS11_FUNCTIONS(SYMBOL){ 0 },
 };
 
 static const char *names[] = { "libckteec.so.0", "libckteec.so", NULL };

@@ -2,8 +2,6 @@
 #include "records.h"
 #include "kernel_crypto.h"
 #include "machine.h"
-#include "masks.h"
-#include "watch.h"
 
 static void begin(struct records *r, const char *type)
 {
@@ -65,54 +63,69 @@ int record_machine(struct records *r, const struct bench_settings *settings,
 	return end(r, err);
 }
 
-int record_opening(struct records *r, const struct backend *backend,
-		   const char *what, uint64_t ns, struct error *err)
+static void begin_first(struct records *r, const char *key, const char *backend,
+			const char *what, uint64_t ns)
 {
 	struct json *j = &r->json;
 
 	begin(r, "first");
-	json_null(j, "case");
-	json_string(j, "backend", backend->name);
+	json_string_or_null(j, "case", key);
+	json_string(j, "backend", backend);
 	json_string(j, "what", what);
 	json_u64(j, "ns", ns);
 	json_string(j, "source", "client-clock");
+}
+
+int record_opening(struct records *r, const struct backend *backend,
+		   const char *what, uint64_t ns, struct error *err)
+{
+	begin_first(r, NULL, backend->name, what, ns);
 	return end(r, err);
 }
 
 int record_first_call(struct records *r, const struct bench_case *c,
 		      const struct measured *m, struct error *err)
 {
-	struct json *j = &r->json;
-
-	begin(r, "first");
-	json_string(j, "case", c->key);
-	json_string(j, "backend", c->backend_name);
-	json_string(j, "what", "call");
-	json_u64(j, "ns", m->ns);
-	json_string(j, "source", "client-clock");
-	put_usage(j, &m->usage);
+	begin_first(r, c->key, c->backend_name, "call", m->ns);
+	put_usage(&r->json, &m->usage);
 	return end(r, err);
 }
 
-static void put_driver(struct json *j, const struct kernel_driver *driver,
-		       const char *why_none)
+/* The kernel's driver that computes it, where one does. */
+static void put_driver(struct json *j, const struct bench_case *c)
 {
-	if (!driver) {
+	struct kernel_driver driver;
+	struct error why = { 0 };
+
+	if (!c->backend || !c->backend->driver_of)
+		return;
+	if (c->backend->driver_of(c->algorithm, c->backend->driver, &driver,
+				  &why)) {
 		json_null(j, "kernel_driver");
-		json_string(j, "kernel_driver_reason", why_none);
+		json_string(j, "kernel_driver_reason", why.what);
 		return;
 	}
 	json_object(j, "kernel_driver");
-	json_string(j, "name", driver->driver);
-	json_string(j, "module", driver->module);
-	json_string(j, "type", driver->type);
-	json_i64(j, "priority", driver->priority);
-	json_bool(j, "async", driver->async);
+	json_string(j, "name", driver.driver);
+	json_string(j, "module", driver.module);
+	json_string(j, "type", driver.type);
+	json_i64(j, "priority", driver.priority);
+	json_bool(j, "async", driver.async);
 	json_object_end(j);
 }
 
+static void put_u32s(struct json *j, const char *name, const uint32_t *list,
+		     unsigned count)
+{
+	json_array(j, name);
+	for (unsigned i = 0; i < count; i++)
+		json_u64(j, NULL, list[i]);
+	json_array_end(j);
+}
+
 int record_case(struct records *r, const struct bench_case *c,
-		const struct case_facts *facts, struct error *err)
+		const struct case_plan *plan, const struct watched_idle *idle,
+		struct error *err)
 {
 	struct json *j = &r->json;
 
@@ -125,105 +138,82 @@ int record_case(struct records *r, const struct bench_case *c,
 	json_i64_or_null(j, "bytes", c->bytes);
 	json_bool(j, "verified", true);
 	json_u64(j, "samples", c->options.samples);
-	json_array(j, "repeat");
-	for (unsigned i = 0; i < c->options.n_repeats; i++)
-		json_u64(j, NULL, c->options.repeats[i]);
-	json_array_end(j);
-	json_array(j, "loops"); /* of each repeat, at the beginning */
-	for (unsigned i = 0; i < c->options.n_repeats; i++)
-		json_u64(j, NULL, facts->loops[i]);
-	json_array_end(j);
-	json_u64(j, "min_ns", facts->min_ns);
-	json_u64(j, "call_ns", facts->call_ns);
-	if (facts->in_ta) {
-		json_bool(j, "ta_counter", facts->ta_counter);
-		json_string_or_null(j, "ta_counter_reason", facts->why_none);
+	put_u32s(j, "repeat", c->options.repeats, c->options.n_repeats);
+	/* Of each repeat, at the beginning. */
+	put_u32s(j, "loops", plan->loops, c->options.n_repeats);
+	json_u64(j, "min_ns", plan->min_ns);
+	json_u64(j, "call_ns", plan->call_ns);
+	if (plan->in_ta) {
+		json_bool(j, "ta_counter", plan->ta);
+		json_string_or_null(j, "ta_counter_reason",
+				    plan->ta_error.what);
 	}
-	if (facts->driver || facts->no_driver)
-		put_driver(j, facts->driver, facts->no_driver);
-	if (facts->watched)
-		watch_put(j, facts->watched, facts->idle);
-	if (facts->masks)
-		masks_put(j, facts->masks);
+	put_driver(j, c);
+	if (c->backend && c->backend->may_offload) {
+		watch_put(j, &plan->watched, idle);
+		if (plan->masks.tried)
+			masks_put(j, &plan->masks);
+	}
 	if (c->workload->facts)
 		c->workload->facts(c->state, j);
 	return end(r, err);
 }
 
-int record_skip(struct records *r, const struct bench_case *c,
-		const struct error *why, struct error *err)
+int record_out(struct records *r, const struct bench_case *c,
+	       const struct error *why, struct error *err)
 {
-	begin(r, "skip");
+	begin(r, why->skip ? "skip" : "fail");
 	json_string(&r->json, "case", c->key);
-	json_string(&r->json, "code", why->skip);
+	if (why->skip)
+		json_string(&r->json, "code", why->skip);
 	put_error(&r->json, why);
 	return end(r, err);
 }
 
-int record_fail(struct records *r, const struct bench_case *c,
-		const struct error *why, struct error *err)
+static void begin_calls(struct records *r, const char *type,
+			const struct calls *calls)
 {
-	begin(r, "fail");
-	json_string(&r->json, "case", c->key);
-	put_error(&r->json, why);
-	return end(r, err);
+	begin(r, type);
+	json_string(&r->json, "case", calls->c->key);
+	json_u64(&r->json, "seq", calls->seq);
+	json_u64(&r->json, "repeat", calls->repeat);
 }
 
-static void begin_sample(struct records *r, const struct bench_case *c,
-			 uint64_t seq, uint32_t repeat, uint32_t loops,
-			 uint64_t ns, const char *source)
+int record_sample(struct records *r, const struct calls *calls,
+		  const struct measured *m, bool by_ta, struct error *err)
 {
 	struct json *j = &r->json;
 
-	begin(r, "sample");
-	json_string(j, "case", c->key);
-	json_u64(j, "seq", seq);
-	json_u64(j, "repeat", repeat);
-	json_u64(j, "loops", loops);
-	json_u64(j, "ns", ns);
-	json_string(j, "source", source);
-}
-
-int record_sample(struct records *r, const struct bench_case *c, uint64_t seq,
-		  uint32_t repeat, uint32_t loops, const struct measured *m,
-		  struct error *err)
-{
-	begin_sample(r, c, seq, repeat, loops, m->ns, "client-clock");
-	put_usage(&r->json, &m->usage);
+	begin_calls(r, "sample", calls);
+	json_u64(j, "loops", calls->loops);
+	json_u64(j, "ns", by_ta ? m->along_ns : m->ns);
+	json_string(j, "source", by_ta ? "ta-counter" : "client-clock");
+	if (!by_ta)
+		put_usage(j, &m->usage);
 	return end(r, err);
 }
 
-int record_ta_sample(struct records *r, const struct bench_case *c,
-		     uint64_t seq, uint32_t repeat, uint32_t loops,
-		     const struct measured *m, struct error *err)
-{
-	begin_sample(r, c, seq, repeat, loops, m->along_ns, "ta-counter");
-	return end(r, err);
-}
-
-static void begin_legs(struct records *r, const struct bench_case *c,
-		       uint64_t seq, uint32_t repeat)
-{
-	begin(r, "legs");
-	json_string(&r->json, "case", c->key);
-	json_u64(&r->json, "seq", seq);
-	json_u64(&r->json, "repeat", repeat);
-	json_u64(&r->json, "resolution_ns", TRACE_STEP_NS);
-	json_string(&r->json, "source",
-		    "tracepoints optee:optee_invoke_fn_begin, _end");
-}
-
-int record_legs(struct records *r, const struct bench_case *c, uint64_t seq,
-		uint32_t repeat, uint64_t ns, const struct trace_legs *legs,
+int record_legs(struct records *r, const struct calls *calls, uint64_t ns,
+		const struct trace_legs *legs, const struct error *why,
 		struct error *err)
 {
 	struct json *j = &r->json;
-	uint64_t begin = legs->list[0].begin_ns;
 
-	begin_legs(r, c, seq, repeat);
+	begin_calls(r, "legs", calls);
+	json_u64(j, "resolution_ns", TRACE_STEP_NS);
+	json_string(j, "source",
+		    "tracepoints optee:optee_invoke_fn_begin, _end");
+	if (!legs) {
+		json_null(j, "ns");
+		json_null(j, "legs");
+		json_string(j, "reason", why->what);
+		return end(r, err);
+	}
 	json_u64(j, "ns", ns);
 	json_array(j, "legs");
 	for (size_t i = 0; i < legs->count; i++) {
+		uint64_t begin = legs->list[0].begin_ns;
+
 		json_array(j, NULL);
 		json_u64(j, NULL, legs->list[i].begin_ns - begin);
 		json_u64(j, NULL, legs->list[i].end_ns - begin);
@@ -231,16 +221,6 @@ int record_legs(struct records *r, const struct bench_case *c, uint64_t seq,
 		json_array_end(j);
 	}
 	json_array_end(j);
-	return end(r, err);
-}
-
-int record_no_legs(struct records *r, const struct bench_case *c,
-		   uint32_t repeat, const struct error *why, struct error *err)
-{
-	begin_legs(r, c, 0, repeat);
-	json_null(&r->json, "ns");
-	json_null(&r->json, "legs");
-	json_string(&r->json, "reason", why->what);
 	return end(r, err);
 }
 

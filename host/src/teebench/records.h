@@ -3,16 +3,26 @@
 #ifndef RECORDS_H
 #define RECORDS_H
 
-#include "measure.h"
-#include "settings.h"
+#include "masks.h"
 #include "sink.h"
 #include "trace.h"
+#include "watch.h"
+#include "workload.h"
 
-struct kernel_driver;
-struct masks;
 struct ta_counter;
-struct watched;
-struct watched_idle;
+
+/* How to measure, as it was asked for. */
+struct bench_settings {
+	struct case_options defaults;
+	uint64_t seed;        /* of the order */
+	uint64_t settle_ns;   /* wait before the first call */
+	uint64_t align_ns;    /* struct measure .align_ns */
+	bool quiet_until_end; /* write nothing while measuring */
+	bool ta_counter;      /* where a TA may read one, let it run along */
+	bool watch;           /* find out who does the work: watch.h, masks.h */
+	bool trace_events; /* trace some calls more of each case in the TEE */
+	int cpu;           /* to stay on, -1: any */
+};
 
 /* Each returns what sink_record() does. */
 struct records {
@@ -29,41 +39,42 @@ int record_opening(struct records *r, const struct backend *backend,
 int record_first_call(struct records *r, const struct bench_case *c,
 		      const struct measured *m, struct error *err);
 
-/* What was found out about a case before its samples. */
-struct case_facts {
-	const uint32_t *loops; /* of each repeat */
-	uint64_t min_ns, call_ns;
-	bool in_ta;                    /* a TA computes */
-	bool ta_counter;               /* and its clock runs along */
-	const char *why_none;          /* this TA's does not, or NULL */
-	const struct watched *watched; /* NULL: nobody watched */
-	const struct watched_idle *idle;
-	const struct masks *masks; /* NULL: nobody compared */
-	/* Of the kernel, that computes it; NULL: not known, or none does. */
-	const struct kernel_driver *driver;
-	const char *no_driver; /* why not; NULL: none does */
+/* What was found out about a case. */
+struct case_plan {
+	bool live; /* prepared, verified and not failed since */
+	uint32_t loops[CASE_REPEATS_MAX];
+	uint64_t call_ns; /* of the first repeat */
+	uint64_t min_ns;
+	bool in_ta;             /* a TA computes */
+	struct tee_session *ta; /* whose clock runs along, or NULL */
+	struct error ta_error;  /* why it does not, though there is one */
+	struct watched watched; /* of backends that may have a device work */
+	struct masks masks;     /* with the CPU's instructions and without */
 };
-int record_case(struct records *r, const struct bench_case *c,
-		const struct case_facts *facts, struct error *err);
-int record_skip(struct records *r, const struct bench_case *c,
-		const struct error *why, struct error *err);
-int record_fail(struct records *r, const struct bench_case *c,
-		const struct error *why, struct error *err);
-int record_sample(struct records *r, const struct bench_case *c, uint64_t seq,
-		  uint32_t repeat, uint32_t loops, const struct measured *m,
-		  struct error *err);
-/* The same calls by the TA's clock; follows the sample. */
-int record_ta_sample(struct records *r, const struct bench_case *c,
-		     uint64_t seq, uint32_t repeat, uint32_t loops,
-		     const struct measured *m, struct error *err);
 
-/* One call more, with tracing on. There is one leg at least. */
-int record_legs(struct records *r, const struct bench_case *c, uint64_t seq,
-		uint32_t repeat, uint64_t ns, const struct trace_legs *legs,
+int record_case(struct records *r, const struct bench_case *c,
+		const struct case_plan *plan, const struct watched_idle *idle,
 		struct error *err);
-/* Why there are none of a case, though they were asked for. */
-int record_no_legs(struct records *r, const struct bench_case *c,
-		   uint32_t repeat, const struct error *why, struct error *err);
+/* Why a case is out: a skip or a failure. */
+int record_out(struct records *r, const struct bench_case *c,
+	       const struct error *why, struct error *err);
+
+/* Which of a case's calls these are. */
+struct calls {
+	const struct bench_case *c;
+	uint64_t seq;
+	uint32_t repeat, loops;
+};
+/* by_ta: the same calls by the TA's clock; it follows the sample. */
+int record_sample(struct records *r, const struct calls *calls,
+		  const struct measured *m, bool by_ta, struct error *err);
+/*
+ * One call more, with tracing on: there is one leg at least. Or legs is NULL,
+ * and why says why there are none, though they were asked for.
+ */
+int record_legs(struct records *r, const struct calls *calls, uint64_t ns,
+		const struct trace_legs *legs, const struct error *why,
+		struct error *err);
 
 struct end_facts {
 	bool complete;

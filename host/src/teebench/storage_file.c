@@ -221,13 +221,11 @@ static int file_probe(struct pool *pool, struct error *err)
 
 extern const struct store storage_file, storage_file_fsync;
 
-static int file_prepare(struct bench_case *c, struct pool *pool,
-			struct error *err)
+static int file_prepare(struct bench_case *c, struct error *err)
 {
 	struct files *f = c->state;
 	int ret;
 
-	(void)pool;
 	memset(f->fds, -1, sizeof(f->fds));
 	f->dir = place_open(err);
 	if (f->dir < 0)

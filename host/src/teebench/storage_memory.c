@@ -120,14 +120,12 @@ static const char *memory_lacks(enum storage_op op)
 
 extern const struct store storage_memory;
 
-static int memory_prepare(struct bench_case *c, struct pool *pool,
-			  struct error *err)
+static int memory_prepare(struct bench_case *c, struct error *err)
 {
 	const char *lacks = memory_lacks((enum storage_op)c->name);
 	struct object *o = c->state;
 	int ret;
 
-	(void)pool;
 	if (lacks)
 		return error_skip(err, -EOPNOTSUPP, "no-step", "%s", lacks);
 	ret = storage_begin(o, c, &storage_memory, err);

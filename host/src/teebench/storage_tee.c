@@ -374,17 +374,16 @@ static void tee_teardown(void *state)
 
 extern const struct store storage_ree_fs, storage_rpmb;
 
-static int tee_prepare(struct bench_case *c, struct pool *pool,
-		       struct error *err)
+static int tee_prepare(struct bench_case *c, struct error *err)
 {
 	bool rpmb = !strcmp(c->backend_name, storage_rpmb.name);
 	struct tee_object *o = c->state;
-	int ret = can_store(rpmb, pool, err);
+	int ret = can_store(rpmb, c->pool, err);
 
 	if (!ret)
 		ret = storage_begin(&o->o, c, &storage_ree_fs, err);
 	if (!ret)
-		ret = pool_desk(pool, ta_backend(), DESK_STORAGE,
+		ret = pool_desk(c->pool, ta_backend(), DESK_STORAGE,
 				name_at(o->o.bytes) + NAME_BYTES, &o->desk,
 				err);
 	if (ret)

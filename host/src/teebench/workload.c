@@ -223,6 +223,7 @@ int case_parse(struct bench_case *c, struct pool *pool, struct error *err)
 	const struct workload *w = c->workload;
 	int ret = parse_algorithm(c, err);
 
+	c->pool = pool;
 	if (!ret)
 		ret = parse_backend(c, err);
 	if (!ret)
@@ -231,7 +232,7 @@ int case_parse(struct bench_case *c, struct pool *pool, struct error *err)
 		ret = pool_reserve(pool, c->backend, w->desk, desk_room(c),
 				   err);
 	if (!ret && w->parse)
-		ret = w->parse(c, pool, err);
+		ret = w->parse(c, err);
 	return ret ? ret : check_work(c, err);
 }
 
@@ -262,13 +263,14 @@ int case_prepare(struct bench_case *c, struct pool *pool, struct error *err)
 	const struct workload *w = c->workload;
 	int ret = 0;
 
+	c->pool = pool;
 	c->state = calloc(1, w->state_size);
 	if (!c->state)
 		return no_memory(err);
 	if (w->desk)
 		ret = pool_desk(pool, c->backend, w->desk, desk_room(c),
 				&c->desk, err);
-	return ret ? ret : w->prepare(c, pool, err);
+	return ret ? ret : w->prepare(c, err);
 }
 
 void case_teardown(struct bench_case *c)

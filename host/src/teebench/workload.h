@@ -71,6 +71,7 @@ struct bench_case {
 	 * or one takes long; set by parse(), 0: as many as it takes.
 	 */
 	uint32_t loops_max;
+	struct pool *pool; /* by case_parse() or case_prepare() */
 	/* By case_prepare(): the workload's desk, and its own state. */
 	struct desk *desk;
 	void *state;
@@ -132,8 +133,7 @@ struct workload {
 	 * NULL. -errno with what is wrong: a usage error, nothing is measured
 	 * then. Must not need the TEE.
 	 */
-	int (*parse)(struct bench_case *c, struct pool *pool,
-		     struct error *err);
+	int (*parse)(struct bench_case *c, struct error *err);
 
 	/*
 	 * Fills c->state, all zeros. -errno with err->skip set: this machine
@@ -141,8 +141,7 @@ struct workload {
 	 * run() takes cold where it can, since the first run() is recorded
 	 * apart.
 	 */
-	int (*prepare)(struct bench_case *c, struct pool *pool,
-		       struct error *err);
+	int (*prepare)(struct bench_case *c, struct error *err);
 
 	/*
 	 * Before every run(), untimed: makes what that run() uses up, or

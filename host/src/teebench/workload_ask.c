@@ -17,15 +17,13 @@ struct ask {
 static const char *const lines[] = { "lines", NULL };
 static const char *const clocks[] = { "ree", "system", NULL };
 
-static int ask_prepare(struct bench_case *c, struct pool *pool,
-		       struct error *err)
+static int ask_prepare(struct bench_case *c, struct error *err)
 {
 	struct ask *a = c->state;
 	uint32_t what = c->workload->names == lines ? TA_BENCH_ASK_LINE :
 			c->name                     ? TA_BENCH_ASK_SYSTEM_TIME :
 						      TA_BENCH_ASK_REE_TIME;
 
-	(void)pool;
 	(void)err;
 	a->times = (uint32_t)c->part[0].number;
 	a->call = (struct tee_call){ .tee = desk_ta(c->desk),

@@ -42,8 +42,7 @@ static enum asym_use use_of(const struct bench_case *c)
 					  NULL);
 }
 
-static int operation_parse(struct bench_case *c, struct pool *pool,
-			   struct error *err)
+static int operation_parse(struct bench_case *c, struct error *err)
 {
 	enum asym_use use = use_of(c);
 	bool rsa = c->asym->kind == ASYM_RSA && asym_is_private(use);
@@ -56,17 +55,16 @@ static int operation_parse(struct bench_case *c, struct pool *pool,
 				       "\"%s\" is of RSA's private keys: write "
 				       "\"none\"",
 				 c->parameters);
-	return ret ? ret : asym_case_parse(c, pool, err);
+	return ret ? ret : asym_case_parse(c, err);
 }
 
-static int operation_prepare(struct bench_case *c, struct pool *pool,
-			     struct error *err)
+static int operation_prepare(struct bench_case *c, struct error *err)
 {
 	struct asym_case *k = c->state;
 
 	k->step = ASYM_OPERATE;
 	k->plain = !strcmp(c->parameters, "plain");
-	return asym_case_open(c, pool, use_of(c), err);
+	return asym_case_open(c, use_of(c), err);
 }
 
 /* The first use of an algorithm that takes the private key. */
@@ -79,8 +77,7 @@ static enum asym_use private_use(const struct asym_algorithm *alg)
 	return (enum asym_use)use;
 }
 
-static int keygen_parse(struct bench_case *c, struct pool *pool,
-			struct error *err)
+static int keygen_parse(struct bench_case *c, struct error *err)
 {
 	if (private_use(c->asym) == ASYM_DECRYPT)
 		return case_wrong(err,
@@ -88,35 +85,32 @@ static int keygen_parse(struct bench_case *c, struct pool *pool,
 				  "keygen/rsa-%u",
 				  c->asym->title, c->asym->bits);
 	c->loops_max = 1; /* each sample is one of a distribution */
-	return asym_case_parse(c, pool, err);
+	return asym_case_parse(c, err);
 }
 
-static int keygen_prepare(struct bench_case *c, struct pool *pool,
-			  struct error *err)
+static int keygen_prepare(struct bench_case *c, struct error *err)
 {
 	struct asym_case *k = c->state;
 
 	k->generate = true;
-	return asym_case_open(c, pool, private_use(c->asym), err);
+	return asym_case_open(c, private_use(c->asym), err);
 }
 
-static int steps_parse(struct bench_case *c, struct pool *pool,
-		       struct error *err)
+static int steps_parse(struct bench_case *c, struct error *err)
 {
 	int ret = need_use(c, (enum asym_use)c->part[0].word, err);
 
 	if (!ret)
-		ret = asym_case_parse(c, pool, err);
+		ret = asym_case_parse(c, err);
 	if (c->part[1].word < ASYM_OPERATE)
 		c->loops_max = 0; /* these are short */
 	return ret;
 }
 
-static int steps_prepare(struct bench_case *c, struct pool *pool,
-			 struct error *err)
+static int steps_prepare(struct bench_case *c, struct error *err)
 {
 	((struct asym_case *)c->state)->step = (enum asym_step)c->part[1].word;
-	return asym_case_open(c, pool, (enum asym_use)c->part[0].word, err);
+	return asym_case_open(c, (enum asym_use)c->part[0].word, err);
 }
 
 /* Whether a backend has it is told by a key that it takes. */
@@ -135,12 +129,13 @@ static void asym_list(struct listing *listing, struct pool *pool)
 			struct asym_case k = { .step = ASYM_OPERATE };
 			struct bench_case c = { .asym = alg,
 						.backend = backends[b],
+						.pool = pool,
 						.state = &k };
 			struct error why = { 0 };
 
 			if (!(alg->uses & 1u << any))
 				continue;
-			if (!asym_case_open(&c, pool, any, &why))
+			if (!asym_case_open(&c, any, &why))
 				asym_case_ready(&k, 1, &why);
 			asym_case_teardown(&k);
 			listing_add(listing, alg->name, backends[b]->name,

@@ -14,10 +14,9 @@
 #include "call.h"
 #include "json.h"
 #include "known_answer.h"
-#include "tee_client.h"
-#include "workload.h"
+#include "tee_call.h"
 
-enum { SEATS_MAX = 64, PAGE = 4096, OTHER = 0xa5 };
+enum { SEATS_MAX = 64, OTHER = 0xa5 };
 
 /*
  * A session with a TA. Cases share one; a case with set-up commands has its
@@ -32,13 +31,9 @@ struct seat {
 
 static struct seat seats[SEATS_MAX];
 
-/* Memory of one parameter. */
+/* A parameter's memory, and its bytes before and after a call. */
 struct memory {
-	TEEC_SharedMemory shm; /* of a buffer that is registered */
-	TEEC_SharedMemory *allocated;
-	bool registered;
-	uint8_t *plain; /* of our own */
-	uint8_t *data;  /* what the TA sees; NULL where it has no bytes */
+	struct tee_memory is;
 	uint8_t *content;
 	uint8_t *want; /* NULL: whatever comes */
 	size_t want_bytes;
@@ -72,13 +67,11 @@ static bool has_steps(const struct call *call, unsigned when)
 	return false;
 }
 
-static int call_case_parse(struct bench_case *c, struct pool *pool,
-			   struct error *err)
+static int call_case_parse(struct bench_case *c, struct error *err)
 {
 	struct call call;
 	int ret;
 
-	(void)pool;
 	if (!c->own) {
 		case_wrong(err, "what to call isn't said: "
 				"call=UUID;run:COMMAND:0x00000000;...");
@@ -179,46 +172,6 @@ static int copy_of(const struct call_bytes *bytes, size_t size, uint8_t **copy,
 	return ret;
 }
 
-static int share(struct tee_session *tee, const struct call_param *p,
-		 struct memory *m, struct error *err)
-{
-	uint32_t flags = (p->in ? TEEC_MEM_INPUT : 0u) |
-			 (p->out ? TEEC_MEM_OUTPUT : 0u);
-	size_t room = (p->size + PAGE - 1) / PAGE * PAGE;
-	TEEC_Result res;
-	int ret;
-
-	if (p->memory == CALL_ALLOCATED) {
-		ret = tee_shm_alloc(tee, room ? room : PAGE, flags,
-				    &m->allocated, err);
-		m->data = ret ? NULL : m->allocated->buffer;
-		return ret;
-	}
-	if (p->memory == CALL_TEMPORARY && !p->size)
-		return 0;
-	m->plain = aligned_alloc(PAGE, room ? room : PAGE);
-	if (!m->plain)
-		return error_set(err, -ENOMEM, "no memory for %zu bytes",
-				 p->size);
-	m->data = m->plain;
-	if (p->memory == CALL_TEMPORARY)
-		return 0;
-	m->shm = (TEEC_SharedMemory){ .buffer = m->plain,
-				      .size = room ? room : PAGE,
-				      .flags = flags };
-	res = tee->api->register_memory(&tee->context, &m->shm);
-	if (res == TEEC_ERROR_NOT_SUPPORTED)
-		return error_skip(err, -EOPNOTSUPP, "no-registering",
-				  "the TEE's driver cannot register memory of "
-				  "a client");
-	if (res != TEEC_SUCCESS)
-		return error_tee(err, res, TEEC_ORIGIN_API,
-				 "cannot register %zu bytes of shared memory",
-				 p->size);
-	m->registered = true;
-	return 0;
-}
-
 /* What parameter i of a step is to hold after the call. */
 static int make_wanted(struct call_case *s, struct step *step, unsigned i,
 		       struct error *err)
@@ -249,33 +202,23 @@ static int make_wanted(struct call_case *s, struct step *step, unsigned i,
 static int make_memory(struct call_case *s, struct step *step, unsigned i,
 		       struct error *err)
 {
-	static const uint32_t types[2][3] = {
-		{ TEEC_MEMREF_TEMP_INPUT, TEEC_MEMREF_TEMP_OUTPUT,
-		  TEEC_MEMREF_TEMP_INOUT },
-		{ TEEC_MEMREF_PARTIAL_INPUT, TEEC_MEMREF_PARTIAL_OUTPUT,
-		  TEEC_MEMREF_PARTIAL_INOUT },
-	};
 	const struct call_param *p = &step->is->params[i];
 	struct memory *m = &step->memory[i];
-	bool temporary = p->memory == CALL_TEMPORARY;
-	uint32_t type = types[!temporary][p->in && p->out ? 2 : p->out];
-	int ret = share(s->seat->tee, p, m, err);
+	int ret;
 
+	m->is = (struct tee_memory){ .tee = s->seat->tee,
+				     .kind = (unsigned)p->memory,
+				     .in = p->in,
+				     .out = p->out,
+				     .size = p->size };
+	ret = tee_memory_make(&m->is, err);
 	if (!ret && p->in)
 		ret = copy_of(&p->content, p->size, &m->content, err);
 	if (ret)
 		return ret;
-	if (m->content && m->data)
-		memcpy(m->data, m->content, p->size);
-	if (temporary) {
-		tee_set_type(&step->op, i, type);
-		step->op.params[i].tmpref.buffer = m->data;
-		step->op.params[i].tmpref.size = p->size;
-	} else {
-		tee_set_memref(&step->op, i, type,
-			       m->allocated ? m->allocated : &m->shm, 0,
-			       p->size);
-	}
+	if (m->content && m->is.data)
+		memcpy(m->is.data, m->content, p->size);
+	tee_memory_set(&m->is, &step->op, i, p->in, p->out);
 	return 0;
 }
 
@@ -309,15 +252,15 @@ static void refresh(struct step *step)
 		const struct call_param *p = &step->is->params[i];
 		struct memory *m = &step->memory[i];
 
-		if (p->type != CALL_MEMORY || !p->out || !m->data)
+		if (p->type != CALL_MEMORY || !p->out || !m->is.data)
 			continue;
 		if (p->in) {
-			memcpy(m->data, m->content, p->size);
+			memcpy(m->is.data, m->content, p->size);
 			continue;
 		}
-		memset(m->data, OTHER, p->size);
+		memset(m->is.data, OTHER, p->size);
 		for (size_t k = 0; m->want && k < m->want_bytes; k++)
-			m->data[k] = (uint8_t)~m->want[k];
+			m->is.data[k] = (uint8_t)~m->want[k];
 	}
 }
 
@@ -401,8 +344,8 @@ static int check_sha256(struct pool *pool, const char *name, unsigned i,
 	char text[2 * CALL_SHA256_BYTES + 1];
 	int ret;
 
-	ret = known_answer_digest(pool, NULL, sha256, m->data, bytes, got, NULL,
-				  err);
+	ret = known_answer_digest(pool, NULL, sha256, m->is.data, bytes, got,
+				  NULL, err);
 	if (ret)
 		return ret;
 	call_hex(want, wanted);
@@ -416,7 +359,7 @@ static int check_sha256(struct pool *pool, const char *name, unsigned i,
 	ret = room_for(bytes, &m->want, err);
 	if (ret)
 		return ret;
-	memcpy(m->want, m->data, bytes);
+	memcpy(m->want, m->is.data, bytes);
 	m->want_bytes = bytes;
 	return 0;
 }
@@ -444,12 +387,12 @@ static int check_memory(struct call_case *s, struct step *step, unsigned i,
 		return error_set(err, -EBADMSG,
 				 "%s: p%u has %zu bytes, not %zu", name, i,
 				 bytes, m->want_bytes);
-	if (!bytes || !memcmp(m->data, m->want, bytes))
+	if (!bytes || !memcmp(m->is.data, m->want, bytes))
 		return 0;
-	while (m->data[k] == m->want[k])
+	while (m->is.data[k] == m->want[k])
 		k++;
 	return error_set(err, -EBADMSG, "%s: byte %zu of p%u is %02x, not %02x",
-			 name, k, i, m->data[k], m->want[k]);
+			 name, k, i, m->is.data[k], m->want[k]);
 }
 
 static int check_step(struct call_case *s, struct step *step, struct error *err)
@@ -495,13 +438,12 @@ static int run_steps(struct call_case *s, unsigned when, struct error *err)
 
 /* The workload */
 
-static int call_prepare(struct bench_case *c, struct pool *pool,
-			struct error *err)
+static int call_prepare(struct bench_case *c, struct error *err)
 {
 	struct call_case *s = c->state;
 	int ret = call_parse(&s->call, c->own, err);
 
-	s->pool = pool;
+	s->pool = c->pool;
 	snprintf(s->name, sizeof(s->name), "TA %s", s->call.uuid_text);
 	if (!ret)
 		ret = sit(s, err);
@@ -572,13 +514,9 @@ static void call_facts(const void *state, struct json *json)
 	json_array_end(json);
 }
 
-static void drop_memory(struct call_case *s, struct memory *m)
+static void drop_memory(struct memory *m)
 {
-	if (m->registered)
-		s->seat->tee->api->release_memory(&m->shm);
-	if (m->allocated)
-		tee_shm_free(s->seat->tee, m->allocated);
-	free(m->plain);
+	tee_memory_drop(&m->is);
 	free(m->content);
 	free(m->want);
 }
@@ -589,7 +527,7 @@ static void call_teardown(void *state)
 
 	for (unsigned i = 0; s->seat && i < s->call.n_steps; i++)
 		for (unsigned k = 0; k < CALL_PARAMS; k++)
-			drop_memory(s, &s->steps[i].memory[k]);
+			drop_memory(&s->steps[i].memory[k]);
 	if (s->seat && !--s->seat->users)
 		tee_session_close(s->seat->tee);
 	call_free(&s->call);

@@ -31,8 +31,7 @@ static bool goes_on(const struct algorithm *alg)
 	return alg->class == ALG_CIPHER && strcmp(alg->kernel, "xts(aes)");
 }
 
-static int steps_parse(struct bench_case *c, struct pool *pool,
-		       struct error *err)
+static int steps_parse(struct bench_case *c, struct error *err)
 {
 	if (!goes_on(c->algorithm))
 		return case_wrong(err,
@@ -42,7 +41,7 @@ static int steps_parse(struct bench_case *c, struct pool *pool,
 	if (c->part[2].word == WHOLE && c->part[3].word)
 		return case_wrong(err, "STEP whole has no call alone: only "
 				       "whole/all");
-	return keyed_case_parse(c, pool, err);
+	return keyed_case_parse(c, err);
 }
 
 static void arrange(const struct keyed_case *k, enum keyed_step step)
@@ -61,11 +60,10 @@ static int take(const struct keyed_case *k, enum keyed_step step,
 	return k->backend->step(k->session, &k->job, step, err);
 }
 
-static int steps_prepare(struct bench_case *c, struct pool *pool,
-			 struct error *err)
+static int steps_prepare(struct bench_case *c, struct error *err)
 {
 	struct steps *s = c->state;
-	int ret = keyed_case_prepare(c, pool, err);
+	int ret = keyed_case_prepare(c, err);
 	const char *none;
 
 	s->step = (enum keyed_step)c->part[2].word;

@@ -14,14 +14,12 @@ struct copy {
 	struct buffer from, to;
 };
 
-static int copy_prepare(struct bench_case *c, struct pool *pool,
-			struct error *err)
+static int copy_prepare(struct bench_case *c, struct error *err)
 {
 	struct copy *s = c->state;
 	size_t bytes = (size_t)c->bytes;
 	int ret;
 
-	(void)pool;
 	ret = buffer_alloc_plain(NULL, bytes, &s->from, err);
 	if (!ret)
 		ret = buffer_alloc_plain(NULL, bytes, &s->to, err);

@@ -23,8 +23,7 @@ struct digest_part {
 	uint8_t want[ALG_DIGEST_MAX_BYTES]; /* of the empty message */
 };
 
-static int part_prepare(struct bench_case *c, struct pool *pool,
-			struct error *err)
+static int part_prepare(struct bench_case *c, struct error *err)
 {
 	static const uint8_t nothing[1];
 	struct digest_part *d = c->state;
@@ -32,7 +31,7 @@ static int part_prepare(struct bench_case *c, struct pool *pool,
 	d->alg = c->algorithm;
 	d->part = (uint32_t)c->part[0].word;
 	d->desk = c->desk;
-	return known_answer_digest(pool, c->backend, d->alg, nothing, 0,
+	return known_answer_digest(c->pool, c->backend, d->alg, nothing, 0,
 				   d->want, NULL, err);
 }
 

@@ -53,17 +53,17 @@ struct crypting {
 
 static const struct workload crypt_workload;
 
-static int file_parse(struct bench_case *c, struct pool *pool,
-		      struct error *err)
+static int file_parse(struct bench_case *c, struct error *err)
 {
 	c->algorithm = algorithm_of(names[c->name]);
 	if (c->algorithm->class == ALG_DIGEST)
-		return pool_reserve(pool, c->backend, DESK_PIECES, PIECE, err);
+		return pool_reserve(c->pool, c->backend, DESK_PIECES, PIECE,
+				    err);
 	c->workload = &crypt_workload;
 	if (c->bytes <= 0 || c->bytes % c->algorithm->unit_bytes)
 		return case_wrong(err, "a file has a multiple of %u bytes",
 				  c->algorithm->unit_bytes);
-	return keyed_case_reserve(c, pool, PIECE, err);
+	return keyed_case_reserve(c, PIECE, err);
 }
 
 /* The bytes of a piece. */
@@ -149,14 +149,13 @@ static void remove_files(const struct files *f)
 	close(f->dir);
 }
 
-static int hash_prepare(struct bench_case *c, struct pool *pool,
-			struct error *err)
+static int hash_prepare(struct bench_case *c, struct error *err)
 {
 	struct hashing *h = c->state;
 	int ret = open_files(&h->files, c, err);
 
 	if (!ret)
-		ret = digest_case_open(c, pool, DESK_PIECES, PIECE, err);
+		ret = digest_case_open(c, DESK_PIECES, PIECE, err);
 	return ret ? ret : make_file(&h->files, h->files.from, err);
 }
 
@@ -342,15 +341,14 @@ static int make_ciphertext(struct crypting *c, struct error *err)
 	return ret ? ret : crypt_files(f, c->k.desk, &job, f->to, f->from, err);
 }
 
-static int crypt_prepare(struct bench_case *c, struct pool *pool,
-			 struct error *err)
+static int crypt_prepare(struct bench_case *c, struct error *err)
 {
 	bool decrypt = !strcmp(c->algorithm_name, "aes-128-cbc-dec");
 	struct crypting *state = c->state;
 	int ret = open_files(&state->files, c, err);
 
 	if (!ret)
-		ret = keyed_case_open(c, pool, decrypt,
+		ret = keyed_case_open(c, decrypt,
 				      c->bytes < PIECE ? (size_t)c->bytes :
 							 PIECE,
 				      err);

@@ -56,10 +56,9 @@ static enum desk_use desk_of(const struct bench_case *c)
 	return c->name == INCREMENT ? DESK_STORAGE : DESK_DIGEST;
 }
 
-static int invoke_parse(struct bench_case *c, struct pool *pool,
-			struct error *err)
+static int invoke_parse(struct bench_case *c, struct error *err)
 {
-	return pool_reserve(pool, c->backend, desk_of(c), 0, err);
+	return pool_reserve(c->pool, c->backend, desk_of(c), 0, err);
 }
 
 static int no_call(const struct bench_case *c, struct error *err)
@@ -100,8 +99,7 @@ static int set_parameter(struct invoke *in, int kind, struct error *err)
 	return 0;
 }
 
-static int invoke_prepare(struct bench_case *c, struct pool *pool,
-			  struct error *err)
+static int invoke_prepare(struct bench_case *c, struct error *err)
 {
 	struct invoke *in = c->state;
 	struct desk *desk;
@@ -111,7 +109,7 @@ static int invoke_prepare(struct bench_case *c, struct pool *pool,
 	    (c->name != NONE && strcmp(c->backend->name, "tee")))
 		return no_call(c, err);
 	/* Opens a session with the TA, and says why where none can be had. */
-	ret = pool_desk(pool, c->backend, desk_of(c), 0, &desk, err);
+	ret = pool_desk(c->pool, c->backend, desk_of(c), 0, &desk, err);
 	if (ret)
 		return ret;
 	in->backend = c->backend;

@@ -15,26 +15,23 @@
 #include "keyed_case.h"
 #include "listing.h"
 
-static int oneshot_parse(struct bench_case *c, struct pool *pool,
-			 struct error *err)
+static int oneshot_parse(struct bench_case *c, struct error *err)
 {
 	if (c->algorithm->class == ALG_DIGEST)
-		return digest_case_parse(c, pool, err);
+		return digest_case_parse(c, err);
 	c->workload = &keyed_case_workload;
-	return keyed_case_parse(c, pool, err);
+	return keyed_case_parse(c, err);
 }
 
-static int cipher_parse(struct bench_case *c, struct pool *pool,
-			struct error *err)
+static int cipher_parse(struct bench_case *c, struct error *err)
 {
 	c->workload = &keyed_case_workload;
-	return keyed_case_parse(c, pool, err);
+	return keyed_case_parse(c, err);
 }
 
-static int oneshot_prepare(struct bench_case *c, struct pool *pool,
-			   struct error *err)
+static int oneshot_prepare(struct bench_case *c, struct error *err)
 {
-	return digest_case_open(c, pool, DESK_DIGEST, 0, err);
+	return digest_case_open(c, DESK_DIGEST, 0, err);
 }
 
 static int oneshot_run(void *state, uint32_t loops, uint32_t repeat,
@@ -59,19 +56,17 @@ struct stream {
 	size_t chunk;
 };
 
-static int stream_parse(struct bench_case *c, struct pool *pool,
-			struct error *err)
+static int stream_parse(struct bench_case *c, struct error *err)
 {
 	if (!c->part[1].number)
 		return case_wrong(err, "the chunk is 0 bytes");
-	return digest_case_parse(c, pool, err);
+	return digest_case_parse(c, err);
 }
 
-static int stream_prepare(struct bench_case *c, struct pool *pool,
-			  struct error *err)
+static int stream_prepare(struct bench_case *c, struct error *err)
 {
 	((struct stream *)c->state)->chunk = (size_t)c->part[1].number;
-	return digest_case_open(c, pool, DESK_DIGEST, 0, err);
+	return digest_case_open(c, DESK_DIGEST, 0, err);
 }
 
 static int stream_once(struct stream *s, struct error *err)

@@ -89,9 +89,8 @@ static unsigned char yes = 1, no;
 /* The object identifier of P-256. */
 static uint8_t p256[] = { 6, 8, 0x2a, 0x86, 0x48, 0xce, 0x3d, 3, 1, 7 };
 
-static int p11_parse(struct bench_case *c, struct pool *pool, struct error *err)
+static int p11_parse(struct bench_case *c, struct error *err)
 {
-	(void)pool;
 	(void)err;
 	if (actions[c->name].what == PAIR)
 		c->loops_max = 1; /* each sample is one of a distribution */
@@ -162,8 +161,7 @@ static ck make_things(struct p11_case *k)
 	return res;
 }
 
-static int p11_prepare(struct bench_case *c, struct pool *pool,
-		       struct error *err)
+static int p11_prepare(struct bench_case *c, struct error *err)
 {
 	struct p11_case *k = c->state;
 	int ret = pkcs11_open(&k->session, err);
@@ -172,7 +170,7 @@ static int p11_prepare(struct bench_case *c, struct pool *pool,
 	if (ret)
 		return ret;
 	k->opened = true;
-	k->pool = pool;
+	k->pool = c->pool;
 	k->is = &actions[c->name];
 	res = make_things(k);
 	return res ? pkcs11_failed(err, "make what the call needs", res) : 0;

@@ -120,13 +120,11 @@ static int check_rate(struct rng *r, const struct bench_case *c,
 			  c->options.samples, r->bytes, all / 1e9);
 }
 
-static int rng_prepare(struct bench_case *c, struct pool *pool,
-		       struct error *err)
+static int rng_prepare(struct bench_case *c, struct error *err)
 {
 	struct rng *r = c->state;
 	size_t bytes = (size_t)c->bytes;
 
-	(void)pool;
 	r->before = calloc(1, bytes);
 	if (!r->before)
 		return no_memory(err);

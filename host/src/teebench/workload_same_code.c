@@ -48,15 +48,14 @@ static bool runs_it(const struct backend *backend)
 	return !strcmp(backend->name, "c") || !strcmp(backend->name, "ta-c");
 }
 
-static int same_parse(struct bench_case *c, struct pool *pool,
-		      struct error *err)
+static int same_parse(struct bench_case *c, struct error *err)
 {
 	if (!runs_it(c->backend))
 		return case_wrong(err,
 				  "the same code runs in backends c and ta-c, "
 				  "not in \"%s\"",
 				  c->backend_name);
-	return in_ta(c) ? pool_reserve(pool, ta_backend(), DESK_SAME_CODE,
+	return in_ta(c) ? pool_reserve(c->pool, ta_backend(), DESK_SAME_CODE,
 				       (size_t)c->bytes, err) :
 			  0;
 }
@@ -91,8 +90,7 @@ static uint64_t run_here(const struct same_code *s)
 	return sha256(s);
 }
 
-static int same_prepare(struct bench_case *c, struct pool *pool,
-			struct error *err)
+static int same_prepare(struct bench_case *c, struct error *err)
 {
 	struct same_code *s = c->state;
 	int ret;
@@ -108,7 +106,7 @@ static int same_prepare(struct bench_case *c, struct pool *pool,
 	if (ret)
 		return ret;
 	pool_message(s->in.data, s->bytes);
-	return in_ta(c) ? pool_desk(pool, ta_backend(), DESK_SAME_CODE,
+	return in_ta(c) ? pool_desk(c->pool, ta_backend(), DESK_SAME_CODE,
 				    s->bytes, &s->desk, err) :
 			  0;
 }

@@ -81,13 +81,11 @@ static void stand_up(struct seat *seat)
  * The first session of a process is watched, for it hangs where nobody loads
  * TAs. It is one with another TA, which stays and lends its context.
  */
-static int session_prepare(struct bench_case *c, struct pool *pool,
-			   struct error *err)
+static int session_prepare(struct bench_case *c, struct error *err)
 {
 	struct steps *s = c->state;
 	int ret;
 
-	(void)pool;
 	c->loops_max = 1;
 	s->ta = &tas[c->part[0].word];
 	s->step = c->algorithm_name[0];

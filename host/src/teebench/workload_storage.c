@@ -21,8 +21,7 @@ const struct store *const stores[] = {
 	&storage_file,   &storage_file_fsync, NULL,
 };
 
-static int storage_parse(struct bench_case *c, struct pool *pool,
-			 struct error *err)
+static int storage_parse(struct bench_case *c, struct error *err)
 {
 	const struct store *const *store = stores;
 
@@ -36,7 +35,7 @@ static int storage_parse(struct bench_case *c, struct pool *pool,
 		c->loops_max = (*store)->made_max;
 	c->workload = (*store)->workload;
 	return (*store)->reserve ?
-		       (*store)->reserve(pool, (size_t)c->bytes, err) :
+		       (*store)->reserve(c->pool, (size_t)c->bytes, err) :
 		       0;
 }
 

@@ -19,8 +19,7 @@ _Static_assert(sizeof(sizes) / sizeof(*sizes) ==
 		       sizeof(names) / sizeof(*names) - 1,
 	       "a size without a name");
 
-static int size_prepare(struct bench_case *c, struct pool *pool,
-			struct error *err)
+static int size_prepare(struct bench_case *c, struct error *err)
 {
 	unsigned kib = sizes[c->name];
 	TEEC_UUID uuid = TA_SIZE_UUID(0);
@@ -28,7 +27,6 @@ static int size_prepare(struct bench_case *c, struct pool *pool,
 	struct tee_call *s = c->state;
 	int ret;
 
-	(void)pool;
 	uuid.clockSeqAndNode[5] = TA_SIZE_BCD_(kib, 10000);
 	uuid.clockSeqAndNode[6] = TA_SIZE_BCD_(kib, 100);
 	uuid.clockSeqAndNode[7] = TA_SIZE_BCD_(kib, 1);
