@@ -24,11 +24,7 @@ struct kernel_drivers;
 struct session; /* a backend's own */
 struct tee_session;
 
-/*
- * Memory that a backend reads and writes without a copy: an allocated shared
- * buffer for the TEE, plain memory elsewhere. Allocated once, used for many
- * calls.
- */
+/* Memory that it reads and writes without a copy: shared with the TEE, or plain. */
 struct buffer {
 	uint8_t *data;
 	size_t size; /* bytes */
@@ -104,53 +100,31 @@ struct backend {
 	const char *title;   /* as reports call it, in two or three words */
 	const char *summary; /* one line for --list */
 
-	/*
-	 * A call goes into the secure world, so that many calls and one that
-	 * repeats are two things. Elsewhere both are a loop in here.
-	 */
-	bool crosses;
-	/* It computes in this process: not in a TA, nor in the kernel. */
-	bool local;
-
-	/*
-	 * A device may do the work, or another driver of the kernel than one
-	 * thinks: what the machine did meanwhile is recorded.
-	 */
+	bool crosses; /* a call goes into the secure world */
+	bool local;   /* it computes in this process */
+	/* A device may do the work: what the machine did is recorded. */
 	bool may_offload;
 	/*
 	 * The environment's variable and value without which it uses the CPU's
 	 * crypto instructions, where there are some; or NULL.
 	 */
 	const char *(*mask)(const char **value);
-	/*
-	 * Of "afalg:DRIVER": the one driver that its sessions use; else NULL.
-	 * DRIVER_ANY stands for all that there are, and none can be opened.
-	 */
+	/* Of "afalg:DRIVER"; DRIVER_ANY can't be opened. NULL: its choice. */
 	const char *driver;
 	/* The session's driver, once it was opened; or NULL: no choice. */
 	int (*use_driver)(struct session *session, const char *driver,
 			  struct error *err);
-	/*
-	 * Which driver of the kernel computes the algorithm (NULL: random
-	 * bytes)? driver: as above. Or NULL: the kernel doesn't.
-	 */
+	/* Who computes the algorithm (NULL: random bytes) in the kernel. */
 	int (*driver_of)(const struct algorithm *alg, const char *driver,
 			 struct kernel_driver *found, struct error *err);
 	/* All that it could be: the caller frees. Or NULL. */
 	int (*drivers_of)(const struct algorithm *alg,
 			  struct kernel_drivers *found, struct error *err);
 
-	/*
-	 * Can this machine run it at all? 0, or -errno with the reason in
-	 * err, err->skip set. Changes nothing and costs little (a TEE backend
-	 * opens no session here).
-	 */
+	/* Can this machine run it at all? Opens no session; err->skip if not. */
 	int (*probe)(struct error *err);
 
-	/*
-	 * Sessions to compute digests; for jobs with a key; for random bytes.
-	 * NULL: it has none of them. Who opens closes; close() accepts NULL.
-	 */
+	/* NULL: it has no such sessions. close() accepts NULL. */
 	int (*open)(struct session **session, struct error *err);
 	int (*open_keyed)(struct session **session, struct error *err);
 	int (*open_random)(struct session **session, struct error *err);
@@ -164,9 +138,8 @@ struct backend {
 	/* Digests, in a session of open(). */
 
 	/*
-	 * 0, or -errno with the reason (-EOPNOTSUPP and err->skip
-	 * "unsupported-algorithm": no such algorithm). Drops a message that
-	 * is under way in this session.
+	 * -EOPNOTSUPP and err->skip "unsupported-algorithm": it has no such
+	 * algorithm. Drops a message that is under way in this session.
 	 */
 	int (*supports)(struct session *session, const struct algorithm *alg,
 			struct error *err);
@@ -192,15 +165,9 @@ struct backend {
 			    size_t offset, size_t len, uint8_t *out,
 			    struct error *err);
 
-	/*
-	 * Ciphers, AEADs and MACs, in a session of open_keyed(), which has one
-	 * key at a time.
-	 */
+	/* Ciphers, AEADs and MACs, by open_keyed(): one key at a time. */
 
-	/*
-	 * The key, and the direction of ciphers. -EOPNOTSUPP and err->skip
-	 * "unsupported-algorithm": it has no such algorithm.
-	 */
+	/* The key, and the direction of ciphers. Fails as supports() does. */
 	int (*set_up)(struct session *session, const struct keyed_job *job,
 		      struct error *err);
 	/*
@@ -213,10 +180,7 @@ struct backend {
 	/* Longest message; NULL: whatever there is memory for. */
 	size_t (*len_max)(const struct session *session,
 			  const struct keyed_job *job);
-	/*
-	 * Of ciphers: what leads to a step (its parameters, put where the
-	 * backend takes them; NULL: nothing does), and the step alone.
-	 */
+	/* Of ciphers: puts a step's parameters (NULL: none); the step alone. */
 	void (*arrange)(struct session *session, const struct keyed_job *job,
 			enum keyed_step step);
 	int (*step)(struct session *session, const struct keyed_job *job,
@@ -224,17 +188,13 @@ struct backend {
 	/* Why it has no such step; NULL: it has. */
 	const char *no_step[KEYED_STEPS];
 
-	/*
-	 * Random bytes, in a session of open_random(): len of them at the
-	 * beginning of out, which is of this session's memory, `repeat` times.
-	 */
+	/* Random bytes, by open_random(): len of them to out, `repeat` times. */
 	int (*random)(struct session *session, const struct buffer *out,
 		      size_t len, uint32_t repeat, struct error *err);
 
 	/*
-	 * Asymmetric keys, in a session of open_asym(), which has one key at a
-	 * time. generate() takes the place of ASYM_IMPORT; public_key() writes
-	 * the public part of what was generated.
+	 * Asymmetric keys, by open_asym(): one key at a time. generate() takes
+	 * the place of ASYM_IMPORT; public_key() writes its public part.
 	 */
 	int (*open_asym)(struct session **session, struct error *err);
 	int (*asym_step)(struct session *session, struct asym_job *job,
@@ -243,10 +203,7 @@ struct backend {
 			struct error *err);
 	int (*public_key)(struct session *session, const struct asym_job *job,
 			  uint8_t *out, struct error *err);
-	/*
-	 * Does the TEE say that it has the algorithm? That and what works are
-	 * two things. NULL: nobody says.
-	 */
+	/* Does the TEE say that it has the algorithm? It may be wrong. */
 	int (*asym_says)(struct session *session,
 			 const struct asym_algorithm *alg, bool *says,
 			 struct error *err);
@@ -257,19 +214,14 @@ struct backend {
 
 	/* Empty calls; NULL where a call costs nothing to speak of. */
 	int (*nop)(struct session *session, uint32_t calls, struct error *err);
-	/* What opening took; NULL where opening costs nothing to speak of. */
 	void (*open_cost)(const struct session *session,
 			  struct open_cost *cost);
-	/* Asks the session; NULL where there is nothing to ask. */
 	void (*facts)(struct session *session, struct session_facts *facts);
 	/* The session with the TA behind it (ta_counter.h); NULL: no TA. */
 	struct tee_session *(*tee)(struct session *session);
 };
 
-/*
- * All of them, NULL-terminated, in the order of --list and of reports. Those
- * that hash have `digest`.
- */
+/* All, in the order of reports; NULL-terminated. Those that hash have `digest`. */
 extern const struct backend *const backends[];
 /*
  * "afalg:sha256-generic": the backend with that driver, made when it is first

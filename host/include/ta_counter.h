@@ -2,16 +2,7 @@
 /*
  * The counter that a TA may read, or may not: how long a call was inside the
  * TA, by the TA itself.
- *
- *   struct ta_counter counter;
- *
- *   ta_counter_find(&counter);              once; a sacrificed TA finds out
- *   if (counter.clock)
- *           ta_counter_start(&counter, backend->tee(session), &err);
- *   ... calls in that session ...
- *   ta_counter_stop(&counter, backend->tee(session), &ns, &err);
- *
- * Each of start and stop is one call into the TA (and counts itself not).
+ * Each of start and stop is one call into the TA, and counts itself not.
  */
 #ifndef TA_COUNTER_H
 #define TA_COUNTER_H
@@ -32,10 +23,9 @@ struct ta_counter {
 
 /*
  * Finds out by instances of the probe TA (ta/probe), which a TEE that forbids
- * the counters ends: the virtual one, else the physical one. It must advance
- * in step with the client's clock, to a twentieth, at the frequency that the
- * firmware says. Whatever goes wrong is a reason, no error. Takes as long as
- * loading a TA and 10 ms; where tee-supplicant isn't running it is not tried.
+ * the counters ends: the virtual one, else the physical one. It must keep step
+ * with the client's clock, to a twentieth. Whatever goes wrong is a reason, no
+ * error. Not tried where tee-supplicant isn't running.
  */
 void ta_counter_find(struct ta_counter *counter);
 

@@ -56,11 +56,9 @@ struct tee_session {
  * uuid_text and name are for the messages ("the digest TA"). err->skip:
  * those of tee_probe(), "no-ta", "ta-rejected", "no-supplicant".
  *
- * TEEC_OpenSession() blocks for ever when tee-supplicant does not answer;
- * until the first session of the process could be opened, it is given
- * TEEMARK_TEE_TIMEOUT seconds (environment; default 30, and 5 when no
- * supplicant is running), then this returns -ETIMEDOUT. The call that hangs
- * is left to itself, and cleans up should it ever come back.
+ * TEEC_OpenSession() blocks for ever when tee-supplicant does not answer: the
+ * first one of the process is given TEEMARK_TEE_TIMEOUT seconds (default 30, and
+ * 5 without a supplicant), then left to itself: -ETIMEDOUT.
  */
 int tee_session_open(struct tee_session **session, const TEEC_UUID *uuid,
 		     const char *uuid_text, const char *name,

@@ -263,14 +263,11 @@ static int openssl_digest_final(struct session *s, const struct buffer *in,
 				size_t offset, size_t len, uint8_t *out,
 				struct error *err)
 {
-	const struct algorithm *alg = s->stream;
-	int ret = 0;
-
-	if (in && len)
-		ret = openssl_digest_update(s, in, offset, len, err);
-	if (!ret && evp.md_final(s->md_ctx, out, NULL) != 1)
-		ret = failed(err, alg, "compute the digest");
-	return ret;
+	if ((in && len &&
+	     evp.md_update(s->md_ctx, in->data + offset, len) != 1) ||
+	    evp.md_final(s->md_ctx, out, NULL) != 1)
+		return failed(err, s->stream, "compute the digest");
+	return 0;
 }
 
 static int set_up_mac(struct session *s, const struct keyed_job *job,
@@ -409,18 +406,12 @@ static size_t openssl_len_max(const struct session *s,
 static int openssl_step(struct session *s, const struct keyed_job *job,
 			enum keyed_step step, struct error *err)
 {
-	switch (step) {
-	case KEYED_PREPARE:
+	if (step == KEYED_PREPARE)
 		return prepare(s, job, err);
-	case KEYED_SET_KEY:
+	if (step == KEYED_SET_KEY)
 		return set_key(s, job, err);
-	case KEYED_SET_IV:
-		return set_iv(s, job, err);
-	case KEYED_CIPHER_BUFFER:
-	case KEYED_STEPS:
-		break;
-	}
-	return cipher_buffer(s, job, job->len, err);
+	return step == KEYED_SET_IV ? set_iv(s, job, err) :
+				      cipher_buffer(s, job, job->len, err);
 }
 
 static int openssl_random(struct session *s, const struct buffer *out,

@@ -37,18 +37,11 @@ struct session {
 
 extern const struct backend backend_tee, backend_ta_c, backend_ta_ce;
 
-static const char *impl_title(enum ta_digest_impl impl)
-{
-	switch (impl) {
-	case TA_DIGEST_IMPL_TEE:
-		return "TEE Internal Core API";
-	case TA_DIGEST_IMPL_C:
-		return "portable C";
-	case TA_DIGEST_IMPL_CE:
-		return "ARMv8 Crypto Extensions";
-	}
-	return "unknown";
-}
+static const char *const impl_titles[] = {
+	[TA_DIGEST_IMPL_TEE] = "TEE Internal Core API",
+	[TA_DIGEST_IMPL_C] = "portable C",
+	[TA_DIGEST_IMPL_CE] = "ARMv8 Crypto Extensions",
+};
 
 static void ta_close(struct session *s)
 {
@@ -100,7 +93,7 @@ static int ta_open(struct session **session, enum ta_digest_impl impl,
 	return error_skip(err, -EOPNOTSUPP, "no-ta-impl",
 			  "the installed digest TA was built without its "
 			  "implementation by %s",
-			  impl_title(impl));
+			  impl_titles[impl]);
 }
 
 static int ta_buffer_alloc(struct session *s, size_t size,
@@ -155,15 +148,11 @@ static int take_out(struct session *s, const TEEC_Parameter *param,
 		    const struct algorithm *alg, uint8_t *out,
 		    struct error *err)
 {
-	if (alg && param->memref.size != alg->out_bytes)
+	if (param->memref.size != alg->out_bytes)
 		return error_set(err, -EPROTO,
 				 "the digest TA returned %zu bytes for %s "
 				 "instead of %u",
 				 param->memref.size, alg->name, alg->out_bytes);
-	if (param->memref.size > ALG_DIGEST_MAX_BYTES)
-		return error_set(err, -EPROTO,
-				 "the digest TA returned too "
-				 "long a digest");
 	memcpy(out, s->small->buffer, param->memref.size);
 	return 0;
 }
@@ -230,7 +219,7 @@ static int unsupported(const struct algorithm *alg, enum ta_digest_impl impl,
 {
 	return error_skip(err, -EOPNOTSUPP, "unsupported-algorithm",
 			  "no %s by %s on this board's TEE", alg->title,
-			  impl_title(impl));
+			  impl_titles[impl]);
 }
 
 /* The TA is asked, since only it knows what its TEE can do. */
@@ -304,20 +293,15 @@ static struct tee_session *ta_tee(struct session *s)
 	return s->ta.tee;
 }
 
-static int ta_open_tee(struct session **session, struct error *err)
-{
-	return ta_open(session, TA_DIGEST_IMPL_TEE, err);
-}
+#define TA_OPEN(name, impl)                                          \
+	static int name(struct session **session, struct error *err) \
+	{                                                            \
+		return ta_open(session, impl, err);                  \
+	}
 
-static int ta_open_c(struct session **session, struct error *err)
-{
-	return ta_open(session, TA_DIGEST_IMPL_C, err);
-}
-
-static int ta_open_ce(struct session **session, struct error *err)
-{
-	return ta_open(session, TA_DIGEST_IMPL_CE, err);
-}
+TA_OPEN(ta_open_tee, TA_DIGEST_IMPL_TEE)
+TA_OPEN(ta_open_c, TA_DIGEST_IMPL_C)
+TA_OPEN(ta_open_ce, TA_DIGEST_IMPL_CE)
 
 static int bench_open(struct session **session, struct error *err)
 {
@@ -424,25 +408,18 @@ static int set_mac_key(struct session *s, const struct keyed_job *job,
 static int tee_set_up(struct session *s, const struct keyed_job *job,
 		      struct error *err)
 {
-	int ret;
+	int ret = 0;
 
-	switch ((enum alg_class)job->alg->class) {
-	case ALG_MAC:
-		ret = set_mac_key(s, job, err);
-		break;
-	case ALG_CIPHER:
-	case ALG_AEAD:
-		tee_arrange(s, job, KEYED_PREPARE);
-		ret = tee_step(s, job, KEYED_PREPARE, err);
-		if (ret)
-			break;
-		tee_arrange(s, job, KEYED_SET_KEY);
-		ret = tee_step(s, job, KEYED_SET_KEY, err);
-		break;
-	case ALG_DIGEST:
-	default:
+	if (job->alg->class == ALG_DIGEST)
 		return backend_lacks(&backend_tee, job->alg, err);
-	}
+	if (job->alg->class == ALG_MAC)
+		ret = set_mac_key(s, job, err);
+	else
+		for (enum keyed_step i = KEYED_PREPARE;
+		     !ret && i <= KEYED_SET_KEY; i++) {
+			tee_arrange(s, job, i);
+			ret = tee_step(s, job, i, err);
+		}
 	return ret == -EOPNOTSUPP ?
 		       unsupported(job->alg, TA_DIGEST_IMPL_TEE, err) :
 		       ret;

@@ -415,41 +415,30 @@ static int verify(struct openssl_asym *a, const struct asym_job *job,
 			      job->alg->title);
 }
 
-static int derive(struct openssl_asym *a, struct asym_job *job,
-		  struct error *err)
-{
-	job->out_len = ASYM_VALUE_MAX_BYTES;
-	return evp.set_peer(a->ctx, a->peer) == 1 &&
-			       evp.derive(a->ctx, job->out->data,
-					  &job->out_len) == 1 ?
-		       0 :
-		       failed(err, job, "agree on a key");
-}
-
 static int operate(struct openssl_asym *a, struct asym_job *job,
 		   struct error *err)
 {
-	operate_function *function = evp.encrypt;
+	operate_function *function = job->use == ASYM_DECRYPT ? evp.decrypt :
+								evp.encrypt;
+	uint8_t *out = job->out->data;
+	size_t *len = &job->out_len;
+	int ok;
 
-	switch (job->use) {
-	case ASYM_SIGN:
+	if (job->use == ASYM_SIGN)
 		return sign(a, job, err);
-	case ASYM_VERIFY:
+	if (job->use == ASYM_VERIFY)
 		return verify(a, job, err);
-	case ASYM_DERIVE:
-		return derive(a, job, err);
-	case ASYM_DECRYPT:
-		function = evp.decrypt;
-		break;
-	case ASYM_ENCRYPT:
-	case ASYM_USES:
-		break;
-	}
-	job->out_len = ASYM_VALUE_MAX_BYTES;
-	return function(a->ctx, job->out->data, &job->out_len, job->in->data,
-			job->in_len) == 1 ?
-		       0 :
-		       failed(err, job, "encrypt or decrypt");
+	*len = ASYM_VALUE_MAX_BYTES;
+	if (job->use == ASYM_DERIVE)
+		ok = evp.set_peer(a->ctx, a->peer) == 1 &&
+		     evp.derive(a->ctx, out, len) == 1;
+	else
+		ok = function(a->ctx, out, len, job->in->data, job->in_len) ==
+		     1;
+	return ok ? 0 :
+		    failed(err, job,
+			   job->use == ASYM_DERIVE ? "agree on a key" :
+						     "encrypt or decrypt");
 }
 
 int openssl_asym_step(struct session *s, struct asym_job *job,
@@ -457,20 +446,15 @@ int openssl_asym_step(struct session *s, struct asym_job *job,
 {
 	struct openssl_asym *a = ((struct openssl_keys *)s)->asym;
 
-	switch (step) {
-	case ASYM_ALLOCATE:
+	if (step == ASYM_ALLOCATE)
 		return allocate(a, job, err);
-	case ASYM_IMPORT:
-		drop_ctx(a);
-		return make_key(a, job, job->in->data + ASYM_KEY_AT,
-				job->key_len, &a->key, err);
-	case ASYM_PREPARE:
+	if (step == ASYM_PREPARE)
 		return prepare(a, job, err);
-	case ASYM_OPERATE:
-	case ASYM_STEPS:
-		break;
-	}
-	return operate(a, job, err);
+	if (step == ASYM_OPERATE)
+		return operate(a, job, err);
+	drop_ctx(a);
+	return make_key(a, job, job->in->data + ASYM_KEY_AT, job->key_len,
+			&a->key, err);
 }
 
 int openssl_asym_generate(struct session *s, const struct asym_job *job,

@@ -106,19 +106,13 @@ static void remove_stale(const char *root)
 	if (!dir)
 		return;
 	while ((entry = readdir(dir))) {
-		const char *number = entry->d_name + strlen(NAME);
-		char *end;
-		long pid;
+		int pid = 0, end = 0;
 
-		if (strncmp(entry->d_name, NAME, strlen(NAME)) ||
-		    !isdigit((unsigned char)*number))
+		if (sscanf(entry->d_name, NAME "%d%n", &pid, &end) != 1 ||
+		    entry->d_name[end] || pid <= 0)
 			continue;
-		pid = strtol(number, &end, 10);
-		if (*end || pid <= 0 || pid > INT32_MAX ||
-		    (pid != getpid() &&
-		     (!kill((pid_t)pid, 0) || errno != ESRCH)))
-			continue;
-		unlinkat(dirfd(dir), entry->d_name, AT_REMOVEDIR);
+		if (pid == getpid() || (kill(pid, 0) && errno == ESRCH))
+			unlinkat(dirfd(dir), entry->d_name, AT_REMOVEDIR);
 	}
 	closedir(dir);
 }

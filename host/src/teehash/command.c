@@ -24,7 +24,7 @@ int command_begin(struct command *command, const struct options *opt,
 	if (report_begin(&command->report, &opt->report, &settings, &err))
 		return explain(&err);
 	if (settings.jobs > jobs)
-		settings.jobs = (unsigned int)jobs;
+		settings.jobs = jobs;
 	run_begin(&command->run, &settings);
 	return 0;
 }
@@ -46,7 +46,7 @@ enum status command_end(struct command *command, int ret)
 	struct error err = { 0 };
 
 	if (ret != -EINTR && run->opened && run->opened < run->settings.jobs) {
-		complain("only %u of %u sessions could be opened", run->opened,
+		complain("only %u of %zu sessions could be opened", run->opened,
 			 run->settings.jobs);
 		complain_error(NULL, &run->shortage);
 	}

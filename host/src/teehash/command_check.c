@@ -13,9 +13,8 @@
 /* A list that is read. */
 struct list {
 	const char *name; /* for messages */
-	bool is_stdin;
 	FILE *in;
-	int read_error; /* -errno */
+	int read_error; /* an errno */
 	struct list_format format;
 	uint64_t number; /* of the line */
 	uint64_t proper;
@@ -45,15 +44,14 @@ static int open_list(struct list *list, const struct options *opt,
 	memset(list, 0, sizeof(*list));
 	list->format.untagged = opt->alg;
 	list->format.only = opt->alg_given ? opt->alg : NULL;
-	list->is_stdin = !strcmp(name, "-");
-	list->name = list->is_stdin ? "standard input" : name;
-	list->in = list->is_stdin ? stdin : fopen(name, "re");
+	list->in = strcmp(name, "-") ? fopen(name, "re") : stdin;
+	list->name = list->in == stdin ? "standard input" : name;
 	return list->in ? 0 : -errno;
 }
 
 static void close_list(struct list *list)
 {
-	if (!list->is_stdin)
+	if (list->in != stdin)
 		fclose(list->in);
 }
 
@@ -70,24 +68,24 @@ static enum line next_line(struct list *list, struct list_entry *entry)
 		read = list_read(list->in, list->line, &len);
 		list->number++;
 	} while (read == LIST_LINE && (!len || list->line[0] == '#'));
-	if (read == LIST_END) {
-		if (ferror(list->in))
-			list->read_error = errno ? -errno : -EIO;
+	if (read == LIST_END && ferror(list->in))
+		list->read_error = errno ? errno : EIO;
+	if (read == LIST_END)
 		return LINE_NONE;
-	}
-	if (read != LIST_LINE ||
-	    !list_parse(&list->format, list->line, len, entry))
-		return LINE_IMPROPER;
-	/* The list itself can't be hashed while it is read. */
-	if (list->is_stdin && !strcmp(entry->name, "-"))
-		return LINE_IMPROPER;
-	return LINE_PROPER;
+	/* A list from standard input can't be hashed while it is read. */
+	return read == LIST_LINE &&
+			       list_parse(&list->format, list->line, len,
+					  entry) &&
+			       !(list->in == stdin &&
+				 !strcmp(entry->name, "-")) ?
+		       LINE_PROPER :
+		       LINE_IMPROPER;
 }
 
+/* Without --algorithm a line may name any. */
 static void note_improper(const struct options *opt, struct list *list)
 {
 	list->improper++;
-	/* Without --algorithm a line may name any. */
 	if (opt->warn)
 		complain_name(list->name,
 			      "%" PRIu64 ": improperly formatted %s%schecksum "
@@ -124,24 +122,13 @@ static int next_entry(void *ctx, struct message *m)
 	return 1;
 }
 
-static void complain_unreadable(struct check *check, const struct message *m)
-{
-	uint64_t bit = UINT64_C(1) << (m->alg - algorithms) % 64;
-
-	/* What the backend lacks is said once, not for each file. */
-	if (m->err.skip && check->lacking & bit)
-		return;
-	if (m->err.skip)
-		check->lacking |= bit;
-	command_complain(&check->command, m);
-}
-
 static int judge(struct check *check, const struct message *m)
 {
 	struct command *command = &check->command;
 	const struct options *opt = command->opt;
 	const struct expected *expected = m->own;
 	struct list *list = &check->list;
+	uint64_t bit = UINT64_C(1) << (m->alg - algorithms) % 64;
 	const char *verdict = "OK";
 
 	if (m->ret == -EINTR)
@@ -151,7 +138,11 @@ static int judge(struct check *check, const struct message *m)
 	if (m->ret) {
 		list->unreadable++;
 		verdict = "FAILED open or read";
-		complain_unreadable(check, m);
+		/* What the backend lacks is said once, not for each file. */
+		if (!m->err.skip || !(check->lacking & bit))
+			command_complain(command, m);
+		if (m->err.skip)
+			check->lacking |= bit;
 	} else if (memcmp(m->digest, expected->digest, m->alg->out_bytes)) {
 		list->mismatched++;
 		verdict = "FAILED";
@@ -172,31 +163,38 @@ static int done(void *ctx, struct message *m)
 	return ret;
 }
 
-static void warn_count(uint64_t count, const char *one, const char *many)
-{
-	if (count)
-		complain("WARNING: %" PRIu64 " %s", count,
-			 count == 1 ? one : many);
-}
-
 /* Says what a list as a whole came to. Returns false if it failed. */
 static bool summarize(const struct options *opt, const struct list *list)
 {
+	const struct {
+		uint64_t count;
+		const char *one, *many;
+	} rows[] = {
+		{ list->improper, "line is improperly formatted",
+		  "lines are improperly formatted" },
+		{ list->unreadable, "listed file could not be read",
+		  "listed files could not be read" },
+		{ list->mismatched, "computed checksum did NOT match",
+		  "computed checksums did NOT match" },
+	};
+
+	if (list->read_error) {
+		complain_name(list->name, "read error: %s",
+			      strerror(list->read_error));
+		return false;
+	}
 	if (!list->proper) {
 		complain_name(list->name,
 			      "no properly formatted checksum lines found");
 		return false;
 	}
-	if (!opt->status) {
-		warn_count(list->improper, "line is improperly formatted",
-			   "lines are improperly formatted");
-		warn_count(list->unreadable, "listed file could not be read",
-			   "listed files could not be read");
-		warn_count(list->mismatched, "computed checksum did NOT match",
-			   "computed checksums did NOT match");
-		if (opt->ignore_missing && !list->matched)
-			complain_name(list->name, "no file was verified");
-	}
+	for (size_t i = 0; !opt->status && i < 3; i++)
+		if (rows[i].count)
+			complain("WARNING: %" PRIu64 " %s", rows[i].count,
+				 rows[i].count == 1 ? rows[i].one :
+						      rows[i].many);
+	if (!opt->status && opt->ignore_missing && !list->matched)
+		complain_name(list->name, "no file was verified");
 	return list->matched && !list->mismatched && !list->unreadable &&
 	       !(opt->strict && list->improper);
 }
@@ -216,16 +214,9 @@ static int check_list(struct check *check, const char *name)
 	}
 	ret = command_work(command, &work);
 	close_list(list);
-	if (ret)
-		return ret;
-	if (list->read_error) {
-		complain_name(list->name, "read error: %s",
-			      strerror(-list->read_error));
+	if (!ret && !summarize(command->opt, list))
 		command->failed = true;
-	} else if (!summarize(command->opt, list)) {
-		command->failed = true;
-	}
-	return 0;
+	return ret;
 }
 
 /* Returns true if the list comes from a pipe, or a line of it names one. */

@@ -66,7 +66,7 @@ enum kind {
 	VERBOSITY, /* of --quiet, --status and --warn the last counts */
 	WORD,      /* one of words, as an int */
 	SIZE,      /* a size_t from min to max */
-	JOBS,
+	NUMBER,
 	ALGORITHM,
 	BACKEND,
 };
@@ -93,7 +93,8 @@ static const struct row rows[] = {
 	{ "cold", FLAG, .at = AT(run.stream.cold) },
 	{ "help", COMMAND, .min = COMMAND_HELP },
 	{ "ignore-missing", FLAG, .at = AT(ignore_missing), .check = true },
-	{ "jobs", JOBS, .letter = 'j', .at = AT(run.jobs) },
+	{ "jobs", NUMBER, .letter = 'j', .at = AT(run.jobs), .min = 1,
+	  .max = RUN_JOBS_MAX },
 	{ "list", COMMAND, .min = COMMAND_LIST },
 	{ "mode", WORD, .at = AT(run.stream.mode), .words = hash_modes },
 	{ "oneshot-limit", SIZE, .at = AT(run.stream.oneshot_limit),
@@ -118,58 +119,54 @@ static const char units[] = "KMG";
 /* "4096", "64K", "1M", "2GiB" (powers of 1024): 0 or -EINVAL. */
 static int parse_size(const char *text, uint64_t *value)
 {
-	unsigned int shift = 0;
 	const char *unit;
-	uint64_t n;
 	char *end;
 
 	/* strtoull() takes signs and white space; a size has neither. */
 	if (!isdigit((unsigned char)text[0]))
 		return -EINVAL;
 	errno = 0;
-	n = strtoull(text, &end, 10);
+	*value = strtoull(text, &end, 10);
 	unit = *end ? strchr(units, toupper((unsigned char)*end)) : NULL;
 	if (unit) {
-		shift = 10 * (unsigned int)(unit - units + 1);
-		end++;
-		if (!strcmp(end, "iB"))
-			end += 2;
+		end += strcmp(end + 1, "iB") ? 1 : 3;
+		for (; unit >= units; unit--)
+			if (__builtin_mul_overflow(*value, 1024, value))
+				return -EINVAL;
 	}
-	if (errno || *end || n > UINT64_MAX >> shift)
-		return -EINVAL;
-	*value = n << shift;
-	return 0;
+	return errno || *end ? -EINVAL : 0;
 }
 
 /* The largest unit that it is a multiple of, as parse_size() reads it. */
-static void size_text(char *text, size_t room, uint64_t size)
+static void size_text(char text[24], uint64_t size)
 {
-	char unit[2] = "";
+	size_t n = 0;
 
-	for (size_t n = 0; size && size % 1024 == 0 && units[n]; n++) {
+	for (; size && size % 1024 == 0 && units[n]; n++)
 		size /= 1024;
-		unit[0] = units[n];
-	}
-	snprintf(text, room, "%" PRIu64 "%s", size, unit);
+	snprintf(text, 24, "%" PRIu64 "%.*s", size, n > 0,
+		 n ? &units[n - 1] : "");
 }
 
 static int parse_bounded(const struct row *row, const char *text, size_t *value,
 			 struct error *err)
 {
-	char least[24];
-	char most[24];
+	bool size = row->kind == SIZE;
+	char least[24], most[24];
 	uint64_t n = 0;
 
 	if (!parse_size(text, &n) && n >= row->min && n <= row->max) {
 		*value = (size_t)n;
 		return 0;
 	}
-	size_text(least, sizeof(least), row->min);
-	size_text(most, sizeof(most), row->max);
+	size_text(least, row->min);
+	size_text(most, row->max);
 	return error_set(err, -EINVAL,
-			 "--%s takes a size from %s to %s, in bytes or with K, "
-			 "M or G (times 1024), not '%s'",
-			 row->name, least, most, text);
+			 "--%s takes a %s from %s to %s%s, not '%s'", row->name,
+			 size ? "size" : "number", least, most,
+			 size ? ", in bytes or with K, M or G (times 1024)" :
+				"",
+			 text);
 }
 
 /* A list of names at the end of a sentence. */
@@ -191,21 +188,6 @@ static int parse_word(const struct row *row, const char *text, int *value,
 	for (int i = 0; row->words[i]; i++)
 		add_name(err, row->words[i]);
 	return -EINVAL;
-}
-
-static int parse_jobs(const char *text, unsigned int *jobs, struct error *err)
-{
-	unsigned long n;
-	char *end;
-
-	errno = 0;
-	n = isdigit((unsigned char)text[0]) ? strtoul(text, &end, 10) : 0;
-	if (!n || errno || *end || n > RUN_JOBS_MAX)
-		return error_set(err, -EINVAL,
-				 "--jobs takes a number from 1 to %d, not '%s'",
-				 RUN_JOBS_MAX, text);
-	*jobs = (unsigned int)n;
-	return 0;
 }
 
 static int parse_algorithm(struct options *opt, const char *text,
@@ -264,9 +246,8 @@ static int take(struct options *opt, const struct row *row, const char *text,
 	case WORD:
 		return parse_word(row, text ? text : *row->words, at, err);
 	case SIZE:
+	case NUMBER:
 		return parse_bounded(row, text, at, err);
-	case JOBS:
-		return parse_jobs(text, &opt->run.jobs, err);
 	case ALGORITHM:
 		return parse_algorithm(opt, text, err);
 	case BACKEND:

@@ -22,7 +22,7 @@ enum reader_kind {
 extern const char *const reader_kinds[];
 
 struct run_settings {
-	unsigned int jobs; /* messages at a time */
+	size_t jobs; /* messages at a time */
 	enum reader_kind reader;
 	struct session_settings session; /* but for `threaded` */
 	struct stream_settings stream;
