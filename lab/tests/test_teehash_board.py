@@ -305,7 +305,7 @@ def dying_ta(tmp_path_factory: pytest.TempPathFactory) -> Path:
         shutil.copytree(paths.root() / room, copy / room)
     source = copy / "ta" / "digest" / "commands.c"
     text = source.read_text()
-    line = "\tslot->impl->update(slot, in.data, in.len);\n"
+    line = "\tdigest_slot_update(&session->stream, in.data, in.len);\n"
     assert text.count(line) == 1
     panic = "\tif (session->updates == 3 && in.len == 65536)\n\t\tTEE_Panic(0xdead);\n"
     source.write_text(text.replace(line, panic + line))
