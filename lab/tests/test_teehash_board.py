@@ -379,7 +379,10 @@ def test_the_tee_runs_out_of_memory(board: VirtualBoard) -> None:
     assert "TEE_ERROR_" in done.complaint or "TEEC_ERROR_" in done.complaint
 
 
-@pytest.mark.parametrize("options", ["", "-j2", "--reader=inline"])
+@pytest.mark.parametrize(
+    "options",
+    ["", *(pytest.param(one, marks=EXHAUSTIVE) for one in ("-j2", "--reader=inline"))],
+)
 def test_a_file_that_can_be_allocated_but_not_mapped(board: VirtualBoard, options: str) -> None:
     """OP-TEE refuses the one call; the file is streamed, and the next ones too."""
     done = run(
