@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a client of MQTT-TZ does: it seals what it publishes and opens what it
+ * A client of MQTT-TZ: it seals what it publishes and opens what it
  * receives. Its MQTT library stays as it is. The protocol: docs/broker.md.
  *
  * Functions return 0 or -errno and fill *err. A struct tz_client serves one
@@ -85,7 +85,7 @@ int tz_wrap(const struct tz_client *client,
 	    uint8_t wrapped[TZ_WRAPPED_BYTES], struct error *err);
 
 /*
- * What the TA does, in the normal world: opens the sender's message and seals
+ * Does the TA's work in the normal world: opens the sender's message and seals
  * it for the receiver. To measure and to show what a broker without a TEE holds.
  */
 int tz_reencrypt(struct tz_client *sender, struct tz_client *receiver,

@@ -167,12 +167,13 @@ static const void *normal_copy(struct tz_core *core, const char *topic,
 {
 	struct tz_client *from = NULL, *to = NULL;
 
-	if (len > TZ_FIXED && !memcmp(core->sealed_head, message, TZ_FIXED) &&
+	if (!tz_head_len(message, len, TZ_TO_BROKER))
+		return NULL;
+	if (!memcmp(core->sealed_head, message, TZ_FIXED) &&
 	    !strcmp(core->sealed_for, receiver))
 		return core->sealed;
-	if (len > TZ_FIXED && message[TZ_FIXED - 1] <= len - TZ_FIXED)
-		from = client(core, (const char *)message + TZ_FIXED,
-			      message[TZ_FIXED - 1]);
+	from = client(core, (const char *)message + TZ_FIXED,
+		      message[TZ_FIXED - 1]);
 	if (from)
 		to = client(core, receiver, strlen(receiver));
 	if (!to || tz_reencrypt(from, to, topic, message, len, core->plain,
@@ -219,10 +220,7 @@ void tz_core_close(struct tz_core *core)
 
 bool tz_core_is_copy(const void *message, size_t len)
 {
-	const uint8_t *p = message;
-
-	return len > TZ_FIXED && !memcmp(p, "TZ", 2) && p[2] == TZ_VERSION &&
-	       p[3] == TZ_FROM_BROKER;
+	return tz_head_len(message, len, TZ_FROM_BROKER) != 0;
 }
 
 static struct topic *place_of(struct tz_core *core, const char *topic)

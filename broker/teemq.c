@@ -13,7 +13,7 @@
 
 #define ORDER_MAX (2 + TZ_ID_MAX + TZ_WRAPPED_BYTES + TZ_RULES_MAX)
 
-/* What main() gets for a command, as its row says, and puts away after it. */
+/* main() gets these for a command, as its row says, and puts them away. */
 struct job {
 	char **argv;             /* without --print; ends with NULL */
 	bool print;              /* --print was given */
@@ -50,25 +50,15 @@ static int write_all(const void *data, size_t len, struct error *err)
 	return 0;
 }
 
-/* A command of the TA with one buffer of ours that goes in. */
-static int put(struct job *job, uint32_t command, const void *data, size_t len,
-	       const char *doing, struct error *err)
+/* A command of the TA with one buffer, all of which goes in or comes out. */
+static int call(struct job *job, uint32_t command, uint32_t type,
+		const void *data, size_t len, const char *doing,
+		struct error *err)
 {
-	TEEC_Operation op = { .paramTypes = TEEC_MEMREF_TEMP_INPUT };
-
-	op.params[0].tmpref.buffer = (void *)data;
-	op.params[0].tmpref.size = len;
-	return tee_invoke(job->tee, command, &op, doing, err);
-}
-
-/* One whose answer has len bytes. */
-static int get(struct job *job, uint32_t command, void *data, size_t len,
-	       const char *doing, struct error *err)
-{
-	TEEC_Operation op = { .paramTypes = TEEC_MEMREF_TEMP_OUTPUT };
+	TEEC_Operation op = { .paramTypes = type };
 	int rc = 0;
 
-	op.params[0].tmpref.buffer = data;
+	op.params[0].tmpref.buffer = (void *)data;
 	op.params[0].tmpref.size = len;
 	rc = tee_invoke(job->tee, command, &op, doing, err);
 	if (!rc && op.params[0].tmpref.size != len)
@@ -91,8 +81,9 @@ static int do_claim(struct job *job, struct error *err)
 	uint8_t bytes[1 + TZ_ID_MAX + TZ_WRAPPED_BYTES];
 	struct tz_client *admin = &job->me;
 	size_t len = strlen(admin->id);
-	int rc = get(job, TA_BROKER_CMD_IDENTITY, admin->identity,
-		     TZ_POINT_BYTES, "read the enrolment key", err);
+	int rc = call(job, TA_BROKER_CMD_IDENTITY, TEEC_MEMREF_TEMP_OUTPUT,
+		      admin->identity, TZ_POINT_BYTES, "read the enrolment key",
+		      err);
 
 	bytes[0] = (uint8_t)len;
 	memcpy(bytes + 1, admin->id, len);
@@ -100,8 +91,8 @@ static int do_claim(struct job *job, struct error *err)
 		rc = tz_wrap(admin, admin->identity, bytes + 1 + len, err);
 	if (rc)
 		return rc;
-	rc = put(job, TA_BROKER_CMD_CLAIM, bytes, 1 + len + TZ_WRAPPED_BYTES,
-		 "claim the broker TA", err);
+	rc = call(job, TA_BROKER_CMD_CLAIM, TEEC_MEMREF_TEMP_INPUT, bytes,
+		  1 + len + TZ_WRAPPED_BYTES, "claim the broker TA", err);
 	if (rc && err->tee_result == TEEC_ERROR_ACCESS_DENIED) {
 		error_set(err, rc, "the broker TA has an administrator");
 		error_hint(err, "if it isn't you, somebody else claimed it "
@@ -116,8 +107,8 @@ static int do_claim(struct job *job, struct error *err)
 static int submit(struct job *job, const uint8_t *order, size_t len,
 		  struct error *err)
 {
-	int rc =
-		put(job, TA_BROKER_CMD_ORDER, order, len, "obey an order", err);
+	int rc = call(job, TA_BROKER_CMD_ORDER, TEEC_MEMREF_TEMP_INPUT, order,
+		      len, "obey an order", err);
 
 	if (rc && err->tee_result == TZ_RESULT_REPLAYED)
 		error_hint(err, "the order, or a later one, came before");
@@ -264,8 +255,8 @@ static int do_statistics(struct job *job, struct error *err)
 		"table writes",
 	};
 	uint64_t counts[sizeof(lines) / sizeof(lines[0])];
-	int rc = get(job, TA_BROKER_CMD_STATISTICS, counts, sizeof(counts),
-		     "read the statistics", err);
+	int rc = call(job, TA_BROKER_CMD_STATISTICS, TEEC_MEMREF_TEMP_OUTPUT,
+		      counts, sizeof(counts), "read the statistics", err);
 
 	_Static_assert(sizeof(counts) == sizeof(struct tz_statistics),
 		       "a line for each counter");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a message costs a broker that is running: its CPU time, and the time
+ * Measures what a message costs a running broker: its CPU time, and the time
  * from the publisher to each subscriber, who are threads of this process.
  *
  *   tz_bench PID SUBSCRIBERS MESSAGES BYTES QOS [KEY-FOLDER TOPIC]

@@ -3,7 +3,7 @@
 # The sources that both worlds compile, each named once. Included by host/,
 # ta/ and the tests; the names are relative to common/src.
 
-# What a TA takes that has digests.
+# A TA that has digests takes these.
 COMMON_DIGEST_SRCS := algorithms.c digest.c merkle_damgard.c sha1.c sha256.c \
 	sha512.c sha3.c
 
@@ -20,5 +20,5 @@ COMMON_CE_CFLAGS := -march=armv8-a+crypto
 COMMON_GCM_SRCS := aes.c aes_gcm.c
 COMMON_GCM_CE_SRCS := gcm_ce.c
 
-# What the sources want whatever the rest is compiled with.
+# The sources want this whatever the rest is compiled with.
 COMMON_CFLAGS := -O2

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# What the Makefiles of the TAs have in common. A TA's own Makefile sets
+# The Makefiles of the TAs have this in common. A TA's own Makefile sets
 # BINARY (its UUID) and NAME, then includes this.
 #
 #   TA_DEV_KIT_DIR  OP-TEE's TA development kit (export-ta_arm64, export-ta_arm32)

@@ -56,7 +56,7 @@ void aes_set_encrypt_key(struct aes_key *key, const uint8_t *bytes,
 	}
 }
 
-/* What the table of the inverse gives for what the S-box gives. */
+/* The inverse's table, looked up by the S-box of each byte. */
 static uint32_t inv_mix_column(uint32_t x)
 {
 	return inv_mix[sbox[x >> 24]] ^

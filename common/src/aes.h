@@ -39,7 +39,7 @@ struct ghash_key {
 	uint64_t high[16], low[16];
 };
 
-/* What union cipher_ctx holds. */
+/* A union cipher_ctx holds this. */
 struct aes_state {
 	const struct aes_mode *mode;
 	bool encrypt;

@@ -8,7 +8,7 @@
 
 #include "aes.h"
 
-/* What four bits shifted out at the low end come back as at the high end. */
+/* Four bits shifted out at the low end come back as this at the high end. */
 #define BACK(i)                                                        \
 	((uint64_t)((1 & (i)) * 0x1c20 ^ ((i) >> 1 & 1) * 0x3840 ^     \
 		    ((i) >> 2 & 1) * 0x7080 ^ ((i) >> 3 & 1) * 0xe100) \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What SHA-1 and SHA-2 have in common (FIPS 180-4, 5.1 and 5.2): a message
+ * SHA-1 and SHA-2 have this in common (FIPS 180-4, 5.1 and 5.2): a message
  * cut into blocks, the last one padded and with the length at its end.
  * Only the compression of whole blocks differs, and who does it.
  */

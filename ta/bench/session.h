@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a session has; it has nothing else, and shares nothing but the
+ * A session has this and nothing else, and shares nothing but the
  * persistent objects. Each part is all zeros when it is new.
  */
 #ifndef SESSION_H

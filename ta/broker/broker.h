@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the instance has for all of its sessions, and what each file does. */
+/* The state that all sessions of the instance share, and each file's part. */
 #ifndef BROKER_H
 #define BROKER_H
 
@@ -27,7 +27,7 @@ struct record {
 	char rules[TZ_RULES_MAX];
 };
 
-/* What is kept in memory of every client; stored as one, at once. */
+/* Every client has a row, in memory too; the table is stored in one write. */
 struct table {
 	uint32_t format;
 	uint32_t used; /* rows that ever held a client */
@@ -64,7 +64,7 @@ extern struct broker {
 	uint8_t salt[TZ_NONCE_BYTES - 4]; /* of the nonces that the TA makes */
 	uint32_t nonces; /* made with it; 0: a new salt first */
 	struct tz_statistics statistics;
-	/* Of one call; nothing is left in them. */
+	/* Buffers of one call; nothing is left in them. */
 	uint8_t names[2 + TZ_TOPIC_MAX + TZ_RECEIVERS_MAX * (1 + TZ_ID_MAX)];
 	uint8_t sealed[CHUNK], plain[CHUNK];
 	struct copy copies[TZ_RECEIVERS_MAX];

@@ -62,7 +62,7 @@ TEE_Result clients_open(void)
 
 	if (broker.registry != TEE_HANDLE_NULL)
 		return TEE_SUCCESS;
-	/* What was seen within a window isn't stored: all of it counts. */
+	/* Windows aren't stored: every counter in one counts as seen. */
 	TEE_MemFill(broker.windows, 0xff, sizeof(broker.windows));
 	res = TEE_OpenPersistentObject(TEE_STORAGE_PRIVATE, name,
 				       sizeof(name) - 1, FLAGS,

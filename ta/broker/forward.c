@@ -11,7 +11,7 @@
  */
 #include "broker.h"
 
-/* What there is besides the message, in the TA's own memory. */
+/* Topic and receivers, in the TA's own memory. */
 struct names {
 	struct text topic;
 	struct text receivers[TZ_RECEIVERS_MAX];

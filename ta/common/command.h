@@ -61,7 +61,7 @@ handler command_nop, command_clock_switch;
 			command_clock_switch                               \
 	}
 
-/* What each TA has; startup.c calls it. The last row of the table has no `run`. */
+/* Each TA has these, for startup.c. The last row of the table has no `run`. */
 extern const struct command commands[];
 extern const size_t session_bytes;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What OP-TEE calls: the life of an instance and of its sessions. */
+/* OP-TEE calls these: the life of an instance and of its sessions. */
 #include "command.h"
 
 TEE_Result TA_CreateEntryPoint(void)

@@ -8,7 +8,7 @@
 #include "slot.h"
 #include "stack.h"
 
-/* What a session has; it has nothing else, and shares nothing. */
+/* A session has this and nothing else, and shares nothing. */
 struct session {
 	struct clock clock;
 	struct digest_slot oneshot; /* kept for the next call */
@@ -145,7 +145,7 @@ static TEE_Result stats(struct session *session, TEE_Param *params)
 }
 
 /*
- * Of OP-TEE's TA library; not there when its kit was built without
+ * OP-TEE's TA library has it, but not when its kit was built without
  * CFG_WITH_STATS, nor outside of OP-TEE.
  */
 struct heap_stats {

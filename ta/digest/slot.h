@@ -16,7 +16,7 @@
 struct digest_slot {
 	const struct algorithm *alg; /* NULL: closed */
 	uint32_t impl;               /* enum ta_digest_impl */
-	/* Of the code in common/src; NULL: the TEE computes. */
+	/* The code in common/src that computes; NULL: the TEE does. */
 	const struct digest_class *class;
 	union digest_ctx ctx;
 	/* Allocating one costs several system calls, so it is kept. */

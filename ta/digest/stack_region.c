@@ -6,7 +6,7 @@
 
 #define PAGE 4096u
 
-/* What the kit's user_ta_header.c adds to TA_STACK_SIZE. */
+/* The kit's user_ta_header.c adds this to TA_STACK_SIZE. */
 #define FRAMEWORK_STACK_SIZE 2048u
 
 #define STACK_SIZE (TA_STACK_SIZE + FRAMEWORK_STACK_SIZE)

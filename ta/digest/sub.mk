@@ -10,7 +10,7 @@ global-incdirs-y += ../../common/include
 global-incdirs-y += ../common
 cppflags-y += -DBYTES_UNALIGNED_OK=0	# the kit says -mstrict-align
 
-# What it shares: with the normal world, and with the other TAs.
+# It shares these with the normal world and with the other TAs.
 common := $(addprefix common/src/,$(COMMON_DIGEST_SRCS))
 common-ce := $(addprefix common/src/,$(COMMON_CE_SRCS))
 srcs_ext_base-y := ../..

@@ -39,7 +39,7 @@ static inline void gcm_begin(struct gcm_message *message,
 	message->counter[15] = 1;
 }
 
-/* What differs by who computes; each message goes to one that its key is of. */
+/* One implementation; a key serves messages of the class that expanded it. */
 struct gcm_class {
 	void (*set_key)(struct gcm_key *key,
 			const uint8_t bytes[GCM_KEY_BYTES]);

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What kernel_memcpy() is given for dst_len in the TA: the same elsewhere. */
+/* kernel_memcpy() is given this for dst_len in both worlds. */
 #define KERNEL_COPY_BYTES 4096u
 
 /*
@@ -18,7 +18,7 @@
  * that a TA with little memory can copy any length; dst_len > 0. Returns
  * the first eight of the bytes that the last block left in dst (fewer: all)
  * plus three times its last eight, as little-endian numbers: seen to be there.
- * By 64 bytes where both addresses are multiples of 8.
+ * It goes by 64 bytes where both addresses are multiples of 8.
  */
 uint64_t kernel_memcpy(uint8_t *dst, size_t dst_len, const uint8_t *src,
 		       size_t len);

@@ -66,7 +66,7 @@ enum ta_bench_kernel {
 	TA_BENCH_KERNEL_SHA256 = 3,
 };
 
-/* What a TA asks OP-TEE for. */
+/* A TA asks OP-TEE for these. */
 enum ta_bench_ask {
 	TA_BENCH_ASK_LINE = 0,        /* a line of 64 bytes on its console */
 	TA_BENCH_ASK_REE_TIME = 1,    /* TEE_GetREETime() */
@@ -76,7 +76,7 @@ enum ta_bench_ask {
 /* Times in a call: a slow console takes 5 ms a line. */
 #define TA_BENCH_ASK_MAX 256u
 
-/* What a digest of the TEE Internal Core API is made of. */
+/* Parts of a digest of the TEE Internal Core API. */
 enum ta_bench_digest_part {
 	TA_BENCH_DIGEST_ALLOCATE = 0, /* TEE_AllocateOperation, and freeing */
 	TA_BENCH_DIGEST_RESET = 1,    /* TEE_ResetOperation */
@@ -84,7 +84,7 @@ enum ta_bench_digest_part {
 };
 
 enum ta_bench_cmd {
-	/* As TA_DIGEST_CMD_NOP: any parameters, nothing is touched. */
+	/* Any parameters, nothing is touched: TA_DIGEST_CMD_NOP. */
 	TA_BENCH_CMD_NOP = 0,
 
 	/* [0] value out: a = TA_BENCH_ABI, b = TA_BENCH_AE_DECRYPT_MAX */

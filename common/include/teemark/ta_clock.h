@@ -4,7 +4,7 @@
  * long the handlers of its commands took, by the counter of the generic timer.
  *
  * A TEE may forbid TAs that counter, and then ends an instance that reads it.
- * So a clock is off when a session opens, and off no instruction reads one;
+ * Therefore a clock is off when a session opens, and off no instruction reads one;
  * the client finds out in a sacrificed instance (ta_probe.h) before it switches
  * one on. What is counted is the session's own and nothing secret: a client
  * can time its calls as well from outside.
@@ -20,7 +20,7 @@ enum ta_clock {
 
 enum ta_clock_cmd {
 	/*
-	 * What the session's clock has counted since this command was last
+	 * Returns what the session's clock has counted since this was last
 	 * called; counting begins anew, with the clock that is named. Counted
 	 * are all commands whose handler ran, also those that failed, but for
 	 * this one: from right before the handler to right after it, so

@@ -78,7 +78,7 @@ enum ta_digest_cmd {
 	TA_DIGEST_CMD_FINAL = 5,
 
 	/*
-	 * What this session did so far.
+	 * Counts of the session so far.
 	 * [0] value out: a = stack high-water in bytes, b = stack size, both 0
 	 *     where it can't be told (how: ta/digest/stack.h; steps of 8 bytes,
 	 *     and never less than when the session opened)

@@ -41,7 +41,7 @@ static inline bool ta_work_ok(uint32_t repeat, uint64_t len)
 		repeat * len <= TA_WORK_MAX);
 }
 
-/* Of random bytes, repeated or not. */
+/* Bound of random bytes, repeated or not. */
 static inline bool ta_work_random_ok(uint32_t repeat, uint64_t len)
 {
 	return repeat && repeat <= TA_REPEAT_MAX && len <= TA_WORK_RANDOM_MAX &&

@@ -17,10 +17,10 @@ CLIENTS = {"alice": ["w:tz/#"], "bob": ["r:tz/#"]}
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What came of one message."""
+    """The outcome of one message."""
 
     bob: bytes | None
-    """What bob opened; None if nothing came that he could open."""
+    """The plaintext that bob opened; None if nothing came that he could open."""
     bob_payload: bytes
     mallory: int
     """Messages that mallory got."""

@@ -49,7 +49,7 @@ for try in 0 1 2 3 4 5 6 7 8 9; do kill -0 "$(cat "$1/pid")" 2>/dev/null || exit
 exit 1
 """
 
-# What a process' memory holds: the hits of $2 and the bytes that were looked through.
+# Searches a process' memory: prints the hits of $2 and the bytes that were looked through.
 _SEARCH = """\
 while read -r range rights rest; do
   case $rights in r*) ;; *) continue ;; esac
@@ -82,7 +82,7 @@ def build(version: Version) -> Path:
 
 
 def _stage(folder: Path, target: Path) -> None:
-    """What the board needs of the unpacked packages: programs in bin, libraries in lib."""
+    """Copies from the unpacked packages what the board needs: programs to bin, libraries to lib."""
     (target / "bin").mkdir()
     (target / "lib").mkdir()
     for program in (*folder.glob("usr/sbin/mosquitto"), *folder.glob("usr/bin/mosquitto_*")):
@@ -236,6 +236,6 @@ class Desk:
         return self.teemq("seal", name, topic, stdin=plain).stdout
 
     def opened(self, name: str, topic: str, payload: bytes) -> bytes | None:
-        """What the client makes of a payload; None if it can't open it."""
+        """Returns the plaintext that the client gets from a payload; None if it can't open it."""
         done = self.teemq("open", name, topic, stdin=payload, check=False)
         return done.stdout if done.status == 0 else None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What a message costs a broker: CPU time of its process, and the time to each subscriber."""
+"""Measures a broker's cost of a message: its process' CPU time, and the time to each subscriber."""
 
 from __future__ import annotations
 
