@@ -254,7 +254,7 @@ static int do_statistics(struct job *job, struct error *err)
 		"keys evicted",
 		"table writes",
 	};
-	uint64_t counts[sizeof(lines) / sizeof(lines[0])];
+	uint64_t counts[sizeof(lines) / sizeof(lines[0])] = { 0 };
 	int rc = call(job, TA_BROKER_CMD_STATISTICS, TEEC_MEMREF_TEMP_OUTPUT,
 		      counts, sizeof(counts), "read the statistics", err);
 
