@@ -17,7 +17,6 @@ from pathlib import Path
 
 from click import echo as say
 
-from teemark.base.work import Work
 from teemark.model.models import build
 from teemark.model.predict import Unpredictable, predict
 from teemark.run import reader
@@ -36,7 +35,7 @@ def main() -> int:
         if models.case(stats.key) is not None or stats.bytes is None:
             continue
         try:
-            found = predict(models, Work.asked(stats.key))
+            found = predict(models, stats.work)
         except (Unpredictable, ValueError) as why:
             say(f"?   {stats.key:40} {why}")
             continue

@@ -114,34 +114,6 @@ class Work:
             words=tuple(words),
         )
 
-    @classmethod
-    def asked(cls, text: str, size: int | None = None, chunk: int | None = None) -> Work:
-        """Parses a key whose sizes stand at its end or come apart: `cipher/aes-128-cbc/tee/enc`;
-        ValueError says what isn't right."""
-        words = text.split("/")
-        if len(words) < 3 or not all(words):
-            raise ValueError(f"{text!r} isn't WORKLOAD/ALGORITHM/BACKEND")
-        numbers: list[int] = []
-        while len(words) > 3 and words[-1].isdecimal():
-            numbers.insert(0, int(words.pop()))
-        streams = words[0] == STREAM.name
-        if len(numbers) > 1 + streams:
-            raise ValueError(f"{text!r} has too many sizes")
-        if numbers and size is not None:
-            raise ValueError(f"{text!r} names its size already")
-        if len(numbers) > 1 and chunk is not None:
-            raise ValueError(f"{text!r} names the size of its pieces already")
-        size = numbers[0] if numbers else size
-        chunk = numbers[1] if len(numbers) > 1 else chunk
-        if size is None:
-            raise ValueError(f"{text!r}: of how many bytes?")
-        if streams and not chunk:
-            raise ValueError(f"{text!r}: in pieces of how many bytes?")
-        if chunk is not None and not streams:
-            raise ValueError(f"{text!r} is one call: only a stream has pieces")
-        sizes = (size,) if chunk is None else (size, chunk)
-        return cls.of("/".join((*words, *map(str, sizes))))
-
     @property
     def key(self) -> str:
         return "/".join((self.workload, self.algorithm, self.backend, self.parameters))

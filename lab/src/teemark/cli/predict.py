@@ -11,8 +11,8 @@ from teemark.base import fmt
 from teemark.base.console import paragraph
 from teemark.base.console import terminal as text_terminal
 from teemark.base.errors import UsageMistake
-from teemark.base.work import Work
-from teemark.cli.options import json_option, option, picked, put_json, run_argument
+from teemark.base.work import STREAM, Work
+from teemark.cli.options import json_option, picked, put_json, run_argument
 from teemark.cli.reading import low_high, read
 from teemark.model.models import Cost, Models, build
 from teemark.model.predict import Prediction, Unpredictable, catalogue, predict
@@ -24,33 +24,21 @@ from teemark.run.reader import RunData
 @click.command("predict")
 @run_argument
 @click.argument("keys", metavar="[CASE]...", nargs=-1)
-@option("--bytes SIZE", "Size of the message: 4096, 64K, 37MiB.", "size")
-@option("--chunk SIZE", "Size of the pieces of a stream.")
 @json_option("Write the predictions as JSON.")
-def command(
-    run_path: Path, keys: tuple[str, ...], size: str | None, chunk: str | None, as_json: bool
-) -> int:
+def command(run_path: Path, keys: tuple[str, ...], as_json: bool) -> int:
     """Say what each CASE would take, and how far off that may be.
 
-    A CASE is oneshot/sha256/tee, cipher/aes-128-cbc/tee/enc, stream/sha256/tee, …, with its size
-    behind it as in a run (oneshot/sha256/tee/5000), or in --bytes. Without a CASE, list what RUN
-    can predict, and between which sizes.
+    A CASE is oneshot/sha256/tee/5000, cipher/aes-128-cbc/tee/enc/64K, stream/sha256/tee/37M/64K, …:
+    a key with its sizes. Without a CASE, list what RUN can predict, and between which sizes.
 
     Exit status: 0 fine; 1 if RUN gives no ground for an answer: then it says what to measure first;
     2 for a mistake on the command line.
     """
-    if not keys and (size or chunk):
-        raise UsageMistake(
-            "--bytes and --chunk say nothing without a CASE",
-            hint="for example: stream/sha256/tee --bytes 37M --chunk 64K",
-        )
     try:
-        sizes = [None if text is None else parse_size(text) for text in (size, chunk)]
-        tasks = [Work.asked(key, *sizes) for key in keys]
+        tasks = [asked(key) for key in keys]
     except ValueError as error:
-        raise UsageMistake(
-            str(error), hint="for example: stream/sha256/tee --bytes 37M --chunk 64K"
-        ) from None
+        hint = "for example: stream/sha256/tee/37M/64K"
+        raise UsageMistake(str(error), hint=hint) from None
     run = read(run_path)
     models = build(run)
     if not tasks:
@@ -69,6 +57,17 @@ def command(
         for task, answer in found:
             _say(run, task, answer)
     return 1 if any(isinstance(answer, Unpredictable) for _, answer in found) else 0
+
+
+def asked(text: str) -> Work:
+    """The case of a key whose sizes may have units; ValueError says what isn't right."""
+    words = text.split("/")
+    sizes = [str(parse_size(word)) if word[:1].isdecimal() else word for word in words[3:]]
+    task = Work.of("/".join((*words[:3], *sizes)))
+    if task.size is None or task.chunk == 0:
+        needs = "a size, and that of its pieces" if task.row is STREAM else "one size"
+        raise ValueError(f"{text!r}: its key ends with {needs}")
+    return task
 
 
 def _as_data(task: Work, answer: Prediction | Unpredictable) -> dict[str, object]:
