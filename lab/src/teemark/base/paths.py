@@ -18,8 +18,8 @@ def _is_checkout(directory: Path) -> bool:
 @cache
 def root() -> Path:
     """Returns the folder that holds boards/, plans/, reference/ and the sources: the checkout that
-    $TEEMARK_ROOT names, else the one that this package is installed from, else what the wheel
-    brings, else the checkout around the current folder."""
+    $TEEMARK_ROOT names, else the one that this package is installed from, else what the
+    wheel brings."""
     named = os.environ.get("TEEMARK_ROOT")
     if named:
         directory = Path(named).resolve()
@@ -34,13 +34,9 @@ def root() -> Path:
             return directory
     if _SHIPPED.is_dir():
         return _SHIPPED
-    cwd = Path.cwd()
-    for directory in (cwd, *cwd.parents):
-        if _is_checkout(directory):
-            return directory
     raise ConfigError(
-        "no checkout of teemark found around this program or the current directory",
-        hint="run it inside the checkout, or set TEEMARK_ROOT to it",
+        "no checkout of teemark found around this program",
+        hint="set TEEMARK_ROOT to one",
     )
 
 

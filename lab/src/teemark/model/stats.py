@@ -129,14 +129,6 @@ class Estimate:
             return Estimate(value)
         return Estimate(value, self.draws / other.draws, *freedom_of((1, self), (value, other)))
 
-    def drawn_apart(self) -> Estimate:
-        """The same, drawn independently of every estimate that isn't: for figures of another run,
-        as draws of cases with the same label are alike, and starts share theirs."""
-        if self.draws is None or self.draws.size == 1:
-            return self
-        order = np.random.default_rng([SEED, self.draws.size]).permutation(self.draws.size)
-        return Estimate(self.value, self.draws[order], self.freedom)
-
     def scaled(self, factor: float) -> Estimate:
         draws = None if self.draws is None else self.draws * factor
         return Estimate(self.value * factor, draws, self.freedom, self.shared, self.counted)
@@ -443,9 +435,6 @@ class CpuTime:
     total: Estimate
     user: float
     system: float
-
-    def a_byte(self, size: int | None) -> Estimate | None:
-        return self.total.scaled(1 / size) if size else None
 
 
 @dataclass(frozen=True, slots=True)
