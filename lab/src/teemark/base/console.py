@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What a command shows: tables and JSON on stdout; on stderr remarks, and a spinner while something
-takes time."""
+"""What a command shows: tables and JSON on stdout; on stderr remarks, and a spinner meanwhile."""
 
 from __future__ import annotations
 
@@ -140,8 +139,7 @@ def wrapped(text: str, width: int, indent: str = "  ") -> str:
 
 
 def json_text(data: object) -> str:
-    """For scripts: in ASCII, so that a board's words can't move a cursor; null where a number isn't
-    finite."""
+    """In ASCII, so that a board's words can't move a cursor; null where a number isn't finite."""
     import json
 
     import msgspec

@@ -42,8 +42,7 @@ _state = _State()
 
 
 def install() -> None:
-    """Takes the signals for as long as the process lives; what nohup or a shell had us ignore
-    stays ignored."""
+    """Takes the signals from now on; what nohup or a shell had us ignore stays ignored."""
     for signum in SIGNALS:
         if signal.getsignal(signum) != signal.SIG_IGN:
             signal.signal(signum, _hear)
@@ -51,8 +50,7 @@ def install() -> None:
 
 
 def finish(status: int) -> NoReturn:
-    """Ends the process. After a signal nothing may hold it up any more, such as a thread that
-    still waits for a board."""
+    """Ends the process; after a signal not even a thread that waits for a board holds it up."""
     if not _state.signum:
         sys.exit(status)
     signal.setitimer(signal.ITIMER_REAL, 0)

@@ -51,8 +51,7 @@ def in_checkout() -> bool:
 
 
 def prebuilt() -> Path:
-    """The programs and TAs for boards that the wheel brings; there is no such folder in a
-    checkout."""
+    """The programs and TAs for boards that the wheel brings; a checkout has no such folder."""
     return root() / "prebuilt"
 
 

@@ -153,8 +153,7 @@ class Work:
         return self.backend in names or ("tee-" in names and self.backend.startswith("tee-"))
 
     def calls(self) -> Calls | None:
-        """What the case's calls are; None for what isn't a call into the TEE, or isn't known in
-        its pieces."""
+        """None for what isn't a call into the TEE, or isn't known in its pieces."""
         row, size = self.row, self.size or 0
         carried = row.carries.get(self.algorithm, row.carries.get("*"))
         if row.kind is None or carried is None or not self.in_tee:

@@ -82,8 +82,7 @@ def differing(baseline: Baseline, file: BoardFile) -> dict[str, tuple[str, str]]
 
 
 def measure(board: VirtualBoard, asked: Plan, folder: Path) -> RunData:
-    """Measures the plan on an open board that is set up. DataError if a case failed, or the run
-    isn't whole."""
+    """Measures the plan on an open board. DataError if a case failed, or the run isn't whole."""
     outcome = runner.measure(board, asked, folder, runner.Watcher())
     if outcome.error is not None:
         raise outcome.error
@@ -98,8 +97,7 @@ def measure(board: VirtualBoard, asked: Plan, folder: Path) -> RunData:
 
 
 def traced(file: BoardFile, own: Own, keys: Sequence[str]) -> dict[str, Functions]:
-    """Returns the functions of each case, without what they call; calls of several operations
-    aren't traced."""
+    """The functions of each case, without what they call; none for calls of several operations."""
     # Those of a step of teehash are its parts between opening and closing.
     cases = {
         key: [f"{key}/{part}" for part in HASHING] if key.startswith("teehash/") else [key]

@@ -37,8 +37,7 @@ class Traced:
 
 
 def known_names(optee: Optee, files: Sequence[Path]) -> Names:
-    """Names from the headers of OP-TEE's kit and of the TAs in its source, if that is there, and
-    from the user's files."""
+    """Names from the headers of OP-TEE's kit and of its source's TAs, and from the user's files."""
     kit = sorted((optee.kit.folder / "include").glob("*.h"))
     tree = sorted((paths.optee_builds() / "src/tree/ta").glob("*/include/*.h"))
     return names.read([*kit, *tree, *files])
@@ -47,8 +46,7 @@ def known_names(optee: Optee, files: Sequence[Path]) -> Names:
 def record(
     file: BoardFile, program: Program, directory: Path, files: Sequence[Path], every: int
 ) -> Traced:
-    """Boots the board, runs the program on it, and keeps its calls and their trace in
-    `directory`."""
+    """Runs the program on a fresh boot, and keeps its calls and their trace in `directory`."""
     with recording(file, f"room={DISK}") as (board, folder):
         with working(f"making the OP-TEE of {board.name} …"):
             optee = board.optee

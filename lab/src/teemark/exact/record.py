@@ -47,8 +47,7 @@ class Traced:
 
 @dataclass(frozen=True, slots=True)
 class Own:
-    """Cases of workload `call`: the TA, if it isn't on the board already, and the plan that says
-    what they call."""
+    """Cases of workload `call`: the TA, if it isn't on the board, and the plan with their calls."""
 
     ta: OwnTa | None
     plan: Plan

@@ -80,8 +80,7 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class Breakdown:
-    """One call of a case. Parts are in the order in which a call goes through them; the last is
-    what they leave."""
+    """One call of a case; the parts in the order of a call, and last what they leave."""
 
     key: str
     kind: str  # As in base/work.py; "MAC" for a digest with a key
@@ -171,8 +170,7 @@ def _mapping(known: Sources, shape: Calls) -> Part:
 
 
 def _hashing(known: Sources, stats: CaseStats) -> Iterator[Part]:
-    """Set-up and compute of a message. Its own slope or counter tells both together; a line over
-    sizes tells them apart."""
+    """Its own slope or counter tells both together; a line over sizes tells them apart."""
     size = stats.bytes or 0
     own = known.operation(stats.work)
     if own is None:

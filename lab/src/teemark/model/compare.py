@@ -310,8 +310,7 @@ def difference_of(run: RunData, key: str, repeat: int = 1) -> Difference:
 
 
 def _world(run: RunData, case: MeasuredCase) -> World:
-    """Returns where the calls of a case go: into the TEE, into the kernel, or nowhere out of the
-    program."""
+    """Returns where the calls of a case go; "program" is nowhere out of the program."""
     if in_tee(run, case):
         return "tee"
     return "program" if run.backend(case.case.backend).local else "kernel"
@@ -360,8 +359,7 @@ def file_times(run: RunData) -> dict[str, list[float]]:
 
 
 def least(starts: Starts) -> float:
-    """Returns the smallest of the starts' medians, since one boot of about forty takes more than
-    the others."""
+    """The smallest of the starts' medians: one boot of about forty takes more than the others."""
     return min(median(values) for values in starts if values)
 
 

@@ -144,8 +144,7 @@ class Sources:
     # What a call does in the TA -------------------------------------------------------------------
 
     def operation(self, case: Work) -> Operation | None:
-        """What a case takes inside a call, by the slope over repetitions or else the TA's
-        counter."""
+        """What a case takes inside a call, by the slope over repetitions or the TA's counter."""
         size = case.size or 0
         for line in self._repeats:
             if line.key == case.key:

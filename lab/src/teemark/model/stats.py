@@ -259,8 +259,7 @@ def _apart(ordered: Array, grain: float) -> Array:
 
 @cache
 def _start_weights(starts: int) -> Array:
-    """Rows of weights, so that weights times what the starts are off their mean is spread as the
-    mean's error is."""
+    """Weights that make what the starts are off their mean spread as the mean's error is."""
     rng = np.random.default_rng([SEED, starts])
     half = rng.standard_normal((DRAWS // 2, starts))
     weights = np.concatenate([half, -half])

@@ -38,8 +38,7 @@ def check(asked: Plan) -> bool:
 
 
 def mistake(asked: Plan, said: str) -> ConfigError | None:
-    """What teebench said of a case line, with the place in the plan; None if it said no such
-    thing."""
+    """What teebench said of a case line, with the place in the plan; None for anything else."""
     found = _COMPLAINT.search(said)
     if found is None or not 0 < int(found[1]) <= len(asked.cases):
         return None
