@@ -59,9 +59,7 @@ class Point:
     def missed(self) -> bool:
         """The fit lies outside of what the median may be: no scatter explains it."""
         interval = self.measured.interval
-        if interval is None or abs(self.residual) < ROUNDING:
-            return False
-        return self.fitted not in interval
+        return bool(interval and abs(self.residual) >= ROUNDING and self.fitted not in interval)
 
 
 @dataclass(frozen=True, slots=True)

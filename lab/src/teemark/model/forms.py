@@ -48,9 +48,8 @@ class Blocks:
 
 def blocks_of(algorithm: Algorithm) -> Blocks | None:
     """Returns None for an algorithm that isn't done in blocks, or isn't known."""
-    if not algorithm.block_bytes:
-        return None
-    return Blocks(algorithm.block_bytes, algorithm.pad_bytes or 0)
+    size = algorithm.block_bytes
+    return Blocks(size, algorithm.pad_bytes or 0) if size else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ is called one. Pure numbers."""
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from functools import lru_cache
 from statistics import NormalDist
 
@@ -17,6 +18,10 @@ POWER = 0.8
 FEWEST = 4
 """Fewer starts of a run decide nothing: one boot in ten may be far slower than the others, and two
 such in a row are no rarity."""
+
+
+MOST = 10_000
+"""Nobody measures more starts."""
 
 
 def visible(error: float, starts: tuple[int, int], tests: int) -> float:
@@ -55,21 +60,13 @@ def _shift_seen(one: int, other: int, tests: int) -> float:
 
 def starts_to_see(share: float, scatter: float, tests: int) -> int | None:
     """Returns how many starts of each run show a change by `share` (0.05: 5 %) in POWER of such
-    pairs, if starts scatter by `scatter`; None for more than 10,000."""
+    pairs, if starts scatter by `scatter`; None for more than MOST."""
 
     def shows(starts: int) -> bool:
         return visible(scatter * math.sqrt(2 / starts), (starts, starts), tests) <= share
 
-    high = FEWEST
-    while not shows(high):
-        high *= 2
-        if high > 10_000:
-            return None
-    low = max(high // 2, FEWEST - 1)
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if shows(middle) else (middle, high)
-    return high
+    starts = FEWEST + bisect_left(range(FEWEST, MOST + 1), True, key=shows)
+    return starts if starts <= MOST else None
 
 
 def student_p(t: float, freedom: int) -> float:
