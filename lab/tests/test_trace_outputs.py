@@ -350,8 +350,8 @@ def test_what_weakens_security_is_said() -> None:
 
 
 def test_a_variant_against_the_baseline() -> None:
-    baseline = whatif.Variant((), trace(case(60)))
-    other = whatif.Variant(("A=y",), trace(case(30)))
+    baseline = trace(case(60))
+    other = trace(case(30))
     cell = whatif.compare(baseline, other, "invoke/none/tee/none")
     assert cell is not None
     assert (cell.instructions, round(cell.share, 3)) == (90, -0.25)

@@ -132,7 +132,7 @@ def _show(variants: Sequence[Variant], cases: Sequence[str]) -> None:
     for variant in variants:
         row = [Text("\n".join(variant.options) or "as it is")]
         for case in cases:
-            cell = whatif.compare(baseline, variant, case)
+            cell = whatif.compare(baseline.trace, variant.trace, case)
             row.append(Text("–" if cell is None else _cell(cell, variant is baseline)))  # noqa: RUF001
         words = [word for option in variant.options if (word := whatif.weakens(option))]
         if len(table.columns) > len(row):
@@ -141,7 +141,7 @@ def _show(variants: Sequence[Variant], cases: Sequence[str]) -> None:
     console.print(table)
     for variant in others:
         for case in cases:
-            cell = whatif.compare(baseline, variant, case)
+            cell = whatif.compare(baseline.trace, variant.trace, case)
             if cell is not None and cell.changed:
                 said = ", ".join(
                     f"{c.function.name} {fmt.change(c.more)}" for c in cell.changed[:FUNCTIONS]

@@ -13,7 +13,7 @@ from teemark.boards import optee_tree
 from teemark.boards.config import BoardFile
 from teemark.exact import record, whatif
 from teemark.exact.record import Traced
-from teemark.exact.whatif import Cell, Variant
+from teemark.exact.whatif import Cell
 from teemark.page.blocks import Block, Bullets, Code, Column, Paragraph, Strong, Table
 from teemark.page.blocks import Cell as TableCell
 
@@ -61,15 +61,13 @@ def measure(
 
 def compared(names: Sequence[str], traced: Sequence[Traced]) -> Compared:
     """`traced` are the base's and the head's."""
-    variants = []
     for name, one in zip(names, traced, strict=True):
         if one.trace is None:
             raise one.error or DataError(f"{name}: {one.run.incomplete}")
-        variants.append(Variant((name,), one.trace))
-    base, head = variants
+    base, head = (one.trace for one in traced if one.trace is not None)
     cells, gone = [], []
-    for case in dict.fromkeys(case.case for one in variants for case in one.trace.cases):
-        before, cell = base.trace.case(case), whatif.compare(base, head, case)
+    for case in dict.fromkeys(case.case for case in (*base.cases, *head.cases)):
+        before, cell = base.case(case), whatif.compare(base, head, case)
         if before is None or cell is None:
             gone.append(case)
         else:

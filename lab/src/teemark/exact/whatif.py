@@ -59,9 +59,9 @@ def plan_variants(
     return tuple(dict.fromkeys(((), *single, *joint)))
 
 
-def compare(baseline: Variant, other: Variant, case: str) -> Cell | None:
+def compare(baseline: Trace, other: Trace, case: str) -> Cell | None:
     """None where one of the two has no trace of the case."""
-    before, after = baseline.trace.case(case), other.trace.case(case)
+    before, after = baseline.case(case), other.case(case)
     if before is None or after is None:
         return None
     share = (after.instructions - before.instructions) / before.instructions
