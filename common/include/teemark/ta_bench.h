@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The contract of the bench TA (ta/bench): everything that teebench measures
- * in the TEE besides digests: calls, ciphers step by step, MACs, persistent
- * objects, random numbers, and the same code as in the normal world.
+ * The contract of the bench TA (ta/bench): all that teebench measures in the
+ * TEE besides digests.
  *
- * Multi-instance as the digest TA, with the same rules for errors
- * (ta_digest.h). An object or operation belongs to its session and is
- * released and wiped when the session ends. A private key goes in and never
- * comes out: no command returns one. (A shared secret does, to be compared.) Commands with a `repeat` are bounded by
- * ta_work.h: TEE_ERROR_BAD_PARAMETERS above.
- *
- * Besides the commands below it has the clock of ta_clock.h.
+ * Multi-instance, and errors as in ta_digest.h; it has the clock of ta_clock.h,
+ * too. Objects and operations belong to their session, which releases and wipes
+ * them. No command returns a private key. (A shared secret does come out, to be
+ * compared.) ta_work.h bounds each `repeat`: TEE_ERROR_BAD_PARAMETERS above.
  */
 #ifndef TEEMARK_TA_BENCH_H
 #define TEEMARK_TA_BENCH_H
@@ -30,17 +26,14 @@
 #define TA_BENCH_ID_MAX     64u        /* bytes of an object's name */
 
 /*
- * The longest ciphertext that an AEAD decrypts. It is decrypted in memory of
- * the TA, and the plaintext leaves it when the tag was found right; every byte
- * more of such memory would make every call dearer. Longer:
- * TEE_ERROR_BAD_PARAMETERS. Encrypting has no such limit.
+ * The longest ciphertext that an AEAD decrypts, which it does in memory of the
+ * TA; more of it would make every call dearer. Longer: TEE_ERROR_BAD_PARAMETERS.
  */
 #define TA_BENCH_AE_DECRYPT_MAX (64u << 10)
 
 /*
- * TEE_GenerateRandom() is asked for so many bytes at a time: OP-TEE makes them
- * in a buffer of 4096 bytes that other things live in too, and ends a TA that
- * asks for more.
+ * Bytes for which TEE_GenerateRandom() is asked at a time: OP-TEE makes them in
+ * a buffer of 4096 bytes that has other uses, and ends a TA that wants more.
  */
 #define TA_BENCH_RANDOM_CHUNK 2048u
 
@@ -94,27 +87,22 @@ enum ta_bench_cmd {
 	TA_BENCH_CMD_INCREMENT = 2,
 
 	/*
-	 * The steps of a cipher, each a call of its own. Ciphers, AEADs.
+	 * The steps of a cipher or AEAD, each a call of its own.
 	 * PREPARE  [0] value in: a = struct algorithm .id, b = direction
-	 *          allocates the operation and the key object; drops those
-	 *          that were there
-	 * SET_KEY  [0] memref in: the key, as long as the row says; the two
-	 *          of XTS differ
-	 * SET_IV   [0] memref in: the IV or nonce, as long as the row says
-	 *          (ECB: length 0); begins a message
+	 *          allocates operation and key object anew
+	 * SET_KEY  [0] memref in: the key; the two of XTS differ
+	 * SET_IV   [0] memref in: the IV or nonce (ECB: length 0); begins a
+	 *          message
 	 * UPDATE   [0] memref in, [1] memref out, [2] value in: a = repeat
 	 *          a multiple of the row's unit_bytes. repeat 1 goes on with
-	 *          the message; for repeat > 1 each of them begins one with
-	 *          the last IV set, and the output is the last one's.
+	 *          the message; more begin one each with the last IV set.
 	 *          XTS: one UPDATE is one message, the next wants SET_IV.
 	 *          Not for AEADs: TEE_ERROR_NOT_SUPPORTED.
 	 * MESSAGE  [0] memref in: the IV, [1] memref in, [2] memref out,
 	 *          [3] value in: a = repeat
-	 *          whole messages, `repeat` times the same: after SET_KEY, no
-	 *          other step needed. AEADs append the tag to what they
-	 *          encrypt, and want it appended to what they decrypt:
-	 *          TEE_ERROR_MAC_INVALID and no output when it is wrong. The
-	 *          steps' own message is dropped.
+	 *          a whole message, `repeat` times, after SET_KEY; a message
+	 *          of the steps is dropped. An AEAD's tag follows the
+	 *          ciphertext; a wrong one: TEE_ERROR_MAC_INVALID, no output.
 	 */
 	TA_BENCH_CMD_CIPHER_PREPARE = 10,
 	TA_BENCH_CMD_CIPHER_SET_KEY = 11,
@@ -124,8 +112,8 @@ enum ta_bench_cmd {
 
 	/*
 	 * MAC_SET_KEY [0] value in: a = struct algorithm .id
-	 *             [1] memref in: the key, ALG_KEY_MAX_BYTES at most; too
-	 *             short for this TEE: TEE_ERROR_NOT_SUPPORTED
+	 *             [1] memref in: the key; too short for this TEE:
+	 *             TEE_ERROR_NOT_SUPPORTED
 	 * MAC         [0] memref in: the message, [1] memref out: the MAC,
 	 *             [2] value in: a = repeat
 	 */
@@ -133,13 +121,11 @@ enum ta_bench_cmd {
 	TA_BENCH_CMD_MAC = 21,
 
 	/*
-	 * Persistent objects of this TA, which other sessions find under the
-	 * same names. One is open at a time in a session, and to no other
-	 * session (TEE_ERROR_ACCESS_CONFLICT). What the TEE says is returned:
-	 * TEE_ERROR_ITEM_NOT_FOUND also where there is no such storage.
+	 * Persistent objects of this TA. A session has one open at a time, and
+	 * no other session has it then (TEE_ERROR_ACCESS_CONFLICT). The TEE's
+	 * results: TEE_ERROR_ITEM_NOT_FOUND also where there is no such storage.
 	 * CREATE   [0] memref in: name, [1] memref in: first data,
-	 *          [2] value in: a = enum ta_bench_storage; leaves it open,
-	 *          replaces one of that name
+	 *          [2] value in: a = enum ta_bench_storage; leaves it open
 	 * OPEN     [0] memref in: name, [1] value in: a = storage
 	 *          [2] value out: a = size of its data
 	 * READ     [0] memref out: data, [1] value in: a = offset;
@@ -150,9 +136,7 @@ enum ta_bench_cmd {
 	 * DELETE   closes and deletes the open object
 	 * CLOSE    closes it
 	 * FETCH    [0] memref in: name, [1] memref out: data,
-	 *          [2] value in: a = storage; opens it, reads from the
-	 *          beginning and closes it, and one that was open before too;
-	 *          the memref's size comes back as the bytes read
+	 *          [2] value in: a = storage; OPEN, READ from 0 and CLOSE
 	 */
 	TA_BENCH_CMD_STORAGE_CREATE = 30,
 	TA_BENCH_CMD_STORAGE_OPEN = 31,
@@ -175,10 +159,8 @@ enum ta_bench_cmd {
 	TA_BENCH_CMD_KERNEL = 50,
 
 	/*
-	 * [0] value in: a = enum ta_bench_ask, b = how often, at most
-	 * TA_BENCH_ASK_MAX
-	 * [1] value out: a = how often it was done; b = the last time that was
-	 *     told, in ms modulo 2^32, or 0 for lines
+	 * [0] value in: a = enum ta_bench_ask, b = times, ≤ TA_BENCH_ASK_MAX
+	 * [1] value out: a = times; b = the last time told, ms modulo 2^32
 	 */
 	TA_BENCH_CMD_ASK = 60,
 
@@ -192,15 +174,13 @@ enum ta_bench_cmd {
 	TA_BENCH_CMD_DIGEST_PART = 70,
 
 	/*
-	 * An asymmetric algorithm of asym.h, each step a call of its own. A
-	 * call does one operation and repeats nothing: one signature takes
-	 * seconds on some boards, generating an RSA key minutes.
+	 * An asymmetric algorithm of asym.h, each step a call of its own that
+	 * repeats nothing: a signature takes seconds on some boards.
 	 * SAYS     [0] value in: a = struct asym_algorithm .id
 	 *          [1] value out: a = 1 if TEE_IsAlgorithmSupported() says
-	 *          so, else 0. What it says and what works may differ.
+	 *          so, else 0; what works may differ
 	 * ALLOCATE [0] value in: a = .id, b = enum asym_use
-	 *          allocates the key object and the operation; drops those
-	 *          that were there
+	 *          allocates key object and operation anew
 	 * IMPORT   [0] memref in: the public part of the key and, for uses of
 	 *          the private key, the private part, with or without what the
 	 *          CRT needs: asym_private_bytes()
