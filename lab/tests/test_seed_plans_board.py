@@ -110,4 +110,4 @@ def test_a_seed_plan(qemu_v8: VirtualBoard, tmp_path: Path, name: str) -> None:
         assert one.report["tee"]["ree_clock_delta"]["value"] > 0
     made = make([run])
     for table in tables:
-        assert markdown.escape(table.declared.title) in made.markdown
+        assert markdown.escape(table.title) in made.markdown

@@ -303,8 +303,8 @@ def test_whatever_a_table_asks_for_is_in_its_plan(name: str) -> None:
 def test_formulas_stand_in_rows_and_columns(name: str) -> None:
     for table in SEEDS[name]:
         for place in table.cells:
-            assert place[0] in table.rows, table.declared.title
-            assert place[1] in table.columns, table.declared.title
+            assert place[0] in table.rows, table.title
+            assert place[1] in table.columns, table.title
         assert set(table.deviations) <= set(table.columns)
 
 

@@ -58,7 +58,7 @@ def place(reading: Reading, reference: Reference, core: str = "", clock_hz: floa
     reading.emulated = reading.emulated or any(_QEMU.search(text) for text in texts)
     for pattern, board in _BOARDS:
         named = next((text for text in texts if pattern.search(text)), None)
-        known = reference.words(f"{board}-core")
+        known = reference.constants[f"{board}-core"].text
         if named is None or reading.core not in ("", known):
             continue
         if not reading.core:

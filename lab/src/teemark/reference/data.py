@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
@@ -257,33 +257,25 @@ class Reference:
     drivers: tuple[KernelDriver, ...] = ()
 
     def get(self, document: str, table: str, row: str, column: str) -> Figure:
-        try:
-            return self.figures[document, table, row, column]
-        except KeyError:
+        figure = self.find(document, table, row, column)
+        if figure is None:
             raise DataError(
                 f"reference: no figure {document}/{table}/{row}/{column}",
                 hint=f"it should be in reference/{document}.csv",
-            ) from None
+            )
+        return figure
 
     def find(self, document: str, table: str, row: str, column: str) -> Figure | None:
         return self.figures.get((document, table, row, column))
 
     def table(self, document: str, table: str) -> tuple[Figure, ...]:
-        return tuple(
-            figure for figure in self.figures.values() if figure.key[:2] == (document, table)
-        )
+        return tuple(one for one in self.figures.values() if one.key[:2] == (document, table))
 
     def constant(self, name: str) -> float:
         constant = self.constants.get(name)
         if constant is None or constant.value is None:
             raise DataError(f"reference: no number {name} in constants.csv")
         return float(constant.value)
-
-    def words(self, name: str) -> str:
-        constant = self.constants.get(name)
-        if constant is None:
-            raise DataError(f"reference: nothing called {name} in constants.csv")
-        return constant.text
 
     def cycles_for(self, core: str, algorithm: str) -> tuple[CyclesPerByte, ...]:
         return tuple(row for row in self.cycles if (row.core, row.algorithm) == (core, algorithm))
@@ -297,13 +289,20 @@ def columns(type_: type[Struct]) -> tuple[str, ...]:
 def parse(text: str, type_: type[Struct], file: str, document: Document | None = None) -> Any:
     """The rows of a file by their keys; figures of a document know it."""
     header, rows = columns(type_), {}
-    reader = csv.reader(io.StringIO(text), strict=True)
+    lines = csv.reader(io.StringIO(text), strict=True)
     try:
-        if tuple(next(reader, ())) != header:
+        if tuple(next(lines, ())) != header:
             raise DataError(f"{file}:1: the columns must be {','.join(header)}", hint=_HINT)
-        for cells in reader:
-            where = f"{file}:{reader.line_num}"
-            found: dict[str, object] = dict(_cells(cells, header, where))
+        for cells in lines:
+            where = f"{file}:{lines.line_num}"
+            if len(cells) != len(header):
+                raise DataError(f"{where}: {len(cells)} cells, not {len(header)}", hint=_HINT)
+            found: dict[str, object] = {
+                name: cell for name, cell in zip(header, cells, strict=True) if cell
+            }
+            for name, cell in found.items():
+                if str(cell) != str(cell).strip():
+                    raise DataError(f"{where}: {name}: blanks around {cell!r}", hint=_HINT)
             if document is not None:
                 if found.get("document") != document.id:
                     why = f"document is {found.get('document')}, not {document.id}"
@@ -315,19 +314,8 @@ def parse(text: str, type_: type[Struct], file: str, document: Document | None =
                 raise DataError(f"{where}: {named} is there twice", hint=_HINT)
             rows[row.key] = row
     except csv.Error as error:
-        raise DataError(f"{file}:{reader.line_num}: not CSV: {error}") from None
+        raise DataError(f"{file}:{lines.line_num}: not CSV: {error}") from None
     return rows
-
-
-def _cells(cells: list[str], header: tuple[str, ...], where: str) -> Iterator[tuple[str, str]]:
-    """Columns with what stands in them; empty ones are left out."""
-    if len(cells) != len(header):
-        raise DataError(f"{where}: {len(cells)} cells, not {len(header)}", hint=_HINT)
-    for column, cell in zip(header, cells, strict=True):
-        if cell != cell.strip():
-            raise DataError(f"{where}: {column}: blanks around {cell!r}", hint=_HINT)
-        if cell:
-            yield column, cell
 
 
 def load(folder: Path | None = None) -> Reference:

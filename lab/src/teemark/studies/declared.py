@@ -7,11 +7,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Literal
 
 from msgspec import Struct, field
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from teemark.base import paths
 from teemark.base.checked import Wrong, once, parse_toml, read_text
@@ -46,14 +45,13 @@ class _Column(Struct, frozen=True, forbid_unknown_fields=True):
     unit: str = ""
     words: Names = field(name="with", default_factory=dict)
     sd_of: str = ""
-    """The column whose standard deviations it shows."""
 
 
 class _Table(Struct, frozen=True, forbid_unknown_fields=True):
     table: str
     title: str
-    rows: tuple[str | _Row, ...]
-    columns: tuple[str | _Column, ...]
+    row_lines: tuple[str | _Row, ...] = field(name="rows")
+    column_lines: tuple[str | _Column, ...] = field(name="columns")
     corner: str = "metric"
     tall: bool = False
     """It has a column for each statistic."""
@@ -61,59 +59,50 @@ class _Table(Struct, frozen=True, forbid_unknown_fields=True):
     note: str = ""
 
     def __post_init__(self) -> None:
-        columns = self.each_column
-        once("rows", tuple(row.name for row in self.each_row))
-        once("columns", tuple(column.name for column in columns))
-        for column in columns:
-            if column.sd_of not in ("", *(other.name for other in columns)):
-                raise Wrong(f"sd_of: there is no column {column.sd_of!r}", key="columns")
+        once("rows", self.rows)
+        once("columns", self.columns)
+        for column in self.deviations.values():
+            if column not in self.columns:
+                raise Wrong(f"sd_of: there is no column {column!r}", key="columns")
 
     @property
     def each_row(self) -> tuple[_Row, ...]:
-        return tuple(_Row(row) if isinstance(row, str) else row for row in self.rows)
+        return tuple(_Row(row) if isinstance(row, str) else row for row in self.row_lines)
 
     @property
     def each_column(self) -> tuple[_Column, ...]:
-        return tuple(_Column(one) if isinstance(one, str) else one for one in self.columns)
-
-
-@dataclass(frozen=True, slots=True)
-class SeedTable:
-    """One table of a document.
-
-    `cells` gives the formula of each measured cell by row and column. A column in `deviations`
-    shows the standard deviation of the column that it names. `units`, by row or column, are for
-    cells with no published number. `reasons`, by row, say why nothing is measured there.
-    """
-
-    document: str
-    declared: _Table
-    cells: Mapping[tuple[str, str], Formula]
-
-    @property
-    def table(self) -> str:
-        return self.declared.table
+        return tuple(_Column(one) if isinstance(one, str) else one for one in self.column_lines)
 
     @property
     def rows(self) -> tuple[str, ...]:
-        return tuple(row.name for row in self.declared.each_row)
+        return tuple(row.name for row in self.each_row)
 
     @property
     def columns(self) -> tuple[str, ...]:
-        return tuple(column.name for column in self.declared.each_column)
+        return tuple(column.name for column in self.each_column)
 
     @property
     def deviations(self) -> Names:
-        return {one.name: one.sd_of for one in self.declared.each_column if one.sd_of}
+        """The column whose standard deviations a column shows."""
+        return {one.name: one.sd_of for one in self.each_column if one.sd_of}
 
     @property
     def units(self) -> Names:
-        lines: list[_Row | _Column] = [*self.declared.each_row, *self.declared.each_column]
+        """By row or column; for cells with no published number."""
+        lines: list[_Row | _Column] = [*self.each_row, *self.each_column]
         return {one.name: one.unit for one in lines if one.unit}
 
     @property
     def reasons(self) -> Names:
-        return {row.name: row.why for row in self.declared.each_row if row.why}
+        """Why nothing is measured in a row."""
+        return {row.name: row.why for row in self.each_row if row.why}
+
+
+class SeedTable(_Table, frozen=True, kw_only=True):
+    """One table of a document, with the formula of each measured cell by row and column."""
+
+    document: str
+    cells: Mapping[tuple[str, str], Formula]
 
 
 class Check(Struct, frozen=True, forbid_unknown_fields=True):
@@ -192,7 +181,10 @@ class _File(Struct, frozen=True, forbid_unknown_fields=True):
 def load(document: str) -> tuple[SeedTable, ...]:
     """The tables of a document."""
     file, words, path = _read(document)
-    return tuple(SeedTable(document, one, _cells(one, words, path)) for one in file.tables)
+    return tuple(
+        SeedTable(**asdict(one), document=document, cells=_cells(one, words, path))
+        for one in file.tables
+    )
 
 
 def conclusions(document: str) -> tuple[Conclusion, ...]:

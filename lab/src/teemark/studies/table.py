@@ -42,12 +42,12 @@ def blocks(
 ) -> list[Block]:
     """Heading, table, reasons, source and findings."""
     cells = _Cells(seed, lookup, reference)
-    tables = cells.tall() if seed.declared.tall else [cells.wide()]
+    tables = cells.tall() if seed.tall else [cells.wide()]
     reasons = tuple((f"[{number}] {why}.",) for number, why in enumerate(cells.reasons, 1))
     said_ = tuple(said(finding) for finding in findings)
     source = Paragraph((Quiet(_source(seed, reference)),))
     bullets = [[Bullets(items)] if items else [] for items in (reasons, said_)]
-    return [Heading(seed.declared.title), *tables, *bullets[0], source, *bullets[1]]
+    return [Heading(seed.title), *tables, *bullets[0], source, *bullets[1]]
 
 
 @dataclass(slots=True)
@@ -79,7 +79,7 @@ class _Cells:
         if not measured and seed.reasons:
             measured = set(seed.columns)  # each cell says why it is empty
         slots: list[tuple[str, Callable[[str, str], list[Cell]]]] = []
-        columns = [Column(seed.declared.corner, "left")]
+        columns = [Column(seed.corner, "left")]
         for name in seed.columns:
             alone = f"{name}: published" if name not in measured else "published"
             for title, there, cell in (
@@ -116,7 +116,7 @@ class _Cells:
                 titles.append("ratio")
                 more.append(self._ratio)
             rows = [(row, *(cell for of in more for cell in of(row, column))) for row in seed.rows]
-            columns = (Column(seed.declared.corner, "left"), *map(Column, titles))
+            columns = (Column(seed.corner, "left"), *map(Column, titles))
             tables.append(Table(columns, tuple(rows), column if len(seed.columns) > 1 else ""))
         return tables
 
@@ -260,7 +260,7 @@ def _source(seed: SeedTable, reference: Reference) -> str:
         f"Printed as {unit}: {note}."
         for unit, note in dict.fromkeys((f.unit, f.note) for f in figures if f.was_corrected)
     ]
-    return " ".join([*parts, seed.declared.note]).strip()
+    return " ".join([*parts, seed.note]).strip()
 
 
 def unit_for(unit: str) -> tuple[float, str]:
