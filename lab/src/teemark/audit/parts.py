@@ -11,11 +11,9 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations, pairwise
 
 from teemark.audit.figure import Figure
-from teemark.audit.numbers import numbers
 from teemark.audit.relations import follows, is_factor
 from teemark.audit.rule import Case, Group, Rule, Tested, amount, fits, listed, tested
 from teemark.reference.span import Span, exact
-from teemark.reference.units import UNITS
 
 MANY_DIGITS = 10
 """Digits in all that two rows must share: one pair in ten thousand million by chance."""
@@ -40,7 +38,6 @@ _OPPOSITES = (
     ("passed", "failed"), ("sent", "received"), ("reads", "writes"),
 )  # fmt: skip
 _OF_ONE_TIME = re.compile(r"of the (?:\w+ )?time|of the total|\bspent?\b|breakdown|profile")
-_SHARES = re.compile(r"share|breakdown|portion|of total|of time|% of|percentage|profile")
 _LOAD = re.compile(r"utili[sz]ation|\bload\b|\busage\b|\bcpu\b")
 _OF_A_WHOLE = re.compile(
     r"utili[sz]ation|\bload\b|usage|share|efficien|hit rate|\brate\b|duty|coverage|idle|busy|"
@@ -138,14 +135,9 @@ def of_which(case: Case) -> Iterator[Tested]:
         shares = [one for one in group.of("share") if not is_factor(group, one)]
         words = " ".join(one.words for one in ordered)
         if len(shares) > 2 and _OF_ONE_TIME.search(words):
-            yield _of_one_whole(shares)
-
-
-def _of_one_whole(parts: Sequence[Figure]) -> Tested:
-    """Shares of one thing are no more than all of it."""
-    value = _sum(parts)
-    said = f"{listed([one.text for one in parts])} are {amount(value, 'share')} of one whole."
-    return tested(parts[-1], value.low <= 1.0, said)
+            value = _sum(shares)
+            said = f"{listed([one.text for one in shares])} are {amount(value, 'share')} of one "
+            yield tested(shares[-1], value.low <= 1.0, f"{said}whole.")
 
 
 def _share_columns(case: Case) -> dict[Figure, str]:
@@ -167,7 +159,6 @@ def _share_columns(case: Case) -> dict[Figure, str]:
             continue
         wholes = [_sum([one for one, _ in parts])]
         wholes += [one.span for one, share in found if _is_total(one, share)]
-        wholes += _in_heading(found[0][0])
         tried = [_shares_of(whole, parts) for whole in wholes if whole.low > 0]
         good, wrong = max(tried, key=lambda one: one[0], default=(0, {}))
         if good >= max(2, 0.6 * len(parts)):
@@ -191,22 +182,9 @@ def _is_total(one: Figure, share: Figure) -> bool:
     return bool(_TOTAL.match(one.row.lower())) or share.span.mid == 1.0
 
 
-def _in_heading(one: Figure) -> list[Span]:
-    """Values of the figure's dimension that the heading of its list names."""
-    found = [number for number in numbers(one.table) if number.unit]
-    return [number.printed[1] for number in found if UNITS[number.unit][0] == one.dimension]
-
-
 def shares(case: Case) -> Iterator[Tested]:
-    """A share is its part ÷ the whole; shares of one column aren't more than the whole."""
-    known = _share_columns(case)
-    yield from (Tested(share, wrong) for share, wrong in known.items())
-    for group in case.of_kind("column", "block"):
-        first = group.figures[0]
-        label = first.column if group.kind == "column" else first.table
-        parts = [one for one in group.of("share") if not _is_total(one, one)]
-        if _SHARES.search(label.lower()) and len(parts) > 2 and not known.keys() & set(parts):
-            yield _of_one_whole(parts)
+    """A share is its part ÷ the whole."""
+    return (Tested(share, wrong) for share, wrong in _share_columns(case).items())
 
 
 def opposites(case: Case) -> Iterator[Tested]:
@@ -324,20 +302,6 @@ def spread(case: Case) -> Iterator[Tested]:
         if mean is not None and mean.dimension == sd.dimension and mean.span.low > 0:
             for cv in cvs:
                 yield follows(cv, [(sd.span / mean.span, f"{sd.text} ÷ {mean.text}")])
-
-
-def wide(case: Case) -> Iterator[Tested]:
-    """Times are never negative, so a deviation above the mean is made by a few of them."""
-    seen: set[str] = set()
-    for series in _series(case):
-        times = _Series(series.group, [one for one in series.figures if one.dimension == "time"])
-        mean, sd = times.only(_MEAN), times.only(_SD)
-        if mean is not None and sd is not None:
-            over = sd.span.low > mean.span.high > 0 and sd.table not in seen
-            seen |= {sd.table} if over else set()
-            wrong = f"{sd.name}: a deviation of {sd.text} is above the mean, {mean.text}, and no "
-            wrong += "time is below zero: a few outliers make the mean. Give the median."
-            yield tested(sd, not over, wrong)
 
 
 def repeats(case: Case) -> Iterator[Tested]:
@@ -474,7 +438,6 @@ RULES: tuple[Rule, ...] = (
     Rule("utilisation", "error", utilisation),
     Rule("order", "error", order),
     Rule("spread", "error", spread),
-    Rule("deviation-above-mean", "caution", wide),
     Rule("mean-of-list", "error", repeats),
     Rule("percent", "error", percent),
     Rule("impossible-unit", "error", units),

@@ -29,9 +29,6 @@ from teemark.reference.span import Span, evaluated, exact
 STATISTIC = re.compile(
     r"\b(?:min|max|minimum|maximum|median|p\d\d|st(?:andar)?d?[. -]*dev\w*|sd|deviation|cv)\b"
 )
-ROUGHLY = 0.1
-"""Share by which the one file that a text speaks of may differ from the size that names it."""
-
 _WHOLE = re.compile(
     r"\b(?:total|elapsed|wall|overall|duration|sum|took|takes|altogether)\b|^real$|\bin$"
 )
@@ -54,7 +51,8 @@ _COMPARES = re.compile(
 _SHRINKS = re.compile(
     r"shr[aiu]nk|reduc|smaller|larger|grew|grow|footprint|drop|fell|rose|sav", re.I
 )
-_ROOT = re.compile(r"factor|improve\w*|speed-?up|gain|scaling|acceleration")
+
+_SCALES = re.compile(r"factor|improve|speed-?up|gain|scaling|acceleration")
 
 Values = list[tuple[Span, str]]
 """What a figure may be, each with the formula that gives it."""
@@ -83,30 +81,11 @@ def _of_the_work(group: Group, one: Figure) -> bool:
 
 def rates(case: Case) -> Iterator[Tested]:
     """Size ÷ time, and messages a second × their size."""
-    size = _of_document(case)
     for group in case.of_kind("row", "column", "block", "sentence"):
         for rate in group.of("rate"):
-            if STATISTIC.search(group.label(rate)):
-                continue
             values, sure = _rates(group, rate)
-            if values and sure:
+            if values and sure and not STATISTIC.search(group.label(rate)):
                 yield follows(rate, values)
-            elif size is not None and group.kind in ("row", "column") and not group.of("size"):
-                times = [one for one in group.of("time") if _of_the_work(group, one)]
-                if times:
-                    named = [(size[1] / one.span, f"{size[0]} ÷ {one.text}") for one in times]
-                    yield follows(rate, named, ROUGHLY)
-
-
-def _of_document(case: Case) -> tuple[str, Span] | None:
-    """The size of the file, where the whole text speaks of files of one size."""
-    found = {
-        shown: exact(span.mid)
-        for text, _ in case.reading.said
-        for match in re.finditer(r"\b\d[\d.,]{0,12} ?[KMG]i?B(?= file)", text)
-        for shown, span, _ in sizes_in(match[0])
-    }
-    return found.popitem() if len(found) == 1 else None
 
 
 def _rates(group: Group, rate: Figure) -> tuple[Values, bool]:
@@ -240,12 +219,10 @@ Pairs = list[tuple[Figure, Figure]]
 
 def _comparable(group: Group, factor: Figure) -> list[Figure]:
     """Figures that a factor may be of: no clocks; sizes where something shrinks."""
-    known = ["time", "rate", "time per byte", "cycles", "cycles per byte", "power"]
-    if group.kind == "row":
-        known.append("size")
-        if len(group.of("count")) == 2 and _ROOT.search(group.label(factor)):
-            known.append("count")
-    chosen = group.of(*known)
+    chosen = group.of("time", "rate", "time per byte", "cycles", "cycles per byte", "power")
+    chosen += group.of("size") if group.kind == "row" else []
+    counts = group.of("count") if group.kind == "row" else []
+    chosen += counts if len(counts) == 2 and _SCALES.search(group.label(factor)) else []
     chosen = [one for one in chosen if not re.search(r"st\w*dev|\bsd\b", group.label(one))]
     if not chosen and any(_SHRINKS.search(one.words) for one in group.figures):
         chosen = group.of("size")
