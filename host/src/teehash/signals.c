@@ -34,9 +34,7 @@ void signals_die_of(int number)
 }
 
 /* Right now, from wherever the program is: async-signal-safe. */
-static void leave(void) __attribute__((noreturn));
-
-static void leave(void)
+static __attribute__((noreturn)) void leave(void)
 {
 	struct pollfd room = { .fd = STDERR_FILENO, .events = POLLOUT };
 	const char *words = last_words;
@@ -52,6 +50,11 @@ static void on_signal(int number)
 {
 	int before = errno;
 
+	if (number == SIGPIPE) {
+		/* Whoever read the output has gone: no more is said. */
+		first = number;
+		last_words = NULL;
+	}
 	if (first)
 		leave();
 	first = number;
@@ -60,46 +63,22 @@ static void on_signal(int number)
 	errno = before;
 }
 
-/* Whoever read the output has gone: no more is said than sha256sum says. */
-static void on_pipe(int number)
-{
-	first = number;
-	last_words = NULL;
-	leave();
-}
-
-static void on_alarm(int number)
-{
-	(void)number;
-	leave();
-}
-
 void signals_setup(void)
 {
-	static const struct {
-		int number;
-		void (*handler)(int);
-	} takes[] = { { SIGINT, on_signal },
-		      { SIGTERM, on_signal },
-		      { SIGHUP, on_signal },
-		      { SIGPIPE, on_pipe } };
-	struct sigaction action = { 0 }, before;
+	static const int numbers[] = { SIGALRM, SIGINT, SIGTERM, SIGHUP,
+				       SIGPIPE };
+	struct sigaction action = { .sa_handler = on_signal }, before;
 
 	/*
 	 * No SA_RESTART: a read that waits must end. One handler at a time, so
 	 * that one alone leaves.
 	 */
 	sigemptyset(&action.sa_mask);
-	sigaddset(&action.sa_mask, SIGALRM);
-	for (size_t i = 0; i < sizeof(takes) / sizeof(takes[0]); i++)
-		sigaddset(&action.sa_mask, takes[i].number);
-	for (size_t i = 0; i < sizeof(takes) / sizeof(takes[0]); i++) {
-		action.sa_handler = takes[i].handler;
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
+		sigaddset(&action.sa_mask, numbers[i]);
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
 		/* What nohup or a shell had us ignore stays ignored. */
-		if (!sigaction(takes[i].number, NULL, &before) &&
-		    before.sa_handler != SIG_IGN)
-			sigaction(takes[i].number, &action, NULL);
-	}
-	action.sa_handler = on_alarm;
-	sigaction(SIGALRM, &action, NULL);
+		if (!sigaction(numbers[i], NULL, &before) &&
+		    (before.sa_handler != SIG_IGN || numbers[i] == SIGALRM))
+			sigaction(numbers[i], &action, NULL);
 }

@@ -31,6 +31,9 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
+/* The functions of libteec that stand here have their prototypes there. */
+#pragma GCC diagnostic ignored "-Wmissing-prototypes"
+
 enum { KINDS = 256 };
 
 static struct watch_head *head; /* NULL: nothing is kept */
@@ -46,20 +49,6 @@ static struct kind {
 
 /* The TA of a session, by the address of its struct. */
 static uint64_t tas[KINDS];
-
-EXPORT TEEC_Result TEEC_OpenSession(TEEC_Context *context,
-				    TEEC_Session *session,
-				    const TEEC_UUID *uuid, uint32_t method,
-				    const void *data, TEEC_Operation *op,
-				    uint32_t *origin);
-EXPORT void TEEC_CloseSession(TEEC_Session *session);
-EXPORT TEEC_Result TEEC_InvokeCommand(TEEC_Session *session, uint32_t command,
-				      TEEC_Operation *op, uint32_t *origin);
-EXPORT TEEC_Result TEEC_RegisterSharedMemory(TEEC_Context *context,
-					     TEEC_SharedMemory *memory);
-EXPORT TEEC_Result TEEC_AllocateSharedMemory(TEEC_Context *context,
-					     TEEC_SharedMemory *memory);
-EXPORT void TEEC_ReleaseSharedMemory(TEEC_SharedMemory *memory);
 
 /*
  * The function of that name in libteec. A program that opens a library with
@@ -265,10 +254,11 @@ static TEEC_Result end(struct watched w, TEEC_Result result, uint32_t where,
 
 #define NEW_CALL(function) new_call(function, __builtin_return_address(0))
 
-TEEC_Result TEEC_OpenSession(TEEC_Context *context, TEEC_Session *session,
-			     const TEEC_UUID *uuid, uint32_t method,
-			     const void *data, TEEC_Operation *op,
-			     uint32_t *origin)
+EXPORT TEEC_Result TEEC_OpenSession(TEEC_Context *context,
+				    TEEC_Session *session,
+				    const TEEC_UUID *uuid, uint32_t method,
+				    const void *data, TEEC_Operation *op,
+				    uint32_t *origin)
 {
 	static TEEC_Result (*next)(TEEC_Context *, TEEC_Session *,
 				   const TEEC_UUID *, uint32_t, const void *,
@@ -286,7 +276,7 @@ TEEC_Result TEEC_OpenSession(TEEC_Context *context, TEEC_Session *session,
 	return end(w, result, where, origin);
 }
 
-void TEEC_CloseSession(TEEC_Session *session)
+EXPORT void TEEC_CloseSession(TEEC_Session *session)
 {
 	static void (*next)(TEEC_Session *);
 	struct watch_call *call = NEW_CALL(WATCH_CLOSE);
@@ -298,8 +288,8 @@ void TEEC_CloseSession(TEEC_Session *session)
 	end(w, TEEC_SUCCESS, 0, NULL);
 }
 
-TEEC_Result TEEC_InvokeCommand(TEEC_Session *session, uint32_t command,
-			       TEEC_Operation *op, uint32_t *origin)
+EXPORT TEEC_Result TEEC_InvokeCommand(TEEC_Session *session, uint32_t command,
+				      TEEC_Operation *op, uint32_t *origin)
 {
 	static TEEC_Result (*next)(TEEC_Session *, uint32_t, TEEC_Operation *,
 				   uint32_t *);
@@ -326,8 +316,8 @@ share(TEEC_Result (*next)(TEEC_Context *, TEEC_SharedMemory *),
 	return end(w, next(context, memory), 0, NULL);
 }
 
-TEEC_Result TEEC_RegisterSharedMemory(TEEC_Context *context,
-				      TEEC_SharedMemory *memory)
+EXPORT TEEC_Result TEEC_RegisterSharedMemory(TEEC_Context *context,
+					     TEEC_SharedMemory *memory)
 {
 	static TEEC_Result (*next)(TEEC_Context *, TEEC_SharedMemory *);
 
@@ -335,8 +325,8 @@ TEEC_Result TEEC_RegisterSharedMemory(TEEC_Context *context,
 	return share(next, context, memory, NEW_CALL(WATCH_REGISTER));
 }
 
-TEEC_Result TEEC_AllocateSharedMemory(TEEC_Context *context,
-				      TEEC_SharedMemory *memory)
+EXPORT TEEC_Result TEEC_AllocateSharedMemory(TEEC_Context *context,
+					     TEEC_SharedMemory *memory)
 {
 	static TEEC_Result (*next)(TEEC_Context *, TEEC_SharedMemory *);
 
@@ -344,7 +334,7 @@ TEEC_Result TEEC_AllocateSharedMemory(TEEC_Context *context,
 	return share(next, context, memory, NEW_CALL(WATCH_ALLOCATE));
 }
 
-void TEEC_ReleaseSharedMemory(TEEC_SharedMemory *memory)
+EXPORT void TEEC_ReleaseSharedMemory(TEEC_SharedMemory *memory)
 {
 	static void (*next)(TEEC_SharedMemory *);
 	struct watch_call *call = NEW_CALL(WATCH_RELEASE);
