@@ -4,7 +4,6 @@
  * each core's Technical Reference Manual.
  */
 #include <dirent.h>
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -6,7 +6,6 @@
 #ifndef MEASURE_H
 #define MEASURE_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "error.h"

@@ -11,7 +11,6 @@
 #ifndef PKCS11_H
 #define PKCS11_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 

@@ -18,7 +18,6 @@
 #include "listing.h"
 #include "place.h"
 #include "stop.h"
-#include "workload.h"
 
 enum { PIECE = 1 << 20, NAME_BYTES = 64 };
 

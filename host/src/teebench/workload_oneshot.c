@@ -13,7 +13,6 @@
  */
 #include "digest_case.h"
 #include "keyed_case.h"
-#include "listing.h"
 
 static int oneshot_parse(struct bench_case *c, struct error *err)
 {

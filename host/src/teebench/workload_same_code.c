@@ -5,7 +5,6 @@
  * and in the TA (ta-c). What differs is the world and not the code.
  */
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <teemark/digest.h>

@@ -11,8 +11,6 @@
  * instance for each session: it is loaded at every open, and goes at close.
  */
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include <teemark/ta_digest.h>
 #include <teemark/ta_size.h>
