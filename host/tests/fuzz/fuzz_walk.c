@@ -35,7 +35,6 @@ static void forget(void)
 	}
 	free(walk.threads);
 	free(walk.nodes);
-	free(walk.index);
 	free(walk.passes.list);
 	free(walk.lost.list);
 	memset(&walk, 0, sizeof(walk));
