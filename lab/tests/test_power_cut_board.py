@@ -26,7 +26,7 @@ from teemark.measure import runner
 from teemark.plan import plan
 from teemark.run import reader
 
-CUTS = int(os.environ.get("POWER_CUTS", often(2, 8)))
+CUTS = int(os.environ.get("POWER_CUTS", often(1, 8)))
 pytestmark = [pytest.mark.board, pytest.mark.long(150), pytest.mark.timeout(300 + 90 * CUTS)]
 
 PLAN = plan.parse(
