@@ -144,8 +144,8 @@ static void size_text(char text[24], uint64_t size)
 
 	for (; size && size % 1024 == 0 && units[n]; n++)
 		size /= 1024;
-	snprintf(text, 24, "%" PRIu64 "%.*s", size, n > 0,
-		 n ? &units[n - 1] : "");
+	snprintf(text, 24, "%" PRIu64 "%s", size,
+		 (char[2]){ n ? units[n - 1] : '\0' });
 }
 
 static int parse_bounded(const struct row *row, const char *text, size_t *value,
