@@ -54,8 +54,8 @@ int switches_end(struct switches *switches, struct switch_list *list,
 
 /*
  * The two halves of switches_end(), for the tests to see. The first appends the
- * events of a ring to the list, which must have room for size / 32 more: size is
- * a power of two, head the bytes that the kernel ever wrote. *full is when the
+ * events of a ring to the list, which must have room for size / 32 more: head is
+ * how many bytes the kernel ever wrote. *full is when the
  * ring had no more room, or UINT64_MAX. -EPROTO for what is no ring of events.
  */
 int switches_parse(const uint8_t *data, size_t size, uint64_t head,

@@ -180,38 +180,27 @@ int switches_begin(struct switches **switches, struct error *err)
 	return 0;
 }
 
-static void copy(uint8_t *to, const uint8_t *data, size_t size, uint64_t from,
-		 size_t len)
-{
-	size_t at = (size_t)(from & (size - 1));
-	size_t first = len < size - at ? len : size - at;
-
-	memcpy(to, data + at, first);
-	memcpy(to + first, data, len - first);
-}
-
 int switches_parse(const uint8_t *data, size_t size, uint64_t head,
 		   struct switch_list *list, uint64_t *full)
 {
-	uint8_t record[RECORD_MAX];
 	struct perf_event_header header;
 	struct trailer t = { 0 };
 	enum switch_kind kind;
 	uint64_t at = 0;
 
 	*full = UINT64_MAX;
+	/* A ring is read once, so that nothing in it goes round its end. */
 	if (head > size)
 		return -EPROTO;
 	while (at < head) {
 		if (head - at < sizeof(header))
 			return -EPROTO;
-		copy((uint8_t *)&header, data, size, at, sizeof(header));
-		if (header.size < RECORD_MIN || header.size > sizeof(record) ||
+		memcpy(&header, data + at, sizeof(header));
+		if (header.size < RECORD_MIN || header.size > RECORD_MAX ||
 		    header.size > head - at)
 			return -EPROTO;
-		copy(record, data, size, at, header.size);
-		memcpy(&t, record + header.size - sizeof(t), sizeof(t));
 		at += header.size;
+		memcpy(&t, data + at - sizeof(t), sizeof(t));
 		if (header.type == PERF_RECORD_EXIT)
 			kind = SWITCH_EXIT;
 		else if (header.type != PERF_RECORD_SWITCH)
