@@ -133,3 +133,12 @@ def test_readme_shows_what_the_exact_board_gives(
         warnings.warn(f"README and the first boot differ: {found}", stacklevel=1)
         qemu_v8_icount.reboot()
         assert measured(tmp_path / "again") == []
+
+
+def test_a_sentence_that_was_withdrawn_stays_out() -> None:
+    """Issue 19, 11: of 1 MiB 99.8 % is computing."""
+    places = [paths.root() / "README.md", *(paths.root() / "docs").glob("*.md")]
+    places += (paths.root() / "lab/src").rglob("*.py")
+    texts = {place: " ".join(place.read_text(encoding="utf-8").lower().split()) for place in places}
+    assert len(texts) > 100
+    assert [place for place, text in texts.items() if "price of the tee is the call" in text] == []
