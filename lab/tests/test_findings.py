@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 
 import msgspec
@@ -16,7 +16,6 @@ from teemark.findings.ground import Ground
 from teemark.findings.rules import judge
 from teemark.model import models
 from teemark.page import figures
-from teemark.report import run_page
 from teemark.run import reader
 from teemark.run.reader import RunData
 from teemark.run.records import Skip
@@ -511,17 +510,3 @@ def test_every_finding_has_words() -> None:
                 assert finding.claim.endswith(".")
             assert finding.claim or finding.evidence or finding.lacks or finding.topic == "board"
             assert "None" not in f"{finding.claim} {finding.evidence} {finding.advice}"
-
-
-def test_memcpy_is_drawn_as_a_limit() -> None:
-    sizes = (1024, 65536, 1048576)
-    of_digests = {f"oneshot/sha256/{by}/{n}": 4e5 + 20 * n for by in ("tee", "c") for n in sizes}
-    copies = {f"copy-limit/memcpy/c/{n}": 100 + n // 10 for n in (64, *sizes)}
-
-    def page(times: Mapping[str, float]) -> str:
-        return run_page.make([run_with(times, 0.001)]).html
-
-    assert "Dotted: memcpy()" not in page(of_digests)
-    with_limit = page({**of_digests, **copies})
-    assert "Dotted: memcpy()" in with_limit
-    assert ">memcpy</text>" in with_limit
