@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -298,7 +299,9 @@ def test_predict(written: Path, capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_advise(written: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert teemark(["advise", str(written)]) == 0
-    assert "SHA-256 inside the TEE: ta-ce" in capsys.readouterr().out
+    shown = capsys.readouterr().out
+    assert re.search(r"^ *for +choose +instead of +at +saves", shown, re.M)
+    assert re.search(r"SHA-256 inside the TEE +ta-ce +ta-c .*MiB +\d", shown)
 
 
 def test_it_is_said_that_a_run_is_incomplete(

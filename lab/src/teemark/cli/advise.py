@@ -10,10 +10,9 @@ import click
 from teemark.base.console import paragraph, terminal
 from teemark.cli.options import json_option, put_json, run_argument
 from teemark.cli.reading import read
-from teemark.findings.choices import choices
+from teemark.findings.choices import choices, table
 from teemark.findings.ground import Ground
 from teemark.page import terminal as terminal_page
-from teemark.page.blocks import Findings
 
 
 @click.command("advise")
@@ -27,15 +26,16 @@ def command(run_path: Path, as_json: bool) -> None:
     better by 1 % is not advised.
     """
     run = read(run_path)
-    found = tuple(choices(Ground.of(run), alone=True))
+    ground = Ground.of(run)
     if as_json:
-        put_json({"findings": found})
+        put_json({"findings": tuple(choices(ground, alone=True))})
         return
-    console = terminal()
-    terminal_page.show(console, [Findings(found)])
-    if not found:
-        paragraph(
-            console,
-            "Nothing to advise: the run compares no kinds of memory, pieces or backends, or none "
-            "is better by 1 %.",
-        )
+    console, found = terminal(), table(ground)
+    if found.rows:
+        terminal_page.show(console, [found])
+        return
+    paragraph(
+        console,
+        "Nothing to advise: the run compares no kinds of memory, pieces or backends, or none is "
+        "better by 1 %.",
+    )

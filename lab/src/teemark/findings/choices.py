@@ -20,6 +20,8 @@ from teemark.model.decide import ALIKE
 from teemark.model.predict import Prediction, Unpredictable, predict
 from teemark.model.stats import Estimate
 from teemark.page import figures
+from teemark.page.blocks import Column, Table
+from teemark.run.reader import RunData
 
 Question = Literal["memory", "backend", "backend-in-tee", "pieces"]
 
@@ -171,6 +173,29 @@ def choices(ground: Ground, *, alone: bool = False) -> Iterator[Finding]:
         )
 
 
+def _what(run: RunData, choice: Choice) -> str:
+    """Says what is to be chosen for."""
+    if choice.question == "memory":
+        return f"Memory for a call ({choice.subject})"
+    algorithm, _, backend = choice.subject.partition("/")
+    inside = " inside the TEE" if choice.question == "backend-in-tee" else ""
+    return f"{run.title(algorithm)}{f' by {backend}' if backend else inside}"
+
+
+def table(ground: Ground) -> Table:
+    """Returns a row a choice: what is better than what, at which sizes, and what it saves at the
+    largest of them."""
+    rows = []
+    for one in choose(ground):
+        pieces = one.question == "pieces"
+        names = [fmt.size(int(name)) if pieces else name for name in (one.choose, one.over)]
+        sizes = dict.fromkeys(map(fmt.size, (one.first, one.last)))
+        name = _what(ground.run, one) + (", in pieces" if pieces else "")
+        rows.append((name, *names, fmt.TO.join(sizes), fmt.share(one.saves)))
+    left = (Column(name, "left") for name in ("for", "choose", "instead of"))
+    return Table((*left, Column("at"), Column("saves")), tuple(rows))
+
+
 def sentence(ground: Ground, choice: Choice) -> str:
     """Says what to choose, where, and what it saves."""
     run, last = ground.run, fmt.size(choice.last)
@@ -178,8 +203,7 @@ def sentence(ground: Ground, choice: Choice) -> str:
     known = figures.known(run, interval, f"{fmt.span(interval, 100.0)}{fmt.THIN}%")
     less = f"{fmt.share(choice.saves)} less than"
     if choice.question == "pieces":
-        algorithm, _, backend = choice.subject.partition("/")
-        name, over = f"{run.title(algorithm)} by {backend}", fmt.size(int(choice.over))
+        name, over = _what(run, choice), fmt.size(int(choice.over))
         if int(choice.choose) == choice.last:
             return f"{name}: one call with {last} takes {less} pieces of {over}{known}."
         return (
@@ -187,15 +211,12 @@ def sentence(ground: Ground, choice: Choice) -> str:
             f"{fmt.percent(NEARLY, 1)} more than one call with {last}, and {less} those of "
             f"{over}{known}."
         )
-    what = f"Memory for a call ({choice.subject})"
-    if choice.question != "memory":
-        inside = " inside the TEE" if choice.question == "backend-in-tee" else ""
-        what = f"{run.title(choice.subject)}{inside}"
     first = fmt.size(choice.first)
     where = f"at {last}" if choice.first == choice.last else f"from {first} to {last}"
     sizes = ", ".join(map(fmt.size, choice.undecided))
     leads = f"takes the fewest {figures.amount(run)}" if run.icount else "is fastest"
+    but = f", no better at {sizes}" if sizes else ""
     return (
-        f"{what}: {choice.choose} {leads} {where}{f', no better at {sizes}' if sizes else ''}; at "
-        f"{last} it takes {less} {choice.over}{known}."
+        f"{_what(run, choice)}: {choice.choose} {leads} {where}{but}; at {last} it takes {less} "
+        f"{choice.over}{known}."
     )
