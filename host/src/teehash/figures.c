@@ -55,20 +55,20 @@ void print_value(FILE *out, const char *unit, double value)
 		int digits;
 		const char *shown;
 	} rows[] = {
-		{ "ns", 1e9, 1e9, 3, "s" },
-		{ "ns", 1e6, 1e6, 3, "ms" },
-		{ "ns", -HUGE_VAL, 1e3, 3, "us" },
-		{ "bytes", 1 << 20, 1 << 20, 1, "MiB" },
-		{ "bytes", 1 << 10, 1 << 10, 1, "KiB" },
-		{ "bytes", -HUGE_VAL, 1, 0, "bytes" },
-		{ "bytes/s", -HUGE_VAL, 1 << 20, 2, "MiB/s" },
-		{ "percent", -HUGE_VAL, 1, 2, "%" },
+		{ "ns", 1e9, 1e9, 3, " s" },
+		{ "ns", 1e6, 1e6, 3, " ms" },
+		{ "ns", -HUGE_VAL, 1e3, 3, " us" },
+		{ "bytes", 1 << 20, 1 << 20, 1, " MiB" },
+		{ "bytes", 1 << 10, 1 << 10, 1, " KiB" },
+		{ "bytes", -HUGE_VAL, 1, 0, " bytes" },
+		{ "bytes/s", -HUGE_VAL, 1 << 20, 2, " MiB/s" },
+		{ "percent", -HUGE_VAL, 1, 2, " %" },
 		{ "ratio", -HUGE_VAL, 1, 4, "" },
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		if (!strcmp(rows[i].unit, unit) && value >= rows[i].least) {
-			fprintf(out, "%.*f %s", rows[i].digits,
+			fprintf(out, "%.*f%s", rows[i].digits,
 				value / rows[i].divisor, rows[i].shown);
 			return;
 		}
