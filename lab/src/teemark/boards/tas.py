@@ -7,14 +7,7 @@ from dataclasses import dataclass
 
 import msgspec
 
-from teemark.base.errors import (
-    BoardError,
-    CommandFailed,
-    ConnectError,
-    ConnectionLost,
-    TaRefused,
-    TeeHangs,
-)
+from teemark.base import errors
 from teemark.boards.answers import from_json, last_line
 from teemark.boards.board import Board
 from teemark.boards.config import SshConfig
@@ -61,10 +54,10 @@ def open_each(board: Board) -> dict[Ta, Answer]:
     argv = [PROGRAM, "--open-tas", *(ta.uuid for ta in tas)]
     try:
         result = board.capture(argv, check=False, silence=HANGS_S)
-    except BoardError as error:
-        if isinstance(error, ConnectError | ConnectionLost):
+    except errors.BoardError as error:
+        if isinstance(error, errors.ConnectError | errors.ConnectionLost):
             raise
-        raise TeeHangs(
+        raise errors.TeeHangs(
             f"{board.name}: the TEE doesn't answer: no session with a TA came back within "
             f"{HANGS_S:g} s",
             hint="see the secure world's console; only a reboot ends calls that hang",
@@ -74,7 +67,7 @@ def open_each(board: Board) -> dict[Ta, Answer]:
     answers = [from_json(board.name, about, line, Answer) for line in lines]
     by_uuid = {answer.ta: answer for answer in answers}
     if any(ta.uuid not in by_uuid for ta in tas):
-        raise CommandFailed(
+        raise errors.CommandFailed(
             f"{board.name}: {PROGRAM} doesn't say {about}; it ended with status {result.status}: "
             f"{last_line(result.complaint)}",
             status=result.status,
@@ -88,7 +81,7 @@ def absent(answers: dict[Ta, Answer]) -> str | None:
     return next(iter(reasons), None)
 
 
-def refused(board: Board, answers: dict[Ta, Answer]) -> TaRefused | None:
+def refused(board: Board, answers: dict[Ta, Answer]) -> errors.TaRefused | None:
     """The error where one is of no use. A TA that is too large for the TEE's memory is none: the
     cases that need it are skipped."""
     bad = [answer for answer in answers.values() if not (answer.opened or answer.memory)]
@@ -102,6 +95,6 @@ def refused(board: Board, answers: dict[Ta, Answer]) -> TaRefused | None:
             f"{board.kit.key or 'its key'}: name the kit of this board's OP-TEE in the board file "
             "(ta_kit), and its key (ta_key) if the kit has none"
         )
-    return TaRefused(
+    return errors.TaRefused(
         f"{board.name}: {len(bad)} of {len(answers)} TAs can't be used: {first.reason}", hint=hint
     )

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from teemark.base.console import paragraph, terminal
-from teemark.cli.options import json_option, put_json, run_argument
+from teemark.cli.common import json_option, put_json, run_argument
 from teemark.cli.reading import read
 from teemark.findings.choices import choices, table
 from teemark.findings.ground import Ground

@@ -11,7 +11,7 @@ import msgspec
 from teemark.audit import audit
 from teemark.audit.formats import read_file
 from teemark.base.errors import UsageMistake
-from teemark.cli.options import PATH, json_option, option
+from teemark.cli.common import PATH, json_option, option
 from teemark.reference import data
 
 

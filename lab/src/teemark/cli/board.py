@@ -11,7 +11,7 @@ from teemark.base.console import table_row, terminal
 from teemark.base.errors import ConfigError
 from teemark.base.harmless import harmless
 from teemark.boards import BoardFile, config, instances
-from teemark.cli.options import json_option, put_json
+from teemark.cli.common import json_option, put_json
 
 
 @click.group("board")

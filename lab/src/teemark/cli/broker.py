@@ -8,7 +8,7 @@ import click
 from teemark.broker import demo as scene
 from teemark.broker import measure as bench
 from teemark.broker.desk import Desk, Version
-from teemark.cli.options import board_option, option
+from teemark.cli.common import board_option, option
 from teemark.cli.reach import reached
 
 

@@ -13,17 +13,7 @@ from rich.console import Console
 
 from teemark.base.console import json_text, paragraph
 from teemark.base.errors import DataError, UsageMistake
-from teemark.cli import complete
-from teemark.cli.options import (
-    PATH,
-    all_option,
-    form_options,
-    option,
-    parse_limit,
-    picked,
-    put,
-    shown,
-)
+from teemark.cli import common, complete
 from teemark.findings.subject import subjects
 from teemark.model import compare
 from teemark.model.compare import MARGIN, Limit
@@ -40,20 +30,20 @@ from teemark.trace import store
 
 
 @click.command("compare")
-@click.argument("base", type=PATH)
-@click.argument("new", nargs=-1, metavar="[NEW]...", type=PATH)
-@option(
+@click.argument("base", type=common.PATH)
+@click.argument("new", nargs=-1, metavar="[NEW]...", type=common.PATH)
+@common.option(
     "--against SET",
     "Compare BASE with published figures: rpi3-secure-hash, mqtt-tz-blocks, …",
     complete=complete.documents,
 )
-@option(
+@common.option(
     "--fail-on LIMIT",
     "Exit with 1 if a case is known to be worse by so much: 5%, or 1000i (instructions a call).",
 )
-@option("--force", "Compare what should not be compared.")
-@all_option
-@form_options("markdown", "html")
+@common.option("--force", "Compare what should not be compared.")
+@common.all_option
+@common.form_options("markdown", "html")
 def command(
     *,
     base: Path,
@@ -100,14 +90,17 @@ def command(
                 "no run to compare with",
                 hint="teemark compare BASE NEW…, or teemark compare RUN --against SET",
             )
-        limit = parse_limit(fail_on) if fail_on is not None else None
+        limit = common.parse_limit(fail_on) if fail_on is not None else None
         found, forced = _compared([base, *new], limit, force=force)
         failures = [comparing.failures(one.found, limit) if limit else [] for one in found]
         data = _json(found, forced, limit, failures)
         page = partial(comparison_page.render, found, forced, limit)
         show = partial(_show_all, found=found, forced=forced, limit=limit, everything=everything)
-    forms = {"json": lambda _: json_text(data), "text": lambda _: shown(show, plain=bool(output))}
-    put(forms.get(form, page)(form), output)
+    forms = {
+        "json": lambda _: json_text(data),
+        "text": lambda _: common.shown(show, plain=bool(output)),
+    }
+    common.put(forms.get(form, page)(form), output)
     return 1 if any(failures) else 0
 
 
@@ -212,7 +205,7 @@ def _json(
                 "verdict": comparing.verdict(one.found),
                 "counts": {said: len(one.found.of(said)) for said in comparing.SIGN},
                 "unit": one.other.run.unit,
-                **picked(one.found, "exact", "starts"),
+                **common.picked(one.found, "exact", "starts"),
                 "cases": [
                     comparing.case_data(pair) | {"functions": one.functions.get(pair.case)}
                     for pair in one.found.worst_first

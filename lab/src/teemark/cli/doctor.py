@@ -13,7 +13,7 @@ from teemark.base.errors import TeemarkError
 from teemark.base.finding import Finding
 from teemark.base.harmless import harmless
 from teemark.boards import Board, ensure_installed, open_board
-from teemark.cli.options import board_argument, json_option, option, put_json
+from teemark.cli.common import board_argument, json_option, option, put_json
 from teemark.doctor import look
 from teemark.doctor.inventory import inventory
 from teemark.doctor.patient import Patient

@@ -12,14 +12,7 @@ from rich.text import Text
 from teemark.base.console import paragraph
 from teemark.base.console import terminal as text_terminal
 from teemark.base.errors import DataError
-from teemark.cli.options import (
-    json_option,
-    option,
-    picked,
-    put_json,
-    run_argument,
-    several,
-)
+from teemark.cli import common
 from teemark.cli.reading import low_high, warn
 from teemark.findings.subject import Subject, subjects
 from teemark.model.breakdown import Breakdown
@@ -32,15 +25,15 @@ from teemark.trace import store
 
 
 @click.command("explain")
-@run_argument
-@several("--case KEY", "Take this case apart.", "cases")
-@option("--all", "Take every case apart.", "everything")
-@option(
+@common.run_argument
+@common.several("--case KEY", "Take this case apart.", "cases")
+@common.option("--all", "Take every case apart.", "everything")
+@common.option(
     "--trace RUN",
     "A run of `teemark trace` on the same board: some causes show only inside a call.",
     "traced",
 )
-@json_option("All cases, and findings, as JSON.")
+@common.json_option("All cases, and findings, as JSON.")
 def command(
     run_path: Path, cases: tuple[str, ...], *, everything: bool, traced: Path | None, as_json: bool
 ) -> int:
@@ -79,7 +72,7 @@ def command(
             "breakdowns": [_breakdown(one) for one in subject.breakdowns],
             "findings": subject.findings,
         }
-        put_json(data)
+        common.put_json(data)
     else:
         chosen: Sequence[Breakdown] = tuple(found[key] for key in cases)
         if not chosen:
@@ -144,7 +137,7 @@ def _breakdown(one: Breakdown) -> dict[str, object]:
         "case": one.key,
         "kind": one.kind,
         "total": _figure(one.total),
-        "parts": [picked(part, *parts) | _figure(part.value) for part in one.parts],
+        "parts": [common.picked(part, *parts) | _figure(part.value) for part in one.parts],
         "checks": [
             {
                 "what": check.what,

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from teemark.base.console import say
-from teemark.cli.options import option, output_option, put, run_argument
+from teemark.cli.common import option, output_option, put, run_argument
 from teemark.export import FORMATS
 from teemark.run import reader
 

@@ -14,18 +14,7 @@ from teemark.base.console import json_text
 from teemark.base.errors import UsageMistake
 from teemark.base.files import write_whole
 from teemark.boards import config
-from teemark.cli import complete
-from teemark.cli.options import (
-    OUTPUT,
-    form_options,
-    load,
-    optee_option,
-    option,
-    parse_limit,
-    patch_option,
-    put,
-    ta_option,
-)
+from teemark.cli import common, complete
 from teemark.exact import baseline as baselines
 from teemark.exact import gate, record
 from teemark.exact.baseline import Baseline, figures_of
@@ -41,38 +30,38 @@ OF_TA = "--ta"
 
 
 @click.command("gate")
-@option(
+@common.option(
     "--baseline FILE",
     "What each case took: a text file to be committed.",
     "place",
-    kind=OUTPUT,
+    kind=common.OUTPUT,
     required=True,
 )
-@option("--update", "Measure, and write the baseline anew.")
-@option("--no-functions", "With --update: don't trace, so that no function is named.")
-@ta_option
-@option(
+@common.option("--update", "Measure, and write the baseline anew.")
+@common.option("--no-functions", "With --update: don't trace, so that no function is named.")
+@common.ta_option
+@common.option(
     "--plan NAME",
     "With --update: what to measure. [default: as before; at first: gate]",
     complete=complete.plans,
 )
-@option(
+@common.option(
     "--board NAME",
     "With --update: where. [default: as before; at first: qemu-v8-icount]",
     complete=complete.boards,
 )
-@option(
+@common.option(
     "--fail-on LIMIT",
     "Fail only where a case got so much dearer: 0.2%, or 1000i (instructions a call).",
     default="0%",
 )
-@option(
+@common.option(
     "--skip-others",
     "Exit with 0 if the baseline was made with another compiler, OP-TEE, kernel or TF-A.",
 )
-@optee_option
-@patch_option
-@form_options("markdown")
+@common.optee_option
+@common.patch_option
+@common.form_options("markdown")
 def command(
     *,
     place: Path,
@@ -106,7 +95,7 @@ def command(
             "--plan, --board and --no-functions belong to --update",
             hint="a gate measures what its baseline names",
         )
-    limit = parse_limit(fail_on)
+    limit = common.parse_limit(fail_on)
     before = gate.read(place) if place.exists() or not update else None
     name = plan or (before.plan if before is not None else OF_TA if ta_path is not None else "gate")
     where = board or (before.board if before is not None else "qemu-v8-icount")
@@ -115,7 +104,7 @@ def command(
         file = record.with_optee(file, optee, (), patches)
     if name == OF_TA and ta_path is None:
         raise UsageMistake(f"{place} is of a Trusted Application", hint="name its folder by --ta")
-    own = Own(*load(ta_path, None if name == OF_TA else name))
+    own = Own(*common.load(ta_path, None if name == OF_TA else name))
     if update:
         made = replace(gate.make(file, own, functions=not no_functions), plan=name)
         write_whole(place, baselines.render(made))
@@ -127,7 +116,7 @@ def command(
         text = json_text(_json(gated, limit))
     else:
         text = _rendered(gated, before, place, limit, form)
-    put(text, output)
+    common.put(text, output)
     if gated.found is None:
         return 0 if skip_others else 1
     return 1 if _failed(gated.found, limit) else 0

@@ -14,7 +14,7 @@ from teemark.base.console import terminal as text_terminal
 from teemark.base.errors import DataError, MissingOutput, TeemarkError, UsageMistake
 from teemark.base.files import write_whole
 from teemark.cli import complete
-from teemark.cli.options import OUTPUT, PATH, all_option, option
+from teemark.cli.common import OUTPUT, PATH, all_option, option
 from teemark.model import history
 from teemark.model.compare import EMULATED
 from teemark.model.history import FEWEST, Line

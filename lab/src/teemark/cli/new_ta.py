@@ -9,7 +9,7 @@ import click
 
 from teemark.base.console import say
 from teemark.boards import new_ta
-from teemark.cli.options import PATH
+from teemark.cli.common import PATH
 
 
 @click.command("new-ta")

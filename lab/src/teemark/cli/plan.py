@@ -8,7 +8,7 @@ import click
 from teemark.base.console import say
 from teemark.base.errors import TeemarkError
 from teemark.cli import complete
-from teemark.cli.options import json_option, only_option, picked, put_json
+from teemark.cli.common import json_option, only_option, picked, put_json
 from teemark.plan import check as plan_check
 from teemark.plan import plan
 

@@ -10,7 +10,7 @@ import click
 
 from teemark.base.errors import UsageMistake
 from teemark.boards import config
-from teemark.cli.options import exact_board_option, option, out_option, parse_limit
+from teemark.cli.common import exact_board_option, option, out_option, parse_limit
 from teemark.exact import pull_request
 from teemark.page import markdown
 from teemark.run.writer import directory_for

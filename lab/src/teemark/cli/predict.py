@@ -12,7 +12,7 @@ from teemark.base.console import paragraph
 from teemark.base.console import terminal as text_terminal
 from teemark.base.errors import UsageMistake
 from teemark.base.work import STREAM, Work
-from teemark.cli.options import json_option, picked, put_json, run_argument
+from teemark.cli.common import json_option, picked, put_json, run_argument
 from teemark.cli.reading import low_high, read
 from teemark.model.models import Cost, Models, build
 from teemark.model.predict import Prediction, Unpredictable, catalogue, predict

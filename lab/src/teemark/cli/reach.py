@@ -25,7 +25,7 @@ from teemark.boards import (
 )
 from teemark.boards.command_lines import EXISTS_FOLDER
 from teemark.boards.virtual import take_down
-from teemark.cli.options import PATH, board_argument
+from teemark.cli.common import PATH, board_argument
 
 
 @contextlib.contextmanager

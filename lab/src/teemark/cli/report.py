@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from teemark.cli.options import PATH, json_option, option, put_json
+from teemark.cli.common import PATH, json_option, option, put_json
 from teemark.cli.reading import warn
 from teemark.report import run_page
 from teemark.run import reader

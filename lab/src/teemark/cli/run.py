@@ -15,19 +15,7 @@ from teemark.base.console import say, working
 from teemark.base.errors import UsageMistake
 from teemark.boards import Board, VirtualConfig, ensure_installed, instances, open_board, own_ta
 from teemark.boards.own_ta import Built
-from teemark.cli import complete
-from teemark.cli.options import (
-    board_option,
-    json_option,
-    load,
-    only_option,
-    option,
-    out_option,
-    picked,
-    put_json,
-    several,
-    ta_option,
-)
+from teemark.cli import common, complete
 from teemark.cli.reading import low_high
 from teemark.findings.notices import notices
 from teemark.findings.subject import Subject
@@ -44,41 +32,41 @@ from teemark.studies.answers import answers
 
 
 @click.command("run")
-@board_option("qemu-v8-icount", "Where to measure: see `teemark board list`.")
-@option(
+@common.board_option("qemu-v8-icount", "Where to measure: see `teemark board list`.")
+@common.option(
     "--plan NAME",
     "What to measure: see `teemark plan list`. [default: quick; with --ta, DIR/bench.toml]",
     "plan_word",
     complete=complete.plans,
 )
-@ta_option
-@only_option
-@out_option("runs/TIME-BOARD-PLAN")
-@option("--boots N", "Boot a virtual board N times, and measure the plan in each boot.")
-@option(
+@common.ta_option
+@common.only_option
+@common.out_option("runs/TIME-BOARD-PLAN")
+@common.option("--boots N", "Boot a virtual board N times, and measure the plan in each boot.")
+@common.option(
     "--rounds N", "Start the programs N times, with new TA sessions, and measure the plan in each."
 )
-@option(
+@common.option(
     "--limit MINUTES",
     "End a start that takes longer. [default: ten times the estimate, at least 10]",
     "limit_minutes",
     kind=click.FloatRange(0, min_open=True),
 )
-@option(
+@common.option(
     "--trace-events",
     "Then trace some calls into the TEE by the kernel's tracepoints, for `explain`; needs root.",
 )
-@option(
+@common.option(
     "--commit auto|REF|none",
     "The source that is measured: a commit, or a folder in a git repository. auto: the "
     "repository around the current folder, unless it is teemark's own.",
     "commit_word",
     default="auto",
 )
-@several(
+@common.several(
     "--label KEY=VALUE", "Kept in the run and shown by compare, history and exports.", "labels"
 )
-@json_option("Print a summary for scripts on stdout.")
+@common.json_option("Print a summary for scripts on stdout.")
 def command(
     *,
     board: str,
@@ -109,7 +97,7 @@ def command(
     Exit status: 0 fine; 1 if a case failed, the run is incomplete, or the board has a TEE that
     couldn't be used; 2 for a mistake on the command line; 128+n if signal n ended it.
     """
-    own, asked = load(ta_path, plan_word or (None if ta_path else "quick"))
+    own, asked = common.load(ta_path, plan_word or (None if ta_path else "quick"))
     if only:
         asked = plan.select(asked, only)
     plan_check.check(asked)
@@ -185,7 +173,7 @@ def _show(outcome: Outcome, run: RunData, *, as_json: bool) -> None:
         html = run_page.write(made, outcome.file.parent)
     subject = made.subjects[0]
     if as_json:
-        put_json(_summary(outcome, subject, html))
+        common.put_json(_summary(outcome, subject, html))
         return
     show(subject)
     click.echo(f"report: {_short(html)}\nraw:    {_short(outcome.file)}")
@@ -260,7 +248,7 @@ def _summary(outcome: Outcome, subject: Subject, html: Path) -> dict[str, object
         "skipped": len(run.skips),
         "tee_refused": sorted({skip.reason for skip in run.tee_refused}),
         "not_measured": run.unmeasured,
-        "failed": [picked(fail, "case", "reason") for fail in run.fails],
+        "failed": [common.picked(fail, "case", "reason") for fail in run.fails],
         "cases": [
             {
                 "case": stats.key,
@@ -274,8 +262,8 @@ def _summary(outcome: Outcome, subject: Subject, html: Path) -> dict[str, object
             for stats in subject.models.stats
         ],
         "lines": [
-            picked(cost, "workload", "algorithm", "backend", "least_byte")
-            | picked(cost.fit, "misfit", "fits")
+            common.picked(cost, "workload", "algorithm", "backend", "least_byte")
+            | common.picked(cost.fit, "misfit", "fits")
             | {"call": cost.call.value, "byte": cost.slope.value, "unit": run.unit}
             for cost in subject.models.costs
         ],

@@ -12,7 +12,7 @@ from typing import Any
 import click
 import msgspec
 
-from teemark.cli.options import output_option, put
+from teemark.cli.common import output_option, put
 from teemark.run.records import SCHEMA, AnyRecord
 
 

@@ -9,19 +9,13 @@ import click
 
 from teemark.base.console import say, working
 from teemark.boards import Board, ensure_installed, install, open_board, tas
-from teemark.cli.options import (
-    board_argument,
-    json_option,
-    option,
-    picked,
-    put_json,
-)
+from teemark.cli import common
 
 
 @click.command("setup")
-@board_argument
-@option("--remove", "Take away again all that was put there.")
-@json_option("What was installed or removed, as JSON.")
+@common.board_argument
+@common.option("--remove", "Take away again all that was put there.")
+@common.json_option("What was installed or removed, as JSON.")
 def command(board: str, remove: bool, as_json: bool) -> int:
     """Install teebench, teehash and the Trusted Applications on a board, unless it has the same.
 
@@ -43,16 +37,16 @@ def command(board: str, remove: bool, as_json: bool) -> int:
     absent = tas.absent(opened)
     problem = tas.refused(target, opened) if absent is None else None
     if as_json:
-        put_json(
+        common.put_json(
             {
                 "installed": [item.target for item in installed],
                 "tee": problem is None and absent is None,
                 "no_tee": absent,
                 "tas": [
-                    picked(ta, "uuid", "name") | picked(answer, "opened", "reason")
+                    common.picked(ta, "uuid", "name") | common.picked(answer, "opened", "reason")
                     for ta, answer in opened.items()
                 ],
-                "problem": picked(problem, "message", "hint") if problem else None,
+                "problem": common.picked(problem, "message", "hint") if problem else None,
             }
         )
         return 1 if problem else 0
@@ -76,7 +70,7 @@ def _remove(target: Board, as_json: bool) -> int:
     with working(f"removing what is ours from {target.name} …"), target:
         removed = install.remove(target)
     if as_json:
-        put_json({"removed": removed})
+        common.put_json({"removed": removed})
         return 0
     for item in removed:
         say(f"removed {item}")

@@ -14,18 +14,7 @@ from teemark.base import fmt
 from teemark.base.console import say, terminal
 from teemark.base.errors import DataError, TeemarkError, UsageMistake
 from teemark.boards import BoardFile, config
-from teemark.cli.options import (
-    WithProgram,
-    exact_board_option,
-    load,
-    optee_option,
-    option,
-    out_option,
-    patch_option,
-    program_options,
-    several,
-    ta_option,
-)
+from teemark.cli import common
 from teemark.exact import program as programs
 from teemark.exact import record
 from teemark.measure.watching import Program
@@ -66,43 +55,47 @@ class _Asked:
         return record.with_optee(file, self.optee, self.options, self.patches)
 
 
-@click.command("trace", cls=WithProgram)
+@click.command("trace", cls=common.WithProgram)
 @click.argument("cases", nargs=-1, metavar="[CASE]... [-- PROGRAM [ARG]...]")
-@option(
+@common.option(
     "--plan NAME",
     "The plan's cases, or those of them that are named. [default with --ta: DIR/bench.toml]",
 )
-@ta_option
-@exact_board_option
-@out_option("runs/TIME-BOARD-trace")
-@optee_option
-@patch_option
-@several(
+@common.ta_option
+@common.exact_board_option
+@common.out_option("runs/TIME-BOARD-trace")
+@common.optee_option
+@common.patch_option
+@common.several(
     "--optee-option NAME=VALUE",
     "An option of OP-TEE's build from source: CFG_CRYPTO_WITH_CE=y.",
     "options",
 )
-@option(
+@common.option(
     "--samples N",
     "Calls of each case to record; the one in the middle is shown.",
     kind=click.IntRange(1, 100),
     default=3,
 )
-@program_options
-@option(
+@common.program_options
+@common.option(
     "--every N",
     "Of a program's calls of one kind, trace each N-th beside the first two and the dearest.",
     kind=click.IntRange(0),
     default=0,
 )
-@option("--xtest TESTS", "As -- xtest TESTS: 4001, or -t pkcs11 1000.")
-@option("--read RUN", "Record nothing: show the trace of RUN again, or of its CASEs.", "source")
-@option("--against RUN", "Compare with that run's trace.")
-@option("--format WHICH", "Print it for another tool.", "output", kind=click.Choice(list(_RENDER)))
-@option(
+@common.option("--xtest TESTS", "As -- xtest TESTS: 4001, or -t pkcs11 1000.")
+@common.option(
+    "--read RUN", "Record nothing: show the trace of RUN again, or of its CASEs.", "source"
+)
+@common.option("--against RUN", "Compare with that run's trace.")
+@common.option(
+    "--format WHICH", "Print it for another tool.", "output", kind=click.Choice(list(_RENDER))
+)
+@common.option(
     "--function NAME", "Show who calls this function and what it calls, instead of all functions."
 )
-@option("--top N", "Functions to list.", default=12)
+@common.option("--top N", "Functions to list.", default=12)
 def command(source: Path | None, against: Path | None, xtest: str | None, **words: object) -> int:
     """Record every instruction of one call of each CASE, from the program through kernel, TF-A and
     OP-TEE into the TA and back, and say where they went.
@@ -210,7 +203,7 @@ def _record(asked: _Asked, against: Trace | None) -> tuple[Trace, Path, int]:
     keys = list(asked.cases)
     own = None
     if asked.plan is not None or asked.ta_path is not None:
-        own = record.Own(*load(asked.ta_path, asked.plan))
+        own = record.Own(*common.load(asked.ta_path, asked.plan))
         if not keys or (asked.plan is not None and own.plan.ta is None):
             keys += record.keys_of(own.plan)
     if not keys:

@@ -11,7 +11,7 @@ from teemark.base import paths
 from teemark.base.console import say
 from teemark.base.errors import MissingOutput
 from teemark.boards import build
-from teemark.cli.options import option
+from teemark.cli.common import option
 
 
 @click.group("vboard")

@@ -10,7 +10,7 @@ import click
 from teemark.base.console import terminal, working
 from teemark.base.errors import UsageMistake
 from teemark.base.files import write_whole
-from teemark.cli.options import WithProgram, board_option, out_option, program_options
+from teemark.cli.common import WithProgram, board_option, out_option, program_options
 from teemark.cli.reach import reached
 from teemark.measure import watching
 from teemark.page.terminal import show

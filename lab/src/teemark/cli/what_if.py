@@ -17,16 +17,7 @@ from teemark.base.console import paragraph, say, terminal
 from teemark.base.errors import DataError, TeemarkError, UsageMistake
 from teemark.boards import config
 from teemark.boards.config import VirtualConfig
-from teemark.cli.options import (
-    exact_board_option,
-    load,
-    optee_option,
-    option,
-    out_option,
-    patch_option,
-    several,
-    ta_option,
-)
+from teemark.cli import common
 from teemark.exact import record, whatif
 from teemark.exact.whatif import Cell, Variant
 from teemark.report import run_page
@@ -38,14 +29,14 @@ FUNCTIONS = 4
 
 @click.command("what-if")
 @click.argument("cases", nargs=-1, required=True, metavar="CASE...")
-@several("--option NAME=VALUE", "An option of OP-TEE's build.", "options")
-@option("--each", "Try each change alone only.")
-@option("--together", "Try all changes together only.")
-@optee_option
-@patch_option
-@ta_option
-@exact_board_option
-@out_option("runs/TIME-BOARD-what-if, with a folder for each variant")
+@common.several("--option NAME=VALUE", "An option of OP-TEE's build.", "options")
+@common.option("--each", "Try each change alone only.")
+@common.option("--together", "Try all changes together only.")
+@common.optee_option
+@common.patch_option
+@common.ta_option
+@common.exact_board_option
+@common.out_option("runs/TIME-BOARD-what-if, with a folder for each variant")
 def command(
     *,
     cases: tuple[str, ...],
@@ -87,7 +78,7 @@ def command(
         )
         for added in variants
     ]
-    own = record.Own(*load(ta_path, None)) if ta_path is not None else None
+    own = record.Own(*common.load(ta_path, None)) if ta_path is not None else None
     known = own.plan if own is not None else None
     # A wrong case is said before anything is built.
     record.plan_of(cases, record.SAMPLES, known=known)

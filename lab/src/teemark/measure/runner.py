@@ -19,16 +19,7 @@ from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
-from teemark.base import leaving
-from teemark.base.errors import (
-    BoardError,
-    CommandFailed,
-    ConnectError,
-    ConnectionLost,
-    DataError,
-    TeeHangs,
-    TeemarkError,
-)
+from teemark.base import errors, leaving
 from teemark.base.work import TEE
 from teemark.boards import answers, command_lines
 from teemark.boards.command_lines import quietly
@@ -104,7 +95,7 @@ class Outcome:
     """What came of it. The file is a run in any case, if perhaps an incomplete one."""
 
     file: Path
-    error: TeemarkError | None = None  # why it is incomplete
+    error: errors.TeemarkError | None = None  # why it is incomplete
 
 
 def header(
@@ -161,7 +152,7 @@ def measure(
     with RunWriter(directory) as writer:
         writer.record(header(board, asked, starts.count, datetime.now(UTC), origin))
         measured = False
-        error: TeemarkError | None = None
+        error: errors.TeemarkError | None = None
         kind, again = starts.kind, starts.again
         todo = [asked] * starts.count
         for number in range(1, starts.count + 2):
@@ -171,13 +162,15 @@ def measure(
             with leaving.undisturbed():
                 error = error or broken
                 measured = measured or attempt.machine is not None
-                rest = without_tee(attempt.asked) if isinstance(broken, TeeHangs) else None
+                rest = without_tee(attempt.asked) if isinstance(broken, errors.TeeHangs) else None
                 if not measured and rest is None:
                     # No file that pretends to be a run.
                     writer.discard()
-                    raise error or ending or DataError(f"{board.name}: {PROGRAM} said nothing")
+                    raise (
+                        error or ending or errors.DataError(f"{board.name}: {PROGRAM} said nothing")
+                    )
                 if broken is not None or ending is not None:
-                    with contextlib.suppress(DataError):
+                    with contextlib.suppress(errors.DataError):
                         attempt.broken_off(broken, ending)
             if rest is not None:
                 kind, again, todo = "round", lambda: None, [rest]
@@ -230,12 +223,12 @@ class _Attempt:
     complete: bool = False  # everything was taken, and the end record says so
     _taken: int = 0
     _begun: bool = False
-    _wrong: DataError | None = None
+    _wrong: errors.DataError | None = None
     _end_line: bytes = b""
 
     def run(
         self, again: Callable[[], None] | None
-    ) -> tuple[TeemarkError | None, BaseException | None]:
+    ) -> tuple[errors.TeemarkError | None, BaseException | None]:
         """Measures; returns what broke it off: an error, or the end of this process."""
         with leaving.at_last(self._salvage):
             try:
@@ -247,11 +240,11 @@ class _Attempt:
                 self._measure()
                 self.writer.line(self._end_line)
                 self.complete = self.end is not None and self.end.complete
-            except TeemarkError as problem:
+            except errors.TeemarkError as problem:
                 return problem, None
             except OSError as problem:
                 place = problem.filename or "a temporary file"
-                return DataError(f"{place}: can't be written here: {problem.strerror}"), None
+                return errors.DataError(f"{place}: can't be written here: {problem.strerror}"), None
             except (KeyboardInterrupt, SystemExit) as problem:
                 return None, problem
         return None, None
@@ -294,20 +287,20 @@ class _Attempt:
                     for _ in _watched(process.chunks(_TICK_S), watch):
                         pass
                     status = process.wait(_ENDING_S)
-                except (KeyboardInterrupt, SystemExit, TeeHangs) as problem:
+                except (KeyboardInterrupt, SystemExit, errors.TeeHangs) as problem:
                     ending = problem  # what was measured is still on the board
                 try:
                     script = 'cd "$1" && cat records 2>/dev/null || cat records.partial'
                     with board.stream(command_lines.script(script, made)) as read:
                         self._take(read.lines(timeout=_SENDING_S))
-                except BoardError:
+                except errors.BoardError:
                     if ending is None:
                         raise
             if ending is not None:
                 raise ending
             return status, process.complaint
         finally:
-            with contextlib.suppress(BoardError):
+            with contextlib.suppress(errors.BoardError):
                 board.script('rm -rf "$1"', made, timeout=_ENDING_S)
 
     def _take(self, lines: Iterable[bytes]) -> None:
@@ -317,7 +310,7 @@ class _Attempt:
                 continue  # the connection broke in the middle of it
             self._taken += 1
             if self._taken > most:
-                raise BoardError(
+                raise errors.BoardError(
                     f"{self.board.name}: {PROGRAM} sends many more records than the plan asks for",
                     hint=f"is it this teemark's? `teemark setup {self.board.name}` installs that",
                 )
@@ -332,7 +325,7 @@ class _Attempt:
         file, number = str(self.writer.final), self.writer.lines + 1
         try:
             record = decode_line(line, file=file, number=number)
-        except DataError as error:
+        except errors.DataError as error:
             self._wrong = error
             return False
         if isinstance(record, Machine):
@@ -350,7 +343,7 @@ class _Attempt:
         if self.end is not None:
             return
         if status == SSH_FAILED:
-            raise ConnectionLost(
+            raise errors.ConnectionLost(
                 f"{name}: the connection ended before {PROGRAM} did",
                 hint="did the board crash, reboot or lose its network? Look at its console",
             )
@@ -361,13 +354,13 @@ class _Attempt:
         if status > 128:
             known = {one.value: one.name for one in signal.Signals}
             how = f"was killed by {known.get(status - 128, f'signal {status - 128}')}"
-        raise CommandFailed(
+        raise errors.CommandFailed(
             f"{name}: {PROGRAM} {how} before its end record{said}",
             status=status,
             hint=f"see `teemark setup {name}`" if status in (126, 127) else None,
         )
 
-    def broken_off(self, error: TeemarkError | None, leaving: BaseException | None) -> None:
+    def broken_off(self, error: errors.TeemarkError | None, leaving: BaseException | None) -> None:
         """Writes the end record that teebench couldn't write. After nonsense there is none."""
         if self._wrong is not None:
             return
@@ -394,10 +387,10 @@ class _Attempt:
         self.writer.finish()
 
 
-_REASONS: tuple[tuple[type[TeemarkError], str], ...] = (
-    (ConnectionLost, "connection-lost"),
-    (ConnectError, "connection-lost"),
-    (CommandFailed, "program-failed"),
+_REASONS: tuple[tuple[type[errors.TeemarkError], str], ...] = (
+    (errors.ConnectionLost, "connection-lost"),
+    (errors.ConnectError, "connection-lost"),
+    (errors.CommandFailed, "program-failed"),
 )
 
 
@@ -466,7 +459,7 @@ def took_before(runs: Path, board: str, asked: Plan, starts: int) -> float | Non
             if not isinstance(first, Run):
                 continue
             began = datetime.fromisoformat(first.started).timestamp()
-        except (OSError, ValueError, IndexError, DataError):
+        except (OSError, ValueError, IndexError, errors.DataError):
             continue
         whole = isinstance(last, End) and last.complete
         if whole and first.asked == wanted and first.starts == starts:
