@@ -125,7 +125,7 @@ def test_stubborn_command_has_a_moment_and_is_killed_then(
 def test_timeout_ends_the_command_there(board: Board, tmp_path: Path) -> None:
     mark = tmp_path / "pid"
     with pytest.raises(errors.BoardError, match=r"took more than 0\.5 s"):
-        board.exec(["sh", "-c", f"echo $$ >{mark}; exec sleep 60"], timeout=0.5)
+        board.capture(["sh", "-c", f"echo $$ >{mark}; exec sleep 60"], timeout=0.5)
     pid = int(mark.read_text())
     limit = time.monotonic() + 5
     while start_time(pid) is not None and time.monotonic() < limit:

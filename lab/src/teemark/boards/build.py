@@ -32,7 +32,9 @@ def step(
     programs that it calls."""
     for program in needs:
         if shutil.which(program) is None:
-            raise MissingOutput(f"there is no {program} on this machine", hint=_package(program))
+            package = _PACKAGES.get(program, program)
+            hint = f"install it, for example: apt install {package}"
+            raise MissingOutput(f"there is no {program} on this machine", hint=hint)
     # OP-TEE's build scripts need Python modules that our own environment has.
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
     done = subprocess.run(
@@ -51,11 +53,8 @@ def step(
         raise BoardError(said, hint=hints[-1] if hints else None)
 
 
-def _package(program: str) -> str:
-    """What to install, by the names of Debian's packages."""
-    if not program.endswith("-gcc"):
-        return f"install it, for example: apt install {program}"
-    target = program.removesuffix("-gcc")
-    libc = {"aarch64-linux-gnu": "arm64", "arm-linux-gnueabihf": "armhf"}
-    more = f" libc6-dev-{libc[target]}-cross" if target in libc else ""
-    return f"install the cross compiler, for example: apt install gcc-{target}{more}"
+_PACKAGES = {
+    "aarch64-linux-gnu-gcc": "gcc-aarch64-linux-gnu libc6-dev-arm64-cross",
+    "arm-linux-gnueabihf-gcc": "gcc-arm-linux-gnueabihf libc6-dev-armhf-cross",
+}
+"""Debian's packages that have not their program's name."""

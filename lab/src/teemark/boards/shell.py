@@ -351,23 +351,17 @@ class Shell:
             process.abandon()
 
     def exec(
-        self,
-        argv: Sequence[str],
-        *,
-        stdin: Stream = subprocess.DEVNULL,
-        terminal: bool = False,
-        timeout: float | None = None,
+        self, argv: Sequence[str], *, stdin: Stream = subprocess.DEVNULL, terminal: bool = False
     ) -> int:
         """Runs a command to its end, with this process's own streams, and returns its exit status.
         Ctrl-C reaches it."""
-        copied = timeout is None and not terminal
-        stdout = subprocess.PIPE if copied else None
+        stdout = None if terminal else subprocess.PIPE
         process = self.start(
             argv, stdin=stdin, stdout=stdout, stderr=None, terminal=terminal, marked=False
         )
         try:
             with process.taking_interrupts():
-                status = process.pass_output(1) if copied else process.wait(timeout)
+                status = process.wait() if terminal else process.pass_output(1)
         finally:
             process.abandon()
         if leaving.signalled() not in (0, signal.SIGINT):

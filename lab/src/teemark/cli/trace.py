@@ -84,7 +84,6 @@ class _Asked:
     kind=click.IntRange(0),
     default=0,
 )
-@common.option("--xtest TESTS", "As -- xtest TESTS: 4001, or -t pkcs11 1000.")
 @common.option(
     "--read RUN", "Record nothing: show the trace of RUN again, or of its CASEs.", "source"
 )
@@ -96,7 +95,7 @@ class _Asked:
     "--function NAME", "Show who calls this function and what it calls, instead of all functions."
 )
 @common.option("--top N", "Functions to list.", default=12)
-def command(source: Path | None, against: Path | None, xtest: str | None, **words: object) -> int:
+def command(source: Path | None, against: Path | None, **words: object) -> int:
     """Record every instruction of one call of each CASE, from the program through kernel, TF-A and
     OP-TEE into the TA and back, and say where they went.
 
@@ -112,8 +111,6 @@ def command(source: Path | None, against: Path | None, xtest: str | None, **word
     """
     asked = _Asked(**words)  # type: ignore[arg-type]
     program = click.get_current_context().meta["program"]
-    if xtest is not None:
-        program = ("xtest", *xtest.split())
     if program:
         if asked.cases or asked.plan or asked.ta_path or source or against:
             raise UsageMistake(

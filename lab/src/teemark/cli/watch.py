@@ -34,7 +34,7 @@ def command(
     """Run a program on a board, as it is, and show its calls into the TEE: which TAs and commands,
     what they take, what crosses, who calls, and what to change.
 
-    The program must be linked dynamically against libteec, and not be setuid; what is in its
+    The program must be linked dynamically against libteec; what is in its
     buffers is never recorded. Threads and processes that it starts are watched, too. Where the
     kernel's tracepoints can be used, the counts are held against theirs, and the time within the
     TEE is told from that before and behind it. Writes report.html, and timeline.json for Perfetto

@@ -32,21 +32,8 @@ from teemark.measure.watch import Watch
 from teemark.plan import check as plan_check
 from teemark.plan import plan
 from teemark.plan.plan import CaseLine, Plan
+from teemark.run import records
 from teemark.run.reader import ANY_DRIVER, decode_line, stands_for
-from teemark.run.records import (
-    SCHEMA,
-    AnyRecord,
-    End,
-    Fail,
-    Machine,
-    Run,
-    Sample,
-    Skip,
-    Start,
-    Teehash,
-    Timeline,
-)
-from teemark.run.records import Case as CaseRecord
 from teemark.run.writer import RunWriter
 from teemark.version import __version__
 
@@ -73,7 +60,7 @@ _DEFAULT_MIN_US = 100
 class Watcher:
     """Sees a run go by. This one lets it."""
 
-    def record(self, record: AnyRecord) -> None:
+    def record(self, record: records.AnyRecord) -> None:
         """A record arrived."""
 
     def quiet(self) -> None:
@@ -100,11 +87,11 @@ class Outcome:
 
 def header(
     board: Board, asked: Plan, starts: int, now: datetime, origin: Origin | None = None
-) -> Run:
+) -> records.Run:
     """The record that goes before all others."""
     origin = origin or Origin()
-    return Run(
-        schema=SCHEMA,
+    return records.Run(
+        schema=records.SCHEMA,
         teemark=__version__,
         board=board.name,
         board_summary=board.config.description or None,
@@ -156,7 +143,7 @@ def measure(
         kind, again = starts.kind, starts.again
         todo = [asked] * starts.count
         for number in range(1, starts.count + 2):
-            start = Start(number=number, kind=kind)
+            start = records.Start(number=number, kind=kind)
             attempt = _Attempt(board, todo.pop(0), writer, watcher, start, options, limit_s)
             broken, ending = attempt.run(again if number > 1 else None)
             with leaving.undisturbed():
@@ -215,11 +202,11 @@ class _Attempt:
     asked: Plan
     writer: RunWriter
     watcher: Watcher
-    start: Start
+    start: records.Start
     options: Sequence[str]
     limit_s: float
-    machine: Machine | None = None
-    end: End | None = None
+    machine: records.Machine | None = None
+    end: records.End | None = None
     complete: bool = False  # everything was taken, and the end record says so
     _taken: int = 0
     _begun: bool = False
@@ -328,12 +315,12 @@ class _Attempt:
         except errors.DataError as error:
             self._wrong = error
             return False
-        if isinstance(record, Machine):
+        if isinstance(record, records.Machine):
             self.machine = record
-        elif isinstance(record, End):
+        elif isinstance(record, records.End):
             self.end = record
         self.watcher.record(record)
-        return isinstance(record, End)
+        return isinstance(record, records.End)
 
     def _judge(self, status: int, complaint: str) -> None:
         """Raises what is wrong, now that the program ended, unless the records say it."""
@@ -373,7 +360,7 @@ class _Attempt:
         elif leaving is not None:
             message = "teemark was ended by a signal"
         # What teebench counted stays, where only what came after it was broken off.
-        end = self.end or End(complete=False, reason=reason)
+        end = self.end or records.End(complete=False, reason=reason)
         end = msgspec.structs.replace(end, complete=False, reason=reason, message=message)
         self.writer.last_record(end)
 
@@ -456,12 +443,12 @@ def took_before(runs: Path, board: str, asked: Plan, starts: int) -> float | Non
                 first = decode_line(lines.readline(), file=str(file), number=1)
                 lines.seek(max(0, file.stat().st_size - 4096))
                 last = decode_line(lines.read().splitlines()[-1], file=str(file), number=0)
-            if not isinstance(first, Run):
+            if not isinstance(first, records.Run):
                 continue
             began = datetime.fromisoformat(first.started).timestamp()
         except (OSError, ValueError, IndexError, errors.DataError):
             continue
-        whole = isinstance(last, End) and last.complete
+        whole = isinstance(last, records.End) and last.complete
         if whole and first.asked == wanted and first.starts == starts:
             took = file.stat().st_mtime - began
             return took if 0 < took < 86400 else None
@@ -497,29 +484,29 @@ class Progress:
             starts,
         )
 
-    def see(self, record: AnyRecord) -> None:
+    def see(self, record: records.AnyRecord) -> None:
         key = getattr(record, "case", None) or ""
         self.current = key or self.current
         match record:
-            case Start():
+            case records.Start():
                 self.start = record.number
                 self.cases = self.skipped = self.failed = 0
-            case Sample():
+            case records.Sample():
                 # what a TA counted along is no sample of its own
                 self.samples += record.source != "ta-counter"
                 self.began = self.began or time.monotonic()
-            case Teehash() | Timeline():
+            case records.Teehash() | records.Timeline():
                 self.hashed += 1
-            case CaseRecord():
+            case records.Case():
                 self.cases += 1
                 self._count(record)
-            case Skip() | Fail():
-                self.skipped += isinstance(record, Skip)
-                self.failed += isinstance(record, Fail)
+            case records.Skip() | records.Fail():
+                self.skipped += isinstance(record, records.Skip)
+                self.failed += isinstance(record, records.Fail)
                 self.asked.pop(key, None)
                 self.files.pop(key, None)
 
-    def _count(self, found: CaseRecord) -> None:
+    def _count(self, found: records.Case) -> None:
         """A case of each driver, where any driver was asked for."""
         if found.case in self.asked:
             return

@@ -4,19 +4,14 @@ preloaded into it (host/src/watch). What was pushed for it is taken away again."
 
 from __future__ import annotations
 
-import io
 import re
-import shlex
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from elftools.common.exceptions import ELFError
-from elftools.elf.elffile import ELFFile
-
 from teemark.base import paths
-from teemark.base.errors import BoardError, CommandFailed, MissingOutput, UsageMistake
+from teemark.base.errors import BoardError, MissingOutput
 from teemark.boards.board import Board
 from teemark.boards.install import guest
 from teemark.trace import calls as records
@@ -25,17 +20,6 @@ from teemark.trace.calls import HEAD, MAGIC, Maps, Watched
 LIBRARY = "libteewatch.so"
 ROOM = 100_000
 """Calls that are kept; a record takes 192 bytes of the board's /tmp."""
-
-_LOOK = """\
-p=
-case $2 in
-*/*) p=$2 ;;
-*) IFS=:; for d in $1 $PATH; do [ -x "$d/$2" ] && p=$d/$2 && break; done ;;
-esac
-[ -f "$p" ] && [ -x "$p" ] || exit 127
-readlink -f "$p"
-[ -u "$p" ] || [ -g "$p" ] && echo privileged || echo plain
-"""
 
 _RUN = """\
 d=$1; trace=$2; shift 2
@@ -111,8 +95,8 @@ def run(
     board: Board, program: Program, directory: Path, *, windows: bool = False, every: int = 0
 ) -> Ran:
     """Runs the program to its end. `windows`: with marks for QEMU's plugin; of each kind of call
-    each `every`-th window is kept beside the first two and the dearest. UsageMistake if it can't be
-    watched, with the reason."""
+    each `every`-th window is kept beside the first two and the dearest. BoardError if none of
+    its processes can be watched."""
     library = paths.built_programs(board.architecture()) / LIBRARY
     if not library.is_file():
         raise MissingOutput(f"there is no {library}", hint="run `make build` first")
@@ -125,7 +109,6 @@ def run(
                 stack.enter_context(guest(board, file, tell=lambda _: None))
             else:
                 board.push(file, f"{place}/bin/{file.name}", mode=0o755)
-        _check(board, program, f"{place}/bin")
         head = bytearray(HEAD.itemsize)
         head[:8] = MAGIC.ljust(8, b"\0")
         head[8:16] = ROOM.to_bytes(8, "little")
@@ -156,8 +139,8 @@ def run(
         raise BoardError(
             f"{board.name}: no process of {program.argv[0]} could be watched (status {status}):\n"
             + texts["out"].text[-2000:],
-            hint="a library is preloaded: programs that are static, have capabilities or run as "
-            "another user don't load it",
+            hint="is it on the board (--push FILE brings it)? A library is preloaded: programs "
+            "that are static, have capabilities or run as another user don't load it",
         )
     traced = tuple(legs(texts["events"].text)) if texts["overrun"].status == 0 else None
     overrun = sum(int(word) for word in re.findall(r"overrun: (\d+)", texts["overrun"].text))
@@ -171,35 +154,6 @@ def _folder(board: Board) -> Iterator[str]:
         yield place.text.strip()
     finally:
         board.script('rm -rf "$1"', place.text.strip(), check=False)
-
-
-def _check(board: Board, program: Program, folder: str) -> None:
-    """Can a library be preloaded into it?"""
-    name = program.argv[0]
-    try:
-        where, privileged = board.script(_LOOK, folder, name).text.split("\n")[:2]
-    except CommandFailed:
-        raise UsageMistake(
-            f"{board.name} has no program {name}",
-            hint=f"push it with --push ./{Path(name).name}, or name its path on the board",
-        ) from None
-    if privileged == "privileged":
-        raise UsageMistake(
-            f"{where} is setuid or setgid, and so loads no library of ours",
-            hint="run a copy of it without that bit, as the user that it would become",
-        )
-    beginning = board.capture(["head", "-c", "8192", where]).stdout
-    if beginning.startswith(b"\x7fELF"):
-        try:
-            segments = [s["p_type"] for s in ELFFile(io.BytesIO(beginning)).iter_segments()]
-        except (ELFError, ValueError):
-            return
-        if "PT_INTERP" not in segments:
-            raise UsageMistake(
-                f"{where} is a static program, and so loads no library of ours",
-                hint="link it dynamically against libteec; a program that it starts is watched if "
-                f"that is dynamic: -- sh -c {shlex.quote(shlex.join(program.argv))}",
-            )
 
 
 def legs(text: str) -> Iterator[Leg]:
