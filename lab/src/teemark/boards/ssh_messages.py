@@ -88,10 +88,6 @@ ssh-add {quoted} (start an agent first where there is none: eval $(ssh-agent)); 
 KeyRefused: {file} is no private key that ssh can read ({why})
 {where_named}
 
-agent refused operation
-KeyRefused: {to} would take a key that ssh-agent has, but the agent doesn't sign with it
-it may want a touch, a PIN or a confirmation: see `ssh-add -l`, and try {by_hand} true
-
 too many authentication failures
 KeyRefused: {to} has heard of too many keys before the right one
 name it in the board file, and no other is tried: identity = "~/.ssh/…"
@@ -106,11 +102,6 @@ ssh-add {quoted} (start an agent first where there is none: eval $(ssh-agent)); 
 & Authentications that can continue: (?P<methods>(?!\S*publickey)\S+)
 KeyRefused: {who} takes no keys, only {methods}
 allow them in its configuration (PubkeyAuthentication); teemark asks for no password
-
-^(?:(?P<who>\S+@\S+): )?permission denied
-& no mutual signature algorithm
-KeyRefused: {who} knows no way to sign with the key that this machine's ssh still uses
-an old server: options = ["PubkeyAcceptedAlgorithms=+ssh-rsa"] in the board file, or an ed25519 key
 
 ^(?:(?P<who>\S+@\S+): )?permission denied
 & ^debug1: Offering public key: (?P<file>.+?)(\.pub)? \S+ (?P<key>SHA256:\S+)
@@ -176,9 +167,6 @@ class _Failure(dict[str, str]):
 
     def named_host(self) -> str:
         return self["to"] if self["name"] == self["address"] else self["name"]
-
-    def by_hand(self) -> str:
-        return self.endpoint.by_hand()
 
     def last_word(self) -> str:
         return (self.words.strip().splitlines() or ["without a word"])[-1]
@@ -324,7 +312,8 @@ free some on the board (`teemark exec BOARD -- df -h`), or name another folder
 
 read-only file system
 ReadOnly: {path} is on a read-only file system
-remount it for writing, or name another `directory` in the board file
+remount it for writing (teemark exec BOARD -- mount -o remount,rw /), or name another `directory`
+  in the board file
 
 permission denied|operation not permitted
 TransferError: no permission for {path}

@@ -68,8 +68,6 @@ class Kit:
             )
         return made
 
-    # -- inside ------------------------------------------------------------------------------
-
     def _check(self) -> None:
         if not all((self.folder / name).is_file() for name in _NEEDED):
             if self == default_kit():

@@ -8,12 +8,12 @@ from dataclasses import replace
 import click
 
 from teemark.base import fmt
-from teemark.base.console import paragraph, table_row, terminal, working
+from teemark.base.console import paragraph, say, table_row, terminal, working
 from teemark.base.errors import TeemarkError
 from teemark.base.finding import Finding
 from teemark.base.harmless import harmless
 from teemark.boards import Board, ensure_installed, open_board
-from teemark.cli.common import board_argument, json_option, option, put_json
+from teemark.cli.common import board_argument, json_option, option, picked, put_json
 from teemark.doctor import look
 from teemark.doctor.inventory import inventory
 from teemark.doctor.patient import Patient
@@ -43,9 +43,7 @@ def command(board: str, as_json: bool, everything: bool) -> int:
                 "board": target.name,
                 "meaningful": meaningful(problems),
                 "findings": problems,
-                "machine": patient.machine if patient else None,
-                "tas": patient.tas if patient else [],
-                "openssl": patient.openssl if patient else [],
+                **(picked(patient, "machine", "tas", "openssl") if patient else _UNKNOWN),
             }
         )
     else:
@@ -53,11 +51,14 @@ def command(board: str, as_json: bool, everything: bool) -> int:
     return 0 if meaningful(problems) else 1
 
 
+_UNKNOWN: dict[str, object] = {"machine": None, "tas": [], "openssl": []}
+
+
 def _examine(target: Board) -> tuple[Patient | None, tuple[Finding, ...]]:
     wrong = look.program(target)
     if wrong is not None and wrong.key == look.ABSENT:
         try:
-            ensure_installed(target)
+            ensure_installed(target, tell=say)
         except TeemarkError as error:
             return None, (replace(wrong, evidence=error.message),)
         wrong = look.program(target)

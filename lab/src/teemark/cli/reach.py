@@ -11,38 +11,29 @@ from pathlib import Path
 
 import click
 
+from teemark import boards
 from teemark.base.console import say, working
 from teemark.base.errors import UsageMistake
-from teemark.boards import (
-    Board,
-    BoardFile,
-    VirtualBoard,
-    VirtualConfig,
-    config,
-    ensure_installed,
-    instances,
-    open_board,
-)
 from teemark.boards.command_lines import EXISTS_FOLDER
 from teemark.boards.virtual import take_down
 from teemark.cli.common import PATH, board_argument
 
 
 @contextlib.contextmanager
-def reached(name: str) -> Iterator[Board]:
+def reached(name: str) -> Iterator[boards.Board]:
     """The board; on a virtual one is what we install."""
-    target = open_board(name)
+    target = boards.open_board(name)
     with contextlib.ExitStack() as stack:
         with working(f"reaching {target.name} …"):
             stack.enter_context(target)
-            if isinstance(target.config, VirtualConfig):
-                ensure_installed(target)
+            if isinstance(target.config, boards.VirtualConfig):
+                boards.ensure_installed(target)
         yield target
 
 
-def _virtual(board: str, why_not: str, hint: str | None = None) -> BoardFile:
-    file = config.find(board)
-    if not isinstance(file.config, VirtualConfig):
+def _virtual(board: str, why_not: str, hint: str | None = None) -> boards.BoardFile:
+    file = boards.config.find(board)
+    if not isinstance(file.config, boards.VirtualConfig):
         raise UsageMistake(f"{file.name} is no virtual board: {why_not}", hint=hint)
     return file
 
@@ -56,10 +47,10 @@ def up(board: str) -> None:
     """
     hint = f"try: teemark exec {board} -- true"
     file = _virtual(board, "it is up when it is switched on", hint)
-    with instances.lock(file.name):
-        target = VirtualBoard(file, keep=True)
+    with boards.instances.lock(file.name):
+        target = boards.VirtualBoard(file, keep=True)
         with working(f"booting {file.name} …") as tell, target:
-            ensure_installed(target, tell=tell)
+            boards.ensure_installed(target, tell=tell)
     where = f"127.0.0.1:{target.endpoint.port}"
     if target.boot_seconds is None:
         say(f"{file.name} was up already, at {where}")
@@ -145,7 +136,7 @@ def push(board: str, local: tuple[Path, ...], remote: str) -> None:
 
     What is pushed to a virtual board lasts while it is up: see `teemark up`.
     """
-    target = open_board(board)
+    target = boards.open_board(board)
     with working(f"copying to {target.name} …"), target:
         folder = len(local) > 1 or remote.endswith("/")
         if folder and target.script(EXISTS_FOLDER, remote, check=False).status != 0:
@@ -167,6 +158,6 @@ def pull(board: str, remote: str, local: Path) -> None:
     LOCAL is its new name, or a folder that is there (default: the current one). A folder comes as
     an archive: teemark exec BOARD -- tar -cC FOLDER . >FILE
     """
-    target = open_board(board)
+    target = boards.open_board(board)
     with working(f"copying from {target.name} …"), target:
         target.pull(remote, local)

@@ -20,30 +20,10 @@ from teemark.base.checked import in_words
 from teemark.base.errors import DataError, UsageMistake
 from teemark.base.harmless import harmless_value, suspect
 from teemark.base.work import Work
-from teemark.run.records import (
-    SCHEMA,
-    Algorithm,
-    AnyRecord,
-    Backend,
-    Case,
-    Commit,
-    End,
-    Fail,
-    First,
-    Legs,
-    Machine,
-    Record,
-    Run,
-    Sample,
-    Skip,
-    Start,
-    Teehash,
-    Timeline,
-    Trouble,
-)
+from teemark.run import records
 
-R = TypeVar("R", bound=Record)
-T = TypeVar("T", bound=Trouble)
+R = TypeVar("R", bound=records.Record)
+T = TypeVar("T", bound=records.Trouble)
 
 RUN_FILE = "run.ndjson"
 PARTIAL_FILE = "run.ndjson.partial"
@@ -66,10 +46,10 @@ class MeasuredCase:
     all statistics are of them. What the TA counted in the same calls is kept apart, so that nobody
     takes the one for the other."""
 
-    case: Case
-    starts: tuple[tuple[Sample, ...], ...] = ()
-    ta_samples: tuple[Sample, ...] = ()
-    first: tuple[First, ...] = ()
+    case: records.Case
+    starts: tuple[tuple[records.Sample, ...], ...] = ()
+    ta_samples: tuple[records.Sample, ...] = ()
+    first: tuple[records.First, ...] = ()
     work: Work = field(init=False)
     """Its key, parsed."""
 
@@ -87,7 +67,7 @@ class MeasuredCase:
         return self.work.curve if self.case.bytes == self.work.size else None
 
     @property
-    def samples(self) -> tuple[Sample, ...]:
+    def samples(self) -> tuple[records.Sample, ...]:
         """Those of all starts, one after the other."""
         return self.starts[0] if len(self.starts) == 1 else tuple(chain.from_iterable(self.starts))
 
@@ -98,9 +78,9 @@ class StartData:
 
     number: int
     kind: Literal["boot", "round"]
-    machine: Machine
+    machine: records.Machine
     seqs: range
-    end: End | None = None
+    end: records.End | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,17 +106,17 @@ class RunData:
     `machine` is that of the first start; `end` has the sums of all."""
 
     file: str
-    machine: Machine
-    run: Run | None = None
+    machine: records.Machine
+    run: records.Run | None = None
     starts: tuple[StartData, ...] = ()
     cases: dict[str, MeasuredCase] = field(default_factory=dict)
-    first: tuple[First, ...] = ()
-    legs: tuple[Legs, ...] = ()
-    skips: tuple[Skip, ...] = ()
-    fails: tuple[Fail, ...] = ()
-    teehash: tuple[Teehash, ...] = ()
-    timelines: tuple[Timeline, ...] = ()
-    end: End | None = None
+    first: tuple[records.First, ...] = ()
+    legs: tuple[records.Legs, ...] = ()
+    skips: tuple[records.Skip, ...] = ()
+    fails: tuple[records.Fail, ...] = ()
+    teehash: tuple[records.Teehash, ...] = ()
+    timelines: tuple[records.Timeline, ...] = ()
+    end: records.End | None = None
     incomplete: str | None = None
 
     @property
@@ -146,7 +126,7 @@ class RunData:
         return tuple(case for key, case in self.cases.items() if key not in failed)
 
     @property
-    def hashed(self) -> tuple[Teehash | Timeline, ...]:
+    def hashed(self) -> tuple[records.Teehash | records.Timeline, ...]:
         """All that teehash reported."""
         return (*self.teehash, *self.timelines)
 
@@ -191,7 +171,7 @@ class RunData:
         return tuple(Unmeasured(*row) for row in found.items())
 
     @property
-    def tee_refused(self) -> tuple[Skip, ...]:
+    def tee_refused(self) -> tuple[records.Skip, ...]:
         """Cases that couldn't run since the TEE, which is there, couldn't be used."""
         here = self.machine.tee.device is not None
         return tuple(
@@ -243,7 +223,7 @@ class RunData:
         return self.run.board if self.run else "this machine"
 
     @property
-    def commit(self) -> Commit | None:
+    def commit(self) -> records.Commit | None:
         """The commit that the run measured, where it says so."""
         return self.run.commit if self.run is not None else None
 
@@ -263,19 +243,19 @@ class RunData:
             told["changes"] = "yes" if self.commit.dirty else "no"
         return told | {f"label_{key}": value for key, value in self.labels.items()}
 
-    def algorithm(self, name: str) -> Algorithm:
+    def algorithm(self, name: str) -> records.Algorithm:
         """What the run says of an algorithm; its bare name where it doesn't."""
         found = (one for one in self.machine.algorithms if one.name == name)
-        return next(found, Algorithm(name=name, title=name))
+        return next(found, records.Algorithm(name=name, title=name))
 
     def title(self, algorithm: str) -> str:
         """As the run says that people write it."""
         return self.algorithm(algorithm).title
 
-    def backend(self, name: str) -> Backend:
+    def backend(self, name: str) -> records.Backend:
         """What the run says of a backend; its bare name where it doesn't."""
         found = (one for one in self.machine.backends if one.name == name)
-        return next(found, Backend(name=name, title=name))
+        return next(found, records.Backend(name=name, title=name))
 
     def place(self, backend: str) -> int:
         """Of a backend in the run's own order; strangers come last, as they appeared."""
@@ -297,16 +277,16 @@ def stands_for(asked: str, key: str) -> bool:
     )
 
 
-_decoder: msgspec.json.Decoder[AnyRecord] = msgspec.json.Decoder(AnyRecord)
+_decoder: msgspec.json.Decoder[records.AnyRecord] = msgspec.json.Decoder(records.AnyRecord)
 
 
-def decode_line(line: bytes, *, file: str, number: int) -> AnyRecord:
+def decode_line(line: bytes, *, file: str, number: int) -> records.AnyRecord:
     """One record, its texts harmless; DataError names the line. A newer schema is told from
     nonsense."""
     try:
         if suspect(line):
-            clean: AnyRecord = msgspec.convert(
-                harmless_value(msgspec.json.decode(line)), cast(Any, AnyRecord)
+            clean: records.AnyRecord = msgspec.convert(
+                harmless_value(msgspec.json.decode(line)), cast(Any, records.AnyRecord)
             )
             return clean
         return _decoder.decode(line)
@@ -316,9 +296,9 @@ def decode_line(line: bytes, *, file: str, number: int) -> AnyRecord:
         with contextlib.suppress(msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             data = msgspec.json.decode(line)
             schema = data.get("schema") if isinstance(data, dict) else None
-            if isinstance(schema, int) and schema > SCHEMA:
+            if isinstance(schema, int) and schema > records.SCHEMA:
                 raise _newer(where, schema) from None
-            place, why, _ = in_words(error, data, AnyRecord)
+            place, why, _ = in_words(error, data, records.AnyRecord)
         raise DataError(
             ": ".join(filter(None, (where, "not a record of teemark", place, why))),
             hint="is this a run.ndjson, and untouched? see docs/run-format.md",
@@ -333,7 +313,7 @@ def decode_line(line: bytes, *, file: str, number: int) -> AnyRecord:
 
 def _newer(where: str, schema: int) -> DataError:
     return DataError(
-        f"{where}: made by a newer teemark: schema {schema}, known here up to {SCHEMA}",
+        f"{where}: made by a newer teemark: schema {schema}, known here up to {records.SCHEMA}",
         hint="update teemark",
     )
 
@@ -345,8 +325,8 @@ class _Start:
     number: int
     kind: Literal["boot", "round"]
     offset: int  # of its samples' seq in the run
-    machine: Machine | None = None
-    end: End | None = None
+    machine: records.Machine | None = None
+    end: records.End | None = None
     cases: set[str] = field(default_factory=set)
 
 
@@ -355,35 +335,35 @@ class _Collector:
 
     def __init__(self, file: str) -> None:
         self.file = file
-        self.run: Run | None = None
+        self.run: records.Run | None = None
         self._starts: list[_Start] = []
         self._next_seq = 0
-        self._cases: dict[str, Case] = {}
-        self._samples: dict[str, dict[int, list[Sample]]] = {}  # by case, then by start
-        self._ta_samples: dict[str, list[Sample]] = {}
-        self._others: dict[type[Record], list[Any]] = {}
+        self._cases: dict[str, records.Case] = {}
+        self._samples: dict[str, dict[int, list[records.Sample]]] = {}  # by case, then by start
+        self._ta_samples: dict[str, list[records.Sample]] = {}
+        self._others: dict[type[records.Record], list[Any]] = {}
 
     @property
-    def machine(self) -> Machine | None:
+    def machine(self) -> records.Machine | None:
         return self._starts[0].machine if self._starts else None
 
-    def add(self, record: AnyRecord, number: int) -> None:
+    def add(self, record: records.AnyRecord, number: int) -> None:
         where = f"{self.file}:{number}"
         start = self._starts[-1] if self._starts else None
-        if isinstance(record, Run | Machine) and record.schema > SCHEMA:
+        if isinstance(record, records.Run | records.Machine) and record.schema > records.SCHEMA:
             raise _newer(where, record.schema)
         # Nearly all records are samples: they are checked first, and quickly.
         if (
-            not (isinstance(record, Sample) and start is not None and start.end is None)
+            not (isinstance(record, records.Sample) and start is not None and start.end is None)
             or record.case not in start.cases
         ):
             self._check_place(record, start, where)
         match record:
-            case Run():
+            case records.Run():
                 self.run = record
-            case Start():
+            case records.Start():
                 self._starts.append(_Start(record.number, record.kind, self._next_seq))
-            case Machine():
+            case records.Machine():
                 if start is None:  # schema 1: no start records, one start
                     start = _Start(1, "round", 0)
                     self._starts.append(start)
@@ -392,11 +372,13 @@ class _Collector:
                 assert start is not None
                 self._add_to(start, record)
 
-    def _check_place(self, record: AnyRecord, start: _Start | None, where: str) -> None:
+    def _check_place(self, record: records.AnyRecord, start: _Start | None, where: str) -> None:
         kind = record.__struct_config__.tag
         case = getattr(record, "case", None)
-        begins = isinstance(record, Run | Start | Machine)
-        unsound = isinstance(record, End) and not record.complete  # may come before the machine
+        begins = isinstance(record, records.Run | records.Start | records.Machine)
+        unsound = (
+            isinstance(record, records.End) and not record.complete
+        )  # may come before the machine
         machine = start.machine if start is not None else None
         cases = start.cases if start is not None else ()
         rules = (
@@ -407,7 +389,7 @@ class _Collector:
                 "a start record before the end of the start before it",
             ),
             (
-                isinstance(record, Start) and record.number != len(self._starts) + 1,
+                isinstance(record, records.Start) and record.number != len(self._starts) + 1,
                 f"{kind} {getattr(record, 'number', '')} after start {len(self._starts) or 'none'}",
             ),
             (
@@ -426,12 +408,12 @@ class _Collector:
                 hint = "is a part of the file missing, or are two runs in it? A file holds one"
                 raise DataError(f"{where}: {wrong}", hint=hint)
 
-    def _add_to(self, start: _Start, record: AnyRecord) -> None:
+    def _add_to(self, start: _Start, record: records.AnyRecord) -> None:
         match record:
-            case Case():
+            case records.Case():
                 start.cases.add(record.case)
                 self._cases.setdefault(record.case, record)
-            case Sample():
+            case records.Sample():
                 # One string for all samples of a case: a million of them are 75 MB.
                 msgspec.structs.force_setattr(record, "case", self._cases[record.case].case)
                 if start.offset:
@@ -442,7 +424,7 @@ class _Collector:
                 else:
                     by_start = self._samples.setdefault(record.case, {})
                     by_start.setdefault(start.number, []).append(record)
-            case End():
+            case records.End():
                 start.end = record
             case _:
                 self._others.setdefault(type(record), []).append(record)
@@ -472,8 +454,8 @@ class _Collector:
             )
         ends = [start.end for start in self._starts if start.end is not None]
         asked = self.run.starts if self.run is not None else len(starts)
-        first: dict[str | None, list[First]] = {}
-        for one in self._all(First):
+        first: dict[str | None, list[records.First]] = {}
+        for one in self._all(records.First):
             first.setdefault(one.case, []).append(one)
         return RunData(
             file=self.file,
@@ -490,17 +472,17 @@ class _Collector:
                 for key, case in self._cases.items()
             },
             first=tuple(first.get(None, ())),
-            legs=self._all(Legs),
-            skips=self._by_case(Skip),
-            fails=self._by_case(Fail),
-            teehash=self._all(Teehash),
-            timelines=self._all(Timeline),
+            legs=self._all(records.Legs),
+            skips=self._by_case(records.Skip),
+            fails=self._by_case(records.Fail),
+            teehash=self._all(records.Teehash),
+            timelines=self._all(records.Timeline),
             end=_together(ends) if len(ends) == len(self._starts) else None,
             incomplete=_incomplete(cut, ends, len(self._starts), asked),
         )
 
 
-def _together(ends: Sequence[End]) -> End:
+def _together(ends: Sequence[records.End]) -> records.End:
     """One end for all starts: the sums, and what the last one says."""
     if len(ends) == 1:
         return ends[0]
@@ -518,7 +500,9 @@ _SIGNALS = {
 }
 
 
-def _incomplete(cut: str | None, ends: Sequence[End], starts: int, asked: int) -> str | None:
+def _incomplete(
+    cut: str | None, ends: Sequence[records.End], starts: int, asked: int
+) -> str | None:
     """Why a run is not whole."""
     why = cut
     bad = next((end for end in ends if not end.complete), None)
