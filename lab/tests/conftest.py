@@ -17,6 +17,7 @@ from hypothesis import settings
 import browser
 import sshserver
 from teemark import boards
+from teemark.base import leaving
 from teemark.boards import Board, BoardFile, SshConfig, VirtualBoard, ensure_installed, open_board
 from teemark.boards.endpoint import Endpoint
 from teemark.reference.data import Reference, load
@@ -42,6 +43,22 @@ def pytest_configure(config: pytest.Config) -> None:
     # they begin.
     if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.fixture
+def takes_signals() -> Iterator[None]:
+    """Within this signals are heard as in teemark's main function."""
+    numbers = (*leaving.SIGNALS, signal.SIGALRM)
+    before = {number: signal.getsignal(number) for number in numbers}
+    state, leaving._state = leaving._state, leaving._State()
+    leaving.install()
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        leaving._state = state
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -90,6 +90,7 @@ def test_lines_come_while_the_command_runs(board: Board) -> None:
         assert process.wait() == 0
 
 
+@pytest.mark.usefixtures("takes_signals")
 def test_ctrl_c_reaches_the_command_and_its_children(board: Board) -> None:
     # The shell waits for a child in the foreground: only a signal to both ends it at once.
     script = "trap 'echo caught; exit 9' INT; echo ready; sleep 60; echo slept"
@@ -101,6 +102,7 @@ def test_ctrl_c_reaches_the_command_and_its_children(board: Board) -> None:
         assert process.wait() == 9
 
 
+@pytest.mark.usefixtures("takes_signals")
 @pytest.mark.parametrize("signals", [1, 2])
 def test_stubborn_command_has_a_moment_and_is_killed_then(
     board: Board, tmp_path: Path, signals: int
@@ -119,6 +121,9 @@ def test_stubborn_command_has_a_moment_and_is_killed_then(
         finally:
             took = time.monotonic() - began
     assert took < (leaving.GRACE_S + 0.5 if signals == 1 else 0.5)
+    limit = time.monotonic() + 5
+    while start_time(int(mark.read_text())) is not None and time.monotonic() < limit:
+        time.sleep(0.02)
     assert start_time(int(mark.read_text())) is None
 
 

@@ -158,6 +158,7 @@ def test_full_disk(qemu_v8: VirtualBoard, tmp_path: Path) -> None:
         qemu_v8.script("umount /tmp/small")
 
 
+@pytest.mark.usefixtures("takes_signals")
 def test_ctrl_c_reaches_the_command_there(qemu_v8: VirtualBoard) -> None:
     script = "trap 'echo caught; exit 9' INT; echo ready; sleep 60; echo slept"
     with qemu_v8.stream(["sh", "-c", script]) as process:

@@ -38,6 +38,9 @@ ASK_S = 120.0
 _SIGNAL_S = 2.0
 """Seconds until a board has passed on a signal, and the command has ended."""
 
+_TELLING_S = 0.3
+"""Seconds to get a signal to the board, less than a second Ctrl-C leaves (leaving.AT_ONCE_S)."""
+
 
 @dataclass(frozen=True, slots=True)
 class Result:
@@ -218,8 +221,10 @@ class Process:
         if process.poll() is None:
             self.signal("KILL" if self._signalled else "TERM")
             _end(process, _SIGNAL_S)
-        for channel in self._signalled:
-            _end(channel.process, 0.1)
+        for channel in self._signalled:  # after a second Ctrl-C, too: no job is to stay there
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                channel.process.wait(_TELLING_S)
+            _end(channel.process, 0)
         for stream in (process.stdin, process.stdout, process.stderr):
             if stream is not None:
                 with contextlib.suppress(OSError):
