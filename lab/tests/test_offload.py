@@ -10,7 +10,11 @@ import pytest
 
 from synthetic import MACHINE, run_from
 from teemark.findings.offload import Offload, offloads
+from teemark.findings.subject import subjects
 from teemark.model.models import build
+from teemark.page import markdown
+from teemark.report.sections.offload import offload
+from teemark.run.reader import RunData
 
 DEVICE = "ITS-PCI-MSIX 1 Edge virtio4-virtqueues"
 TIMER = "GICv3 27 Level arch_timer"
@@ -88,9 +92,7 @@ def case(
     return [about, *samples]
 
 
-def judged(
-    *cases: list[dict[str, Any]], core: str | None = None, emulated: bool = False
-) -> list[Offload]:
+def made(*cases: list[dict[str, Any]], core: str | None = None, emulated: bool = False) -> RunData:
     machine = dict(MACHINE)
     if emulated:
         machine["board"] = {"emulated": True}
@@ -104,7 +106,11 @@ def judged(
             record["seq"] = order
             order += 1
     end = {"type": "end", "complete": True, "reason": "done"}
-    run = run_from([*records, end])
+    return run_from([*records, end])
+
+
+def judged(*cases: list[dict[str, Any]], **about: Any) -> list[Offload]:
+    run = made(*cases, **about)
     return list(offloads(run, build(run)))
 
 
@@ -253,3 +259,21 @@ def test_cases_of_older_runs_have_none() -> None:
     old = case("omap-sha256")
     del old[0]["watched"]
     assert judged(old) == []
+
+
+def test_the_report_has_a_row_for_each_outcome() -> None:
+    """Sizes stand there only where they decide who did the work."""
+    run = made(
+        case("omap-sha256", size=128),
+        case("omap-sha256", size=16384, cpu=0.3, raised=1.0),
+        *(case("sha256-ce", size=size) for size in (64, 1024)),
+    )
+    section = offload(subjects([run]))
+    assert section is not None
+    text = markdown.render("", "", [section], "").replace("\N{NO-BREAK SPACE}", " ")
+    for row in (
+        "| `afalg:omap-sha256` | **software** | SHA-256 at 128 B |",
+        "| `afalg:omap-sha256` | **accelerator** | SHA-256 at 16 KiB |",
+        "| `afalg:sha256-ce` | **CPU instructions** | SHA-256 |",
+    ):
+        assert row in text

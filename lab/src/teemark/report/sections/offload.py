@@ -32,7 +32,11 @@ def _of(subject: Subject) -> list[Block]:
                 (Code(longest.key), " ", Strong(WORDS[outcome]), f": {longest.finding.evidence}")
             )
     table = Table(
-        (Column("by", "left"), Column("done by", "left"), Column("the same for all sizes", "left")),
+        (
+            Column("by", "left"),
+            Column("done by", "left"),
+            Column("the same for all sizes, where none is named", "left"),
+        ),
         tuple(
             ((Code(backend),), (Strong(WORDS[outcome]),), ", ".join(where))
             for (backend, outcome), where in sorted(
