@@ -57,7 +57,8 @@ class Bench:
         self.table.add_row(what, f"{value:.5g}", unit, target, verdict)
 
     def teehash(self, *arguments: str) -> dict[str, Any]:
-        done = self.board.script(f'cd {FOLDER} && teehash --report=json "$@"', *arguments)
+        script = f'cd {FOLDER} && teehash --report=json "$@"'
+        done = self.board.script(script, *arguments, timeout=600)  # 4 GiB on a busy machine
         report: dict[str, Any] = json.loads(done.stdout)
         return report
 
