@@ -165,7 +165,7 @@ man: venv ## man pages of all programs, in build/man (man -l build/man/teemark-r
 # Built first: without libteec's header, which comes with the virtual board's packages, the unit
 # test that compares ours with it is skipped.
 .PHONY: test
-test: build ## each thing is tested once, on the real OP-TEE too (10 minutes)
+test: build ## each thing is tested once, on the real OP-TEE too
 	@$(MAKE) --no-print-directory test-unit
 	@$(MAKE) --no-print-directory test-board
 
@@ -183,7 +183,7 @@ PYTEST_UNIT := $(PYTEST) -n 2 -m 'not board and not quiet and not packages and n
 # THOROUGH=1: more examples of each property, longer fuzzing. Two strands side by side; what they
 # need is built before.
 .PHONY: test-unit
-test-unit: deps test-deps venv-dev ## the tests that need no virtual board (1 to 2 minutes)
+test-unit: deps test-deps venv-dev ## the tests that need no virtual board
 	@$(MAKE) --no-print-directory $(PARALLEL) -C host ARCH=native
 	@$(MAKE) --no-print-directory $(PARALLEL) -C common/tests all
 	@$(MAKE) --no-print-directory $(PARALLEL) -C ta/tests all
@@ -212,7 +212,7 @@ unit-rest:
 PYTEST_BOARD := $(PYTEST) -n 2 --dist loadfile --no-loadscope-reorder
 
 .PHONY: test-board
-test-board: board-programs ## what claims to work on a TEE, once each, on the virtual board (5 minutes)
+test-board: board-programs ## what claims to work on a TEE, once each, on the virtual board
 	@$(PYTEST_BOARD) -m 'board and not exhaustive' lab/tests
 
 .PHONY: test-long
