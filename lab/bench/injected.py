@@ -45,7 +45,7 @@ class Injected(Struct, frozen=True):
     without: str
     there: str
     parts: tuple[str, ...]
-    rule: str = ""
+    rule: str | None = None
     like: Mapping[str, str] = {}
 
 
@@ -103,7 +103,7 @@ def verdicts(
 ) -> Iterator[tuple[str, str, bool, Status, Status]]:
     """Whether the rule should fire, what it says, and what it says without the cause."""
     for one in CALLS:
-        if one.rule:
+        if one.rule is not None:
             there, without = (default.traced(key) for key in (one.there, one.without))
             fires = there.instructions > SAME * without.instructions
             said = verdict(default, one.rule), verdict(default, one.rule, one.like)
