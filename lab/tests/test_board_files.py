@@ -100,6 +100,21 @@ def test_users_own_boards_win(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     assert isinstance(config.available()["broken"], errors.ConfigError)
 
 
+def test_a_user_chooses_the_default_board(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    assert config.default_board() == "qemu-v8-icount"
+    file = tmp_path / "teemark" / "config.toml"
+    file.parent.mkdir()
+    file.write_text('board = "qemu-v8"\n')
+    assert config.default_board() == "qemu-v8"
+    file.write_text('board = "nix"\n')
+    with pytest.raises(errors.UnknownBoard, match=r"config.toml: board: there is no board named"):
+        config.default_board()
+    file.write_text('bord = "qemu-v8"\n')
+    with pytest.raises(errors.ConfigError, match="bord"):
+        config.default_board()
+
+
 def test_a_path_names_a_board(tmp_path: Path) -> None:
     (tmp_path / "b.toml").write_text(SSH)
     board = config.find(str(tmp_path / "b.toml"))

@@ -182,7 +182,8 @@ def test_board_list(tmp_path: Path) -> None:
     assert rows["qemu-v8"]["kind"] == "virtual"
     assert rows["qemu-v8"]["up"] in (True, False)
     listed = teemark("board", "list").stdout.splitlines()
-    assert any(line.startswith("qemu-v8-icount ") for line in listed)
+    assert [name for name, row in rows.items() if row["default"]] == ["qemu-v8-icount"]
+    assert any(line.startswith("qemu-v8-icount * ") for line in listed)
     # A line a board, for awk and grep; on a terminal, lines of its width.
     assert [line.split()[0] for line in listed] == ["NAME", *rows]
     shown = on_terminal("board", "list")

@@ -59,10 +59,10 @@ def boards() -> Path:
     return root() / "boards"
 
 
-def user_boards() -> Path:
-    """Boards of this user, outside any checkout."""
+def user_config() -> Path:
+    """Returns the folder of this user's settings and boards, outside any checkout."""
     config = os.environ.get("XDG_CONFIG_HOME") or str(Path.home() / ".config")
-    return Path(config) / "teemark" / "boards"
+    return Path(config) / "teemark"
 
 
 def plans() -> Path:

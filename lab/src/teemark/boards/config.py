@@ -125,6 +125,12 @@ class VirtualConfig(_AnyConfig, frozen=True, kw_only=True, tag="virtual"):
 Config = SshConfig | VirtualConfig
 
 
+class Settings(Struct, frozen=True, forbid_unknown_fields=True):
+    """The user's config.toml."""
+
+    board: Text = "qemu-v8-icount"
+
+
 @dataclass(frozen=True, slots=True)
 class BoardFile:
     name: str
@@ -145,7 +151,7 @@ def read(path: Path) -> BoardFile:
 def _files() -> dict[str, Path]:
     """Names and files of all boards; the user's own win over the checkout's."""
     found: dict[str, Path] = {}
-    for directory in (paths.boards(), paths.user_boards()):
+    for directory in (paths.boards(), paths.user_config() / "boards"):
         if directory.is_dir():
             found |= {path.stem: path for path in sorted(directory.glob("*.toml"))}
     return dict(sorted(found.items()))
@@ -160,6 +166,23 @@ def available() -> dict[str, BoardFile | ConfigError]:
         except ConfigError as error:
             boards[name] = error
     return boards
+
+
+def default_board() -> str:
+    """Returns the board that `teemark run` takes: the one that `board = "NAME"` in the user's
+    config.toml names, or else the one that counts instructions.
+
+    Raises ConfigError if that file is wrong, and UnknownBoard if there is no such board.
+    """
+    file = paths.user_config() / "config.toml"
+    if not file.exists():
+        return "qemu-v8-icount"
+    settings: Settings = parse_toml(read_text(file), Settings, str(file))
+    try:
+        find(settings.board)
+    except UnknownBoard as error:
+        raise UnknownBoard(f"{file}: board: {error.message}", hint=error.hint) from None
+    return settings.board
 
 
 def find(word: str) -> BoardFile:
@@ -177,6 +200,7 @@ def find(word: str) -> BoardFile:
         raise UnknownBoard(
             f"there is no board named {word}",
             hint=(f"did you mean {close[0]}? " if close else "")
-            + f"there are: {', '.join(files) or 'none'}; your own go into {paths.user_boards()}",
+            + f"there are: {', '.join(files) or 'none'}; "
+            + f"your own go into {paths.user_config()}/boards",
         )
     return read(files[word])

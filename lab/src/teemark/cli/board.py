@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""teemark board list, teemark board show"""
+"""teemark board list"""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ def command() -> None:
     """
 
 
-def _facts(name: str, board: BoardFile | ConfigError) -> dict[str, Any]:
+def _facts(name: str, board: BoardFile | ConfigError, default: str) -> dict[str, Any]:
     known: dict[str, Any] = dict.fromkeys(("kind", "up", "address", "file", "description", "error"))
-    known = {"name": name} | known
+    known = {"name": name, "default": name == default} | known
     if isinstance(board, ConfigError):
         return known | {"error": board.message}
     known |= {"kind": board.config.kind, "file": str(board.path)}
@@ -41,9 +41,13 @@ def _facts(name: str, board: BoardFile | ConfigError) -> dict[str, Any]:
 def list_boards(as_json: bool) -> int:
     """List the boards, their kind, and whether a virtual one is up.
 
+    The one that `teemark run` takes unasked has a *: `board = "NAME"` in
+    ~/.config/teemark/config.toml makes it another.
+
     Whether a board over ssh is up isn't known without trying: `teemark exec BOARD -- true`.
     """
-    rows = [_facts(name, board) for name, board in config.available().items()]
+    default = config.default_board()
+    rows = [_facts(name, board, default) for name, board in config.available().items()]
     if as_json:
         put_json(rows)
     else:
@@ -61,4 +65,5 @@ def list_boards(as_json: bool) -> int:
 def _row(board: dict[str, Any]) -> tuple[str, ...]:
     up = {True: "up", False: "-", None: "?"}[board["up"]]
     what = f"wrong: {board['error']}" if board["error"] else board["description"] or ""
-    return board["name"], board["kind"] or "?", up, board["address"] or "-", what
+    name = board["name"] + " *" * board["default"]
+    return name, board["kind"] or "?", up, board["address"] or "-", what

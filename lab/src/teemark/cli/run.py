@@ -13,7 +13,15 @@ import click
 from teemark.base import fmt, leaving, paths
 from teemark.base.console import say, working
 from teemark.base.errors import UsageMistake
-from teemark.boards import Board, VirtualConfig, ensure_installed, instances, open_board, own_ta
+from teemark.boards import (
+    Board,
+    VirtualConfig,
+    config,
+    ensure_installed,
+    instances,
+    open_board,
+    own_ta,
+)
 from teemark.boards.own_ta import Built
 from teemark.cli import common, complete
 from teemark.cli.reading import low_high
@@ -32,7 +40,9 @@ from teemark.studies.answers import answers
 
 
 @click.command("run")
-@common.board_option("qemu-v8-icount", "Where to measure: see `teemark board list`.")
+@common.board_option(
+    None, "Where to measure. [default: the one that `teemark board list` marks with *]"
+)
 @common.option(
     "--plan NAME",
     "What to measure: see `teemark plan list`. [default: quick; with --ta, DIR/bench.toml]",
@@ -69,7 +79,7 @@ from teemark.studies.answers import answers
 @common.json_option("Print a summary for scripts on stdout.")
 def command(
     *,
-    board: str,
+    board: str | None,
     plan_word: str | None,
     ta_path: Path | None,
     only: tuple[str, ...],
@@ -102,7 +112,7 @@ def command(
         asked = plan.select(asked, only)
     plan_check.check(asked)
     source = origin.find(commit_word, labels)
-    target = open_board(board)
+    target = open_board(board or config.default_board())
     _check_starts(target, boots, rounds)
     if out is not None:
         check_free(out)
