@@ -59,7 +59,7 @@ def read(text: str) -> plan.Plan:
         (('["tee"]\n', '["te"]\n'), 'mine.toml:3: invoke/none/te/none: there is no backend "te"'),
         (
             ('sizes = [0, "4KiB"]', 'parameters = ["all"]'),
-            'mine.toml:10: oneshot/sha1/tee/all: the number of bytes is "all"',
+            'mine.toml:10: oneshot/sha1/tee/all: BYTES is "all"',
         ),
         (
             ("samples = 5", "samples = 2000000"),

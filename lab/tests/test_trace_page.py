@@ -95,4 +95,3 @@ def test_speedscope_imports_what_is_exported_for_it(
     table = str(chromium.evaluate("document.body.innerText"))
     assert "60 (50%)" in " ".join(table.split())  # memset's own of 120
     assert "memset_[S-EL1]" in table
-    assert "Sandwich" not in opened("no stacks")

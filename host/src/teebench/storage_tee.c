@@ -225,6 +225,12 @@ static int take(struct tee_object *o, enum storage_op what, struct error *err)
 	return call(o, what, &op, err);
 }
 
+/* Returns the object of this store, whose first field `o` is. */
+static struct tee_object *of(void *o)
+{
+	return o;
+}
+
 static bool mine(const struct tee_object *o)
 {
 	return o->open && o->desk->owner == o;
@@ -232,14 +238,14 @@ static bool mine(const struct tee_object *o)
 
 static int hold(struct object *object, struct error *err)
 {
-	struct tee_object *o = (struct tee_object *)object;
+	struct tee_object *o = of(object);
 
 	return mine(o) ? 0 : take(o, STORAGE_OPEN, err);
 }
 
 static int shut(struct object *object, struct error *err)
 {
-	struct tee_object *o = (struct tee_object *)object;
+	struct tee_object *o = of(object);
 
 	return mine(o) ? take(o, STORAGE_OPS, err) : 0;
 }
@@ -260,19 +266,19 @@ static int forget(struct object *o, struct error *err)
 		return 0;
 	if (ret && err)
 		*err = why;
-	return ret ? ret : take((struct tee_object *)o, STORAGE_DELETE, err);
+	return ret ? ret : take(of(o), STORAGE_DELETE, err);
 }
 
 static int make(struct object *o, uint32_t count, struct error *err)
 {
 	(void)count;
-	return take((struct tee_object *)o, STORAGE_CREATE, err);
+	return take(of(o), STORAGE_CREATE, err);
 }
 
 static int read_back(struct object *object, uint32_t i, size_t *len,
 		     struct error *err)
 {
-	struct tee_object *o = (struct tee_object *)object;
+	struct tee_object *o = of(object);
 	int ret = shut(object, err);
 
 	(void)i;
