@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import io
 import json
 import os
 import re
+import signal
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import datetime
@@ -20,7 +22,7 @@ from click.testing import CliRunner
 
 from fake_board import FakeBoard, teebench
 from synthetic import Synthetic
-from teemark.base import fmt, paths
+from teemark.base import fmt, leaving, paths
 from teemark.base.errors import BootError, CommandFailed, ConnectionLost, DataError, UsageMistake
 from teemark.base.work import Work
 from teemark.boards.shell import Process
@@ -31,7 +33,7 @@ from teemark.plan import plan
 from teemark.run import reader
 from teemark.run.records import AnyRecord, Fail, Teehash
 from teemark.run.records import Case as CaseRecord
-from teemark.run.writer import directory_for, new_directory, point_latest
+from teemark.run.writer import RunWriter, directory_for, new_directory, point_latest
 
 PLAN = plan.parse(
     'summary = "Small."\n[[cases]]\nworkload = "invoke"\nbackends = ["tee"]\nsamples = 12\n',
@@ -566,3 +568,27 @@ def test_what_the_last_whole_run_took(board: FakeBoard, tmp_path: Path) -> None:
     text = file.read_text().splitlines(keepends=True)
     file.write_text("".join(text[:-1]))  # broken off
     assert took() == 40
+
+
+def test_a_signal_beside_the_file_leaves_no_partial_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It may come when only the header is written, or while the file gets its name."""
+    with contextlib.suppress(KeyboardInterrupt), RunWriter(tmp_path / "begun") as writer:
+        writer.line(b"{}\n")
+        raise KeyboardInterrupt
+    assert not (tmp_path / "begun").exists()
+
+    def fsync(_fd: int) -> None:
+        leaving._hear(signal.SIGINT, None)
+
+    monkeypatch.setattr(leaving, "_state", leaving._State())
+    monkeypatch.setattr("os.fsync", fsync)
+    try:
+        with RunWriter(tmp_path / "ending") as writer:
+            writer.line(b"{}\n")
+            file = writer.finish()
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+    assert file.read_bytes() == b"{}\n"
+    assert leaving.signalled() == signal.SIGINT

@@ -24,6 +24,7 @@ GRACE_S = 2.8  # Seconds that a command on the board has to end by itself after 
 PATIENCE_S = 4.2  # Seconds from the first signal to the end of all waiting
 LAST_S = 4.6  # Seconds from the first signal to the end of the process
 AT_ONCE_S = 0.5  # The same from the second signal
+SEALING_S = 1.0  # Seconds that what is undisturbed has beyond that: a disk may be slow
 
 
 @dataclass(slots=True)
@@ -143,6 +144,9 @@ def _unwind() -> None:
 def _alarm(_signum: int, _frame: FrameType | None) -> None:
     if _state.told:
         _unwind()
+        return
+    if _state.busy and time.monotonic() < _state.ends_at + SEALING_S:
+        _set_timer(0.1)
         return
     for act in reversed(_state.last):
         with contextlib.suppress(Exception):

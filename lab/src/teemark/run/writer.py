@@ -14,7 +14,7 @@ from typing import Self
 
 import msgspec
 
-from teemark.base import paths
+from teemark.base import leaving, paths
 from teemark.base.errors import DataError, UsageMistake
 from teemark.run.reader import PARTIAL_FILE, RUN_FILE
 from teemark.run.records import Record
@@ -61,8 +61,12 @@ class RunWriter:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *_ending: object) -> None:
-        self.close()
+    def __exit__(self, *ending: object) -> None:
+        # A header alone says of nothing that was measured.
+        if ending[0] is not None and self.lines < 2:
+            self.discard()
+        else:
+            self.close()
 
     def record(self, record: Record) -> None:
         self.line(msgspec.json.encode(record) + b"\n")
@@ -114,9 +118,10 @@ class RunWriter:
             self.directory.rmdir()
 
     def finish(self) -> Path:
-        """Close, and give the file its name."""
-        self.close()
-        self.partial.rename(self.final)
+        """Closes the file and gives it its name; no signal leaves that half done."""
+        with leaving.undisturbed():
+            self.close()
+            self.partial.rename(self.final)
         return self.final
 
 
