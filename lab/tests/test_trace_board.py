@@ -126,7 +126,9 @@ def test_every_case_of_the_plan_is_exact(recorded: tuple[Path, Traced]) -> None:
         # No other process is one: a part that wasn't recognised as the caller's own.
         strayed = dict(case.others()).get("[teebench]", 0)
         assert strayed < 0.001 * case.instructions, case.case
-        assert case.nameless - case.core_nameless < 0.01 * case.instructions
+        # In the first call ld.so, which has no names, binds what is called there.
+        bound = 0.02 if case.case.endswith("/first") else 0.01
+        assert case.nameless - case.core_nameless < bound * case.instructions
         assert case.core_nameless == case.levels()["S-EL1"]
     empty = trace.case(EMPTY)
     assert empty is not None

@@ -203,6 +203,7 @@ def test_up_exec_side_by_side_down(qemu_v8: VirtualBoard, selftest: str, tmp_pat
     with open_board(selftest) as board:
         assert isinstance(board, VirtualBoard)
         assert board.boot_seconds is None, "the one that is up was found"
+        board.exec(["sync"])  # a reboot is a power cut
         board.reboot()
     assert teemark("exec", selftest, "--", "cat", "/data/x").stdout == NOISE, "it is still up"
     pid = states_of(name)[0].qemu.pid
