@@ -84,7 +84,7 @@ def test_from_nothing_to_a_report_in_two_commands(
     report = (out / "report.md").read_text()
     assert "## Calls of your Trusted Application" in report
     assert "copy, call" in report
-    assert re.search(r"^ *increment +0 ", capfd.readouterr().out, re.M)
+    assert re.search(r"^ *increment .*[mµ]s ", capfd.readouterr().out, re.M)
     assert not is_there(lent, asked.ta)
 
 

@@ -36,7 +36,9 @@ def show(subject: Subject) -> None:
     for finding in subject.found("answer"):
         paragraph(console, f"• {finding.claim}{'' if finding.sure else ' (uncertain)'}")
     table = _table(subject)
-    terminal.show(console, [*([table] if table is not None else ()), *call_tables(subject)])
+    terminal.show(
+        console, [*([table] if table is not None else ()), *call_tables(subject, brief=True)]
+    )
     for answer in answers(subject):
         paragraph(console, f"{_MARKS[answer.status]} {answer.claim}")
     dearest(console, subject)

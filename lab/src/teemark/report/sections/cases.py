@@ -89,8 +89,8 @@ def _table(subject: Subject, group: Sequence[CaseStats]) -> Table:
 # -- commands of the user's own TA ---------------------------------------------------------------
 
 
-def call_tables(subject: Subject) -> list[Block]:
-    """Returns a table for each TA of the user's."""
+def call_tables(subject: Subject, *, brief: bool = False) -> list[Block]:
+    """Returns a table for each TA of the user's; a brief one fits a terminal's 80 columns."""
     run, unit = subject.run, figures.unit(subject.run)
     empty = subject.models.case(EMPTY_CALL)
     by_ta: dict[str, list[tuple[Cell, ...]]] = {}
@@ -121,7 +121,15 @@ def call_tables(subject: Subject) -> list[Block]:
         Column("samples"),
         Column("not compared", "left"),
     )
-    return [Table(columns, tuple(rows), caption=f"TA {ta}") for ta, rows in by_ta.items()]
+    kept = (0, 2, 3, 4) if brief else range(len(columns))
+    return [
+        Table(
+            tuple(columns[place] for place in kept),
+            tuple(tuple(row[place] for place in kept) for row in rows),
+            caption=f"TA {ta}",
+        )
+        for ta, rows in by_ta.items()
+    ]
 
 
 # -- the first time ------------------------------------------------------------------------------
