@@ -37,7 +37,7 @@ struct open_cost {
 	uint64_t invoke_ns;  /* the very first call in it */
 };
 
-/* What a session's TA tells of itself; -1: not known, and why not. */
+/* The figures that a TA tells of itself; -1: not known, and why not. */
 struct session_facts {
 	int64_t stack_peak; /* bytes */
 	int64_t stack_size;
@@ -109,7 +109,7 @@ struct backend {
 	 * crypto instructions, where there are some; or NULL.
 	 */
 	const char *(*mask)(const char **value);
-	/* Of "afalg:DRIVER"; DRIVER_ANY can't be opened. NULL: its choice. */
+	/* DRIVER of "afalg:DRIVER"; DRIVER_ANY can't be opened. NULL: any. */
 	const char *driver;
 	/* The session's driver, once it was opened; or NULL: no choice. */
 	int (*use_driver)(struct session *session, const char *driver,
@@ -180,7 +180,7 @@ struct backend {
 	/* Longest message; NULL: whatever there is memory for. */
 	size_t (*len_max)(const struct session *session,
 			  const struct keyed_job *job);
-	/* Of ciphers: puts a step's parameters (NULL: none); the step alone. */
+	/* Put the parameters of a cipher's step (NULL: none); do it. */
 	void (*arrange)(struct session *session, const struct keyed_job *job,
 			enum keyed_step step);
 	int (*step)(struct session *session, const struct keyed_job *job,
@@ -210,7 +210,7 @@ struct backend {
 	/* A new session in place of one whose TA has died; NULL: none dies. */
 	int (*asym_again)(struct session *session, struct error *err);
 
-	/* Of any session. */
+	/* Every session has these. */
 
 	/* Empty calls; NULL where a call costs nothing to speak of. */
 	int (*nop)(struct session *session, uint32_t calls, struct error *err);

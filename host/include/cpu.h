@@ -19,7 +19,7 @@ enum cpu_feature {
 
 /* "neon", "aes", … as in Linux' /proc/cpuinfo for arm64. */
 const char *cpu_feature_name(enum cpu_feature feature);
-/* Of the architecture this program was built for; false on others than ARM. */
+/* Returns true if this CPU has it; false on any CPU but ARM's. */
 bool cpu_has(enum cpu_feature feature);
 /* "aarch64", "arm", "x86_64", … as built. */
 const char *cpu_built_for(void);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What went wrong, in one value that travels up to the one that prints it.
+ * A failure is one value, which travels up to the one that prints it.
  *
  * Functions of host/ return 0 or -errno and, where they take a
  * struct error, fill it with the sentence. A TEE result is kept with its

@@ -21,7 +21,7 @@ struct interrupts {
 
 /* 0, or -errno with the reason. */
 int interrupts_read(struct interrupts *now, struct error *err);
-/* Of a text as /proc/interrupts has it. */
+/* Reads a text as /proc/interrupts has it. */
 int interrupts_parse(const char *text, struct interrupts *now,
 		     struct error *err);
 void interrupts_free(struct interrupts *now);

@@ -32,13 +32,13 @@ void ta_counter_find(struct ta_counter *counter);
 /* "CNTVCT_EL0" */
 const char *ta_counter_name(enum ta_clock clock);
 
-/* What so many ticks are, rounded down. */
+/* Returns the nanoseconds of so many ticks, rounded down. */
 uint64_t ta_counter_ns(const struct ta_counter *counter, uint64_t ticks);
 
 /*
- * Of a session of the digest or the bench TA, once a counter was found. From
- * start on the TA counts how long its commands take, until stop, which says how
- * long they took together. 0 or -errno; -EOPNOTSUPP: the TA is too old to have a clock.
+ * After a start the digest or the bench TA counts how long its commands take;
+ * the stop says how long they took together. The counter has been found before.
+ * They return 0 or -errno; -EOPNOTSUPP: the TA is too old to have a clock.
  */
 int ta_counter_start(const struct ta_counter *counter, struct tee_session *tee,
 		     struct error *err);

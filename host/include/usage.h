@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a stretch of work cost besides time. Time inside a TA counts as system
- * time of its caller.
+ * The CPU time, context switches and waits of a stretch of work. Time in a TA
+ * counts as system time of its caller.
  */
 #ifndef USAGE_H
 #define USAGE_H
