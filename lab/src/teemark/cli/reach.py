@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What is done on a board by hand: up, down, exec, shell, push, pull."""
+"""Commands that reach a board by hand: up, down, exec, shell, push, pull."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from teemark.cli.common import PATH, board_argument
 
 @contextlib.contextmanager
 def reached(name: str) -> Iterator[boards.Board]:
-    """The board; on a virtual one is what we install."""
+    """Connects to the board, and installs our programs if it is a virtual one."""
     target = boards.open_board(name)
     with contextlib.ExitStack() as stack:
         with working(f"reaching {target.name} …"):
