@@ -38,7 +38,6 @@ struct switch_list {
 	struct switch_event *list; /* in order */
 	size_t count;
 	uint64_t whole_until_ns; /* all that happened before is there */
-	uint64_t left_out;       /* context switches that aren't */
 };
 
 struct switches;
@@ -63,10 +62,9 @@ int switches_parse(const uint8_t *data, size_t size, uint64_t head,
 /*
  * Puts the events of all rings in order, and keeps those from begin_ns until
  * something is missing: list->whole_until_ns says when that is for the rings,
- * UINT64_MAX if none was full. happened: context switches, as the kernel counts
- * them.
+ * end_ns or later if none was full.
  */
 void switches_settle(struct switch_list *list, uint64_t begin_ns,
-		     uint64_t end_ns, uint64_t happened);
+		     uint64_t end_ns);
 
 #endif

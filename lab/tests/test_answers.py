@@ -344,7 +344,7 @@ def pass_of(key: str, busy: float) -> Timeline:
         ns=16 * ms, whole_until_ns=16 * ms, thread=1,
         steps=(("open", 0, 5 * ms), ("read", 5 * ms, 6 * ms), ("hash", 6 * ms, 15 * ms),
                ("close", 15 * ms, 16 * ms)),
-        steps_left_out=0, switches_left_out=0, report={},
+        report={},
         switches=(*opening, *lost) if away else opening,
     )  # fmt: skip
 

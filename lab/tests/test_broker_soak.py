@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from teemark.base import paths
-from teemark.boards import VirtualBoard
+from teemark.boards import VirtualBoard, ensure_installed
 from teemark.broker.desk import PLACE, Desk
 
 pytestmark = [pytest.mark.board, pytest.mark.timeout(0)]
@@ -60,6 +60,7 @@ def _restart(desk: Desk, tally: Tally, board: VirtualBoard, chance: random.Rando
     """Kills the broker or cuts the power; then every client is known still."""
     if tally.cuts < POWER_CUTS and chance.random() < POWER_CUTS / (KILLS + POWER_CUTS):
         board.reboot()
+        ensure_installed(board)  # only /data outlives a boot
         tally.cuts += 1
     else:
         desk.stop("KILL")
@@ -85,6 +86,7 @@ def test_soak(qemu_v8: VirtualBoard) -> None:
             assert tally.resident[-1] <= tally.resident[2] + 1024, "the broker's memory grows"
         if number % max(1, batches // (KILLS + POWER_CUTS)) == 0:
             _restart(desk, tally, qemu_v8, chance)
+        print(f"{tally}", flush=True)
     desk.stop()
     text = f"{tally.sent} messages sent, {tally.got} opened, {tally.kills} brokers killed, "
     text += f"{tally.cuts} power cuts: none lost, none twice, none for the stranger\n"

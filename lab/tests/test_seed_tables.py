@@ -76,8 +76,6 @@ def teehash_report(step: Any, factor: float) -> dict[str, object]:
             "hashed_bytes": figure(step.bytes, "bytes"),
             "hash_compute_time": figure(hashing),
             "tee_time": figure(in_calls),
-            "tee_clock_delta": figure(in_calls + reading),
-            "ree_clock_delta": figure(in_calls + reading),
             "ta_stack_high_water": figure(1234, "bytes"),
             "rpc_count": figure(None, "count"),
             "secure_storage_accesses": figure(None, "count"),
@@ -97,7 +95,7 @@ def timeline(key: str, argv: Any, report: dict[str, object]) -> dict[str, object
     ms = 1_000_000
     return {
         "type": "timeline", "case": key, "argv": argv, "source": "made up", "ns": 50 * ms,
-        "whole_until_ns": 50 * ms, "thread": 1, "steps_left_out": 0, "switches_left_out": 0,
+        "whole_until_ns": 50 * ms, "thread": 1,
         "report": report,
         "steps": [["open", 0, 40 * ms], ["read", 40 * ms, 41 * ms], ["hash", 41 * ms, 48 * ms],
                   ["close", 48 * ms, 50 * ms]],

@@ -7,7 +7,6 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -45,17 +44,7 @@ struct switches {
 	size_t count;
 	size_t page_bytes;
 	uint64_t begin_ns;
-	uint64_t before; /* context switches */
 };
-
-static uint64_t context_switches(void)
-{
-	struct rusage usage;
-
-	if (getrusage(RUSAGE_SELF, &usage))
-		return 0;
-	return (uint64_t)(usage.ru_nvcsw + usage.ru_nivcsw);
-}
 
 /* Why perf_event_open() refused. */
 static int refused(int code, struct error *err)
@@ -174,7 +163,6 @@ int switches_begin(struct switches **switches, struct error *err)
 		close_rings(s);
 		return ret;
 	}
-	s->before = context_switches();
 	s->begin_ns = clock_now_ns();
 	*switches = s;
 	return 0;
@@ -232,38 +220,30 @@ static int by_time(const void *a, const void *b)
 }
 
 void switches_settle(struct switch_list *list, uint64_t begin_ns,
-		     uint64_t end_ns, uint64_t happened)
+		     uint64_t end_ns)
 {
 	size_t kept = 0;
-	uint64_t outs = 0;
 
 	qsort(list->list, list->count, sizeof(*list->list), by_time);
+	if (list->whole_until_ns > end_ns)
+		list->whole_until_ns = end_ns;
 	if (list->count > SWITCHES_MAX) {
 		list->count = SWITCHES_MAX;
 		if (list->list[SWITCHES_MAX].ns < list->whole_until_ns)
 			list->whole_until_ns = list->list[SWITCHES_MAX].ns;
 	}
-	if (list->whole_until_ns == UINT64_MAX) {
-		/* Rings with room lost nothing, whatever getrusage() says. */
-		list->whole_until_ns = end_ns;
-		happened = 0;
-	}
 	for (size_t i = 0; i < list->count; i++) {
 		const struct switch_event *e = &list->list[i];
 
-		if (e->ns < begin_ns || e->ns > list->whole_until_ns)
-			continue;
-		outs += e->kind == SWITCH_WAIT || e->kind == SWITCH_PREEMPT;
-		list->list[kept++] = *e;
+		if (e->ns >= begin_ns && e->ns <= list->whole_until_ns)
+			list->list[kept++] = *e;
 	}
 	list->count = kept;
-	list->left_out = happened > outs ? happened - outs : 0;
 }
 
 int switches_end(struct switches *s, struct switch_list *list,
 		 struct error *err)
 {
-	uint64_t happened = context_switches() - s->before;
 	uint64_t begin_ns = s->begin_ns;
 	uint64_t end_ns = clock_now_ns();
 	int ret = 0;
@@ -297,6 +277,6 @@ int switches_end(struct switches *s, struct switch_list *list,
 				 "the kernel's record of context switches "
 				 "could not be understood");
 	}
-	switches_settle(list, begin_ns, end_ns, happened);
+	switches_settle(list, begin_ns, end_ns);
 	return 0;
 }

@@ -278,30 +278,6 @@ static void write_compute(struct sheet *s, const struct findings *f)
 		       "client clock around the calls");
 }
 
-/* What ticks in ms may be off by 1 at either end. */
-static void write_clock(struct sheet *s, const struct findings *f,
-			const char *key, const char *title,
-			const struct tee_clock *clock, const char *call)
-{
-	const char *why = NULL;
-	char below[64];
-
-	snprintf(below, sizeof(below), "less than one tick (1 ms) of %s", call);
-	if (!f->has_tee)
-		why = "no TEE is involved";
-	else if (!clock->known)
-		why = *clock->reason ? clock->reason :
-				       "asked with --timeline only: the clock "
-				       "ticks in ms, and the file is hashed "
-				       "once more for it";
-	else if (!clock->ms)
-		why = below;
-	figure(s, key, title, "ns", 1e6 * clock->ms, why, "1 ms",
-	       "%s, asked by the bench TA before and after the file was hashed "
-	       "once more",
-	       call);
-}
-
 static void write_tee(struct sheet *s, const struct findings *f)
 {
 	const struct file_stats *all = &f->totals.all;
@@ -326,10 +302,6 @@ static void write_tee(struct sheet *s, const struct findings *f)
 	figure(s, "ree_time", "time outside of calls", "ns",
 	       work > all->call_ns ? (double)(work - all->call_ns) : 0, NULL,
 	       s->tick, "workers' time less time in calls");
-	write_clock(s, f, "tee_clock_delta", "a message, by the TEE's clock",
-		    &f->clocks.system, "TEE_GetSystemTime()");
-	write_clock(s, f, "ree_clock_delta", "a message, by the REE's clock",
-		    &f->clocks.ree, "TEE_GetREETime()");
 	write_peak(s, f, "ta_heap_high_water", "heap high-water",
 		   facts->heap_peak, facts->heap_size, facts->heap_reason,
 		   "the heap statistics of the TA's library, first session");

@@ -6,7 +6,6 @@
 #include "clock.h"
 #include "json.h"
 #include "run.h"
-#include "tee_clocks.h"
 #include "trace.h"
 #include "usage.h"
 
@@ -29,7 +28,6 @@ struct findings {
 	const char *why; /* no session was asked for it, and the facts */
 	struct session_facts facts; /* without `why` */
 	struct trace_counts switches;
-	struct tee_clocks clocks; /* of a run with a timeline */
 	struct clock_facts clock;
 	struct ta_counter counter; /* of a TA; with its reason if none */
 	bool has_tee;              /* calls go into another world */

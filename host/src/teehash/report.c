@@ -24,7 +24,6 @@ struct report {
 	struct usage before;
 	struct trace *trace;
 	struct timeline *timeline;
-	struct message hashed; /* with a timeline: the one file */
 	struct findings found;
 	struct json json;
 	FILE *out; /* of the text */
@@ -181,7 +180,6 @@ void report_file(struct report *r, const struct message *m, const char *verdict)
 {
 	if (!r)
 		return;
-	r->hashed = *m;
 	figures_add_file(&r->found, m);
 	if (r->out)
 		text_file(r->out, m, verdict);
@@ -284,12 +282,7 @@ int report_write(struct report *r, const struct run *run, struct error *err)
 	struct findings *f = &r->found;
 	bool failed;
 
-	if (r->timeline) {
-		timeline_end(r->timeline);
-		if (f->has_tee)
-			tee_clocks_measure(&f->clocks, &run->settings,
-					   &r->hashed);
-	}
+	timeline_end(r->timeline);
 	f->settings = &run->settings;
 	f->run = run->stats;
 	f->total_ns = f->run.end_ns - r->begin_ns;

@@ -34,7 +34,8 @@ void timeline_add(struct timeline *t, enum timeline_step step,
 	if (!t || !t->switches)
 		return;
 	if (t->count == TIMELINE_STRETCHES) {
-		t->stretches_left_out++;
+		if (!t->full_ns)
+			t->full_ns = begin_ns;
 		return;
 	}
 	t->stretches[t->count++] =
@@ -77,7 +78,6 @@ static void put_steps(struct json *json, const struct timeline *t)
 		json_array_end(json);
 	}
 	json_array_end(json);
-	json_u64(json, "steps_left_out", t->stretches_left_out);
 }
 
 static void put_switches(struct json *json, const struct timeline *t)
@@ -95,13 +95,14 @@ static void put_switches(struct json *json, const struct timeline *t)
 		json_array_end(json);
 	}
 	json_array_end(json);
-	json_u64(json, "switches_left_out", t->events.left_out);
 }
 
 void timeline_json(struct json *json, const struct timeline *t)
 {
 	uint64_t until = t->events.whole_until_ns;
 
+	if (t->full_ns && until > t->full_ns)
+		until = t->full_ns;
 	if (until > t->end_ns)
 		until = t->end_ns;
 	json_object(json, "timeline");

@@ -34,7 +34,7 @@ struct timeline {
 		uint64_t ns[2]; /* begin and end */
 	} stretches[TIMELINE_STRETCHES];
 	size_t count;
-	uint64_t stretches_left_out;
+	uint64_t full_ns; /* the first stretch that had no room began; 0: none */
 };
 
 void timeline_begin(struct timeline *timeline);

@@ -19,8 +19,6 @@
  *                     digest's own small one of each session is the first
  *   FAKE_HANG=1       TEEC_OpenSession() does not return
  *   FAKE_HEAP=1       the TA knows its heap's statistics
- *   FAKE_TURN=MS      TEE_GetREETime() goes on by this at the second question
- *   FAKE_APPEND=FILE  the first question for the time makes FILE longer
  *   FAKE_WRONG=1      the digests are of a wrong length
  *   FAKE_LOG=FILE     a line for every session and call
  */
@@ -36,7 +34,6 @@
 #include <tee_client_api.h>
 #include <teemark/algorithms.h>
 #include <teemark/digest.h>
-#include <teemark/ta_bench.h>
 #include <teemark/ta_digest.h>
 
 #define EXPORT      __attribute__((visibility("default")))
@@ -48,7 +45,6 @@ struct instance {
 	union digest_ctx ctx;
 	bool streaming;
 	bool dead;
-	bool bench; /* of the bench TA */
 	uint32_t digests;
 };
 
@@ -104,7 +100,7 @@ EXPORT TEEC_Result TEEC_OpenSession(TEEC_Context *ctx, TEEC_Session *session,
 				    const void *data, TEEC_Operation *op,
 				    uint32_t *origin)
 {
-	static const TEEC_UUID digest = TA_DIGEST_UUID, bench = TA_BENCH_UUID;
+	static const TEEC_UUID digest = TA_DIGEST_UUID;
 	TEEC_Result result = (TEEC_Result)setting("FAKE_OPEN", 0);
 	struct instance *i;
 	bool late = false;
@@ -141,7 +137,6 @@ EXPORT TEEC_Result TEEC_OpenSession(TEEC_Context *ctx, TEEC_Session *session,
 	pthread_mutex_lock(&lock);
 	open_now++;
 	pthread_mutex_unlock(&lock);
-	i->bench = !memcmp(uuid, &bench, sizeof(bench));
 	*place(session) = i;
 	return TEEC_SUCCESS;
 }
@@ -281,41 +276,6 @@ static bool too_large(const TEEC_Operation *op)
 	return false;
 }
 
-static uint32_t now_ms(clockid_t id)
-{
-	struct timespec now;
-
-	clock_gettime(id, &now);
-	return (uint32_t)(now.tv_sec * 1000 + now.tv_nsec / 1000000);
-}
-
-static TEEC_Result bench_invoke(uint32_t command, TEEC_Operation *op)
-{
-	static unsigned int asked;
-	const char *name = getenv("FAKE_APPEND");
-	FILE *f;
-
-	if (command == TA_BENCH_CMD_INFO) {
-		op->params[0].value.a = TA_BENCH_ABI;
-		return TEEC_SUCCESS;
-	}
-	if (command != TA_BENCH_CMD_ASK)
-		return TEEC_ERROR_NOT_SUPPORTED;
-	if (op->params[0].value.a == TA_BENCH_ASK_SYSTEM_TIME) {
-		op->params[1].value.b = now_ms(CLOCK_MONOTONIC_RAW);
-		return TEEC_SUCCESS;
-	}
-	op->params[1].value.b = now_ms(CLOCK_REALTIME);
-	if (asked++)
-		op->params[1].value.b += (uint32_t)setting("FAKE_TURN", 0);
-	f = name ? fopen(name, "a") : NULL;
-	if (f) {
-		putc('x', f);
-		fclose(f);
-	}
-	return TEEC_SUCCESS;
-}
-
 EXPORT TEEC_Result TEEC_InvokeCommand(TEEC_Session *session, uint32_t command,
 				      TEEC_Operation *op, uint32_t *origin)
 {
@@ -326,8 +286,6 @@ EXPORT TEEC_Result TEEC_InvokeCommand(TEEC_Session *session, uint32_t command,
 
 	*origin = TEEC_ORIGIN_TRUSTED_APP;
 	note("call %u\n", command);
-	if (i->bench)
-		return bench_invoke(command, op);
 	if (i->dead || (command >= TA_DIGEST_CMD_ONESHOT &&
 			command <= TA_DIGEST_CMD_FINAL && dies(i))) {
 		*origin = TEEC_ORIGIN_TEE;

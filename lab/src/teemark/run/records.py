@@ -465,7 +465,7 @@ class Timeline(Record, frozen=True, kw_only=True, tag="timeline"):
     argv: Annotated[tuple[str, ...], says("the command line on the board")]
     source: Annotated[str, says("who recorded it")]
     ns: Annotated[Positive, says("the whole, from the session's opening to its close")]
-    whole_until_ns: Annotated[Count, says("no switch before this is left out")]
+    whole_until_ns: Annotated[Count, says("no switch or step before this is left out")]
     thread: Annotated[Count, says("the one that hashes; it has a CPU at the beginning")]
     steps: Annotated[
         tuple[Stretch, ...],
@@ -474,7 +474,6 @@ class Timeline(Record, frozen=True, kw_only=True, tag="timeline"):
             "thread that reads; hash, which is a call; what the report asks; close the session"
         ),
     ]
-    steps_left_out: Count
     switches: Annotated[
         tuple[Switch, ...],
         says(
@@ -482,7 +481,6 @@ class Timeline(Record, frozen=True, kw_only=True, tag="timeline"):
             "wait for something; preempt: it had to leave and could go on; exit: it ended"
         ),
     ]
-    switches_left_out: Annotated[Count, says("context switches of the process that had no room")]
     report: Annotated[Facts, says("what else `teehash --report=json` said")]
 
 

@@ -61,12 +61,9 @@ def _caption(record: Timeline, found: Told, subject: Subject, amount: Amount) ->
         f"{fmt.plural(total.switches, 'switch', 'switches')} away from it; the longest gap is "
         f"{amount(total.gap)}{unit}. Gaps shorter than a pixel are drawn a pixel wide."
     )
-    if record.switches_left_out or record.whole_until_ns < record.ns:
-        said += f" The first {amount(found.ns)} of {amount(record.ns)}{unit} are shown"
-        left = fmt.plural(record.switches_left_out, "switch", "switches")
-        said += f": {left} after that had no room." if record.switches_left_out else "."
-    if record.steps_left_out:
-        said += f" {fmt.plural(record.steps_left_out, 'step')} had no room: counted as between."
+    if record.whole_until_ns < record.ns:
+        said += f" The first {amount(found.ns)} of {amount(record.ns)}{unit} are shown: what came "
+        said += "after had no room."
     return said
 
 
