@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from synthetic import Synthetic, run_of, scattered
@@ -21,8 +19,7 @@ from teemark.report.sections.cases import cases, more
 from teemark.report.sections.comparison import comparison
 from teemark.report.sections.costs import costs
 from teemark.report.sections.headline import headline
-from teemark.report.sections.inside import by_its_own_clock, inside
-from teemark.run import reader
+from teemark.report.sections.inside import inside
 from teemark.run.reader import RunData
 
 NBSP, THIN = "\N{NO-BREAK SPACE}", "\N{NARROW NO-BREAK SPACE}"
@@ -293,39 +290,6 @@ def test_inside_the_call() -> None:
     assert float(table[1][4]) == pytest.approx(operation / 4096, rel=0.01)
     assert float(table[1][5].replace(" ", "")) == pytest.approx(409_000, rel=1e-4)
     assert inside([subject(EXACT)]) is None
-
-
-def test_the_counter() -> None:
-    run = reader.parse(
-        Synthetic(identical=True, algorithms=("sha256",), counter=1.01).lines(), file="x"
-    )
-    made = tables(by_its_own_clock([subject(run)]))
-    head = ["a call instructions", "in the TA instructions", "share", "way in and out instructions"]
-    assert made[0][0][2:] == head
-    row = next(row for row in made[0][1:] if row[:2] == ["tee", "1 MiB"])
-    client = 409_000 + 20.6 * 64 * 16385
-    counted = (250 + 20.6 * 64 * 16385) * 1.01
-    assert float(row[2].replace(" ", "")) == pytest.approx(client, rel=1e-5)
-    assert float(row[3].replace(" ", "")) == pytest.approx(counted, rel=1e-5)
-    assert row[4] == f"{100 * counted / client:.1f} %"
-    assert float(row[5].replace(" ", "")) == pytest.approx(client - counted, rel=1e-4)
-    (slopes,) = tables(inside([subject(run)]))
-    assert slopes[0][4:6] == ["by the TA's counter instructions", "apart"]
-    assert [row[5] for row in slopes[1:]] == ["+1.0 %"] * 3
-    off = replace(run, cases=run.cases)
-    assert tables(by_its_own_clock([subject(off)])) == made
-
-
-@pytest.mark.parametrize(
-    ("speed", "samples", "judgement"),
-    [(1.2, 12, "! +"), (0.8, 12, "! −"), (1.0, 4, "undecided")],  # noqa: RUF001
-)
-def test_the_counter_is_judged(speed: float, samples: int, judgement: str) -> None:
-    run = reader.parse(
-        Synthetic(algorithms=("sha256",), counter=speed, samples=samples).lines(), file="x"
-    )
-    (slopes,) = tables(inside([subject(run)]))
-    assert all(judgement in row[slopes[0].index("apart")] for row in slopes[1:])
 
 
 def test_side_by_side() -> None:

@@ -222,10 +222,9 @@ def test_models_of_a_run_find_the_truth() -> None:
             assert cost.at(size).value == pytest.approx(truth, rel=0.05)
     assert len(made.repeats) == 8  # tee, ta-c and ta-ce at 4096, where they exist
     for repeat in made.repeats:
-        operation = work(repeat.algorithm, repeat.backend, 4096)
-        assert repeat.crossing.value == pytest.approx(
-            TRUTH[repeat.algorithm, repeat.backend][0], rel=0.05
-        )
+        names = repeat.work.algorithm, repeat.work.backend
+        operation = work(*names, 4096)
+        assert repeat.crossing.value == pytest.approx(TRUTH[names][0], rel=0.05)
         interval = repeat.operation.interval
         assert interval is not None
         # Twice the interval: it misses once in twenty, and there are eight.

@@ -15,12 +15,11 @@ from teemark.findings.subject import SectionFunction, Subject, subjects
 from teemark.page import markdown
 from teemark.report.sections.comparison import comparison
 from teemark.report.sections.costs import costs
-from teemark.report.sections.inside import by_its_own_clock, inside
+from teemark.report.sections.inside import inside
 
 SECTIONS: dict[str, SectionFunction] = {
     "costs": costs,
     "inside": inside,
-    "by_its_own_clock": by_its_own_clock,
     "comparison": comparison,
 }
 GOLDEN = Path(__file__).parent / "golden"

@@ -170,9 +170,9 @@ def cpu_time(ground: Ground) -> Finding:
         kernel, ssl = (ground.by_size(ONESHOT, algorithm, by) for by in ("afalg", "openssl"))
         for size in kernel.keys() & ssl.keys() - {0}:
             one, other = kernel[size], ssl[size]
-            if one.cpu is None or other.cpu is None or other.cpu.total.value <= 0:
+            if one.cpu is None or other.cpu is None or other.cpu.value <= 0:
                 continue
-            time, cpu = one.estimate / other.estimate, one.cpu.total / other.cpu.total
+            time, cpu = one.estimate / other.estimate, one.cpu / other.cpu
             slower, dearer = above(time, SAME), above(cpu, 1 / SAME)
             status: Status = "found" if (slower, dearer) == ("yes", "no") else "undecided"
             if slower == "no" or dearer == "yes":

@@ -288,7 +288,7 @@ class _Case:
         core, clock = place
         published = self.known.cycles_for(core, self.measured.case.algorithm)
         software = [row for row in published if row.implementation not in ("ce", "sha-ni")]
-        byte = self.stats.cpu.total.scaled(clock / 1e9 / size)
+        byte = self.stats.cpu.scaled(clock / 1e9 / size)
         if not software or byte.interval is None:
             return None
         fastest = min(software, key=lambda row: row.cycles)

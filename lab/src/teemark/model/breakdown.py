@@ -7,7 +7,7 @@ docs/method.md has the formulas."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
 
 from teemark.base import work
@@ -301,18 +301,8 @@ def _checks(
             "the way in and out",
             added([exactly(0.0), *(part.value for part in way if part.value is not None)]),
             "sum of its parts, each by the client's clock",
-            counted.crossing.estimate,
+            counted.crossing,
             "client's clock less the TA's counter, call by call",
-        )
-    if counted is not None and counted.slopes is not None and counted.judgement is not None:
-        ratio = counted.slopes.ratio
-        yield Check(
-            "one operation",
-            exactly(counted.slopes.first),
-            "slope over repetitions, client's clock",
-            replace(ratio.scaled(counted.slopes.first), counted=False),
-            "slope over repetitions, the TA's counter",
-            within(ratio, 1 - TOLERANCE, 1 + TOLERANCE),
         )
     legs = known.traced.get(stats.key)
     inside = _inside(known, stats, shape, {part.name: part for part in parts})

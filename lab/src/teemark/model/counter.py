@@ -13,7 +13,7 @@ from typing import Literal
 
 from teemark.model.decide import within
 from teemark.model.fit import ROUNDING, line
-from teemark.model.stats import Estimate, Sampling, Summary, exactly, repeats_of
+from teemark.model.stats import Estimate, Sampling, exactly, repeats_of
 from teemark.run.reader import MeasuredCase
 from teemark.run.records import Case, Sample
 
@@ -38,23 +38,14 @@ class Counted:
     """One case whose TA counted along; times of one call (repeat 1) in nanoseconds."""
 
     case: Case
-    client: Summary | None  # None: no call with a single operation was measured
-    inside: Summary | None
-    crossing: Summary | None  # client less inside, call by call
-    repeats: int  # how many numbers of repetitions there are
-    samples: int  # of that one which has the fewest
+    inside: Estimate | None  # None: no call with a single operation was measured
+    crossing: Estimate | None  # The client's time less `inside`, call by call
+    repeats: int  # How many numbers of repetitions there are
     slopes: Slopes | None  # None: too few repetitions, or no slope
 
     @property
-    def share(self) -> float | None:
-        """Of a call, inside the TA."""
-        if self.client is None or self.inside is None or not self.client.median:
-            return None
-        return self.inside.median / self.client.median
-
-    @property
     def deviation(self) -> float | None:
-        """Of the TA's slope from the client's, relative."""
+        """How far the TA's slope is from the client's, relative."""
         return self.slopes.ratio.value - 1 if self.slopes else None
 
     @property
@@ -133,20 +124,18 @@ def counted(measured: MeasuredCase, sampling: Sampling) -> Counted | None:
         return None
     key = measured.case.case
 
-    def of_call(second: float, first: float) -> Summary | None:
+    def of_call(second: float, first: float) -> Estimate | None:
         starts = [[second * b + first * a for a, b in start] for start in pairs.get(1, ())]
         if not any(starts):
             return None
         whole = median(a for start in pairs[1] for a, _ in start)
-        return sampling.summary(starts, f"{key} x1", of=whole)
+        return sampling.estimate(starts, f"{key} x1", of=whole)
 
     return Counted(
         case=measured.case,
-        client=of_call(0, 1),
         inside=of_call(1, 0),
         crossing=of_call(-1, 1),
         repeats=len(pairs),
-        samples=min(sum(map(len, starts)) for starts in pairs.values()),
         slopes=slope_ratio(pairs, key, sampling),
     )
 

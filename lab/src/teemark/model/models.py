@@ -104,9 +104,7 @@ class Cost:
 class RepeatLine:
     """t(n) = crossing + n * operation, for n operations inside one call; nanoseconds."""
 
-    key: str
-    algorithm: str
-    backend: str
+    work: Work
     bytes: int | None
     fit: Fit
 
@@ -117,7 +115,7 @@ class RepeatLine:
     @property
     def operation(self) -> Estimate:
         """With the error of the line: the first in a call may cost more than those that follow."""
-        return self.fit.terms["operation"].widened(self.fit.misfit, f"{self.key} operation")
+        return self.fit.terms["operation"].widened(self.fit.misfit, f"{self.work.key} operation")
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,7 +207,7 @@ def costs_of(
         if all(measured.key in ways for measured in group):
             way = fit(
                 sizes,
-                [ways[measured.key].estimate for measured in group],
+                [ways[measured.key] for measured in group],
                 {"call": [1.0] * len(group)},
                 {"page": pages, "table": [float(tables_of(size)) for size in sizes]},
             )
@@ -259,7 +257,7 @@ def repeat_lines(cases: Sequence[MeasuredCase], sampling: Sampling) -> tuple[Rep
         ]
         found = line(counts, times, "operation")
         if found is not None:
-            lines.append(RepeatLine(case.case, case.algorithm, case.backend, case.bytes, found))
+            lines.append(RepeatLine(measured.work, case.bytes, found))
     return tuple(lines)
 
 

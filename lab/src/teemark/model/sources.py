@@ -147,11 +147,11 @@ class Sources:
         """What a case takes inside a call, by the slope over repetitions or the TA's counter."""
         size = case.size or 0
         for line in self._repeats:
-            if line.key == case.key:
+            if line.work == case:
                 return Operation(size, line.operation, "slope over repetitions")
         for counted in self.models.counted:
             if counted.case.case == case.key and counted.inside is not None:
-                return Operation(size, counted.inside.estimate, "the TA's counter")
+                return Operation(size, counted.inside, "the TA's counter")
         return None
 
     def whole(self, case: Work) -> list[Operation]:

@@ -1,14 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Medians, and how well they are known.
+"""Medians, and how well they are known: each has draws, values that it could as well have. Whatever
+is computed from medians is computed from their draws, and its interval is their middle 95 %.
 
-What is known of a median is kept as draws: values that it could as well have. Of n independent
-samples the number below the median is Binomial(n, 1/2); so each draw is an order statistic at a
-random rank, between two of them as Hettmansperger and Sheather interpolate. Whatever is computed
-from medians is computed from their draws; the middle 95 % of the result is its interval.
-
-In a run of several starts the draws are Student's t over the starts' medians, with the same random
-numbers in all cases, so that what a start does to all of them cancels where it should. In a run of
-one start `Dependence` finds out how much samples depend on their neighbours, and widens the ranks.
+The number of n independent samples below the median is Binomial(n, 1/2), so a draw is an order
+statistic at a random rank. `Dependence` widens the ranks where samples depend on their neighbours.
+The draws of a run of several starts are Student's t over the starts' medians, with the same random
+numbers in all cases: what a start does to all of them cancels.
 Sources: W. J. Conover, Practical Nonparametric Statistics, 3rd ed., section 3.2;
 T. Hettmansperger and S. Sheather, Confidence intervals based on interpolated order statistics
 (1986); C. Geyer, Practical Markov Chain Monte Carlo (1992), section 3.3."""
@@ -70,16 +67,14 @@ Z = 1.959963984540054
 @dataclass(frozen=True, slots=True, eq=False)
 class Estimate:
     """A figure, with values that it could as well have: `draws`, None for too few samples, one
-    value for an exact figure. They are spread as the figure is from run to run; `freedom` says how
-    well the spread is known, as degrees of freedom of Student's t. What is made of many medians has
-    more (Welch and Satterthwaite), unless all are of the same starts: these are `shared`."""
+    value for an exact figure. `freedom` says how well their spread is known, as degrees of freedom
+    of Student's t (Welch and Satterthwaite for many medians, unless these `share` their starts)."""
 
     value: float
     draws: Array | None = None
     freedom: float = math.inf
     shared: bool = False
-    counted: bool = False
-    """Made of counts of instructions alone: a number of them, though it may not be exact."""
+    counted: bool = False  # A number of instructions, made of counts alone; it may not be exact
 
     @property
     def interval(self) -> Interval | None:
@@ -95,7 +90,6 @@ class Estimate:
 
     @property
     def exact(self) -> bool:
-        """Counted or known."""
         return self.draws is not None and self.draws.size == 1
 
     @property
@@ -134,8 +128,8 @@ class Estimate:
         return Estimate(self.value * factor, draws, self.freedom, self.shared, self.counted)
 
     def widened(self, share: float | None, label: str) -> Estimate:
-        """Returns the estimate with a further error, such as that of a model: 95 of 100 draws move
-        by less than `share` of the value. None: nobody knows the error, so there is no interval."""
+        """Returns the estimate with a further error, such as a model's: 95 of 100 draws move by
+        less than `share` of the value. With None, an unknown error, it has no interval."""
         if share is None:
             return Estimate(self.value, counted=self.counted)
         if self.draws is None or share < NEXT_TO_NOTHING:
@@ -156,11 +150,10 @@ def freedom_of(*parts: tuple[float, Estimate]) -> tuple[float, bool]:
 
 
 def student(freedom: float) -> float:
-    """The 97.5 % point of Student's t over that of the normal distribution. Few degrees have it
-    exactly, more by the expansion of Cornish and Fisher."""
-    known = _STUDENT.get(freedom)
-    if known is not None:
-        return known / Z
+    """Returns the 97.5 % point of Student's t over that of the normal distribution: for few degrees
+    of freedom exactly, for more by the expansion of Cornish and Fisher."""
+    if freedom in _STUDENT:
+        return _STUDENT[freedom] / Z
     z2 = Z**2
     first = (z2 + 1) / 4
     second = (5 * z2**2 + 16 * z2 + 3) / 96
@@ -177,17 +170,12 @@ def exactly(value: float) -> Estimate:
 
 
 def added(parts: Iterable[Estimate]) -> Estimate:
-    """The sum of one part or more."""
+    """Returns the sum of one part or more."""
     return reduce(operator.add, parts)
 
 
-def quantile(values: Sequence[float], q: float) -> float:
-    """Linear between the neighbouring order statistics (Hyndman and Fan's type 7)."""
-    return float(np.quantile(np.asarray(values, dtype=np.float64), q))
-
-
 def centre(starts: Sequence[Sequence[float]]) -> float:
-    """The median; of several starts, the mean of their medians."""
+    """Returns the mean of the starts' medians."""
     medians = [median(values) for values in starts if values]
     return math.fsum(medians) / len(medians)
 
@@ -203,11 +191,10 @@ def estimate(
     of: float = 0.0,
 ) -> Estimate:
     """Returns the median of these samples, one sequence a start of the machine; ValueError without
-    a sample. `label` names the case: different ones are drawn independently, the same one always
-    alike. `dependence` samples are worth one independent one; `common` is the share of the median's
-    variance that neighbours in time of other cases have too, drawn alike for all. `grain` is the
-    step of the clock in the unit of the values. `exact`: the clock counts instructions, and what it
-    counts has no interval. `of` is what the clocks counted where values are differences of them."""
+    a sample. Draws depend on `label`, which names the case. `dependence` samples are worth one
+    independent one; `common` is the share of the variance that cases measured around it have too.
+    `grain` is the step of the clock in the unit of the values. `exact`: the clock counts
+    instructions; `of` is what it counted where the values are differences."""
     found = [values for values in starts if values]
     if not found:
         raise ValueError("no values to estimate from")
@@ -244,14 +231,14 @@ def estimate(
 
 
 def _steady(values: Sequence[float], of: float) -> bool:
-    """Whether they are one count, but for a few. On a board that counts instructions the clock goes
+    """Tells whether all but a few are one count. The clock of a board that counts instructions goes
     on while the processor waits, for a disk as a rule: such times are sampled, not counted."""
     low, middle, high = np.quantile(np.asarray(values, dtype=np.float64), (0.25, 0.5, 0.75))
     return bool(high - low <= STEADY * max(abs(middle), of))
 
 
 def _apart(ordered: Array, grain: float) -> Array:
-    """Equal values evenly over the step of the clock that they share (a grouped median)."""
+    """Spreads equal values evenly over the step of the clock that they share (a grouped median)."""
     _, first, counts = np.unique(ordered, return_index=True, return_counts=True)
     place = np.arange(ordered.size) - np.repeat(first, counts)
     return np.sort(ordered + ((place + 0.5) / np.repeat(counts, counts) - 0.5) * grain)
@@ -259,11 +246,11 @@ def _apart(ordered: Array, grain: float) -> Array:
 
 @cache
 def _start_weights(starts: int) -> Array:
-    """Weights that make what the starts are off their mean spread as the mean's error is."""
+    """Returns weights of the starts' distances from their mean that make draws of its error."""
     rng = np.random.default_rng([SEED, starts])
     half = rng.standard_normal((DRAWS // 2, starts))
     weights = np.concatenate([half, -half])
-    # Their covariance exactly the identity, so that no direction is favoured by chance.
+    # Their covariance is made the identity, so that no direction is favoured by chance.
     weights = weights @ np.linalg.inv(np.linalg.cholesky(weights.T @ weights / DRAWS)).T
     return weights / math.sqrt(starts * (starts - 1))
 
@@ -275,15 +262,15 @@ def _normal(probabilities: Array) -> Array:
 
 @cache
 def _common_shifts() -> Array:
-    """Standard normal, as many as draws: what a disturbance does to all cases of a run."""
+    """Returns what a disturbance does to all cases of a run: standard normal, a value a draw."""
     shifts = _normal((np.arange(DRAWS) + 0.5) / DRAWS)
     return np.random.default_rng([SEED]).permutation(shifts)
 
 
 @cache
 def _places(n: int, dependence: float) -> Array | None:
-    """Ranks (from 0) of the draws of a median of n samples; None where the interval would have to
-    reach beyond the samples."""
+    """Returns the ranks (from 0) of the draws of a median of n samples; None where the interval
+    would have to reach beyond the samples."""
     if n < ENOUGH:
         return None
     tail = (np.arange(DRAWS // 2) + 0.5) / DRAWS
@@ -309,10 +296,10 @@ def _places(n: int, dependence: float) -> Array | None:
 class Dependence:
     """How much the samples of a run depend on their neighbours in time: a first-order
     autoregression of their normal scores within their cases, where it is visible at all. A trend
-    over the run is no dependence: cases take turns in random order, so each sees all of it."""
+    over the run is none: cases take turns in random order, so each sees all of it."""
 
     def __init__(self, cases: Iterable[tuple[Sequence[int], Sequence[float]]]) -> None:
-        """Of each case: the places of its samples in the run, and their values."""
+        """Takes the places of each case's samples in the run, and their values."""
         self._per_sample = 0.0
         found = [(order, values) for order, values in cases if len(values) > 1]
         total = sum(len(values) for _, values in found)
@@ -337,31 +324,30 @@ class Dependence:
         self._per_sample = 2 * float(signs @ (1 - lags / total)) / total
 
     def of(self, samples: int) -> float:
-        """How many samples of a case with so many are worth one independent one, at least one.
-        Includes that a spread estimated from so few is uncertain itself, as Student's t does."""
+        """Returns how many correlated samples of a case with so many carry as much information as
+        one independent sample (≥ 1), and that a spread of so few is uncertain itself."""
         worth = 1 + self._per_sample * samples
         if worth == 1 or samples <= worth + 2:
             return worth
         return worth * (student(samples / worth - 1) / student(samples - 1)) ** 2
 
     def common(self, samples: int) -> float:
-        """Of the variance of the median of so many samples, the share that any other case has too:
-        what disturbs one disturbs those measured around it."""
+        """Returns the share of the variance of a median of so many samples that any other case has
+        too: what disturbs one disturbs those measured around it."""
         return self._per_sample * samples / (1 + self._per_sample * samples)
 
 
 def _normal_scores(values: Sequence[float]) -> Array:
-    """Ties share their mean rank."""
+    """Returns the normal quantiles of the values' ranks; ties share their mean rank."""
     found = np.asarray(values, dtype=np.float64)
     ordered = np.sort(found)
     rank = (np.searchsorted(ordered, found) + np.searchsorted(ordered, found, side="right")) / 2
-    places, quantiles = _normal_quantiles()
-    return np.interp(rank / len(found), places, quantiles)
+    return np.interp(rank / len(found), *_normal_quantiles())
 
 
 @cache
 def _normal_quantiles() -> tuple[Array, Array]:
-    """At a thousand places between 0 and 1, closer towards the ends."""
+    """Returns a thousand places between 0 and 1, closer towards the ends, and their quantiles."""
     places = (1 - np.cos(np.linspace(0, math.pi, 1002)[1:-1])) / 2
     return places, _normal(places)
 
@@ -371,84 +357,76 @@ INDEPENDENT = Dependence(())
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """Of values in nanoseconds, or whatever unit they came in."""
+    """Samples in short, in their unit; `estimate` is their median."""
 
     count: int
-    median: float
-    interval: Interval | None  # None: too few samples for 95 %
     mean: float
-    sd: float | None  # None: one sample
+    sd: float | None  # None for one sample
     min: float
     p95: float
     max: float
     estimate: Estimate
     starts: int = 1
 
+    @property
+    def median(self) -> float:
+        return self.estimate.value
+
+    @property
+    def interval(self) -> Interval | None:
+        """The median's; None for too few samples."""
+        return self.estimate.interval
+
 
 def summarize(values: Sequence[float], known: Estimate | None = None, starts: int = 1) -> Summary:
-    """Of the values of all starts; `known` is what their median is, where that was worked out.
-    ValueError when there is no value."""
-    if not values:
-        raise ValueError("no values to summarize")
+    """Returns the summary of the values of all starts; `known` is their median, where that was
+    worked out. ValueError without a value."""
     known = known or estimate((values,), "")
     n = len(values)
     low, high = min(values), max(values)
     # fsum rounds once, but its quotient may still leave the range by one bit
     mean = min(max(math.fsum(values) / n, low), high)
     sd = math.sqrt(math.fsum((v - mean) ** 2 for v in values) / (n - 1)) if n > 1 else None
-    p95 = quantile(values, 0.95)
-    return Summary(n, known.value, known.interval, mean, sd, low, p95, high, known, starts)
+    p95 = float(np.quantile(values, 0.95))  # Linear between neighbours (Hyndman and Fan's type 7)
+    return Summary(n, mean, sd, low, p95, high, known, starts)
 
 
 def loops_of(measured: MeasuredCase, repeat: int = 1) -> int:
-    """Calls in the longest sample with that many operations in a call."""
+    """Returns the calls in the longest sample with that many operations in a call."""
     return max((sample.loops for sample in measured.samples if sample.repeat == repeat), default=1)
 
 
 def repeats_of(measured: MeasuredCase) -> list[int]:
-    """Numbers of operations in a call that the case has samples of, rising."""
+    """Returns the numbers of operations in a call that the case has samples of, rising."""
     return sorted({sample.repeat for sample in measured.samples})
 
 
 def resolution_of(run: RunData) -> float:
-    """A step of the run's clock, in its unit."""
+    """Returns a step of the run's clock, in its unit."""
     return float(run.machine.clock.resolution_ns or 0)
 
 
 def call_times(samples: Iterable[Sample], repeat: int = 1) -> list[float]:
-    """Nanoseconds a call took, of every sample with that many operations in a call."""
+    """Returns what a call took, by each sample with that many operations in a call."""
     return [sample.ns / sample.loops for sample in samples if sample.repeat == repeat]
 
 
 def steady(measured: MeasuredCase, repeat: int = 1) -> bool:
-    """Whether calls with that many operations took one count of instructions, on a board that
-    counts them: what waits for a disk scatters, and is sampled."""
+    """Tells whether calls with that many operations took one count of instructions."""
     return _steady(call_times(measured.samples, repeat), 0.0)
 
 
 @dataclass(frozen=True, slots=True)
-class CpuTime:
-    """Of teebench's process, a call, nanoseconds; `total` is what is known well. The kernel splits
-    it into user and system by what a timer tick found, so the parts are those of all samples."""
-
-    total: Estimate
-    user: float
-    system: float
-
-
-@dataclass(frozen=True, slots=True)
 class CaseStats:
-    """One call (repeat 1) of a case; times in nanoseconds."""
+    """One call (repeat 1) of a case, in the run's unit."""
 
     work: Work
     bytes: int | None
     time: Summary
-    first_cost: int | None  # the first call, kept apart
-    next_cost: int | None = None  # a call right after it, when loops were chosen
-    cpu: CpuTime | None = None
-    """Where a device may do the work, so that it matters: AF_ALG, OpenSSL."""
-    single: bool = False
-    """Each sample is one call, so that quantiles of samples are quantiles of calls."""
+    first_cost: int | None  # The first call, kept apart
+    next_cost: int | None = None  # A call right after it, when loops were chosen
+    cpu: Estimate | None = None  # CPU time of the process, ns, where a device may do the work
+    single: bool = False  # Quantiles of samples are those of calls: each sample is one
 
     @property
     def key(self) -> str:
@@ -468,7 +446,7 @@ class CaseStats:
 
     @property
     def throughput(self) -> float | None:
-        """Bytes per second at the median; None without bytes, or when nothing was elapsed."""
+        """Bytes a second at the median; None without bytes, or if no time passed."""
         return self.bytes * 1e9 / self.time.median if self.bytes and self.time.median > 0 else None
 
     @property
@@ -480,65 +458,51 @@ class CaseStats:
         return Interval(whole / interval.high, whole / interval.low, interval.level)
 
 
-USAGE_NS = 1000  # What the CPU time of a sample is known to
+USAGE_NS = 1000  # Step of the CPU time of a sample
 
 
-def cpu_time(measured: MeasuredCase, sampling: Sampling) -> CpuTime | None:
-    """None where a sample doesn't say, or where nobody but the CPU can do the work."""
+def cpu_time(measured: MeasuredCase, sampling: Sampling) -> Estimate | None:
+    """Returns the process's CPU time of a call, ns; None where a sample doesn't say it, or where
+    nobody but the CPU can do the work."""
     if measured.case.watched is None and measured.case.watched_reason is None:
         return None
-    user = system = calls = 0
     starts: list[list[float]] = []
     for samples in measured.starts:
         starts.append([])
-        for sample in samples:
-            if sample.repeat != 1:
-                continue
+        for sample in (one for one in samples if one.repeat == 1):
             if sample.user_us is None or sample.sys_us is None:
                 return None
-            user += sample.user_us
-            system += sample.sys_us
-            calls += sample.loops
             starts[-1].append((sample.user_us + sample.sys_us) * USAGE_NS / sample.loops)
-    if not calls:
-        return None
-    total = estimate(
-        starts,
-        f"{measured.case.case} cpu",
-        dependence=sampling.dependence.of(max(map(len, starts))),
-        grain=USAGE_NS / loops_of(measured),
-    )
-    return CpuTime(total, user * USAGE_NS / calls, system * USAGE_NS / calls)
+    depends = sampling.dependence.of(max(map(len, starts)))
+    grain = USAGE_NS / loops_of(measured)
+    return estimate(starts, f"{measured.case.case} cpu", depends, grain=grain)
 
 
 @dataclass(frozen=True, slots=True)
 class Sampling:
     """How a run was sampled: what every interval of it depends on."""
 
-    exact: bool = False  # the clock counts instructions
+    exact: bool = False  # The clock counts instructions
     resolution_ns: float = 0.0
     dependence: Dependence = INDEPENDENT
 
     def estimate(
         self, starts: Sequence[Sequence[float]], label: str, loops: int = 1, of: float = 0.0
     ) -> Estimate:
-        """The median of the values of each start, of samples of so many calls."""
+        """Returns the median of the values of each start, of samples of so many calls."""
         longest = max(map(len, starts))
         depends, common = self.dependence.of(longest), self.dependence.common(longest)
         return estimate(
             *(starts, label, depends, common, self.resolution_ns / loops), exact=self.exact, of=of
         )
 
-    def summary(
-        self, starts: Sequence[Sequence[float]], label: str, loops: int = 1, of: float = 0.0
-    ) -> Summary:
+    def summary(self, starts: Sequence[Sequence[float]], label: str, loops: int = 1) -> Summary:
         values = [value for start in starts for value in start]
-        known = self.estimate(starts, label, loops, of)
-        return summarize(values, known, sum(map(bool, starts)))
+        return summarize(values, self.estimate(starts, label, loops), sum(map(bool, starts)))
 
 
 def case_stats(measured: MeasuredCase, sampling: Sampling) -> CaseStats | None:
-    """None for a case without a sample of single operations."""
+    """Returns None for a case without a sample of single operations."""
     case = measured.case
     starts = [call_times(samples) for samples in measured.starts]
     if not any(starts):

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -84,6 +85,16 @@ class Column:
     """A table whose rows say nothing in this column is shown without it."""
 
 
+def left(*titles: str, optional: bool = False) -> tuple[Column, ...]:
+    """Returns columns of words."""
+    return tuple(Column(title, "left", optional=optional) for title in titles)
+
+
+def right(*titles: str, unit: str = "", optional: bool = False) -> tuple[Column, ...]:
+    """Returns columns of figures in one unit."""
+    return tuple(Column(title, unit=unit, optional=optional) for title in titles)
+
+
 @dataclass(frozen=True, slots=True)
 class Bar:
     """A cell that also shows its value's share of the column's largest."""
@@ -98,8 +109,8 @@ Cell = str | Text | Bar
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    columns: tuple[Column, ...]
-    rows: tuple[tuple[Cell, ...], ...]
+    columns: Sequence[Column]
+    rows: Sequence[tuple[Cell, ...]]
     caption: str = ""
     note: str = ""  # beside the caption, of lesser weight
     stacked: bool = field(default=False, repr=False)
@@ -111,9 +122,9 @@ class Table:
             for place, column in enumerate(self.columns)
             if not column.optional or any(row[place] not in ("", fmt.NONE) for row in self.rows)
         ]
-        rows = tuple(tuple(row[place] for place in shown) for row in self.rows)
-        object.__setattr__(self, "columns", tuple(self.columns[place] for place in shown))
-        object.__setattr__(self, "rows", rows)
+        for name, lines in (("columns", (self.columns,)), ("rows", self.rows)):
+            kept = tuple(tuple(line[place] for place in shown) for line in lines)
+            object.__setattr__(self, name, kept[0] if name == "columns" else kept)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,13 +8,13 @@ from teemark.findings.subject import Subject
 from teemark.model.fit import Fit
 from teemark.model.stats import Estimate
 from teemark.page import figures
-from teemark.page.blocks import Cell, Code, Column, Quiet, Strong
+from teemark.page.blocks import Cell, Code, Column, Quiet, Strong, right
 
 
 def timed(*titles: str, unit: str = "") -> tuple[Column, ...]:
     """Returns two columns for each title: the figure, and its interval where figures have one."""
     interval = Column(fmt.LEVEL, optional=True)
-    return tuple(one for title in titles for one in (Column(title, unit=unit), interval))
+    return tuple(column for title in titles for column in (*right(title, unit=unit), interval))
 
 
 def time_cells(subject: Subject, figure: Estimate) -> tuple[Cell, ...]:

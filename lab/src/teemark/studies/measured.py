@@ -144,7 +144,7 @@ class Lookup:
     def inside(self, key: str) -> Value:
         """Seconds of one operation inside the TA, without the crossing: the slope over repeats."""
         for line in self.subject.models.repeats:
-            if line.key == key:
+            if line.work.key == key:
                 return Value(line.operation) * 1e-9
         if self.subject.models.case(key) is None:
             raise self.absent(key)

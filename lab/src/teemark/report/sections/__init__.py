@@ -10,7 +10,7 @@ from teemark.report.sections.causes import choices, why
 from teemark.report.sections.comparison import comparison
 from teemark.report.sections.costs import costs
 from teemark.report.sections.headline import headline
-from teemark.report.sections.inside import by_its_own_clock, inside
+from teemark.report.sections.inside import inside
 from teemark.report.sections.keys import keys, pkcs11
 from teemark.report.sections.machine import machine, method
 from teemark.report.sections.offload import offload
@@ -35,7 +35,6 @@ SECTIONS: tuple[SectionFunction, ...] = (
     costs,
     choices,
     inside,
-    by_its_own_clock,
     first_use,
     cases,
     left_out,

@@ -10,7 +10,18 @@ from teemark.base.work import CALL, EMPTY_CALL, NONE, Work
 from teemark.findings.subject import Part, Subject
 from teemark.model.stats import CaseStats
 from teemark.page import figures
-from teemark.page.blocks import Block, Cell, Code, Column, Fold, Paragraph, Quiet, Table, Text
+from teemark.page.blocks import (
+    Block,
+    Cell,
+    Code,
+    Fold,
+    Paragraph,
+    Quiet,
+    Table,
+    Text,
+    left,
+    right,
+)
 from teemark.report.cells import time_cells, timed
 
 # -- every case ----------------------------------------------------------------------------------
@@ -47,9 +58,9 @@ def _table(subject: Subject, group: Sequence[CaseStats]) -> Table:
     # a size tells cases of a backend apart, or all that follows the backend's name does
     sizes = {(stats.backend, stats.bytes) for stats in group if stats.bytes is not None}
     sized = len(sizes) == len(group)
-    rows: list[tuple[Cell, ...]] = []
+    rows = []
     for stats in sorted(group, key=lambda one: (run.place(one.backend), one.bytes or 0)):
-        time, cpu = stats.time, stats.cpu if stats.bytes else None
+        time, cpu = stats.time, stats.cpu
         shown = figures.instructions if time.estimate.exact else fmt.duration
         relative = time.sd / time.mean if time.sd is not None and time.mean > 0 else None
         ends: tuple[Cell, ...] = (shown(time.min), shown(time.max), "", "")
@@ -62,28 +73,22 @@ def _table(subject: Subject, group: Sequence[CaseStats]) -> Table:
                 fmt.size(stats.bytes or 0) if sized else stats.work.parameters,
                 *time_cells(subject, time.estimate),
                 fmt.rate(stats.throughput),
-                *(
-                    fmt.digits(part / (stats.bytes or 1)) if cpu is not None else fmt.NONE
-                    for part in ((cpu.user, cpu.system) if cpu is not None else (0, 0))
-                ),
+                fmt.digits(cpu.value / stats.bytes) if cpu and stats.bytes else fmt.NONE,
                 *ends,
                 fmt.count(time.count),
             )
         )
     columns = (
-        Column("backend", "left"),
-        Column("bytes") if sized else Column("parameters", "left"),
+        *left("backend"),
+        *(right("bytes") if sized else left("parameters")),
         *timed("median", unit=unit),
-        Column("rate", unit="MiB/s", optional=True),
-        Column("CPU, user", unit=each, optional=True),
-        Column("system", unit=each, optional=True),
-        Column("from", unit=unit, optional=True),
-        Column("to", unit=unit, optional=True),
-        Column("p95", optional=True),
-        Column("sd", optional=True),
-        Column("samples"),
+        *right("rate", unit="MiB/s", optional=True),
+        *right("CPU", unit=each, optional=True),
+        *right("from", "to", unit=unit, optional=True),
+        *right("p95", "sd", optional=True),
+        *right("samples"),
     )
-    return Table(columns, tuple(rows))
+    return Table(columns, rows)
 
 
 # -- commands of the user's own TA ---------------------------------------------------------------
@@ -110,22 +115,21 @@ def call_tables(subject: Subject, *, brief: bool = False) -> list[Block]:
                 ", ".join(case.unchecked) or fmt.NONE,
             )
         )
-    median, interval, *beyond_columns = timed("median", "beyond an empty call", unit=unit)
     columns = (
-        Column("call", "left"),
-        Column("command"),
-        Column("bytes", optional=True),
-        median,
-        interval,
-        *(Column(one.title, unit=one.unit, optional=True) for one in beyond_columns),
-        Column("samples"),
-        Column("not compared", "left"),
+        *left("call"),
+        *right("command"),
+        *right("bytes", optional=True),
+        *timed("median", unit=unit),
+        *right("beyond an empty call", unit=unit, optional=True),
+        *right(fmt.LEVEL, optional=True),
+        *right("samples"),
+        *left("not compared"),
     )
     kept = (0, 2, 3, 4) if brief else range(len(columns))
     return [
         Table(
-            tuple(columns[place] for place in kept),
-            tuple(tuple(row[place] for place in kept) for row in rows),
+            [columns[place] for place in kept],
+            [tuple(row[place] for place in kept) for row in rows],
             caption=f"TA {ta}",
         )
         for ta, rows in by_ta.items()
@@ -164,14 +168,14 @@ def more(first: float, others: float, step: float) -> str:
 def _first(subject: Subject) -> list[Block]:
     run, unit, blocks = subject.run, figures.unit(subject.run), list[Block]()
     if run.first:
-        rows: list[tuple[Cell, ...]] = [
+        once = [
             (
                 (FIRST.get(one.what, one.what), Quiet(f" {one.backend}" if one.backend else "")),
                 figures.cell(run, one.ns),
             )
             for one in run.first
         ]
-        blocks.append(Table((Column("what", "left"), Column("time", unit=unit)), tuple(rows)))
+        blocks.append(Table((*left("what"), *right("time", unit=unit)), once))
     # One call by one reading of the clock: what is apart by less is its step.
     step = 2 * (run.machine.clock.resolution_ns or 0) + (run.machine.clock.reading_ns or 0)
     rows = [
@@ -185,10 +189,9 @@ def _first(subject: Subject) -> list[Block]:
         if stats.first_cost is not None and stats.next_cost and stats.first_cost > 10 * step
     ]
     if rows:
-        titles = ("first call", "calls right after it")
-        columns = (*(Column(title, unit=unit) for title in titles), Column("more"))
+        columns = *right("first call", "calls right after it", unit=unit), *right("more")
         note = "Both before any sample was taken, so in the same state of machine and TA."
-        table = Table((Column("case", "left"), *columns), tuple(rows), note=note)
+        table = Table((*left("case"), *columns), rows, note=note)
         blocks.append(Fold("First call of every case", fmt.plural(len(rows), "case"), (table,)))
     return blocks
 
@@ -199,24 +202,19 @@ def _first(subject: Subject) -> list[Block]:
 def _left_out(subject: Subject) -> list[Block]:
     run, blocks = subject.run, list[Block]()
     if run.fails:
-        rows: list[tuple[Cell, ...]] = []
+        rows = []
         for fail in run.fails:
             tee = f" ({fail.tee_result} from {fail.tee_origin})" if fail.tee_result else ""
             rows.append(((Code(fail.case),), (fail.reason, Quiet(tee))))
-        blocks.append(Table((Column("failed", "left"), Column("why", "left")), tuple(rows)))
+        blocks.append(Table(left("failed", "why"), rows))
     reasons: dict[Text, list[str]] = {}
     for skip in run.skips:
         hint = f". {skip.hint[:1].upper()}{skip.hint[1:]}" if skip.hint else ""
         why = (skip.reason, Quiet(f" ({skip.code})"), Quiet(hint))
         reasons.setdefault(why, []).append(skip.case)
     if reasons:
-        titles = ("cases", "can't run because", "which")
-        blocks.append(
-            Table(
-                tuple(Column(title, "left") for title in titles),
-                tuple((fmt.count(len(keys)), why, _keys(keys)) for why, keys in reasons.items()),
-            )
-        )
+        skipped = [(fmt.count(len(keys)), why, _keys(keys)) for why, keys in reasons.items()]
+        blocks.append(Table(left("cases", "can't run because", "which"), skipped))
     return blocks
 
 

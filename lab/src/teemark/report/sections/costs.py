@@ -18,12 +18,13 @@ from teemark.page.blocks import (
     Bullets,
     Cell,
     Code,
-    Column,
     Fold,
     Paragraph,
     Quiet,
     Strong,
     Table,
+    left,
+    right,
 )
 from teemark.report.cells import backend_cell, misfit_cell
 
@@ -66,7 +67,7 @@ def _cost_table(subject: Subject, key: tuple[str, str], group: Sequence[Cost]) -
     run = subject.run
     largest = max((cost.slope.value for cost in group if cost.fit.fits), default=0.0)
     sizes = _shown_sizes(group)
-    rows: list[tuple[Cell, ...]] = []
+    rows = []
     for cost in group:
         measured = {int(point.x): point.measured for point in cost.fit.points}
         byte: tuple[Cell, ...] = (fmt.NONE,) * 3
@@ -87,14 +88,14 @@ def _cost_table(subject: Subject, key: tuple[str, str], group: Sequence[Cost]) -
         )
     return Table(
         columns=(
-            Column("backend", "left"),
-            *(Column(fmt.size(size), unit=figures.unit(run)) for size in sizes),
-            Column("byte", unit=run.unit),
-            Column("from … to"),
-            Column("limit", unit="MiB/s"),
-            Column("misfit"),
+            *left("backend"),
+            *right(*map(fmt.size, sizes), unit=figures.unit(run)),
+            *right("byte", unit=run.unit),
+            *right("from … to"),
+            *right("limit", unit="MiB/s"),
+            *right("misfit"),
         ),
-        rows=tuple(rows),
+        rows=rows,
         caption=subject.curve(*key),
         note=subject.caveat,
     )
@@ -117,13 +118,11 @@ def _terms(subject: Subject, name: str, fits: dict[str, Fit]) -> list[Block]:
     names = [term for term in ("call", *TERMS) if any(fit.terms.get(term) for fit in fits.values())]
     if not any(len(fit.terms) > 1 for fit in fits.values()):
         return []
-    table = Table(
-        (Column("backend", "left"), *(Column(term, unit=subject.run.unit) for term in names)),
-        tuple(
-            ((Code(backend),), *(_term(subject, fit.terms.get(term)) for term in names))
-            for backend, fit in fits.items()
-        ),
-    )
+    rows = [
+        ((Code(backend),), *(_term(subject, fit.terms.get(term)) for term in names))
+        for backend, fit in fits.items()
+    ]
+    table = Table((*left("backend"), *right(*names, unit=subject.run.unit)), rows)
     paid = Bullets(
         (
             ("A message takes the call, and each other term as often as it is paid.",),
@@ -148,7 +147,7 @@ def _term(subject: Subject, figure: Estimate | None) -> Cell:
 
 
 def _streams(subject: Subject) -> Table:
-    rows: list[tuple[Cell, ...]] = []
+    rows = []
     for one in subject.models.streams:
         signed = fmt.NONE if one.off is None else fmt.signed(one.off)
         rows.append(
@@ -161,22 +160,15 @@ def _streams(subject: Subject) -> Table:
             )
         )
     unit = figures.unit(subject.run)
-    unknown = (
-        "AF_ALG takes whole messages 64 KiB at a time: what a smaller piece costs isn't known. "
-    )
+    note = "AF_ALG takes whole messages 64 KiB at a time: what a smaller piece costs isn't known. "
+    note *= any(one.predicted is None for one in subject.models.streams)
+    figures_ = right("measured", "predicted", unit=unit)
     return Table(
-        columns=(
-            Column("case", "left"),
-            Column("pieces"),
-            Column("measured", unit=unit),
-            Column("predicted", unit=unit),
-            Column("prediction off"),
-        ),
-        rows=tuple(rows),
+        (*left("case"), *right("pieces"), *figures_, *right("prediction off")),
+        rows,
         caption="In pieces, as the models of whole messages predict it: one more way in and out "
         "a piece",
-        note=(unknown if any(one.predicted is None for one in subject.models.streams) else "")
-        + subject.caveat,
+        note=note + subject.caveat,
     )
 
 

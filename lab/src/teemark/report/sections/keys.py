@@ -10,7 +10,7 @@ from teemark.base.work import DECRYPT, DERIVE, ENCRYPT, KEYGEN, PKCS11, SIGN, VE
 from teemark.findings.subject import Part, Subject
 from teemark.model.stats import CaseStats
 from teemark.page import charts, figures
-from teemark.page.blocks import Block, Cell, Chart, Column, Table
+from teemark.page.blocks import Block, Cell, Chart, Table, left, right
 
 USES = (SIGN, VERIFY, DERIVE, ENCRYPT, DECRYPT)
 BACKENDS = ("tee", "openssl")
@@ -46,11 +46,10 @@ def _chart(subject: Subject, rows: dict[str, dict[str, CaseStats]]) -> Chart:
 
 def _table(subject: Subject, rows: dict[str, dict[str, CaseStats]]) -> Table:
     """Returns both sides; operations a second only where the board has a clock."""
-    run, columns = subject.run, [Column("", "left")]
+    run, columns = subject.run, list(left(""))
     for backend in BACKENDS:
-        title = run.backend(backend).title
-        columns.append(Column(title, unit=figures.unit(run), optional=True))
-        columns.append(Column("a second", optional=True))
+        columns += right(run.backend(backend).title, unit=figures.unit(run), optional=True)
+        columns += right("a second", optional=True)
     cells = []
     for name, by in rows.items():
         line: list[Cell] = [name]
@@ -64,12 +63,12 @@ def _table(subject: Subject, rows: dict[str, dict[str, CaseStats]]) -> Table:
         ratio = tee.estimate / openssl.estimate if known and tee and openssl else None
         line.append(figures.times(run, ratio) if ratio is not None else fmt.NONE)
         cells.append(tuple(line))
-    return Table((*columns, Column("ratio")), tuple(cells))
+    return Table((*columns, *right("ratio")), cells)
 
 
 def _distributions(subject: Subject, made: Sequence[CaseStats]) -> Table:
     run = subject.run
-    rows: list[tuple[Cell, ...]] = []
+    rows = []
     for one in made:
         time, interval = one.time, one.estimate.interval
         shown = figures.instructions if time.estimate.exact else fmt.duration
@@ -83,19 +82,18 @@ def _distributions(subject: Subject, made: Sequence[CaseStats]) -> Table:
             )
         )
     columns = (
-        Column("key pair", "left"),
-        Column("by", "left"),
-        *(Column(name, unit=figures.unit(run)) for name in ("median", "least", "most")),
-        Column(f"{fmt.LEVEL} of the median", "left"),
-        Column("samples"),
+        *left("key pair", "by"),
+        *right("median", "least", "most", unit=figures.unit(run)),
+        *left(f"{fmt.LEVEL} of the median"),
+        *right("samples"),
     )
     note = "each sample is one key pair: a distribution, not a cost to hold others against"
-    return Table(columns, tuple(rows), caption="New key pairs", note=note)
+    return Table(columns, rows, caption="New key pairs", note=note)
 
 
 def _layers(subject: Subject) -> list[Block]:
     shown = figures.instructions if subject.icount else fmt.duration
-    rows: list[tuple[Cell, ...]] = []
+    rows = []
     for case in subject.run.sound:
         layers, stats = case.case.layers, subject.models.case(case.key)
         if case.work.row is not PKCS11 or layers is None or stats is None:
@@ -111,15 +109,13 @@ def _layers(subject: Subject) -> list[Block]:
                 fmt.digits(layers.invokes / layers.calls),
             )
         )
-    unit, timed = figures.unit(subject.run), ("median", "in the TEE", "shared memory", "library")
     columns = (
-        Column("call", "left"),
-        *(Column(name, unit=unit) for name in timed),
-        Column("shared memory"),
-        Column("calls into the TEE"),
+        *left("call"),
+        *right("median", "in the TEE", "shared memory", "library", unit=figures.unit(subject.run)),
+        *right("shared memory", "calls into the TEE"),
     )
     note = "layers are means of a few calls before the samples"
-    return [Table(columns, tuple(rows), note=note)] if rows else []
+    return [Table(columns, rows, note=note)] if rows else []
 
 
 keys = Part(

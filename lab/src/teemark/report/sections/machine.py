@@ -10,16 +10,14 @@ from teemark.base import fmt
 from teemark.doctor.inventory import facts, inventory
 from teemark.doctor.patient import Patient
 from teemark.findings.subject import Part, Subject
-from teemark.page.blocks import Block, Bullets, Code, Column, Facts, Fold, Quiet, Table, Text
+from teemark.page.blocks import Block, Bullets, Code, Facts, Fold, Quiet, Table, Text, left
 
 
 def _machine(subject: Subject) -> list[Block]:
     told = facts(subject.run.machine)
     unknown = sum(not value for _, value, _ in told)
-    rows = tuple(
-        ((Code(name),), (Code(value) if value else Quiet(why),)) for name, value, why in told
-    )
-    table = Table((Column("fact", "left"), Column("value", "left")), rows)
+    rows = [((Code(name),), (Code(value) if value else Quiet(why),)) for name, value, why in told]
+    table = Table(left("fact", "value"), rows)
     short = inventory(Patient(subject.run.name, subject.run.machine))
     note = f"{fmt.plural(len(told), 'fact')}, {unknown} not known"
     return [

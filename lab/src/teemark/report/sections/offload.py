@@ -6,7 +6,7 @@ from __future__ import annotations
 from teemark.base import fmt
 from teemark.findings.offload import WORDS, Offload, Outcome, offloads
 from teemark.findings.subject import Part, Subject
-from teemark.page.blocks import Block, Bullets, Code, Column, Fold, Strong, Table
+from teemark.page.blocks import Block, Bullets, Code, Fold, Strong, Table, left
 
 
 def _of(subject: Subject) -> list[Block]:
@@ -32,17 +32,13 @@ def _of(subject: Subject) -> list[Block]:
                 (Code(longest.key), " ", Strong(WORDS[outcome]), f": {longest.finding.evidence}")
             )
     table = Table(
-        (
-            Column("by", "left"),
-            Column("done by", "left"),
-            Column("the same for all sizes, where none is named", "left"),
-        ),
-        tuple(
+        left("by", "done by", "the same for all sizes, where none is named"),
+        [
             ((Code(backend),), (Strong(WORDS[outcome]),), ", ".join(where))
             for (backend, outcome), where in sorted(
                 rows.items(), key=lambda row: (subject.run.place(row[0][0]), row[0])
             )
-        ),
+        ],
         note=subject.caveat,
     )
     number = fmt.plural(len(why), "longest message")

@@ -10,7 +10,7 @@ from teemark.base import fmt
 from teemark.findings.subject import Part, Subject
 from teemark.model.stats import CaseStats
 from teemark.page import charts
-from teemark.page.blocks import Block, Chart, Column, Fold, Strong, Table
+from teemark.page.blocks import Block, Chart, Fold, Table, right
 
 ANSWERED = "sha256"
 """The algorithm whose chart is open, where the run has it."""
@@ -56,11 +56,11 @@ def _chart(
     key = f"throughput-{subject.label}-{workload}-{algorithm}"
     series = [_series(subject, backend, stats) for backend, stats in group.items()]
     unit = unit_of(subject)
-    interval = f"; a bar marks the {fmt.LEVEL} interval where it is wider than the mark. "
+    interval = f"; a bar marks the {fmt.LEVEL} interval where it is wider than the mark."
     caption = (
         f"{subject.run.title(algorithm)}: {unit} at the median",
-        ". " if subject.icount else interval,
-        *((Strong(f"{subject.caveat}."),) if subject.caveat else ()),
+        "." if subject.icount else interval,
+        *subject.remark,
     )
     wide, narrow = (
         charts.throughput(key, series, shape, unit) for shape in (charts.WIDE, charts.NARROW)
@@ -109,18 +109,8 @@ def _table(subject: Subject, group: dict[str, list[CaseStats]]) -> Table:
             return fmt.rate(one.throughput) if one is not None else fmt.NONE
         return fmt.digits(rate(subject, one.throughput / (1 << 20)))
 
-    rows = tuple(
-        (
-            fmt.size(size),
-            *(shown(by[backend].get(size)) for backend in group),
-        )
-        for size in sizes
-    )
-    columns = (
-        Column("bytes"),
-        *(Column(backend, unit=unit_of(subject)) for backend in group),
-    )
-    return Table(columns, rows)
+    rows = [(fmt.size(size), *(shown(by[name].get(size)) for name in group)) for size in sizes]
+    return Table((*right("bytes"), *right(*group, unit=unit_of(subject))), rows)
 
 
 throughput = Part(
