@@ -3,12 +3,11 @@
 
     python lab/bench/injected.py OUT
 
-Each cause of causes.toml is there in one of two calls, or in one of two builds of OP-TEE. What it
-takes is what a trace counts more in that call; what `explain` makes of it is the difference of the
-part that it belongs to. And the rule on that cause fires with it, and not without. Runs and traces
-are kept in OUT, and read again if they are there (the first time: half an hour, four builds of
-OP-TEE). Prints tables in Markdown; status 1 if a part is off by more than 5 % and by more than 500
-instructions, or a rule says something else.
+Each cause of causes.toml is there in one of two calls. What it takes is what a trace counts more in
+that call; what `explain` makes of it is the difference of the part that it belongs to. And the
+rule on that cause fires with it, and not without. Run and trace are kept in OUT, and read again if
+they are there (the first time: ten minutes). Prints tables in Markdown; status 1 if a part is off
+by more than 5 % and by more than 500 instructions, or a rule says something else.
 """
 
 from __future__ import annotations
@@ -34,9 +33,6 @@ from teemark.plan import plan
 
 PLAN, CAUSES = (Path(__file__).with_name(name) for name in ("injected.toml", "causes.toml"))
 
-EMPTY = "invoke/none/tee/none"
-HASH = "oneshot/sha256/tee/65536"
-
 
 class Injected(Struct, frozen=True):
     """A call with a cause, and one without."""
@@ -49,48 +45,29 @@ class Injected(Struct, frozen=True):
     like: Mapping[str, str] = {}
 
 
-class Build(Struct, frozen=True):
-    """A build without a cause that the default has."""
-
-    what: str
-    option: str
-    rule: str
-
-
 class _Causes(Struct, frozen=True):
     calls: tuple[Injected, ...]
-    builds: tuple[Build, ...]
 
 
 _CAUSES: _Causes = parse_toml(read_text(CAUSES), _Causes, str(CAUSES))
-CALLS, BUILDS = _CAUSES.calls, _CAUSES.builds
-KEYS = (EMPTY, HASH, *(key for one in CALLS for key in (one.without, one.there)))
+CALLS = _CAUSES.calls
+KEYS = tuple(key for one in CALLS for key in (one.without, one.there))
 
 
 def more(both: Both, one: Injected) -> float:
-    """What the parts that it belongs to have more with it."""
+    """Returns how much more its parts take with the cause."""
     return both.inferred(one.there, one.parts) - both.inferred(one.without, one.parts)
 
 
 def attributed(both: Both) -> Iterator[Row]:
-    """What a call has more than another, by the trace, and by its part."""
+    """Compares what the trace and the parts say that a call takes more than another."""
     for one in CALLS:
         count = both.traced(one.there).instructions - both.traced(one.without).instructions
         yield Row(one.what, " + ".join(one.parts), more(both, one), count)
 
 
-def between(default: Both, build: Build, other: Both) -> Iterator[Row]:
-    """What a build saves, part by part."""
-    way = [(EMPTY, (name,), means) for name, means in inside.WAY.items()]
-    work = [(HASH, names, means) for names, means in inside.WORK["digest"].items()]
-    for case, names, means in (*way, *work):
-        less = default.inferred(case, names) - other.inferred(case, names)
-        count = default.counted(case, means) - other.counted(case, means)
-        yield Row(f"{case}, {build.option}", " + ".join(names), less, count)
-
-
 def verdict(both: Both, rule: str, like: Mapping[str, str] | None = None) -> Status:
-    """What the rule says of the run, some cases of which take the samples of others."""
+    """Returns what the rule says of the run, some cases of which take the samples of others."""
     cases = dict(both.run.cases)
     for key, of in (like or {}).items():
         cases[key] = replace(cases[key], starts=both.run.cases[of].starts)
@@ -98,38 +75,30 @@ def verdict(both: Both, rule: str, like: Mapping[str, str] | None = None) -> Sta
     return next(finding.status for finding in found if finding.key == rule)
 
 
-def verdicts(
-    default: Both, builds: Sequence[tuple[Build, Both]]
-) -> Iterator[tuple[str, str, bool, Status, Status]]:
-    """Whether the rule should fire, what it says, and what it says without the cause."""
+def verdicts(both: Both) -> Iterator[tuple[str, str, bool, Status, Status]]:
+    """Yields the cause, the rule, whether it should fire, and what it says with and without it."""
     for one in CALLS:
         if one.rule is not None:
-            there, without = (default.traced(key) for key in (one.there, one.without))
+            there, without = (both.traced(key) for key in (one.there, one.without))
             fires = there.instructions > SAME * without.instructions
-            said = verdict(default, one.rule), verdict(default, one.rule, one.like)
+            said = verdict(both, one.rule), verdict(both, one.rule, one.like)
             yield one.what, one.rule, fires, *said
-    for build, other in builds:
-        yield build.what, build.rule, True, verdict(default, build.rule), verdict(other, build.rule)
 
 
 def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("out", metavar="OUT", type=Path)
-    asked, calls = parser.parse_args(arguments), plan.load(str(PLAN))
+    asked = parser.parse_args(arguments)
     try:
-        default = inside.measured(asked.out / "default", calls, KEYS, ())
-        builds = [
-            (one, inside.measured(asked.out / one.rule, calls, KEYS, (one.option,)))
-            for one in BUILDS
-        ]
+        both = inside.measured(asked.out, plan.load(str(PLAN)), KEYS, ())
     except TeemarkError as error:
         say(f"injected: {error.message}", err=True)
         return 2
-    rows = [*attributed(default), *(row for pair in builds for row in between(default, *pair))]
+    rows = list(attributed(both))
     inside.table(rows)
     say("\n| cause | rule | more than its threshold | with it | without |\n|---|---|---|---|---|")
     wrong = 0
-    for what, rule, fires, there, without in verdicts(default, builds):
+    for what, rule, fires, there, without in verdicts(both):
         wrong += (there == "found") != fires or without != "ruled out"
         say(f"| {what} | `{rule}` | {'yes' if fires else 'no'} | {there} | {without} |")
     say(f"\n{fmt.plural(wrong, 'rule')} said something else.")

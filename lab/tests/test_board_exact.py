@@ -373,8 +373,7 @@ def test_injected_causes_are_put_where_they_are(
     qemu_v8_icount: VirtualBoard, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What a call takes more than another that lacks the cause is in the part that it belongs to;
-    the rule on it fires with it, and not without. lab/bench/injected.py is the same with traces and
-    builds of OP-TEE."""
+    the rule on it fires with it, and not without. lab/bench/injected.py is the same with traces."""
     monkeypatch.syspath_prepend(str(paths.root() / "lab" / "bench"))
     injected = importlib.import_module("injected")
     ensure_installed(qemu_v8_icount)

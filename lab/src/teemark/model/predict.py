@@ -20,7 +20,7 @@ from teemark.model.models import Cost, Models, Streamed, in_pieces
 from teemark.model.stats import Estimate
 
 LEAST = 0.01
-"""No prediction claims to be nearer, however well its model fits (lab/bench/predict.py)."""
+"""No prediction claims to be nearer, however well its model fits."""
 
 
 class Unpredictable(Exception):
