@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What the tests run is built first, by one test process at a time."""
+"""Builds first what the tests run, by one test process at a time."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ settings.register_profile("quick", max_examples=20, deadline=None)
 settings.register_profile("thorough", max_examples=200, deadline=None)
 settings.load_profile("thorough" if os.environ.get("THOROUGH") else "quick")
 
-# What nohup or a shell's & ignores, programs go on ignoring, and no test could interrupt them.
+# Programs go on ignoring what nohup or a shell's & ignores, and no test could interrupt them.
 for number, handler in (
     (signal.SIGINT, signal.default_int_handler),
     (signal.SIGHUP, signal.SIG_DFL),

@@ -268,7 +268,7 @@ def test_machine_of_a_made_up_tree(tmp_path: Path) -> None:
 
 
 def wait_until_it_measures(process: subprocess.Popen[bytes], seconds: float = 0.3) -> None:
-    """By the CPU time that it took, however busy the machine is."""
+    """The CPU time that it took decides, however busy the machine is."""
     ticks = seconds * os.sysconf("SC_CLK_TCK")
     stat = Path(f"/proc/{process.pid}/stat")
     while process.poll() is None:

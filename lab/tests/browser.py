@@ -123,7 +123,7 @@ class Browser:
         return made["result"].get("value")
 
     def axe(self) -> list[str]:
-        """What axe-core objects to, an element a line."""
+        """Returns what axe-core objects to, an element a line."""
         self.evaluate(AXE.read_text(encoding="utf-8"))
         violations = self.evaluate("axe.run().then(found => found.violations)")
         return [
@@ -150,7 +150,7 @@ class Browser:
 
     @property
     def complaints(self) -> list[str]:
-        """What the page wrote to the console, and what the browser logged about it."""
+        """Returns what the page wrote to the console, and what the browser logged about it."""
         said = ("Runtime.consoleAPICalled", "Runtime.exceptionThrown", "Log.entryAdded")
         return [str(event["params"]) for event in self.events if event["method"] in said]
 

@@ -26,7 +26,7 @@ class LocalChannel(Channel):
 
 
 class _Shell(Ssh):
-    """What ssh would start there starts here, by a shell with this environment; `greeting` is
+    """Holds what ssh would start there starts here, by a shell with this environment; `greeting` is
     what that shell does before each command."""
 
     def __init__(self, folder: Path, env: dict[str, str]) -> None:

@@ -22,7 +22,7 @@ WRAPPER = "libnss_wrapper.so"
 
 
 def missing() -> str | None:
-    """What this machine lacks for it."""
+    """Returns what this machine lacks for it."""
     for program in ("dropbear", "dropbearkey", "ssh", "ssh-keygen"):
         if shutil.which(program) is None:
             return f"no {program}"

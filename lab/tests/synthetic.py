@@ -48,13 +48,13 @@ EMPTY_CALL = 387_000
 
 
 def work(algorithm: str, backend: str, size: int, truth: Truth | None = None) -> float:
-    """What computing takes: padding fills blocks too."""
+    """Returns what computing takes: padding fills blocks too."""
     block, padding = (128, 17) if algorithm == "sha512" else (64, 9)
     return (truth or TRUTH)[algorithm, backend][1] * block * -(-(size + padding) // block)
 
 
 INSIDE = 250
-"""What a TA does in a call besides its work, nanoseconds."""
+"""Says what a TA does in a call besides its work, nanoseconds."""
 
 
 @dataclass
@@ -79,7 +79,7 @@ class Synthetic:
     between: float = 0.0  # how far the starts lie apart, as a share: a standard deviation
 
     def inside(self, key: str, n: int) -> float | None:
-        """What a call to a TA takes inside, nanoseconds; None for the normal world."""
+        """Returns what a call to a TA takes inside, nanoseconds; None for the normal world."""
         _, algorithm, backend, size = key.split("/", 3)
         if not key.startswith("oneshot") or not backend.startswith("t"):
             return None
@@ -110,7 +110,8 @@ class Synthetic:
         return made
 
     def start(self, rng: random.Random, shift: float = 1.0) -> list[dict[str, object]]:
-        """What teebench says after its machine record; all samples take `shift` times as long."""
+        """Returns what teebench says after its machine record; all samples take `shift` times as
+        long."""
         cases: list[dict[str, object]] = []
         skips: list[dict[str, object]] = []
         first: list[dict[str, object]] = [
@@ -226,7 +227,7 @@ class Synthetic:
 
 
 def lines_of(records: Iterable[Mapping[str, object]]) -> list[bytes]:
-    """As they stand in a run's file."""
+    """The records as they stand in a run's file."""
     return [json.dumps(record).encode() + b"\n" for record in records]
 
 
@@ -326,7 +327,7 @@ _BLOCKS: dict[str, tuple[int, int]] = {
 
 
 def known_algorithm(name: str) -> Algorithm:
-    """What teebench says of an algorithm."""
+    """Returns what teebench says of an algorithm."""
     digest = name.removeprefix("hmac-")
     kind = "digest" if digest == name else "mac"
     known = _BLOCKS.get(digest)

@@ -31,7 +31,7 @@ STEP = re.compile(
 KEY = re.compile(r"'([a-z0-9-]+(?:/[a-z0-9-]+){2,})'")
 
 CALL, WAY, BYTE = 100_000.0, 20_000.0, 30.0
-"""Of a digest in the TEE, of an empty call, and of a byte, in nanoseconds."""
+"""The costs of a digest in the TEE, of an empty call, and of a byte, in nanoseconds."""
 
 OPENSSL: Mapping[str, float] = {"16": 900, "16384": 400_000}
 KERNEL: Mapping[str, float] = {"16": 30_000, "16384": 200_000}
@@ -48,7 +48,7 @@ TRUTH: Mapping[str, float] = {
     "rng/random/urandom/10000000": 10e6,
     "rng/random/hwrng/1000000": 2e9,
 }
-"""What makes all conclusions hold, where no rule below gives it."""
+"""Says what makes all conclusions hold, where no rule below gives it."""
 
 
 ACCELERATED = (
@@ -56,7 +56,7 @@ ACCELERATED = (
     "oneshot/sha1/afalg/16384",
     "cipher/aes-128-cbc/afalg/enc/16384",
 )
-"""What rate_by() is asked for."""
+"""Says what rate_by() is asked for."""
 
 
 def case_ns(key: str) -> float:

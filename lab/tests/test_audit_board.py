@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What programs print on the virtual board is read, and nothing is found that isn't wrong."""
+"""The audit reads what programs print on the virtual board, and finds nothing that isn't wrong."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ LIVE = {
     "cryptsetup benchmark --cipher aes-cbc --key-size 128": (2, {"Encryption", "Decryption"}),
     "modprobe tcrypt mode=214 sec=1; dmesg | grep tcrypt": (14, {"operations", "bytes done"}),
 }
-"""By command: the figures there are at least, and what they are."""
+"""For each command, the figures there are at least, and what they are."""
 
 
 EVERY_DAY = ("sha256", "--aes-perf", "kcapi-dgst")
-"""What the commands of every day have in them."""
+"""Says what the commands of every day have in them."""
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # ruff: noqa: E501, RUF001 (documents as they are)
-"""What the audit reads: each format's figures are where they belong, nonsense is an error with
+"""The audit reads each format: its figures are where they belong, nonsense is an error with
 its line, and nothing at all makes a traceback. And the command."""
 
 from __future__ import annotations

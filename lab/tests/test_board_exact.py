@@ -96,7 +96,7 @@ def measured(
 def compared(
     capfd: pytest.CaptureFixture[str], base: Path, new: Path
 ) -> tuple[int, dict[str, Any]]:
-    """By the command, with the strictest limit."""
+    """The command says so, with the strictest limit."""
     status = cli.run(["compare", str(base), str(new), "--json", "--fail-on", "0%"])
     (found,) = json.loads(capfd.readouterr().out)["comparisons"]
     return status, found
@@ -156,7 +156,7 @@ def test_two_boots_and_two_runs_in_one_boot_give_the_same_medians(
     first = measured(qemu_v8_icount, quick, tmp_path / "first")
     assert {skip.code for skip in first.skips} == {"unsupported-algorithm"}
     assert len(first.cases) == len(quick.cases) - len(first.skips) > 70
-    # What measuring itself costs, against the smallest case: a promise of 1 %.
+    # The cost of measuring itself, against the smallest case: a promise of 1 %.
     share = trust.harness(Ground.of(first))
     assert share is not None
     assert (share.severity, share.sure) == ("note", True), share.claim
@@ -343,7 +343,7 @@ repeat = [1, 2, 4]
 def test_a_digest_is_explained_to_within_2_percent(
     qemu_v8_icount: VirtualBoard, tmp_path: Path
 ) -> None:
-    """By its parts, each measured apart; and no source contradicts another."""
+    """Its parts are measured apart; and no source contradicts another."""
     (tmp_path / "explained.toml").write_text(EXPLAINED)
     ensure_installed(qemu_v8_icount)
     asked = plan.load(str(tmp_path / "explained.toml"))
@@ -372,8 +372,9 @@ def test_a_digest_is_explained_to_within_2_percent(
 def test_injected_causes_are_put_where_they_are(
     qemu_v8_icount: VirtualBoard, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What a call takes more than another that lacks the cause is in the part that it belongs to;
-    the rule on it fires with it, and not without. lab/bench/injected.py is the same with traces."""
+    """A call takes more than another that lacks the cause, and the difference is in the part that
+    it belongs to; the rule on it fires with it, and not without. lab/bench/injected.py is the same
+    with traces."""
     monkeypatch.syspath_prepend(str(paths.root() / "lab" / "bench"))
     injected = importlib.import_module("injected")
     ensure_installed(qemu_v8_icount)
@@ -399,7 +400,7 @@ def test_injected_causes_are_put_where_they_are(
 
 
 def test_instructions_a_byte(qemu_v8_icount: VirtualBoard) -> None:
-    """What a digest costs inside the TA: the slope over repetitions within one call."""
+    """A digest's cost inside the TA is the slope over repetitions within one call."""
     # FIPS 180-4 code of both kinds; the limits leave a tenth for other compilers.
     limits = {
         "oneshot/sha1/ta-ce/65536": 1.8,

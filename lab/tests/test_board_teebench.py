@@ -104,7 +104,7 @@ def test_the_machine_is_known(qemu_v8: VirtualBoard) -> None:
 
 
 def test_the_counter_of_tas_is_found(qemu_v8: VirtualBoard) -> None:
-    """By a TA that is sacrificed; where there is none to sacrifice, it goes without."""
+    """A TA is sacrificed for it; where there is none to sacrifice, it goes without."""
     records = bench(qemu_v8, CASE)
     found = {"name": "CNTVCT_EL0", "hz": 62500000, "resolution_ns": 16}
     assert records[0]["ta_counter"] == found

@@ -51,7 +51,7 @@ def digest(size: int, repeat: int = 1) -> float:
 
 
 def truth() -> dict[str, dict[int, float]]:
-    """By case, then by repetitions."""
+    """The times by case, then by repetitions."""
     found = {EMPTY: {1: CALL}, DIRECT: {1: CALL - LIBRARY}}
     found[REFUSED] = {1: CLIENT - LIBRARY + SWITCH}
     found |= {f"shm/allocated/tee/in/{n}": {1: CALL + carried(n)} for n in SIZES[1:]}
@@ -278,7 +278,7 @@ def test_a_wait_in_a_call_that_asks_back_is_in_its_rpcs() -> None:
 
 
 def test_one_size_with_a_slope_or_a_counter_is_explained() -> None:
-    """What a report prints of an operation takes part in the table of the call's parts."""
+    """A report's figure of an operation takes part in the table of the call's parts."""
     key = "oneshot/sha256/tee/1048576"
     keep = {key: times for key, times in truth().items() if "oneshot" not in key}
     one = apart(run_with(keep | {key: truth()[key]}))[key]

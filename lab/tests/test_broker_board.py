@@ -57,7 +57,7 @@ def send(desk: Desk, text: bytes, *argv: str, topic: str = TOPIC) -> bytes:
 
 
 def test_a_message_is_opened_by_its_reader_and_no_plaintext_is_in_the_broker(desk: Desk) -> None:
-    """As the demo sends it, which also shows that the search finds what is there."""
+    """The demo sends it so, which also shows that the search finds what is there."""
     desk.teemq("key", "mallory", "mallory", check=False)
     desk.start()
     seen = demo.send(desk)
@@ -109,7 +109,7 @@ def test_a_message_that_is_sent_again_comes_once(running: Desk) -> None:
 
 
 def test_retained_messages_and_quality_of_service(running: Desk) -> None:
-    """What 2.0 can't keep is known (docs/broker.md): 2.1 keeps all of it."""
+    """docs/broker.md says what 2.0 can't keep: 2.1 keeps all of it."""
     new = running.version == "2.1"
     send(running, b"kept", "-r")
     running.subscribe("carol", TOPIC, count=1).wait()

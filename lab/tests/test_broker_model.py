@@ -26,7 +26,7 @@ DEPTH = 9
 
 @dataclass(frozen=True, slots=True)
 class Steps:
-    """What the TA does; each may be left out to see that it is missed."""
+    """Holds what the TA does; each may be left out to see that it is missed."""
 
     order_once: bool = True
     """An order whose counter isn't larger than the last one's is refused."""
@@ -64,7 +64,7 @@ class State:
     salt: int = 0
     nonces: int = 0
     cuts: int = 0
-    # What really happened, which no step of the TA looks at.
+    # The truth, which no step of the TA looks at.
     truth: str = ""
     """Bob's key by the orders that were given, each counted once."""
     obeyed: frozenset[int] = frozenset()
@@ -151,7 +151,7 @@ def _forward(state: State, message: int, reader: str, steps: Steps, *, fresh: bo
 
 
 def successors(state: State, steps: Steps) -> Iterator[State]:
-    """What the normal world can do next."""
+    """Yields what the normal world can do next."""
     for number in ORDERS:
         yield _obey(state, number, steps, writes=2)
         if state.cuts < POWER_CUTS:

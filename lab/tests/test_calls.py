@@ -130,7 +130,7 @@ def test_two_calls_of_one_name() -> None:
 
 
 def test_bounds_and_words_are_teebenchs() -> None:
-    """What stands in C and in Python is the same."""
+    """C and Python say the same."""
     root = paths.root()
     results = re.findall(
         r'\{ (0x[0-9A-F]+), "(TEE_\w+)"', (root / "host/src/lib/error.c").read_text()

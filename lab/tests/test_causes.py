@@ -40,7 +40,7 @@ def found(run: RunData, trace: Trace | None = None) -> dict[str, Finding]:
 
 
 def digests(algorithm: str, **rates: float) -> dict[str, float]:
-    """Of these backends, whose bytes cost so many nanoseconds; `_` stands for `-`."""
+    """A run of these backends, whose bytes cost so many nanoseconds; `_` stands for `-`."""
     return {
         f"oneshot/{algorithm}/{name.replace('_', '-')}/{n}": 50_000
         + rate * 64 * (-(-(n + 9) // 64))
@@ -189,7 +189,7 @@ def test_only_what_is_missing_is_lacking(name: str, cases: Mapping[str, float], 
 
 
 def test_the_plan_that_is_named_checks_them() -> None:
-    """What is not checked for lack of cases names the command that measures them."""
+    """A cause that isn't checked for lack of cases names the command that measures them."""
     named = {one.key for one in found(made({EMPTY: 5e4})).values() if one.remedy == EXPLAIN}
     assert len(named) >= 8
     keys = [case.key for case in plan.load("explain").cases]
@@ -224,7 +224,7 @@ def with_machine(run: RunData, group: str, **facts: object) -> RunData:
 
 
 BIG_LITTLE = ("cpu0 1500000", "cpu1 1500000", "cpu4 2000000")
-"""As teebench writes what isn't the same of all CPUs."""
+"""teebench writes so what isn't the same of all CPUs."""
 IDLE_LITTLE = ("cpu0 600000", "cpu1 1500000", "cpu4 2000000")
 
 
@@ -395,7 +395,7 @@ def test_a_board_without_caches_clears_none() -> None:
 
 
 def test_an_opened_ta_on_a_clock_that_goes_on_is_uncertain() -> None:
-    """Of such times the report says that nothing follows from them."""
+    """The report says of such times that nothing follows from them."""
     waits = [25e6, 26e6, 27e6, 31e6] * 4
     cases = {"session/first-open/tee/none": waits, "session/open/tee/none": [70e3] * 16}
     exact = {key: [values[0]] * 16 for key, values in cases.items()}
@@ -526,8 +526,8 @@ REFUSED = "invoke/refused/tee/none"
 def test_a_core_built_for_size_is_a_suspicion_from_outside(
     empty: float, refused: float, status: str
 ) -> None:
-    """By counts alone: in time, an entry may be slow for other reasons. Nor do counts prove it, or
-    clear it: other work may be put into an entry, and other switches may be dear."""
+    """Counts alone find it: in time, an entry may be slow for other reasons. Nor do counts prove
+    it, or clear it: other work may be put into an entry, and other switches may be dear."""
     calls = {EMPTY: empty, REFUSED: refused}
     cause = found(run_with(calls))["size-optimised-core"]
     assert (cause.status, cause.sure) == (status, False)
@@ -647,7 +647,7 @@ def test_a_price_is_no_loss() -> None:
 
 
 def test_every_cause_that_can_be_found_has_its_words() -> None:
-    """What isn't found says nothing but its name, unless a user has to know."""
+    """A cause that isn't found says nothing but its name, unless a user has to know."""
     for run, trace in ((made({EMPTY: 50e3}), None), (run_with(SLOW), call(QUIET, smcs=3))):
         for cause in found(run, trace).values():
             assert cause.status != "found" or cause.claim.endswith(".")

@@ -84,7 +84,7 @@ def test_a_command_in_backticks_stays_on_one_line() -> None:
 
 
 def on_terminal(*args: str, width: int = 50) -> list[str]:
-    """What a terminal of that width shows."""
+    """Returns what a terminal of that width shows."""
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("4H", 24, width, 0, 0))
     env = {name: value for name, value in os.environ.items() if name != "COLUMNS"}

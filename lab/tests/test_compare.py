@@ -44,7 +44,7 @@ RESOLUTION = 16
 
 
 def unchanged(record: dict[str, object]) -> None:
-    """As it is."""
+    """The run as it is."""
 
 
 def run(change: Callable[[dict[str, object]], None] = unchanged) -> RunData:

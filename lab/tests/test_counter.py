@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What TAs counted of their own time: apart from all else, and checked against the client's."""
+"""TAs count their own time: it stays apart from all else, and checked against the client's."""
 
 from __future__ import annotations
 

@@ -57,7 +57,7 @@ def test_how_many_more_would_decide() -> None:
     above_it = 2 * figure.value - 1.0  # the same to the other side
     again = more(figure, (above_it,), 20)
     assert again == pytest.approx(needed, rel=0.2)
-    # Of two thresholds the nearer one asks for more.
+    # The nearer one of two thresholds asks for more.
     assert more(figure, (0.9, 1.0), 20) == needed
     assert more(figure, (1.0, 0.9), 20) == needed
 
@@ -74,7 +74,7 @@ def test_at_the_threshold_nothing_decides() -> None:
 
 
 def test_a_number_that_nobody_can_follow_is_no_advice() -> None:
-    """Of 20 samples, with a figure 0.02 % off its threshold: 400,000 more."""
+    """20 samples have a figure 0.02 % off its threshold: 400,000 more."""
     figure = known(1.0)
     interval = figure.interval
     assert interval is not None

@@ -50,7 +50,7 @@ def test_faults_of_the_tee(qemu_v8: VirtualBoard) -> None:
     before = examined(qemu_v8)
     assert set(before) <= {"published-key", "emulated", "load"}, before
 
-    # As users see it, with a status that says whether to go on.
+    # Users see it so, with a status that says whether to go on.
     qemu_v8.script("killall -STOP tee-supplicant")
     try:
         told = CliRunner().invoke(cli.cli, ["doctor", "qemu-v8"], standalone_mode=False)
@@ -64,7 +64,7 @@ def test_faults_of_the_tee(qemu_v8: VirtualBoard) -> None:
         assert "TEE_ERROR_ITEM_NOT_FOUND" in found["ta"]["evidence"]
         assert "teemark setup" in found["ta"]["remedy"]
 
-    # Of another key: the signature of one that was signed begins after 20 + 32 bytes.
+    # It is of another key: the signature of one that was signed begins after 20 + 32 bytes.
     other = f"""cp -p {DIGEST} /tmp/aside && chmod u+w {DIGEST} &&
         printf 'xxxxxxxx' | dd of={DIGEST} bs=1 seek=60 conv=notrunc 2>/dev/null"""
     with fault(qemu_v8, other, f"cp -p /tmp/aside {DIGEST}") as found:

@@ -27,7 +27,7 @@ SIZES = (0, 64, 1024, 4096, 8192, 65536)
 
 
 def text(cell: object) -> str:
-    """What a reader sees of a cell."""
+    """Returns what a reader sees of a cell."""
     if isinstance(cell, tuple):
         return "".join(map(text, cell))
     shown = cell if isinstance(cell, str) else str(getattr(cell, "text"))  # noqa: B009

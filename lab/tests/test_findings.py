@@ -251,7 +251,7 @@ def test_against_openssl_at_both_ends() -> None:
 
 
 def kernel(of: Callable[[int], float], spread: float = 0.0) -> list[str]:
-    """What is said of the kernel's SHA-256 beside OpenSSL's, with 2 a byte."""
+    """Returns what is said of the kernel's SHA-256 beside OpenSSL's, with 2 a byte."""
     times = {f"oneshot/sha256/afalg/{n}": of(n) for n in SIZES}
     run = run_with(times | digests(1000, 2, "openssl"), spread)
     return [plain(one.claim) for one in judge(Ground.of(run)) if one.key == "backend/sha256"]

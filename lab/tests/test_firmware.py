@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What a virtual board boots: the files that are there now, and what a run says of them."""
+"""A virtual board boots the files that are there now, and what a run says of them."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def packed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 def test_an_image_that_is_older_than_the_flash_is_packed_if_its_contents_are_others(
     tmp_path: Path, packed: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As `cp -a`, tar and the caches of CI leave it."""
+    """`cp -a`, tar and the caches of CI leave it."""
     core, tf = build(tmp_path / "out", b"old").joinpath("core"), tfa(tmp_path / "tfa")
     monkeypatch.setattr(optee, "tfa", lambda: tf)
     first = optee._pack(core, tmp_path / "place")

@@ -152,7 +152,7 @@ def test_a_known_term_is_taken_off() -> None:
     assert found.misfit == pytest.approx(0, abs=1e-3)
     byte = found.terms["byte"].interval
     assert byte is not None
-    # What isn't known of a page isn't known of a byte: 1/4096 of it.
+    # A byte takes over 1/4096 of what isn't known of a page.
     known = page.interval
     assert known is not None
     assert byte.width == pytest.approx(known.width / 4096, rel=0.3)
@@ -187,7 +187,7 @@ def test_the_limit_of_a_misfit(share: float, fits: bool) -> None:
 
 
 def test_prediction_of_what_is_left_out() -> None:
-    """By the formula, against fits that really leave a point out."""
+    """The formula is held against fits that really leave a point out."""
     values = [1000 * (1 + 0.01 * bump) for bump in (1, -2, 3, -1, 2, -3)]
     found = fit(XS, exact(values), LINE, robust=False)
     assert found is not None

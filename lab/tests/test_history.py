@@ -39,7 +39,7 @@ def test_a_boot_that_the_next_one_takes_back_is_no_level() -> None:
 
 
 def test_levels_of_the_kernels_crypto_are_wider() -> None:
-    """By `lines`: 1 % more is a level of its own, but not of AF_ALG."""
+    """`lines` says it: 1 % more is a level of its own, but not of AF_ALG."""
     moved = {key: (call * 1.01, byte * 1.01) for key, (call, byte) in TRUTH.items()}
     found = lines([EXACT.run(), dataclasses.replace(EXACT, truth=moved).run()])
     changed = {one.case: one.changes for one in found if one.case.startswith("oneshot/")}
@@ -62,7 +62,7 @@ def test_what_waits_for_a_disk_begins_no_level() -> None:
 def test_an_emulators_clock_shows_no_level(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """As `compare` decides nothing there; on hardware the same runs have two levels."""
+    """`compare` decides nothing there, either; on hardware the same runs have two levels."""
     sampled = Synthetic(algorithms=("sha256",), samples=5, noise=0.001)
     slower = {key: (1.5 * call, 1.5 * byte) for key, (call, byte) in TRUTH.items()}
     made = [dataclasses.replace(sampled, seed=seed) for seed in range(12)]
@@ -87,7 +87,7 @@ def test_sampled_levels() -> None:
 
 @pytest.mark.parametrize(("count", "least", "most"), [(FEWEST, 0.015, 0.055), (20, 0.0, 0.03)])
 def test_a_level_by_chance_is_rare(count: int, least: float, most: float) -> None:
-    """As the remark says: at most about 3 % of the cases."""
+    """The remark says so: at most about 3 % of the cases."""
     rng = random.Random(3)
     runs = [[1e6 * rng.gauss(1, 0.01) for _ in range(count)] for _ in range(600)]
     assert least <= sum(bool(sampled_changes(values)) for values in runs) / len(runs) <= most
@@ -103,7 +103,7 @@ def test_levels_of_times_that_do_not_scatter() -> None:
 
 
 def test_what_teehash_took_for_a_file_has_levels_too() -> None:
-    """Of its calls the shortest where instructions are counted, else the median."""
+    """The shortest of its calls counts where instructions are counted, else the median."""
     step = "teehash/sha256/ta-ce/stream/warm/4MiB/64KiB/inline"
     for icount, value in ((True, 2_000.0), (False, 3_000.0)):
         report = [{"files": [{"total_ns": ns}]} for ns in (4_000, 2_000, 3_000)]

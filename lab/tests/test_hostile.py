@@ -48,7 +48,7 @@ words = st.one_of(
     st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=20),
 )
 names = words.map(lambda text: re.sub(r"[/\s]", "-", text))
-"""What may be a part of a case's key."""
+"""Says what may be a part of a case's key."""
 
 numbers = st.sampled_from((0, 1, 2**31, 2**53 + 1, 10**18, 2**63 - 1))
 
@@ -59,7 +59,7 @@ _BASE = Synthetic(
 
 @dataclass(frozen=True)
 class Changes:
-    """What a board makes of a run."""
+    """Holds what a board makes of a run."""
 
     renamed: dict[str, str]
     parameters: str | None
@@ -126,7 +126,7 @@ KNOWN = (
     Changes({}, None, "x", {}, 0),
     Changes({}, None, "x", {1: 0, 2: 2**63 - 1}, None),
 )
-"""What once broke a report, or a browser, or a terminal."""
+"""Says what once broke a report, or a browser, or a terminal."""
 
 
 def known(test: Callable[..., None]) -> Callable[..., None]:
@@ -160,7 +160,7 @@ def test_any_records_give_a_report(change: Changes) -> None:
 
 
 def parsed(lines: list[bytes]) -> reader.RunData:
-    """What the reader refuses, with a sentence of ours, is no report."""
+    """Returns what the reader refuses, with a sentence of ours, is no report."""
     try:
         return reader.parse(lines, file="x")
     except TeemarkError:

@@ -20,7 +20,7 @@ from teemark.base import paths
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]+"([^"]+)"', re.M)
 PACKAGE = Path("lab/src/teemark")
 OF_OPTEE_BUILD = {"cryptography"}
-"""What the scripts of OP-TEE's build import, which run in our environment."""
+"""Says what the scripts of OP-TEE's build import, which run in our environment."""
 
 
 class Room(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

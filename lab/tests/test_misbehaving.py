@@ -53,7 +53,7 @@ class Board:
 
     name: str
     does: str
-    """What is asked of it: a key of ACTS."""
+    """Says what is asked of it: a key of ACTS."""
     says: str
     """A pattern of the sentence; empty: nothing is wrong after all."""
     greeting: str = ""
@@ -262,7 +262,7 @@ ACTS: dict[str, Callable[[FakeBoard, Path], str]] = {
 
 
 def meet(board: Board, folder: Path) -> str:
-    """What teemark says of it."""
+    """Returns what teemark says of it."""
     folder.mkdir()
     (folder / "a file").write_bytes(b"a\0file")
     programs = folder / "programs"
@@ -380,7 +380,8 @@ def test_any_answer_becomes_values_or_an_error_with_the_boards_name(text: str) -
 
 
 def complaint(ask: Callable[[], object]) -> str:
-    """What is said of an answer; empty if it is understood. Nothing but a BoardError may come."""
+    """Returns what is said of an answer; empty if it is understood. Nothing but a BoardError may
+    come."""
     try:
         ask()
     except BoardError as error:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What the calls of each family are made of: terms with a meaning, found again where they are."""
+"""The calls of each family are made of terms with a meaning, found again where they are."""
 
 from __future__ import annotations
 
@@ -196,7 +196,7 @@ def test_shared_memory_pays_pages_and_copies_bytes() -> None:
 
 @pytest.mark.parametrize(("table", "spread"), [(38_500, 0.0), (-141_000, 0.0), (0, 0.0)])
 def test_a_large_buffer_fills_page_tables(table: float, spread: float) -> None:
-    """As on the exact board: 4 MiB of allocated memory cost more than their pages, 4 MiB of a
+    """The exact board is so: 4 MiB of allocated memory cost more than their pages, 4 MiB of a
     temporary reference less."""
     sizes = (64, 1024, 4096, 16384, 65536, 262144, 1048576, 4194304)
     times = {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What `make dist` makes works where there is no checkout (`make test-packages`)."""
+"""The release of `make dist` works where there is no checkout (`make test-packages`)."""
 
 from __future__ import annotations
 
@@ -180,7 +180,7 @@ def machine_of(program: Path) -> str:
 
 
 def test_the_form_of_optee_examples_builds_programs_and_tas(tmp_path: Path) -> None:
-    """As a folder of optee_examples: a link to ours, and their variables."""
+    """It stands as a folder of optee_examples: a link to ours, and their variables."""
     link = tmp_path / "teemark"
     link.symlink_to(paths.root() / "packaging/optee_examples/teemark")
     make("-C", str(link), KIT, CROSS, f"O={tmp_path}/out")
@@ -210,7 +210,8 @@ RECIPES = {
 
 @pytest.mark.parametrize("recipe", RECIPES)
 def test_the_steps_of_a_recipe_install_programs_and_tas(tmp_path: Path, recipe: str) -> None:
-    """What teemark.mk and teemark_0.1.0.bb run, with the variables of their builders."""
+    """The commands of teemark.mk and teemark_0.1.0.bb run here, with the variables of their
+    builders."""
     environment, tas = RECIPES[recipe]
     if recipe == "yocto":  # the cross compiler of this machine finds its own library so
         sysroot = paths.vboard() / "sysroot/usr/lib/aarch64-linux-gnu"

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What is installed for teemark: locked, with digests, and no more than running needs."""
+"""The packages that are installed for teemark are locked, with digests, and no more than running
+needs."""
 
 from __future__ import annotations
 

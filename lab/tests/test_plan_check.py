@@ -105,7 +105,7 @@ def test_plan_show_finds_it_without_a_board(
 
 
 def test_an_older_teebench_on_the_board_finds_it(tmp_path: Path) -> None:
-    """What the board says is said of the plan, too: its own line, not its last one."""
+    """The board's complaint is said of the plan, too: its own line, not its last one."""
     script = (
         "cat >/dev/null\necho 'teebench: standard input:3: there is no backend \"c\"' >&2\n"
         "echo 'teebench: hint: no hint' >&2\necho \"Try 'teebench --help'.\" >&2\nexit 2\n"

@@ -36,7 +36,7 @@ PLAN = plan.parse(
     file="cut.toml",
 )
 
-# What survives is in /data; what it takes to run is put where it is looked for.
+# All that survives is in /data; what it takes to run is put where it is looked for.
 SET_UP = """\
 mkdir -p /data/bin /data/files && cd /data/files || exit
 for i in 1 2 3 4 5 6 7 8 9; do head -c "${i}0000" /dev/urandom >"file $i"; done
@@ -123,7 +123,8 @@ def look(board: VirtualBoard, truth: set[str]) -> dict[str, str]:
 
 
 class Report:
-    """What was found, a line a cut as it comes: on stdout (make torture shows it), and kept."""
+    """Holds what was found, a line a cut as it comes: on stdout (make torture shows it), and
+    kept."""
 
     def __init__(self, seed: int) -> None:
         self._file = paths.build() / "torture.txt"

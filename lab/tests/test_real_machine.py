@@ -84,7 +84,7 @@ def test_as_fast_as_openssl_says(board: Board) -> None:
 
 @pytest.fixture
 def options(ssh_server: sshserver.SshServer, tmp_path: Path) -> list[str]:
-    """Of `teemark run`, for a small plan on this machine."""
+    """This is of `teemark run`, for a small plan on this machine."""
     (tmp_path / "this.toml").write_text(
         f'kind = "ssh"\naddress = "127.0.0.1"\nport = {ssh_server.port}\n'
         f'user = "{ssh_server.user}"\nidentity = "{ssh_server.identity}"\n'

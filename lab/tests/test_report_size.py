@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What is read without opening a fold: five screens of a report of `quick`, README in a minute."""
+"""A reader sees this without opening a fold: five screens of a report of `quick`, README in a
+minute."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ def test_whole_run(lines: list[bytes]) -> None:
 
 
 def test_without_the_run_record(lines: list[bytes]) -> None:
-    """What teebench writes by itself is a run too."""
+    """The output of teebench alone is a run, too."""
     run = reader.parse(lines[1:], file="x")
     assert run.run is None
     assert run.incomplete is None

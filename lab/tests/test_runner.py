@@ -550,7 +550,8 @@ def test_progress_counts_the_drivers_that_a_board_has() -> None:
 
 
 def test_what_the_last_whole_run_took(board: FakeBoard, tmp_path: Path) -> None:
-    """Of the same cases on the same board, started as often; nothing is guessed from others."""
+    """It is of the same cases on the same board, started as often; nothing is guessed from
+    others."""
     runs = tmp_path / "runs"
 
     def took(starts: int = 1, asked: plan.Plan = PLAN) -> float | None:

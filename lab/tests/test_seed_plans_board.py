@@ -35,7 +35,7 @@ def keep(key: str) -> bool:
 
 
 def whole(name: str) -> plan.Plan:
-    """Of every case few samples."""
+    """It takes few samples of every case."""
     asked = plan.load(name)
     return replace(
         asked,

@@ -218,7 +218,7 @@ def section(name: str, **changes: Any) -> Section:
 
 
 def tables(made: Section) -> dict[str, Table]:
-    """By heading, and caption where there are several."""
+    """The tables by heading, and caption where there are several."""
     found: dict[str, Table] = {}
     title = ""
     for block in made.blocks:
@@ -536,7 +536,7 @@ def test_the_source_stands_under_every_table_with_published_figures(
 
 
 def test_findings_stand_under_the_tables_that_they_concern(reference: Reference) -> None:
-    """What concerns no table of a document that is shown stands at its end."""
+    """An answer that concerns no table of a document that is shown stands at its end."""
     elsewhere = {
         (name, finding.place.table)
         for name in DOCUMENTS

@@ -44,7 +44,7 @@ def test_death_by_signal_is_128_plus_n_and_silent(board: Board, name: str) -> No
 
 
 def test_streams_are_byte_exact(board: Board) -> None:
-    """Of stderr the end is kept."""
+    """The end of stderr is kept."""
     result = board.capture(["sh", "-c", "tee /dev/stderr"], stdin=NOISE)
     assert result.stdout == NOISE
     assert result.stderr == NOISE[-COMPLAINT_MAX:]
@@ -297,7 +297,7 @@ def test_another_host_key(ssh_server: sshserver.SshServer, tmp_path: Path) -> No
 
 
 def test_host_key_not_known_yet(ssh_server: sshserver.SshServer, tmp_path: Path) -> None:
-    """What is shown is the server's own fingerprint."""
+    """The fingerprint that is shown is the server's own."""
     error = failure(ssh_server, known_hosts=tmp_path / "empty")
     assert isinstance(error, errors.HostKeyMismatch)
     assert f"isn't known yet: ssh-ed25519 {fingerprint(ssh_server)}" in error.message

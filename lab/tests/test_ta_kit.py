@@ -50,13 +50,13 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def make(checkout: Path, *words: str, **environment: str) -> None:
-    """As the top Makefile and people call it."""
+    """The top Makefile and people call it so."""
     argv = ["make", "-s", "-C", str(checkout / "ta"), "all", *words]
     subprocess.run(argv, check=True, capture_output=True, env={**os.environ, **environment})
 
 
 def held(folder: Path) -> set[str]:
-    """What the TAs in a folder are made of."""
+    """Returns what the TAs in a folder are made of."""
     found = {path.read_text() for path in folder.glob("*.ta")}
     assert len(list(folder.glob("*.ta"))) == 10
     return found

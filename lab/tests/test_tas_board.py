@@ -87,11 +87,11 @@ def test_two_threads_in_one_session(qemu_v8: VirtualBoard, programs: Path) -> No
 
 
 def test_memory_that_changes_during_calls(qemu_v8: VirtualBoard, programs: Path) -> None:
-    """Of all kinds, with parameters that overlap: each is answered and no TA dies; a ciphertext
-    with a byte that comes and goes is right, or refused without a byte of plaintext."""
+    """Requests of all kinds, with parameters that overlap: each is answered and no TA dies; a
+    ciphertext with a byte that comes and goes is right, or refused without a byte of plaintext."""
     hostile = [str(programs / "ta_torture"), "hostile"]
     stored = "ls /data/tee | wc -l"
-    # What the TEE makes for its first object stays.
+    # The TEE makes something for its first object, which stays.
     qemu_v8.capture([*hostile, str(often(300, 1000))], timeout=300)
     before = qemu_v8.script(stored).text
     count = often(300, 2500)

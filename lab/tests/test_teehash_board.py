@@ -408,7 +408,7 @@ def test_a_killed_supplicant(board: VirtualBoard) -> None:
 
 
 def test_many_files(board: VirtualBoard) -> None:
-    """As sha256sum does them, however many."""
+    """It does them as sha256sum does, however many."""
     done = run(
         board,
         "mkdir many && cd many && seq 1000 | while read -r i; do echo $i >$i; done\n"

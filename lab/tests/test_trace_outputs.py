@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What is made of a trace: sums, formats for other tools, flame graphs, comparisons."""
+"""A trace gives sums, formats for other tools, flame graphs, comparisons."""
 
 from __future__ import annotations
 

@@ -64,7 +64,7 @@ def test_the_flame_graph_is_seen_without_scripts_and_asks_for_nothing(
 def test_speedscope_imports_what_is_exported_for_it(
     chromium: browser.Browser, tmp_path: Path
 ) -> None:
-    """By the viewer's own importer, which its package has no other way to call."""
+    """The viewer's own importer reads it, which its package has no other way to call."""
     index = browser.SPEEDSCOPE / "index.html"
     if not index.exists():
         pytest.skip("there is no speedscope (`make test-deps` installs it, with npm)")

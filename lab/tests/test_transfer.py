@@ -91,7 +91,7 @@ def test_planted_links_are_not_followed(board: Board, here: Path, there: Path) -
 def test_nobody_sees_half_of_what_is_pushed(
     board: Board, here: Path, there: Path, ssh_server: sshserver.SshServer
 ) -> None:
-    """What is new lies in a folder of its own, closed for others, until it is whole."""
+    """New files lie in a folder of its own, closed for others, until it is whole."""
     spy = ssh_server.home / "our programs" / "sha256sum"
     spy.parent.mkdir(exist_ok=True)
     spy.write_text(

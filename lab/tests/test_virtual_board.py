@@ -181,7 +181,7 @@ def test_it_reaches_nothing_but_us(qemu_v8: VirtualBoard) -> None:
 
 
 def test_up_exec_side_by_side_down(qemu_v8: VirtualBoard, selftest: str, tmp_path: Path) -> None:
-    """What a person types. qemu_v8 is up meanwhile, so these are two boards side by side."""
+    """A person types this. qemu_v8 is up meanwhile, so these are two boards side by side."""
 
     def teemark(*args: str, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
         return subprocess.run([*TEEMARK, *args], input=stdin, capture_output=True, check=False)

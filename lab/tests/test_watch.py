@@ -184,7 +184,7 @@ def test_every_call_of_threads_and_forks_is_kept_and_nothing_in_buffers(
 
 @needs_library
 def test_libteec_in_a_library_that_is_opened_at_run_time(folder: Path, tmp_path: Path) -> None:
-    """As PKCS #11 modules are."""
+    """PKCS #11 modules are so."""
     loader, library = str(folder / "loader"), str(folder / "libuser.so")
     ran = watched_here(folder, tmp_path, loader, library)
     assert ran.status == 5

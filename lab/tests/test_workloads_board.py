@@ -263,7 +263,7 @@ def test_tas_count_the_time_of_what_they_compute(ran: dict[str, Records]) -> Non
 
 
 def test_ciphertext_is_understood_by_the_other_side(ran: dict[str, Records]) -> None:
-    """What the TEE encrypts OpenSSL decrypts to the message, and the other way round."""
+    """OpenSSL decrypts what the TEE encrypts to the message, and the other way round."""
     for key, case in by_key(ran["ciphers"], "case").items():
         assert case["checked_by"] == ("c" if "/openssl/" in key else "openssl"), key
 

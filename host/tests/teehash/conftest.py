@@ -14,7 +14,7 @@ HERE = Path(__file__).resolve().parent
 BUILT = HERE.parents[2] / "build" / "tests" / "teehash"
 
 Make = Callable[..., None]
-"""Of ../conftest.py."""
+"""It is that of ../conftest.py."""
 
 
 @pytest.fixture(scope="session")
@@ -49,7 +49,7 @@ def threads(built: Path) -> Program:
 
 @pytest.fixture(scope="session")
 def native(make: Make) -> Program:
-    """As it is installed, without sanitizers."""
+    """The program as it is installed, without sanitizers."""
     make("-C", HERE.parents[1], "ARCH=native", "teehash")
     path = HERE.parents[2] / "build" / "host" / "native" / "teehash"
     return Program(str(path), ("--backend=c",))

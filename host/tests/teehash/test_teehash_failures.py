@@ -172,7 +172,8 @@ def with_shell(program: Program, line: str, cwd: Path) -> subprocess.CompletedPr
 def test_closed_output(
     request: pytest.FixtureRequest, directory: Path, which: str, line: str
 ) -> None:
-    """As sha256sum: status 1 and why. No line goes into a file that took the descriptor."""
+    """It ends as sha256sum does: status 1 and why. No line goes into a file that took the
+    descriptor."""
     program: Program = request.getfixturevalue(which)
     (directory / "list").write_bytes(GOOD)
     for closed in (">&-", "<&- >&-"):
@@ -217,7 +218,7 @@ def test_closed_errors(request: pytest.FixtureRequest, directory: Path, which: s
 
 @pytest.mark.parametrize("ignored", [False, True])
 def test_a_reader_that_goes_away(teehash: Program, directory: Path, *, ignored: bool) -> None:
-    """As with sha256sum: a silent SIGPIPE, or a message where somebody has it ignored."""
+    """It ends as sha256sum does: a silent SIGPIPE, or a message where somebody has it ignored."""
     reading, writing = os.pipe()
     os.close(reading)
     done = subprocess.run(

@@ -242,7 +242,7 @@ def test_what_a_size_is(bare: Program, argument: str, takes: str) -> None:
 def test_a_name_ends_at_a_nul(
     teehash: Program, sha256sum: Program, tmp_path: Path, line: bytes
 ) -> None:
-    """As for sha256sum, which then fails where there is no such file: no line is passed over."""
+    """sha256sum fails, too, where there is no such file: no line is passed over."""
     (tmp_path / "a").write_bytes(b"a")
     digest = hashlib.sha256(b"a").hexdigest().encode()
     (tmp_path / "list").write_bytes(b"%s  a\n" % digest + line % digest + b"\n")

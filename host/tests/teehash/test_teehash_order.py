@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What several names stand for together is read by one worker at a time, as by sha256sum."""
+"""A file that several names stand for is read by one worker at a time, as by sha256sum."""
 
 from __future__ import annotations
 

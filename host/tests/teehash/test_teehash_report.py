@@ -142,7 +142,7 @@ def test_the_digest_lines_with_a_report(teehash: Program, tmp_path: Path) -> Non
 
 
 def test_a_file_that_failed_has_no_rate(native: Program, built: Path, tmp_path: Path) -> None:
-    """What was read of it is in its own entry; no digest, no bytes hashed."""
+    """Its own entry says how much of it was read; no digest, no bytes hashed."""
     (tmp_path / "bad").write_bytes(bytes(300_000))
     faulty = Program(native.path, native.arguments, {"LD_PRELOAD": str(built / "libfault.so")})
     options = ("--report=json", "--chunk=64K", "--mode=stream")

@@ -63,7 +63,7 @@ def test_sizes(
 
 @pytest.mark.parametrize("reader", ["thread", "inline"])
 def test_short_reads(teehash: Program, noise: bytes, reader: str) -> None:
-    """What comes in drips is collected to whole chunks."""
+    """Drips are collected to whole chunks."""
     reading, writing = os.pipe()
 
     def drip() -> None:

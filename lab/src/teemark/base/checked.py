@@ -20,7 +20,7 @@ from teemark.base.errors import ConfigError, TeemarkError
 
 
 class Wrong(ValueError):
-    """What is wrong with a value (of `key`, in a table), and what to do about it."""
+    """Holds what is wrong with a value (of `key`, in a table), and what to do about it."""
 
     def __init__(self, why: str, hint: str | None = None, key: str = "") -> None:
         super().__init__(why)
@@ -172,7 +172,7 @@ def _expected(text: str, kind: inspect.Type) -> str:
 
 
 def _members(kind: inspect.Type, value: object = None) -> Iterator[inspect.Type]:
-    """What a type may be; of tagged tables, the one whose tag the value has."""
+    """Yields what a type may be; of tagged tables, the one whose tag the value has."""
     if isinstance(kind, inspect.Metadata):
         kind = kind.type
     for member in kind.types if isinstance(kind, inspect.UnionType) else (kind,):

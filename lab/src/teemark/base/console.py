@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What a command shows: tables and JSON on stdout; on stderr remarks, and a spinner meanwhile."""
+"""A command shows tables and JSON on stdout; on stderr remarks, and a spinner meanwhile."""
 
 from __future__ import annotations
 
@@ -104,14 +104,15 @@ def terminal(width: int = WIDTH, *, plain: bool = False) -> Console:
 
 
 def paragraph(console: Console, text: str, style: str | None = None, *, indent: str = "  ") -> None:
-    """As it is, in lines that begin with `indent` after the first. No number is broken at the
-    narrow spaces in it, as rich breaks them."""
+    """Prints the text as it is, in lines that begin with `indent` after the first. No number is
+    broken at the narrow spaces in it, as rich breaks them."""
     lines = wrapped(text.replace("\n", " "), console.width, indent)
     console.print(lines, markup=False, style=style, soft_wrap=True)
 
 
 def table_row(console: Console, text: str, style: str | None = None, *, indent: str) -> None:
-    """Of a table. On a terminal as a paragraph; elsewhere one line, for awk and grep."""
+    """Prints a row of a table: on a terminal as a paragraph, elsewhere as one line, for awk and
+    grep."""
     if console.is_terminal:
         paragraph(console, text, style, indent=indent)
     else:

@@ -74,13 +74,13 @@ class Finding:
     figures: tuple[Figure, ...] = ()
     costs: Share | None = None  # What it costs, of the call at hand that it costs most
     saves: Share | None = None
-    """What the remedy would save, where a model, a trace or a build tells."""
+    """Says what the remedy would save, where a model, a trace or a build tells."""
     sure: bool = True  # False if a figure is known badly, or nothing is decided
     place: Place | None = None
 
     @property
     def advice(self) -> str:
-        """What to change, and what that saves."""
+        """Returns what to change, and what that saves."""
         saves = f"It saves {self.saves.words}." if self.saves is not None else ""
         return " ".join(part for part in (self.remedy, saves) if part)
 

@@ -36,7 +36,7 @@ def harmless(text: str) -> str:
 
 
 def harmless_line(text: str) -> str:
-    """As `harmless`, on one line."""
+    """Returns the text as `harmless` does, on one line."""
     return " ".join(harmless(text).split()) if re.search(r"[\t\n\r]", text) else harmless(text)
 
 

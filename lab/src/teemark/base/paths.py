@@ -41,7 +41,7 @@ def root() -> Path:
 
 
 _SHIPPED = Path(__file__).resolve().parents[1] / "shipped"
-"""What the wheel brings in the place of a checkout (mk/dist fills it): data, sources, and the
+"""Says what the wheel brings in the place of a checkout (mk/dist fills it): data, sources, and the
 programs and TAs for boards."""
 
 
@@ -87,7 +87,7 @@ def build() -> Path:
 
 
 def vboard() -> Path:
-    """What vboard/ builds: firmware, kernel, root file system, ssh keys."""
+    """Returns what vboard/ builds: firmware, kernel, root file system, ssh keys."""
     return build() / "vboard"
 
 

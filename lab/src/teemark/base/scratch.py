@@ -35,7 +35,7 @@ def make(parent: str | None = None) -> Path:
 
 @contextlib.contextmanager
 def folder() -> Iterator[Path]:
-    """As `make`; it goes with the block."""
+    """Makes a folder as `make` does; it goes with the block."""
     made = make()
     try:
         yield made

@@ -16,7 +16,7 @@ IN_TA = (TEE, "ta-c", "ta-ce")  # Backends that compute in a TA
 DIGEST_BYTES = 64  # Room for a digest in shared memory
 
 Form = Literal["message", "buffer", "storage", "command"]
-"""What a cost over sizes may be made of: model/forms.py has the terms of each."""
+"""Says what a cost over sizes may be made of: model/forms.py has the terms of each."""
 
 Kind = Literal["empty call", "buffer", "digest", "stream", "storage", "console", "other"]
 """How a call into the TEE is taken apart. `other`: nothing tells its work from its set-up."""
@@ -35,7 +35,7 @@ DATA = Reference()
 SMALL = Reference(direction="out", bytes=DIGEST_BYTES)
 
 Carried = Mapping[str, tuple[Reference, ...]]
-"""What a call carries, by algorithm; `*` stands for every algorithm that isn't named."""
+"""Says what a call carries, by algorithm; `*` stands for every algorithm that isn't named."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,8 @@ class Workload:
     name: str
     subject: str  # What stands second in a key
     parameters: str
-    """What stands last, in teebench's words: capital letters stand for a value, | for a choice."""
+    """Says what stands last, in teebench's words: capital letters stand for a value, | for a
+    choice."""
     title: str  # What is measured, as a report says it
     form: Form = "message"
     kind: Kind | None = None  # None: no call into the TEE, or one whose pieces aren't known
@@ -57,7 +58,7 @@ class Workload:
     served: bool = False  # Other processes, or threads of the kernel, work while a call waits
     draws: bool = False  # Its bytes are random ones, which a TEE may give slowly
     least_ms: float = 0.3
-    """What a call takes at least, roughly: so is the time told that a plan needs."""
+    """Says what a call takes at least, roughly: so is the time told that a plan needs."""
 
     def __hash__(self) -> int:
         return hash(self.name)
@@ -76,7 +77,7 @@ class Workload:
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """What one case does: its key, parsed."""
+    """Holds what one case does: its key, parsed."""
 
     workload: str
     algorithm: str
@@ -131,8 +132,8 @@ class Work:
 
     @property
     def curve(self) -> str | None:
-        """What the case is but for its size, such as `oneshot` or `cipher enc`; None for a case
-        whose key doesn't end with a size."""
+        """Returns what the case is but for its size, such as `oneshot` or `cipher enc`; None for a
+        case whose key doesn't end with a size."""
         sized = self.row.sized and self.size is not None
         return " ".join((self.workload, *self.words)) if sized else None
 

@@ -74,7 +74,7 @@ def from_json(board: str, about: str, data: bytes, kind: type[T]) -> T:
 
 
 def typed(board: str, about: str, data: object, kind: type[T]) -> T:
-    """What came as JSON, as a type; BoardError if it isn't one."""
+    """Returns what came as JSON, as a type; BoardError if it isn't one."""
     try:
         return msgspec.convert(data, kind)
     except msgspec.ValidationError as error:

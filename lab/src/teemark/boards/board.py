@@ -45,7 +45,7 @@ class Board(Shell):
 
     @property
     def firmware(self) -> tuple[Firmware, ...]:
-        """What it booted, where that is known."""
+        """Returns what it booted, where that is known."""
         return ()
 
     @property
@@ -83,7 +83,7 @@ class Board(Shell):
 
 
 def architecture(machine: str) -> str:
-    """What `uname -m` says as the name of a folder in build/host."""
+    """Returns what `uname -m` says as the name of a folder in build/host."""
     if machine.startswith(("armv7", "armv8")):
         return "armhf"
     same = machine == platform.machine() and machine != "aarch64"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What a board needs is built when it needs it: steps of make and of our scripts."""
+"""Steps of make and of our scripts build what a board needs, when it needs it."""
 
 from __future__ import annotations
 

@@ -55,7 +55,7 @@ class SshConfig(_AnyConfig, frozen=True, kw_only=True, tag="ssh"):
     ta_kit: Text | None = None
     """The TA development kit of its OP-TEE; None: the virtual board's."""
     ta_key: Text | None = None
-    """What signs TAs; None: the kit's own key."""
+    """Says what signs TAs; None: the kit's own key."""
     sudo: bool = False
     """Run everything on the board under `sudo -n`; `~` stays the home directory of the user."""
     rpmb: bool = False
@@ -94,7 +94,7 @@ class VirtualConfig(_AnyConfig, frozen=True, kw_only=True, tag="virtual"):
     """`debian`: its binary package; `source`: built from its source package; else a source tree,
     or the folder of a build: …/out/arm-plat-vexpress."""
     options: tuple[Text, ...] = ()
-    """Of OP-TEE from source, such as "CFG_CRYPTO_WITH_CE=y"."""
+    """Options of OP-TEE from source, such as "CFG_CRYPTO_WITH_CE=y"."""
     patches: tuple[Text, ...] = ()
     """Files of patches to OP-TEE's source, which is built with them."""
     rpmb: bool = False

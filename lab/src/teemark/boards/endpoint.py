@@ -31,7 +31,7 @@ class Endpoint:
     def arguments(self) -> list[str]:
         options = [*self.options]  # ssh takes the first value it sees: the board file's
         options += ["BatchMode=yes", f"ConnectTimeout={self.connect_timeout}"]
-        # What a user's configuration may say for interactive use is turned off.
+        # Whatever a user's configuration says for interactive use is turned off.
         options += ["TCPKeepAlive=no", "ForwardX11=no", "ForwardAgent=no", "PermitLocalCommand=no"]
         options += ["ControlPersist=no", "RemoteCommand=none", "ClearAllForwardings=yes"]
         options += ["LogLevel=INFO"]

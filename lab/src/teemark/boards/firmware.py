@@ -84,7 +84,7 @@ def _flags(file: ELFFile) -> str:
 
 
 def _comment(file: ELFFile) -> str:
-    """What the compiler wrote of itself into the file."""
+    """Returns what the compiler wrote of itself into the file."""
     section = file.get_section_by_name(".comment")
     return section.data().split(b"\0")[0].decode(errors="replace") if section else ""
 

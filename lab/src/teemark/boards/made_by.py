@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What decides the figures of the exact board besides our own code: versions of what it runs, and
-of the compiler that made the rest."""
+"""The versions that decide the figures of the exact board besides our own code: of what it runs,
+and of the compiler that made the rest."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ def compiler() -> str:
 
 
 def made_by(file: BoardFile) -> dict[str, str]:
-    """By name. An OP-TEE of the user's own build is what is gated, so it has no version here."""
+    """Returns each version by its name. An OP-TEE of the user's own build is what is gated, so it
+    has no version here."""
     assert isinstance(file.config, VirtualConfig)
     known = versions()
     found = {"compiler": compiler(), "optee": "a build of one's own"}

@@ -34,7 +34,7 @@ KEEP_FLASH = 24 * 3600
 
 @dataclass(frozen=True, slots=True)
 class Optee:
-    """What a virtual board boots, and what says the names of its addresses."""
+    """Holds what a virtual board boots, and what says the names of its addresses."""
 
     what: str
     """In words."""
@@ -57,7 +57,7 @@ class Optee:
         return tfa() / "bl31.elf"
 
     def firmware(self) -> tuple[Firmware, ...]:
-        """What is booted, by the files themselves."""
+        """Returns what is booted, by the files themselves."""
         core = (self.images / name for name in _IMAGES)
         return (
             firmware.core(core, self.elf, self.images.parent / "conf.mk", self.source),

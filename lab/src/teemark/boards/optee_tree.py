@@ -104,7 +104,7 @@ def check_out(tree: Path, commit: str, place: Path) -> str:
 
 
 def version(tree: Path) -> str:
-    """What the image is to say of itself."""
+    """Returns what the image is to say of itself."""
     described = (
         git(tree, "describe", "--always", "--dirty=-dev") if (tree / ".git").exists() else ""
     )

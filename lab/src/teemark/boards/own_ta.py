@@ -20,7 +20,7 @@ from teemark.boards.install import guest
 
 @dataclass(frozen=True, slots=True)
 class Built:
-    """What is put on the board."""
+    """Holds what is put on the board."""
 
     name: str
     file: Path
@@ -30,7 +30,7 @@ class Built:
 
 @dataclass(frozen=True, slots=True)
 class OwnTa:
-    """As the user named it."""
+    """A TA as the user named it."""
 
     path: Path
 
@@ -41,7 +41,7 @@ class OwnTa:
 
     @property
     def name(self) -> str:
-        """Of its folder."""
+        """Its folder's name."""
         return self.folder.parent.name if self.folder.name == "ta" else self.folder.name
 
     @property

@@ -16,7 +16,7 @@ KERNEL_ARGS = ("console=ttyAMA0", "quiet", "panic=-1")
 
 
 class Images:
-    """What `make build` leaves in build/vboard; `firmware` is another flash image."""
+    """Holds what `make build` leaves in build/vboard; `firmware` is another flash image."""
 
     def __init__(self, directory: Path, firmware: Path | None = None) -> None:
         self.directory = directory

@@ -44,7 +44,7 @@ _TELLING_S = 0.3
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What a command on the board left."""
+    """Holds what a command on the board left."""
 
     status: int
     stdout: bytes

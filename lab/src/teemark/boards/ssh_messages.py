@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What ssh says when it fails, as our errors. Pure: text in, error out."""
+"""Errors of ours from what ssh says when it fails. Pure: text in, error out."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from teemark.base import errors
 from teemark.boards.endpoint import Endpoint
 
-# What ssh says when it can't connect: a pattern of what it says to everybody, and perhaps, after
-# "& ", one of what it says besides at its first level of debugging. The first row that fits
+# The messages of an ssh that can't connect: a pattern of what it says to everybody, and perhaps,
+# after "& ", one of what it says besides at its first level of debugging. The first row that fits
 # decides; then come the error and its hint, each of which may go on in an indented line. Names in
 # braces are groups of the patterns, or methods of _Failure.
 _CONNECT = r"""
@@ -304,7 +304,7 @@ def folder_error(board: str, folders: str, said: str) -> errors.TeemarkError:
     return transfer_error(board, named[1] if named else folders, said)
 
 
-# What the tools on the board say, the error and its hint.
+# The words of the tools on the board, the error and its hint.
 _TRANSFER = """
 no space left
 NoSpace: no space left for {path}

@@ -22,7 +22,7 @@ _MODULUS = int(
     "5427f8e8ecc68537d23a95e4a5099ad01fa386b092d8021e3375db26bf27fc35",
     16,
 )
-"""Of keys/default.pem of OP-TEE's sources."""
+"""The modulus of keys/default.pem of OP-TEE's sources."""
 _EXPONENT = 65537
 
 _HEADER = struct.Struct("<IIIIHH")

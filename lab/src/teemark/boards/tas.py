@@ -23,7 +23,7 @@ seconds on the slowest boards."""
 
 
 class Answer(msgspec.Struct, frozen=True, kw_only=True):
-    """What came back when a session was to be opened; a line of `teebench --open-tas`."""
+    """Holds what came back when a session was to be opened; a line of `teebench --open-tas`."""
 
     ta: str
     opened: bool

@@ -82,7 +82,7 @@ class VirtualBoard(Board):
 
     @cached_property
     def optee(self) -> Optee:
-        """What it boots; built if need be."""
+        """Returns what it boots; built if need be."""
         return resolve(self.recipe)
 
     @property

@@ -185,7 +185,7 @@ def picked(thing: object, *names: str) -> dict[str, Any]:
 
 
 def shown(show: Callable[[Console], None], *, plain: bool) -> str:
-    """What is printed to a terminal; `plain` for a file."""
+    """Returns what is printed to a terminal; `plain` for a file."""
     console = terminal(plain=plain)
     with console.capture() as said:
         show(console)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What a shell may complete a word to: names of boards, plans and documents."""
+"""A shell completes words to names of boards, plans and documents."""
 
 from __future__ import annotations
 

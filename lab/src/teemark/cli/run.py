@@ -190,7 +190,7 @@ def _show(outcome: Outcome, run: RunData, *, as_json: bool) -> None:
 
 
 def _tell(outcome: Outcome, run: RunData, asked: Plan) -> None:
-    """What wasn't measured, and why: the last that is said."""
+    """Says last what wasn't measured, and why."""
     places = {case.key: case.place for case in asked.cases if case.place}
     for fail in run.fails:
         if fail.case in places:

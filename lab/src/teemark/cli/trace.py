@@ -32,7 +32,7 @@ _RENDER = {"folded": folded.render, "json": store.render}
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """What the command line says of a recording, and of what is shown of it."""
+    """Holds what the command line says of a recording, and of what is shown of it."""
 
     cases: tuple[str, ...]
     plan: str | None

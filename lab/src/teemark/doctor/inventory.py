@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What a board is, in lines of a label and a value."""
+"""The inventory says what a board is, in lines of a label and a value."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ from teemark.doctor.patient import Patient
 
 
 def _state(patient: Patient, option: str, module: str) -> str:
-    """What is known of an option and its module, as evidence."""
+    """Returns what is known of an option and its module, as evidence."""
     value = patient.option(option)
     known = {
         None: f"CONFIG_{option} isn't known ({patient.why_not('kernel.options')})",

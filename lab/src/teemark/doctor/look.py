@@ -37,7 +37,7 @@ case ,$found, in *,noexec,*) echo "noexec $best $found";; *) echo fine;; esac
 
 
 def program(board: Board) -> Finding | None:
-    """What keeps teebench from running on the board, after it was installed."""
+    """Returns what keeps teebench from running on the board, after it was installed."""
     form = {"absent": "", "mode": ".+", "noexec": "/.*", "fine": ""}
     word, rest = board.ask(PROGRAM, form, _PROGRAM, board.directory).only()
     setup, folder = f"teemark setup {board.name}", board.directory
@@ -58,7 +58,7 @@ def program(board: Board) -> Finding | None:
 
 
 def machine(board: Board) -> Machine:
-    """What `teebench --machine` says."""
+    """Returns what `teebench --machine` says."""
     argv = [PROGRAM, "--machine", "--json"]
     result = board.capture(argv, timeout=60)
     about = "what machine it is"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What is known of a board, and the findings that can be made of it. Data only."""
+"""A patient is what is known of a board. Data only."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def problem(
 
 @dataclass(frozen=True, slots=True)
 class Ta:
-    """What came back when a session was to be opened."""
+    """Holds what came back when a session was to be opened."""
 
     uuid: str
     name: str
@@ -87,7 +87,7 @@ class Patient:
         return None
 
     def steps(self) -> Iterator[tuple[str, int, str]]:
-        """Of AF_ALG and netlink: step, errno (0: it worked), words."""
+        """Yields the steps of AF_ALG and netlink: step, errno (0: it worked), words."""
         for line in self.machine.health.afalg_steps or ():
             match = re.fullmatch(r"(.+): (?:ok|(\d+) (.*))", line)
             if match:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What can be wrong with a board, by what is known of it. To add a problem: its words in PROBLEMS,
-what shows it in a function of SYMPTOMS, and in lab/tests/test_doctor.py a board that has it."""
+"""The rules say what is wrong with a board, by what is known of it. To add a problem: its words in
+PROBLEMS, what shows it in a function of SYMPTOMS, and in lab/tests/test_doctor.py a board that has
+it."""
 
 from __future__ import annotations
 

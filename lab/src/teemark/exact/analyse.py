@@ -36,7 +36,8 @@ _PROGRAMS = ("usr/sbin/tee-supplicant", "usr/bin/busybox", "usr/sbin/dropbear")
 
 
 def sources(optee: Optee, kernel: str, own: Built | None = None) -> Sources:
-    """What names come from; `kernel` is the board's /proc/kallsyms, `own` a TA of the user's."""
+    """Returns what names come from; `kernel` is the board's /proc/kallsyms, `own` a TA of the
+    user's."""
     root, built = paths.vboard() / "root", paths.built_programs("aarch64")
     programs = [built / "teebench", built / "teehash"]
     programs += [root / "usr/lib/aarch64-linux-gnu" / name for name in _LIBRARIES]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What each case took on the exact board, in a text file that is committed: what a gate holds a
-run against. docs/ci.md shows the file.
+"""A baseline says what each case took on the exact board, in a text file that is committed: a gate
+holds a run against. docs/ci.md shows the file.
 
 `by` is what else decides the figures. Of a traced case the functions are listed that take a
 hundredth of it or more, those of programs and TAs that take a thousandth, without what they call,

@@ -42,9 +42,9 @@ class Gated:
 
     found: Comparison | None = None
     other: Mapping[str, tuple[str, str]] | None = None
-    """By name: as in the baseline, and as it is here."""
+    """The versions by name: as in the baseline, and as it is here."""
     functions: Mapping[str, str] = field(default_factory=dict)
-    """What the functions of a traced case take more or less, in words."""
+    """Says what the functions of a traced case take more or less, in words."""
 
     def why(self, change: Change) -> tuple[str, str]:
         """Returns the case of a change that was traced, and what its functions take more or less;

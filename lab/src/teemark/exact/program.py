@@ -117,8 +117,8 @@ def _signed(file: Path, folder: Path) -> Elf | None:
 
 
 def subtests(ran: Ran) -> Iterator[tuple[str, int, int]]:
-    """Of xtest's output: each subtest with its calls, and their nanoseconds or instructions. What
-    is called before its line is the one's before."""
+    """Returns, from xtest's output, each subtest with its calls, and their nanoseconds or
+    instructions. What is called before its line is the one's before."""
     place, starts, names = 0, [0], ["before the first"]
     for line in ran.output.encode().splitlines(keepends=True):
         words = line.decode(errors="replace").split()

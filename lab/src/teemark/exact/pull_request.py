@@ -76,7 +76,7 @@ def compared(names: Sequence[str], traced: Sequence[Traced]) -> Compared:
 
 
 def _settings(traced: Sequence[Traced]) -> tuple[str, ...]:
-    """What differs in how the two cores were built."""
+    """Returns what differs in how the two cores were built."""
     said = []
     for one in traced:
         known = one.run.run.firmware if one.run.run is not None else ()

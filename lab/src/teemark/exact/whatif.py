@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from teemark.trace.difference import Change, changes
 from teemark.trace.profile import Trace
 
-# What an option that is switched so takes away from security, by what its name begins with.
+# An option that is switched so weakens security: what it takes away, by the beginning of its name.
 _WEAKENS = (
     ("CFG_TEE_CORE_DEBUG=n", "no assertions and lock checks in the core"),
     ("CFG_CORE_STACK_PROTECTOR", "no stack protector"),
@@ -27,7 +27,7 @@ _WEAKENS = (
 
 
 def weakens(option: str) -> str:
-    """What is lost by it, in words; "" where nothing is known to be."""
+    """Returns what is lost by it, in words; "" where nothing is known to be."""
     if not option.endswith("=n"):
         return ""
     return next((word for beginning, word in _WEAKENS if option.startswith(beginning)), "")

@@ -54,7 +54,7 @@ _QUIET_OPTIONS = ("--settle", "2", "--align-tick", "8", "--quiet-until-end")
 
 _DEFAULT_SAMPLES = 30
 _DEFAULT_MIN_US = 100
-"""Of teebench."""
+"""The name of teebench on a board."""
 
 
 class Watcher:
@@ -79,7 +79,7 @@ class Starts:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What came of it. The file is a run in any case, if perhaps an incomplete one."""
+    """Holds what came of it. The file is a run in any case, if perhaps an incomplete one."""
 
     file: Path
     error: errors.TeemarkError | None = None  # why it is incomplete
@@ -238,7 +238,7 @@ class _Attempt:
 
     def _measure(self) -> None:
         lines = plan.case_lines(self.asked.cases).encode()
-        # What the board file lets teebench do that it doesn't do unasked.
+        # The board file lets teebench do what it doesn't do unasked.
         allowed = ["--allow-rpmb"] if self.board.config.rpmb else []
         argv = [PROGRAM, *allowed, *self.options]
         run = self._stream
@@ -359,7 +359,7 @@ class _Attempt:
             reason = "interrupted"
         elif leaving is not None:
             message = "teemark was ended by a signal"
-        # What teebench counted stays, where only what came after it was broken off.
+        # The counts of teebench stay, where only what came after it was broken off.
         end = self.end or records.End(complete=False, reason=reason)
         end = msgspec.structs.replace(end, complete=False, reason=reason, message=message)
         self.writer.last_record(end)
@@ -398,7 +398,8 @@ _SENDING_S = 600.0
 
 
 _BYTE_NS = 60.0
-"""What a byte takes, checks of the result included: plain C on a small core or under emulation."""
+"""Says what a byte takes, checks of the result included: plain C on a small core or under
+emulation."""
 
 _COUNTED_BYTE_NS = 25.0
 _TICKS_S = 0.008

@@ -123,7 +123,7 @@ class Content(str):
 
 
 class Expect(Content):
-    """What memory must hold after the call."""
+    """Holds what memory must hold after the call."""
 
     __slots__ = ()
     _hint = (

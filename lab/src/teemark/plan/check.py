@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What teebench finds wrong with a plan's cases, said of the plan's own lines. Only teebench knows
+"""Says of a plan's own lines what teebench finds wrong with its cases. Only teebench knows
 what workloads, algorithms and backends there are; the one that is built for this machine looks at a
 plan before any board does."""
 
@@ -38,7 +38,8 @@ def check(asked: Plan) -> bool:
 
 
 def mistake(asked: Plan, said: str) -> ConfigError | None:
-    """What teebench said of a case line, with the place in the plan; None for anything else."""
+    """Returns what teebench said of a case line, with the place in the plan; None for anything
+    else."""
     found = _COMPLAINT.search(said)
     if found is None or not 0 < int(found[1]) <= len(asked.cases):
         return None

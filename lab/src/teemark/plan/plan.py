@@ -145,7 +145,7 @@ def select(asked: Plan, patterns: Sequence[str]) -> Plan:
 
 
 def case_lines(cases: Iterable[CaseLine]) -> str:
-    """What teebench takes on stdin."""
+    """Returns what teebench takes on stdin."""
     return "".join(case.line + "\n" for case in cases)
 
 

@@ -55,7 +55,8 @@ class Name(str):
 
 
 class BackendName(Name):
-    """Of a backend, or of one with a driver of the kernel: "afalg:sha256-ce", "afalg:*"."""
+    """The word of a backend, or of one with a driver of the kernel: "afalg:sha256-ce",
+    "afalg:*"."""
 
     __slots__ = ()
     _form = re.compile(r"[a-z0-9][a-z0-9._-]*(:(\*|[A-Za-z0-9_][A-Za-z0-9_(),.+-]*))?")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What git says of a source tree."""
+"""Asks git about a source tree."""
 
 from __future__ import annotations
 

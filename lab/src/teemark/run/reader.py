@@ -62,8 +62,8 @@ class MeasuredCase:
 
     @property
     def curve(self) -> str | None:
-        """What the case is but for its size (`Work.curve`); None where one operation works on
-        another number of bytes than its key says."""
+        """Returns what the case is but for its size (`Work.curve`); None where one operation works
+        on another number of bytes than its key says."""
         return self.work.curve if self.case.bytes == self.work.size else None
 
     @property
@@ -144,7 +144,7 @@ class RunData:
 
     @property
     def missing(self) -> tuple[Missing, ...]:
-        """What an incomplete run lacks; () for a whole one."""
+        """Returns what an incomplete run lacks; () for a whole one."""
         if self.incomplete is None:
             return ()
         told = {trouble.case for trouble in (*self.skips, *self.fails)}
@@ -204,13 +204,13 @@ class RunData:
 
     @property
     def emulated(self) -> bool:
-        """By the board file, or because the machine can tell itself."""
+        """Returns true if the board file says so, or the machine can tell itself."""
         told = self.machine.board.emulated is True
         return told or (self.run is not None and self.run.emulated)
 
     @property
     def unit(self) -> str:
-        """What a nanosecond of this run is."""
+        """Returns what a nanosecond of this run is."""
         return "instructions" if self.icount else "ns"
 
     @property
@@ -233,8 +233,8 @@ class RunData:
 
     @property
     def origin(self) -> dict[str, str]:
-        """What the run says of its source: commit, branch and `changes` ("yes" or "no") where it
-        knows its commit, and `label_KEY` for each label."""
+        """Returns what the run says of its source: commit, branch and `changes` ("yes" or "no")
+        where it knows its commit, and `label_KEY` for each label."""
         told = {}
         if self.commit is not None:
             told["commit"] = self.commit.hash
@@ -244,21 +244,22 @@ class RunData:
         return told | {f"label_{key}": value for key, value in self.labels.items()}
 
     def algorithm(self, name: str) -> records.Algorithm:
-        """What the run says of an algorithm; its bare name where it doesn't."""
+        """Returns what the run says of an algorithm; its bare name where it doesn't."""
         found = (one for one in self.machine.algorithms if one.name == name)
         return next(found, records.Algorithm(name=name, title=name))
 
     def title(self, algorithm: str) -> str:
-        """As the run says that people write it."""
+        """Returns the algorithm's name as people write it."""
         return self.algorithm(algorithm).title
 
     def backend(self, name: str) -> records.Backend:
-        """What the run says of a backend; its bare name where it doesn't."""
+        """Returns what the run says of a backend; its bare name where it doesn't."""
         found = (one for one in self.machine.backends if one.name == name)
         return next(found, records.Backend(name=name, title=name))
 
     def place(self, backend: str) -> int:
-        """Of a backend in the run's own order; strangers come last, as they appeared."""
+        """Returns a backend's place in the run's own order; strangers come last, as they
+        appeared."""
         names = dict.fromkeys(one.name for one in self.machine.backends)
         if backend not in names:
             names |= dict.fromkeys(case.case.backend for case in self.cases.values())
@@ -440,7 +441,7 @@ class _Collector:
         return tuple(first.values())
 
     def data(self, cut: str | None = None) -> RunData:
-        """What was collected. `cut` says that the file ends in mid-line."""
+        """Returns what was collected. `cut` says that the file ends in mid-line."""
         offsets = [start.offset for start in self._starts] + [self._next_seq]
         starts = tuple(
             StartData(start.number, start.kind, start.machine, range(*seqs), start.end)

@@ -36,7 +36,7 @@ Texts = tuple[str, ...]
 
 
 class Record(Struct, frozen=True, kw_only=True, tag_field="type"):
-    """What all records share: `type`."""
+    """Holds what all records share: `type`."""
 
 
 class Commit(Struct, frozen=True, kw_only=True):
@@ -53,7 +53,7 @@ class Commit(Struct, frozen=True, kw_only=True):
 
 
 class Firmware(Struct, frozen=True, kw_only=True):
-    """What a virtual board booted, by the files themselves; null where they don't say it."""
+    """Holds what a virtual board booted, by the files themselves; null where they don't say it."""
 
     name: Annotated[str, says("OP-TEE or TF-A")]
     sha256: Annotated[str, says("of the images that were packed, one behind the other")]
@@ -179,7 +179,8 @@ class CryptoFacts(Group, frozen=True, kw_only=True):
 
 
 class HealthFacts(Group, frozen=True, kw_only=True):
-    """What can keep a measurement from working or meaning something; `teebench --machine` only."""
+    """Holds what can keep a measurement from working or meaning something; `teebench --machine`
+    only."""
 
     user: str | None = None
     root: bool | None = None
@@ -209,7 +210,7 @@ class SettingsFacts(Group, frozen=True, kw_only=True):
 
 
 class Backend(Struct, frozen=True, kw_only=True):
-    """What the name of a backend in a case's key stands for."""
+    """Holds what the name of a backend in a case's key stands for."""
 
     name: str
     title: Annotated[str, says("as reports call it")]
@@ -218,7 +219,7 @@ class Backend(Struct, frozen=True, kw_only=True):
 
 
 class Algorithm(Struct, frozen=True, kw_only=True):
-    """What the name of an algorithm in a case's key stands for."""
+    """Holds what the name of an algorithm in a case's key stands for."""
 
     name: str
     title: Annotated[str, says("as people write it")]
@@ -266,7 +267,8 @@ class Fips140(Struct, frozen=True, kw_only=True):
 
 
 class Layers(Struct, frozen=True, kw_only=True):
-    """What some calls of a PKCS #11 module spent in libteec; the rest is the library's own."""
+    """Holds what some calls of a PKCS #11 module spent in libteec; the rest is the library's
+    own."""
 
     calls: Count
     total_ns: Count
@@ -298,7 +300,7 @@ class InterruptLine(Struct, frozen=True, kw_only=True):
 
 
 class Watched(Struct, frozen=True, kw_only=True):
-    """What the machine did in a stretch of calls of its own, before the samples."""
+    """Holds what the machine did in a stretch of calls of its own, before the samples."""
 
     calls: Positive
     ns: Annotated[Count, says("wall time of the stretch")]
@@ -423,7 +425,7 @@ class Legs(Record, frozen=True, kw_only=True, tag="legs", gc=False):
 
 
 class Trouble(Record, frozen=True, kw_only=True):
-    """What `skip` and `fail` share."""
+    """Holds what `skip` and `fail` share."""
 
     case: Key
     reason: Annotated[str, says("a sentence for people")]

@@ -88,7 +88,7 @@ class RunWriter:
             ) from None
 
     def last_record(self, record: Record) -> None:
-        """As `record`, with the room that was held back."""
+        """Writes a record as `record` does, with the room that was held back."""
         self._held.unlink(missing_ok=True)
         self.record(record)
 

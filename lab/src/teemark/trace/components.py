@@ -17,7 +17,7 @@ _LOCKS = re.compile(
     r"spinlock_count|cpu_spin_|mutex_|spinlock|assert_have|thread_get_tsd|wq_|condvar)"
 )
 
-# By the beginning of a source file's path in OP-TEE, the first that fits.
+# The beginning of a source file's path in OP-TEE decides: the first that fits.
 _CORE = (
     ("core/lib/libtomcrypt", "core: crypto"),
     ("core/crypto", "core: crypto"),

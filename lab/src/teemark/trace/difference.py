@@ -22,8 +22,8 @@ class Change:
 
 
 def other_cases(before: Trace, after: Trace) -> list[str]:
-    """What two traces don't have in common, a sentence each: another OP-TEE or other options of it,
-    and cases that only one of them has."""
+    """Returns what two traces don't have in common, a sentence each: another OP-TEE or other
+    options of it, and cases that only one of them has."""
     told = []
     if before.optee != after.optee:
         told.append(f"The other run had another OP-TEE: {before.optee}; this one: {after.optee}.")

@@ -26,7 +26,7 @@ SECURE_RAM = range(0x0E000000, 0x0F000000)  # of QEMU's machine `virt`
 
 
 class Domain(IntEnum):
-    """As trace/walk.c numbers them."""
+    """The domains, as trace/walk.c numbers them."""
 
     PROGRAM = 0
     KERNEL = 1
@@ -74,7 +74,7 @@ _KINDS = (  # mask, value
 
 
 def kind_of(word: int) -> Kind:
-    """What an instruction at a block's end does."""
+    """Returns what an instruction at a block's end does."""
     for mask, value, kind in _KINDS:
         if word & mask == value:
             return kind
@@ -83,7 +83,7 @@ def kind_of(word: int) -> Kind:
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """What names come from."""
+    """Holds what names come from."""
 
     kernel: Table
     tfa: Elf
@@ -104,7 +104,7 @@ class Function:
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """Of every block: where it is, and which function; -1 for blocks that weren't executed."""
+    """The place and the function of every block; -1 for blocks that weren't executed."""
 
     functions: tuple[Function, ...]
     function: NDArray[np.int64]

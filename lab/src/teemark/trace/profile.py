@@ -46,7 +46,7 @@ class Sample(msgspec.Struct, frozen=True):
 
     instructions: int
     clock_ns: int | None
-    """By the guest's clock, without what its two readings take; None: nothing timed it."""
+    """The time by the guest's clock, without what its two readings take; None: nothing timed it."""
 
 
 class Unnamed(msgspec.Struct, frozen=True):
@@ -113,7 +113,7 @@ class CaseTrace(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def costs(self) -> dict[Function, FunctionCost]:
-        """What each function takes, all its places in the tree together."""
+        """Returns what each function takes, all its places in the tree together."""
         found: dict[Function, FunctionCost] = {}
         above: list[frozenset[Function]] = []  # the functions on the stack
         for node, whole in zip(self.nodes, self.totals, strict=True):
@@ -130,7 +130,7 @@ class CaseTrace(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def own(self) -> dict[tuple[str, str], int]:
-        """Of each function, by level and name, the instructions without what it calls."""
+        """Returns the instructions of each function, by level and name, without what it calls."""
         found: Counter[tuple[str, str]] = Counter()
         for function, cost in self.costs.items():
             found[function.level, function.name] += cost.self

@@ -51,7 +51,7 @@ _RULES = (
     _rule("EL1", r"tee_shm_get_from_id|tee_shm_put", "mapping", "client"),
     # Read-only memory: libteec copies it. Its copy has the name of its library alone.
     _rule("EL0", r"mem(cpy|move)|\[libc.*", "mapping", "client", caller=r"\[libteec.*"),
-    # What the kernel does when OP-TEE asks it for something, and not before or after each SMC;
+    # The kernel's work when OP-TEE asks it for something, and not before or after each SMC;
     # other processes are roots.
     _rule(
         "EL1",
@@ -66,7 +66,7 @@ _RULES = (
     _rule("S-EL1", r"thread_resume_from_rpc", "resumed", "switch"),
     # Memory that RPCs of storage were given goes back when the call ends.
     _rule("S-EL1", r"thread_rpc_shm_cache_clear", "command", "switch"),
-    # What OP-TEE does for a call to a TA that it doesn't refuse: its parameters, its session.
+    # OP-TEE's work for a call to a TA that it doesn't refuse: its parameters, its session.
     _rule(
         "S-EL1",
         r"copy_(in|out)_params?|tee_ta_((get|put)_session|invoke_command)|"
@@ -143,8 +143,8 @@ def roles(case: CaseTrace) -> Mapping[Role, int]:
 
 
 def _again(instructions: int, way: tuple[int, int]) -> int:
-    """Of what each leg does, that which those after a call's first do. What the window begins in
-    the middle of has no call in it."""
+    """Returns how much of what each leg does those after a call's first do. What the window begins
+    in the middle of has no call in it."""
     legs, calls = way
     return instructions * max(legs - max(calls, 1), 0) // max(legs, 1)
 

@@ -30,7 +30,7 @@ def share(count: int, of: int) -> str:
 
 
 def remarks(case: CaseTrace) -> Iterator[str]:
-    """What a reader must know of a call before its figures."""
+    """Yields what a reader must know of a call before its figures."""
     counts = sorted({sample.instructions for sample in case.samples})
     if len(counts) > 1:
         least, most = fmt.count(counts[0]), fmt.count(counts[-1])

@@ -66,7 +66,7 @@ def _fill(template: Path, whole: Path, inside: Path, words: dict[str, str]) -> N
 
 
 def _initializer(fresh: uuid.UUID) -> str:
-    """As C writes a TEE_UUID, in two lines."""
+    """Returns the UUID as C writes a TEE_UUID, in two lines."""
     node = [f"0x{byte:02x}" for byte in fresh.bytes[8:]]
     low, mid, high = fresh.fields[:3]
     return (
