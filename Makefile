@@ -87,6 +87,7 @@ lock: ## lab/requirements*.lock anew, of the newest versions (PYTHON=python3.11)
 	@cd lab && ../$(LOCK) --upgrade --build-deps-for editable -o requirements.lock pyproject.toml
 	@cd lab && ../$(LOCK) --upgrade --extra dev -c requirements.lock \
 		-o requirements-dev.lock pyproject.toml
+	@echo 'labgrid>=26' | (cd lab && ../$(LOCK) --upgrade -o requirements-labgrid.lock -)
 
 # DEPS= leaves the system's packages alone.
 DEPS := deps
@@ -178,7 +179,7 @@ test-deps:
 
 PYTEST := $(VENV)/bin/pytest -q -c lab/pyproject.toml --rootdir=lab
 # By two processes: many tests wait, for a connection or for a signal to arrive.
-PYTEST_UNIT := $(PYTEST) -n 2 -m 'not board and not quiet and not packages and not exhaustive'
+PYTEST_UNIT := $(PYTEST) -n 2 -m 'not board and not quiet and not packages and not farm and not exhaustive'
 
 # THOROUGH=1: more examples of each property, longer fuzzing. Two strands side by side; what they
 # need is built before.
@@ -228,6 +229,16 @@ board-programs: build venv-dev host-armhf
 .PHONY: test-packages
 test-packages: dist venv-dev ## the release, in places without a checkout (5 minutes)
 	@$(PYTEST) -m packages lab/tests
+
+# labgrid has an environment of its own: 80 MB, and a plugin of pytest, that no other test needs.
+build/labgrid/.ready: lab/requirements-labgrid.lock
+	@$(PYTHON) -m venv --clear build/labgrid
+	@build/labgrid/bin/pip --quiet --disable-pip-version-check install --require-hashes -r $<
+	@touch $@
+
+.PHONY: test-farm
+test-farm: build venv-dev build/labgrid/.ready ## virtual boards in a labgrid farm: coordinator, exporter, power switch (3 minutes)
+	@PATH="$(CURDIR)/build/labgrid/bin:$$PATH" $(PYTEST) -m farm lab/tests
 
 .PHONY: zoo
 zoo: build venv-dev ## setup and the plan quick on virtual boards that differ (docs/boards.md)

@@ -16,6 +16,7 @@ from teemark.base import paths
 LAB = paths.root() / "lab"
 PROJECT = tomllib.loads((LAB / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 RUN = PROJECT["dependencies"]
+FARM = PROJECT["optional-dependencies"]["labgrid"]
 DEV = PROJECT["optional-dependencies"]["dev"]
 
 
@@ -40,13 +41,14 @@ def test_everything_is_locked_and_tools_of_tests_come_with_the_tests() -> None:
     run, dev = locked("requirements.lock"), locked("requirements-dev.lock")
     assert names(RUN) <= set(run)
     assert names(DEV) <= set(dev)
+    assert names(FARM) <= set(locked("requirements-labgrid.lock"))
     assert not names(DEV) & set(run)
     assert {name: run[name] for name in set(run) & set(dev)} == {
         name: dev[name] for name in set(run) & set(dev)
     }
 
 
-@pytest.mark.parametrize("name", ["requirements.lock", "requirements-dev.lock"])
+@pytest.mark.parametrize("name", [path.name for path in LAB.glob("*.lock")])
 def test_a_lock_names_no_mirror(name: str) -> None:
     assert "://" not in (LAB / name).read_text(encoding="utf-8")
 

@@ -6,6 +6,7 @@ with `with`. A virtual board is booted on entering and ended on leaving."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from teemark.boards import config
@@ -13,12 +14,14 @@ from teemark.boards.board import Board
 from teemark.boards.config import BoardFile, SshConfig, VirtualConfig
 from teemark.boards.endpoint import Endpoint
 from teemark.boards.install import ensure_installed
+from teemark.boards.labgrid import LabgridBoard, places
 from teemark.boards.shell import Process, Result
 from teemark.boards.virtual import VirtualBoard
 
 __all__ = [
     "Board",
     "BoardFile",
+    "LabgridBoard",
     "Process",
     "Result",
     "SshConfig",
@@ -26,6 +29,7 @@ __all__ = [
     "VirtualConfig",
     "ensure_installed",
     "make_board",
+    "named",
     "open_board",
 ]
 
@@ -43,7 +47,18 @@ def make_board(file: BoardFile) -> Board:
         connect_timeout=ssh.connect_timeout,
         options=ssh.options,
     )
-    return Board(file, endpoint)
+    in_farm = ssh.address.startswith(config.LABGRID)
+    return LabgridBoard(file, endpoint) if in_farm else Board(file, endpoint)
+
+
+def named(words: Sequence[str]) -> list[str]:
+    """The boards that words name: each place that is like `labgrid:PATTERN`."""
+    found = []
+    for word in words:
+        place = word.removeprefix(config.LABGRID)
+        many = place != word and set("*?[") & set(place)
+        found += [f"{config.LABGRID}{one}" for one in places(place)] if many else [word]
+    return found
 
 
 def open_board(word: str) -> Board:

@@ -2,7 +2,8 @@
 """Board files: one TOML file a board, checked strictly.
 
 A board named `x` is `boards/x.toml` in the checkout or in the user's own folder; a word with a
-slash or ending in .toml is the path of such a file.
+slash or ending in .toml is the path of such a file. `labgrid:PLACE` is a place of a labgrid farm;
+a board file of the place's name says with which key, kit and directories.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
 
+import msgspec
 from msgspec import Meta, Struct
 
 from teemark.base import paths
@@ -22,6 +24,9 @@ from teemark.base.errors import ConfigError, UnknownBoard
 Text = Annotated[str, Meta(min_length=1)]
 Port = Annotated[int, Meta(ge=1, le=65535)]
 Seconds = Annotated[int, Meta(ge=1, le=3600)]
+
+LABGRID = "labgrid:"
+"""Begins an address that is a place of a labgrid farm."""
 
 _OPTION = re.compile(r"[A-Z][A-Z0-9_]*=[^\s\"'`$;|&<>()]*")
 
@@ -187,6 +192,8 @@ def default_board() -> str:
 
 def find(word: str) -> BoardFile:
     """The board that a word on the command line names."""
+    if word.startswith(LABGRID):
+        return _in_farm(word)
     if "/" in word or word.endswith(".toml"):
         path = Path(word)
         if not path.is_file():
@@ -204,3 +211,14 @@ def find(word: str) -> BoardFile:
             + f"your own go into {paths.user_config()}/boards",
         )
     return read(files[word])
+
+
+def _in_farm(address: str) -> BoardFile:
+    """The board in a place: named like the place, as far as a folder may be."""
+    place = address.removeprefix(LABGRID)
+    path = _files().get(place)
+    config = read(path).config if path is not None else None
+    if not isinstance(config, SshConfig):
+        path, config = Path(address), SshConfig(address=address)
+    name = re.sub(r"[^\w.-]", "-", place)
+    return BoardFile(name, path or Path(address), msgspec.structs.replace(config, address=address))

@@ -4,21 +4,25 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import click
 
-from teemark.base import fmt, leaving, paths
+from teemark.base import errors, fmt, leaving, paths
 from teemark.base.console import say, working
+from teemark.base.console import terminal as text_terminal
 from teemark.base.errors import UsageMistake
 from teemark.boards import (
     Board,
+    LabgridBoard,
     VirtualConfig,
     config,
     ensure_installed,
     instances,
+    named,
     open_board,
     own_ta,
 )
@@ -26,10 +30,12 @@ from teemark.boards.own_ta import Built
 from teemark.cli import common, complete
 from teemark.cli.reading import low_high
 from teemark.findings.notices import notices
-from teemark.findings.subject import Subject
-from teemark.measure import origin, runner
+from teemark.findings.subject import Subject, subjects
+from teemark.measure import origin, runner, side_by_side
 from teemark.measure.progress import watching
 from teemark.measure.runner import Outcome, Starts
+from teemark.measure.side_by_side import Child
+from teemark.page import terminal
 from teemark.plan import check as plan_check
 from teemark.plan import plan
 from teemark.plan.plan import Plan
@@ -40,8 +46,12 @@ from teemark.studies.answers import answers
 
 
 @click.command("run")
-@common.board_option(
-    None, "Where to measure. [default: the one that `teemark board list` marks with *]"
+@common.several(
+    "--board NAME",
+    "Where to measure; labgrid:PLACE is in a labgrid farm, labgrid:'stm32*' may be several. "
+    "[default: the one that `teemark board list` marks with *]",
+    "boards",
+    complete=complete.boards,
 )
 @common.option(
     "--plan NAME",
@@ -67,6 +77,9 @@ from teemark.studies.answers import answers
     "Then trace some calls into the TEE by the kernel's tracepoints, for `explain`; needs root.",
 )
 @common.option(
+    "--power-cycle", "If a board of a labgrid farm hangs, cut its power, once, and begin again."
+)
+@common.option(
     "--commit auto|REF|none",
     "The source that is measured: a commit, or a folder in a git repository. auto: the "
     "repository around the current folder, unless it is teemark's own.",
@@ -79,7 +92,7 @@ from teemark.studies.answers import answers
 @common.json_option("Print a summary for scripts on stdout.")
 def command(
     *,
-    board: str | None,
+    boards: tuple[str, ...],
     plan_word: str | None,
     ta_path: Path | None,
     only: tuple[str, ...],
@@ -88,6 +101,7 @@ def command(
     rounds: int | None,
     limit_minutes: float | None,
     trace_events: bool,
+    power_cycle: bool,
     commit_word: str,
     labels: tuple[str, ...],
     as_json: bool,
@@ -104,6 +118,9 @@ def command(
     With --ta it builds a Trusted Application of your own with the board's kit, and leaves it on the
     board only while it is measured.
 
+    Several boards are measured side by side, each into a run of its own (with --out, DIR/BOARD);
+    if one fails the others go on. A table of them all comes at the end.
+
     Exit status: 0 fine; 1 if a case failed, the run is incomplete, or the board has a TEE that
     couldn't be used; 2 for a mistake on the command line; 128+n if signal n ended it.
     """
@@ -112,7 +129,19 @@ def command(
         asked = plan.select(asked, only)
     plan_check.check(asked)
     source = origin.find(commit_word, labels)
-    target = open_board(board or config.default_board())
+    names = named(boards) or [config.default_board()]
+    if len(names) > 1:
+        folders = {name: config.find(name).name for name in names}
+        if len(set(folders.values())) < len(names):
+            raise UsageMistake("a board is named twice", hint="--rounds measures it several times")
+        child = side_by_side.part(names)
+        if isinstance(child, list):
+            return _together(child, as_json=as_json)
+        names, as_json, out = [child.board], True, out and out / folders[child.board]
+    target = open_board(names[0])
+    target.power_cycles = int(power_cycle)
+    if power_cycle and not isinstance(target, LabgridBoard):
+        raise UsageMistake(f"{target.name} is in no labgrid farm", hint="leave --power-cycle out")
     _check_starts(target, boots, rounds)
     if out is not None:
         check_free(out)
@@ -123,6 +152,13 @@ def command(
     built = own_ta.ready(own, asked.ta, target)
     how = {"options": options, "origin": source, "limit_s": limit_s}
     outcome = _measure(target, asked, out, starts, built, **how)
+    if isinstance(outcome.error, errors.HANGS):
+        say(target.last_words())
+        if target.power_cycles:
+            _kept(outcome.file)
+            target.hangs = True
+            again = out and out.with_name(f"{out.name}-again")
+            outcome = _measure(target, asked, again, starts, built, **how)
     if leaving.signalled():
         _kept(outcome.file)
         return 128 + leaving.signalled()
@@ -132,6 +168,22 @@ def command(
     finally:
         _tell(outcome, run, asked)
     return 0 if run.as_asked else 1
+
+
+def _together(children: Sequence[Child], *, as_json: bool) -> int:
+    """Shows what came of boards that were measured side by side; returns the exit status."""
+    from teemark.report.sections.boards import table
+
+    found = [child.summary for child in children]
+    runs = [reader.read(Path(run["run"])) for run in found if "run" in run]
+    if as_json:
+        common.put_json(found)
+    elif runs:
+        terminal.show(text_terminal(), [table(subjects(runs))])
+        click.echo("\n".join(_short(Path(run.file)) for run in runs))
+    return (
+        128 + leaving.signalled() if leaving.signalled() else int(any(c.status for c in children))
+    )
 
 
 def _measure(

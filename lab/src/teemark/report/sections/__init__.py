@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from teemark.findings.subject import SectionFunction
+from teemark.report.sections.boards import boards
 from teemark.report.sections.breakdown import taken_apart
 from teemark.report.sections.cases import calls, cases, first_use, left_out
 from teemark.report.sections.causes import choices, why
@@ -21,6 +22,7 @@ from teemark.studies import seed_tables
 
 SECTIONS: tuple[SectionFunction, ...] = (
     headline,
+    boards,
     comparison,
     taken_apart,
     why,

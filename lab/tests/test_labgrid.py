@@ -1,0 +1,410 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Places of a labgrid farm: labgrid-client is a script that says what the real one said (labgrid
+26.0.1, recorded), the board is this machine behind a real ssh server. `make test-farm` has a real
+coordinator."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+import sshserver
+from conftest import HOST
+from teemark import boards
+from teemark.base.errors import BoardError, ConnectError, MissingOutput, UnknownBoard
+from teemark.boards import LabgridBoard, config, labgrid
+from teemark.boards.endpoint import Endpoint
+
+FREE = """\
+Place 'desk':
+  matches:
+    lab/desk/*
+  acquired: None
+  acquired resources:
+  created: 2026-11-23 03:40:32.958895
+  changed: 2026-11-23 03:40:33.302847
+Matching resource 'NetworkService' (lab/desk/NetworkService/NetworkService):
+  {'acquired': None,
+   'avail': True,
+   'cls': 'NetworkService',
+   'params': {'address': '127.0.0.1',
+              'extra': {'proxy': 'localhost', 'proxy_required': False},
+              'port': 40022,
+              'username': 'root'}}
+"""
+TAKEN = """\
+Place 'desk':
+  matches:
+    lab/desk/*
+  acquired: vm/root
+  acquired resources:
+    lab/desk/NetworkService/NetworkService
+  created: 2026-11-23 03:40:32.958895
+  changed: 2026-11-23 03:40:36.128840
+Acquired resource 'NetworkService' (lab/desk/NetworkService/NetworkService):
+  {'acquired': 'desk',
+   'avail': True,
+   'cls': 'NetworkService',
+   'params': {'address': '127.0.0.1',
+              'extra': {'proxy': 'localhost', 'proxy_required': False},
+              'port': 40022,
+              'username': 'root'}}
+"""
+ORPHANED = """\
+Place 'desk':
+  matches:
+    lab/desk/*
+  acquired: vm/root
+  acquired resources:
+    lab/desk/NetworkService/NetworkService
+  created: 2026-11-23 03:40:32.958895
+  changed: 2026-11-23 03:45:14.075268
+Orphaned resource 'NetworkService' (lab/desk/NetworkService/NetworkService)
+"""
+SECOND = """\
+Acquired resource 'SecondService' (lab/two/NetworkService/SecondService):
+  {'acquired': 'two',
+   'avail': True,
+   'cls': 'NetworkService',
+   'params': {'address': '127.0.0.2',
+              'extra': {'proxy': 'localhost', 'proxy_required': False},
+              'username': 'admin'}}
+"""
+SERIAL = """\
+Acquired resource 'NetworkSerialPort' (lab/desk/NetworkSerialPort/NetworkSerialPort):
+  {'acquired': 'desk',
+   'avail': True,
+   'cls': 'NetworkSerialPort',
+   'params': {'extra': {'proxy': 'localhost', 'proxy_required': False},
+              'host': '127.0.0.1',
+              'port': 40023,
+              'protocol': 'raw'}}
+"""
+
+# The state of the place is the file `taken`: its owner.
+CLIENT = """\
+#!/bin/sh
+cd '{folder}' || exit
+echo "$*" >>calls
+[ -e fails ] && cat fails >&2 && exit 1
+[ "$1" = complete ] && printf 'dead\\ndesk\\nstm32-1\\nstm32-2\\n' && exit
+case $3 in
+show) [ -e taken ] || exec cat free.show
+  sed "s:acquired. vm/root:acquired\\: $(cat taken):" taken.show ;;
+acquire)
+  [ -e taken ] && echo 'labgrid-client: Error: it is acquired' >&2 && exit 1
+  [ -e refuses ] && cat refuses >&2 && exit 1
+  [ -e slow ] && touch acquiring && sleep 2
+  echo vm/root >taken && echo 'acquired place desk' ;;
+release) rm taken && echo 'released place desk' ;;
+power) [ -e no-power ] && cat no-power >&2 && exit 1
+  touch cycled ;;
+esac
+"""
+
+
+class Farm:
+    """A labgrid-client with one place, `desk`."""
+
+    def __init__(self, folder: Path, port: int) -> None:
+        self.folder = folder
+        self.port = port
+        client = folder / "bin" / "labgrid-client"
+        client.parent.mkdir(parents=True)
+        client.write_text(CLIENT.format(folder=folder))
+        client.chmod(0o755)
+        self.shows(TAKEN)
+
+    def shows(self, taken: str) -> None:
+        for name, text in {"free": FREE, "taken": taken}.items():
+            (self.folder / f"{name}.show").write_text(text.replace("40022", str(self.port)))
+
+    def put(self, name: str, text: str = "") -> None:
+        (self.folder / name).write_text(text)
+
+    @property
+    def owner(self) -> str | None:
+        file = self.folder / "taken"
+        return file.read_text().strip() if file.exists() else None
+
+    @property
+    def calls(self) -> list[str]:
+        return [line.split()[-1] for line in (self.folder / "calls").read_text().splitlines()]
+
+
+@pytest.fixture
+def farm(ssh_server: sshserver.SshServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Farm:
+    made = Farm(tmp_path / "farm", ssh_server.port)
+    monkeypatch.setenv("PATH", f"{made.folder}/bin:{os.environ['PATH']}")
+    monkeypatch.setenv("LG_HOSTNAME", "vm")
+    monkeypatch.setenv("LG_USERNAME", "root")
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    own = tmp_path / "teemark" / "boards"
+    own.mkdir(parents=True)
+    options = f'["HostKeyAlias={HOST}", "UserKnownHostsFile={ssh_server.known_hosts}"]'
+    (own / "desk.toml").write_text(
+        f'kind = "ssh"\naddress = "unused"\nuser = "{ssh_server.user}"\n'
+        f'identity = "{ssh_server.identity}"\noptions = {options}\nconnect_timeout = 1\n'
+    )
+    return made
+
+
+def wait_for(what: object) -> None:
+    limit = time.monotonic() + 60
+    while not what():  # type: ignore[operator]
+        assert time.monotonic() < limit
+        time.sleep(0.02)
+
+
+def test_a_place_is_ours_for_as_long_as_the_board_is_open(farm: Farm) -> None:
+    with boards.open_board("labgrid:desk") as board:
+        assert board.name == "desk"
+        assert farm.owner == "vm/root"
+        assert board.capture(["echo", "there"]).text == "there\n"
+    assert farm.owner is None
+    assert farm.calls == ["places", "acquire", "show", "release"]
+
+
+def test_a_place_that_is_ours_already_stays_ours(farm: Farm) -> None:
+    farm.put("taken", "vm/root")
+    with boards.open_board("labgrid:desk"):
+        pass
+    assert farm.owner == "vm/root"
+    assert "release" not in farm.calls
+
+
+def test_a_place_that_another_lets_us_use_stays_theirs(farm: Farm) -> None:
+    farm.shows(TAKEN.replace("  created", "  allowed: pc9/bob, vm/root\n  created"))
+    farm.put("taken", "pc7/ann")
+    with boards.open_board("labgrid:desk"):
+        pass
+    assert farm.owner == "pc7/ann"
+    assert "release" not in farm.calls
+
+
+def test_who_has_a_place_and_since_when_is_said(farm: Farm) -> None:
+    farm.put("taken", "pc7/ann")
+    with pytest.raises(BoardError) as caught, boards.open_board("labgrid:desk"):
+        pass
+    assert caught.value.message == (
+        "labgrid place desk is acquired by pc7/ann since 2026-11-23 03:40:36"
+    )
+    assert "labgrid-client -p desk allow vm/root" in (caught.value.hint or "")
+    assert farm.owner == "pc7/ann"
+
+
+def test_a_place_is_released_whatever_comes_after(farm: Farm) -> None:
+    farm.port = 1
+    farm.shows(TAKEN)
+    with pytest.raises(ConnectError, match="refuses connections"):
+        boards.open_board("labgrid:desk").__enter__()
+    assert farm.owner is None
+    farm.shows(TAKEN + SECOND)
+    with pytest.raises(BoardError, match="has 2 NetworkServices, not one"):
+        boards.open_board("labgrid:desk").__enter__()
+    assert farm.owner is None
+    farm.shows("Place 'desk':\n  acquired: vm/root\n")
+    with pytest.raises(BoardError, match="can't read"):
+        boards.open_board("labgrid:desk").__enter__()
+    assert farm.owner is None
+
+
+def holding(farm: Farm) -> subprocess.Popen[str]:
+    """A teemark that has the place, and runs a long command there."""
+    argv = [sys.executable, "-m", "teemark", "exec", "labgrid:desk", "--", "sh", "-c"]
+    pipe = subprocess.PIPE
+    process = subprocess.Popen(
+        [*argv, "echo $$; exec sleep 600"], stdout=pipe, stderr=pipe, text=True
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline().strip().isdigit()
+    assert farm.owner == "vm/root"
+    return process
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_a_signal_releases_the_place(farm: Farm, number: signal.Signals) -> None:
+    process = holding(farm)
+    process.send_signal(number)
+    status = process.wait(30)
+    process.communicate()
+    assert status == (-number if number == signal.SIGKILL else 128 + number)
+    wait_for(lambda: farm.owner is None)
+
+
+def test_a_signal_while_it_is_acquired_releases_it_afterwards(farm: Farm) -> None:
+    farm.put("slow")
+    argv = [sys.executable, "-m", "teemark", "exec", "labgrid:desk", "--", "true"]
+    process = subprocess.Popen(argv, stderr=subprocess.DEVNULL)
+    wait_for((farm.folder / "acquiring").exists)
+    process.send_signal(signal.SIGINT)
+    assert process.wait(30) == 128 + signal.SIGINT
+    wait_for(lambda: "release" in farm.calls)
+    wait_for(lambda: farm.owner is None)
+
+
+@pytest.mark.parametrize(
+    ("said", "error", "message"),
+    [
+        ("Match lab/desk/* has no matching remote resource", BoardError, "no matching remote"),
+        ("Place desk is reserved", BoardError, "`labgrid-client -p desk acquire`: Place desk is"),
+    ],
+)
+def test_a_place_that_is_refused(
+    farm: Farm, said: str, error: type[BoardError], message: str
+) -> None:
+    farm.put("refuses", f"labgrid-client: Error: {said}\n")
+    with pytest.raises(error, match=message) as caught, boards.open_board("labgrid:desk"):
+        pass
+    assert ("labgrid-exporter" in (caught.value.hint or "")) == ("Match" in said)
+    assert "release" not in farm.calls
+
+
+def test_a_place_that_somebody_takes_just_before_us(farm: Farm) -> None:
+    farm.put("refuses", "labgrid-client: Error: Place desk is already acquired by pc7/ann.\n")
+    client = farm.folder / "bin" / "labgrid-client"
+    race = client.read_text().replace("cat refuses", "echo pc7/ann >taken && cat refuses")
+    client.write_text(race)
+    with (
+        pytest.raises(BoardError, match="acquired by pc7/ann since"),
+        boards.open_board("labgrid:desk"),
+    ):
+        pass
+    assert farm.owner == "pc7/ann"
+
+
+def test_an_exporter_that_is_gone(farm: Farm) -> None:
+    farm.put("taken", "vm/root")
+    farm.shows(ORPHANED)
+    with pytest.raises(
+        BoardError, match="has 0 NetworkServices, not one; gone with their exporter: NetworkService"
+    ):
+        boards.open_board("labgrid:desk").__enter__()
+
+
+def test_a_coordinator_that_is_not_there(farm: Farm, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LG_COORDINATOR", "127.0.0.1:1")
+    farm.put("fails", "Server error: Error: Could not connect to coordinator\n")
+    with pytest.raises(ConnectError, match=r"no labgrid coordinator answers at 127\.0\.0\.1:1"):
+        boards.open_board("labgrid:desk").__enter__()
+
+
+def test_no_labgrid_client(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
+    with pytest.raises(MissingOutput, match="no labgrid-client"):
+        boards.open_board("labgrid:desk").__enter__()
+
+
+def test_a_part_of_a_name_is_no_place(farm: Farm) -> None:
+    """labgrid-client itself takes `des` for desk."""
+    with pytest.raises(UnknownBoard) as caught, boards.open_board("labgrid:des"):
+        pass
+    assert caught.value.hint == "there are: dead, desk, stm32-1, stm32-2"
+
+
+def test_a_pattern_names_each_place_that_is_like_it(farm: Farm) -> None:
+    assert boards.named(["labgrid:stm32*", "desk"]) == [
+        "labgrid:stm32-1",
+        "labgrid:stm32-2",
+        "desk",
+    ]
+    with pytest.raises(UnknownBoard):
+        boards.named(["labgrid:rpi*"])
+
+
+def place(text: str) -> labgrid.Place:
+    return labgrid.Place("desk", text)
+
+
+def test_what_the_board_file_says_holds_before_the_place() -> None:
+    asked = Endpoint("labgrid:desk", user="me", options=("ProxyJump=mine",))
+    found = place(TAKEN.replace("False", "True")).endpoint(asked)
+    assert (found.user, found.address, found.port) == ("me", "127.0.0.1", 40022)
+    assert found.options == ("ProxyJump=mine", "ProxyJump=localhost")  # ssh takes the first
+    assert place(TAKEN).endpoint(Endpoint("x", port=7)).port == 7
+    assert place(TAKEN).endpoint(Endpoint("x")).options == ()
+
+
+def test_the_way_that_labgrid_is_told_is_ours_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LG_PROXY", "gw")
+    assert place(TAKEN).endpoint(Endpoint("x")).options == ("ProxyJump=gw",)
+
+
+@pytest.mark.parametrize("text", ["", "Place 'desk':\n", TAKEN.replace("'cls'", "cls")])
+def test_what_cannot_be_read_is_an_error(text: str) -> None:
+    with pytest.raises(BoardError, match="can't read"):
+        place(text)
+
+
+def test_a_place_without_a_board_file(farm: Farm) -> None:
+    found = config.find("labgrid:lab/stm32 1")
+    assert (found.name, found.config) == (
+        "lab-stm32-1",
+        config.SshConfig(address="labgrid:lab/stm32 1"),
+    )
+
+
+def test_a_board_that_hangs_is_power_cycled_once(farm: Farm, tmp_path: Path) -> None:
+    board = boards.open_board("labgrid:desk")
+    assert isinstance(board, LabgridBoard)
+    board.power_cycles, board.hangs = 1, True
+    with board:
+        assert (farm.folder / "cycled").exists()
+        assert (board.power_cycles, board.hangs) == (0, False)
+    assert farm.owner is None
+
+
+def test_a_board_that_cannot_be_reached_is_power_cycled(
+    farm: Farm, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(labgrid, "BOOT_S", 0.0)
+    farm.port = 1
+    farm.shows(TAKEN)
+    board = boards.open_board("labgrid:desk")
+    board.power_cycles = 1
+    with pytest.raises(ConnectError):
+        board.__enter__()
+    assert (farm.folder / "cycled").exists()
+    farm.put("no-power", "labgrid-client: Error: target has no compatible resource available")
+    board.power_cycles = 1
+    with pytest.raises(BoardError, match="power cycle`: target has no compatible resource"):
+        board.__enter__()
+    assert farm.owner is None
+
+
+def test_the_console_is_in_the_error(farm: Farm) -> None:
+    """Such as a serial port behind ser2net, which begins with telnet's negotiation."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        farm.port = 1
+        serial = SERIAL.replace("40023", str(server.getsockname()[1]))
+        farm.shows(TAKEN + serial)
+        board = boards.open_board("labgrid:desk")
+        said = b"\xff\xfb\x03\xff\xfa\x2c\x01\xff\xf0lost\r\n" * 12 + b"Kernel panic\r\n"
+
+        def speak() -> None:
+            connection, _ = server.accept()
+            with connection:
+                connection.sendall(said)
+
+        speaker = threading.Thread(target=speak)
+        speaker.start()
+        with socket.create_server(("127.0.0.1", 0)) as mute:  # takes connections, says nothing
+            farm.port = mute.getsockname()[1]
+            farm.shows(TAKEN + serial)
+            with pytest.raises(ConnectError) as caught:
+                board.__enter__()
+        speaker.join()
+    assert caught.value.message.splitlines()[1:] == [
+        "-- desk, last lines of its console:",
+        *["lost"] * 11,
+        "Kernel panic",
+    ]
