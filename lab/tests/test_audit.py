@@ -16,7 +16,7 @@ from synthetic import Synthetic
 from teemark.audit import RULES, Audited, audit
 from teemark.audit.formats import read
 from teemark.audit.rule import number
-from teemark.base import fmt
+from teemark.base import fmt, paths
 from teemark.cli import main as cli
 from teemark.reference.data import Reference
 
@@ -73,7 +73,6 @@ CONTRADICTIONS = {
         "| Time | 3.26 s | 3.52 s | The API is ~18.2% faster |",
         "factor",
     ),
-    "times of an emulator": ("Run in QEMU.\nTime: 3 s", "emulated"),
     "a speed that no software has": (
         "SHA-256 on a Cortex-A53 at 1.2 GHz\n\nThroughput: 900 MB/s\n",
         "published-speed",
@@ -83,7 +82,6 @@ CONTRADICTIONS = {
         "cpu-time",
     ),
     "a unit of something else": ("| op | throughput (ms) |\n|---|---|\n| a | 5.0 |\n", "impossible-unit"),
-    "more in less time": ("type  16 bytes  64 bytes\nsha256  10.00k  500.00k\n", "size-curve"),
     "a range wider than the words": ("tenfold: it fell from 85 ms to 30 ms, a tenfold gain", "factor"),
 }  # fmt: skip
 
@@ -183,7 +181,7 @@ def test_a_report_of_ours_gives_no_alarm(reference: Reference, tmp_path: Path) -
 
 def test_an_emulator_is_not_held_to_its_core(reference: Reference) -> None:
     text = CONTRADICTIONS["a speed that no software has"][0] + "Run in QEMU.\n"
-    assert [one.key for one in audited(reference, text).findings] == ["emulated"]
+    assert audited(reference, text).findings == ()
 
 
 def test_what_the_caller_knows_comes_first(reference: Reference) -> None:
@@ -224,13 +222,13 @@ def test_no_pattern_backtracks_without_bound(reference: Reference, piece: str) -
 def test_sources_of_bounds_can_be_looked_up(reference: Reference) -> None:
     said = [one.source for one in reference.constants.values()]
     said += [f"{one.source} {one.note}" for one in reference.cycles]
-    said += [f"{one.source} {one.note}" for one in reference.rates]
     assert all(said)
     assert not [text for text in said if "secondary" in text]
 
 
-def test_rules_have_names_of_their_own() -> None:
-    assert len({rule.name for rule in RULES}) == len(RULES)
+def test_every_rule_is_described() -> None:
+    text = (paths.root() / "docs" / "reference.md").read_text(encoding="utf-8")
+    assert [rule.name for rule in RULES if f"`{rule.name}`" not in text] == []
 
 
 @pytest.mark.parametrize(

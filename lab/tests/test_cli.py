@@ -210,7 +210,6 @@ def test_board_list_shows_what_is_wrong(tmp_path: Path) -> None:
         ("teemark run --plan qui", {"quick"}),
         ("teemark setup qemu-v8-", {"qemu-v8-icount"}),
         ("teemark plan show full", {"full"}),
-        ("teemark compare a --against rpi", {"rpi3-secure-hash", "rpi3-small-messages"}),
     ],
 )
 def test_a_shell_completes_words(line: str, words: set[str]) -> None:

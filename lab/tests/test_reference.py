@@ -165,9 +165,6 @@ def test_other_tables_are_strict() -> None:
     cycles = "core,algorithm,implementation,cycles_per_byte,source,note\na,b,c,0,s,\n"
     with pytest.raises(DataError, match="cycles_per_byte: must be positive"):
         data.parse(cycles, data.CyclesPerByte, "f.csv")
-    rates = "core,clock_ghz,algorithm,implementation,block,rate,unit,source,note\n"
-    with pytest.raises(DataError, match="'KB/s' is no unit of a rate"):
-        data.parse(rates + "a,1,b,c,16,5,KB/s,s,\n", data.Rate, "f.csv")
     with pytest.raises(DataError, match="is there twice"):
         data.parse("name,value,unit,source\na,1,B,s\na,2,B,s\n", data.Constant, "f.csv")
     documents = "document,title,date,system,note,emulated\nd,t,d,s,,\nd,t,d,s,,yes\n"

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from teemark.audit import parts, relations, world
 from teemark.audit.figure import Figure, Reading
-from teemark.audit.rule import Case, Rule
+from teemark.audit.rule import Rule, groups
 from teemark.base import fmt
 from teemark.base.finding import Finding, Place
 from teemark.reference.data import Reference
@@ -56,15 +56,15 @@ def audit(
     say; what the caller knows comes first."""
     for reading in readings:
         world.place(reading, reference, core, clock_hz)
-    return tuple(_audit(Case(reading, reference)) for reading in readings)
+    return tuple(_audit(reading, reference) for reading in readings)
 
 
-def _audit(case: Case) -> Audited:
-    reading = case.reading
+def _audit(reading: Reading, reference: Reference) -> Audited:
     tested: set[object] = set()
     found: dict[tuple[str, int, str], Finding] = {}
+    known = tuple(groups(reading, reference))
     for rule in RULES:
-        for one in rule.look(case):
+        for one in (one for group in known if rule.takes(group) for one in rule.look(group)):
             figure = one.figure
             line = one.line or (figure.line if figure is not None else 0)
             tested.add(id(figure) if figure is not None else -line)

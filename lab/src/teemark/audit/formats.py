@@ -1,36 +1,23 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The texts that the audit reads: the output of programs, anybody's text, and runs of teemark."""
+"""The texts that the audit reads: the output of programs, and anybody's."""
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 from teemark.audit import programs
 from teemark.audit import text as free_text
-from teemark.audit.figure import Figure, Lines, Reading
+from teemark.audit.figure import Lines, Reading
 from teemark.base.errors import DataError, UsageMistake
-from teemark.base.work import CIPHER, FILE, ONESHOT, STREAM
-from teemark.model.models import stats_of
-from teemark.reference.span import Span, exact
-from teemark.run import reader
-from teemark.run.reader import RunData
 
 KNOWN = (
     "openssl speed (-mr, -elapsed too), xtest's perf tests, kcapi-speed, time, cryptsetup "
-    "benchmark, tcrypt, Markdown and aligned tables, name: value, sentences, and runs of teemark"
+    "benchmark, tcrypt, Markdown and aligned tables, name: value, and sentences"
 )
 OF_A_PROGRAM = 400
-"""Characters of the longest line that these programs print; their patterns are tried on no "
-"other."""
+"""Characters of the longest line that these programs print; no other is tried."""
 LONGEST = 20_000
 """Characters of a line that are read; a longer one is no text."""
-
-_CORES = {
-    "0xd03": "cortex-a53", "0xd07": "cortex-a57", "0xd08": "cortex-a72", "0xc08": "cortex-a8",
-}  # fmt: skip
-"""Cores by the part number of their main id register."""
-_HEX = re.compile(r"0x[0-9a-fA-F]+")
 
 
 def read(text: str, file: str) -> Reading:
@@ -49,15 +36,13 @@ def read(text: str, file: str) -> Reading:
 
 
 def read_file(path: Path) -> Reading:
-    """A file that is to be audited: a text, or a run of teemark."""
-    if path.is_dir() or path.name.startswith(reader.RUN_FILE):
-        return read_run(reader.read(path))
+    """A file that is to be audited."""
     try:
         data = path.read_bytes()
     except OSError as error:
         raise UsageMistake(
             f"{path}: can't be read: {error.strerror}",
-            hint="name a program's output, a text with tables, or a run's folder",
+            hint="name a program's output, or a text with figures, such as a run's report.md",
         ) from None
     try:
         text = data.decode()
@@ -65,30 +50,3 @@ def read_file(path: Path) -> Reading:
         line = data.count(b"\n", 0, error.start) + 1
         raise DataError(f"{path}:{line}: not UTF-8 text", hint="convert it first") from None
     return read(text, str(path))
-
-
-def read_run(run: RunData) -> Reading:
-    """The median of every case of a run, with its interval."""
-    machine = run.machine
-    made = Reading(run.file, title=f"{run.plan or 'cases'} on {run.name}")
-    made.emulated = run.emulated
-    made.said.append((machine.board.model or "", 1))
-    midr = filter(_HEX.fullmatch, machine.cpu.midr or ())
-    parts = {f"0x{(int(text, 16) >> 4) & 0xFFF:03x}" for text in midr}
-    made.core = _CORES.get(parts.pop(), "") if len(parts) == 1 else ""
-    clocks = {float(text) for text in machine.cpu.khz_max or () if text.isdigit()}
-    made.clock_hz = clocks.pop() * 1e3 if len(clocks) == 1 else 0.0
-    for stats in stats_of(run):
-        median, interval = stats.time.median, stats.time.interval
-        low, high = (interval.low, interval.high) if interval else (stats.time.min, stats.time.max)
-        time = Span(low * 1e-9, median * 1e-9, high * 1e-9)
-        figures = [("time", time, "s", f"{median * 1e-3:.6g} µs")]
-        if stats.bytes and stats.work.row in (ONESHOT, STREAM, CIPHER, FILE) and low > 0:
-            rate = exact(stats.bytes) / time
-            figures.append(("rate", rate, "B/s", f"{rate.mid * 1e-6:.6g} MB/s"))
-        made.figures += [
-            Figure(text, span, unit, "cases", stats.key.replace("/", " "), column, 1,
-                   size=stats.bytes)
-            for column, span, unit, text in figures
-        ]  # fmt: skip
-    return made

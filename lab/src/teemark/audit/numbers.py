@@ -9,7 +9,6 @@ text makes the time grow faster than its length.
 from __future__ import annotations
 
 import re
-from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -111,13 +110,10 @@ def numbers(text: str) -> list[Number]:
 
 
 def _digits(text: str) -> Iterator[Number]:
-    hidden = _hidden(text)
     past = 0
-    for match in _NUMBER.finditer(text):
+    for match in _NUMBER.finditer(_masked(text)):
         start, end = match.span()
-        while hidden and hidden[0][1] <= start:
-            hidden.popleft()
-        if start < past or end - start > LONGEST or (hidden and hidden[0][0] <= start):
+        if start < past or end - start > LONGEST:
             continue
         before, after = text[max(0, start - 24) : start], text[end : end + 1]
         unit, past_unit, noun = _unit_at(text, end)
@@ -138,27 +134,26 @@ def _digits(text: str) -> Iterator[Number]:
                      noun, about, sign="+" if before.endswith("+") else "-" * alone)  # fmt: skip
 
 
-def _hidden(text: str) -> deque[tuple[int, int]]:
-    """Where words stand that have digits and are names: files, hashes, dates, times, versions."""
-    found: deque[tuple[int, int]] = deque()
-    for match in re.finditer(r"\S+", text):
-        word = match[0].strip("()[]<>.,;:\"'")
-        digits, letters = (any(map(kind, word)) for kind in (str.isdigit, str.isalpha))
-        tail = word.rpartition(".")[2]
-        named = (
-            (tail.isalpha() and 2 <= len(tail) <= 4 and "." in word and "/" not in word)
-            or word.startswith(("0x", "/", "+"))
-            or ("-" in word and len(word) > 20)
-            or (len(word) >= 16 and word.isalnum())
-        )
-        version = re.match(r"v*\d+\.\d+\.\d+(?:\.|$)", word)
-        dated = re.fullmatch(r"\d+-\d+-\d+|\d+:\d+(?::\d+)?", word)
-        if (digits and letters and named) or version or dated or word.startswith(_VERSIONS):
-            found.append(match.span())
-    return found
+def _masked(text: str) -> str:
+    """The text with blanks for words that have digits and are names: files, hashes, dates, times,
+    versions."""
+    return re.sub(r"\S+", lambda word: " " * len(word[0]) if _is_name(word[0]) else word[0], text)
 
 
-_VERSIONS = ("#", "v1", "v2", "v3", "v4")
+def _is_name(shown: str) -> bool:
+    word = shown.strip("()[]<>.,;:\"'")
+    tail = word.rpartition(".")[2]
+    named = (
+        (tail.isalpha() and 2 <= len(tail) <= 4 and "." in word and "/" not in word)
+        or word.startswith(("0x", "/", "+"))
+        or ("-" in word and len(word) > 20)
+        or (len(word) >= 16 and word.isalnum())
+    )
+    mixed = any(map(str.isdigit, word)) and any(map(str.isalpha, word))
+    return (mixed and named) or bool(_DATED.match(word))
+
+
+_DATED = re.compile(r"v*\d+\.\d+\.\d+(?:\.|$)|(?:\d+-\d+-\d+|\d+:\d+(?::\d+)?)$|#|v[1-4]")
 
 
 def _in_name(text: str, before: str, start: int, end: int) -> bool:

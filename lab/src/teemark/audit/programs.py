@@ -2,36 +2,95 @@
 """What programs print of their speed: openssl speed of 1.1 to 3.5 (with -mr, too), tcrypt in dmesg,
 kcapi-speed, xtest's perf tests, cryptsetup benchmark, and time.
 
-To add a program: patterns in _PATTERNS with what they mean, its name in KNOWN (formats.py), an
-example in lab/tests/test_audit_formats.py.
+To add a program: a row in _LINES, its name in KNOWN (formats.py), an example in
+lab/tests/test_audit_formats.py.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Mapping
+from typing import NamedTuple
 
 from teemark.audit.figure import Figure, Lines, Reading, given
 from teemark.base.errors import DataError
 from teemark.reference.span import Span
 
-_N = r"(\d+(?:\.\d+)?(?:e[+-]?\d+)?)"
+_N = r"\d+(?:\.\d+)?(?:e[+-]?\d+)?"
+_TCRYPT = (
+    r"test\s+\d+ \(\s*(?:(?P<bits>\d+ bit) key,\s*)?(?P<of>\d+) byte blocks"
+    r"(?:,\s*(?P<update>\d+ bytes) per update,\s*\d+ updates)?\):\s*"
+)
+_CUT = "cut off"
+"""The unit of counts and rates whose fraction an integer division cut off."""
+_DONE = {"asked": "s", "operations": "count", "of": "bytes", "time": "s"}
+_SECOND = {"operations": _CUT, "of": "bytes", "rate": _CUT, "second": "s"}
 _KCAPI_UNITS = {"B": (0, 0), "kB": (10, 10), "MB": (20, 10_000), "GB": (30, 10_000_000)}
 """kcapi-speed's units: a power of two, and what a step of the digits after the point is."""
 
-Found = re.Match[str]
+
+_NAMES = {"of": "size", "per_second": "per second", "bytes_done": "bytes done"}
+
+
+class _Line(NamedTuple):
+    """A line of a program. Groups named in `units` are figures, `of` is the bytes of the message;
+    `row` is made of all others, also of those of lines before, which have no `units`."""
+
+    table: str
+    pattern: str
+    row: str = ""
+    units: Mapping[str, str] = {}
+
+
+_LINES = [
+    (line, re.compile(line.pattern))
+    for line in (
+        _Line("openssl speed", r"^Doing (?P<name>.+?)(?: ops)? for (?P<asked>\d+)s on (?P<of>\d+) "
+              r"size blocks: (?P<operations>\d+) .* in (?P<time>\d+\.\d+)s$", "name", _DONE),
+        _Line("openssl speed", r"^\+DT:(?P<name>[^:]+):(?P<asked>\d+):(?P<of>\d+)$"),
+        _Line("openssl speed", r"^\+R:(?P<operations>\d+):[^:]+:(?P<time>\d+\.\d+)$", "name",
+              _DONE),
+        _Line("openssl speed", r"^(?:type|\+H:)(?P<sizes>(?:\s*\d+(?: bytes|:|$))+)$"),
+        _Line("openssl speed", r"^(?P<name>\S.*?)(?P<rates>(?:\s+\d+\.\d+k)+)$"),
+        _Line("openssl speed", r"^\+F:\d+:(?P<name>[^:]+)(?P<rates>(?::\d+\.\d+)+)$"),
+        _Line("openssl speed", r"^(?P<name>\S.*?)(?P<times>(?:\s+\d+\.\d+s)+)"
+              r"(?P<per_second>(?:\s+\d+\.\d+)+)$"),
+        _Line("openssl speed", r"^\+(?P<unknown>(?:DT|R|H|F):.*)$"),
+        _Line("kcapi-speed", r"^(?P<name>\S.{0,40}?)\s*\|(?P<way>[ed])\|\s*(?P<of>\d+) bytes\|"
+              r"\s*(?P<rate>\d+(?:\.\d+)? [kMG]?B)/s\|(?P<operations>\d+) ops/s$",
+              "name way", _SECOND),
+        _Line("tcrypt", r"testing speed of (?:async |multibuffer )*(?P<driver>.+?)\s*$"),
+        _Line("tcrypt", rf"{_TCRYPT}(?P<operations>\d+) opers/sec,\s*(?P<rate>\d+) bytes/sec",
+              "driver bits update", _SECOND),
+        _Line("tcrypt", rf"{_TCRYPT}(?P<operations>\d+) operations in \d+ seconds "
+              r"\((?P<bytes_done>\d+) bytes\)", "driver bits update",
+              {"operations": "count", "of": "bytes", "bytes_done": "bytes"}),
+        _Line("tcrypt", rf"{_TCRYPT}1 operation in (?P<cycles>\d+) cycles",
+              "driver bits update", {"cycles": "cycles"}),
+        _Line("xtest", r"Starting test: (?P<test>[\w -]+), .*?size=(?P<of>\d+) bytes.* "
+              r"inner loops=(?P<operations>\d+)"),
+        _Line("xtest", rf"min=(?P<min>{_N})us max=(?P<max>{_N})us mean=(?P<mean>{_N})us "
+              rf"stddev=(?P<stdev>{_N})us \(cv (?P<cv>{_N})%\) \((?P<rate>{_N})MiB/s\)", "test",
+              {"of": "bytes", "operations": "count", "min": "us", "max": "us", "mean": "us",
+               "stdev": "us", "cv": "%", "rate": "MiB/s"}),
+        _Line("cryptsetup benchmark", r"^#\s*Algorithm \|\s*Key \|\s*Encryption \|\s*Decryption$"),
+        _Line("cryptsetup benchmark", r"^(?P<cipher>[a-z]\w*)-(?P<mode>\w+)\s+(?P<bits>\d+)b\s+"
+              r"(?:N/A|(?P<Encryption>\d+(?:\.\d+)?) MiB/s)\s+"
+              r"(?:N/A|(?P<Decryption>\d+(?:\.\d+)?) MiB/s)$",
+              "cipher bits mode", {"Encryption": "MiB/s", "Decryption": "MiB/s"}),
+        _Line("time", r"(?P<what>real|user|sys)\s+(?:(?P<minutes>\d+)m)?\s*(?P<time>\d+\.\d+)s?$"),
+    )
+]  # fmt: skip
 
 
 class _Output:
-    """The output of programs, line by line, and what of the lines before still holds."""
+    """The output of programs, line by line, and what the lines before say."""
 
     def __init__(self, reading: Reading) -> None:
         self.reading = reading
         self.line, self.text = 0, ""
-        self.sizes: list[int] = []  # in the head of openssl's table
-        self.asked = ("", 0)  # openssl -mr: what it does next, and with how many bytes
-        self.driver = "tcrypt"
-        self.test: tuple[str, int, str] | None = None  # xtest: name, bytes, loops
+        self.known = {"driver": "tcrypt", "second": "1.000000000"}
+        self.sizes: list[str] = []  # in the head of openssl's table
         self.ciphers = False  # below the head of cryptsetup
         self.times = 1
 
@@ -39,194 +98,100 @@ class _Output:
         """Reads a line; False for one that is of no program."""
         self.line, self.text = line, text
         self.ciphers = self.ciphers and bool(text)
-        for pattern, meaning in _PATTERNS:
-            if (found := pattern.search(text)) and meaning(self, found) is None:
+        for of, pattern in _LINES:
+            found = pattern.search(text)
+            if found and self._taken(of, {k: v for k, v in found.groupdict().items() if v}):
                 return True
         if self.ciphers and not text.startswith("#"):
-            raise self.wrong("not a line of cryptsetup benchmark")
+            raise self._wrong("not a line of cryptsetup benchmark")
         return False
 
-    def wrong(self, why: str) -> DataError:
+    def _wrong(self, why: str) -> DataError:
         where = f"{self.reading.file}:{self.line}: {why}: {self.text[:60]!r}"
         return DataError(where, hint="give its output whole and untouched")
 
-    def add(
-        self, table: str, row: str, of: int | None = None, /, **columns: str | tuple[str, Span]
-    ) -> None:
-        """A figure a column, of a message of so many bytes: "5 ms"; or, where the program cut off
-        digits, "12.5 MB/s" with what it can stand for in base units."""
+    def _taken(self, of: _Line, groups: dict[str, str]) -> bool:
+        """Puts the figures of a line into the reading; False if it isn't what it looks like."""
+        match groups:
+            case {"unknown": _}:
+                raise self._wrong("not a line of openssl speed")
+            case {"sizes": sizes}:
+                self.sizes = re.findall(r"\d+", sizes)
+            case {"rates": rates, "name": name}:
+                return self._rates(of, name, rates)
+            case {"times": times, "per_second": rates, "name": name}:
+                pairs = zip(times.replace("s", "").split(), rates.split(), strict=False)
+                for index, (time, rate) in enumerate(pairs, 1):
+                    row = f"{name}, line {self.line}, {index}"
+                    self._add(of.table, row, "", time=f"{time} s", per_second=f"{rate} /s")
+            case {"what": what, "time": time}:
+                seconds = 60 * int(groups.get("minutes", 0)) + float(time)
+                value = f"{seconds:.{len(time.partition('.')[2])}f} s"
+                self._add(f"time {self.times}", "", "", **{what: value})
+                self.times += what == "sys"
+            case {"cipher": _} if not self.ciphers:
+                return False
+            case _ if of.units:
+                self._figures(of, groups)
+            case _:
+                self.ciphers = not groups
+                self.known |= groups
+                if "driver" in groups:
+                    self.reading.said.append((self.text, self.line))
+        return True
+
+    def _rates(self, of: _Line, name: str, rates: str) -> bool:
+        """A row of openssl's table, which has a rate for each size of its head."""
+        if not self.sizes and rates[0] != ":":
+            return False
+        found, unit = re.findall(r"[\d.]+", rates), "kB/s" if rates[-1] == "k" else "B/s"
+        if len(found) != len(self.sizes):
+            counted = f"{len(found)} rates of {name} for {len(self.sizes)} sizes"
+            raise self._wrong(f"{counted}: not a line of openssl speed")
+        for size, rate in zip(self.sizes, found, strict=True):
+            self._add(of.table, name, size, rate=f"{rate} {unit}")
+        return True
+
+    def _figures(self, of: _Line, groups: dict[str, str]) -> None:
+        """The line's own groups go before those of the lines that came before."""
+        if "way" in groups:
+            groups["way"] = {"e": "encryption", "d": "decryption"}[groups["way"]]
+        if groups.get("mode") == "xts":
+            groups["bits"] = str(int(groups["bits"]) // 2)  # XTS takes two keys
+        parts = [groups.get(name) or self.known.get(name, "") for name in of.row.split()]
+        row = ("-" if "cipher" in groups else " ").join(parts)
+        known = self.known | groups
+        columns = {n: f"{known[n]} {unit}" for n, unit in of.units.items() if n in known}
+        size = known.get("of", "") if "of" in columns or "of" in groups else ""
+        self._add(of.table, row.strip(), size, **columns)
+        if of.table == "xtest":
+            self.known = {
+                n: said for n, said in self.known.items() if n not in columns | {"test": ""}
+            }
+
+    def _add(self, table: str, row: str, of: str, /, **columns: str) -> None:
+        """Adds a figure a column, such as "5 ms", of a message of so many bytes."""
         for column, value in columns.items():
-            if isinstance(value, str):
-                digits, unit = value.split(" ")
-                text, span = given(digits, unit)
+            digits, _, unit = value.partition(" ")
+            if unit.endswith(_CUT):
+                text, span, unit = self._cut(digits, unit.removesuffix(_CUT).strip(), column)
             else:
-                digits, unit = "", "B/s" if column == "rate" else "count"
-                text, span = value
+                plain = format(float(digits), "f") if "e" in digits else digits
+                text, span = given(plain, unit)
             self.reading.figures.append(
-                Figure(text, span, unit, table, row, column.replace("_", " "), self.line,
-                       sentence=self.line, digits=digits, size=of)
+                Figure(text, span, unit, table, row, _NAMES.get(column, column), self.line,
+                       sentence=self.line, digits=digits, size=int(of) if of else None)
             )  # fmt: skip
 
-    # -- openssl speed
-
-    def doing(self, found: Found) -> None:
-        size = int(found["size"])
-        self.openssl(found["name"], size, asked=f"{found['asked']} s")
-        self.done(found["name"], size, found["count"], found["time"])
-
-    def openssl(self, name: str, size: int | None, /, **columns: str) -> None:
-        self.add("openssl speed", name, size, **columns)
-
-    def done(self, name: str, size: int, count: str, time: str) -> None:
-        self.openssl(
-            name, size, operations=f"{count} count", size=f"{size} bytes", time=f"{time} s"
-        )
-
-    def head(self, found: Found) -> None:
-        self.sizes = [int(size) for size in re.findall(r"\d+", found[1])]
-
-    def row(self, found: Found) -> bool | None:
-        if not self.sizes:
-            return False
-        rates = re.findall(r"(\S+)k(?!\S)", found[2])
-        self.rates(found["name"], [f"{rate} kB/s" for rate in rates])
-        return None
-
-    def rates(self, name: str, rates: list[str]) -> None:
-        if len(rates) != len(self.sizes):
-            raise self.wrong(f"{len(rates)} rates of {name} for {len(self.sizes)} sizes: "
-                             "not a line of openssl speed")  # fmt: skip
-        for size, rate in zip(self.sizes, rates, strict=True):
-            self.openssl(name, size, rate=rate)
-
-    def keys(self, found: Found) -> None:
-        times, rates = found["times"].replace("s", "").split(), found["rates"].split()
-        for index, (time, rate) in enumerate(zip(times, rates, strict=False), 1):
-            name = f"{found['name']}, line {self.line}, {index}"
-            self.openssl(name, None, time=f"{time} s", per_second=f"{rate} /s")
-
-    def machine(self, found: Found) -> None:
-        """A line of -mr."""
-        kind, cells = found[1], found[2].split(":")
-        try:
-            if kind == "DT":
-                self.asked = (cells[0], int(cells[2]))
-                self.openssl(*self.asked, asked=f"{cells[1]} s")
-            elif kind == "R" and cells[1] == self.asked[0]:
-                self.done(*self.asked, cells[0], cells[2])
-            elif kind == "H":
-                self.sizes = [int(size) for size in cells]
-            elif kind == "F":
-                self.rates(cells[1], [f"{rate} B/s" for rate in cells[2:]])
-        except (ValueError, ArithmeticError, IndexError):
-            raise self.wrong("not a line of openssl speed") from None
-
-    # -- the kernel
-
-    def second(self, where: tuple[str, str, int], operations: str, rate: tuple[str, Span]) -> None:
-        """What one second did: so many operations of a size."""
-        done = (operations, _cut_off(operations))
-        size, time = f"{where[2]} bytes", "1.000000000 s"
-        self.add(*where, operations=done, size=size, time=time, rate=rate)
-
-    def kcapi(self, found: Found) -> None:
-        shift, step = _KCAPI_UNITS[found["unit"]]
-        low = (int(found["whole"]) << shift) + int(found["part"] or 0) * step
-        way = {"e": "encryption", "d": "decryption"}[found["way"]]
-        text = f"{found['whole']}.{found['part'] or 0} {found['unit']}/s"
-        rate = (text, Span(float(low), low + step / 2, low + step + 1.0))
-        row = f"{found['name'].strip()} {way}"
-        self.second(("kcapi-speed", row, int(found["size"])), found["ops"], rate)
-
-    def testing(self, found: Found) -> None:
-        self.driver = found["name"]
-        self.reading.said.append((self.text, self.line))
-
-    def tcrypt(self, found: Found) -> None:
-        bits = f" {found['bits']} bit" if found["bits"] else ""
-        update = f" by {found['update']}" if found["update"] else ""
-        row, size, result = f"{self.driver}{bits}{update}", int(found["size"]), found["result"]
-        if of := re.search(r"(\d+) opers/sec,\s*(\d+) bytes/sec", result):
-            self.second(("tcrypt", row, size), of[1], (f"{of[2]} B/s", _cut_off(of[2])))
-        elif of := re.search(r"(\d+) operations in (\d+) seconds \((\d+) bytes\)", result):
-            self.add("tcrypt", row, size, operations=f"{of[1]} count", size=f"{size} bytes",
-                     bytes_done=f"{of[3]} bytes")  # fmt: skip
-        elif of := re.search(r"1 operation in (\d+) cycles \((\d+) bytes\)", result):
-            self.add("tcrypt", row, size, cycles=f"{of[1]} cycles")
-        else:
-            self.reading.said.append((result, self.line))
-
-    # -- others
-
-    def starting(self, found: Found) -> None:
-        self.test = (found[1].strip(), int(found[2]), found[3])
-
-    def xtest(self, found: Found) -> None:
-        name, size, loops = self.test or (f"test of line {self.line}", None, "1")
-        units = {"min": "us", "max": "us", "mean": "us", "stdev": "us", "cv": "%"}
-        if size is not None:
-            self.add("xtest", name, size, size=f"{size} bytes", operations=f"{loops} count")
-            units["rate"] = "MiB/s"
-        for (column, unit), text in zip(units.items(), found.groups(), strict=False):
-            plain = format(float(text), "f") if "e" in text else text
-            self.add("xtest", name, size or None, **{column: f"{plain} {unit}"})
-        self.test = None
-
-    def below(self, _: Found) -> None:
-        self.ciphers = True
-
-    def cipher(self, found: Found) -> bool | None:
-        if not self.ciphers:
-            return False
-        name, _, mode = found[1].partition("-")
-        bits = int(found[2]) // (2 if mode == "xts" else 1)  # XTS takes two keys
-        for column, text in (("Encryption", found[3]), ("Decryption", found[4])):
-            if text != "N/A":
-                self.add("cryptsetup benchmark", f"{name}-{bits}-{mode}", **{column: text})
-        return None
-
-    def time(self, found: Found) -> None:
-        seconds = 60 * int(found[2] or 0) + float(found[3])
-        value = f"{seconds:.{len(found[3].partition('.')[2])}f} s"
-        self.add(f"time {self.times}", "", **{found[1]: value})
-        self.times += found[1] == "sys"
-
-
-def _cut_off(count: str) -> Span:
-    """What integer division cut off is unknown."""
-    return Span(float(count), int(count) + 0.5, int(count) + 1.0)
-
-
-_PATTERNS: tuple[tuple[re.Pattern[str], Callable[[_Output, Found], bool | None]], ...] = (
-    (re.compile(
-        r"^Doing (?P<name>.+?)(?: ops)? for (?P<asked>\d+)s on (?P<size>\d+) size blocks: "
-        r"(?P<count>\d+) .* in (?P<time>\d+\.\d+)s$"
-    ), _Output.doing),
-    (re.compile(r"^type((?:\s+\d+ bytes)+)$"), _Output.head),
-    (re.compile(r"^(?P<name>\S.*?)((?:\s+\d+\.\d+k)+)$"), _Output.row),
-    (re.compile(r"^(?P<name>\S.*?)(?P<times>(?:\s+\d+\.\d+s)+)(?P<rates>(?:\s+\d+\.\d+)+)$"),
-     _Output.keys),
-    (re.compile(r"^\+(DT|R|H|F|DTP|R\d|F\d):(.*)$"), _Output.machine),
-    (re.compile(
-        r"^(?P<name>\S.{0,40}?)\s*\|(?P<way>[ed])\|\s*(?P<size>\d+) bytes\|"
-        r"\s*(?P<whole>\d+)(?:\.(?P<part>\d+))? (?P<unit>B|kB|MB|GB)/s\|(?P<ops>\d+) ops/s$"
-    ), _Output.kcapi),
-    (re.compile(r"testing speed of (?:async |multibuffer )*(?P<name>.+?)\s*$"), _Output.testing),
-    (re.compile(
-        r"test\s+\d+ \(\s*(?:(?P<bits>\d+) bit key,\s*)?(?P<size>\d+) byte blocks"
-        r"(?:,\s*(?P<update>\d+) bytes per update,\s*\d+ updates)?\):\s*(?P<result>.*)"
-    ), _Output.tcrypt),
-    (re.compile(r"Starting test: ([\w -]+), .*?size=(\d+) bytes.* inner loops=(\d+)"),
-     _Output.starting),
-    (re.compile(rf"min={_N}us max={_N}us mean={_N}us stddev={_N}us \(cv {_N}%\) \({_N}MiB/s\)"),
-     _Output.xtest),
-    (re.compile(r"^#\s*Algorithm \|\s*Key \|\s*Encryption \|\s*Decryption$"), _Output.below),
-    (re.compile(
-        r"^([a-z]\w*-\w+)\s+(\d+)b\s+(N/A|\d+(?:\.\d+)? MiB/s)\s+(N/A|\d+(?:\.\d+)? MiB/s)$"
-    ), _Output.cipher),
-    (re.compile(r"(real|user|sys)\s+(?:(\d+)m)?\s*(\d+\.\d+)s?$"), _Output.time),
-)  # fmt: skip
-"""What a line is known by, and what it means. A meaning that is False leaves it to the others."""
+    def _cut(self, digits: str, unit: str, column: str) -> tuple[str, Span, str]:
+        """Returns what a number whose rest was cut off can stand for; kcapi-speed names a unit."""
+        whole, _, part = digits.partition(".")
+        shift, step = _KCAPI_UNITS[unit] if unit else (0, 0)
+        low = (int(whole) << shift) + int(part or 0) * step
+        span = Span(float(low), low + step / 2 + (0 if step else 0.5), low + step + 1.0)
+        if column == "rate":
+            return f"{digits} {unit or 'B'}/s", span, "B/s"
+        return digits, span, "count"
 
 
 def take(reading: Reading, lines: Lines) -> Lines:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from typing import Literal
 
@@ -29,7 +29,7 @@ NOMINAL = 0.05
 MANY = 80
 """Figures of a group beyond which none is tried against each other."""
 
-Kind = Literal["row", "column", "block", "list", "sentence"]
+Kind = Literal["row", "column", "table", "block", "list", "sentence", "document"]
 """A block is what "name: value" lines give; a list has all figures of neighbouring lines."""
 
 
@@ -49,10 +49,12 @@ def tested(figure: Figure, good: bool, wrong: str) -> Tested:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Figures that belong together."""
+    """Figures of a text that belong together."""
 
     kind: Kind
     figures: Sequence[Figure]
+    reading: Reading
+    reference: Reference
 
     def label(self, figure: Figure) -> str:
         """The words that tell a figure from the others of the group, in small letters."""
@@ -64,39 +66,21 @@ class Group:
     def of(self, *dimensions: str) -> list[Figure]:
         return [one for one in self.figures if one.dimension in dimensions]
 
-    def having(self, pattern: re.Pattern[str], *dimensions: str) -> list[Figure]:
+    def above_zero(self, *dimensions: str) -> list[Figure]:
+        return [one for one in self.of(*dimensions) if one.span.low > 0]
+
+    def having(self, pattern: str | re.Pattern[str], *dimensions: str) -> list[Figure]:
         """Figures of the dimensions whose label has the pattern."""
-        return [one for one in self.of(*dimensions) if pattern.search(self.label(one))]
+        return [one for one in self.of(*dimensions) if re.search(pattern, self.label(one))]
+
+    @property
+    def ordered(self) -> list[Figure]:
+        """A sentence's figures in their order."""
+        return sorted(self.figures, key=lambda one: one.start)
 
 
-@dataclass(slots=True)
-class Case:
-    """A reading with its groups, and what is known."""
-
-    reading: Reading
-    reference: Reference
-    groups: list[Group] = field(default_factory=list)
-    long: list[Group] = field(default_factory=list)
-    """Columns with more figures than pairs can be tried of."""
-
-    def __post_init__(self) -> None:
-        for group in _groups(self.reading):
-            if len(group.figures) <= MANY:
-                self.groups.append(group)
-            elif group.kind == "column":
-                self.long.append(group)
-
-    def of_kind(self, *kinds: Kind) -> Iterator[Group]:
-        return (group for group in self.groups if group.kind in kinds)
-
-    def clock(self, group: Group) -> list[Span]:
-        """Clocks of the group; else the one that the document names."""
-        own = [one.span for one in group.of("frequency") if one.unit != "/s"]
-        document = self.reading.clock_hz
-        return own or ([exact(document)] if document else [])
-
-
-def _groups(reading: Reading) -> Iterator[Group]:
+def groups(reading: Reading, reference: Reference) -> Iterator[Group]:
+    """All groups of a text, the whole text as the last."""
     made: dict[tuple[Kind, object], list[Figure]] = {}
     for one in reading.figures:
         keys: list[tuple[Kind, object]]
@@ -104,20 +88,42 @@ def _groups(reading: Reading) -> Iterator[Group]:
             keys = [("sentence", one.sentence)]
             keys += [("list", one.block)] if one.block else []
             keys += [("block", one.block)] if one.named else []
-        elif one.size is not None:
-            keys = [("row", (one.table, one.row, one.size))]
         else:
-            keys = [("row", (one.table, one.sentence)), ("column", (one.table, one.column))]
+            keys = [("table", one.table)]
+            keys += [("row", (one.table, one.size and one.row, one.size or one.sentence))]
+            keys += [("column", (one.table, one.column))] if one.size is None else []
         for key in keys:
             made.setdefault(key, []).append(one)
-    return (Group(kind, figures) for (kind, _), figures in made.items())
+    yield from (Group(kind, figures, reading, reference) for (kind, _), figures in made.items())
+    yield Group("document", reading.figures, reading, reference)
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
+    """What is tried on each group of some kinds."""
+
     name: str
-    severity: Severity
-    look: Callable[[Case], Iterator[Tested]]
+    look: Callable[[Group], Iterator[Tested]]
+    kinds: tuple[Kind, ...]
+    severity: Severity = "error"
+    linear: bool = False
+    """It tries no pairs of figures, so that a group may have more than MANY."""
+
+    def takes(self, group: Group) -> bool:
+        return group.kind in self.kinds and (self.linear or len(group.figures) <= MANY)
+
+
+Values = list[tuple[Span, str]]
+"""What a figure may be, each with the formula that gives it."""
+
+
+def follows(figure: Figure, values: Values, slack: float = SLACK) -> Iterator[Tested]:
+    """One of the values has to be the figure's; without any nothing is tested."""
+    if values:
+        value, formula = min(values, key=lambda one: abs(one[0].mid - figure.span.mid))
+        wrong = f"{figure.name}: {figure.text} is printed, but {formula} = "
+        wrong += f"{amount(value, figure.dimension)}."
+        yield tested(figure, any(fits(one, loose(figure), slack) for one, _ in values), wrong)
 
 
 def fits(value: Span, printed: Span, slack: float = SLACK) -> bool:

@@ -24,8 +24,8 @@ def command(files: tuple[Path, ...], core: str, ghz: float, as_json: bool) -> in
     """Look for figures that can't be right.
 
     FILE is any text with figures in sentences, tables or "name: value" lines; the output of openssl
-    speed, xtest's perf tests, kcapi-speed, `time`, cryptsetup benchmark or tcrypt; or a run of
-    teemark. The last line of each file says how much of it was read, how much could be tested, and
+    speed, xtest's perf tests, kcapi-speed, `time`, cryptsetup benchmark or tcrypt. The last
+    line of each file says how much of it was read, how much could be tested, and
     which numbers weren't understood.
 
     Exit status: 0 fine; 1 if there are findings; 2 for a mistake on the command line.

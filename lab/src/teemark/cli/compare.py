@@ -13,30 +13,21 @@ from rich.console import Console
 
 from teemark.base.console import json_text, paragraph
 from teemark.base.errors import DataError, UsageMistake
-from teemark.cli import common, complete
+from teemark.cli import common
 from teemark.findings.subject import subjects
 from teemark.model import compare
 from teemark.model.compare import MARGIN, Limit
 from teemark.model.power import ALPHA
 from teemark.page import terminal
-from teemark.page.blocks import Fold
-from teemark.reference.data import load
 from teemark.report import comparing, comparison_page
 from teemark.report.comparing import Compared, compared, never_fails
 from teemark.run import reader
-from teemark.studies import against as published
-from teemark.studies.against import Against, choose, hold
 from teemark.trace import store
 
 
 @click.command("compare")
 @click.argument("base", type=common.PATH)
-@click.argument("new", nargs=-1, metavar="[NEW]...", type=common.PATH)
-@common.option(
-    "--against SET",
-    "Compare BASE with published figures: rpi3-secure-hash, mqtt-tz-blocks, …",
-    complete=complete.documents,
-)
+@click.argument("new", nargs=-1, metavar="NEW...", required=True, type=common.PATH)
 @common.option(
     "--fail-on LIMIT",
     "Exit with 1 if a case is known to be worse by so much: 5%, or 1000i (instructions a call).",
@@ -48,7 +39,6 @@ def command(
     *,
     base: Path,
     new: tuple[Path, ...],
-    against: str | None,
     fail_on: str | None,
     force: bool,
     everything: bool,
@@ -66,53 +56,20 @@ def command(
     Runs of an emulated board and of hardware, of instructions and of times, of different plans, and
     truncated runs are refused without --force.
 
-    With --against SET there is no NEW: BASE, a run of the plan SET, is compared with the figures
-    published there.
-
     Exit status: 0 fine; 1 if the runs can't be compared or, with --fail-on, a case is worse by so
     much, or is missing in NEW; 2 for a mistake on the command line.
     """
-    failures: list[list[str]] = []
-    if against is not None:
-        if new or fail_on is not None:
-            raise UsageMistake(
-                "--against compares one run with published figures: it takes neither NEW nor "
-                "--fail-on, for another board isn't a regression",
-                hint=f"teemark compare {base} --against {against}",
-            )
-        held, forced = _held(base, against, force=force)
-        data = published.as_json(held, forced)
-        page = partial(comparison_page.render_against, held, forced)
-        show = partial(_show_held, of=held, forced=forced, everything=everything)
-    else:
-        if not new:
-            raise UsageMistake(
-                "no run to compare with",
-                hint="teemark compare BASE NEW…, or teemark compare RUN --against SET",
-            )
-        limit = common.parse_limit(fail_on) if fail_on is not None else None
-        found, forced = _compared([base, *new], limit, force=force)
-        failures = [comparing.failures(one.found, limit) if limit else [] for one in found]
-        data = _json(found, forced, limit, failures)
-        page = partial(comparison_page.render, found, forced, limit)
-        show = partial(_show_all, found=found, forced=forced, limit=limit, everything=everything)
+    limit = common.parse_limit(fail_on) if fail_on is not None else None
+    found, forced = _compared([base, *new], limit, force=force)
+    failures = [comparing.failures(one.found, limit) if limit else [] for one in found]
+    page = partial(comparison_page.render, found, forced, limit)
+    show = partial(_show_all, found=found, forced=forced, limit=limit, everything=everything)
     forms = {
-        "json": lambda _: json_text(data),
+        "json": lambda _: json_text(_json(found, forced, limit, failures)),
         "text": lambda _: common.shown(show, plain=bool(output)),
     }
     common.put(forms.get(form, page)(form), output)
     return 1 if any(failures) else 0
-
-
-def _held(path: Path, name: str, *, force: bool) -> tuple[Against, tuple[str, ...]]:
-    """Returns a run beside published figures, and what was compared by force."""
-    reference = load()
-    (subject,) = subjects([reader.read(path)])
-    document = choose(name, subject.run, reference)
-    forced = published.obstacles(subject, document)
-    if forced and not force:
-        raise DataError("; ".join(forced), hint=published.remedy(subject, document))
-    return hold(subject, document, reference), forced
 
 
 def _compared(
@@ -168,20 +125,6 @@ def _show_all(
             paragraph(console, remark, style="dim")
         paragraph(console, f"base: {comparing.names(of.base.run)}", style="dim")
         paragraph(console, f"new:  {comparing.names(of.other.run)}", style="dim")
-
-
-def _show_held(console: Console, *, of: Against, forced: Sequence[str], everything: bool) -> None:
-    """Shows a run beside published figures."""
-    paragraph(console, f"published: {of.document.id}, on {of.document.system}")
-    paragraph(console, f"run:       {comparing.names(of.run)}")
-    for why in forced:
-        paragraph(console, f"! Compared by force: {why}.")
-    blocks = published.blocks(of)
-    folds = [one for one in blocks if isinstance(one, Fold)]
-    terminal.show(console, blocks if everything else [one for one in blocks if one not in folds])
-    if folds and not everything:
-        titles = " and ".join(one.title for one in folds)
-        paragraph(console, f"{titles}: --all lists them.", style="dim")
 
 
 def _json(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""A shell completes words to names of boards, plans and documents."""
+"""A shell completes words to names of boards and plans."""
 
 from __future__ import annotations
 
@@ -16,9 +16,3 @@ def plans(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list
     from teemark.plan import plan
 
     return [name for name in plan.available() if name.startswith(incomplete)]
-
-
-def documents(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[str]:
-    from teemark.studies.declared import SEED_PLANS
-
-    return sorted(name for name in SEED_PLANS if name.startswith(incomplete))

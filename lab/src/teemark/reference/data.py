@@ -216,44 +216,12 @@ class KernelDriver(Struct, frozen=True, kw_only=True):
         return self.driver
 
 
-class Rate(Struct, frozen=True):
-    """A published throughput."""
-
-    core: str
-    clock_ghz: Positive
-    algorithm: str
-    implementation: str
-    block: int
-    rate: Positive
-    unit: str
-    source: str
-    note: str = ""
-
-    def __post_init__(self) -> None:
-        if UNITS.get(self.unit, ("",))[0] != "rate" or self.unit in NOT_FOR_CORRECTED:
-            raise Wrong(f"{self.unit!r} is no unit of a rate")
-
-    @property
-    def key(self) -> str:
-        """Sources may disagree on everything else."""
-        return f"{self.core} {self.algorithm} {self.implementation} {self.block}, {self.source}"
-
-    @property
-    def clock_hz(self) -> float:
-        return float(self.clock_ghz) * 1e9
-
-    @property
-    def bytes_per_second(self) -> float:
-        return float(self.rate) * UNITS[self.unit][1]
-
-
 @dataclass(frozen=True, slots=True)
 class Reference:
     documents: Mapping[str, Document]
     figures: Mapping[Key, Figure]
     constants: Mapping[str, Constant]
     cycles: tuple[CyclesPerByte, ...] = ()
-    rates: tuple[Rate, ...] = ()
     drivers: tuple[KernelDriver, ...] = ()
 
     def get(self, document: str, table: str, row: str, column: str) -> Figure:
@@ -335,6 +303,5 @@ def load(folder: Path | None = None) -> Reference:
         figures=figures,
         constants=read("constants", Constant),
         cycles=tuple(read("cycles-per-byte", CyclesPerByte).values()),
-        rates=tuple(read("published-rates", Rate).values()),
         drivers=tuple(read("kernel-drivers", KernelDriver).values()),
     )

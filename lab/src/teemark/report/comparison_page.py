@@ -8,12 +8,10 @@ from typing import Literal
 
 from teemark.model.compare import Limit
 from teemark.page import html, markdown
-from teemark.page.blocks import Banner, Facts, Paragraph, Section
+from teemark.page.blocks import Banner, Facts, Section
 from teemark.report import comparing
 from teemark.report.comparing import Compared
 from teemark.report.sections.comparison import verdicts
-from teemark.studies import against
-from teemark.studies.against import Against
 from teemark.version import __version__
 
 
@@ -32,25 +30,6 @@ def render(
         section = "What changed" if len(found) == 1 else title
         sections.append(Section(f"comparison-{number}", section, (*verdicts(one, limit), facts)))
     title = titles[0] if len(found) == 1 else f"Against {comparing.name(found[0].base.run)}"
-    return _page(title, sections, obstacles, form)
-
-
-def render_against(
-    found: Against, obstacles: Sequence[str], form: Literal["markdown", "html"]
-) -> str:
-    """A run and published figures."""
-    document = found.document
-    about = Paragraph((f"Published: {document.source}, measured on {document.system}.",))
-    section = Section("against", comparing.names(found.run), (about, *against.blocks(found)))
-    return _page(f"Held against {document.id}", [section], obstacles, form)
-
-
-def _page(
-    title: str,
-    sections: Sequence[Section],
-    obstacles: Sequence[str],
-    form: Literal["markdown", "html"],
-) -> str:
     banners = [Banner("Compared by force", (f"{why}.",)) for why in obstacles]
     how = html.render if form == "html" else markdown.render
     return how(title, "", sections, f"Made by teemark {__version__}.", banners)
