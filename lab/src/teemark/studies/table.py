@@ -5,12 +5,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from teemark.base import fmt
 from teemark.base.finding import Finding
 from teemark.page.blocks import (
-    Bar,
     Block,
     Bullets,
     Cell,
@@ -31,10 +30,10 @@ _LONG = re.compile(r"(?<![.\w])\d{5,}(?=\.\d|(?!\.?\w))")
 """Numbers whose thousands are set apart; decimals stay as they were printed, and so do names such
 as 48310000.rng."""
 
-_LAST = re.compile(r"\s(?=\S+$)")
-"""The space before the last word."""
-
 _MEAN = "mean\N{NO-BREAK SPACE}±\N{NO-BREAK SPACE}sd"
+
+_GLUED = ("%", "x")
+"""Units that are written without a space, and stay beside their number."""
 
 
 def blocks(
@@ -42,7 +41,7 @@ def blocks(
 ) -> list[Block]:
     """Heading, table, reasons, source and findings."""
     cells = _Cells(seed, lookup, reference)
-    tables = cells.tall() if seed.tall else [cells.wide()]
+    tables = [cells.tall(name) for name in seed.columns] if seed.tall else [cells.wide()]
     reasons = tuple((f"[{number}] {why}.",) for number, why in enumerate(cells.reasons, 1))
     said_ = tuple(said(finding) for finding in findings)
     source = Paragraph((Quiet(_source(seed, reference)),))
@@ -59,66 +58,117 @@ class _Cells:
     reference: Reference
     reasons: list[str] = field(default_factory=list)
     """Why cells are empty, each said once below the table."""
+    apart: bool = False
+    """Units don't stand in the cells but in the heads, or in a column of their own."""
 
     def _why(self, reason: str) -> Text:
         if reason not in self.reasons:
             self.reasons.append(reason)
         return (Quiet(f"{fmt.NONE} [{self.reasons.index(reason) + 1}]"),)
 
-    def _published(self) -> set[str]:
-        figures = self.reference.table(self.seed.document, self.seed.table)
-        return {figure.column for figure in figures}
-
     def _figure(self, row: str, column: str) -> Figure | None:
         return self.reference.find(self.seed.document, self.seed.table, row, column)
 
+    def _unit(self, row: str, column: str) -> str:
+        """The document's unit of a cell; of one that it hasn't printed, what its row or column is
+        declared to be. "text" where there is no number."""
+        figure = self._figure(row, column)
+        if figure is not None:
+            return figure.corrected_unit
+        units = self.seed.units
+        there = self.seed.cells.get((row, self.seed.deviations.get(column, column)))
+        return units.get(row, units.get(column, "count" if there is not None else "text"))
+
+    def _laid_out(self, names: Sequence[str]) -> tuple[dict[str, str], dict[str, str]]:
+        """Takes units out of the cells: returns the unit of each column, or of each row, if each of
+        them has one."""
+        rows, units = self.seed.rows, {}
+        for row in rows:
+            for name in names:
+                if (unit := self._unit(row, name)) not in ("text", *_GLUED):
+                    units[row, name] = unit_for(unit)[1].strip()
+        by_column = {name: {u for (_, of), u in units.items() if of == name} for name in names}
+        by_row = {row: {u for (of, _), u in units.items() if of == row} for row in rows}
+        for found in (by_column, by_row):
+            if all(len(one) < 2 for one in found.values()):
+                self.apart = True
+                made = {name: "".join(one) for name, one in found.items()}
+                return (made, {}) if found is by_column else ({}, made)
+        self.apart = False
+        return {}, {}
+
+    def _table(
+        self,
+        names: Sequence[str],
+        columns: Sequence[tuple[Column, str]],
+        rows: Callable[[str], list[list[Cell]]],
+        caption: str = "",
+    ) -> Table:
+        """A table whose units stand in the heads of its columns, or in a column. Each of `columns`
+        has the name of the document's column that it is of; "" for one of ratios."""
+        heads, units = self._laid_out(names)
+        with_unit = any(units.values())
+        titles = [Column(self.seed.corner, "left"), *[Column("unit", "left")][:with_unit]]
+        for column, name in columns:
+            unit = heads.get(name, "")
+            there = f"({unit})".lower() in column.title.lower()
+            titles.append(Column(column.title, unit="" if there else unit))
+        lines: list[tuple[Cell, ...]] = []
+        for row in self.seed.rows:
+            for line in rows(row):
+                unit = units.get(row, "") if line[0] == row else ""
+                lines.append((line[0], *[unit][:with_unit], *line[1:]))
+        return Table(tuple(titles), tuple(lines), caption)
+
+    def _columns(self, name: str, measured: bool) -> dict[str, Callable[[str, str], list[Cell]]]:
+        """What stands beside a measured column: the published figures, and the ratio."""
+        document = {one.column for one in self.reference.table(self.seed.document, self.seed.table)}
+        ratios = [self._quotient(row, name) for row in self.seed.rows] if measured else []
+        made: dict[str, Callable[[str, str], list[Cell]]] = {}
+        if name in document:
+            made["published" if measured else f"{name}: published"] = self._as_published
+        if any(ratio is not None for ratio in ratios):
+            made["ratio"] = self._ratio
+        return made
+
     def wide(self) -> Table:
         """The document's columns, each measured and published."""
-        seed, published = self.seed, self._published()
+        seed = self.seed
         measured = {*(column for _, column in seed.cells), *seed.deviations}
         if not measured and seed.reasons:
             measured = set(seed.columns)  # each cell says why it is empty
-        slots: list[tuple[str, Callable[[str, str], list[Cell]]]] = []
-        columns = [Column(seed.corner, "left")]
-        for name in seed.columns:
-            alone = f"{name}: published" if name not in measured else "published"
-            for title, there, cell in (
-                (name, name in measured, self._measured),
-                (alone, name in published, self._as_published),
-                ("ratio", name in measured & published and self._is_compared(name), self._ratio),
-            ):
-                if there:
-                    slots.append((name, cell))
-                    columns.append(Column(title))
-        rows: list[tuple[Cell, ...]] = []
-        for row in seed.rows:
-            cells = [cell(row, name) for name, cell in slots]
-            rows.append((row, *(cell[0] for cell in cells)))
-            for place, title in enumerate(("median", "95 %", _MEAN), 1):
-                line: list[Cell] = [
-                    "" if len(cell) == 1 else (Quiet(str(cell[place])),) for cell in cells
-                ]
-                if any(cell not in ("", (Quiet(""),)) for cell in line):
-                    rows.append(((Quiet(f"\N{NO-BREAK SPACE}\N{NO-BREAK SPACE}{title}"),), *line))
-        return _units_to_head(columns, rows)
+        slots = [
+            (name, title, cell)
+            for name in seed.columns
+            for title, cell in (({name: self._measured} if name in measured else {})
+                                | self._columns(name, name in measured)).items()
+        ]  # fmt: skip
 
-    def tall(self) -> list[Table]:
-        """A table for each of the document's columns, with the statistics side by side."""
-        seed, published = self.seed, self._published()
-        tables = []
-        for column in seed.columns:
-            titles = ["median", "95 %", "mean", "sd"]
-            more: list[Callable[[str, str], list[Cell]]] = [self._statistics]
-            if column in published:
-                titles.append("published")
-                more.append(self._as_published)
-            if column in published and self._is_compared(column):
-                titles.append("ratio")
-                more.append(self._ratio)
-            rows = [(row, *(cell for of in more for cell in of(row, column))) for row in seed.rows]
-            columns = (Column(seed.corner, "left"), *map(Column, titles))
-            tables.append(Table(columns, tuple(rows), column if len(seed.columns) > 1 else ""))
-        return tables
+        def rows(row: str) -> list[list[Cell]]:
+            cells = [cell(row, name) for name, _, cell in slots]
+            lines: list[list[Cell]] = [[row, *(cell[0] for cell in cells)]]
+            for place, title in enumerate(("median", "95 %", _MEAN), 1):
+                texts = [str(cell[place]) if len(cell) > 1 else "" for cell in cells]
+                if any(texts):
+                    name = (Quiet(f"\N{NO-BREAK SPACE}\N{NO-BREAK SPACE}{title}"),)
+                    lines.append([name, *((Quiet(text),) if text else "" for text in texts)])
+            return lines
+
+        columns = [(Column(title), "" if title == "ratio" else name) for name, title, _ in slots]
+        return self._table(seed.columns, columns, rows)
+
+    def tall(self, name: str) -> Table:
+        """A table for one of the document's columns, with the statistics side by side."""
+        more = self._columns(name, measured=True)
+        titles = [*("median", "95 %", "mean", "sd"), *more]
+        columns = [(Column(title), "" if title == "ratio" else name) for title in titles]
+
+        def rows(row: str) -> list[list[Cell]]:
+            return [
+                [row, *self._statistics(row, name), *(of(row, name)[0] for of in more.values())]
+            ]
+
+        return self._table([name], columns, rows, name if len(self.seed.columns) > 1 else "")
 
     def _value(self, row: str, column: str) -> Value | Cell:
         """What was measured, or what to write in its place."""
@@ -151,9 +201,6 @@ class _Cells:
         mean = value.mean if column in deviations.values() else None
         return (value.median if mean is None else mean) / figure.base.mid
 
-    def _is_compared(self, column: str) -> bool:
-        return any(self._quotient(row, column) is not None for row in self.seed.rows)
-
     def _ratio(self, row: str, column: str) -> list[Cell]:
         quotient = self._quotient(row, column)
         return [(Quiet(fmt.NONE),) if quotient is None else f"{fmt.digits(quotient)}{fmt.TIMES}"]
@@ -162,21 +209,21 @@ class _Cells:
         figure = self._figure(row, column)
         if figure is None:
             return [(Quiet(fmt.NONE),)]
-        shown = _LONG.sub(lambda match: fmt.count(int(match.group())), figure.put_right)
-        if figure.corrected != figure.value:
-            return [(shown, Quiet(f" (printed: {figure.published})"))]
-        return [(shown,)]
+        text = figure.put_right
+        if self.apart and figure.corrected_unit not in _GLUED:
+            text = text.replace(f" {figure.corrected_unit}", "")
+        shown = _LONG.sub(lambda match: fmt.count(int(match.group())), text)
+        printed = f" (printed: {figure.published})" if figure.corrected != figure.value else ""
+        return [(shown, Quiet(printed)) if printed else (shown,)]
 
     def _shown(self, row: str, column: str) -> tuple[Value, str] | Cell:
-        """The value in the document's unit and that unit, or what to write in its place."""
-        value, figure = self._value(row, column), self._figure(row, column)
+        """The value in the document's unit with what to write behind it, or what to write in its
+        place."""
+        value = self._value(row, column)
         if not isinstance(value, Value):
             return value
-        unit = self.seed.units.get(row, self.seed.units.get(column, ""))
-        if figure is not None and figure.value is not None:
-            unit = figure.corrected_unit
-        factor, name = unit_for(unit)
-        return value * factor, name
+        factor, name = unit_for(self._unit(row, column))
+        return value * factor, name if not self.apart or name in _GLUED else ""
 
     def _measured(self, row: str, column: str) -> list[Cell]:
         """Median, mean or deviation, and what stands below it: median, interval, mean with
@@ -211,38 +258,6 @@ def _interval(value: Value) -> str:
     return fmt.span(value.interval) if wide else ""
 
 
-def _units_to_head(columns: Sequence[Column], rows: Sequence[tuple[Cell, ...]]) -> Table:
-    """A unit that all cells of a column have stands once, in its head: that makes tables narrow
-    enough to be seen whole."""
-    heads, cells = list(columns), [list(row) for row in rows]
-    for index in range(1, len(heads)):
-        texts = [_only_text(row[index]) for row in cells]
-        units = {_LAST.split(text)[-1] for text in texts if text}
-        if None in texts or len(units) != 1 or not units <= UNITS.keys():
-            continue
-        (unit,) = units
-        if f"({unit})".lower() not in heads[index].title.lower():
-            heads[index] = replace(heads[index], unit=unit)
-        for row, text in zip(cells, texts, strict=True):
-            if text:
-                row[index] = _LAST.split(text)[0]
-    return Table(tuple(heads), tuple(tuple(row) for row in cells))
-
-
-def _only_text(cell: Cell) -> str | None:
-    """What a cell says when it is plain text; empty for what stands in the place of a value, or
-    below one; None for anything else."""
-    if isinstance(cell, str):
-        return cell
-    if isinstance(cell, Bar):
-        return None
-    pieces = [piece for piece in cell if not isinstance(piece, Quiet)]
-    if not pieces:
-        return ""
-    (piece, *more) = pieces
-    return piece if isinstance(piece, str) and not more and len(cell) == 1 else None
-
-
 def said(finding: Finding) -> Text:
     rule = finding.key.replace("-", " ").capitalize().replace("Openssl", "OpenSSL")
     return (Strong(f"{rule}:"), f" {finding.claim}")
@@ -266,7 +281,7 @@ def _source(seed: SeedTable, reference: Reference) -> str:
 def unit_for(unit: str) -> tuple[float, str]:
     """What to multiply base units with, and what to write after the number: the document's unit in
     all cells of a row or column, so that they can be compared."""
-    if unit in ("", "count", "errno", "ratio"):
+    if unit in ("", "text", "count", "errno", "ratio"):
         return 1.0, ""
     return 1.0 / UNITS[unit][1], unit if unit in ("%", "x") else f"\N{NO-BREAK SPACE}{unit}"
 
