@@ -294,19 +294,6 @@ def test_the_interval_is_wider_the_more_cases_there_are() -> None:
     assert widths[0] < widths[1] < widths[2] < 2 * widths[0]
 
 
-def test_families_are_judged_by_their_means() -> None:
-    """2 % more in all sizes, each of which scatters by 4 % for itself: none shows it alone."""
-    made = Synthetic(algorithms=("sha256",), samples=3, noise=0.06, starts=8, emulated=False)
-    truth = {**TRUTH, ("sha256", "c"): (420 * 1.1, 14.9 * 1.1)}
-    other = dataclasses.replace(made, seed=2, truth=truth)
-    found = compare(*(reader.parse(one.lines(), file="x") for one in (made, other)))
-    moved_families = {one.case: one.verdict for one in found.families if one.moved}
-    assert moved_families == {"oneshot/sha256/c": "worse"}
-    (change,) = (one for one in changes(found) if one.share is not None)
-    assert subject(found.second, change).startswith("all ")
-    assert "SHA-256 cases by c" in subject(found.second, change)
-
-
 @pytest.mark.parametrize(
     ("low", "high", "verdict", "broken", "possible"),
     [

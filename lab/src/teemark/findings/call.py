@@ -26,8 +26,7 @@ from teemark.model.models import Cost
 from teemark.model.stats import CaseStats, Estimate, estimate, exactly
 from teemark.page import figures
 
-RPC = 2.0
-"""A query slower than this many queries inside the TEE is taken to go to the normal world."""
+RPC = 2.0  # A query slower than this many queries inside the TEE is taken to go to the normal world
 
 
 def empty_call(ground: Ground) -> Finding | None:
@@ -227,8 +226,7 @@ def cold_cache(ground: Ground) -> Finding:
 
 # -- memory: what it costs to hand a buffer to the TEE, by its kind -------------------------------
 
-PAGE = 4096
-"""Bytes that the TEE maps at a time."""
+PAGE = 4096  # Bytes that the TEE maps at a time
 
 Pair = tuple[CaseStats, CaseStats]
 

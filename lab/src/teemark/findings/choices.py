@@ -44,10 +44,8 @@ class Choice:
     over: str
     first: int
     last: int
-    ratio: Estimate
-    """Cost of `choose` over that of `over`, at `last`."""
-    undecided: tuple[int, ...] = ()
-    """Sizes in between at which none is better."""
+    ratio: Estimate  # Cost of `choose` over that of `over`, at `last`
+    undecided: tuple[int, ...] = ()  # Sizes in between at which none is better
 
     @property
     def saves(self) -> float:
@@ -61,8 +59,7 @@ class Choice:
         return None if ratio is None else Interval(1 - ratio.high, 1 - ratio.low)
 
 
-BySize = Mapping[str, Mapping[int, Estimate]]
-"""What each choice costs at each size."""
+BySize = Mapping[str, Mapping[int, Estimate]]  # What each choice costs at each size
 
 
 def best(question: Question, subject: str, choices: BySize) -> tuple[Choice, ...]:

@@ -22,10 +22,8 @@ from teemark.model.decide import above
 from teemark.model.stats import Estimate
 from teemark.page import figures
 
-EXTENSIONS = 1.5
-"""Instructions of the CPU for a digest or a cipher save at least that factor."""
-SLOW_SOURCE = 10.0
-"""How many times as much a random byte of the TEE may cost as one of the kernel."""
+EXTENSIONS = 1.5  # Instructions of the CPU for a digest or a cipher save at least that factor
+SLOW_SOURCE = 10.0  # How many times as much a random byte of the TEE may cost as one of the kernel
 
 _SAME = fmt.percent(SAME - 1, 1)
 

@@ -21,13 +21,11 @@ from teemark.trace.profile import Trace
 SAME = 1.05
 """Two costs are the same if their ratio is within this either way, with all of its interval."""
 
-KNOWN = 0.10
-"""A figure whose interval reaches further than this either way is uncertain."""
+KNOWN = 0.10  # A figure whose interval reaches further than this either way is uncertain
 
 EXPLAIN = "teemark run --plan explain --trace-events"
 QUICK = "teemark run --plan quick"
-TRACE = f"teemark trace {EMPTY_CALL} --optee source"
-"""Commands that measure what a finding lacks."""
+TRACE = f"teemark trace {EMPTY_CALL} --optee source"  # Commands that measure what a finding lacks
 
 STATUS: dict[Answer, Status] = {"yes": "found", "no": "ruled out", "undecided": "undecided"}
 

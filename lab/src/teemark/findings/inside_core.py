@@ -5,8 +5,8 @@ most of them."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 
 from teemark.base.finding import Figure, Finding, Share
 from teemark.base.interval import Interval
@@ -17,17 +17,13 @@ from teemark.trace.profile import CaseTrace, Node
 
 NAMES = "a trace with the names of the core"
 
-BYTEWISE = 1.0
-"""Instructions a byte: code that clears memory a word or more at a time takes fewer."""
-VECTORS = 0.01
-"""Share of an empty call that changing vector registers may take."""
-PAGE = 4096
-"""Bytes of a page table, which OP-TEE clears at every entry into a TA."""
+BYTEWISE = 1.0  # Instructions a byte: code that clears memory a word or more at a time takes fewer
+VECTORS = 0.01  # Share of an empty call that changing vector registers may take
+PAGE = 4096  # Bytes of a page table, which OP-TEE clears at every entry into a TA
 BUILT_FOR_SIZE = 3.5
 """How many times the instructions of a refused call an empty one takes: 4.4 to 5.0 with cores that
 are built for size, 2.0 to 2.7 with CFG_CC_OPT_LEVEL=2 (docs/method.md)."""
-BUILT_FOR_SPEED = 2.0
-"""The least of the latter: so much of an empty call remains."""
+BUILT_FOR_SPEED = 2.0  # The least of the latter: so much of an empty call remains
 _SMC = "spectre-workaround-smc"
 
 
@@ -110,47 +106,64 @@ def size(call: CaseTrace) -> Finding:
     )
 
 
-def debug(call: CaseTrace) -> Finding:
-    """Judges by functions that only a core with CFG_TEE_CORE_DEBUG has."""
-    taken, calls = _count(call, r"spinlock_count_(in|de)cr|have_spinlock|assert_have_no_spinlock")
-    return _seen(
-        call,
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A cause that shows by calls of functions of the core."""
+
+    key: str
+    called: str  # A pattern of their names
+    taken: str  # What their instructions are for
+    claim: str
+    remedy: str
+    below: str = ""  # Functions that take the instructions, if not those, with all that they call
+    saves: bool = False
+    least: float = 0.0  # Share of the call that they have to take more than
+
+    def __call__(self, call: CaseTrace) -> Finding:
+        taken, calls = _count(call, self.called)
+        if self.below:
+            taken = below(call, self.below) if calls else 0
+        share = taken / call.instructions
+        costs = Share(share, call.case) if share else None
+        return signature(
+            self.key,
+            "found" if calls and (share > self.least or not self.least) else "ruled out",
+            (_counted(f"{self.taken}, of {call.case}", share),),
+            claim=self.claim,
+            remedy=self.remedy,
+            costs=costs,
+            saves=costs if self.saves else None,
+        )
+
+
+SHOWN = (
+    Shown(
         "core-debug",
-        calls > 0,
-        ("counting of locks", taken),
-        claim="OP-TEE's core counts and checks its locks.",
-        remedy="Build it with CFG_TEE_CORE_DEBUG=n, once you don't need its assertions any more.",
+        r"spinlock_count_(in|de)cr|have_spinlock|assert_have_no_spinlock",
+        "counting of locks",
+        "OP-TEE's core counts and checks its locks.",
+        "Build it with CFG_TEE_CORE_DEBUG=n, once you don't need its assertions any more.",
         saves=True,
-    )
-
-
-def lazy_vfp(call: CaseTrace) -> Finding:
-    """A TA's first vector instruction in a call traps, and the core changes registers then."""
-    _, traps = _count(call, "thread_user_enable_vfp")
-    taken = below(call, "thread_user_(save|clear)_vfp|thread_lazy_(save|restore)_ns_vfp")
-    taken += below(call, "el0_sync_abort") if traps else 0
-    return _seen(
-        call,
+    ),
+    Shown(
         "lazy-vfp",
-        traps > 0 and taken > VECTORS * call.instructions,
-        ("changing vector registers", taken),
-        claim="The TA's first vector instruction in a call traps into the core.",
-        remedy="Keep vector code out of short commands: build the TA's other files without it "
+        "thread_user_enable_vfp",
+        "changing vector registers",
+        "The TA's first vector instruction in a call traps into the core.",
+        "Keep vector code out of short commands: build the TA's other files without it "
         "(-mgeneral-regs-only).",
+        below="thread_user_(save|clear)_vfp|thread_lazy_(save|restore)_ns_vfp|el0_sync_abort",
         saves=True,
-    )
-
-
-def pager(call: CaseTrace) -> Finding:
-    taken, calls = _count(call, r"tee_pager_handle_fault|pager_.*fault.*")
-    return _seen(
-        call,
+        least=VECTORS,
+    ),
+    Shown(
         "pager",
-        calls > 0,
-        ("the core's pager", taken),
-        claim="OP-TEE's core is paged: a call loads and decrypts parts of it.",
-        remedy="Build OP-TEE with CFG_WITH_PAGER=n where its memory has room for all of it.",
-    )
+        r"tee_pager_handle_fault|pager_.*fault.*",
+        "the core's pager",
+        "OP-TEE's core is paged: a call loads and decrypts parts of it.",
+        "Build OP-TEE with CFG_WITH_PAGER=n where its memory has room for all of it.",
+    ),
+)
 
 
 def spectre(call: CaseTrace) -> Finding:
@@ -165,29 +178,6 @@ def spectre(call: CaseTrace) -> Finding:
         (extra,),
         claim="OP-TEE's core calls the firmware at each entry from a TA, against Spectre. It does "
         "so by itself, only on CPUs that need it.",
-    )
-
-
-def _seen(
-    call: CaseTrace,
-    key: str,
-    seen: bool,
-    taken: tuple[str, int],
-    *,
-    claim: str,
-    remedy: str,
-    saves: bool = False,
-) -> Finding:
-    share = taken[1] / call.instructions
-    costs = Share(share, call.case) if share else None
-    return signature(
-        key,
-        "found" if seen else "ruled out",
-        (_counted(f"{taken[0]}, of {call.case}", share),),
-        claim=claim,
-        remedy=remedy,
-        costs=costs,
-        saves=costs if saves else None,
     )
 
 
@@ -222,11 +212,9 @@ def console(ground: Ground) -> Finding:
     )
 
 
-RULES = {
+RULES: dict[str, Callable[[CaseTrace], Finding]] = {
     "size-optimised-core": size,
-    "core-debug": debug,
-    "lazy-vfp": lazy_vfp,
-    "pager": pager,
+    **{one.key: one for one in SHOWN},
     _SMC: spectre,
 }
 

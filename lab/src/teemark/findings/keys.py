@@ -19,10 +19,8 @@ SIGNATURES = (
     ("rsa-3072", "crt"),
 )
 """Which signature the first sentence is about: the first that was measured on both sides."""
-MEMORY = 0.1
-"""A larger share of a PKCS #11 call than this in sharing memory is a cause."""
-WAY = 0.01
-"""A call whose way into the TEE is a smaller share than this is all computing."""
+MEMORY = 0.1  # A larger share of a PKCS #11 call than this in sharing memory is a cause
+WAY = 0.01  # A call whose way into the TEE is a smaller share than this is all computing
 
 
 def signature_cost(ground: Ground) -> Finding | None:

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Who did the work of a kernel or OpenSSL case: a device, instructions of the CPU, or software?
 
-Pure: a run, its models and what is published go in, a verdict with its evidence comes out. A
-driver's priority is no evidence, nor is its name alone that of a device: a device shows by its
+A driver's priority is no evidence, nor is its name alone that of a device: a device shows by its
 interrupts, or by time in which no CPU worked. Each piece of evidence speaks for some outcomes; the
 verdict is `unknown` where the pieces contradict each other or nothing speaks.
 """
@@ -30,28 +29,17 @@ from teemark.run.records import InterruptLine, Watched
 Outcome = Literal["accelerator", "cpu-instructions", "software", "mixed", "unknown"]
 Kind = Literal["accelerator", "cpu-instructions", "software"]
 
-EACH_CALL = 0.5
-"""Interrupts a call from which a device took part in most calls: one may serve several."""
-SOME_CALLS = 0.05
-"""Interrupts a call from which it took part in some."""
-RAISED = 8
-"""Fewer interrupts may be somebody else's, unless there were hardly more calls."""
-RESTING = 4.0
-"""How many times as often as on the idle machine a line has to rise."""
-BUSY, RESTED = 0.9, 0.7
-"""Share of the time in which the CPU worked: it did it all; it didn't."""
-POLLED = 0.5
-"""Share of the time up to which a device without interrupts is believed."""
-BULK = 1024
-"""Bytes from which a rate is that of the algorithm and not of the call."""
-MASK = 1.25
-"""How much slower without the CPU's instructions, to have used them."""
-MASK_SAME = 1.1
-"""How far apart the two may be, either way, to be the same."""
-GENERIC = 2.5
-"""How many times as fast as the kernel's own C code; NEON alone reaches 2."""
-NEWER = 1.15
-"""A newer implementation may beat the published one by so much."""
+EACH_CALL = 0.5  # Interrupts a call from which a device took part in most: one may serve several
+SOME_CALLS = 0.05  # Interrupts a call from which it took part in some
+RAISED = 8  # Fewer interrupts may be somebody else's, unless there were hardly more calls
+RESTING = 4.0  # How many times as often as on the idle machine a line has to rise
+BUSY, RESTED = 0.9, 0.7  # Share of the time that the CPU worked: it did it all; it didn't
+POLLED = 0.5  # Share of the time up to which a device without interrupts is believed
+BULK = 1024  # Bytes from which a rate is that of the algorithm and not of the call
+MASK = 1.25  # How much slower without the CPU's instructions, to have used them
+MASK_SAME = 1.1  # How far apart the two may be, either way, to be the same
+GENERIC = 2.5  # How many times as fast as the kernel's own C code; NEON alone reaches 2
+NEWER = 1.15  # A newer implementation may beat the published one by so much
 
 _CPU_LINES = re.compile(
     r"^(IPI|LOC|RES|CAL|TLB|NMI|RTR|PMI|IWI|SPU|TRM|THR|MCE|MCP|HYP|HRE|HVS|Err|ERR|MIS|PIN|NPI|PIW)"
@@ -68,11 +56,8 @@ of the CPU they are the lines that no accelerator has."""
 
 
 WORDS: dict[Outcome, str] = {
-    "accelerator": "accelerator",
+    **{one: one for one in ("accelerator", "software", "mixed", "unknown")},
     "cpu-instructions": "CPU instructions",
-    "software": "software",
-    "mixed": "mixed",
-    "unknown": "unknown",
 }
 PROVEN: dict[Outcome, str] = WORDS | {"accelerator": "an accelerator"}
 
@@ -88,13 +73,9 @@ def knowledge() -> Reference:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """`speaks_for` is what it speaks for; () is context. `text` is a sentence without full stop."""
-
-    kind: str
-    text: str
-    speaks_for: tuple[Kind, ...] = ()
-    proof: bool = False
-    """A hint may be contradicted by a proof; proofs that contradict each other tell nothing."""
+    text: str  # A sentence without full stop
+    speaks_for: tuple[Kind, ...] = ()  # None for context
+    proof: bool = False  # It may contradict a hint; proofs that contradict each other tell nothing
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,8 +84,7 @@ class Offload:
     outcome: Outcome
     evidence: tuple[Evidence, ...]
     driver: str | None = None
-    others: float | None = None
-    """CPU time of everybody else a call, ns: kernel threads that feed a device."""
+    others: float | None = None  # CPU time of kernel threads that feed a device, ns a call
 
     @property
     def finding(self) -> Finding:
@@ -160,7 +140,7 @@ def _driver(measured: MeasuredCase) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class _Case:
-    """A case with all that is known around it; each method is one kind of evidence."""
+    """A case with all that is known around it; each method in KINDS is one kind of evidence."""
 
     run: RunData
     models: Models
@@ -169,21 +149,11 @@ class _Case:
     known: Reference
 
     def judged(self) -> Offload:
-        kinds = (
-            self.interrupts,
-            self.cpu_time,
-            self.threads,
-            self.identity,
-            self.knee,
-            self.cycles,
-            self.masks,
-            self.against_generic,
-        )
-        evidence = tuple(found for kind in kinds if (found := kind()) is not None)
+        evidence = tuple(found for kind in KINDS if (found := kind(self)) is not None)
         watched, others = self.measured.case.watched, None
         if watched is not None and watched.others_ns is not None and self.device_took_part:
             others = watched.others_ns / watched.calls
-        key = self.measured.case.case
+        key = self.measured.key
         return Offload(key, self.weigh(evidence), evidence, _driver(self.measured), others)
 
     @property
@@ -210,16 +180,16 @@ class _Case:
     def interrupts(self) -> Evidence:
         watched = self.measured.case.watched
         if watched is None:
-            return Evidence("interrupts", "interrupts weren't counted")
+            return Evidence("interrupts weren't counted")
         calls = fmt.plural(watched.calls, "call")
         if not self.device_took_part:
-            return Evidence("interrupts", f"no device raised interrupts with {calls}")
+            return Evidence(f"no device raised interrupts with {calls}")
         line = device_lines(watched)[0][0]
         text = (
             f"line {line.line} ({line.name}) was raised {fmt.count(line.count)} times in "
             f"{calls}, {fmt.count(line.idle)} times at rest"
         )
-        return Evidence("interrupts", text, ("accelerator",), proof=True)
+        return Evidence(text, ("accelerator",), proof=True)
 
     def cpu_time(self) -> Evidence | None:
         share = self.share
@@ -228,7 +198,7 @@ class _Case:
         # Not how it was split: a kernel that counts by ticks gives the program all of it.
         text = f"the process had the CPU {fmt.percent(share, 2)} of the time"
         busy: tuple[Kind, ...] = ("cpu-instructions", "software") if share >= BUSY else ()
-        return Evidence("CPU time", text, ("accelerator",) if share <= RESTED else busy)
+        return Evidence(text, ("accelerator",) if share <= RESTED else busy)
 
     def threads(self) -> Evidence | None:
         watched = self.measured.case.watched
@@ -239,7 +209,7 @@ class _Case:
             f"{fmt.duration(watched.others_ns / watched.calls)} of CPU time a call "
             f"({fmt.percent(watched.others_ns / watched.ns if watched.ns else 0.0, 2)} of the time)"
         )
-        return Evidence("kernel threads", text)
+        return Evidence(text)
 
     def identity(self) -> Evidence | None:
         """A device's driver says what it can do, not that it did."""
@@ -247,14 +217,14 @@ class _Case:
         if driver is None:
             return None
         if row is None:
-            return Evidence("driver", f"the driver bound is {driver}; what it is isn't known here")
+            return Evidence(f"the driver bound is {driver}; what it is isn't known here")
         what = {"accelerator": "a device's", "cpu-instructions": "instructions of the CPU"}
         text = f"the driver bound, {driver}, is {what.get(row.kind, 'software')} ({row.source})"
         if row.kind != "accelerator":
-            return Evidence("driver", text, (row.kind,), proof=True)
+            return Evidence(text, (row.kind,), proof=True)
         if row.fallback_below is not None and size is not None and size < row.fallback_below:
             text += f"; below {row.fallback_below} bytes it computes in software"
-        return Evidence("driver", text)
+        return Evidence(text)
 
     def knee(self) -> Evidence | None:
         """Tells from which size on the device takes part: below it the driver falls back."""
@@ -273,7 +243,7 @@ class _Case:
         text += f", not up to {fmt.size(max(without))}"
         if self.row is not None and self.row.fallback_below is not None:
             text += f"; the driver's threshold is {self.row.fallback_below} bytes"
-        return Evidence("knee", text)
+        return Evidence(text)
 
     def like(self, other: MeasuredCase) -> bool:
         """Whether it is of the same algorithm and backend."""
@@ -300,7 +270,7 @@ class _Case:
             speaks = ("cpu-instructions", "accelerator")
         elif byte.interval.low > least / NEWER:
             speaks = ("software",)
-        return Evidence("cycles a byte", text, speaks)
+        return Evidence(text, speaks)
 
     def masks(self) -> Evidence | None:
         """Hides the CPU's instructions from OpenSSL; the longest message speaks for all."""
@@ -325,7 +295,7 @@ class _Case:
             text += "the time"
             if other is not self.measured:
                 text += f", at {fmt.size(other.case.bytes or 0)}"
-            return Evidence("instructions hidden", text, speaks, proof=bool(speaks))
+            return Evidence(text, speaks, proof=bool(speaks))
         return None
 
     def against_generic(self) -> Evidence | None:
@@ -343,9 +313,7 @@ class _Case:
             wall = self.run.emulated and not self.run.icount
             fast = not wall and above(ratio, GENERIC) == "yes"
             text = f"{name}, the kernel's own C code, takes {fmt.factor(ratio.value)} the time"
-            return Evidence(
-                "against C code", text, ("cpu-instructions", "accelerator") if fast else ()
-            )
+            return Evidence(text, ("cpu-instructions", "accelerator") if fast else ())
         return None
 
     def weigh(self, evidence: Sequence[Evidence]) -> Outcome:
@@ -366,6 +334,12 @@ class _Case:
             kinds &= set(one.speaks_for) or kinds
         waited = device or (share is not None and share <= RESTED)
         return kinds.pop() if len(kinds) == 1 and not waited else "unknown"
+
+
+KINDS = (
+    _Case.interrupts, _Case.cpu_time, _Case.threads, _Case.identity, _Case.knee, _Case.cycles,
+    _Case.masks, _Case.against_generic,
+)  # fmt: skip
 
 
 def _core(run: RunData) -> tuple[str, float] | None:

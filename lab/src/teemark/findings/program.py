@@ -14,10 +14,8 @@ from teemark.trace.names import Names
 
 Cost = Callable[[float], str]
 
-FEW = 3
-"""Fewer calls of a kind than this are no habit."""
-SMALL = 4096
-"""Pieces of at most so many bytes are small: a page."""
+FEW = 3  # Fewer calls of a kind than this are no habit
+SMALL = 4096  # Pieces of at most so many bytes are small: a page
 
 
 def advice(watched: Watched, names: Names, *, exact: bool = False) -> tuple[Finding, ...]:

@@ -20,14 +20,12 @@ from teemark.model.decide import above
 from teemark.model.stats import Estimate, exactly
 from teemark.page import figures
 
-BLOCK = 4096
-"""Bytes of a block of OP-TEE's storage."""
-EACH_BLOCK = 0.5
-"""RPCs a block from which more blocks are more RPCs."""
+BLOCK = 4096  # Bytes of a block of OP-TEE's storage
+EACH_BLOCK = 0.5  # RPCs a block from which more blocks are more RPCs
 
 
 def stored_objects(ground: Ground) -> Finding | None:
-    """Creating an object, against a file that is written through to the disk."""
+    """Compares creating an object with a file that is written through to the disk."""
     for stored in ground.models.stats:
         plain = ground.models.case(STORAGE.key("create", "file-fsync", stored.work.parameters))
         if not stored.key.startswith("storage/create/tee-ree-fs/") or plain is None:
@@ -35,26 +33,23 @@ def stored_objects(ground: Ground) -> Finding | None:
         if plain.time.median <= 0:
             continue
         ratio = stored.estimate / plain.estimate
-        answer = above(ratio, 1.0)
-        size = fmt.size(stored.bytes or 0)
+        answer, size = above(ratio, 1.0), fmt.size(stored.bytes or 0)
         evidence = f"{ground.against(stored, plain)} (medians)."
         rpcs = ground.run.cases[stored.key].case.rpcs_per_call
         if rpcs:
             evidence += f" The TEE calls the normal world {fmt.digits(rpcs)} times for it."
+        claim = (
+            f"Creating an object of {size} in the TEE's storage takes "
+            f"{figures.times(ground.run, ratio)} the time of a file that is written through to the "
+            "disk."
+        )
+        remedy = "Keep in one object what is read together, and read it once."
         if answer == "undecided":
             claim = (
                 f"Whether creating an object of {size} in the TEE's storage takes longer than "
                 "writing a file through to the disk is undecided."
             )
-            samples = min(stored.time.count, plain.time.count)
-            remedy = ground.more(ratio, (1.0,), samples)
-        else:
-            claim = (
-                f"Creating an object of {size} in the TEE's storage takes "
-                f"{figures.times(ground.run, ratio)} the time of a file that is written through to "
-                "the disk."
-            )
-            remedy = "Keep in one object what is read together, and read it once."
+            remedy = ground.more(ratio, (1.0,), min(stored.time.count, plain.time.count))
         return Finding(
             key="stored-objects",
             topic="choice" if ground.models.case(EMPTY_CALL) else "answer",

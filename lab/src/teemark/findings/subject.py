@@ -4,16 +4,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from teemark.base.finding import Finding, Topic
 from teemark.base.work import ONESHOT
 from teemark.findings.ground import Ground
-from teemark.findings.notices import lacking
 from teemark.findings.rules import judge
 from teemark.model.breakdown import Breakdown
 from teemark.model.models import Models
-from teemark.page.blocks import Block, Chart, Fold, Heading, Paragraph, Section, Strong, Table, Text
+from teemark.page.blocks import Block, Heading, Paragraph, Section, Strong, Text
 from teemark.run.reader import RunData
 from teemark.trace.profile import Trace
 
@@ -23,12 +22,10 @@ class Subject:
     run: RunData
     models: Models
     findings: tuple[Finding, ...]
-    label: str
-    """The run's name in a report of several."""
+    label: str  # The run's name in a report of several
     breakdowns: tuple[Breakdown, ...] = ()
     trace: Trace | None = None
-    against: Trace | None = None
-    """The trace that this one is compared with."""
+    against: Trace | None = None  # The trace that this one is compared with
 
     def found(self, *topics: Topic) -> tuple[Finding, ...]:
         """Returns what is said of these topics: what is found, and what is undecided."""
@@ -92,10 +89,10 @@ class Part:
 
     def __call__(self, subjects: Sequence[Subject]) -> Section | None:
         """Returns the blocks of every subject, under its name when there are several; None where no
-        subject has any. Tables and charts of an incomplete run say so."""
+        subject has any."""
         made: list[Block] = []
         for subject in subjects:
-            its = [_marked(block, lacking(subject.run)) for block in self.blocks(subject)]
+            its = self.blocks(subject)
             if its and len(subjects) > 1:
                 made.append(Heading(subject.label))
             made += its
@@ -103,19 +100,3 @@ class Part:
             first = Paragraph((self.intro,)) if isinstance(self.intro, str) else None
             made.insert(0, first or self.intro(subjects))  # type: ignore[operator]
         return Section(self.key, self.title, tuple(made), self.lead) if made else None
-
-
-def _marked(block: Block, lacking: str) -> Block:
-    """With what is missing beside its caption, where it holds figures."""
-    if not lacking:
-        return block
-    match block:
-        case Fold():
-            return replace(block, blocks=tuple(_marked(part, lacking) for part in block.blocks))
-        case Table() if any(column.align == "right" for column in block.columns):
-            note = f"{block.note}; " if block.note else ""
-            return replace(block, note=f"{note}incomplete run: {lacking}")
-        case Chart():
-            return replace(block, caption=(*block.caption, Strong(f" Incomplete run: {lacking}.")))
-        case _:
-            return block

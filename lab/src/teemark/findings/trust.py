@@ -5,19 +5,18 @@ machine."""
 from __future__ import annotations
 
 from teemark.base import fmt
-from teemark.base.finding import Finding, Share, Status
+from teemark.base.finding import Finding, Share, Status, Topic
 from teemark.base.work import EMPTY_CALL, HARNESS
 from teemark.findings.ground import KNOWN, Ground, is_known, not_checked, signature
+from teemark.findings.notices import sentence
 from teemark.model.counter import TOLERANCE, Counted
 from teemark.model.decide import above
 from teemark.model.fit import MISFIT
 from teemark.model.stats import STEADY, exactly
 from teemark.page import figures
 
-HARNESS_SHARE = 0.01
-"""Share of the smallest case that measuring itself may take."""
-CLOCK = 0.01
-"""Share of the shortest sample that a step of the clock may be."""
+HARNESS_SHARE = 0.01  # Share of the smallest case that measuring itself may take
+CLOCK = 0.01  # Share of the shortest sample that a step of the clock may be
 
 
 def harness(ground: Ground) -> Finding | None:
@@ -26,34 +25,32 @@ def harness(ground: Ground) -> Finding | None:
     if own is None or not others:
         return None
     smallest = min(others, key=lambda one: one.time.median)
-    ratio = own.estimate / smallest.estimate
+    ratio, interval = own.estimate / smallest.estimate, own.time.interval
+    adds, bound = fmt.percent(ratio.value), fmt.percent(HARNESS_SHARE, 1)
     answer = above(ratio, HARNESS_SHARE)
-    adds, bound, interval = (
-        fmt.percent(ratio.value),
-        fmt.percent(HARNESS_SHARE, 1),
-        own.time.interval,
-    )
-    nothing = own.time.median <= 0 or (interval is not None and interval.low <= 0)
-    claim = {
-        "no": f"Measuring itself adds {adds} to the smallest case.",
-        "yes": f"Measuring itself is {adds} of the smallest case.",
-        "undecided": f"Whether measuring itself is more than {bound} of the smallest case is open.",
-    }[answer]
     samples = min(own.time.count, smallest.time.count)
-    remedy = {
-        "no": "",
-        "yes": "Nothing was subtracted: take it off where such small times matter.",
-        "undecided": ground.more(ratio, (HARNESS_SHARE,), samples),
+    claim, remedy = {
+        "no": (f"Measuring itself adds {adds} to the smallest case.", ""),
+        "yes": (
+            f"Measuring itself is {adds} of the smallest case.",
+            "Nothing was subtracted: take it off where such small times matter.",
+        ),
+        "undecided": (
+            f"Whether measuring itself is more than {bound} of the smallest case is open.",
+            ground.more(ratio, (HARNESS_SHARE,), samples),
+        ),
     }[answer]
+    if own.time.median <= 0 or (interval is not None and interval.low <= 0):
+        claim, remedy = "What measuring itself adds is not distinguishable from 0.", ""
     return Finding(
         key="harness",
         topic="trust",
         status="undecided" if answer == "undecided" else "found",
         severity="caution" if answer == "yes" else "note",
-        claim="What measuring itself adds is not distinguishable from 0." if nothing else claim,
+        claim=claim,
         evidence=f"An empty backend takes {figures.time(ground.run, own.estimate)} a call; the "
         f"smallest case, {smallest.key}, {figures.time(ground.run, smallest.estimate)}.",
-        remedy="" if nothing else remedy,
+        remedy=remedy,
         figures=(ground.figure("measuring, of the smallest case", ratio, "share"),),
         sure=answer != "undecided",
     )
@@ -61,20 +58,23 @@ def harness(ground: Ground) -> Finding | None:
 
 def two_clocks(ground: Ground) -> Finding | None:
     """Compares the slope over repetitions by the client's clock with the counter in the TA."""
+    judged = [case for case in ground.models.counted if case.judgement is not None]
     agree, apart, undecided = (
-        [case for case in ground.models.counted if case.judgement == judgement]
+        [case for case in judged if case.judgement == judgement]
         for judgement in ("agree", "disagree", "undecided")
     )
-    if not (agree or apart or undecided):
+    if not judged:
         return None
     bound, what = fmt.percent(TOLERANCE, 1), "the client's clock on what an operation takes"
-    verdict = "disagrees" if apart else "agrees" if agree else "undecided"
+    verdict, evidence, remedy = "undecided", "", "More samples decide it."
+    claim = f"Whether the TA's counter agrees with {what}, to within {bound}, is undecided."
     if apart:
-        judged = fmt.count(len(agree) + len(apart) + len(undecided))
-        claim = "The client's clock and the TA's counter differ by more than "
-        claim += f"{bound} on what an operation takes inside the TA, in "
-        claim += f"{fmt.plural(len(apart), 'case')} of {judged}."
-        evidence = f"{', '.join(map(_apart, apart))}."
+        verdict, evidence = "disagrees", f"{', '.join(map(_apart, apart))}."
+        claim = (
+            f"The client's clock and the TA's counter differ by more than {bound} on what an "
+            f"operation takes inside the TA, in {fmt.plural(len(apart), 'case')} of "
+            f"{fmt.count(len(judged))}."
+        )
         remedy = (
             "Don't rely on either before the reason is known: repetitions that don't cost the "
             "same (caches, a clock frequency that changes), or a counter that doesn't run as the "
@@ -84,10 +84,8 @@ def two_clocks(ground: Ground) -> Finding | None:
         worst = max(agree, key=lambda case: abs(case.deviation or 0.0))
         most, cases = fmt.share(abs(worst.deviation or 0.0)), fmt.plural(len(agree), "case")
         claim = f"The TA's own counter agrees with {what}: {cases}, at most {most} apart."
-        evidence, remedy = f"Furthest apart: {_apart(worst)}; {bound} is allowed.", ""
-    else:
-        claim = f"Whether the TA's counter agrees with {what}, to within {bound}, is undecided."
-        evidence, remedy = "", "More samples decide it."
+        verdict, remedy = "agrees", ""
+        evidence = f"Furthest apart: {_apart(worst)}; {bound} is allowed."
     if undecided:
         names = ", ".join(case.case.case for case in undecided)
         evidence += f" Undecided, with too few or too scattered samples: {names}."
@@ -108,10 +106,12 @@ def _apart(case: Counted) -> str:
     return f"{case.case.case} {fmt.signed(case.deviation or 0.0)}"
 
 
-def _doubt(key: str, claim: str, evidence: str, remedy: str = "") -> Finding:
+def _doubt(
+    key: str, claim: str, evidence: str, remedy: str = "", topic: Topic = "trust"
+) -> Finding:
     """Makes a finding that figures mean less than they seem to."""
     return Finding(
-        key=key, topic="trust", severity="caution", claim=claim, evidence=evidence, remedy=remedy
+        key=key, topic=topic, severity="caution", claim=claim, evidence=evidence, remedy=remedy
     )
 
 
@@ -200,40 +200,38 @@ def clock_step(ground: Ground) -> Finding:
 
 # -- what the machine does to all figures ---------------------------------------------------------
 
-SLOWED = 0.95
-"""Share of its highest frequency at which a CPU is not slowed down."""
-WAITED = 0.01
-"""Share of the time that processes may have waited for a CPU."""
+SLOWED = 0.95  # Share of its highest frequency at which a CPU is not slowed down
+WAITED = 0.01  # Share of the time that processes may have waited for a CPU
 
 
 def cpu_frequency(ground: Ground) -> Finding:
     """Compares each CPU with its own highest frequency. teebench reads both before the load begins:
     they don't tell what a governor raises with the load."""
-    key, run = "cpu-frequency", ground.run
-    cpu = run.machine.cpu
+    key, machine = "cpu-frequency", ground.run.machine
+    cpu = machine.cpu
     now, most, governors = (
         # "VALUE" of all, here under "", or "cpu0 VALUE"
         {which: value for which, _, value in (text.rpartition(" ") for text in told or ())}
         for told in (cpu.khz_now, cpu.khz_max, cpu.governor)
     )
 
-    def khz(told: dict[str, str], which: str) -> int:
-        value = told.get(which) or told.get("", "")
-        return int(value) if value.isdigit() else 0
+    def of(told: dict[str, str], which: str) -> str:
+        return told.get(which) or told.get("", "")
 
-    pairs = [(one, khz(now, one), khz(most, one)) for one in sorted(now.keys() | most.keys())]
-    known = [(here / top, one, here, top) for one, here, top in pairs if here and top]
+    known = []
+    for which in sorted(now.keys() | most.keys()):
+        here, top = (of(told, which) for told in (now, most))
+        if here.isdigit() and top.isdigit() and int(here) and int(top):
+            known.append((int(here) / int(top), which, int(here), int(top)))
     if not known:
-        why = run.machine.reasons.get("cpu.khz_now") or "the kernel doesn't say"
+        why = machine.reasons.get("cpu.khz_now") or "the kernel doesn't say"
         return not_checked(key, f"the CPUs' frequencies ({why})")
-    share, slowest, here, top = min(known)
-    of = f"{slowest}: " if slowest else ""
-    facts = [f"{of}{here / 1000:g} of {top / 1000:g} MHz when the run began"]
+    share, slowest, khz, highest = min(known)
+    name = f"{slowest}: " if slowest else ""
+    facts = [f"{name}{khz / 1000:g} of {highest / 1000:g} MHz when the run began"]
     if governors:
         facts.append(f"governor {', '.join(dict.fromkeys(governors.values()))}")
-    slowed = [
-        governors.get(one) or governors.get("", "") for less, one, *_ in known if less < SLOWED
-    ]
+    slowed = [of(governors, which) for less, which, *_ in known if less < SLOWED]
     status: Status = "undecided" if slowed else "ruled out"
     return signature(
         key,
@@ -303,29 +301,20 @@ def emulated(ground: Ground) -> Finding:
             "are no cache misses and no latencies in it: good for finding and comparing work, not "
             "for predicting time on hardware."
         )
-    return Finding(
-        key=key,
-        topic="board",
-        severity="caution",
-        claim=claim,
-        evidence="; ".join(filter(None, facts)),
-        remedy=remedy,
-    )
+    return _doubt(key, claim, "; ".join(filter(None, facts)), remedy, "board")
 
 
 def tee_defects(ground: Ground) -> Finding | None:
     skips = [skip for skip in ground.run.skips if skip.code == "tee-defect"]
     if not skips:
         return None
-    hint = skips[0].hint or ""
     names = ", ".join(skip.case for skip in skips)
-    return Finding(
-        key="tee-defect",
-        topic="board",
-        severity="caution",
-        claim=f"A defect of this board's TEE: {skips[0].reason}.",
-        evidence=f"{fmt.plural(len(skips), 'case')} left out: {names}.",
-        remedy=f"{hint[:1].upper()}{hint[1:].rstrip('.')}." if hint else "",
+    return _doubt(
+        "tee-defect",
+        f"A defect of this board's TEE: {skips[0].reason}.",
+        f"{fmt.plural(len(skips), 'case')} left out: {names}.",
+        sentence((skips[0].hint or "").rstrip(".")),
+        "board",
     )
 
 
@@ -336,12 +325,10 @@ def published_key(ground: Ground) -> Finding | None:
         return None
     if not any(run.backend(measured.case.backend).secure for measured in run.sound):
         return None
-    return Finding(
-        key="published-key",
-        topic="board",
-        severity="caution",
-        claim="Anybody can sign TAs for this board.",
-        evidence="Its TEE ran our TAs, which are signed with the key that OP-TEE's sources "
-        "publish.",
-        remedy="Before the board keeps secrets: build OP-TEE with a key of your own (TA_SIGN_KEY).",
+    return _doubt(
+        "published-key",
+        "Anybody can sign TAs for this board.",
+        "Its TEE ran our TAs, which are signed with the key that OP-TEE's sources publish.",
+        "Before the board keeps secrets: build OP-TEE with a key of your own (TA_SIGN_KEY).",
+        "board",
     )

@@ -96,8 +96,8 @@ class Breakdown:
         return next((part for part in self.parts if part.name == name), None)
 
     @property
-    def known(self) -> tuple[Part, ...]:
-        return tuple(part for part in self.parts if part.value is not None)
+    def known(self) -> tuple[tuple[Part, Estimate], ...]:
+        return tuple((part, part.value) for part in self.parts if part.value is not None)
 
     @property
     def unexplained(self) -> Estimate:

@@ -61,10 +61,6 @@ def changes(found: Comparison) -> tuple[Change, ...]:
     for (family, worse), group in by_family.items():
         whole = sum(one.family == family for one in found.pairs) == len(group)
         alone.append(replace(_common(group, found, worse=worse), whole=whole))
-    for mean in found.families:
-        if mean.moved and not any(mean.family in change.families for change in alone):
-            cases = tuple(one for one in found.pairs if one.family == mean.family)
-            alone.append(Change(cases, mean.verdict == "worse", share=mean.change, whole=True))
     made += _merged(alone)
     return tuple(
         sorted(made, key=lambda one: (-one.worse, -len(one.cases), -abs(one.tells.change)))

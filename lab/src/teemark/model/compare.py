@@ -4,8 +4,7 @@
 Where times are sampled, starts are compared. The interval of a ratio is Student's, over the
 logarithms of the starts' medians, so wide that all cases together hold with 1 - ALPHA (Bonferroni).
 A case is worse or better if that interval leaves 1 out, the same if it lies within MARGIN of 1,
-else undecided. A family's mean is judged in the same way. The clock of an emulated board shows how
-busy its machine is: nothing is decided there.
+else undecided. The clock of an emulated board shows how busy its machine is: it decides nothing.
 
 Where instructions are counted, two boots of one build differ by very little: `slack`. What differs
 by more is better or worse; what differs by less, but in one direction in all calls of a kind, is
@@ -45,7 +44,6 @@ and by nothing elsewhere. A request takes pages, and which are at hand depends o
 
 TICK_NS = 4_000_000  # The kernel's timer tick on the virtual boards (CONFIG_HZ=250)
 MARGIN = 0.01  # A sampled case is the same if its whole interval is within this share of 1
-FAMILY = 3  # Fewer cases than this aren't judged together
 SIGNS = 1e-4  # A shift is taken for real if its cases' signs are that improbable by chance
 
 EMULATED = "an emulated board's clock shows how busy its machine was, which differs from run to run"
@@ -54,13 +52,11 @@ FEW_STARTS = f"fewer than {FEWEST} starts don't show how far starts may lie apar
 SCATTERED = "the samples of every case scatter, as where calls wait for a disk"
 
 Verdict = Literal["better", "worse", "same", "undecided"]
+GRAVEST_FIRST: tuple[Verdict, ...] = ("worse", "better", "undecided", "same")
 World = Literal["tee", "kernel", "program"]
 Family = tuple[str, str, str]  # Workload, algorithm and backend
 
 Starts = Sequence[Sequence[float]]  # Values a call (nanoseconds or instructions), by start
-
-Logs = tuple[Sequence[float], Sequence[float]]
-"""Of both runs, the logarithms of the starts' medians."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,15 +69,11 @@ class Difference:
     second: Estimate
     verdict: Verdict
     exact: bool = False
-    reason: str | None = None
-    """Why nothing is decided, where instructions are counted but this case's samples scatter."""
-    interval: Interval | None = None
-    """The ratio of second to first; it holds for all cases of the comparison together."""
-    p: float | None = None
-    """Of Student's test, corrected for all cases; None where figures are exact."""
+    reason: str | None = None  # Why nothing is decided of a case that scatters where others count
+    interval: Interval | None = None  # Ratio of second to first; holds for all cases together
+    p: float | None = None  # Of Student's test, corrected for all cases; None of exact figures
     have: int = 0  # Starts of the run with fewer
-    visible: float = math.inf
-    """The smallest relative change that would have been called worse in POWER of such pairs."""
+    visible: float = math.inf  # Smallest relative change called worse in POWER of such pairs
     scatter: float = 0.0  # Relative standard deviation from start to start
     work: Work | None = None  # What the case does; None for a step of teehash
     size: int | None = None  # Bytes that a call works on, all its operations together
@@ -127,8 +119,6 @@ class Comparison:
     pairs: tuple[Difference, ...]  # In the order of the first run
     lost: tuple[str, ...]  # Cases that only the first run has
     new: tuple[str, ...]  # Cases that only the second run has
-    families: tuple[Difference, ...] = ()
-    """Means of families of sampled cases; `case` is the family's key, and `repeat` their number."""
 
     @property
     def exact(self) -> bool:
@@ -141,8 +131,8 @@ class Comparison:
 
     @property
     def blind(self) -> str | None:
-        """Half a sentence that says why nothing is called better or worse, whatever the figures
-        are; None if something may be."""
+        """Half a sentence that says why nothing is called better or worse; None if something may
+        be."""
         if self.exact:
             counted = any(one.first.exact and one.second.exact for one in self.pairs)
             return None if counted or not self.pairs else SCATTERED
@@ -159,21 +149,15 @@ class Comparison:
 
     @property
     def worst_first(self) -> tuple[Difference, ...]:
-        order: tuple[Verdict, ...] = ("worse", "better", "undecided", "same")
-        return tuple(
-            sorted(self.pairs, key=lambda one: (order.index(one.verdict), -abs(one.change)))
-        )
+        key = {verdict: place for place, verdict in enumerate(GRAVEST_FIRST)}
+        return tuple(sorted(self.pairs, key=lambda one: (key[one.verdict], -abs(one.change))))
 
     def verdicts(self) -> dict[str, Verdict]:
-        """The verdict on each case; a case with several numbers of operations in a call has the
-        gravest."""
-        found: dict[str, Verdict] = {}
-        for one in self.worst_first:
-            found.setdefault(one.case, one.verdict)
-        return found
+        """Returns the verdict on each case: the gravest of its numbers of operations in a call."""
+        return {one.case: one.verdict for one in reversed(self.worst_first)}
 
     def of(self, verdict: Verdict) -> tuple[str, ...]:
-        """The cases with that verdict."""
+        """Returns the cases with that verdict."""
         return tuple(case for case, said in self.verdicts().items() if said == verdict)
 
     @property
@@ -184,33 +168,38 @@ class Comparison:
 
 def obstacles(first: RunData, second: RunData) -> dict[str, str]:
     """Returns the reasons not to compare the two runs, each with what to do instead."""
-    found = {}
-    runs = (first, second)
-    one, other = ("an emulated board" if run.emulated else "hardware" for run in runs)
-    if one != other:
-        found[
-            f"BASE is a run of {one} and NEW one of {other}: an emulator's times say nothing about "
-            "hardware"
-        ] = "measure both on one board"
-    one, other = ("instructions" if run.icount else "time" for run in runs)
-    if one != other:
-        why = f"BASE is measured in {one} and NEW in {other}: their ratio has no meaning"
-        found[why] = "measure both on one board"
-    if first.run is not None and second.run is not None and first.plan != second.plan:
-        found[
-            f"BASE is a run of plan {first.plan} and NEW one of plan {second.plan}: what was "
-            "measured beside a case may change it"
-        ] = "measure both with one plan"
-    for run in runs:
+    places, units, plans = (
+        tuple(tell(run) for run in (first, second))
+        for tell in (
+            lambda run: "an emulated board" if run.emulated else "hardware",
+            lambda run: "instructions" if run.icount else "time",
+            lambda run: run.plan if first.run and second.run else None,
+        )
+    )
+    differ = (
+        (places, "a run of {}", "one of {}: an emulator's times say nothing about hardware"),
+        (units, "measured in {}", "in {}: their ratio has no meaning"),
+        (
+            plans,
+            "a run of plan {}",
+            "one of plan {}: what was measured beside a case may change it",
+        ),
+    )
+    found = {
+        f"BASE is {base.format(told[0])} and NEW {new.format(told[1])}": "measure both "
+        + ("with one plan" if told is plans else "on one board")
+        for told, base, new in differ
+        if told[0] != told[1]
+    }
+    for run in (first, second):
         if run.incomplete:
             found[f"{run.file} is truncated: {run.incomplete}"] = f"measure {run.file} again"
     return found
 
 
 def other_machines(first: RunData, second: RunData) -> list[str]:
-    """Returns what else differs between two runs, besides their commits: "NAME: BASE → NEW" each.
-    It looks at builds and versions, the settings that teebench was given, the board, and the user's
-    labels."""
+    """Returns what else differs between two runs, besides their commits: builds and versions,
+    settings of teebench, the board, the user's labels; "NAME: BASE → NEW" each."""
     before, after = _described(first), _described(second)
     return [
         f"{name}: {before.get(name) or 'none'} → {after.get(name) or 'none'}"
@@ -242,18 +231,16 @@ def _described(run: RunData) -> dict[str, str]:
 def compare(first: RunData, second: RunData) -> Comparison:
     """Judges every case of both runs, and names those that one of them lacks."""
     raw = [*_cases(first, second), *_hashing(first, second)]
-    families: list[Difference] = []
     if first.icount and second.icount:
         pairs = shifted([_counted(one) for one in raw])
     else:
-        pairs, families = sampled(raw)
+        pairs = _sampled(raw)
     if first.emulated or second.emulated:
         pairs = [one if one.exact else replace(one, verdict="undecided") for one in pairs]
-        families = []
     before, after = first.measured, second.measured
     lost = tuple(key for key in before if key not in after)
     new = tuple(key for key in after if key not in before)
-    return Comparison(first, second, tuple(pairs), lost, new, tuple(families))
+    return Comparison(first, second, tuple(pairs), lost, new)
 
 
 # -- what is judged ------------------------------------------------------------------------------
@@ -264,7 +251,7 @@ class _Pair:
     """A case of both runs before it is judged."""
 
     one: Difference  # Without a verdict
-    medians: tuple[Sequence[float], Sequence[float]]  # Of the starts
+    medians: tuple[Sequence[float], Sequence[float]]  # Of each start of both runs
     starts: tuple[Starts, Starts]
     loops: int = 1  # Calls in the longest sample of the run with the shorter ones
     resolution: float = 0.0  # A step of the clock, nanoseconds
@@ -277,16 +264,13 @@ class _Pair:
         return self.resolution / self.loops / figure if figure > 0 else 0.0
 
     @property
-    def logs(self) -> Logs | None:
-        """Logarithms of the starts' medians; None where there is one start, or a time of 0."""
-        if self.one.have < 2 or min(map(min, self.medians)) <= 0:
-            return None
-        before, after = ([math.log(value) for value in values] for values in self.medians)
-        return before, after
+    def tested(self) -> bool:
+        """Tells whether both runs have two starts, and no time is 0."""
+        return self.one.have > 1 and min(map(min, self.medians)) > 0
 
 
 def _pair(one: Difference, starts: tuple[Starts, Starts], *how: Any) -> _Pair:
-    """Each figure is the geometric mean of the starts' medians, if they are positive."""
+    """Returns the pair with the geometric means of the starts' medians, if they are positive."""
     before, after = ([median(values) for values in run if values] for run in starts)
     first, second = (
         Estimate(geometric_mean(values) if min(values) > 0 else fmean(values))
@@ -364,10 +348,9 @@ def least(starts: Starts) -> float:
 
 
 def slack(work: Work | None, figure: float, loops: int, resolution: float) -> tuple[float, float]:
-    """Returns how many instructions a call two boots of one build may differ, and what a step of
-    the clock makes of a call: infinite where pages at hand or timer ticks hide it. The case takes
-    `figure` instructions, and its samples have `loops` calls. A step of teehash has no work, and
-    begins anywhere between two ticks."""
+    """Returns how many instructions two boots of one build may differ in a call that takes `figure`
+    of them, in samples of `loops` calls; and what a step of the clock makes of a call: infinite
+    where pages at hand or timer ticks hide it. A step of teehash has no work."""
     if work is not None and work.by == AFALG:
         return KERNEL_LIMIT * figure, math.inf
     if work is None or loops * figure >= TICK_NS:
@@ -399,9 +382,8 @@ def judged(one: Difference, allowed: float, step: float) -> Difference:
 
 
 def shifted(pairs: Sequence[Difference]) -> list[Difference]:
-    """Returns the pairs with the verdicts of common shifts: a case that moved with all calls of its
-    kind is worse or better, however little it moved. A common shift is what most calls into the TEE
-    (or in the program) have more or less, all of one sign, and more than boots differ."""
+    """Returns the pairs with the verdicts of common shifts: a case that moved with most calls into
+    the TEE (or in the program) is worse or better, however little it moved."""
     found = list(pairs)
     for world in ("tee", "program"):
         counted = [one for one in pairs if one.world == world and one.exact and one.second.exact]
@@ -445,41 +427,20 @@ def sign_p(ups: int, count: int) -> float:
 def compare_values(values: Mapping[str, tuple[Starts, Starts]]) -> list[Difference]:
     """Returns the verdicts on bare values of two runs, by case."""
     bare = Difference("", 1, _UNKNOWN, _UNKNOWN, "undecided")
-    return sampled([_pair(replace(bare, case=case), both) for case, both in values.items()])[0]
+    return _sampled([_pair(replace(bare, case=case), both) for case, both in values.items()])
 
 
-def sampled(pairs: Sequence[_Pair]) -> tuple[list[Difference], list[Difference]]:
-    """Returns the verdicts on cases, and on the means of families."""
-    known = [(pair, pair.logs) for pair in pairs]
-    groups: dict[Family, list[Logs]] = {}
-    for pair, logs in known:
-        if logs is not None and pair.one.repeat == 1 and pair.one.work is not None:
-            groups.setdefault(pair.one.family, []).append(logs)
-    means = []
-    for family, members in groups.items():
-        if len(members) >= FAMILY and len({tuple(map(len, logs)) for logs in members}) == 1:
-            before, after = (
-                [fmean(start) for start in zip(*run, strict=True)]
-                for run in zip(*members, strict=True)
-            )
-            ratio = Estimate(math.exp(fmean(after) - fmean(before)))
-            mean = Difference("/".join(family), len(members), Estimate(1.0), ratio, "undecided")
-            work = next(pair.one.work for pair in pairs if pair.one.family == family)
-            have = min(len(before), len(after))
-            means.append((replace(mean, have=have, work=work), (before, after)))
-    tests = sum(logs is not None for _, logs in known) + len(means)
-    return (
-        [_tested(p.one, logs, tests, p.grain) if logs else p.one for p, logs in known],
-        [_tested(mean, logs, tests, 0.0) for mean, logs in means],
-    )
+def _sampled(pairs: Sequence[_Pair]) -> list[Difference]:
+    tests = sum(pair.tested for pair in pairs)
+    return [_tested(pair, tests) if pair.tested else pair.one for pair in pairs]
 
 
-def _tested(one: Difference, logs: Logs, tests: int, grain: float) -> Difference:
-    """Returns the difference with its verdict, by Welch's form of Student's test. `grain` is a step
-    of the clock as a share: starts that a coarse clock shows as equal scatter by as much as it
-    hides."""
-    before, after = (len(values) for values in logs)
-    parts = [variance(values) + grain**2 / 12 for values in logs]
+def _tested(pair: _Pair, tests: int) -> Difference:
+    """Returns the difference with its verdict, by Welch's form of Student's test. Starts that a
+    coarse clock shows as equal scatter by as much as it hides."""
+    one, logs = pair.one, [[math.log(value) for value in values] for values in pair.medians]
+    before, after = map(len, logs)
+    parts = [variance(values) + pair.grain**2 / 12 for values in logs]
     each = parts[0] / before, parts[1] / after
     error = math.sqrt(sum(each))
     off = fmean(logs[1]) - fmean(logs[0])
@@ -518,8 +479,7 @@ class Limit:
     instructions: float | None = None
 
     def broken(self, one: Difference) -> bool:
-        """Tells whether a case is known to be worse by the limit or more; where times are sampled,
-        its whole interval must be."""
+        """Tells whether a case, with all of its interval, is worse by the limit or more."""
         if one.verdict != "worse":
             return False
         if self.instructions is not None:

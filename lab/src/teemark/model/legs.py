@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Literal
 
 import numpy as np
 
@@ -19,8 +18,6 @@ from teemark.run.reader import RunData
 from teemark.run.records import Leg
 
 INTERRUPT = 0xFFFF0004  # What the secure world returns with when the normal world's interrupt came
-
-Why = Literal["rpc", "interrupt"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,22 +36,15 @@ class Traced:
 
     @property
     def legs(self) -> float:
-        """Of a call, on average."""
+        """Mean number in a call."""
         return sum(map(len, self.ways)) / self.calls
-
-    def _returns(self, why: Why) -> float:
-        return [_why(ret) for way in self.ways for *_, ret in way].count(why) / self.calls
 
     @property
     def rpcs(self) -> float:
-        return self._returns("rpc")
-
-    @property
-    def interrupts(self) -> float:
-        return self._returns("interrupt")
+        return sum(_is_rpc(ret) for way in self.ways for *_, ret in way) / self.calls
 
     def _estimate(self, values: Sequence[float], what: str) -> Estimate:
-        """Of one value a call; their mean is what a coarse clock leaves unharmed."""
+        """Returns the mean of one value a call, which a coarse clock leaves unharmed."""
         mean = sum(values) / len(values)
         if self.sampling.exact and len(set(values)) == 1 and not self.grain:
             return exactly(mean)
@@ -68,23 +58,23 @@ class Traced:
         return Estimate(mean, draws + rng.normal(0.0, spread, DRAWS), found.freedom, found.shared)
 
     def event(self, untraced: Estimate) -> Estimate:
-        """What the two events of a leg cost: what the call takes more with them, a leg."""
+        """Returns what the two events of a leg cost: what the call takes more with them, a leg."""
         traced = self._estimate([float(ns) for ns in self.ns], "traced")
         return (traced - untraced).scaled(1 / self.legs)
 
     def dwell(self, event: Estimate | None) -> Estimate:
-        """In the secure world, of a call; `event` is what the events of a leg cost."""
+        """Returns a call's time in the secure world; `event` is what the events of a leg cost."""
         inside = [float(sum(end - begin for begin, end, _ in way)) for way in self.ways]
         return self._estimate(inside, "in") - _half(event, self.legs)
 
     def working(self, event: Estimate | None) -> Estimate:
-        """In the secure world, and in the interrupts that came meanwhile."""
-        found = self._estimate([float(_without_rpcs(way)) for way in self.ways], "working")
-        return found - _half(event, self.rpcs + 1)
+        """Returns the time in the secure world, and in the interrupts that came meanwhile."""
+        working = [float(way[-1][1] - way[0][0] - _served(way)) for way in self.ways]
+        return self._estimate(working, "working") - _half(event, self.rpcs + 1)
 
     def served(self, event: Estimate | None, untraced: Estimate) -> Estimate:
-        """In the normal world between two legs of a call, to serve an RPC; without what tracing
-        adds. It adds more than its events where threads change, and they do so here alone."""
+        """Returns the time in the normal world to serve a call's RPCs, without what tracing adds:
+        more than its events, for threads change here."""
         if not self.rpcs:
             return exactly(0.0)
         found = self._estimate([float(_served(way)) for way in self.ways], "rpc")
@@ -95,7 +85,7 @@ class Traced:
 
 
 def _half(event: Estimate | None, times: float) -> Estimate:
-    """Half of so many events, from nothing to all of them; 0 if nobody knows what one costs."""
+    """Returns half of so many events, from nothing to all of them; 0 if their cost isn't known."""
     if event is None:
         return exactly(0.0)
     share = np.random.default_rng([SEED, DRAWS]).uniform(0.0, 1.0, DRAWS)
@@ -103,22 +93,16 @@ def _half(event: Estimate | None, times: float) -> Estimate:
     return Estimate(event.value / 2 * times, draws, event.freedom, event.shared)
 
 
-def _why(ret: int) -> Why | None:
-    if ret == INTERRUPT:
-        return "interrupt"
-    return "rpc" if ret >> 16 == 0xFFFF and ret != 0xFFFFFFFF else None
-
-
-def _without_rpcs(way: Sequence[Leg]) -> int:
-    return way[-1][1] - way[0][0] - _served(way)
+def _is_rpc(ret: int) -> bool:
+    return ret >> 16 == 0xFFFF and ret not in (0xFFFFFFFF, INTERRUPT)
 
 
 def _served(way: Sequence[Leg]) -> int:
-    return sum(following[0] - leg[1] for leg, following in pairwise(way) if _why(leg[2]) == "rpc")
+    return sum(following[0] - leg[1] for leg, following in pairwise(way) if _is_rpc(leg[2]))
 
 
 def traced_calls(run: RunData, sampling: Sampling) -> Mapping[str, Traced]:
-    """By case. A case whose events were lost has a record that says so, and no legs."""
+    """Returns the traced calls by case. Where events were lost, a record has no legs."""
     found: dict[str, list[tuple[int, tuple[Leg, ...], int]]] = {}
     for one in run.legs:
         if one.legs and one.ns is not None:

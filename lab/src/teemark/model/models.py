@@ -57,11 +57,6 @@ class Cost:
             return None
         return float(np.interp(size, [x for x, _ in known], [n for _, n in known]))
 
-    def covers(self, case: Work) -> bool:
-        """Says whether a case is one of those that the cost is of, whatever its size."""
-        mine = (self.workload, self.algorithm, self.backend)
-        return (case.curve, case.algorithm, case.backend) == mine
-
     @property
     def call(self) -> Estimate:
         """What each call takes, with the error of the model."""

@@ -20,8 +20,7 @@ FEWEST = 4
 such in a row are no rarity."""
 
 
-MOST = 10_000
-"""Nobody measures more starts."""
+MOST = 10_000  # Nobody measures more starts
 
 
 def visible(error: float, starts: tuple[int, int], tests: int) -> float:

@@ -50,8 +50,6 @@ class Told:
 
     ns: int
     states: tuple[Span, ...]
-    threads: tuple[tuple[int, tuple[Span, ...]], ...]
-    """The states of each thread; the one that hashes is the first."""
     steps: tuple[Span, ...]
     costs: tuple[StepCost, ...]
 
@@ -64,23 +62,18 @@ def told(record: Timeline) -> Told:
     until = min(record.whole_until_ns, record.ns)
     # Events of one stamp keep their order: by their words a wait would end before it began.
     switches = sorted((one for one in record.switches if one[0] <= until), key=itemgetter(0))
-    states = tuple(_states(switches, {record.thread}, until))
-    names = dict.fromkeys((record.thread, *(thread for _, thread, _, _ in switches)))
-    own = {name: [one for one in switches if one[1] == name] for name in names}
-    threads = tuple(
-        (name, tuple(_states(mine, {name} & {record.thread}, until))) for name, mine in own.items()
-    )
+    states = tuple(_states(switches, record.thread, until))
     steps = tuple(_steps(record, until))
     outs = [at for at, _, _, kind in switches if kind in ("wait", "preempt")]
-    return Told(until, states, threads, steps, tuple(_costs(steps, states, outs)))
+    return Told(until, states, steps, tuple(_costs(steps, states, outs)))
 
 
 def _states(
-    switches: Iterable[tuple[int, int, int, str]], running: set[int], until: int
+    switches: Iterable[tuple[int, int, int, str]], running: int, until: int
 ) -> Iterator[Span]:
-    """All threads taken together; neighbours differ."""
-    on, ready = set(running), set[int]()
-    begin, state = 0, "on" if on else "wait"
+    """Yields the states of all threads taken together; neighbours differ."""
+    on, ready = {running}, set[int]()
+    begin, state = 0, "on"
     for at, thread, _, kind in switches:
         on.discard(thread)
         ready.discard(thread)
@@ -98,7 +91,7 @@ def _states(
 
 
 def _steps(record: Timeline, until: int) -> Iterator[Span]:
-    """In order, without a gap and without overlap."""
+    """Yields the steps in order, without a gap and without overlap."""
     at = 0
     stretches = sorted(record.steps, key=lambda one: one[1:])
     for step, begin, end in (*stretches, ("between", until, until)):

@@ -36,10 +36,10 @@ _FILLS = "█▓▒░"
 
 
 def widths(one: Breakdown) -> list[tuple[Part, float]]:
-    """The parts that have a width, with their share of the bar."""
-    found = [(part, part.value.value) for part in one.known if part.value and part.value.value > 0]
+    """Returns the parts that have a width, with their share of the bar."""
+    found = [(part, value.value) for part, value in one.known if value.value > 0]
     total = sum(value for _, value in found)
-    return [(part, value / total) for part, value in found] if total > 0 else []
+    return [(part, value / total) for part, value in found]
 
 
 def box(
@@ -84,8 +84,8 @@ def render(one: Breakdown, width: int) -> str:
 
 
 def line(one: Breakdown, cells: int) -> Sequence[tuple[Part, str]]:
-    """For a terminal, no longer than `cells`: neighbours have different shades, and what has a
-    share has a cell, as far as there are any."""
+    """Returns the bar for a terminal, no longer than `cells`: neighbours have different shades, and
+    each part has a cell, as far as there are any."""
     found = widths(one)[:cells]
     wide = [max(1, round(share * cells)) for _, share in found]
     while sum(wide) > max(cells, len(wide)):  # what the smallest have too much

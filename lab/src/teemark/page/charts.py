@@ -13,6 +13,7 @@ import re
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from teemark.base import fmt
@@ -66,8 +67,7 @@ class Series:
     backend: Backend
     points: tuple[tuple[float, float], ...]
     low_high: tuple[tuple[float, float] | None, ...] = ()
-    place: int = len(MARKERS)
-    """Of the backend in the run."""
+    place: int = len(MARKERS)  # Of the backend in the run
 
     @property
     def stand_in(self) -> str:
@@ -90,26 +90,14 @@ VARIABLES = {
 
 
 def spread(places: Sequence[float], gap: float) -> list[float]:
-    """Places moved apart as little as needed, so that neighbours are `gap` apart; order kept.
-
-    Pools of touching labels are centred on the mean of where they want to be (the classic
-    pool-adjacent-violators step).
-    """
-    order = sorted(range(len(places)), key=lambda i: places[i])
-    pools: list[list[float]] = []  # wanted place of the first, number
-    for rank, index in enumerate(order):
-        pools.append([places[index] - rank * gap, 1])
-        while len(pools) > 1 and pools[-2][0] > pools[-1][0]:
-            last, count = pools.pop()
-            before, number = pools.pop()
-            total = count + number
-            pools.append([(before * number + last * count) / total, total])
-    moved = [0.0] * len(places)
-    rank = 0
-    for start, number in pools:
-        for _ in range(int(number)):
-            moved[order[rank]] = start + rank * gap
-            rank += 1
+    """Returns places moved apart until neighbours are `gap` apart; order kept. A pair that is too
+    near moves by as much in both directions, again and again."""
+    moved = list(places)
+    order = sorted(range(len(places)), key=places.__getitem__)
+    for _ in range(500):
+        for low, high in pairwise(order):
+            lacking = max(0.0, gap - (moved[high] - moved[low])) / 2
+            moved[low], moved[high] = moved[low] - lacking, moved[high] + lacking
     return moved
 
 
@@ -162,8 +150,7 @@ class Course:
     levels: tuple[tuple[int, int, float], ...]
 
 
-SMALL_HEIGHT = 104
-"""Of one of several small charts, CSS pixels."""
+SMALL_HEIGHT = 104  # Of one of several small charts, CSS pixels
 
 
 def history(
@@ -285,47 +272,6 @@ def throughput(key: str, series: Sequence[Series], shape: Shape, unit: str = "Mi
         axes.set_xlabel("bytes in one call", color=MUTED, fontsize=shape.font)
         axes.text(0, 1.03, unit, transform=axes.transAxes, color=MUTED, fontsize=shape.font)
         _name_lines(axes, series, shape)
-        return _svg(figure)
-
-
-def log_bars(
-    key: str,
-    groups: Sequence[tuple[str, Sequence[tuple[Backend, int, float]]]],
-    unit: str,
-    shape: Shape,
-) -> str:
-    """Draws horizontal bars on a logarithmic scale. A group has a name and a bar for each backend,
-    with the backend's place in the run and its value in `unit`."""
-    from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
-
-    bar, small = shape.font * 1.15, shape.font * 0.85
-    height = sum(len(bars) * bar + shape.font * 2.1 for _, bars in groups) + 46
-    values = [value for _, bars in groups for *_, value in bars if value > 0]
-    room = (0.01 * shape.width, 40, 0.98 * shape.width - shape.font * 8, height - 46)
-    least, y = min(values) / 3, 0.0
-    with _figure(key, shape, height) as figure:
-        axes = _axes(figure, room, small, "x")
-        axes.set_xscale("log")
-        axes.set_xlim(least, max(values) * 1.2)
-        for name, bars in groups:
-            y += shape.font * 1.3
-            axes.text(least, y, name, color=INK, fontsize=shape.font, va="bottom")
-            for backend, place, value in bars:
-                y += bar
-                fill = STAND_INS[colour(place)]
-                axes.barh(
-                    y - bar / 2, value - least, bar * 0.8, left=least, color=fill, linewidth=0
-                )
-                said = f"{fmt.digits(value)} {backend.title}"
-                about = {"color": MUTED, "fontsize": small, "va": "center", "clip_on": False}
-                axes.text(value * 1.03, y - bar / 2, said, **about)  # type: ignore[arg-type]
-            y += shape.font * 0.8
-        axes.set_ylim(y, 0)
-        axes.xaxis.set_major_locator(LogLocator(numticks=5))
-        axes.xaxis.set_minor_locator(NullLocator())
-        axes.yaxis.set_major_locator(NullLocator())
-        axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: fmt.digits(x)))
-        axes.set_xlabel(unit, color=MUTED, fontsize=shape.font)
         return _svg(figure)
 
 

@@ -17,12 +17,12 @@ EXACT = "exact"
 
 
 def instructions(number: float) -> str:
-    """Whole ones, but for what is too small to be rounded."""
+    """Writes whole ones, but for what is too small to be rounded."""
     return fmt.count(round(number)) if abs(number) >= 100 else fmt.digits(number)
 
 
 def time(run: RunData, figure: Estimate | float) -> str:
-    """With its unit."""
+    """Writes a cost with its unit."""
     ns = figure.value if isinstance(figure, Estimate) else figure
     if run.icount and (not isinstance(figure, Estimate) or figure.counted):
         return f"{instructions(ns)} instructions"
@@ -30,23 +30,22 @@ def time(run: RunData, figure: Estimate | float) -> str:
 
 
 def cell(run: RunData, figure: Estimate | float) -> str:
-    """For a column of times whose unit is `unit(run)`."""
+    """Writes a cost for a column whose unit is `unit(run)`."""
     value = figure.value if isinstance(figure, Estimate) else figure
     if run.icount and (not isinstance(figure, Estimate) or figure.counted):
         return instructions(value)
     interval = figure.interval if isinstance(figure, Estimate) else None
-    if value <= 0 and (interval is None or interval.high >= 0):
-        return NOTHING
-    return fmt.duration(value)
+    nothing = value <= 0 and (interval is None or interval.high >= 0)
+    return NOTHING if nothing else fmt.duration(value)
 
 
 def amount_cell(run: RunData, figure: Estimate) -> str:
-    """A part of a call, which may be negative, for a column of times."""
+    """Writes a part of a call, which may be negative, for a column of costs."""
     return instructions(figure.value) if run.icount else fmt.duration(figure.value)
 
 
 def between(run: RunData, figure: Estimate) -> str:
-    """Its interval; of a counted figure only where something else is in it."""
+    """Writes a figure's interval; that of a counted one only where something else is in it."""
     interval = figure.interval
     if interval is None:
         return fmt.NONE
@@ -60,7 +59,7 @@ def ends(run: RunData, interval: Interval) -> str:
 
 
 def unit(run: RunData) -> str:
-    """Of columns of times; each time has its own where they aren't counted."""
+    """Returns the unit of a column of costs; each time has its own where they aren't counted."""
     return "instructions" if run.icount else ""
 
 
@@ -69,25 +68,25 @@ def spread(run: RunData, interval: Interval | None) -> str:
 
 
 def known(run: RunData, interval: Interval | None, text: str) -> str:
-    """In a sentence: how well a figure is known, or nothing where it is exact."""
+    """Writes for a sentence how well a figure is known: nothing where it is exact."""
     if run.icount and interval is not None and not interval.width:
         return ""
     return f" ({fmt.LEVEL} interval {text})" if interval else " (too few samples for an interval)"
 
 
 def times(run: RunData, ratio: Estimate) -> str:
-    """A factor, with its interval in brackets unless it is exact."""
+    """Writes a factor, with its interval in brackets unless it is exact."""
     interval = ratio.interval
     return fmt.factor(ratio.value) + known(run, interval, fmt.span(interval))
 
 
 def amount(run: RunData) -> str:
-    """What is compared."""
+    """Names what is compared."""
     return "instructions" if run.icount else "time"
 
 
 def more(number: int | None, starts: int) -> str:
-    """What would decide an undecided question."""
+    """Says what would decide an undecided question."""
     if number is None:
         return "It is so near its threshold that no practical number of samples would decide."
     what = "start" if starts > 1 else "sample"
@@ -95,8 +94,6 @@ def more(number: int | None, starts: int) -> str:
 
 
 def misfit(fit: Fit) -> str:
-    """One cell: how far off the fit is beyond what scatter explains."""
+    """Writes how far off the fit is beyond what scatter explains."""
     found = fit.misfit
-    if found is None:
-        return "?"
-    return fmt.share(found) if found else "none"
+    return "?" if found is None else fmt.share(found) if found else "none"

@@ -7,26 +7,7 @@ import re
 from collections.abc import Sequence
 
 from teemark.base.finding import Finding
-from teemark.page.blocks import (
-    Banner,
-    Bar,
-    Block,
-    Bullets,
-    Cell,
-    Chart,
-    Code,
-    Facts,
-    Findings,
-    Fold,
-    Heading,
-    Mark,
-    Paragraph,
-    Quiet,
-    Section,
-    Strong,
-    Table,
-    Text,
-)
+from teemark.page import blocks as kind
 
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~])")
 _LINE_START = re.compile(r"^(\s*)([-+]|\d+[.)])(\s)", re.M)
@@ -47,15 +28,15 @@ def code(text: str) -> str:
     return f"{fence}{pad}{flat}{pad}{fence}"
 
 
-def text(parts: Text) -> str:
+def text(parts: kind.Text) -> str:
     made = []
     for part in parts:
         match part:
-            case Strong() | Mark():
+            case kind.Strong() | kind.Mark():
                 made.append(f"{' ' * part.text[:1].isspace()}**{escape(part.text)}**")
-            case Code():
+            case kind.Code():
                 made.append(code(part.text))
-            case Quiet():
+            case kind.Quiet():
                 made.append(_keeping_ends(part.text))
             case _:
                 made.append(_keeping_ends(part))
@@ -69,13 +50,13 @@ def _keeping_ends(part: str) -> str:
     return " " * part[0].isspace() + escape(part) + " " * part[-1].isspace()
 
 
-def cell(value: Cell) -> str:
-    if isinstance(value, Bar):
+def cell(value: kind.Cell) -> str:
+    if isinstance(value, kind.Bar):
         return escape(value.text)
     return escape(value) if isinstance(value, str) else text(value).strip()
 
 
-def table(value: Table) -> str:
+def table(value: kind.Table) -> str:
     heads = [
         escape(column.title) + (f" ({escape(column.unit)})" if column.unit else "")
         for column in value.columns
@@ -87,29 +68,29 @@ def table(value: Table) -> str:
     return f"{caption}\n\n{made}" if caption else made
 
 
-def block(value: Block, level: int) -> str:  # noqa: PLR0911 - one branch a kind
+def block(value: kind.Block, level: int) -> str:  # noqa: PLR0911 - one branch a kind
     match value:
-        case Paragraph():
+        case kind.Paragraph():
             return text(value.text)
-        case Bullets():
+        case kind.Bullets():
             return "\n".join(f"- {text(item)}" for item in value.items)
-        case Findings():
+        case kind.Findings():
             return "\n".join(_finding(item) for item in value.items)
-        case Banner():
+        case kind.Banner():
             return f"> **{escape(value.title)}.** {text(value.text)}"
-        case Facts():
+        case kind.Facts():
             rows = (f"| {escape(name)} | {text(value_).strip()} |" for name, value_ in value.rows)
             return "\n".join(["| | |", "|---|---|", *rows])
-        case Table():
+        case kind.Table():
             return table(value)
-        case Chart():
+        case kind.Chart():
             title = f"{'#' * (level + 1)} {escape(value.title)}"
             shown = f"{title}\n\n{text(value.caption)}"
             return f"{shown}\n\n{table(value.data)}" if value.data is not None else shown
-        case Fold():
+        case kind.Fold():
             inner = "\n\n".join(block(part, level + 1) for part in value.blocks)
             return f"{'#' * (level + 1)} {escape(value.title)} ({escape(value.note)})\n\n{inner}"
-        case Heading():
+        case kind.Heading():
             return f"{'#' * (level + 1)} {escape(value.text)}"
 
 
@@ -123,9 +104,9 @@ def _finding(item: Finding) -> str:
 def render(
     title: str,
     subtitle: str,
-    sections: Sequence[Section],
+    sections: Sequence[kind.Section],
     generator: str,
-    notices: Sequence[Block] = (),
+    notices: Sequence[kind.Block] = (),
 ) -> str:
     parts = [f"# {escape(title)}", *(block(part, 1) for part in notices), escape(subtitle)]
     for section in sections:

@@ -8,56 +8,43 @@ from typing import TYPE_CHECKING
 
 from teemark.base.console import paragraph, wrapped
 from teemark.base.finding import Finding
-from teemark.page.blocks import (
-    Bar,
-    Block,
-    Bullets,
-    Cell,
-    Column,
-    Findings,
-    Fold,
-    Mark,
-    Paragraph,
-    Table,
-    Text,
-)
+from teemark.page import blocks as kind
 
 if TYPE_CHECKING:
     from rich.console import Console
 
 STYLES = {"worse": "bold red", "better": "bold green", "same": "", "undecided": ""}
 
-NARROWEST = 11
-"""Columns of a terminal for a column of words."""
+NARROWEST = 11  # Columns of a terminal for a column of words
 
 
-def show(console: Console, blocks: Iterable[Block]) -> None:
+def show(console: Console, blocks: Iterable[kind.Block]) -> None:
     """Charts are left out: a command draws its own."""
     for block in blocks:
         match block:
-            case Table():
+            case kind.Table():
                 _table(console, block)
-            case Findings():
+            case kind.Findings():
                 for one in block.items:
                     _finding(console, one)
-            case Bullets():
+            case kind.Bullets():
                 for item in block.items:
                     paragraph(console, f"• {plain(item)}")
-            case Paragraph():
+            case kind.Paragraph():
                 _paragraph(console, block.text)
-            case Fold():
+            case kind.Fold():
                 paragraph(console, f"{block.title}:")
                 show(console, block.blocks)
             case _:
                 pass
 
 
-def _paragraph(console: Console, text: Text) -> None:
+def _paragraph(console: Console, text: kind.Text) -> None:
     """With its beginning in colour if that is a verdict."""
     from rich.text import Text as Line
 
     first = text[0] if text else ""
-    if not isinstance(first, Mark):
+    if not isinstance(first, kind.Mark):
         paragraph(console, plain(text))
         return
     line = Line(wrapped(plain(text), console.width, "  "))
@@ -65,14 +52,14 @@ def _paragraph(console: Console, text: Text) -> None:
     console.print(line, soft_wrap=True)
 
 
-def _verdict(cell: Cell) -> str:
+def _verdict(cell: kind.Cell) -> str:
     """The verdict of a cell that is one, or that begins with one."""
-    if isinstance(cell, Bar):
+    if isinstance(cell, kind.Bar):
         return cell.series
-    return cell[0].verdict if isinstance(cell, tuple) and isinstance(cell[0], Mark) else ""
+    return cell[0].verdict if isinstance(cell, tuple) and isinstance(cell[0], kind.Mark) else ""
 
 
-def plain(text: Text) -> str:
+def plain(text: kind.Text) -> str:
     return "".join(part if isinstance(part, str) else part.text for part in text)
 
 
@@ -85,7 +72,7 @@ def _finding(console: Console, one: Finding) -> None:
         paragraph(console, f"  → {one.advice}")
 
 
-def _table(console: Console, table: Table) -> None:
+def _table(console: Console, table: kind.Table) -> None:
     """No figure in it is broken or cut: where a terminal is too narrow for that, each row is a
     paragraph."""
     from rich import box
@@ -115,7 +102,7 @@ def _table(console: Console, table: Table) -> None:
 
 
 def _widths(
-    columns: Sequence[Column], titles: Sequence[str], rows: Sequence[Sequence[str]], room: int
+    columns: Sequence[kind.Column], titles: Sequence[str], rows: Sequence[Sequence[str]], room: int
 ) -> list[int] | None:
     """Of the columns: what is too much is taken from headings over figures, then from words, from
     the widest first, but no figure is broken. None where that leaves too little."""
@@ -138,11 +125,11 @@ def _widths(
     return widths
 
 
-def _cell(cell: Cell) -> str:
+def _cell(cell: kind.Cell) -> str:
     match cell:
         case str():
             return cell
-        case Bar():
+        case kind.Bar():
             return cell.text
         case _:
             return plain(cell)

@@ -17,6 +17,7 @@ from teemark.model.changes import Change, changes
 from teemark.model.compare import (
     EMULATED,
     FEW_STARTS,
+    GRAVEST_FIRST,
     MARGIN,
     SCATTERED,
     Comparison,
@@ -28,18 +29,26 @@ from teemark.model.compare import (
 )
 from teemark.model.power import ALPHA, POWER, starts_to_see
 from teemark.page import figures
-from teemark.page.blocks import Bar, Block, Cell, Code, Column, Mark, Paragraph, Quiet, Table, Text
+from teemark.page.blocks import (
+    Bar,
+    Block,
+    Cell,
+    Code,
+    Mark,
+    Paragraph,
+    Quiet,
+    Table,
+    Text,
+    left,
+    right,
+)
 from teemark.run.reader import RunData
 from teemark.trace.difference import Change as FunctionChange
 from teemark.trace.difference import changes as function_changes
 
-FUNCTIONS = 3
-"""Functions that are named for a case."""
-
-SHOWN = 10
-"""Cases in a table, unless all are asked for."""
-
-FUNCTION_COLUMN = Column("functions", "left", optional=True)
+NAMED = 3  # Functions that are named for a case
+SHOWN = 10  # Cases in a table, unless all are asked for
+FUNCTIONS = left("functions", optional=True)
 
 SIGN: dict[Verdict, str] = {"worse": "▲", "better": "▼", "same": "=", "undecided": "?"}
 
@@ -110,10 +119,8 @@ def names(run: RunData) -> str:
 
 
 def verdict(found: Comparison) -> Verdict:
-    """Returns the verdict on the whole: the gravest that any case or family has."""
-    said = {*found.verdicts().values(), *(one.verdict for one in found.families if one.moved)}
-    order: tuple[Verdict, ...] = ("worse", "better", "undecided", "same")
-    return next((one for one in order if one in said), "same")
+    """Returns the verdict on the whole: the gravest that any case has."""
+    return next((one for one in GRAVEST_FIRST if found.of(one)), "same")
 
 
 def headline(of: Compared) -> Text:
@@ -127,7 +134,7 @@ def outcome(found: Comparison) -> str:
     """Says how many cases became what."""
     counts = [
         f"{count} {said}"
-        for said in ("worse", "better", "same", "undecided")
+        for said in SIGN
         if (count := len(found.of(said))) or said in ("worse", "better")
     ]
     return f"{fmt.plural(len(found.verdicts()), 'case')} compared: {', '.join(counts)}."
@@ -136,13 +143,20 @@ def outcome(found: Comparison) -> str:
 def change_table(of: Compared) -> Table | None:
     """Returns the changes that cases share, with the functions that make them; None where nothing
     moved."""
-    run, rows = of.other.run, list[tuple[Cell, ...]]()
-    for one in of.changes:
-        said: Verdict = "worse" if one.worse else "better"
-        why = next((of.functions[c.case] for c in one.cases if c.case in of.functions), "")
-        rows.append(((Mark(SIGN[said], said), f" {subject(run, one)}"), amount(run, one), why))
-    columns = (Column("what changed", "left"), Column("by", "left"), FUNCTION_COLUMN)
-    return Table(columns, tuple(rows), stacked=True) if rows else None
+    rows = [
+        (
+            *change_cells(of.other.run, one),
+            next((of.functions[c.case] for c in one.cases if c.case in of.functions), ""),
+        )
+        for one in of.changes
+    ]
+    return Table((*left("what changed", "by"), *FUNCTIONS), rows, stacked=True) if rows else None
+
+
+def change_cells(run: RunData, one: Change) -> tuple[Cell, Cell]:
+    """Returns what changed, with the sign of its verdict, and by how much."""
+    said: Verdict = "worse" if one.worse else "better"
+    return (Mark(SIGN[said], said), f" {subject(run, one)}"), amount(run, one)
 
 
 def subject(run: RunData, change: Change) -> str:
@@ -188,17 +202,19 @@ def case_table(of: Compared, pairs: Sequence[Difference]) -> Table:
     verdict, the functions."""
     base, new = pair_names(of.base.run, of.other.run)
     largest = max((abs(one.change) for one in pairs), default=0.0) or 1.0
-    rows: list[tuple[Cell, ...]] = []
-    for one in pairs:
-        share = min(1.0, abs(one.change) / largest)
-        shown: Cell = Bar(change(one), share, one.verdict) if one.moved else change(one)
-        mark = (Mark(f"{SIGN[one.verdict]} {one.verdict}", one.verdict),)
-        why = of.functions.get(one.case, "")
-        rows.append(((Code(one.name),), *both(of, one), shown, mark, why))
-    unit = " (instructions a call)" if of.found.exact else ""
-    figures_ = (Column(base), Column(new), Column("change"), Column("verdict", "left"))
-    columns = (Column(f"case{unit}", "left"), *figures_, FUNCTION_COLUMN)
-    return Table(columns, tuple(rows), stacked=True)
+    rows = [
+        (
+            (Code(one.name),),
+            *both(of, one),
+            Bar(change(one), abs(one.change) / largest, one.verdict) if one.moved else change(one),
+            (Mark(f"{SIGN[one.verdict]} {one.verdict}", one.verdict),),
+            of.functions.get(one.case, ""),
+        )
+        for one in pairs
+    ]
+    case = left("case (instructions a call)" if of.found.exact else "case")
+    columns = (*case, *right(base, new, "change"), *left("verdict"), *FUNCTIONS)
+    return Table(columns, rows, stacked=True)
 
 
 def both(of: Compared, one: Difference) -> tuple[str, str]:
@@ -283,7 +299,7 @@ def visible(found: Comparison, limit: Limit | None = None) -> str:
         return text
     fails = (1 + limit.share) * (1 + median(seen)) - 1
     scatter = median(one.scatter for one in found.pairs if one.scatter)
-    starts = starts_to_see(limit.share, scatter, len(seen) + len(found.families))
+    starts = starts_to_see(limit.share, scatter, len(seen))
     shows = f"A case that takes {limit} more is called worse from {starts} starts of each run on."
     return (
         f"{text} To fail, that is to be known to be worse by {limit} or more, it must take "
@@ -450,10 +466,9 @@ def said_of(found: Sequence[FunctionChange]) -> str:
     """Names the functions that changed most, and what the others changed together."""
     shown = [
         f"{one.function.name} ({one.function.level}) {fmt.change(one.more)}"
-        for one in found[:FUNCTIONS]
+        for one in found[:NAMED]
     ]
-    rest = found[FUNCTIONS:]
-    if rest:
+    if rest := found[NAMED:]:
         total = fmt.change(sum(one.more for one in rest))
         shown.append(f"{fmt.plural(len(rest), 'function')} more {total}")
     return ", ".join(shown)

@@ -12,23 +12,22 @@ from teemark.model.history import Line, events
 from teemark.page import charts, figures, html
 from teemark.page.blocks import (
     Block,
-    Cell,
     Chart,
     Code,
-    Column,
     Fold,
     Mark,
     Paragraph,
     Quiet,
     Section,
     Table,
+    left,
+    right,
 )
 from teemark.report import comparing
 from teemark.run.reader import RunData
 from teemark.version import __version__
 
-SMALL = 12
-"""Cases that are drawn in small: those that changed most, one of each family."""
+SMALL = 12  # Cases that are drawn in small: those that changed most, one of each family
 
 
 def render(title: str, runs: Sequence[RunData], found: Sequence[Line], remark: str) -> str:
@@ -64,17 +63,12 @@ def answer(runs: Sequence[RunData], found: Sequence[Line]) -> str:
 def event_table(runs: Sequence[RunData], found: Sequence[Line]) -> Table | None:
     """Returns a row for each change that cases share, with the run that brought it; None where
     nothing changed."""
-    rows: list[tuple[Cell, ...]] = []
-    for number, changes in events(runs, found):
-        for one in changes:
-            verdict: Verdict = "worse" if one.worse else "better"
-            sign = Mark(comparing.SIGN[verdict], verdict)
-            what = comparing.subject(runs[number], one)
-            rows.append(
-                ((sign, f" {what}"), comparing.amount(runs[number], one), since(runs[number]))
-            )
-    columns = (Column("what changed", "left"), Column("by", "left"), Column("since", "left"))
-    return Table(columns, tuple(rows), stacked=True) if rows else None
+    rows = [
+        (*comparing.change_cells(runs[number], one), since(runs[number]))
+        for number, changes in events(runs, found)
+        for one in changes
+    ]
+    return Table(left("what changed", "by", "since"), rows, stacked=True) if rows else None
 
 
 def _drawn(found: Sequence[Line], runs: Sequence[RunData]) -> list[Line]:
@@ -104,12 +98,12 @@ def _chart(key: str, lines: Sequence[Line], runs: Sequence[RunData]) -> Chart:
         wide=charts.history(key, courses, names, unit, charts.WIDE),
         narrow=charts.history(key, courses, names, unit, charts.NARROW),
         data=Table(
-            (Column("case", "left"), Column("run", "left"), Column(unit)),
-            tuple(
+            (*left("case", "run"), *right(unit)),
+            [
                 ((Code(line.case),), since(runs[place]), figures.cell(runs[place], value))
                 for line in lines
                 for place, value in zip(line.runs, line.values, strict=True)
-            ),
+            ],
         ),
     )
 
@@ -122,7 +116,7 @@ def _axis_name(run: RunData) -> str:
 
 def case_table(found: Sequence[Line], runs: Sequence[RunData]) -> Table:
     """Returns a row a case: its first and last value, and its last change."""
-    rows: list[tuple[Cell, ...]] = []
+    rows = []
     for line in sorted(found, key=lambda line: -abs(line.last_change)):
         verdict: Verdict = "worse" if line.last_change > 0 else "better"
         text = f"{comparing.SIGN[verdict]} {comparing.signed(line.last_change)}"
@@ -135,12 +129,12 @@ def case_table(found: Sequence[Line], runs: Sequence[RunData]) -> Table:
                 since(runs[line.runs[line.changes[-1]]]) if line.changes else "",
             )
         )
-    columns = [Column("case", "left"), Column("first"), Column("last"), Column("last change")]
-    return Table((*columns, Column("since", "left")), tuple(rows), stacked=True)
+    columns = (*left("case"), *right("first", "last", "last change"), *left("since"))
+    return Table(columns, rows, stacked=True)
 
 
 def _runs_table(runs: Sequence[RunData]) -> Table:
-    rows = tuple(
+    rows = [
         (
             comparing.when(run),
             run.commit.short if run.commit is not None else fmt.NONE,
@@ -149,6 +143,5 @@ def _runs_table(runs: Sequence[RunData]) -> Table:
             run.file,
         )
         for run in runs
-    )
-    titles = ("began (UTC)", "commit", "branch", "labels", "file")
-    return Table(tuple(Column(title, "left") for title in titles), rows, stacked=True)
+    ]
+    return Table(left("began (UTC)", "commit", "branch", "labels", "file"), rows, stacked=True)

@@ -20,13 +20,13 @@ from teemark.page.blocks import (
     Bar,
     Block,
     Bullets,
-    Cell,
-    Column,
     Findings,
     Fold,
     Paragraph,
     Section,
     Table,
+    left,
+    right,
 )
 from teemark.report.sections.trace import case_blocks
 from teemark.trace.calls import Call, Kind, name_of
@@ -112,7 +112,7 @@ def _against_the_kernel(ran: Ran, *, exact: bool) -> str:
 
 
 def _by_call(ran: Ran) -> dict[Call, list[Leg]]:
-    """The ways into the secure world of each call."""
+    """Returns the ways into the secure world of each call."""
     by_thread: dict[int, list[Call]] = defaultdict(list)
     for call in ran.watched.calls:
         by_thread[call.thread].append(call)
@@ -128,7 +128,7 @@ def _by_call(ran: Ran) -> dict[Call, list[Leg]]:
 def _kinds(
     ran: Ran, kinds: Sequence[Kind], legs: dict[Call, list[Leg]], cost: Cost, *, exact: bool
 ) -> Table:
-    rows: list[tuple[Cell, ...]] = []
+    rows = []
     for kind in kinds:
         mine = [leg for call in kind.calls for leg in legs.get(call, ())]
         rpcs = Counter(leg.rpc for leg in mine if leg.rpc).most_common()
@@ -143,10 +143,9 @@ def _kinds(
                 ", ".join(f"{count} {what}" for what, count in rpcs),
             )
         )
-    plain = ("calls", "total", "share", "first", "median", "dearest")
-    traced = (Column("in the TEE", optional=True), Column("RPCs", optional=True))
-    columns = (Column("call", "left"), *map(Column, plain), *traced)
-    return Table(columns, tuple(rows), note="instructions" if exact else "")
+    figures = right("calls", "total", "share", "first", "median", "dearest")
+    columns = (*left("call"), *figures, *right("in the TEE", "RPCs", optional=True))
+    return Table(columns, rows, note="instructions" if exact else "")
 
 
 def _params(kinds: Sequence[Kind]) -> Table:
@@ -158,26 +157,25 @@ def _params(kinds: Sequence[Kind]) -> Table:
                 found[kind.name, "memory"].append(call.size)
             for param in call.params:
                 found[kind.name, param.kind].append(param.size)
-    rows: list[tuple[Cell, ...]] = []
+    rows = []
     for (name, what), sizes in found.items():
         ends = sorted({size for size in sizes if size is not None})
         span = fmt.TO.join(map(fmt.size, dict.fromkeys((ends[0], ends[-1])))) if ends else ""
         rows.append((name, what, fmt.count(len(sizes)), span))
-    columns = (Column("call", "left"), Column("parameter", "left"), Column("times"), Column("size"))
-    return Table(columns, tuple(rows))
+    return Table((*left("call", "parameter"), *right("times", "size")), rows)
 
 
 def _histogram(ran: Ran, cost: Cost) -> Table:
     """Counts calls by powers of two."""
     found = Counter(int(math.log2(max(call.ns, 1))) for call in ran.watched.calls)
-    rows: list[tuple[Cell, ...]] = [
+    rows = [
         (
             f"{cost(2**power)}{fmt.TO}{cost(2 ** (power + 1))}",
             Bar(fmt.count(found[power]), found[power] / max(found.values())),
         )
         for power in range(min(found, default=0), max(found, default=-1) + 1)
     ]
-    return Table((Column("a call takes"), Column("calls", "left")), tuple(rows))
+    return Table((*right("a call takes"), *left("calls")), rows)
 
 
 def _callers(ran: Ran, names: Names) -> Table:
@@ -187,17 +185,17 @@ def _callers(ran: Ran, names: Names) -> Table:
         at = maps.find(call.caller) if maps is not None else None
         where = f"{Path(at[0]).name}+0x{at[1]:x}" if at is not None else f"0x{call.caller:x}"
         found[where, name_of(call, names)].append(call.ns)
-    rows = sorted(found.items(), key=lambda item: -sum(item[1]))[:30]
-    shown = tuple((where, what, fmt.count(len(calls))) for (where, what), calls in rows)
-    return Table((Column("from", "left"), Column("call", "left"), Column("calls")), shown)
+    dearest = sorted(found.items(), key=lambda item: -sum(item[1]))[:30]
+    rows = [(where, what, fmt.count(len(calls))) for (where, what), calls in dearest]
+    return Table((*left("from", "call"), *right("calls")), rows)
 
 
 def traced(trace: Trace, subtests: Sequence[tuple[str, int, int]]) -> list[Section]:
-    """Flame graphs of all traced calls together and of each, and xtest's subtests."""
+    """Returns flame graphs of all traced calls together and of each, and xtest's subtests."""
     found = []
     if subtests:
-        rows = tuple((name, fmt.count(calls), fmt.count(ns)) for name, calls, ns in subtests)
-        columns = (Column("subtest", "left"), Column("calls"), Column("instructions"))
+        rows = [(name, fmt.count(calls), fmt.count(ns)) for name, calls, ns in subtests]
+        columns = (*left("subtest"), *right("calls", "instructions"))
         found.append(Section("subtests", "Subtests", (Table(columns, rows),)))
     blocks: list[Block] = [Paragraph((f"Traced with {trace.optee}.",))]
     cases = [together(trace.cases), *trace.cases] if len(trace.cases) > 1 else trace.cases
@@ -232,7 +230,7 @@ def timeline(ran: Ran, names: Names) -> str:
 
 
 def write(made: Sequence[Section], title: str, subtitle: str, directory: Path) -> Path:
-    """report.html and report.md; returns the HTML's path."""
+    """Writes report.html and report.md; returns the HTML's path."""
     generator = f"Made by teemark {__version__} from calls.bin."
     write_whole(directory / "report.md", markdown.render(title, subtitle, made, generator))
     page = directory / "report.html"

@@ -26,8 +26,7 @@ _MARKS = {"found": "=", "ruled out": "≠", "undecided": "?", "not checked": "?"
 """Before what a seed document concludes."""
 
 
-DEAREST = 3
-"""Causes that are shown; the report has all of them."""
+DEAREST = 3  # Causes that are shown; the report has all of them
 
 
 def show(subject: Subject) -> None:
@@ -88,8 +87,7 @@ def _table(subject: Subject) -> Table | None:
     return Table((*columns, *(Column(fmt.size(size)) for size in sizes)), tuple(rows))
 
 
-_SHOWN = (64, 4096, 65536, 1 << 20)
-"""Sizes that people ask for, bytes."""
+_SHOWN = (64, 4096, 65536, 1 << 20)  # Sizes that people ask for, bytes
 
 
 def _sizes(measured: Sequence[set[int]]) -> list[int]:

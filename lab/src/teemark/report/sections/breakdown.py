@@ -13,16 +13,16 @@ from teemark.page.blocks import (
     Bullets,
     Cell,
     Chart,
-    Column,
     Fold,
     Quiet,
     Strong,
     Table,
     Text,
+    left,
+    right,
 )
 
-COUNTED = ("run-queue",)
-"""Parts that are counted in the call itself."""
+COUNTED = ("run-queue",)  # Parts that are counted in the call itself
 
 
 def _of(subject: Subject) -> list[Block]:
@@ -60,36 +60,29 @@ def told(subject: Subject, one: Breakdown) -> list[Block]:
 def _table(subject: Subject, one: Breakdown, unit: str) -> Table:
     run = subject.run
     rows: list[tuple[Cell, ...]] = []
-    for part in one.known:
-        if part.value is None:
-            continue
+    for part, value in one.known:
         # A difference of exact counts isn't exact: the calls may differ in more than the part.
-        known = figures.between(run, part.value)
-        if known == figures.EXACT and part.value.value and part.name not in COUNTED:
+        known = figures.between(run, value)
+        if known == figures.EXACT and value.value and part.name not in COUNTED:
             known = "difference"
-        share = part.value.value / one.total.value if one.total.value else 0.0
-        amount = figures.amount_cell(run, part.value)
-        share_cell = fmt.signed(share).lstrip("+")
-        rows.append((part.title, amount, (Quiet(known),), share_cell, part.source or ""))
-    total: tuple[Cell, ...] = (
+        share = fmt.signed(value.value / one.total.value if one.total.value else 0.0).lstrip("+")
+        amount = figures.amount_cell(run, value)
+        rows.append((part.title, amount, (Quiet(known),), share, part.source or ""))
+    whole = (
         (Strong("the call"),),
         (Strong(figures.amount_cell(run, one.total)),),
         (Quiet(figures.between(run, one.total)),),
         fmt.percent(1.0, 3),
         "client clock: median",
     )
-    return Table(
-        columns=(
-            Column("part", "left"),
-            Column("takes", unit=unit),
-            Column(fmt.LEVEL),
-            Column("share"),
-            Column("told by", "left"),
-        ),
-        rows=(*rows, total),
-        caption=f"The parts of {one.key}",
-        note=subject.caveat,
+    columns = (
+        *left("part"),
+        *right("takes", unit=unit),
+        *right(fmt.LEVEL, "share"),
+        *left("told by"),
     )
+    caption = f"The parts of {one.key}"
+    return Table(columns, [*rows, whole], caption=caption, note=subject.caveat)
 
 
 def _said(subject: Subject, check: Check, unit: str) -> Text:

@@ -144,8 +144,7 @@ FIRST = {
     "invoke": "first empty call",
     "call": "first call",
 }
-ALIKE = 0.05
-"""Share by which a first call may differ from the next ones and still be the same."""
+ALIKE = 0.05  # Share by which a first call may differ from the next ones and still be the same
 
 
 def _first_intro(subjects: Sequence[Subject]) -> Paragraph:

@@ -43,9 +43,6 @@ TERMS = {
 }
 """When each term of a model is paid."""
 
-STREAM_OFF = 0.05
-"""A prediction that is further off is marked."""
-
 
 def _of(subject: Subject) -> list[Block]:
     groups: dict[tuple[str, str], list[Cost]] = {}
@@ -60,7 +57,7 @@ def _of(subject: Subject) -> list[Block]:
     if subject.models.references is not None:
         fits = {"tee": subject.models.references}
         blocks += _terms(subject, "What an empty call is made of", fits)
-    return [*blocks, _streams(subject)] if subject.models.streams else blocks
+    return blocks
 
 
 def _cost_table(subject: Subject, key: tuple[str, str], group: Sequence[Cost]) -> Table:
@@ -144,32 +141,6 @@ def _term(subject: Subject, figure: Estimate | None) -> Cell:
         sign = fmt.MINUS if figure.value < 0 else ""
         return sign + figures.instructions(abs(figure.value))
     return (fmt.digits(figure.value), Quiet(f" {fmt.span(figure.interval)}"))
-
-
-def _streams(subject: Subject) -> Table:
-    rows = []
-    for one in subject.models.streams:
-        signed = fmt.NONE if one.off is None else fmt.signed(one.off)
-        rows.append(
-            (
-                (Code(one.measured.key),),
-                fmt.count(one.pieces),
-                figures.cell(subject.run, one.measured.estimate),
-                fmt.NONE if one.predicted is None else figures.cell(subject.run, one.predicted),
-                (Strong(f"! {signed}"),) if abs(one.off or 0.0) > STREAM_OFF else signed,
-            )
-        )
-    unit = figures.unit(subject.run)
-    note = "AF_ALG takes whole messages 64 KiB at a time: what a smaller piece costs isn't known. "
-    note *= any(one.predicted is None for one in subject.models.streams)
-    figures_ = right("measured", "predicted", unit=unit)
-    return Table(
-        (*left("case"), *right("pieces"), *figures_, *right("prediction off")),
-        rows,
-        caption="In pieces, as the models of whole messages predict it: one more way in and out "
-        "a piece",
-        note=note + subject.caveat,
-    )
 
 
 costs = Part(

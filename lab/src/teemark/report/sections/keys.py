@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from teemark.base import fmt
@@ -10,7 +11,7 @@ from teemark.base.work import DECRYPT, DERIVE, ENCRYPT, KEYGEN, PKCS11, SIGN, VE
 from teemark.findings.subject import Part, Subject
 from teemark.model.stats import CaseStats
 from teemark.page import charts, figures
-from teemark.page.blocks import Block, Cell, Chart, Table, left, right
+from teemark.page.blocks import Bar, Block, Cell, Table, left, right
 
 USES = (SIGN, VERIFY, DERIVE, ENCRYPT, DECRYPT)
 BACKENDS = ("tee", "openssl")
@@ -24,46 +25,38 @@ def _of(subject: Subject) -> list[Block]:
             name = f"{one.work.workload}: {subject.run.title(one.algorithm)}{kind}"
             rows.setdefault(name, {})[one.backend] = one
     made = [one for one in subject.models.stats if one.work.row is KEYGEN]
-    blocks: list[Block] = [_chart(subject, rows)] if rows else []
+    blocks: list[Block] = [_table(subject, rows)] if rows else []
     return [*blocks, _distributions(subject, made)] if made else blocks
 
 
-def _chart(subject: Subject, rows: dict[str, dict[str, CaseStats]]) -> Chart:
-    run = subject.run
-    bars = [
-        (name, [(run.backend(key), run.place(key), one.time.median) for key, one in by.items()])
-        for name, by in rows.items()
-    ]
-    unit = "instructions" if subject.icount else "ns"
-    wide, narrow = (
-        charts.log_bars(f"keys-{subject.label}", bars, unit, shape)
-        for shape in (charts.WIDE, charts.NARROW)
-    )
-    caption = f"{unit.capitalize()} of one operation, on a logarithmic scale."
-    table = _table(subject, rows)
-    return Chart("One operation", (caption, *subject.remark), wide, narrow, table)
-
-
 def _table(subject: Subject, rows: dict[str, dict[str, CaseStats]]) -> Table:
-    """Returns both sides; operations a second only where the board has a clock."""
+    """Returns both sides, with bars on a logarithmic scale; operations a second only where the
+    board has a clock."""
     run, columns = subject.run, list(left(""))
     for backend in BACKENDS:
         columns += right(run.backend(backend).title, unit=figures.unit(run), optional=True)
         columns += right("a second", optional=True)
+    costs = [one.time.median for by in rows.values() for one in by.values() if one.time.median > 0]
+    least, most = min(costs, default=1) / 3, max(costs, default=1)
     cells = []
     for name, by in rows.items():
         line: list[Cell] = [name]
         for backend in BACKENDS:
             one = by.get(backend)
-            timed = one is not None and not subject.icount
-            line.append(figures.cell(run, one.estimate) if one else fmt.NONE)
-            line.append(fmt.digits(1e9 / one.time.median) if one and timed else fmt.NONE)
+            if one is None or one.time.median <= 0:
+                line += [fmt.NONE, fmt.NONE]
+                continue
+            share = math.log(one.time.median / least) / math.log(most / least)
+            colour = charts.colour(run.place(backend))
+            line.append(Bar(figures.cell(run, one.estimate), share, colour))
+            line.append(fmt.NONE if subject.icount else fmt.digits(1e9 / one.time.median))
         tee, openssl = (by.get(backend) for backend in BACKENDS)
         known = tee is not None and openssl is not None and openssl.estimate.value > 0
         ratio = tee.estimate / openssl.estimate if known and tee and openssl else None
         line.append(figures.times(run, ratio) if ratio is not None else fmt.NONE)
         cells.append(tuple(line))
-    return Table((*columns, *right("ratio")), cells)
+    caption, note = "One operation; bars are on a logarithmic scale", subject.caveat
+    return Table((*columns, *right("ratio")), cells, caption, note, stacked=True)
 
 
 def _distributions(subject: Subject, made: Sequence[CaseStats]) -> Table:

@@ -12,8 +12,7 @@ from teemark.model.stats import CaseStats
 from teemark.page import charts
 from teemark.page.blocks import Block, Chart, Fold, Table, right
 
-ANSWERED = "sha256"
-"""The algorithm whose chart is open, where the run has it."""
+ANSWERED = "sha256"  # The algorithm whose chart is open, where the run has it
 
 NEAR = 1.2
 

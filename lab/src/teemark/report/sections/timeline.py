@@ -9,17 +9,14 @@ from teemark.base import fmt
 from teemark.findings.subject import Part, Subject
 from teemark.model.timeline import Span, Told, told
 from teemark.page import bars
-from teemark.page.blocks import Block, Chart, Column, Paragraph, Table
+from teemark.page.blocks import Block, Chart, Paragraph
 from teemark.run.records import Timeline
 
 Amount = Callable[[int], str]
 
 WIDE, NARROW = bars.WIDE, bars.NARROW
 ROW, GAP, LABEL = 24, 8, 18
-NARROWEST = 1.0
-"""Pixels: what is shorter is drawn as wide as this, so that a short gap is seen."""
-LANES = 6
-"""Threads that have a row of their own in the picture."""
+NARROWEST = 1.0  # Pixels: what is shorter is drawn as wide as this, so that a short gap is seen
 
 STEPS: dict[str, tuple[str, str]] = {
     "open": ("5", "open the session"),
@@ -49,7 +46,7 @@ def _one(record: Timeline, subject: Subject) -> Block:
     amount: Amount = fmt.count if subject.icount else fmt.duration
     wide, narrow = (render(found, record.case, width, amount) for width in (WIDE, NARROW))
     said = (_caption(record, found, subject, amount), *subject.remark)
-    return Chart(record.case, said, wide, narrow, _table(found, record.case, subject, amount))
+    return Chart(record.case, said, wide, narrow, None)
 
 
 def _caption(record: Timeline, found: Told, subject: Subject, amount: Amount) -> str:
@@ -67,30 +64,12 @@ def _caption(record: Timeline, found: Told, subject: Subject, amount: Amount) ->
     return said
 
 
-def _table(found: Told, case: str, subject: Subject, amount: Amount) -> Table:
-    rows = []
-    for name, cost in (*((STEPS[one.step][1], one) for one in found.costs), ("all", found.total())):
-        spent = map(amount, (cost.ns, cost.on, cost.waited, cost.preempted, cost.gap))
-        rows.append((name, fmt.count(cost.times), *spent, fmt.count(cost.switches)))
-    unit = "instructions" if subject.icount else ""
-    columns = (
-        Column("step", "left"),
-        Column("times"),
-        *(
-            Column(name, unit=unit)
-            for name in ("takes", "on a CPU", "waiting", "ready", "longest gap")
-        ),
-        Column("switches"),
-    )
-    return Table(columns, tuple(rows), caption=f"Steps of {case}")
-
-
 # -- the picture -----------------------------------------------------------------------------
 
 
 def render(found: Told, case: str, width: int, amount: Amount = fmt.duration) -> str:
-    """Draws the steps above, a row for each thread below, and the time. The words in it are our
-    own, but for the case."""
+    """Draws the steps above, the threads' states below, and the time. The words in it are our own,
+    but for the case."""
     scale = width / found.ns
     drawn = {step: colour for step, (colour, _) in STEPS.items() if colour}
     made, y = [bars.label(0, 0, "step")], float(LABEL)
@@ -105,15 +84,13 @@ def render(found: Told, case: str, width: int, amount: Amount = fmt.duration) ->
         spans = [one for one in found.steps if one.what == step]
         draw(spans, f"var(--c-{colour})", STEPS[step][1])
     y += ROW + GAP
-    for number, (thread, states) in enumerate(found.threads[:LANES]):
-        made.append(bars.label(0, y, f"thread {thread}" if number else "thread that hashes"))
-        y += LABEL
-        made.append(bars.box(0, y, width, ROW, STATES["on"][0], fill_opacity="0.75"))
-        for state in ("preempt", "wait"):
-            off = [one for one in states if one.what == state]
-            draw(off, *STATES[state], opacity="1")
-        made.append(bars.box(0, y, width, ROW, "none", stroke="var(--rule)"))
-        y += ROW + GAP
+    made.append(bars.label(0, y, "threads of teehash"))
+    y += LABEL
+    made.append(bars.box(0, y, width, ROW, STATES["on"][0], fill_opacity="0.75"))
+    for state in ("preempt", "wait"):
+        draw([one for one in found.states if one.what == state], *STATES[state], opacity="1")
+    made.append(bars.box(0, y, width, ROW, "none", stroke="var(--rule)"))
+    y += ROW + GAP
     made += [bars.label(0, y, "0"), bars.label(width, y, amount(found.ns), "end")]
     y += LABEL + GAP
     present = {one.what for one in found.steps}
