@@ -52,19 +52,20 @@ def wait_for(what: Callable[[], object], seconds: float = 120) -> None:
 
 
 class Switch:
-    """A power switch by HTTP, the console of the board that it switches, and the board: a port
-    that leads to a virtual board's, once power has come back."""
+    """A power switch by HTTP, and the board behind it: a port that leads to a virtual board's, once
+    power has come back."""
 
     def __init__(self, ssh: int) -> None:
         self.said: list[str] = []
         self.board = free_port()
-        self.console = socket.create_server(("127.0.0.1", 0))
+        self.sockets: list[socket.socket] = []
         switch = self
 
         class Handler(http.server.BaseHTTPRequestHandler):
             def do_GET(self) -> None:
                 switch.said.append(self.path)
-                if self.path == "/1" and "/0" in switch.said:
+                switch.cut()
+                if self.path == "/1":
                     switch.boot(ssh)
                 self.send_response(200)
                 self.end_headers()
@@ -74,23 +75,27 @@ class Switch:
 
         self.http = http.server.HTTPServer(("127.0.0.1", 0), Handler)
         threading.Thread(target=self.http.serve_forever, daemon=True).start()
-        threading.Thread(target=self._panic, daemon=True).start()
 
-    def _panic(self) -> None:
-        with contextlib.suppress(OSError):
-            while True:
-                connection, _ = self.console.accept()
-                connection.sendall(b"Booting\r\nKernel panic - not syncing: dead\r\n")
+    def cut(self) -> None:
+        """The board is gone, and all of its connections."""
+        for one in self.sockets:
+            with contextlib.suppress(OSError):
+                one.shutdown(socket.SHUT_RDWR)
+            one.close()
+        self.sockets.clear()
 
     def boot(self, ssh: int) -> None:
         server = socket.create_server(("127.0.0.1", self.board))
+        self.sockets.append(server)
 
         def serve() -> None:
-            while True:
-                ours, _ = server.accept()
-                theirs = socket.create_connection(("127.0.0.1", ssh))
-                for source, sink in ((ours, theirs), (theirs, ours)):
-                    threading.Thread(target=_copy, args=(source, sink), daemon=True).start()
+            with contextlib.suppress(OSError):
+                while True:
+                    ours, _ = server.accept()
+                    theirs = socket.create_connection(("127.0.0.1", ssh))
+                    self.sockets += [ours, theirs]
+                    for source, sink in ((ours, theirs), (theirs, ours)):
+                        threading.Thread(target=_copy, args=(source, sink), daemon=True).start()
 
         threading.Thread(target=serve, daemon=True).start()
 
@@ -152,7 +157,8 @@ class Farm:
 
     def run(self, *words: str, plan: str = PLAN) -> subprocess.CompletedProcess[str]:
         (self.folder / "short.toml").write_text(plan)
-        return self.teemark("run", "--plan", f"{self.folder}/short.toml", *words)
+        out = ["--out", f"{self.folder}/runs/{time.monotonic_ns()}"]  # the last --out holds
+        return self.teemark("run", "--plan", f"{self.folder}/short.toml", *out, *words)
 
 
 @pytest.fixture(scope="module")
@@ -184,8 +190,7 @@ def farm(
     address, port = switch.http.server_address[:2]
     exported.append(
         f"  NetworkPowerPort:\n    model: simplerest\n    host: 'http://{address!s}:{port}/{{value}}'\n"
-        f"    index: 0\n  NetworkSerialPort:\n    host: 127.0.0.1\n"
-        f"    port: {switch.console.getsockname()[1]}\n    protocol: raw\n"
+        "    index: 0\n"
     )
     (made.folder / "exported.yaml").write_text("".join(exported))
     boards = made.folder / "teemark" / "boards"
@@ -217,9 +222,8 @@ def test_boards_are_measured_side_by_side_and_a_dead_one_stops_no_other(
 ) -> None:
     done = farm.run("--board", "labgrid:*", "--out", str(tmp_path))
     assert done.returncode == 1, done.stderr
-    assert "teemark: labgrid:dead: failed, status 1" in done.stderr
+    assert "teemark: dead: failed, status 1" in done.stderr
     assert "refuses connections" in done.stderr
-    assert "dead, last lines of its console:\nBooting\nKernel panic" in done.stderr
     for name in ("one", "two"):
         run = reader.read(tmp_path / name)
         assert run.as_asked
@@ -240,6 +244,29 @@ def test_a_dead_board_is_power_cycled_once(farm: Farm, switch: Switch) -> None:
     assert done.returncode == 0, done.stderr
     assert switch.said == ["/0", "/1"]
     assert "dead hangs: its power is cut" in done.stderr
+    assert farm.owner("dead") == "None"
+
+
+def test_a_board_that_is_lost_while_it_is_measured_is_power_cycled_once(
+    farm: Farm, switch: Switch, tmp_path: Path
+) -> None:
+    switch.said.clear()
+    (farm.folder / "middle.toml").write_text(PLAN.replace("samples = 6", "samples = 400"))
+    words = ["--plan", f"{farm.folder}/middle.toml", "--out", str(tmp_path / "run")]
+    process = farm.begin("run", "--board", "dead", "--power-cycle", *words)
+    assert process.stderr is not None
+    said = ""
+    while "measuring 9" not in said:
+        said += process.stderr.readline()
+    switch.cut()
+    said += process.communicate()[1]
+    assert process.returncode == 0, said
+    assert switch.said == ["/0", "/1"]
+    assert said.count("dead hangs: its power is cut") == 1
+    assert reader.read(tmp_path / "run").as_asked
+    hung = reader.read(tmp_path / "run-hung")
+    assert hung.end is not None
+    assert hung.end.reason == "connection-lost"
     assert farm.owner("dead") == "None"
 
 

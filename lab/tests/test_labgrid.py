@@ -7,10 +7,8 @@ from __future__ import annotations
 
 import os
 import signal
-import socket
 import subprocess
 import sys
-import threading
 import time
 from pathlib import Path
 
@@ -78,17 +76,6 @@ Acquired resource 'SecondService' (lab/two/NetworkService/SecondService):
               'extra': {'proxy': 'localhost', 'proxy_required': False},
               'username': 'admin'}}
 """
-SERIAL = """\
-Acquired resource 'NetworkSerialPort' (lab/desk/NetworkSerialPort/NetworkSerialPort):
-  {'acquired': 'desk',
-   'avail': True,
-   'cls': 'NetworkSerialPort',
-   'params': {'extra': {'proxy': 'localhost', 'proxy_required': False},
-              'host': '127.0.0.1',
-              'port': 40023,
-              'protocol': 'raw'}}
-"""
-
 # The state of the place is the file `taken`: its owner.
 CLIENT = """\
 #!/bin/sh
@@ -334,6 +321,18 @@ def test_what_the_board_file_says_holds_before_the_place() -> None:
     assert place(TAKEN).endpoint(Endpoint("x")).options == ()
 
 
+def test_what_an_exporter_says_reaches_no_shell(monkeypatch: pytest.MonkeyPatch) -> None:
+    for wrong in ("-oProxyCommand=id", "a b", "$(id)", "`id`", "a;b"):
+        text = TAKEN.replace("127.0.0.1", wrong)
+        with pytest.raises(BoardError, match="no address"):
+            place(text).endpoint(Endpoint("x"))
+        jump = TAKEN.replace("localhost", wrong).replace("False", "True")
+        with pytest.raises(BoardError, match="no address"):
+            place(jump).endpoint(Endpoint("x"))
+    for right in ("fe80::1%eth0", "[::1]", "user@gw:22", "stm32-1.lab"):
+        assert place(TAKEN.replace("127.0.0.1", right)).endpoint(Endpoint("x")).address == right
+
+
 def test_the_way_that_labgrid_is_told_is_ours_too(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LG_PROXY", "gw")
     assert place(TAKEN).endpoint(Endpoint("x")).options == ("ProxyJump=gw",)
@@ -356,10 +355,12 @@ def test_a_place_without_a_board_file(farm: Farm) -> None:
 def test_a_board_that_hangs_is_power_cycled_once(farm: Farm, tmp_path: Path) -> None:
     board = boards.open_board("labgrid:desk")
     assert isinstance(board, LabgridBoard)
-    board.power_cycles, board.hangs = 1, True
+    board.power_cycle = "now"
     with board:
         assert (farm.folder / "cycled").exists()
-        assert (board.power_cycles, board.hangs) == (0, False)
+        (farm.folder / "cycled").unlink()
+    with board:
+        assert not (farm.folder / "cycled").exists()
     assert farm.owner is None
 
 
@@ -370,41 +371,13 @@ def test_a_board_that_cannot_be_reached_is_power_cycled(
     farm.port = 1
     farm.shows(TAKEN)
     board = boards.open_board("labgrid:desk")
-    board.power_cycles = 1
+    assert isinstance(board, LabgridBoard)
+    board.power_cycle = "once"
     with pytest.raises(ConnectError):
         board.__enter__()
     assert (farm.folder / "cycled").exists()
     farm.put("no-power", "labgrid-client: Error: target has no compatible resource available")
-    board.power_cycles = 1
+    board.power_cycle = "once"
     with pytest.raises(BoardError, match="power cycle`: target has no compatible resource"):
         board.__enter__()
     assert farm.owner is None
-
-
-def test_the_console_is_in_the_error(farm: Farm) -> None:
-    """Such as a serial port behind ser2net, which begins with telnet's negotiation."""
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        farm.port = 1
-        serial = SERIAL.replace("40023", str(server.getsockname()[1]))
-        farm.shows(TAKEN + serial)
-        board = boards.open_board("labgrid:desk")
-        said = b"\xff\xfb\x03\xff\xfa\x2c\x01\xff\xf0lost\r\n" * 12 + b"Kernel panic\r\n"
-
-        def speak() -> None:
-            connection, _ = server.accept()
-            with connection:
-                connection.sendall(said)
-
-        speaker = threading.Thread(target=speak)
-        speaker.start()
-        with socket.create_server(("127.0.0.1", 0)) as mute:  # takes connections, says nothing
-            farm.port = mute.getsockname()[1]
-            farm.shows(TAKEN + serial)
-            with pytest.raises(ConnectError) as caught:
-                board.__enter__()
-        speaker.join()
-    assert caught.value.message.splitlines()[1:] == [
-        "-- desk, last lines of its console:",
-        *["lost"] * 11,
-        "Kernel panic",
-    ]

@@ -82,10 +82,6 @@ class ConnectionLost(BoardError):
     """There was a connection, and it went away."""
 
 
-class BoardHangs(BoardError):
-    """The board has a connection, and doesn't answer."""
-
-
 class CommandFailed(BoardError):
     """A command of ours ended with a status that it shouldn't have."""
 
@@ -112,7 +108,3 @@ class TaRefused(BoardError):
 
 class TeeHangs(BoardError):
     """The board answers, its TEE doesn't."""
-
-
-HANGS = (BoardHangs, ConnectError, ConnectionLost, TeeHangs)
-"""After these a board may be helped by cutting its power."""

@@ -52,12 +52,12 @@ def make_board(file: BoardFile) -> Board:
 
 
 def named(words: Sequence[str]) -> list[str]:
-    """The boards that words name: each place that is like `labgrid:PATTERN`."""
-    found = []
+    """The boards that words name: `labgrid:PATTERN` names each place that is like it."""
+    found: list[str] = []
     for word in words:
         place = word.removeprefix(config.LABGRID)
-        many = place != word and set("*?[") & set(place)
-        found += [f"{config.LABGRID}{one}" for one in places(place)] if many else [word]
+        like = places(place) if place != word else ()
+        found += [f"{config.LABGRID}{one}" for one in like] or [word]
     return found
 
 

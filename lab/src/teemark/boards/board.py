@@ -33,10 +33,6 @@ class Board(Shell):
         self.file = file
         self.guests: list[Path] = []
         """Trusted Applications of the user's that are on it for now."""
-        self.power_cycles = 0
-        """How often its power may still be cut because it hangs, where there is a switch."""
-        self.hangs = False
-        """That is to be done when it is entered."""
 
     def busy_seconds(self) -> float | None:
         """CPU time that it took or wanted since it was switched on; None where only the board
@@ -45,10 +41,6 @@ class Board(Shell):
 
     def sleeping_threads(self) -> str:
         """OP-TEE's threads that wait, by the secure world's log, in words; empty if unknown."""
-        return ""
-
-    def last_words(self) -> str:
-        """The end of what its console said, for an error; empty if nobody listened."""
         return ""
 
     @property

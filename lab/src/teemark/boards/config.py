@@ -192,8 +192,12 @@ def default_board() -> str:
 
 def find(word: str) -> BoardFile:
     """The board that a word on the command line names."""
+    files = _files()
     if word.startswith(LABGRID):
-        return _in_farm(word)
+        name = re.sub(r"[^\w.-]", "-", word.removeprefix(LABGRID))
+        own = read(files[name]).config if name in files else None
+        config = own if isinstance(own, SshConfig) else SshConfig(address=word)
+        return BoardFile(name, Path(word), msgspec.structs.replace(config, address=word))
     if "/" in word or word.endswith(".toml"):
         path = Path(word)
         if not path.is_file():
@@ -201,7 +205,6 @@ def find(word: str) -> BoardFile:
                 f"there is no board file {word}", hint="see `teemark board list` for names"
             )
         return read(path)
-    files = _files()
     if word not in files:
         close = difflib.get_close_matches(word, files, n=1)
         raise UnknownBoard(
@@ -211,14 +214,3 @@ def find(word: str) -> BoardFile:
             + f"your own go into {paths.user_config()}/boards",
         )
     return read(files[word])
-
-
-def _in_farm(address: str) -> BoardFile:
-    """The board in a place: named like the place, as far as a folder may be."""
-    place = address.removeprefix(LABGRID)
-    path = _files().get(place)
-    config = read(path).config if path is not None else None
-    if not isinstance(config, SshConfig):
-        path, config = Path(address), SshConfig(address=address)
-    name = re.sub(r"[^\w.-]", "-", place)
-    return BoardFile(name, path or Path(address), msgspec.structs.replace(config, address=address))

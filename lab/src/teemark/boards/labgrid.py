@@ -20,18 +20,17 @@ import shutil
 import socket
 import subprocess
 import sys
-import threading
 import time
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 from teemark.base.console import say
 from teemark.base.errors import BoardError, ConnectError, MissingOutput, UnknownBoard
 from teemark.base.leaving import patience
 from teemark.boards.board import Board
-from teemark.boards.config import LABGRID, BoardFile
+from teemark.boards.config import LABGRID, SshConfig
 from teemark.boards.endpoint import Endpoint
 
 CALL_S = "60"
@@ -40,8 +39,6 @@ BOOT_S = 300.0
 """Seconds from a power cycle to the first connection."""
 
 _HOLD = '"$@" acquire 2>&1 || exit; echo held; cat >/dev/null; exec "$@" release 2>&1'
-_TELNET = re.compile(rb"\xff(?:\xfa.*?\xff\xf0|[\xfb-\xfe].|.)", re.S)
-"""What a port that is served by RFC 2217 says besides the console."""
 
 
 class Place:
@@ -59,29 +56,27 @@ class Place:
             self.since = facts["changed"].partition(".")[0]
             found = [part.partition("\n")[2].strip() for part in parts]
             resources = [ast.literal_eval(text) for text in found if text]
-            self.resources = [(one["cls"], dict(one["params"])) for one in resources]
+            services = [dict(x["params"]) for x in resources if x["cls"] == "NetworkService"]
         except (KeyError, ValueError, TypeError, SyntaxError) as error:
             raise BoardError(
                 f"labgrid-client says of place {name} what teemark can't read ({error!r})",
                 hint="teemark is tested with labgrid 26",
             ) from None
-
-    def params(self, cls: str) -> list[dict[str, Any]]:
-        """Returns the parameters of the resources of a class."""
-        return [params for its, params in self.resources if its == cls]
+        self.services: list[dict[str, Any]] = services
 
     def endpoint(self, asked: Endpoint) -> Endpoint:
         """Returns where ssh connects to. What `asked` says holds before what the place says."""
-        services = self.params("NetworkService")
-        if len(services) != 1:
+        if len(self.services) != 1:
+            number = f"has {len(self.services)} NetworkServices, not one"
             gone = f"; gone with their exporter: {', '.join(self.gone)}" if self.gone else ""
-            raise BoardError(
-                f"labgrid place {self.name} has {len(services)} NetworkServices, not one{gone}",
-                hint=f"see `labgrid-client -p {self.name} show`: mend the place's matches, or "
-                "start labgrid-exporter again",
-            )
-        service, extra = services[0], services[0].get("extra", {})
+            hint = f"see `labgrid-client -p {self.name} show`: mend its matches, or its exporter"
+            raise BoardError(f"labgrid place {self.name} {number}{gone}", hint=hint)
+        (service,) = self.services
+        extra = service.get("extra", {})
         jump = extra.get("proxy") if extra.get("proxy_required") else os.environ.get("LG_PROXY")
+        for word in filter(None, (service["address"], service["username"], jump)):
+            if not re.fullmatch(r"[\w.:%\[][\w.:%\[\]@-]*", word):  # ssh gives it to a shell
+                raise BoardError(f"labgrid place {self.name}: {word!r} is no address and no name")
         return replace(
             asked,
             address=service["address"],
@@ -130,26 +125,18 @@ def _error(what: str, status: int, said: str) -> BoardError:
 class LabgridBoard(Board):
     """A board in a place, reached by the place's NetworkService."""
 
-    def __init__(self, file: BoardFile, asked: Endpoint) -> None:
-        super().__init__(file, asked)
-        self.place = asked.address.removeprefix(LABGRID)
-        self._asked = asked
-        self._holder: subprocess.Popen[str] | None = None
-        self._console: socket.socket | None = None
-        self._said = b""
+    power_cycle: Literal["never", "once", "now"] = "never"
+    """Whether its power is cut when it is entered: `once` if it doesn't answer."""
+    _holder: subprocess.Popen[str] | None = None
 
     def __enter__(self) -> Self:
-        try:
-            place = self._acquire(*places(self.place))
-            self.ssh.endpoint = self.endpoint = place.endpoint(self._asked)
-            for port in place.params("NetworkSerialPort")[:1]:
-                self._listen(port)
-            self._connect()
-        except BaseException as error:
-            self.__exit__()
-            if isinstance(error, BoardError) and (words := self.last_words()):
-                error.message += f"\n{words}"
-            raise
+        assert isinstance(self.config, SshConfig)
+        with contextlib.ExitStack() as stack:
+            stack.push(self)
+            place = self._acquire(*places(self.config.address.removeprefix(LABGRID)))
+            self.ssh.endpoint = self.endpoint = place.endpoint(self.endpoint)
+            self._connect(place.name)
+            stack.pop_all()
         return self
 
     def _acquire(self, name: str) -> Place:
@@ -178,48 +165,27 @@ class LabgridBoard(Board):
 
     def __exit__(self, *_ending: object) -> None:
         self.ssh.close()
-        if self._console is not None:
-            self._console.close()
         holder, self._holder = self._holder, None
         if holder is not None:
-            # If that takes too long it goes on without us.
-            with contextlib.suppress(subprocess.TimeoutExpired):
+            with contextlib.suppress(subprocess.TimeoutExpired):  # it goes on without us
                 said, _ = holder.communicate(timeout=patience(2 * float(CALL_S)))
                 if holder.returncode != 0:
-                    error = _error(f"-p {self.place} release", holder.returncode, said)
+                    error = _error("release", holder.returncode, said)
                     say(f"teemark: {self.name} may still be acquired: {error}")
 
-    def _connect(self) -> None:
-        """Connects, after a power cycle if the board hangs and that is allowed."""
+    def _connect(self, place: str) -> None:
         limit = 0.0
         while not self.ssh.connected:
-            if self.hangs:
+            if self.power_cycle == "now":
                 say(f"teemark: {self.name} hangs: its power is cut")
-                self.hangs, self.power_cycles = False, self.power_cycles - 1
-                _client("-p", self.place, "power", "cycle")
-                limit = time.monotonic() + BOOT_S
+                self.power_cycle, limit = "never", time.monotonic() + BOOT_S
+                _client("-p", place, "power", "cycle")
             try:
                 self.ssh.connect()
             except ConnectError:
-                self.hangs = not limit and self.power_cycles > 0
-                if not self.hangs and time.monotonic() > limit:
+                if self.power_cycle == "once":
+                    self.power_cycle = "now"
+                elif time.monotonic() > limit:
                     raise
-                time.sleep(1)
-
-    def _listen(self, port: dict[str, Any]) -> None:
-        """Keeps the end of what a serial port says from now on, unless it is behind a jump host."""
-
-        def listen(console: socket.socket) -> None:
-            with contextlib.suppress(OSError):
-                while data := console.recv(4096):
-                    self._said = (self._said + data)[-8192:]
-
-        if not port.get("extra", {}).get("proxy_required"):
-            with contextlib.suppress(OSError):
-                self._console = socket.create_connection((port["host"], port["port"]))
-                threading.Thread(target=listen, args=(self._console,), daemon=True).start()
-
-    def last_words(self) -> str:
-        said = _TELNET.sub(b"", self._said).decode(errors="replace").replace("\r", "")
-        lines = "\n".join(said.splitlines()[-12:]).strip()
-        return f"-- {self.name}, last lines of its console:\n{lines}" if lines else ""
+                else:
+                    time.sleep(1)

@@ -11,10 +11,10 @@ from typing import Any
 
 import click
 
-from teemark.base import errors, fmt, leaving, paths
+from teemark.base import fmt, leaving, paths
 from teemark.base.console import say, working
 from teemark.base.console import terminal as text_terminal
-from teemark.base.errors import UsageMistake
+from teemark.base.errors import BoardError, UsageMistake
 from teemark.boards import (
     Board,
     LabgridBoard,
@@ -130,17 +130,19 @@ def command(
     plan_check.check(asked)
     source = origin.find(commit_word, labels)
     names = named(boards) or [config.default_board()]
-    if len(names) > 1:
-        folders = {name: config.find(name).name for name in names}
-        if len(set(folders.values())) < len(names):
-            raise UsageMistake("a board is named twice", hint="--rounds measures it several times")
-        child = side_by_side.part(names)
-        if isinstance(child, list):
-            return _together(child, as_json=as_json)
-        names, as_json, out = [child.board], True, out and out / folders[child.board]
+    words = {config.find(name).name: name for name in names}
+    if len(words) < len(names):
+        raise UsageMistake("a board is named twice", hint="--rounds measures it several times")
+    if len(words) > 1:
+        outs = [directory_for(out and out / name, name, asked.name) for name in words]
+        child = side_by_side.part(list(words))
+        if not isinstance(child, int):
+            return _together(child, outs, as_json=as_json)
+        names, out = [list(words.values())[child]], outs[child]
     target = open_board(names[0])
-    target.power_cycles = int(power_cycle)
-    if power_cycle and not isinstance(target, LabgridBoard):
+    if isinstance(target, LabgridBoard):
+        target.power_cycle = "once" if power_cycle else "never"
+    elif power_cycle:
         raise UsageMistake(f"{target.name} is in no labgrid farm", hint="leave --power-cycle out")
     _check_starts(target, boots, rounds)
     if out is not None:
@@ -152,13 +154,12 @@ def command(
     built = own_ta.ready(own, asked.ta, target)
     how = {"options": options, "origin": source, "limit_s": limit_s}
     outcome = _measure(target, asked, out, starts, built, **how)
-    if isinstance(outcome.error, errors.HANGS):
-        say(target.last_words())
-        if target.power_cycles:
-            _kept(outcome.file)
-            target.hangs = True
-            again = out and out.with_name(f"{out.name}-again")
-            outcome = _measure(target, asked, again, starts, built, **how)
+    hung = isinstance(outcome.error, BoardError) and not leaving.signalled()
+    if hung and isinstance(target, LabgridBoard) and target.power_cycle == "once":
+        folder = outcome.file.parent
+        _kept(folder.rename(folder.with_name(f"{folder.name}-hung")) / RUN_FILE)
+        target.power_cycle = "now"
+        outcome = _measure(target, asked, out, starts, built, **how)
     if leaving.signalled():
         _kept(outcome.file)
         return 128 + leaving.signalled()
@@ -170,20 +171,21 @@ def command(
     return 0 if run.as_asked else 1
 
 
-def _together(children: Sequence[Child], *, as_json: bool) -> int:
-    """Shows what came of boards that were measured side by side; returns the exit status."""
-    from teemark.report.sections.boards import table
+def _together(children: Sequence[Child], outs: Sequence[Path], *, as_json: bool) -> int:
+    """Shows the runs of boards that were measured side by side; returns the exit status."""
+    from teemark.report.sections.boards import data, table
 
-    found = [child.summary for child in children]
-    runs = [reader.read(Path(run["run"])) for run in found if "run" in run]
+    about = subjects([reader.read(out) for out in outs if (out / RUN_FILE).exists()])
     if as_json:
-        common.put_json(found)
-    elif runs:
-        terminal.show(text_terminal(), [table(subjects(runs))])
-        click.echo("\n".join(_short(Path(run.file)) for run in runs))
-    return (
-        128 + leaving.signalled() if leaving.signalled() else int(any(c.status for c in children))
-    )
+        common.put_json([data(one) for one in about])
+    elif about:
+        terminal.show(text_terminal(), [table(about)])
+        click.echo("\n".join(_short(Path(one.run.file)) for one in about))
+    for out in outs:
+        with contextlib.suppress(OSError):
+            out.rmdir()  # nothing came of it
+    failed = int(any(child.status for child in children))
+    return 128 + leaving.signalled() if leaving.signalled() else failed
 
 
 def _measure(

@@ -32,15 +32,13 @@ def command(run_paths: tuple[Path, ...], algorithm: str, form: str, output: Path
     there; 2 for a mistake on the command line.
     """
     about = subjects([read(path) for path in run_paths])
-    rows = [data(one, algorithm) for one in about]
-    made = table(about, algorithm)
+    rows, made = [data(one, algorithm) for one in about], table(about, algorithm)
     if form == "json":
         text = json_text(rows)
     elif form == "csv":
         file = io.StringIO()
-        writer = csv.DictWriter(file, rows[0], lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
+        lines = csv.writer(file, lineterminator="\n")
+        lines.writerows([list(rows[0]), *(row.values() for row in rows)])
         text = file.getvalue()
     elif form == "markdown":
         text = markdown.table(made) + "\n"

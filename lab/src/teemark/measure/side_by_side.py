@@ -4,13 +4,12 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import sys
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import IO, Any
+from typing import IO
 
 from teemark.base import leaving
 from teemark.base.console import say
@@ -20,51 +19,40 @@ from teemark.measure import progress
 
 @dataclass(slots=True)
 class Child:
-    """The process of a board, and what it writes to stdout and stderr."""
+    """The process of a board, and what it says where it doesn't say it to the user."""
 
     board: str
-    output: IO[bytes] = field(default_factory=tempfile.TemporaryFile)
-    errors: IO[bytes] = field(default_factory=tempfile.TemporaryFile)
     pid: int = 0
     status: int | None = None
+    file: IO[bytes] = field(default_factory=tempfile.TemporaryFile)
 
+    @property
     def lines(self) -> list[str]:
-        return _text(self.errors).splitlines()
+        """All of that. Where the child writes next stays as it is."""
+        return os.pread(self.file.fileno(), 1 << 26, 0).decode(errors="replace").splitlines()
 
     @property
     def state(self) -> str:
         if self.status is None:
-            return harmless((self.lines() or ["starting"])[-1])
+            return harmless((self.lines or ["starting"])[-1])
         return f"failed, status {self.status}" if self.status else "done"
 
-    @property
-    def summary(self) -> dict[str, Any]:
-        """What `run --json` printed; what failed, if that is nothing."""
-        with contextlib.suppress(ValueError):
-            return dict(json.loads(_text(self.output)))
-        return {"board": self.board, "error": self.state}
 
-
-def _text(file: IO[bytes]) -> str:
-    """Reads it all, and leaves alone where the child writes next."""
-    return os.pread(file.fileno(), 1 << 26, 0).decode(errors="replace")
-
-
-def part(boards: Sequence[str]) -> Child | list[Child]:
-    """Returns for each board in a process of its own, which is to measure it and whose stdout is
-    kept, and here once all have ended. Meanwhile they are shown, as a table on a terminal, else by
-    their own lines; a signal goes to all of them."""
+def part(boards: Sequence[str]) -> int | list[Child]:
+    """Returns the number of each board in a process of its own that is to measure it, and here all
+    of them once they have ended. Meanwhile they are shown, as a table on a terminal, else by their
+    own lines; a signal goes to all of them."""
     live = sys.stderr.isatty()
     children = [Child(board) for board in boards]
-    for child in children:
+    for number, child in enumerate(children):
         child.pid = os.fork()
         if child.pid == 0:
             os.setsid()  # Ctrl-C reaches it through its parent, and once
-            os.dup2(child.output.fileno(), 1)
+            os.dup2(child.file.fileno(), 1)
             if live:
-                os.dup2(child.errors.fileno(), 2)
+                os.dup2(child.file.fileno(), 2)
                 progress.LINE_SECONDS = 1.0
-            return child
+            return number
 
     def tell(signum: int) -> None:
         for child in children:
@@ -80,7 +68,7 @@ def part(boards: Sequence[str]) -> Child | list[Child]:
             _wait(children)  # no longer than leaving lets us
             raise
     for child in children:
-        for line in child.lines():
+        for line in child.lines:
             if line.startswith(("teemark:", "hint:")):
                 say(f"{child.board}: {line}")
         if child.status:
@@ -96,14 +84,13 @@ def _wait(children: Sequence[Child]) -> None:
 
 
 def _shown(children: Sequence[Child]) -> contextlib.AbstractContextManager[object]:
-    from rich import box
     from rich.console import Console
     from rich.live import Live
     from rich.table import Table
     from rich.text import Text
 
     def table() -> Table:
-        made = Table("board", "state", box=box.SIMPLE_HEAD, pad_edge=False)
+        made = Table("board", "state", box=None)
         for child in children:
             made.add_row(Text(child.board), Text(child.state, overflow="ellipsis"))
         return made

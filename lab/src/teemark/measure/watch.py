@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import time
 
-from teemark.base.errors import BoardError, BoardHangs, ConnectError, ConnectionLost, TeeHangs
+from teemark.base.errors import BoardError, ConnectError, ConnectionLost, TeeHangs
 from teemark.boards import command_lines
 from teemark.boards.board import Board
 
@@ -80,7 +80,7 @@ class Watch:
                     hint="only a reboot ends calls that hang; the secure world's console may say "
                     "why (docs/findings.md has what is known)",
                 ) from None
-            raise BoardHangs(
+            raise BoardError(
                 f"{name}: the board doesn't answer any more: nothing came for "
                 f"{silent + ANSWER_S:.0f} s, not even from `echo`",
                 hint="it may hang, or have lost its network: look at its console",

@@ -9,7 +9,6 @@ from typing import Any
 from teemark.base import fmt
 from teemark.base.work import EMPTY_CALL, ONESHOT, TEE
 from teemark.findings.subject import Subject
-from teemark.model.stats import Estimate
 from teemark.page import figures
 from teemark.page.blocks import Column, Section, Table
 from teemark.report.sections.throughput import ANSWERED
@@ -23,44 +22,37 @@ FIGURES = {
 """The figures of a board: their names in JSON and CSV, and their titles."""
 
 
-def costs(subject: Subject, algorithm: str) -> dict[str, Estimate | None]:
-    """Returns FIGURES of a run, in its unit; None for what it can't tell. A byte in Linux is that
-    of the cheapest backend."""
-    models, run = subject.models, subject.run
-    empty, tee = models.case(EMPTY_CALL), models.cost(algorithm, TEE)
-    mine = [one for one in models.costs if one.name.startswith(f"{ONESHOT.name}/{algorithm}/")]
-    linux = [one.byte for one in mine if not run.backend(one.backend).secure]
-    known = (
-        empty.estimate if empty is not None else None,
-        *((tee.call, tee.byte) if tee is not None else (None, None)),
-        min(linux, key=lambda byte: byte.value, default=None),
-    )
-    return dict(zip(FIGURES, known, strict=True))
-
-
-def data(subject: Subject, algorithm: str) -> dict[str, Any]:
-    """Returns a board's line for other programs: figures with the ends of their intervals."""
-    run, tee = subject.run, subject.run.machine.tee
+def data(subject: Subject, algorithm: str = ANSWERED) -> dict[str, Any]:
+    """Returns a board's line: FIGURES in the run's unit and the ends of their intervals, None for
+    what the run can't tell. A byte in Linux is that of the cheapest backend."""
+    models, run, tee = subject.models, subject.run, subject.run.machine.tee
     row: dict[str, Any] = {
         "board": subject.label,
         "cpu": ", ".join(run.machine.cpu.models or ()) or None,
         "tee": f"{tee.implementation} {tee.revision or ''}".strip() if tee.device else None,
-        "plan": run.plan,
         "run": str(run.file),
-        "emulated": subject.emulated,
         "algorithm": algorithm,
         "unit": run.unit,
     }
-    for name, figure in costs(subject, algorithm).items():
-        interval = figure.interval if figure is not None else None
-        row[name] = figure.value if figure is not None else None
-        row[f"{name}_low"] = interval.low if interval is not None else None
-        row[f"{name}_high"] = interval.high if interval is not None else None
+    empty, inside = models.case(EMPTY_CALL), models.cost(algorithm, TEE)
+    mine = [one for one in models.costs if one.name.startswith(f"{ONESHOT.name}/{algorithm}/")]
+    linux = [one.byte for one in mine if not run.backend(one.backend).secure]
+    known = (
+        empty.estimate if empty else None,
+        inside.call if inside else None,
+        inside.byte if inside else None,
+        min(linux, key=lambda byte: byte.value, default=None),
+    )
+    for name, figure in zip(FIGURES, known, strict=True):
+        ends = figure and figure.interval
+        values = (figure and figure.value, ends and ends.low, ends and ends.high)
+        row |= zip((name, f"{name}_low", f"{name}_high"), values, strict=True)
     return row
 
 
 def table(subjects: Sequence[Subject], algorithm: str = ANSWERED) -> Table:
-    """A line a board, in the order of the runs."""
+    """A line a board, in the order of the runs. A figure has a question mark where its interval is
+    wider than the figure, or unknown."""
     titles = [what.format(subjects[0].run.title(algorithm)) for what in FIGURES.values()]
     columns = [Column(name, "left") for name in ("board", "CPU", "OP-TEE")]
     rows = []
@@ -68,17 +60,14 @@ def table(subjects: Sequence[Subject], algorithm: str = ANSWERED) -> Table:
         row = data(subject, algorithm)
         unit = " (instructions)" if subject.icount else " (emulated)" * subject.emulated
         tee = (row["tee"] or "none").removeprefix("OP-TEE ")
-        cells = [_cell(subject, figure) for figure in costs(subject, algorithm).values()]
-        rows.append((f"{subject.label}{unit}", row["cpu"] or "?", tee, *cells))
+        cells = []
+        for name in FIGURES:
+            value, low, high = (row[f"{name}{end}"] for end in ("", "_low", "_high"))
+            vague = value is not None and (low is None or high - low > value)
+            cell = fmt.NONE if value is None else figures.cell(subject.run, value)
+            cells.append(cell + " ?" * vague)
+        rows.append((f"{subject.label}{unit}", row["cpu"] or fmt.NONE, tee, *cells))
     return Table((*columns, *map(Column, titles)), tuple(rows), stacked=True)
-
-
-def _cell(subject: Subject, figure: Estimate | None) -> str:
-    """Has a question mark where the interval is wider than the figure."""
-    if figure is None:
-        return fmt.NONE
-    known = figure.interval is not None and figure.interval.width <= figure.value
-    return figures.cell(subject.run, figure) + ("" if known else " ?")
 
 
 def boards(subjects: Sequence[Subject]) -> Section | None:
