@@ -55,7 +55,7 @@ def mistaken(reference: Reference, document: str) -> Iterator[Finding]:
     for one in declared.mistakes(document):
         try:
             value = one.figure.printed(reference, document)
-        except (KeyError, ZeroDivisionError) as error:
+        except (AttributeError, ZeroDivisionError) as error:
             raise ConfigError(f"{document}.toml: mistake {one.key}: {error}") from None
         if value.high < one.low or value.low > one.high:
             said = one.says.replace("{figure}", amount(value, one.unit, 3))

@@ -1,23 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Formulas: which value of a run stands in a cell, in a small part of Python's syntax.
 
-    time(CASE)  rate(CASE)  size(CASE)   of one call: seconds, bytes a second, bytes
-    inside(CASE)                         seconds of one operation inside the TA
-    per_byte(ALGORITHM, BACKEND)         seconds of one more byte
-    teehash(STEP, FORMULA)               of each run of a step; the names are those of its report
-    ran(STEP)                            yes or no: whether teehash did what a step asks
-    samples(CASE)                        how many were taken
-    verified(CASE)                       "verified", of a case that was measured
-    fact(NAME)  option(NAME)             of the machine; of its kernel's configuration
-    driver(ALGORITHM, WHAT, KIND)        of the kernel: `name` or `priority`
-    done_by(CASE)                        who did the work, by the evidence
-    rate_by(OUTCOME, WORK, PARAMETERS)   of the kernel's fastest driver proven to be that
-    driver_by(OUTCOME, WORK, PARAMETERS, WHAT)   its `name` or `priority`
-    timeline(STEP, WHAT)                 of one recorded pass without opening and closing: `cpu` and
-                                         `elapsed` seconds, their quotient `share`, or `switches`
-    published(TABLE, ROW, COLUMN)        what the document printed, its unit put right
-    constant(NAME)                       a number of reference/constants.csv
-    max(…)                               the largest of those that are known
+The functions are the methods of Lookup; docs/reference.md lists them. Besides there are
+
+    teehash(STEP, FORMULA)   of each run of a step; the names are those of its report
+    max(…)                   the largest of those that are known
 
 and numbers with + - * / between them.
 """
@@ -78,20 +65,23 @@ class Formula:
 
     def printed(self, reference: Reference, document: str) -> Span:
         """Its value by what a document printed, with the rounding of all its figures. It may have
-        published(), constant() and numbers only; KeyError for anything else."""
-
-        def leaf(node: ast.expr) -> Span:
-            match node:
-                case ast.Constant(value=int() | float() as value):
-                    return exact(value)
-                case ast.Call(func=ast.Name("published"), args=args):
-                    return reference.get(document, *map(ast.literal_eval, args)).base
-                case ast.Call(func=ast.Name("constant"), args=[ast.Constant(str(name))]):
-                    return exact(reference.constant(name))
-            raise KeyError(self.text)
-
-        value: Span = evaluated(self.body, leaf)
+        published(), constant() and numbers only; AttributeError for anything else."""
+        value: Span = evaluated(self.body, lambda node: _asked(_Printed(reference, document), node))
         return value
+
+
+@dataclass(frozen=True, slots=True)
+class _Printed:
+    """What a formula may ask of a document alone."""
+
+    reference: Reference
+    document: str
+
+    def published(self, table: str, row: str, column: str) -> Span:
+        return self.reference.get(self.document, table, row, column).base
+
+    def constant(self, name: str) -> Span:
+        return exact(self.reference.constant(name))
 
 
 def _is_formula(node: ast.expr, *, in_report: bool = False) -> bool:
@@ -103,33 +93,32 @@ def _is_formula(node: ast.expr, *, in_report: bool = False) -> bool:
             return True
         case ast.Name() | ast.Attribute(value=ast.Name()):
             return in_report
-        case ast.Call(keywords=[]) if not in_report:
-            return _is_call(node)
+        case ast.Call(func=ast.Name(name), args=args, keywords=[]) if not in_report:
+            return _is_call(name, args)
     return False
 
 
-def _is_call(node: ast.Call) -> bool:
-    match node:
-        case ast.Call(func=ast.Name("max"), args=[_, *_] as args):
+def _is_call(name: str, args: list[ast.expr]) -> bool:
+    match name, args:
+        case "max", [_, *_]:
             return all(map(_is_formula, args))
-        case ast.Call(func=ast.Name("teehash"), args=[ast.Constant(str()), figure]):
+        case "teehash", [ast.Constant(str()), figure]:
             return _is_formula(figure, in_report=True)
-        case ast.Call(func=ast.Name(name), args=args) if name in FUNCTIONS:
-            words = [arg.value for arg in args if isinstance(arg, ast.Constant)]
-            try:
-                inspect.signature(getattr(Lookup, name)).bind(None, *words)
-            except TypeError:
-                return False
-            return len(words) == len(args)
+        case _ if name in FUNCTIONS:
+            wanted = inspect.signature(getattr(Lookup, name)).parameters.values()
+            needed = [one for one in wanted if one.default is one.empty]
+            good = len(needed) <= len(args) + 1 <= len(wanted)  # one is the lookup itself
+            return good and all(isinstance(arg, ast.Constant) for arg in args)
     return False
 
 
-def _asked(lookup: Lookup, node: ast.expr) -> Any:
-    """The value of a number or a function."""
+def _asked(lookup: Lookup | _Printed, node: ast.expr) -> Any:
+    """Returns the value of a number or a function."""
     if not isinstance(node, ast.Call):
-        return ast.literal_eval(node)
+        value = ast.literal_eval(node)
+        return value if isinstance(lookup, Lookup) else exact(value)
     name = ast.unparse(node.func)
-    if name == "teehash":
+    if name == "teehash" and isinstance(lookup, Lookup):
         step, figure = node.args
         title = ast.unparse(figure)
         return lookup.teehash(ast.literal_eval(step), title, lambda one: _figure(one, figure))
