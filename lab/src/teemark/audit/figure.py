@@ -41,8 +41,6 @@ class Figure:
     start: int = 0
     """Where in its sentence it begins."""
     digits: str = ""
-    size: int | None = None
-    """Bytes of the message that it is of, where the format says so."""
 
     @property
     def dimension(self) -> str:

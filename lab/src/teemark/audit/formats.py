@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from teemark.audit import programs
 from teemark.audit import text as free_text
 from teemark.audit.figure import Lines, Reading
+from teemark.audit.programs import rewritten
 from teemark.base.errors import DataError, UsageMistake
 
 KNOWN = (
@@ -23,11 +23,11 @@ LONGEST = 20_000
 def read(text: str, file: str) -> Reading:
     """The figures of a text. A DataError names the line where there is nothing to audit."""
     reading = Reading(file)
-    lines: Lines = [(number, line[:LONGEST]) for number, line in enumerate(text.splitlines(), 1)]
-    short = [one for one in lines if len(one[1]) <= OF_A_PROGRAM]
-    taken = {number for number, _ in short}
-    taken -= {number for number, _ in programs.take(reading, short)}
-    free_text.read(reading, [one for one in lines if one[0] not in taken])
+    lines: Lines = [
+        (number, rewritten(line.strip()) if len(line) <= OF_A_PROGRAM else line[:LONGEST])
+        for number, line in enumerate(text.splitlines(), 1)
+    ]
+    free_text.read(reading, lines)
     if not reading.figures:
         number, line = next((one for one in lines if one[1].strip()), (1, ""))
         what = f"no figure from here on: {line.strip()[:60]!r}" if line else "the file is empty"

@@ -234,7 +234,7 @@ def spread(group: Group) -> Iterator[Tested]:
     subjects: dict[str, list[Figure]] = {}
     for one in group.figures:
         label = group.label(one)
-        if (one.form == "cell" and one.size is not None) or _STATS.search(label):
+        if _STATS.search(label):
             rest = re.sub(r"\W+", " ", _STATS.sub("", label, count=1)).strip()
             rest = re.sub(r"\(.*|\b(ns|us|µs|ms|s)\b", "", rest).strip()
             subjects.setdefault("" if group.kind == "sentence" else rest, []).append(one)

@@ -59,7 +59,7 @@ _SCALES = re.compile(r"factor|improve|speed-?up|gain|scaling|acceleration")
 
 def rates(group: Group) -> Iterator[Tested]:
     """Size ÷ time, and messages a second × their size."""
-    times = [one for one in group.above_zero("time") if one.column != "asked"]
+    times = group.above_zero("time")
     counts = [(1.0, "")] + [(one.span.mid, f"{one.text} × ") for one in group.of("count")]
     often = [one for one in group.of("frequency") if one.unit == "/s"]
     sure = often or any(_of_the_work(group, one) for one in times)
@@ -183,7 +183,7 @@ def factors_in_tables(table: Group) -> Iterator[Tested]:
     has the factor 1, or that is no % more."""
     rows: dict[int, list[Figure]] = {}
     for one in table.figures:
-        rows.setdefault(one.size or one.sentence, []).append(one)
+        rows.setdefault(one.sentence, []).append(one)
     groups = [
         Group("row", row, table.reading, table.reference)
         for row in rows.values() if len(row) <= MANY

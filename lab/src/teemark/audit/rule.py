@@ -89,9 +89,8 @@ def groups(reading: Reading, reference: Reference) -> Iterator[Group]:
             keys += [("list", one.block)] if one.block else []
             keys += [("block", one.block)] if one.named else []
         else:
-            keys = [("table", one.table)]
-            keys += [("row", (one.table, one.size and one.row, one.size or one.sentence))]
-            keys += [("column", (one.table, one.column))] if one.size is None else []
+            keys = [("table", one.table), ("row", (one.table, one.sentence))]
+            keys += [("column", (one.table, one.column))]
         for key in keys:
             made.setdefault(key, []).append(one)
     yield from (Group(kind, figures, reading, reference) for (kind, _), figures in made.items())

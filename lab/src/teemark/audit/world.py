@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 
 from teemark.audit.figure import Figure, Reading
-from teemark.audit.rule import Group, Rule, Tested, amount, listed, number, sizes_in, tested
+from teemark.audit.rule import Group, Rule, Tested, amount, listed, number, sizes_in
 from teemark.reference.data import CyclesPerByte, Reference
 from teemark.reference.span import exact
 
@@ -94,8 +94,8 @@ def _algorithm(reading: Reading, one: Figure) -> str:
 def _size(one: Figure) -> float | None:
     """Bytes of the message that a figure is of: of messages, 16 KB are 16,384."""
     found = [size for text in (one.column, one.row) for size in sizes_in(text)]
-    if one.size is not None or len(found) != 1 or one.form == "line":
-        return one.size
+    if len(found) != 1 or one.form == "line":
+        return None
     _, span, unit = found[0]
     return span.mid * (1.024 if unit in ("kB", "KB") else 1.0)
 
@@ -167,20 +167,21 @@ def _cited(reading: Reading, row: CyclesPerByte) -> str:
     return f"{rate} = {cycles} cycles a byte ({_WHOSE.get(who, who)}; {row.source})"
 
 
-def cpu_time(group: Group) -> Iterator[Tested]:
+_ASKED = re.compile(r"(.+): \d+ operations in ([\d.]+) s, and (\d+) s were asked for")
+
+
+def cpu_time(text: Group) -> Iterator[Tested]:
     """openssl speed divides by the CPU time of user mode unless -elapsed is given."""
-    columns = {one.column: one for one in reversed(group.figures)}
-    asked, time = columns.get("asked"), columns.get("time")
-    if asked is not None and time is not None:
-        waited = 0 < time.span.high < 0.5 * asked.span.mid
-        ratio = number(asked.span.mid / time.span.high, 2) if waited else ""
-        wrong = f"{asked.row}: {asked.text} were asked for and the rate is over {time.text}: CPU "
-        wrong += "time, not elapsed time. The process waited meanwhile, for a device or for "
-        wrong += f"others; by the clock it is {ratio} times slower. Use -elapsed."
-        yield tested(time, not waited, wrong)
+    for said, line in text.reading.said:
+        if found := _ASKED.fullmatch(said):
+            name, time, asked = found[1], float(found[2]), float(found[3])
+            wrong = f"{name}: {found[3]} s were asked for and the rate is over {found[2]} s: CPU "
+            wrong += "time, not elapsed time. The process waited meanwhile, for a device or for "
+            wrong += "others; by the clock it is slower. Use -elapsed."
+            yield Tested(None, wrong if 0 < time < 0.5 * asked else "", line)
 
 
 RULES: tuple[Rule, ...] = (
     Rule("published-speed", published, ("document",), "caution", linear=True),
-    Rule("cpu-time", cpu_time, ("row",), "caution"),
+    Rule("cpu-time", cpu_time, ("document",), "caution", linear=True),
 )
