@@ -2,7 +2,6 @@
 """How often `teemark compare` raises a false alarm, and whether it sees what it says it would see.
 
     python lab/bench/alarms.py [--simulations 500] [--cases 20 --cases 194]   # 6 minutes
-    python lab/bench/alarms.py RUN RUN...       # real runs of one build, of several starts each
 
 Simulated: two runs of one build, whose starts scatter as each world says, then the same with every
 third case 1, 3, 5 and 10 % dearer. For each share it prints in how many comparisons a case that
@@ -11,8 +10,6 @@ the changed cases are called worse; then the change that `compare` prints as vis
 pairs, beside the one found by search. Exit status 1: an alarm, a failure of 5 % at a true 3 % or
 less, or a printed change that is off by more than a factor of 1.2; that isn't asked of skewed
 starts, whose scatter a median of few estimates shows as too small.
-
-Of real runs of one build, all pairs are compared: no case of any may be called changed.
 """
 
 from __future__ import annotations
@@ -22,15 +19,11 @@ import random
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import combinations
-from pathlib import Path
 from statistics import median
 
 from click import echo as say
 
-from teemark.model.compare import Difference, Limit, compare, compare_values
-from teemark.run import reader
-from teemark.run.reader import RunData
+from teemark.model.compare import Difference, Limit, compare_values
 
 CHANGED = 3
 """Every third case is changed."""
@@ -136,27 +129,11 @@ def simulated(simulations: int, cases: int) -> bool:
     return good
 
 
-def real(runs: Sequence[RunData]) -> bool:
-    """Prints the verdicts of all pairs of runs of one build; whether none is called changed."""
-    pairs = list(combinations(runs, 2))
-    alarmed = [
-        f"{one.file}, {other.file}: {pair.case}: {pair.verdict}"
-        for one, other in pairs
-        for pair in compare(one, other).pairs
-        if pair.moved
-    ]
-    say("\n".join([*alarmed, f"{len(alarmed)} false alarms in {len(pairs)} pairs of runs"]))
-    return not alarmed
-
-
 def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--simulations", type=int, default=500)
     parser.add_argument("--cases", type=int, action="append")
-    parser.add_argument("runs", nargs="*", type=Path)
     asked = parser.parse_args()
-    if asked.runs:
-        return 0 if real([reader.read(place) for place in asked.runs]) else 1
     good = [simulated(asked.simulations, cases) for cases in asked.cases or (20, 194)]
     return 0 if all(good) else 1
 

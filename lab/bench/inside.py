@@ -1,12 +1,16 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """What `teemark explain` infers from outside, beside what a trace of the same call counts.
 
-    python lab/bench/inside.py OUT [--option NAME=VALUE]...
+    python lab/bench/inside.py OUT [--option NAME=VALUE]... [--injected]
 
 Measures the plan `explain` on the exact board with an OP-TEE from source, which has names, and
 traces its calls; both are kept in OUT, and a folder that has them is read again. What storage waits
 for while the guest sleeps is left out: that takes no instructions. Prints a table in Markdown;
 status 1 if a part is off by more than 5 % and by more than 500 instructions.
+
+With --injected it measures calls of which one has a cause of causes.toml and the other hasn't: what
+`explain` makes of it is the difference of the part that the cause belongs to. The rule on that
+cause has to fire with it, and not without.
 """
 
 from __future__ import annotations
@@ -14,16 +18,21 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
 from click import echo as say
+from msgspec import Struct
 
 from teemark.base import fmt
+from teemark.base.checked import parse_toml, read_text
 from teemark.base.errors import TeemarkError
+from teemark.base.finding import Status
 from teemark.boards import VirtualBoard, config, ensure_installed
 from teemark.exact import record
+from teemark.findings.ground import SAME, Ground
+from teemark.findings.rules import judge
 from teemark.measure import runner
 from teemark.model import models
 from teemark.model.breakdown import Breakdown, breakdowns
@@ -163,19 +172,89 @@ def table(rows: Sequence[Row]) -> None:
     say(f"\n{len(rows)} parts, {far} off by more than {SHARE:.0%} and {COUNT} instructions.")
 
 
+# -- injected causes ---------------------------------------------------------------------------
+
+PLAN, CAUSES = (Path(__file__).with_name(name) for name in ("injected.toml", "causes.toml"))
+
+
+class Injected(Struct, frozen=True):
+    """A call with a cause, and one without."""
+
+    what: str
+    without: str
+    there: str
+    parts: tuple[str, ...]
+    rule: str | None = None
+    like: Mapping[str, str] = {}
+
+
+class _Causes(Struct, frozen=True):
+    calls: tuple[Injected, ...]
+
+
+_CAUSES: _Causes = parse_toml(read_text(CAUSES), _Causes, str(CAUSES))
+CALLS = _CAUSES.calls
+INJECTED = tuple(key for one in CALLS for key in (one.without, one.there))
+
+
+def more(both: Both, one: Injected) -> float:
+    """Returns how much more its parts take with the cause."""
+    return both.inferred(one.there, one.parts) - both.inferred(one.without, one.parts)
+
+
+def attributed(both: Both) -> Iterator[Row]:
+    """Compares what the trace and the parts say that a call takes more than another."""
+    for one in CALLS:
+        count = both.traced(one.there).instructions - both.traced(one.without).instructions
+        yield Row(one.what, " + ".join(one.parts), more(both, one), count)
+
+
+def verdict(both: Both, rule: str, like: Mapping[str, str] | None = None) -> Status:
+    """Returns what the rule says of the run, some cases of which take the samples of others."""
+    cases = dict(both.run.cases)
+    for key, of in (like or {}).items():
+        cases[key] = replace(cases[key], starts=both.run.cases[of].starts)
+    found = judge(Ground.of(replace(both.run, cases=cases), both.trace))
+    return next(finding.status for finding in found if finding.key == rule)
+
+
+def verdicts(both: Both) -> Iterator[tuple[str, str, bool, Status, Status]]:
+    """Yields the cause, the rule, whether it should fire, and what it says with and without it."""
+    for one in CALLS:
+        if one.rule is not None:
+            there, without = (both.traced(key) for key in (one.there, one.without))
+            fires = there.instructions > SAME * without.instructions
+            said = verdict(both, one.rule), verdict(both, one.rule, one.like)
+            yield one.what, one.rule, fires, *said
+
+
+def told(both: Both) -> bool:
+    """Prints what the rules on injected causes say; whether each says what it should."""
+    say("\n| cause | rule | more than its threshold | with it | without |\n|---|---|---|---|---|")
+    wrong = 0
+    for what, rule, fires, there, without in verdicts(both):
+        wrong += (there == "found") != fires or without != "ruled out"
+        say(f"| {what} | `{rule}` | {'yes' if fires else 'no'} | {there} | {without} |")
+    say(f"\n{fmt.plural(wrong, 'rule')} said something else.")
+    return not wrong
+
+
 def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("out", metavar="OUT", type=Path)
     parser.add_argument("--option", metavar="NAME=VALUE", action="append", default=[])
+    parser.add_argument("--injected", action="store_true")
     asked = parser.parse_args(arguments)
+    name, keys = (str(PLAN), INJECTED) if asked.injected else ("explain", KEYS)
     try:
-        both = measured(asked.out, plan.load("explain"), KEYS, asked.option)
+        both = measured(asked.out, plan.load(name), keys, asked.option)
     except TeemarkError as error:
         say(f"inside: {error.message}", err=True)
         return 2
-    rows = list(compare(both))
+    rows = list(attributed(both) if asked.injected else compare(both))
     table(rows)
-    return 0 if all(row.close for row in rows) else 1
+    good = told(both) if asked.injected else True
+    return 0 if good and all(row.close for row in rows) else 1
 
 
 if __name__ == "__main__":

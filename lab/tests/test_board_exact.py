@@ -372,10 +372,10 @@ def test_injected_causes_are_put_where_they_are(
     qemu_v8_icount: VirtualBoard, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A call takes more than another that lacks the cause, and the difference is in the part that
-    it belongs to; the rule on it fires with it, and not without. lab/bench/injected.py is the same
-    with traces."""
+    it belongs to; the rule on it fires with it, and not without. lab/bench/inside.py --injected
+    is the same with traces."""
     monkeypatch.syspath_prepend(str(paths.root() / "lab" / "bench"))
-    injected = importlib.import_module("injected")
+    injected = importlib.import_module("inside")
     ensure_installed(qemu_v8_icount)
     asked = plan.load(str(injected.PLAN))
     calls = tuple(case for case in asked.cases if case.work.workload != "oneshot")

@@ -14,7 +14,7 @@ from teemark.base import fmt
 from teemark.base.errors import ConfigError
 from teemark.base.finding import Finding, Place, Status
 from teemark.findings.subject import Subject
-from teemark.model.decide import Answer, more, within
+from teemark.model.decide import Answer, within
 from teemark.page import figures
 from teemark.reference.data import Reference
 from teemark.run.reader import RunData
@@ -66,57 +66,43 @@ def mistaken(reference: Reference, document: str) -> Iterator[Finding]:
 def _answer(conclusion: Conclusion, lookup: Lookup) -> Finding:
     """One figure that contradicts is enough for "no"; "yes" needs them all."""
     checked = [_checked(check, lookup) for check in conclusion.checks]
-    found = {outcome for outcome, _, _ in checked}
+    found = {outcome for outcome, _ in checked}
     outcome: Outcome = "undecided" if found - {"not measured"} else "not measured"
     if "no" in found or found == {"yes"}:
         outcome = "no" if "no" in found else "yes"
     status, head = _OUTCOMES[outcome]
+    pairs = zip(conclusion.checks, checked, strict=True)
+    sampled = any(said[0] == "undecided" and not check.equals for check, said in pairs)
+    more = "More samples would decide." if sampled else ""
     return Finding(
         key=conclusion.key,
         topic="conclusion",
         status=status,
         claim=f"{head}: {conclusion.claim}.",
-        evidence=" ".join(dict.fromkeys(said for _, said, _ in checked)) or f"{conclusion.why}.",
-        remedy=conclusion.advice if outcome in ("yes", "no") else _needs(checked),
+        evidence=" ".join(dict.fromkeys(said for _, said in checked)) or f"{conclusion.why}.",
+        remedy=conclusion.advice if outcome in ("yes", "no") else more,
     )
 
 
-Needs = int | None | Literal["", "some"]
-"""How many samples would decide a figure; None: no number. "": it is decided, or isn't measured."""
-
-
-def _needs(checked: list[tuple[Outcome, str, Needs]]) -> str:
-    """What would decide all figures: as much as the one that needs most."""
-    needs = [one for _, _, one in checked if one != ""]
-    numbers = [one for one in needs if isinstance(one, int)]
-    if numbers or None in needs:
-        return figures.more(None if None in needs else max(numbers), 1)
-    return "More samples would decide." if needs else ""
-
-
-def _checked(check: Check, lookup: Lookup) -> tuple[Outcome, str, Needs]:
-    """What a figure says, in words, and what would decide it."""
+def _checked(check: Check, lookup: Lookup) -> tuple[Outcome, str]:
+    """Returns what a figure says, and the sentence that says so."""
     subject, run = lookup.subject, lookup.subject.run
     timed = check.hardware or (check.figure.timed and not subject.icount)
     if subject.emulated and timed:
-        return "not measured", COUNTED if subject.icount else EMULATOR, ""
+        return "not measured", COUNTED if subject.icount else EMULATOR
     try:
         value = check.figure(lookup)
     except NotKnown as why:
         reason = f"{why}."
-        return "not measured", reason[:1].upper() + reason[1:], ""
+        return "not measured", reason[:1].upper() + reason[1:]
     said = check.says.replace("{figure}", _figure(run, value, check.unit))
     said += _beside(lookup, check, value)
     if isinstance(value, str) or check.equals:
         shown = value if isinstance(value, str) else str(value.median)
         same: Outcome = "yes" if shown == check.equals else "no"
-        return "undecided" if shown in check.open else same, f"{said}.", ""
+        return "undecided" if shown in check.open else same, f"{said}."
     outcome = within(value.known, check.low, check.high)
-    needs: Needs = ""
-    if outcome == "undecided":
-        ends = [one for one in (check.low, check.high) if math.isfinite(one)]
-        needs = "some" if value.samples is None else more(value.known, ends, value.samples)
-    return outcome, f"{said} ({_bounds(run, check)}).", needs
+    return outcome, f"{said} ({_bounds(run, check)})."
 
 
 def _beside(lookup: Lookup, check: Check, value: Value | str) -> str:

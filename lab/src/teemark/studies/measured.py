@@ -32,12 +32,10 @@ class Value:
     known: Estimate
     mean: float | None = None
     sd: float | None = None
-    samples: int | None = None
-    """Of what it is made of, the fewest; None for what isn't sampled."""
 
     @classmethod
     def of(cls, summary: Summary) -> Value:
-        return cls(summary.estimate, summary.mean, summary.sd, summary.count)
+        return cls(summary.estimate, summary.mean, summary.sd)
 
     @property
     def median(self) -> float:
@@ -52,7 +50,6 @@ class Value:
             self.known.scaled(factor),
             self.mean * factor if self.mean is not None else None,
             self.sd * factor if self.sd is not None else None,
-            self.samples,
         )
 
     def __truediv__(self, other: Value | float) -> Value:
@@ -61,7 +58,7 @@ class Value:
             return self * (1 / other)
         if other.median <= 0:
             raise ZeroDivisionError
-        return Value(self.known / other.known, samples=self._fewest(other))
+        return Value(self.known / other.known)
 
     def __rtruediv__(self, number: float) -> Value:
         return exactly(number) / self
@@ -69,18 +66,15 @@ class Value:
     def __add__(self, other: Value | float) -> Value:
         """A sum of two medians; with a number it is moved, and the standard deviation stays."""
         if isinstance(other, Value):
-            return Value(self.known + other.known, samples=self._fewest(other))
+            return Value(self.known + other.known)
         mean = self.mean + other if self.mean is not None else None
-        return Value(self.known + stats.exactly(other), mean, self.sd, self.samples)
+        return Value(self.known + stats.exactly(other), mean, self.sd)
 
     def __sub__(self, other: Value | float) -> Value:
         return self + other * -1
 
     def __rsub__(self, number: float) -> Value:
         return self * -1 + number
-
-    def _fewest(self, other: Value) -> int | None:
-        return min((n for n in (self.samples, other.samples) if n is not None), default=None)
 
 
 def exactly(number: float) -> Value:
