@@ -134,14 +134,6 @@ def test_how_cpu_time_was_split_isnt_said() -> None:
     assert text == "the process had the CPU 100\N{NARROW NO-BREAK SPACE}% of the time"
 
 
-def test_who_did_the_work_is_a_finding() -> None:
-    (found,) = judged(case("virtio_crypto_aes_cbc", cpu=0.3, raised=1.0))
-    assert (found.finding.topic, found.finding.status) == ("worker", "found")
-    assert found.finding.claim.endswith("/16384: accelerator.")
-    (unknown,) = judged(case(None))
-    assert (unknown.finding.status, unknown.finding.sure) == ("undecided", False)
-
-
 def test_a_device_whose_driver_is_not_known() -> None:
     assert outcome(case("new-sha256", cpu=0.3, raised=1.0)) == "accelerator"
 

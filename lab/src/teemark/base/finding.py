@@ -19,11 +19,9 @@ they seem to. note: all others."""
 
 SEVERITIES: tuple[Severity, ...] = ("error", "caution", "note")  # The worst first
 
-Topic = Literal[
-    "answer", "cause", "choice", "worker", "trust", "conclusion", "board", "document", "call"
-]
-"""The one place of a report that says it: the first sentences, the causes, what to choose, who did
-the work, how well figures are known, a document's conclusions, the doctor, the audit, a call."""
+Topic = Literal["answer", "cause", "choice", "trust", "conclusion", "board", "document", "call"]
+"""The one place of a report that says it: the first sentences, the causes, what to choose, how
+well figures are known, a document's conclusions, the doctor, the audit, a call."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,8 +19,9 @@ from teemark.model import compare
 from teemark.model.compare import MARGIN, Limit
 from teemark.model.power import ALPHA
 from teemark.page import terminal
-from teemark.report import comparing, comparison_page
+from teemark.report import comparing
 from teemark.report.comparing import Compared, compared, never_fails
+from teemark.report.sections.comparison import render
 from teemark.run import reader
 from teemark.trace import store
 
@@ -62,7 +63,7 @@ def command(
     limit = common.parse_limit(fail_on) if fail_on is not None else None
     found, forced = _compared([base, *new], limit, force=force)
     failures = [comparing.failures(one.found, limit) if limit else [] for one in found]
-    page = partial(comparison_page.render, found, forced, limit)
+    page = partial(render, found, forced, limit)
     show = partial(_show_all, found=found, forced=forced, limit=limit, everything=everything)
     forms = {
         "json": lambda _: json_text(_json(found, forced, limit, failures)),

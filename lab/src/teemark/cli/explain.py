@@ -94,7 +94,7 @@ def _show(subject: Subject, chosen: Sequence[Breakdown], *, whole: bool) -> None
     for one in chosen:
         paragraph(console, f"{one.key}: {figures.time(subject.run, one.total)}")
         parts = [(part, share) for part, share in bars.widths(one) if share >= LEAST]
-        style = {part.name: _STYLES.get(bars.COLOURS[part.name], "") for part, _ in parts}
+        style = {part.name: _STYLES.get(part.colour, "") for part, _ in parts}
         drawn = [pair for pair in bars.line(one, console.width - 4) if pair[0].name in style]
         if len(parts) > 1:
             bar = ((cells, style[part.name]) for part, cells in drawn)

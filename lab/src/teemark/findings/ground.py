@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from teemark.base import fmt
@@ -217,16 +217,9 @@ def written(one: Figure) -> str:
 
 
 def not_checked(key: str, lacks: str, by: str = "", claim: str = "") -> Finding:
-    """`by` is the command that would tell."""
-    return Finding(
-        key=key,
-        topic="cause",
-        status="not checked",
-        claim=claim,
-        lacks=lacks,
-        remedy=by,
-        sure=False,
-    )
+    """Makes a cause that wasn't checked; `by` is the command that would tell."""
+    made = Finding(key=key, topic="cause", status="not checked", sure=False)
+    return replace(made, claim=claim, lacks=lacks, remedy=by)
 
 
 def missing(*needs: tuple[object, str]) -> str:
@@ -247,8 +240,8 @@ def signature(
     topic: Topic = "cause",
     certain: bool = True,
 ) -> Finding:
-    """A cause that its signature shows or rules out: a ratio with the bound above which it does, or
-    a status. `claim`, `remedy` and what it costs are said only where it is found."""
+    """Makes a cause that its signature shows or rules out: a status, or a ratio with the bound
+    above which it is found. `claim`, `remedy` and what it costs are said only then."""
     if isinstance(status, tuple):
         status = STATUS[above(*status)]
     found = status == "found"
@@ -269,7 +262,7 @@ def signature(
 
 
 def share_of(extra: Estimate, whole: CaseStats, what: str) -> Share | None:
-    """The part of a call that `extra` is; None where it is none, or the call takes no time."""
+    """Returns the part of a call that `extra` is; None where it is none."""
     if whole.time.median <= 0 or extra.value <= 0:
         return None
     return Share(min(extra.value / whole.time.median, 1.0), what)

@@ -9,7 +9,7 @@ verdict is `unknown` where the pieces contradict each other or nothing speaks.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from functools import cache
@@ -17,8 +17,6 @@ from typing import Literal
 
 from teemark.base import fmt
 from teemark.base.errors import ConfigError
-from teemark.base.finding import Finding
-from teemark.findings.ground import Ground
 from teemark.model.decide import above, within
 from teemark.model.models import Models
 from teemark.model.stats import CaseStats, estimate
@@ -87,16 +85,9 @@ class Offload:
     others: float | None = None  # CPU time of kernel threads that feed a device, ns a call
 
     @property
-    def finding(self) -> Finding:
-        unknown = self.outcome == "unknown"
-        return Finding(
-            key=f"worker/{self.key}",
-            topic="worker",
-            status="undecided" if unknown else "found",
-            claim=f"{self.key}: {WORDS[self.outcome]}.",
-            evidence="; ".join(part.text for part in self.evidence) + ".",
-            sure=not unknown,
-        )
+    def told(self) -> str:
+        """The evidence as a sentence."""
+        return "; ".join(part.text for part in self.evidence) + "."
 
 
 def offloads(run: RunData, models: Models) -> tuple[Offload, ...]:
@@ -109,11 +100,6 @@ def offloads(run: RunData, models: Models) -> tuple[Offload, ...]:
         and one.case.bytes is not None
         and (stats := models.case(one.case.case)) is not None
     )
-
-
-def workers(ground: Ground) -> Iterator[Finding]:
-    """Yields a finding a case: who did the work."""
-    return (one.finding for one in offloads(ground.run, ground.models))
 
 
 def device_lines(watched: Watched) -> list[tuple[InterruptLine, float]]:

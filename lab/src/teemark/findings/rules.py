@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from teemark.base.finding import Finding
-from teemark.findings import call, choices, crypto, inside_core, keys, offload, storage, trust
+from teemark.findings import call, choices, crypto, inside_core, keys, storage, trust
 from teemark.findings.ground import Ground, Rule
 
 RULES: tuple[Rule, ...] = (
@@ -47,7 +47,6 @@ RULES: tuple[Rule, ...] = (
     call.ree_time,
     crypto.slow_random,
     choices.choices,
-    offload.workers,
     trust.two_clocks,
     trust.harness,
     trust.misfits,

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Where the time of one call goes: parts, each a difference or a slope of what the run measured
-apart. Nothing is spread over the rest to make the sum fit: what the parts leave of the call is
-`unexplained`, and may be negative. Where two sources tell the same they are compared, not averaged.
-docs/method.md has the formulas."""
+apart; what they leave of the call is `unexplained`, and may be negative (docs/method.md)."""
 
 from __future__ import annotations
 
@@ -25,26 +23,26 @@ Name = Literal[
     "compute", "rpcs", "console", "run-queue", "unexplained",
 ]  # fmt: skip
 
-TITLES: Mapping[Name, str] = {
-    "client": "client library and driver",
-    "switch": "world switch and TEE core",
-    "client-switch": "client library, driver, world switch and TEE core",
-    "ta-entry": "session and entry of the TA",
-    "client-switch-entry": "an empty call",
-    "mapping": "mapping of the buffers",
-    "setup": "set-up of the operation",
-    "compute": "compute",
-    "rpcs": "RPCs to the normal world",
-    "console": "console output",
-    "run-queue": "waiting for a CPU",
-    "unexplained": "unexplained",
+PARTS: Mapping[Name, tuple[str, str]] = {  # Title, and colour in a bar
+    "client": ("client library and driver", "0"),
+    "switch": ("world switch and TEE core", "1"),
+    "client-switch": ("client library, driver, world switch and TEE core", "0"),
+    "ta-entry": ("session and entry of the TA", "2"),
+    "client-switch-entry": ("an empty call", "0"),
+    "mapping": ("mapping of the buffers", "3"),
+    "setup": ("set-up of the operation", "4"),
+    "compute": ("compute", "5"),
+    "rpcs": ("RPCs to the normal world", "6"),
+    "console": ("console output", "6"),
+    "run-queue": ("waiting for a CPU", "other"),
+    "unexplained": ("unexplained", "other"),
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One part of a call. `value` None: this run can't tell; `reason` says why, `measure` what
-    would. `covers`: parts that are known together only."""
+    """One part of a call. Where a run can't tell its value, `reason` says why, and `measure` what
+    would. `covers`: parts that are known only together with it."""
 
     name: Name
     value: Estimate | None
@@ -55,7 +53,11 @@ class Part:
 
     @property
     def title(self) -> str:
-        return TITLES[self.name]
+        return PARTS[self.name][0]
+
+    @property
+    def colour(self) -> str:
+        return PARTS[self.name][1]
 
     @property
     def all_names(self) -> frozenset[Name]:
@@ -71,11 +73,14 @@ class Check:
     one_source: str
     other: Estimate
     other_source: str
-    answer: Answer
 
     @property
     def ratio(self) -> Estimate:
         return self.one / self.other
+
+    @property
+    def answer(self) -> Answer:
+        return within(self.ratio, 1 - TOLERANCE, 1 + TOLERANCE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +110,6 @@ class Breakdown:
 
 
 def _short(key: str) -> str:
-    """As one says it: a TEE's case without what all of them have."""
     return key.removesuffix("/tee/none").replace("/tee/", "/")
 
 
@@ -119,7 +123,7 @@ def _unknown(name: Name, reason: str, measure: str) -> Part:
 
 
 def _way(known: Sources, stats: CaseStats, calls: int) -> Iterator[Part]:
-    """Into the TEE and out again, as often as there are calls."""
+    """Yields the way into the TEE and out again, as often as there are calls."""
     empty, entry = known.empty, known.entry
     if empty is None:
         for name in ("client", "switch", "ta-entry"):
@@ -170,7 +174,7 @@ def _mapping(known: Sources, shape: Calls) -> Part:
 
 
 def _hashing(known: Sources, stats: CaseStats) -> Iterator[Part]:
-    """Its own slope or counter tells both together; a line over sizes tells them apart."""
+    """Yields the set-up and computing: a line over sizes tells them apart."""
     size = stats.bytes or 0
     own = known.operation(stats.work)
     if own is None:
@@ -200,7 +204,7 @@ def _hashing(known: Sources, stats: CaseStats) -> Iterator[Part]:
 
 
 def _calls_back(known: Sources, stats: CaseStats) -> Part:
-    """What the normal world did for the TEE while the call was under way."""
+    """Returns what the normal world did for the TEE while the call was under way."""
     legs = known.traced.get(stats.key)
     if legs is not None:
         told = f"tracepoints: {legs.rpcs:g} RPCs a call"
@@ -242,8 +246,7 @@ def _run_queue(known: Sources, stats: CaseStats) -> Part:
 
 
 def _at_once(known: Sources, stats: CaseStats, parts: Sequence[Part]) -> Part:
-    """Work and its set-up together: by its own slope, or else its time in the secure world, less
-    the way there."""
+    """Returns work with its set-up: by its own slope, else its time in the secure world."""
     slope = known.operation(stats.work)
     if slope is not None:
         return Part("compute", slope.value, slope.source, covers=("setup",))
@@ -297,7 +300,7 @@ def _checks(
     told = frozenset[Name]().union(*(part.all_names for part in way))
     counted = next((one for one in known.models.counted if one.case.case == stats.key), None)
     if counted is not None and counted.crossing is not None and told >= WAY and shape.count == 1:
-        yield _check(
+        yield Check(
             "the way in and out",
             added([exactly(0.0), *(part.value for part in way if part.value is not None)]),
             "sum of its parts, each by the client's clock",
@@ -308,13 +311,13 @@ def _checks(
     inside = _inside(known, stats, shape, {part.name: part for part in parts})
     if legs is not None and inside is not None:
         traced = legs.dwell(known.event), "tracepoints, less what tracing adds"
-        yield _check("time in the secure world", *inside, *traced)
+        yield Check("time in the secure world", *inside, *traced)
 
 
 def _inside(
     known: Sources, stats: CaseStats, shape: Calls, by_name: Mapping[str, Part]
 ) -> tuple[Estimate, str] | None:
-    """The time in the secure world by another source than the call's own tracepoints."""
+    """Returns the time in the secure world by another source than the call's tracepoints."""
     if stats.key == EMPTY_CALL:
         refused = known.traced.get(REFUSED_CALL)
         if refused is None or known.entry is None:
@@ -333,36 +336,24 @@ def _inside(
     return inside, "client's clock less the normal world's parts"
 
 
-def _check(what: str, one: Estimate, source: str, other: Estimate, other_source: str) -> Check:
-    answer = within(one / other, 1 - TOLERANCE, 1 + TOLERANCE)
-    return Check(what, one, source, other, other_source, answer)
-
-
 def breakdowns(run: RunData, models: Models) -> tuple[Breakdown, ...]:
-    """Of every case that is a call into the TEE and whose pieces are known here."""
+    """Takes every case apart that is a call into the TEE and whose pieces are known here."""
     known = Sources(run, models)
-    found = (explain(known, stats) for stats in models.stats)
-    return tuple(one for one in found if one is not None)
+    return tuple(one for stats in models.stats if (one := explain(known, stats)) is not None)
 
 
 def shown(all_of_them: Sequence[Breakdown]) -> tuple[Breakdown, ...]:
-    """One of each kind for people: an empty call, the largest digest by the TEE's own code, a
-    stream, a storage operation, lines on the console."""
-    chosen: dict[str, Breakdown] = {}
+    """Returns one of each kind for people: an empty call, the largest digest by the TEE's own code,
+    a stream, a storage operation, lines on the console."""
+
+    def weight(one: Breakdown) -> tuple[bool | int, ...]:
+        case = one.stats.work
+        sha256, tee = case.algorithm == "sha256", case.backend == "tee"
+        return sha256, tee, case.algorithm == "read", one.stats.bytes or 0
+
+    chosen: dict[str, list[Breakdown]] = {}
     for one in all_of_them:
-        left_out = (
-            one.kind == "other"
-            or (one.kind == "empty call" and one.key != EMPTY_CALL)
-            or (one.kind == "buffer" and one.stats.algorithm != "temporary")
-        )
-        if not left_out and _weight(one) > _weight(chosen.get(one.kind)):
-            chosen[one.kind] = one
-    return tuple(chosen.values())
-
-
-def _weight(one: Breakdown | None) -> tuple[bool | int, ...]:
-    if one is None:
-        return ()
-    stats, case = one.stats, one.stats.work
-    sha256, tee = case.algorithm == "sha256", case.backend == "tee"
-    return sha256, tee, case.algorithm == "read", stats.bytes or 0
+        only = {"empty call": one.key == EMPTY_CALL, "buffer": one.stats.algorithm == "temporary"}
+        if one.kind != "other" and only.get(one.kind, True):
+            chosen.setdefault(one.kind, []).append(one)
+    return tuple(max(group, key=weight) for group in chosen.values())

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What a TA counted of its own time, beside what the client saw of the same calls: how much of a
-call was inside the TA, and a check. What one operation takes is the slope over repetitions by
-either clock, and the two must agree: the client's rests on the assumption that all repetitions cost
-the same and the way nothing more, the TA's on its counter being right."""
+"""What a TA counted of its own time, beside what the client saw of the same calls. The slopes over
+repetitions by both clocks must agree: the client's rests on the assumption that all repetitions
+cost the same and the way nothing more, the TA's on its counter being right."""
 
 from __future__ import annotations
 
@@ -60,10 +59,9 @@ class Counted:
 
 
 def slope_ratio(pairs: Mapping[int, Pairs], label: str, sampling: Sampling) -> Slopes | None:
-    """Returns two slopes, each through the medians of its half of the pairs at each x, and their
-    ratio. What disturbs a call disturbs both its clocks, and not the ratio: what is drawn is the
-    median of second - ratio * first, whose slope is nothing at the right ratio. None for fewer than
-    three x, a median that isn't positive, or a first slope that can't be told from none."""
+    """Returns the slopes by both clocks, and their ratio. What disturbs a call disturbs both, so
+    what is drawn is the median of second - ratio * first, whose slope is 0 at the right ratio.
+    None for fewer than three x, or a first slope that can't be told from none."""
     xs = sorted(x for x in pairs if any(pairs[x]))
     if len(xs) < REPEATS:
         return None
@@ -101,7 +99,7 @@ def slope_ratio(pairs: Mapping[int, Pairs], label: str, sampling: Sampling) -> S
 def _pairs(
     samples: Sequence[Sample], by_ta: Mapping[int, Sample], repeat: int
 ) -> list[tuple[float, float]]:
-    """Of those samples of so many repetitions that both clocks have."""
+    """Returns the samples of so many repetitions that both clocks have."""
     known = [(sample, by_ta.get(sample.seq)) for sample in samples if sample.repeat == repeat]
     return [
         (sample.ns / sample.loops, twin.ns / twin.loops)
@@ -111,7 +109,7 @@ def _pairs(
 
 
 def counted(measured: MeasuredCase, sampling: Sampling) -> Counted | None:
-    """None for a case without a sample that both clocks have."""
+    """Returns None for a case without a sample that both clocks have."""
     if not measured.ta_samples:
         return None
     by_ta = {sample.seq: sample for sample in measured.ta_samples}

@@ -70,7 +70,7 @@ class Fit:
     points: tuple[Point, ...]
 
     def at(self, row: Mapping[str, float]) -> Estimate:
-        """What so many of each term cost together."""
+        """Returns what so many of each term cost together."""
         return added(term.scaled(row[name]) for name, term in self.terms.items())
 
     @property
@@ -93,9 +93,9 @@ class Fit:
         return (self.misfit or 0.0) <= MISFIT
 
     def off(self, part: Callable[[float], float]) -> float | None:
-        """Returns how far a part of the sum may be off because the model is false, relative: at
-        each point the error of a fit without it counts as far as the part (`part(x)`, in the unit
-        of the points) makes up that point. None where no point can be left out."""
+        """Returns how far a part of the sum may be off because the model is false, relative: the
+        error at each left-out point counts as far as the part (`part(x)`, in the points' unit)
+        makes up that point. None where no point can be left out."""
         return max(
             (
                 point.error * min(1.0, abs(part(point.x)) / point.fitted)
@@ -127,11 +127,10 @@ def fit(
     *,
     robust: bool = True,
 ) -> Fit | None:
-    """Returns the terms of `base`, and those candidates that explain more than the samples'
-    scatter: of all sets that can be told apart, whose intervals leave zero out, and none of whose
-    costs (MAY_SAVE apart) is negative, the one that best predicts points that are left out; a
-    larger set must do so clearly better. None if there are no more points than terms in the base,
-    these can't be told apart, or a median isn't positive."""
+    """Returns the terms of `base`, and those candidates that explain more than scatter: of all sets
+    whose intervals leave zero out, and none of whose costs (MAY_SAVE apart) is negative, the one
+    that best predicts points that are left out; a larger set must do so clearly better. None if the
+    points can't tell the terms of the base apart, or a median isn't positive."""
     if any(one.value <= 0 for one in measured):
         return None
     candidates, known = candidates or {}, known or {}
@@ -155,13 +154,13 @@ def fit(
 def line(
     xs: Sequence[float], measured: Sequence[Estimate], slope: str, *, robust: bool = True
 ) -> Fit | None:
-    """A `call`, and so much for each x by the name of `slope`; None as `fit`."""
+    """Fits a `call`, and so much for each x by the name of `slope`; None as `fit`."""
     columns = {"call": [1.0] * len(xs), slope: [float(x) for x in xs]}
     return fit(xs, measured, columns, robust=robust)
 
 
 def _is_clear(name: str, term: Estimate) -> bool:
-    """Zero is further off than CLEAR times the end of the interval, and the sign makes sense."""
+    """Tells whether zero is further off than CLEAR times the interval, and the sign makes sense."""
     interval = term.interval
     if interval is None or (term.value < 0 and name not in MAY_SAVE):
         return False
@@ -170,8 +169,8 @@ def _is_clear(name: str, term: Estimate) -> bool:
 
 
 def _prediction(one: Fit, other: Fit) -> float:
-    """The error of prediction of `one` over that of `other`. A point that alone tells a term is
-    predicted by nothing, and stands with its residual: that the term is clear must do."""
+    """Returns the error of prediction of `one` over that of `other`. A point that alone tells a
+    term is predicted by nothing, and stands with its residual."""
     mine, theirs = (sum(point.error**2 for point in found.points) for found in (one, other))
     if theirs <= ROUNDING**2:
         return 1.0
@@ -185,7 +184,6 @@ def _solve(
     known: Known,
     robust: bool,
 ) -> Fit | None:
-    """Through all points by all terms."""
     y = np.array([one.value for one in measured])
     design = np.array(list(columns.values()), dtype=np.float64).T
     if len(y) <= design.shape[1]:
@@ -234,7 +232,7 @@ def _solve(
 
 
 def _spread(row: Array, points: Sequence[Estimate]) -> tuple[Array | None, float, bool]:
-    """Draws of a sum of so much of each point, and their degrees of freedom."""
+    """Returns draws of a sum of so much of each point, and their degrees of freedom."""
     draws = [one.draws for one in points if one.draws is not None]
     if len(draws) < len(points):
         return None, math.inf, False

@@ -37,7 +37,7 @@ AFALG = "afalg"
 
 @dataclass(frozen=True, slots=True)
 class Blocks:
-    """An algorithm's: a message of n bytes is (n + padding) / bytes of them, rounded up."""
+    """A message of n bytes is (n + padding) / bytes of them, rounded up."""
 
     bytes: int
     padding: int
@@ -65,7 +65,7 @@ class Form:
 
     @classmethod
     def of(cls, case: Work, algorithm: Algorithm, *, in_tee: bool) -> Form:
-        """The form of a case; a command has no blocks, whatever its name."""
+        """Returns the form of a case; a command has no blocks, whatever its name."""
         row = case.row
         blocks = blocks_of(algorithm) if row.form == "message" else None
         return cls(
@@ -80,7 +80,7 @@ class Form:
     def columns(
         self, sizes: Sequence[int], rpcs: Sequence[float | None]
     ) -> tuple[Columns, Columns]:
-        """What is always there, and candidates."""
+        """Returns the rows of all sizes as columns."""
         rows = [self.row(n, calls) for n, calls in zip(sizes, rpcs, strict=True)]
         base, candidates = (
             {name: [row[name] for row in part] for name in part[0] if all(name in r for r in part)}
@@ -89,8 +89,8 @@ class Form:
         return base, candidates
 
     def row(self, n: int, rpcs: float | None = None) -> tuple[dict[str, float], dict[str, float]]:
-        """How often a case of n bytes pays each term: those that are always there, and candidates;
-        `rpcs` is the number of its RPCs, if it is known."""
+        """Returns how often a case of n bytes, with so many RPCs if that is known, pays each term:
+        those that are always there, and candidates."""
         blocks, pages = self.blocks, float(self.pages(n))
         call = {"call": 1.0}
         own_pages = {"page": pages} if self.by_kernel else {}
@@ -112,7 +112,7 @@ class Form:
         return base, {name: float(there) for name, there in shown.items()} | own_pages
 
     def pages(self, n: int) -> int:
-        """Of shared memory that a message of n bytes takes; a cipher's goes in and out."""
+        """Returns the pages of a message of n bytes; a cipher's goes in and out."""
         return (2 if self.cipher else 1) * -(-n // PAGE)
 
     @property
@@ -129,5 +129,5 @@ class Form:
 
 
 def tables_of(n: int) -> int:
-    """Page tables that so many bytes fill."""
+    """Returns the page tables that so many bytes fill."""
     return n // PAGE_TABLE

@@ -31,7 +31,7 @@ from teemark.run.reader import MeasuredCase, RunData
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What calls are made of that differ in their size alone; in the run's unit."""
+    """What calls cost that differ in their size alone, in the run's unit."""
 
     workload: str  # As `Work.curve`: `oneshot`, `cipher enc`
     algorithm: str
@@ -40,22 +40,19 @@ class Cost:
     form: Form
     way: Fit | None = None  # In and out, by the TA's counter: `call` and `page`
     samples: int = 0  # Of the size that has the fewest
-    rpcs: tuple[float | None, ...] = ()
-    """How often the TEE called back to the normal world, by size as in `fit.points`."""
+    rpcs: tuple[float | None, ...] = ()  # Calls of the TEE to the normal world, as `fit.points`
 
     def at(self, size: int) -> Estimate:
-        """What a message of so many bytes takes, as fitted."""
+        """Returns what a message of so many bytes takes, as fitted."""
         base, candidates = self.form.row(size, self._rpcs_at(size))
         return self.fit.at({"page": self.form.pages(size), **base, **candidates})
 
     def _rpcs_at(self, size: int) -> float | None:
-        """In proportion between the sizes that were measured."""
-        known = [
-            (p.x, n) for p, n in zip(self.fit.points, self.rpcs, strict=False) if n is not None
-        ]
-        if not known:
-            return None
-        return float(np.interp(size, [x for x, _ in known], [n for _, n in known]))
+        """Interpolates between the sizes that were measured."""
+        points = zip(self.fit.points, self.rpcs, strict=False)
+        known = [(point.x, rpcs) for point, rpcs in points if rpcs is not None]
+        xs, ys = zip(*known, strict=True) if known else ((), ())
+        return float(np.interp(size, xs, ys)) if known else None
 
     @property
     def call(self) -> Estimate:
@@ -71,8 +68,8 @@ class Cost:
 
     @property
     def least_byte(self) -> float | None:
-        """The least that a byte of a long message takes: no rate that was measured is faster. None
-        where nobody knows how far the model is off."""
+        """The least that a byte of a long message takes: no measured rate is faster. None where
+        nobody knows how far the model is off."""
         interval = self.byte.interval
         if interval is None:
             return None
@@ -85,8 +82,7 @@ class Cost:
 
     @property
     def slope(self) -> Estimate:
-        """What a byte of a long message takes as it was fitted: how far the model itself is off
-        isn't in it, which two runs of one program share."""
+        """What a byte of a long message takes as fitted, without the error of the model."""
         parts = [
             term.scaled(share)
             for name, share in self.form.bytes_of.items()
@@ -138,11 +134,9 @@ class Models:
     repeats: tuple[RepeatLine, ...] = ()
     counted: tuple[Counted, ...] = ()
     streams: tuple[Streamed, ...] = ()
-    lines: Fit | None = None
-    """A call that writes to the TEE's console: `call`, and what a `line` adds."""
+    lines: Fit | None = None  # A call that writes to the TEE's console: `call`, and a `line`
     references: Fit | None = None  # An empty call: `call`, and what a memory `reference` adds
     sampling: Sampling = field(default_factory=Sampling, repr=False)
-    """How the run was sampled: what every interval depends on."""
     _by_key: dict[str, CaseStats] = field(default_factory=dict, repr=False, compare=False)
 
     def case(self, key: str) -> CaseStats | None:
@@ -166,13 +160,13 @@ def sampling_of(run: RunData) -> Sampling:
 
 
 def stats_of(run: RunData, sampling: Sampling | None = None) -> tuple[CaseStats, ...]:
-    """Of every sound case with samples of single operations."""
+    """Returns every sound case that has samples of single operations."""
     of = sampling or sampling_of(run)
     return tuple(stats for case in run.sound if (stats := case_stats(case, of)) is not None)
 
 
 def in_tee(run: RunData, measured: MeasuredCase) -> bool:
-    """By what teebench says of the backend, or of the case: a TA computes."""
+    """Tells whether a TA computes, by what teebench says of the backend or of the case."""
     secure = run.backend(measured.work.backend).secure
     return secure or measured.case.ta_counter is not None
 
@@ -180,7 +174,7 @@ def in_tee(run: RunData, measured: MeasuredCase) -> bool:
 def costs_of(
     run: RunData, stats: Iterable[CaseStats], counted: Iterable[Counted]
 ) -> tuple[Cost, ...]:
-    """A fit over sizes for every workload, algorithm and backend that has enough of them."""
+    """Fits over sizes, for every workload, algorithm and backend that has enough of them."""
     known = {one.key: one for one in stats}
     ways = {one.case.case: one.crossing for one in counted if one.crossing is not None}
     groups: dict[tuple[str, str, str], list[MeasuredCase]] = {}
@@ -216,13 +210,12 @@ def costs_of(
     return tuple(made[name] for name in groups if name in made)
 
 
-_CARRIED = work.SHM.work("allocated", work.TEE, "in", 0)
-"""A case of the calls that only carry a buffer as others do."""
+_CARRIED = work.SHM.work("allocated", work.TEE, "in", 0)  # Carries a buffer as others do
 
 
 def _page(form: Form, way: Fit | None, made: Iterable[Cost]) -> Estimate | None:
-    """What mapping a page takes on the way into the TEE, where that was measured apart from the
-    work (by the TA's counter, or by calls that only carry a buffer) and shows."""
+    """Returns what mapping a page takes on the way into the TEE, where the TA's counter or calls
+    that only carry a buffer tell it apart from the work."""
     if not form.mapped:
         return None
     if way is not None:
@@ -236,7 +229,7 @@ def _page(form: Form, way: Fit | None, made: Iterable[Cost]) -> Estimate | None:
 
 
 def repeat_lines(cases: Sequence[MeasuredCase], sampling: Sampling) -> tuple[RepeatLine, ...]:
-    """A line over the repetitions inside one call, for every case that has three or more."""
+    """Fits a line over the repetitions inside one call, for every case with three or more."""
     lines = []
     for measured in cases:
         case, counts = measured.case, repeats_of(measured)
@@ -257,9 +250,9 @@ def repeat_lines(cases: Sequence[MeasuredCase], sampling: Sampling) -> tuple[Rep
 
 
 def in_pieces(models: Models, cost: Cost, size: int, chunk: int) -> Estimate | None:
-    """A message in pieces is the whole one, an empty call to begin it, and for each piece but the
-    last a way in and out with a memory reference. None where that way isn't known, and for AF_ALG
-    unless its requests stay as they are: it takes 64 KiB of a whole message at a time."""
+    """Returns what a message in pieces takes: the whole one, an empty call to begin it, and for
+    each piece but the last a way in and out with a memory reference. None where that way isn't
+    known, or AF_ALG's requests of 64 KiB would change."""
     pieces = pieces_of(size, chunk)
     if cost.form.by_kernel and pieces > 1 and chunk % AFALG_REQUEST:
         return None
@@ -276,8 +269,8 @@ def in_pieces(models: Models, cost: Cost, size: int, chunk: int) -> Estimate | N
 
 
 def _reference(models: Models, cost: Cost) -> Estimate | None:
-    """What a memory reference adds to an empty call: by calls with one, else by the way of a whole
-    message, which has two: the message and its digest."""
+    """Returns what a memory reference adds to an empty call: by calls with one, else by the way of
+    a whole message, which has two."""
     if models.references is not None:
         return models.references.terms.get("reference") or exactly(0.0)
     empty = models.case(EMPTY_CALL)

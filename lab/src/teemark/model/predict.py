@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """What would a call take that wasn't measured? Between the sizes that were, the models say.
 
-An interval of a prediction holds how well the medians are known (their draws), how well the model
-describes what lies between them (the largest error at a size that it was fitted without), and one
-path through the code that the model doesn't know, taken to cost what the dearest known one does.
+The interval holds how well the medians are known, the largest error at a size that the model was
+fitted without, and one unknown path through the code, as dear as the dearest known one.
 Source: R. F. Barber et al., Predictive inference with the jackknife+ (2021): the form with the
 largest residual."""
 
@@ -38,9 +37,7 @@ class Prediction:
 
     task: Work
     figure: Estimate
-    off: float
-    """How far the model is off where that can be seen, relative: at sizes that it was fitted
-    without, and at streams that were measured."""
+    off: float  # Largest relative error at left-out sizes, and at streams that were measured
     fitted: tuple[int, int]  # The smallest and the largest size that the model was fitted to
     path: float = 0.0  # What a path through the code costs that only some sizes take
     streams: int = 0  # So many measured streams of this algorithm and backend have a part in `off`
@@ -96,8 +93,8 @@ def predict(models: Models, task: Work) -> Prediction:
 
 
 def _measured_pieces(models: Models, cost: Cost, task: Work) -> list[Streamed]:
-    """Streams of the same algorithm and backend that were measured. Outside the TEE no call tells
-    what a piece costs: pieces as small must be among them, unless AF_ALG cuts them itself."""
+    """Returns the measured streams of the algorithm and backend. Outside the TEE no call tells what
+    a piece costs: pieces as small must be among them, unless AF_ALG cuts them itself."""
     found = [
         one
         for one in models.streams
@@ -129,8 +126,7 @@ def _figure(models: Models, cost: Cost, task: Work) -> Estimate:
 
 
 def catalogue(models: Models) -> Iterable[tuple[Cost, tuple[int, int], float]]:
-    """Every model with the sizes between which it predicts, and how far it is off there; the ones
-    that predict nothing left out."""
+    """Yields each model that predicts, the sizes between which it does, and how far it is off."""
     for cost in models.costs:
         sizes = [int(point.x) for point in cost.fit.points]
         off = cost.fit.prediction_error

@@ -19,9 +19,7 @@ from teemark.model.stats import CaseStats, Estimate, case_stats
 from teemark.run.reader import MeasuredCase, RunData
 from teemark.run.records import Sample
 
-SPREAD = 10
-"""A line through two messages tells a block from the set-up if the longer has so many times the
-blocks of the shorter."""
+SPREAD = 10  # A line through two messages needs so many times the blocks in the longer one
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +38,7 @@ class Hashing:
     line: Fit
     form: Form
     source: str
-    outside: Estimate | None = None
-    """What the line's `call` has besides the set-up: the way in and out."""
+    outside: Estimate | None = None  # The way in and out, if that is in the line's `call`
 
     def _at(self, size: int) -> dict[str, float]:
         base, candidates = self.form.row(size)
@@ -54,7 +51,7 @@ class Hashing:
         return found.widened(self.line.misfit if known else None, f"{self.source} {label}")
 
     def setup(self, size: int) -> Estimate:
-        """All that isn't paid by the block; with the error of the line."""
+        """Returns all that isn't paid by the block, with the error of the line."""
         return self._wide({**self._at(size), "block": 0.0}, "setup")
 
     def all_of(self, size: int) -> Estimate:
@@ -123,7 +120,7 @@ class Sources:
         return stats.estimate - rest
 
     def mapping(self, memory: str, direction: str, size: int) -> tuple[Estimate, str] | None:
-        """What one reference adds to an empty call, and the case that tells."""
+        """Returns what one reference adds to an empty call, and the case that tells."""
         empty = self.empty
         if empty is None:
             return None
@@ -144,7 +141,7 @@ class Sources:
     # What a call does in the TA -------------------------------------------------------------------
 
     def operation(self, case: Work) -> Operation | None:
-        """What a case takes inside a call, by the slope over repetitions or the TA's counter."""
+        """Returns what a case takes inside a call, by repetitions or by the TA's counter."""
         size = case.size or 0
         for line in self._repeats:
             if line.work == case:
@@ -155,15 +152,15 @@ class Sources:
         return None
 
     def whole(self, case: Work) -> list[Operation]:
-        """The operations on whole messages by the same algorithm and backend; sizes rise."""
+        """Returns operations on whole messages by the same algorithm and backend; sizes rise."""
         like = (work.ONESHOT, case.algorithm, case.backend)
         cases = (stats.work for stats in self.models.stats)
         found = (self.operation(of) for of in cases if (of.row, of.algorithm, of.backend) == like)
         return sorted((one for one in found if one is not None), key=lambda one: one.size)
 
     def hashing(self, case: Work) -> Hashing | None:
-        """What hashing takes by a line over the operations, else by the model over calls; None
-        where nothing tells the set-up from the blocks."""
+        """Returns hashing by a line over operations, else by the model over calls; None where
+        nothing tells the set-up from the blocks."""
         blocks = blocks_of(self.run.algorithm(case.algorithm))
         if blocks is None:
             return None
@@ -185,8 +182,7 @@ class Sources:
 
 
 def _line(form: Form, known: Sequence[Operation]) -> Fit | None:
-    """Through the operations; through the smallest and the largest alone where there aren't more
-    than a line needs."""
+    """Fits the operations; only the smallest and the largest where there are too few."""
     sizes = [one.size for one in known]
     values = [one.value for one in known]
     base, candidates = form.columns(sizes, [None] * len(sizes))
@@ -200,7 +196,7 @@ def _line(form: Form, known: Sequence[Operation]) -> Fit | None:
 
 
 def buffer(memory: str, direction: str, size: int) -> str:
-    """The key of the case that only carries such a buffer."""
+    """Returns the key of the case that only carries such a buffer."""
     return work.SHM.key(memory, work.TEE, direction, size)
 
 

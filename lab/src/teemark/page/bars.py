@@ -10,27 +10,12 @@ from collections.abc import Sequence
 from html import escape
 
 from teemark.base import fmt
-from teemark.model.breakdown import Breakdown, Name, Part
+from teemark.model.breakdown import Breakdown, Part
 
 WIDE = 900
 NARROW = 350
 HEIGHT = 34
 FONT = 12.0
-
-COLOURS: dict[Name, str] = {
-    "client": "0",
-    "client-switch": "0",
-    "client-switch-entry": "0",
-    "switch": "1",
-    "ta-entry": "2",
-    "mapping": "3",
-    "setup": "4",
-    "compute": "5",
-    "rpcs": "6",
-    "console": "6",
-    "run-queue": "other",
-    "unexplained": "other",
-}
 
 _FILLS = "█▓▒░"
 
@@ -73,7 +58,7 @@ def render(one: Breakdown, width: int) -> str:
     """Draws the parts of a call side by side. The words in it are our own."""
     pieces, at = [], 0.0
     for part, share in widths(one):
-        wide, fill = share * width, f"var(--c-{COLOURS[part.name]})"
+        wide, fill = share * width, f"var(--c-{part.colour})"
         name = f"{part.title}: {fmt.percent(share)}"
         drawn = {"fill_opacity": "0.75", "stroke": "var(--paper)"}
         pieces.append(box(at, 0, wide, HEIGHT, fill, name=name, **drawn))

@@ -28,27 +28,15 @@ from teemark.model.compare import (
     other_machines,
 )
 from teemark.model.power import ALPHA, POWER, starts_to_see
+from teemark.page import blocks as page
 from teemark.page import figures
-from teemark.page.blocks import (
-    Bar,
-    Block,
-    Cell,
-    Code,
-    Mark,
-    Paragraph,
-    Quiet,
-    Table,
-    Text,
-    left,
-    right,
-)
 from teemark.run.reader import RunData
 from teemark.trace.difference import Change as FunctionChange
 from teemark.trace.difference import changes as function_changes
 
 NAMED = 3  # Functions that are named for a case
 SHOWN = 10  # Cases in a table, unless all are asked for
-FUNCTIONS = left("functions", optional=True)
+FUNCTIONS = page.left("functions", optional=True)
 
 SIGN: dict[Verdict, str] = {"worse": "▲", "better": "▼", "same": "=", "undecided": "?"}
 
@@ -123,11 +111,11 @@ def verdict(found: Comparison) -> Verdict:
     return next((one for one in GRAVEST_FIRST if found.of(one)), "same")
 
 
-def headline(of: Compared) -> Text:
+def headline(of: Compared) -> page.Text:
     """Returns the answer in a line: the verdict, and how many cases became what."""
     said = verdict(of.found)
     words = "WORSE AND BETTER" if said == "worse" and of.found.of("better") else said.upper()
-    return (Mark(f"{SIGN[said]} {words}", said), f"  {outcome(of.found)}")
+    return (page.Mark(f"{SIGN[said]} {words}", said), f"  {outcome(of.found)}")
 
 
 def outcome(found: Comparison) -> str:
@@ -140,7 +128,7 @@ def outcome(found: Comparison) -> str:
     return f"{fmt.plural(len(found.verdicts()), 'case')} compared: {', '.join(counts)}."
 
 
-def change_table(of: Compared) -> Table | None:
+def change_table(of: Compared) -> page.Table | None:
     """Returns the changes that cases share, with the functions that make them; None where nothing
     moved."""
     rows = [
@@ -150,13 +138,14 @@ def change_table(of: Compared) -> Table | None:
         )
         for one in of.changes
     ]
-    return Table((*left("what changed", "by"), *FUNCTIONS), rows, stacked=True) if rows else None
+    columns = (*page.left("what changed", "by"), *FUNCTIONS)
+    return page.Table(columns, rows, stacked=True) if rows else None
 
 
-def change_cells(run: RunData, one: Change) -> tuple[Cell, Cell]:
+def change_cells(run: RunData, one: Change) -> tuple[page.Cell, page.Cell]:
     """Returns what changed, with the sign of its verdict, and by how much."""
     said: Verdict = "worse" if one.worse else "better"
-    return (Mark(SIGN[said], said), f" {subject(run, one)}"), amount(run, one)
+    return (page.Mark(SIGN[said], said), f" {subject(run, one)}"), amount(run, one)
 
 
 def subject(run: RunData, change: Change) -> str:
@@ -197,24 +186,26 @@ def amount(run: RunData, change: Change) -> str:
 # -- tables --------------------------------------------------------------------------------------
 
 
-def case_table(of: Compared, pairs: Sequence[Difference]) -> Table:
+def case_table(of: Compared, pairs: Sequence[Difference]) -> page.Table:
     """Returns a table with a row a case: both figures under the runs' names, the change, the
     verdict, the functions."""
     base, new = pair_names(of.base.run, of.other.run)
     largest = max((abs(one.change) for one in pairs), default=0.0) or 1.0
     rows = [
         (
-            (Code(one.name),),
+            (page.Code(one.name),),
             *both(of, one),
-            Bar(change(one), abs(one.change) / largest, one.verdict) if one.moved else change(one),
-            (Mark(f"{SIGN[one.verdict]} {one.verdict}", one.verdict),),
+            page.Bar(change(one), abs(one.change) / largest, one.verdict)
+            if one.moved
+            else change(one),
+            (page.Mark(f"{SIGN[one.verdict]} {one.verdict}", one.verdict),),
             of.functions.get(one.case, ""),
         )
         for one in pairs
     ]
-    case = left("case (instructions a call)" if of.found.exact else "case")
-    columns = (*case, *right(base, new, "change"), *left("verdict"), *FUNCTIONS)
-    return Table(columns, rows, stacked=True)
+    case = page.left("case (instructions a call)" if of.found.exact else "case")
+    columns = (*case, *page.right(base, new, "change"), *page.left("verdict"), *FUNCTIONS)
+    return page.Table(columns, rows, stacked=True)
 
 
 def both(of: Compared, one: Difference) -> tuple[str, str]:
@@ -230,8 +221,7 @@ def both(of: Compared, one: Difference) -> tuple[str, str]:
 
 
 def change(one: Difference) -> str:
-    """Returns the relative change, with half its interval where there is one. A case that is the
-    same has none: its digits would mean nothing."""
+    """Returns the relative change, with half its interval; of a case that is the same no digits."""
     if one.verdict == "same":
         return ("0" if one.added == 0 else "as boots differ") if one.exact else "within 1 %"
     if one.exact:
@@ -281,16 +271,13 @@ def visible(found: Comparison, limit: Limit | None = None) -> str:
         return ""
     half, all_ = fmt.percent(median(seen)), fmt.percent(seen[-1])
     if found.exact:
+        text = f"of {half} in half of the cases, of {all_} in any."
         calls = [one for one in found.pairs if one.world == "tee" and one.visible < 1]
-        best = min(calls, key=lambda one: one.visible * one.first.value, default=None)
-        told = ""
-        if best is not None:
+        if calls:
+            best = min(calls, key=lambda one: one.visible * one.first.value)
             least = fmt.count(max(1, round(best.visible * best.first.value)))
-            told = f"of {least} instructions in {best.name}, "
-        return (
-            f"Smallest change that would have been seen: {told}of {half} in half of the cases, of "
-            f"{all_} in any."
-        )
+            text = f"of {least} instructions in {best.name}, {text}"
+        return f"Smallest change that would have been seen: {text}"
     text = (
         f"A case that takes {half} more would have been called worse in {100 * POWER:.0f} of 100 "
         f"such pairs of runs; half of the cases show less, all of them {all_}."
@@ -339,24 +326,14 @@ def method(of: Compared) -> list[str]:
     """Says what a reader must know of how it was judged, a sentence each."""
     found, said = of.found, []
     if found.exact:
-        apart = [one for one in found.pairs if one.verdict == "same" and one.added]
-        if apart:
-            ups = sum(one.added > 0 for one in apart)
-            said.append(
-                f"{fmt.plural(len(apart), 'figure')} of cases that are the same "
-                f"{'differs' if len(apart) == 1 else 'differ'} as two boots of one build do: "
-                f"{ups} up, {len(apart) - ups} down, by the clock's step and by timer ticks."
-            )
         if any(one.of_all is not None for one in of.changes) and found.starts < 2:
             said.append(
                 "One boot of about forty takes more in all its calls than the others: "
                 "`teemark run --boots 2` tells that from a change."
             )
-        scattered = [one for one in found.pairs if one.verdict == "undecided"]
-        if scattered:
-            said.append(
-                f"Undecided: {_some([one.name for one in scattered])}: {scattered[0].reason}."
-            )
+        open_ = [one for one in found.pairs if one.verdict == "undecided"]
+        if open_:
+            said.append(f"Undecided: {_some([one.name for one in open_])}: {open_[0].reason}.")
     elif found.blind is not None:
         said.append(f"Nothing is called better or worse: {found.blind}; {remedy(found)}.")
     else:
@@ -367,12 +344,10 @@ def method(of: Compared) -> list[str]:
             f"0 out. Same: it is within {fmt.percent(MARGIN)}. The starts of a run follow each "
             "other: what differs from day to day isn't in it."
         )
-    machines = other_machines(of.base.run, of.other.run)
-    if machines:
+    if machines := other_machines(found.first, found.second):
         said.append(f"Not only the code may differ: {'; '.join(machines)}.")
-    for run, cases in zip(
-        pair_names(of.base.run, of.other.run), (found.lost, found.new), strict=True
-    ):
+    names_ = pair_names(found.first, found.second)
+    for run, cases in zip(names_, (found.lost, found.new), strict=True):
         if cases:
             said.append(f"Only {run} has {fmt.plural(len(cases), 'case')}: {_some(cases)}.")
     return said
@@ -408,26 +383,28 @@ def _some(names: Sequence[str], most: int = 4) -> str:
 
 def blocks(
     of: Compared, limit: Limit | None, rest: str, *, everything: bool = False
-) -> list[Block]:
+) -> list[page.Block]:
     """Returns the answer, what changed, the cases, and what would have been seen. `rest` says where
     the cases are that are left out."""
-    said: list[Block] = [Paragraph(headline(of))]
+    said: list[page.Block] = [page.Paragraph(headline(of))]
     if limit is not None:
         text = result(of.found, limit)
-        said.append(Paragraph((Mark(text, "worse" if text.startswith("FAIL") else "same"),)))
-    table = change_table(of)
-    said += [table] if table is not None else []
+        mark = page.Mark(text, "worse" if text.startswith("FAIL") else "same")
+        said.append(page.Paragraph((mark,)))
+    if (table := change_table(of)) is not None:
+        said.append(table)
     rows = rows_of(of.found, everything=everything)
     if rows:
         said.append(case_table(of, rows))
-        left = len({one.case for one in of.found.pairs if one.moved} - {one.case for one in rows})
-        said += [Paragraph((Quiet(f"{left} more changed: {rest}."),))] if left > 0 else []
+        hidden = {one.case for one in of.found.pairs if one.moved} - {one.case for one in rows}
+        more = (page.Quiet(f"{len(hidden)} more changed: {rest}."),)
+        said += [page.Paragraph(more)] if hidden else []
     named = {one.case for change in of.changes for one in change.cases}
     for case, why in of.functions.items():
         if case not in named:
-            said.append(Paragraph((Code(case), f" as traced: {why}.")))
+            said.append(page.Paragraph((page.Code(case), f" as traced: {why}.")))
     seen = visible(of.found, limit)
-    return [*said, Paragraph((seen,))] if seen else said
+    return [*said, page.Paragraph((seen,))] if seen else said
 
 
 # -- for scripts ---------------------------------------------------------------------------------

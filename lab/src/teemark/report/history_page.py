@@ -9,20 +9,8 @@ from collections.abc import Sequence
 from teemark.base import fmt
 from teemark.model.compare import Verdict
 from teemark.model.history import Line, events
+from teemark.page import blocks as page
 from teemark.page import charts, figures, html
-from teemark.page.blocks import (
-    Block,
-    Chart,
-    Code,
-    Fold,
-    Mark,
-    Paragraph,
-    Quiet,
-    Section,
-    Table,
-    left,
-    right,
-)
 from teemark.report import comparing
 from teemark.run.reader import RunData
 from teemark.version import __version__
@@ -33,13 +21,13 @@ SMALL = 12  # Cases that are drawn in small: those that changed most, one of eac
 def render(title: str, runs: Sequence[RunData], found: Sequence[Line], remark: str) -> str:
     """Returns the page; `remark` says how changes were told from scatter."""
     table, drawn = event_table(runs, found), _drawn(found, runs)
-    blocks: list[Block] = [Paragraph((answer(runs, found),)), *([table] if table else ())]
+    blocks: list[page.Block] = [page.Paragraph((answer(runs, found),)), *([table] if table else ())]
     for number, lines in enumerate((drawn[:1], drawn[1 : SMALL + 1]), 1):
         blocks += [_chart(f"history-{number}", lines, runs)] if lines else []
-    blocks.append(Paragraph((Quiet(remark),)))
-    blocks.append(Fold("Every case", f"{len(found)} cases", (case_table(found, runs),)))
-    blocks.append(Fold("Every run", f"{len(runs)} runs", (_runs_table(runs),)))
-    section = Section("history", "What changed, and when", tuple(blocks))
+    blocks.append(page.Paragraph((page.Quiet(remark),)))
+    blocks.append(page.Fold("Every case", f"{len(found)} cases", (case_table(found, runs),)))
+    blocks.append(page.Fold("Every run", f"{len(runs)} runs", (_runs_table(runs),)))
+    section = page.Section("history", "What changed, and when", tuple(blocks))
     return html.render(title, "", [section], f"Made by teemark {__version__}.")
 
 
@@ -60,7 +48,7 @@ def answer(runs: Sequence[RunData], found: Sequence[Line]) -> str:
     return f"{text}, last with the run of {since(runs[last])}."
 
 
-def event_table(runs: Sequence[RunData], found: Sequence[Line]) -> Table | None:
+def event_table(runs: Sequence[RunData], found: Sequence[Line]) -> page.Table | None:
     """Returns a row for each change that cases share, with the run that brought it; None where
     nothing changed."""
     rows = [
@@ -68,7 +56,9 @@ def event_table(runs: Sequence[RunData], found: Sequence[Line]) -> Table | None:
         for number, changes in events(runs, found)
         for one in changes
     ]
-    return Table(left("what changed", "by", "since"), rows, stacked=True) if rows else None
+    return (
+        page.Table(page.left("what changed", "by", "since"), rows, stacked=True) if rows else None
+    )
 
 
 def _drawn(found: Sequence[Line], runs: Sequence[RunData]) -> list[Line]:
@@ -83,7 +73,7 @@ def _drawn(found: Sequence[Line], runs: Sequence[RunData]) -> list[Line]:
     return list(best.values())
 
 
-def _chart(key: str, lines: Sequence[Line], runs: Sequence[RunData]) -> Chart:
+def _chart(key: str, lines: Sequence[Line], runs: Sequence[RunData]) -> page.Chart:
     unit = "instructions a call" if runs[0].icount else "ns a call"
     courses = [
         charts.Course(
@@ -92,15 +82,15 @@ def _chart(key: str, lines: Sequence[Line], runs: Sequence[RunData]) -> Chart:
         for line in lines
     ]
     names = [_axis_name(run) for run in runs]
-    return Chart(
+    return page.Chart(
         title=lines[0].case if len(lines) == 1 else "Others that changed, one of each family",
         caption=() if len(lines) == 1 else (f"{unit}; each over the runs above.",),
         wide=charts.history(key, courses, names, unit, charts.WIDE),
         narrow=charts.history(key, courses, names, unit, charts.NARROW),
-        data=Table(
-            (*left("case", "run"), *right(unit)),
+        data=page.Table(
+            (*page.left("case", "run"), *page.right(unit)),
             [
-                ((Code(line.case),), since(runs[place]), figures.cell(runs[place], value))
+                ((page.Code(line.case),), since(runs[place]), figures.cell(runs[place], value))
                 for line in lines
                 for place, value in zip(line.runs, line.values, strict=True)
             ],
@@ -114,7 +104,7 @@ def _axis_name(run: RunData) -> str:
     return f"{comparing.when(run)[5:10]}\n{commit}"
 
 
-def case_table(found: Sequence[Line], runs: Sequence[RunData]) -> Table:
+def case_table(found: Sequence[Line], runs: Sequence[RunData]) -> page.Table:
     """Returns a row a case: its first and last value, and its last change."""
     rows = []
     for line in sorted(found, key=lambda line: -abs(line.last_change)):
@@ -123,17 +113,17 @@ def case_table(found: Sequence[Line], runs: Sequence[RunData]) -> Table:
         ends = ((line.runs[place], line.values[place]) for place in (0, -1))
         rows.append(
             (
-                (Code(line.case),),
+                (page.Code(line.case),),
                 *(figures.cell(runs[run], value) for run, value in ends),
-                (Mark(text, verdict),) if line.changes else "",
+                (page.Mark(text, verdict),) if line.changes else "",
                 since(runs[line.runs[line.changes[-1]]]) if line.changes else "",
             )
         )
-    columns = (*left("case"), *right("first", "last", "last change"), *left("since"))
-    return Table(columns, rows, stacked=True)
+    columns = (*page.left("case"), *page.right("first", "last", "last change"), *page.left("since"))
+    return page.Table(columns, rows, stacked=True)
 
 
-def _runs_table(runs: Sequence[RunData]) -> Table:
+def _runs_table(runs: Sequence[RunData]) -> page.Table:
     rows = [
         (
             comparing.when(run),
@@ -144,4 +134,6 @@ def _runs_table(runs: Sequence[RunData]) -> Table:
         )
         for run in runs
     ]
-    return Table(left("began (UTC)", "commit", "branch", "labels", "file"), rows, stacked=True)
+    return page.Table(
+        page.left("began (UTC)", "commit", "branch", "labels", "file"), rows, stacked=True
+    )

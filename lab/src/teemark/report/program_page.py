@@ -15,19 +15,8 @@ from teemark.base import fmt
 from teemark.base.files import write_whole
 from teemark.findings.program import Cost, advice
 from teemark.measure.watching import Leg, Ran
+from teemark.page import blocks as page
 from teemark.page import html, markdown
-from teemark.page.blocks import (
-    Bar,
-    Block,
-    Bullets,
-    Findings,
-    Fold,
-    Paragraph,
-    Section,
-    Table,
-    left,
-    right,
-)
 from teemark.report.sections.trace import case_blocks
 from teemark.trace.calls import Call, Kind, name_of
 from teemark.trace.names import Names
@@ -37,7 +26,7 @@ from teemark.version import __version__
 TIMELINE = "timeline.json"
 
 
-def sections(ran: Ran, names: Names, *, exact: bool, title: str) -> list[Section]:
+def sections(ran: Ran, names: Names, *, exact: bool, title: str) -> list[page.Section]:
     """Returns the answer first, then what supports it; `exact`: times are instructions."""
     kinds, legs = ran.watched.kinds(names), _by_call(ran)
 
@@ -48,24 +37,24 @@ def sections(ran: Ran, names: Names, *, exact: bool, title: str) -> list[Section
     found = (
         ("answer", title, tuple(_answer(ran, kinds, names, cost, exact=exact))),
         ("calls", "Calls by TA and command", (_kinds(ran, kinds, legs, cost, exact=exact),)),
-        ("advice", "What to change", (Findings(said),) if said else ()),
+        ("advice", "What to change", (page.Findings(said),) if said else ()),
         ("sizes", "What crosses", (_params(kinds),)),
         ("spread", "How long calls take", (_histogram(ran, cost),)),
         ("callers", "Who calls", (_callers(ran, names),)),
     )
-    return [Section(key, head, blocks) for key, head, blocks in found if blocks]
+    return [page.Section(key, head, blocks) for key, head, blocks in found if blocks]
 
 
 def _answer(
     ran: Ran, kinds: Sequence[Kind], names: Names, cost: Cost, *, exact: bool
-) -> Iterator[Block]:
+) -> Iterator[page.Block]:
     watched = ran.watched
     if not kinds:
-        yield Paragraph(("It called nothing in the TEE.",))
+        yield page.Paragraph(("It called nothing in the TEE.",))
         return
     unit = " instructions" if exact else ""
     whole, inside = watched.seconds * 1e9, watched.inside
-    yield Paragraph(
+    yield page.Paragraph(
         (
             f"{fmt.plural(len(watched.calls), 'call')} of libteec took {cost(inside)}{unit}, "
             f"{fmt.share(inside / whole if whole else 0)} of the time from the first to the last; "
@@ -90,7 +79,7 @@ def _answer(
     if nameless:
         notes.append(f"Without names (--names gives them): {', '.join(nameless)}.")
     notes.append(_against_the_kernel(ran, exact=exact))
-    yield Bullets(tuple((note,) for note in notes if note))
+    yield page.Bullets(tuple((note,) for note in notes if note))
 
 
 def _against_the_kernel(ran: Ran, *, exact: bool) -> str:
@@ -127,7 +116,7 @@ def _by_call(ran: Ran) -> dict[Call, list[Leg]]:
 
 def _kinds(
     ran: Ran, kinds: Sequence[Kind], legs: dict[Call, list[Leg]], cost: Cost, *, exact: bool
-) -> Table:
+) -> page.Table:
     rows = []
     for kind in kinds:
         mine = [leg for call in kind.calls for leg in legs.get(call, ())]
@@ -143,12 +132,12 @@ def _kinds(
                 ", ".join(f"{count} {what}" for what, count in rpcs),
             )
         )
-    figures = right("calls", "total", "share", "first", "median", "dearest")
-    columns = (*left("call"), *figures, *right("in the TEE", "RPCs", optional=True))
-    return Table(columns, rows, note="instructions" if exact else "")
+    figures = page.right("calls", "total", "share", "first", "median", "dearest")
+    columns = (*page.left("call"), *figures, *page.right("in the TEE", "RPCs", optional=True))
+    return page.Table(columns, rows, note="instructions" if exact else "")
 
 
-def _params(kinds: Sequence[Kind]) -> Table:
+def _params(kinds: Sequence[Kind]) -> page.Table:
     """Shows kinds of parameters and their sizes; what is in a buffer is never recorded."""
     found: dict[tuple[str, str], list[int | None]] = defaultdict(list)
     for kind in kinds:
@@ -162,23 +151,23 @@ def _params(kinds: Sequence[Kind]) -> Table:
         ends = sorted({size for size in sizes if size is not None})
         span = fmt.TO.join(map(fmt.size, dict.fromkeys((ends[0], ends[-1])))) if ends else ""
         rows.append((name, what, fmt.count(len(sizes)), span))
-    return Table((*left("call", "parameter"), *right("times", "size")), rows)
+    return page.Table((*page.left("call", "parameter"), *page.right("times", "size")), rows)
 
 
-def _histogram(ran: Ran, cost: Cost) -> Table:
+def _histogram(ran: Ran, cost: Cost) -> page.Table:
     """Counts calls by powers of two."""
     found = Counter(int(math.log2(max(call.ns, 1))) for call in ran.watched.calls)
     rows = [
         (
             f"{cost(2**power)}{fmt.TO}{cost(2 ** (power + 1))}",
-            Bar(fmt.count(found[power]), found[power] / max(found.values())),
+            page.Bar(fmt.count(found[power]), found[power] / max(found.values())),
         )
         for power in range(min(found, default=0), max(found, default=-1) + 1)
     ]
-    return Table((*right("a call takes"), *left("calls")), rows)
+    return page.Table((*page.right("a call takes"), *page.left("calls")), rows)
 
 
-def _callers(ran: Ran, names: Names) -> Table:
+def _callers(ran: Ran, names: Names) -> page.Table:
     found: dict[tuple[str, str], list[int]] = defaultdict(list)
     for call in ran.watched.calls:
         maps = ran.maps.get(call.process)
@@ -187,22 +176,24 @@ def _callers(ran: Ran, names: Names) -> Table:
         found[where, name_of(call, names)].append(call.ns)
     dearest = sorted(found.items(), key=lambda item: -sum(item[1]))[:30]
     rows = [(where, what, fmt.count(len(calls))) for (where, what), calls in dearest]
-    return Table((*left("from", "call"), *right("calls")), rows)
+    return page.Table((*page.left("from", "call"), *page.right("calls")), rows)
 
 
-def traced(trace: Trace, subtests: Sequence[tuple[str, int, int]]) -> list[Section]:
+def traced(trace: Trace, subtests: Sequence[tuple[str, int, int]]) -> list[page.Section]:
     """Returns flame graphs of all traced calls together and of each, and xtest's subtests."""
     found = []
     if subtests:
         rows = [(name, fmt.count(calls), fmt.count(ns)) for name, calls, ns in subtests]
-        columns = (*left("subtest"), *right("calls", "instructions"))
-        found.append(Section("subtests", "Subtests", (Table(columns, rows),)))
-    blocks: list[Block] = [Paragraph((f"Traced with {trace.optee}.",))]
+        columns = (*page.left("subtest"), *page.right("calls", "instructions"))
+        found.append(page.Section("subtests", "Subtests", (page.Table(columns, rows),)))
+    blocks: list[page.Block] = [page.Paragraph((f"Traced with {trace.optee}.",))]
     cases = [together(trace.cases), *trace.cases] if len(trace.cases) > 1 else trace.cases
     for case in cases:
         note = f"{fmt.count(case.instructions)} instructions"
-        blocks.append(Fold(case.case, note, tuple(case_blocks(case, None)), open=case is cases[0]))
-    return [*found, Section("trace", "Instruction by instruction", tuple(blocks))]
+        blocks.append(
+            page.Fold(case.case, note, tuple(case_blocks(case, None)), open=case is cases[0])
+        )
+    return [*found, page.Section("trace", "Instruction by instruction", tuple(blocks))]
 
 
 def timeline(ran: Ran, names: Names) -> str:
@@ -229,7 +220,7 @@ def timeline(ran: Ran, names: Names) -> str:
     return json.dumps({"traceEvents": events, "displayTimeUnit": "ns"}) + "\n"
 
 
-def write(made: Sequence[Section], title: str, subtitle: str, directory: Path) -> Path:
+def write(made: Sequence[page.Section], title: str, subtitle: str, directory: Path) -> Path:
     """Writes report.html and report.md; returns the HTML's path."""
     generator = f"Made by teemark {__version__} from calls.bin."
     write_whole(directory / "report.md", markdown.render(title, subtitle, made, generator))

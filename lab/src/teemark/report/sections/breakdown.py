@@ -8,27 +8,15 @@ from teemark.findings.subject import Part, Subject
 from teemark.model import breakdown
 from teemark.model.breakdown import TOLERANCE, Breakdown, Check
 from teemark.page import bars, figures
-from teemark.page.blocks import (
-    Block,
-    Bullets,
-    Cell,
-    Chart,
-    Fold,
-    Quiet,
-    Strong,
-    Table,
-    Text,
-    left,
-    right,
-)
+from teemark.page import blocks as page
 
 COUNTED = ("run-queue",)  # Parts that are counted in the call itself
 
 
-def _of(subject: Subject) -> list[Block]:
-    blocks: list[Block] = []
+def _of(subject: Subject) -> list[page.Block]:
+    blocks: list[page.Block] = []
     for one in breakdown.shown(subject.breakdowns):
-        chart = Chart(
+        chart = page.Chart(
             title=one.key,
             caption=("The parts by their share; the table has the figures.", *subject.remark),
             wide=bars.render(one, bars.WIDE),
@@ -39,27 +27,27 @@ def _of(subject: Subject) -> list[Block]:
     return blocks
 
 
-def told(subject: Subject, one: Breakdown) -> list[Block]:
+def told(subject: Subject, one: Breakdown) -> list[page.Block]:
     """Returns its parts, what two sources say of the same, and what can't be told."""
     # A call that waits isn't counted even where a nanosecond is an instruction.
     unit = "ns" if subject.icount and not one.total.exact else figures.unit(subject.run)
-    blocks: list[Block] = [_table(subject, one, unit)]
+    blocks: list[page.Block] = [_table(subject, one, unit)]
     if one.checks:
-        blocks.append(Bullets(tuple(_said(subject, check, unit) for check in one.checks)))
-    unknown: tuple[Text, ...] = tuple(
-        (Strong(part.title), f": {part.reason}. To know it: {part.measure}.")
+        blocks.append(page.Bullets(tuple(_said(subject, check, unit) for check in one.checks)))
+    unknown: tuple[page.Text, ...] = tuple(
+        (page.Strong(part.title), f": {part.reason}. To know it: {part.measure}.")
         for part in one.parts
         if part.value is None
     )
     if unknown:
         title = f"What can't be told of {one.key}"
-        blocks.append(Fold(title, fmt.plural(len(unknown), "part"), (Bullets(unknown),)))
+        blocks.append(page.Fold(title, fmt.plural(len(unknown), "part"), (page.Bullets(unknown),)))
     return blocks
 
 
-def _table(subject: Subject, one: Breakdown, unit: str) -> Table:
+def _table(subject: Subject, one: Breakdown, unit: str) -> page.Table:
     run = subject.run
-    rows: list[tuple[Cell, ...]] = []
+    rows: list[tuple[page.Cell, ...]] = []
     for part, value in one.known:
         # A difference of exact counts isn't exact: the calls may differ in more than the part.
         known = figures.between(run, value)
@@ -67,25 +55,25 @@ def _table(subject: Subject, one: Breakdown, unit: str) -> Table:
             known = "difference"
         share = fmt.signed(value.value / one.total.value if one.total.value else 0.0).lstrip("+")
         amount = figures.amount_cell(run, value)
-        rows.append((part.title, amount, (Quiet(known),), share, part.source or ""))
+        rows.append((part.title, amount, (page.Quiet(known),), share, part.source or ""))
     whole = (
-        (Strong("the call"),),
-        (Strong(figures.amount_cell(run, one.total)),),
-        (Quiet(figures.between(run, one.total)),),
+        (page.Strong("the call"),),
+        (page.Strong(figures.amount_cell(run, one.total)),),
+        (page.Quiet(figures.between(run, one.total)),),
         fmt.percent(1.0, 3),
         "client clock: median",
     )
     columns = (
-        *left("part"),
-        *right("takes", unit=unit),
-        *right(fmt.LEVEL, "share"),
-        *left("told by"),
+        *page.left("part"),
+        *page.right("takes", unit=unit),
+        *page.right(fmt.LEVEL, "share"),
+        *page.left("told by"),
     )
     caption = f"The parts of {one.key}"
-    return Table(columns, [*rows, whole], caption=caption, note=subject.caveat)
+    return page.Table(columns, [*rows, whole], caption=caption, note=subject.caveat)
 
 
-def _said(subject: Subject, check: Check, unit: str) -> Text:
+def _said(subject: Subject, check: Check, unit: str) -> page.Text:
     one, other = (figures.amount_cell(subject.run, value) for value in (check.one, check.other))
     bound = fmt.percent(TOLERANCE, 1)
     words = {
@@ -94,8 +82,8 @@ def _said(subject: Subject, check: Check, unit: str) -> Text:
         "undecided": f"agree or not to within {bound}: undecided",
     }
     return (
-        Strong("! ") if check.answer == "no" else "",
-        Strong(f"{check.what}, {unit}" if unit else check.what),
+        page.Strong("! ") if check.answer == "no" else "",
+        page.Strong(f"{check.what}, {unit}" if unit else check.what),
         f": {one} ({check.one_source}) and {other} ({check.other_source}) {words[check.answer]}.",
     )
 

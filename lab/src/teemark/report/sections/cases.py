@@ -9,25 +9,14 @@ from teemark.base import fmt
 from teemark.base.work import CALL, EMPTY_CALL, NONE, Work
 from teemark.findings.subject import Part, Subject
 from teemark.model.stats import CaseStats
+from teemark.page import blocks as page
 from teemark.page import figures
-from teemark.page.blocks import (
-    Block,
-    Cell,
-    Code,
-    Fold,
-    Paragraph,
-    Quiet,
-    Table,
-    Text,
-    left,
-    right,
-)
 from teemark.report.cells import time_cells, timed
 
 # -- every case ----------------------------------------------------------------------------------
 
 
-def _intro(subjects: Sequence[Subject]) -> Paragraph:
+def _intro(subjects: Sequence[Subject]) -> page.Paragraph:
     how = (
         "Counted figures are exact; what differs within the run stands under “from” and “to”. A "
         "figure with a unit of its own is of a case that waited for something: it is a time."
@@ -36,24 +25,24 @@ def _intro(subjects: Sequence[Subject]) -> Paragraph:
         "one start it assumes nothing of the distribution; of several it takes their medians for a "
         "sample of all starts (Student's t), and can't know of slow starts that it never met."
     )
-    return Paragraph((f"What one call takes, in every case that was measured. {how}",))
+    return page.Paragraph((f"What one call takes, in every case that was measured. {how}",))
 
 
-def _all(subject: Subject) -> list[Block]:
+def _all(subject: Subject) -> list[page.Block]:
     groups: dict[tuple[str, str], list[CaseStats]] = {}
     for stats in subject.models.stats:
         groups.setdefault((stats.work.workload, stats.algorithm), []).append(stats)
-    blocks: list[Block] = []
+    blocks: list[page.Block] = []
     for (workload, algorithm), group in groups.items():
         title = workload if algorithm == NONE else f"{workload} · {subject.run.title(algorithm)}"
         samples = sum(stats.time.count for stats in group)
         many = f"{fmt.plural(len(group), 'case')}, {fmt.plural(samples, 'sample')}"
         note = f"{group[0].work.row.title}: {many}"
-        blocks.append(Fold(title, note, (_table(subject, group),), open=len(group) == 1))
+        blocks.append(page.Fold(title, note, (_table(subject, group),), open=len(group) == 1))
     return blocks
 
 
-def _table(subject: Subject, group: Sequence[CaseStats]) -> Table:
+def _table(subject: Subject, group: Sequence[CaseStats]) -> page.Table:
     run, unit, each = subject.run, figures.unit(subject.run), f"{subject.run.unit}/B"
     # a size tells cases of a backend apart, or all that follows the backend's name does
     sizes = {(stats.backend, stats.bytes) for stats in group if stats.bytes is not None}
@@ -63,13 +52,13 @@ def _table(subject: Subject, group: Sequence[CaseStats]) -> Table:
         time, cpu = stats.time, stats.cpu
         shown = figures.instructions if time.estimate.exact else fmt.duration
         relative = time.sd / time.mean if time.sd is not None and time.mean > 0 else None
-        ends: tuple[Cell, ...] = (shown(time.min), shown(time.max), "", "")
+        ends: tuple[page.Cell, ...] = (shown(time.min), shown(time.max), "", "")
         if not run.icount:
             sd = fmt.percent(relative) if relative is not None else fmt.NONE
             ends = ("", "", figures.cell(run, time.p95), sd)
         rows.append(
             (
-                (Code(stats.backend),),
+                (page.Code(stats.backend),),
                 fmt.size(stats.bytes or 0) if sized else stats.work.parameters,
                 *time_cells(subject, time.estimate),
                 fmt.rate(stats.throughput),
@@ -79,26 +68,26 @@ def _table(subject: Subject, group: Sequence[CaseStats]) -> Table:
             )
         )
     columns = (
-        *left("backend"),
-        *(right("bytes") if sized else left("parameters")),
+        *page.left("backend"),
+        *(page.right("bytes") if sized else page.left("parameters")),
         *timed("median", unit=unit),
-        *right("rate", unit="MiB/s", optional=True),
-        *right("CPU", unit=each, optional=True),
-        *right("from", "to", unit=unit, optional=True),
-        *right("p95", "sd", optional=True),
-        *right("samples"),
+        *page.right("rate", unit="MiB/s", optional=True),
+        *page.right("CPU", unit=each, optional=True),
+        *page.right("from", "to", unit=unit, optional=True),
+        *page.right("p95", "sd", optional=True),
+        *page.right("samples"),
     )
-    return Table(columns, rows)
+    return page.Table(columns, rows)
 
 
 # -- commands of the user's own TA ---------------------------------------------------------------
 
 
-def call_tables(subject: Subject, *, brief: bool = False) -> list[Block]:
+def call_tables(subject: Subject, *, brief: bool = False) -> list[page.Block]:
     """Returns a table for each TA of the user's; a brief one fits a terminal's 80 columns."""
     run, unit = subject.run, figures.unit(subject.run)
     empty = subject.models.case(EMPTY_CALL)
-    by_ta: dict[str, list[tuple[Cell, ...]]] = {}
+    by_ta: dict[str, list[tuple[page.Cell, ...]]] = {}
     for stats in subject.models.stats:
         case = run.cases[stats.key].case
         if stats.work.row is not CALL:
@@ -106,7 +95,7 @@ def call_tables(subject: Subject, *, brief: bool = False) -> list[Block]:
         beyond = stats.estimate - empty.estimate if empty is not None else None
         by_ta.setdefault(case.ta or "?", []).append(
             (
-                (Code(case.algorithm),),
+                (page.Code(case.algorithm),),
                 fmt.count(case.command or 0),
                 fmt.size(stats.bytes) if stats.bytes is not None else fmt.NONE,
                 *time_cells(subject, stats.estimate),
@@ -116,18 +105,18 @@ def call_tables(subject: Subject, *, brief: bool = False) -> list[Block]:
             )
         )
     columns = (
-        *left("call"),
-        *right("command"),
-        *right("bytes", optional=True),
+        *page.left("call"),
+        *page.right("command"),
+        *page.right("bytes", optional=True),
         *timed("median", unit=unit),
-        *right("beyond an empty call", unit=unit, optional=True),
-        *right(fmt.LEVEL, optional=True),
-        *right("samples"),
-        *left("not compared"),
+        *page.right("beyond an empty call", unit=unit, optional=True),
+        *page.right(fmt.LEVEL, optional=True),
+        *page.right("samples"),
+        *page.left("not compared"),
     )
     kept = (0, 2, 3, 4) if brief else range(len(columns))
     return [
-        Table(
+        page.Table(
             [columns[place] for place in kept],
             [tuple(row[place] for place in kept) for row in rows],
             caption=f"TA {ta}",
@@ -147,13 +136,13 @@ FIRST = {
 ALIKE = 0.05  # Share by which a first call may differ from the next ones and still be the same
 
 
-def _first_intro(subjects: Sequence[Subject]) -> Paragraph:
+def _first_intro(subjects: Sequence[Subject]) -> page.Paragraph:
     racing = (
         " A clock that counts instructions races while the board waits for its disk, so what loads "
         "a file takes any time here."
     )
     once = "What happens once is kept apart from all that is repeated: no sample above contains it."
-    return Paragraph((once + (racing if any(one.icount for one in subjects) else ""),))
+    return page.Paragraph((once + (racing if any(one.icount for one in subjects) else ""),))
 
 
 def more(first: float, others: float, step: float) -> str:
@@ -164,22 +153,25 @@ def more(first: float, others: float, step: float) -> str:
     return "the same" if step <= ALIKE * others else "within the clock's step"
 
 
-def _first(subject: Subject) -> list[Block]:
-    run, unit, blocks = subject.run, figures.unit(subject.run), list[Block]()
+def _first(subject: Subject) -> list[page.Block]:
+    run, unit, blocks = subject.run, figures.unit(subject.run), list[page.Block]()
     if run.first:
         once = [
             (
-                (FIRST.get(one.what, one.what), Quiet(f" {one.backend}" if one.backend else "")),
+                (
+                    FIRST.get(one.what, one.what),
+                    page.Quiet(f" {one.backend}" if one.backend else ""),
+                ),
                 figures.cell(run, one.ns),
             )
             for one in run.first
         ]
-        blocks.append(Table((*left("what"), *right("time", unit=unit)), once))
+        blocks.append(page.Table((*page.left("what"), *page.right("time", unit=unit)), once))
     # One call by one reading of the clock: what is apart by less is its step.
     step = 2 * (run.machine.clock.resolution_ns or 0) + (run.machine.clock.reading_ns or 0)
     rows = [
         (
-            (Code(stats.key),),
+            (page.Code(stats.key),),
             figures.cell(run, stats.first_cost),
             figures.cell(run, stats.next_cost),
             more(stats.first_cost, stats.next_cost, step),
@@ -188,42 +180,44 @@ def _first(subject: Subject) -> list[Block]:
         if stats.first_cost is not None and stats.next_cost and stats.first_cost > 10 * step
     ]
     if rows:
-        columns = *right("first call", "calls right after it", unit=unit), *right("more")
+        columns = *page.right("first call", "calls right after it", unit=unit), *page.right("more")
         note = "Both before any sample was taken, so in the same state of machine and TA."
-        table = Table((*left("case"), *columns), rows, note=note)
-        blocks.append(Fold("First call of every case", fmt.plural(len(rows), "case"), (table,)))
+        table = page.Table((*page.left("case"), *columns), rows, note=note)
+        blocks.append(
+            page.Fold("First call of every case", fmt.plural(len(rows), "case"), (table,))
+        )
     return blocks
 
 
 # -- what is missing -----------------------------------------------------------------------------
 
 
-def _left_out(subject: Subject) -> list[Block]:
-    run, blocks = subject.run, list[Block]()
+def _left_out(subject: Subject) -> list[page.Block]:
+    run, blocks = subject.run, list[page.Block]()
     if run.fails:
         rows = []
         for fail in run.fails:
             tee = f" ({fail.tee_result} from {fail.tee_origin})" if fail.tee_result else ""
-            rows.append(((Code(fail.case),), (fail.reason, Quiet(tee))))
-        blocks.append(Table(left("failed", "why"), rows))
-    reasons: dict[Text, list[str]] = {}
+            rows.append(((page.Code(fail.case),), (fail.reason, page.Quiet(tee))))
+        blocks.append(page.Table(page.left("failed", "why"), rows))
+    reasons: dict[page.Text, list[str]] = {}
     for skip in run.skips:
         hint = f". {skip.hint[:1].upper()}{skip.hint[1:]}" if skip.hint else ""
-        why = (skip.reason, Quiet(f" ({skip.code})"), Quiet(hint))
+        why = (skip.reason, page.Quiet(f" ({skip.code})"), page.Quiet(hint))
         reasons.setdefault(why, []).append(skip.case)
     if reasons:
         skipped = [(fmt.count(len(keys)), why, _keys(keys)) for why, keys in reasons.items()]
-        blocks.append(Table(left("cases", "can't run because", "which"), skipped))
+        blocks.append(page.Table(page.left("cases", "can't run because", "which"), skipped))
     return blocks
 
 
-def _keys(keys: Sequence[str]) -> Text:
+def _keys(keys: Sequence[str]) -> page.Text:
     """Writes a few keys, or what they have in common."""
     if len(keys) <= 2:
-        return (Code(", ".join(keys)),)
+        return (page.Code(", ".join(keys)),)
     works = [Work.of(key) for key in keys]
     columns = zip(*((w.workload, w.algorithm, w.backend, w.parameters) for w in works), strict=True)
-    return (Code("/".join(_one_of(list(dict.fromkeys(column))) for column in columns)),)
+    return (page.Code("/".join(_one_of(list(dict.fromkeys(column))) for column in columns)),)
 
 
 def _one_of(names: Sequence[str]) -> str:

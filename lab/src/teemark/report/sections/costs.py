@@ -11,21 +11,8 @@ from teemark.findings.subject import Part, Subject
 from teemark.model.fit import MAY_SAVE, MISFIT, Fit
 from teemark.model.models import Cost
 from teemark.model.stats import DRAWS, Estimate
+from teemark.page import blocks as page
 from teemark.page import charts, figures
-from teemark.page.blocks import (
-    Bar,
-    Block,
-    Bullets,
-    Cell,
-    Code,
-    Fold,
-    Paragraph,
-    Quiet,
-    Strong,
-    Table,
-    left,
-    right,
-)
 from teemark.report.cells import backend_cell, misfit_cell
 
 TERMS = {
@@ -44,11 +31,11 @@ TERMS = {
 """When each term of a model is paid."""
 
 
-def _of(subject: Subject) -> list[Block]:
+def _of(subject: Subject) -> list[page.Block]:
     groups: dict[tuple[str, str], list[Cost]] = {}
     for cost in subject.models.costs:
         groups.setdefault((cost.workload, cost.algorithm), []).append(cost)
-    blocks: list[Block] = []
+    blocks: list[page.Block] = []
     for key, group in groups.items():
         group.sort(key=lambda cost: subject.run.place(cost.backend))
         blocks.append(_cost_table(subject, key, group))
@@ -60,19 +47,19 @@ def _of(subject: Subject) -> list[Block]:
     return blocks
 
 
-def _cost_table(subject: Subject, key: tuple[str, str], group: Sequence[Cost]) -> Table:
+def _cost_table(subject: Subject, key: tuple[str, str], group: Sequence[Cost]) -> page.Table:
     run = subject.run
     largest = max((cost.slope.value for cost in group if cost.fit.fits), default=0.0)
     sizes = _shown_sizes(group)
     rows = []
     for cost in group:
         measured = {int(point.x): point.measured for point in cost.fit.points}
-        byte: tuple[Cell, ...] = (fmt.NONE,) * 3
+        byte: tuple[page.Cell, ...] = (fmt.NONE,) * 3
         if cost.fit.fits and cost.slope.value > 0:
             colour = charts.colour(run.place(cost.backend))
             byte = (
-                Bar(fmt.digits(cost.slope.value), cost.slope.value / largest, colour),
-                (Quiet(fmt.span(cost.byte.interval)),),
+                page.Bar(fmt.digits(cost.slope.value), cost.slope.value / largest, colour),
+                (page.Quiet(fmt.span(cost.byte.interval)),),
                 fmt.rate(1e9 / cost.least_byte) if cost.least_byte else fmt.NONE,
             )
         rows.append(
@@ -83,14 +70,14 @@ def _cost_table(subject: Subject, key: tuple[str, str], group: Sequence[Cost]) -
                 misfit_cell(cost.fit, "size"),
             )
         )
-    return Table(
+    return page.Table(
         columns=(
-            *left("backend"),
-            *right(*map(fmt.size, sizes), unit=figures.unit(run)),
-            *right("byte", unit=run.unit),
-            *right("from … to"),
-            *right("limit", unit="MiB/s"),
-            *right("misfit"),
+            *page.left("backend"),
+            *page.right(*map(fmt.size, sizes), unit=figures.unit(run)),
+            *page.right("byte", unit=run.unit),
+            *page.right("from … to"),
+            *page.right("limit", unit="MiB/s"),
+            *page.right("misfit"),
         ),
         rows=rows,
         caption=subject.curve(*key),
@@ -110,37 +97,37 @@ def _shown_sizes(group: Sequence[Cost]) -> tuple[int, ...]:
     return tuple(sorted({least, near, most}))
 
 
-def _terms(subject: Subject, name: str, fits: dict[str, Fit]) -> list[Block]:
+def _terms(subject: Subject, name: str, fits: dict[str, Fit]) -> list[page.Block]:
     """Returns a column for each term, and when it is paid; nothing if there is a call alone."""
     names = [term for term in ("call", *TERMS) if any(fit.terms.get(term) for fit in fits.values())]
     if not any(len(fit.terms) > 1 for fit in fits.values()):
         return []
     rows = [
-        ((Code(backend),), *(_term(subject, fit.terms.get(term)) for term in names))
+        ((page.Code(backend),), *(_term(subject, fit.terms.get(term)) for term in names))
         for backend, fit in fits.items()
     ]
-    table = Table((*left("backend"), *right(*names, unit=subject.run.unit)), rows)
-    paid = Bullets(
+    table = page.Table((*page.left("backend"), *page.right(*names, unit=subject.run.unit)), rows)
+    paid = page.Bullets(
         (
             ("A message takes the call, and each other term as often as it is paid.",),
-            *((Strong(term), f": {TERMS[term]}.") for term in names if term in TERMS),
+            *((page.Strong(term), f": {TERMS[term]}.") for term in names if term in TERMS),
         )
     )
     saves = any(
         fit.terms[one].value < 0 for fit in fits.values() for one in MAY_SAVE & {*fit.terms}
     )
     note = ("A term that is negative saves that much: another path through the code is shorter.",)
-    blocks = (table, paid, Paragraph(note)) if saves else (table, paid)
-    return [Fold(name, fmt.plural(len(names), "term"), blocks)]
+    blocks = (table, paid, page.Paragraph(note)) if saves else (table, paid)
+    return [page.Fold(name, fmt.plural(len(names), "term"), blocks)]
 
 
-def _term(subject: Subject, figure: Estimate | None) -> Cell:
+def _term(subject: Subject, figure: Estimate | None) -> page.Cell:
     if figure is None:
         return fmt.NONE
     if subject.icount:
         sign = fmt.MINUS if figure.value < 0 else ""
         return sign + figures.instructions(abs(figure.value))
-    return (fmt.digits(figure.value), Quiet(f" {fmt.span(figure.interval)}"))
+    return (fmt.digits(figure.value), page.Quiet(f" {fmt.span(figure.interval)}"))
 
 
 costs = Part(

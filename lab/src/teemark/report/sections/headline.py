@@ -5,61 +5,49 @@ from __future__ import annotations
 
 from teemark.base import fmt
 from teemark.findings.subject import Part, Subject
-from teemark.page.blocks import (
-    Banner,
-    Block,
-    Code,
-    Findings,
-    Fold,
-    Heading,
-    Paragraph,
-    Strong,
-    Text,
-)
+from teemark.page import blocks as page
 from teemark.studies.answers import answers
 
 
-def _of(subject: Subject) -> list[Block]:
+def _of(subject: Subject) -> list[page.Block]:
     board = subject.found("board")
-    blocks: list[Block] = [
-        Banner(one.claim.rstrip("."), (one.remedy,)) for one in board if one.key == "emulated"
+    blocks: list[page.Block] = [
+        page.Banner(one.claim.rstrip("."), (one.remedy,)) for one in board if one.key == "emulated"
     ]
     first = (*subject.found("answer"), *(one for one in board if one.key != "emulated"))
     answered = answers(subject)
     if answered:
-        blocks += [Heading("What the document concludes"), Findings(answered)]
-        blocks.append(Heading("What else the run shows"))
+        blocks += [page.Heading("What the document concludes"), page.Findings(answered)]
+        blocks.append(page.Heading("What else the run shows"))
     if first:
-        blocks.append(Findings(first))
+        blocks.append(page.Findings(first))
     trust = subject.found("trust")
     doubts = tuple(one for one in trust if one.severity != "note")
     if doubts:
-        blocks.append(Findings(doubts))
-    blocks.append(Paragraph(_what(subject)))
+        blocks.append(page.Findings(doubts))
+    blocks.append(page.Paragraph(_what(subject)))
     notes = tuple(one for one in trust if one.severity == "note")
     if notes:
         number = fmt.plural(len(notes), "check")
-        blocks.append(Fold("How well the figures are known", number, (Findings(notes),)))
+        blocks.append(page.Fold("How well the figures are known", number, (page.Findings(notes),)))
     return blocks
 
 
-def _what(subject: Subject) -> Text:
+def _what(subject: Subject) -> page.Text:
     run = subject.run
-    text: list[str | Code | Strong] = [
-        Strong(fmt.plural(len(run.measured), "case")),
+    starts = max((len(case.starts) for case in run.sound), default=1)
+    text: list[page.Inline] = [
+        page.Strong(fmt.plural(len(run.measured), "case")),
         " measured with ",
-        Strong(fmt.plural(run.samples, "sample")),
+        page.Strong(fmt.plural(run.samples, "sample")),
         "; the output of each case was verified before it was timed, and that of each sample's "
         "last call",
+        f"; {fmt.plural(len(run.skips), 'case')} can't run on this machine." if run.skips else ".",
     ]
-    if run.skips:
-        text.append(f"; {fmt.plural(len(run.skips), 'case')} can't run on this machine")
-    text.append(".")
     if run.run is not None:
-        text += [" Plan ", Code(run.run.plan), " on board ", Code(run.run.board)]
         day = run.run.started.replace("T", " ").replace("Z", " UTC")
-        text += [f", started {day}."]
-    starts = max((len(case.starts) for case in run.sound), default=1)
+        plan, board = page.Code(run.run.plan), page.Code(run.run.board)
+        text += [" Plan ", plan, " on board ", board, f", started {day}."]
     if starts > 1:
         text.append(f" Intervals hold what differs between its {starts} starts.")
     elif not subject.icount:

@@ -34,10 +34,6 @@ RULES: tuple[Text, ...] = (
         "between. A sample repeats its call until it is long against the clock's resolution.",
     ),
     (
-        "Where a TA may read a counter, it counts how long it worked in the same calls. That is "
-        "shown apart, and in no other figure.",
-    ),
-    (
         "Samples of all cases are taken in random order, so that a drift (temperature, other work) "
         "affects all of them alike. The order comes from a recorded seed.",
     ),
@@ -46,10 +42,8 @@ RULES: tuple[Text, ...] = (
         "kept apart.",
     ),
     (
-        "Medians with intervals by the sign test, between order statistics; where samples depend "
-        "on their neighbours in time the intervals are wider for it. In a run of several starts "
-        "the value is the mean of the starts' medians, with Student's t over them. Nothing was "
-        "averaged away, no sample was thrown out. The raw samples are in ",
+        "Medians have intervals by the sign test; of several starts the value is the mean of the "
+        "starts' medians, with Student's t over them. No sample was thrown out: all are in ",
         Code("run.ndjson"),
         ", from which this report can be made again.",
     ),

@@ -28,9 +28,7 @@ def _of(subject: Subject) -> list[Block]:
             if len(outcomes) > 1:
                 where += f" {_span({_bytes(subject, one) for one in these})}"
             rows.setdefault((backend, outcome), []).append(where)
-            why.append(
-                (Code(longest.key), " ", Strong(WORDS[outcome]), f": {longest.finding.evidence}")
-            )
+            why.append((Code(longest.key), " ", Strong(WORDS[outcome]), f": {longest.told}"))
     table = Table(
         left("by", "done by", "the same for all sizes, where none is named"),
         [
