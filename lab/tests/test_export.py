@@ -7,19 +7,28 @@ import csv
 import io
 import json
 import re
+import shutil
+import subprocess
+import time
+import urllib.request
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import jsonschema
 import msgspec
+import prometheus_client.parser
 import pytest
+from click.testing import CliRunner, Result
 from prometheus_client import Metric
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
+import sshserver
 import teemark
 from synthetic import Synthetic, run_from, write
 from teemark.base.errors import TeemarkError
+from teemark.cli import main as cli
 from teemark.export import (
     FORMATS,
     Format,
@@ -30,6 +39,7 @@ from teemark.export import (
     openmetrics,
     tidy_csv,
 )
+from teemark.run import reader
 from teemark.run.reader import RunData, parse
 from teemark.run.records import Commit, Fail, Skip
 
@@ -238,6 +248,88 @@ def test_openmetrics_is_read_by_prometheus(run: RunData) -> None:
     assert exact.name == "teemark_call_instructions"
     (info,) = about.samples
     assert (about.type, info.labels["label_compiler"]) == ("info", 'gcc "12"')
+
+
+@pytest.fixture(scope="module")
+def gateway(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Debian's prometheus-pushgateway on the loopback."""
+    program = shutil.which("prometheus-pushgateway")
+    if program is None:
+        pytest.skip("there is no prometheus-pushgateway (apt install prometheus-pushgateway)")
+    address = f"127.0.0.1:{sshserver.free_port()}"
+    log = tmp_path_factory.mktemp("gateway") / "log"
+    with log.open("wb") as said:
+        argv = [program, f"--web.listen-address={address}"]
+        process = subprocess.Popen(argv, stdout=said, stderr=said)
+    try:
+        limit = time.monotonic() + 60
+        while True:
+            assert process.poll() is None, log.read_text()
+            assert time.monotonic() < limit
+            try:
+                with urllib.request.urlopen(f"http://{address}/-/ready"):
+                    break
+            except OSError:
+                time.sleep(0.05)
+        yield f"http://{address}"
+    finally:
+        process.terminate()
+        process.wait()
+
+
+def export(*words: str) -> Result:
+    return CliRunner().invoke(cli.cli, ["export", *words], standalone_mode=False)
+
+
+def kept(gateway: str) -> dict[tuple[str, ...], float]:
+    """What the gateway serves: values by metric, board, plan and case."""
+    with urllib.request.urlopen(f"{gateway}/metrics") as answer:
+        families = list(
+            prometheus_client.parser.text_string_to_metric_families(answer.read().decode())
+        )
+    return {
+        (one.name, *(one.labels.get(name, "") for name in ("board", "plan", "case"))): one.value
+        for family in families
+        for one in family.samples
+        if one.name.startswith("teemark")
+    }
+
+
+def test_a_push_gateway_has_the_last_run_of_each_board_and_plan(
+    gateway: str, run: RunData, tmp_path: Path
+) -> None:
+    few = Synthetic(board='a "b" /', algorithms=("sha256",), samples=6)
+    path = str(few.write(tmp_path / "one"))
+    done = export(path, "-f", "openmetrics", "--push", gateway)
+    assert (done.exception, done.stdout) == (None, "")
+    metric, plan = "teemark_call_seconds", few.plan
+    found = kept(gateway)
+    assert found["teemark_run_info", few.board, plan, ""] == 1
+    made = {one.name: one for one in parsed(openmetrics.render(reader.read(Path(path))))}[metric]
+    for sample in made.samples:
+        assert found[metric, few.board, plan, sample.labels["case"]] == sample.value
+    other = Synthetic(board="other", algorithms=("sha256",), samples=6).write(tmp_path / "other")
+    empty = few.records()
+    gone = "oneshot/sha256/tee/64"
+    fewer = write([one for one in empty if one.get("case") != gone], tmp_path / "fewer")
+    for again in (other, fewer):
+        assert export(str(again), "-f", "openmetrics", "--push", f"{gateway}/").exception is None
+    found = kept(gateway)
+    assert (metric, few.board, plan, gone) not in found
+    assert (metric, "other", plan, gone) in found
+
+
+def test_what_is_no_push_gateway(gateway: str, tmp_path: Path) -> None:
+    path = str(Synthetic(algorithms=("sha256",), samples=6).write(tmp_path))
+    words = [path, "-f", "openmetrics", "--push"]
+    assert "can't be reached" in str(export(*words, "http://127.0.0.1:1").exception)
+    assert "can't be reached" in str(export(*words, "http://:x").exception)
+    assert "takes no metrics: 404" in str(export(*words, f"{gateway}/wrong").exception)
+    assert "is none" in str(export(*words, f"file://{tmp_path}").exception)
+    assert "takes no csv" in str(export(path, "-f", "csv", "--push", gateway).exception)
+    file = tmp_path / "too"
+    assert export(*words, gateway, "-o", str(file)).return_value == 0
+    assert file.read_text().endswith("# EOF\n")
 
 
 def test_lava_signals_have_a_result_for_every_case(run: RunData, cut: RunData) -> None:

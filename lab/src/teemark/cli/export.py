@@ -8,8 +8,9 @@ from pathlib import Path
 import click
 
 from teemark.base.console import say
+from teemark.base.errors import UsageMistake
 from teemark.cli.common import option, output_option, put, run_argument
-from teemark.export import FORMATS
+from teemark.export import FORMATS, openmetrics
 from teemark.run import reader
 
 
@@ -25,18 +26,27 @@ from teemark.run import reader
     kind=click.Choice([row.name for row in FORMATS]),
     required=True,
 )
+@option("--push URL", "Send openmetrics to a Prometheus push gateway: http://HOST:9091.", "gateway")
 @output_option
-def command(run_path: Path, name: str, output: Path | None) -> int:
+def command(run_path: Path, name: str, gateway: str | None, output: Path | None) -> int:
     """Print a run in another tool's format.
 
-    RUN is a run's folder, or its run.ndjson.
+    RUN is a run's folder, or its run.ndjson. With --push the gateway's figures of the run's board
+    and plan are replaced, and nothing is printed unless -o names a file.
 
     Exit status: 0 fine; 1 if the run has failed cases, is incomplete, or couldn't use a TEE that is
     there (the export is written all the same); 2 for a mistake on the command line.
     """
     run = reader.read(run_path)
     render = next(row.render for row in FORMATS if row.name == name)
-    put(render(run), output)
+    if gateway is not None and (name, gateway[:4]) != ("openmetrics", "http"):
+        hint = "--format openmetrics --push http://HOST:9091"
+        raise UsageMistake(f"a push gateway takes no {name}, or {gateway} is none", hint=hint)
+    text = render(run)
+    if gateway is None or output is not None:
+        put(text, output)
+    if gateway is not None:
+        openmetrics.push(text, run, gateway)
     if name == "bmf" and run.commit is not None:
         branch = f" --branch {run.commit.branch}" if run.commit.branch else ""
         say(f"teemark: BMF has no place for a commit: bencher run --hash {run.commit.hash}{branch}")
