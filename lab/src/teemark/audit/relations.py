@@ -14,6 +14,7 @@ from teemark.audit.numbers import Number, numbers
 from teemark.audit.rule import (
     BINARY,
     MANY,
+    PARALLEL,
     Group,
     Rule,
     Tested,
@@ -42,7 +43,6 @@ _NOT_THE_WORK = re.compile(
 _MEMORY = re.compile(
     r"memory|heap|stack|\bram\b|buffer|chunk|cache|limit|peak|code|state|footprint"
 )
-_PARALLEL = re.compile(r"thread|parallel|concurren|client|worker|queue|pipelin|jobs|cores", re.I)
 _PER = re.compile(r"^(?:for )?(?:per|each|a|an|every)\b(?: ([a-z-]+(?: [a-z-]+)?))?")
 _IN_LABEL = re.compile(r"\bper ([a-z-]+(?: [a-z-]+)?)|\b(latency)\b")
 _COMPARES = re.compile(
@@ -103,7 +103,7 @@ def per_second(group: Group) -> Iterator[Tested]:
     times, counts, sentence = group.above_zero("time"), group.of("count"), group.kind == "sentence"
     words = " ".join(map(group.label, group.figures))
     for one in group.of("frequency"):
-        if one.unit != "/s" or _PARALLEL.search(f"{one.table} {words}"):
+        if one.unit != "/s" or PARALLEL.search(f"{one.table} {words}"):
             continue
         noun = stem(re.split(r" per | a |/", group.label(one))[0] or one.column)
         named = noun in [stem(count.column or count.row) for count in counts]

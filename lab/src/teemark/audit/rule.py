@@ -29,6 +29,8 @@ NOMINAL = 0.05
 MANY = 80
 """Figures of a group beyond which none is tried against each other."""
 
+PARALLEL = re.compile(r"thread|parallel|concurren|client|worker|queue|pipelin|jobs|cores", re.I)
+
 Kind = Literal["row", "column", "table", "block", "list", "sentence", "document"]
 """A block is what "name: value" lines give; a list has all figures of neighbouring lines."""
 

@@ -15,7 +15,7 @@ from teemark.audit.numbers import numbers, plain, unit_named
 _RULE = re.compile(r"[|:\- +=]+")
 _HEADING = re.compile(
     r"#{1,6} (.+)|=+ (\S.*?) ?=*|(?:[Ss]lide|[Tt]able|[Ff]igure) [\d.]+: (.+)"
-    r"|(\d[\d.]* [A-Z][a-z].{0,80})"
+    r"|((?:\d[\d.]*|[A-Z]\.) [A-Z][a-z].{0,80})"
 )
 _MINOR = re.compile(r"-{3,} (\S.*?) -{3,}")
 _NAMED = re.compile(r"([-*•] )?([A-Za-z/][^:=|]{0,60}?) ?[:=] ?(\S.*)")

@@ -10,7 +10,17 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 
 from teemark.audit.figure import Figure, Reading
-from teemark.audit.rule import Group, Rule, Tested, amount, listed, number, sizes_in
+from teemark.audit.rule import (
+    PARALLEL,
+    Group,
+    Rule,
+    Tested,
+    amount,
+    listed,
+    number,
+    sizes_in,
+    tested,
+)
 from teemark.reference.data import CyclesPerByte, Reference
 from teemark.reference.span import exact
 
@@ -23,6 +33,8 @@ CLOSE = 0.05
 CLAIMED_SLOWER, SLOWER = 0.8, 0.5
 """Shares of the slowest published software: hardware below the one is strange, anything below the
 other."""
+SAME = 2
+"""Two figures for one thing differ if the one is more than so many times the other."""
 BULK = 1024
 """Bytes from which a rate is that of the algorithm and not of the call."""
 _BOARDS = (
@@ -167,6 +179,50 @@ def _cited(reading: Reading, row: CyclesPerByte) -> str:
     return f"{rate} = {cycles} cycles a byte ({_WHOSE.get(who, who)}; {row.source})"
 
 
+def peak(text: Group) -> Iterator[Tested]:
+    """No highest rate of an algorithm exceeds one over the time that each further byte takes."""
+    if any(PARALLEL.search(said) for said, _ in text.reading.said):
+        return
+    slopes = [one for one in text.of("time per byte") if _SLOPE.search(one.words)]
+    for one in (one for one in text.of("rate") if _PEAK.search(one.words)):
+        for slope in slopes:
+            if _algorithm(text.reading, one) == _algorithm(text.reading, slope):
+                wrong = f"{one.name}: {one.text}, and {slope.text} for each byte are at most "
+                most = exact(1) / slope.span
+                small = one.span.low <= most.high
+                yield tested(one, small, f"{wrong}{amount(most, 'rate')}.")
+
+
+_SLOPE = re.compile(r"linear|increas|\bgrow|further|slope")
+_PEAK = re.compile(r"\bmax|\bpeak|highest|\btop\b")
+
+
+def twice(text: Group) -> Iterator[Tested]:
+    """A name in a table or a list, and the section whose heading and sentence have all its words,
+    are of one thing, if each has one figure of that kind alone."""
+    names: dict[tuple[frozenset[str], str], list[Figure]] = {}
+    sections: dict[tuple[str, str], list[Figure]] = {}
+    for one in text.figures:
+        if one.form == "cell" or one.named:
+            names.setdefault((_content(one.row), one.dimension), []).append(one)
+        else:
+            sections.setdefault((one.table, one.dimension), []).append(one)
+    alone = [found[0] for found in sections.values() if len(found) == 1]
+    for (words, dimension), found in names.items():
+        for other in alone if len(words) > 2 and len(found) == 1 else ():
+            if dimension == other.dimension and words <= _content(f"{other.table} {other.row}"):
+                one = found[0]
+                apart = (
+                    SAME * one.span.high < other.span.low or SAME * other.span.high < one.span.low
+                )
+                wrong = f"{one.name}: {one.text} is printed, and {other.text} for the same "
+                yield tested(one, not apart, f"{wrong}in line {other.line}.")
+
+
+def _content(text: str) -> frozenset[str]:
+    return frozenset(word for word in re.findall(r"[a-z]+", text.lower()) if len(word) > 3)
+
+
 _ASKED = re.compile(r"(.+): \d+ operations in ([\d.]+) s, and (\d+) s were asked for")
 
 
@@ -183,5 +239,7 @@ def cpu_time(text: Group) -> Iterator[Tested]:
 
 RULES: tuple[Rule, ...] = (
     Rule("published-speed", published, ("document",), "caution", linear=True),
+    Rule("peak", peak, ("document",), linear=True),
+    Rule("said-twice", twice, ("document",), "caution", linear=True),
     Rule("cpu-time", cpu_time, ("document",), "caution", linear=True),
 )
