@@ -236,7 +236,7 @@ def test_openmetrics_is_read_by_prometheus(run: RunData) -> None:
     odd = replace(run, run=msgspec.structs.replace(run.run, board='a "b" \\ c'))
     families = {family.name: family for family in parsed(openmetrics.render(odd))}
     assert set(families) == {
-        "teemark_run",
+        "teemark_run_info",
         *(f"teemark_call{end}_seconds" for end in ("", "_low", "_high")),
     }
     family = families["teemark_call_seconds"]
@@ -247,7 +247,7 @@ def test_openmetrics_is_read_by_prometheus(run: RunData) -> None:
     (about, exact, *_) = parsed(openmetrics.render(ORIGIN))
     assert exact.name == "teemark_call_instructions"
     (info,) = about.samples
-    assert (about.type, info.labels["label_compiler"]) == ("info", 'gcc "12"')
+    assert (about.type, info.labels["label_compiler"]) == ("gauge", 'gcc "12"')
 
 
 @pytest.fixture(scope="module")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """OpenMetrics text, for Prometheus: the median of each case as a gauge, the ends of its 95 %
 interval as two more. Commit and labels are in `teemark_run_info`, so that a new commit doesn't
-begin new series of each case."""
+begin new series of each case. It is a gauge, as push gateways don't know OpenMetrics' type info."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def render(run: RunData) -> str:
         labels = _labels({"board": run.name, "plan": run.plan, "case": stats.key})
         for name, value in values.items():
             rows[name].append(f"teemark_call{name}_{unit}{labels} {value * factor!r}")
-    lines = ["# TYPE teemark_run info", "# HELP teemark_run What was measured."]
+    lines = ["# TYPE teemark_run_info gauge", "# HELP teemark_run_info What was measured."]
     about = _labels({"board": run.name, "plan": run.plan} | run.origin)
     lines.append(f"teemark_run_info{about} 1")
     for name, found in rows.items():

@@ -1,0 +1,273 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What other people's CI and dashboards take from us works there: the GitHub Action, the GitLab
+component, LAVA's definitions and Grafana's dashboard."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.parse
+import urllib.request
+import venv
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml  # type: ignore[import-untyped]
+from prometheus_client.parser import text_string_to_metric_families
+
+from synthetic import Synthetic
+from teemark.base import paths
+from teemark.boards import VirtualBoard
+from teemark.cli import main as cli
+from teemark.export import openmetrics
+
+ROOT = paths.root()
+CI = ROOT / "packaging/ci"
+DASHBOARD = json.loads((ROOT / "packaging/grafana/teemark.json").read_text())
+ACTION = yaml.safe_load((ROOT / "action.yml").read_text())
+STEPS = {step["name"]: step for step in ACTION["runs"]["steps"]}
+SPEC, COMPONENT = yaml.safe_load_all((ROOT / "templates/teemark.yml").read_text())
+
+
+def scripts() -> Iterator[str]:
+    """Yields the shell of both recipes."""
+    yield from (step["run"] for step in STEPS.values() if "run" in step)
+    for part in ("before_script", "script", "after_script"):
+        yield from COMPONENT["teemark"][part]
+    yield from (file.read_text() for file in CI.iterdir())
+
+
+def test_no_input_is_a_word_of_a_shell() -> None:
+    """A branch may be called $(…): inputs reach the shell in its environment alone."""
+    for text in scripts():
+        assert "${{" not in text
+        assert "$[[" not in text
+        subprocess.run(["sh", "-n"], input=text, text=True, check=True)
+
+
+def test_both_recipes_pass_on_what_the_script_takes() -> None:
+    taken = set(re.findall(r"TEEMARK_[A-Z_]+", (CI / "measure").read_text())) - {"TEEMARK_"}
+    assert taken == set(STEPS["measure"]["env"])
+    assert taken <= set(COMPONENT["teemark"]["variables"])
+    known = set(re.findall(r"inputs\.([a-z-]+)", (ROOT / "action.yml").read_text()))
+    assert known == set(ACTION["inputs"])
+    known = set(re.findall(r"inputs\.([a-z-]+)", (ROOT / "templates/teemark.yml").read_text()))
+    assert known == set(SPEC["spec"]["inputs"])
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """A built teemark: the one that runs these tests."""
+    there = tmp_path / "home/.venv/bin"
+    there.mkdir(parents=True)
+    (there / "teemark").symlink_to(Path(sys.executable).with_name("teemark"))
+    return tmp_path / "home"
+
+
+def measure(home: Path, place: Path, **env: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [CI / "measure", home, place / "teemark.md"],
+        cwd=place, env=os.environ | env, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+
+
+MISTAKES = {
+    "neither": ({"TEEMARK_COMMAND": "grate"}, 'command is "grate", and can be gate or pr'),
+    "no baseline": ({"TEEMARK_BASELINE": "gone.txt"}, "gone.txt"),
+    "no limit": ({"TEEMARK_FAIL_ON": "much"}, "--fail-on much is no limit"),
+    "no pull request": ({"TEEMARK_COMMAND": "pr", "TEEMARK_HEAD": "x"}, "TEEMARK_BASE is empty"),
+    "a hostile branch": (
+        {"TEEMARK_COMMAND": "pr", "TEEMARK_BASE": "$(touch pwned)", "TEEMARK_HEAD": ";touch pwned"},
+        "is no git tree of OP-TEE's source",
+    ),
+    "an option": (
+        {"TEEMARK_COMMAND": "pr", "TEEMARK_BASE": "--help", "TEEMARK_HEAD": "x"},
+        "is no git tree of OP-TEE's source",
+    ),
+}
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_a_mistake_in_the_inputs_is_said_and_leaves_no_comment(
+    home: Path, tmp_path: Path, mistake: str
+) -> None:
+    env, said = MISTAKES[mistake]
+    place = tmp_path / "work"
+    place.mkdir()
+    done = measure(home, place, **env)
+    assert (done.returncode, done.stdout) == (2, ""), done.stderr
+    assert said in done.stderr
+    assert list(place.iterdir()) == []
+
+
+def test_what_was_built_before_is_built_anew_for_another_source(tmp_path: Path) -> None:
+    """A cache may hold what another commit of ours was built to, with newer times."""
+    source, home = tmp_path / "source", tmp_path / "home"
+    (source / "packaging/ci").mkdir(parents=True)
+    shutil.copy(CI / "prepare", source / "packaging/ci")
+    (source / "Makefile").write_text("build:\n\tcat version >built\n\techo >>times\n")
+
+    def prepare(version: str) -> tuple[str, int]:
+        (source / "version").write_text(version)
+        os.utime(source / "version", (1, 1))
+        subprocess.run([source / "packaging/ci/prepare", home], check=True, capture_output=True)
+        return (home / "built").read_text(), len((home / "times").read_text())
+
+    assert [prepare("1"), prepare("1"), prepare("2")] == [("1", 1), ("1", 2), ("2", 1)]
+    # GitLab clones teemark to the place where it is built: nothing is copied then.
+    subprocess.run([source / "packaging/ci/prepare", source], check=True, capture_output=True)
+    assert (source / "built").read_text() == "2"
+
+
+@pytest.mark.board
+@pytest.mark.exhaustive
+@pytest.mark.timeout(1800)
+def test_a_change_that_makes_a_call_dearer_turns_the_action_red(
+    home: Path, tmp_path: Path, qemu_v8_icount: VirtualBoard
+) -> None:
+    """The Action's own step, for a TA that was changed to do its work twice."""
+    del qemu_v8_icount  # so that the board is built
+    place = tmp_path / "work"
+    place.mkdir()
+    ta, baseline = place / "my_ta", place / "gate.txt"
+    assert cli.run(["new-ta", str(ta)]) == 0
+    assert cli.run(["gate", "--ta", str(ta), "--baseline", str(baseline), "--update"]) == 0
+
+    def step() -> tuple[int, str]:
+        (home / ".cache").mkdir(exist_ok=True)
+        built = home / ".cache/teemark-action"
+        if not built.exists():
+            built.symlink_to(home)
+        env = os.environ | {
+            "HOME": str(home), "GITHUB_ACTION_PATH": str(ROOT), "GITHUB_OUTPUT": str(home / "out"),
+            "TEEMARK_COMMAND": "gate", "TEEMARK_BASELINE": "gate.txt", "TEEMARK_TA": "my_ta",
+        }  # fmt: skip
+        words = ["sh", "-e", "-c", STEPS["measure"]["run"]]
+        status = subprocess.run(words, cwd=place, env=env, check=False).returncode
+        return status, (place / "teemark.md").read_text()
+
+    status, said = step()
+    assert status == 0, said
+    assert said.startswith("## PASS")
+    (source,) = (ta / "ta").glob("*_ta.c")
+    text = source.read_text()
+    changed = re.sub(r"(\tparams\[0\]\.value\.a\+\+;\n)", r"\1\tTEE_Wait(0);\n", text)
+    assert changed != text
+    source.write_text(changed)
+    status, said = step()
+    assert status == 1, said
+    assert said.startswith("## FAIL")
+    assert (home / "out").read_text().splitlines()[-1] == f"comment={place}/teemark.md"
+
+
+# -- schemas and servers of others (make test-packages) ----------------------------------------
+
+
+@pytest.mark.packages
+@pytest.mark.timeout(300)
+def test_the_recipes_are_what_their_schemas_ask_for(tmp_path: Path) -> None:
+    """The schemas of github-actions and gitlab-ci that check-jsonschema brings."""
+    venv.create(tmp_path / "venv", with_pip=True)
+    pip = [str(tmp_path / "venv/bin/pip"), "install", "-q", "--disable-pip-version-check"]
+    subprocess.run([*pip, "check-jsonschema"], check=True)
+    job = tmp_path / "gitlab.yml"
+    # Inputs are put in before GitLab looks at the rest.
+    job.write_text(re.sub(r"\$\[\[ inputs\.(\w+).*? \]\]", r"\1", yaml.safe_dump(COMPONENT)))
+    for schema, file in (("github-actions", ROOT / "action.yml"), ("gitlab-ci", job)):
+        words = ["--builtin-schema", f"vendor.{schema}", str(file)]
+        subprocess.run([str(tmp_path / "venv/bin/check-jsonschema"), *words], check=True)
+
+
+@pytest.mark.packages
+def test_the_job_is_what_lava_s_schema_asks_for() -> None:
+    """The strict schema of Debian's lava-common, which its server uses."""
+    code = "import sys, yaml; from lava_common import schemas; "
+    code += "schemas.validate(yaml.safe_load(open(sys.argv[1])), strict=True)"
+    python = "/usr/bin/python3"
+    there = subprocess.run([python, "-c", "import lava_common"], capture_output=True, check=False)
+    if there.returncode:
+        pytest.skip("Debian's package lava-common isn't installed")
+    subprocess.run([python, "-c", code, ROOT / "packaging/lava/job.yaml"], check=True)
+
+
+def exported() -> Iterator[str]:
+    """Yields what a run with times and one of counts export."""
+    for icount in (False, True):
+        yield openmetrics.render(Synthetic(algorithms=("sha256",), identical=icount).run())
+
+
+def expressions() -> Iterator[str]:
+    for panel in DASHBOARD["panels"]:
+        yield from (target["expr"] for target in panel["targets"])
+
+
+def test_the_dashboard_shows_metrics_that_are_exported() -> None:
+    known = {
+        sample.name
+        for text in exported()
+        for family in text_string_to_metric_families(text)
+        for sample in family.samples
+    }
+    asked = {re.split(r"\W", expression)[0] for expression in expressions()}
+    assert asked == known
+
+
+def port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        return int(free.getsockname()[1])
+
+
+@pytest.mark.packages
+def test_a_push_gateway_takes_them_and_the_dashboard_s_questions_have_answers(
+    tmp_path: Path,
+) -> None:
+    """Debian's push gateway and Prometheus: from the export to each panel."""
+    missing = {"prometheus", "prometheus-pushgateway", "curl"} - {
+        name for name in ("prometheus", "prometheus-pushgateway", "curl") if shutil.which(name)
+    }
+    if missing:
+        pytest.skip(f"Debian's packages aren't installed: {', '.join(sorted(missing))}")
+    gateway, server = port(), port()
+    config = {"scrape_configs": [{
+        "job_name": "push", "scrape_interval": "1s", "honor_labels": True,
+        "static_configs": [{"targets": [f"127.0.0.1:{gateway}"]}],
+    }]}  # fmt: skip
+    (tmp_path / "prometheus.yml").write_text(yaml.safe_dump(config))
+    listen = "--web.listen-address=127.0.0.1"
+    programs = (
+        ["prometheus-pushgateway", f"{listen}:{gateway}"],
+        ["prometheus", f"{listen}:{server}", f"--config.file={tmp_path}/prometheus.yml",
+         f"--storage.tsdb.path={tmp_path}/data"],
+    )  # fmt: skip
+
+    def ask(expression: str) -> list[Any]:
+        address = f"http://127.0.0.1:{server}/api/v1/query?"
+        with urllib.request.urlopen(address + urllib.parse.urlencode({"query": expression})) as got:
+            return list(json.load(got)["data"]["result"])
+
+    with ExitStack() as stack:
+        for words in programs:
+            log = stack.enter_context((tmp_path / f"{words[0]}.log").open("w"))
+            stack.callback(subprocess.Popen(words, stdout=log, stderr=log).terminate)
+        for number, text in enumerate(exported()):
+            push = f"http://127.0.0.1:{gateway}/metrics/job/teemark/run/{number}"
+            words = ["curl", "-sf", "--retry", "20", "--retry-connrefused", "--data-binary", "@-"]
+            subprocess.run([*words, push], input=text, text=True, check=True)
+        limit = time.monotonic() + 60
+        waiting = {re.sub(r"\$\w+", ".*", expression) for expression in expressions()}
+        while waiting and time.monotonic() < limit:
+            time.sleep(0.5)
+            try:
+                waiting = {one for one in waiting if not ask(one)}
+            except OSError:  # it isn't up yet
+                continue
+        assert not waiting, "no answer to these"
