@@ -53,17 +53,15 @@ def render(run: RunData) -> str:
 
 def push(text: str, run: RunData, gateway: str) -> None:
     """Puts what `render` gives in the place of all that a Prometheus push gateway has of this board
-    and plan. A gateway reads Prometheus' older form, which knows no info and no end.
+    and plan.
 
     Raises DataError if the gateway can't be reached, or refuses it.
     """
     board, of = (urlsafe_b64encode(name.encode()).decode() or "=" for name in (run.name, run.plan))
-    older = text.replace("# TYPE teemark_run info", "# TYPE teemark_run_info gauge")
-    older = older.replace("# HELP teemark_run ", "# HELP teemark_run_info ").removesuffix("# EOF\n")
     try:
         request = urllib.request.Request(
             f"{gateway.rstrip('/')}/metrics/job/teemark/board@base64/{board}/plan@base64/{of}",
-            older.encode(),
+            text.encode(),
             {"Content-Type": "text/plain; version=0.0.4"},
             method="PUT",
         )
