@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What numbers mean: rules and the words they are said in."""
+"""Rules about what numbers mean, and the words they are said in."""

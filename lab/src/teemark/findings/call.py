@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What a call into the TEE costs before the TA does anything, and what makes it dearer: sessions,
-the size of a TA, the kind of memory that a buffer is in."""
+"""Rules on the cost of a call into the TEE, and on what makes it dearer: sessions, a TA's size, the
+kind of memory that a buffer is in."""
 
 from __future__ import annotations
 

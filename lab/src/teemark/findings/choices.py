@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What to choose: the kind of memory, the size of the pieces, the backend.
+"""Advice on the kind of memory, the size of the pieces, and the backend.
 
 A choice is better than another only if it costs less by 1 % with all of both intervals. Memory and
 backends are compared at sizes that were measured, pieces by the models.
@@ -20,7 +20,7 @@ from teemark.model.decide import ALIKE
 from teemark.model.predict import Prediction, Unpredictable, predict
 from teemark.model.stats import Estimate
 from teemark.page import figures
-from teemark.page.blocks import Column, Table
+from teemark.page.blocks import Table, left, right
 from teemark.run.reader import RunData
 
 Question = Literal["memory", "backend", "backend-in-tee", "pieces"]
@@ -189,8 +189,7 @@ def table(ground: Ground) -> Table:
         sizes = dict.fromkeys(map(fmt.size, (one.first, one.last)))
         name = _what(ground.run, one) + (", in pieces" if pieces else "")
         rows.append((name, *names, fmt.TO.join(sizes), fmt.share(one.saves)))
-    left = (Column(name, "left") for name in ("for", "choose", "instead of"))
-    return Table((*left, Column("at"), Column("saves")), tuple(rows))
+    return Table((*left("for", "choose", "instead of"), *right("at", "saves")), rows)
 
 
 def sentence(ground: Ground, choice: Choice) -> str:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What computing costs: inside the TEE and outside, with the CPU's instructions and without."""
+"""Rules on computing: inside the TEE and outside, with the CPU's instructions and without."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What rules stand on, and how they make findings of it."""
+"""The ground that rules stand on, and how they make findings of it."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ def sure(*known: Estimate | Cost | CaseStats) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Rates:
-    """What a byte costs by one backend and by another."""
+    """A byte by one backend and by another."""
 
     ground: Ground
     one: Cost

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What asymmetric keys cost: a signature, a TLS handshake, a key that is imported each time."""
+"""Rules on asymmetric keys: a signature, a TLS handshake, a key that is imported each time."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def handshake(ground: Ground) -> Finding | None:
 
 
 def key_kept(ground: Ground) -> Finding | None:
-    """What importing a key each time adds to a use of it."""
+    """Says what importing a key each time adds to a use of it."""
     for algorithm, key in SIGNATURES:
         use = ground.models.case(SIGN.key(algorithm, "tee", key))
         steps = [
@@ -144,7 +144,7 @@ def rsa_of_any_size(ground: Ground) -> Finding | None:
 
 
 def says_and_does(ground: Ground) -> Finding | None:
-    """What the TEE says that it has, beside what worked."""
+    """Compares what the TEE says that it has with what worked."""
     run = ground.run
     denied = {one.work.algorithm for one in run.sound if one.case.tee_says is False}
     ended = {Work.of(skip.case).algorithm for skip in run.skips if skip.code == "ta-ended"}

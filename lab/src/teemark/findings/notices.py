@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What must be known before any figure is read: what was asked for and isn't in the run, and why.
-The report begins with it, and `teemark run` ends with it on the terminal."""
+"""Notices of what was asked for and isn't in the run: a report begins with them, and `teemark run`
+ends with them."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def notices(run: RunData) -> tuple[Banner, ...]:
 
 
 def lacking(run: RunData) -> str:
-    """What an incomplete run lacks; empty for a whole one."""
+    """Says what an incomplete run lacks; nothing of a whole one."""
     missing = run.missing
     none = sum(case.samples == 0 for case in missing)
     parts = []

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What a section is made from: a run with its models and findings."""
+"""A subject of a report: a run with its models and findings; and how sections are made of it."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Subject:
 
     @property
     def caveat(self) -> str:
-        """What every caption of an emulated board says."""
+        """A caption's remark on an emulated board."""
         if self.icount:
             return "Emulated: instructions counted, 1 ns each"
         return "Emulated timings" if self.emulated else ""
@@ -53,7 +53,7 @@ class Subject:
         return (Strong(f" {self.caveat}."),) if self.caveat else ()
 
     def curve(self, workload: str, algorithm: str) -> str:
-        """What is drawn or fitted over sizes: one-shots need no word."""
+        """Names what is drawn or fitted over sizes: one-shots need no word."""
         name = self.run.title(algorithm)
         return name if workload == ONESHOT.name else f"{name}, {workload}"
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What a TA counted of its own time, beside what the client saw of the same calls. The slopes over
+"""A TA's count of its own time, beside what the client saw of the same calls. The slopes over
 repetitions by both clocks must agree: the client's rests on the assumption that all repetitions
 cost the same and the way nothing more, the TA's on its counter being right."""
 

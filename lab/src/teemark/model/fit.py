@@ -21,8 +21,7 @@ MISFIT = 0.10  # A fit that misses a median by more than this share of it is no 
 ROUNDING = 1e-9  # What is smaller, relative to what was measured, is an error of arithmetic
 BETTER = 0.98  # A term must bring the error of prediction down to this share of what it was
 
-CLEAR = 1.5
-"""Of several candidates one is beyond its 95 % by chance; few are beyond so many times that."""
+CLEAR = 1.5  # Chance brings few of several candidates beyond so many times their 95 %
 
 MAY_SAVE = frozenset({"feed", "again", "tail", "table"})
 """Terms for another path through the code, which may be the shorter one."""
@@ -51,7 +50,7 @@ class Point:
 
     @property
     def error(self) -> float:
-        """Of the prediction by all other points, relative; the residual where there is none."""
+        """Relative error of the prediction by all other points; else the residual."""
         predicted = self.fitted if self.left_out is None else self.left_out
         return abs(predicted / self.measured.value - 1)
 
@@ -193,7 +192,7 @@ def _solve(
     if np.any(norms == 0) or np.linalg.matrix_rank(relative / norms) < design.shape[1]:
         return None
     apart = sum((term.value * np.asarray(paid) for term, paid in known.values()), np.zeros_like(y))
-    # What scatter explains is no disturbance.
+    # A point is no disturbance as far as scatter explains it.
     errors = np.maximum(SCATTER * np.array([one.variance**0.5 for one in measured]) / y, ROUNDING)
     weights = np.ones_like(y)
     for _ in range(_ROUNDS if robust else 1):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What a call is made of: how often each size pays each term, form by form (base/work.py).
+"""How often each size of a call pays each term, form by form (base/work.py).
 
 | form | always | where it shows |
 |---|---|---|

@@ -31,7 +31,7 @@ from teemark.run.reader import MeasuredCase, RunData
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What calls cost that differ in their size alone, in the run's unit."""
+    """The cost of calls that differ in their size alone, in the run's unit."""
 
     workload: str  # As `Work.curve`: `oneshot`, `cipher enc`
     algorithm: str
@@ -56,13 +56,13 @@ class Cost:
 
     @property
     def call(self) -> Estimate:
-        """What each call takes, with the error of the model."""
+        """The cost of each call, with the error of the model."""
         call = self.fit.terms["call"]
         return call.widened(self.fit.off(lambda _: call.value), f"{self.name} call")
 
     @property
     def byte(self) -> Estimate:
-        """What a byte of a long message takes, with the error of the model."""
+        """The cost of a byte of a long message, with the error of the model."""
         slope = self.slope
         return slope.widened(self.fit.off(lambda size: slope.value * size), f"{self.name} byte")
 
@@ -82,7 +82,7 @@ class Cost:
 
     @property
     def slope(self) -> Estimate:
-        """What a byte of a long message takes as fitted, without the error of the model."""
+        """The cost of a byte of a long message as fitted, without the error of the model."""
         parts = [
             term.scaled(share)
             for name, share in self.form.bytes_of.items()
@@ -111,7 +111,7 @@ class RepeatLine:
 
 @dataclass(frozen=True, slots=True)
 class Streamed:
-    """What a message in pieces should take by what the whole one takes, and what it does."""
+    """The cost of a message in pieces, as predicted from the whole one, and as measured."""
 
     measured: CaseStats
     pieces: int
@@ -119,7 +119,6 @@ class Streamed:
 
     @property
     def off(self) -> float | None:
-        """Of the prediction from what was measured, relative."""
         if self.predicted is None:
             return None
         return self.predicted.value / self.measured.time.median - 1
@@ -184,7 +183,7 @@ def costs_of(
             name = (measured.curve, case.algorithm, case.backend)
             groups.setdefault(name, []).append(measured)
     made: dict[tuple[str, str, str], Cost] = {}
-    # What a page costs is known by calls that only carry a buffer before it is needed.
+    # Calls that only carry a buffer come first: they tell what a page costs.
     for name in sorted(groups, key=lambda name: groups[name][0].work.row is not work.SHM):
         group = sorted(groups[name], key=lambda measured: measured.work.size or 0)
         algorithm = run.algorithm(group[0].work.algorithm)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What would a call take that wasn't measured? Between the sizes that were, the models say.
+"""Predictions of calls that weren't measured, between sizes that were.
 
 The interval holds how well the medians are known, the largest error at a size that the model was
 fitted without, and one unknown path through the code, as dear as the dearest known one.

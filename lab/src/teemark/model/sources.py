@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What a run measured apart: the sources from which the parts of all its calls are made."""
+"""The sources from which the parts of a run's calls are made: what it measured apart."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SPREAD = 10  # A line through two messages needs so many times the blocks in the
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """What one operation takes inside a call, and who says so."""
+    """The cost of one operation inside a call, and who says so."""
 
     size: int
     value: Estimate
@@ -33,7 +33,7 @@ class Operation:
 
 @dataclass(frozen=True, slots=True)
 class Hashing:
-    """What hashing messages takes inside a call: its set-up, and all of it."""
+    """The cost of hashing messages inside a call."""
 
     line: Fit
     form: Form
@@ -68,7 +68,7 @@ class Sources:
 
     @cached_property
     def event(self) -> Estimate | None:
-        """What the events of one leg cost, by a call of one leg with and without them."""
+        """The cost of a leg's events, by a call of one leg with and without them."""
         for key in (REFUSED_CALL, EMPTY_CALL):
             traced, plain = self.traced.get(key), self.models.case(key)
             if traced is not None and plain is not None:
@@ -81,7 +81,7 @@ class Sources:
 
     @cached_property
     def entry(self) -> Estimate | None:
-        """What the TA takes in an empty call."""
+        """The TA's part of an empty call."""
         direct, refused = self.time(DIRECT_CALL), self.time(REFUSED_CALL)
         return None if direct is None or refused is None else direct - refused
 
@@ -116,7 +116,7 @@ class Sources:
             return None
         rest = self.time(stats.key)
         assert rest is not None
-        # By the same draws: the rest is spread as the call is.
+        # The rest has the draws of the call.
         return stats.estimate - rest
 
     def mapping(self, memory: str, direction: str, size: int) -> tuple[Estimate, str] | None:
@@ -138,7 +138,7 @@ class Sources:
             return None
         return cost.at(size) - empty, f"the model of {like.key}"
 
-    # What a call does in the TA -------------------------------------------------------------------
+    # Inside the TA -------------------------------------------------------------------
 
     def operation(self, case: Work) -> Operation | None:
         """Returns what a case takes inside a call, by repetitions or by the TA's counter."""

@@ -316,7 +316,7 @@ class Dependence:
         neighbours = float(score[:-1] @ score[1:]) / power * total / (total - 1)
         if neighbours < VISIBLE / math.sqrt(total):
             return
-        # What was subtracted (a median a case, a trend) makes neighbours look opposed.
+        # Subtracting a median a case, and a trend, makes neighbours look opposed.
         opposed = (2 * (1 + 3 * neighbours) + len(found)) / total
         neighbours = min(neighbours + opposed, 0.97)
         lags = np.arange(1, min(total, MAX_LAG))

@@ -14,7 +14,7 @@ STATES = ("on", "preempt", "wait")
 """Some thread has a CPU; none has, but one could go on; all wait for something."""
 
 STEPS = ("open", "read", "wait", "hash", "between", "report", "close")
-"""What the thread that hashes does; between: nothing that was recorded as a step."""
+"""Steps of the thread that hashes; between: nothing that was recorded as a step."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class StepCost:
-    """What a step took in all."""
+    """A step, all its times together; nanoseconds."""
 
     step: str
     times: int
@@ -46,7 +46,7 @@ class StepCost:
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What a timeline tells, of the time in which it has every switch."""
+    """A timeline, for the time in which it has every switch."""
 
     ns: int
     states: tuple[Span, ...]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What a section is made of. Text is plain here and escaped by whoever renders it."""
+"""Blocks of a section. Their text is plain, and escaped by whoever renders it."""
 
 from __future__ import annotations
 
@@ -23,8 +23,6 @@ class Code:
 
 @dataclass(frozen=True, slots=True)
 class Quiet:
-    """Of lesser weight: an interval, a unit, a remark."""
-
     text: str
 
 

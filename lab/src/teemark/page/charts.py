@@ -28,7 +28,7 @@ GRID = "#030303"
 WORSE = "#040404"
 BETTER = "#050505"
 MARKERS = "osDsDo^"
-"""Of backends, by their place in the run, as their colours: --c-0, --c-1, … of the page."""
+"""Marks of backends, by their place in the run, as the page's colours --c-0, --c-1, …"""
 
 OTHER = "other"
 STAND_INS = {
@@ -347,7 +347,7 @@ def _svg(figure: Any) -> str:
 
 
 def clean(svg: str) -> str:
-    """What matplotlib wrote, fit for a page: no prolog, no fixed size, page colours, page font."""
+    """Returns matplotlib's SVG fit for a page: no prolog, no fixed size, page colours and font."""
     svg = svg[svg.index("<svg") :]
     for size in ("height", "width"):
         svg = re.sub(rf'(<svg[^>]*?) {size}="[^"]*"', r"\1", svg, count=1)

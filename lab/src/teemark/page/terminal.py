@@ -104,8 +104,8 @@ def _table(console: Console, table: kind.Table) -> None:
 def _widths(
     columns: Sequence[kind.Column], titles: Sequence[str], rows: Sequence[Sequence[str]], room: int
 ) -> list[int] | None:
-    """Of the columns: what is too much is taken from headings over figures, then from words, from
-    the widest first, but no figure is broken. None where that leaves too little."""
+    """Returns the widths of the columns: headings over figures are broken first, then words, the
+    widest first, but no figure. None where that leaves too little."""
     from rich.cells import cell_len
 
     widths, least = [], []

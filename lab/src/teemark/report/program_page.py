@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What a program called in the TEE: the answer, its calls by TA and command, what to change, and
-who called. For a terminal and for a page."""
+"""A program's calls into the TEE by TA and command, what to change, and who called; for a terminal
+and for a page."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ def make(
     )
 
 
-_FIRST = (
+_FIRST = [
     "trace",
     "published",
     "keys",
@@ -63,8 +63,8 @@ _FIRST = (
     "breakdown",
     "calls",
     "timeline",
-)
-"""What answers a run: the first of these that it has."""
+]
+"""The section that answers a run is the first of these that it has."""
 
 
 def _answering(sections: Sequence[Section], plan: str) -> list[str]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What `teemark run` prints at the end: one table, and what is worth a sentence."""
+"""The end of `teemark run`: one table, and what is worth a sentence."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from teemark.base.console import paragraph
 from teemark.base.console import terminal as text_terminal
 from teemark.base.finding import ranked
 from teemark.page import figures, terminal
-from teemark.page.blocks import Column, Table
+from teemark.page.blocks import Table, left, right
 from teemark.report.sections.cases import call_tables
 from teemark.report.sections.throughput import ANSWERED, curves
 from teemark.studies.answers import answers
@@ -65,7 +65,7 @@ def dearest(console: Console, subject: Subject) -> None:
 
 
 def _table(subject: Subject) -> Table | None:
-    """What whole calls take, by backend and size, for the algorithm of the answer: rows by world,
+    """Returns the cost of whole calls of the algorithm of the answer: rows by world,
     up to four sizes that most backends were measured at."""
     found = curves(subject)
     if not found:
@@ -74,17 +74,16 @@ def _table(subject: Subject) -> Table | None:
     group = found[key]
     sizes = _sizes([{one.bytes or 0 for one in stats} for stats in group.values()])
     run = subject.run
-    rows: list[tuple[str, ...]] = []
+    rows = []
     for world, secure in (("TEE", True), ("Linux", False)):
-        for backend in (name for name in group if run.backend(name).secure is secure):
+        mine = (name for name in group if run.backend(name).secure is secure)
+        for number, backend in enumerate(mine):
             taken = {one.bytes: one.estimate for one in group[backend]}
             cells = [figures.cell(run, taken[n]) if n in taken else fmt.NONE for n in sizes]
-            again = bool(rows) and any(row[0] == world for row in rows)
-            rows.append(("" if again else world, run.backend(backend).title, *cells))
-    what = run.title(key[1])
+            rows.append(("" if number else world, run.backend(backend).title, *cells))
     unit = ", instructions" if run.icount else ""
-    columns = (Column(f"{what}{unit}", "left"), Column("", "left"))
-    return Table((*columns, *(Column(fmt.size(size)) for size in sizes)), tuple(rows))
+    columns = (*left(f"{run.title(key[1])}{unit}", ""), *right(*map(fmt.size, sizes)))
+    return Table(columns, rows)
 
 
 _SHOWN = (64, 4096, 65536, 1 << 20)  # Sizes that people ask for, bytes

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What a call costs and what a byte costs: the fitted models."""
+"""The fitted models: the cost of a call, and of a byte."""
 
 from __future__ import annotations
 

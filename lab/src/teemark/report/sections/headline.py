@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What came out, in sentences, and what was measured where."""
+"""The answer in sentences, and what was measured where."""
 
 from __future__ import annotations
 

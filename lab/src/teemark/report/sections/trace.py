@@ -46,7 +46,7 @@ def _cases_of(subject: Subject) -> list[Block]:
 
 
 def case_blocks(case: CaseTrace, before: CaseTrace | None) -> list[Block]:
-    """What is shown of a call, and how it differs from `before`."""
+    """Shows a call, and how it differs from `before`."""
     said = tuple((remark,) for remark in table.remarks(case))
     blocks: list[Block] = [Bullets(said)] if said else []
     blocks.append(
