@@ -45,7 +45,7 @@ class World:
     skewed: bool = False
 
     def values(self, rng: random.Random, medians: Sequence[float]) -> list[list[list[float]]]:
-        """By case and start, one value a start: its median."""
+        """Draws one value for each case and start: the median of the start."""
         shifts = [rng.gauss(0, self.together) for _ in range(self.starts)]
         return [
             [[median_ * (1 + shift + self.draw(rng))] for shift in shifts] for median_ in medians
@@ -69,13 +69,13 @@ def compared(world: World, rng: random.Random, cases: int, share: float) -> list
     medians = [10 ** rng.uniform(3, 7) for _ in range(cases)]
     moved = [m * (1 + share * (place % CHANGED == 0)) for place, m in enumerate(medians)]
     pairs = zip(world.values(rng, medians), world.values(rng, moved), strict=True)
-    # Of no family: cases that have nothing in common.
+    # The cases have nothing in common, so their keys name no family.
     return compare_values({str(place): pair for place, pair in enumerate(pairs)})
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of many comparisons."""
+    """The counts over many comparisons."""
 
     alarms: int
     """Comparisons in which an unchanged case is called better or worse."""

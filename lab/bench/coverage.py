@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """How often do the printed intervals hold the truth? Simulates runs whose truth is known.
 
-    python lab/bench/coverage.py [--runs 2000] [--scenario NAME]
+    python lab/bench/coverage.py [--runs 2000] [--scenario NAME]    # the last: parts of a call
 
 A run has two backends, each measured at seven sizes by 15 samples a size in random order, and one
 case with repetitions that a TA's counter sees too. Each interval should hold the truth in 95 % of
@@ -25,6 +25,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import parts
 from click import echo as say
 from numpy.typing import NDArray
 
@@ -54,7 +55,7 @@ PRINTED = ("long", "limit")
 """With the error of the model: these may hold the truth more often."""
 
 FITTED = ("call", "byte", "ratio")
-"""By the model alone, which misses where it is false."""
+"""These are by the model alone, which misses where it is false."""
 
 LARGE = (0, 55, 64, 1024, 4096, 16384, 262144, 1048576)
 CACHE = 32768
@@ -186,7 +187,7 @@ class Run:
         return self.sampling.estimate(self.values(case), str(case))
 
     def pairs(self, case: int, n: int) -> list[list[tuple[float, float]]]:
-        """By the client's clock and by the TA's counter, which is a little off by itself."""
+        """Pairs the client's clock with the TA's counter, which is a little off by itself."""
         inside = n * OPERATION / (WAY + n * OPERATION)
         return [
             [(ns, ns * inside * (1 + 0.002 * self.rng.standard_normal())) for ns in start]
@@ -201,7 +202,7 @@ def _fitted(xs: Sequence[int], known: list[Estimate], *columns: Any) -> Fit:
 
 
 def intervals(run: Run) -> Iterator[tuple[str, float, Interval | None]]:
-    """Of each kind one: its name, the truth, and the interval."""
+    """Yields one interval of each kind: its name, the truth, and the interval."""
     scenario = run.scenario
     sizes, count = scenario.sizes, len(scenario.sizes)
     known = [[run.estimate(part * count + i) for i in range(count)] for part in range(3)]
@@ -239,8 +240,8 @@ def intervals(run: Run) -> Iterator[tuple[str, float, Interval | None]]:
 
 
 def coverage(scenario: Scenario, runs: int, seed: int = 1) -> dict[str, tuple[float, int]]:
-    """By interval: in what share of the runs that have it it holds the truth, and how many these
-    are."""
+    """Returns for each interval in what share of the runs that have it it holds the truth, and how
+    many these are."""
     rng = np.random.default_rng([seed, *scenario.name.encode()])
     held: Counter[str] = Counter()
     had: Counter[str] = Counter()
@@ -273,6 +274,12 @@ def main() -> int:
             good = good and not bad
             cells.append(f"{share:9.1%}{'!' if bad else ' '}")
         say(f"{scenario.name:12}" + "".join(cells))
+    if asked.scenario is None:
+        say("\nThe parts of a call that `teemark explain` names:")
+        for name, share in parts.coverage(asked.runs // 2, SPREAD).items():
+            bad = not 0.93 <= share <= (1.0 if name in parts.WIDER else 0.97)
+            good = good and not bad
+            say(f"{name:14}{share:9.1%}{'!' if bad else ' '}")
     return 0 if good else 1
 
 

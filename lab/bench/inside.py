@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What `teemark explain` infers from outside, beside what a trace of the same call counts.
+"""Holds what `teemark explain` infers from outside against what a trace of the same call counts.
 
     python lab/bench/inside.py OUT [--option NAME=VALUE]... [--injected]
 
@@ -67,7 +67,7 @@ KEYS = (
 WAY: Mapping[Role, tuple[Role, ...]] = {
     part: (part,) for part in ("client", "switch", "ta-entry", "mapping")
 }
-"""What is counted of the parts that every call has."""
+"""The roles that are counted for the parts that every call has."""
 
 _TICKS: tuple[Role, ...] = ("interrupts", "resumed")
 _DIGEST: Mapping[tuple[str, ...], tuple[Role, ...]] = {
@@ -114,7 +114,7 @@ class Both:
         return found
 
     def inferred(self, case: str, parts: Sequence[str]) -> float:
-        """What `explain` says that these parts of a call take."""
+        """Returns what these parts of a call take by `explain`."""
         values = [part.value for part in self.parts[case].parts if part.name in parts]
         return sum(value.value for value in values if value is not None)
 
@@ -141,7 +141,7 @@ class Row:
 
 
 def compare(both: Both) -> Iterator[Row]:
-    """What was inferred once, such as the way of an empty call, is compared once."""
+    """Compares each figure once that was inferred once, such as the way of an empty call."""
     seen: set[tuple[tuple[str, ...], float]] = set()
     for case in both.trace.cases:
         one = both.parts.get(case.case)

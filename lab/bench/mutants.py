@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What `mutmut run` found: the share of mutants that tests killed, and those that survived.
+"""Sums up what `mutmut run` found: the share of mutants that tests killed, and those that survived.
 
     make mutants
 

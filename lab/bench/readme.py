@@ -37,7 +37,7 @@ BLOCK = re.compile(
 
 
 def made_by() -> str:
-    """What the figures depend on."""
+    """Names the tools and packages that the figures depend on."""
     known = versions()
     return ", ".join([compiler(), *(f"{name} {known[name]}" for name in PACKAGES)])
 
@@ -58,7 +58,7 @@ def shown(run: RunData) -> str:
 
 
 def stored(readme: str) -> tuple[str, str]:
-    """What README says the run was made by, and the run."""
+    """Returns what README says the run was made by, and the run."""
     found = BLOCK.search(readme)
     if found is None:
         sys.exit(f"{README}: there is no run in it")

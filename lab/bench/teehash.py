@@ -63,7 +63,7 @@ class Bench:
         return report
 
     def hashed(self, *arguments: str) -> dict[str, float]:
-        """Of 100 MiB: nanoseconds from the first byte read to the digest, and their parts."""
+        """Hashes 100 MiB: nanoseconds from the first byte read to the digest, and their parts."""
         found: dict[str, float] = self.teehash(*arguments, "warm")["files"][0]
         return found
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Intervals hold the truth as often as they say: lab/bench/coverage.py and parts.py,
+"""Intervals hold the truth as often as they say: lab/bench/coverage.py and its parts.py,
 with fewer runs."""
 
 from __future__ import annotations

@@ -282,7 +282,7 @@ def export(*words: str) -> Result:
 
 
 def kept(gateway: str) -> dict[tuple[str, ...], float]:
-    """What the gateway serves: values by metric, board, plan and case."""
+    """Returns what the gateway serves: values by metric, board, plan and case."""
     with urllib.request.urlopen(f"{gateway}/metrics") as answer:
         families = list(
             prometheus_client.parser.text_string_to_metric_families(answer.read().decode())

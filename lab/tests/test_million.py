@@ -29,7 +29,7 @@ CALLS = {
 
 
 def test_a_run_of_very_many_samples(tmp_path: Path) -> None:
-    lines = benches.load("simulated").lines
+    lines = benches.load("parts").lines
     file = tmp_path / "run.ndjson"
 
     def took(samples: int) -> float:

@@ -25,7 +25,7 @@ RULES: tuple[Rule, ...] = (*relations.RULES, *parts.RULES, *world.RULES)
 
 @dataclass(frozen=True, slots=True)
 class Audited:
-    """What was read, how much of it some rule could test, and what was found."""
+    """The outcome: how much was read, how much some rule could test, and the findings."""
 
     file: str
     figures: int
@@ -52,8 +52,8 @@ class Audited:
 def audit(
     readings: Sequence[Reading], reference: Reference, core: str = "", clock_hz: float = 0.0
 ) -> tuple[Audited, ...]:
-    """What each reading says against itself. `core` and `clock_hz` (hertz) are for those that don't
-    say; what the caller knows comes first."""
+    """Finds what each reading says against itself. `core` and `clock_hz` (hertz) go before what a
+    reading says of them."""
     for reading in readings:
         world.place(reading, reference, core, clock_hz)
     return tuple(_audit(reading, reference) for reading in readings)
@@ -81,7 +81,7 @@ def _audit(reading: Reading, reference: Reference) -> Audited:
 
 
 def audit_published(reference: Reference, document: str) -> tuple[Finding, ...]:
-    """What a document of reference/ says against itself, by the same rules, as it was printed."""
+    """Finds what a document of reference/, as it was printed, says against itself."""
     about = reference.documents[document]
     reading = Reading(about.id, about.title)
     reading.said.append((about.system, 0))

@@ -74,11 +74,11 @@ class Reading:
     core: str = ""
     clock_hz: float = 0.0
     inferred: dict[str, str] = field(default_factory=dict)
-    """What the text doesn't say of its machine and was concluded, with the reason."""
+    """Facts of the machine that the text doesn't say and that were concluded, with the reason."""
 
 
 Lines = list[tuple[int, str]]
-"""What is left of a text for the next reader: numbers of lines, and the lines."""
+"""The lines of a text with their numbers."""
 
 
 def given(value: str, unit: str, about: str = "", upper: str = "") -> tuple[str, Span]:

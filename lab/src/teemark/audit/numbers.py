@@ -43,7 +43,7 @@ _FACTORS = {
 _TIMES = re.compile(
     r" times(?= (?:as|the|more|less|(?:fast|slow|high|low|larg|small|long|short|bett)e?r))|-fold"
 )
-"""What makes a number a factor; "five times" alone is a repetition."""
+"""The words that make a number a factor; "five times" alone is a repetition."""
 LONGEST = 40
 """Characters of a number; what is longer counts nothing."""
 _NUMERALS = {"two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "eight": 8, "ten": 10,

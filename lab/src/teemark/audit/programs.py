@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What programs print of their speed, written as the reader of free text understands it: openssl
+"""Writes what programs print of their speed as the reader of free text understands it: openssl
 speed of 1.1 to 3.5 (with -mr, too), tcrypt in dmesg, kcapi-speed, xtest's perf tests, cryptsetup
 benchmark, and time.
 

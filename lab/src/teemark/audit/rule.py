@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What a rule is: it puts figures that belong together to a test, and says what doesn't fit."""
+"""A rule puts figures that belong together to a test, and says what doesn't fit."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def groups(reading: Reading, reference: Reference) -> Iterator[Group]:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """What is tried on each group of some kinds."""
+    """A test that is tried on each group of some kinds."""
 
     name: str
     look: Callable[[Group], Iterator[Tested]]
@@ -115,7 +115,7 @@ class Rule:
 
 
 Values = list[tuple[Span, str]]
-"""What a figure may be, each with the formula that gives it."""
+"""The values that a figure may have, each with the formula that gives it."""
 
 
 def follows(figure: Figure, values: Values, slack: float = SLACK) -> Iterator[Tested]:
@@ -133,8 +133,8 @@ def fits(value: Span, printed: Span, slack: float = SLACK) -> bool:
 
 
 def loose(figure: Figure) -> Span:
-    """What a size or a rate may be, with room for a binary megabyte. "1 MB" of a message is no
-    1.4 MB, though that would round to it."""
+    """Returns what a size or a rate may be, with room for a binary megabyte. "1 MB" of a message is
+    no 1.4 MB, though that would round to it."""
     span, unit = figure.span, figure.unit.partition("/")[0]
     if unit in ("kB", "KB", "MB", "GB"):
         room = min(span.high - span.mid, NOMINAL * span.mid) if figure.unit == unit else math.inf

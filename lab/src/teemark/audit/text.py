@@ -231,7 +231,7 @@ def _implied(words: str) -> str:
 
 
 def _noun(behind: str) -> str:
-    """What is counted: a plural within three words."""
+    """Returns the noun that is counted: a plural within three words."""
     clause = re.split(r"[,.;:()=+]", behind, maxsplit=1)[0]
     words = _NOUN.findall(clause[:40])[:3]
     for count, word in enumerate(words, 1):

@@ -136,7 +136,7 @@ def published(text: Group) -> Iterator[Tested]:
 
 
 def _against(reading: Reading, one: Figure, claimed: bool, known: Known) -> str:
-    """What is wrong with a rate on a core of which something is known; or nothing."""
+    """Says what is wrong with a rate on a core of which something is known; or nothing."""
     cycles = exact(reading.clock_hz) / one.span
     ranked = sorted(known, key=lambda row: row.cycles)
     software = [row for row in ranked if row.implementation not in _INSTRUCTIONS] or ranked

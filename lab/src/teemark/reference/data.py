@@ -134,7 +134,7 @@ class Figure(Struct, frozen=True, kw_only=True):
 
     @property
     def span(self) -> Span:
-        """As printed, in its printed unit."""
+        """The printed value in its printed unit, with its rounding."""
         return self._span(self.value, self.upper)
 
     @property
@@ -145,7 +145,7 @@ class Figure(Struct, frozen=True, kw_only=True):
 
     @property
     def published(self) -> str:
-        """As printed, for people."""
+        """The figure as it was printed, for people."""
         return self._shown(self.text, self.upper, self.unit)
 
     @property
@@ -203,7 +203,7 @@ class CyclesPerByte(Struct, frozen=True, kw_only=True):
 
 
 class KernelDriver(Struct, frozen=True, kw_only=True):
-    """What drivers of the kernel are, by their source; the first row that fits a name holds."""
+    """The kind of a kernel driver, by its source; the first row that fits a name holds."""
 
     driver: str
     kind: Literal["accelerator", "cpu-instructions", "software"]

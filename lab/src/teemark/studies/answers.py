@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What a document says, judged: its conclusions by what a run measured, the [[answers]] of
+"""Judges what a document says: its conclusions by what a run measured, the [[answers]] of
 reference/DOCUMENT.toml; and its own figures by each other where no general rule can know, the
 [[mistakes]]."""
 

@@ -88,7 +88,7 @@ class _Table(Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def units(self) -> Names:
-        """By row or column; for cells with no published number."""
+        """Units of rows and columns; they are for cells with no published number."""
         lines: list[_Row | _Column] = [*self.each_row, *self.each_column]
         return {one.name: one.unit for one in lines if one.unit}
 
@@ -136,7 +136,7 @@ class Check(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Conclusion(Struct, frozen=True, forbid_unknown_fields=True):
-    """What a document concludes, in words that follow "Holds here: "; it holds if all checks do."""
+    """A conclusion of a document. Its words follow "Holds here: "; it holds if all checks do."""
 
     key: str
     claim: str
@@ -151,7 +151,7 @@ class Conclusion(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Mistake(Struct, frozen=True, forbid_unknown_fields=True):
-    """What a document says against itself and only a reader of it knows: a figure made of its own
+    """A contradiction of a document that only a reader of it knows: a figure made of its own
     figures (`printed`) that would have to be between `low` and `high`, and isn't."""
 
     key: str
@@ -188,7 +188,7 @@ def load(document: str) -> tuple[SeedTable, ...]:
 
 
 def conclusions(document: str) -> tuple[Conclusion, ...]:
-    """What it concludes, and what each conclusion is judged by."""
+    """Returns its conclusions with what each is judged by."""
     file, words, path = _read(document)
     return tuple(
         replace(
@@ -200,7 +200,7 @@ def conclusions(document: str) -> tuple[Conclusion, ...]:
 
 
 def mistakes(document: str) -> tuple[Mistake, ...]:
-    """What the document says against itself."""
+    """Returns the contradictions that only a reader of the document knows."""
     return _read(document)[0].mistakes
 
 

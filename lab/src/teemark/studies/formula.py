@@ -72,7 +72,7 @@ class Formula:
 
 @dataclass(frozen=True, slots=True)
 class _Printed:
-    """What a formula may ask of a document alone."""
+    """The functions that a formula may ask of a document alone."""
 
     reference: Reference
     document: str
@@ -137,7 +137,7 @@ def _asked(lookup: Lookup | _Printed, node: ast.expr) -> Any:
 
 
 def _figure(report: TeehashReport, node: ast.expr) -> float:
-    """What one report of teehash gives."""
+    """Computes a formula from one report of teehash."""
 
     def named(leaf: ast.expr) -> float:
         if isinstance(leaf, ast.Constant):

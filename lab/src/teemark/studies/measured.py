@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What a run has to say to a cell of a published table: a value with its spread, or why not."""
+"""A run answers a cell of a published table: with a value and its spread, or with why not."""
 
 from __future__ import annotations
 
@@ -254,7 +254,7 @@ class Lookup:
         return max(fitting, key=lambda key: self.rate(key).median)
 
     def timeline(self, key: str, what: str) -> Value:
-        """Of the recorded pass of a step, what happened after opening and before closing."""
+        """Sums up what the recorded pass of a step did after opening and before closing."""
         for record in self.subject.run.timelines:
             if record.case == f"{key}+timeline":
                 costs = [one for one in told(record).costs if one.step not in ("open", "close")]
@@ -266,7 +266,7 @@ class Lookup:
         raise self.absent(f"{key}+timeline")
 
     def published(self, table: str, row: str, column: str) -> Value:
-        """What the document of the run's plan printed, with its unit put right."""
+        """Returns what the document of the run's plan printed, with its unit put right."""
         figure = load().get(self.subject.run.plan or "", table, row, column)
         if figure.value is None:
             raise NotKnown(f"{row} is no number in the document")

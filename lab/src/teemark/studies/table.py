@@ -121,7 +121,7 @@ class _Cells:
         return Table(tuple(titles), tuple(lines), caption)
 
     def _columns(self, name: str, measured: bool) -> dict[str, Callable[[str, str], list[Cell]]]:
-        """What stands beside a measured column: the published figures, and the ratio."""
+        """Returns the columns beside a measured one: the published figures, and the ratio."""
         document = {one.column for one in self.reference.table(self.seed.document, self.seed.table)}
         ratios = [self._quotient(row, name) for row in self.seed.rows] if measured else []
         made: dict[str, Callable[[str, str], list[Cell]]] = {}
@@ -171,7 +171,7 @@ class _Cells:
         return self._table([name], columns, rows, name if len(self.seed.columns) > 1 else "")
 
     def _value(self, row: str, column: str) -> Value | Cell:
-        """What was measured, or what to write in its place."""
+        """Returns what was measured, or what to write in its place."""
         formula = self.seed.cells.get((row, self.seed.deviations.get(column, column)))
         figure = self._figure(row, column)
         try:
@@ -186,9 +186,8 @@ class _Cells:
         return self._why("a statement of the document; nothing to measure")
 
     def _quotient(self, row: str, column: str) -> float | None:
-        """What was measured, as a multiple of what was published. None where there is no number,
-        of deviations, and for times of an emulated board, which say nothing beside those of
-        hardware."""
+        """Returns the measured figure as a multiple of the published one: None where there is no
+        number, of deviations, and for times of an emulated board beside those of hardware."""
         figure, deviations = self._figure(row, column), self.seed.deviations
         if figure is None or figure.value is None or figure.base.mid <= 0 or column in deviations:
             return None
@@ -279,7 +278,7 @@ def _source(seed: SeedTable, reference: Reference) -> str:
 
 
 def unit_for(unit: str) -> tuple[float, str]:
-    """What to multiply base units with, and what to write after the number: the document's unit in
+    """Returns the factor of base units, and what to write after the number: the document's unit in
     all cells of a row or column, so that they can be compared."""
     if unit in ("", "text", "count", "errno", "ratio"):
         return 1.0, ""
