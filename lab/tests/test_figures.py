@@ -116,8 +116,6 @@ def test_what_is_not_above_zero(figure: Estimate | float, shown: str) -> None:
 
 def test_spreads() -> None:
     interval = Interval(900.0, 1100.0)
-    assert text(figures.spread(NOISY, interval)) == "0.900 … 1.10 µs"
-    assert figures.spread(NOISY, None) == "–"  # noqa: RUF001
     assert text(figures.known(NOISY, interval, "x")) == " (95 % interval x)"
     assert figures.known(NOISY, None, "x") == " (too few samples for an interval)"
     assert figures.known(EXACT, Interval(900.0, 900.0), "x") == ""

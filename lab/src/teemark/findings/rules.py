@@ -8,8 +8,6 @@ the run gives no ground for it, and a finding that is `not checked` where a user
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from teemark.base.finding import Finding
 from teemark.findings import call, choices, crypto, inside_core, keys, storage, trust
 from teemark.findings.ground import Ground, Rule
@@ -57,13 +55,8 @@ RULES: tuple[Rule, ...] = (
 
 def judge(ground: Ground) -> tuple[Finding, ...]:
     """Returns the findings of all rules, in the order of the list."""
-    return tuple(_all(ground))
-
-
-def _all(ground: Ground) -> Iterator[Finding]:
+    found: list[Finding] = []
     for rule in RULES:
-        found = rule(ground)
-        if isinstance(found, Finding):
-            yield found
-        elif found is not None:
-            yield from found
+        said = rule(ground)
+        found += [said] if isinstance(said, Finding) else said or ()
+    return tuple(found)

@@ -63,10 +63,6 @@ def unit(run: RunData) -> str:
     return "instructions" if run.icount else ""
 
 
-def spread(run: RunData, interval: Interval | None) -> str:
-    return "exact" if run.icount else fmt.duration_interval(interval)
-
-
 def known(run: RunData, interval: Interval | None, text: str) -> str:
     """Writes for a sentence how well a figure is known: nothing where it is exact."""
     if run.icount and interval is not None and not interval.width:

@@ -4,8 +4,6 @@ figures, or to doubt them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from teemark.base import fmt
 from teemark.doctor.inventory import facts, inventory
 from teemark.doctor.patient import Patient
@@ -51,10 +49,6 @@ RULES: tuple[Text, ...] = (
 )
 
 
-def _rules(_: Sequence[Subject]) -> Bullets:
-    return Bullets(RULES)
-
-
 def _method(subject: Subject) -> list[Block]:
     run, end = subject.run.run, subject.run.end
     settings, clock = subject.run.machine.settings, subject.run.machine.clock
@@ -88,4 +82,6 @@ def _method(subject: Subject) -> list[Block]:
 
 
 machine = Part("machine", "The machine", _machine, lead="the board, its software and settings")
-method = Part("method", "How it was measured", _method, _rules, "how samples were taken")
+method = Part(
+    "method", "How it was measured", _method, lambda _: Bullets(RULES), "how samples were taken"
+)
