@@ -81,6 +81,7 @@ CLIENT = """\
 #!/bin/sh
 cd '{folder}' || exit
 echo "$*" >>calls
+[ -z "$LG_ENV$LG_STATE$STATE" ] || exit 9  # it would do more than it is told
 [ -e fails ] && cat fails >&2 && exit 1
 [ "$1" = complete ] && printf 'dead\\ndesk\\nstm32-1\\nstm32-2\\n' && exit
 case $3 in
@@ -132,6 +133,8 @@ def farm(ssh_server: sshserver.SshServer, tmp_path: Path, monkeypatch: pytest.Mo
     made = Farm(tmp_path / "farm", ssh_server.port)
     monkeypatch.setenv("PATH", f"{made.folder}/bin:{os.environ['PATH']}")
     monkeypatch.setenv("LG_HOSTNAME", "vm")
+    for name in ("LG_ENV", "LG_STATE", "STATE"):
+        monkeypatch.setenv(name, "another's")
     monkeypatch.setenv("LG_USERNAME", "root")
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
     own = tmp_path / "teemark" / "boards"
@@ -160,12 +163,15 @@ def test_a_place_is_ours_for_as_long_as_the_board_is_open(farm: Farm) -> None:
     assert farm.calls == ["places", "acquire", "show", "release"]
 
 
-def test_a_place_that_is_ours_already_stays_ours(farm: Farm) -> None:
+def test_a_place_that_is_ours_already_stays_ours(
+    farm: Farm, capsys: pytest.CaptureFixture[str]
+) -> None:
     farm.put("taken", "vm/root")
     with boards.open_board("labgrid:desk"):
         pass
     assert farm.owner == "vm/root"
     assert "release" not in farm.calls
+    assert capsys.readouterr().err == ""
 
 
 def test_a_place_that_another_lets_us_use_stays_theirs(farm: Farm) -> None:
@@ -175,6 +181,15 @@ def test_a_place_that_another_lets_us_use_stays_theirs(farm: Farm) -> None:
         pass
     assert farm.owner == "pc7/ann"
     assert "release" not in farm.calls
+
+
+def test_a_place_that_cannot_be_released_is_said(
+    farm: Farm, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with boards.open_board("labgrid:desk"):
+        farm.put("fails", "Server error: Error: Could not connect to coordinator\n")
+    said = capsys.readouterr().err
+    assert said.startswith("teemark: desk may still be acquired: no labgrid coordinator answers")
 
 
 def test_who_has_a_place_and_since_when_is_said(farm: Farm) -> None:
@@ -209,7 +224,11 @@ def holding(farm: Farm) -> subprocess.Popen[str]:
     argv = [sys.executable, "-m", "teemark", "exec", "labgrid:desk", "--", "sh", "-c"]
     pipe = subprocess.PIPE
     process = subprocess.Popen(
-        [*argv, "echo $$; exec sleep 600"], stdout=pipe, stderr=pipe, text=True
+        [*argv, "echo $$; exec sleep 600"],
+        stdout=pipe,
+        stderr=pipe,
+        text=True,
+        start_new_session=True,
     )
     assert process.stdout is not None
     assert process.stdout.readline().strip().isdigit()
@@ -220,7 +239,7 @@ def holding(farm: Farm) -> subprocess.Popen[str]:
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_a_signal_releases_the_place(farm: Farm, number: signal.Signals) -> None:
     process = holding(farm)
-    process.send_signal(number)
+    os.killpg(process.pid, number)  # as a terminal does
     status = process.wait(30)
     process.communicate()
     assert status == (-number if number == signal.SIGKILL else 128 + number)
