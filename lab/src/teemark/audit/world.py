@@ -80,27 +80,27 @@ def place(reading: Reading, reference: Reference, core: str = "", clock_hz: floa
             reading.inferred["clock"] = reference.constants[f"{board}-clock"].source
 
 
-def _algorithms(*texts: str) -> list[str]:
-    """Returns the first algorithm that each text names, where it names one."""
-    found = (match.groups() for text in texts if (match := _ALGORITHM.search(text)))
-    return [
-        f"sha{digest}" if sha else f"aes-{bits}" + (f"-{mode.lower()}" if mode else "")
-        for sha, digest, _, bits, mode in found
-    ]
-
-
 def _algorithm(reading: Reading, one: Figure) -> str:
-    """The algorithm that a figure is of; AES without a mode is CBC where no other is spoken of."""
+    """The algorithm that a figure is of, by its own words, or the one that the text names twice as
+    often as any other. AES without a mode is CBC where no other is spoken of."""
+    own = (_named(text) for text in (one.row, one.column, one.table))
+    name = next(filter(None, own), "")
     texts = [text for text, _ in reading.said]
-    name = next(iter(_algorithms(one.row, one.column, one.table)), "")
     if not name:
-        named = Counter(_algorithms(*texts)).most_common(2)
+        named = Counter(filter(None, map(_named, texts))).most_common(2)
         ((first, count), (_, others)) = (*named, ("", 0), ("", 0))[:2]
         name = first if count >= 2 * others else ""
     if re.fullmatch(r"aes-\d+", name):
         modes = {mode.lower() for text in texts for mode in _MODE.findall(text)}
         return f"{name}-cbc" if modes == {"cbc"} else name
     return name
+
+
+def _named(text: str) -> str:
+    """The first algorithm that a text names, such as sha256 or aes-128-cbc; "" if none."""
+    found = _ALGORITHM.search(text)
+    parts = [part.lower() for part in found.groups() if part] if found else []
+    return ("" if parts[:1] == ["sha"] else "-").join(parts)
 
 
 def _size(one: Figure) -> float | None:

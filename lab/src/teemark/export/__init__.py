@@ -7,21 +7,13 @@ To add one: a file with `def render(run: RunData) -> str`, pure, and a row in FO
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from typing import NamedTuple
 
-from teemark.export import (
-    bmf,
-    github_action_benchmark,
-    junit,
-    lava,
-    openmetrics,
-    tidy_csv,
-)
+from teemark.export import bmf, github_action_benchmark, junit, lava, openmetrics, tidy_csv
 from teemark.run.reader import RunData
 
 
-@dataclass(frozen=True, slots=True)
-class Format:
+class Format(NamedTuple):
     name: str
     help: str
     render: Callable[[RunData], str]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from itertools import product
 from typing import Literal
 
 from msgspec import Struct, field
@@ -30,28 +31,25 @@ Unit = Literal["times", "%", "points", "time"]
 """How a figure of a conclusion is written: a factor, a share, a difference of shares, seconds."""
 
 
-class _Row(Struct, frozen=True, forbid_unknown_fields=True):
+class _Line(Struct, frozen=True, forbid_unknown_fields=True):
+    """A row or a column, with the formula of its cells; a row may have one for each column."""
+
     name: str
     measured: str | Names = ""
     why: str = ""
     """Why nothing is measured there."""
     unit: str = ""
-    words: Names = field(name="with", default_factory=dict)
-
-
-class _Column(Struct, frozen=True, forbid_unknown_fields=True):
-    name: str
-    measured: str = ""
-    unit: str = ""
+    """It is for cells with no published number."""
     words: Names = field(name="with", default_factory=dict)
     sd_of: str = ""
+    """The column whose standard deviations a column shows."""
 
 
 class _Table(Struct, frozen=True, forbid_unknown_fields=True):
     table: str
     title: str
-    row_lines: tuple[str | _Row, ...] = field(name="rows")
-    column_lines: tuple[str | _Column, ...] = field(name="columns")
+    row_lines: tuple[str | _Line, ...] = field(name="rows")
+    column_lines: tuple[str | _Line, ...] = field(name="columns")
     corner: str = "metric"
     tall: bool = False
     """It has a column for each statistic."""
@@ -66,36 +64,33 @@ class _Table(Struct, frozen=True, forbid_unknown_fields=True):
                 raise Wrong(f"sd_of: there is no column {column!r}", key="columns")
 
     @property
-    def each_row(self) -> tuple[_Row, ...]:
-        return tuple(_Row(row) if isinstance(row, str) else row for row in self.row_lines)
-
-    @property
-    def each_column(self) -> tuple[_Column, ...]:
-        return tuple(_Column(one) if isinstance(one, str) else one for one in self.column_lines)
+    def lines(self) -> tuple[list[_Line], list[_Line]]:
+        """Rows and columns; a line that is a string has a name alone."""
+        rows, columns = (
+            [_Line(one) if isinstance(one, str) else one for one in lines]
+            for lines in (self.row_lines, self.column_lines)
+        )
+        return rows, columns
 
     @property
     def rows(self) -> tuple[str, ...]:
-        return tuple(row.name for row in self.each_row)
+        return tuple(row.name for row in self.lines[0])
 
     @property
     def columns(self) -> tuple[str, ...]:
-        return tuple(column.name for column in self.each_column)
+        return tuple(column.name for column in self.lines[1])
 
     @property
     def deviations(self) -> Names:
-        """The column whose standard deviations a column shows."""
-        return {one.name: one.sd_of for one in self.each_column if one.sd_of}
+        return {one.name: one.sd_of for one in self.lines[1] if one.sd_of}
 
     @property
     def units(self) -> Names:
-        """Units of rows and columns; they are for cells with no published number."""
-        lines: list[_Row | _Column] = [*self.each_row, *self.each_column]
-        return {one.name: one.unit for one in lines if one.unit}
+        return {one.name: one.unit for lines in self.lines for one in lines if one.unit}
 
     @property
     def reasons(self) -> Names:
-        """Why nothing is measured in a row."""
-        return {row.name: row.why for row in self.each_row if row.why}
+        return {row.name: row.why for row in self.lines[0] if row.why}
 
 
 class SeedTable(_Table, frozen=True, kw_only=True):
@@ -224,17 +219,16 @@ def _cells(table: _Table, words: Names, file: str) -> dict[tuple[str, str], Form
     """The formulas of all cells that are measured. A row's goes before a column's, and that before
     the table's."""
     cells = {}
-    for row in table.each_row:
-        for column in table.each_column:
-            if isinstance(row.measured, str):
-                text = row.measured or column.measured or table.measured
-            else:
-                text = row.measured.get(column.name, "")
-            if text and not column.sd_of and not row.why:
-                where = f"{file}: {table.table}: {row.name} / {column.name}"
-                here = words | {"row": row.name, "column": column.name}
-                here = _with(here, row.words | column.words, where)
-                cells[row.name, column.name] = Formula.parse(_filled(text, here, where), where)
+    rows, columns = table.lines
+    for row, column in product(rows, columns):
+        text = row.measured or column.measured or table.measured
+        if not isinstance(text, str):
+            text = text.get(column.name, "")
+        if text and not column.sd_of and not row.why:
+            where = f"{file}: {table.table}: {row.name} / {column.name}"
+            here = words | {"row": row.name, "column": column.name}
+            here = _with(here, row.words | column.words, where)
+            cells[row.name, column.name] = Formula.parse(_filled(text, here, where), where)
     return cells
 
 
