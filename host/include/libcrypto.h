@@ -7,7 +7,5 @@
 
 /* "OpenSSL 3.0.15 …" */
 const char *libcrypto_version(struct error *err);
-/* The file that it was loaded from. */
-const char *libcrypto_file(struct error *err);
 
 #endif

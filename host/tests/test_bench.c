@@ -80,7 +80,7 @@ static char text[1 << 16];
 
 static struct bench_result bench(enum step step, unsigned n, uint32_t result)
 {
-	static const struct bench_settings settings = { .cpu = -1 };
+	static const struct bench_settings settings = { 0 };
 	struct bench_case c = {
 		.key = "made-up/none/tee/none",
 		.workload_name = "made-up",

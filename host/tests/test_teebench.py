@@ -202,26 +202,24 @@ def test_help_and_version() -> None:
 
 
 def test_list() -> None:
-    listed = json.loads(bench("--list", "--json").stdout)
-    available = {backend["name"]: backend for backend in listed["backends"]}
-    assert list(available) == [
+    text = bench("--list").stdout.decode()
+    listed, _, rest = text.removeprefix("Backends\n").partition("\n\n")
+    backends = [line for line in listed.split("\n") if line[2] != " "]
+    assert [line.split()[0] for line in backends] == [
         *("tee", "ta-c", "ta-ce", "c", "ce", "openssl", "afalg"),
         *("getrandom", "urandom", "hwrng", "pkcs11", "empty"),
     ]
-    assert available["c"]["available"] is True
-    for backend in available.values():
-        assert backend["available"] or backend["reason"]
-    for row in listed["combinations"]:
-        assert row["available"] or row["reason"]
-    text = bench("--list").stdout.decode()
-    assert "sha3-512" in text
-    assert "not here: " in text
+    assert "  c         not here" not in listed
+    assert "not here: " in listed
+    assert "sha3-512" in rest
+    _, _, lacks = rest.partition("\nWhy not\n")
+    assert "  storage/open/memory: an array in memory has no name" in lacks
 
 
 def test_machine() -> None:
-    machine = json.loads(bench("--machine", "--json").stdout)
+    machine = json.loads(bench("--machine").stdout)
     assert machine["type"] == "machine"
-    assert machine["memory"]["page_bytes"] == os.sysconf("SC_PAGESIZE")
+    assert machine["memory"]["total_bytes"] > 0
     assert machine["kernel"]["release"] == os.uname().release
     assert machine["clock"]["resolution_ns"] > 0
 
@@ -236,7 +234,6 @@ def test_machine() -> None:
     unknown = nulls("", {name: group for name, group in facts.items() if name != "reasons"})
     assert sorted(unknown) == sorted(machine["reasons"])
     assert all(machine["reasons"].values())
-    assert "unknown (" in bench("--machine").stdout.decode()
 
 
 def test_machine_of_a_made_up_tree(tmp_path: Path) -> None:
@@ -257,7 +254,7 @@ def test_machine_of_a_made_up_tree(tmp_path: Path) -> None:
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(text)
     root = {**os.environ, "TEEBENCH_ROOT": str(tmp_path)}
-    machine = json.loads(bench("--machine", "--json", env=root).stdout)
+    machine = json.loads(bench("--machine", env=root).stdout)
     assert machine["board"]["compatible"] == ["raspberrypi,3-model-b", "brcm,bcm2837"]
     assert machine["cpu"]["models"] == ["ARM Cortex-A53 r0p4"]
     assert machine["cpu"]["governor"] == ["ondemand"]
@@ -502,31 +499,6 @@ def test_digests_of_other_processors(
     assert computed["c"] == PORTABLE
     assert computed.get("ce", {"sha1", "sha224", "sha256"}) >= {"sha1", "sha224", "sha256"}
     assert set(computed) == set(backends)
-
-
-def test_staying_on_a_cpu() -> None:
-    cpu = max(os.sched_getaffinity(0))
-    found = records(bench(*FAST, "--cpu", str(cpu), C).stdout)
-    settings = found[0]["settings"]
-    assert isinstance(settings, dict)
-    assert settings["cpu"] == cpu
-
-
-def test_a_cpu_that_there_is_not() -> None:
-    may = sorted(os.sched_getaffinity(0))
-    only = subprocess.run(
-        ["taskset", "-c", str(may[0]), TEEBENCH, "--cpu", str(may[-1] + 1), C],
-        capture_output=True, text=True, check=False, timeout=60,
-    )  # fmt: skip
-    assert only.returncode == 2
-    assert (
-        f"there is no CPU {may[-1] + 1} here, or this process may not use it"
-        f" (it may use {may[0]})" in only.stderr
-    )
-    for cpu in ("1023", "4000"):
-        done = bench(*FAST, "--cpu", cpu, C)
-        assert done.returncode == 2
-        assert f"there is no CPU {cpu} here".encode() in done.stderr
 
 
 def test_a_dash_is_standard_output(tmp_path: Path) -> None:

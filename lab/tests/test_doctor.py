@@ -51,7 +51,7 @@ def machine(**changes: dict[str, Any]) -> Machine:
             "khz_max": ["1500000"],
             "temperature": ["cpu-thermal 45.0 °C"],
         },
-        "memory": {"total_bytes": 4 << 30, "available_bytes": 3 << 30, "page_bytes": 4096},
+        "memory": {"total_bytes": 4 << 30, "available_bytes": 3 << 30},
         "clock": {"clocksource": "arch_sys_counter", "resolution_ns": 19, "reading_ns": 30},
         "kernel": {
             "release": "6.12",

@@ -99,7 +99,7 @@ def test_faults_of_the_kernels_crypto_and_of_the_folder(qemu_v8: VirtualBoard) -
         assert "errno 97" in found["afalg-socket"]["evidence"]
         assert "af_alg" in found["afalg-socket"]["remedy"]
 
-    said = qemu_v8.script('su user -c "$1/teebench --machine --json"', qemu_v8.directory).stdout
+    said = qemu_v8.script('su user -c "$1/teebench --machine"', qemu_v8.directory).stdout
     theirs = Patient("x", msgspec.convert(msgspec.json.decode(said), Machine))
     denied = {one.key: one for one in examine(theirs)}["tee-permission"]
     assert "usermod -aG tee user" in denied.remedy

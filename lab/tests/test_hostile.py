@@ -80,7 +80,7 @@ class Changes:
                     made[name] = self.text
             if made["type"] == "machine":
                 made["cpu"] = {"models": [self.text], "features": [self.text]}
-                made["kernel"] = {"cmdline": self.text, "release": self.text}
+                made["kernel"] = {"os": self.text, "release": self.text}
                 made["board"] = {"model": self.text}
                 named = [self.renamed.get("ce", "ce"), "tee"]
                 made["backends"] = [{"name": name, "title": self.text} for name in named]

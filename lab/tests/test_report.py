@@ -178,7 +178,7 @@ def hostile() -> run_page.Report:
                 record[name] = HOSTILE
         if record["type"] == "machine":
             record["cpu"] = {"models": [HOSTILE], "features": [HOSTILE]}
-            record["kernel"] = {"cmdline": HOSTILE, "release": HOSTILE}
+            record["kernel"] = {"os": HOSTILE, "release": HOSTILE}
             record["ta_counter"] = {"name": HOSTILE, "hz": 1, "resolution_ns": 1e9}
             record["reasons"] = {"cpu.governor": HOSTILE}
     records.insert(-1, {"type": "fail", "case": "a/b/c/<b>", "reason": HOSTILE})

@@ -287,7 +287,6 @@ def test_calls_of_the_tee_to_its_storage_are_counted(ran: dict[str, Records]) ->
     assert counts["create"] > counts["read"]
     assert counts["open-read-close"] > counts["read"]
     assert counts["create"] > cases["storage/create/tee-ree-fs/256"]["rpcs_per_call"]
-    assert cases["storage/create/file/7000"]["file_system"] == "ext4"
     random = by_key(ran["random"], "case")
     assert random["rng/random/tee/1000"]["rpcs_per_call"] == 0
 
@@ -302,11 +301,10 @@ def test_opening_the_first_session_loads_the_ta(ran: dict[str, Records]) -> None
 
 
 def test_random_sources_pass_fips_140_2(ran: dict[str, Records]) -> None:
-    for key, case in by_key(ran["random"], "case").items():
+    for case in by_key(ran["random"], "case").values():
         fips = case["fips"]
         assert fips["blocks"] > 0
         assert fips["failed"] <= fips["failed_at_most"]
-        assert ("hwrng" in case) == ("/hwrng/" in key)
 
 
 @pytest.mark.parametrize("source", ["/dev/hwrng", "/dev/urandom"])
@@ -380,26 +378,21 @@ def test_listing_stores_nothing(qemu_v8: VirtualBoard) -> None:
     look = """\
 cd "$(mktemp -d)" || exit
 find . /data/tee -exec ls -ld {} + -type f -exec sha256sum {} + >/tmp/before
-teebench --list --json "$@" >/tmp/listed
+teebench --list "$@" >/tmp/listed
 find . /data/tee -exec ls -ld {} + -type f -exec sha256sum {} + >/tmp/after
 cmp /tmp/before /tmp/after && cat /tmp/listed
 rm -f /tmp/before /tmp/after /tmp/listed
 """
     for options in ((), ("--allow-rpmb",)):
         listed = qemu_v8.script(look, *options)
-        assert listed.text.startswith("{"), listed
-        rows = json.loads(listed.text)["combinations"]
-        codes = {
-            row["backend"]: row["code"]
-            for row in rows
-            if row["workload"] == "storage" and row["algorithm"] == "create"
-        }
-        asked = None if options else "rpmb-not-allowed"
-        assert codes == dict.fromkeys(("tee-ree-fs", "memory", "file", "file-fsync")) | {
-            "tee-rpmb": asked
-        }
-        lacks = {row["algorithm"] for row in rows if row["backend"] == "memory" and row["code"]}
-        assert lacks == {"open", "rename", "truncate"}
+        here, _, lacks = listed.text.partition("\nWhy not\n")
+        _, _, storage = here.partition("\nWorkload storage: ")
+        stores = next(line for line in storage.split("\n") if line.startswith("  create "))
+        rpmb = ["tee-rpmb"] if options else []
+        assert stores.split()[1:] == ["tee-ree-fs", *rpmb, "memory", "file", "file-fsync"]
+        assert ("storage/create/tee-rpmb: an RPMB partition is left alone" in lacks) is not options
+        for step in ("open", "rename", "truncate"):
+            assert f"storage/{step}/memory: an array in memory has no name" in lacks
 
 
 def test_nothing_is_left_in_storage(all_ran: Ran) -> None:

@@ -105,11 +105,6 @@ const char *libcrypto_version(struct error *err)
 	return shared_library_load(&libcrypto, err) ? NULL : evp.version(0);
 }
 
-const char *libcrypto_file(struct error *err)
-{
-	return shared_library_load(&libcrypto, err) ? NULL : libcrypto.file;
-}
-
 enum { IDS = 64 }; /* of algorithms */
 
 struct session {

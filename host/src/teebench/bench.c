@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <errno.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -507,20 +506,6 @@ static const char *signal_reason(int sig)
 				"hung-up";
 }
 
-static int stay_on(int cpu, struct error *err)
-{
-	cpu_set_t set;
-
-	if (cpu < 0)
-		return 0;
-	CPU_ZERO(&set);
-	CPU_SET(cpu, &set);
-	if (!sched_setaffinity(0, sizeof(set), &set))
-		return 0;
-	return error_set(err, -errno, "cannot stay on CPU %d: %s", cpu,
-			 strerror(errno));
-}
-
 static void find_shortest(struct run *run)
 {
 	struct clock_facts facts;
@@ -560,11 +545,8 @@ int bench_run(const struct bench_settings *settings, struct cases *cases,
 		ret = error_set(err, -ENOMEM, "out of memory");
 		goto out;
 	}
-	ret = stay_on(settings->cpu, err);
-	if (!ret) {
-		find_counter(&run);
-		ret = record_machine(&run.records, settings, &run.counter, err);
-	}
+	find_counter(&run);
+	ret = record_machine(&run.records, settings, &run.counter, err);
 	if (ret)
 		goto out;
 	sink->hold = settings->quiet_until_end;

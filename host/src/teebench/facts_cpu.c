@@ -3,7 +3,6 @@
  * MIDR's fields: Arm Architecture Reference Manual, MIDR_EL1. Part numbers:
  * each core's Technical Reference Manual.
  */
-#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -101,7 +100,7 @@ static bool midr_of_cpuinfo(const char *cpuinfo, unsigned *midr)
 /* Distinct cores: more than one on a big.LITTLE chip. */
 static void add_models(struct facts *f, const char *cpuinfo)
 {
-	struct lines models = { 0 }, midrs = { 0 };
+	struct lines models = { 0 };
 	unsigned seen[16], midr;
 	size_t n = 0;
 	char path[128], name[160];
@@ -124,17 +123,12 @@ static void add_models(struct facts *f, const char *cpuinfo)
 	for (size_t i = 0; i < n; i++) {
 		name_of_midr(seen[i], name, sizeof(name));
 		lines_add(&models, "%s", name);
-		lines_add(&midrs, "0x%08x", seen[i]);
 	}
 	if (!n && cpuinfo &&
 	    cpuinfo_value(cpuinfo, "model name", name, sizeof(name)))
 		lines_add(&models, "%s", name);
 	fact_lines(f, "models", &models,
 		   "neither midr_el1 in /sys nor /proc/cpuinfo names the CPU");
-	fact_list(f, "midr", midrs.text,
-		  strstr(cpu_built_for(), "x86") ? "not an ARM CPU" :
-						   "the kernel shows no MIDR");
-	free(midrs.text);
 }
 
 static void add_features(struct facts *f, const char *cpuinfo)
@@ -191,31 +185,6 @@ static void add_per_cpu(struct facts *f, const char *name, const char *file,
 	free(each.text);
 }
 
-static void add_vulnerabilities(struct facts *f)
-{
-	DIR *dir = opendir(CPU_DIR "/vulnerabilities");
-	struct lines lines = { 0 };
-	struct dirent *entry;
-	char path[400];
-
-	while (dir && (entry = readdir(dir))) {
-		char *text;
-
-		if (entry->d_name[0] == '.')
-			continue;
-		snprintf(path, sizeof(path), CPU_DIR "/vulnerabilities/%s",
-			 entry->d_name);
-		text = read_line(path);
-		if (text && strcmp(text, "Not affected"))
-			lines_add(&lines, "%s: %s", entry->d_name, text);
-		free(text);
-	}
-	fact_lines(f, "vulnerabilities", &lines,
-		   dir ? NULL : "the kernel does not list them");
-	if (dir)
-		closedir(dir);
-}
-
 static void add_temperature(struct facts *f)
 {
 	struct lines lines = { 0 };
@@ -255,11 +224,9 @@ void facts_of_cpu(struct facts *f)
 	add_models(f, cpuinfo);
 	add_features(f, cpuinfo);
 	fact_number(f, "online", sysconf(_SC_NPROCESSORS_ONLN));
-	fact_number(f, "configured", sysconf(_SC_NPROCESSORS_CONF));
 	add_per_cpu(f, "governor", "cpufreq/scaling_governor", no_cpufreq);
 	add_per_cpu(f, "khz_min", "cpufreq/scaling_min_freq", no_cpufreq);
 	add_per_cpu(f, "khz_max", "cpufreq/scaling_max_freq", no_cpufreq);
 	facts_of_cpu_now(f);
-	add_vulnerabilities(f);
 	free(cpuinfo);
 }

@@ -67,7 +67,6 @@ static void add_revision(struct facts *f, const char *device)
 	text = read_line(path);
 	if (text && text[0]) {
 		fact_string(f, "revision", text, NULL);
-		fact_string(f, "revision_from", path, NULL);
 		free(text);
 		return;
 	}
@@ -85,7 +84,6 @@ static void add_revision(struct facts *f, const char *device)
 		line[strcspn(line, "\n")] = '\0';
 	}
 	fact_string(f, "revision", line, why);
-	fact_string(f, "revision_from", line ? "kernel log" : NULL, why);
 	free(text);
 }
 
@@ -246,7 +244,6 @@ void facts_of_crypto(struct facts *f)
 	char *rng;
 
 	fact_string(f, "libcrypto", libcrypto_version(&err), err.what);
-	fact_string(f, "libcrypto_file", libcrypto_file(&err), err.what);
 	if (!afalg_probe(&err))
 		fact_bool(f, "afalg", true);
 	else

@@ -34,7 +34,6 @@ void facts_of_memory(struct facts *f)
 
 	add_meminfo(f, "total_bytes", text, "MemTotal:");
 	add_meminfo(f, "available_bytes", text, "MemAvailable:");
-	fact_number(f, "page_bytes", sysconf(_SC_PAGESIZE));
 	free(text);
 }
 
@@ -44,27 +43,12 @@ void facts_of_clock(struct facts *f)
 
 	clock_measure(&c);
 	fact_string(f, "name", "CLOCK_MONOTONIC_RAW", NULL);
-	fact_number(f, "nominal_ns", (int64_t)c.nominal_ns);
 	fact_number(f, "resolution_ns", (int64_t)c.resolution_ns);
 	fact_number(f, "reading_ns", (int64_t)c.cost_ns);
 	fact_file(f, "clocksource",
 		  "/sys/devices/system/clocksource/clocksource0/"
 		  "current_clocksource",
 		  NULL);
-}
-
-/* A yes or no, and what tells it; not known: why. */
-static void add_told(struct facts *f, const char *name, const char *by_name,
-		     bool known, bool value, const char *by)
-{
-	if (known)
-		fact_bool(f, name, value);
-	else
-		fact_unknown(f, name, by);
-	if (known)
-		fact_string(f, by_name, by, NULL);
-	else
-		fact_unknown(f, by_name, by);
 }
 
 /*
@@ -74,28 +58,31 @@ static void add_told(struct facts *f, const char *name, const char *by_name,
  */
 static void add_virtual(struct facts *f, const char *compatible)
 {
+	static const char *const of_emulated[] = { "emulated",
+						   "emulated_told_by", NULL };
 	bool dummy = compatible && strstr(compatible, "linux,dummy-virt");
 	char *cpuinfo = read_whole("/proc/cpuinfo", 65536);
 	char *vendor = read_line("/sys/class/dmi/id/sys_vendor");
-	bool flag = cpuinfo && strstr(cpuinfo, " hypervisor");
-	bool qemu = vendor && strstr(vendor, "QEMU");
 	bool emulated = dummy && !access("/dev/tee0", F_OK);
+	bool virtual = dummy || (cpuinfo && strstr(cpuinfo, " hypervisor")) ||
+		       (vendor && strstr(vendor, "QEMU"));
 
-	add_told(f, "virtual", "virtual_told_by",
-		 dummy || flag || qemu || compatible, dummy || flag || qemu,
-		 dummy      ? "device tree compatible linux,dummy-virt" :
-		 flag       ? "hypervisor flag in /proc/cpuinfo" :
-		 qemu       ? "DMI system vendor QEMU" :
-		 compatible ? "device tree compatible names a real board" :
-			      "nothing tells");
-	add_told(f, "emulated", "emulated_told_by",
-		 emulated || (compatible && !dummy && !flag && !qemu), emulated,
-		 emulated ?
-			 "QEMU's board with a secure world, which KVM cannot "
-			 "give to a guest" :
-		 compatible && !dummy && !flag && !qemu ?
-			 "not virtual" :
-			 "a guest cannot tell emulation from virtualization");
+	if (virtual || compatible)
+		fact_bool(f, "virtual", virtual);
+	else
+		fact_unknown(f, "virtual", "nothing tells");
+	if (emulated || (compatible && !virtual)) {
+		fact_bool(f, "emulated", emulated);
+		fact_string(f, "emulated_told_by",
+			    emulated ? "QEMU's board with a secure world, "
+				       "which KVM cannot give to a guest" :
+				       "not virtual",
+			    NULL);
+	} else {
+		facts_unknown(
+			f, of_emulated,
+			"a guest cannot tell emulation from virtualization");
+	}
 	free(cpuinfo);
 	free(vendor);
 }
@@ -238,7 +225,6 @@ void facts_of_kernel(struct facts *f)
 	} else {
 		fact_unknown(f, "release", "uname() failed");
 	}
-	fact_file(f, "cmdline", "/proc/cmdline", NULL);
 	facts_of_load(f);
 	add_os(f);
 #ifdef __GLIBC__

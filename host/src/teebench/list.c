@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "json.h"
 #include "list.h"
 #include "listing.h"
 #include "workloads.h"
@@ -18,72 +17,6 @@ static int available(struct pool *pool, const struct backend *backend,
 	return pool_desk(pool, backend,
 			 backend->open ? DESK_DIGEST : DESK_RANDOM, 0, &desk,
 			 why);
-}
-
-static void print_backends_json(struct json *j, struct pool *pool)
-{
-	json_array(j, "backends");
-	for (size_t i = 0; backends[i]; i++) {
-		struct error why = { 0 };
-		int code = available(pool, backends[i], &why);
-
-		json_object(j, NULL);
-		json_string(j, "name", backends[i]->name);
-		json_string(j, "title", backends[i]->title);
-		json_string(j, "summary", backends[i]->summary);
-		json_bool(j, "available", !code);
-		json_string_or_null(j, "code", why.skip);
-		json_string_or_null(j, "reason", why.what);
-		json_string_or_null(j, "hint", why.hint);
-		json_object_end(j);
-	}
-	json_array_end(j);
-}
-
-static void print_json(const struct listing *listing, struct pool *pool,
-		       struct json *j)
-{
-	json_object(j, NULL);
-	json_string(j, "type", "list");
-	json_u64(j, "schema", 1);
-	print_backends_json(j, pool);
-	json_array(j, "workloads");
-	for (size_t i = 0; workloads[i]; i++) {
-		json_object(j, NULL);
-		json_string(j, "name", workloads[i]->name);
-		json_string(j, "summary", workloads[i]->summary);
-		json_string(j, "parameters", workloads[i]->parameters);
-		json_bool(j, "repeats", workloads[i]->repeats);
-		json_object_end(j);
-	}
-	json_array_end(j);
-	json_array(j, "algorithms");
-	for (size_t i = 0; i < algorithms_count; i++) {
-		json_object(j, NULL);
-		json_string(j, "name", algorithms[i].name);
-		json_string(j, "title", algorithms[i].title);
-		json_u64(j, "unit_bytes", algorithms[i].unit_bytes);
-		json_u64(j, "out_bytes", algorithms[i].out_bytes);
-		json_u64(j, "key_bytes", algorithms[i].key_bytes);
-		json_u64(j, "iv_bytes", algorithms[i].iv_bytes);
-		json_object_end(j);
-	}
-	json_array_end(j);
-	json_array(j, "combinations");
-	for (size_t i = 0; i < listing->count; i++) {
-		const struct listing_row *row = &listing->rows[i];
-
-		json_object(j, NULL);
-		json_string(j, "workload", row->workload);
-		json_string(j, "algorithm", row->algorithm);
-		json_string(j, "backend", row->backend);
-		json_bool(j, "available", !row->why.code);
-		json_string_or_null(j, "code", row->why.skip);
-		json_string_or_null(j, "reason", row->why.what);
-		json_object_end(j);
-	}
-	json_array_end(j);
-	json_object_end(j);
 }
 
 /* Of a workload: an algorithm a line, with the backends that have it. */
@@ -146,27 +79,18 @@ static void print_text(const struct listing *listing, struct pool *pool)
 	}
 }
 
-int list_print(bool as_json, bool allow_rpmb, struct error *err)
+int list_print(bool allow_rpmb, struct error *err)
 {
 	struct listing listing = { 0 };
 	struct pool pool = { .allow_rpmb = allow_rpmb };
-	struct json j = { 0 };
 	int ret = 0;
 
 	for (size_t i = 0; workloads[i]; i++)
 		listing_add_workload(&listing, &pool, workloads[i]);
-	if (listing.failed) {
-		ret = error_set(err, -ENOMEM, "out of memory");
-	} else if (as_json) {
-		print_json(&listing, &pool, &j);
-		if (j.failed)
-			ret = error_set(err, -ENOMEM, "out of memory");
-		else
-			puts(j.text);
-	} else {
+	if (listing.failed)
+		ret = no_memory(err);
+	else
 		print_text(&listing, &pool);
-	}
-	json_free(&j);
 	free(listing.rows);
 	pool_close(&pool);
 	return ret;

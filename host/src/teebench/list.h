@@ -7,10 +7,9 @@
 #include "error.h"
 
 /*
- * --list: what this machine can run, and why not the rest; to stdout, as a
- * table or as one JSON object. Stores nothing anywhere. allow_rpmb: as in
- * struct pool.
+ * --list: prints what this machine can run, and why not the rest. Stores
+ * nothing anywhere. allow_rpmb: as in struct pool.
  */
-int list_print(bool json, bool allow_rpmb, struct error *err);
+int list_print(bool allow_rpmb, struct error *err);
 
 #endif

@@ -176,48 +176,13 @@ void machine_put(struct json *j, const struct ta_counter *counter)
 	put_all(j, counter, false);
 }
 
-/* A value as JSON has it. */
-static void print_fact(const struct fact *fact, struct json *j)
-{
-	json_reset(j);
-	put_fact(j, &(struct fact){ .kind = fact->kind,
-				    .text = fact->text,
-				    .number = fact->number,
-				    .decimal = fact->decimal });
-	if (fact->kind == FACT_UNKNOWN)
-		printf("  %-18s unknown (%s)\n", fact->name, fact->text);
-	else if (!j->failed)
-		printf("  %-18s %s\n", fact->name, j->text);
-}
-
-static int print_human(const struct ta_counter *counter, struct error *err)
-{
-	struct facts f = { .ta_counter = counter };
-	struct json j = { 0 };
-	int ret = 0;
-
-	collect(&f, true);
-	for (size_t i = 0; i < f.count; i++) {
-		if (i == 0 || strcmp(f.list[i].group, f.list[i - 1].group))
-			printf("%s%s\n", i ? "\n" : "", f.list[i].group);
-		print_fact(&f.list[i], &j);
-	}
-	if (f.failed || j.failed)
-		ret = error_set(err, -ENOMEM, "out of memory");
-	json_free(&j);
-	facts_free(&f);
-	return ret;
-}
-
-int machine_print(bool as_json, struct error *err)
+int machine_print(struct error *err)
 {
 	struct ta_counter counter;
 	struct json j = { 0 };
 	int ret = 0;
 
 	ta_counter_find(&counter);
-	if (!as_json)
-		return print_human(&counter, err);
 	json_object(&j, NULL);
 	json_string(&j, "type", "machine");
 	json_u64(&j, "schema", RECORDS_SCHEMA);

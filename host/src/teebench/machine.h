@@ -19,7 +19,7 @@ void machine_put(struct json *j, const struct ta_counter *counter);
  */
 void machine_put_after(struct json *j);
 
-/* --machine: as text, or as the record. */
-int machine_print(bool as_json, struct error *err);
+/* --machine: prints the record. */
+int machine_print(struct error *err);
 
 #endif

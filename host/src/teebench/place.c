@@ -3,10 +3,8 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/vfs.h>
 #include <unistd.h>
 
-#include "json.h"
 #include "place.h"
 #include "stop.h"
 
@@ -84,35 +82,4 @@ int place_write(int fd, const uint8_t *data, size_t len, off_t at,
 			return -ECANCELED;
 	}
 	return 0;
-}
-
-/* Numbers: statfs(2). */
-void place_put(int dir, struct json *json)
-{
-	static const struct {
-		unsigned long magic;
-		const char *name;
-	} known[] = {
-		{ 0xef53, "ext4" },     { 0x01021994, "tmpfs" },
-		{ 0xf2f52010, "f2fs" }, { 0x9123683e, "btrfs" },
-		{ 0x58465342, "xfs" },  { 0x794c7630, "overlayfs" },
-		{ 0x4d44, "vfat" },     { 0x24051905, "ubifs" },
-		{ 0x6969, "nfs" },      { 0x72b6, "jffs2" },
-	};
-	struct statfs fs;
-	char number[24];
-
-	if (fstatfs(dir, &fs)) {
-		json_null(json, "file_system");
-		return;
-	}
-	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++) {
-		/* f_type is signed and has 32 bits on some. */
-		if ((uint32_t)fs.f_type != (uint32_t)known[i].magic)
-			continue;
-		json_string(json, "file_system", known[i].name);
-		return;
-	}
-	snprintf(number, sizeof(number), "0x%x", (unsigned)fs.f_type);
-	json_string(json, "file_system", number);
 }

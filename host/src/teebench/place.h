@@ -12,15 +12,11 @@
 
 #include "error.h"
 
-struct json;
-
 const char *place_directory(void);
 /* May files be made there? err->skip "no-directory" */
 int place_probe(struct error *err);
 /* place_probe(), and the folder's descriptor. */
 int place_open(struct error *err);
-/* "file_system", by name where it is known; dir is open there. */
-void place_put(int dir, struct json *json);
 
 /* -errno: "cannot WHAT a file". */
 int place_failed(struct error *err, const char *what);

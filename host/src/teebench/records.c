@@ -58,7 +58,6 @@ int record_machine(struct records *r, const struct bench_settings *settings,
 		json_bool(j, "trace_events", true);
 	else
 		json_null(j, "trace_events");
-	json_i64_or_null(j, "cpu", settings->cpu);
 	json_object_end(j);
 	return end(r, err);
 }
@@ -102,7 +101,6 @@ static void put_driver(struct json *j, const struct bench_case *c)
 	if (c->backend->driver_of(c->algorithm, c->backend->driver, &driver,
 				  &why)) {
 		json_null(j, "kernel_driver");
-		json_string(j, "kernel_driver_reason", why.what);
 		return;
 	}
 	json_object(j, "kernel_driver");

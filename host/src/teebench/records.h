@@ -21,7 +21,6 @@ struct bench_settings {
 	bool ta_counter;      /* where a TA may read one, let it run along */
 	bool watch;           /* find out who does the work: watch.h, masks.h */
 	bool trace_events; /* trace some calls more of each case in the TEE */
-	int cpu;           /* to stay on, -1: any */
 };
 
 /* Each returns what sink_record() does. */

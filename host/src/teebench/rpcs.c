@@ -37,8 +37,6 @@ void rpcs_put(const struct rpcs *rpcs, struct json *json)
 {
 	if (rpcs->known) {
 		json_double(json, "rpcs_per_call", rpcs->per_call);
-		json_string(json, "rpcs_source",
-			    "tracepoint optee:optee_invoke_fn_end");
 	} else {
 		json_null(json, "rpcs_per_call");
 		json_string(json, "rpcs_reason", rpcs->reason);

@@ -243,11 +243,6 @@ static int file_prepare(struct bench_case *c, struct error *err)
 	return create(f, 0, true, err);
 }
 
-static void file_facts(const void *state, struct json *json)
-{
-	place_put(((const struct files *)state)->dir, json);
-}
-
 static const struct workload file_workload = {
 	.state_size = sizeof(struct files),
 	.prepare = file_prepare,
@@ -255,7 +250,6 @@ static const struct workload file_workload = {
 	.run = file_run,
 	.verify = storage_check,
 	.check = storage_check,
-	.facts = file_facts,
 	.teardown = file_teardown,
 };
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <errno.h>
 #include <getopt.h>
-#include <sched.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -20,7 +19,7 @@
 
 static const char usage_text[] =
 	"Usage: teebench [OPTION]... [KEY]...\n"
-	"       teebench --list | --machine [--json]\n"
+	"       teebench --list | --machine\n"
 	"       teebench --open-tas UUID...\n"
 	"       teebench --stretch CALLS KEY\n"
 	"Measure what calls, crypto, storage and random numbers cost, in the TEE and\n"
@@ -46,7 +45,6 @@ static const char usage_text[] =
 	"      --seed N           of the random order of samples (1)\n"
 	"      --settle SECONDS   wait before the first call (0)\n"
 	"      --align-tick MS    begin each sample just after a multiple of MS\n"
-	"      --cpu N            stay on this CPU, where they differ\n"
 	"      --quiet-until-end  write nothing while measuring\n"
 	"      --pkcs11-module FILE  for workload pkcs11, instead of OP-TEE's libckteec\n"
 	"      --no-ta-counter    don't have TAs count their own time, where a TA that is\n"
@@ -61,8 +59,7 @@ static const char usage_text[] =
 	"                         and for good; without it those cases are skipped\n"
 	"      --check            look for mistakes in the cases, and run none\n"
 	"  -l, --list             what this machine can run, and why not the rest\n"
-	"  -m, --machine          the facts of this machine\n"
-	"  -j, --json             --list and --machine as JSON\n"
+	"  -m, --machine          the facts of this machine, as JSON\n"
 	"      --open-tas         open a session with the TA of each UUID, and say as JSON\n"
 	"                         what came back; exit status 1 if one can't be opened\n"
 	"      --stretch CALLS    five times the nanoseconds of so many calls of one case,\n"
@@ -84,20 +81,10 @@ enum { EXIT_FAIL = 1, EXIT_USAGE = 2 };
 struct arguments {
 	struct bench_settings settings;
 	const char *cases_path, *output, *stretch;
-	bool list, machine, json, allow_rpmb, check, open_tas;
+	bool list, machine, allow_rpmb, check, open_tas;
 };
 
-enum kind {
-	TEXT,
-	FLAG,
-	NO_FLAG,
-	NUMBER,
-	CASE_OPTION,
-	CPU,
-	MODULE,
-	HELP,
-	VERSION
-};
+enum kind { TEXT, FLAG, NO_FLAG, NUMBER, CASE_OPTION, MODULE, HELP, VERSION };
 
 #define ARGUMENT(member) offsetof(struct arguments, member)
 #define SETTING(member)  offsetof(struct arguments, settings.member)
@@ -119,7 +106,6 @@ static const struct choice {
 	{ "seed", 0, NUMBER, SETTING(seed), UINT64_MAX, 1 },
 	{ "settle", 0, NUMBER, SETTING(settle_ns), 86400, 1000000000 },
 	{ "align-tick", 0, NUMBER, SETTING(align_ns), 10000, 1000000 },
-	{ "cpu", 0, CPU, 0, 0, 0 },
 	{ "quiet-until-end", 0, FLAG, SETTING(quiet_until_end), 0, 0 },
 	{ "pkcs11-module", 0, MODULE, 0, 0, 0 },
 	{ "no-ta-counter", 0, NO_FLAG, SETTING(ta_counter), 0, 0 },
@@ -131,7 +117,6 @@ static const struct choice {
 	{ "stretch", 0, TEXT, ARGUMENT(stretch), 0, 0 },
 	{ "list", 'l', FLAG, ARGUMENT(list), 0, 0 },
 	{ "machine", 'm', FLAG, ARGUMENT(machine), 0, 0 },
-	{ "json", 'j', FLAG, ARGUMENT(json), 0, 0 },
 	{ "help", 'h', HELP, 0, 0, 0 },
 	{ "version", 'V', VERSION, 0, 0, 0 },
 };
@@ -187,51 +172,6 @@ static int complain(const struct error *err, int status)
 	return status;
 }
 
-/* "0-3,6": the CPUs of a set. */
-static void name_cpus(const cpu_set_t *set, char *text, size_t room)
-{
-	size_t len = 0;
-
-	text[0] = '\0';
-	for (int i = 0; i < CPU_SETSIZE && len < room; i++) {
-		int last = i;
-
-		if (!CPU_ISSET(i, set))
-			continue;
-		while (last + 1 < CPU_SETSIZE && CPU_ISSET(last + 1, set))
-			last++;
-		len += (size_t)snprintf(text + len, room - len, "%s%d",
-					len ? "," : "", i);
-		if (last > i && len < room)
-			len += (size_t)snprintf(text + len, room - len, "-%d",
-						last);
-		i = last;
-	}
-}
-
-static int parse_cpu(const char *text, int *cpu, struct error *err)
-{
-	char cpus[120];
-	cpu_set_t set;
-	uint64_t n;
-	int ret = case_number(text, "--cpu", UINT32_MAX, &n, err);
-
-	if (ret)
-		return ret;
-	if (sched_getaffinity(0, sizeof(set), &set))
-		return error_set(err, -errno, "cannot ask for the CPUs: %s",
-				 strerror(errno));
-	if (n < CPU_SETSIZE && CPU_ISSET((size_t)n, &set)) {
-		*cpu = (int)n;
-		return 0;
-	}
-	name_cpus(&set, cpus, sizeof(cpus));
-	return error_set(err, -EINVAL,
-			 "there is no CPU %llu here, or this process may not "
-			 "use it (it may use %s)",
-			 (unsigned long long)n, cpus);
-}
-
 static int set_number(const struct choice *c, uint64_t *number,
 		      struct error *err)
 {
@@ -262,8 +202,6 @@ static int take(const struct choice *c, struct arguments *a, struct error *err)
 		return parse_option(strcmp(c->name, "min-us") ? c->name :
 								"min_us",
 				    optarg, &a->settings.defaults, err);
-	case CPU:
-		return parse_cpu(optarg, &a->settings.cpu, err);
 	case MODULE:
 		pkcs11_module(optarg);
 		break;
@@ -292,7 +230,7 @@ static int parse_arguments(int argc, char **argv, struct arguments *a)
 						 choices[k].kind < HELP,
 					 NULL, choices[k].letter };
 	for (;;) {
-		int opt = getopt_long(argc, argv, "c:o:lmjhV", options, &i);
+		int opt = getopt_long(argc, argv, "c:o:lmhV", options, &i);
 
 		if (opt == -1)
 			break;
@@ -441,8 +379,8 @@ static int do_what_is_asked(const struct arguments *a, char **words)
 	int ret;
 
 	if (a->list || a->machine) {
-		ret = a->list ? list_print(a->json, a->allow_rpmb, &err) :
-				machine_print(a->json, &err);
+		ret = a->list ? list_print(a->allow_rpmb, &err) :
+				machine_print(&err);
 		return ret ? complain(&err, EXIT_FAIL) : 0;
 	}
 	if (a->stretch)
@@ -463,7 +401,6 @@ int main(int argc, char **argv)
 				.n_repeats = 1,
 			},
 			.seed = 1,
-			.cpu = -1,
 			.ta_counter = true,
 			.watch = true,
 		},

@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 #include "digest_case.h"
-#include "json.h"
 #include "keyed_case.h"
 #include "known_answer.h"
 #include "listing.h"
@@ -207,12 +206,6 @@ static int hash_verify(void *state, struct error *err)
 	return ret;
 }
 
-static void hash_facts(const void *state, struct json *json)
-{
-	place_put(((const struct hashing *)state)->files.dir, json);
-	digest_case_facts(state, json);
-}
-
 static void hash_teardown(void *state)
 {
 	remove_files(&((struct hashing *)state)->files);
@@ -254,7 +247,7 @@ const struct workload workload_file = {
 	.verify = hash_verify,
 	.check = digest_case_check,
 	.ta = digest_case_ta,
-	.facts = hash_facts,
+	.facts = digest_case_facts,
 	.teardown = hash_teardown,
 	.list = file_list,
 };
@@ -441,12 +434,6 @@ static int crypt_verify(void *state, struct error *err)
 	return ret ? ret : crypt_check(c, err);
 }
 
-static void crypt_facts(const void *state, struct json *json)
-{
-	place_put(((const struct crypting *)state)->files.dir, json);
-	keyed_case_facts(state, json);
-}
-
 static void crypt_teardown(void *state)
 {
 	struct crypting *c = state;
@@ -465,6 +452,6 @@ static const struct workload crypt_workload = {
 	.verify = crypt_verify,
 	.check = crypt_check,
 	.ta = keyed_case_ta,
-	.facts = crypt_facts,
+	.facts = keyed_case_facts,
 	.teardown = crypt_teardown,
 };

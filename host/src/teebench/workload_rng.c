@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "clock.h"
-#include "facts.h"
 #include "fips140.h"
 #include "json.h"
 #include "rpcs.h"
@@ -200,12 +199,6 @@ static void rng_facts(const void *state, struct json *json)
 	json_u64(json, "failed", r->failed);
 	json_u64(json, "failed_at_most", fips140_bound(r->blocks));
 	json_object_end(json);
-	if (!strcmp(r->backend->name, "hwrng")) {
-		char *name = read_line("/sys/class/misc/hw_random/rng_current");
-
-		json_string_or_null(json, "hwrng", name);
-		free(name);
-	}
 	if (desk_ta(r->desk))
 		rpcs_put(&r->rpcs, json);
 }

@@ -59,7 +59,7 @@ def program(board: Board) -> Finding | None:
 
 def machine(board: Board) -> Machine:
     """Returns what `teebench --machine` says."""
-    argv = [PROGRAM, "--machine", "--json"]
+    argv = [PROGRAM, "--machine"]
     result = board.capture(argv, timeout=60)
     about = "what machine it is"
     said = answers.from_json(board.name, about, result.stdout, dict[str, Any])

@@ -103,34 +103,28 @@ class BoardFacts(Group, frozen=True, kw_only=True):
     model: Annotated[str | None, says("by the device tree")] = None
     compatible: Texts | None = None
     virtual: Annotated[bool | None, says("a virtual machine")] = None
-    virtual_told_by: str | None = None
     emulated: Annotated[bool | None, says("its CPU is software")] = None
     emulated_told_by: str | None = None
 
 
 class CpuFacts(Group, frozen=True, kw_only=True):
     models: Texts | None = None
-    midr: Annotated[Texts | None, says("main id registers, as the kernel says")] = None
     features: Annotated[Texts | None, says("by hwcap")] = None
     online: int | None = None
-    configured: int | None = None
     governor: Texts | None = None
     khz_now: Texts | None = None
     khz_min: Texts | None = None
     khz_max: Texts | None = None
     temperature: Texts | None = None
-    vulnerabilities: Texts | None = None
 
 
 class MemoryFacts(Group, frozen=True, kw_only=True):
     total_bytes: Count | None = None
     available_bytes: Count | None = None
-    page_bytes: Count | None = None
 
 
 class ClockFacts(Group, frozen=True, kw_only=True):
     name: str | None = None
-    nominal_ns: Annotated[Count | None, says("as clock_getres() says")] = None
     resolution_ns: Annotated[Count | None, says("smallest step seen")] = None
     reading_ns: Annotated[Count | None, says("what one reading takes")] = None
     clocksource: str | None = None
@@ -142,7 +136,6 @@ class KernelFacts(Group, frozen=True, kw_only=True):
     machine: str | None = None
     options: Texts | None = None
     options_from: str | None = None
-    cmdline: str | None = None
     load_average: Annotated[float | None, says("of the last minute")] = None
     os: str | None = None
     libc: str | None = None
@@ -155,7 +148,6 @@ class TeeFacts(Group, frozen=True, kw_only=True):
     implementation: str | None = None
     capabilities: Texts | None = None
     revision: str | None = None
-    revision_from: str | None = None
 
 
 class TaCounterFacts(Group, frozen=True, kw_only=True):
@@ -168,7 +160,6 @@ class TaCounterFacts(Group, frozen=True, kw_only=True):
 
 class CryptoFacts(Group, frozen=True, kw_only=True):
     libcrypto: Annotated[str | None, says("version")] = None
-    libcrypto_file: str | None = None
     afalg: Annotated[bool | None, says("AF_ALG sockets can be had")] = None
     kernel_drivers: Texts | None = None
     hwrng: Annotated[str | None, says("what feeds /dev/hwrng")] = None
@@ -346,7 +337,6 @@ class Case(Record, frozen=True, kw_only=True, tag="case"):
     ta_counter: Annotated[bool | None, says("a TA computes; true: it counts its time")] = None
     ta_counter_reason: Annotated[str | None, says("why this TA doesn't, where others may")] = None
     kernel_driver: Annotated[KernelDriver | None, says("AF_ALG only")] = None
-    kernel_driver_reason: Annotated[str | None, says("why it isn't known")] = None
     watched: Annotated[Watched | None, says("where a device may do the work")] = None
     watched_reason: Annotated[str | None, says("why it is null")] = None
     masked: Annotated[Masked | None, says("OpenSSL only, the longest message of each kind")] = None
@@ -355,11 +345,8 @@ class Case(Record, frozen=True, kw_only=True, tag="case"):
     tee_says: Annotated[bool | None, says("asymmetric: by the TEE's own words")] = None
     layers: Annotated[Layers | None, says("PKCS #11: where some calls spent their time")] = None
     rpcs_per_call: Annotated[float | None, says("calls of the TEE back to the normal world")] = None
-    rpcs_source: Annotated[str | None, says("who counted them")] = None
     rpcs_reason: Annotated[str | None, says("why they aren't known")] = None
-    file_system: Annotated[str | None, says("in which the files lie")] = None
     fips: Annotated[Fips140 | None, says("blocks of 20 000 bits through its tests")] = None
-    hwrng: Annotated[str | None, says("what feeds /dev/hwrng")] = None
     ta: Annotated[str | None, says("UUID of the TA that is called")] = None
     command: Annotated[Count | None, says("number of its command")] = None
     unchecked: Annotated[Texts, says("what nothing was expected of, such as p1")] = ()
