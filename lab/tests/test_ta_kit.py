@@ -7,6 +7,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -82,6 +83,22 @@ def test_no_board_gets_the_tas_of_another(checkout: Path, tmp_path: Path) -> Non
         assert held(paths.built_tas()) == virtual
     assert len(list((checkout / "build" / "kits").iterdir())) == 3
     assert held(default_kit().ours()) == virtual
+
+
+def test_a_ta_that_is_built_at_the_same_time_is_always_there(tmp_path: Path) -> None:
+    """`gate` measures and traces at once: both build the TA, and give it to a board later."""
+    kit = Kit(make_kit(tmp_path / "kit", "one"))
+    source = tmp_path / "mine"
+    source.mkdir()
+    (source / "Makefile").write_text("BINARY = 1\ninclude $(TA_DEV_KIT_DIR)/mk/ta_dev_kit.mk\n")
+
+    def build(_: int) -> list[str]:
+        return [file.read_text() for file in kit.build(source)]
+
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(build, range(40)))
+    assert found == [found[0]] * 40
+    assert len(found[0]) == 1
 
 
 def test_another_key_in_the_same_place_signs_anew(checkout: Path, tmp_path: Path) -> None:

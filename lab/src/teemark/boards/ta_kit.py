@@ -8,6 +8,7 @@ board gets the TAs of another.
 from __future__ import annotations
 
 import hashlib
+import shutil
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
@@ -55,18 +56,25 @@ class Kit:
             raise BoardError(
                 f"{source} has no Makefile", hint="name the folder of the TA, with the Makefile"
             )
+        kept = out.with_name(f"{out.name}.made")  # whole at any time: a board may be given it now
         with build.alone(out):
             for before in out.rglob("*.ta"):
                 before.unlink()  # its UUID may have been another
             self._make(source, f"the TA in {source} can't be built", f"O={out}")
-        made = sorted(out.rglob("*.ta"))
+            made = sorted(out.rglob("*.ta"))
+            kept.mkdir(exist_ok=True)
+            for file in made:
+                for each in (file.with_suffix(".elf"), file):
+                    if each.is_file():
+                        shutil.copy2(each, kept / ".new")
+                        (kept / ".new").replace(kept / each.name)
         if not made:
             raise BoardError(
                 f"`make` in {source} made no TA in {out}",
                 hint="its Makefile has to include $(TA_DEV_KIT_DIR)/mk/ta_dev_kit.mk, and to "
                 "leave O, the folder of what is built, as it is given",
             )
-        return made
+        return [kept / file.name for file in made]
 
     def _check(self) -> None:
         if not all((self.folder / name).is_file() for name in _NEEDED):

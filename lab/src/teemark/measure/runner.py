@@ -54,7 +54,7 @@ _QUIET_OPTIONS = ("--settle", "2", "--align-tick", "8", "--quiet-until-end")
 
 _DEFAULT_SAMPLES = 30
 _DEFAULT_MIN_US = 100
-"""The name of teebench on a board."""
+"""The defaults of teebench."""
 
 
 class Watcher:
