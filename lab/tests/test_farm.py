@@ -56,6 +56,7 @@ class Switch:
     power has come back."""
 
     def __init__(self, ssh: int) -> None:
+        self.ssh = ssh
         self.said: list[str] = []
         self.board = free_port()
         self.sockets: list[socket.socket] = []
@@ -66,7 +67,7 @@ class Switch:
                 switch.said.append(self.path)
                 switch.cut()
                 if self.path == "/1":
-                    switch.boot(ssh)
+                    switch.boot()
                 self.send_response(200)
                 self.end_headers()
 
@@ -84,7 +85,7 @@ class Switch:
             one.close()
         self.sockets.clear()
 
-    def boot(self, ssh: int) -> None:
+    def boot(self) -> None:
         server = socket.create_server(("127.0.0.1", self.board))
         self.sockets.append(server)
 
@@ -92,7 +93,7 @@ class Switch:
             with contextlib.suppress(OSError):
                 while True:
                     ours, _ = server.accept()
-                    theirs = socket.create_connection(("127.0.0.1", ssh))
+                    theirs = socket.create_connection(("127.0.0.1", self.ssh))
                     self.sockets += [ours, theirs]
                     for source, sink in ((ours, theirs), (theirs, ours)):
                         threading.Thread(target=_copy, args=(source, sink), daemon=True).start()
@@ -240,6 +241,8 @@ def test_boards_are_measured_side_by_side_and_a_dead_one_stops_no_other(
 
 
 def test_a_dead_board_is_power_cycled_once(farm: Farm, switch: Switch) -> None:
+    switch.cut()
+    switch.said.clear()
     done = farm.run("--board", "labgrid:dead", "--power-cycle", "--json")
     assert done.returncode == 0, done.stderr
     assert switch.said == ["/0", "/1"]
@@ -250,6 +253,8 @@ def test_a_dead_board_is_power_cycled_once(farm: Farm, switch: Switch) -> None:
 def test_a_board_that_is_lost_while_it_is_measured_is_power_cycled_once(
     farm: Farm, switch: Switch, tmp_path: Path
 ) -> None:
+    switch.cut()
+    switch.boot()
     switch.said.clear()
     (farm.folder / "middle.toml").write_text(PLAN.replace("samples = 6", "samples = 150"))
     words = ["--plan", f"{farm.folder}/middle.toml", "--out", str(tmp_path / "run")]
