@@ -9,7 +9,7 @@ from teemark.base import fmt
 from teemark.findings.subject import Part, Subject
 from teemark.model.timeline import Span, Told, told
 from teemark.page import bars
-from teemark.page.blocks import Block, Chart, Paragraph
+from teemark.page.blocks import Block, Chart, Paragraph, Table, left, right
 from teemark.run.records import Timeline
 
 Amount = Callable[[int], str]
@@ -46,7 +46,7 @@ def _one(record: Timeline, subject: Subject) -> Block:
     amount: Amount = fmt.count if subject.icount else fmt.duration
     wide, narrow = (render(found, record.case, width, amount) for width in (WIDE, NARROW))
     said = (_caption(record, found, subject, amount), *subject.remark)
-    return Chart(record.case, said, wide, narrow, None)
+    return Chart(record.case, said, wide, narrow, _table(found, subject, amount))
 
 
 def _caption(record: Timeline, found: Told, subject: Subject, amount: Amount) -> str:
@@ -62,6 +62,16 @@ def _caption(record: Timeline, found: Told, subject: Subject, amount: Amount) ->
         said += f" The first {amount(found.ns)} of {amount(record.ns)}{unit} are shown: what came "
         said += "after had no room."
     return said
+
+
+def _table(found: Told, subject: Subject, amount: Amount) -> Table:
+    rows = []
+    for name, cost in (*((STEPS[one.step][1], one) for one in found.costs), ("all", found.total())):
+        spent = map(amount, (cost.ns, cost.on, cost.waited, cost.preempted, cost.gap))
+        rows.append((name, fmt.count(cost.times), *spent, fmt.count(cost.switches)))
+    unit = "instructions" if subject.icount else ""
+    spent_ = right("takes", "on a CPU", "waiting", "ready", "longest gap", unit=unit)
+    return Table((*left("step"), *right("times"), *spent_, *right("switches")), rows)
 
 
 # -- the picture -----------------------------------------------------------------------------
