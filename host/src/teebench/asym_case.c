@@ -370,6 +370,14 @@ static int check_result(struct asym_case *k, bool first, struct error *err)
 				     check_by_other(k, first, err);
 }
 
+/* Takes the key that was generated through its use. */
+static int use_key(struct asym_case *k, struct error *err)
+{
+	int ret = take(k, k->desk, &k->job, ASYM_PREPARE, err);
+
+	return ret ? ret : take(k, k->desk, &k->job, ASYM_OPERATE, err);
+}
+
 /* Two sides agree: the key that was generated, and the published one. */
 static int check_agreement(struct asym_case *k, struct desk *other,
 			   struct error *err)
@@ -380,9 +388,7 @@ static int check_agreement(struct asym_case *k, struct desk *other,
 
 	put_key(k, ASYM_VERIFY, k->desk->in.data);
 	k->job.in_len = public;
-	ret = take(k, k->desk, &k->job, ASYM_PREPARE, err);
-	if (!ret)
-		ret = take(k, k->desk, &k->job, ASYM_OPERATE, err);
+	ret = use_key(k, err);
 	if (ret)
 		return ret;
 	memcpy(ours, k->desk->out.data, k->job.out_len);
@@ -406,9 +412,7 @@ static int use_generated(struct asym_case *k, struct error *err)
 	if (k->job.use == ASYM_DERIVE)
 		return check_agreement(k, other, err);
 	memcpy(k->desk->in.data, k->in, k->job.in_len);
-	ret = take(k, k->desk, &k->job, ASYM_PREPARE, err);
-	if (!ret)
-		ret = take(k, k->desk, &k->job, ASYM_OPERATE, err);
+	ret = use_key(k, err);
 	if (ret)
 		return ret;
 	memcpy(signature, k->desk->out.data, k->job.out_len);

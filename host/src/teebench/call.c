@@ -90,62 +90,62 @@ void call_hex(const struct call_bytes *bytes, uint8_t *data)
 		data[i] = byte_at(bytes->hex + 2 * i);
 }
 
-static bool content_word(const char *word, struct call_bytes *bytes)
+/* The digits that a text is, of a number of them (0: any even one). */
+static bool take_hex(const char *text, size_t digits, struct call_bytes *bytes)
 {
-	if (!strcmp(word, "message")) {
-		bytes->kind = CALL_MESSAGE;
-		return true;
-	}
-	if (!strncmp(word, "fill-", 5) && strlen(word) == 7 &&
-	    is_hex(word + 5)) {
-		bytes->kind = CALL_FILL;
-		bytes->fill = byte_at(word + 5);
-		return true;
-	}
-	if (!strncmp(word, "hex-", 4) && is_hex(word + 4)) {
-		bytes->kind = CALL_HEX;
-		bytes->hex = word + 4;
-		bytes->bytes = strlen(bytes->hex) / 2;
-		return true;
-	}
-	return false;
+	bytes->hex = text;
+	bytes->bytes = strlen(text) / 2;
+	return is_hex(text) && (!digits || strlen(text) == digits);
 }
 
-/* "N", of a parameter. */
-static bool parameter_number(const char *text, unsigned *of)
+/* The number of a parameter. */
+static bool take_parameter(const char *text, struct call_bytes *bytes)
 {
-	*of = (unsigned)(text[0] - '0');
-	return text[0] >= '0' && *of < CALL_PARAMS && !text[1];
+	bytes->of = (unsigned)(text[0] - '0');
+	return text[0] >= '0' && bytes->of < CALL_PARAMS && !text[1];
 }
 
-static bool want_word(char *word, struct call_bytes *bytes)
+/* What memory holds before the call; `wanted`: or is expected to hold after. */
+static bool bytes_word(char *word, bool wanted, struct call_bytes *bytes)
 {
+	static const struct {
+		const char *name;
+		size_t digits;
+		bool wanted;
+	} words[] = {
+		[CALL_ANY] = { "any", 0, true },
+		[CALL_MESSAGE] = { "message", 0, false },
+		[CALL_FILL] = { "fill-", 2, false },
+		[CALL_HEX] = { "hex-", 0, false },
+		[CALL_SAME] = { "same-", 0, true },
+		[CALL_SHA256] = { "digest-", 2 * CALL_SHA256_BYTES, true },
+	};
 	char *of = strstr(word, "-of-");
 
-	if (!strcmp(word, "any")) {
-		bytes->kind = CALL_ANY;
+	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++) {
+		const char *name = words[i].name;
+		const char *rest = name ? word + strlen(name) : NULL;
+
+		if (!name || strncmp(word, name, strlen(name)) ||
+		    (words[i].wanted && !wanted))
+			continue;
+		bytes->kind = i;
+		if (i == CALL_ANY || i == CALL_MESSAGE)
+			return !*rest;
+		if (i == CALL_SAME)
+			return take_parameter(rest, bytes);
+		if (!take_hex(rest, words[i].digits, bytes))
+			return false;
+		bytes->fill = i == CALL_FILL ? byte_at(rest) : 0;
 		return true;
 	}
-	if (!strncmp(word, "same-", 5)) {
-		bytes->kind = CALL_SAME;
-		return parameter_number(word + 5, &bytes->of);
-	}
-	if (!strncmp(word, "digest-", 7)) {
-		bytes->kind = CALL_SHA256;
-		bytes->hex = word + 7;
-		bytes->bytes = CALL_SHA256_BYTES;
-		return strlen(bytes->hex) == 2 * bytes->bytes &&
-		       is_hex(bytes->hex);
-	}
-	if (of) {
-		*of = '\0';
-		bytes->kind = CALL_DIGEST;
-		bytes->algorithm = algorithm_by_name(word);
-		return bytes->algorithm &&
-		       bytes->algorithm->class == ALG_DIGEST &&
-		       parameter_number(of + 4, &bytes->of);
-	}
-	return content_word(word, bytes);
+	if (!of || !wanted)
+		return false;
+	*of = '\0';
+	bytes->kind = CALL_DIGEST;
+	bytes->algorithm = algorithm_by_name(word);
+	return bytes->algorithm && bytes->algorithm->class == ALG_DIGEST &&
+	       take_parameter(of + 4, bytes);
 }
 
 static int value(struct call_param *p, char **rest, struct error *err)
@@ -172,7 +172,7 @@ static int content(struct call_param *p, char **rest, struct error *err)
 
 	if (!word)
 		return lacks("the content of memory", err);
-	if (!content_word(word, &p->content))
+	if (!bytes_word(word, false, &p->content))
 		return case_wrong(err,
 				  "call: \"%.40s\" is no content (message, "
 				  "fill-XX, hex-XX...)",
@@ -190,7 +190,7 @@ static int want(struct call_param *p, char **rest, struct error *err)
 
 	if (!word)
 		return lacks("what memory is to hold", err);
-	if (!want_word(word, &p->want))
+	if (!bytes_word(word, true, &p->want))
 		return case_wrong(err,
 				  "call: \"%.40s\" is nothing that memory can "
 				  "be expected to hold",
@@ -224,50 +224,32 @@ static int memory(struct call_param *p, char **rest, struct error *err)
 
 static int parameter(struct call_step *step, char *item, struct error *err)
 {
-	static const struct {
-		const char *name;
-		bool in, out;
-	} ways[] = { { "in", true, false },
-		     { "out", false, true },
-		     { "inout", true, true } };
+	static const char *const types[] = { "value-in",    "value-out",
+					     "value-inout", "memory-in",
+					     "memory-out",  "memory-inout",
+					     "none",        NULL };
 	struct call_param *p = &step->params[step->n_params];
-	char *word, *way;
-	int ret = -EINVAL;
+	int type, ret;
 
 	if (step->n_params == CALL_PARAMS)
 		return case_wrong(err,
 				  "call: a command has more than %d parameters",
 				  CALL_PARAMS);
 	step->n_params++;
-	word = next(&item, ":");
-	if (!strcmp(word, "none") && !item)
-		return 0;
-	way = strchr(word, '-');
-	if (way)
-		*way++ = '\0';
-	for (size_t i = 0; way && i < sizeof(ways) / sizeof(*ways); i++) {
-		if (strcmp(way, ways[i].name))
-			continue;
-		p->in = ways[i].in;
-		p->out = ways[i].out;
-		if (!strcmp(word, "value"))
-			ret = value(p, &item, err);
-		else if (!strcmp(word, "memory"))
-			ret = memory(p, &item, err);
-		else
-			break;
-		if (!ret && item)
-			ret = case_wrong(err,
-					 "call: \"%.40s\" is too much after a "
-					 "parameter",
-					 item);
-		return ret;
-	}
-	return case_wrong(err,
-			  "call: \"%.40s\" is no type of a parameter (none, "
-			  "value-in, value-out, value-inout, memory-in, "
-			  "memory-out, memory-inout)",
-			  word);
+	type = case_choice(next(&item, ":"), types, "a type of a parameter",
+			   err);
+	if (type < 0)
+		return type;
+	p->in = type < 6 && type % 3 != 1;
+	p->out = type < 6 && type % 3 != 0;
+	ret = type == 6 ? 0 :
+	      type < 3  ? value(p, &item, err) :
+			  memory(p, &item, err);
+	if (!ret && item)
+		ret = case_wrong(err,
+				 "call: \"%.40s\" is too much after a parameter",
+				 item);
+	return ret;
 }
 
 /* -1: item begins no step. */

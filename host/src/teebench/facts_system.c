@@ -52,7 +52,7 @@ void facts_of_clock(struct facts *f)
 }
 
 /*
- * Virtual, and emulated? A guest cannot see whether its instructions are
+ * Is the CPU emulated? A guest cannot see whether its instructions are
  * translated. But KVM gives a guest no secure world: who finds OP-TEE behind
  * an SMC on QEMU's board is emulated.
  */
@@ -67,10 +67,6 @@ static void add_virtual(struct facts *f, const char *compatible)
 	bool virtual = dummy || (cpuinfo && strstr(cpuinfo, " hypervisor")) ||
 		       (vendor && strstr(vendor, "QEMU"));
 
-	if (virtual || compatible)
-		fact_bool(f, "virtual", virtual);
-	else
-		fact_unknown(f, "virtual", "nothing tells");
 	if (emulated || (compatible && !virtual)) {
 		fact_bool(f, "emulated", emulated);
 		fact_string(f, "emulated_told_by",

@@ -102,7 +102,6 @@ class Group(Struct, frozen=True, kw_only=True):
 class BoardFacts(Group, frozen=True, kw_only=True):
     model: Annotated[str | None, says("by the device tree")] = None
     compatible: Texts | None = None
-    virtual: Annotated[bool | None, says("a virtual machine")] = None
     emulated: Annotated[bool | None, says("its CPU is software")] = None
     emulated_told_by: str | None = None
 
