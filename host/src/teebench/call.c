@@ -5,6 +5,7 @@
 
 #include "call.h"
 #include "tee_client.h"
+#include "vectors.h"
 #include "workload.h"
 
 static const char hex_digits[] = "0123456789abcdef";
@@ -78,18 +79,6 @@ static bool is_hex(const char *text)
 	return strlen(text) % 2 == 0 && !text[strspn(text, hex_digits)];
 }
 
-static uint8_t byte_at(const char *hex)
-{
-	return (uint8_t)((strchr(hex_digits, hex[0]) - hex_digits) << 4 |
-			 (strchr(hex_digits, hex[1]) - hex_digits));
-}
-
-void call_hex(const struct call_bytes *bytes, uint8_t *data)
-{
-	for (size_t i = 0; i < bytes->bytes; i++)
-		data[i] = byte_at(bytes->hex + 2 * i);
-}
-
 /* The digits that a text is, of a number of them (0: any even one). */
 static bool take_hex(const char *text, size_t digits, struct call_bytes *bytes)
 {
@@ -136,7 +125,7 @@ static bool bytes_word(char *word, bool wanted, struct call_bytes *bytes)
 			return take_parameter(rest, bytes);
 		if (!take_hex(rest, words[i].digits, bytes))
 			return false;
-		bytes->fill = i == CALL_FILL ? byte_at(rest) : 0;
+		vector_bytes(&bytes->fill, 1, rest);
 		return true;
 	}
 	if (!of || !wanted)

@@ -99,7 +99,4 @@ struct call {
 int call_parse(struct call *call, const char *text, struct error *err);
 void call_free(struct call *call);
 
-/* Writes the bytes of CALL_HEX. */
-void call_hex(const struct call_bytes *bytes, uint8_t *data);
-
 #endif

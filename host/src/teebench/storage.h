@@ -41,7 +41,8 @@ struct store {
 	/* For parse(); or NULL. */
 	int (*reserve)(struct pool *pool, size_t bytes, struct error *err);
 	/* Can it store here, as far as can be told without storing? */
-	int (*probe)(struct pool *pool, struct error *err);
+	int (*probe)(const struct store *store, struct pool *pool,
+		     struct error *err);
 	/* Why it has no such operation, or NULL; .lacks NULL: it has all. */
 	const char *(*lacks)(enum storage_op op);
 	/* What becomes of a case once it is parsed. */

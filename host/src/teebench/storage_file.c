@@ -213,8 +213,10 @@ static void file_teardown(void *state)
 	free(f->o.back);
 }
 
-static int file_probe(struct pool *pool, struct error *err)
+static int file_probe(const struct store *store, struct pool *pool,
+		      struct error *err)
 {
+	(void)store;
 	(void)pool;
 	return place_probe(err);
 }

@@ -135,8 +135,10 @@ static int memory_prepare(struct bench_case *c, struct error *err)
 	return ret ? ret : create(c->state, 0, err);
 }
 
-static int memory_probe(struct pool *pool, struct error *err)
+static int memory_probe(const struct store *store, struct pool *pool,
+			struct error *err)
 {
+	(void)store;
 	(void)pool;
 	(void)err;
 	return 0;

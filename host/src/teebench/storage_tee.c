@@ -36,6 +36,8 @@ struct tee_object {
 	struct rpcs rpcs;
 };
 
+extern const struct store storage_ree_fs, storage_rpmb;
+
 /* The TA is the bench TA, which `tee` has sessions with. */
 static const struct backend *ta_backend(void)
 {
@@ -78,23 +80,14 @@ static int can_store(bool rpmb, const struct pool *pool, struct error *err)
 	return ret;
 }
 
-static int probe_desk(bool rpmb, struct pool *pool, struct error *err)
+static int tee_probe_store(const struct store *store, struct pool *pool,
+			   struct error *err)
 {
 	struct desk *desk;
-	int ret = can_store(rpmb, pool, err);
+	int ret = can_store(store == &storage_rpmb, pool, err);
 
 	return ret ? ret :
 		     pool_desk(pool, ta_backend(), DESK_STORAGE, 0, &desk, err);
-}
-
-static int ree_fs_probe(struct pool *pool, struct error *err)
-{
-	return probe_desk(false, pool, err);
-}
-
-static int rpmb_probe(struct pool *pool, struct error *err)
-{
-	return probe_desk(true, pool, err);
 }
 
 static void set_name(struct tee_object *o, TEEC_Operation *op, unsigned name)
@@ -378,8 +371,6 @@ static void tee_teardown(void *state)
 	free(o->o.data);
 }
 
-extern const struct store storage_ree_fs, storage_rpmb;
-
 static int tee_prepare(struct bench_case *c, struct error *err)
 {
 	bool rpmb = !strcmp(c->backend_name, storage_rpmb.name);
@@ -431,22 +422,20 @@ static const struct workload tee_workload = {
 	.teardown = tee_teardown,
 };
 
-#define OBJECTS                                                    \
-	.secure = true, .made_max = 1, .reserve = tee_reserve,     \
-	.workload = &tee_workload, .forget = forget, .make = make, \
-	.shut = shut, .hold = hold, .read_back = read_back,        \
+#define OBJECTS                                                                \
+	.secure = true, .made_max = 1, .reserve = tee_reserve,                 \
+	.probe = tee_probe_store, .workload = &tee_workload, .forget = forget, \
+	.make = make, .shut = shut, .hold = hold, .read_back = read_back,      \
 	.is_there = is_there
 
 const struct store storage_ree_fs = {
 	.name = "tee-ree-fs",
 	.title = "TEE storage in files",
-	.probe = ree_fs_probe,
 	OBJECTS,
 };
 
 const struct store storage_rpmb = {
 	.name = "tee-rpmb",
 	.title = "TEE storage in RPMB",
-	.probe = rpmb_probe,
 	OBJECTS,
 };

@@ -152,7 +152,7 @@ static void fill(const struct call_bytes *bytes, uint8_t *data, size_t size)
 	else if (bytes->kind == CALL_FILL)
 		memset(data, bytes->fill, size);
 	else
-		call_hex(bytes, data);
+		vector_bytes(data, size, bytes->hex);
 }
 
 static int room_for(size_t size, uint8_t **room, struct error *err)
@@ -348,7 +348,7 @@ static int check_sha256(struct pool *pool, const char *name, unsigned i,
 				  NULL, err);
 	if (ret)
 		return ret;
-	call_hex(want, wanted);
+	vector_bytes(wanted, sizeof(wanted), want->hex);
 	for (size_t k = 0; k < CALL_SHA256_BYTES; k++)
 		snprintf(text + 2 * k, 3, "%02x", got[k]);
 	if (memcmp(wanted, got, sizeof(wanted)))
