@@ -6,12 +6,15 @@ from __future__ import annotations
 import csv
 import io
 import os
+from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 from synthetic import INSIDE, TRUTH, Synthetic, run_from, work
 from teemark.base.errors import DataError
 from teemark.base.finding import Finding
+from teemark.cli import main as cli
 from teemark.export import FORMATS
 from teemark.findings import trust
 from teemark.findings.ground import Ground
@@ -229,3 +232,11 @@ def test_the_report_shows_it() -> None:
     said = "The TA's own counter agrees"
     assert said in run_page.make([run_of(counter=1.0, noise=0.0)]).markdown
     assert said not in run_page.make([run_of()]).markdown
+
+
+def test_clocks_that_disagree_end_explain_with_1(tmp_path: Path) -> None:
+    for speed, status in ((1.0, 0), (1.2, 1)):
+        folder = tmp_path / str(speed)
+        Synthetic(counter=speed, identical=True, algorithms=("sha256",)).write(folder)
+        done = CliRunner().invoke(cli.cli, ["explain", str(folder)], standalone_mode=False)
+        assert done.return_value == status, done.output
