@@ -89,8 +89,8 @@ static void find_ta(struct run *run, size_t i)
 	plan->in_ta = ta != NULL;
 	if (!ta || !run->counter.clock)
 		return;
-	if (!ta_counter_start(&run->counter, ta, &plan->ta_error) &&
-	    !ta_counter_stop(&run->counter, ta, &ns, &plan->ta_error))
+	if (!ta_counter_start(&run->counter, ta, NULL) &&
+	    !ta_counter_stop(&run->counter, ta, &ns, NULL))
 		plan->ta = ta;
 }
 

@@ -21,20 +21,8 @@ static const struct {
 	{ "memory", facts_of_memory },         { "clock", facts_of_clock },
 	{ "kernel", facts_of_kernel },         { "tee", facts_of_tee },
 	{ "ta_counter", facts_of_ta_counter }, { "crypto", facts_of_crypto },
+	{ "health", facts_of_health }, /* the last: only doctors ask it */
 };
-
-/* health: what only doctors ask, since asking loads modules of the kernel. */
-static void collect(struct facts *f, bool health)
-{
-	for (size_t i = 0; i < sizeof(collectors) / sizeof(*collectors); i++) {
-		f->group = collectors[i].group;
-		collectors[i].collect(f);
-	}
-	if (health) {
-		f->group = "health";
-		facts_of_health(f);
-	}
-}
 
 static void put_list(struct json *j, const char *name, const char *text)
 {
@@ -137,9 +125,9 @@ void machine_put_after(struct json *j)
 	facts_free(&f);
 }
 
-static void put_all(struct json *j, const struct ta_counter *counter,
-		    bool health)
+void machine_put(struct json *j, const struct ta_counter *counter, bool health)
 {
+	const size_t groups = sizeof(collectors) / sizeof(*collectors);
 	struct facts f = { .ta_counter = counter };
 	char name[128];
 
@@ -147,7 +135,10 @@ static void put_all(struct json *j, const struct ta_counter *counter,
 	json_string(j, "built_for", cpu_built_for());
 	json_i64(j, "pid", getpid());
 	put_names(j);
-	collect(&f, health);
+	for (size_t i = 0; i < groups - !health; i++) {
+		f.group = collectors[i].group;
+		collectors[i].collect(&f);
+	}
 	for (size_t i = 0; i < f.count; i++) {
 		const char *group = f.list[i].group;
 
@@ -171,11 +162,6 @@ static void put_all(struct json *j, const struct ta_counter *counter,
 	facts_free(&f);
 }
 
-void machine_put(struct json *j, const struct ta_counter *counter)
-{
-	put_all(j, counter, false);
-}
-
 int machine_print(struct error *err)
 {
 	struct ta_counter counter;
@@ -186,7 +172,7 @@ int machine_print(struct error *err)
 	json_object(&j, NULL);
 	json_string(&j, "type", "machine");
 	json_u64(&j, "schema", RECORDS_SCHEMA);
-	put_all(&j, &counter, true);
+	machine_put(&j, &counter, true);
 	json_object_end(&j);
 	if (j.failed)
 		ret = error_set(err, -ENOMEM, "out of memory");

@@ -6,12 +6,17 @@
 #ifndef MACHINE_H
 #define MACHINE_H
 
+#include <stdbool.h>
+
 #include "error.h"
 #include "json.h"
 #include "ta_counter.h"
 
-/* Adds the facts to an object that is open. counter: as it was found. */
-void machine_put(struct json *j, const struct ta_counter *counter);
+/*
+ * Adds the facts to an object that is open. counter: as it was found. health:
+ * those besides that only doctors ask, for asking loads modules of the kernel.
+ */
+void machine_put(struct json *j, const struct ta_counter *counter, bool health);
 
 /*
  * Adds "after": those that a run itself may have changed. Null is for the

@@ -45,7 +45,7 @@ int record_machine(struct records *r, const struct bench_settings *settings,
 	begin(r, "machine");
 	/* Schema 3 has legs. */
 	json_u64(j, "schema", settings->trace_events ? 3 : RECORDS_SCHEMA);
-	machine_put(j, counter);
+	machine_put(j, counter, false);
 	json_object(j, "settings");
 	json_u64(j, "seed", settings->seed);
 	json_u64(j, "samples", settings->defaults.samples);
@@ -143,8 +143,6 @@ int record_case(struct records *r, const struct bench_case *c,
 	json_u64(j, "call_ns", plan->call_ns);
 	if (plan->in_ta) {
 		json_bool(j, "ta_counter", plan->ta);
-		json_string_or_null(j, "ta_counter_reason",
-				    plan->ta_error.what);
 	}
 	put_driver(j, c);
 	if (c->backend && c->backend->may_offload) {

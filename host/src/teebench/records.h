@@ -46,7 +46,6 @@ struct case_plan {
 	uint64_t min_ns;
 	bool in_ta;             /* a TA computes */
 	struct tee_session *ta; /* whose clock runs along, or NULL */
-	struct error ta_error;  /* why it does not, though there is one */
 	struct watched watched; /* of backends that may have a device work */
 	struct masks masks;     /* with the CPU's instructions and without */
 };

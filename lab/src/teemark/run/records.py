@@ -334,7 +334,6 @@ class Case(Record, frozen=True, kw_only=True, tag="case"):
     min_ns: Annotated[Count | None, says("a sample is at least as long")] = None
     call_ns: Annotated[Count | None, says("a call, as found when choosing loops")] = None
     ta_counter: Annotated[bool | None, says("a TA computes; true: it counts its time")] = None
-    ta_counter_reason: Annotated[str | None, says("why this TA doesn't, where others may")] = None
     kernel_driver: Annotated[KernelDriver | None, says("AF_ALG only")] = None
     watched: Annotated[Watched | None, says("where a device may do the work")] = None
     watched_reason: Annotated[str | None, says("why it is null")] = None
